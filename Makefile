@@ -64,13 +64,13 @@ instructions:                           ## instructions of all that perhop does 
 	cargo build --release -p perhop -p perhop-bench
 	$(PYTHON) tests/instructions/count.py $(ARGS)
 
-lab: lab-ports lab-tcp                  ## what a Linux kernel does in the cells of tests/kernel, against what is recorded; ARGS=--write
+lab: lab-ports lab-tcp                  ## what a Linux kernel does in the cells of lab/cells, against what is recorded; ARGS=--write
 
 lab-ports:
-	$(PYTHON) tests/kernel/record.py $(ARGS)
+	$(PYTHON) lab/recording/record.py $(ARGS)
 
 lab-tcp: .venv/extension.stamp
-	$(BIN)/python tests/kernel/connect.py $(ARGS)
+	$(BIN)/python lab/recording/connect.py $(ARGS)
 
 renew: $(addprefix renew-,$(WHAT))      ## writes again what tests compare with; WHAT="docs bad" for some; others: CONTRIBUTING.md
 
@@ -93,7 +93,7 @@ renew-lab renew-instructions: renew-%:
 	$(MAKE) $* ARGS="--write $(ARGS)"
 
 renew-wire:
-	$(PYTHON) tests/kernel/wire.py
+	$(PYTHON) lab/recording/wire.py
 
 renew-bursts:
 	PERHOP_RENEW=$(or $(ARGS),1) cargo test -q --release -p perhop-scenario --test bursts

@@ -16,7 +16,8 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
-from perhop.studies import PAPERS, paper, score
+from perhop.studies import score
+from perhop.studies.papers import PAPERS, paper
 from perhop.studies.score import Score
 from perhop.studies.settings import ERA, FROZEN, KINDEST
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
-from perhop.studies import paper
+from perhop.studies.papers import paper
 from perhop.studies.report import why
 from perhop.studies.today.answers import ANSWERS
 from perhop.studies.today.figures import QUESTIONS

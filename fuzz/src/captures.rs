@@ -2,8 +2,9 @@
 //! rewritten packet differs from its input only where it may.
 
 use perhop_capture::mark::{self, Marking, RoundTripsOf};
-use perhop_capture::{Capture, CaptureError, Fate, FlowTable, IpHeaders, LinkType, Pump};
-use perhop_capture::{locate, set_dscp, set_flow_label};
+use perhop_capture::{Capture, CaptureError, Fate, Pump};
+use perhop_edge::{FlowTable, IpHeaders, LinkType};
+use perhop_edge::{locate, set_dscp, set_flow_label};
 
 /// The block type of a section header, the same in both byte orders.
 const PCAPNG: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from perhop.builder import Builder
     from perhop.columns import Point, Replication
     from perhop.frames import Frame
-    from perhop.results import Runs
+    from perhop.runs import Runs
     from perhop.scenario import Scenario
     from perhop.stats import Interval
     from perhop.tuning import Tuned, tune
@@ -25,7 +25,7 @@ _HOME = {
     "Interval": "perhop.stats",
     "Point": "perhop.columns",
     "Replication": "perhop.columns",
-    "Runs": "perhop.results",
+    "Runs": "perhop.runs",
     "Scenario": "perhop.scenario",
     "Tuned": "perhop.tuning",
     "tune": "perhop.tuning",

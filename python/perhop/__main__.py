@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable
 from contextlib import redirect_stdout
 from importlib import import_module
+from types import ModuleType
 from typing import Any, TextIO
 
 from perhop import _core
@@ -21,7 +22,7 @@ from perhop.signals import code, heard
 
 PYTHON_VERBS = {
     "compare": "perhop.compare",
-    "lab": "perhop.lab",
+    "lab": "perhop_lab.verb",
     "map": "perhop.map",
     "plot": "perhop.plot",
     "report": "perhop.report",
@@ -54,17 +55,26 @@ def carry_out(verb: str, arguments: str) -> int:
     """Carries out a verb with its arguments as JSON and returns the exit code."""
     try:
         with heard(), redirect_stdout(Output(sys.stdout)), told(f"perhop {verb}"):
-            exit_code: int = getattr(import_module(PYTHON_VERBS[verb]), verb)(json.loads(arguments))
+            exit_code: int = getattr(_module(verb), verb)(json.loads(arguments))
             sys.stdout.flush()
     except KeyboardInterrupt as interrupt:
         print(str(interrupt) or "interrupted", file=sys.stderr)
         return code()
     except OutputError as error:
         return error.end()
-    except (OSError, ValueError, LookupError, _core.RunError) as error:
+    except (OSError, ValueError, _core.RunError) as error:
         print(as_error(error), file=sys.stderr)
         return ERROR
     return exit_code
+
+
+def _module(verb: str) -> ModuleType:
+    try:
+        return import_module(PYTHON_VERBS[verb])
+    except ModuleNotFoundError as error:
+        if error.name != "perhop_lab":
+            raise
+        raise ValueError("`perhop lab` needs a checkout of perhop: no wheel has the kernel lab") from None
 
 
 class OutputError(Exception):

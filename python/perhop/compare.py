@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from perhop import accounting, in_force, measured, show, stats, units
+from perhop.answer import ALL
 from perhop.arguments import checked
 from perhop.columns import Group, Point, Values
-from perhop.results import Runs
+from perhop.results import Results
 from perhop.stats import Interval
+from perhop.units import Column
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -28,6 +30,7 @@ METRICS = (
     "traffic.goodput_mean_bit_s",
     "traffic.jain",
     "arrivals.throughput_bit_s",
+    "classes.loss_percent",
     "arrivals.delay_p50_ms",
     "arrivals.delay_p99_ms",
     "summary.dropped_packets",
@@ -71,7 +74,7 @@ class Difference:
 
 
 @checked
-def differences(a: Runs, b: Runs, metrics: Sequence[str] = METRICS) -> list[Difference]:
+def differences(a: Results, b: Results, metrics: Sequence[str] = METRICS) -> list[Difference]:
     """`b - a` for every row of every metric, `traffic.goodput_bit_s` for instance.
 
     `settings` says what the two runs differ in.
@@ -83,7 +86,7 @@ def differences(a: Runs, b: Runs, metrics: Sequence[str] = METRICS) -> list[Diff
     return [found for metric in metrics for found in _of_metric(a, b, metric)]
 
 
-def refuse_unpaired(a: Runs, b: Runs) -> None:
+def refuse_unpaired(a: Results, b: Results) -> None:
     """Raises an error with a clear message unless every replication of `a` has its partner in `b`."""
     if a.seed != b.seed:
         raise ValueError(
@@ -102,31 +105,32 @@ def refuse_unpaired(a: Runs, b: Runs) -> None:
         raise ValueError("the runs have different replications: run both with the same `replications`")
 
 
-def _numbers(runs: Runs) -> list[tuple[int, int]]:
+def _numbers(runs: Results) -> list[tuple[int, int]]:
     return [(r.point, r.replication) for r in runs]
 
 
-def _of_metric(a: Runs, b: Runs, metric: str) -> Iterator[Difference]:
-    table, _, column = metric.partition(".")
-    if table not in units.KEYS or not column:
+def _of_metric(a: Results, b: Results, metric: str) -> Iterator[Difference]:
+    table, _, name = metric.partition(".")
+    if table not in units.KEYS or not name:
         tables = f"{', '.join(units.KEYS)}{show.near(table, units.KEYS)}"
         raise ValueError(f"no metric `{metric}`: write TABLE.COLUMN with TABLE one of {tables}")
-    ours, theirs = _rows(a, table, column), _rows(b, table, column)
+    column = units.column(table, name)
+    ours, theirs = (_told_once(_rows(runs, column)) for runs in (a, b))
     for group in dict.fromkeys([*ours, *theirs]):
         left, right = (_filled(side, group, runs, column) for side, runs in ((ours, a), (theirs, b)))
-        if units.counted(column) and not left.any() and not right.any():
+        if column.role == "count" and not left.any() and not right.any():
             continue
         point, row = pair(a, b)[int(group[0])], " ".join(group[1:])
         yield _difference(Row(metric, point, row), left, right)
 
 
-def pair(a: Runs, b: Runs) -> list[str]:
+def pair(a: Results, b: Results) -> list[str]:
     """What the points are called: one name where they have the same labels, otherwise that of each."""
     names = [(ours.title, theirs.title) for ours, theirs in zip(a.points, b.points, strict=True)]
     return [ours if ours == theirs else f"{ours or 'base'} | {theirs or 'base'}" for ours, theirs in names]
 
 
-def settings(a: Runs, b: Runs) -> dict[in_force.Setting, list[str]]:
+def settings(a: Results, b: Results) -> dict[in_force.Setting, list[str]]:
     """The settings in force that differ, each with the points at which they do."""
     found: dict[in_force.Setting, list[str]] = {}
     for name, ours, theirs in zip(pair(a, b), a.points, b.points, strict=True):
@@ -137,30 +141,42 @@ def settings(a: Runs, b: Runs) -> dict[in_force.Setting, list[str]]:
 
 def _difference(row: Row, left: Values, right: Values) -> Difference:
     whole = not (np.isnan(left).any() or np.isnan(right).any())
-    column = row.metric.partition(".")[2]
+    column = _column(row.metric)
     gap = measured.difference(column, left, right) if whole else None
     p = stats.paired_p(left, right) if whole else math.nan
     return Difference(*row, _known(column, left), _known(column, right), gap, p)
 
 
-def _known(column: str, values: Values) -> Interval | None:
+def _column(metric: str) -> Column:
+    table, _, name = metric.partition(".")
+    return units.column(table, name)
+
+
+def _known(column: Column, values: Values) -> Interval | None:
     return None if np.isnan(values).any() else measured.interval(column, values)
 
 
-def _rows(runs: Runs, table: str, column: str) -> dict[Group, Values]:
-    missing = 0.0 if units.counted(column) else math.nan
-    return runs.values(table, column, by=["point", *units.KEYS[table]], missing=missing)
+def _rows(runs: Results, column: Column) -> dict[Group, Values]:
+    by = ["point", *units.KEYS[column.table]]
+    return runs.values(column.table, column.name, by=by, missing=column.missing)
 
 
-def _filled(side: dict[Group, Values], group: Group, runs: Runs, column: str) -> Values:
+def _told_once(cells: dict[Group, Values]) -> dict[Group, Values]:
+    """Without the row of a class's only colour, which is that of all of it."""
+    several = {group[:-1] for group in cells if group[-1] == ALL}
+    alone = {of for of in several if sum(group[:-1] == of for group in cells) == 2}
+    return {group: values for group, values in cells.items() if group[-1] == ALL or group[:-1] not in alone}
+
+
+def _filled(side: dict[Group, Values], group: Group, runs: Results, column: Column) -> Values:
     """The group's values; zeros or unknowns if it is missing altogether."""
     size = sum(r.point == int(group[0]) for r in runs)
-    return side.get(group, np.full(size, 0.0 if units.counted(column) else math.nan))
+    return side.get(group, np.full(size, column.missing))
 
 
 def compare(arguments: dict[str, Any]) -> int:
     """The verb."""
-    a, b = Runs.open(arguments["a"]), Runs.open(arguments["b"])
+    a, b = Results.open(arguments["a"]), Results.open(arguments["b"])
     for note in [*a.notes, *b.notes]:
         print(f"note: {note}", file=sys.stderr)
     names, found = Names(arguments["a"], arguments["b"]), differences(a, b, arguments["metric"] or METRICS)
@@ -184,7 +200,7 @@ def _record(d: Difference, differs: Mapping[in_force.Setting, list[str]]) -> dic
     return {"metric": d.metric, "point": d.point, "row": d.row} | sides | {"p": p, "differs": between}
 
 
-def _print(found: list[Difference], names: Names, runs: tuple[Runs, Runs]) -> None:
+def _print(found: list[Difference], names: Names, runs: tuple[Results, Results]) -> None:
     from rich.console import Console
 
     console = Console(width=None if sys.stdout.isatty() else 200)
@@ -199,7 +215,7 @@ def _print(found: list[Difference], names: Names, runs: tuple[Runs, Runs]) -> No
     print(text.get(), end="")
 
 
-def _print_settings(console: Console, runs: tuple[Runs, Runs]) -> None:
+def _print_settings(console: Console, runs: tuple[Results, Results]) -> None:
     """What differs: keys with both values, or that nothing does."""
     differs, table = settings(*runs), _grid("setting that differs", "A", "B")
     if not differs:
@@ -218,12 +234,11 @@ def _table(found: list[Difference], points: Sequence[Point]) -> Table:
     for heading in ("A", "B", "B - A", ""):
         table.add_column(heading, justify="right", no_wrap=True)
     for d, mark in zip(found, marks(found), strict=True):
-        column = d.metric.partition(".")[2]
-        name, unit, factor = units.named(column)
-        name = accounting.headed(points, column, name)
-        cells = [units.estimate(side, factor) for side in (d.a, d.b, d.difference)]
+        column = _column(d.metric)
+        unit, factor = column.usual
+        cells = ["-" if side is None else str(side.scaled(factor)) for side in (d.a, d.b, d.difference)]
         where = map(_plain, [d.point, d.row] if swept else [d.row])
-        table.add_row(f"{name}, {unit}" if unit else name, *where, *cells, mark)
+        table.add_row(accounting.headed(points, column, unit), *where, *cells, mark)
     return table
 
 

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from perhop import _core
 from perhop.columns import Columns, Point, Replication
-from perhop.stored import asked, connect, damaged
+from perhop.sql import asked, connect
 
 if TYPE_CHECKING:
     import duckdb
@@ -37,7 +38,7 @@ def register(
         broken = next((r for r in replications if not _readable(connection, r)), None)
         if broken is None:
             raise
-        raise ValueError(damaged(_directory(broken), f"{NAME}.parquet cannot be read")) from error
+        raise ValueError(_core.damaged(str(_directory(broken)), f"{NAME}.parquet cannot be read")) from error
 
 
 def read(

@@ -26,7 +26,7 @@ def map(arguments: Mapping[str, Any]) -> int:  # noqa: A001
 
     Raises:
         ValueError: `--seeds` below 2.
-        LookupError: no map has this name.
+        UnknownError: no map has this name.
     """
     if arguments["list"]:
         for one in every():

@@ -11,14 +11,14 @@ from perhop import files
 from perhop.arguments import checked
 from perhop.plots import packets, rates, series, stacked, style
 from perhop.plots.choice import Choice, chosen, listed
-from perhop.results import Runs
+from perhop.results import Results
 from perhop.show import near
 from perhop.side_by_side import opened
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-PLOTS: dict[str, Callable[[Runs], Figure]] = {
+PLOTS: dict[str, Callable[[Results], Figure]] = {
     "delivered": stacked.delivered,
     "throughput": rates.throughput,
     "fairness": rates.fairness,
@@ -32,7 +32,7 @@ PLOTS: dict[str, Callable[[Runs], Figure]] = {
 
 
 @checked
-def figure(kind: str, runs: Runs, x: str | None = None, by: str | Sequence[str] = ()) -> Figure:
+def figure(kind: str, runs: Results, x: str | None = None, by: str | Sequence[str] = ()) -> Figure:
     """The plot called `kind`; or of a column, `arrivals.delay_p99_ms`, along the key `x` with lines by other keys.
 
     Raises:

@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from perhop import files, plot
 from perhop.answer import Answer, answers
+from perhop.pages import environment
+from perhop.plots import stacked, style
+from perhop.plots.dark import inline
 from perhop.reporting import first
 from perhop.reporting.changes import changes
 from perhop.reporting.first import AnswerTable
 from perhop.reporting.tables import TABLES, Tabled, tabled
 from perhop.reporting.warned import MOST_OPEN, Warned, warned
-from perhop.results import Runs
+from perhop.results import Results
 from perhop.show import count
 from perhop.side_by_side import opened
 
@@ -69,21 +72,18 @@ DETAILS = ("delay", "drops", "over-time", "queue", "bucket")
 """Pictures below the first: what the first and the tables do not show."""
 
 METHOD = [
-    "A number is the mean over the replications ± half of its 95 % t-interval. Without ± there is one replication, all "
-    "agree, or the interval is smaller than the last digit. The interval of a share ends at its bounds: it is then in "
-    "brackets.",
+    "A number is the mean over the replications ± half of its 95 % t-interval, ±0 where all agree; without ± there is "
+    "one replication. The interval of a share ends at its bounds: it is then in brackets.",
     "Every replication has its own random numbers, keyed by seed and replication: the same in runs that are compared.",
 ]
 
 
-def html(runs: Runs) -> str:
+def html(runs: Results) -> str:
     """The page."""
-    from perhop.pages import environment
-
     return environment().get_template("run.html").render(page=page(runs), shown=SHOWN, most_open=MOST_OPEN)
 
 
-def page(runs: Runs) -> Page:
+def page(runs: Results) -> Page:
     """What it shows."""
     found = answers(runs)
     changing = any("change" in tomllib.loads(point.effective) for point in runs.points)
@@ -103,7 +103,7 @@ def page(runs: Runs) -> Page:
     )
 
 
-def about(runs: Runs) -> str:
+def about(runs: Results) -> str:
     """One line: how it was simulated."""
     settings, many = runs.settings, len({r.replication for r in runs})
     points = f"{len(runs.points)} points, " if len(runs.points) > 1 else ""
@@ -112,13 +112,11 @@ def about(runs: Runs) -> str:
     return f"{points}{simulated}{warmup}; seed {runs.seed}; bytes counted as {settings['accounting']}"
 
 
-def _first(runs: Runs, found: list[Answer]) -> Pictured | None:
-    from perhop.plots import stacked
-
+def _first(runs: Results, found: list[Answer]) -> Pictured | None:
     return _pictured("delivered", lambda: stacked.drawn(runs, found), first.told(runs, found))
 
 
-def _details(runs: Runs) -> Iterator[Pictured]:
+def _details(runs: Results) -> Iterator[Pictured]:
     """The other pictures that this run has the data for."""
     for kind in DETAILS:
         picture = _pictured(
@@ -130,9 +128,6 @@ def _details(runs: Runs) -> Iterator[Pictured]:
 
 def _pictured(kind: str, draw: Callable[[], Figure], alternative: str) -> Pictured | None:
     """`None` if this run does not have the data for it, or too much."""
-    from perhop.plots import style
-    from perhop.plots.dark import inline
-
     try:
         with style.styled():
             figure = draw()

@@ -11,16 +11,18 @@ from typing import Any
 from perhop.cluster.client import reached
 from perhop.map import run as map_all
 from perhop.progress import say, told
-from perhop.studies import ASKED, PAPERS, Paper, Study, maps, paper, referee, rivals, sequential
+from perhop.studies import Paper, Study, maps, referee, report, rivals, sequential, trying
 from perhop.studies import runs as simulation
 from perhop.studies.criteria import Criterion
 from perhop.studies.outcome import Outcome
+from perhop.studies.papers import ASKED, PAPERS, TRIALS, paper
 from perhop.studies.records import Record, cell_record, counts, overall, record, write
 from perhop.studies.referee import Referee
 from perhop.studies.runs import Budget, Job
 from perhop.studies.sequential import Looks
 from perhop.studies.settings import HEADLINE, Setting
 from perhop.studies.verdict import FULL, VERDICTS
+from perhop.unknown import UnknownError
 
 QUICK = 3
 FIRST = (3, 5)
@@ -71,13 +73,11 @@ def reproduce(arguments: Mapping[str, Any]) -> int:
 def _asked(arguments: Mapping[str, Any], options: Options) -> int:
     chosen = select(options.what)
     if arguments["readings"]:
-        from perhop.studies import trying
-
         names = list(dict.fromkeys(p.name for p, _ in chosen))
         if asked := [name for name in names if name in ASKED]:
-            raise LookupError(f"`{asked[0]}` is no paper and has no readings: give a paper ({', '.join(PAPERS)})")
+            raise UnknownError(f"`{asked[0]}` is no paper and has no readings: give a paper ({', '.join(PAPERS)})")
         for found in names:
-            print(f"written: {trying.run(paper(found), options.budget, options.out, say)}")
+            print(f"written: {trying.run(TRIALS[found], paper(found), options.budget, options.out, say)}")
         return FINE
     return _all(chosen, options)
 
@@ -101,14 +101,14 @@ def select(what: list[str]) -> list[tuple[Paper, Study]]:
     """The studies of `all` papers, of some, or by their ids, each once; `everything` has `today`'s too.
 
     Raises:
-        LookupError: a name that is none of these.
+        UnknownError: a name that is none of these.
     """
     names = (*PAPERS, *ASKED)
     every = [(found, study) for found in map(paper, names) for study in found.studies]
     known = {ALL, EVERYTHING, *names, *(study.id for _, study in every)}
     if unknown := [name for name in what if name not in known]:
         ids = ", ".join(study.id for _, study in every)
-        raise LookupError(
+        raise UnknownError(
             f"no study `{unknown[0]}`: give all, everything, a paper ({', '.join(names)}) or studies ({ids})"
         )
     wanted = {*what} | ({*names} if EVERYTHING in what else {*PAPERS} if ALL in what else set())
@@ -130,8 +130,6 @@ def _all(studies: list[tuple[Paper, Study]], options: Options) -> int:
     write(options.out / "results.json", records)
     if EVERYTHING in options.what:
         map_all(maps.every(), replace(options.budget, seeds=maps.SEEDS), options.out / maps.DIRECTORY)
-    from perhop.studies import report
-
     page = report.write(outcomes, options.out, say)
     _summary(outcomes, time.monotonic() - began)
     print(f"\nreport  {page}\nresults {options.out / 'results.json'}")

@@ -5,20 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from perhop import measured, stats, units
-from perhop.arguments import checked, shown
-from perhop.columns import COLOURS, Column, Columns, Group, Point, Replication, Run, Values, short
+from perhop import _core, measured, stats, units
+from perhop.arguments import WORDS, checked, shown
+from perhop.columns import COLOURS, Column, Columns, Group, Point, Replication, Run, Values, point, replication, short
 from perhop.frames import Frame
 from perhop.show import near
-from perhop.views import Views
-
-if TYPE_CHECKING:
-    import duckdb
+from perhop.storage import here
+from perhop.unknown import UnknownKeyError
 
 MOST_NAMED = 12
 """Names of rows that a message lists."""
@@ -27,7 +25,7 @@ Fold = Callable[[Group, list[float]], float]
 
 
 @dataclass(frozen=True, repr=False)
-class Runs(Views):
+class Results:
     """All replications of all points of one scenario, ordered by point and replication."""
 
     name: str
@@ -41,15 +39,14 @@ class Runs(Views):
     _tables: dict[str, Frame] = field(default_factory=dict, repr=False, compare=False)
     _pools: bool = field(default=False, repr=False, compare=False)
 
-    @staticmethod
+    @classmethod
     @checked
-    def open(directory: str | os.PathLike[str]) -> Runs:
+    def open(cls, directory: str | os.PathLike[str]) -> Self:
         """Reads a run's directory: a scenario's, a point's or a replication's, or an address as `s3://bucket/runs/NAME`."""
-        from perhop.storage import here
-        from perhop.stored import read
-
-        found = read(here(os.fspath(directory)))
-        return Runs(found.name, found.seed, found.points, found.replications, found.settings, found.notes)
+        found = _core.opened(str(here(os.fspath(directory))))
+        points, replications = map(point, found["points"]), map(replication, found["replications"])
+        settings = found["settings"]
+        return cls(settings["name"], settings["seed"], list(points), list(replications), settings, found["notes"])
 
     @property
     def keys(self) -> list[str]:
@@ -70,7 +67,9 @@ class Runs(Views):
         """
         if name not in self._tables:
             if name not in self.tables:
-                raise KeyError(f"no table `{name}` here: there are {', '.join(self.tables)}{near(name, self.tables)}")
+                raise UnknownKeyError(
+                    f"no table `{name}` here: there are {', '.join(self.tables)}{near(name, self.tables)}"
+                )
             self._tables[name] = Frame(self._joined(name))
         return self._tables[name]
 
@@ -118,7 +117,7 @@ class Runs(Views):
             ValueError: also for a column whose sum means nothing: a quantile, a mean, a share.
         """
         cells = self._cells(table, column, where, by)
-        if not units.summed(table, column):
+        if not units.column(table, column).summed:
             raise ValueError(
                 f"{table}.{column} cannot be summed over rows: counts and rates can; "
                 "narrow it to one row with where= or by= and use values() or means()"
@@ -137,9 +136,10 @@ class Runs(Views):
         The interval of a quantile is at least as wide as its buckets, that of a share or an index ends at its bounds.
         """
         found = self.values(table, column, where, by)
-        return {group: measured.interval(column, values) for group, values in found.items()}
+        of = units.column(table, column)
+        return {group: measured.interval(of, values) for group, values in found.items()}
 
-    def pooled(self) -> Runs:
+    def pooled(self) -> Self:
         """The same, for `values`, `means` and `totals` over all points of a sweep that `by` does not tell apart."""
         return replace(self, _pools=True)
 
@@ -214,55 +214,17 @@ class Runs(Views):
         ends = [key for key in self.keys if short(key) == name]
         if len(ends) == 1:
             return ends[0]
-        raise KeyError(f"no column `{name}`: there are {', '.join(columns)}{near(name, columns)}")
+        raise UnknownKeyError(f"no column `{name}`: there are {', '.join(columns)}{near(name, columns)}")
 
-    @checked
-    def sql(self, query: str) -> Frame:
-        """The answer of a DuckDB query on the tables, made with one thread so that sums are the same every time."""
-        from perhop.stored import asked
-
-        with self.connection() as connection:
-            return Frame(asked(connection, query))
-
-    def connection(self) -> duckdb.DuckDBPyConnection:
-        """A DuckDB connection with one view for each table."""
-        from perhop import events
-        from perhop.stored import connect
-
-        connection = connect()
-        for name in self.tables:
-            connection.register(name, self.table(name))
-        traced = events.having(self.replications)
-        if traced:
-            events.register(connection, self.points, traced)
-        return connection
-
-    @checked
-    def events(self, where: str | None = None, columns: Sequence[str] | None = None) -> Frame:
-        """A row for each packet at each port, of runs with `--trace events`: swept keys, `point`, `replication` first.
-
-        There may be many: `where` is an SQL condition, as in `"fate = 'dropped' and hop = 'C -> E2'"`, and `columns`
-        names those that are wanted. `sql` knows them as the table `events`.
-
-        Raises:
-            ValueError: when these runs have none, or a file is damaged.
-        """
-        from perhop import events
-
-        return Frame(events.read(self.points, self.replications, where, columns))
-
-    def select(self, **labels: object) -> Runs:
+    def select(self, **labels: object) -> Self:
         """The runs at the points that carry these labels (the last part of a key is enough)."""
         swept = {self._swept(name): value for name, value in labels.items()}
         wanted = {key: self._label(key, value) for key, value in swept.items()}
         kept = [i for i, p in enumerate(self.points) if all(p.labels[k] == v for k, v in wanted.items())]
         new = {old: i for i, old in enumerate(kept)}
-        replications = [
-            Replication(new[r.point], r.replication, r.hash, r.tables, r.reused, r.directory)
-            for r in self.replications
-            if r.point in new
-        ]
-        return Runs(self.name, self.seed, [self.points[i] for i in kept], replications, self.settings, self.notes)
+        replications = [replace(r, point=new[r.point]) for r in self.replications if r.point in new]
+        points = [self.points[i] for i in kept]
+        return replace(self, points=points, replications=replications, _tables={}, _pools=False)
 
     def _label(self, key: str, value: object) -> str:
         """The label of a swept value.
@@ -280,7 +242,7 @@ class Runs(Views):
         ends = [key for key in self.keys if name in (key, short(key))]
         if len(ends) != 1:
             swept = ", ".join(self.keys) or "nothing is"
-            raise KeyError(f"`{name}` is not swept here: {swept}{near(name, map(short, self.keys))}")
+            raise UnknownKeyError(f"`{name}` is not swept here: {swept}{near(name, map(short, self.keys))}")
         return ends[0]
 
     def __iter__(self) -> Iterator[Replication]:
@@ -288,6 +250,9 @@ class Runs(Views):
 
     def __len__(self) -> int:
         return len(self.replications)
+
+
+WORDS[Results] = "a Runs"  # what users have of them
 
 
 def _repeat(values: Sequence[str], rows: Sequence[int]) -> Column:

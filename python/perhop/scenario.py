@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import os
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from perhop import _core, in_force, linux, show, storage
+from perhop import _core, in_force, show, storage
 from perhop.arguments import bounded, checked, positive
 from perhop.arguments import shown as shown_value
 from perhop.builder import Builder, stated
-from perhop.columns import Point, Replication
+from perhop.cluster import runs as cluster
+from perhop.columns import Point, point, replication
 from perhop.hands import Threads, Work
-from perhop.results import Runs
-from perhop.shapes import Diagnostic, PointDict, ReplicationDict
+from perhop.progress import shown
+from perhop.runs import Runs
+from perhop.shapes import Diagnostic
 from perhop.sweep import Values, axis
 
 if TYPE_CHECKING:
@@ -76,7 +79,7 @@ class Scenario:
         if isinstance(source, str) and "\n" in source:
             return cls(source, overrides=overrides, vary=vary)
         path = Path(source)
-        return cls(path.read_text(encoding="utf-8"), str(path), overrides, vary)
+        return cls(_core.text(str(path), path.read_bytes()), str(path), overrides, vary)
 
     @classmethod
     @checked
@@ -109,7 +112,7 @@ class Scenario:
     @property
     def points(self) -> list[Point]:
         """The points of its sweep; one without labels if it has none."""
-        return _points(self._core.points)
+        return list(map(point, self._core.points))
 
     @property
     def warnings(self) -> list[Diagnostic]:
@@ -128,13 +131,14 @@ class Scenario:
         """As `to_toml`, as nested dictionaries: for `from_dict`, after changing what should differ."""
         return tomllib.loads(self.to_toml())
 
-    def as_tc(self) -> linux.Linux:
-        """The network of its nodes, links and ports on Linux.
+    def as_tc(self) -> dict[str, Any]:
+        """The network of its nodes, links and ports on Linux, as data.
 
         Raises:
             ValueError: naming everything that Linux's tools cannot say; several points.
         """
-        return linux.from_json(self._core.as_tc())
+        network: dict[str, Any] = json.loads(self._core.as_tc())
+        return network
 
     def explain(self) -> str:
         """Effective values, buffers in path, bucket times, as text."""
@@ -176,8 +180,6 @@ class Scenario:
         Raises:
             ValueError: for an unknown port or code point, and a rate that the port does not have.
         """
-        from perhop.progress import shown
-
         if client is not None and not hasattr(client, "submit"):
             raise TypeError(f"client = {shown_value(client)}: a Client of Dask or None is due")
         if events and out is None:
@@ -197,14 +199,11 @@ class Scenario:
             with shown(progress, self.name) as report:
                 done = Threads(jobs).run_one(work, report)
         else:
-            from perhop.cluster.runs import run
-
-            done = run(client, chunk_s, jobs, work, progress)
-        points = core.points
-        finished = [_replication(r) for r in done]
+            done = cluster.run(client, chunk_s, jobs, work, progress)
+        points, finished = core.points, [replication(r) for r in done]
         settings = points[0]["settings"]
         notes = [r["note"] for r in done if r["note"] is not None]
-        return Runs(self.name, settings["seed"], _points(points), finished, settings, notes)
+        return Runs(self.name, settings["seed"], list(map(point, points)), finished, settings, notes)
 
     @checked
     def sweep(self, axes: Mapping[Any, Values], **options: Any) -> Runs:
@@ -239,15 +238,6 @@ class Scenario:
             + (show.table(swept, rows) if swept else "")
             + show.folded("every value in force", self.effective())
         )
-
-
-def _replication(done: ReplicationDict) -> Replication:
-    directory = None if done["directory"] is None else Path(done["directory"])
-    return Replication(done["point"], done["replication"], done["hash"], done["tables"], done["reused"], directory)
-
-
-def _points(points: Sequence[PointDict]) -> list[Point]:
-    return [Point(dict(p["labels"]), p["name"], p["hash"], p["effective"]) for p in points]
 
 
 def assignments(overrides: Overrides) -> list[str]:

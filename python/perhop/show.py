@@ -18,7 +18,7 @@ def printable(text: str) -> str:
 
 def as_error(error: Exception) -> str:
     """What a verb says of an error. One with a code says already that it is one."""
-    text = str(error.args[0] if isinstance(error, KeyError) and error.args else error)
+    text = str(error)
     return text if text.startswith("error") else f"error: {text}"
 
 

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 from perhop.columns import Point, Replication
-from perhop.results import Runs
+from perhop.results import Results
+
+R = TypeVar("R", bound=Results)
 
 
-def opened(directories: Sequence[str | Path]) -> Runs:
+def opened(directories: Sequence[str | Path]) -> Results:
     """The runs of several directories as one, with `run` (the directory) as a swept key if there are several."""
-    every = [Runs.open(directory) for directory in directories]
+    every = [Results.open(directory) for directory in directories]
     return every[0] if len(every) == 1 else joined(dict(zip(map(str, directories), every, strict=True)))
 
 
-def joined(every: Mapping[str, Runs]) -> Runs:
+def joined(every: Mapping[str, R]) -> R:
     """Several runs as one, with `run` as a swept key in addition to theirs.
 
     Raises:
@@ -28,10 +32,8 @@ def joined(every: Mapping[str, Runs]) -> Runs:
     replications: list[Replication] = []
     for name, runs in every.items():
         first = len(points)
-        points += [Point({"run": name} | p.labels, p.name, p.hash, p.effective, p.origin) for p in runs.points]
-        replications += [Replication(first + r.point, r.replication, r.hash, r.tables, r.reused) for r in runs]
-    one = next(iter(every.values()))
-    names = list(dict.fromkeys(runs.name for runs in every.values()))
-    return Runs(
-        " and ".join(names), one.seed, points, replications, one.settings, [n for r in every.values() for n in r.notes]
-    )
+        points += [replace(point, labels={"run": name} | point.labels) for point in runs.points]
+        replications += [replace(r, point=first + r.point, directory=None) for r in runs]
+    one, names = next(iter(every.values())), dict.fromkeys(runs.name for runs in every.values())
+    name, notes = " and ".join(names), [note for runs in every.values() for note in runs.notes]
+    return replace(one, name=name, points=points, replications=replications, notes=notes, _tables={}, _pools=False)

@@ -6,6 +6,7 @@ cannot be renamed at once there. Reading makes a copy here of what counts; `conn
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 import tempfile
@@ -14,6 +15,9 @@ from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
+
+from perhop.cluster.errors import ClusterError, needed
+from perhop.sql import connect
 
 if TYPE_CHECKING:
     import duckdb
@@ -37,8 +41,6 @@ def filesystem(place: str) -> tuple[Any, str]:
     Raises:
         ClusterError: what it needs is not installed, or no such kind of address.
     """
-    from perhop.cluster.errors import ClusterError, needed
-
     fsspec = needed("fsspec")
     try:
         found: tuple[Any, str] = fsspec.core.url_to_fs(place)
@@ -88,8 +90,6 @@ def upload(folder: Path, place: str) -> None:
 @lru_cache
 def _copy_of(place: str) -> Path:
     """Where the copy of an address is, until this process ends."""
-    import atexit
-
     folder = Path(tempfile.mkdtemp(prefix="perhop-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
@@ -126,8 +126,6 @@ def connection(place: str) -> duckdb.DuckDBPyConnection:
     Raises:
         FileNotFoundError: no results are there.
     """
-    from perhop.stored import connect
-
     fs, root = filesystem(place)
     with failing(place, "read"):
         files = [file for _, files in _complete(fs, root) for file in files if file.endswith(".parquet")]

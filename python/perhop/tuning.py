@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from perhop import _core, files
 from perhop.arguments import checked, shown
+from perhop.plots import stability, style
 from perhop.scenario import Overrides, assignments
 
 if TYPE_CHECKING:
@@ -59,8 +60,6 @@ class Tuned:
 
     def figure(self) -> Figure:
         """Critical V0 over flows, and the fluid model on both sides of the boundary."""
-        from perhop.plots import stability
-
         return stability.figure(self._picture)
 
     @checked
@@ -70,8 +69,6 @@ class Tuned:
         Raises:
             ValueError: for another ending, and where the plot would replace the file that was tuned.
         """
-        from perhop.plots import style
-
         files.refuse(Path(path), [] if self._file is None else [self._file])
         style.save(self.figure(), Path(path))
 

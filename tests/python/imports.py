@@ -145,7 +145,7 @@ class Package:
         return {module: self._imports(module, file) for module, file in self.files.items()}
 
     def _imports(self, module: Module, file: Path) -> set[Module]:
-        named = _python_names(module if file.name == "__init__.py" else module[:-1], file)
+        named = python_names(module if file.name == "__init__.py" else module[:-1], file)
         found = {self._file(path) for path in named} - {(), module}
         return {target for target in found if module[: len(target)] != target}
 
@@ -153,21 +153,66 @@ class Package:
         return next(path[:n] for n in range(len(path), -1, -1) if path[:n] in self.files or n == 0)
 
 
-def _python_names(package: Module, file: Path) -> Iterator[Module]:
-    """Every name that is imported, anywhere in the file."""
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+def python_names(package: Module, file: Path) -> Iterator[Module]:
+    """Every name that is imported, anywhere in the file, for type checkers alone too.
+
+    A file that calls `import_module` or `__import__` imports every module that its texts name: one is the argument, or
+    they are a table.
+    """
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    calls = any(isinstance(node, ast.Call) and _imports_by_text(node) for node in ast.walk(tree))
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (tuple(alias.name.split(".")) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            above = package[: len(package) - node.level + 1] if node.level else ()
-            of = (*above, *node.module.split(".")) if node.module else above
-            yield from ((*of, alias.name) for alias in node.names)
+            yield from ((*_imported_from(package, node), alias.name) for alias in node.names)
+        elif calls and isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield tuple(node.value.split("."))
+
+
+def _imports_by_text(call: ast.Call) -> bool:
+    """`import_module(..)`, `importlib.import_module(..)`, `__import__(..)`."""
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    return name in ("import_module", "__import__")
+
+
+def _imported_from(package: Module, node: ast.ImportFrom) -> Module:
+    """The module in which the names of `from .. import ..` are."""
+    above = package[: len(package) - node.level + 1] if node.level else ()
+    return (*above, *node.module.split(".")) if node.module else above
+
+
+def late(folder: Path) -> list[str]:
+    """What functions of a package's files import of the package itself, and calls that import by text: `file: code`."""
+    found = []
+    for file in sorted(folder.rglob("*.py")):
+        place, package = file.relative_to(folder).as_posix(), _module(file.relative_to(folder.parent), ("__init__",))
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        inner = {id(node): node for function in ast.walk(tree) if _is_function(function) for node in ast.walk(function)}
+        named = [
+            node for node in inner.values() if _is_own(node, package if file.name == "__init__.py" else package[:-1])
+        ]
+        named += [node for node in ast.walk(tree) if isinstance(node, ast.Call) and _imports_by_text(node)]
+        found += [f"{place}: {ast.unparse(node)}" for node in named]
+    return found
+
+
+def _is_function(node: ast.AST) -> bool:
+    return isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+
+
+def _is_own(node: ast.AST, package: Module) -> bool:
+    """Whether an import is of the package's own."""
+    if isinstance(node, ast.Import):
+        return any(alias.name.split(".")[0] == package[0] for alias in node.names)
+    return isinstance(node, ast.ImportFrom) and _imported_from(package, node)[:1] == package[:1]
 
 
 def graphs(root: Path = ROOT) -> dict[str, Graph]:
-    """Of each crate, and of the package."""
+    """Of each crate, and of the packages."""
     crates = {src.parent.name: Crate.of(src).graph() for src in sorted(root.glob("crates/*/src"))}
-    return {**crates, "python": Package.of(root / "python/perhop").graph()}
+    packages = {"python": "python/perhop", "lab": "lab/perhop_lab"}
+    return crates | {name: Package.of(root / folder).graph() for name, folder in packages.items()}
 
 
 def listed(found: Iterable[list[Module]]) -> list[str]:

@@ -30,12 +30,13 @@ def install(cache: Path, *, ends: bool = True) -> dict[str, str]:
 def answer(job: Path) -> None:
     """Every datagram left every port at once; every connection got a byte."""
     work = json.loads((job / "scenario.json").read_text())
-    left = {tap["port"]: [[it[-1], it[0], it[-2]] for it in work["datagrams"]] for tap in work["taps"]}
+    linux = work["linux"]
+    left = {port["name"]: [[it[-1], it[0], it[-2]] for it in work["datagrams"]] for port in linux["ports"]}
     made = [
         {"traffic": it["traffic"], "flow": it["flow"], "received": 1, "retransmitted": 0} for it in work["connections"]
     ]
-    queues = {it["port"]: [0, 0] for it in work["queues"]}
-    looks = [{"ns": work["duration_ns"], "queues": queues, "senders": [[10, 10, 10, 10, 0] for _ in made]}]
+    queues = {it["name"]: [0, 0] for it in linux["ports"]}
+    looks = [{"ns": linux["duration_ns"], "queues": queues, "senders": [[10, 10, 10, 10, 0] for _ in made]}]
     (job / "scenario.out.json").write_text(json.dumps({"left": left, "connections": made, "looks": looks}))
     (job / "done").write_text("ok\n")
 

@@ -1,4 +1,4 @@
-"""The worked examples of docs/add-a-marker.md and docs/add-an-aqm.md, applied to a copy and used.
+"""The worked examples of docs/add-a-marker.md, add-an-aqm.md, add-a-law.md and add-a-model.md, applied to a copy and used.
 
 Each is a patch of one new file and one line. Copy and build stay in target/add-a-marker, so that a second run builds
 nothing. The build begins with what the repository's own has made of the dependencies. It must not share the directory:
@@ -14,9 +14,15 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-MARKER, AQM = (ROOT / f"docs/{name}.patch" for name in ("add-a-marker", "add-an-aqm"))
+PATCHES = {
+    "add-a-marker": ("crates/core/src/conditioner", "every_nth"),
+    "add-an-aqm": ("crates/core/src/aqm", "sojourn"),
+    "add-a-law": ("crates/sim/src/transport/congestion", "aimd"),
+    "add-a-model": ("crates/sim/src/traffic", "frames"),
+}
+"""Each with the folder of its list and the new file."""
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-CRATES = ("perhop", "perhop-core", "perhop-sim", "perhop-scenario", "perhop-capture")
+CRATES = ("perhop", "perhop-core", "perhop-sim", "perhop-scenario", "perhop-edge", "perhop-capture")
 COPY, BUILD = TARGET / "add-a-marker/source", TARGET / "add-a-marker/build"
 QUICK = [f"profile.dev.package.{name}.opt-level=0" for name in CRATES]
 """The patched programs run once, so they are not optimised, except for the dependencies copied from the repository."""
@@ -45,12 +51,12 @@ def put(source: Path, target: Path) -> None:
 
 @pytest.fixture(scope="module")
 def patched(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the repository as it is now, with both patches."""
+    """A copy of the repository as it is now, with all patches."""
     stage = tmp_path_factory.mktemp("stage")
     for name in run("git", "ls-files", "--cached", "--others", "--exclude-standard").splitlines():
         if (ROOT / name).is_file() and not (ROOT / name).is_symlink():
             put(ROOT / name, stage / name)
-    run("git", "apply", MARKER, AQM, cwd=stage)
+    run("git", "apply", *(ROOT / f"docs/{name}.patch" for name in PATCHES), cwd=stage)
     names = {path.relative_to(stage) for path in stage.rglob("*") if path.is_file()}
     for path in [p for p in COPY.rglob("*") if p.is_file() and p.relative_to(COPY) not in names]:
         path.unlink()
@@ -81,20 +87,31 @@ def built(patched: Path) -> dict[str, Path]:
     return {m["target"]["name"]: Path(m["executable"]) for m in messages if m.get("executable")}
 
 
-@pytest.mark.parametrize(("patch", "folder", "new"), [(MARKER, "conditioner", "every_nth"), (AQM, "aqm", "sojourn")])
-def test_the_patch_is_one_file_and_one_line(patch: Path, folder: str, new: str) -> None:
+@pytest.mark.parametrize("name", PATCHES)
+def test_the_patch_is_one_file_and_one_line(name: str) -> None:
+    patch, (folder, new) = ROOT / f"docs/{name}.patch", PATCHES[name]
     changes = [line.split("\t") for line in run("git", "apply", "--numstat", patch).splitlines()]
     changed = {name: (int(added), int(removed)) for added, removed, name in changes}
-    listed = f"crates/core/src/{folder}/mod.rs"
-    assert set(changed) == {f"crates/core/src/{folder}/{new}.rs", listed}
-    assert changed[listed] == (2, 0), "the line and its comment"
+    assert set(changed) == {f"{folder}/{new}.rs", f"{folder}/mod.rs"}
+    assert changed[f"{folder}/mod.rs"] == (2, 0), "the line and its comment"
     assert patch.read_text().count("new file mode") == 1
 
 
 def test_the_tests_in_the_patches_pass(built: dict[str, Path], patched: Path) -> None:
     assert built
-    done = run("cargo", "test", "-p", "perhop-core", "--lib", "--", "every_nth", "sojourn", cwd=patched)
-    assert "2 passed" in done
+    command = (
+        "cargo",
+        "test",
+        "-p",
+        "perhop-core",
+        "-p",
+        "perhop-sim",
+        "--lib",
+        "--",
+        *(new for _, new in PATCHES.values()),
+    )
+    done = run(*command, cwd=patched)
+    assert done.count("2 passed") == 2
 
 
 def test_it_is_listed(built: dict[str, Path]) -> None:
@@ -132,6 +149,45 @@ def test_the_aqm_runs(built: dict[str, Path], tmp_path: Path) -> None:
     drops = dict(part.split() for part in printed.split("all ports and replications: ")[1].splitlines()[0].split(", "))
     assert int(drops["early"]) > 0
     assert (drops["forced"], drops["overflow"]) == ("0", "0")
+
+
+LINK = '[scenario]\nduration = "20s"\nwarmup = "2s"\n[links]\n"a - b" = { rate = "5Mbit/s", delay = "10ms" }\n'
+BULK = '[traffic.bulk]\nmodel = "ftp"\nfrom = "a"\nto = "b"\ntcp = "host"\n'
+HOST = '[tcp.host]\nrecovery = "rack"\ncongestion = "aimd"\ndecrease = 0.25\nwindow = 200\nsegment = "1448B"\nheader = "52B"\n'
+FRAMES = '[traffic.video]\nmodel = "frames"\npackets = 10\nsize = "1000B"\nevery = "40ms"\nfrom = "a"\nto = "b"\n'
+
+
+def answer(program: Path, *arguments: str | Path) -> tuple[int, str]:
+    """Exit code and what is printed, errors included."""
+    done = subprocess.run([program, *arguments], capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_law_and_model_run(built: dict[str, Path], tmp_path: Path) -> None:
+    """The model offers 10 x 8 kbit every 40 ms, 2 Mbit/s; the law takes most of what is left of 5 Mbit/s."""
+    file = tmp_path / "both.toml"
+    file.write_text(LINK + FRAMES + BULK + HOST)
+    assert answer(built["perhop"], "check", file)[0] == 0
+    printed = run(built["perhop"], "run", file, "--out", tmp_path / "runs", "--json")
+    delivered = {row["class"]: row for row in json.loads(printed)["classes"]}
+    assert delivered["video"] and delivered["bulk"]
+
+
+def test_law_and_model_are_checked_and_explained(built: dict[str, Path], tmp_path: Path) -> None:
+    """What checks, `explain` and translations say of them, they know from the file alone."""
+    file = tmp_path / "both.toml"
+    file.write_text(LINK + FRAMES + BULK + HOST)
+    program = built["perhop"]
+    assert "video: 1 x frames over UDP, packets of at most 1000B" in answer(program, "explain", file)[1]
+    code, said = answer(program, "explain", "--as", "tc", file)
+    assert (code, 'Linux 6.12 has no congestion law "aimd"' in said) == (2, True)
+    file.write_text(LINK.replace("a - b", "a - b") + FRAMES)
+    code, said = answer(program, "explain", "--as", "tc", file)
+    assert (code, "ip netns add n0" in said) == (0, True)
+    file.write_text(LINK + FRAMES.replace('"40ms"', '"0s"') + BULK + HOST.replace("0.25", "0"))
+    code, said = answer(program, "check", file)
+    assert code == 2
+    assert "error[E201] `every` is 0s" in said
 
 
 def test_it_marks_a_capture(built: dict[str, Path], tmp_path: Path) -> None:

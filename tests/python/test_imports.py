@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from imports import Crate, Graph, Package, cycles, graphs, listed
+import perhop
+from imports import ROOT, Crate, Graph, Package, cycles, graphs, late, listed, python_names
 
 
 @pytest.mark.parametrize(("name", "graph"), graphs().items(), ids=graphs())
@@ -75,6 +78,66 @@ def test_python_imports_inside_functions_count(tmp_path: Path) -> None:
         "p.q.c": {"p.b"},
     }
     assert listed(cycles(Package.of(package).graph())) == ["p::a p::b p::q::c"]
+
+
+def test_python_imports_by_text_count(tmp_path: Path) -> None:
+    package = tmp_path / "p"
+    package.mkdir()
+    texts = {
+        "__init__.py": "",
+        "a.py": "from importlib import import_module\ndef f():\n    import_module('p.b').g()",
+        "b.py": "import importlib\nVERBS = {'c': 'p.c'}\ndef g(verb):\n    importlib.import_module(VERBS[verb])",
+        "c.py": "def h():\n    return __import__('p.d')",
+        "d.py": "from p.a import f\nimport p.e",
+        "e.py": "TEXT = 'p.a'",
+    }
+    for name, text in texts.items():
+        (package / name).write_text(text)
+    assert listed(cycles(Package.of(package).graph())) == ["p::a p::b p::c p::d"]
+    assert late(package) == [
+        "a.py: import_module('p.b')",
+        "b.py: importlib.import_module(VERBS[verb])",
+        "c.py: __import__('p.d')",
+    ]
+
+
+BY_TEXT = [
+    "__init__.py: import_module(_HOME[name])",
+    "__main__.py: import_module(PYTHON_VERBS[verb])",
+    "cluster/errors.py: import_module(module)",
+    "frames.py: import_module(chosen)",
+]
+"""Public names when first used; the program's verbs; what an extra brings; pandas or polars."""
+
+
+def test_no_function_imports_a_module_of_perhop() -> None:
+    assert late(ROOT / "python/perhop") == BY_TEXT
+
+
+PUBLIC = {("perhop", name) for name in perhop._HOME}
+
+
+def test_no_file_takes_a_public_name_from_the_package_which_finds_it_by_text() -> None:
+    package = Package.of(ROOT / "python/perhop")
+    named = [(module, name) for module, file in package.files.items() for name in python_names(module[:-1], file)]
+    assert [(module, name) for module, name in named if name in PUBLIC] == []
+
+
+UNUSED = ("duckdb", "jinja2", "matplotlib", "pandas", "polars", "rich", "distributed")
+
+
+@pytest.mark.parametrize(
+    ("names", "unused"),
+    [
+        ("perhop.__version__", ("numpy", *UNUSED)),
+        ("perhop.__main__.main(['perhop', 'check', 'examples/dumbbell.toml'])", ("numpy", *UNUSED)),
+        ("perhop.Scenario, perhop.Runs, perhop.tune", UNUSED),
+    ],
+)
+def test_large_libraries_are_imported_when_first_needed(names: str, unused: tuple[str, ...]) -> None:
+    code = f"import sys, perhop, perhop.__main__; {names}; print(*({{*{unused}}} & {{*sys.modules}}))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == ""
 
 
 def test_a_cycle_through_a_third_file_is_found() -> None:

@@ -26,9 +26,9 @@ def test_there_are_enough_cells() -> None:
 
 
 def test_every_vector_has_a_cell_and_every_cell_a_vector() -> None:
-    files = {str(file.relative_to(cells.HERE)) for file in (cells.HERE / "vectors").rglob("*.gz")}
-    assert files == {str(cell.file.relative_to(cells.HERE)) for cell in CELLS}
-    assert sum((cells.HERE / file).stat().st_size for file in files) < 2_500_000
+    files = {str(file.relative_to(cells.VECTORS)) for file in (cells.VECTORS).rglob("*.gz")}
+    assert files == {str(cell.file.relative_to(cells.VECTORS)) for cell in CELLS}
+    assert sum((cells.VECTORS / file).stat().st_size for file in files) < 2_500_000
 
 
 @pytest.mark.parametrize("cell", CELLS, ids=lambda cell: cell.name)
@@ -47,7 +47,7 @@ def test_packets_leave_after_they_came_and_only_the_capable_are_marked(cell: cel
 
 
 def test_the_commands_are_those_recorded() -> None:
-    recorded = tomllib.loads((cells.HERE / "kernel.toml").read_text())
+    recorded = tomllib.loads((cells.RECORDS / "kernel.toml").read_text())
     assert recorded["commands"] == {cell.port: ["tc " + it for it in cell.commands()] for cell in CELLS}
     assert {"kernel", "iproute2", "configuration"} < recorded.keys()
 

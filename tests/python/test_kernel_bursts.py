@@ -1,17 +1,16 @@
-"""Linux's senders behind policers, with the bursts that Linux makes by default (`tests/kernel/bursts`)."""
+"""Linux's senders behind policers, with the bursts that Linux makes by default (`lab/cells/bursts`)."""
 
 from __future__ import annotations
 
 import csv
-from pathlib import Path
 from statistics import mean
 
-from perhop.kernel.transport import simulated
+from cells import RECORDS, STATED
 from perhop.scenario import Scenario
+from perhop_lab.worlds import simulated
 
-FOLDER = Path(__file__).resolve().parents[1] / "kernel" / "bursts"
 STACKS = {"reno": "linux-reno", "bbr": "linux-bbr"}
-#: Beyond the range of the kernel's phases, as for the cells of `tests/kernel/beside.py`; and no cell by more than this.
+#: Beyond the range of the kernel's phases, as for the cells of `beside.py`; and no cell by more than this.
 NEAR, MOST = 0.03, 0.04
 
 Cell = tuple[str, str, str, str]
@@ -20,7 +19,7 @@ Cell = tuple[str, str, str, str]
 def kernel() -> dict[Cell, list[float]]:
     """Of rate, bucket, half a round trip and law: kbit/s at each phase."""
     found: dict[Cell, list[float]] = {}
-    with (FOLDER / "kernel.csv").open(encoding="ascii", newline="") as text:
+    with (RECORDS / "bursts.csv").open(encoding="ascii", newline="") as text:
         for it in csv.DictReader(text):
             cell = (it["cir_mbit_s"], it["cbs_bytes"], it["half_rtt_ms"], it["law"])
             found.setdefault(cell, []).append(float(it["kbit_s"]))
@@ -38,7 +37,7 @@ def perhop(cell: Cell) -> float:
         "traffic.bulk.flows": 4 if law == "4xcubic" else 1,
         "tcp.host.stack": STACKS.get(law, "linux"),
     }
-    scenario = Scenario.from_toml(FOLDER / "cell.toml", settings)
+    scenario = Scenario.from_toml(STATED / "bursts/cell.toml", settings)
     seeds = (1, 2, 3) if law == "bbr" else (1,)
     runs = [scenario.run(replications=1, seed=seed, jobs=1, progress=False) for seed in seeds]
     return mean(simulated(it).goodput_bit_s() for it in runs) / 1e3

@@ -10,7 +10,8 @@ import pytest
 import beside
 import page
 import transport
-from perhop.kernel.transport import Queue, Sender, World, recorded
+from cells import STATED
+from perhop_lab.worlds import Queue, Sender, World, recorded
 
 CELLS = list(transport.all_cells())
 #: Groups that have to stay inside: so many of ten cells.
@@ -19,7 +20,7 @@ KEPT = dict.fromkeys(("policer", "shaper", "drop-tail", "aqm", "dctcp", "loss", 
 
 def test_there_are_enough_cells_and_each_is_a_scenario() -> None:
     assert len({cell.name for cell in CELLS}) == len(CELLS) >= 150
-    assert {cell.scenario.name for cell in CELLS} == {file.name for file in transport.FOLDER.glob("*.toml")}
+    assert {cell.scenario.name for cell in CELLS} == {file.name for file in transport.SCENARIOS.glob("*.toml")}
 
 
 def test_every_cell_is_recorded_as_often_as_it_says() -> None:
@@ -53,7 +54,7 @@ def test_an_explanation_is_of_the_cells_that_its_key_fits() -> None:
 
 def test_every_explanation_is_of_some_cell() -> None:
     """A key that fits no cell would be a slip of the pen."""
-    told = tomllib.loads((transport.HERE / "cells.toml").read_text())["tcp"]
+    told = tomllib.loads((STATED / "cells.toml").read_text())["tcp"]
     stated = {why for table in told.values() for why in table.get("explained", {}).values()}
     assert stated == {cell.explained for cell in CELLS} - {""}
 
@@ -77,6 +78,15 @@ def test_bbr_starts_with_the_windows_of_the_kernel(cell: transport.Cell) -> None
     assert kernel is not None
     ours = beside.one(cell._replace(settings=cell.settings | {"scenario.duration": "1s"}), 0)
     assert ours.senders[0].cwnd[15:75] == kernel[0][15:75]
+
+
+def test_a_boot_begins_at_its_phase_whatever_states_the_start() -> None:
+    """Any unit, and a start that no file states."""
+    cell = next(it for it in CELLS if it.phased)
+    (bulk,) = (it["name"] for it in cell.made().as_tc()["traffic"])
+    for start, ns in (({}, 0), ({f"traffic.{bulk}.start": "1500ms"}, 1_500_000_000)):
+        (told,) = cell._replace(settings=cell.settings | start).made(2).as_tc()["traffic"]
+        assert told["transfers"]["start_ns"] == ns + 2 * transport.PHASE_US * 1000
 
 
 def test_a_fall_lasts_until_the_window_grows_again() -> None:

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from perhop import Scenario
-from perhop.kernel.compared import compared
-from perhop.kernel.job import Packet, connections_of, job, packets_of, sendable
-from perhop.linux import Device, Port, Traffic
+from perhop_lab.compared import compared
+from perhop_lab.job import Packet, connections_of, job, packets_of, sendable
 
 ROUTER = Path("examples/router-port.toml")
 
@@ -20,18 +19,21 @@ def packet(number: int, left: int | None, *, marked: bool = False, waits: bool =
     return Packet(number, "t", 0, "a -> b", 1000, number * 1000, left, waits, marked, 0)
 
 
+def said_of(source: str | Path, *overrides: str) -> list[str]:
+    """The commands of a scenario, as lines."""
+    return [" ".join(it["argv"]) for it in Scenario.from_toml(source, overrides).as_tc()["commands"]]
+
+
 def between(tcp: Sequence[str], *overrides: str) -> list[str]:
     """The commands for one bulk transfer from `a` to `b`, whose port has no queue but what `overrides` give it."""
     lines = ["[links]", '"a - b" = { rate = "10Mbit/s", delay = "10ms" }', "[tcp.host]", *tcp]
     lines += ["[traffic.bulk]", 'model = "ftp"', 'from = "a"', 'to = "b"', 'tcp = "host"']
-    return Scenario.from_toml("\n".join(lines), ["duration=2s", "warmup=1s", *overrides]).as_tc().commands
+    return said_of("\n".join(lines), "duration=2s", "warmup=1s", *overrides)
 
 
 def test_the_tree_of_a_port_is_said_from_the_root_down() -> None:
     """Shaper, strict priority, its classes, DRR within the last of them."""
-    said = [
-        line.removeprefix("tc -n n1 ") for line in Scenario.from_toml(ROUTER).as_tc().commands if " dev p2 " in line
-    ]
+    said = [line.removeprefix("tc -n n1 ") for line in said_of(ROUTER) if " dev p2 " in line]
     ports = [line for line in said if line.startswith(("qdisc", "class")) and "clsact" not in line]
     assert ports == [
         "qdisc add dev p2 root stab overhead -14 linklayer ethernet handle 1: "
@@ -52,13 +54,24 @@ def test_the_tree_of_a_port_is_said_from_the_root_down() -> None:
 def test_the_network_has_a_namespace_a_node_and_a_wire_a_direction() -> None:
     """Addresses and wires of both links; the far end of each port."""
     linux = Scenario.from_toml(ROUTER).as_tc()
-    assert [line for line in linux.commands if "netns add" in line] == [
-        f"ip netns add {node}" for node in ("n0", "n1", "n2")
-    ]
-    assert "tc -n n2 qdisc add dev d2 root netem delay 5ms rate 1000000000bit -14 limit 1000000" in linux.commands
-    assert Port("edge -> core", Device("n1", "p2"), Device("n2", "p3")) in linux.ports
-    assert [(it.name, it.namespace) for it in linux.nodes] == [("site", "n0"), ("edge", "n1"), ("core", "n2")]
-    assert (linux.duration_ns, linux.warmup_ns, linux.sample_ns) == (12 * 10**9, 2 * 10**9, 0)
+    said = said_of(ROUTER)
+    assert [line for line in said if "netns add" in line] == [f"ip netns add {node}" for node in ("n0", "n1", "n2")]
+    assert "tc -n n2 qdisc add dev d2 root netem delay 5ms rate 1000000000bit -14 limit 1000000" in said
+    near, far = {"namespace": "n1", "device": "p2"}, {"namespace": "n2", "device": "p3"}
+    assert {"name": "edge -> core", "near": near, "far": far} in linux["ports"]
+    assert [(it["name"], it["namespace"]) for it in linux["nodes"]] == [("site", "n0"), ("edge", "n1"), ("core", "n2")]
+    assert (linux["duration_ns"], linux["warmup_ns"], linux["sample_ns"]) == (12 * 10**9, 2 * 10**9, 0)
+
+
+def test_a_command_says_where_it_works_and_on_what() -> None:
+    """So that is not read out of its words, which are whole: what prints them puts one blank between two."""
+    commands = Scenario.from_toml(ROUTER).as_tc()["commands"]
+    assert all(word and (" " not in word or "=" in word) for it in commands for word in it["argv"])
+    for it in commands:
+        namespace, device, words = it["namespace"], it["device"], it["argv"]
+        assert namespace is None or words[1:3] == ["-n", namespace] or words[1:4] == ["netns", "exec", namespace]
+        assert device is None or device in words
+    assert {it["device"] for it in commands if it["namespace"] == "n2"} == {"lo", "p3", "d2", None}
 
 
 @pytest.mark.parametrize(
@@ -82,7 +95,7 @@ def test_the_network_has_a_namespace_a_node_and_a_wire_a_direction() -> None:
 def test_a_wire_is_said_whole(wire: tuple[str, ...], netems: list[str]) -> None:
     """Who overtakes has spent the time of his bits, and no more."""
     overrides = [f'links."edge -> core".{it}' for it in wire]
-    said = Scenario.from_toml(ROUTER, overrides).as_tc().commands
+    said = said_of(ROUTER, *overrides)
     assert [it.removeprefix("tc -n n2 qdisc add dev d2 ") for it in said if " qdisc add dev d2 " in it] == netems
 
 
@@ -120,7 +133,7 @@ def test_cake_is_said_in_its_own_words() -> None:
     cake = "examples/cake.toml"
     assert any(
         line.endswith("cake bandwidth 9500000bit diffserv4 dual-srchost rtt 100ms overhead 32 noatm no-split-gso")
-        for line in Scenario.from_toml(cake).as_tc().commands
+        for line in said_of(cake)
     )
     for key, refused in (("flows=64", "`flows`"), ("mpu=300B", "`mpu`"), ("overhead=300B", "`overhead`")):
         with pytest.raises(ValueError, match=rf"tc cannot say .*{refused}.* at `R -> D`"):
@@ -130,7 +143,7 @@ def test_cake_is_said_in_its_own_words() -> None:
 def test_models_that_the_lab_cannot_send_are_named() -> None:
     """All of them, with what it can send."""
     with pytest.raises(ValueError, match=r"`web` \(web\).*cbr, on-off, poisson"):
-        sendable(Scenario.from_toml(ROUTER).as_tc()._replace(traffic=[Traffic("web", "web", "n0", "10.0.0.1")]))
+        sendable(Scenario.from_toml(ROUTER).as_tc() | {"traffic": [{"name": "web", "model": "web"}]})
 
 
 def test_every_datagram_is_sent_once_at_its_time(tmp_path: Path) -> None:
@@ -151,13 +164,15 @@ def test_bulk_transfers_become_connections(tmp_path: Path) -> None:
     lines += ["[traffic.bulk]", 'model = "ftp"', "flows = 2", 'spread = "1s"', 'from = "a"', 'to = "b"']
     scenario = Scenario.from_toml("\n".join([*lines, 'tcp = "host"', 'dscp = "AF11"']), ["duration=2s", "warmup=1s"])
     linux = scenario.as_tc()
-    assert [tuple(it) for it in linux.transfers] == [("bulk", "reno", 1000, 30_000, None)]
-    said = "\n".join(linux.commands)
+    told = {"congestion": "reno", "segment": 1000, "window": 30_000, "start_ns": 0, "stop_ns": None}
+    assert [(it["name"], it["transfers"]) for it in linux["traffic"]] == [("bulk", told)]
+    lines = [" ".join(it["argv"]) for it in linux["commands"]]
+    said = "\n".join(lines)
     plain = "tcp_recovery=0 net.ipv4.tcp_sack=0 net.ipv4.tcp_timestamps=0"
     for node, ecn in (("n0", 1), ("n1", 2)):
         words = f"tcp_early_retrans=0 net.ipv4.tcp_ecn={ecn} net.ipv4.tcp_no_metrics_save=1 net.ipv4.{plain}"
         assert f"ip netns exec {node} sysctl -q -w net.ipv4.{words}" in said
-    assert [line.partition(" src ")[2].partition(" ")[2] for line in linux.commands if " route add " in line] == [
+    assert [line.partition(" src ")[2].partition(" ")[2] for line in lines if " route add " in line] == [
         "initcwnd 2 rto_min 200ms",
         "quickack 1",
     ]
@@ -165,7 +180,8 @@ def test_bulk_transfers_become_connections(tmp_path: Path) -> None:
     made = job(linux, [], connections_of(runs, linux))["connections"]
     assert len(made) == 2
     assert 0 <= made[0]["start_ns"] < made[1]["start_ns"] < 1_000_000_000
-    assert {(it["from"], it["to"], it["tos"]) for it in made} == {("n0", "n1", 10 << 2)}
+    ends = {(it["from"]["namespace"], it["to"]["namespace"], it["tos"]) for it in made}
+    assert ends == {("n0", "n1", 10 << 2)}
 
 
 @pytest.mark.parametrize(
@@ -218,10 +234,9 @@ def test_a_receiver_of_dctcp_has_its_law() -> None:
     lines = ["[links]", '"a - b" = { rate = "10Mbit/s", delay = "10ms" }', "[traffic.bulk]", 'model = "ftp"']
     lines += ['from = "a"', 'to = "b"', 'tcp = "{}"']
     linux = Scenario.from_toml("\n".join(lines).replace("{}", "dctcp"), ["duration=2s", "warmup=1s"]).as_tc()
-    assert [it.congestion for it in linux.transfers] == ["dctcp"]
-    allowed = "sysctl -q -w net.ipv4.tcp_allowed_congestion_control='reno cubic dctcp'"
-    told = [line for line in linux.commands if "ipv4.tcp_" in line]
-    assert told[0] == allowed
+    assert [it["transfers"]["congestion"] for it in linux["traffic"]] == ["dctcp"]
+    told = [" ".join(it["argv"]) for it in linux["commands"] if "net.ipv4.tcp_" in it["argv"][-1]]
+    assert told[0] == "sysctl -q -w net.ipv4.tcp_allowed_congestion_control=reno cubic dctcp"
     assert ["tcp_congestion_control=dctcp" in line for line in told[1:]] == [False, True]
     assert [f"tcp_ecn={ecn} " in line for line, ecn in zip(told[1:], (1, 2), strict=True)] == [True, True]
     with pytest.raises(ValueError, match='has no congestion law "prague"'):
@@ -247,8 +262,9 @@ def test_a_sweep_is_refused_unless_one_point_is_left() -> None:
     with pytest.raises(ValueError, match=r"\[sweep\] has 2 points"):
         Scenario.from_toml(ROUTER, swept).as_tc()
     one = Scenario.from_toml(ROUTER, [*swept, 'sweep."links.\'edge - core\'.delay"=["9ms"]'])
-    assert any(" netem delay 9ms " in line for line in one.as_tc().commands)
-    assert not any(" netem delay 5ms " in line for line in one.as_tc().commands)
+    said = [" ".join(it["argv"]) for it in one.as_tc()["commands"]]
+    assert any(" netem delay 9ms " in line for line in said)
+    assert not any(" netem delay 5ms " in line for line in said)
 
 
 def test_a_timed_change_is_refused() -> None:

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from perhop import Scenario
-from perhop.linux import Linux
 
 #: Each would leave a file called canary, or break a line, were it read by a shell.
 HOSTILE = (
@@ -62,16 +61,16 @@ def hostile() -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def linux() -> Linux:
+def linux() -> dict[str, Any]:
     return Scenario.from_dict(hostile()).as_tc()
 
 
-def test_no_name_is_in_a_command(linux: Linux) -> None:
-    said = "\n".join(linux.commands)
+def test_no_name_is_in_a_command(linux: dict[str, Any]) -> None:
+    said = "\n".join(" ".join(it["argv"]) for it in linux["commands"])
     assert not [name for name in (*HOSTILE, *CONTROLS) if name not in ("n0", "-x") and name in said]
     assert "canary" not in said
-    assert {it.name for it in linux.nodes} == {*HOSTILE, "hub"}
-    assert len({it.namespace for it in linux.nodes}) == len(HOSTILE) + 1
+    assert {it["name"] for it in linux["nodes"]} == {*HOSTILE, "hub"}
+    assert len({it["namespace"] for it in linux["nodes"]}) == len(HOSTILE) + 1
 
 
 def test_the_script_leaves_no_canary(tmp_path: Path) -> None:

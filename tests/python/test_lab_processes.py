@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -105,6 +106,18 @@ def test_any_scenario_and_folder_has_its_job(tmp_path: Path, text: str) -> None:
     assert "Datagrams at ports" in done.stdout or "TCP: " in done.stdout
     assert (tmp_path / "a $(touch canary) folder" / "scenario.out.json").exists()
     assert not list(tmp_path.rglob("canary"))
+
+
+def test_what_is_in_force_is_run(tmp_path: Path) -> None:
+    """Overrides of a short form, and what follows from them; the text states neither links nor traffic."""
+    settings = ("-s", "dumbbell.flows=3", "-s", "dumbbell.tcp=linux")
+    (tmp_path / "short.toml").write_text((ROOT / "examples" / "dumbbell.toml").read_text())
+    done = both(tmp_path, "short.toml", *settings, "--duration", "2s", "--warmup", "1s", "--keep", "kept")
+    assert done.returncode == 0, done.stderr
+    job = json.loads((tmp_path / "kept" / "scenario.json").read_text())
+    opened = {(it["traffic"], it["flow"], it["congestion"]) for it in job["connections"]}
+    assert opened == {("bulk", flow, "cubic") for flow in range(3)}
+    assert job["linux"]["duration_ns"] == 2 * 10**9
 
 
 def test_what_was_not_run_is_no_success(tmp_path: Path) -> None:

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perhop.studies import PAPERS, Paper, Study, paper
+from perhop.studies import Paper, Study
 from perhop.studies.bounds import Bounds, Expression, Hold, Measured
 from perhop.studies.criteria import Criterion
+from perhop.studies.papers import PAPERS, paper
 from perhop.studies.samples import Sample, Samples
 from perhop.studies.verdict import Part, Value, at_least, near, positive, surely_below, within
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from perhop.studies import paper
 from perhop.studies.criteria import Criterion
+from perhop.studies.papers import paper
 from perhop.studies.samples import Sample, Samples
 
 SEEDS = 10

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from perhop.studies import PAPERS, Paper, Study, criteria, paper
+from perhop.studies import Paper, Study, criteria
 from perhop.studies import runs as simulation
 from perhop.studies.criteria import Criteria
+from perhop.studies.papers import PAPERS, paper
 from perhop.studies.verdict import Finding
 
 HERE = Path(__file__).parent

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from perhop.studies import Study, paper
+from perhop.studies import Study
 from perhop.studies import runs as simulation
 from perhop.studies.bounds import Bounds
 from perhop.studies.criteria import Criterion
@@ -17,6 +17,7 @@ from perhop.studies.maps import Axis, Map, every, select
 from perhop.studies.maps import run as running
 from perhop.studies.maps.drawing import alternative, draw
 from perhop.studies.maps.grid import Grid, Point, kept_at, read
+from perhop.studies.papers import paper
 from perhop.studies.quantities import Tables, sums
 from perhop.studies.runs import Budget, Method, RunSet
 from perhop.studies.score import LAST

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from perhop.studies import paper
 from perhop.studies import runs as simulation
 from perhop.studies.msvb_sio import beyond, by_class, idle, weighted
 from perhop.studies.msvb_sio.terms import CLASSES, LINK
+from perhop.studies.papers import paper
 from perhop.studies.runs import Budget, RunSet
 from perhop.studies.samples import Sample
 from perhop.studies.verdict import Finding

@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 
-from perhop.studies import msvb_sio, paper
+from perhop.studies import msvb_sio
 from perhop.studies import runs as simulation
 from perhop.studies.criteria import Criterion
 from perhop.studies.msvb_sio import fairness, figures, lemma, protection, stability, trials
 from perhop.studies.msvb_sio.method import STEPS, measured
 from perhop.studies.msvb_sio.terms import CLASSES, LINK, Division
+from perhop.studies.papers import paper
 from perhop.studies.runs import Budget, RunSet
 from perhop.studies.samples import Sample
 from perhop.studies.verdict import Finding

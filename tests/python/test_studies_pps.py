@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from perhop import _core
-from perhop.studies import paper
 from perhop.studies import runs as simulation
 from perhop.studies.criteria import Criterion
+from perhop.studies.papers import paper
 from perhop.studies.pps import beyond, deciding, diffserv, domains, rtt, shares, worked
 from perhop.studies.pps.method import METHOD, measured
 from perhop.studies.runs import Budget, RunSet

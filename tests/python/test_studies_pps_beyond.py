@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from perhop import stats
-from perhop.studies import Study, criteria, paper, records, report
+from perhop.studies import Study, criteria, records, report
 from perhop.studies import runs as simulation
+from perhop.studies.papers import paper
 from perhop.studies.pps import beyond
 from perhop.studies.pps.shares import CHAIN, FIG4
 from perhop.studies.pps.terms import Shares, ratio

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from perhop.studies import paper, redp
+from perhop.studies import redp
 from perhop.studies import runs as simulation
 from perhop.studies.criteria import Criterion
+from perhop.studies.papers import paper
 from perhop.studies.redp import choice, colours, queues, regime, udp
 from perhop.studies.redp.method import KINDS, spread
 from perhop.studies.redp.terms import TCP, UDP

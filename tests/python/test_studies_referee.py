@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from perhop.studies import PAPERS, Study, paper, referee
+from perhop.studies import Study, referee
 from perhop.studies.bounds import Bounds
 from perhop.studies.criteria import Criteria, Criterion
+from perhop.studies.papers import PAPERS, paper
 from perhop.studies.referee import CHANGES, UNCOUNTED, Line, Referee
 from perhop.studies.samples import Sample, Samples
 from perhop.studies.verdict import NOT_REPRODUCED, REPRODUCED

@@ -16,11 +16,12 @@ import pytest
 
 from perhop import _core, stats
 from perhop import reproduce as verb
-from perhop.studies import PAPERS, maps, paper, records
+from perhop.studies import maps, records
 from perhop.studies import runs as simulation
 from perhop.studies.criteria import Criterion
 from perhop.studies.outcome import Outcome
 from perhop.studies.pam_fsam.method import METHOD, quantities
+from perhop.studies.papers import PAPERS, paper
 from perhop.studies.runs import Budget
 from perhop.studies.samples import Sample, Samples
 from perhop.studies.sequential import Looks

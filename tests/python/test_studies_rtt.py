@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from perhop.studies import paper
 from perhop.studies import runs as simulation
 from perhop.studies.criteria import Criterion
+from perhop.studies.papers import paper
 from perhop.studies.rtt_rto import method, tables, users
 from perhop.studies.rtt_rto.terms import LABELS, RTTS
 from perhop.studies.runs import Budget, RunSet

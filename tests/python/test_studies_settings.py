@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
-from perhop.studies import PAPERS, Study, paper, rivals, score
+from perhop.studies import Study, rivals, score
 from perhop.studies import runs as simulation
 from perhop.studies import settings as named
 from perhop.studies.bounds import Bounds
 from perhop.studies.criteria import Criterion
+from perhop.studies.papers import PAPERS, paper
 from perhop.studies.quantities import Tables, sums
 from perhop.studies.rivals import Rival
 from perhop.studies.runs import Budget, Method, RunSet

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from perhop import _core, reproduce, stats
-from perhop.studies import ASKED, PAPERS, paper
 from perhop.studies import runs as simulation
 from perhop.studies.criteria import Criterion
+from perhop.studies.papers import ASKED, PAPERS, paper
 from perhop.studies.runs import Budget, RunSet
 from perhop.studies.samples import Samples
 from perhop.studies.today import figures

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
-from importlib import import_module
 
 import pytest
 
-from perhop.studies import PAPERS, paper
 from perhop.studies.pam_fsam.terms import only
+from perhop.studies.papers import PAPERS, TRIALS, paper
 from perhop.studies.readings import Reading
 from perhop.studies.runs import Budget, Job, RunSet
 from perhop.studies.samples import Sample
-from perhop.studies.trying import Frozen, Trial, World, agreement, changed
+from perhop.studies.trying import Frozen, World, agreement, changed
 
 PAPER = paper("pam-fsam")
 WORLD = World(PAPER, Budget(seeds=1, jobs=1), lambda _: None)
@@ -75,7 +74,7 @@ def test_single_points_give_what_all_give_together() -> None:
 
 @pytest.mark.parametrize("name", PAPERS)
 def test_every_paper_says_which_runs_its_readings_concern(name: str) -> None:
-    trial: Trial = import_module(f"{PAPERS[name]}.trials").TRIAL
+    trial = TRIALS[name]
     world = World(paper(name), Budget(seeds=1), lambda _: None)
     sets, every = trial.sets(world), {s.name for s in world.sets}
     assert sets
@@ -86,7 +85,7 @@ def test_every_paper_says_which_runs_its_readings_concern(name: str) -> None:
 
 @pytest.mark.parametrize("name", PAPERS)
 def test_every_answer_is_tried_where_it_lays_something(name: str) -> None:
-    trial: Trial = import_module(f"{PAPERS[name]}.trials").TRIAL
+    trial = TRIALS[name]
     world = World(paper(name), Budget(seeds=1), lambda _: None)
     sets = [s for s in trial.sets(world) if s.name not in trial.fixed]
     tried = [reading for reading in world.readings.by_id.values() if reading.id not in trial.reread]

@@ -12,6 +12,7 @@ use perhop_core::aqm::{self, Aqm, Arrival, Backlog};
 use perhop_core::conditioner::{self, Conditioner, Passage, meter::Tokens};
 use perhop_core::packet::{Colour, FlowId, Packet};
 use perhop_core::params::{Params, Problems, Tree, read_table};
+use perhop_core::port::Turn;
 use perhop_core::rng::Rng;
 use perhop_core::scope::{Scope, Weights};
 use perhop_core::units::{BitRate, Length, Packets, Time};
@@ -214,9 +215,9 @@ fn packet(inputs: &Inputs, i: usize) -> Packet {
 
 /// How a packet left, by number: of colours, and for a labeller of labels.
 #[inline(always)]
-fn outcome<C: Conditioner>(verdict: Verdict, packet: &Packet) -> usize {
+fn outcome<C: Conditioner>(meter: &C, verdict: Verdict, packet: &Packet) -> usize {
     match verdict {
-        Verdict::Pass if C::WRITES.field() == 0 => packet.colour.index(),
+        Verdict::Pass if meter.writes().field() == 0 => packet.colour.index(),
         Verdict::Pass => (packet.label.to_bits() & 3) as usize,
         _ => 3,
     }
@@ -253,8 +254,8 @@ fn with_one<C: Conditioner + 'static>(inputs: &Rc<Inputs>, mut meter: C) -> Loop
             let i = i as usize % N;
             now += u64::from(inputs.gaps[i]);
             let mut packet = packet(inputs, i);
-            let verdict = meter.forward(&Passage::of(Time::from_ns(now), FlowId(0)), &mut packet, &mut rng);
-            counts[outcome::<C>(verdict, &packet)] += 1;
+            let verdict = meter.forward(Turn::testing(&Passage::of(Time::from_ns(now), FlowId(0))), &mut packet, &mut rng);
+            counts[outcome(&meter, verdict, &packet)] += 1;
         }
         last = now;
         counts
@@ -280,7 +281,7 @@ struct Slot<C>(C);
 /// Reads a part of an instance that its decision needs.
 fn touch<C: Conditioner>(instance: &C) -> usize {
     let mut read = matches!(instance.tokens(), Tokens::Packets).into();
-    if C::WRITES.field() != 0 {
+    if instance.writes().field() != 0 {
         instance.gauges(Time::ZERO, &mut |_, value| read += value as usize);
     }
     read
@@ -304,8 +305,8 @@ fn with_many<C: Conditioner + Clone + 'static>(inputs: &Rc<Inputs>, meter: &C, i
                 now += u64::from(inputs.gaps[i]);
                 let mut packet = packet(inputs, i);
                 let at = Passage::of(Time::from_ns(now), FlowId(0));
-                let verdict = slots[place].0.forward(&at, &mut packet, &mut rng);
-                counts[outcome::<C>(verdict, &packet)] += 1;
+                let verdict = slots[place].0.forward(Turn::testing(&at), &mut packet, &mut rng);
+                counts[outcome(&slots[place].0, verdict, &packet)] += 1;
             }
         }
         last = now;
@@ -360,12 +361,12 @@ fn queue_with_departures<P: Params, A: Aqm + 'static>(
 /// What an AQM is asked and told of an arrival.
 #[inline(always)]
 fn decide(aqm: &mut impl Aqm, at: &Arrival, packet: &mut Packet, rng: &mut Rng) -> Fate {
-    let fate = match aqm.on_arrival(at, packet, rng) {
+    let fate = match aqm.on_arrival(Turn::testing(at), packet, rng) {
         Verdict::Pass => Fate::Queued,
         Verdict::Mark => Fate::Marked,
         Verdict::Drop(reason) => Fate::Dropped(reason),
     };
-    aqm.on_fate(at, packet, fate);
+    aqm.on_fate(Turn::testing(at), packet, fate);
     fate
 }
 
@@ -408,7 +409,7 @@ impl Held {
     fn fill(aqm: &mut impl Aqm, inputs: &Inputs) -> Self {
         let packets = std::array::from_fn(|i| packet(inputs, i));
         let at = Arrival { now: Time::ZERO, backlog: backlog(HELD as u32) };
-        packets.iter().for_each(|packet| aqm.on_fate(&at, packet, Fate::Queued));
+        packets.iter().for_each(|packet| aqm.on_fate(Turn::testing(&at), packet, Fate::Queued));
         Self { packets: Box::new(packets), next: 0 }
     }
 
@@ -417,7 +418,7 @@ impl Held {
         let mut oldest = std::mem::replace(&mut self.packets[self.next % HELD], packet);
         self.next += 1;
         let departure = Departure { now: at.now, arrived: at.now, backlog: at.backlog };
-        black_box(aqm.on_departure(&departure, &mut oldest, rng));
+        black_box(aqm.on_departure(Turn::testing(&departure), &mut oldest, rng));
     }
 }
 

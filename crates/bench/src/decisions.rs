@@ -6,6 +6,7 @@ use perhop_core::aqm::{self, AqmParams, drop_tail};
 use perhop_core::classify::{FlowHeaders, Match};
 use perhop_core::conditioner::{self, ConditionerParams, Passage};
 use perhop_core::dscp::Dscp;
+use perhop_core::needs::Needs;
 use perhop_core::packet::{Colour, FlowId, Packet};
 use perhop_core::params::{Field, Kind, Literal, Node, Place, Problems, Reader, Table, Tree};
 use perhop_core::port::edge::{Action, Per, StageSpec};
@@ -110,7 +111,7 @@ fn of_scheduler(entry: &Entry) -> Result<Port<()>, String> {
     let params =
         read_table(eight(table(entry.fields)), |reader| SchedulerParams::read(entry.name, Place::default(), reader))?;
     let scheduler = params.build(&scope()).map_err(|e| e.to_string())?;
-    let queues = if scheduler.has_flows() { 1 } else { scheduler.places() };
+    let queues = if scheduler.needs().contains(Needs::FLOWS) { 1 } else { scheduler.places() };
     build(&[], &vec![drop_tail(); queues], Some(&params))
 }
 

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
-use perhop_capture::{Capture, CaptureError, Existing, Fate, FlowTable, OutputFile, Pump, locate, set_dscp};
+use perhop_capture::{Capture, CaptureError, Existing, Fate, OutputFile, Pump};
+use perhop_edge::{FlowTable, locate, set_dscp};
 
 fn remark(input: &str, output: &str, dscp: u8) -> Result<(), CaptureError> {
     let mut capture = Capture::open(input)?;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::link::LinkType;
+use perhop_edge::LinkType;
 
 /// Longest block or record, in bytes. Wireshark has the same bound for blocks.
 pub const MAX_CHUNK: u32 = 16 * 1024 * 1024;

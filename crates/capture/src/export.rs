@@ -17,9 +17,8 @@ use pcap_file::{DataLink, Endianness, PcapError, TsResolution};
 use perhop_core::classify::FlowHeaders;
 use perhop_core::packet::{Packet, flags};
 use perhop_core::units::Time;
+use perhop_edge::{Ports, TCP_FLAGS};
 use thiserror::Error;
-
-use crate::headers::Ports;
 
 /// Captured bytes of a TCP packet: an IPv4 and a TCP header without options.
 pub const TCP_SNAP: u32 = 40;
@@ -92,10 +91,6 @@ impl SimulatedPacket {
         })
     }
 }
-
-/// The flags that algorithms see, and TCP's bits.
-pub(crate) const TCP_FLAGS: [(u8, u8); 5] =
-    [(flags::FIN, 0x01), (flags::SYN, 0x02), (flags::ACK, 0x10), (flags::ECE, 0x40), (flags::CWR, 0x80)];
 
 fn tcp_flags(seen: u8) -> u8 {
     TCP_FLAGS.iter().filter(|(flag, _)| seen & flag != 0).fold(0, |all, (_, bit)| all | bit)
@@ -257,7 +252,7 @@ fn write_failed(error: PcapError) -> ExportError {
 mod tests {
     use super::*;
     use crate::file::Capture;
-    use crate::headers::locate;
+    use perhop_edge::locate;
 
     fn packet(ip_length: u32, transport: SimulatedTransport) -> SimulatedPacket {
         SimulatedPacket {

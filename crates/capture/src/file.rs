@@ -8,11 +8,12 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
+use perhop_edge::LinkType;
+
 pub use crate::chunk::MAX_CHUNK;
 use crate::chunk::PacketInfo;
 use crate::error::{CaptureError, Truncated};
 use crate::input::{self, Input};
-use crate::link::LinkType;
 use crate::magic::{self, Magic};
 use crate::pcap::{self, PcapFile};
 use crate::pcapng::{self, PcapngFile};

@@ -43,6 +43,11 @@ pub(crate) fn recognise(start: &[u8]) -> Result<Magic, CaptureError> {
     }
 }
 
+/// Whether a file that begins so is a capture.
+pub fn is_capture(start: &[u8]) -> bool {
+    recognise(start).is_ok()
+}
+
 fn not_capture(start: &[u8]) -> CaptureError {
     let shown = &start[..start.len().min(8)];
     let hex: Vec<String> = shown.iter().map(|byte| format!("{byte:02x}")).collect();

@@ -1,11 +1,11 @@
 //! `perhop mark` and `perhop meter`: a capture through the conditioners of an edge.
 //!
-//! The edge is perhop-core's, the one that simulated ports have; a capture written at a simulated port and sent through
+//! The edge is perhop-edge's, with the conditioners that simulated ports have; a capture written at a simulated port and sent through
 //! with the same conditioners and seed gets the same colours packet for packet. Time is the capture's own, see [`Origin`].
 //! A packet arrives with the colour that its AF code point implies, and leaves with the code point of its colour's
 //! action. If the policy says so its label arrives and leaves in the IPv6 flow label.
 //!
-//! A `match.rtt` takes a flow from the end of its handshake, see [`handshake`]: that is the whole round trip, measured
+//! A `match.rtt` takes a flow from the end of its handshake, see [`perhop_edge::handshake`]: that is the whole round trip, measured
 //! once. What an edge measures continuously from a flow's data, from here to the receiver and back, is reported on
 //! request ([`RoundTripsOf`]).
 //!
@@ -20,9 +20,6 @@ mod demand;
 mod error;
 mod flow_row;
 mod gaps;
-mod handshake;
-mod idle;
-mod labels;
 mod layout;
 mod ledger;
 mod load;
@@ -36,9 +33,8 @@ mod rates;
 mod records;
 mod report;
 mod round_trip_report;
-mod round_trips;
 mod rows;
-mod steps;
+mod statistics;
 mod table;
 mod twice;
 mod volume;
@@ -48,7 +44,7 @@ use std::path::Path;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use perhop_core::conditioner::Writes;
+use perhop_core::conditioner::{Conditioner as _, Writes};
 use perhop_core::port::edge::StageSpec;
 
 use crate::error::CaptureError;
@@ -62,7 +58,8 @@ pub use clock::Origin;
 pub use error::{MarkError, Unchanged};
 pub use flow_row::{EcnRow, Fates, FlowCodePointRow, FlowCodes, FlowRates, FlowRow};
 pub use gaps::GapsReport;
-pub use marking::{Behind, Marking, RoundTripsOf};
+pub use marking::{Marking, RoundTripsOf};
+pub use perhop_edge::Behind;
 pub use queue_report::{DropRow, QueueFlowRow, QueueReport, QueueRow, WaitRow};
 pub use rate_report::{BurstRow, ContractRow, ExcessRow, When};
 pub use report::{

@@ -3,9 +3,10 @@
 //! The file header is parsed by `pcap-parser`; its fields are then used to step from record to record. The correction
 //! of the time zone (`thiszone`) is ignored, as libpcap does: every tool writes 0, and a constant affects no meter.
 
+use perhop_edge::LinkType;
+
 use crate::chunk::MAX_CHUNK;
 use crate::error::CaptureError;
-use crate::link::LinkType;
 use crate::magic::Magic;
 use crate::order::Order;
 

@@ -7,10 +7,10 @@
 
 use pcap_parser::pcapng::{OptionCode, PcapNGOption};
 use pcap_parser::{InterfaceDescriptionBlock, parse_interfacedescriptionblock_be, parse_interfacedescriptionblock_le};
+use perhop_edge::LinkType;
 
 use crate::chunk::{MAX_CHUNK, PacketInfo};
 use crate::error::CaptureError;
-use crate::link::LinkType;
 use crate::order::Order;
 use crate::timestamp::{Clock, Unit};
 

@@ -3,13 +3,13 @@
 mod common;
 
 use common::marking::{by_name, marked, stage};
-use perhop_capture::Ports;
 use perhop_capture::export::{Exporter, SimulatedPacket, SimulatedTransport};
 use perhop_capture::mark::{Marking, Report};
 use perhop_core::classify::Match;
 use perhop_core::params::Tree;
 use perhop_core::port::edge::{Per, StageSpec};
 use perhop_core::units::Span;
+use perhop_edge::Ports;
 
 const MS: u64 = 1_000_000;
 

@@ -7,12 +7,13 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use perhop_capture::mark::{LabelReport, Marking, Report};
-use perhop_capture::{Fate, FlowTable, Pump, locate, set_flow_label};
+use perhop_capture::{Fate, Pump};
 use perhop_core::classify::Prefix;
 use perhop_core::conditioner::Conditioner;
 use perhop_core::flow_label::{self, Encoding};
 use perhop_core::params::Tree;
 use perhop_core::port::edge::{Action, Per, StageSpec};
+use perhop_edge::{FlowTable, locate, set_flow_label};
 
 use common::copy;
 use common::marking::{Seen, af, by_name, file, marked, marking, packets, stage};

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use perhop_capture::export::{Exporter, SimulatedPacket, SimulatedTransport};
 use perhop_capture::mark::{CaptureReport, MarkError, Marking, Origin, Output, Report, changes_nothing, mark, meter};
-use perhop_capture::{CaptureError, Existing, Ports, Pump};
+use perhop_capture::{CaptureError, Existing, Pump};
 use perhop_core::Scope;
 use perhop_core::classify::{Match, Prefix};
 use perhop_core::conditioner::{ConditionerParams, fsam, rate_labeller, token_bucket};
@@ -15,6 +15,7 @@ use perhop_core::flow_label::Encoding;
 use perhop_core::params::Tree;
 use perhop_core::port::edge::{Action, Per, StageSpec};
 use perhop_core::units::{BitRate, Bytes};
+use perhop_edge::Ports;
 
 use common::marking::{Seen, af, by_name, file, marked, marking, packets, stage};
 
@@ -127,7 +128,7 @@ fn only_code_points_differ(name: &str, before: &[Seen], after: &[Seen]) {
         let mut restored = new.data.clone();
         if let (Some(old), Some(new)) = (old.ip, new.ip) {
             assert_eq!(old.ecn, new.ecn, "{name}: packet {i}");
-            perhop_capture::set_dscp(&mut restored, &new, old.dscp).unwrap();
+            perhop_edge::set_dscp(&mut restored, &new, old.dscp).unwrap();
         }
         // the checksum 0xffff, which no sender writes, is the only one that does not come back
         assert_eq!(restored, old.data, "{name}: packet {i}");

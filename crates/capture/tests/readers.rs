@@ -11,7 +11,8 @@ use std::process::{Command, Stdio};
 
 use common::{copy, shift_dscp};
 use perhop_capture::export::{Exporter, SimulatedPacket, SimulatedTransport};
-use perhop_capture::{Capture, Fate, IpHeaders, LinkType, Ports, Pump, Unread, locate, set_dscp, set_flow_label};
+use perhop_capture::{Capture, Fate, Pump};
+use perhop_edge::{IpHeaders, LinkType, Ports, Unread, locate, set_dscp, set_flow_label};
 
 const CAPTURES: usize = 14;
 const EF: u8 = 46;
@@ -136,7 +137,7 @@ fn ip_fields(headers: &IpHeaders) -> Vec<String> {
         Some(ports) if protocol == wanted => port(ports).to_string(),
         _ => String::new(),
     };
-    let of_tcp = |text: fn(perhop_capture::TcpView) -> String| tcp.map_or(String::new(), text);
+    let of_tcp = |text: fn(perhop_edge::TcpView) -> String| tcp.map_or(String::new(), text);
     vec![
         of_version(4, dscp.to_string()),
         of_version(4, ecn.to_string()),

@@ -1,10 +1,11 @@
 //! Round-trip times, repeats and windows against tshark's, on real TCP captured at an edge: `tests/reference/tshark`.
 
 use perhop_capture::mark::{FlowRoundTrip, Marking, RoundTripReport, RoundTripsOf, SampleRow, run};
-use perhop_capture::{Capture, CaptureError, Fate, FlowTable, Pump, TcpView, locate};
+use perhop_capture::{Capture, CaptureError, Fate, Pump};
 use perhop_core::estimate::MicroFlows;
 use perhop_core::packet::{FlowId, Packet, flags};
 use perhop_core::units::{Span, Time};
+use perhop_edge::{FlowTable, TcpView, locate};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -88,7 +89,7 @@ fn times(name: &str) -> Vec<u64> {
 }
 
 /// Number, time and TCP header of every packet, with the packet as algorithms see it but for its flow.
-fn each_record(name: &str, mut each: impl FnMut(usize, u64, (&perhop_capture::IpHeaders, TcpView))) {
+fn each_record(name: &str, mut each: impl FnMut(usize, u64, (&perhop_edge::IpHeaders, TcpView))) {
     let mut capture = Capture::open(file(&format!("{name}.pcap"))).unwrap();
     let mut number = 0;
     while let Some(mut chunk) = capture.next_chunk().unwrap() {

@@ -8,14 +8,15 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use perhop_capture::export::{Exporter, SimulatedPacket};
 use perhop_capture::mark::{ColourRow, Marking, Origin, Report, run};
-use perhop_capture::{Capture, Pump, locate};
+use perhop_capture::{Capture, Pump};
 use perhop_core::Scope;
 use perhop_core::classify::Prefix;
-use perhop_core::conditioner::{ConditionerParams, LIST, Writes};
+use perhop_core::conditioner::{Conditioner as _, ConditionerParams, LIST, Writes};
 use perhop_core::packet::Colour;
 use perhop_core::params::Tree;
 use perhop_core::port::edge::{Action, Per, StageSpec};
 use perhop_core::units::{Bytes, Span};
+use perhop_edge::locate;
 use perhop_sim::plan::{EcnUse, Link, Node, Offered, Plan, Probes, Tap, TapPoint};
 use perhop_sim::{EngineOptions, Outcome, Simulation};
 

@@ -6,14 +6,14 @@ use perhop_capture::Existing;
 use perhop_runs::ef_shown;
 use perhop_runs::rows::{self, Rows};
 use perhop_runs::run::Replication;
-use perhop_runs::shown::{self, Column};
+use perhop_runs::shown;
 use perhop_scenario::Point;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 /// What is asked for, checked before anything runs.
 pub(crate) struct Asked {
-    columns: Vec<Column>,
+    columns: Vec<shown::Shown>,
     /// CSV to a file.
     file: Option<PathBuf>,
     /// The rows are all that is printed.

@@ -4,7 +4,7 @@ use crate::args::{Check, Format, Settings, Source};
 use crate::{Exit, Failure, complain, say, show};
 use perhop_core::units::counted;
 use perhop_scenario::text::file;
-use perhop_scenario::{Diagnostics, Options, Policy, Sweep};
+use perhop_scenario::{Diagnostics, Document, Options, Sweep};
 use std::collections::BTreeSet;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -74,33 +74,32 @@ pub(crate) fn options(file: &Path, settings: &Settings) -> Options {
     settings.set.iter().fold(options, |options, text| options.set(text))
 }
 
-/// Loads a scenario with its points; warnings are printed, errors end it.
+/// Loads a scenario with its points.
 pub(crate) fn load(source: &Source, options: &Options) -> Result<Sweep, Failure> {
-    match text(&source.file).and_then(|text| Sweep::parse(&text, options)) {
-        Ok((sweep, warnings)) => {
-            if !warnings.list.is_empty() && given().is_none() {
-                complain!("{warnings:#}");
-            }
-            Ok(sweep)
-        }
-        Err(diagnostics) => Err(Failure::Error(format!("{diagnostics:#}\n{}, nothing was run", diagnostics.summary()))),
+    let (sweep, warnings) =
+        accepted(text(&source.file).and_then(|text| Sweep::parse(&text, options)), "nothing was run")?;
+    if given().is_none() {
+        warn(&warnings);
     }
+    Ok(sweep)
 }
 
-/// Whether a text is a policy: it has a `[policy]` table, or conditioners without a port.
-pub(crate) fn is_policy(text: &str) -> bool {
-    let has = |section: &str| text.lines().any(|line| line.trim_start().starts_with(section));
-    has("[policy]") || (has("[conditioner") && !has("[traffic") && !has("[scenario]") && !has("[dumbbell"))
+/// What was read; errors end it, and `therefore` says what that means.
+pub(crate) fn accepted<T>(read: Result<T, Diagnostics>, therefore: &str) -> Result<T, Failure> {
+    read.map_err(|errors| Failure::Error(format!("{errors:#}\n{}, {therefore}", errors.summary())))
+}
+
+/// Prints warnings.
+pub(crate) fn warn(warnings: &Diagnostics) {
+    if !warnings.list.is_empty() {
+        complain!("{warnings:#}");
+    }
 }
 
 /// Everything found in a file, and notes, which are no fault of it.
 fn diagnose(file: &Path, settings: &Settings) -> (Diagnostics, Vec<&'static str>) {
     let options = options(file, settings);
-    let parse = |text: String| match is_policy(&text) {
-        true => Policy::parse(&text, &options).map(|ok| (ok.1, Vec::new())),
-        false => Sweep::check(&text, &options),
-    };
-    text(file).and_then(parse).unwrap_or_else(|errors| (errors, Vec::new()))
+    text(file).and_then(|text| Document::check(&text, &options)).unwrap_or_else(|errors| (errors, Vec::new()))
 }
 
 pub(crate) fn check(args: &Check) -> Result<Exit, Failure> {

@@ -5,8 +5,10 @@
 use crate::list::{LISTS, default};
 use perhop_core::params::{Field, Kind};
 use perhop_core::registry::Entry;
+use perhop_scenario::tables::{self, columns::Declared};
 use perhop_scenario::{codes, policy_schema, schema};
 use serde_json::{Value, json};
+use std::path::Path;
 
 /// A list as the pages show it: heading, the key that names an algorithm in a file, where its files are.
 struct Chapter {
@@ -29,6 +31,41 @@ fn chapters() -> [Chapter; 5] {
     ]
 }
 
+/// A page of docs/ as it stands.
+fn text(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Where a page has the columns of a table: what follows, up to the end, is made from their declaration.
+const BEGIN: &str = "<!-- columns of ";
+const END: &str = "<!-- end of columns -->";
+
+/// A page with its tables of columns as they are declared.
+pub fn with_columns(page: &str) -> String {
+    let mut parts = page.split(BEGIN);
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (name, rest) = part.split_once(" -->").expect("the mark of a table ends");
+        let after = rest.split_once(END).expect("a table has an end").1;
+        let of = tables::declaration(name).unwrap_or_else(|| panic!("no table `{name}`"));
+        out += &format!("{BEGIN}{name} -->\n\n{}\n{END}{after}", columns(of));
+    }
+    out
+}
+
+/// A row for columns that are one after the other and say the same.
+fn columns(of: &Declared) -> String {
+    let mut out = String::from("| column | unit | is |\n|---|---|---|\n");
+    for alike in of.columns.chunk_by(|a, b| a.doc == b.doc) {
+        let names: Vec<_> = alike.iter().map(|column| format!("`{}`", column.name)).collect();
+        let mut units: Vec<_> = alike.iter().map(|column| column.unit.name()).collect();
+        units.dedup();
+        out += &format!("| {} | {} | {} |\n", names.join(", "), units.join(", "), alike[0].doc);
+    }
+    out
+}
+
 /// Every generated file: its path under docs/, its text.
 pub fn files() -> Vec<(String, String)> {
     let chapters = chapters();
@@ -38,6 +75,7 @@ pub fn files() -> Vec<(String, String)> {
         ("scenario.schema.json".to_owned(), compact(&schema())),
         ("policy.schema.json".to_owned(), compact(&policy_schema())),
     ];
+    files.push(("results.md".to_owned(), with_columns(&text("results.md"))));
     for chapter in &chapters {
         files.extend(chapter.entries.iter().map(|e| (format!("algorithms/{}.md", e.name), page(chapter, e))));
     }

@@ -2,24 +2,22 @@
 
 use crate::args::{Explain, System};
 use crate::{Exit, Failure, check, say};
-use perhop_scenario::{Policy, explain_sweep};
+use perhop_scenario::{Document, explain_sweep};
 
 pub(crate) fn explain(args: &Explain) -> Result<Exit, Failure> {
     let file = &args.source.file;
     let options = check::options(file, &args.source.settings);
-    let text = check::text(file).map_err(|errors| Failure::Error(format!("{errors:#}")))?;
     if args.written_as == Some(System::Tc) {
-        let sweep = check::load(&args.source, &options)?;
-        match perhop_scenario::as_tc::of_sweep(&sweep) {
-            Ok(linux) => say!("{}", linux.script()),
-            Err(refused) => return Err(Failure::Error(refused.join("\n"))),
-        }
-    } else if check::is_policy(&text) {
-        let policy = Policy::parse(&text, &options);
-        let (policy, _) = policy.map_err(|errors| Failure::Error(format!("{errors:#}")))?;
-        say!("{}", policy.effective());
-    } else {
-        say!("{}", explain_sweep(&check::load(&args.source, &options)?));
+        let linux = perhop_scenario::as_tc::of_sweep(&check::load(&args.source, &options)?);
+        say!("{}", linux.map_err(|refused| Failure::Error(refused.join("\n")))?.script());
+        return Ok(Exit::Fine);
+    }
+    let read = check::text(file).and_then(|text| Document::read(&text, &options));
+    let (document, warnings) = check::accepted(read, "nothing was run")?;
+    check::warn(&warnings);
+    match document {
+        Document::Policy(policy) => say!("{}", policy.effective()),
+        Document::Scenario(sweep) => say!("{}", explain_sweep(&sweep)),
     }
     Ok(Exit::Fine)
 }

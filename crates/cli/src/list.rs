@@ -4,6 +4,7 @@ use crate::args::List;
 use crate::{Exit, Failure, say};
 use perhop_core::params::{Field, suggest};
 use perhop_core::registry::Entry;
+use perhop_core::units::{READERS, Reader};
 use perhop_core::{aqm, conditioner, sched};
 use perhop_scenario::codes;
 use perhop_sim::traffic;
@@ -18,13 +19,21 @@ pub(crate) const LISTS: [(&str, &[Entry]); 5] = [
     ("congestion", congestion::LIST),
 ];
 
-const UNITS: &str = "\
-rate     bit/s kbit/s Mbit/s Gbit/s        1000-based; bps, kbps, Mbps, Gbps mean the same
-size     B kB MB GB, KiB MiB GiB           1000-based, 1024-based
-time     ns us ms s min h
-packets  p
-queue    packets (30p), bytes (45kB), time at the link's rate (5ms), share of the limit (40%)
-DSCP     a name (EF, AF11, CS6, BE), decimal or hex";
+/// Where a quantity may be written in other ways.
+const OTHERS: &str = "\
+queue              packets (30p), bytes (45kB), time at the link's rate (5ms), share of the limit (40%)
+DSCP               a name (EF, AF11, CS6, BE), decimal or hex
+
+k, M and G are 1000-based, Ki, Mi and Gi 1024-based; bps means bit/s.";
+
+/// Every unit that files may have, by quantity.
+fn units() -> String {
+    let line = |reader: &&Reader| {
+        let units: Vec<_> = reader.units.iter().map(|unit| unit.0).collect();
+        format!("{:18} {}", reader.quantity, units.join(" "))
+    };
+    READERS.iter().map(line).chain([OTHERS.to_owned()]).collect::<Vec<_>>().join("\n")
+}
 
 pub(crate) fn list(args: &List) -> Result<Exit, Failure> {
     match args.what.as_deref() {
@@ -33,7 +42,7 @@ pub(crate) fn list(args: &List) -> Result<Exit, Failure> {
             entries.iter().for_each(line);
             say!("");
         }),
-        Some("units") => say!("{UNITS}"),
+        Some("units") => say!("{}", units()),
         Some("tcp") => say!("{}", perhop_scenario::sections::stack::NAMES.join("\n")),
         Some("diagnostics") => {
             perhop_scenario::codes::TABLE.iter().for_each(|(code, meaning)| say!("  {code}  {meaning}"));

@@ -3,7 +3,7 @@
 use crate::args::{Mark, Meter, Through};
 use crate::begin::existing;
 use crate::places::unwritten;
-use crate::{Exit, Failure, complain, say, watch};
+use crate::{Exit, Failure, check, complain, say, watch};
 use perhop_capture::mark::{self, Behind, MarkError, Marking, Report, RoundTripsOf};
 use perhop_capture::{CaptureError, Pump, STANDARD_INPUT};
 use perhop_core::params::unit_code;
@@ -88,11 +88,8 @@ fn flow_timeout(through: &Through) -> Result<Option<Span>, Failure> {
 /// The policy, checked.
 fn marking(policy: &Path, options: &Options, through: &Through) -> Result<Marking, Failure> {
     let flow_timeout = flow_timeout(through)?;
-    let (policy, warnings) = Policy::load(policy, options)
-        .map_err(|errors| Failure::Error(format!("{errors:#}\n{}, nothing was read", errors.summary())))?;
-    if !warnings.list.is_empty() {
-        complain!("{warnings:#}");
-    }
+    let (policy, warnings) = check::accepted(Policy::load(policy, options), "nothing was read")?;
+    check::warn(&warnings);
     Ok(Marking {
         stages: policy.stages(),
         overhead: policy.overhead(),

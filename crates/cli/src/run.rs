@@ -149,7 +149,7 @@ impl Printed<'_> {
                 say!("{}\n", summary::heading(&self.point.scenario, all.len()));
                 say!("{}\n", listing::text(std::slice::from_ref(self.point), self.rows));
             }
-            false => say!("{}", summary::text(&self.point.scenario, &all)),
+            false => say!("{}", summary::text(self.point, &all)),
         }
         if let Some(rows) = ef_shown::rows(1, replications) {
             let gap = if self.named { "" } else { "\n" };

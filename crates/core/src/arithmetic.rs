@@ -97,7 +97,7 @@ fn whole_us(rate: BitRate, bytes: u64) -> u64 {
 }
 
 /// The time of `bytes` at `rate` as tc (iproute2 6.1) hands it to the kernel: whole microseconds, and those in whole ticks of 64 ns, both
-/// rounded down and both in 32 bits, so that what is longer begins again at 0. Source: `tests/kernel/wire.csv`.
+/// rounded down and both in 32 bits, so that what is longer begins again at 0. Source: `lab/records/wire.csv`.
 pub fn tc_ticks(rate: BitRate, bytes: u64) -> u32 {
     let us = whole_us(rate, bytes) as u32;
     (u64::from(us) * 1000 / TICK_NS.unsigned_abs()) as u32

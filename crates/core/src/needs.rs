@@ -1,15 +1,15 @@
-//! Which optional hooks an algorithm needs: a host pays only for those.
+//! What an algorithm needs of its host: optional hooks, and what the host has to know of it. A host pays only for those.
 
 use std::ops::BitOr;
 
-/// A set of hooks.
+/// A set of needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Needs(u8);
+pub struct Needs(u16);
 
 impl Needs {
     /// No optional hooks.
     pub const NOTHING: Self = Self(0);
-    /// `departing` of a conditioner, `on_departure` of an AQM.
+    /// `departing` of a conditioner, `on_departure` of an AQM or scheduler.
     pub const DEPARTURES: Self = Self(1);
     /// `reverse`.
     pub const REVERSE: Self = Self(2);
@@ -19,13 +19,28 @@ impl Needs {
     pub const TRUTH: Self = Self(8);
     /// The round-trip time of a flow, where the host can measure it.
     pub const RTT: Self = Self(16);
-
     /// `on_arrival` of a scheduler.
     pub const ARRIVALS: Self = Self(32);
+    /// `evict` of a scheduler, which may ask for room.
+    pub const ROOM: Self = Self(64);
+    /// To know in `pick` of a scheduler how long the first packets are, not only who has one.
+    pub const LENGTHS: Self = Self(128);
+    /// `pick` of a scheduler again later: it may say that nothing goes before some time.
+    pub const LATER: Self = Self(256);
+    /// That the children of a scheduler are flows: queues of one kind, as many as it has places, reported as one.
+    pub const FLOWS: Self = Self(512);
+    /// That who looks at what an AQM or scheduler would send next has taken it: it hands out the packet that it shows, and an
+    /// AQM has judged it.
+    pub const TAKING: Self = Self(1024);
 
     /// Whether all of `other` are in it.
     pub const fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
+    }
+
+    /// These if `so`.
+    pub const fn only_if(self, so: bool) -> Self {
+        if so { self } else { Self::NOTHING }
     }
 }
 

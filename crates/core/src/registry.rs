@@ -2,10 +2,12 @@
 //!
 //! A line `"pam" => pam::{Params, Pam},` declares the module `pam`, the variant `Pam` of the enum of
 //! running algorithms and of the enum of their parameters, and an entry of the list with the file's
-//! head (its page) and its fields. `cargo fmt` does not follow modules declared here: `make lint`
+//! head (its page) and its fields. What the enums do is declared once, in a trait with `#[forward]`. `cargo fmt` does not follow modules declared here: `make lint`
 //! formats the files directly.
 
 use crate::params::{Field, Kind, Problems};
+
+pub use perhop_derive::forward;
 
 /// One algorithm, as `perhop list`, the schema, the docs and the test generators see it.
 #[derive(Clone, Copy, Debug)]
@@ -168,7 +170,9 @@ macro_rules! algorithms {
         }
 
         macro_rules! $dispatch {
-            ($d it:expr, $d x:ident => $d body:expr) => { match $d it { $( $running::$State($d x) => $d body, )* } };
+            ($d any:ident, $d it:expr, $d x:ident => $d body:expr) => {
+                match $d it { $( $d any::$State($d x) => $d body, )* }
+            };
         }
     };
 }

@@ -8,7 +8,7 @@ mod meter;
 mod text;
 
 pub use meter::{Burst, MeterRate};
-pub use text::{UnitError, UnitFault, column};
+pub use text::{Quantity, READERS, Reader, UnitError, UnitFault, column};
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Div, Mul, Sub};

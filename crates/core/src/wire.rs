@@ -1,9 +1,9 @@
-//! What tc hands to the kernel, as recorded (`tests/kernel/wire.csv`): for tests of what is made of the same values here.
+//! What tc hands to the kernel, as recorded (`lab/records/wire.csv`): for tests of what is made of the same values here.
 
 use crate::units::{BitRate, Bytes};
 use std::collections::BTreeMap;
 
-const TABLE: &str = include_str!("../../../tests/kernel/wire.csv");
+const TABLE: &str = include_str!("../../../lab/records/wire.csv");
 
 /// A command and the fields of its message; only `refused` where tc sends none.
 pub struct Sent {

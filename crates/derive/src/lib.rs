@@ -3,6 +3,10 @@
 //! The struct's fields become keys of a scenario file (`max_p` is written `max-p`), their doc
 //! comments the documentation, `#[param(default = ...)]` the default. What is generated from that
 //! one place: the reader, the list of fields (schema, tables, generators) and the inverse, to text.
+//!
+//! `#[forward(AnyX: dispatch)]` on a trait: a method is declared once, and the enum of all that have it passes it on.
+
+mod forward;
 
 use proc_macro::TokenStream;
 use proc_macro2::TokenStream as Tokens;
@@ -25,6 +29,18 @@ pub fn params(input: TokenStream) -> TokenStream {
 pub fn choice(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
     expand_choice(&input).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Implements a trait for enums of all that implement it: each method is passed on to the variant at hand, by a macro that
+/// `algorithms!` or the file makes: `#[forward(AnyAqm: dispatch, Params = AqmParams)]`.
+///
+/// `Params = X` sets an associated type. A method whose arguments mention one is not passed on but is the enum's own
+/// method of that name. `#[inline]` goes to what passes on, not to the trait.
+#[proc_macro_attribute]
+pub fn forward(targets: TokenStream, declared: TokenStream) -> TokenStream {
+    let targets = parse_macro_input!(targets as forward::Targets);
+    let declared = parse_macro_input!(declared as syn::ItemTrait);
+    forward::expand(&targets, declared).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
 /// What `#[param(...)]` says.

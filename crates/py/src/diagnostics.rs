@@ -3,7 +3,8 @@
 use crate::ScenarioError;
 use crate::options::options;
 use perhop_core::params::Severity;
-use perhop_scenario::{Diagnostic, Diagnostics, Sweep};
+use perhop_scenario::text::file;
+use perhop_scenario::{Diagnostic, Diagnostics, Document};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
@@ -17,8 +18,17 @@ pub fn check<'py>(
     vary: Vec<String>,
 ) -> PyResult<Bound<'py, PyList>> {
     let options = options(file_name, &overrides, &vary, &[]);
-    let (Ok((_, found)) | Err(found)) = Sweep::parse(text, &options);
+    let (Ok((found, _)) | Err(found)) = Document::check(text, &options);
     list(py, &found)
+}
+
+/// The text of a file of which these bytes were read.
+///
+/// # Errors
+/// `ScenarioError`: it is a capture, or not UTF-8.
+#[pyfunction]
+pub fn text(py: Python<'_>, file_name: &str, read: &[u8]) -> PyResult<String> {
+    file::decoded(file_name, Ok(read)).map_err(|found| error(py, &found))
 }
 
 /// Problems as a list of dictionaries.
@@ -34,24 +44,6 @@ pub fn error(py: Python<'_>, found: &Diagnostics) -> PyErr {
         Ok(()) => error,
         Err(other) => other,
     }
-}
-
-/// A quantity as a column has it, with the ending of the column's name; None if the text is not one.
-#[pyfunction]
-pub fn quantity(text: &str) -> Option<(f64, &'static str)> {
-    perhop_core::units::column(text)
-}
-
-/// Whether a column counts bytes as `accounting` says, or is a rate of such bytes.
-#[pyfunction]
-pub fn accounted(column: &str) -> bool {
-    perhop_scenario::tables::meaning::accounted(column)
-}
-
-/// By how much the mean of a column's values may be above that of the exact ones, and the bounds of its interval.
-#[pyfunction]
-pub fn known(column: &str, values: Vec<f64>) -> (f64, [f64; 2]) {
-    perhop_runs::stats::known(column, &values)
 }
 
 fn dict<'py>(py: Python<'py>, d: &Diagnostic) -> PyResult<Bound<'py, PyDict>> {

@@ -14,6 +14,8 @@ mod stored;
 mod columns;
 /// Design rules.
 mod design;
+/// Columns, quantities, estimates.
+mod facts;
 /// Problems of a file as dictionaries.
 mod diagnostics;
 
@@ -43,11 +45,13 @@ fn core_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(command::answer, m)?)?;
     m.add_function(wrap_pyfunction!(command::tune, m)?)?;
     m.add_function(wrap_pyfunction!(diagnostics::check, m)?)?;
-    m.add_function(wrap_pyfunction!(diagnostics::quantity, m)?)?;
-    m.add_function(wrap_pyfunction!(diagnostics::accounted, m)?)?;
-    m.add_function(wrap_pyfunction!(diagnostics::known, m)?)?;
+    m.add_function(wrap_pyfunction!(diagnostics::text, m)?)?;
+    m.add_function(wrap_pyfunction!(facts::quantity, m)?)?;
+    m.add_function(wrap_pyfunction!(facts::columns, m)?)?;
+    m.add_function(wrap_pyfunction!(facts::known, m)?)?;
+    m.add_function(wrap_pyfunction!(facts::estimate, m)?)?;
     m.add_function(wrap_pyfunction!(options::bounded, m)?)?;
-    m.add_function(wrap_pyfunction!(stored::load, m)?)?;
-    m.add_function(wrap_pyfunction!(stored::manifest, m)?)?;
+    m.add_function(wrap_pyfunction!(stored::opened, m)?)?;
+    m.add_function(wrap_pyfunction!(stored::damaged, m)?)?;
     Ok(())
 }

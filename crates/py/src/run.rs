@@ -2,6 +2,7 @@
 
 use crate::RunError;
 use crate::columns::Tables;
+use perhop_runs::classes::Classes;
 use perhop_runs::run::{self, Progress, Replication, RunOptions, Watch};
 use perhop_scenario::Point;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyValueError};
@@ -63,8 +64,13 @@ pub fn run<'py>(
     let (finished, heard) =
         py.detach(|| watched(|| run::run(points, options, &shared).map_err(Box::new), &shared, &report));
     heard?;
-    let dicts = finished.map_err(|e| error(*e))?.into_iter().map(|r| dict(py, r)).collect::<PyResult<Vec<_>>>()?;
-    PyList::new(py, dicts)
+    let classes: Vec<_> = points.iter().map(|point| Classes::new(&point.scenario)).collect();
+    let out = PyList::empty(py);
+    for mut it in finished.map_err(|e| error(*e))? {
+        it.tables.push(classes[it.point].of(&it.tables));
+        out.append(dict(py, it)?)?;
+    }
+    Ok(out)
 }
 
 /// What is not on disk yet, of each point.
@@ -124,7 +130,8 @@ fn error(error: run::RunError) -> PyErr {
     }
 }
 
-fn dict(py: Python<'_>, replication: Replication) -> PyResult<Bound<'_, PyDict>> {
+/// A replication as a dictionary.
+pub fn dict(py: Python<'_>, replication: Replication) -> PyResult<Bound<'_, PyDict>> {
     let out = PyDict::new(py);
     out.set_item("point", replication.point)?;
     out.set_item("replication", replication.replication)?;

@@ -186,7 +186,8 @@ impl Scenario {
     }
 }
 
-fn settings<'py>(py: Python<'py>, scenario: &perhop_scenario::Scenario) -> PyResult<Bound<'py, PyDict>> {
+/// `[scenario]` with every effective value, times in seconds.
+pub fn settings<'py>(py: Python<'py>, scenario: &perhop_scenario::Scenario) -> PyResult<Bound<'py, PyDict>> {
     let (settings, out) = (scenario.settings(), PyDict::new(py));
     out.set_item("name", scenario.name())?;
     out.set_item("duration_s", settings.duration.seconds())?;

@@ -27,8 +27,8 @@ mod session;
 use config::Transport;
 use end::End;
 use perhop_sim::plan::Offered;
-use perhop_sim::traffic::TrafficParams;
 use perhop_sim::traffic::quic::Params;
+use perhop_sim::traffic::{self, TrafficModel as _};
 use perhop_sim::transport::datagram::{Opened, Peer, Protocol};
 use std::sync::Arc;
 
@@ -51,8 +51,8 @@ impl Protocol for Quic {
 
 /// What carries a `[traffic]` of this model; `None` for every other.
 pub fn protocol(offered: &Offered) -> Option<Arc<dyn Protocol>> {
-    match &offered.model {
-        TrafficParams::Quic(params) => Some(Arc::new(Quic::new(params))),
-        _ => None,
+    match offered.model.transport() {
+        traffic::Transport::Quic(params) => Some(Arc::new(Quic::new(params))),
+        traffic::Transport::Tcp | traffic::Transport::Udp => None,
     }
 }

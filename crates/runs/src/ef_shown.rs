@@ -1,11 +1,11 @@
 //! The checks of all replications of a point: packets are summed, errors are the largest, since each is to bound them all.
 
-use super::ef::Found;
-use super::rows::{Row, Rows, by_point};
+use super::pooled::{Pool, Pooled, each};
+use super::rows::{Measure, Row, Rows, by_point};
 use super::run::Replication;
 use super::stats::Estimate;
-use perhop_core::units::NS_PER_S;
-use perhop_scenario::tables::ef::MEASURES;
+use super::tables::column;
+use super::tables::ef::{MEASURES, NAME, worst_at};
 use serde_json::{Value, json};
 
 /// What names a row; the last only where something else than IP packets counts.
@@ -13,59 +13,52 @@ const KEYS: [&str; 3] = ["hop", "aggregate", "counts"];
 const IP: &str = "l3";
 
 /// One check over the replications of a point.
-struct Pooled<'a> {
-    first: &'a Found,
-    packets: u64,
-    dropped: u64,
-    /// E_a with its time and its replication.
-    aggregate: Option<(i64, u64, u32)>,
-    each: Option<i64>,
+struct Check {
+    names: [String; 3],
+    /// As [`MEASURES`] has them.
+    values: [Option<f64>; 6],
+    /// The number of the replication with the largest E_a.
+    worst: Option<u32>,
 }
 
-impl<'a> Pooled<'a> {
-    fn all(replications: &[&'a Replication]) -> Vec<Self> {
-        let Some(first) = replications.first() else { return Vec::new() };
-        (0..first.ef.len()).map(|i| Self::new(replications, i)).collect()
-    }
-
-    fn new(replications: &[&'a Replication], i: usize) -> Self {
-        let of = || replications.iter().map(|r| (r.replication, &r.ef[i]));
-        let worst = of().filter_map(|(number, it)| Some((it.e_a_ns?, it.e_a_at_ns?, number)));
-        Self {
-            first: &replications[0].ef[i],
-            packets: of().map(|(_, it)| it.packets).sum(),
-            dropped: of().map(|(_, it)| it.dropped_packets).sum(),
-            aggregate: worst.reduce(|a, b| if b.0 > a.0 { b } else { a }),
-            each: of().filter_map(|(_, it)| it.e_p_ns).max(),
+impl Check {
+    fn all(replications: &[&Replication]) -> Vec<Self> {
+        if replications.iter().all(|r| r.ef.is_empty()) {
+            return Vec::new();
         }
+        let pooled = Pooled::new(NAME, &each(replications, NAME));
+        pooled.rows.iter().map(|pool| Self::new(pool, replications)).collect()
     }
 
-    fn e_a_ms(&self) -> Option<f64> {
-        self.aggregate.map(|worst| worst.0 as f64 / 1e6)
-    }
-
-    fn e_p_ms(&self) -> Option<f64> {
-        self.each.map(|ns| ns as f64 / 1e6)
-    }
-
-    fn at_s(&self) -> Option<f64> {
-        self.aggregate.map(|worst| worst.1 as f64 / NS_PER_S as f64)
+    fn new(pool: &Pool<'_>, replications: &[&Replication]) -> Self {
+        let sum = |column| Some(pool.values(column).into_iter().flatten().sum());
+        let largest = |column| {
+            let known = pool.values(column).into_iter().enumerate().filter_map(|(i, value)| Some((i, value?)));
+            known.reduce(|a, b| if b.1 > a.1 { b } else { a })
+        };
+        let rate = pool.values("rate_bit_s").into_iter().flatten().next();
+        let (all, own) = (largest("e_a_ms"), largest("e_p_ms"));
+        let at = all.and_then(|worst| pool.values("e_a_at_s")[worst.0]);
+        let values =
+            [rate, sum("packets"), sum("dropped_packets"), all.map(|worst| worst.1), own.map(|worst| worst.1), at];
+        let names = KEYS.map(|key| pool.name(key).unwrap_or_default().to_owned());
+        Self { names, values, worst: all.map(|worst| replications[worst.0].replication) }
     }
 
     fn row(&self, point: usize) -> Row {
-        let [rate, packets, dropped] = [self.first.rate_bit_s, self.packets, self.dropped].map(|n| Some(n as f64));
-        let values = [rate, packets, dropped, self.e_a_ms(), self.e_p_ms(), self.at_s()];
         let exactly = |mean| Estimate::new(mean, None);
-        let names = [&self.first.hop, &self.first.aggregate, &self.first.counts].map(|name| Some(name.clone()));
-        Row { point, names: names.to_vec(), values: values.map(|value| value.map(exactly)).to_vec() }
+        let names = self.names.iter().map(|name| Some(name.as_str().into()));
+        Row { point, names: names.collect(), values: self.values.map(|value| value.map(exactly)).to_vec() }
     }
 
     fn json(&self) -> Value {
+        let [hop, aggregate, counts] = &self.names;
+        let [rate, packets, dropped, e_a, e_p, at] = self.values;
+        let whole = |value: Option<f64>| value.map(|value| value as u64);
         json!({
-            "hop": self.first.hop, "aggregate": self.first.aggregate, "rate_bit_s": self.first.rate_bit_s,
-            "counts": self.first.counts,
-            "packets": self.packets, "dropped_packets": self.dropped, "e_a_ms": self.e_a_ms(), "e_p_ms": self.e_p_ms(),
-            "worst_at_s": self.at_s(), "worst_replication": self.aggregate.map(|worst| worst.2),
+            "hop": hop, "aggregate": aggregate, "rate_bit_s": whole(rate), "counts": counts,
+            "packets": whole(packets), "dropped_packets": whole(dropped), "e_a_ms": e_a, "e_p_ms": e_p,
+            "worst_at_s": at, "worst_replication": self.worst,
         })
     }
 }
@@ -73,35 +66,39 @@ impl<'a> Pooled<'a> {
 /// A row for each check at each point; `None` if nothing was asked.
 pub fn rows(points: usize, replications: &[Replication]) -> Option<Rows> {
     let of_point = |(point, of): (usize, Vec<&Replication>)| {
-        let pooled = Pooled::all(&of);
-        pooled.iter().map(|it| it.row(point)).collect::<Vec<_>>()
+        Check::all(&of).iter().map(|check| check.row(point)).collect::<Vec<_>>()
     };
     let mut rows: Vec<_> = by_point(points, replications).into_iter().enumerate().flat_map(of_point).collect();
     let mut keys = KEYS.map(str::to_owned).to_vec();
-    if rows.iter().all(|row| row.names.last() == Some(&Some(IP.to_owned()))) {
+    if rows.iter().all(|row| row.names.last().is_some_and(|it| it.as_deref() == Some(IP))) {
         keys.pop();
         rows.iter_mut().for_each(|row| _ = row.names.pop());
     }
-    (!rows.is_empty()).then(|| Rows { keys, measures: MEASURES.map(str::to_owned).to_vec(), rows })
+    let measure = |name: &&str| {
+        let column = if *name == worst_at().name { worst_at() } else { column(NAME, name).clone() };
+        Measure { name: (*name).to_owned(), column }
+    };
+    (!rows.is_empty()).then(|| Rows { keys, measures: MEASURES.iter().map(measure).collect(), rows })
 }
 
 /// The checks of the replications of one point as JSON.
 pub fn answer(replications: &[&Replication]) -> Vec<Value> {
-    Pooled::all(replications).iter().map(Pooled::json).collect()
+    Check::all(replications).iter().map(Check::json).collect()
 }
 
 /// What to say of checks at which no packet was held against the rate, at any point.
 pub fn missing(points: usize, replications: &[Replication]) -> Vec<String> {
     let mut said = Vec::new();
-    for of in by_point(points, replications) {
-        for it in Pooled::all(&of).iter().filter(|it| it.packets == 0) {
-            let seen = match it.first.code_points.as_slice() {
+    for of in by_point(points, replications).iter().filter(|of| !of.is_empty()) {
+        let packets = |i: &usize| of.iter().map(|r| r.ef[*i].packets).sum::<u64>();
+        for it in (0..of[0].ef.len()).filter(|i| packets(i) == 0).map(|i| &of[0].ef[i]) {
+            let seen = match it.code_points.as_slice() {
                 [] => "nothing passed it".to_owned(),
                 all => format!("what passed it was {}", all.join(", ")),
             };
             let line = format!(
                 "note: no packet of {} left `{}` after the warm-up, so nothing is said of its rate; {seen}",
-                it.first.aggregate, it.first.hop
+                it.aggregate, it.hop
             );
             said.extend((!said.contains(&line)).then_some(line));
         }

@@ -4,14 +4,13 @@
 
 pub use perhop_scenario::tables::events::NAME;
 
-use super::parquet::{column, properties, schema_of, values_of};
-use parquet::basic::Type as Physical;
+use super::parquet::{column, physical, properties, schema_of, values_of};
 use parquet::column::writer::ColumnWriter;
 use parquet::data_type::ByteArray;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use perhop_core::packet::Ecn;
-use perhop_scenario::tables::events::{COLUMNS, Held};
+use perhop_scenario::tables::events::declared;
 use perhop_sim::plan::Plan;
 use perhop_sim::record::{EventSink, PortEvent, PortFate};
 use std::fs::File;
@@ -19,13 +18,6 @@ use std::io;
 use std::io::BufWriter;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
-
-fn physical(held: Held) -> Physical {
-    match held {
-        Held::Name => Physical::BYTE_ARRAY,
-        Held::Integer => Physical::INT64,
-    }
-}
 
 /// Names, each shared by all rows that have it.
 struct Names {
@@ -63,7 +55,9 @@ impl Writer {
     /// When it cannot be written.
     pub fn begin(path: &Path, plan: &Plan) -> io::Result<Self> {
         let to = BufWriter::new(File::create(path)?);
-        let schema = schema_of(NAME, COLUMNS.map(|(name, held)| (name, physical(held)))).map_err(io::Error::other)?;
+        let columns = declared().columns;
+        let schema = schema_of(NAME, columns.iter().map(|column| (&*column.name, physical(column.kind))));
+        let schema = schema.map_err(io::Error::other)?;
         let file = SerializedFileWriter::new(to, Arc::new(schema), Arc::new(properties().map_err(io::Error::other)?));
         let file = Some(file.map_err(io_error)?);
         let shared = Shared { names: Names::new(plan), file, failed: None };
@@ -117,7 +111,7 @@ impl Shared {
     }
 }
 
-/// One group of rows, column after column, in the order of [`COLUMNS`].
+/// One group of rows, column after column, in the order in which they are declared.
 fn write_group(file: &mut SerializedFileWriter<BufWriter<File>>, names: &Names, batch: &[PortEvent]) -> Result<()> {
     let mut group = Group { to: file.next_row_group()?, batch };
     group.integers(|it| Some(it.number))?;

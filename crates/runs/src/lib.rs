@@ -12,6 +12,8 @@ pub mod ef_shown;
 pub mod disk;
 /// What a directory of runs holds.
 pub mod inventory;
+/// What a reader takes of it.
+pub mod opened;
 /// The same as a table for the terminal.
 pub mod inventory_table;
 /// Points x replications on threads.
@@ -24,6 +26,10 @@ pub mod stats;
 pub mod unit;
 /// Which results of a sweep are shown.
 pub mod shown;
+/// Rows of a table over replications.
+pub mod pooled;
+/// What each class got.
+pub mod classes;
 /// Results of several points as rows.
 pub mod rows;
 /// Rows for the terminal.

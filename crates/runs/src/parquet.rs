@@ -2,6 +2,7 @@
 //! are, larger ones with Zstandard and, of texts, dictionaries.
 
 use super::columns::{Known, Table, Values};
+use super::tables::column::Kind;
 use bytes::Bytes;
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical, ZstdLevel};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
@@ -11,7 +12,7 @@ use parquet::errors::{ParquetError, Result};
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesBuilder};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
-use parquet::schema::types::Type;
+use parquet::schema::types::{ColumnPath, Type};
 use std::collections::HashMap;
 use std::io::Write;
 use std::sync::Arc;
@@ -19,14 +20,47 @@ use std::sync::Arc;
 /// Up to this many bytes a table is small: to compress it would take longer than to write it.
 const SMALL: usize = 8192;
 
-/// Writes a table.
+/// A column that has one value in all rows: of which point they are, and of which replication.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Constant {
+    /// Its name.
+    pub name: String,
+    /// Its value.
+    pub value: One,
+}
+
+/// The value of a constant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum One {
+    /// A number.
+    Integer(i64),
+    /// A text.
+    Text(Arc<str>),
+}
+
+impl One {
+    fn repeated(&self, rows: usize) -> Values {
+        match self {
+            Self::Integer(n) => Values::Integers(vec![Some(*n); rows]),
+            Self::Text(text) => Values::Texts(vec![Some(text.clone()); rows]),
+        }
+    }
+}
+
+/// Writes a table, with constants before its own columns.
 ///
 /// # Errors
 /// When `to` cannot be written.
-pub fn write(table: &Table, to: impl Write + Send) -> Result<()> {
-    let properties = if bytes(table) <= SMALL { bare().build() } else { packed(table)? };
-    let mut file = SerializedFileWriter::new(to, Arc::new(schema(table)?), Arc::new(properties))?;
+pub fn write(table: &Table, constants: &[Constant], to: impl Write + Send) -> Result<()> {
+    let properties = if bytes(table) <= SMALL { bare() } else { packed(table)? };
+    let dictionary =
+        |to: WriterPropertiesBuilder, it: &Constant| to.set_column_dictionary_enabled(path(&it.name), true);
+    let properties = constants.iter().fold(properties, dictionary).build();
+    let mut file = SerializedFileWriter::new(to, Arc::new(schema(table, constants)?), Arc::new(properties))?;
     let mut group = file.next_row_group()?;
+    for it in constants {
+        column(&mut group, |to| write_column(to, &it.value.repeated(table.rows())))?;
+    }
     for (_, values) in &table.columns {
         column(&mut group, |to| write_column(to, values))?;
     }
@@ -52,10 +86,15 @@ fn bare() -> WriterPropertiesBuilder {
 }
 
 /// How a larger table is written. Texts repeat, numbers hardly.
-fn packed(table: &Table) -> Result<WriterProperties> {
+fn packed(table: &Table) -> Result<WriterPropertiesBuilder> {
     let texts = table.columns.iter().filter(|(_, values)| matches!(values, Values::Texts(_)));
     let packed = bare().set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?));
-    Ok(texts.fold(packed, |to, (name, _)| to.set_column_dictionary_enabled(name.as_str().into(), true)).build())
+    Ok(texts.fold(packed, |to, (name, _)| to.set_column_dictionary_enabled(path(name), true)))
+}
+
+/// A name is one part, whatever points are in it.
+fn path(name: &str) -> ColumnPath {
+    ColumnPath::new(vec![name.to_owned()])
 }
 
 /// How packets at ports are written: as they come, to be searched.
@@ -74,13 +113,18 @@ pub(super) fn column<W: Write + Send>(
     column.close()
 }
 
-fn schema(table: &Table) -> Result<Type> {
-    let physical = |values: &Values| match values {
-        Values::Integers(_) => Physical::INT64,
-        Values::Reals(_) => Physical::DOUBLE,
-        Values::Texts(_) => Physical::BYTE_ARRAY,
-    };
-    schema_of(table.name, table.columns.iter().map(|(name, values)| (name.as_str(), physical(values))))
+fn schema(table: &Table, constants: &[Constant]) -> Result<Type> {
+    let own = table.columns.iter().map(|(name, values)| (name.as_str(), physical(values.kind())));
+    let constants = constants.iter().map(|it| (it.name.as_str(), physical(it.value.repeated(0).kind())));
+    schema_of(table.name, constants.chain(own))
+}
+
+pub(super) fn physical(kind: Kind) -> Physical {
+    match kind {
+        Kind::Integer => Physical::INT64,
+        Kind::Real => Physical::DOUBLE,
+        Kind::Text => Physical::BYTE_ARRAY,
+    }
 }
 
 /// A table of these columns; each may lack values, and bytes are text.
@@ -115,20 +159,21 @@ pub(super) fn values_of<T: DataType>(to: &mut ColumnWriterImpl<'_, T>, values: &
     to.write_batch(&present, Some(&definitions), None)
 }
 
-/// Reads a table that [`write`] wrote.
+/// Reads a table that [`write`] wrote, from the column on that `is_first` says is its first.
 ///
 /// # Errors
 /// When `bytes` are not such a file.
-pub fn read(name: &'static str, bytes: Vec<u8>) -> Result<Table> {
+pub fn read(name: &'static str, bytes: Vec<u8>, is_first: impl Fn(&str) -> bool) -> Result<Table> {
     let file = SerializedFileReader::new(Bytes::from(bytes))?;
     let schema = file.metadata().file_metadata().schema_descr_ptr();
-    let mut columns = schema.columns().iter().map(|c| Ok((c.name().to_owned(), empty(c.physical_type())?)));
-    let mut columns = columns.by_ref().collect::<Result<Vec<_>>>()?;
+    let constants = schema.columns().iter().take_while(|column| !is_first(column.name())).count();
+    let own = schema.columns().iter().skip(constants);
+    let mut columns = own.map(|c| Ok((c.name().to_owned(), empty(c.physical_type())?))).collect::<Result<Vec<_>>>()?;
     for index in 0..file.num_row_groups() {
         let group = file.get_row_group(index)?;
         let rows = usize::try_from(group.metadata().num_rows())?;
         for (i, (_, values)) in columns.iter_mut().enumerate() {
-            read_column(group.get_column_reader(i)?, rows, values)?;
+            read_column(group.get_column_reader(constants + i)?, rows, values)?;
         }
     }
     Ok(Table::new(name, columns))

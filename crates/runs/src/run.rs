@@ -3,7 +3,7 @@
 
 use super::columns::Table;
 use super::disk::home::{Home, Homes};
-use super::disk::{Failed, Identity};
+use super::disk::{Entry, Failed, Identity};
 use super::ef::Found;
 use job::{AtPoint, Job};
 use perhop_core::units::counted;
@@ -102,6 +102,25 @@ pub struct Replication {
     pub dir: Option<PathBuf>,
     /// The outcome itself if taps were requested.
     pub captured: Option<Box<Outcome>>,
+}
+
+impl Replication {
+    /// What was made, of the first point.
+    pub(crate) fn of(entry: Entry, tables: Vec<Table>) -> Self {
+        Self {
+            point: 0,
+            replication: entry.replication,
+            tables,
+            ef: entry.ef,
+            hash: entry.result_hash,
+            packet_hops: entry.effort.packet_hops,
+            wall: Duration::ZERO,
+            reused: false,
+            note: None,
+            dir: None,
+            captured: None,
+        }
+    }
 }
 
 /// Why a run ended early.

@@ -1,34 +1,37 @@
 //! Which results of a sweep are shown.
 
-use super::columns::{Table, Values};
-use super::tables;
+use super::tables::column::Column;
+use super::tables::columns::Declared;
+use super::tables::{declared, ef};
 use perhop_core::params::suggest;
 
-/// Tables without one row for each of some names: theirs are events, or times.
-const NO_ROWS: [&str; 4] = ["transfers", "sessions", "series", "flow_series"];
-/// Whole numbers that name a row.
-const NUMBERS: [&str; 2] = ["flow", "queue"];
-
 /// A column of results.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Column {
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Shown {
     /// Its table.
-    pub table: String,
-    /// Its name there.
-    pub name: String,
+    pub table: &'static str,
+    /// What it is.
+    pub column: &'static Column,
+}
+
+impl Shown {
+    /// `arrivals.delay_p99_ms`
+    pub fn name(&self) -> String {
+        format!("{}.{}", self.table, self.column.name)
+    }
 }
 
 /// Reads `table.column`, one or several with commas; all of them have to be columns that results have.
 ///
 /// # Errors
 /// The first that is none, with the nearest.
-pub fn columns(texts: &[String]) -> Result<Vec<Column>, String> {
-    let known: Vec<_> = tables::empty().iter().flat_map(measures).collect();
-    let names: Vec<_> = known.iter().map(|column| format!("{}.{}", column.table, column.name)).collect();
+pub fn columns(texts: &[String]) -> Result<Vec<Shown>, String> {
+    let known: Vec<_> = declared().iter().filter(|of| of.name != ef::NAME).flat_map(measures).collect();
+    let names: Vec<_> = known.iter().map(Shown::name).collect();
     let find = |text: &str| {
         let text = text.trim();
         let found = names.iter().position(|name| name == text);
-        found.map(|i| known[i].clone()).ok_or_else(|| {
+        found.map(|i| known[i]).ok_or_else(|| {
             let all: Vec<_> = names.iter().map(String::as_str).collect();
             let near = suggest(text, &nearest(text, &all));
             format!(
@@ -47,13 +50,8 @@ fn nearest<'a>(text: &str, all: &[&'a str]) -> Vec<&'a str> {
     if of.is_empty() { all.to_vec() } else { of }
 }
 
-fn measures(table: &Table) -> Vec<Column> {
-    let is_measure = |(name, values): &&(String, Values)| !is_key(name, values) && !NO_ROWS.contains(&table.name);
-    let column = |(name, _): &(String, Values)| Column { table: table.name.to_owned(), name: name.clone() };
-    table.columns.iter().filter(is_measure).map(column).collect()
-}
-
-/// Whether a column names rows.
-pub(super) fn is_key(name: &str, values: &Values) -> bool {
-    matches!(values, Values::Texts(_)) || NUMBERS.contains(&name)
+/// Those that have a value for each row that has a name.
+fn measures(of: &'static Declared) -> impl Iterator<Item = Shown> {
+    let measures = of.columns.iter().filter(|column| !of.by.is_empty() && !column.role.names());
+    measures.map(|column| Shown { table: of.name, column })
 }

@@ -1,130 +1,70 @@
 //! What a run prints: means and 95 % intervals over replications, by class, colour and hop.
 
-use super::columns::Table;
+use super::pooled::{Pool, Pooled, each, find};
+use super::rows::classes;
 use super::run::Replication;
-use super::stats::{Estimate, estimate, of_column};
+use super::stats::{Estimate, estimate};
+use super::tables::classes::{ALL, NAME};
 use super::unit::Unit;
 use comfy_table::{CellAlignment, ContentArrangement, Table as Grid, presets::NOTHING};
-use perhop_core::packet::Colour;
 use perhop_core::verdict::Reason;
 use perhop_scenario::scenario::Scenario;
-use std::collections::{HashMap, HashSet};
+use perhop_scenario::sweep::Point;
+use std::collections::HashSet;
 
 /// What stands where nothing was measured, or where nothing has a name.
 pub(crate) const NONE: &str = "-";
 
-/// A row of one replication's table, if it has it.
-type Row<'a> = Option<(&'a Table, usize)>;
-
-/// The rows of one table over all replications.
-struct Pooled<'a> {
-    /// In order of first appearance of each part of their keys, colours in their own.
-    rows: Vec<Pool<'a>>,
-}
-
-/// A row of a table over all replications.
-struct Pool<'a> {
-    /// Its names.
-    key: Vec<&'a str>,
-    /// For each replication its row.
-    of: Vec<Row<'a>>,
-    /// Time that the counts cover.
+/// How numbers are printed: which bytes they count, and the time that counts cover.
+#[derive(Clone, Copy)]
+struct Look {
+    unit: Unit,
     seconds: f64,
 }
 
-impl<'a> Pooled<'a> {
-    fn new(replications: &[&'a Replication], table: &str, keys: &[&str], seconds: f64) -> Self {
-        let (mut rows, mut known) = (Vec::<Pool<'a>>::new(), HashMap::new());
-        for (i, replication) in replications.iter().enumerate() {
-            let table = replication.tables.iter().find(|t| t.name == table).expect("every replication has it");
-            let names: Vec<_> = keys.iter().map(|key| table.texts(key)).collect();
-            for row in 0..table.rows() {
-                let key: Vec<_> = names.iter().map(|names| names[row].as_deref().unwrap_or_default()).collect();
-                let at = *known.entry(key).or_insert_with_key(|key| {
-                    rows.push(Pool { key: key.clone(), of: vec![None; replications.len()], seconds });
-                    rows.len() - 1
-                });
-                rows[at].of[i] = Some((table, row));
-            }
-        }
-        let mut pooled = Self { rows };
-        pooled.sort(keys.len());
-        pooled
+impl Look {
+    /// A count of bytes in Mbit/s.
+    fn rate(self, pool: &Pool<'_>, column: &str) -> String {
+        let values: Vec<_> = pool.values(column).into_iter().flatten().map(|n| n * 8e-6 / self.seconds).collect();
+        show(estimate(&values))
     }
 
-    /// In the order of `classes`, each of them: one without a row gets one under the name [`NONE`].
-    fn of_all(mut self, classes: &'a [String], replications: usize, seconds: f64) -> Self {
-        let having: HashSet<_> = self.rows.iter().map(|pool| pool.key[0]).collect();
-        for class in classes.iter().filter(|class| !having.contains(class.as_str())) {
-            self.rows.push(Pool { key: vec![class, NONE], of: vec![None; replications], seconds });
-        }
-        let ranks = ranks(classes.iter().map(String::as_str));
-        self.rows.sort_by_key(|pool| ranks.get(pool.key[0]));
-        self
-    }
-
-    /// By their keys of so many parts: a row that only a later replication has is placed with the others of its port and
-    /// class.
-    fn sort(&mut self, parts: usize) {
-        let of_part = |part: usize| {
-            let colours = Colour::ALL.iter().map(|colour| colour.name()).filter(|_| part + 1 == parts);
-            ranks(colours.chain(self.rows.iter().map(|pool| pool.key[part])))
-        };
-        let by_part: Vec<_> = (0..parts).map(of_part).collect();
-        let rank = |pool: &Pool<'_>| pool.key.iter().zip(&by_part).map(|(name, ranks)| ranks[name]).collect::<Vec<_>>();
-        self.rows.sort_by_cached_key(rank);
+    /// The headings of columns.
+    fn headings(self, pooled: &Pooled<'_>, columns: &[&str]) -> Vec<String> {
+        columns.iter().map(|name| self.unit.heading(pooled.column(name))).collect()
     }
 }
 
-impl Pool<'_> {
-    /// A measure over replications; those in which nothing was measured are excluded.
-    fn real(&self, column: &str) -> Option<Estimate> {
-        let values: Vec<_> = self.of.iter().flatten().filter_map(|(t, row)| t.reals(column)[*row]).collect();
-        of_column(column, &values)
-    }
-
-    /// A count per second over replications, in 10^6 bit/s for bytes; a row that is absent counted nothing.
-    fn mbit_s(&self, column: &str) -> Option<Estimate> {
-        let of = |row: &Row<'_>| row.map_or(0, |(t, row)| t.integers(column)[row].unwrap_or(0));
-        let values: Vec<_> = self.of.iter().map(|r| of(r) as f64 * 8e-6 / self.seconds).collect();
-        estimate(&values)
-    }
-
-    /// Share of packets in percent.
-    fn percent(&self, part: &str, whole: &str) -> Option<Estimate> {
-        let share = |(t, row): &(&Table, usize)| {
-            let of = |c: &str| t.integers(c)[*row].unwrap_or(0) as f64;
-            (of(whole) > 0.0).then(|| 100.0 * of(part) / of(whole))
-        };
-        let values: Vec<_> = self.of.iter().flatten().filter_map(share).collect();
-        of_column("part_percent", &values)
-    }
-
-    /// Whether anything was counted.
-    fn counts(&self, column: &str) -> bool {
-        self.mbit_s(column).is_some_and(|e| e.mean > 0.0)
-    }
+/// A column's estimate, in the unit of its heading.
+fn cell(pool: &Pool<'_>, column: &str) -> String {
+    show(pool.estimate(column).map(|it| it.scaled(pool.column(column).usual().1)))
 }
 
-/// By name, where it first appears among others.
-fn ranks<'a>(names: impl IntoIterator<Item = &'a str>) -> HashMap<&'a str, usize> {
-    let mut ranks = HashMap::new();
-    for name in names {
-        let next = ranks.len();
-        ranks.entry(name).or_insert(next);
-    }
-    ranks
+/// Share of packets in per cent.
+fn percent(pool: &Pool<'_>, part: &str, whole: &str) -> String {
+    let pairs = pool.values(part).into_iter().flatten().zip(pool.values(whole).into_iter().flatten());
+    let shares: Vec<_> = pairs.filter(|(_, whole)| *whole > 0.0).map(|(part, whole)| 100.0 * part / whole).collect();
+    show(estimate(&shares).map(|it| it.within([0.0, 100.0])))
 }
 
-fn show(estimate: Option<Estimate>, decimals: usize) -> String {
-    estimate.map_or_else(|| NONE.into(), |it| it.text(decimals))
+/// Whether anything was counted.
+fn counts(pool: &Pool<'_>, column: &str) -> bool {
+    pool.values(column).into_iter().flatten().any(|n| n > 0.0)
+}
+
+fn text_of(pool: &Pool<'_>, key: &str) -> String {
+    pool.name(key).unwrap_or(NONE).to_owned()
+}
+
+fn show(estimate: Option<Estimate>) -> String {
+    estimate.map_or_else(|| NONE.into(), |it| it.text())
 }
 
 /// A table for the terminal, with its head.
-pub fn grid(header: &[&str]) -> Grid {
+pub fn grid<T: AsRef<str>>(header: &[T]) -> Grid {
     let mut grid = Grid::new();
     *grid.style_mut() = NOTHING;
-    grid.set_content_arrangement(ContentArrangement::Disabled).set_header(header);
+    grid.set_content_arrangement(ContentArrangement::Disabled).set_header(header.iter().map(AsRef::as_ref));
     for column in grid.column_iter_mut() {
         column.set_padding((0, 2));
     }
@@ -141,25 +81,22 @@ pub fn titled(title: &str, mut grid: Grid, texts: usize) -> String {
 }
 
 /// The tables of one point. `replications` must carry their tables.
-pub fn text(scenario: &Scenario, replications: &[&Replication]) -> String {
-    let settings = scenario.settings();
-    let seconds = (*settings.duration - *settings.warmup).seconds();
-    let unit = Unit::of([scenario]);
+pub fn text(point: &Point, replications: &[&Replication]) -> String {
+    let (scenario, settings) = (&point.scenario, point.scenario.settings());
+    let look = Look { unit: Unit::of([scenario]), seconds: (*settings.duration - *settings.warmup).seconds() };
     let conditioned = scenario.common().links.iter().filter(|link| !link.edge.is_empty());
     let names = conditioned.map(|link| link.name.as_str()).collect();
-    let arrived = Pooled::new(replications, "arrivals", &["class", "colour"], seconds).of_all(
-        &scenario.common().classes,
-        replications.len(),
-        seconds,
-    );
-    let traffic = Pooled::new(replications, "traffic", &["class", "traffic"], seconds);
+    let pooled = |table| Pooled::new(table, &each(replications, table));
+    let arrived = pooled("arrivals").of_all(&scenario.common().classes, replications.len());
+    let (traffic, made) = (pooled("traffic"), classes(point, replications));
+    let classes = Pooled::new(NAME, &made.iter().collect::<Vec<_>>());
     let parts = [
         heading(scenario, replications.len()),
-        destinations(&arrived, unit),
-        goodputs(&traffic),
-        users(&traffic),
-        ports(&Pooled::new(replications, "summary", &["hop", "class", "colour"], seconds), &names, unit),
-        nodes(&Pooled::new(replications, "nodes", &["hop", "node", "kind"], seconds), unit),
+        destinations(&arrived, &classes, look),
+        goodputs(&traffic, look),
+        users(&traffic, look),
+        ports(&pooled("summary"), &names, look),
+        nodes(&pooled("nodes"), look),
         drops(replications),
     ];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
@@ -181,7 +118,7 @@ pub fn heading(scenario: &Scenario, replications: usize) -> String {
 fn drops(replications: &[&Replication]) -> String {
     let total = |reason: Reason| {
         let column = format!("dropped_{}_packets", reason.name());
-        let tables = replications.iter().flat_map(|r| r.tables.iter().filter(|t| t.name == "summary"));
+        let tables = replications.iter().map(|r| find(&r.tables, "summary"));
         let packets: i64 = tables.flat_map(|t| t.integers(&column).iter().flatten()).sum();
         format!("{} {packets}", reason.name())
     };
@@ -189,137 +126,103 @@ fn drops(replications: &[&Replication]) -> String {
 }
 
 /// What reached its destination, of every class: also of one none of whose packets did.
-fn destinations(pooled: &Pooled<'_>, unit: Unit) -> String {
-    let delivered = unit.head("delivered Mbit/s");
-    let mut grid = grid(&["class", "colour", &delivered, "delay p50 ms", "p99 ms", "p99.9 ms", "jitter p99 ms"]);
+fn destinations(pooled: &Pooled<'_>, classes: &Pooled<'_>, look: Look) -> String {
+    let [delivered, lost] = ["throughput_bit_s", "loss_percent"];
+    let times = ["delay_p50_ms", "delay_p99_ms", "delay_p999_ms", "jitter_p99_ms"];
+    let heads = [look.headings(pooled, &[delivered]), look.headings(classes, &[lost]), look.headings(pooled, &times)];
+    let mut grid = grid(&["class", "colour"].map(str::to_owned).into_iter().chain(heads.concat()).collect::<Vec<_>>());
     for pool in &pooled.rows {
-        grid.add_row([
-            pool.key[0].to_owned(),
-            pool.key[1].to_owned(),
-            show(pool.mbit_s("delivered_bytes"), 3),
-            show(pool.real("delay_p50_ms"), 1),
-            show(pool.real("delay_p99_ms"), 1),
-            show(pool.real("delay_p999_ms"), 1),
-            show(pool.real("jitter_p99_ms"), 1),
-        ]);
+        let (class, colour) = (pool.name("class"), pool.name("colour"));
+        let of = classes.rows.iter().find(|it| it.name("class") == class && it.name("colour") == colour.or(Some(ALL)));
+        let loss = of.map_or_else(|| NONE.into(), |of| cell(of, lost));
+        let names = ["class", "colour"].map(|key| text_of(pool, key));
+        let times = times.map(|column| cell(pool, column));
+        grid.add_row(names.into_iter().chain([cell(pool, delivered), loss]).chain(times));
     }
     titled("Arrived at its destination", grid, 2)
 }
 
 /// What applications received.
-fn goodputs(pooled: &Pooled<'_>) -> String {
-    let mut grid = grid(&["traffic", "goodput Mbit/s", "per flow kbit/s", "Jain", "per transfer kbit/s"]);
-    let scaled = |e: Option<Estimate>, by: f64| e.map(|e| e.scaled(by));
-    for pool in &pooled.rows {
-        grid.add_row([
-            pool.key[1].to_owned(),
-            show(scaled(pool.real("goodput_bit_s"), 1e-6), 3),
-            show(scaled(pool.real("goodput_mean_bit_s"), 1e-3), 1),
-            show(pool.real("jain"), 3),
-            show(scaled(pool.real("transfer_goodput_mean_bit_s"), 1e-3), 1),
-        ]);
-    }
-    titled("Goodput: payload that applications got in order", grid, 1)
+fn goodputs(pooled: &Pooled<'_>, look: Look) -> String {
+    let columns = ["goodput_bit_s", "goodput_mean_bit_s", "jain", "transfer_goodput_mean_bit_s"];
+    let rows = pooled.rows.iter().collect::<Vec<_>>();
+    titled("Goodput: payload that applications got in order", of_traffic(pooled, (&rows, &columns), look), 1)
 }
 
 /// The users' waits; nothing if there are none.
-fn users(pooled: &Pooled<'_>) -> String {
-    let measures = [
-        ("packet delay ms", "session_delay_mean_ms", 1),
-        ("session s", "session_mean_s", 3),
-        ("first byte ms", "first_byte_mean_ms", 1),
-        ("last byte ms", "last_byte_mean_ms", 1),
-        ("page s", "page_mean_s", 3),
-    ];
-    let felt = |pool: &Pool<'_>, column| pool.real(column).is_some();
+fn users(pooled: &Pooled<'_>, look: Look) -> String {
+    let columns = ["session_delay_mean_ms", "session_mean_s", "first_byte_mean_ms", "last_byte_mean_ms", "page_mean_s"];
+    let felt = |pool: &Pool<'_>, column| pool.estimate(column).is_some();
     let user = |pool: &&Pool<'_>| felt(pool, "session_delay_mean_ms") || felt(pool, "page_mean_s");
     let users: Vec<_> = pooled.rows.iter().filter(user).collect();
     if users.is_empty() {
         return String::new();
     }
-    let measured = measures.into_iter().filter(|(_, column, _)| users.iter().any(|pool| felt(pool, column)));
-    let measured: Vec<_> = measured.collect();
-    let header: Vec<_> = ["traffic"].into_iter().chain(measured.iter().map(|m| m.0)).collect();
-    let mut grid = grid(&header);
-    for pool in users {
-        let cells = measured.iter().map(|(_, column, decimals)| show(pool.real(column), *decimals));
-        grid.add_row([pool.key[1].to_owned()].into_iter().chain(cells));
+    let measured: Vec<_> = columns.into_iter().filter(|column| users.iter().any(|pool| felt(pool, column))).collect();
+    titled("Users: what they waited for", of_traffic(pooled, (&users, &measured), look), 1)
+}
+
+/// Rows of traffic with some columns.
+fn of_traffic(pooled: &Pooled<'_>, (rows, columns): (&[&Pool<'_>], &[&str]), look: Look) -> Grid {
+    let heads = ["traffic".to_owned()].into_iter().chain(look.headings(pooled, columns));
+    let mut grid = grid(&heads.collect::<Vec<_>>());
+    for pool in rows {
+        let cells = columns.iter().map(|column| cell(pool, column));
+        grid.add_row([text_of(pool, "traffic")].into_iter().chain(cells));
     }
-    titled("Users: what they waited for", grid, 1)
+    grid
 }
 
 /// Ports at which something was dropped or marked, and those with conditioners.
-fn ports(pooled: &Pooled<'_>, conditioned: &HashSet<&str>, unit: Unit) -> String {
+fn ports(pooled: &Pooled<'_>, conditioned: &HashSet<&str>, look: Look) -> String {
+    let hop = |pool: &Pool<'_>| text_of(pool, "hop");
     let acted = |pool: &&Pool<'_>| {
-        pool.counts("dropped_bytes") || pool.counts("marked_bytes") || conditioned.contains(pool.key[0])
+        counts(pool, "dropped_packets") || counts(pool, "marked_packets") || conditioned.contains(&*hop(pool))
     };
-    let hops: HashSet<_> = pooled.rows.iter().filter(acted).map(|pool| pool.key[0]).collect();
-    let shown: Vec<_> = pooled.rows.iter().filter(|pool| hops.contains(pool.key[0])).collect();
+    let hops: HashSet<_> = pooled.rows.iter().filter(acted).map(hop).collect();
+    let shown: Vec<_> = pooled.rows.iter().filter(|pool| hops.contains(&hop(pool))).collect();
     if shown.is_empty() {
         return "No port has a conditioner, and none dropped or marked a packet.".into();
     }
-    let ecn = shown.iter().any(|pool| pool.counts("marked_bytes"));
-    let arrived = unit.head("arrived Mbit/s");
-    let mut header = vec!["port", "class", "colour", &arrived, "dropped %", "wait p50 ms", "p99 ms"];
+    let ecn = shown.iter().any(|pool| counts(pool, "marked_packets"));
+    let waits = look.headings(pooled, &WAITS);
+    let arrived = look.unit.head("arrived Mbit/s");
+    let mut header = vec!["port", "class", "colour", &arrived, "dropped %", &waits[0], &waits[1]];
     header.extend(ecn.then_some("ECN-marked %"));
     let mut grid = grid(&header);
     for pool in shown {
-        grid.add_row(port(pool).into_iter().take(header.len()));
+        grid.add_row(port(pool, look).into_iter().take(header.len()));
     }
     titled("Ports with conditioners or losses; the colour is that after the conditioners", grid, 3)
 }
 
+/// Of the waits at a port, what is printed.
+const WAITS: [&str; 2] = ["wait_p50_ms", "wait_p99_ms"];
+
+/// One row of [`ports`], the ECN column last.
+fn port(pool: &Pool<'_>, look: Look) -> [String; 8] {
+    let [hop, class, colour] = ["hop", "class", "colour"].map(|key| text_of(pool, key));
+    let [p50, p99] = WAITS.map(|column| cell(pool, column));
+    let [dropped, marked] = ["dropped_packets", "marked_packets"].map(|part| percent(pool, part, "arrived_packets"));
+    [hop, class, colour, look.rate(pool, "arrived_bytes"), dropped, p50, p99, marked]
+}
+
 /// The nodes of trees that are more than one scheduler over queues; nothing if there are none.
-fn nodes(pooled: &Pooled<'_>, unit: Unit) -> String {
+fn nodes(pooled: &Pooled<'_>, look: Look) -> String {
     if pooled.rows.is_empty() {
         return String::new();
     }
-    let [arrived, sent] = ["arrived Mbit/s", "sent Mbit/s"].map(|head| unit.head(head));
-    let mut grid = grid(&[
-        "port",
-        "node",
-        "kind",
-        &arrived,
-        "dropped %",
-        &sent,
-        "of its rate %",
-        "held %",
-        "wait p50 ms",
-        "p99 ms",
-    ]);
-    let percent = |pool: &Pool<'_>, column| show(pool.real(column).map(|it| it.scaled(100.0)), 1);
+    let columns = ["throughput_bit_s", "used", "held", WAITS[0], WAITS[1]];
+    let heads = ["port", "node", "kind", &look.unit.head("arrived Mbit/s"), "dropped %"].map(str::to_owned);
+    let mut grid = grid(&heads.into_iter().chain(look.headings(pooled, &columns)).collect::<Vec<_>>());
     for pool in &pooled.rows {
-        grid.add_row([
-            pool.key[0].to_owned(),
-            pool.key[1].to_owned(),
-            pool.key[2].to_owned(),
-            show(pool.mbit_s("arrived_bytes"), 3),
-            show(pool.percent("dropped_packets", "arrived_packets"), 2),
-            show(pool.mbit_s("sent_bytes"), 3),
-            percent(pool, "used"),
-            percent(pool, "held"),
-            show(pool.real("wait_p50_ms"), 1),
-            show(pool.real("wait_p99_ms"), 1),
-        ]);
+        let names = ["hop", "node", "kind"].map(|key| text_of(pool, key));
+        let shares = [look.rate(pool, "arrived_bytes"), percent(pool, "dropped_packets", "arrived_packets")];
+        grid.add_row(names.into_iter().chain(shares).chain(columns.map(|column| cell(pool, column))));
     }
     titled(
         "Trees of queues, node by node; held: the share of time in which packets waited for a shaper's tokens",
         grid,
         3,
     )
-}
-
-/// One row of [`ports`], the ECN column last.
-fn port(pool: &Pool<'_>) -> [String; 8] {
-    let percent = |part| show(pool.percent(part, "arrived_packets"), 2);
-    [
-        pool.key[0].to_owned(),
-        pool.key[1].to_owned(),
-        pool.key[2].to_owned(),
-        show(pool.mbit_s("arrived_bytes"), 3),
-        percent("dropped_packets"),
-        show(pool.real("wait_p50_ms"), 1),
-        show(pool.real("wait_p99_ms"), 1),
-        percent("marked_packets"),
-    ]
 }

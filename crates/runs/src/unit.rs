@@ -2,7 +2,7 @@
 
 use perhop_scenario::scenario::Scenario;
 use perhop_scenario::sections::settings::Accounting;
-use perhop_scenario::tables::meaning::accounted;
+use perhop_scenario::tables::column::Column;
 use std::borrow::Cow;
 
 /// What is counted, where it is not IP packets, as it is without a word.
@@ -23,8 +23,8 @@ impl Unit {
     }
 
     /// The heading of a column.
-    pub fn head_of<'a>(self, column: &str, text: &'a str) -> Cow<'a, str> {
-        let name = column.split_once('.').map_or(column, |parts| parts.1);
-        if accounted(name) { self.head(text) } else { text.into() }
+    pub fn heading(self, column: &Column) -> String {
+        let text = column.heading();
+        if column.accounted { self.head(&text).into_owned() } else { text }
     }
 }

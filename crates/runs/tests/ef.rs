@@ -192,7 +192,7 @@ fn over_replications_the_largest_error_counts() {
     let replications = asked(&scenario(STRICT, ""), &["a -> b"]);
     let rows = ef_shown::rows(1, &replications).unwrap();
     let value = |name: &str| {
-        let at = rows.measures.iter().position(|measure| measure == name).unwrap();
+        let at = rows.measures.iter().position(|measure| measure.name == *name).unwrap();
         rows.rows[0].values[at].unwrap().mean
     };
     let both = [&replications[0].ef[0], &replications[1].ef[0]];

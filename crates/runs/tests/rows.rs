@@ -5,6 +5,7 @@ use perhop_runs::rows::{Row, Rows, csv, rows};
 use perhop_runs::run::{Replication, RunOptions, Unwatched, run};
 use perhop_runs::stats::{Estimate, of_column};
 use perhop_runs::{listing, shown, summary};
+use perhop_scenario::tables::column;
 use perhop_scenario::{Options, Point, Sweep};
 
 /// Two classes, of one colour and of three; losses on the way there, and of ACKs on the way back.
@@ -82,8 +83,12 @@ fn row<'a>(rows: &'a Rows, names: [&str; 2]) -> &'a Row {
     rows.rows.iter().find(same).unwrap_or_else(|| panic!("{names:?}: {rows:?}"))
 }
 
-fn shows(e: Option<Estimate>, scale: f64, decimals: usize) -> String {
-    e.unwrap().scaled(scale).text(decimals)
+fn shows(e: Option<Estimate>, scale: f64) -> String {
+    e.unwrap().scaled(scale).text()
+}
+
+fn measures(rows: &Rows) -> Vec<&str> {
+    rows.measures.iter().map(|measure| measure.name.as_str()).collect()
 }
 
 /// What `run` prints of a class and a colour stands in the rows.
@@ -91,18 +96,18 @@ fn shows(e: Option<Estimate>, scale: f64, decimals: usize) -> String {
 fn one_point_has_the_numbers_of_its_run() {
     let (points, replications) = done(&[]);
     let all: Vec<_> = replications.iter().collect();
-    let text = summary::text(&points[0].scenario, &all);
+    let text = summary::text(&points[0], &all);
     let [rows] = &rows(&points, &replications, &[])[..] else { panic!("one kind of rows") };
     assert_eq!(rows.rows.len(), 5, "a class of three colours, a class of one: {rows:?}");
     let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
     let lines: Vec<_> = text.lines().map(words).collect();
     for names in [["data", "green"], ["data", "yellow"], ["data", "red"], ["beacon", "unmarked"]] {
         let v = &row(rows, names).values;
-        let [rate, p50, p99] = [shows(v[0], 1e-6, 3), shows(v[3], 1.0, 1), shows(v[4], 1.0, 1)];
-        let line = format!("{} {} {rate} {p50} {p99} ", names[0], names[1]);
+        let [rate, lost, p50, p99] = [shows(v[0], 1e-6), shows(v[2], 1.0), shows(v[3], 1.0), shows(v[4], 1.0)];
+        let line = format!("{} {} {rate} {lost} {p50} {p99} ", names[0], names[1]);
         assert!(lines.iter().any(|l| l.starts_with(&line)), "{line}\n{text}");
     }
-    let beacon = shows(row(rows, ["beacon", "unmarked"]).values[1], 1e-6, 3);
+    let beacon = shows(row(rows, ["beacon", "unmarked"]).values[1], 1e-6);
     assert!(lines.iter().any(|l| l.starts_with(&format!("beacon {beacon} "))), "{beacon}\n{text}");
 }
 
@@ -112,8 +117,8 @@ fn a_class_is_the_sum_of_its_parts() {
     let (points, replications) = done(&[]);
     let [rows] = &rows(&points, &replications, &[])[..] else { panic!("one kind of rows") };
     let all = &row(rows, ["data", "all"]).values;
-    let over = |column: &str, value: &dyn Fn(&Replication) -> f64| {
-        of_column(column, &replications.iter().map(value).collect::<Vec<_>>())
+    let over = |name: &str, value: &dyn Fn(&Replication) -> f64| {
+        of_column(column("classes", name), &replications.iter().map(value).collect::<Vec<_>>())
     };
     let sum = |r: &Replication, table: &str, column: &str, which: &dyn Fn(&str, &str) -> bool| -> f64 {
         let table = r.tables.iter().find(|t| t.name == table).unwrap();
@@ -176,7 +181,7 @@ fn any_columns_can_be_shown() {
     let all = rows(&points, &replications, &shown);
     let keys: Vec<_> = all.iter().map(|rows| rows.keys.join(" ")).collect();
     assert_eq!(keys, ["class traffic", "class colour", "class traffic flow"]);
-    assert_eq!(all[0].measures, ["traffic.jain", "traffic.goodput_bit_s"]);
+    assert_eq!(measures(&all[0]), ["traffic.jain", "traffic.goodput_bit_s"]);
     assert_eq!(all[0].rows.len(), 6, "three traffics at two points");
     assert_eq!(all[2].rows.len(), 2 + 3, "one flow of bulk and the beacon's; two and the beacon's");
     let [usual] = &rows(&points, &replications, &[])[..] else { panic!("one kind of rows") };
@@ -230,15 +235,15 @@ fn a_class_of_which_nothing_arrived_has_its_row() {
         lines.filter(|line| line.contains(class)).collect::<Vec<_>>()
     };
     let first: Vec<_> = replications.iter().filter(|r| r.point == 0).collect();
-    let run = words(summary::text(&points[0].scenario, &first), "beacon");
-    assert_eq!(run[0], "beacon - 0.000 ±0.000 - - - -", "in the first table: {run:?}");
+    let run = words(summary::text(&points[0], &first), "beacon");
+    assert_eq!(run[0], "beacon - 0 ±0 100.0 ±0 - - - -", "in the first table: {run:?}");
     let usual = rows(&points, &replications, &[]);
     let swept = words(listing::text(&points, &usual), "beacon");
-    assert_eq!(swept, ["beacon - 0.000 ±0.000 0.000 ±0.000 100.0 ±0.0 - -"; 2]);
+    assert_eq!(swept, ["beacon - 0 ±0 0 ±0 100.0 ±0 - -"; 2]);
     let text = ["arrivals.throughput_bit_s".to_owned(), "arrivals.delay_p99_ms".to_owned()];
     let shown = shown::columns(&text).unwrap();
     let asked = rows(&points, &replications, &shown);
-    assert_eq!(words(listing::text(&points, &asked), "beacon"), ["beacon - 0.000 ±0.000 -"; 2]);
+    assert_eq!(words(listing::text(&points, &asked), "beacon"), ["beacon - 0 ±0 -"; 2]);
     let classes: Vec<_> = asked[0].rows.iter().map(|row| (row.point, row.names[0].as_deref().unwrap())).collect();
     assert!(classes.is_sorted_by_key(|(point, _)| point), "by point: {classes:?}");
     let none = |row: &&serde_json::Value| row["class"] == "beacon" && row["colour"].is_null();

@@ -22,7 +22,7 @@ use perhop_core::port::edge::Action;
 use perhop_core::sched::SchedulerParams;
 use perhop_core::units::{BitRate, Burst, Bytes, MeterRate, Span, counted};
 use perhop_sim::plan;
-use perhop_sim::traffic::{TrafficParams, capture};
+use perhop_sim::traffic::{TrafficModel as _, Transport};
 use std::fmt::Write;
 
 /// How long full queues take to empty.
@@ -98,32 +98,29 @@ fn paths(scenario: &Scenario, ports: &Ports<'_>, out: &mut String) {
     heading(out, "Paths: each traffic's route with every queue on it");
     for (index, flow) in scenario.built.traffic.iter().enumerate() {
         let offered = &flow.offered;
-        let carried = match &offered.model {
-            TrafficParams::Quic(_) => "QUIC",
-            _ if flow.tcp => "TCP",
-            _ => "UDP",
-        };
+        let transport = offered.model.transport();
         let from = match &offered.from[..] {
             [_] => String::new(),
             several => format!(" from {}", scenario.built.topology.nodes[several[flow.sender]].name),
         };
         let _ = write!(
             out,
-            "{}{from}: {} x {} over {carried}, packets of at most {}B",
+            "{}{from}: {} x {} over {}, packets of at most {}B",
             offered.name,
             offered.flows,
             offered.model.name(),
+            transport.name(),
             flow.data
         );
-        if let TrafficParams::Capture(params) = &offered.model {
-            let _ = write!(out, "; {}", replayed(params));
+        if let Some(remark) = offered.model.remark() {
+            let _ = write!(out, "; {remark}");
         }
         if let Some(rtt) = flow.base_rtt(links(scenario)) {
             let full = ports.loop_rtt(index);
             let _ = write!(out, ", base RTT {rtt}, {} with every queue full", approximately(full));
-            let window = match &offered.model {
-                TrafficParams::Quic(params) => params.receive_window.get(),
-                _ => u64::from(offered.tcp.window) * u64::from(offered.tcp.mss),
+            let window = match transport {
+                Transport::Quic(params) => params.receive_window.get(),
+                Transport::Tcp | Transport::Udp => u64::from(offered.tcp.window) * u64::from(offered.tcp.mss),
             };
             let bound = window as f64 * 8.0 / rtt.seconds().max(1e-9);
             let _ = write!(out, "; window {}B: at most {} a flow", window, rate(bound));
@@ -137,18 +134,6 @@ fn paths(scenario: &Scenario, ports: &Ports<'_>, out: &mut String) {
             way(scenario, ports, ("back ", &flow.backward), out);
         }
     }
-}
-
-/// What a capture holds, and what its replay is not.
-fn replayed(params: &capture::Params) -> String {
-    let packets = &params.file.packets;
-    let lasts = packets.last().map_or(0.0, |last| last.at.seconds());
-    format!(
-        "{} packets of {} in {lasts:.3} s, open loop: whatever happens to them, the next ones come as captured; real TCP \
-         would have reacted",
-        packets.len(),
-        params.file.file
-    )
 }
 
 fn way(scenario: &Scenario, ports: &Ports<'_>, (name, way): (&str, &[u32]), out: &mut String) {

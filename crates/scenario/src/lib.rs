@@ -30,6 +30,8 @@ pub mod tables;
 pub mod sweep;
 /// A checked policy.
 pub mod policy;
+/// A file that may be either.
+pub mod document;
 
 /// JSON Schema.
 pub mod schema;
@@ -43,6 +45,7 @@ pub mod contracts;
 pub mod tune;
 
 pub use as_tc::as_tc;
+pub use document::Document;
 pub use explain::{explain, explain_sweep};
 pub use policy::Policy;
 pub use scenario::Scenario;

@@ -6,6 +6,7 @@ use crate::check::unnamed;
 use crate::expand::axis::{self, Axis};
 use crate::expand::{selector, size, stated};
 use crate::scenario::{self, Scenario};
+use crate::sections::kind::Kind;
 use crate::tables::reserved;
 use crate::text::axis as written;
 use crate::text::diagnostics::{Diagnostics, Findings};
@@ -171,7 +172,7 @@ impl Sweep {
 
 /// The tree of a file with its sweep, and what it says without; `None` if it cannot be read at all.
 fn base(text: &str, options: &Options, findings: &mut Findings) -> Option<(Arc<Node>, Option<Scenario>)> {
-    let mut stated = stated::read(text, options, findings)?;
+    let mut stated = stated::read(text, options, Kind::Scenario, findings)?;
     vary(&mut stated, &options.vary, findings);
     let stated = Arc::new(stated);
     let plain = match tree::without(&stated, "sweep") {

@@ -563,7 +563,7 @@ fn made(walk: &Walk, set: Option<&str>) -> Result<Result<[Vec<String>; 2], Vec<S
     let text = format!("{NET}{}\n", walk.queue).replace("LAW", walk.law);
     let options = set.into_iter().fold(Options::new("net.toml"), |options, set| options.set(set));
     let (scenario, _) = Scenario::parse(&text, &options).map_err(|found| found.to_string())?;
-    Ok(as_tc(&scenario).map(|linux| [linux.commands, linux.notes]))
+    Ok(as_tc(&scenario).map(|linux| [linux.lines().collect(), linux.notes]))
 }
 
 fn fate(walk: &Walk, set: &str) -> Result<Fate, String> {

@@ -53,14 +53,14 @@ dscp = "VA"
 
 fn said(options: &Options) -> Result<Vec<String>, Vec<String>> {
     let (scenario, _) = Scenario::parse(NET, options).unwrap_or_else(|found| panic!("{found}"));
-    as_tc(&scenario).map(|linux| linux.commands.into_iter().filter(|it| it.contains("police")).collect())
+    as_tc(&scenario).map(|linux| linux.lines().filter(|it| it.contains("police")).collect())
 }
 
 /// Policers of one direction and the wire of the other share a device's place for both.
 #[test]
 fn each_device_has_one_place_for_filters() {
     let (scenario, _) = Scenario::parse(NET, &Options::new("net.toml")).unwrap_or_else(|found| panic!("{found}"));
-    let commands = as_tc(&scenario).unwrap().commands;
+    let commands: Vec<_> = as_tc(&scenario).unwrap().lines().collect();
     let of = |what: &str| commands.iter().filter(|it| it.contains(what)).collect::<Vec<_>>();
     let places = of("clsact");
     assert_eq!(places.len(), 2 * of("type veth peer").len());

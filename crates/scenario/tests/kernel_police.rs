@@ -1,4 +1,4 @@
-//! Policers against what a Linux kernel did (`tests/kernel`): the same packets dropped, at every packet of every vector.
+//! Policers against what a Linux kernel did (`lab/vectors`): the same packets dropped, at every packet of every vector.
 
 use flate2::read::GzDecoder;
 use perhop_core::classify::FlowHeaders;
@@ -17,12 +17,12 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/kernel")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lab")
 }
 
 /// The policy of each cell whose name begins with `police`.
 fn policers() -> Vec<(String, String)> {
-    let text = std::fs::read_to_string(folder().join("cells.toml")).unwrap();
+    let text = std::fs::read_to_string(folder().join("cells/cells.toml")).unwrap();
     let cells = text.split("\n[police").skip(1).map(|cell| {
         let (name, rest) = cell.split_once("]\n").unwrap();
         let policy = rest.split_once("perhop = \"\"\"\n").unwrap().1.split_once("\"\"\"").unwrap().0;

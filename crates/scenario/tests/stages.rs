@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The order of `src/lib.rs`.
-const ORDER: [&str; 19] = [
+const ORDER: [&str; 20] = [
     "bounds",
     "text",
     "simulation",
@@ -20,6 +20,7 @@ const ORDER: [&str; 19] = [
     "tables",
     "sweep",
     "policy",
+    "document",
     "schema",
     "explain",
     "as_tc",

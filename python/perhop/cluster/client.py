@@ -18,6 +18,7 @@ from perhop.cluster.interrupts import twice
 from perhop.cluster.task import Done, Taken, Task, perform, recipe
 from perhop.hands import Report, Work
 from perhop.show import count
+from perhop.storage import here
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -128,8 +129,6 @@ class Handing:
         points = list(range(len(work.scenario.points)) if work.points is None else work.points)
         if work.out is None or not work.resume:
             return [(points, work.replications)]
-        from perhop.storage import here
-
         span, place_ = (work.replications.start, work.replications.stop), here(work.out, work.scenario.name)
         lacking = work.scenario.missing(span, 0, str(place_), work.events, list(work.ef), points)
         return pieces((point, numbers) for point, numbers in zip(points, lacking, strict=True) if numbers)

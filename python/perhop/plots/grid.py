@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from perhop import measured
 from perhop.columns import Group, Values, short
 from perhop.plots import style
 from perhop.plots.axis import Axis, named, numeric, rows, x_axis
 from perhop.plots.names import LONGEST, shortened
-from perhop.results import Runs
+from perhop.results import Results
 from perhop.stats import Interval
+from perhop.units import Column
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 MOST_PANELS = 24
 MOST_LINES = 16
@@ -31,8 +34,8 @@ class Quantity:
 
     label: str
     values: dict[Group, Values]
-    column: str = ""
-    """Whose values they are, if they are a column's."""
+    column: Column
+    """Whose values they are, or of what kind."""
     factor: float = 1.0
     """What they are shown in, over what the column has."""
 
@@ -48,13 +51,13 @@ Chart = dict[str, Lines]
 """Panel -> line -> positions with mean and interval."""
 
 
-def known(column: str, values: Values) -> Interval | None:
+def known(column: Column, values: Values) -> Interval | None:
     """Mean and interval over the replications that have the column's quantity; `None` if none has."""
     present = values[~np.isnan(values)]
     return measured.interval(column, present) if len(present) else None
 
 
-def facets(runs: Runs, quantities: Sequence[Quantity]) -> Figure:
+def facets(runs: Results, quantities: Sequence[Quantity]) -> Figure:
     """A column of panels for each quantity. What else is swept are lines in a panel for each row; else rows are lines.
 
     Raises:
@@ -76,7 +79,7 @@ def facets(runs: Runs, quantities: Sequence[Quantity]) -> Figure:
     return figure
 
 
-def _by_name(runs: Runs, axis: Axis, quantity: Quantity) -> Lines:
+def _by_name(runs: Results, axis: Axis, quantity: Quantity) -> Lines:
     found = {" ".join(group[len(runs.keys) :]): quantity.known(values) for group, values in quantity.values.items()}
     return {"": [(axis.numbers[name], estimate) for name, estimate in found.items() if estimate]}
 
@@ -85,7 +88,7 @@ Rows = dict[tuple[str, str], Line]
 """By row, and by what is swept beside the axis."""
 
 
-def _lines(runs: Runs, axis: Axis, quantity: Quantity) -> Rows:
+def _lines(runs: Results, axis: Axis, quantity: Quantity) -> Rows:
     out: Rows = {}
     for group, values in quantity.values.items():
         swept, row = dict(zip(runs.keys, group, strict=False)), " ".join(group[len(runs.keys) :])

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from perhop.columns import Group, Values
 from perhop.plots import axis, grid, style
 from perhop.plots.axis import rows
 from perhop.plots.grid import Quantity
-from perhop.results import Runs
+from perhop.results import Results
+from perhop.units import LOST
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Counts = dict[Group, Values]
 ROWS = ("hop", "class", "colour")
-PERCENT = "packets_percent"
-"""What shares are called, which end at 0 and 100."""
 
 
-def colours(runs: Runs) -> Figure:
+def colours(runs: Results) -> Figure:
     """Colours of each class behind the ports that mark, in per cent of its packets."""
     marks = runs.table("conditioners")
     hops = {
@@ -32,7 +34,7 @@ def colours(runs: Runs) -> Figure:
     return _drawn(runs, _shares(parts, _sums(parts.values())), style.PACKETS)
 
 
-def drops(runs: Runs) -> Figure:
+def drops(runs: Results) -> Figure:
     """Packets dropped at each port by reason, in per cent of those that arrived."""
     counts = {reason: _counts(runs, f"dropped_{reason}_packets") for reason in style.REASONS}
     lost = {group for of in counts.values() for group, packets in of.items() if packets.any()}
@@ -44,7 +46,7 @@ def drops(runs: Runs) -> Figure:
     return _drawn(runs, _shares(parts, _counts(runs, "arrived_packets")), style.REASONS)
 
 
-def _counts(runs: Runs, column: str) -> Counts:
+def _counts(runs: Results, column: str) -> Counts:
     return runs.totals("summary", column, by=[*runs.keys, *ROWS])
 
 
@@ -67,16 +69,16 @@ def _shares(parts: dict[str, Counts], whole: Counts) -> dict[str, Counts]:
         return {part: {g: 100 * n / whole[g] for g, n in of.items()} for part, of in parts.items() if of}
 
 
-def _drawn(runs: Runs, shares: dict[str, Counts], look: dict[str, str]) -> Figure:
+def _drawn(runs: Results, shares: dict[str, Counts], look: dict[str, str]) -> Figure:
     """Stacked bars of a single point; means with intervals over a sweep."""
     if len(runs.points) > 1:
-        return grid.facets(runs, [Quantity(f"{part}, %", of, PERCENT) for part, of in shares.items()])
+        return grid.facets(runs, [Quantity(f"{part}, %", of, LOST) for part, of in shares.items()])
     names = list(dict.fromkeys(" ".join(group) for of in shares.values() for group in of))
     named = {part: {" ".join(group): values for group, values in of.items()} for part, of in shares.items()}
     figure, (axes,) = style.panels(1, 1, 0.5 + 0.3 * len(names))
     left = np.zeros(len(names))
     for part, of in named.items():
-        estimates = [grid.known(PERCENT, of[name]) if name in of else None for name in names]
+        estimates = [grid.known(LOST, of[name]) if name in of else None for name in names]
         widths = np.array([estimate.mean if estimate else 0.0 for estimate in estimates])
         axes.barh(range(len(names)), widths, 0.66, left, color=look[part], label=part)
         left += widths

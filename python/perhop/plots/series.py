@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from perhop import accounting, units
 from perhop.columns import Columns, Values
 from perhop.plots import style
 from perhop.plots.names import shortened
-from perhop.results import Runs
+from perhop.results import Results
+from perhop.units import Column
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+PACKETS, BYTES = (units.COLUMNS["events", name] for name in ("queue_packets", "queue_bytes"))
 MOST_POINTS = 6
 MOST_LINES = 16
 
@@ -40,23 +44,23 @@ class Of(NamedTuple):
         return f"{self.conditioner} at {self.hop}: {quantity}" if self.conditioner else f"{self.hop}: {quantity}"
 
 
-def over_time(runs: Runs) -> Figure:
+def over_time(runs: Results) -> Figure:
     """What each traffic delivers over time, from one sample to the next."""
     chosen = [_rates(runs, i) for i in range(len(_points(runs, "flow_series")))]
     top = max((float(line.value.max(initial=0.0)) for of in chosen for line in of.values()), default=0.0)
-    scale = units.scaled("_bit_s", top)
+    scale = units.DELIVERED.scaled(top)
     of = [{name: Line(t, v * scale.factor) for name, (t, v) in lines.items()} for lines in chosen]
-    return _drawn(runs, of, f"{accounting.named(runs.points, 'delivered')}, {scale.unit}")
+    return _drawn(runs, of, accounting.headed(runs.points, units.DELIVERED, scale.unit))
 
 
-def queue(runs: Runs) -> Figure:
+def queue(runs: Results) -> Figure:
     """Packets waiting and their average at the ports where two ever waited at once, by queue where it has several."""
-    return _of_series(runs, Kind("_packets", "waiting", "two packets never waited at once at any port"), _queues)
+    return _of_series(runs, Kind(PACKETS, "waiting", "two packets never waited at once at any port"), _queues)
 
 
-def bucket(runs: Runs) -> Figure:
+def bucket(runs: Results) -> Figure:
     """Tokens of every conditioner's buckets."""
-    return _of_series(runs, Kind("_bytes", "tokens", "no conditioner of this run has a bucket"), _buckets)
+    return _of_series(runs, Kind(BYTES, "tokens", "no conditioner of this run has a bucket"), _buckets)
 
 
 def _queues(lines: dict[Of, Line]) -> dict[Of, Line]:
@@ -70,25 +74,25 @@ def _buckets(lines: dict[Of, Line]) -> dict[Of, Line]:
 
 
 class Kind(NamedTuple):
-    """What a plot of `series` shows: the ending of its quantities, what they are, why there may be none."""
+    """What a plot of `series` shows: a column like its quantities, what they are, why there may be none."""
 
-    ending: str
+    column: Column
     what: str
     without: str
 
 
-def _of_series(runs: Runs, kind: Kind, choose: Callable[[dict[Of, Line]], dict[Of, Line]]) -> Figure:
+def _of_series(runs: Results, kind: Kind, choose: Callable[[dict[Of, Line]], dict[Of, Line]]) -> Figure:
     chosen = [choose(_lines(runs, i)) for i in range(len(_points(runs, "series")))]
     if not any(chosen):
         raise ValueError(kind.without)
     top = max(float(line.value.max()) for lines in chosen for line in lines.values())
-    scale = units.scaled(kind.ending, top)
+    scale = kind.column.scaled(top)
     scaled = [{of.label: Line(t, v * scale.factor) for of, (t, v) in lines.items()} for lines in chosen]
-    what = accounting.headed(runs.points, kind.ending, kind.what)
+    what = accounting.named(runs.points, kind.what) if kind.column.accounted else kind.what
     return _drawn(runs, scaled, f"{what}, {scale.unit}")
 
 
-def _points(runs: Runs, table: str) -> list[str]:
+def _points(runs: Results, table: str) -> list[str]:
     """The titles of the points, if this run has the table and few enough of them."""
     if table not in runs.tables or not len(runs.table(table)["t_s"]):
         raise ValueError("this run has no series: run it again with --trace series, or with `sample` in [scenario]")
@@ -97,7 +101,7 @@ def _points(runs: Runs, table: str) -> list[str]:
     return [point.title for point in runs.points]
 
 
-def _drawn(runs: Runs, chosen: list[dict[str, Line]], unit: str) -> Figure:
+def _drawn(runs: Results, chosen: list[dict[str, Line]], unit: str) -> Figure:
     """A panel for each point, a colour for each line."""
     names = list(dict.fromkeys(name for lines in chosen for name in lines))
     if len(names) > MOST_LINES:
@@ -131,7 +135,7 @@ def _first(table: Columns, point: int) -> np.ndarray:
     return np.flatnonzero((table["point"] == point) & (table["replication"] == first))
 
 
-def _lines(runs: Runs, point: int) -> dict[Of, Line]:
+def _lines(runs: Results, point: int) -> dict[Of, Line]:
     table = runs.table("series")
     keys: dict[Of, list[int]] = {}
     for i in _first(table, point):
@@ -139,7 +143,7 @@ def _lines(runs: Runs, point: int) -> dict[Of, Line]:
     return {of: Line(table["t_s"][at], table["value"][at]) for of, at in keys.items()}
 
 
-def _rates(runs: Runs, point: int) -> dict[str, Line]:
+def _rates(runs: Results, point: int) -> dict[str, Line]:
     """Bits a second between samples, summed over the flows of each traffic."""
     table = runs.table("flow_series")
     rows = _first(table, point)

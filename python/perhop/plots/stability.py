@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
-
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
+from typing import TYPE_CHECKING, Any
 
 from perhop.plots import style
-from perhop.plots.picture import Picture
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 STABLE, UNSTABLE = "#009e73", "#d55e00"
 LOWEST = 1.0
@@ -30,7 +29,7 @@ def tune(arguments: dict[str, Any]) -> int:
 def figure(picture: dict[str, Any]) -> Figure:
     """Critical threshold over flows with the settings as points; the load over time on both sides of the boundary."""
     with style.styled():
-        drawn = Picture(figsize=(9.2, 3.9), layout="constrained")
+        drawn = style.picture(9.2, 3.9)
         grid = drawn.add_gridspec(2, 2, width_ratios=(1.15, 1.0))
         _boundary(drawn.add_subplot(grid[:, 0]), picture)
         above = drawn.add_subplot(grid[0, 1])
@@ -84,6 +83,8 @@ def _settings(axes: Axes, picture: dict[str, Any]) -> None:
 
 
 def _time(above: Axes, below: Axes, picture: dict[str, Any]) -> None:
+    from matplotlib.ticker import MaxNLocator
+
     panels = (above, below)
     flows, rtt = picture["flows"][0], 1e3 * picture["rtt_s"]
     title = f"b  Fluid model: {flows:.0f} flows, RTT {rtt:.0f} ms"

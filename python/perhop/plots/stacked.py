@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from perhop import accounting, units
 from perhop.answer import Answer, answers
@@ -15,8 +13,12 @@ from perhop.columns import COLOURS, short
 from perhop.plots import style
 from perhop.plots.axis import Axis, numeric, x_axis
 from perhop.plots.names import shortened
-from perhop.results import Runs
+from perhop.results import Results
 from perhop.units import Scale
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 MOST_BARS = 80
 MOST_PANELS = 12
@@ -24,15 +26,15 @@ WIDTH = 5.4
 """Inches: narrow, for a phone."""
 
 
-def delivered(runs: Runs) -> Figure:
+def delivered(runs: Results) -> Figure:
     """What each class got, by colour, against what it offered and its contract."""
     return drawn(runs, answers(runs))
 
 
-def drawn(runs: Runs, found: Sequence[Answer]) -> Figure:
+def drawn(runs: Results, found: Sequence[Answer]) -> Figure:
     """The picture of these answers."""
     largest = max((max(a.offered.mean, a.delivered.mean, a.contract_bit_s or 0.0) for a in found), default=0.0)
-    scale = units.scaled("_bit_s", largest)
+    scale = units.DELIVERED.scaled(largest)
     axis = x_axis(runs)
     panels = _panels(runs, axis, found) if axis.key else {}
     figure = _areas(runs, axis, panels, scale) if 0 < len(panels) <= MOST_PANELS else _bars(runs, found, scale)
@@ -44,7 +46,7 @@ Panels = dict[tuple[str, str], list[tuple[float, Answer]]]
 """By class and what else is swept: the answers along the axis."""
 
 
-def _panels(runs: Runs, axis: Axis, found: Sequence[Answer]) -> Panels:
+def _panels(runs: Results, axis: Axis, found: Sequence[Answer]) -> Panels:
     out: Panels = {}
     for answer in found:
         labels = dict(runs.points[answer.point].labels)
@@ -53,7 +55,7 @@ def _panels(runs: Runs, axis: Axis, found: Sequence[Answer]) -> Panels:
     return {key: sorted(line, key=lambda at: at[0]) for key, line in out.items()}
 
 
-def _areas(runs: Runs, axis: Axis, panels: Panels, scale: Scale) -> Figure:
+def _areas(runs: Results, axis: Axis, panels: Panels, scale: Scale) -> Figure:
     """A panel for each class, and for each value of what else is swept; the axis to scale."""
     others = list(dict.fromkeys(other for _, other in panels))
     columns = len(others) if len(others) > 1 else min(len(panels), 2)
@@ -90,7 +92,7 @@ def _area(axes: Axes, line: list[tuple[float, Answer]], scale: Scale) -> None:
         axes.plot(xs, contracts, color=style.INK, linewidth=1.8, label="contract")
 
 
-def _bars(runs: Runs, found: Sequence[Answer], scale: Scale) -> Figure:
+def _bars(runs: Results, found: Sequence[Answer], scale: Scale) -> Figure:
     """A bar for each class, in groups by point."""
     if len(found) > MOST_BARS:
         raise ValueError(
@@ -120,7 +122,7 @@ def _bars(runs: Runs, found: Sequence[Answer], scale: Scale) -> Figure:
     axes.set_ylim(len(found) - 0.4, -0.6)
     axes.set_xlim(left=0)
     axes.grid(visible=False, axis="y")
-    axes.set_xlabel(f"{accounting.named(runs.points, 'delivered')}, {scale.unit}")
+    axes.set_xlabel(accounting.headed(runs.points, units.DELIVERED, scale.unit))
     return figure
 
 

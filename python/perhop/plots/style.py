@@ -6,19 +6,18 @@ import io
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from textwrap import wrap
-from typing import Any
-
-import matplotlib as mpl
-from cycler import cycler
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING, Any
 
 from perhop import files
 from perhop.plots.dark import alone
-from perhop.plots.picture import Picture
 from perhop.show import printable
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 INK, MUTED, LINE, EDGE = "#1c2733", "#56636f", "#e6eaee", "#b8c2cc"
 SERIES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#6a3d9a", "#444444")
@@ -34,6 +33,7 @@ REASONS = {
 LEGENDS = 5
 """In one row below a picture."""
 
+NOTEBOOK_DPI = 90
 FORMATS = (".png", ".svg", ".pdf")
 
 _SETTINGS: dict[Any, Any] = {
@@ -41,7 +41,7 @@ _SETTINGS: dict[Any, Any] = {
     "axes.axisbelow": True,
     "axes.edgecolor": EDGE,
     "axes.labelcolor": INK,
-    "axes.prop_cycle": cycler(color=SERIES),
+    "axes.prop_cycle": f"cycler(color={SERIES})",
     "axes.spines.right": False,
     "axes.spines.top": False,
     "axes.titlelocation": "left",
@@ -67,14 +67,31 @@ _SETTINGS: dict[Any, Any] = {
 @contextmanager
 def styled() -> Iterator[None]:
     """The style within, the caller's own after it."""
+    import matplotlib as mpl
+
     with mpl.rc_context(_SETTINGS):
         yield
+
+
+def picture(width: float, height: float) -> Figure:
+    """An empty figure that a notebook shows, in inches; without pyplot, which alone would teach a notebook to."""
+    from matplotlib.figure import Figure
+
+    made = Figure(figsize=(width, height), layout="constrained")
+    vars(made)["_repr_png_"] = partial(_png, made)
+    return made
+
+
+def _png(figure: Figure) -> bytes:
+    drawn = io.BytesIO()
+    figure.savefig(drawn, format="png", dpi=NOTEBOOK_DPI)
+    return drawn.getvalue()
 
 
 def panels(rows: int, columns: int = 1, height: float = 2.2, width: float = 0.0) -> tuple[Figure, list[Axes]]:
     """A figure of panels, read row by row; no window, no global state."""
     wide = width or max(7.2, 1.6 + 3.0 * columns)
-    figure = Picture(figsize=(wide, 1.2 + height * rows), layout="constrained")
+    figure = picture(wide, 1.2 + height * rows)
     axes = figure.subplots(rows, columns, squeeze=False)
     return figure, list(axes.flat)
 

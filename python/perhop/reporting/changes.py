@@ -7,13 +7,13 @@ from pathlib import Path
 from perhop import _core, in_force
 from perhop.columns import Origin
 from perhop.reporting.tables import Tabled
-from perhop.results import Runs
+from perhop.results import Results
 
 NOTHING = "\N{EN DASH}"
 """A key that is not in force."""
 
 
-def changes(runs: Runs) -> list[Tabled]:
+def changes(runs: Results) -> list[Tabled]:
     """Swept keys with their values, or what differs between several runs; and what is not as the file says."""
     if not runs.points:
         return []
@@ -21,12 +21,12 @@ def changes(runs: Runs) -> list[Tabled]:
     return swept if "run" in runs.keys else [*swept, *_against_file(runs)]
 
 
-def _swept(runs: Runs) -> Tabled:
+def _swept(runs: Results) -> Tabled:
     rows = [[key, ", ".join(dict.fromkeys(p.labels[key] for p in runs.points))] for key in runs.keys]
     return _named(["swept", "values"], rows)
 
 
-def _between(runs: Runs) -> Tabled:
+def _between(runs: Results) -> Tabled:
     """Every key that is not the same in all."""
     every = [in_force.settings(point.effective) for point in runs.points]
     rows = [[key, *(of.get(key, NOTHING) for of in every)] for key in _differing(every)]
@@ -44,7 +44,7 @@ def _named(headings: list[str], rows: list[list[str]], note: str = "") -> Tabled
     return Tabled("", headings, rows, len(headings), note)
 
 
-def _against_file(runs: Runs) -> list[Tabled]:
+def _against_file(runs: Results) -> list[Tabled]:
     """What is in force in all points and not what the file says now; if that is gone, the overrides."""
     origin = runs.points[0].origin
     if origin is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from perhop.answer import network
-from perhop.results import Runs
+from perhop.results import Results
 from perhop.shapes import Diagnostic
 
 MOST_OPEN = 3
@@ -24,7 +24,7 @@ class Warned:
     where: str
 
 
-def warned(runs: Runs) -> list[Warned]:
+def warned(runs: Results) -> list[Warned]:
     """Each warning once, in the order of the points and of `check`."""
     points: dict[tuple[str, str], list[int]] = {}
     for i, point in enumerate(runs.points):
@@ -40,7 +40,7 @@ def _text(found: Diagnostic) -> str:
     return f"{found['message']}{why}{remedy}"
 
 
-def _where(runs: Runs, at: list[int]) -> str:
+def _where(runs: Results, at: list[int]) -> str:
     different = list(dict.fromkeys(at))
     if len(different) == len(runs.points):
         return ""

@@ -15,14 +15,13 @@ several; where quantities and arithmetic are enough, the criteria file states th
     def shares(runs):
         yield Value("Jain(f) of PAM", ...)
 
-A paper is a package with a `PAPER`, a directory of files, and its line in `PAPERS`.
+A paper is a package with a `PAPER`, a directory of files, and its line in `papers`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
 
 from perhop import stats
@@ -41,22 +40,11 @@ from perhop.studies.runs import Method, RunSet, Settings
 from perhop.studies.samples import Samples
 from perhop.studies.settings import Lay, Setting
 from perhop.studies.verdict import Finding, Value
+from perhop.unknown import UnknownError
 
 Claim = Callable[..., Finding | Measured]
 """What it found, or what it measured for the bounds beside its text."""
 Measures = Callable[..., Iterable[Value]]
-
-PAPERS = {
-    "pam-fsam": "perhop.studies.pam_fsam",
-    "pps": "perhop.studies.pps",
-    "msvb-sio": "perhop.studies.msvb_sio",
-    "redp": "perhop.studies.redp",
-    "rtt-rto": "perhop.studies.rtt_rto",
-}
-"""Papers by name, and the package that holds their studies."""
-
-ASKED = {"today": "perhop.studies.today"}
-"""Studies that are no paper's: run by name only, and reported, never judged."""
 
 
 @dataclass
@@ -105,12 +93,12 @@ class Study:
         """The claim's finding at the criterion's grid point; without a claim, what the bounds beside its text say.
 
         Raises:
-            LookupError: there is neither.
+            UnknownError: there is neither.
         """
         name = f"{criterion.study}/{criterion.claim}"
         if criterion.rule not in self.claims or criterion.bounds.are_of_quantities:
             if not criterion.bounds.holds:
-                raise LookupError(f"{name}: neither a claim nor `holds` says when it holds")
+                raise UnknownError(f"{name}: neither a claim nor `holds` says when it holds")
             if self.measured and not criterion.bounds.are_of_quantities:
                 return criterion.bounds.judge(name, criterion.bounds.among(self.measured(samples, **criterion.at)))
             return criterion.bounds.of_quantities(name, samples, criterion.at)
@@ -137,6 +125,8 @@ class Paper:
     """What its runs share and what is measured in them, for the report's page."""
     cell: Callable[[Samples, Cell], stats.Interval]
     """The measured value for a cell that the paper printed."""
+    pictures: Callable[[str, Samples, list[Cell]], list[Picture]]
+    """The figures of one study, by its id."""
     notes: Callable[[Path], noted.Notes] = noted.load
     answer: Lay = _by_run_set
     """What an answer to one of its readings lays over a run set."""
@@ -151,11 +141,6 @@ class Paper:
     def directory(self) -> Path:
         """Where its files are."""
         return simulation.data(self.name)
-
-    def pictures(self, study: str, runs: Samples, cells: list[Cell]) -> list[Picture]:
-        """The figures of one study, by its id: those of its module `figures`."""
-        drawn: list[Picture] = import_module(f"{(PAPERS | ASKED)[self.name]}.figures").draw(study, runs, cells)
-        return drawn
 
     def criteria(self) -> Criteria:
         """What decides."""
@@ -177,7 +162,7 @@ class Paper:
         """The settings that `--setting` asks for.
 
         Raises:
-            LookupError: it has no such setting.
+            UnknownError: it has no such setting.
         """
         return named.chosen(self.settings(), name)
 
@@ -185,13 +170,3 @@ class Paper:
         """What is simulated, with a setting laid over it."""
         sets = simulation.load(self.directory, self.method)
         return sets if setting is None else setting.over(sets, self.readings(), self.answer)
-
-
-def paper(name: str) -> Paper:
-    """A paper, or what else is asked, by its name.
-
-    Raises:
-        KeyError: there is none of that name.
-    """
-    found: Paper = import_module((PAPERS | ASKED)[name]).PAPER
-    return found

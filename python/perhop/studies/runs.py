@@ -31,6 +31,7 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from perhop import _core
 from perhop.hands import Hands, Threads, Work
 from perhop.in_force import toml
 from perhop.shapes import ReplicationDict
@@ -277,8 +278,6 @@ class Job:
 
     def narrowed(self, wanted: Callable[[Place], bool]) -> list[Job]:
         """Jobs of the required points, one each; this one if all are."""
-        from perhop import _core
-
         kept = [place for place in self.points if wanted(place)]
         if len(kept) == len(self.points):
             return [self]
@@ -289,8 +288,6 @@ class Job:
 
 def prepare(sets: Iterable[RunSet], budget: Budget, reading: Settings | None = None) -> list[Job]:
     """Reads and checks every scenario before the first is run."""
-    from perhop import _core
-
     jobs = []
     for chosen in sets:
         overrides = chosen.overrides(reading or {})

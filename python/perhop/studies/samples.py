@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from perhop import stats
+from perhop.unknown import UnknownError
 
 Key = tuple[Any, ...]
 """A run set's name, then its axes with their values."""
@@ -58,14 +59,14 @@ class Samples:
         """Those at this part of the grid.
 
         Raises:
-            LookupError: nothing was run there.
+            UnknownError: nothing was run there.
         """
         return Samples(self._at(where), self._asked)
 
     def _at(self, where: Mapping[str, Any]) -> list[Sample]:
         found = [s for s in self._rows if s.matches(where)]
         if not found:
-            raise LookupError(f"no runs at {where}; there are {self.grid()}")
+            raise UnknownError(f"no runs at {where}; there are {self.grid()}")
         return found
 
     def of(self, runs: str) -> Samples:
@@ -76,7 +77,7 @@ class Samples:
         """The quantity at one grid point, by replication.
 
         Raises:
-            LookupError: nothing was run there.
+            UnknownError: nothing was run there.
         """
         key = (quantity, *sorted(where.items()))
         if key not in self._found:

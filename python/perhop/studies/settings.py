@@ -22,6 +22,7 @@ from typing import Any
 
 from perhop.studies.readings import Reading, Readings
 from perhop.studies.runs import RunSet, Settings
+from perhop.unknown import UnknownError
 
 FROZEN, ERA, KINDEST = "frozen", "era", "kindest"
 NAMES = (FROZEN, ERA, KINDEST)
@@ -102,11 +103,11 @@ def chosen(settings: Mapping[str, Setting], asked: str) -> list[Setting]:
     """The settings that `--setting` asks for.
 
     Raises:
-        LookupError: the paper has no such setting.
+        UnknownError: the paper has no such setting.
     """
     if asked == "all":
         return list(settings.values())
     found = [one for one in settings.values() if asked == one.name or (asked == HEADLINE and one.headline)]
     if not found:
-        raise LookupError(f"no setting `{asked}`: {', '.join([*settings, HEADLINE, 'all'])}")
+        raise UnknownError(f"no setting `{asked}`: {', '.join([*settings, HEADLINE, 'all'])}")
     return found

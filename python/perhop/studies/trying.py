@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
 from perhop import files
-from perhop.studies import PAPERS, Paper, notes
+from perhop.studies import Paper, notes
 from perhop.studies import runs as simulation
 from perhop.studies.criteria import Criteria, Criterion
 from perhop.studies.readings import Reading, Readings
@@ -128,9 +127,8 @@ def changed(world: World, frozen: Frozen, settings: Settings, reading: Reading) 
     return [*(sample for sample in frozen.samples if sample.at not in run), *world.run(jobs)]
 
 
-def run(paper: Paper, budget: Budget, out: Path, say: Callable[[str], None]) -> Path:
+def run(trial: Trial, paper: Paper, budget: Budget, out: Path, say: Callable[[str], None]) -> Path:
     """Runs all of it; writes `readings.md` and `tried.toml`, and returns the former."""
-    trial: Trial = import_module(f"{PAPERS[paper.name]}.trials").TRIAL
     world = World(paper, budget, say)
     out.mkdir(parents=True, exist_ok=True)
     found = trial.variants(world)

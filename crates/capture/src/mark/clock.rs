@@ -1,6 +1,7 @@
 //! From a capture's timestamps to the time that algorithms are given.
 
-use perhop_core::units::{Span, Time};
+use perhop_core::units::Time;
+use perhop_edge::Moment;
 
 /// Captures that begin before this, in ns since 1970, have no real-world date: their clock starts at their own zero.
 const FIRST_DAY_NS: u64 = 86_400 * 1_000_000_000;
@@ -18,51 +19,42 @@ pub enum Origin {
     Capture,
 }
 
-/// A clock that follows the timestamps and never goes back: a packet with a timestamp earlier than a preceding one is given
-/// the largest time seen.
+/// A clock that begins with the first timestamp.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Clock {
     origin: Origin,
-    zero_ns: Option<u64>,
-    first: Option<Time>,
-    now: Time,
-    /// The largest timestamp.
-    latest_ns: u64,
-    lag: Span,
+    /// From the first packet on, with its time.
+    running: Option<(perhop_edge::Clock, Time)>,
 }
 
 impl Clock {
     pub(crate) fn new(origin: Origin) -> Self {
-        Self { origin, ..Self::default() }
+        Self { origin, running: None }
     }
 
     /// The time of a packet stamped `stamp_ns` (ns since 1970).
-    pub(crate) fn at(&mut self, stamp_ns: u64) -> Time {
-        let zero = *self.zero_ns.get_or_insert(match self.origin {
+    pub(crate) fn at(&mut self, stamp_ns: u64) -> Moment {
+        if let Some((clock, _)) = &mut self.running {
+            return clock.at(stamp_ns);
+        }
+        let mut clock = perhop_edge::Clock::new(match self.origin {
             Origin::Auto if stamp_ns < FIRST_DAY_NS => 0,
             Origin::Capture => 0,
             Origin::Auto | Origin::FirstPacket => stamp_ns,
         });
-        self.now = self.now.max(Time::from_ns(stamp_ns.saturating_sub(zero)));
-        self.latest_ns = self.latest_ns.max(stamp_ns);
-        self.lag = Span::from_ns(self.latest_ns - stamp_ns);
-        self.first = self.first.or(Some(self.now));
-        self.now
-    }
-
-    /// By how much the latest packet's timestamp is earlier than the largest one seen.
-    pub(crate) fn lag(&self) -> Span {
-        self.lag
+        let first = clock.at(stamp_ns);
+        self.running = Some((clock, first.now));
+        first
     }
 
     /// The first packet's time, once a packet was seen: 0, or later where the capture's own zero is kept.
     pub(crate) fn first(&self) -> Option<Time> {
-        self.first
+        self.running.map(|(_, first)| first)
     }
 
     /// Time zero in ns since 1970, once a packet was seen.
     pub(crate) fn zero_ns(&self) -> Option<u64> {
-        self.zero_ns
+        self.running.map(|(clock, _)| clock.zero_ns())
     }
 }
 
@@ -74,23 +66,12 @@ mod tests {
 
     fn times(origin: Origin, stamps: &[u64]) -> Vec<u64> {
         let mut clock = Clock::new(origin);
-        stamps.iter().map(|stamp| clock.at(*stamp).ns()).collect()
+        stamps.iter().map(|stamp| clock.at(*stamp).now.ns()).collect()
     }
 
     #[test]
     fn never_goes_back() {
         assert_eq!(times(Origin::Auto, &[NOW, NOW + 5, NOW + 3, NOW - 9, NOW + 6]), [0, 5, 5, 5, 6]);
-    }
-
-    /// Also before time zero.
-    #[test]
-    fn knows_how_far_it_went_back() {
-        let mut clock = Clock::new(Origin::Auto);
-        let lags = [NOW, NOW + 5, NOW + 3, NOW - 9, NOW + 6].map(|stamp| {
-            clock.at(stamp);
-            clock.lag().ns()
-        });
-        assert_eq!(lags, [0, 0, 2, 14, 0]);
     }
 
     #[test]

@@ -12,7 +12,7 @@
 use perhop_core::conditioner::Conditioner as _;
 use perhop_core::conditioner::meter::Tokens;
 use perhop_core::params::Tree;
-use perhop_core::port::edge::StageSpec;
+use perhop_core::port::edge::{Per, StageSpec};
 use perhop_core::units::{self, BitRate, Bytes, NS_PER_S, Time};
 
 const NANOBITS_PER_BYTE: u128 = 8 * NS_PER_S as u128;
@@ -42,6 +42,8 @@ impl Burst {
 /// The demand on one conditioner of the policy, over all its instances.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Demand {
+    /// What shares an instance.
+    pub(crate) per: Per,
     /// What the rate counts of a packet.
     pub(crate) tokens: Tokens,
     /// Committed rate in bits, of conditioners that have one.
@@ -62,6 +64,7 @@ impl Demand {
         let cir: Option<BitRate> = value(spec, "cir").and_then(|text| text.parse().ok());
         let cbs = value(spec, "cbs").and_then(|text| text.parse::<units::Burst>().ok());
         Self {
+            per: spec.per,
             cir,
             cbs: cir.zip(cbs).and_then(|(cir, cbs)| cbs.tokens(cir.into())),
             tokens: spec.params.build(&spec.scope).map(|it| it.tokens()).unwrap_or_default(),

@@ -1,6 +1,7 @@
 //! Why a capture could not be marked.
 
 use perhop_core::units::counted;
+use perhop_edge::PolicyError;
 use serde::Serialize;
 use thiserror::Error;
 
@@ -12,22 +13,9 @@ pub enum MarkError {
     /// Of reading or writing.
     #[error(transparent)]
     Capture(#[from] CaptureError),
-    /// Parameters that the conditioner refuses; a checked policy has none.
-    #[error("[conditioner.{name}]: {error}")]
-    Conditioner {
-        /// Its name.
-        name: String,
-        /// The offending parameter and its bound.
-        error: String,
-    },
-    /// Parameters that the queue refuses; a checked policy has none.
-    #[error("queue `{name}`: {error}")]
-    Queue {
-        /// Its name.
-        name: String,
-        /// The offending parameter and its bound.
-        error: String,
-    },
+    /// Of the policy; a checked one has none.
+    #[error(transparent)]
+    Policy(#[from] PolicyError),
     /// No packet with an IP header that can be read.
     #[error("no IP packet in the capture ({}{}): there is nothing to meter; check what was captured", counted(.packets, ["packet", "packets"]), list(.reasons))]
     NoIp {

@@ -5,12 +5,12 @@ use std::iter::Sum;
 use std::net::IpAddr;
 
 use perhop_core::dscp::Dscp;
+use perhop_edge::FlowKey;
 use serde::Serialize;
 
 use super::rate_report::{self, ExcessRow, When};
 use super::records::FlowSums;
 use super::volume::Volume;
-use crate::flows::FlowKey;
 
 /// One flow.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -3,11 +3,9 @@
 use std::collections::BTreeMap;
 
 use perhop_core::count::Count;
-use perhop_core::packet::Packet;
+use perhop_edge::{Direction, Passed, Unread};
 
 use super::codes::Codes;
-use crate::headers::Unread;
-use crate::pump::Fate;
 
 /// IP packets longer than this were never on an Ethernet: the capture was taken before segmentation or after merging.
 pub(crate) const ETHERNET_MTU: u32 = 1500;
@@ -55,25 +53,34 @@ impl Default for Ledger {
 }
 
 impl Ledger {
-    /// A packet that went through the edge: `before` it and `after`, and whether a conditioner coloured it.
-    pub(crate) fn forward(&mut self, before: &Packet, after: &Packet, coloured: bool, fate: Fate) {
-        let size = before.size;
-        self.forward.add(size);
-        let dscp = usize::from(before.dscp.get());
-        self.before[dscp].add(size);
-        self.ecn[dscp][before.ecn as usize] += 1;
-        if !coloured {
-            self.unmatched[before.colour.index()].add(size);
+    /// A packet of either direction that went through the edge.
+    pub(crate) fn passed(&mut self, it: &Passed<'_>) {
+        let headers = it.arrived.headers;
+        self.ip_length(headers.lengths.l3);
+        self.codes.add(it.came.flow, headers.dscp << 2 | headers.ecn);
+        match it.arrived.direction {
+            Direction::Forward => self.forward(it),
+            Direction::Reverse => self.reverse.add(it.came.size),
         }
-        if fate == Fate::Drop {
-            self.dropped.add(size);
-        } else {
-            self.after[usize::from(after.dscp.get())].add(size);
+    }
+
+    fn forward(&mut self, it: &Passed<'_>) {
+        let size = it.came.size;
+        self.forward.add(size);
+        let dscp = usize::from(it.came.dscp.get());
+        self.before[dscp].add(size);
+        self.ecn[dscp][it.came.ecn as usize] += 1;
+        if it.taken.is_none() {
+            self.unmatched[it.came.colour.index()].add(size);
+        }
+        match it.left {
+            Some(left) => self.after[usize::from(left.dscp.get())].add(size),
+            None => self.dropped.add(size),
         }
     }
 
     /// An IP packet of `length` bytes, header included.
-    pub(crate) fn ip_length(&mut self, length: u32) {
+    fn ip_length(&mut self, length: u32) {
         self.long += u64::from(length > ETHERNET_MTU);
         self.longest = self.longest.max(length);
     }

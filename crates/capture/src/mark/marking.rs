@@ -4,7 +4,7 @@ use perhop_core::classify::Prefix;
 use perhop_core::flow_label::Encoding;
 use perhop_core::port::edge::StageSpec;
 use perhop_core::units::Span;
-use perhop_sim::Plan;
+use perhop_edge::{Behind, Direction, IpHeaders, Policy};
 
 use super::clock::Origin;
 
@@ -49,11 +49,17 @@ pub struct Marking {
     pub queue: Option<Behind>,
 }
 
-/// A queue on a line into which forward packets go behind the conditioners.
-#[derive(Clone, Debug)]
-pub struct Behind {
-    /// Its name.
-    pub name: String,
-    /// A plan whose first link is that line, with the stages of the [`Marking`] as its conditioners.
-    pub plan: Plan,
+impl Marking {
+    /// What the edge is told.
+    pub(crate) fn policy(&self) -> Policy {
+        let Self { stages, seed, overhead, flow_label, flow_timeout, queue, .. } = self.clone();
+        Policy { stages, seed, overhead, flow_label, flow_timeout, queue }
+    }
+
+    /// Which way a packet goes.
+    pub(crate) fn direction(&self, headers: &IpHeaders) -> Direction {
+        let inside = |address| self.inside.iter().any(|prefix| prefix.0.contains(address));
+        let forward = self.inside.is_empty() || inside(&headers.source) && !inside(&headers.destination);
+        if forward { Direction::Forward } else { Direction::Reverse }
+    }
 }

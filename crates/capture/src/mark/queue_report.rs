@@ -5,15 +5,15 @@ use perhop_core::dscp::Dscp;
 use perhop_core::packet::{Colour, FlowId};
 use perhop_core::units::counted;
 use perhop_core::verdict::Reason;
+use perhop_edge::Behind;
+use perhop_edge::flows::flow_name;
 use serde::Serialize;
 
 use super::layout::{Rows, bit_rate, limited, new_table, share, shown};
-use super::marking::Behind;
 use super::queueing::{Group, Met, Queueing};
 use super::rate_report::over;
 use super::round_trip_report::Names;
 use super::volume::Volume;
-use crate::flows::flow_name;
 
 /// What a replay cannot say.
 const NOTE: &str =

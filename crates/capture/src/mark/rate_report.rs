@@ -1,6 +1,7 @@
 //! What is reported of rates: contracts by instance, and the largest bursts.
 
 use perhop_core::units::NS_PER_S;
+use perhop_edge::flows::flow_name;
 use serde::Serialize;
 
 use super::bursts::{Burst, Bursts};
@@ -141,7 +142,7 @@ pub(super) fn bursts(bursts: &Bursts, names: &Names<'_>) -> Vec<BurstRow> {
         bit_s: it.bytes as f64 * 8.0 / width.seconds(),
         first_s: seconds(it.first.ns()),
         last_s: seconds(it.last.ns()),
-        flow: crate::flows::flow_name(&names.flow(it.flow)),
+        flow: flow_name(&names.flow(it.flow)),
         flow_bytes: it.flow_bytes,
     };
     bursts.largest().map(row).collect()

@@ -14,11 +14,11 @@ use perhop_core::estimate::token_bucket::Fill;
 use perhop_core::packet::FlowId;
 use perhop_core::port::edge::Per;
 use perhop_core::units::{Bytes, Time};
+use perhop_edge::{Shared, Taken};
 
 use super::demand::Demand;
 use super::load::Load;
 use super::records::{Outcome, Records, Sole};
-use super::round_trips::Shared;
 
 /// What an instance got of what it is promised.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -60,22 +60,14 @@ pub(crate) struct Contracts {
     some: HashMap<FlowId, Got>,
 }
 
-/// The instance that takes a packet.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Taken {
-    /// The conditioner's place in the policy, and its instance.
-    pub(crate) place: usize,
-    pub(crate) instance: usize,
-}
-
 impl Contracts {
     /// `None`: the conditioner has no CIR.
-    fn new(demand: &Demand, per: Per) -> Option<Self> {
+    fn new(demand: &Demand) -> Option<Self> {
         let cir = demand.cir?;
         let depth = demand.cbs.unwrap_or(Bytes::new(cir.bit_s() / 8)).min(TokenBucket::DEEPEST);
         let full = TokenBucket::full(cir, depth, "cbs").expect("no deeper than the deepest");
         let (instances, buckets, some) = (Vec::new(), Vec::new(), HashMap::new());
-        Some(Self { full, depth, tokens: demand.tokens, per, instances, buckets, some })
+        Some(Self { full, depth, tokens: demand.tokens, per: demand.per, instances, buckets, some })
     }
 
     /// Depth of its buckets.
@@ -131,8 +123,8 @@ pub(crate) struct Rates {
 
 impl Rates {
     /// Of conditioners with these demands.
-    pub(crate) fn new<'a>(stages: impl Iterator<Item = (&'a Demand, Per)>) -> Self {
-        Self { flows: Records::default(), contracts: stages.map(|(demand, per)| Contracts::new(demand, per)).collect() }
+    pub(crate) fn new(demands: &[Demand]) -> Self {
+        Self { flows: Records::default(), contracts: demands.iter().map(Contracts::new).collect() }
     }
 
     /// A packet of either direction, and the conditioner's instance that took it; `shared`, by the conditioner's place, is

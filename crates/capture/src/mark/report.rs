@@ -5,14 +5,13 @@ use std::sync::Arc;
 use perhop_core::packet::{Colour, FlowId};
 use perhop_core::port::edge::{ColourMatrix, StageSpec};
 use perhop_core::units::counted;
+use perhop_edge::{Handshakes, LabelCounts, Labels};
 use serde::Serialize;
 
 use super::demand::Demand;
 use super::error::Unchanged;
 use super::flow_row::{EcnRow, name_of};
 use super::gaps::GapsReport;
-use super::handshake::Handshakes;
-use super::labels::{LabelCounts, Labels};
 use super::ledger::{ETHERNET_MTU, Ledger};
 use super::marker::Marker;
 use super::queue_report::{Line, QueueReport};
@@ -20,6 +19,7 @@ use super::rate_report::{self, BurstRow};
 use super::records::Records;
 use super::round_trip_report::{Names, RoundTripReport};
 use super::rows::{ContractRows, Counted, FlowRows};
+use super::statistics::Statistics;
 use super::twice::{Twice, WITHIN};
 use super::volume::Volume;
 use crate::pump::Tally;
@@ -237,19 +237,21 @@ pub struct LoadReport {
 
 impl Report {
     pub(super) fn new(marker: Marker, tally: &Tally) -> Self {
-        let expired_flows = marker.expired();
-        let Twice { packets: copies, compared, .. } = *marker.copies();
-        let Marker { replay, queueing, marking, flows, clock, mut ledger, demands, rates, bursts, labels, .. } = marker;
-        let (handshakes, round_trips) = (marker.handshakes, marker.round_trips);
+        let Marker { host, statistics, marking, clock, twice, .. } = marker;
+        let Twice { packets: copies, compared, .. } = twice;
+        let Statistics { mut ledger, demands, rates, bursts, queueing, round_trips, .. } = statistics;
+        let edge = host.port().edge();
         let duration_s = tally.span_ns.map(|(first, last)| (last - first) as f64 / 1e9);
-        let stages = marking.stages.iter().zip(replay.port().edge().counts()).zip(&demands);
+        let stages = marking.stages.iter().zip(edge.counts()).zip(&demands);
         let conditioners = stages.map(|((spec, it), demand)| conditioner(spec, it.counts, demand));
         let mut conditioners: Vec<_> = conditioners.collect();
-        replay.port().edge().tallies(&mut |name, quantity, total| {
+        edge.tallies(&mut |name, quantity, total| {
             let of_name = conditioners.iter_mut().filter(|it| it.name == name);
             of_name.for_each(|it| it.tallies.push(TallyRow { quantity, total }));
         });
-        drop(replay);
+        let (labels, expired_flows) = (label_report(host.labels()), host.expired());
+        let rtt = host.handshakes().map(|it| rtt_report(it, &rates.flows));
+        let flows = host.into_flows();
         let (queue, stages) = (marking.queue, marking.stages);
         let codes = std::mem::take(&mut ledger.codes);
         let counted = Arc::new(Counted { flows, rates, codes, stages, demands, duration_s });
@@ -280,8 +282,8 @@ impl Report {
                 code_points: code_points(&ledger),
                 ecn: ledger.ecn.map(EcnRow::new).into_iter().sum(),
             },
-            labels: label_report(&labels),
-            rtt: handshakes.map(|it| rtt_report(&it, &counted.rates.flows)),
+            labels,
+            rtt,
             round_trips: round_trips.map(|it| RoundTripReport::new(it, &names)),
             load: LoadReport {
                 contracts: ContractRows::new(counted.clone()),

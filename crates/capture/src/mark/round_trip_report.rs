@@ -6,10 +6,10 @@ use perhop_core::estimate::rtt::Evidence;
 use perhop_core::packet::FlowId;
 use perhop_core::port::edge::StageSpec;
 use perhop_core::units::{Span, counted};
+use perhop_edge::flows::flow_name;
+use perhop_edge::round_trips::{Aggregate, FlowTrips, Measured, Sample};
+use perhop_edge::{FlowKey, FlowTable, RoundTrips, Shared};
 use serde::Serialize;
-
-use super::round_trips::{Aggregate, FlowTrips, Measured, RoundTrips, Sample, Shared};
-use crate::flows::{FlowKey, FlowTable, flow_name, pair_name};
 
 /// The least time-out that a sender is taken to use.
 pub(crate) const LEAST_TIMEOUT: Span = Span::from_ms(200);
@@ -132,7 +132,7 @@ impl Names<'_> {
         match *shared {
             Shared::Everything => None,
             Shared::Flow(flow) => Some(flow_name(&self.flow(flow))),
-            Shared::Pair(source, destination) => Some(pair_name(source, destination)),
+            Shared::Pair(source, destination) => Some(format!("{source} > {destination}")),
             Shared::Class(protocol, port) => Some(format!("protocol {protocol} to port {port}")),
         }
     }

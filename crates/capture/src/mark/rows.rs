@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use perhop_core::packet::FlowId;
 use perhop_core::port::edge::StageSpec;
+use perhop_edge::FlowTable;
 use serde::{Serialize, Serializer};
 
 use super::codes::Codes;
@@ -16,7 +17,6 @@ use super::flow_row::{FlowRow, flow_row};
 use super::rate_report::{self, ContractRow};
 use super::rates::Rates;
 use super::round_trip_report::Names;
-use crate::flows::FlowTable;
 
 /// What rows are made from.
 pub(super) struct Counted {

@@ -8,9 +8,9 @@ use super::rate_report::When;
 use super::report::{ColourRow, Report};
 use super::round_trip_report::{FlowRoundTrip, MeasuredRow, RoundTripReport};
 use super::volume::Volume;
-use crate::flows::{FlowKey, flow_name};
-use crate::headers::Ports;
 use perhop_core::units::counted;
+use perhop_edge::flows::flow_name;
+use perhop_edge::{FlowKey, Ports};
 
 const PACKETS: [&str; 2] = ["packet", "packets"];
 

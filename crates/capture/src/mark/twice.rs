@@ -15,8 +15,7 @@
 //! The latest packets are in 64 places, by their identification and numbers; one that another has taken since is not found.
 
 use perhop_core::units::{Span, Time};
-
-use crate::headers::IpHeaders;
+use perhop_edge::IpHeaders;
 
 /// The longest time between a packet and its copy.
 pub(crate) const WITHIN: Span = Span::from_us(100);
@@ -140,8 +139,7 @@ fn version_6(ip: &[u8; 40]) -> (usize, bool, [u64; 2]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::headers::locate;
-    use crate::link::LinkType;
+    use perhop_edge::{LinkType, locate};
 
     /// A datagram of IPv4 with an identification and the first byte of its payload.
     fn datagram(id: u8, first: u8) -> Vec<u8> {

@@ -10,7 +10,8 @@ use std::borrow::Cow;
 
 use pcap_file::pcap::{PcapHeader, PcapWriter, RawPcapPacket};
 use pcap_file::{DataLink, Endianness, TsResolution};
-use perhop_capture::{Capture, CaptureError, Fate, Pump, Record, Tally, locate, set_dscp};
+use perhop_capture::{Capture, CaptureError, Fate, Pump, Record, Tally};
+use perhop_edge::{locate, set_dscp};
 use proptest::prelude::*;
 
 use frame::Frame;

@@ -10,6 +10,7 @@ use crate::conditioner::Writes;
 use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::params::ParamError;
+use crate::port::Turn;
 use crate::rng::Rng;
 use crate::units::Time;
 use crate::verdict::{Fate, Verdict};
@@ -94,32 +95,29 @@ pub struct Departure {
 }
 
 /// An AQM. Defaults do nothing; a host calls only what [`Aqm::needs`] asks for.
+#[crate::registry::forward(AnyAqm: dispatch, Params = AqmParams)]
 pub trait Aqm {
     /// Its parameters.
     type Params;
 
     /// A packet arrives; may relabel it.
-    fn on_arrival(&mut self, at: &Arrival, packet: &mut Packet, rng: &mut Rng) -> Verdict;
+    #[inline]
+    fn on_arrival(&mut self, at: Turn<&Arrival>, packet: &mut Packet, rng: &mut Rng) -> Verdict;
 
     /// What became of it. This includes a packet that it marks or drops at its departure: a packet let in on arrival
     /// and then dropped has had two.
-    fn on_fate(&mut self, _at: &Arrival, _packet: &Packet, _fate: Fate) {}
+    #[inline]
+    fn on_fate(&mut self, _at: Turn<&Arrival>, _packet: &Packet, _fate: Fate) {}
 
     /// The packet at the head is about to be sent. If it is dropped, the same is asked about the next.
-    fn on_departure(&mut self, _at: &Departure, _packet: &mut Packet, _rng: &mut Rng) -> Verdict {
+    fn on_departure(&mut self, _at: Turn<&Departure>, _packet: &mut Packet, _rng: &mut Rng) -> Verdict {
         Verdict::Pass
     }
 
     /// Time asked for by [`Aqm::poll_at`] has come.
-    fn on_timer(&mut self, _now: Time, _backlog: &Backlog) {}
+    fn on_timer(&mut self, _now: Turn<Time>, _backlog: &Backlog) {}
 
-    /// Whether its queue hands out the packet that it shows: whoever looks at what it would send next has taken it, and
-    /// the AQM has judged it.
-    fn takes(&self) -> bool {
-        false
-    }
-
-    /// Which hooks beyond `on_arrival` and `on_fate` it needs.
+    /// What it needs beyond `on_arrival` and `on_fate`.
     fn needs(&self) -> Needs {
         Needs::NOTHING
     }
@@ -150,47 +148,4 @@ pub trait Aqm {
 
     /// Totals for tables: name, how many since the start.
     fn tallies(&self, _each: &mut dyn FnMut(&'static str, u64)) {}
-}
-
-impl Aqm for AnyAqm {
-    type Params = AqmParams;
-
-    #[inline]
-    fn on_arrival(&mut self, at: &Arrival, packet: &mut Packet, rng: &mut Rng) -> Verdict {
-        dispatch!(self, x => x.on_arrival(at, packet, rng))
-    }
-    #[inline]
-    fn on_fate(&mut self, at: &Arrival, packet: &Packet, fate: Fate) {
-        dispatch!(self, x => x.on_fate(at, packet, fate));
-    }
-    fn on_departure(&mut self, at: &Departure, packet: &mut Packet, rng: &mut Rng) -> Verdict {
-        dispatch!(self, x => x.on_departure(at, packet, rng))
-    }
-    fn on_timer(&mut self, now: Time, backlog: &Backlog) {
-        dispatch!(self, x => x.on_timer(now, backlog));
-    }
-    fn takes(&self) -> bool {
-        dispatch!(self, x => x.takes())
-    }
-    fn needs(&self) -> Needs {
-        dispatch!(self, x => x.needs())
-    }
-    fn reads(&self) -> Option<Writes> {
-        dispatch!(self, x => x.reads())
-    }
-    fn warnings(&self, scope: &Scope) -> Vec<ParamError> {
-        dispatch!(self, x => x.warnings(scope))
-    }
-    fn poll_at(&self) -> Option<Time> {
-        dispatch!(self, x => x.poll_at())
-    }
-    fn retune(&mut self, now: Time, params: &AqmParams, scope: &Scope) -> Result<(), ParamError> {
-        self.retune(now, params, scope)
-    }
-    fn gauges(&self, now: Time, each: &mut dyn FnMut(&'static str, f64)) {
-        dispatch!(self, x => x.gauges(now, each));
-    }
-    fn tallies(&self, each: &mut dyn FnMut(&'static str, u64)) {
-        dispatch!(self, x => x.tallies(each));
-    }
 }

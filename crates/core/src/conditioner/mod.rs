@@ -11,6 +11,7 @@ use crate::estimate::Timestamps;
 use crate::needs::Needs;
 use crate::packet::{Colour, FlowId, Packet};
 use crate::params::ParamError;
+use crate::port::Turn;
 use crate::rng::Rng;
 use crate::units::{BitRate, Bytes, Length, Span, Time};
 use crate::verdict::Verdict;
@@ -156,34 +157,38 @@ pub struct Outbox {
 }
 
 /// A traffic conditioner. Defaults do nothing; a host calls only what [`Conditioner::needs`] asks for.
+#[crate::registry::forward(AnyConditioner: dispatch, Params = ConditionerParams)]
 pub trait Conditioner {
     /// Its parameters.
     type Params;
-    /// What it writes.
-    const WRITES: Writes = Writes::Colour;
-
     /// A packet on its way to the port's queue.
-    fn forward(&mut self, at: &Passage<'_>, packet: &mut Packet, rng: &mut Rng) -> Verdict;
+    #[inline]
+    fn forward(&mut self, at: Turn<&Passage<'_>>, packet: &mut Packet, rng: &mut Rng) -> Verdict;
 
     /// A packet that arrived over the mate link; may rewrite, never drops.
-    fn reverse(&mut self, _at: &Passage<'_>, _packet: &mut Packet, _rng: &mut Rng) {}
+    fn reverse(&mut self, _at: Turn<&Passage<'_>>, _packet: &mut Packet, _rng: &mut Rng) {}
 
     /// A packet at the start of its transmission.
-    fn departing(&mut self, _at: &Passage<'_>, _packet: &mut Packet, _rng: &mut Rng) {}
+    fn departing(&mut self, _at: Turn<&Passage<'_>>, _packet: &mut Packet, _rng: &mut Rng) {}
 
     /// Time asked for by [`Conditioner::poll_at`] has come.
-    fn on_timer(&mut self, _now: Time, _outbox: &mut Outbox) {}
+    fn on_timer(&mut self, _now: Turn<Time>, _outbox: &mut Outbox) {}
 
     /// No packet came since its last timer, and none will before `now`: it may leave out timers whose reports are all
     /// replaced by later ones that arrive by then. What it leaves out changes nothing that can be seen at `now`.
-    fn skip_timers(&mut self, _now: Time) {}
+    fn skip_timers(&mut self, _now: Turn<Time>) {}
 
     /// Another conditioner's report.
-    fn on_report(&mut self, _now: Time, _from: Publisher, _report: &Report) {}
+    fn on_report(&mut self, _now: Turn<Time>, _from: Publisher, _report: &Report) {}
 
     /// Which hooks beyond `forward` it needs.
     fn needs(&self) -> Needs {
         Needs::NOTHING
+    }
+
+    /// What it writes.
+    fn writes(&self) -> Writes {
+        Writes::Colour
     }
 
     /// The label it reads: `check` then reports a path on which nothing writes that label as an error.
@@ -218,7 +223,7 @@ pub trait Conditioner {
     fn retune(&mut self, now: Time, params: &Self::Params, scope: &Scope) -> Result<(), ParamError>;
 
     /// Forgets a flow before its number is given to another.
-    fn forget(&mut self, _flow: FlowId) {}
+    fn forget(&mut self, _flow: Turn<FlowId>) {}
 
     /// Values for series: name, value. Changes nothing.
     fn gauges(&self, _now: Time, _each: &mut dyn FnMut(&'static str, f64)) {}
@@ -252,67 +257,5 @@ impl AnyConditioner {
     /// Whether it rewrites what it reads, as a relabeller does.
     pub fn rewrites(&self) -> bool {
         self.reads().is_some_and(|read| read.field() == self.writes().field())
-    }
-
-    /// What it writes.
-    pub const fn writes(&self) -> Writes {
-        const fn of<T: Conditioner>(_: &T) -> Writes {
-            T::WRITES
-        }
-        dispatch!(self, x => of(x))
-    }
-}
-
-impl Conditioner for AnyConditioner {
-    type Params = ConditionerParams;
-
-    #[inline]
-    fn forward(&mut self, at: &Passage<'_>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
-        dispatch!(self, x => x.forward(at, packet, rng))
-    }
-    fn reverse(&mut self, at: &Passage<'_>, packet: &mut Packet, rng: &mut Rng) {
-        dispatch!(self, x => x.reverse(at, packet, rng));
-    }
-    fn departing(&mut self, at: &Passage<'_>, packet: &mut Packet, rng: &mut Rng) {
-        dispatch!(self, x => x.departing(at, packet, rng));
-    }
-    fn on_timer(&mut self, now: Time, outbox: &mut Outbox) {
-        dispatch!(self, x => x.on_timer(now, outbox));
-    }
-    fn skip_timers(&mut self, now: Time) {
-        dispatch!(self, x => x.skip_timers(now));
-    }
-    fn on_report(&mut self, now: Time, from: Publisher, report: &Report) {
-        dispatch!(self, x => x.on_report(now, from, report));
-    }
-    fn needs(&self) -> Needs {
-        dispatch!(self, x => x.needs())
-    }
-    fn reads(&self) -> Option<Writes> {
-        dispatch!(self, x => x.reads())
-    }
-    fn gives(&self, arriving: Colour) -> &'static [Colour] {
-        dispatch!(self, x => x.gives(arriving))
-    }
-    fn tokens(&self) -> meter::Tokens {
-        dispatch!(self, x => x.tokens())
-    }
-    fn tags(&self) -> Option<&pps::Tags> {
-        dispatch!(self, x => x.tags())
-    }
-    fn poll_at(&self) -> Option<Time> {
-        dispatch!(self, x => x.poll_at())
-    }
-    fn retune(&mut self, now: Time, params: &ConditionerParams, scope: &Scope) -> Result<(), ParamError> {
-        self.retune(now, params, scope)
-    }
-    fn forget(&mut self, flow: FlowId) {
-        dispatch!(self, x => x.forget(flow));
-    }
-    fn gauges(&self, now: Time, each: &mut dyn FnMut(&'static str, f64)) {
-        dispatch!(self, x => x.gauges(now, each));
-    }
-    fn tallies(&self, each: &mut dyn FnMut(&'static str, u64)) {
-        dispatch!(self, x => x.tallies(each));
     }
 }

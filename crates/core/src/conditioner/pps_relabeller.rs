@@ -39,6 +39,7 @@ use crate::estimate::EventRate;
 use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::params::{Choice, ParamError, Params as Declared};
+use crate::port::Turn;
 use crate::rng::Rng;
 use crate::units::{TicketRate, Time};
 use crate::verdict::{Reason, Verdict};
@@ -132,9 +133,8 @@ impl PpsRelabeller {
 
 impl Conditioner for PpsRelabeller {
     type Params = Params;
-    const WRITES: Writes = Writes::Tickets;
 
-    fn forward(&mut self, at: &Passage<'_>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
+    fn forward(&mut self, at: Turn<&Passage<'_>>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
         if self.rules.measure == Measure::Arrivals {
             self.count(at.now, packet);
         }
@@ -149,13 +149,17 @@ impl Conditioner for PpsRelabeller {
         Verdict::Pass
     }
 
-    fn departing(&mut self, at: &Passage<'_>, packet: &mut Packet, rng: &mut Rng) {
+    fn departing(&mut self, at: Turn<&Passage<'_>>, packet: &mut Packet, rng: &mut Rng) {
         if self.rules.measure == Measure::Departures {
             self.count(at.now, packet);
         }
         if self.rules.relabel == Moment::Departure {
             self.relabel(at.now, packet, rng);
         }
+    }
+
+    fn writes(&self) -> Writes {
+        Writes::Tickets
     }
 
     fn needs(&self) -> Needs {

@@ -45,6 +45,7 @@ use crate::estimate::EventRate;
 use crate::needs::Needs;
 use crate::packet::{Packet, flags};
 use crate::params::{Choice, ParamError, Params as Declared};
+use crate::port::Turn;
 use crate::rng::Rng;
 use crate::units::{Span, TicketRate, Time};
 use crate::verdict::{Reason, Verdict};
@@ -175,9 +176,8 @@ impl PpsTagger {
 
 impl Conditioner for PpsTagger {
     type Params = Params;
-    const WRITES: Writes = Writes::Tickets;
 
-    fn forward(&mut self, at: &Passage<'_>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
+    fn forward(&mut self, at: Turn<&Passage<'_>>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
         if packet.pure_ack() {
             return Verdict::Pass;
         }
@@ -193,7 +193,7 @@ impl Conditioner for PpsTagger {
         Verdict::Pass
     }
 
-    fn reverse(&mut self, at: &Passage<'_>, packet: &mut Packet, _rng: &mut Rng) {
+    fn reverse(&mut self, at: Turn<&Passage<'_>>, packet: &mut Packet, _rng: &mut Rng) {
         if packet.flags & flags::ACK == 0 {
             return;
         }
@@ -204,6 +204,10 @@ impl Conditioner for PpsTagger {
         if newly > 0.0 && self.rules.rate != RateOf::Sent {
             self.rate.update(at.now, newly);
         }
+    }
+
+    fn writes(&self) -> Writes {
+        Writes::Tickets
     }
 
     fn needs(&self) -> Needs {

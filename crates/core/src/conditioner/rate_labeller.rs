@@ -32,6 +32,7 @@ use crate::estimate::ExpRate;
 use crate::estimate::fair_rate::EPS;
 use crate::packet::Packet;
 use crate::params::{Choice, ParamError, Params as Declared};
+use crate::port::Turn;
 use crate::rng::Rng;
 use crate::units::{BitRate, Span, Time};
 use crate::verdict::Verdict;
@@ -157,13 +158,16 @@ impl RateLabeller {
 
 impl Conditioner for RateLabeller {
     type Params = Params;
-    const WRITES: Writes = Writes::Rate;
 
     #[inline(always)]
-    fn forward(&mut self, at: &Passage<'_>, packet: &mut Packet, _rng: &mut Rng) -> Verdict {
+    fn forward(&mut self, at: Turn<&Passage<'_>>, packet: &mut Packet, _rng: &mut Rng) -> Verdict {
         let rate = self.measure(at.now, packet.size);
         packet.set_label((rate.max(EPS) / self.weight) as f32);
         Verdict::Pass
+    }
+
+    fn writes(&self) -> Writes {
+        Writes::Rate
     }
 
     fn retune(&mut self, _now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {

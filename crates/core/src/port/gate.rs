@@ -7,6 +7,7 @@ use crate::count::Count;
 use crate::counted::Counted;
 use crate::packet::{Ecn, Packet};
 use crate::params::ParamError;
+use crate::port::Turn;
 use crate::rng::Rng;
 use crate::scope::Scope;
 use crate::units::Time;
@@ -124,11 +125,6 @@ impl Gate {
         self.drop == Side::Head
     }
 
-    /// Whether the packet that it shows is as good as gone.
-    pub(super) fn takes(&self) -> bool {
-        self.aqm().takes()
-    }
-
     /// Whether more waits than its limit, which happens only where the packet at the head goes.
     #[inline]
     pub(super) fn is_overfull(&self, packets: u32, bytes: u64) -> bool {
@@ -145,7 +141,7 @@ impl Gate {
         let fate = Fate::Dropped(Reason::Overflow);
         self.count_at_head(packet, fate);
         if let Some(Asked { aqm, .. }) = self.asked.as_deref_mut() {
-            aqm.on_fate(&Arrival { now, backlog }, packet, fate);
+            aqm.on_fate(Turn::new(&Arrival { now, backlog }), packet, fate);
         }
     }
 
@@ -200,7 +196,7 @@ impl Gate {
     fn ask(&mut self, now: Time, backlog: Backlog, packet: &mut Packet, marked: bool) -> Fate {
         let at = Arrival { now, backlog };
         let own = match self.asked.as_deref_mut() {
-            Some(Asked { aqm, rng }) => aqm.on_arrival(&at, packet, rng),
+            Some(Asked { aqm, rng }) => aqm.on_arrival(Turn::new(&at), packet, rng),
             None => Verdict::Pass,
         };
         let fate = match own {
@@ -209,7 +205,7 @@ impl Gate {
         };
         self.count(packet, fate);
         if let Some(Asked { aqm, .. }) = self.asked.as_deref_mut() {
-            aqm.on_fate(&at, packet, fate);
+            aqm.on_fate(Turn::new(&at), packet, fate);
         }
         fate
     }
@@ -237,7 +233,7 @@ impl Gate {
     pub(super) fn depart(&mut self, mut at: Departure, packet: &mut Packet, may_drop: bool, above: Verdict) -> Fate {
         at.backlog = self.completed(at.backlog, packet);
         let verdict = match (above, self.asked.as_deref_mut()) {
-            (Verdict::Pass, Some(Asked { aqm, rng })) => aqm.on_departure(&at, packet, rng),
+            (Verdict::Pass, Some(Asked { aqm, rng })) => aqm.on_departure(Turn::new(&at), packet, rng),
             (above, _) => above,
         };
         let fate = match verdict {
@@ -255,7 +251,7 @@ impl Gate {
         }
         self.count_at_head(packet, fate);
         if let Some(Asked { aqm, .. }) = self.asked.as_deref_mut() {
-            aqm.on_fate(&Arrival { now: at.now, backlog: at.backlog }, packet, fate);
+            aqm.on_fate(Turn::new(&Arrival { now: at.now, backlog: at.backlog }), packet, fate);
         }
         fate
     }
@@ -311,7 +307,7 @@ impl Gate {
         if let Some(Asked { aqm, .. }) = self.asked.as_deref_mut()
             && aqm.poll_at().is_some_and(|at| at <= now)
         {
-            aqm.on_timer(now, backlog);
+            aqm.on_timer(Turn::new(now), backlog);
         }
     }
 

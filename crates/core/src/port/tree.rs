@@ -91,8 +91,6 @@ enum Kind {
 struct Inner {
     scheduler: AnyScheduler,
     needs: Needs,
-    /// As [`crate::sched::Scheduler::weighs`].
-    weighs: bool,
     rng: Rng,
     children: Vec<usize>,
     heads: Vec<Head>,

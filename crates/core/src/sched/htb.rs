@@ -70,8 +70,10 @@ use crate::aqm::members::{Member, Members};
 use crate::arithmetic::Arithmetic;
 use crate::count::Count;
 use crate::framing::Framing;
+use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::params::{Choice, ParamError, Params as Declared};
+use crate::port::Turn;
 use crate::units::{BitRate, Bytes, NS_PER_S, Time};
 use bucket::Bucket;
 use form::Form;
@@ -224,36 +226,32 @@ impl Scheduler for Htb {
     }
 
     #[inline]
-    fn place(&mut self, packet: &Packet) -> usize {
-        self.members.of(packet)
+    fn place(&mut self, packet: Turn<&Packet>) -> usize {
+        self.members.of(*packet)
     }
 
     #[inline]
-    fn queued(&mut self, _now: Time, child: usize, _bytes: u32) {
+    fn queued(&mut self, _now: Turn<Time>, child: usize, _bytes: u32) {
         if self.direct != Some(child) {
             self.tree.queued(child);
         }
     }
 
-    fn pick(&mut self, now: Time, heads: &[Head]) -> Pick {
+    fn pick(&mut self, now: Turn<Time>, heads: &[Head]) -> Pick {
         match self.direct {
             Some(direct) if heads[direct].is_ready() => Pick::Child(direct),
-            Some(direct) => self.tree.pick(now, &heads[..direct]),
-            None => self.tree.pick(now, heads),
+            Some(direct) => self.tree.pick(*now, &heads[..direct]),
+            None => self.tree.pick(*now, heads),
         }
     }
 
-    fn weighs(&self) -> bool {
-        false
-    }
-
-    fn sent(&mut self, now: Time, child: usize, bytes: u32, behind: Count) {
+    fn sent(&mut self, now: Turn<Time>, child: usize, bytes: u32, behind: Count) {
         if self.direct != Some(child) {
-            self.tree.sent(now, child, bytes, behind);
+            self.tree.sent(*now, child, bytes, behind);
         }
     }
 
-    fn dropped(&mut self, _now: Time, child: usize, _bytes: u32, behind: Count) {
+    fn dropped(&mut self, _now: Turn<Time>, child: usize, _bytes: u32, behind: Count) {
         if self.direct != Some(child) {
             self.tree.dropped(child, behind);
         }
@@ -280,8 +278,8 @@ impl Scheduler for Htb {
         self.form.leaves.get(child).map(|&leaf| self.bounds[leaf])
     }
 
-    fn takes(&self) -> bool {
-        self.takes
+    fn needs(&self) -> Needs {
+        Needs::LATER | Needs::TAKING.only_if(self.takes)
     }
 
     fn warnings(&self) -> Vec<ParamError> {

@@ -28,6 +28,7 @@ use crate::count::Count;
 use crate::needs::Needs;
 use crate::packet::{FlowId, Packet};
 use crate::params::{Kind, Node, ParamError, Problems, Tree, Value};
+use crate::port::Turn;
 use crate::rng::Rng;
 use crate::units::{BitRate, Time};
 use crate::verdict::{Side, Verdict};
@@ -155,6 +156,7 @@ impl Value for HostKey {
 }
 
 /// A scheduler over its children. Defaults do nothing; a host calls only what [`Scheduler::needs`] asks for.
+#[crate::registry::forward(AnyScheduler: dispatch, Params = SchedulerParams)]
 pub trait Scheduler {
     /// Its parameters.
     type Params;
@@ -163,60 +165,42 @@ pub trait Scheduler {
     fn places(&self) -> usize;
 
     /// The child that an arriving packet goes to.
-    fn place(&mut self, packet: &Packet) -> usize;
+    #[inline]
+    fn place(&mut self, packet: Turn<&Packet>) -> usize;
 
     /// Announces a flow before its first packet, and again when its number is given to another.
-    fn register(&mut self, _flow: FlowId, _headers: &FlowHeaders) {}
+    fn register(&mut self, _flow: Turn<FlowId>, _headers: &FlowHeaders) {}
 
     /// A packet of `bytes` now waits in a child.
-    fn queued(&mut self, _now: Time, _child: usize, _bytes: u32) {}
+    #[inline]
+    fn queued(&mut self, _now: Turn<Time>, _child: usize, _bytes: u32) {}
 
     /// Which child sends next. Asked again with the same heads at the same time, before anything is sent or dropped, it
     /// says the same.
-    fn pick(&mut self, now: Time, heads: &[Head]) -> Pick;
-
-    /// Whether [`Scheduler::pick`] asks how long the first packets are, not only who has one.
-    fn weighs(&self) -> bool {
-        true
-    }
-
-    /// Whether [`Scheduler::pick`] may say [`Pick::Later`].
-    fn waits(&self) -> bool {
-        true
-    }
+    fn pick(&mut self, now: Turn<Time>, heads: &[Head]) -> Pick;
 
     /// The packet at the head of the child picked last is sent: its bytes, and what waits in the child behind it.
-    fn sent(&mut self, _now: Time, _child: usize, _bytes: u32, _behind: Count) {}
+    fn sent(&mut self, _now: Turn<Time>, _child: usize, _bytes: u32, _behind: Count) {}
 
     /// A packet of a child was dropped, at its head or where [`Scheduler::evict`] said: its
     /// bytes, and what waits in the child behind it.
-    fn dropped(&mut self, _now: Time, _child: usize, _bytes: u32, _behind: Count) {}
+    fn dropped(&mut self, _now: Turn<Time>, _child: usize, _bytes: u32, _behind: Count) {}
 
     /// Needs [`Needs::ARRIVALS`]. A packet arrives; asked before the AQM of its child.
-    fn on_arrival(&mut self, _at: &Visit, _packet: &mut Packet, _rng: &mut Rng) -> Verdict {
+    fn on_arrival(&mut self, _at: Turn<&Visit>, _packet: &mut Packet, _rng: &mut Rng) -> Verdict {
         Verdict::Pass
     }
 
     /// Needs [`Needs::DEPARTURES`]. The packet at the head of the child picked last is about to be sent. If it is dropped,
     /// the scheduler is asked again which child sends.
-    fn on_departure(&mut self, _at: &Visit, _packet: &mut Packet, _rng: &mut Rng) -> Verdict {
+    fn on_departure(&mut self, _at: Turn<&Visit>, _packet: &mut Packet, _rng: &mut Rng) -> Verdict {
         Verdict::Pass
     }
 
     /// Whether too much waits in all children together, now that a packet has arrived: what has to go. Asked until it
     /// says `None`.
-    fn evict(&mut self, _all: Count) -> Option<Eviction> {
+    fn evict(&mut self, _all: Turn<Count>) -> Option<Eviction> {
         None
-    }
-
-    /// Whether [`Scheduler::evict`] may ever ask for room.
-    fn evicts(&self) -> bool {
-        false
-    }
-
-    /// Whether its children are flows: queues of one kind, as many as it has places, reported as one.
-    fn has_flows(&self) -> bool {
-        false
     }
 
     /// Its classes, each before those below it.
@@ -234,15 +218,9 @@ pub trait Scheduler {
         None
     }
 
-    /// Whether it hands out the packet that it shows: whoever looks at what it would send next has taken it.
-    fn takes(&self) -> bool {
-        false
-    }
-
-    /// Which hooks it needs.
-    fn needs(&self) -> Needs {
-        Needs::NOTHING
-    }
+    /// What it needs. Only with [`Needs::LENGTHS`] the [`Head`]s say how long packets are, and only with [`Needs::LATER`] it
+    /// may say [`Pick::Later`].
+    fn needs(&self) -> Needs;
 
     /// When it next needs [`Scheduler::on_timer`].
     fn poll_at(&self) -> Option<Time> {
@@ -250,7 +228,7 @@ pub trait Scheduler {
     }
 
     /// Time asked for by [`Scheduler::poll_at`] has come. `oldest` is when the packet at the head of each child arrived.
-    fn on_timer(&mut self, _now: Time, _oldest: &dyn Fn(usize) -> Option<Time>) {}
+    fn on_timer(&mut self, _now: Turn<Time>, _oldest: &dyn Fn(usize) -> Option<Time>) {}
 
     /// Settings that run, but probably not as intended.
     fn warnings(&self) -> Vec<ParamError> {
@@ -265,85 +243,6 @@ pub trait Scheduler {
     /// # Errors
     /// The offending parameter; the old ones stay in force.
     fn retune(&mut self, now: Time, params: &Self::Params, scope: &Scope) -> Result<(), ParamError>;
-}
-
-impl Scheduler for AnyScheduler {
-    type Params = SchedulerParams;
-
-    fn places(&self) -> usize {
-        dispatch!(self, x => x.places())
-    }
-    #[inline]
-    fn place(&mut self, packet: &Packet) -> usize {
-        dispatch!(self, x => x.place(packet))
-    }
-    fn register(&mut self, flow: FlowId, headers: &FlowHeaders) {
-        dispatch!(self, x => x.register(flow, headers));
-    }
-    #[inline]
-    fn queued(&mut self, now: Time, child: usize, bytes: u32) {
-        dispatch!(self, x => x.queued(now, child, bytes));
-    }
-    fn pick(&mut self, now: Time, heads: &[Head]) -> Pick {
-        dispatch!(self, x => x.pick(now, heads))
-    }
-    fn weighs(&self) -> bool {
-        dispatch!(self, x => x.weighs())
-    }
-    fn waits(&self) -> bool {
-        dispatch!(self, x => x.waits())
-    }
-    fn sent(&mut self, now: Time, child: usize, bytes: u32, behind: Count) {
-        dispatch!(self, x => x.sent(now, child, bytes, behind));
-    }
-    fn dropped(&mut self, now: Time, child: usize, bytes: u32, behind: Count) {
-        dispatch!(self, x => x.dropped(now, child, bytes, behind));
-    }
-    fn on_arrival(&mut self, at: &Visit, packet: &mut Packet, rng: &mut Rng) -> Verdict {
-        dispatch!(self, x => x.on_arrival(at, packet, rng))
-    }
-    fn on_departure(&mut self, at: &Visit, packet: &mut Packet, rng: &mut Rng) -> Verdict {
-        dispatch!(self, x => x.on_departure(at, packet, rng))
-    }
-    fn evict(&mut self, all: Count) -> Option<Eviction> {
-        dispatch!(self, x => x.evict(all))
-    }
-    fn evicts(&self) -> bool {
-        dispatch!(self, x => x.evicts())
-    }
-    fn has_flows(&self) -> bool {
-        dispatch!(self, x => x.has_flows())
-    }
-    fn outline(&self) -> Vec<Outline> {
-        dispatch!(self, x => x.outline())
-    }
-    fn share(&self, child: usize, whole: BitRate) -> BitRate {
-        dispatch!(self, x => x.share(child, whole))
-    }
-    fn bound(&self, child: usize) -> Option<BitRate> {
-        dispatch!(self, x => x.bound(child))
-    }
-    fn takes(&self) -> bool {
-        dispatch!(self, x => x.takes())
-    }
-    fn needs(&self) -> Needs {
-        dispatch!(self, x => x.needs())
-    }
-    fn poll_at(&self) -> Option<Time> {
-        dispatch!(self, x => x.poll_at())
-    }
-    fn on_timer(&mut self, now: Time, oldest: &dyn Fn(usize) -> Option<Time>) {
-        dispatch!(self, x => x.on_timer(now, oldest));
-    }
-    fn warnings(&self) -> Vec<ParamError> {
-        dispatch!(self, x => x.warnings())
-    }
-    fn gauges(&self, now: Time, each: &mut dyn FnMut(&'static str, f64)) {
-        dispatch!(self, x => x.gauges(now, each));
-    }
-    fn retune(&mut self, now: Time, params: &SchedulerParams, scope: &Scope) -> Result<(), ParamError> {
-        self.retune(now, params, scope)
-    }
 }
 
 /// What a part of a sum gets of a rate.

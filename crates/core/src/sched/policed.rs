@@ -84,7 +84,7 @@ impl Limits {
     }
 
     pub(super) fn needs(&self) -> Needs {
-        if self.0.iter().any(Option::is_some) { Needs::ARRIVALS } else { Needs::NOTHING }
+        Needs::ARRIVALS.only_if(self.0.iter().any(Option::is_some))
     }
 
     /// Which classes have one.

@@ -29,11 +29,19 @@ pub enum UnitFault {
 }
 
 /// How one quantity is read from text: its units with their scale in the base unit, and words for its errors.
-struct Reader {
-    quantity: &'static str,
+pub struct Reader {
+    /// What it is.
+    pub quantity: &'static str,
+    /// Of a text.
     example: &'static str,
-    units: &'static [(&'static str, f64)],
+    /// Each with what one of it is in the first.
+    pub units: &'static [(&'static str, f64)],
+    /// What a column's name ends with, and what one of it is in the first unit.
+    ending: (&'static str, f64),
 }
+
+/// All quantities that have a unit.
+pub const READERS: [&Reader; 6] = [&RATE, &SIZE, &TIME, &COUNT, &PACKET_RATE, &TICKETS];
 
 const RATE: Reader = Reader {
     quantity: "rate",
@@ -48,6 +56,7 @@ const RATE: Reader = Reader {
         ("Mbps", 1e6),
         ("Gbps", 1e9),
     ],
+    ending: ("bit_s", 1.0),
 };
 const SIZE: Reader = Reader {
     quantity: "size",
@@ -61,17 +70,28 @@ const SIZE: Reader = Reader {
         ("MiB", 1_048_576.0),
         ("GiB", 1_073_741_824.0),
     ],
+    ending: ("bytes", 1.0),
 };
 const TIME: Reader = Reader {
     quantity: "time",
     example: "10ms",
     units: &[("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9), ("min", 60e9), ("h", 3600e9)],
+    ending: ("s", 1e9),
 };
-const COUNT: Reader = Reader { quantity: "number of packets", example: "30p", units: &[("p", 1.0)] };
-const PACKET_RATE: Reader =
-    Reader { quantity: "packet rate", example: "1000p/s", units: &[("p/s", 1.0), ("kp/s", 1e3), ("Mp/s", 1e6)] };
-const TICKETS: Reader =
-    Reader { quantity: "ticket rate", example: "900t/s", units: &[("t/s", 1.0), ("kt/s", 1e3), ("Mt/s", 1e6)] };
+const COUNT: Reader =
+    Reader { quantity: "number of packets", example: "30p", units: &[("p", 1.0)], ending: ("packets", 1.0) };
+const PACKET_RATE: Reader = Reader {
+    quantity: "packet rate",
+    example: "1000p/s",
+    units: &[("p/s", 1.0), ("kp/s", 1e3), ("Mp/s", 1e6)],
+    ending: ("packets_s", 1.0),
+};
+const TICKETS: Reader = Reader {
+    quantity: "ticket rate",
+    example: "900t/s",
+    units: &[("t/s", 1.0), ("kt/s", 1e3), ("Mt/s", 1e6)],
+    ending: ("tickets_s", 1.0),
+};
 
 /// Units that mean something elsewhere, with what they mean.
 const FOREIGN: [(&str, &str); 6] = [
@@ -170,28 +190,33 @@ impl Reader {
     }
 }
 
-/// What a column's name ends with, and what one of it is in the base unit of its reader.
-const ENDINGS: [(&Reader, &str, f64); 6] = [
-    (&RATE, "bit_s", 1.0),
-    (&SIZE, "bytes", 1.0),
-    (&TIME, "s", 1e9),
-    (&COUNT, "packets", 1.0),
-    (&PACKET_RATE, "packets_s", 1.0),
-    (&TICKETS, "tickets_s", 1.0),
-];
+/// A quantity as a column has it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Quantity {
+    /// In the unit that the column's name ends with.
+    pub value: f64,
+    /// What it ends with: `bit_s`, `s`, `percent`; nothing for a plain number.
+    pub ending: &'static str,
+    /// The unit as it is written: `Mbit/s`.
+    pub unit: &'static str,
+    /// What one of that is in the column.
+    pub one: f64,
+}
 
-/// Any quantity as a column has it, with the ending of the column's name: `3Mbit/s` is 3e6 and `bit_s`, `10ms` 0.01 and
-/// `s`, `40%` 40 and `percent`; a number without unit has none. `None` for anything else.
-pub fn column(text: &str) -> Option<(f64, &'static str)> {
-    let (number, unit) = split(text);
-    let value = number.replace('_', "").parse::<f64>().ok().filter(|x| x.is_finite())?;
-    match unit {
-        "" => Some((value, "")),
-        "%" => Some((value, "percent")),
-        _ => ENDINGS.iter().find_map(|(reader, ending, one)| {
-            let scale = reader.units.iter().find(|u| u.0 == unit)?.1;
-            Some((value * scale / one, *ending))
-        }),
+/// Any quantity as a column has it: `3Mbit/s` is 3e6 and `bit_s`, `10ms` 0.01 and `s`, `40%` 40 and `percent`; a number
+/// without unit has none. `None` for anything else.
+pub fn column(text: &str) -> Option<Quantity> {
+    let (number, written) = split(text);
+    let number = number.replace('_', "").parse::<f64>().ok().filter(|x| x.is_finite())?;
+    let of = |reader: &Reader| {
+        let &(unit, scale) = reader.units.iter().find(|u| u.0 == written)?;
+        let (ending, one) = reader.ending;
+        Some(Quantity { value: number * scale / one, ending, unit, one: scale / one })
+    };
+    match written {
+        "" => Some(Quantity { value: number, ending: "", unit: "", one: 1.0 }),
+        "%" => Some(Quantity { value: number, ending: "percent", unit: "%", one: 1.0 }),
+        _ => READERS.into_iter().find_map(of),
     }
 }
 
@@ -323,7 +348,7 @@ mod tests {
             ("2kp/s", 2000.0, "packets_s"),
         ];
         for (text, value, ending) in known.into_iter().chain(others) {
-            assert_eq!(column(text), Some((value, ending)), "{text}");
+            assert_eq!(column(text).map(|it| (it.value, it.ending)), Some((value, ending)), "{text}");
         }
         for text in ["", "pam", "5M", "5 parsecs", "inf", "nan", "{ kind = 1 }", "ms"] {
             assert_eq!(column(text), None, "{text}");

@@ -1,6 +1,8 @@
 //! What every scheduler of the list whose children are classes promises its host.
 
 use crate::line::{Line, NOW, Step, kinds, loaded, params, scope};
+use perhop_core::needs::Needs;
+use perhop_core::port::Turn;
 use perhop_core::sched::{Head, Pick, Scheduler as _};
 use proptest::prelude::*;
 use std::collections::VecDeque;
@@ -25,22 +27,22 @@ proptest! {
         prop_assert!(line.queues.iter().any(VecDeque::is_empty) || line.send().is_some());
     }
 
-    /// One that does not weigh its heads picks the same whatever their sizes; one that does not wait never says later, even where
+    /// One that does not need lengths picks the same whatever their sizes; one that does not need to be asked later never says later, even where
     /// all are held back.
     #[test]
     fn what_it_does_not_ask_does_not_matter((shares, steps) in loaded(), kind in prop::sample::select(kinds()), held: u8) {
         let mut line = Line::new(&params(&kind, &shares));
         for step in steps {
             let heads = line.heads();
-            if !line.scheduler.weighs() {
+            if !line.scheduler.needs().contains(Needs::LENGTHS) {
                 let of_any_size: Vec<_> = heads.iter().map(|it| if it.is_ready() { Head::Bytes(0) } else { *it }).collect();
-                let [other, own] = [&of_any_size, &heads].map(|heads| line.scheduler.pick(NOW, heads));
+                let [other, own] = [&of_any_size, &heads].map(|heads| line.scheduler.pick(Turn::testing(NOW), heads));
                 prop_assert_eq!(other, own);
             }
-            if !line.scheduler.waits() {
+            if !line.scheduler.needs().contains(Needs::LATER) {
                 let hold = |(i, head): (usize, &Head)| if held >> i & 1 == 1 && head.is_ready() { Head::Held } else { *head };
                 let some_held: Vec<_> = heads.iter().enumerate().map(hold).collect();
-                let said = line.scheduler.clone().pick(NOW, &some_held);
+                let said = line.scheduler.clone().pick(Turn::testing(NOW), &some_held);
                 prop_assert!(!matches!(said, Pick::Later(_)));
             }
             line.run(&[step]);

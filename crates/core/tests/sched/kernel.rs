@@ -1,4 +1,4 @@
-//! FQ-CoDel and SFQ against what Linux 6.12 did with the same packets (`tests/kernel`), asked at the times at which the kernel
+//! FQ-CoDel and SFQ against what Linux 6.12 did with the same packets (`lab/vectors`), asked at the times at which the kernel
 //! was: every packet sent, dropped and marked; and with perhop's token bucket above them, at its own times.
 
 use crate::codel_oracle::Waiting;
@@ -31,7 +31,7 @@ pub(crate) struct Row {
 
 /// Times in a file are differences: of arrivals, and of departures in the order of arrivals.
 pub(crate) fn rows(port: &str, pattern: &str) -> Vec<Row> {
-    let path = format!("{}/../../tests/kernel/vectors/{port}/{pattern}.csv.gz", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/../../lab/vectors/{port}/{pattern}.csv.gz", env!("CARGO_MANIFEST_DIR"));
     let file = std::fs::File::open(&path).unwrap_or_else(|e| panic!("{path}: {e}"));
     let mut text = String::new();
     flate2::read::GzDecoder::new(file).read_to_string(&mut text).unwrap();

@@ -1,4 +1,4 @@
-//! HTB against what Linux 6.12 did with the same packets (`tests/kernel`): which leave, and when, behind queues of the cells'
+//! HTB against what Linux 6.12 did with the same packets (`lab/vectors`): which leave, and when, behind queues of the cells'
 //! limits and before a line that takes no time.
 
 use crate::htb::{Fast, Host as _};

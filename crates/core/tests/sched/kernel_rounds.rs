@@ -1,4 +1,4 @@
-//! DRR, ETS and strict priority against what Linux 6.12 did with the same packets (`tests/kernel`), asked at the times at which
+//! DRR, ETS and strict priority against what Linux 6.12 did with the same packets (`lab/vectors`), asked at the times at which
 //! the kernel was. The token bucket above them looks at what is next whenever a packet has come or gone, and is not part of it.
 
 use crate::kernel::rows;

@@ -95,10 +95,8 @@ fn together(point_dir: &Path, common: &Common, made: Vec<Made>) -> Result<Vec<(u
 /// The path that could not be written.
 fn write_one(dir: &Path, common: &Common, mut made: Vec<Made>) -> Result<(), Failed> {
     let entries = made.iter_mut().map(|made| std::mem::take(&mut made.entry)).collect::<Vec<_>>();
-    let tables = match made.len() {
-        1 => made.remove(0).tables,
-        _ => join::join(entries.iter().zip(made).map(|(entry, made)| (entry.replication, made.tables)).collect()),
-    };
+    let each = entries.iter().zip(made).map(|(entry, made)| (entry.replication, made.tables));
+    let tables = join::join(each.collect());
     Draft::begin(dir)?.complete(common, entries, &tables)
 }
 

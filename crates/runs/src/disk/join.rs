@@ -1,15 +1,19 @@
 //! Tables of several replications as one, and back: the rows of one after the other, with `replication` as the first column.
+//! Of one alone it is a constant of its files.
 
 use perhop_scenario::tables::columns::{Table, Values};
 
 /// The column that tells rows of different replications apart.
-const REPLICATION: &str = "replication";
+pub const REPLICATION: &str = "replication";
 
-/// The tables of each replication as one of each name.
+/// The tables of each replication as one of each name; of one alone as they are.
 ///
 /// # Panics
 /// When they have different columns: those of one point never do.
-pub fn join(each: Vec<(u32, Vec<Table>)>) -> Vec<Table> {
+pub fn join(mut each: Vec<(u32, Vec<Table>)>) -> Vec<Table> {
+    if each.len() == 1 {
+        return each.remove(0).1;
+    }
     let mut joined: Vec<(Vec<Option<i64>>, Vec<Table>)> = Vec::new();
     for (number, tables) in each {
         joined.resize_with(tables.len(), Default::default);

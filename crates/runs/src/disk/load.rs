@@ -62,7 +62,7 @@ fn read_all(dir: &Path) -> Result<Stored, String> {
             let (number, stated) = (entry.replication, &entry.result_hash);
             return Err(format!("the hash of replication {number} is {found}, its manifest says {stated}"));
         }
-        tables.extend((!entry.ef.is_empty()).then(|| ef::table(&entry.ef)));
+        tables.extend((!entry.ef.is_empty()).then(|| ef::table(&entry.ef).table));
     }
     Ok(Stored { manifest, tables })
 }
@@ -81,21 +81,8 @@ pub fn load_all(dirs: &[PathBuf]) -> Result<Vec<Stored>, Damaged> {
 /// # Errors
 /// What is wrong with it.
 pub fn manifest(dir: &Path) -> Result<Manifest, String> {
-    text(dir).map(|(_, manifest)| manifest)
-}
-
-/// The text of a directory's manifest, which is the one that was written.
-///
-/// # Errors
-/// As [`load`], of the manifest alone.
-pub fn manifest_text(dir: &Path) -> Result<String, Damaged> {
-    text(dir).map(|(text, _)| text).map_err(|what| Damaged { dir: dir.to_owned(), what })
-}
-
-fn text(dir: &Path) -> Result<(String, Manifest), String> {
     let text = fs::read_to_string(dir.join(MANIFEST)).map_err(|e| format!("{MANIFEST} cannot be read: {e}"))?;
-    let manifest = Manifest::from_json(&text).map_err(|e| format!("{MANIFEST} {e}"))?;
-    Ok((text, manifest))
+    Manifest::from_json(&text).map_err(|e| format!("{MANIFEST} {e}"))
 }
 
 /// The bytes of its tables that are there, in the order of [`tables::NAMES`].
@@ -116,15 +103,21 @@ fn read(files: Vec<(&'static str, Vec<u8>)>) -> Result<Vec<Table>, String> {
     let mut read = Vec::with_capacity(tables::NAMES.len());
     let mut files = files.into_iter().peekable();
     for name in tables::NAMES {
+        let is_own = |column: &str| column == join::REPLICATION || is_declared(name, column);
         match files.next_if(|file| file.0 == name) {
             Some((_, bytes)) => {
-                let table = parquet::read(name, bytes).map_err(|e| format!("{name}.parquet cannot be read: {e}"))?;
+                let table =
+                    parquet::read(name, bytes, is_own).map_err(|e| format!("{name}.parquet cannot be read: {e}"))?;
                 read.push(table);
             }
             None => read.extend(tables::without_rows(name)),
         }
     }
     Ok(read)
+}
+
+fn is_declared(table: &str, column: &str) -> bool {
+    tables::declaration(table).is_some_and(|of| of.column(column).is_some())
 }
 
 /// What a Parquet file begins and ends with.

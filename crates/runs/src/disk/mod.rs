@@ -1,11 +1,12 @@
 //! Replications' directories: `<out>/<scenario>/<point>-<hash>/rep-003/` has one, `reps-000-099/` has a hundred, a *block*:
-//! each of its files holds the rows of all of them, with `replication` as the first column.
+//! each of its files holds the rows of all of them. The columns of every file begin with the swept keys and `replication`,
+//! so that no reader needs the names of directories; the hash of results covers neither.
 //!
 //! A directory is written under a temporary name and renamed when complete, so any that exists is complete: a full
 //! disk or Ctrl-C leaves old results unchanged. What is read back is compared with the hashes in its manifest.
 
 use super::columns::{Table, Values};
-use super::parquet;
+use super::parquet::{self, Constant};
 use perhop_scenario::sweep::Point;
 use std::fs;
 use std::ops::RangeInclusive;
@@ -148,11 +149,12 @@ fn has_file(table: &Table) -> bool {
     table.rows() > 0 || super::tables::without_rows(table.name).is_none()
 }
 
-/// Tables as the bytes of their files; those that have none when they are empty are omitted.
-pub fn files(tables: &[Table]) -> Vec<(&'static str, Vec<u8>)> {
+/// Tables as the bytes of their files, with constants before their columns; those that have none when they are empty are
+/// omitted.
+pub fn files(tables: &[Table], constants: &[Constant]) -> Vec<(&'static str, Vec<u8>)> {
     let file = |table: &Table| {
         let mut bytes = Vec::new();
-        parquet::write(table, &mut bytes).expect("memory takes everything");
+        parquet::write(table, constants, &mut bytes).expect("memory takes everything");
         (table.name, bytes)
     };
     tables.iter().filter(|table| has_file(table)).map(file).collect()

@@ -1,6 +1,9 @@
 //! From tables to disk, whole or not at all, whoever else writes the same directory.
 
-use super::{Common, Entry, Failed, MANIFEST, Manifest, events_file, files, hash_files, load};
+use super::join::{REPLICATION, join};
+use super::{Common, Entry, Failed, MANIFEST, Manifest, Stored, events_file, files, hash_files, load};
+use crate::parquet::{Constant, One};
+use crate::tables::NAMES;
 use perhop_scenario::tables::columns::Table;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind, Write};
@@ -52,7 +55,7 @@ impl Draft {
     /// # Errors
     /// The path that could not be written; nothing is left of the attempt.
     pub fn complete(self, common: &Common, replications: Vec<Entry>, tables: &[Table]) -> Result<(), Failed> {
-        let files = files(tables);
+        let files = files(tables, &constants(common, &replications));
         let manifest = Manifest { common: common.clone(), files_hash: hash_files(&files), replications };
         let written = write_all(&self.temporary, &manifest, &files);
         written.and_then(|()| place(&self.temporary, &self.dir, &manifest)).map_err(|e| (self.dir.clone(), e))
@@ -70,11 +73,41 @@ impl Drop for Draft {
     }
 }
 
-/// Replaces the manifest of a directory whose tables stay; readers see the old one or the new one.
+/// What all rows of a directory have in common: the labels of their point, and the number of its only replication.
+fn constants(common: &Common, replications: &[Entry]) -> Vec<Constant> {
+    let label =
+        |(key, value): &(String, String)| Constant { name: key.clone(), value: One::Text(value.as_str().into()) };
+    let only = if let [entry] = replications { Some(i64::from(entry.replication)) } else { None };
+    let number = only.map(|n| Constant { name: REPLICATION.to_owned(), value: One::Integer(n) });
+    common.point.0.iter().map(label).chain(number).collect()
+}
+
+/// Replaces the manifest of a directory whose results stay; readers see the old one or the new one. Where the labels of the
+/// point are others its tables are written again, with these.
 ///
 /// # Errors
 /// The path that could not be written.
 pub fn rewrite(dir: &Path, manifest: &Manifest) -> Result<(), Failed> {
+    match load(dir) {
+        Ok(stored) if stored.manifest.common.point != manifest.common.point => relabel(dir, stored, manifest),
+        _ => replace_manifest(dir, manifest),
+    }
+}
+
+fn relabel(dir: &Path, stored: Stored, manifest: &Manifest) -> Result<(), Failed> {
+    let draft = Draft::begin(dir)?;
+    let events = events_file(dir);
+    if events.exists() {
+        let to = draft.file(crate::events::NAME);
+        fs::hard_link(&events, &to).or_else(|_| fs::copy(&events, &to).map(drop)).map_err(|error| (to, error))?;
+    }
+    let files = |tables: Vec<Table>| tables.into_iter().filter(|table| NAMES.contains(&table.name)).collect();
+    let each = stored.tables.into_iter().map(files);
+    let each = manifest.replications.iter().map(|entry| entry.replication).zip(each).collect();
+    draft.complete(&manifest.common, manifest.replications.clone(), &join(each))
+}
+
+fn replace_manifest(dir: &Path, manifest: &Manifest) -> Result<(), Failed> {
     let (path, temporary) = (dir.join(MANIFEST), beside(dir, "partial"));
     let written = write_manifest(&temporary, manifest).and_then(|()| fs::rename(&temporary, &path));
     written.map_err(|e| {
@@ -127,7 +160,7 @@ fn place(new: &Path, dir: &Path, manifest: &Manifest) -> io::Result<()> {
     Err(io::Error::other("other processes keep writing it"))
 }
 
-/// Moves what may differ between directories of the same results.
+/// Moves what may differ between directories of the same results and files.
 fn replace(new: &Path, dir: &Path) -> io::Result<()> {
     let events = events_file(new);
     if events.exists() {
@@ -143,7 +176,7 @@ fn is_taken(error: &io::Error) -> bool {
 fn is_same(dir: &Path, manifest: &Manifest) -> bool {
     let results = |m: &Manifest| {
         let each = m.replications.iter().map(|entry| (entry.replication, entry.result_hash.clone()));
-        (m.common.point_hash.clone(), each.collect::<Vec<_>>())
+        (m.common.point_hash.clone(), m.files_hash.clone(), each.collect::<Vec<_>>())
     };
     load(dir).is_ok_and(|stored| results(&stored.manifest) == results(manifest))
 }

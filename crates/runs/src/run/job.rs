@@ -18,7 +18,6 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Mutex, OnceLock, PoisonError};
-use std::time::Duration;
 
 /// A point of a run, with what its replications share.
 pub(super) struct AtPoint<'a> {
@@ -148,9 +147,9 @@ impl Job<'_> {
             Some(dir) => self.keep(dir, draft, &entry, &tables).map(Some)?,
             None => None,
         };
-        tables.extend((!entry.ef.is_empty()).then(|| ef::table(&entry.ef)));
+        tables.extend((!entry.ef.is_empty()).then(|| ef::table(&entry.ef).table));
         let captured = (!self.options.taps.is_empty()).then(|| Box::new(outcome));
-        Ok(Some(Replication { wall, dir, captured, ..self.replication(entry, tables) }))
+        Ok(Some(Replication { wall, dir, captured, ..Replication::of(entry, tables) }))
     }
 
     /// The outcome; packets at ports go to the draft's file. `None` when interrupted.
@@ -213,24 +212,8 @@ impl Job<'_> {
             write::claim(&dir, self.at.common(self.options)).map_err(written)?;
         }
         tables.retain(|table| table.name != ef::NAME);
-        tables.extend((!answers.is_empty()).then(|| ef::table(&answers)));
-        let made = self.replication(Entry { ef: answers, ..entry }, tables);
+        tables.extend((!answers.is_empty()).then(|| ef::table(&answers).table));
+        let made = Replication::of(Entry { ef: answers, ..entry }, tables);
         Ok(Replication { reused: true, dir: Some(dir), ..made })
-    }
-
-    fn replication(&self, entry: Entry, tables: Vec<Table>) -> Replication {
-        Replication {
-            point: 0,
-            replication: self.replication,
-            tables,
-            ef: entry.ef,
-            hash: entry.result_hash,
-            packet_hops: entry.effort.packet_hops,
-            wall: Duration::ZERO,
-            reused: false,
-            note: None,
-            dir: None,
-            captured: None,
-        }
     }
 }

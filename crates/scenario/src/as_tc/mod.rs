@@ -8,6 +8,8 @@
 //! A size table takes Ethernet's 14 bytes from what a port counts and adds those of `accounting`: for its queues, and for the class
 //! above them too.
 
+/// What is returned, and its text.
+mod linux;
 /// Schedulers, shapers.
 mod ports;
 /// Queues.
@@ -24,115 +26,17 @@ mod wire;
 /// Quantities as tc writes them.
 mod words;
 
+pub use linux::{Command, Device, Ends, Linux, Node, Traffic, Transfers};
+
 use crate::scenario::Scenario;
 use crate::sweep::Sweep;
 use perhop_core::port::QueueSpec;
 use perhop_sim::plan::{self, Plan};
 use perhop_sim::transport::Bursts;
-use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Ethernet's header, which Linux's queues count.
 const ETHERNET: i64 = 14;
-
-/// A scenario's network on Linux.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct Linux {
-    /// The commands that make it, in order.
-    pub commands: Vec<String>,
-    /// Nodes.
-    pub nodes: Vec<Node>,
-    /// Ports, in the order of the links.
-    pub ports: Vec<Ends>,
-    /// What is sent.
-    pub traffic: Vec<Traffic>,
-    /// Bulk transfers over TCP.
-    pub transfers: Vec<Transfers>,
-    /// What Linux has otherwise than the scenario says.
-    pub notes: Vec<String>,
-    /// Simulated time, ns.
-    pub duration_ns: u64,
-    /// Time at the start that is excluded from the statistics, ns.
-    pub warmup_ns: u64,
-    /// Interval of the series, ns; 0: none.
-    pub sample_ns: u64,
-}
-
-/// A node.
-#[derive(Clone, Debug, Serialize)]
-pub struct Node {
-    /// As the scenario calls it.
-    pub name: String,
-    /// Its network namespace.
-    pub namespace: String,
-    /// Its address.
-    pub address: String,
-}
-
-/// An interface in a namespace.
-#[derive(Clone, Debug, Serialize)]
-pub struct Device {
-    /// The namespace.
-    pub namespace: String,
-    /// The interface.
-    pub device: String,
-}
-
-/// A port, and the far end of its link.
-#[derive(Clone, Debug, Serialize)]
-pub struct Ends {
-    /// As the scenario calls it.
-    pub name: String,
-    /// Where its packets wait.
-    pub near: Device,
-    /// Where they arrive.
-    pub far: Device,
-}
-
-/// A traffic.
-#[derive(Clone, Debug, Serialize)]
-pub struct Traffic {
-    /// As the scenario calls it.
-    pub name: String,
-    /// Its model.
-    pub model: String,
-    /// The namespace that receives it.
-    pub to: String,
-    /// The address that receives it.
-    pub address: String,
-}
-
-/// What the sockets of a traffic's bulk transfers are told.
-#[derive(Clone, Debug, Serialize)]
-pub struct Transfers {
-    /// The traffic's name.
-    pub traffic: String,
-    /// Linux's name of the congestion law.
-    pub congestion: String,
-    /// Data bytes of a full segment.
-    pub segment: u64,
-    /// The receiver's window, bytes.
-    pub window: u64,
-    /// When they stop offering data, ns; `None`: at the end.
-    pub stop_ns: Option<u64>,
-}
-
-impl Linux {
-    /// All of it, for other programs.
-    pub fn to_json(&self) -> String {
-        serde_json::to_string(self).expect("plain data")
-    }
-
-    /// The commands as a script for a shell: comments first, in which names are quoted and take one line each.
-    pub fn script(&self) -> String {
-        let node = |it: &Node| format!("# {}: node {:?}, {}", it.namespace, it.name, it.address);
-        let port = |it: &Ends| format!("# {} in {}: port {:?}", it.near.device, it.near.namespace, it.name);
-        let note = |it: &String| format!("# note: {}", it.escape_debug());
-        let comments =
-            self.nodes.iter().map(node).chain(self.ports.iter().map(port)).chain(self.notes.iter().map(note));
-        comments.chain(self.commands.iter().cloned()).collect::<Vec<_>>().join("\n")
-    }
-}
 
 /// The network of the one scenario that a file describes.
 ///
@@ -164,35 +68,33 @@ pub fn as_tc(scenario: &Scenario) -> Result<Linux, Vec<String>> {
     tcp::settings(scenario, &mut said);
     for (i, link) in plan.links.iter().enumerate() {
         interface(scenario, i, &mut said);
-        let port = Port { device: device(i), namespace: namespace(link.from), overhead: plan.overhead, link };
+        let port = Port { near: near(plan, i), far: far(plan, i), overhead: plan.overhead, link };
         ports::say(&port, &mut said);
         police::say(&port, &mut said);
-        wire::say(&port, &far(plan, i), i, &mut said);
+        wire::say(&port, i, &mut said);
     }
     routes(scenario, &mut said);
     if said.refused.is_empty() { Ok(described(plan, said)) } else { Err(said.refused) }
 }
 
 fn described(plan: &Plan, said: Said) -> Linux {
-    let near = |i: usize| Device { namespace: namespace(plan.links[i].from), device: device(i) };
-    let ends = |i: usize| Ends { name: plan.links[i].name.clone(), near: near(i), far: far(plan, i) };
-    let node = |(i, node): (usize, &plan::Node)| Node {
-        name: node.name.clone(),
+    let ends = |i: usize| Ends { name: plan.links[i].name.clone(), near: near(plan, i), far: far(plan, i) };
+    let node = |i: usize| Node {
+        name: plan.nodes[i].name.clone(),
         namespace: namespace(i),
-        address: node.address.to_string(),
+        address: plan.nodes[i].address.to_string(),
     };
     let traffic = |it: &plan::Offered| Traffic {
         name: it.name.clone(),
         model: it.model.name().into(),
-        to: namespace(it.to),
-        address: plan.nodes[it.to].address.to_string(),
+        to: node(it.to),
+        transfers: tcp::transfers(it),
     };
     Linux {
         commands: said.commands,
-        nodes: plan.nodes.iter().enumerate().map(node).collect(),
+        nodes: (0..plan.nodes.len()).map(node).collect(),
         ports: (0..plan.links.len()).map(ends).collect(),
         traffic: plan.traffic.iter().map(traffic).collect(),
-        transfers: tcp::transfers(plan),
         notes: said.notes,
         duration_ns: plan.duration.ns(),
         warmup_ns: plan.warmup.ns(),
@@ -203,7 +105,7 @@ fn described(plan: &Plan, said: Said) -> Linux {
 /// What has been said, and what cannot be.
 #[derive(Default)]
 struct Said {
-    commands: Vec<String>,
+    commands: Vec<Command>,
     refused: Vec<String>,
     notes: Vec<String>,
     /// How many policers several filters share.
@@ -211,7 +113,7 @@ struct Said {
 }
 
 impl Said {
-    fn say(&mut self, command: String) {
+    fn say(&mut self, command: Command) {
         self.commands.push(command);
     }
 
@@ -243,17 +145,11 @@ fn once(list: &mut Vec<String>, line: String) {
 
 /// A port, as Linux knows it.
 struct Port<'a> {
-    device: String,
-    namespace: String,
+    near: Device,
+    far: Device,
     /// Bytes that queues count beyond the IP length.
     overhead: u32,
     link: &'a plan::Link,
-}
-
-impl Port<'_> {
-    fn tc(&self, object: &str, rest: &str) -> String {
-        format!("tc -n {} {object} add dev {} {rest}", self.namespace, self.device)
-    }
 }
 
 /// The network namespace of a node.
@@ -269,11 +165,12 @@ fn device(link: usize) -> String {
 fn nodes(plan: &Plan, said: &mut Said) {
     for (i, node) in plan.nodes.iter().enumerate() {
         let (name, address) = (namespace(i), node.address);
-        said.say(format!("ip netns add {name}"));
-        said.say(format!("ip -n {name} link set lo up"));
-        said.say(format!("ip -n {name} addr add {address}/32 dev lo"));
+        said.say(Command::of(&format!("ip netns add {name}")));
+        let lo = Device { namespace: name, device: "lo".into() };
+        said.say(lo.ip("link set lo up"));
+        said.say(lo.ip(&format!("addr add {address}/32 dev lo")));
         let settings = "net.ipv4.ip_forward=1 net.ipv4.conf.all.rp_filter=0 net.ipv6.conf.default.disable_ipv6=1";
-        said.say(format!("ip netns exec {name} sysctl -q -w {settings}"));
+        said.say(Command::inside(&lo.namespace, &format!("sysctl -q -w {settings}")));
     }
 }
 
@@ -281,6 +178,11 @@ fn nodes(plan: &Plan, said: &mut Said) {
 fn mate(plan: &Plan, link: usize) -> Option<usize> {
     let it = &plan.links[link];
     plan.links.iter().position(|other| (other.from, other.to) == (it.to, it.from))
+}
+
+/// The interface by which packets leave on a link, with its namespace.
+fn near(plan: &Plan, link: usize) -> Device {
+    Device { namespace: namespace(plan.links[link].from), device: device(link) }
 }
 
 /// The interface at the far end of a link.
@@ -306,30 +208,22 @@ fn interface(scenario: &Scenario, i: usize, said: &mut Said) {
     if mate.is_some_and(|mate| mate < i) {
         return;
     }
-    let here = Device { namespace: namespace(link.from), device: device(i) };
-    let there = far(plan, i);
-    said.say(format!(
-        "ip link add {} netns {} address {} type veth peer name {} address {} netns {}",
-        here.device,
-        here.namespace,
-        mac(i, false),
-        there.device,
-        mac(i, true),
-        there.namespace
-    ));
-    let bursts = [link.from, link.to].map(|node| tcp::bursts(scenario, node));
-    for ((Device { namespace: name, device }, far_end), bursts) in
-        [(here, false), (there, true)].into_iter().zip(bursts)
-    {
+    let (here, there) = (near(plan, i), far(plan, i));
+    let peer = format!("peer name {} address {} netns {}", there.device, mac(i, true), there.namespace);
+    let own = format!("{} netns {} address {}", here.device, here.namespace, mac(i, false));
+    said.say(Command::of(&format!("ip link add {own} type veth {peer}")));
+    for (end, far_end, node) in [(here, false, link.from), (there, true, link.to)] {
+        let bursts = tcp::bursts(scenario, node);
         let gso = if matches!(bursts, Bursts::Of(2..)) { "on" } else { "off" };
         let most = if bursts == Bursts::Linux { String::new() } else { format!(" gso_max_segs {bursts}") };
-        said.say(format!("ip -n {name} addr add {}/30 dev {device}", address(i, far_end)));
-        said.say(format!("ip -n {name} link set {device} up mtu {} txqueuelen 1000{most}", mtu(link)));
-        said.say(format!("ip netns exec {name} ethtool -K {device} tso off gso {gso} gro off"));
+        let device = &end.device;
+        said.say(end.ip(&format!("addr add {}/30 dev {device}", address(i, far_end))));
+        said.say(end.ip(&format!("link set {device} up mtu {} txqueuelen 1000{most}", mtu(link))));
+        said.say(end.inside(&format!("ethtool -K {device} tso off gso {gso} gro off")));
         // Policers are at its egress, the wire of the other direction at its ingress.
-        said.say(format!("tc -n {name} qdisc add dev {device} clsact"));
+        said.say(end.tc("qdisc", "clsact"));
         let (other, its) = (address(i, !far_end), mac(i, !far_end));
-        said.say(format!("ip -n {name} neigh replace {other} lladdr {its} dev {device} nud permanent"));
+        said.say(end.ip(&format!("neigh replace {other} lladdr {its} dev {device} nud permanent")));
     }
 }
 
@@ -353,12 +247,8 @@ fn routes(scenario: &Scenario, said: &mut Said) {
         let (here, end) = (&plan.nodes[at], &plan.nodes[to]);
         let first = mate(plan, link).filter(|mate| *mate < link);
         let via = first.map_or_else(|| address(link, true), |first| address(first, false));
-        let (device, tcp) = (device(link), tcp::route(scenario, at, to));
-        said.say(format!(
-            "ip -n {} route add {}/32 via {via} dev {device} src {}{tcp}",
-            namespace(at),
-            end.address,
-            here.address
-        ));
+        let (port, tcp) = (near(plan, link), tcp::route(scenario, at, to));
+        let way = format!("{}/32 via {via} dev {} src {}{tcp}", end.address, port.device, here.address);
+        said.say(port.ip(&format!("route add {way}")));
     }
 }

@@ -5,8 +5,8 @@ use crate::scenario::Scenario;
 use crate::sections::tcp::{DelayedAck, RecoveryName, TcpSection};
 use perhop_core::params::{Tree, show_table};
 use perhop_core::units::Span;
-use perhop_sim::traffic::TrafficParams;
-use perhop_sim::transport::RtoConfig;
+use perhop_sim::traffic::TrafficModel as _;
+use perhop_sim::transport::{CongestionLaw as _, RtoConfig};
 
 /// Keys that reach Linux, or that only choose others.
 const SAID: [&str; 14] = [
@@ -28,7 +28,7 @@ const SAID: [&str; 14] = [
 
 /// A line for each traffic over TCP with keys that differ from those of Linux's stack.
 pub(super) fn notes(scenario: &Scenario) -> Vec<String> {
-    let tables = scenario.model.traffic.sound().filter(|(_, it)| matches!(it.model.value, TrafficParams::Ftp(_)));
+    let tables = scenario.model.traffic.sound().filter(|(_, it)| it.model.value.is_bulk_tcp());
     let note = |(name, section): (&str, &crate::sections::traffic::TrafficSection)| {
         let tcp = tcp_section(&scenario.model, section.common.tcp.as_deref())?;
         let l4s = section.common.l4s.as_deref().is_some_and(|l4s| *l4s).then(|| "l4s".to_owned());
@@ -39,18 +39,8 @@ pub(super) fn notes(scenario: &Scenario) -> Vec<String> {
     tables.filter_map(note).collect()
 }
 
-/// The stack of Linux that has a law.
-fn stack(law: &str) -> &'static str {
-    match law {
-        "reno" => "linux-reno",
-        "bbr" => "linux-bbr",
-        "dctcp" => "dctcp",
-        _ => "linux",
-    }
-}
-
 fn others(tcp: &TcpSection) -> Vec<String> {
-    let Some(linux) = TcpSection::preset(stack(tcp.congestion.0.name())) else { return Vec::new() };
+    let Some(linux) = TcpSection::preset(tcp.congestion.0.stack().unwrap_or("linux")) else { return Vec::new() };
     let timer = |it: &TcpSection| RtoConfig { minimum: Span::ZERO, ..it.rto.config() };
     let besides = [
         ("delayed-ack", matches!(tcp.delays.delayed_ack, Some(DelayedAck::Fixed(_)))),

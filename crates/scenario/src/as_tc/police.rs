@@ -100,7 +100,8 @@ fn matches(port: &Port<'_>, stage: &StageSpec, police: &str, priority: usize, sa
         said.refuse(port, &format!("the match of `{}`: match code points alone, a policer", stage.name));
     }
     let police = said.shared(police, it.dscp.len());
-    let filter = |what: &str| port.tc("filter", &format!("egress protocol ip prio {priority} {what} action {police}"));
+    let filter =
+        |what: &str| port.near.tc("filter", &format!("egress protocol ip prio {priority} {what} action {police}"));
     if it.dscp.is_empty() {
         said.say(filter("matchall"));
     }

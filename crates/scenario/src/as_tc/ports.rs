@@ -68,7 +68,7 @@ impl Writer<'_, '_> {
 
     fn qdisc(&mut self, at: &str, what: &str) -> String {
         let handle = self.handle();
-        self.said.say(self.port.tc("qdisc", &format!("{at} handle {handle} {what}")));
+        self.said.say(self.port.near.tc("qdisc", &format!("{at} handle {handle} {what}")));
         handle
     }
 
@@ -251,7 +251,7 @@ impl Writer<'_, '_> {
     }
 
     fn class(&mut self, handle: &str, i: usize, what: &str) {
-        self.said.say(self.port.tc("class", &format!("parent {handle} classid {handle}{:x} {what}", i + 1)));
+        self.said.say(self.port.near.tc("class", &format!("parent {handle} classid {handle}{:x} {what}", i + 1)));
     }
 
     fn htb(&mut self, at: &str, htb: &htb::Params) -> String {
@@ -275,7 +275,7 @@ impl Writer<'_, '_> {
                 optional("burst", bytes(class.burst)),
                 optional("cburst", bytes(class.cburst)),
             );
-            self.said.say(self.port.tc("class", &format!("parent {parent} classid {handle}{:x} {what}", i + 1)));
+            self.said.say(self.port.near.tc("class", &format!("parent {parent} classid {handle}{:x} {what}", i + 1)));
         }
         handle
     }
@@ -345,12 +345,14 @@ impl Writer<'_, '_> {
 
     /// All packets that no other class takes.
     fn rest(&mut self, handle: &str, class: &str) {
-        self.said.say(self.port.tc("filter", &format!("parent {handle} protocol ip prio 2 matchall flowid {class}")));
+        self.said
+            .say(self.port.near.tc("filter", &format!("parent {handle} protocol ip prio 2 matchall flowid {class}")));
     }
 
     /// The packets of a class: its code points; all that no other takes, if it has none.
     fn filters(&mut self, handle: &str, class: &str, members: Option<&Vec<Option<u8>>>) {
-        let filter = |what: &str| self.port.tc("filter", &format!("parent {handle} protocol ip {what} flowid {class}"));
+        let filter =
+            |what: &str| self.port.near.tc("filter", &format!("parent {handle} protocol ip {what} flowid {class}"));
         let Some(members) = members.filter(|members| !members.is_empty()) else { return self.rest(handle, class) };
         let filters: Vec<_> = members
             .iter()

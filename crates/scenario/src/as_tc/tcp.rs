@@ -1,11 +1,11 @@
 //! TCP's senders and receivers: settings of their nodes, attributes of their routes, and what a socket is told.
 
-use super::{Said, Transfers, namespace, own, words};
+use super::{Command, Said, Transfers, namespace, own, words};
 use crate::resolve::offered::Flowline;
 use crate::scenario::Scenario;
-use perhop_sim::plan::{Offered, Plan};
-use perhop_sim::traffic::TrafficParams;
-use perhop_sim::transport::{AckDelay, Bursts, Config, EcnFeedback, Recovery};
+use perhop_sim::plan::Offered;
+use perhop_sim::traffic::{TrafficModel as _, Transport};
+use perhop_sim::transport::{AckDelay, Bursts, Config, CongestionLaw as _, EcnFeedback, Recovery};
 use std::collections::BTreeMap;
 
 /// Time stamps take 12 bytes of each segment.
@@ -38,14 +38,10 @@ fn listens(tcp: &Config) -> Option<&'static str> {
     tcp.ecn.then_some(if tcp.reaction.feedback == EcnFeedback::Dctcp { "dctcp" } else { "" })
 }
 
-/// Linux's congestion laws among ours, by the names that it has too.
-const LAWS: [&str; 4] = ["reno", "cubic", "bbr", "dctcp"];
-
 /// What Linux 6.12 has not.
 fn unknown(tcp: &Config) -> Option<String> {
-    let law = tcp.congestion.name();
-    if !LAWS.contains(&law) {
-        return Some(format!("Linux 6.12 has no congestion law \"{law}\""));
+    if tcp.congestion.linux().is_none() {
+        return Some(format!("Linux 6.12 has no congestion law \"{}\"", tcp.congestion.name()));
     }
     (tcp.ecn && tcp.reaction.feedback == EcnFeedback::Accurate)
         .then(|| "Linux 6.12 has no AccECN (`ecn-feedback`)".into())
@@ -57,7 +53,7 @@ fn has_time_stamps(tcp: &Config) -> bool {
 
 /// Settings of the nodes between which TCP goes, and what they leave out. QUIC has no kernel to go between.
 pub(super) fn settings(scenario: &Scenario, said: &mut Said) {
-    for offered in scenario.built.plan.traffic.iter().filter(|it| matches!(it.model, TrafficParams::Quic(_))) {
+    for offered in scenario.built.plan.traffic.iter().filter(|it| matches!(it.model.transport(), Transport::Quic(_))) {
         let why = "no kernel has QUIC; `model = \"ftp\"` with tcp = \"linux\" is what it can send";
         said.refused.push(format!("traffic `{}`: {why}", offered.name));
     }
@@ -85,13 +81,13 @@ pub(super) fn settings(scenario: &Scenario, said: &mut Said) {
         }
     }
     if connections(scenario).any(|flow| listens(&flow.offered.tcp) == Some("dctcp")) {
-        said.say("sysctl -q -w net.ipv4.tcp_allowed_congestion_control='reno cubic dctcp'".into());
+        said.say(Command::of("sysctl -q -w").and("net.ipv4.tcp_allowed_congestion_control=reno cubic dctcp"));
     }
     for (node, mut settings) in nodes {
         settings.entry("ecn").or_insert_with(|| "2".into());
         let stated = settings.iter().filter(|(_, value)| !value.is_empty());
         let all: String = stated.map(|(key, value)| format!(" net.ipv4.tcp_{key}={value}")).collect();
-        said.say(format!("ip netns exec {} sysctl -q -w{all}", namespace(node)));
+        said.say(Command::inside(&namespace(node), &format!("sysctl -q -w{all}")));
     }
 }
 
@@ -109,20 +105,16 @@ pub(super) fn route(scenario: &Scenario, at: usize, end: usize) -> String {
     words
 }
 
-/// What sockets are told, for each traffic over TCP.
-pub(super) fn transfers(plan: &Plan) -> Vec<Transfers> {
-    plan.traffic.iter().filter(|it| it.model.name() == "ftp").map(told).collect()
-}
-
-fn told(offered: &Offered) -> Transfers {
+/// What the sockets of a traffic's bulk transfers over TCP are told.
+pub(super) fn transfers(offered: &Offered) -> Option<Transfers> {
     let tcp = &offered.tcp;
-    Transfers {
-        traffic: offered.name.clone(),
-        congestion: tcp.congestion.name().into(),
+    offered.model.is_bulk_tcp().then(|| Transfers {
+        congestion: tcp.congestion.linux().unwrap_or_default().into(),
         segment: u64::from(tcp.mss) + if has_time_stamps(tcp) { u64::from(TIME_STAMPS) } else { 0 },
         window: u64::from(tcp.window) * u64::from(tcp.mss),
+        start_ns: offered.start.ns(),
         stop_ns: offered.stop.map(|at| at.ns()),
-    }
+    })
 }
 
 fn connections(scenario: &Scenario) -> impl Iterator<Item = &Flowline> {

@@ -13,7 +13,7 @@ const TICK_NS: u64 = 64;
 const LIMIT: &str = "limit 1000000";
 
 /// The commands for a port's wire to its far end; `i` is the link's number.
-pub(super) fn say(port: &Port<'_>, Device { namespace: there, device }: &Device, i: usize, said: &mut Said) {
+pub(super) fn say(port: &Port<'_>, i: usize, said: &mut Said) {
     let (link, rate) = (port.link, words::rate(port.link.rate));
     for what in words::fine(&[("delay", link.delay), ("jitter", link.transit.jitter)], words::US) {
         said.refuse(port, &what);
@@ -27,18 +27,20 @@ pub(super) fn say(port: &Port<'_>, Device { namespace: there, device }: &Device,
     }
     let (delay, loss) = (delay(link), share("loss", link.loss));
     let bits = format!("rate {rate} -{}{loss} {LIMIT}", super::ETHERNET);
-    said.say(format!("ip -n {there} link add d{i} type ifb"));
-    said.say(format!("ip -n {there} link set d{i} up"));
-    let netem = format!("tc -n {there} qdisc add dev d{i}");
+    let wire = Device { namespace: port.far.namespace.clone(), device: format!("d{i}") };
+    said.say(wire.ip(&format!("link add {} type ifb", wire.device)));
+    said.say(wire.ip(&format!("link set {} up", wire.device)));
+    let mut netem = |what: &str| said.say(wire.tc("qdisc", what));
     match link.transit {
-        Transit { reorder: Probability::ZERO, .. } => said.say(format!("{netem} root netem {delay} {bits}")),
+        Transit { reorder: Probability::ZERO, .. } => netem(&format!("root netem {delay} {bits}")),
         Transit { jitter: Span::ZERO, reorder, .. } => {
-            said.say(format!("{netem} root handle 1: netem {bits}"));
-            said.say(format!("{netem} parent 1:1 netem {delay}{} {LIMIT}", share("reorder", reorder)));
+            netem(&format!("root handle 1: netem {bits}"));
+            netem(&format!("parent 1:1 netem {delay}{} {LIMIT}", share("reorder", reorder)));
         }
         _ => said.refuse(port, "jitter that keeps the order of packets and `reorder` together"),
     }
-    said.say(format!("tc -n {there} filter add dev {device} ingress matchall action mirred egress redirect dev d{i}"));
+    let redirect = format!("ingress matchall action mirred egress redirect dev {}", wire.device);
+    said.say(port.far.tc("filter", &redirect));
 }
 
 /// Delay and jitter. netem's table of the normal distribution ends at four standard deviations, as perhop's draws do.

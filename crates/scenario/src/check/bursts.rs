@@ -12,9 +12,8 @@ use perhop_core::params::Problems;
 use perhop_core::port::edge::{Action, Per};
 use perhop_core::units::{BitRate, Bytes, Span};
 use perhop_sim::plan;
-use perhop_sim::traffic::TrafficParams;
-use perhop_sim::transport::congestion::LawParams;
-use perhop_sim::transport::{Config, Recovery};
+use perhop_sim::traffic::TrafficModel as _;
+use perhop_sim::transport::{Config, CongestionLaw as _, Recovery};
 
 /// Warns of every policer whose bucket is surely too small.
 pub fn check(all: Resolved<'_>, problems: &mut Problems) {
@@ -75,14 +74,9 @@ fn rate(bit_s: f64) -> BitRate {
 
 /// The row of the table for a sender, if there is one.
 fn sender(tcp: &Config) -> Option<Sender> {
-    match (tcp.recovery, &tcp.congestion) {
-        (Recovery::Rack, LawParams::Cubic(_)) => Some(Sender::Linux),
-        (Recovery::Rack, LawParams::Reno(_)) => Some(Sender::LinuxReno),
-        (Recovery::Rack, LawParams::Dctcp(_)) => Some(Sender::Dctcp),
-        (Recovery::Rack, LawParams::Bbr(_)) => Some(Sender::LinuxBbr),
-        (Recovery::Rack, LawParams::Prague(_)) => Some(Sender::Prague),
-        (Recovery::Rack, LawParams::Bbr3(_)) => None,
-        (Recovery::Reno | Recovery::NewReno(_), _) => Some(Sender::Classic),
+    match tcp.recovery {
+        Recovery::Rack => tcp.congestion.policed(),
+        Recovery::Reno | Recovery::NewReno(_) => Some(Sender::Classic),
     }
 }
 
@@ -93,7 +87,7 @@ pub fn contract(file: File<'_>, stage: &Stage, links: &[plan::Link]) -> Option<C
     let burst = burst(stage)?;
     let rate = parameter::<BitRate>(stage, "cir")?;
     let taken: Vec<_> = stage.takes.iter().map(|&i| &file.traffic[i]).collect();
-    let long_lived = |flow: &&Flowline| flow.tcp && matches!(flow.offered.model, TrafficParams::Ftp(_));
+    let long_lived = |flow: &&Flowline| flow.offered.model.is_bulk_tcp();
     let passes = |link: &plan::Link| link.rate <= rate || shaped(link, rate, burst);
     if taken.is_empty() || !taken.iter().all(long_lived) || before(stage, &taken).any(|link| passes(&links[link])) {
         return None;

@@ -6,6 +6,7 @@ use crate::resolve::ports::Resolved;
 use perhop_core::params::{Place, Problems, Tree};
 use perhop_core::sched::SchedulerParams;
 use perhop_sim::plan;
+use perhop_sim::transport::CongestionLaw as _;
 
 /// How a link marks.
 #[derive(Clone, Copy, Debug, Default)]

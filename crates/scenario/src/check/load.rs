@@ -11,7 +11,7 @@ use perhop_core::params::Tree;
 use perhop_core::port::{Limit, QueueSpec};
 use perhop_core::units::Time;
 use perhop_sim::plan;
-use perhop_sim::traffic::TrafficParams;
+use perhop_sim::traffic::TrafficModel as _;
 use std::collections::BTreeSet;
 
 /// Which algorithm.
@@ -119,8 +119,7 @@ pub(crate) fn groups<'a>(kind: Kind, link: &plan::Link, crossing: Crossing<'a>) 
             Some(table) => class_of(table, flow, &arriving.looks)?,
             None => 0,
         };
-        let long_lived = flow.tcp && matches!(flow.offered.model, TrafficParams::Ftp(_));
-        if long_lived { &mut groups[class].tcp } else { &mut groups[class].others }.push(flow);
+        if flow.offered.model.is_bulk_tcp() { &mut groups[class].tcp } else { &mut groups[class].others }.push(flow);
     }
     Ok(groups)
 }

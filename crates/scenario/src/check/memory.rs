@@ -8,7 +8,7 @@ use perhop_core::params::Problems;
 use perhop_core::units::{Bytes, Span, Time};
 use perhop_sim::plan;
 use perhop_sim::record::{FlowSample, Sample, Transfer};
-use perhop_sim::traffic::{LARGEST_PACKET, TrafficScope};
+use perhop_sim::traffic::{LARGEST_PACKET, Traffic as _, TrafficScope};
 use std::collections::BTreeSet;
 
 /// Most bytes of series, of transfers, and of counters, that a replication may keep.

@@ -4,8 +4,8 @@ use crate::resolve::offered::Flowline;
 use crate::resolve::ports::File;
 use crate::resolve::topology::Direction;
 use perhop_core::params::{Problems, key};
-use perhop_sim::traffic::TrafficParams;
 use perhop_sim::traffic::quic::LEAST_MTU;
+use perhop_sim::traffic::{TrafficModel as _, Transport};
 
 /// Reports the traffic with the largest packets on each link that cannot carry them.
 pub fn check(file: File<'_>, problems: &mut Problems) {
@@ -30,11 +30,11 @@ fn carry(link: &Direction, size: u32, flow: &Flowline, problems: &mut Problems) 
     let name = &flow.offered.name;
     let message = format!("packets of traffic `{name}` are larger than the MTU of `{}`", link.name);
     let header = u64::from(flow.offered.tcp.header);
-    let smaller = match &flow.offered.model {
-        TrafficParams::Quic(_) if *mtu >= LEAST_MTU => format!("`mtu = \"{}\"` in [traffic.{}]", *mtu, key(name)),
-        TrafficParams::Quic(_) => format!("another path: QUIC needs packets of {LEAST_MTU}"),
-        _ if flow.tcp && mtu.get() > header => format!("`segment` of at most {}B in `tcp`", mtu.get() - header),
-        _ => format!("packets of at most {}", *mtu),
+    let smaller = match flow.offered.model.transport() {
+        Transport::Quic(_) if *mtu >= LEAST_MTU => format!("`mtu = \"{}\"` in [traffic.{}]", *mtu, key(name)),
+        Transport::Quic(_) => format!("another path: QUIC needs packets of {LEAST_MTU}"),
+        Transport::Tcp if mtu.get() > header => format!("`segment` of at most {}B in `tcp`", mtu.get() - header),
+        Transport::Tcp | Transport::Udp => format!("packets of at most {}", *mtu),
     };
     let help = format!("{smaller}, or an `mtu` of at least {size}B: links do not fragment");
     problems.error("E276", mtu.place, message).label(format!("the largest is {size}B")).help(help);

@@ -13,8 +13,8 @@ use perhop_core::params::Problems;
 use perhop_core::port::{Limit, edge::Action};
 use perhop_core::units::{BitRate, NS_PER_S, Probability, Span};
 use perhop_sim::plan;
-use perhop_sim::traffic::TrafficParams;
-use perhop_sim::transport::LawParams;
+use perhop_sim::traffic::TrafficModel as _;
+use perhop_sim::transport::CongestionLaw as _;
 
 /// More flows than these mix their phases.
 const MOST_FLOWS: u32 = 50;
@@ -113,9 +113,6 @@ fn is_steady(link: &plan::Link) -> bool {
 
 /// Bulk TCP that sends when an ACK comes.
 fn is_bulk(flow: &Flowline) -> bool {
-    let paced = matches!(flow.offered.tcp.congestion, LawParams::Bbr(_) | LawParams::Bbr3(_) | LawParams::Prague(_));
-    flow.tcp
-        && matches!(flow.offered.model, TrafficParams::Ftp(_))
-        && flow.offered.tcp.reaction.overhead.is_none()
-        && !paced
+    let tcp = &flow.offered.tcp;
+    flow.offered.model.is_bulk_tcp() && tcp.reaction.overhead.is_none() && !tcp.congestion.paces()
 }

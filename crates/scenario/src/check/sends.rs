@@ -3,9 +3,9 @@
 use crate::resolve::offered::{Flowline, tables};
 use crate::resolve::ports::{File, Resolved};
 use perhop_core::params::Problems;
-use perhop_core::units::{BitRate, Bytes, NS_PER_S, Span};
+use perhop_core::units::Span;
 use perhop_sim::plan;
-use perhop_sim::traffic::TrafficParams;
+use perhop_sim::traffic::TrafficModel as _;
 
 /// Looks at all traffic.
 pub fn check(all: Resolved<'_>, problems: &mut Problems) {
@@ -15,11 +15,7 @@ pub fn check(all: Resolved<'_>, problems: &mut Problems) {
 
 /// W339: the first packet of the model comes, in the mean, after all the time that there is.
 fn silent(file: File<'_>, flow: &Flowline, problems: &mut Problems) {
-    let (what, first) = match &flow.offered.model {
-        TrafficParams::OnOff(params) => ("off", params.off),
-        TrafficParams::Poisson(params) => ("rate", gap(params.size, params.rate)),
-        _ => return,
-    };
+    let Some((what, first)) = flow.offered.model.first_pause() else { return };
     let end = flow.offered.stop.map_or(file.model.settings.duration.ns(), |stop| stop.ns());
     let time = Span::from_ns(end.saturating_sub(flow.offered.start.ns()));
     let sources = u64::from(flow.offered.flows).max(1);
@@ -34,15 +30,10 @@ fn silent(file: File<'_>, flow: &Flowline, problems: &mut Problems) {
         .help("a longer `duration`, or shorter pauses");
 }
 
-fn gap(size: Bytes, rate: BitRate) -> Span {
-    Span::from_ns(size.get().saturating_mul(8 * NS_PER_S) / rate.bit_s().max(1))
-}
-
 /// W340: no link on the way is slower than the sender's own port, and TCP leaves nothing waiting there.
 fn own_bottleneck(all: Resolved<'_>, problems: &mut Problems) {
     let held = |flow: &&Flowline| {
-        let bulk = flow.tcp && matches!(flow.offered.model, TrafficParams::Ftp(_));
-        bulk && flow.offered.tcp.reaction.small_queues && slowest_is_first(flow, all.links)
+        flow.offered.model.is_bulk_tcp() && flow.offered.tcp.reaction.small_queues && slowest_is_first(flow, all.links)
     };
     let mut found = tables(all.file.traffic).filter(held);
     let Some(first) = found.next() else { return };

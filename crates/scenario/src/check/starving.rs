@@ -10,7 +10,7 @@ use perhop_core::port::edge::Action;
 use perhop_core::sched::SchedulerParams;
 use perhop_core::sched::strict_priority::PriorityLimit;
 use perhop_core::units::BitRate;
-use perhop_sim::traffic::TrafficParams;
+use perhop_sim::traffic::TrafficModel as _;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
@@ -76,33 +76,17 @@ fn filling(all: Resolved<'_>, class: &Urgent<'_>) -> Option<String> {
     let policed =
         |i: usize| all.stages.iter().any(|stage| stage.takes_data(i) && stage.spec.actions.contains(&Action::Drop));
     let free = || class.traffic.iter().filter(|&&i| !policed(i)).map(|&i| &all.file.traffic[i]);
-    if let Some((flow, transport)) = free().find_map(|flow| Some((flow, endless(flow)?))) {
+    if let Some(flow) = free().find(|flow| flow.offered.model.is_endless()) {
+        let transport = flow.offered.model.transport().name();
         return Some(format!("traffic `{}` sends as fast as {transport} can", flow.offered.name));
     }
     let load: f64 = free().filter_map(mean_rate).sum();
     (load >= class.rate.bit_s() as f64).then(|| format!("{} are offered to it", BitRate::bps(load as u64)))
 }
 
-/// The transport of traffic that always has more to send.
-fn endless(flow: &Flowline) -> Option<&'static str> {
-    match &flow.offered.model {
-        TrafficParams::Ftp(_) => Some("TCP"),
-        TrafficParams::Quic(params) => params.size.is_none().then_some("QUIC"),
-        _ => None,
-    }
-}
-
 /// What traffic offers if nothing ever waits, bit/s, if its model knows it.
 fn mean_rate(flow: &Flowline) -> Option<f64> {
-    let each = match &flow.offered.model {
-        TrafficParams::Cbr(params) => params.rate.bit_s() as f64,
-        TrafficParams::Poisson(params) => params.rate.bit_s() as f64,
-        TrafficParams::OnOff(params) => {
-            params.rate.bit_s() as f64 * params.on.seconds() / (params.on + params.off).seconds()
-        }
-        _ => return flow.load,
-    };
-    Some(each * f64::from(flow.offered.flows))
+    flow.offered.model.rate().map(|each| each * f64::from(flow.offered.flows)).or(flow.load)
 }
 
 /// The priority classes of all ports.

@@ -1,13 +1,14 @@
 //! A file as written: its tree, with the overrides of the command line.
 
 use super::selector;
+use crate::sections::kind::Kind;
 use crate::text::diagnostics::Findings;
 use crate::text::options::Options;
 use crate::text::toml;
 use perhop_core::params::Node;
 
-/// The tree of a file with its overrides.
-pub fn read(text: &str, options: &Options, findings: &mut Findings) -> Option<Node> {
+/// The tree of a file with its overrides, if the file is what is wanted.
+pub fn read(text: &str, options: &Options, wanted: Kind, findings: &mut Findings) -> Option<Node> {
     let Findings { sources, problems } = findings;
     let base = sources.add(&options.file_name, text);
     sources.keyed(&options.keys);
@@ -16,6 +17,7 @@ pub fn read(text: &str, options: &Options, findings: &mut Findings) -> Option<No
         return problems.error("E009", None, "the file is empty").help(help).none();
     }
     let mut root = toml::parse(text, base, problems)?;
+    wanted.check(&root, problems)?;
     for over in &options.overrides {
         let base = sources.add(&over.flag, &over.text);
         selector::apply(&mut root, &over.text, base, problems);

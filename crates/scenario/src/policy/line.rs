@@ -8,6 +8,7 @@ use crate::resolve::topology;
 use crate::sections::model::Model;
 use crate::sections::settings::PolicySettings;
 use perhop_core::aqm::Aqm as _;
+use perhop_core::conditioner::Conditioner as _;
 use perhop_core::params::{Node, Place, Problems, Table, Tree, Value as _};
 use perhop_core::scope::Scope;
 use perhop_core::units::BitRate;

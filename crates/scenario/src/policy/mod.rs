@@ -12,6 +12,7 @@ use crate::check::settings::check_name;
 use crate::expand::stated;
 use crate::resolve::ports;
 use crate::sections::conditioner::ConditionerSection;
+use crate::sections::kind::{self, Kind};
 use crate::sections::named::Named;
 use crate::sections::queue::QueueSection;
 use crate::sections::settings::PolicySettings;
@@ -31,9 +32,6 @@ use perhop_sim::Plan;
 
 /// The largest IP packet of an Ethernet.
 const LARGEST: u32 = 1500;
-
-/// The sections of a policy file.
-pub const SECTIONS: [&str; 3] = ["policy", "conditioner", "queue"];
 
 /// A checked policy.
 #[derive(Clone, Debug)]
@@ -64,7 +62,7 @@ impl Policy {
     /// Everything that is wrong, in one pass, if anything prevents its use; otherwise warnings come with the policy.
     pub fn parse(text: &str, options: &Options) -> Result<(Self, Diagnostics), Diagnostics> {
         let mut findings = Findings::default();
-        let root = stated::read(text, options, &mut findings);
+        let root = stated::read(text, options, Kind::Policy, &mut findings);
         let policy = root.and_then(|root| Self::read(&root, options, &mut findings.problems));
         findings.conclude(policy)
     }
@@ -80,7 +78,7 @@ impl Policy {
     fn read(root: &Node, options: &Options, problems: &mut Problems) -> Option<Self> {
         let Tree::Table(table) = &root.tree else { return None };
         let mut reader = Reader::new(table, root.place, problems);
-        for name in SECTIONS {
+        for name in kind::OF_POLICY {
             reader.take(name);
         }
         reader.finish();

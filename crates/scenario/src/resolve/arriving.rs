@@ -12,8 +12,7 @@ use perhop_core::dscp::Dscp;
 use perhop_core::packet::{Colour, Packet};
 use perhop_core::port::edge::Action;
 use perhop_core::units::Span;
-use perhop_sim::traffic::TrafficParams;
-use perhop_sim::traffic::capture::CodePoints;
+use perhop_sim::traffic::TrafficModel as _;
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -183,12 +182,8 @@ impl Known {
 /// How a traffic's packets look where they start.
 fn starts(flow: &Flowline) -> BTreeSet<Look> {
     let look = |dscp: Dscp| Look { dscp, colour: dscp.colour() };
-    match &flow.offered.model {
-        TrafficParams::Capture(params) if params.code_points == CodePoints::Capture => {
-            params.file.packets.iter().map(|packet| look(packet.dscp)).collect()
-        }
-        _ => BTreeSet::from([look(flow.offered.dscp)]),
-    }
+    let own = flow.offered.model.code_points();
+    own.unwrap_or_else(|| BTreeSet::from([flow.offered.dscp])).into_iter().map(look).collect()
 }
 
 struct Walk<'a> {

@@ -2,13 +2,14 @@
 
 use crate::sections::named::Named;
 use crate::sections::traffic::{TrafficCommon, TrafficSection};
-use perhop_capture::{CaptureError, FlowTable, IpHeaders, locate};
-use perhop_core::classify::{FlowHeaders, Match};
+use perhop_capture::CaptureError;
+use perhop_core::classify::Match;
 use perhop_core::dscp::Dscp;
 use perhop_core::packet::{Ecn, Packet};
 use perhop_core::params::{Place, Problems};
 use perhop_core::units::{Span, counted};
-use perhop_sim::traffic::TrafficParams;
+use perhop_edge::{FlowKey, FlowTable, IpHeaders, locate};
+use perhop_sim::traffic::TrafficModel as _;
 use perhop_sim::traffic::capture::{CodePoints, Params, Replayed};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -32,7 +33,7 @@ pub fn load(traffic: &mut Named<TrafficSection>, duration: Span, problems: &mut 
     for (name, _, section) in traffic.sound_mut() {
         let place = |field: &str| section.model.places.at(field);
         let places = ["file", "hash"].map(place);
-        let TrafficParams::Capture(params) = &mut section.model.value else { continue };
+        let Some(params) = section.model.value.replayed() else { continue };
         no_effect(params, &section.common, problems);
         let read = match read(params) {
             Ok(read) => read,
@@ -148,7 +149,7 @@ impl Reading<'_> {
     fn add(&mut self, number: u64, stamp: Option<u64>, headers: &IpHeaders) -> Result<(), Fault> {
         let dscp = Dscp::new(headers.dscp).expect("six bits");
         let packet = Packet { dscp, ..Packet::default() };
-        if !self.matches.flow(&flow_headers(headers)) || !self.matches.packet(&packet) {
+        if !self.matches.flow(&FlowKey::of(headers).headers()) || !self.matches.packet(&packet) {
             return Ok(());
         }
         let Some(stamp) = stamp else {
@@ -170,19 +171,6 @@ impl Reading<'_> {
         let ecn = Ecn::from_bits(headers.ecn);
         self.packets.push(Replayed { at, flow, wire: headers.lengths.l3, dscp, ecn });
         Ok(())
-    }
-}
-
-fn flow_headers(headers: &IpHeaders) -> FlowHeaders {
-    FlowHeaders {
-        protocol: headers.protocol,
-        source: headers.source,
-        destination: headers.destination,
-        source_port: headers.ports.map_or(0, |ports| ports.source),
-        destination_port: headers.ports.map_or(0, |ports| ports.destination),
-        traffic: String::new(),
-        class: String::new(),
-        rtt: None,
     }
 }
 

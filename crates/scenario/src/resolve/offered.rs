@@ -12,8 +12,8 @@ use perhop_core::units::{Bytes, Span, Time};
 use perhop_sim::net::Router;
 use perhop_sim::plan;
 use perhop_sim::traffic::LARGEST_PACKET;
-use perhop_sim::traffic::{AnyTraffic, Carrier, TrafficParams, TrafficScope};
-use perhop_sim::transport;
+use perhop_sim::traffic::{AnyTraffic, Carrier, Traffic as _, TrafficModel as _, TrafficScope, Transport};
+use perhop_sim::transport::{self, CongestionLaw as _};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Most links of all routes: about 100 B are kept of each. With more, the rest of the traffic is not read.
@@ -74,17 +74,15 @@ pub fn tcp_section(model: &Model, stated: Option<&TcpRef>) -> Option<TcpSection>
 pub fn fill_defaults(traffic: &mut Named<TrafficSection>) {
     for (name, place, section) in traffic.sound_mut() {
         section.common.class.get_or_insert_with(|| Name(name.to_owned()));
-        let captured = matches!(section.model.value, TrafficParams::Capture(_));
-        let spread = if captured { Span::ZERO } else { Span::from_s(1) };
-        section.common.spread.get_or_insert(Spanned::new(place, spread));
+        section.common.spread.get_or_insert(Spanned::new(place, section.model.spread()));
         let scope = TrafficScope { segment: LARGEST_PACKET, senders: 1, ..scope_of(section) };
-        let source = section.model.build(&scope);
-        if matches!(section.model.value, TrafficParams::Quic(_)) {
-            section.common.ecn.get_or_insert(Spanned::new(place, true));
-        }
-        if source.is_ok_and(|source| source.is_tcp()) {
-            let preset = || TcpRef::Named(stack::DEFAULT.to_owned());
-            section.common.tcp.get_or_insert_with(|| Spanned::new(place, preset()));
+        match section.model.transport() {
+            Transport::Quic(_) => _ = section.common.ecn.get_or_insert(Spanned::new(place, true)),
+            Transport::Tcp if section.model.build(&scope).is_ok() => {
+                let preset = || TcpRef::Named(stack::DEFAULT.to_owned());
+                section.common.tcp.get_or_insert_with(|| Spanned::new(place, preset()));
+            }
+            Transport::Tcp | Transport::Udp => {}
         }
     }
 }
@@ -162,9 +160,10 @@ impl Reading<'_> {
             ways.into_iter().collect::<Option<Vec<_>>>()
         });
         let (from, to, config, source, ways, ()) = (from?, to?, tcp?.1, source?, ways?, times?);
-        let (header, tcp) = (u32::from(config.header), source.is_tcp());
-        let data = source.largest_datagram().map_or(u32::from(config.mss) + header, |size| size.get() as u32);
-        let ack = match source.carrier() {
+        let (header, model) = (u32::from(config.header), &self.section.model);
+        let tcp = model.transport() == Transport::Tcp;
+        let data = model.largest_datagram().map_or(u32::from(config.mss) + header, |size| size.get() as u32);
+        let ack = match model.carrier() {
             Carrier::Datagrams => 0,
             _ if !tcp => data,
             Carrier::Responses => header + u32::from(config.mss),
@@ -182,7 +181,7 @@ impl Reading<'_> {
 
     /// What is not ECN-capable cannot carry ECT(1), and QUIC's congestion controllers are those of ECT(0).
     fn l4s(&mut self, capable: bool) -> Option<()> {
-        let quic = matches!(self.section.model.value, TrafficParams::Quic(_));
+        let quic = matches!(self.section.model.transport(), Transport::Quic(_));
         let Some(Spanned { place, value: true }) = self.section.common.l4s.filter(|_| !capable || quic) else {
             return Some(());
         };
@@ -210,7 +209,7 @@ impl Reading<'_> {
     }
 
     fn source(&mut self, segment: Bytes) -> Option<AnyTraffic> {
-        if matches!(self.section.model.value, TrafficParams::Quic(_)) && !HAS_QUIC {
+        if matches!(self.section.model.transport(), Transport::Quic(_)) && !HAS_QUIC {
             let message = "model \"quic\" is not in this perhop, which was built without its feature `quic`";
             let help = "cargo build --release -p perhop --features quic";
             return self.problems.error("E265", self.section.model.place("model"), message).help(help).none();
@@ -222,14 +221,16 @@ impl Reading<'_> {
         };
         let place = |field| self.section.model.place(field);
         source.warnings().iter().for_each(|advice| self.problems.advise(advice, place(advice.field)));
-        if senders > 1 && source.carrier() != Carrier::Responses {
+        if senders > 1 && self.section.model.carrier() != Carrier::Responses {
             let message = format!("model \"{}\" has one sender, `from` names {senders}", self.section.model.name());
             let help = "write a table for each, as in [traffic.\"f{1..3}\"] with from = \"S{i}\"";
             return self.problems.error("E262", self.section.common.from.place, message).help(help).none();
         }
-        if let (false, Some(tcp)) = (source.is_tcp(), &self.section.common.tcp) {
+        if let Some(tcp) = &self.section.common.tcp
+            && self.section.model.transport() != Transport::Tcp
+        {
             let message = format!("`tcp` has no effect on model \"{}\"", self.section.model.name());
-            let help = match source.carrier() {
+            let help = match self.section.model.carrier() {
                 Carrier::Datagrams => "remove it; this model sends datagrams",
                 _ => "remove it; QUIC has its own `congestion`, `initial-window` and `receive-window`, beside `model`",
             };

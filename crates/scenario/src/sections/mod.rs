@@ -26,3 +26,5 @@ pub mod chosen;
 pub mod named;
 /// All sections read.
 pub mod model;
+/// What the sections make of a file.
+pub mod kind;

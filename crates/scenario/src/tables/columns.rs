@@ -1,7 +1,8 @@
 //! Tables of columns: the one shape in which results leave the simulator, for Parquet, Python and the terminal.
 //!
-//! A column's name ends with its unit; unknown values are null, never -1.
+//! Unknown values are null, never -1.
 
+use super::column::{Column, Kind, Role, Unit, measure, name, quantile, total};
 use perhop_core::count::Count;
 use perhop_core::verdict::Reason;
 use perhop_sim::record::Quantiles;
@@ -26,6 +27,15 @@ impl Values {
             Self::Integers(v) => v.len(),
             Self::Reals(v) => v.len(),
             Self::Texts(v) => v.len(),
+        }
+    }
+
+    /// What they are.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Self::Integers(_) => Kind::Integer,
+            Self::Reals(_) => Kind::Real,
+            Self::Texts(_) => Kind::Text,
         }
     }
 
@@ -102,76 +112,130 @@ impl Table {
     }
 }
 
-/// Makes a table of a row for each of `rows`: every column is declared with its name and where its value is found.
+/// A table with what its columns are.
+#[derive(Clone, Debug)]
+pub struct Made {
+    /// What the table is.
+    pub declared: Declared,
+    /// Its values.
+    pub table: Table,
+}
+
+/// What a table is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Declared {
+    /// Its name.
+    pub name: &'static str,
+    /// The columns that tell its rows apart, in the order in which they are printed; none where rows are events or times.
+    pub by: &'static [&'static str],
+    /// Its columns, in their order.
+    pub columns: Vec<Column>,
+}
+
+impl Declared {
+    /// A column by its name.
+    pub fn column(&self, name: &str) -> Option<&Column> {
+        self.columns.iter().find(|column| column.name == name)
+    }
+}
+
+/// Makes a table of a row for each of `rows`: every column is declared, with where its value is found.
 pub struct Columns<'r, R> {
     rows: &'r [R],
-    table: Table,
+    made: Made,
 }
 
 impl<'r, R> Columns<'r, R> {
-    /// No columns yet.
-    pub fn of(name: &'static str, rows: &'r [R]) -> Self {
-        Self { rows, table: Table::new(name, Vec::new()) }
+    /// No columns yet. `by` names those that tell the rows apart.
+    pub fn of(name: &'static str, by: &'static [&'static str], rows: &'r [R]) -> Self {
+        let declared = Declared { name, by, columns: Vec::new() };
+        Self { rows, made: Made { declared, table: Table::new(name, Vec::new()) } }
     }
 
-    /// A count.
-    pub fn integer<V: Into<Option<u64>>>(self, name: &str, value: impl Fn(&R) -> V) -> Self {
+    /// Whole numbers.
+    pub fn integer<V: Into<Option<u64>>>(self, column: Column, value: impl Fn(&R) -> V) -> Self {
         let values = self.rows.iter().map(|row| value(row).into().map(|n| n as i64)).collect();
-        self.add(name, Values::Integers(values))
+        self.add(column.of(Kind::Integer), Values::Integers(values))
     }
 
-    /// A measure; null unless finite.
-    pub fn real<V: Into<Option<f64>>>(self, name: &str, value: impl Fn(&R) -> V) -> Self {
+    /// Numbers; null unless finite.
+    pub fn real<V: Into<Option<f64>>>(self, column: Column, value: impl Fn(&R) -> V) -> Self {
         let values = self.rows.iter().map(|row| value(row).into().filter(|x| x.is_finite())).collect();
-        self.add(name, Values::Reals(values))
+        self.add(column, Values::Reals(values))
     }
 
-    /// A name.
-    pub fn text<V: Into<Option<String>>>(self, name: &str, value: impl Fn(&R) -> V) -> Self {
+    /// Names.
+    pub fn text<V: Into<Option<String>>>(self, of: &'static str, doc: &'static str, value: impl Fn(&R) -> V) -> Self {
         let mut known = Known::default();
         let values = self.rows.iter().map(|row| value(row).into().map(|text| known.share(&text))).collect();
-        self.add(name, Values::Texts(values))
+        self.add(name(of, doc), Values::Texts(values))
     }
 
-    fn add(mut self, name: &str, values: Values) -> Self {
-        self.table.columns.push((name.to_owned(), values));
+    /// Numbers that name rows.
+    pub fn number<V: Into<Option<u64>>>(self, of: &'static str, doc: &'static str, value: impl Fn(&R) -> V) -> Self {
+        self.integer(name(of, doc), value)
+    }
+
+    fn add(mut self, mut column: Column, values: Values) -> Self {
+        if self.made.declared.by.contains(&&*column.name) {
+            column.role = Role::Key;
+        }
+        self.made.table.columns.push((column.name.clone().into_owned(), values));
+        self.made.declared.columns.push(column);
         self
     }
 
     /// All of them.
-    pub fn table(self) -> Table {
-        self.table
+    pub fn made(self) -> Made {
+        self.made
     }
 }
 
 /// One measure of a distribution.
-type Measure = fn(Quantiles) -> f64;
+type Value = fn(Quantiles) -> f64;
 
 impl<R> Columns<'_, R> {
-    /// `X_packets` and `X_bytes`.
-    pub fn count(self, name: &str, of: impl Fn(&R) -> Count) -> Self {
-        let packets = self.integer(&format!("{name}_packets"), |row| of(row).packets);
-        packets.integer(&format!("{name}_bytes"), |row| of(row).bytes)
+    /// `X_packets` and `X_bytes`, as `accounting` counts these.
+    pub fn count(self, of: &str, doc: &'static str, value: impl Fn(&R) -> Count) -> Self {
+        let packets = total(format!("{of}_packets"), Unit::Packets, doc);
+        let bytes = total(format!("{of}_bytes"), Unit::Bytes, doc).accounted();
+        self.integer(packets, |row| value(row).packets).integer(bytes, |row| value(row).bytes)
     }
 
     /// `dropped_X_packets` for each reason listed.
     pub fn dropped(self, reasons: &[Reason], of: impl Fn(&R, Reason) -> Count) -> Self {
         reasons.iter().fold(self, |columns, reason| {
-            columns.integer(&format!("dropped_{}_packets", reason.name()), |row| of(row, *reason).packets)
+            let column = total(format!("dropped_{}_packets", reason.name()), Unit::Packets, why(*reason));
+            columns.integer(column, |row| of(row, *reason).packets)
         })
     }
 
     /// `X_mean_ms` to `X_max_ms`.
-    pub fn quantiles(self, name: &str, of: impl Fn(&R) -> Option<Quantiles>) -> Self {
-        let each: [(&str, Measure); 6] = [
-            ("mean", |q| q.mean / 1e6),
-            ("sd", |q| q.sd / 1e6),
-            ("p50", |q| q.p50 as f64 / 1e6),
-            ("p99", |q| q.p99 as f64 / 1e6),
-            ("p999", |q| q.p999 as f64 / 1e6),
-            ("max", |q| q.max as f64 / 1e6),
+    pub fn quantiles(self, of: &str, doc: &'static str, value: impl Fn(&R) -> Option<Quantiles>) -> Self {
+        let each: [(&str, &str, Value); 6] = [
+            ("mean", "mean", |q| q.mean / 1e6),
+            ("sd", "sd", |q| q.sd / 1e6),
+            ("p50", "p50", |q| q.p50 as f64 / 1e6),
+            ("p99", "p99", |q| q.p99 as f64 / 1e6),
+            ("p999", "p99.9", |q| q.p999 as f64 / 1e6),
+            ("max", "max", |q| q.max as f64 / 1e6),
         ];
-        each.into_iter()
-            .fold(self, |columns, (what, value)| columns.real(&format!("{name}_{what}_ms"), |row| of(row).map(value)))
+        each.into_iter().fold(self, |columns, (ending, what, of_all)| {
+            let name = format!("{of}_{ending}_ms");
+            let is_exact = matches!(what, "mean" | "sd" | "max");
+            let column = if is_exact { measure(name, Unit::Ms, doc) } else { quantile(name, doc) };
+            columns.real(column.printed(format!("{of} {what}")), |row| value(row).map(of_all))
+        })
+    }
+}
+
+/// What is dropped for a reason.
+const fn why(reason: Reason) -> &'static str {
+    match reason {
+        Reason::Policer => "of these, dropped by a conditioner or its action",
+        Reason::Early => "of these, dropped by the AQM's draw, before the queue was full",
+        Reason::Forced => "of these, dropped by the AQM, because its average was beyond the maximum",
+        Reason::Overflow => "of these, dropped because the queue was full",
+        Reason::Wire => "of these, lost on the wire (`loss`)",
     }
 }

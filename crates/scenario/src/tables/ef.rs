@@ -1,6 +1,7 @@
 //! What checks of a replication found.
 
-use super::columns::{Columns, Table};
+use super::column::{Column, Unit, measure, total};
+use super::columns::{Columns, Made};
 use crate::sections::settings::Accounting;
 use perhop_core::units::NS_PER_S;
 use perhop_sim::plan::{Aggregate, EfCheck, Plan};
@@ -10,7 +11,13 @@ use serde::{Deserialize, Serialize};
 /// The name of the table.
 pub const NAME: &str = "ef";
 /// What a row over all replications has.
-pub const MEASURES: [&str; 6] = ["rate_bit_s", "packets", "dropped_packets", "e_a_ms", "e_p_ms", "worst_at_s"];
+pub const MEASURES: [&str; 6] = ["rate_bit_s", "packets", "dropped_packets", "e_a_ms", "e_p_ms", WORST];
+const WORST: &str = "worst_at_s";
+
+/// When the packet behind the largest E_a of all replications left.
+pub fn worst_at() -> Column {
+    measure(WORST, Unit::S, "when the packet behind the largest E_a of all replications left")
+}
 
 /// What a check found, as the manifest keeps it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -97,19 +104,26 @@ fn counts(plan: &Plan, check: &EfCheck) -> String {
 }
 
 /// The table of a replication, a row for each check.
-pub fn table(found: &[Found]) -> Table {
+pub fn table(found: &[Found]) -> Made {
     let ms = |ns: Option<i64>| ns.map(|ns| ns as f64 / 1e6);
     let s = |ns: Option<u64>| ns.map(|ns| ns as f64 / NS_PER_S as f64);
-    Columns::of(NAME, found)
-        .text("hop", |it| it.hop.clone())
-        .text("aggregate", |it| it.aggregate.clone())
-        .integer("rate_bit_s", |it| it.rate_bit_s)
-        .text("counts", |it| it.counts.clone())
-        .integer("packets", |it| it.packets)
-        .integer("dropped_packets", |it| it.dropped_packets)
-        .real("e_a_ms", |it| ms(it.e_a_ns))
-        .real("e_a_at_s", |it| s(it.e_a_at_ns))
-        .real("e_p_ms", |it| ms(it.e_p_ns))
-        .real("e_p_at_s", |it| s(it.e_p_at_ns))
-        .table()
+    let counts =
+        "which bytes R and l_j count: `accounting`, and the framing of the class that R is of: `l3, overhead 4B`";
+    let packets = |name: &'static str, doc| total(name, Unit::Packets, doc);
+    let error = |name: &'static str, doc| measure(name, Unit::Ms, doc);
+    let at = |name: &'static str, doc| measure(name, Unit::S, doc);
+    Columns::of(NAME, &["hop", "aggregate", "rate_bit_s"], found)
+        .text("hop", "the port", |it| it.hop.clone())
+        .text("aggregate", "its packets: `EF`, `EF+CS5`, `class voice`", |it| it.aggregate.clone())
+        .integer(measure("rate_bit_s", Unit::BitS, "R, the rate that they are held against"), |it| it.rate_bit_s)
+        .text("counts", counts, |it| it.counts.clone())
+        .integer(packets("packets", "those that left the port, of packets that came after the warm-up"), |it| {
+            it.packets
+        })
+        .integer(packets("dropped_packets", "those that it dropped, the same"), |it| it.dropped_packets)
+        .real(error("e_a_ms", "E_a, the largest `d_j - f_j`; null without packets").printed("E_a"), |it| ms(it.e_a_ns))
+        .real(at("e_a_at_s", "when that packet left"), |it| s(it.e_a_at_ns))
+        .real(error("e_p_ms", "E_p, the largest `D_j - F_j`; null without packets").printed("E_p"), |it| ms(it.e_p_ns))
+        .real(at("e_p_at_s", "when that packet left"), |it| s(it.e_p_at_ns))
+        .made()
 }

@@ -1,47 +1,65 @@
 //! What flows and destinations got: `flows`, `arrivals`, `flow_series`.
 
 use super::Run;
-use super::columns::{Columns, Table};
+use super::column::{Column, Unit, measure, rate, total};
+use super::columns::{Columns, Made};
+use super::ports::TIME;
 
-pub(super) fn arrivals(run: Run<'_>) -> Table {
-    Columns::of("arrivals", &run.rows(&run.outcome.arrivals))
-        .text("class", |r| r.run.class(r.it.class))
-        .text("colour", |r| r.it.colour.name().to_owned())
-        .count("delivered", |r| r.it.delivered)
-        .real("throughput_bit_s", |r| r.run.bit_s(r.it.delivered.bytes))
-        .quantiles("delay", |r| r.it.delay)
-        .quantiles("jitter", |r| r.it.jitter)
-        .table()
+const DELAY: &str = "one-way delay, from sending to arrival";
+const JITTER: &str = "absolute difference between the delays of successive packets of a flow";
+
+fn delivered() -> Column {
+    rate("throughput_bit_s", "those bytes over the measured time").printed("delivered").accounted()
 }
 
-pub(super) fn flows(run: Run<'_>) -> Table {
-    Columns::of("flows", &run.rows(&run.outcome.flows))
-        .text("class", |r| r.run.class(usize::from(r.run.plan.traffic[r.it.table].class)))
-        .text("traffic", |r| r.run.traffic(r.it.table))
-        .integer("flow", |r| u64::from(r.it.number))
-        .count("sent", |r| r.it.counts.sent)
-        .count("delivered", |r| r.it.counts.delivered)
-        .count("dropped", |r| r.it.counts.dropped)
-        .real("throughput_bit_s", |r| r.run.bit_s(r.it.counts.delivered.bytes))
-        .real("goodput_bit_s", |r| r.run.bit_s(r.it.goodput_bytes))
-        .integer("segments", |r| r.it.tcp.map(|tcp| tcp.segments))
-        .integer("retransmitted_segments", |r| r.it.tcp.map(|tcp| tcp.retransmitted))
-        .integer("timeouts", |r| r.it.tcp.map(|tcp| u64::from(tcp.timeouts)))
-        .integer("fast_retransmits", |r| r.it.tcp.map(|tcp| u64::from(tcp.fast_retransmits)))
-        .integer("window_cuts", |r| r.it.cuts)
-        .quantiles("delay", |r| r.it.delay)
-        .quantiles("jitter", |r| r.it.jitter)
-        .table()
+pub(super) fn arrivals(run: Run<'_>) -> Made {
+    Columns::of("arrivals", &["class", "colour"], &run.rows(&run.outcome.arrivals))
+        .text("class", "class of the traffic", |r| r.run.class(r.it.class))
+        .text("colour", "colour at the end of the path", |r| r.it.colour.name().to_owned())
+        .count("delivered", "arrived", |r| r.it.delivered)
+        .real(delivered(), |r| r.run.bit_s(r.it.delivered.bytes))
+        .quantiles("delay", DELAY, |r| r.it.delay)
+        .quantiles("jitter", JITTER, |r| r.it.jitter)
+        .made()
 }
 
-pub(super) fn flow_series(run: Run<'_>) -> Table {
-    Columns::of("flow_series", &run.outcome.series.flows)
-        .real("t_s", |it| it.at.seconds())
-        .text("traffic", |it| run.traffic(it.table as usize))
-        .integer("flow", |it| u64::from(it.number))
-        .integer("delivered_bytes", |it| it.delivered_bytes)
-        .integer("goodput_bytes", |it| it.goodput_bytes)
-        .real("cwnd_segments", |it| it.cwnd)
-        .real("srtt_ms", |it| it.srtt.map(|it| it.seconds() * 1e3))
-        .table()
+pub(super) fn flows(run: Run<'_>) -> Made {
+    let tcp = |name: &'static str| total(name, Unit::None, "of TCP, else null");
+    let cuts = "all cuts of the congestion window: for a loss, a time-out or an answer to ECN; of TCP without ECN they are \
+                `timeouts` + `fast_retransmits`; of TCP and of QUIC's CUBIC and NewReno, else null";
+    let goodput = rate("goodput_bit_s", "payload the application received, for TCP in order");
+    Columns::of("flows", &["traffic", "flow"], &run.rows(&run.outcome.flows))
+        .text("class", "class of the traffic", |r| r.run.class(usize::from(r.run.plan.traffic[r.it.table].class)))
+        .text("traffic", "name of the `[traffic]` table", |r| r.run.traffic(r.it.table))
+        .number("flow", "number of the source, from 0", |r| u64::from(r.it.number))
+        .count("sent", "sent, retransmissions included", |r| r.it.counts.sent)
+        .count("delivered", "arrived", |r| r.it.counts.delivered)
+        .count("dropped", "lost anywhere on the way", |r| r.it.counts.dropped)
+        .real(delivered(), |r| r.run.bit_s(r.it.counts.delivered.bytes))
+        .real(goodput, |r| r.run.bit_s(r.it.goodput_bytes))
+        .integer(tcp("segments"), |r| r.it.tcp.map(|tcp| tcp.segments))
+        .integer(tcp("retransmitted_segments"), |r| r.it.tcp.map(|tcp| tcp.retransmitted))
+        .integer(tcp("timeouts"), |r| r.it.tcp.map(|tcp| u64::from(tcp.timeouts)))
+        .integer(tcp("fast_retransmits"), |r| r.it.tcp.map(|tcp| u64::from(tcp.fast_retransmits)))
+        .integer(total("window_cuts", Unit::None, cuts), |r| r.it.cuts)
+        .quantiles("delay", DELAY, |r| r.it.delay)
+        .quantiles("jitter", JITTER, |r| r.it.jitter)
+        .made()
+}
+
+pub(super) fn flow_series(run: Run<'_>) -> Made {
+    let total = |name: &'static str, doc| total(name, Unit::Bytes, doc);
+    let cwnd = measure("cwnd_segments", Unit::None, "the congestion window then; null without TCP or QUIC");
+    let srtt = "the smoothed round trip then; null without TCP or QUIC, and before the first measurement";
+    Columns::of("flow_series", &[], &run.outcome.series.flows)
+        .real(measure("t_s", Unit::S, TIME), |it| it.at.seconds())
+        .text("traffic", "name of the `[traffic]` table", |it| run.traffic(it.table as usize))
+        .number("flow", "number of the source, from 0", |it| u64::from(it.number))
+        .integer(total("delivered_bytes", "at the destination, since the start of the run").accounted(), |it| {
+            it.delivered_bytes
+        })
+        .integer(total("goodput_bytes", "payload in order, since the start of the run"), |it| it.goodput_bytes)
+        .real(cwnd, |it| it.cwnd)
+        .real(measure("srtt_ms", Unit::Ms, srtt), |it| it.srtt.map(|it| it.seconds() * 1e3))
+        .made()
 }

@@ -15,19 +15,25 @@
 //! | `links`        | direction of a link                            |
 //! | `series`       | time x hop x quantity, if asked for            |
 //! | `flow_series`  | time x flow, if asked for                      |
+//!
+//! Made from these, or beside them: `classes`, `ef`, `events`.
 
-use columns::Table;
+use column::Column;
+use columns::{Declared, Made, Table};
 use perhop_sim::Outcome;
 use perhop_sim::plan::Plan;
+use std::sync::OnceLock;
 
+/// What each class got.
+pub mod classes;
+/// What a column is.
+pub mod column;
 /// Tables of columns.
 pub mod columns;
 /// Aggregates held against their rates.
 pub mod ef;
 /// Packets at ports.
 pub mod events;
-/// What a column's name says of its values.
-pub mod meaning;
 /// Names that a key of a sweep cannot have.
 pub mod reserved;
 
@@ -99,22 +105,42 @@ const NODES: &str = "nodes";
 /// A table that has no file when it is empty, without rows; `None` for one that always has its file.
 pub fn without_rows(name: &str) -> Option<Table> {
     match name {
-        SERIES => Some(ports::series_of(&[], |_| String::new())),
-        NODES => Some(ports::nodes_of(&[])),
+        SERIES => Some(ports::series_of(&[], |_| String::new()).table),
+        NODES => Some(ports::nodes_of(&[]).table),
         _ => None,
     }
 }
 
-/// What rows of classes have, by point: as means over the replications.
-pub const OF_CLASSES: [&str; 5] = ["throughput_bit_s", "goodput_bit_s", "loss_percent", "delay_p50_ms", "delay_p99_ms"];
+/// What every table is, in the order of [`NAMES`]; then what is put together from them, and what is asked for beside them.
+pub fn declared() -> &'static [Declared] {
+    static DECLARED: OnceLock<Vec<Declared>> = OnceLock::new();
+    DECLARED.get_or_init(|| {
+        let files = made(&Plan::default(), &Outcome::default());
+        let others = [classes::table(&[]), ef::table(&[])];
+        files.into_iter().chain(others).map(|made| made.declared).chain([events::declared()]).collect()
+    })
+}
 
-/// The tables of a run in which nothing happened.
-pub fn empty() -> Vec<Table> {
-    tables(&Plan::default(), &Outcome::default())
+/// What a table is.
+pub fn declaration(table: &str) -> Option<&'static Declared> {
+    declared().iter().find(|declared| declared.name == table)
+}
+
+/// A column of a table.
+///
+/// # Panics
+/// When the table has no such column.
+pub fn column(table: &str, name: &str) -> &'static Column {
+    let found = declaration(table).and_then(|declared| declared.column(name));
+    found.unwrap_or_else(|| panic!("{table} has no column {name}"))
 }
 
 /// All tables of a replication.
 pub fn tables(plan: &Plan, outcome: &Outcome) -> Vec<Table> {
+    made(plan, outcome).into_iter().map(|made| made.table).collect()
+}
+
+fn made(plan: &Plan, outcome: &Outcome) -> Vec<Made> {
     let run = Run { plan, outcome, seconds: outcome.measured.seconds() };
     vec![
         ports::summary(run),
@@ -131,4 +157,84 @@ pub fn tables(plan: &Plan, outcome: &Outcome) -> Vec<Table> {
         ports::series(run),
         flows::flow_series(run),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::column::{Kind, Unit};
+    use super::*;
+    use std::collections::BTreeSet;
+
+    fn all() -> impl Iterator<Item = (&'static str, &'static Column)> {
+        declared().iter().flat_map(|of| of.columns.iter().map(|column| (of.name, column)))
+    }
+
+    /// The longest ending of a unit that a name has.
+    fn ending(name: &str) -> &'static str {
+        use Unit::*;
+        let endings = [BitS, Ms, S, Ns, Bytes, Packets, Percent].map(Unit::ending);
+        let has = |ending: &&str| name == *ending || name.ends_with(&format!("_{ending}"));
+        endings.into_iter().filter(has).max_by_key(|it| it.len()).unwrap_or("")
+    }
+
+    /// Nothing reads a unit from a name: people do.
+    #[test]
+    fn a_name_ends_with_its_unit() {
+        for (table, column) in all() {
+            assert_eq!(ending(&column.name), column.unit.ending(), "{table}.{}", column.name);
+        }
+    }
+
+    #[test]
+    fn every_column_is_explained() {
+        for (table, column) in all() {
+            assert!(column.doc.len() > 3 && !column.doc.ends_with('.'), "{table}.{}: {:?}", column.name, column.doc);
+            assert!(!column.doc.contains('|') && !column.words().is_empty(), "{table}.{}", column.name);
+            assert!(column.kind != Kind::Text || column.role.names(), "{table}.{}", column.name);
+        }
+    }
+
+    /// What tells rows apart is declared once, before the columns, and each of it is one.
+    #[test]
+    fn keys_are_columns() {
+        for of in declared() {
+            let keys: BTreeSet<_> =
+                of.columns.iter().filter(|it| it.role == column::Role::Key).map(|it| &*it.name).collect();
+            assert_eq!(keys, of.by.iter().copied().collect(), "{}", of.name);
+        }
+        assert_eq!(declared()[..NAMES.len()].iter().map(|of| of.name).collect::<Vec<_>>(), NAMES);
+    }
+
+    /// Of one quantity in several tables unit and printed name are the same.
+    #[test]
+    fn names_mean_the_same_everywhere() {
+        let apart = ["nodes.throughput_bit_s", "traffic.flows"];
+        for (table, ours) in all().filter(|(table, it)| !apart.contains(&&*format!("{table}.{}", it.name))) {
+            for (other, theirs) in
+                all().filter(|(other, it)| it.name == ours.name && !apart.contains(&&*format!("{other}.{}", it.name)))
+            {
+                let what = |it: &Column| (it.unit, it.words(), it.accounted);
+                assert_eq!(what(ours), what(theirs), "{} of {table} and {other}", ours.name);
+            }
+        }
+    }
+
+    /// Payload is not what meters count, nor are the rates of links, which send IP packets.
+    #[test]
+    fn bytes_are_counted_as_accounting_says() {
+        let of = |(table, name)| column(table, name).accounted;
+        assert!(
+            [("summary", "arrived_bytes"), ("arrivals", "throughput_bit_s"), ("conditioners", "bytes")]
+                .map(of)
+                .iter()
+                .all(|it| *it)
+        );
+        let others = [
+            ("flows", "goodput_bit_s"),
+            ("transfers", "payload_bytes"),
+            ("links", "rate_bit_s"),
+            ("flows", "sent_packets"),
+        ];
+        assert!(!others.map(of).iter().any(|it| *it));
+    }
 }

@@ -1,6 +1,7 @@
 //! What happened at ports: `summary`, `queues`, `nodes`, `conditioners`, `tallies`, `links`, `series`.
 
-use super::columns::{Columns, Table};
+use super::column::{Unit, measure, rate, share, total};
+use super::columns::{Columns, Made};
 use super::parts::ms;
 use super::{NODES, Run, SERIES};
 use perhop_core::count::Count;
@@ -11,19 +12,31 @@ use perhop_core::verdict::Reason;
 use perhop_sim::plan;
 use perhop_sim::record::{ConditionerRow, HopRow, NodeRow, Sample};
 
-pub(super) fn summary(run: Run<'_>) -> Table {
-    Columns::of("summary", &run.rows(&run.outcome.ports.hops))
-        .text("class", |r| r.run.class(r.it.class))
-        .text("colour", |r| r.it.colour.name().to_owned())
-        .text("hop", |r| r.run.hop(r.it.link))
-        .count("arrived", |r| r.it.fates.arrived + r.it.policed)
-        .count("queued", |r| r.it.fates.queued)
-        .count("marked", |r| r.it.fates.marked)
-        .count("dropped", |r| Reason::ALL.into_iter().map(|reason| lost_by(r.it, reason)).sum())
+const WAIT: &str = "time from arrival to the start of transmission, over all packets sent, including those that did not wait; \
+                    mean, (population) standard deviation and maximum are exact, the others have two significant digits";
+const KIND: &str = "its scheduler or the AQM of its queue; `class` for one of `htb` with classes below it";
+const SHAPED: &str = "its shaper's rate when the run begins; null without shaper";
+const OWNER: &str = "the conditioner that it is of; null for the queue and its AQM";
+/// Of a sample.
+pub(super) const TIME: &str = "time since the start of the run";
+
+pub(super) fn summary(run: Run<'_>) -> Made {
+    Columns::of("summary", &["hop", "class", "colour"], &run.rows(&run.outcome.ports.hops))
+        .text("class", "class of the traffic", |r| r.run.class(r.it.class))
+        .text("colour", "colour after the port's conditioners", |r| r.it.colour.name().to_owned())
+        .text("hop", "the port, `C -> E2`", |r| r.run.hop(r.it.link))
+        .count("arrived", "arrived at the port, including those its policers drop", |r| {
+            r.it.fates.arrived + r.it.policed
+        })
+        .count("queued", "entered the queue", |r| r.it.fates.queued)
+        .count("marked", "of these, marked CE (ECN)", |r| r.it.fates.marked)
+        .count("dropped", "dropped, for any reason", |r| {
+            Reason::ALL.into_iter().map(|reason| lost_by(r.it, reason)).sum()
+        })
         .dropped(&Reason::ALL, |r, reason| lost_by(r.it, reason))
-        .count("delivered", |r| r.it.delivered)
-        .quantiles("wait", |r| r.it.wait)
-        .table()
+        .count("delivered", "came out at the other end of the link", |r| r.it.delivered)
+        .quantiles("wait", WAIT, |r| r.it.wait)
+        .made()
 }
 
 /// Dropped at a hop, by its conditioners, its queue or on its wire.
@@ -37,20 +50,20 @@ fn lost_by(hop: &HopRow, reason: Reason) -> Count {
 }
 
 /// Queues are numbered from 1, in the order of the scheduler's classes.
-pub(super) fn queues(run: Run<'_>) -> Table {
+pub(super) fn queues(run: Run<'_>) -> Made {
     let of_queues = |reason: &Reason| !matches!(reason, Reason::Policer | Reason::Wire);
     let reasons: Vec<_> = Reason::ALL.into_iter().filter(of_queues).collect();
-    Columns::of("queues", &run.rows(&run.outcome.ports.queues))
-        .text("hop", |r| r.run.hop(r.it.link))
-        .integer("queue", |r| r.it.queue as u64 + 1)
-        .count("arrived", |r| r.it.fates.arrived)
-        .count("queued", |r| r.it.fates.queued)
-        .count("marked", |r| r.it.fates.marked)
-        .count("dropped", |r| r.it.fates.lost())
+    Columns::of("queues", &["hop", "queue"], &run.rows(&run.outcome.ports.queues))
+        .text("hop", "the port", |r| r.run.hop(r.it.link))
+        .number("queue", "position of the class in the scheduler's list, from 1", |r| r.it.queue as u64 + 1)
+        .count("arrived", "arrived for this queue", |r| r.it.fates.arrived)
+        .count("queued", "entered it", |r| r.it.fates.queued)
+        .count("marked", "of these, marked CE (ECN)", |r| r.it.fates.marked)
+        .count("dropped", "dropped, for any reason", |r| r.it.fates.lost())
         .dropped(&reasons, |r, reason| r.it.fates.dropped[reason as usize])
-        .count("sent", |r| r.it.sent)
-        .quantiles("wait", |r| r.it.wait)
-        .table()
+        .count("sent", "transmitted from it", |r| r.it.sent)
+        .quantiles("wait", "time from arrival to the start of transmission", |r| r.it.wait)
+        .made()
 }
 
 /// A node of a tree, with the rate that it has.
@@ -86,25 +99,37 @@ impl<'a> Noded<'a> {
     }
 }
 
-pub(super) fn nodes(run: Run<'_>) -> Table {
+pub(super) fn nodes(run: Run<'_>) -> Made {
     nodes_of(&run.outcome.ports.nodes.iter().map(|row| Noded::new(run, row)).collect::<Vec<_>>())
 }
 
-pub(super) fn nodes_of(rows: &[Noded<'_>]) -> Table {
-    Columns::of(NODES, rows)
-        .text("hop", |r| r.run.hop(r.row.link))
-        .text("node", |r| r.row.branch.path.clone())
-        .text("kind", |r| r.kind.to_owned())
-        .integer("queue", Noded::queue)
-        .count("arrived", |r| r.row.fates.arrived)
-        .count("dropped", |r| r.row.fates.lost())
-        .count("sent", |r| r.row.sent)
-        .real("throughput_bit_s", |r| r.run.bit_s(r.row.sent.bytes))
-        .integer("rate_bit_s", |r| r.shaper.map(|shaper| shaper.rate.bit_s()))
-        .real("used", Noded::used)
-        .real("held", |r| r.row.let_go.map(|it| it.held.seconds() / r.run.seconds))
-        .quantiles("wait", |r| r.row.wait)
-        .table()
+pub(super) fn nodes_of(rows: &[Noded<'_>]) -> Made {
+    let node = "the node as `explain` names it: `root`, `2` for its second class, `2.1` for the first class of that, in \
+                `htb` a class's name";
+    let below = "summed over the queues below it; what arrived and is neither sent nor dropped still waits";
+    let used = "share of that rate that it used, by the bytes that the shaper counts; null without shaper";
+    let held = "share of the measured time in which packets waited for the shaper's tokens, whatever was on the line \
+                meanwhile; null without shaper";
+    Columns::of(NODES, &["hop", "node"], rows)
+        .text("hop", "the port", |r| r.run.hop(r.row.link))
+        .text("node", node, |r| r.row.branch.path.clone())
+        .text("kind", KIND, |r| r.kind.to_owned())
+        .number("queue", "its number in `queues`, if it is a queue", Noded::queue)
+        .count("arrived", below, |r| r.row.fates.arrived)
+        .count("dropped", below, |r| r.row.fates.lost())
+        .count("sent", below, |r| r.row.sent)
+        .real(rate("throughput_bit_s", "those sent, over the measured time").printed("sent").accounted(), |r| {
+            r.run.bit_s(r.row.sent.bytes)
+        })
+        .integer(measure("rate_bit_s", Unit::BitS, SHAPED), |r| r.shaper.map(|shaper| shaper.rate.bit_s()))
+        .real(share("used", Unit::Part, used).printed("of its rate"), Noded::used)
+        .real(share("held", Unit::Part, held), |r| r.row.let_go.map(|it| it.held.seconds() / r.run.seconds))
+        .quantiles(
+            "wait",
+            "of the packets of all queues below it: time from arrival to the start of transmission",
+            |r| r.row.wait,
+        )
+        .made()
 }
 
 /// Packets of one colour that left a conditioner with one colour.
@@ -116,7 +141,7 @@ struct Recoloured<'a> {
     count: Count,
 }
 
-pub(super) fn conditioners<'a>(run: Run<'a>) -> Table {
+pub(super) fn conditioners<'a>(run: Run<'a>) -> Made {
     let outs = ["green", "yellow", "red", "unmarked", "dropped"];
     let of_colour = |row: &'a ConditionerRow, from: Colour| {
         let counts = outs.into_iter().zip(row.counts[from.index()]);
@@ -125,14 +150,15 @@ pub(super) fn conditioners<'a>(run: Run<'a>) -> Table {
     let of = |row| Colour::ALL.into_iter().flat_map(move |from| of_colour(row, from));
     let all = run.outcome.ports.conditioners.iter().flat_map(of);
     let rows: Vec<_> = all.filter(|cell| cell.count.packets > 0).collect();
-    Columns::of("conditioners", &rows)
-        .text("hop", |r| r.run.hop(r.row.link))
-        .text("conditioner", |r| r.row.name.clone())
-        .text("colour_in", |r| r.from.name().to_owned())
-        .text("colour_out", |r| r.to.to_owned())
-        .integer("packets", |r| r.count.packets)
-        .integer("bytes", |r| r.count.bytes)
-        .table()
+    let count = "passed with these two colours";
+    Columns::of("conditioners", &["hop", "conditioner", "colour_in", "colour_out"], &rows)
+        .text("hop", "the port", |r| r.run.hop(r.row.link))
+        .text("conditioner", "its name", |r| r.row.name.clone())
+        .text("colour_in", "colour on arrival", |r| r.from.name().to_owned())
+        .text("colour_out", "colour after it, or `dropped`", |r| r.to.to_owned())
+        .integer(total("packets", Unit::Packets, count), |r| r.count.packets)
+        .integer(total("bytes", Unit::Bytes, count).printed("bytes").accounted(), |r| r.count.bytes)
+        .made()
 }
 
 /// Quantities of one queue of a scheduler have its number before the name.
@@ -140,13 +166,15 @@ fn of_queue(queue: Option<usize>, quantity: &str) -> String {
     queue.map_or_else(|| quantity.to_owned(), |i| format!("queue_{}.{quantity}", i + 1))
 }
 
-pub(super) fn tallies(run: Run<'_>) -> Table {
-    Columns::of("tallies", &run.rows(&run.outcome.ports.tallies))
-        .text("hop", |r| r.run.hop(r.it.link))
-        .text("conditioner", |r| r.it.conditioner.as_deref().map(str::to_owned))
-        .text("quantity", |r| of_queue(r.it.queue, r.it.quantity))
-        .integer("value", |r| r.it.value)
-        .table()
+pub(super) fn tallies(run: Run<'_>) -> Made {
+    Columns::of("tallies", &["hop", "conditioner", "quantity"], &run.rows(&run.outcome.ports.tallies))
+        .text("hop", "the port", |r| r.run.hop(r.it.link))
+        .text("conditioner", OWNER, |r| r.it.conditioner.as_deref().map(str::to_owned))
+        .text("quantity", "what is counted; of a queue under a scheduler with its number, `queue_1.`", |r| {
+            of_queue(r.it.queue, r.it.quantity)
+        })
+        .integer(total("value", Unit::None, "summed over the algorithm's instances"), |r| r.it.value)
+        .made()
 }
 
 /// A direction of a link, with the sums of its hops.
@@ -157,19 +185,20 @@ struct Used<'a> {
     utilisation: f64,
 }
 
-pub(super) fn links(run: Run<'_>) -> Table {
+pub(super) fn links(run: Run<'_>) -> Made {
     let mut hops = vec![Vec::new(); run.plan.links.len()];
     run.outcome.ports.hops.iter().for_each(|hop| hops[hop.link].push(hop));
     let rows: Vec<_> = run.plan.links.iter().zip(&hops).map(|(link, hops)| used(run, link, hops)).collect();
-    Columns::of("links", &rows)
-        .text("hop", |r| r.link.name.clone())
-        .integer("rate_bit_s", |r| r.link.rate.bit_s())
-        .real("delay_ms", |r| ms(r.link.delay.ns()))
-        .integer("delivered_packets", |r| r.delivered.packets)
-        .integer("delivered_bytes", |r| r.delivered.bytes)
-        .integer("dropped_packets", |r| r.dropped.packets)
-        .real("utilisation", |r| r.utilisation)
-        .table()
+    let dropped = "dropped at its port, or lost on its wire. What arrived is delivered, dropped, or still there";
+    let busy = "share of the measured time in which it was sending, what its wire lost included";
+    Columns::of("links", &["hop"], &rows)
+        .text("hop", "the direction", |r| r.link.name.clone())
+        .integer(measure("rate_bit_s", Unit::BitS, "its rate, of IP packets"), |r| r.link.rate.bit_s())
+        .real(measure("delay_ms", Unit::Ms, "its propagation delay"), |r| ms(r.link.delay.ns()))
+        .count("delivered", "came out at the other end, as in `summary`", |r| r.delivered)
+        .integer(total("dropped_packets", Unit::Packets, dropped), |r| r.dropped.packets)
+        .real(share("utilisation", Unit::Part, busy), |r| r.utilisation)
+        .made()
 }
 
 fn used<'a>(run: Run<'a>, link: &'a plan::Link, hops: &[&HopRow]) -> Used<'a> {
@@ -180,16 +209,18 @@ fn used<'a>(run: Run<'a>, link: &'a plan::Link, hops: &[&HopRow]) -> Used<'a> {
     Used { link, delivered, dropped: hops.iter().map(|h| h.fates.lost() + h.policed + h.lost).sum(), utilisation }
 }
 
-pub(super) fn series(run: Run<'_>) -> Table {
+pub(super) fn series(run: Run<'_>) -> Made {
     series_of(&run.outcome.series.ports, |link| run.hop(link))
 }
 
-pub(super) fn series_of(samples: &[Sample], hop: impl Fn(usize) -> String) -> Table {
-    Columns::of(SERIES, samples)
-        .real("t_s", |it| it.at.ns() as f64 / NS_PER_S as f64)
-        .text("hop", |it| hop(it.link as usize))
-        .text("conditioner", |it| it.conditioner.clone())
-        .text("quantity", |it| of_queue(it.queue, it.quantity))
-        .real("value", |it| it.value)
-        .table()
+pub(super) fn series_of(samples: &[Sample], hop: impl Fn(usize) -> String) -> Made {
+    Columns::of(SERIES, &[], samples)
+        .real(measure("t_s", Unit::S, TIME), |it| it.at.ns() as f64 / NS_PER_S as f64)
+        .text("hop", "the port", |it| hop(it.link as usize))
+        .text("conditioner", OWNER, |it| it.conditioner.clone())
+        .text("quantity", "what is measured, with its unit: `queue_packets`, `bucket_bytes`", |it| {
+            of_queue(it.queue, it.quantity)
+        })
+        .real(measure("value", Unit::None, "its value then"), |it| it.value)
+        .made()
 }

@@ -1,6 +1,6 @@
 //! Names that a key of a sweep cannot have: those of the columns that stand beside it. They are the tables' own.
 
-use super::{OF_CLASSES, ef, empty, events};
+use super::{declared, ef};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
@@ -24,11 +24,10 @@ fn known() -> BTreeMap<String, Vec<String>> {
         let shown = if table.is_empty() { column.to_owned() } else { format!("{table}.{column}") };
         known.entry(column.to_owned()).or_default().push(shown);
     };
-    for table in empty().iter().chain([&ef::table(&[])]) {
-        table.columns.iter().for_each(|(column, _)| add(table.name, column));
+    for table in declared() {
+        table.columns.iter().for_each(|column| add(table.name, &column.name));
     }
-    events::COLUMNS.iter().for_each(|(column, _)| add(events::NAME, column));
-    AROUND.iter().chain(&OF_CLASSES).chain(&ef::MEASURES).for_each(|column| add("", column));
+    AROUND.iter().chain(&ef::MEASURES).for_each(|column| add("", column));
     known
 }
 

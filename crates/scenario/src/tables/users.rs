@@ -1,7 +1,8 @@
 //! What users and applications got: `traffic`, `transfers`, `sessions`.
 
 use super::Run;
-use super::columns::{Columns, Table};
+use super::column::{Column, Unit, measure, rate, share, total};
+use super::columns::{Columns, Made};
 use super::parts::{deviation, jain, mean, ms};
 use perhop_core::units::Time;
 use perhop_sim::plan::Offered;
@@ -45,61 +46,102 @@ impl<'a> Used<'a> {
     }
 }
 
-pub(super) fn traffic(run: Run<'_>) -> Table {
+/// The step of a unit in which the rates of single flows and transfers are printed.
+const KBIT_S: usize = 1;
+const SESSIONS: &str = "of the sessions that began after the warm-up";
+
+fn counted(name: &'static str, doc: &'static str) -> Column {
+    total(name, Unit::None, doc)
+}
+
+fn at(name: &'static str, doc: &'static str) -> Column {
+    measure(name, Unit::S, doc)
+}
+
+fn mean_of_transfers(name: &'static str) -> Column {
+    measure(name, Unit::Ms, "mean over its transfers")
+}
+
+pub(super) fn traffic(run: Run<'_>) -> Made {
     let rows = Used::all(run);
-    Columns::of("traffic", &rows)
-        .text("class", |r| r.run.class(usize::from(r.offered.class)))
-        .text("traffic", |r| r.offered.name.clone())
-        .integer("flows", |r| u64::from(r.offered.flows))
-        .real("goodput_bit_s", |r| r.run.bit_s(r.row.goodput_bytes))
-        .real("goodput_mean_bit_s", |r| mean(&r.shares))
-        .real("goodput_std_bit_s", |r| deviation(&r.shares))
-        .real("jain", |r| jain(r.shares.iter().copied()))
-        .integer("segments", |r| r.row.tcp.map(|tcp| tcp.segments))
-        .integer("retransmitted_segments", |r| r.row.tcp.map(|tcp| tcp.retransmitted))
-        .integer("timeouts", |r| r.row.tcp.map(|tcp| u64::from(tcp.timeouts)))
-        .integer("transfers_complete", |r| u64::from(r.row.complete))
-        .integer("transfers_open", |r| u64::from(r.row.open))
-        .real("transfer_goodput_mean_bit_s", |r| r.mean_of(transfer_goodput))
-        .integer("sessions_complete", |r| r.durations.len() as u64)
-        .integer("sessions_open", |r| (r.sessions.len() - r.durations.len()) as u64)
-        .real("session_mean_s", |r| mean(&r.durations))
-        .real("session_delay_mean_ms", |r| delay_of_all(&r.sessions))
-        .real("first_byte_mean_ms", |r| r.mean_of(first_byte))
-        .real("last_byte_mean_ms", |r| r.mean_of(last_byte))
-        .real("page_mean_s", |r| mean(&pages(&r.transfers)))
-        .table()
+    let tcp = |name: &'static str| counted(name, "summed over its flows; of TCP, else null");
+    let per = |name: &'static str, doc| measure(name, Unit::BitS, doc).step(KBIT_S);
+    let jain_index = "Jain's index over its flows, (sum x)^2 / (n sum x^2); null if nothing got through";
+    let page =
+        "mean time of a page, from its first request to its last data, over pages whose objects have all arrived";
+    let felt = "mean over all packets of all its sessions, from write to delivery";
+    Columns::of("traffic", &["traffic"], &rows)
+        .text("class", "class of the traffic", |r| r.run.class(usize::from(r.offered.class)))
+        .text("traffic", "name of the table", |r| r.offered.name.clone())
+        .integer(counted("flows", "number of its sources"), |r| u64::from(r.offered.flows))
+        .real(rate("goodput_bit_s", "payload, summed over its flows or transfers"), |r| {
+            r.run.bit_s(r.row.goodput_bytes)
+        })
+        .real(per("goodput_mean_bit_s", "mean over its flows").printed("goodput per flow"), |r| mean(&r.shares))
+        .real(per("goodput_std_bit_s", "population standard deviation over its flows"), |r| deviation(&r.shares))
+        .real(share("jain", Unit::None, jain_index).printed("Jain"), |r| jain(r.shares.iter().copied()))
+        .integer(tcp("segments"), |r| r.row.tcp.map(|tcp| tcp.segments))
+        .integer(tcp("retransmitted_segments"), |r| r.row.tcp.map(|tcp| tcp.retransmitted))
+        .integer(tcp("timeouts"), |r| r.row.tcp.map(|tcp| u64::from(tcp.timeouts)))
+        .integer(counted("transfers_complete", "completed since the end of the warm-up"), |r| u64::from(r.row.complete))
+        .integer(counted("transfers_open", "still in progress at the end"), |r| u64::from(r.row.open))
+        .real(
+            per("transfer_goodput_mean_bit_s", "mean of size / time over its transfers")
+                .printed("goodput per transfer"),
+            |r| r.mean_of(transfer_goodput),
+        )
+        .integer(counted("sessions_complete", SESSIONS), |r| r.durations.len() as u64)
+        .integer(counted("sessions_open", SESSIONS), |r| (r.sessions.len() - r.durations.len()) as u64)
+        .real(measure("session_mean_s", Unit::S, "mean duration of the complete ones").printed("session"), |r| {
+            mean(&r.durations)
+        })
+        .real(measure("session_delay_mean_ms", Unit::Ms, felt).printed("packet delay"), |r| delay_of_all(&r.sessions))
+        .real(mean_of_transfers("first_byte_mean_ms").printed("first byte"), |r| r.mean_of(first_byte))
+        .real(mean_of_transfers("last_byte_mean_ms").printed("last byte"), |r| r.mean_of(last_byte))
+        .real(measure("page_mean_s", Unit::S, page).printed("page"), |r| mean(&pages(&r.transfers)))
+        .made()
 }
 
-pub(super) fn transfers(run: Run<'_>) -> Table {
+pub(super) fn transfers(run: Run<'_>) -> Made {
     let sender = |it: &Transfer| run.plan.traffic[it.table as usize].from[it.sender as usize];
-    Columns::of("transfers", &run.outcome.transfers)
-        .text("traffic", |it| run.traffic(it.table as usize))
-        .integer("source", |it| u64::from(it.source))
-        .real("opened_s", |it| it.opened.seconds())
-        .real("complete_s", |it| it.complete.seconds())
-        .integer("payload_bytes", |it| it.bytes)
-        .real("goodput_bit_s", transfer_goodput)
-        .real("first_byte_ms", first_byte)
-        .real("last_byte_ms", last_byte)
-        .text("sender", |it| run.plan.nodes[sender(it)].name.clone())
-        .integer("session", |it| it.page.map(|p| u64::from(p.session)))
-        .integer("page", |it| it.page.map(|p| u64::from(p.page)))
-        .integer("page_objects", |it| it.page.map(|p| u64::from(p.objects)))
-        .table()
+    let first = "from `opened_s` to the arrival of its first data packet, handshake and request included";
+    let last = "from `opened_s` to the arrival of all its data, handshake and request included";
+    Columns::of("transfers", &[], &run.outcome.transfers)
+        .text("traffic", "name of the `[traffic]` table", |it| run.traffic(it.table as usize))
+        .number("source", "which of its sources (of its users)", |it| u64::from(it.source))
+        .real(at("opened_s", "when its connection was opened, or its object requested"), |it| it.opened.seconds())
+        .real(at("complete_s", "when its last byte arrived"), |it| it.complete.seconds())
+        .integer(total("payload_bytes", Unit::Bytes, "its size"), |it| it.bytes)
+        .real(measure("goodput_bit_s", Unit::BitS, "its size over the time between").step(KBIT_S), transfer_goodput)
+        .real(measure("first_byte_ms", Unit::Ms, first), first_byte)
+        .real(measure("last_byte_ms", Unit::Ms, last), last_byte)
+        .text("sender", "the node that sent it", |it| run.plan.nodes[sender(it)].name.clone())
+        .number("session", "of a web user, from 0; else null", |it| it.page.map(|p| u64::from(p.session)))
+        .number("page", "of a web user, from 0, counted over all its sessions; else null", |it| {
+            it.page.map(|p| u64::from(p.page))
+        })
+        .integer(measure("page_objects", Unit::None, "objects of that page; else null"), |it| {
+            it.page.map(|p| u64::from(p.objects))
+        })
+        .made()
 }
 
-pub(super) fn sessions(run: Run<'_>) -> Table {
-    Columns::of("sessions", &run.rows(&run.outcome.sessions))
-        .text("traffic", |r| r.run.traffic(r.it.table))
-        .integer("source", |r| u64::from(r.it.source))
-        .real("opened_s", |r| r.it.opened.seconds())
-        .real("complete_s", |r| r.it.complete.map(Time::seconds))
-        .real("duration_s", |r| duration(r.it))
-        .integer("written_packets", |r| u64::from(r.it.written))
-        .integer("delivered_packets", |r| u64::from(r.it.delivered))
-        .quantiles("delay", |r| r.it.delay)
-        .table()
+pub(super) fn sessions(run: Run<'_>) -> Made {
+    let delay = "from a packet's write to its delivery, including handshake, waiting for the window, queues and \
+                 retransmissions; over packets delivered";
+    let packets = |name: &'static str, doc| total(name, Unit::Packets, doc);
+    Columns::of("sessions", &[], &run.rows(&run.outcome.sessions))
+        .text("traffic", "name of the `[traffic]` table", |r| r.run.traffic(r.it.table))
+        .number("source", "which of its sources", |r| u64::from(r.it.source))
+        .real(at("opened_s", "first write by its application"), |r| r.it.opened.seconds())
+        .real(at("complete_s", "last delivery; null if the run or `stop` cut it short"), |r| {
+            r.it.complete.map(Time::seconds)
+        })
+        .real(at("duration_s", "the time between"), |r| duration(r.it))
+        .integer(packets("written_packets", "written by the application"), |r| u64::from(r.it.written))
+        .integer(packets("delivered_packets", "delivered in order to its peer"), |r| u64::from(r.it.delivered))
+        .quantiles("delay", delay, |r| r.it.delay)
+        .made()
 }
 
 /// From the first write to the last delivery, s.

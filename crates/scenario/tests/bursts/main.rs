@@ -75,10 +75,10 @@ fn between_its_entries_the_table_is_within_its_error_of_nine_runs_in_ten() {
     }
 }
 
-/// What a kernel measured behind a policer of 10 Mbit/s (`tests/kernel/tcp`): cell, and share of the contract, the mean of
+/// What a kernel measured behind a policer of 10 Mbit/s (`lab/records/tcp`): cell, and share of the contract, the mean of
 /// its boots. The policer counts frames.
 fn kernel() -> BTreeMap<String, f64> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/kernel/tcp/summary.csv");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lab/records/tcp/summary.csv");
     let text = std::fs::read_to_string(path).unwrap();
     let mut boots = BTreeMap::<String, Vec<f64>>::new();
     for line in text.lines().filter(|line| line.starts_with("policer-")) {

@@ -1,4 +1,4 @@
-//! The cells of `tests/kernel/cells.toml`, and what Linux did in them.
+//! The cells of `lab/cells/cells.toml`, and what Linux did in them.
 
 use flate2::read::GzDecoder;
 use std::fs::File;
@@ -45,7 +45,7 @@ pub struct Row {
 }
 
 pub fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/kernel")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lab")
 }
 
 /// Reads a TOML file of that folder and shows its tables, in the order of the file.
@@ -78,12 +78,12 @@ pub fn cells() -> Vec<Cell> {
         };
         texts(value, "patterns").into_iter().map(cell).collect()
     };
-    tables("cells.toml", of_port).into_iter().flatten().collect()
+    tables("cells/cells.toml", of_port).into_iter().flatten().collect()
 }
 
 /// Every port; `tcp` is a table of other cells.
 pub fn ports() -> Vec<Described> {
-    let described = tables("cells.toml", |name, value| Described {
+    let described = tables("cells/cells.toml", |name, value| Described {
         name: name.to_owned(),
         about: text(value, "about").unwrap_or_default(),
         commands: texts(value, "tc"),

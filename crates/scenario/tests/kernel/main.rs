@@ -1,4 +1,4 @@
-//! perhop's ports beside a Linux kernel's, packet for packet: the arrivals of every cell of `tests/kernel/cells.toml` through the
+//! perhop's ports beside a Linux kernel's, packet for packet: the arrivals of every cell of `lab/cells/cells.toml` through the
 //! same port, and what became of them in the vectors that `make lab` recorded.
 //!
 //! `make renew WHAT=kernel` writes `docs/beside-linux.md` and its figures.

@@ -16,7 +16,7 @@ pub fn check(all: &[Judged]) {
             files.push((figure_of(port), figure(it)));
         }
     }
-    let docs = folder().join("../../docs");
+    let docs = folder().join("../docs");
     for (name, text) in &files {
         let path = docs.join(name);
         if std::env::var_os("PERHOP_RENEW").is_some() {
@@ -68,7 +68,7 @@ fn page(ports: &[Described], all: &[Judged]) -> String {
 }
 
 fn recorded(key: &str) -> String {
-    let found = tables("kernel.toml", |name, value| (name == key).then(|| value.as_str().unwrap().to_owned()));
+    let found = tables("records/kernel.toml", |name, value| (name == key).then(|| value.as_str().unwrap().to_owned()));
     found.into_iter().flatten().next().unwrap()
 }
 
@@ -77,7 +77,7 @@ fn patterns() -> String {
     let about = |name: &str, value: &toml_span::Value<'_>| {
         (name.to_owned(), value.pointer("/about").unwrap().as_str().unwrap().to_owned())
     };
-    for (name, about) in tables("patterns.toml", about) {
+    for (name, about) in tables("cells/patterns.toml", about) {
         writeln!(text, "| `{name}` | {about} |").unwrap();
     }
     text

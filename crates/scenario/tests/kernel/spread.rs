@@ -41,7 +41,7 @@ impl Spread {
 
 /// The mean of the kernel's repeated runs of a cell.
 pub fn repeated(cell: &Cell) -> Spread {
-    let text = std::fs::read_to_string(folder().join("repeats.csv")).unwrap();
+    let text = std::fs::read_to_string(folder().join("records/repeats.csv")).unwrap();
     let mut sums: BTreeMap<String, [f64; 2]> = BTreeMap::new();
     for line in text.lines().skip(1) {
         let fields: Vec<_> = line.split(',').collect();

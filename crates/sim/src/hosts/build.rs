@@ -8,7 +8,7 @@ use super::table::Table;
 use crate::agenda::most_components;
 use crate::net::{Net, Router, Way};
 use crate::plan::{Alteration, Offered, Plan, PlanError, Protocols};
-use crate::traffic::{AnyTraffic, Carrier, TrafficParams, TrafficScope};
+use crate::traffic::{Carrier, Traffic as _, TrafficModel as _, TrafficScope, Transport};
 use crate::transport;
 use perhop_core::Rng;
 use perhop_core::classify::{FlowHeaders, Protocol};
@@ -44,11 +44,11 @@ impl Hosts {
         for i in 0..offered.flows {
             let scope = TrafficScope { source: i, ..plan.traffic_scope(table) };
             let traffic = offered.model.build(&scope).map_err(refused)?;
-            self.fits(table, &traffic, offered)?;
+            self.fits(table, offered)?;
             let rng = Rng::stream(plan.seed, plan.replication, &format!("traffic.{}.{i}", offered.name));
-            let asked = traffic.carrier() == Carrier::Responses;
+            let asked = self.tables[table].carrier == Carrier::Responses;
             if i == 0 {
-                self.tables[table].watch(asked, net);
+                self.tables[table].watch(net);
             }
             let flow = if asked { u32::MAX } else { self.flows.len() as u32 };
             let source = self.sources.len();
@@ -61,15 +61,18 @@ impl Hosts {
         Ok(())
     }
 
-    /// What a transport over datagrams can carry: bulk and transfers.
-    fn fits(&self, table: usize, traffic: &AnyTraffic, offered: &Offered) -> Result<(), PlanError> {
-        let carried = self.tables[table].protocol.is_some();
-        let what = match (carried, &offered.model) {
-            (true, TrafficParams::Ftp(_) | TrafficParams::Transfers(_)) => return Ok(()),
-            (true, _) if !traffic.is_tcp() && traffic.carrier() != Carrier::Datagrams => return Ok(()),
-            (true, _) => "is not carried by a transport over datagrams",
-            (false, _) if traffic.is_tcp() || traffic.carrier() == Carrier::Datagrams => return Ok(()),
-            (false, _) => "needs a transport over datagrams, and the simulation has none for it",
+    /// What a transport over datagrams can carry: bulk and transfers. QUIC needs one.
+    fn fits(&self, table: usize, offered: &Offered) -> Result<(), PlanError> {
+        let carriable = match self.tables[table].carrier {
+            Carrier::Transfers => true,
+            Carrier::Connection => offered.model.is_endless(),
+            Carrier::Responses | Carrier::Datagrams => false,
+        };
+        let what = match (&self.tables[table].protocol, offered.model.transport()) {
+            (Some(_), _) if carriable => return Ok(()),
+            (Some(_), _) => "is not carried by a transport over datagrams",
+            (None, Transport::Tcp | Transport::Udp) => return Ok(()),
+            (None, Transport::Quic(_)) => "needs a transport over datagrams, and the simulation has none for it",
         };
         Err(PlanError::Other(format!("traffic `{}`: model \"{}\" {what}", offered.name, offered.model.name())))
     }
@@ -103,7 +106,7 @@ impl Hosts {
         let flow = &self.flows[slot];
         let offered = &plan.traffic[flow.table as usize];
         let table = &self.tables[flow.table as usize];
-        let tcp = self.sources[flow.source as usize].traffic.is_tcp() && table.protocol.is_none();
+        let tcp = offered.model.transport() == Transport::Tcp && table.protocol.is_none();
         let way = &table.ways[flow.way as usize];
         let address = |node: u32| IpAddr::V4(plan.nodes[node as usize].address);
         FlowHeaders {
@@ -165,7 +168,7 @@ fn tables(plan: &Plan, protocols: Protocols<'_>, net: &mut Net) -> Result<Vec<Ta
         if *tcp != offered.tcp {
             tcp = Arc::new(offered.tcp);
         }
-        Ok(Table::new(tcp.clone(), ways, protocols(offered)))
+        Ok(Table::new(offered, tcp.clone(), ways, protocols))
     };
     plan.traffic.iter().map(table).collect()
 }

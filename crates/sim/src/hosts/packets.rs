@@ -6,7 +6,7 @@ use super::flow::{acknowledged, received};
 use super::session::Session;
 use super::source::Woken;
 use crate::net::{Record, number};
-use crate::traffic::Carrier;
+use crate::traffic::{Carrier, Traffic as _};
 use crate::transport::AckInfo;
 use perhop_core::conditioner::SenderTruth;
 use perhop_core::dscp::Dscp;
@@ -215,7 +215,7 @@ impl Hosts {
             let step = it.traffic.wake(now, &mut it.rng);
             return Some(Woken { step, flow, stop });
         }
-        if it.traffic.carrier() == Carrier::Connection {
+        if self.tables[it.table as usize].carrier == Carrier::Connection {
             if let Some(tcp) = &mut self.flows[flow].tcp {
                 tcp.sender.close();
             }

@@ -88,7 +88,7 @@ impl Hosts {
             _ if self.tables[flow.table as usize].is_request(flow.way) => 0,
             (Some(tcp), _) => tcp.receiver.delivered_bytes(),
             (None, Some(pair)) => pair.delivered(),
-            _ if self.sources[flow.source as usize].traffic.carrier() == Carrier::Datagrams => {
+            _ if self.tables[flow.table as usize].carrier == Carrier::Datagrams => {
                 bytes.saturating_sub(packets * u64::from(UDP_HEADERS + self.overhead))
             }
             _ => 0,
@@ -104,8 +104,8 @@ impl Hosts {
     /// transfers do not.
     fn standing(&self) -> impl Iterator<Item = (usize, u32, &Flow)> {
         let mut next = vec![0; self.tables.len()];
-        let of_source = |flow: &Flow| self.sources[flow.source as usize].traffic.carrier().is_standing();
-        let flows = self.flows.iter().enumerate().filter(move |(_, flow)| of_source(flow));
+        let stands = |flow: &Flow| self.tables[flow.table as usize].carrier.is_standing();
+        let flows = self.flows.iter().enumerate().filter(move |(_, flow)| stands(flow));
         flows.map(move |(slot, flow)| {
             let next = &mut next[flow.table as usize];
             *next += 1;

@@ -1,7 +1,9 @@
 //! What the flows of a `[traffic]` table have in common.
 
 use crate::net::{Net, Way};
+use crate::plan::{Offered, Protocols};
 use crate::record::Retired;
+use crate::traffic::{Carrier, TrafficModel as _};
 use crate::transport;
 use crate::transport::datagram::Protocol;
 use std::collections::BTreeMap;
@@ -14,6 +16,8 @@ pub(super) struct Table {
     pub(super) ways: Vec<Way>,
     /// Flows of finished transfers, by way, to be used again.
     pub(super) idle: BTreeMap<u32, Vec<u32>>,
+    /// What carries its sources.
+    pub(super) carrier: Carrier,
     /// Parameters of its connections; tables that state the same share them.
     pub(super) tcp: Arc<transport::Config>,
     /// What carries them instead of TCP.
@@ -25,18 +29,24 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// The table of the connections `tcp`, with the ways of its senders.
-    pub(super) fn new(tcp: Arc<transport::Config>, mut ways: Vec<Way>, protocol: Option<Arc<dyn Protocol>>) -> Self {
+    /// The table of the connections `tcp` for `offered`, with the ways of its senders.
+    pub(super) fn new(
+        offered: &Offered,
+        tcp: Arc<transport::Config>,
+        mut ways: Vec<Way>,
+        protocols: Protocols<'_>,
+    ) -> Self {
         let senders = ways.len();
         ways.reserve_exact(senders);
         (0..senders).for_each(|way| ways.push(ways[way].reversed()));
-        Self { ways, idle: BTreeMap::new(), tcp, protocol, open: 0, retired: Retired::default() }
+        let (carrier, protocol) = (offered.model.carrier(), protocols(offered));
+        Self { ways, idle: BTreeMap::new(), carrier, tcp, protocol, open: 0, retired: Retired::default() }
     }
 
     /// Has the ports of its senders, and of those who ask them, tell when they send what is theirs.
-    pub(super) fn watch(&self, asks: bool, net: &mut Net) {
+    pub(super) fn watch(&self, net: &mut Net) {
         if self.tcp.reaction.small_queues && self.protocol.is_none() {
-            let ways = if asks { self.ways.len() } else { self.senders() };
+            let ways = if self.carrier == Carrier::Responses { self.ways.len() } else { self.senders() };
             net.tell_hosts(self.ways[..ways].iter().map(|way| way.routes[0]));
         }
     }

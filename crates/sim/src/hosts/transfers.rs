@@ -8,7 +8,7 @@ use super::table::Table;
 use crate::net::Net;
 use crate::plan::Plan;
 use crate::record::{Retired, Transfer};
-use crate::traffic::Request;
+use crate::traffic::{Request, Traffic as _};
 use crate::transport::datagram::Opened;
 use perhop_core::units::{Span, Time};
 

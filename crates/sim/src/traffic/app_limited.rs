@@ -7,7 +7,7 @@
 //! One full segment of the connection becomes available every `segment / rate`. Deviations: none.
 
 use super::cbr::check_rate;
-use super::{Carrier, Carry, Offer, Step, Traffic, TrafficScope, mean_gap_ns};
+use super::{Carrier, Carry, Offer, Step, Traffic, TrafficModel, TrafficScope, mean_gap_ns};
 use perhop_core::params::{ParamError, Params as Declared};
 use perhop_core::rng::Rng;
 use perhop_core::units::{BitRate, Time};
@@ -35,12 +35,22 @@ impl Params {
     }
 }
 
-impl Traffic for AppLimited {
-    type Params = Params;
-
+impl TrafficModel for Params {
     fn carrier(&self) -> Carrier {
         Carrier::Connection
     }
+
+    fn is_endless(&self) -> bool {
+        false
+    }
+
+    fn rate(&self) -> Option<f64> {
+        None
+    }
+}
+
+impl Traffic for AppLimited {
+    type Params = Params;
 
     fn wake(&mut self, now: Time, _rng: &mut Rng) -> Step {
         Step { offer: Offer::Segments(1), next: Some(self.carry.after(now, self.gap_ns)) }

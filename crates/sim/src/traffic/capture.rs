@@ -16,13 +16,14 @@
 //! Deviations: two packets of a source are at least 1 ns apart. Payloads, fragments and TCP's numbers are not replayed: what
 //! looks at ACKs and round trips finds none. Packets without a readable IP header are left out.
 
-use super::{Carrier, Offer, Step, Traffic, TrafficScope};
+use super::{Carrier, Offer, Step, Traffic, TrafficModel, TrafficScope};
 use perhop_core::classify::Match;
 use perhop_core::dscp::Dscp;
 use perhop_core::packet::Ecn;
 use perhop_core::params::{Choice, Kind, Located, Node, ParamError, Params as Declared, Problems, Tree, Value};
 use perhop_core::rng::Rng;
 use perhop_core::units::{Bytes, Span, Time};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Whose DSCP and ECN field packets have.
@@ -134,17 +135,53 @@ impl Capture {
     }
 }
 
-impl Traffic for Capture {
-    type Params = Params;
-
+impl TrafficModel for Params {
     fn carrier(&self) -> Carrier {
         Carrier::Datagrams
     }
 
+    fn is_endless(&self) -> bool {
+        false
+    }
+
+    fn rate(&self) -> Option<f64> {
+        None
+    }
+
     fn largest_datagram(&self) -> Option<Bytes> {
-        let largest = self.packets().iter().map(|packet| packet.wire).max();
+        let largest = self.file.packets.iter().map(|packet| packet.wire).max();
         Some(Bytes::new(u64::from(largest.unwrap_or(0))))
     }
+
+    /// Packets have the capture's times.
+    fn spread(&self) -> Span {
+        Span::ZERO
+    }
+
+    fn replayed(&mut self) -> Option<&mut Params> {
+        Some(self)
+    }
+
+    fn code_points(&self) -> Option<BTreeSet<Dscp>> {
+        let own = || self.file.packets.iter().map(|packet| packet.dscp).collect();
+        (self.code_points == CodePoints::Capture).then(own)
+    }
+
+    /// What a capture holds, and what its replay is not.
+    fn remark(&self) -> Option<String> {
+        let packets = &self.file.packets;
+        let lasts = packets.last().map_or(0.0, |last| last.at.seconds());
+        Some(format!(
+            "{} packets of {} in {lasts:.3} s, open loop: whatever happens to them, the next ones come as captured; real TCP \
+             would have reacted",
+            packets.len(),
+            self.file.file
+        ))
+    }
+}
+
+impl Traffic for Capture {
+    type Params = Params;
 
     fn first(&mut self, start: Time, _rng: &mut Rng) -> Time {
         self.began = start;

@@ -13,7 +13,7 @@
 //!
 //! Deviations: a gap is a whole number of nanoseconds; the remainder is carried to the next gap.
 
-use super::{Carrier, Carry, Offer, Step, Traffic, TrafficScope, mean_gap_ns};
+use super::{Carrier, Carry, Offer, Step, Traffic, TrafficModel, TrafficScope, mean_gap_ns};
 use perhop_core::params::{ParamError, Params as Declared};
 use perhop_core::rng::Rng;
 use perhop_core::units::{BitRate, Bytes, NS_PER_S, Probability, Time};
@@ -74,16 +74,26 @@ pub(super) fn check_rate(rate: BitRate, size: Bytes) -> Result<(), ParamError> {
     Err(error.help(format!("at most {most}")))
 }
 
-impl Traffic for Cbr {
-    type Params = Params;
-
+impl TrafficModel for Params {
     fn carrier(&self) -> Carrier {
         Carrier::Datagrams
     }
 
-    fn largest_datagram(&self) -> Option<Bytes> {
-        Some(self.params.size)
+    fn is_endless(&self) -> bool {
+        false
     }
+
+    fn rate(&self) -> Option<f64> {
+        Some(self.rate.bit_s() as f64)
+    }
+
+    fn largest_datagram(&self) -> Option<Bytes> {
+        Some(self.size)
+    }
+}
+
+impl Traffic for Cbr {
+    type Params = Params;
 
     fn first(&mut self, start: Time, rng: &mut Rng) -> Time {
         if !self.params.random_phase {

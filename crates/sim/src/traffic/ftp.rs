@@ -2,7 +2,7 @@
 //!
 //! Deviations: none; as ns-2's `Application/FTP`.
 
-use super::{Carrier, Offer, Step, Traffic, TrafficScope};
+use super::{Carrier, Offer, Step, Traffic, TrafficModel, TrafficScope};
 use perhop_core::params::{ParamError, Params as Declared};
 use perhop_core::rng::Rng;
 use perhop_core::units::Time;
@@ -23,12 +23,22 @@ impl Params {
     }
 }
 
-impl Traffic for Ftp {
-    type Params = Params;
-
+impl TrafficModel for Params {
     fn carrier(&self) -> Carrier {
         Carrier::Connection
     }
+
+    fn is_endless(&self) -> bool {
+        true
+    }
+
+    fn rate(&self) -> Option<f64> {
+        None
+    }
+}
+
+impl Traffic for Ftp {
+    type Params = Params;
 
     fn wake(&mut self, _now: Time, _rng: &mut Rng) -> Step {
         Step { offer: Offer::Endless, next: None }

@@ -4,13 +4,16 @@
 //! nor windows: datagrams go straight into the network, transfers and
 //! bytes go through TCP or another transport.
 //!
-//! To add one: write its file, add its line to the list below.
+//! To add one: write its file, add its line to the list below. What is to be known of it before it runs it says itself:
+//! [`TrafficModel`].
 
 use perhop_core::dscp::Dscp;
 use perhop_core::packet::Ecn;
 use perhop_core::params::ParamError;
+use perhop_core::registry::forward;
 use perhop_core::rng::Rng;
-use perhop_core::units::{Bytes, Span, Time};
+use perhop_core::units::{BitRate, Bytes, Span, Time};
+use std::collections::BTreeSet;
 
 perhop_core::algorithms! {
     $ "traffic model", Traffic over TrafficScope => AnyTraffic, TrafficParams, dispatch;
@@ -71,6 +74,28 @@ pub enum Carrier {
     Responses,
     /// No transport: datagrams.
     Datagrams,
+}
+
+/// What packets go by.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Transport<'a> {
+    /// TCP.
+    Tcp,
+    /// UDP, and nothing comes back.
+    Udp,
+    /// QUIC with these parameters.
+    Quic(&'a quic::Params),
+}
+
+impl Transport<'_> {
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Tcp => "TCP",
+            Self::Udp => "UDP",
+            Self::Quic(_) => "QUIC",
+        }
+    }
 }
 
 impl Carrier {
@@ -144,23 +169,66 @@ pub struct Step {
     pub next: Option<Time>,
 }
 
-/// One source of traffic.
-pub trait Traffic {
-    /// Its parameters.
-    type Params;
-
+/// A model before it runs: what checks, `explain` and translations ask of it.
+#[forward(TrafficParams: dispatch)]
+pub trait TrafficModel {
     /// What carries it.
     fn carrier(&self) -> Carrier;
 
-    /// Whether TCP carries it: what is not a datagram, unless it brings a transport.
-    fn is_tcp(&self) -> bool {
-        self.carrier() != Carrier::Datagrams
+    /// What its packets go by.
+    fn transport(&self) -> Transport<'_> {
+        if self.carrier() == Carrier::Datagrams { Transport::Udp } else { Transport::Tcp }
+    }
+
+    /// Whether each source always has more to send, as fast as its transport lets it.
+    fn is_endless(&self) -> bool;
+
+    /// Whether TCP carries it without end.
+    fn is_bulk_tcp(&self) -> bool {
+        self.is_endless() && self.transport() == Transport::Tcp
+    }
+
+    /// Mean rate of a source's packets if nothing ever waits, bit/s; `None` if the parameters alone do not say it, see
+    /// [`Traffic::load`].
+    fn rate(&self) -> Option<f64>;
+
+    /// The mean time until a source first sends, and the key that sets it; `None`: it begins without a pause, or none that
+    /// matters.
+    fn first_pause(&self) -> Option<(&'static str, Span)> {
+        None
     }
 
     /// IP length of the largest packet it makes itself; `None` where TCP makes them.
     fn largest_datagram(&self) -> Option<Bytes> {
         None
     }
+
+    /// Within what time its sources begin, where a scenario does not say.
+    fn spread(&self) -> Span {
+        Span::from_s(1)
+    }
+
+    /// The capture that its packets come from, which the host reads.
+    fn replayed(&mut self) -> Option<&mut capture::Params> {
+        None
+    }
+
+    /// The code points that its packets have of their own; `None`: the `dscp` of the traffic.
+    fn code_points(&self) -> Option<BTreeSet<Dscp>> {
+        None
+    }
+
+    /// What `explain` says of it besides.
+    fn remark(&self) -> Option<String> {
+        None
+    }
+}
+
+/// One source of traffic.
+#[forward(AnyTraffic: dispatch, Params = TrafficParams)]
+pub trait Traffic {
+    /// Its parameters.
+    type Params;
 
     /// Mean rate of a user's payload if nothing ever waits, bit/s; `None` if unknown.
     fn load(&self) -> Option<f64> {
@@ -198,55 +266,8 @@ pub trait Traffic {
     fn retune(&mut self, now: Time, params: &Self::Params, scope: &TrafficScope) -> Result<(), ParamError>;
 }
 
-impl AnyTraffic {
-    /// What carries it.
-    pub fn carrier(&self) -> Carrier {
-        dispatch!(self, x => x.carrier())
-    }
-
-    /// Whether TCP carries it.
-    pub fn is_tcp(&self) -> bool {
-        dispatch!(self, x => x.is_tcp())
-    }
-
-    /// IP length of the largest packet it makes itself.
-    pub fn largest_datagram(&self) -> Option<Bytes> {
-        dispatch!(self, x => x.largest_datagram())
-    }
-
-    /// Mean number of transfers of a source within `time`, if none takes less than `trip`.
-    pub fn transfers(&self, time: Span, trip: Span) -> Option<f64> {
-        dispatch!(self, x => x.transfers(time, trip))
-    }
-
-    /// Mean rate of a user's payload if nothing ever waits, bit/s.
-    pub fn load(&self) -> Option<f64> {
-        dispatch!(self, x => x.load())
-    }
-
-    /// Parameters that run, but probably not as intended.
-    pub fn warnings(&self) -> Vec<ParamError> {
-        dispatch!(self, x => x.warnings())
-    }
-
-    /// When to wake it first.
-    pub fn first(&mut self, start: Time, rng: &mut Rng) -> Time {
-        dispatch!(self, x => x.first(start, rng))
-    }
-
-    /// It is woken.
-    pub fn wake(&mut self, now: Time, rng: &mut Rng) -> Step {
-        dispatch!(self, x => x.wake(now, rng))
-    }
-
-    /// One of its transfers is complete.
-    pub fn on_complete(&mut self, now: Time, rng: &mut Rng) -> Option<Time> {
-        dispatch!(self, x => x.on_complete(now, rng))
-    }
-}
-
 /// A gap of packets of `size` bytes at `rate` bit/s, in ns, before any draw.
-fn mean_gap_ns(size: Bytes, rate: perhop_core::units::BitRate) -> f64 {
+fn mean_gap_ns(size: Bytes, rate: BitRate) -> f64 {
     size.get() as f64 * 8e9 / rate.bit_s() as f64
 }
 

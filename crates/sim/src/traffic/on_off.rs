@@ -17,7 +17,7 @@
 //! hundred gaps.
 
 use super::cbr::check;
-use super::{Carrier, Carry, Offer, Step, Traffic, TrafficScope, mean_gap_ns};
+use super::{Carrier, Carry, Offer, Step, Traffic, TrafficModel, TrafficScope, mean_gap_ns};
 use perhop_core::params::{ParamError, Params as Declared};
 use perhop_core::rng::Rng;
 use perhop_core::units::{BitRate, Bytes, Span, Time};
@@ -76,16 +76,30 @@ impl OnOff {
     }
 }
 
-impl Traffic for OnOff {
-    type Params = Params;
-
+impl TrafficModel for Params {
     fn carrier(&self) -> Carrier {
         Carrier::Datagrams
     }
 
-    fn largest_datagram(&self) -> Option<Bytes> {
-        Some(self.params.size)
+    fn is_endless(&self) -> bool {
+        false
     }
+
+    fn rate(&self) -> Option<f64> {
+        Some(self.rate.bit_s() as f64 * self.on.seconds() / (self.on + self.off).seconds())
+    }
+
+    fn first_pause(&self) -> Option<(&'static str, Span)> {
+        Some(("off", self.off))
+    }
+
+    fn largest_datagram(&self) -> Option<Bytes> {
+        Some(self.size)
+    }
+}
+
+impl Traffic for OnOff {
+    type Params = Params;
 
     fn first(&mut self, start: Time, rng: &mut Rng) -> Time {
         self.lacks_ns = rng.uniform() * self.gap_ns;

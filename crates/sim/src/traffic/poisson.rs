@@ -8,10 +8,10 @@
 //! Deviations: two packets are at least 1 ns apart.
 
 use super::cbr::check;
-use super::{Carrier, Carry, Offer, Step, Traffic, TrafficScope, mean_gap_ns};
+use super::{Carrier, Carry, Offer, Step, Traffic, TrafficModel, TrafficScope, mean_gap_ns};
 use perhop_core::params::{ParamError, Params as Declared};
 use perhop_core::rng::Rng;
-use perhop_core::units::{BitRate, Bytes, Time};
+use perhop_core::units::{BitRate, Bytes, NS_PER_S, Span, Time};
 
 /// What a scenario states.
 #[derive(Declared, Clone, Debug, PartialEq)]
@@ -39,16 +39,31 @@ impl Params {
     }
 }
 
-impl Traffic for Poisson {
-    type Params = Params;
-
+impl TrafficModel for Params {
     fn carrier(&self) -> Carrier {
         Carrier::Datagrams
+    }
+
+    fn is_endless(&self) -> bool {
+        false
+    }
+
+    fn rate(&self) -> Option<f64> {
+        Some(self.rate.bit_s() as f64)
+    }
+
+    fn first_pause(&self) -> Option<(&'static str, Span)> {
+        let ns = self.size.get().saturating_mul(8 * NS_PER_S) / self.rate.bit_s().max(1);
+        Some(("rate", Span::from_ns(ns)))
     }
 
     fn largest_datagram(&self) -> Option<Bytes> {
         Some(self.size)
     }
+}
+
+impl Traffic for Poisson {
+    type Params = Params;
 
     fn first(&mut self, start: Time, rng: &mut Rng) -> Time {
         self.carry.after(start, rng.exponential(self.gap_ns))

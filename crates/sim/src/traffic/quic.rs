@@ -30,7 +30,7 @@
 
 use super::law::{Drawn, Sampler};
 use super::transfers::Loop;
-use super::{Carrier, Carry, Offer, Step, Traffic, TrafficScope, UDP_HEADERS};
+use super::{Carrier, Carry, Offer, Step, Traffic, TrafficModel, TrafficScope, Transport, UDP_HEADERS};
 use perhop_core::params::{Choice, ParamError, Params as Declared};
 use perhop_core::rng::Rng;
 use perhop_core::units::{Bytes, Span, Time};
@@ -146,23 +146,33 @@ impl Quic {
     }
 }
 
-impl Traffic for Quic {
-    type Params = Params;
-
+impl TrafficModel for Params {
     fn carrier(&self) -> Carrier {
-        if self.requests.is_some() { Carrier::Transfers } else { Carrier::Connection }
+        if self.size.is_some() { Carrier::Transfers } else { Carrier::Connection }
     }
 
-    fn is_tcp(&self) -> bool {
-        false
+    fn transport(&self) -> Transport<'_> {
+        Transport::Quic(self)
     }
 
-    fn transfers(&self, time: Span, trip: Span) -> Option<f64> {
-        self.requests.map(|requests| requests.waits.transfers(time, requests.gap, trip))
+    fn is_endless(&self) -> bool {
+        self.size.is_none()
+    }
+
+    fn rate(&self) -> Option<f64> {
+        None
     }
 
     fn largest_datagram(&self) -> Option<Bytes> {
-        Some(self.params.mtu)
+        Some(self.mtu)
+    }
+}
+
+impl Traffic for Quic {
+    type Params = Params;
+
+    fn transfers(&self, time: Span, trip: Span) -> Option<f64> {
+        self.requests.map(|requests| requests.waits.transfers(time, requests.gap, trip))
     }
 
     fn warnings(&self) -> Vec<ParamError> {

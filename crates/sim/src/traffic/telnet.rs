@@ -21,7 +21,7 @@
 //! 5.15 s instead of 5.17 s. ns-2's source never ends by itself; N is added here.
 
 use super::law::{Drawn, Sampler};
-use super::{Carrier, Carry, Offer, Step, Traffic, TrafficScope};
+use super::{Carrier, Carry, Offer, Step, Traffic, TrafficModel, TrafficScope};
 use perhop_core::params::{Kind, Node, ParamError, Params as Declared, Problems, Tree, Value};
 use perhop_core::rng::Rng;
 use perhop_core::units::{Bytes, NS_PER_S, Span, Time};
@@ -101,12 +101,22 @@ impl Telnet {
     }
 }
 
-impl Traffic for Telnet {
-    type Params = Params;
-
+impl TrafficModel for Params {
     fn carrier(&self) -> Carrier {
         Carrier::Connection
     }
+
+    fn is_endless(&self) -> bool {
+        false
+    }
+
+    fn rate(&self) -> Option<f64> {
+        None
+    }
+}
+
+impl Traffic for Telnet {
+    type Params = Params;
 
     fn load(&self) -> Option<f64> {
         let gap = match self.params.gaps {

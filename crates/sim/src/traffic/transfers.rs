@@ -11,7 +11,7 @@
 //!
 //! Source: PAM and F-SAM, section VI (20 kB, mean 1 s). Deviations: none.
 
-use super::{Carrier, Carry, Offer, Step, Traffic, TrafficScope};
+use super::{Carrier, Carry, Offer, Step, Traffic, TrafficModel, TrafficScope};
 use perhop_core::params::{Choice, ParamError, Params as Declared};
 use perhop_core::rng::Rng;
 use perhop_core::units::{Bytes, Span, Time};
@@ -68,12 +68,22 @@ impl Transfers {
     }
 }
 
-impl Traffic for Transfers {
-    type Params = Params;
-
+impl TrafficModel for Params {
     fn carrier(&self) -> Carrier {
         Carrier::Transfers
     }
+
+    fn is_endless(&self) -> bool {
+        false
+    }
+
+    fn rate(&self) -> Option<f64> {
+        None
+    }
+}
+
+impl Traffic for Transfers {
+    type Params = Params;
 
     fn transfers(&self, time: Span, trip: Span) -> Option<f64> {
         Some(self.params.waits.transfers(time, self.params.gap, trip))

@@ -31,7 +31,7 @@
 //! An object of more than 2^32 - 3 segments, which exceeds TCP's numbers, is cut there.
 
 use super::law::{Drawn, Sampler};
-use super::{Carrier, Carry, Offer, Page, Request, Step, Traffic, TrafficScope};
+use super::{Carrier, Carry, Offer, Page, Request, Step, Traffic, TrafficModel, TrafficScope};
 use perhop_core::params::{ParamError, Params as Declared};
 use perhop_core::rng::Rng;
 use perhop_core::units::{Bytes, NS_PER_S, Packets, Span, Time};
@@ -142,12 +142,22 @@ impl Web {
     }
 }
 
-impl Traffic for Web {
-    type Params = Params;
-
+impl TrafficModel for Params {
     fn carrier(&self) -> Carrier {
         Carrier::Responses
     }
+
+    fn is_endless(&self) -> bool {
+        false
+    }
+
+    fn rate(&self) -> Option<f64> {
+        None
+    }
+}
+
+impl Traffic for Web {
+    type Params = Params;
 
     fn load(&self) -> Option<f64> {
         let Samplers { objects, size, object_gap, .. } = &*self.draw;

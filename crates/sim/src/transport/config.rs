@@ -23,7 +23,7 @@
 //! The defaults are those of ns-2.35, except that the recovery has to be chosen there by class.
 //! With `useHeaders_ false` ns-2's `packetSize_` is the whole packet: `mss` = `packetSize_` - 40.
 
-use super::congestion::{CongestionControl, Law, LawParams};
+use super::congestion::{CongestionControl, CongestionLaw as _, Law, LawParams};
 use super::echo::EcnFeedback;
 use super::error::{ConfigError, check};
 

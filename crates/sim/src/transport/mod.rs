@@ -62,7 +62,7 @@ mod tick;
 pub use accurate::{Decoder, Told};
 pub use config::{AckDelay, Bursts, Config, Reaction};
 pub use congestion::{
-    CongestionControl, Event, Law, LawParams, LostSegment, RateSample, Report, Signal, State, Window,
+    CongestionControl, CongestionLaw, Event, Law, LawParams, LostSegment, RateSample, Report, Signal, State, Window,
 };
 pub use counters::Counters;
 pub use echo::EcnFeedback;

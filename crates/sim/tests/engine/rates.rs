@@ -7,7 +7,7 @@ use perhop_core::rng::Rng;
 use perhop_core::units::{BitRate, Bytes, Packets, Probability, Span, Time};
 use perhop_sim::traffic::law::{Drawn, Law, LawName};
 use perhop_sim::traffic::transfers::Loop;
-use perhop_sim::traffic::{self, Offer, TrafficParams, TrafficScope, app_limited, on_off};
+use perhop_sim::traffic::{self, Offer, Traffic as _, TrafficParams, TrafficScope, app_limited, on_off};
 
 const SEGMENT: u64 = 1000;
 const RUNS: u32 = 300;

@@ -1,5 +1,5 @@
 //! BBR v1 on a path: what its phases do to the window and to the times of segments. How near it is to Linux's is measured beside
-//! a kernel (`tests/kernel/cells.toml`).
+//! a kernel (`lab/cells/cells.toml`).
 
 use super::path::{Path, Setup};
 use perhop_core::units::{Span, Time};

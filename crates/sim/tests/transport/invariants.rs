@@ -4,7 +4,7 @@ use crate::pipe::{Dice, Fate, Pipe};
 use crate::{dctcp, prague};
 use perhop_core::units::{Span, Time};
 use perhop_sim::transport::{
-    AckDelay, Bursts, Config, LawParams, PartialAckTimer, Reaction, Recovery, RtoConfig, Supply,
+    AckDelay, Bursts, Config, CongestionLaw as _, LawParams, PartialAckTimer, Reaction, Recovery, RtoConfig, Supply,
 };
 use proptest::prelude::*;
 

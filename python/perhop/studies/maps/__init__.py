@@ -26,9 +26,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from perhop.studies import PAPERS, Paper, Study, paper
+from perhop.studies import Paper, Study
 from perhop.studies.bounds import Bounds
 from perhop.studies.criteria import Criterion
+from perhop.studies.papers import PAPERS
+from perhop.unknown import UnknownError
 
 FILE = "maps.toml"
 DIRECTORY = "maps"
@@ -121,18 +123,18 @@ def _axis(entry: Mapping[str, Any], where: str) -> Axis:
 
 def every() -> list[Map]:
     """The maps of all papers."""
-    return [one for name in PAPERS for one in load(paper(name))]
+    return [one for paper in PAPERS.values() for one in load(paper)]
 
 
 def select(asked: Iterable[str]) -> list[Map]:
     """Maps by their ids, or those of a claim (`study/claim`), a study or a paper; all of them if none is asked for.
 
     Raises:
-        LookupError: a name that is none of these.
+        UnknownError: a name that is none of these.
     """
     known, wanted = every(), list(asked)
     names = {one.id: {one.id, one.study.id, one.paper.name, f"{one.study.id}/{one.claim.claim}"} for one in known}
     for name in wanted:
         if not any(name in of for of in names.values()):
-            raise LookupError(f"no map of `{name}`: {', '.join(names)}; or their papers, studies, claims")
+            raise UnknownError(f"no map of `{name}`: {', '.join(names)}; or their papers, studies, claims")
     return [one for one in known if not wanted or names[one.id] & {*wanted}]

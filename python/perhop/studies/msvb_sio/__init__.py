@@ -11,6 +11,7 @@ from perhop import stats
 from perhop.studies import Paper, Study
 from perhop.studies.criteria import Cell
 from perhop.studies.msvb_sio import beyond, fairness, idle, lemma, protection, stability, weighted
+from perhop.studies.msvb_sio.figures import draw
 from perhop.studies.msvb_sio.method import METHOD
 from perhop.studies.samples import Samples
 
@@ -50,4 +51,5 @@ PAPER = Paper(
     "reaches its sink, headers included, after 10 s; in Fig. 2 and 3 from the start. The queue is what waits, sampled; "
     "Jain's index is that of throughput by share.",
     cell=cell,
+    pictures=draw,
 )

@@ -11,6 +11,7 @@ from perhop.studies import Paper
 from perhop.studies import notes as noted
 from perhop.studies.notes import TRIED, Notes, joined
 from perhop.studies.pam_fsam import bulk, mice, rogue, tokens
+from perhop.studies.pam_fsam.figures import draw
 from perhop.studies.pam_fsam.method import METHOD, answer
 from perhop.studies.pam_fsam.tokens import cell
 
@@ -36,6 +37,7 @@ PAPER = Paper(
     measured="Every marker sees the same traffic. Throughput is what the receiving application gets in order after "
     "the warm-up.",
     cell=cell,
+    pictures=draw,
     notes=notes,
     answer=answer,
 )

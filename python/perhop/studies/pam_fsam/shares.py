@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from perhop import stats
+from perhop.scenario import Scenario
 from perhop.studies.pam_fsam.method import MARKER_HOP
 from perhop.studies.quantities import Tables
 from perhop.studies.readings import Reading
@@ -46,8 +47,6 @@ class Share:
 
 def measure(directory: Path, reading: Reading, budget: Budget) -> list[Share]:
     """Every answer at both numbers of flows."""
-    from perhop import Scenario
-
     found = []
     for flows, changes in FLOWS.items():
         for value in reading.values:

@@ -10,6 +10,7 @@ from perhop import stats
 from perhop.studies import Paper, Study
 from perhop.studies.criteria import Cell
 from perhop.studies.pps import beyond, csfq, diffserv, domains, rtt, shares, worked
+from perhop.studies.pps.figures import draw
 from perhop.studies.pps.method import METHOD
 from perhop.studies.samples import Samples
 
@@ -42,4 +43,5 @@ PAPER = Paper(
     "included, over the whole run of 200 s; a packet of 1000 B or 500 B is counted with its headers, as ns-2 does. "
     "TCP is Reno with timers of the time (100 ms tick, at least 200 ms), never limited by its window.",
     cell=cell,
+    pictures=draw,
 )

@@ -10,6 +10,7 @@ from perhop import stats
 from perhop.studies import Paper
 from perhop.studies.criteria import Cell
 from perhop.studies.redp import choice, colours, demotion, promotion, regime, udp
+from perhop.studies.redp.figures import draw
 from perhop.studies.redp.method import METHOD, answer
 from perhop.studies.samples import Samples
 
@@ -31,5 +32,6 @@ PAPER = Paper(
     "after 10 s; the queue at CR1 is sampled each 10 ms. The regime of phase effects has a buffer of 30 packets, a "
     "least time-out of 1 s and no jitter.",
     cell=cell,
+    pictures=draw,
     answer=answer,
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from perhop.studies import Paper
 from perhop.studies.rtt_rto import domains, kin, tables, two
+from perhop.studies.rtt_rto.figures import draw
 from perhop.studies.rtt_rto.method import METHOD
 
 GROUPS = (two, kin, domains, tables)
@@ -22,4 +23,5 @@ PAPER = Paper(
     measured="Throughput is what applications got after 20 s, packets of 1024 bytes counted whole, as the paper's ns-2 "
     "did: with headers taken off, 10 Mb/s would bring 9.61, and the paper prints 2.3 + 7.52.",
     cell=tables.cell,
+    pictures=draw,
 )

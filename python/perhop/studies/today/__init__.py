@@ -11,6 +11,7 @@ from perhop.studies import Paper
 from perhop.studies.criteria import Cell
 from perhop.studies.samples import Samples
 from perhop.studies.today.answers import STUDIES
+from perhop.studies.today.figures import draw
 from perhop.studies.today.method import METHOD
 
 
@@ -27,5 +28,6 @@ PAPER = Paper(
     method=METHOD,
     measured="What a customer gets is what passes the shared link of 10 Mbit/s from 10 s to 40 s, headers included.",
     cell=cell,
+    pictures=draw,
     template="today.html",
 )

@@ -4,6 +4,7 @@
 //! those without a queue of their own that have other classes below them.
 
 use super::{Kind, Tree};
+use crate::needs::Needs;
 use crate::sched::{Outline, Scheduler as _};
 use crate::units::BitRate;
 
@@ -49,7 +50,7 @@ impl<H: Copy> Tree<H> {
     /// The classes of a scheduler, by its number in the specification; flows are one. `None` if it is a queue.
     fn outline(&self, spec: usize) -> Option<Vec<Outline>> {
         let Kind::Scheduler(inner) = &self.nodes[self.numbers[spec].node].kind else { return None };
-        Some(match inner.scheduler.has_flows() {
+        Some(match inner.needs.contains(Needs::FLOWS) {
             true => vec![Outline { name: Some("flows".into()), children: vec![0], ..Outline::default() }],
             false => inner.scheduler.outline(),
         })

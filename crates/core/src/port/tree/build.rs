@@ -44,7 +44,7 @@ impl<H: Copy> Tree<H> {
     }
 
     fn leaf(&mut self, up: Option<usize>, queue: Queue<H>) -> usize {
-        let takes = queue.gate().takes();
+        let takes = queue.gate().aqm().needs().contains(Needs::TAKING);
         let number = self.link(up, takes, Kind::Queue(self.queues.len()));
         self.nodes[number].judges = queue.gate().aqm().needs().contains(Needs::DEPARTURES);
         if queue.gate().drops_at_head() {
@@ -56,16 +56,15 @@ impl<H: Copy> Tree<H> {
     }
 
     fn inner(&mut self, up: Option<usize>, scheduler: AnyScheduler, rng: Rng) -> usize {
-        let (takes, needs, evicts) = (scheduler.takes(), scheduler.needs(), scheduler.evicts());
-        let (weighs, waits) = (scheduler.weighs(), scheduler.waits());
+        let needs = scheduler.needs();
         let (children, heads, stale, timed) = (vec![], vec![], vec![], vec![]);
         let (all, chosen) = (Count::default(), 0);
-        let inner = Inner { scheduler, needs, weighs, rng, children, heads, stale, timed, all, chosen };
-        let number = self.link(up, takes, Kind::Scheduler(Box::new(inner)));
-        if waits {
+        let inner = Inner { scheduler, needs, rng, children, heads, stale, timed, all, chosen };
+        let number = self.link(up, needs.contains(Needs::TAKING), Kind::Scheduler(Box::new(inner)));
+        if needs.contains(Needs::LATER) {
             self.depends_on_time(number);
         }
-        if evicts {
+        if needs.contains(Needs::ROOM) {
             self.evicting.push(number);
         }
         number
@@ -101,7 +100,7 @@ impl<H: Copy> Tree<H> {
     /// How many flows are the children of a scheduler, by its number in the specification; `None` if they are not flows.
     pub(in crate::port) fn flows(&self, spec: usize) -> Option<usize> {
         let Kind::Scheduler(inner) = &self.nodes[self.numbers.get(spec)?.node].kind else { return None };
-        inner.scheduler.has_flows().then(|| inner.scheduler.places())
+        inner.needs.contains(Needs::FLOWS).then(|| inner.scheduler.places())
     }
 
     /// The children that a scheduler has and those that it needs, if these differ.

@@ -1,7 +1,8 @@
 //! Outwards, first half: what each node offers, from the queues to the root.
 
 use super::{Kind, Offer, Tree, UNKNOWN};
-use crate::port::{Buffers, Leaving};
+use crate::needs::Needs;
+use crate::port::{Buffers, Leaving, Turn};
 use crate::sched::{Pick, Scheduler as _};
 use crate::units::Time;
 
@@ -105,7 +106,7 @@ impl<H: Copy> Tree<H> {
         loop {
             let opens = self.refresh(node, now, host);
             let inner = self.inner_mut(node);
-            let place = match inner.scheduler.pick(now, &inner.heads) {
+            let place = match inner.scheduler.pick(Turn::new(now), &inner.heads) {
                 Pick::Child(place) => place,
                 Pick::Later(at) => return (Offer::Later(earlier(at, opens)), None),
                 Pick::Nothing => return (opens.map_or(Offer::Nothing, Offer::Later), None),
@@ -116,7 +117,8 @@ impl<H: Copy> Tree<H> {
             let inner = self.inner_mut(node);
             inner.chosen = place;
             inner.heads[place] = offer.head();
-            let same = offer.head() == head || !inner.weighs && head.is_ready() && offer.head().is_ready();
+            let same = offer.head() == head
+                || !inner.needs.contains(Needs::LENGTHS) && head.is_ready() && offer.head().is_ready();
             if inner.stale.is_empty() && same {
                 return (offer, below.map(|at| earlier(at, opens)).or(opens));
             }

@@ -36,9 +36,10 @@ mod filter;
 mod policer;
 mod window;
 
-use super::{CongestionControl, Event, Report, Signal, State, Window};
+use super::{CongestionControl, CongestionLaw, Event, Report, Signal, State, Window};
 use cycle::{Cycle, ProbeRtt};
 use filter::WindowedMax;
+use perhop_core::design::policer::Sender;
 use perhop_core::params::{ParamError, Params as Declared};
 use perhop_core::units::Time;
 use policer::Policer;
@@ -274,6 +275,24 @@ impl Bbr {
             Mode::ProbeRtt => self.end_probe_rtt(report, window),
             Mode::Startup | Mode::Drain => {}
         }
+    }
+}
+
+impl CongestionLaw for Params {
+    fn paces(&self) -> bool {
+        true
+    }
+
+    fn linux(&self) -> Option<&'static str> {
+        Some("bbr")
+    }
+
+    fn stack(&self) -> Option<&'static str> {
+        Some("linux-bbr")
+    }
+
+    fn policed(&self) -> Option<Sender> {
+        Some(Sender::LinuxBbr)
     }
 }
 

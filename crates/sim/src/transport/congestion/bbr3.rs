@@ -43,7 +43,7 @@ mod phases;
 mod probing;
 
 use super::dice::Dice;
-use super::{CongestionControl, Event, LostSegment, Report, Signal, State, Window};
+use super::{CongestionControl, CongestionLaw, Event, LostSegment, Report, Signal, State, Window};
 use loss::Undo;
 use model::{Latest, Lumps, Model, Plateau, Rounds, Sample};
 use perhop_core::params::{ParamError, Params as Declared};
@@ -179,6 +179,12 @@ impl Bbr3 {
         self.probe_round_trip(sample, report, window);
         self.latest.advance(sample, self.rounds.loss_started);
         self.model.bound();
+    }
+}
+
+impl CongestionLaw for Params {
+    fn paces(&self) -> bool {
+        true
     }
 }
 

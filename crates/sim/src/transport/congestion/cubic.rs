@@ -53,8 +53,9 @@ mod linux;
 mod rfc;
 
 use super::hystart::{HyStart, SlowStart};
-use super::{CongestionControl, Signal, Window};
+use super::{CongestionControl, CongestionLaw, Signal, Window};
 use perhop_core::aqm::arithmetic::Arithmetic;
+use perhop_core::design::policer::Sender;
 use perhop_core::params::{ParamError, Params as Declared};
 
 /// What a scenario states.
@@ -130,6 +131,24 @@ pub enum Cubic {
     Rfc(rfc::State),
     /// Linux's.
     Linux(linux::State),
+}
+
+impl CongestionLaw for Params {
+    fn paces(&self) -> bool {
+        false
+    }
+
+    fn linux(&self) -> Option<&'static str> {
+        Some("cubic")
+    }
+
+    fn stack(&self) -> Option<&'static str> {
+        Some("linux")
+    }
+
+    fn policed(&self) -> Option<Sender> {
+        Some(Sender::Linux)
+    }
 }
 
 impl CongestionControl for Cubic {

@@ -39,8 +39,9 @@
 mod linux;
 mod rfc;
 
-use super::{CongestionControl, Signal, Window};
+use super::{CongestionControl, CongestionLaw, EcnFeedback, Signal, Window};
 use perhop_core::aqm::arithmetic::Arithmetic;
+use perhop_core::design::policer::Sender;
 use perhop_core::params::{ParamError, Params as Declared};
 
 /// What a scenario states.
@@ -95,6 +96,32 @@ pub enum Dctcp {
     Rfc(rfc::State),
     /// Linux's.
     Linux(linux::State),
+}
+
+impl CongestionLaw for Params {
+    fn paces(&self) -> bool {
+        false
+    }
+
+    fn is_scalable(&self) -> bool {
+        true
+    }
+
+    fn feedback(&self) -> EcnFeedback {
+        EcnFeedback::Dctcp
+    }
+
+    fn linux(&self) -> Option<&'static str> {
+        Some("dctcp")
+    }
+
+    fn stack(&self) -> Option<&'static str> {
+        Some("dctcp")
+    }
+
+    fn policed(&self) -> Option<Sender> {
+        Some(Sender::Dctcp)
+    }
 }
 
 impl CongestionControl for Dctcp {

@@ -4,10 +4,13 @@
 //! the same law works under each recovery. A law keeps its own state; what else it needs (time, round trips) is in
 //! [`Signal`].
 //!
-//! To add one: write its file, add its line to the list below. Its parameters are keys of `[tcp.X]`.
+//! To add one: write its file, add its line to the list below. Its parameters are keys of `[tcp.X]`, and what else is to be
+//! known of it before it runs they say themselves: [`CongestionLaw`].
 
 use super::EcnFeedback;
+use perhop_core::design::policer;
 use perhop_core::params::ParamError;
+use perhop_core::registry::forward;
 use perhop_core::units::{Span, Time};
 
 /// What a law does that has the numbers of its RFC in one variant and those of Linux in the other.
@@ -46,28 +49,6 @@ pub use report::{Event, InFlight, LostSegment, RateSample, Report, State};
 
 /// A few numbers, copied with a connection's configuration.
 impl Copy for LawParams {}
-
-impl LawParams {
-    /// Whether the law answers to the fraction of marks, so that its receiver has to tell of each of them and everything it
-    /// sends is ECN-capable.
-    pub fn is_scalable(&self) -> bool {
-        matches!(self, Self::Dctcp(_) | Self::Prague(_))
-    }
-
-    /// Whether it goes to the queues of L4S, by ECT(1) (RFC 9331).
-    pub fn is_l4s(&self) -> bool {
-        matches!(self, Self::Prague(_))
-    }
-
-    /// What its receiver has to tell of marks.
-    pub fn feedback(&self) -> EcnFeedback {
-        match self {
-            Self::Dctcp(_) => EcnFeedback::Dctcp,
-            Self::Prague(_) => EcnFeedback::Accurate,
-            _ => EcnFeedback::Rfc3168,
-        }
-    }
-}
 
 impl Default for LawParams {
     fn default() -> Self {
@@ -109,115 +90,36 @@ pub struct Signal {
     pub next: u32,
 }
 
-/// A law of the congestion window.
-pub trait CongestionControl {
-    /// An ACK has told which segments have arrived, and which of them marked; whatever else it leads to, and before that.
-    fn on_feedback(&mut self, _signal: &Signal) {}
-    /// New data acknowledged outside loss recovery, or by the ACK that ends it; not if the ACK echoes congestion.
-    fn on_ack(&mut self, signal: &Signal, window: &mut Window);
-    /// A segment is taken as lost (third duplicate ACK). At most once an episode.
-    fn on_loss(&mut self, signal: &Signal, window: &mut Window);
-    /// A segment is taken as lost while the window is on its way down after an echo.
-    fn on_loss_after_echo(&mut self, _signal: &Signal, _window: &mut Window) {}
-    /// The retransmission timer has expired with data outstanding.
-    fn on_timeout(&mut self, signal: &Signal, window: &mut Window);
-    /// The receiver echoes an ECN mark. At most once a window of data.
-    fn on_ecn(&mut self, signal: &Signal, window: &mut Window);
-
-    /// Whether the law sets the window itself, in [`CongestionControl::on_report`], in every state (Linux's `cong_control`).
-    /// Then `on_ack` is not called, what the other calls do to the window is ignored, the window is not reduced in recovery,
-    /// nor after a pause.
-    fn is_in_control(&self) -> bool {
+/// A law before it runs: what settings, checks and translations ask of it.
+#[forward(LawParams: dispatch)]
+pub trait CongestionLaw {
+    /// Whether its segments are spread over the round trip; others go when an ACK comes.
+    fn paces(&self) -> bool;
+    /// Whether it answers to the fraction of marks, so that its receiver has to tell of each of them and everything it sends
+    /// is ECN-capable.
+    fn is_scalable(&self) -> bool {
         false
     }
-    /// An ACK, of a law that is in control.
-    fn on_report(&mut self, _report: &Report, _window: &mut Window) {}
-    /// Something else, of a law that is in control.
-    fn on_event(&mut self, _event: Event, _report: &Report, _window: &mut Window) {}
-    /// Whether the law is to see each lost segment.
-    fn sees_losses(&self) -> bool {
+    /// Whether it goes to the queues of L4S, by ECT(1) (RFC 9331).
+    fn is_l4s(&self) -> bool {
         false
     }
-    /// A segment is taken as lost; before the report or event of the same moment.
-    fn on_lost(&mut self, _lost: &LostSegment, _report: &Report, _window: &Window) {}
-    /// The law keeps less in flight than the network would bear: rates of now say nothing of it. Asked after each report.
-    fn holds_back(&self) -> bool {
-        false
+    /// What its receiver has to tell of marks.
+    fn feedback(&self) -> EcnFeedback {
+        EcnFeedback::Rfc3168
     }
-    /// Bytes of data a second at which segments go, of full ones with `mss` bytes; `None`: as soon as the window lets them.
-    fn pacing_rate(&self, _mss: u16) -> Option<u64> {
+    /// Linux's name of it, if Linux 6.12 has it.
+    fn linux(&self) -> Option<&'static str> {
         None
     }
-    /// A number that is another for each connection, for laws that draw.
-    fn seed(&mut self, _seed: u64) {}
-}
-
-/// The calls that only some laws take, by way of each other's.
-macro_rules! forward {
-    ($each:ident) => {
-        #[inline]
-        fn is_in_control(&self) -> bool {
-            $each!(self, law => law.is_in_control())
-        }
-
-        fn on_report(&mut self, report: &Report, window: &mut Window) {
-            $each!(self, law => law.on_report(report, window))
-        }
-
-        fn on_event(&mut self, event: Event, report: &Report, window: &mut Window) {
-            $each!(self, law => law.on_event(event, report, window))
-        }
-
-        fn sees_losses(&self) -> bool {
-            $each!(self, law => law.sees_losses())
-        }
-
-        fn on_lost(&mut self, lost: &LostSegment, report: &Report, window: &Window) {
-            $each!(self, law => law.on_lost(lost, report, window))
-        }
-
-        fn holds_back(&self) -> bool {
-            $each!(self, law => law.holds_back())
-        }
-
-        #[inline]
-        fn pacing_rate(&self, mss: u16) -> Option<u64> {
-            $each!(self, law => law.pacing_rate(mss))
-        }
-
-        fn seed(&mut self, seed: u64) {
-            $each!(self, law => law.seed(seed))
-        }
-    };
-}
-
-impl CongestionControl for AnyLaw {
-    fn on_feedback(&mut self, signal: &Signal) {
-        dispatch!(self, law => law.on_feedback(signal))
+    /// The `stack` of hosts with it, if there is one.
+    fn stack(&self) -> Option<&'static str> {
+        None
     }
-
-    fn on_loss_after_echo(&mut self, signal: &Signal, window: &mut Window) {
-        dispatch!(self, law => law.on_loss_after_echo(signal, window))
+    /// What a policer leaves it, with the recovery of today: the part of the table that was measured for it, if there is one.
+    fn policed(&self) -> Option<policer::Sender> {
+        None
     }
-
-    #[inline]
-    fn on_ack(&mut self, signal: &Signal, window: &mut Window) {
-        dispatch!(self, law => law.on_ack(signal, window))
-    }
-
-    fn on_loss(&mut self, signal: &Signal, window: &mut Window) {
-        dispatch!(self, law => law.on_loss(signal, window))
-    }
-
-    fn on_timeout(&mut self, signal: &Signal, window: &mut Window) {
-        dispatch!(self, law => law.on_timeout(signal, window))
-    }
-
-    fn on_ecn(&mut self, signal: &Signal, window: &mut Window) {
-        dispatch!(self, law => law.on_ecn(signal, window))
-    }
-
-    forward!(dispatch);
 }
 
 /// A connection's law: the default, which has no state, or another, which has its own elsewhere; so a sender stays small.
@@ -239,57 +141,63 @@ impl Law {
 
 /// What a law does, whichever it is.
 macro_rules! either {
-    ($law:expr, $it:ident => $does:expr) => {
-        match &mut $law.0 {
-            None => {
-                let $it = &mut { reno::Reno::DEFAULT };
+    ($law:ident, $it:expr, $x:ident => $does:expr) => {
+        match $it {
+            $law(None) => {
+                let $x = &mut reno::Reno::DEFAULT;
                 $does
             }
-            Some($it) => $does,
+            $law(Some($x)) => $does,
         }
     };
 }
 
-/// The default has none of the calls that only some laws take.
-macro_rules! boxed {
-    ($law:expr, $it:ident => $does:expr) => {
-        match $law {
-            Law(None) => Default::default(),
-            Law(Some($it)) => $does,
-        }
-    };
-}
-
-impl CongestionControl for Law {
+/// A law of the congestion window.
+#[forward(AnyLaw: dispatch, Law: either)]
+pub trait CongestionControl {
+    /// An ACK has told which segments have arrived, and which of them marked; whatever else it leads to, and before that.
     #[inline]
-    fn on_feedback(&mut self, signal: &Signal) {
-        if let Some(law) = &mut self.0 {
-            law.on_feedback(signal);
-        }
-    }
-
-    fn on_loss_after_echo(&mut self, signal: &Signal, window: &mut Window) {
-        either!(self, it => it.on_loss_after_echo(signal, window));
-    }
-
+    fn on_feedback(&mut self, _signal: &Signal) {}
+    /// New data acknowledged outside loss recovery, or by the ACK that ends it; not if the ACK echoes congestion.
     #[inline]
-    fn on_ack(&mut self, signal: &Signal, window: &mut Window) {
-        either!(self, it => it.on_ack(signal, window));
-    }
+    fn on_ack(&mut self, signal: &Signal, window: &mut Window);
+    /// A segment is taken as lost (third duplicate ACK). At most once an episode.
+    fn on_loss(&mut self, signal: &Signal, window: &mut Window);
+    /// A segment is taken as lost while the window is on its way down after an echo.
+    fn on_loss_after_echo(&mut self, _signal: &Signal, _window: &mut Window) {}
+    /// The retransmission timer has expired with data outstanding.
+    fn on_timeout(&mut self, signal: &Signal, window: &mut Window);
+    /// The receiver echoes an ECN mark. At most once a window of data.
+    fn on_ecn(&mut self, signal: &Signal, window: &mut Window);
 
-    fn on_loss(&mut self, signal: &Signal, window: &mut Window) {
-        either!(self, it => it.on_loss(signal, window));
+    /// Whether the law sets the window itself, in [`CongestionControl::on_report`], in every state (Linux's `cong_control`).
+    /// Then `on_ack` is not called, what the other calls do to the window is ignored, the window is not reduced in recovery,
+    /// nor after a pause.
+    #[inline]
+    fn is_in_control(&self) -> bool {
+        false
     }
-
-    fn on_timeout(&mut self, signal: &Signal, window: &mut Window) {
-        either!(self, it => it.on_timeout(signal, window));
+    /// An ACK, of a law that is in control.
+    fn on_report(&mut self, _report: &Report, _window: &mut Window) {}
+    /// Something else, of a law that is in control.
+    fn on_event(&mut self, _event: Event, _report: &Report, _window: &mut Window) {}
+    /// Whether the law is to see each lost segment.
+    fn sees_losses(&self) -> bool {
+        false
     }
-
-    fn on_ecn(&mut self, signal: &Signal, window: &mut Window) {
-        either!(self, it => it.on_ecn(signal, window));
+    /// A segment is taken as lost; before the report or event of the same moment.
+    fn on_lost(&mut self, _lost: &LostSegment, _report: &Report, _window: &Window) {}
+    /// The law keeps less in flight than the network would bear: rates of now say nothing of it. Asked after each report.
+    fn holds_back(&self) -> bool {
+        false
     }
-
-    forward!(boxed);
+    /// Bytes of data a second at which segments go, of full ones with `mss` bytes; `None`: as soon as the window lets them.
+    #[inline]
+    fn pacing_rate(&self, _mss: u16) -> Option<u64> {
+        None
+    }
+    /// A number that is another for each connection, for laws that draw.
+    fn seed(&mut self, _seed: u64) {}
 }
 
 #[cfg(test)]

@@ -41,7 +41,8 @@
 //! holds the sender back. What the draft leaves to future work is left out: the fall-back where a classic queue marks, other
 //! slow starts, EWMA per ACK, windows below 2.
 
-use super::{CongestionControl, Event, Report, Signal, Window};
+use super::{CongestionControl, CongestionLaw, EcnFeedback, Event, Report, Signal, Window};
+use perhop_core::design::policer::Sender;
 use perhop_core::params::{ParamError, Params as Declared};
 use perhop_core::units::{Span, Time};
 
@@ -157,6 +158,32 @@ impl Prague {
         let Some(srtt) = report.signal.srtt.filter(|srtt| *srtt > Span::ZERO) else { return };
         let factor = if window.cwnd < window.ssthresh / 2.0 { 2.0 } else { 1.0 };
         self.pace = Some(Pace { window: factor * window.cwnd.max(f64::from(report.in_flight.now)), srtt });
+    }
+}
+
+impl CongestionLaw for Params {
+    fn paces(&self) -> bool {
+        true
+    }
+
+    fn is_scalable(&self) -> bool {
+        true
+    }
+
+    fn is_l4s(&self) -> bool {
+        true
+    }
+
+    fn feedback(&self) -> EcnFeedback {
+        EcnFeedback::Accurate
+    }
+
+    fn stack(&self) -> Option<&'static str> {
+        Some("prague")
+    }
+
+    fn policed(&self) -> Option<Sender> {
+        Some(Sender::Prague)
     }
 }
 

@@ -30,7 +30,8 @@
 //! the application limits the sender. cwnd after halving keeps its fraction (`precisionReduce_ true`); with `growth =
 //! "segments"` it is whole, the threshold. From RFC 3465, as in Linux: an ACK in slow start adds all it acknowledges, whatever L.
 
-use super::{CongestionControl, Signal, Window};
+use super::{CongestionControl, CongestionLaw, Signal, Window};
+use perhop_core::design::policer::Sender;
 use perhop_core::params::{Choice, ParamError, Params as Declared};
 
 /// What the window grows by.
@@ -122,6 +123,24 @@ pub(super) fn earned(count: &mut u32, every: u32, acked: u32) -> u32 {
     more += *count / every;
     *count %= every;
     more
+}
+
+impl CongestionLaw for Params {
+    fn paces(&self) -> bool {
+        false
+    }
+
+    fn linux(&self) -> Option<&'static str> {
+        Some("reno")
+    }
+
+    fn stack(&self) -> Option<&'static str> {
+        Some("linux-reno")
+    }
+
+    fn policed(&self) -> Option<Sender> {
+        Some(Sender::LinuxReno)
+    }
 }
 
 impl CongestionControl for Reno {

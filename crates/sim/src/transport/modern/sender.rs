@@ -59,7 +59,7 @@ use super::rtt::Rtt;
 use super::scoreboard::Scoreboard;
 use super::send_buffer::SendBuffer;
 use crate::transport::congestion::{
-    CongestionControl, Event, InFlight, Law, RateSample, Report, Signal, State, Window,
+    CongestionControl, CongestionLaw as _, Event, InFlight, Law, RateSample, Report, Signal, State, Window,
 };
 use crate::transport::error::ConfigError;
 use crate::transport::receive_buffer::FIRST_WINDOW;

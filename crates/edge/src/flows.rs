@@ -1,0 +1,338 @@
+//! Flows, numbered in order of first appearance.
+
+use std::collections::{HashMap, VecDeque};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+use ahash::RandomState;
+use hashbrown::HashTable;
+use perhop_core::classify::FlowHeaders;
+
+use crate::headers::{IpHeaders, Ports};
+
+/// What the packets of a flow share. The two directions of a connection are two flows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FlowKey {
+    /// Source address.
+    pub source: IpAddr,
+    /// Destination address.
+    pub destination: IpAddr,
+    /// Transport protocol number.
+    pub protocol: u8,
+    /// Ports; `None` for protocols without ports, and for packets whose ports are unknown.
+    pub ports: Option<Ports>,
+}
+
+impl FlowKey {
+    /// That of a packet by itself; a later fragment's has no ports.
+    pub fn of(headers: &IpHeaders) -> Self {
+        let IpHeaders { source, destination, protocol, ports, .. } = *headers;
+        Self { source, destination, protocol, ports }
+    }
+
+    /// What classifiers know of it.
+    pub fn headers(&self) -> FlowHeaders {
+        FlowHeaders {
+            protocol: self.protocol,
+            source: self.source,
+            destination: self.destination,
+            source_port: self.ports.map_or(0, |ports| ports.source),
+            destination_port: self.ports.map_or(0, |ports| ports.destination),
+            traffic: String::new(),
+            class: String::new(),
+            rtt: None,
+        }
+    }
+
+    /// The key of the return packets.
+    pub fn reversed(&self) -> Self {
+        let ports = self.ports.map(|ports| Ports { source: ports.destination, destination: ports.source });
+        Self { source: self.destination, destination: self.source, ports, ..*self }
+    }
+}
+
+/// A flow's protocol and ends.
+pub fn flow_name(flow: &FlowKey) -> String {
+    let protocol = match flow.protocol {
+        1 => "icmp".into(),
+        6 => "tcp".into(),
+        17 => "udp".into(),
+        58 => "icmpv6".into(),
+        other => format!("protocol {other}"),
+    };
+    let end = |address: IpAddr, port: Option<u16>| match port {
+        Some(port) => SocketAddr::new(address, port).to_string(),
+        None => address.to_string(),
+    };
+    let ports = flow.ports;
+    let source = end(flow.source, ports.map(|ports| ports.source));
+    format!("{protocol} {source} > {}", end(flow.destination, ports.map(|ports| ports.destination)))
+}
+
+/// What the fragments of a packet share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct PacketKey {
+    source: IpAddr,
+    destination: IpAddr,
+    protocol: u8,
+    id: u32,
+}
+
+/// Fragmented packets remembered at a time; the oldest is forgotten first, so memory stays bounded.
+const MAX_FRAGMENTED: usize = 65_536;
+
+/// A [`FlowKey`] in 16 bytes; addresses of IPv6 are kept beside the keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Packed {
+    /// IPv4: source and destination. IPv6: the place of both among the table's wide addresses, and 0.
+    addresses: [u32; 2],
+    /// 0 if there are none.
+    ports: [u16; 2],
+    /// Bits 0 to 7: protocol; then whether there are ports, and whether it is IPv6.
+    kind: u32,
+}
+
+const WITH_PORTS: u32 = 1 << 8;
+const WIDE: u32 = 1 << 9;
+
+/// Source and destination of IPv6.
+type Pair = [u128; 2];
+
+impl Packed {
+    /// The key, and addresses that do not fit into it.
+    fn new(key: &FlowKey) -> (Self, Option<Pair>) {
+        let ports = key.ports.map_or([0; 2], |ports| [ports.source, ports.destination]);
+        let kind = u32::from(key.protocol) | if key.ports.is_some() { WITH_PORTS } else { 0 };
+        match (key.source, key.destination) {
+            (IpAddr::V4(source), IpAddr::V4(destination)) => {
+                (Self { addresses: [source.to_bits(), destination.to_bits()], ports, kind }, None)
+            }
+            (source, destination) => {
+                (Self { addresses: [0; 2], ports, kind: kind | WIDE }, Some([wide(source), wide(destination)]))
+            }
+        }
+    }
+
+    fn key(self, pairs: &[Pair]) -> FlowKey {
+        let [source, destination] = self.addresses;
+        let ends: [IpAddr; 2] = match self.kind & WIDE {
+            0 => [Ipv4Addr::from_bits(source).into(), Ipv4Addr::from_bits(destination).into()],
+            _ => pairs[source as usize].map(|address| Ipv6Addr::from_bits(address).into()),
+        };
+        let [source, destination] = self.ports;
+        let ports = (self.kind & WITH_PORTS != 0).then_some(Ports { source, destination });
+        FlowKey { source: ends[0], destination: ends[1], protocol: self.kind as u8, ports }
+    }
+
+    /// All of it but the place of wide addresses.
+    fn words(self) -> u128 {
+        let [source, destination] = if self.kind & WIDE == 0 { self.addresses } else { [0; 2] };
+        let ports = u32::from(self.ports[0]) << 16 | u32::from(self.ports[1]);
+        let halves = [source, destination, ports, self.kind].map(u128::from);
+        halves[0] << 96 | halves[1] << 64 | halves[2] << 32 | halves[3]
+    }
+
+    fn is(self, other: Self, pair: Option<Pair>, pairs: &[Pair]) -> bool {
+        match pair {
+            None => self == other,
+            Some(pair) => self.words() == other.words() && pairs[self.addresses[0] as usize] == pair,
+        }
+    }
+}
+
+/// An address of a packet of IPv6.
+fn wide(address: IpAddr) -> u128 {
+    match address {
+        IpAddr::V6(address) => address.to_bits(),
+        IpAddr::V4(address) => address.to_ipv6_mapped().to_bits(),
+    }
+}
+
+/// A hash that cannot be predicted: packets are not trusted, and colliding flows would make the table slow.
+fn hash(keys: &RandomState, packed: Packed, pair: Option<Pair>) -> u64 {
+    match pair {
+        None => keys.hash_one(packed.words()),
+        Some(pair) => keys.hash_one((packed.words(), pair[0], pair[1])),
+    }
+}
+
+/// From packets to flow numbers: 0, 1, 2, ... in order of first appearance, hence the same on every run.
+///
+/// A later fragment carries no ports: it belongs to the flow of its packet's first fragment if that was seen, else to
+/// the flow of its addresses and protocol without ports.
+///
+/// Memory: 16 bytes for a flow, 32 more if it is IPv6, and 5 for each slot of the hash table, which has 8 to 16 slots
+/// for 7 flows.
+#[derive(Debug, Clone, Default)]
+pub struct FlowTable {
+    numbers: HashTable<u32>,
+    hashes: RandomState,
+    flows: Vec<Packed>,
+    pairs: Vec<Pair>,
+    fragmented: HashMap<PacketKey, u32>,
+    oldest: VecDeque<PacketKey>,
+}
+
+impl FlowTable {
+    /// An empty table.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The number of the flow the packet belongs to, a new one if it is the flow's first packet.
+    pub fn id(&mut self, headers: &IpHeaders) -> u32 {
+        let Some(fragment) = headers.fragment else { return self.number(&FlowKey::of(headers)) };
+        let IpHeaders { source, destination, protocol, .. } = *headers;
+        let packet = PacketKey { source, destination, protocol, id: fragment.id };
+        if fragment.first {
+            let flow = self.number(&FlowKey::of(headers));
+            self.remember(packet, flow);
+            return flow;
+        }
+        match self.fragmented.get(&packet) {
+            Some(&flow) => flow,
+            None => self.number(&FlowKey::of(headers)),
+        }
+    }
+
+    /// The number of the return flow of flow `id`, a new one if none of it was seen.
+    pub fn mate(&mut self, id: u32) -> u32 {
+        self.number(&self.flows[id as usize].key(&self.pairs).reversed())
+    }
+
+    /// The flow with number `id`, if there is one.
+    pub fn key(&self, id: u32) -> Option<FlowKey> {
+        Some(self.flows.get(id as usize)?.key(&self.pairs))
+    }
+
+    /// Number of flows.
+    pub fn len(&self) -> usize {
+        self.flows.len()
+    }
+
+    /// No packet was seen yet.
+    pub fn is_empty(&self) -> bool {
+        self.flows.is_empty()
+    }
+
+    fn number(&mut self, key: &FlowKey) -> u32 {
+        let (packed, pair) = Packed::new(key);
+        let Self { numbers, hashes, flows, pairs, .. } = self;
+        let hashed = hash(hashes, packed, pair);
+        if let Some(&known) = numbers.find(hashed, |&it| flows[it as usize].is(packed, pair, pairs)) {
+            return known;
+        }
+        let number = u32::try_from(flows.len()).expect("2^32 flows need 100 GB");
+        numbers.insert_unique(hashed, number, |&it| {
+            let it = flows[it as usize];
+            hash(hashes, it, (it.kind & WIDE != 0).then(|| pairs[it.addresses[0] as usize]))
+        });
+        flows.push(Packed { addresses: pair.map_or(packed.addresses, |_| [pairs.len() as u32, 0]), ..packed });
+        pairs.extend(pair);
+        number
+    }
+
+    fn remember(&mut self, packet: PacketKey, flow: u32) {
+        if self.fragmented.insert(packet, flow).is_none() {
+            self.oldest.push_back(packet);
+        }
+        if self.oldest.len() > MAX_FRAGMENTED
+            && let Some(forgotten) = self.oldest.pop_front()
+        {
+            self.fragmented.remove(&forgotten);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::headers::Fragment;
+    use crate::headers::Lengths;
+
+    fn packet(ports: Option<(u16, u16)>, fragment: Option<(u32, bool)>) -> IpHeaders {
+        IpHeaders {
+            ip_offset: 0,
+            version: 4,
+            dscp: 0,
+            ecn: 0,
+            flow_label: None,
+            lengths: Lengths { l3: 100, l4: 80 },
+            protocol: 17,
+            source: IpAddr::from([10, 0, 0, 1]),
+            destination: IpAddr::from([10, 0, 0, 2]),
+            fragment: fragment.map(|(id, first)| Fragment { id, first }),
+            ports: ports.map(|(source, destination)| Ports { source, destination }),
+            tcp: None,
+        }
+    }
+
+    #[test]
+    fn directions_are_two_flows_and_numbers_follow_appearance() {
+        let mut table = FlowTable::new();
+        let there = packet(Some((5, 6)), None);
+        let back = IpHeaders { source: there.destination, destination: there.source, ..packet(Some((6, 5)), None) };
+        let other = IpHeaders { protocol: 6, ..there };
+        assert_eq!([&there, &back, &there, &other, &back].map(|p| table.id(p)), [0, 1, 0, 2, 1]);
+        assert_eq!(table.len(), 3);
+        assert_eq!(table.key(1).unwrap().source, there.destination);
+        assert_eq!(table.key(3), None);
+        assert_eq!([0, 1, 2, 3].map(|id| table.mate(id)), [1, 0, 3, 2], "one that was not seen gets a number");
+        assert_eq!(table.len(), 4);
+    }
+
+    /// 20,000 flows that differ in one field only: slots of the hash table are shared, and it grows.
+    #[test]
+    fn every_field_tells_flows_apart() {
+        let plain = packet(Some((5, 6)), None);
+        let six = |host: u16| IpAddr::from([0x2001, 0xdb8, 0, 0, 0, 0, 0, host]);
+        let wide = IpHeaders { source: six(0), destination: six(1), ..plain };
+        let of = |n: u16| {
+            let [high, low] = n.to_be_bytes();
+            [
+                IpHeaders { source: IpAddr::from([10, 1, high, low]), ..plain },
+                IpHeaders { destination: IpAddr::from([10, 1, high, low]), ..plain },
+                IpHeaders { ports: Some(Ports { source: n, destination: 6000 }), ..plain },
+                IpHeaders { ports: Some(Ports { source: 6000, destination: n }), ..plain },
+                IpHeaders { source: six(n + 2), ..wide },
+                IpHeaders { destination: six(n + 2), ..wide },
+                IpHeaders { ports: Some(Ports { source: n, destination: 6000 }), ..wide },
+                IpHeaders { ports: Some(Ports { source: 6000, destination: n }), ..wide },
+            ]
+        };
+        let mut packets: Vec<_> = (0..2500).flat_map(of).collect();
+        packets.extend((0..=255).map(|protocol| IpHeaders { protocol, ports: None, ..plain }));
+        let mut table = FlowTable::new();
+        for _ in 0..2 {
+            let numbers: Vec<_> = packets.iter().map(|packet| table.id(packet)).collect();
+            assert_eq!(numbers, (0..packets.len() as u32).collect::<Vec<_>>());
+        }
+        let keys: Vec<_> = packets.iter().map(FlowKey::of).collect();
+        assert_eq!((0..table.len() as u32).map(|id| table.key(id).unwrap()).collect::<Vec<_>>(), keys);
+    }
+
+    #[test]
+    fn fragments_follow_their_first_one() {
+        let mut table = FlowTable::new();
+        let plain = packet(Some((5, 6)), None);
+        let first = packet(Some((5, 6)), Some((77, true)));
+        let later = packet(None, Some((77, false)));
+        let orphan = packet(None, Some((78, false)));
+        assert_eq!([&plain, &first, &later, &orphan, &orphan].map(|p| table.id(p)), [0, 0, 0, 1, 1]);
+        assert_eq!(table.key(1).unwrap().ports, None);
+        // the id comes back with another packet
+        let reused = packet(Some((9, 6)), Some((77, true)));
+        assert_eq!([&reused, &later].map(|p| table.id(p)), [2, 2]);
+    }
+
+    #[test]
+    fn forgets_the_oldest_fragmented_packet() {
+        let mut table = FlowTable::new();
+        for id in 0..=MAX_FRAGMENTED as u32 {
+            table.id(&packet(Some((5, 6)), Some((id, true))));
+        }
+        assert_eq!(table.fragmented.len(), MAX_FRAGMENTED);
+        assert_eq!(table.oldest.len(), MAX_FRAGMENTED);
+        assert_eq!(table.id(&packet(None, Some((1, false)))), 0, "still known");
+        assert_eq!(table.id(&packet(None, Some((0, false)))), 1, "forgotten: the flow without ports");
+    }
+}

@@ -1,0 +1,201 @@
+//! One packet after the other through the edge.
+
+use perhop_core::needs::Needs;
+use perhop_core::packet::{Ecn, FlowId, Packet};
+use perhop_core::port::Port;
+use perhop_core::port::edge::Per;
+use perhop_core::verdict::{Fate, Reason};
+use perhop_sim::replay::Replay;
+
+use crate::arriving::{Arriving, Direction};
+use crate::connections::Connections;
+use crate::flows::FlowTable;
+use crate::handshake::Handshakes;
+use crate::headers::IpHeaders;
+use crate::idle::Idle;
+use crate::labels::Labels;
+use crate::link::LinkType;
+use crate::observer::{Observer, Passed, Taken};
+use crate::policy::{Policy, PolicyError};
+use crate::rewrite::{set_ce, set_dscp};
+use crate::steps::Steps;
+use crate::view::view;
+
+/// Bytes of an Ethernet header without VLAN tags.
+const ETHERNET_HEADER: u32 = 14;
+
+/// An edge at work.
+#[derive(Debug)]
+pub struct Host {
+    /// Conditioners and queue; without a queue what passes leaves at once.
+    replay: Replay,
+    queued: bool,
+    /// By conditioner, what shares an instance.
+    per: Vec<Per>,
+    /// See [`Policy::overhead`].
+    overhead: u32,
+    known: Connections,
+    /// If flows expire.
+    idle: Option<Idle>,
+    labels: Labels,
+    steps: Steps,
+}
+
+impl Host {
+    /// At rest: buckets are full, no flow is known.
+    ///
+    /// # Errors
+    /// Parameters that their algorithm refuses.
+    pub fn new(mut policy: Policy) -> Result<Self, PolicyError> {
+        let (queued, overhead) = (policy.queue.is_some(), policy.overhead);
+        let per = policy.stages.iter().map(|stage| stage.per).collect();
+        let (idle, labels) = (policy.flow_timeout.map(Idle::new), Labels::new(policy.flow_label.take()));
+        let replay = policy.port()?;
+        let known = Connections::new(replay.port().edge_needs().contains(Needs::RTT));
+        Ok(Self { replay, queued, per, overhead, known, idle, labels, steps: Steps::default() })
+    }
+
+    /// A packet arrives: how it leaves or goes into the queue; `None`: a conditioner or an action drops it. `observer` sees
+    /// that, and before it the flows that have expired and the packets that have left the queue by now.
+    #[inline]
+    pub fn arrive(&mut self, it: &Arriving<'_>, observer: &mut impl Observer) -> Option<Packet> {
+        let flow = FlowId(self.known.flows.id(it.headers));
+        self.steps.see(it.at);
+        let mut packet = Packet { flow, size: self.size(it), ..view(it.headers) };
+        self.expire(it, flow, observer);
+        self.labels.read(it.headers, &mut packet);
+        self.known.watch(it, flow, &self.steps, self.replay.port_mut());
+        self.replay.advance(it.at.now, &mut |trip| observer.trip(trip));
+        let came = packet;
+        let (stays, taken) = match it.direction {
+            Direction::Forward => self.forward(it, &mut packet, observer),
+            Direction::Reverse => self.reverse(it, &mut packet),
+        };
+        let left = stays.then_some(packet);
+        let Self { replay, per, known, steps, .. } = self;
+        let edge = replay.port().edge();
+        let passed = Passed { arrived: it, came: &came, left: left.as_ref(), taken, edge, per, steps };
+        observer.passed(&passed, &mut known.flows);
+        left
+    }
+
+    /// Writes code point, mark and label of a packet that leaves into its bytes, in which `headers` were found.
+    #[inline]
+    pub fn rewrite(&mut self, data: &mut [u8], headers: &IpHeaders, packet: &Packet) {
+        set_dscp(data, headers, packet.dscp.get()).expect("a Dscp is below 64");
+        if packet.ecn == Ecn::Ce {
+            set_ce(data, headers);
+        }
+        self.labels.write(data, headers, packet);
+    }
+
+    /// Empties the queue after the last packet.
+    pub fn finish(&mut self, observer: &mut impl Observer) {
+        self.replay.finish(&mut |trip| observer.trip(trip));
+    }
+
+    /// Forgets the flows that have expired when a packet of `flow` comes.
+    fn expire(&mut self, it: &Arriving<'_>, flow: FlowId, observer: &mut impl Observer) {
+        let Some(idle) = &mut self.idle else { return };
+        while let Some(expired) = idle.expire(it.at.now) {
+            observer.forget(expired, self.replay.port().edge());
+            self.replay.port_mut().forget(expired);
+            self.known.forget(expired);
+        }
+        idle.see(it.at.now, flow);
+    }
+
+    /// What meters count: the IP length and the overhead; where that holds a link header, VLAN tags are part of it.
+    fn size(&self, it: &Arriving<'_>) -> u32 {
+        let framed = self.overhead > 0 && it.link == LinkType::ETHERNET;
+        let tags = if framed { it.headers.ip_offset as u32 - ETHERNET_HEADER } else { 0 };
+        it.headers.lengths.l3.saturating_add(self.overhead + tags)
+    }
+
+    /// Whether it stays, and what colours it.
+    fn forward(
+        &mut self,
+        it: &Arriving<'_>,
+        packet: &mut Packet,
+        observer: &mut impl Observer,
+    ) -> (bool, Option<Taken>) {
+        self.known.announce(packet.flow, it.headers.tcp, self.replay.port_mut());
+        let colouring = self.replay.port().edge().colouring(packet);
+        let taken = colouring.map(|(place, instance)| Taken { place, instance });
+        (self.pass(it, packet, observer), taken)
+    }
+
+    /// Through the conditioners, and into the queue if there is one: whether they let it. What leaves at once is seen as it leaves, what waits as
+    /// it came into the queue.
+    fn pass(&mut self, it: &Arriving<'_>, packet: &mut Packet, observer: &mut impl Observer) -> bool {
+        let at = it.passage(packet.flow);
+        if !self.queued {
+            return self.replay.port_mut().pass(&at, packet).is_ok();
+        }
+        let (number, mut after) = (self.replay.arrivals(), None);
+        let fate = self.replay.arrive(&at, packet, it.headers.lengths.l3, &mut |trip| {
+            if trip.number == number {
+                after = Some(trip.packet);
+            }
+            observer.trip(trip);
+        });
+        *packet = after.unwrap_or(*packet);
+        fate != Fate::Dropped(Reason::Policer)
+    }
+
+    fn reverse(&mut self, it: &Arriving<'_>, packet: &mut Packet) -> (bool, Option<Taken>) {
+        if self.replay.port().edge_needs().contains(Needs::REVERSE) {
+            let mate = FlowId(self.known.flows.mate(packet.flow.0));
+            self.idle.iter_mut().for_each(|idle| idle.see(it.at.now, mate));
+            self.known.meet(mate, self.replay.port_mut());
+            self.replay.port_mut().reverse(&it.passage(mate), packet);
+        }
+        (true, None)
+    }
+
+    /// Conditioners and queue, for what they count.
+    pub fn port(&self) -> &Port<u32> {
+        self.replay.port()
+    }
+
+    /// Labels that were read and written.
+    pub fn labels(&self) -> &Labels {
+        &self.labels
+    }
+
+    /// Round-trip times from handshakes; `None` if no match asks for them.
+    pub fn handshakes(&self) -> Option<&Handshakes> {
+        self.known.handshakes.as_ref()
+    }
+
+    /// How often a flow has expired, where they may.
+    pub fn expired(&self) -> Option<u64> {
+        self.idle.as_ref().map(Idle::expired)
+    }
+
+    /// Its flows by number, when it is no longer needed.
+    pub fn into_flows(self) -> FlowTable {
+        self.known.flows
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::headers::locate;
+    use perhop_core::dscp::Dscp;
+
+    #[test]
+    fn a_mark_is_written_as_ce() {
+        let mut data = [0; 28];
+        (data[0], data[1], data[3], data[9]) = (0x45, 0b10, 128, 17);
+        let found = locate(LinkType::RAW, &data, 128).unwrap();
+        let mut host = Host::new(Policy::default()).unwrap();
+        let mut packet = Packet { dscp: Dscp::new(46).unwrap(), ..view(&found) };
+        host.rewrite(&mut data, &found, &packet);
+        assert_eq!(data[1], 46 << 2 | 0b10);
+        packet.ecn = Ecn::Ce;
+        host.rewrite(&mut data, &found, &packet);
+        assert_eq!(data[1], 46 << 2 | 0b11);
+    }
+}

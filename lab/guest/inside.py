@@ -1,0 +1,68 @@
+"""Works through a job inside the kernel: each cell sets up its queue, sends its datagrams and records both sides.
+
+DIR/job.json is a list of `{"name", "up", "down", "show", "packets"}`: `tc` commands before and after, those that print
+counts, and a file of datagrams. DIR/NAME.rows.json gets a list for each datagram: arrival, size, tos, port, departure,
+tos at departure. Times are the monotonic clock's, and the last two are null for what did not depart. DIR/NAME.tc gets
+the counts.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import capture
+import network
+import send
+
+#: Cells begin at multiples of this time: a power of two, so that clocks in units of 1024 ns or 64 ns keep their phase.
+GRID = 1 << 30
+
+
+#: How long a cell waits for its queue to empty, in virtual seconds.
+DRAIN = 5
+
+
+def cell(job: dict[str, Any], folder: Path) -> None:
+    """One cell."""
+    packets = send.read(folder / job["packets"])
+    with network.inside("s"):
+        opened = send.sockets(packets, network.source)
+    with network.inside("r"):
+        before = capture.listen("r0")
+    with network.inside("d"):
+        behind = capture.listen("d0")
+    network.tc(job["up"])
+    now = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+    start = (now // GRID + 2) * GRID
+    send.send(packets, opened, network.RECEIVER, start)
+    time.sleep(DRAIN)
+    offset = capture.real_minus_monotonic()
+    came, left = capture.seen(before), {it.number: it for it in capture.seen(behind)}
+    shown = [network.call("tc", "-n", "r", "-s", "-d", *words) for words in job["show"]]
+    network.tc(job["down"])
+    for socket in (*opened.values(), before, behind):
+        socket.close()
+    rows = []
+    for it in came:
+        gone = left.get(it.number)
+        fate = (gone.real_ns - offset - start, gone.tos) if gone else (None, None)
+        rows.append((it.real_ns - offset - start, it.size, it.tos, it.port, *fate))
+    (folder / f"{job['name']}.rows.json").write_text(json.dumps(rows))
+    (folder / f"{job['name']}.tc").write_text("".join(shown))
+    if len(came) != len(packets):
+        raise SystemExit(f"lab: {job['name']}: {len(packets)} datagrams sent, {len(came)} at the router")
+
+
+def main(folder: Path) -> None:
+    """The whole job."""
+    network.build()
+    for job in json.loads((folder / "job.json").read_text()):
+        cell(job, folder)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,126 @@
+"""Ports in both worlds, packet for packet."""
+
+from __future__ import annotations
+
+import statistics
+import sys
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from perhop.runs import Runs
+from perhop_lab.job import Packet
+from perhop_lab.worlds import Sender, World, recorded, simulated
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+_CE = 3
+
+
+class Compared(NamedTuple):
+    """A port in both worlds."""
+
+    port: str
+    came: int
+    left: int
+    kernel_left: int
+    other_fate: int
+    """Left one and not the other; those that the simulator still held at its end are not counted."""
+    other_mark: int
+    apart_ns: list[int]
+    """Between the departures of those that left both."""
+
+
+def compared(packets: list[Packet], left: Mapping[str, list[tuple[int, int, int]]]) -> list[Compared]:
+    """Every port that datagrams pass, packet for packet."""
+    by_port: dict[str, list[Packet]] = defaultdict(list)
+    for it in packets:
+        by_port[it.hop].append(it)
+    return [
+        _compared(port, here, {number: (ns, tos) for number, ns, tos in left[port]}) for port, here in by_port.items()
+    ]
+
+
+def _compared(port: str, packets: list[Packet], kernel: Mapping[int, tuple[int, int]]) -> Compared:
+    both = [(it, it.left, kernel[it.number]) for it in packets if it.left is not None and it.number in kernel]
+    return Compared(
+        port=port,
+        came=len(packets),
+        left=sum(it.left is not None for it in packets),
+        kernel_left=len(kernel),
+        other_fate=sum((it.left is None) == (it.number in kernel) for it in packets if not it.waits),
+        other_mark=sum(it.marked != (tos & 3 == _CE) for it, _, (_, tos) in both),
+        apart_ns=sorted(abs(ns - left) for _, left, (ns, _) in both),
+    )
+
+
+def show(ports: list[Compared], found: Mapping[str, Any], runs: Runs) -> None:
+    """Prints the tables: datagrams, TCP, queues."""
+    from rich.console import Console
+
+    console = Console(width=None if sys.stdout.isatty() else 160)
+    with console.capture() as text:
+        if ports:
+            console.print("Datagrams at ports: what left, and what differs, packet for packet", highlight=False)
+            console.print(_departures(ports), highlight=False)
+        if found["connections"]:
+            times = runs.settings["warmup_s"], runs.settings["duration_s"]
+            worlds = simulated(runs), recorded(found, *times)
+            console.print("TCP: the simulator's and Linux's", highlight=False)
+            console.print(_senders(*worlds), highlight=False)
+            if all(it.queues for it in worlds):
+                console.print("Queues at ports, in packets", highlight=False)
+                console.print(_queues(*worlds), highlight=False)
+    print(text.get(), end="")
+
+
+def _grid(*headings: str) -> Table:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    for i, heading in enumerate(headings):
+        table.add_column(heading, justify="right" if i else "left", no_wrap=not sys.stdout.isatty())
+    return table
+
+
+def _name(it: str) -> str:
+    """A name of the scenario: no markup, and on one line."""
+    from rich.markup import escape
+
+    return escape(it if it.isprintable() else repr(it))
+
+
+def _departures(ports: list[Compared]) -> Table:
+    fates = ("came", "perhop", "kernel", "other fate", "other mark")
+    table = _grid("port", *fates, "apart, median us", "p99 us", "at most us")
+    for it in ports:
+        times = it.apart_ns
+        apart = (statistics.median(times), times[len(times) * 99 // 100], times[-1]) if times else ()
+        cells = [f"{ns / 1e3:.3f}" for ns in apart] or ["-"] * 3
+        table.add_row(
+            _name(it.port), *map(str, (it.came, it.left, it.kernel_left, it.other_fate, it.other_mark)), *cells
+        )
+    return table
+
+
+def _senders(perhop: World, kernel: World) -> Table:
+    pairs = [(f"{what}, perhop", "kernel") for what in ("Mbit/s", "repeats", "mean RTT ms", "mean window")]
+    table = _grid("traffic", *(name for pair in pairs for name in pair))
+    for ours, theirs in zip(perhop.senders, kernel.senders, strict=True):
+        cells = zip(_figures(ours), _figures(theirs), strict=True)
+        table.add_row(_name(ours.traffic), *(cell for pair in cells for cell in pair))
+    return table
+
+
+def _figures(it: Sender) -> list[str]:
+    means = [f"{statistics.mean(values):.2f}" if values else "-" for values in (it.srtt_ms, it.cwnd)]
+    return [f"{it.goodput_bit_s / 1e6:.3f}", str(it.retransmitted), *means]
+
+
+def _queues(perhop: World, kernel: World) -> Table:
+    table = _grid("port", "mean, perhop", "kernel", "p99, perhop", "kernel")
+    for port, ours in perhop.queues.items():
+        theirs = kernel.queues[port]
+        table.add_row(_name(port), f"{ours.mean:.2f}", f"{theirs.mean:.2f}", f"{ours.p99:.0f}", f"{theirs.p99:.0f}")
+    return table

@@ -1,0 +1,133 @@
+"""Runs as users have them: results with queries, data frames, pictures, and a summary in a notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from perhop import accounting, events, frames, measured, show, sql, units
+from perhop.answer import ALL
+from perhop.arguments import checked
+from perhop.columns import Values, short
+from perhop.frames import Frame
+from perhop.plot import figure
+from perhop.results import Results
+from perhop.units import Column
+
+if TYPE_CHECKING:
+    import duckdb
+    from matplotlib.figure import Figure
+
+ANSWER = [
+    units.COLUMNS["classes", name] for name in ("throughput_bit_s", "loss_percent", "delay_p50_ms", "delay_p99_ms")
+]
+"""What a notebook shows of runs, by class and colour."""
+
+
+class Runs(Results):
+    """All replications of all points of one scenario, ordered by point and replication."""
+
+    @checked
+    def df(self, table: str, engine: str | None = None) -> Any:
+        """A table as a data frame of "pandas" or "polars"; by default of the first of them that is installed.
+
+        A swept key whose values are quantities also has a column of numbers in base units beside its labels:
+        `conditioner.gold.cir` "3Mbit/s" and `cir_bit_s` 3e6.
+
+        Raises:
+            KeyError: when there is no such table.
+            ModuleNotFoundError: when neither is installed; the message says how to install one.
+        """
+        return frames.with_numbers(self.table(table), self.points).df(engine)
+
+    @checked
+    def intervals(
+        self, table: str, column: str, where: Mapping[str, object] | None = None, by: Sequence[str] | None = None
+    ) -> Frame:
+        """Means over the replications: `mean`, `half_width`, `low`, `high` of the 95 % interval, `n`; by group.
+
+        By default a row for each point of the sweep and each row of the table; a count without a row is then zero, and
+        any other quantity unknown. With `by`, as `Runs.values`.
+        """
+        of = units.column(table, self._key(self.table(table), column))
+        missing = None if by is not None else of.missing
+        names = list(by) if by is not None else [*self.keys, *units.KEYS[self._known(table)]]
+        cells = self.values(table, column, where, names, missing)
+        found = {group: measured.interval(of, values) for group, values in cells.items()}
+        ends = {short(key): key for key in self.keys}
+        whole = [name if name in self.keys or name in self.table(table) else ends[name] for name in names]
+        return frames.with_numbers(frames.of_intervals(whole, found), self.points)
+
+    def _known(self, table: str) -> str:
+        self.table(table)
+        if table not in units.KEYS:
+            raise ValueError(f"nothing identifies the rows of `{table}`: say by= which columns do")
+        return table
+
+    def connection(self) -> duckdb.DuckDBPyConnection:
+        """A DuckDB connection with one view for each table."""
+        connection = sql.connect()
+        for name in self.tables:
+            connection.register(name, self.table(name))
+        traced = events.having(self.replications)
+        if traced:
+            events.register(connection, self.points, traced)
+        return connection
+
+    @checked
+    def sql(self, query: str) -> Frame:
+        """The answer of a DuckDB query on the tables, made with one thread so that sums are the same every time."""
+        with self.connection() as connection:
+            return Frame(sql.asked(connection, query))
+
+    @checked
+    def events(self, where: str | None = None, columns: Sequence[str] | None = None) -> Frame:
+        """A row for each packet at each port, of runs with `--trace events`: swept keys, `point`, `replication` first.
+
+        There may be many: `where` is an SQL condition, as in `"fate = 'dropped' and hop = 'C -> E2'"`, and `columns`
+        names those that are wanted. `sql` knows them as the table `events`.
+
+        Raises:
+            ValueError: when these runs have none, or a file is damaged.
+        """
+        return Frame(events.read(self.points, self.replications, where, columns))
+
+    @checked
+    def plot(self, kind: str = "throughput", *, x: str | None = None, by: str | Sequence[str] = ()) -> Figure:
+        """A picture, which a notebook shows: of a `kind`, as `perhop plot --kind`, or of any column.
+
+        A column, "arrivals.delay_p99_ms", is drawn along the key `x`, with a line for each value of the keys `by`.
+
+        Raises:
+            ValueError: when there is no such plot, column or key, or these runs lack the data for it.
+        """
+        return figure(kind, self, x, by)
+
+    def __repr__(self) -> str:
+        swept = f"; {', '.join(map(short, self.keys))}" if self.keys else ""
+        return f"Runs({self.name!r}: {self._size()}{swept})"
+
+    def _size(self) -> str:
+        numbers = {r.replication for r in self.replications}
+        return f"{show.count(len(self.points), 'point')} x {show.count(len(numbers), 'replication')}, seed {self.seed}"
+
+    def _repr_html_(self) -> str:
+        """What arrived, by class and colour."""
+        head = show.note(f"{self.name}: {self._size()}")
+        if "classes" not in self.tables:
+            return head
+        by = [*self.keys, *units.KEYS["classes"]]
+        cells = [self.values("classes", of.name, by=by, missing=of.missing) for of in ANSWER]
+        groups = [group for group in cells[0] if group[-1] != ALL]
+        headings = [*map(short, by), *(accounting.headed(self.points, of, of.usual[0]) for of in ANSWER)]
+        measures = list(zip(ANSWER, cells, strict=True))
+        rows = [[*group, *(_shown(of, found[group]) for of, found in measures)] for group in groups[: show.ROWS]]
+        left = len(groups) - len(rows)
+        return head + show.table(headings, rows) + (show.note(f"and {show.count(left, 'row')} more") if left else "")
+
+
+def _shown(of: Column, values: Values) -> str:
+    known = values[~np.isnan(values)]
+    return str(measured.interval(of, known).scaled(of.usual[1])) if len(known) else "-"
