@@ -2,6 +2,7 @@
 
 use perhop_runs::disk::{self, Entry, Identity, Manifest};
 use perhop_runs::inventory;
+use perhop_runs::request::{Trace, Traced};
 use perhop_runs::run::{Replication, RunError, RunOptions, Watch, run};
 use perhop_scenario::tables::columns::Table;
 use perhop_scenario::{Options, Point, Sweep};
@@ -80,8 +81,7 @@ impl Place {
             resume: true,
             identity: self.identity.clone(),
             taps: Vec::new(),
-            events: false,
-            ef: Vec::new(),
+            traced: Traced::default(),
         }
     }
 
@@ -172,7 +172,8 @@ fn who_has_no_company_or_is_large_has_its_own_directory() {
     large.run(0..2, 1);
     assert_eq!(large.names(), ["rep-000", "rep-001"]);
     let events = Place::new();
-    run(&events.points, &RunOptions { events: true, ..events.options(0..2) }, &Steps::of(1)).unwrap();
+    let traced = Traced { trace: vec![Trace::Events], ..Traced::default() };
+    run(&events.points, &RunOptions { traced, ..events.options(0..2) }, &Steps::of(1)).unwrap();
     assert_eq!(events.names(), ["rep-000", "rep-001"]);
     let series = SCENARIO.replace("warmup", "sample = \"100ms\"\nwarmup");
     let sweep = Sweep::parse(&series, &Options::new("small.toml")).unwrap().0;
