@@ -46,7 +46,6 @@ ARGUMENTS = {
     "strict": False,
     "list": False,
     "readings": False,
-    "fit": False,
     "rivals": False,
     "setting": "headline",
 }
