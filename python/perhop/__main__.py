@@ -28,7 +28,7 @@ PYTHON_VERBS = {
     "report": "perhop.report",
     "reproduce": "perhop.studies.reproduce",
     "studies": "perhop.studies.reproduce",
-    "sweep": "perhop.cluster.sweep",
+    "sweep": "perhop.cluster.runs",
     "tune": "perhop.plots.stability",
 }
 """The module of each verb; its function `VERB(arguments)` returns the exit code."""

@@ -117,7 +117,7 @@ class Results:
             ValueError: also for a column whose sum means nothing: a quantile, a mean, a share.
         """
         cells = self._cells(table, column, where, by)
-        if not units.summed(table, column):
+        if not units.column(table, column).summed:
             raise ValueError(
                 f"{table}.{column} cannot be summed over rows: counts and rates can; "
                 "narrow it to one row with where= or by= and use values() or means()"
@@ -136,7 +136,8 @@ class Results:
         The interval of a quantile is at least as wide as its buckets, that of a share or an index ends at its bounds.
         """
         found = self.values(table, column, where, by)
-        return {group: measured.interval(column, values) for group, values in found.items()}
+        of = units.column(table, column)
+        return {group: measured.interval(of, values) for group, values in found.items()}
 
     def pooled(self) -> Self:
         """The same, for `values`, `means` and `totals` over all points of a sweep that `by` does not tell apart."""

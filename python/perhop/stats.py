@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
-from perhop import units
+from perhop import _core
 from perhop.arguments import checked, positive
 
 CONFIDENCE = 0.95
@@ -58,7 +58,10 @@ class Interval:
         return self.low <= bound <= self.high
 
     def __str__(self) -> str:
-        return units.estimate(self)
+        if math.isnan(self.mean):
+            return "-"
+        half = None if math.isnan(self.half) else self.half
+        return _core.estimate(self.mean, half, [self.low, self.high] if self.cut else None)
 
     def __repr__(self) -> str:
         return f"Interval({self}, n={self.n})"

@@ -68,6 +68,7 @@ pub fn run<'py>(
     let out = PyList::empty(py);
     for mut it in finished.map_err(|e| error(*e))? {
         it.tables.push(classes[it.point].of(&it.tables));
+        it.point = points[it.point].index;
         out.append(dict(py, it)?)?;
     }
     Ok(out)

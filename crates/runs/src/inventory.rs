@@ -46,13 +46,12 @@ pub struct ListedPoint {
     /// Swept keys and their values.
     pub labels: Labels,
     /// Its position in the sweep.
-    pub index: Option<usize>,
+    pub index: usize,
     /// Complete replications.
     pub replications: usize,
 }
 
-/// What the replications of a run have in common: scenario, name, base (in manifests
-/// without it the seed), version and swept keys.
+/// What the replications of a run have in common: scenario, name, base, version and swept keys.
 pub(crate) type Key = (String, Option<String>, String, String, Vec<String>);
 
 /// A directory of replications with what its manifest says of all of them, and their numbers.
@@ -86,10 +85,9 @@ impl Found {
 
     /// What tells its run from others.
     pub(crate) fn key(&self) -> Key {
-        let Common { scenario, identity, perhop, point, seed, .. } = &self.common;
-        let base = if identity.base_hash.is_empty() { seed.to_string() } else { identity.base_hash.clone() };
+        let Common { scenario, identity, perhop, point, .. } = &self.common;
         let keys = point.0.iter().map(|label| label.0.clone()).collect();
-        (scenario.clone(), identity.name.clone(), base, perhop.clone(), keys)
+        (scenario.clone(), identity.name.clone(), identity.base_hash.clone(), perhop.clone(), keys)
     }
 }
 

@@ -16,6 +16,8 @@ pub mod inventory;
 pub mod opened;
 /// The same as a table for the terminal.
 pub mod inventory_table;
+/// What is asked of a run.
+pub mod request;
 /// Points x replications on threads.
 pub mod run;
 /// Means and intervals over replications, for the terminal.

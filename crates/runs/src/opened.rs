@@ -117,7 +117,7 @@ fn hash(found: &Found) -> &str {
 fn points<'a>(places: &Places<'a>) -> Vec<&'a Found> {
     let points: BTreeMap<_, _> = places.iter().map(|(&(hash, _), &found)| (hash, found)).collect();
     let mut points: Vec<_> = points.into_values().collect();
-    let positions: BTreeSet<_> = points.iter().filter_map(|point| point.common.index).collect();
+    let positions: BTreeSet<_> = points.iter().map(|point| point.common.index).collect();
     if positions.len() == points.len() {
         points.sort_by_key(|point| point.common.index);
     } else {

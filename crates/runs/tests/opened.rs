@@ -3,6 +3,7 @@
 use perhop_runs::disk::{Identity, MANIFEST, Manifest};
 use perhop_runs::inventory;
 use perhop_runs::opened::{Opened, Refused, open};
+use perhop_runs::request::Traced;
 use perhop_runs::run::{RunOptions, Unwatched, run};
 use perhop_scenario::{Options, Sweep};
 use std::fs;
@@ -27,8 +28,8 @@ fn swept(out: &Path, axis: &str) {
     let (sweep, _) = Sweep::parse(SCENARIO, &options).unwrap();
     let identity = Identity::of(&sweep, &options, SystemTime::UNIX_EPOCH);
     let out = Some(out.to_owned());
-    let (taps, ef) = (Vec::new(), Vec::new());
-    let options = RunOptions { replications: 0..1, jobs: 1, out, resume: true, identity, taps, events: false, ef };
+    let (taps, traced) = (Vec::new(), Traced::default());
+    let options = RunOptions { replications: 0..1, jobs: 1, out, resume: true, identity, taps, traced };
     run(&sweep.points(), &options, &Unwatched).unwrap();
 }
 

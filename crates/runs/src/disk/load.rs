@@ -50,23 +50,18 @@ pub fn load(dir: &Path) -> Result<Stored, Damaged> {
 }
 
 fn read_all(dir: &Path) -> Result<Stored, String> {
-    let (mut manifest, files) = (manifest(dir)?, files(dir)?);
-    let is_old = manifest.files_hash.is_empty();
-    if let ([entry], true) = (manifest.replications.as_slice(), is_old) {
-        manifest.files_hash = entry.result_hash.clone();
-    }
+    let (manifest, files) = (manifest(dir)?, files(dir)?);
     if hash_files(&files) != manifest.files_hash {
         return Err(difference(&files, &manifest));
     }
     let numbers: Vec<_> = manifest.replications.iter().map(|entry| entry.replication).collect();
     let mut tables = join::split(read(files)?, &numbers)?;
-    for (entry, tables) in manifest.replications.iter_mut().zip(&mut tables) {
+    for (entry, tables) in manifest.replications.iter().zip(&mut tables) {
         let found = hash(tables);
-        if found != entry.result_hash && !is_old {
+        if found != entry.result_hash {
             let (number, stated) = (entry.replication, &entry.result_hash);
             return Err(format!("the hash of replication {number} is {found}, its manifest says {stated}"));
         }
-        entry.result_hash = found;
         tables.extend((!entry.ef.is_empty()).then(|| ef::table(&entry.ef).table));
     }
     Ok(Stored { manifest, tables })
