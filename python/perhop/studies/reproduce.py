@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from perhop.cluster.client import reached
-from perhop.map import run as map_all
 from perhop.progress import say, told
 from perhop.studies import Paper, Study, maps, referee, report, rivals, sequential, trying
 from perhop.studies import runs as simulation
 from perhop.studies.criteria import Criterion
+from perhop.studies.map import run as map_all
 from perhop.studies.outcome import Outcome
 from perhop.studies.papers import ASKED, PAPERS, TRIALS, paper
 from perhop.studies.records import Record, cell_record, counts, overall, record, write
