@@ -12,6 +12,7 @@ use perhop_core::aqm::{self, Aqm, Arrival, Backlog};
 use perhop_core::conditioner::{self, Conditioner, Passage, meter::Tokens};
 use perhop_core::packet::{Colour, FlowId, Packet};
 use perhop_core::params::{Params, Problems, Tree, read_table};
+use perhop_core::port::Turn;
 use perhop_core::rng::Rng;
 use perhop_core::scope::{Scope, Weights};
 use perhop_core::units::{BitRate, Length, Packets, Time};
@@ -253,7 +254,7 @@ fn with_one<C: Conditioner + 'static>(inputs: &Rc<Inputs>, mut meter: C) -> Loop
             let i = i as usize % N;
             now += u64::from(inputs.gaps[i]);
             let mut packet = packet(inputs, i);
-            let verdict = meter.forward(&Passage::of(Time::from_ns(now), FlowId(0)), &mut packet, &mut rng);
+            let verdict = meter.forward(Turn::testing(&Passage::of(Time::from_ns(now), FlowId(0))), &mut packet, &mut rng);
             counts[outcome(&meter, verdict, &packet)] += 1;
         }
         last = now;
@@ -304,7 +305,7 @@ fn with_many<C: Conditioner + Clone + 'static>(inputs: &Rc<Inputs>, meter: &C, i
                 now += u64::from(inputs.gaps[i]);
                 let mut packet = packet(inputs, i);
                 let at = Passage::of(Time::from_ns(now), FlowId(0));
-                let verdict = slots[place].0.forward(&at, &mut packet, &mut rng);
+                let verdict = slots[place].0.forward(Turn::testing(&at), &mut packet, &mut rng);
                 counts[outcome(&slots[place].0, verdict, &packet)] += 1;
             }
         }
@@ -360,12 +361,12 @@ fn queue_with_departures<P: Params, A: Aqm + 'static>(
 /// What an AQM is asked and told of an arrival.
 #[inline(always)]
 fn decide(aqm: &mut impl Aqm, at: &Arrival, packet: &mut Packet, rng: &mut Rng) -> Fate {
-    let fate = match aqm.on_arrival(at, packet, rng) {
+    let fate = match aqm.on_arrival(Turn::testing(at), packet, rng) {
         Verdict::Pass => Fate::Queued,
         Verdict::Mark => Fate::Marked,
         Verdict::Drop(reason) => Fate::Dropped(reason),
     };
-    aqm.on_fate(at, packet, fate);
+    aqm.on_fate(Turn::testing(at), packet, fate);
     fate
 }
 
@@ -408,7 +409,7 @@ impl Held {
     fn fill(aqm: &mut impl Aqm, inputs: &Inputs) -> Self {
         let packets = std::array::from_fn(|i| packet(inputs, i));
         let at = Arrival { now: Time::ZERO, backlog: backlog(HELD as u32) };
-        packets.iter().for_each(|packet| aqm.on_fate(&at, packet, Fate::Queued));
+        packets.iter().for_each(|packet| aqm.on_fate(Turn::testing(&at), packet, Fate::Queued));
         Self { packets: Box::new(packets), next: 0 }
     }
 
@@ -417,7 +418,7 @@ impl Held {
         let mut oldest = std::mem::replace(&mut self.packets[self.next % HELD], packet);
         self.next += 1;
         let departure = Departure { now: at.now, arrived: at.now, backlog: at.backlog };
-        black_box(aqm.on_departure(&departure, &mut oldest, rng));
+        black_box(aqm.on_departure(Turn::testing(&departure), &mut oldest, rng));
     }
 }
 

@@ -17,6 +17,7 @@ mod ring;
 mod shaper;
 mod spec;
 mod tree;
+mod turn;
 
 pub use crate::verdict::Side;
 pub use gate::{Fates, Gate, Limit};
@@ -24,6 +25,7 @@ pub use queue::Queue;
 pub use shaper::{LetGo, Shaper, ShaperParams};
 pub use spec::{Inside, NodeSpec, PortError, PortSpec, QueueSpec};
 pub use tree::Branch;
+pub use turn::Turn;
 
 use crate::aqm::{Aqm as _, AqmParams, Backlog};
 use crate::classify::FlowHeaders;
@@ -135,7 +137,8 @@ impl<H: Copy> Port<H> {
         Self { edge, queues, offered, edge_needs, aqm_needs, evicts }
     }
 
-    /// A port without conditioners before one queue.
+    /// A port without conditioners before one queue, for tests of its AQM.
+    #[cfg(any(test, feature = "testing"))]
     pub fn of_gate(gate: Gate) -> Self {
         Self::new(Edge::default(), Queues::One(Queue::new(gate)))
     }

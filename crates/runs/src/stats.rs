@@ -120,7 +120,7 @@ fn written(x: f64, place: i32) -> String {
 }
 
 /// The quantile of Student's t that a two-sided 95 % interval over `n` values takes; `None` below two.
-pub fn t_95(n: usize) -> Option<f64> {
+fn t_95(n: usize) -> Option<f64> {
     let t = StudentsT::new(0.0, 1.0, n.checked_sub(1).filter(|&d| d > 0)? as f64).ok()?;
     Some(t.inverse_cdf(0.975))
 }

@@ -40,6 +40,7 @@ use crate::Scope;
 use crate::aqm::{Aqm, Arrival};
 use crate::packet::Packet;
 use crate::params::{ParamError, Params as Declared};
+use crate::port::Turn;
 use crate::rng::Rng;
 use crate::units::{Bytes, Length, Probability, Time};
 use crate::verdict::{Fate, Reason, Verdict};
@@ -120,7 +121,7 @@ impl Avq {
 impl Aqm for Avq {
     type Params = Params;
 
-    fn on_arrival(&mut self, at: &Arrival, packet: &mut Packet, _rng: &mut Rng) -> Verdict {
+    fn on_arrival(&mut self, at: Turn<&Arrival>, packet: &mut Packet, _rng: &mut Rng) -> Verdict {
         let units = self.units(packet);
         let queue = self.queue_at(at.now);
         let elapsed = at.now.since(self.last).seconds();
@@ -143,7 +144,7 @@ impl Aqm for Avq {
         vec![error.help("above 0, or a `buffer` below the queue's limit")]
     }
 
-    fn on_fate(&mut self, _at: &Arrival, packet: &Packet, fate: Fate) {
+    fn on_fate(&mut self, _at: Turn<&Arrival>, packet: &Packet, fate: Fate) {
         if self.counting.counts(fate) {
             self.rate = (self.rate - self.alpha * self.units(packet)).max(0.0);
         }

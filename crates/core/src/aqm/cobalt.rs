@@ -43,6 +43,7 @@ use crate::aqm::{Aqm, Arrival, Departure};
 use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::params::{ParamError, Params as Declared};
+use crate::port::Turn;
 use crate::rng::Rng;
 use crate::units::{Bytes, NS_PER_S, Span, Time};
 use crate::verdict::{Fate, Reason, Verdict};
@@ -95,20 +96,20 @@ impl Params {
 impl Aqm for Cobalt {
     type Params = Params;
 
-    fn on_arrival(&mut self, at: &Arrival, _packet: &mut Packet, _rng: &mut Rng) -> Verdict {
+    fn on_arrival(&mut self, at: Turn<&Arrival>, _packet: &mut Packet, _rng: &mut Rng) -> Verdict {
         if let Some(since) = at.backlog.idle_since {
             self.state.emptied(&self.law, since);
         }
         Verdict::Pass
     }
 
-    fn on_fate(&mut self, at: &Arrival, _packet: &Packet, fate: Fate) {
+    fn on_fate(&mut self, at: Turn<&Arrival>, _packet: &Packet, fate: Fate) {
         if fate == Fate::Dropped(Reason::Overflow) {
             self.state.overflowed(&self.law, at.now);
         }
     }
 
-    fn on_departure(&mut self, at: &Departure, _packet: &mut Packet, rng: &mut Rng) -> Verdict {
+    fn on_departure(&mut self, at: Turn<&Departure>, _packet: &mut Packet, rng: &mut Rng) -> Verdict {
         let backlog = at.backlog;
         let (wait, last) = (at.now.since(at.arrived), backlog.packets == 0);
         let head = Head { now: at.now, wait, ecn: self.ecn && backlog.ecn, last };

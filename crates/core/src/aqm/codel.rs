@@ -51,6 +51,7 @@ use crate::aqm::{Aqm, Arrival, Departure};
 use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::params::{ParamError, Params as Declared};
+use crate::port::Turn;
 use crate::rng::Rng;
 use crate::units::{Bytes, Span, Time};
 use crate::verdict::Verdict;
@@ -101,11 +102,11 @@ impl Aqm for CoDel {
     type Params = Params;
 
     #[inline]
-    fn on_arrival(&mut self, _at: &Arrival, _packet: &mut Packet, _rng: &mut Rng) -> Verdict {
+    fn on_arrival(&mut self, _at: Turn<&Arrival>, _packet: &mut Packet, _rng: &mut Rng) -> Verdict {
         Verdict::Pass
     }
 
-    fn on_departure(&mut self, at: &Departure, _packet: &mut Packet, _rng: &mut Rng) -> Verdict {
+    fn on_departure(&mut self, at: Turn<&Departure>, _packet: &mut Packet, _rng: &mut Rng) -> Verdict {
         let (behind, ecn) = (at.backlog.bytes, at.backlog.ecn);
         self.state.judge(&self.law, &Head { now: at.now, arrived: at.arrived, behind, ecn })
     }

@@ -52,6 +52,7 @@ use crate::estimate::FairRate;
 use crate::estimate::fair_rate::{Ceiling, EPS, Judged, Rules};
 use crate::packet::Packet;
 use crate::params::{ParamError, Params as Declared};
+use crate::port::Turn;
 use crate::rng::Rng;
 use crate::units::{Length, Span, Time};
 use crate::verdict::{Fate, Reason, Verdict};
@@ -129,11 +130,11 @@ impl Aqm for Csfq {
     type Params = Params;
 
     #[inline]
-    fn on_arrival(&mut self, at: &Arrival, packet: &mut Packet, rng: &mut Rng) -> Verdict {
+    fn on_arrival(&mut self, at: Turn<&Arrival>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
         let label = label(packet);
         let cut = self.fair.cuts(label);
         let refused = self.fair.refuses(label, rng);
-        self.count(at, packet, label, !refused);
+        self.count(*at, packet, label, !refused);
         if cut && !(self.ecn && at.backlog.ecn) && self.fair.cuts(label) {
             packet.set_label(self.fair.alpha() as f32);
         }
@@ -145,7 +146,7 @@ impl Aqm for Csfq {
     }
 
     #[inline]
-    fn on_fate(&mut self, _at: &Arrival, _packet: &Packet, fate: Fate) {
+    fn on_fate(&mut self, _at: Turn<&Arrival>, _packet: &Packet, fate: Fate) {
         if fate == Fate::Dropped(Reason::Overflow) {
             self.fair.overflow();
         }

@@ -8,6 +8,7 @@ use crate::Scope;
 use crate::aqm::{Aqm, Arrival};
 use crate::packet::Packet;
 use crate::params::{ParamError, Params as Declared};
+use crate::port::Turn;
 use crate::rng::Rng;
 use crate::units::Time;
 use crate::verdict::Verdict;
@@ -31,7 +32,7 @@ impl Params {
 impl Aqm for DropTail {
     type Params = Params;
 
-    fn on_arrival(&mut self, _at: &Arrival, _packet: &mut Packet, _rng: &mut Rng) -> Verdict {
+    fn on_arrival(&mut self, _at: Turn<&Arrival>, _packet: &mut Packet, _rng: &mut Rng) -> Verdict {
         Verdict::Pass
     }
 

@@ -46,6 +46,7 @@ use crate::count::Count;
 use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::params::{Choice, ParamError, Params as Declared};
+use crate::port::Turn;
 use crate::rng::Rng;
 use crate::units::{Bytes, Length, Packets, Probability, Time};
 use crate::verdict::{Fate, Reason, Verdict};
@@ -174,8 +175,8 @@ impl Fred {
 impl Aqm for Fred {
     type Params = Params;
 
-    fn on_arrival(&mut self, at: &Arrival, packet: &mut Packet, rng: &mut Rng) -> Verdict {
-        let average = self.average.on_arrival(at);
+    fn on_arrival(&mut self, at: Turn<&Arrival>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
+        let average = self.average.on_arrival(*at);
         let fair = self.fair();
         let Flow { waiting, strikes } = *self.flow(packet);
         let held = self.rules.unit.of(waiting.packets as u32, waiting.bytes);
@@ -196,7 +197,7 @@ impl Aqm for Fred {
         Verdict::Pass
     }
 
-    fn on_fate(&mut self, _at: &Arrival, packet: &Packet, fate: Fate) {
+    fn on_fate(&mut self, _at: Turn<&Arrival>, packet: &Packet, fate: Fate) {
         if fate == Fate::Dropped(Reason::Overflow) {
             self.spacer.restart();
         }
@@ -208,7 +209,7 @@ impl Aqm for Fred {
         }
     }
 
-    fn on_departure(&mut self, at: &Departure, packet: &mut Packet, _rng: &mut Rng) -> Verdict {
+    fn on_departure(&mut self, at: Turn<&Departure>, packet: &mut Packet, _rng: &mut Rng) -> Verdict {
         self.average.sample(self.rules.unit.of(at.backlog.packets, at.backlog.bytes));
         let flow = self.flow(packet);
         flow.waiting.packets -= 1;

@@ -10,6 +10,7 @@ use crate::conditioner::Writes;
 use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::params::ParamError;
+use crate::port::Turn;
 use crate::rng::Rng;
 use crate::units::Time;
 use crate::verdict::{Fate, Verdict};
@@ -101,20 +102,20 @@ pub trait Aqm {
 
     /// A packet arrives; may relabel it.
     #[inline]
-    fn on_arrival(&mut self, at: &Arrival, packet: &mut Packet, rng: &mut Rng) -> Verdict;
+    fn on_arrival(&mut self, at: Turn<&Arrival>, packet: &mut Packet, rng: &mut Rng) -> Verdict;
 
     /// What became of it. This includes a packet that it marks or drops at its departure: a packet let in on arrival
     /// and then dropped has had two.
     #[inline]
-    fn on_fate(&mut self, _at: &Arrival, _packet: &Packet, _fate: Fate) {}
+    fn on_fate(&mut self, _at: Turn<&Arrival>, _packet: &Packet, _fate: Fate) {}
 
     /// The packet at the head is about to be sent. If it is dropped, the same is asked about the next.
-    fn on_departure(&mut self, _at: &Departure, _packet: &mut Packet, _rng: &mut Rng) -> Verdict {
+    fn on_departure(&mut self, _at: Turn<&Departure>, _packet: &mut Packet, _rng: &mut Rng) -> Verdict {
         Verdict::Pass
     }
 
     /// Time asked for by [`Aqm::poll_at`] has come.
-    fn on_timer(&mut self, _now: Time, _backlog: &Backlog) {}
+    fn on_timer(&mut self, _now: Turn<Time>, _backlog: &Backlog) {}
 
     /// What it needs beyond `on_arrival` and `on_fate`.
     fn needs(&self) -> Needs {

@@ -31,6 +31,7 @@ use crate::aqm::{Aqm, Arrival, Backlog};
 use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::params::{ParamError, Params as Declared};
+use crate::port::Turn;
 use crate::rng::Rng;
 use crate::units::{Bytes, Length, Span, Time};
 use crate::verdict::{Reason, Verdict};
@@ -100,15 +101,15 @@ impl Aqm for Pi {
     type Params = Params;
 
     #[inline]
-    fn on_arrival(&mut self, _at: &Arrival, _packet: &mut Packet, rng: &mut Rng) -> Verdict {
+    fn on_arrival(&mut self, _at: Turn<&Arrival>, _packet: &mut Packet, rng: &mut Rng) -> Verdict {
         if rng.uniform() < self.p { self.early } else { Verdict::Pass }
     }
 
-    fn on_timer(&mut self, now: Time, backlog: &Backlog) {
+    fn on_timer(&mut self, now: Turn<Time>, backlog: &Backlog) {
         let distance = self.unit.of(backlog.packets, backlog.bytes) / self.one - self.reference;
         self.p = (self.a * distance - self.b * self.before + self.p).clamp(0.0, 1.0);
         self.before = distance;
-        self.next = now + self.interval;
+        self.next = *now + self.interval;
     }
 
     fn needs(&self) -> Needs {

@@ -69,6 +69,7 @@ use crate::aqm::{Aqm, Arrival, Backlog, Departure};
 use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::params::{Choice, ParamError, Params as Declared};
+use crate::port::Turn;
 use crate::rng::Rng;
 use crate::units::{Bytes, Length, Probability, Span, Time};
 use crate::verdict::Verdict;
@@ -175,27 +176,27 @@ impl Aqm for Pie {
     type Params = Params;
 
     #[inline]
-    fn on_arrival(&mut self, at: &Arrival, packet: &mut Packet, rng: &mut Rng) -> Verdict {
+    fn on_arrival(&mut self, at: Turn<&Arrival>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
         match &mut self.controller {
-            Controller::Rfc(it) => it.on_arrival(at, packet.size, rng),
+            Controller::Rfc(it) => it.on_arrival(*at, packet.size, rng),
             Controller::Linux(it) => it.on_arrival(&at.backlog, packet.size, rng),
         }
     }
 
-    fn on_departure(&mut self, at: &Departure, packet: &mut Packet, _rng: &mut Rng) -> Verdict {
+    fn on_departure(&mut self, at: Turn<&Departure>, packet: &mut Packet, _rng: &mut Rng) -> Verdict {
         match &mut self.controller {
-            Controller::Rfc(it) => it.on_departure(at, packet.size),
-            Controller::Linux(it) => it.on_departure(at, packet.size),
+            Controller::Rfc(it) => it.on_departure(*at, packet.size),
+            Controller::Linux(it) => it.on_departure(*at, packet.size),
         }
         Verdict::Pass
     }
 
-    fn on_timer(&mut self, now: Time, backlog: &Backlog) {
+    fn on_timer(&mut self, now: Turn<Time>, backlog: &Backlog) {
         match &mut self.controller {
-            Controller::Rfc(it) => it.update(now, backlog.bytes),
+            Controller::Rfc(it) => it.update(*now, backlog.bytes),
             Controller::Linux(it) => it.update(backlog.bytes),
         }
-        self.next = now + self.interval;
+        self.next = *now + self.interval;
     }
 
     /// Linux's takes the packet out when its parent looks at it.

@@ -66,6 +66,7 @@ use crate::aqm::{Aqm, Arrival};
 use crate::arithmetic::Arithmetic;
 use crate::packet::Packet;
 use crate::params::{ParamError, Params as Declared};
+use crate::port::Turn;
 use crate::rng::Rng;
 use crate::units::{Packets, Time};
 use crate::verdict::{Fate, Verdict};
@@ -141,12 +142,12 @@ impl Aqm for Red {
     type Params = Params;
 
     #[inline(always)]
-    fn on_arrival(&mut self, at: &Arrival, _packet: &mut Packet, rng: &mut Rng) -> Verdict {
+    fn on_arrival(&mut self, at: Turn<&Arrival>, _packet: &mut Packet, rng: &mut Rng) -> Verdict {
         match &mut self.0 {
-            Numbers::Exact(red) => red.on_arrival(at, rng),
+            Numbers::Exact(red) => red.on_arrival(*at, rng),
             Numbers::Linux(red) => {
                 // Copies: what is lent to a function cannot stay in registers above.
-                let (at, mut copy) = (*at, rng.clone());
+                let (at, mut copy) = (**at, rng.clone());
                 let verdict = red.on_arrival(&at, &mut copy);
                 *rng = copy;
                 verdict
@@ -155,7 +156,7 @@ impl Aqm for Red {
     }
 
     #[inline]
-    fn on_fate(&mut self, _at: &Arrival, _packet: &Packet, fate: Fate) {
+    fn on_fate(&mut self, _at: Turn<&Arrival>, _packet: &Packet, fate: Fate) {
         if let Numbers::Exact(red) = &mut self.0 {
             red.precedence.on_fate(fate);
         }

@@ -36,6 +36,7 @@ use crate::math;
 use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::params::{ParamError, Params as Declared};
+use crate::port::Turn;
 use crate::rng::Rng;
 use crate::units::{Bytes, Length, Span, Time};
 use crate::verdict::{Reason, Verdict};
@@ -144,17 +145,17 @@ impl Aqm for Rem {
     type Params = Params;
 
     #[inline]
-    fn on_arrival(&mut self, _at: &Arrival, packet: &mut Packet, rng: &mut Rng) -> Verdict {
+    fn on_arrival(&mut self, _at: Turn<&Arrival>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
         self.came += f64::from(packet.size - self.overhead) / self.mean;
         if rng.uniform() < self.p { self.early } else { Verdict::Pass }
     }
 
-    fn on_timer(&mut self, now: Time, backlog: &Backlog) {
+    fn on_timer(&mut self, now: Turn<Time>, backlog: &Backlog) {
         let queue = self.unit.of(backlog.packets, backlog.bytes) / self.one;
         let excess = self.alpha * (queue - self.reference) + self.came - self.sent;
         self.set_price(self.price + self.gamma * excess);
         self.came = 0.0;
-        self.next = now + self.interval;
+        self.next = *now + self.interval;
     }
 
     fn needs(&self) -> Needs {

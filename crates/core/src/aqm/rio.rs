@@ -39,6 +39,7 @@ use crate::aqm::{Aqm, Arrival, Departure};
 use crate::needs::Needs;
 use crate::packet::{Colour, Packet};
 use crate::params::{Choice, ParamError, Params as Declared};
+use crate::port::Turn;
 use crate::rng::Rng;
 use crate::units::Time;
 use crate::verdict::{Fate, Verdict};
@@ -119,21 +120,21 @@ impl Aqm for Rio {
     type Params = Params;
 
     #[inline]
-    fn on_arrival(&mut self, at: &Arrival, packet: &mut Packet, rng: &mut Rng) -> Verdict {
+    fn on_arrival(&mut self, at: Turn<&Arrival>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
         let place = side(packet);
-        let average = self.averages.on_arrival(at, place);
+        let average = self.averages.on_arrival(*at, place);
         self.sides[place].decide(average, at.backlog.ecn, rng)
     }
 
     #[inline]
-    fn on_fate(&mut self, _at: &Arrival, packet: &Packet, fate: Fate) {
+    fn on_fate(&mut self, _at: Turn<&Arrival>, packet: &Packet, fate: Fate) {
         let place = side(packet);
         self.sides[place].on_fate(fate);
         self.averages.on_fate(fate, place, packet.size);
     }
 
     #[inline]
-    fn on_departure(&mut self, _at: &Departure, packet: &mut Packet, _rng: &mut Rng) -> Verdict {
+    fn on_departure(&mut self, _at: Turn<&Departure>, packet: &mut Packet, _rng: &mut Rng) -> Verdict {
         self.averages.on_departure(side(packet), packet.size);
         Verdict::Pass
     }

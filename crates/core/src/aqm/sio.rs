@@ -45,6 +45,7 @@ use crate::aqm::early::{Level, Unit, found, same_unit};
 use crate::aqm::{Aqm, Arrival};
 use crate::packet::{Colour, Packet};
 use crate::params::{Choice, ParamError, Params as Declared};
+use crate::port::Turn;
 use crate::rng::Rng;
 use crate::units::{Bytes, Length, Packets, Span, Time};
 use crate::verdict::{Fate, Reason, Verdict};
@@ -208,18 +209,18 @@ fn is_in(packet: &Packet) -> bool {
 impl Aqm for Sio {
     type Params = Params;
 
-    fn on_arrival(&mut self, at: &Arrival, packet: &mut Packet, rng: &mut Rng) -> Verdict {
+    fn on_arrival(&mut self, at: Turn<&Arrival>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
         let p = if is_in(packet) {
             let units = self.queue.units(packet);
             self.threshold.advance(at.now);
             chance(self.queue.advance(at.now) + units, self.threshold.after(units))
         } else {
-            chance(found(at, self.out.start.unit), self.out.at(at.now))
+            chance(found(*at, self.out.start.unit), self.out.at(at.now))
         };
-        verdict(p, self.ecn, at, rng)
+        verdict(p, self.ecn, *at, rng)
     }
 
-    fn on_fate(&mut self, at: &Arrival, packet: &Packet, fate: Fate) {
+    fn on_fate(&mut self, at: Turn<&Arrival>, packet: &Packet, fate: Fate) {
         if !is_in(packet) {
             return;
         }

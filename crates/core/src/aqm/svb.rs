@@ -47,6 +47,7 @@ use crate::aqm::early::{level::Level, same_unit};
 use crate::aqm::{Aqm, Arrival};
 use crate::packet::Packet;
 use crate::params::{ParamError, Params as Declared};
+use crate::port::Turn;
 use crate::rng::Rng;
 use crate::units::Time;
 use crate::verdict::{Fate, Verdict};
@@ -106,15 +107,15 @@ impl Aqm for Svb {
     type Params = Params;
 
     #[inline]
-    fn on_arrival(&mut self, at: &Arrival, packet: &mut Packet, rng: &mut Rng) -> Verdict {
+    fn on_arrival(&mut self, at: Turn<&Arrival>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
         let units = self.queue.units(packet);
         self.threshold.advance(at.now);
         let lengths = [self.queue.advance(at.now) + units, self.threshold.after(units)];
-        verdict_at(lengths, self.ecn, at, rng)
+        verdict_at(lengths, self.ecn, *at, rng)
     }
 
     #[inline]
-    fn on_fate(&mut self, _at: &Arrival, packet: &Packet, fate: Fate) {
+    fn on_fate(&mut self, _at: Turn<&Arrival>, packet: &Packet, fate: Fate) {
         // No branch: what is dropped is random, and 0 units change nothing.
         let units = self.queue.units(packet) * f64::from(self.counting.counts(fate));
         self.queue.add(units);

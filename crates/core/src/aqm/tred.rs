@@ -53,6 +53,7 @@ use crate::conditioner::pps::tickets;
 use crate::conditioner::pps_tagger::Unit;
 use crate::packet::Packet;
 use crate::params::{Choice, ParamError, Params as Declared};
+use crate::port::Turn;
 use crate::rng::Rng;
 use crate::units::{Bytes, Span, Time};
 use crate::verdict::{Fate, Verdict};
@@ -279,15 +280,15 @@ impl Aqm for Tred {
     type Params = Params;
 
     #[inline]
-    fn on_arrival(&mut self, at: &Arrival, packet: &mut Packet, rng: &mut Rng) -> Verdict {
-        let average = self.average.on_arrival(at);
+    fn on_arrival(&mut self, at: Turn<&Arrival>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
+        let average = self.average.on_arrival(*at);
         let Some(tickets) = tickets(packet) else { return self.precedence.decide(average, at.backlog.ecn, rng) };
         let ratio = self.expectation.take(at.now, tickets, packet.size);
         let scaled = Scaled { ratio, exponent: self.n, order: self.scaling };
         self.precedence.decide_scaled(average, scaled, rng)
     }
 
-    fn on_fate(&mut self, _at: &Arrival, _packet: &Packet, fate: Fate) {
+    fn on_fate(&mut self, _at: Turn<&Arrival>, _packet: &Packet, fate: Fate) {
         self.precedence.on_fate(fate);
     }
 

@@ -52,6 +52,7 @@ use crate::aqm::{Aqm, Arrival, Departure};
 use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::params::{ParamError, Params as Declared};
+use crate::port::Turn;
 use crate::rng::Rng;
 use crate::units::Time;
 use crate::verdict::{Fate, Verdict};
@@ -143,19 +144,19 @@ impl Aqm for Wred {
     type Params = Params;
 
     #[inline]
-    fn on_arrival(&mut self, at: &Arrival, packet: &mut Packet, rng: &mut Rng) -> Verdict {
+    fn on_arrival(&mut self, at: Turn<&Arrival>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
         let place = self.members.of(packet);
-        let average = self.averages.on_arrival(at, place);
+        let average = self.averages.on_arrival(*at, place);
         self.precedences[place].decide(average, at.backlog.ecn, rng)
     }
 
-    fn on_fate(&mut self, _at: &Arrival, packet: &Packet, fate: Fate) {
+    fn on_fate(&mut self, _at: Turn<&Arrival>, packet: &Packet, fate: Fate) {
         let place = self.members.of(packet);
         self.precedences[place].on_fate(fate);
         self.averages.on_fate(fate, place, packet.size);
     }
 
-    fn on_departure(&mut self, _at: &Departure, packet: &mut Packet, _rng: &mut Rng) -> Verdict {
+    fn on_departure(&mut self, _at: Turn<&Departure>, packet: &mut Packet, _rng: &mut Rng) -> Verdict {
         self.averages.on_departure(self.members.of(packet), packet.size);
         Verdict::Pass
     }

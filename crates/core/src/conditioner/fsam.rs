@@ -46,6 +46,7 @@ use crate::estimate::fair_rate::{Ceiling, EPS, Judged, Rules};
 use crate::estimate::{FairRate, TokenBucket};
 use crate::packet::{Colour, Packet};
 use crate::params::{ParamError, Params as Declared};
+use crate::port::Turn;
 use crate::rng::Rng;
 use crate::units::{BitRate, Bytes, Length, Span, Time};
 use crate::verdict::Verdict;
@@ -160,7 +161,7 @@ impl Conditioner for FSam {
     type Params = Params;
 
     #[inline(always)]
-    fn forward(&mut self, at: &Passage<'_>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
+    fn forward(&mut self, at: Turn<&Passage<'_>>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
         let label = self.label(packet);
         let cut = self.fair.cuts(label).then_some(self.fair.alpha());
         let marked = self.is_in(at.now, packet.size, label, rng);

@@ -21,6 +21,7 @@ use crate::Scope;
 use crate::conditioner::{Conditioner, Passage};
 use crate::packet::{Colour, Packet};
 use crate::params::{Choice, ParamError, Params as Declared};
+use crate::port::Turn;
 use crate::rng::Rng;
 use crate::units::Time;
 use crate::verdict::Verdict;
@@ -72,7 +73,7 @@ impl Params {
 impl Conditioner for Marker {
     type Params = Params;
 
-    fn forward(&mut self, _at: &Passage<'_>, packet: &mut Packet, _rng: &mut Rng) -> Verdict {
+    fn forward(&mut self, _at: Turn<&Passage<'_>>, packet: &mut Packet, _rng: &mut Rng) -> Verdict {
         packet.colour = self.colour;
         Verdict::Pass
     }

@@ -11,6 +11,7 @@ use crate::estimate::Timestamps;
 use crate::needs::Needs;
 use crate::packet::{Colour, FlowId, Packet};
 use crate::params::ParamError;
+use crate::port::Turn;
 use crate::rng::Rng;
 use crate::units::{BitRate, Bytes, Length, Span, Time};
 use crate::verdict::Verdict;
@@ -162,23 +163,23 @@ pub trait Conditioner {
     type Params;
     /// A packet on its way to the port's queue.
     #[inline]
-    fn forward(&mut self, at: &Passage<'_>, packet: &mut Packet, rng: &mut Rng) -> Verdict;
+    fn forward(&mut self, at: Turn<&Passage<'_>>, packet: &mut Packet, rng: &mut Rng) -> Verdict;
 
     /// A packet that arrived over the mate link; may rewrite, never drops.
-    fn reverse(&mut self, _at: &Passage<'_>, _packet: &mut Packet, _rng: &mut Rng) {}
+    fn reverse(&mut self, _at: Turn<&Passage<'_>>, _packet: &mut Packet, _rng: &mut Rng) {}
 
     /// A packet at the start of its transmission.
-    fn departing(&mut self, _at: &Passage<'_>, _packet: &mut Packet, _rng: &mut Rng) {}
+    fn departing(&mut self, _at: Turn<&Passage<'_>>, _packet: &mut Packet, _rng: &mut Rng) {}
 
     /// Time asked for by [`Conditioner::poll_at`] has come.
-    fn on_timer(&mut self, _now: Time, _outbox: &mut Outbox) {}
+    fn on_timer(&mut self, _now: Turn<Time>, _outbox: &mut Outbox) {}
 
     /// No packet came since its last timer, and none will before `now`: it may leave out timers whose reports are all
     /// replaced by later ones that arrive by then. What it leaves out changes nothing that can be seen at `now`.
-    fn skip_timers(&mut self, _now: Time) {}
+    fn skip_timers(&mut self, _now: Turn<Time>) {}
 
     /// Another conditioner's report.
-    fn on_report(&mut self, _now: Time, _from: Publisher, _report: &Report) {}
+    fn on_report(&mut self, _now: Turn<Time>, _from: Publisher, _report: &Report) {}
 
     /// Which hooks beyond `forward` it needs.
     fn needs(&self) -> Needs {
@@ -222,7 +223,7 @@ pub trait Conditioner {
     fn retune(&mut self, now: Time, params: &Self::Params, scope: &Scope) -> Result<(), ParamError>;
 
     /// Forgets a flow before its number is given to another.
-    fn forget(&mut self, _flow: FlowId) {}
+    fn forget(&mut self, _flow: Turn<FlowId>) {}
 
     /// Values for series: name, value. Changes nothing.
     fn gauges(&self, _now: Time, _each: &mut dyn FnMut(&'static str, f64)) {}

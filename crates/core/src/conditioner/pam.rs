@@ -42,6 +42,7 @@ use crate::estimate::{Ewma, TokenBucket};
 use crate::math::Decay;
 use crate::packet::{Colour, Packet};
 use crate::params::{Choice, ParamError, Params as Declared};
+use crate::port::Turn;
 use crate::rng::Rng;
 use crate::units::{BitRate, Bytes, Length, Probability, Span, Time};
 use crate::verdict::Verdict;
@@ -274,7 +275,7 @@ impl Conditioner for Pam {
     type Params = Params;
 
     #[inline(always)]
-    fn forward(&mut self, at: &Passage<'_>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
+    fn forward(&mut self, at: Turn<&Passage<'_>>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
         packet.colour = if self.is_in(at.now, packet.size, rng) { Colour::Green } else { Colour::Red };
         Verdict::Pass
     }

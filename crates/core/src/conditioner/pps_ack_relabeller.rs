@@ -39,6 +39,7 @@ use crate::estimate::EventRate;
 use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::params::{ParamError, Params as Declared};
+use crate::port::Turn;
 use crate::rng::Rng;
 use crate::units::{TicketRate, Time};
 use crate::verdict::Verdict;
@@ -112,20 +113,20 @@ impl Params {
 impl Conditioner for PpsAckRelabeller {
     type Params = Params;
 
-    fn forward(&mut self, at: &Passage<'_>, packet: &mut Packet, _rng: &mut Rng) -> Verdict {
+    fn forward(&mut self, at: Turn<&Passage<'_>>, packet: &mut Packet, _rng: &mut Rng) -> Verdict {
         if let Some(tickets) = tickets(packet) {
             self.data.incoming.update(at.now, tickets);
         }
         Verdict::Pass
     }
 
-    fn reverse(&mut self, at: &Passage<'_>, packet: &mut Packet, rng: &mut Rng) {
+    fn reverse(&mut self, at: Turn<&Passage<'_>>, packet: &mut Packet, rng: &mut Rng) {
         let Some(tickets) = ack_tickets(packet) else { return };
         self.acks.incoming.update(at.now, tickets);
         packet.set_ack_label(self.acks.exchange(at.now, tickets, self.tickets, rng));
     }
 
-    fn departing(&mut self, at: &Passage<'_>, packet: &mut Packet, rng: &mut Rng) {
+    fn departing(&mut self, at: Turn<&Passage<'_>>, packet: &mut Packet, rng: &mut Rng) {
         let Some(tickets) = tickets(packet) else { return };
         packet.set_label(self.data.exchange(at.now, tickets, self.acks.incoming.rate(), rng));
     }

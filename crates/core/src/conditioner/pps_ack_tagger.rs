@@ -31,6 +31,7 @@ use crate::conditioner::{Conditioner, Passage, Writes};
 use crate::estimate::EventRate;
 use crate::packet::Packet;
 use crate::params::{ParamError, Params as Declared};
+use crate::port::Turn;
 use crate::rng::Rng;
 use crate::units::{TicketRate, Time};
 use crate::verdict::Verdict;
@@ -66,7 +67,7 @@ impl Params {
 impl Conditioner for PpsAckTagger {
     type Params = Params;
 
-    fn forward(&mut self, at: &Passage<'_>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
+    fn forward(&mut self, at: Turn<&Passage<'_>>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
         if packet.pure_ack() {
             self.acks.update(at.now, 1.0);
             let wanted = Wanted { raw: self.tickets / self.acks.rate(), issued: self.tickets };

@@ -39,6 +39,7 @@ use crate::estimate::EventRate;
 use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::params::{Choice, ParamError, Params as Declared};
+use crate::port::Turn;
 use crate::rng::Rng;
 use crate::units::{TicketRate, Time};
 use crate::verdict::{Reason, Verdict};
@@ -133,7 +134,7 @@ impl PpsRelabeller {
 impl Conditioner for PpsRelabeller {
     type Params = Params;
 
-    fn forward(&mut self, at: &Passage<'_>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
+    fn forward(&mut self, at: Turn<&Passage<'_>>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
         if self.rules.measure == Measure::Arrivals {
             self.count(at.now, packet);
         }
@@ -148,7 +149,7 @@ impl Conditioner for PpsRelabeller {
         Verdict::Pass
     }
 
-    fn departing(&mut self, at: &Passage<'_>, packet: &mut Packet, rng: &mut Rng) {
+    fn departing(&mut self, at: Turn<&Passage<'_>>, packet: &mut Packet, rng: &mut Rng) {
         if self.rules.measure == Measure::Departures {
             self.count(at.now, packet);
         }

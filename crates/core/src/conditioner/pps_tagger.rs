@@ -45,6 +45,7 @@ use crate::estimate::EventRate;
 use crate::needs::Needs;
 use crate::packet::{Packet, flags};
 use crate::params::{Choice, ParamError, Params as Declared};
+use crate::port::Turn;
 use crate::rng::Rng;
 use crate::units::{Span, TicketRate, Time};
 use crate::verdict::{Reason, Verdict};
@@ -176,7 +177,7 @@ impl PpsTagger {
 impl Conditioner for PpsTagger {
     type Params = Params;
 
-    fn forward(&mut self, at: &Passage<'_>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
+    fn forward(&mut self, at: Turn<&Passage<'_>>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
         if packet.pure_ack() {
             return Verdict::Pass;
         }
@@ -192,7 +193,7 @@ impl Conditioner for PpsTagger {
         Verdict::Pass
     }
 
-    fn reverse(&mut self, at: &Passage<'_>, packet: &mut Packet, _rng: &mut Rng) {
+    fn reverse(&mut self, at: Turn<&Passage<'_>>, packet: &mut Packet, _rng: &mut Rng) {
         if packet.flags & flags::ACK == 0 {
             return;
         }

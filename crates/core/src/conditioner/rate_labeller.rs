@@ -32,6 +32,7 @@ use crate::estimate::ExpRate;
 use crate::estimate::fair_rate::EPS;
 use crate::packet::Packet;
 use crate::params::{Choice, ParamError, Params as Declared};
+use crate::port::Turn;
 use crate::rng::Rng;
 use crate::units::{BitRate, Span, Time};
 use crate::verdict::Verdict;
@@ -159,7 +160,7 @@ impl Conditioner for RateLabeller {
     type Params = Params;
 
     #[inline(always)]
-    fn forward(&mut self, at: &Passage<'_>, packet: &mut Packet, _rng: &mut Rng) -> Verdict {
+    fn forward(&mut self, at: Turn<&Passage<'_>>, packet: &mut Packet, _rng: &mut Rng) -> Verdict {
         let rate = self.measure(at.now, packet.size);
         packet.set_label((rate.max(EPS) / self.weight) as f32);
         Verdict::Pass

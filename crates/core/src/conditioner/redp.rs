@@ -42,6 +42,7 @@ use crate::conditioner::{Conditioner, Passage, bucket_threshold};
 use crate::estimate::{TokenBucket, Tsw};
 use crate::packet::{Colour, Packet};
 use crate::params::{Choice, ParamError, Params as Declared};
+use crate::port::Turn;
 use crate::rng::Rng;
 use crate::units::{BitRate, Bytes, Length, Probability, Span, Time};
 use crate::verdict::{Reason, Verdict};
@@ -235,7 +236,7 @@ impl Conditioner for Redp {
     type Params = Params;
 
     #[inline(always)]
-    fn forward(&mut self, at: &Passage<'_>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
+    fn forward(&mut self, at: Turn<&Passage<'_>>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
         self.bucket.refill(at.now);
         packet.colour = packet.colour.presumed();
         match packet.colour {

@@ -32,6 +32,7 @@ use crate::estimate::{Store, TokenBucket};
 use crate::framing::Framing;
 use crate::packet::{Colour, Packet};
 use crate::params::{ParamError, Params as Declared};
+use crate::port::Turn;
 use crate::rng::Rng;
 use crate::units::{Burst, MeterRate, Time};
 use crate::verdict::Verdict;
@@ -112,7 +113,7 @@ impl Conditioner for SrTcm {
     type Params = Params;
 
     #[inline(always)]
-    fn forward(&mut self, at: &Passage<'_>, packet: &mut Packet, _rng: &mut Rng) -> Verdict {
+    fn forward(&mut self, at: Turn<&Passage<'_>>, packet: &mut Packet, _rng: &mut Rng) -> Verdict {
         self.refill(at.now);
         let before = self.colour_aware.then_some(packet.colour);
         packet.colour = self.colour(self.tokens.of(packet.size), before);

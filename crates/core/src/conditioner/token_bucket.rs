@@ -46,6 +46,7 @@ use crate::estimate::TokenBucket;
 use crate::framing::Framing;
 use crate::packet::{Colour, Packet};
 use crate::params::{ParamError, Params as Declared};
+use crate::port::Turn;
 use crate::rng::Rng;
 use crate::units::{BitRate, Burst, Bytes, MeterRate, Span, Time};
 use crate::verdict::Verdict;
@@ -197,7 +198,7 @@ impl Buckets {
 impl Conditioner for TokenBucketMarker {
     type Params = Params;
 
-    fn forward(&mut self, at: &Passage<'_>, packet: &mut Packet, _rng: &mut Rng) -> Verdict {
+    fn forward(&mut self, at: Turn<&Passage<'_>>, packet: &mut Packet, _rng: &mut Rng) -> Verdict {
         let conforms = packet.size <= self.mtu && self.buckets.take(at.now, self.tokens.of(packet.size));
         packet.colour = if conforms { Colour::Green } else { Colour::Red };
         Verdict::Pass

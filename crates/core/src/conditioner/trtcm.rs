@@ -34,6 +34,7 @@ use crate::estimate::{Store, TokenBuckets};
 use crate::framing::Framing;
 use crate::packet::{Colour, Packet};
 use crate::params::{ParamError, Params as Declared};
+use crate::port::Turn;
 use crate::rng::Rng;
 use crate::units::{Burst, MeterRate, Time};
 use crate::verdict::Verdict;
@@ -97,7 +98,7 @@ impl Conditioner for TrTcm {
     type Params = Params;
 
     #[inline(always)]
-    fn forward(&mut self, at: &Passage<'_>, packet: &mut Packet, _rng: &mut Rng) -> Verdict {
+    fn forward(&mut self, at: Turn<&Passage<'_>>, packet: &mut Packet, _rng: &mut Rng) -> Verdict {
         let before = self.colour_aware.then_some(packet.colour);
         packet.colour = colour(self.buckets.refill(at.now), self.tokens.of(packet.size), before);
         Verdict::Pass

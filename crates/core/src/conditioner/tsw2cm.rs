@@ -21,6 +21,7 @@ use crate::conditioner::{Conditioner, Passage};
 use crate::estimate::Tsw;
 use crate::packet::{Colour, Packet};
 use crate::params::{ParamError, Params as Declared};
+use crate::port::Turn;
 use crate::rng::Rng;
 use crate::units::{BitRate, Span, Time};
 use crate::verdict::Verdict;
@@ -57,7 +58,7 @@ impl Conditioner for Tsw2Cm {
     type Params = Params;
 
     #[inline(always)]
-    fn forward(&mut self, at: &Passage<'_>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
+    fn forward(&mut self, at: Turn<&Passage<'_>>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
         let average = self.rate.update(at.now, f64::from(packet.size));
         let red = average > self.cir && rng.exceeds(self.cir, average);
         packet.colour = if red { Colour::Red } else { Colour::Green };

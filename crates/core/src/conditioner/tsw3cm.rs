@@ -24,6 +24,7 @@ use crate::conditioner::{Conditioner, Passage};
 use crate::estimate::Tsw;
 use crate::packet::{Colour, Packet};
 use crate::params::{ParamError, Params as Declared};
+use crate::port::Turn;
 use crate::rng::Rng;
 use crate::units::{BitRate, Span, Time};
 use crate::verdict::Verdict;
@@ -71,7 +72,7 @@ impl Conditioner for Tsw3Cm {
     type Params = Params;
 
     #[inline(always)]
-    fn forward(&mut self, at: &Passage<'_>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
+    fn forward(&mut self, at: Turn<&Passage<'_>>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
         let average = self.rate.update(at.now, f64::from(packet.size));
         packet.colour = match average * (1.0 - rng.uniform()) {
             part if part > self.pir => Colour::Red,

@@ -28,6 +28,7 @@ use crate::estimate::MicroFlows;
 use crate::needs::Needs;
 use crate::packet::{Colour, FlowId, Packet};
 use crate::params::{ParamError, Params as Declared};
+use crate::port::Turn;
 use crate::rng::Rng;
 use crate::units::{Span, Time};
 use crate::verdict::Verdict;
@@ -88,8 +89,8 @@ impl Tsw3CmSw {
 impl Conditioner for Tsw3CmSw {
     type Params = Params;
 
-    fn forward(&mut self, at: &Passage<'_>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
-        let window = self.window(at, packet);
+    fn forward(&mut self, at: Turn<&Passage<'_>>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
+        let window = self.window(*at, packet);
         let verdict = self.marker.forward(at, packet, rng);
         if !self.marker.above_committed() {
             return verdict;
@@ -102,7 +103,7 @@ impl Conditioner for Tsw3CmSw {
         verdict
     }
 
-    fn reverse(&mut self, at: &Passage<'_>, packet: &mut Packet, _rng: &mut Rng) {
+    fn reverse(&mut self, at: Turn<&Passage<'_>>, packet: &mut Packet, _rng: &mut Rng) {
         if self.measured == Measured::Edge {
             self.flows.on_reverse(at.now, at.flow, packet, at.stamps);
         }
@@ -124,8 +125,8 @@ impl Conditioner for Tsw3CmSw {
         Ok(())
     }
 
-    fn forget(&mut self, flow: FlowId) {
-        self.flows.forget(flow);
+    fn forget(&mut self, flow: Turn<FlowId>) {
+        self.flows.forget(*flow);
     }
 
     fn gauges(&self, now: Time, each: &mut dyn FnMut(&'static str, f64)) {

@@ -181,7 +181,7 @@ impl Plant {
     }
 
     /// phi alpha of every class by the rule, for a V0: half of the largest that is stable; `None` where none is.
-    pub fn recommended_alpha(&self, v0: f64) -> Option<f64> {
+    fn recommended_alpha(&self, v0: f64) -> Option<f64> {
         let stable = |alpha: f64| self.stable(&self.setting(v0, alpha));
         let (mut low, mut high) = (0.0, LARGEST_ALPHA);
         if !stable(low) {

@@ -17,6 +17,7 @@ use crate::conditioner::{AnyConditioner, Conditioner, ConditionerParams, Passage
 use crate::count::Count;
 use crate::packet::{Colour, FlowId, Packet};
 use crate::params::{Choice, ParamError};
+use crate::port::Turn;
 use crate::rng::Rng;
 use crate::units::Time;
 use crate::verdict::{Reason, Verdict};
@@ -166,7 +167,7 @@ impl Stage {
         if before == NO_INSTANCE {
             return;
         }
-        self.instances[before as usize].forget(flow);
+        self.instances[before as usize].forget(Turn::new(flow));
         if self.spec.per == Per::Flow {
             self.free.push(before);
         }
@@ -190,7 +191,8 @@ impl Stage {
     #[inline]
     fn forward(&mut self, instance: usize, at: &Passage<'_>, packet: &mut Packet) -> Met {
         let before = packet.colour.index();
-        let mut met = Met { verdict: self.instances[instance].forward(at, packet, &mut self.rng), goes_on: false };
+        let mut met =
+            Met { verdict: self.instances[instance].forward(Turn::new(at), packet, &mut self.rng), goes_on: false };
         if self.writes == Writes::Colour && met.verdict == Verdict::Pass {
             match self.spec.actions[packet.colour.index()] {
                 Action::Pass(rewrite) => {
@@ -300,7 +302,7 @@ impl Edge {
     pub(super) fn departing(&mut self, at: &Passage<'_>, packet: &mut Packet) {
         for stage in &mut self.stages {
             if let Some(instance) = stage.takes(packet) {
-                stage.instances[instance].departing(at, packet, &mut stage.rng);
+                stage.instances[instance].departing(Turn::new(at), packet, &mut stage.rng);
             }
         }
     }
@@ -311,7 +313,7 @@ impl Edge {
             if let Some(&instance) = stage.by_flow.get(at.flow.0 as usize)
                 && instance != NO_INSTANCE
             {
-                stage.instances[instance as usize].reverse(at, packet, &mut stage.rng);
+                stage.instances[instance as usize].reverse(Turn::new(at), packet, &mut stage.rng);
             }
         }
     }

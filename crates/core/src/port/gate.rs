@@ -7,6 +7,7 @@ use crate::count::Count;
 use crate::counted::Counted;
 use crate::packet::{Ecn, Packet};
 use crate::params::ParamError;
+use crate::port::Turn;
 use crate::rng::Rng;
 use crate::scope::Scope;
 use crate::units::Time;
@@ -140,7 +141,7 @@ impl Gate {
         let fate = Fate::Dropped(Reason::Overflow);
         self.count_at_head(packet, fate);
         if let Some(Asked { aqm, .. }) = self.asked.as_deref_mut() {
-            aqm.on_fate(&Arrival { now, backlog }, packet, fate);
+            aqm.on_fate(Turn::new(&Arrival { now, backlog }), packet, fate);
         }
     }
 
@@ -195,7 +196,7 @@ impl Gate {
     fn ask(&mut self, now: Time, backlog: Backlog, packet: &mut Packet, marked: bool) -> Fate {
         let at = Arrival { now, backlog };
         let own = match self.asked.as_deref_mut() {
-            Some(Asked { aqm, rng }) => aqm.on_arrival(&at, packet, rng),
+            Some(Asked { aqm, rng }) => aqm.on_arrival(Turn::new(&at), packet, rng),
             None => Verdict::Pass,
         };
         let fate = match own {
@@ -204,7 +205,7 @@ impl Gate {
         };
         self.count(packet, fate);
         if let Some(Asked { aqm, .. }) = self.asked.as_deref_mut() {
-            aqm.on_fate(&at, packet, fate);
+            aqm.on_fate(Turn::new(&at), packet, fate);
         }
         fate
     }
@@ -232,7 +233,7 @@ impl Gate {
     pub(super) fn depart(&mut self, mut at: Departure, packet: &mut Packet, may_drop: bool, above: Verdict) -> Fate {
         at.backlog = self.completed(at.backlog, packet);
         let verdict = match (above, self.asked.as_deref_mut()) {
-            (Verdict::Pass, Some(Asked { aqm, rng })) => aqm.on_departure(&at, packet, rng),
+            (Verdict::Pass, Some(Asked { aqm, rng })) => aqm.on_departure(Turn::new(&at), packet, rng),
             (above, _) => above,
         };
         let fate = match verdict {
@@ -250,7 +251,7 @@ impl Gate {
         }
         self.count_at_head(packet, fate);
         if let Some(Asked { aqm, .. }) = self.asked.as_deref_mut() {
-            aqm.on_fate(&Arrival { now: at.now, backlog: at.backlog }, packet, fate);
+            aqm.on_fate(Turn::new(&Arrival { now: at.now, backlog: at.backlog }), packet, fate);
         }
         fate
     }
@@ -306,7 +307,7 @@ impl Gate {
         if let Some(Asked { aqm, .. }) = self.asked.as_deref_mut()
             && aqm.poll_at().is_some_and(|at| at <= now)
         {
-            aqm.on_timer(now, backlog);
+            aqm.on_timer(Turn::new(now), backlog);
         }
     }
 

@@ -80,6 +80,7 @@ use crate::framing::{Frame, Framing};
 use crate::needs::Needs;
 use crate::packet::{FlowId, Packet};
 use crate::params::{ParamError, Params as Declared};
+use crate::port::Turn;
 use crate::rng::Rng;
 use crate::units::{BitRate, Bytes, Span, Time};
 use crate::verdict::{Side, Verdict};
@@ -329,37 +330,37 @@ impl Scheduler for Cake {
         self.tins.len() * self.flows
     }
 
-    fn place(&mut self, packet: &Packet) -> usize {
+    fn place(&mut self, packet: Turn<&Packet>) -> usize {
         let tin = usize::from(self.tin_of[usize::from(packet.dscp.get())]);
         let whose = self.identities.of(packet.flow);
         tin * self.flows + self.tins[tin].place(whose)
     }
 
-    fn register(&mut self, flow: FlowId, headers: &FlowHeaders) {
-        self.identities.register(flow, headers);
+    fn register(&mut self, flow: Turn<FlowId>, headers: &FlowHeaders) {
+        self.identities.register(*flow, headers);
     }
 
-    fn queued(&mut self, now: Time, child: usize, bytes: u32) {
+    fn queued(&mut self, now: Turn<Time>, child: usize, bytes: u32) {
         let tin = &mut self.tins[child / self.flows];
         if tin.bytes == 0 {
-            tin.clock.rested(now);
+            tin.clock.rested(*now);
         }
         if self.waiting.packets == 0 {
-            self.clock.iter_mut().for_each(|clock| clock.rested(now));
+            self.clock.iter_mut().for_each(|clock| clock.rested(*now));
         }
         tin.queued(child % self.flows, bytes);
         self.waiting.add(bytes);
     }
 
-    fn pick(&mut self, now: Time, heads: &[Head]) -> Pick {
-        if let Some(clock) = self.clock.filter(|clock| clock.next > now && self.waiting.packets > 0) {
+    fn pick(&mut self, now: Turn<Time>, heads: &[Head]) -> Pick {
+        if let Some(clock) = self.clock.filter(|clock| clock.next > *now && self.waiting.packets > 0) {
             return Pick::Later(clock.next);
         }
-        self.serving = self.next_queue(now, heads);
+        self.serving = self.next_queue(*now, heads);
         self.serving.map_or(Pick::Nothing, Pick::Child)
     }
 
-    fn on_departure(&mut self, at: &Visit, _packet: &mut Packet, rng: &mut Rng) -> Verdict {
+    fn on_departure(&mut self, at: Turn<&Visit>, _packet: &mut Packet, rng: &mut Rng) -> Verdict {
         let (queue, tin) = (at.child % self.flows, &mut self.tins[at.child / self.flows]);
         let at = at.at;
         let wait = at.now.since(at.arrived);
@@ -367,26 +368,26 @@ impl Scheduler for Cake {
         tin.queues[queue].cobalt.judge(&tin.terms.law, &head, rng).verdict()
     }
 
-    fn sent(&mut self, now: Time, child: usize, bytes: u32, _behind: Count) {
+    fn sent(&mut self, now: Turn<Time>, child: usize, bytes: u32, _behind: Count) {
         self.left(child, bytes);
         self.serving = None;
         let (counted, tin) = (self.rules.frame.bytes(bytes), &mut self.tins[child / self.flows]);
-        tin.charge(child % self.flows, counted, now);
+        tin.charge(child % self.flows, counted, *now);
         match &mut self.clock {
             Some(clock) => clock.next += clock.pace.takes(counted),
             None => tin.deficit -= i64::from(counted),
         }
     }
 
-    fn dropped(&mut self, now: Time, child: usize, bytes: u32, _behind: Count) {
+    fn dropped(&mut self, now: Turn<Time>, child: usize, bytes: u32, _behind: Count) {
         self.left(child, bytes);
         if self.evicting.take().is_some() {
             let tin = &mut self.tins[child / self.flows];
-            tin.queues[child % self.flows].cobalt.overflowed(&tin.terms.law, now);
+            tin.queues[child % self.flows].cobalt.overflowed(&tin.terms.law, *now);
         }
     }
 
-    fn evict(&mut self, _all: Count) -> Option<Eviction> {
+    fn evict(&mut self, _all: Turn<Count>) -> Option<Eviction> {
         let full = self.waiting.bytes > self.rules.memory;
         self.evicting = if full { self.longest() } else { None };
         self.evicting.map(|child| Eviction { child, packets: 1, bytes: 0, side: Side::Head })

@@ -51,6 +51,7 @@ use crate::count::Count;
 use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::params::{ParamError, Params as Declared};
+use crate::port::Turn;
 use crate::units::{BitRate, Bytes, Time};
 
 /// What a scenario states.
@@ -142,24 +143,24 @@ impl Scheduler for Drr {
     }
 
     #[inline]
-    fn place(&mut self, packet: &Packet) -> usize {
-        self.members.of(packet)
+    fn place(&mut self, packet: Turn<&Packet>) -> usize {
+        self.members.of(*packet)
     }
 
     #[inline]
-    fn queued(&mut self, _now: Time, child: usize, _bytes: u32) {
+    fn queued(&mut self, _now: Turn<Time>, child: usize, _bytes: u32) {
         self.rounds.queued(child);
     }
 
-    fn pick(&mut self, _now: Time, heads: &[Head]) -> Pick {
+    fn pick(&mut self, _now: Turn<Time>, heads: &[Head]) -> Pick {
         self.rounds.pick(heads)
     }
 
-    fn sent(&mut self, _now: Time, child: usize, bytes: u32, behind: Count) {
+    fn sent(&mut self, _now: Turn<Time>, child: usize, bytes: u32, behind: Count) {
         self.rounds.sent(child, bytes, behind);
     }
 
-    fn dropped(&mut self, _now: Time, child: usize, _bytes: u32, behind: Count) {
+    fn dropped(&mut self, _now: Turn<Time>, child: usize, _bytes: u32, behind: Count) {
         self.rounds.dropped(child, behind);
     }
 

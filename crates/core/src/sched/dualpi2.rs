@@ -48,6 +48,7 @@ use crate::count::Count;
 use crate::needs::Needs;
 use crate::packet::{Ecn, Packet};
 use crate::params::{Choice, ParamError, Params as Declared};
+use crate::port::Turn;
 use crate::rng::Rng;
 use crate::units::{Packets, Probability, Span, Time};
 use crate::verdict::{Reason, Verdict};
@@ -228,21 +229,21 @@ impl Scheduler for DualPi2 {
     }
 
     #[inline]
-    fn place(&mut self, packet: &Packet) -> usize {
+    fn place(&mut self, packet: Turn<&Packet>) -> usize {
         if matches!(packet.ecn, Ecn::Ect1 | Ecn::Ce) { L } else { C }
     }
 
-    fn on_arrival(&mut self, at: &Visit, _packet: &mut Packet, _rng: &mut Rng) -> Verdict {
+    fn on_arrival(&mut self, at: Turn<&Visit>, _packet: &mut Packet, _rng: &mut Rng) -> Verdict {
         let full = at.all.packets >= u64::from(self.params.limit.get());
         if full { Verdict::Drop(Reason::Overflow) } else { Verdict::Pass }
     }
 
-    fn queued(&mut self, now: Time, child: usize, _bytes: u32) {
-        self.queues[child].arrivals.push_back(now);
+    fn queued(&mut self, now: Turn<Time>, child: usize, _bytes: u32) {
+        self.queues[child].arrivals.push_back(*now);
     }
 
-    fn pick(&mut self, now: Time, _heads: &[Head]) -> Pick {
-        match (self.queues[L].wait(now), self.queues[C].wait(now)) {
+    fn pick(&mut self, now: Turn<Time>, _heads: &[Head]) -> Pick {
+        match (self.queues[L].wait(*now), self.queues[C].wait(*now)) {
             (None, None) => {
                 self.credit = 0.0;
                 Pick::Nothing
@@ -253,7 +254,7 @@ impl Scheduler for DualPi2 {
         }
     }
 
-    fn on_departure(&mut self, at: &Visit, _packet: &mut Packet, _rng: &mut Rng) -> Verdict {
+    fn on_departure(&mut self, at: Turn<&Visit>, _packet: &mut Packet, _rng: &mut Rng) -> Verdict {
         let backlog = at.at.backlog;
         match at.child {
             C => self.classic(backlog.ecn),
@@ -261,7 +262,7 @@ impl Scheduler for DualPi2 {
         }
     }
 
-    fn sent(&mut self, _now: Time, child: usize, bytes: u32, _behind: Count) {
+    fn sent(&mut self, _now: Turn<Time>, child: usize, bytes: u32, _behind: Count) {
         self.queues[child].arrivals.pop_front();
         let share = self.params.c_share.get();
         let earned = if child == L { share } else { share - 1.0 };
@@ -270,7 +271,7 @@ impl Scheduler for DualPi2 {
         }
     }
 
-    fn dropped(&mut self, _now: Time, child: usize, _bytes: u32, _behind: Count) {
+    fn dropped(&mut self, _now: Turn<Time>, child: usize, _bytes: u32, _behind: Count) {
         self.queues[child].arrivals.pop_front();
     }
 
@@ -283,13 +284,13 @@ impl Scheduler for DualPi2 {
     }
 
     /// Appendix A, dualpi2_update.
-    fn on_timer(&mut self, now: Time, oldest: &dyn Fn(usize) -> Option<Time>) {
+    fn on_timer(&mut self, now: Turn<Time>, oldest: &dyn Fn(usize) -> Option<Time>) {
         let wait = |child| oldest(child).map_or(Span::ZERO, |arrived| now.since(arrived));
         let wait = wait(L).max(wait(C));
         let Params { alpha, beta, target, update, .. } = self.params;
         let change = alpha * (wait.seconds() - target.seconds()) + beta * (wait.seconds() - self.before.seconds());
         self.base = (self.base + change).clamp(0.0, 1.0);
-        (self.before, self.next) = (wait, now + update);
+        (self.before, self.next) = (wait, *now + update);
     }
 
     /// The probability stays; a new `update` begins with the next change.

@@ -39,6 +39,7 @@ use crate::count::Count;
 use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::params::{ParamError, Params as Declared};
+use crate::port::Turn;
 use crate::rng::Rng;
 use crate::units::{BitRate, Bytes, Time};
 use crate::verdict::Verdict;
@@ -136,18 +137,18 @@ impl Scheduler for Ets {
     }
 
     #[inline]
-    fn place(&mut self, packet: &Packet) -> usize {
-        self.members.of(packet)
+    fn place(&mut self, packet: Turn<&Packet>) -> usize {
+        self.members.of(*packet)
     }
 
     #[inline]
-    fn queued(&mut self, _now: Time, child: usize, _bytes: u32) {
+    fn queued(&mut self, _now: Turn<Time>, child: usize, _bytes: u32) {
         if let Some(shared) = self.shared(child) {
             self.rounds.queued(shared);
         }
     }
 
-    fn pick(&mut self, _now: Time, heads: &[Head]) -> Pick {
+    fn pick(&mut self, _now: Turn<Time>, heads: &[Head]) -> Pick {
         let (strict, shared) = heads.split_at(self.strict);
         match strict.iter().position(|head| head.is_ready()) {
             Some(first) => Pick::Child(first),
@@ -158,20 +159,20 @@ impl Scheduler for Ets {
         }
     }
 
-    fn sent(&mut self, _now: Time, child: usize, bytes: u32, behind: Count) {
+    fn sent(&mut self, _now: Turn<Time>, child: usize, bytes: u32, behind: Count) {
         if let Some(shared) = self.shared(child) {
             self.rounds.sent(shared, bytes, behind);
         }
     }
 
-    fn dropped(&mut self, _now: Time, child: usize, _bytes: u32, behind: Count) {
+    fn dropped(&mut self, _now: Turn<Time>, child: usize, _bytes: u32, behind: Count) {
         if let Some(shared) = self.shared(child) {
             self.rounds.dropped(shared, behind);
         }
     }
 
-    fn on_arrival(&mut self, at: &Visit, packet: &mut Packet, _rng: &mut Rng) -> Verdict {
-        self.limits.judge(at, packet.size)
+    fn on_arrival(&mut self, at: Turn<&Visit>, packet: &mut Packet, _rng: &mut Rng) -> Verdict {
+        self.limits.judge(*at, packet.size)
     }
 
     fn needs(&self) -> Needs {

@@ -63,6 +63,7 @@ use crate::count::Count;
 use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::params::{ParamError, Params as Declared};
+use crate::port::Turn;
 use crate::rng::Rng;
 use crate::units::{Bytes, Packets, Span, Time};
 use crate::verdict::{Side, Verdict};
@@ -221,11 +222,11 @@ impl Scheduler for FqCodel {
     }
 
     #[inline]
-    fn place(&mut self, packet: &Packet) -> usize {
+    fn place(&mut self, packet: Turn<&Packet>) -> usize {
         self.flows.of(packet.flow)
     }
 
-    fn queued(&mut self, _now: Time, child: usize, bytes: u32) {
+    fn queued(&mut self, _now: Turn<Time>, child: usize, bytes: u32) {
         self.waiting[child] += u64::from(bytes);
         self.total += u64::from(bytes);
         self.room = Room::Unasked;
@@ -236,7 +237,7 @@ impl Scheduler for FqCodel {
         }
     }
 
-    fn pick(&mut self, _now: Time, heads: &[Head]) -> Pick {
+    fn pick(&mut self, _now: Turn<Time>, heads: &[Head]) -> Pick {
         loop {
             let Some(&queue) = self.new.front().or_else(|| self.old.front()) else { return Pick::Nothing };
             let queue = queue as usize;
@@ -250,26 +251,26 @@ impl Scheduler for FqCodel {
         }
     }
 
-    fn on_departure(&mut self, at: &Visit, _packet: &mut Packet, _rng: &mut Rng) -> Verdict {
+    fn on_departure(&mut self, at: Turn<&Visit>, _packet: &mut Packet, _rng: &mut Rng) -> Verdict {
         let backlog = at.at.backlog;
         let behind = if self.rules.linux { at.all.bytes } else { backlog.bytes };
         let head = codel::Head { now: at.at.now, arrived: at.at.arrived, behind, ecn: backlog.ecn };
         self.queues[at.child].codel.judge(&self.rules.law, &head)
     }
 
-    fn sent(&mut self, _now: Time, child: usize, bytes: u32, _behind: Count) {
+    fn sent(&mut self, _now: Turn<Time>, child: usize, bytes: u32, _behind: Count) {
         self.left(child, bytes);
         self.queues[child].credits -= i64::from(bytes);
     }
 
-    fn dropped(&mut self, _now: Time, child: usize, bytes: u32, _behind: Count) {
+    fn dropped(&mut self, _now: Turn<Time>, child: usize, bytes: u32, _behind: Count) {
         self.left(child, bytes);
         if self.rules.linux && self.room == Room::Made(child) {
             self.queues[child].codel.dropped_besides();
         }
     }
 
-    fn evict(&mut self, all: Count) -> Option<Eviction> {
+    fn evict(&mut self, all: Turn<Count>) -> Option<Eviction> {
         let full = all.packets > self.rules.limit || self.total > self.rules.memory;
         let again = !self.rules.linux || self.room == Room::Unasked;
         let child = if full && again { self.fattest() } else { None };

@@ -73,6 +73,7 @@ use crate::framing::Framing;
 use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::params::{Choice, ParamError, Params as Declared};
+use crate::port::Turn;
 use crate::units::{BitRate, Bytes, NS_PER_S, Time};
 use bucket::Bucket;
 use form::Form;
@@ -225,32 +226,32 @@ impl Scheduler for Htb {
     }
 
     #[inline]
-    fn place(&mut self, packet: &Packet) -> usize {
-        self.members.of(packet)
+    fn place(&mut self, packet: Turn<&Packet>) -> usize {
+        self.members.of(*packet)
     }
 
     #[inline]
-    fn queued(&mut self, _now: Time, child: usize, _bytes: u32) {
+    fn queued(&mut self, _now: Turn<Time>, child: usize, _bytes: u32) {
         if self.direct != Some(child) {
             self.tree.queued(child);
         }
     }
 
-    fn pick(&mut self, now: Time, heads: &[Head]) -> Pick {
+    fn pick(&mut self, now: Turn<Time>, heads: &[Head]) -> Pick {
         match self.direct {
             Some(direct) if heads[direct].is_ready() => Pick::Child(direct),
-            Some(direct) => self.tree.pick(now, &heads[..direct]),
-            None => self.tree.pick(now, heads),
+            Some(direct) => self.tree.pick(*now, &heads[..direct]),
+            None => self.tree.pick(*now, heads),
         }
     }
 
-    fn sent(&mut self, now: Time, child: usize, bytes: u32, behind: Count) {
+    fn sent(&mut self, now: Turn<Time>, child: usize, bytes: u32, behind: Count) {
         if self.direct != Some(child) {
-            self.tree.sent(now, child, bytes, behind);
+            self.tree.sent(*now, child, bytes, behind);
         }
     }
 
-    fn dropped(&mut self, _now: Time, child: usize, _bytes: u32, behind: Count) {
+    fn dropped(&mut self, _now: Turn<Time>, child: usize, _bytes: u32, behind: Count) {
         if self.direct != Some(child) {
             self.tree.dropped(child, behind);
         }

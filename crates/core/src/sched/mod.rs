@@ -28,6 +28,7 @@ use crate::count::Count;
 use crate::needs::Needs;
 use crate::packet::{FlowId, Packet};
 use crate::params::{Kind, Node, ParamError, Problems, Tree, Value};
+use crate::port::Turn;
 use crate::rng::Rng;
 use crate::units::{BitRate, Time};
 use crate::verdict::{Side, Verdict};
@@ -165,40 +166,40 @@ pub trait Scheduler {
 
     /// The child that an arriving packet goes to.
     #[inline]
-    fn place(&mut self, packet: &Packet) -> usize;
+    fn place(&mut self, packet: Turn<&Packet>) -> usize;
 
     /// Announces a flow before its first packet, and again when its number is given to another.
-    fn register(&mut self, _flow: FlowId, _headers: &FlowHeaders) {}
+    fn register(&mut self, _flow: Turn<FlowId>, _headers: &FlowHeaders) {}
 
     /// A packet of `bytes` now waits in a child.
     #[inline]
-    fn queued(&mut self, _now: Time, _child: usize, _bytes: u32) {}
+    fn queued(&mut self, _now: Turn<Time>, _child: usize, _bytes: u32) {}
 
     /// Which child sends next. Asked again with the same heads at the same time, before anything is sent or dropped, it
     /// says the same.
-    fn pick(&mut self, now: Time, heads: &[Head]) -> Pick;
+    fn pick(&mut self, now: Turn<Time>, heads: &[Head]) -> Pick;
 
     /// The packet at the head of the child picked last is sent: its bytes, and what waits in the child behind it.
-    fn sent(&mut self, _now: Time, _child: usize, _bytes: u32, _behind: Count) {}
+    fn sent(&mut self, _now: Turn<Time>, _child: usize, _bytes: u32, _behind: Count) {}
 
     /// A packet of a child was dropped, at its head or where [`Scheduler::evict`] said: its
     /// bytes, and what waits in the child behind it.
-    fn dropped(&mut self, _now: Time, _child: usize, _bytes: u32, _behind: Count) {}
+    fn dropped(&mut self, _now: Turn<Time>, _child: usize, _bytes: u32, _behind: Count) {}
 
     /// Needs [`Needs::ARRIVALS`]. A packet arrives; asked before the AQM of its child.
-    fn on_arrival(&mut self, _at: &Visit, _packet: &mut Packet, _rng: &mut Rng) -> Verdict {
+    fn on_arrival(&mut self, _at: Turn<&Visit>, _packet: &mut Packet, _rng: &mut Rng) -> Verdict {
         Verdict::Pass
     }
 
     /// Needs [`Needs::DEPARTURES`]. The packet at the head of the child picked last is about to be sent. If it is dropped,
     /// the scheduler is asked again which child sends.
-    fn on_departure(&mut self, _at: &Visit, _packet: &mut Packet, _rng: &mut Rng) -> Verdict {
+    fn on_departure(&mut self, _at: Turn<&Visit>, _packet: &mut Packet, _rng: &mut Rng) -> Verdict {
         Verdict::Pass
     }
 
     /// Whether too much waits in all children together, now that a packet has arrived: what has to go. Asked until it
     /// says `None`.
-    fn evict(&mut self, _all: Count) -> Option<Eviction> {
+    fn evict(&mut self, _all: Turn<Count>) -> Option<Eviction> {
         None
     }
 
@@ -227,7 +228,7 @@ pub trait Scheduler {
     }
 
     /// Time asked for by [`Scheduler::poll_at`] has come. `oldest` is when the packet at the head of each child arrived.
-    fn on_timer(&mut self, _now: Time, _oldest: &dyn Fn(usize) -> Option<Time>) {}
+    fn on_timer(&mut self, _now: Turn<Time>, _oldest: &dyn Fn(usize) -> Option<Time>) {}
 
     /// Settings that run, but probably not as intended.
     fn warnings(&self) -> Vec<ParamError> {

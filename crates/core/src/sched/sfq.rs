@@ -45,6 +45,7 @@ use crate::count::Count;
 use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::params::{ParamError, Params as Declared};
+use crate::port::Turn;
 use crate::rng::Rng;
 use crate::units::{Bytes, Packets, Time};
 use crate::verdict::{Reason, Side, Verdict};
@@ -149,11 +150,11 @@ impl Scheduler for Sfq {
     }
 
     #[inline]
-    fn place(&mut self, packet: &Packet) -> usize {
+    fn place(&mut self, packet: Turn<&Packet>) -> usize {
         self.flows.of(packet.flow)
     }
 
-    fn on_arrival(&mut self, at: &Visit, _packet: &mut Packet, _rng: &mut Rng) -> Verdict {
+    fn on_arrival(&mut self, at: Turn<&Visit>, _packet: &mut Packet, _rng: &mut Rng) -> Verdict {
         let Params { active, depth, drop, .. } = self.params;
         let waiting = self.queues[at.child].packets;
         let one_more = waiting == 0 && self.round.len() >= active as usize;
@@ -161,7 +162,7 @@ impl Scheduler for Sfq {
         if one_more || too_deep { Verdict::Drop(Reason::Overflow) } else { Verdict::Pass }
     }
 
-    fn queued(&mut self, _now: Time, child: usize, _bytes: u32) {
+    fn queued(&mut self, _now: Turn<Time>, child: usize, _bytes: u32) {
         let waiting = self.queues[child].packets;
         if waiting >= self.params.depth.get() {
             // The first packet makes room: the length stays as it is.
@@ -175,7 +176,7 @@ impl Scheduler for Sfq {
         }
     }
 
-    fn pick(&mut self, _now: Time, heads: &[Head]) -> Pick {
+    fn pick(&mut self, _now: Turn<Time>, heads: &[Head]) -> Pick {
         loop {
             let Some(&first) = self.round.front() else { return Pick::Nothing };
             let queue = &mut self.queues[first as usize];
@@ -187,7 +188,7 @@ impl Scheduler for Sfq {
         }
     }
 
-    fn sent(&mut self, _now: Time, child: usize, bytes: u32, _behind: Count) {
+    fn sent(&mut self, _now: Turn<Time>, child: usize, bytes: u32, _behind: Count) {
         self.changed(child, self.queues[child].packets - 1);
         self.queues[child].allot -= i64::from(bytes);
         if self.queues[child].packets == 0 {
@@ -195,7 +196,7 @@ impl Scheduler for Sfq {
         }
     }
 
-    fn dropped(&mut self, _now: Time, child: usize, _bytes: u32, _behind: Count) {
+    fn dropped(&mut self, _now: Turn<Time>, child: usize, _bytes: u32, _behind: Count) {
         if self.too_deep.take().is_some() {
             self.queues[child].packets -= 1;
             return;
@@ -206,7 +207,7 @@ impl Scheduler for Sfq {
         }
     }
 
-    fn evict(&mut self, all: Count) -> Option<Eviction> {
+    fn evict(&mut self, all: Turn<Count>) -> Option<Eviction> {
         if let Some(child) = self.too_deep {
             return Some(Eviction { child, packets: 1, bytes: 0, side: Side::Head });
         }

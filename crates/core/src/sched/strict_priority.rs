@@ -39,6 +39,7 @@ use crate::aqm::members::{Member, Members};
 use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::params::{ParamError, Params as Declared};
+use crate::port::Turn;
 use crate::rng::Rng;
 use crate::units::Time;
 use crate::verdict::Verdict;
@@ -92,16 +93,16 @@ impl Scheduler for StrictPriority {
     }
 
     #[inline]
-    fn place(&mut self, packet: &Packet) -> usize {
-        self.members.of(packet)
+    fn place(&mut self, packet: Turn<&Packet>) -> usize {
+        self.members.of(*packet)
     }
 
-    fn pick(&mut self, _now: Time, heads: &[Head]) -> Pick {
+    fn pick(&mut self, _now: Turn<Time>, heads: &[Head]) -> Pick {
         heads.iter().position(|head| head.is_ready()).map_or(Pick::Nothing, Pick::Child)
     }
 
-    fn on_arrival(&mut self, at: &Visit, packet: &mut Packet, _rng: &mut Rng) -> Verdict {
-        self.limits.judge(at, packet.size)
+    fn on_arrival(&mut self, at: Turn<&Visit>, packet: &mut Packet, _rng: &mut Rng) -> Verdict {
+        self.limits.judge(*at, packet.size)
     }
 
     fn needs(&self) -> Needs {

@@ -30,6 +30,7 @@ use crate::count::Count;
 use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::params::{ParamError, Params as Declared};
+use crate::port::Turn;
 use crate::units::{BitRate, Time};
 
 /// What a scenario states.
@@ -89,11 +90,11 @@ impl Scheduler for Wrr {
     }
 
     #[inline]
-    fn place(&mut self, packet: &Packet) -> usize {
-        self.members.of(packet)
+    fn place(&mut self, packet: Turn<&Packet>) -> usize {
+        self.members.of(*packet)
     }
 
-    fn pick(&mut self, _now: Time, heads: &[Head]) -> Pick {
+    fn pick(&mut self, _now: Turn<Time>, heads: &[Head]) -> Pick {
         if self.left == 0 || !heads[self.current].is_ready() {
             let n = heads.len();
             let next = (1..=n).map(|step| (self.current + step) % n).find(|&i| heads[i].is_ready());
@@ -107,7 +108,7 @@ impl Scheduler for Wrr {
         Needs::NOTHING
     }
 
-    fn sent(&mut self, _now: Time, _child: usize, _bytes: u32, _behind: Count) {
+    fn sent(&mut self, _now: Turn<Time>, _child: usize, _bytes: u32, _behind: Count) {
         self.left -= 1;
     }
 

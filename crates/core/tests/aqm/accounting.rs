@@ -5,6 +5,7 @@ use perhop_core::aqm::virtual_buffer::Counting;
 use perhop_core::aqm::{Aqm, AqmParams, Arrival, Backlog, avq, rem};
 use perhop_core::packet::Packet;
 use perhop_core::params::{Place, Problems, Reader, Tree};
+use perhop_core::port::Turn;
 use perhop_core::units::{Bytes, Probability, Span, Time};
 use perhop_core::verdict::{Fate, Verdict};
 use perhop_core::{Rng, Scope};
@@ -44,13 +45,13 @@ fn story(params: &AqmParams, overhead: u32) -> (Vec<Verdict>, Vec<f64>) {
         let now = Time::from_ns(n * 640_000);
         let backlog = Backlog { packets: 8, bytes: 8000, room: true, ..Backlog::default() };
         while aqm.poll_at().is_some_and(|at| at <= now) {
-            aqm.on_timer(now, &backlog);
+            aqm.on_timer(Turn::testing(now), &backlog);
         }
         let mut packet = Packet { size: 1000 + overhead, ..Packet::default() };
         let at = Arrival { now, backlog };
-        let verdict = aqm.on_arrival(&at, &mut packet, &mut rng);
+        let verdict = aqm.on_arrival(Turn::testing(&at), &mut packet, &mut rng);
         let fate = if let Verdict::Drop(reason) = verdict { Fate::Dropped(reason) } else { Fate::Queued };
-        aqm.on_fate(&at, &packet, fate);
+        aqm.on_fate(Turn::testing(&at), &packet, fate);
         verdicts.push(verdict);
         aqm.gauges(now, &mut |_, value| gauges.push(value));
     }

@@ -7,6 +7,7 @@ use perhop_core::aqm::{AnyAqm, Aqm, AqmParams, Arrival, Backlog};
 use perhop_core::math::exp;
 use perhop_core::packet::{Ecn, Packet};
 use perhop_core::params::{Place, Problems, Reader, Tree};
+use perhop_core::port::Turn;
 use perhop_core::units::{BitRate, Length, Span, Time};
 use perhop_core::verdict::{Fate, Reason, Verdict};
 use perhop_core::{Rng, Scope};
@@ -78,7 +79,7 @@ proptest! {
             let rng = Rng::stream(seed, n as u32, "packet");
             let (mut of_drops, mut of_marks) = (*packet, Packet { ecn: Ecn::Ect0, ..*packet });
             let [dropped, marked] = [(&mut drops, &mut of_drops), (&mut marks, &mut of_marks)]
-                .map(|(aqm, packet)| aqm.on_arrival(&arrival(now, waiting, packet), packet, &mut rng.clone()));
+                .map(|(aqm, packet)| aqm.on_arrival(Turn::testing(&arrival(now, waiting, packet)), packet, &mut rng.clone()));
             prop_assert_eq!(dropped == Verdict::Drop(Reason::Early), marked == Verdict::Mark);
             prop_assert_eq!(dropped == Verdict::Pass, marked == Verdict::Pass);
             prop_assert_eq!(gauges(&drops), gauges(&marks));
@@ -98,8 +99,8 @@ proptest! {
             let rng = Rng::stream(seed, n as u32, "packet");
             let (mut ip, mut framed) = (*packet, Packet { size: packet.size + overhead, ..*packet });
             let at = arrival(now, 8, packet);
-            let verdict = plain.on_arrival(&at, &mut ip, &mut rng.clone());
-            prop_assert_eq!(verdict, counted.on_arrival(&at, &mut framed, &mut rng.clone()));
+            let verdict = plain.on_arrival(Turn::testing(&at), &mut ip, &mut rng.clone());
+            prop_assert_eq!(verdict, counted.on_arrival(Turn::testing(&at), &mut framed, &mut rng.clone()));
             prop_assert_eq!(gauges(&plain), gauges(&counted));
         }
     }
@@ -122,7 +123,11 @@ fn the_first_fair_rate_by_hand() {
         (202, 3, 100_000.0, 0.0),
     ] {
         let (now, mut packet) = (Time::from_ns(ms * 1_000_000), labelled(label));
-        assert_eq!(aqm.on_arrival(&arrival(now, waiting, &packet), &mut packet, &mut rng), Verdict::Pass, "{ms} ms");
+        assert_eq!(
+            aqm.on_arrival(Turn::testing(&arrival(now, waiting, &packet)), &mut packet, &mut rng),
+            Verdict::Pass,
+            "{ms} ms"
+        );
         assert_eq!(gauges(&aqm)[0], alpha, "{ms} ms");
     }
     let decay = |ms: f64| exp(-ms / 200.0);
@@ -141,7 +146,7 @@ fn windows_end_on_time() {
     let (mut steps, mut entered, mut before) = (Vec::new(), None, 0.0);
     for tick in 0..1200u64 {
         let (now, mut packet) = (Time::from_ns(tick * 400_000), labelled(500_000.0));
-        aqm.on_arrival(&arrival(now, 9, &packet), &mut packet, &mut rng);
+        aqm.on_arrival(Turn::testing(&arrival(now, 9, &packet)), &mut packet, &mut rng);
         let [alpha, arriving, accepted] = gauges(&aqm);
         entered = entered.or((arriving >= c).then_some(tick));
         if alpha != before {
@@ -166,10 +171,11 @@ fn overflow_is_corrected_within_bounds() {
         for ms in 0..2 {
             let mut packet = labelled(1000.0);
             let at = arrival(Time::from_ns(ms * 1_000_000), 0, &packet);
-            aqm.on_arrival(&at, &mut packet, &mut Rng::stream(0, 0, "unused"));
-            (0..drops * ms as u32).for_each(|_| aqm.on_fate(&at, &packet, Fate::Dropped(Reason::Overflow)));
+            aqm.on_arrival(Turn::testing(&at), &mut packet, &mut Rng::stream(0, 0, "unused"));
+            (0..drops * ms as u32)
+                .for_each(|_| aqm.on_fate(Turn::testing(&at), &packet, Fate::Dropped(Reason::Overflow)));
             for fate in [Fate::Queued, Fate::Marked, Fate::Dropped(Reason::Early)] {
-                aqm.on_fate(&at, &packet, fate);
+                aqm.on_fate(Turn::testing(&at), &packet, fate);
             }
         }
         gauges(&aqm)[0] / (RATE.bytes_s() / 2.0)
@@ -188,7 +194,7 @@ fn a_retune_keeps_the_state() {
     let mut rng = Rng::stream(1, 0, "retune");
     for i in 0..500u64 {
         let mut packet = labelled(600_000.0);
-        aqm.on_arrival(&arrival(Time::from_ns(i * 500_000), 9, &packet), &mut packet, &mut rng);
+        aqm.on_arrival(Turn::testing(&arrival(Time::from_ns(i * 500_000), 9, &packet)), &mut packet, &mut rng);
     }
     let before = gauges(&aqm);
     assert!(before.iter().all(|g| *g > 0.0), "{before:?}");

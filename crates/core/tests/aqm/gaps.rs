@@ -7,6 +7,7 @@ use perhop_core::Rng;
 use perhop_core::aqm::early::{Beyond, Common, Spacing};
 use perhop_core::aqm::{AnyAqm, Aqm, AqmParams, Arrival, Backlog, red};
 use perhop_core::packet::Packet;
+use perhop_core::port::Turn;
 use perhop_core::units::{Packets, Time};
 use perhop_core::verdict::Verdict;
 use statrs::distribution::{ChiSquared, ContinuousCDF};
@@ -34,7 +35,7 @@ fn finds(packets: u32) -> Arrival {
 
 /// Arrivals until the next drop, that one included.
 fn gap(aqm: &mut AnyAqm, rng: &mut Rng) -> usize {
-    let drop = |_: &usize| aqm.on_arrival(&finds(1), &mut Packet::default(), rng) != Verdict::Pass;
+    let drop = |_: &usize| aqm.on_arrival(Turn::testing(&finds(1)), &mut Packet::default(), rng) != Verdict::Pass;
     (1..).find(drop).unwrap()
 }
 
@@ -51,7 +52,8 @@ fn a_short_queue_is_spared() {
     };
     let dropped = |min_waiting, waiting| {
         let mut rng = Rng::stream(4, 0, "spared");
-        built(&params(min_waiting)).on_arrival(&finds(waiting), &mut Packet::default(), &mut rng) != Verdict::Pass
+        built(&params(min_waiting)).on_arrival(Turn::testing(&finds(waiting)), &mut Packet::default(), &mut rng)
+            != Verdict::Pass
     };
     assert_eq!([0, 1, 2, 3, 4].map(|waiting| dropped(0, waiting)), [false, false, true, true, true]);
     assert_eq!([0, 1, 2, 3, 4].map(|waiting| dropped(3, waiting)), [false, false, false, true, true]);
@@ -119,16 +121,17 @@ fn ds_red_stops_where_red_drops_at_once() {
         let mut aqm = queue(common(1.0, spacing));
         let mut rng = (0..).map(|i| Rng::stream(4, i, "guard")).find(survives_15).unwrap();
         for _ in 0..15 {
-            assert_eq!(aqm.on_arrival(&finds(1), &mut Packet::default(), &mut rng), Verdict::Pass);
+            assert_eq!(aqm.on_arrival(Turn::testing(&finds(1)), &mut Packet::default(), &mut rng), Verdict::Pass);
         }
-        let first = aqm.on_arrival(&finds(5), &mut Packet::default(), &mut rng);
+        let first = aqm.on_arrival(Turn::testing(&finds(5)), &mut Packet::default(), &mut rng);
         assert_eq!(first != Verdict::Pass, dropped > 0, "{spacing:?}");
         if dropped == 0 {
             let silent = |aqm: &mut AnyAqm, rng: &mut Rng| {
-                (0..1000).all(|_| aqm.on_arrival(&finds(5), &mut Packet::default(), rng) == Verdict::Pass)
+                (0..1000)
+                    .all(|_| aqm.on_arrival(Turn::testing(&finds(5)), &mut Packet::default(), rng) == Verdict::Pass)
             };
             assert!(silent(&mut aqm, &mut rng));
-            aqm.on_arrival(&finds(16), &mut Packet::default(), &mut rng);
+            aqm.on_arrival(Turn::testing(&finds(16)), &mut Packet::default(), &mut rng);
             assert!(!silent(&mut aqm, &mut rng), "early drop is back after the average was beyond the ramp");
         }
     }
@@ -145,7 +148,7 @@ fn the_ramp() {
     let p_at = |beyond, q| {
         let common = Common { beyond, ..common(1.0, Spacing::Bernoulli) };
         let mut aqm = built(&support::red(profile(packets(8), packets(16), 0.5), common));
-        aqm.on_arrival(&finds(q), &mut Packet::default(), &mut Rng::stream(0, 0, "ramp"));
+        aqm.on_arrival(Turn::testing(&finds(q)), &mut Packet::default(), &mut Rng::stream(0, 0, "ramp"));
         let mut p = f64::NAN;
         aqm.gauges(Time::ZERO, &mut |name, value| p = if name == "drop_p" { value } else { p });
         p

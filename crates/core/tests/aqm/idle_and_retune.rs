@@ -7,6 +7,7 @@ use perhop_core::aqm::rio::Mode;
 use perhop_core::aqm::wred::Member;
 use perhop_core::aqm::{AnyAqm, Aqm, AqmParams, Arrival, Backlog};
 use perhop_core::packet::{Colour, Packet};
+use perhop_core::port::Turn;
 use perhop_core::units::{Bytes, Length, Time};
 use perhop_core::verdict::Fate;
 
@@ -24,8 +25,8 @@ fn arrive(aqm: &mut AnyAqm, us: u64, packets: u32, idle_us: Option<u64>, colour:
     let backlog = Backlog { packets, idle_since: idle_us.map(time), room: true, ..Backlog::default() };
     let mut packet = Packet { size: 1000, colour, ..Packet::default() };
     let at = Arrival { now: time(us), backlog };
-    aqm.on_arrival(&at, &mut packet, &mut Rng::stream(0, 0, "idle"));
-    aqm.on_fate(&at, &packet, Fate::Queued);
+    aqm.on_arrival(Turn::testing(&at), &mut packet, &mut Rng::stream(0, 0, "idle"));
+    aqm.on_fate(Turn::testing(&at), &packet, Fate::Queued);
 }
 
 fn close(measured: f64, expected: f64) {

@@ -8,7 +8,7 @@ use perhop_core::aqm::tred::{self, Minimum};
 use perhop_core::aqm::{AqmParams, Arrival, Backlog};
 use perhop_core::conditioner::pps_tagger::Unit;
 use perhop_core::packet::{Colour, Packet};
-use perhop_core::port::{Gate, Limit};
+use perhop_core::port::{Gate, Limit, Turn};
 use perhop_core::units::{Span, Time};
 use perhop_core::verdict::Verdict;
 use proptest::prelude::*;
@@ -122,7 +122,7 @@ fn seasoned(params: &AqmParams, tickets: &[f64]) -> (perhop_core::aqm::AnyAqm, T
     let mut at = Arrival { now: Time::ZERO, backlog: Backlog::default() };
     for i in 0..100_000 {
         at.now += Span::from_us(100);
-        aqm.on_arrival(&at, &mut tagged(1000, tickets[i % tickets.len()]), &mut rng);
+        aqm.on_arrival(Turn::testing(&at), &mut tagged(1000, tickets[i % tickets.len()]), &mut rng);
     }
     (aqm, at.now)
 }
@@ -135,7 +135,7 @@ fn dropped(params: &AqmParams, history: &[f64], (g, waiting, n): (f64, u32, u32)
     let arrival = Arrival { now, backlog };
     let drop = |i| {
         let mut rng = Rng::stream(2, i, "draw");
-        aqm.clone().on_arrival(&arrival, &mut tagged(1000, g), &mut rng) != Verdict::Pass
+        aqm.clone().on_arrival(Turn::testing(&arrival), &mut tagged(1000, g), &mut rng) != Verdict::Pass
     };
     (0..n).map(drop).collect()
 }

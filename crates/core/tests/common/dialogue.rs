@@ -5,6 +5,7 @@ use perhop_core::Rng;
 use perhop_core::conditioner::{Conditioner, Passage};
 use perhop_core::needs::Needs;
 use perhop_core::packet::{Packet, flags};
+use perhop_core::port::Turn;
 use perhop_core::units::Time;
 use perhop_core::verdict::Verdict;
 use proptest::prelude::*;
@@ -152,9 +153,9 @@ impl<C> Host<C> {
 pub fn call<C: Conditioner>(it: &mut C, event: Event, (now, packet): (Time, &mut Packet), rng: &mut Rng) -> Verdict {
     let at = Passage::of(now, packet.flow);
     match event {
-        Event::Forward => return it.forward(&at, packet, rng),
-        Event::Reverse if it.needs().contains(Needs::REVERSE) => it.reverse(&at, packet, rng),
-        Event::Departs if it.needs().contains(Needs::DEPARTURES) => it.departing(&at, packet, rng),
+        Event::Forward => return it.forward(Turn::testing(&at), packet, rng),
+        Event::Reverse if it.needs().contains(Needs::REVERSE) => it.reverse(Turn::testing(&at), packet, rng),
+        Event::Departs if it.needs().contains(Needs::DEPARTURES) => it.departing(Turn::testing(&at), packet, rng),
         _ => {}
     }
     Verdict::Pass

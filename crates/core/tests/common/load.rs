@@ -3,6 +3,7 @@
 use perhop_core::Rng;
 use perhop_core::conditioner::{Conditioner, Passage};
 use perhop_core::packet::{Colour, FlowId, Packet};
+use perhop_core::port::Turn;
 use perhop_core::units::Time;
 use perhop_core::verdict::Verdict;
 use proptest::prelude::*;
@@ -97,7 +98,7 @@ pub fn run<C: Conditioner>(conditioner: &mut C, load: &[Offered], rng: &mut Rng)
 /// Sends one packet through; nothing is left of one that is dropped but its header: its size is 0.
 pub fn pass<C: Conditioner>(conditioner: &mut C, offered: &Offered, rng: &mut Rng) -> Packet {
     let mut packet = offered.packet;
-    if conditioner.forward(&Passage::of(offered.at, packet.flow), &mut packet, rng) != Verdict::Pass {
+    if conditioner.forward(Turn::testing(&Passage::of(offered.at, packet.flow)), &mut packet, rng) != Verdict::Pass {
         packet.size = 0;
     }
     packet

@@ -7,6 +7,7 @@ use perhop_core::conditioner::{Conditioner, Passage};
 use perhop_core::math::{ln, pow};
 use perhop_core::packet::{FlowId, Packet};
 use perhop_core::params::Tree;
+use perhop_core::port::Turn;
 use perhop_core::units::Time;
 use perhop_core::{Rng, Scope};
 use proptest::prelude::*;
@@ -187,7 +188,7 @@ fn the_first_packet_carries_it() {
         let mut it = conditioner("pps-tagger", &entries).build(&Scope::default()).unwrap();
         let mut packet = Packet { size: 1000, payload: 960, ..Packet::default() };
         let (at, mut rng) = (Passage::of(Time::ZERO, FlowId(0)), Rng::stream(1, 0, "tag"));
-        let _ = it.forward(&at, &mut packet, &mut rng);
+        let _ = it.forward(Turn::testing(&at), &mut packet, &mut rng);
         packet.label()
     };
     assert_eq!(tag(&[]), Some(131_071.0));

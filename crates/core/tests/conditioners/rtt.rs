@@ -9,6 +9,7 @@ use perhop_core::conditioner::{
     tsw3cm, tsw3cm_sw,
 };
 use perhop_core::packet::{Colour, FlowId, Packet, flags};
+use perhop_core::port::Turn;
 use perhop_core::units::{BitRate, Bytes, Span, Time};
 use proptest::prelude::*;
 
@@ -84,14 +85,14 @@ fn shares(it: &mut impl Conditioner, (rate, seconds): (BitRate, u64), truth: &Se
         let now = Time::from_ns(i * gap);
         let mut packet = Packet { size: 1000, ..Packet::default() };
         let at = Passage { truth: Some(truth), ..Passage::of(now, packet.flow) };
-        it.forward(&at, &mut packet, &mut rng);
+        it.forward(Turn::testing(&at), &mut packet, &mut rng);
         counts[packet.colour.index()] += f64::from(u8::from(now > Time::from_ns(3_000_000_000)));
     }
     counts
 }
 
 fn hear(it: &mut impl Conditioner, now: Time, (port, rtt, rto): (u32, f64, f64)) {
-    it.on_report(now, Publisher { port, place: 0, instance: 0 }, &Report { rtt, rto });
+    it.on_report(Turn::testing(now), Publisher { port, place: 0, instance: 0 }, &Report { rtt, rto });
 }
 
 /// Within 3 standard deviations of a binomial share.
@@ -124,7 +125,11 @@ fn shares_follow_from_rate_and_q() {
         for i in 0..2500u64 {
             let now = Time::from_ns((round * 2500 + i) * gap);
             let mut packet = Packet { size: 1000, ..Packet::default() };
-            it.forward(&Passage { truth: Some(&truth), ..Passage::of(now, packet.flow) }, &mut packet, &mut rng);
+            it.forward(
+                Turn::testing(&Passage { truth: Some(&truth), ..Passage::of(now, packet.flow) }),
+                &mut packet,
+                &mut rng,
+            );
             counts[packet.colour.index()] += f64::from(u8::from(round > 0));
         }
         hear(&mut it, Time::from_ns(round * 2500 * gap), (1, 0.05, 0.2));
@@ -144,7 +149,7 @@ fn knows(it: &mut impl Conditioner, (rtt, rto): (u64, u64)) {
     let truth = SenderTruth { srtt: Span::from_ms(rtt), rto: Span::from_ms(rto), cwnd: 9.0 };
     let mut packet = Packet { size: 1000, ..Packet::default() };
     let at = Passage { truth: Some(&truth), ..Passage::of(Time::ZERO, packet.flow) };
-    it.forward(&at, &mut packet, &mut Rng::stream(1, 0, "marker"));
+    it.forward(Turn::testing(&at), &mut packet, &mut Rng::stream(1, 0, "marker"));
 }
 
 proptest! {
@@ -198,10 +203,10 @@ fn reports_are_exchanged_and_expire() {
     let at = |s: u64| Time::ZERO + Span::from_s(s);
     let mut outbox = Outbox::default();
     assert_eq!(it.poll_at(), Some(at(1)));
-    it.on_timer(at(1), &mut outbox);
+    it.on_timer(Turn::testing(at(1)), &mut outbox);
     assert!(outbox.reports.is_empty(), "nothing is known");
     knows(&mut it, (100, 400));
-    it.on_timer(at(2), &mut outbox);
+    it.on_timer(Turn::testing(at(2)), &mut outbox);
     assert_eq!(outbox.reports, [(Span::from_ms(30), Report { rtt: 0.1, rto: 0.4 })]);
     assert_eq!(it.poll_at(), Some(at(3)));
     hear(&mut it, at(2), (1, 0.05, 0.2));
@@ -236,7 +241,7 @@ fn a_debt_keeps_the_profile() {
             let flow = (i % 2) as usize;
             let mut packet = Packet { size: 1000, flow: FlowId(flow as u32), ..Packet::default() };
             let at = Passage { truth: Some(&truths[flow]), ..Passage::of(Time::from_ns(i * 2_000_000), packet.flow) };
-            it.forward(&at, &mut packet, &mut rng);
+            it.forward(Turn::testing(&at), &mut packet, &mut rng);
             assert!(flow == 1 || packet.colour == Colour::Green);
             counts[packet.colour.index()] += 1.0;
         }
@@ -265,11 +270,11 @@ fn the_edge_counts_what_is_under_way() {
         if i % 3 == 0 && i > 0 {
             acked = i * 960;
             let mut ack = Packet { ack: acked, flags: flags::ACK, flow: FlowId(1), ..Packet::default() };
-            it.reverse(&Passage::of(now, FlowId(0)), &mut ack, &mut rng);
+            it.reverse(Turn::testing(&Passage::of(now, FlowId(0))), &mut ack, &mut rng);
         }
         let mut packet =
             Packet { size: 1000, payload: 960, seq_end: (i + 1) * 960, flags: flags::ACK, ..Packet::default() };
-        it.forward(&Passage::of(now, FlowId(0)), &mut packet, &mut rng);
+        it.forward(Turn::testing(&Passage::of(now, FlowId(0))), &mut packet, &mut rng);
         match (i % 3, packet.colour) {
             (2, Colour::Red | Colour::Yellow) => hit += 1,
             (2, _) => {}

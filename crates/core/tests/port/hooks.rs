@@ -1,78 +1,62 @@
-//! Nothing but the port calls a hook of a conditioner, gate, AQM or scheduler: what a host cannot call it cannot call in
-//! another order. Gate and edge are sealed by their visibility; this reads the sources for the traits' methods.
+//! Nothing but the port calls a hook of a conditioner, AQM or scheduler: hooks take a `Turn`, which only the port makes, as the
+//! doctests of `port/turn.rs` show. For tests and benchmarks there is a door, the feature `testing`; here every manifest is
+//! read, so that nothing that users get opens it.
 
 use std::path::{Path, PathBuf};
 
-/// Hooks whose names nothing else bears.
-const ALONE: [&str; 6] = ["on_arrival", "on_fate", "on_departure", "departing", "skip_timers", "pick"];
+/// Who may open the door besides tests: what measures hooks by themselves, and no user gets.
+const MEASURES: [&str; 1] = ["crates/bench"];
 
-/// Hooks whose names others bear too, and what may be before the dot: a port, which calls the hook in its order, or what
-/// is no conditioner, AQM or scheduler.
-const SHARED: [(&str, &[&str]); 5] = [
-    ("forward", &["self", "net", "ledger"]),
-    ("reverse", &["port", "port_mut()", "self", "ledger", "path"]),
-    ("on_timer", &["port", "self", "hosts", "sender", "receiver", "peer"]),
-    ("sent", &["queue", "packet", "pace"]),
-    ("on_report", &["law"]),
-];
-
-/// The port, and the algorithms with their lists.
-const INSIDE: [&str; 5] = ["src/port.rs", "src/port/", "src/aqm/", "src/conditioner/", "src/sched/"];
-
-/// What measures a hook by itself, and no host: crates/bench.
-const MEASURES: &str = "src/bare.rs";
-
-fn sources(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let files = |path: PathBuf| if path.is_dir() { sources(&path) } else { vec![path] };
-    entries.flat_map(files).filter(|path| path.extension().is_some_and(|it| it == "rs")).collect()
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// What is before the dot of each call of `.name(` in a text.
-fn receivers<'a>(text: &'a str, name: &str) -> Vec<&'a str> {
-    let call = format!(".{name}(");
-    let before = |(at, _): (usize, &str)| {
-        let head = text[..at].trim_end();
-        let word = head.trim_end_matches("()").trim_end_matches(|c: char| c.is_alphanumeric() || c == '_').len();
-        &head[word..]
-    };
-    text.match_indices(&call).map(before).collect()
+/// What stands in quotes in the list called `name` of a manifest.
+fn list(manifest: &str, name: &str) -> Vec<String> {
+    let (_, after) = manifest.split_once(&format!("\n{name} = [")).unwrap();
+    let (items, _) = after.split_once(']').unwrap();
+    items.split('"').skip(1).step_by(2).map(str::to_owned).collect()
 }
 
-fn calls(text: &str) -> Vec<String> {
-    let alone = ALONE.iter().flat_map(|name| receivers(text, name).into_iter().map(move |it| format!("{it}.{name}")));
-    let shared = SHARED.iter().flat_map(|(name, allowed)| {
-        let others = receivers(text, name).into_iter().filter(|it| !allowed.contains(it));
-        others.map(move |it| format!("{it}.{name}"))
-    });
-    alone.chain(shared).collect()
+/// The workspace's members, and what has a workspace of its own.
+fn members() -> Vec<String> {
+    let manifest = std::fs::read_to_string(root().join("Cargo.toml")).unwrap();
+    [list(&manifest, "members"), list(&manifest, "exclude"), vec![String::from(".")]].concat()
 }
 
-#[test]
-fn nothing_but_the_port_calls_a_hook() {
-    let core = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut read = 0;
-    for krate in ["core", "sim", "scenario", "edge", "capture", "cli", "py", "bench"] {
-        let root = core.parent().unwrap().join(krate);
-        for file in sources(&root.join("src")) {
-            let name = file.strip_prefix(&root).unwrap().to_string_lossy().into_owned();
-            if krate == "bench" && name == MEASURES {
-                continue;
-            }
-            if krate == "core" && INSIDE.iter().any(|inside| name.starts_with(inside)) {
-                continue;
-            }
-            read += 1;
-            let found = calls(&std::fs::read_to_string(&file).unwrap());
-            assert!(found.is_empty(), "crates/{krate}/{name} calls {found:?}: that is for crates/core/src/port.rs");
+/// Lines of a manifest that turn the feature on for more than its tests.
+fn opening(manifest: &str) -> Vec<&str> {
+    let mut section = "";
+    let mut found = Vec::new();
+    for line in manifest.lines() {
+        if line.starts_with('[') {
+            section = line;
+        }
+        let asked = line.contains("testing") && !line.starts_with('#') && line != "testing = []";
+        if asked && !section.contains("dev-dependencies") {
+            found.push(line);
         }
     }
-    assert!(read > 100, "{read} files");
+    found
 }
 
 #[test]
-fn the_reading_finds_calls() {
-    assert_eq!(calls("let v = self.aqm.on_arrival(&at, packet);"), ["aqm.on_arrival"]);
-    assert_eq!(calls("stage\n    .forward(at)"), ["stage.forward"]);
-    assert_eq!(calls("link.port_mut().reverse(at); it().sent(1, None)"), ["it().sent"]);
+fn only_tests_open_the_door_to_hooks() {
+    let all = members();
+    assert!(all.len() >= 11, "{all:?}");
+    for member in all.iter().filter(|member| !MEASURES.contains(&member.as_str())) {
+        let manifest = std::fs::read_to_string(root().join(member).join("Cargo.toml")).unwrap();
+        let found = opening(&manifest);
+        assert!(found.is_empty(), "{member}/Cargo.toml: {found:?}");
+    }
+}
+
+#[test]
+fn the_reading_finds_an_open_door() {
+    let core = |section: &str| format!("[{section}]\nperhop-core = {{ path = \"x\", features = [\"testing\"] }}\n");
+    assert_eq!(opening(&core("dependencies")).len(), 1);
+    assert_eq!(opening(&core("target.'cfg(unix)'.dependencies")).len(), 1);
+    assert!(opening(&core("dev-dependencies")).is_empty());
+    assert_eq!(opening("[features]\ndefault = [\"perhop-core/testing\"]\n").len(), 1);
+    assert_eq!(list("[workspace]\nmembers = [\"a\", \"b\"]\n", "members"), ["a", "b"]);
 }

@@ -11,6 +11,7 @@ use perhop_core::classify::FlowHeaders;
 use perhop_core::dscp::Dscp;
 use perhop_core::framing::Framing;
 use perhop_core::packet::{Ecn, FlowId};
+use perhop_core::port::Turn;
 use perhop_core::sched::cake::{Isolation, Params, Tins};
 use perhop_core::sched::flows::{Hash, Hashing};
 use perhop_core::sched::{Scheduler as _, SchedulerParams};
@@ -94,7 +95,7 @@ const FLOWS: u32 = 12;
 
 fn host(params: &Params) -> Host {
     let mut host = Host::new(&SchedulerParams::Cake(params.clone()));
-    (0..FLOWS).for_each(|flow| host.scheduler.register(FlowId(flow), &headers(ends(flow))));
+    (0..FLOWS).for_each(|flow| host.scheduler.register(Turn::testing(FlowId(flow)), &headers(ends(flow))));
     host.dscp = dscp;
     host
 }
@@ -226,7 +227,7 @@ fn hosts_share_alike_whatever_their_flows() {
         let mut host = Host::new(&SchedulerParams::Cake(params));
         for flow in 0..9 {
             let ends = if flow == 0 { [1, 11] } else { [2, 12] };
-            host.scheduler.register(FlowId(flow), &headers(ends));
+            host.scheduler.register(Turn::testing(FlowId(flow)), &headers(ends));
         }
         let sent = saturated(&mut host, 9, |flow| 200 + 150 * u64::from(flow), 20_000);
         let (one, eight) = (sent[0], sent[1..].iter().sum::<u64>());

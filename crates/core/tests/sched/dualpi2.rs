@@ -5,6 +5,7 @@ use crate::dualpi2_oracle::{DualPi2, Init, Marked};
 use crate::flow_line::{Entry, Host};
 use crate::line::scope;
 use perhop_core::packet::Ecn;
+use perhop_core::port::Turn;
 use perhop_core::sched::dualpi2::{Params, Schedule};
 use perhop_core::sched::{Scheduler as _, SchedulerParams};
 use perhop_core::units::{Packets, Probability, Span, Time};
@@ -151,7 +152,7 @@ proptest! {
         let params = Params { coupling: k, update: Span::from_s(1000), c_share: Probability::new(0.5).unwrap(), ..defaults() };
         let mut host = host(&params);
         let now = Time::from_ns(wait_ms * 1_000_000);
-        host.scheduler.on_timer(now, &|_| Some(Time::ZERO));
+        host.scheduler.on_timer(Turn::testing(now), &|_| Some(Time::ZERO));
         let wait = wait_ms as f64 / 1e3;
         let p = 0.16 * (wait - 0.015) + 3.2 * wait;
         prop_assert!((gauge(&host, "base_p") - p).abs() < 1e-12);

@@ -8,6 +8,7 @@ use perhop_core::count::Count;
 use perhop_core::dscp::Dscp;
 use perhop_core::needs::Needs;
 use perhop_core::packet::{Ecn, FlowId, Packet};
+use perhop_core::port::Turn;
 use perhop_core::sched::{AnyScheduler, Head, Pick, Scheduler as _, SchedulerParams, Visit};
 use perhop_core::units::Time;
 use perhop_core::verdict::{Side, Verdict};
@@ -73,7 +74,7 @@ impl Host {
     fn tick(&mut self, now: Time) {
         while let Some(due) = self.scheduler.poll_at().filter(|due| *due <= now) {
             let oldest = |child: usize| self.queues[child].front().map(|entry| Time::from_ns(entry.packet.arrived));
-            self.scheduler.on_timer(due, &oldest);
+            self.scheduler.on_timer(Turn::testing(due), &oldest);
         }
     }
 
@@ -82,7 +83,7 @@ impl Host {
         let lost = if side == Side::Head { queue.pop_front() } else { queue.pop_back() };
         let lost = lost.expect("it has a packet").packet;
         self.log.dropped.push(lost.id);
-        self.scheduler.dropped(now, child, lost.bytes as u32, self.waiting(child));
+        self.scheduler.dropped(Turn::testing(now), child, lost.bytes as u32, self.waiting(child));
         lost.bytes
     }
 
@@ -93,17 +94,17 @@ impl Host {
         let size = entry.packet.bytes as u32;
         let dscp = (self.dscp)(flow);
         let mut packet = Packet { size, flow: FlowId(flow), dscp, ecn: entry.field, ..Packet::default() };
-        let child = self.scheduler.place(&packet);
+        let child = self.scheduler.place(Turn::testing(&packet));
         if self.scheduler.needs().contains(Needs::ARRIVALS) {
             let at = visit(now, child, &entry, [self.waiting(child), self.all()]);
-            if let Verdict::Drop(_) = self.scheduler.on_arrival(&at, &mut packet, &mut self.rng) {
+            if let Verdict::Drop(_) = self.scheduler.on_arrival(Turn::testing(&at), &mut packet, &mut self.rng) {
                 self.log.dropped.push(entry.packet.id);
                 return;
             }
         }
         self.queues[child].push_back(entry);
-        self.scheduler.queued(now, child, size);
-        while let Some(room) = self.scheduler.evict(self.all()) {
+        self.scheduler.queued(Turn::testing(now), child, size);
+        while let Some(room) = self.scheduler.evict(Turn::testing(self.all())) {
             let mut bytes = 0;
             for n in 0..room.packets {
                 if n > 0 && bytes >= room.bytes {
@@ -126,7 +127,7 @@ impl Host {
         let own = Count { packets: 1, bytes: packet.bytes };
         let at = visit(now, child, &Entry { packet, field }, [self.waiting(child) - own, self.all() - own]);
         let mut shown = Packet { size: packet.bytes as u32, ecn: field, ..Packet::default() };
-        match self.scheduler.on_departure(&at, &mut shown, &mut self.rng) {
+        match self.scheduler.on_departure(Turn::testing(&at), &mut shown, &mut self.rng) {
             Verdict::Pass => true,
             Verdict::Mark if field.capable() => {
                 self.log.marked.push(packet.id);
@@ -140,10 +141,13 @@ impl Host {
         self.tick(now);
         loop {
             let heads = self.heads();
-            let [first, again] = [0, 1].map(|_| self.scheduler.pick(now, &heads));
+            let [first, again] = [0, 1].map(|_| self.scheduler.pick(Turn::testing(now), &heads));
             assert_eq!(first, again);
             let of_any_size: Vec<_> = heads.iter().map(|it| if it.is_ready() { Head::Bytes(0) } else { *it }).collect();
-            assert!(self.scheduler.needs().contains(Needs::LENGTHS) || self.scheduler.pick(now, &of_any_size) == first);
+            assert!(
+                self.scheduler.needs().contains(Needs::LENGTHS)
+                    || self.scheduler.pick(Turn::testing(now), &of_any_size) == first
+            );
             assert!(self.scheduler.needs().contains(Needs::LATER) || !matches!(first, Pick::Later(_)));
             let Pick::Child(child) = first else {
                 let later = if let Pick::Later(at) = first { Some(at) } else { None };
@@ -153,7 +157,7 @@ impl Host {
             };
             if self.judge(child, now) {
                 let sent = self.queues[child].pop_front()?;
-                self.scheduler.sent(now, child, sent.packet.bytes as u32, self.waiting(child));
+                self.scheduler.sent(Turn::testing(now), child, sent.packet.bytes as u32, self.waiting(child));
                 return Some(sent);
             }
             self.lose(child, Side::Head, now);

@@ -8,6 +8,7 @@ use perhop_core::arithmetic::Arithmetic;
 use perhop_core::count::Count;
 use perhop_core::dscp::Dscp;
 use perhop_core::framing::Framing;
+use perhop_core::port::Turn;
 use perhop_core::sched::{AnyScheduler, Head, Pick, Scheduler as _, SchedulerParams, htb};
 use perhop_core::units::{BitRate, Bytes, Time};
 use proptest::prelude::*;
@@ -95,12 +96,12 @@ impl Fast {
 impl Host for Fast {
     fn arrive(&mut self, now: u64, child: usize, size: u32) {
         self.queues[child].push_back(size);
-        self.scheduler.queued(Time::from_ns(now), child, size);
+        self.scheduler.queued(Turn::testing(Time::from_ns(now)), child, size);
     }
     fn look(&mut self, now: u64) -> Option<usize> {
         let head = |queue: &VecDeque<u32>| queue.front().map_or(Head::Nothing, |&size| Head::Bytes(size));
         let heads: Vec<_> = self.queues.iter().map(head).collect();
-        let [first, again] = [0, 1].map(|_| self.scheduler.pick(Time::from_ns(now), &heads));
+        let [first, again] = [0, 1].map(|_| self.scheduler.pick(Turn::testing(Time::from_ns(now)), &heads));
         assert_eq!(first, again, "asked twice, it says the same");
         self.wakes = None;
         match first {
@@ -112,12 +113,12 @@ impl Host for Fast {
     }
     fn lose(&mut self, now: u64, child: usize) {
         let size = self.queues[child].pop_front().unwrap();
-        self.scheduler.dropped(Time::from_ns(now), child, size, self.behind(child));
+        self.scheduler.dropped(Turn::testing(Time::from_ns(now)), child, size, self.behind(child));
     }
     fn send(&mut self, now: u64) -> Option<(usize, u32)> {
         let child = self.look(now)?;
         let size = self.queues[child].pop_front().unwrap();
-        self.scheduler.sent(Time::from_ns(now), child, size, self.behind(child));
+        self.scheduler.sent(Turn::testing(Time::from_ns(now)), child, size, self.behind(child));
         Some((child, size))
     }
     fn wakes(&self, now: u64) -> Option<u64> {

@@ -8,6 +8,7 @@ use perhop_core::arithmetic::Arithmetic;
 use perhop_core::dscp::Dscp;
 use perhop_core::packet::Packet;
 use perhop_core::params::{Node, ParamError, Tree};
+use perhop_core::port::Turn;
 use perhop_core::sched::{Pick, Scheduler as _, SchedulerParams};
 use perhop_core::units::BitRate;
 
@@ -151,7 +152,10 @@ fn the_children_are_the_leaves_in_their_order() {
     let mut running = Fast::new(&list).scheduler;
     assert_eq!(running.places(), 2);
     let ef = perhop_core::packet::Packet { dscp: "EF".parse().unwrap(), ..Default::default() };
-    assert_eq!([running.place(&ef), running.place(&perhop_core::packet::Packet::default())], [0, 1]);
+    assert_eq!(
+        [running.place(Turn::testing(&ef)), running.place(Turn::testing(&perhop_core::packet::Packet::default()))],
+        [0, 1]
+    );
 }
 
 #[test]
@@ -183,8 +187,8 @@ fn the_unclassified_go_first_and_unshaped() {
     assert_eq!(line.queues.len(), 3);
     assert_eq!(line.scheduler.outline().iter().map(|it| it.name.clone()).collect::<Vec<_>>()[2], Some("direct".into()));
     let packet = |dscp| Packet { dscp, ..Packet::default() };
-    let places =
-        [Dscp::new(46).unwrap(), Dscp::new(10).unwrap(), Dscp::BE].map(|dscp| line.scheduler.place(&packet(dscp)));
+    let places = [Dscp::new(46).unwrap(), Dscp::new(10).unwrap(), Dscp::BE]
+        .map(|dscp| line.scheduler.place(Turn::testing(&packet(dscp))));
     assert_eq!(places, [0, 1, 2]);
     line.arrive(0, 1500);
     line.arrive(0, 1500);
@@ -193,7 +197,10 @@ fn the_unclassified_go_first_and_unshaped() {
     assert_eq!(sent, [2, 2, 2, 2, 2, 0]);
     line.arrive(2, 1500);
     line.lose(2);
-    assert!(matches!(line.scheduler.pick(NOW, &line.heads()), Pick::Later(_)), "the class waits for its own tokens");
+    assert!(
+        matches!(line.scheduler.pick(Turn::testing(NOW), &line.heads()), Pick::Later(_)),
+        "the class waits for its own tokens"
+    );
 }
 
 #[test]

@@ -5,6 +5,7 @@ use perhop_core::aqm::members::Member;
 use perhop_core::count::Count;
 use perhop_core::packet::Colour;
 use perhop_core::params::{Field, Kind, Node, Params as _, Place, Problems, Reader, Tree, Value as _};
+use perhop_core::port::Turn;
 use perhop_core::registry::Entry;
 use perhop_core::sched::{AnyScheduler, Head, LIST, Pick, Scheduler as _, SchedulerParams};
 use perhop_core::units::{Bytes, Time};
@@ -45,7 +46,7 @@ impl Line {
 
     /// The queue that would send.
     pub(crate) fn pick(&mut self) -> Option<usize> {
-        match self.scheduler.pick(NOW, &self.heads()) {
+        match self.scheduler.pick(Turn::testing(NOW), &self.heads()) {
             Pick::Child(i) => Some(i),
             Pick::Nothing => None,
             Pick::Later(_) => panic!("nothing holds it back"),
@@ -55,7 +56,7 @@ impl Line {
     /// A packet arrives at a queue.
     pub(crate) fn arrive(&mut self, i: usize, size: u32) {
         self.queues[i].push_back(size);
-        self.scheduler.queued(NOW, i, size);
+        self.scheduler.queued(Turn::testing(NOW), i, size);
     }
 
     fn waiting(&self, i: usize) -> Count {
@@ -66,14 +67,14 @@ impl Line {
     /// The packet at the head of a queue is gone.
     pub(crate) fn lose(&mut self, i: usize) {
         let size = self.queues[i].pop_front().expect("it has a packet");
-        self.scheduler.dropped(NOW, i, size, self.waiting(i));
+        self.scheduler.dropped(Turn::testing(NOW), i, size, self.waiting(i));
     }
 
     /// The queue that sends, and its packet's size.
     pub(crate) fn send(&mut self) -> Option<(usize, u32)> {
         let i = self.pick()?;
         let size = self.queues[i].pop_front().expect("what is picked has a packet");
-        self.scheduler.sent(NOW, i, size, self.waiting(i));
+        self.scheduler.sent(Turn::testing(NOW), i, size, self.waiting(i));
         Some((i, size))
     }
 

@@ -3,6 +3,7 @@
 use crate::line::{LARGEST, Line, NOW, Step, loaded, members, params, scope};
 use perhop_core::arithmetic::Arithmetic;
 use perhop_core::needs::Needs;
+use perhop_core::port::Turn;
 use perhop_core::sched::{AnyScheduler, Head, HostKey, Pick, Scheduler as _, SchedulerParams, ets};
 use perhop_core::units::Bytes;
 use proptest::prelude::*;
@@ -153,10 +154,10 @@ fn a_packet_of_the_size_of_the_deficit_goes() {
 #[test]
 fn a_class_held_back_holds_back_the_others() {
     let mut scheduler = params("drr linux", &[1, 1]).build(&scope()).unwrap();
-    scheduler.queued(NOW, 1, 500);
-    scheduler.queued(NOW, 0, 500);
-    assert_eq!(scheduler.pick(NOW, &[Head::Bytes(500), Head::Held]), Pick::Nothing);
-    assert_eq!(scheduler.pick(NOW, &[Head::Bytes(500); 2]), Pick::Child(1));
+    scheduler.queued(Turn::testing(NOW), 1, 500);
+    scheduler.queued(Turn::testing(NOW), 0, 500);
+    assert_eq!(scheduler.pick(Turn::testing(NOW), &[Head::Bytes(500), Head::Held]), Pick::Nothing);
+    assert_eq!(scheduler.pick(Turn::testing(NOW), &[Head::Bytes(500); 2]), Pick::Child(1));
     let takes = |it: &AnyScheduler| it.needs().contains(Needs::TAKING);
     assert!(takes(&scheduler) && !takes(&params("drr", &[1, 1]).build(&scope()).unwrap()));
 }

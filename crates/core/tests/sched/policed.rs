@@ -6,6 +6,7 @@ use perhop_core::count::Count;
 use perhop_core::needs::Needs;
 use perhop_core::packet::Packet;
 use perhop_core::params::{Node, Tree};
+use perhop_core::port::Turn;
 use perhop_core::rng::Rng;
 use perhop_core::sched::{AnyScheduler, Scheduler as _, SchedulerParams, Visit};
 use perhop_core::units::Time;
@@ -30,7 +31,7 @@ fn judge(scheduler: &mut AnyScheduler, now: u64, [child, size, waiting]: [u32; 3
     let visit =
         Visit { child: child as usize, at, all: Count { packets: waiting.into(), bytes: 1500 * u64::from(waiting) } };
     let mut packet = Packet { size, ..Packet::default() };
-    scheduler.on_arrival(&visit, &mut packet, &mut Rng::stream(1, 0, "limit"))
+    scheduler.on_arrival(Turn::testing(&visit), &mut packet, &mut Rng::stream(1, 0, "limit"))
 }
 
 proptest! {

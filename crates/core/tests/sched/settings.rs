@@ -3,6 +3,7 @@
 use crate::line::{LARGEST, NOW, classed, has_shares, params, read, scope};
 use perhop_core::packet::{Colour, Packet};
 use perhop_core::params::{Node, Tree};
+use perhop_core::port::Turn;
 use perhop_core::sched::{Scheduler as _, SchedulerParams};
 
 fn classes(all: &[&[(&'static str, Tree)]]) -> Tree {
@@ -27,7 +28,7 @@ fn packets_go_to_the_first_class_that_matches_or_else_to_the_last() {
     let mut scheduler = params.build(&scope()).unwrap();
     assert_eq!(scheduler.places(), 3);
     let packet = |dscp: &str, colour| Packet { dscp: dscp.parse().unwrap(), colour, ..Packet::default() };
-    let mut of = |dscp, colour| scheduler.place(&packet(dscp, colour));
+    let mut of = |dscp, colour| scheduler.place(Turn::testing(&packet(dscp, colour)));
     assert_eq!(of("AF11", Colour::Yellow), 0);
     assert_eq!(of("AF12", Colour::Yellow), 1);
     assert_eq!(of("AF12", Colour::Green), 2);

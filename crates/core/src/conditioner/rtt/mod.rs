@@ -28,6 +28,7 @@ use crate::estimate::Tsw;
 use crate::needs::Needs;
 use crate::packet::{Colour, FlowId, Packet};
 use crate::params::{Choice, ParamError, Params as Declared};
+use crate::port::Turn;
 use crate::rng::Rng;
 use crate::units::{BitRate, Span, Time};
 use crate::verdict::Verdict;
@@ -184,8 +185,8 @@ impl<L: Law> Marker<L> {
 impl<L: Law> Conditioner for Marker<L> {
     type Params = L::Params;
 
-    fn forward(&mut self, at: &Passage<'_>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
-        let window = self.measure.on_forward(at, packet);
+    fn forward(&mut self, at: Turn<&Passage<'_>>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
+        let window = self.measure.on_forward(*at, packet);
         self.counts.metered += 1;
         packet.colour = Colour::Green;
         let Some(p) = self.meter.excess(at.now, packet.size) else { return Verdict::Pass };
@@ -201,20 +202,20 @@ impl<L: Law> Conditioner for Marker<L> {
         Verdict::Pass
     }
 
-    fn reverse(&mut self, at: &Passage<'_>, packet: &mut Packet, _rng: &mut Rng) {
-        self.measure.on_reverse(at, packet);
+    fn reverse(&mut self, at: Turn<&Passage<'_>>, packet: &mut Packet, _rng: &mut Rng) {
+        self.measure.on_reverse(*at, packet);
     }
 
-    fn on_timer(&mut self, now: Time, outbox: &mut Outbox) {
-        self.exchange.on_timer(now, self.measure.report(), outbox);
+    fn on_timer(&mut self, now: Turn<Time>, outbox: &mut Outbox) {
+        self.exchange.on_timer(*now, self.measure.report(), outbox);
     }
 
-    fn skip_timers(&mut self, now: Time) {
-        self.exchange.skip(now);
+    fn skip_timers(&mut self, now: Turn<Time>) {
+        self.exchange.skip(*now);
     }
 
-    fn on_report(&mut self, now: Time, from: Publisher, report: &Report) {
-        self.exchange.on_report(now, from, *report);
+    fn on_report(&mut self, now: Turn<Time>, from: Publisher, report: &Report) {
+        self.exchange.on_report(*now, from, *report);
     }
 
     fn needs(&self) -> Needs {
@@ -236,8 +237,8 @@ impl<L: Law> Conditioner for Marker<L> {
         Ok(())
     }
 
-    fn forget(&mut self, flow: FlowId) {
-        self.measure.forget(flow);
+    fn forget(&mut self, flow: Turn<FlowId>) {
+        self.measure.forget(*flow);
     }
 
     fn gauges(&self, now: Time, each: &mut dyn FnMut(&'static str, f64)) {

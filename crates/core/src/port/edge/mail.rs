@@ -6,6 +6,7 @@
 use super::{Edge, Stage};
 use crate::conditioner::{Conditioner, Outbox, Publisher, Report};
 use crate::needs::Needs;
+use crate::port::Turn;
 use crate::units::Time;
 use std::collections::BTreeMap;
 
@@ -63,7 +64,7 @@ impl Edge {
         for (place, stage) in (0..).zip(&mut self.stages) {
             let kind = stage.spec.params.name();
             for (instance, it) in stage.timed().filter(|(_, it)| it.poll_at().is_some_and(|at| at <= now)) {
-                it.on_timer(now, &mut outbox);
+                it.on_timer(Turn::new(now), &mut outbox);
                 for (delay, report) in outbox.reports.drain(..) {
                     mail.post(now + delay, Letter { from: Publisher { port, place, instance }, kind, report });
                 }
@@ -76,7 +77,7 @@ impl Edge {
         for (place, stage) in (0..).zip(&mut self.stages).filter(|(_, stage)| stage.spec.params.name() == letter.kind) {
             for (instance, it) in stage.timed() {
                 if (Publisher { port, place, instance }) != letter.from {
-                    it.on_report(now, letter.from, &letter.report);
+                    it.on_report(Turn::new(now), letter.from, &letter.report);
                 }
             }
         }
@@ -86,7 +87,7 @@ impl Edge {
     /// edge alone. A gap without packets takes no longer than the reports in flight.
     pub(in crate::port) fn catch_up(&mut self, now: Time, mail: &mut Mail) {
         const PORT: u32 = 0;
-        self.stages.iter_mut().flat_map(Stage::timed).for_each(|(_, it)| it.skip_timers(now));
+        self.stages.iter_mut().flat_map(Stage::timed).for_each(|(_, it)| it.skip_timers(Turn::new(now)));
         let next = |edge: &Self, mail: &Mail| edge.poll_at().into_iter().chain(mail.next_at()).min();
         while let Some(at) = next(self, mail).filter(|&at| at <= now) {
             self.on_timer(at, PORT, mail);

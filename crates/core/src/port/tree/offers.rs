@@ -2,7 +2,7 @@
 
 use super::{Kind, Offer, Tree, UNKNOWN};
 use crate::needs::Needs;
-use crate::port::{Buffers, Leaving};
+use crate::port::{Buffers, Leaving, Turn};
 use crate::sched::{Pick, Scheduler as _};
 use crate::units::Time;
 
@@ -106,7 +106,7 @@ impl<H: Copy> Tree<H> {
         loop {
             let opens = self.refresh(node, now, host);
             let inner = self.inner_mut(node);
-            let place = match inner.scheduler.pick(now, &inner.heads) {
+            let place = match inner.scheduler.pick(Turn::new(now), &inner.heads) {
                 Pick::Child(place) => place,
                 Pick::Later(at) => return (Offer::Later(earlier(at, opens)), None),
                 Pick::Nothing => return (opens.map_or(Offer::Nothing, Offer::Later), None),

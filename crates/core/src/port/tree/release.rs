@@ -4,7 +4,7 @@ use super::{Inner, Kind, Taken, Tree};
 use crate::aqm::{Backlog, Departure};
 use crate::count::Count;
 use crate::needs::Needs;
-use crate::port::{Buffers, Leaving, MOST_HEAD_DROPS};
+use crate::port::{Buffers, Leaving, MOST_HEAD_DROPS, Turn};
 use crate::sched::{Scheduler as _, Visit};
 use crate::units::Time;
 use crate::verdict::{Fate, Verdict};
@@ -52,7 +52,7 @@ impl<H: Copy> Tree<H> {
                 let behind = self.waiting(child);
                 let inner = self.inner_mut(node);
                 inner.all = inner.all - Count { packets: 1, bytes: taken.size.into() };
-                inner.scheduler.sent(now, place, taken.size, behind);
+                inner.scheduler.sent(Turn::new(now), place, taken.size, behind);
                 Some(taken)
             }
         }
@@ -67,7 +67,7 @@ impl<H: Copy> Tree<H> {
         let backlog = Backlog { ecn: packet.ecn.capable(), ..backlog };
         let all = *all - Count { packets: 1, bytes: first.size.into() };
         let visit = Visit { child: *chosen, at: Departure { now, arrived: first.arrived, backlog }, all };
-        scheduler.on_departure(&visit, packet, rng)
+        scheduler.on_departure(Turn::new(&visit), packet, rng)
     }
 
     /// Takes the packet at the head of a leaf's queue, of which a scheduler above has said `above`.

@@ -5,6 +5,7 @@ use crate::classify::FlowHeaders;
 use crate::needs::Needs;
 use crate::packet::FlowId;
 use crate::params::ParamError;
+use crate::port::Turn;
 use crate::port::shaper::ShaperParams;
 use crate::sched::{Scheduler as _, SchedulerParams};
 use crate::scope::Scope;
@@ -17,7 +18,7 @@ impl<H: Copy> Tree<H> {
     }
 
     pub(in crate::port) fn register(&mut self, flow: FlowId, headers: &FlowHeaders) {
-        self.inners_mut().for_each(|inner| inner.scheduler.register(flow, headers));
+        self.inners_mut().for_each(|inner| inner.scheduler.register(Turn::new(flow), headers));
     }
 
     pub(in crate::port) fn poll_at(&self) -> Option<Time> {
@@ -33,7 +34,7 @@ impl<H: Copy> Tree<H> {
             if inner.scheduler.poll_at().is_some_and(|at| at <= now) {
                 let leaf = |child: usize| below[inner.children[child] - first_below].queue();
                 let oldest = |child| queues[leaf(child)?].first().map(|entry| entry.arrived);
-                inner.scheduler.on_timer(now, &oldest);
+                inner.scheduler.on_timer(Turn::new(now), &oldest);
             }
         }
     }

@@ -5,7 +5,7 @@ use crate::aqm::{Backlog, Departure};
 use crate::count::Count;
 use crate::needs::Needs;
 use crate::packet::Packet;
-use crate::port::Buffers;
+use crate::port::{Buffers, Turn};
 use crate::sched::{Eviction, Scheduler as _, Visit};
 use crate::units::Time;
 use crate::verdict::{Fate, Reason, Side, Verdict};
@@ -21,7 +21,7 @@ impl<H: Copy> Tree<H> {
             while let Some(up) = self.nodes[node].up {
                 if let Kind::Scheduler(inner) = &mut self.nodes[up.node].kind {
                     inner.all.add(packet.size);
-                    inner.scheduler.queued(now, up.place, packet.size);
+                    inner.scheduler.queued(Turn::new(now), up.place, packet.size);
                 } else {
                     self.comes_below(now, node, up.node);
                 }
@@ -58,7 +58,7 @@ impl<H: Copy> Tree<H> {
                     *child
                 }
                 Kind::Scheduler(inner) => {
-                    let place = inner.scheduler.place(packet);
+                    let place = inner.scheduler.place(Turn::new(packet));
                     let child = inner.children[place];
                     if inner.needs.contains(Needs::ARRIVALS) && above == Verdict::Pass {
                         above = self.judge_arrival(now, node, place, packet);
@@ -76,7 +76,7 @@ impl<H: Copy> Tree<H> {
         let Kind::Scheduler(inner) = &mut self.nodes[node].kind else { return Verdict::Pass };
         let visit = Visit { child, at: Departure { now, arrived: now, backlog }, all: inner.all };
         let Inner { scheduler, rng, .. } = &mut **inner;
-        scheduler.on_arrival(&visit, packet, rng)
+        scheduler.on_arrival(Turn::new(&visit), packet, rng)
     }
 
     /// What waits at a node and below it.
@@ -113,7 +113,7 @@ impl<H: Copy> Tree<H> {
     fn eviction(&mut self, node: usize) -> Option<Eviction> {
         let all = self.waiting(node);
         let Kind::Scheduler(inner) = &mut self.nodes[node].kind else { return None };
-        inner.scheduler.evict(all)
+        inner.scheduler.evict(Turn::new(all))
     }
 
     fn evict_child(&mut self, now: Time, node: usize, eviction: Eviction, host: &mut impl Buffers<H>) {
@@ -150,7 +150,7 @@ impl<H: Copy> Tree<H> {
             let behind = self.waiting(node);
             if let Kind::Scheduler(inner) = &mut self.nodes[up.node].kind {
                 inner.all = inner.all - Count { packets: 1, bytes: size.into() };
-                inner.scheduler.dropped(now, up.place, size, behind);
+                inner.scheduler.dropped(Turn::new(now), up.place, size, behind);
             }
             node = up.node;
         }
