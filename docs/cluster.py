@@ -21,7 +21,7 @@ from distributed import Client, LocalCluster
 import perhop
 from perhop.cluster import client as handing
 from perhop.cluster.task import Done, Task
-from perhop.hands import Work
+from perhop.hands import Work, span
 
 SCENARIO = """
 [scenario]
@@ -120,7 +120,7 @@ def many() -> None:
         client.wait_for_workers(WORKERS, timeout=120)
         print(f"{WORKERS} workers are there", flush=True)
         scenario = perhop.Scenario.from_toml(SCENARIO, {"scenario.duration": "5s"})
-        work, tasks = Work(scenario._core, range(20_000)), []
+        work, tasks = Work(scenario._core).asking(replications=span(range(20_000))), []
         before, wall = (used(scheduler), time.process_time()), time.monotonic()
         handing.Cluster(client, 1.0).run([work], lambda *_: tasks.append(1))
         wall, n = time.monotonic() - wall, len(tasks)

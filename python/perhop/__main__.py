@@ -23,12 +23,12 @@ from perhop.signals import code, heard
 PYTHON_VERBS = {
     "compare": "perhop.compare",
     "lab": "perhop_lab.verb",
-    "map": "perhop.map",
+    "map": "perhop.studies.map",
     "plot": "perhop.plot",
     "report": "perhop.report",
-    "reproduce": "perhop.reproduce",
-    "studies": "perhop.reproduce",
-    "sweep": "perhop.cluster.sweep",
+    "reproduce": "perhop.studies.reproduce",
+    "studies": "perhop.studies.reproduce",
+    "sweep": "perhop.cluster.runs",
     "tune": "perhop.plots.stability",
 }
 """The module of each verb; its function `VERB(arguments)` returns the exit code."""

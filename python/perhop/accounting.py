@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-from perhop import _core, in_force
+from perhop import in_force
 from perhop.columns import Point
+from perhop.units import Column
 
 KEY = "scenario.accounting"
 IP = "l3"
@@ -29,6 +30,7 @@ def named(points: Sequence[Point], label: str) -> str:
     return f"{label} ({counted})" if counted else label
 
 
-def headed(points: Sequence[Point], column: str, label: str) -> str:
-    """The heading of a column."""
-    return named(points, label) if _core.accounted(column) else label
+def headed(points: Sequence[Point], column: Column, unit: str) -> str:
+    """The heading of a column that is shown in a unit: `delivered (l1), Mbit/s`."""
+    words = named(points, column.words) if column.accounted else column.words
+    return f"{words}, {unit}" if unit and unit != column.words else words

@@ -1,9 +1,7 @@
-"""The answer of a run: what each class was promised, offered, and got, at each point."""
+"""The answer of a run: what each class was promised, offered and got; intervals of the table `classes`."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 
@@ -15,9 +13,10 @@ from perhop.measured import interval
 from perhop.results import Results
 from perhop.shapes import ContractDict, Diagnostic, PassedDict
 from perhop.stats import Interval
+from perhop.units import COLUMNS
 
-RATE = "throughput_bit_s"
-Cells = dict[Group, Values]
+ALL = "all"
+"""The colour of the row that is of a class as a whole."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +29,7 @@ class Between:
 
 @dataclass(frozen=True)
 class Answer:
-    """A class at a point. Rates are in bit/s, losses in per cent of the bytes offered, delays in ms."""
+    """A class at a point. Rates are in bit/s, losses in per cent of the packets lost or delivered, delays in ms."""
 
     point: int
     name: str
@@ -44,11 +43,11 @@ class Answer:
     green: Interval | None
     """What was delivered in contract; `None` without a contract, or if all that arrived is unmarked."""
     lost: Interval | None
-    """`None` if nothing was offered."""
+    """`None` if nothing was offered, or where data and ACKs of the class share a port."""
     p50: Between | None
     p99: Between | None
     mixed: bool
-    """Whether ACKs of the class pass the ports of its data, and are counted with it in `offered` and `lost`."""
+    """Whether ACKs of the class pass the ports of its data, and are counted with it in `offered`."""
 
     @property
     def contract_bit_s(self) -> float | None:
@@ -70,10 +69,6 @@ class Network:
         """The contracts that a class's data may come under."""
         return [contract for contract in self.contracts if name in contract["classes"]]
 
-    def hops(self, name: str, choose: Callable[[PassedDict], bool] = lambda _: True) -> list[str]:
-        """The chosen ones of the ports that a class's data passes."""
-        return [p["hop"] for p in self.passed if p["class"] == name and choose(p)]
-
 
 @cache
 def network(effective: str) -> Network:
@@ -84,80 +79,62 @@ def network(effective: str) -> Network:
 
 def answers(runs: Results) -> list[Answer]:
     """For each point, in the order of the scenario's classes."""
-    measured = runs.settings["duration_s"] - runs.settings["warmup_s"]
-    hops, colours = ["point", "class", "hop"], ["point", "class", "colour"]
-    read = Tables(
-        runs.totals("summary", "arrived_bytes", by=hops),
-        runs.totals("summary", "dropped_bytes", by=hops),
-        runs.totals("arrivals", "throughput_bit_s", by=colours),
-        runs.values("arrivals", "delay_p50_ms", by=colours, missing=math.nan),
-        runs.values("arrivals", "delay_p99_ms", by=colours, missing=math.nan),
-        8.0 / measured,
+    by, measures = (
+        ["point", "class", "colour"],
+        [of for of in COLUMNS.values() if of.table == "classes" and of.key is None],
     )
-    out = []
-    for i, point in enumerate(runs.points):
-        replications = sum(r.point == i for r in runs)
-        known = network(point.effective)
-        for name in dict.fromkeys(p["class"] for p in known.passed):
-            out.append(read.answer(Where(i, name, replications), known))
-    return out
+    cells = {of.name: runs.values("classes", of.name, by=by, missing=of.missing) for of in measures}
+    found = (group for group in cells["throughput_bit_s"] if group[-1] == ALL)
+    return [_answer(Cells(cells, point, name), network(runs.points[int(point)].effective)) for point, name, _ in found]
 
 
 @dataclass(frozen=True)
-class Where:
-    """A class at a point with this many replications."""
+class Cells:
+    """What each replication gave of each column, for one class at one point."""
 
-    point: int
+    of: dict[str, dict[Group, Values]]
+    point: str
     name: str
-    replications: int
+
+    def get(self, column: str, colour: str) -> Values | None:
+        """The values of one colour, or of the class as a whole; `None` without a row."""
+        return self.of[column].get((self.point, self.name, colour))
+
+    def mean(self, column: str, colour: str) -> Interval | None:
+        """Over the replications that have it."""
+        values = self.get(column, colour)
+        present = None if values is None else values[~np.isnan(values)]
+        return None if present is None or not len(present) else interval(COLUMNS["classes", column], present)
+
+    def rate(self, column: str, colour: str) -> Interval:
+        """As `mean`; zero without a row."""
+        whole = self.of[column][self.point, self.name, ALL]
+        return self.mean(column, colour) or interval(COLUMNS["classes", column], np.zeros(len(whole)))
+
+    def between(self, column: str, colours: list[str]) -> Between | None:
+        """Of a quantile: the lowest and the highest of the colours in each replication."""
+        found = np.array([values for colour in colours if (values := self.get(column, colour)) is not None])
+        together = found[:, ~np.isnan(found).all(axis=0)] if found.size else found
+        if not together.size:
+            return None
+        of = COLUMNS["classes", column]
+        return Between(interval(of, np.nanmin(together, axis=0)), interval(of, np.nanmax(together, axis=0)))
 
 
-@dataclass(frozen=True)
-class Tables:
-    """The columns that answers are made from, by point, class and port or colour."""
-
-    arrived: Cells
-    dropped: Cells
-    throughput: Cells
-    p50: Cells
-    p99: Cells
-    bit_s: float
-    """Of one byte in the measured time."""
-
-    def answer(self, at: Where, known: Network) -> Answer:
-        """One class at one point."""
-        offered = _sum(self.arrived, at, known.hops(at.name, lambda p: p["entry"]))
-        dropped = _sum(self.dropped, at, known.hops(at.name))
-        delivered = {
-            c: _sum(self.throughput, at, [c]) for c in COLOURS if (str(at.point), at.name, c) in self.throughput
-        }
-        some, contracts = offered > 0, known.of(at.name)
-        marked = contracts and delivered.keys() != {"unmarked"}
-        return Answer(
-            at.point,
-            at.name,
-            contracts,
-            interval(RATE, offered * self.bit_s),
-            interval(RATE, sum(delivered.values(), np.zeros(at.replications))),
-            {colour: interval(RATE, values) for colour, values in delivered.items()},
-            interval(RATE, delivered.get("green", np.zeros(at.replications))) if marked else None,
-            interval("lost_percent", 100 * dropped[some] / offered[some]) if some.any() else None,
-            _between("delay_p50_ms", self.p50, at),
-            _between("delay_p99_ms", self.p99, at),
-            bool(known.hops(at.name, lambda p: p["acks"])),
-        )
-
-
-def _sum(cells: Cells, at: Where, names: Iterable[str]) -> Values:
-    groups = [(str(at.point), at.name, name) for name in names]
-    return sum((cells[group] for group in groups if group in cells), np.zeros(at.replications))
-
-
-def _between(column: str, cells: Cells, at: Where) -> Between | None:
-    found = [values for group, values in cells.items() if group[:2] == (str(at.point), at.name)]
-    if not found:
-        return None
-    together = np.array(found)[:, ~np.isnan(found).all(axis=0)]
-    if not together.size:
-        return None
-    return Between(*(interval(column, end(together, axis=0)) for end in (np.nanmin, np.nanmax)))
+def _answer(cells: Cells, known: Network) -> Answer:
+    """One class at one point."""
+    contracts = known.of(cells.name)
+    here = [colour for colour in COLOURS if cells.get("throughput_bit_s", colour) is not None]
+    return Answer(
+        int(cells.point),
+        cells.name,
+        contracts,
+        cells.rate("offered_bit_s", ALL),
+        cells.rate("throughput_bit_s", ALL),
+        {colour: cells.rate("throughput_bit_s", colour) for colour in here},
+        cells.rate("throughput_bit_s", "green") if contracts and here != ["unmarked"] else None,
+        cells.mean("loss_percent", ALL),
+        cells.between("delay_p50_ms", here),
+        cells.between("delay_p99_ms", here),
+        any(p["acks"] for p in known.passed if p["class"] == cells.name),
+    )

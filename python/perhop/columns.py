@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from perhop.shapes import PointDict, ReplicationDict
+
 Column = npt.NDArray[Any]
 Columns = dict[str, Column]
 Values = npt.NDArray[np.float64]
@@ -72,3 +74,15 @@ class Replication:
 def short(key: str) -> str:
     """The last part of a dotted key."""
     return key.rsplit(".", 1)[-1]
+
+
+def point(found: PointDict) -> Point:
+    """From what the core says of it."""
+    origin = Origin(*found["origin"]) if "origin" in found else None
+    return Point(dict(found["labels"]), found["name"], found["hash"], found["effective"], origin)
+
+
+def replication(made: ReplicationDict) -> Replication:
+    """From what the core says of it."""
+    directory = None if made["directory"] is None else Path(made["directory"])
+    return Replication(made["point"], made["replication"], made["hash"], made["tables"], made["reused"], directory)

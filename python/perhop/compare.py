@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from perhop import accounting, in_force, measured, show, stats, units
+from perhop.answer import ALL
 from perhop.arguments import checked
 from perhop.columns import Group, Point, Values
 from perhop.results import Results
 from perhop.stats import Interval
+from perhop.units import Column
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -28,6 +30,7 @@ METRICS = (
     "traffic.goodput_mean_bit_s",
     "traffic.jain",
     "arrivals.throughput_bit_s",
+    "classes.loss_percent",
     "arrivals.delay_p50_ms",
     "arrivals.delay_p99_ms",
     "summary.dropped_packets",
@@ -107,14 +110,15 @@ def _numbers(runs: Results) -> list[tuple[int, int]]:
 
 
 def _of_metric(a: Results, b: Results, metric: str) -> Iterator[Difference]:
-    table, _, column = metric.partition(".")
-    if table not in units.KEYS or not column:
+    table, _, name = metric.partition(".")
+    if table not in units.KEYS or not name:
         tables = f"{', '.join(units.KEYS)}{show.near(table, units.KEYS)}"
         raise ValueError(f"no metric `{metric}`: write TABLE.COLUMN with TABLE one of {tables}")
-    ours, theirs = _rows(a, table, column), _rows(b, table, column)
+    column = units.column(table, name)
+    ours, theirs = (_told_once(_rows(runs, column)) for runs in (a, b))
     for group in dict.fromkeys([*ours, *theirs]):
         left, right = (_filled(side, group, runs, column) for side, runs in ((ours, a), (theirs, b)))
-        if units.counted(column) and not left.any() and not right.any():
+        if column.role == "count" and not left.any() and not right.any():
             continue
         point, row = pair(a, b)[int(group[0])], " ".join(group[1:])
         yield _difference(Row(metric, point, row), left, right)
@@ -137,25 +141,37 @@ def settings(a: Results, b: Results) -> dict[in_force.Setting, list[str]]:
 
 def _difference(row: Row, left: Values, right: Values) -> Difference:
     whole = not (np.isnan(left).any() or np.isnan(right).any())
-    column = row.metric.partition(".")[2]
+    column = _column(row.metric)
     gap = measured.difference(column, left, right) if whole else None
     p = stats.paired_p(left, right) if whole else math.nan
     return Difference(*row, _known(column, left), _known(column, right), gap, p)
 
 
-def _known(column: str, values: Values) -> Interval | None:
+def _column(metric: str) -> Column:
+    table, _, name = metric.partition(".")
+    return units.column(table, name)
+
+
+def _known(column: Column, values: Values) -> Interval | None:
     return None if np.isnan(values).any() else measured.interval(column, values)
 
 
-def _rows(runs: Results, table: str, column: str) -> dict[Group, Values]:
-    missing = 0.0 if units.counted(column) else math.nan
-    return runs.values(table, column, by=["point", *units.KEYS[table]], missing=missing)
+def _rows(runs: Results, column: Column) -> dict[Group, Values]:
+    by = ["point", *units.KEYS[column.table]]
+    return runs.values(column.table, column.name, by=by, missing=column.missing)
 
 
-def _filled(side: dict[Group, Values], group: Group, runs: Results, column: str) -> Values:
+def _told_once(cells: dict[Group, Values]) -> dict[Group, Values]:
+    """Without the row of a class's only colour, which is that of all of it."""
+    several = {group[:-1] for group in cells if group[-1] == ALL}
+    alone = {of for of in several if sum(group[:-1] == of for group in cells) == 2}
+    return {group: values for group, values in cells.items() if group[-1] == ALL or group[:-1] not in alone}
+
+
+def _filled(side: dict[Group, Values], group: Group, runs: Results, column: Column) -> Values:
     """The group's values; zeros or unknowns if it is missing altogether."""
     size = sum(r.point == int(group[0]) for r in runs)
-    return side.get(group, np.full(size, 0.0 if units.counted(column) else math.nan))
+    return side.get(group, np.full(size, column.missing))
 
 
 def compare(arguments: dict[str, Any]) -> int:
@@ -218,12 +234,11 @@ def _table(found: list[Difference], points: Sequence[Point]) -> Table:
     for heading in ("A", "B", "B - A", ""):
         table.add_column(heading, justify="right", no_wrap=True)
     for d, mark in zip(found, marks(found), strict=True):
-        column = d.metric.partition(".")[2]
-        name, unit, factor = units.named(column)
-        name = accounting.headed(points, column, name)
-        cells = [units.estimate(side, factor) for side in (d.a, d.b, d.difference)]
+        column = _column(d.metric)
+        unit, factor = column.usual
+        cells = ["-" if side is None else str(side.scaled(factor)) for side in (d.a, d.b, d.difference)]
         where = map(_plain, [d.point, d.row] if swept else [d.row])
-        table.add_row(f"{name}, {unit}" if unit else name, *where, *cells, mark)
+        table.add_row(accounting.headed(points, column, unit), *where, *cells, mark)
     return table
 
 

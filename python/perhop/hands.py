@@ -1,12 +1,10 @@
-"""Who runs replications: the engine's own threads here, or the workers of a cluster (`perhop.cluster`).
-
-A shard is a choice of points, for either of them.
-"""
+"""Who runs replications: the engine's own threads here, or the workers of a cluster (`perhop.cluster`)."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -27,20 +25,30 @@ def whole(replication: ReplicationDict) -> ReplicationDict:
 
 @dataclass(frozen=True)
 class Work:
-    """Replications to run, all of one scenario."""
+    """A scenario with what is asked of its runs: `Request` of `crates/runs/src/request.rs`, which has every option."""
 
     scenario: _core.Scenario
-    replications: range
-    points: Sequence[int] | None = None
-    """Numbers of the points; all without."""
-    out: str | None = None
-    """Where results are written: a directory, or an address as `s3://bucket/runs`."""
-    resume: bool = False
-    """Take what is there already."""
-    events: bool = False
-    ef: Sequence[str] = field(default_factory=list)
     take: Take = whole
     """What is kept of each replication; a cluster's workers send no more."""
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """What is asked, as `Asked` there."""
+        asked: dict[str, Any] = json.loads(self.scenario.request)["asked"]
+        return asked
+
+    def asking(self, **changes: Any) -> Work:
+        """The same with these changes to what is asked; those of a table in it leave its other keys."""
+        return replace(self, scenario=self.scenario.asking(json.dumps(changes)))
+
+    def run(self, report: Callable[[int, int], object] | None) -> list[Any]:
+        """Runs it on this machine; `report` is called with the replications done and all of them."""
+        return [self.take(replication) for replication in self.scenario.run(report)]
+
+
+def span(numbers: range) -> dict[str, int]:
+    """Numbers of replications, as `Asked` has them."""
+    return {"start": numbers.start, "end": numbers.stop}
 
 
 class Hands(Protocol):
@@ -63,19 +71,5 @@ class Threads:
 
     def run(self, works: Sequence[Work], report: Report) -> list[list[Any]]:
         """As `Hands.run`."""
-        return [self.run_one(work, partial(report, number)) for number, work in enumerate(works)]
-
-    def run_one(self, work: Work, report: Callable[[int, int], object] | None) -> list[Any]:
-        """One work; `report` is called with the replications done and all of them."""
-        span, points = (work.replications.start, work.replications.stop), work.points
-        done = work.scenario.run(
-            span,
-            self.jobs,
-            work.out,
-            work.resume,
-            report,
-            work.events,
-            list(work.ef),
-            None if points is None else list(points),
-        )
-        return [work.take(replication) for replication in done]
+        asked = [work.asking(output={"jobs": self.jobs}) for work in works]
+        return [work.run(partial(report, number)) for number, work in enumerate(asked)]

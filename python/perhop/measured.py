@@ -1,4 +1,4 @@
-"""Intervals of what a run measured: a column's name says how finely its values are known and which bounds they have.
+"""Intervals of what a run measured: a column knows how finely its values are known and which bounds they have.
 
 The half-width of a quantile has the width of its buckets in addition to Student's, and the interval of a share or an
 index ends at its bounds, as the terminal shows them. The core says both, and why.
@@ -10,24 +10,25 @@ from collections.abc import Iterable
 
 from perhop import _core, stats
 from perhop.stats import Interval
+from perhop.units import Column
 
 
-def interval(column: str, values: Iterable[float]) -> Interval:
+def interval(column: Column, values: Iterable[float]) -> Interval:
     """The mean of a column's values over replications, with its 95 % interval."""
     listed = [float(value) for value in values]
     found = stats.interval(listed)
     if found.n < 2:
         return found
-    resolution, (least, most) = _core.known(column, listed)
+    resolution, (least, most) = _core.known(column.table, column.name, listed)
     low, high = found.low - resolution, found.high + resolution
     return Interval(found.mean, max(low, least), min(high, most), found.n, cut=low < least or high > most)
 
 
-def difference(column: str, a: Iterable[float], b: Iterable[float]) -> Interval:
+def difference(column: Column, a: Iterable[float], b: Iterable[float]) -> Interval:
     """The mean of `b - a`, pair by pair; either side may be above the exact values."""
     ours, theirs = [float(x) for x in a], [float(x) for x in b]
     found = stats.paired(ours, theirs)
     if found.n < 2:
         return found
-    resolution = max(_core.known(column, side)[0] for side in (ours, theirs))
+    resolution = max(_core.known(column.table, column.name, side)[0] for side in (ours, theirs))
     return Interval(found.mean, found.low - resolution, found.high + resolution, found.n)

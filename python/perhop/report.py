@@ -72,9 +72,8 @@ DETAILS = ("delay", "drops", "over-time", "queue", "bucket")
 """Pictures below the first: what the first and the tables do not show."""
 
 METHOD = [
-    "A number is the mean over the replications ± half of its 95 % t-interval. Without ± there is one replication, all "
-    "agree, or the interval is smaller than the last digit. The interval of a share ends at its bounds: it is then in "
-    "brackets.",
+    "A number is the mean over the replications ± half of its 95 % t-interval, ±0 where all agree; without ± there is "
+    "one replication. The interval of a share ends at its bounds: it is then in brackets.",
     "Every replication has its own random numbers, keyed by seed and replication: the same in runs that are compared.",
 ]
 

@@ -10,9 +10,9 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from perhop import measured, stats, stored, units
+from perhop import _core, measured, stats, units
 from perhop.arguments import WORDS, checked, shown
-from perhop.columns import COLOURS, Column, Columns, Group, Point, Replication, Run, Values, short
+from perhop.columns import COLOURS, Column, Columns, Group, Point, Replication, Run, Values, point, replication, short
 from perhop.frames import Frame
 from perhop.show import near
 from perhop.storage import here
@@ -43,8 +43,10 @@ class Results:
     @checked
     def open(cls, directory: str | os.PathLike[str]) -> Self:
         """Reads a run's directory: a scenario's, a point's or a replication's, or an address as `s3://bucket/runs/NAME`."""
-        found = stored.read(here(os.fspath(directory)))
-        return cls(found.name, found.seed, found.points, found.replications, found.settings, found.notes)
+        found = _core.opened(str(here(os.fspath(directory))))
+        points, replications = map(point, found["points"]), map(replication, found["replications"])
+        settings = found["settings"]
+        return cls(settings["name"], settings["seed"], list(points), list(replications), settings, found["notes"])
 
     @property
     def keys(self) -> list[str]:
@@ -115,7 +117,7 @@ class Results:
             ValueError: also for a column whose sum means nothing: a quantile, a mean, a share.
         """
         cells = self._cells(table, column, where, by)
-        if not units.summed(table, column):
+        if not units.column(table, column).summed:
             raise ValueError(
                 f"{table}.{column} cannot be summed over rows: counts and rates can; "
                 "narrow it to one row with where= or by= and use values() or means()"
@@ -134,7 +136,8 @@ class Results:
         The interval of a quantile is at least as wide as its buckets, that of a share or an index ends at its bounds.
         """
         found = self.values(table, column, where, by)
-        return {group: measured.interval(column, values) for group, values in found.items()}
+        of = units.column(table, column)
+        return {group: measured.interval(of, values) for group, values in found.items()}
 
     def pooled(self) -> Self:
         """The same, for `values`, `means` and `totals` over all points of a sweep that `by` does not tell apart."""

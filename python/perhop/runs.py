@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from perhop import accounting, events, frames, measured, show, sql, units
+from perhop import accounting, frames, measured, show, sql, units
+from perhop.answer import ALL
 from perhop.arguments import checked
 from perhop.columns import Values, short
 from perhop.frames import Frame
 from perhop.plot import figure
 from perhop.results import Results
+from perhop.units import Column
 
 if TYPE_CHECKING:
     import duckdb
     from matplotlib.figure import Figure
 
-ANSWER = {"throughput_bit_s": "delivered", "delay_p50_ms": "delay p50", "delay_p99_ms": "delay p99"}
-"""Columns of `arrivals` that a notebook shows of runs, and what they are called there, as on the terminal."""
+ANSWER = [
+    units.COLUMNS["classes", name] for name in ("throughput_bit_s", "loss_percent", "delay_p50_ms", "delay_p99_ms")
+]
+"""What a notebook shows of runs, by class and colour."""
 
 
 class Runs(Results):
@@ -48,12 +51,11 @@ class Runs(Results):
         By default a row for each point of the sweep and each row of the table; a count without a row is then zero, and
         any other quantity unknown. With `by`, as `Runs.values`.
         """
-        missing = None if by is not None else 0.0 if units.counted(column) else math.nan
+        of = units.column(table, self._key(self.table(table), column))
+        missing = None if by is not None else of.missing
         names = list(by) if by is not None else [*self.keys, *units.KEYS[self._known(table)]]
-        found = {
-            group: measured.interval(column, v)
-            for group, v in self.values(table, column, where, names, missing).items()
-        }
+        cells = self.values(table, column, where, names, missing)
+        found = {group: measured.interval(of, values) for group, values in cells.items()}
         ends = {short(key): key for key in self.keys}
         whole = [name if name in self.keys or name in self.table(table) else ends[name] for name in names]
         return frames.with_numbers(frames.of_intervals(whole, found), self.points)
@@ -69,9 +71,8 @@ class Runs(Results):
         connection = sql.connect()
         for name in self.tables:
             connection.register(name, self.table(name))
-        traced = events.having(self.replications)
-        if traced:
-            events.register(connection, self.points, traced)
+        if traced := sql.traced(self.replications):
+            sql.register(connection, self.points, traced)
         return connection
 
     @checked
@@ -90,7 +91,7 @@ class Runs(Results):
         Raises:
             ValueError: when these runs have none, or a file is damaged.
         """
-        return Frame(events.read(self.points, self.replications, where, columns))
+        return Frame(sql.events(self.points, self.replications, where, columns))
 
     @checked
     def plot(self, kind: str = "throughput", *, x: str | None = None, by: str | Sequence[str] = ()) -> Figure:
@@ -114,22 +115,18 @@ class Runs(Results):
     def _repr_html_(self) -> str:
         """What arrived, by class and colour."""
         head = show.note(f"{self.name}: {self._size()}")
-        if "arrivals" not in self.tables:
+        if "classes" not in self.tables:
             return head
-        by = [*self.keys, *units.KEYS["arrivals"]]
-        cells = [self.values("arrivals", column, by=by, missing=math.nan) for column in ANSWER]
-        named = [units.named(column) for column in ANSWER]
-        labels = [accounting.headed(self.points, column, label) for column, label in ANSWER.items()]
-        headings = [*map(short, by), *(f"{label}, {of[1]}" for label, of in zip(labels, named, strict=True))]
-        measures = list(zip(ANSWER, cells, named, strict=True))
-        rows = [
-            [*group, *(_shown(column, found[group], factor) for column, found, (_, _, factor) in measures)]
-            for group in list(cells[0])[: show.ROWS]
-        ]
-        left = len(cells[0]) - len(rows)
+        by = [*self.keys, *units.KEYS["classes"]]
+        cells = [self.values("classes", of.name, by=by, missing=of.missing) for of in ANSWER]
+        groups = [group for group in cells[0] if group[-1] != ALL]
+        headings = [*map(short, by), *(accounting.headed(self.points, of, of.usual[0]) for of in ANSWER)]
+        measures = list(zip(ANSWER, cells, strict=True))
+        rows = [[*group, *(_shown(of, found[group]) for of, found in measures)] for group in groups[: show.ROWS]]
+        left = len(groups) - len(rows)
         return head + show.table(headings, rows) + (show.note(f"and {show.count(left, 'row')} more") if left else "")
 
 
-def _shown(column: str, values: Values, factor: float) -> str:
+def _shown(of: Column, values: Values) -> str:
     known = values[~np.isnan(values)]
-    return units.estimate(measured.interval(column, known) if len(known) else None, factor)
+    return str(measured.interval(of, known).scaled(of.usual[1])) if len(known) else "-"

@@ -7,18 +7,18 @@ import os
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from perhop import _core, in_force, show, storage
 from perhop.arguments import bounded, checked, positive
 from perhop.arguments import shown as shown_value
 from perhop.builder import Builder, stated
 from perhop.cluster import runs as cluster
-from perhop.columns import Point, Replication
-from perhop.hands import Threads, Work
+from perhop.columns import Point, point, replication
+from perhop.hands import Work, span
 from perhop.progress import shown
 from perhop.runs import Runs
-from perhop.shapes import Diagnostic, PointDict, ReplicationDict
+from perhop.shapes import Diagnostic
 from perhop.sweep import Values, axis
 
 if TYPE_CHECKING:
@@ -26,19 +26,6 @@ if TYPE_CHECKING:
 
 Overrides = Mapping[str, object] | Iterable[str]
 Progress = Callable[[int, int], object]
-
-
-class Source(NamedTuple):
-    """What a scenario is read from."""
-
-    text: str
-    file_name: str
-    overrides: list[str]
-    vary: list[str]
-    keys: list[list[str]]
-    """The parts of the key in each line, if the text was written from a dictionary; messages name them."""
-    axes: list[str]
-    """Those given to `sweep`."""
 
 
 class Scenario:
@@ -53,21 +40,17 @@ class Scenario:
         Raises:
             ScenarioError: with everything that is wrong in it.
         """
-        self._take(Source(text, file_name, assignments(overrides), list(vary), [], []))
-
-    def _take(self, source: Source) -> None:
-        self._source = source
-        self._core = _core.Scenario(*source)
+        self._core = _core.Scenario(text, file_name, assignments(overrides), list(vary))
 
     @classmethod
-    def _of(cls, source: Source) -> Scenario:
+    def _of(cls, request: str) -> Scenario:
         new = cls.__new__(cls)
-        new._take(source)
+        new._core = _core.Scenario.of(request)
         return new
 
-    def __reduce__(self) -> tuple[Callable[[Source], Scenario], tuple[Source]]:
+    def __reduce__(self) -> tuple[Callable[[str], Scenario], tuple[str]]:
         """What it is read from: so it is copied, and travels to another process."""
-        return (self._of, (self._source,))
+        return (self._of, (self._core.request,))
 
     @classmethod
     @checked
@@ -91,7 +74,9 @@ class Scenario:
             TypeError: for a key or a value that a file cannot hold.
         """
         text, keys = in_force.lines(tree)
-        return cls._of(Source(text, "scenario", assignments(overrides), list(vary), keys, []))
+        options = {"file_name": "scenario", "overrides": [("overrides", it) for it in assignments(overrides)]}
+        options |= {"vary": [("vary", it) for it in vary], "keys": keys}
+        return cls._of(json.dumps({"source": {"text": text, "options": options}}))
 
     @classmethod
     @checked
@@ -112,7 +97,7 @@ class Scenario:
     @property
     def points(self) -> list[Point]:
         """The points of its sweep; one without labels if it has none."""
-        return _points(self._core.points)
+        return list(map(point, self._core.points))
 
     @property
     def warnings(self) -> list[Diagnostic]:
@@ -184,27 +169,28 @@ class Scenario:
             raise TypeError(f"client = {shown_value(client)}: a Client of Dask or None is due")
         if events and out is None:
             raise ValueError("events=True without out=: packets at ports are written to disk while the run goes on")
-        chosen = self._replications(replications)
-        jobs, chunk_s = bounded("jobs", jobs), positive("chunk_s", chunk_s)
-        core = self._core if seed is None else self._core.seeded(bounded("seed", seed))
-        core = core if name is None else core.named(name)
+        chosen, chunk_s = self._replications(replications), positive("chunk_s", chunk_s)
         place = None if out is None else os.fspath(out)
         if place is not None and client is None and storage.is_address(place):
             raise ValueError(
                 f"out={place!r} without client=: workers of a Dask cluster write there; else name a directory"
             )
-        checks = [ef] if isinstance(ef, str) else list(ef)
-        work = Work(core, chosen, None, place, resume, events, checks)
+        core = self._core if seed is None else self._core.seeded(bounded("seed", seed))
+        work = Work(core).asking(
+            output={"out": place, "name": name, "jobs": bounded("jobs", jobs)},
+            traced={"trace": ["events"] if events else [], "ef": [ef] if isinstance(ef, str) else list(ef)},
+            replications=span(chosen),
+            fresh=not resume,
+        )
         if client is None:
             with shown(progress, self.name) as report:
-                done = Threads(jobs).run_one(work, report)
+                done = work.run(report)
         else:
-            done = cluster.run(client, chunk_s, jobs, work, progress)
-        points = core.points
-        finished = [_replication(r) for r in done]
+            done = cluster.run(client, chunk_s, work, progress)
+        points, finished = work.scenario.points, [replication(r) for r in done]
         settings = points[0]["settings"]
         notes = [r["note"] for r in done if r["note"] is not None]
-        return Runs(self.name, settings["seed"], _points(points), finished, settings, notes)
+        return Runs(self.name, settings["seed"], list(map(point, points)), finished, settings, notes)
 
     @checked
     def sweep(self, axes: Mapping[Any, Values], **options: Any) -> Runs:
@@ -213,8 +199,9 @@ class Scenario:
         Keys that change together are a tuple with rows of values: `{("a.b", "c"): [[1, 2], [3, 4]]}`. Labels and a
         name are stated in a table: `{"traffic.bulk.flows": {"values": [5, 10], "labels": ["few", "many"], "as": "n"}}`.
         """
-        grid = [*self._source.axes, *(axis(key, values) for key, values in axes.items())]
-        return self._of(self._source._replace(axes=grid)).run(**options)
+        request = json.loads(self._core.request)
+        request["source"]["options"]["vary"] += [("axes", axis(key, values)) for key, values in axes.items()]
+        return self._of(json.dumps(request)).run(**options)
 
     def _replications(self, chosen: int | range | None) -> range:
         if chosen is None:
@@ -239,15 +226,6 @@ class Scenario:
             + (show.table(swept, rows) if swept else "")
             + show.folded("every value in force", self.effective())
         )
-
-
-def _replication(done: ReplicationDict) -> Replication:
-    directory = None if done["directory"] is None else Path(done["directory"])
-    return Replication(done["point"], done["replication"], done["hash"], done["tables"], done["reused"], directory)
-
-
-def _points(points: Sequence[PointDict]) -> list[Point]:
-    return [Point(dict(p["labels"]), p["name"], p["hash"], p["effective"]) for p in points]
 
 
 def assignments(overrides: Overrides) -> list[str]:

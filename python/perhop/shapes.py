@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -31,7 +31,10 @@ class PointDict(TypedDict):
     name: str
     hash: str
     effective: str
-    settings: dict[str, Any]
+    settings: NotRequired[dict[str, Any]]
+    """Not of one that was found on disk."""
+    origin: NotRequired[tuple[str, list[str]]]
+    """Of that one: the scenario's file and the overrides of its run."""
 
 
 class ReplicationDict(TypedDict):
@@ -45,6 +48,15 @@ class ReplicationDict(TypedDict):
     directory: str | None
     tables: Mapping[str, dict[str, npt.NDArray[Any]]]
     """Each becomes NumPy's when it is first looked at."""
+
+
+class OpenedDict(TypedDict):
+    """A run that was found on disk; `notes` says what was skipped."""
+
+    settings: dict[str, Any]
+    points: list[PointDict]
+    replications: list[ReplicationDict]
+    notes: list[str]
 
 
 class ContractDict(TypedDict):

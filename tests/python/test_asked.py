@@ -77,30 +77,32 @@ def test_what_has_no_sum_is_not_summed(runs: Runs, measure: str) -> None:
 def test_sums_are_of_counts_and_rates(runs: Runs) -> None:
     for measure in ("summary.dropped_packets", "flows.goodput_bit_s", "flows.timeouts", "tallies.value"):
         table, column = measure.split(".")
-        assert units.summed(table, column)
-    assert not units.summed("series", "value")
-    assert not units.summed("transfers", "goodput_bit_s")
+        assert units.column(table, column).summed
+    assert not units.column("series", "value").summed
+    assert not units.column("transfers", "goodput_bit_s").summed
 
 
 def test_an_interval_is_no_narrower_than_its_bucket() -> None:
-    same = measured.interval("delay_p99_ms", [8.290303] * 5)
+    delay, wait = units.column("arrivals", "delay_p99_ms"), units.column("summary", "wait_p50_ms")
+    same = measured.interval(delay, [8.290303] * 5)
     assert same.half == pytest.approx(0.032768)
     assert str(same) == "8.290 ±0.033"
-    assert measured.interval("delay_max_ms", [8.290303] * 5).half == 0
-    assert measured.interval("goodput_bit_s", [8.290303] * 5).half == 0
+    assert measured.interval(units.column("arrivals", "delay_max_ms"), [8.290303] * 5).half == 0
+    assert measured.interval(units.column("flows", "goodput_bit_s"), [8.290303] * 5).half == 0
     spread = [8.290303, 8.323071, 8.290303]
-    assert measured.interval("wait_p50_ms", spread).half == pytest.approx(stats.interval(spread).half + 0.032768)
-    assert measured.difference("wait_p50_ms", spread, spread).half == pytest.approx(0.032768)
-    assert math.isnan(measured.interval("wait_p50_ms", [8.290303]).half)
+    assert measured.interval(wait, spread).half == pytest.approx(stats.interval(spread).half + 0.032768)
+    assert measured.difference(wait, spread, spread).half == pytest.approx(0.032768)
+    assert math.isnan(measured.interval(wait, [8.290303]).half)
 
 
 def test_the_interval_of_a_share_ends_at_its_bounds() -> None:
-    lost = measured.interval("loss_percent", [76.92, 100.0])
+    lost = measured.interval(units.LOST, [76.92, 100.0])
     assert (lost.low, lost.high, lost.cut) == (0.0, 100.0, True)
     assert str(lost) == "88 [0, 100]"
-    assert units.estimate(measured.interval("utilisation", [0.9, 1.0]), 100.0) == "95 [31, 100]"
-    assert not measured.interval("used", [1.2, 1.0]).cut, "what exceeds a bound has none"
-    assert not measured.interval("jain", [0.5, 0.5]).cut
+    utilisation = units.column("links", "utilisation")
+    assert str(measured.interval(utilisation, [0.9, 1.0]).scaled(utilisation.usual[1])) == "95 [31, 100]"
+    assert not measured.interval(units.column("nodes", "used"), [1.2, 1.0]).cut, "what exceeds a bound has none"
+    assert not measured.interval(units.column("traffic", "jain"), [0.5, 0.5]).cut
 
 
 def test_the_interval_contains_what_the_exact_values_give() -> None:
@@ -111,7 +113,7 @@ def test_the_interval_contains_what_the_exact_values_give() -> None:
             centre = 10 ** drawn.uniform(-1, 3)
             exact = centre * (1 + drawn.normal(0, 0.01, n))
             known = [_up(value) for value in exact]
-            found, sure = measured.interval("delay_p99_ms", known), stats.interval(exact)
+            found, sure = measured.interval(units.DELAY, known), stats.interval(exact)
             slack = stats.interval(known).half - sure.half
             assert found.low <= sure.low + max(0.0, -slack)
             assert found.high >= sure.high - max(0.0, -slack)
@@ -127,7 +129,7 @@ def _up(value: float) -> float:
 def test_means_and_frames_know_both(runs: Runs) -> None:
     for group, found in runs.means("arrivals", "delay_p99_ms", by=["class", "colour"]).items():
         values = runs.values("arrivals", "delay_p99_ms", by=["class", "colour"])[group]
-        width = _core.known("delay_p99_ms", list(values))[0]
+        width = _core.known("arrivals", "delay_p99_ms", list(values))[0]
         assert width > 0
         assert found.half == pytest.approx(stats.interval(values).half + width)
     frame = runs.intervals("links", "utilisation")
@@ -177,11 +179,11 @@ def test_a_report_says_one_thing(name: str, rate: float) -> None:
     assert page.answer.headings[1:5] == [
         f"{head}{unit}, Mbit/s" for head in ("contract", "offered", "delivered", "of it green")
     ]
-    assert f"throughput{unit}, Mbit/s" in tabled(runs, "arrivals").headings
+    assert f"delivered{unit}, Mbit/s" in tabled(runs, "arrivals").headings
     assert "goodput, kbit/s" in tabled(runs, "traffic").headings
     assert runs.plot("delivered").axes[0].get_xlabel() == f"delivered{unit}, Mbit/s"
-    assert runs.plot("arrivals.throughput_bit_s").axes[0].get_xlabel() == f"throughput{unit}, Mbit/s"
-    assert accounting.headed(runs.points, "goodput_bit_s", "goodput") == "goodput"
+    assert runs.plot("arrivals.throughput_bit_s").axes[0].get_xlabel() == f"delivered{unit}, Mbit/s"
+    assert accounting.headed(runs.points, units.column("traffic", "goodput_bit_s"), "") == "goodput"
 
 
 def test_points_of_several_accountings_name_none() -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -286,17 +287,19 @@ def _fail_at(flows: int | None) -> None:
     from perhop.cluster import task
 
     class Failing:
-        def __init__(self, core: _core.Scenario) -> None:
-            self._core = core
+        def __init__(self, core: _core.Scenario, points: Sequence[int] = ()) -> None:
+            self._core, self._points = core, points
 
         def __getattr__(self, name: str) -> object:
             return getattr(self._core, name)
 
-        def run(self, *options: object) -> object:
-            points: list[int] = options[-1]  # type: ignore[assignment]
-            if any(f"flows_{flows}-" in self._core.points[n]["name"] for n in points):
+        def asking(self, changes: str) -> Failing:
+            return Failing(self._core.asking(changes), json.loads(changes).get("points", self._points))
+
+        def run(self, progress: None) -> object:
+            if any(f"flows_{flows}-" in self._core.points[n]["name"] for n in self._points):
                 raise RunError("planted")
-            return self._core.run(*options)  # type: ignore[arg-type]
+            return self._core.run(progress)
 
     plain = getattr(task, "_plain", task.made)
     task._plain = plain  # type: ignore[attr-defined]

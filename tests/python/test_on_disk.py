@@ -135,28 +135,6 @@ def test_directories_are_called_by_the_ends_of_keys_that_differ(tmp_path: Path) 
     assert (tmp_path / "small" / point.name / "rep-000" / "flows.parquet").is_file()
 
 
-def test_directories_of_version_0_1_open(tmp_path: Path) -> None:
-    """`key=value-hash`, and a manifest that says neither how the run was called nor where the point stands."""
-    swept = Scenario.from_toml(SHORT, vary=["dumbbell.flows=10,9,2"])
-    now = directories(swept, tmp_path)
-    for point in now.points:
-        new = tmp_path / "small" / point.name
-        for path in new.rglob("manifest.json"):
-            manifest = json.loads(path.read_text())
-            for key in ("index", "name", "file", "overrides", "vary", "base_hash", "started_s", "manifest_hash"):
-                del manifest[key]
-            manifest["result_hash"] = manifest.pop("files_hash")
-            path.write_text(json.dumps(manifest))
-        new.rename(new.with_name(f"flows={point.labels['dumbbell.flows']}-{point.hash}"))
-    old = Runs.open(tmp_path)
-    assert old.keys == ["dumbbell.flows"]
-    assert [p.labels["dumbbell.flows"] for p in old.points] == ["2", "9", "10"]
-    assert list(old.means("traffic", "goodput_bit_s", by=["flows"])) == [("2",), ("9",), ("10",)]
-    swept.run(out=tmp_path)
-    again = Runs.open(tmp_path)
-    assert [r.hash for r in again] == [r.hash for r in now], "each replication once"
-
-
 def test_a_copy_of_a_directory_counts_once(tmp_path: Path) -> None:
     run = Scenario.from_toml(SHORT, vary=["dumbbell.flows=4,2"]).run(out=tmp_path)
     first = tmp_path / "small" / run.points[0].name

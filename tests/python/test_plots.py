@@ -185,6 +185,14 @@ def test_numbers_of_one_dimension_share_an_axis() -> None:
     assert found is not None
     assert found.label == "cir, Mbit/s"
     assert found.numbers == {"2Mbit/s": 2.0, "500kbit/s": 0.5, "1Mbit/s": 1.0}
+    bits = axis.numeric_axis("bottleneck", ["900kbps", "5Mbps", "10Mbps"])
+    assert bits is not None
+    assert (bits.label, bits.numbers) == ("bottleneck, Mbps", {"900kbps": 0.9, "5Mbps": 5.0, "10Mbps": 10.0})
+    mixed = axis.numeric_axis("stop", ["90s", "1min", "0.5h"])
+    assert mixed is not None
+    assert mixed.label == "stop, h"
+    assert list(mixed.numbers.values()) == pytest.approx([0.025, 1 / 60, 0.5])
+    assert axis.numeric_axis("k", ["5 users", "10 users"]) is not None, "a unit of its own"
     assert axis.numeric_axis("k", ["5kB", "5ms"]) is None
     assert axis.numeric_axis("k", ["5", "pam"]) is None
     assert axis.numeric_axis("k", ["1kB", "1000B"]) is None, "two labels at one position"

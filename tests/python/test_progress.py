@@ -179,7 +179,7 @@ def test_a_cluster_tells(stream: Stream, small: Scenario) -> None:
             return [[] for _ in works]
 
     with told("perhop sweep"):
-        cluster.written(Stub(), Work(small._core, range(3), out="runs"), None)  # type: ignore[arg-type]
+        cluster.written(Stub(), Work(small._core), None)  # type: ignore[arg-type]
 
 
 def test_studies_tell(stream: Stream) -> None:

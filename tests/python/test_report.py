@@ -98,17 +98,20 @@ def test_the_first_table_by_hand(af: Runs) -> None:
     near, far = answers(af)
     assert (near.name, far.name) == ("near", "far")
     arrived = af.totals("summary", "arrived_bytes", where={"hop": "n1 -> E1"})[()]
-    dropped = af.totals("summary", "dropped_bytes", where={"class": "near"})[()]
     assert near.offered == stats.interval(arrived * 8 / 5.0)
-    assert near.lost == measured.interval("lost_percent", 100 * dropped / arrived)
-    assert near.delivered == stats.interval(af.totals("arrivals", "throughput_bit_s", where={"class": "near"})[()])
+    dropped = af.totals("summary", "dropped_packets", where={"class": "near"})[()]
+    delivered = af.totals("arrivals", "delivered_packets", where={"class": "near"})[()]
+    assert near.lost == measured.interval(units.LOST, 100 * dropped / (dropped + delivered))
+    assert near.delivered == stats.interval(
+        af.totals("arrivals", "delivered_bytes", where={"class": "near"})[()] * 8 / 5.0
+    )
     assert [(c["hop"], c["rate_bit_s"]) for c in far.contracts] == [("E2 -> C1", 2_000_000)]
     assert (near.contract_bit_s, far.contract_bit_s) == (2_000_000, 2_000_000)
     assert far.green == af.means("arrivals", "throughput_bit_s", {"class": "far", "colour": "green"})[()]
     colours = af.values("arrivals", "delay_p99_ms", where={"class": "far"}, by=["colour"], missing=float("nan"))
     assert far.p99 is not None
-    assert far.p99.low == measured.interval("delay_p99_ms", np.nanmin(list(colours.values()), axis=0))
-    assert far.p99.high == measured.interval("delay_p99_ms", np.nanmax(list(colours.values()), axis=0))
+    assert far.p99.low == measured.interval(units.DELAY, np.nanmin(list(colours.values()), axis=0))
+    assert far.p99.high == measured.interval(units.DELAY, np.nanmax(list(colours.values()), axis=0))
 
 
 def test_what_was_offered_is_what_was_delivered_and_lost(af: Runs, tutorial: Runs) -> None:
@@ -213,12 +216,13 @@ def test_columns_without_values_are_omitted(af: Runs) -> None:
 
 
 def test_rates_are_in_the_unit_that_fits() -> None:
-    assert units.scaled("goodput_bit_s", 2.5e6) == ("Mbit/s", 1e-6)
-    assert units.scaled("goodput_bit_s", 999e3) == ("kbit/s", 1e-3)
-    assert units.scaled("delay_p99_ms", 0.2) == ("us", 1e3)
-    assert units.scaled("delay_p99_ms", 2500.0) == ("s", 1e-3)
-    assert units.scaled("jain", 0.9) == ("", 1.0)
-    assert units.scaled("goodput_bit_s", 0.0) == ("Mbit/s", 1e-6)
+    goodput, delay = units.column("traffic", "goodput_bit_s"), units.column("arrivals", "delay_p99_ms")
+    assert goodput.scaled(2.5e6) == ("Mbit/s", 1e-6)
+    assert goodput.scaled(999e3) == ("kbit/s", 1e-3)
+    assert delay.scaled(0.2) == ("us", 1e3)
+    assert delay.scaled(2500.0) == ("s", 1e-3)
+    assert units.column("traffic", "jain").scaled(0.9) == ("", 1.0)
+    assert goodput.scaled(0.0) == ("Mbit/s", 1e-6)
 
 
 def test_a_sweep_says_what_was_swept(swept: Runs) -> None:
@@ -285,7 +289,8 @@ def test_overrides_are_shown_with_old_and_new_values(
 
 def test_the_report_shows_the_means(runs: Runs) -> None:
     expected = runs.means("traffic", "goodput_bit_s")[()]
-    mean, half = units.estimate(expected, units.scaled("goodput_bit_s", expected.mean).factor).split(" ")
+    goodput = units.column("traffic", "goodput_bit_s")
+    mean, half = str(expected.scaled(goodput.scaled(expected.mean).factor)).split(" ")
     assert f'{mean} <span class="half">{half}</span>' in report.html(runs)
 
 

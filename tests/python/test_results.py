@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import pickle
 from collections.abc import Mapping
@@ -163,16 +162,6 @@ def test_damaged_results_are_named(tmp_path: Path, name: str) -> None:
     path = next(tmp_path.rglob(name))
     path.write_bytes(path.read_bytes()[:40])
     with pytest.raises(ValueError, match=f"{name} cannot be read"):
-        Runs.open(tmp_path)
-
-
-def test_results_that_an_older_perhop_cannot_have_written_are_named(tmp_path: Path) -> None:
-    Scenario.from_toml(SCENARIO).run(1, out=tmp_path)
-    path = next(tmp_path.rglob("manifest.json"))
-    manifest = json.loads(path.read_text()) | {"perhop": "9.9.9", "effective": "[future]\n"}
-    del manifest["manifest_hash"]
-    path.write_text(json.dumps(manifest))
-    with pytest.raises(ValueError, match=r"written by perhop 9\.9\.9"):
         Runs.open(tmp_path)
 
 

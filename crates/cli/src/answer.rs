@@ -1,9 +1,9 @@
 //! What `run` and `sweep` answer: rows of results, as a table, as CSV, as JSON.
 
-use crate::args::{Output, Shown};
 use crate::{Failure, places, say};
 use perhop_capture::Existing;
 use perhop_runs::ef_shown;
+use perhop_runs::request::Request;
 use perhop_runs::rows::{self, Rows};
 use perhop_runs::run::Replication;
 use perhop_runs::shown;
@@ -11,8 +11,8 @@ use perhop_scenario::Point;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// What is asked for, checked before anything runs.
-pub(crate) struct Asked {
+/// How a request is answered, checked before anything runs.
+pub(crate) struct Answer {
     columns: Vec<shown::Shown>,
     /// CSV to a file.
     file: Option<PathBuf>,
@@ -22,13 +22,14 @@ pub(crate) struct Asked {
     pub(crate) named: bool,
 }
 
-impl Asked {
+impl Answer {
     /// # Errors
     /// An unknown column, and a file in no directory.
-    pub(crate) fn new(args: &Shown, output: &Output) -> Result<Self, Failure> {
-        let columns = shown::columns(&args.show).map_err(Failure::Error)?;
-        let only_csv = args.csv.as_deref() == Some(Path::new("-")) && !output.json;
-        let file = args.csv.clone().filter(|_| !only_csv);
+    pub(crate) fn new(request: &Request) -> Result<Self, Failure> {
+        let Request { asked, shown, .. } = request;
+        let columns = shown::columns(&shown.show).map_err(Failure::Error)?;
+        let only_csv = shown.csv.as_deref() == Some(Path::new("-")) && !asked.output.json;
+        let file = shown.csv.clone().filter(|_| !only_csv);
         if let Some(folder) = file.as_deref().and_then(Path::parent).filter(|p| !p.as_os_str().is_empty())
             && !folder.is_dir()
         {

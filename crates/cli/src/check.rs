@@ -3,49 +3,20 @@
 use crate::args::{Check, Format, Settings, Source};
 use crate::{Exit, Failure, complain, say, show};
 use perhop_core::units::counted;
+use perhop_runs::request;
 use perhop_scenario::text::file;
 use perhop_scenario::{Diagnostics, Document, Options, Sweep};
-use std::collections::BTreeSet;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
-use std::sync::{OnceLock, PoisonError, RwLock};
-use std::time::Duration;
+use std::path::Path;
+use std::sync::OnceLock;
 
 /// A file's name in messages and, without its ending, in results.
 fn name(file: &Path) -> String {
     if file == Path::new("-") { "stdin".into() } else { file.to_string_lossy().into_owned() }
 }
 
-/// A scenario that was read, checked and carried out elsewhere, so that only the answer is left.
-#[derive(Clone, Debug)]
-pub struct Given {
-    /// Its text.
-    pub text: String,
-    /// Directory in which the results are.
-    pub out: PathBuf,
-    /// Points and replications that were run now; the others were there before.
-    pub made: BTreeSet<(usize, u32)>,
-    /// What it took.
-    pub took: Duration,
-}
-
-static GIVEN: RwLock<Option<Given>> = RwLock::new(None);
-
-/// Takes what is given into use for the next command line, or forgets it.
-pub(crate) fn give(it: Option<Given>) {
-    *GIVEN.write().unwrap_or_else(PoisonError::into_inner) = it;
-}
-
-/// What is given.
-pub(crate) fn given() -> Option<Given> {
-    GIVEN.read().unwrap_or_else(PoisonError::into_inner).clone()
-}
-
 /// The text of a file; `-` is standard input, read once.
 pub(crate) fn text(path: &Path) -> Result<String, Diagnostics> {
-    if let Some(given) = given() {
-        return Ok(given.text);
-    }
     static INPUT: OnceLock<io::Result<Vec<u8>>> = OnceLock::new();
     if path != Path::new("-") {
         return file::text(path);
@@ -74,13 +45,20 @@ pub(crate) fn options(file: &Path, settings: &Settings) -> Options {
     settings.set.iter().fold(options, |options, text| options.set(text))
 }
 
+/// What a scenario is read from, with these axes.
+///
+/// # Errors
+/// The file cannot be read.
+pub(crate) fn source(source: &Source, vary: &[String]) -> Result<request::Source, Failure> {
+    let options = vary.iter().fold(options(&source.file, &source.settings), |options, text| options.vary(text));
+    Ok(request::Source { text: accepted(text(&source.file), "nothing was run")?, options })
+}
+
 /// Loads a scenario with its points.
 pub(crate) fn load(source: &Source, options: &Options) -> Result<Sweep, Failure> {
-    let (sweep, warnings) =
-        accepted(text(&source.file).and_then(|text| Sweep::parse(&text, options)), "nothing was run")?;
-    if given().is_none() {
-        warn(&warnings);
-    }
+    let read = text(&source.file).and_then(|text| Sweep::parse(&text, options));
+    let (sweep, warnings) = accepted(read, "nothing was run")?;
+    warn(&warnings);
     Ok(sweep)
 }
 

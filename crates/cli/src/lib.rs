@@ -36,9 +36,10 @@ mod sweep;
 /// `tune`
 pub mod tune;
 
-pub use args::Request;
-pub use check::Given;
+pub use args::ForPython;
+use perhop_runs::request::Request;
 use show::{complain, say};
+pub use sweep::Made;
 
 /// How a verb ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,28 +65,28 @@ pub enum Outcome {
     /// It is done.
     Done(Exit),
     /// Python has to carry it out.
-    Python(Request),
+    Python(ForPython),
 }
 
 /// Parses and carries out a command line; `args[0]` is the program's name. Output that was lost is an error.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> Outcome {
     let outcome = begin(args);
-    let Some(message) = show::lost() else { return outcome };
-    complain!("{message}");
-    Outcome::Done(Exit::Error)
+    if printed() { outcome } else { Outcome::Done(Exit::Error) }
 }
 
-/// Carries out the command line of a sweep that a cluster ran: prints its answer.
-pub fn answer(args: impl IntoIterator<Item = OsString>, given: Given) -> Outcome {
-    check::give(Some(given));
-    let outcome = main(args);
-    check::give(None);
-    outcome
+/// Prints the answer to a request for a sweep that a cluster carried out.
+pub fn answer(request: &Request, made: &Made) -> Exit {
+    let exit = sweep::answer(request, made).unwrap_or_else(|failure| failure.say());
+    if printed() { exit } else { Exit::Error }
+}
+
+/// Whether all output arrived; says why if it did not.
+fn printed() -> bool {
+    show::lost().map(|message| complain!("{message}")).is_none()
 }
 
 fn begin(args: impl IntoIterator<Item = OsString>) -> Outcome {
-    let args: Vec<_> = args.into_iter().collect();
-    let cli = match args::Cli::try_parse_from(&args) {
+    let cli = match args::Cli::try_parse_from(args) {
         Ok(cli) => cli,
         Err(error) => {
             let printed = error.print();
@@ -97,14 +98,14 @@ fn begin(args: impl IntoIterator<Item = OsString>) -> Outcome {
         }
     };
     show::colour(cli.color);
-    match places::check(&cli.verb).and_then(|()| Request::of(&cli.verb)) {
-        Ok(Some(request)) => Outcome::Python(request),
-        Ok(None) => carry_out(cli.verb, &args),
+    match places::check(&cli.verb).and_then(|()| ForPython::of(&cli.verb)) {
+        Ok(Some(handed_over)) => Outcome::Python(handed_over),
+        Ok(None) => carry_out(cli.verb),
         Err(failure) => Outcome::Done(failure.say()),
     }
 }
 
-fn carry_out(verb: args::Verb, line: &[OsString]) -> Outcome {
+fn carry_out(verb: args::Verb) -> Outcome {
     use args::Verb;
     let done = match verb {
         Verb::Tune(args) => match tune::tune(&args) {
@@ -115,9 +116,8 @@ fn carry_out(verb: args::Verb, line: &[OsString]) -> Outcome {
         Verb::Check(args) => check::check(&args),
         Verb::Explain(args) => explain::explain(&args),
         Verb::Run(args) => run::run(&args),
-        Verb::Sweep(args) => match sweep::sweep(&args, line) {
-            Ok(Outcome::Done(exit)) => Ok(exit),
-            Ok(python) => return python,
+        Verb::Sweep(args) => match sweep::sweep(&args) {
+            Ok(outcome) => return outcome,
             Err(failure) => Err(failure),
         },
         Verb::Runs(args) => runs::runs(&args),

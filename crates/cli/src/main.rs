@@ -1,6 +1,6 @@
 //! The program `perhop`. What Python carries out it hands to `perhop-python`, which the Python package installs beside it.
 
-use perhop::{Exit, Outcome, Request};
+use perhop::{Exit, ForPython, Outcome};
 use std::io::{Error, Write};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
@@ -36,7 +36,7 @@ fn pieces(mut text: &str) -> Vec<&str> {
 }
 
 /// Python takes over this process and carries out the request; returns only if that cannot be.
-fn become_python(request: &Request) -> Error {
+fn become_python(request: &ForPython) -> Error {
     let begun = std::io::stdout().flush().and_then(|()| std::env::current_exe());
     match begun {
         Ok(program) => {

@@ -1,76 +1,58 @@
 //! `run`: one point, all its replications, tables on the terminal and Parquet on disk.
 
-use crate::answer::{self, Asked};
-use crate::args::{Output, Run, Trace, Traced};
+use crate::answer::{self, Answer};
+use crate::args::Run;
 use crate::watch::Terminal;
 use crate::{Exit, Failure, check, complain, pcap, places, say, show, watch};
 use perhop_core::units::counted;
-use perhop_runs::disk::Identity;
+use perhop_runs::request::{Asked, Output, Request, Trace, Traced};
 use perhop_runs::rows::Rows;
 use perhop_runs::run::{Replication, RunOptions, run as run_points};
 use perhop_runs::{disk, ef_shown, listing, summary};
-use perhop_scenario::{Options, Point, Scenario, Sweep};
+use perhop_scenario::{Point, Scenario, Sweep};
 use perhop_sim::plan::{Tap, TapPoint};
 use serde_json::json;
 use std::path::Path;
 
-/// What a run is called with.
-pub(crate) struct Called<'a> {
-    pub(crate) output: &'a Output,
-    pub(crate) traced: &'a Traced,
-}
-
-/// Options of a run of `sweep`, which was read with `options`.
+/// What is asked, its scenario read and under its name; warnings are printed. It gets an interval of series if series are
+/// asked for and it states none.
 ///
 /// # Errors
-/// JSON is asked for, and the directory of the runs is not UTF-8.
-pub(crate) fn run_options(sweep: &Sweep, options: &Options, called: &Called<'_>) -> Result<RunOptions, Failure> {
-    let Called { output, traced } = called;
-    if output.json {
-        show::text(&output.out)?;
+/// Everything that is wrong in the scenario; a name that is unfit for a directory.
+pub(crate) fn read(mut request: Request) -> Result<(Request, Sweep), Failure> {
+    let mut read = request.source.read();
+    let states_none = read.as_ref().is_ok_and(|(sweep, _)| sweep.base.settings().sample.is_none());
+    if states_none && request.asked.traced.has(Trace::Series) {
+        request.source.options = request.source.options.set("scenario.sample=\"100ms\"");
+        read = request.source.read();
     }
-    let out = check::given().map_or_else(|| output.out.clone(), |given| given.out);
+    let (sweep, warnings) = check::accepted(read, "nothing was run")?;
+    check::warn(&warnings);
+    let sweep = request.asked.named(sweep).map_err(Failure::Error)?;
+    Ok((request, sweep))
+}
+
+/// What the engine is told to do.
+///
+/// # Errors
+/// JSON is asked for, and the directory of the runs is not UTF-8; it is no directory.
+pub(crate) fn options(request: &Request, sweep: &Sweep) -> Result<RunOptions, Failure> {
+    let out = request.asked.output.dir();
+    if request.asked.output.json {
+        show::text(out)?;
+    }
     if out.to_string_lossy().contains("://") {
         let help = "`perhop sweep --cluster tcp://HOST:8786` writes there; else name a directory";
         let what = format!("error[E020] cannot write {}: it is an address, not a directory", out.display());
         return Err(Failure::Error(format!("{what}\n   help: {help}")));
     }
-    Ok(RunOptions {
-        replications: 0..*sweep.base.settings().replications,
-        jobs: output.jobs,
-        out: Some(out),
-        resume: false,
-        identity: Identity::of(sweep, options, watch::now()),
-        taps: Vec::new(),
-        events: traced.trace.contains(&Trace::Events),
-        ef: traced.ef.clone(),
-    })
-}
-
-/// `sweep` under the name that it was given.
-pub(crate) fn named(sweep: Sweep, output: &Output) -> Result<Sweep, Failure> {
-    match &output.name {
-        Some(name) => sweep.named(name).map_err(Failure::Error),
-        None => Ok(sweep),
-    }
-}
-
-/// With an interval of series, if series are asked for and the file states none.
-pub(crate) fn sampled(options: Options, file: &Path, traced: &Traced) -> Options {
-    let states = |options: &Options| {
-        let read = check::text(file).and_then(|text| Scenario::parse(&text, options));
-        read.is_ok_and(|found| found.0.settings().sample.is_some())
-    };
-    match traced.trace.contains(&Trace::Series) && !states(&options) {
-        true => options.set("scenario.sample=\"100ms\""),
-        false => options,
-    }
+    Ok(request.asked.options(sweep, &request.source.options, watch::now()))
 }
 
 pub(crate) fn run(args: &Run) -> Result<Exit, Failure> {
-    let options = check::options(&args.source.file, &args.source.settings);
-    let options = sampled(options, &args.source.file, &args.traced);
-    let sweep = named(check::load(&args.source, &options)?, &args.output)?;
+    let asked = Asked { output: args.output.clone(), traced: args.traced.clone(), fresh: true, ..Asked::default() };
+    let source = check::source(&args.source, &[])?;
+    let (request, sweep) = read(Request { source, asked, shown: args.shown.clone() })?;
     if sweep.is_grid() {
         complain!(
             "this scenario has a [sweep]: only its base point is run; `perhop sweep` runs {}",
@@ -80,22 +62,21 @@ pub(crate) fn run(args: &Run) -> Result<Exit, Failure> {
     let scenario = &sweep.base;
     let point = sweep.base_point();
     let taps = taps(scenario, args)?;
-    let dir = disk::point_dir(&args.output.out, &point);
+    let dir = disk::point_dir(request.asked.output.dir(), &point);
     pcap::paths(&taps, scenario, &dir).iter().try_for_each(|to| places::refuse(to, &[&args.source.file]))?;
-    let asked = Asked::new(&args.shown, &args.output)?;
-    let options = run_options(&sweep, &options, &Called { output: &args.output, traced: &args.traced })?;
+    let answer = Answer::new(&request)?;
+    let options = options(&request, &sweep)?;
     let recorded = record(&point, &options, &taps)?;
     let terminal = Terminal::new("replications");
     let replications = run_points(std::slice::from_ref(&point), &options, &terminal)?;
     terminal.clear();
     let captures = pcap::write(&recorded, &taps, scenario, &dir)?;
     ef_shown::missing(1, &replications).iter().for_each(|note| complain!("{note}"));
-    let rows = asked.rows(std::slice::from_ref(&point), &replications)?;
-    if args.output.json || !asked.only_csv {
-        let named = asked.named;
-        let it =
-            Printed { point: &point, args: &args.output, terminal: &terminal, captures: &captures, rows: &rows, named };
-        it.print(&replications);
+    let rows = answer.rows(std::slice::from_ref(&point), &replications)?;
+    let (output, named) = (&request.asked.output, answer.named);
+    if output.json || !answer.only_csv {
+        Printed { point: &point, output, terminal: &terminal, captures: &captures, rows: &rows, named }
+            .print(&replications);
     }
     Ok(Exit::Fine)
 }
@@ -120,7 +101,8 @@ fn record(point: &Point, options: &RunOptions, taps: &[Tap]) -> Result<Option<Re
     if taps.is_empty() {
         return Ok(None);
     }
-    let options = RunOptions { replications: 0..1, out: None, taps: taps.to_vec(), ef: Vec::new(), ..options.clone() };
+    let (taps, traced) = (taps.to_vec(), Traced::default());
+    let options = RunOptions { replications: 0..1, out: None, taps, traced, ..options.clone() };
     let terminal = Terminal::new("capture");
     let mut first = run_points(std::slice::from_ref(point), &options, &terminal)?;
     terminal.clear();
@@ -129,7 +111,7 @@ fn record(point: &Point, options: &RunOptions, taps: &[Tap]) -> Result<Option<Re
 
 struct Printed<'a> {
     point: &'a Point,
-    args: &'a Output,
+    output: &'a Output,
     terminal: &'a Terminal,
     captures: &'a [std::path::PathBuf],
     rows: &'a [Rows],
@@ -139,8 +121,8 @@ struct Printed<'a> {
 
 impl Printed<'_> {
     fn print(&self, replications: &[Replication]) {
-        let dir = disk::point_dir(&self.args.out, self.point);
-        if self.args.json {
+        let dir = disk::point_dir(self.output.dir(), self.point);
+        if self.output.json {
             return self.json(&dir, replications);
         }
         let all: Vec<_> = replications.iter().collect();

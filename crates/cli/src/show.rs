@@ -2,6 +2,7 @@
 
 use crate::Failure;
 use anstyle::AnsiColor;
+use perhop_runs::request;
 use std::fmt::Arguments;
 use std::io::{self, Write};
 use std::path::Path;
@@ -68,10 +69,7 @@ pub(crate) fn painted(message: &str) -> String {
 /// # Errors
 /// It is not UTF-8.
 pub(crate) fn text(path: &Path) -> Result<&str, Failure> {
-    path.to_str().ok_or_else(|| {
-        let help = "give it another name, or a link to it that has one";
-        Failure::Error(format!("error[E022] the path `{}` is not UTF-8 text\n   help: {help}", path.display()))
-    })
+    request::text(path).map_err(Failure::Error)
 }
 
 /// Prints to standard output.

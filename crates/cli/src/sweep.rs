@@ -1,65 +1,92 @@
 //! `sweep`: every point of a grid; existing results are not run again.
 
-use crate::answer::{self, Asked};
-use crate::args::Sweep;
+use crate::answer::{self, Answer};
+use crate::args::{ForPython, Sweep};
 use crate::watch::Terminal;
-use crate::{Exit, Failure, Outcome, check, complain, run, say};
+use crate::{Exit, Failure, Outcome, check, complain, run, say, watch};
 use perhop_core::units::counted;
+use perhop_runs::request::{Asked, Request};
 use perhop_runs::rows::{self, Rows};
 use perhop_runs::run::{Replication, RunOptions, run as run_points};
 use perhop_runs::{disk, ef_shown, listing, summary};
 use perhop_scenario::Point;
-use serde_json::json;
-use std::ffi::OsString;
+use serde_json::{json, to_value};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::time::Duration;
 
-/// What is handed over to Python for a cluster.
-mod handed_over;
 /// `--missing`
 mod missing;
 
-pub(crate) fn sweep(args: &Sweep, line: &[OsString]) -> Result<Outcome, Failure> {
-    let options = args
-        .vary
-        .iter()
-        .fold(check::options(&args.source.file, &args.source.settings), |options, text| options.vary(text));
-    let options = run::sampled(options, &args.source.file, &args.traced);
-    let sweep = run::named(check::load(&args.source, &options)?, &args.output)?;
+/// What a cluster made of a request.
+#[derive(Clone, Debug)]
+pub struct Made {
+    /// Directory in which all its results are.
+    pub place: PathBuf,
+    /// Points and replications that were run; the others were there before.
+    pub replications: BTreeSet<(usize, u32)>,
+    /// What it took.
+    pub took: Duration,
+}
+
+pub(crate) fn sweep(args: &Sweep) -> Result<Outcome, Failure> {
+    let (output, traced, fresh) = (args.output.clone(), args.traced.clone(), args.fresh);
+    let asked = Asked { output, traced, fresh, ..Asked::default() };
+    let source = check::source(&args.source, &args.vary)?;
+    let (mut request, sweep) = run::read(Request { source, asked, shown: args.shown.clone() })?;
     let all = sweep.points();
-    let points = shard(&all, args.shard.as_deref())?;
-    let asked = Asked::new(&args.shown, &args.output)?;
-    let is_new = check::given().is_none();
-    if is_new && args.cluster.cluster.is_some() && args.missing.is_none() {
-        return handed_over::request(args, line, &options, &points).map(Outcome::Python);
+    request.asked.points = shard(all.len(), args.shard.as_deref())?;
+    let points = request.asked.chosen(&all).map_err(Failure::Error)?;
+    let answer = Answer::new(&request)?;
+    if args.cluster.cluster.is_some() && args.missing.is_none() {
+        let request = to_value(&request).map_err(|error| Failure::Error(error.to_string()))?;
+        let arguments = json!({ "request": request, "cluster": args.cluster });
+        return Ok(Outcome::Python(ForPython { verb: "sweep", arguments }));
     }
-    let called = run::Called { output: &args.output, traced: &args.traced };
-    let options = RunOptions { resume: !(args.fresh && is_new), ..run::run_options(&sweep, &options, &called)? };
-    if let Some(parts) = args.missing {
-        return missing::say(args, parts, &points, &options).map(Outcome::Done);
-    }
-    ran(args, &points, &asked, &options).map(Outcome::Done)
+    let options = run::options(&request, &sweep)?;
+    let exit = match args.missing {
+        Some(parts) => missing::say(&request, parts, &points, &options)?,
+        None => ran(&request, &answer, &points, &options, None)?,
+    };
+    Ok(Outcome::Done(exit))
+}
+
+/// The answer to a request that a cluster has carried out.
+pub(crate) fn answer(request: &Request, made: &Made) -> Result<Exit, Failure> {
+    let (sweep, _) = check::accepted(request.source.read(), "nothing was run")?;
+    let sweep = request.asked.named(sweep).map_err(Failure::Error)?;
+    let points = request.asked.chosen(&sweep.points()).map_err(Failure::Error)?;
+    let options = request.asked.options(&sweep, &request.source.options, watch::now());
+    let options = RunOptions { out: Some(made.place.clone()), resume: true, ..options };
+    ran(request, &Answer::new(request)?, &points, &options, Some(made))
 }
 
 /// Runs what is not there yet, and prints the answer.
-fn ran(args: &Sweep, points: &[Point], asked: &Asked, options: &RunOptions) -> Result<Exit, Failure> {
+fn ran(
+    request: &Request,
+    answer: &Answer,
+    points: &[Point],
+    options: &RunOptions,
+    made: Option<&Made>,
+) -> Result<Exit, Failure> {
     let terminal = Terminal::new("replications");
     let mut replications = run_points(points, options, &terminal)?;
     terminal.clear();
     let mut took = terminal.elapsed();
-    if let Some(given) = check::given() {
-        let is_new = |r: &Replication| given.made.contains(&(points[r.point].index, r.replication));
+    if let Some(made) = made {
+        let is_new = |r: &Replication| made.replications.contains(&(points[r.point].index, r.replication));
         replications.iter_mut().for_each(|r| r.reused &= !is_new(r));
-        took += given.took;
+        took += made.took;
     }
     for note in replications.iter().filter_map(|r| r.note.as_ref()) {
         complain!("note: {note}");
     }
     ef_shown::missing(points.len(), &replications).iter().for_each(|note| complain!("{note}"));
-    let rows = asked.rows(points, &replications)?;
-    let done = Done { args, points, replications: &replications, rows: &rows };
-    match args.output.json {
+    let rows = answer.rows(points, &replications)?;
+    let done = Done { request, points, replications: &replications, rows: &rows };
+    match request.asked.output.json {
         true => done.json(),
-        false if asked.only_csv => {}
+        false if answer.only_csv => {}
         false => done.print(took),
     }
     Ok(Exit::Fine)
@@ -67,7 +94,7 @@ fn ran(args: &Sweep, points: &[Point], asked: &Asked, options: &RunOptions) -> R
 
 /// A sweep that is complete.
 struct Done<'a> {
-    args: &'a Sweep,
+    request: &'a Request,
     points: &'a [Point],
     replications: &'a [Replication],
     rows: &'a [Rows],
@@ -77,7 +104,7 @@ impl Done<'_> {
     fn json(&self) {
         let each = rows::by_point(self.points.len(), self.replications);
         for (i, (point, of)) in self.points.iter().zip(each).enumerate() {
-            let dir = disk::point_dir(&self.args.output.out, point);
+            let dir = disk::point_dir(self.request.asked.output.dir(), point);
             let labels: serde_json::Map<_, _> = point.labels.iter().map(|(k, v)| (k.clone(), json!(v))).collect();
             let mut said = json!({
                 "point": point.name, "labels": labels, "run": dir, "replications": of.len(),
@@ -119,17 +146,17 @@ impl Done<'_> {
             counted(self.replications.len(), ["replication", "replications"]),
             took.as_secs_f64(),
             run::hash_of(self.replications),
-            self.args.output.out.join(first.scenario.name()).display()
+            self.request.asked.output.dir().join(first.scenario.name()).display()
         );
     }
 }
 
-/// Points i, i + n, i + 2 n, ... of the grid, for `i/n` counted from 1.
-fn shard(points: &[Point], shard: Option<&str>) -> Result<Vec<Point>, Failure> {
-    let Some(text) = shard else { return Ok(points.to_vec()) };
+/// Points i, i + n, i + 2 n, ... of the grid, for `i/n` counted from 1; all without.
+fn shard(points: usize, shard: Option<&str>) -> Result<Option<Vec<usize>>, Failure> {
+    let Some(text) = shard else { return Ok(None) };
     let parsed = text.split_once('/').and_then(|(i, n)| Some((i.parse::<usize>().ok()?, n.parse::<usize>().ok()?)));
     match parsed {
-        Some((i, n)) if i >= 1 && i <= n => Ok(points.iter().skip(i - 1).step_by(n).cloned().collect()),
+        Some((i, n)) if i >= 1 && i <= n => Ok(Some((i - 1..points).step_by(n).collect())),
         _ => Err(Failure::Error(format!("`--shard {text}`: write I/N with 1 <= I <= N, as in 3/10"))),
     }
 }

@@ -1,6 +1,6 @@
 //! `tune`: parameters of SVB and MSVB by Lemma 3.1.
 
-use crate::args::{Cli, Request, Settings, Source, Tunable, Tune, Verb};
+use crate::args::{Cli, ForPython, Settings, Source, Tunable, Tune, Verb};
 use crate::{Failure, check, say, show};
 use clap::Parser;
 use perhop_core::design::msvb::Bottleneck;
@@ -14,7 +14,7 @@ use std::ffi::OsString;
 mod shown;
 
 /// Prints the answer; with `--plot`, Python draws the picture.
-pub(crate) fn tune(args: &Tune) -> Result<Option<Request>, Failure> {
+pub(crate) fn tune(args: &Tune) -> Result<Option<ForPython>, Failure> {
     let picture = args.plot.as_deref().map(show::text).transpose()?;
     let tuned = tuned(args)?;
     match args.json {
@@ -22,7 +22,7 @@ pub(crate) fn tune(args: &Tune) -> Result<Option<Request>, Failure> {
         false => say!("{}", shown::Shown(&tuned).to_string().trim_end()),
     }
     let request =
-        |file: &str| Request { verb: "tune", arguments: json!({ "picture": tuned.picture(), "output": file }) };
+        |file: &str| ForPython { verb: "tune", arguments: json!({ "picture": tuned.picture(), "output": file }) };
     Ok(picture.map(request))
 }
 

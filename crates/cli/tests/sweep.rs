@@ -28,7 +28,7 @@ fn results_are_printed_also_of_points_that_were_there() {
     let folder = folder();
     let first = printed(&folder.perhop(&GRID));
     for words in
-        ["flows", "class", "throughput Mbit/s", "goodput Mbit/s", "loss %", "delay p50 ms", "delay p99 ms", " ±"]
+        ["flows", "class", "delivered Mbit/s", "goodput Mbit/s", "lost %", "delay p50 ms", "delay p99 ms", " ±"]
     {
         assert!(first.contains(words), "no `{words}` in\n{first}");
     }

@@ -1,6 +1,7 @@
 //! The command line, the same function as the stand-alone binary's.
 
-use perhop::Outcome;
+use crate::scenario::json;
+use perhop::{Made, Outcome};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::collections::BTreeSet;
@@ -19,25 +20,25 @@ pub fn main(py: Python<'_>, argv: Vec<OsString>) -> Ended {
     let _ = py.check_signals();
     match outcome {
         Outcome::Done(exit) => (exit as u8, None),
-        Outcome::Python(request) => (0, Some((request.verb, request.arguments.to_string()))),
+        Outcome::Python(it) => (0, Some((it.verb, it.arguments.to_string()))),
     }
 }
 
-/// A scenario's text, the directory of its results, what was made of them, seconds.
-type GivenByPython = (String, PathBuf, BTreeSet<(usize, u32)>, f64);
-
-/// Prints the answer of a sweep that a cluster ran; its scenario's text and its results are given, which of them (point,
-/// replication) it made, and the seconds it took. The exit code.
+/// Prints the answer to a request that a cluster carried out: `place` has its results, `replications` (point, number) of
+/// them were run in `seconds`. The exit code.
 #[pyfunction]
-pub fn answer(py: Python<'_>, argv: Vec<OsString>, given: GivenByPython) -> u8 {
-    let (text, out, made, took) = given;
-    let given = perhop::Given { text, out, made, took: Duration::from_secs_f64(took) };
-    let outcome = py.detach(|| perhop::answer(argv, given));
+pub fn answer(
+    py: Python<'_>,
+    request: &str,
+    place: PathBuf,
+    replications: BTreeSet<(usize, u32)>,
+    seconds: f64,
+) -> PyResult<u8> {
+    let request = json(request)?;
+    let made = Made { place, replications, took: Duration::from_secs_f64(seconds) };
+    let exit = py.detach(|| perhop::answer(&request, &made));
     let _ = py.check_signals();
-    match outcome {
-        Outcome::Done(exit) => exit as u8,
-        Outcome::Python(_) => unreachable!("it has run"),
-    }
+    Ok(exit as u8)
 }
 
 /// The answer of `perhop tune` to its arguments, as JSON: numbers, and what the picture shows.

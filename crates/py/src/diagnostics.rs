@@ -17,7 +17,7 @@ pub fn check<'py>(
     overrides: Vec<String>,
     vary: Vec<String>,
 ) -> PyResult<Bound<'py, PyList>> {
-    let options = options(file_name, &overrides, &vary, &[]);
+    let options = options(file_name, &overrides, &vary);
     let (Ok((found, _)) | Err(found)) = Document::check(text, &options);
     list(py, &found)
 }

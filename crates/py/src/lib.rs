@@ -51,7 +51,7 @@ fn core_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(facts::known, m)?)?;
     m.add_function(wrap_pyfunction!(facts::estimate, m)?)?;
     m.add_function(wrap_pyfunction!(options::bounded, m)?)?;
-    m.add_function(wrap_pyfunction!(stored::load, m)?)?;
-    m.add_function(wrap_pyfunction!(stored::manifest, m)?)?;
+    m.add_function(wrap_pyfunction!(stored::opened, m)?)?;
+    m.add_function(wrap_pyfunction!(stored::damaged, m)?)?;
     Ok(())
 }

@@ -6,10 +6,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyInt;
 
 /// Overrides (`KEY=VALUE`) and axes (`KEY=A,B,C`) for the text of `file_name`; messages name Python's arguments.
-pub fn options(file_name: &str, overrides: &[String], vary: &[String], axes: &[String]) -> Options {
+pub fn options(file_name: &str, overrides: &[String], vary: &[String]) -> Options {
     let options = overrides.iter().fold(Options::new(file_name), |options, text| options.given("overrides", text));
-    let options = vary.iter().fold(options, |options, text| options.axis("vary", text));
-    axes.iter().fold(options, |options, text| options.axis("axes", text))
+    vary.iter().fold(options, |options, text| options.axis("vary", text))
 }
 
 /// A number within the bounds that have this name.

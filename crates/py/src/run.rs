@@ -68,6 +68,7 @@ pub fn run<'py>(
     let out = PyList::empty(py);
     for mut it in finished.map_err(|e| error(*e))? {
         it.tables.push(classes[it.point].of(&it.tables));
+        it.point = points[it.point].index;
         out.append(dict(py, it)?)?;
     }
     Ok(out)
@@ -130,7 +131,8 @@ fn error(error: run::RunError) -> PyErr {
     }
 }
 
-fn dict(py: Python<'_>, replication: Replication) -> PyResult<Bound<'_, PyDict>> {
+/// A replication as a dictionary.
+pub fn dict(py: Python<'_>, replication: Replication) -> PyResult<Bound<'_, PyDict>> {
     let out = PyDict::new(py);
     out.set_item("point", replication.point)?;
     out.set_item("replication", replication.replication)?;

@@ -1,84 +1,82 @@
-//! A checked scenario.
+//! A checked scenario, and what is asked of its runs.
 
 use crate::options::options;
 use crate::{diagnostics, run};
-use perhop_runs::disk::Identity;
+use perhop_runs::request::{Asked, Request, Source};
 use perhop_runs::run::RunOptions;
-use perhop_scenario::{Options, Override, Point, Sweep, contracts};
+use perhop_scenario::{Diagnostics, Point, Sweep, contracts};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use std::path::PathBuf;
-use std::sync::OnceLock;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::sync::{Arc, OnceLock};
 
-/// What a scenario is made of, for another process: text, file name, overrides, axes, keys of its lines, run name.
-type Recipe = (String, String, Vec<String>, Vec<String>, Vec<Vec<String>>, Option<String>);
-
-/// A checked scenario with the points of its sweep.
+/// A checked scenario with the points of its sweep, and what is asked of its runs.
 #[pyclass(frozen)]
 pub struct Scenario {
-    text: String,
+    request: Request,
+    read: Arc<Read>,
+}
+
+/// What was read.
+struct Read {
     sweep: Sweep,
     /// Its points, once they were asked for: a cluster's worker runs some of them at a time, of many.
     points: OnceLock<Vec<Point>>,
-    options: Options,
-    found: perhop_scenario::Diagnostics,
+    found: Diagnostics,
 }
 
 #[pymethods]
 impl Scenario {
-    /// `keys` are the parts of the key in each line of a text that was written from a dictionary; `axes` are as those of
-    /// `vary`, given to `sweep`.
     #[new]
-    #[allow(clippy::too_many_arguments)] // a file, or a text with the keys of its lines
-    #[pyo3(signature = (text, file_name, overrides, vary, keys=Vec::new(), axes=Vec::new()))]
-    fn new(
-        py: Python<'_>,
-        text: &str,
-        file_name: &str,
-        overrides: Vec<String>,
-        vary: Vec<String>,
-        keys: Vec<Vec<String>>,
-        axes: Vec<String>,
-    ) -> PyResult<Self> {
-        let options = Options { keys, ..options(file_name, &overrides, &vary, &axes) };
-        let (sweep, found) = Sweep::parse(text, &options).map_err(|found| diagnostics::error(py, &found))?;
-        Ok(Self { text: text.to_owned(), sweep, points: OnceLock::new(), options, found })
+    fn new(py: Python<'_>, text: String, file_name: &str, overrides: Vec<String>, vary: Vec<String>) -> PyResult<Self> {
+        let source = Source { text, options: options(file_name, &overrides, &vary) };
+        Self::read(py, Request { source, ..Request::default() })
+    }
+
+    /// The scenario of a request, in another process too.
+    #[staticmethod]
+    fn of(py: Python<'_>, request: &str) -> PyResult<Self> {
+        Self::read(py, json(request)?)
+    }
+
+    /// The request, as JSON.
+    #[getter]
+    fn request(&self) -> PyResult<String> {
+        serde_json::to_string(&self.request).map_err(invalid)
+    }
+
+    /// The same scenario, of which more is asked: `changes` to what is asked, as JSON.
+    fn asking(&self, changes: &str) -> PyResult<Self> {
+        let mut asked = serde_json::to_value(&self.request.asked).map_err(invalid)?;
+        merge(&mut asked, json(changes)?);
+        let asked: Asked = serde_json::from_value(asked).map_err(invalid)?;
+        let read = match asked.output.name == self.request.asked.output.name {
+            true => self.read.clone(),
+            false => self.with(asked.named(self.read.sweep.clone()).map_err(PyValueError::new_err)?),
+        };
+        Ok(Self { request: Request { asked, ..self.request.clone() }, read })
     }
 
     /// The same with another seed.
     fn seeded(&self, seed: u64) -> PyResult<Self> {
-        let sweep = self.sweep.clone().seeded(seed).map_err(PyValueError::new_err)?;
-        let options = self.options.clone().setting("seed", &seed.to_string());
-        Ok(Self { text: self.text.clone(), sweep, points: OnceLock::new(), options, found: self.found.clone() })
-    }
-
-    /// The same under a name, that of its directories.
-    fn named(&self, name: &str) -> PyResult<Self> {
-        let sweep = self.sweep.clone().named(name).map_err(PyValueError::new_err)?;
-        let (text, options) = (self.text.clone(), self.options.clone());
-        Ok(Self { text, sweep, points: OnceLock::new(), options, found: self.found.clone() })
-    }
-
-    /// What makes the same scenario in another process.
-    #[getter]
-    fn recipe(&self) -> Recipe {
-        let Options { file_name, overrides, vary, keys } = self.options.clone();
-        let texts = |given: Vec<Override>| given.into_iter().map(|it| it.text).collect();
-        let (overrides, vary) = (texts(overrides), texts(vary));
-        (self.text.clone(), file_name, overrides, vary, keys, self.sweep.run_name().map(str::to_owned))
+        let mut request = self.request.clone();
+        request.source.options = request.source.options.setting("seed", &seed.to_string());
+        let sweep = self.read.sweep.clone().seeded(seed).map_err(PyValueError::new_err)?;
+        Ok(Self { request, read: self.with(sweep) })
     }
 
     /// Name of the run's directory.
     #[getter]
     fn name(&self) -> &str {
-        self.sweep.base.name()
+        self.read.sweep.base.name()
     }
 
     /// `[scenario]` with every effective value, times in seconds.
     #[getter]
     fn settings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        settings(py, &self.sweep.base)
+        settings(py, &self.read.sweep.base)
     }
 
     /// The points of its sweep; one without labels if it has none.
@@ -91,102 +89,107 @@ impl Scenario {
     /// Settings that run, but probably not as intended.
     #[getter]
     fn warnings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        diagnostics::list(py, &self.found)
+        diagnostics::list(py, &self.read.found)
     }
 
     /// Every value in force, as TOML.
     fn effective(&self) -> String {
-        self.sweep.base.effective()
+        self.read.sweep.base.effective()
     }
 
     /// What was stated, overrides applied.
     fn to_toml(&self) -> String {
-        self.sweep.to_toml()
+        self.read.sweep.to_toml()
     }
 
     /// The rate that each conditioner commits to, with the classes it may take.
     #[getter]
     fn contracts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let dicts = contracts::contracts(&self.sweep.base).into_iter().map(|c| contract(py, c));
+        let dicts = contracts::contracts(&self.read.sweep.base).into_iter().map(|c| contract(py, c));
         PyList::new(py, dicts.collect::<PyResult<Vec<_>>>()?)
     }
 
     /// The ports that each class's data passes.
     #[getter]
     fn passed<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let dicts = contracts::passed(&self.sweep.base).into_iter().map(|p| passed(py, p));
+        let dicts = contracts::passed(&self.read.sweep.base).into_iter().map(|p| passed(py, p));
         PyList::new(py, dicts.collect::<PyResult<Vec<_>>>()?)
     }
 
     /// Effective values, every queue on a path, bucket times.
     fn explain(&self) -> String {
-        perhop_scenario::explain_sweep(&self.sweep)
+        perhop_scenario::explain_sweep(&self.read.sweep)
     }
 
     /// Its network on Linux, as JSON: see `perhop_scenario::as_tc::Linux`.
     fn as_tc(&self) -> PyResult<String> {
-        let linux = perhop_scenario::as_tc::of_sweep(&self.sweep);
+        let linux = perhop_scenario::as_tc::of_sweep(&self.read.sweep);
         linux.map(|linux| linux.to_json()).map_err(|refused| PyValueError::new_err(refused.join("\n")))
     }
 
-    /// Simulates every point, or those with these numbers; see `perhop.Scenario.run`.
-    #[pyo3(signature = (replications, jobs, out, resume, progress, events = false, ef = Vec::new(), points = None))]
-    #[allow(clippy::too_many_arguments)] // Python's keywords
-    fn run<'py>(
-        &self,
-        py: Python<'py>,
-        replications: (u32, u32),
-        jobs: usize,
-        out: Option<PathBuf>,
-        resume: bool,
-        progress: Option<Py<PyAny>>,
-        events: bool,
-        ef: Vec<String>,
-        points: Option<Vec<usize>>,
-    ) -> PyResult<Bound<'py, PyList>> {
-        let (replications, identity) = (replications.0..replications.1, self.identity());
-        let options = RunOptions { replications, jobs, out, resume, identity, taps: Vec::new(), events, ef };
-        run::run(py, &self.chosen(points)?, &options, progress)
+    /// Carries out what is asked; see `perhop.Scenario.run`.
+    fn run<'py>(&self, py: Python<'py>, progress: Option<Py<PyAny>>) -> PyResult<Bound<'py, PyList>> {
+        run::run(py, &self.chosen()?, &self.run_options(), progress)
     }
 
-    /// The replications of each point that are not in `out` yet.
-    #[pyo3(signature = (replications, jobs, out, events = false, ef = Vec::new(), points = None))]
-    #[allow(clippy::too_many_arguments)] // Python's keywords
-    fn missing(
-        &self,
-        py: Python<'_>,
-        replications: (u32, u32),
-        jobs: usize,
-        out: PathBuf,
-        events: bool,
-        ef: Vec<String>,
-        points: Option<Vec<usize>>,
-    ) -> PyResult<Vec<Vec<u32>>> {
-        let (replications, identity, out) = (replications.0..replications.1, self.identity(), Some(out));
-        let options = RunOptions { replications, jobs, out, resume: true, identity, taps: Vec::new(), events, ef };
-        run::missing(py, &self.chosen(points)?, &options)
+    /// What would have to be simulated: the number of each point that is asked for, and those of its replications.
+    fn lacking(&self, py: Python<'_>) -> PyResult<Vec<(usize, Vec<u32>)>> {
+        let (points, options) = (self.chosen()?, self.run_options());
+        let found = run::missing(py, &points, &options)?;
+        let of = points.iter().map(|point| point.index).zip(found);
+        Ok(of.filter(|(_, numbers)| !numbers.is_empty()).collect())
     }
 }
 
 impl Scenario {
-    fn identity(&self) -> Identity {
-        Identity::of(&self.sweep, &self.options, run::now())
+    fn read(py: Python<'_>, request: Request) -> PyResult<Self> {
+        let (sweep, found) = request.source.read().map_err(|found| diagnostics::error(py, &found))?;
+        let sweep = request.asked.named(sweep).map_err(PyValueError::new_err)?;
+        Ok(Self { request, read: Arc::new(Read { sweep, points: OnceLock::new(), found }) })
+    }
+
+    /// What was read, changed to this.
+    fn with(&self, sweep: Sweep) -> Arc<Read> {
+        Arc::new(Read { sweep, points: OnceLock::new(), found: self.read.found.clone() })
     }
 
     fn all(&self) -> &[Point] {
-        self.points.get_or_init(|| self.sweep.points())
+        self.read.points.get_or_init(|| self.read.sweep.points())
     }
 
-    /// The points with these numbers; all without.
-    fn chosen(&self, numbers: Option<Vec<usize>>) -> PyResult<Vec<Point>> {
-        let all = self.all();
-        let Some(numbers) = numbers else { return Ok(all.to_vec()) };
-        let no = |n| PyValueError::new_err(format!("no point {n}: there are {}, counted from 0", all.len()));
-        numbers.into_iter().map(|n| all.get(n).cloned().ok_or_else(|| no(n))).collect()
+    fn chosen(&self) -> PyResult<Vec<Point>> {
+        self.request.asked.chosen(self.all()).map_err(PyValueError::new_err)
+    }
+
+    fn run_options(&self) -> RunOptions {
+        self.request.asked.options(&self.read.sweep, &self.request.source.options, run::now())
     }
 }
 
-fn settings<'py>(py: Python<'py>, scenario: &perhop_scenario::Scenario) -> PyResult<Bound<'py, PyDict>> {
+/// What Python states as JSON.
+///
+/// # Errors
+/// `ValueError`: it is something else.
+pub fn json<T: DeserializeOwned>(text: &str) -> PyResult<T> {
+    serde_json::from_str(text).map_err(invalid)
+}
+
+fn invalid(error: serde_json::Error) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
+/// Lays an object over another, down to single values.
+fn merge(at: &mut Value, changes: Value) {
+    match (at, changes) {
+        (Value::Object(at), Value::Object(changes)) => {
+            changes.into_iter().for_each(|(key, value)| merge(at.entry(key).or_insert(Value::Null), value));
+        }
+        (at, changes) => *at = changes,
+    }
+}
+
+/// `[scenario]` with every effective value, times in seconds.
+pub fn settings<'py>(py: Python<'py>, scenario: &perhop_scenario::Scenario) -> PyResult<Bound<'py, PyDict>> {
     let (settings, out) = (scenario.settings(), PyDict::new(py));
     out.set_item("name", scenario.name())?;
     out.set_item("duration_s", settings.duration.seconds())?;

@@ -1,61 +1,46 @@
 //! Results on disk.
 
-use crate::columns::Tables;
-use perhop_runs::classes::Classes;
-use perhop_runs::disk::{self, Stored};
-use perhop_scenario::{Options, Scenario};
-use pyo3::exceptions::PyValueError;
+use crate::{run, scenario};
+use perhop_runs::disk::Damaged;
+use perhop_runs::inventory::Found;
+use perhop_runs::opened::{Refused, open};
+use pyo3::exceptions::{PyFileNotFoundError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyList;
-use std::collections::HashMap;
+use pyo3::types::PyDict;
 use std::path::PathBuf;
 
-/// How many directories are read on all threads before the interpreter has its turn.
-const BATCH: usize = 32;
-
-/// The replications in directories, each compared with the hashes in its manifest: for each directory, number, hash and
-/// tables of each.
+/// The newest run in a directory, or the one of this name in the directory above.
 ///
 /// # Errors
-/// `ValueError` for the first that is damaged.
+/// `FileNotFoundError` when there is none; `ValueError` when there are several scenarios, or something is damaged: E023.
 #[pyfunction]
-pub fn load(py: Python<'_>, directories: Vec<PathBuf>) -> PyResult<Bound<'_, PyList>> {
-    let (out, mut known) = (PyList::empty(py), HashMap::new());
-    for batch in directories.chunks(BATCH) {
-        let stored = py.detach(|| disk::load_all(batch));
-        for mut stored in stored.map_err(|damaged| PyValueError::new_err(damaged.to_string()))? {
-            py.detach(|| add_classes(&mut stored, &mut known));
-            out.append(replications(py, stored)?)?;
-        }
-    }
+pub fn opened(py: Python<'_>, directory: PathBuf) -> PyResult<Bound<'_, PyDict>> {
+    let found = py.detach(|| open(&directory)).map_err(|refused| match refused {
+        Refused::Missing(what) => PyFileNotFoundError::new_err(what),
+        Refused::Unfit(what) => PyValueError::new_err(what),
+    })?;
+    let points = found.points.iter().map(|p| point(py, p)).collect::<PyResult<Vec<_>>>()?;
+    let replications = found.replications.into_iter().map(|r| run::dict(py, r)).collect::<PyResult<Vec<_>>>()?;
+    let out = PyDict::new(py);
+    out.set_item("settings", scenario::settings(py, &found.scenario)?)?;
+    out.set_item("points", points)?;
+    out.set_item("replications", replications)?;
+    out.set_item("notes", Vec::from_iter(found.note))?;
     Ok(out)
 }
 
-/// The text of a directory's manifest, when it is the one that was written, every field of its type.
-///
-/// # Errors
-/// `ValueError` when it is not; E023.
+/// The message for a directory of results that are not those that were written; E023.
 #[pyfunction]
-pub fn manifest(directory: PathBuf) -> PyResult<String> {
-    disk::load::manifest_text(&directory).map_err(|damaged| PyValueError::new_err(damaged.to_string()))
+pub fn damaged(directory: PathBuf, what: String) -> String {
+    Damaged { dir: directory, what }.to_string()
 }
 
-/// Adds what each class got, as far as the scenario in force can be read: by its text.
-fn add_classes(stored: &mut Stored, known: &mut HashMap<String, Option<Classes>>) {
-    let text = &stored.manifest.common.effective;
-    if !known.contains_key(text) {
-        let scenario = Scenario::parse(text, &Options::new(disk::MANIFEST)).ok();
-        known.insert(text.clone(), scenario.map(|(scenario, _)| Classes::new(&scenario)));
-    }
-    if let Some(classes) = &known[text] {
-        stored.tables.iter_mut().for_each(|tables| tables.push(classes.of(tables)));
-    }
-}
-
-fn replications(py: Python<'_>, stored: Stored) -> PyResult<Bound<'_, PyList>> {
-    let of = stored.manifest.replications.into_iter().zip(stored.tables);
-    PyList::new(
-        py,
-        of.map(|(entry, tables)| (entry.replication, entry.result_hash, Tables::new(tables))).collect::<Vec<_>>(),
-    )
+fn point<'py>(py: Python<'py>, found: &Found) -> PyResult<Bound<'py, PyDict>> {
+    let (common, out) = (&found.common, PyDict::new(py));
+    out.set_item("labels", common.point.0.clone())?;
+    out.set_item("name", found.point_dir().file_name())?;
+    out.set_item("hash", &common.point_hash)?;
+    out.set_item("effective", &common.effective)?;
+    out.set_item("origin", (&common.identity.file, &common.identity.overrides))?;
+    Ok(out)
 }

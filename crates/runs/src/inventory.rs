@@ -1,7 +1,8 @@
 //! What a directory of runs holds: for each run its name, its points, how it was called, when, how large it is.
 
 use super::disk::manifest::{Common, Identity, Labels};
-use super::disk::{Damaged, MANIFEST, load, numbers};
+use super::disk::{Damaged, MANIFEST, Manifest, load, numbers};
+use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -45,30 +46,48 @@ pub struct ListedPoint {
     /// Swept keys and their values.
     pub labels: Labels,
     /// Its position in the sweep.
-    pub index: Option<usize>,
+    pub index: usize,
     /// Complete replications.
     pub replications: usize,
 }
 
-/// What the replications of a run have in common: scenario, name, base (in manifests
-/// without it the seed), version and swept keys.
-type Key = (String, Option<String>, String, String, Vec<String>);
+/// What the replications of a run have in common: scenario, name, base, version and swept keys.
+pub(crate) type Key = (String, Option<String>, String, String, Vec<String>);
 
 /// A directory of replications with what its manifest says of all of them, and their numbers.
-struct Found {
-    dir: PathBuf,
-    common: Common,
-    numbers: Vec<u32>,
-    written_s: u64,
-    bytes: u64,
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// It.
+    pub dir: PathBuf,
+    /// What they have in common.
+    pub common: Common,
+    /// Which they are.
+    pub numbers: Vec<u32>,
+    /// When the manifest was.
+    pub written: SystemTime,
 }
 
 impl Found {
-    fn key(&self) -> Key {
-        let Common { scenario, identity, perhop, point, seed, .. } = &self.common;
-        let base = if identity.base_hash.is_empty() { seed.to_string() } else { identity.base_hash.clone() };
+    fn read(dir: PathBuf) -> Result<Self, Damaged> {
+        match load::manifest(&dir) {
+            Ok(Manifest { common, replications, .. }) => {
+                let numbers = replications.iter().map(|entry| entry.replication).collect();
+                Ok(Self { written: modified(&dir.join(MANIFEST)), dir, common, numbers })
+            }
+            Err(what) => Err(Damaged { dir, what }),
+        }
+    }
+
+    /// That of its point.
+    pub fn point_dir(&self) -> &Path {
+        self.dir.parent().unwrap_or(&self.dir)
+    }
+
+    /// What tells its run from others.
+    pub(crate) fn key(&self) -> Key {
+        let Common { scenario, identity, perhop, point, .. } = &self.common;
         let keys = point.0.iter().map(|label| label.0.clone()).collect();
-        (scenario.clone(), identity.name.clone(), base, perhop.clone(), keys)
+        (scenario.clone(), identity.name.clone(), identity.base_hash.clone(), perhop.clone(), keys)
     }
 }
 
@@ -79,35 +98,35 @@ impl Found {
 pub fn list(dir: &Path) -> std::io::Result<Inventory> {
     fs::read_dir(dir)?;
     let (mut inventory, mut runs) = (Inventory::default(), BTreeMap::<Key, Vec<Found>>::new());
-    for dir in replications(dir, 3) {
-        match load::manifest(&dir) {
-            Ok(manifest) => {
-                let (written_s, bytes) = (modified_s(&dir.join(MANIFEST)), size(&dir));
-                let numbers = manifest.replications.iter().map(|entry| entry.replication).collect();
-                let found = Found { dir, common: manifest.common, numbers, written_s, bytes };
-                runs.entry(found.key()).or_default().push(found);
-            }
-            Err(what) => inventory.damaged.push(Damaged { dir, what }),
+    for read in found(dir) {
+        match read {
+            Ok(found) => runs.entry(found.key()).or_default().push(found),
+            Err(damaged) => inventory.damaged.push(damaged),
         }
     }
-    inventory.runs = runs.into_values().map(listed).collect();
-    inventory.runs.sort_by_key(|run| (run.written_s, run.scenario.clone()));
+    let mut runs: Vec<_> = runs.into_values().collect();
+    runs.sort_by_key(|found| found.iter().map(|f| f.written).max());
+    inventory.runs = runs.into_iter().map(listed).collect();
     Ok(inventory)
 }
 
-/// Directories of replications, at most `depth` levels below; sorted.
-fn replications(dir: &Path, depth: usize) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut entries: Vec<_> = fs::read_dir(dir).into_iter().flatten().flatten().map(|e| e.path()).collect();
-    entries.sort();
-    for path in entries.into_iter().filter(|path| path.is_dir()) {
-        if numbers(&path).is_some() {
-            found.push(path);
-        } else if depth > 1 {
-            found.extend(replications(&path, depth - 1));
-        }
+/// Every directory of replications below `dir`, which may be one itself.
+pub(crate) fn found(dir: &Path) -> Vec<Result<Found, Damaged>> {
+    let mut dirs = Vec::new();
+    walk(dir, &mut BTreeSet::new(), &mut dirs);
+    dirs.into_par_iter().map(Found::read).collect()
+}
+
+/// In the order of their names; each directory once, whatever links there are.
+fn walk(dir: &Path, seen: &mut BTreeSet<PathBuf>, out: &mut Vec<PathBuf>) {
+    if numbers(dir).is_some() {
+        out.push(dir.to_owned());
+    } else if fs::canonicalize(dir).is_ok_and(|real| seen.insert(real)) {
+        let entries = fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
+        let mut entries: Vec<_> = entries.filter(|path| path.is_dir()).collect();
+        entries.sort();
+        entries.iter().for_each(|path| walk(path, seen, out));
     }
-    found
 }
 
 fn size(dir: &Path) -> u64 {
@@ -115,26 +134,28 @@ fn size(dir: &Path) -> u64 {
     entries.filter_map(|entry| Some(entry.metadata().ok()?.len())).sum()
 }
 
-fn modified_s(path: &Path) -> u64 {
-    let modified = fs::metadata(path).and_then(|data| data.modified()).ok();
-    modified.and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok()).map_or(0, |since| since.as_secs())
+fn modified(path: &Path) -> SystemTime {
+    fs::metadata(path).and_then(|data| data.modified()).unwrap_or(SystemTime::UNIX_EPOCH)
 }
 
 fn listed(found: Vec<Found>) -> Listed {
-    let newest = found.iter().max_by_key(|f| (f.common.identity.started_s, f.written_s)).expect("not empty");
-    let (Common { scenario, identity, perhop, .. }, written_s) =
-        (newest.common.clone(), found.iter().map(|f| f.written_s).max().unwrap_or_default());
+    let newest = found.iter().max_by_key(|f| (f.common.identity.started_s, f.written)).expect("not empty");
+    let Common { scenario, identity, perhop, .. } = newest.common.clone();
+    let written =
+        found.iter().map(|f| f.written).max().and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
+    let written_s = written.map_or(0, |since| since.as_secs());
     let mut seeds: Vec<_> = found.iter().map(|f| f.common.seed).collect();
     seeds.sort_unstable();
     seeds.dedup();
-    let bytes = found.iter().map(|f| f.bytes).sum();
+    let bytes = found.iter().map(|f| size(&f.dir)).sum();
     Listed { scenario, identity, seeds, perhop, points: points(found), written_s, bytes }
 }
 
 fn points(found: Vec<Found>) -> Vec<ListedPoint> {
     let mut points = Vec::<(ListedPoint, BTreeSet<u32>)>::new();
-    for Found { dir, common, numbers, .. } in found {
-        let dir = dir.parent().unwrap_or(&dir).to_owned();
+    for found in found {
+        let dir = found.point_dir().to_owned();
+        let Found { common, numbers, .. } = found;
         match points.iter_mut().rfind(|(point, _)| point.dir == dir) {
             Some((_, known)) => known.extend(numbers),
             None => {

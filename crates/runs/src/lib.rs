@@ -12,8 +12,12 @@ pub mod ef_shown;
 pub mod disk;
 /// What a directory of runs holds.
 pub mod inventory;
+/// What a reader takes of it.
+pub mod opened;
 /// The same as a table for the terminal.
 pub mod inventory_table;
+/// What is asked of a run.
+pub mod request;
 /// Points x replications on threads.
 pub mod run;
 /// Means and intervals over replications, for the terminal.

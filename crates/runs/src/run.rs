@@ -3,8 +3,9 @@
 
 use super::columns::Table;
 use super::disk::home::{Home, Homes};
-use super::disk::{Failed, Identity};
+use super::disk::{Entry, Failed, Identity};
 use super::ef::Found;
+use super::request::Traced;
 use job::{AtPoint, Job};
 use perhop_core::units::counted;
 use perhop_scenario::bounds::{JOBS, REPLICATIONS, RUNS};
@@ -41,10 +42,8 @@ pub struct RunOptions {
     pub identity: Identity,
     /// Links whose packets are recorded.
     pub taps: Vec<Tap>,
-    /// Write a row for each packet at each port (`events.parquet`), where results are written.
-    pub events: bool,
-    /// Aggregates to hold against their rates, as [`super::ef::checks`] reads them.
-    pub ef: Vec<String>,
+    /// What else is written, where results are written; `ef` as [`super::ef::checks`] reads it.
+    pub traced: Traced,
 }
 
 /// How far a run is.
@@ -102,6 +101,25 @@ pub struct Replication {
     pub dir: Option<PathBuf>,
     /// The outcome itself if taps were requested.
     pub captured: Option<Box<Outcome>>,
+}
+
+impl Replication {
+    /// What was made, of the first point.
+    pub(crate) fn of(entry: Entry, tables: Vec<Table>) -> Self {
+        Self {
+            point: 0,
+            replication: entry.replication,
+            tables,
+            ef: entry.ef,
+            hash: entry.result_hash,
+            packet_hops: entry.effort.packet_hops,
+            wall: Duration::ZERO,
+            reused: false,
+            note: None,
+            dir: None,
+            captured: None,
+        }
+    }
 }
 
 /// Why a run ended early.

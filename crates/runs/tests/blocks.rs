@@ -1,7 +1,8 @@
 //! Small replications of a point are kept in one directory, a block: the same results as in separate directories.
 
-use perhop_runs::disk::{self, Identity};
+use perhop_runs::disk::{self, Entry, Identity, Manifest};
 use perhop_runs::inventory;
+use perhop_runs::request::{Trace, Traced};
 use perhop_runs::run::{Replication, RunError, RunOptions, Watch, run};
 use perhop_scenario::tables::columns::Table;
 use perhop_scenario::{Options, Point, Sweep};
@@ -80,8 +81,7 @@ impl Place {
             resume: true,
             identity: self.identity.clone(),
             taps: Vec::new(),
-            events: false,
-            ef: Vec::new(),
+            traced: Traced::default(),
         }
     }
 
@@ -172,7 +172,8 @@ fn who_has_no_company_or_is_large_has_its_own_directory() {
     large.run(0..2, 1);
     assert_eq!(large.names(), ["rep-000", "rep-001"]);
     let events = Place::new();
-    run(&events.points, &RunOptions { events: true, ..events.options(0..2) }, &Steps::of(1)).unwrap();
+    let traced = Traced { trace: vec![Trace::Events], ..Traced::default() };
+    run(&events.points, &RunOptions { traced, ..events.options(0..2) }, &Steps::of(1)).unwrap();
     assert_eq!(events.names(), ["rep-000", "rep-001"]);
     let series = SCENARIO.replace("warmup", "sample = \"100ms\"\nwarmup");
     let sweep = Sweep::parse(&series, &Options::new("small.toml")).unwrap().0;
@@ -224,7 +225,7 @@ const DAMAGE: [Damage; 6] = [
         "manifest.json cannot be read",
     ),
     (|dir| entries(dir, |all| _ = all.pop()), "has not the replications that its manifest lists"),
-    (|dir| entries(dir, |all| all[1]["result_hash"] = "0123456789abcdef".into()), "the hash of replication 1 is"),
+    (|dir| entries(dir, |all| all[1].result_hash = "0123456789abcdef".into()), "the hash of replication 1 is"),
 ];
 
 fn change(path: &Path, change: impl Fn(&mut Vec<u8>)) {
@@ -233,12 +234,11 @@ fn change(path: &Path, change: impl Fn(&mut Vec<u8>)) {
     fs::write(path, bytes).unwrap();
 }
 
-fn entries(dir: &Path, change: impl Fn(&mut Vec<serde_json::Value>)) {
+fn entries(dir: &Path, change: impl Fn(&mut Vec<Entry>)) {
     let path = dir.join("manifest.json");
-    let mut manifest: serde_json::Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
-    change(manifest["replications"].as_array_mut().unwrap());
-    manifest.as_object_mut().unwrap().remove("manifest_hash");
-    fs::write(path, manifest.to_string()).unwrap();
+    let mut manifest = Manifest::from_json(&fs::read_to_string(&path).unwrap()).unwrap();
+    change(&mut manifest.replications);
+    fs::write(path, manifest.to_json().unwrap()).unwrap();
 }
 
 #[test]
@@ -329,22 +329,27 @@ fn writers_may_share_a_point() {
     }
 }
 
-/// In older directories the hash of the files stood where that of the values does now.
+/// Each field of a manifest: without it results are damaged, and the message says which it is.
 #[test]
-fn older_directories_are_read() {
+fn a_manifest_without_a_field_is_damaged() {
     let place = Place::new();
-    let whole = place.run(0..1, 1);
-    let path = place.point().join("rep-000/manifest.json");
-    let mut manifest: serde_json::Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
-    let fields = manifest.as_object_mut().unwrap();
-    fields.remove("manifest_hash").unwrap();
-    let old = fields.remove("files_hash").unwrap();
-    fields.insert("result_hash".to_owned(), old);
-    fs::write(&path, manifest.to_string()).unwrap();
-    let read = place.run(0..1, 1);
-    assert_eq!((reused(&read), hashes(&read)), (vec![true], hashes(&whole)));
-    change(&place.point().join("rep-000/links.parquet"), |bytes| bytes[9] ^= 1);
-    assert!(disk::load(&place.point().join("rep-000")).unwrap_err().what.contains("a table was altered"));
+    place.run(0..1, 1);
+    place.run(1..4, 1);
+    for name in ["rep-000", "reps-001-003"] {
+        let dir = place.point().join(name);
+        let written = fs::read_to_string(dir.join("manifest.json")).unwrap();
+        let whole: serde_json::Map<_, _> = serde_json::from_str(&written).unwrap();
+        for key in whole.keys() {
+            let less: serde_json::Map<_, _> = whole.clone().into_iter().filter(|(it, _)| it != key).collect();
+            fs::write(dir.join("manifest.json"), serde_json::Value::Object(less).to_string()).unwrap();
+            let said = disk::load(&dir).unwrap_err().to_string();
+            // One replication has no list of them, but what it would say of it.
+            let named = if key == "replications" { "replication" } else { key };
+            assert!(said.contains(&format!("manifest.json cannot be read: missing field `{named}`")), "{key}: {said}");
+            assert!(said.contains("error[E023]") && said.contains("help: run it again"), "{said}");
+        }
+        fs::write(dir.join("manifest.json"), written).unwrap();
+    }
 }
 
 /// A block that another sweep made belongs to the one that uses it, and the manifest says so.
@@ -357,9 +362,9 @@ fn a_block_belongs_to_the_sweep_that_used_it_last() {
         let common = disk::load(&dir).unwrap().manifest.common;
         (common.index, common.identity.vary)
     };
-    assert_eq!(base(&place), (Some(1), vec!["dumbbell.flows=2,3".to_owned()]));
+    assert_eq!(base(&place), (1, vec!["dumbbell.flows=2,3".to_owned()]));
     let three = Place { folder: place.folder, ..Place::of(&["dumbbell.flows=3"]) };
     assert_eq!(reused(&three.run(0..3, 1)), [true; 3]);
-    assert_eq!(base(&three), (Some(0), vec!["dumbbell.flows=3".to_owned()]));
+    assert_eq!(base(&three), (0, vec!["dumbbell.flows=3".to_owned()]));
     assert_eq!(reused(&three.run(0..4, 1)), [true; 4]);
 }

@@ -3,6 +3,7 @@
 use perhop_runs::disk::{self, Identity};
 use perhop_runs::ef::{Found, checks};
 use perhop_runs::ef_shown;
+use perhop_runs::request::Traced;
 use perhop_runs::run::{Replication, RunError, RunOptions, Unwatched, run};
 use perhop_scenario::tables::columns::Table;
 use perhop_scenario::{Options, Point, Sweep};
@@ -79,8 +80,7 @@ fn options(ef: &[&str], out: Option<&Path>) -> RunOptions {
         resume: true,
         identity: Identity::default(),
         taps: Vec::new(),
-        events: false,
-        ef: ef.iter().map(ToString::to_string).collect(),
+        traced: Traced { ef: ef.iter().map(ToString::to_string).collect(), ..Traced::default() },
     }
 }
 

@@ -1,6 +1,7 @@
 //! Rows of results: the numbers of a run's tables, whatever way they are shown.
 
 use perhop_runs::disk::Identity;
+use perhop_runs::request::Traced;
 use perhop_runs::rows::{Row, Rows, csv, rows};
 use perhop_runs::run::{Replication, RunOptions, Unwatched, run};
 use perhop_runs::stats::{Estimate, of_column};
@@ -71,8 +72,7 @@ fn of(sweep: &Sweep) -> (Vec<Point>, Vec<Replication>) {
         resume: false,
         identity: Identity::default(),
         taps: Vec::new(),
-        events: false,
-        ef: Vec::new(),
+        traced: Traced::default(),
     };
     let replications = run(&points, &options, &Unwatched).unwrap();
     (points, replications)
@@ -162,8 +162,7 @@ fn no_loss_where_it_is_not_known() {
         resume: false,
         identity: Identity::default(),
         taps: Vec::new(),
-        events: false,
-        ef: Vec::new(),
+        traced: Traced::default(),
     };
     let replications = run(&sweep.points(), &options, &Unwatched).unwrap();
     let all = rows(&sweep.points(), &replications, &[]);

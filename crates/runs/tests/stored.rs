@@ -2,6 +2,7 @@
 
 use perhop_runs::disk::{self, Identity, hash_files};
 use perhop_runs::parquet::{self, Constant, One};
+use perhop_runs::request::Traced;
 use perhop_runs::run::{RunOptions, Unwatched, run};
 use perhop_runs::tables;
 use perhop_scenario::tables::columns::{Table, Values};
@@ -91,16 +92,7 @@ fn points(extra: &str, vary: &[&str]) -> (Sweep, Identity) {
 }
 
 fn options(out: Option<PathBuf>, identity: Identity) -> RunOptions {
-    RunOptions {
-        replications: 0..2,
-        jobs: 1,
-        out,
-        resume: true,
-        identity,
-        taps: Vec::new(),
-        events: false,
-        ef: Vec::new(),
-    }
+    RunOptions { replications: 0..2, jobs: 1, out, resume: true, identity, taps: Vec::new(), traced: Traced::default() }
 }
 
 #[test]

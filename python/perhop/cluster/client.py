@@ -12,10 +12,10 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 from perhop.cluster import identity, place
-from perhop.cluster.cut import Cut, pieces
+from perhop.cluster.cut import Cut, Piece, pieces
 from perhop.cluster.errors import ClusterError, Failed, FailedError, needed
 from perhop.cluster.interrupts import twice
-from perhop.cluster.task import Done, Taken, Task, perform, recipe
+from perhop.cluster.task import Done, Taken, Task, perform
 from perhop.hands import Report, Work
 from perhop.show import count
 from perhop.storage import here
@@ -85,7 +85,7 @@ class Cluster:
     def _check(self, works: Sequence[Work]) -> None:
         self.wait("before anything was run")
         workers = ",".join(sorted(self.client.nthreads()))
-        for out in {work.out for work in works}:
+        for out in {work.asked["output"]["out"] for work in works}:
             if (key := f"{workers} {out}") not in self._checked:
                 identity.check(self.client)
                 if out is not None:
@@ -112,7 +112,8 @@ class Handing:
 
     def __init__(self, cluster: Cluster, works: Sequence[Work], report: Report) -> None:
         self.cluster, self.works, self.report = cluster, works, report
-        self.recipes, self.identity = [recipe(work.scenario) for work in works], identity.identity()
+        self.requests, self.identity = [work.scenario.request for work in works], identity.identity()
+        self.outs = [work.asked["output"]["out"] for work in works]
         self.cuts = [Cut(self._pieces(work)) for work in works]
         self.totals = [cut.left for cut in self.cuts]
         self.total = sum(self.totals)
@@ -125,13 +126,11 @@ class Handing:
         self.threads, self.looked, self.absent = cluster.threads, time.monotonic(), 0.0
 
     @staticmethod
-    def _pieces(work: Work) -> list[tuple[list[int], range]]:
-        points = list(range(len(work.scenario.points)) if work.points is None else work.points)
-        if work.out is None or not work.resume:
-            return [(points, work.replications)]
-        span, place_ = (work.replications.start, work.replications.stop), here(work.out, work.scenario.name)
-        lacking = work.scenario.missing(span, 0, str(place_), work.events, list(work.ef), points)
-        return pieces((point, numbers) for point, numbers in zip(points, lacking, strict=True) if numbers)
+    def _pieces(work: Work) -> list[Piece]:
+        asked = work.asked
+        if (out := asked["output"]["out"]) is not None and not asked["fresh"]:
+            work = work.asking(output={"out": str(here(out, work.scenario.name)), "jobs": 0})
+        return pieces(work.scenario.lacking())
 
     def run(self) -> None:
         """All of it.
@@ -159,12 +158,8 @@ class Handing:
         for number, cut in enumerate(self.cuts):
             while cut.left and len(self.flying) < AHEAD * max(self.threads, 1):
                 points, numbers = cut.next(self.cluster.chunk_s, max(self.threads, 1))
-                self._submit(Flight(number, self._task(number, points, numbers)))
-
-    def _task(self, number: int, points: Sequence[int], numbers: range) -> Task:
-        work = self.works[number]
-        of = (work.out, work.resume, work.events, tuple(work.ef), work.take)
-        return Task(self.recipes[number], tuple(points), numbers, *of, self.identity)
+                of = (self.outs[number], self.works[number].take, self.identity)
+                self._submit(Flight(number, Task(self.requests[number], points, numbers, *of)))
 
     def _submit(self, flight: Flight) -> None:
         future = self.cluster.client.submit(perform, flight.task, pure=False)
@@ -225,7 +220,7 @@ class Handing:
             self.cluster.client.cancel(list(self.flying))
 
     def _said(self) -> str:
-        out = next((work.out for work in self.works if work.out is not None), None)
+        out = next((out for out in self.outs if out is not None), None)
         places = f" in {out}; the same command continues from there" if out else "; nothing of them is kept"
         return f"{self.done} of {count(self.total, 'replication')} complete{places}"
 

@@ -1,48 +1,74 @@
-"""`Scenario.run(client=...)`: a cluster runs what is missing; what it wrote is read here."""
+"""A cluster runs what is missing of a request: for `Scenario.run(client=...)`, and for `perhop sweep --cluster`."""
 
 from __future__ import annotations
 
+import json
 import sys
-from dataclasses import replace
+import time
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from perhop import storage
-from perhop.cluster.client import Cluster
-from perhop.hands import Threads, Work
+from perhop import _core, storage
+from perhop.cluster.client import Cluster, reached
+from perhop.cluster.errors import FailedError
+from perhop.hands import Work
 from perhop.progress import shown
 from perhop.shapes import ReplicationDict
+from perhop.show import as_error
 
 if TYPE_CHECKING:
     from distributed import Client
 
+FAILED = 1
 
-def run(client: Client, chunk_s: float, jobs: int, work: Work, progress: Any) -> list[ReplicationDict]:
-    """All replications of the work, as the core gives them."""
+
+def sweep(arguments: Mapping[str, Any]) -> int:
+    """`perhop sweep --cluster`: the core prints the answer to the request from what is written."""
+    request, began = json.dumps(arguments["request"]), time.monotonic()
+    work = _absolute(Work(_core.Scenario.of(request)))
+    try:
+        with reached(arguments["cluster"]) as cluster:
+            made = written(cluster, work, None) if cluster else set()
+    except FailedError as error:
+        print(as_error(error), file=sys.stderr)
+        return FAILED
+    sys.stdout.flush()
+    return _core.answer(request, _here(work), made, time.monotonic() - began)
+
+
+def run(client: Client, chunk_s: float, work: Work, progress: Any) -> list[ReplicationDict]:
+    """All replications of the work, as the core gives them; what was written is read here."""
     cluster = Cluster(client, chunk_s)
-    if work.out is None:
+    if work.asked["output"]["out"] is None:
         with shown(progress, work.scenario.name) as report:
             [found] = cluster.run([work], lambda _, *done: report(*done) if report else None)
         return found
-    made = written(cluster, replace(work, out=storage.absolute(work.out)), progress)
-    return read(work, made, jobs)
+    work = _absolute(work)
+    made = written(cluster, work, progress)
+    kept = work.asking(output={"out": _here(work)}, fresh=False).run(None)
+    return [{**it, "reused": (it["point"], it["replication"]) not in made} for it in kept]
 
 
 def written(cluster: Cluster, work: Work, progress: Any) -> set[tuple[int, int]]:
-    """Has a cluster write what `work.out` lacks; the points and replications that it made."""
+    """Has a cluster write what is lacking; the points and replications that it made."""
     with shown(progress, work.scenario.name) as report:
-        [taken] = cluster.hand_out([replace(work, take=hashed)], lambda _, *done: report(*done) if report else None)
+        hashed = Work(work.scenario, _hashed)
+        [taken] = cluster.hand_out([hashed], lambda _, *done: report(*done) if report else None)
     for note in (note for *_, (_, note) in taken if note is not None):
         print(f"note: {note}", file=sys.stderr)
     return {(point, replication) for point, replication, _ in taken}
 
 
-def hashed(replication: ReplicationDict) -> tuple[str, str | None]:
+def _hashed(replication: ReplicationDict) -> tuple[str, str | None]:
     """What travels of a replication that a worker wrote: hash and note."""
     return (replication["hash"], replication["note"])
 
 
-def read(work: Work, made: set[tuple[int, int]], jobs: int) -> list[ReplicationDict]:
-    """What is there now."""
-    out = str(storage.here(work.out or "", work.scenario.name))
-    found: list[ReplicationDict] = Threads(jobs).run_one(replace(work, out=out, resume=True), None)
-    return [{**r, "reused": (r["point"], r["replication"]) not in made} for r in found]
+def _absolute(work: Work) -> Work:
+    """With a place that other processes can find."""
+    return work.asking(output={"out": storage.absolute(work.asked["output"]["out"])})
+
+
+def _here(work: Work) -> str:
+    """Where this machine reads what was written."""
+    return str(storage.here(work.asked["output"]["out"], work.scenario.name))

@@ -1,4 +1,4 @@
-"""A task: some points and replications of a scenario, and what a worker makes of it."""
+"""A task: a request narrowed to some points and replications, and what a worker makes of it."""
 
 from __future__ import annotations
 
@@ -12,37 +12,24 @@ from typing import Any
 from perhop import _core, storage
 from perhop.cluster.errors import ClusterError, Failed
 from perhop.cluster.identity import Identity, identity, mixture
-from perhop.hands import Take
-from perhop.shapes import ReplicationDict
-
-Recipe = tuple[str, str, tuple[str, ...], tuple[str, ...], tuple[tuple[str, ...], ...], str | None]
-
-
-def recipe(scenario: _core.Scenario) -> Recipe:
-    """What makes the same scenario on a worker."""
-    text, file_name, overrides, vary, keys, name = scenario.recipe
-    return (text, file_name, tuple(overrides), tuple(vary), tuple(map(tuple, keys)), name)
+from perhop.hands import Take, Work, span
 
 
 @lru_cache(4)
-def made(it: Recipe) -> _core.Scenario:
+def made(request: str) -> _core.Scenario:
     """The scenario; a worker reads it once for all its tasks."""
-    text, file_name, overrides, vary, keys, name = it
-    scenario = _core.Scenario(text, file_name, list(overrides), list(vary), [list(key) for key in keys])
-    return scenario if name is None else scenario.named(name)
+    return _core.Scenario.of(request)
 
 
 @dataclass(frozen=True)
 class Task:
     """Some replications of some points."""
 
-    recipe: Recipe
-    points: tuple[int, ...]
+    request: str
+    """As JSON; that of all points and replications."""
+    points: Sequence[int]
     replications: range
     out: str | None
-    resume: bool
-    events: bool
-    ef: tuple[str, ...]
     take: Take
     made_with: Identity
 
@@ -75,35 +62,22 @@ def perform(task: Task) -> Done:
     """
     if identity() != task.made_with:
         raise ClusterError(mixture(task.made_with, {"a worker that came later": str(identity())}))
-    scenario = made(task.recipe)
+    work = Work(made(task.request), task.take)
     began = time.perf_counter()
     place = nullcontext() if task.out is None else storage.writing(task.out)
     with place as out:
-        taken, failed = _ran(scenario, task, task.points, task.replications, out)
+        taken, failed = _ran(work.asking(output={"out": out, "jobs": 1}), task.points, task.replications)
     return Done(taken, failed, time.perf_counter() - began)
 
 
-def _ran(
-    scenario: _core.Scenario, task: Task, points: Sequence[int], numbers: range, out: str | None
-) -> tuple[list[Taken], list[Failed]]:
-    span = (numbers.start, numbers.stop)
+def _ran(work: Work, points: Sequence[int], numbers: range) -> tuple[list[Taken], list[Failed]]:
+    """Where one of them fails, each alone."""
     try:
-        done = scenario.run(span, 1, out, task.resume, None, task.events, list(task.ef), list(points))
+        done = work.asking(points=points, replications=span(numbers)).scenario.run(None)
     except _core.RunError as error:
-        return _apart(scenario, task, points, numbers, out, error)
-    return [(points[r["point"]], r["replication"], task.take(_placed(r, points))) for r in done], []
-
-
-def _placed(replication: ReplicationDict, points: Sequence[int]) -> ReplicationDict:
-    return {**replication, "point": points[replication["point"]]}
-
-
-def _apart(  # noqa: PLR0913, PLR0917
-    scenario: _core.Scenario, task: Task, points: Sequence[int], numbers: range, out: str | None, error: Exception
-) -> tuple[list[Taken], list[Failed]]:
-    """One of them failed: each alone."""
-    if len(points) == len(numbers) == 1:
-        at = scenario.points[points[0]]
-        return [], [Failed(scenario.name, at["name"], numbers.start, at["settings"]["seed"], str(error))]
-    each = [_ran(scenario, task, [point], range(n, n + 1), out) for point in points for n in numbers]
-    return [it for taken, _ in each for it in taken], [it for _, failed in each for it in failed]
+        if len(points) == len(numbers) == 1:
+            at = work.scenario.points[points[0]]
+            return [], [Failed(work.scenario.name, at["name"], numbers.start, at["settings"]["seed"], str(error))]
+        each = [_ran(work, [point], range(n, n + 1)) for point in points for n in numbers]
+        return [it for taken, _ in each for it in taken], [it for _, failed in each for it in failed]
+    return [(it["point"], it["replication"], work.take(it)) for it in done], []

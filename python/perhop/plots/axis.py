@@ -7,22 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from perhop import _core
 from perhop.columns import Point, short
 from perhop.plots.names import shortened
 from perhop.results import Results
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-DIMENSIONS = (
-    {"bit/s": 1.0, "kbit/s": 1e3, "Mbit/s": 1e6, "Gbit/s": 1e9},
-    {"B": 1.0, "kB": 1e3, "MB": 1e6, "GB": 1e9, "KiB": 1024.0, "MiB": 1048576.0},
-    {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0},
-    {"p": 1.0},
-    {"%": 1.0},
-    {"": 1.0},
-)
-"""Units that one axis can hold together."""
 
 SHOWN = {"p": "packets"}
 LOGARITHMIC = 20.0
@@ -47,26 +38,20 @@ class Axis:
         return len(self.numbers) > 2 and low > 0 and high / low >= LOGARITHMIC
 
 
-def number(text: str) -> tuple[float, str] | None:
-    """`5Mbit/s` as 5 and `Mbit/s`; `None` if it does not begin with a number."""
-    read = re.fullmatch(r"\s*([+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*(.*)", text)
-    return (float(read[1]), read[2]) if read else None
+def read(text: str) -> tuple[float, str, str, float] | None:
+    """As `_core.quantity`; a unit that is none of the core's is only itself."""
+    words = re.fullmatch(r"\s*([+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*(.*)", text)
+    return _core.quantity(text) or (words and (float(words[1]), words[2], words[2], 1.0))
 
 
 def numeric_axis(key: str, texts: Sequence[str]) -> Axis | None:
-    """An axis with these values, in the unit of the largest; `None` unless all are numbers of one dimension."""
+    """An axis with these values, in the unit of the largest; `None` unless all are numbers of one quantity."""
     different = list(dict.fromkeys(texts))
-    read = [value for value in map(number, different) if value]
-    if not read or len(read) < len(different):
+    quantities = [found for found in map(read, different) if found]
+    if not quantities or len(quantities) < len(different) or len({ending for _, ending, _, _ in quantities}) > 1:
         return None
-    units = {unit for _, unit in read}
-    factors = next(
-        (of for of in DIMENSIONS if units <= of.keys()), dict.fromkeys(units, 1.0) if len(units) == 1 else None
-    )
-    if factors is None:
-        return None
-    unit = max(read, key=lambda value: value[0] * factors[value[1]])[1]
-    numbers = {t: v * factors[u] / factors[unit] for t, (v, u) in zip(different, read, strict=True)}
+    _, _, unit, one = max(quantities)
+    numbers = {text: found[0] / one for text, found in zip(different, quantities, strict=True)}
     label = f"{short(key)}, {SHOWN.get(unit, unit)}" if unit else short(key)
     return Axis(key, label, numbers) if len(set(numbers.values())) == len(numbers) else None
 

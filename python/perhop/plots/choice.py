@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ from perhop.plots import grid, style
 from perhop.plots.axis import Axis, named, numeric_axis, x_axis
 from perhop.plots.grid import Quantity, Rows
 from perhop.results import Results
+from perhop.units import Column
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -53,11 +53,11 @@ def chosen(runs: Results, choice: Choice) -> Figure:
     Raises:
         ValueError: for a table, a column or a key that this run does not have, or too many panels or lines.
     """
-    table, column = _column(runs, choice.y)
-    roles = _roles(runs, table, column, choice)
-    cells = _cells(runs, table, column, roles.keys)
-    scale = units.scaled(column, max((_largest(column, values) for values in cells.values()), default=0.0))
-    quantity = Quantity(_label(runs, column, scale), cells, column, scale.factor)
+    column = _column(runs, choice.y)
+    roles = _roles(runs, column, choice)
+    cells = _cells(runs, column, roles.keys)
+    scale = column.scaled(max((_largest(column, values) for values in cells.values()), default=0.0))
+    quantity = Quantity(accounting.headed(runs.points, column, scale.unit), cells, column, scale.factor)
     axis = _axis(roles.x, [group[0] for group in cells])
     figure = grid.draw(axis, [quantity], [_chart(axis, roles, quantity)])
     style.legend(figure, ", ".join(short(key) for key in roles.lines))
@@ -66,27 +66,27 @@ def chosen(runs: Results, choice: Choice) -> Figure:
 
 def listed(runs: Results) -> list[str]:
     """Every `TABLE.COLUMN` of a run."""
-    return [f"{name}.{column}" for name in units.KEYS if name in runs.tables for column in _numbers(runs, name)]
+    return [f"{name}.{column}" for name in units.KEYS if name in runs.tables for column in _numbers(name)]
 
 
-def _column(runs: Results, y: str) -> tuple[str, str]:
+def _column(runs: Results, y: str) -> Column:
     table, _, column = y.partition(".")
     if table not in units.KEYS or table not in runs.tables:
         tables = ", ".join(name for name in units.KEYS if name in runs.tables)
         raise ValueError(f"{y}: write TABLE.COLUMN with TABLE one of {tables}")
-    columns = _numbers(runs, table)
+    columns = _numbers(table)
     if column not in columns:
         raise ValueError(f"{y}: no such column{show.near(column, columns)}; `{table}` has {', '.join(columns)}")
-    return table, column
+    return units.COLUMNS[table, column]
 
 
-def _numbers(runs: Results, table: str) -> list[str]:
-    skipped = {*runs.keys, "point", "replication", *units.KEYS[table]}
-    return [name for name, values in runs.table(table).items() if name not in skipped and values.dtype.kind in "iuf"]
+def _numbers(table: str) -> list[str]:
+    of_table = (column for column in units.COLUMNS.values() if column.table == table)
+    return [column.name for column in of_table if column.role not in ("key", "label")]
 
 
-def _roles(runs: Results, table: str, column: str, choice: Choice) -> Roles:
-    every = [*runs.keys, *units.KEYS[table]]
+def _roles(runs: Results, column: Column, choice: Choice) -> Roles:
+    every = [*runs.keys, *units.KEYS[column.table]]
     lines = [_key(every, f"by {name}", name) for name in choice.by]
     x = _key(every, f"x {choice.x}", choice.x) if choice.x else _default(runs, every, lines)
     if x in lines:
@@ -94,7 +94,7 @@ def _roles(runs: Results, table: str, column: str, choice: Choice) -> Roles:
     rest = [key for key in every if key not in (x, *lines)]
     if not choice.by:
         return Roles(x, rest, [])
-    summed = units.KEYS[table] if units.counted(column) else ()
+    summed = units.KEYS[column.table] if column.role == "count" else ()
     return Roles(x, lines, [key for key in rest if key not in summed])
 
 
@@ -115,22 +115,16 @@ def _default(runs: Results, every: Sequence[str], lines: Sequence[str]) -> str:
     return numbers if numbers in free else free[0]
 
 
-def _cells(runs: Results, table: str, column: str, keys: Sequence[str]) -> dict[Group, Values]:
+def _cells(runs: Results, column: Column, keys: Sequence[str]) -> dict[Group, Values]:
     """Summed over what is not named, or the one row of a replication."""
-    if units.counted(column):
-        return runs.totals(table, column, by=keys)
-    return runs.values(table, column, by=keys, missing=math.nan)
+    if column.role == "count":
+        return runs.totals(column.table, column.name, by=keys)
+    return runs.values(column.table, column.name, by=keys, missing=column.missing)
 
 
-def _largest(column: str, values: Values) -> float:
+def _largest(column: Column, values: Values) -> float:
     estimate = grid.known(column, values)
     return abs(estimate.mean) if estimate else 0.0
-
-
-def _label(runs: Results, column: str, scale: units.Scale) -> str:
-    name = units.named(column)[0]
-    shown = accounting.headed(runs.points, column, name)
-    return f"{shown}, {scale.unit}" if scale.unit and scale.unit != name else shown
 
 
 def _axis(key: str, texts: Sequence[str]) -> Axis:

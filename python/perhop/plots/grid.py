@@ -15,6 +15,7 @@ from perhop.plots.axis import Axis, named, numeric, rows, x_axis
 from perhop.plots.names import LONGEST, shortened
 from perhop.results import Results
 from perhop.stats import Interval
+from perhop.units import Column
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,8 +34,8 @@ class Quantity:
 
     label: str
     values: dict[Group, Values]
-    column: str = ""
-    """Whose values they are, if they are a column's."""
+    column: Column
+    """Whose values they are, or of what kind."""
     factor: float = 1.0
     """What they are shown in, over what the column has."""
 
@@ -50,7 +51,7 @@ Chart = dict[str, Lines]
 """Panel -> line -> positions with mean and interval."""
 
 
-def known(column: str, values: Values) -> Interval | None:
+def known(column: Column, values: Values) -> Interval | None:
     """Mean and interval over the replications that have the column's quantity; `None` if none has."""
     present = values[~np.isnan(values)]
     return measured.interval(column, present) if len(present) else None

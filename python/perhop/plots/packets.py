@@ -12,14 +12,13 @@ from perhop.plots import axis, grid, style
 from perhop.plots.axis import rows
 from perhop.plots.grid import Quantity
 from perhop.results import Results
+from perhop.units import LOST
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Counts = dict[Group, Values]
 ROWS = ("hop", "class", "colour")
-PERCENT = "packets_percent"
-"""What shares are called, which end at 0 and 100."""
 
 
 def colours(runs: Results) -> Figure:
@@ -73,13 +72,13 @@ def _shares(parts: dict[str, Counts], whole: Counts) -> dict[str, Counts]:
 def _drawn(runs: Results, shares: dict[str, Counts], look: dict[str, str]) -> Figure:
     """Stacked bars of a single point; means with intervals over a sweep."""
     if len(runs.points) > 1:
-        return grid.facets(runs, [Quantity(f"{part}, %", of, PERCENT) for part, of in shares.items()])
+        return grid.facets(runs, [Quantity(f"{part}, %", of, LOST) for part, of in shares.items()])
     names = list(dict.fromkeys(" ".join(group) for of in shares.values() for group in of))
     named = {part: {" ".join(group): values for group, values in of.items()} for part, of in shares.items()}
     figure, (axes,) = style.panels(1, 1, 0.5 + 0.3 * len(names))
     left = np.zeros(len(names))
     for part, of in named.items():
-        estimates = [grid.known(PERCENT, of[name]) if name in of else None for name in names]
+        estimates = [grid.known(LOST, of[name]) if name in of else None for name in names]
         widths = np.array([estimate.mean if estimate else 0.0 for estimate in estimates])
         axes.barh(range(len(names)), widths, 0.66, left, color=look[part], label=part)
         left += widths

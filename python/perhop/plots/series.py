@@ -12,11 +12,13 @@ from perhop.columns import Columns, Values
 from perhop.plots import style
 from perhop.plots.names import shortened
 from perhop.results import Results
+from perhop.units import Column
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+PACKETS, BYTES = (units.COLUMNS["events", name] for name in ("queue_packets", "queue_bytes"))
 MOST_POINTS = 6
 MOST_LINES = 16
 
@@ -46,19 +48,19 @@ def over_time(runs: Results) -> Figure:
     """What each traffic delivers over time, from one sample to the next."""
     chosen = [_rates(runs, i) for i in range(len(_points(runs, "flow_series")))]
     top = max((float(line.value.max(initial=0.0)) for of in chosen for line in of.values()), default=0.0)
-    scale = units.scaled("_bit_s", top)
+    scale = units.DELIVERED.scaled(top)
     of = [{name: Line(t, v * scale.factor) for name, (t, v) in lines.items()} for lines in chosen]
-    return _drawn(runs, of, f"{accounting.named(runs.points, 'delivered')}, {scale.unit}")
+    return _drawn(runs, of, accounting.headed(runs.points, units.DELIVERED, scale.unit))
 
 
 def queue(runs: Results) -> Figure:
     """Packets waiting and their average at the ports where two ever waited at once, by queue where it has several."""
-    return _of_series(runs, Kind("_packets", "waiting", "two packets never waited at once at any port"), _queues)
+    return _of_series(runs, Kind(PACKETS, "waiting", "two packets never waited at once at any port"), _queues)
 
 
 def bucket(runs: Results) -> Figure:
     """Tokens of every conditioner's buckets."""
-    return _of_series(runs, Kind("_bytes", "tokens", "no conditioner of this run has a bucket"), _buckets)
+    return _of_series(runs, Kind(BYTES, "tokens", "no conditioner of this run has a bucket"), _buckets)
 
 
 def _queues(lines: dict[Of, Line]) -> dict[Of, Line]:
@@ -72,9 +74,9 @@ def _buckets(lines: dict[Of, Line]) -> dict[Of, Line]:
 
 
 class Kind(NamedTuple):
-    """What a plot of `series` shows: the ending of its quantities, what they are, why there may be none."""
+    """What a plot of `series` shows: a column like its quantities, what they are, why there may be none."""
 
-    ending: str
+    column: Column
     what: str
     without: str
 
@@ -84,9 +86,9 @@ def _of_series(runs: Results, kind: Kind, choose: Callable[[dict[Of, Line]], dic
     if not any(chosen):
         raise ValueError(kind.without)
     top = max(float(line.value.max()) for lines in chosen for line in lines.values())
-    scale = units.scaled(kind.ending, top)
+    scale = kind.column.scaled(top)
     scaled = [{of.label: Line(t, v * scale.factor) for of, (t, v) in lines.items()} for lines in chosen]
-    what = accounting.headed(runs.points, kind.ending, kind.what)
+    what = accounting.named(runs.points, kind.what) if kind.column.accounted else kind.what
     return _drawn(runs, scaled, f"{what}, {scale.unit}")
 
 

@@ -34,7 +34,7 @@ def delivered(runs: Results) -> Figure:
 def drawn(runs: Results, found: Sequence[Answer]) -> Figure:
     """The picture of these answers."""
     largest = max((max(a.offered.mean, a.delivered.mean, a.contract_bit_s or 0.0) for a in found), default=0.0)
-    scale = units.scaled("_bit_s", largest)
+    scale = units.DELIVERED.scaled(largest)
     axis = x_axis(runs)
     panels = _panels(runs, axis, found) if axis.key else {}
     figure = _areas(runs, axis, panels, scale) if 0 < len(panels) <= MOST_PANELS else _bars(runs, found, scale)
@@ -122,7 +122,7 @@ def _bars(runs: Results, found: Sequence[Answer], scale: Scale) -> Figure:
     axes.set_ylim(len(found) - 0.4, -0.6)
     axes.set_xlim(left=0)
     axes.grid(visible=False, axis="y")
-    axes.set_xlabel(f"{accounting.named(runs.points, 'delivered')}, {scale.unit}")
+    axes.set_xlabel(accounting.headed(runs.points, units.DELIVERED, scale.unit))
     return figure
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from perhop import accounting, units
 from perhop.answer import Answer, Between
 from perhop.columns import short
-from perhop.reporting.tables import Look
+from perhop.reporting.tables import written
 from perhop.results import Results
 from perhop.shapes import ContractDict
 from perhop.stats import Interval
@@ -54,17 +54,17 @@ class AnswerTable:
 
 def table(runs: Results, found: Sequence[Answer]) -> AnswerTable:
     """Contract, offered, delivered, lost and delay, by class at each point."""
-    looks, rate = _looks(found), scale_of(found)
+    scales, rate = _scales(found), scale_of(found)
     rows = [
         AnswerRow(
             [*runs.points[a.point].labels.values(), a.name],
             [_rate(a.name, contract, rate, len(found)) for contract in a.contracts],
-            [_text(_numbers(a)[name], look) for name, look in looks.items()],
+            [_text(_numbers(a)[name], scale) for name, scale in scales.items()],
         )
         for a in found
     ]
     rates = {name: accounting.named(runs.points, name) for name in ("contract", *RATES)}
-    named = (f"{rates.get(name, name)}, {look.scale.unit}" for name, look in looks.items())
+    named = (f"{rates.get(name, name)}, {scale.unit}" for name, scale in scales.items())
     headings = [f"{rates['contract']}, {rate.unit}", *named]
     return AnswerTable([*(short(key) for key in runs.keys), "class", *headings], rows, len(runs.keys) + 1)
 
@@ -75,24 +75,18 @@ def _numbers(a: Answer) -> dict[str, Interval | Between | None]:
     return rates | {"lost": a.lost, "delay p50": a.p50, "delay p99": a.p99}
 
 
-def _looks(found: Sequence[Answer]) -> dict[str, Look]:
+def _scales(found: Sequence[Answer]) -> dict[str, units.Scale]:
     """Of each column: one unit for all rates, one for both delays. What is in contract only where something is."""
     rows = list(map(_numbers, found))
     names = [name for name in (rows[0] if rows else ()) if name != GREEN or any(a.green for a in found)]
-    columns = {name: [_high(row[name]) for row in rows] for name in names}
-    longest = max((value.mean for value in columns.get("delay p99", ()) if value), default=0.0)
-    ms = units.scaled("_ms", longest)
-    scales = {"lost": units.Scale("%", 1.0), "delay p50": ms, "delay p99": ms}
-    return {name: Look.of(scales.get(name, scale_of(found)), column) for name, column in columns.items()}
-
-
-def _high(value: Interval | Between | None) -> Interval | None:
-    return value.high if isinstance(value, Between) else value
+    delay = units.DELAY.scaled(max((a.p99.high.mean for a in found if a.p99), default=0.0))
+    scales = {"lost": units.Scale(*units.LOST.usual), "delay p50": delay, "delay p99": delay}
+    return {name: scales.get(name, scale_of(found)) for name in names}
 
 
 def scale_of(found: Sequence[Answer]) -> units.Scale:
     """One unit for all rates."""
-    return units.scaled("_bit_s", max((max(a.offered.mean, a.delivered.mean) for a in found), default=0.0))
+    return units.DELIVERED.scaled(max((max(a.offered.mean, a.delivered.mean) for a in found), default=0.0))
 
 
 def _rate(name: str, contract: ContractDict, scale: units.Scale, rows: int) -> Rate:
@@ -108,19 +102,19 @@ def _source(name: str, contract: ContractDict) -> str:
     return f"{each}{contract['conditioner']} at {contract['hop']}{shared}"
 
 
-def _text(value: Interval | Between | None, look: Look) -> str:
+def _text(value: Interval | Between | None, scale: units.Scale) -> str:
     """The one value if its colours agree to three digits, else from the lowest to the highest."""
     if not isinstance(value, Between):
-        return look.text(value)
-    digits = min(look.decimals, units.places(value.high.mean * look.scale.factor, 3))
-    low, high = (f"{end.mean * look.scale.factor:.{digits}f}" for end in (value.low, value.high))
-    return look.text(value.high) if low == high else f"{low} to {high}"
+        return written(value, scale)
+    low, high = (f"{end.mean * scale.factor:#.3g}".rstrip(".") for end in (value.low, value.high))
+    return written(value.high, scale) if low == high else f"{low} to {high}"
 
 
 def explained(found: Sequence[Answer], *, changing: bool) -> list[str]:
     """What the columns mean, as far as these answers need it."""
     out = [
-        "Offered is what arrived at the first port on the way, lost is what was dropped on the way in per cent of it."
+        "Offered is what arrived at the first port on the way; lost are packets dropped on the way, in per cent of "
+        "those and the delivered."
     ]
     if any(a.contracts for a in found):
         out.append(
@@ -132,13 +126,15 @@ def explained(found: Sequence[Answer], *, changing: bool) -> list[str]:
             out.append("Of it green is what was delivered in contract: what is green at the end of its way.")
     else:
         out.append("No conditioner with a cir takes any of this traffic, so there is no contract to compare with.")
-    looks = _looks(found)
-    if any(" to " in _text(_numbers(a)[name], look) for a in found for name, look in looks.items()):
+    if any(" to " in _text(_numbers(a)[name], scale) for a in found for name, scale in _scales(found).items()):
         out.append("A delay from one value to another: those of the class's colours; its own quantile is between them.")
     mixed = [a.name for a in found if a.mixed]
     if mixed:
         names = ", ".join(dict.fromkeys(mixed))
-        out.append(f"ACKs of {names} pass the same ports as its data: offered and lost count them, delivered does not.")
+        out.append(
+            f"ACKs of {names} pass the same ports as its data: offered counts them, delivered does not. Drops are not "
+            "told apart there, so that nothing is said of loss where data and ACKs share a port."
+        )
     return out
 
 

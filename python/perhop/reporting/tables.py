@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -12,6 +11,7 @@ from perhop.columns import Group, short
 from perhop.plots.grid import known
 from perhop.results import Results
 from perhop.stats import Interval
+from perhop.units import Column
 
 Estimates = dict[Group, Interval]
 """By the number of the point and the names of the row."""
@@ -31,7 +31,7 @@ class Tabled:
 class Share(NamedTuple):
     """A column in per cent of another one, replication by replication."""
 
-    label: str
+    words: str
     column: str
     of: str
 
@@ -43,7 +43,7 @@ class Columns(NamedTuple):
     columns: tuple[str | Share, ...]
 
 
-LOST = Share("dropped", "dropped_packets", "arrived_packets")
+DROPPED = Share("dropped", "dropped_packets", "arrived_packets")
 MARKED = Share("marked", "marked_packets", "arrived_packets")
 
 TABLES = {
@@ -57,7 +57,7 @@ TABLES = {
     ),
     "summary": Columns(
         "At each port, by class and colour",
-        ("arrived_packets", LOST, MARKED, "wait_mean_ms", "wait_p99_ms"),
+        ("arrived_packets", DROPPED, MARKED, "wait_mean_ms", "wait_p99_ms"),
     ),
     "conditioners": Columns("Conditioners: colour in, colour out", ("packets", "bytes")),
     "links": Columns(
@@ -72,25 +72,22 @@ WAIT = 1.0
 
 def tabled(runs: Results, name: str) -> Tabled:
     """A row for each point and row of a table of results; idle ports and columns without values are omitted."""
-    title, columns = TABLES[name]
+    title, names = TABLES[name]
+    columns = [of if isinstance(of, Share) else units.COLUMNS[name, of] for of in names]
     keys = units.KEYS[name]
-    found = {_label(column): _estimates(runs, name, column) for column in columns}
+    found = {column.words: _estimates(runs, name, column) for column in columns}
     groups = list(dict.fromkeys(group for of in found.values() for group in of))
     busy, idle = _busy(runs) if name in ("summary", "links") else (None, 0)
     if busy is not None:
         groups = [group for group in groups if (int(group[0]), group[1]) in busy]
-    shown = {label: of for label, of in found.items() if any(_says(of.get(group)) for group in groups)}
-    looks = {c: Look.of(_scale(c, shown[_label(c)]), shown[_label(c)].values()) for c in columns if _label(c) in shown}
-    headings = [
-        *(short(key) for key in runs.keys),
-        *keys,
-        *(_heading(runs, c, look.scale) for c, look in looks.items()),
-    ]
+    shown = [c for c in columns if any(_says(found[c.words].get(group)) for group in groups)]
+    scales = {c.words: _scale(c, found[c.words]) for c in shown}
+    headings = [*(short(key) for key in runs.keys), *keys, *(_heading(runs, c, scales[c.words].unit) for c in shown)]
     rows = [
         [
             *runs.points[int(group[0])].labels.values(),
             *group[1:],
-            *(look.text(shown[_label(c)].get(group)) for c, look in looks.items()),
+            *(written(found[c.words].get(group), scales[c.words]) for c in shown),
         ]
         for group in groups
     ]
@@ -104,44 +101,19 @@ def _note(idle: int) -> str:
     return f"{ports} hidden: no conditioner, nothing dropped or marked, 99 % of packets waited less than {WAIT:g} ms."
 
 
-@dataclass(frozen=True)
-class Look:
-    """How a column's values are written: their unit, and no more decimals than the largest of them needs."""
-
-    scale: units.Scale
-    decimals: int
-
-    @staticmethod
-    def of(scale: units.Scale, values: Iterable[Interval | None]) -> Look:
-        """That fits all of them."""
-        means = [abs(value.mean) for value in values if value is not None and not math.isnan(value.mean)]
-        largest = max(means, default=0.0) * scale.factor
-        return Look(scale, units.places(largest, units.DIGITS))
-
-    def text(self, value: Interval | None) -> str:
-        """A mean with its interval; without it if all replications agree."""
-        return units.estimate(value, self.scale.factor, self.decimals).removesuffix(" ±0")
+def written(value: Interval | None, scale: units.Scale) -> str:
+    """A mean with its interval, in a unit."""
+    return "-" if value is None else str(value.scaled(scale.factor))
 
 
-def _label(column: str | Share) -> str:
-    return column if isinstance(column, str) else column.label
-
-
-def _scale(column: str | Share, of: Estimates) -> units.Scale:
+def _scale(column: Column | Share, of: Estimates) -> units.Scale:
     if isinstance(column, Share):
-        return units.Scale("%", 1.0)
-    if column == "utilisation":
-        return units.Scale("%", 100.0)
-    ending = f"_{column}" if column in ("packets", "bytes") else column
-    return units.scaled(ending, max((abs(e.mean) for e in of.values() if not math.isnan(e.mean)), default=0.0))
+        return units.Scale(*units.LOST.usual)
+    return column.scaled(max((abs(e.mean) for e in of.values() if not math.isnan(e.mean)), default=0.0))
 
 
-def _heading(runs: Results, column: str | Share, scale: units.Scale) -> str:
-    if isinstance(column, Share):
-        return f"{column.label}, {scale.unit}"
-    name = units.named(column)[0]
-    shown = accounting.headed(runs.points, column, name)
-    return f"{shown}, {scale.unit}" if scale.unit and scale.unit != name else shown
+def _heading(runs: Results, column: Column | Share, unit: str) -> str:
+    return f"{column.words}, {unit}" if isinstance(column, Share) else accounting.headed(runs.points, column, unit)
 
 
 def _says(value: Interval | None) -> bool:
@@ -149,15 +121,15 @@ def _says(value: Interval | None) -> bool:
     return value is not None and not math.isnan(value.mean) and (value.mean != 0 or value.half > 0)
 
 
-def _estimates(runs: Results, table: str, column: str | Share) -> Estimates:
+def _estimates(runs: Results, table: str, column: Column | Share) -> Estimates:
     by = ["point", *units.KEYS[table]]
     if isinstance(column, Share):
         whole = runs.totals(table, column.of, by=by)
         parts = runs.totals(table, column.column, by=by)
-        estimates = {group: known("lost_percent", 100 * parts[group][n > 0] / n[n > 0]) for group, n in whole.items()}
+        estimates = {group: known(units.LOST, 100 * parts[group][n > 0] / n[n > 0]) for group, n in whole.items()}
     else:
-        missing = 0.0 if units.counted(column) else math.nan
-        estimates = {g: known(column, v) for g, v in runs.values(table, column, by=by, missing=missing).items()}
+        cells = runs.values(table, column.name, by=by, missing=column.missing)
+        estimates = {group: known(column, values) for group, values in cells.items()}
     return {group: value for group, value in estimates.items() if value is not None}
 
 

@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from perhop import _core
-from perhop.hands import Hands, Threads, Work
+from perhop.hands import Hands, Threads, Work, span
 from perhop.in_force import toml
 from perhop.shapes import ReplicationDict
 from perhop.studies.quantities import Tables
@@ -316,7 +316,7 @@ Measured = tuple[int, int, dict[str, float]]
 
 def _work(job: Job, seed: int) -> Work:
     take = partial(_measured, job.set.method.quantities)
-    return Work(job.scenario.seeded(seed), range(job.before, job.replications), take=take)
+    return Work(job.scenario.seeded(seed), take).asking(replications=span(range(job.before, job.replications)))
 
 
 def _measured(quantities: Callable[[Tables], dict[str, float]], result: ReplicationDict) -> Measured:

@@ -3,6 +3,8 @@
 use super::quantity;
 use clap::Args;
 use perhop_core::units::Span;
+use serde::{Serialize, Serializer};
+use serde_json::json;
 
 /// Where replications run.
 #[derive(Args, Debug)]
@@ -13,6 +15,14 @@ pub struct Cluster {
     /// Work in one task of the cluster
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = chunk, requires = "cluster")]
     pub chunk: Span,
+}
+
+/// `null` for this machine alone.
+impl Serialize for Cluster {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let chunk_s = self.chunk.seconds();
+        self.cluster.as_ref().map(|address| json!({ "address": address, "chunk_s": chunk_s })).serialize(serializer)
+    }
 }
 
 fn chunk(text: &str) -> Result<Span, String> {

@@ -2,10 +2,10 @@
 
 mod capture;
 mod cluster;
+mod for_python;
 /// Examples of each verb.
 pub mod examples;
 mod list;
-mod request;
 mod results;
 mod simulate;
 mod tune;
@@ -16,11 +16,10 @@ use std::str::FromStr;
 
 pub use capture::{Mark, Meter, Through};
 pub use cluster::Cluster;
+pub use for_python::ForPython;
 pub use list::{Completions, Init, List, Man};
-pub use request::Request;
-pub(crate) use request::cluster;
 pub use results::{Compare, Map, Plot, Report, Reproduce, Runs};
-pub use simulate::{Check, Explain, Format, Lab, Output, Run, Settings, Shown, Source, Sweep, System, Trace, Traced};
+pub use simulate::{Check, Explain, Format, Lab, Run, Settings, Source, Sweep, System};
 pub use tune::{ByHand, Tunable, Tune};
 
 /// A quantity with its unit.

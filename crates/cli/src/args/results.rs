@@ -3,11 +3,13 @@
 use super::Cluster;
 use clap::Args;
 use clap::builder::{RangedI64ValueParser, RangedU64ValueParser};
+use perhop_runs::request::utf8;
 use perhop_scenario::bounds::{JOBS, SEED, SEEDS};
+use serde::Serialize;
 use std::path::PathBuf;
 
 /// `reproduce`
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Serialize)]
 pub struct Reproduce {
     /// `all` papers, some (pam-fsam, pps, msvb-sio, redp, rtt-rto), studies (pf-fig2), `today`, or `everything`: the papers in
     /// all settings, `today` and every map
@@ -15,6 +17,7 @@ pub struct Reproduce {
     pub what: Vec<String>,
     /// How many runs of each point.
     #[command(flatten)]
+    #[serde(flatten)]
     pub seeds: Seeds,
     /// Threads; 0 is one for each core
     #[arg(short, long, default_value_t = 0, value_parser = RangedU64ValueParser::<usize>::new().range(JOBS.range()))]
@@ -24,6 +27,7 @@ pub struct Reproduce {
     pub cluster: Cluster,
     /// Where report, figures and samples go
     #[arg(long, default_value = "reproduction", value_name = "DIR")]
+    #[serde(serialize_with = "utf8")]
     pub out: PathBuf,
     /// Exit 1 if a hard claim is not reproduced
     #[arg(long)]
@@ -31,7 +35,7 @@ pub struct Reproduce {
     /// Show the studies and their claims, run nothing
     #[arg(long)]
     pub list: bool,
-    /// Readings where the paper is silent: headline (the nearest to its printed numbers), frozen, era, fitted, kindest, or all
+    /// Readings where the paper is silent: headline (the nearest to its printed numbers), frozen, era, kindest, or all
     #[arg(long, default_value = "headline", value_name = "NAME")]
     pub setting: String,
     /// Also run the rivals of a mechanism that were not run beside it: does a claim tell them apart?
@@ -40,9 +44,6 @@ pub struct Reproduce {
     /// Re-run the grid of open readings and write its table
     #[arg(long)]
     pub readings: bool,
-    /// Search the open readings for those nearest to the paper's printed tables, and write them as a setting
-    #[arg(long, conflicts_with = "readings")]
-    pub fit: bool,
 }
 
 /// A number of seeds; an interval needs two.
@@ -51,7 +52,7 @@ fn seeds(least: i64) -> RangedI64ValueParser<u32> {
 }
 
 /// Seeds of `reproduce`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Serialize)]
 pub struct Seeds {
     /// 3 seeds instead of 10, full durations
     #[arg(long)]
@@ -65,7 +66,7 @@ pub struct Seeds {
 }
 
 /// `map`
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Serialize)]
 pub struct Map {
     /// Maps by name, or those of a claim (pf-fig7/tcp-order-n10), a study or a paper; all without any
     pub what: Vec<String>,
@@ -83,6 +84,7 @@ pub struct Map {
     pub cluster: Cluster,
     /// Where pictures and points go; a map that was broken off there is taken up again
     #[arg(long, default_value = "maps", value_name = "DIR")]
+    #[serde(serialize_with = "utf8")]
     pub out: PathBuf,
     /// Show the maps, run nothing
     #[arg(long)]
@@ -101,10 +103,11 @@ pub struct Runs {
 }
 
 /// `plot`
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Serialize)]
 pub struct Plot {
     /// Directories or names of runs: runs/SCENARIO, runs/SCENARIO/NAME
     #[arg(required_unless_present = "list")]
+    #[serde(serialize_with = "utf8")]
     pub runs: Vec<PathBuf>,
     /// Which plot [default: throughput]
     #[arg(long, conflicts_with_all = ["y", "x", "by"])]
@@ -120,6 +123,7 @@ pub struct Plot {
     pub by: Vec<String>,
     /// File to write: .png, .svg or .pdf
     #[arg(short, long, value_name = "FILE")]
+    #[serde(serialize_with = "utf8")]
     pub output: Option<PathBuf>,
     /// List the available plots, and what --y takes
     #[arg(long)]
@@ -127,22 +131,26 @@ pub struct Plot {
 }
 
 /// `report`
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Serialize)]
 pub struct Report {
     /// Directories or names of runs: runs/SCENARIO, runs/SCENARIO/NAME
     #[arg(required = true)]
+    #[serde(serialize_with = "utf8")]
     pub runs: Vec<PathBuf>,
     /// File to write
     #[arg(short, long, default_value = "report.html", value_name = "FILE")]
+    #[serde(serialize_with = "utf8")]
     pub output: PathBuf,
 }
 
 /// `compare`
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Serialize)]
 pub struct Compare {
     /// Directory of a run
+    #[serde(serialize_with = "utf8")]
     pub a: PathBuf,
     /// Directory of another, of the same seed and replications
+    #[serde(serialize_with = "utf8")]
     pub b: PathBuf,
     /// What to compare, as in `traffic.goodput_bit_s`; repeat for more
     #[arg(long)]

@@ -1,19 +1,21 @@
 //! Scenarios: `check`, `explain`, `run`, `sweep`.
 
 use super::Cluster;
-use clap::builder::RangedU64ValueParser;
 use clap::{Args, ValueEnum};
-use perhop_scenario::bounds::JOBS;
+use perhop_runs::request::{Output, Shown, Traced, utf8};
+use serde::Serialize;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 /// A file and what the command line changes in it.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Serialize)]
 pub struct Source {
     /// Scenario file (TOML); - is standard input
+    #[serde(serialize_with = "utf8")]
     pub file: PathBuf,
     /// What is changed in it.
     #[command(flatten)]
+    #[serde(serialize_with = "super::for_python::assignments")]
     pub settings: Settings,
 }
 
@@ -80,64 +82,16 @@ pub enum System {
 }
 
 /// `lab`
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Serialize)]
 pub struct Lab {
     /// What to run in both.
     #[command(flatten)]
+    #[serde(flatten)]
     pub source: Source,
     /// Keep the kernel's console, commands and times in this directory
     #[arg(long, value_name = "DIR")]
+    #[serde(serialize_with = "utf8")]
     pub keep: Option<PathBuf>,
-}
-
-/// Where results go and how they are made.
-#[derive(Args, Debug)]
-pub struct Output {
-    /// Directory for all runs; with --cluster also s3://BUCKET/PREFIX
-    #[arg(long, default_value = "runs", value_name = "DIR")]
-    pub out: PathBuf,
-    /// Name of this run, with which its directories' names begin; `plot`, `report` and `compare` take DIR/SCENARIO/NAME
-    #[arg(long)]
-    pub name: Option<String>,
-    /// Threads; 0 is one for each core. Results do not depend on it
-    #[arg(short, long, default_value_t = 0, value_parser = RangedU64ValueParser::<usize>::new().range(JOBS.range()))]
-    pub jobs: usize,
-    /// One JSON object per line instead of tables
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// Which results are shown.
-#[derive(Args, Debug)]
-pub struct Shown {
-    /// Columns to show in place of the usual ones, as in `--show arrivals.delay_p999_ms,traffic.jain`
-    #[arg(long, value_name = "TABLE.COLUMN", value_delimiter = ',')]
-    pub show: Vec<String>,
-    /// Write the rows as comma-separated values, to FILE or in place of the tables
-    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-", conflicts_with = "json")]
-    pub csv: Option<PathBuf>,
-}
-
-/// What is written beside the results.
-#[derive(Args, Debug)]
-pub struct Traced {
-    /// Also write series of queue lengths and gauges (every 100 ms unless the scenario sets an interval), or a row for each
-    /// packet at each port
-    #[arg(long, value_name = "WHAT", value_enum, value_delimiter = ',')]
-    pub trace: Vec<Trace>,
-    /// Also say how far EF stays behind its rate at a port (RFC 3246: E_a, E_p), as in
-    /// `--ef 'C -> E2,rate=2Mbit/s,for=EF+CS5'`; with `class=NAME` the packets of a class; repeat for more
-    #[arg(long, value_name = "PORT[,rate=RATE][,for=DSCP]")]
-    pub ef: Vec<String>,
-}
-
-/// What may be traced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Trace {
-    /// `series.parquet`, `flow_series.parquet`
-    Series,
-    /// `events.parquet`
-    Events,
 }
 
 /// `run`

@@ -1,9 +1,9 @@
 //! `--missing`: what a second job array should run.
 
-use crate::args::Sweep;
 use crate::watch::Terminal;
 use crate::{Exit, Failure, complain, say};
 use perhop_core::units::counted;
+use perhop_runs::request::Request;
 use perhop_runs::run::{RunOptions, missing};
 use perhop_scenario::Point;
 use serde_json::json;
@@ -12,7 +12,7 @@ use std::num::NonZeroUsize;
 
 /// Prints the parts of a job array in which something is missing; as JSON, every point of which something is.
 pub(super) fn say(
-    args: &Sweep,
+    request: &Request,
     parts: Option<NonZeroUsize>,
     points: &[Point],
     options: &RunOptions,
@@ -20,7 +20,7 @@ pub(super) fn say(
     let terminal = Terminal::new("points");
     let found = missing(points, options, &terminal)?;
     terminal.clear();
-    if args.output.json {
+    if request.asked.output.json {
         let lacking = points.iter().zip(&found).filter(|(_, missing)| !missing.is_empty());
         lacking.for_each(|(point, missing)| {
             say!("{}", json!({ "point": point.name, "number": point.index + 1, "replications": spans(missing) }));

@@ -50,23 +50,18 @@ pub fn load(dir: &Path) -> Result<Stored, Damaged> {
 }
 
 fn read_all(dir: &Path) -> Result<Stored, String> {
-    let (mut manifest, files) = (manifest(dir)?, files(dir)?);
-    let is_old = manifest.files_hash.is_empty();
-    if let ([entry], true) = (manifest.replications.as_slice(), is_old) {
-        manifest.files_hash = entry.result_hash.clone();
-    }
+    let (manifest, files) = (manifest(dir)?, files(dir)?);
     if hash_files(&files) != manifest.files_hash {
         return Err(difference(&files, &manifest));
     }
     let numbers: Vec<_> = manifest.replications.iter().map(|entry| entry.replication).collect();
     let mut tables = join::split(read(files)?, &numbers)?;
-    for (entry, tables) in manifest.replications.iter_mut().zip(&mut tables) {
+    for (entry, tables) in manifest.replications.iter().zip(&mut tables) {
         let found = hash(tables);
-        if found != entry.result_hash && !is_old {
+        if found != entry.result_hash {
             let (number, stated) = (entry.replication, &entry.result_hash);
             return Err(format!("the hash of replication {number} is {found}, its manifest says {stated}"));
         }
-        entry.result_hash = found;
         tables.extend((!entry.ef.is_empty()).then(|| ef::table(&entry.ef).table));
     }
     Ok(Stored { manifest, tables })
@@ -86,21 +81,8 @@ pub fn load_all(dirs: &[PathBuf]) -> Result<Vec<Stored>, Damaged> {
 /// # Errors
 /// What is wrong with it.
 pub fn manifest(dir: &Path) -> Result<Manifest, String> {
-    text(dir).map(|(_, manifest)| manifest)
-}
-
-/// The text of a directory's manifest, which is the one that was written.
-///
-/// # Errors
-/// As [`load`], of the manifest alone.
-pub fn manifest_text(dir: &Path) -> Result<String, Damaged> {
-    text(dir).map(|(text, _)| text).map_err(|what| Damaged { dir: dir.to_owned(), what })
-}
-
-fn text(dir: &Path) -> Result<(String, Manifest), String> {
     let text = fs::read_to_string(dir.join(MANIFEST)).map_err(|e| format!("{MANIFEST} cannot be read: {e}"))?;
-    let manifest = Manifest::from_json(&text).map_err(|e| format!("{MANIFEST} {e}"))?;
-    Ok((text, manifest))
+    Manifest::from_json(&text).map_err(|e| format!("{MANIFEST} {e}"))
 }
 
 /// The bytes of its tables that are there, in the order of [`tables::NAMES`].

@@ -15,7 +15,7 @@ pub struct Manifest {
     /// What they have in common.
     #[serde(flatten)]
     pub common: Common,
-    /// Of the bytes of all tables' files; empty in older manifests, whose `result_hash` is that.
+    /// Of the bytes of all tables' files.
     pub files_hash: String,
     /// Each of them, by number.
     pub replications: Vec<Entry>,
@@ -41,8 +41,7 @@ pub struct Common {
     /// Every value in force, as TOML.
     pub effective: String,
     /// The position of the point in its grid.
-    #[serde(default)]
-    pub index: Option<usize>,
+    pub index: usize,
     /// How the run was called.
     #[serde(flatten)]
     pub identity: Identity,
@@ -99,26 +98,25 @@ impl Manifest {
         }
     }
 
-    /// Reads what [`Manifest::to_json`] gave. An older one has no hash.
+    /// Reads what [`Manifest::to_json`] gave.
     ///
     /// # Errors
     /// The first field that is missing or of another type; a text that is not the one that was written.
     pub fn from_json(text: &str) -> Result<Self, String> {
         let (read, stated) = Self::read(text).map_err(|error| format!("cannot be read: {error}"))?;
         let found = hash_manifest(text.rsplit_once(HASH).map_or(text, |(body, _)| body));
-        match stated.filter(|stated| *stated != found) {
-            Some(stated) => Err(format!("was altered: its hash is {found}, it says {stated}")),
-            None => Ok(read),
+        match stated == found {
+            true => Ok(read),
+            false => Err(format!("was altered: its hash is {found}, it says {stated}")),
         }
     }
 
     /// With the hash that it states.
-    fn read(text: &str) -> serde_json::Result<(Self, Option<String>)> {
+    fn read(text: &str) -> serde_json::Result<(Self, String)> {
         #[derive(Deserialize)]
         struct Rest {
-            #[serde(default)]
             files_hash: String,
-            manifest_hash: Option<String>,
+            manifest_hash: String,
             replications: Option<Vec<Entry>>,
         }
         let (common, rest) = (serde_json::from_str(text)?, serde_json::from_str::<Rest>(text)?);
@@ -139,11 +137,11 @@ pub struct Effort {
     pub wall_s: f64,
 }
 
-/// How a run was called: the same for all its replications. Manifests once had none of it.
+/// How a run was called: the same for all its replications.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
 pub struct Identity {
     /// The name given with `--name`.
+    #[serde(deserialize_with = "stated")]
     pub name: Option<String>,
     /// The scenario's file.
     pub file: String,
@@ -154,7 +152,13 @@ pub struct Identity {
     /// What all points of the sweep share: [`crate::Sweep::base_hash`].
     pub base_hash: String,
     /// When the run began, in seconds since 1970 (UTC).
+    #[serde(deserialize_with = "stated")]
     pub started_s: Option<u64>,
+}
+
+/// What may be null; without this serde would take it for null where it is missing.
+fn stated<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+    Option::deserialize(deserializer)
 }
 
 impl Identity {

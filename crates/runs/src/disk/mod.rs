@@ -78,7 +78,7 @@ pub fn hash(tables: &[Table]) -> String {
     digits(hashed.0.update(&hashed.1))
 }
 
-/// Hash of files: BLAKE3 of their bytes, 16 hexadecimal digits. (In manifests without `files_hash` it is `result_hash`.)
+/// Hash of files: BLAKE3 of their bytes, 16 hexadecimal digits.
 pub fn hash_files(files: &[(&'static str, Vec<u8>)]) -> String {
     let mut hasher = blake3::Hasher::new_derive_key("perhop results v1");
     for (name, bytes) in files {

@@ -8,6 +8,7 @@ use crate::disk::write::{self, Draft};
 use crate::disk::{self, Common, Damaged, Effort, Entry};
 use crate::ef::{self, Found as Answer};
 use crate::events::{self, Writer};
+use crate::request::Trace;
 use perhop_scenario::simulation::simulation;
 use perhop_scenario::sweep::Point;
 use perhop_scenario::tables::columns::Table;
@@ -18,7 +19,6 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Mutex, OnceLock, PoisonError};
-use std::time::Duration;
 
 /// A point of a run, with what its replications share.
 pub(super) struct AtPoint<'a> {
@@ -43,7 +43,7 @@ impl<'a> AtPoint<'a> {
         let dir = options.out.as_ref().map(|out| disk::point_dir(out, point));
         Ok(Self {
             point,
-            ef: ef::checks(&options.ef, &point.scenario).map_err(RunError::Asked)?,
+            ef: ef::checks(&options.traced.ef, &point.scenario).map_err(RunError::Asked)?,
             open: AtomicUsize::new(options.replications.len()),
             gathered: Gathered::default(),
             kept: dir.clone().filter(|_| options.resume).map(Kept::new),
@@ -68,7 +68,7 @@ impl<'a> AtPoint<'a> {
             seed: self.seed(),
             perhop: env!("CARGO_PKG_VERSION").to_owned(),
             effective: self.point.scenario.effective(),
-            index: Some(self.point.index),
+            index: self.point.index,
             identity: options.identity.clone(),
         })
     }
@@ -79,7 +79,9 @@ impl<'a> AtPoint<'a> {
 
     /// Whether its small replications are written together. One that has no others is not, and what may be large is not.
     fn gathers(&self, options: &RunOptions) -> bool {
-        options.replications.len() > 1 && !options.events && self.point.scenario.settings().sample.is_none()
+        options.replications.len() > 1
+            && !options.traced.has(Trace::Events)
+            && self.point.scenario.settings().sample.is_none()
     }
 }
 
@@ -113,7 +115,7 @@ impl Job<'_> {
     /// The replication if it is on disk, with all that is asked for.
     fn existing(&self) -> Option<Result<Found, Damaged>> {
         let found = self.at.kept.as_ref()?.find(self.replication, self.at.common(self.options))?;
-        let has_all = |found: &Found| !self.options.events || disk::events_file(&found.dir).exists();
+        let has_all = |found: &Found| !self.options.traced.has(Trace::Events) || disk::events_file(&found.dir).exists();
         Some(found).filter(|found| found.as_ref().map_or(true, has_all))
     }
 
@@ -129,7 +131,7 @@ impl Job<'_> {
         plan.probes.taps.extend_from_slice(&self.options.taps);
         plan.probes.ef = self.at.ef.clone();
         let dir = self.at.dir.as_ref().map(|dir| disk::directory(dir, &(self.replication..=self.replication)));
-        let with_events = dir.as_deref().filter(|_| self.options.events);
+        let with_events = dir.as_deref().filter(|_| self.options.traced.has(Trace::Events));
         let draft = with_events.map(Draft::begin).transpose().map_err(written)?;
         let Some(mut outcome) = self.simulate(&plan, draft.as_ref())? else { return Ok(None) };
         self.check(&outcome)?;
@@ -150,7 +152,7 @@ impl Job<'_> {
         };
         tables.extend((!entry.ef.is_empty()).then(|| ef::table(&entry.ef).table));
         let captured = (!self.options.taps.is_empty()).then(|| Box::new(outcome));
-        Ok(Some(Replication { wall, dir, captured, ..self.replication(entry, tables) }))
+        Ok(Some(Replication { wall, dir, captured, ..Replication::of(entry, tables) }))
     }
 
     /// The outcome; packets at ports go to the draft's file. `None` when interrupted.
@@ -214,23 +216,7 @@ impl Job<'_> {
         }
         tables.retain(|table| table.name != ef::NAME);
         tables.extend((!answers.is_empty()).then(|| ef::table(&answers).table));
-        let made = self.replication(Entry { ef: answers, ..entry }, tables);
+        let made = Replication::of(Entry { ef: answers, ..entry }, tables);
         Ok(Replication { reused: true, dir: Some(dir), ..made })
-    }
-
-    fn replication(&self, entry: Entry, tables: Vec<Table>) -> Replication {
-        Replication {
-            point: 0,
-            replication: self.replication,
-            tables,
-            ef: entry.ef,
-            hash: entry.result_hash,
-            packet_hops: entry.effort.packet_hops,
-            wall: Duration::ZERO,
-            reused: false,
-            note: None,
-            dir: None,
-            captured: None,
-        }
     }
 }

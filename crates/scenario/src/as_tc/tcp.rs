@@ -5,7 +5,7 @@ use crate::resolve::offered::Flowline;
 use crate::scenario::Scenario;
 use perhop_sim::plan::Offered;
 use perhop_sim::traffic::{TrafficModel as _, Transport};
-use perhop_sim::transport::{AckDelay, Bursts, CongestionLaw as _, Config, EcnFeedback, Recovery};
+use perhop_sim::transport::{AckDelay, Bursts, Config, CongestionLaw as _, EcnFeedback, Recovery};
 use std::collections::BTreeMap;
 
 /// Time stamps take 12 bytes of each segment.

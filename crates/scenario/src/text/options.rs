@@ -1,7 +1,10 @@
 //! What the command line adds to a file.
 
+use serde::{Deserialize, Serialize};
+
 /// One `KEY=VALUE`, or `KEY=A,B,C`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "(String, String)", into = "(String, String)")]
 pub struct Override {
     /// How it was given, for messages: `-s`, `--seed`; Python's `overrides`.
     pub flag: String,
@@ -9,8 +12,21 @@ pub struct Override {
     pub text: String,
 }
 
+impl From<(String, String)> for Override {
+    fn from((flag, text): (String, String)) -> Self {
+        Self { flag, text }
+    }
+}
+
+impl From<Override> for (String, String) {
+    fn from(it: Override) -> Self {
+        (it.flag, it.text)
+    }
+}
+
 /// How to read a file.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Options {
     /// The file's name, for messages; without its ending it is the default of `name`.
     pub file_name: String,

@@ -1,0 +1,221 @@
+//! What a reader takes of a directory: the newest of its runs, with the newest version of each point; each replication once.
+
+use super::classes::Classes;
+use super::disk::{Damaged, MANIFEST, Stored, load_all, numbers};
+use super::inventory::{self, Found};
+use super::run::Replication;
+use perhop_scenario::{Options, Scenario, Sweep};
+use rayon::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// Directories that a note lists.
+const MOST_NAMED: usize = 3;
+
+/// The newest run in a directory.
+#[derive(Clone, Debug)]
+pub struct Opened {
+    /// What is in force at its first point.
+    pub scenario: Scenario,
+    /// A directory of each point, as the sweep states them; in natural order if they are of several sweeps.
+    pub points: Vec<Found>,
+    /// By point and number, compared with the hashes in their manifests.
+    pub replications: Vec<Replication>,
+    /// What was skipped.
+    pub note: Option<String>,
+}
+
+/// Why nothing is taken.
+#[derive(Clone, Debug)]
+pub enum Refused {
+    /// Nothing is there.
+    Missing(String),
+    /// What is there is of several scenarios, of another version, or damaged.
+    Unfit(String),
+}
+
+impl From<Damaged> for Refused {
+    fn from(damaged: Damaged) -> Self {
+        Self::Unfit(damaged.to_string())
+    }
+}
+
+/// Directories of replications by the hash of the point, and the number.
+type Places<'a> = BTreeMap<(&'a str, u32), &'a Found>;
+
+/// The newest run below a directory; if there is no such directory, of the run with this name in the one above.
+///
+/// # Errors
+/// When there is none, something is damaged, or runs are of several scenarios.
+pub fn open(dir: &Path) -> Result<Opened, Refused> {
+    let every = there(dir)?;
+    refuse_several(dir, &every)?;
+    let places = places(&every);
+    let points = points(&places);
+    let (scenario, replications) = (scenario(points[0])?, replications(&points, &places)?);
+    let note = note(&every, &places);
+    Ok(Opened { scenario, points: points.into_iter().cloned().collect(), replications, note })
+}
+
+fn there(dir: &Path) -> Result<Vec<Found>, Refused> {
+    if dir.is_dir() {
+        let every = read(dir)?;
+        let none = || format!("no finished replication below {}: `perhop run` writes runs/NAME", dir.display());
+        return if every.is_empty() { Err(Refused::Missing(none())) } else { Ok(every) };
+    }
+    let above = dir.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut every = if above.is_dir() { read(above)? } else { Vec::new() };
+    every.retain(|found| dir.file_name().is_some_and(|name| found.common.identity.name.as_deref() == name.to_str()));
+    let none = || {
+        let dir = dir.display();
+        format!("{dir} is not a directory, and no run there has this name: `perhop runs` lists those there are")
+    };
+    if every.is_empty() { Err(Refused::Missing(none())) } else { Ok(every) }
+}
+
+fn read(dir: &Path) -> Result<Vec<Found>, Damaged> {
+    let mut found = inventory::found(dir).into_iter().collect::<Result<Vec<_>, _>>()?;
+    found.retain(|found| !found.numbers.is_empty());
+    Ok(found)
+}
+
+fn refuse_several(dir: &Path, every: &[Found]) -> Result<(), Refused> {
+    let names: BTreeSet<_> = every.iter().map(|found| found.common.scenario.as_str()).collect();
+    let names: Vec<_> = names.into_iter().collect();
+    match names.as_slice() {
+        [_] => Ok(()),
+        _ => Err(Refused::Unfit(format!(
+            "{} holds runs of several scenarios ({}): name one of them",
+            dir.display(),
+            names.join(", ")
+        ))),
+    }
+}
+
+/// Those of the newest run, of each point the newest version. One that is in a directory of its own as well as in a block
+/// is taken from its own.
+fn places(every: &[Found]) -> Places<'_> {
+    let newest = every.iter().max_by_key(|found| found.written).expect("not empty").key();
+    let mut kept: Vec<_> = every.iter().filter(|found| found.key() == newest).collect();
+    kept.sort_by_key(|found| found.written);
+    let current: BTreeMap<_, _> = kept.iter().map(|found| (&found.common.point.0, hash(found))).collect();
+    kept.retain(|found| current[&found.common.point.0] == hash(found));
+    kept.sort_by_key(|found| is_alone(&found.dir));
+    kept.iter().flat_map(|found| found.numbers.iter().map(|&number| ((hash(found), number), *found))).collect()
+}
+
+/// Whether a directory of replications has one.
+fn is_alone(dir: &Path) -> bool {
+    numbers(dir).is_some_and(|numbers| numbers.start() == numbers.end())
+}
+
+fn hash(found: &Found) -> &str {
+    &found.common.point_hash
+}
+
+/// A directory of each point, in order.
+fn points<'a>(places: &Places<'a>) -> Vec<&'a Found> {
+    let points: BTreeMap<_, _> = places.iter().map(|(&(hash, _), &found)| (hash, found)).collect();
+    let mut points: Vec<_> = points.into_values().collect();
+    let positions: BTreeSet<_> = points.iter().map(|point| point.common.index).collect();
+    if positions.len() == points.len() {
+        points.sort_by_key(|point| point.common.index);
+    } else {
+        points.sort_by(|a, b| natural(a).partial_cmp(&natural(b)).expect("no number of a text is NaN"));
+    }
+    points
+}
+
+fn replications(points: &[&Found], places: &Places) -> Result<Vec<Replication>, Damaged> {
+    let index: BTreeMap<_, _> = points.iter().enumerate().map(|(i, point)| (hash(point), i)).collect();
+    let dirs: BTreeSet<_> = places.values().map(|found| found.dir.clone()).collect();
+    let dirs: Vec<_> = dirs.into_iter().collect();
+    let (stored, classes) = (load_all(&dirs)?, points.par_iter().map(|point| classes(point)).collect::<Vec<_>>());
+    let mut read: BTreeMap<_, _> = dirs.into_iter().zip(stored).flat_map(|(dir, stored)| each(&dir, stored)).collect();
+    let take = |(&(hash, number), found): (&(&str, u32), &&Found)| {
+        let made = read.remove(&(found.dir.clone(), number));
+        let replaced = || Damaged { dir: found.dir.clone(), what: "it was replaced while it was read".to_owned() };
+        let (mut made, point) = (made.ok_or_else(replaced)?, index[hash]);
+        made.tables.extend(classes[point].as_ref().map(|classes| classes.of(&made.tables)));
+        Ok(Replication { point, ..made })
+    };
+    let mut taken = places.iter().map(take).collect::<Result<Vec<_>, Damaged>>()?;
+    taken.sort_by_key(|replication| (replication.point, replication.replication));
+    Ok(taken)
+}
+
+/// What each class of a point got, as far as the scenario in force can be read.
+fn classes(point: &Found) -> Option<Classes> {
+    let read = Scenario::parse(&point.common.effective, &Options::new(MANIFEST));
+    read.ok().map(|(scenario, _)| Classes::new(&scenario))
+}
+
+/// The replications of a directory.
+fn each(dir: &Path, stored: Stored) -> Vec<((PathBuf, u32), Replication)> {
+    let read = stored.manifest.replications.into_iter().zip(stored.tables);
+    let one = |(entry, tables)| {
+        let (made, dir) = (Replication::of(entry, tables), dir.to_owned());
+        ((dir.clone(), made.replication), Replication { reused: true, dir: Some(dir), ..made })
+    };
+    read.map(one).collect()
+}
+
+/// A key of order by which 5 comes before 10: each label as texts and numbers in turn.
+fn natural(point: &Found) -> Vec<Vec<(f64, &str)>> {
+    point.common.point.0.iter().map(|(_, value)| parts(value)).collect()
+}
+
+fn parts(mut rest: &str) -> Vec<(f64, &str)> {
+    let mut parts = Vec::new();
+    loop {
+        let (text, tail) = rest.split_at(rest.find(|c: char| c.is_ascii_digit()).unwrap_or(rest.len()));
+        parts.push((-1.0, text));
+        if tail.is_empty() {
+            return parts;
+        }
+        let (number, tail) = tail.split_at(number(tail));
+        parts.push((number.parse().unwrap_or(f64::INFINITY), ""));
+        rest = tail;
+    }
+}
+
+/// The length of the number that a text begins with: digits, and others behind a point.
+fn number(text: &str) -> usize {
+    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+    let whole = digits(text);
+    match text[whole..].strip_prefix('.').map(digits) {
+        None | Some(0) => whole,
+        Some(more) => whole + 1 + more,
+    }
+}
+
+fn scenario(first: &Found) -> Result<Scenario, Refused> {
+    let read = Sweep::parse(&first.common.effective, &Options::new(MANIFEST));
+    read.map(|(sweep, _)| sweep.base).map_err(|found| {
+        let (dir, theirs, ours) = (first.dir.display(), &first.common.perhop, env!("CARGO_PKG_VERSION"));
+        Refused::Unfit(format!("{dir} was written by perhop {theirs}, this is {ours}:\n{found}\n{}", found.summary()))
+    })
+}
+
+/// Which of several runs was taken.
+fn note(every: &[Found], places: &Places) -> Option<String> {
+    let taken: BTreeSet<_> = places.values().map(|found| found.point_dir()).collect();
+    let left: Vec<_> =
+        every.iter().map(Found::point_dir).collect::<BTreeSet<_>>().difference(&taken).copied().collect();
+    let (first, last) = (taken.first()?, places.values().max_by_key(|found| found.written)?);
+    let names: Vec<_> =
+        left.iter().take(MOST_NAMED).map(|dir| dir.file_name().unwrap_or_default().to_string_lossy()).collect();
+    let more = left.len().checked_sub(MOST_NAMED + 1).map_or(String::new(), |n| format!(" and {} more", n + 1));
+    let sweep = taken.len().checked_sub(2).map_or(String::new(), |n| format!(" and {} more of its sweep", n + 1));
+    let overrides = match last.common.identity.overrides.join(", ") {
+        none if none.is_empty() => none,
+        some => format!(" (with {some})"),
+    };
+    (!left.is_empty()).then(|| {
+        let (first, names) = (first.display(), names.join(", "));
+        format!(
+            "several runs are here; the newest is taken: {first}{sweep}{overrides}; without {names}{more}; `perhop runs` \
+             lists them"
+        )
+    })
+}
