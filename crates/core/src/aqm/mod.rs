@@ -10,7 +10,7 @@ use crate::conditioner::Writes;
 use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::params::ParamError;
-use crate::port::Turn;
+use crate::port::turn::Turn;
 use crate::rng::Rng;
 use crate::units::Time;
 use crate::verdict::{Fate, Verdict};

@@ -11,7 +11,7 @@ use crate::estimate::Timestamps;
 use crate::needs::Needs;
 use crate::packet::{Colour, FlowId, Packet};
 use crate::params::ParamError;
-use crate::port::Turn;
+use crate::port::turn::Turn;
 use crate::rng::Rng;
 use crate::units::{BitRate, Bytes, Length, Span, Time};
 use crate::verdict::Verdict;

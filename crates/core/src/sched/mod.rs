@@ -28,7 +28,7 @@ use crate::count::Count;
 use crate::needs::Needs;
 use crate::packet::{FlowId, Packet};
 use crate::params::{Kind, Node, ParamError, Problems, Tree, Value};
-use crate::port::Turn;
+use crate::port::turn::Turn;
 use crate::rng::Rng;
 use crate::units::{BitRate, Time};
 use crate::verdict::{Side, Verdict};
