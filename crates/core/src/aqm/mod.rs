@@ -94,7 +94,7 @@ pub struct Departure {
     pub backlog: Backlog,
 }
 
-/// An AQM. Defaults do nothing; a host calls only what [`Aqm::needs`] asks for.
+/// An AQM. Defaults do nothing; the port calls only what [`Aqm::needs`] asks for, and only the port can: [`Turn`].
 #[crate::registry::forward(AnyAqm: dispatch, Params = AqmParams)]
 pub trait Aqm {
     /// Its parameters.

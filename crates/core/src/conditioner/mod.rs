@@ -156,7 +156,8 @@ pub struct Outbox {
     pub reports: Vec<(Span, Report)>,
 }
 
-/// A traffic conditioner. Defaults do nothing; a host calls only what [`Conditioner::needs`] asks for.
+/// A traffic conditioner. Defaults do nothing; the port calls only what [`Conditioner::needs`] asks for, and only the port
+/// can: [`Turn`].
 #[crate::registry::forward(AnyConditioner: dispatch, Params = ConditionerParams)]
 pub trait Conditioner {
     /// Its parameters.

@@ -155,7 +155,8 @@ impl Value for HostKey {
     }
 }
 
-/// A scheduler over its children. Defaults do nothing; a host calls only what [`Scheduler::needs`] asks for.
+/// A scheduler over its children. Defaults do nothing; the port calls only what [`Scheduler::needs`] asks for, and only the port
+/// can: [`Turn`].
 #[crate::registry::forward(AnyScheduler: dispatch, Params = SchedulerParams)]
 pub trait Scheduler {
     /// Its parameters.
