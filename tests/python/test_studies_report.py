@@ -16,6 +16,7 @@ import pytest
 
 from perhop import _core, stats
 from perhop import reproduce as verb
+from perhop.hands import Work, span
 from perhop.studies import maps, records
 from perhop.studies import runs as simulation
 from perhop.studies.criteria import Criterion
@@ -309,7 +310,7 @@ def test_quantities_are_the_tables_columns() -> None:
     """Against the core's own tables: nothing is read from the wrong row."""
     text = (PAPER.directory / "pf-fig7.toml").read_text()
     scenario = _core.Scenario(text, "pf-fig7.toml", ["scenario.duration=8s"], ["traffic.bulk.flows=3"])
-    result = scenario.run((0, 1), 1, None, False, None)[0]
+    result = Work(scenario).asking(replications=span(range(1))).run(None)[0]
     tables, found = result["tables"], quantities(result["tables"])
     flows = tables["flows"]
     bulk = [g for g, name in zip(flows["goodput_bit_s"], flows["traffic"], strict=True) if name == "bulk"]
