@@ -9,7 +9,7 @@ import random
 from pathlib import Path
 from typing import NamedTuple
 
-from perhop.reproduce import FIRST
+from perhop.studies.reproduce import FIRST
 from perhop.studies.verdict import FULL, Part, Values, at_least, positive
 
 PAGE = Path(__file__).parent / "studies/settings.md"

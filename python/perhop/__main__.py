@@ -23,11 +23,11 @@ from perhop.signals import code, heard
 PYTHON_VERBS = {
     "compare": "perhop.compare",
     "lab": "perhop_lab.verb",
-    "map": "perhop.map",
+    "map": "perhop.studies.map",
     "plot": "perhop.plot",
     "report": "perhop.report",
-    "reproduce": "perhop.reproduce",
-    "studies": "perhop.reproduce",
+    "reproduce": "perhop.studies.reproduce",
+    "studies": "perhop.studies.reproduce",
     "sweep": "perhop.cluster.runs",
     "tune": "perhop.plots.stability",
 }

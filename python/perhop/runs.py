@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from perhop import accounting, events, frames, measured, show, sql, units
+from perhop import accounting, frames, measured, show, sql, units
 from perhop.answer import ALL
 from perhop.arguments import checked
 from perhop.columns import Values, short
@@ -71,9 +71,8 @@ class Runs(Results):
         connection = sql.connect()
         for name in self.tables:
             connection.register(name, self.table(name))
-        traced = events.having(self.replications)
-        if traced:
-            events.register(connection, self.points, traced)
+        if traced := sql.traced(self.replications):
+            sql.register(connection, self.points, traced)
         return connection
 
     @checked
@@ -92,7 +91,7 @@ class Runs(Results):
         Raises:
             ValueError: when these runs have none, or a file is damaged.
         """
-        return Frame(events.read(self.points, self.replications, where, columns))
+        return Frame(sql.events(self.points, self.replications, where, columns))
 
     @checked
     def plot(self, kind: str = "throughput", *, x: str | None = None, by: str | Sequence[str] = ()) -> Figure:

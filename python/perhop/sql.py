@@ -1,16 +1,21 @@
-"""Queries: DuckDB over tables in memory and files on disk."""
+"""DuckDB over tables in memory, and over packets at ports, `events.parquet`, which may be larger than memory."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from perhop import _core
 from perhop.arguments import shown
-from perhop.columns import Column, Columns
+from perhop.columns import Column, Columns, Point, Replication
 
 if TYPE_CHECKING:
     import duckdb
+
+EVENTS = "events"
 
 
 def connect() -> duckdb.DuckDBPyConnection:
@@ -55,3 +60,86 @@ def _plain(column: Any) -> Column:
     plain = np.asarray(column.data).astype(object)
     plain[mask] = None
     return plain
+
+
+def traced(replications: Sequence[Replication]) -> list[Replication]:
+    """Those that have packets at ports."""
+    return [r for r in replications if r.directory is not None and (r.directory / f"{EVENTS}.parquet").is_file()]
+
+
+def register(
+    connection: duckdb.DuckDBPyConnection, points: Sequence[Point], replications: Sequence[Replication]
+) -> None:
+    """A view `events` of all rows: the swept keys, `point` and `replication` first.
+
+    Raises:
+        ValueError: when a file is damaged.
+    """
+    import duckdb
+
+    selects = [_select(points[r.point], r) for r in replications]
+    try:
+        connection.execute(f"create view {EVENTS} as {' union all '.join(selects)}")
+    except duckdb.Error as error:
+        broken = next((r for r in replications if not _readable(connection, r)), None)
+        if broken is None:
+            raise
+        raise ValueError(_core.damaged(str(_directory(broken)), f"{EVENTS}.parquet cannot be read")) from error
+
+
+def events(
+    points: Sequence[Point], replications: Sequence[Replication], where: str | None, columns: Sequence[str] | None
+) -> Columns:
+    """Packets at ports as columns.
+
+    Raises:
+        ValueError: when there are none, or a file is damaged.
+    """
+    kept = traced(replications)
+    if not kept:
+        raise ValueError(
+            "these runs have no events: run with `--trace events`, or `run(out=DIRECTORY, events=True)`, "
+            "which writes them to events.parquet"
+        )
+    if columns is not None and not len(columns):
+        raise ValueError("columns = []: name at least one, or leave it out for all")
+    chosen = "*" if columns is None else ", ".join(_name(column) for column in columns)
+    with connect() as connection:
+        register(connection, points, kept)
+        condition = f" where {where}" if where else ""
+        return asked(connection, f"select {chosen} from {EVENTS}{condition}")
+
+
+def _select(point: Point, replication: Replication) -> str:
+    labels = [f"{text(value)} as {_name(key)}" for key, value in point.labels.items()]
+    numbers = [f"{replication.point}::bigint as point", f"{replication.replication}::bigint as replication"]
+    return f"select {', '.join(labels + numbers)}, * from {_file(replication)}"
+
+
+def _file(replication: Replication) -> str:
+    return f"read_parquet({text(str(_directory(replication) / f'{EVENTS}.parquet'))}, hive_partitioning = false)"
+
+
+def _directory(replication: Replication) -> Path:
+    if replication.directory is None:
+        raise ValueError("a run in memory has no events")
+    return replication.directory
+
+
+def _readable(connection: duckdb.DuckDBPyConnection, replication: Replication) -> bool:
+    import duckdb
+
+    try:
+        connection.execute(f"select 1 from {_file(replication)} limit 0")
+    except duckdb.Error:
+        return False
+    return True
+
+
+def text(value: str) -> str:
+    """As SQL states it."""
+    return "'" + value.replace("'", "''") + "'"
+
+
+def _name(column: str) -> str:
+    return '"' + column.replace('"', '""') + '"'

@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from perhop.cluster.errors import ClusterError, needed
-from perhop.sql import connect
+from perhop.sql import connect, text
 
 if TYPE_CHECKING:
     import duckdb
@@ -137,7 +137,7 @@ def connection(place: str) -> duckdb.DuckDBPyConnection:
     database = connect()
     database.register_filesystem(fs)
     for name, of in tables.items():
-        listed = ", ".join("'" + file.replace("'", "''") + "'" for file in of)
+        listed = ", ".join(map(text, of))
         query = f"SELECT * FROM read_parquet([{listed}], union_by_name = true, filename = true)"
         database.execute(f'CREATE VIEW "{name}" AS {query}')
     return database

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -31,14 +32,15 @@ def test_the_newest_run_that_is_listed_is_the_one_that_is_opened(tmp_path: Path,
     """Several runs, names, seeds, sweeps, blocks and single directories, at every depth, and behind a link."""
     out = tmp_path / "runs"
     base, swept = Scenario.from_toml(SHORT), Scenario.from_toml(SHORT, vary=["dumbbell.flows=10,9,2"])
-    for again in (
+    calls: list[Callable[[], Runs]] = [
         lambda: base.run(3, out=out),
         lambda: base.run(1, out=out, seed=7),
         lambda: base.run(2, out=out, name="a"),
         lambda: swept.run(1, out=out),
         lambda: Scenario.from_toml(SHORT, {"dumbbell.rtt": "80ms"}, vary=["dumbbell.flows=10,9,2"]).run(2, out=out),
         lambda: swept.run(4, out=out),
-    ):
+    ]
+    for again in calls:
         made = again()
         *_, last = listed(perhop, "runs")
         for place in (out, out / "small"):

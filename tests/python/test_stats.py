@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from perhop import stats
+from perhop.studies import measures
 
 SAMPLES = st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=30)
 
@@ -102,17 +103,17 @@ def test_what_is_not_a_pair_is_refused() -> None:
 
 @given(st.lists(st.floats(0, 1e9), min_size=1, max_size=50))
 def test_jain_lies_between_one_share_and_equal_shares(shares: list[float]) -> None:
-    index = stats.jain(shares)
+    index = measures.jain(shares)
     if any(share > 1e-150 for share in shares):
         assert 1 / len(shares) * (1 - 1e-12) <= index <= 1 + 1e-12
 
 
 def test_jain_by_hand() -> None:
-    assert stats.jain([3.0, 3.0, 3.0]) == 1.0
-    assert stats.jain([1.0, 0.0, 0.0, 0.0]) == 0.25
-    assert stats.jain([1.0, 3.0]) == pytest.approx(16 / 20)
-    assert math.isnan(stats.jain([0.0, 0.0]))
-    assert math.isnan(stats.jain([]))
+    assert measures.jain([3.0, 3.0, 3.0]) == 1.0
+    assert measures.jain([1.0, 0.0, 0.0, 0.0]) == 0.25
+    assert measures.jain([1.0, 3.0]) == pytest.approx(16 / 20)
+    assert math.isnan(measures.jain([0.0, 0.0]))
+    assert math.isnan(measures.jain([]))
 
 
 def test_holm_by_hand() -> None:
@@ -130,19 +131,19 @@ def test_correlations_and_slopes_are_scipys(pairs: list[tuple[int, int]]) -> Non
     """Whole numbers up to 1000: ties are exact, and sums of squares lose nothing."""
     x, y = ([float(pair[i]) for pair in pairs] for i in (0, 1))
     if len(set(x)) > 1 and len(set(y)) > 1:
-        assert stats.correlation(x, y) == pytest.approx(scipy_stats.pearsonr(x, y).statistic, abs=1e-9)
-        assert stats.spearman(x, y) == pytest.approx(scipy_stats.spearmanr(x, y).statistic, abs=1e-9)
-        assert stats.slope(x, y) == pytest.approx(scipy_stats.linregress(x, y).slope, abs=1e-9)
-    assert stats.ranks(x) == list(scipy_stats.rankdata(x))
+        assert measures.correlation(x, y) == pytest.approx(scipy_stats.pearsonr(x, y).statistic, abs=1e-9)
+        assert measures.spearman(x, y) == pytest.approx(scipy_stats.spearmanr(x, y).statistic, abs=1e-9)
+        assert measures.slope(x, y) == pytest.approx(scipy_stats.linregress(x, y).slope, abs=1e-9)
+    assert measures.ranks(x) == list(scipy_stats.rankdata(x))
 
 
 def test_what_does_not_vary_has_no_correlation() -> None:
-    assert math.isnan(stats.correlation([1.0, 1.0], [1.0, 2.0]))
+    assert math.isnan(measures.correlation([1.0, 1.0], [1.0, 2.0]))
 
 
 def test_a_line_through_the_origin_by_hand() -> None:
     """y = 2x exactly; then (1, 1), (2, 3): b = 7/5, residuals -0.4 and 0.2, sum of squares 0.2 of 2."""
-    assert stats.through_origin([1, 2, 3], [2, 4, 6]) == (2.0, 1.0)
-    b, r2 = stats.through_origin([1, 2], [1, 3])
+    assert measures.through_origin([1, 2, 3], [2, 4, 6]) == (2.0, 1.0)
+    b, r2 = measures.through_origin([1, 2], [1, 3])
     assert b == pytest.approx(1.4)
     assert r2 == pytest.approx(0.9)

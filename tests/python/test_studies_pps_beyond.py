@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from perhop import stats
-from perhop.studies import Study, criteria, records, report
+from perhop.studies import Study, criteria, measures, records, report
 from perhop.studies import runs as simulation
 from perhop.studies.papers import paper
 from perhop.studies.pps import beyond
@@ -105,7 +104,7 @@ def test_equal_byte_rates_are_unequal_packet_rates() -> None:
     by_bytes = rows(beyond.by_bytes, "units")[2]
     inverse = [1 / (payload + 40) for payload in beyond.SEGMENTS]
     assert by_bytes["jain of bytes/s"] == pytest.approx(1.0)
-    assert by_bytes["jain of packets/s"] == pytest.approx(stats.jain(inverse))
+    assert by_bytes["jain of packets/s"] == pytest.approx(measures.jain(inverse))
     assert by_bytes["512 B, kbit/s"] == pytest.approx(1000 * level(next(s for s in SETS if s.at == {"by": "bytes"})))
 
 
@@ -115,8 +114,8 @@ def test_tags_are_told_by_exchange_and_kind() -> None:
         assert [row["tags"] for row in found] == [*beyond.TAGS.values()] * 2
         assert found[0]["saturated, %"] == pytest.approx(10.0)
         y = [1 / e for e in rates.values()]
-        assert found[0]["jain(y)"] == pytest.approx(stats.jain(y))
-        assert found[0]["jain(y), 20-200 s"] == pytest.approx(stats.jain([2 * y[0], *y[1:]]))
+        assert found[0]["jain(y)"] == pytest.approx(measures.jain(y))
+        assert found[0]["jain(y), 20-200 s"] == pytest.approx(measures.jain([2 * y[0], *y[1:]]))
         assert found[5]["most y"] / found[5]["least y"] == pytest.approx(2 * y[0] / y[-1])
 
 
@@ -207,7 +206,7 @@ def test_marks_take_the_place_of_drops() -> None:
 
 def test_equal_tickets_are_equal_packets_or_equal_bytes() -> None:
     """With equal packet rates the index over bytes is that of the sizes, 0.771; a flow's rate differs by some 5 %."""
-    sizes = stats.jain([payload + 40 for payload in beyond.SEGMENTS])
+    sizes = measures.jain([payload + 40 for payload in beyond.SEGMENTS])
     found = {unit: beyond.jain_by(measured("beyond-bytes", ("by", unit)), unit) for unit in ("packets", "bytes")}
     assert found["packets"][0][0] > 0.98
     assert found["packets"][1][0] == pytest.approx(sizes, abs=0.03)

@@ -15,9 +15,9 @@ import duckdb
 import pytest
 
 from perhop import _core, stats
-from perhop import reproduce as verb
 from perhop.hands import Work, span
-from perhop.studies import maps, records
+from perhop.studies import maps, measures, records
+from perhop.studies import reproduce as verb
 from perhop.studies import runs as simulation
 from perhop.studies.criteria import Criterion
 from perhop.studies.outcome import Outcome
@@ -47,7 +47,6 @@ ARGUMENTS = {
     "strict": False,
     "list": False,
     "readings": False,
-    "fit": False,
     "rivals": False,
     "setting": "headline",
 }
@@ -318,7 +317,7 @@ def test_quantities_are_the_tables_columns() -> None:
     assert found["bulk.goodput"] == pytest.approx(stats.mean(bulk))
     assert found["bulk.total"] == pytest.approx(sum(bulk))
     assert found["bulk.std"] == pytest.approx(math.sqrt(stats.mean((g - stats.mean(bulk)) ** 2 for g in bulk)))
-    assert found["jain"] == pytest.approx(stats.jain(flows["goodput_bit_s"]))
+    assert found["jain"] == pytest.approx(measures.jain(flows["goodput_bit_s"]))
     marked = tables["conditioners"]
     green = [
         p

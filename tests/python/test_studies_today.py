@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from perhop import _core, reproduce, stats
+from perhop import _core
 from perhop.hands import Work, span
+from perhop.studies import measures, reproduce
 from perhop.studies import runs as simulation
 from perhop.studies.criteria import Criterion
 from perhop.studies.papers import ASKED, PAPERS, paper
@@ -48,7 +49,7 @@ def test_it_runs_by_its_name_and_is_no_part_of_all() -> None:
 
 def test_it_has_no_readings() -> None:
     arguments = {"what": ["today"], "quick": True, "seeds": None, "seed": 1, "jobs": 1, "out": "x", "strict": False}
-    arguments |= {"setting": "headline", "rivals": False, "fit": False}
+    arguments |= {"setting": "headline", "rivals": False}
     with pytest.raises(LookupError, match="`today` is no paper and has no readings: give a paper"):
         reproduce.reproduce({**arguments, "list": False, "readings": True})
 
@@ -164,7 +165,7 @@ def test_shares_and_waits_are_read_off_the_tables() -> None:
     )
     assert found["share.near"] == pytest.approx(2.0)
     assert found["share.far"] == pytest.approx(0.5)
-    assert found["fairness"] == pytest.approx(stats.jain([2.0, 0.5]))
+    assert found["fairness"] == pytest.approx(measures.jain([2.0, 0.5]))
     assert found["contract"] == pytest.approx(0.5)
     assert found["used"] == 0.97
     assert found["call"] == pytest.approx(30.16 - 10.0 - 0.16 - 0.0016)

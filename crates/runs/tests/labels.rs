@@ -2,6 +2,7 @@
 
 use perhop_runs::disk::{self, Identity};
 use perhop_runs::parquet;
+use perhop_runs::request::Traced;
 use perhop_runs::run::{Replication, RunOptions, Unwatched, run};
 use perhop_runs::tables::NAMES;
 use perhop_runs::tables::columns::Table;
@@ -35,8 +36,7 @@ fn made(points: &[Point], replications: u32, out: Option<&Path>) -> Vec<Replicat
         resume: true,
         identity: Identity::default(),
         taps: Vec::new(),
-        events: false,
-        ef: Vec::new(),
+        traced: Traced::default(),
     };
     run(points, &options, &Unwatched).unwrap()
 }

@@ -3,6 +3,7 @@
 use perhop_runs::disk::{Identity, MANIFEST, Manifest};
 use perhop_runs::inventory;
 use perhop_runs::opened::{Opened, Refused, open};
+use perhop_runs::request::Traced;
 use perhop_runs::run::{RunOptions, Unwatched, run};
 use perhop_scenario::{Options, Sweep};
 use std::fs;
@@ -27,8 +28,8 @@ fn swept(out: &Path, axis: &str) {
     let (sweep, _) = Sweep::parse(SCENARIO, &options).unwrap();
     let identity = Identity::of(&sweep, &options, SystemTime::UNIX_EPOCH);
     let out = Some(out.to_owned());
-    let (taps, ef) = (Vec::new(), Vec::new());
-    let options = RunOptions { replications: 0..1, jobs: 1, out, resume: true, identity, taps, events: false, ef };
+    let (taps, traced) = (Vec::new(), Traced::default());
+    let options = RunOptions { replications: 0..1, jobs: 1, out, resume: true, identity, taps, traced };
     run(&sweep.points(), &options, &Unwatched).unwrap();
 }
 
@@ -67,6 +68,18 @@ fn versions_are_not_put_together() {
     );
     assert_eq!(labels(&opened), ["4"]);
     assert!(opened.note.unwrap().contains("without flows_2-"));
+}
+
+#[test]
+fn results_of_another_version_with_other_keys_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    swept(folder.path(), "dumbbell.flows=2");
+    alter(&manifests(folder.path())[0], 1, |manifest| {
+        (manifest.common.perhop, manifest.common.effective) = ("9.9.9".to_owned(), "[future]\n".to_owned());
+    });
+    let Refused::Unfit(said) = open(folder.path()).unwrap_err() else { panic!() };
+    let ours = env!("CARGO_PKG_VERSION");
+    assert!(said.contains(&format!("rep-000 was written by perhop 9.9.9, this is {ours}:\nerror")), "{said}");
 }
 
 #[test]

@@ -34,6 +34,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from perhop import stats
+from perhop.studies import measures
 from perhop.studies.samples import Samples
 from perhop.studies.verdict import (
     Finding,
@@ -206,7 +207,7 @@ FUNCTIONS: dict[str, Callable[..., float]] = {
     "max": lambda *row: max(row),
     "mean": lambda *row: stats.mean(row),
     "sum": lambda *row: stats.total(row),
-    "jain": lambda *row: stats.jain(row),
+    "jain": lambda *row: measures.jain(row),
 }
 
 ARITHMETIC: dict[type[ast.operator], Callable[[float, float], float]] = {

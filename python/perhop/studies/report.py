@@ -9,8 +9,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from perhop import files, pages, stats
 from perhop.plots.dark import alone
+from perhop.sql import connect, text
 from perhop.studies import Study, known, maps, referee
 from perhop.studies import runs as simulation
 from perhop.studies import score as scores
@@ -292,9 +295,6 @@ def parquet(outcome: Outcome, path: Path) -> None:
 
     An axis is a column: whole numbers if all its values are, else text; null where a run set has no such axis.
     """
-    import duckdb
-    import numpy as np
-
     rows = [(s, quantity, value) for s in outcome.samples for quantity, value in s.values.items()]
     grid = Samples(outcome.samples).grid()
     columns: dict[str, Any] = {
@@ -308,13 +308,12 @@ def parquet(outcome: Outcome, path: Path) -> None:
     axes = ", ".join(f'{_column(axis, values)} AS "{names.get(axis, axis)}"' for axis, values in grid.items())
     order = ", ".join(str(1 + i) for i in range(len(grid) + 3))
     path.unlink(missing_ok=True)
-    with duckdb.connect() as connection:
-        connection.execute("SET threads = 1")
+    with connect() as connection:
         connection.register("samples", columns)
         connection.execute(
             f"COPY (SELECT runs, {axes}, replication, quantity, "
             f"CASE WHEN isnan(value) THEN NULL ELSE value END AS value FROM samples ORDER BY {order}) "
-            f"TO '{str(path).replace(chr(39), chr(39) * 2)}' (FORMAT parquet, COMPRESSION zstd)"
+            f"TO {text(str(path))} (FORMAT parquet, COMPRESSION zstd)"
         )
 
 

@@ -18,6 +18,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from perhop import stats
+from perhop.studies import measures
 
 FULL = 10
 """Number of replications from which every claim is decided."""
@@ -204,7 +205,7 @@ def never_below(name: str, values: Sequence[float], bound: float) -> Part:
 def _median(values: Iterable[float], bound: float) -> tuple[stats.Interval, bool]:
     """As [`_estimate`], of the median: its interval is between two values, counted from both ends."""
     listed = list(values)
-    found, early = stats.median(listed), stats.median(listed, EARLY)
+    found, early = measures.median(listed), measures.median(listed, EARLY)
     return found, found.n < FULL and (math.isnan(early.low) or early.contains(bound))
 
 

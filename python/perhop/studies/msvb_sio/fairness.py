@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from perhop import stats
-from perhop.studies import Study
+from perhop.studies import Study, measures
 from perhop.studies.bounds import Measured
 from perhop.studies.msvb_sio.terms import CLASSES, LOOKS, Division, percent
 from perhop.studies.samples import Samples
@@ -74,7 +74,7 @@ def tcp_beside_udp(runs: Samples) -> Iterator[Value]:
 
 def _ranked(found: Division) -> list[float]:
     shares = zip(*(found.part(name) for name in UDP), strict=True)
-    return [round(stats.spearman(OFFERED[15], row), 12) for row in shares]
+    return [round(measures.spearman(OFFERED[15], row), 12) for row in shares]
 
 
 @fig4.claim("fred")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from perhop import stats
-from perhop.studies import Study
+from perhop.studies import Study, measures
 from perhop.studies.msvb_sio.method import STEPS
 from perhop.studies.msvb_sio.terms import LOOKS
 from perhop.studies.samples import Samples
@@ -51,12 +51,12 @@ def rise(runs: Samples, scheme: str) -> list[float]:
 
 def rank(runs: Samples, scheme: str) -> list[float]:
     """Spearman's correlation of mean queue and N over the steps."""
-    return [stats.spearman(FLOWS, row) for row in step_means(runs, scheme)]
+    return [measures.spearman(FLOWS, row) for row in step_means(runs, scheme)]
 
 
 def slope(runs: Samples, scheme: str) -> list[float]:
     """Of the mean queue over N, packets a flow."""
-    return [stats.slope(FLOWS, row) for row in step_means(runs, scheme)]
+    return [measures.slope(FLOWS, row) for row in step_means(runs, scheme)]
 
 
 @fig2.measures

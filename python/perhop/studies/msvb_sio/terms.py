@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from perhop import stats
+from perhop.studies import measures
 from perhop.studies.drawing import Look
 from perhop.studies.samples import Samples
 from perhop.studies.verdict import Value
@@ -42,7 +43,7 @@ class Division:
     @property
     def jain(self) -> list[float]:
         """Jain's index of what each has by what it is entitled to."""
-        return [stats.jain(x / phi for x, phi in zip(row, self.entitled.values(), strict=True)) for row in self.rows]
+        return [measures.jain(x / phi for x, phi in zip(row, self.entitled.values(), strict=True)) for row in self.rows]
 
     def part(self, name: str) -> list[float]:
         """One class's."""

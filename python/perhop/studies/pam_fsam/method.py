@@ -21,7 +21,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from perhop import stats
+from perhop.studies import measures
 from perhop.studies.quantities import Tables, each, groups, means, sums, total
 from perhop.studies.readings import Reading
 from perhop.studies.runs import Axis, Method, RunSet, Settings
@@ -62,7 +62,7 @@ def quantities(tables: Tables) -> dict[str, float]:
     if "series" in tables and len(tables["series"]["value"]):
         forced = groups(tables["series"], "value", where={"quantity": "forced_out_packets"})
         found["forced"] = forced[()][-1] if forced else math.nan
-    found["jain"] = stats.jain(float(x) for x in tables["flows"]["goodput_bit_s"])
+    found["jain"] = measures.jain(float(x) for x in tables["flows"]["goodput_bit_s"])
     return found
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from perhop import stats
-from perhop.studies import Study
+from perhop.studies import Study, measures
 from perhop.studies.criteria import Cell
 from perhop.studies.pam_fsam.terms import FSAM, PAM, TB
 from perhop.studies.samples import Samples
@@ -50,12 +50,12 @@ class Marks:
     @property
     def jain_in(self) -> list[float]:
         """Jain's index over IN packets."""
-        return [stats.jain(row) for row in self.ins]
+        return [measures.jain(row) for row in self.ins]
 
     @property
     def jain_f(self) -> list[float]:
         """Jain's index over IN fractions: 1 is proportional marking."""
-        return [stats.jain(row) for row in self.f]
+        return [measures.jain(row) for row in self.f]
 
     @property
     def deviation(self) -> list[float]:

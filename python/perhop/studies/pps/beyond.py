@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from perhop import stats
-from perhop.studies import Study
+from perhop.studies import Study, measures
 from perhop.studies.pps.shares import CHAIN, FIG4
 from perhop.studies.pps.terms import SCHEMES, SIZES, Rates, Shares, mbit, ratio
 from perhop.studies.samples import Samples
@@ -173,7 +173,7 @@ def jain_by(runs: Samples, unit: str) -> tuple[list[float], list[float]]:
     sizes = {flow: payload for payload, flows in SEGMENTS.items() for flow in flows}
     bits = [got(runs, flow, by=unit) for flow in sizes]
     count = [packets(x, payload) for x, payload in zip(bits, sizes.values(), strict=True)]
-    by_packets, by_size = ([stats.jain(row) for row in zip(*columns, strict=True)] for columns in (count, bits))
+    by_packets, by_size = ([measures.jain(row) for row in zip(*columns, strict=True)] for columns in (count, bits))
     return by_packets, by_size
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from perhop import stats
-from perhop.studies import Study
+from perhop.studies import Study, measures
 from perhop.studies.bounds import Measured
 from perhop.studies.criteria import Cell
 from perhop.studies.pps.terms import Rates, Shares, ratio, settled
@@ -38,7 +38,7 @@ def ten(runs: Samples, case: str, scheme: str, size: int) -> Shares:
 
 def slope(shares: Shares, case: str) -> list[float]:
     """Of x against the round-trip time, Mbit/s per ms, by replication."""
-    return shares.by_row(lambda row: stats.slope(ROUND_TRIPS[case], row))
+    return shares.by_row(lambda row: measures.slope(ROUND_TRIPS[case], row))
 
 
 @tab3.claim("equal-times")

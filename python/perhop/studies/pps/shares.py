@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 from perhop import stats
-from perhop.studies import Study
+from perhop.studies import Study, measures
 from perhop.studies.bounds import Measured
 from perhop.studies.pps.terms import SCHEMES, Rates, Shares, ratio, settled
 from perhop.studies.samples import Samples
@@ -47,7 +47,7 @@ def full(runs: Samples, link: str) -> Value:
 def through_origin(shares: Shares) -> tuple[list[float], list[float]]:
     """Slope in Mbit/s per 100 tickets/s and R^2 of x = b i, by replication."""
     tickets = list(range(1, len(shares.expected) + 1))
-    fits = [stats.through_origin(tickets, row) for row in shares.rows]
+    fits = [measures.through_origin(tickets, row) for row in shares.rows]
     return [b for b, _ in fits], [r2 for _, r2 in fits]
 
 
@@ -76,7 +76,7 @@ def on_a_line_through_the_origin(runs: Samples, **at: Any) -> Measured:
 def every_flow_has_its_share(runs: Samples, **at: Any) -> Finding:
     """So it is for nearly every flow, and in order."""
     shares = Shares.of(runs.at(**at), FIG4)
-    ranked = shares.by_row(lambda row: stats.spearman(row, range(len(row))))
+    ranked = shares.by_row(lambda row: measures.spearman(row, range(len(row))))
     flows = [near(f"x/e {flow}", shares.y(flow), 0.20) for flow in FIG4]
     outside = ", ".join(f"{part.name.split()[1]} {part.interval.mean:.2f}" for part in flows if part.holds is False)
     note = f"Outside: {outside}." if outside else ""
@@ -87,7 +87,7 @@ def every_flow_has_its_share(runs: Samples, **at: Any) -> Finding:
 def both_schemes_agree(runs: Samples, size: int) -> Measured:
     """We expect their results to be similar."""
     sender, receiver = (Shares.of(runs.at(scheme=s, size=size), FIG4).rows for s in SCHEMES)
-    alike = [stats.correlation(a, b) for a, b in zip(sender, receiver, strict=True)]
+    alike = [measures.correlation(a, b) for a, b in zip(sender, receiver, strict=True)]
     return Measured([Value("corr(sender, receiver)", alike)])
 
 
@@ -99,7 +99,7 @@ def pairs(shares: Shares, flows: int) -> list[list[float]]:
 def in_order(shares: Shares, group: str, flows: int) -> list[float]:
     """Rank correlation of a group's rates with its tickets, by replication."""
     rates = zip(*(shares.x(f"{group}{i}") for i in range(1, flows + 1)), strict=True)
-    return [stats.spearman(row, range(flows)) for row in rates]
+    return [measures.spearman(row, range(flows)) for row in rates]
 
 
 @fig6.claim("shares")

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from perhop import stats
+from perhop.studies import measures
 from perhop.studies.drawing import Look
 from perhop.studies.samples import Samples
 from perhop.studies.verdict import Value, number
@@ -56,7 +57,7 @@ class Shares:
     @property
     def jain(self) -> list[float]:
         """Jain's index over y: 1 is in proportion."""
-        return [stats.jain(row) for row in self.ys]
+        return [measures.jain(row) for row in self.ys]
 
     @property
     def error(self) -> list[float]:

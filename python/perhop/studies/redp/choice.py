@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import itertools
 
-from perhop import stats
-from perhop.studies import Study
+from perhop.studies import Study, measures
 from perhop.studies.bounds import Measured
 from perhop.studies.redp.terms import DROPPER, PHASE, PLAIN, less_than_part
 from perhop.studies.samples import Samples
@@ -45,13 +44,13 @@ def green_below_total_and_in_proportion(runs: Samples) -> Measured:
         green, total = (at(runs, drop).values(f"std.{kind}") for kind in ("green", "total"))
         parts.append(greater(Value(f"P_drop {_of(drop)}: std total", total), Value("std green", green)))
     rows = zip(_series(runs, "std.green"), _series(runs, "std.total"), strict=True)
-    parts.append(Value("Pearson(std green, std total)", [stats.correlation(a, b) for a, b in rows]))
+    parts.append(Value("Pearson(std green, std total)", [measures.correlation(a, b) for a, b in rows]))
     return Measured(parts, f"Of the means over the seeds: {_correlation_of_means(runs):.3f}")
 
 
 def _correlation_of_means(runs: Samples) -> float:
     means = ([at(runs, drop).mean(f"std.{kind}").mean for drop in POINTS] for kind in ("green", "total"))
-    return stats.correlation(*means)
+    return measures.correlation(*means)
 
 
 @fig9.claim("minimum-at-02")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from perhop import stats
-from perhop.studies import Study
+from perhop.studies import Study, measures
 from perhop.studies.redp.terms import UDP
 from perhop.studies.samples import Samples
 from perhop.studies.verdict import Finding, Part, at_least, positive, within
@@ -29,7 +29,7 @@ def left(runs: Samples) -> list[list[float]]:
 
 def fairness(runs: Samples, **at: Any) -> list[float]:
     """Jain's index of green leaving the marker."""
-    return [stats.jain(row) for row in left(runs.at(**at))]
+    return [measures.jain(row) for row in left(runs.at(**at))]
 
 
 @udp.claim("strict-fairer-than-leaky")
@@ -58,11 +58,11 @@ def fair_and_at_the_rate(runs: Samples, point: str) -> Finding:
     _, rate = POINTS[point]
     parts = [
         _in_most("every flow within 6 % of the mean", [farthest(row) <= 6.0 for row in rows]),
-        _in_most("J >= .998", [stats.jain(row) >= 0.998 for row in rows]),
+        _in_most("J >= .998", [measures.jain(row) >= 0.998 for row in rows]),
         within("green less 60 packets, by R", [(sum(row) - BUCKET / SECONDS) / rate for row in rows], (0.98, 1.02)),
     ]
     return Finding(
-        parts, f"Largest deviation {max(map(farthest, rows)):.2f} %, smallest J {min(map(stats.jain, rows)):.5f}"
+        parts, f"Largest deviation {max(map(farthest, rows)):.2f} %, smallest J {min(map(measures.jain, rows)):.5f}"
     )
 
 
@@ -81,7 +81,7 @@ def every_draw(runs: Samples, point: str) -> Finding:
         for marker, name in MARKERS.items():
             found = runs.at(point=point, sources=sources, marker=marker)
             green = left(found)
-            index = [stats.jain(row) for row in green]
+            index = [measures.jain(row) for row in green]
             totals = {flow: found.mean(f"{flow}.total").mean for flow in UDP}
             rows.append(
                 {

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from perhop import stats
-from perhop.studies import Study
+from perhop.studies import Study, measures
 from perhop.studies.bounds import Measured
 from perhop.studies.rtt_rto.terms import (
     BASIC,
@@ -40,7 +40,7 @@ def by_short(runs: Samples, flows: Sequence[str] = LONG) -> list[float]:
 
 def jain(runs: Samples) -> list[float]:
     """Jain's index over F1 to F4."""
-    return [stats.jain(row) for row in zip(*(runs.values(flow) for flow in FLOWS[:4]), strict=True)]
+    return [measures.jain(row) for row in zip(*(runs.values(flow) for flow in FLOWS[:4]), strict=True)]
 
 
 def _rates(found: Samples) -> str:

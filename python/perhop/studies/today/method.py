@@ -20,6 +20,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from perhop import stats
+from perhop.studies import measures
 from perhop.studies.quantities import Tables, groups, sums, total
 from perhop.studies.runs import Method
 from perhop.studies.today.contracts import ENTITLED, laid
@@ -34,7 +35,7 @@ def measured(tables: Tables) -> dict[str, float]:
     """All of the above from one replication."""
     shares = _shares(tables)
     found = {f"share.{name}": share for name, share in shares.items()}
-    found["fairness"] = stats.jain(shares.values())
+    found["fairness"] = measures.jain(shares.values())
     found["contract"] = min(1.0, *(share for name, share in shares.items() if name not in DATAGRAMS))
     found["used"] = total(tables["links"], "utilisation", {"hop": LINK})
     return {**found, **_waits(tables), **_lost(tables), **_fetched(tables)}

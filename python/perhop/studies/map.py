@@ -11,6 +11,7 @@ from typing import Any
 from perhop import files
 from perhop.cluster.client import reached
 from perhop.progress import say
+from perhop.sql import connect, text
 from perhop.studies.maps import Map, every, select
 from perhop.studies.maps.drawing import draw
 from perhop.studies.maps.grid import Grid
@@ -69,16 +70,14 @@ def _said(found: Map, grid: Grid, seconds: float) -> str:
 
 def _parquet(found: Iterable[tuple[Map, Grid]], path: Path) -> None:
     """Every point that was run: one row each."""
-    import duckdb
-
     rows = [
         (one.id, str(one.x.values[x]), str(one.y.values[y]), p.verdict, p.margin, p.value, p.seeds)
         for one, grid in found
         for (x, y), p in sorted(grid.points.items())
     ]
-    with duckdb.connect() as connection:
+    with connect() as connection:
         connection.execute(
             "CREATE TABLE points (map TEXT, x TEXT, y TEXT, verdict TEXT, margin DOUBLE, value DOUBLE, seeds INTEGER)"
         )
         connection.executemany("INSERT INTO points VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
-        connection.execute(f"COPY points TO '{str(path).replace(chr(39), chr(39) * 2)}' (FORMAT parquet)")
+        connection.execute(f"COPY points TO {text(str(path))} (FORMAT parquet)")
