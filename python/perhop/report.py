@@ -20,9 +20,8 @@ from perhop.reporting.changes import changes
 from perhop.reporting.first import AnswerTable
 from perhop.reporting.tables import TABLES, Tabled, tabled
 from perhop.reporting.warned import MOST_OPEN, Warned, warned
-from perhop.results import Results
+from perhop.results import Results, opened
 from perhop.show import count
-from perhop.side_by_side import opened
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

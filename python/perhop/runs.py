@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from perhop import accounting, frames, measured, show, sql, units
 from perhop.answer import ALL
 from perhop.arguments import checked
@@ -128,5 +126,5 @@ class Runs(Results):
 
 
 def _shown(of: Column, values: Values) -> str:
-    known = values[~np.isnan(values)]
-    return str(measured.interval(of, known).scaled(of.usual[1])) if len(known) else "-"
+    known = measured.known(of, values)
+    return str(known.scaled(of.usual[1])) if known else "-"

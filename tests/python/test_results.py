@@ -14,7 +14,7 @@ import pytest
 from conftest import SCENARIO, SWEPT, Command, files
 from perhop import Runs, Scenario, _core
 from perhop.columns import Replication
-from perhop.side_by_side import joined
+from perhop.results import joined
 
 
 def same(a: Runs, b: Runs) -> None:

@@ -41,7 +41,7 @@ class Quantity:
 
     def known(self, values: Values) -> Interval | None:
         """Mean and interval of the values of a group, as they are shown."""
-        found = known(self.column, values)
+        found = measured.known(self.column, values)
         return found.scaled(self.factor) if found else None
 
 
@@ -49,12 +49,6 @@ Line = list[tuple[float, Interval]]
 Lines = dict[str, Line]
 Chart = dict[str, Lines]
 """Panel -> line -> positions with mean and interval."""
-
-
-def known(column: Column, values: Values) -> Interval | None:
-    """Mean and interval over the replications that have the column's quantity; `None` if none has."""
-    present = values[~np.isnan(values)]
-    return measured.interval(column, present) if len(present) else None
 
 
 def facets(runs: Results, quantities: Sequence[Quantity]) -> Figure:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from perhop import measured
 from perhop.columns import Group, Values
 from perhop.plots import axis, grid, style
 from perhop.plots.axis import rows
@@ -78,7 +79,7 @@ def _drawn(runs: Results, shares: dict[str, Counts], look: dict[str, str]) -> Fi
     figure, (axes,) = style.panels(1, 1, 0.5 + 0.3 * len(names))
     left = np.zeros(len(names))
     for part, of in named.items():
-        estimates = [grid.known(LOST, of[name]) if name in of else None for name in names]
+        estimates = [measured.known(LOST, of[name]) if name in of else None for name in names]
         widths = np.array([estimate.mean if estimate else 0.0 for estimate in estimates])
         axes.barh(range(len(names)), widths, 0.66, left, color=look[part], label=part)
         left += widths
