@@ -6,19 +6,17 @@ import math
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from perhop import accounting, files, units
 from perhop.arguments import checked
 from perhop.plots import grid, packets, series, stacked, style
 from perhop.plots.choice import Choice, chosen, listed
 from perhop.plots.grid import Quantity
+from perhop.plots.style import Figure
 from perhop.results import Results, opened
 from perhop.show import near
 from perhop.units import Column
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 def throughput(runs: Results) -> Figure:
@@ -93,9 +91,7 @@ def plot(arguments: dict[str, Any]) -> int:
             print(f"--y {name}")
         return 0
     kind = arguments["y"] or arguments["kind"] or "throughput"
-    path = Path(arguments["output"] or f"{kind}.svg")
-    if path.suffix.lower() not in style.FORMATS:
-        raise ValueError(f"{path}: a picture's name ends with {', '.join(style.FORMATS)}")
+    path = style.picture_file(Path(arguments["output"] or f"{kind}.svg"))
     runs = opened(arguments["runs"])
     for note in runs.notes:
         print(f"note: {note}", file=sys.stderr)

@@ -11,12 +11,12 @@ from perhop.arguments import checked
 from perhop.columns import Values, short
 from perhop.frames import Frame
 from perhop.plot import figure
+from perhop.plots.style import Figure
 from perhop.results import Results
 from perhop.units import Column
 
 if TYPE_CHECKING:
     import duckdb
-    from matplotlib.figure import Figure
 
 ANSWER = [
     units.COLUMNS["classes", name] for name in ("throughput_bit_s", "loss_percent", "delay_p50_ms", "delay_p99_ms")

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from perhop import accounting, measured, show, units
 from perhop.columns import Group, Values, short
 from perhop.plots import grid, style
 from perhop.plots.axis import Axis, named, numeric_axis, x_axis
 from perhop.plots.grid import Quantity, Rows
+from perhop.plots.style import Figure
 from perhop.results import Results
 from perhop.units import Column
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from perhop import measured
@@ -12,11 +9,9 @@ from perhop.columns import Group, Values
 from perhop.plots import axis, grid, style
 from perhop.plots.axis import rows
 from perhop.plots.grid import Quantity
+from perhop.plots.style import Figure
 from perhop.results import Results
 from perhop.units import LOST
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 Counts = dict[Group, Values]
 ROWS = ("hop", "class", "colour")
@@ -31,8 +26,11 @@ def colours(runs: Results) -> Figure:
     if not hops:
         raise ValueError("no conditioner of this run gives colours")
     counts = {g: n for g, n in _counts(runs, "arrived_packets").items() if g[-3] in hops}
-    parts = _parts(style.PACKETS, counts)
-    return _drawn(runs, _shares(parts, _sums(parts.values())), style.PACKETS)
+    parts = {colour: {g[:-1]: n for g, n in counts.items() if g[-1] == colour} for colour in style.PACKETS}
+    whole: Counts = {}
+    for (*group, _), n in counts.items():
+        whole[tuple(group)] = whole.get(tuple(group), np.zeros_like(n)) + n
+    return _drawn(runs, _shares(parts, whole), style.PACKETS)
 
 
 def drops(runs: Results) -> Figure:
@@ -49,19 +47,6 @@ def drops(runs: Results) -> Figure:
 
 def _counts(runs: Results, column: str) -> Counts:
     return runs.totals("summary", column, by=[*runs.keys, *ROWS])
-
-
-def _parts(colours: Iterable[str], counts: Counts) -> dict[str, Counts]:
-    """By colour; the group loses it."""
-    return {colour: {g[:-1]: n for g, n in counts.items() if g[-1] == colour} for colour in colours}
-
-
-def _sums(parts: Iterable[Counts]) -> Counts:
-    whole: Counts = {}
-    for counts in parts:
-        for group, n in counts.items():
-            whole[group] = whole.get(group, np.zeros_like(n)) + n
-    return whole
 
 
 def _shares(parts: dict[str, Counts], whole: Counts) -> dict[str, Counts]:

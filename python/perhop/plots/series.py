@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,12 +11,9 @@ from perhop import accounting, units
 from perhop.columns import Columns, Values
 from perhop.plots import style
 from perhop.plots.names import shortened
+from perhop.plots.style import Axes, Figure
 from perhop.results import Results
 from perhop.units import Column
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 PACKETS, BYTES = (units.COLUMNS["events", name] for name in ("queue_packets", "queue_bytes"))
 MOST_POINTS = 6
