@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from perhop.cluster import identity, place
 from perhop.cluster.errors import ClusterError, Failed, FailedError, listed, needed
-from perhop.cluster.interrupts import twice
 from perhop.cluster.task import Done, Taken, Task, perform
 from perhop.hands import Report, Work
 from perhop.show import count
+from perhop.signals import twice
 from perhop.storage import here
 
 if TYPE_CHECKING:

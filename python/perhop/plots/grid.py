@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,13 +13,10 @@ from perhop.columns import Group, Values, short
 from perhop.plots import style
 from perhop.plots.axis import Axis, named, numeric, rows, x_axis
 from perhop.plots.names import LONGEST, shortened
+from perhop.plots.style import Axes, Figure
 from perhop.results import Results
 from perhop.stats import Interval
 from perhop.units import Column
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 MOST_PANELS = 24
 MOST_LINES = 16
@@ -41,7 +38,7 @@ class Quantity:
 
     def known(self, values: Values) -> Interval | None:
         """Mean and interval of the values of a group, as they are shown."""
-        found = known(self.column, values)
+        found = measured.known(self.column, values)
         return found.scaled(self.factor) if found else None
 
 
@@ -49,12 +46,6 @@ Line = list[tuple[float, Interval]]
 Lines = dict[str, Line]
 Chart = dict[str, Lines]
 """Panel -> line -> positions with mean and interval."""
-
-
-def known(column: Column, values: Values) -> Interval | None:
-    """Mean and interval over the replications that have the column's quantity; `None` if none has."""
-    present = values[~np.isnan(values)]
-    return measured.interval(column, present) if len(present) else None
 
 
 def facets(runs: Results, quantities: Sequence[Quantity]) -> Figure:
@@ -155,7 +146,10 @@ class Panel:
         for place, (line, (label, look)) in enumerate(looks.items()):
             shift = place - (len(looks) - 1) / 2
             points = [(x + shift * self._spread(len(looks)), y) for x, y in self.lines[line]]
-            (_along if along else _below)(axes, points, _look(look, label, "-" if along else "none"))
+            places, means = [x for x, _ in points], [y.mean for _, y in points]
+            xy = (places, means) if along else (means, places)
+            bars = {"yerr" if along else "xerr": _halves(points)}
+            axes.errorbar(*xy, **bars | _look(look, label, "-" if along else "none"))
         every = [y for line in self.lines.values() for _, y in line]
         limits = style.from_zero([y.low for y in every], [y.high for y in every] + [y.mean for y in every])
         if along:
@@ -181,14 +175,6 @@ def _look(number: int, label: str, linestyle: str) -> dict[str, Any]:
     colour, marker = style.SERIES[which], style.MARKERS[(which + 3 * again) % len(style.MARKERS)]
     linestyle = "--" if again and linestyle == "-" else linestyle
     return {"color": colour, "marker": marker, "linestyle": linestyle, "label": label, "capsize": 2.5}
-
-
-def _along(axes: Axes, line: Line, look: dict[str, Any]) -> None:
-    axes.errorbar([x for x, _ in line], [y.mean for _, y in line], yerr=_halves(line), **look)
-
-
-def _below(axes: Axes, line: Line, look: dict[str, Any]) -> None:
-    axes.errorbar([y.mean for _, y in line], [x for x, _ in line], xerr=_halves(line), **look)
 
 
 def _halves(line: Line) -> list[list[float]]:

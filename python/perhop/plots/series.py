@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,12 +11,9 @@ from perhop import accounting, units
 from perhop.columns import Columns, Values
 from perhop.plots import style
 from perhop.plots.names import shortened
+from perhop.plots.style import Axes, Figure
 from perhop.results import Results
 from perhop.units import Column
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 PACKETS, BYTES = (units.COLUMNS["events", name] for name in ("queue_packets", "queue_bytes"))
 MOST_POINTS = 6
@@ -46,7 +43,7 @@ class Of(NamedTuple):
 
 def over_time(runs: Results) -> Figure:
     """What each traffic delivers over time, from one sample to the next."""
-    chosen = [_rates(runs, i) for i in range(len(_points(runs, "flow_series")))]
+    chosen = [_rates(runs, i) for i in _points(runs, "flow_series")]
     top = max((float(line.value.max(initial=0.0)) for of in chosen for line in of.values()), default=0.0)
     scale = units.DELIVERED.scaled(top)
     of = [{name: Line(t, v * scale.factor) for name, (t, v) in lines.items()} for lines in chosen]
@@ -82,7 +79,7 @@ class Kind(NamedTuple):
 
 
 def _of_series(runs: Results, kind: Kind, choose: Callable[[dict[Of, Line]], dict[Of, Line]]) -> Figure:
-    chosen = [choose(_lines(runs, i)) for i in range(len(_points(runs, "series")))]
+    chosen = [choose(_lines(runs, i)) for i in _points(runs, "series")]
     if not any(chosen):
         raise ValueError(kind.without)
     top = max(float(line.value.max()) for lines in chosen for line in lines.values())
@@ -92,13 +89,13 @@ def _of_series(runs: Results, kind: Kind, choose: Callable[[dict[Of, Line]], dic
     return _drawn(runs, scaled, f"{what}, {scale.unit}")
 
 
-def _points(runs: Results, table: str) -> list[str]:
-    """The titles of the points, if this run has the table and few enough of them."""
+def _points(runs: Results, table: str) -> range:
+    """The numbers of the points, if this run has the table and few enough of them."""
     if table not in runs.tables or not len(runs.table(table)["t_s"]):
         raise ValueError("this run has no series: run it again with --trace series, or with `sample` in [scenario]")
     if len(runs.points) > MOST_POINTS:
         raise ValueError(f"{len(runs.points)} points are too many over time: name one point's directory")
-    return [point.title for point in runs.points]
+    return range(len(runs.points))
 
 
 def _drawn(runs: Results, chosen: list[dict[str, Line]], unit: str) -> Figure:
@@ -148,13 +145,9 @@ def _rates(runs: Results, point: int) -> dict[str, Line]:
     table = runs.table("flow_series")
     rows = _first(table, point)
     out = {}
-    for name in _different(table["traffic"][rows]):
+    for name in dict.fromkeys(table["traffic"][rows]):
         at = rows[table["traffic"][rows] == name]
         times, places = np.unique(table["t_s"][at], return_inverse=True)
         total = np.bincount(places, weights=table["delivered_bytes"][at].astype(np.float64))
         out[name] = Line(times[1:], 8 * np.diff(total) / np.diff(times))
     return out
-
-
-def _different(names: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(names))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,12 +13,9 @@ from perhop.columns import COLOURS, short
 from perhop.plots import style
 from perhop.plots.axis import Axis, numeric, x_axis
 from perhop.plots.names import shortened
+from perhop.plots.style import Axes, Figure
 from perhop.results import Results
 from perhop.units import Scale
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 MOST_BARS = 80
 MOST_PANELS = 12

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from perhop import accounting, units
 from perhop.columns import Group, short
-from perhop.plots.grid import known
+from perhop.measured import known
 from perhop.results import Results
 from perhop.stats import Interval
 from perhop.units import Column
