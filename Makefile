@@ -9,9 +9,11 @@ RUST := $(shell git ls-files 'crates/*.rs' 'crates/*.toml' 2>/dev/null) Cargo.to
 PARALLEL := -n auto --dist loadfile --no-loadscope-reorder
 FAST := heads port sched conditioners engine owners bad changes ports scenario schema selector series stages errors headers mark \
   roundtrip fuzz bad_input docs tune
+# Files that tests compare with and a checkout can write, by test.
+WHAT ?= docs examples bad studies kernel results notebooks walkthroughs kernel_tcp
 export PERHOP_PYTHON := $(CURDIR)/$(BIN)/python
 
-.PHONY: install test test-rust test-differential test-python test-fast same-results reproduce maps lint wheel bench instructions lab lab-ports lab-tcp docs lock clean
+.PHONY: install test test-rust test-differential test-python test-fast same-results reproduce maps lint wheel bench instructions lab lab-ports lab-tcp renew docs lock clean
 .DEFAULT_GOAL := install
 
 install: .venv/extension.stamp          ## build the release extension into .venv
@@ -70,8 +72,43 @@ lab-ports:
 lab-tcp: .venv/extension.stamp
 	$(BIN)/python lab/recording/connect.py $(ARGS)
 
-docs:                                   ## the generated part of docs/, and target/doc
+renew: $(addprefix renew-,$(WHAT))      ## writes again what tests compare with; WHAT="docs bad" for some; others: CONTRIBUTING.md
+
+renew-docs:
 	cargo run -q -p perhop --example docs
+
+renew-examples:
+	PERHOP_RENEW=1 cargo test -q -p perhop --test examples
+
+renew-bad renew-studies renew-kernel: renew-%:
+	PERHOP_RENEW=1 cargo test -q -p perhop-scenario --test $*
+
+renew-results: .venv/extension.stamp
+	cd tests/python && ../../$(BIN)/python -m same --write
+
+renew-notebooks renew-walkthroughs renew-kernel_tcp: renew-%: .venv/extension.stamp
+	PERHOP_RENEW=1 $(BIN)/python -m pytest tests/python/test_$*.py
+
+renew-lab renew-instructions: renew-%:
+	$(MAKE) $* ARGS="--write $(ARGS)"
+
+renew-wire:
+	$(PYTHON) lab/recording/wire.py
+
+renew-bursts:
+	PERHOP_RENEW=$(or $(ARGS),1) cargo test -q --release -p perhop-scenario --test bursts
+
+renew-mutants:
+	$(PYTHON) tests/mutants/run.py --write
+
+renew-today: .venv/extension.stamp
+	$(BIN)/perhop reproduce today --seeds 5
+	$(BIN)/python docs/studies_today.py reproduction
+
+renew-growth: .venv/extension.stamp
+	$(MAKE) -s bench ARGS="--growth --most 64000 --json" | $(BIN)/python docs/growth.py
+
+docs: renew-docs                        ## the generated part of docs/, and target/doc
 	cargo doc --workspace --no-deps
 
 lock: .venv/packages.stamp              ## newest versions into requirements-dev.lock

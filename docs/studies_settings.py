@@ -23,7 +23,7 @@ from perhop.studies.settings import ERA, FROZEN, KINDEST
 
 PAGE = Path(__file__).parent / "studies/settings.md"
 SEEDS = (2, 3)
-"""Base seeds that no search and no choice of a setting has used."""
+"""Base seeds that no choice of a setting has used."""
 
 
 def main(results: Path, seed: int = 1) -> None:

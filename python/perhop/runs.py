@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from perhop import accounting, frames, measured, show, sql, units
 from perhop.answer import ALL
 from perhop.arguments import checked
-from perhop.columns import Values, short
+from perhop.columns import Group, Values, short
 from perhop.frames import Frame
 from perhop.plot import figure
 from perhop.plots.style import Figure
@@ -119,10 +120,20 @@ class Runs(Results):
         cells = [self.values("classes", of.name, by=by, missing=of.missing) for of in ANSWER]
         groups = [group for group in cells[0] if group[-1] != ALL]
         headings = [*map(short, by), *(accounting.headed(self.points, of, of.usual[0]) for of in ANSWER)]
+        alone = {of for of, colours in Counter(group[:-1] for group in groups).items() if colours == 1}
         measures = list(zip(ANSWER, cells, strict=True))
-        rows = [[*group, *(_shown(of, found[group]) for of, found in measures)] for group in groups[: show.ROWS]]
+        rows = [
+            [*group, *(_shown(of, _told(found, group, group[:-1] in alone)) for of, found in measures)]
+            for group in groups[: show.ROWS]
+        ]
         left = len(groups) - len(rows)
         return head + show.table(headings, rows) + (show.note(f"and {show.count(left, 'row')} more") if left else "")
+
+
+def _told(found: Mapping[Group, Values], group: Group, alone: bool) -> Values:
+    """The values of a colour; of the only one of a class those of the class, where it has them."""
+    whole = found[*group[:-1], ALL]
+    return np.where(np.isnan(whole), found[group], whole) if alone else found[group]
 
 
 def _shown(of: Column, values: Values) -> str:

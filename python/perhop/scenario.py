@@ -18,7 +18,6 @@ from perhop.columns import Point, point, replication
 from perhop.hands import Work, span
 from perhop.progress import shown
 from perhop.runs import Runs
-from perhop.shapes import Diagnostic
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -99,7 +98,7 @@ class Scenario:
         return list(map(point, self._core.points))
 
     @property
-    def warnings(self) -> list[Diagnostic]:
+    def warnings(self) -> list[_core.Diagnostic]:
         """Settings that run, but probably not as intended."""
         return self._core.warnings
 

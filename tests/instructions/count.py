@@ -1,7 +1,7 @@
 """Instructions of what perhop does, counted by callgrind and compared with the baseline.
 
     python3 tests/instructions/count.py              # exit code 1 when one is more than 3 % above the baseline
-    python3 tests/instructions/count.py --write      # a new baseline, for the commit that changes the counts
+    python3 tests/instructions/count.py --write      # a new baseline: make renew WHAT=instructions
     python3 tests/instructions/count.py --only u,p10 --perhop target/release/perhop
     python3 tests/instructions/count.py --profile p100-bbr      # by function, beside p100
 
@@ -33,6 +33,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 WORKLOADS = ROOT / "crates/bench/src/workloads"
 BASELINE = HERE / "baseline.toml"
+PERHOP = ROOT / "target/release/perhop"
 
 MARGIN = 0.03
 """By how much a count may rise; hash maps are seeded at random, which moves counts by less than 0.1 %."""
@@ -291,12 +292,7 @@ def main() -> int:
     parser.add_argument("--write", action="store_true", help="write a new baseline")
     parser.add_argument("--only", help="names, separated by commas; default: all")
     parser.add_argument("--profile", help="functions of one workload, beside p100")
-    parser.add_argument(
-        "--perhop",
-        type=Path,
-        default=ROOT / "target/release/perhop",
-        help="the binary to count; perhop-bench is beside it",
-    )
+    parser.add_argument("--perhop", type=Path, default=PERHOP, help="the binary to count; perhop-bench is beside it")
     chosen = parser.parse_args()
     if chosen.profile:
         print_profile(chosen.perhop, chosen.profile)
@@ -313,7 +309,8 @@ def main() -> int:
         return 0
     above = compare(measured(chosen.perhop, measures), counts_in(baseline))
     if above:
-        print(f"more than {MARGIN:.0%} above the baseline: {', '.join(above)}; if that is worth it, --write a new one")
+        print(f"more than {MARGIN:.0%} above the baseline: {', '.join(above)}")
+        print("if that is worth it: make renew WHAT=instructions")
     return 1 if above else 0
 
 

@@ -99,7 +99,7 @@ def test_the_page_is_what_the_records_and_perhop_say() -> None:
     text = page.text(found)
     if os.environ.get("PERHOP_RENEW"):
         page.main()
-    assert page.PAGE.read_text(encoding="utf-8") == text, "PERHOP_RENEW=1 writes it again"
+    assert page.PAGE.read_text(encoding="utf-8") == text, "make renew WHAT=kernel_tcp writes it again"
     for group, of_ten in KEPT.items():
         own = [it.good for it in found if it.cell.group == group]
         assert 10 * sum(own) >= of_ten * len(own), group

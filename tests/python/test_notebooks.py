@@ -1,4 +1,4 @@
-"""The notebooks run, and show what is committed; PERHOP_RENEW=1 commits what they show."""
+"""The notebooks run, and show what is committed; `make renew WHAT=notebooks` commits what they show."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_a_notebook_shows_what_is_committed(path: Path, tmp_path: Path) -> None:
     if os.environ.get("PERHOP_RENEW"):
         nbformat.write(again, path)
     else:
-        assert shown(again) == shown(committed)
+        assert shown(again) == shown(committed), "if that is intended: make renew WHAT=notebooks"
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)

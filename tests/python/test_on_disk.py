@@ -135,15 +135,6 @@ def test_directories_are_called_by_the_ends_of_keys_that_differ(tmp_path: Path) 
     assert (tmp_path / "small" / point.name / "rep-000" / "flows.parquet").is_file()
 
 
-def test_points_of_two_sweeps_are_in_natural_order(tmp_path: Path) -> None:
-    """Both have a first one."""
-    for values in ("10,9", "2"):
-        Scenario.from_toml(SHORT, vary=[f"dumbbell.flows={values}"]).run(1, out=tmp_path)
-    both = Runs.open(tmp_path)
-    assert [p.labels["dumbbell.flows"] for p in both.points] == ["2", "9", "10"]
-    assert list(both.means("traffic", "goodput_bit_s", by=["flows"])) == [("2",), ("9",), ("10",)]
-
-
 def test_a_copy_of_a_directory_counts_once(tmp_path: Path) -> None:
     run = Scenario.from_toml(SHORT, vary=["dumbbell.flows=4,2"]).run(out=tmp_path)
     first = tmp_path / "small" / run.points[0].name

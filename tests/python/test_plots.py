@@ -295,7 +295,7 @@ def test_a_chosen_plot_shows_the_means(swept_cir: Runs) -> None:
 
 
 WRONG: dict[str, tuple[Choice, str]] = {
-    "table": (Choice("arrival.delay_p99_ms"), "TABLE one of traffic, arrivals"),
+    "table": (Choice("arrival.delay_p99_ms"), "TABLE one of summary, arrivals"),
     "column": (Choice("arrivals.delay_p98_ms"), "did you mean `delay_p9"),
     "x": (Choice("arrivals.delay_p99_ms", "size"), "x size: no such key; there are cir, flows, class, colour"),
     "by": (Choice("arrivals.delay_p99_ms", by=["size"]), "by size: no such key"),

@@ -15,7 +15,7 @@ RECORDED = {"a.toml": {"flows": {"rows": "1", "sent": "aa", "lost": "bb"}, "link
 @pytest.mark.parametrize("part", ["tables", "captures"])
 def test_results_are_those_on_record(part: str, capsys: pytest.CaptureFixture[str]) -> None:
     found = check(part)
-    assert found.none, f"{capsys.readouterr().out}if that is intended: cd tests/python && python -m same --write"
+    assert found.none, f"{capsys.readouterr().out}if that is intended: make renew WHAT=results"
 
 
 def test_a_changed_and_a_missing_column_are_found_and_a_new_one_is_only_listed() -> None:

@@ -1,4 +1,4 @@
-"""Named settings: complete, sound, and laid over the runs; rivals in the mechanism's place; the search for a fit."""
+"""Named settings: complete, sound, and laid over the runs; rivals in the mechanism's place."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from perhop.studies import runs as simulation
 from perhop.studies import settings as named
 from perhop.studies.bounds import Bounds
 from perhop.studies.criteria import Criterion
-from perhop.studies.fitting import Candidate, Search
 from perhop.studies.papers import PAPERS, paper
 from perhop.studies.quantities import Tables, sums
 from perhop.studies.rivals import Rival
@@ -53,7 +52,7 @@ def test_each_answer_of_a_setting_changes_some_run(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PAPERS)
-def test_the_headline_is_the_nearest_to_the_cells_that_no_search_has_used(name: str) -> None:
+def test_the_headline_is_the_nearest_to_the_printed_cells(name: str) -> None:
     found = paper(name)
     scores = score.read(found.directory / score.LAST)
     assert set(scores) == set(found.settings()), "a setting without its last run"
@@ -64,14 +63,11 @@ def scored(*errors: float) -> score.Score:
     return score.Score(0, 0, (), errors, 10)
 
 
-def test_another_setting_is_shown_first_if_it_is_surely_nearer_to_the_cells_held_out() -> None:
-    frozen = scored(0.1, 0.50, 0.1, 0.52, 0.1, 0.48, 0.1, 0.50)
-    surely, by_chance = (
-        scored(0.9, 0.40, 0.9, 0.41, 0.9, 0.39, 0.9, 0.41),
-        scored(0.0, 0.0, 0.0, 0.5, 0.0, 0.5, 0.0, 0.5),
-    )
-    assert score.nearest({"frozen": frozen, "era": surely, "fitted": by_chance}) == "era"
-    assert score.nearest({"frozen": frozen, "fitted": by_chance}) == "frozen"
+def test_another_setting_is_shown_first_if_it_is_surely_nearer() -> None:
+    frozen = scored(0.50, 0.52, 0.48, 0.50)
+    surely, by_chance = scored(0.40, 0.41, 0.39, 0.41), scored(0.0, 0.5, 0.5, 0.5)
+    assert score.nearest({"frozen": frozen, "era": surely}) == "era"
+    assert score.nearest({"frozen": frozen, "era": by_chance}) == "frozen"
     assert score.nearest({"frozen": frozen, "kindest": surely}) == "frozen", "chosen by verdicts"
     assert score.nearest({"frozen": scored(), "era": scored()}) == "frozen", "no table"
 
@@ -83,10 +79,10 @@ def points(sets: list[RunSet]) -> list[str]:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ('[other]\nabout = "x"', "no setting is called 'other': frozen, era, fitted, kindest"),
+        ('[other]\nabout = "x"', "no setting is called 'other': frozen, era, kindest"),
         ('[era]\nabout = "x"\nanswers.zz = { value = "x", why = "y" }', "era: no reading is called 'zz': a1, "),
         ('[era]\nabout = "x"\nanswers.a1 = { value = "x", why = "y" }', "era: a1 is 'x', which is not one of 'bits', "),
-        ('headline = "fitted"', "headline is 'fitted', which is not one of frozen"),
+        ('headline = "era"', "headline is 'era', which is not one of frozen"),
         ('headline = "kindest"\n[kindest]\nabout = "x"', "headline is 'kindest', which is not one of frozen"),
     ],
 )
@@ -97,8 +93,8 @@ def test_what_is_wrong_in_a_settings_file_is_said(tmp_path: Path, text: str, say
 
 
 def test_a_setting_that_a_paper_lacks_is_an_error() -> None:
-    with pytest.raises(LookupError, match="no setting `fitted`: frozen, "):
-        named.chosen({FROZEN: Setting(FROZEN, "", {}, [], headline=True)}, "fitted")
+    with pytest.raises(LookupError, match="no setting `era`: frozen, "):
+        named.chosen({FROZEN: Setting(FROZEN, "", {}, [], headline=True)}, "era")
     assert [one.name for one in paper("redp").asked("headline")] == [
         one.name for one in paper("redp").settings().values() if one.headline
     ]
@@ -261,19 +257,3 @@ def test_a_cell_far_off_counts_as_wholly_wrong() -> None:
     assert score.error(100.0, 1.0) == 1.0
     assert score.error(None, 1.0) == 1.0
     assert score.error(1.0, 0.0) is None
-
-
-def test_a_search_ends_where_no_single_answer_is_better(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A planted optimum in two readings; the search sees one half of the cells, the other decides."""
-    best = {"a2": "0.1", "a5": "200/200/200 ms"}
-
-    def candidate(self: Search, chosen: dict[str, str]) -> Candidate:
-        wrong = sum(chosen.get(k) != v for k, v in best.items()) + sum(k not in best for k in chosen)
-        self.tried[tuple(sorted(chosen.items()))] = Candidate(chosen, 0.1 * wrong, 0.2 * wrong)
-        return self.tried[tuple(sorted(chosen.items()))]
-
-    monkeypatch.setattr(Search, "candidate", candidate)
-    monkeypatch.setattr(Search, "concerns", lambda *_: True)
-    found = Search(paper("pam-fsam"), ONE, lambda _: None, [], []).descend({"a3": "0.8"})
-    assert found[-1].chosen == best
-    assert [one.searched for one in found] == sorted((one.searched for one in found), reverse=True)

@@ -1,7 +1,7 @@
 """The tutorial and the how-tos do what they say: every file is written, every command run, every line compared.
 
-`PERHOP_RENEW=1` writes what is printed and drawn now into the pages and their figures; read `git diff docs` then,
-for the prose quotes numbers.
+`make renew WHAT=walkthroughs` writes what is printed and drawn now into the pages and their figures; read
+`git diff docs` then, for the prose quotes numbers.
 """
 
 from __future__ import annotations

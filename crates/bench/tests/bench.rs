@@ -142,7 +142,7 @@ fn growth_is_nothing_but_growth() {
     assert!(said.contains("1000 is not in 2000..=1000000"), "{said}");
 }
 
-/// Those that have no test of their own.
+/// Those that no other test gives.
 #[test]
 fn every_option_is_taken() {
     let folder = folder();

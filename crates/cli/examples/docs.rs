@@ -1,4 +1,4 @@
-//! Writes the generated part of docs/: `cargo run -p perhop --example docs`, which `make docs` calls.
+//! Writes the generated part of docs/: `make renew WHAT=docs`.
 
 use std::path::Path;
 

@@ -1,6 +1,6 @@
 //! The generated part of docs/: pages from the declarations and the heads of the files.
 //!
-//! `make docs` writes it (`cargo run -p perhop --example docs`); a test compares it with what is checked in.
+//! `make renew WHAT=docs` writes it; a test compares it with what is checked in.
 
 use crate::list::{LISTS, default};
 use perhop_core::params::{Field, Kind};
@@ -106,7 +106,7 @@ fn laid_out(value: &Value, depth: usize) -> String {
 fn index(chapters: &[Chapter]) -> String {
     let mut out = String::from(
         "# Algorithms\n\nA page for each, made from the head of its file and the declaration of its parameters \
-         (`make docs`). `perhop list NAME` prints the same on a terminal.\n",
+         (`make renew WHAT=docs`). `perhop list NAME` prints the same on a terminal.\n",
     );
     for Chapter { heading, key, entries, .. } in chapters {
         out += &format!("\n## {heading}\n\n| `{key}` | |\n|---|---|\n");

@@ -19,7 +19,7 @@ fn generated_pages_are_current() {
     let files = perhop::docs::files();
     let current = |(name, made): &&(String, String)| std::fs::read_to_string(docs.join(name)).is_ok_and(|t| t == *made);
     let stale: Vec<_> = files.iter().filter(|file| !current(file)).map(|file| file.0.as_str()).collect();
-    assert!(stale.is_empty(), "run `make docs`: {}", stale.join(", "));
+    assert!(stale.is_empty(), "make renew WHAT=docs: {}", stale.join(", "));
     for entry in std::fs::read_dir(docs.join("algorithms")).unwrap() {
         let name = format!("algorithms/{}", entry.unwrap().file_name().to_string_lossy());
         assert!(files.iter().any(|f| f.0 == name), "docs/{name} is of no algorithm");

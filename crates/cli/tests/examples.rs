@@ -1,6 +1,6 @@
 //! Every file of examples/ is run, and its output is compared with examples/expected/.
 //!
-//! After a change that alters results on purpose: `PERHOP_RENEW=1 cargo test -p perhop --test examples`, then read
+//! After a change that alters results on purpose: `make renew WHAT=examples`, then read
 //! `git diff examples/expected` before committing it.
 
 use perhop_core::{aqm, conditioner, sched};
@@ -64,7 +64,7 @@ fn every_example_prints_what_stands_beside_it() {
             differing.push(format!("examples/{name}.toml: expected\n{expected}\nprinted\n{now}"));
         }
     }
-    let help = "if that is intended: PERHOP_RENEW=1 cargo test -p perhop --test examples";
+    let help = "if that is intended: make renew WHAT=examples";
     assert!(differing.is_empty(), "{}\n{help}", differing.join("\n"));
 }
 

@@ -76,11 +76,11 @@ fn csv_goes_where_it_is_sent() {
 fn other_columns_can_be_shown() {
     let folder = folder();
     let text = printed(&folder.perhop(&[&GRID[..], &["--show", "traffic.jain,links.utilisation"]].concat()));
-    for words in ["jain", "utilisation", "s -> A", "bulk"] {
+    for words in ["Jain", "utilisation", "s -> A", "bulk"] {
         assert!(text.contains(words), "no `{words}` in\n{text}");
     }
     let text = printed(&folder.perhop(&["run", "ok.toml", "--show", "traffic.jain"]));
-    assert!(text.contains("jain") && !text.contains("goodput"), "{text}");
+    assert!(text.contains("Jain") && !text.contains("goodput"), "{text}");
     let said = folder.refused(&["run", "ok.toml", "--show", "traffic.jane"]);
     assert!(said.contains("error[E006]") && said.contains("did you mean `traffic.jain`?"), "{said}");
 }

@@ -33,6 +33,7 @@ pub struct Arriving<'a> {
 
 impl Arriving<'_> {
     /// What conditioners see of it, for a flow of its connection.
+    #[inline]
     pub(crate) fn passage(&self, flow: FlowId) -> Passage<'static> {
         let stamps = self.headers.tcp.and_then(|tcp| tcp.timestamps);
         Passage { stamps, ..Passage::of(self.at.now, flow) }

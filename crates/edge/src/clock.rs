@@ -28,6 +28,7 @@ impl Clock {
     }
 
     /// The time of a packet stamped `stamp_ns`.
+    #[inline]
     pub fn at(&mut self, stamp_ns: u64) -> Moment {
         self.now = self.now.max(Time::from_ns(stamp_ns.saturating_sub(self.zero_ns)));
         self.latest_ns = self.latest_ns.max(stamp_ns);

@@ -3,6 +3,7 @@
 use perhop_core::classify::FlowHeaders;
 use perhop_core::packet::FlowId;
 use perhop_core::port::Port;
+use perhop_core::units::Time;
 
 use crate::arriving::Arriving;
 use crate::flows::FlowTable;
@@ -42,6 +43,7 @@ impl Connections {
     /// Registers a flow with the conditioners before its first packet; also when a SYN after other segments opens another
     /// connection on the same ports, as conditioners start afresh with each in the simulator. A SYN after a SYN is the same
     /// one again.
+    #[inline]
     pub(crate) fn announce(&mut self, flow: FlowId, tcp: Option<TcpView>, port: &mut Port<u32>) {
         let syn = tcp.is_some_and(|tcp| tcp.flags & TCP_SYN != 0);
         let before = self.phase(flow);
@@ -60,13 +62,20 @@ impl Connections {
     }
 
     /// If round-trip times matter: reclassifies a connection's flows when its own becomes known.
+    #[inline]
     pub(crate) fn watch(&mut self, it: &Arriving<'_>, flow: FlowId, steps: &Steps, port: &mut Port<u32>) {
-        let (Some(handshakes), Some(tcp)) = (&mut self.handshakes, it.headers.tcp) else { return };
+        if let (Some(_), Some(tcp)) = (&self.handshakes, it.headers.tcp) {
+            self.watched((it.at.now, flow), tcp, steps, port);
+        }
+    }
+
+    fn watched(&mut self, (now, flow): (Time, FlowId), tcp: TcpView, steps: &Steps, port: &mut Port<u32>) {
+        let Some(handshakes) = &mut self.handshakes else { return };
         let flows = [flow, FlowId(self.flows.mate(flow.0))];
-        if !handshakes.observe(it.at.now, flows, tcp) {
+        if !handshakes.observe(now, flows, tcp) {
             return;
         }
-        if handshakes.rtt(flow).is_some_and(|rtt| steps.spoil(it.at.now, rtt)) {
+        if handshakes.rtt(flow).is_some_and(|rtt| steps.spoil(now, rtt)) {
             return flows.into_iter().for_each(|flow| handshakes.forget(flow));
         }
         for flow in flows {
@@ -82,6 +91,7 @@ impl Connections {
         self.phases.get_mut(flow.0 as usize).into_iter().for_each(|it| *it = Phase::Unknown);
     }
 
+    #[inline]
     fn phase(&mut self, flow: FlowId) -> Phase {
         let slot = flow.0 as usize;
         if self.phases.len() <= slot {

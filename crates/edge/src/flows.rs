@@ -124,6 +124,7 @@ impl Packed {
     }
 
     /// All of it but the place of wide addresses.
+    #[inline]
     fn words(self) -> u128 {
         let [source, destination] = if self.kind & WIDE == 0 { self.addresses } else { [0; 2] };
         let ports = u32::from(self.ports[0]) << 16 | u32::from(self.ports[1]);
@@ -131,6 +132,7 @@ impl Packed {
         halves[0] << 96 | halves[1] << 64 | halves[2] << 32 | halves[3]
     }
 
+    #[inline]
     fn is(self, other: Self, pair: Option<Pair>, pairs: &[Pair]) -> bool {
         match pair {
             None => self == other,
@@ -148,6 +150,7 @@ fn wide(address: IpAddr) -> u128 {
 }
 
 /// A hash that cannot be predicted: packets are not trusted, and colliding flows would make the table slow.
+#[inline]
 fn hash(keys: &RandomState, packed: Packed, pair: Option<Pair>) -> u64 {
     match pair {
         None => keys.hash_one(packed.words()),
@@ -179,6 +182,7 @@ impl FlowTable {
     }
 
     /// The number of the flow the packet belongs to, a new one if it is the flow's first packet.
+    #[inline]
     pub fn id(&mut self, headers: &IpHeaders) -> u32 {
         let Some(fragment) = headers.fragment else { return self.number(&FlowKey::of(headers)) };
         let IpHeaders { source, destination, protocol, .. } = *headers;

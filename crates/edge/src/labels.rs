@@ -38,6 +38,7 @@ impl Labels {
     }
 
     /// A flow label other than 0 is the packet's label.
+    #[inline]
     pub(crate) fn read(&mut self, headers: &IpHeaders, packet: &mut Packet) {
         let (Some(encoding), Some(code @ 1..)) = (&self.encoding, headers.flow_label) else { return };
         match encoding.value(code) {
@@ -50,6 +51,7 @@ impl Labels {
     }
 
     /// Writes the label of a packet that stays. If there is none the flow label is left alone.
+    #[inline]
     pub(crate) fn write(&mut self, data: &mut [u8], headers: &IpHeaders, packet: &Packet) {
         let Some(encoding) = &self.encoding else { return };
         let Some(label) = encoding.label(packet) else { return };

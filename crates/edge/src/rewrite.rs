@@ -29,6 +29,7 @@ pub enum FlowLabelError {
 /// checksum, in IPv6 the first two. The checksum is updated, not recomputed (RFC 1624, equation 3): one
 /// that was right stays right, one that was wrong or left to the network card (0 in captures taken on the sender) stays wrong by
 /// the same amount, so a capture's faults are neither hidden nor added to.
+#[inline]
 pub fn set_dscp(data: &mut [u8], headers: &IpHeaders, dscp: u8) -> Result<(), DscpOutOfRange> {
     if dscp > 63 {
         return Err(DscpOutOfRange(dscp));
@@ -41,6 +42,7 @@ pub fn set_dscp(data: &mut [u8], headers: &IpHeaders, dscp: u8) -> Result<(), Ds
 
 /// Mark the packet CE, its DSCP untouched: for a conditioner's verdict "mark" on an ECN-capable packet. The
 /// checksum is updated as in [`set_dscp`].
+#[inline]
 pub fn set_ce(data: &mut [u8], headers: &IpHeaders) {
     if headers.ecn != 0b11 {
         set_tos(data, headers, |tos| tos | 0b11);

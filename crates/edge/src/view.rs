@@ -10,6 +10,7 @@ pub const TCP_FLAGS: [(u8, u8); 5] =
     [(flags::FIN, 0x01), (flags::SYN, 0x02), (flags::ACK, 0x10), (flags::ECE, 0x40), (flags::CWR, 0x80)];
 
 /// The packet without flow and size. An AF code point is its colour.
+#[inline]
 pub fn view(headers: &IpHeaders) -> Packet {
     let dscp = Dscp::new(headers.dscp).expect("six bits");
     let packet = Packet { dscp, colour: dscp.colour(), ecn: Ecn::from_bits(headers.ecn), ..Packet::default() };
@@ -20,6 +21,7 @@ pub fn view(headers: &IpHeaders) -> Packet {
 }
 
 /// SYN and FIN take a sequence number each, in addition to the payload.
+#[inline]
 fn of_tcp(tcp: &TcpView, packet: Packet) -> Packet {
     let flags = TCP_FLAGS.iter().filter(|(_, bit)| tcp.flags & bit != 0).fold(0, |all, (flag, _)| all | flag);
     let controls = (flags & (flags::SYN | flags::FIN)).count_ones();

@@ -20,6 +20,8 @@ mod order;
 pub mod inventory_table;
 /// What is asked of a run.
 pub mod request;
+/// The same, cut into tasks.
+pub mod cut;
 /// Points x replications on threads.
 pub mod run;
 /// Means and intervals over replications, for the terminal.

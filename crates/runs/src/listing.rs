@@ -23,7 +23,6 @@ fn table(points: &[Point], rows: &Rows) -> String {
     let heads = axes.iter().cloned().chain(rows.keys.iter().cloned()).chain(measured);
     let heads: Vec<_> = heads.collect();
     let mut grid = grid(&heads.iter().map(String::as_str).collect::<Vec<_>>());
-    grid.set_content_arrangement(ContentArrangement::Dynamic).set_width(WIDTH);
     let mut last: Option<&Row> = None;
     for row in &rows.rows {
         let above = last.replace(row).filter(|above| above.point == row.point);
@@ -34,7 +33,7 @@ fn table(points: &[Point], rows: &Rows) -> String {
         grid.add_row(labels.chain(names).chain(values));
     }
     let texts = axes.len() + rows.keys.len();
-    keep_whole(&mut grid, texts);
+    fit(&mut grid, texts);
     let text = titled("", grid, texts);
     text.trim_start_matches('\n').to_owned()
 }
@@ -56,8 +55,13 @@ fn show(measure: &Measure, value: Option<Estimate>) -> String {
     }
 }
 
-/// Columns of numbers are as wide as the longest of them, so that none is folded.
-fn keep_whole(grid: &mut Grid, texts: usize) {
+/// Folds what does not fit a page, but no number: their columns are as wide as the longest of them.
+fn fit(grid: &mut Grid, texts: usize) {
+    let lines = grid.lines().map(|line| line.trim_end().chars().count());
+    if lines.max().unwrap_or(0) <= usize::from(WIDTH) {
+        return;
+    }
+    grid.set_content_arrangement(ContentArrangement::Dynamic).set_width(WIDTH);
     let widths: Vec<_> = (texts..grid.column_count()).map(|i| (i, widest(grid, i))).collect();
     for (i, width) in widths {
         let column = grid.column_mut(i).expect("it is counted");

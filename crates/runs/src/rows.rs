@@ -20,7 +20,7 @@ use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 
 /// What is shown of classes where nothing is asked for.
-const OF_CLASSES: [&str; 5] = ["throughput_bit_s", "goodput_bit_s", "loss_percent", "delay_p50_ms", "delay_p99_ms"];
+pub const OF_CLASSES: [&str; 5] = ["throughput_bit_s", "goodput_bit_s", "loss_percent", "delay_p50_ms", "delay_p99_ms"];
 
 /// Rows that have the same columns.
 #[derive(Clone, Debug, PartialEq)]
@@ -78,13 +78,13 @@ pub fn by_point(points: usize, replications: &[Replication]) -> Vec<Vec<&Replica
 }
 
 /// The table `classes` of each replication of a point.
-pub fn classes(point: &Point, replications: &[&Replication]) -> Vec<Table> {
+fn classes(point: &Point, replications: &[&Replication]) -> Vec<Table> {
     let classes = Classes::new(&point.scenario);
     replications.iter().map(|r| classes.of(&r.tables)).collect()
 }
 
-/// The rows of a point's classes. The only colour of a class has one row with it.
-fn of_classes(point: Indexed<'_, Point>, replications: &[&Replication]) -> Vec<Row> {
+/// The rows of a point's classes. The only colour of a class has one row with it: its loss is that of the class.
+pub fn of_classes(point: Indexed<'_, Point>, replications: &[&Replication]) -> Vec<Row> {
     let tables = classes(point.it, replications);
     let pooled = Pooled::new(NAME, &tables.iter().collect::<Vec<_>>());
     let mut rows: Vec<Row> = Vec::new();

@@ -1,13 +1,15 @@
 //! What a run prints: means and 95 % intervals over replications, by class, colour and hop.
 
 use super::pooled::{Pool, Pooled, each, find};
-use super::rows::classes;
+use super::rows::{OF_CLASSES, Row, of_classes};
 use super::run::Replication;
 use super::stats::{Estimate, estimate};
-use super::tables::classes::{ALL, NAME};
+use super::tables::classes::NAME;
+use super::tables::column;
 use super::unit::Unit;
 use comfy_table::{CellAlignment, ContentArrangement, Table as Grid, presets::NOTHING};
 use perhop_core::verdict::Reason;
+use perhop_scenario::resolve::indexed::Indexed;
 use perhop_scenario::scenario::Scenario;
 use perhop_scenario::sweep::Point;
 use std::collections::HashSet;
@@ -88,8 +90,7 @@ pub fn text(point: &Point, replications: &[&Replication]) -> String {
     let names = conditioned.map(|link| link.name.as_str()).collect();
     let pooled = |table| Pooled::new(table, &each(replications, table));
     let arrived = pooled("arrivals").of_all(&scenario.common().classes, replications.len());
-    let (traffic, made) = (pooled("traffic"), classes(point, replications));
-    let classes = Pooled::new(NAME, &made.iter().collect::<Vec<_>>());
+    let (traffic, classes) = (pooled("traffic"), of_classes(Indexed { index: 0, it: point }, replications));
     let parts = [
         heading(scenario, replications.len()),
         destinations(&arrived, &classes, look),
@@ -125,16 +126,20 @@ fn drops(replications: &[&Replication]) -> String {
     format!("packets dropped, all ports and replications: {}", Reason::ALL.map(total).join(", "))
 }
 
+const LOST: &str = "loss_percent";
+
+fn loss_of(row: &Row) -> Option<Estimate> {
+    OF_CLASSES.iter().zip(&row.values).find(|(name, _)| **name == LOST).and_then(|(_, value)| *value)
+}
+
 /// What reached its destination, of every class: also of one none of whose packets did.
-fn destinations(pooled: &Pooled<'_>, classes: &Pooled<'_>, look: Look) -> String {
-    let [delivered, lost] = ["throughput_bit_s", "loss_percent"];
+fn destinations(pooled: &Pooled<'_>, classes: &[Row], look: Look) -> String {
+    let (delivered, lost) = ("throughput_bit_s", column(NAME, LOST));
     let times = ["delay_p50_ms", "delay_p99_ms", "delay_p999_ms", "jitter_p99_ms"];
-    let heads = [look.headings(pooled, &[delivered]), look.headings(classes, &[lost]), look.headings(pooled, &times)];
+    let heads = [look.headings(pooled, &[delivered]), vec![lost.heading()], look.headings(pooled, &times)];
     let mut grid = grid(&["class", "colour"].map(str::to_owned).into_iter().chain(heads.concat()).collect::<Vec<_>>());
     for pool in &pooled.rows {
-        let (class, colour) = (pool.name("class"), pool.name("colour"));
-        let of = classes.rows.iter().find(|it| it.name("class") == class && it.name("colour") == colour.or(Some(ALL)));
-        let loss = of.map_or_else(|| NONE.into(), |of| cell(of, lost));
+        let loss = show(classes.iter().find(|row| row.names == pool.names).and_then(loss_of));
         let names = ["class", "colour"].map(|key| text_of(pool, key));
         let times = times.map(|column| cell(pool, column));
         grid.add_row(names.into_iter().chain([cell(pool, delivered), loss]).chain(times));

@@ -71,6 +71,18 @@ fn versions_are_not_put_together() {
 }
 
 #[test]
+fn results_of_another_version_with_other_keys_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    swept(folder.path(), "dumbbell.flows=2");
+    alter(&manifests(folder.path())[0], 1, |manifest| {
+        (manifest.common.perhop, manifest.common.effective) = ("9.9.9".to_owned(), "[future]\n".to_owned());
+    });
+    let Refused::Unfit(said) = open(folder.path()).unwrap_err() else { panic!() };
+    let ours = env!("CARGO_PKG_VERSION");
+    assert!(said.contains(&format!("rep-000 was written by perhop 9.9.9, this is {ours}:\nerror")), "{said}");
+}
+
+#[test]
 fn points_of_several_sweeps_are_in_natural_order() {
     let folder = tempfile::tempdir().unwrap();
     swept(folder.path(), "dumbbell.bottleneck=10Mbit/s,1.5Mbit/s");

@@ -7,7 +7,7 @@ use perhop_scenario::sections::preset;
 use perhop_scenario::sections::stack::NAMES;
 use perhop_scenario::sections::tcp::TcpSection;
 use perhop_scenario::{Options, Scenario};
-use perhop_sim::transport::{Config, PartialAckTimer, Recovery, RtoConfig};
+use perhop_sim::transport::{Config, CongestionLaw as _, PartialAckTimer, Recovery, RtoConfig};
 
 /// The section of a table of texts, and what is said of it.
 fn read(entries: &[(&str, &str)]) -> (Option<TcpSection>, Vec<String>) {
@@ -134,4 +134,14 @@ fn ns2s_repeats() {
         section.unwrap().config().unwrap().reaction.ecn_retransmissions
     };
     assert_eq!([None, Some(false), Some(true)].map(repeats), [false, false, true]);
+}
+
+/// A law names the stack that has it, which is the one that its part of the policer's table was measured with.
+#[test]
+fn laws_know_their_stacks() {
+    let own: Vec<_> = NAMES.iter().map(|name| (*name, config(&[("stack", name)]))).collect();
+    for (name, config) in own.iter().filter(|(_, config)| config.recovery == Recovery::Rack) {
+        let law = config.congestion;
+        assert_eq!([law.stack(), law.policed().map(|sender| sender.stack())], [Some(*name); 2]);
+    }
 }

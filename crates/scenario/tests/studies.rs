@@ -1,5 +1,5 @@
 //! What `check` says of the examples and of the papers' scenarios: nothing of an example, and of a study what is written
-//! in `studies.txt`. `BLESS=1` rewrites it.
+//! in `studies.txt`. `make renew WHAT=studies` rewrites it.
 
 use perhop_scenario::{Options, Sweep};
 use std::path::{Path, PathBuf};
@@ -28,8 +28,9 @@ fn no_scenario_of_the_repository_gets_another_warning() {
         found.list.iter().for_each(|it| said += &format!("{name}: {} {}\n", it.code, it.message));
     }
     let recorded = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/studies.txt");
-    if std::env::var_os("BLESS").is_some() {
+    if std::env::var_os("PERHOP_RENEW").is_some() {
         std::fs::write(&recorded, &said).unwrap();
     }
-    assert_eq!(said, std::fs::read_to_string(recorded).unwrap());
+    let expected = std::fs::read_to_string(recorded).unwrap();
+    assert_eq!(said, expected, "if that is intended: make renew WHAT=studies");
 }

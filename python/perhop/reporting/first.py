@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from perhop import accounting, units
+from perhop import _core, accounting, units
 from perhop.answer import Answer, Between
 from perhop.columns import short
 from perhop.reporting.tables import written
 from perhop.results import Results
-from perhop.shapes import ContractDict
 from perhop.stats import Interval
 
 GREEN = "of it green"
@@ -89,12 +88,12 @@ def scale_of(found: Sequence[Answer]) -> units.Scale:
     return units.DELIVERED.scaled(max((max(a.offered.mean, a.delivered.mean) for a in found), default=0.0))
 
 
-def _rate(name: str, contract: ContractDict, scale: units.Scale, rows: int) -> Rate:
+def _rate(name: str, contract: _core.ContractDict, scale: units.Scale, rows: int) -> Rate:
     rate = f"{contract['rate_bit_s'] * scale.factor:.4g}"
     return Rate(rate, _source(name, contract) if rows <= MANY else "")
 
 
-def _source(name: str, contract: ContractDict) -> str:
+def _source(name: str, contract: _core.ContractDict) -> str:
     """`each flow: gold at E -> R, with home`."""
     each = "" if contract["per"] == "aggregate" else f"each {contract['per']}: "
     others = [other for other in contract["classes"] if other != name]

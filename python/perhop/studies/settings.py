@@ -8,8 +8,8 @@
     release = "ns-2 2.1b8 (June 2001)"             # whose defaults hold where the paper is silent
     answers.a12 = { value = "ns-2 2.1b8", why = "..." }
 
-`frozen` lays nothing over the scenario files, `fitted` is what `perhop reproduce PAPER --fit` writes, and `kindest` is
-the one with the most claims, which was chosen by verdicts and so is never the headline. Criteria are the same in each.
+`frozen` lays nothing over the scenario files. `kindest` is the one with the most claims, which was chosen by verdicts
+and so is never the headline. Criteria are the same in each.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from perhop.studies.readings import Reading, Readings
 from perhop.studies.runs import RunSet, Settings
 from perhop.unknown import UnknownError
 
-FROZEN, ERA, FITTED, KINDEST = "frozen", "era", "fitted", "kindest"
-NAMES = (FROZEN, ERA, FITTED, KINDEST)
+FROZEN, ERA, KINDEST = "frozen", "era", "kindest"
+NAMES = (FROZEN, ERA, KINDEST)
 HEADLINE = "headline"
 """The key of the name of the paper's own setting in a report, and what asks for it."""
 

@@ -2,7 +2,7 @@
 
     python -m same --check                    # from tests/python; exit code 1 when a recorded value changed
     python -m same --check --against PYTHON   # also the first row that differs from another build's
-    python -m same --write                    # after a change that alters results on purpose; say why in the commit
+    python -m same --write                    # `make renew WHAT=results`; say why in the commit
 
 What is recorded, in `tests/reference/results`:
 

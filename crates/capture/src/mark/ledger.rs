@@ -54,6 +54,7 @@ impl Default for Ledger {
 
 impl Ledger {
     /// A packet of either direction that went through the edge.
+    #[inline]
     pub(crate) fn passed(&mut self, it: &Passed<'_>) {
         let headers = it.arrived.headers;
         self.ip_length(headers.lengths.l3);

@@ -57,6 +57,7 @@ impl Marking {
     }
 
     /// Which way a packet goes.
+    #[inline]
     pub(crate) fn direction(&self, headers: &IpHeaders) -> Direction {
         let inside = |address| self.inside.iter().any(|prefix| prefix.0.contains(address));
         let forward = self.inside.is_empty() || inside(&headers.source) && !inside(&headers.destination);

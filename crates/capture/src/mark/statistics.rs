@@ -48,6 +48,7 @@ impl Statistics {
     }
 
     /// A packet of forward direction: what it demands of conditioners, and the bursts that it makes.
+    #[inline]
     fn forward(&mut self, it: &Passed<'_>) {
         let (now, packet) = (it.arrived.at.now, it.came);
         if let Some(bursts) = &mut self.bursts {
@@ -56,7 +57,9 @@ impl Statistics {
         if let Some(taken) = it.taken {
             self.demands[taken.place].add(taken.instance, now, packet.size);
         }
-        self.demand_next(it);
+        if self.met.is_some() {
+            self.demand_next(it);
+        }
     }
 
     /// Counts a packet at the conditioners behind the first, to which actions sent it on.

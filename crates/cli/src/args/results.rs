@@ -35,7 +35,7 @@ pub struct Reproduce {
     /// Show the studies and their claims, run nothing
     #[arg(long)]
     pub list: bool,
-    /// Readings where the paper is silent: headline (the nearest to its printed numbers), frozen, era, fitted, kindest, or all
+    /// Readings where the paper is silent: headline (the nearest to its printed numbers), frozen, era, kindest, or all
     #[arg(long, default_value = "headline", value_name = "NAME")]
     pub setting: String,
     /// Also run the rivals of a mechanism that were not run beside it: does a claim tell them apart?
@@ -44,9 +44,6 @@ pub struct Reproduce {
     /// Re-run the grid of open readings and write its table
     #[arg(long)]
     pub readings: bool,
-    /// Search the open readings for those nearest to the paper's printed tables, and write them as a setting
-    #[arg(long, conflicts_with = "readings")]
-    pub fit: bool,
 }
 
 /// A number of seeds; an interval needs two.

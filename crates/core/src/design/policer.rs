@@ -1,7 +1,7 @@
 //! What a policer leaves of long-lived TCP, and the bucket it needs.
 //!
 //! Source: a table of runs of this simulator, one for each kind of sender: `policer/table.rs`, written by
-//! `PERHOP_RENEW=1 cargo test -p perhop-scenario --test bursts --release`. There is no closed form that holds for all: a small bucket
+//! `make renew WHAT=bursts`. There is no closed form that holds for all: a small bucket
 //! lets one burst of its size pass in a round trip; a deep one gives the sawtooth of its window law; between them
 //! decides how many of a window's losses are repaired at once, and when a new window may grow.
 //!

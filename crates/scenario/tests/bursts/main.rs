@@ -1,6 +1,5 @@
 //! W301 says that a policer holds TCP below its contract: true of every case in which it is said, and untrue of those in
-//! which it is not. What it goes by is a table of runs, `PERHOP_RENEW=1 cargo test -p perhop-scenario --test bursts
-//! --release` writes it.
+//! which it is not. What it goes by is a table of runs, `make renew WHAT=bursts` writes it.
 
 mod cell;
 mod table;
@@ -19,7 +18,7 @@ fn expected(sender: Sender, [mbit_s, rtt_ms]: [f64; 2], flows: u32, burst: u32) 
     policed.share(Bytes::new(u64::from(burst)))
 }
 
-/// With `PERHOP_RENEW=1` the table is measured again, with `PERHOP_RENEW=linux,prague` those stacks' parts of it.
+/// With `PERHOP_RENEW=1` the table is measured again, with `PERHOP_RENEW=linux,prague` (`ARGS` of make) those stacks' parts of it.
 #[test]
 fn entries_of_the_table_are_what_runs_give() {
     if let Ok(what) = std::env::var("PERHOP_RENEW") {

@@ -25,7 +25,7 @@ pub fn check(all: &[Judged]) {
         let written = std::fs::read_to_string(&path).unwrap_or_default();
         assert!(
             written == *text,
-            "{} is out of date: PERHOP_RENEW=1 cargo test -p perhop-scenario --test kernel",
+            "{} is out of date: make renew WHAT=kernel",
             path.display()
         );
     }
