@@ -1,13 +1,12 @@
 """The Rust side: handles in, columns out; no model lives in Python."""
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, final
+from typing import Any, NotRequired, TypedDict, final, type_check_only
 
 import numpy.typing as npt
 
-from perhop.shapes import ContractDict, Diagnostic, OpenedDict, PassedDict, PointDict, ReplicationDict
-
 __all__ = [
+    "Cut",
     "Loop",
     "RunError",
     "Scenario",
@@ -29,6 +28,71 @@ __all__ = [
 ]
 
 __version__: str
+
+@type_check_only
+class Diagnostic(TypedDict):
+    """One problem of a file; unknown values are `None`."""
+
+    severity: str
+    code: str
+    message: str
+    file: str
+    line: int | None
+    column: int | None
+    label: str
+    help: str
+    path: str | None
+    """The dotted key, of a scenario that is not from a file."""
+
+@type_check_only
+class PointDict(TypedDict):
+    """One point of a sweep; `name` is its directory's."""
+
+    labels: list[tuple[str, str]]
+    name: str
+    hash: str
+    effective: str
+    settings: NotRequired[dict[str, Any]]
+    """Not of one that was found on disk."""
+    origin: NotRequired[tuple[str, list[str]]]
+    """Of that one: the scenario's file and the overrides of its run."""
+
+@type_check_only
+class ReplicationDict(TypedDict):
+    """One replication; `note` says why an existing one was made again."""
+
+    point: int
+    replication: int
+    hash: str
+    reused: bool
+    note: str | None
+    directory: str | None
+    tables: Mapping[str, dict[str, npt.NDArray[Any]]]
+    """Each becomes NumPy's when it is first looked at."""
+
+@type_check_only
+class OpenedDict(TypedDict):
+    """A run that was found on disk; `notes` says what was skipped."""
+
+    settings: dict[str, Any]
+    points: list[PointDict]
+    replications: list[ReplicationDict]
+    notes: list[str]
+
+@type_check_only
+class ContractDict(TypedDict):
+    """The rate that a conditioner commits to at one port."""
+
+    conditioner: str
+    hop: str
+    rate_bit_s: int
+    per: str
+    """`aggregate` for all that it takes there; or `flow`, `pair`, `class`."""
+    classes: list[str]
+    """Those whose data it may take."""
+
+PassedDict = TypedDict("PassedDict", {"class": str, "hop": str, "entry": bool, "acks": bool})
+"""A port that data of a class passes; whether some enters there, and whether ACKs of the class pass it too."""
 
 class ScenarioError(ValueError):
     """A scenario that cannot run; `str()` is the rendered text, all problems of the file in one pass."""
@@ -68,6 +132,13 @@ class Loop:
     def fluid(self, alpha: float, v0: float, seconds: float) -> tuple[list[float], list[float]] | None: ...
 
 @final
+class Cut:
+    @property
+    def left(self) -> int: ...
+    def learn(self, seconds: float, replications: int) -> None: ...
+    def next(self, chunk_s: float, workers: int) -> tuple[list[int], tuple[int, int]] | None: ...
+
+@final
 class Scenario:
     def __new__(cls, text: str, file_name: str, overrides: list[str], vary: list[str]) -> Scenario: ...
     @staticmethod
@@ -93,4 +164,4 @@ class Scenario:
     def explain(self) -> str: ...
     def as_tc(self) -> str: ...
     def run(self, progress: Callable[[int, int], object] | None) -> list[ReplicationDict]: ...
-    def lacking(self) -> list[tuple[int, list[int]]]: ...
+    def cut(self) -> Cut: ...

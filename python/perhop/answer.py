@@ -9,9 +9,8 @@ import numpy as np
 
 from perhop import _core
 from perhop.columns import COLOURS, Group, Values
-from perhop.measured import interval
+from perhop.measured import interval, known
 from perhop.results import Results
-from perhop.shapes import ContractDict, Diagnostic, PassedDict
 from perhop.stats import Interval
 from perhop.units import COLUMNS
 
@@ -33,7 +32,7 @@ class Answer:
 
     point: int
     name: str
-    contracts: list[ContractDict]
+    contracts: list[_core.ContractDict]
     """What conditioners with a `cir` commit to at the ports that it passes."""
     offered: Interval
     """What arrived at the first ports on its way."""
@@ -61,11 +60,11 @@ class Answer:
 class Network:
     """What a point's scenario says about its classes."""
 
-    contracts: list[ContractDict]
-    passed: list[PassedDict]
-    warnings: list[Diagnostic]
+    contracts: list[_core.ContractDict]
+    passed: list[_core.PassedDict]
+    warnings: list[_core.Diagnostic]
 
-    def of(self, name: str) -> list[ContractDict]:
+    def of(self, name: str) -> list[_core.ContractDict]:
         """The contracts that a class's data may come under."""
         return [contract for contract in self.contracts if name in contract["classes"]]
 
@@ -103,8 +102,7 @@ class Cells:
     def mean(self, column: str, colour: str) -> Interval | None:
         """Over the replications that have it."""
         values = self.get(column, colour)
-        present = None if values is None else values[~np.isnan(values)]
-        return None if present is None or not len(present) else interval(COLUMNS["classes", column], present)
+        return None if values is None else known(COLUMNS["classes", column], values)
 
     def rate(self, column: str, colour: str) -> Interval:
         """As `mean`; zero without a row."""

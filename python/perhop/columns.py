@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from perhop.shapes import PointDict, ReplicationDict
+from perhop import _core
 
 Column = npt.NDArray[Any]
 Columns = dict[str, Column]
@@ -76,13 +76,13 @@ def short(key: str) -> str:
     return key.rsplit(".", 1)[-1]
 
 
-def point(found: PointDict) -> Point:
+def point(found: _core.PointDict) -> Point:
     """From what the core says of it."""
     origin = Origin(*found["origin"]) if "origin" in found else None
     return Point(dict(found["labels"]), found["name"], found["hash"], found["effective"], origin)
 
 
-def replication(made: ReplicationDict) -> Replication:
+def replication(made: _core.ReplicationDict) -> Replication:
     """From what the core says of it."""
     directory = None if made["directory"] is None else Path(made["directory"])
     return Replication(made["point"], made["replication"], made["hash"], made["tables"], made["reused"], directory)

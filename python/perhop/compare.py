@@ -8,22 +8,20 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 import numpy as np
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
-from perhop import accounting, in_force, measured, show, stats, units
+from perhop import in_force, measured, show, stats, units
 from perhop.answer import ALL
 from perhop.arguments import checked
 from perhop.columns import Group, Point, Values
 from perhop.results import Results
 from perhop.stats import Interval
 from perhop.units import Column
-
-if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
 
 METRICS = (
     "traffic.goodput_bit_s",
@@ -40,27 +38,13 @@ MOST = 40
 """Settings that differ, as printed; `--json` has all."""
 
 
-class Row(NamedTuple):
-    """A row of a metric, at a point of the sweep; `A | B` where the two runs are at different points."""
-
-    metric: str
-    point: str
-    row: str
-
-
-class Names(NamedTuple):
-    """The directories of two runs."""
-
-    a: str
-    b: str
-
-
 @dataclass(frozen=True)
 class Difference:
     """One quantity in both runs; an interval is `None` if a replication does not have the quantity."""
 
     metric: str
     point: str
+    """`A | B` where the two runs are at different points."""
     row: str
     a: Interval | None
     b: Interval | None
@@ -101,12 +85,8 @@ def refuse_unpaired(a: Results, b: Results) -> None:
         raise ValueError("the runs sweep different points: sweep the same, or name one point's directory of each")
     if len(a.points) != len(b.points):
         raise ValueError(f"{len(a.points)} points against {len(b.points)}: name one point's directory of each")
-    if _numbers(a) != _numbers(b):
+    if [r.run for r in a] != [r.run for r in b]:
         raise ValueError("the runs have different replications: run both with the same `replications`")
-
-
-def _numbers(runs: Results) -> list[tuple[int, int]]:
-    return [(r.point, r.replication) for r in runs]
 
 
 def _of_metric(a: Results, b: Results, metric: str) -> Iterator[Difference]:
@@ -120,8 +100,16 @@ def _of_metric(a: Results, b: Results, metric: str) -> Iterator[Difference]:
         left, right = (_filled(side, group, runs, column) for side, runs in ((ours, a), (theirs, b)))
         if column.role == "count" and not left.any() and not right.any():
             continue
-        point, row = pair(a, b)[int(group[0])], " ".join(group[1:])
-        yield _difference(Row(metric, point, row), left, right)
+        whole = not (np.isnan(left).any() or np.isnan(right).any())
+        yield Difference(
+            metric,
+            pair(a, b)[int(group[0])],
+            " ".join(group[1:]),
+            _known(column, left),
+            _known(column, right),
+            measured.difference(column, left, right) if whole else None,
+            stats.paired_p(left, right) if whole else math.nan,
+        )
 
 
 def pair(a: Results, b: Results) -> list[str]:
@@ -137,19 +125,6 @@ def settings(a: Results, b: Results) -> dict[in_force.Setting, list[str]]:
         for setting in in_force.differing(ours.effective, theirs.effective):
             found.setdefault(setting, []).append(name)
     return found
-
-
-def _difference(row: Row, left: Values, right: Values) -> Difference:
-    whole = not (np.isnan(left).any() or np.isnan(right).any())
-    column = _column(row.metric)
-    gap = measured.difference(column, left, right) if whole else None
-    p = stats.paired_p(left, right) if whole else math.nan
-    return Difference(*row, _known(column, left), _known(column, right), gap, p)
-
-
-def _column(metric: str) -> Column:
-    table, _, name = metric.partition(".")
-    return units.column(table, name)
 
 
 def _known(column: Column, values: Values) -> Interval | None:
@@ -179,7 +154,7 @@ def compare(arguments: dict[str, Any]) -> int:
     a, b = Results.open(arguments["a"]), Results.open(arguments["b"])
     for note in [*a.notes, *b.notes]:
         print(f"note: {note}", file=sys.stderr)
-    names, found = Names(arguments["a"], arguments["b"]), differences(a, b, arguments["metric"] or METRICS)
+    names, found = (arguments["a"], arguments["b"]), differences(a, b, arguments["metric"] or METRICS)
     if arguments["json"]:
         print(json.dumps([_record(d, settings(a, b)) for d in found], indent=1))
     else:
@@ -200,12 +175,10 @@ def _record(d: Difference, differs: Mapping[in_force.Setting, list[str]]) -> dic
     return {"metric": d.metric, "point": d.point, "row": d.row} | sides | {"p": p, "differs": between}
 
 
-def _print(found: list[Difference], names: Names, runs: tuple[Results, Results]) -> None:
-    from rich.console import Console
-
+def _print(found: list[Difference], names: tuple[str, str], runs: tuple[Results, Results]) -> None:
     console = Console(width=None if sys.stdout.isatty() else 200)
     with console.capture() as text:
-        console.print(_plain(f"A {names.a}"), _plain(f"B {names.b}"), "", sep="\n")
+        console.print(*(_plain(f"{side} {name}") for side, name in zip("AB", names, strict=True)), "", sep="\n")
         _print_settings(console, runs)
         paired = f"seed {runs[0].seed}, {len(runs[0])} pairs; mean ± half of the 95 % t-interval\n"
         console.print(paired, highlight=False)
@@ -234,24 +207,20 @@ def _table(found: list[Difference], points: Sequence[Point]) -> Table:
     for heading in ("A", "B", "B - A", ""):
         table.add_column(heading, justify="right", no_wrap=True)
     for d, mark in zip(found, marks(found), strict=True):
-        column = _column(d.metric)
+        column = units.column(*d.metric.split(".", 1))
         unit, factor = column.usual
         cells = ["-" if side is None else str(side.scaled(factor)) for side in (d.a, d.b, d.difference)]
         where = map(_plain, [d.point, d.row] if swept else [d.row])
-        table.add_row(accounting.headed(points, column, unit), *where, *cells, mark)
+        table.add_row(units.headed(points, column, unit), *where, *cells, mark)
     return table
 
 
 def _plain(text: str) -> Text:
     """As it is written: no markup, no control characters."""
-    from rich.text import Text
-
     return Text(show.printable(text))
 
 
 def _grid(*headings: str) -> Table:
-    from rich.table import Table
-
     table = Table(box=None, pad_edge=False)
     for heading in headings:
         table.add_column(heading, no_wrap=not sys.stdout.isatty())

@@ -8,17 +8,15 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
-from perhop.shapes import ReplicationDict
-
 if TYPE_CHECKING:
     from perhop import _core
 
-Take = Callable[[ReplicationDict], Any]
+Take = Callable[["_core.ReplicationDict"], Any]
 Report = Callable[[int, int, int], object]
 """Called with the number of a work, its replications done, and those that were to be done."""
 
 
-def whole(replication: ReplicationDict) -> ReplicationDict:
+def whole(replication: _core.ReplicationDict) -> _core.ReplicationDict:
     """All of it, its tables included."""
     return replication
 

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import numpy as np
+
 from perhop import _core, stats
+from perhop.columns import Values
 from perhop.stats import Interval
 from perhop.units import Column
 
@@ -22,6 +25,12 @@ def interval(column: Column, values: Iterable[float]) -> Interval:
     resolution, (least, most) = _core.known(column.table, column.name, listed)
     low, high = found.low - resolution, found.high + resolution
     return Interval(found.mean, max(low, least), min(high, most), found.n, cut=low < least or high > most)
+
+
+def known(column: Column, values: Values) -> Interval | None:
+    """The same over the replications that have the quantity; `None` if none has."""
+    present = values[~np.isnan(values)]
+    return interval(column, present) if len(present) else None
 
 
 def difference(column: Column, a: Iterable[float], b: Iterable[float]) -> Interval:

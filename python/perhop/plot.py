@@ -2,27 +2,51 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from perhop import files
+from perhop import files, units
 from perhop.arguments import checked
-from perhop.plots import packets, rates, series, stacked, style
+from perhop.plots import grid, packets, series, stacked, style
 from perhop.plots.choice import Choice, chosen, listed
-from perhop.results import Results
+from perhop.plots.grid import Quantity
+from perhop.plots.style import Figure
+from perhop.results import Results, opened
 from perhop.show import near
-from perhop.side_by_side import opened
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+
+def throughput(runs: Results) -> Figure:
+    """Goodput of each traffic, in all and for one of its flows."""
+    return _facets(runs, "traffic", "goodput_bit_s", "goodput_mean_bit_s")
+
+
+def fairness(runs: Results) -> Figure:
+    """Jain's index over the flows of each traffic: 1 means all equal."""
+    return _facets(runs, "traffic", "jain")
+
+
+def delay(runs: Results) -> Figure:
+    """Median, 99 % and 99.9 % quantile of the delay to the destination."""
+    return _facets(runs, "arrivals", "delay_p50_ms", "delay_p99_ms", "delay_p999_ms")
+
+
+def _facets(runs: Results, table: str, *names: str) -> Figure:
+    """A column of panels for each column of a table."""
+    quantities, by = [], [*runs.keys, *units.KEYS[table]]
+    for column in (units.COLUMNS[table, name] for name in names):
+        found, (unit, factor) = runs.values(table, column.name, by=by, missing=math.nan), column.usual
+        quantities.append(Quantity(units.headed(runs.points, column, unit), found, column, factor))
+    return grid.facets(runs, quantities)
+
 
 PLOTS: dict[str, Callable[[Results], Figure]] = {
     "delivered": stacked.delivered,
-    "throughput": rates.throughput,
-    "fairness": rates.fairness,
-    "delay": rates.delay,
+    "throughput": throughput,
+    "fairness": fairness,
+    "delay": delay,
     "colours": packets.colours,
     "drops": packets.drops,
     "over-time": series.over_time,
@@ -63,9 +87,7 @@ def plot(arguments: dict[str, Any]) -> int:
             print(f"--y {name}")
         return 0
     kind = arguments["y"] or arguments["kind"] or "throughput"
-    path = Path(arguments["output"] or f"{kind}.svg")
-    if path.suffix.lower() not in style.FORMATS:
-        raise ValueError(f"{path}: a picture's name ends with {', '.join(style.FORMATS)}")
+    path = style.picture_file(Path(arguments["output"] or f"{kind}.svg"))
     runs = opened(arguments["runs"])
     for note in runs.notes:
         print(f"note: {note}", file=sys.stderr)

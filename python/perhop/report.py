@@ -4,28 +4,25 @@ from __future__ import annotations
 
 import sys
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from perhop import files, plot
 from perhop.answer import Answer, answers
 from perhop.pages import environment
 from perhop.plots import stacked, style
 from perhop.plots.dark import inline
+from perhop.plots.style import Figure
 from perhop.reporting import first
 from perhop.reporting.changes import changes
 from perhop.reporting.first import AnswerTable
 from perhop.reporting.tables import TABLES, Tabled, tabled
 from perhop.reporting.warned import MOST_OPEN, Warned, warned
-from perhop.results import Results
+from perhop.results import Results, opened
 from perhop.show import count
-from perhop.side_by_side import opened
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -96,7 +93,7 @@ def page(runs: Results) -> Page:
         first.table(runs, found),
         _first(runs, found),
         first.explained(found, changing=changing),
-        list(_details(runs)),
+        _details(runs),
         [table for table in (tabled(runs, name) for name in TABLES) if table.rows],
         [(f"Every value in force{f': {p.title}' if p.title else ''}", p.effective) for p in runs.points],
         METHOD,
@@ -116,14 +113,11 @@ def _first(runs: Results, found: list[Answer]) -> Pictured | None:
     return _pictured("delivered", lambda: stacked.drawn(runs, found), first.told(runs, found))
 
 
-def _details(runs: Results) -> Iterator[Pictured]:
+def _details(runs: Results) -> list[Pictured]:
     """The other pictures that this run has the data for."""
-    for kind in DETAILS:
-        picture = _pictured(
-            kind, partial(plot.PLOTS[kind], runs), f"{plot.about(kind)}; the tables below have the numbers"
-        )
-        if picture:
-            yield picture
+    told = "; the tables below have the numbers"
+    found = (_pictured(kind, partial(plot.PLOTS[kind], runs), plot.about(kind) + told) for kind in DETAILS)
+    return [picture for picture in found if picture]
 
 
 def _pictured(kind: str, draw: Callable[[], Figure], alternative: str) -> Pictured | None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from pathlib import Path
+from typing import Any, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +23,7 @@ MOST_NAMED = 12
 """Names of rows that a message lists."""
 
 Fold = Callable[[Group, list[float]], float]
+R = TypeVar("R", bound="Results")
 
 
 @dataclass(frozen=True, repr=False)
@@ -77,7 +79,7 @@ class Results:
         having = [r for r in self.replications if name in r.tables]
         rows = [len(next(iter(r.tables[name].values()), ())) for r in having]
         labels = [self.points[r.point].labels for r in having]
-        out: Columns = {key: _repeat([at[key] for at in labels], rows) for key in self.keys}
+        out: Columns = {key: np.repeat(np.array([at[key] for at in labels], dtype=object), rows) for key in self.keys}
         out["point"] = np.repeat(np.array([r.point for r in having], dtype=np.int64), rows)
         out["replication"] = np.repeat(np.array([r.replication for r in having], dtype=np.int64), rows)
         for column in having[0].tables[name]:
@@ -102,10 +104,7 @@ class Results:
             ValueError: when a group has several rows in a replication, or none and `missing` is not given; when it has
                 several points, unless these runs are `pooled`; when nothing is called as `where` says.
         """
-        one = _one(f"{table}.{column}", missing)
-        cells = self._cells(table, column, where, by)
-        self._refuse_pooled(cells)
-        return {group: self._folded(group, runs, one) for group, runs in cells.items()}
+        return self._folded(self._cells(table, column, where, by), _one(f"{table}.{column}", missing))
 
     @checked
     def totals(
@@ -122,10 +121,7 @@ class Results:
                 f"{table}.{column} cannot be summed over rows: counts and rates can; "
                 "narrow it to one row with where= or by= and use values() or means()"
             )
-        self._refuse_pooled(cells)
-        return {
-            group: self._folded(group, runs, lambda _group, rows: stats.total(rows)) for group, runs in cells.items()
-        }
+        return self._folded(cells, lambda _group, rows: stats.total(rows))
 
     @checked
     def means(
@@ -171,10 +167,15 @@ class Results:
             cells.setdefault(group, {}).setdefault(run, []).append(float(measure[i]))
         return cells
 
-    def _folded(self, group: Group, runs: dict[Run, list[float]], fold: Fold) -> Values:
-        points = {run.point for run in runs}
-        order = [r.run for r in self.replications if r.point in points]
-        return np.array([fold(group, runs.get(run, [])) for run in order], dtype=np.float64)
+    def _folded(self, cells: Mapping[Group, dict[Run, list[float]]], fold: Fold) -> dict[Group, Values]:
+        """The rows of each replication of a group's points as one value."""
+        self._refuse_pooled(cells)
+        out = {}
+        for group, runs in cells.items():
+            points = {run.point for run in runs}
+            order = [r.run for r in self.replications if r.point in points]
+            out[group] = np.array([fold(group, runs.get(run, [])) for run in order], dtype=np.float64)
+        return out
 
     def _mask(self, columns: Columns, where: Mapping[str, object]) -> npt.NDArray[np.bool_]:
         keep = np.ones(len(columns["point"]), dtype=np.bool_)
@@ -255,10 +256,6 @@ class Results:
 WORDS[Results] = "a Runs"  # what users have of them
 
 
-def _repeat(values: Sequence[str], rows: Sequence[int]) -> Column:
-    return np.repeat(np.array(values, dtype=object), rows)
-
-
 def _texts(column: Column) -> list[str]:
     return ["" if value is None else str(value) for value in column]
 
@@ -276,3 +273,29 @@ def _one(measure: str, missing: float | None) -> Fold:
         return rows[0]
 
     return fold
+
+
+def opened(directories: Sequence[str | Path]) -> Results:
+    """The runs of several directories as one, with `run` (the directory) as a swept key if there are several."""
+    every = [Results.open(directory) for directory in directories]
+    return every[0] if len(every) == 1 else joined(dict(zip(map(str, directories), every, strict=True)))
+
+
+def joined(every: Mapping[str, R]) -> R:
+    """Several runs as one, with `run` as a swept key in addition to theirs.
+
+    Raises:
+        ValueError: when they sweep different keys.
+    """
+    keys = {name: runs.keys for name, runs in every.items()}
+    if len({tuple(swept) for swept in keys.values()}) > 1:
+        raise ValueError(f"these runs sweep different keys and cannot share one plot: {keys}")
+    points: list[Point] = []
+    replications: list[Replication] = []
+    for name, runs in every.items():
+        first = len(points)
+        points += [replace(point, labels={"run": name} | point.labels) for point in runs.points]
+        replications += [replace(r, point=first + r.point, directory=None) for r in runs]
+    one, names = next(iter(every.values())), dict.fromkeys(runs.name for runs in every.values())
+    name, notes = " and ".join(names), [note for runs in every.values() for note in runs.notes]
+    return replace(one, name=name, points=points, replications=replications, notes=notes, _tables={}, _pools=False)

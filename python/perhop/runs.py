@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from perhop import accounting, frames, measured, show, sql, units
+from perhop import frames, measured, show, sql, units
 from perhop.answer import ALL
 from perhop.arguments import checked
 from perhop.columns import Group, Values, short
 from perhop.frames import Frame
 from perhop.plot import figure
+from perhop.plots.style import Figure
 from perhop.results import Results
 from perhop.units import Column
 
 if TYPE_CHECKING:
     import duckdb
-    from matplotlib.figure import Figure
 
 ANSWER = [
     units.COLUMNS["classes", name] for name in ("throughput_bit_s", "loss_percent", "delay_p50_ms", "delay_p99_ms")
@@ -121,7 +121,7 @@ class Runs(Results):
         by = [*self.keys, *units.KEYS["classes"]]
         cells = [self.values("classes", of.name, by=by, missing=of.missing) for of in ANSWER]
         groups = [group for group in cells[0] if group[-1] != ALL]
-        headings = [*map(short, by), *(accounting.headed(self.points, of, of.usual[0]) for of in ANSWER)]
+        headings = [*map(short, by), *(units.headed(self.points, of, of.usual[0]) for of in ANSWER)]
         alone = {of for of, colours in Counter(group[:-1] for group in groups).items() if colours == 1}
         measures = list(zip(ANSWER, cells, strict=True))
         rows = [
@@ -139,5 +139,5 @@ def _told(found: Mapping[Group, Values], group: Group, alone: bool) -> Values:
 
 
 def _shown(of: Column, values: Values) -> str:
-    known = values[~np.isnan(values)]
-    return str(measured.interval(of, known).scaled(of.usual[1])) if len(known) else "-"
+    known = measured.known(of, values)
+    return str(known.scaled(of.usual[1])) if known else "-"

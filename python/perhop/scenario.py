@@ -12,14 +12,12 @@ from typing import TYPE_CHECKING, Any
 from perhop import _core, in_force, show, storage
 from perhop.arguments import bounded, checked, positive
 from perhop.arguments import shown as shown_value
-from perhop.builder import Builder, stated
+from perhop.builder import Builder, Values, axis, stated
 from perhop.cluster import runs as cluster
 from perhop.columns import Point, point, replication
 from perhop.hands import Work, span
 from perhop.progress import shown
 from perhop.runs import Runs
-from perhop.shapes import Diagnostic
-from perhop.sweep import Values, axis
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -100,7 +98,7 @@ class Scenario:
         return list(map(point, self._core.points))
 
     @property
-    def warnings(self) -> list[Diagnostic]:
+    def warnings(self) -> list[_core.Diagnostic]:
         """Settings that run, but probably not as intended."""
         return self._core.warnings
 

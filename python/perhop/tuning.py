@@ -8,15 +8,13 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from perhop import _core, files
 from perhop.arguments import checked, shown
 from perhop.plots import stability, style
+from perhop.plots.style import Figure
 from perhop.scenario import Overrides, assignments
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 Class = str | Mapping[str, object]
 """`"rtt=120ms,flows=5..50,share=0.1"`, or `{"rtt": "120ms", "flows": (5, 50), "share": 0.1, "for": ["AF11"]}`."""

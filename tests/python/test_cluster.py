@@ -21,7 +21,6 @@ from perhop import RunError, Runs, Scenario, _core
 from perhop.cluster import client as cluster_client
 from perhop.cluster import identity
 from perhop.cluster.client import Cluster
-from perhop.cluster.cut import Cut, pieces
 from perhop.cluster.errors import ClusterError
 from test_on_disk import SHORT, same
 from waits import WAIT_S, heard, until
@@ -411,23 +410,6 @@ def test_missing_says_what_a_second_job_array_runs(tmp_path: Path, perhop: Comma
     nothing = perhop(*words, "--missing")
     assert nothing.stdout == "\n"
     assert "nothing is missing" in nothing.stderr
-
-
-def test_work_is_cut_by_what_it_costs() -> None:
-    """Every replication is in one task, however they are cut; the first one tells what the others cost."""
-    lacking = [(point, [0, 1, 2, 5]) for point in range(7)] + [(7, list(range(100)))]
-    cut, sizes, seen = Cut(pieces(lacking)), [], []
-    assert cut.left == 7 * 4 + 100
-    while cut.left:
-        points, numbers = cut.next(1.0, 2)
-        sizes.append(len(points) * len(numbers))
-        cut.learn(0.1 * sizes[-1], sizes[-1])
-        seen += [(point, n) for point in points for n in numbers]
-    assert sorted(seen) == sorted((point, n) for point, numbers in lacking for n in numbers)
-    assert sizes[0] == 1
-    assert max(sizes) <= 10, "a chunk of 1 s has ten of 100 ms"
-    assert max(sizes[1:6]) > 5
-    assert sizes[-1] <= 2, "at the end workers share what is left"
 
 
 def test_without_the_extra_the_message_names_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -78,7 +78,7 @@ def test_many_settings_are_cut_with_their_number(small: Scenario, capsys: pytest
     runs = small.run(1)
     ours, theirs = ("".join(f"k{i} = {i + add}\n" for i in range(50)) for add in (0, 1))
     a, b = (replace(runs, points=[replace(runs.points[0], effective=text)]) for text in (ours, theirs))
-    compare._print([], compare.Names("A", "B"), (a, b))
+    compare._print([], ("A", "B"), (a, b))
     shown = capsys.readouterr().out
     assert "k39 " in shown
     assert "k40 " not in shown
@@ -100,7 +100,7 @@ def test_a_wrong_metric_has_a_near_name(runs: Runs, metric: str, said: str) -> N
 def test_control_characters_stay_off_the_terminal(small: Scenario, capsys: pytest.CaptureFixture[str]) -> None:
     runs = small.run(1)
     other = Runs(runs.name, 1, [replace(runs.points[0], effective='a = "\\u001b[2J"')], runs.replications)
-    compare._print([], compare.Names("\x1b[31mA", "[b]B"), (runs, other))
+    compare._print([], ("\x1b[31mA", "[b]B"), (runs, other))
     shown = capsys.readouterr().out
     assert "\x1b" not in shown
     assert "\\x1b[31mA" in shown

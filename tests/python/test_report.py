@@ -237,7 +237,7 @@ def test_a_sweep_says_what_was_swept(swept: Runs) -> None:
 def test_runs_side_by_side_say_what_differs(tmp_path: Path) -> None:
     for name, flows in (("a", 4), ("b", 8)):
         Scenario.from_toml(SCENARIO, {"dumbbell.flows": flows}).run(1, out=tmp_path / name)
-    from perhop.side_by_side import opened
+    from perhop.results import opened
 
     (changes,) = report.page(opened([tmp_path / "a", tmp_path / "b"])).changes
     assert changes.headings[0] == "differs"
@@ -245,7 +245,7 @@ def test_runs_side_by_side_say_what_differs(tmp_path: Path) -> None:
 
 
 def test_what_differs_is_folded_after_five_rows(tmp_path: Path) -> None:
-    from perhop.side_by_side import opened
+    from perhop.results import opened
 
     Scenario.from_toml(SCENARIO).run(1, out=tmp_path / "a")
     Scenario.from_toml(ROOT / "examples" / "af-queue.toml", SHORT).run(1, out=tmp_path / "b")

@@ -13,7 +13,7 @@ import pytest
 from conftest import SCENARIO, SWEPT, Command, files
 from perhop import Runs, Scenario
 from perhop.columns import Replication
-from perhop.side_by_side import joined
+from perhop.results import joined
 
 
 def same(a: Runs, b: Runs) -> None:

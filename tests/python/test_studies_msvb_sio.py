@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from perhop.hands import Work, span
 from perhop.studies import msvb_sio
 from perhop.studies import runs as simulation
 from perhop.studies.criteria import Criterion
@@ -198,7 +199,7 @@ def test_the_small_queues_of_wrr_stay_as_they_are() -> None:
 def test_quantities_are_the_tables_columns() -> None:
     """Against the core's own tables: nothing is read from the wrong row."""
     [job] = simulation.prepare([of("sio-table1", scheme="P1", cir=1000, rates=15)], Budget(seeds=1))
-    tables = job.scenario.run((0, 1), 1, None, False, None)[0]["tables"]
+    tables = Work(job.scenario).asking(replications=span(range(1))).run(None)[0]["tables"]
     found = measured(tables)
     flows = zip(tables["flows"]["class"], tables["flows"]["throughput_bit_s"], strict=True)
     assert found["class2.throughput"] == pytest.approx(sum(x for name, x in flows if name == "class2"))

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from perhop import _core
+from perhop.hands import Work, span
 from perhop.studies import runs as simulation
 from perhop.studies.criteria import Criterion
 from perhop.studies.papers import paper
@@ -226,7 +227,7 @@ def test_a_key_of_the_file_goes_before_an_algorithms() -> None:
 def test_quantities_are_the_tables_columns() -> None:
     """Against the core's own tables: nothing is read from the wrong row."""
     [job] = simulation.prepare([of("pps-ex1", scheme="receiver", case="all", size=500)], Budget(seeds=1))
-    tables = job.scenario.run((0, 1), 1, None, False, None)[0]["tables"]
+    tables = Work(job.scenario).asking(replications=span(range(1))).run(None)[0]["tables"]
     found = measured(tables)
     flows = dict(zip(tables["flows"]["traffic"], tables["flows"]["throughput_bit_s"], strict=True))
     assert [found[f"{flow}.throughput"] for flow in "ABC"] == [flows[flow] for flow in "ABC"]
@@ -249,7 +250,7 @@ def test_quantities_are_the_tables_columns() -> None:
 
 def test_a_scenario_sampled_each_second_gives_its_seconds() -> None:
     [job] = simulation.prepare([of("pps-fig8", scheme="sender", size=1000)], Budget(seeds=1))
-    tables = job.scenario.run((0, 1), 1, None, False, None)[0]["tables"]
+    tables = Work(job.scenario).asking(replications=span(range(1))).run(None)[0]["tables"]
     found = measured(tables)
     total = sum(found[f"C@{t}"] for t in range(1, 201))
     assert total / 200 == pytest.approx(found["C.throughput"], rel=1e-3)
@@ -292,7 +293,7 @@ def test_the_largest_code_is_what_the_paper_says() -> None:
     """8 bits, [0, 255]: a packet before the first ACK carries 255 tickets."""
     text = (PAPER.directory / "pps-fig4-sender.toml").read_text()
     scenario = _core.Scenario(text, "pps-fig4-sender.toml", ["scenario.duration=20s", "conditioner.source.bits=4"], [])
-    tables = scenario.run((0, 1), 1, None, False, None)[0]["tables"]
+    tables = Work(scenario).asking(replications=span(range(1))).run(None)[0]["tables"]
     rows = zip(tables["tallies"]["quantity"], tables["tallies"]["value"], strict=True)
     assert sum(value for quantity, value in rows if quantity == "saturated_tags") > 100
 

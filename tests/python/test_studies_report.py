@@ -15,6 +15,7 @@ import duckdb
 import pytest
 
 from perhop import _core, stats
+from perhop.hands import Work, span
 from perhop.studies import maps, measures, records
 from perhop.studies import reproduce as verb
 from perhop.studies import runs as simulation
@@ -308,7 +309,7 @@ def test_quantities_are_the_tables_columns() -> None:
     """Against the core's own tables: nothing is read from the wrong row."""
     text = (PAPER.directory / "pf-fig7.toml").read_text()
     scenario = _core.Scenario(text, "pf-fig7.toml", ["scenario.duration=8s"], ["traffic.bulk.flows=3"])
-    result = scenario.run((0, 1), 1, None, False, None)[0]
+    result = Work(scenario).asking(replications=span(range(1))).run(None)[0]
     tables, found = result["tables"], quantities(result["tables"])
     flows = tables["flows"]
     bulk = [g for g, name in zip(flows["goodput_bit_s"], flows["traffic"], strict=True) if name == "bulk"]

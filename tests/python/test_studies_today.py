@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from perhop import _core
+from perhop.hands import Work, span
 from perhop.studies import measures, reproduce
 from perhop.studies import runs as simulation
 from perhop.studies.criteria import Criterion
@@ -34,8 +35,9 @@ def one(runs: str, **at: str) -> RunSet:
 
 def tables(chosen: RunSet, *more: str) -> Mapping[str, Any]:
     scenario = _core.Scenario(chosen.scenario.read_text(), str(chosen.scenario), [*chosen.overrides({}), *more], [])
-    (run,) = scenario.run(replications=(0, 1), jobs=1, out=None, resume=False, progress=lambda *_: None)
-    return run["tables"]
+    (run,) = Work(scenario).asking(replications=span(range(1)), output={"jobs": 1}).run(None)
+    tables: Mapping[str, Any] = run["tables"]
+    return tables
 
 
 def test_it_runs_by_its_name_and_is_no_part_of_all() -> None:

@@ -1,13 +1,13 @@
 //! `perhop mark` and `perhop meter`: a capture through the conditioners of an edge.
 //!
-//! The edge is perhop-edge's, with the conditioners that simulated ports have; a capture written at a simulated port and sent through
-//! with the same conditioners and seed gets the same colours packet for packet. Time is the capture's own, see [`Origin`].
-//! A packet arrives with the colour that its AF code point implies, and leaves with the code point of its colour's
-//! action. If the policy says so its label arrives and leaves in the IPv6 flow label.
+//! The edge is perhop-edge's, with the conditioners that simulated ports have; a capture written at a simulated port and
+//! sent through with the same conditioners and seed gets the same colours packet for packet. Time is the capture's own, see
+//! [`Origin`]. A packet arrives with the colour that its AF code point implies, and leaves with the code point of its
+//! colour's action. If the policy says so its label arrives and leaves in the IPv6 flow label.
 //!
-//! A `match.rtt` takes a flow from the end of its handshake, see [`perhop_edge::handshake`]: that is the whole round trip, measured
-//! once. What an edge measures continuously from a flow's data, from here to the receiver and back, is reported on
-//! request ([`RoundTripsOf`]).
+//! A `match.rtt` takes a flow from the end of its handshake, see [`perhop_edge::handshake`]: that is the whole round trip,
+//! measured once. What an edge measures continuously from a flow's data, from here to the receiver and back, is reported
+//! on request ([`RoundTripsOf`]).
 //!
 //! With a [`Marking::flow_timeout`] the conditioners forget flows that are silent for longer; what was counted of them stays.
 //!

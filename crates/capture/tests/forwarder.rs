@@ -129,7 +129,8 @@ fn queue() -> Marking {
     Marking { queue: Some(Behind { name: "q".into(), plan }), ..marking(stages) }
 }
 
-/// Without a queue: one conditioner, flows that expire, round trips from handshakes, labels, what measures return traffic, nothing.
+/// Without a queue: one conditioner, flows that expire, round trips from handshakes, labels, what measures return traffic,
+/// nothing.
 fn policies() -> Vec<Marking> {
     let expiring = |ms, it| Marking { flow_timeout: Some(Span::from_ms(ms)), ..it };
     let rto = by_name("rtt-rto", needed("rtt-rto"));

@@ -17,7 +17,7 @@ mod ring;
 mod shaper;
 mod spec;
 mod tree;
-mod turn;
+pub(crate) mod turn;
 
 pub use crate::verdict::Side;
 pub use gate::{Fates, Gate, Limit};

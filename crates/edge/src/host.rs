@@ -125,8 +125,8 @@ impl Host {
         (self.pass(it, packet, observer), taken)
     }
 
-    /// Through the conditioners, and into the queue if there is one: whether they let it. What leaves at once is seen as it leaves, what waits as
-    /// it came into the queue.
+    /// Through the conditioners, and into the queue if there is one: whether the conditioners keep it. What leaves at once is
+    /// seen as it leaves, what waits as it came into the queue.
     fn pass(&mut self, it: &Arriving<'_>, packet: &mut Packet, observer: &mut impl Observer) -> bool {
         let at = it.passage(packet.flow);
         if !self.queued {

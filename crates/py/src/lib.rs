@@ -8,6 +8,8 @@ mod options;
 mod scenario;
 /// Runs, watched for Ctrl-C.
 mod run;
+/// Work cut into tasks.
+mod cut;
 /// Results on disk.
 mod stored;
 /// Tables as NumPy columns.
@@ -38,6 +40,7 @@ fn core_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("RunError", m.py().get_type::<RunError>())?;
     m.add("ScenarioError", m.py().get_type::<ScenarioError>())?;
     m.add_class::<scenario::Scenario>()?;
+    m.add_class::<cut::Cut>()?;
     m.add_class::<columns::Tables>()?;
     PyMapping::register::<columns::Tables>(m.py())?;
     m.add_class::<design::Loop>()?;

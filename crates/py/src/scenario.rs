@@ -1,7 +1,9 @@
 //! A checked scenario, and what is asked of its runs.
 
+use crate::cut::Cut;
 use crate::options::options;
 use crate::{diagnostics, run};
+use perhop_runs::cut;
 use perhop_runs::request::{Asked, Request, Source};
 use perhop_runs::run::RunOptions;
 use perhop_scenario::{Diagnostics, Point, Sweep, contracts};
@@ -132,12 +134,11 @@ impl Scenario {
         run::run(py, &self.chosen()?, &self.run_options(), progress)
     }
 
-    /// What would have to be simulated: the number of each point that is asked for, and those of its replications.
-    fn lacking(&self, py: Python<'_>) -> PyResult<Vec<(usize, Vec<u32>)>> {
-        let (points, options) = (self.chosen()?, self.run_options());
-        let found = run::missing(py, &points, &options)?;
-        let of = points.iter().map(|point| point.index).zip(found);
-        Ok(of.filter(|(_, numbers)| !numbers.is_empty()).collect())
+    /// What would have to be simulated, to be cut into tasks.
+    fn cut(&self, py: Python<'_>) -> PyResult<Cut> {
+        let points = self.chosen()?;
+        let found = run::missing(py, &points, &self.run_options())?;
+        Ok(Cut(cut::Cut::new(points.iter().map(|point| point.index).zip(found))))
     }
 }
 

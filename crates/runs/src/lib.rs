@@ -14,10 +14,14 @@ pub mod disk;
 pub mod inventory;
 /// What a reader takes of it.
 pub mod opened;
+/// The order of points.
+mod order;
 /// The same as a table for the terminal.
 pub mod inventory_table;
 /// What is asked of a run.
 pub mod request;
+/// The same, cut into tasks.
+pub mod cut;
 /// Points x replications on threads.
 pub mod run;
 /// Means and intervals over replications, for the terminal.

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// The lists whose entries nobody names: the enums, and the folder that may.
+/// The lists whose entries are named in one folder alone: the enums, and the folder.
 const CLOSED: [([&str; 2], &str); 2] =
     [(["TrafficParams", "AnyTraffic"], "sim/src/traffic/"), (["LawParams", "AnyLaw"], "sim/src/transport/congestion/")];
 

@@ -12,16 +12,17 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 from perhop.cluster import identity, place
-from perhop.cluster.cut import Cut, Piece, pieces
-from perhop.cluster.errors import ClusterError, Failed, FailedError, needed
-from perhop.cluster.interrupts import twice
+from perhop.cluster.errors import ClusterError, Failed, FailedError, listed, needed
 from perhop.cluster.task import Done, Taken, Task, perform
 from perhop.hands import Report, Work
 from perhop.show import count
+from perhop.signals import twice
 from perhop.storage import here
 
 if TYPE_CHECKING:
     from distributed import Client, Future
+
+    from perhop import _core
 
 ATTEMPTS = 4
 """Times that a task is submitted: once, and three times again."""
@@ -114,7 +115,7 @@ class Handing:
         self.cluster, self.works, self.report = cluster, works, report
         self.requests, self.identity = [work.scenario.request for work in works], identity.identity()
         self.outs = [work.asked["output"]["out"] for work in works]
-        self.cuts = [Cut(self._pieces(work)) for work in works]
+        self.cuts = [self._cut(work) for work in works]
         self.totals = [cut.left for cut in self.cuts]
         self.total = sum(self.totals)
         self.taken: list[list[Taken]] = [[] for _ in works]
@@ -126,11 +127,11 @@ class Handing:
         self.threads, self.looked, self.absent = cluster.threads, time.monotonic(), 0.0
 
     @staticmethod
-    def _pieces(work: Work) -> list[Piece]:
+    def _cut(work: Work) -> _core.Cut:
         asked = work.asked
         if (out := asked["output"]["out"]) is not None and not asked["fresh"]:
             work = work.asking(output={"out": str(here(out, work.scenario.name)), "jobs": 0})
-        return pieces(work.scenario.lacking())
+        return work.scenario.cut()
 
     def run(self) -> None:
         """All of it.
@@ -155,11 +156,12 @@ class Handing:
             raise ClusterError(self._missing())
 
     def _fill(self) -> None:
+        workers = max(self.threads, 1)
         for number, cut in enumerate(self.cuts):
-            while cut.left and len(self.flying) < AHEAD * max(self.threads, 1):
-                points, numbers = cut.next(self.cluster.chunk_s, max(self.threads, 1))
+            while len(self.flying) < AHEAD * workers and (piece := cut.next(self.cluster.chunk_s, workers)):
+                points, numbers = piece
                 of = (self.outs[number], self.works[number].take, self.identity)
-                self._submit(Flight(number, Task(self.requests[number], points, numbers, *of)))
+                self._submit(Flight(number, Task(self.requests[number], points, range(*numbers), *of)))
 
     def _submit(self, flight: Flight) -> None:
         future = self.cluster.client.submit(perform, flight.task, pure=False)
@@ -231,10 +233,10 @@ class Handing:
             names = [scenario.points[point]["name"] for point in flight.task.points[:3]]
             more = f" and {len(flight.task.points) - 3} more points" if len(flight.task.points) > 3 else ""
             span = f"{numbers.start}" if len(numbers) == 1 else f"{numbers.start}-{numbers.stop - 1}"
-            lines.append(f"   {scenario.name} {', '.join(names)}{more}, replications {span}: {flight.why}")
-        shown = "\n".join(lines[:10] + ([f"   and {len(lines) - 10} more tasks"] if len(lines) > 10 else []))
+            lines.append(f"{scenario.name} {', '.join(names)}{more}, replications {span}: {flight.why}")
         lost = count(sum(flight.task.total for flight in self.given_up), "replication")
-        return f"{lost} missing after {ATTEMPTS} attempts; {self._said()}\n{shown}"
+        said = f"{lost} missing after {ATTEMPTS} attempts; {self._said()}"
+        return "\n".join([said, *listed(lines, of=" tasks")])
 
 
 def _ended(future: Future) -> Done | Exception:

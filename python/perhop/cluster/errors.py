@@ -12,6 +12,13 @@ from perhop._core import RunError
 MOST_SHOWN = 10
 
 
+def listed(lines: Sequence[str], indent: str = "   ", of: str = "") -> list[str]:
+    """The first lines, and how many more there are."""
+    more = len(lines) - MOST_SHOWN
+    shown = [*lines[:MOST_SHOWN], f"and {more} more{of}"] if more > 0 else lines
+    return [f"{indent}{line}" for line in shown]
+
+
 class ClusterError(OSError):
     """A cluster that cannot do what is asked of it."""
 
@@ -34,10 +41,8 @@ class FailedError(RunError):
     """Replications that failed; all others are complete."""
 
     def __init__(self, failed: Sequence[Failed], kept: str) -> None:
-        shown = "\n".join(map(str, failed[:MOST_SHOWN]))
-        more = f"\nand {len(failed) - MOST_SHOWN} more" if len(failed) > MOST_SHOWN else ""
         failures = "1 replication" if len(failed) == 1 else f"{len(failed)} replications"
-        super().__init__(f"{failures} failed; {kept}\n{shown}{more}")
+        super().__init__("\n".join([f"{failures} failed; {kept}", *listed(list(map(str, failed)), "")]))
         self.failed = list(failed)
 
 

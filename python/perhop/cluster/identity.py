@@ -10,12 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import perhop
-from perhop.cluster.errors import ClusterError
+from perhop.cluster.errors import ClusterError, listed
 
 if TYPE_CHECKING:
     from distributed import Client
-
-MOST_SHOWN = 10
 
 
 class Identity(NamedTuple):
@@ -83,13 +81,10 @@ def _wrong(client: Mapping[str, Any], worker: Mapping[str, Any]) -> str:
 
 def mixture(mine: Identity, differ: Mapping[str, str]) -> str:
     """The message that refuses it."""
-    shown = [f"   {address}: {what}" for address, what in sorted(differ.items())]
-    more = [f"   and {len(shown) - MOST_SHOWN} more"] if len(shown) > MOST_SHOWN else []
     return "\n".join(
         [
             f"the cluster's workers do not run what this client runs, {mine}; nothing was run:",
-            *shown[:MOST_SHOWN],
-            *more,
+            *listed([f"{address}: {what}" for address, what in sorted(differ.items())]),
             "   help: the same wheel and the same Python on every worker and here; then start the workers again",
         ]
     )

@@ -6,12 +6,10 @@ import uuid
 from typing import TYPE_CHECKING
 
 from perhop import storage
-from perhop.cluster.errors import ClusterError
+from perhop.cluster.errors import ClusterError, listed
 
 if TYPE_CHECKING:
     from distributed import Client
-
-MOST_SHOWN = 10
 
 
 def tried(out: str, name: str) -> str:
@@ -42,9 +40,6 @@ def check(client: Client, out: str) -> None:
         if said:
             wrong[worker] = said
     if wrong:
-        shown = [f"   {worker}: {said}" for worker, said in sorted(wrong.items())]
-        more = [f"   and {len(shown) - MOST_SHOWN} more"] if len(shown) > MOST_SHOWN else []
+        shown = listed([f"{worker}: {said}" for worker, said in sorted(wrong.items())])
         help_ = "   help: --out with a directory that all machines share, or s3://BUCKET/PREFIX"
-        raise ClusterError(
-            "\n".join(["not every worker can write the results; nothing was run:", *shown[:MOST_SHOWN], *more, help_])
-        )
+        raise ClusterError("\n".join(["not every worker can write the results; nothing was run:", *shown, help_]))

@@ -13,7 +13,6 @@ from perhop.cluster.client import Cluster, reached
 from perhop.cluster.errors import FailedError
 from perhop.hands import Work
 from perhop.progress import shown
-from perhop.shapes import ReplicationDict
 from perhop.show import as_error
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ def sweep(arguments: Mapping[str, Any]) -> int:
     return _core.answer(request, _here(work), made, time.monotonic() - began)
 
 
-def run(client: Client, chunk_s: float, work: Work, progress: Any) -> list[ReplicationDict]:
+def run(client: Client, chunk_s: float, work: Work, progress: Any) -> list[_core.ReplicationDict]:
     """All replications of the work, as the core gives them; what was written is read here."""
     cluster = Cluster(client, chunk_s)
     if work.asked["output"]["out"] is None:
@@ -45,7 +44,7 @@ def run(client: Client, chunk_s: float, work: Work, progress: Any) -> list[Repli
         return found
     work = _absolute(work)
     made = written(cluster, work, progress)
-    kept = work.asking(output={"out": _here(work)}, fresh=False).run(None)
+    kept: list[_core.ReplicationDict] = work.asking(output={"out": _here(work)}, fresh=False).run(None)
     return [{**it, "reused": (it["point"], it["replication"]) not in made} for it in kept]
 
 
@@ -59,7 +58,7 @@ def written(cluster: Cluster, work: Work, progress: Any) -> set[tuple[int, int]]
     return {(point, replication) for point, replication, _ in taken}
 
 
-def _hashed(replication: ReplicationDict) -> tuple[str, str | None]:
+def _hashed(replication: _core.ReplicationDict) -> tuple[str, str | None]:
     """What travels of a replication that a worker wrote: hash and note."""
     return (replication["hash"], replication["note"])
 

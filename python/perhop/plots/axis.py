@@ -5,15 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from perhop import _core
 from perhop.columns import Point, short
 from perhop.plots.names import shortened
+from perhop.plots.style import Axes
 from perhop.results import Results
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 SHOWN = {"p": "packets"}
 LOGARITHMIC = 20.0

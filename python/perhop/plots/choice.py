@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from perhop import accounting, show, units
+from perhop import measured, show, units
 from perhop.columns import Group, Values, short
 from perhop.plots import grid, style
 from perhop.plots.axis import Axis, named, numeric_axis, x_axis
 from perhop.plots.grid import Quantity, Rows
+from perhop.plots.style import Figure
 from perhop.results import Results
 from perhop.units import Column
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -56,9 +53,11 @@ def chosen(runs: Results, choice: Choice) -> Figure:
     column = _column(runs, choice.y)
     roles = _roles(runs, column, choice)
     cells = _cells(runs, column, roles.keys)
-    scale = column.scaled(max((_largest(column, values) for values in cells.values()), default=0.0))
-    quantity = Quantity(accounting.headed(runs.points, column, scale.unit), cells, column, scale.factor)
-    axis = _axis(roles.x, [group[0] for group in cells])
+    means = (abs(found.mean) for values in cells.values() if (found := measured.known(column, values)))
+    scale = column.scaled(max(means, default=0.0))
+    quantity = Quantity(units.headed(runs.points, column, scale.unit), cells, column, scale.factor)
+    names = [group[0] for group in cells]
+    axis = numeric_axis(roles.x, names) or named(roles.x, names)
     figure = grid.draw(axis, [quantity], [_chart(axis, roles, quantity)])
     style.legend(figure, ", ".join(short(key) for key in roles.lines))
     return figure
@@ -120,15 +119,6 @@ def _cells(runs: Results, column: Column, keys: Sequence[str]) -> dict[Group, Va
     if column.role == "count":
         return runs.totals(column.table, column.name, by=keys)
     return runs.values(column.table, column.name, by=keys, missing=column.missing)
-
-
-def _largest(column: Column, values: Values) -> float:
-    estimate = grid.known(column, values)
-    return abs(estimate.mean) if estimate else 0.0
-
-
-def _axis(key: str, texts: Sequence[str]) -> Axis:
-    return numeric_axis(key, texts) or named(key, texts)
 
 
 def _chart(axis: Axis, roles: Roles, quantity: Quantity) -> grid.Chart:

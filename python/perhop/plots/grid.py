@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,13 +13,10 @@ from perhop.columns import Group, Values, short
 from perhop.plots import style
 from perhop.plots.axis import Axis, named, numeric, rows, x_axis
 from perhop.plots.names import LONGEST, shortened
+from perhop.plots.style import Axes, Figure
 from perhop.results import Results
 from perhop.stats import Interval
 from perhop.units import Column
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 MOST_PANELS = 24
 MOST_LINES = 16
@@ -41,7 +38,7 @@ class Quantity:
 
     def known(self, values: Values) -> Interval | None:
         """Mean and interval of the values of a group, as they are shown."""
-        found = known(self.column, values)
+        found = measured.known(self.column, values)
         return found.scaled(self.factor) if found else None
 
 
@@ -49,12 +46,6 @@ Line = list[tuple[float, Interval]]
 Lines = dict[str, Line]
 Chart = dict[str, Lines]
 """Panel -> line -> positions with mean and interval."""
-
-
-def known(column: Column, values: Values) -> Interval | None:
-    """Mean and interval over the replications that have the column's quantity; `None` if none has."""
-    present = values[~np.isnan(values)]
-    return measured.interval(column, present) if len(present) else None
 
 
 def facets(runs: Results, quantities: Sequence[Quantity]) -> Figure:
@@ -125,15 +116,13 @@ def draw(axis: Axis, quantities: Sequence[Quantity], charts: Sequence[Chart]) ->
     wide = columns if columns > 1 else min(3, len(titles))
     height = 2.2 if axis.key else max(1.0, 0.25 * len(axis.numbers) * max(1.0, 0.4 * len(lines)))
     figure, every = style.panels(-(-len(titles) * columns // wide), wide, height)
-    looks = {line: i for i, line in enumerate(lines)}
-    legends = dict(zip(lines, shortened(lines), strict=True))
+    looks = {line: (legend, i) for i, (line, legend) in enumerate(zip(lines, shortened(lines), strict=True))}
     for i, axes in enumerate(every):
         if i >= len(titles) * columns:
             axes.remove()
             continue
         title, chart = titles[i // columns], charts[i % columns]
-        panel = Panel(axis, quantities[i % columns].label, chart[title])
-        panel.draw(axes, {line: (legends[line], looks[line]) for line in chart[title]})
+        _panel(axes, axis, quantities[i % columns].label, chart[title], looks)
         axes.set_title(title if len(title) <= LONGEST else shortened(titles)[i // columns])
         if not axis.key and i % wide:
             axes.tick_params(labelleft=False)
@@ -141,38 +130,32 @@ def draw(axis: Axis, quantities: Sequence[Quantity], charts: Sequence[Chart]) ->
     return figure
 
 
-@dataclass(frozen=True)
-class Panel:
-    """One panel."""
+def _panel(axes: Axes, axis: Axis, label: str, lines: Lines, looks: dict[str, tuple[str, int]]) -> None:
+    """Every line, by its legend and the number of its look; the quantity's axis holds zero."""
+    along, spread = axis.key is not None, _spread(axis, len(lines))
+    for place, (line, points) in enumerate(lines.items()):
+        (legend, look), shift = looks[line], spread * (place - (len(lines) - 1) / 2)
+        places, means = [x + shift for x, _ in points], [y.mean for _, y in points]
+        xy = (places, means) if along else (means, places)
+        bars = {"yerr" if along else "xerr": _halves(points)}
+        axes.errorbar(*xy, **bars | _look(look, legend, "-" if along else "none"))
+    every = [y for points in lines.values() for _, y in points]
+    limits = style.from_zero([y.low for y in every], [y.high for y in every] + [y.mean for y in every])
+    if along:
+        numeric(axes, axis)
+        axes.set_ylabel(label)
+        axes.set_ylim(limits)
+    else:
+        rows(axes, axis)
+        axes.set_xlabel(label)
+        axes.set_xlim(limits)
 
-    axis: Axis
-    label: str
-    lines: Lines
 
-    def draw(self, axes: Axes, looks: dict[str, tuple[str, int]]) -> None:
-        """Every line, by its legend and the number of its look; the quantity's axis holds zero."""
-        along = self.axis.key is not None
-        for place, (line, (label, look)) in enumerate(looks.items()):
-            shift = place - (len(looks) - 1) / 2
-            points = [(x + shift * self._spread(len(looks)), y) for x, y in self.lines[line]]
-            (_along if along else _below)(axes, points, _look(look, label, "-" if along else "none"))
-        every = [y for line in self.lines.values() for _, y in line]
-        limits = style.from_zero([y.low for y in every], [y.high for y in every] + [y.mean for y in every])
-        if along:
-            numeric(axes, self.axis)
-            axes.set_ylabel(self.label)
-            axes.set_ylim(limits)
-        else:
-            rows(axes, self.axis)
-            axes.set_xlabel(self.label)
-            axes.set_xlim(limits)
-
-    def _spread(self, lines: int) -> float:
-        """Between lines at the same position, so that their intervals can be told apart."""
-        numbers = self.axis.numbers.values()
-        if self.axis.key is None:
-            return 0.7 / lines
-        return 0.0 if self.axis.logarithmic else (max(numbers) - min(numbers)) * 0.006
+def _spread(axis: Axis, lines: int) -> float:
+    """Between lines at the same position, so that their intervals can be told apart."""
+    if axis.key is None:
+        return 0.7 / max(lines, 1)
+    return 0.0 if axis.logarithmic else (max(axis.numbers.values()) - min(axis.numbers.values())) * 0.006
 
 
 def _look(number: int, label: str, linestyle: str) -> dict[str, Any]:
@@ -181,14 +164,6 @@ def _look(number: int, label: str, linestyle: str) -> dict[str, Any]:
     colour, marker = style.SERIES[which], style.MARKERS[(which + 3 * again) % len(style.MARKERS)]
     linestyle = "--" if again and linestyle == "-" else linestyle
     return {"color": colour, "marker": marker, "linestyle": linestyle, "label": label, "capsize": 2.5}
-
-
-def _along(axes: Axes, line: Line, look: dict[str, Any]) -> None:
-    axes.errorbar([x for x, _ in line], [y.mean for _, y in line], yerr=_halves(line), **look)
-
-
-def _below(axes: Axes, line: Line, look: dict[str, Any]) -> None:
-    axes.errorbar([y.mean for _, y in line], [x for x, _ in line], xerr=_halves(line), **look)
 
 
 def _halves(line: Line) -> list[list[float]]:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from perhop import measured
 from perhop.columns import Group, Values
 from perhop.plots import axis, grid, style
 from perhop.plots.axis import rows
 from perhop.plots.grid import Quantity
+from perhop.plots.style import Figure
 from perhop.results import Results
 from perhop.units import LOST
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 Counts = dict[Group, Values]
 ROWS = ("hop", "class", "colour")
@@ -30,8 +26,11 @@ def colours(runs: Results) -> Figure:
     if not hops:
         raise ValueError("no conditioner of this run gives colours")
     counts = {g: n for g, n in _counts(runs, "arrived_packets").items() if g[-3] in hops}
-    parts = _parts(style.PACKETS, counts)
-    return _drawn(runs, _shares(parts, _sums(parts.values())), style.PACKETS)
+    parts = {colour: {g[:-1]: n for g, n in counts.items() if g[-1] == colour} for colour in style.PACKETS}
+    whole: Counts = {}
+    for (*group, _), n in counts.items():
+        whole[tuple(group)] = whole.get(tuple(group), np.zeros_like(n)) + n
+    return _drawn(runs, _shares(parts, whole), style.PACKETS)
 
 
 def drops(runs: Results) -> Figure:
@@ -50,19 +49,6 @@ def _counts(runs: Results, column: str) -> Counts:
     return runs.totals("summary", column, by=[*runs.keys, *ROWS])
 
 
-def _parts(colours: Iterable[str], counts: Counts) -> dict[str, Counts]:
-    """By colour; the group loses it."""
-    return {colour: {g[:-1]: n for g, n in counts.items() if g[-1] == colour} for colour in colours}
-
-
-def _sums(parts: Iterable[Counts]) -> Counts:
-    whole: Counts = {}
-    for counts in parts:
-        for group, n in counts.items():
-            whole[group] = whole.get(group, np.zeros_like(n)) + n
-    return whole
-
-
 def _shares(parts: dict[str, Counts], whole: Counts) -> dict[str, Counts]:
     """In per cent; nothing of nothing is not known."""
     with np.errstate(invalid="ignore"):
@@ -78,7 +64,7 @@ def _drawn(runs: Results, shares: dict[str, Counts], look: dict[str, str]) -> Fi
     figure, (axes,) = style.panels(1, 1, 0.5 + 0.3 * len(names))
     left = np.zeros(len(names))
     for part, of in named.items():
-        estimates = [grid.known(LOST, of[name]) if name in of else None for name in names]
+        estimates = [measured.known(LOST, of[name]) if name in of else None for name in names]
         widths = np.array([estimate.mean if estimate else 0.0 for estimate in estimates])
         axes.barh(range(len(names)), widths, 0.66, left, color=look[part], label=part)
         left += widths

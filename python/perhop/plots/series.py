@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
-from perhop import accounting, units
+from perhop import units
 from perhop.columns import Columns, Values
 from perhop.plots import style
 from perhop.plots.names import shortened
+from perhop.plots.style import Figure
 from perhop.results import Results
 from perhop.units import Column
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 PACKETS, BYTES = (units.COLUMNS["events", name] for name in ("queue_packets", "queue_bytes"))
 MOST_POINTS = 6
@@ -44,23 +41,26 @@ class Of(NamedTuple):
         return f"{self.conditioner} at {self.hop}: {quantity}" if self.conditioner else f"{self.hop}: {quantity}"
 
 
+Choose = Callable[[dict[Of, Line]], dict[Of, Line]]
+
+
 def over_time(runs: Results) -> Figure:
     """What each traffic delivers over time, from one sample to the next."""
-    chosen = [_rates(runs, i) for i in range(len(_points(runs, "flow_series")))]
+    chosen = [_rates(runs, i) for i in _points(runs, "flow_series")]
     top = max((float(line.value.max(initial=0.0)) for of in chosen for line in of.values()), default=0.0)
     scale = units.DELIVERED.scaled(top)
     of = [{name: Line(t, v * scale.factor) for name, (t, v) in lines.items()} for lines in chosen]
-    return _drawn(runs, of, accounting.headed(runs.points, units.DELIVERED, scale.unit))
+    return _drawn(runs, of, units.headed(runs.points, units.DELIVERED, scale.unit))
 
 
 def queue(runs: Results) -> Figure:
     """Packets waiting and their average at the ports where two ever waited at once, by queue where it has several."""
-    return _of_series(runs, Kind(PACKETS, "waiting", "two packets never waited at once at any port"), _queues)
+    return _of_series(runs, PACKETS, "waiting", _queues, "two packets never waited at once at any port")
 
 
 def bucket(runs: Results) -> Figure:
     """Tokens of every conditioner's buckets."""
-    return _of_series(runs, Kind(BYTES, "tokens", "no conditioner of this run has a bucket"), _buckets)
+    return _of_series(runs, BYTES, "tokens", _buckets, "no conditioner of this run has a bucket")
 
 
 def _queues(lines: dict[Of, Line]) -> dict[Of, Line]:
@@ -73,32 +73,25 @@ def _buckets(lines: dict[Of, Line]) -> dict[Of, Line]:
     return {of: line for of, line in lines.items() if of.conditioner and "bucket" in of.quantity}
 
 
-class Kind(NamedTuple):
-    """What a plot of `series` shows: a column like its quantities, what they are, why there may be none."""
-
-    column: Column
-    what: str
-    without: str
-
-
-def _of_series(runs: Results, kind: Kind, choose: Callable[[dict[Of, Line]], dict[Of, Line]]) -> Figure:
-    chosen = [choose(_lines(runs, i)) for i in range(len(_points(runs, "series")))]
+def _of_series(runs: Results, column: Column, what: str, choose: Choose, without: str) -> Figure:
+    """Chosen lines, in the unit of a column like theirs."""
+    chosen = [choose(_lines(runs, i)) for i in _points(runs, "series")]
     if not any(chosen):
-        raise ValueError(kind.without)
+        raise ValueError(without)
     top = max(float(line.value.max()) for lines in chosen for line in lines.values())
-    scale = kind.column.scaled(top)
+    scale = column.scaled(top)
     scaled = [{of.label: Line(t, v * scale.factor) for of, (t, v) in lines.items()} for lines in chosen]
-    what = accounting.named(runs.points, kind.what) if kind.column.accounted else kind.what
+    what = units.named(runs.points, what) if column.accounted else what
     return _drawn(runs, scaled, f"{what}, {scale.unit}")
 
 
-def _points(runs: Results, table: str) -> list[str]:
-    """The titles of the points, if this run has the table and few enough of them."""
+def _points(runs: Results, table: str) -> range:
+    """The numbers of the points, if this run has the table and few enough of them."""
     if table not in runs.tables or not len(runs.table(table)["t_s"]):
         raise ValueError("this run has no series: run it again with --trace series, or with `sample` in [scenario]")
     if len(runs.points) > MOST_POINTS:
         raise ValueError(f"{len(runs.points)} points are too many over time: name one point's directory")
-    return [point.title for point in runs.points]
+    return range(len(runs.points))
 
 
 def _drawn(runs: Results, chosen: list[dict[str, Line]], unit: str) -> Figure:
@@ -115,18 +108,15 @@ def _drawn(runs: Results, chosen: list[dict[str, Line]], unit: str) -> Figure:
             style.empty(axes, "nothing to show here")
             continue
         for name, line in lines.items():
-            _draw(axes, line, *looks[name])
+            label, look = looks[name]
+            again, which = divmod(look, len(style.SERIES))
+            kind, colour = "--" if again else "-", style.SERIES[which]
+            axes.plot(line.t_s, line.value, kind, color=colour, linewidth=0.9, label=label)
         axes.set_ylabel(unit)
         axes.set_xlabel("time, s")
         axes.margins(x=0)
     style.legend(figure)
     return figure
-
-
-def _draw(axes: Axes, line: Line, label: str, look: int) -> None:
-    """The colours twice over: the second time dashed."""
-    kind = "-" if look < len(style.SERIES) else "--"
-    axes.plot(line.t_s, line.value, kind, color=style.SERIES[look % len(style.SERIES)], linewidth=0.9, label=label)
 
 
 def _first(table: Columns, point: int) -> np.ndarray:
@@ -148,13 +138,9 @@ def _rates(runs: Results, point: int) -> dict[str, Line]:
     table = runs.table("flow_series")
     rows = _first(table, point)
     out = {}
-    for name in _different(table["traffic"][rows]):
+    for name in dict.fromkeys(table["traffic"][rows]):
         at = rows[table["traffic"][rows] == name]
         times, places = np.unique(table["t_s"][at], return_inverse=True)
         total = np.bincount(places, weights=table["delivered_bytes"][at].astype(np.float64))
         out[name] = Line(times[1:], 8 * np.diff(total) / np.diff(times))
     return out
-
-
-def _different(names: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(names))

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from perhop.plots import style
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from perhop.plots.style import Axes, Figure
 
 STABLE, UNSTABLE = "#009e73", "#d55e00"
 LOWEST = 1.0
@@ -18,9 +15,7 @@ LOWEST = 1.0
 
 def tune(arguments: dict[str, Any]) -> int:
     """The verb's picture."""
-    path = Path(arguments["output"])
-    if path.suffix.lower() not in style.FORMATS:
-        raise ValueError(f"{path}: a picture's name ends with {', '.join(style.FORMATS)}")
+    path = style.picture_file(Path(arguments["output"]))
     style.save(figure(arguments["picture"]), path)
     print(path)
     return 0

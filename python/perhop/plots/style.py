@@ -16,8 +16,13 @@ from perhop.plots.dark import alone
 from perhop.show import printable
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    import matplotlib.axes
+    import matplotlib.figure
+
+    Axes = matplotlib.axes.Axes
+    Figure = matplotlib.figure.Figure
+else:
+    Axes = Figure = Any  # their library is imported when something is drawn
 
 INK, MUTED, LINE, EDGE = "#1c2733", "#56636f", "#e6eaee", "#b8c2cc"
 SERIES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#6a3d9a", "#444444")
@@ -150,14 +155,20 @@ def svg(figure: Figure) -> str:
     return text.getvalue()
 
 
-def save(figure: Figure, path: Path) -> None:
-    """Writes PNG, SVG or PDF, as the name ends.
+def picture_file(path: Path) -> Path:
+    """A path whose ending is a picture's.
 
     Raises:
         ValueError: for another ending.
     """
     if path.suffix.lower() not in FORMATS:
         raise ValueError(f"{path}: a picture's name ends with {', '.join(FORMATS)}")
+    return path
+
+
+def save(figure: Figure, path: Path) -> None:
+    """Writes PNG, SVG or PDF, as the name ends."""
+    picture_file(path)
     if path.suffix.lower() == ".svg":
         files.write(path, alone(svg(figure)))
         return

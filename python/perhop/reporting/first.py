@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from perhop import accounting, units
+from perhop import _core, units
 from perhop.answer import Answer, Between
 from perhop.columns import short
 from perhop.reporting.tables import written
 from perhop.results import Results
-from perhop.shapes import ContractDict
 from perhop.stats import Interval
 
 GREEN = "of it green"
@@ -63,7 +62,7 @@ def table(runs: Results, found: Sequence[Answer]) -> AnswerTable:
         )
         for a in found
     ]
-    rates = {name: accounting.named(runs.points, name) for name in ("contract", *RATES)}
+    rates = {name: units.named(runs.points, name) for name in ("contract", *RATES)}
     named = (f"{rates.get(name, name)}, {scale.unit}" for name, scale in scales.items())
     headings = [f"{rates['contract']}, {rate.unit}", *named]
     return AnswerTable([*(short(key) for key in runs.keys), "class", *headings], rows, len(runs.keys) + 1)
@@ -89,12 +88,12 @@ def scale_of(found: Sequence[Answer]) -> units.Scale:
     return units.DELIVERED.scaled(max((max(a.offered.mean, a.delivered.mean) for a in found), default=0.0))
 
 
-def _rate(name: str, contract: ContractDict, scale: units.Scale, rows: int) -> Rate:
+def _rate(name: str, contract: _core.ContractDict, scale: units.Scale, rows: int) -> Rate:
     rate = f"{contract['rate_bit_s'] * scale.factor:.4g}"
     return Rate(rate, _source(name, contract) if rows <= MANY else "")
 
 
-def _source(name: str, contract: ContractDict) -> str:
+def _source(name: str, contract: _core.ContractDict) -> str:
     """`each flow: gold at E -> R, with home`."""
     each = "" if contract["per"] == "aggregate" else f"each {contract['per']}: "
     others = [other for other in contract["classes"] if other != name]
@@ -155,4 +154,4 @@ def _told(runs: Results, answer: Answer, scale: units.Scale) -> str:
     parts = ", ".join(f"{colour} {mean.mean * scale.factor:.3g}" for colour, mean in answer.colours.items())
     contract = "" if answer.contract_bit_s is None else f", contract {answer.contract_bit_s * scale.factor:.3g}"
     numbers = f"{answer.delivered.mean * scale.factor:.3g} of {answer.offered.mean * scale.factor:.3g} {scale.unit}"
-    return f"{where}: {accounting.named(runs.points, 'delivered')} {numbers}{f' ({parts})' if parts else ''}{contract}"
+    return f"{where}: {units.named(runs.points, 'delivered')} {numbers}{f' ({parts})' if parts else ''}{contract}"

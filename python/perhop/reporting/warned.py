@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from perhop import _core
 from perhop.answer import network
 from perhop.results import Results
-from perhop.shapes import Diagnostic
 
 MOST_OPEN = 3
 """More warnings than this are folded."""
@@ -33,7 +33,7 @@ def warned(runs: Results) -> list[Warned]:
     return [Warned(code, text, _where(runs, at)) for (code, text), at in points.items()]
 
 
-def _text(found: Diagnostic) -> str:
+def _text(found: _core.Diagnostic) -> str:
     """In one sentence: what, why, and what to do."""
     why = f": {found['label']}" if found["label"] else ""
     remedy = f" ({found['help']})" if found["help"] else ""

@@ -34,7 +34,6 @@ from typing import TYPE_CHECKING, Any
 from perhop import _core
 from perhop.hands import Hands, Threads, Work, span
 from perhop.in_force import toml
-from perhop.shapes import ReplicationDict
 from perhop.studies.quantities import Tables
 from perhop.studies.samples import Key, Sample, Samples
 
@@ -319,7 +318,7 @@ def _work(job: Job, seed: int) -> Work:
     return Work(job.scenario.seeded(seed), take).asking(replications=span(range(job.before, job.replications)))
 
 
-def _measured(quantities: Callable[[Tables], dict[str, float]], result: ReplicationDict) -> Measured:
+def _measured(quantities: Callable[[Tables], dict[str, float]], result: _core.ReplicationDict) -> Measured:
     return (result["point"], result["replication"], quantities(result["tables"]))
 
 

@@ -40,7 +40,7 @@ use crate::Scope;
 use crate::aqm::{Aqm, Arrival};
 use crate::packet::Packet;
 use crate::params::{ParamError, Params as Declared};
-use crate::port::Turn;
+use crate::port::turn::Turn;
 use crate::rng::Rng;
 use crate::units::{Bytes, Length, Probability, Time};
 use crate::verdict::{Fate, Reason, Verdict};

@@ -43,7 +43,7 @@ use crate::aqm::{Aqm, Arrival, Departure};
 use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::params::{ParamError, Params as Declared};
-use crate::port::Turn;
+use crate::port::turn::Turn;
 use crate::rng::Rng;
 use crate::units::{Bytes, NS_PER_S, Span, Time};
 use crate::verdict::{Fate, Reason, Verdict};

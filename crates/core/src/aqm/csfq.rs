@@ -52,7 +52,7 @@ use crate::estimate::FairRate;
 use crate::estimate::fair_rate::{Ceiling, EPS, Judged, Rules};
 use crate::packet::Packet;
 use crate::params::{ParamError, Params as Declared};
-use crate::port::Turn;
+use crate::port::turn::Turn;
 use crate::rng::Rng;
 use crate::units::{Length, Span, Time};
 use crate::verdict::{Fate, Reason, Verdict};

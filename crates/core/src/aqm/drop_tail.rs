@@ -8,7 +8,7 @@ use crate::Scope;
 use crate::aqm::{Aqm, Arrival};
 use crate::packet::Packet;
 use crate::params::{ParamError, Params as Declared};
-use crate::port::Turn;
+use crate::port::turn::Turn;
 use crate::rng::Rng;
 use crate::units::Time;
 use crate::verdict::Verdict;

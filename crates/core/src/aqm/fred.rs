@@ -46,7 +46,7 @@ use crate::count::Count;
 use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::params::{Choice, ParamError, Params as Declared};
-use crate::port::Turn;
+use crate::port::turn::Turn;
 use crate::rng::Rng;
 use crate::units::{Bytes, Length, Packets, Probability, Time};
 use crate::verdict::{Fate, Reason, Verdict};

@@ -10,7 +10,7 @@ use crate::conditioner::Writes;
 use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::params::ParamError;
-use crate::port::Turn;
+use crate::port::turn::Turn;
 use crate::rng::Rng;
 use crate::units::Time;
 use crate::verdict::{Fate, Verdict};
@@ -94,7 +94,7 @@ pub struct Departure {
     pub backlog: Backlog,
 }
 
-/// An AQM. Defaults do nothing; a host calls only what [`Aqm::needs`] asks for.
+/// An AQM. Defaults do nothing; the port calls only what [`Aqm::needs`] asks for, and only the port can: [`Turn`].
 #[crate::registry::forward(AnyAqm: dispatch, Params = AqmParams)]
 pub trait Aqm {
     /// Its parameters.

@@ -48,7 +48,7 @@ use crate::aqm::members::{MOST, Member, Members};
 use crate::aqm::{Aqm, Arrival};
 use crate::packet::Packet;
 use crate::params::{ParamError, Params as Declared};
-use crate::port::Turn;
+use crate::port::turn::Turn;
 use crate::rng::Rng;
 use crate::units::{Probability, Time};
 use crate::verdict::{Fate, Verdict};

@@ -69,7 +69,7 @@ use crate::aqm::{Aqm, Arrival, Backlog, Departure};
 use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::params::{Choice, ParamError, Params as Declared};
-use crate::port::Turn;
+use crate::port::turn::Turn;
 use crate::rng::Rng;
 use crate::units::{Bytes, Length, Probability, Span, Time};
 use crate::verdict::Verdict;

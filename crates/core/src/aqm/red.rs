@@ -66,7 +66,7 @@ use crate::aqm::{Aqm, Arrival};
 use crate::arithmetic::Arithmetic;
 use crate::packet::Packet;
 use crate::params::{ParamError, Params as Declared};
-use crate::port::Turn;
+use crate::port::turn::Turn;
 use crate::rng::Rng;
 use crate::units::{Packets, Time};
 use crate::verdict::{Fate, Verdict};

@@ -36,7 +36,7 @@ use crate::math;
 use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::params::{ParamError, Params as Declared};
-use crate::port::Turn;
+use crate::port::turn::Turn;
 use crate::rng::Rng;
 use crate::units::{Bytes, Length, Span, Time};
 use crate::verdict::{Reason, Verdict};

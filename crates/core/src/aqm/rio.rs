@@ -39,7 +39,7 @@ use crate::aqm::{Aqm, Arrival, Departure};
 use crate::needs::Needs;
 use crate::packet::{Colour, Packet};
 use crate::params::{Choice, ParamError, Params as Declared};
-use crate::port::Turn;
+use crate::port::turn::Turn;
 use crate::rng::Rng;
 use crate::units::Time;
 use crate::verdict::{Fate, Verdict};

@@ -45,7 +45,7 @@ use crate::aqm::early::{Level, Unit, found, same_unit};
 use crate::aqm::{Aqm, Arrival};
 use crate::packet::{Colour, Packet};
 use crate::params::{Choice, ParamError, Params as Declared};
-use crate::port::Turn;
+use crate::port::turn::Turn;
 use crate::rng::Rng;
 use crate::units::{Bytes, Length, Packets, Span, Time};
 use crate::verdict::{Fate, Reason, Verdict};

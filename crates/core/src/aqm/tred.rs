@@ -53,7 +53,7 @@ use crate::conditioner::pps::tickets;
 use crate::conditioner::pps_tagger::Unit;
 use crate::packet::Packet;
 use crate::params::{Choice, ParamError, Params as Declared};
-use crate::port::Turn;
+use crate::port::turn::Turn;
 use crate::rng::Rng;
 use crate::units::{Bytes, Span, Time};
 use crate::verdict::{Fate, Verdict};

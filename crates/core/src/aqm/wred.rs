@@ -52,7 +52,7 @@ use crate::aqm::{Aqm, Arrival, Departure};
 use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::params::{ParamError, Params as Declared};
-use crate::port::Turn;
+use crate::port::turn::Turn;
 use crate::rng::Rng;
 use crate::units::Time;
 use crate::verdict::{Fate, Verdict};

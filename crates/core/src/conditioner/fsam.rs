@@ -46,7 +46,7 @@ use crate::estimate::fair_rate::{Ceiling, EPS, Judged, Rules};
 use crate::estimate::{FairRate, TokenBucket};
 use crate::packet::{Colour, Packet};
 use crate::params::{ParamError, Params as Declared};
-use crate::port::Turn;
+use crate::port::turn::Turn;
 use crate::rng::Rng;
 use crate::units::{BitRate, Bytes, Length, Span, Time};
 use crate::verdict::Verdict;

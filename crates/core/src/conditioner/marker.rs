@@ -21,7 +21,7 @@ use crate::Scope;
 use crate::conditioner::{Conditioner, Passage};
 use crate::packet::{Colour, Packet};
 use crate::params::{Choice, ParamError, Params as Declared};
-use crate::port::Turn;
+use crate::port::turn::Turn;
 use crate::rng::Rng;
 use crate::units::Time;
 use crate::verdict::Verdict;

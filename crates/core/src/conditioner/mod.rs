@@ -11,7 +11,7 @@ use crate::estimate::Timestamps;
 use crate::needs::Needs;
 use crate::packet::{Colour, FlowId, Packet};
 use crate::params::ParamError;
-use crate::port::Turn;
+use crate::port::turn::Turn;
 use crate::rng::Rng;
 use crate::units::{BitRate, Bytes, Length, Span, Time};
 use crate::verdict::Verdict;
@@ -156,7 +156,8 @@ pub struct Outbox {
     pub reports: Vec<(Span, Report)>,
 }
 
-/// A traffic conditioner. Defaults do nothing; a host calls only what [`Conditioner::needs`] asks for.
+/// A traffic conditioner. Defaults do nothing; the port calls only what [`Conditioner::needs`] asks for, and only the port
+/// can: [`Turn`].
 #[crate::registry::forward(AnyConditioner: dispatch, Params = ConditionerParams)]
 pub trait Conditioner {
     /// Its parameters.

@@ -42,7 +42,7 @@ use crate::estimate::{Ewma, TokenBucket};
 use crate::math::Decay;
 use crate::packet::{Colour, Packet};
 use crate::params::{Choice, ParamError, Params as Declared};
-use crate::port::Turn;
+use crate::port::turn::Turn;
 use crate::rng::Rng;
 use crate::units::{BitRate, Bytes, Length, Probability, Span, Time};
 use crate::verdict::Verdict;

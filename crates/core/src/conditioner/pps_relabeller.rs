@@ -39,7 +39,7 @@ use crate::estimate::EventRate;
 use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::params::{Choice, ParamError, Params as Declared};
-use crate::port::Turn;
+use crate::port::turn::Turn;
 use crate::rng::Rng;
 use crate::units::{TicketRate, Time};
 use crate::verdict::{Reason, Verdict};

@@ -32,7 +32,7 @@ use crate::estimate::ExpRate;
 use crate::estimate::fair_rate::EPS;
 use crate::packet::Packet;
 use crate::params::{Choice, ParamError, Params as Declared};
-use crate::port::Turn;
+use crate::port::turn::Turn;
 use crate::rng::Rng;
 use crate::units::{BitRate, Span, Time};
 use crate::verdict::Verdict;

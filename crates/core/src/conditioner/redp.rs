@@ -42,7 +42,7 @@ use crate::conditioner::{Conditioner, Passage, bucket_threshold};
 use crate::estimate::{TokenBucket, Tsw};
 use crate::packet::{Colour, Packet};
 use crate::params::{Choice, ParamError, Params as Declared};
-use crate::port::Turn;
+use crate::port::turn::Turn;
 use crate::rng::Rng;
 use crate::units::{BitRate, Bytes, Length, Probability, Span, Time};
 use crate::verdict::{Reason, Verdict};

@@ -32,7 +32,7 @@ use crate::estimate::{Store, TokenBucket};
 use crate::framing::Framing;
 use crate::packet::{Colour, Packet};
 use crate::params::{ParamError, Params as Declared};
-use crate::port::Turn;
+use crate::port::turn::Turn;
 use crate::rng::Rng;
 use crate::units::{Burst, MeterRate, Time};
 use crate::verdict::Verdict;

@@ -46,7 +46,7 @@ use crate::estimate::TokenBucket;
 use crate::framing::Framing;
 use crate::packet::{Colour, Packet};
 use crate::params::{ParamError, Params as Declared};
-use crate::port::Turn;
+use crate::port::turn::Turn;
 use crate::rng::Rng;
 use crate::units::{BitRate, Burst, Bytes, MeterRate, Span, Time};
 use crate::verdict::Verdict;

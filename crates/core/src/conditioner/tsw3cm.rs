@@ -24,7 +24,7 @@ use crate::conditioner::{Conditioner, Passage};
 use crate::estimate::Tsw;
 use crate::packet::{Colour, Packet};
 use crate::params::{ParamError, Params as Declared};
-use crate::port::Turn;
+use crate::port::turn::Turn;
 use crate::rng::Rng;
 use crate::units::{BitRate, Span, Time};
 use crate::verdict::Verdict;

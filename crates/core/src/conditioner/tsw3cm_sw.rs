@@ -28,7 +28,7 @@ use crate::estimate::MicroFlows;
 use crate::needs::Needs;
 use crate::packet::{Colour, FlowId, Packet};
 use crate::params::{ParamError, Params as Declared};
-use crate::port::Turn;
+use crate::port::turn::Turn;
 use crate::rng::Rng;
 use crate::units::{Span, Time};
 use crate::verdict::Verdict;

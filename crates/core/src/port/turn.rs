@@ -43,7 +43,7 @@ pub struct Turn<T>(T);
 impl<T> Turn<T> {
     /// For the port.
     #[inline(always)]
-    pub(in crate::port) const fn new(of: T) -> Self {
+    pub(super) const fn new(of: T) -> Self {
         Self(of)
     }
 

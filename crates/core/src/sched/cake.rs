@@ -80,7 +80,7 @@ use crate::framing::{Frame, Framing};
 use crate::needs::Needs;
 use crate::packet::{FlowId, Packet};
 use crate::params::{ParamError, Params as Declared};
-use crate::port::Turn;
+use crate::port::turn::Turn;
 use crate::rng::Rng;
 use crate::units::{BitRate, Bytes, Span, Time};
 use crate::verdict::{Side, Verdict};

@@ -51,7 +51,7 @@ use crate::count::Count;
 use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::params::{ParamError, Params as Declared};
-use crate::port::Turn;
+use crate::port::turn::Turn;
 use crate::units::{BitRate, Bytes, Time};
 
 /// What a scenario states.

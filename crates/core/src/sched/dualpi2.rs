@@ -48,7 +48,7 @@ use crate::count::Count;
 use crate::needs::Needs;
 use crate::packet::{Ecn, Packet};
 use crate::params::{Choice, ParamError, Params as Declared};
-use crate::port::Turn;
+use crate::port::turn::Turn;
 use crate::rng::Rng;
 use crate::units::{Packets, Probability, Span, Time};
 use crate::verdict::{Reason, Verdict};

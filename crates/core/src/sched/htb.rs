@@ -73,7 +73,7 @@ use crate::framing::Framing;
 use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::params::{Choice, ParamError, Params as Declared};
-use crate::port::Turn;
+use crate::port::turn::Turn;
 use crate::units::{BitRate, Bytes, NS_PER_S, Time};
 use bucket::Bucket;
 use form::Form;

@@ -28,7 +28,7 @@ use crate::count::Count;
 use crate::needs::Needs;
 use crate::packet::{FlowId, Packet};
 use crate::params::{Kind, Node, ParamError, Problems, Tree, Value};
-use crate::port::Turn;
+use crate::port::turn::Turn;
 use crate::rng::Rng;
 use crate::units::{BitRate, Time};
 use crate::verdict::{Side, Verdict};
@@ -155,7 +155,8 @@ impl Value for HostKey {
     }
 }
 
-/// A scheduler over its children. Defaults do nothing; a host calls only what [`Scheduler::needs`] asks for.
+/// A scheduler over its children. Defaults do nothing; the port calls only what [`Scheduler::needs`] asks for, and only the port
+/// can: [`Turn`].
 #[crate::registry::forward(AnyScheduler: dispatch, Params = SchedulerParams)]
 pub trait Scheduler {
     /// Its parameters.

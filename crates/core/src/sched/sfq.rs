@@ -45,7 +45,7 @@ use crate::count::Count;
 use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::params::{ParamError, Params as Declared};
-use crate::port::Turn;
+use crate::port::turn::Turn;
 use crate::rng::Rng;
 use crate::units::{Bytes, Packets, Time};
 use crate::verdict::{Reason, Side, Verdict};

@@ -30,7 +30,7 @@ use crate::count::Count;
 use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::params::{ParamError, Params as Declared};
-use crate::port::Turn;
+use crate::port::turn::Turn;
 use crate::units::{BitRate, Time};
 
 /// What a scenario states.

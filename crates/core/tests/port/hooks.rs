@@ -18,7 +18,7 @@ fn list(manifest: &str, name: &str) -> Vec<String> {
     items.split('"').skip(1).step_by(2).map(str::to_owned).collect()
 }
 
-/// The workspace's members, and what has a workspace of its own.
+/// The workspace's members, and what is a workspace by itself.
 fn members() -> Vec<String> {
     let manifest = std::fs::read_to_string(root().join("Cargo.toml")).unwrap();
     [list(&manifest, "members"), list(&manifest, "exclude"), vec![String::from(".")]].concat()

@@ -213,7 +213,7 @@ pub trait TrafficModel {
         None
     }
 
-    /// The code points that its packets have of their own; `None`: the `dscp` of the traffic.
+    /// The code points of its packets, if it sets them; `None`: the `dscp` of the traffic.
     fn code_points(&self) -> Option<BTreeSet<Dscp>> {
         None
     }
