@@ -9,7 +9,7 @@ import numpy as np
 
 from perhop import _core
 from perhop.columns import COLOURS, Group, Values
-from perhop.measured import interval
+from perhop.measured import interval, known
 from perhop.results import Results
 from perhop.stats import Interval
 from perhop.units import COLUMNS
@@ -102,8 +102,7 @@ class Cells:
     def mean(self, column: str, colour: str) -> Interval | None:
         """Over the replications that have it."""
         values = self.get(column, colour)
-        present = None if values is None else values[~np.isnan(values)]
-        return None if present is None or not len(present) else interval(COLUMNS["classes", column], present)
+        return None if values is None else known(COLUMNS["classes", column], values)
 
     def rate(self, column: str, colour: str) -> Interval:
         """As `mean`; zero without a row."""

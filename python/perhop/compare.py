@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from perhop import accounting, in_force, measured, show, stats, units
+from perhop import in_force, measured, show, stats, units
 from perhop.answer import ALL
 from perhop.arguments import checked
 from perhop.columns import Group, Point, Values
@@ -85,12 +85,8 @@ def refuse_unpaired(a: Results, b: Results) -> None:
         raise ValueError("the runs sweep different points: sweep the same, or name one point's directory of each")
     if len(a.points) != len(b.points):
         raise ValueError(f"{len(a.points)} points against {len(b.points)}: name one point's directory of each")
-    if _numbers(a) != _numbers(b):
+    if [r.run for r in a] != [r.run for r in b]:
         raise ValueError("the runs have different replications: run both with the same `replications`")
-
-
-def _numbers(runs: Results) -> list[tuple[int, int]]:
-    return [(r.point, r.replication) for r in runs]
 
 
 def _of_metric(a: Results, b: Results, metric: str) -> Iterator[Difference]:
@@ -129,11 +125,6 @@ def settings(a: Results, b: Results) -> dict[in_force.Setting, list[str]]:
         for setting in in_force.differing(ours.effective, theirs.effective):
             found.setdefault(setting, []).append(name)
     return found
-
-
-def _column(metric: str) -> Column:
-    table, _, name = metric.partition(".")
-    return units.column(table, name)
 
 
 def _known(column: Column, values: Values) -> Interval | None:
@@ -216,11 +207,11 @@ def _table(found: list[Difference], points: Sequence[Point]) -> Table:
     for heading in ("A", "B", "B - A", ""):
         table.add_column(heading, justify="right", no_wrap=True)
     for d, mark in zip(found, marks(found), strict=True):
-        column = _column(d.metric)
+        column = units.column(*d.metric.split(".", 1))
         unit, factor = column.usual
         cells = ["-" if side is None else str(side.scaled(factor)) for side in (d.a, d.b, d.difference)]
         where = map(_plain, [d.point, d.row] if swept else [d.row])
-        table.add_row(accounting.headed(points, column, unit), *where, *cells, mark)
+        table.add_row(units.headed(points, column, unit), *where, *cells, mark)
     return table
 
 

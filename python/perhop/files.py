@@ -18,11 +18,6 @@ def data() -> Path:
     return Path(str(resources.files("perhop"))) / "data"
 
 
-def examples() -> list[Path]:
-    """All example scenarios and policies."""
-    return sorted((data() / "examples").glob("*.toml"))
-
-
 STREAMS = {
     **dict.fromkeys(("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"), 1),
     **dict.fromkeys(("/dev/stderr", "/dev/fd/2", "/proc/self/fd/2"), 2),

@@ -37,7 +37,8 @@ class Frame(dict[str, Column]):
         library = import_module(chosen)
         if chosen == "pandas":
             return library.DataFrame(dict(self))
-        return library.DataFrame({name: _listed(column) for name, column in self.items()}, nan_to_null=True)
+        plain = {name: column.tolist() if column.dtype == object else column for name, column in self.items()}
+        return library.DataFrame(plain, nan_to_null=True)
 
     def __repr__(self) -> str:
         return f"Frame({show.count(self.rows, 'row')}: {', '.join(self)})"
@@ -61,9 +62,7 @@ class Numbers:
 
     def column(self, taken: Iterable[str]) -> str:
         """`cir_bit_s`, from the last part of the key; from all of it if that is taken."""
-        last, whole = (
-            _plain(name) + (f"_{self.ending}" if self.ending else "") for name in (short(self.key), self.key)
-        )
+        last, whole = ("_".join(filter(None, (_plain(key), self.ending))) for key in (short(self.key), self.key))
         return whole if last in taken else last
 
 
@@ -75,10 +74,6 @@ def _engine(wanted: str | None) -> str:
         missing = f"{wanted} is not installed" if wanted else "neither pandas nor polars is installed"
         raise ModuleNotFoundError(f"{missing}: pip install {wanted or 'pandas'}")
     return chosen
-
-
-def _listed(column: Column) -> Any:
-    return column.tolist() if column.dtype == object else column
 
 
 def numeric(points: Sequence[Point]) -> list[Numbers]:

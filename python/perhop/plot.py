@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from perhop import accounting, files, units
+from perhop import files, units
 from perhop.arguments import checked
 from perhop.plots import grid, packets, series, stacked, style
 from perhop.plots.choice import Choice, chosen, listed
@@ -16,7 +16,6 @@ from perhop.plots.grid import Quantity
 from perhop.plots.style import Figure
 from perhop.results import Results, opened
 from perhop.show import near
-from perhop.units import Column
 
 
 def throughput(runs: Results) -> Figure:
@@ -36,14 +35,11 @@ def delay(runs: Results) -> Figure:
 
 def _facets(runs: Results, table: str, *names: str) -> Figure:
     """A column of panels for each column of a table."""
-    return grid.facets(runs, [_quantity(runs, units.COLUMNS[table, name]) for name in names])
-
-
-def _quantity(runs: Results, column: Column) -> Quantity:
-    by = [*runs.keys, *units.KEYS[column.table]]
-    found = runs.values(column.table, column.name, by=by, missing=math.nan)
-    unit, factor = column.usual
-    return Quantity(accounting.headed(runs.points, column, unit), found, column, factor)
+    quantities, by = [], [*runs.keys, *units.KEYS[table]]
+    for column in (units.COLUMNS[table, name] for name in names):
+        found, (unit, factor) = runs.values(table, column.name, by=by, missing=math.nan), column.usual
+        quantities.append(Quantity(units.headed(runs.points, column, unit), found, column, factor))
+    return grid.facets(runs, quantities)
 
 
 PLOTS: dict[str, Callable[[Results], Figure]] = {

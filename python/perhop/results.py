@@ -79,7 +79,7 @@ class Results:
         having = [r for r in self.replications if name in r.tables]
         rows = [len(next(iter(r.tables[name].values()), ())) for r in having]
         labels = [self.points[r.point].labels for r in having]
-        out: Columns = {key: _repeat([at[key] for at in labels], rows) for key in self.keys}
+        out: Columns = {key: np.repeat(np.array([at[key] for at in labels], dtype=object), rows) for key in self.keys}
         out["point"] = np.repeat(np.array([r.point for r in having], dtype=np.int64), rows)
         out["replication"] = np.repeat(np.array([r.replication for r in having], dtype=np.int64), rows)
         for column in having[0].tables[name]:
@@ -104,10 +104,7 @@ class Results:
             ValueError: when a group has several rows in a replication, or none and `missing` is not given; when it has
                 several points, unless these runs are `pooled`; when nothing is called as `where` says.
         """
-        one = _one(f"{table}.{column}", missing)
-        cells = self._cells(table, column, where, by)
-        self._refuse_pooled(cells)
-        return {group: self._folded(group, runs, one) for group, runs in cells.items()}
+        return self._folded(self._cells(table, column, where, by), _one(f"{table}.{column}", missing))
 
     @checked
     def totals(
@@ -124,10 +121,7 @@ class Results:
                 f"{table}.{column} cannot be summed over rows: counts and rates can; "
                 "narrow it to one row with where= or by= and use values() or means()"
             )
-        self._refuse_pooled(cells)
-        return {
-            group: self._folded(group, runs, lambda _group, rows: stats.total(rows)) for group, runs in cells.items()
-        }
+        return self._folded(cells, lambda _group, rows: stats.total(rows))
 
     @checked
     def means(
@@ -173,10 +167,15 @@ class Results:
             cells.setdefault(group, {}).setdefault(run, []).append(float(measure[i]))
         return cells
 
-    def _folded(self, group: Group, runs: dict[Run, list[float]], fold: Fold) -> Values:
-        points = {run.point for run in runs}
-        order = [r.run for r in self.replications if r.point in points]
-        return np.array([fold(group, runs.get(run, [])) for run in order], dtype=np.float64)
+    def _folded(self, cells: Mapping[Group, dict[Run, list[float]]], fold: Fold) -> dict[Group, Values]:
+        """The rows of each replication of a group's points as one value."""
+        self._refuse_pooled(cells)
+        out = {}
+        for group, runs in cells.items():
+            points = {run.point for run in runs}
+            order = [r.run for r in self.replications if r.point in points]
+            out[group] = np.array([fold(group, runs.get(run, [])) for run in order], dtype=np.float64)
+        return out
 
     def _mask(self, columns: Columns, where: Mapping[str, object]) -> npt.NDArray[np.bool_]:
         keep = np.ones(len(columns["point"]), dtype=np.bool_)
@@ -255,10 +254,6 @@ class Results:
 
 
 WORDS[Results] = "a Runs"  # what users have of them
-
-
-def _repeat(values: Sequence[str], rows: Sequence[int]) -> Column:
-    return np.repeat(np.array(values, dtype=object), rows)
 
 
 def _texts(column: Column) -> list[str]:

@@ -6,7 +6,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from perhop import accounting, frames, measured, show, sql, units
+import numpy as np
+
+from perhop import frames, measured, show, sql, units
 from perhop.answer import ALL
 from perhop.arguments import checked
 from perhop.columns import Group, Values, short
@@ -119,7 +121,7 @@ class Runs(Results):
         by = [*self.keys, *units.KEYS["classes"]]
         cells = [self.values("classes", of.name, by=by, missing=of.missing) for of in ANSWER]
         groups = [group for group in cells[0] if group[-1] != ALL]
-        headings = [*map(short, by), *(accounting.headed(self.points, of, of.usual[0]) for of in ANSWER)]
+        headings = [*map(short, by), *(units.headed(self.points, of, of.usual[0]) for of in ANSWER)]
         alone = {of for of, colours in Counter(group[:-1] for group in groups).items() if colours == 1}
         measures = list(zip(ANSWER, cells, strict=True))
         rows = [

@@ -27,13 +27,8 @@ def connect() -> duckdb.DuckDBPyConnection:
     return connection
 
 
-def columns_of(relation: duckdb.DuckDBPyConnection) -> Columns:
-    """A query's answer: integers stay integers without nulls; a missing number is NaN, a missing text None."""
-    return {name: _plain(column) for name, column in relation.fetchnumpy().items()}
-
-
 def asked(connection: duckdb.DuckDBPyConnection, query: str) -> Columns:
-    """A query's answer as columns.
+    """A query's answer: integers stay integers without nulls; a missing number is NaN, a missing text None.
 
     Raises:
         ValueError: the query is not SQL of these tables.
@@ -46,7 +41,7 @@ def asked(connection: duckdb.DuckDBPyConnection, query: str) -> Columns:
         raise ValueError(f"query {shown(query)}: {error}") from error
     if found is None:
         raise ValueError(f"query {shown(query)} asks for nothing")
-    return columns_of(found)
+    return {name: _plain(column) for name, column in found.fetchnumpy().items()}
 
 
 def _plain(column: Any) -> Column:
@@ -84,7 +79,7 @@ def register(
         broken = next((r for r in replications if not _readable(connection, r)), None)
         if broken is None:
             raise
-        raise ValueError(_core.damaged(str(_directory(broken)), f"{EVENTS}.parquet cannot be read")) from error
+        raise ValueError(_core.damaged(str(broken.directory), f"{EVENTS}.parquet cannot be read")) from error
 
 
 def events(
@@ -117,13 +112,8 @@ def _select(point: Point, replication: Replication) -> str:
 
 
 def _file(replication: Replication) -> str:
-    return f"read_parquet({text(str(_directory(replication) / f'{EVENTS}.parquet'))}, hive_partitioning = false)"
-
-
-def _directory(replication: Replication) -> Path:
-    if replication.directory is None:
-        raise ValueError("a run in memory has no events")
-    return replication.directory
+    path = Path(replication.directory or "") / f"{EVENTS}.parquet"
+    return f"read_parquet({text(str(path))}, hive_partitioning = false)"
 
 
 def _readable(connection: duckdb.DuckDBPyConnection, replication: Replication) -> bool:

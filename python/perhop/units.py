@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import NamedTuple
 
-from perhop import _core
+from perhop import _core, in_force
+from perhop.columns import Point
 from perhop.show import near
 from perhop.unknown import UnknownKeyError
 
@@ -67,6 +70,8 @@ KEYS = {
 }
 """What identifies the rows of a table; those of some have nothing that does."""
 
+ACCOUNTING, IP = "scenario.accounting", "l3"
+
 DELIVERED = COLUMNS["classes", "throughput_bit_s"]
 LOST = COLUMNS["classes", "loss_percent"]
 DELAY = COLUMNS["classes", "delay_p99_ms"]
@@ -82,3 +87,26 @@ def column(table: str, name: str) -> Column:
         names = [other for of, other in COLUMNS if of == table]
         raise UnknownKeyError(f"no column `{name}`: there are {', '.join(names)}{near(name, names)}")
     return COLUMNS[table, name]
+
+
+def counted(points: Sequence[Point]) -> str:
+    """Which bytes all points count, as `l1`; nothing if IP packets, or if they differ, as along a sweep of that key."""
+    stated = {_accounting(point.effective) for point in points if point.effective}
+    return stated.pop() if len(stated) == 1 and stated != {IP} else ""
+
+
+@cache
+def _accounting(effective: str) -> str:
+    return in_force.settings(effective).get(ACCOUNTING, IP)
+
+
+def named(points: Sequence[Point], label: str) -> str:
+    """The heading of what is counted so: `delivered (l1)`."""
+    stated = counted(points)
+    return f"{label} ({stated})" if stated else label
+
+
+def headed(points: Sequence[Point], column: Column, unit: str) -> str:
+    """The heading of a column that is shown in a unit: `delivered (l1), Mbit/s`."""
+    words = named(points, column.words) if column.accounted else column.words
+    return f"{words}, {unit}" if unit and unit != column.words else words

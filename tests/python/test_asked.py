@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from conftest import SCENARIO, Command
-from perhop import Runs, Scenario, ScenarioError, _core, accounting, compare, measured, report, stats, units
+from perhop import Runs, Scenario, ScenarioError, _core, compare, measured, report, stats, units
 from perhop.answer import answers
 from perhop.reporting.tables import tabled
 
@@ -183,12 +183,12 @@ def test_a_report_says_one_thing(name: str, rate: float) -> None:
     assert "goodput, kbit/s" in tabled(runs, "traffic").headings
     assert runs.plot("delivered").axes[0].get_xlabel() == f"delivered{unit}, Mbit/s"
     assert runs.plot("arrivals.throughput_bit_s").axes[0].get_xlabel() == f"delivered{unit}, Mbit/s"
-    assert accounting.headed(runs.points, units.column("traffic", "goodput_bit_s"), "") == "goodput"
+    assert units.headed(runs.points, units.column("traffic", "goodput_bit_s"), "") == "goodput"
 
 
 def test_points_of_several_accountings_name_none() -> None:
     both = Scenario.from_toml(L1, vary=["scenario.accounting=l3,l1"]).run(1)
-    assert accounting.unit(both.points) == ""
+    assert units.counted(both.points) == ""
     offered = [round(answer.offered.mean / 1e4) for answer in answers(both)]
     assert offered == [100, 138]
 

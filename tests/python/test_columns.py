@@ -53,7 +53,11 @@ def test_every_measure_can_be_shown_and_drawn(swept: tuple[Path, Runs], perhop: 
     assert {key for row in rows for key in row if "." in key} >= set(named) - {
         n for n in named if n.startswith(("nodes", "tallies", "queues"))
     }
-    for of in (units.DELIVERED, units.column("arrivals", "delay_p999_ms"), units.column("traffic", "goodput_mean_bit_s")):
+    for of in (
+        units.DELIVERED,
+        units.column("arrivals", "delay_p999_ms"),
+        units.column("traffic", "goodput_mean_bit_s"),
+    ):
         label = runs.plot(f"{of.table}.{of.name}").axes[0].get_ylabel()
         assert label.startswith(f"{of.words}, "), label
 

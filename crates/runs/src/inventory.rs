@@ -2,6 +2,7 @@
 
 use super::disk::manifest::{Common, Identity, Labels};
 use super::disk::{Damaged, MANIFEST, Manifest, load, numbers};
+use super::order::order;
 use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -166,6 +167,6 @@ fn points(found: Vec<Found>) -> Vec<ListedPoint> {
     }
     let counted = |(point, numbers): (_, BTreeSet<_>)| ListedPoint { replications: numbers.len(), ..point };
     let mut points: Vec<_> = points.into_iter().map(counted).collect();
-    points.sort_by_key(|point| point.index);
+    order(&mut points, |point| (point.index, &point.labels));
     points
 }

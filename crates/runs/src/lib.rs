@@ -14,6 +14,8 @@ pub mod disk;
 pub mod inventory;
 /// What a reader takes of it.
 pub mod opened;
+/// The order of points.
+mod order;
 /// The same as a table for the terminal.
 pub mod inventory_table;
 /// What is asked of a run.

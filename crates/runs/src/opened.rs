@@ -3,6 +3,7 @@
 use super::classes::Classes;
 use super::disk::{Damaged, MANIFEST, Stored, load_all, numbers};
 use super::inventory::{self, Found};
+use super::order::order;
 use super::run::Replication;
 use perhop_scenario::{Options, Scenario, Sweep};
 use rayon::prelude::*;
@@ -117,12 +118,7 @@ fn hash(found: &Found) -> &str {
 fn points<'a>(places: &Places<'a>) -> Vec<&'a Found> {
     let points: BTreeMap<_, _> = places.iter().map(|(&(hash, _), &found)| (hash, found)).collect();
     let mut points: Vec<_> = points.into_values().collect();
-    let positions: BTreeSet<_> = points.iter().map(|point| point.common.index).collect();
-    if positions.len() == points.len() {
-        points.sort_by_key(|point| point.common.index);
-    } else {
-        points.sort_by(|a, b| natural(a).partial_cmp(&natural(b)).expect("no number of a text is NaN"));
-    }
+    order(&mut points, |point| (point.common.index, &point.common.point));
     points
 }
 
@@ -158,35 +154,6 @@ fn each(dir: &Path, stored: Stored) -> Vec<((PathBuf, u32), Replication)> {
         ((dir.clone(), made.replication), Replication { reused: true, dir: Some(dir), ..made })
     };
     read.map(one).collect()
-}
-
-/// A key of order by which 5 comes before 10: each label as texts and numbers in turn.
-fn natural(point: &Found) -> Vec<Vec<(f64, &str)>> {
-    point.common.point.0.iter().map(|(_, value)| parts(value)).collect()
-}
-
-fn parts(mut rest: &str) -> Vec<(f64, &str)> {
-    let mut parts = Vec::new();
-    loop {
-        let (text, tail) = rest.split_at(rest.find(|c: char| c.is_ascii_digit()).unwrap_or(rest.len()));
-        parts.push((-1.0, text));
-        if tail.is_empty() {
-            return parts;
-        }
-        let (number, tail) = tail.split_at(number(tail));
-        parts.push((number.parse().unwrap_or(f64::INFINITY), ""));
-        rest = tail;
-    }
-}
-
-/// The length of the number that a text begins with: digits, and others behind a point.
-fn number(text: &str) -> usize {
-    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
-    let whole = digits(text);
-    match text[whole..].strip_prefix('.').map(digits) {
-        None | Some(0) => whole,
-        Some(more) => whole + 1 + more,
-    }
 }
 
 fn scenario(first: &Found) -> Result<Scenario, Refused> {

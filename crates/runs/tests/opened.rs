@@ -87,7 +87,10 @@ fn points_of_several_sweeps_are_in_natural_order() {
     let folder = tempfile::tempdir().unwrap();
     swept(folder.path(), "dumbbell.bottleneck=10Mbit/s,1.5Mbit/s");
     swept(folder.path(), "dumbbell.bottleneck=900kbit/s,2Mbit/s,10Gbit/s");
-    assert_eq!(labels(&open(folder.path()).unwrap()), ["1.5Mbit/s", "2Mbit/s", "10Gbit/s", "10Mbit/s", "900kbit/s"]);
+    let expected = ["1.5Mbit/s", "2Mbit/s", "10Gbit/s", "10Mbit/s", "900kbit/s"];
+    assert_eq!(labels(&open(folder.path()).unwrap()), expected);
+    let listed = inventory::list(folder.path()).unwrap().runs;
+    assert_eq!(listed[0].points.iter().map(|point| point.labels.0[0].1.as_str()).collect::<Vec<_>>(), expected);
 }
 
 #[test]

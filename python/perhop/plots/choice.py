@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from perhop import accounting, measured, show, units
+from perhop import measured, show, units
 from perhop.columns import Group, Values, short
 from perhop.plots import grid, style
 from perhop.plots.axis import Axis, named, numeric_axis, x_axis
@@ -55,7 +55,7 @@ def chosen(runs: Results, choice: Choice) -> Figure:
     cells = _cells(runs, column, roles.keys)
     means = (abs(found.mean) for values in cells.values() if (found := measured.known(column, values)))
     scale = column.scaled(max(means, default=0.0))
-    quantity = Quantity(accounting.headed(runs.points, column, scale.unit), cells, column, scale.factor)
+    quantity = Quantity(units.headed(runs.points, column, scale.unit), cells, column, scale.factor)
     names = [group[0] for group in cells]
     axis = numeric_axis(roles.x, names) or named(roles.x, names)
     figure = grid.draw(axis, [quantity], [_chart(axis, roles, quantity)])

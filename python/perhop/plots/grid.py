@@ -116,15 +116,13 @@ def draw(axis: Axis, quantities: Sequence[Quantity], charts: Sequence[Chart]) ->
     wide = columns if columns > 1 else min(3, len(titles))
     height = 2.2 if axis.key else max(1.0, 0.25 * len(axis.numbers) * max(1.0, 0.4 * len(lines)))
     figure, every = style.panels(-(-len(titles) * columns // wide), wide, height)
-    looks = {line: i for i, line in enumerate(lines)}
-    legends = dict(zip(lines, shortened(lines), strict=True))
+    looks = {line: (legend, i) for i, (line, legend) in enumerate(zip(lines, shortened(lines), strict=True))}
     for i, axes in enumerate(every):
         if i >= len(titles) * columns:
             axes.remove()
             continue
         title, chart = titles[i // columns], charts[i % columns]
-        panel = Panel(axis, quantities[i % columns].label, chart[title])
-        panel.draw(axes, {line: (legends[line], looks[line]) for line in chart[title]})
+        _panel(axes, axis, quantities[i % columns].label, chart[title], looks)
         axes.set_title(title if len(title) <= LONGEST else shortened(titles)[i // columns])
         if not axis.key and i % wide:
             axes.tick_params(labelleft=False)
@@ -132,41 +130,32 @@ def draw(axis: Axis, quantities: Sequence[Quantity], charts: Sequence[Chart]) ->
     return figure
 
 
-@dataclass(frozen=True)
-class Panel:
-    """One panel."""
+def _panel(axes: Axes, axis: Axis, label: str, lines: Lines, looks: dict[str, tuple[str, int]]) -> None:
+    """Every line, by its legend and the number of its look; the quantity's axis holds zero."""
+    along, spread = axis.key is not None, _spread(axis, len(lines))
+    for place, (line, points) in enumerate(lines.items()):
+        (legend, look), shift = looks[line], spread * (place - (len(lines) - 1) / 2)
+        places, means = [x + shift for x, _ in points], [y.mean for _, y in points]
+        xy = (places, means) if along else (means, places)
+        bars = {"yerr" if along else "xerr": _halves(points)}
+        axes.errorbar(*xy, **bars | _look(look, legend, "-" if along else "none"))
+    every = [y for points in lines.values() for _, y in points]
+    limits = style.from_zero([y.low for y in every], [y.high for y in every] + [y.mean for y in every])
+    if along:
+        numeric(axes, axis)
+        axes.set_ylabel(label)
+        axes.set_ylim(limits)
+    else:
+        rows(axes, axis)
+        axes.set_xlabel(label)
+        axes.set_xlim(limits)
 
-    axis: Axis
-    label: str
-    lines: Lines
 
-    def draw(self, axes: Axes, looks: dict[str, tuple[str, int]]) -> None:
-        """Every line, by its legend and the number of its look; the quantity's axis holds zero."""
-        along = self.axis.key is not None
-        for place, (line, (label, look)) in enumerate(looks.items()):
-            shift = place - (len(looks) - 1) / 2
-            points = [(x + shift * self._spread(len(looks)), y) for x, y in self.lines[line]]
-            places, means = [x for x, _ in points], [y.mean for _, y in points]
-            xy = (places, means) if along else (means, places)
-            bars = {"yerr" if along else "xerr": _halves(points)}
-            axes.errorbar(*xy, **bars | _look(look, label, "-" if along else "none"))
-        every = [y for line in self.lines.values() for _, y in line]
-        limits = style.from_zero([y.low for y in every], [y.high for y in every] + [y.mean for y in every])
-        if along:
-            numeric(axes, self.axis)
-            axes.set_ylabel(self.label)
-            axes.set_ylim(limits)
-        else:
-            rows(axes, self.axis)
-            axes.set_xlabel(self.label)
-            axes.set_xlim(limits)
-
-    def _spread(self, lines: int) -> float:
-        """Between lines at the same position, so that their intervals can be told apart."""
-        numbers = self.axis.numbers.values()
-        if self.axis.key is None:
-            return 0.7 / lines
-        return 0.0 if self.axis.logarithmic else (max(numbers) - min(numbers)) * 0.006
+def _spread(axis: Axis, lines: int) -> float:
+    """Between lines at the same position, so that their intervals can be told apart."""
+    if axis.key is None:
+        return 0.7 / max(lines, 1)
+    return 0.0 if axis.logarithmic else (max(axis.numbers.values()) - min(axis.numbers.values())) * 0.006
 
 
 def _look(number: int, label: str, linestyle: str) -> dict[str, Any]:

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from perhop import accounting, units
+from perhop import units
 from perhop.columns import Columns, Values
 from perhop.plots import style
 from perhop.plots.names import shortened
-from perhop.plots.style import Axes, Figure
+from perhop.plots.style import Figure
 from perhop.results import Results
 from perhop.units import Column
 
@@ -41,23 +41,26 @@ class Of(NamedTuple):
         return f"{self.conditioner} at {self.hop}: {quantity}" if self.conditioner else f"{self.hop}: {quantity}"
 
 
+Choose = Callable[[dict[Of, Line]], dict[Of, Line]]
+
+
 def over_time(runs: Results) -> Figure:
     """What each traffic delivers over time, from one sample to the next."""
     chosen = [_rates(runs, i) for i in _points(runs, "flow_series")]
     top = max((float(line.value.max(initial=0.0)) for of in chosen for line in of.values()), default=0.0)
     scale = units.DELIVERED.scaled(top)
     of = [{name: Line(t, v * scale.factor) for name, (t, v) in lines.items()} for lines in chosen]
-    return _drawn(runs, of, accounting.headed(runs.points, units.DELIVERED, scale.unit))
+    return _drawn(runs, of, units.headed(runs.points, units.DELIVERED, scale.unit))
 
 
 def queue(runs: Results) -> Figure:
     """Packets waiting and their average at the ports where two ever waited at once, by queue where it has several."""
-    return _of_series(runs, Kind(PACKETS, "waiting", "two packets never waited at once at any port"), _queues)
+    return _of_series(runs, PACKETS, "waiting", _queues, "two packets never waited at once at any port")
 
 
 def bucket(runs: Results) -> Figure:
     """Tokens of every conditioner's buckets."""
-    return _of_series(runs, Kind(BYTES, "tokens", "no conditioner of this run has a bucket"), _buckets)
+    return _of_series(runs, BYTES, "tokens", _buckets, "no conditioner of this run has a bucket")
 
 
 def _queues(lines: dict[Of, Line]) -> dict[Of, Line]:
@@ -70,22 +73,15 @@ def _buckets(lines: dict[Of, Line]) -> dict[Of, Line]:
     return {of: line for of, line in lines.items() if of.conditioner and "bucket" in of.quantity}
 
 
-class Kind(NamedTuple):
-    """What a plot of `series` shows: a column like its quantities, what they are, why there may be none."""
-
-    column: Column
-    what: str
-    without: str
-
-
-def _of_series(runs: Results, kind: Kind, choose: Callable[[dict[Of, Line]], dict[Of, Line]]) -> Figure:
+def _of_series(runs: Results, column: Column, what: str, choose: Choose, without: str) -> Figure:
+    """Chosen lines, in the unit of a column like theirs."""
     chosen = [choose(_lines(runs, i)) for i in _points(runs, "series")]
     if not any(chosen):
-        raise ValueError(kind.without)
+        raise ValueError(without)
     top = max(float(line.value.max()) for lines in chosen for line in lines.values())
-    scale = kind.column.scaled(top)
+    scale = column.scaled(top)
     scaled = [{of.label: Line(t, v * scale.factor) for of, (t, v) in lines.items()} for lines in chosen]
-    what = accounting.named(runs.points, kind.what) if kind.column.accounted else kind.what
+    what = units.named(runs.points, what) if column.accounted else what
     return _drawn(runs, scaled, f"{what}, {scale.unit}")
 
 
@@ -112,18 +108,15 @@ def _drawn(runs: Results, chosen: list[dict[str, Line]], unit: str) -> Figure:
             style.empty(axes, "nothing to show here")
             continue
         for name, line in lines.items():
-            _draw(axes, line, *looks[name])
+            label, look = looks[name]
+            again, which = divmod(look, len(style.SERIES))
+            kind, colour = "--" if again else "-", style.SERIES[which]
+            axes.plot(line.t_s, line.value, kind, color=colour, linewidth=0.9, label=label)
         axes.set_ylabel(unit)
         axes.set_xlabel("time, s")
         axes.margins(x=0)
     style.legend(figure)
     return figure
-
-
-def _draw(axes: Axes, line: Line, label: str, look: int) -> None:
-    """The colours twice over: the second time dashed."""
-    kind = "-" if look < len(style.SERIES) else "--"
-    axes.plot(line.t_s, line.value, kind, color=style.SERIES[look % len(style.SERIES)], linewidth=0.9, label=label)
 
 
 def _first(table: Columns, point: int) -> np.ndarray:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from perhop import accounting, units
+from perhop import units
 from perhop.answer import Answer, answers
 from perhop.columns import COLOURS, short
 from perhop.plots import style
@@ -64,7 +64,7 @@ def _areas(runs: Results, axis: Axis, panels: Panels, scale: Scale) -> Figure:
         _area(axes, line, scale)
         numeric(axes, axis)
         axes.set_title(f"{titles[name]}, {keys} {values[other]}" if other else titles[name])
-        axes.set_ylabel(accounting.named(runs.points, scale.unit))
+        axes.set_ylabel(units.named(runs.points, scale.unit))
     for axes in every[len(panels) :]:
         axes.remove()
     top = max(axes.get_ylim()[1] for axes in every[: len(panels)]) if len(others) > 1 else 0.0
@@ -119,7 +119,7 @@ def _bars(runs: Results, found: Sequence[Answer], scale: Scale) -> Figure:
     axes.set_ylim(len(found) - 0.4, -0.6)
     axes.set_xlim(left=0)
     axes.grid(visible=False, axis="y")
-    axes.set_xlabel(accounting.headed(runs.points, units.DELIVERED, scale.unit))
+    axes.set_xlabel(units.headed(runs.points, units.DELIVERED, scale.unit))
     return figure
 
 

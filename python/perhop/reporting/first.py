@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from perhop import _core, accounting, units
+from perhop import _core, units
 from perhop.answer import Answer, Between
 from perhop.columns import short
 from perhop.reporting.tables import written
@@ -62,7 +62,7 @@ def table(runs: Results, found: Sequence[Answer]) -> AnswerTable:
         )
         for a in found
     ]
-    rates = {name: accounting.named(runs.points, name) for name in ("contract", *RATES)}
+    rates = {name: units.named(runs.points, name) for name in ("contract", *RATES)}
     named = (f"{rates.get(name, name)}, {scale.unit}" for name, scale in scales.items())
     headings = [f"{rates['contract']}, {rate.unit}", *named]
     return AnswerTable([*(short(key) for key in runs.keys), "class", *headings], rows, len(runs.keys) + 1)
@@ -154,4 +154,4 @@ def _told(runs: Results, answer: Answer, scale: units.Scale) -> str:
     parts = ", ".join(f"{colour} {mean.mean * scale.factor:.3g}" for colour, mean in answer.colours.items())
     contract = "" if answer.contract_bit_s is None else f", contract {answer.contract_bit_s * scale.factor:.3g}"
     numbers = f"{answer.delivered.mean * scale.factor:.3g} of {answer.offered.mean * scale.factor:.3g} {scale.unit}"
-    return f"{where}: {accounting.named(runs.points, 'delivered')} {numbers}{f' ({parts})' if parts else ''}{contract}"
+    return f"{where}: {units.named(runs.points, 'delivered')} {numbers}{f' ({parts})' if parts else ''}{contract}"

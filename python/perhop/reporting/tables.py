@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from perhop import accounting, units
+from perhop import units
 from perhop.columns import Group, short
 from perhop.measured import known
 from perhop.results import Results
@@ -60,10 +60,7 @@ TABLES = {
         ("arrived_packets", DROPPED, MARKED, "wait_mean_ms", "wait_p99_ms"),
     ),
     "conditioners": Columns("Conditioners: colour in, colour out", ("packets", "bytes")),
-    "links": Columns(
-        "Links",
-        ("rate_bit_s", "delivered_packets", "dropped_packets", "utilisation"),
-    ),
+    "links": Columns("Links", ("rate_bit_s", "delivered_packets", "dropped_packets", "utilisation")),
 }
 
 WAIT = 1.0
@@ -113,7 +110,7 @@ def _scale(column: Column | Share, of: Estimates) -> units.Scale:
 
 
 def _heading(runs: Results, column: Column | Share, unit: str) -> str:
-    return f"{column.words}, {unit}" if isinstance(column, Share) else accounting.headed(runs.points, column, unit)
+    return f"{column.words}, {unit}" if isinstance(column, Share) else units.headed(runs.points, column, unit)
 
 
 def _says(value: Interval | None) -> bool:
