@@ -53,11 +53,12 @@ def test_every_measure_can_be_shown_and_drawn(swept: tuple[Path, Runs], perhop: 
     assert {key for row in rows for key in row if "." in key} >= set(named) - {
         n for n in named if n.startswith(("nodes", "tallies", "queues"))
     }
-    for of in (
-        units.DELIVERED,
-        units.column("arrivals", "delay_p999_ms"),
-        units.column("traffic", "goodput_mean_bit_s"),
+    for table, name in (
+        ("classes", "throughput_bit_s"),
+        ("arrivals", "delay_p999_ms"),
+        ("traffic", "goodput_mean_bit_s"),
     ):
+        of = units.column(table, name)
         label = runs.plot(f"{of.table}.{of.name}").axes[0].get_ylabel()
         assert label.startswith(f"{of.words}, "), label
 
@@ -77,7 +78,8 @@ def test_one_number_has_one_form(swept: tuple[Path, Runs], perhop: Command) -> N
     rows = [line for line in grid.stdout.splitlines() if first.name in line and delivered in line]
     assert rows, grid.stdout + grid.stderr
     assert "delivered Mbit/s" in ran.stdout
-    assert "delivered Mbit/s" in grid.stdout
+    assert "delivered" in grid.stdout.splitlines()[2]
+    assert "throughput" not in ran.stdout + grid.stdout
     assert not re.search(r"(?m)^\s*±", grid.stdout), "an estimate stands in one line"
     green = of.means("arrivals", "throughput_bit_s", by=["class", "colour"])
     for (_, colour), mean in green.items():
