@@ -254,7 +254,8 @@ fn with_one<C: Conditioner + 'static>(inputs: &Rc<Inputs>, mut meter: C) -> Loop
             let i = i as usize % N;
             now += u64::from(inputs.gaps[i]);
             let mut packet = packet(inputs, i);
-            let verdict = meter.forward(Turn::testing(&Passage::of(Time::from_ns(now), FlowId(0))), &mut packet, &mut rng);
+            let verdict =
+                meter.forward(Turn::testing(&Passage::of(Time::from_ns(now), FlowId(0))), &mut packet, &mut rng);
             counts[outcome(&meter, verdict, &packet)] += 1;
         }
         last = now;

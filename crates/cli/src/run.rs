@@ -46,7 +46,7 @@ pub(crate) fn options(request: &Request, sweep: &Sweep) -> Result<RunOptions, Fa
         let what = format!("error[E020] cannot write {}: it is an address, not a directory", out.display());
         return Err(Failure::Error(format!("{what}\n   help: {help}")));
     }
-    Ok(request.asked.options(sweep, &request.source.options, watch::now()))
+    Ok(RunOptions::of(&request.asked, sweep, &request.source.options, watch::now()))
 }
 
 pub(crate) fn run(args: &Run) -> Result<Exit, Failure> {

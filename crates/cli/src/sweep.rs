@@ -56,7 +56,7 @@ pub(crate) fn answer(request: &Request, made: &Made) -> Result<Exit, Failure> {
     let (sweep, _) = check::accepted(request.source.read(), "nothing was run")?;
     let sweep = request.asked.named(sweep).map_err(Failure::Error)?;
     let points = request.asked.chosen(&sweep.points()).map_err(Failure::Error)?;
-    let options = request.asked.options(&sweep, &request.source.options, watch::now());
+    let options = RunOptions::of(&request.asked, &sweep, &request.source.options, watch::now());
     let options = RunOptions { out: Some(made.place.clone()), resume: true, ..options };
     ran(request, &Answer::new(request)?, &points, &options, Some(made))
 }

@@ -163,7 +163,7 @@ impl Scenario {
     }
 
     fn run_options(&self) -> RunOptions {
-        self.request.asked.options(&self.read.sweep, &self.request.source.options, run::now())
+        RunOptions::of(&self.request.asked, &self.read.sweep, &self.request.source.options, run::now())
     }
 }
 

@@ -1,8 +1,6 @@
 //! What is asked of a run, whoever asks: the command line, Python, a task of a cluster, `--missing`. It is written once,
 //! here: clap reads it, serde carries it to other processes, and its answer is printed from it.
 
-use crate::disk::Identity;
-use crate::run::RunOptions;
 use clap::builder::RangedU64ValueParser;
 use clap::{Args, ValueEnum};
 use perhop_scenario::bounds::JOBS;
@@ -12,7 +10,6 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 /// A scenario, and what is asked of its runs.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -143,19 +140,6 @@ impl Asked {
     /// The numbers of the replications of this scenario.
     pub fn replications(&self, sweep: &Sweep) -> Range<u32> {
         self.replications.clone().unwrap_or(0..*sweep.base.settings().replications)
-    }
-
-    /// What a run needs to know: `sweep` was read with `options`, and it begins at `now`.
-    pub fn options(&self, sweep: &Sweep, options: &Options, now: SystemTime) -> RunOptions {
-        RunOptions {
-            replications: self.replications(sweep),
-            jobs: self.output.jobs,
-            out: self.output.out.clone(),
-            resume: !self.fresh,
-            identity: Identity::of(sweep, options, now),
-            taps: Vec::new(),
-            traced: self.traced.clone(),
-        }
     }
 }
 

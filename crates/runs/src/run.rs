@@ -5,11 +5,12 @@ use super::columns::Table;
 use super::disk::home::{Home, Homes};
 use super::disk::{Entry, Failed, Identity};
 use super::ef::Found;
-use super::request::Traced;
+use super::request::{Asked, Traced};
 use job::{AtPoint, Job};
 use perhop_core::units::counted;
 use perhop_scenario::bounds::{JOBS, REPLICATIONS, RUNS};
 use perhop_scenario::sweep::Point;
+use perhop_scenario::{Options, Sweep};
 use perhop_sim::plan::Tap;
 use perhop_sim::{Outcome, PlanError};
 use rayon::prelude::*;
@@ -18,7 +19,7 @@ use std::fmt;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 /// One replication of one point.
 mod job;
@@ -44,6 +45,21 @@ pub struct RunOptions {
     pub taps: Vec<Tap>,
     /// What else is written, where results are written; `ef` as [`super::ef::checks`] reads it.
     pub traced: Traced,
+}
+
+impl RunOptions {
+    /// As it is asked of a run of `sweep`, which was read with `options`, and which begins at `now`.
+    pub fn of(asked: &Asked, sweep: &Sweep, options: &Options, now: SystemTime) -> Self {
+        Self {
+            replications: asked.replications(sweep),
+            jobs: asked.output.jobs,
+            out: asked.output.out.clone(),
+            resume: !asked.fresh,
+            identity: Identity::of(sweep, options, now),
+            taps: Vec::new(),
+            traced: asked.traced.clone(),
+        }
+    }
 }
 
 /// How far a run is.

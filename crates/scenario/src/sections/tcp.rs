@@ -8,7 +8,8 @@ use perhop_core::params::{
 use perhop_core::registry::Entry;
 use perhop_core::units::{Bytes, Span};
 use perhop_sim::transport::{
-    AckDelay, Bursts, CongestionLaw as _, Config, ConfigError, EcnFeedback, LawParams, PartialAckTimer, Reaction, Recovery, congestion,
+    AckDelay, Bursts, Config, ConfigError, CongestionLaw as _, EcnFeedback, LawParams, PartialAckTimer, Reaction,
+    Recovery, congestion,
 };
 
 /// What duplicate and partial ACKs lead to.

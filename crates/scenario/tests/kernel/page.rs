@@ -23,11 +23,7 @@ pub fn check(all: &[Judged]) {
             std::fs::write(&path, text).unwrap();
         }
         let written = std::fs::read_to_string(&path).unwrap_or_default();
-        assert!(
-            written == *text,
-            "{} is out of date: make renew WHAT=kernel",
-            path.display()
-        );
+        assert!(written == *text, "{} is out of date: make renew WHAT=kernel", path.display());
     }
 }
 
