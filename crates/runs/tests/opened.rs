@@ -41,7 +41,7 @@ fn manifests(out: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Writes a manifest anew, as of another time.
+/// Writes a manifest again, as of another time.
 fn alter(path: &Path, later_s: u64, change: impl FnOnce(&mut Manifest)) {
     let mut manifest = Manifest::from_json(&fs::read_to_string(path).unwrap()).unwrap();
     change(&mut manifest);
