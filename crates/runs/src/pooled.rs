@@ -105,7 +105,7 @@ impl<'a> Pooled<'a> {
     }
 }
 
-/// The key whose names have an order of their own.
+/// The key whose names are not in the order of the alphabet.
 const COLOUR: &str = "colour";
 
 /// By name, where it first appears among others.

@@ -32,7 +32,7 @@ fn it_says_the_same_in_another_process() {
     assert!(points(&again)[0].0.starts_with("first,rtt_20ms-"), "{:?}", points(&again));
 }
 
-/// A key that nobody reads would be an option that nobody carries out.
+/// A key that is not read would be an option that is not carried out.
 #[test]
 fn a_key_that_it_has_not_is_an_error() {
     for json in
