@@ -11,6 +11,7 @@ import numpy as np
 from perhop import _core
 from perhop.arguments import shown
 from perhop.columns import Column, Columns, Point, Replication
+from perhop.units import COLUMNS
 
 if TYPE_CHECKING:
     import duckdb
@@ -108,7 +109,8 @@ def events(
 def _select(point: Point, replication: Replication) -> str:
     labels = [f"{text(value)} as {_name(key)}" for key, value in point.labels.items()]
     numbers = [f"{replication.point}::bigint as point", f"{replication.replication}::bigint as replication"]
-    return f"select {', '.join(labels + numbers)}, * from {_file(replication)}"
+    own = [_name(column) for table, column in COLUMNS if table == EVENTS]
+    return f"select {', '.join(labels + numbers + own)} from {_file(replication)}"
 
 
 def _file(replication: Replication) -> str:

@@ -4,10 +4,13 @@
 
 pub use perhop_scenario::tables::events::NAME;
 
-use super::parquet::{column, physical, properties, schema_of, values_of};
-use parquet::column::writer::ColumnWriter;
+use super::parquet::{Constant, column, physical, properties, schema_of, values_of, write_column};
+use parquet::column::writer::{ColumnCloseResult, ColumnWriter};
 use parquet::data_type::ByteArray;
 use parquet::errors::{ParquetError, Result};
+use parquet::file::metadata::ParquetMetaData;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::serialized_reader::ReadOptionsBuilder;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use perhop_core::packet::Ecn;
 use perhop_scenario::tables::events::declared;
@@ -37,6 +40,8 @@ impl Names {
     }
 }
 
+type Written = SerializedFileWriter<BufWriter<File>>;
+
 /// A file of events being written. Errors are kept for [`Writer::finish`]; after one nothing more is written.
 pub struct Writer {
     shared: Arc<Mutex<Shared>>,
@@ -44,23 +49,19 @@ pub struct Writer {
 
 struct Shared {
     names: Names,
-    file: Option<SerializedFileWriter<BufWriter<File>>>,
+    constants: Vec<Constant>,
+    file: Option<Written>,
     failed: Option<ParquetError>,
 }
 
 impl Writer {
-    /// Begins the file at `path` for a run of `plan`.
+    /// Begins the file at `path` for a run of `plan`; every row begins with the constants.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn begin(path: &Path, plan: &Plan) -> io::Result<Self> {
-        let to = BufWriter::new(File::create(path)?);
-        let columns = declared().columns;
-        let schema = schema_of(NAME, columns.iter().map(|column| (&*column.name, physical(column.kind))));
-        let schema = schema.map_err(io::Error::other)?;
-        let file = SerializedFileWriter::new(to, Arc::new(schema), Arc::new(properties().map_err(io::Error::other)?));
-        let file = Some(file.map_err(io_error)?);
-        let shared = Shared { names: Names::new(plan), file, failed: None };
+    pub fn begin(path: &Path, plan: &Plan, constants: Vec<Constant>) -> io::Result<Self> {
+        let file = Some(begun(path, &constants).map_err(io_error)?);
+        let shared = Shared { names: Names::new(plan), constants, file, failed: None };
         Ok(Self { shared: Arc::new(Mutex::new(shared)) })
     }
 
@@ -84,10 +85,58 @@ impl Writer {
         if let Some(error) = failed.take() {
             return Err(io_error(error));
         }
-        let Some(file) = file.take() else { return Ok(()) };
-        let to = file.into_inner().map_err(io_error)?;
-        to.into_inner().map_err(io::IntoInnerError::into_error).map(drop)
+        file.take().map_or(Ok(()), ended)
     }
+}
+
+/// Writes the file at `from` with other constants to `to`; its own columns are copied as they are.
+///
+/// # Errors
+/// When one cannot be read or the other not written.
+pub fn relabel(from: &Path, to: &Path, constants: &[Constant]) -> io::Result<()> {
+    let source = File::open(from)?;
+    let indexed = ReadOptionsBuilder::new().with_page_index().build();
+    let read = SerializedFileReader::new_with_options(source.try_clone()?, indexed).map_err(io_error)?;
+    let mut file = begun(to, constants).map_err(io_error)?;
+    for group in 0..read.num_row_groups() {
+        copy(&mut file, constants, &source, (read.metadata(), group)).map_err(io_error)?;
+    }
+    ended(file)
+}
+
+fn copy(to: &mut Written, constants: &[Constant], from: &File, it: (&ParquetMetaData, usize)) -> Result<()> {
+    let (all, group) = (it.0, it.0.row_group(it.1));
+    let (mut out, rows) = (to.next_row_group()?, group.num_rows());
+    label(&mut out, constants, rows as usize)?;
+    for i in group.num_columns() - declared().columns.len()..group.num_columns() {
+        let metadata = group.column(i).clone();
+        let whole = ColumnCloseResult {
+            bytes_written: metadata.compressed_size() as u64,
+            rows_written: rows as u64,
+            metadata,
+            bloom_filter: None,
+            column_index: all.column_index().map(|each| each[it.1][i].clone()),
+            offset_index: all.offset_index().map(|each| each[it.1][i].clone()),
+        };
+        out.append_column(from, whole)?;
+    }
+    out.close().map(drop)
+}
+
+fn label(group: &mut SerializedRowGroupWriter<'_, BufWriter<File>>, all: &[Constant], rows: usize) -> Result<()> {
+    all.iter().try_for_each(|it| column(group, |to| write_column(to, &it.value.repeated(rows))))
+}
+
+fn begun(path: &Path, constants: &[Constant]) -> Result<Written> {
+    let declared = declared();
+    let own = declared.columns.iter().map(|column| (&*column.name, physical(column.kind)));
+    let schema = schema_of(NAME, constants.iter().map(Constant::declared).chain(own))?;
+    SerializedFileWriter::new(BufWriter::new(File::create(path)?), Arc::new(schema), Arc::new(properties()?))
+}
+
+fn ended(file: Written) -> io::Result<()> {
+    let to = file.into_inner().map_err(io_error)?;
+    to.into_inner().map_err(io::IntoInnerError::into_error).map(drop)
 }
 
 fn lock(shared: &Mutex<Shared>) -> std::sync::MutexGuard<'_, Shared> {
@@ -105,15 +154,16 @@ fn io_error(error: ParquetError) -> io::Error {
 impl Shared {
     fn take(&mut self, batch: &[PortEvent]) {
         let Some(file) = self.file.as_mut().filter(|_| self.failed.is_none()) else { return };
-        if let Err(error) = write_group(file, &self.names, batch) {
+        if let Err(error) = write_group(file, &self.names, &self.constants, batch) {
             self.failed = Some(error);
         }
     }
 }
 
 /// One group of rows, column after column, in the order in which they are declared.
-fn write_group(file: &mut SerializedFileWriter<BufWriter<File>>, names: &Names, batch: &[PortEvent]) -> Result<()> {
+fn write_group(file: &mut Written, names: &Names, constants: &[Constant], batch: &[PortEvent]) -> Result<()> {
     let mut group = Group { to: file.next_row_group()?, batch };
+    label(&mut group.to, constants, batch.len())?;
     group.integers(|it| Some(it.number))?;
     group.texts(|it| Some(names.ports[it.link as usize].clone()))?;
     group.texts(|it| Some(names.classes[usize::from(it.packet.class)].clone()))?;

@@ -38,8 +38,15 @@ pub enum One {
     Text(Arc<str>),
 }
 
+impl Constant {
+    /// Its name and type.
+    pub(super) fn declared(&self) -> (&str, Physical) {
+        (&self.name, physical(self.value.repeated(0).kind()))
+    }
+}
+
 impl One {
-    fn repeated(&self, rows: usize) -> Values {
+    pub(super) fn repeated(&self, rows: usize) -> Values {
         match self {
             Self::Integer(n) => Values::Integers(vec![Some(*n); rows]),
             Self::Text(text) => Values::Texts(vec![Some(text.clone()); rows]),
@@ -115,8 +122,7 @@ pub(super) fn column<W: Write + Send>(
 
 fn schema(table: &Table, constants: &[Constant]) -> Result<Type> {
     let own = table.columns.iter().map(|(name, values)| (name.as_str(), physical(values.kind())));
-    let constants = constants.iter().map(|it| (it.name.as_str(), physical(it.value.repeated(0).kind())));
-    schema_of(table.name, constants.chain(own))
+    schema_of(table.name, constants.iter().map(Constant::declared).chain(own))
 }
 
 pub(super) fn physical(kind: Kind) -> Physical {
@@ -138,7 +144,7 @@ pub(super) fn schema_of<'a>(name: &str, columns: impl IntoIterator<Item = (&'a s
     Type::group_type_builder(name).with_fields(fields).build()
 }
 
-fn write_column(column: &mut ColumnWriter<'_>, values: &Values) -> Result<usize> {
+pub(super) fn write_column(column: &mut ColumnWriter<'_>, values: &Values) -> Result<usize> {
     match (column, values) {
         (ColumnWriter::Int64ColumnWriter(w), Values::Integers(v)) => values_of(w, v),
         (ColumnWriter::DoubleColumnWriter(w), Values::Reals(v)) => values_of(w, v),

@@ -2,7 +2,7 @@
 
 use perhop_runs::disk::{self, Identity};
 use perhop_runs::parquet;
-use perhop_runs::request::Traced;
+use perhop_runs::request::{Trace, Traced};
 use perhop_runs::run::{Replication, RunOptions, Unwatched, run};
 use perhop_runs::tables::NAMES;
 use perhop_runs::tables::columns::Table;
@@ -29,6 +29,10 @@ fn points() -> Vec<Point> {
 }
 
 fn made(points: &[Point], replications: u32, out: Option<&Path>) -> Vec<Replication> {
+    traced(points, replications, out, Traced::default())
+}
+
+fn traced(points: &[Point], replications: u32, out: Option<&Path>, traced: Traced) -> Vec<Replication> {
     let options = RunOptions {
         replications: 0..replications,
         jobs: 1,
@@ -36,7 +40,7 @@ fn made(points: &[Point], replications: u32, out: Option<&Path>) -> Vec<Replicat
         resume: true,
         identity: Identity::default(),
         taps: Vec::new(),
-        traced: Traced::default(),
+        traced,
     };
     run(points, &options, &Unwatched).unwrap()
 }
@@ -98,5 +102,28 @@ fn labels_are_those_of_the_run_that_has_it() {
             assert_eq!(whole(dir, "summary").columns[0].0, "other.flows");
             assert_eq!(disk::load(dir).unwrap().manifest.common.point.0[0].0, "other.flows");
         }
+    }
+}
+
+/// So it is with packets at ports, of which a file has several groups: only the labels are other ones.
+#[test]
+fn packets_at_ports_have_them_too() {
+    let (folder, ours) = (tempfile::tempdir().unwrap(), points());
+    let mut theirs = ours.clone();
+    theirs.iter_mut().for_each(|point| point.labels[0].0 = "other.flows".to_owned());
+    let events = |points: &[Point]| {
+        let asked = Traced { trace: vec![Trace::Events], ef: Vec::new() };
+        let all = traced(points, 1, Some(folder.path()), asked);
+        all.iter().map(|it| whole(it.dir.as_ref().unwrap(), "events")).collect::<Vec<_>>()
+    };
+    let (first, second) = (events(&ours), events(&theirs));
+    for (point, (a, b)) in first.iter().zip(&second).enumerate() {
+        assert_eq!([&a.columns[0].0, &b.columns[0].0], ["dumbbell.flows", "other.flows"]);
+        assert_eq!(
+            [&a.columns[1..3], &b.columns[1..3]].map(|two| [&two[0].0, &two[1].0]),
+            [["dumbbell.rtt", "replication"]; 2]
+        );
+        assert!(a.rows() > 1000 && a.columns[1..] == b.columns[1..], "{} rows", a.rows());
+        assert!(b.texts("other.flows").iter().all(|label| label.as_deref() == Some(&*ours[point].labels[0].1)));
     }
 }

@@ -1,6 +1,7 @@
 //! From tables to disk, whole or not at all, whoever else writes the same directory.
 
 use super::join::{REPLICATION, join};
+use super::manifest::Labels;
 use super::{Common, Entry, Failed, MANIFEST, Manifest, Stored, events_file, files, hash_files, load};
 use crate::parquet::{Constant, One};
 use crate::tables::NAMES;
@@ -55,7 +56,8 @@ impl Draft {
     /// # Errors
     /// The path that could not be written; nothing is left of the attempt.
     pub fn complete(self, common: &Common, replications: Vec<Entry>, tables: &[Table]) -> Result<(), Failed> {
-        let files = files(tables, &constants(common, &replications));
+        let only = if let [entry] = replications.as_slice() { Some(entry.replication) } else { None };
+        let files = files(tables, &constants(&common.point, only));
         let manifest = Manifest { common: common.clone(), files_hash: hash_files(&files), replications };
         let written = write_all(&self.temporary, &manifest, &files);
         written.and_then(|()| place(&self.temporary, &self.dir, &manifest)).map_err(|e| (self.dir.clone(), e))
@@ -74,12 +76,11 @@ impl Drop for Draft {
 }
 
 /// What all rows of a directory have in common: the labels of their point, and the number of its only replication.
-fn constants(common: &Common, replications: &[Entry]) -> Vec<Constant> {
+pub fn constants(point: &Labels, only: Option<u32>) -> Vec<Constant> {
     let label =
         |(key, value): &(String, String)| Constant { name: key.clone(), value: One::Text(value.as_str().into()) };
-    let only = if let [entry] = replications { Some(i64::from(entry.replication)) } else { None };
-    let number = only.map(|n| Constant { name: REPLICATION.to_owned(), value: One::Integer(n) });
-    common.point.0.iter().map(label).chain(number).collect()
+    let number = only.map(|n| Constant { name: REPLICATION.to_owned(), value: One::Integer(i64::from(n)) });
+    point.0.iter().map(label).chain(number).collect()
 }
 
 /// Replaces the manifest of a directory whose results stay; readers see the old one or the new one. Where the labels of the
@@ -99,7 +100,9 @@ fn relabel(dir: &Path, stored: Stored, manifest: &Manifest) -> Result<(), Failed
     let events = events_file(dir);
     if events.exists() {
         let to = draft.file(crate::events::NAME);
-        fs::hard_link(&events, &to).or_else(|_| fs::copy(&events, &to).map(drop)).map_err(|error| (to, error))?;
+        let only = manifest.replications.first().map(|entry| entry.replication);
+        let labels = constants(&manifest.common.point, only);
+        crate::events::relabel(&events, &to, &labels).map_err(|error| (to, error))?;
     }
     let files = |tables: Vec<Table>| tables.into_iter().filter(|table| NAMES.contains(&table.name)).collect();
     let each = stored.tables.into_iter().map(files);

@@ -158,8 +158,9 @@ impl Job<'_> {
     /// The outcome; packets at ports go to the draft's file. `None` when interrupted.
     fn simulate(&self, plan: &Plan, draft: Option<&Draft>) -> Result<Option<Outcome>, RunError> {
         let mut simulation = simulation(plan.clone()).map_err(|e| RunError::Plan(Box::new(e)))?;
+        let labels = write::constants(&self.at.common(self.options).point, Some(self.replication));
         let begin = |draft: &Draft| {
-            let events = Writer::begin(&draft.file(events::NAME), plan);
+            let events = Writer::begin(&draft.file(events::NAME), plan, labels.clone());
             events.map_err(|error| written((draft.dir().to_owned(), error)))
         };
         let events = draft.map(begin).transpose()?;
