@@ -545,10 +545,6 @@ fn window_cuts_are_all_cuts() {
     assert!(all > 20 && all == timeouts + repeats, "{all} {timeouts} {repeats}");
     let [all, timeouts, repeats] = cuts(true);
     assert!(all > timeouts + repeats + 20, "{all} {timeouts} {repeats}");
-    let page = include_str!("../../../docs/results.md");
-    assert!(
-        page.contains(
-            "`window_cuts` are all cuts of the congestion window: for a loss, a time-out or an answer to ECN"
-        )
-    );
+    let said = perhop_scenario::tables::column("flows", "window_cuts").doc;
+    assert!(said.contains("all cuts of the congestion window: for a loss, a time-out or an answer to ECN"), "{said}");
 }

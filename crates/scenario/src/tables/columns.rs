@@ -115,7 +115,7 @@ impl Table {
 /// A table with what its columns are.
 #[derive(Clone, Debug)]
 pub struct Made {
-    /// What the table is.
+    /// What the table is; its columns are kept of one without rows, since they are the same in all.
     pub declared: Declared,
     /// Its values.
     pub table: Table,
@@ -177,11 +177,14 @@ impl<'r, R> Columns<'r, R> {
     }
 
     fn add(mut self, mut column: Column, values: Values) -> Self {
-        if self.made.declared.by.contains(&&*column.name) {
-            column.role = Role::Key;
+        let Made { declared, table } = &mut self.made;
+        if self.rows.is_empty() {
+            if declared.by.contains(&&*column.name) {
+                column.role = Role::Key;
+            }
+            declared.columns.push(column.clone());
         }
-        self.made.table.columns.push((column.name.clone().into_owned(), values));
-        self.made.declared.columns.push(column);
+        table.columns.push((column.name.into_owned(), values));
         self
     }
 
@@ -212,20 +215,17 @@ impl<R> Columns<'_, R> {
 
     /// `X_mean_ms` to `X_max_ms`.
     pub fn quantiles(self, of: &str, doc: &'static str, value: impl Fn(&R) -> Option<Quantiles>) -> Self {
-        let each: [(&str, &str, Value); 6] = [
-            ("mean", "mean", |q| q.mean / 1e6),
-            ("sd", "sd", |q| q.sd / 1e6),
-            ("p50", "p50", |q| q.p50 as f64 / 1e6),
-            ("p99", "p99", |q| q.p99 as f64 / 1e6),
-            ("p999", "p99.9", |q| q.p999 as f64 / 1e6),
-            ("max", "max", |q| q.max as f64 / 1e6),
+        let exact = |what: &str| measure(format!("{of}_{what}_ms"), Unit::Ms, doc);
+        let bucketed = |what: &str| quantile(format!("{of}_{what}_ms"), doc);
+        let each: [(Column, Value); 6] = [
+            (exact("mean"), |q| q.mean / 1e6),
+            (exact("sd"), |q| q.sd / 1e6),
+            (bucketed("p50"), |q| q.p50 as f64 / 1e6),
+            (bucketed("p99"), |q| q.p99 as f64 / 1e6),
+            (bucketed("p999").printed(format!("{of} p99.9")), |q| q.p999 as f64 / 1e6),
+            (exact("max"), |q| q.max as f64 / 1e6),
         ];
-        each.into_iter().fold(self, |columns, (ending, what, of_all)| {
-            let name = format!("{of}_{ending}_ms");
-            let is_exact = matches!(what, "mean" | "sd" | "max");
-            let column = if is_exact { measure(name, Unit::Ms, doc) } else { quantile(name, doc) };
-            columns.real(column.printed(format!("{of} {what}")), |row| value(row).map(of_all))
-        })
+        each.into_iter().fold(self, |columns, (column, of_all)| columns.real(column, |row| value(row).map(of_all)))
     }
 }
 

@@ -161,8 +161,8 @@ fn made(plan: &Plan, outcome: &Outcome) -> Vec<Made> {
 
 #[cfg(test)]
 mod tests {
-    use super::column::{Kind, Unit};
-    use super::*;
+    use crate::tables::column::{Column, Kind, Unit};
+    use crate::tables::{NAMES, column, declared};
     use std::collections::BTreeSet;
 
     fn all() -> impl Iterator<Item = (&'static str, &'static Column)> {
