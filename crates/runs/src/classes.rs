@@ -7,22 +7,26 @@ use super::columns::Table;
 use super::pooled::find;
 use super::tables::classes::{ALL, Got, table};
 use perhop_core::packet::Colour;
-use perhop_scenario::contracts::passed;
+use perhop_scenario::contracts::data_ways;
+use perhop_scenario::resolve::offered::Flowline;
 use perhop_scenario::scenario::Scenario;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 /// The classes of a scenario, with the ports that their data passes.
 pub struct Classes {
     seconds: f64,
+    /// By name.
+    links: HashMap<String, u32>,
     routes: Vec<Route>,
 }
 
+/// Links of a class, in ascending order.
 struct Route {
     class: String,
     /// The first ports on its way.
-    entries: BTreeSet<String>,
+    entries: Vec<u32>,
     /// All of them; `None` where data and ACKs share a port, since drops are not told apart there.
-    ports: Option<BTreeSet<String>>,
+    ports: Option<Vec<u32>>,
 }
 
 /// Rows of a table by class and colour.
@@ -34,35 +38,53 @@ struct Rows<'a> {
 impl Classes {
     /// Of a scenario.
     pub fn new(scenario: &Scenario) -> Self {
-        let settings = scenario.settings();
-        let seconds = (*settings.duration - *settings.warmup).seconds();
-        let names = &scenario.common().classes;
-        let mut routes: Vec<_> = names.iter().map(|class| Route::new(scenario, class)).collect();
-        for passed in passed(scenario).into_iter().filter(|passed| passed.entry) {
-            let route = routes.iter_mut().find(|route| route.class == passed.class);
-            route.into_iter().for_each(|route| _ = route.entries.insert(passed.hop.clone()));
+        let (settings, plan) = (scenario.settings(), scenario.common());
+        let mut of_class = vec![Links::default(); plan.classes.len()];
+        for flow in scenario.traffic() {
+            of_class[usize::from(flow.offered.class)].add(flow);
         }
-        Self { seconds, routes }
+        let routes = plan.classes.iter().zip(of_class).map(|(class, links)| links.route(class.clone()));
+        Self {
+            seconds: (*settings.duration - *settings.warmup).seconds(),
+            links: plan.links.iter().map(|link| link.name.clone()).zip(0..).collect(),
+            routes: routes.collect(),
+        }
     }
 
     /// The table of a replication with these tables.
     pub fn of(&self, tables: &[Table]) -> Table {
         let [arrivals, ports, traffic] = ["arrivals", "summary", "traffic"].map(|name| Rows::new(find(tables, name)));
-        let of = |route| One { route, arrivals: &arrivals, ports: &ports, seconds: self.seconds };
+        let hops: Vec<_> =
+            ports.table.texts("hop").iter().map(|hop| self.links.get(hop.as_deref()?).copied()).collect();
+        let of = |route| One { route, arrivals: &arrivals, ports: &ports, hops: &hops, seconds: self.seconds };
         let rows = self.routes.iter().flat_map(|route| of(route).rows(&traffic));
         table(&rows.collect::<Vec<_>>()).table
     }
 }
 
-impl Route {
-    fn new(scenario: &Scenario, class: &str) -> Self {
-        let plan = scenario.common();
-        let of_class = |flow: &&_| plan.classes[usize::from(class_of(flow))] == class;
-        let lines: Vec<_> = scenario.traffic().iter().filter(of_class).collect();
-        let forward: BTreeSet<u32> = lines.iter().flat_map(|flow| flow.forward.iter().copied()).collect();
-        let is_shared = lines.iter().any(|flow| flow.backward.iter().any(|link| forward.contains(link)));
-        let ports = forward.iter().map(|&link| plan.links[link as usize].name.clone()).collect();
-        Self { class: class.to_owned(), entries: BTreeSet::new(), ports: (!is_shared).then_some(ports) }
+/// Links of a class as its traffic has them.
+#[derive(Clone, Default)]
+struct Links {
+    entries: Vec<u32>,
+    forward: Vec<u32>,
+    backward: Vec<u32>,
+}
+
+impl Links {
+    fn add(&mut self, flow: &Flowline) {
+        self.entries.extend(data_ways(flow).filter_map(|way| way.first()));
+        self.forward.extend(flow.forward.iter());
+        self.backward.extend(flow.backward.iter());
+    }
+
+    fn route(self, class: String) -> Route {
+        let [entries, forward] = [self.entries, self.forward].map(|mut links| {
+            links.sort_unstable();
+            links.dedup();
+            links
+        });
+        let is_shared = self.backward.iter().any(|link| forward.binary_search(link).is_ok());
+        Route { class, entries, ports: (!is_shared).then_some(forward) }
     }
 }
 
@@ -89,13 +111,6 @@ impl<'a> Rows<'a> {
         let values = self.table.integers(column);
         self.of(class, colour).filter_map(|row| values[row]).sum::<i64>() as f64
     }
-
-    /// At some ports.
-    fn sum_at(&self, class: &str, colour: &str, of: (&str, &BTreeSet<String>)) -> f64 {
-        let (hops, values) = (self.table.texts("hop"), self.table.integers(of.0));
-        let here = self.of(class, colour).filter(|&row| hops[row].as_deref().is_some_and(|hop| of.1.contains(hop)));
-        here.filter_map(|row| values[row]).sum::<i64>() as f64
-    }
 }
 
 /// A class of a replication.
@@ -103,12 +118,14 @@ struct One<'a> {
     route: &'a Route,
     arrivals: &'a Rows<'a>,
     ports: &'a Rows<'a>,
+    /// The link of each of these.
+    hops: &'a [Option<u32>],
     seconds: f64,
 }
 
 impl One<'_> {
     fn rows(&self, traffic: &Rows<'_>) -> Vec<Got> {
-        let offered = self.ports.sum_at(&self.route.class, ALL, ("arrived_bytes", &self.route.entries));
+        let offered = self.sum_at(&self.route.entries, ALL, "arrived_bytes");
         let goodputs = traffic.table.reals("goodput_bit_s");
         let goodputs: Option<Vec<f64>> = traffic.of(&self.route.class, ALL).map(|row| goodputs[row]).collect();
         let goodput = goodputs.filter(|all| !all.is_empty()).map(|all| all.iter().sum());
@@ -133,16 +150,19 @@ impl One<'_> {
     /// `None` where nothing was lost or delivered, and where it is not known.
     fn loss(&self, colour: &str) -> Option<f64> {
         let ports = self.route.ports.as_ref()?;
-        let lost = self.ports.sum_at(&self.route.class, colour, ("dropped_packets", ports));
+        let lost = self.sum_at(ports, colour, "dropped_packets");
         let ended = lost + self.arrivals.sum(&self.route.class, colour, "delivered_packets");
         (ended > 0.0).then(|| 100.0 * lost / ended)
+    }
+
+    /// What was counted of it at some ports.
+    fn sum_at(&self, ports: &[u32], colour: &str, column: &str) -> f64 {
+        let values = self.ports.table.integers(column);
+        let is_there = |row: &usize| self.hops[*row].is_some_and(|link| ports.binary_search(&link).is_ok());
+        self.ports.of(&self.route.class, colour).filter(is_there).filter_map(|row| values[row]).sum::<i64>() as f64
     }
 
     fn bit_s(&self, bytes: f64) -> f64 {
         bytes * 8.0 / self.seconds
     }
-}
-
-fn class_of(flow: &perhop_scenario::resolve::offered::Flowline) -> u16 {
-    flow.offered.class
 }

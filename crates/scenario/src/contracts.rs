@@ -83,7 +83,7 @@ struct Here {
 }
 
 /// The links from sender to receiver, and back if the receiver's requests are data too.
-fn data_ways(flow: &Flowline) -> impl Iterator<Item = &[u32]> {
+pub fn data_ways(flow: &Flowline) -> impl Iterator<Item = &[u32]> {
     let requests = flow.ack > u32::from(flow.offered.tcp.header);
     [&*flow.forward].into_iter().chain(requests.then_some(&*flow.backward))
 }
