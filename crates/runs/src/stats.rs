@@ -72,7 +72,7 @@ const FAR: i32 = 9;
 
 /// A mean with its interval, the one form in which it is printed:
 ///
-/// - `17.02 ±0.24`: two digits of the half-width, and the mean to the same place; whole numbers end at the point;
+/// - `17.02 ±0.24`, `12350 ±320`: two digits of the half-width, and the mean to the same place;
 /// - `17.02` without an interval, `17.02 ±0` where all values are the same: four digits of the mean;
 /// - `88 [0, 100]`: the ends of an interval that is cut at bounds, to the same place as half its width would be;
 /// - `(1.23 ±0.45)e-12` if the last digit is beyond the ninth place.
@@ -87,7 +87,7 @@ pub fn text(mean: f64, half: Option<f64>, cut: Option<[f64; 2]>) -> String {
             format!("({})e{power}", both(mean, half))
         }
         (Some(half), Some(ends)) => {
-            let [mean, low, high] = [mean, ends[0], ends[1]].map(|x| written(x, place(half, 2)));
+            let [mean, low, high] = [mean, ends[0], ends[1]].map(|x| rounded(x, place(half, 2)));
             format!("{mean} [{low}, {high}]")
         }
         (Some(half), None) => both(mean, half),
@@ -95,8 +95,14 @@ pub fn text(mean: f64, half: Option<f64>, cut: Option<[f64; 2]>) -> String {
 }
 
 fn both(mean: f64, half: f64) -> String {
-    let [mean, half] = [mean, half].map(|x| written(x, place(half, 2)));
+    let [mean, half] = [mean, half].map(|x| rounded(x, place(half, 2)));
     format!("{mean} ±{half}")
+}
+
+/// A number rounded to a place.
+fn rounded(x: f64, place: i32) -> String {
+    let unit = 10f64.powi(place);
+    written(if place > 0 { (x / unit).round_ties_even() * unit } else { x }, place)
 }
 
 fn alone(mean: f64) -> String {
@@ -111,7 +117,7 @@ fn place(x: f64, digits: i32) -> i32 {
     if x == 0.0 { 0 } else { exponent + 1 - digits }
 }
 
-/// A number whose last digit is at a place, and at the point at the latest; without the sign of a zero.
+/// A number with digits down to a place, and to the point at least; without the sign of a zero.
 fn written(x: f64, place: i32) -> String {
     let decimals = (-place).max(0) as usize;
     let text = format!("{x:.decimals$}");
@@ -208,7 +214,7 @@ mod tests {
             (4.96789, Some(0.0342), "4.968 ±0.034"),
             (4.96789, Some(0.00996), "4.968 ±0.010"),
             (4.96789, Some(0.0996), "4.97 ±0.10"),
-            (12345.6, Some(321.0), "12346 ±321"),
+            (12345.6, Some(321.0), "12350 ±320"),
             (12345.6, Some(9.96), "12346 ±10"),
             (10.00001, Some(0.00007), "10.000010 ±0.000070"),
             (2.0, Some(0.0), "2.000 ±0"),
