@@ -2,7 +2,7 @@
 
 use super::{MANIFEST, Manifest, hash, hash_files, join};
 use crate::{ef, parquet, tables};
-use perhop_scenario::tables::columns::Table;
+use perhop_scenario::tables::columns::{Declared, Table};
 use rayon::prelude::*;
 use std::fmt;
 use std::fs;
@@ -110,7 +110,7 @@ fn read(files: Vec<(&'static str, Vec<u8>)>) -> Result<Vec<Table>, String> {
                     parquet::read(name, bytes, is_own).map_err(|e| format!("{name}.parquet cannot be read: {e}"))?;
                 read.push(table);
             }
-            None => read.extend(tables::without_rows(name)),
+            None => read.extend(tables::declaration(name).filter(|_| tables::may_lack(name)).map(Declared::empty)),
         }
     }
     Ok(read)
@@ -128,7 +128,7 @@ fn difference(files: &[(&'static str, Vec<u8>)], manifest: &Manifest) -> String 
     let cut = files.iter().find(|(_, bytes)| !bytes.starts_with(MAGIC) || !bytes.ends_with(MAGIC));
     let cut = cut.map(|(name, _)| format!("{name}.parquet cannot be read: it is cut short, or not Parquet"));
     let there = |name: &str| files.iter().any(|file| file.0 == name);
-    let missing = tables::NAMES.into_iter().find(|name| tables::without_rows(name).is_none() && !there(name));
+    let missing = tables::NAMES.into_iter().find(|name| !tables::may_lack(name) && !there(name));
     cut.or_else(|| missing.map(|name| format!("{name}.parquet is missing"))).unwrap_or_else(|| {
         let (found, stated) = (hash_files(files), &manifest.files_hash);
         format!("the tables' hash is {found}, its manifest says {stated}: a table was altered")

@@ -146,7 +146,7 @@ fn add_length(length: usize, to: &mut Hashed) {
 
 /// Some tables have no file when they are empty.
 fn has_file(table: &Table) -> bool {
-    table.rows() > 0 || super::tables::without_rows(table.name).is_none()
+    table.rows() > 0 || !super::tables::may_lack(table.name)
 }
 
 /// Tables as the bytes of their files, with constants before their columns; those that have none when they are empty are

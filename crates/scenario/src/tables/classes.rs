@@ -36,6 +36,7 @@ pub fn table(rows: &[Got]) -> Made {
                 and ACKs share a port";
     let delay = "of `arrivals`; of a colour, since quantiles of several cannot be put together";
     Columns::of(NAME, &["class", "colour"], rows)
+        .keeping(rows.is_empty())
         .text("class", "class of the traffic", |it| it.class.clone())
         .text(
             "colour",

@@ -115,7 +115,7 @@ impl Table {
 /// A table with what its columns are.
 #[derive(Clone, Debug)]
 pub struct Made {
-    /// What the table is; its columns are kept of one without rows, since they are the same in all.
+    /// What the table is; without columns where they are not kept.
     pub declared: Declared,
     /// Its values.
     pub table: Table,
@@ -133,6 +133,16 @@ pub struct Declared {
 }
 
 impl Declared {
+    /// The table without rows.
+    pub fn empty(&self) -> Table {
+        let none = |column: &Column| match column.kind {
+            Kind::Integer => Values::Integers(Vec::new()),
+            Kind::Real => Values::Reals(Vec::new()),
+            Kind::Text => Values::Texts(Vec::new()),
+        };
+        Table::new(self.name, self.columns.iter().map(|it| (it.name.to_string(), none(it))).collect())
+    }
+
     /// A column by its name.
     pub fn column(&self, name: &str) -> Option<&Column> {
         self.columns.iter().find(|column| column.name == name)
@@ -143,13 +153,20 @@ impl Declared {
 pub struct Columns<'r, R> {
     rows: &'r [R],
     made: Made,
+    /// Whether declarations are kept.
+    keeps: bool,
 }
 
 impl<'r, R> Columns<'r, R> {
     /// No columns yet. `by` names those that tell the rows apart.
     pub fn of(name: &'static str, by: &'static [&'static str], rows: &'r [R]) -> Self {
         let declared = Declared { name, by, columns: Vec::new() };
-        Self { rows, made: Made { declared, table: Table::new(name, Vec::new()) } }
+        Self { rows, made: Made { declared, table: Table::new(name, Vec::new()) }, keeps: true }
+    }
+
+    /// The same that keeps the columns' declarations or does not: they are the same in all replications.
+    pub fn keeping(self, keeps: bool) -> Self {
+        Self { keeps, ..self }
     }
 
     /// Whole numbers.
@@ -178,7 +195,7 @@ impl<'r, R> Columns<'r, R> {
 
     fn add(mut self, mut column: Column, values: Values) -> Self {
         let Made { declared, table } = &mut self.made;
-        if self.rows.is_empty() {
+        if self.keeps {
             if declared.by.contains(&&*column.name) {
                 column.role = Role::Key;
             }

@@ -113,6 +113,7 @@ pub fn table(found: &[Found]) -> Made {
     let error = |name: &'static str, doc| measure(name, Unit::Ms, doc);
     let at = |name: &'static str, doc| measure(name, Unit::S, doc);
     Columns::of(NAME, &["hop", "aggregate", "rate_bit_s"], found)
+        .keeping(found.is_empty())
         .text("hop", "the port", |it| it.hop.clone())
         .text("aggregate", "its packets: `EF`, `EF+CS5`, `class voice`", |it| it.aggregate.clone())
         .integer(measure("rate_bit_s", Unit::BitS, "R, the rate that they are held against"), |it| it.rate_bit_s)

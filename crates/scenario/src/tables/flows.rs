@@ -2,7 +2,7 @@
 
 use super::Run;
 use super::column::{Column, Unit, measure, rate, total};
-use super::columns::{Columns, Made};
+use super::columns::Made;
 use super::ports::TIME;
 
 const DELAY: &str = "one-way delay, from sending to arrival";
@@ -13,7 +13,7 @@ fn delivered() -> Column {
 }
 
 pub(super) fn arrivals(run: Run<'_>) -> Made {
-    Columns::of("arrivals", &["class", "colour"], &run.rows(&run.outcome.arrivals))
+    run.columns("arrivals", &["class", "colour"], &run.rows(&run.outcome.arrivals))
         .text("class", "class of the traffic", |r| r.run.class(r.it.class))
         .text("colour", "colour at the end of the path", |r| r.it.colour.name().to_owned())
         .count("delivered", "arrived", |r| r.it.delivered)
@@ -28,7 +28,7 @@ pub(super) fn flows(run: Run<'_>) -> Made {
     let cuts = "all cuts of the congestion window: for a loss, a time-out or an answer to ECN; of TCP without ECN they are \
                 `timeouts` + `fast_retransmits`; of TCP and of QUIC's CUBIC and NewReno, else null";
     let goodput = rate("goodput_bit_s", "payload the application received, for TCP in order");
-    Columns::of("flows", &["traffic", "flow"], &run.rows(&run.outcome.flows))
+    run.columns("flows", &["traffic", "flow"], &run.rows(&run.outcome.flows))
         .text("class", "class of the traffic", |r| r.run.class(usize::from(r.run.plan.traffic[r.it.table].class)))
         .text("traffic", "name of the `[traffic]` table", |r| r.run.traffic(r.it.table))
         .number("flow", "number of the source, from 0", |r| u64::from(r.it.number))
@@ -51,7 +51,7 @@ pub(super) fn flow_series(run: Run<'_>) -> Made {
     let total = |name: &'static str, doc| total(name, Unit::Bytes, doc);
     let cwnd = measure("cwnd_segments", Unit::None, "the congestion window then; null without TCP or QUIC");
     let srtt = "the smoothed round trip then; null without TCP or QUIC, and before the first measurement";
-    Columns::of("flow_series", &[], &run.outcome.series.flows)
+    run.columns("flow_series", &[], &run.outcome.series.flows)
         .real(measure("t_s", Unit::S, TIME), |it| it.at.seconds())
         .text("traffic", "name of the `[traffic]` table", |it| run.traffic(it.table as usize))
         .number("flow", "number of the source, from 0", |it| u64::from(it.number))

@@ -19,7 +19,7 @@
 //! Made from these, or beside them: `classes`, `ef`, `events`.
 
 use column::Column;
-use columns::{Declared, Made, Table};
+use columns::{Columns, Declared, Made, Table};
 use perhop_sim::Outcome;
 use perhop_sim::plan::Plan;
 use std::sync::OnceLock;
@@ -51,6 +51,8 @@ struct Run<'a> {
     outcome: &'a Outcome,
     /// Time that the counts cover.
     seconds: f64,
+    /// What columns are is asked, not what they hold.
+    declares: bool,
 }
 
 /// A row of an outcome, with the run it belongs to.
@@ -61,6 +63,10 @@ struct Row<'a, T> {
 }
 
 impl<'a> Run<'a> {
+    fn columns<'r, R>(self, name: &'static str, by: &'static [&'static str], rows: &'r [R]) -> Columns<'r, R> {
+        Columns::of(name, by, rows).keeping(self.declares)
+    }
+
     fn rows<T>(self, all: &'a [T]) -> Vec<Row<'a, T>> {
         all.iter().map(|it| Row { run: self, it }).collect()
     }
@@ -102,20 +108,16 @@ pub const NAMES: [&str; 13] = [
 const SERIES: &str = "series";
 const NODES: &str = "nodes";
 
-/// A table that has no file when it is empty, without rows; `None` for one that always has its file.
-pub fn without_rows(name: &str) -> Option<Table> {
-    match name {
-        SERIES => Some(ports::series_of(&[], |_| String::new()).table),
-        NODES => Some(ports::nodes_of(&[]).table),
-        _ => None,
-    }
+/// Whether a table has no file when it is empty.
+pub fn may_lack(name: &str) -> bool {
+    [SERIES, NODES].contains(&name)
 }
 
 /// What every table is, in the order of [`NAMES`]; then what is put together from them, and what is asked for beside them.
 pub fn declared() -> &'static [Declared] {
     static DECLARED: OnceLock<Vec<Declared>> = OnceLock::new();
     DECLARED.get_or_init(|| {
-        let files = made(&Plan::default(), &Outcome::default());
+        let files = made(&Plan::default(), &Outcome::default(), true);
         let others = [classes::table(&[]), ef::table(&[])];
         files.into_iter().chain(others).map(|made| made.declared).chain([events::declared()]).collect()
     })
@@ -137,11 +139,11 @@ pub fn column(table: &str, name: &str) -> &'static Column {
 
 /// All tables of a replication.
 pub fn tables(plan: &Plan, outcome: &Outcome) -> Vec<Table> {
-    made(plan, outcome).into_iter().map(|made| made.table).collect()
+    made(plan, outcome, false).into_iter().map(|made| made.table).collect()
 }
 
-fn made(plan: &Plan, outcome: &Outcome) -> Vec<Made> {
-    let run = Run { plan, outcome, seconds: outcome.measured.seconds() };
+fn made(plan: &Plan, outcome: &Outcome, declares: bool) -> Vec<Made> {
+    let run = Run { plan, outcome, seconds: outcome.measured.seconds(), declares };
     vec![
         ports::summary(run),
         flows::arrivals(run),

@@ -1,7 +1,7 @@
 //! What happened at ports: `summary`, `queues`, `nodes`, `conditioners`, `tallies`, `links`, `series`.
 
 use super::column::{Unit, measure, rate, share, total};
-use super::columns::{Columns, Made};
+use super::columns::Made;
 use super::parts::ms;
 use super::{NODES, Run, SERIES};
 use perhop_core::count::Count;
@@ -10,7 +10,7 @@ use perhop_core::port::{Inside, ShaperParams};
 use perhop_core::units::NS_PER_S;
 use perhop_core::verdict::Reason;
 use perhop_sim::plan;
-use perhop_sim::record::{ConditionerRow, HopRow, NodeRow, Sample};
+use perhop_sim::record::{ConditionerRow, HopRow, NodeRow};
 
 const WAIT: &str = "time from arrival to the start of transmission, over all packets sent, including those that did not wait; \
                     mean, (population) standard deviation and maximum are exact, the others have two significant digits";
@@ -21,7 +21,7 @@ const OWNER: &str = "the conditioner that it is of; null for the queue and its A
 pub(super) const TIME: &str = "time since the start of the run";
 
 pub(super) fn summary(run: Run<'_>) -> Made {
-    Columns::of("summary", &["hop", "class", "colour"], &run.rows(&run.outcome.ports.hops))
+    run.columns("summary", &["hop", "class", "colour"], &run.rows(&run.outcome.ports.hops))
         .text("class", "class of the traffic", |r| r.run.class(r.it.class))
         .text("colour", "colour after the port's conditioners", |r| r.it.colour.name().to_owned())
         .text("hop", "the port, `C -> E2`", |r| r.run.hop(r.it.link))
@@ -53,7 +53,7 @@ fn lost_by(hop: &HopRow, reason: Reason) -> Count {
 pub(super) fn queues(run: Run<'_>) -> Made {
     let of_queues = |reason: &Reason| !matches!(reason, Reason::Policer | Reason::Wire);
     let reasons: Vec<_> = Reason::ALL.into_iter().filter(of_queues).collect();
-    Columns::of("queues", &["hop", "queue"], &run.rows(&run.outcome.ports.queues))
+    run.columns("queues", &["hop", "queue"], &run.rows(&run.outcome.ports.queues))
         .text("hop", "the port", |r| r.run.hop(r.it.link))
         .number("queue", "position of the class in the scheduler's list, from 1", |r| r.it.queue as u64 + 1)
         .count("arrived", "arrived for this queue", |r| r.it.fates.arrived)
@@ -67,7 +67,7 @@ pub(super) fn queues(run: Run<'_>) -> Made {
 }
 
 /// A node of a tree, with the rate that it has.
-pub(super) struct Noded<'a> {
+struct Noded<'a> {
     run: Run<'a>,
     row: &'a NodeRow,
     shaper: Option<&'a ShaperParams>,
@@ -100,17 +100,14 @@ impl<'a> Noded<'a> {
 }
 
 pub(super) fn nodes(run: Run<'_>) -> Made {
-    nodes_of(&run.outcome.ports.nodes.iter().map(|row| Noded::new(run, row)).collect::<Vec<_>>())
-}
-
-pub(super) fn nodes_of(rows: &[Noded<'_>]) -> Made {
+    let rows: Vec<_> = run.outcome.ports.nodes.iter().map(|row| Noded::new(run, row)).collect();
     let node = "the node as `explain` names it: `root`, `2` for its second class, `2.1` for the first class of that, in \
                 `htb` a class's name";
     let below = "summed over the queues below it; what arrived and is neither sent nor dropped still waits";
     let used = "share of that rate that it used, by the bytes that the shaper counts; null without shaper";
     let held = "share of the measured time in which packets waited for the shaper's tokens, whatever was on the line \
                 meanwhile; null without shaper";
-    Columns::of(NODES, &["hop", "node"], rows)
+    run.columns(NODES, &["hop", "node"], &rows)
         .text("hop", "the port", |r| r.run.hop(r.row.link))
         .text("node", node, |r| r.row.branch.path.clone())
         .text("kind", KIND, |r| r.kind.to_owned())
@@ -151,7 +148,7 @@ pub(super) fn conditioners<'a>(run: Run<'a>) -> Made {
     let all = run.outcome.ports.conditioners.iter().flat_map(of);
     let rows: Vec<_> = all.filter(|cell| cell.count.packets > 0).collect();
     let count = "passed with these two colours";
-    Columns::of("conditioners", &["hop", "conditioner", "colour_in", "colour_out"], &rows)
+    run.columns("conditioners", &["hop", "conditioner", "colour_in", "colour_out"], &rows)
         .text("hop", "the port", |r| r.run.hop(r.row.link))
         .text("conditioner", "its name", |r| r.row.name.clone())
         .text("colour_in", "colour on arrival", |r| r.from.name().to_owned())
@@ -167,7 +164,7 @@ fn of_queue(queue: Option<usize>, quantity: &str) -> String {
 }
 
 pub(super) fn tallies(run: Run<'_>) -> Made {
-    Columns::of("tallies", &["hop", "conditioner", "quantity"], &run.rows(&run.outcome.ports.tallies))
+    run.columns("tallies", &["hop", "conditioner", "quantity"], &run.rows(&run.outcome.ports.tallies))
         .text("hop", "the port", |r| r.run.hop(r.it.link))
         .text("conditioner", OWNER, |r| r.it.conditioner.as_deref().map(str::to_owned))
         .text("quantity", "what is counted; of a queue under a scheduler with its number, `queue_1.`", |r| {
@@ -191,7 +188,7 @@ pub(super) fn links(run: Run<'_>) -> Made {
     let rows: Vec<_> = run.plan.links.iter().zip(&hops).map(|(link, hops)| used(run, link, hops)).collect();
     let dropped = "dropped at its port, or lost on its wire. What arrived is delivered, dropped, or still there";
     let busy = "share of the measured time in which it was sending, what its wire lost included";
-    Columns::of("links", &["hop"], &rows)
+    run.columns("links", &["hop"], &rows)
         .text("hop", "the direction", |r| r.link.name.clone())
         .integer(measure("rate_bit_s", Unit::BitS, "its rate, of IP packets"), |r| r.link.rate.bit_s())
         .real(measure("delay_ms", Unit::Ms, "its propagation delay"), |r| ms(r.link.delay.ns()))
@@ -210,13 +207,9 @@ fn used<'a>(run: Run<'a>, link: &'a plan::Link, hops: &[&HopRow]) -> Used<'a> {
 }
 
 pub(super) fn series(run: Run<'_>) -> Made {
-    series_of(&run.outcome.series.ports, |link| run.hop(link))
-}
-
-pub(super) fn series_of(samples: &[Sample], hop: impl Fn(usize) -> String) -> Made {
-    Columns::of(SERIES, &[], samples)
+    run.columns(SERIES, &[], &run.outcome.series.ports)
         .real(measure("t_s", Unit::S, TIME), |it| it.at.ns() as f64 / NS_PER_S as f64)
-        .text("hop", "the port", |it| hop(it.link as usize))
+        .text("hop", "the port", |it| run.hop(it.link as usize))
         .text("conditioner", OWNER, |it| it.conditioner.clone())
         .text("quantity", "what is measured, with its unit: `queue_packets`, `bucket_bytes`", |it| {
             of_queue(it.queue, it.quantity)

@@ -2,7 +2,7 @@
 
 use super::Run;
 use super::column::{Column, Unit, measure, rate, share, total};
-use super::columns::{Columns, Made};
+use super::columns::Made;
 use super::parts::{deviation, jain, mean, ms};
 use perhop_core::units::Time;
 use perhop_sim::plan::Offered;
@@ -70,7 +70,7 @@ pub(super) fn traffic(run: Run<'_>) -> Made {
     let page =
         "mean time of a page, from its first request to its last data, over pages whose objects have all arrived";
     let felt = "mean over all packets of all its sessions, from write to delivery";
-    Columns::of("traffic", &["traffic"], &rows)
+    run.columns("traffic", &["traffic"], &rows)
         .text("class", "class of the traffic", |r| r.run.class(usize::from(r.offered.class)))
         .text("traffic", "name of the table", |r| r.offered.name.clone())
         .integer(counted("flows", "number of its sources"), |r| u64::from(r.offered.flows))
@@ -106,7 +106,7 @@ pub(super) fn transfers(run: Run<'_>) -> Made {
     let sender = |it: &Transfer| run.plan.traffic[it.table as usize].from[it.sender as usize];
     let first = "from `opened_s` to the arrival of its first data packet, handshake and request included";
     let last = "from `opened_s` to the arrival of all its data, handshake and request included";
-    Columns::of("transfers", &[], &run.outcome.transfers)
+    run.columns("transfers", &[], &run.outcome.transfers)
         .text("traffic", "name of the `[traffic]` table", |it| run.traffic(it.table as usize))
         .number("source", "which of its sources (of its users)", |it| u64::from(it.source))
         .real(at("opened_s", "when its connection was opened, or its object requested"), |it| it.opened.seconds())
@@ -130,7 +130,7 @@ pub(super) fn sessions(run: Run<'_>) -> Made {
     let delay = "from a packet's write to its delivery, including handshake, waiting for the window, queues and \
                  retransmissions; over packets delivered";
     let packets = |name: &'static str, doc| total(name, Unit::Packets, doc);
-    Columns::of("sessions", &[], &run.rows(&run.outcome.sessions))
+    run.columns("sessions", &[], &run.rows(&run.outcome.sessions))
         .text("traffic", "name of the `[traffic]` table", |r| r.run.traffic(r.it.table))
         .number("source", "which of its sources", |r| u64::from(r.it.source))
         .real(at("opened_s", "first write by its application"), |r| r.it.opened.seconds())
