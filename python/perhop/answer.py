@@ -78,10 +78,8 @@ def network(effective: str) -> Network:
 
 def answers(runs: Results) -> list[Answer]:
     """For each point, in the order of the scenario's classes."""
-    by, measures = (
-        ["point", "class", "colour"],
-        [of for of in COLUMNS.values() if of.table == "classes" and of.key is None],
-    )
+    by = ["point", "class", "colour"]
+    measures = [of for of in COLUMNS.values() if of.table == "classes" and of.key is None]
     cells = {of.name: runs.values("classes", of.name, by=by, missing=of.missing) for of in measures}
     found = (group for group in cells["throughput_bit_s"] if group[-1] == ALL)
     return [_answer(Cells(cells, point, name), network(runs.points[int(point)].effective)) for point, name, _ in found]
