@@ -9,8 +9,8 @@ import random
 from pathlib import Path
 from typing import NamedTuple
 
-from perhop.studies.reproduce import FIRST
-from perhop.studies.verdict import FULL, Part, Values, at_least, positive
+from perhop_studies.reproduce import FIRST
+from perhop_studies.verdict import FULL, Part, Values, at_least, positive
 
 PAGE = Path(__file__).parent / "studies/settings.md"
 BEGIN, END = "<!-- errors: docs/studies_errors.py -->\n", "<!-- end of errors -->\n"

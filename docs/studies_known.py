@@ -8,8 +8,8 @@ from __future__ import annotations
 import textwrap
 from pathlib import Path
 
-from perhop.studies import known, maps
-from perhop.studies.papers import PAPERS, paper
+from perhop_studies import known, maps
+from perhop_studies.papers import PAPERS, paper
 
 PAGE = Path(__file__).parent / "studies/known.md"
 WIDTH = 128

@@ -1,9 +1,9 @@
-"""Keeps the scores of full runs: `studies/<paper>/last.toml`, and the tables of docs/studies/settings.md.
+"""Keeps the scores of full runs: `studies/<paper>/records/last.toml`, and the tables of docs/studies/settings.md.
 
 $ perhop reproduce all --setting all
 $ python docs/studies_settings.py reproduction/results.json
 
-A run with another base seed is kept beside it, `studies/<paper>/last-seed-2.toml`:
+A run with another base seed is kept beside it, `studies/<paper>/records/last-seed-2.toml`:
 
 $ perhop reproduce all --setting all --seed 2
 $ python docs/studies_settings.py reproduction/results.json 2
@@ -16,10 +16,10 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
-from perhop.studies import score
-from perhop.studies.papers import PAPERS, paper
-from perhop.studies.score import Score
-from perhop.studies.settings import ERA, FROZEN, KINDEST
+from perhop_studies import score
+from perhop_studies.papers import PAPERS, paper
+from perhop_studies.score import Score
+from perhop_studies.settings import ERA, FROZEN, KINDEST
 
 PAGE = Path(__file__).parent / "studies/settings.md"
 SEEDS = (2, 3)
@@ -46,7 +46,7 @@ def main(results: Path, seed: int = 1) -> None:
 
 def kept(name: str, seed: int) -> Path:
     """Where a paper's scores with a base seed are."""
-    return paper(name).directory / (score.LAST if seed == 1 else f"last-seed-{seed}.toml")
+    return paper(name).directory / (score.LAST if seed == 1 else f"records/last-seed-{seed}.toml")
 
 
 def page(text: str) -> str:

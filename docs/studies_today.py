@@ -12,10 +12,10 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
-from perhop.studies.papers import paper
-from perhop.studies.report import why
-from perhop.studies.today.answers import ANSWERS
-from perhop.studies.today.figures import QUESTIONS
+from perhop_studies.papers import paper
+from perhop_studies.report import why
+from perhop_studies.today.answers import ANSWERS
+from perhop_studies.today.figures import QUESTIONS
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/studies/today.md"

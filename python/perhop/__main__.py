@@ -23,11 +23,11 @@ from perhop.signals import code, heard
 PYTHON_VERBS = {
     "compare": "perhop.compare",
     "lab": "perhop_lab.verb",
-    "map": "perhop.studies.map",
+    "map": "perhop_studies.map",
     "plot": "perhop.plot",
     "report": "perhop.report",
-    "reproduce": "perhop.studies.reproduce",
-    "studies": "perhop.studies.reproduce",
+    "reproduce": "perhop_studies.reproduce",
+    "studies": "perhop_studies.reproduce",
     "sweep": "perhop.cluster.runs",
     "tune": "perhop.plots.stability",
 }

@@ -14,7 +14,7 @@ from pathlib import Path
 
 
 def data() -> Path:
-    """The directory that holds `studies/` and `examples/`."""
+    """The directory that holds `examples/`."""
     return Path(str(resources.files("perhop"))) / "data"
 
 

@@ -13,10 +13,9 @@ from perhop.plots.dark import css
 from perhop.show import printable
 
 
-def environment() -> jinja2.Environment:
-    """Templates of both kinds of page; what they print is escaped, control characters too."""
-    home = resources.files("perhop")
-    folders = [str(home / "templates"), str(home / "studies" / "templates")]
+def environment(package: str = "perhop") -> jinja2.Environment:
+    """Templates of a package, and those that all share; what they print is escaped, control characters too."""
+    folders = [str(resources.files(name) / "templates") for name in dict.fromkeys((package, "perhop"))]
     made = jinja2.Environment(
         loader=jinja2.FileSystemLoader(folders),
         autoescape=True,

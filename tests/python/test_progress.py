@@ -16,7 +16,7 @@ from perhop import Scenario, __main__, progress
 from perhop.cluster import runs as cluster
 from perhop.hands import Work
 from perhop.progress import Lines, Part, say, shown, told
-from perhop.studies import reproduce
+from perhop_studies import reproduce
 
 PATIENCE_S = 60
 SOON_S = 0.001

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from perhop import stats
-from perhop.studies import measures
+from perhop_studies import measures
 
 SAMPLES = st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=30)
 

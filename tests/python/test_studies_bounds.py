@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perhop.studies import Paper, Study
-from perhop.studies.bounds import Bounds, Expression, Hold, Measured
-from perhop.studies.criteria import Criterion
-from perhop.studies.papers import PAPERS, paper
-from perhop.studies.samples import Sample, Samples
-from perhop.studies.verdict import Part, Value, at_least, near, positive, surely_below, within
+from perhop_studies import Paper, Study
+from perhop_studies.bounds import Bounds, Expression, Hold, Measured
+from perhop_studies.criteria import Criterion
+from perhop_studies.papers import PAPERS, paper
+from perhop_studies.samples import Sample, Samples
+from perhop_studies.verdict import Part, Value, at_least, near, positive, surely_below, within
 
 BOUNDED = [
     pytest.param(found, study, criterion, id=f"{study.id}-{criterion.claim}")

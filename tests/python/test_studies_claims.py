@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from perhop.studies.criteria import Criterion
-from perhop.studies.papers import paper
-from perhop.studies.samples import Sample, Samples
+from perhop_studies.criteria import Criterion
+from perhop_studies.papers import paper
+from perhop_studies.samples import Sample, Samples
 
 SEEDS = 10
 PAPER = paper("pam-fsam")

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from perhop.studies import Paper, Study, criteria
-from perhop.studies import runs as simulation
-from perhop.studies.criteria import Criteria
-from perhop.studies.papers import PAPERS, paper
-from perhop.studies.verdict import Finding
+from perhop_studies import Paper, Study, criteria
+from perhop_studies import runs as simulation
+from perhop_studies.criteria import Criteria
+from perhop_studies.papers import PAPERS, paper
+from perhop_studies.verdict import Finding
 
 HERE = Path(__file__).parent
 PAPER = paper("pam-fsam")

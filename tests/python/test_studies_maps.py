@@ -9,20 +9,20 @@ from typing import Any
 
 import pytest
 
-from perhop.studies import Study
-from perhop.studies import runs as simulation
-from perhop.studies.bounds import Bounds
-from perhop.studies.criteria import Criterion
-from perhop.studies.maps import Axis, Map, every, select
-from perhop.studies.maps import run as running
-from perhop.studies.maps.drawing import alternative, draw
-from perhop.studies.maps.grid import Grid, Point, kept_at, read
-from perhop.studies.papers import paper
-from perhop.studies.quantities import Tables, sums
-from perhop.studies.runs import Budget, Method, RunSet
-from perhop.studies.score import LAST
-from perhop.studies.score import read as read_scores
-from perhop.studies.verdict import NOT_REPRODUCED, REPRODUCED, UNDECIDED
+from perhop_studies import Study
+from perhop_studies import runs as simulation
+from perhop_studies.bounds import Bounds
+from perhop_studies.criteria import Criterion
+from perhop_studies.maps import Axis, Map, every, select
+from perhop_studies.maps import run as running
+from perhop_studies.maps.drawing import alternative, draw
+from perhop_studies.maps.grid import Grid, Point, kept_at, read
+from perhop_studies.papers import paper
+from perhop_studies.quantities import Tables, sums
+from perhop_studies.runs import Budget, Method, RunSet
+from perhop_studies.score import LAST
+from perhop_studies.score import read as read_scores
+from perhop_studies.verdict import NOT_REPRODUCED, REPRODUCED, UNDECIDED
 
 BUDGET = Budget(seeds=5, jobs=2)
 LINE = """

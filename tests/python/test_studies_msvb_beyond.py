@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from perhop.studies import runs as simulation
-from perhop.studies.msvb_sio import beyond, by_class, idle, weighted
-from perhop.studies.msvb_sio.terms import CLASSES, LINK
-from perhop.studies.papers import paper
-from perhop.studies.runs import Budget, RunSet
-from perhop.studies.samples import Sample
-from perhop.studies.verdict import Finding
+from perhop_studies import runs as simulation
+from perhop_studies.msvb_sio import beyond, by_class, idle, weighted
+from perhop_studies.msvb_sio.terms import CLASSES, LINK
+from perhop_studies.papers import paper
+from perhop_studies.runs import Budget, RunSet
+from perhop_studies.samples import Sample
+from perhop_studies.verdict import Finding
 
 SEEDS = 10
 PAPER = paper("msvb-sio")

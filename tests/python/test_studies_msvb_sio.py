@@ -11,16 +11,16 @@ from typing import Any
 import pytest
 
 from perhop.hands import Work, span
-from perhop.studies import msvb_sio
-from perhop.studies import runs as simulation
-from perhop.studies.criteria import Criterion
-from perhop.studies.msvb_sio import fairness, figures, lemma, protection, stability, trials
-from perhop.studies.msvb_sio.method import STEPS, measured
-from perhop.studies.msvb_sio.terms import CLASSES, LINK, Division
-from perhop.studies.papers import paper
-from perhop.studies.runs import Budget, RunSet
-from perhop.studies.samples import Sample
-from perhop.studies.verdict import Finding
+from perhop_studies import msvb_sio
+from perhop_studies import runs as simulation
+from perhop_studies.criteria import Criterion
+from perhop_studies.msvb_sio import fairness, figures, lemma, protection, stability, trials
+from perhop_studies.msvb_sio.method import STEPS, measured
+from perhop_studies.msvb_sio.terms import CLASSES, LINK, Division
+from perhop_studies.papers import paper
+from perhop_studies.runs import Budget, RunSet
+from perhop_studies.samples import Sample
+from perhop_studies.verdict import Finding
 
 SEEDS = 10
 PAPER = paper("msvb-sio")

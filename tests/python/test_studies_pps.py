@@ -13,14 +13,14 @@ import pytest
 
 from perhop import _core
 from perhop.hands import Work, span
-from perhop.studies import runs as simulation
-from perhop.studies.criteria import Criterion
-from perhop.studies.papers import paper
-from perhop.studies.pps import beyond, deciding, diffserv, domains, rtt, shares, worked
-from perhop.studies.pps.method import METHOD, measured
-from perhop.studies.runs import Budget, RunSet
-from perhop.studies.samples import Sample
-from perhop.studies.verdict import Finding
+from perhop_studies import runs as simulation
+from perhop_studies.criteria import Criterion
+from perhop_studies.papers import paper
+from perhop_studies.pps import beyond, deciding, diffserv, domains, rtt, shares, worked
+from perhop_studies.pps.method import METHOD, measured
+from perhop_studies.runs import Budget, RunSet
+from perhop_studies.samples import Sample
+from perhop_studies.verdict import Finding
 
 SEEDS = 10
 PAPER = paper("pps")

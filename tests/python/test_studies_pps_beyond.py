@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from perhop.studies import Study, criteria, measures, records, report
-from perhop.studies import runs as simulation
-from perhop.studies.papers import paper
-from perhop.studies.pps import beyond
-from perhop.studies.pps.shares import CHAIN, FIG4
-from perhop.studies.pps.terms import Shares, ratio
-from perhop.studies.runs import Budget, RunSet
-from perhop.studies.samples import Sample, Samples
+from perhop_studies import Study, criteria, measures, records, report
+from perhop_studies import runs as simulation
+from perhop_studies.papers import paper
+from perhop_studies.pps import beyond
+from perhop_studies.pps.shares import CHAIN, FIG4
+from perhop_studies.pps.terms import Shares, ratio
+from perhop_studies.runs import Budget, RunSet
+from perhop_studies.samples import Sample, Samples
 
 SEEDS = 3
 PAPER = paper("pps")

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perhop.studies.quantities import each, groups, means, sums, total
+from perhop_studies.quantities import each, groups, means, sums, total
 
 TABLE: dict[str, Any] = {
     "hop": np.array(["A -> B", "A -> C", "B -> A", "A -> B"], dtype=object),

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from perhop.studies import redp
-from perhop.studies import runs as simulation
-from perhop.studies.criteria import Criterion
-from perhop.studies.papers import paper
-from perhop.studies.redp import choice, colours, queues, regime, udp
-from perhop.studies.redp.method import KINDS, spread
-from perhop.studies.redp.terms import TCP, UDP
-from perhop.studies.runs import Budget, RunSet
-from perhop.studies.samples import Sample, Samples
+from perhop_studies import redp
+from perhop_studies import runs as simulation
+from perhop_studies.criteria import Criterion
+from perhop_studies.papers import paper
+from perhop_studies.redp import choice, colours, queues, regime, udp
+from perhop_studies.redp.method import KINDS, spread
+from perhop_studies.redp.terms import TCP, UDP
+from perhop_studies.runs import Budget, RunSet
+from perhop_studies.samples import Sample, Samples
 
 SEEDS = 10
 PAPER = paper("redp")
@@ -220,7 +220,7 @@ def test_the_deviation_is_that_of_the_population() -> None:
 
 
 def test_every_study_that_is_drawn_is_there() -> None:
-    from perhop.studies.redp import figures
+    from perhop_studies.redp import figures
 
     assert set(figures.PICTURES) < {s.id for s in redp.PAPER.studies}
     assert set(regime.BUFFERS) == {s.at["buffer"] for s in PAPER.runs() if s.name == "redp-map"}

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from perhop.studies import Study, referee
-from perhop.studies.bounds import Bounds
-from perhop.studies.criteria import Criteria, Criterion
-from perhop.studies.papers import PAPERS, paper
-from perhop.studies.referee import CHANGES, UNCOUNTED, Line, Referee
-from perhop.studies.samples import Sample, Samples
-from perhop.studies.verdict import NOT_REPRODUCED, REPRODUCED
+from perhop_studies import Study, referee
+from perhop_studies.bounds import Bounds
+from perhop_studies.criteria import Criteria, Criterion
+from perhop_studies.papers import PAPERS, paper
+from perhop_studies.referee import CHANGES, UNCOUNTED, Line, Referee
+from perhop_studies.samples import Sample, Samples
+from perhop_studies.verdict import NOT_REPRODUCED, REPRODUCED
 
 
 @pytest.mark.parametrize("name", PAPERS)

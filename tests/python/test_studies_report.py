@@ -16,17 +16,17 @@ import pytest
 
 from perhop import _core, stats
 from perhop.hands import Work, span
-from perhop.studies import maps, measures, records
-from perhop.studies import reproduce as verb
-from perhop.studies import runs as simulation
-from perhop.studies.criteria import Criterion
-from perhop.studies.outcome import Outcome
-from perhop.studies.pam_fsam.method import METHOD, quantities
-from perhop.studies.papers import PAPERS, paper
-from perhop.studies.runs import Budget
-from perhop.studies.samples import Sample, Samples
-from perhop.studies.sequential import Looks
-from perhop.studies.verdict import Finding, Part, positive
+from perhop_studies import maps, measures, records
+from perhop_studies import reproduce as verb
+from perhop_studies import runs as simulation
+from perhop_studies.criteria import Criterion
+from perhop_studies.outcome import Outcome
+from perhop_studies.pam_fsam.method import METHOD, quantities
+from perhop_studies.papers import PAPERS, paper
+from perhop_studies.runs import Budget
+from perhop_studies.samples import Sample, Samples
+from perhop_studies.sequential import Looks
+from perhop_studies.verdict import Finding, Part, positive
 from waits import WAIT_S
 
 pytestmark = pytest.mark.slow
@@ -292,7 +292,7 @@ def test_strict_fails_on_a_hard_claim_that_fails(tmp_path: Path, monkeypatch: py
     failed = [{"study": "pf-fig4", "claim": "fsam-gain", "kind": "hard", "verdict": "not reproduced"}]
     entry = {**dict.fromkeys(records.KEYS), **failed[0], "note": "", "seeds": 2, "criterion": "x"}
     monkeypatch.setattr(verb, "run", lambda p, s, b, t, _: Outcome(p, t, s, CRITERIA, [entry], Looks(p), b))
-    monkeypatch.setattr("perhop.studies.report.write", lambda *_: tmp_path)
+    monkeypatch.setattr("perhop_studies.report.write", lambda *_: tmp_path)
     assert verb.reproduce({**ARGUMENTS, "out": str(tmp_path), "strict": True}) == 1
     assert verb.reproduce({**ARGUMENTS, "out": str(tmp_path)}) == 0
 

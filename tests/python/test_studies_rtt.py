@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from perhop.studies import runs as simulation
-from perhop.studies.criteria import Criterion
-from perhop.studies.papers import paper
-from perhop.studies.rtt_rto import method, tables, users
-from perhop.studies.rtt_rto.terms import LABELS, RTTS
-from perhop.studies.runs import Budget, RunSet
-from perhop.studies.samples import Sample
-from perhop.studies.verdict import Finding
+from perhop_studies import runs as simulation
+from perhop_studies.criteria import Criterion
+from perhop_studies.papers import paper
+from perhop_studies.rtt_rto import method, tables, users
+from perhop_studies.rtt_rto.terms import LABELS, RTTS
+from perhop_studies.runs import Budget, RunSet
+from perhop_studies.samples import Sample
+from perhop_studies.verdict import Finding
 
 PAPER = paper("rtt-rto")
 CRITERIA = PAPER.criteria()

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from perhop.studies import Study, sequential
-from perhop.studies import runs as simulation
-from perhop.studies.criteria import Criterion
-from perhop.studies.runs import Budget, Job, Method, Place, RunSet
-from perhop.studies.samples import Sample, Samples
-from perhop.studies.verdict import NOT_REPRODUCED, REPRODUCED, Finding, positive
+from perhop_studies import Study, sequential
+from perhop_studies import runs as simulation
+from perhop_studies.criteria import Criterion
+from perhop_studies.runs import Budget, Job, Method, Place, RunSet
+from perhop_studies.samples import Sample, Samples
+from perhop_studies.verdict import NOT_REPRODUCED, REPRODUCED, Finding, positive
 
 LOOKS = Budget(seeds=10, first=(3, 5)).looks
 METHOD = Method(lambda _: {})

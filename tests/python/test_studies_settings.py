@@ -9,19 +9,19 @@ from typing import Any
 
 import pytest
 
-from perhop.studies import Study, rivals, score
-from perhop.studies import runs as simulation
-from perhop.studies import settings as named
-from perhop.studies.bounds import Bounds
-from perhop.studies.criteria import Criterion
-from perhop.studies.papers import PAPERS, paper
-from perhop.studies.quantities import Tables, sums
-from perhop.studies.rivals import Rival
-from perhop.studies.runs import Budget, Method, RunSet
-from perhop.studies.samples import Sample, Samples
-from perhop.studies.sequential import Looks
-from perhop.studies.settings import FROZEN, Setting
-from perhop.studies.verdict import NOT_REPRODUCED, REPRODUCED, Finding, positive
+from perhop_studies import Study, rivals, score
+from perhop_studies import runs as simulation
+from perhop_studies import settings as named
+from perhop_studies.bounds import Bounds
+from perhop_studies.criteria import Criterion
+from perhop_studies.papers import PAPERS, paper
+from perhop_studies.quantities import Tables, sums
+from perhop_studies.rivals import Rival
+from perhop_studies.runs import Budget, Method, RunSet
+from perhop_studies.samples import Sample, Samples
+from perhop_studies.sequential import Looks
+from perhop_studies.settings import FROZEN, Setting
+from perhop_studies.verdict import NOT_REPRODUCED, REPRODUCED, Finding, positive
 
 ONE = Budget(seeds=1)
 SCRIPT = runpy.run_path(str(Path(__file__).parents[2] / "docs/studies_settings.py"))
@@ -234,6 +234,7 @@ def test_rivals_are_on_the_axes_of_the_runs(name: str) -> None:
 
 def test_scores_are_kept_as_they_were(tmp_path: Path) -> None:
     kept = {"era": score.Score(3, 1, ("s/a", "s/b"), (0.05, 0.2, 1.0), 10, "2026-11-24")}
+    (tmp_path / score.LAST).parent.mkdir()
     (tmp_path / score.LAST).write_text(score.text("pps", kept))
     found = score.read(tmp_path / score.LAST)
     assert found == kept

@@ -11,16 +11,16 @@ import pytest
 
 from perhop import _core
 from perhop.hands import Work, span
-from perhop.studies import measures, reproduce
-from perhop.studies import runs as simulation
-from perhop.studies.criteria import Criterion
-from perhop.studies.papers import ASKED, PAPERS, paper
-from perhop.studies.runs import Budget, RunSet
-from perhop.studies.samples import Samples
-from perhop.studies.today import figures
-from perhop.studies.today.answers import ANSWERS, SCENARIOS
-from perhop.studies.today.contracts import ENTITLED, laid
-from perhop.studies.today.method import measured
+from perhop_studies import measures, reproduce
+from perhop_studies import runs as simulation
+from perhop_studies.criteria import Criterion
+from perhop_studies.papers import ASKED, PAPERS, paper
+from perhop_studies.runs import Budget, RunSet
+from perhop_studies.samples import Samples
+from perhop_studies.today import figures
+from perhop_studies.today.answers import ANSWERS, SCENARIOS
+from perhop_studies.today.contracts import ENTITLED, laid
+from perhop_studies.today.method import measured
 
 TODAY = paper("today")
 SETS = TODAY.runs()

@@ -7,12 +7,12 @@ from functools import cache
 
 import pytest
 
-from perhop.studies.pam_fsam.terms import only
-from perhop.studies.papers import PAPERS, TRIALS, paper
-from perhop.studies.readings import Reading
-from perhop.studies.runs import Budget, Job, RunSet
-from perhop.studies.samples import Sample
-from perhop.studies.trying import Frozen, World, agreement, changed
+from perhop_studies.pam_fsam.terms import only
+from perhop_studies.papers import PAPERS, TRIALS, paper
+from perhop_studies.readings import Reading
+from perhop_studies.runs import Budget, Job, RunSet
+from perhop_studies.samples import Sample
+from perhop_studies.trying import Frozen, World, agreement, changed
 
 PAPER = paper("pam-fsam")
 WORLD = World(PAPER, Budget(seeds=1, jobs=1), lambda _: None)

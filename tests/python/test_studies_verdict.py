@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from perhop.studies import verdict
-from perhop.studies.verdict import (
+from perhop_studies import verdict
+from perhop_studies.verdict import (
     Finding,
     Value,
     at_least,

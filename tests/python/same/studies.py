@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from perhop import Scenario, ScenarioError
-from perhop.studies import runs as simulation
-from perhop.studies.papers import PAPERS, paper
-from perhop.studies.runs import Budget, RunSet
+from perhop_studies import runs as simulation
+from perhop_studies.papers import PAPERS, paper
+from perhop_studies.runs import Budget, RunSet
 
 from .record import Table, digest
 

@@ -1,0 +1,162 @@
+"""The frozen criteria of a paper: `studies/<paper>/criteria.toml` as records.
+
+`[axes]` of the file names the axes a record may be stated over, each with what it adds to a claim's id. Experiments
+that we added, if any, are in `beyond.toml` beside it: their records are reports.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from perhop_studies.bounds import Bounds
+
+KINDS = ("hard", "soft", "report")
+BEYOND = "beyond.toml"
+
+Measures = Mapping[str, str]
+"""Expressions that several records bound, by label."""
+Forms = Mapping[str, str]
+"""What each axis adds to an id: `"-n{:02}"`."""
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """One claim to judge: a line of the specification, at one point of its grid."""
+
+    study: str
+    claim: str
+    kind: str
+    text: str
+    published: Any = None
+    rule: str = ""
+    """The claim without the grid point, as the code names it."""
+    at: dict[str, Any] = field(default_factory=dict)
+    bounds: Bounds = field(default_factory=Bounds)
+    """What its text bounds, if numbers alone decide."""
+    why: str = ""
+    """What a reader should know beside it."""
+
+    @property
+    def where(self) -> str:
+        """`n = 5`, or nothing."""
+        return _where(self.at)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One printed table cell, at one point of the grid its table is measured over."""
+
+    study: str
+    row: str
+    column: str
+    published: float
+    unit: str
+    at: dict[str, Any] = field(default_factory=dict)
+    suffix: str = ""
+
+    @property
+    def criterion(self) -> Criterion:
+        """Its record, of kind `report`."""
+        claim = "cell-" + f"{self.row}-{self.column}".lower().replace(" ", "-") + self.suffix
+        text = f"printed table, {self.row}, {self.column} {self.unit}"
+        return Criterion(self.study, claim, "report", text, self.published, rule="cell", at=self.at)
+
+    @property
+    def heading(self) -> str:
+        """Its column where the table is shown."""
+        return ", ".join([self.column, *(str(value) for value in self.at.values())])
+
+
+@dataclass(frozen=True)
+class Criteria:
+    """The criteria of one paper."""
+
+    claims: list[Criterion]
+    cells: list[Cell]
+
+    def of(self, study: str) -> list[Criterion]:
+        """Those of one study, in the file's order."""
+        return [c for c in self.claims if c.study == study]
+
+    def table(self, study: str) -> list[Cell]:
+        """The printed cells of one study."""
+        return [c for c in self.cells if c.study == study]
+
+
+def load(path: Path) -> Criteria:
+    """Reads a paper's criteria, and those beyond it.
+
+    Raises:
+        ValueError: a kind that is none, two records with one name, or one beyond the paper that is not a report.
+    """
+    with path.open("rb") as file:
+        stated = tomllib.load(file)
+    forms: Forms = stated.get("axes", {})
+    measures: Measures = stated.get("measures", {})
+    entries = [*stated["criterion"], *_beyond(path.with_name(BEYOND))]
+    claims = [c for entry in entries for c in _expand(entry, forms, Bounds.read(entry, measures))]
+    names = [(c.study, c.claim) for c in claims]
+    twice = sorted({f"{s}/{c}" for s, c in names if names.count((s, c)) > 1})
+    if twice:
+        raise ValueError(f"{path}: listed twice: {', '.join(twice)}")
+    return Criteria(
+        claims, [cell for study, table in stated.get("table", {}).items() for cell in _cells(study, table, forms)]
+    )
+
+
+def _beyond(path: Path) -> list[dict[str, Any]]:
+    entries: list[dict[str, Any]] = (
+        tomllib.loads(path.read_text(encoding="utf-8"))["criterion"] if path.is_file() else []
+    )
+    for entry in entries:
+        if entry["kind"] != "report":
+            raise ValueError(f"{path}: {entry['study']}/{entry['id']} is {entry['kind']!r}: only report goes here")
+    return entries
+
+
+def _expand(entry: dict[str, Any], forms: Forms, bounds: Bounds) -> list[Criterion]:
+    if entry["kind"] not in KINDS:
+        raise ValueError(f"{entry['study']}/{entry['id']}: kind is {entry['kind']!r}: one of {', '.join(KINDS)}")
+    return [replace(_at(entry, point, forms), bounds=bounds) for point in _points(entry, forms)]
+
+
+def _points(entry: dict[str, Any], forms: Forms) -> list[dict[str, Any]]:
+    """The grid of an entry."""
+    axes = {key: entry[key] for key in forms if key in entry}
+    return [dict(zip(axes, values, strict=True)) for values in product(*axes.values())]
+
+
+def _suffix(point: Mapping[str, Any], forms: Forms) -> str:
+    return "".join(forms[key].format(value) for key, value in point.items())
+
+
+def _where(point: Mapping[str, Any]) -> str:
+    return ", ".join(f"{key} = {value}" for key, value in point.items())
+
+
+def _at(entry: dict[str, Any], point: dict[str, Any], forms: Forms) -> Criterion:
+    return Criterion(
+        study=entry["study"],
+        claim=entry["id"] + _suffix(point, forms),
+        kind=entry["kind"],
+        text=entry["text"],
+        published=entry.get("published"),
+        rule=entry["id"],
+        at=point,
+        why=entry.get("why", ""),
+    )
+
+
+def _cells(study: str, table: dict[str, Any], forms: Forms) -> list[Cell]:
+    rows = [key for key in table if key not in ("columns", "unit", *forms)]
+    return [
+        Cell(study, row, column, value, table["unit"], point, _suffix(point, forms))
+        for point in _points(table, forms)
+        for row in rows
+        for column, value in zip(table["columns"], table[row], strict=True)
+    ]

@@ -1,0 +1,118 @@
+"""`perhop map`: runs a claim's points over two parameters, the boundary more finely than the rest."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from perhop import _core
+from perhop_studies import runs as simulation
+from perhop_studies.maps import Map
+from perhop_studies.maps.grid import At, Grid, Point, read, write
+from perhop_studies.runs import Budget, Job, assignments
+from perhop_studies.samples import Key, Sample, Samples
+from perhop_studies.verdict import Finding, Part
+
+Say = Callable[[str], None]
+
+
+@dataclass
+class Runner:
+    """A map's jobs at the paper's point: those that its claim asks for."""
+
+    map: Map
+    budget: Budget
+    jobs: list[Job]
+
+    @classmethod
+    def of(cls, found: Map, budget: Budget) -> Runner:
+        """In the paper's headline setting."""
+        [setting] = found.paper.asked("headline")
+        sets = [one for one in found.paper.runs(setting) if one.name in found.study.sets]
+        jobs = simulation.prepare([replace(one, draws=None) for one in sets], budget)
+        asked = _asked(found, jobs)
+        return cls(found, budget, [one for job in jobs for one in _alone(job, asked)])
+
+    @property
+    def made_with(self) -> str:
+        """What a kept grid must have in common with this run."""
+        axes = [(axis.keys, axis.form, axis.values) for axis in (self.map.x, self.map.y)]
+        points = [place.hash for job in self.jobs for place in job.points]
+        stated = repr((self.map.claim, axes, points, self.budget.seeds, self.budget.seed, _core.__version__))
+        return hashlib.sha256(stated.encode()).hexdigest()[:16]
+
+    def at(self, at: At) -> Point:
+        """The claim's verdict at a point of the map."""
+        x, y = self.map.x, self.map.y
+        laid = assignments({**x.settings(x.values[at[0]]), **y.settings(y.values[at[1]])})
+        jobs = [self._laid(job, laid) for job in self.jobs]
+        samples = Samples(simulation.simulate(jobs, replace(self.budget, jobs=1), lambda *_: None))
+        return _point(self.map.study.judge(self.map.claim, samples))
+
+    def _laid(self, job: Job, laid: list[str]) -> Job:
+        if not laid:
+            return job
+        [place] = job.points
+        return replace(job, scenario=_core.Scenario(place.effective, str(job.set.scenario), laid, []))
+
+
+def _alone(job: Job, asked: set[Key]) -> list[Job]:
+    """A job for each point that is asked for."""
+    name = str(job.set.scenario)
+    kept = [place for place in job.points if place.key in asked]
+    return [replace(job, scenario=_core.Scenario(p.effective, name, [], []), points=[p]) for p in kept]
+
+
+class _Anything(defaultdict[str, float]):
+    """Stands for the quantities of a run: any name, a number that varies."""
+
+    def __init__(self, value: float) -> None:
+        super().__init__(lambda: value)
+
+
+def _asked(found: Map, jobs: Iterable[Job]) -> set[Key]:
+    """The places that the claim asks for, by asking it about numbers that mean nothing."""
+    asked: set[Key] = set()
+    places = [place for job in jobs for place in job.points]
+    rows = [Sample(p.runs, p.at, n, _Anything(1.0 + n / 7 + i / 100)) for i, p in enumerate(places) for n in range(3)]
+    found.study.judge(found.claim, Samples(rows, asked))
+    return asked
+
+
+def _point(finding: Finding) -> Point:
+    narrow = min(finding.parts, key=_margin)
+    margin = _margin(narrow)
+    finite = margin if abs(margin) < float("inf") else None
+    return Point(finding.verdict, finite, narrow.interval.mean, finding.replications)
+
+
+def _margin(part: Part) -> float:
+    """In half-widths of the interval, positive where the condition holds; infinite if it does not vary."""
+    distance = part.distance if part.distance is not None else (1.0 if part.holds else -1.0)
+    half = part.interval.half
+    return distance / half if half > 0 else distance * float("inf") if distance else 0.0
+
+
+def run(found: Map, budget: Budget, out: Path, date: str, say: Say) -> Grid:
+    """Runs a map, or takes up one that was broken off; what is complete is kept after each point."""
+    out.mkdir(parents=True, exist_ok=True)
+    runner = Runner.of(found, budget)
+    path, fresh = (
+        out / f"{found.id}.jsonl",
+        Grid(len(found.x.values), len(found.y.values), runner.made_with, date),
+    )
+    kept = read(path)
+    grid = kept if kept is not None and kept.made_with == runner.made_with else fresh
+    wanted = [at for at in grid.coarse(found.own) if at not in grid.points]
+    with ThreadPoolExecutor(budget.side_by_side) as threads:
+        while wanted:
+            for done, (at, point) in enumerate(zip(wanted, threads.map(runner.at, wanted), strict=True)):
+                grid.points[at] = point
+                write(path, grid)
+                say(f"{found.id}: {len(grid.points)} points, {len(wanted) - done - 1} more at least")
+            wanted = grid.next()
+    return grid

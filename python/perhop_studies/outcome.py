@@ -1,0 +1,31 @@
+"""The result of reproducing a paper."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from perhop_studies import Paper, Study
+from perhop_studies.criteria import Criteria
+from perhop_studies.records import Record
+from perhop_studies.runs import Budget
+from perhop_studies.samples import Sample
+from perhop_studies.sequential import Looks
+from perhop_studies.settings import Setting
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One paper's records, their criteria, and the samples behind them."""
+
+    paper: Paper
+    setting: Setting
+    studies: list[Study]
+    criteria: Criteria
+    records: list[Record]
+    looks: Looks
+    budget: Budget
+
+    @property
+    def samples(self) -> list[Sample]:
+        """All runs."""
+        return self.looks.samples

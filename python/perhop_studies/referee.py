@@ -1,0 +1,190 @@
+"""As a referee: a second line beside criteria that are no claim of the paper, or that no honest referee would set so.
+
+`studies/<paper>/referee.toml` has the lines. The frozen verdict stays; the referee's stands beside it.
+
+    [[line]]
+    study = "rtt-fig3"
+    claims = ["favours-short"]                 # ids of criteria, without their place in the grid
+    change = "looser"                          # see CHANGES
+    words = "with SW flow 1 gets at least ..." # the paper's own, which the line is derived from
+    text = "..."                               # the new line, as a criterion's text
+    why = "..."                                # its derivation, from words and statistics
+    known = false                              # whether its effect on the verdict was known when it was written
+    holds = ["..."]                            # with `of` and `measures`, as in criteria.toml; or
+    rule = "..."                               # the claim in Python that judges it
+    only = { n = [5, 10] }                     # the part of the grid it is for
+
+Without `holds` or `rule` a line's bounds are those of the criterion. A line `added` is a separate claim: its `claims`
+are its id.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from perhop_studies.bounds import Bounds
+from perhop_studies.criteria import Criteria, Criterion
+from perhop_studies.records import Record, rounded
+from perhop_studies.verdict import REPRODUCED, Finding
+
+FILE = "referee.toml"
+
+CHANGES = {
+    "stricter": "asks for more",
+    "looser": "asks for less",
+    "restated": "asks for something else: what the paper says",
+    "no claim": "cannot fail, or is not said in the paper: not counted",
+    "counted already": "the same runs decide another claim: not counted",
+    "added": "said in the paper, and in no criterion",
+}
+UNCOUNTED = ("no claim", "counted already")
+NEEDED = ("study", "claims", "change", "words", "why", "known")
+KEYS = (*NEEDED, "text", "holds", "of", "measures", "rule", "only")
+
+
+@dataclass(frozen=True)
+class Line:
+    """What a referee would have asked for in the place of some criteria."""
+
+    study: str
+    claims: tuple[str, ...]
+    change: str
+    words: str
+    text: str
+    why: str
+    known: bool
+    only: Mapping[str, list[Any]] = field(default_factory=dict)
+    rule: str = ""
+    bounds: Bounds = field(default_factory=Bounds)
+
+    @property
+    def counts(self) -> bool:
+        """Whether its claims count at all."""
+        return self.change not in UNCOUNTED
+
+    def is_for(self, criterion: Criterion) -> bool:
+        """Whether it stands beside a criterion."""
+        here = criterion.study == self.study and {criterion.rule, criterion.claim} & {*self.claims}
+        return bool(here) and all(criterion.at.get(axis) in values for axis, values in self.only.items())
+
+    def beside(self, criterion: Criterion) -> Criterion:
+        """The criterion as it would read, under another name."""
+        return replace(
+            criterion,
+            claim=f"{criterion.claim}, as a referee",
+            kind="hard",
+            text=self.text,
+            rule=self.rule or criterion.rule,
+            bounds=self.bounds if self.bounds.holds else criterion.bounds,
+        )
+
+    @property
+    def added(self) -> list[Criterion]:
+        """The claims that it adds: reports, so that only the referee judges them."""
+        ids = self.claims if self.change == "added" else ()
+        return [
+            Criterion(self.study, claim, "report", self.text, rule=self.rule or claim, bounds=self.bounds)
+            for claim in ids
+        ]
+
+
+@dataclass(frozen=True)
+class Referee:
+    """All lines of a paper."""
+
+    lines: tuple[Line, ...] = ()
+
+    def line(self, criterion: Criterion) -> Line | None:
+        """The one beside a criterion."""
+        return next((line for line in self.lines if line.is_for(criterion)), None)
+
+    def added(self, study: str) -> list[Criterion]:
+        """The claims it adds to a study."""
+        return [criterion for line in self.lines if line.study == study for criterion in line.added]
+
+    def judged(self, claims: Iterable[Criterion]) -> list[Criterion]:
+        """What it asks for in the place of these, and what it adds to their studies; all hard."""
+        listed = list(claims)
+        added = [c for study in dict.fromkeys(c.study for c in listed) for c in self.added(study)]
+        lines = ((c, self.line(c)) for c in (*listed, *added))
+        return [line.beside(c) for c, line in lines if line and line.counts]
+
+
+def load(path: Path, criteria: Criteria) -> Referee:
+    """A paper's lines; none without the file.
+
+    Raises:
+        ValueError: a change that is none, a key that is none, a criterion that is not there or not hard, two lines
+            for one criterion, or a line that says nothing new.
+    """
+    stated = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    lines = tuple(_line(path, entry) for entry in stated.get("line", []))
+    for line in lines:
+        _check(path, line, criteria)
+    for criterion in criteria.claims:
+        if len(found := [line for line in lines if line.is_for(criterion)]) > 1:
+            raise ValueError(f"{path}: {criterion.study}/{criterion.claim}: {len(found)} lines, one is allowed")
+    return Referee(lines)
+
+
+def _line(path: Path, entry: dict[str, Any]) -> Line:
+    where = f"{path}: {entry.get('study')}/{entry.get('claims')}"
+    if unknown := [key for key in entry if key not in KEYS]:
+        raise ValueError(f"{where}: no key `{unknown[0]}`: there are {', '.join(KEYS)}")
+    if lacking := [key for key in NEEDED if key not in entry]:
+        raise ValueError(f"{where}: `{lacking[0]}` is missing")
+    if entry["change"] not in CHANGES:
+        raise ValueError(f"{where}: change is {entry['change']!r}: one of {', '.join(CHANGES)}")
+    bounds = Bounds.read(entry, {})
+    plain = {key: entry[key] for key in ("study", "change", "words", "why", "known")}
+    rest = {"text": entry.get("text", ""), "only": entry.get("only", {}), "rule": entry.get("rule", "")}
+    return Line(claims=tuple(entry["claims"]), bounds=bounds, **plain, **rest)
+
+
+def _check(path: Path, line: Line, criteria: Criteria) -> None:
+    where = f"{path}: {line.study}/{', '.join(line.claims)}"
+    rules = {c.rule: c.kind for c in criteria.of(line.study)}
+    if line.change == "added":
+        if taken := [claim for claim in line.claims if claim in rules]:
+            raise ValueError(f"{where}: `{taken[0]}` is a criterion: `added` is for claims that are none")
+    elif wrong := [rule for rule in line.claims if rules.get(rule) != "hard"]:
+        hard = ", ".join(rule for rule, kind in rules.items() if kind == "hard")
+        raise ValueError(f"{where}: no hard criterion `{wrong[0]}`: there are {hard}")
+    says = bool(line.bounds.holds or line.rule)
+    if line.counts and not (says and line.text):
+        raise ValueError(f"{where}: a line that counts needs its `text`, and `holds` or `rule`")
+    if not line.counts and (says or line.text):
+        raise ValueError(f"{where}: {line.change!r} judges nothing: leave out `text`, `holds` and `rule`")
+
+
+def told(line: Line | None, finding: Finding | None) -> Record | None:
+    """What a record says of the referee; None where the frozen line stands."""
+    if line is None:
+        return None
+    return {
+        "change": line.change,
+        "criterion": line.text,
+        "words": line.words,
+        "why": line.why,
+        "known": line.known,
+        "verdict": finding.verdict if finding else None,
+        "measured": [rounded(part.interval.mean) for part in finding.parts] if finding else None,
+        "note": "; ".join(map(str, finding.parts)) if finding else "",
+    }
+
+
+def verdict(entry: Record) -> str | None:
+    """As a referee: the frozen verdict of a hard claim whose line stands; None of what does not count."""
+    if found := entry["referee"]:
+        return found["verdict"]  # type: ignore[no-any-return]
+    return entry["verdict"] if entry["kind"] == "hard" else None
+
+
+def held(records: Iterable[Record]) -> tuple[int, int]:
+    """Claims that hold as a referee, of those that count."""
+    verdicts = [v for entry in records if (v := verdict(entry)) is not None]
+    return sum(v == REPRODUCED for v in verdicts), len(verdicts)

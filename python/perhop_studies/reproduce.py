@@ -1,0 +1,217 @@
+"""`perhop reproduce`: reruns the papers' tables and figures, with a verdict on each claim; `today` by its name."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from perhop.cluster.client import reached
+from perhop.progress import say, told
+from perhop.unknown import UnknownError
+from perhop_studies import Paper, Study, maps, referee, report, rivals, sequential, trying
+from perhop_studies import runs as simulation
+from perhop_studies.criteria import Criterion
+from perhop_studies.map import run as map_all
+from perhop_studies.outcome import Outcome
+from perhop_studies.papers import ASKED, PAPERS, TRIALS, paper
+from perhop_studies.records import Record, cell_record, counts, overall, record, write
+from perhop_studies.referee import Referee
+from perhop_studies.runs import Budget, Job
+from perhop_studies.sequential import Looks
+from perhop_studies.settings import HEADLINE, Setting
+from perhop_studies.verdict import FULL, VERDICTS
+
+QUICK = 3
+FIRST = (3, 5)
+"""Numbers of seeds at which claims are looked at before all ten are run."""
+FINE, FAILED = 0, 1
+ALL, EVERYTHING = "all", "everything"
+
+
+@dataclass(frozen=True)
+class Options:
+    """The command line's request."""
+
+    what: list[str]
+    budget: Budget
+    out: Path
+    setting: str
+    strict: bool = False
+    rivals: bool = False
+
+    @classmethod
+    def of(cls, arguments: Mapping[str, Any]) -> Options:
+        """From the verb's arguments.
+
+        Raises:
+            ValueError: `--seeds` below 1, or together with `--quick`.
+        """
+        seeds = arguments["seeds"]
+        if seeds is not None and (seeds < 1 or arguments["quick"]):
+            raise ValueError("--seeds is a positive number, and --quick means --seeds 3: give one of them")
+        first = FIRST if seeds is None and not arguments["quick"] else ()
+        seeds = QUICK if arguments["quick"] else FULL if seeds is None else seeds
+        budget = Budget(seeds=seeds, seed=arguments["seed"], jobs=arguments["jobs"], first=first)
+        what, out, setting = list(arguments["what"]), Path(arguments["out"]), arguments["setting"]
+        if EVERYTHING in what and setting == HEADLINE:
+            setting = ALL
+        return cls(what, budget, out, setting, arguments["strict"], arguments["rivals"])
+
+
+def reproduce(arguments: Mapping[str, Any]) -> int:
+    """Carries out `perhop reproduce`."""
+    if arguments["list"]:
+        return studies({})
+    options = Options.of(arguments)
+    with reached(arguments.get("cluster")) as cluster:
+        return _asked(arguments, replace(options, budget=replace(options.budget, cluster=cluster)))
+
+
+def _asked(arguments: Mapping[str, Any], options: Options) -> int:
+    chosen = select(options.what)
+    if arguments["readings"]:
+        names = list(dict.fromkeys(p.name for p, _ in chosen))
+        if asked := [name for name in names if name in ASKED]:
+            raise UnknownError(f"`{asked[0]}` is no paper and has no readings: give a paper ({', '.join(PAPERS)})")
+        for found in names:
+            print(f"written: {trying.run(TRIALS[found], paper(found), options.budget, options.out, say)}")
+        return FINE
+    return _all(chosen, options)
+
+
+def studies(_: Mapping[str, Any]) -> int:
+    """Carries out `perhop list studies`: every study with its claims."""
+    for name in (*PAPERS, *ASKED):
+        found = paper(name)
+        stated = found.criteria()
+        print(f"{name}: {found.title}")
+        for study in found.studies:
+            print(f"  {study.id}  {study.title}")
+            for criterion in stated.of(study.id):
+                print(f"    {criterion.kind:6} {criterion.claim:36} {criterion.text}")
+            if cells := stated.table(study.id):
+                print(f"    report {len(cells)} printed table cells")
+    return FINE
+
+
+def select(what: list[str]) -> list[tuple[Paper, Study]]:
+    """The studies of `all` papers, of some, or by their ids, each once; `everything` has `today`'s too.
+
+    Raises:
+        UnknownError: a name that is none of these.
+    """
+    names = (*PAPERS, *ASKED)
+    every = [(found, study) for found in map(paper, names) for study in found.studies]
+    known = {ALL, EVERYTHING, *names, *(study.id for _, study in every)}
+    if unknown := [name for name in what if name not in known]:
+        ids = ", ".join(study.id for _, study in every)
+        raise UnknownError(
+            f"no study `{unknown[0]}`: give all, everything, a paper ({', '.join(names)}) or studies ({ids})"
+        )
+    wanted = {*what} | ({*names} if EVERYTHING in what else {*PAPERS} if ALL in what else set())
+    return [(p, s) for p, s in every if {p.name, s.id} & wanted]
+
+
+def _all(studies: list[tuple[Paper, Study]], options: Options) -> int:
+    options.out.mkdir(parents=True, exist_ok=True)
+    began = time.monotonic()
+    names = list(dict.fromkeys(found.name for found, _ in studies))
+    settings = {name: paper(name).asked(options.setting) for name in names}
+    parts = [(name, setting) for name in names for setting in settings[name]]
+    outcomes = []
+    for number, (name, setting) in enumerate(parts, 1):
+        with told(f"{name} ({number} of {len(parts)})"):
+            wanted = [s for p, s in studies if p.name == name]
+            outcomes.append(run(paper(name), wanted, options.budget, setting, options.rivals))
+    records = [r for outcome in outcomes for r in outcome.records]
+    write(options.out / "results.json", records)
+    if EVERYTHING in options.what:
+        map_all(maps.every(), replace(options.budget, seeds=maps.SEEDS), options.out / maps.DIRECTORY)
+    page = report.write(outcomes, options.out, say)
+    _summary(outcomes, time.monotonic() - began)
+    print(f"\nreport  {page}\nresults {options.out / 'results.json'}")
+    failed = any(r["kind"] == "hard" and r["verdict"] == "not reproduced" for r in records)
+    return FAILED if options.strict and failed else FINE
+
+
+def run(found: Paper, studies: list[Study], budget: Budget, setting: Setting, against: bool = False) -> Outcome:
+    """Simulates what the studies need, each set of runs once, and judges every claim."""
+    wanted, criteria = {name for study in studies for name in study.sets}, found.criteria()
+    jobs = simulation.prepare([s for s in found.runs(setting) if s.name in wanted], budget)
+    claims = [claim for study in studies for claim in criteria.of(study.id)]
+    asked = [*claims, *found.referee().judged(claims)]
+    looks = sequential.run(found, asked, jobs, budget, _progress)
+    told = rivals.judge(found, claims, looks)
+    if against:
+        sets = [s for s in found.runs(setting) if s.name in wanted]
+        for claim, verdicts in rivals.simulated(found, sets, claims, budget, _progress).items():
+            told.setdefault(claim, {}).update(verdicts)
+    records = [
+        {**entry, "setting": setting.name, "rivals": told.get((entry["study"], entry["claim"]))}
+        for entry in judge(found, studies, looks)
+    ]
+    return Outcome(found, setting, studies, criteria, records, looks, budget)
+
+
+def judge(found: Paper, studies: list[Study], looks: Looks) -> list[Record]:
+    """Every criterion of the studies, then their printed tables."""
+    criteria, lines = found.criteria(), found.referee()
+    notes = found.notes(found.directory)
+    records = []
+    for study in studies:
+        for criterion in [*criteria.of(study.id), *lines.added(study.id)]:
+            tried = notes.get((study.id, criterion.rule), "")
+            entry = record(criterion, looks.finding(criterion), tried)
+            records.append({**entry, "referee": _refereed(lines, criterion, looks)})
+        cells = [cell_record(cell.criterion, looks.cell(cell)) for cell in criteria.table(study.id)]
+        records += [{**entry, "referee": None} for entry in cells]
+    return records
+
+
+def _refereed(lines: Referee, criterion: Criterion, looks: Looks) -> Record | None:
+    line = lines.line(criterion)
+    judged = line.beside(criterion) if line and line.counts else None
+    return referee.told(line, looks.finding(judged) if judged else None)
+
+
+def _progress(jobs: list[Job], job: Job, done: int) -> None:
+    before = sum(other.total for other in jobs[: next(i for i, other in enumerate(jobs) if other is job)])
+    variant = " ".join(str(value) for value in job.set.at.values())
+    say(f"{job.set.name} {variant}: {before + done} of {sum(other.total for other in jobs)} runs")
+
+
+def _summary(outcomes: list[Outcome], seconds: float) -> None:
+    say("")
+    records = [r for outcome in outcomes for r in outcome.records]
+    wide = max(len(r["study"]) for r in records)
+    for outcome in outcomes:
+        for (study, rule, kind), found in _by_rule(outcome).items():
+            print(f"{study:{wide}} {rule:34} {kind:5} {_counted(found)}")
+    print(f"\n{'':8}{'reproduced':>14}{'not reproduced':>16}{'undecided':>12}{'reported':>10}")
+    for kind, verdicts in counts(records).items():
+        row = (verdicts["reproduced"], verdicts["not reproduced"], verdicts["undecided"], verdicts["reported"])
+        print(f"{kind:8}{row[0]:>14}{row[1]:>16}{row[2]:>12}{row[3]:>10}")
+    names = dict.fromkeys(r["study"] for r in records)
+    print("\n" + "\n".join(f"{name:{wide}} {overall(r for r in records if r['study'] == name)}" for name in names))
+    print(f"\n{len(records)} claims in {seconds:.0f} s")
+
+
+def _by_rule(outcome: Outcome) -> dict[tuple[str, str, str], list[str]]:
+    """Verdicts of the claims that are judged; those of one line are combined over its grid."""
+    rules = {(c.study, c.claim): c.rule for c in outcome.criteria.claims}
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for entry in outcome.records:
+        if entry["kind"] != "report":
+            rule = rules[entry["study"], entry["claim"]]
+            found.setdefault((entry["study"], rule, entry["kind"]), []).append(entry["verdict"])
+    return found
+
+
+def _counted(verdicts: list[str]) -> str:
+    if len(verdicts) == 1:
+        return verdicts[0]
+    parts = [f"{n} {verdict}" for verdict in VERDICTS if (n := verdicts.count(verdict))]
+    return f"{', '.join(parts)} (of {len(verdicts)})"

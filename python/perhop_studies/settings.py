@@ -1,0 +1,113 @@
+"""Named settings of a paper: a complete set of readings each, with the reason for every value.
+
+`studies/<paper>/settings.toml` states what differs from the frozen readings, whose reasons are in `readings.toml`.
+
+    headline = "era"                               # whose verdicts a report shows first
+    [era]
+    about = "..."                                  # one sentence, for the report
+    release = "ns-2 2.1b8 (June 2001)"             # whose defaults hold where the paper is silent
+    answers.a12 = { value = "ns-2 2.1b8", why = "..." }
+
+`frozen` lays nothing over the scenario files. `kindest` is the one with the most claims, which was chosen by verdicts
+and so is never the headline. Criteria are the same in each.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from perhop.unknown import UnknownError
+from perhop_studies.readings import Reading, Readings
+from perhop_studies.runs import RunSet, Settings
+
+FROZEN, ERA, KINDEST = "frozen", "era", "kindest"
+NAMES = (FROZEN, ERA, KINDEST)
+HEADLINE = "headline"
+"""The key of the name of the paper's own setting in a report, and what asks for it."""
+
+Lay = Callable[[Reading, str, RunSet], Settings]
+"""What an answer to a reading lays over a run set."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One reading's value in a setting."""
+
+    value: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A complete set of readings."""
+
+    name: str
+    about: str
+    answers: dict[str, Answer]
+    """By reading, all of them."""
+    changed: list[str]
+    """Readings whose value is not the frozen one."""
+    release: str = ""
+    """The simulator whose defaults hold where the paper is silent."""
+    headline: bool = False
+    """Whether it is the paper's own in a report."""
+
+    def over(self, sets: Iterable[RunSet], readings: Readings, lay: Lay) -> list[RunSet]:
+        """Run sets with it laid over them."""
+        return [replace(one, settings={**one.settings, **self._laid(one, readings, lay)}) for one in sets]
+
+    def _laid(self, of: RunSet, readings: Readings, lay: Lay) -> Settings:
+        merged: dict[str, Any] = {}
+        for name in self.changed:
+            merged |= lay(readings.by_id[name], self.answers[name].value, of)
+        return merged
+
+
+def load(path: Path, readings: Readings) -> dict[str, Setting]:
+    """A paper's settings by name, `frozen` first; without the file that is the only one.
+
+    Raises:
+        ValueError: a setting or reading of another name, or an answer that is not one of the reading's values.
+    """
+    stated = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    headline = stated.pop(HEADLINE, FROZEN)
+    if unknown := [name for name in stated if name not in NAMES]:
+        raise ValueError(f"{path}: no setting is called {unknown[0]!r}: {', '.join(NAMES)}")
+    about = "What the specification fixed before the first run."
+    entries = {FROZEN: {"about": about}, **stated}
+    if headline not in entries or headline == KINDEST:
+        allowed = ", ".join(name for name in entries if name != KINDEST)
+        raise ValueError(f"{path}: {HEADLINE} is {headline!r}, which is not one of {allowed}")
+    found = {name: _setting(name, entry, readings, path) for name, entry in entries.items()}
+    return {name: replace(setting, headline=name == headline) for name, setting in found.items()}
+
+
+def _setting(name: str, entry: Mapping[str, Any], readings: Readings, path: Path) -> Setting:
+    answers = {one.id: Answer(one.frozen, one.decided_by) for one in readings.by_id.values()}
+    for reading, given in entry.get("answers", {}).items():
+        if reading not in answers:
+            raise ValueError(f"{path}: {name}: no reading is called {reading!r}: {', '.join(answers)}")
+        if given["value"] not in readings.by_id[reading].values:
+            values = ", ".join(map(repr, readings.by_id[reading].values))
+            raise ValueError(f"{path}: {name}: {reading} is {given['value']!r}, which is not one of {values}")
+        answers[reading] = Answer(given["value"], given["why"])
+    changed = [one for one, answer in answers.items() if answer.value != readings.by_id[one].frozen]
+    return Setting(name, entry["about"], answers, changed, entry.get("release", ""))
+
+
+def chosen(settings: Mapping[str, Setting], asked: str) -> list[Setting]:
+    """The settings that `--setting` asks for.
+
+    Raises:
+        UnknownError: the paper has no such setting.
+    """
+    if asked == "all":
+        return list(settings.values())
+    found = [one for one in settings.values() if asked == one.name or (asked == HEADLINE and one.headline)]
+    if not found:
+        raise UnknownError(f"no setting `{asked}`: {', '.join([*settings, HEADLINE, 'all'])}")
+    return found

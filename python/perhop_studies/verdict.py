@@ -1,0 +1,218 @@
+"""From samples to a verdict: bounds, bands and paired comparisons over replications.
+
+A condition is a `Part`: what was measured, its 95 % t-interval, and whether it holds. A claim is a `Finding` of one
+or several parts. The rules are those at the head of a paper's `criteria.toml`:
+
+- a bound is decided by the mean, a comparison needs its whole interval on the stated side;
+- with fewer than `FULL` replications nothing is decided while the `EARLY` interval contains the bound. For a normal
+  mean the true value is then on the other side of the bound with a probability of at most (1 - EARLY)/2 at each look
+  at the data, so of at most 1 % at two looks before the last, however they depend on each other (union bound).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from perhop import stats
+from perhop_studies import measures
+
+FULL = 10
+"""Number of replications from which every claim is decided."""
+
+EARLY = 0.99
+"""Confidence of the interval that decides with fewer."""
+
+REPRODUCED, NOT_REPRODUCED, UNDECIDED, REPORTED = "reproduced", "not reproduced", "undecided", "reported"
+VERDICTS = (REPRODUCED, NOT_REPRODUCED, UNDECIDED, REPORTED)
+
+
+Values = Sequence[float]
+"""By replication."""
+
+
+class Value(NamedTuple):
+    """Something measured, and what it is called."""
+
+    label: str
+    values: Values
+
+
+@dataclass(frozen=True)
+class Part:
+    """One condition; `holds` is None while undecided."""
+
+    name: str
+    interval: stats.Interval
+    holds: bool | None
+    distance: float | None = None
+    """Of the mean from the bound, positive on the side where the condition holds; None if no bound decides."""
+
+    def __str__(self) -> str:
+        word = {True: "holds", False: "fails", None: "open"}[self.holds]
+        low, high = self.interval.low, self.interval.high
+        span = "" if math.isnan(low) else f" [{number(low)}, {number(high)}]"
+        return f"{self.name}: {number(self.interval.mean)}{span} {word}"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a claim found: its parts, and what else a reader should know."""
+
+    parts: list[Part]
+    note: str = ""
+    table: list[dict[str, Any]] | None = None
+    """Rows of a claim of kind `report`: they are in `measured` in place of the parts."""
+    seeds: int = field(default=0)
+
+    @property
+    def verdict(self) -> str:
+        """The weakest of its parts; without conditions it is only reported."""
+        states = [part.holds for part in self.parts]
+        if not states:
+            return REPORTED
+        if False in states:
+            return NOT_REPRODUCED
+        return UNDECIDED if None in states else REPRODUCED
+
+    @property
+    def replications(self) -> int:
+        """As given, or the smallest number behind any part."""
+        return self.seeds or min((part.interval.n for part in self.parts), default=0)
+
+
+def number(x: float) -> str:
+    """Four significant digits, without an exponent if that is readable."""
+    if x == 0 or not math.isfinite(x):
+        return f"{x:g}"
+    return f"{x:.4g}" if abs(x) < 1e4 else f"{x:.0f}"
+
+
+def at_least(name: str, values: Iterable[float], bound: float) -> Part:
+    """The mean is `bound` or more."""
+    found, open_still = _estimate(values, bound)
+    return Part(f"{name} >= {bound:g}", found, None if open_still else found.mean >= bound, found.mean - bound)
+
+
+def at_most(name: str, values: Iterable[float], bound: float) -> Part:
+    """The mean is `bound` or less."""
+    found, open_still = _estimate(values, bound)
+    return Part(f"{name} <= {bound:g}", found, None if open_still else found.mean <= bound, bound - found.mean)
+
+
+def more_than(name: str, values: Iterable[float], bound: float) -> Part:
+    """The mean is above `bound`."""
+    found, open_still = _estimate(values, bound)
+    return Part(f"{name} > {bound:g}", found, None if open_still else found.mean > bound, found.mean - bound)
+
+
+def less_than(name: str, values: Iterable[float], bound: float) -> Part:
+    """The mean is below `bound`."""
+    found, open_still = _estimate(values, bound)
+    return Part(f"{name} < {bound:g}", found, None if open_still else found.mean < bound, bound - found.mean)
+
+
+def within(name: str, values: Iterable[float], band: tuple[float, float]) -> Part:
+    """The mean lies in the band, its ends included."""
+    low, high = band
+    found, open_still = _estimate(values, low, high)
+    inside = min(found.mean - low, high - found.mean)
+    return Part(f"{name} in [{low:g}, {high:g}]", found, None if open_still else inside >= 0, inside)
+
+
+def near(name: str, values: Iterable[float], tolerance: float) -> Part:
+    """The mean differs from 1 by no more than this."""
+    return within(name, values, (round(1 - tolerance, 12), round(1 + tolerance, 12)))
+
+
+def surely_above(name: str, values: Iterable[float], bound: float) -> Part:
+    """The whole interval is above `bound`."""
+    found, open_still = _estimate(values, bound)
+    return Part(f"{name} > {bound:g}", found, None if open_still else found.above(bound), found.mean - bound)
+
+
+def positive(name: str, values: Iterable[float]) -> Part:
+    """The whole interval is above zero."""
+    return surely_above(name, values, 0.0)
+
+
+def difference(a: Value, b: Value) -> Value:
+    """`a - b`, replication by replication."""
+    return Value(f"{a.label} - {b.label}", stats.differences(b.values, a.values))
+
+
+def greater(a: Value, b: Value) -> Part:
+    """`a > b`: the interval of the paired differences lies above zero."""
+    return positive(*difference(a, b))
+
+
+def surely_below(name: str, values: Iterable[float], bound: float) -> Part:
+    """The whole interval is below `bound`."""
+    found, open_still = _estimate(values, bound)
+    return Part(f"{name} < {bound:g}", found, None if open_still else found.below(bound), bound - found.mean)
+
+
+def not_below(a: Value, b: Value) -> Part:
+    """`a >= b` within the interval: that of the paired differences does not lie below zero."""
+    name, values = difference(a, b)
+    found, open_still = _estimate(values, 0.0)
+    holds = not (math.isnan(found.mean) or found.below(0.0))
+    return Part(f"{name}, not below 0", found, None if open_still else holds, found.mean)
+
+
+def median_at_least(name: str, values: Iterable[float], bound: float) -> Part:
+    """The median is `bound` or more."""
+    found, open_still = _median(values, bound)
+    return Part(f"median {name} >= {bound:g}", found, None if open_still else found.mean >= bound, found.mean - bound)
+
+
+def median_at_most(name: str, values: Iterable[float], bound: float) -> Part:
+    """The median is `bound` or less."""
+    found, open_still = _median(values, bound)
+    return Part(f"median {name} <= {bound:g}", found, None if open_still else found.mean <= bound, bound - found.mean)
+
+
+def most(name: str, parts: Sequence[Part], needed: int) -> Part:
+    """At least `needed` of the parts hold; the number that do is shown."""
+    held, failed = (sum(part.holds is state for part in parts) for state in (True, False))
+    found = stats.Interval(held, math.nan, math.nan, min(part.interval.n for part in parts))
+    holds = True if held >= needed else False if failed > len(parts) - needed else None
+    return Part(f"{name} >= {needed} of {len(parts)}", found, holds)
+
+
+def ordered(series: Mapping[str, Sequence[float]]) -> list[Part]:
+    """Each series above the next, paired."""
+    return [greater(a, b) for a, b in pairwise(Value(*one) for one in series.items())]
+
+
+def exact(name: str, value: float, *, holds: bool) -> Part:
+    """A number that does not depend on any draw."""
+    return Part(name, stats.Interval(value, value, value, 1), holds)
+
+
+def never_below(name: str, values: Sequence[float], bound: float) -> Part:
+    """Every single value is `bound` or more; the smallest is shown. Without a value nothing is decided."""
+    if not values:
+        return Part(f"smallest {name} >= {bound:g}", stats.Interval(math.nan, math.nan, math.nan, 0), None)
+    smallest = min(values)
+    found = stats.Interval(smallest, math.nan, math.nan, len(values))
+    return Part(f"smallest {name} >= {bound:g}", found, smallest >= bound)
+
+
+def _median(values: Iterable[float], bound: float) -> tuple[stats.Interval, bool]:
+    """As [`_estimate`], of the median: its interval is between two values, counted from both ends."""
+    listed = list(values)
+    found, early = measures.median(listed), measures.median(listed, EARLY)
+    return found, found.n < FULL and (math.isnan(early.low) or early.contains(bound))
+
+
+def _estimate(values: Iterable[float], *bounds: float) -> tuple[stats.Interval, bool]:
+    """The interval that is shown, and whether it is still open on which side of a bound the mean is."""
+    listed = list(values)
+    found, early = stats.interval(listed), stats.interval(listed, EARLY)
+    if found.n >= FULL or math.isnan(found.mean):
+        return found, False
+    return found, math.isnan(early.half) or any(map(early.contains, bounds))

@@ -1,0 +1,85 @@
+"""How the files of PAM and F-SAM are run, and what is read off their tables.
+
+| quantity          | unit    | is                                                          |
+|-------------------|---------|-------------------------------------------------------------|
+| `X.goodput`       | bit/s   | mean over the flows of traffic X                            |
+| `X.std`           | bit/s   | population standard deviation over the flows of X           |
+| `X.total`         | bit/s   | sum over the flows or transfers of X                        |
+| `X.throughput`    | bit/s   | mean over the flows of X, retransmissions and headers too   |
+| `X.transfer`      | bit/s   | mean over the transfers of X: size by completion time       |
+| `X.in`, `X.out`   | packets | green and other packets of X behind the marker              |
+| `in_bytes`        | B       | all green bytes behind the marker                           |
+| `cbs`             | B       | the marker's burst, where it has one                        |
+| `jain`            | -       | Jain's index over the goodput of all long-lived flows         |
+| `utilisation`     | -       | of the bottleneck                                           |
+| `forced`          | packets | chosen IN without tokens (PAM, F-SAM); only with a series   |
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from perhop_studies import measures
+from perhop_studies.quantities import Tables, each, groups, means, sums, total
+from perhop_studies.readings import Reading
+from perhop_studies.runs import Axis, Method, RunSet, Settings
+
+MARKERS = "conditioner.marker"
+TOKENS = ("pf-fig2", "pf-fig3")
+"""Run sets in whose files the marker's bucket is that of Fig. 2 and 3."""
+MARKER_HOP, BOTTLENECK = "E1 -> C", "C -> E2"
+
+AXES = {
+    MARKERS: Axis("marker"),
+    "traffic.bulk.flows": Axis("n", int),
+    "traffic.mice.loop": Axis("loop"),
+    "traffic.rogue.rate": Axis("rate", lambda text: int(text.removesuffix("Mbit/s")), "mbit_s"),
+}
+
+
+def stated(effective: Mapping[str, Any]) -> dict[str, float]:
+    """The marker's burst."""
+    marker = effective["conditioner"]["marker"]
+    return {"cbs": float(marker["cbs"].removesuffix("B"))} if "cbs" in marker else {}
+
+
+OF_TRAFFIC = {
+    "goodput": "goodput_mean_bit_s",
+    "std": "goodput_std_bit_s",
+    "total": "goodput_bit_s",
+    "transfer": "transfer_goodput_mean_bit_s",
+}
+
+
+def quantities(tables: Tables) -> dict[str, float]:
+    """All of the above but `cbs` from one replication."""
+    found = each(tables["traffic"], OF_TRAFFIC, by="traffic") | _marks(tables)
+    sent = means(tables["flows"], "throughput_bit_s", by="traffic")
+    found |= {f"{name}.throughput": sent.get(name, math.nan) for name in tables["traffic"]["traffic"]}
+    found["utilisation"] = total(tables["links"], "utilisation", where={"hop": BOTTLENECK})
+    if "series" in tables and len(tables["series"]["value"]):
+        forced = groups(tables["series"], "value", where={"quantity": "forced_out_packets"})
+        found["forced"] = forced[()][-1] if forced else math.nan
+    found["jain"] = measures.jain(float(x) for x in tables["flows"]["goodput_bit_s"])
+    return found
+
+
+def _marks(tables: Tables) -> dict[str, float]:
+    behind = {"hop": MARKER_HOP, "colour": lambda colour: colour != "unmarked"}
+    packets = sums(tables["summary"], "arrived_packets", by=("class", "colour"), where=behind)
+    found = {f"{name}.{mark}": 0.0 for name in tables["traffic"]["traffic"] for mark in ("in", "out")}
+    for (name, colour), n in packets.items():
+        mark = f"{name}.{'in' if colour == 'green' else 'out'}"
+        found[mark] = found.get(mark, 0.0) + n
+    return {**found, "in_bytes": sums(tables["summary"], "arrived_bytes", by="colour", where=behind)["green"]}
+
+
+def answer(reading: Reading, value: str, of: RunSet) -> Settings:
+    """What an answer lays over a run set, by group; what concerns TCP has no part in Fig. 3."""
+    stated = reading.settings(value, "tokens" if of.name in TOKENS else "load")
+    return {key: v for key, v in stated.items() if of.name != "pf-fig3" or not key.startswith("tcp.")}
+
+
+METHOD = Method(quantities, AXES, stated=stated)

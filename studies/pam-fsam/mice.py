@@ -1,0 +1,82 @@
+"""Fig. 6: short transfers and bulk flows ("the war between mice and elephants")."""
+
+from __future__ import annotations
+
+import math
+
+from perhop import stats
+from perhop_studies import Study
+from perhop_studies.bounds import Measured
+from perhop_studies.pam_fsam.terms import EVERY_N, FSAM, MARKERS, NAMES, PAM, TB, TSW, ratio
+from perhop_studies.samples import Samples
+from perhop_studies.verdict import Finding, Value, greater
+
+fig6 = Study("pf-fig6", title="Fig. 6: the short transfers", runs="pf-fig6")
+STUDIES = [fig6]
+
+LOOPS = ("open", "closed")
+OTHERS = (TB, TSW, PAM)
+FROM_TEN = tuple(n for n in EVERY_N if n >= 10)
+
+
+def _transfer(runs: Samples, marker: str, loop: str, n: int) -> list[float]:
+    return runs.values("mice.transfer", marker=marker, loop=loop, n=n)
+
+
+@fig6.claim("fsam-fastest")
+def fsam_beats_the_competition(runs: Samples, n: int) -> Finding:
+    """F-SAM beats the competition by a large margin (goodput of a transfer, bit/s)."""
+    parts = []
+    for loop in LOOPS:
+        ours = _transfer(runs, FSAM, loop, n)
+        parts += [greater(Value(f"{loop}: F-SAM", ours), Value(NAMES[m], _transfer(runs, m, loop, n))) for m in OTHERS]
+    return Finding(parts)
+
+
+@fig6.claim("fsam-by-a-margin")
+def by_a_large_margin(runs: Samples) -> Measured:
+    """The margin over the second marker."""
+    parts = []
+    for loop in LOOPS:
+        for n in FROM_TEN:
+            second = max(OTHERS, key=lambda m: stats.mean(_transfer(runs, m, loop, n)))
+            margin = ratio(_transfer(runs, FSAM, loop, n), _transfer(runs, second, loop, n))
+            parts.append(Value(f"{loop}, n = {n}: F-SAM/{NAMES[second]}", margin))
+    return Measured(parts)
+
+
+def _variation(runs: Samples, marker: str, loop: str) -> list[float]:
+    """Coefficient of variation over n, by replication."""
+    rows = zip(*(_transfer(runs, marker, loop, n) for n in EVERY_N), strict=True)
+    return [_coefficient(row) for row in rows]
+
+
+def _coefficient(row: tuple[float, ...]) -> float:
+    centre = stats.mean(row)
+    return math.sqrt(stats.mean((x - centre) ** 2 for x in row)) / centre
+
+
+@fig6.claim("fsam-constant-in-n")
+def mice_do_not_feel_the_elephants(runs: Samples) -> Measured:
+    """The bandwidth of the mice is almost constant in n, unlike with the other markers."""
+    parts = []
+    for loop in LOOPS:
+        variation = ratio(_variation(runs, FSAM, loop), _variation(runs, TB, loop))
+        parts.append(Value(f"{loop}: CV(F-SAM)/CV(TB)", variation))
+    return Measured(parts)
+
+
+@fig6.claim("total-bandwidth")
+def total_bandwidth_of_the_mice(runs: Samples) -> Finding:
+    """TB is better than PAM for short flows."""
+    rows = []
+    for loop in LOOPS:
+        for n in EVERY_N:
+            totals = {m: runs.values("mice.total", marker=m, loop=loop, n=n) for m in MARKERS}
+            row: dict[str, float | str] = {"loop": loop, "n": n}
+            row |= {f"{NAMES[m]}, kbit/s": stats.mean(values) / 1e3 for m, values in totals.items()}
+            row["TB - PAM, kbit/s"] = stats.paired(totals[PAM], totals[TB]).mean / 1e3
+            rows.append(row)
+    above = sum(float(row["TB - PAM, kbit/s"]) > 0 for row in rows)
+    seeds = len(_transfer(runs, TB, "open", EVERY_N[0]))
+    return Finding([], f"TB is above PAM at {above} of {len(rows)} points (published: above).", rows, seeds)

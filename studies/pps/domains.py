@@ -1,0 +1,99 @@
+"""Tables I and II: flows whose bottlenecks differ, and routers with several outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from perhop_studies import Study
+from perhop_studies.bounds import Measured
+from perhop_studies.criteria import Cell
+from perhop_studies.pps.terms import SCHEMES, Rates, Shares, mbit, ratio, settled
+from perhop_studies.samples import Samples
+from perhop_studies.verdict import Value
+
+tab1 = Study("pps-tab1", title="Table I: A, C and D share a bottleneck", runs="pps-tab1")
+tab2 = Study("pps-tab2", title="Table II: A and B share one, C and D another", runs="pps-tab2")
+STUDIES = [tab1, tab2]
+
+EXPECTED: dict[str, Rates] = {
+    "pps-tab1": {"A": 0.6, "B": 0.6, "C": 0.2, "D": 0.1},
+    "pps-tab2": {"A": 0.8, "B": 0.4, "C": 2 / 3, "D": 1 / 3},
+}
+PUBLISHED: dict[tuple[str, str], Rates] = {
+    ("pps-tab1", "sender"): {"A": 0.56, "B": 0.64, "C": 0.23, "D": 0.11},
+    ("pps-tab1", "receiver"): {"A": 0.55, "B": 0.65, "C": 0.23, "D": 0.12},
+    ("pps-tab2", "sender"): {"A": 0.74, "B": 0.45, "C": 0.69, "D": 0.36},
+    ("pps-tab2", "receiver"): {"A": 0.74, "B": 0.45, "C": 0.68, "D": 0.37},
+}
+FIRST, SECOND = 1.2, {"pps-tab1": 0.9, "pps-tab2": 1.8}
+"""Rates of (S4, S6) and of (S7, S9), Mbit/s."""
+FULL = 0.97
+
+
+def errors_and_schemes(study: Study) -> Callable[..., Measured]:
+    """Near the expected rates, the first bottleneck full, both schemes the same."""
+
+    def claim(runs: Samples, scheme: str, size: int) -> Measured:
+        """Measured rates are near the expected ones, in both schemes."""
+        found = runs.at(size=size)
+        expected = EXPECTED[study.id]
+        sender, receiver = (Shares.of(found.at(scheme=s), expected) for s in SCHEMES)
+        mine = sender if scheme == "sender" else receiver
+        parts = [*mine.each(), Value("mean |x/e-1|", mine.error)]
+        parts.append(Value("A+B", mine.total("A", "B")))
+        parts += [Value(f"{f}: sender/receiver", ratio(sender.x(f), receiver.x(f))) for f in expected]
+        return Measured(parts, settled(found.at(scheme=scheme), expected))
+
+    return claim
+
+
+def as_published(study: Study) -> Callable[..., Measured]:
+    """Near the printed cells."""
+
+    def claim(runs: Samples, scheme: str, size: int) -> Measured:
+        """The printed rates."""
+        printed = Shares.of(runs.at(scheme=scheme, size=size), PUBLISHED[study.id, scheme])
+        return Measured(printed.each("x/published"))
+
+    return claim
+
+
+for _study in STUDIES:
+    _study.claim("errors-and-schemes")(errors_and_schemes(_study))
+    _study.claim("as-published")(as_published(_study))
+
+
+@tab1.claim("ratios")
+def b_has_what_a_leaves(runs: Samples, **at: Any) -> Measured:
+    """A, C and D divide (S7, S9) by 6:2:1; B obtains the remaining 0.6 Mb/s of (S4, S6)."""
+    found = Shares.of(runs.at(**at), EXPECTED["pps-tab1"])
+    return Measured(
+        [
+            *(Value(f"x {flow}", found.x(flow)) for flow in "AB"),
+            Value("A+C+D", found.total("A", "C", "D")),
+            Value("A:C", found.ratio("A", "C")),
+            Value("C:D", found.ratio("C", "D")),
+        ]
+    )
+
+
+@tab2.claim("ratios")
+def a_is_limited_where_b_is(runs: Samples, **at: Any) -> Measured:
+    """A and B divide (S4, S6) by 2:1; C and D share what A leaves of (S7, S9) by 2:1."""
+    found = Shares.of(runs.at(**at), EXPECTED["pps-tab2"])
+    return Measured(
+        [
+            Value("A:B", found.ratio("A", "B")),
+            Value("C:D", found.ratio("C", "D")),
+            Value("A+C+D", found.total("A", "C", "D")),
+        ]
+    )
+
+
+def cell(runs: Samples, printed: Cell) -> list[float]:
+    """Rate of a flow (row) in a scheme (column)."""
+    return mbit(runs.values(f"{printed.row}.throughput", scheme=printed.column))
+
+
+CELLS = {study.id: cell for study in STUDIES}

@@ -1,0 +1,219 @@
+"""Shares at one bottleneck: one hop (Fig. 4), several (Fig. 6), unused capacity (Fig. 7), width of a tag, exponent."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+from perhop import stats
+from perhop_studies import Study, measures
+from perhop_studies.bounds import Measured
+from perhop_studies.pps.terms import SCHEMES, Rates, Shares, ratio, settled
+from perhop_studies.samples import Samples
+from perhop_studies.verdict import Finding, Part, Value, at_least, greater, most, near, never_below, not_below
+
+fig4 = Study("pps-fig4", title="Fig. 4: one hop, 30 flows", runs="pps-fig4")
+fig6 = Study("pps-fig6", title="Fig. 6: several hops, 20 flows", runs="pps-fig6")
+fig7 = Study("pps-fig7", title="Fig. 7: flows that do not use their share", runs="pps-fig7")
+bits = Study(
+    "pps-bits",
+    title="Section III-J: width of a tag",
+    runs=("pps-fig4", "pps-fig6", "pps-bits-widths", "pps-bits-sender", "pps-bits-receiver"),
+)
+exponent = Study("pps-n", title="Section II-C: exponent of TRED", runs=("pps-fig4", "pps-fig6", "pps-n"))
+STUDIES = [fig4, fig6, fig7, bits, exponent]
+
+FIG4: Rates = {f"f{i}": 0.01 * i for i in range(1, 31)}
+FIG6: Rates = {f"{group}{i}": rate * i for group, rate in (("A", 0.02), ("B", 0.01)) for i in range(1, 11)}
+FIG7: Rates = {f"{group}{i}": rate * i for group, rate in (("A", 0.06), ("B", 0.03)) for i in range(1, 6)}
+"""What flows 1 to 5 of each group expect; the others send 0.03 Mbit/s."""
+LIMITED = [f"{group}{i}" for group in "AB" for i in range(6, 11)]
+CHAIN: Rates = {f"f{i}": 0.02 * i for i in range(1, 11)}
+
+SETUPS: dict[str, Rates] = {"pps-fig4": FIG4, "pps-fig6": FIG6}
+LINKS = {"pps-fig4": "P - Q", "pps-fig6": "P3 - P4"}
+
+WIDTHS = (4, 6, 8, 10, 13, 17, "real")
+PUBLISHED_WIDTH, HOPS = 8, (2, 4, 6, 8)
+EXPONENTS = (1, 2, 3, 4, 6)
+PUBLISHED_EXPONENT = 3
+
+
+def full(runs: Samples, link: str) -> Value:
+    """The bottleneck is nearly always sending."""
+    return Value("utilisation", runs.values(f"{link}.utilisation"))
+
+
+def through_origin(shares: Shares) -> tuple[list[float], list[float]]:
+    """Slope in Mbit/s per 100 tickets/s and R^2 of x = b i, by replication."""
+    tickets = list(range(1, len(shares.expected) + 1))
+    fits = [measures.through_origin(tickets, row) for row in shares.rows]
+    return [b for b, _ in fits], [r2 for _, r2 in fits]
+
+
+@fig4.claim("full-and-fair")
+def throughput_is_in_proportion(runs: Samples, **at: Any) -> Measured:
+    """The achieved throughput is proportional to the tickets/s given to each flow; utilisation is 99 %."""
+    found = runs.at(**at)
+    parts = [full(found, "P - Q"), Value("jain(y)", Shares.of(found, FIG4).jain)]
+    return Measured(parts, settled(found, FIG4))
+
+
+@fig4.claim("fair-amount")
+def closely(runs: Samples, **at: Any) -> Measured:
+    """The same, more closely."""
+    return Measured([Value("jain(y)", Shares.of(runs.at(**at), FIG4).jain)])
+
+
+@fig4.claim("on-a-line")
+def on_a_line_through_the_origin(runs: Samples, **at: Any) -> Measured:
+    """Throughput over tickets/s is a line."""
+    slopes, fits = through_origin(Shares.of(runs.at(**at), FIG4))
+    return Measured([Value("R^2", fits), Value("Mb/s per 100 t/s", slopes)])
+
+
+@fig4.claim("each-flow")
+def every_flow_has_its_share(runs: Samples, **at: Any) -> Finding:
+    """So it is for nearly every flow, and in order."""
+    shares = Shares.of(runs.at(**at), FIG4)
+    ranked = shares.by_row(lambda row: measures.spearman(row, range(len(row))))
+    flows = [near(f"x/e {flow}", shares.y(flow), 0.20) for flow in FIG4]
+    outside = ", ".join(f"{part.name.split()[1]} {part.interval.mean:.2f}" for part in flows if part.holds is False)
+    note = f"Outside: {outside}." if outside else ""
+    return Finding([most("flows with |y-1| <= 0.20", flows, 27), at_least("spearman", ranked, 0.98)], note)
+
+
+@fig4.claim("schemes-agree")
+def both_schemes_agree(runs: Samples, size: int) -> Measured:
+    """We expect their results to be similar."""
+    sender, receiver = (Shares.of(runs.at(scheme=s, size=size), FIG4).rows for s in SCHEMES)
+    alike = [measures.correlation(a, b) for a, b in zip(sender, receiver, strict=True)]
+    return Measured([Value("corr(sender, receiver)", alike)])
+
+
+def pairs(shares: Shares, flows: int) -> list[list[float]]:
+    """x_Ai/x_Bi of each pair, a row a replication."""
+    return [list(row) for row in zip(*(shares.ratio(f"A{i}", f"B{i}") for i in range(1, flows + 1)), strict=True)]
+
+
+def in_order(shares: Shares, group: str, flows: int) -> list[float]:
+    """Rank correlation of a group's rates with its tickets, by replication."""
+    rates = zip(*(shares.x(f"{group}{i}") for i in range(1, flows + 1)), strict=True)
+    return [measures.spearman(row, range(flows)) for row in rates]
+
+
+@fig6.claim("shares")
+def a_has_twice_what_b_has(runs: Samples, **at: Any) -> Measured:
+    """A_i obtains twice the bandwidth of B_i; within a group it is proportional to tickets; utilisation is 99 %."""
+    found = runs.at(**at)
+    shares = Shares.of(found, FIG6)
+    ratios = pairs(shares, 10)
+    parts = [full(found, "P3 - P4"), Value("jain(y)", shares.jain)]
+    parts.append(Value("mean A_i/B_i", [stats.mean(row) for row in ratios]))
+    parts += [Value(f"A{i}/B{i}", [row[i - 1] for row in ratios]) for i in range(1, 11)]
+    parts += [Value(f"spearman {group}", in_order(shares, group, 10)) for group in "AB"]
+    return Measured(parts, settled(found, FIG6))
+
+
+@fig7.claim("unused-capacity")
+def the_excess_is_divided_in_proportion(runs: Samples, **at: Any) -> Measured:
+    """Flows 6 to 10 obtain 0.03 Mb/s each, flows 1 to 5 divide the excess in proportion; utilisation is 99 %."""
+    found = runs.at(**at)
+    shares = Shares.of(found, FIG7)
+    limited = Shares.of(found, dict.fromkeys(LIMITED, 0.03))
+    parts = [Value(f"x {flow}", limited.x(flow)) for flow in LIMITED]
+    parts += [Value("jain(y) of the others", shares.jain), full(found, "P3 - P4")]
+    parts.append(Value("mean A_i/B_i", [stats.mean(row) for row in pairs(shares, 5)]))
+    return Measured(parts, settled(found, FIG7))
+
+
+@fig7.claim("saturations")
+def rich_flows_saturate_their_tags(runs: Samples, **at: Any) -> Finding:
+    """Tags cut at 255."""
+    found = runs.at(**at)
+    cut, made = found.values("saturated"), found.values("tagged")
+    row = {"saturated tags": stats.mean(cut), "of tags": stats.mean(made), "share": stats.mean(ratio(cut, made))}
+    return Finding([], "", [row], seeds=len(cut))
+
+
+def jain_at_width(runs: Samples, setup: str, width: int | str, **at: Any) -> list[float]:
+    """jain(y) of Fig. 4 or 6 with tags of a width; 8 bits are those figures' own runs."""
+    own = width == PUBLISHED_WIDTH
+    found = runs.of(setup).at(**at) if own else runs.of("pps-bits-widths").at(setup=setup, bits=width, **at)
+    return Shares.of(found, SETUPS[setup]).jain
+
+
+def jain_of_chain(runs: Samples, hops: int, **at: Any) -> list[float]:
+    """jain(y) after this many hops with an exchange rate of 1."""
+    return Shares.of(runs.at(chain=hops, **at), CHAIN).jain
+
+
+@bits.claim("width")
+def more_bits_finer_shares(runs: Samples, **at: Any) -> Measured:
+    """More bits, finer differentiation; what is needed depends on exchange rates, not on the number of hops."""
+    parts: list[Value | Part] = []
+    for setup in SETUPS:
+        found = [Value(f"{width} bits", jain_at_width(runs, setup, width, **at)) for width in WIDTHS]
+        parts += [not_below(b._replace(label=f"{setup}: jain(y), {b.label}"), a) for a, b in pairwise(found)]
+    lost = stats.differences(jain_of_chain(runs, 8, **at), jain_of_chain(runs, 2, **at))
+    parts.append(Value("jain(y) lost from 2 to 8 hops", lost))
+    cut, uncut = (runs.values("saturated", chain=chain, **at) for chain in ("exchange", "exchange-real"))
+    return Measured([*parts, never_below("saturations, 8 bits", cut, 1), Value("saturations, real tags", uncut)])
+
+
+@bits.claim("width-as-said")
+def from_four_bits_up(runs: Samples, **at: Any) -> Measured:
+    """Eight bits are finer than four; beyond eight little changes, and hops cost nothing."""
+    parts = []
+    for setup in SETUPS:
+        four, own = (jain_at_width(runs, setup, width, **at) for width in (4, PUBLISHED_WIDTH))
+        parts.append(Value(f"{setup}: jain(y), 8 bits - 4", stats.differences(four, own)))
+        for width in WIDTHS[WIDTHS.index(PUBLISHED_WIDTH) + 1 :]:
+            finer = jain_at_width(runs, setup, width, **at)
+            parts.append(Value(f"{setup}: jain(y), {width} bits - 8", stats.differences(own, finer)))
+    lost = stats.differences(jain_of_chain(runs, 8, **at), jain_of_chain(runs, 2, **at))
+    return Measured([*parts, Value("jain(y) lost from 2 to 8 hops", lost)])
+
+
+def at_exponent(runs: Samples, setup: str, n: int, **at: Any) -> Samples:
+    """The sender-based runs of Fig. 4 or 6 with an exponent; 3 are those figures' own."""
+    if n == PUBLISHED_EXPONENT:
+        return runs.of(setup).at(scheme="sender", **at)
+    return runs.of("pps-n").at(setup=setup, n=n, **at)
+
+
+def _jain_at(runs: Samples, setup: str, n: int, **at: Any) -> list[float]:
+    return Shares.of(at_exponent(runs, setup, n, **at), SETUPS[setup]).jain
+
+
+@exponent.claim("three-above-one")
+def a_small_exponent_penalises_too_little(runs: Samples, size: int) -> Finding:
+    """For small n TRED fails to penalise those above their share sufficiently."""
+    parts = []
+    for setup in SETUPS:
+        three, one = (_jain_at(runs, setup, n, size=size) for n in (3, 1))
+        parts.append(greater(Value(f"{setup}: jain(y), n = 3", three), Value("n = 1", one)))
+    return Finding(parts)
+
+
+@exponent.claim("large-n")
+def a_large_exponent_reacts_too_much(runs: Samples, size: int) -> Finding:
+    """For large n unnecessary drops and some unpredictable effects."""
+    rows: list[dict[str, Any]] = []
+    for setup, link in LINKS.items():
+        for n in EXPONENTS:
+            found = at_exponent(runs, setup, n, size=size)
+            shares = Shares.of(found, SETUPS[setup])
+            rows.append(
+                {
+                    "set-up": setup,
+                    "n": n,
+                    "jain(y)": stats.mean(shares.jain),
+                    "mean |y-1|": stats.mean(shares.error),
+                    "utilisation": stats.mean(found.values(f"{link}.utilisation")),
+                    "drop ratio": stats.mean(found.values(f"{link}.drops")),
+                    "std of AvgQLen, packets": stats.mean(found.values(f"{link}.queue_deviation")),
+                }
+            )
+    seeds = len(_jain_at(runs, "pps-fig4", PUBLISHED_EXPONENT, size=size))
+    return Finding([], "", rows, seeds=seeds)

@@ -1,0 +1,118 @@
+"""The worked example of Fig. 1, and what happens on it when a flow comes (Fig. 8) or tickets change (Fig. 9)."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from perhop import stats
+from perhop_studies import Study
+from perhop_studies.bounds import Measured
+from perhop_studies.pps.terms import Rates, Shares, mbit, settled
+from perhop_studies.samples import Samples
+from perhop_studies.verdict import Part, Value, greater
+
+ex1 = Study("pps-ex1", title="Fig. 1: three flows, three currencies", runs=("pps-ex1", "pps-ex1-limited"))
+fig8 = Study("pps-fig8", title="Fig. 8: A comes at 100 s", runs="pps-fig8")
+fig9 = Study("pps-fig9", title="Fig. 9: tickets change at 100 s", runs="pps-fig9")
+STUDIES = [ex1, fig8, fig9]
+
+EX1: dict[str, Rates] = {
+    "all": {"A": 0.5, "B": 0.25, "C": 0.25},
+    "silent": {"A": 0.75, "C": 0.25},
+    "limited": {"A": 0.56, "B": 0.16, "C": 0.28},
+}
+"""Expected rates by case: all active, B silent, B limited to 0.16 Mbit/s."""
+
+FIG8: tuple[Rates, Rates] = ({"B": 0.75, "C": 0.25}, {"A": 0.5, "B": 0.25, "C": 0.25})
+FIG9: tuple[Rates, Rates] = ({"A": 0.5, "B": 0.25, "C": 0.25}, {"A": 0.3, "B": 0.45, "C": 0.25})
+"""Before and after the change."""
+
+CHANGE, END = 100, 200
+AVERAGED, HELD, NEAR = 10, 20, 0.2
+"""Convergence: the mean of the last 10 s stays within 20 % for 20 s."""
+
+
+@ex1.claim("shares")
+def each_gets_its_share(runs: Samples, scheme: str, size: int) -> Measured:
+    """0.5, 0.25 and 0.25 Mb/s; without B 0.75 and 0.25; with B at 0.16 Mb/s, 0.56 and 0.28."""
+    found = {case: runs.at(scheme=scheme, size=size, case=case) for case in EX1}
+    shares = {case: Shares.of(found[case], e) for case, e in EX1.items()}
+    all_active, limited = shares["all"], shares["limited"]
+    parts: list[Value | Part] = [part for case, s in shares.items() for part in s.each(f"{case}: x/e")]
+    parts += [greater(Value("all: A", all_active.x("A")), Value(other, all_active.x(other))) for other in ("B", "C")]
+    parts += [
+        Value("all: B/C", all_active.ratio("B", "C")),
+        Value("limited: B/0.16", limited.y("B")),
+        Value("limited: A/C", limited.ratio("A", "C")),
+    ]
+    return Measured(parts, " ".join(f"{case}: {settled(found[case], e)}" for case, e in EX1.items()))
+
+
+class Span(NamedTuple):
+    """From one second to another."""
+
+    first: int
+    last: int
+
+
+def over(runs: Samples, flow: str, span: Span) -> list[float]:
+    """Mean rate of a flow between two seconds, Mbit/s."""
+    seconds = [mbit(runs.values(f"{flow}@{t}")) for t in range(span.first + 1, span.last + 1)]
+    return [stats.mean(values) for values in zip(*seconds, strict=True)]
+
+
+def shares_over(runs: Samples, expected: Rates, span: Span) -> Shares:
+    """The flows' shares between two seconds."""
+    columns = [over(runs, flow, span) for flow in expected]
+    return Shares(expected, [list(row) for row in zip(*columns, strict=True)])
+
+
+def convergence(runs: Samples, flow: str, share: float) -> list[float]:
+    """Seconds after the change until a flow has its new share, by replication; infinite if it never has."""
+    bins = zip(*(mbit(runs.values(f"{flow}@{t}")) for t in range(1, END + 1)), strict=True)
+    return [settles(list(seconds), share) for seconds in bins]
+
+
+def settles(seconds: list[float], share: float) -> float:
+    """As `convergence`, of one replication's seconds."""
+
+    def close(t: int) -> bool:
+        return abs(stats.mean(seconds[t - AVERAGED : t]) / share - 1) <= NEAR
+
+    for t in range(CHANGE, END - HELD + 1):
+        if all(close(later) for later in range(t, t + HELD + 1)):
+            return t - CHANGE
+    return math.inf
+
+
+def _fig8_convergence(runs: Samples) -> list[float]:
+    return convergence(runs, "A", FIG8[1]["A"])
+
+
+@fig8.claim("shares-and-convergence")
+def quickly_in_proportion_again(runs: Samples, scheme: str, size: int) -> Measured:
+    """B and C obtain 0.75 and 0.25 Mb/s; after A starts they quickly converge to 0.5, 0.25 and 0.25."""
+    found = runs.at(scheme=scheme, size=size)
+    before, after = shares_over(found, FIG8[0], Span(20, 95)), shares_over(found, FIG8[1], Span(120, 195))
+    parts = [Value("20-95 s: B/C", before.ratio("B", "C"))]
+    parts += before.each("20-95 s: x/e") + after.each("120-195 s: x/e")
+    return Measured([*parts, Value("convergence of A, s", _fig8_convergence(found))])
+
+
+@fig8.claim("convergence-amount")
+def within_a_few_seconds(runs: Samples, scheme: str, size: int) -> Measured:
+    """Quickly."""
+    return Measured([Value("convergence of A, s", _fig8_convergence(runs.at(scheme=scheme, size=size)))])
+
+
+@fig9.claim("shares-and-convergence")
+def tickets_move_bandwidth(runs: Samples, scheme: str, size: int) -> Measured:
+    """A goes from 0.5 to 0.3 Mb/s and B from 0.25 to 0.45; C does not change."""
+    found = runs.at(scheme=scheme, size=size)
+    before, after = shares_over(found, FIG9[0], Span(30, 95)), shares_over(found, FIG9[1], Span(130, 195))
+    parts = before.each("30-95 s: x/e") + after.each("130-195 s: x/e")
+    unmoved = [x / y for x, y in zip(after.x("C"), before.x("C"), strict=True)]
+    parts.append(Value("C after/before", unmoved))
+    parts += [Value(f"convergence of {f}, s", convergence(found, f, FIG9[1][f])) for f in ("A", "B")]
+    return Measured(parts)
