@@ -77,9 +77,8 @@ def _marks(tables: Tables) -> dict[str, float]:
 
 
 def answer(reading: Reading, value: str, of: RunSet) -> Settings:
-    """What an answer lays over a run set, by group; what concerns TCP has no part in Fig. 3."""
-    stated = reading.settings(value, "tokens" if of.name in TOKENS else "load")
-    return {key: v for key, v in stated.items() if of.name != "pf-fig3" or not key.startswith("tcp.")}
+    """What an answer lays over a run set: for all, for its group, for it alone."""
+    return {**reading.settings(value, "tokens" if of.name in TOKENS else "load"), **reading.settings(value, of.name)}
 
 
 METHOD = Method(quantities, AXES, stated=stated)
