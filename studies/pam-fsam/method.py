@@ -118,4 +118,13 @@ def wire_bytes(samples: list[Sample]) -> list[Sample]:
     return changed
 
 
+def wire_bytes(samples: list[Sample]) -> list[Sample]:
+    """Throughput read as all bytes that arrive (a10)."""
+    return [replace(one, values={**one.values, **_arrived(one.values)}) for one in samples]
+
+
+def _arrived(values: Mapping[str, float]) -> dict[str, float]:
+    return {k.replace(".throughput", ".goodput"): v for k, v in values.items() if k.endswith(".throughput")}
+
+
 METHOD = Method(quantities, AXES, stated=stated)
