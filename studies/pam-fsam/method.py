@@ -97,8 +97,6 @@ def shared(marks: Mapping[str, float]) -> dict[str, float]:
     f = {name: n / (n + marks[f"{name}.out"]) for name, n in ins.items()}
     found = {f"{name}.f": x for name, x in f.items()}
     found |= {f"{name}.share": n / sum(ins.values()) for name, n in ins.items()}
-        f"{name}.share": n / sum(ins.values()) for name, n in ins.items()
-    }
     for of, row in (("in", [*ins.values()]), ("f", [*f.values()])):
         found |= {f"jain.{of}": measures.jain(row), f"spread.{of}": max(row) / min(row) if min(row) > 0 else math.inf}
     return {**found, "deviation.f": max(abs(x / stats.mean(f.values()) - 1) for x in f.values())}
@@ -107,15 +105,6 @@ def shared(marks: Mapping[str, float]) -> dict[str, float]:
 def answer(reading: Reading, value: str, of: RunSet) -> Settings:
     """What an answer lays over a run set: for all, for its group, for it alone."""
     return {**reading.settings(value, "tokens" if of.name in TOKENS else "load"), **reading.settings(value, of.name)}
-
-
-def wire_bytes(samples: list[Sample]) -> list[Sample]:
-    """Throughput read as all bytes that arrive (a10), where a mean over flows is asked for."""
-    changed = []
-    for s in samples:
-        new = {k.replace(".throughput", ".goodput"): v for k, v in s.values.items() if k.endswith(".throughput")}
-        changed.append(replace(s, values={**s.values, **new}))
-    return changed
 
 
 def wire_bytes(samples: list[Sample]) -> list[Sample]:
