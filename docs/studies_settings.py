@@ -11,13 +11,13 @@ $ python docs/studies_settings.py reproduction/results.json 2
 
 from __future__ import annotations
 
-import json
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
 from perhop_studies import score
 from perhop_studies.papers import PAPERS, paper
+from perhop_studies.records import read
 from perhop_studies.score import Score
 from perhop_studies.settings import ERA, FROZEN, KINDEST
 
@@ -28,15 +28,15 @@ SEEDS = (2, 3)
 
 def main(results: Path, seed: int = 1) -> None:
     """Updates the file of each paper of which every study was run."""
-    records = json.loads(results.read_text(encoding="utf-8"))
+    records = read(results)
     date = datetime.fromtimestamp(results.stat().st_mtime, UTC).strftime("%Y-%m-%d")
     for name in PAPERS:
         found, path = paper(name), kept(name, seed)
         scores = score.read(path)
         ids = {study.id for study in found.studies}
         for setting in found.settings():
-            mine = [r for r in records if r["study"] in ids and r["setting"] == setting]
-            if {r["study"] for r in mine} == ids:
+            mine = [r for r in records if r.study in ids and r.setting == setting]
+            if {r.study for r in mine} == ids:
                 scores[setting] = score.of(mine, found.criteria().cells, date)
         if scores:
             path.write_text(score.text(name, scores), encoding="utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ from perhop_studies.maps.drawing import draw
 from perhop_studies.maps.grid import newest, read
 from perhop_studies.outcome import Outcome
 from perhop_studies.readings import Readings
-from perhop_studies.records import Record, counts, overall
+from perhop_studies.records import Estimate, Record, counts, overall
 from perhop_studies.samples import Samples
 from perhop_studies.score import Score
 from perhop_studies.settings import Answer, Setting
@@ -56,8 +57,8 @@ class Section:
 
     def held(self, kind: str) -> tuple[int, int]:
         """Claims of a kind that are reproduced, and their total."""
-        listed = [r for r in self.records if r["kind"] == kind]
-        return sum(r["verdict"] == "reproduced" for r in listed), len(listed)
+        listed = [r for r in self.records if r.kind == kind]
+        return sum(r.verdict == "reproduced" for r in listed), len(listed)
 
 
 class Mapped(NamedTuple):
@@ -100,7 +101,7 @@ class Entry:
     @property
     def told_apart(self) -> list[tuple[str, int, int]]:
         """By rival: its name, the hard claims about the mechanism that hold, and how many hold for the rival too."""
-        held = [r["rivals"] or {} for r in self.outcome.records if r["verdict"] == REPRODUCED and r["kind"] == "hard"]
+        held = [r.rivals or {} for r in self.outcome.records if r.verdict == REPRODUCED and r.kind == "hard"]
         names = dict.fromkeys(name for found in held for name in found)
         return [(n, sum(n in f for f in held), sum(f.get(n) == REPRODUCED for f in held)) for n in names]
 
@@ -139,7 +140,7 @@ class Entry:
 
     def why(self, entry: Record) -> str:
         """What a reader should know beside a record."""
-        return why(next(c for c in self.outcome.criteria.of(entry["study"]) if c.claim == entry["claim"]), entry)
+        return why(next(c for c in self.outcome.criteria.of(entry.study) if c.claim == entry.claim), entry)
 
     @property
     def studies(self) -> tuple[int, int]:
@@ -220,21 +221,21 @@ def squares(entry: Entry, rows: Iterable[Tried]) -> dict[str, list[Square]]:
     ]
     found: dict[str, list[Square]] = {}
     for r in entry.outcome.records:
-        if r["kind"] == "hard":
-            where = [name for name, failed in others if f"{r['study']}/{r['claim']}" not in failed]
-            found.setdefault(r["study"], []).append(_square(r, where))
+        if r.kind == "hard":
+            where = [name for name, failed in others if r.name not in failed]
+            found.setdefault(r.study, []).append(_square(r, where))
     return found
 
 
 def _square(entry: Record, where: list[str]) -> Square:
-    text = f"{entry['study']}: {entry['criterion']}"
-    if entry["verdict"] == REPRODUCED:
-        return Square(entry["claim"], "held", f"{text} (holds)")
-    if entry["verdict"] == UNDECIDED:
-        return Square(entry["claim"], "open", f"{text} (undecided)")
+    text = f"{entry.study}: {entry.criterion}"
+    if entry.verdict == REPRODUCED:
+        return Square(entry.claim, "held", f"{text} (holds)")
+    if entry.verdict == UNDECIDED:
+        return Square(entry.claim, "open", f"{text} (undecided)")
     if where:
-        return Square(entry["claim"], "elsewhere", f"{text} (holds in {', '.join(where)})")
-    return Square(entry["claim"], "nowhere", f"{text} (does not hold)")
+        return Square(entry.claim, "elsewhere", f"{text} (holds in {', '.join(where)})")
+    return Square(entry.claim, "nowhere", f"{text} (does not hold)")
 
 
 def tried(entries: Iterable[Entry]) -> list[Tried]:
@@ -258,9 +259,9 @@ def _sections(outcome: Outcome, figures: Path, say: Callable[[str], None]) -> li
         cells = outcome.criteria.table(study.id)
         pictures = outcome.paper.pictures(study.id, outcome.looks.everywhere(study), cells)
         _save(pictures, figures)
-        mine = [r for r in outcome.records if r["study"] == study.id]
+        mine = [r for r in outcome.records if r.study == study.id]
         is_cell = {cell.criterion.claim for cell in cells}
-        claims = [r for r in mine if r["claim"] not in is_cell]
+        claims = [r for r in mine if r.claim not in is_cell]
         found.append(Section(study, pictures, claims, _table(cells, mine), _scenarios(outcome, study)))
     return found
 
@@ -283,7 +284,7 @@ def _save(pictures: Iterable[Picture], figures: Path) -> None:
 
 def _table(cells: list[Cell], records: list[Record]) -> list[tuple[str, list[tuple[str, Record]]]]:
     """Rows of a printed table: name, and (column, record) for each cell."""
-    by_claim = {r["claim"]: r for r in records}
+    by_claim = {r.claim: r for r in records}
     rows: dict[str, list[tuple[str, Record]]] = {}
     for cell in cells:
         rows.setdefault(cell.row, []).append((cell.heading, by_claim[cell.criterion.claim]))
@@ -325,7 +326,7 @@ def _column(axis: str, values: list[Any]) -> str:
 
 def _render(template: str, **context: Any) -> str:
     environment = pages.environment("perhop_studies")
-    environment.filters |= {"show": show, "both": both, "chip": _chip}
+    environment.filters |= {"show": show, "span": span, "chip": _chip}
     shared = {"verdicts": VERDICTS, "marks": MARKS, "classes": CLASSES, "squares": squares, "changes": referee.CHANGES}
     return environment.get_template(template).render(**shared, **context)
 
@@ -334,37 +335,27 @@ def _chip(verdict: str) -> str:
     return CLASSES.get(verdict, "yes")
 
 
-def show(value: Any) -> str:
+def show(value: object) -> str:
     """A measured or published value as text."""
     if value is None:
         return NOTHING
-    if isinstance(value, bool | str):
-        return str(value)
-    if isinstance(value, int | float):
-        return number(float(value))
     if isinstance(value, list):
-        return ", ".join(show(item) for item in value)
-    return ", ".join(f"{key} {show(item)}" for key, item in value.items())
-
-
-def both(entry: Record) -> list[tuple[str, str]]:
-    """The measured values with their intervals, one pair per condition."""
-    measured, spans = entry["measured"], entry["ci95"]
-    if not isinstance(measured, list):
-        measured, spans = [measured], [spans]
-    return [(show(value), _span(found)) for value, found in zip(measured, spans or [None] * len(measured), strict=True)]
+        return ", ".join(map(show, value))
+    return str(value) if isinstance(value, bool | str) else number(float(str(value)))
 
 
 def why(criterion: Criterion, entry: Record) -> str:
     """Its text beside the criterion, with what was measured in the places `{0}`, `{1}` ..."""
-    return criterion.why.format(*map(_estimate, entry["measured"], entry["ci95"]))
+    return criterion.why.format(*map(_estimate, entry.estimates))
 
 
-def _estimate(mean: float, span: list[float] | None) -> str:
+def _estimate(found: Estimate) -> str:
     """`0.59 ±0.06`; a value that hardly varies by itself."""
-    low, high = span or [mean, mean]
+    mean = math.nan if found.mean is None else found.mean
+    low, high = found.span or (mean, mean)
     return str(stats.Interval(mean, low, high, 2)) if high - low > FLAT * abs(mean) else show(round(mean, 3))
 
 
-def _span(found: list[float] | None) -> str:
-    return "" if found is None else f"[{number(found[0])}, {number(found[1])}]"
+def span(found: Estimate) -> str:
+    """Its interval as text."""
+    return "" if found.span is None else f"[{number(found.span[0])}, {number(found.span[1])}]"

@@ -17,7 +17,7 @@ from perhop_studies.criteria import Criterion
 from perhop_studies.map import run as map_all
 from perhop_studies.outcome import Outcome
 from perhop_studies.papers import ASKED, PAPERS, TRIALS, paper
-from perhop_studies.records import Record, cell_record, counts, overall, record, write
+from perhop_studies.records import Record, Refereed, cell_record, counts, overall, record, write
 from perhop_studies.referee import Referee
 from perhop_studies.runs import Budget, Job
 from perhop_studies.sequential import Looks
@@ -133,7 +133,7 @@ def _all(studies: list[tuple[Paper, Study]], options: Options) -> int:
     page = report.write(outcomes, options.out, say)
     _summary(outcomes, time.monotonic() - began)
     print(f"\nreport  {page}\nresults {options.out / 'results.json'}")
-    failed = any(r["kind"] == "hard" and r["verdict"] == "not reproduced" for r in records)
+    failed = any(r.kind == "hard" and r.verdict == "not reproduced" for r in records)
     return FAILED if options.strict and failed else FINE
 
 
@@ -150,7 +150,7 @@ def run(found: Paper, studies: list[Study], budget: Budget, setting: Setting, ag
         for claim, verdicts in rivals.simulated(found, sets, claims, budget, _progress).items():
             told.setdefault(claim, {}).update(verdicts)
     records = [
-        {**entry, "setting": setting.name, "rivals": told.get((entry["study"], entry["claim"]))}
+        replace(entry, setting=setting.name, rivals=told.get((entry.study, entry.claim)))
         for entry in judge(found, studies, looks)
     ]
     return Outcome(found, setting, studies, criteria, records, looks, budget)
@@ -165,13 +165,12 @@ def judge(found: Paper, studies: list[Study], looks: Looks) -> list[Record]:
         for criterion in [*criteria.of(study.id), *lines.added(study.id)]:
             tried = notes.get((study.id, criterion.rule), "")
             entry = record(criterion, looks.finding(criterion), tried)
-            records.append({**entry, "referee": _refereed(lines, criterion, looks)})
-        cells = [cell_record(cell.criterion, looks.cell(cell)) for cell in criteria.table(study.id)]
-        records += [{**entry, "referee": None} for entry in cells]
+            records.append(replace(entry, referee=_refereed(lines, criterion, looks)))
+        records += [cell_record(cell.criterion, looks.cell(cell)) for cell in criteria.table(study.id)]
     return records
 
 
-def _refereed(lines: Referee, criterion: Criterion, looks: Looks) -> Record | None:
+def _refereed(lines: Referee, criterion: Criterion, looks: Looks) -> Refereed | None:
     line = lines.line(criterion)
     judged = line.beside(criterion) if line and line.counts else None
     return referee.told(line, looks.finding(judged) if judged else None)
@@ -186,7 +185,7 @@ def _progress(jobs: list[Job], job: Job, done: int) -> None:
 def _summary(outcomes: list[Outcome], seconds: float) -> None:
     say("")
     records = [r for outcome in outcomes for r in outcome.records]
-    wide = max(len(r["study"]) for r in records)
+    wide = max(len(r.study) for r in records)
     for outcome in outcomes:
         for (study, rule, kind), found in _by_rule(outcome).items():
             print(f"{study:{wide}} {rule:34} {kind:5} {_counted(found)}")
@@ -194,8 +193,8 @@ def _summary(outcomes: list[Outcome], seconds: float) -> None:
     for kind, verdicts in counts(records).items():
         row = (verdicts["reproduced"], verdicts["not reproduced"], verdicts["undecided"], verdicts["reported"])
         print(f"{kind:8}{row[0]:>14}{row[1]:>16}{row[2]:>12}{row[3]:>10}")
-    names = dict.fromkeys(r["study"] for r in records)
-    print("\n" + "\n".join(f"{name:{wide}} {overall(r for r in records if r['study'] == name)}" for name in names))
+    names = dict.fromkeys(r.study for r in records)
+    print("\n" + "\n".join(f"{name:{wide}} {overall(r for r in records if r.study == name)}" for name in names))
     print(f"\n{len(records)} claims in {seconds:.0f} s")
 
 
@@ -204,9 +203,9 @@ def _by_rule(outcome: Outcome) -> dict[tuple[str, str, str], list[str]]:
     rules = {(c.study, c.claim): c.rule for c in outcome.criteria.claims}
     found: dict[tuple[str, str, str], list[str]] = {}
     for entry in outcome.records:
-        if entry["kind"] != "report":
-            rule = rules[entry["study"], entry["claim"]]
-            found.setdefault((entry["study"], rule, entry["kind"]), []).append(entry["verdict"])
+        if entry.kind != "report":
+            rule = rules[entry.study, entry.claim]
+            found.setdefault((entry.study, rule, entry.kind), []).append(entry.verdict)
     return found
 
 

@@ -86,12 +86,12 @@ def error(measured: float | None, printed: float) -> float | None:
 def of(records: Iterable[Record], cells: Iterable[Cell], date: str = "") -> Score:
     """The score of a paper's records under one setting."""
     listed = list(records)
-    hard = {f"{r['study']}/{r['claim']}": r["verdict"] for r in listed if r["kind"] == "hard"}
+    hard = {r.name: r.verdict for r in listed if r.kind == "hard"}
     failed = tuple(name for name, verdict in hard.items() if verdict != REPRODUCED)
     printed = {(c.study, c.criterion.claim): c.published for c in cells}
-    found = [(r["measured"], printed.get((r["study"], r["claim"]), 0.0)) for r in listed]
-    errors = tuple(e for measured, published in found if published and (e := error(measured, published)) is not None)
-    seeds = max((r["seeds"] for r in listed if r["kind"] == "hard"), default=0)
+    cells_of = ((r.estimates[0].mean, printed.get((r.study, r.claim), 0.0)) for r in listed if r.estimates)
+    errors = tuple(e for measured, published in cells_of if (e := error(measured, published)) is not None)
+    seeds = max((r.seeds for r in listed if r.kind == "hard"), default=0)
     undecided = list(hard.values()).count(UNDECIDED)
     return Score(len(hard), undecided, failed, errors, seeds, date, referee.held(listed))
 

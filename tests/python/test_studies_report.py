@@ -10,6 +10,7 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -79,8 +80,9 @@ def _shorter(overrides: Callable[..., list[str]]) -> Callable[..., list[str]]:
     return lambda self, reading: [*overrides(self, reading), *SHORT]
 
 
-def listed(out: Path) -> list[records.Record]:
-    found: list[records.Record] = json.loads((out / "results.json").read_text())
+def listed(out: Path) -> list[dict[str, Any]]:
+    """As any reader of the file sees them."""
+    found: list[dict[str, Any]] = json.loads((out / "results.json").read_text(), parse_constant=pytest.fail)
     return found
 
 
@@ -95,6 +97,11 @@ def test_records_have_the_fields_of_the_contract(out: Path) -> None:
         assert entry["criterion"]
         assert entry["note"]
         assert entry["measured"] is not None
+
+
+def test_what_was_written_is_read_and_written_again(out: Path, tmp_path: Path) -> None:
+    records.write(tmp_path / "results.json", records.read(out / "results.json"))
+    assert (tmp_path / "results.json").read_bytes() == (out / "results.json").read_bytes()
 
 
 def test_every_criterion_every_printed_cell_and_what_a_referee_adds_has_one_record(out: Path) -> None:
@@ -175,7 +182,8 @@ def test_several_papers_have_a_page_each_and_a_summary(papers: Path) -> None:
 def test_the_summary_counts_what_the_records_say(papers: Path) -> None:
     summary = (papers / "report.html").read_text()
     for name in ("pam-fsam", "redp"):
-        mine = [r for r in listed(papers) if r["study"].startswith({"pam-fsam": "pf-", "redp": "redp-"}[name])]
+        prefix = {"pam-fsam": "pf-", "redp": "redp-"}[name]
+        mine = [r for r in records.read(papers / "results.json") if r.study.startswith(prefix)]
         counted = records.counts(mine)
         row = summary[summary.index(f'<tr><th scope="row" class="name"><a href="{name}.html">') :]
         cells = re.findall(r'<td class="num">([^<]*)</td>', row[: row.index("</tr>")])
@@ -238,30 +246,45 @@ def finding(values: list[float]) -> Finding:
 
 def test_what_was_tried_is_noted_only_where_a_claim_failed() -> None:
     criterion = Criterion("s", "c", "hard", "x > 0")
-    assert "tried" not in records.record(criterion, finding([1.0, 1.1] * 5), "tried")["note"]
-    assert "tried" in records.record(criterion, finding([-1.0, -1.1] * 5), "tried")["note"]
+    assert "tried" not in records.record(criterion, finding([1.0, 1.1] * 5), "tried").note
+    assert "tried" in records.record(criterion, finding([-1.0, -1.1] * 5), "tried").note
 
 
 def test_a_report_is_never_judged() -> None:
-    assert records.record(Criterion("s", "c", "report", "x"), finding([1.0, 1.1] * 5))["verdict"] == "reported"
+    assert records.record(Criterion("s", "c", "report", "x"), finding([1.0, 1.1] * 5)).verdict == "reported"
 
 
 def test_several_conditions_give_lists_and_no_number_is_null() -> None:
     endless = Part("y", stats.Interval(math.inf, math.nan, math.nan, 10), holds=False)
     entry = records.record(Criterion("s", "c", "hard", "x"), Finding([*finding([1.0, 3.0] * 5).parts, endless]))
-    assert entry["measured"] == [2.0, None]
-    assert entry["ci95"][1] is None
-    assert entry["ci95"][0] == pytest.approx([1.245, 2.754], abs=1e-3)
+    assert [found.mean for found in entry.estimates] == [2.0, None]
+    assert entry.estimates[1].span is None
+    assert entry.estimates[0].span == pytest.approx((1.245, 2.754), abs=1e-3)
+
+
+def test_a_table_is_strict_json_in_the_means_place_and_read_as_it_was(tmp_path: Path) -> None:
+    found = Finding(finding([1.0, 1.1] * 5).parts, table=[{"n": 5, "x": math.nan, "both": [1.0, 1 / 3], "by": "a"}])
+    written = records.record(Criterion("s", "c", "report", "x"), found)
+    records.write(tmp_path / "results.json", [written])
+    [entry] = listed(tmp_path)
+    assert entry["measured"] == [{"n": 5, "x": None, "both": [1.0, 0.333333], "by": "a"}]
+    assert entry["ci95"] == list(written.estimates[0].span or ())
+    records.write(tmp_path / "again.json", records.read(tmp_path / "results.json"))
+    assert (tmp_path / "again.json").read_bytes() == (tmp_path / "results.json").read_bytes()
+
+
+def lines(*of: tuple[str, str]) -> list[records.Record]:
+    return [records.Record("s", "c", kind, "", None, (), 10, verdict, "") for kind, verdict in of]
 
 
 def test_overall_needs_every_hard_line() -> None:
-    def lines(*verdicts: str) -> list[dict[str, str]]:
-        return [{"kind": kind, "verdict": v} for kind, v in zip(("hard", "hard", "soft"), verdicts, strict=True)]
+    def judged(*verdicts: str) -> str:
+        return records.overall(lines(*zip(("hard", "hard", "soft"), verdicts, strict=True)))
 
-    assert records.overall(lines("reproduced", "reproduced", "reproduced")) == "quantitatively reproduced"
-    assert records.overall(lines("reproduced", "reproduced", "not reproduced")) == "reproduced"
-    assert records.overall(lines("reproduced", "undecided", "reproduced")) == "undecided"
-    assert records.overall(lines("not reproduced", "undecided", "reproduced")) == "not reproduced"
+    assert judged("reproduced", "reproduced", "reproduced") == "quantitatively reproduced"
+    assert judged("reproduced", "reproduced", "not reproduced") == "reproduced"
+    assert judged("reproduced", "undecided", "reproduced") == "undecided"
+    assert judged("not reproduced", "undecided", "reproduced") == "not reproduced"
 
 
 def test_what_is_asked_for_is_found_or_named(capsys: pytest.CaptureFixture[str]) -> None:
@@ -289,8 +312,7 @@ def test_seeds_that_make_no_sense_are_refused(given: dict[str, object]) -> None:
 
 
 def test_strict_fails_on_a_hard_claim_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    failed = [{"study": "pf-fig4", "claim": "fsam-gain", "kind": "hard", "verdict": "not reproduced"}]
-    entry = {**dict.fromkeys(records.KEYS), **failed[0], "note": "", "seeds": 2, "criterion": "x"}
+    entry = records.Record("pf-fig4", "fsam-gain", "hard", "x", None, (), 2, "not reproduced", "")
     monkeypatch.setattr(verb, "run", lambda p, s, b, t, _: Outcome(p, t, s, CRITERIA, [entry], Looks(p), b))
     monkeypatch.setattr("perhop_studies.report.write", lambda *_: tmp_path)
     assert verb.reproduce({**ARGUMENTS, "out": str(tmp_path), "strict": True}) == 1
