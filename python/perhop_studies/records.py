@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,7 +19,7 @@ DIGITS = 6
 
 KEYS = (
     *("study", "claim", "kind", "criterion", "published", "measured", "ci95", "seeds", "verdict", "note"),
-    *("referee", "setting", "rivals"),
+    *("referee", "setting"),
 )
 """Of a record in the file."""
 
@@ -63,8 +63,6 @@ class Record:
     note: str
     referee: Refereed | None = None
     setting: str = ""
-    rivals: Mapping[str, str] | None = None
-    """Verdicts with a rival in the mechanism's place."""
     table: Sequence[Row] | None = None
     """Rows in the place of the conditions' means."""
 

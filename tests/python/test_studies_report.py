@@ -48,7 +48,8 @@ ARGUMENTS = {
     "strict": False,
     "list": False,
     "readings": False,
-    "rivals": False,
+    "set": [],
+    "mutants": False,
     "setting": "headline",
 }
 SHORT = ["scenario.duration=8s"]
@@ -313,7 +314,7 @@ def test_seeds_that_make_no_sense_are_refused(given: dict[str, object]) -> None:
 
 def test_strict_fails_on_a_hard_claim_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     entry = records.Record("pf-fig4", "fsam-gain", "hard", "x", None, (), 2, "not reproduced", "")
-    monkeypatch.setattr(verb, "run", lambda p, s, b, t, _: Outcome(p, t, s, CRITERIA, [entry], Looks(p), b))
+    monkeypatch.setattr(verb, "run", lambda p, s, b, t: Outcome(p, t, s, CRITERIA, [entry], Looks(p), b))
     monkeypatch.setattr("perhop_studies.report.write", lambda *_: tmp_path)
     assert verb.reproduce({**ARGUMENTS, "out": str(tmp_path), "strict": True}) == 1
     assert verb.reproduce({**ARGUMENTS, "out": str(tmp_path)}) == 0
