@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -12,14 +11,14 @@ from typing import Any, NamedTuple
 
 from perhop import files, stats
 from perhop_studies.criteria import Criterion
-from perhop_studies.verdict import NOT_REPRODUCED, REPORTED, REPRODUCED, UNDECIDED, VERDICTS, Finding, Row
+from perhop_studies.verdict import NOT_REPRODUCED, REPORTED, REPRODUCED, UNDECIDED, Finding, Row
 
 DIGITS = 6
 """Significant digits in the file."""
 
 KEYS = (
     *("study", "claim", "kind", "criterion", "published", "measured", "ci95", "seeds", "verdict", "note"),
-    *("referee", "setting"),
+    *("referee", "setting", "sentence", "tells", "added"),
 )
 """Of a record in the file."""
 
@@ -63,6 +62,12 @@ class Record:
     note: str
     referee: Refereed | None = None
     setting: str = ""
+    sentence: str = ""
+    """Of the paper, which it was drawn from."""
+    tells: bool | None = None
+    """Whether a mutant of its mechanism fails it; None if none was tried."""
+    added: bool = False
+    """Whether it was added after results were known."""
     table: Sequence[Row] | None = None
     """Rows in the place of the conditions' means."""
 
@@ -141,21 +146,13 @@ def _read(measured: Any, ci95: Any, referee: Any, **rest: Any) -> Record:
     return Record(estimates=found, referee=Refereed(**referee) if referee else None, table=table, **rest)
 
 
-def counts(records: Iterable[Record]) -> dict[str, Counter[str]]:
-    """Verdicts by kind."""
-    found = {kind: Counter(dict.fromkeys(VERDICTS, 0)) for kind in ("hard", "soft", "report")}
-    for entry in records:
-        found[entry.kind][entry.verdict] += 1
-    return found
-
-
 def overall(records: Iterable[Record]) -> str:
     """The verdict of hard and soft lines: `reproduced`, `quantitatively reproduced`, or what the hard lines lack.
 
     Without a hard line nothing is judged: `reported`.
     """
     listed = list(records)
-    hard, soft = ([r.verdict for r in listed if r.kind == kind] for kind in ("hard", "soft"))
+    hard, soft = ([r.verdict for r in listed if r.kind == kind and not r.added] for kind in ("hard", "soft"))
     if not hard:
         return REPORTED
     lacking = next((verdict for verdict in (NOT_REPRODUCED, UNDECIDED) if verdict in hard), None)

@@ -182,7 +182,7 @@ def verdict(entry: Record) -> str | None:
     """As a referee: the frozen verdict of a hard claim whose line stands; None of what does not count."""
     if entry.referee:
         return entry.referee.verdict
-    return entry.verdict if entry.kind == "hard" else None
+    return entry.verdict if entry.kind == "hard" and not entry.added else None
 
 
 def held(records: Iterable[Record]) -> tuple[int, int]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from perhop_studies import Study
+from perhop_studies import Study, tally
 from perhop_studies import runs as simulation
 from perhop_studies.bounds import Bounds
 from perhop_studies.criteria import Criterion
@@ -21,8 +21,7 @@ from perhop_studies.maps.grid import Grid, Point, kept_at, read, write
 from perhop_studies.papers import paper
 from perhop_studies.quantities import Tables, sums
 from perhop_studies.runs import Budget, Method, RunSet
-from perhop_studies.score import LAST
-from perhop_studies.score import read as read_scores
+from perhop_studies.settings import FROZEN
 from perhop_studies.verdict import NOT_REPRODUCED, REPRODUCED, UNDECIDED, Finding, at_least
 
 BUDGET = Budget(seeds=5, jobs=2)
@@ -252,7 +251,7 @@ def test_each_map_asks_for_runs_and_its_keys_are_in_their_files(found: Map) -> N
 @pytest.mark.parametrize("found", every(), ids=lambda one: one.id)
 def test_at_the_papers_point_a_map_runs_what_its_study_runs(found: Map) -> None:
     """The same files, seeds and verdict function: so the same verdict."""
-    runner, [setting] = running.Runner.of(found, BUDGET), found.paper.asked("headline")
+    runner, [setting] = running.Runner.of(found, BUDGET), found.paper.asked(FROZEN)
     sets = [one for one in found.paper.runs(setting) if one.name in found.study.sets]
     of_study = {place.key: place.hash for job in simulation.prepare(sets, BUDGET) for place in job.points}
     assert {place.key: place.hash for job in runner.jobs for place in job.points}.items() <= of_study.items()
@@ -262,10 +261,10 @@ def test_at_the_papers_point_a_map_runs_what_its_study_runs(found: Map) -> None:
 @pytest.mark.parametrize("found", [one for one in every() if one.claim.kind == "hard"], ids=lambda one: one.id)
 def test_a_kept_maps_verdict_at_the_papers_point_is_the_studys(found: Map) -> None:
     """With ten seeds, where the map's five were enough."""
-    kept, score = read(kept_at(found)), read_scores(found.paper.directory / LAST)[found.paper.asked("headline")[0].name]
+    kept, last = read(kept_at(found)), tally.read(found.paper)[FROZEN, 1]
     assert kept is not None
     verdict = kept.points[found.own].verdict
-    holds = f"{found.study.id}/{found.claim.claim}" not in score.failed
+    holds = f"{found.study.id}/{found.claim.claim}" not in last.failed
     assert verdict in (UNDECIDED, REPRODUCED if holds else NOT_REPRODUCED)
 
 

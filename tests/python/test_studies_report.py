@@ -17,7 +17,7 @@ import pytest
 
 from perhop import _core, stats
 from perhop.hands import Work, span
-from perhop_studies import maps, measures, records
+from perhop_studies import maps, measures, records, summary, tally
 from perhop_studies import reproduce as verb
 from perhop_studies import runs as simulation
 from perhop_studies.criteria import Criterion
@@ -50,7 +50,7 @@ ARGUMENTS = {
     "readings": False,
     "set": [],
     "mutants": False,
-    "setting": "headline",
+    "setting": "frozen",
 }
 SHORT = ["scenario.duration=8s"]
 TWO = ["pf-fig2", "redp-udp"]
@@ -181,17 +181,35 @@ def test_several_papers_have_a_page_each_and_a_summary(papers: Path) -> None:
 
 
 def test_the_summary_counts_what_the_records_say(papers: Path) -> None:
+    """The frozen count first; then what stands beside it, and the sum of both papers."""
     summary = (papers / "report.html").read_text()
+    found = []
     for name in ("pam-fsam", "redp"):
         prefix = {"pam-fsam": "pf-", "redp": "redp-"}[name]
         mine = [r for r in records.read(papers / "results.json") if r.study.startswith(prefix)]
-        counted = records.counts(mine)
+        found.append(tally.of(paper(name), mine, "frozen", 1))
+        hard = [r for r in mine if r.kind == "hard" and not r.added]
+        held = sum(r.verdict == "reproduced" for r in hard)
         row = summary[summary.index(f'<tr><th scope="row" class="name"><a href="{name}.html">') :]
-        cells = re.findall(r'<td class="num">([^<]*)</td>', row[: row.index("</tr>")])
-        hard = [str(counted["hard"][v]) for v in ("reproduced", "not reproduced", "undecided")]
-        soft = counted["soft"]
-        told = f"{soft['reproduced']} of {sum(soft.values())}" if sum(soft.values()) else "–"
-        assert cells[:5] == [*hard, told, str(counted["report"]["reported"])]
+        cells = re.findall(r'<td class="num">(?:<b>)?([^<]*)', row[: row.index("</tr>")])
+        assert cells[0] == f"{held} of {len(hard)}"
+        assert cells[: len(tally.COLUMNS)] == found[-1].cells
+        assert all(f"<code>{r.name}</code>" in summary for r in mine if r.verdict == "undecided")
+    row = summary[summary.index('<tr><th scope="row">in all</th>') :]
+    assert re.findall(r'<td class="num">(?:<b>)?([^<]*)', row[: row.index("</tr>")]) == tally.total(found).cells
+
+
+def test_the_terminal_has_the_same_counts(papers: Path) -> None:
+    listed = records.read(papers / "results.json")
+    outcomes = []
+    for name in ("pam-fsam", "redp"):
+        found, setting = paper(name), paper(name).settings()["frozen"]
+        mine = [r for r in listed if r.study in {study.id for study in found.studies}]
+        outcomes.append(Outcome(found, setting, [], found.criteria(), mine, Looks(found), Budget()))
+    said = [line.split() for line in summary.text(outcomes, 1.0).splitlines()]
+    for outcome in outcomes:
+        assert [outcome.paper.name, "frozen", *" ".join(outcome.tally.cells).split()] in said
+    assert ["in", "all", *" ".join(tally.total(o.tally for o in outcomes).cells).split()] in said
 
 
 def test_every_open_reading_of_every_paper_is_in_one_table(papers: Path) -> None:

@@ -31,8 +31,8 @@ class Runner:
 
     @classmethod
     def of(cls, found: Map, budget: Budget) -> Runner:
-        """In the paper's headline setting."""
-        [setting] = found.paper.asked("headline")
+        """In the frozen setting."""
+        [setting] = found.paper.asked("frozen")
         sets = [one for one in found.paper.runs(setting) if one.name in found.study.sets]
         jobs = simulation.prepare([replace(one, draws=None) for one in sets], budget)
         asked = _asked(found, jobs)
