@@ -46,7 +46,7 @@ def measured(tables: Tables) -> dict[str, float]:
     seconds = _seconds(tables["arrivals"])
     found = {**_received(tables), **_markers(tables, seconds), **_hops(tables, seconds)}
     found |= {"seconds": seconds, "timeouts": total(tables["traffic"], "timeouts")}
-    return {**found, **queues.measured(tables["series"])}
+    return {**found, **queues.measured(tables["series"], seconds)}
 
 
 def _seconds(arrivals: Mapping[str, Any]) -> float:
@@ -126,8 +126,10 @@ def _green(rows: Columns, column: str, hops: tuple[str, ...]) -> defaultdict[Any
 
 
 def answer(reading: Reading, value: str, of: RunSet) -> Settings:
-    """What an answer lays over a run set: a variant of a study keeps what makes it one (its buffer)."""
-    return {key: v for key, v in reading.settings(value, of.name).items() if key not in of.settings}
+    """What an answer lays over a run set: `all` leaves a variant of a study what makes it one (its buffer)."""
+    stated = reading.values[value]
+    general = {key: v for key, v in stated.get("all", {}).items() if key not in of.settings}
+    return {**general, **stated.get(of.name, {})}
 
 
 METHOD = Method(measured)

@@ -12,12 +12,12 @@ from perhop_studies.redp.terms import LOOKS, TCP
 from perhop_studies.samples import Sample, Samples
 from perhop_studies.verdict import Finding, Part, exact
 
-regime = Study("redp-map", title="Where the bias is: buffer, time-out, jitter (not in the paper)", runs="redp-map")
+regime = Study("redp-map", title="Where the bias is: buffer, time-out, jitter (not in the paper)", runs="beyond-map")
 phase = Study(
-    "redp-phase", title="Whose bias it is: the phase of the round trips (not in the paper)", runs="redp-phase"
+    "redp-phase", title="Whose bias it is: the phase of the round trips (not in the paper)", runs="beyond-phase"
 )
-colours = Study("redp-colours", title="Colours add up (not in the paper)", runs="redp-colours")
-meter = Study("redp-meter", title="A second boundary that demotes (not in the paper)", runs="redp-meter")
+colours = Study("redp-colours", title="Colours add up (not in the paper)", runs="beyond-colours")
+meter = Study("redp-meter", title="A second boundary that demotes (not in the paper)", runs="beyond-meter")
 STUDIES = [regime, phase, colours, meter]
 
 ACCESS = (10, 100)

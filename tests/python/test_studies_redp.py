@@ -180,7 +180,7 @@ def test_a_periodic_queue_echoes_at_its_period() -> None:
     names = np.full(len(t), "x", dtype=object)
     names[:] = queues.HOP
     kinds = np.full(len(t), "queue_packets", dtype=object)
-    found = queues.measured({"hop": names, "quantity": kinds, "t_s": t, "value": waiting})
+    found = queues.measured({"hop": names, "quantity": kinds, "t_s": t, "value": waiting}, 110)
     assert found["echo"] > 0.9  # one period in 110 s is lost: 1 - 2/110
     assert found["lag"] == 2.0
     assert found["cov"] == pytest.approx(10 / math.sqrt(2) / 15, rel=0.01)  # of a sine
@@ -196,7 +196,7 @@ def one(name: str, **at: Any) -> Sample:
 
 
 def test_every_packet_of_every_colour_is_accounted_for() -> None:
-    run = one("redp-colours", drop=2)
+    run = one("beyond-colours", drop=2)
     assert run.values["leaf.green"] > 10_000
     assert min(run.values["ER1.green>dropped"], run.values["ER2.yellow>green"], run.values["lost.CR1.yellow"]) > 0
     for colour in ("green", "yellow", "red"):
@@ -228,8 +228,8 @@ def test_every_study_that_is_drawn_is_there() -> None:
     from perhop_studies.redp import figures
 
     assert set(figures.PICTURES) < {s.id for s in redp.PAPER.studies}
-    assert set(ours.BUFFERS) == {s.at["buffer"] for s in PAPER.runs() if s.name == "redp-map"}
-    assert set(ours.LONGER) == {s.at["longer"] for s in PAPER.runs() if s.name == "redp-phase"}
+    assert set(ours.BUFFERS) == {s.at["buffer"] for s in PAPER.runs() if s.name == "beyond-map"}
+    assert set(ours.LONGER) == {s.at["longer"] for s in PAPER.runs() if s.name == "beyond-phase"}
 
 
 def test_readings_and_notes_are_of_claims_that_exist() -> None:
