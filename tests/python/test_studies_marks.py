@@ -68,8 +68,11 @@ def test_an_answer_changes_the_keys_that_assume_its_reading(name: str, file: Pat
 
 
 def _touches(name: str, file: Path, reading: str, path: tuple[str, ...]) -> bool:
+    series = path[1].partition("{")[0]
     return any(
-        leaf[0] == path[0] and (path[0] == "links" or leaf[1] == path[1]) for leaf in changed(name, file, reading)
+        leaf[0] == path[0]
+        and (path[0] == "links" or leaf[1] == path[1] or ("{" in path[1] and leaf[1][: len(series)] == series))
+        for leaf in changed(name, file, reading)
     )
 
 
