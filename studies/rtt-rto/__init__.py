@@ -1,6 +1,6 @@
 """The RTT-RTO aware conditioner: the studies in the order of the paper's section VI.
 
-Runs are sets of `studies/rtt-rto/runs.toml`, what is read off them is in `method`; most claims are data (`claims.toml`).
+Runs are sets of `runs.toml`, what is read off them is in `method`; most claims are data (`claims.toml`).
 """
 
 from __future__ import annotations

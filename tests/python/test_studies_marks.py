@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -68,8 +70,10 @@ def test_an_answer_changes_the_keys_that_assume_its_reading(name: str, file: Pat
 
 
 def _touches(name: str, file: Path, reading: str, path: tuple[str, ...]) -> bool:
+    section = re.sub(r"\{.*?\}", "*", path[1])
     return any(
-        leaf[0] == path[0] and (path[0] == "links" or leaf[1] == path[1]) for leaf in changed(name, file, reading)
+        leaf[0] == path[0] and (path[0] == "links" or fnmatchcase(leaf[1], section))
+        for leaf in changed(name, file, reading)
     )
 
 
