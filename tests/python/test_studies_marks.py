@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -68,10 +70,9 @@ def test_an_answer_changes_the_keys_that_assume_its_reading(name: str, file: Pat
 
 
 def _touches(name: str, file: Path, reading: str, path: tuple[str, ...]) -> bool:
-    series = path[1].partition("{")[0]
+    section = re.sub(r"\{.*?\}", "*", path[1])
     return any(
-        leaf[0] == path[0]
-        and (path[0] == "links" or leaf[1] == path[1] or ("{" in path[1] and leaf[1][: len(series)] == series))
+        leaf[0] == path[0] and (path[0] == "links" or fnmatchcase(leaf[1], section))
         for leaf in changed(name, file, reading)
     )
 
