@@ -11,7 +11,7 @@ from perhop_studies import Paper, Study
 from perhop_studies.criteria import Cell
 from perhop_studies.pps import beyond, csfq, diffserv, domains, rtt, shares, worked
 from perhop_studies.pps.figures import draw
-from perhop_studies.pps.method import METHOD
+from perhop_studies.pps.method import METHOD, answer
 from perhop_studies.samples import Samples
 
 GROUPS = (worked, shares, domains, rtt, diffserv, csfq, beyond)
@@ -44,4 +44,5 @@ PAPER = Paper(
     "TCP is Reno with timers of the time (100 ms tick, at least 200 ms), never limited by its window.",
     cell=cell,
     pictures=draw,
+    answer=answer,
 )

@@ -32,7 +32,8 @@ from typing import Any
 
 from perhop import stats
 from perhop_studies.quantities import Tables, sums, total
-from perhop_studies.runs import Method, Settings
+from perhop_studies.readings import Reading
+from perhop_studies.runs import Method, RunSet, Settings
 
 START, END = 20.0, 200.0
 """Seconds between which a run is taken to be settled."""
@@ -128,3 +129,9 @@ def laid(_: Path, settings: Settings) -> Settings:
 
 
 METHOD = Method(measured, laid=laid)
+
+
+def answer(reading: Reading, value: str, of: RunSet) -> Settings:
+    """What an answer lays over a run set: also under its file's name, and how that ends, such as `sender`."""
+    groups = ("all", of.name, of.scenario.stem.rpartition("-")[2], of.scenario.stem)
+    return {key: laid for group in groups for key, laid in reading.values[value].get(group, {}).items()}
