@@ -24,7 +24,25 @@ def cell(runs: Samples, printed: Cell) -> stats.Interval:
     return stats.interval(found[printed.study](runs.at(**printed.at), printed))
 
 
-_PAPER = ("ex1", "fig4", "fig6", "fig7", "fig8", "fig9", "tab1", "tab2", "tab3", "fig11", "tab4", "fig12", "bits", "n")
+_PAPER = (
+    "ex1",
+    "fig4",
+    "fig6",
+    "fig7",
+    "fig8",
+    "fig9",
+    "tab1",
+    "tab2",
+    "tab3",
+    "fig11",
+    "tab4",
+    "fig12",
+    "bits",
+    "n",
+    "flows",
+    "local",
+    "rich",
+)
 _ORDER = (*_PAPER, "udp", "ecn", "bytes", "log")
 
 
