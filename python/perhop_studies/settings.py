@@ -24,8 +24,8 @@ from perhop.unknown import UnknownError
 from perhop_studies.readings import Reading, Readings
 from perhop_studies.runs import RunSet, Settings
 
-FROZEN, ERA, KINDEST = "frozen", "era", "kindest"
-NAMES = (FROZEN, ERA, KINDEST)
+FROZEN, ERA, LEMMA, KINDEST = "frozen", "era", "lemma", "kindest"
+NAMES = (FROZEN, ERA, LEMMA, KINDEST)
 HEADLINE = "headline"
 """The key of the name of the paper's own setting in a report, and what asks for it."""
 
