@@ -1,9 +1,8 @@
-"""The papers by name, what else is asked, and what tries the readings of each."""
+"""The papers by name, and what else is asked."""
 
 from __future__ import annotations
 
 from perhop_studies import Paper, msvb_sio, pam_fsam, pps, redp, rtt_rto, today
-from perhop_studies.trying import Trial
 
 PAPERS: dict[str, Paper] = {
     found.name: found for found in (pam_fsam.PAPER, pps.PAPER, msvb_sio.PAPER, redp.PAPER, rtt_rto.PAPER)

@@ -31,7 +31,6 @@ KEYS = (
     "note",
     "referee",
     "setting",
-    "rivals",
 )
 
 

@@ -98,13 +98,6 @@ class Entry:
         return self.outcome.setting.answers
 
     @property
-    def told_apart(self) -> list[tuple[str, int, int]]:
-        """By rival: its name, the hard claims about the mechanism that hold, and how many hold for the rival too."""
-        held = [r["rivals"] or {} for r in self.outcome.records if r["verdict"] == REPRODUCED and r["kind"] == "hard"]
-        names = dict.fromkeys(name for found in held for name in found)
-        return [(n, sum(n in f for f in held), sum(f.get(n) == REPRODUCED for f in held)) for n in names]
-
-    @property
     def refereed(self) -> Counter[str]:
         """Lines of the referee by change, of the studies in question."""
         studies = {section.study.id for section in self.sections}

@@ -11,18 +11,19 @@ from typing import Any
 from perhop.cluster.client import reached
 from perhop.progress import say, told
 from perhop.unknown import UnknownError
-from perhop_studies import Paper, Study, maps, referee, report, rivals, sequential, trying
+from perhop_studies import Paper, Study, maps, mutants, referee, report, sequential, trying
+from perhop_studies import notes as noted
 from perhop_studies import runs as simulation
 from perhop_studies.criteria import Criterion
 from perhop_studies.map import run as map_all
 from perhop_studies.outcome import Outcome
-from perhop_studies.papers import ASKED, PAPERS, TRIALS, paper
+from perhop_studies.papers import ASKED, PAPERS, paper
 from perhop_studies.records import Record, cell_record, counts, overall, record, write
 from perhop_studies.referee import Referee
 from perhop_studies.runs import Budget, Job
 from perhop_studies.sequential import Looks
 from perhop_studies.settings import HEADLINE, Setting
-from perhop_studies.verdict import FULL, VERDICTS
+from perhop_studies.verdict import FULL, NOT_REPRODUCED, VERDICTS
 
 QUICK = 3
 FIRST = (3, 5)
@@ -40,7 +41,8 @@ class Options:
     out: Path
     setting: str
     strict: bool = False
-    rivals: bool = False
+    given: tuple[str, ...] = ()
+    """Keys laid over every scenario."""
 
     @classmethod
     def of(cls, arguments: Mapping[str, Any]) -> Options:
@@ -58,7 +60,7 @@ class Options:
         what, out, setting = list(arguments["what"]), Path(arguments["out"]), arguments["setting"]
         if EVERYTHING in what and setting == HEADLINE:
             setting = ALL
-        return cls(what, budget, out, setting, arguments["strict"], arguments["rivals"])
+        return cls(what, budget, out, setting, arguments["strict"], tuple(arguments["set"]))
 
 
 def reproduce(arguments: Mapping[str, Any]) -> int:
@@ -72,14 +74,24 @@ def reproduce(arguments: Mapping[str, Any]) -> int:
 
 def _asked(arguments: Mapping[str, Any], options: Options) -> int:
     chosen = select(options.what)
-    if arguments["readings"]:
-        names = list(dict.fromkeys(p.name for p, _ in chosen))
-        if asked := [name for name in names if name in ASKED]:
-            raise UnknownError(f"`{asked[0]}` is no paper and has no readings: give a paper ({', '.join(PAPERS)})")
-        for found in names:
-            print(f"written: {trying.run(TRIALS[found], paper(found), options.budget, options.out, say)}")
-        return FINE
+    for tried, module in {"readings": trying, "mutants": mutants}.items():
+        if arguments[tried]:
+            for found in _papers(chosen, tried):
+                print(f"written: {module.run(found, options.budget, options.out, say)}")
+            return FINE
     return _all(chosen, options)
+
+
+def _papers(chosen: list[tuple[Paper, Study]], tried: str) -> list[Paper]:
+    """The papers whose readings or mutants are tried.
+
+    Raises:
+        UnknownError: one is no paper.
+    """
+    names = list(dict.fromkeys(p.name for p, _ in chosen))
+    if asked := [name for name in names if name in ASKED]:
+        raise UnknownError(f"`{asked[0]}` is no paper and has no {tried}: give a paper ({', '.join(PAPERS)})")
+    return [paper(name) for name in names]
 
 
 def studies(_: Mapping[str, Any]) -> int:
@@ -119,13 +131,15 @@ def _all(studies: list[tuple[Paper, Study]], options: Options) -> int:
     options.out.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
     names = list(dict.fromkeys(found.name for found, _ in studies))
-    settings = {name: paper(name).asked(options.setting) for name in names}
+    settings = {
+        name: [replace(one, given=options.given) for one in paper(name).asked(options.setting)] for name in names
+    }
     parts = [(name, setting) for name in names for setting in settings[name]]
     outcomes = []
     for number, (name, setting) in enumerate(parts, 1):
         with told(f"{name} ({number} of {len(parts)})"):
             wanted = [s for p, s in studies if p.name == name]
-            outcomes.append(run(paper(name), wanted, options.budget, setting, options.rivals))
+            outcomes.append(run(paper(name), wanted, options.budget, setting))
     records = [r for outcome in outcomes for r in outcome.records]
     write(options.out / "results.json", records)
     if EVERYTHING in options.what:
@@ -137,34 +151,27 @@ def _all(studies: list[tuple[Paper, Study]], options: Options) -> int:
     return FAILED if options.strict and failed else FINE
 
 
-def run(found: Paper, studies: list[Study], budget: Budget, setting: Setting, against: bool = False) -> Outcome:
+def run(found: Paper, studies: list[Study], budget: Budget, setting: Setting) -> Outcome:
     """Simulates what the studies need, each set of runs once, and judges every claim."""
     wanted, criteria = {name for study in studies for name in study.sets}, found.criteria()
     jobs = simulation.prepare([s for s in found.runs(setting) if s.name in wanted], budget)
     claims = [claim for study in studies for claim in criteria.of(study.id)]
     asked = [*claims, *found.referee().judged(claims)]
     looks = sequential.run(found, asked, jobs, budget, _progress)
-    told = rivals.judge(found, claims, looks)
-    if against:
-        sets = [s for s in found.runs(setting) if s.name in wanted]
-        for claim, verdicts in rivals.simulated(found, sets, claims, budget, _progress).items():
-            told.setdefault(claim, {}).update(verdicts)
-    records = [
-        {**entry, "setting": setting.name, "rivals": told.get((entry["study"], entry["claim"]))}
-        for entry in judge(found, studies, looks)
-    ]
+    records = [{**entry, "setting": setting.title} for entry in judge(found, studies, looks)]
     return Outcome(found, setting, studies, criteria, records, looks, budget)
 
 
 def judge(found: Paper, studies: list[Study], looks: Looks) -> list[Record]:
     """Every criterion of the studies, then their printed tables."""
     criteria, lines = found.criteria(), found.referee()
-    notes = found.notes(found.directory)
+    notes = noted.load(found.directory, trying.won_by(found), trying.answers(found))
     records = []
     for study in studies:
         for criterion in [*criteria.of(study.id), *lines.added(study.id)]:
-            tried = notes.get((study.id, criterion.rule), "")
-            entry = record(criterion, looks.finding(criterion), tried)
+            finding = looks.finding(criterion)
+            why = notes.of(criterion, finding) if finding.verdict == NOT_REPRODUCED else ""
+            entry = record(criterion, finding, why)
             records.append({**entry, "referee": _refereed(lines, criterion, looks)})
         cells = [cell_record(cell.criterion, looks.cell(cell)) for cell in criteria.table(study.id)]
         records += [{**entry, "referee": None} for entry in cells]

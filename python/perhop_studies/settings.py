@@ -55,10 +55,19 @@ class Setting:
     """The simulator whose defaults hold where the paper is silent."""
     headline: bool = False
     """Whether it is the paper's own in a report."""
+    given: tuple[str, ...] = ()
+    """What the command line lays over it: an idea that is tried, `KEY=VALUE`."""
+
+    @property
+    def title(self) -> str:
+        """Its name, with what is laid over it."""
+        return " ".join([self.name, *(f"-s {given}" for given in self.given)])
 
     def over(self, sets: Iterable[RunSet], readings: Readings, lay: Lay) -> list[RunSet]:
         """Run sets with it laid over them."""
-        return [replace(one, settings={**one.settings, **self._laid(one, readings, lay)}) for one in sets]
+        return [
+            replace(one, settings={**one.settings, **self._laid(one, readings, lay)}, given=self.given) for one in sets
+        ]
 
     def _laid(self, of: RunSet, readings: Readings, lay: Lay) -> Settings:
         merged: dict[str, Any] = {}

@@ -157,10 +157,14 @@ def surely_below(name: str, values: Iterable[float], bound: float) -> Part:
 
 def not_below(a: Value, b: Value) -> Part:
     """`a >= b` within the interval: that of the paired differences does not lie below zero."""
-    name, values = difference(a, b)
-    found, open_still = _estimate(values, 0.0)
-    holds = not (math.isnan(found.mean) or found.below(0.0))
-    return Part(f"{name}, not below 0", found, None if open_still else holds, found.mean)
+    return not_surely_below(*difference(a, b), 0.0)
+
+
+def not_surely_below(name: str, values: Iterable[float], bound: float) -> Part:
+    """The interval does not lie below `bound` as a whole."""
+    found, open_still = _estimate(values, bound)
+    holds = not (math.isnan(found.mean) or found.below(bound))
+    return Part(f"{name}, not below {bound:g}", found, None if open_still else holds, found.mean - bound)
 
 
 def median_at_least(name: str, values: Iterable[float], bound: float) -> Part:

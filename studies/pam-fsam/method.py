@@ -19,12 +19,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from perhop_studies import measures
 from perhop_studies.quantities import Tables, each, groups, means, sums, total
 from perhop_studies.readings import Reading
 from perhop_studies.runs import Axis, Method, RunSet, Settings
+from perhop_studies.samples import Sample
 
 MARKERS = "conditioner.marker"
 TOKENS = ("pf-fig2", "pf-fig3")
@@ -80,6 +82,15 @@ def answer(reading: Reading, value: str, of: RunSet) -> Settings:
     """What an answer lays over a run set, by group; what concerns TCP has no part in Fig. 3."""
     stated = reading.settings(value, "tokens" if of.name in TOKENS else "load")
     return {key: v for key, v in stated.items() if of.name != "pf-fig3" or not key.startswith("tcp.")}
+
+
+def wire_bytes(samples: list[Sample]) -> list[Sample]:
+    """Throughput read as all bytes that arrive (a10)."""
+    return [replace(one, values={**one.values, **_arrived(one.values)}) for one in samples]
+
+
+def _arrived(values: Mapping[str, float]) -> dict[str, float]:
+    return {k.replace(".throughput", ".goodput"): v for k, v in values.items() if k.endswith(".throughput")}
 
 
 METHOD = Method(quantities, AXES, stated=stated)

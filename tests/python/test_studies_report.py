@@ -47,7 +47,8 @@ ARGUMENTS = {
     "strict": False,
     "list": False,
     "readings": False,
-    "rivals": False,
+    "set": [],
+    "mutants": False,
     "setting": "headline",
 }
 SHORT = ["scenario.duration=8s"]

@@ -1,27 +1,18 @@
-"""Named settings: complete, sound, and laid over the runs; rivals in the mechanism's place."""
+"""Named settings: complete, sound, and laid over the runs."""
 
 from __future__ import annotations
 
 import runpy
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from perhop_studies import Study, rivals, score
 from perhop_studies import runs as simulation
+from perhop_studies import score
 from perhop_studies import settings as named
-from perhop_studies.bounds import Bounds
-from perhop_studies.criteria import Criterion
 from perhop_studies.papers import PAPERS, paper
-from perhop_studies.quantities import Tables, sums
-from perhop_studies.rivals import Rival
-from perhop_studies.runs import Budget, Method, RunSet
-from perhop_studies.samples import Sample, Samples
-from perhop_studies.sequential import Looks
+from perhop_studies.runs import Budget, RunSet
 from perhop_studies.settings import FROZEN, Setting
-from perhop_studies.verdict import NOT_REPRODUCED, REPRODUCED, Finding, positive
 
 ONE = Budget(seeds=1)
 SCRIPT = runpy.run_path(str(Path(__file__).parents[2] / "docs/studies_settings.py"))
@@ -106,130 +97,6 @@ def test_a_variant_keeps_what_makes_it_one() -> None:
     sets = found.runs(found.settings()["kindest"])
     buffers = {s.at["buffer"]: s.settings["@rio.limit?"] for s in sets if s.name == "redp-fig5"}
     assert buffers == {30: "28p", 100: "100p"}
-
-
-STUDY = Study("s", "planted", "r")
-
-
-@STUDY.claim("better")
-def is_better(runs: Samples) -> Finding:
-    ours, theirs = (runs.values("x", marker=marker) for marker in ("new", "plain"))
-    return Finding([positive("new - plain", [a - b for a, b in zip(ours, theirs, strict=True)])])
-
-
-@STUDY.claim("high")
-def is_high(runs: Samples) -> Finding:
-    return Finding([positive("new", runs.values("x", marker="new"))])
-
-
-@STUDY.claim("elsewhere")
-def is_about_another(runs: Samples) -> Finding:
-    return Finding([positive("plain", runs.values("x", marker="plain"))])
-
-
-@dataclass
-class Planted:
-    """Stands for a paper: one study, one claim about the mechanism, one that holds for any, one about another."""
-
-    directory: Path = field(default_factory=Path)
-
-    def study(self, _: str) -> Study:
-        return STUDY
-
-
-def test_a_rival_takes_the_mechanisms_place(tmp_path: Path) -> None:
-    """`high` holds for the rival too; `better` does not; the third never asks for the mechanism."""
-    (tmp_path / rivals.FILE).write_text('[[rival]]\nname = "plain"\naxis = "marker"\nof = ["new"]\nby = "plain"\n')
-    stands: Any = Planted(tmp_path)
-    looks = Looks(stands)
-    values = {"new": 10.0, "plain": 5.0}
-    looks.add(Sample("r", {"marker": m}, n, {"x": x + n / 100}) for m, x in values.items() for n in range(10))
-    claims = [Criterion("s", name, "hard", "", rule=name) for name in ("better", "high", "elsewhere")]
-    assert {name: looks.finding(c).verdict for c in claims for name in [c.claim]} == dict.fromkeys(
-        ("better", "high", "elsewhere"), REPRODUCED
-    )
-    assert rivals.judge(stands, claims, looks) == {
-        ("s", "better"): {"plain": NOT_REPRODUCED},
-        ("s", "high"): {"plain": REPRODUCED},
-    }
-
-
-METERED = """
-[scenario]
-name = "metered"
-duration = "2s"
-warmup = "0s"
-[links]
-"A - B" = {{ rate = "10Mbit/s", delay = "1ms" }}
-[conditioner.{name}]
-at = "A -> B"
-kind = "token-bucket"
-cir = "4Mbit/s"
-cbs = "3kB"
-[traffic.p]
-model = "poisson"
-rate = "5Mbit/s"
-size = "1000B"
-from = "A"
-to = "B"
-"""
-
-
-@dataclass
-class Metered:
-    """Stands for a paper: one run with the mechanism, a meter, and one without."""
-
-    directory: Path
-    studied: Study = field(default_factory=lambda: Study("s", "planted", "r"))
-
-    def study(self, _: str) -> Study:
-        return self.studied
-
-    def sets(self) -> list[RunSet]:
-        for name in ("meter", "other"):
-            (self.directory / f"{name}.toml").write_text(METERED.format(name=name))
-        return [RunSet("r", self.directory / f"{m}.toml", {"by": m}, Method(green)) for m in ("meter", "other")]
-
-
-def green(tables: Tables) -> dict[str, float]:
-    packets = sums(tables["summary"], "arrived_packets", by="colour")
-    return {"green": packets["green"] / sum(packets.values())}
-
-
-def bounded(name: str, hold: str, by: str, kind: str = "hard") -> Criterion:
-    return Criterion("s", name, kind, "", rule=name, bounds=Bounds.read({"holds": [hold], "of": {"by": by}}, {}))
-
-
-def test_a_rival_that_was_not_run_is_run_and_judged_where_it_changes_a_run(tmp_path: Path) -> None:
-    """A meter of 1 Mbit/s for one of 4, of 5 offered: green falls from .8 to .2; the other run stays."""
-    (tmp_path / rivals.FILE).write_text('[[rival]]\nname = "thin"\nlay = { "conditioner.meter.cir?" = "1Mbit/s" }\n')
-    stands: Any = Metered(tmp_path)
-    claims = [
-        bounded("most", "green >= 0.5", "meter"),
-        bounded("some", "green >= 0.05", "meter"),
-        bounded("elsewhere", "green >= 0.5", "other"),
-        bounded("soft", "green >= 0.5", "meter", "soft"),
-    ]
-    found = rivals.simulated(stands, stands.sets(), claims, Budget(seeds=3, jobs=1), lambda *_: None)
-    assert found == {("s", "most"): {"thin": NOT_REPRODUCED}, ("s", "some"): {"thin": REPRODUCED}}
-
-
-def test_a_place_without_a_rivals_runs_is_not_taken() -> None:
-    rival = Rival("r", "marker", ["new"], "plain")
-    samples = [Sample("r", {"marker": m, "n": n}, 0, {}) for m, n in (("new", 1), ("new", 2), ("plain", 1))]
-    found, taken = rival.replaced(samples)
-    assert taken == {("r", ("marker", "new"), ("n", 1))}
-    assert sorted(str(s.at) for s in found) == sorted(str(s.at) for s in samples)
-
-
-@pytest.mark.parametrize("name", PAPERS)
-def test_rivals_are_on_the_axes_of_the_runs(name: str) -> None:
-    found = paper(name)
-    jobs = simulation.prepare(found.runs(), ONE)
-    axes = {(axis, value) for job in jobs for place in job.points for axis, value in place.at.items()}
-    for rival in rivals.load(found.directory / rivals.FILE):
-        if rival.axis:
-            assert {(rival.axis, value) for value in (*rival.of, rival.by)} <= axes, rival.name
 
 
 def test_scores_are_kept_as_they_were(tmp_path: Path) -> None:
