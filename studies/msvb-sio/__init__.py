@@ -1,6 +1,6 @@
 """MSVB and SIO: the studies in the order of the paper's section 4, then those it does not have.
 
-Most claims are data (claims.toml), on quantities of `method`. A module has the studies whose claims need Python; `figures`
+Most claims are data (claims.toml), on quantities of `method`. A module has a study whose claims need Python; `figures`
 draws them all.
 """
 
@@ -11,7 +11,7 @@ from perhop_studies import Paper, Study
 from perhop_studies.criteria import Cell
 from perhop_studies.msvb_sio.beyond import recovery, unused
 from perhop_studies.msvb_sio.figures import draw, row_of_table
-from perhop_studies.msvb_sio.idle import idle
+from perhop_studies.msvb_sio.idle import idle_class
 from perhop_studies.msvb_sio.lemma import lemma31
 from perhop_studies.msvb_sio.load import fig2
 from perhop_studies.msvb_sio.method import METHOD
@@ -37,7 +37,7 @@ PAPER = Paper(
         Study("msvb-fig4", title="Fig. 4: unresponsive flows", runs="msvb-fig4"),
         Study("msvb-fig5", title="Fig. 5: weighted shares", runs="msvb-fig5"),
         Study("msvb-fig6", title="Fig. 6: share and delay apart", runs="msvb-fig5"),
-        idle,
+        idle_class,
         lemma31,
         unused,
         recovery,

@@ -16,6 +16,7 @@ from perhop_studies.samples import Samples
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 EXPECTED: dict[str, Any] = {"color": PUBLISHED, "linestyle": (0, (5, 3)), "linewidth": 1.1}
 PRINTED: dict[str, Any] = {"linestyle": "", "marker": "D", "markersize": 5, "mfc": "white", "mec": PUBLISHED}
@@ -42,7 +43,9 @@ def row_of_table(runs: Samples, row: str, scheme: str, cir: int) -> list[float]:
     return ROWS[row][1](runs.at(rates=15, scheme=scheme, cir=cir))
 
 
-def _bars(axes: Axes, look: Look, places: Sequence[float], found: Sequence[stats.Interval], width: float = 0.75) -> None:
+def _bars(
+    axes: Axes, look: Look, places: Sequence[float], found: Sequence[stats.Interval], width: float = 0.75
+) -> None:
     style: dict[str, Any] = {"color": look.colour, "label": look.label, "alpha": 0.85, "ecolor": MUTED, "capsize": 2}
     axes.bar(places, [f.mean for f in found], width, yerr=halves(found), **style)
     axes.grid(visible=False, axis="x")
@@ -70,22 +73,22 @@ def _queues(runs: Samples, _: list[Cell]) -> Picture:
         lost, full = (100 * stats.mean(found.values(name)) for name in ("drops", "utilisation"))
         axes.set_title(f"{look.label}: lost {lost:.2g} %, link {full:.1f} % busy")
         axes.set(xlim=(0, STEPS * STEP), ylim=(0, 105))
-    _label(panels, "time, s", "packets waiting")
+    _label(figure, panels, "time, s", "packets waiting")
     caption = (
         "Fig. 2: the queue while flows come and go: means over 2 s, least and most (one run); steps: mean of each 50 s "
-        "over all seeds. Grey: flows, from 50 to 300. Of MSVB about 350 drops are printed: 0.047 % of what the link carries."
+        "over all seeds. Grey: flows, from 50 to 300. For MSVB 350 drops are printed, 0.047 % of a full link."
     )
     alternative = "Queues of six schemes over 600 s: RED's follows the number of flows, MSVB's moves less within steps."
     return picture(figure, "msvb-fig2", caption, alternative)
 
 
-def _label(panels: Sequence[Axes], below: str, left: str) -> None:
+def _label(figure: Figure, panels: Sequence[Axes], below: str, left: str) -> None:
     """The axes of two rows of three panels, and a legend over them."""
     for axes in panels[3:]:
         axes.set_xlabel(below)
     for axes in panels[::3]:
         axes.set_ylabel(left)
-    legend_above(panels[0].figure)
+    legend_above(figure)
 
 
 def _evolution(axes: Axes, runs: Samples, edges: list[int]) -> None:
@@ -115,9 +118,11 @@ def _table(runs: Samples, cells: list[Cell]) -> Picture:
     return picture(figure, "sio-table1", caption, alternative)
 
 
-def _by_class(runs: Samples, kinds: Mapping[Look, Sequence[str]], top: float, ticks: Sequence[int]) -> list[Axes]:
+def _by_class(
+    runs: Samples, kinds: Mapping[Look, Sequence[str]], top: float, ticks: Sequence[int]
+) -> tuple[Figure, list[Axes]]:
     """A panel a scheme, a bar a class, each in the look of its kind."""
-    panels = canvas(3, (9.6, 5.0), rows=2)[1]
+    figure, panels = canvas(3, (9.6, 5.0), rows=2)
     for axes, (scheme, look) in zip(panels, LOOKS.items(), strict=True):
         found = runs.at(scheme=scheme)
         for kind, names in kinds.items():
@@ -126,24 +131,26 @@ def _by_class(runs: Samples, kinds: Mapping[Look, Sequence[str]], top: float, ti
         axes.set_title(f"{look.label}: Jain's index {stats.mean(found.values('jain')):.4f}")
         axes.set_xticks(range(len(CLASSES)), list(map(str, ticks)))
         axes.set_ylim(0, top)
-    return panels
+    return figure, panels
 
 
 def _round_trips(runs: Samples, _: list[Cell]) -> Picture:
-    panels = _by_class(runs, {Look("class", BLUE): CLASSES}, 21, range(40, 221, 20))
-    _label(panels, "round-trip time, ms", "% of the link")
+    figure, panels = _by_class(runs, {Look("class", BLUE): CLASSES}, 21, range(40, 221, 20))
+    _label(figure, panels, "round-trip time, ms", "% of the link")
     caption = "Fig. 3: parts of the link of ten classes by round-trip time; published: MSVB's index is about 1."
     alternative = "RED and SVB fall from 19 % to 6 % with the round-trip time, MSVB is level at 10 %."
-    return picture(panels[0].figure, "msvb-fig3", caption, alternative)
+    return picture(figure, "msvb-fig3", caption, alternative)
 
 
 def _unresponsive(runs: Samples, _: list[Cell]) -> Picture:
     kinds = {Look("TCP", BLUE): TCP, Look("UDP, 1 to 5 Mbit/s", ORANGE): UDP}
-    panels = _by_class(runs.at(rates=15), kinds, 36, range(1, 11))
-    _label(panels, "class", "% of the link")
+    figure, panels = _by_class(runs.at(rates=15), kinds, 36, range(1, 11))
+    _label(figure, panels, "class", "% of the link")
     caption = "Fig. 4: parts of the link of five TCP and five UDP classes; published: MSVB's are almost even."
-    alternative = "UDP takes nearly all under RED and SVB, slightly more than TCP under RIO and SIO, a tenth under MSVB."
-    return picture(panels[0].figure, "msvb-fig4", caption, alternative)
+    alternative = (
+        "UDP takes nearly all under RED and SVB, slightly more than TCP under RIO and SIO, a tenth under MSVB."
+    )
+    return picture(figure, "msvb-fig4", caption, alternative)
 
 
 def _weights(axes: Axes, look: Look, found: list[stats.Interval], title: str) -> None:
@@ -249,14 +256,18 @@ def _unused(runs: Samples, _: list[Cell]) -> Picture:
         at = {look: [(runs, case, marks, rule) for case in beyond.CASES] for rule, look in beyond.RULES.items()}
         by_rule = {look: [beyond.case_of(*x).mean("utilisation") for x in places] for look, places in at.items()}
         _grouped(used, list(beyond.CASES), by_rule)
-        losses = {k: [stats.interval(percent(beyond.lost(*x)) or [math.nan]) for x in places] for k, places in at.items()}
+        losses = {
+            k: [stats.interval(percent(beyond.lost(*x)) or [math.nan]) for x in places] for k, places in at.items()
+        }
         _grouped(lost, list(beyond.CASES), losses)
         used.axhline(0.95, color=PUBLISHED, linestyle=(0, (5, 3)), linewidth=1.0)
         used.set_title(f"utilisation, {mode}")
         lost.set_title(f"lost within the share, %, {mode}")
     legend_above(figure)
     caption = "Classes that leave part of their shares: use of the link, and what they lose, by rule of `redistribute`."
-    alternative = "Only `unused` uses the link under every load; those within their shares lose little more than before."
+    alternative = (
+        "Only `unused` uses the link under every load; those within their shares lose little more than before."
+    )
     return picture(figure, "msvb-unused", caption, alternative)
 
 

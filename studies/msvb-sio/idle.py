@@ -14,7 +14,7 @@ from perhop_studies.verdict import Finding, never_below
 FIGURES = ("fig2", "fig3", "fig4", "fig5")
 """Whose loads are run with and without `silent`; Fig. 6 has that of Fig. 5."""
 
-idle = Study(
+idle_class = Study(
     "msvb-idle-class",
     title="Unused shares (not in the paper)",
     runs=("msvb-idle-class", "msvb-silent"),
@@ -38,7 +38,7 @@ def of(runs: Samples, case: str, queue: str) -> Samples:
     return runs.of("msvb-idle-class").at(case=case, queue=queue)
 
 
-@idle.claim("redistribute-same-marks")
+@idle_class.claim("redistribute-same-marks")
 def the_same_packet_for_packet(runs: Samples) -> Finding:
     """As long as no class pauses for 1 s, `silent` is MSVB as the paper has it.
 
@@ -61,7 +61,7 @@ def _alike(runs: Samples, figure: str) -> tuple[list[float], int]:
     return list(map(float, same)), len(ours) - len(busy)
 
 
-@idle.claim("literal-and-others")
+@idle_class.claim("literal-and-others")
 def what_the_others_do(runs: Samples) -> Finding:
     """As the paper has it, MSVB leaves what silent classes could have sent; and when they come back."""
     rows = []

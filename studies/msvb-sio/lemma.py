@@ -1,4 +1,4 @@
-"""Lemma 3.1: thresholds above which SVB's loop is stable, in the formula and the fluid model; claims.toml has packets."""
+"""Lemma 3.1: thresholds above which SVB's loop is stable, in the formula and the fluid model; packets: claims.toml."""
 
 from __future__ import annotations
 

@@ -33,7 +33,9 @@ def every_scheme(runs: Samples) -> Finding:
 
 
 def _row(runs: Samples, label: str) -> dict[str, Any]:
-    means, deviations = ([stats.mean(runs.values(f"{q}@{k}")) for k in range(1, STEPS + 1)] for q in ("queue", "deviation"))
+    means, deviations = (
+        [stats.mean(runs.values(f"{q}@{k}")) for k in range(1, STEPS + 1)] for q in ("queue", "deviation")
+    )
     of = {name: stats.mean(runs.values(name)) for name in ("rise", "range", "rank", "drops", "utilisation", "below")}
     return {
         "scheme": label,

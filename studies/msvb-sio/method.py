@@ -119,7 +119,11 @@ def derived(found: Mapping[str, float]) -> dict[str, float]:
     """What follows from the other quantities of a replication."""
     rates = [found.get(f"{name}.throughput", 0.0) for name in CLASSES]
     weighted = [rate / weight for rate, weight in zip(rates, WEIGHTS.values(), strict=True)]
-    shared = {"jain": measures.jain(rates), "jain.weighted": measures.jain(weighted), "tcp": stats.total(rates[: len(TCP)])}
+    shared = {
+        "jain": measures.jain(rates),
+        "jain.weighted": measures.jain(weighted),
+        "tcp": stats.total(rates[: len(TCP)]),
+    }
     shared["ranked"] = round(measures.spearman(range(len(UDP)), rates[len(TCP) :]), 12)
     return {**shared, **_spread(found, "wait"), **_spread(found, "wait_deviation"), **_load(found)}
 
