@@ -37,6 +37,7 @@ PAPER = Paper(
         Study("msvb-fig4", title="Fig. 4: unresponsive flows", runs="msvb-fig4"),
         Study("msvb-fig5", title="Fig. 5: weighted shares", runs="msvb-fig5"),
         Study("msvb-fig6", title="Fig. 6: share and delay apart", runs="msvb-fig5"),
+        Study("sio-out", title="Section 3.3: OUT's threshold", runs="sio-out"),
         idle_class,
         lemma31,
         unused,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -69,8 +70,14 @@ def test_an_answer_changes_the_keys_that_assume_its_reading(name: str, file: Pat
 
 def _touches(name: str, file: Path, reading: str, path: tuple[str, ...]) -> bool:
     return any(
-        leaf[0] == path[0] and (path[0] == "links" or leaf[1] == path[1]) for leaf in changed(name, file, reading)
+        leaf[0] == path[0] and (path[0] == "links" or _named(path[1], leaf[1])) for leaf in changed(name, file, reading)
     )
+
+
+def _named(series: str, name: str) -> bool:
+    """Whether a name is the key's, or one of its series, `ftp{1..5}a`."""
+    parts = re.split(r"\{[^}]*\}", series)
+    return re.fullmatch(".+".join(map(re.escape, parts)), name) is not None
 
 
 @cache
