@@ -90,6 +90,12 @@ def _touches(name: str, file: Path, reading: str, path: tuple[str, ...]) -> bool
     )
 
 
+def _named(series: str, name: str) -> bool:
+    """Whether a name is the key's, or one of its series, `ftp{1..5}a`."""
+    parts = re.split(r"\{[^}]*\}", series)
+    return re.fullmatch(".+".join(map(re.escape, parts)), name) is not None
+
+
 @cache
 def changed(name: str, file: Path, reading: str) -> frozenset[Leaf]:
     """The places of all values in force that an answer changes in the runs of a file."""
