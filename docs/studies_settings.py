@@ -128,7 +128,10 @@ def differing(first: Tally, other: Tally) -> str:
 def moved(kept: Kept) -> str:
     """By how much a setting's count moves, and how many verdicts change, at most; in a sentence."""
     pairs = [
-        (name, found[setting, 1], one) for name, found in kept.items() for (setting, _), one in found.items() if one.seed > 1
+        (name, found[setting, 1], one)
+        for name, found in kept.items()
+        for (setting, _), one in found.items()
+        if one.seed > 1
     ]
     counts = [(abs(a.held.held - b.held.held), f"{name}, `{b.setting}`, base seed {b.seed}") for name, a, b in pairs]
     verdicts = [(len({*a.failed} ^ {*b.failed}), f"{name}, `{b.setting}`, base seed {b.seed}") for name, a, b in pairs]

@@ -7,5 +7,7 @@ from importlib.resources import files
 
 WORDS: dict[str, str] = {
     word: stated["says"]
-    for word, stated in tomllib.loads(files("perhop_studies").joinpath("words.toml").read_text(encoding="utf-8")).items()
+    for word, stated in tomllib.loads(
+        files("perhop_studies").joinpath("words.toml").read_text(encoding="utf-8")
+    ).items()
 }
