@@ -17,7 +17,7 @@ the mechanism, however true it is. `perhop reproduce PAPER --mutants` runs them,
     by = "tsw2cm"
     [[mechanism.mutant]]
     name = "..."
-    patch = "no-average"                       # a wrong line of Rust: mutants/no-average.toml; run by `make tells`
+    patch = "no-average"                       # a wrong line of Rust, mutants/no-average.toml: `make renew-tells`
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def run(paper: Paper, budget: Budget, out: Path, say: Say, patch: str = "") -> P
                 say(f"{mechanism.name}: {mutant.name}")
                 lines.add(of, lambda m=mutant, c=claims, s=changed: _line(bench, m, c, s), name)  # type: ignore[misc]
             else:
-                print(f"{paper.name}: {mutant.name}: a patch, which `make tells` runs")
+                print(f"{paper.name}: {mutant.name}: a patch, which `make renew-tells` runs")
     lines.finish()
     say("")
     print(_said(paper, lines.found))

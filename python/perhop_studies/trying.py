@@ -1,7 +1,8 @@
 """`perhop reproduce PAPER --readings`: every other answer to what a paper leaves open, one at a time.
 
-Each is run with three seeds, at the points that it changes; hard claims whose verdict differs from the frozen one are
-judged again with ten. What each gave is in `records/readings.jsonl`: the claims that it wins and loses.
+Each is run with three seeds, at the points that it changes; hard claims whose verdict is then open, or differs from the
+frozen one with ten, are judged again with ten. What each gave is in `records/readings.jsonl`: the claims that it wins
+and loses.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ def _try(bench: Bench, lines: Lines, reading: Reading, value: str) -> None:
     bench.say(f"{reading.id}: {value}")
     reread = bench.paper.reread.get(reading.id)
     lines.add(
-        bench.hash(changed, bench.hard, reread and (reading.id, value)),
+        bench.hash(changed, bench.hard, "open again", reread and (reading.id, value)),
         lambda: _reread(bench, reread) if reread else _line(bench, changed),
         {"reading": reading.id, "value": value},
     )
@@ -60,11 +61,11 @@ def _line(bench: Bench, changed: Store) -> Line:
     """What an answer wins and loses of the hard claims whose runs it changes."""
     sets = {key[0] for key in changed.places}
     claims = [c for c in bench.hard if sets & {*bench.paper.study(c.study).sets}]
-    plain, laid = bench.judge(claims, FEW, _nothing(bench)), bench.judge(claims, FEW, changed)
-    moved = [c for c in claims if plain.verdicts[_name(c)] != laid.verdicts[_name(c)]]
-    wanted = set().union(*(one.asked[_name(c)] for one in (plain, laid) for c in moved))
-    sure = [bench.judge(moved, FULL, of, wanted).verdicts for of in (_nothing(bench), changed)] if moved else [{}, {}]
-    return {"changed": len(changed.places), "judged": len(claims), "again": len(moved), **_differing(*sure)}
+    plain, laid = bench.judge(claims, FULL, _nothing(bench)).verdicts, bench.judge(claims, FEW, changed)
+    moved = [c for c in claims if plain[_name(c)] != laid.verdicts[_name(c)]]
+    wanted = set().union(*(laid.asked[_name(c)] for c in moved))
+    sure = laid.verdicts | bench.judge(moved, FULL, changed, wanted).verdicts
+    return {"changed": len(changed.places), "judged": len(claims), "again": len(moved), **_differing(plain, sure)}
 
 
 def _nothing(bench: Bench) -> Store:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from perhop_studies.readings import Reading, Readings
 from perhop_studies.runs import Budget, Job, Method, RunSet, Settings
 from perhop_studies.samples import Sample
 
+ROOT = Path(__file__).parents[2]
 ONE = Budget(seeds=1, jobs=1)
 METERED = """
 [scenario]
@@ -89,7 +91,7 @@ class Metered:
         return Criteria(CLAIMS, [])
 
     def readings(self) -> Readings:
-        return Readings({"cir": CIR}, {})
+        return Readings({"cir": CIR})
 
     def study(self, _: str) -> Study:
         return Study("s", "planted", "r")
@@ -199,6 +201,17 @@ def test_every_hard_criterion_has_three_mutants(name: str) -> None:
         if c.kind == "hard" and sum(len(m.mutants) for m in mechanisms if m.decides(c)) < 3
     }
     assert few == set()
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_a_patch_is_of_a_text_that_occurs_once(name: str) -> None:
+    found = paper(name).directory
+    named = {mutant.patch for mechanism in mutants.load(found) for mutant in mechanism.mutants} - {""}
+    files = {file.stem: tomllib.loads(file.read_text()) for file in found.glob("mutants/*.toml")}
+    assert {*files} == named
+    assert {stem: (ROOT / of["file"]).read_text().count(of["old"]) for stem, of in files.items()} == dict.fromkeys(
+        files, 1
+    )
 
 
 @pytest.mark.parametrize("name", PAPERS)
