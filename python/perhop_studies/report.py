@@ -16,7 +16,7 @@ from perhop.plots.dark import alone
 from perhop.sql import connect, text
 from perhop_studies import Paper, Study, known, maps, mutants, sentences, tally, trying
 from perhop_studies import runs as simulation
-from perhop_studies.criteria import Cell, Criterion
+from perhop_studies.criteria import Criterion
 from perhop_studies.drawing import Picture
 from perhop_studies.known import Known
 from perhop_studies.maps.drawing import draw
@@ -204,7 +204,7 @@ def write(outcomes: list[Outcome], out: Path, say: Callable[[str], None]) -> Pat
     return out / SUMMARY
 
 
-def _entry(outcome: Outcome, out: Path, single: bool, say: Callable[[str], None]) -> Entry:  # noqa: FBT001
+def _entry(outcome: Outcome, out: Path, single: bool, say: Callable[[str], None]) -> Entry:
     end = "" if outcome.setting.frozen else f"-{outcome.setting.name}"
     name = outcome.paper.name + end
     say(f"{name}: samples")

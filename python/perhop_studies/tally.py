@@ -10,7 +10,6 @@ import json
 import math
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from perhop import files

@@ -129,7 +129,7 @@ def judged(claim: str, kind: str, verdict: str, *, tells: bool | None = None, ad
 def test_claims_are_counted_by_themselves_by_sentence_and_by_whether_they_tell(tmp_path: Path) -> None:
     """What was added after results were known, and what no sentence says, is counted apart or not at all."""
     (tmp_path / "sentences.toml").write_text(
-        '''[[sentence]]
+        """[[sentence]]
 place = "a"
 words = "w"
 claims = ["s/x*"]
@@ -141,7 +141,7 @@ claims = ["s/y*", "s/new"]
 place = "no sentence of the paper"
 words = ""
 claims = ["s/z"]
-'''
+"""
     )
     held, not_held, open_still = "reproduced", "not reproduced", "undecided"
     records = [
@@ -190,8 +190,8 @@ def test_what_another_base_seed_changes_is_named_and_the_most_is_computed() -> N
     assert SCRIPT["differing"](first, first) == "3"
     said = SCRIPT["moved"]({"redp": {("frozen", one.seed): one for one in (first, other, third)}})
     assert " ".join(said.split()) == (
-        "Against base seed 1 a setting's count moves by 1 at most (redp, `frozen`, base seed 3), and at most 3 verdicts "
-        "change (redp, `frozen`, base seed 2); of 2 runs with another base seed."
+        "Against base seed 1 a setting's count moves by 1 at most (redp, `frozen`, base seed 3), and at most 3 "
+        "verdicts change (redp, `frozen`, base seed 2); of 2 runs with another base seed."
     )
 
 
