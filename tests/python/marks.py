@@ -4,7 +4,8 @@
     "s1 - E1" = { rate = "10Mbit/s" }      # rate [P: Fig. 4], delay [A: delays]
     [tcp.host]                             # [P: section 5]: of every key of the table without a mark of its own
 
-`[P: place]` is printed there, `[A: reading]` is assumed: `readings.toml` has other answers.
+`[P: place]` is printed there, `[A: reading]` is assumed: `readings.toml` has other answers. `[O: why]` is ours: part of an
+experiment that the paper does not have.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 _TEXT = re.compile(r'"(?:\\.|[^"\\])*"|\'[^\']*\'')
-_MARK = re.compile(r"\[([PA]): ([^\]]+)\]")
+_MARK = re.compile(r"\[([PAO]): ([^\]]+)\]")
 _HEADER = re.compile(r"\[\[?(.+?)\]\]?$")
 _KEY = re.compile(r"""(?:"[^"]*"|'[^']*'|[A-Za-z0-9_-]+)""")
 FREE = ("scenario.name", "scenario.sample", "scenario.sample-ports")
@@ -30,6 +31,7 @@ class Key:
     text: str
     """Of its value, as far as it is on the key's line."""
     printed: tuple[str, ...]
+    """Places, and reasons of what is ours."""
     assumed: tuple[str, ...]
     """Readings."""
 
@@ -54,7 +56,7 @@ def keys(text: str) -> Iterator[Key]:
 
 def _key(path: tuple[str, ...], line: int, value: str, marks: str) -> Key:
     found = _MARK.findall(marks)
-    printed, assumed = (tuple(of for kind, of in found if kind == wanted) for wanted in "PA")
+    printed, assumed = (tuple(of for kind, of in found if kind in wanted) for wanted in ("PO", "A"))
     return Key(path, line, value.strip(), printed, assumed)
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -81,8 +83,17 @@ def test_an_answer_changes_the_keys_that_assume_its_reading(name: str, file: Pat
 
 
 def _touches(name: str, file: Path, reading: str, path: tuple[str, ...]) -> bool:
-    several = path[0] == "links" or "{" in path[1]
-    return any(leaf[0] == path[0] and (several or leaf[1] == path[1]) for leaf in changed(name, file, reading))
+    section = re.sub(r"\{.*?\}", "*", path[1])
+    return any(
+        leaf[0] == path[0] and (path[0] == "links" or fnmatchcase(leaf[1], section))
+        for leaf in changed(name, file, reading)
+    )
+
+
+def _named(series: str, name: str) -> bool:
+    """Whether a name is the key's, or one of its series, `ftp{1..5}a`."""
+    parts = re.split(r"\{[^}]*\}", series)
+    return re.fullmatch(".+".join(map(re.escape, parts)), name) is not None
 
 
 @cache
