@@ -5,11 +5,12 @@ The block between the two markers is rewritten; the figure is copied from the re
 
 from __future__ import annotations
 
-import json
+import math
 import shutil
 import sys
 from pathlib import Path
-from typing import Any
+
+from perhop_studies.records import Record, read
 
 ROOT = Path(__file__).resolve().parents[1]
 BEGIN, END = "<!-- table: docs/readme_table.py -->\n", "<!-- end of table -->\n"
@@ -17,13 +18,11 @@ MARKERS = {"tokenbucket": "token bucket", "pam": "PAM", "f-sam": "F-SAM"}
 FLOWS = {"tcp1": "TCP 1", "tcp2": "TCP 2", "udp": "UDP, 2 Mbit/s"}
 STUDY, FIGURE = "pf-fig2", "pf-fig2-shares.svg"
 
-Record = dict[str, Any]
-
 
 def record_of(records: list[Record], marker: str, flow: str) -> Record:
     """The record of a flow's green packets under a marker."""
     claim = f"cell-{marker}-{flow}-in"
-    found = [r for r in records if (r["study"], r["claim"]) == (STUDY, claim)]
+    found = [r for r in records if (r.study, r.claim) == (STUDY, claim)]
     if len(found) != 1:
         raise SystemExit(f"results.json has {len(found)} records {STUDY} {claim}; run `make reproduce` first")
     return found[0]
@@ -31,14 +30,15 @@ def record_of(records: list[Record], marker: str, flow: str) -> Record:
 
 def cell(record: Record) -> str:
     """`139 ± 32 (67)`: mean and half width over the seeds, then the paper's figure."""
-    low, high = record["ci95"]
-    return f"{record['measured']:.0f} ± {(high - low) / 2:.0f} ({record['published']})"
+    [(mean, span)] = record.estimates
+    low, high = span or (math.nan, math.nan)
+    return f"{mean:.0f} ± {(high - low) / 2:.0f} ({record.published})"
 
 
 def table(records: list[Record]) -> str:
     """The rows, as Markdown."""
     cells = {(marker, flow): record_of(records, marker, flow) for marker in MARKERS for flow in FLOWS}
-    (seeds,) = {record["seeds"] for record in cells.values()}
+    (seeds,) = {record.seeds for record in cells.values()}
     lines = ["| green packets in 40 s | " + " | ".join(FLOWS.values()) + " |", "|---|" + "---:|" * len(FLOWS)]
     for marker, name in MARKERS.items():
         lines.append(f"| {name} | " + " | ".join(cell(cells[marker, flow]) for flow in FLOWS) + " |")
@@ -55,7 +55,7 @@ def filled(page: str, block: str) -> str:
 
 def main(reproduction: Path) -> None:
     """Table and figure of one reproduction."""
-    records = json.loads((reproduction / "results.json").read_text())
+    records = read(reproduction / "results.json")
     readme = ROOT / "README.md"
     readme.write_text(filled(readme.read_text(), table(records)))
     shutil.copyfile(reproduction / "figures" / FIGURE, ROOT / "docs/figures/pf-fig2.svg")

@@ -28,7 +28,7 @@ from typing import Any
 
 from perhop_studies.bounds import Bounds
 from perhop_studies.criteria import Criteria, Criterion
-from perhop_studies.records import Record, rounded
+from perhop_studies.records import Record, Refereed, rounded
 from perhop_studies.verdict import REPRODUCED, Finding
 
 FILE = "referee.toml"
@@ -167,27 +167,28 @@ def _check(path: Path, line: Line, criteria: Criteria) -> None:
         raise ValueError(f"{where}: {line.change!r} judges nothing: leave out `text`, `holds` and `rule`")
 
 
-def told(line: Line | None, finding: Finding | None) -> Record | None:
+def told(line: Line | None, finding: Finding | None) -> Refereed | None:
     """What a record says of the referee; None where the frozen line stands."""
     if line is None:
         return None
-    return {
-        "change": line.change,
-        "criterion": line.text,
-        "words": line.words,
-        "why": line.why,
-        "known": line.known,
-        "verdict": finding.verdict if finding else None,
-        "measured": [rounded(part.interval.mean) for part in finding.parts] if finding else None,
-        "note": "; ".join(map(str, finding.parts)) if finding else "",
-    }
+    parts = finding.parts if finding else []
+    return Refereed(
+        line.change,
+        line.text,
+        line.words,
+        line.why,
+        line.known,
+        verdict=finding.verdict if finding else None,
+        measured=[rounded(part.interval.mean) for part in parts] if finding else None,
+        note="; ".join(map(str, parts)),
+    )
 
 
 def verdict(entry: Record) -> str | None:
     """As a referee: the frozen verdict of a hard claim whose line stands; None of what does not count."""
-    if found := entry["referee"]:
-        return found["verdict"]  # type: ignore[no-any-return]
-    return entry["verdict"] if entry["kind"] == "hard" else None
+    if entry.referee:
+        return entry.referee.verdict
+    return entry.verdict if entry.kind == "hard" and not entry.added else None
 
 
 def held(records: Iterable[Record]) -> tuple[int, int]:

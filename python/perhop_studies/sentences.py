@@ -33,6 +33,11 @@ class Sentence:
     claims: tuple[str, ...]
     """Patterns of `study/claim`, without grid point."""
 
+    @property
+    def title(self) -> str:
+        """Where it stands and what it says."""
+        return f"{self.place}: {self.words}" if self.words else self.place
+
     def says(self, criterion: Criterion) -> bool:
         """Whether the criterion is drawn from it."""
         return fits(self.claims, criterion)
@@ -56,10 +61,13 @@ def load(directory: Path) -> list[Sentence]:
 
 
 def counted(found: Iterable[Sentence], criteria: Criteria, verdicts: Mapping[tuple[str, str], str]) -> dict[str, int]:
-    """How many sentences hold, in part, or fail, of those of which every frozen hard criterion was judged."""
+    """How many sentences hold, in part, or fail, of those of which every frozen hard criterion was judged.
+
+    What no sentence of the paper says is not counted.
+    """
     states = dict.fromkeys((HOLDS, IN_PART, FAILS), 0)
     hard = [one for one in criteria.claims if one.kind == "hard" and not one.added]
-    for sentence in found:
+    for sentence in (one for one in found if one.words):
         mine = [verdicts.get((one.study, one.claim)) for one in hard if sentence.says(one)]
         judged = [verdict for verdict in mine if verdict is not None]
         if judged and len(judged) == len(mine):

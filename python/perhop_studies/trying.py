@@ -1,7 +1,8 @@
 """`perhop reproduce PAPER --readings`: every other answer to what a paper leaves open, one at a time.
 
 Each is run with three seeds, at the points that it changes; hard claims whose verdict is then open, or differs from the
-frozen one with ten, are judged again with ten. What each gave is in `records/readings.jsonl`: the claims that it wins and loses.
+frozen one with ten, are judged again with ten. What each gave is in `records/readings.jsonl`: the claims that it wins
+and loses.
 """
 
 from __future__ import annotations

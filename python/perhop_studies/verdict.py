@@ -15,7 +15,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from perhop import stats
 from perhop_studies import measures
@@ -32,6 +32,8 @@ VERDICTS = (REPRODUCED, NOT_REPRODUCED, UNDECIDED, REPORTED)
 
 Values = Sequence[float]
 """By replication."""
+Row = Mapping[str, object]
+"""Of a table that a claim reports: text, numbers or lists of numbers, by column."""
 
 
 class Value(NamedTuple):
@@ -64,7 +66,7 @@ class Finding:
 
     parts: list[Part]
     note: str = ""
-    table: list[dict[str, Any]] | None = None
+    table: Sequence[Row] | None = None
     """Rows of a claim of kind `report`: they are in `measured` in place of the parts."""
     seeds: int = field(default=0)
 

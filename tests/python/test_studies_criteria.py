@@ -148,7 +148,7 @@ def test_the_frozen_readings_are_what_the_files_say(name: str) -> None:
     readings, none = paper(name).readings(), simulation.Budget(seeds=1)
     for run_set in paper(name).runs():
         group = "tokens" if run_set.name in ("pf-fig2", "pf-fig3") else "load"
-        laid_over = readings.settings(readings.frozen(), group)
+        laid_over = {k: v for one in readings.by_id.values() for k, v in one.settings(one.frozen, group).items()}
         if not any(
             traffic["model"] == "ftp" for traffic in tomllib.loads(run_set.scenario.read_text())["traffic"].values()
         ):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from perhop_studies import Study, referee
 from perhop_studies.bounds import Bounds
 from perhop_studies.criteria import Criteria, Criterion
 from perhop_studies.papers import PAPERS, paper
+from perhop_studies.records import Refereed, record
 from perhop_studies.referee import CHANGES, UNCOUNTED, Line, Referee
 from perhop_studies.samples import Sample, Samples
 from perhop_studies.verdict import NOT_REPRODUCED, REPRODUCED
@@ -114,14 +116,14 @@ def test_a_line_judges_by_its_own_bounds_and_the_frozen_verdict_stays(tmp_path: 
     assert [study.judge(c, runs).verdict for c in judged] == [NOT_REPRODUCED, REPRODUCED]
     assert {study.judge(c, runs).verdict for c in STATED.claims} == {REPRODUCED}
     records = [
-        {"kind": c.kind, "verdict": study.judge(c, runs).verdict, "referee": told(lines, c, study, runs)}
+        replace(record(c, study.judge(c, runs)), referee=told(lines, c, study, runs))
         for c in (*STATED.claims, *lines.added("s"))
     ]
     assert [referee.verdict(r) for r in records] == [NOT_REPRODUCED, REPRODUCED, None, None, REPRODUCED]
     assert referee.held(records) == (2, 3)
 
 
-def told(lines: Referee, claim: Criterion, study: Study, runs: Samples) -> dict[str, Any] | None:
+def told(lines: Referee, claim: Criterion, study: Study, runs: Samples) -> Refereed | None:
     line: Line | None = lines.line(claim)
     finding = study.judge(line.beside(claim), runs) if line and line.counts else None
     return referee.told(line, finding)

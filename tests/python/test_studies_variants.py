@@ -91,7 +91,7 @@ class Metered:
         return Criteria(CLAIMS, [])
 
     def readings(self) -> Readings:
-        return Readings({"cir": CIR}, {})
+        return Readings({"cir": CIR})
 
     def study(self, _: str) -> Study:
         return Study("s", "planted", "r")

@@ -1,0 +1,13 @@
+"""The words of a report, each said in one line at one place: `words.toml`."""
+
+from __future__ import annotations
+
+import tomllib
+from importlib.resources import files
+
+WORDS: dict[str, str] = {
+    word: stated["says"]
+    for word, stated in tomllib.loads(
+        files("perhop_studies").joinpath("words.toml").read_text(encoding="utf-8")
+    ).items()
+}
