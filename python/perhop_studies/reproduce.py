@@ -14,7 +14,6 @@ from perhop.unknown import UnknownError
 from perhop_studies import Paper, Study, maps, mutants, report, sentences, sequential, summary, trying
 from perhop_studies import notes as noted
 from perhop_studies import runs as simulation
-from perhop_studies.criteria import Criterion
 from perhop_studies.map import run as map_all
 from perhop_studies.outcome import Outcome
 from perhop_studies.papers import ASKED, PAPERS, paper
