@@ -308,12 +308,22 @@ Measured = tuple[int, int, dict[str, float]]
 
 
 def _work(job: Job, seed: int) -> Work:
-    take = partial(_measured, job.set.method.quantities)
+    take = partial(_measured, job.set.method.quantities, job.set.given)
     return Work(job.scenario.seeded(seed), take).asking(replications=span(range(job.before, job.replications)))
 
 
-def _measured(quantities: Callable[[Tables], dict[str, float]], result: _core.ReplicationDict) -> Measured:
-    return (result["point"], result["replication"], quantities(result["tables"]))
+def _measured(
+    quantities: Callable[[Tables], dict[str, float]], given: tuple[str, ...], result: _core.ReplicationDict
+) -> Measured:
+    try:
+        return (result["point"], result["replication"], quantities(result["tables"]))
+    except (ArithmeticError, LookupError, ValueError) as error:
+        if not given:
+            raise
+        laid = " ".join(f"-s {one}" for one in given)
+        raise ValueError(
+            f"{laid}: what the paper measures cannot be read from such a run ({error}): lay less over it"
+        ) from error
 
 
 def _samples(job: Job, taken: Iterable[Measured]) -> Iterator[Sample]:
