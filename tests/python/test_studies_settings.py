@@ -67,7 +67,7 @@ def points(sets: list[RunSet]) -> list[str]:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ('[other]\nabout = "x"', "no setting is called 'other': frozen, era, kindest"),
+        ('[other]\nabout = "x"', "no setting is called 'other': frozen, era, lemma, kindest"),
         ('[era]\nabout = "x"\nanswers.zz = { value = "x", why = "y" }', "era: no reading is called 'zz': a1, "),
         ('[era]\nabout = "x"\nanswers.a1 = { value = "x", why = "y" }', "era: a1 is 'x', which is not one of 'bits', "),
         ('headline = "era"', "no setting is called 'headline': frozen, era, kindest"),
