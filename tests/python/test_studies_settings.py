@@ -70,7 +70,7 @@ def points(sets: list[RunSet]) -> list[str]:
         ('[other]\nabout = "x"', "no setting is called 'other': frozen, era, lemma, kindest"),
         ('[era]\nabout = "x"\nanswers.zz = { value = "x", why = "y" }', "era: no reading is called 'zz': a1, "),
         ('[era]\nabout = "x"\nanswers.a1 = { value = "x", why = "y" }', "era: a1 is 'x', which is not one of 'bits', "),
-        ('headline = "era"', "no setting is called 'headline': frozen, era, kindest"),
+        ('headline = "era"', "no setting is called 'headline': frozen, era, lemma, kindest"),
     ],
 )
 def test_what_is_wrong_in_a_settings_file_is_said(tmp_path: Path, text: str, says: str) -> None:
