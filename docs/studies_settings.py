@@ -125,16 +125,19 @@ def differing(first: Tally, other: Tally) -> str:
     return f"{other.held.held}" + (": " + ", ".join(named) if named else "")
 
 
+def _pairs(kept: Kept) -> Iterable[tuple[str, Tally, Tally]]:
+    """What is compared: its name, with the first base seed and with another."""
+    for name, found in kept.items():
+        for (setting, seed), one in found.items():
+            if seed > 1:
+                yield f"{name}, `{setting}`, base seed {seed}", found[setting, 1], one
+
+
 def moved(kept: Kept) -> str:
     """By how much a setting's count moves, and how many verdicts change, at most; in a sentence."""
-    pairs = [
-        (name, found[setting, 1], one)
-        for name, found in kept.items()
-        for (setting, _), one in found.items()
-        if one.seed > 1
-    ]
-    counts = [(abs(a.held.held - b.held.held), f"{name}, `{b.setting}`, base seed {b.seed}") for name, a, b in pairs]
-    verdicts = [(len({*a.failed} ^ {*b.failed}), f"{name}, `{b.setting}`, base seed {b.seed}") for name, a, b in pairs]
+    pairs = list(_pairs(kept))
+    counts = [(abs(a.held.held - b.held.held), where) for where, a, b in pairs]
+    verdicts = [(len({*a.failed} ^ {*b.failed}), where) for where, a, b in pairs]
     (most, where), (changed, there) = max(counts, default=(0, "")), max(verdicts, default=(0, ""))
     return "\n".join(
         textwrap.wrap(

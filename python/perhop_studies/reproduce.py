@@ -11,15 +11,13 @@ from typing import Any
 from perhop.cluster.client import reached
 from perhop.progress import say, told
 from perhop.unknown import UnknownError
-from perhop_studies import Paper, Study, maps, mutants, referee, report, sentences, sequential, summary, trying
+from perhop_studies import Paper, Study, maps, mutants, report, sentences, sequential, summary, trying
 from perhop_studies import notes as noted
 from perhop_studies import runs as simulation
-from perhop_studies.criteria import Criterion
 from perhop_studies.map import run as map_all
 from perhop_studies.outcome import Outcome
 from perhop_studies.papers import ASKED, PAPERS, paper
-from perhop_studies.records import Record, Refereed, cell_record, record, write
-from perhop_studies.referee import Referee
+from perhop_studies.records import Record, cell_record, record, write
 from perhop_studies.runs import Budget, Job
 from perhop_studies.sequential import Looks
 from perhop_studies.settings import FROZEN, Setting
@@ -177,16 +175,10 @@ def judge(found: Paper, studies: list[Study], looks: Looks) -> list[Record]:
             sentence = next((one.title for one in said if one.says(criterion)), "")
             broken = told_by.get((criterion.study, criterion.claim))
             entry = replace(record(criterion, finding, why), added=criterion.added, sentence=sentence)
-            refereed = _refereed(lines, criterion, looks)
+            refereed = lines.told(criterion, looks.finding)
             records.append(replace(entry, referee=refereed, tells=broken.tells if broken else None))
         records += [cell_record(cell.criterion, looks.cell(cell)) for cell in criteria.table(study.id)]
     return records
-
-
-def _refereed(lines: Referee, criterion: Criterion, looks: Looks) -> Refereed | None:
-    line = lines.line(criterion)
-    judged = line.beside(criterion) if line and line.counts else None
-    return referee.told(line, looks.finding(judged) if judged else None)
 
 
 def _progress(jobs: list[Job], job: Job, done: int) -> None:
