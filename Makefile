@@ -101,6 +101,13 @@ renew-bursts:
 renew-mutants:
 	$(PYTHON) tests/mutants/run.py --write
 
+renew-tells: .venv/extension.stamp       # which criteria of the papers tell; WHICH="redp pps" for some
+	$(BIN)/python tests/mutants/papers.py $(WHICH)
+
+renew-readings: .venv/extension.stamp    # what other answers to what the papers leave open give; WHICH=redp
+	$(BIN)/perhop reproduce $(or $(WHICH),all) --readings --out target/readings
+	for found in target/readings/*.jsonl; do name=$$(basename $$found .jsonl); cp $$found studies/$${name#readings-}/records/readings.jsonl; done
+
 renew-today: .venv/extension.stamp
 	$(BIN)/perhop reproduce today --seeds 5
 	$(BIN)/python docs/studies_today.py reproduction

@@ -27,7 +27,6 @@ from pathlib import Path
 from perhop import stats
 from perhop.unknown import UnknownError
 from perhop_studies import criteria as frozen
-from perhop_studies import notes as noted
 from perhop_studies import readings as open_readings
 from perhop_studies import referee as refereed
 from perhop_studies import runs as simulation
@@ -38,7 +37,7 @@ from perhop_studies.drawing import Picture
 from perhop_studies.readings import Reading, Readings
 from perhop_studies.referee import Referee
 from perhop_studies.runs import Method, RunSet, Settings
-from perhop_studies.samples import Samples
+from perhop_studies.samples import Sample, Samples
 from perhop_studies.settings import Lay, Setting
 from perhop_studies.verdict import Finding, Value
 
@@ -97,7 +96,7 @@ class Study:
         """
         name = f"{criterion.study}/{criterion.claim}"
         if criterion.rule not in self.claims or criterion.bounds.are_of_quantities:
-            if not criterion.bounds.holds:
+            if not criterion.bounds.holds and not criterion.bounds.table:
                 raise UnknownError(f"{name}: neither a claim nor `holds` says when it holds")
             if self.measured and not criterion.bounds.are_of_quantities:
                 return criterion.bounds.judge(name, criterion.bounds.among(self.measured(samples, **criterion.at)))
@@ -127,9 +126,10 @@ class Paper:
     """The measured value for a cell that the paper printed."""
     pictures: Callable[[str, Samples, list[Cell]], list[Picture]]
     """The figures of one study, by its id."""
-    notes: Callable[[Path], noted.Notes] = noted.load
     answer: Lay = _by_run_set
     """What an answer to one of its readings lays over a run set."""
+    reread: Mapping[str, Callable[[list[Sample]], list[Sample]]] = field(default_factory=dict)
+    """Readings of what is measured, not of the runs: the samples under the other answer."""
     template: str = "paper.html"
     """Of its page in the report."""
 

@@ -11,12 +11,19 @@ A hold is a label and a bound:
 | `in [1.8, 2.8]`                         | in the band, its ends included                                    |
 | `within 35 of 175`, `within 3 % of 1`   | no further from it                                                |
 | `surely > 0`, `surely < 1`              | on that side with its whole interval: a comparison                |
+| `not surely < 0`                        | not below it with its whole interval                              |
 | `median <= 20`, `median >= 20`          | (the median, not the mean) on that side of it                     |
+| `smallest >= 20`                        | (every single value, not the mean) on that side of it             |
 
 A label names what the criterion's claim in Python measured; `*` in it matches any text. Where there is no such claim,
 the label is an expression of quantities, or a name that `measures` gives to one:
 
     measures = { "CIR .25: In-Dp" = "100 * 'in.drops'(cir=250)" }   # or, for several criteria, in the file's [measures]
+
+Several labels of `measures` may fit a hold with a star: each is held against it. A report may have a table in place of
+bounds, a row for each point of `over`:
+
+    table = { over = { meter = ["window", "rate"] }, columns = { "drops at ER1" = "'ER1.dropped_early'" }, note = ".." }
 
 Expressions may use numbers, quantities (in quotes unless they are plain names), `+ - * /`, parentheses, the runs of
 another part of the grid (`F1(marker="basic")`; `runs` is the run set) and `abs`, `min`, `max`, `mean`, `sum` and
@@ -31,31 +38,19 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any, NamedTuple
 
 from perhop import stats
 from perhop_studies import measures
 from perhop_studies.samples import Samples
-from perhop_studies.verdict import (
-    Finding,
-    Part,
-    Value,
-    Values,
-    at_least,
-    at_most,
-    less_than,
-    median_at_least,
-    median_at_most,
-    more_than,
-    surely_above,
-    surely_below,
-    within,
-)
+from perhop_studies.verdict import BOUNDS, Finding, Part, Value, Values, never_below, within
 
 NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)"
 PRODUCT = rf"{NUMBER}(?: \* {NUMBER})?"
+SIDES = "not surely <|surely >|surely <|median >=|median <=|smallest >=|>=|<=|>|<"
 HOLD = re.compile(
-    rf"(?P<label>.+?) (?:(?P<op>surely >|surely <|median >=|median <=|>=|<=|>|<) (?P<bound>{PRODUCT})"
+    rf"(?P<label>.+?) (?:(?P<op>{SIDES}) (?P<bound>{PRODUCT})"
     rf"|in \[(?P<low>{NUMBER}), (?P<high>{NUMBER})\]"
     rf"|within (?P<off>{NUMBER})(?P<percent> %)? of (?P<centre>{NUMBER}))"
 )
@@ -64,17 +59,7 @@ FORM = (
     'or "LABEL within 3 % of 1"'
 )
 
-Judge = Callable[[str, Iterable[float], float], Part]
-OPERATORS: dict[str, Judge] = {
-    ">=": at_least,
-    "<=": at_most,
-    ">": more_than,
-    "<": less_than,
-    "surely >": surely_above,
-    "surely <": surely_below,
-    "median >=": median_at_least,
-    "median <=": median_at_most,
-}
+OPERATORS: dict[str, Callable[[str, Values, float], Part]] = {**BOUNDS, "smallest >=": never_below}
 
 
 class Measured(NamedTuple):
@@ -146,16 +131,22 @@ class Bounds:
     """Expressions by label."""
     of: Mapping[str, Any] = field(default_factory=dict)
     """The runs in question; `{axis}` in a text is the criterion's own value."""
+    table: Mapping[str, Any] = field(default_factory=dict)
+    """A report's rows: `over`, `columns`, `note`."""
 
     @classmethod
-    def read(cls, entry: Mapping[str, Any], shared: Mapping[str, str]) -> Bounds:
-        """Those of a record of `criteria.toml`, with the measures that the file gives for all.
+    def read(
+        cls, entry: Mapping[str, Any], shared: Mapping[str, str], beside: Mapping[str, Any] | None = None
+    ) -> Bounds:
+        """Those of a record of `criteria.toml`, with the measures that the file gives for all, and of `claims.toml`.
 
         Raises:
             ValueError: a hold that is none.
         """
-        holds = tuple(map(Hold.parse, entry.get("holds", ())))
-        return cls(holds, {**shared, **entry.get("measures", {})}, entry.get("of", {}))
+        stated = beside or {}
+        holds = tuple(map(Hold.parse, (*entry.get("holds", ()), *stated.get("holds", ()))))
+        measures = {**shared, **entry.get("measures", {}), **stated.get("measures", {})}
+        return cls(holds, measures, {**entry.get("of", {}), **stated.get("of", {})}, stated.get("table", {}))
 
     def judge(self, claim: str, measured: Measured) -> Finding:
         """Every measured value by its bound, in the order measured.
@@ -172,7 +163,11 @@ class Bounds:
     @property
     def are_of_quantities(self) -> bool:
         """Whether the file itself says which quantities they are of."""
-        return bool(self.of) or any(hold.label in self.measures for hold in self.holds)
+        return bool(self.of or self.table) or any(self._labels(hold) for hold in self.holds)
+
+    def _labels(self, hold: Hold) -> list[str]:
+        """What a hold bounds among the measures: its own label, or all that fit its stars."""
+        return [hold.label] if hold.label in self.measures else [x for x in self.measures if hold.fits(x)]
 
     def among(self, measured: Iterable[Value]) -> Measured:
         """The values of a study that it bounds."""
@@ -196,9 +191,25 @@ class Bounds:
         grid = runs.grid()
         place = {key: value for key, value in at.items() if key in grid}
         place |= {key: value.format(**at) if isinstance(value, str) else value for key, value in self.of.items()}
-        texts = [self.measures.get(hold.label, hold.label) for hold in self.holds]
+        if self.table:
+            return self._table(claim, runs, place)
+        bounded = [(hold, label) for hold in self.holds for label in self._labels(hold) or [hold.label]]
+        texts = [self.measures.get(label, label) for _, label in bounded]
         values = [Expression(claim, text).values(runs, place) for text in texts]
-        return Finding([hold.judge(hold.label, x) for hold, x in zip(self.holds, values, strict=True)])
+        return Finding([hold.judge(label, x) for (hold, label), x in zip(bounded, values, strict=True)])
+
+    def _table(self, claim: str, runs: Samples, place: Mapping[str, Any]) -> Finding:
+        """A row for each point: means over the seeds."""
+        over: Mapping[str, Sequence[Any]] = self.table.get("over", {})
+        rows, seeds = [], []
+        for point in (dict(zip(over, values, strict=True)) for values in product(*over.values())):
+            found = {
+                name: stats.interval(Expression(claim, text).values(runs, {**place, **point}))
+                for name, text in self.table["columns"].items()
+            }
+            rows.append({**point, **{name: value.mean for name, value in found.items()}})
+            seeds += [value.n for value in found.values()]
+        return Finding([], self.table.get("note", ""), rows, seeds=min(seeds))
 
 
 FUNCTIONS: dict[str, Callable[..., float]] = {

@@ -1,13 +1,18 @@
-"""The frozen criteria of a paper: `studies/<paper>/criteria.toml` as records.
+"""The criteria of a paper: `studies/<paper>/criteria.toml` as records, frozen.
 
-`[axes]` of the file names the axes a record may be stated over, each with what it adds to a claim's id. Experiments
-that we added, if any, are in `beyond.toml` beside it: their records are reports.
+`[axes]` of the file names the axes a record may be stated over, each with what it adds to a claim's id. Beside it, if
+there are any:
+
+- `added.toml`: claims of the paper that were added after its results were known; they are counted apart
+- `beyond.toml`: experiments that are not the paper's; their records are reports
+- `claims.toml`: how claims of these three are measured that need no Python, `[STUDY.CLAIM]`: `measures` and `of` as in
+  a record, `holds` for what its text bounds in words only, `table` for a report (see `bounds`)
 """
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
@@ -16,7 +21,7 @@ from typing import Any
 from perhop_studies.bounds import Bounds
 
 KINDS = ("hard", "soft", "report")
-BEYOND = "beyond.toml"
+ADDED, BEYOND, CLAIMS = "added.toml", "beyond.toml", "claims.toml"
 
 Measures = Mapping[str, str]
 """Expressions that several records bound, by label."""
@@ -40,6 +45,8 @@ class Criterion:
     """What its text bounds, if numbers alone decide."""
     why: str = ""
     """What a reader should know beside it."""
+    added: bool = False
+    """Whether it was added after results were known."""
 
     @property
     def where(self) -> str:
@@ -96,33 +103,56 @@ def load(path: Path) -> Criteria:
     """
     with path.open("rb") as file:
         stated = tomllib.load(file)
-    forms: Forms = stated.get("axes", {})
-    measures: Measures = stated.get("measures", {})
-    entries = [*stated["criterion"], *_beyond(path.with_name(BEYOND))]
-    claims = [c for entry in entries for c in _expand(entry, forms, Bounds.read(entry, measures))]
+    added = [{**entry, "added": True} for entry in _beside(path.with_name(ADDED)).get("criterion", [])]
+    entries = [*stated["criterion"], *added, *_beyond(path.with_name(BEYOND))]
+    read = _Reader(stated.get("axes", {}), stated.get("measures", {}), _beside(path.with_name(CLAIMS)))
+    claims = [c for entry in entries for c in read.claims(entry)]
     names = [(c.study, c.claim) for c in claims]
     twice = sorted({f"{s}/{c}" for s, c in names if names.count((s, c)) > 1})
     if twice:
         raise ValueError(f"{path}: listed twice: {', '.join(twice)}")
+    read.all_used(path.with_name(CLAIMS), claims)
+    forms = read.forms
     return Criteria(
         claims, [cell for study, table in stated.get("table", {}).items() for cell in _cells(study, table, forms)]
     )
 
 
+def _beside(path: Path) -> dict[str, Any]:
+    return tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+
+
 def _beyond(path: Path) -> list[dict[str, Any]]:
-    entries: list[dict[str, Any]] = (
-        tomllib.loads(path.read_text(encoding="utf-8"))["criterion"] if path.is_file() else []
-    )
+    entries: list[dict[str, Any]] = _beside(path).get("criterion", [])
     for entry in entries:
         if entry["kind"] != "report":
             raise ValueError(f"{path}: {entry['study']}/{entry['id']} is {entry['kind']!r}: only report goes here")
     return entries
 
 
-def _expand(entry: dict[str, Any], forms: Forms, bounds: Bounds) -> list[Criterion]:
-    if entry["kind"] not in KINDS:
-        raise ValueError(f"{entry['study']}/{entry['id']}: kind is {entry['kind']!r}: one of {', '.join(KINDS)}")
-    return [replace(_at(entry, point, forms), bounds=bounds) for point in _points(entry, forms)]
+@dataclass(frozen=True)
+class _Reader:
+    """What all records of a paper share."""
+
+    forms: Forms
+    measures: Measures
+    stated: Mapping[str, Mapping[str, Any]]
+    """`claims.toml`, by study and claim."""
+
+    def claims(self, entry: dict[str, Any]) -> list[Criterion]:
+        """A record at each point of its grid."""
+        if entry["kind"] not in KINDS:
+            raise ValueError(f"{entry['study']}/{entry['id']}: kind is {entry['kind']!r}: one of {', '.join(KINDS)}")
+        bounds = Bounds.read(entry, self.measures, self.stated.get(entry["study"], {}).get(entry["id"], {}))
+        return [replace(_at(entry, point, self.forms), bounds=bounds) for point in _points(entry, self.forms)]
+
+    def all_used(self, path: Path, claims: Iterable[Criterion]) -> None:
+        """Refuses what is stated of a claim that there is not."""
+        known = {(claim.study, claim.rule) for claim in claims}
+        for study, stated in self.stated.items():
+            for rule in stated:
+                if (study, rule) not in known:
+                    raise ValueError(f"{path}: [{study}.{rule}] is no claim of {path.with_name('criteria.toml').name}")
 
 
 def _points(entry: dict[str, Any], forms: Forms) -> list[dict[str, Any]]:
@@ -149,6 +179,7 @@ def _at(entry: dict[str, Any], point: dict[str, Any], forms: Forms) -> Criterion
         rule=entry["id"],
         at=point,
         why=entry.get("why", ""),
+        added=entry.get("added", False),
     )
 
 

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
-from perhop_studies import Paper, Study
+from perhop_studies import Paper, Study, tally
 from perhop_studies.criteria import Criteria
 from perhop_studies.records import Record
 from perhop_studies.runs import Budget
 from perhop_studies.samples import Sample
 from perhop_studies.sequential import Looks
 from perhop_studies.settings import Setting
+from perhop_studies.tally import Tally
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """One paper's records, their criteria, and the samples behind them."""
+    """One paper's records under one setting, their criteria, and the samples behind them."""
 
     paper: Paper
     setting: Setting
@@ -29,3 +31,8 @@ class Outcome:
     def samples(self) -> list[Sample]:
         """All runs."""
         return self.looks.samples
+
+    @cached_property
+    def tally(self) -> Tally:
+        """What its claims come to."""
+        return tally.of(self.paper, self.records, self.setting.title, self.budget.seed)

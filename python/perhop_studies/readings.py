@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -39,26 +38,9 @@ class Reading:
 
 @dataclass(frozen=True)
 class Readings:
-    """All readings of a paper, and the grids over some of them."""
+    """All readings of a paper."""
 
     by_id: dict[str, Reading]
-    grids: dict[str, list[str]]
-
-    def combinations(self, grid: str) -> list[dict[str, str]]:
-        """Every combination of the readings in a grid."""
-        axes = self.grids[grid]
-        return [dict(zip(axes, values, strict=True)) for values in product(*(self.by_id[a].values for a in axes))]
-
-    def settings(self, chosen: Mapping[str, str], group: str) -> dict[str, Any]:
-        """The settings that the chosen answers lay over the files of a group."""
-        merged: dict[str, Any] = {}
-        for name, value in chosen.items():
-            merged |= self.by_id[name].settings(value, group)
-        return merged
-
-    def frozen(self, ids: Iterable[str] | None = None) -> dict[str, str]:
-        """The answers in the scenario files."""
-        return {name: self.by_id[name].frozen for name in (self.by_id if ids is None else ids)}
 
 
 def load(path: Path) -> Readings:
@@ -67,18 +49,9 @@ def load(path: Path) -> Readings:
     Raises:
         ValueError: a frozen answer that is not one of the values.
     """
-    if not path.is_file():
-        return Readings({}, {})
-    with path.open("rb") as file:
-        stated = tomllib.load(file)
-    found = {entry["id"]: _reading(entry) for entry in stated["reading"]}
-    for reading in found.values():
-        if reading.frozen not in reading.values:
-            raise ValueError(f"{path}: {reading.id} is frozen at {reading.frozen!r}, which is not one of its values")
-    return Readings(found, stated["grid"])
-
-
-def _reading(entry: dict[str, Any]) -> Reading:
-    return Reading(
-        entry["id"], entry["question"], entry["decided-by"], entry["frozen"], entry["values"], entry.get("concerns")
-    )
+    stated = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    found = [Reading(**{key.replace("-", "_"): x for key, x in one.items()}) for one in stated.get("reading", [])]
+    for one in found:
+        if one.frozen not in one.values:
+            raise ValueError(f"{path}: {one.id} is frozen at {one.frozen!r}, which is not one of its values")
+    return Readings({one.id: one for one in found})

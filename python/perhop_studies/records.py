@@ -4,105 +4,146 @@ from __future__ import annotations
 
 import json
 import math
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from perhop import files, stats
 from perhop_studies.criteria import Criterion
-from perhop_studies.verdict import REPORTED, VERDICTS, Finding
-
-Record = dict[str, Any]
+from perhop_studies.verdict import NOT_REPRODUCED, REPORTED, REPRODUCED, UNDECIDED, Finding, Row
 
 DIGITS = 6
 """Significant digits in the file."""
 
 KEYS = (
-    "study",
-    "claim",
-    "kind",
-    "criterion",
-    "published",
-    "measured",
-    "ci95",
-    "seeds",
-    "verdict",
-    "note",
-    "referee",
-    "setting",
-    "rivals",
+    *("study", "claim", "kind", "criterion", "published", "measured", "ci95", "seeds", "verdict", "note"),
+    *("referee", "setting", "sentence", "tells", "added"),
 )
+"""Of a record in the file."""
 
 
-def record(criterion: Criterion, finding: Finding, tried: str = "") -> Record:
-    """One record; `tried` has the results of other readings, kept if the claim is not reproduced."""
+class Estimate(NamedTuple):
+    """What was measured for one condition."""
+
+    mean: float | None
+    span: tuple[float, float] | None
+    """The 95 % interval; None if there is none."""
+
+
+@dataclass(frozen=True)
+class Refereed:
+    """What a referee's line says beside a criterion, and what it found."""
+
+    change: str
+    criterion: str
+    words: str
+    why: str
+    known: bool
+    verdict: str | None
+    """None of a criterion that does not count."""
+    measured: list[float | None] | None
+    note: str
+
+
+@dataclass(frozen=True)
+class Record:
+    """One criterion, or one printed cell, and what was found; in the file `estimates` are `measured` and `ci95`."""
+
+    study: str
+    claim: str
+    kind: str
+    criterion: str
+    published: float | list[float] | None
+    estimates: tuple[Estimate, ...]
+    """One for each condition."""
+    seeds: int
+    verdict: str
+    note: str
+    referee: Refereed | None = None
+    setting: str = ""
+    sentence: str = ""
+    """Of the paper, which it was drawn from."""
+    tells: bool | None = None
+    """Whether a mutant of its mechanism fails it; None if none was tried."""
+    added: bool = False
+    """Whether it was added after results were known."""
+    table: Sequence[Row] | None = None
+    """Rows in the place of the conditions' means."""
+
+    @property
+    def name(self) -> str:
+        """`study/claim`."""
+        return f"{self.study}/{self.claim}"
+
+
+def record(criterion: Criterion, finding: Finding, why: str = "") -> Record:
+    """One record; `why` is kept if the claim is not reproduced."""
     verdict = REPORTED if criterion.kind == "report" else finding.verdict
-    spans = [_span(part.interval) for part in finding.parts]
-    means = [rounded(part.interval.mean) for part in finding.parts]
-    single = len(means) == 1
-    note = [criterion.where, _parts(finding), finding.note, tried if verdict == "not reproduced" else ""]
-    return {
-        "study": criterion.study,
-        "claim": criterion.claim,
-        "kind": criterion.kind,
-        "criterion": criterion.text,
-        "published": criterion.published,
-        "measured": rounded(finding.table) if finding.table is not None else means[0] if single else means,
-        "ci95": None if not spans else spans[0] if single else spans,
-        "seeds": finding.replications,
-        "verdict": verdict,
-        "note": " ".join(text.rstrip(".") + "." for text in note if text),
-    }
+    parts = "; ".join(map(str, finding.parts))
+    note = [criterion.where, parts, finding.note, why if verdict == NOT_REPRODUCED else ""]
+    text = " ".join(text.rstrip(".") + "." for text in note if text)
+    found = tuple(_estimate(part.interval) for part in finding.parts)
+    table = None if finding.table is None else [_row(row) for row in finding.table]
+    return Record(*_of(criterion), found, finding.replications, verdict, text, table=table)
 
 
 def cell_record(criterion: Criterion, found: stats.Interval) -> Record:
     """One printed table cell and what was measured."""
     by = found.mean / criterion.published if criterion.published else math.nan
     where = f"{criterion.where}; " if criterion.at else ""
-    return {
-        "study": criterion.study,
-        "claim": criterion.claim,
-        "kind": criterion.kind,
-        "criterion": criterion.text,
-        "published": criterion.published,
-        "measured": rounded(found.mean),
-        "ci95": _span(found),
-        "seeds": found.n,
-        "verdict": REPORTED,
-        "note": f"{where}measured/published {by:.2f}.",
-    }
+    return Record(*_of(criterion), (_estimate(found),), found.n, REPORTED, f"{where}measured/published {by:.2f}.")
 
 
-def rounded(value: Any) -> Any:
-    """To six significant digits; null if not a number."""
-    if isinstance(value, float):
-        return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
-    if isinstance(value, Mapping):
-        return {key: rounded(item) for key, item in value.items()}
-    return [rounded(item) for item in value] if isinstance(value, list) else value
+def _of(stated: Criterion) -> tuple[str, str, str, str, float | list[float] | None]:
+    return stated.study, stated.claim, stated.kind, stated.text, stated.published
 
 
-def _span(found: stats.Interval) -> list[float] | None:
-    return None if math.isnan(found.low) else rounded([found.low, found.high])
+def rounded(value: float) -> float | None:
+    """To six significant digits; None if not a number."""
+    return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
 
 
-def _parts(finding: Finding) -> str:
-    return "; ".join(map(str, finding.parts))
+def _estimate(found: stats.Interval) -> Estimate:
+    low, high = rounded(found.low), rounded(found.high)
+    return Estimate(rounded(found.mean), None if low is None or high is None else (low, high))
 
 
-def write(path: Path, records: list[Record]) -> None:
+def write(path: Path, records: Iterable[Record]) -> None:
     """As JSON, one record per line."""
-    lines = ",\n".join(json.dumps(r, ensure_ascii=False, allow_nan=False) for r in records)
+    lines = ",\n".join(json.dumps(_stated(one), ensure_ascii=False, allow_nan=False) for one in records)
     files.write(path, f"[\n{lines}\n]\n")
 
 
-def counts(records: Iterable[Record]) -> dict[str, Counter[str]]:
-    """Verdicts by kind."""
-    found = {kind: Counter(dict.fromkeys(VERDICTS, 0)) for kind in ("hard", "soft", "report")}
-    for entry in records:
-        found[entry["kind"]][entry["verdict"]] += 1
-    return found
+def _stated(one: Record) -> dict[str, object]:
+    """As in the file: of a single condition the number alone."""
+    means, spans = [found.mean for found in one.estimates], [found.span for found in one.estimates]
+    single = len(means) == 1
+    measured = one.table if one.table is not None else means[0] if single else means
+    stated = {**asdict(one), "measured": measured, "ci95": (spans[0] if single else spans) if spans else None}
+    return {key: stated[key] for key in KEYS}
+
+
+def _row(row: Row) -> Row:
+    return {key: [*map(_cell, x)] if isinstance(x, list) else _cell(x) for key, x in row.items()}
+
+
+def _cell(value: object) -> object:
+    return rounded(value) if isinstance(value, float) else value
+
+
+def read(path: Path) -> list[Record]:
+    """The records of a file."""
+    return [_read(**entry) for entry in json.loads(path.read_text(encoding="utf-8"))]
+
+
+def _read(measured: Any, ci95: Any, referee: Any, **rest: Any) -> Record:
+    table = measured if isinstance(measured, list) and measured and isinstance(measured[0], dict) else None
+    single = not isinstance(measured, list) or (table is not None and ci95 and isinstance(ci95[0], float))
+    spans = [tuple(span) if span else None for span in ([ci95] if single else ci95 or ())]
+    means = [None] * len(spans) if table else [measured] if single else measured
+    found = tuple(map(Estimate, means, spans))
+    return Record(estimates=found, referee=Refereed(**referee) if referee else None, table=table, **rest)
 
 
 def overall(records: Iterable[Record]) -> str:
@@ -111,11 +152,8 @@ def overall(records: Iterable[Record]) -> str:
     Without a hard line nothing is judged: `reported`.
     """
     listed = list(records)
-    hard, soft = ([r["verdict"] for r in listed if r["kind"] == kind] for kind in ("hard", "soft"))
+    hard, soft = ([r.verdict for r in listed if r.kind == kind and not r.added] for kind in ("hard", "soft"))
     if not hard:
         return REPORTED
-    if "not reproduced" in hard:
-        return "not reproduced"
-    if "undecided" in hard:
-        return "undecided"
-    return "quantitatively reproduced" if all(v == "reproduced" for v in soft) else "reproduced"
+    lacking = next((verdict for verdict in (NOT_REPRODUCED, UNDECIDED) if verdict in hard), None)
+    return lacking or ("quantitatively reproduced" if all(v == REPRODUCED for v in soft) else REPRODUCED)

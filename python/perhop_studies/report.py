@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,28 +14,28 @@ import numpy as np
 from perhop import files, pages, stats
 from perhop.plots.dark import alone
 from perhop.sql import connect, text
-from perhop_studies import Study, known, maps, referee
+from perhop_studies import Paper, Study, known, maps, mutants, sentences, tally, trying
 from perhop_studies import runs as simulation
-from perhop_studies import score as scores
-from perhop_studies.criteria import Cell, Criterion
+from perhop_studies.criteria import Criterion
 from perhop_studies.drawing import Picture
 from perhop_studies.known import Known
 from perhop_studies.maps.drawing import draw
 from perhop_studies.maps.grid import newest, read
+from perhop_studies.mutants import Told
 from perhop_studies.outcome import Outcome
-from perhop_studies.readings import Readings
-from perhop_studies.records import Record, counts, overall
+from perhop_studies.records import Estimate, Record, overall
 from perhop_studies.samples import Samples
-from perhop_studies.score import Score
-from perhop_studies.settings import Answer, Setting
-from perhop_studies.verdict import NOT_REPRODUCED, REPORTED, REPRODUCED, UNDECIDED, VERDICTS, number
+from perhop_studies.sentences import Sentence
+from perhop_studies.settings import Setting
+from perhop_studies.tally import NOTHING, Share, Tally, share
+from perhop_studies.verdict import NOT_REPRODUCED, REPORTED, REPRODUCED, UNDECIDED, number
+from perhop_studies.words import WORDS
 
 SUMMARY = "report.html"
-NOTHING = "\N{EN DASH}"
 FLAT = 2e-3
 """Width of an interval, relative to its mean, that prose leaves out."""
-MARKS = {"reproduced": "✓", "not reproduced": "✗", "undecided": "?", "reported": "·"}
-CLASSES = {"reproduced": "yes", "not reproduced": "no", "undecided": "open", "reported": "told"}
+MARKS = {REPRODUCED: "✓", NOT_REPRODUCED: "✗", UNDECIDED: "?", REPORTED: "·"}
+CLASSES = {REPRODUCED: "yes", NOT_REPRODUCED: "no", UNDECIDED: "open", REPORTED: "told"}
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,8 @@ class Section:
     study: Study
     pictures: list[Picture]
     records: list[Record]
-    cells: list[tuple[str, list[tuple[str, Record]]]]
+    cells: dict[str, dict[str, Record]]
+    """The printed table: its rows, and a record for each column."""
     scenarios: list[tuple[str, str]]
     """Name and text of its files."""
 
@@ -54,10 +55,9 @@ class Section:
         """The verdict of its hard and soft lines together."""
         return overall(self.records)
 
-    def held(self, kind: str) -> tuple[int, int]:
+    def held(self, kind: str) -> Share:
         """Claims of a kind that are reproduced, and their total."""
-        listed = [r for r in self.records if r["kind"] == kind]
-        return sum(r["verdict"] == "reproduced" for r in listed), len(listed)
+        return share(r for r in self.records if r.kind == kind and not r.added)
 
 
 class Mapped(NamedTuple):
@@ -67,6 +67,17 @@ class Mapped(NamedTuple):
     picture: Picture
     date: str
     """When it was run."""
+
+
+class Row(NamedTuple):
+    """A paper under one of its settings."""
+
+    paper: str
+    setting: Setting
+    tally: Tally | None
+    """None if it was never run in full."""
+    page: str | None
+    """Of this report; None if it was run before."""
 
 
 @dataclass(frozen=True)
@@ -83,69 +94,91 @@ class Entry:
     """That of the report."""
 
     @property
-    def counts(self) -> dict[str, Counter[str]]:
-        """Verdicts by kind."""
-        return counts(self.outcome.records)
+    def paper(self) -> Paper:
+        """Whose part it is."""
+        return self.outcome.paper
 
     @property
-    def readings(self) -> Readings:
-        """What it leaves open."""
-        return self.outcome.paper.readings()
+    def first(self) -> bool:
+        """Whether it is the paper's own part: in the frozen setting, with nothing laid over it."""
+        return self.outcome.setting.frozen
 
     @property
-    def answers(self) -> dict[str, Answer]:
-        """What its setting takes, by reading."""
-        return self.outcome.setting.answers
+    def refereed(self) -> bool:
+        """Whether a referee has a line for one of its claims."""
+        return any(r.referee for r in self.outcome.records)
+
+    @cached_property
+    def sentences(self) -> list[tuple[Sentence, list[Record]]]:
+        """Those of the paper, with the hard claims that were drawn from each and judged now."""
+        hard = [r for r in self.outcome.records if r.kind == "hard"]
+        found = sentences.load(self.paper.directory)
+        return [(one, mine) for one in found if (mine := [r for r in hard if r.sentence == one.title])]
+
+    @cached_property
+    def told(self) -> dict[tuple[str, str], Told]:
+        """What mutants did to its claims, by study and claim."""
+        return mutants.told(self.paper)
 
     @property
-    def told_apart(self) -> list[tuple[str, int, int]]:
-        """By rival: its name, the hard claims about the mechanism that hold, and how many hold for the rival too."""
-        held = [r["rivals"] or {} for r in self.outcome.records if r["verdict"] == REPRODUCED and r["kind"] == "hard"]
-        names = dict.fromkeys(name for found in held for name in found)
-        return [(n, sum(n in f for f in held), sum(f.get(n) == REPRODUCED for f in held)) for n in names]
+    def silent(self) -> list[str]:
+        """Hard claims that no mutant fails."""
+        return [r.name for r in self.outcome.records if r.tells is False]
 
     @property
-    def refereed(self) -> Counter[str]:
-        """Lines of the referee by change, of the studies in question."""
-        studies = {section.study.id for section in self.sections}
-        return Counter(line.change for line in self.outcome.paper.referee().lines if line.study in studies)
+    def undecided(self) -> list[Record]:
+        """Hard and soft claims that are left undecided."""
+        return [r for r in self.outcome.records if r.verdict == UNDECIDED]
 
-    @property
-    def score(self) -> Score:
-        """How it did."""
-        return scores.of(self.outcome.records, self.outcome.criteria.cells)
+    @cached_property
+    def tried(self) -> int:
+        """How many other answers to its readings were tried."""
+        return trying.answers(self.paper)
+
+    def elsewhere(self, rows: Iterable[Row]) -> dict[str, list[str]]:
+        """Of each hard claim that does not hold, the other settings and answers with which it does."""
+        mine = [row for row in rows if row.paper == self.paper.name and row.setting.name != self.outcome.setting.name]
+        named, won = {row.setting.name: row.tally.failed for row in mine if row.tally}, trying.won_by(self.paper)
+        return {
+            claim: [*(name for name, failed in named.items() if claim not in failed), *won.get(claim, ())]
+            for claim in self.outcome.tally.failed
+        }
+
+    def anywhere(self, rows: Iterable[Row]) -> Share:
+        """Hard claims that hold now, in another setting or with another answer."""
+        held, of = self.outcome.tally.held
+        return Share(held + sum(bool(where) for where in self.elsewhere(rows).values()), of)
 
     @cached_property
     def maps(self) -> list[Mapped]:
         """Where its claims are true, as last run."""
-        kept = [(one, read(newest(one, self.out))) for one in maps.load(self.outcome.paper)]
+        kept = [(one, read(newest(one, self.out))) for one in maps.load(self.paper)]
         return [Mapped(one, draw(one, grid), grid.date) for one, grid in kept if grid]
 
     @cached_property
     def known(self) -> Known | None:
-        """What is known now, by the paper's own setting."""
-        paper = self.outcome.paper
-        return known.load(paper.directory / known.FILE, [one.id for one in maps.load(paper)])
+        """What is known now, by the frozen setting."""
+        return known.load(self.paper.directory / known.FILE, [one.id for one in maps.load(self.paper)])
 
     @property
     def known_page(self) -> str:
         """The name of the page that says it, if there is one."""
-        return f"known-{self.outcome.paper.name}.html" if self.known and self.outcome.setting.headline else ""
+        return f"known-{self.paper.name}.html" if self.known and self.first else ""
 
     @property
     def left_out(self) -> list[simulation.LeftOut]:
         """Variants that are not run."""
-        return simulation.left_out(self.outcome.paper.directory)
+        return simulation.left_out(self.paper.directory)
 
     def why(self, entry: Record) -> str:
         """What a reader should know beside a record."""
-        return why(next(c for c in self.outcome.criteria.of(entry["study"]) if c.claim == entry["claim"]), entry)
+        return why(next(c for c in self.outcome.criteria.of(entry.study) if c.claim == entry.claim), entry)
 
     @property
-    def studies(self) -> tuple[int, int]:
+    def studies(self) -> Share:
         """Studies that are reproduced, of those that are judged."""
         judged = [s.verdict for s in self.sections if s.verdict != REPORTED]
-        return sum(verdict.endswith(REPRODUCED) and verdict != NOT_REPRODUCED for verdict in judged), len(judged)
+        return Share(sum(v.endswith(REPRODUCED) and v != NOT_REPRODUCED for v in judged), len(judged))
 
 
 def write(outcomes: list[Outcome], out: Path, say: Callable[[str], None]) -> Path:
@@ -154,122 +187,63 @@ def write(outcomes: list[Outcome], out: Path, say: Callable[[str], None]) -> Pat
     It is the page of the one paper; for several it is their summary, and each also has its own page.
     """
     single = len(outcomes) == 1
-    entries = []
-    for outcome in outcomes:
-        name = _name(outcome)
-        say(f"{name}: samples")
-        with files.whole(out / f"samples-{name}.parquet") as temporary:
-            parquet(outcome, temporary)
-        figures = "figures" if outcome.setting.headline else f"figures-{outcome.setting.name}"
-        sections = _sections(outcome, out / figures, say)
-        entries.append(Entry(outcome, sections, SUMMARY if single else f"{name}.html", figures, out))
+    home = None if single else SUMMARY
+    entries = [_entry(outcome, out, single, say) for outcome in outcomes]
+    rows = settings_of(entries)
     for entry in entries:
-        if entry.outcome.setting.headline:
+        if entry.first:
             _save([mapped.picture for mapped in entry.maps], out / entry.figures)
-        rows = tried([one for one in entries if one.outcome.paper is entry.outcome.paper])
-        text = _render(entry.outcome.paper.template, entry=entry, tried=rows, home=None if single else SUMMARY)
-        files.write(out / entry.page, text)
+        files.write(out / entry.page, _render(entry.paper.template, entry=entry, rows=rows, home=home))
         if entry.known_page:
-            page = _render("known.html", entry=entry, known=entry.known, home=None if single else SUMMARY)
-            files.write(out / entry.known_page, page)
+            files.write(out / entry.known_page, _render("known.html", entry=entry, known=entry.known, home=home))
     if not single:
-        first = list({entry.outcome.paper.name: entry for entry in sorted(entries, key=_is_headline)}.values())
-        shown = [entry for entry in entries if entry in first]
-        records = [r for entry in shown for r in entry.outcome.records]
-        text = _render("papers.html", papers=shown, tried=tried(entries), records=records, counts=counts(records))
-        files.write(out / SUMMARY, text)
+        firsts = {entry.paper.name: entry for entry in sorted(entries, key=lambda entry: entry.first)}
+        shown = [entry for entry in entries if entry is firsts[entry.paper.name]]
+        whole = tally.total(entry.outcome.tally for entry in shown)
+        files.write(out / SUMMARY, _render("papers.html", papers=shown, rows=rows, whole=whole, home=None))
     return out / SUMMARY
 
 
-def _name(outcome: Outcome) -> str:
-    """Of its files: the paper's for its headline setting."""
-    return outcome.paper.name + ("" if outcome.setting.headline else f"-{outcome.setting.name}")
+def _entry(outcome: Outcome, out: Path, single: bool, say: Callable[[str], None]) -> Entry:
+    end = "" if outcome.setting.frozen else f"-{outcome.setting.name}"
+    name = outcome.paper.name + end
+    say(f"{name}: samples")
+    with files.whole(out / f"samples-{name}.parquet") as temporary:
+        parquet(outcome, temporary)
+    sections = [_section(outcome, study, out / f"figures{end}", say) for study in outcome.studies]
+    return Entry(outcome, sections, SUMMARY if single else f"{name}.html", f"figures{end}", out)
 
 
-def _is_headline(entry: Entry) -> bool:
-    return entry.outcome.setting.headline
-
-
-@dataclass(frozen=True)
-class Tried:
-    """A row of the table of settings: a paper under one of them."""
-
-    paper: str
-    setting: Setting
-    score: Score | None
-    """None if it was never run in full."""
-    page: str | None
-    """Of this report; None if it was run before."""
-
-
-class Square(NamedTuple):
-    """A hard claim in the picture of all."""
-
-    claim: str
-    state: str
-    """`held`, `elsewhere` (it holds in another setting), `nowhere`, or `open`."""
-    says: str
-
-
-def squares(entry: Entry, rows: Iterable[Tried]) -> dict[str, list[Square]]:
-    """By study of a paper: each hard claim, whether it holds, and where if not here."""
-    others = [
-        (row.setting.name, row.score.failed)
-        for row in rows
-        if row.score and row.paper == entry.outcome.paper.name and row.setting.name != entry.outcome.setting.name
-    ]
-    found: dict[str, list[Square]] = {}
-    for r in entry.outcome.records:
-        if r["kind"] == "hard":
-            where = [name for name, failed in others if f"{r['study']}/{r['claim']}" not in failed]
-            found.setdefault(r["study"], []).append(_square(r, where))
-    return found
-
-
-def _square(entry: Record, where: list[str]) -> Square:
-    text = f"{entry['study']}: {entry['criterion']}"
-    if entry["verdict"] == REPRODUCED:
-        return Square(entry["claim"], "held", f"{text} (holds)")
-    if entry["verdict"] == UNDECIDED:
-        return Square(entry["claim"], "open", f"{text} (undecided)")
-    if where:
-        return Square(entry["claim"], "elsewhere", f"{text} (holds in {', '.join(where)})")
-    return Square(entry["claim"], "nowhere", f"{text} (does not hold)")
-
-
-def tried(entries: Iterable[Entry]) -> list[Tried]:
+def settings_of(entries: Iterable[Entry]) -> list[Row]:
     """Every setting of these papers: those of this report, and the last full run of the others."""
-    listed = list(entries)
-    rows = []
-    for found in {entry.outcome.paper.name: entry.outcome.paper for entry in listed}.values():
-        now = {e.outcome.setting.name: e for e in listed if e.outcome.paper is found}
-        last = scores.read(found.directory / scores.LAST)
+    listed, rows = list(entries), []
+    for found in {entry.paper.name: entry.paper for entry in listed}.values():
+        now = {e.outcome.setting.name: e for e in listed if e.paper is found}
+        last = tally.read(found)
         for name, setting in found.settings().items():
             entry = now.get(name)
-            score, page = (entry.score, entry.page) if entry else (last.get(name), None)
-            rows.append(Tried(found.name, setting, score, page))
+            kept = (entry.outcome.tally, entry.page) if entry else (last.get((name, 1)), None)
+            rows.append(Row(found.name, setting, *kept))
     return rows
 
 
-def _sections(outcome: Outcome, figures: Path, say: Callable[[str], None]) -> list[Section]:
-    found = []
-    for study in outcome.studies:
-        say(f"{study.id}: figures")
-        cells = outcome.criteria.table(study.id)
-        pictures = outcome.paper.pictures(study.id, outcome.looks.everywhere(study), cells)
-        _save(pictures, figures)
-        mine = [r for r in outcome.records if r["study"] == study.id]
-        is_cell = {cell.criterion.claim for cell in cells}
-        claims = [r for r in mine if r["claim"] not in is_cell]
-        found.append(Section(study, pictures, claims, _table(cells, mine), _scenarios(outcome, study)))
-    return found
+def _section(outcome: Outcome, study: Study, figures: Path, say: Callable[[str], None]) -> Section:
+    say(f"{study.id}: figures")
+    cells = outcome.criteria.table(study.id)
+    pictures = outcome.paper.pictures(study.id, outcome.looks.everywhere(study), cells)
+    _save(pictures, figures)
+    by_claim = {r.claim: r for r in outcome.records if r.study == study.id}
+    printed: dict[str, dict[str, Record]] = {}
+    for cell in cells:
+        printed.setdefault(cell.row, {})[cell.heading] = by_claim.pop(cell.criterion.claim)
+    return Section(study, pictures, list(by_claim.values()), printed, _scenarios(outcome.paper, study))
 
 
-def _scenarios(outcome: Outcome, study: Study) -> list[tuple[str, str]]:
+def _scenarios(paper: Paper, study: Study) -> list[tuple[str, str]]:
     """Its files: `<study>.toml`, `<study>-<variant>.toml`; for a study without any, those of its runs."""
-    directory = outcome.paper.directory
+    directory = paper.directory
     own = [*directory.glob(f"{study.id}.toml"), *sorted(directory.glob(f"{study.id}-*.toml"))]
-    paths = own or dict.fromkeys(s.scenario for s in outcome.paper.runs() if s.name in study.sets)
+    paths = own or dict.fromkeys(s.scenario for s in paper.runs() if s.name in study.sets)
     return [(path.name, path.read_text(encoding="utf-8")) for path in paths]
 
 
@@ -279,15 +253,6 @@ def _save(pictures: Iterable[Picture], figures: Path) -> None:
         prologue = '<?xml version="1.0" encoding="utf-8"?>\n'
         files.write(figures / f"{picture.name}.svg", prologue + alone(picture.svg) + "\n")
         files.write(figures / f"{picture.name}.png", picture.png)
-
-
-def _table(cells: list[Cell], records: list[Record]) -> list[tuple[str, list[tuple[str, Record]]]]:
-    """Rows of a printed table: name, and (column, record) for each cell."""
-    by_claim = {r["claim"]: r for r in records}
-    rows: dict[str, list[tuple[str, Record]]] = {}
-    for cell in cells:
-        rows.setdefault(cell.row, []).append((cell.heading, by_claim[cell.criterion.claim]))
-    return list(rows.items())
 
 
 def parquet(outcome: Outcome, path: Path) -> None:
@@ -323,48 +288,34 @@ def _column(axis: str, values: list[Any]) -> str:
     return f"CAST({stated} AS BIGINT)" if all(isinstance(value, int) for value in values) else stated
 
 
-def _render(template: str, **context: Any) -> str:
+def _render(template: str, **context: object) -> str:
     environment = pages.environment("perhop_studies")
-    environment.filters |= {"show": show, "both": both, "chip": _chip}
-    shared = {"verdicts": VERDICTS, "marks": MARKS, "classes": CLASSES, "squares": squares, "changes": referee.CHANGES}
+    environment.filters |= {"show": show, "span": span, "chip": lambda verdict: CLASSES.get(verdict, "yes")}
+    shared = {"marks": MARKS, "columns": tally.COLUMNS, "words": WORDS}
     return environment.get_template(template).render(**shared, **context)
 
 
-def _chip(verdict: str) -> str:
-    return CLASSES.get(verdict, "yes")
-
-
-def show(value: Any) -> str:
+def show(value: object) -> str:
     """A measured or published value as text."""
     if value is None:
         return NOTHING
-    if isinstance(value, bool | str):
-        return str(value)
-    if isinstance(value, int | float):
-        return number(float(value))
     if isinstance(value, list):
-        return ", ".join(show(item) for item in value)
-    return ", ".join(f"{key} {show(item)}" for key, item in value.items())
-
-
-def both(entry: Record) -> list[tuple[str, str]]:
-    """The measured values with their intervals, one pair per condition."""
-    measured, spans = entry["measured"], entry["ci95"]
-    if not isinstance(measured, list):
-        measured, spans = [measured], [spans]
-    return [(show(value), _span(found)) for value, found in zip(measured, spans or [None] * len(measured), strict=True)]
+        return ", ".join(map(show, value))
+    return str(value) if isinstance(value, bool | str) else number(float(str(value)))
 
 
 def why(criterion: Criterion, entry: Record) -> str:
     """Its text beside the criterion, with what was measured in the places `{0}`, `{1}` ..."""
-    return criterion.why.format(*map(_estimate, entry["measured"], entry["ci95"]))
+    return criterion.why.format(*map(_estimate, entry.estimates))
 
 
-def _estimate(mean: float, span: list[float] | None) -> str:
+def _estimate(found: Estimate) -> str:
     """`0.59 ±0.06`; a value that hardly varies by itself."""
-    low, high = span or [mean, mean]
+    mean = math.nan if found.mean is None else found.mean
+    low, high = found.span or (mean, mean)
     return str(stats.Interval(mean, low, high, 2)) if high - low > FLAT * abs(mean) else show(round(mean, 3))
 
 
-def _span(found: list[float] | None) -> str:
-    return "" if found is None else f"[{number(found[0])}, {number(found[1])}]"
+def span(found: Estimate) -> str:
+    """Its interval as text."""
+    return "" if found.span is None else f"[{number(found.span[0])}, {number(found.span[1])}]"

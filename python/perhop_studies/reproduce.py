@@ -11,18 +11,17 @@ from typing import Any
 from perhop.cluster.client import reached
 from perhop.progress import say, told
 from perhop.unknown import UnknownError
-from perhop_studies import Paper, Study, maps, referee, report, rivals, sequential, trying
+from perhop_studies import Paper, Study, maps, mutants, report, sentences, sequential, summary, trying
+from perhop_studies import notes as noted
 from perhop_studies import runs as simulation
-from perhop_studies.criteria import Criterion
 from perhop_studies.map import run as map_all
 from perhop_studies.outcome import Outcome
-from perhop_studies.papers import ASKED, PAPERS, TRIALS, paper
-from perhop_studies.records import Record, cell_record, counts, overall, record, write
-from perhop_studies.referee import Referee
+from perhop_studies.papers import ASKED, PAPERS, paper
+from perhop_studies.records import Record, cell_record, record, write
 from perhop_studies.runs import Budget, Job
 from perhop_studies.sequential import Looks
-from perhop_studies.settings import HEADLINE, Setting
-from perhop_studies.verdict import FULL, VERDICTS
+from perhop_studies.settings import FROZEN, Setting
+from perhop_studies.verdict import FULL, NOT_REPRODUCED
 
 QUICK = 3
 FIRST = (3, 5)
@@ -40,7 +39,8 @@ class Options:
     out: Path
     setting: str
     strict: bool = False
-    rivals: bool = False
+    given: tuple[str, ...] = ()
+    """Keys laid over every scenario."""
 
     @classmethod
     def of(cls, arguments: Mapping[str, Any]) -> Options:
@@ -56,9 +56,10 @@ class Options:
         seeds = QUICK if arguments["quick"] else FULL if seeds is None else seeds
         budget = Budget(seeds=seeds, seed=arguments["seed"], jobs=arguments["jobs"], first=first)
         what, out, setting = list(arguments["what"]), Path(arguments["out"]), arguments["setting"]
-        if EVERYTHING in what and setting == HEADLINE:
+        setting = FROZEN if setting == "headline" else setting
+        if EVERYTHING in what and setting == FROZEN:
             setting = ALL
-        return cls(what, budget, out, setting, arguments["strict"], arguments["rivals"])
+        return cls(what, budget, out, setting, arguments["strict"], tuple(arguments["set"]))
 
 
 def reproduce(arguments: Mapping[str, Any]) -> int:
@@ -72,14 +73,24 @@ def reproduce(arguments: Mapping[str, Any]) -> int:
 
 def _asked(arguments: Mapping[str, Any], options: Options) -> int:
     chosen = select(options.what)
-    if arguments["readings"]:
-        names = list(dict.fromkeys(p.name for p, _ in chosen))
-        if asked := [name for name in names if name in ASKED]:
-            raise UnknownError(f"`{asked[0]}` is no paper and has no readings: give a paper ({', '.join(PAPERS)})")
-        for found in names:
-            print(f"written: {trying.run(TRIALS[found], paper(found), options.budget, options.out, say)}")
-        return FINE
+    for tried, module in {"readings": trying, "mutants": mutants}.items():
+        if arguments[tried]:
+            for found in _papers(chosen, tried):
+                print(f"written: {module.run(found, options.budget, options.out, say)}")
+            return FINE
     return _all(chosen, options)
+
+
+def _papers(chosen: list[tuple[Paper, Study]], tried: str) -> list[Paper]:
+    """The papers whose readings or mutants are tried.
+
+    Raises:
+        UnknownError: one is no paper.
+    """
+    names = list(dict.fromkeys(p.name for p, _ in chosen))
+    if asked := [name for name in names if name in ASKED]:
+        raise UnknownError(f"`{asked[0]}` is no paper and has no {tried}: give a paper ({', '.join(PAPERS)})")
+    return [paper(name) for name in names]
 
 
 def studies(_: Mapping[str, Any]) -> int:
@@ -119,99 +130,58 @@ def _all(studies: list[tuple[Paper, Study]], options: Options) -> int:
     options.out.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
     names = list(dict.fromkeys(found.name for found, _ in studies))
-    settings = {name: paper(name).asked(options.setting) for name in names}
+    settings = {
+        name: [replace(one, given=options.given) for one in paper(name).asked(options.setting)] for name in names
+    }
     parts = [(name, setting) for name in names for setting in settings[name]]
     outcomes = []
     for number, (name, setting) in enumerate(parts, 1):
         with told(f"{name} ({number} of {len(parts)})"):
             wanted = [s for p, s in studies if p.name == name]
-            outcomes.append(run(paper(name), wanted, options.budget, setting, options.rivals))
+            outcomes.append(run(paper(name), wanted, options.budget, setting))
     records = [r for outcome in outcomes for r in outcome.records]
     write(options.out / "results.json", records)
     if EVERYTHING in options.what:
         map_all(maps.every(), replace(options.budget, seeds=maps.SEEDS), options.out / maps.DIRECTORY)
     page = report.write(outcomes, options.out, say)
-    _summary(outcomes, time.monotonic() - began)
+    say("")
+    print(summary.text(outcomes, time.monotonic() - began))
     print(f"\nreport  {page}\nresults {options.out / 'results.json'}")
-    failed = any(r["kind"] == "hard" and r["verdict"] == "not reproduced" for r in records)
+    failed = any(r.kind == "hard" and r.verdict == NOT_REPRODUCED and not r.added for r in records)
     return FAILED if options.strict and failed else FINE
 
 
-def run(found: Paper, studies: list[Study], budget: Budget, setting: Setting, against: bool = False) -> Outcome:
+def run(found: Paper, studies: list[Study], budget: Budget, setting: Setting) -> Outcome:
     """Simulates what the studies need, each set of runs once, and judges every claim."""
     wanted, criteria = {name for study in studies for name in study.sets}, found.criteria()
     jobs = simulation.prepare([s for s in found.runs(setting) if s.name in wanted], budget)
     claims = [claim for study in studies for claim in criteria.of(study.id)]
     asked = [*claims, *found.referee().judged(claims)]
     looks = sequential.run(found, asked, jobs, budget, _progress)
-    told = rivals.judge(found, claims, looks)
-    if against:
-        sets = [s for s in found.runs(setting) if s.name in wanted]
-        for claim, verdicts in rivals.simulated(found, sets, claims, budget, _progress).items():
-            told.setdefault(claim, {}).update(verdicts)
-    records = [
-        {**entry, "setting": setting.name, "rivals": told.get((entry["study"], entry["claim"]))}
-        for entry in judge(found, studies, looks)
-    ]
+    records = [replace(entry, setting=setting.title) for entry in judge(found, studies, looks)]
     return Outcome(found, setting, studies, criteria, records, looks, budget)
 
 
 def judge(found: Paper, studies: list[Study], looks: Looks) -> list[Record]:
     """Every criterion of the studies, then their printed tables."""
     criteria, lines = found.criteria(), found.referee()
-    notes = found.notes(found.directory)
+    notes = noted.load(found.directory, trying.won_by(found), trying.answers(found))
+    said, told_by = sentences.load(found.directory), mutants.told(found)
     records = []
     for study in studies:
         for criterion in [*criteria.of(study.id), *lines.added(study.id)]:
-            tried = notes.get((study.id, criterion.rule), "")
-            entry = record(criterion, looks.finding(criterion), tried)
-            records.append({**entry, "referee": _refereed(lines, criterion, looks)})
-        cells = [cell_record(cell.criterion, looks.cell(cell)) for cell in criteria.table(study.id)]
-        records += [{**entry, "referee": None} for entry in cells]
+            finding = looks.finding(criterion)
+            why = notes.of(criterion, finding) if finding.verdict == NOT_REPRODUCED else ""
+            sentence = next((one.title for one in said if one.says(criterion)), "")
+            broken = told_by.get((criterion.study, criterion.claim))
+            entry = replace(record(criterion, finding, why), added=criterion.added, sentence=sentence)
+            refereed = lines.told(criterion, looks.finding)
+            records.append(replace(entry, referee=refereed, tells=broken.tells if broken else None))
+        records += [cell_record(cell.criterion, looks.cell(cell)) for cell in criteria.table(study.id)]
     return records
-
-
-def _refereed(lines: Referee, criterion: Criterion, looks: Looks) -> Record | None:
-    line = lines.line(criterion)
-    judged = line.beside(criterion) if line and line.counts else None
-    return referee.told(line, looks.finding(judged) if judged else None)
 
 
 def _progress(jobs: list[Job], job: Job, done: int) -> None:
     before = sum(other.total for other in jobs[: next(i for i, other in enumerate(jobs) if other is job)])
     variant = " ".join(str(value) for value in job.set.at.values())
     say(f"{job.set.name} {variant}: {before + done} of {sum(other.total for other in jobs)} runs")
-
-
-def _summary(outcomes: list[Outcome], seconds: float) -> None:
-    say("")
-    records = [r for outcome in outcomes for r in outcome.records]
-    wide = max(len(r["study"]) for r in records)
-    for outcome in outcomes:
-        for (study, rule, kind), found in _by_rule(outcome).items():
-            print(f"{study:{wide}} {rule:34} {kind:5} {_counted(found)}")
-    print(f"\n{'':8}{'reproduced':>14}{'not reproduced':>16}{'undecided':>12}{'reported':>10}")
-    for kind, verdicts in counts(records).items():
-        row = (verdicts["reproduced"], verdicts["not reproduced"], verdicts["undecided"], verdicts["reported"])
-        print(f"{kind:8}{row[0]:>14}{row[1]:>16}{row[2]:>12}{row[3]:>10}")
-    names = dict.fromkeys(r["study"] for r in records)
-    print("\n" + "\n".join(f"{name:{wide}} {overall(r for r in records if r['study'] == name)}" for name in names))
-    print(f"\n{len(records)} claims in {seconds:.0f} s")
-
-
-def _by_rule(outcome: Outcome) -> dict[tuple[str, str, str], list[str]]:
-    """Verdicts of the claims that are judged; those of one line are combined over its grid."""
-    rules = {(c.study, c.claim): c.rule for c in outcome.criteria.claims}
-    found: dict[tuple[str, str, str], list[str]] = {}
-    for entry in outcome.records:
-        if entry["kind"] != "report":
-            rule = rules[entry["study"], entry["claim"]]
-            found.setdefault((entry["study"], rule, entry["kind"]), []).append(entry["verdict"])
-    return found
-
-
-def _counted(verdicts: list[str]) -> str:
-    if len(verdicts) == 1:
-        return verdicts[0]
-    parts = [f"{n} {verdict}" for verdict in VERDICTS if (n := verdicts.count(verdict))]
-    return f"{', '.join(parts)} (of {len(verdicts)})"

@@ -142,6 +142,8 @@ class RunSet:
     method: Method
     draws: int | None = None
     settings: dict[str, Any] = field(default_factory=dict)
+    given: tuple[str, ...] = ()
+    """What the command line lays over all else, as it has it: `KEY=VALUE`."""
 
     def replications(self, budget: Budget) -> int:
         """As many as the file requires, or the budget's."""
@@ -149,7 +151,7 @@ class RunSet:
 
     def overrides(self, reading: Settings) -> list[str]:
         """The settings laid over the file, as the command line would write them."""
-        return assignments(self.method.laid(self.scenario, {**self.settings, **reading}))
+        return [*assignments(self.method.laid(self.scenario, {**self.settings, **reading})), *self.given]
 
 
 def data(paper: str) -> Path:

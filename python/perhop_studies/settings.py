@@ -1,15 +1,14 @@
-"""Named settings of a paper: a complete set of readings each, with the reason for every value.
+"""Named settings of a paper: an answer to every reading each, with the reason for every one.
 
-`studies/<paper>/settings.toml` states what differs from the frozen readings, whose reasons are in `readings.toml`.
+`studies/<paper>/settings.toml` states what differs from the frozen answers, whose reasons are in `readings.toml`.
 
-    headline = "era"                               # whose verdicts a report shows first
     [era]
     about = "..."                                  # one sentence, for the report
     release = "ns-2 2.1b8 (June 2001)"             # whose defaults hold where the paper is silent
     answers.a12 = { value = "ns-2 2.1b8", why = "..." }
 
-`frozen` lays nothing over the scenario files. `kindest` is the one with the most claims, which was chosen by verdicts
-and so is never the headline. Criteria are the same in each.
+`frozen` lays nothing over the scenario files, and is what a report shows first. `kindest` is the one with the most
+claims, which was chosen by verdicts. Criteria are the same in each.
 """
 
 from __future__ import annotations
@@ -24,10 +23,8 @@ from perhop.unknown import UnknownError
 from perhop_studies.readings import Reading, Readings
 from perhop_studies.runs import RunSet, Settings
 
-FROZEN, ERA, KINDEST = "frozen", "era", "kindest"
-NAMES = (FROZEN, ERA, KINDEST)
-HEADLINE = "headline"
-"""The key of the name of the paper's own setting in a report, and what asks for it."""
+FROZEN, ERA, LEMMA, KINDEST = "frozen", "era", "lemma", "kindest"
+NAMES = (FROZEN, ERA, LEMMA, KINDEST)
 
 Lay = Callable[[Reading, str, RunSet], Settings]
 """What an answer to a reading lays over a run set."""
@@ -43,7 +40,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Setting:
-    """A complete set of readings."""
+    """An answer to every reading."""
 
     name: str
     about: str
@@ -51,14 +48,24 @@ class Setting:
     """By reading, all of them."""
     changed: list[str]
     """Readings whose value is not the frozen one."""
-    release: str = ""
-    """The simulator whose defaults hold where the paper is silent."""
-    headline: bool = False
-    """Whether it is the paper's own in a report."""
+    given: tuple[str, ...] = ()
+    """What the command line lays over it: an idea that is tried, `KEY=VALUE`."""
+
+    @property
+    def frozen(self) -> bool:
+        """Whether a report shows it first."""
+        return self.name == FROZEN
+
+    @property
+    def title(self) -> str:
+        """Its name, with what is laid over it."""
+        return " ".join([self.name, *(f"-s {given}" for given in self.given)])
 
     def over(self, sets: Iterable[RunSet], readings: Readings, lay: Lay) -> list[RunSet]:
         """Run sets with it laid over them."""
-        return [replace(one, settings={**one.settings, **self._laid(one, readings, lay)}) for one in sets]
+        return [
+            replace(one, settings={**one.settings, **self._laid(one, readings, lay)}, given=self.given) for one in sets
+        ]
 
     def _laid(self, of: RunSet, readings: Readings, lay: Lay) -> Settings:
         merged: dict[str, Any] = {}
@@ -74,16 +81,10 @@ def load(path: Path, readings: Readings) -> dict[str, Setting]:
         ValueError: a setting or reading of another name, or an answer that is not one of the reading's values.
     """
     stated = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    headline = stated.pop(HEADLINE, FROZEN)
     if unknown := [name for name in stated if name not in NAMES]:
         raise ValueError(f"{path}: no setting is called {unknown[0]!r}: {', '.join(NAMES)}")
-    about = "What the specification fixed before the first run."
-    entries = {FROZEN: {"about": about}, **stated}
-    if headline not in entries or headline == KINDEST:
-        allowed = ", ".join(name for name in entries if name != KINDEST)
-        raise ValueError(f"{path}: {HEADLINE} is {headline!r}, which is not one of {allowed}")
-    found = {name: _setting(name, entry, readings, path) for name, entry in entries.items()}
-    return {name: replace(setting, headline=name == headline) for name, setting in found.items()}
+    entries = {FROZEN: {"about": "What the specification fixed before the first run."}, **stated}
+    return {name: _setting(name, entry, readings, path) for name, entry in entries.items()}
 
 
 def _setting(name: str, entry: Mapping[str, Any], readings: Readings, path: Path) -> Setting:
@@ -96,7 +97,7 @@ def _setting(name: str, entry: Mapping[str, Any], readings: Readings, path: Path
             raise ValueError(f"{path}: {name}: {reading} is {given['value']!r}, which is not one of {values}")
         answers[reading] = Answer(given["value"], given["why"])
     changed = [one for one, answer in answers.items() if answer.value != readings.by_id[one].frozen]
-    return Setting(name, entry["about"], answers, changed, entry.get("release", ""))
+    return Setting(name, entry["about"], answers, changed)
 
 
 def chosen(settings: Mapping[str, Setting], asked: str) -> list[Setting]:
@@ -107,7 +108,6 @@ def chosen(settings: Mapping[str, Setting], asked: str) -> list[Setting]:
     """
     if asked == "all":
         return list(settings.values())
-    found = [one for one in settings.values() if asked == one.name or (asked == HEADLINE and one.headline)]
-    if not found:
-        raise UnknownError(f"no setting `{asked}`: {', '.join([*settings, HEADLINE, 'all'])}")
-    return found
+    if asked not in settings:
+        raise UnknownError(f"no setting `{asked}`: {', '.join([*settings, 'all'])}")
+    return [settings[asked]]

@@ -1,243 +1,109 @@
-"""`perhop reproduce PAPER --readings`: readings tried one at a time, and a second base seed.
+"""`perhop reproduce PAPER --readings`: every other answer to what a paper leaves open, one at a time.
 
-What is a paper's own in this stands in its module `trials`, as `TRIAL`.
+Each is run with three seeds, at the points that it changes; hard claims whose verdict is then open, or differs from the
+frozen one with ten, are judged again with ten. What each gave is in `records/readings.jsonl`: the claims that it wins
+and loses.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 from perhop import files
-from perhop_studies import Paper, notes
-from perhop_studies import runs as simulation
-from perhop_studies.criteria import Criteria, Criterion
-from perhop_studies.readings import Reading, Readings
-from perhop_studies.runs import Budget, Job, Place, RunSet, Settings
-from perhop_studies.samples import Sample, Samples
-from perhop_studies.verdict import NOT_REPRODUCED, REPRODUCED, Finding
+from perhop_studies import Paper
+from perhop_studies.criteria import Criterion
+from perhop_studies.readings import Reading
+from perhop_studies.runs import Budget, RunSet, Settings
+from perhop_studies.samples import Sample
+from perhop_studies.variants import FEW, FULL, Bench, Line, Lines, Say, Store, Verdicts, read
+from perhop_studies.verdict import REPRODUCED
 
-Findings = dict[tuple[str, str], tuple[Criterion, Finding]]
-"""By study and claim."""
-
-
-@dataclass(frozen=True)
-class World:
-    """What every variant shares."""
-
-    paper: Paper
-    budget: Budget
-    say: Callable[[str], None]
-
-    @cached_property
-    def criteria(self) -> Criteria:
-        """What decides."""
-        return self.paper.criteria()
-
-    @cached_property
-    def readings(self) -> Readings:
-        """What the paper leaves open."""
-        return self.paper.readings()
-
-    @cached_property
-    def sets(self) -> list[RunSet]:
-        """All run sets."""
-        return self.paper.runs()
-
-    def simulate(
-        self, sets: Iterable[RunSet], settings: Settings, wanted: Callable[[Place], bool] = lambda _: True
-    ) -> list[Sample]:
-        """Runs these sets with a reading laid over them, at the required points."""
-        jobs = simulation.prepare(sets, self.budget, settings)
-        return self.run([narrow for job in jobs for narrow in job.narrowed(wanted)])
-
-    def run(self, jobs: Iterable[Job]) -> list[Sample]:
-        """Runs jobs without output."""
-        return simulation.simulate(jobs, self.budget, lambda *_: None)
-
-    def findings(self, samples: list[Sample]) -> Findings:
-        """Hard and soft claims of every study whose runs are complete."""
-        by_set = simulation.by_set(samples)
-        found: Findings = {}
-        for study in self.paper.studies:
-            if by_set.keys() >= set(study.sets):
-                runs = study.samples(by_set)
-                judged = (c for c in self.criteria.of(study.id) if c.kind != "report")
-                found |= {(c.study, c.claim): (c, study.judge(c, runs)) for c in judged}
-        return found
+RECORD = "records/readings.jsonl"
 
 
-class Frozen(NamedTuple):
-    """A run set and its results under the frozen readings."""
-
-    set: RunSet
-    samples: list[Sample]
-
-
-Figures = Callable[[Mapping[str, Samples]], dict[str, float]]
-"""From the runs by set, the values shown for a variant."""
-
-
-@dataclass(frozen=True)
-class Trial:
-    """What is specific to a paper in trying its readings."""
-
-    figures: Figures
-    sets: Callable[[World], list[RunSet]] = lambda world: world.sets
-    """What is judged under every reading."""
-    fixed: tuple[str, ...] = ()
-    """Run sets among these that no reading changes."""
-    seeded: Callable[[World], list[RunSet]] = lambda world: world.sets
-    """What is judged from a second base seed."""
-    reread: Mapping[str, Callable[[list[Sample]], list[Sample]]] = field(default_factory=dict)
-    """Readings of the measurement, not of the runs."""
-    sections: Callable[[World, list[Variant], str], list[str]] = lambda _, __, table: [table]
-    """The page, without the second seed, around the table of all variants."""
-
-    def variants(self, world: World) -> list[Variant]:
-        """The frozen readings first, then every other value of every reading."""
-        frozen = [Frozen(one, world.simulate([one], {})) for one in self.sets(world)]
-        found = [self._variant(world, "frozen", [sample for one in frozen for sample in one.samples])]
-        for reading in world.readings.by_id.values():
-            for value in reading.others:
-                name = f"{reading.id}: {value}"
-                world.say(name)
-                samples = [sample for one in frozen for sample in self._under(world, one, reading, value)]
-                found.append(self._variant(world, name, samples))
-        return found
-
-    def _variant(self, world: World, name: str, samples: list[Sample]) -> Variant:
-        return Variant(name, world.findings(samples), self.figures(simulation.by_set(samples)))
-
-    def _under(self, world: World, frozen: Frozen, reading: Reading, value: str) -> list[Sample]:
-        if reading.id in self.reread:
-            return self.reread[reading.id](frozen.samples)
-        settings = {} if frozen.set.name in self.fixed else world.paper.answer(reading, value, frozen.set)
-        return changed(world, frozen, settings, reading) if settings else frozen.samples
-
-
-def changed(world: World, frozen: Frozen, settings: Settings, reading: Reading) -> list[Sample]:
-    """The runs of a set under a reading: those of the frozen one at points where it changes nothing."""
-    (plain,), (laid,) = (simulation.prepare([frozen.set], world.budget, s) for s in ({}, settings))
-    jobs = laid.narrowed(lambda place: place not in plain.points and reading.is_about(place.at))
-    run = [place.at for job in jobs for place in job.points]
-    return [*(sample for sample in frozen.samples if sample.at not in run), *world.run(jobs)]
-
-
-def run(trial: Trial, paper: Paper, budget: Budget, out: Path, say: Callable[[str], None]) -> Path:
-    """Runs all of it; writes `readings.md` and `tried.toml`, and returns the former."""
-    world = World(paper, budget, say)
-    out.mkdir(parents=True, exist_ok=True)
-    found = trial.variants(world)
-    sections = trial.sections(world, found, one_at_a_time(found))
-    differing = second_seed(world, trial.seeded(world))
-    notes.write_tried(out / Path(notes.TRIED).name, paper.name, tried(found))
-    page = out / "readings.md"
-    files.write(page, "\n\n".join([*sections, seeds_page(differing, budget)]) + "\n")
+def run(paper: Paper, budget: Budget, out: Path, say: Say) -> Path:
+    """Tries every other answer; writes their lines and a page, and returns the latter."""
+    bench = Bench(paper, replace(budget, seeds=FULL), say)
+    lines = Lines.resumed(out / f"readings-{paper.name}.jsonl", paper.directory / RECORD)
+    for reading in paper.readings().by_id.values():
+        for value in reading.others:
+            _try(bench, lines, reading, value)
+    page = out / f"readings-{paper.name}.md"
+    files.write(page, table(lines.finish()) + "\n")
     say("")
     return page
 
 
-@dataclass(frozen=True)
-class Variant:
-    """One reading at another value: its findings by claim, and the figures of the table."""
+def _try(bench: Bench, lines: Lines, reading: Reading, value: str) -> None:
+    def lay(of: RunSet) -> Settings:
+        return bench.paper.answer(reading, value, of)
 
-    name: str
-    findings: Findings
-    figures: dict[str, float]
-
-    def held(self, study: str, rule: str) -> tuple[int, int]:
-        """Grid points at which the claim holds, and their total."""
-        found = [f.verdict == REPRODUCED for c, f in self.findings.values() if (c.study, c.rule) == (study, rule)]
-        return sum(found), len(found)
-
-    def hard(self, study: str) -> tuple[int, int]:
-        """Hard claims of a study that hold, and their total."""
-        found = [f.verdict == REPRODUCED for c, f in self.findings.values() if c.study == study and c.kind == "hard"]
-        return sum(found), len(found)
-
-
-def tried(found: Sequence[Variant]) -> dict[str, str]:
-    """For each claim that the first, the frozen reading, does not reproduce: the result of every other reading."""
-    base, others = found[0], found[1:]
-    texts = {}
-    for study, rule in dict.fromkeys((c.study, c.rule) for c, _ in base.findings.values()):
-        mine = [f.verdict for c, f in base.findings.values() if (c.study, c.rule) == (study, rule)]
-        if NOT_REPRODUCED in mine:
-            as_frozen = _result(base, study, rule)
-            results = {v.name: _result(v, study, rule) for v in others}
-            differing = [f"{name}: {result}" for name, result in results.items() if result != as_frozen]
-            same = len(results) - len(differing)
-            listed = "; ".join([*differing, f"{same} others: the same"])
-            texts[f"{study}/{rule}"] = f"Readings tried one at a time (frozen: {as_frozen}): {listed}"
-    return texts
-
-
-def _result(variant: Variant, study: str, rule: str) -> str:
-    held, of = variant.held(study, rule)
-    if of > 1:
-        return f"{held} of {of} points hold"
-    [finding] = [f for c, f in variant.findings.values() if (c.study, c.rule) == (study, rule)]
-    if len(finding.parts) > 2:
-        holding = sum(part.holds is True for part in finding.parts)
-        return f"{holding} of {len(finding.parts)} conditions hold"
-    return ", ".join(f"{part.interval.mean:.3g}" for part in finding.parts) + (" (holds)" if held else "")
-
-
-class Differing(NamedTuple):
-    """A claim whose verdict differs between two base seeds."""
-
-    claim: str
-    first: str
-    second: str
-
-
-def second_seed(world: World, sets: Iterable[RunSet]) -> list[Differing]:
-    """Hard claims whose verdict differs between the base seed and the next one."""
-    chosen, found = list(sets), []
-    for seed in (world.budget.seed, world.budget.seed + 1):
-        world.say(f"base seed {seed}")
-        at = replace(world, budget=replace(world.budget, seed=seed))
-        judged = at.findings(at.simulate(chosen, {}))
-        found.append({f"{c.study}/{c.claim}": f.verdict for c, f in judged.values() if c.kind == "hard"})
-    first, second = found
-    return [Differing(name, verdict, second[name]) for name, verdict in first.items() if verdict != second[name]]
-
-
-def table(head: list[str], rows: Iterable[Sequence[object]]) -> str:
-    """A Markdown table."""
-    lines = [head, ["---"] * len(head), *([str(cell) for cell in row] for row in rows)]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
-
-
-def agreement(readings: Readings, taken: Mapping[str, str]) -> str:
-    """What a rule takes, and whether the scenario files have it."""
-    listed = ", ".join(f"{name} = {value}" for name, value in taken.items())
-    agrees = all(readings.by_id[name].frozen == value for name, value in taken.items())
-    says = "the scenario files say the same" if agrees else "**the scenario files say otherwise**"
-    return f"The rule takes {listed}; {says}."
-
-
-def one_at_a_time(found: Sequence[Variant]) -> str:
-    """Which hard claims hold under each reading, and its figures."""
-    listed, figures = list(dict.fromkeys(study for study, _ in found[0].findings)), list(found[0].figures)
-    held = [[v.name, *("{}/{}".format(*v.hard(s)) for s in listed)] for v in found]
-    values = [[v.name, *(f"{v.figures[name]:.2f}" for name in figures)] for v in found]
-    return "\n\n".join(
-        [
-            "### One reading at a time: hard claims that hold",
-            table(["reading", *listed], held),
-            "### One reading at a time: figures",
-            table(["reading", *figures], values),
-        ]
+    changed = bench.laid(lay, lambda place: reading.is_about(place.at))
+    bench.say(f"{reading.id}: {value}")
+    reread = bench.paper.reread.get(reading.id)
+    lines.add(
+        bench.hash(changed, bench.hard, "open again", reread and (reading.id, value)),
+        lambda: _reread(bench, reread) if reread else _line(bench, changed),
+        {"reading": reading.id, "value": value},
     )
 
 
-def seeds_page(differing: list[Differing], budget: Budget) -> str:
-    """What a second base seed changed."""
-    head = ["claim", f"base seed {budget.seed}", f"base seed {budget.seed + 1}"]
-    body = table(head, [list(row) for row in differing]) if differing else "Every hard verdict is the same."
-    return f"### A second base seed\n\n{body}"
+def _reread(bench: Bench, reread: Callable[[list[Sample]], list[Sample]]) -> Line:
+    """Of an answer about what is measured in the same runs."""
+    samples = bench.frozen.upto(FULL, bench.frozen.places)
+    plain, laid = (bench.by(found, bench.hard, FULL).verdicts for found in (samples, reread(samples)))
+    return {"changed": 0, "judged": len(plain), "again": len(plain), **_differing(plain, laid)}
+
+
+def _line(bench: Bench, changed: Store) -> Line:
+    """What an answer wins and loses of the hard claims whose runs it changes."""
+    sets = {key[0] for key in changed.places}
+    claims = [c for c in bench.hard if sets & {*bench.paper.study(c.study).sets}]
+    plain, laid = bench.judge(claims, FULL, _nothing(bench)).verdicts, bench.judge(claims, FEW, changed)
+    moved = [c for c in claims if plain[_name(c)] != laid.verdicts[_name(c)]]
+    wanted = set().union(*(laid.asked[_name(c)] for c in moved))
+    sure = laid.verdicts | bench.judge(moved, FULL, changed, wanted).verdicts
+    return {"changed": len(changed.places), "judged": len(claims), "again": len(moved), **_differing(plain, sure)}
+
+
+def _nothing(bench: Bench) -> Store:
+    return Store([], bench.frozen.run)
+
+
+def _name(claim: Criterion) -> str:
+    return f"{claim.study}/{claim.claim}"
+
+
+def _differing(plain: Verdicts, laid: Verdicts) -> Line:
+    held, now = ({name for name, verdict in found.items() if verdict == REPRODUCED} for found in (plain, laid))
+    return {"wins": [n for n in plain if n in now - held], "loses": [n for n in plain if n in held - now]}
+
+
+def table(lines: Iterable[Line]) -> str:
+    """What each answer wins and loses, as Markdown."""
+    head = "| reading | answer | points changed | wins | loses |\n|---|---|---|---|---|\n"
+    rows = [
+        f"| {x['reading']} | {x['value']} | {x['changed']} | {_listed(x['wins'])} | {_listed(x['loses'])} |"
+        for x in lines
+    ]
+    return head + "\n".join(rows)
+
+
+def _listed(claims: list[str]) -> str:
+    return ", ".join(f"`{name}`" for name in claims) or "-"
+
+
+def answers(paper: Paper) -> int:
+    """How many other answers were tried."""
+    return len(read(paper.directory / RECORD))
+
+
+def won_by(paper: Paper) -> dict[str, list[str]]:
+    """By `study/claim`, the answers with which it holds though it does not as frozen."""
+    found: dict[str, list[str]] = {}
+    for line in read(paper.directory / RECORD):
+        for name in line["wins"]:
+            found.setdefault(name, []).append(f"{line['reading']} = {line['value']}")
+    return found

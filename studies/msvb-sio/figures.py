@@ -1,156 +1,192 @@
-"""The paper's figures again, with what it prints on them."""
+"""The paper's figures again, with what it prints on them, and those of what it does not have."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from perhop import stats
 from perhop_studies.criteria import Cell
 from perhop_studies.drawing import MUTED, PUBLISHED, Look, Picture, canvas, curve, halves, legend_above, picture
-from perhop_studies.msvb_sio import beyond, fairness, idle, lemma, protection, stability, weighted
+from perhop_studies.msvb_sio import beyond, idle, lemma
 from perhop_studies.msvb_sio.method import BIN, LIMIT, STEP, STEPS
-from perhop_studies.msvb_sio.terms import CLASSES, LOOKS, Division
+from perhop_studies.msvb_sio.terms import CIRS, CLASSES, FLOWS, LINK, LOOKS, TCP, UDP, WEIGHTS, percent
 from perhop_studies.samples import Samples
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 EXPECTED: dict[str, Any] = {"color": PUBLISHED, "linestyle": (0, (5, 3)), "linewidth": 1.1}
 PRINTED: dict[str, Any] = {"linestyle": "", "marker": "D", "markersize": 5, "mfc": "white", "mec": PUBLISHED}
-TCP, UDP = "#0072b2", "#c2410c"
+BLUE, ORANGE = "#0072b2", "#c2410c"
 SETS = {
     "rio": LOOKS["rio"],
     "P1": Look("SIO, P1", LOOKS["sio"].colour),
     "P2": Look("SIO, P2", "#b79be8"),
 }
-TRIPS = {0.12: "#0072b2", 0.16: "#8a5a00", 0.20: "#c2410c"}
-SIDES = {1.2: Look("1.2 x critical", "#0072b2"), 0.8: Look("0.8 x critical", "#c2410c")}
+COMPARED = {"wrr": Look("WRR", "#12633b", "s", "--"), **{name: LOOKS[name] for name in ("rio", "sio", "msvb")}}
+TRIPS = {0.12: BLUE, 0.16: "#8a5a00", 0.20: ORANGE}
+SIDES = {1.2: Look("1.2 x critical", BLUE), 0.8: Look("0.8 x critical", ORANGE)}
+ROWS: dict[str, tuple[str, Callable[[Samples], list[float]]]] = {
+    "In-Tp": ("IN let through, % of the link", lambda runs: percent(runs.values("in.rate"), LINK)),
+    "In-Dp": ("IN dropped, %", lambda runs: percent(runs.values("in.drops"))),
+    "Out-Dp": ("OUT dropped, %", lambda runs: percent(runs.values("out.drops"))),
+    "Avg queue": ("average queue, packets", lambda runs: runs.values("queue")),
+}
+"""Of Table 1: what each is, and its values."""
+
+
+def row_of_table(runs: Samples, row: str, scheme: str, cir: int) -> list[float]:
+    """A row of Table 1 for one scheme (`rio`, `P1` or `P2`) and CIR, under UDP of 15 Mbit/s."""
+    return ROWS[row][1](runs.at(rates=15, scheme=scheme, cir=cir))
+
+
+def _bars(
+    axes: Axes, look: Look, places: Sequence[float], found: Sequence[stats.Interval], width: float = 0.75
+) -> None:
+    style: dict[str, Any] = {"color": look.colour, "label": look.label, "alpha": 0.85, "ecolor": MUTED, "capsize": 2}
+    axes.bar(places, [f.mean for f in found], width, yerr=halves(found), **style)
+    axes.grid(visible=False, axis="x")
+
+
+def _grouped(axes: Axes, names: Sequence[str], found: Mapping[Look, Sequence[stats.Interval]]) -> None:
+    """Three bars at each name."""
+    for shift, (look, values) in zip((-0.27, 0.0, 0.27), found.items(), strict=True):
+        _bars(axes, look, [i + shift for i in range(len(names))], values, 0.26)
+    axes.set_xticks(range(len(names)), list(names))
+
+
+def _shares(runs: Samples, names: Sequence[str] = CLASSES) -> list[stats.Interval]:
+    """Parts of the link by class, %."""
+    return [stats.interval(percent(runs.values(f"{name}.throughput"), LINK)) for name in names]
 
 
 def _queues(runs: Samples, _: list[Cell]) -> Picture:
     figure, panels = canvas(3, (9.6, 5.2), rows=2)
     for axes, (scheme, look) in zip(panels, LOOKS.items(), strict=True):
-        found = runs.at(scheme=scheme)
-        _flows(axes)
-        _evolution(axes, found, look)
+        found, edges = runs.at(scheme=scheme), [STEP * k for k in range(STEPS + 1)]
+        axes.stairs([n / 15 for n in FLOWS], edges, fill=True, color="#dfe5ea", label="flows / 15")
+        _evolution(axes, found, edges)
         axes.axhline(LIMIT, **EXPECTED, label="limit")
         lost, full = (100 * stats.mean(found.values(name)) for name in ("drops", "utilisation"))
         axes.set_title(f"{look.label}: lost {lost:.2g} %, link {full:.1f} % busy")
-        axes.set_xlim(0, STEPS * STEP)
-        axes.set_ylim(0, 105)
-    for axes in panels[3:]:
-        axes.set_xlabel("time, s")
-    for axes in panels[::3]:
-        axes.set_ylabel("packets waiting")
-    legend_above(figure)
+        axes.set(xlim=(0, STEPS * STEP), ylim=(0, 105))
+    _label(figure, panels, "time, s", "packets waiting")
     caption = (
         "Fig. 2: the queue while flows come and go: means over 2 s, least and most (one run); steps: mean of each 50 s "
-        "over all seeds. Grey: flows, from 50 to 300. MSVB's published loss is 0.047 %."
+        "over all seeds. Grey: flows, from 50 to 300. For MSVB 350 drops are printed, 0.047 % of a full link."
     )
     alternative = "Queues of six schemes over 600 s: RED's follows the number of flows, MSVB's moves less within steps."
     return picture(figure, "msvb-fig2", caption, alternative)
 
 
-def _flows(axes: Axes) -> None:
-    """N(t), as high as it will go at the foot of a panel."""
-    edges = [STEP * k for k in range(STEPS + 1)]
-    heights = [n / 15 for n in stability.FLOWS]
-    axes.stairs(heights, edges, fill=True, color="#dfe5ea", label="flows / 15")
+def _label(figure: Figure, panels: Sequence[Axes], below: str, left: str) -> None:
+    """The axes of two rows of three panels, and a legend over them."""
+    for axes in panels[3:]:
+        axes.set_xlabel(below)
+    for axes in panels[::3]:
+        axes.set_ylabel(left)
+    legend_above(figure)
 
 
-def _evolution(axes: Axes, runs: Samples, look: Look) -> None:
+def _evolution(axes: Axes, runs: Samples, edges: list[int]) -> None:
     ends = range(BIN, STEPS * STEP + 1, BIN)
     low, mean, high = ([runs.values(f"{name}@{t}")[0] for t in ends] for name in ("low", "mean", "high"))
     times = [t - BIN / 2 for t in ends]
-    axes.fill_between(times, low, high, color=LOOKS["msvb"].colour, alpha=0.2, linewidth=0, label="least to most")
-    axes.plot(times, mean, color=LOOKS["msvb"].colour, linewidth=0.8, label="mean of 2 s")
+    axes.fill_between(times, low, high, color=BLUE, alpha=0.2, linewidth=0, label="least to most")
+    axes.plot(times, mean, color=BLUE, linewidth=0.8, label="mean of 2 s")
     steps = [stats.mean(runs.values(f"queue@{k}")) for k in range(1, STEPS + 1)]
-    axes.stairs(steps, [STEP * k for k in range(STEPS + 1)], baseline=None, color=PUBLISHED, label="mean of a step")
+    axes.stairs(steps, edges, baseline=None, color=PUBLISHED, label="mean of a step")
 
 
 def _table(runs: Samples, cells: list[Cell]) -> Picture:
     figure, panels = canvas(4, (11.2, 3.2))
-    titles = {
-        "In-Tp": "IN let through, % of the link",
-        "In-Dp": "IN dropped, %",
-        "Out-Dp": "OUT dropped, %",
-        "Avg queue": "average queue, packets",
-    }
     printed = {(c.row, c.column): c.published for c in cells}
-    for axes, (row, title) in zip(panels, titles.items(), strict=True):
-        for shift, (scheme, look) in zip((-0.27, 0.0, 0.27), SETS.items(), strict=True):
-            found = [stats.interval(protection.found(runs, row, scheme=scheme, cir=cir)) for cir in protection.CIRS]
-            _bars(axes, look, found, shift=shift)
+    for axes, (row, (title, _)) in zip(panels, ROWS.items(), strict=True):
+        found = {k: [stats.interval(row_of_table(runs, row, s, cir)) for cir in CIRS] for s, k in SETS.items()}
+        _grouped(axes, list(CIRS.values()), found)
         for column, shift in (("RIO", -0.27), ("SIO", 0.135)):
-            values = [printed[row, f"{column} {name}"] for name in protection.CIRS.values()]
+            values = [printed[row, f"{column} {name}"] for name in CIRS.values()]
             axes.plot([i + shift for i in range(len(values))], values, **PRINTED, label="published", zorder=5)
-        axes.set_xticks(range(len(protection.CIRS)), list(protection.CIRS.values()))
-        axes.set_xlabel("CIR of each class, Mbit/s")
-        axes.grid(visible=False, axis="x")
+        axes.set(title=title, xlabel="CIR of each class, Mbit/s")
         axes.set_ylim(bottom=0)
-        axes.set_title(title)
     legend_above(figure)
     caption = "Table 1: RIO and SIO under both sets of parameters, measured (bars) and published; UDP sends 15 Mbit/s."
     alternative = "Bars beside printed values: IN gets through, OUT is dropped, and queues differ at CIR 2."
     return picture(figure, "sio-table1", caption, alternative)
 
 
-def _bars(axes: Axes, look: Look, found: Sequence[stats.Interval], *, shift: float = 0.0) -> None:
-    style: dict[str, Any] = {"color": look.colour, "width": 0.26, "label": look.label, "alpha": 0.85}
-    places = [i + shift for i in range(len(found))]
-    axes.bar(places, [f.mean for f in found], yerr=halves(found), capsize=2, ecolor=MUTED, **style)
-
-
-Divided = Callable[[Samples, str], Division]
-
-
-def _by_class(runs: Samples, divided: Divided, looks: Sequence[Look]) -> tuple[Any, list[Axes]]:
+def _by_class(
+    runs: Samples, kinds: Mapping[Look, Sequence[str]], top: float, ticks: Sequence[int]
+) -> tuple[Figure, list[Axes]]:
     """A panel a scheme, a bar a class, each in the look of its kind."""
     figure, panels = canvas(3, (9.6, 5.0), rows=2)
     for axes, (scheme, look) in zip(panels, LOOKS.items(), strict=True):
-        found = divided(runs, scheme)
-        intervals = found.intervals()
-        for kind in dict.fromkeys(looks):
-            mine = [i for i, of in enumerate(looks) if of == kind]
-            some = [intervals[i] for i in mine]
-            style: dict[str, Any] = {"color": kind.colour, "label": kind.label, "alpha": 0.85, "ecolor": MUTED}
-            axes.bar(mine, [f.mean for f in some], yerr=halves(some), capsize=2, width=0.75, **style)
+        found = runs.at(scheme=scheme)
+        for kind, names in kinds.items():
+            _bars(axes, kind, [CLASSES.index(name) for name in names], _shares(found, names))
         axes.axhline(10, **EXPECTED, label="its tenth")
-        axes.set_title(f"{look.label}: Jain's index {stats.mean(found.jain):.4f}")
-        axes.grid(visible=False, axis="x")
-    for axes in panels[::3]:
-        axes.set_ylabel("% of the link")
+        axes.set_title(f"{look.label}: Jain's index {stats.mean(found.values('jain')):.4f}")
+        axes.set_xticks(range(len(CLASSES)), list(map(str, ticks)))
+        axes.set_ylim(0, top)
     return figure, panels
 
 
 def _round_trips(runs: Samples, _: list[Cell]) -> Picture:
-    figure, panels = _by_class(runs, fairness.by_round_trip, [Look("class", TCP)] * len(CLASSES))
-    for axes in panels:
-        axes.set_xticks(range(len(CLASSES)), [str(20 + 20 * i) for i in range(1, len(CLASSES) + 1)])
-        axes.set_ylim(0, 21)
-    for axes in panels[3:]:
-        axes.set_xlabel("round-trip time, ms")
-    legend_above(figure)
+    figure, panels = _by_class(runs, {Look("class", BLUE): CLASSES}, 21, range(40, 221, 20))
+    _label(figure, panels, "round-trip time, ms", "% of the link")
     caption = "Fig. 3: parts of the link of ten classes by round-trip time; published: MSVB's index is about 1."
     alternative = "RED and SVB fall from 19 % to 6 % with the round-trip time, MSVB is level at 10 %."
     return picture(figure, "msvb-fig3", caption, alternative)
 
 
 def _unresponsive(runs: Samples, _: list[Cell]) -> Picture:
-    looks = [Look("TCP", TCP)] * len(fairness.TCP) + [Look("UDP, 1 to 5 Mbit/s", UDP)] * len(fairness.UDP)
-    figure, panels = _by_class(runs, fairness.beside_udp, looks)
-    for axes in panels:
-        axes.set_xticks(range(len(CLASSES)), [str(i) for i in range(1, len(CLASSES) + 1)])
-        axes.set_ylim(0, 36)
-    for axes in panels[3:]:
-        axes.set_xlabel("class")
-    legend_above(figure)
+    kinds = {Look("TCP", BLUE): TCP, Look("UDP, 1 to 5 Mbit/s", ORANGE): UDP}
+    figure, panels = _by_class(runs.at(rates=15), kinds, 36, range(1, 11))
+    _label(figure, panels, "class", "% of the link")
     caption = "Fig. 4: parts of the link of five TCP and five UDP classes; published: MSVB's are almost even."
     alternative = (
         "UDP takes nearly all under RED and SVB, slightly more than TCP under RIO and SIO, a tenth under MSVB."
     )
     return picture(figure, "msvb-fig4", caption, alternative)
+
+
+def _weights(axes: Axes, look: Look, found: list[stats.Interval], title: str) -> None:
+    _bars(axes, look, range(1, 11), found)
+    axes.set_xticks(range(1, 11), [f"{i}\n({w})" for i, w in enumerate(WEIGHTS.values(), 1)])
+    axes.set(xlabel="class (weight)", title=title)
+
+
+def _weighted(runs: Samples, _: list[Cell]) -> Picture:
+    figure, panels = canvas(4, (11.6, 2.9))
+    for axes, (scheme, look) in zip(panels, COMPARED.items(), strict=True):
+        found = runs.at(scheme=scheme)
+        _weights(axes, look, _shares(found), f"{look.label}: jain {found.mean('jain.weighted').mean:.4f}")
+        for i, weight in enumerate(WEIGHTS.values(), 1):
+            axes.plot([i - 0.45, i + 0.45], [100 * weight / sum(WEIGHTS.values())] * 2, color=PUBLISHED, linewidth=1.4)
+        axes.set_ylim(0, 18)
+    panels[0].set_ylabel("% of the link")
+    caption = "Fig. 5: parts of the link by class, ten classes with weights 1 to 4; lines: what the weights say."
+    alternative = "MSVB on the lines; RIO and SIO give small weights too much and large ones too little."
+    return picture(figure, "msvb-fig5", caption, alternative)
+
+
+def _waits(runs: Samples, _: list[Cell]) -> Picture:
+    figure, panels = canvas(2, (9.2, 3.1))
+    for axes, scheme in zip(panels, ("wrr", "msvb"), strict=True):
+        found, look = runs.at(scheme=scheme), COMPARED[scheme]
+        centres, deviations = ([found.mean(f"{c}.{q}").mean for c in CLASSES] for q in ("wait", "wait_deviation"))
+        title = f"{look.label}: largest mean {found.mean('wait.spread').mean:.4g} times the smallest"
+        _weights(axes, look, [stats.interval([x]) for x in centres], title)
+        style: dict[str, Any] = {"fmt": "none", "ecolor": MUTED, "elinewidth": 1.4, "capsize": 3}
+        axes.errorbar(range(1, 11), centres, yerr=deviations, **style)
+        axes.set_ylabel("wait, ms")
+        axes.set_ylim(bottom=0)
+    caption = "Fig. 6: how long packets wait, by class: mean, and the standard deviation of single packets (whiskers)."
+    alternative = "In WRR the wait falls with the weight; in MSVB it does so much less."
+    return picture(figure, "msvb-fig6", caption, alternative)
 
 
 def _lemma(runs: Samples, _: list[Cell]) -> Picture:
@@ -159,18 +195,13 @@ def _lemma(runs: Samples, _: list[Cell]) -> Picture:
     for axes, flows in zip(panels[1:3], (50, 100), strict=True):
         for side, look in SIDES.items():
             axes.plot(*_swings(*lemma.trajectory(flows, side)), color=look.colour, linewidth=1.4, label=look.label)
-        axes.set_xlabel("time, s")
-        axes.set_yscale("log")
-        axes.set_ylim(1e-7, 3)
-        axes.set_title(f"fluid model, |load/C - 1|, N = {flows}")
+        axes.set(xlabel="time, s", yscale="log", ylim=(1e-7, 3), title=f"fluid model, |load/C - 1|, N = {flows}")
     found = [stats.interval(runs.values("deviation", v0=v0)) for v0 in lemma.V0]
     curve(panels[3], Look("packets, N = 50", LOOKS["svb"].colour), lemma.V0, found)
     for rtt, colour in list(TRIPS.items())[:2]:
         panels[3].axvline(lemma.critical(50, rtt), color=colour, linestyle=(0, (2, 2)), linewidth=1.1)
-    panels[3].set_xscale("log")
-    panels[3].set_xlabel("V0, packets")
+    panels[3].set(xscale="log", xlabel="V0, packets", title="standard deviation of the queue")
     panels[3].set_ylim(bottom=0)
-    panels[3].set_title("standard deviation of the queue")
     legend_above(figure)
     caption = (
         "Lemma 3.1: critical thresholds by flows; the fluid model on both sides of them; the queue's deviation in "
@@ -193,9 +224,71 @@ def _thresholds(axes: Axes) -> None:
         fine = range(flows[0], flows[-1] + 1)
         axes.plot(fine, [lemma.critical(n, rtt) for n in fine], color=colour, label=f"R = {rtt:g} s")
         axes.plot(flows, column, **PRINTED, label="check values")
-    axes.set_yscale("log")
-    axes.set_xlabel("flows")
-    axes.set_title("critical threshold, packets")
+    axes.set(yscale="log", xlabel="flows", title="critical threshold, packets")
+
+
+def _idle(runs: Samples, _: list[Cell]) -> Picture:
+    figure, panels = canvas(len(idle.QUEUES), (12.4, 2.9))
+    times = range(1, idle.END + 1)
+    groups = {"classes 1 to 5": (TCP, BLUE), "classes 6 to 10": (UDP, ORANGE), "all": (CLASSES, MUTED)}
+    for axes, (queue, look) in zip(panels, idle.QUEUES.items(), strict=True):
+        found = idle.of(runs, "later", queue)
+        for label, (names, colour) in groups.items():
+            rates = [100 * sum(found.mean(f"{name}@{t}").mean for name in names) / LINK for t in times]
+            axes.plot(times, rates, color=colour, label=label, linewidth=1.4)
+        axes.axvline(idle.BACK, color=PUBLISHED, linestyle=":", linewidth=1.0)
+        used = idle.of(runs, "silent", queue).mean("utilisation").mean
+        axes.set(title=f"{look.label}: {used:.3f}", ylim=(0, 108), xlabel="s")
+    panels[0].set_ylabel("% of the link")
+    legend_above(figure)
+    caption = (
+        "Classes 6 to 10 begin at 50 s: what each half brings, mean over the replications. In the titles the "
+        "utilisation of the run in which they never do."
+    )
+    alternative = "MSVB as the paper has it uses half of the link until all classes send; with either rule all of it."
+    return picture(figure, "msvb-idle-class", caption, alternative)
+
+
+def _unused(runs: Samples, _: list[Cell]) -> Picture:
+    figure, panels = canvas(4, (12.4, 3.1))
+    for i, (marks, mode) in enumerate(beyond.MARKS.items()):
+        used, lost = panels[i], panels[2 + i]
+        at = {look: [(runs, case, marks, rule) for case in beyond.CASES] for rule, look in beyond.RULES.items()}
+        by_rule = {look: [beyond.case_of(*x).mean("utilisation") for x in places] for look, places in at.items()}
+        _grouped(used, list(beyond.CASES), by_rule)
+        losses = {
+            k: [stats.interval(percent(beyond.lost(*x)) or [math.nan]) for x in places] for k, places in at.items()
+        }
+        _grouped(lost, list(beyond.CASES), losses)
+        used.axhline(0.95, color=PUBLISHED, linestyle=(0, (5, 3)), linewidth=1.0)
+        used.set_title(f"utilisation, {mode}")
+        lost.set_title(f"lost within the share, %, {mode}")
+    legend_above(figure)
+    caption = "Classes that leave part of their shares: use of the link, and what they lose, by rule of `redistribute`."
+    alternative = (
+        "Only `unused` uses the link under every load; those within their shares lose little more than before."
+    )
+    return picture(figure, "msvb-unused", caption, alternative)
+
+
+def _recovery(runs: Samples, _: list[Cell]) -> Picture:
+    figure, (threshold, used) = canvas(2, (9.6, 3.3))
+    times = range(1, beyond.END + 1)
+    for law, look in beyond.LAWS.items():
+        found = runs.of("sio-flood").at(law=law)
+        style: dict[str, Any] = {"color": look.colour, "label": look.label, "linewidth": 1.4}
+        threshold.plot(times, [found.mean(f"threshold@{t}").mean for t in times], **style)
+        used.plot(times, [100 * stats.mean(beyond.second(found, t)) for t in times], **style)
+    threshold.set_title("OUT's threshold, packets")
+    used.set_title("% of the link brought by the ten classes")
+    for axes in (threshold, used):
+        axes.axvspan(beyond.FLOOD, beyond.AFTER, color="#dfe5ea", linewidth=0)
+        axes.set_xlabel("s")
+        axes.set_ylim(bottom=0)
+    legend_above(figure)
+    caption = "Two seconds (grey) of IN beyond the link's rate: OUT's threshold, and what the link carries, by law."
+    alternative = "As the paper has it the threshold stays at zero; by the other laws it comes back."
+    return picture(figure, "sio-recovery", caption, alternative)
 
 
 PICTURES: dict[str, Callable[[Samples, list[Cell]], Picture]] = {
@@ -203,13 +296,15 @@ PICTURES: dict[str, Callable[[Samples, list[Cell]], Picture]] = {
     "sio-table1": _table,
     "msvb-fig3": _round_trips,
     "msvb-fig4": _unresponsive,
+    "msvb-fig5": _weighted,
+    "msvb-fig6": _waits,
+    "msvb-idle-class": _idle,
     "svb-lemma31": _lemma,
+    "msvb-unused": _unused,
+    "sio-recovery": _recovery,
 }
-"""By study."""
 
 
 def draw(study: str, runs: Samples, cells: list[Cell]) -> list[Picture]:
-    """The pictures of one study: those here, or of its own group."""
-    groups = (weighted, idle, beyond)
-    drawn = PICTURES | {name: draw for group in groups for name, draw in group.PICTURES.items()}
-    return [drawn[study](runs, cells)] if study in drawn else []
+    """The pictures of one study."""
+    return [PICTURES[study](runs, cells)] if study in PICTURES else []

@@ -1,17 +1,15 @@
-"""Lemma 3.1: thresholds above which SVB's loop is stable, in the formula, the fluid model and packets."""
+"""Lemma 3.1: thresholds above which SVB's loop is stable, in the formula and the fluid model; packets: claims.toml."""
 
 from __future__ import annotations
 
 import math
 
-from perhop import _core, stats
+from perhop import _core
 from perhop_studies import Study
-from perhop_studies.bounds import Measured
 from perhop_studies.samples import Samples
-from perhop_studies.verdict import Finding, Part, Value, exact, number
+from perhop_studies.verdict import Finding, Part, exact, number
 
 lemma31 = Study("svb-lemma31", title="Lemma 3.1: stable thresholds", runs="svb-lemma31")
-STUDIES = [lemma31]
 
 CAPACITY, ALPHA = 1250.0, 0.05
 """Packets/s; SVB's alpha."""
@@ -82,14 +80,3 @@ def the_fluid_model(_: Samples) -> Finding:
             word, holds = ("decays", left < 1) if side > 1 else ("does not", left >= 1)
             parts.append(exact(f"N = {flows}, {side} x critical {word}: swing/disturbance", left, holds=holds))
     return Finding(parts, "Swing: largest |load/C - 1| from 90 to 100 s.")
-
-
-@lemma31.claim("packets")
-def packets_too(runs: Samples) -> Measured:
-    """A queue of packets is steadier with a higher threshold, and the link full."""
-    high, low = (runs.values("deviation", v0=v0) for v0 in (300, 40))
-    ratio = [a / b for a, b in zip(high, low, strict=True)]
-    found = {v0: stats.mean(runs.values("deviation", v0=v0)) for v0 in V0}
-    note = "sd by V0: " + ", ".join(f"{v0}: {number(sd)}" for v0, sd in found.items()) + "."
-    used = runs.values("utilisation", v0=300)
-    return Measured([Value("sd(300)/sd(40)", ratio), Value("utilisation at 300", used)], note)

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 
 from perhop import stats
-from perhop_studies import measures
 from perhop_studies.drawing import Look
 from perhop_studies.samples import Samples
-from perhop_studies.verdict import Value
 
 LINK = 10e6
 """Rate of the bottleneck, bit/s."""
 CLASSES = tuple(f"class{i}" for i in range(1, 11))
-EVEN = dict.fromkeys(CLASSES, 0.1)
-"""Each class's part of the link."""
+TCP, UDP = CLASSES[:5], CLASSES[5:]
+"""In Table 1 and Fig. 4."""
+WEIGHTS = dict(zip(CLASSES, (1, 2, 3, 4, 1, 2, 3, 4, 2, 3), strict=True))
+"""Table 2 of the paper."""
+FLOWS = (50, 100, 150, 200, 250, 300, 250, 200, 150, 100, 50, 50)
+"""Fig. 2: flows in each step of 50 s."""
+CIRS = {250: ".25", 500: ".5", 1000: "1.0", 2000: "2.0"}
+"""Table 1: CIR of each class, kbit/s, as the table heads its columns."""
 
 LOOKS = {
     "red": Look("RED", "#667584", "^", ":"),
@@ -27,42 +30,12 @@ LOOKS = {
 }
 
 
-@dataclass(frozen=True)
-class Division:
-    """How the link is divided: parts of its rate, a row a replication, a column a class."""
-
-    entitled: Mapping[str, float]
-    rows: list[list[float]]
-
-    @classmethod
-    def of(cls, runs: Samples, entitled: Mapping[str, float] = EVEN) -> Division:
-        """Among the classes that `entitled` names, by their parts."""
-        columns = [runs.values(f"{name}.throughput") for name in entitled]
-        return cls(entitled, [[x / LINK for x in row] for row in zip(*columns, strict=True)])
-
-    @property
-    def jain(self) -> list[float]:
-        """Jain's index of what each has by what it is entitled to."""
-        return [measures.jain(x / phi for x, phi in zip(row, self.entitled.values(), strict=True)) for row in self.rows]
-
-    def part(self, name: str) -> list[float]:
-        """One class's."""
-        place = list(self.entitled).index(name)
-        return [row[place] for row in self.rows]
-
-    def total(self, names: Iterable[str]) -> list[float]:
-        """Of several classes together."""
-        return [sum(values) for values in zip(*map(self.part, names), strict=True)]
-
-    def each(self) -> list[Value]:
-        """Every class's part, in % of the link."""
-        return [Value(f"{name}, %", percent(self.part(name))) for name in self.entitled]
-
-    def intervals(self) -> list[stats.Interval]:
-        """Every class's part, in % of the link."""
-        return [stats.interval(percent(self.part(name))) for name in self.entitled]
-
-
-def percent(values: Iterable[float]) -> list[float]:
+def percent(values: Iterable[float], whole: float = 1.0) -> list[float]:
     """Of the link, or of packets."""
-    return [100 * value for value in values]
+    return [100 * value / whole for value in values]
+
+
+def average(runs: Samples, names: Sequence[str], quantity: str) -> list[float]:
+    """The mean of `NAME.quantity` over these classes, by replication."""
+    columns = [runs.values(f"{name}.{quantity}") for name in names]
+    return [stats.mean(row) for row in zip(*columns, strict=True)]

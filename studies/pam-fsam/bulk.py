@@ -50,6 +50,22 @@ def the_flows_are_more_alike(runs: Samples) -> Finding:
     )
 
 
+@fig4.claim("tsw2cm-worse-than-bucket")
+def tsw2cm_is_worse_than_the_bucket(runs: Samples) -> Measured:
+    """TSW2CM performs worse than TB (bit/s)."""
+    bucket, sliding = (over(runs, "bulk.goodput", m, FEW) for m in (TB, TSW))
+    return Measured([Value("TB - TSW2CM, n <= 10", stats.differences(sliding, bucket))])
+
+
+@fig4.claim("losses-apart")
+def two_losses_of_one_flow_are_rarer(runs: Samples) -> Measured:
+    """With both a flow is less likely to lose two packets at once (packets by cut of a window)."""
+    bucket, pam, fsam = (over(runs, "bulk.lost_per_cut", m) for m in (TB, PAM, FSAM))
+    return Measured(
+        [Value(f"TB - {name}", stats.differences(x, bucket)) for name, x in (("PAM", pam), ("F-SAM", fsam))]
+    )
+
+
 @fig4.claim("gains-and-ceilings")
 def gains_at_many_flows(runs: Samples) -> Finding:
     """What is gained where the link is nearly full, and whether TSW2CM is worse than TB."""

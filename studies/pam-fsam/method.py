@@ -7,24 +7,32 @@
 | `X.total`         | bit/s   | sum over the flows or transfers of X                        |
 | `X.throughput`    | bit/s   | mean over the flows of X, retransmissions and headers too   |
 | `X.transfer`      | bit/s   | mean over the transfers of X: size by completion time       |
+| `X.lost_per_cut`  | -       | packets of X's flows lost, by cuts of their windows         |
 | `X.in`, `X.out`   | packets | green and other packets of X behind the marker              |
 | `in_bytes`        | B       | all green bytes behind the marker                           |
 | `cbs`             | B       | the marker's burst, where it has one                        |
 | `jain`            | -       | Jain's index over the goodput of all long-lived flows         |
 | `utilisation`     | -       | of the bottleneck                                           |
-| `forced`          | packets | chosen IN without tokens (PAM, F-SAM); only with a series   |
+| `X.f`             | -       | IN packets by all packets of X                              |
+| `X.share`         | -       | X's share of all IN packets                                 |
+| `jain.in`, `.f`   | -       | Jain's index over the IN packets, or f, of what is marked   |
+| `deviation.f`     | -       | largest distance of an f/mean(f) from 1                     |
+| `spread.in`, `.f` | -       | largest by smallest of them                                 |
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
+from perhop import stats
 from perhop_studies import measures
-from perhop_studies.quantities import Tables, each, groups, means, sums, total
+from perhop_studies.quantities import Tables, each, means, sums, total
 from perhop_studies.readings import Reading
 from perhop_studies.runs import Axis, Method, RunSet, Settings
+from perhop_studies.samples import Sample
 
 MARKERS = "conditioner.marker"
 TOKENS = ("pf-fig2", "pf-fig3")
@@ -59,11 +67,14 @@ def quantities(tables: Tables) -> dict[str, float]:
     sent = means(tables["flows"], "throughput_bit_s", by="traffic")
     found |= {f"{name}.throughput": sent.get(name, math.nan) for name in tables["traffic"]["traffic"]}
     found["utilisation"] = total(tables["links"], "utilisation", where={"hop": BOTTLENECK})
-    if "series" in tables and len(tables["series"]["value"]):
-        forced = groups(tables["series"], "value", where={"quantity": "forced_out_packets"})
-        found["forced"] = forced[()][-1] if forced else math.nan
+    found |= _losses(tables)
     found["jain"] = measures.jain(float(x) for x in tables["flows"]["goodput_bit_s"])
     return found
+
+
+def _losses(tables: Tables) -> dict[str, float]:
+    lost, cuts = (sums(tables["flows"], of, by="traffic") for of in ("dropped_packets", "window_cuts"))
+    return {f"{name}.lost_per_cut": lost[name] / cuts[name] if cuts[name] > 0 else math.nan for name in lost}
 
 
 def _marks(tables: Tables) -> dict[str, float]:
@@ -73,13 +84,36 @@ def _marks(tables: Tables) -> dict[str, float]:
     for (name, colour), n in packets.items():
         mark = f"{name}.{'in' if colour == 'green' else 'out'}"
         found[mark] = found.get(mark, 0.0) + n
-    return {**found, "in_bytes": sums(tables["summary"], "arrived_bytes", by="colour", where=behind)["green"]}
+    in_bytes = sums(tables["summary"], "arrived_bytes", by="colour", where=behind)["green"]
+    return {**found, **shared(found), "in_bytes": in_bytes}
+
+
+def shared(marks: Mapping[str, float]) -> dict[str, float]:
+    """How tokens are shared by the traffics that are marked; nothing if no packet is IN."""
+    packets = {key.removesuffix(".in"): n for key, n in marks.items() if key.endswith(".in")}
+    ins = {name: n for name, n in packets.items() if n + marks[f"{name}.out"] > 0}
+    if not any(ins.values()):
+        return {}
+    f = {name: n / (n + marks[f"{name}.out"]) for name, n in ins.items()}
+    found = {f"{name}.f": x for name, x in f.items()}
+    found |= {f"{name}.share": n / sum(ins.values()) for name, n in ins.items()}
+    for of, row in (("in", [*ins.values()]), ("f", [*f.values()])):
+        found |= {f"jain.{of}": measures.jain(row), f"spread.{of}": max(row) / min(row) if min(row) > 0 else math.inf}
+    return {**found, "deviation.f": max(abs(x / stats.mean(f.values()) - 1) for x in f.values())}
 
 
 def answer(reading: Reading, value: str, of: RunSet) -> Settings:
-    """What an answer lays over a run set, by group; what concerns TCP has no part in Fig. 3."""
-    stated = reading.settings(value, "tokens" if of.name in TOKENS else "load")
-    return {key: v for key, v in stated.items() if of.name != "pf-fig3" or not key.startswith("tcp.")}
+    """What an answer lays over a run set: for all, for its group, for it alone."""
+    return {**reading.settings(value, "tokens" if of.name in TOKENS else "load"), **reading.settings(value, of.name)}
+
+
+def wire_bytes(samples: list[Sample]) -> list[Sample]:
+    """Throughput read as all bytes that arrive (a10)."""
+    return [replace(one, values={**one.values, **_arrived(one.values)}) for one in samples]
+
+
+def _arrived(values: Mapping[str, float]) -> dict[str, float]:
+    return {k.replace(".throughput", ".goodput"): v for k, v in values.items() if k.endswith(".throughput")}
 
 
 METHOD = Method(quantities, AXES, stated=stated)

@@ -7,7 +7,7 @@ import math
 from perhop import stats
 from perhop_studies import Study
 from perhop_studies.bounds import Measured
-from perhop_studies.pam_fsam.terms import EVERY_N, FSAM, MARKERS, NAMES, PAM, TB, TSW, ratio
+from perhop_studies.pam_fsam.terms import EVERY_N, FSAM, MARKERS, NAMES, PAM, TB, TSW, over, ratio
 from perhop_studies.samples import Samples
 from perhop_studies.verdict import Finding, Value, greater
 
@@ -64,6 +64,13 @@ def mice_do_not_feel_the_elephants(runs: Samples) -> Measured:
         variation = ratio(_variation(runs, FSAM, loop), _variation(runs, TB, loop))
         parts.append(Value(f"{loop}: CV(F-SAM)/CV(TB)", variation))
     return Measured(parts)
+
+
+@fig6.claim("mice-better-with-bucket-than-pam")
+def mice_prefer_the_bucket_to_pam(runs: Samples) -> Measured:
+    """For the short flows TB is better than PAM (bit/s)."""
+    bucket, pam = (over(runs.at(loop="closed"), "mice.total", m) for m in (TB, PAM))
+    return Measured([Value("TB - PAM", stats.differences(pam, bucket))])
 
 
 @fig6.claim("total-bandwidth")

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 from perhop import stats
 from perhop_studies.drawing import Look
-from perhop_studies.runs import Place
 from perhop_studies.samples import Samples
 
 TB, TSW, PAM, FSAM = "token-bucket", "tsw2cm", "pam", "f-sam"
@@ -24,11 +22,6 @@ EVERY_N = (5, 10, 15, 20, 25, 30)
 FEW = (5, 10)
 """Where a full link leaves room for a gain: gains are judged here."""
 MANY = (15, 20, 25, 30)
-
-
-def only(marker: str) -> Callable[[Place], bool]:
-    """Points with this marker."""
-    return lambda place: place.at["marker"] == marker
 
 
 def pooled(series: list[list[float]]) -> list[float]:

@@ -11,7 +11,7 @@ from perhop_studies import Paper, Study
 from perhop_studies.criteria import Cell
 from perhop_studies.pps import beyond, csfq, diffserv, domains, rtt, shares, worked
 from perhop_studies.pps.figures import draw
-from perhop_studies.pps.method import METHOD
+from perhop_studies.pps.method import METHOD, answer
 from perhop_studies.samples import Samples
 
 GROUPS = (worked, shares, domains, rtt, diffserv, csfq, beyond)
@@ -24,13 +24,12 @@ def cell(runs: Samples, printed: Cell) -> stats.Interval:
     return stats.interval(found[printed.study](runs.at(**printed.at), printed))
 
 
-_PAPER = ("ex1", "fig4", "fig6", "fig7", "fig8", "fig9", "tab1", "tab2", "tab3", "fig11", "tab4", "fig12", "bits", "n")
-_ORDER = (*_PAPER, "udp", "ecn", "bytes", "log")
+_ORDER = "ex1 fig4 fig6 fig7 fig8 fig9 tab1 tab2 tab3 fig11 tab4 fig12 bits n flows local rich udp ecn bytes log"
 
 
 def _in_order() -> list[Study]:
     found = {study.id: study for group in GROUPS for study in group.STUDIES}
-    return [found[f"pps-{name}"] for name in _ORDER if f"pps-{name}" in found]
+    return [found[f"pps-{name}"] for name in _ORDER.split()]
 
 
 PAPER = Paper(
@@ -44,4 +43,5 @@ PAPER = Paper(
     "TCP is Reno with timers of the time (100 ms tick, at least 200 ms), never limited by its window.",
     cell=cell,
     pictures=draw,
+    answer=answer,
 )

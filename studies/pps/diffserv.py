@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from perhop import stats
 from perhop_studies import Study
 from perhop_studies.bounds import Measured
 from perhop_studies.criteria import Cell
 from perhop_studies.pps.terms import Rates, Shares, settled
 from perhop_studies.samples import Samples
-from perhop_studies.verdict import Finding, Part, Value
+from perhop_studies.verdict import Value
 
 tab4 = Study(
     "pps-tab4", title="Table IV: DiffServ with profiles off the link's rate", runs=("pps-tab4", "pps-tab4-diffserv")
@@ -37,58 +36,19 @@ def pps(runs: Samples, **at: Any) -> Shares:
 @tab4.claim("diffserv-mismatched")
 def diffserv_degenerates(runs: Samples, size: int) -> Measured:
     """DiffServ allocates excess bandwidth arbitrarily, and degenerates into best effort where there is too little."""
-    parts: list[Value | Part] = []
-    for profile in PUBLISHED:
-        found = diffserv(runs, profile, size)
-        parts.append(Value(f"{profile}: max/min", found.spread))
-        parts.append(Value(f"{profile}: jain(y)", found.jain))
-    return Measured(parts)
+    found = {profile: diffserv(runs, profile, size) for profile in PUBLISHED}
+    pairs = {
+        name: (Value(f"{name}: max/min", s.spread), Value(f"{name}: jain(y)", s.jain)) for name, s in found.items()
+    }
+    return Measured([value for pair in pairs.values() for value in pair])
 
 
 @tab4.claim("pps-mismatched")
 def pps_keeps_the_proportion(runs: Samples, **at: Any) -> Measured:
     """PPS allocates in proportion to the profiles, independent of the capacity."""
     found = pps(runs, **at)
-    parts = [
-        Value("A:C", found.ratio("A", "C")),
-        Value("A:B", found.ratio("A", "B")),
-        Value("jain(y)", found.jain),
-    ]
+    parts = [Value("A:C", found.ratio("A", "C")), Value("A:B", found.ratio("A", "B")), Value("jain(y)", found.jain)]
     return Measured(parts, settled(runs.of("pps-tab4"), PROPORTIONAL, **at))
-
-
-@tab4.claim("diffserv-cells")
-def diffserv_as_printed(runs: Samples, size: int) -> Measured:
-    """The printed cells."""
-    parts: list[Value | Part] = []
-    for profile, printed in PUBLISHED.items():
-        found = diffserv(runs, profile, size)
-        parts += [Value(f"{profile}: {f}/printed", [x / p for x in found.x(f)]) for f, p in printed.items()]
-        total = sum(printed.values())
-        parts.append(Value(f"{profile}: total/printed", [x / total for x in found.total()]))
-    return Measured(parts)
-
-
-@tab4.claim("matched")
-def both_work_where_profiles_match(runs: Samples, scheme: str, size: int) -> Measured:
-    """When profiles match the capacity, DiffServ and PPS work equally well."""
-    return Measured(
-        [
-            *diffserv(runs, "matched", size).each("DiffServ x/e"),
-            *pps(runs, scheme=scheme, size=size).each("PPS x/e"),
-        ]
-    )
-
-
-@tab4.claim("other-rio")
-def with_other_thresholds(runs: Samples, size: int) -> Finding:
-    """IN 40/70 packets, OUT 20/40."""
-    rows: list[dict[str, Any]] = []
-    for profile in PUBLISHED:
-        found = diffserv(runs, profile, size, "other")
-        row = {flow: stats.mean(found.x(flow)) for flow in PROPORTIONAL}
-        rows.append({"profiles": profile, **row, "jain(y)": stats.mean(found.jain)})
-    return Finding([], "Mbit/s.", rows, seeds=len(diffserv(runs, "below", size).rows))
 
 
 def cell(runs: Samples, printed: Cell) -> list[float]:

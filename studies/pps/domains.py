@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from perhop_studies import Study
 from perhop_studies.bounds import Measured
@@ -26,9 +25,6 @@ PUBLISHED: dict[tuple[str, str], Rates] = {
     ("pps-tab2", "sender"): {"A": 0.74, "B": 0.45, "C": 0.69, "D": 0.36},
     ("pps-tab2", "receiver"): {"A": 0.74, "B": 0.45, "C": 0.68, "D": 0.37},
 }
-FIRST, SECOND = 1.2, {"pps-tab1": 0.9, "pps-tab2": 1.8}
-"""Rates of (S4, S6) and of (S7, S9), Mbit/s."""
-FULL = 0.97
 
 
 def errors_and_schemes(study: Study) -> Callable[..., Measured]:
@@ -62,33 +58,6 @@ def as_published(study: Study) -> Callable[..., Measured]:
 for _study in STUDIES:
     _study.claim("errors-and-schemes")(errors_and_schemes(_study))
     _study.claim("as-published")(as_published(_study))
-
-
-@tab1.claim("ratios")
-def b_has_what_a_leaves(runs: Samples, **at: Any) -> Measured:
-    """A, C and D divide (S7, S9) by 6:2:1; B obtains the remaining 0.6 Mb/s of (S4, S6)."""
-    found = Shares.of(runs.at(**at), EXPECTED["pps-tab1"])
-    return Measured(
-        [
-            *(Value(f"x {flow}", found.x(flow)) for flow in "AB"),
-            Value("A+C+D", found.total("A", "C", "D")),
-            Value("A:C", found.ratio("A", "C")),
-            Value("C:D", found.ratio("C", "D")),
-        ]
-    )
-
-
-@tab2.claim("ratios")
-def a_is_limited_where_b_is(runs: Samples, **at: Any) -> Measured:
-    """A and B divide (S4, S6) by 2:1; C and D share what A leaves of (S7, S9) by 2:1."""
-    found = Shares.of(runs.at(**at), EXPECTED["pps-tab2"])
-    return Measured(
-        [
-            Value("A:B", found.ratio("A", "B")),
-            Value("C:D", found.ratio("C", "D")),
-            Value("A+C+D", found.total("A", "C", "D")),
-        ]
-    )
 
 
 def cell(runs: Samples, printed: Cell) -> list[float]:

@@ -3,6 +3,7 @@
 | quantity                    | unit  | is                                                                     |
 |-----------------------------|-------|------------------------------------------------------------------------|
 | `X.throughput`, `X.goodput` | bit/s | traffic X over the whole run: what reaches the sink, what it hands on  |
+| `X.squares`                 | -     | sum of the squares of its flows' throughput                            |
 | `X.late`                    | bit/s | its throughput over 20-200 s                                           |
 | `X@t`                       | bit/s | the same in the second that ends at t, where each second is sampled    |
 | `saturated`, `raised`       | tags  | that wanted more than the last code, or less than the first            |
@@ -31,8 +32,9 @@ from pathlib import Path
 from typing import Any
 
 from perhop import stats
-from perhop_studies.quantities import Tables, sums, total
-from perhop_studies.runs import Method, Settings
+from perhop_studies.quantities import Tables, groups, sums, total
+from perhop_studies.readings import Reading
+from perhop_studies.runs import Method, RunSet, Settings
 
 START, END = 20.0, 200.0
 """Seconds between which a run is taken to be settled."""
@@ -49,8 +51,10 @@ def measured(tables: Tables) -> dict[str, float]:
 def _flows(tables: Tables) -> dict[str, float]:
     found: dict[str, float] = {}
     for quantity in ("throughput", "goodput"):
-        rates = sums(tables["flows"], f"{quantity}_bit_s", by="traffic")
-        found |= {f"{name}.{quantity}": rate for name, rate in rates.items()}
+        whole = sums(tables["flows"], f"{quantity}_bit_s", by="traffic")
+        found |= {f"{name}.{quantity}": rate for name, rate in whole.items()}
+    rates = groups(tables["flows"], "throughput_bit_s", by="traffic")
+    found |= {f"{name}.squares": stats.total(x * x for x in each) for name, each in rates.items()}
     delivered = sums(tables["flow_series"], "delivered_bytes", by=("traffic", "t_s"))
     for name in dict.fromkeys(name for name, _ in delivered):
         found[f"{name}.late"] = 8 * (delivered[name, END] - delivered[name, START]) / (END - START)
@@ -128,3 +132,9 @@ def laid(_: Path, settings: Settings) -> Settings:
 
 
 METHOD = Method(measured, laid=laid)
+
+
+def answer(reading: Reading, value: str, of: RunSet) -> Settings:
+    """What an answer lays over a run set: also under its file's name, and how that ends, such as `sender`."""
+    groups = ("all", of.name, of.scenario.stem.rpartition("-")[2], of.scenario.stem)
+    return {key: laid for group in groups for key, laid in reading.values[value].get(group, {}).items()}

@@ -7,16 +7,11 @@ from typing import Any
 from perhop import stats
 from perhop_studies import Study, measures
 from perhop_studies.bounds import Measured
-from perhop_studies.criteria import Cell
+from perhop_studies.criteria import Cell, load
 from perhop_studies.pps.terms import Rates, Shares, ratio, settled
+from perhop_studies.runs import data
 from perhop_studies.samples import Samples
-from perhop_studies.verdict import (
-    Finding,
-    Part,
-    Value,
-    at_least,
-    greater,
-)
+from perhop_studies.verdict import Finding, Part, Value, at_least, greater
 
 tab3 = Study("pps-tab3", title="Table III: round-trip times, PPS and Reno over RED", runs="pps-tab3")
 fig11 = Study("pps-fig11", title="Fig. 11: one flow with ten times the round-trip time", runs="pps-fig11")
@@ -111,6 +106,12 @@ def cell(runs: Samples, printed: Cell) -> list[float]:
     found = Shares.of(runs.at(case=case, scheme=scheme.lower()), EQUAL)
     _, _, flow = printed.row.partition("flow ")
     return found.x(f"f{flow}") if flow else found.deviation
+
+
+def printed(column: str) -> list[float]:
+    """The ten rates of a column of Table III, Mbit/s."""
+    cells = load(data("pps") / "criteria.toml").table("pps-tab3")
+    return [c.published for c in cells if c.column == column and c.row.startswith("flow") and c.at["size"] == 1000]
 
 
 CELLS = {"pps-tab3": cell}

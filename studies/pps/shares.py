@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+import math
+from itertools import pairwise, product
 from typing import Any
 
 from perhop import stats
 from perhop_studies import Study, measures
 from perhop_studies.bounds import Measured
-from perhop_studies.pps.terms import SCHEMES, Rates, Shares, ratio, settled
+from perhop_studies.pps.terms import SCHEMES, Rates, Shares, settled
 from perhop_studies.samples import Samples
 from perhop_studies.verdict import Finding, Part, Value, at_least, greater, most, near, never_below, not_below
 
@@ -21,7 +22,9 @@ bits = Study(
     runs=("pps-fig4", "pps-fig6", "pps-bits-widths", "pps-bits-sender", "pps-bits-receiver"),
 )
 exponent = Study("pps-n", title="Section II-C: exponent of TRED", runs=("pps-fig4", "pps-fig6", "pps-n"))
-STUDIES = [fig4, fig6, fig7, bits, exponent]
+flows = Study("pps-flows", title="Section III-J: width of a tag and number of flows", runs="pps-flows")
+rich = Study("pps-rich", title="Section II-C: rich flows that are not filtered out", runs=("pps-fig7", "pps-rich"))
+STUDIES = [fig4, fig6, fig7, bits, exponent, flows, rich]
 
 FIG4: Rates = {f"f{i}": 0.01 * i for i in range(1, 31)}
 FIG6: Rates = {f"{group}{i}": rate * i for group, rate in (("A", 0.02), ("B", 0.01)) for i in range(1, 11)}
@@ -127,15 +130,6 @@ def the_excess_is_divided_in_proportion(runs: Samples, **at: Any) -> Measured:
     return Measured(parts, settled(found, FIG7))
 
 
-@fig7.claim("saturations")
-def rich_flows_saturate_their_tags(runs: Samples, **at: Any) -> Finding:
-    """Tags cut at 255."""
-    found = runs.at(**at)
-    cut, made = found.values("saturated"), found.values("tagged")
-    row = {"saturated tags": stats.mean(cut), "of tags": stats.mean(made), "share": stats.mean(ratio(cut, made))}
-    return Finding([], "", [row], seeds=len(cut))
-
-
 def jain_at_width(runs: Samples, setup: str, width: int | str, **at: Any) -> list[float]:
     """jain(y) of Fig. 4 or 6 with tags of a width; 8 bits are those figures' own runs."""
     own = width == PUBLISHED_WIDTH
@@ -196,24 +190,55 @@ def a_small_exponent_penalises_too_little(runs: Samples, size: int) -> Finding:
     return Finding(parts)
 
 
+def effects(runs: Samples, setup: str) -> tuple[list[float], list[float], list[float]]:
+    """jain(y), drops in per cent, and the deviation of the average queue, by replication."""
+    link = LINKS[setup]
+    drops = [100 * ratio for ratio in runs.values(f"{link}.drops")]
+    return Shares.of(runs, SETUPS[setup]).jain, drops, runs.values(f"{link}.queue_deviation")
+
+
 @exponent.claim("large-n")
 def a_large_exponent_reacts_too_much(runs: Samples, size: int) -> Finding:
     """For large n unnecessary drops and some unpredictable effects."""
     rows: list[dict[str, Any]] = []
-    for setup, link in LINKS.items():
-        for n in EXPONENTS:
-            found = at_exponent(runs, setup, n, size=size)
-            shares = Shares.of(found, SETUPS[setup])
-            rows.append(
-                {
-                    "set-up": setup,
-                    "n": n,
-                    "jain(y)": stats.mean(shares.jain),
-                    "mean |y-1|": stats.mean(shares.error),
-                    "utilisation": stats.mean(found.values(f"{link}.utilisation")),
-                    "drop ratio": stats.mean(found.values(f"{link}.drops")),
-                    "std of AvgQLen, packets": stats.mean(found.values(f"{link}.queue_deviation")),
-                }
-            )
-    seeds = len(_jain_at(runs, "pps-fig4", PUBLISHED_EXPONENT, size=size))
-    return Finding([], "", rows, seeds=seeds)
+    for setup, n in product(SETUPS, EXPONENTS):
+        found = at_exponent(runs, setup, n, size=size)
+        jain, drops, deviation = map(stats.mean, effects(found, setup))
+        rest = {"utilisation": stats.mean(full(found, LINKS[setup]).values), "drop ratio": drops / 100}
+        error = stats.mean(Shares.of(found, SETUPS[setup]).error)
+        shares = {"set-up": setup, "n": n, "jain(y)": jain, "mean |y-1|": error}
+        rows.append({**shares, **rest, "std of AvgQLen, packets": deviation})
+    return Finding([], "", rows, seeds=len(found.values("tagged")))
+
+
+LEVELS: Rates = {"A": 0.6, "B": 0.4, "C": 0.2}
+"""Mbit/s of a flow, by its level of service."""
+
+
+def jain_of_levels(runs: Samples, each: int, bits: int | str, size: int) -> list[float]:
+    """jain(y) over all flows, with so many of each level."""
+    found = runs.at(flows=each, bits=bits, size=size)
+    sums, squares = ([found.values(f"{level}.{of}") for level in LEVELS] for of in ("throughput", "squares"))
+    y = [math.fsum(x / e for x, e in zip(row, LEVELS.values(), strict=True)) for row in zip(*sums, strict=True)]
+    yy = [math.fsum(x / e**2 for x, e in zip(row, LEVELS.values(), strict=True)) for row in zip(*squares, strict=True)]
+    return [a * a / (len(LEVELS) * each * b) for a, b in zip(y, yy, strict=True)]
+
+
+@flows.claim("independent-of-flows")
+def as_many_bits_for_thirty_flows(runs: Samples, size: int) -> Measured:
+    """The number of bits needed is independent of the number of flows."""
+    parts = []
+    for bits in (6, 8):
+        lost = {n: stats.differences(*(jain_of_levels(runs, n, b, size) for b in (bits, "real"))) for n in (1, 10)}
+        parts.append(Value(f"{bits} bits: jain(y) lost with 30 flows - with 3", stats.differences(lost[1], lost[10])))
+    return Measured(parts)
+
+
+@flows.claim("by-width")
+def at_each_width(runs: Samples, size: int) -> Finding:
+    """How closely each width follows 3:2:1."""
+    found = {bits: [jain_of_levels(runs, n, bits, size) for n in (1, 10)] for bits in (4, 6, 8, "real")}
+    rows = [
+        {"bits": bits, "3 flows": stats.mean(few), "30 flows": stats.mean(many)} for bits, (few, many) in found.items()
+    ]
+    return Finding([], "", rows, seeds=len(found[8][0]))

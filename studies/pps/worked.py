@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 from perhop import stats
 from perhop_studies import Study
 from perhop_studies.bounds import Measured
-from perhop_studies.pps.terms import Rates, Shares, mbit, settled
+from perhop_studies.pps.terms import Rates, Shares, mbit, ratio, settled
 from perhop_studies.samples import Samples
 from perhop_studies.verdict import Part, Value, greater
 
 ex1 = Study("pps-ex1", title="Fig. 1: three flows, three currencies", runs=("pps-ex1", "pps-ex1-limited"))
 fig8 = Study("pps-fig8", title="Fig. 8: A comes at 100 s", runs="pps-fig8")
 fig9 = Study("pps-fig9", title="Fig. 9: tickets change at 100 s", runs="pps-fig9")
-STUDIES = [ex1, fig8, fig9]
+local = Study(
+    "pps-local", title="Section III-I: A's share alone changes, PPS and CSFQ", runs=("pps-local", "pps-local-csfq")
+)
+STUDIES = [ex1, fig8, fig9, local]
 
 EX1: dict[str, Rates] = {
     "all": {"A": 0.5, "B": 0.25, "C": 0.25},
@@ -49,22 +51,10 @@ def each_gets_its_share(runs: Samples, scheme: str, size: int) -> Measured:
     return Measured(parts, " ".join(f"{case}: {settled(found[case], e)}" for case, e in EX1.items()))
 
 
-class Span(NamedTuple):
-    """From one second to another."""
-
-    first: int
-    last: int
-
-
-def over(runs: Samples, flow: str, span: Span) -> list[float]:
-    """Mean rate of a flow between two seconds, Mbit/s."""
-    seconds = [mbit(runs.values(f"{flow}@{t}")) for t in range(span.first + 1, span.last + 1)]
-    return [stats.mean(values) for values in zip(*seconds, strict=True)]
-
-
-def shares_over(runs: Samples, expected: Rates, span: Span) -> Shares:
-    """The flows' shares between two seconds."""
-    columns = [over(runs, flow, span) for flow in expected]
+def shares_over(runs: Samples, expected: Rates, first: int, last: int) -> Shares:
+    """The flows' mean shares between two seconds."""
+    seconds = [[mbit(runs.values(f"{flow}@{t}")) for t in range(first + 1, last + 1)] for flow in expected]
+    columns = [[stats.mean(values) for values in zip(*flow, strict=True)] for flow in seconds]
     return Shares(expected, [list(row) for row in zip(*columns, strict=True)])
 
 
@@ -80,10 +70,8 @@ def settles(seconds: list[float], share: float) -> float:
     def close(t: int) -> bool:
         return abs(stats.mean(seconds[t - AVERAGED : t]) / share - 1) <= NEAR
 
-    for t in range(CHANGE, END - HELD + 1):
-        if all(close(later) for later in range(t, t + HELD + 1)):
-            return t - CHANGE
-    return math.inf
+    times = range(CHANGE, END - HELD + 1)
+    return next((t - CHANGE for t in times if all(map(close, range(t, t + HELD + 1)))), math.inf)
 
 
 def _fig8_convergence(runs: Samples) -> list[float]:
@@ -94,7 +82,7 @@ def _fig8_convergence(runs: Samples) -> list[float]:
 def quickly_in_proportion_again(runs: Samples, scheme: str, size: int) -> Measured:
     """B and C obtain 0.75 and 0.25 Mb/s; after A starts they quickly converge to 0.5, 0.25 and 0.25."""
     found = runs.at(scheme=scheme, size=size)
-    before, after = shares_over(found, FIG8[0], Span(20, 95)), shares_over(found, FIG8[1], Span(120, 195))
+    before, after = shares_over(found, FIG8[0], 20, 95), shares_over(found, FIG8[1], 120, 195)
     parts = [Value("20-95 s: B/C", before.ratio("B", "C"))]
     parts += before.each("20-95 s: x/e") + after.each("120-195 s: x/e")
     return Measured([*parts, Value("convergence of A, s", _fig8_convergence(found))])
@@ -110,9 +98,31 @@ def within_a_few_seconds(runs: Samples, scheme: str, size: int) -> Measured:
 def tickets_move_bandwidth(runs: Samples, scheme: str, size: int) -> Measured:
     """A goes from 0.5 to 0.3 Mb/s and B from 0.25 to 0.45; C does not change."""
     found = runs.at(scheme=scheme, size=size)
-    before, after = shares_over(found, FIG9[0], Span(30, 95)), shares_over(found, FIG9[1], Span(130, 195))
+    before, after = shares_over(found, FIG9[0], 30, 95), shares_over(found, FIG9[1], 130, 195)
     parts = before.each("30-95 s: x/e") + after.each("130-195 s: x/e")
-    unmoved = [x / y for x, y in zip(after.x("C"), before.x("C"), strict=True)]
-    parts.append(Value("C after/before", unmoved))
+    parts.append(Value("C after/before", ratio(after.x("C"), before.x("C"))))
     parts += [Value(f"convergence of {f}, s", convergence(found, f, FIG9[1][f])) for f in ("A", "B")]
     return Measured(parts)
+
+
+def _kept(runs: Samples) -> list[float]:
+    """What C has after the change by what it had before."""
+    before, after = (shares_over(runs, {"C": 0.25}, first, last).x("C") for first, last in ((30, 95), (130, 195)))
+    return ratio(after, before)
+
+
+@local.claim("c-keeps-its-share")
+def decisions_stay_local(runs: Samples, scheme: str, size: int) -> Measured:
+    """When S3 changes what it issues to A, it has no influence on C."""
+    return Measured([Value("C after/before", _kept(runs.of("pps-local").at(scheme=scheme, size=size)))])
+
+
+@local.claim("csfq-moves-c")
+def weights_do_not(runs: Samples, size: int) -> Measured:
+    """In CSFQ a change of A's weight influences C."""
+    csfq, pps = (
+        _kept(runs.of("pps-local-csfq").at(size=size)),
+        _kept(runs.of("pps-local").at(scheme="sender", size=size)),
+    )
+    moved = Value("C after/before, CSFQ - PPS", stats.differences(pps, csfq))
+    return Measured([Value("CSFQ: C after/before", csfq), moved])

@@ -1,7 +1,6 @@
 """REDP with a combined dropper: the studies in the order of the paper's section III, then UDP and what goes beyond it.
 
-A group of studies is a module with `STUDIES`; its runs are sets of `studies/redp/runs.toml`, and what is read off them
-is in `method`.
+Runs are sets of `runs.toml`, what is read off them is in `method`, and claims are in `claims.toml` or in Python.
 """
 
 from __future__ import annotations
@@ -9,12 +8,10 @@ from __future__ import annotations
 from perhop import stats
 from perhop_studies import Paper
 from perhop_studies.criteria import Cell
-from perhop_studies.redp import choice, colours, demotion, promotion, regime, udp
+from perhop_studies.redp import claims, ours
 from perhop_studies.redp.figures import draw
 from perhop_studies.redp.method import METHOD, answer
 from perhop_studies.samples import Samples
-
-GROUPS = (demotion, promotion, choice, udp, regime, colours)
 
 
 def cell(_: Samples, printed: Cell) -> stats.Interval:
@@ -26,7 +23,7 @@ PAPER = Paper(
     name="redp",
     title="Performance Analysis of REDP Marker with a combined Dropper for improving TCP Fairness of Assured Services",
     source="K. Hur et al., Journal of the KICS; REDP itself: IEEE JSAC 18(12), 2000, pp. 2640-2650",
-    studies=[study for group in GROUPS for study in group.STUDIES],
+    studies=[*claims.STUDIES, *ours.STUDIES],
     method=METHOD,
     measured="Rates are those of packets as received at the sink, headers included, by the colour they have there, "
     "after 10 s; the queue at CR1 is sampled each 10 ms. The regime of phase effects has a buffer of 30 packets, a "

@@ -4,10 +4,12 @@
 |-----------------------------|---------|--------------------------------------------------------------------|
 | `X.C`, `X.total`            | kbit/s  | of flow X, in colour C, as received                                |
 | `X.left`                    | kbit/s  | green of flow X that left the first boundary's marker              |
+| `X.promoted`                | kbit/s  | green of flow X that left ER2, less what came to it green          |
 | `C`, `total`                | kbit/s  | of all flows                                                       |
 | `std.C`, `std.total`        | kbit/s  | population standard deviation over the flows                       |
 | `least.C`                   | kbit/s  | the smallest of the flows                                          |
 | `timeouts`                  | -       | of all flows                                                       |
+| `seconds`                   | s       | measured                                                           |
 | `R.in.C`, `R.out.C`         | kbit/s  | into and out of the marker of edge router R                        |
 | `R.C>D`                     | packets | came to it in colour C, left in D (or `dropped`)                   |
 | `R.demoted` and so on       | packets | the marker's tallies                                               |
@@ -22,11 +24,12 @@ and where the queue is sampled each 10 ms those of `queues`.
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
 from perhop import stats
-from perhop_studies.quantities import Tables, sums, total
+from perhop_studies.quantities import Columns, Tables, sums, total
 from perhop_studies.readings import Reading
 from perhop_studies.redp import queues
 from perhop_studies.runs import Method, RunSet, Settings
@@ -42,8 +45,8 @@ def measured(tables: Tables) -> dict[str, float]:
     """All of the above from one replication."""
     seconds = _seconds(tables["arrivals"])
     found = {**_received(tables), **_markers(tables, seconds), **_hops(tables, seconds)}
-    found["timeouts"] = total(tables["traffic"], "timeouts")
-    return {**found, **queues.measured(tables["series"])}
+    found |= {"seconds": seconds, "timeouts": total(tables["traffic"], "timeouts")}
+    return {**found, **queues.measured(tables["series"], seconds)}
 
 
 def _seconds(arrivals: Mapping[str, Any]) -> float:
@@ -64,7 +67,7 @@ def _received(tables: Tables) -> dict[str, float]:
 
 
 def _together(rates: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
-    found: dict[str, float] = {}
+    found = dict[str, float]()
     for kind in KINDS:
         flows = [mine[kind] for mine in rates.values()]
         found |= {kind: stats.total(flows), f"std.{kind}": spread(flows), f"least.{kind}": min(flows)}
@@ -102,12 +105,14 @@ def _router(hop: str) -> str:
 
 
 def _hops(tables: Tables, seconds: float) -> dict[str, float]:
-    """What left the first marker, flow by flow, and what became of packets at the links of 1.2 Mbit/s."""
+    """What left the markers green, flow by flow, and what became of packets at the links of 1.2 Mbit/s."""
     rows = tables["summary"]
-    first = {"hop": lambda hop: hop in ("ER -> CR1", "ER1 -> CR1"), "colour": "green"}
     core = {"hop": lambda hop: _router(hop) in CORES, "colour": lambda colour: colour in COLOURS}
-    left = sums(rows, "queued_bytes", by="class", where=first)
-    found = {f"{name}.left": 8 * size / seconds / 1000 for name, size in left.items()}
+    first, second = (_green(rows, "queued_bytes", hops) for hops in (("ER -> CR1", "ER1 -> CR1"), ("ER2 -> CR2",)))
+    came = _green(rows, "delivered_bytes", ("CR1 -> ER2",))
+    flows = tables["traffic"]["class"]
+    found = {f"{name}.left": 8 * first[name] / seconds / 1000 for name in flows}
+    found |= {f"{name}.promoted": 8 * (second[name] - came[name]) / seconds / 1000 for name in flows}
     for name, column in {"at": "arrived_packets", "lost": "dropped_packets"}.items():
         counts = sums(rows, column, by={"hop": _router, "colour": str}, where=core)
         found |= {f"{name}.{router}.{colour}": n for (router, colour), n in counts.items()}
@@ -117,9 +122,15 @@ def _hops(tables: Tables, seconds: float) -> dict[str, float]:
     return found
 
 
+def _green(rows: Columns, column: str, hops: tuple[str, ...]) -> defaultdict[Any, float]:
+    return sums(rows, column, by="class", where={"hop": lambda hop: hop in hops, "colour": "green"})
+
+
 def answer(reading: Reading, value: str, of: RunSet) -> Settings:
-    """What an answer lays over a run set: a variant of a study keeps what makes it one (its buffer)."""
-    return {key: v for key, v in reading.settings(value, of.name).items() if key not in of.settings}
+    """What an answer lays over a run set: `all` leaves a variant of a study what makes it one (its buffer)."""
+    stated = reading.values[value]
+    general = {key: v for key, v in stated.get("all", {}).items() if key not in of.settings}
+    return {**general, **stated.get(of.name, {})}
 
 
 METHOD = Method(measured)

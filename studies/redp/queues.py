@@ -22,21 +22,20 @@ import numpy as np
 HOP = "CR1 -> CR2"
 SAMPLE = 10
 """ms."""
-WARMUP = 10.0
 LAGS = (200, 5000)
 """First and last, ms."""
 SHOWN_LAG, SHOWN = 50, range(60_000, 80_000, 40)
 """What is kept for the picture, ms."""
 
 
-def measured(series: Mapping[str, Any]) -> dict[str, float]:
-    """All of the above; nothing where the queue is not sampled as often."""
+def measured(series: Mapping[str, Any], seconds: float) -> dict[str, float]:
+    """All of the above in the last so many seconds; nothing where the queue is not sampled as often."""
     mine = (series["hop"] == HOP) & (series["quantity"] == "queue_packets")
     t, waiting = series["t_s"][mine], series["value"][mine]
     if len(t) < 2 or not math.isclose(t[1] - t[0], SAMPLE / 1000):
         return {}
     at = np.rint(t * 1000).astype(int)
-    late = np.rint(waiting[t >= WARMUP]).astype(np.int64)
+    late = np.rint(waiting[at >= at[-1] - round(1000 * seconds)]).astype(np.int64)
     found, again = _moments(late), autocorrelation(late, LAGS[1] // SAMPLE)
     lags = range(LAGS[0] // SAMPLE, LAGS[1] // SAMPLE + 1)
     top = max(lags, key=lambda k: again[k])

@@ -114,14 +114,15 @@ def _windows(tables: Tables) -> dict[str, float]:
 
 
 NEAR, FAR = ('links."n1 - E1".delay', 'links."n2 - E2".delay'), ('links."E3 - n3".delay', 'links."E4 - n4".delay')
-"""Links of rtt-fig4.toml: where it has its longer delays, and where they can be instead."""
+"""Links of Fig. 2a: where its files have their longer delays, and where they can be instead."""
+FIG2A = ("rtt-fig4", "rtt-lived")
 SHORT, LONGER = "0.25ms", ("8.75ms", "48.75ms")
 
 
 def laid(scenario: Path, settings: Settings) -> Settings:
-    """As they are; but `long` moves the longer delays of rtt-fig4.toml, whatever they are."""
+    """As they are; but `long` moves the longer delays of Fig. 2a, whatever they are."""
     moved = {key: value for key, value in settings.items() if key != "long"}
-    if "long" in settings and scenario.stem == "rtt-fig4":
+    if "long" in settings and scenario.stem in FIG2A:
         delays = [moved.get(near, longer) for near, longer in zip(NEAR, LONGER, strict=True)]
         moved |= dict.fromkeys(NEAR, SHORT) | dict(zip(FAR, delays, strict=True))
     return moved

@@ -3,24 +3,19 @@
 import re
 import runpy
 from pathlib import Path
-from typing import Any
 
 import pytest
+
+from perhop_studies.records import Estimate, Record
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = runpy.run_path(str(ROOT / "docs/readme_table.py"))
 
 
-def records(measured: float = 100.0) -> list[dict[str, Any]]:
+def records(measured: float = 100.0) -> list[Record]:
+    found = (Estimate(measured, (measured - 5, measured + 5)),)
     return [
-        {
-            "study": "pf-fig2",
-            "claim": f"cell-{marker}-{flow}-in",
-            "published": 67,
-            "measured": measured,
-            "ci95": [measured - 5, measured + 5],
-            "seeds": 10,
-        }
+        Record("pf-fig2", f"cell-{marker}-{flow}-in", "report", "", 67, found, 10, "reported", "")
         for marker in SCRIPT["MARKERS"]
         for flow in SCRIPT["FLOWS"]
     ]
@@ -47,10 +42,16 @@ def test_filling_changes_the_block_alone_and_is_done_once() -> None:
 
 def test_a_missing_record_is_named() -> None:
     with pytest.raises(SystemExit, match="cell-pam-udp-in"):
-        SCRIPT["table"]([r for r in records() if r["claim"] != "cell-pam-udp-in"])
+        SCRIPT["table"]([r for r in records() if r.claim != "cell-pam-udp-in"])
 
 
-def test_the_figure_is_there() -> None:
+def test_the_counts_are_those_of_the_last_full_runs() -> None:
     readme = (ROOT / "README.md").read_text()
-    assert "docs/figures/pf-fig2.svg" in readme
+    assert SCRIPT["filled"](readme, SCRIPT["counts"](), *SCRIPT["COUNTS"]) == readme, "run docs/readme_table.py"
+
+
+@pytest.mark.parametrize("name", SCRIPT["FIGURES"].values())
+def test_the_figures_are_there(name: str) -> None:
+    assert f"docs/figures/{name}" in (ROOT / "README.md").read_text()
+    assert (ROOT / "docs/figures" / name).is_file()
     assert "<svg" in (ROOT / "docs/figures/pf-fig2.svg").read_text()

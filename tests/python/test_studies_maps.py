@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -9,20 +10,19 @@ from typing import Any
 
 import pytest
 
-from perhop_studies import Study
+from perhop_studies import Study, tally
 from perhop_studies import runs as simulation
 from perhop_studies.bounds import Bounds
 from perhop_studies.criteria import Criterion
 from perhop_studies.maps import Axis, Map, every, select
 from perhop_studies.maps import run as running
 from perhop_studies.maps.drawing import alternative, draw
-from perhop_studies.maps.grid import Grid, Point, kept_at, read
+from perhop_studies.maps.grid import Grid, Point, kept_at, read, write
 from perhop_studies.papers import paper
 from perhop_studies.quantities import Tables, sums
 from perhop_studies.runs import Budget, Method, RunSet
-from perhop_studies.score import LAST
-from perhop_studies.score import read as read_scores
-from perhop_studies.verdict import NOT_REPRODUCED, REPRODUCED, UNDECIDED
+from perhop_studies.settings import FROZEN
+from perhop_studies.verdict import NOT_REPRODUCED, REPRODUCED, UNDECIDED, Finding, at_least
 
 BUDGET = Budget(seeds=5, jobs=2)
 LINE = """
@@ -175,6 +175,41 @@ def test_a_map_that_was_broken_off_is_taken_up(tmp_path: Path, monkeypatch: pyte
     assert {where: again.points[where] for where in seen} == kept.points
 
 
+def test_a_map_that_was_broken_off_at_its_boundary_is_refined(tmp_path: Path) -> None:
+    """All coarse points are there, those beside which the verdict changes are not."""
+    found = planted(Line(tmp_path, "5s"), "green >= 0.5", rate([5, 20, 30, 40, 50]), rate([5]))
+    whole = running.run(found, BUDGET, tmp_path, "", lambda _: None)
+    coarse = {(x, 0) for x in (0, 2, 4)}
+    assert coarse < whole.points.keys()
+    write(tmp_path / "planted.jsonl", replace(whole, points={at: whole.points[at] for at in coarse}))
+    again = running.run(found, BUDGET, tmp_path, "", lambda _: None)
+    assert again.points == whole.points
+
+
+def test_where_nothing_was_measured_a_point_is_open_and_its_json_strict(tmp_path: Path) -> None:
+    nothing, fails = at_least("x", [math.nan] * 10, 1), at_least("y", [0.0] * 10, 1)
+    assert nothing.holds is False
+    point = running._point(Finding([nothing]))
+    assert point == Point(UNDECIDED, None, None, 10)
+    assert running._point(Finding([nothing, fails])).verdict == NOT_REPRODUCED
+    write(tmp_path / "x.jsonl", Grid(1, 1, "", points={(0, 0): point}))
+    for line in (tmp_path / "x.jsonl").read_text().splitlines():
+        json.loads(line, parse_constant=pytest.fail)
+    kept = read(tmp_path / "x.jsonl")
+    assert kept is not None
+    assert kept.points == {(0, 0): point}
+
+
+@pytest.mark.parametrize("found", every(), ids=lambda one: one.id)
+def test_a_kept_map_is_strict_json_known_to_a_cell_and_undecided_where_nothing_was_measured(found: Map) -> None:
+    for line in kept_at(found).read_text(encoding="utf-8").splitlines():
+        json.loads(line, parse_constant=pytest.fail)
+    grid = read(kept_at(found))
+    assert grid is not None
+    assert grid.wanted(found.own) == []
+    assert {point.verdict for point in grid.points.values() if point.value is None} <= {UNDECIDED}
+
+
 def test_keys_of_an_axis_have_a_factor_and_a_form_each() -> None:
     axis = Axis("booked", {"a.cir": (0.6, "{:.4g}Mbit/s"), "b.cir": (0.2, "{:.4g}Mbit/s"), "n": (1, "")}, "", [1, 2], 1)
     assert axis.settings(2) == {"a.cir": "1.2Mbit/s", "b.cir": "0.4Mbit/s", "n": 2}
@@ -189,11 +224,9 @@ def test_other_seeds_begin_a_map_again(tmp_path: Path) -> None:
 
 def test_a_boundary_is_followed_from_the_coarse_points() -> None:
     grid = Grid(9, 9, "")
-    wanted = grid.coarse((3, 3))
-    while wanted:
+    while wanted := grid.wanted((3, 3)):
         for x, y in wanted:
             grid.points[x, y] = Point(REPRODUCED if x + y > 8 else NOT_REPRODUCED, 0.0, 0.0, 5)
-        wanted = grid.next()
     assert all(
         grid.verdict((x, y)) == (REPRODUCED if x + y > 8 else NOT_REPRODUCED) for x in range(9) for y in range(9)
     )
@@ -218,7 +251,7 @@ def test_each_map_asks_for_runs_and_its_keys_are_in_their_files(found: Map) -> N
 @pytest.mark.parametrize("found", every(), ids=lambda one: one.id)
 def test_at_the_papers_point_a_map_runs_what_its_study_runs(found: Map) -> None:
     """The same files, seeds and verdict function: so the same verdict."""
-    runner, [setting] = running.Runner.of(found, BUDGET), found.paper.asked("headline")
+    runner, [setting] = running.Runner.of(found, BUDGET), found.paper.asked(FROZEN)
     sets = [one for one in found.paper.runs(setting) if one.name in found.study.sets]
     of_study = {place.key: place.hash for job in simulation.prepare(sets, BUDGET) for place in job.points}
     assert {place.key: place.hash for job in runner.jobs for place in job.points}.items() <= of_study.items()
@@ -228,10 +261,10 @@ def test_at_the_papers_point_a_map_runs_what_its_study_runs(found: Map) -> None:
 @pytest.mark.parametrize("found", [one for one in every() if one.claim.kind == "hard"], ids=lambda one: one.id)
 def test_a_kept_maps_verdict_at_the_papers_point_is_the_studys(found: Map) -> None:
     """With ten seeds, where the map's five were enough."""
-    kept, score = read(kept_at(found)), read_scores(found.paper.directory / LAST)[found.paper.asked("headline")[0].name]
+    kept, last = read(kept_at(found)), tally.read(found.paper)[FROZEN, 1]
     assert kept is not None
     verdict = kept.points[found.own].verdict
-    holds = f"{found.study.id}/{found.claim.claim}" not in score.failed
+    holds = f"{found.study.id}/{found.claim.claim}" not in last.failed
     assert verdict in (UNDECIDED, REPRODUCED if holds else NOT_REPRODUCED)
 
 

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from perhop_studies import runs as simulation
-from perhop_studies.msvb_sio import beyond, by_class, idle, weighted
-from perhop_studies.msvb_sio.terms import CLASSES, LINK
+from perhop_studies.msvb_sio import beyond, by_class, idle
+from perhop_studies.msvb_sio.method import derived
+from perhop_studies.msvb_sio.terms import CLASSES, LINK, WEIGHTS
 from perhop_studies.papers import paper
 from perhop_studies.runs import Budget, RunSet
 from perhop_studies.samples import Sample
@@ -32,8 +33,8 @@ def values(of: RunSet, bias: dict[str, float]) -> dict[str, float]:
     """Parts by weight with a bias, waits that fall with it, one queue for all, a fifth for the five that send."""
     scheme = str(of.at.get("scheme", "msvb"))
     found = {"utilisation": 0.97, "drops": 0.0, "queue": 20.0, "deviation": 5.0, "in.drops": 0.0, "out.drops": 0.5}
-    for i, (name, weight) in enumerate(weighted.WEIGHTS.items()):
-        tilted = weighted.ENTITLED[name] * (1 + bias.get(scheme, 0.0) * (2.5 - weight))
+    for i, (name, weight) in enumerate(WEIGHTS.items()):
+        tilted = weight / 25 * (1 + bias.get(scheme, 0.0) * (2.5 - weight))
         busy = (0.2 if i < 5 else 0.0) if of.name == "msvb-idle-class" else tilted
         wait = 60.0 / weight if scheme == "wrr" else 20.0 * (1 + bias.get(scheme, 0.0) * i)
         found |= {f"{name}.throughput": busy * LINK, f"{name}.wait": wait, f"{name}.wait_deviation": wait / 3}
@@ -46,7 +47,8 @@ def world(bias: dict[str, float], change: Callable[[Sample], dict[str, float]] =
         return {key: x * (1 + 1e-4 * ((3 * seed + i) % 5)) for i, (key, x) in enumerate(values(of, bias).items())}
 
     samples = [Sample(of.name, of.at, seed, noisy(of, seed)) for of in SETS for seed in range(SEEDS)]
-    return [Sample(s.runs, s.at, s.replication, {**s.values, **change(s)}) for s in samples]
+    changed = [(s, {**s.values, **change(s)}) for s in samples]
+    return [Sample(s.runs, s.at, s.replication, {**found, **derived(found)}) for s, found in changed]
 
 
 def judged(claim: str, samples: list[Sample]) -> Finding:

@@ -6,7 +6,6 @@ import math
 import tomllib
 from functools import cache
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -62,7 +61,7 @@ def rows(study: Study, claim: str) -> list[dict[str, Any]]:
     found = study.judge(criterion, runs_of(study))
     assert (found.verdict, found.replications) == ("reported", SEEDS)
     assert found.table
-    return found.table
+    return [dict(row) for row in found.table]
 
 
 def at(name: str, **where: Any) -> Any:
@@ -139,8 +138,8 @@ def test_each_study_has_its_figure(study: Study) -> None:
 def test_nothing_is_judged_and_the_page_shows_the_files(study: Study) -> None:
     kinds = {c.kind for c in PAPER.criteria().of(study.id)}
     assert kinds == {"report"}
-    assert records.overall([{"kind": "report", "verdict": "reported"}]) == "reported"
-    shown = report._scenarios(SimpleNamespace(paper=PAPER), study)  # type: ignore[arg-type]
+    assert records.overall([records.Record(study.id, "c", "report", "", None, (), 1, "reported", "")]) == "reported"
+    shown = report._scenarios(PAPER, study)
     assert {name for name, _ in shown} == {s.scenario.name for s in SETS if s.name in study.sets}
 
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from perhop_studies import redp
+from perhop_studies import notes, redp
 from perhop_studies import runs as simulation
 from perhop_studies.criteria import Criterion
 from perhop_studies.papers import paper
-from perhop_studies.redp import choice, colours, queues, regime, udp
+from perhop_studies.redp import claims, ours, queues
 from perhop_studies.redp.method import KINDS, spread
 from perhop_studies.redp.terms import TCP, UDP
 from perhop_studies.runs import Budget, RunSet
@@ -22,6 +22,7 @@ SEEDS = 10
 PAPER = paper("redp")
 CRITERIA = PAPER.criteria()
 JUDGED = ("redp-fig5", "redp-fig6", "redp-fig8", "redp-fig9", "redp-udp")
+"""How names of run sets begin that decide anything."""
 HARD = [pytest.param(c, id=f"{c.study}/{c.claim}") for c in CRITERIA.claims if c.kind != "report"]
 
 BY_DROP = {0: 86.0, 1: 50.0, 2: 10.0, 3: 20.0, 4: 30.0, 5: 40.0}
@@ -49,15 +50,19 @@ def tcp(of: RunSet, seed: int) -> dict[str, float]:
 
 def datagrams(of: RunSet, seed: int) -> dict[str, float]:
     """Even under REDP; under the leaky bucket one flow has it all, if sources are strict."""
-    _, rate = udp.POINTS[of.at["point"]]
-    unfair = of.at["marker"] == "leaky" and of.at["sources"] == "strict"
-    left = (rate - 24, 8.0, 8.0, 8.0) if unfair else [(rate + udp.BUCKET / udp.SECONDS) / 4] * 4
+    _, rate = claims.RATES.get(of.at["point"], (2000.0, 700.0))
+    unfair = of.at.get("marker") == "leaky" and of.at["sources"] == "strict"
+    left = (rate - 24, 8.0, 8.0, 8.0) if unfair else [(rate + claims.BUCKET / 60) / 4] * 4
     found = {f"{flow}.left": x * noise(seed) for flow, x in zip(UDP, left, strict=True)}
-    return {**found, **{f"{flow}.total": 300.0 for flow in UDP}}
+    received = {"total": 300.0, "green": 300.0, "yellow": 60.0, "promoted": 60.0}
+    if of.at.get("colours") == 2:
+        received["green"] = 250.0
+    found |= {f"{flow}.{kind}": x * noise(seed) for flow in UDP for kind, x in received.items()}
+    return {**found, "seconds": 60.0}
 
 
 def made(of: RunSet, seed: int) -> dict[str, float]:
-    return datagrams(of, seed) if of.name == "redp-udp" else tcp(of, seed)
+    return datagrams(of, seed) if of.name.startswith("redp-udp") else tcp(of, seed)
 
 
 def world(swapped: dict[str, tuple[Any, Any]] | None = None) -> dict[str, Samples]:
@@ -135,7 +140,7 @@ def test_the_least_deviation_must_be_at_the_published_choice() -> None:
         [_with(s, {"std.green": 9.0, "std.total": 15.0}) if s.at["drop"] == 3 else s for s in runs["redp-fig9"].all]
     )
     assert verdict(criterion, runs) == "not reproduced"
-    assert choice.at(Samples([*runs["redp-fig5"].all, *runs["redp-fig9"].all]), 3).values("std.green")[0] == 9.0
+    assert claims.at(Samples([*runs["redp-fig5"].all, *runs["redp-fig9"].all]), 3).values("std.green")[0] == 9.0
 
 
 def test_two_jittered_runs_in_forty_may_be_off_and_three_may_not() -> None:
@@ -175,7 +180,7 @@ def test_a_periodic_queue_echoes_at_its_period() -> None:
     names = np.full(len(t), "x", dtype=object)
     names[:] = queues.HOP
     kinds = np.full(len(t), "queue_packets", dtype=object)
-    found = queues.measured({"hop": names, "quantity": kinds, "t_s": t, "value": waiting})
+    found = queues.measured({"hop": names, "quantity": kinds, "t_s": t, "value": waiting}, 110)
     assert found["echo"] > 0.9  # one period in 110 s is lost: 1 - 2/110
     assert found["lag"] == 2.0
     assert found["cov"] == pytest.approx(10 / math.sqrt(2) / 15, rel=0.01)  # of a sine
@@ -191,13 +196,13 @@ def one(name: str, **at: Any) -> Sample:
 
 
 def test_every_packet_of_every_colour_is_accounted_for() -> None:
-    run = one("redp-colours", drop=2)
+    run = one("beyond-colours", drop=2)
     assert run.values["leaf.green"] > 10_000
     assert min(run.values["ER1.green>dropped"], run.values["ER2.yellow>green"], run.values["lost.CR1.yellow"]) > 0
     for colour in ("green", "yellow", "red"):
-        assert colours.left_over(run, colour) == 0
+        assert ours.left_over(run, colour) == 0
     run.values["ER2.yellow>green"] += 1
-    assert (colours.left_over(run, "green"), colours.left_over(run, "yellow")) == (1, -1)
+    assert (ours.left_over(run, "green"), ours.left_over(run, "yellow")) == (1, -1)
 
 
 def test_rates_are_those_of_the_flows_together() -> None:
@@ -223,13 +228,13 @@ def test_every_study_that_is_drawn_is_there() -> None:
     from perhop_studies.redp import figures
 
     assert set(figures.PICTURES) < {s.id for s in redp.PAPER.studies}
-    assert set(regime.BUFFERS) == {s.at["buffer"] for s in PAPER.runs() if s.name == "redp-map"}
-    assert set(regime.LONGER) == {s.at["longer"] for s in PAPER.runs() if s.name == "redp-phase"}
+    assert set(ours.BUFFERS) == {s.at["buffer"] for s in PAPER.runs() if s.name == "beyond-map"}
+    assert set(ours.LONGER) == {s.at["longer"] for s in PAPER.runs() if s.name == "beyond-phase"}
 
 
 def test_readings_and_notes_are_of_claims_that_exist() -> None:
     known = {(c.study, c.rule) for c in CRITERIA.claims}
-    assert set(PAPER.notes(PAPER.directory)) <= known
+    assert {*notes.load(PAPER.directory, {}, 0).why} <= {f"{study}/{rule}" for study, rule in known}
     names = {s.name for s in PAPER.runs()} | {"all"}
     for reading in PAPER.readings().by_id.values():
         assert {key for value in reading.values.values() for key in value} <= names

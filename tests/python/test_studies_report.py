@@ -10,13 +10,14 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
 
 from perhop import _core, stats
 from perhop.hands import Work, span
-from perhop_studies import maps, measures, records
+from perhop_studies import maps, measures, records, summary, tally
 from perhop_studies import reproduce as verb
 from perhop_studies import runs as simulation
 from perhop_studies.criteria import Criterion
@@ -47,8 +48,9 @@ ARGUMENTS = {
     "strict": False,
     "list": False,
     "readings": False,
-    "rivals": False,
-    "setting": "headline",
+    "set": [],
+    "mutants": False,
+    "setting": "frozen",
 }
 SHORT = ["scenario.duration=8s"]
 TWO = ["pf-fig2", "redp-udp"]
@@ -79,8 +81,9 @@ def _shorter(overrides: Callable[..., list[str]]) -> Callable[..., list[str]]:
     return lambda self, reading: [*overrides(self, reading), *SHORT]
 
 
-def listed(out: Path) -> list[records.Record]:
-    found: list[records.Record] = json.loads((out / "results.json").read_text())
+def listed(out: Path) -> list[dict[str, Any]]:
+    """As any reader of the file sees them."""
+    found: list[dict[str, Any]] = json.loads((out / "results.json").read_text(), parse_constant=pytest.fail)
     return found
 
 
@@ -95,6 +98,11 @@ def test_records_have_the_fields_of_the_contract(out: Path) -> None:
         assert entry["criterion"]
         assert entry["note"]
         assert entry["measured"] is not None
+
+
+def test_what_was_written_is_read_and_written_again(out: Path, tmp_path: Path) -> None:
+    records.write(tmp_path / "results.json", records.read(out / "results.json"))
+    assert (tmp_path / "results.json").read_bytes() == (out / "results.json").read_bytes()
 
 
 def test_every_criterion_every_printed_cell_and_what_a_referee_adds_has_one_record(out: Path) -> None:
@@ -173,16 +181,35 @@ def test_several_papers_have_a_page_each_and_a_summary(papers: Path) -> None:
 
 
 def test_the_summary_counts_what_the_records_say(papers: Path) -> None:
+    """The frozen count first; then what stands beside it, and the sum of both papers."""
     summary = (papers / "report.html").read_text()
+    found = []
     for name in ("pam-fsam", "redp"):
-        mine = [r for r in listed(papers) if r["study"].startswith({"pam-fsam": "pf-", "redp": "redp-"}[name])]
-        counted = records.counts(mine)
+        prefix = {"pam-fsam": "pf-", "redp": "redp-"}[name]
+        mine = [r for r in records.read(papers / "results.json") if r.study.startswith(prefix)]
+        found.append(tally.of(paper(name), mine, "frozen", 1))
+        hard = [r for r in mine if r.kind == "hard" and not r.added]
+        held = sum(r.verdict == "reproduced" for r in hard)
         row = summary[summary.index(f'<tr><th scope="row" class="name"><a href="{name}.html">') :]
-        cells = re.findall(r'<td class="num">([^<]*)</td>', row[: row.index("</tr>")])
-        hard = [str(counted["hard"][v]) for v in ("reproduced", "not reproduced", "undecided")]
-        soft = counted["soft"]
-        told = f"{soft['reproduced']} of {sum(soft.values())}" if sum(soft.values()) else "–"
-        assert cells[:5] == [*hard, told, str(counted["report"]["reported"])]
+        cells = re.findall(r'<td class="num">(?:<b>)?([^<]*)', row[: row.index("</tr>")])
+        assert cells[0] == f"{held} of {len(hard)}"
+        assert cells[: len(tally.COLUMNS)] == found[-1].cells
+        assert all(f"<code>{r.name}</code>" in summary for r in mine if r.verdict == "undecided")
+    row = summary[summary.index('<tr><th scope="row">in all</th>') :]
+    assert re.findall(r'<td class="num">(?:<b>)?([^<]*)', row[: row.index("</tr>")]) == tally.total(found).cells
+
+
+def test_the_terminal_has_the_same_counts(papers: Path) -> None:
+    listed = records.read(papers / "results.json")
+    outcomes = []
+    for name in ("pam-fsam", "redp"):
+        found, setting = paper(name), paper(name).settings()["frozen"]
+        mine = [r for r in listed if r.study in {study.id for study in found.studies}]
+        outcomes.append(Outcome(found, setting, [], found.criteria(), mine, Looks(found), Budget()))
+    said = [line.split() for line in summary.text(outcomes, 1.0).splitlines()]
+    for outcome in outcomes:
+        assert [outcome.paper.name, "frozen", *" ".join(outcome.tally.cells).split()] in said
+    assert ["in", "all", *" ".join(tally.total(o.tally for o in outcomes).cells).split()] in said
 
 
 def test_every_open_reading_of_every_paper_is_in_one_table(papers: Path) -> None:
@@ -238,30 +265,45 @@ def finding(values: list[float]) -> Finding:
 
 def test_what_was_tried_is_noted_only_where_a_claim_failed() -> None:
     criterion = Criterion("s", "c", "hard", "x > 0")
-    assert "tried" not in records.record(criterion, finding([1.0, 1.1] * 5), "tried")["note"]
-    assert "tried" in records.record(criterion, finding([-1.0, -1.1] * 5), "tried")["note"]
+    assert "tried" not in records.record(criterion, finding([1.0, 1.1] * 5), "tried").note
+    assert "tried" in records.record(criterion, finding([-1.0, -1.1] * 5), "tried").note
 
 
 def test_a_report_is_never_judged() -> None:
-    assert records.record(Criterion("s", "c", "report", "x"), finding([1.0, 1.1] * 5))["verdict"] == "reported"
+    assert records.record(Criterion("s", "c", "report", "x"), finding([1.0, 1.1] * 5)).verdict == "reported"
 
 
 def test_several_conditions_give_lists_and_no_number_is_null() -> None:
     endless = Part("y", stats.Interval(math.inf, math.nan, math.nan, 10), holds=False)
     entry = records.record(Criterion("s", "c", "hard", "x"), Finding([*finding([1.0, 3.0] * 5).parts, endless]))
-    assert entry["measured"] == [2.0, None]
-    assert entry["ci95"][1] is None
-    assert entry["ci95"][0] == pytest.approx([1.245, 2.754], abs=1e-3)
+    assert [found.mean for found in entry.estimates] == [2.0, None]
+    assert entry.estimates[1].span is None
+    assert entry.estimates[0].span == pytest.approx((1.245, 2.754), abs=1e-3)
+
+
+def test_a_table_is_strict_json_in_the_means_place_and_read_as_it_was(tmp_path: Path) -> None:
+    found = Finding(finding([1.0, 1.1] * 5).parts, table=[{"n": 5, "x": math.nan, "both": [1.0, 1 / 3], "by": "a"}])
+    written = records.record(Criterion("s", "c", "report", "x"), found)
+    records.write(tmp_path / "results.json", [written])
+    [entry] = listed(tmp_path)
+    assert entry["measured"] == [{"n": 5, "x": None, "both": [1.0, 0.333333], "by": "a"}]
+    assert entry["ci95"] == list(written.estimates[0].span or ())
+    records.write(tmp_path / "again.json", records.read(tmp_path / "results.json"))
+    assert (tmp_path / "again.json").read_bytes() == (tmp_path / "results.json").read_bytes()
+
+
+def lines(*of: tuple[str, str]) -> list[records.Record]:
+    return [records.Record("s", "c", kind, "", None, (), 10, verdict, "") for kind, verdict in of]
 
 
 def test_overall_needs_every_hard_line() -> None:
-    def lines(*verdicts: str) -> list[dict[str, str]]:
-        return [{"kind": kind, "verdict": v} for kind, v in zip(("hard", "hard", "soft"), verdicts, strict=True)]
+    def judged(*verdicts: str) -> str:
+        return records.overall(lines(*zip(("hard", "hard", "soft"), verdicts, strict=True)))
 
-    assert records.overall(lines("reproduced", "reproduced", "reproduced")) == "quantitatively reproduced"
-    assert records.overall(lines("reproduced", "reproduced", "not reproduced")) == "reproduced"
-    assert records.overall(lines("reproduced", "undecided", "reproduced")) == "undecided"
-    assert records.overall(lines("not reproduced", "undecided", "reproduced")) == "not reproduced"
+    assert judged("reproduced", "reproduced", "reproduced") == "quantitatively reproduced"
+    assert judged("reproduced", "reproduced", "not reproduced") == "reproduced"
+    assert judged("reproduced", "undecided", "reproduced") == "undecided"
+    assert judged("not reproduced", "undecided", "reproduced") == "not reproduced"
 
 
 def test_what_is_asked_for_is_found_or_named(capsys: pytest.CaptureFixture[str]) -> None:
@@ -289,9 +331,8 @@ def test_seeds_that_make_no_sense_are_refused(given: dict[str, object]) -> None:
 
 
 def test_strict_fails_on_a_hard_claim_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    failed = [{"study": "pf-fig4", "claim": "fsam-gain", "kind": "hard", "verdict": "not reproduced"}]
-    entry = {**dict.fromkeys(records.KEYS), **failed[0], "note": "", "seeds": 2, "criterion": "x"}
-    monkeypatch.setattr(verb, "run", lambda p, s, b, t, _: Outcome(p, t, s, CRITERIA, [entry], Looks(p), b))
+    entry = records.Record("pf-fig4", "fsam-gain", "hard", "x", None, (), 2, "not reproduced", "")
+    monkeypatch.setattr(verb, "run", lambda p, s, b, t: Outcome(p, t, s, CRITERIA, [entry], Looks(p), b))
     monkeypatch.setattr("perhop_studies.report.write", lambda *_: tmp_path)
     assert verb.reproduce({**ARGUMENTS, "out": str(tmp_path), "strict": True}) == 1
     assert verb.reproduce({**ARGUMENTS, "out": str(tmp_path)}) == 0

@@ -160,6 +160,8 @@ def expected(chosen: RunSet) -> dict[str, float]:
         return users_of(chosen)
     if chosen.name in ("rtt-fig6", "rtt-67x"):
         return {f"F{i}": x for i, x in enumerate((*DOMAINS[at["marker"]], 1.0), 1)}
+    if chosen.name == "rtt-lived":
+        return {"total": 9.5 + 0.2 * (at["marker"] == "standard-sw"), tables.ALL: 5.0 - (at["marker"] == "standard-sw")}
     f1, f2 = RATES[at["marker"]] if at.get("n", 200) == 200 else pair_of_few(at)
     if chosen.name == "rtt-under":
         f1, f2 = 6.0, 3.8
@@ -200,6 +202,8 @@ def turned(chosen: RunSet) -> dict[str, float]:
     marker = chosen.at["marker"]
     if chosen.name == "rtt-table2-fast":
         return {tables.FIRST: 0.1 + len(marker), tables.ALL: 0.2 + len(marker)}
+    if chosen.name == "rtt-lived":
+        other |= {"standard": "standard-sw"}
     if chosen.name == "rtt-fig6":
         other |= {"rtt-sw": "basic"}
     at = {**chosen.at, "marker": other[marker]}

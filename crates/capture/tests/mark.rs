@@ -322,6 +322,32 @@ fn policers_in_a_row_share_a_capture() {
     );
 }
 
+/// A boundary asks its tokens of green alone, and so does a meter that trusts colours: nothing else exceeds the contract.
+#[test]
+fn excess_is_of_what_is_metered() {
+    let load: Vec<_> = (0..6).map(|i| packet(i, 1, (1000, None))).collect();
+    let largest = |spec| StageSpec { scope: Scope { largest_packet: Bytes::new(1000), ..Scope::default() }, ..spec };
+    let (before, _) = marked(&made(&load), marking(vec![largest(stage("tb", bucket(1, 2000)))])).unwrap();
+    assert_eq!(dscps(&before), [10, 10, 14, 14, 14, 14]);
+    let seen = |kind, cbs: &str, aware: Option<bool>, per| {
+        let size = |name, text: &str| (name, Tree::Text(text.into()));
+        let mut entries = vec![size("cir", "1bit/s"), size("cbs", cbs)];
+        entries.extend(aware.into_iter().flat_map(|aware| [size("ebs", "1000B"), ("colour-aware", Tree::Bool(aware))]));
+        let spec = StageSpec { per, ..largest(stage("m", by_name(kind, entries))) };
+        let report = marked(&before, marking(vec![spec])).unwrap().1;
+        let [row] = &report.load.contracts.iter().collect::<Vec<_>>()[..] else { panic!("one instance") };
+        let flow = report.flows.iter().next().unwrap();
+        assert_eq!((row.offered.packets, flow.excess), (6, row.excess));
+        (row.excess.volume.packets, report.conditioners[0].conforming_cbs_bytes)
+    };
+    for per in [Per::Aggregate, Per::Flow] {
+        assert_eq!(seen("redp", "2000B", None, per), (0, Some(2000)), "nothing is demoted");
+        assert_eq!(seen("redp", "1000B", None, per), (1, Some(2000)));
+        assert_eq!(seen("srtcm", "2000B", Some(true), per), (0, Some(2000)));
+        assert_eq!(seen("srtcm", "2000B", Some(false), per), (4, Some(6000)));
+    }
+}
+
 /// Forward is from inside to outside; what comes back, and what stays inside, is not metered and not changed.
 #[test]
 fn only_forward_packets_are_metered() {

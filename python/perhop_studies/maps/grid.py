@@ -36,10 +36,18 @@ class Grid:
     date: str = ""
     points: dict[At, Point] = field(default_factory=dict)
 
-    def coarse(self, own: At) -> list[At]:
-        """Every other point, the last ones and the paper's: where a map begins."""
+    def wanted(self, own: At) -> list[At]:
+        """What to run now: every other point, the last ones and the paper's; then those beside which verdicts change.
+
+        Nothing when the boundary is known to a cell.
+        """
         xs, ys = ({*range(0, n, 2), n - 1} for n in (self.columns, self.rows))
-        return sorted({(x, y) for x in xs for y in ys} | {own})
+        coarse = ({(x, y) for x in xs for y in ys} | {own}) - self.points.keys()
+        return sorted(coarse) or [at for at in self._missing if len({self.verdict(to) for to in self._around(at)}) > 1]
+
+    @property
+    def _missing(self) -> list[At]:
+        return [(x, y) for x in range(self.columns) for y in range(self.rows) if (x, y) not in self.points]
 
     def verdict(self, at: At) -> str:
         """Of a point that was run; of another, of the nearest that was."""
@@ -47,11 +55,6 @@ class Grid:
             return self.points[at].verdict
         nearest = min(self.points, key=lambda to: (max(abs(to[0] - at[0]), abs(to[1] - at[1])), to))
         return self.points[nearest].verdict
-
-    def next(self) -> list[At]:
-        """Points that have not been run beside which the verdict changes: none when the boundary is known to a cell."""
-        missing = [(x, y) for x in range(self.columns) for y in range(self.rows) if (x, y) not in self.points]
-        return [at for at in missing if len({self.verdict(to) for to in self._around(at)}) > 1]
 
     def _around(self, at: At) -> list[At]:
         """The points that were run next to one that was not: within two steps, where the coarse ones are."""
@@ -73,8 +76,8 @@ def newest(found: Map, out: Path) -> Path:
 def write(path: Path, grid: Grid) -> None:
     """As JSON, a point a line."""
     head = {"columns": grid.columns, "rows": grid.rows, "made_with": grid.made_with, "date": grid.date}
-    lines = [json.dumps({"x": x, "y": y, **asdict(point)}) for (x, y), point in sorted(grid.points.items())]
-    files.write(path, json.dumps(head) + "\n" + "".join(f"{line}\n" for line in lines))
+    points = [{"x": x, "y": y, **asdict(point)} for (x, y), point in sorted(grid.points.items())]
+    files.write(path, "".join(json.dumps(line, allow_nan=False) + "\n" for line in (head, *points)))
 
 
 def read(path: Path) -> Grid | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -30,8 +31,8 @@ class Runner:
 
     @classmethod
     def of(cls, found: Map, budget: Budget) -> Runner:
-        """In the paper's headline setting."""
-        [setting] = found.paper.asked("headline")
+        """In the frozen setting."""
+        [setting] = found.paper.asked("frozen")
         sets = [one for one in found.paper.runs(setting) if one.name in found.study.sets]
         jobs = simulation.prepare([replace(one, draws=None) for one in sets], budget)
         asked = _asked(found, jobs)
@@ -84,35 +85,33 @@ def _asked(found: Map, jobs: Iterable[Job]) -> set[Key]:
 
 
 def _point(finding: Finding) -> Point:
-    narrow = min(finding.parts, key=_margin)
-    margin = _margin(narrow)
-    finite = margin if abs(margin) < float("inf") else None
-    return Point(finding.verdict, finite, narrow.interval.mean, finding.replications)
+    """A condition that nothing was measured for is open, whatever the criteria's rule makes of it."""
+    parts = [replace(part, holds=None) if math.isnan(part.interval.mean) else part for part in finding.parts]
+    narrow = min(parts, key=_margin)
+    margin, value = (x if math.isfinite(x) else None for x in (_margin(narrow), narrow.interval.mean))
+    return Point(Finding(parts).verdict, None if value is None else margin, value, finding.replications)
 
 
 def _margin(part: Part) -> float:
     """In half-widths of the interval, positive where the condition holds; infinite if it does not vary."""
+    if math.isnan(part.interval.mean):
+        return 0.0
     distance = part.distance if part.distance is not None else (1.0 if part.holds else -1.0)
     half = part.interval.half
-    return distance / half if half > 0 else distance * float("inf") if distance else 0.0
+    return distance / half if half > 0 else distance * math.inf if distance else 0.0
 
 
 def run(found: Map, budget: Budget, out: Path, date: str, say: Say) -> Grid:
     """Runs a map, or takes up one that was broken off; what is complete is kept after each point."""
     out.mkdir(parents=True, exist_ok=True)
-    runner = Runner.of(found, budget)
-    path, fresh = (
-        out / f"{found.id}.jsonl",
-        Grid(len(found.x.values), len(found.y.values), runner.made_with, date),
-    )
+    runner, path = Runner.of(found, budget), out / f"{found.id}.jsonl"
+    fresh = Grid(len(found.x.values), len(found.y.values), runner.made_with, date)
     kept = read(path)
     grid = kept if kept is not None and kept.made_with == runner.made_with else fresh
-    wanted = [at for at in grid.coarse(found.own) if at not in grid.points]
     with ThreadPoolExecutor(budget.side_by_side) as threads:
-        while wanted:
+        while wanted := grid.wanted(found.own):
             for done, (at, point) in enumerate(zip(wanted, threads.map(runner.at, wanted), strict=True)):
                 grid.points[at] = point
                 write(path, grid)
                 say(f"{found.id}: {len(grid.points)} points, {len(wanted) - done - 1} more at least")
-            wanted = grid.next()
     return grid

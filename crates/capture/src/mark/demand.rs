@@ -11,6 +11,7 @@
 
 use perhop_core::conditioner::Conditioner as _;
 use perhop_core::conditioner::meter::Tokens;
+use perhop_core::packet::Colour;
 use perhop_core::params::Tree;
 use perhop_core::port::edge::{Per, StageSpec};
 use perhop_core::units::{self, BitRate, Bytes, NS_PER_S, Time};
@@ -46,13 +47,15 @@ pub(crate) struct Demand {
     pub(crate) per: Per,
     /// What the rate counts of a packet.
     pub(crate) tokens: Tokens,
+    /// By colour on arrival: whether such packets are held to the committed rate.
+    pub(crate) meters: [bool; 4],
     /// Committed rate in bits, of conditioners that have one.
     pub(crate) cir: Option<BitRate>,
     /// Committed burst, of conditioners that have one.
     pub(crate) cbs: Option<Bytes>,
-    /// Packets larger than the whole bucket.
+    /// Of those that are held to the rate: packets larger than the whole bucket.
     pub(crate) larger_than_cbs: u64,
-    /// The longest packet, bytes.
+    /// The longest of them, bytes.
     pub(crate) largest: u32,
     bursts: Vec<Burst>,
     /// The most that was owed to one.
@@ -63,17 +66,22 @@ impl Demand {
     pub(crate) fn new(spec: &StageSpec) -> Self {
         let cir: Option<BitRate> = value(spec, "cir").and_then(|text| text.parse().ok());
         let cbs = value(spec, "cbs").and_then(|text| text.parse::<units::Burst>().ok());
+        let built = spec.params.build(&spec.scope).ok();
         Self {
             per: spec.per,
             cir,
             cbs: cir.zip(cbs).and_then(|(cir, cbs)| cbs.tokens(cir.into())),
-            tokens: spec.params.build(&spec.scope).map(|it| it.tokens()).unwrap_or_default(),
+            tokens: built.as_ref().map(|it| it.tokens()).unwrap_or_default(),
+            meters: Colour::ALL.map(|colour| built.as_ref().is_none_or(|it| it.meters(colour))),
             ..Self::default()
         }
     }
 
-    /// Counts a packet that arrived at the conditioner's `instance`.
-    pub(crate) fn add(&mut self, instance: usize, now: Time, size: u32) {
+    /// Counts a packet that arrived with its colour at the conditioner's `instance`.
+    pub(crate) fn add(&mut self, instance: usize, now: Time, (colour, size): (Colour, u32)) {
+        if !self.meters[colour.index()] {
+            return;
+        }
         self.largest = self.largest.max(size);
         let size = self.tokens.of(size);
         self.larger_than_cbs += u64::from(self.cbs.is_some_and(|cbs| u64::from(size) > cbs.get()));
@@ -89,7 +97,8 @@ impl Demand {
         self.bursts.get_mut(instance).into_iter().for_each(|it| *it = Burst::default());
     }
 
-    /// The smallest CBS at which all packets of every instance would conform; `None` without a CIR or without packets.
+    /// The smallest CBS at which all packets of every instance would conform, of those that are held to the rate; `None`
+    /// without a CIR or without such packets.
     pub(crate) fn conforming_cbs(&self) -> Option<u64> {
         self.most.map(bytes)
     }

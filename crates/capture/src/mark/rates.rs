@@ -2,9 +2,10 @@
 //!
 //! Seconds are those from time zero on: [0, 1), [1, 2), ... A second that the capture only touches counts as a whole one.
 //! What exceeds a contract finds no tokens in a bucket of depth CBS that fills at CIR and is full at time zero; where the
-//! conditioner has no CBS the bucket holds one second at CIR. Memory: one record for each flow, and for each instance; of
-//! instances for one flow (`per = "flow"`) 16 bytes, as their sums are the flow's, until another conditioner has packets
-//! of that flow as well.
+//! conditioner has no CBS the bucket holds one second at CIR. Packets whose colour the conditioner does not hold to its CIR,
+//! as yellow and red at a colour-aware meter, ask that bucket for nothing. Memory: one record for each flow, and for each
+//! instance; of instances for one flow (`per = "flow"`) 16 bytes, as their sums are the flow's, until another conditioner
+//! has packets of that flow as well.
 
 use std::collections::HashMap;
 
@@ -51,6 +52,8 @@ pub(crate) struct Contracts {
     full: TokenBucket,
     depth: Bytes,
     tokens: Tokens,
+    /// By colour on arrival: whether such packets ask for tokens.
+    meters: [bool; 4],
     per: Per,
     /// By instance, of those for several flows.
     instances: Vec<Option<Instance>>,
@@ -67,7 +70,8 @@ impl Contracts {
         let depth = demand.cbs.unwrap_or(Bytes::new(cir.bit_s() / 8)).min(TokenBucket::DEEPEST);
         let full = TokenBucket::full(cir, depth, "cbs").expect("no deeper than the deepest");
         let (instances, buckets, some) = (Vec::new(), Vec::new(), HashMap::new());
-        Some(Self { full, depth, tokens: demand.tokens, per: demand.per, instances, buckets, some })
+        let Demand { tokens, meters, per, .. } = *demand;
+        Some(Self { full, depth, tokens, meters, per, instances, buckets, some })
     }
 
     /// Depth of its buckets.
@@ -83,7 +87,7 @@ impl Contracts {
     /// A packet for one flow's instance; whether it exceeds the contract.
     fn charge_flow(&mut self, it: &Outcome) -> bool {
         let fill = slot(&mut self.buckets, it.flow.0 as usize, self.full.fill());
-        exceeds(&self.full, self.tokens, fill, it)
+        self.meters[it.colour.index()] && exceeds(&self.full, self.tokens, fill, it)
     }
 
     /// The same for an instance for several.
@@ -91,7 +95,8 @@ impl Contracts {
         let full = self.full.fill();
         let instance = slot(&mut self.instances, instance, None);
         let instance = instance.get_or_insert_with(|| Instance { shared: shared(), bucket: full, got: Got::default() });
-        let beyond = exceeds(&self.full, self.tokens, &mut instance.bucket, it);
+        let metered = self.meters[it.colour.index()];
+        let beyond = metered && exceeds(&self.full, self.tokens, &mut instance.bucket, it);
         instance.got.add(it.now, it.size, beyond);
         beyond
     }

@@ -4,7 +4,7 @@
 //! 4 GB or a time beyond 136 years costs 250 bytes instead.
 
 use perhop_core::count::Count;
-use perhop_core::packet::FlowId;
+use perhop_core::packet::{Colour, FlowId};
 use perhop_core::units::Time;
 
 use super::load::Load;
@@ -32,6 +32,8 @@ pub(crate) struct Outcome {
     pub(crate) now: Time,
     pub(crate) flow: FlowId,
     pub(crate) size: u32,
+    /// On arrival.
+    pub(crate) colour: Colour,
     /// A place in [`FlowSums::outcomes`].
     pub(crate) outcome: usize,
     pub(crate) reverse: bool,
@@ -215,7 +217,7 @@ mod tests {
                 now += Span::from_ns(gap);
                 let id = FlowId(flow);
                 let reverse = flow == 1;
-                records.add(&Outcome { now, flow: id, size, outcome, reverse });
+                records.add(&Outcome { now, flow: id, size, colour: Colour::Green, outcome, reverse });
                 let it = &mut plain[flow as usize];
                 it.offered.add(now, size);
                 it.outcomes[outcome].add(size);

@@ -1,6 +1,6 @@
 //! What is counted of a capture while it goes through the edge.
 
-use perhop_core::packet::FlowId;
+use perhop_core::packet::{Colour, FlowId, Packet};
 use perhop_core::port::edge::{Action, Edge, Per, arrived};
 use perhop_edge::{Direction, FlowTable, Observer, Passed, RoundTrips};
 use perhop_sim::replay::Trip;
@@ -25,8 +25,8 @@ pub(crate) struct Statistics {
     /// What the queue did, if there is one.
     pub(crate) queueing: Option<Queueing>,
     pub(crate) round_trips: Option<RoundTrips>,
-    /// How many packets each conditioner has met, where some go from one that gives colours to the next.
-    met: Option<Vec<u64>>,
+    /// How many packets each conditioner has met, by colour, where some go from one that gives colours to the next.
+    met: Option<Vec<[u64; 4]>>,
 }
 
 impl Statistics {
@@ -42,7 +42,7 @@ impl Statistics {
                 RoundTripsOf::Nothing => None,
                 of => Some(RoundTrips::new(of == RoundTripsOf::Samples)),
             },
-            met: chained.then(|| vec![0; demands.len()]),
+            met: chained.then(|| vec![[0; 4]; demands.len()]),
             demands,
         }
     }
@@ -55,7 +55,7 @@ impl Statistics {
             bursts.add(now, packet.flow, packet.size);
         }
         if let Some(taken) = it.taken {
-            self.demands[taken.place].add(taken.instance, now, packet.size);
+            self.demands[taken.place].add(taken.instance, now, (packet.colour, packet.size));
         }
         if self.met.is_some() {
             self.demand_next(it);
@@ -67,13 +67,13 @@ impl Statistics {
         let Some(met) = &mut self.met else { return };
         let first = it.taken.map(|taken| taken.place);
         for (place, stage) in it.edge.counts().enumerate() {
-            let all = arrived(stage.counts).iter().map(|count| count.packets).sum();
+            let all = arrived(stage.counts).map(|count| count.packets);
             let before = std::mem::replace(&mut met[place], all);
-            if all > before
+            if let Some(colour) = Colour::ALL.into_iter().find(|it| all[it.index()] > before[it.index()])
                 && Some(place) != first
                 && let Some(instance) = it.edge.instance(place, it.came.flow)
             {
-                self.demands[place].add(instance, it.arrived.at.now, it.came.size);
+                self.demands[place].add(instance, it.arrived.at.now, (colour, it.came.size));
             }
         }
     }
@@ -89,7 +89,8 @@ impl Observer for Statistics {
         }
         let left = if reverse { Some(it.came) } else { it.left };
         let outcome = left.map_or(DROPPED, |packet| packet.colour.index());
-        let outcome = Outcome { now: it.arrived.at.now, flow: it.came.flow, size: it.came.size, outcome, reverse };
+        let Packet { flow, size, colour, .. } = *it.came;
+        let outcome = Outcome { now: it.arrived.at.now, flow, size, colour, outcome, reverse };
         self.rates.add(&outcome, it.taken, |place| it.shared(place, flows));
         if let Some(round_trips) = &mut self.round_trips {
             round_trips.passed(it, flows);

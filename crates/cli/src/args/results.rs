@@ -38,12 +38,16 @@ pub struct Reproduce {
     /// Readings where the paper is silent: headline (the nearest to its printed numbers), frozen, era, kindest, or all
     #[arg(long, default_value = "headline", value_name = "NAME")]
     pub setting: String,
-    /// Also run the rivals of a mechanism that were not run beside it: does a claim tell them apart?
-    #[arg(long)]
-    pub rivals: bool,
-    /// Re-run the grid of open readings and write its table
-    #[arg(long)]
+    /// Try an idea: lay a key over every scenario of the studies, as in `run`; may be repeated. The report says so
+    #[arg(short = 's', long = "set", value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Try every other answer to what a paper leaves open, one at a time: 3 seeds, 10 where a hard verdict moves. Goes on where
+    /// it stopped
+    #[arg(long, conflicts_with_all = ["set", "mutants"])]
     pub readings: bool,
+    /// Do the criteria tell? Break the mechanisms of a paper on purpose, and see which criteria fail. Goes on where it stopped
+    #[arg(long, conflicts_with = "set")]
+    pub mutants: bool,
 }
 
 /// A number of seeds; an interval needs two.

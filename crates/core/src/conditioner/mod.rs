@@ -202,6 +202,11 @@ pub trait Conditioner {
         &Colour::METERED
     }
 
+    /// Whether packets that arrive with this colour are held to its committed rate: only they can exceed it.
+    fn meters(&self, _arriving: Colour) -> bool {
+        true
+    }
+
     /// What the tokens of its buckets are: which bytes its rates count.
     fn tokens(&self) -> meter::Tokens {
         meter::Tokens::Bytes

@@ -260,6 +260,11 @@ impl Conditioner for Redp {
         }
     }
 
+    /// Yellow is promoted by what green leaves; nothing is asked of red.
+    fn meters(&self, arriving: Colour) -> bool {
+        arriving.presumed() == Colour::Green
+    }
+
     /// What the meter has seen is kept, also under another reading.
     fn retune(&mut self, now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
         let next = params.clone().build(scope)?;

@@ -138,6 +138,10 @@ impl Conditioner for TrTcm4115 {
         if self.colour_aware { arriving.or_worse() } else { &Colour::METERED }
     }
 
+    fn meters(&self, arriving: Colour) -> bool {
+        !self.colour_aware || arriving.presumed() == Colour::Green
+    }
+
     fn retune(&mut self, now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
         let next = params.clone().build(scope)?;
         meter::same_tokens("cir", self.tokens, next.tokens)?;

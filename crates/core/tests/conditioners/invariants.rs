@@ -141,7 +141,27 @@ fn green_never_exceeds_the_contract() {
     });
 }
 
-/// The same for what may be yellow.
+/// What is not held to the committed rate takes none of its tokens; REDP alone makes some of it green, from what is left.
+#[test]
+fn what_is_not_metered_takes_nothing() {
+    let input = |entry| (any_conditioner(entry, scope()), arrivals(120), any::<u64>()).boxed();
+    for_all(&["srtcm", "trtcm", "trtcm-4115", "redp"], input, |(params, load, seed)| {
+        let (mut marker, mut rng) = (params.build(&scope()).unwrap(), Rng::stream(seed, 0, "marker"));
+        for offered in &load {
+            let before = gauges(&marker, offered.at)[0];
+            let left = run(&mut marker, std::slice::from_ref(offered), &mut rng)[0];
+            if marker.meters(offered.packet.colour) {
+                continue;
+            }
+            let promoted = left.colour == Colour::Green;
+            prop_assert!(!promoted || params.name() == "redp");
+            prop_assert!(promoted || before == gauges(&marker, offered.at)[0]);
+        }
+        Ok(())
+    });
+}
+
+/// As of green, of what may be yellow.
 #[test]
 fn yellow_never_exceeds_the_contract() {
     let input = |entry| (any_conditioner(entry, scope()), arrivals(120)).boxed();

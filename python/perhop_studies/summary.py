@@ -1,0 +1,56 @@
+"""What `perhop reproduce` prints at its end: each claim over its grid, each study, and the counts of the first page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from perhop_studies import tally
+from perhop_studies.outcome import Outcome
+from perhop_studies.records import Record, overall
+from perhop_studies.verdict import UNDECIDED, VERDICTS
+
+
+def text(outcomes: list[Outcome], seconds: float) -> str:
+    """All of it."""
+    records = [r for outcome in outcomes for r in outcome.records]
+    wide = max(len(r.study) for r in records)
+    rules = [f"{name[0]:{wide}} {name[1]:34} {name[2]:5} {_counted(v)}" for o in outcomes for name, v in _by_rule(o)]
+    studies = [f"{name:{wide}} {overall(r for r in records if r.study == name)}" for name in _studies(records)]
+    counts = [_row("", tally.COLUMNS), *(_row(f"{o.paper.name} {o.setting.title}", o.tally.cells) for o in outcomes)]
+    if len(outcomes) > 1 and len({o.setting.name for o in outcomes}) == 1:
+        counts.append(_row("in all", tally.total(o.tally for o in outcomes).cells))
+    said = f"{len(records)} claims and printed values in {seconds:.0f} s"
+    return "\n".join([*rules, "", *studies, "", *counts, *_named(records), "", said])
+
+
+def _studies(records: Iterable[Record]) -> list[str]:
+    return list(dict.fromkeys(r.study for r in records))
+
+
+def _by_rule(outcome: Outcome) -> Iterable[tuple[tuple[str, str, str], list[str]]]:
+    """Verdicts of the claims that are judged; those of one line are combined over its grid."""
+    rules = {(c.study, c.claim): c.rule for c in outcome.criteria.claims}
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for entry in (r for r in outcome.records if r.kind != "report"):
+        found.setdefault((entry.study, rules[entry.study, entry.claim], entry.kind), []).append(entry.verdict)
+    return found.items()
+
+
+def _counted(verdicts: list[str]) -> str:
+    if len(verdicts) == 1:
+        return verdicts[0]
+    parts = [f"{n} {verdict}" for verdict in VERDICTS if (n := verdicts.count(verdict))]
+    return f"{', '.join(parts)} (of {len(verdicts)})"
+
+
+def _row(name: str, cells: Iterable[str]) -> str:
+    return f"{name:18}" + "".join(f"{cell:>13}" for cell in cells)
+
+
+def _named(records: list[Record]) -> list[str]:
+    """Claims that a reader should not overlook, by name."""
+    listed = {
+        "undecided": [f"{r.name} ({r.kind})" for r in records if r.verdict == UNDECIDED],
+        "no mutant fails": [r.name for r in records if r.tells is False],
+    }
+    return [f"{heading}: {', '.join(names)}" for heading, names in listed.items() if names]

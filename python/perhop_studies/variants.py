@@ -1,0 +1,181 @@
+"""A paper's runs with something laid over them, judged: readings and mutants, one at a time.
+
+What a variant gave is kept in a file, a line each, with a hash of what it was made from: a call that was broken off
+goes on where it stopped, and a line is made again only if its runs or its criteria changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any
+
+from perhop import files
+from perhop_studies import Paper
+from perhop_studies import runs as simulation
+from perhop_studies.criteria import Criterion
+from perhop_studies.runs import Budget, Job, Place, RunSet, Settings
+from perhop_studies.samples import Key, Sample
+from perhop_studies.sequential import Looks
+
+FEW, FULL = 3, 10
+"""Seeds with which a variant is tried first, and with which a verdict that moved is made sure."""
+
+Say = Callable[[str], None]
+Lay = Callable[[RunSet], Settings]
+Verdicts = dict[str, str]
+"""By `study/claim`, of hard criteria."""
+Line = dict[str, Any]
+"""A line of a file of results."""
+
+
+@dataclass
+class Lines:
+    """What variants gave, in a file: a line each, written as soon as it is known."""
+
+    path: Path
+    kept: dict[str, Line] = field(default_factory=dict)
+    """Lines of earlier runs, by the hash of what they were made from."""
+    found: list[Line] = field(default_factory=list)
+
+    @classmethod
+    def resumed(cls, path: Path, *others: Path) -> Lines:
+        """With the lines of a run that was broken off, and of those that travel with the paper."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return cls(path, {line["of"]: line for one in (*others, path) for line in read(one)})
+
+    def add(self, of: str, make: Callable[[], Line], name: Line) -> None:
+        """The line that was made from the same, or a new one."""
+        self.found.append({**name, **(self.kept.get(of) or make()), **name, "of": of})
+        lines = [json.dumps(line, ensure_ascii=False, allow_nan=False) for line in self.found]
+        waiting = [line for of, line in self.kept.items() if of not in {one["of"] for one in self.found}]
+        spare = [json.dumps(line, ensure_ascii=False, allow_nan=False) for line in waiting]
+        files.write(self.path, "".join(f"{line}\n" for line in [*lines, *spare]))
+
+    def finish(self) -> list[Line]:
+        """Without the lines that nothing asks for any more."""
+        lines = [json.dumps(line, ensure_ascii=False, allow_nan=False) for line in self.found]
+        files.write(self.path, "".join(f"{line}\n" for line in lines))
+        return self.found
+
+
+def read(path: Path) -> list[Line]:
+    """The lines of a file; none if there is none."""
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.is_file() else []
+
+
+@dataclass
+class Store:
+    """Runs that are simulated when they are asked for, each once."""
+
+    jobs: list[Job]
+    run: Callable[[list[Job]], list[Sample]]
+    samples: dict[Key, list[Sample]] = field(default_factory=dict)
+
+    @cached_property
+    def places(self) -> set[Key]:
+        """All of its points."""
+        return {place.key for job in self.jobs for place in job.points}
+
+    def upto(self, seeds: int, wanted: set[Key]) -> list[Sample]:
+        """The first replications of these points."""
+        for have in {self._have(key) for key in wanted & self.places}:
+            if have < seeds:
+                lacking = partial(self._lacks, wanted, have)
+                jobs = [one.between(have, seeds) for job in self.jobs for one in job.narrowed(lacking)]
+                for sample in self.run([one for one in jobs if not (one.set.draws and have)]):
+                    self.samples.setdefault(sample.key, []).append(sample)
+        return [s for key in wanted & self.places for s in self.samples[key]]
+
+    def _have(self, key: Key) -> int:
+        return len(self.samples.get(key, ()))
+
+    def _lacks(self, wanted: set[Key], have: int, place: Place) -> bool:
+        return place.key in wanted and self._have(place.key) == have
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Verdicts with so many seeds, and the points that each claim asked for."""
+
+    verdicts: Verdicts
+    asked: dict[str, set[Key]]
+
+
+@dataclass
+class Bench:
+    """A paper's frozen runs, and what judges variants of them."""
+
+    paper: Paper
+    budget: Budget
+    say: Say
+
+    @cached_property
+    def hard(self) -> list[Criterion]:
+        """All hard criteria."""
+        return [one for one in self.paper.criteria().claims if one.kind == "hard"]
+
+    @cached_property
+    def frozen(self) -> Store:
+        """The frozen runs of its studies."""
+        wanted = {name for claim in self.hard for name in self.paper.study(claim.study).sets}
+        return self._store([one for one in self.paper.runs() if one.name in wanted])
+
+    @cached_property
+    def hashes(self) -> dict[Key, str]:
+        """Of each frozen point."""
+        return {place.key: place.hash for job in self.frozen.jobs for place in job.points}
+
+    def laid(self, lay: Lay, about: Callable[[Place], bool] = lambda _: True) -> Store:
+        """The runs that a variant changes, at the points where it does and that it is about."""
+        settings = [(job.set, lay(job.set)) for job in self.frozen.jobs]
+        store = self._store([replace(one, settings={**one.settings, **keys}) for one, keys in settings if keys])
+        changed = [
+            one for job in store.jobs for one in job.narrowed(lambda p: p.hash != self.hashes[p.key] and about(p))
+        ]
+        return replace(store, jobs=[job for job in changed if job.points])
+
+    def hash(self, changed: Store, claims: Iterable[Criterion], *more: object) -> str:
+        """Of what a line is made from: its runs, the frozen ones, what judges them."""
+        points = sorted(place.hash for job in changed.jobs for place in job.points)
+        judged = [(one.study, one.claim, repr(one.bounds)) for one in claims]
+        text = repr((points, judged, self.budget.seed, sorted(self.hashes.values()), more))
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def judge(self, claims: Iterable[Criterion], seeds: int, changed: Store, wanted: set[Key] | None = None) -> Judged:
+        """Verdicts with changed runs in the place of frozen ones; `wanted` are the points that are enough."""
+        listed = list(claims)
+        sets = {name for claim in listed for name in self.paper.study(claim.study).sets}
+        points = {key for key in self.frozen.places if key[0] in sets} if wanted is None else wanted
+        samples = changed.upto(seeds, points) + self.frozen.upto(seeds, points - changed.places)
+        return self.by(samples, listed, seeds)
+
+    def by(self, samples: Iterable[Sample], claims: Iterable[Criterion], seeds: int) -> Judged:
+        """The verdicts of claims by these samples."""
+        looks = Looks(self.paper, {p.key for job in self.frozen.jobs if job.set.draws for p in job.points})
+        looks.add(samples)
+        found = Judged({}, {})
+        for claim in claims:
+            study, name = self.paper.study(claim.study), f"{claim.study}/{claim.claim}"
+            runs, asked = looks.of(study, seeds)
+            asked.clear()
+            found.verdicts[name] = study.judge(claim, runs).verdict
+            found.asked[name] = set(asked)
+        return found
+
+    def _store(self, sets: Iterable[RunSet]) -> Store:
+        return Store(simulation.prepare(sets, self.budget), self._run)
+
+    def _run(self, jobs: list[Job]) -> list[Sample]:
+        total = sum(job.total for job in jobs)
+        done: dict[int, int] = {}
+
+        def told(job: Job, of: int) -> None:
+            done[id(job)] = of
+            self.say(f"{job.set.name}: {sum(done.values())} of {total} runs")
+
+        return simulation.simulate(jobs, self.budget, told)
