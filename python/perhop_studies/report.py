@@ -120,16 +120,6 @@ class Entry:
         """What mutants did to its claims, by study and claim."""
         return mutants.told(self.paper)
 
-    @property
-    def silent(self) -> list[str]:
-        """Hard claims that no mutant fails."""
-        return [r.name for r in self.outcome.records if r.tells is False]
-
-    @property
-    def undecided(self) -> list[Record]:
-        """Hard and soft claims that are left undecided."""
-        return [r for r in self.outcome.records if r.verdict == UNDECIDED]
-
     @cached_property
     def tried(self) -> int:
         """How many other answers to its readings were tried."""
