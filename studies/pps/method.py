@@ -39,13 +39,15 @@ from perhop_studies.runs import Method, RunSet, Settings
 START, END = 20.0, 200.0
 """Seconds between which a run is taken to be settled."""
 
+TCP = {"segments": "segments", "retransmitted": "retransmitted_segments", "timeouts": "timeouts"}
 Series = Mapping[float, float]
 """Values by time, s."""
 
 
 def measured(tables: Tables) -> dict[str, float]:
     """All of the above from one replication."""
-    return {**_flows(tables), **_tcp(tables), **_tags(tables), **_links(tables)}
+    tcp = {name: total(tables["traffic"], column) for name, column in TCP.items()}
+    return {**_flows(tables), **tcp, **_tags(tables), **_links(tables)}
 
 
 def _flows(tables: Tables) -> dict[str, float]:
@@ -62,13 +64,6 @@ def _flows(tables: Tables) -> dict[str, float]:
             seconds = range(1, int(END) + 1)
             found |= {f"{name}@{t}": 8 * (delivered[name, float(t)] - delivered[name, t - 1.0]) for t in seconds}
     return found
-
-
-TCP = {"segments": "segments", "retransmitted": "retransmitted_segments", "timeouts": "timeouts"}
-
-
-def _tcp(tables: Tables) -> dict[str, float]:
-    return {name: total(tables["traffic"], column) for name, column in TCP.items()}
 
 
 def _tags(tables: Tables) -> dict[str, float]:
