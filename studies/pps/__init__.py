@@ -1,8 +1,4 @@
-"""PPS: the studies in the order of the paper's section III, then those beyond it.
-
-Zhang, Wang, Peterson and Krishnamurthy, "Probabilistic Packet Scheduling: Achieving Proportional Share Bandwidth
-Allocation for TCP Flows", 2002.
-"""
+"""PPS (Zhang, Wang, Peterson and Krishnamurthy, 2002): its studies in the order of section III, then those beyond it."""
 
 from __future__ import annotations
 
