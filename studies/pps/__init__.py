@@ -1,4 +1,4 @@
-"""PPS (Zhang, Wang, Peterson and Krishnamurthy, 2002): its studies in the order of section III, then those beyond it."""
+"""PPS (Zhang, Wang, Peterson, Krishnamurthy, 2002): its studies in the order of section III, then those beyond it."""
 
 from __future__ import annotations
 

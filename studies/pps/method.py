@@ -121,7 +121,7 @@ FIRST, BITS, LEAST, TAGS = "@pps-tagger.first-tag?", "@*.bits?", "@*.least-tag?"
 
 
 def laid(_: Path, settings: Settings) -> Settings:
-    """As they are, without a first tag that is too wide for the others, and without a least one of tags without codes."""
+    """As they are, without a first tag that is too wide for the others or a least one of tags without codes."""
     wide = settings.get(FIRST, 0) > settings.get(BITS, settings.get(FIRST, 0))
     left = {FIRST: wide, LEAST: settings.get(TAGS, "linear") != "linear"}
     return {key: value for key, value in settings.items() if not left.get(key)}
