@@ -1,6 +1,7 @@
-"""Fills the table of README.md from a reproduction: `python docs/readme_table.py reproduction`.
+"""Fills the tables of README.md: `python docs/readme_table.py [reproduction]`.
 
-The block between the two markers is rewritten; the figure is copied from the reproduction.
+The counts are those of the last full run of each paper (`studies/*/records/settings.jsonl`). With a reproduction, the
+table of Fig. 2 is that of its run, and the figures are copied from there.
 """
 
 from __future__ import annotations
@@ -10,13 +11,19 @@ import shutil
 import sys
 from pathlib import Path
 
+from perhop_studies import tally
+from perhop_studies.papers import PAPERS
 from perhop_studies.records import Record, read
+from perhop_studies.settings import FROZEN
 
 ROOT = Path(__file__).resolve().parents[1]
 BEGIN, END = "<!-- table: docs/readme_table.py -->\n", "<!-- end of table -->\n"
+COUNTS = "<!-- counts: docs/readme_table.py -->\n", "<!-- end of counts -->\n"
 MARKERS = {"tokenbucket": "token bucket", "pam": "PAM", "f-sam": "F-SAM"}
 FLOWS = {"tcp1": "TCP 1", "tcp2": "TCP 2", "udp": "UDP, 2 Mbit/s"}
-STUDY, FIGURE = "pf-fig2", "pf-fig2-shares.svg"
+STUDY = "pf-fig2"
+FIGURES = {"pf-fig2-shares.svg": "pf-fig2.svg", "pf-fig7.svg": "pf-fig7.svg"}
+SEED = 1
 
 
 def record_of(records: list[Record], marker: str, flow: str) -> Record:
@@ -46,20 +53,31 @@ def table(records: list[Record]) -> str:
     return "\n".join(lines)
 
 
-def filled(page: str, block: str) -> str:
+def counts() -> str:
+    """What each paper's claims come to as frozen, as Markdown."""
+    found = {name: tally.read(paper)[FROZEN, SEED] for name, paper in PAPERS.items()}
+    rows = {**found, "in all": tally.total(found.values())}
+    lines = ["| paper | " + " | ".join(tally.COLUMNS) + " |", "|---|" + "---:|" * len(tally.COLUMNS)]
+    return "\n".join([*lines, *(f"| {name} | " + " | ".join(one.cells) + " |" for name, one in rows.items()), ""])
+
+
+def filled(page: str, block: str, begin: str = BEGIN, end: str = END) -> str:
     """The page with its block replaced."""
-    before, rest = page.split(BEGIN)
-    _, after = rest.split(END)
-    return before + BEGIN + "\n" + block + "\n" + END + after
+    before, rest = page.split(begin)
+    _, after = rest.split(end)
+    return before + begin + "\n" + block + "\n" + end + after
 
 
-def main(reproduction: Path) -> None:
-    """Table and figure of one reproduction."""
-    records = read(reproduction / "results.json")
+def main(reproduction: Path | None) -> None:
+    """Counts; table and figures of one reproduction."""
     readme = ROOT / "README.md"
-    readme.write_text(filled(readme.read_text(), table(records)))
-    shutil.copyfile(reproduction / "figures" / FIGURE, ROOT / "docs/figures/pf-fig2.svg")
+    page = filled(readme.read_text(), counts(), *COUNTS)
+    if reproduction:
+        page = filled(page, table(read(reproduction / "results.json")))
+        for figure, name in FIGURES.items():
+            shutil.copyfile(reproduction / "figures" / figure, ROOT / "docs/figures" / name)
+    readme.write_text(page)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "reproduction")
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else None)

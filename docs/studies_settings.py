@@ -99,7 +99,7 @@ def seeds_table(kept: Kept) -> str:
     """Every setting with every base seed: hard claims that hold, and those whose verdict differs from the first's."""
     names = [(name, setting) for name, paper in PAPERS.items() for setting in paper.settings()]
     rows = [[name, setting, *(_held(kept[name], setting, seed) for seed in SEEDS)] for name, setting in names]
-    for setting in NAMES:
+    for setting in (one for one in NAMES if all((name, one) in names for name in PAPERS)):
         rows.append(["in all", setting, *(_sum(list(kept.values()), setting, seed) for seed in SEEDS)])
     table = _table(("paper", "setting", *(f"base seed {seed}" for seed in SEEDS)), rows)
     return f"{table}\n\n{moved(kept)}"
@@ -125,16 +125,19 @@ def differing(first: Tally, other: Tally) -> str:
     return f"{other.held.held}" + (": " + ", ".join(named) if named else "")
 
 
+def _pairs(kept: Kept) -> Iterable[tuple[str, Tally, Tally]]:
+    """What is compared: its name, with the first base seed and with another."""
+    for name, found in kept.items():
+        for (setting, seed), one in found.items():
+            if seed > 1:
+                yield f"{name}, `{setting}`, base seed {seed}", found[setting, 1], one
+
+
 def moved(kept: Kept) -> str:
     """By how much a setting's count moves, and how many verdicts change, at most; in a sentence."""
-    pairs = [
-        (name, found[setting, 1], one)
-        for name, found in kept.items()
-        for (setting, _), one in found.items()
-        if one.seed > 1
-    ]
-    counts = [(abs(a.held.held - b.held.held), f"{name}, `{b.setting}`, base seed {b.seed}") for name, a, b in pairs]
-    verdicts = [(len({*a.failed} ^ {*b.failed}), f"{name}, `{b.setting}`, base seed {b.seed}") for name, a, b in pairs]
+    pairs = list(_pairs(kept))
+    counts = [(abs(a.held.held - b.held.held), where) for where, a, b in pairs]
+    verdicts = [(len({*a.failed} ^ {*b.failed}), where) for where, a, b in pairs]
     (most, where), (changed, there) = max(counts, default=(0, "")), max(verdicts, default=(0, ""))
     return "\n".join(
         textwrap.wrap(

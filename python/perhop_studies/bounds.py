@@ -44,23 +44,7 @@ from typing import Any, NamedTuple
 from perhop import stats
 from perhop_studies import measures
 from perhop_studies.samples import Samples
-from perhop_studies.verdict import (
-    Finding,
-    Part,
-    Value,
-    Values,
-    at_least,
-    at_most,
-    less_than,
-    median_at_least,
-    median_at_most,
-    more_than,
-    never_below,
-    not_surely_below,
-    surely_above,
-    surely_below,
-    within,
-)
+from perhop_studies.verdict import BOUNDS, Finding, Part, Value, Values, never_below, within
 
 NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)"
 PRODUCT = rf"{NUMBER}(?: \* {NUMBER})?"
@@ -75,19 +59,7 @@ FORM = (
     'or "LABEL within 3 % of 1"'
 )
 
-Judge = Callable[[str, Iterable[float], float], Part]
-OPERATORS: dict[str, Judge] = {
-    ">=": at_least,
-    "<=": at_most,
-    ">": more_than,
-    "<": less_than,
-    "surely >": surely_above,
-    "surely <": surely_below,
-    "median >=": median_at_least,
-    "median <=": median_at_most,
-    "not surely <": not_surely_below,
-    "smallest >=": lambda name, values, bound: never_below(name, list(values), bound),
-}
+OPERATORS: dict[str, Callable[[str, Values, float], Part]] = {**BOUNDS, "smallest >=": never_below}
 
 
 class Measured(NamedTuple):

@@ -5,7 +5,7 @@
     [[line]]
     study = "rtt-fig3"
     claims = ["favours-short"]                 # ids of criteria, without their place in the grid
-    change = "looser"                          # see CHANGES
+    change = "looser"                          # a word for a reader; `added` of what is in no criterion
     words = "with SW flow 1 gets at least ..." # the paper's own, which the line is derived from
     text = "..."                               # the new line, as a criterion's text
     why = "..."                                # its derivation, from words and statistics
@@ -21,7 +21,7 @@ are its id.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -32,31 +32,22 @@ from perhop_studies.records import Record, Refereed, rounded
 from perhop_studies.verdict import REPRODUCED, Finding
 
 FILE = "referee.toml"
-
-CHANGES = {
-    "stricter": "asks for more",
-    "looser": "asks for less",
-    "restated": "asks for something else: what the paper says",
-    "no claim": "cannot fail, or is not said in the paper: not counted",
-    "counted already": "the same runs decide another claim: not counted",
-    "added": "said in the paper, and in no criterion",
-}
-UNCOUNTED = ("no claim", "counted already")
-NEEDED = ("study", "claims", "change", "words", "why", "known")
-KEYS = (*NEEDED, "text", "holds", "of", "measures", "rule", "only")
+ADDED = "added"
+KEYS = ("study", "claims", "change", "words", "why", "known", "text", "holds", "of", "measures", "rule", "only")
+NEEDED = KEYS[:6]
 
 
 @dataclass(frozen=True)
 class Line:
-    """What a referee would have asked for in the place of some criteria."""
+    """What a referee would have asked for in the place of some criteria; without a text they do not count."""
 
     study: str
     claims: tuple[str, ...]
     change: str
     words: str
-    text: str
     why: str
     known: bool
+    text: str = ""
     only: Mapping[str, list[Any]] = field(default_factory=dict)
     rule: str = ""
     bounds: Bounds = field(default_factory=Bounds)
@@ -64,7 +55,7 @@ class Line:
     @property
     def counts(self) -> bool:
         """Whether its claims count at all."""
-        return self.change not in UNCOUNTED
+        return bool(self.text)
 
     def is_for(self, criterion: Criterion) -> bool:
         """Whether it stands beside a criterion."""
@@ -79,22 +70,15 @@ class Line:
             kind="hard",
             text=self.text,
             rule=self.rule or criterion.rule,
-            bounds=self._bounds(criterion.bounds),
+            bounds=self.bounds if self.bounds.holds else criterion.bounds,
         )
-
-    def _bounds(self, frozen: Bounds) -> Bounds:
-        """Its own; where it only bounds what the criterion measures, of the same runs."""
-        if self.bounds.measures or self.bounds.of:
-            return self.bounds
-        return replace(frozen, holds=self.bounds.holds or frozen.holds)
 
     @property
     def added(self) -> list[Criterion]:
         """The claims that it adds: reports, so that only the referee judges them."""
-        ids = self.claims if self.change == "added" else ()
+        ids = self.claims if self.change == ADDED else ()
         return [
-            Criterion(self.study, claim, "report", self.text, rule=self.rule or claim, bounds=self.bounds)
-            for claim in ids
+            Criterion(self.study, one, "report", self.text, rule=self.rule or one, bounds=self.bounds) for one in ids
         ]
 
 
@@ -119,69 +103,58 @@ class Referee:
         lines = ((c, self.line(c)) for c in (*listed, *added))
         return [line.beside(c) for c, line in lines if line and line.counts]
 
+    def told(self, criterion: Criterion, found: Callable[[Criterion], Finding]) -> Refereed | None:
+        """What its record says of the referee; None where the frozen line stands."""
+        line = self.line(criterion)
+        if line is None:
+            return None
+        finding = found(line.beside(criterion)) if line.counts else None
+        parts = finding.parts if finding else []
+        return Refereed(
+            line.change,
+            line.text,
+            line.words,
+            line.why,
+            line.known,
+            verdict=finding.verdict if finding else None,
+            measured=[rounded(part.interval.mean) for part in parts] if finding else None,
+            note="; ".join(map(str, parts)),
+        )
+
 
 def load(path: Path, criteria: Criteria) -> Referee:
     """A paper's lines; none without the file.
 
     Raises:
-        ValueError: a change that is none, a key that is none, a criterion that is not there or not hard, two lines
-            for one criterion, or a line that says nothing new.
+        ValueError: a key that is none, a criterion that is not there or not hard, two lines for one criterion, or a
+            text without bounds.
     """
     stated = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    lines = tuple(_line(path, entry) for entry in stated.get("line", []))
-    for line in lines:
-        _check(path, line, criteria)
+    lines = tuple(_line(path, entry, criteria) for entry in stated.get("line", []))
     for criterion in criteria.claims:
         if len(found := [line for line in lines if line.is_for(criterion)]) > 1:
             raise ValueError(f"{path}: {criterion.study}/{criterion.claim}: {len(found)} lines, one is allowed")
     return Referee(lines)
 
 
-def _line(path: Path, entry: dict[str, Any]) -> Line:
+def _line(path: Path, entry: Mapping[str, Any], criteria: Criteria) -> Line:
     where = f"{path}: {entry.get('study')}/{entry.get('claims')}"
     if unknown := [key for key in entry if key not in KEYS]:
         raise ValueError(f"{where}: no key `{unknown[0]}`: there are {', '.join(KEYS)}")
     if lacking := [key for key in NEEDED if key not in entry]:
         raise ValueError(f"{where}: `{lacking[0]}` is missing")
-    if entry["change"] not in CHANGES:
-        raise ValueError(f"{where}: change is {entry['change']!r}: one of {', '.join(CHANGES)}")
     bounds = Bounds.read(entry, {})
-    plain = {key: entry[key] for key in ("study", "change", "words", "why", "known")}
-    rest = {"text": entry.get("text", ""), "only": entry.get("only", {}), "rule": entry.get("rule", "")}
-    return Line(claims=tuple(entry["claims"]), bounds=bounds, **plain, **rest)
-
-
-def _check(path: Path, line: Line, criteria: Criteria) -> None:
-    where = f"{path}: {line.study}/{', '.join(line.claims)}"
+    plain = {key: value for key, value in entry.items() if key not in ("claims", "holds", "of", "measures")}
+    line = Line(claims=tuple(entry["claims"]), bounds=bounds, **plain)
     rules = {c.rule: c.kind for c in criteria.of(line.study)}
-    if line.change == "added":
-        if taken := [claim for claim in line.claims if claim in rules]:
-            raise ValueError(f"{where}: `{taken[0]}` is a criterion: `added` is for claims that are none")
-    elif wrong := [rule for rule in line.claims if rules.get(rule) != "hard"]:
+    if line.change == ADDED and (taken := [claim for claim in line.claims if claim in rules]):
+        raise ValueError(f"{where}: `{taken[0]}` is a criterion: `added` is for claims that are none")
+    if line.change != ADDED and (wrong := [rule for rule in line.claims if rules.get(rule) != "hard"]):
         hard = ", ".join(rule for rule, kind in rules.items() if kind == "hard")
         raise ValueError(f"{where}: no hard criterion `{wrong[0]}`: there are {hard}")
-    says = bool(line.bounds.holds or line.rule)
-    if line.counts and not (says and line.text):
-        raise ValueError(f"{where}: a line that counts needs its `text`, and `holds` or `rule`")
-    if not line.counts and (says or line.text):
-        raise ValueError(f"{where}: {line.change!r} judges nothing: leave out `text`, `holds` and `rule`")
-
-
-def told(line: Line | None, finding: Finding | None) -> Refereed | None:
-    """What a record says of the referee; None where the frozen line stands."""
-    if line is None:
-        return None
-    parts = finding.parts if finding else []
-    return Refereed(
-        line.change,
-        line.text,
-        line.words,
-        line.why,
-        line.known,
-        verdict=finding.verdict if finding else None,
-        measured=[rounded(part.interval.mean) for part in parts] if finding else None,
-        note="; ".join(map(str, parts)),
-    )
+    if bool(line.bounds.holds or line.rule) != line.counts:
+        raise ValueError(f"{where}: `text` goes with `holds` or `rule`; without either its claims do not count")
+    return line
 
 
 def verdict(entry: Record) -> str | None:

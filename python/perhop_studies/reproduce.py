@@ -11,18 +11,16 @@ from typing import Any
 from perhop.cluster.client import reached
 from perhop.progress import say, told
 from perhop.unknown import UnknownError
-from perhop_studies import Paper, Study, maps, mutants, referee, report, sentences, sequential, summary, trying
+from perhop_studies import Paper, Study, maps, mutants, report, sentences, sequential, summary, trying
 from perhop_studies import notes as noted
 from perhop_studies import runs as simulation
-from perhop_studies.criteria import Criterion
 from perhop_studies.map import run as map_all
 from perhop_studies.outcome import Outcome
 from perhop_studies.papers import ASKED, PAPERS, paper
-from perhop_studies.records import Record, Refereed, cell_record, record, write
-from perhop_studies.referee import Referee
+from perhop_studies.records import Record, cell_record, record, write
 from perhop_studies.runs import Budget, Job
 from perhop_studies.sequential import Looks
-from perhop_studies.settings import FROZEN, Setting
+from perhop_studies.settings import FROZEN, Setting, chosen
 from perhop_studies.verdict import FULL, NOT_REPRODUCED
 
 QUICK = 3
@@ -74,13 +72,13 @@ def reproduce(arguments: Mapping[str, Any]) -> int:
 
 
 def _asked(arguments: Mapping[str, Any], options: Options) -> int:
-    chosen = select(options.what)
+    wanted = select(options.what)
     for tried, module in {"readings": trying, "mutants": mutants}.items():
         if arguments[tried]:
-            for found in _papers(chosen, tried):
+            for found in _papers(wanted, tried):
                 print(f"written: {module.run(found, options.budget, options.out, say)}")
             return FINE
-    return _all(chosen, options)
+    return _all(wanted, options)
 
 
 def _papers(chosen: list[tuple[Paper, Study]], tried: str) -> list[Paper]:
@@ -131,16 +129,14 @@ def select(what: list[str]) -> list[tuple[Paper, Study]]:
 def _all(studies: list[tuple[Paper, Study]], options: Options) -> int:
     options.out.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
-    names = list(dict.fromkeys(found.name for found, _ in studies))
-    settings = {
-        name: [replace(one, given=options.given) for one in paper(name).asked(options.setting)] for name in names
-    }
-    parts = [(name, setting) for name in names for setting in settings[name]]
+    papers = {found.name: found for found, _ in studies}
+    asked = [(name, one) for name in papers for one in chosen(papers[name].settings(), options.setting)]
+    parts = [(name, replace(setting, given=options.given)) for name, setting in asked]
     outcomes = []
     for number, (name, setting) in enumerate(parts, 1):
         with told(f"{name} ({number} of {len(parts)})"):
             wanted = [s for p, s in studies if p.name == name]
-            outcomes.append(run(paper(name), wanted, options.budget, setting))
+            outcomes.append(run(papers[name], wanted, options.budget, setting))
     records = [r for outcome in outcomes for r in outcome.records]
     write(options.out / "results.json", records)
     if EVERYTHING in options.what:
@@ -177,16 +173,10 @@ def judge(found: Paper, studies: list[Study], looks: Looks) -> list[Record]:
             sentence = next((one.title for one in said if one.says(criterion)), "")
             broken = told_by.get((criterion.study, criterion.claim))
             entry = replace(record(criterion, finding, why), added=criterion.added, sentence=sentence)
-            refereed = _refereed(lines, criterion, looks)
+            refereed = lines.told(criterion, looks.finding)
             records.append(replace(entry, referee=refereed, tells=broken.tells if broken else None))
         records += [cell_record(cell.criterion, looks.cell(cell)) for cell in criteria.table(study.id)]
     return records
-
-
-def _refereed(lines: Referee, criterion: Criterion, looks: Looks) -> Refereed | None:
-    line = lines.line(criterion)
-    judged = line.beside(criterion) if line and line.counts else None
-    return referee.told(line, looks.finding(judged) if judged else None)
 
 
 def _progress(jobs: list[Job], job: Job, done: int) -> None:

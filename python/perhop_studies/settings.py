@@ -23,8 +23,8 @@ from perhop.unknown import UnknownError
 from perhop_studies.readings import Reading, Readings
 from perhop_studies.runs import RunSet, Settings
 
-FROZEN, ERA, KINDEST = "frozen", "era", "kindest"
-NAMES = (FROZEN, ERA, KINDEST)
+FROZEN, ERA, LEMMA, KINDEST = "frozen", "era", "lemma", "kindest"
+NAMES = (FROZEN, ERA, LEMMA, KINDEST)
 
 Lay = Callable[[Reading, str, RunSet], Settings]
 """What an answer to a reading lays over a run set."""

@@ -12,9 +12,8 @@ or several parts. The rules are those at the head of a paper's `criteria.toml`:
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import NamedTuple
 
 from perhop import stats
@@ -93,34 +92,49 @@ def number(x: float) -> str:
     return f"{x:.4g}" if abs(x) < 1e4 else f"{x:.0f}"
 
 
-def at_least(name: str, values: Iterable[float], bound: float) -> Part:
-    """The mean is `bound` or more."""
-    found, open_still = _estimate(values, bound)
-    return Part(f"{name} >= {bound:g}", found, None if open_still else found.mean >= bound, found.mean - bound)
+@dataclass(frozen=True)
+class Bound:
+    """A condition on what was measured, and one number."""
+
+    text: str
+    """How it reads, with the name of what was measured and the number."""
+    holds: Callable[[stats.Interval, float], bool]
+    side: int
+    """1 if it holds above the number, -1 if below."""
+    of: Callable[[list[float], float], stats.Interval] = stats.interval
+    """The mean or the median, with an interval of this confidence."""
+
+    def __call__(self, name: str, values: Iterable[float], bound: float) -> Part:
+        """The condition on these values."""
+        found, open_still = _estimate(self.of, values, bound)
+        holds = None if open_still else self.holds(found, bound)
+        return Part(self.text.format(name, bound), found, holds, self.side * (found.mean - bound))
 
 
-def at_most(name: str, values: Iterable[float], bound: float) -> Part:
-    """The mean is `bound` or less."""
-    found, open_still = _estimate(values, bound)
-    return Part(f"{name} <= {bound:g}", found, None if open_still else found.mean <= bound, bound - found.mean)
+def _not_below(found: stats.Interval, bound: float) -> bool:
+    return not (math.isnan(found.mean) or found.below(bound))
 
 
-def more_than(name: str, values: Iterable[float], bound: float) -> Part:
-    """The mean is above `bound`."""
-    found, open_still = _estimate(values, bound)
-    return Part(f"{name} > {bound:g}", found, None if open_still else found.mean > bound, found.mean - bound)
-
-
-def less_than(name: str, values: Iterable[float], bound: float) -> Part:
-    """The mean is below `bound`."""
-    found, open_still = _estimate(values, bound)
-    return Part(f"{name} < {bound:g}", found, None if open_still else found.mean < bound, bound - found.mean)
+BOUNDS = {
+    ">=": Bound("{} >= {:g}", lambda found, bound: found.mean >= bound, 1),
+    "<=": Bound("{} <= {:g}", lambda found, bound: found.mean <= bound, -1),
+    ">": Bound("{} > {:g}", lambda found, bound: found.mean > bound, 1),
+    "<": Bound("{} < {:g}", lambda found, bound: found.mean < bound, -1),
+    "surely >": Bound("{} > {:g}", stats.Interval.above, 1),
+    "surely <": Bound("{} < {:g}", stats.Interval.below, -1),
+    "not surely <": Bound("{}, not below {:g}", _not_below, 1),
+    "median >=": Bound("median {} >= {:g}", lambda found, bound: found.mean >= bound, 1, measures.median),
+    "median <=": Bound("median {} <= {:g}", lambda found, bound: found.mean <= bound, -1, measures.median),
+}
+"""The mean (or the median) on a side of a number; surely: with its whole interval."""
+at_least, at_most, more_than, less_than = (BOUNDS[op] for op in (">=", "<=", ">", "<"))
+surely_above, surely_below = BOUNDS["surely >"], BOUNDS["surely <"]
 
 
 def within(name: str, values: Iterable[float], band: tuple[float, float]) -> Part:
     """The mean lies in the band, its ends included."""
     low, high = band
-    found, open_still = _estimate(values, low, high)
+    found, open_still = _estimate(stats.interval, values, low, high)
     inside = min(found.mean - low, high - found.mean)
     return Part(f"{name} in [{low:g}, {high:g}]", found, None if open_still else inside >= 0, inside)
 
@@ -128,12 +142,6 @@ def within(name: str, values: Iterable[float], band: tuple[float, float]) -> Par
 def near(name: str, values: Iterable[float], tolerance: float) -> Part:
     """The mean differs from 1 by no more than this."""
     return within(name, values, (round(1 - tolerance, 12), round(1 + tolerance, 12)))
-
-
-def surely_above(name: str, values: Iterable[float], bound: float) -> Part:
-    """The whole interval is above `bound`."""
-    found, open_still = _estimate(values, bound)
-    return Part(f"{name} > {bound:g}", found, None if open_still else found.above(bound), found.mean - bound)
 
 
 def positive(name: str, values: Iterable[float]) -> Part:
@@ -151,34 +159,9 @@ def greater(a: Value, b: Value) -> Part:
     return positive(*difference(a, b))
 
 
-def surely_below(name: str, values: Iterable[float], bound: float) -> Part:
-    """The whole interval is below `bound`."""
-    found, open_still = _estimate(values, bound)
-    return Part(f"{name} < {bound:g}", found, None if open_still else found.below(bound), bound - found.mean)
-
-
 def not_below(a: Value, b: Value) -> Part:
     """`a >= b` within the interval: that of the paired differences does not lie below zero."""
-    return not_surely_below(*difference(a, b), 0.0)
-
-
-def not_surely_below(name: str, values: Iterable[float], bound: float) -> Part:
-    """The interval does not lie below `bound` as a whole."""
-    found, open_still = _estimate(values, bound)
-    holds = not (math.isnan(found.mean) or found.below(bound))
-    return Part(f"{name}, not below {bound:g}", found, None if open_still else holds, found.mean - bound)
-
-
-def median_at_least(name: str, values: Iterable[float], bound: float) -> Part:
-    """The median is `bound` or more."""
-    found, open_still = _median(values, bound)
-    return Part(f"median {name} >= {bound:g}", found, None if open_still else found.mean >= bound, found.mean - bound)
-
-
-def median_at_most(name: str, values: Iterable[float], bound: float) -> Part:
-    """The median is `bound` or less."""
-    found, open_still = _median(values, bound)
-    return Part(f"median {name} <= {bound:g}", found, None if open_still else found.mean <= bound, bound - found.mean)
+    return BOUNDS["not surely <"](*difference(a, b), 0.0)
 
 
 def most(name: str, parts: Sequence[Part], needed: int) -> Part:
@@ -187,11 +170,6 @@ def most(name: str, parts: Sequence[Part], needed: int) -> Part:
     found = stats.Interval(held, math.nan, math.nan, min(part.interval.n for part in parts))
     holds = True if held >= needed else False if failed > len(parts) - needed else None
     return Part(f"{name} >= {needed} of {len(parts)}", found, holds)
-
-
-def ordered(series: Mapping[str, Sequence[float]]) -> list[Part]:
-    """Each series above the next, paired."""
-    return [greater(a, b) for a, b in pairwise(Value(*one) for one in series.items())]
 
 
 def exact(name: str, value: float, *, holds: bool) -> Part:
@@ -208,17 +186,11 @@ def never_below(name: str, values: Sequence[float], bound: float) -> Part:
     return Part(f"smallest {name} >= {bound:g}", found, smallest >= bound)
 
 
-def _median(values: Iterable[float], bound: float) -> tuple[stats.Interval, bool]:
-    """As [`_estimate`], of the median: its interval is between two values, counted from both ends."""
-    listed = list(values)
-    found, early = measures.median(listed), measures.median(listed, EARLY)
-    return found, found.n < FULL and (math.isnan(early.low) or early.contains(bound))
-
-
-def _estimate(values: Iterable[float], *bounds: float) -> tuple[stats.Interval, bool]:
+def _estimate(
+    of: Callable[[list[float], float], stats.Interval], values: Iterable[float], *bounds: float
+) -> tuple[stats.Interval, bool]:
     """The interval that is shown, and whether it is still open on which side of a bound the mean is."""
     listed = list(values)
-    found, early = stats.interval(listed), stats.interval(listed, EARLY)
-    if found.n >= FULL or math.isnan(found.mean):
-        return found, False
-    return found, math.isnan(early.half) or any(map(early.contains, bounds))
+    found, early = of(listed, stats.CONFIDENCE), of(listed, EARLY)
+    decided = found.n >= FULL or math.isnan(found.mean)
+    return found, not decided and (math.isnan(early.low) or any(map(early.contains, bounds)))

@@ -5,9 +5,5 @@ from __future__ import annotations
 import tomllib
 from importlib.resources import files
 
-WORDS: dict[str, str] = {
-    word: stated["says"]
-    for word, stated in tomllib.loads(
-        files("perhop_studies").joinpath("words.toml").read_text(encoding="utf-8")
-    ).items()
-}
+_STATED = files("perhop_studies").joinpath("words.toml").read_text(encoding="utf-8")
+WORDS: dict[str, str] = {word: stated["says"] for word, stated in tomllib.loads(_STATED).items()}

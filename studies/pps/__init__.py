@@ -1,20 +1,16 @@
-"""PPS: the studies in the order of the paper's section III, then those beyond it.
-
-Zhang, Wang, Peterson and Krishnamurthy, "Probabilistic Packet Scheduling: Achieving Proportional Share Bandwidth
-Allocation for TCP Flows", 2002.
-"""
+"""PPS (Zhang, Wang, Peterson, Krishnamurthy, 2002): its studies in the order of section III, then those beyond it."""
 
 from __future__ import annotations
 
 from perhop import stats
 from perhop_studies import Paper, Study
 from perhop_studies.criteria import Cell
-from perhop_studies.pps import beyond, csfq, diffserv, domains, rtt, shares, worked
+from perhop_studies.pps import beside, beyond, domains, rtt, shares, worked
 from perhop_studies.pps.figures import draw
 from perhop_studies.pps.method import METHOD, answer
 from perhop_studies.samples import Samples
 
-GROUPS = (worked, shares, domains, rtt, diffserv, csfq, beyond)
+GROUPS = (worked, shares, domains, rtt, beside, beyond)
 """Modules of studies: `STUDIES`, and `CELLS` (what a printed cell is compared with) by study."""
 
 
@@ -24,31 +20,12 @@ def cell(runs: Samples, printed: Cell) -> stats.Interval:
     return stats.interval(found[printed.study](runs.at(**printed.at), printed))
 
 
-_PAPER = (
-    "ex1",
-    "fig4",
-    "fig6",
-    "fig7",
-    "fig8",
-    "fig9",
-    "tab1",
-    "tab2",
-    "tab3",
-    "fig11",
-    "tab4",
-    "fig12",
-    "bits",
-    "n",
-    "flows",
-    "local",
-    "rich",
-)
-_ORDER = (*_PAPER, "udp", "ecn", "bytes", "log")
+_ORDER = "ex1 fig4 fig6 fig7 fig8 fig9 tab1 tab2 tab3 fig11 tab4 fig12 bits n flows local rich udp ecn bytes log"
 
 
 def _in_order() -> list[Study]:
     found = {study.id: study for group in GROUPS for study in group.STUDIES}
-    return [found[f"pps-{name}"] for name in _ORDER if f"pps-{name}" in found]
+    return [found[f"pps-{name}"] for name in _ORDER.split()]
 
 
 PAPER = Paper(

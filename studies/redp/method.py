@@ -110,8 +110,9 @@ def _hops(tables: Tables, seconds: float) -> dict[str, float]:
     core = {"hop": lambda hop: _router(hop) in CORES, "colour": lambda colour: colour in COLOURS}
     first, second = (_green(rows, "queued_bytes", hops) for hops in (("ER -> CR1", "ER1 -> CR1"), ("ER2 -> CR2",)))
     came = _green(rows, "delivered_bytes", ("CR1 -> ER2",))
-    found = {f"{name}.left": 8 * size / seconds / 1000 for name, size in first.items()}
-    found |= {f"{name}.promoted": 8 * (size - came[name]) / seconds / 1000 for name, size in second.items()}
+    flows = tables["traffic"]["class"]
+    found = {f"{name}.left": 8 * first[name] / seconds / 1000 for name in flows}
+    found |= {f"{name}.promoted": 8 * (second[name] - came[name]) / seconds / 1000 for name in flows}
     for name, column in {"at": "arrived_packets", "lost": "dropped_packets"}.items():
         counts = sums(rows, column, by={"hop": _router, "colour": str}, where=core)
         found |= {f"{name}.{router}.{colour}": n for (router, colour), n in counts.items()}

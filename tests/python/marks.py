@@ -4,8 +4,8 @@
     "s1 - E1" = { rate = "10Mbit/s" }      # rate [P: Fig. 4], delay [A: delays]
     [tcp.host]                             # [P: section 5]: of every key of the table without a mark of its own
 
-`[P: place]` is printed there, `[A: reading]` is assumed: `readings.toml` has other answers. `[O: why]` is ours: part of an
-experiment that the paper does not have.
+`[P: place]` is printed there, `[A: reading]` is assumed: `readings.toml` has other answers. `[O: why]` is ours: part of
+an experiment that the paper does not have.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import perhop
 from perhop.hands import Work, span
 from perhop_studies import runs as simulation
 from perhop_studies.criteria import Criterion
@@ -229,8 +230,8 @@ def test_offered_rates_are_those_of_the_runs() -> None:
         assert [stated[f"udp{i}"]["rate"] for i in range(6, 11)] == [f"{x}Mbit/s" for x in sent]
 
 
-def test_every_study_is_drawn() -> None:
-    assert {study.id for study in PAPER.studies} == set(figures.PICTURES)
+def test_every_study_of_a_figure_is_drawn() -> None:
+    assert {study.id for study in PAPER.studies} - {"sio-out"} == set(figures.PICTURES)
 
 
 def test_a_picture_is_drawn_of_made_up_runs() -> None:
@@ -238,3 +239,58 @@ def test_a_picture_is_drawn_of_made_up_runs() -> None:
     [found] = PAPER.pictures("sio-table1", samples, CRITERIA.table("sio-table1"))
     assert found.name == "sio-table1"
     assert found.svg.startswith("<svg")
+
+
+FIGURES = ("fig2", "fig3", "fig4", "fig5")
+
+
+def tuned(aqm: str, figure: str) -> perhop.tuning.Tuned:
+    queue = {"queue.bottleneck": {"aqm": "svb", "limit": "100p"}} if aqm == "svb" else {}
+    return perhop.tune(aqm, PAPER.directory / f"msvb-{figure}.toml", queue="bottleneck", overrides=queue)
+
+
+def class_by_class(figure: str) -> tuple[float, list[float]]:
+    """V0 and alphas by each class's loop alone: 1.2 times the largest critical threshold, half of the largest alpha."""
+    loops = [one for one in tuned("msvb", figure).loops if one["name"] != "all together"]
+    v0 = math.ceil(1.2 * max(one["critical_threshold_packets"] for one in loops))
+    largest = [(v0 / one["critical_threshold_packets"] - 1) * (1 - one["equilibrium_p"][0]) for one in loops]
+    part = 0.5 * min(one["share"] * alpha for one, alpha in zip(loops, largest, strict=True))
+    return v0, [part / one["share"] for one in loops]
+
+
+def two_digits(alpha: float) -> float:
+    scale = 10.0 ** (1 - math.floor(math.log10(alpha)))
+    return math.floor(alpha * scale) / scale
+
+
+def laid(answer: str, figure: str) -> tuple[str, str, list[float]]:
+    """V0, floor and alphas of MSVB as an answer lays them."""
+    keys = PAPER.readings().by_id["lemma"].values[answer][f"msvb-{figure}"]
+    classes = keys.get("@msvb.classes?")
+    alphas = [one["alpha"] for one in classes] if classes else [keys["@msvb.classes.alpha?"]]
+    return keys["@msvb.v0?"], keys["@msvb.floor?"], alphas
+
+
+@pytest.mark.parametrize("figure", FIGURES)
+def test_what_the_lemma_chooses_is_what_tune_computes(figure: str) -> None:
+    found = tuned("msvb", figure).recommended
+    v0, floor, alphas = laid("and all together", figure)
+    assert (v0, floor) == (f"{found['v0_packets']:g}p", f"{found['floor_packets']:g}p")
+    assert set(alphas) == set(found["alpha"])
+
+
+@pytest.mark.parametrize("figure", FIGURES)
+def test_and_class_by_class_what_each_loop_asks_for(figure: str) -> None:
+    wanted, parts = class_by_class(figure)
+    v0, floor, alphas = laid("class by class", figure)
+    assert (v0, floor) == (f"{wanted:g}p", f"{wanted - 40 if wanted > 100 else 0:g}p")
+    assert set(alphas) == {two_digits(one) for one in parts}
+
+
+@pytest.mark.parametrize("figure", FIGURES[:3])
+def test_svb_has_one_loop_and_the_same_in_both(figure: str) -> None:
+    found = tuned("svb", figure).recommended
+    for answer in ("class by class", "and all together"):
+        keys = PAPER.readings().by_id["lemma"].values[answer][f"msvb-{figure}"]
+        assert keys["@svb.alpha?"] == found["alpha"][0]
+        assert (keys["@svb.v0?"], keys["@svb.floor?"]) == (f"{found['v0_packets']:g}p", f"{found['floor_packets']:g}p")

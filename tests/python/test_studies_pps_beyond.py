@@ -6,7 +6,6 @@ import math
 import tomllib
 from functools import cache
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -140,7 +139,7 @@ def test_nothing_is_judged_and_the_page_shows_the_files(study: Study) -> None:
     kinds = {c.kind for c in PAPER.criteria().of(study.id)}
     assert kinds == {"report"}
     assert records.overall([records.Record(study.id, "c", "report", "", None, (), 1, "reported", "")]) == "reported"
-    shown = report._scenarios(SimpleNamespace(paper=PAPER), study)  # type: ignore[arg-type]
+    shown = report._scenarios(PAPER, study)
     assert {name for name, _ in shown} == {s.scenario.name for s in SETS if s.name in study.sets}
 
 

@@ -22,7 +22,7 @@ def test_every_hard_criterion_has_one_sentence(name: str) -> None:
 
 
 def test_a_sentence_holds_with_all_its_criteria() -> None:
-    listed = [Sentence("a", "", ("s/x", "s/y*")), Sentence("b", "", ("s/z",)), Sentence("c", "", ("t/*",))]
+    listed = [Sentence("a", "A", ("s/x", "s/y*")), Sentence("b", "B", ("s/z",)), Sentence("c", "C", ("t/*",))]
     claims = [Criterion("s", f"{rule}-{n}", "hard", "", rule=rule) for rule in ("x", "y1", "z") for n in (1, 2)]
     claims.append(Criterion("s", "x-3", "soft", "", rule="x"))
     verdicts = {("s", f"{rule}-{n}"): R for rule in ("x", "y1") for n in (1, 2)} | {("s", "z-1"): R, ("s", "z-2"): N}

@@ -15,7 +15,7 @@ the paper says without a number, or of all points at once, a map states by `hold
     set = "traffic.rogue.rate"                 # a key, or several; or a table, { key = [factor, form] }
     form = "{}Mbit/s"                          # a value as the key has it; without, as it stands
     values = [0.5, 1, 2, 3, 4, 5]
-    paper = 1                                  # the paper's value
+    paper = 1                                  # the paper's value; where it prints none: `frozen`, the study's
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Axis:
     form: str
     values: list[Any]
     paper: Any
-    """The paper's own value."""
+    """The paper's own value, or the study's where it prints none."""
 
     def settings(self, value: Any) -> dict[str, Any]:
         """What a value lays over the files; nothing at the paper's own."""
@@ -115,10 +115,11 @@ def _claim(found: Paper, entry: Mapping[str, Any], where: str) -> Criterion:
 
 
 def _axis(entry: Mapping[str, Any], where: str) -> Axis:
-    if entry["paper"] not in entry["values"]:
-        raise ValueError(f"{where}: the paper's own value {entry['paper']!r} is not one of {entry['values']}")
+    own = entry["frozen"] if "frozen" in entry else entry["paper"]
+    if own not in entry["values"]:
+        raise ValueError(f"{where}: the paper's own value {own!r} is not one of {entry['values']}")
     keys = [entry["set"]] if isinstance(entry["set"], str) else entry["set"]
-    return Axis(entry["label"], keys, entry.get("form", ""), entry["values"], entry["paper"])
+    return Axis(entry["label"], keys, entry.get("form", ""), entry["values"], own)
 
 
 def every() -> list[Map]:

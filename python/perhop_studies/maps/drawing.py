@@ -45,7 +45,7 @@ def caption(found: Map) -> str:
     return (
         f"Where it is true: {found.title}. {SIGNS[REPRODUCED]} holds, {SIGNS[NOT_REPRODUCED]} does not, ? undecided. "
         f"The number is what was measured, the colour how far it is from the bound in half-widths of its interval; "
-        f"pale: taken from the neighbours; framed: the paper's point."
+        f"pale: taken from the neighbours; framed: the study's point."
     )
 
 
