@@ -174,7 +174,8 @@ def test_one_byte_too_many_breaks_the_token_supply() -> None:
 
 def test_every_report_gives_rows_and_no_verdict() -> None:
     for criterion in CRITERIA.claims:
-        if criterion.kind == "report":
+        beyond = PAPER.study(criterion.study).sets[0].startswith("beyond")
+        if criterion.kind == "report" and not beyond:
             runs = published_tokens(criterion.study) if criterion.study in ("pf-fig2", "pf-fig3") else AS_PUBLISHED
             runs = tuned(0.05) if criterion.study == "pf-tuned" else runs
             found = PAPER.study(criterion.study).judge(criterion, runs)
