@@ -126,7 +126,7 @@ def test_equal_byte_rates_are_unequal_packet_rates() -> None:
 def test_tags_are_told_by_exchange_and_kind() -> None:
     for claim, rates in (("chain", CHAIN), ("decades", beyond.DECADES)):
         found = rows(beyond.log, claim)
-        assert [row["tags"] for row in found] == [*beyond.TAGS.values()] * 2
+        assert [row["tags"] for row in found] == [look.label for look in beyond.TAGS.values()] * 2
         assert found[0]["saturated, %"] == pytest.approx(10.0)
         y = [1 / e for e in rates.values()]
         assert found[0]["jain(y)"] == pytest.approx(measures.jain(y))
