@@ -133,7 +133,7 @@ fn rate_value(code: u32) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::conditioner::pps::tags::{Rounding, Scale};
+    use crate::conditioner::pps::tags::{LeastTag, Rounding, Scale};
     use crate::packet::flags;
 
     fn codes(encoding: &Encoding, label: f32) -> (u32, bool) {
@@ -142,7 +142,7 @@ mod tests {
     }
 
     fn tags(scale: Scale, bits: u32) -> Encoding {
-        Encoding::Tickets(Tags { bits, tags: scale, rounding: Rounding::Nearest })
+        Encoding::Tickets(Tags { bits, tags: scale, rounding: Rounding::Nearest, least_tag: LeastTag::One })
     }
 
     /// 20 bits (RFC 8200 section 3), of which 0 is no label (RFC 6437 section 2).

@@ -31,7 +31,7 @@ pub enum Reason {
     Policer = 0,
     /// An AQM's draw before the queue was full.
     Early = 1,
-    /// An AQM's average or virtual queue was beyond its maximum.
+    /// An AQM's average or virtual queue was beyond its maximum, or its rule lets no such packet in.
     Forced = 2,
     /// The queue was full.
     Overflow = 3,

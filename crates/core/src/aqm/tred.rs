@@ -34,29 +34,34 @@
 //! | -         | `unit`         | -          | packets          |
 //! | -         | `beyond`       | -          | drop             |
 //! | -         | `ecn`          | -          | false            |
+//! | -         | `untagged`     | -          | red              |
 //!
 //! The paper's queues have `min` 5p, `max` 55p and `max-p` 0.2. `spacing = "bernoulli"` takes the pseudo-code
 //! literally; the others space drops as RED does, using the scaled p (`before-spacing`) or RED's own, scaled afterwards
 //! (`after-spacing`). `minimum = "quantile"` uses the 5 % quantile instead of the minimum: a single packet of
-//! 1 ticket then does not keep all others out of E. `unit = "bytes"` compares tickets per byte. Packets without tickets
-//! (ACKs) are not counted and get RED's p.
+//! 1 ticket then does not keep all others out of E. `unit = "bytes"` compares tickets per byte. A tag of 0 (`least-tag` of the
+//! taggers) makes E/g infinite: its packet is dropped as soon as packets are dropped at all.
+//!
+//! Packets without tickets are not counted, neither in a rate nor in MinTkt. `untagged` says what becomes of them: `red`, RED's
+//! p; `least`, the p of one ticket, or of MinTkt if that is less; `drop`, all are dropped (`forced` in tables), whatever the
+//! queue. Pure ACKs, which no tagger tags, get RED's p in each case.
 //!
 //! Deviations: the paper does not give the interval of MinTkt nor how early drops are spaced. The minimum is that of
-//! the present interval and the one before; an interval without packets does not end. `quantile`, `bytes` and `ecn` are
-//! ours; where the probability reaches 1 a packet is dropped, not marked.
+//! the present interval and the one before; an interval without packets does not end, and a tag of 0 moves no quantile.
+//! `quantile`, `bytes`, `ecn` and `untagged` are ours; where the probability reaches 1 a packet is dropped, not marked.
 
 use super::early::{Average, Beyond, Common, Order, Precedence, Profile, Scaled, Spacing, Weight, same_unit};
 use crate::Scope;
 use crate::aqm::{Aqm, Arrival};
 use crate::conditioner::Writes;
-use crate::conditioner::pps::tickets;
+use crate::conditioner::pps::{is_untagged, tickets};
 use crate::conditioner::pps_tagger::Unit;
 use crate::packet::Packet;
 use crate::params::{Choice, ParamError, Params as Declared};
 use crate::port::turn::Turn;
 use crate::rng::Rng;
 use crate::units::{Bytes, Span, Time};
-use crate::verdict::{Fate, Verdict};
+use crate::verdict::{Fate, Reason, Verdict};
 
 /// How the least number of tickets is found.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,6 +70,17 @@ pub enum Minimum {
     Interval,
     /// The 5 % quantile.
     Quantile,
+}
+
+/// What becomes of a packet without tickets.
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Untagged {
+    /// RED's probability.
+    Red,
+    /// That of one ticket, or of the least seen.
+    Least,
+    /// It is dropped.
+    Drop,
 }
 
 /// What a scenario states.
@@ -97,6 +113,9 @@ pub struct Params {
     /// Whether ECN-capable packets are marked where others are dropped early.
     #[param(default = false)]
     pub ecn: bool,
+    /// What becomes of a packet without tickets, unless it is a pure ACK.
+    #[param(default = "red")]
+    pub untagged: Untagged,
 }
 
 /// How E is found.
@@ -127,6 +146,9 @@ pub struct Tred {
     expectation: Expectation,
     scaling: Order,
     n: f64,
+    untagged: Untagged,
+    /// Packets that `untagged` made something of.
+    met: u64,
 }
 
 /// What the link expects of a packet.
@@ -195,7 +217,19 @@ impl Expectation {
         if density < self.k * self.least.update(now, density) {
             self.expected.update(now, tickets, units);
         }
-        self.expected.mean().map_or(1.0, |expected| expected / density)
+        self.ratio(density)
+    }
+
+    /// E/g of a packet that is not taken and has one ticket, or as many as the least that was seen.
+    fn ratio_of_least(&self, size: u32) -> f64 {
+        self.ratio(self.least.value().min(1.0 / self.unit.of(size)))
+    }
+
+    /// E/g of a packet with so many tickets.
+    #[inline]
+    fn ratio(&self, density: f64) -> f64 {
+        let expected = self.expected.mean().unwrap_or(density);
+        if density > 0.0 { expected / density } else { f64::INFINITY }
     }
 
     fn retune(&mut self, params: &Expected) {
@@ -225,8 +259,15 @@ impl Least {
     fn update(&mut self, now: Time, tickets: f64) -> f64 {
         match self.minimum {
             Minimum::Interval => self.tumble(now, tickets),
-            Minimum::Quantile => self.track(tickets),
+            Minimum::Quantile if tickets > 0.0 => self.track(tickets),
+            Minimum::Quantile => {}
         }
+        self.value()
+    }
+
+    /// The least so far; infinite before the first.
+    #[inline]
+    fn value(&self) -> f64 {
         self.least[0].min(self.least[1])
     }
 
@@ -267,12 +308,34 @@ impl Params {
         let (precedence, unit) = common.precedence(&self.profile, scope)?;
         let average = common.average(unit, scope)?;
         let expectation = Expectation::new(&self.expected);
-        Ok(Tred { average, precedence, expectation, scaling: self.scaling, n: self.n })
+        let (scaling, n, untagged) = (self.scaling, self.n, self.untagged);
+        Ok(Tred { average, precedence, expectation, scaling, n, untagged, met: 0 })
     }
 
     fn common(&self) -> Common {
         let Self { mean_packet, spacing, beyond, ecn, .. } = *self;
         Common { weight: self.weight, mean_packet, spacing, beyond, ecn }
+    }
+}
+
+impl Tred {
+    /// Where E/g is infinite p is 1, unless n is 0; the factor is finite, so that a p of 0 stays one.
+    #[inline]
+    fn scaled(&self, ratio: f64) -> Scaled {
+        let exponent = if ratio.is_finite() { self.n } else { f64::from(u8::from(self.n > 0.0)) };
+        Scaled { ratio: ratio.min(f64::MAX), exponent, order: self.scaling }
+    }
+
+    fn untagged(&mut self, average: f64, packet: &Packet, rng: &mut Rng) -> Option<Verdict> {
+        if self.untagged == Untagged::Red || !is_untagged(packet) {
+            return None;
+        }
+        self.met += 1;
+        if self.untagged == Untagged::Drop {
+            return Some(Verdict::Drop(Reason::Forced));
+        }
+        let scaled = self.scaled(self.expectation.ratio_of_least(packet.size));
+        Some(self.precedence.decide_scaled(average, scaled, rng))
     }
 }
 
@@ -282,9 +345,12 @@ impl Aqm for Tred {
     #[inline]
     fn on_arrival(&mut self, at: Turn<&Arrival>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
         let average = self.average.on_arrival(*at);
-        let Some(tickets) = tickets(packet) else { return self.precedence.decide(average, at.backlog.ecn, rng) };
+        let Some(tickets) = tickets(packet) else {
+            let special = self.untagged(average, packet, rng);
+            return special.unwrap_or_else(|| self.precedence.decide(average, at.backlog.ecn, rng));
+        };
         let ratio = self.expectation.take(at.now, tickets, packet.size);
-        let scaled = Scaled { ratio, exponent: self.n, order: self.scaling };
+        let scaled = self.scaled(ratio);
         self.precedence.decide_scaled(average, scaled, rng)
     }
 
@@ -306,7 +372,7 @@ impl Aqm for Tred {
         new.average.resume(&self.average);
         new.precedence.resume(&self.precedence);
         self.expectation.retune(&params.expected);
-        *self = Self { expectation: self.expectation.clone(), ..new };
+        *self = Self { expectation: self.expectation.clone(), met: self.met, ..new };
         Ok(())
     }
 
@@ -316,6 +382,12 @@ impl Aqm for Tred {
         each("incoming_tickets_s", self.expectation.all.rates[0]);
         each("average_tickets", self.expectation.all.mean().unwrap_or_default());
         each("expected_tickets", self.expectation.expected.mean().unwrap_or_default());
+    }
+
+    fn tallies(&self, each: &mut dyn FnMut(&'static str, u64)) {
+        if self.untagged != Untagged::Red {
+            each("untagged_packets", self.met);
+        }
     }
 }
 

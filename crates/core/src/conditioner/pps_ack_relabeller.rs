@@ -5,7 +5,8 @@
 //! ```text
 //! returning ACK (v -> u):        AckIn = TSW(its tickets);  its tag = round(tag x O/AckIn x policing)
 //! data on arrival (u -> v):      In = TSW(its tickets)
-//! data on departure:             X = AckIn/In, 1 where one of them is 0
+//! data on departure:             X = AckIn/In, 1 where one of them is 0     (exchange = "measured")
+//!                                X = AckIn/O = 1/AckXRate, 1 where AckIn is 0  (exchange = "inverse", as printed)
 //!                                its tag = round(tag x X x policing)
 //! ```
 //!
@@ -13,36 +14,54 @@
 //! What the ACKs bring is what v would have issued to it in the sender-based scheme. ACKs have to return over
 //! the link that carried their data: `check` reports paths where they do not.
 //!
-//! | symbol        | field          | unit      | default |
-//! |---------------|----------------|-----------|---------|
-//! | AckOutTktRate | `tickets`      | tickets/s | -       |
-//! | WinLength     | `window`       | s         | 5s      |
-//! | -             | `policing`     | -         | ratio   |
-//! | -             | `policing-min` | -         | 0.25    |
-//! | -             | `policing-max` | -         | 4       |
-//! | -             | `ack-policing` | -         | ratio   |
-//! | -             | `bits`         | -         | 8       |
-//! | -             | `tags`         | -         | linear  |
-//! | -             | `rounding`     | -         | nearest |
+//! | symbol        | field          | unit      | default  |
+//! |---------------|----------------|-----------|----------|
+//! | AckOutTktRate | `tickets`      | tickets/s | -        |
+//! | XRate         | `exchange`     | -         | measured |
+//! | -             | `untagged`     | -         | pass     |
+//! | WinLength     | `window`       | s         | 5s       |
+//! | -             | `policing`     | -         | ratio    |
+//! | -             | `policing-min` | -         | 0.25     |
+//! | -             | `policing-max` | -         | 4        |
+//! | -             | `ack-policing` | -         | ratio    |
+//! | -             | `bits`         | -         | 8        |
+//! | -             | `tags`         | -         | linear   |
+//! | -             | `rounding`     | -         | nearest  |
+//! | -             | `least-tag`    | -         | one      |
 //!
 //! `policing` is that of the data's tags, `ack-policing` that of the ACKs'. The paper states the rule for sources and
 //! links (II-G) and prints the formulas for ACKs (II-F) without it, so both readings are available.
 //!
-//! Deviations: X is taken from the tickets measured on the data, as in the sender-based scheme, not as the inverse of
-//! the ACKs' rate; in equilibrium the two agree.
+//! `untagged` says what becomes of data without tickets (pps/untagged.rs). An ACK without tickets is never dropped; with `least`
+//! it counts as one with the least tag there is.
+//!
+//! Deviations: section II-F.1 deduces InTktRate = AckOutTktRate and prints XRate = 1/AckXRate, the data's exchange rate as the
+//! inverse of the ACKs'. By default X is taken from the tickets measured on the data, as section II-D has it for the
+//! sender-based scheme. The two agree only where the data bring as many tickets as the ACKs took along, which a source with too
+//! few or too many tickets on its packets does not do; `exchange = "inverse"` is the printed formula. Tags are in [1, 255]
+//! unless `least-tag = "zero"`, not in [0, 255] (section III-J). `untagged` is ours.
 
 use super::pps::issuer::{Policing, Wanted};
-use super::pps::{Issuer, Issuing, Tags, ack_tickets, tickets};
+use super::pps::{Door, Issuer, Issuing, Tags, Untagged, ack_tickets};
 use crate::Scope;
 use crate::conditioner::{Conditioner, Passage, Writes};
 use crate::estimate::EventRate;
 use crate::needs::Needs;
 use crate::packet::Packet;
-use crate::params::{ParamError, Params as Declared};
+use crate::params::{Choice, ParamError, Params as Declared};
 use crate::port::turn::Turn;
 use crate::rng::Rng;
 use crate::units::{TicketRate, Time};
-use crate::verdict::Verdict;
+use crate::verdict::{Reason, Verdict};
+
+/// Where the exchange rate of the data comes from.
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exchange {
+    /// From the tickets that are measured on them.
+    Measured,
+    /// From the ACKs: the inverse of theirs, as printed.
+    Inverse,
+}
 
 /// What a scenario states.
 #[derive(Declared, Clone, Debug, PartialEq)]
@@ -52,6 +71,12 @@ pub struct Params {
     /// How the tickets put on ACKs are kept to the rate issued.
     #[param(default = "ratio")]
     pub ack_policing: Policing,
+    /// Where the exchange rate of the data comes from.
+    #[param(default = "measured")]
+    pub exchange: Exchange,
+    /// What becomes of data without tickets; ACKs are never dropped.
+    #[param(default = "pass")]
+    pub untagged: Untagged,
     /// Window, policing of data, tags.
     #[param(flatten)]
     pub issuing: Issuing,
@@ -68,6 +93,8 @@ struct Side {
 #[derive(Clone, Debug)]
 pub struct PpsAckRelabeller {
     tickets: f64,
+    exchange: Exchange,
+    door: Door,
     acks: Side,
     data: Side,
 }
@@ -82,11 +109,6 @@ impl Side {
         if self.incoming.rate() > 0.0 && issued > 0.0 { issued / self.incoming.rate() } else { 1.0 }
     }
 
-    fn exchange(&mut self, now: Time, tickets: f64, issued: f64, rng: &mut Rng) -> f32 {
-        let raw = tickets * self.exchange_rate(issued);
-        self.issuer.issue(now, Wanted { raw, issued }, rng)
-    }
-
     fn retune(&mut self, rules: &Issuing) {
         self.issuer.retune(rules);
         self.incoming.rewindow(rules.window);
@@ -99,7 +121,8 @@ impl Params {
     pub fn build(self, _scope: &Scope) -> Result<PpsAckRelabeller, ParamError> {
         ParamError::above_zero("tickets", self.tickets)?;
         let (acks, data) = (Side::new(&self.acks())?, Side::new(&self.issuing)?);
-        Ok(PpsAckRelabeller { tickets: self.tickets.tickets_s(), acks, data })
+        let door = Door::new(self.untagged, &self.issuing.tags);
+        Ok(PpsAckRelabeller { tickets: self.tickets.tickets_s(), exchange: self.exchange, door, acks, data })
     }
 }
 
@@ -110,25 +133,46 @@ impl Params {
     }
 }
 
+impl PpsAckRelabeller {
+    /// Of ACKs.
+    fn ack_exchange_rate(&self) -> f64 {
+        self.acks.exchange_rate(self.tickets)
+    }
+
+    /// Of data.
+    fn exchange_rate(&self) -> f64 {
+        match self.exchange {
+            Exchange::Measured => self.data.exchange_rate(self.acks.incoming.rate()),
+            Exchange::Inverse => 1.0 / self.ack_exchange_rate(),
+        }
+    }
+}
+
 impl Conditioner for PpsAckRelabeller {
     type Params = Params;
 
     fn forward(&mut self, at: Turn<&Passage<'_>>, packet: &mut Packet, _rng: &mut Rng) -> Verdict {
-        if let Some(tickets) = tickets(packet) {
+        if !self.door.admits(packet) {
+            return Verdict::Drop(Reason::Policer);
+        }
+        if let Some(tickets) = self.door.tickets(packet) {
             self.data.incoming.update(at.now, tickets);
         }
         Verdict::Pass
     }
 
     fn reverse(&mut self, at: Turn<&Passage<'_>>, packet: &mut Packet, rng: &mut Rng) {
-        let Some(tickets) = ack_tickets(packet) else { return };
+        let untagged = || self.door.of_untagged(packet.pure_ack());
+        let Some(tickets) = ack_tickets(packet).or_else(untagged) else { return };
         self.acks.incoming.update(at.now, tickets);
-        packet.set_ack_label(self.acks.exchange(at.now, tickets, self.tickets, rng));
+        let wanted = Wanted { raw: tickets * self.ack_exchange_rate(), issued: self.tickets };
+        packet.set_ack_label(self.acks.issuer.issue(at.now, wanted, rng));
     }
 
     fn departing(&mut self, at: Turn<&Passage<'_>>, packet: &mut Packet, rng: &mut Rng) {
-        let Some(tickets) = tickets(packet) else { return };
-        packet.set_label(self.data.exchange(at.now, tickets, self.acks.incoming.rate(), rng));
+        let Some(tickets) = self.door.tickets(packet) else { return };
+        let wanted = Wanted { raw: tickets * self.exchange_rate(), issued: self.acks.incoming.rate() };
+        packet.set_label(self.data.issuer.issue(at.now, wanted, rng));
     }
 
     fn writes(&self) -> Writes {
@@ -149,14 +193,16 @@ impl Conditioner for PpsAckRelabeller {
 
     fn retune(&mut self, _now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
         self.tickets = params.clone().build(scope)?.tickets;
+        self.exchange = params.exchange;
+        self.door.retune(params.untagged, &params.issuing.tags);
         self.acks.retune(&params.acks());
         self.data.retune(&params.issuing);
         Ok(())
     }
 
     fn gauges(&self, _now: Time, each: &mut dyn FnMut(&'static str, f64)) {
-        each("ack_exchange_rate", self.acks.exchange_rate(self.tickets));
-        each("exchange_rate", self.data.exchange_rate(self.acks.incoming.rate()));
+        each("ack_exchange_rate", self.ack_exchange_rate());
+        each("exchange_rate", self.exchange_rate());
         each("incoming_tickets_s", self.data.incoming.rate());
         each("emitted_tickets_s", self.data.issuer.emitted());
         each("ack_incoming_tickets_s", self.acks.incoming.rate());
@@ -166,5 +212,6 @@ impl Conditioner for PpsAckRelabeller {
     fn tallies(&self, each: &mut dyn FnMut(&'static str, u64)) {
         self.acks.issuer.tallies(each);
         self.data.issuer.tallies(each);
+        self.door.tallies(each);
     }
 }

@@ -19,6 +19,7 @@
 //! | -             | `bits`         | -         | 8       |
 //! | -             | `tags`         | -         | linear  |
 //! | -             | `rounding`     | -         | nearest |
+//! | -             | `least-tag`    | -         | one     |
 //!
 //! Delayed ACKs make no difference: tickets are divided by the rate of ACKs.
 //!

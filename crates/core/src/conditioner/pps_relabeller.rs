@@ -16,6 +16,7 @@
 //! | InTktRate  | `measure`      | -         | arrivals  |
 //! | -          | `relabel`      | -         | departure |
 //! | -          | `scarce`       | -         | raise     |
+//! | -          | `untagged`     | -         | pass      |
 //! | WinLength  | `window`       | s         | 5s        |
 //! | -          | `policing`     | -         | ratio     |
 //! | -          | `policing-min` | -         | 0.25      |
@@ -23,16 +24,19 @@
 //! | -          | `bits`         | -         | 8         |
 //! | -          | `tags`         | -         | linear    |
 //! | -          | `rounding`     | -         | nearest   |
+//! | -          | `least-tag`    | -         | one       |
 //!
 //! `scarce = "drop"` (with `relabel = "arrival"`) thins out packets for which there is less than one ticket, so that no
-//! input puts out more than it was issued. Packets without tickets pass unchanged. A link that is issued no tickets has no
-//! relabeller: its tickets pass unchanged.
+//! input puts out more than it was issued. `untagged` says what becomes of packets without tickets (pps/untagged.rs): where
+//! they pass unchanged, whoever does not tag is held by no cap. A link that is issued no tickets has no relabeller: its
+//! tickets pass unchanged.
 //!
 //! Deviations: the paper does not say whether a tag is exchanged before or after the queue, or whether dropped packets
-//! count as incoming; both are choices here. `scarce` is ours.
+//! count as incoming; both are choices here. Its tags are in [0, 255] (section III-J), here in [1, 255] unless
+//! `least-tag = "zero"`. `scarce` and `untagged` are ours.
 
 use super::pps::issuer::Wanted;
-use super::pps::{Issuer, Issuing, Scarce, Tags, tickets};
+use super::pps::{Door, Issuer, Issuing, Scarce, Tags, Untagged};
 use crate::Scope;
 use crate::conditioner::{Conditioner, Passage, Writes};
 use crate::estimate::EventRate;
@@ -76,6 +80,9 @@ pub struct Params {
     /// What becomes of a packet for which there is less than one ticket.
     #[param(default = "raise")]
     pub scarce: Scarce,
+    /// What becomes of a packet without tickets.
+    #[param(default = "pass")]
+    pub untagged: Untagged,
     /// Window, policing, tags.
     #[param(flatten)]
     pub issuing: Issuing,
@@ -85,13 +92,15 @@ pub struct Params {
 #[derive(Clone, Debug)]
 pub struct PpsRelabeller {
     rules: Params,
+    door: Door,
     incoming: EventRate,
     issuer: Issuer,
 }
 
 impl Params {
     /// # Errors
-    /// E201 for `tickets` or `window` of 0, `bits`, `policing-min` or `policing-max` out of bounds, or `measure = "departures"` before the queue.
+    /// E201 for `tickets` or `window` of 0, `bits`, `policing-min` or `policing-max` out of bounds, `measure = "departures"` before
+    /// the queue, or tags that `scarce` or `least-tag` cannot have.
     pub fn build(self, _scope: &Scope) -> Result<PpsRelabeller, ParamError> {
         ParamError::above_zero("tickets", self.tickets)?;
         if (self.measure, self.relabel) == (Measure::Departures, Moment::Arrival) {
@@ -106,7 +115,8 @@ impl Params {
         }
         self.issuing.thins(self.scarce)?;
         let issuer = self.issuing.issuer()?;
-        Ok(PpsRelabeller { incoming: EventRate::new(self.issuing.window), issuer, rules: self })
+        let door = Door::new(self.untagged, &self.issuing.tags);
+        Ok(PpsRelabeller { door, incoming: EventRate::new(self.issuing.window), issuer, rules: self })
     }
 }
 
@@ -119,13 +129,13 @@ impl PpsRelabeller {
     }
 
     fn relabel(&mut self, now: Time, packet: &mut Packet, rng: &mut Rng) {
-        let Some(tickets) = tickets(packet) else { return };
+        let Some(tickets) = self.door.tickets(packet) else { return };
         let wanted = Wanted { raw: tickets * self.exchange_rate(), issued: self.rules.tickets.tickets_s() };
         packet.set_label(self.issuer.issue(now, wanted, rng));
     }
 
     fn count(&mut self, now: Time, packet: &Packet) {
-        if let Some(tickets) = tickets(packet) {
+        if let Some(tickets) = self.door.tickets(packet) {
             self.incoming.update(now, tickets);
         }
     }
@@ -135,13 +145,16 @@ impl Conditioner for PpsRelabeller {
     type Params = Params;
 
     fn forward(&mut self, at: Turn<&Passage<'_>>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
+        if !self.door.admits(packet) {
+            return Verdict::Drop(Reason::Policer);
+        }
         if self.rules.measure == Measure::Arrivals {
             self.count(at.now, packet);
         }
         if self.rules.relabel == Moment::Departure {
             return Verdict::Pass;
         }
-        let raw = tickets(packet).map(|tickets| tickets * self.exchange_rate());
+        let raw = self.door.tickets(packet).map(|tickets| tickets * self.exchange_rate());
         if self.rules.scarce == Scarce::Drop && raw.is_some_and(|raw| self.issuer.refuses(raw, rng)) {
             return Verdict::Drop(Reason::Policer);
         }
@@ -180,6 +193,7 @@ impl Conditioner for PpsRelabeller {
             let error = ParamError::new("relabel", "E202", "`relabel` changes while running".into());
             return Err(error.help("waiting packets would be exchanged twice or not at all: keep the old value"));
         }
+        self.door.retune(params.untagged, &params.issuing.tags);
         self.issuer.retune(&params.issuing);
         self.incoming.rewindow(params.issuing.window);
         self.rules = next.rules;
@@ -194,5 +208,6 @@ impl Conditioner for PpsRelabeller {
 
     fn tallies(&self, each: &mut dyn FnMut(&'static str, u64)) {
         self.issuer.tallies(each);
+        self.door.tallies(each);
     }
 }

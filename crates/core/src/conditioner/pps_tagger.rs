@@ -26,6 +26,7 @@
 //! | -          | `bits`         | -         | 8       |
 //! | -          | `tags`         | -         | linear  |
 //! | -          | `rounding`     | -         | nearest |
+//! | -          | `least-tag`    | -         | one     |
 //!
 //! Without `tickets` the source issues what its ACKs bring (receiver-based). With `rate = "sent"` the rate is the
 //! sending rate, which is all that a datagram source knows. With `unit = "bytes"` tickets are spread over bytes: a
@@ -35,7 +36,8 @@
 //!
 //! Deviations: the paper does not say what the first packets carry, before an ACK has come: `most` is the most that a tag can
 //! hold (255 tickets with 8 bits, 131071 with 17), a number n what n bits hold, 2^n - 1 tickets (of linear tags n is at most
-//! `bits`). `warm-start`, `sent`, `bytes` and `scarce` are ours.
+//! `bits`). Its tags are in [0, 255] (section III-J), here in [1, 255] unless `least-tag = "zero"`. `warm-start`, `sent`, `bytes`
+//! and `scarce` are ours.
 
 use super::pps::issuer::Wanted;
 use super::pps::{FirstTag, Issuer, Issuing, Scarce, Tags, ack_tickets};

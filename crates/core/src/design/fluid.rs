@@ -1,6 +1,6 @@
 //! The nonlinear fluid model behind Lemma 3.1: TCP classes at one virtual queue, solved in time.
 //!
-//! Source: the paper of MSVB and SIO, section 3.4; TCP as in Misra, Gong and Towsley, SIGCOMM 2000.
+//! Source: the paper of MSVB and SIO, section 3.2; TCP as in Misra, Gong and Towsley, SIGCOMM 2000.
 //!
 //! ```text
 //! dlambda_i/dt = N_i/R_i^2 - (beta/N_i) lambda_i(t) lambda_i(t - R_i) p_i(t - R_i)

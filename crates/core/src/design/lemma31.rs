@@ -1,6 +1,6 @@
 //! Lemma 3.1: the threshold above which SVB's loop with TCP is stable.
 //!
-//! Source: the paper of MSVB and SIO, section 3.4; derived again from the fluid model of TCP,
+//! Source: the paper of MSVB and SIO, section 3.2; derived again from the fluid model of TCP,
 //! dlambda/dt = N/R^2 - (beta/N) lambda(t) lambda(t-R) p(t-R), about lambda = phi C.
 //!
 //! ```text

@@ -1,6 +1,6 @@
 //! The rule by which V0 and alpha of SVB and MSVB are chosen.
 //!
-//! Source: the paper of MSVB and SIO, section 3.4 (Lemma 3.1, class by class). That the classes of MSVB also swing together,
+//! Source: the paper of MSVB and SIO, section 3.2 (Lemma 3.1, class by class). That the classes of MSVB also swing together,
 //! and the steps from the lemma to parameters, are derived here.
 //!
 //! Where 0 < p_i < 1 the model of [`super::fluid`], linearised about lambda_i = phi_i C, has

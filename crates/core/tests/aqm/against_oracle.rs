@@ -39,7 +39,7 @@ fn settings() -> impl Strategy<Value = Setting> {
     let system = prop::sample::select(SYSTEMS.to_vec());
     let numbers = prop::collection::vec(support::any_numbers(), 1..5);
     let shape = (system, numbers, any::<bool>(), support::any_common());
-    (shape, support::any_tred(), 16u32..32, support::tickets(&Colour::ALL)).prop_map(
+    (shape, support::any_tred_of_untagged(), 16u32..32, support::tickets(&Colour::ALL)).prop_map(
         |((system, mut numbers, in_bytes, common), tred, limit, load)| {
             let wanted = match system {
                 "red" | "tred" => 1,

@@ -2,12 +2,12 @@
 
 use crate::port::Port;
 use perhop_core::aqm::early::{Beyond, Common, Counted, Order, Profile, Spacing, Weight};
-use perhop_core::aqm::tred::{self, Expected, Minimum};
+use perhop_core::aqm::tred::{self, Expected, Minimum, Untagged};
 use perhop_core::aqm::{AnyAqm, AqmParams, red, rio, wred};
 use perhop_core::arithmetic::Arithmetic;
 use perhop_core::conditioner::pps_tagger::Unit;
 use perhop_core::dscp::Dscp;
-use perhop_core::packet::{Colour, Ecn, Packet};
+use perhop_core::packet::{Colour, Ecn, Packet, flags};
 use perhop_core::port::{Gate, Limit};
 use perhop_core::scope::Weights;
 use perhop_core::units::{BitRate, Bytes, Length, Packets, Probability, Span, Time};
@@ -81,6 +81,7 @@ pub(crate) fn published(profile: Profile) -> tred::Params {
         scaling: Order::BeforeSpacing,
         beyond,
         ecn,
+        untagged: Untagged::Red,
     }
 }
 
@@ -96,6 +97,12 @@ pub(crate) fn any_tred() -> impl Strategy<Value = tred::Params> {
             tred::Params { n, expected: Expected { k, window, min_interval, minimum, unit }, scaling, ..base }
         },
     )
+}
+
+/// The same with anything done about packets without tickets.
+pub(crate) fn any_tred_of_untagged() -> impl Strategy<Value = tred::Params> {
+    let untagged = prop::sample::select(vec![Untagged::Red, Untagged::Least, Untagged::Drop]);
+    (any_tred(), untagged).prop_map(|(own, untagged)| tred::Params { untagged, ..own })
 }
 
 pub(crate) fn built(params: &AqmParams) -> AnyAqm {
@@ -134,9 +141,13 @@ pub(crate) fn load(colours: &'static [Colour]) -> impl Strategy<Value = Load> {
     labelled(colours, any_label())
 }
 
-/// The same with tickets.
+/// The same with tickets; the smallest without are pure ACKs.
 pub(crate) fn tickets(colours: &'static [Colour]) -> impl Strategy<Value = Load> {
-    labelled(colours, any_tickets())
+    labelled(colours, any_tickets()).prop_map(|mut load| {
+        let small = |packet: &&mut Packet| packet.size < 400 && packet.label().is_none();
+        load.iter_mut().map(|(_, packet)| packet).filter(small).for_each(|packet| packet.flags |= flags::ACK);
+        load
+    })
 }
 
 fn labelled(colours: &'static [Colour], labels: impl Strategy<Value = Option<f32>>) -> impl Strategy<Value = Load> {

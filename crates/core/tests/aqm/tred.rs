@@ -1,7 +1,7 @@
 //! TRED's laws (PPS specification, section 1.9): RED where tickets are equal, cubes where they are not.
 
 use crate::port::Port;
-use crate::support::{self, Load, any_common, any_profile, any_tred, published, run};
+use crate::support::{self, Load, any_common, any_profile, any_tred, any_tred_of_untagged, published, run};
 use perhop_core::Rng;
 use perhop_core::aqm::early::{Order, Spacing};
 use perhop_core::aqm::tred::{self, Minimum};
@@ -74,7 +74,7 @@ proptest! {
         for (gap, packet) in &load {
             now += *gap;
             port.arrive(now, *packet);
-            let Some(tickets) = packet.label().filter(|g| *g > 0.0 && g.is_finite()) else { continue };
+            let Some(tickets) = packet.label().filter(|g| *g >= 0.0 && g.is_finite()) else { continue };
             let density = f64::from(tickets) / if own.expected.unit == Unit::Bytes { f64::from(packet.size) } else { 1.0 };
             (least, most) = (least.min(density), most.max(density));
             let [all, expected] = ["average_tickets", "expected_tickets"].map(|name| port.gauge(now, name));
@@ -88,7 +88,7 @@ proptest! {
     /// Retuned before its first packet TRED is one built so: no parameter survives.
     #[test]
     fn a_retune_takes_every_parameter(
-        old in (any_profile(), any_common(), any_tred()), new in (any_profile(), any_common(), any_tred()),
+        old in (any_profile(), any_common(), any_tred_of_untagged()), new in (any_profile(), any_common(), any_tred_of_untagged()),
         load in support::tickets(&Colour::ALL),
     ) {
         let [old, new] = [old, new].map(|(profile, common, own)| support::tred(profile, common, &own));

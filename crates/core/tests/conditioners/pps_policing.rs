@@ -7,7 +7,7 @@
 
 use perhop_core::Rng;
 use perhop_core::conditioner::pps::issuer::{Bounds, Issuing, Policing, Wanted};
-use perhop_core::conditioner::pps::tags::{Rounding, Scale, Tags};
+use perhop_core::conditioner::pps::tags::{LeastTag, Rounding, Scale, Tags};
 use perhop_core::units::{Span, Time};
 use proptest::prelude::*;
 
@@ -15,7 +15,7 @@ const WINDOW: f64 = 5.0;
 const ISSUED: f64 = 1000.0;
 
 fn rules(policing: Policing, tags: Scale) -> Issuing {
-    let tags = Tags { bits: 17, tags, rounding: Rounding::Stochastic };
+    let tags = Tags { bits: 17, tags, rounding: Rounding::Stochastic, least_tag: LeastTag::One };
     Issuing { window: Span::from_s(5), policing, bounds: Bounds::default(), tags }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::common::generate::{conditioner, quantity};
 use perhop_core::conditioner::pps::first_tag::FirstTag;
-use perhop_core::conditioner::pps::tags::{Rounding, Scale, Tagging, Tags};
+use perhop_core::conditioner::pps::tags::{LeastTag, Rounding, Scale, Tagging, Tags};
 use perhop_core::conditioner::{Conditioner, Passage};
 use perhop_core::math::{ln, pow};
 use perhop_core::packet::{FlowId, Packet};
@@ -17,12 +17,12 @@ const ROUNDINGS: [Rounding; 3] = [Rounding::Nearest, Rounding::Floor, Rounding::
 const SCALES: [Scale; 2] = [Scale::Linear, Scale::Log];
 
 fn tagging(bits: u32, tags: Scale, rounding: Rounding) -> Tagging {
-    Tags { bits, tags, rounding }.tagging().unwrap()
+    Tags { bits, tags, rounding, least_tag: LeastTag::One }.tagging().unwrap()
 }
 
 fn any_tags() -> impl Strategy<Value = Tags> {
     let (tags, rounding) = (prop::sample::select(SCALES.to_vec()), prop::sample::select(ROUNDINGS.to_vec()));
-    (BITS, tags, rounding).prop_map(|(bits, tags, rounding)| Tags { bits, tags, rounding })
+    (BITS, tags, rounding).prop_map(|(bits, tags, rounding)| Tags { bits, tags, rounding, least_tag: LeastTag::One })
 }
 
 /// The value of code c, by the table of the specification.
@@ -164,7 +164,7 @@ fn saturation_of_logarithmic_tags() {
 /// their own bits.
 #[test]
 fn a_first_tag_is_the_most_or_as_stated() {
-    let tags = |bits, tags| Tags { bits, tags, rounding: Rounding::Nearest };
+    let tags = |bits, tags| Tags { bits, tags, rounding: Rounding::Nearest, least_tag: LeastTag::One };
     let first = |first: FirstTag, tags: &Tags| first.tickets(tags).map_err(|e| (e.field, e.message));
     for (bits, most) in [(8, 255.0), (17, 131_071.0)] {
         assert_eq!(first(FirstTag::Most, &tags(bits, Scale::Linear)), Ok(most));

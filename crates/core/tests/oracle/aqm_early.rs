@@ -138,6 +138,9 @@ impl Oracle {
         self.last_arrival = seen.now;
         self.measure(seen, packet);
         let i = self.rule_of(packet);
+        if self.expectation.as_ref().is_some_and(|e| e.0.refuses(packet)) {
+            return Fate::Dropped(Reason::Forced);
+        }
         let tickets = self.expectation.as_mut().and_then(|e| e.0.factor(seen.now, packet));
         let Rule { min, max, max_p, .. } = self.rules[i].clone();
         let avg = self.avg[if self.avg.len() > 1 { i } else { 0 }];

@@ -3,8 +3,10 @@
 
 use super::Oracle;
 use super::tags::Tags;
+use perhop_core::conditioner::pps::Untagged;
 use perhop_core::conditioner::pps::first_tag::FirstTag;
 use perhop_core::conditioner::pps::issuer::{Issuing, Policing, Scarce};
+use perhop_core::conditioner::pps_ack_relabeller::Exchange;
 use perhop_core::conditioner::pps_relabeller::{Measure, Moment};
 use perhop_core::conditioner::pps_tagger::{RateOf, Unit};
 use perhop_core::conditioner::{pps_ack_relabeller, pps_ack_tagger, pps_relabeller, pps_tagger};
@@ -16,9 +18,43 @@ fn seconds(ns: u64) -> f64 {
     ns as f64 / 1e9
 }
 
-/// Tickets of a packet or ACK; anything but a positive number counts as none.
+/// Tickets of a packet or ACK; anything but a number from 0 counts as none.
 fn carried(label: Option<f32>) -> Option<f64> {
-    label.map(f64::from).filter(|g| *g > 0.0 && g.is_finite())
+    label.map(f64::from).filter(|g| *g >= 0.0 && g.is_finite())
+}
+
+/// A segment without data: tickets on it are those of the ACK.
+fn only_acknowledges(packet: &Packet) -> bool {
+    packet.payload == 0 && packet.flags & flags::ACK != 0
+}
+
+/// What `untagged` says of data without tickets; counts them unless they pass.
+struct Gate {
+    untagged: Untagged,
+    fewest: f64,
+    met: u64,
+    shut: bool,
+}
+
+impl Gate {
+    fn new(untagged: Untagged, fewest: f64) -> Self {
+        Self { untagged, fewest, met: 0, shut: false }
+    }
+
+    fn arrives(&mut self, packet: &Packet) {
+        let without = carried(packet.label()).is_none() && !only_acknowledges(packet);
+        self.met += u64::from(without && self.untagged != Untagged::Pass);
+        self.shut = without && self.untagged == Untagged::Drop;
+    }
+
+    fn tickets(&self, packet: &Packet) -> Option<f64> {
+        let least = self.untagged == Untagged::Least && !only_acknowledges(packet);
+        carried(packet.label()).or(if least { Some(self.fewest) } else { None })
+    }
+
+    fn tally(&self) -> Option<(&'static str, u64)> {
+        (self.untagged != Untagged::Pass).then_some(("untagged_packets", self.met))
+    }
 }
 
 /// Section 1.2: all events, with their amounts.
@@ -183,7 +219,7 @@ impl Tagger {
 
 impl Oracle for Tagger {
     fn mark(&mut self, now: u64, packet: &mut Packet, u: f64) {
-        if packet.payload == 0 && packet.flags & flags::ACK != 0 {
+        if only_acknowledges(packet) {
             return;
         }
         self.stream.send(packet);
@@ -235,17 +271,20 @@ impl Oracle for Tagger {
 /// Section 1.6.
 pub struct Relabeller {
     p: pps_relabeller::Params,
+    gate: Gate,
     incoming: History,
     issuer: Issuer,
 }
 
 impl Relabeller {
     pub fn new(p: &pps_relabeller::Params) -> Self {
-        Self { incoming: History::new(p.issuing.window), issuer: Issuer::new(&p.issuing), p: p.clone() }
+        let issuer = Issuer::new(&p.issuing);
+        let gate = Gate::new(p.untagged, issuer.tags.fewest());
+        Self { gate, incoming: History::new(p.issuing.window), issuer, p: p.clone() }
     }
 
     fn step(&mut self, now: u64, packet: &mut Packet, (measure, moment, u): (Measure, Moment, f64)) {
-        let Some(g) = carried(packet.label()) else { return };
+        let Some(g) = self.gate.tickets(packet) else { return };
         if self.p.measure == measure {
             self.incoming.update(now, g);
         }
@@ -266,11 +305,14 @@ impl Oracle for Relabeller {
     }
 
     fn dropped(&self) -> bool {
-        self.issuer.dropped
+        self.issuer.dropped || self.gate.shut
     }
 
     fn mark(&mut self, now: u64, packet: &mut Packet, u: f64) {
-        self.step(now, packet, (Measure::Arrivals, Moment::Arrival, u));
+        self.gate.arrives(packet);
+        if !self.gate.shut {
+            self.step(now, packet, (Measure::Arrivals, Moment::Arrival, u));
+        }
     }
 
     fn departing(&mut self, now: u64, packet: &mut Packet, u: f64) {
@@ -278,7 +320,7 @@ impl Oracle for Relabeller {
     }
 
     fn tallies(&self) -> Vec<(&'static str, u64)> {
-        self.issuer.tags.tallies()
+        self.issuer.tags.tallies().into_iter().chain(self.gate.tally()).collect()
     }
 }
 
@@ -298,7 +340,7 @@ impl AckTagger {
 
 impl Oracle for AckTagger {
     fn mark(&mut self, now: u64, packet: &mut Packet, u: f64) {
-        if packet.payload == 0 && packet.flags & flags::ACK != 0 {
+        if only_acknowledges(packet) {
             self.avg.update(now, 1.0);
             packet.set_ack_label(self.issuer.tag(now, (self.out / self.avg.rate(), self.out), u));
         }
@@ -312,6 +354,8 @@ impl Oracle for AckTagger {
 /// Section 1.7 at a link.
 pub struct AckRelabeller {
     ack_out: f64,
+    inverse: bool,
+    gate: Gate,
     ack_in: History,
     data_in: History,
     acks: Issuer,
@@ -323,33 +367,49 @@ impl AckRelabeller {
         let (ack_in, data_in) = (History::new(p.issuing.window), History::new(p.issuing.window));
         let (mut acks, data) = (Issuer::new(&p.issuing), Issuer::new(&p.issuing));
         acks.policing = p.ack_policing;
-        Self { ack_out: p.tickets.tickets_s(), ack_in, data_in, acks, data }
+        let gate = Gate::new(p.untagged, data.tags.fewest());
+        Self {
+            ack_out: p.tickets.tickets_s(),
+            inverse: p.exchange == Exchange::Inverse,
+            gate,
+            ack_in,
+            data_in,
+            acks,
+            data,
+        }
     }
 }
 
 impl Oracle for AckRelabeller {
+    fn dropped(&self) -> bool {
+        self.gate.shut
+    }
+
     fn mark(&mut self, now: u64, packet: &mut Packet, _u: f64) {
-        if let Some(g) = carried(packet.label()) {
+        self.gate.arrives(packet);
+        if let (Some(g), false) = (self.gate.tickets(packet), self.gate.shut) {
             self.data_in.update(now, g);
         }
     }
 
     fn reverse(&mut self, now: u64, packet: &mut Packet, u: f64) {
-        let Some(g) = carried(packet.ack_label()) else { return };
+        let least = self.gate.untagged == Untagged::Least && only_acknowledges(packet);
+        let Some(g) = carried(packet.ack_label()).or(if least { Some(self.gate.fewest) } else { None }) else { return };
         self.ack_in.update(now, g);
-        let raw = g * (self.ack_out / self.ack_in.rate());
+        let raw = if self.ack_in.rate() == 0.0 { g } else { g * (self.ack_out / self.ack_in.rate()) };
         packet.set_ack_label(self.acks.tag(now, (raw, self.ack_out), u));
     }
 
     fn departing(&mut self, now: u64, packet: &mut Packet, u: f64) {
-        let Some(g) = carried(packet.label()) else { return };
-        let (out, incoming) = (self.ack_in.rate(), self.data_in.rate());
+        let Some(g) = self.gate.tickets(packet) else { return };
+        // Section II-F.1: the inverse of AckXRate = AckOutTktRate/AckInTktRate.
+        let (out, incoming) = (self.ack_in.rate(), if self.inverse { self.ack_out } else { self.data_in.rate() });
         let x = if out == 0.0 || incoming == 0.0 { 1.0 } else { out / incoming };
         packet.set_label(self.data.tag(now, (g * x, out), u));
     }
 
     fn tallies(&self) -> Vec<(&'static str, u64)> {
         let pairs = self.acks.tags.tallies().into_iter().zip(self.data.tags.tallies());
-        pairs.map(|((name, acks), (_, data))| (name, acks + data)).collect()
+        pairs.map(|((name, acks), (_, data))| (name, acks + data)).chain(self.gate.tally()).collect()
     }
 }

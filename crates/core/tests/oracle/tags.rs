@@ -1,9 +1,9 @@
 //! PPS's tags: a search among the values of all codes (specification, section 1.4).
 
-use perhop_core::conditioner::pps::tags::{self, Rounding, Scale};
+use perhop_core::conditioner::pps::tags::{self, LeastTag, Rounding, Scale};
 use perhop_core::math::{ln, pow};
 
-/// The value of each code, code 1 first; empty for real numbers.
+/// The value of each code, the first one first; empty for real numbers.
 pub struct Tags {
     rules: tags::Tags,
     codes: Vec<f64>,
@@ -15,6 +15,7 @@ impl Tags {
     pub fn new(rules: &tags::Tags) -> Self {
         let last = (1u32 << rules.bits) - 1;
         let codes = match rules.tags {
+            Scale::Linear if rules.least_tag == LeastTag::Zero => (0..=last).map(f64::from).collect(),
             Scale::Linear => (1..=last).map(f64::from).collect(),
             Scale::Log => (1..=last).map(|c| pow(1e6, f64::from(c - 1) / f64::from(last - 1))).collect(),
             Scale::Real => vec![],
@@ -25,6 +26,11 @@ impl Tags {
     /// Its totals by name.
     pub fn tallies(&self) -> Vec<(&'static str, u64)> {
         ["tagged_packets", "saturated_tags", "raised_tags"].into_iter().zip(self.counts).collect()
+    }
+
+    /// The fewest tickets; of real numbers 10^-9.
+    pub fn fewest(&self) -> f64 {
+        self.codes.first().copied().unwrap_or(1e-9)
     }
 
     /// TMAX; real numbers have none and take that of linear tags.
@@ -69,9 +75,10 @@ impl Tags {
             Rounding::Nearest => by_code >= 0.5,
             Rounding::Stochastic => u < by_value,
         };
-        let (code, last) = (if up { below + 1.0 } else { below }, self.codes.len() as f64);
+        let first = if self.codes[0] == 0.0 { 0.0 } else { 1.0 };
+        let (code, last) = (if up { below + 1.0 } else { below }, first + self.codes.len() as f64 - 1.0);
         self.counts[1] += u64::from(code > last);
-        self.counts[2] += u64::from(code < 1.0);
-        self.codes[code.clamp(1.0, last) as usize - 1] as f32
+        self.counts[2] += u64::from(code < first);
+        self.codes[(code.clamp(first, last) - first) as usize] as f32
     }
 }

@@ -1,9 +1,9 @@
 //! What TRED expects of a packet (PPS specification, section 1.5), from the list of all arrivals with tickets.
 
-use perhop_core::aqm::tred::{Minimum, Params};
+use perhop_core::aqm::tred::{Minimum, Params, Untagged};
 use perhop_core::conditioner::pps_tagger::Unit;
 use perhop_core::math::pow;
-use perhop_core::packet::Packet;
+use perhop_core::packet::{Packet, flags};
 use perhop_core::units::Time;
 
 /// One arrival with tickets; the amount is 1 packet or its bytes.
@@ -74,19 +74,44 @@ impl Expectation {
             // Moved so that at rest 5 % lie below: 0.05 down x 0.0475 = 0.95 up x 0.0025.
             Minimum::Quantile => {
                 let step = |q: f64, g: f64| q * if g < q { 1.0 - 0.0475 } else { 1.0 + 0.0025 };
-                densities.reduce(step).expect("one at least")
+                densities.filter(|g| *g > 0.0).reduce(step).unwrap_or(f64::INFINITY)
             }
         }
     }
 
-    /// Takes an arrival; (E/g)^n, 1 for a packet without tickets.
+    /// Whether `untagged` lets no such packet in.
+    pub(crate) fn refuses(&self, packet: &Packet) -> bool {
+        self.params.untagged == Untagged::Drop && lacks(packet)
+    }
+
+    /// (E/g)^n; so much for g = 0 that any p becomes 1.
+    fn power(&self, density: f64) -> f64 {
+        let [_, e] = self.means();
+        match density == 0.0 {
+            true if self.params.n == 0.0 => 1.0,
+            true => f64::MAX,
+            false => e.map_or(1.0, |e| pow(e / density, self.params.n)),
+        }
+    }
+
+    /// Takes an arrival; (E/g)^n, 1 for a packet without tickets that RED judges.
     pub(crate) fn factor(&mut self, at: Time, packet: &Packet) -> Option<f64> {
-        let tickets = f64::from(packet.label().filter(|g| *g > 0.0 && g.is_finite())?);
+        let size = if self.params.expected.unit == Unit::Bytes { f64::from(packet.size) } else { 1.0 };
+        if lacks(packet) && self.params.untagged == Untagged::Least {
+            let least = if self.arrivals.is_empty() { f64::INFINITY } else { self.min_tkt() };
+            return Some(self.power(least.min(1.0 / size)));
+        }
+        let tickets = f64::from(packet.label().filter(|g| *g >= 0.0 && g.is_finite())?);
         let amount = if self.params.expected.unit == Unit::Bytes { f64::from(packet.size) } else { 1.0 };
         self.arrivals.push(Arrival { at, tickets, amount, expected: false });
         let expected = tickets / amount < self.params.expected.k * self.min_tkt();
         self.arrivals.last_mut().expect("just pushed").expected = expected;
-        let [_, e] = self.means();
-        Some(e.map_or(1.0, |e| pow(e / (tickets / amount), self.params.n)))
+        Some(self.power(tickets / amount))
     }
+}
+
+/// No tickets, and not an ACK alone.
+fn lacks(packet: &Packet) -> bool {
+    let tagged = packet.label().is_some_and(|g| g >= 0.0 && g.is_finite());
+    !tagged && (packet.payload > 0 || packet.flags & flags::ACK == 0)
 }

@@ -8,7 +8,7 @@ use crate::resolve::ports::{File, Resolved, Stage, at_links};
 use perhop_core::aqm::Aqm as _;
 use perhop_core::conditioner::Writes;
 use perhop_core::needs::Needs;
-use perhop_core::params::Problems;
+use perhop_core::params::{Place, Problems};
 use perhop_sim::plan;
 use std::collections::BTreeSet;
 
@@ -23,6 +23,33 @@ pub(crate) const fn writer_of(label: Writes) -> &'static str {
         }
         Writes::AckTickets => {
             "put a conditioner that writes them (kind = \"pps-ack-tagger\", per = \"flow\") at the port where the ACKs start"
+        }
+    }
+}
+
+/// Whether a reader says itself, by `untagged`, what becomes of packets without this label: W332, not E236.
+pub(crate) const fn does_without(read: Writes, rewrites: bool) -> bool {
+    matches!(read, Writes::Tickets) || matches!(read, Writes::AckTickets) && rewrites
+}
+
+/// What W312 and W332 say of packets without tickets.
+const UNTAGGED: &str = "`untagged` says what becomes of such packets";
+
+/// A reader of what nothing has written.
+pub(crate) struct Unwritten {
+    pub(crate) place: Option<Place>,
+    /// As [`does_without`] has it.
+    pub(crate) does_without: bool,
+    pub(crate) message: String,
+}
+
+impl Unwritten {
+    /// W332 if it does without, else E236; `fix` names a writer.
+    pub(crate) fn report(self, fix: &str, problems: &mut Problems) {
+        if self.does_without {
+            problems.warn("W332", self.place, self.message).help(format!("{UNTAGGED}; or {fix}"));
+        } else {
+            problems.error("E236", self.place, self.message).help(fix);
         }
     }
 }
@@ -112,17 +139,17 @@ impl<'a> Walk<'a, '_> {
     }
 }
 
-/// Packets that come to a reader without what it reads. One that rewrites lets such packets pass unchanged: that is an
-/// error only if none arrives with a label, as when its writer was forgotten.
+/// Packets that come to a reader without what it reads: an error, unless it can do without.
 impl Walk<'_, '_> {
     fn lacks(&mut self, stage: &Stage, read: Writes, lack: &str) {
         let place = stage.keys.kind;
         let (kind, traffic) = (stage.spec.params.name(), &self.flow.offered.name);
         let message = format!("kind \"{kind}\" reads {}, and traffic `{traffic}` arrives {lack}", read.noun());
-        if stage.rewrites && self.labelled.contains(&stage.link) {
-            self.problems.warn("W312", place, message).help("such packets pass unchanged");
+        let does_without = does_without(read, stage.rewrites);
+        if does_without && self.labelled.contains(&stage.link) {
+            self.problems.warn("W312", place, message).help(UNTAGGED);
         } else {
-            self.problems.error("E236", place, message).help(writer_of(read));
+            Unwritten { place: Some(place), does_without, message }.report(writer_of(read), self.problems);
         }
     }
 }
@@ -166,8 +193,8 @@ fn taking<'a>(here: &[&'a Stage], traffic: usize) -> Vec<&'a Stage> {
 /// Index of a traffic that reaches a queue, and the conditioner that writes its labels.
 type Arriving<'a> = (usize, Option<&'a Stage>);
 
-/// Queues whose AQM reads labels: an error if none of the link's traffic has them, a warning if some has not. Which
-/// traffic reaches which class of a scheduler is not known here, so only the error is reported there.
+/// Queues whose AQM reads labels: an error (of TRED a warning) if none of the link's traffic has them, a warning if some has
+/// not. Which traffic reaches which class of a scheduler is not known here, so only the first is reported there.
 fn queues(file: File<'_>, at: Indexed<'_, plan::Link>, arriving: &[Arriving<'_>], problems: &mut Problems) {
     let Indexed { index, it: link } = at;
     for (queue, stated) in link.queues.iter().zip(&file.topology.links[index].queues) {
@@ -181,10 +208,12 @@ fn queues(file: File<'_>, at: Indexed<'_, plan::Link>, arriving: &[Arriving<'_>]
         let (aqm, noun) = (queue.aqm.name(), read.noun());
         let message =
             format!("aqm \"{aqm}\" of link `{}` reads {noun}, and traffic `{name}`{others} arrives {lack}", link.name);
+        let does_without = does_without(read, false);
         if without.len() == arriving.len() {
-            problems.error("E236", place, message).help(writer_of(read));
+            Unwritten { place: Some(place), does_without, message }.report(writer_of(read), problems);
         } else if link.scheduler().is_none() {
-            problems.warn("W312", place, message).help("such packets are decided on without a label");
+            let help = if does_without { UNTAGGED } else { "such packets are decided on without a label" };
+            problems.warn("W312", place, message).help(help);
         }
     }
 }
@@ -193,14 +222,19 @@ fn queues(file: File<'_>, at: Indexed<'_, plan::Link>, arriving: &[Arriving<'_>]
 fn acks(file: File<'_>, of: Indexed<'_, Flowline>, at: &[Vec<&Stage>], problems: &mut Problems) {
     let Indexed { index: i, it: flow } = of;
     let over = |way: &'_ [u32]| way.iter().flat_map(|&link| at[link as usize].iter().copied()).collect::<Vec<_>>();
-    let readers = over(&flow.forward).into_iter().filter(|s| s.reads == Some(Writes::AckTickets) && s.takes_data(i));
-    let Some(reader) = readers.min_by_key(|stage| stage.number()) else { return };
+    let mut readers = over(&flow.forward);
+    readers.retain(|s| s.reads == Some(Writes::AckTickets) && s.takes_data(i));
+    let Some(reader) = readers.iter().min_by_key(|stage| stage.number()) else { return };
     let place = reader.keys.kind;
     let (kind, traffic) = (reader.spec.params.name(), &flow.offered.name);
+    // A source that lives on its ACKs' tickets is worse off without than an exchange.
+    let needy = readers.iter().min_by_key(|stage| (stage.rewrites, stage.number())).unwrap_or(reader);
     let writes = |s: &Stage| s.writes == Some(Writes::AckTickets) && !s.rewrites && s.takes_acks_of(i);
     if !over(&flow.backward).into_iter().any(writes) {
+        let (place, kind) = (Some(needy.keys.kind), needy.spec.params.name());
         let message = format!("kind \"{kind}\" reads tickets on ACKs, and those of traffic `{traffic}` arrive without");
-        problems.error("E236", place, message).help(writer_of(Writes::AckTickets));
+        let does_without = does_without(Writes::AckTickets, needy.rewrites);
+        Unwritten { place, does_without, message }.report(writer_of(Writes::AckTickets), problems);
     }
     let ends = |&link: &u32| (file.topology.links[link as usize].from, file.topology.links[link as usize].to);
     let out: Vec<_> = flow.forward.iter().map(ends).collect();

@@ -212,8 +212,8 @@ fn widths(file: File<'_>, mut misfits: Vec<Misfit<'_>>, problems: &mut Problems)
             n => format!(", and the same at {n} more places"),
         };
         let message = format!("packets of traffic `{}` would carry {} tickets each{others}", first.traffic, first.each);
-        let (bits, top) = (first.tags.bits, first.tags.top());
-        let label = format!("at its share of {}; a tag of {bits} bits holds 1 to {top}", first.share);
+        let (bits, least, top) = (first.tags.bits, first.tags.least(), first.tags.top());
+        let label = format!("at its share of {}; a tag of {bits} bits holds {least} to {top}", first.share);
         let help = "issue tickets of another order of magnitude, use more `bits`, or tags = \"log\"";
         let section = file.model.conditioners.get(&first.stage.name).expect("a stage of this file");
         problems.warn("W313", section.places.at("tickets"), message).label(label).help(help);

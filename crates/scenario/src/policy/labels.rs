@@ -1,8 +1,8 @@
 //! Labels in a policy: who writes them before they are read, what its flow labels can carry, and whether ACKs are seen.
 
-use crate::check::labels::writer_of;
+use crate::check::labels::{Unwritten, does_without, writer_of};
 use crate::sections::settings::PolicySettings;
-use perhop_core::conditioner::pps::tags::Scale;
+use perhop_core::conditioner::pps::tags::{LeastTag, Scale};
 use perhop_core::conditioner::{AnyConditioner, Conditioner as _, Writes};
 use perhop_core::flow_label::Carried;
 use perhop_core::needs::Needs;
@@ -77,7 +77,8 @@ const fn noun(carried: Carried) -> &'static str {
     }
 }
 
-/// If no flow label brings labels, a reader needs a writer before it; tickets on ACKs come only from outside.
+/// If no flow label brings labels, a reader needs a writer before it, unless it can do without; tickets on ACKs come only from
+/// outside.
 fn written_before(policy: Labels<'_>, problems: &mut Problems) {
     for (i, reader) in policy.conditioners.iter().enumerate() {
         let Some(read) = reader.conditioner.reads() else { continue };
@@ -94,7 +95,8 @@ fn written_before(policy: Labels<'_>, problems: &mut Problems) {
         let message = format!("this kind reads {}, and {who}", read.noun());
         let wire = format!("`flow-label = \"{carried}\"` in [policy] if they come in IPv6 flow labels");
         let help = if read == Writes::AckTickets { wire } else { format!("{}, or {wire}", writer_of(read)) };
-        problems.error("E236", reader.kind, message).help(help);
+        let does_without = does_without(read, reader.conditioner.rewrites());
+        Unwritten { place: Some(reader.kind), does_without, message }.report(&help, problems);
     }
 }
 
@@ -107,6 +109,12 @@ fn one_code(policy: Labels<'_>, problems: &mut Problems) {
             let message = "real tags, but flow labels carry tickets";
             let place = it.places.at("tags");
             problems.error("E255", place, message).help("they have no code: tags = \"linear\" or \"log\"");
+        } else if tags.least_tag == LeastTag::Zero {
+            let message = "tags of 0, but flow labels carry tickets";
+            let place = it.places.at("least-tag");
+            problems
+                .error("E255", place, message)
+                .help("a flow label of 0 is no label (RFC 6437): least-tag = \"one\"");
         } else if (tags.bits, tags.tags) != (agreed.bits, agreed.tags) {
             let field = if tags.bits == agreed.bits { "tags" } else { "bits" };
             let message = format!("tags with a different code from those of `{}`", first.name);

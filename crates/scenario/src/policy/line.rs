@@ -4,6 +4,7 @@
 
 use super::labels::Labeller;
 use crate::build;
+use crate::check::labels::{Unwritten, does_without, writer_of};
 use crate::resolve::topology;
 use crate::sections::model::Model;
 use crate::sections::settings::PolicySettings;
@@ -37,7 +38,7 @@ pub(super) fn read(mut model: Model, around: &Surroundings<'_>, problems: &mut P
     Some(plan)
 }
 
-/// E236: an AQM that reads labels needs a conditioner that writes them, or flow labels that bring them.
+/// E236, for TRED W332: an AQM that reads labels needs a conditioner that writes them, or flow labels that bring them.
 fn labelled(plan: &Plan, around: &Surroundings<'_>, problems: &mut Problems) {
     let settings = around.settings;
     let place = settings.queue.as_ref().map(|name| name.place);
@@ -45,7 +46,8 @@ fn labelled(plan: &Plan, around: &Surroundings<'_>, problems: &mut Problems) {
         let Some(read) = queue.aqm.build(&queue.scope).ok().and_then(|aqm| aqm.reads()) else { continue };
         if !around.built.iter().any(|it| it.conditioner.writes() == read) {
             let message = format!("aqm \"{}\" reads {}, and no conditioner writes them", queue.aqm.name(), read.noun());
-            problems.error("E236", place, message).help(crate::check::labels::writer_of(read));
+            let does_without = does_without(read, false);
+            Unwritten { place, does_without, message }.report(writer_of(read), problems);
         }
     }
 }

@@ -112,6 +112,7 @@ pub const TABLE: &[(&str, &str)] = &[
     ("W328", "a priority class without a limit that can starve others"),
     ("W330", "a capture that lasts longer than the run"),
     ("W331", "ECN that no queue on the way marks, or marks that mean something else to the sender"),
+    ("W332", "tickets are read that nothing has written: what becomes of such packets is said by `untagged`"),
     ("W336", "a `ceil` of HTB above `rate`, of a class that has no parent to borrow from"),
     ("W337", "CoDel's target below what one packet takes at the rate"),
     ("W338", "a shaper's burst of many seconds of its rate"),

@@ -23,7 +23,7 @@
 //! Deviations: the bounds and `integral` are ours. Without bounds the first tags of a source that was silent for long would be
 //! scaled by what its decayed A makes of O/A; far bounds (1e-9 and 1e9) come close to the published rule.
 
-use super::tags::{Scale, Tagging, Tags};
+use super::tags::{LeastTag, Scale, Tagging, Tags};
 use crate::estimate::EventRate;
 use crate::math;
 use crate::params::{Choice, ParamError, Params};
@@ -103,18 +103,24 @@ impl Bounds {
 
 impl Issuing {
     /// # Errors
-    /// E201 for `scarce = "drop"` with real tags, which can hold less than one ticket.
+    /// E201 for `scarce = "drop"` with real tags or with a tag of 0, which can hold less than one ticket.
     pub fn thins(&self, scarce: Scarce) -> Result<(), ParamError> {
-        if (scarce, self.tags.tags) != (Scarce::Drop, Scale::Real) {
-            return Ok(());
-        }
-        let message = "`scarce = \"drop\"` with `tags = \"real\"`".into();
-        let help = "real tags can hold less than one ticket: scarce = \"raise\", or tags = \"linear\"";
-        Err(ParamError::new("scarce", "E201", message).help(help))
+        let (with, help) = match (self.tags.tags, self.tags.least_tag) {
+            _ if scarce == Scarce::Raise => return Ok(()),
+            (Scale::Real, _) => {
+                ("tags = \"real\"", "real tags can hold less than one ticket: scarce = \"raise\", or tags = \"linear\"")
+            }
+            (_, LeastTag::Zero) => (
+                "least-tag = \"zero\"",
+                "such tags can say less than one ticket: scarce = \"raise\", or least-tag = \"one\"",
+            ),
+            (_, LeastTag::One) => return Ok(()),
+        };
+        Err(ParamError::new("scarce", "E201", format!("`scarce = \"drop\"` with `{with}`")).help(help))
     }
 
     /// # Errors
-    /// E201 for `window`, `bits`, `policing-min` or `policing-max`.
+    /// E201 for `window`, `bits`, `least-tag`, `policing-min` or `policing-max`.
     pub fn issuer(&self) -> Result<Issuer, ParamError> {
         ParamError::above_zero("window", self.window)?;
         self.bounds.check()?;

@@ -8,12 +8,15 @@
 //! | log    | 10^(6 (c - 1)/(2^bits - 2)) tickets: 1 .. 10^6 |
 //! | real   | - (any positive number: the oracle)         |
 //!
-//! Code 0 is a packet without tickets. A value between two codes goes to the lower (`floor`), the nearer (`nearest`,
+//! With `least-tag = "zero"` linear tags have a code 0 too: a packet of no tickets, which TRED drops as soon as it drops at
+//! all. A packet without tag is another thing, see pps/untagged.rs. A value between two codes goes to the lower (`floor`), the nearer (`nearest`,
 //! half up) or either, with the probability that keeps the mean (`stochastic`). A value that equals a code's to the 24
 //! bits of a label becomes that code, so that an exchange at a rate of 1 changes nothing. Values beyond the codes become
 //! the last one, or the first, and are counted.
 //!
-//! Deviations: the paper does not say how it rounds; logarithmic tags are ours.
+//! Deviations: the paper's tags are in [0, 255] (section III-J: they may "drop down to 0"), where p (ExpectTkt/InTkt)^3 is 1 for
+//! a tag of 0; here a tag is at least 1 unless `least-tag = "zero"` asks for the paper's range. The paper does not say how it
+//! rounds; logarithmic tags are ours.
 
 use crate::math;
 use crate::params::{Choice, ParamError, Params};
@@ -41,6 +44,15 @@ pub enum Rounding {
     Stochastic,
 }
 
+/// The least that a linear tag can say.
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LeastTag {
+    /// One ticket.
+    One,
+    /// None, as in the paper.
+    Zero,
+}
+
 /// What a tagger or relabeller states of its tags.
 #[derive(Params, Clone, Debug, PartialEq)]
 pub struct Tags {
@@ -53,22 +65,32 @@ pub struct Tags {
     /// Where a value between two codes goes.
     #[param(default = "nearest")]
     pub rounding: Rounding,
+    /// The least that a linear tag can say: one ticket, or none as in the paper.
+    #[param(default = "one")]
+    pub least_tag: LeastTag,
 }
 
 /// Least and greatest width, bits.
 pub(super) const WIDTHS: std::ops::RangeInclusive<u32> = 4..=17;
 /// Tickets of the last code of logarithmic tags.
 const LOG_TOP: f64 = 1e6;
-/// The least that a real tag holds: a label of 0 would mean no label.
+/// The least that a real tag holds.
 const LEAST: f64 = 1e-9;
 
 impl Tags {
     /// # Errors
-    /// E201 for a width out of bounds.
+    /// E201 for a width out of bounds, or `least-tag = "zero"` of tags that are not linear.
     pub fn tagging(&self) -> Result<Tagging, ParamError> {
         if !WIDTHS.contains(&self.bits) {
             let error = ParamError::new("bits", "E201", format!("`bits` is {}", self.bits));
             return Err(error.help(format!("between {} and {}", WIDTHS.start(), WIDTHS.end())));
+        }
+        if self.least_tag == LeastTag::Zero && self.tags != Scale::Linear {
+            let message = format!("`least-tag = \"zero\"` with `tags = \"{}\"`", self.tags.name());
+            let error = ParamError::new("least-tag", "E201", message);
+            return Err(
+                error.help("only linear tags have a code for no tickets: tags = \"linear\", or least-tag = \"one\"")
+            );
         }
         Ok(Tagging { rules: self.clone(), tagged: 0, saturated: 0, raised: 0 })
     }
@@ -83,6 +105,23 @@ impl Tags {
         match self.tags {
             Scale::Log => LOG_TOP,
             Scale::Linear | Scale::Real => f64::from(self.codes()),
+        }
+    }
+
+    /// The fewest tickets that a tag can say.
+    pub const fn least(&self) -> f64 {
+        match (self.tags, self.least_tag) {
+            (Scale::Real, _) => LEAST,
+            (_, LeastTag::One) => 1.0,
+            (_, LeastTag::Zero) => 0.0,
+        }
+    }
+
+    /// Its code, for tags that have codes.
+    const fn first(&self) -> u32 {
+        match self.least_tag {
+            LeastTag::One => 1,
+            LeastTag::Zero => 0,
         }
     }
 
@@ -127,10 +166,10 @@ impl Tagging {
             return tickets.max(LEAST) as f32;
         }
         let code = self.round(tickets, rng);
-        let last = f64::from(self.rules.codes());
+        let [first, last] = [self.rules.first(), self.rules.codes()].map(f64::from);
         self.saturated += u64::from(code > last);
-        self.raised += u64::from(code < 1.0);
-        self.rules.value(code.clamp(1.0, last) as u32) as f32
+        self.raised += u64::from(code < first);
+        self.rules.value(code.clamp(first, last) as u32) as f32
     }
 
     /// The code before it is clamped to the valid codes.
