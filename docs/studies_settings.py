@@ -99,7 +99,7 @@ def seeds_table(kept: Kept) -> str:
     """Every setting with every base seed: hard claims that hold, and those whose verdict differs from the first's."""
     names = [(name, setting) for name, paper in PAPERS.items() for setting in paper.settings()]
     rows = [[name, setting, *(_held(kept[name], setting, seed) for seed in SEEDS)] for name, setting in names]
-    for setting in NAMES:
+    for setting in (one for one in NAMES if all((name, one) in names for name in PAPERS)):
         rows.append(["in all", setting, *(_sum(list(kept.values()), setting, seed) for seed in SEEDS)])
     table = _table(("paper", "setting", *(f"base seed {seed}" for seed in SEEDS)), rows)
     return f"{table}\n\n{moved(kept)}"

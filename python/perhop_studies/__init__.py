@@ -158,14 +158,6 @@ class Paper:
         """Its named settings, `frozen` first."""
         return named.load(self.directory / "settings.toml", self.readings())
 
-    def asked(self, name: str) -> list[Setting]:
-        """The settings that `--setting` asks for.
-
-        Raises:
-            UnknownError: it has no such setting.
-        """
-        return named.chosen(self.settings(), name)
-
     def runs(self, setting: Setting | None = None) -> list[RunSet]:
         """What is simulated, with a setting laid over it."""
         sets = simulation.load(self.directory, self.method)

@@ -102,15 +102,18 @@ def halves(found: Sequence[stats.Interval]) -> list[float]:
 def published_line(axes: Axes, value: float, text: str) -> None:
     """A level that the paper gives."""
     axes.axhline(value, color=PUBLISHED, linestyle=(0, (5, 3)), linewidth=1.1)
-    where: dict[str, Any] = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "color": PUBLISHED}
-    axes.annotate(text, (0.99, value), xytext=(0, 3), ha="right", va="bottom", fontsize=8, **where)
+    _published(axes, value, text)
 
 
 def published_band(axes: Axes, band: tuple[float, float], text: str) -> None:
     """A range that the paper gives."""
-    axes.axhspan(*band, color="#111111", alpha=0.08, linewidth=0)
+    axes.axhspan(*band, color=PUBLISHED, alpha=0.08, linewidth=0)
+    _published(axes, band[1], text)
+
+
+def _published(axes: Axes, value: float, text: str) -> None:
     where: dict[str, Any] = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "color": PUBLISHED}
-    axes.annotate(text, (0.99, band[1]), xytext=(0, 2), ha="right", va="bottom", fontsize=8, **where)
+    axes.annotate(text, (0.99, value), xytext=(0, 3), ha="right", va="bottom", fontsize=8, **where)
 
 
 def legend_above(figure: Figure) -> None:

@@ -42,14 +42,9 @@ class Known:
 
     title: str
     about: list[str]
+    worth: list[str]
     facts: dict[str, list[Fact]]
     """By heading, in the order of `HEADINGS`; headings without a fact are left out."""
-    worth: list[str]
-
-    @property
-    def maps(self) -> list[str]:
-        """Those it names, each once."""
-        return list(dict.fromkeys(fact.map for facts in self.facts.values() for fact in facts if fact.map))
 
 
 def load(path: Path, maps: list[str]) -> Known | None:
@@ -64,7 +59,7 @@ def load(path: Path, maps: list[str]) -> Known | None:
     if wrong := [key for key in stated if key not in KEYS]:
         raise ValueError(f"{path}: no key `{wrong[0]}`: there are {', '.join(KEYS)}")
     facts = {HEADINGS[key]: [Fact(**one) for one in stated[key]] for key in HEADINGS if key in stated}
-    found = Known(stated["title"], stated["about"], facts, stated["worth"])
-    if lacking := [name for name in found.maps if name not in maps]:
+    named = [fact.map for listed in facts.values() for fact in listed if fact.map]
+    if lacking := [name for name in named if name not in maps]:
         raise ValueError(f"{path}: no map `{lacking[0]}`: there are {', '.join(maps)}")
-    return found
+    return Known(stated["title"], stated["about"], stated["worth"], facts)

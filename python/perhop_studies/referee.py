@@ -130,7 +130,7 @@ def load(path: Path, criteria: Criteria) -> Referee:
             text without bounds.
     """
     stated = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    lines = tuple(_line(path, one, criteria) for one in stated.get("line", []))
+    lines = tuple(_line(path, entry, criteria) for entry in stated.get("line", []))
     for criterion in criteria.claims:
         if len(found := [line for line in lines if line.is_for(criterion)]) > 1:
             raise ValueError(f"{path}: {criterion.study}/{criterion.claim}: {len(found)} lines, one is allowed")

@@ -20,7 +20,7 @@ from perhop_studies.papers import ASKED, PAPERS, paper
 from perhop_studies.records import Record, cell_record, record, write
 from perhop_studies.runs import Budget, Job
 from perhop_studies.sequential import Looks
-from perhop_studies.settings import FROZEN, Setting
+from perhop_studies.settings import FROZEN, Setting, chosen
 from perhop_studies.verdict import FULL, NOT_REPRODUCED
 
 QUICK = 3
@@ -72,13 +72,13 @@ def reproduce(arguments: Mapping[str, Any]) -> int:
 
 
 def _asked(arguments: Mapping[str, Any], options: Options) -> int:
-    chosen = select(options.what)
+    wanted = select(options.what)
     for tried, module in {"readings": trying, "mutants": mutants}.items():
         if arguments[tried]:
-            for found in _papers(chosen, tried):
+            for found in _papers(wanted, tried):
                 print(f"written: {module.run(found, options.budget, options.out, say)}")
             return FINE
-    return _all(chosen, options)
+    return _all(wanted, options)
 
 
 def _papers(chosen: list[tuple[Paper, Study]], tried: str) -> list[Paper]:
@@ -129,16 +129,14 @@ def select(what: list[str]) -> list[tuple[Paper, Study]]:
 def _all(studies: list[tuple[Paper, Study]], options: Options) -> int:
     options.out.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
-    names = list(dict.fromkeys(found.name for found, _ in studies))
-    settings = {
-        name: [replace(one, given=options.given) for one in paper(name).asked(options.setting)] for name in names
-    }
-    parts = [(name, setting) for name in names for setting in settings[name]]
+    papers = {found.name: found for found, _ in studies}
+    asked = [(name, one) for name in papers for one in chosen(papers[name].settings(), options.setting)]
+    parts = [(name, replace(setting, given=options.given)) for name, setting in asked]
     outcomes = []
     for number, (name, setting) in enumerate(parts, 1):
         with told(f"{name} ({number} of {len(parts)})"):
             wanted = [s for p, s in studies if p.name == name]
-            outcomes.append(run(paper(name), wanted, options.budget, setting))
+            outcomes.append(run(papers[name], wanted, options.budget, setting))
     records = [r for outcome in outcomes for r in outcome.records]
     write(options.out / "results.json", records)
     if EVERYTHING in options.what:

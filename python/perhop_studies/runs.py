@@ -161,12 +161,15 @@ def data(paper: str) -> Path:
 
 def load(directory: Path, method: Method) -> list[RunSet]:
     """All run sets of a paper."""
-    with (directory / "runs.toml").open("rb") as file:
-        stated = tomllib.load(file)
-    shared, omitted = stated.pop("axes", {}), left_out(directory)
-    stated.pop("left-out", None)
-    sets = [Stated(name, directory, method, entry, _axes(entry, shared)) for name, entry in stated.items()]
-    return [found for one in sets for found in one.variants() if not any(entry.takes(found) for entry in omitted)]
+    stated, omitted = _file(directory), left_out(directory)
+    shared = stated.get("axes", {})
+    entries = {name: entry for name, entry in stated.items() if name not in ("axes", "left-out")}
+    sets = (one for name, entry in entries.items() for one in _variants(name, entry, shared, directory, method))
+    return [one for one in sets if not any(entry.takes(one) for entry in omitted)]
+
+
+def _file(directory: Path) -> dict[str, Any]:
+    return tomllib.loads((directory / "runs.toml").read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True)
@@ -185,45 +188,26 @@ class LeftOut:
 
 def left_out(directory: Path) -> list[LeftOut]:
     """What a study's `runs.toml` leaves out, and why."""
-    with (directory / "runs.toml").open("rb") as file:
-        entries = tomllib.load(file).get("left-out", [])
-    return [LeftOut(e["why"], {axis: values for axis, values in e.items() if axis != "why"}) for e in entries]
+    return [LeftOut(entry.pop("why"), entry) for entry in _file(directory).get("left-out", [])]
 
 
 Variants = Mapping[str, Mapping[str, Any]]
 """What each value of an axis changes."""
 
 
-@dataclass(frozen=True)
-class Stated:
-    """An entry of `runs.toml`."""
-
-    name: str
-    directory: Path
-    method: Method
-    entry: Mapping[str, Any]
-    axes: Mapping[str, Variants]
-    """Its own, and the shared ones that it names."""
-
-    def variants(self) -> list[RunSet]:
-        """One run set for each combination of the axes."""
-        places = product(*self.axes.values())
-        return [self._variant(dict(zip(self.axes, values, strict=True))) for values in places]
-
-    def _variant(self, chosen: Mapping[str, str]) -> RunSet:
-        at = {axis: int(value) if value.isdigit() else value for axis, value in chosen.items()}
-        layers = [self.entry, *(self.axes[axis][value] for axis, value in chosen.items())]
+def _variants(
+    name: str, entry: Mapping[str, Any], shared: Mapping[str, Variants], directory: Path, method: Method
+) -> Iterator[RunSet]:
+    """One run set for each combination of the axes: the shared ones that it names, then its own."""
+    own: dict[str, Variants] = {key: table for key, table in entry.items() if key not in OWN_KEYS}
+    named = {key: _together(shared[key], own.pop(key, {})) for key in entry.get("over", ())}
+    axes = {**named, **own}
+    for values in product(*axes.values()):
+        layers = [entry, *(axes[axis][value] for axis, value in zip(axes, values, strict=True))]
+        at = {axis: int(value) if value.isdigit() else value for axis, value in zip(axes, values, strict=True)}
         settings = {key: value for layer in layers for key, value in layer.get("set", {}).items()}
         draws = next((layer["draws"] for layer in reversed(layers) if "draws" in layer), None)
-        scenario = self.directory / self.entry["scenario"].format(**at)
-        return RunSet(self.name, scenario, at, self.method, draws, settings)
-
-
-def _axes(entry: Mapping[str, Any], shared: Mapping[str, Variants]) -> dict[str, Variants]:
-    """The shared axes it names, with what it adds to their variants, then its own."""
-    own: dict[str, Variants] = {key: table for key, table in entry.items() if key not in OWN_KEYS}
-    named = {key: _together(shared[key], own.get(key, {})) for key in entry.get("over", ())}
-    return {**named, **{key: table for key, table in own.items() if key not in named}}
+        yield RunSet(name, directory / entry["scenario"].format(**at), at, method, draws, settings)
 
 
 def _together(shared: Variants, own: Variants) -> Variants:
@@ -308,12 +292,22 @@ Measured = tuple[int, int, dict[str, float]]
 
 
 def _work(job: Job, seed: int) -> Work:
-    take = partial(_measured, job.set.method.quantities)
+    take = partial(_measured, job.set.method.quantities, job.set.given)
     return Work(job.scenario.seeded(seed), take).asking(replications=span(range(job.before, job.replications)))
 
 
-def _measured(quantities: Callable[[Tables], dict[str, float]], result: _core.ReplicationDict) -> Measured:
-    return (result["point"], result["replication"], quantities(result["tables"]))
+def _measured(
+    quantities: Callable[[Tables], dict[str, float]], given: tuple[str, ...], result: _core.ReplicationDict
+) -> Measured:
+    try:
+        return (result["point"], result["replication"], quantities(result["tables"]))
+    except (ArithmeticError, LookupError, ValueError) as error:
+        if not given:
+            raise
+        laid = " ".join(f"-s {one}" for one in given)
+        raise ValueError(
+            f"{laid}: what the paper measures cannot be read from such a run ({error}): lay less over it"
+        ) from error
 
 
 def _samples(job: Job, taken: Iterable[Measured]) -> Iterator[Sample]:

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import product
-from typing import Any
-
 from perhop import stats
 from perhop_studies import Study
 from perhop_studies.samples import Samples
@@ -23,22 +19,13 @@ SCENARIOS = {
 QUANTITIES = ("fairness", "contract", "call", "call.lost", "wait", "used", "fetch", "video.lost", "share.desks")
 
 
-def places(runs: Samples) -> Iterator[dict[str, Any]]:
-    """The cells of one scenario, marker by marker."""
-    known = {tuple(sample.at.values()) for sample in runs.all}
-    grid = runs.grid()
-    return (dict(zip(grid, values, strict=True)) for values in product(*grid.values()) if values in known)
-
-
 def cells(runs: Samples) -> Finding:
     """Every cell: the mean of each quantity that the scenario has, with its 95 % interval."""
     seeds = len({sample.replication for sample in runs.all})
     names = [name for name in QUANTITIES if name in runs.all[0].values]
-    return Finding([], table=[{**at, **_row(runs.at(**at), names)} for at in places(runs)], seeds=seeds)
-
-
-def _row(runs: Samples, names: list[str]) -> dict[str, str]:
-    return {name: _text(runs.mean(name)) for name in names}
+    places = {sample.key: sample.at for sample in runs.all}.values()
+    rows = [{**at, **{name: _text(runs.mean(name, **at)) for name in names}} for at in places]
+    return Finding([], table=rows, seeds=seeds)
 
 
 def _text(found: stats.Interval) -> str:

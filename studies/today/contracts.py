@@ -23,24 +23,8 @@ from typing import Any
 
 from perhop_studies.runs import Settings
 
-ENTITLED = {
-    "gold": 4.0,
-    "silver": 2.0,
-    "bronze": 1.0,
-    "near": 3.0,
-    "far": 3.0,
-    "desks": 2.5,
-    "blaster": 0.5,
-    "neighbour": 3.0,
-    "shop": 4.0,
-    "copies": 4.0,
-    "one": 1.5,
-    "two": 1.5,
-    "four": 1.5,
-    "eight": 1.5,
-    "local": 2.0,
-    "call": 0.2,
-}
+NAMES: dict[str, Any] = tomllib.loads(Path(__file__).with_name("names.toml").read_text(encoding="utf-8"))
+ENTITLED: dict[str, float] = NAMES["entitled"]
 """What each class of the five scenarios is entitled to, Mbit/s: its contract, or its part of one it shares."""
 
 PEAK = 1.5

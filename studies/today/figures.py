@@ -5,56 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from perhop_studies.criteria import Cell
 from perhop_studies.drawing import Picture, canvas, picture
 from perhop_studies.samples import Samples
 from perhop_studies.today.answers import ANSWERS, SCENARIOS
+from perhop_studies.today.contracts import NAMES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-QUEUES = {
-    "drop-tail": "drop-tail",
-    "rio": "RIO",
-    "wred": "WRED",
-    "sio": "SIO",
-    "msvb": "MSVB",
-    "tred": "TRED",
-    "fq-codel": "FQ-CoDel",
-    "dualpi2": "DualPI2",
-    "drr": "DRR + FQ-CoDel",
-}
+QUEUES, MARKERS, STACKS = (NAMES[axis] for axis in ("queue", "marker", "stack"))
 COLOURS = ("rio", "wred", "sio")
 """Queues that read them."""
-MARKERS = {
-    "none": "",
-    "token-bucket": "token bucket",
-    "trtcm": "trTCM",
-    "tsw3cm": "TSW3CM",
-    "pam": "PAM",
-    "f-sam": "F-SAM",
-    "redp": "REDP",
-    "rtt-rto": "RTT-RTO",
-    "rtt-sw": "RTT-SW",
-    "pps": "PPS",
-}
-STACKS = {"classic": "classic", "linux": "CUBIC", "linux-bbr": "BBR", "mixed": "mixed", "quic": "QUIC"}
-
-
-class Ramp(NamedTuple):
-    """From a value to a shade between 0, poor, and 1, good."""
-
-    poor: float
-    good: float
-    log: bool = False
-
-    def shade(self, value: float) -> float:
-        """Beyond its ends as at them."""
-        scale: Callable[[float], float] = (lambda x: math.log(max(x, 1e-9))) if self.log else float
-        part = (scale(value) - scale(self.poor)) / (scale(self.good) - scale(self.poor))
-        return min(1.0, max(0.0, part))
 
 
 @dataclass(frozen=True)
@@ -64,47 +28,21 @@ class Question:
     id: str
     quantity: str
     caption: str
-    ramp: Ramp
+    poor: float
+    good: float
+    """Values of the worst shade and of the best."""
     form: str
+    log: bool = False
+    """Whether shades are even in the value's logarithm."""
+
+    def shade(self, value: float) -> float:
+        """From 0, poor, to 1, good; beyond its ends as at them."""
+        scale: Callable[[float], float] = (lambda x: math.log(max(x, 1e-9))) if self.log else float
+        part = (scale(value) - scale(self.poor)) / (scale(self.good) - scale(self.poor))
+        return min(1.0, max(0.0, part))
 
 
-QUESTIONS = [
-    Question(
-        "today-fairness",
-        "fairness",
-        "Does everyone get the same part of the contract? Jain's index of the customers' shares: 1 is equal.",
-        Ramp(0.4, 1.0),
-        "{:.2f}",
-    ),
-    Question(
-        "today-contracts",
-        "contract",
-        "Does everyone get the contract? What the customer who fares worst got of it, at most 1.",
-        Ramp(0.0, 1.0),
-        "{:.2f}",
-    ),
-    Question(
-        "today-delay",
-        "call",
-        "How long does a call wait that shares the link? 99th percentile of its packets' waits, ms.",
-        Ramp(120.0, 5.0, log=True),
-        "{:.0f}",
-    ),
-    Question(
-        "today-use",
-        "used",
-        "Is the link used? Share of the time in which it was sending.",
-        Ramp(0.8, 1.0),
-        "{:.2f}",
-    ),
-    Question(
-        "today-fetch",
-        "fetch",
-        "How long does a web object or a file of 30 kB take? Mean from the request to its last byte, ms.",
-        Ramp(1200.0, 200.0, log=True),
-        "{:.0f}",
-    ),
-]
+QUESTIONS = [Question(**one) for one in NAMES["question"]]
 
 POOR, MIDDLE, GOOD = (0xC8, 0x5A, 0x3C), (0xF3, 0xE3, 0xC3), (0x2F, 0x7F, 0x8F)
 """Readable for the colour-blind, and darker on both ends than in the middle."""
@@ -163,7 +101,7 @@ def _panel(axes: Axes, question: Question, runs: Samples, pairs: list[tuple[str,
     for i, (queue, marker) in enumerate(pairs):
         for j, stack in enumerate(stacks):
             value = _value(runs, question.quantity, queue=queue, marker=marker, stack=stack)
-            shade = None if value is None else question.ramp.shade(value)
+            shade = None if value is None else question.shade(value)
             colour, ink = _colours(shade)
             axes.add_patch(Rectangle((j, i), 1, 1, facecolor=colour, edgecolor="white", linewidth=0.6))
             text: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 6.3, "color": ink}

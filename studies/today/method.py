@@ -16,8 +16,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
 from perhop import stats
 from perhop_studies import measures
@@ -43,15 +41,11 @@ def measured(tables: Tables) -> dict[str, float]:
 
 def _shares(tables: Tables) -> dict[str, float]:
     """By class, of those that were sent in this scenario."""
-    seconds = _seconds(tables["arrivals"])
+    arrivals = tables["arrivals"]
+    seconds = 8 * total(arrivals, "delivered_bytes") / total(arrivals, "throughput_bit_s")
     through = sums(tables["summary"], "delivered_bytes", by="class", where={"hop": LINK})
     names = [name for name in dict.fromkeys(tables["traffic"]["class"]) if name in ENTITLED and name != "call"]
     return {name: 8e-6 * through[name] / seconds / ENTITLED[name] for name in names}
-
-
-def _seconds(arrivals: Mapping[str, Any]) -> float:
-    """The time measured."""
-    return 8 * total(arrivals, "delivered_bytes") / total(arrivals, "throughput_bit_s")
 
 
 def _waits(tables: Tables) -> dict[str, float]:

@@ -85,10 +85,7 @@ class Line:
         (directory / "line.toml").write_text(text.format(duration=duration))
         self.sets = [RunSet("line", directory / "line.toml", {"at": "A"}, Method(measured))]
 
-    def asked(self, _: str) -> list[None]:
-        return [None]
-
-    def runs(self, _: object) -> list[RunSet]:
+    def runs(self) -> list[RunSet]:
         return self.sets
 
 
@@ -251,8 +248,8 @@ def test_each_map_asks_for_runs_and_its_keys_are_in_their_files(found: Map) -> N
 @pytest.mark.parametrize("found", every(), ids=lambda one: one.id)
 def test_at_the_papers_point_a_map_runs_what_its_study_runs(found: Map) -> None:
     """The same files, seeds and verdict function: so the same verdict."""
-    runner, [setting] = running.Runner.of(found, BUDGET), found.paper.asked(FROZEN)
-    sets = [one for one in found.paper.runs(setting) if one.name in found.study.sets]
+    runner = running.Runner.of(found, BUDGET)
+    sets = [one for one in found.paper.runs() if one.name in found.study.sets]
     of_study = {place.key: place.hash for job in simulation.prepare(sets, BUDGET) for place in job.points}
     assert {place.key: place.hash for job in runner.jobs for place in job.points}.items() <= of_study.items()
     assert all(axis.settings(axis.values[i]) == {} for axis, i in zip((found.x, found.y), found.own, strict=True))

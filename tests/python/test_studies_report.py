@@ -341,7 +341,7 @@ def test_strict_fails_on_a_hard_claim_that_fails(tmp_path: Path, monkeypatch: py
 def test_each_set_of_runs_is_simulated_once() -> None:
     sets = PAPER.runs()
     assert {s.name for s in sets} == {name for study in PAPER.studies for name in study.sets}
-    assert len({(s.name, s.at["arrivals"]) for s in sets}) == len(sets)
+    assert len({(s.name, *s.at.items()) for s in sets}) == len(sets)
     assert [s.draws for s in sets if s.name == "pf-fig3"] == [None, 50, None]
     assert {s.replications(Budget(seeds=3)) for s in sets} == {3, 50}
 

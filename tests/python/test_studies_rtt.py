@@ -77,6 +77,7 @@ def test_long_delays_move_beyond_the_core() -> None:
     assert {'links."E4 - n4".delay="98.75ms"', 'links."E3 - n3".delay="8.75ms"', 'links."n2 - E2".delay="0.25ms"'} <= {
         *found
     }
+    assert 'links."E4 - n4".delay="48.75ms"' in of("rtt-lived").overrides({"long": "beyond"})
     assert not any("long" in text for text in of("rtt-fig6").overrides({"long": "beyond"}))
 
 

@@ -70,7 +70,7 @@ def points(sets: list[RunSet]) -> list[str]:
         ('[other]\nabout = "x"', "no setting is called 'other': frozen, era, lemma, kindest"),
         ('[era]\nabout = "x"\nanswers.zz = { value = "x", why = "y" }', "era: no reading is called 'zz': a1, "),
         ('[era]\nabout = "x"\nanswers.a1 = { value = "x", why = "y" }', "era: a1 is 'x', which is not one of 'bits', "),
-        ('headline = "era"', "no setting is called 'headline': frozen, era, kindest"),
+        ('headline = "era"', "no setting is called 'headline': frozen, era, lemma, kindest"),
     ],
 )
 def test_what_is_wrong_in_a_settings_file_is_said(tmp_path: Path, text: str, says: str) -> None:
@@ -82,8 +82,8 @@ def test_what_is_wrong_in_a_settings_file_is_said(tmp_path: Path, text: str, say
 def test_a_setting_that_a_paper_lacks_is_an_error() -> None:
     with pytest.raises(LookupError, match="no setting `era`: frozen, "):
         named.chosen({FROZEN: Setting(FROZEN, "", {}, [])}, "era")
-    assert [one.name for one in paper("redp").asked(FROZEN)] == [FROZEN]
-    assert [one.name for one in paper("redp").asked("all")] == [*paper("redp").settings()]
+    assert [one.name for one in named.chosen(paper("redp").settings(), FROZEN)] == [FROZEN]
+    assert [one.name for one in named.chosen(paper("redp").settings(), "all")] == [*paper("redp").settings()]
 
 
 def test_a_variant_keeps_what_makes_it_one() -> None:

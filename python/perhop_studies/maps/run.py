@@ -31,9 +31,8 @@ class Runner:
 
     @classmethod
     def of(cls, found: Map, budget: Budget) -> Runner:
-        """In the frozen setting."""
-        [setting] = found.paper.asked("frozen")
-        sets = [one for one in found.paper.runs(setting) if one.name in found.study.sets]
+        """As frozen."""
+        sets = [one for one in found.paper.runs() if one.name in found.study.sets]
         jobs = simulation.prepare([replace(one, draws=None) for one in sets], budget)
         asked = _asked(found, jobs)
         return cls(found, budget, [one for job in jobs for one in _alone(job, asked)])

@@ -35,8 +35,8 @@ pub struct Reproduce {
     /// Show the studies and their claims, run nothing
     #[arg(long)]
     pub list: bool,
-    /// Readings where the paper is silent: headline (the nearest to its printed numbers), frozen, era, kindest, or all
-    #[arg(long, default_value = "headline", value_name = "NAME")]
+    /// Answers where the paper is silent: frozen, era, lemma, kindest, or all
+    #[arg(long, default_value = "frozen", value_name = "NAME")]
     pub setting: String,
     /// Try an idea: lay a key over every scenario of the studies, as in `run`; may be repeated. The report says so
     #[arg(short = 's', long = "set", value_name = "KEY=VALUE")]
