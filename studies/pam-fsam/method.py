@@ -82,7 +82,7 @@ def _losses(tables: Tables) -> dict[str, float]:
 
 def _sampled(series: Columns) -> dict[str, float]:
     """Means and deviations over time of what the marker reports, the first five seconds left out."""
-    found = {}
+    found: dict[str, float] = {}
     for name, quantity in {"level": "bucket_bytes", "p": "out_probability"}.items() if series else ():
         for values in groups(series, "value", where={"quantity": quantity, "t_s": lambda t: t > 5}).values():
             found |= {name: stats.mean(values), f"{name}.sd": statistics.pstdev(values)}
