@@ -149,10 +149,11 @@ def _read(measured: Any, ci95: Any, referee: Any, **rest: Any) -> Record:
 def overall(records: Iterable[Record]) -> str:
     """The verdict of hard and soft lines: `reproduced`, `quantitatively reproduced`, or what the hard lines lack.
 
-    Without a hard line nothing is judged: `reported`.
+    Without a hard line nothing is judged: `reported`. Added lines decide only where there are no others.
     """
     listed = list(records)
-    hard, soft = ([r.verdict for r in listed if r.kind == kind and not r.added] for kind in ("hard", "soft"))
+    listed = [r for r in listed if not r.added] if any(r.kind == "hard" and not r.added for r in listed) else listed
+    hard, soft = ([r.verdict for r in listed if r.kind == kind] for kind in ("hard", "soft"))
     if not hard:
         return REPORTED
     lacking = next((verdict for verdict in (NOT_REPRODUCED, UNDECIDED) if verdict in hard), None)

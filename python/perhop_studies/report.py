@@ -55,9 +55,9 @@ class Section:
         """The verdict of its hard and soft lines together."""
         return overall(self.records)
 
-    def held(self, kind: str) -> Share:
+    def held(self, kind: str, *, added: bool = False) -> Share:
         """Claims of a kind that are reproduced, and their total."""
-        return share(r for r in self.records if r.kind == kind and not r.added)
+        return share(r for r in self.records if r.kind == kind and r.added == added)
 
 
 class Mapped(NamedTuple):
@@ -120,16 +120,6 @@ class Entry:
         """What mutants did to its claims, by study and claim."""
         return mutants.told(self.paper)
 
-    @property
-    def silent(self) -> list[str]:
-        """Hard claims that no mutant fails."""
-        return [r.name for r in self.outcome.records if r.tells is False]
-
-    @property
-    def undecided(self) -> list[Record]:
-        """Hard and soft claims that are left undecided."""
-        return [r for r in self.outcome.records if r.verdict == UNDECIDED]
-
     @cached_property
     def tried(self) -> int:
         """How many other answers to its readings were tried."""
@@ -177,7 +167,7 @@ class Entry:
     @property
     def studies(self) -> Share:
         """Studies that are reproduced, of those that are judged."""
-        judged = [s.verdict for s in self.sections if s.verdict != REPORTED]
+        judged = [s.verdict for s in self.sections if s.held("hard").of]
         return Share(sum(v.endswith(REPRODUCED) and v != NOT_REPRODUCED for v in judged), len(judged))
 
 
@@ -221,9 +211,10 @@ def settings_of(entries: Iterable[Entry]) -> list[Row]:
         now = {e.outcome.setting.name: e for e in listed if e.paper is found}
         last = tally.read(found)
         for name, setting in found.settings().items():
-            entry = now.get(name)
-            kept = (entry.outcome.tally, entry.page) if entry else (last.get((name, 1)), None)
-            rows.append(Row(found.name, setting, *kept))
+            if entry := now.get(name):
+                rows.append(Row(found.name, entry.outcome.setting, entry.outcome.tally, entry.page))
+            else:
+                rows.append(Row(found.name, setting, last.get((name, 1)), None))
     return rows
 
 

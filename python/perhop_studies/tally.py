@@ -135,7 +135,7 @@ def of(paper: Paper, records: Iterable[Record], setting: str, seed: int, date: s
         said[IN_PART],
         Share(sum(r.tells is True for r in told), len(held)) if told else None,
         share(r for r in listed if r.added and r.kind == "hard"),
-        share(r for r in listed if r.kind == "soft"),
+        share(r for r in listed if r.kind == "soft" and not r.added),
     )
 
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import NamedTuple
 
 from perhop import stats
@@ -171,11 +170,6 @@ def most(name: str, parts: Sequence[Part], needed: int) -> Part:
     found = stats.Interval(held, math.nan, math.nan, min(part.interval.n for part in parts))
     holds = True if held >= needed else False if failed > len(parts) - needed else None
     return Part(f"{name} >= {needed} of {len(parts)}", found, holds)
-
-
-def ordered(series: Mapping[str, Sequence[float]]) -> list[Part]:
-    """Each series above the next, paired."""
-    return [greater(a, b) for a, b in pairwise(Value(*one) for one in series.items())]
 
 
 def exact(name: str, value: float, *, holds: bool) -> Part:

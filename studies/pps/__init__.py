@@ -1,20 +1,16 @@
-"""PPS: the studies in the order of the paper's section III, then those beyond it.
-
-Zhang, Wang, Peterson and Krishnamurthy, "Probabilistic Packet Scheduling: Achieving Proportional Share Bandwidth
-Allocation for TCP Flows", 2002.
-"""
+"""PPS (Zhang, Wang, Peterson, Krishnamurthy, 2002): its studies in the order of section III, then those beyond it."""
 
 from __future__ import annotations
 
 from perhop import stats
 from perhop_studies import Paper, Study
 from perhop_studies.criteria import Cell
-from perhop_studies.pps import beyond, csfq, diffserv, domains, rtt, shares, worked
+from perhop_studies.pps import beside, beyond, domains, rtt, shares, worked
 from perhop_studies.pps.figures import draw
 from perhop_studies.pps.method import METHOD, answer
 from perhop_studies.samples import Samples
 
-GROUPS = (worked, shares, domains, rtt, diffserv, csfq, beyond)
+GROUPS = (worked, shares, domains, rtt, beside, beyond)
 """Modules of studies: `STUDIES`, and `CELLS` (what a printed cell is compared with) by study."""
 
 

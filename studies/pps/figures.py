@@ -6,14 +6,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from perhop import stats
 from perhop_studies.criteria import Cell
 from perhop_studies.drawing import (
     MUTED,
     PUBLISHED,
-    REFERENCE,
     Look,
     Picture,
     canvas,
@@ -22,7 +21,7 @@ from perhop_studies.drawing import (
     legend_above,
     picture,
 )
-from perhop_studies.pps import beyond_figures, csfq, diffserv, domains, rtt, shares, worked
+from perhop_studies.pps import beside, beyond_figures, domains, rtt, shares, worked
 from perhop_studies.pps.terms import LOOKS, RECEIVER, SCHEMES, SENDER, SIZES, Rates, Shares, mbit
 from perhop_studies.samples import Samples
 
@@ -41,27 +40,29 @@ At = Mapping[str, Any]
 Panel = Callable[["Axes", Samples, At], None]
 
 
-class Drawn(NamedTuple):
-    """A figure: a panel for each of some parts of the grid."""
-
-    panel: Panel
-    caption: str
-    alternative: str
-    title: str
-    panels: Sequence[At]
-
-
-FIGURES: dict[str, Drawn] = {}
+FIGURES: dict[str, Callable[[Samples], Picture]] = {}
 SIZED = [{"size": size} for size in SIZES]
 
 
 def drawn(
-    name: str, alternative: str, title: str = "Mbit/s, packets of {size} B", panels: Sequence[At] = SIZED
+    name: str,
+    alternative: str,
+    title: str = "Mbit/s, packets of {size} B",
+    panels: Sequence[At] = SIZED,
+    says: str = "",
 ) -> Callable[[Panel], Panel]:
-    """Registers what draws a panel of a figure, whose caption is what is said of it."""
+    """Registers what draws a panel of a figure; its caption is what is said of it, if not here."""
 
     def register(panel: Panel) -> Panel:
-        FIGURES[name] = Drawn(panel, panel.__doc__ or "", alternative, title, panels)
+        def whole(runs: Samples) -> Picture:
+            figure, found = canvas(len(panels), (6.6 + len(panels), 3.4))
+            for axes, at in zip(found, panels, strict=True):
+                axes.set_title(title.format(**at))
+                panel(axes, runs, at)
+            legend_above(figure)
+            return picture(figure, name, says or panel.__doc__ or "", alternative)
+
+        FIGURES[name] = whole
         return panel
 
     return register
@@ -71,20 +72,11 @@ def draw(study: str, runs: Samples, _: list[Cell]) -> list[Picture]:
     """The pictures of one study."""
     if ours := beyond_figures.PICTURES.get(study):
         return ours(runs)
-    return [_drawn(name, one, runs) for name, one in FIGURES.items() if f"{name}-".startswith(f"{study}-")]
+    return [whole(runs) for name, whole in FIGURES.items() if f"{name}-".startswith(f"{study}-")]
 
 
-def _drawn(name: str, one: Drawn, runs: Samples) -> Picture:
-    figure, panels = canvas(len(one.panels), (6.6 + 1.0 * len(one.panels), 3.4))
-    for axes, at in zip(panels, one.panels, strict=True):
-        axes.set_title(one.title.format(**at))
-        one.panel(axes, runs, at)
-    legend_above(figure)
-    return picture(figure, name, one.caption, one.alternative)
-
-
-def _bars(axes: Axes, look: Look, shift: float, found: Sequence[stats.Interval], width: float = 0.26) -> None:
-    style: dict[str, Any] = {"color": look.colour, "width": width, "label": look.label, "alpha": 0.85}
+def _bars(axes: Axes, look: Look, shift: float, found: Sequence[stats.Interval]) -> None:
+    style: dict[str, Any] = {"color": look.colour, "width": 0.26, "label": look.label, "alpha": 0.85}
     places = [i + shift for i in range(len(found))]
     axes.bar(places, [f.mean for f in found], yerr=halves(found), capsize=2, ecolor=MUTED, **style)
 
@@ -112,30 +104,12 @@ def _line(axes: Axes, rates: Iterable[float], label: str | None = "expected", by
     axes.set_ylim(bottom=0)
 
 
-def _tickets(flows: int) -> list[int]:
-    return [100 * i for i in range(1, flows + 1)]
-
-
-@drawn("pps-ex1", "Bars of what A, B and C get in each case, near the expected lines.")
-def _cases(axes: Axes, runs: Samples, at: At) -> None:
-    """Fig. 1: shares of the bottleneck in three cases; expected 0.5, 0.25, 0.25; 0.75, 0.25; 0.56, 0.16, 0.28."""
-    slots = [(case, flow, rate) for case, rates in worked.EX1.items() for flow, rate in rates.items()]
-    for shift, scheme in zip((-0.2, 0.2), SCHEMES, strict=True):
-        mine = runs.at(scheme=scheme, **at)
-        found = [stats.interval(mbit(mine.values(f"{flow}.throughput", case=case))) for case, flow, _ in slots]
-        _bars(axes, LOOKS[scheme], shift, found, 0.38)
-    _levels(axes, [flow for _, flow, _ in slots], [rate for *_, rate in slots])
-    for name, place in (("all active", 1), ("B silent", 3.5), ("B at 0.16", 6)):
-        axes.text(place, 0.8, name, ha="center", fontsize=8.5, color=MUTED)
-    axes.set_ylim(0, 0.86)
-
-
 @drawn("pps-fig4", "Throughput rises with tickets along the expected line.")
 def _one_hop(axes: Axes, runs: Samples, at: At) -> None:
     """Fig. 4: throughput of 30 flows over one hop by the tickets issued to them; line: in proportion."""
     for scheme in SCHEMES:
         found = Shares.of(runs.at(scheme=scheme, **at), shares.FIG4)
-        curve(axes, replace(LOOKS[scheme], line=""), _tickets(30), found.intervals())
+        curve(axes, replace(LOOKS[scheme], line=""), range(100, 3001, 100), found.intervals())
     _line(axes, shares.FIG4.values())
 
 
@@ -150,7 +124,7 @@ def _groups(axes: Axes, runs: Samples, rates: Rates, places: Mapping[str, Sequen
 
 def _grouped(axes: Axes, runs: Samples, rates: Rates) -> None:
     """The same, with what they expect."""
-    _groups(axes, runs, rates, dict.fromkeys(GROUPS, _tickets(len(rates) // 2)))
+    _groups(axes, runs, rates, dict.fromkeys(GROUPS, range(100, 50 * len(rates) + 1, 100)))
     for group, label in (("A", "expected"), ("B", None)):
         _line(axes, [rate for flow, rate in rates.items() if flow.startswith(group)], label)
 
@@ -187,19 +161,15 @@ def _seconds(levels: tuple[Rates, Rates], axes: Axes, runs: Samples, at: At) -> 
     axes.set_ylim(0, 1.0)
 
 
-for _number, _what, _levels_of in (
-    (8, "A comes at 100 s", worked.FIG8),
-    (9, "tickets of A and B change at 100 s", worked.FIG9),
-):
+for _figure, _what, _rates in ((8, "A comes at 100 s", worked.FIG8), (9, "tickets change at 100 s", worked.FIG9)):
     for _size in SIZES:
-        _caption = f"Fig. {_number}: {_what}, packets of {_size} B. Bins of 1 s: mean over the seeds, thin one run."
-        FIGURES[f"pps-fig{_number}-{_size}"] = Drawn(
-            partial(_seconds, _levels_of),
-            _caption,
+        drawn(
+            f"pps-fig{_figure}-{_size}",
             "Rates of A, B and C over time, at new levels soon after 100 s.",
             "Mbit/s, {scheme}-based, {size} B",
             [{"scheme": scheme, "size": _size} for scheme in SCHEMES],
-        )
+            f"Fig. {_figure}: {_what}, packets of {_size} B. Bins of 1 s: mean over the seeds, thin one run.",
+        )(partial(_seconds, _rates))
 
 
 def _domains(axes: Axes, runs: Samples, study: str) -> None:
@@ -242,7 +212,7 @@ def _far(axes: Axes, runs: Samples, at: At) -> None:
         for scheme in SCHEMES:
             look = Look(f"{case}, {LOOKS[scheme].label}", colour, point, LOOKS[scheme].line)
             found = Shares.of(runs.at(case=case, scheme=scheme, **at), rtt.FIG11)
-            curve(axes, look, _tickets(10), found.intervals())
+            curve(axes, look, range(100, 1001, 100), found.intervals())
     _line(axes, rtt.FIG11.values())
 
 
@@ -257,12 +227,12 @@ PROFILES = [{"profile": profile} for profile in ("below", "matched", "above")]
 )
 def _profiles(axes: Axes, runs: Samples, at: At) -> None:
     """Table IV: DiffServ with profiles below, at and above the link of 1.2 Mbit/s, and PPS; 1000 B, Mbit/s."""
-    rates, profile = diffserv.PROPORTIONAL, at["profile"]
-    _bars(axes, Look("DiffServ", "#8a5a00"), -0.28, diffserv.diffserv(runs, profile, 1000).intervals())
+    rates, profile = beside.PROPORTIONAL, at["profile"]
+    _bars(axes, Look("DiffServ", "#8a5a00"), -0.28, beside.diffserv(runs, profile, 1000).intervals())
     for scheme, shift in zip(SCHEMES, (0.0, 0.28), strict=True):
-        _bars(axes, LOOKS[scheme], shift, diffserv.pps(runs, scheme=scheme, size=1000).intervals())
-    if profile in diffserv.PUBLISHED:
-        _printed(axes, [i - 0.28 for i in range(3)], diffserv.PUBLISHED[profile].values())
+        _bars(axes, LOOKS[scheme], shift, beside.pps(runs, scheme=scheme, size=1000).intervals())
+    if profile in beside.PUBLISHED:
+        _printed(axes, [i - 0.28 for i in range(3)], beside.PUBLISHED[profile].values())
     _levels(axes, list(rates), rates.values(), "in proportion")
     axes.set_ylim(0, 0.7)
 
@@ -272,13 +242,13 @@ def _weighted(axes: Axes, runs: Samples, at: At) -> None:
     """Fig. 12: weighted CSFQ on the set-up of Fig. 4, with TCP and with UDP sources, and PPS."""
     weights = list(range(1, 31))
     for name, colour, point in (("UDP", "#12633b", "^"), ("TCP", "#7c3aed", "s")):
-        found = csfq.weighted(runs, name.lower(), at["size"])
+        found = beside.weighted(runs, name.lower(), at["size"])
         curve(axes, Look(f"CSFQ, {name}", colour, point, ""), weights, found.intervals())
     curve(
         axes,
         Look("PPS, sender-based", SENDER.colour, line=""),
         weights,
-        csfq.pps(runs, scheme="sender", **at).intervals(),
+        beside.of_fig4(runs, scheme="sender", **at).intervals(),
     )
     _line(axes, shares.FIG4.values(), by=1)
 
@@ -302,21 +272,3 @@ def _widths(axes: Axes, runs: Samples, at: At) -> None:
         curve(axes, look, range(len(x)), list(map(stats.interval, found)))
     axes.set_xticks(range(len(x)), list(map(str, x)))
     axes.set_xlabel(at["x"])
-
-
-EFFECTS = [
-    {"effect": i, "of": of} for i, of in enumerate(("jain(y)", "packets dropped, %", "deviation of AvgQLen, packets"))
-]
-
-
-@drawn("pps-n", "jain(y) is lowest at n = 1; drops rise with n.", "{of}", EFFECTS)
-def _exponents(axes: Axes, runs: Samples, at: At) -> None:
-    """Section II-C: TRED's exponent, sender-based; dashed: the authors' choice, 3."""
-    for setup, colour, point in (("pps-fig4", "#0072b2", "o"), ("pps-fig6", REFERENCE, "s")):
-        for line, size in zip(("-", ":"), SIZES, strict=True):
-            found = [shares.at_exponent(runs, setup, n, size=size) for n in shares.EXPONENTS]
-            effects = [stats.interval(shares.effects(one, setup)[at["effect"]]) for one in found]
-            curve(axes, Look(f"Fig. {setup[7:]}, {size} B", colour, point, line), shares.EXPONENTS, effects)
-    axes.set_xlabel("exponent n of TRED")
-    axes.set_xticks(shares.EXPONENTS)
-    axes.axvline(shares.PUBLISHED_EXPONENT, **EXPECTED)

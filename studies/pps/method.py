@@ -39,13 +39,15 @@ from perhop_studies.runs import Method, RunSet, Settings
 START, END = 20.0, 200.0
 """Seconds between which a run is taken to be settled."""
 
+TCP = {"segments": "segments", "retransmitted": "retransmitted_segments", "timeouts": "timeouts"}
 Series = Mapping[float, float]
 """Values by time, s."""
 
 
 def measured(tables: Tables) -> dict[str, float]:
     """All of the above from one replication."""
-    return {**_flows(tables), **_tcp(tables), **_tags(tables), **_links(tables)}
+    tcp = {name: total(tables["traffic"], column) for name, column in TCP.items()}
+    return {**_flows(tables), **tcp, **_tags(tables), **_links(tables)}
 
 
 def _flows(tables: Tables) -> dict[str, float]:
@@ -62,13 +64,6 @@ def _flows(tables: Tables) -> dict[str, float]:
             seconds = range(1, int(END) + 1)
             found |= {f"{name}@{t}": 8 * (delivered[name, float(t)] - delivered[name, t - 1.0]) for t in seconds}
     return found
-
-
-TCP = {"segments": "segments", "retransmitted": "retransmitted_segments", "timeouts": "timeouts"}
-
-
-def _tcp(tables: Tables) -> dict[str, float]:
-    return {name: total(tables["traffic"], column) for name, column in TCP.items()}
 
 
 def _tags(tables: Tables) -> dict[str, float]:
@@ -122,13 +117,14 @@ def _settled(series: Series) -> Iterable[float]:
     return (value for t, value in series.items() if t >= START)
 
 
-FIRST, BITS = "@pps-tagger.first-tag?", "@*.bits?"
+FIRST, BITS, LEAST, TAGS = "@pps-tagger.first-tag?", "@*.bits?", "@*.least-tag?", "@*.tags?"
 
 
 def laid(_: Path, settings: Settings) -> Settings:
-    """As they are; but a source whose tags cannot hold the first one begins with the most that they can."""
-    too_wide = settings.get(FIRST, 0) > settings.get(BITS, settings.get(FIRST, 0))
-    return {key: value for key, value in settings.items() if key != FIRST or not too_wide}
+    """As they are, without a first tag that is too wide for the others or a least one of tags without codes."""
+    wide = settings.get(FIRST, 0) > settings.get(BITS, settings.get(FIRST, 0))
+    left = {FIRST: wide, LEAST: settings.get(TAGS, "linear") != "linear"}
+    return {key: value for key, value in settings.items() if not left.get(key)}
 
 
 METHOD = Method(measured, laid=laid)
@@ -137,4 +133,4 @@ METHOD = Method(measured, laid=laid)
 def answer(reading: Reading, value: str, of: RunSet) -> Settings:
     """What an answer lays over a run set: also under its file's name, and how that ends, such as `sender`."""
     groups = ("all", of.name, of.scenario.stem.rpartition("-")[2], of.scenario.stem)
-    return {key: laid for group in groups for key, laid in reading.values[value].get(group, {}).items()}
+    return {key: given for group in groups for key, given in reading.values[value].get(group, {}).items()}

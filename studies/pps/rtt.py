@@ -60,11 +60,9 @@ def less_biased_than_reno(runs: Samples, scheme: str, size: int) -> Measured:
 @tab3.claim("reno-spread")
 def reno_is_biased(runs: Samples, size: int) -> Finding:
     """Reno's own bias."""
-    found = ten(runs, "b", "reno", size).spread
-    part = at_least("max/min Reno", found, 2.5)
-    if size == 500:
-        return Finding([part])
-    return Finding([], "", [{"max/min Reno": part.interval.mean}], seeds=part.interval.n)
+    part = at_least("max/min Reno", ten(runs, "b", "reno", size).spread, 2.5)
+    row = {"max/min Reno": part.interval.mean}
+    return Finding([part]) if size == 500 else Finding([], "", [row], seeds=part.interval.n)
 
 
 @tab3.claim("spread-amount")

@@ -47,13 +47,6 @@ def full(runs: Samples, link: str) -> Value:
     return Value("utilisation", runs.values(f"{link}.utilisation"))
 
 
-def through_origin(shares: Shares) -> tuple[list[float], list[float]]:
-    """Slope in Mbit/s per 100 tickets/s and R^2 of x = b i, by replication."""
-    tickets = list(range(1, len(shares.expected) + 1))
-    fits = [measures.through_origin(tickets, row) for row in shares.rows]
-    return [b for b, _ in fits], [r2 for _, r2 in fits]
-
-
 @fig4.claim("full-and-fair")
 def throughput_is_in_proportion(runs: Samples, **at: Any) -> Measured:
     """The achieved throughput is proportional to the tickets/s given to each flow; utilisation is 99 %."""
@@ -71,7 +64,8 @@ def closely(runs: Samples, **at: Any) -> Measured:
 @fig4.claim("on-a-line")
 def on_a_line_through_the_origin(runs: Samples, **at: Any) -> Measured:
     """Throughput over tickets/s is a line."""
-    slopes, fits = through_origin(Shares.of(runs.at(**at), FIG4))
+    rows = Shares.of(runs.at(**at), FIG4).rows
+    slopes, fits = zip(*(measures.through_origin(range(1, 31), row) for row in rows), strict=True)
     return Measured([Value("R^2", fits), Value("Mb/s per 100 t/s", slopes)])
 
 
@@ -99,12 +93,6 @@ def pairs(shares: Shares, flows: int) -> list[list[float]]:
     return [list(row) for row in zip(*(shares.ratio(f"A{i}", f"B{i}") for i in range(1, flows + 1)), strict=True)]
 
 
-def in_order(shares: Shares, group: str, flows: int) -> list[float]:
-    """Rank correlation of a group's rates with its tickets, by replication."""
-    rates = zip(*(shares.x(f"{group}{i}") for i in range(1, flows + 1)), strict=True)
-    return [measures.spearman(row, range(flows)) for row in rates]
-
-
 @fig6.claim("shares")
 def a_has_twice_what_b_has(runs: Samples, **at: Any) -> Measured:
     """A_i obtains twice the bandwidth of B_i; within a group it is proportional to tickets; utilisation is 99 %."""
@@ -114,7 +102,8 @@ def a_has_twice_what_b_has(runs: Samples, **at: Any) -> Measured:
     parts = [full(found, "P3 - P4"), Value("jain(y)", shares.jain)]
     parts.append(Value("mean A_i/B_i", [stats.mean(row) for row in ratios]))
     parts += [Value(f"A{i}/B{i}", [row[i - 1] for row in ratios]) for i in range(1, 11)]
-    parts += [Value(f"spearman {group}", in_order(shares, group, 10)) for group in "AB"]
+    parts.append(Value("spearman A", shares.by_row(lambda row: measures.spearman(row[:10], range(10)))))
+    parts.append(Value("spearman B", shares.by_row(lambda row: measures.spearman(row[10:], range(10)))))
     return Measured(parts, settled(found, FIG6))
 
 
@@ -190,24 +179,19 @@ def a_small_exponent_penalises_too_little(runs: Samples, size: int) -> Finding:
     return Finding(parts)
 
 
-def effects(runs: Samples, setup: str) -> tuple[list[float], list[float], list[float]]:
-    """jain(y), drops in per cent, and the deviation of the average queue, by replication."""
-    link = LINKS[setup]
-    drops = [100 * ratio for ratio in runs.values(f"{link}.drops")]
-    return Shares.of(runs, SETUPS[setup]).jain, drops, runs.values(f"{link}.queue_deviation")
-
-
 @exponent.claim("large-n")
 def a_large_exponent_reacts_too_much(runs: Samples, size: int) -> Finding:
     """For large n unnecessary drops and some unpredictable effects."""
     rows: list[dict[str, Any]] = []
     for setup, n in product(SETUPS, EXPONENTS):
         found = at_exponent(runs, setup, n, size=size)
-        jain, drops, deviation = map(stats.mean, effects(found, setup))
-        rest = {"utilisation": stats.mean(full(found, LINKS[setup]).values), "drop ratio": drops / 100}
-        error = stats.mean(Shares.of(found, SETUPS[setup]).error)
-        shares = {"set-up": setup, "n": n, "jain(y)": jain, "mean |y-1|": error}
-        rows.append({**shares, **rest, "std of AvgQLen, packets": deviation})
+        shares, (link, names) = (
+            Shares.of(found, SETUPS[setup]),
+            (LINKS[setup], ("utilisation", "drops", "queue_deviation")),
+        )
+        rates = [stats.mean(found.values(f"{link}.{name}")) for name in names]
+        row = {"set-up": setup, "n": n, "jain(y)": stats.mean(shares.jain), "mean |y-1|": stats.mean(shares.error)}
+        rows.append(row | dict(zip(("utilisation", "drop ratio", "std of AvgQLen, packets"), rates, strict=True)))
     return Finding([], "", rows, seeds=len(found.values("tagged")))
 
 

@@ -74,10 +74,6 @@ def settles(seconds: list[float], share: float) -> float:
     return next((t - CHANGE for t in times if all(map(close, range(t, t + HELD + 1)))), math.inf)
 
 
-def _fig8_convergence(runs: Samples) -> list[float]:
-    return convergence(runs, "A", FIG8[1]["A"])
-
-
 @fig8.claim("shares-and-convergence")
 def quickly_in_proportion_again(runs: Samples, scheme: str, size: int) -> Measured:
     """B and C obtain 0.75 and 0.25 Mb/s; after A starts they quickly converge to 0.5, 0.25 and 0.25."""
@@ -85,13 +81,13 @@ def quickly_in_proportion_again(runs: Samples, scheme: str, size: int) -> Measur
     before, after = shares_over(found, FIG8[0], 20, 95), shares_over(found, FIG8[1], 120, 195)
     parts = [Value("20-95 s: B/C", before.ratio("B", "C"))]
     parts += before.each("20-95 s: x/e") + after.each("120-195 s: x/e")
-    return Measured([*parts, Value("convergence of A, s", _fig8_convergence(found))])
+    return Measured([*parts, Value("convergence of A, s", convergence(found, "A", 0.5))])
 
 
 @fig8.claim("convergence-amount")
 def within_a_few_seconds(runs: Samples, scheme: str, size: int) -> Measured:
     """Quickly."""
-    return Measured([Value("convergence of A, s", _fig8_convergence(runs.at(scheme=scheme, size=size)))])
+    return Measured([Value("convergence of A, s", convergence(runs.at(scheme=scheme, size=size), "A", 0.5))])
 
 
 @fig9.claim("shares-and-convergence")

@@ -16,7 +16,7 @@ from perhop.hands import Work, span
 from perhop_studies import runs as simulation
 from perhop_studies.criteria import Criterion
 from perhop_studies.papers import paper
-from perhop_studies.pps import beyond, diffserv, domains, rtt, shares, worked
+from perhop_studies.pps import beside, beyond, domains, rtt, shares, worked
 from perhop_studies.pps.method import METHOD, measured
 from perhop_studies.runs import Budget, RunSet
 from perhop_studies.samples import Sample
@@ -52,8 +52,8 @@ def expected(of: RunSet) -> Rates:
         "pps-tab2": lambda: domains.EXPECTED[name],
         "pps-tab3": lambda: round_trips(at),
         "pps-fig11": lambda: {**rtt.FIG11, rtt.FAR[at["case"]]: {"X": 0.018, "Y": 0.15}[at["case"]]},
-        "pps-tab4": lambda: diffserv.PROPORTIONAL,
-        "pps-tab4-diffserv": lambda: diffserv.PUBLISHED.get(at["profile"], diffserv.PROPORTIONAL),
+        "pps-tab4": lambda: beside.PROPORTIONAL,
+        "pps-tab4-diffserv": lambda: beside.PUBLISHED.get(at["profile"], beside.PROPORTIONAL),
         "pps-fig12": lambda: shares.FIG4,
         "pps-fig8": lambda: worked.FIG8[1],
         "pps-fig9": lambda: worked.FIG9[1],
