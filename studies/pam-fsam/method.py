@@ -18,18 +18,21 @@
 | `jain.in`, `.f`   | -       | Jain's index over the IN packets, or f, of what is marked   |
 | `deviation.f`     | -       | largest distance of an f/mean(f) from 1                     |
 | `spread.in`, `.f` | -       | largest by smallest of them                                 |
+| `level`, `.sd`    | B       | the marker's bucket over time, where it is sampled          |
+| `p`, `p.sd`       | -       | its probability of OUT                                      |
 """
 
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from perhop import stats
 from perhop_studies import measures
-from perhop_studies.quantities import Tables, each, means, sums, total
+from perhop_studies.quantities import Columns, Tables, each, groups, means, sums, total
 from perhop_studies.readings import Reading
 from perhop_studies.runs import Axis, Method, RunSet, Settings
 from perhop_studies.samples import Sample
@@ -67,7 +70,7 @@ def quantities(tables: Tables) -> dict[str, float]:
     sent = means(tables["flows"], "throughput_bit_s", by="traffic")
     found |= {f"{name}.throughput": sent.get(name, math.nan) for name in tables["traffic"]["traffic"]}
     found["utilisation"] = total(tables["links"], "utilisation", where={"hop": BOTTLENECK})
-    found |= _losses(tables)
+    found |= _losses(tables) | _sampled(tables.get("series", {}))
     found["jain"] = measures.jain(float(x) for x in tables["flows"]["goodput_bit_s"])
     return found
 
@@ -75,6 +78,15 @@ def quantities(tables: Tables) -> dict[str, float]:
 def _losses(tables: Tables) -> dict[str, float]:
     lost, cuts = (sums(tables["flows"], of, by="traffic") for of in ("dropped_packets", "window_cuts"))
     return {f"{name}.lost_per_cut": lost[name] / cuts[name] if cuts[name] > 0 else math.nan for name in lost}
+
+
+def _sampled(series: Columns) -> dict[str, float]:
+    """Means and deviations over time of what the marker reports, the first five seconds left out."""
+    found: dict[str, float] = {}
+    for name, quantity in {"level": "bucket_bytes", "p": "out_probability"}.items() if series else ():
+        for values in groups(series, "value", where={"quantity": quantity, "t_s": lambda t: t > 5}).values():
+            found |= {name: stats.mean(values), f"{name}.sd": statistics.pstdev(values)}
+    return found
 
 
 def _marks(tables: Tables) -> dict[str, float]:

@@ -31,7 +31,7 @@ fn parameters(name: &str, aware: bool) -> Entries {
     let aware = ("colour-aware", Tree::Bool(aware));
     let contract = [("cir", text("3Mbit/s")), ("cbs", text("20000B"))];
     match name {
-        "token-bucket" | "pam" | "f-sam" => contract.into(),
+        "token-bucket" | "pam" | "pi-pam" | "f-sam" => contract.into(),
         "srtcm" => [&contract[..], &[("ebs", text("60000B")), aware]].concat(),
         "trtcm" => [&contract[..], &[("pir", text("4Mbit/s")), ("pbs", text("20000B")), aware]].concat(),
         "trtcm-4115" => [&contract[..], &[("eir", text("1Mbit/s")), ("ebs", text("20000B")), aware]].concat(),

@@ -33,6 +33,8 @@ crate::algorithms! {
     "tsw3cm" => tsw3cm::{Params, Tsw3Cm},
     /// Probabilistic aggregate marker: RED on the token level.
     "pam" => pam::{Params, Pam},
+    /// PAM with a proportional-integral controller in place of RED's curve.
+    "pi-pam" => pi_pam::{Params, PiPam},
     /// Fair stateless aggregate marker: CSFQ on the token rate; needs labels.
     "f-sam" => fsam::{Params, FSam},
     /// Random early demotion and promotion at a domain's boundary, with the combined dropper.

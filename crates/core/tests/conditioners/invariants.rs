@@ -133,7 +133,7 @@ fn colours_are_those_that_it_may_give() {
 /// Invariant 1 of PAM and F-SAM, RFC 2697, 2698, 4115: green bytes in [s, t] <= CIR (t - s) + CBS.
 #[test]
 fn green_never_exceeds_the_contract() {
-    let names = ["token-bucket", "srtcm", "trtcm", "trtcm-4115", "pam", "f-sam", "redp"];
+    let names = ["token-bucket", "srtcm", "trtcm", "trtcm-4115", "pam", "pi-pam", "f-sam", "redp"];
     let input = |entry| (any_conditioner(entry, scope()), arrivals(120), any::<u64>()).boxed();
     for_all(&names, input, |(params, load, seed)| {
         let (out, cir) = (marked(&params, &load, seed), shown(&params, "cir"));
@@ -215,7 +215,7 @@ fn a_peak_and_an_mtu_bound_what_is_green() {
 /// contract obeys it alone.
 #[test]
 fn a_retune_keeps_the_contract_piecewise() {
-    let names = ["token-bucket", "srtcm", "trtcm", "trtcm-4115", "pam", "f-sam", "redp"];
+    let names = ["token-bucket", "srtcm", "trtcm", "trtcm-4115", "pam", "pi-pam", "f-sam", "redp"];
     let input = |entry| {
         let params = (any_conditioner(entry, scope()), any_conditioner(entry, scope()));
         (params, arrivals(120), any::<prop::sample::Index>(), any::<u64>()).boxed()
@@ -376,7 +376,7 @@ fn only_what_is_declared_is_written() {
     for_all(&[], input, |(params, load, seed)| {
         let writes = params.build(&scope()).unwrap().writes();
         let relabels = matches!(&params, ConditionerParams::FSam(p) if p.relabel_in);
-        let two = ["token-bucket", "tsw2cm", "pam", "f-sam"].contains(&params.name());
+        let two = ["token-bucket", "tsw2cm", "pam", "pi-pam", "f-sam"].contains(&params.name());
         for (offered, out) in load.iter().zip(marked(&params, &load, seed)) {
             let mut expected = Packet { size: out.size, ..offered.packet };
             prop_assert!(out.size == offered.packet.size || out.size == 0);

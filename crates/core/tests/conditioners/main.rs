@@ -14,6 +14,7 @@ mod ns2;
 mod oracle;
 mod oracles;
 mod pam;
+mod pi_pam;
 mod police;
 mod pps_exchange;
 mod pps_policing;
