@@ -138,10 +138,9 @@ class Told:
 
 def told(paper: Paper, path: Path | None = None) -> dict[tuple[str, str], Told]:
     """By study and claim, as last run."""
-    lines = read(path or paper.directory / RECORD)
-    found = {}
-    for claim in paper.criteria().claims:
-        mine = [m for m in load(paper.directory) if claim.kind == "hard" and m.decides(claim)]
+    lines, mechanisms, found = read(path or paper.directory / RECORD), load(paper.directory), {}
+    for claim in (one for one in paper.criteria().claims if one.kind == "hard"):
+        mine = [m for m in mechanisms if m.decides(claim)]
         named = {(m.name, mutant.name) for m in mine for mutant in m.mutants}
         run_of = [line for line in lines if (line["mechanism"], line["mutant"]) in named]
         failed = tuple(line["mutant"] for line in run_of if f"{claim.study}/{claim.claim}" in line["fails"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from perhop_studies.criteria import Criterion
+from perhop_studies.pam_fsam.method import answer, shared
 from perhop_studies.papers import paper
 from perhop_studies.samples import Sample, Samples
 
@@ -28,7 +29,7 @@ def published_tokens(study: str) -> Samples:
                     if cell.row == row:
                         flow, kind = cell.column.split(" ")
                         values[f"{flows[flow]}.{kind.lower()}"] = cell.published * (1 + 0.002 * ((seed * 7) % 5 - 2))
-                made.append(Sample(study, {"arrivals": arrivals, "marker": marker}, seed, values))
+                made.append(Sample(study, {"arrivals": arrivals, "marker": marker}, seed, {**values, **shared(values)}))
     return Samples(made)
 
 
@@ -55,7 +56,8 @@ def quantities(rank: float, n: int, noise: float) -> dict[str, float]:
         "rogue.goodput": (1 - 0.1 * rank) * 1e6 * noise,
         "jain": (0.5 + 0.1 * rank) * noise,
         "mice.transfer": (1e6 if flat else 1e5 * rank + 4e6 / n) * noise,
-        "mice.total": 1e6 * noise,
+        "mice.total": (1.2e6 if rank == 1 else 1e6) * noise,
+        "bulk.lost_per_cut": (1.5 - 0.1 * rank) * noise,
         "utilisation": 0.85,
     }
 
@@ -73,6 +75,7 @@ WORLD += [("pf-fig7", c) for c in ("tcp-order", "pam-near-tsw2cm")]
 WORLD += [("pf-fig8", c) for c in ("udp-fsam-below-pam", "udp-pam-below-bucket")]
 WORLD += [("pf-fig9", c) for c in ("jain-fsam-highest", "jain-pam-above-bucket")]
 WORLD += [("pf-udp", c) for _, c in (*WORLD[8:9], *WORLD[10:14])]
+WORLD += [("pf-fig4", "losses-apart"), ("pf-fig7", "losses-apart"), ("pf-fig6", "mice-better-with-bucket-than-pam")]
 
 AS_PUBLISHED, TURNED = world(ORDER), world({marker: 4 - rank for marker, rank in ORDER.items()})
 
@@ -108,6 +111,41 @@ def test_both_loops_count(rule: str, loop: str) -> None:
     assert judged("pf-fig6", rule, Samples(mixed)) == {"not reproduced"}
 
 
+def test_tsw2cm_is_below_the_bucket_or_not() -> None:
+    below = world({**ORDER, "tsw2cm": 0.5})
+    assert judged("pf-fig4", "tsw2cm-worse-than-bucket", below) == {"reproduced"}
+    assert judged("pf-fig4", "tsw2cm-worse-than-bucket", AS_PUBLISHED) == {"not reproduced"}
+
+
+def tuned(more: float) -> Samples:
+    """Runs in which one tuning of RIO and that of PAM give F-SAM and PAM so much more."""
+    made = []
+    for figure in ("fig4", "fig7"):
+        for tuning in ("", "RIO gentle", "OUT 10-40", "OUT max-p .02", "PAM P_max .1"):
+            better = more if tuning in ("OUT 10-40", "PAM P_max .1") else 0.0
+            for s in AS_PUBLISHED.at(rate=1, loop="open", arrivals="jittered").all:
+                gain = better if s.at["marker"] in ("pam", "f-sam") else 0.0
+                values = {**s.values, "bulk.goodput": s.values["bulk.goodput"] * (1 + gain)}
+                at = {"tuning": tuning, **s.at} if tuning else s.at
+                made.append(Sample(f"pf-tuned-{figure}" if tuning else f"pf-{figure}", at, s.replication, values))
+    return Samples(made)
+
+
+@pytest.mark.parametrize("rule", ["better-with-rio-tuned", "better-with-pam-tuned"])
+def test_the_best_tuning_is_held_against_the_defaults(rule: str) -> None:
+    assert judged("pf-tuned", rule, tuned(0.05)) == {"reproduced"}
+    assert judged("pf-tuned", rule, tuned(-0.05)) == {"not reproduced"}
+
+
+def test_an_answer_is_laid_over_a_set_by_its_group_and_by_its_name() -> None:
+    sets = {one.name: one for one in PAPER.runs()}
+    burst, fig3 = (PAPER.readings().by_id[name] for name in ("a1", "fig3"))
+    assert answer(burst, "bits", sets["pf-fig2"]) == {"@*.cbs?": "12500B"}
+    assert answer(burst, "bits", sets["pf-fig7"]) == {"@*.cbs?": "62500B"}
+    assert answer(fig3, "7.4 s", sets["pf-fig3"]) == {"scenario.duration": "7.4s"}
+    assert answer(fig3, "7.4 s", sets["pf-fig2"]) == {}
+
+
 def hard(study: str) -> list[str]:
     return [c.rule for c in CRITERIA.of(study) if c.kind != "report"]
 
@@ -138,6 +176,7 @@ def test_every_report_gives_rows_and_no_verdict() -> None:
     for criterion in CRITERIA.claims:
         if criterion.kind == "report":
             runs = published_tokens(criterion.study) if criterion.study in ("pf-fig2", "pf-fig3") else AS_PUBLISHED
+            runs = tuned(0.05) if criterion.study == "pf-tuned" else runs
             found = PAPER.study(criterion.study).judge(criterion, runs)
             assert found.table
             assert found.verdict == "reported"

@@ -220,6 +220,30 @@ def test_rates_are_those_of_the_flows_together() -> None:
     assert run["ER.demoted"] + run["ER.demoted_without_token"] == run["ER.green>yellow"]
 
 
+def test_what_the_second_marker_promotes_is_told_by_flow() -> None:
+    run = one("redp-udp-two", marker="redp", point="1.2").values
+    promoted = [run[f"{flow}.promoted"] for flow in UDP]
+    assert min(promoted) > 0
+    assert sum(promoted) == pytest.approx(8 * run["ER2.promoted"] / run["seconds"], abs=0.5)
+    assert run["ER1.promoted"] == 0
+
+
+def test_a_flow_whose_every_packet_is_demoted_has_a_rate_of_zero() -> None:
+    at = {"marker": "leaky", "sources": "strict", "point": "2.0-0.7"}
+    sets = [s for s in PAPER.runs() if s.name == "redp-udp" and s.at == at]
+    late = simulation.prepare(sets, Budget(seeds=1, jobs=1), {"scenario.warmup": "20s"})
+    runs = simulation.simulate(late, Budget(seeds=1, jobs=1), lambda *_: None)
+    assert min(run.values[f"{flow}.left"] for run in runs for flow in UDP) == 0
+
+
+def test_an_answer_leaves_a_variant_what_makes_it_one() -> None:
+    [kept] = [s for s in PAPER.runs() if s.name == "redp-fig5" and s.at == {"drop": 2, "buffer": 100}]
+    [by_flow] = [s for s in PAPER.runs() if s.name == "redp-udp-flow" and s.at["point"] == "2.0-0.7"]
+    readings = PAPER.readings().by_id
+    assert PAPER.answer(readings["buffer"], "50 packets", kept) == {}
+    assert PAPER.answer(readings["packet"], "576 B", by_flow)["conditioner.boundary.cbs"] == "8640B"
+
+
 def test_the_deviation_is_that_of_the_population() -> None:
     assert spread([1.0, 3.0]) == 1.0
 
