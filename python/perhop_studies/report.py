@@ -251,8 +251,8 @@ def parquet(outcome: Outcome, path: Path) -> None:
 
     An axis is a column: whole numbers if all its values are, else text; null where a run set has no such axis.
     """
-    rows = [(s, quantity, value) for s in outcome.samples for quantity, value in s.values.items()]
-    grid = Samples(outcome.samples).grid()
+    rows = [(s, quantity, value) for s in outcome.looks.samples for quantity, value in s.values.items()]
+    grid = Samples(outcome.looks.samples).grid()
     columns: dict[str, Any] = {
         "runs": np.array([s.runs for s, _, _ in rows]),
         **{axis: np.array([str(s.at.get(axis, "")) for s, _, _ in rows]) for axis in grid},
@@ -261,7 +261,8 @@ def parquet(outcome: Outcome, path: Path) -> None:
         "value": np.array([value for _, _, value in rows], dtype=np.float64),
     }
     names = {axis.name: axis.column for axis in outcome.paper.method.axes.values()}
-    axes = ", ".join(f'{_column(axis, values)} AS "{names.get(axis, axis)}"' for axis, values in grid.items())
+    types = {axis: "BIGINT" if all(isinstance(x, int) for x in values) else "VARCHAR" for axis, values in grid.items()}
+    axes = ", ".join(f'CAST(nullif("{axis}", \'\') AS {types[axis]}) AS "{names.get(axis, axis)}"' for axis in grid)
     order = ", ".join(str(1 + i) for i in range(len(grid) + 3))
     path.unlink(missing_ok=True)
     with connect() as connection:
@@ -271,12 +272,6 @@ def parquet(outcome: Outcome, path: Path) -> None:
             f"CASE WHEN isnan(value) THEN NULL ELSE value END AS value FROM samples ORDER BY {order}) "
             f"TO {text(str(path))} (FORMAT parquet, COMPRESSION zstd)"
         )
-
-
-def _column(axis: str, values: list[Any]) -> str:
-    """Its SQL: numbers as numbers."""
-    stated = f"nullif(\"{axis}\", '')"
-    return f"CAST({stated} AS BIGINT)" if all(isinstance(value, int) for value in values) else stated
 
 
 def _render(template: str, **context: object) -> str:
