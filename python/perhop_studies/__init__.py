@@ -63,10 +63,6 @@ class Study:
         """All run sets it reads."""
         return (self.runs,) if isinstance(self.runs, str) else self.runs
 
-    def samples(self, by_set: Mapping[str, Samples]) -> Samples:
-        """Their samples, combined."""
-        return Samples(sample for name in self.sets for sample in by_set[name].all)
-
     def claim(self, *criteria: str) -> Callable[[Claim], Claim]:
         """Registers the function that judges these criteria: several if the bounds beside their texts differ.
 
