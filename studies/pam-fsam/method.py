@@ -38,7 +38,7 @@ from perhop_studies.runs import Axis, Method, RunSet, Settings
 from perhop_studies.samples import Sample
 
 MARKERS = "conditioner.marker"
-TOKENS = ("pf-fig2", "pf-fig3")
+TOKENS = ("pf-fig2", "pf-fig3", "beyond-shares", "beyond-tuned-shares", "beyond-steep-shares")
 """Run sets in whose files the marker's bucket is that of Fig. 2 and 3."""
 MARKER_HOP, BOTTLENECK = "E1 -> C", "C -> E2"
 

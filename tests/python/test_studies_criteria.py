@@ -12,6 +12,7 @@ import pytest
 from perhop_studies import Paper, Study, criteria
 from perhop_studies import runs as simulation
 from perhop_studies.criteria import Criteria
+from perhop_studies.pam_fsam.method import TOKENS
 from perhop_studies.papers import PAPERS, paper
 from perhop_studies.verdict import Finding
 
@@ -152,7 +153,7 @@ def test_the_frozen_readings_are_what_the_files_say(name: str) -> None:
     """Laying the frozen readings over the files changes nothing."""
     readings, none = paper(name).readings(), simulation.Budget(seeds=1)
     for run_set in paper(name).runs():
-        group = "tokens" if run_set.name in ("pf-fig2", "pf-fig3") else "load"
+        group = "tokens" if run_set.name in TOKENS else "load"
         laid_over = {k: v for one in readings.by_id.values() for k, v in one.settings(one.frozen, group).items()}
         if not any(
             traffic["model"] == "ftp" for traffic in tomllib.loads(run_set.scenario.read_text())["traffic"].values()
