@@ -255,12 +255,12 @@ class Job:
 
     def narrowed(self, wanted: Callable[[Place], bool]) -> list[Job]:
         """Jobs of the required points, one each; this one if all are."""
-        kept = [place for place in self.points if wanted(place)]
-        if len(kept) == len(self.points):
-            return [self]
-        name = str(self.set.scenario)
-        alone = [(p, _core.Scenario(p.effective, name, [], [])) for p in kept]
-        return [replace(self, scenario=scenario, points=[p]) for p, scenario in alone]
+        return [self] if all(map(wanted, self.points)) else self.alone(wanted)
+
+    def alone(self, wanted: Callable[[Place], bool]) -> list[Job]:
+        """A job for each of the required points."""
+        name, kept = str(self.set.scenario), [place for place in self.points if wanted(place)]
+        return [replace(self, scenario=_core.Scenario(p.effective, name, [], []), points=[p]) for p in kept]
 
 
 def prepare(sets: Iterable[RunSet], budget: Budget, reading: Settings | None = None) -> list[Job]:

@@ -1,4 +1,4 @@
-"""Beyond the paper: datagram sources, ECN, tickets by the byte, logarithmic tags. Reported, never judged."""
+"""Beyond the paper: ECN, tickets by the byte, logarithmic tags; datagram sources are in `claims.toml`. Never judged."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 from perhop import stats
 from perhop_studies import Study, measures
+from perhop_studies.drawing import MUTED, REFERENCE, Look
 from perhop_studies.pps.shares import CHAIN, FIG4
 from perhop_studies.pps.terms import SCHEMES, SIZES, Rates, Shares, mbit, ratio
 from perhop_studies.samples import Samples
@@ -17,42 +18,29 @@ udp = Study(
     title="Beyond the paper: a datagram source and TCP",
     runs=("beyond-udp", "beyond-udp-input", "beyond-udp-currency"),
 )
+untagged = Study(
+    "pps-untagged",
+    title="Beyond the paper: a datagram source that does not tag",
+    runs=("beyond-untagged", "beyond-untagged-input"),
+)
 ecn = Study("pps-ecn", title="Beyond the paper: ECN in the place of drops", runs=("pps-fig4", "beyond-ecn"))
 by_bytes = Study("pps-bytes", title="Beyond the paper: tickets by the byte", runs="beyond-bytes")
 log = Study("pps-log", title="Beyond the paper: logarithmic tags", runs=("beyond-log", "beyond-log-chain"))
-STUDIES = [udp, ecn, by_bytes, log]
-
-CASES = {
-    "red": "RED",
-    "k2": "TRED, K = 2",
-    "k8": "K = 8",
-    "k32": "K = 32",
-    "cap": "capped",
-    "alone": "capped, no TCP",
-    "lies": "all 255",
-    "exchanged": "all 255, exchanged",
-    "capped": "all 255, exchanged and capped",
-}
-"""What is done about the datagrams: by the host as its contract says, then where it lies."""
-SENDS = (200, 400, 600, 800, 1000, 1500, 2000, 3000, 4000)
-"""What the datagram source sends, kbit/s."""
-TICKETS, SENT = (25, 40, 50, 60, 75, 100, 150, 200), (1000, 2000, 4000)
-"""Currencies in which the cap is tried, tickets/s of each source, and what is then sent."""
-SHARE = 0.4
-"""Each source's, Mbit/s."""
-PACKET = 1000
-"""Bytes."""
+STUDIES = [udp, untagged, ecn, by_bytes, log]
 
 SEGMENTS = {256: ("f1", "f2", "f3"), 512: ("f4", "f5", "f6"), 1024: ("f7", "f8", "f9"), 1460: ("f10", "f11", "f12")}
 """Flows by the payload of their packets, bytes."""
 HEADER = 40
-UNITS = {"red": "RED", "packets": "by packets", "bytes": "by bytes"}
-
+UNITS = {
+    "red": Look("RED", MUTED, "^", ":"),
+    "packets": Look("by packets", "#0072b2"),
+    "bytes": Look("by bytes", "#c2410c", "s"),
+}
 TAGS = {
-    "linear": "linear, 8 bits",
-    "log-nearest": "log, 8 bits, nearest",
-    "log-stochastic": "log, 8 bits, stochastic",
-    "real": "real",
+    "linear": Look("linear, 8 bits", "#c2410c", "^"),
+    "log-nearest": Look("log, 8 bits, nearest", "#0072b2"),
+    "log-stochastic": Look("log, 8 bits, stochastic", REFERENCE, "s"),
+    "real": Look("real", "#12633b", "D"),
 }
 EXCHANGES = (1, 100)
 DECADES: Rates = {f"f{i + 1}": 10 * 10**i / 11111 for i in range(5)}
@@ -62,48 +50,6 @@ DECADES: Rates = {f"f{i + 1}": 10 * 10**i / 11111 for i in range(5)}
 def got(runs: Samples, flow: str, **at: Any) -> list[float]:
     """What reaches the sink of one source, Mbit/s."""
     return mbit(runs.values(f"{flow}.throughput", **at))
-
-
-def _by_case(runs: Samples, flows: Iterable[str], cases: Iterable[str]) -> list[dict[str, Any]]:
-    """A row for each rate that is sent, a column for each case: the mean over the flows."""
-    named = list(flows)
-    return [
-        {"sends, Mbit/s": sends / 1000}
-        | {CASES[c]: stats.mean(x for f in named for x in got(runs, f, case=c, sends=sends)) for c in cases}
-        for sends in SENDS
-    ]
-
-
-@udp.claim("datagrams")
-def a_cap_holds_an_unresponsive_source(runs: Samples) -> Finding:
-    """Tickets alone hold a datagram source near its share only with a large K; a cap does whatever it sends."""
-    seeds = len(got(runs, "datagrams", case="cap", sends=SENDS[0]))
-    return Finding([], f"Mbit/s; the fair share is {SHARE}.", _by_case(runs, ["datagrams"], CASES), seeds=seeds)
-
-
-@udp.claim("tcp")
-def tcp_beside_it(runs: Samples) -> Finding:
-    """What is left for TCP."""
-    cases = [case for case in CASES if case != "alone"]
-    rows = _by_case(runs, ["tcp1", "tcp2"], cases)
-    return Finding([], "Mbit/s, mean of the two.", rows, seeds=len(got(runs, "tcp1", case="cap", sends=SENDS[0])))
-
-
-def cap(tickets: float) -> float:
-    """What goes through with one ticket a packet, Mbit/s."""
-    return 8e-6 * PACKET * tickets
-
-
-@udp.claim("currency")
-def one_ticket_a_packet_at_the_share(runs: Samples) -> Finding:
-    """The cap is the fair share where a packet of a source that keeps to it carries one ticket."""
-    found = runs.of("beyond-udp-currency")
-    rows: list[dict[str, Any]] = []
-    for tickets in TICKETS:
-        gets = {f"sends {s / 1000:g}": stats.mean(got(found, "datagrams", tickets=tickets, sends=s)) for s in SENT}
-        beside = stats.mean(x for s in SENT for f in ("tcp1", "tcp2") for x in got(found, f, tickets=tickets, sends=s))
-        rows.append({"tickets/s each": tickets, "one a packet, Mbit/s": cap(tickets), **gets, "each TCP": beside})
-    return Finding([], "Mbit/s.", rows, seeds=len(got(found, "datagrams", tickets=TICKETS[0], sends=SENT[0])))
 
 
 def signalled(runs: Samples, signal: str, **at: Any) -> Samples:
@@ -181,12 +127,12 @@ def jain_by(runs: Samples, unit: str) -> tuple[list[float], list[float]]:
 def equal_tickets_equal_bytes(runs: Samples) -> Finding:
     """By packets equal tickets are equal packet rates, by bytes equal byte rates."""
     rows: list[dict[str, Any]] = []
-    for unit, name in UNITS.items():
+    for unit, look in UNITS.items():
         in_packets, in_bytes = jain_by(runs, unit)
         rates = {f"{p} B, kbit/s": 1e3 * stats.mean(rates_by_size(runs, unit, p)) for p in SEGMENTS}
         indices = {"jain of packets/s": stats.mean(in_packets), "jain of bytes/s": stats.mean(in_bytes)}
         full = stats.mean(runs.values("P - Q.utilisation", by=unit))
-        rows.append({"tickets": name, **indices, **rates, "utilisation": full})
+        rows.append({"tickets": look.label, **indices, **rates, "utilisation": full})
     return Finding([], "Rates of each flow, headers included.", rows, seeds=len(in_bytes))
 
 
@@ -209,11 +155,11 @@ def _tags(runs: Samples, rates: Rates) -> Finding:
     rows: list[dict[str, Any]] = []
     notes = []
     for exchange in EXCHANGES:
-        for tags, name in TAGS.items():
+        for tags, look in TAGS.items():
             found, where = runs.at(tags=tags, exchange=exchange), f"x {exchange}, / {exchange}"
-            rows.append({"exchange": where, "tags": name, **_tag_row(found, rates)})
+            rows.append({"exchange": where, "tags": look.label, **_tag_row(found, rates)})
             if rows[1:]:
-                notes.append(f"{name} ({where}) {_change(usual, found, rates)}")
+                notes.append(f"{look.label} ({where}) {_change(usual, found, rates)}")
     note = "Least and most y: means over the seeds, 20-200 s. jain(y), 20-200 s, against linear at 1: "
     return Finding([], note + "; ".join(notes) + ".", rows, seeds=len(usual.values("tagged")))
 

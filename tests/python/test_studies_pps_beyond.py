@@ -72,7 +72,7 @@ def at(name: str, **where: Any) -> Any:
 
 def test_each_rate_stands_in_its_row_and_column() -> None:
     datagrams, tcp = rows(beyond.udp, "datagrams"), rows(beyond.udp, "tcp")
-    assert [row["sends, Mbit/s"] for row in datagrams] == [s / 1000 for s in beyond.SENDS]
+    assert [row["sends"] for row in datagrams] == [200, 400, 600, 800, 1000, 1500, 2000, 3000, 4000]
     assert datagrams[2]["K = 8"] == at("beyond-udp", case="k8", sends=600)[1]
     assert datagrams[8]["all 255, exchanged"] == at("beyond-udp-input", case="exchanged", sends=4000)[1]
     assert tcp[1]["capped"] == at("beyond-udp", case="cap", sends=400)[0]
@@ -80,9 +80,25 @@ def test_each_rate_stands_in_its_row_and_column() -> None:
 
 
 def test_each_currency_has_its_cap() -> None:
-    found = {row["tickets/s each"]: row for row in rows(beyond.udp, "currency")}
-    assert found[50]["one a packet, Mbit/s"] == pytest.approx(0.4)
+    found = {row["tickets"]: row for row in rows(beyond.udp, "currency")}
+    assert list(found) == [25, 40, 50, 60, 75, 100, 150, 200]
     assert found[150]["sends 2"] == at("beyond-udp-currency", tickets=150, sends=2000)[1]
+    each = [at("beyond-udp-currency", tickets=150, sends=sends)[0].expected for sends in (1000, 2000, 4000)]
+    assert found[150]["each TCP"] == pytest.approx(sum(each) / 3)
+
+
+def test_who_does_not_tag_stands_beside_who_does() -> None:
+    """Rows by K and rate, columns by host and by what is done about it."""
+    found = {claim: rows(beyond.untagged, claim) for claim in ("datagrams", "tcp", "datagrams-behind", "tcp-behind")}
+    for table in found.values():
+        assert [(row["k"], row["sends"]) for row in table] == [(2, 1000), (2, 2000), (32, 1000), (32, 2000)]
+    assert found["datagrams"][3]["untagged: red"] == at("beyond-untagged", host="red", k=32, sends=2000)[1]
+    assert found["tcp"][0]["least"] == at("beyond-untagged", host="least", k=2, sends=1000)[0]
+    behind = at("beyond-untagged-input", host="pass", k=2, sends=2000, input="capped")
+    assert (
+        found["tcp-behind"][1]["capped: untagged: pass"],
+        found["datagrams-behind"][1]["capped: untagged: pass"],
+    ) == behind
 
 
 def test_drops_are_the_runs_of_fig_4() -> None:
@@ -110,7 +126,7 @@ def test_equal_byte_rates_are_unequal_packet_rates() -> None:
 def test_tags_are_told_by_exchange_and_kind() -> None:
     for claim, rates in (("chain", CHAIN), ("decades", beyond.DECADES)):
         found = rows(beyond.log, claim)
-        assert [row["tags"] for row in found] == [*beyond.TAGS.values()] * 2
+        assert [row["tags"] for row in found] == [look.label for look in beyond.TAGS.values()] * 2
         assert found[0]["saturated, %"] == pytest.approx(10.0)
         y = [1 / e for e in rates.values()]
         assert found[0]["jain(y)"] == pytest.approx(measures.jain(y))
@@ -189,6 +205,28 @@ def test_without_a_cap_it_takes_the_link_and_a_lie_gains_nothing_behind_an_excha
     honest, lying = datagrams("beyond-udp", "k2", 1000), datagrams("beyond-udp-input", "exchanged", 1000)
     assert lying == pytest.approx(honest, rel=0.1)
     assert datagrams("beyond-udp", "lies", 1000) == pytest.approx(1.0, rel=0.02)
+
+
+def untagged(host: str, name: str = "beyond-untagged", **where: Any) -> float:
+    [x] = beyond.got(measured(name, ("host", host), ("k", 2), ("sends", 2000), *where.items()), "datagrams")
+    return x
+
+
+def test_who_does_not_tag_gains_where_it_may() -> None:
+    """RED's p is the same for a packet of every source: less than the p of one with fewer tickets than expected."""
+    assert untagged("red") > untagged("honest")
+    assert untagged("least") < untagged("honest")
+    assert untagged("drop") == 0.0
+
+
+def test_a_cap_holds_who_does_not_tag_only_where_it_is_said_so() -> None:
+    """One ticket a packet is 0.4 Mbit/s; what passes untagged is not held to it."""
+    start = 5 * (math.log(5) + 1) / 200
+    of = {host: untagged(host, "beyond-untagged-input", input="capped") for host in ("pass", "least", "drop", "lying")}
+    assert of["pass"] > 0.8
+    for host in ("least", "lying"):
+        assert 0.4 * 0.8 <= of[host] <= 0.4 * (1 + start)
+    assert of["drop"] == 0.0
 
 
 def test_marks_take_the_place_of_drops() -> None:

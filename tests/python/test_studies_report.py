@@ -309,7 +309,8 @@ def test_overall_needs_every_hard_line() -> None:
 def test_what_is_asked_for_is_found_or_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert [s.id for _, s in verb.select(["pf-fig9", "pf-fig2"])] == ["pf-fig2", "pf-fig9"]
     counts = {name: len(verb.select([name])) for name in PAPERS}
-    assert counts.items() >= {"pam-fsam": 9, "pps": 18, "msvb-sio": 10, "redp": 9}.items()
+    least = {"pam-fsam": 11, "pps": 21, "msvb-sio": 11, "redp": 12, "rtt-rto": 10}
+    assert [name for name, n in least.items() if counts[name] < n] == []
     assert len(verb.select(["all"])) == sum(counts.values())
     with pytest.raises(LookupError, match="no study `pf-fig1`"):
         verb.select(["pf-fig1"])

@@ -338,3 +338,40 @@ fn a_capture_may_begin_with_what_comes_back() {
     assert_eq!(tags(&order([ack, segment])), [Some(200), Some(200)]);
     assert_eq!(tags(&order([segment, ack])), [Some(255), Some(200)]);
 }
+
+/// A cap of 5 tickets/s: a packet for which there is less than one is thinned out.
+fn capped(capture: &[u8], untagged: &str) -> (Vec<u8>, Report) {
+    let keys = [("tickets", "5t/s"), ("relabel", "arrival"), ("scarce", "drop"), ("untagged", untagged)];
+    let cap = by_name("pps-relabeller", keys.map(|(key, value)| (key, text(value))).to_vec());
+    marked(capture, tickets(vec![stage("cap", cap)])).unwrap()
+}
+
+/// The cap holds who tags, whatever `untagged` says. Who does not, with a flow label of 0 or a foreign one, it lets pass, holds
+/// as one with one ticket a packet, or drops. ACKs alone are not held: nobody tags them.
+///
+/// Held so, of 194 packets within 1 s the n-th has min(1, 5 (5 + t)/n) tickets, t being between 0 and 1 s: TSW with a window of 5 s
+/// that has just begun. 25 + 25 ln(194/25) = 76 to 30 + 30 ln(194/30) = 86 pass, with a variance below their number: 5 of
+/// its roots are 46.
+#[test]
+fn a_cap_holds_who_does_not_tag_where_the_policy_says_so() {
+    let input = relabelled(&read("tcp6-ns.pcap"), |_| 0);
+    let tagged = marked(&input, tickets(vec![tagger(vec![("tickets", text("1000t/s"))])])).unwrap().0;
+    let held = |capture: &[u8], untagged| capped(capture, untagged).1.directions.dropped.packets;
+    let all = packets(&input).iter().filter(|packet| data(packet)).count() as u64;
+    let of_tagged = held(&tagged, "pass");
+    assert!(of_tagged > all / 2, "{of_tagged} of {all}");
+    assert_eq!([held(&tagged, "least"), held(&tagged, "drop")], [of_tagged; 2]);
+    for foreign in [0, 256, 1 << 19] {
+        let untagged = relabelled(&input, |_| foreign);
+        assert_eq!(held(&untagged, "pass"), 0);
+        assert_eq!(held(&untagged, "drop"), all);
+        let (output, report) = capped(&untagged, "least");
+        let (dropped, met) = (report.directions.dropped.packets, &report.conditioners[0].tallies);
+        assert!((76 - 46..=86 + 46).contains(&(all - dropped)), "{dropped} of {all}");
+        assert_eq!(met.iter().find(|row| row.quantity == "untagged_packets").map(|row| row.total), Some(all));
+        let output = packets(&output);
+        let mut codes =
+            output.iter().filter(|packet| data(packet)).map(|packet| packet.ip.unwrap().flow_label.unwrap());
+        assert!(codes.all(|code| (1..256).contains(&code)), "an exchanged packet has a tag");
+    }
+}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from perhop_studies.drawing import INK, Picture, canvas, picture
 from perhop_studies.maps import Map
@@ -29,7 +29,7 @@ def draw(found: Map, grid: Grid) -> Picture:
     for x in range(grid.columns):
         for y in range(grid.rows):
             _cell(axes, grid, x, y)
-    axes.add_patch(_frame(*found.own))
+    axes.add_patch(_square(*found.own, fill=False, edgecolor=INK, linewidth=2.2))
     for axis, of in ((axes.xaxis, found.x), (axes.yaxis, found.y)):
         axis.set_ticks(range(len(of.values)), [_label(value) for value in of.values])
         axis.set_label_text(of.label)
@@ -60,15 +60,13 @@ def alternative(found: Map, grid: Grid) -> str:
 
 
 def _cell(axes: Axes, grid: Grid, x: int, y: int) -> None:
-    from matplotlib.patches import Rectangle
-
     point = grid.points.get((x, y))
     verdict = grid.verdict((x, y))
     margin = {REPRODUCED: FULL, NOT_REPRODUCED: -FULL, UNDECIDED: 0.0}[verdict]
     if point is not None and point.margin is not None:
         margin = point.margin
     alpha = 1.0 if point else PALE
-    axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, color=_colour(margin), alpha=alpha, linewidth=0))
+    axes.add_patch(_square(x, y, color=_colour(margin), alpha=alpha, linewidth=0))
     if point is not None:
         dark = abs(margin) < 0.75 * FULL
         text = SIGNS[point.verdict] + ("" if point.value is None else f" {number(float(f'{point.value:.2g}'))}")
@@ -81,10 +79,10 @@ def _colour(margin: float) -> str:
     return "#" + "".join(f"{round(b + share * (e - b)):02x}" for b, e in zip(BETWEEN, end, strict=True))
 
 
-def _frame(x: int, y: int) -> Rectangle:
+def _square(x: int, y: int, **style: Any) -> Rectangle:
     from matplotlib.patches import Rectangle
 
-    return Rectangle((x - 0.5, y - 0.5), 1, 1, fill=False, edgecolor=INK, linewidth=2.2)
+    return Rectangle((x - 0.5, y - 0.5), 1, 1, **style)
 
 
 def _label(value: object) -> str:

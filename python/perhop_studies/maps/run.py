@@ -35,7 +35,7 @@ class Runner:
         sets = [one for one in found.paper.runs() if one.name in found.study.sets]
         jobs = simulation.prepare([replace(one, draws=None) for one in sets], budget)
         asked = _asked(found, jobs)
-        return cls(found, budget, [one for job in jobs for one in _alone(job, asked)])
+        return cls(found, budget, [one for job in jobs for one in job.alone(lambda place: place.key in asked)])
 
     @property
     def made_with(self) -> str:
@@ -58,13 +58,6 @@ class Runner:
             return job
         [place] = job.points
         return replace(job, scenario=_core.Scenario(place.effective, str(job.set.scenario), laid, []))
-
-
-def _alone(job: Job, asked: set[Key]) -> list[Job]:
-    """A job for each point that is asked for."""
-    name = str(job.set.scenario)
-    kept = [place for place in job.points if place.key in asked]
-    return [replace(job, scenario=_core.Scenario(p.effective, name, [], []), points=[p]) for p in kept]
 
 
 class _Anything(defaultdict[str, float]):

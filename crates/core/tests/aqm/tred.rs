@@ -4,13 +4,13 @@ use crate::port::Port;
 use crate::support::{self, Load, any_common, any_profile, any_tred, any_tred_of_untagged, published, run};
 use perhop_core::Rng;
 use perhop_core::aqm::early::{Order, Spacing};
-use perhop_core::aqm::tred::{self, Minimum};
+use perhop_core::aqm::tred::{self, Minimum, Untagged};
 use perhop_core::aqm::{AqmParams, Arrival, Backlog};
 use perhop_core::conditioner::pps_tagger::Unit;
-use perhop_core::packet::{Colour, Packet};
+use perhop_core::packet::{Colour, Packet, flags};
 use perhop_core::port::{Gate, Limit, Turn};
 use perhop_core::units::{Span, Time};
-use perhop_core::verdict::Verdict;
+use perhop_core::verdict::{Fate, Reason, Verdict};
 use proptest::prelude::*;
 
 const LIMIT: u32 = 30;
@@ -129,13 +129,18 @@ fn seasoned(params: &AqmParams, tickets: &[f64]) -> (perhop_core::aqm::AnyAqm, T
 
 /// Of n packets of g tickets that each come next, at a queue of `waiting`: those that are dropped, by their draw.
 fn dropped(params: &AqmParams, history: &[f64], (g, waiting, n): (f64, u32, u32)) -> Vec<bool> {
+    dropped_of(params, history, (tagged(1000, g), waiting, n))
+}
+
+/// The same of any packet.
+fn dropped_of(params: &AqmParams, history: &[f64], (packet, waiting, n): (Packet, u32, u32)) -> Vec<bool> {
     use perhop_core::aqm::Aqm;
     let (aqm, now) = seasoned(params, history);
     let backlog = Backlog { packets: waiting, bytes: u64::from(waiting) * 1000, room: true, ..Backlog::default() };
     let arrival = Arrival { now, backlog };
     let drop = |i| {
         let mut rng = Rng::stream(2, i, "draw");
-        aqm.clone().on_arrival(Turn::testing(&arrival), &mut tagged(1000, g), &mut rng) != Verdict::Pass
+        aqm.clone().on_arrival(Turn::testing(&arrival), &mut packet.clone(), &mut rng) != Verdict::Pass
     };
     (0..n).map(drop).collect()
 }
@@ -280,4 +285,71 @@ fn bytes_compare_tickets_per_byte() {
     };
     assert!((small(Unit::Bytes) - 0.1).abs() < 1e-9);
     assert!((small(Unit::Packets) - 50.0).abs() < 1e-6, "100 is twice the least");
+}
+
+proptest! {
+    /// What becomes of packets without tickets is nothing to a load of others.
+    #[test]
+    fn who_tags_is_not_touched(
+        profile in any_profile(), common in any_common(), own in any_tred(), load in support::tickets(&Colour::ALL),
+    ) {
+        let load = relabelled(&load, |packet| packet.label().filter(|g| *g >= 0.0 && g.is_finite()).unwrap_or(50.0));
+        let fates = |untagged| run(&support::tred(profile.clone(), common.clone(), &tred::Params { untagged, ..own.clone() }), LIMIT, &load);
+        prop_assert_eq!(fates(Untagged::Least), fates(Untagged::Red));
+        prop_assert_eq!(fates(Untagged::Drop), fates(Untagged::Red));
+    }
+
+    /// `drop` lets none of them in, whatever the queue, but pure ACKs.
+    #[test]
+    fn drop_lets_none_in(
+        profile in any_profile(), common in any_common(), own in any_tred_of_untagged(), load in support::tickets(&Colour::ALL),
+    ) {
+        let tred = support::tred(profile, common, &tred::Params { untagged: Untagged::Drop, ..own });
+        for ((_, packet), fate) in load.iter().zip(run(&tred, LIMIT, &load)) {
+            let lacks = !packet.label().is_some_and(|g| g >= 0.0 && g.is_finite());
+            if lacks && packet.flags & flags::ACK == 0 {
+                prop_assert_eq!(fate, Fate::Dropped(Reason::Forced));
+            }
+        }
+    }
+}
+
+/// `least`: for one state and one draw a packet without tickets never passes where one of the least tickets that were seen is
+/// dropped, nor one of 1 ticket. Pure ACKs are RED's in each case.
+#[test]
+fn who_does_not_tag_is_no_better_off_than_the_least() {
+    let history = [80.0, 100.0, 45.0];
+    let untagged = Packet { size: 1000, payload: 960, ..Packet::default() };
+    let ack = Packet { size: 40, flags: flags::ACK, ..Packet::default() };
+    let rule = |untagged| params(|p| p.untagged = untagged);
+    for waiting in [5, 6, 20, 40, 54, 55] {
+        let of = dropped_of(&rule(Untagged::Least), &history, (untagged, waiting, 500));
+        for g in [45.0, 1.0] {
+            let least = dropped(&rule(Untagged::Least), &history, (g, waiting, 500));
+            assert!(of.iter().zip(&least).all(|(of, least)| *of || !least), "{g} tickets, queue {waiting}");
+        }
+        let red = dropped_of(&rule(Untagged::Red), &history, (untagged, waiting, 500));
+        for untagged in [Untagged::Red, Untagged::Least, Untagged::Drop] {
+            assert_eq!(
+                dropped_of(&rule(untagged), &history, (ack, waiting, 500)),
+                red,
+                "{untagged:?}, queue {waiting}"
+            );
+        }
+    }
+}
+
+/// The paper's tag of 0: p (E/0)^3 is 1 wherever p is not 0. As MinTkt it keeps all others out of E.
+#[test]
+fn a_tag_of_zero_is_dropped_first() {
+    for waiting in [6, 20, 54] {
+        assert_eq!(dropped(&params(|_| {}), &[80.0], (0.0, waiting, 100)), [true; 100]);
+    }
+    assert_eq!(dropped(&params(|_| {}), &[80.0], (0.0, 5, 100)), [false; 100], "p is 0 at min");
+    assert_eq!(
+        dropped(&params(|p| p.n = 0.0), &[80.0], (0.0, 20, 500)),
+        dropped(&params(|p| p.n = 0.0), &[80.0], (80.0, 20, 500))
+    );
+    let [_, all, expected] = gauges(&params(|_| {}), &[80.0, 100.0, 0.0]);
+    assert!((all / 60.0 - 1.0).abs() < 1e-3 && (expected / 89.0 - 1.0).abs() < 0.2, "{all} {expected}");
 }

@@ -19,6 +19,7 @@ mod police;
 mod pps_exchange;
 mod pps_policing;
 mod pps_tags;
+mod pps_untagged;
 mod redp;
 mod rtt;
 mod tsw;
