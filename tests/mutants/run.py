@@ -5,9 +5,9 @@
     python3 tests/mutants/run.py --only 3,17
 
 `mutants.toml` gives for each a text of a file and its replacement. Both are expressions, so all mutants can be compiled
-into one copy of the tree (`target/mutants`), where an environment variable selects one. (A replacement that has `CHOSEN`
-in it, which says whether it is selected, stands as it is: it need be no expression.) Each text must occur once in
-its file: when code moves, its entry moves with it. Standard library only.
+into one copy of the tree (`target/mutants`), where an environment variable selects one. (A replacement with `CHOSEN` in
+it, which says whether it is selected, stands as it is: it need be no expression.) Each text must occur once in its
+file: when code moves, its entry moves with it. Standard library only.
 """
 
 from __future__ import annotations
