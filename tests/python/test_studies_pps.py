@@ -22,6 +22,7 @@ from perhop_studies.pps.method import METHOD, answer, measured
 from perhop_studies.runs import Budget, RunSet
 from perhop_studies.samples import Sample, Samples
 from perhop_studies.verdict import Finding
+from planted import by_set, samples_of
 
 SEEDS = 10
 PAPER = paper("pps")
@@ -139,7 +140,7 @@ def turned(sample: Sample) -> Sample:
 
 def judged(criterion: Criterion, samples: list[Sample]) -> Finding:
     study = PAPER.study(criterion.study)
-    return study.judge(criterion, study.samples(simulation.by_set(samples)))
+    return study.judge(criterion, samples_of(study, by_set(samples)))
 
 
 JUDGED = [pytest.param(c, id=f"{c.study}-{c.claim}") for c in CRITERIA.claims if c.kind != "report"]
@@ -167,10 +168,10 @@ def test_every_report_gives_rows_and_no_verdict() -> None:
 
 def test_every_printed_cell_is_measured_where_it_says() -> None:
     """In a world whose cells are the printed ones each record gives its own number."""
-    by_set = simulation.by_set(as_published())
+    published = by_set(as_published())
     for cell in CRITERIA.cells:
         if cell.study in ("pps-tab3", "pps-tab4") and (cell.row.startswith("flow") or cell.study == "pps-tab4"):
-            found = PAPER.cell(PAPER.study(cell.study).samples(by_set), cell)
+            found = PAPER.cell(samples_of(PAPER.study(cell.study), published), cell)
             assert found.mean == pytest.approx(cell.published, rel=0.005), cell.criterion.claim
 
 
