@@ -22,9 +22,9 @@ from pathlib import Path
 from perhop_studies import tally
 from perhop_studies.papers import PAPERS
 from perhop_studies.records import read
+from perhop_studies.report import WORDS
 from perhop_studies.settings import NAMES
 from perhop_studies.tally import COLUMNS, NOTHING, Tally
-from perhop_studies.words import WORDS
 
 STUDIES = Path(__file__).parent / "studies"
 PAGE, INDEX = STUDIES / "settings.md", STUDIES / "index.md"

@@ -34,9 +34,9 @@ from perhop_studies import settings as named
 from perhop_studies.bounds import Measured
 from perhop_studies.criteria import Cell, Criteria, Criterion
 from perhop_studies.drawing import Picture
-from perhop_studies.readings import Reading, Readings
+from perhop_studies.readings import Readings
 from perhop_studies.referee import Referee
-from perhop_studies.runs import Method, RunSet, Settings
+from perhop_studies.runs import Method, RunSet
 from perhop_studies.samples import Sample, Samples
 from perhop_studies.settings import Lay, Setting
 from perhop_studies.verdict import Finding, Value
@@ -62,10 +62,6 @@ class Study:
     def sets(self) -> tuple[str, ...]:
         """All run sets it reads."""
         return (self.runs,) if isinstance(self.runs, str) else self.runs
-
-    def samples(self, by_set: Mapping[str, Samples]) -> Samples:
-        """Their samples, combined."""
-        return Samples(sample for name in self.sets for sample in by_set[name].all)
 
     def claim(self, *criteria: str) -> Callable[[Claim], Claim]:
         """Registers the function that judges these criteria: several if the bounds beside their texts differ.
@@ -107,10 +103,6 @@ class Study:
         return criterion.bounds.judge(name, found)
 
 
-def _by_run_set(reading: Reading, value: str, of: RunSet) -> Settings:
-    return reading.settings(value, of.name)
-
-
 @dataclass(frozen=True)
 class Paper:
     """The studies of one paper, and what is specific to running, drawing and explaining them."""
@@ -126,7 +118,7 @@ class Paper:
     """The measured value for a cell that the paper printed."""
     pictures: Callable[[str, Samples, list[Cell]], list[Picture]]
     """The figures of one study, by its id."""
-    answer: Lay = _by_run_set
+    answer: Lay = lambda reading, value, of: reading.settings(value, of.name)
     """What an answer to one of its readings lays over a run set."""
     reread: Mapping[str, Callable[[list[Sample]], list[Sample]]] = field(default_factory=dict)
     """Readings of what is measured, not of the runs: the samples under the other answer."""

@@ -9,7 +9,6 @@ from perhop_studies import Paper, Study, tally
 from perhop_studies.criteria import Criteria
 from perhop_studies.records import Record
 from perhop_studies.runs import Budget
-from perhop_studies.samples import Sample
 from perhop_studies.sequential import Looks
 from perhop_studies.settings import Setting
 from perhop_studies.tally import Tally
@@ -26,11 +25,6 @@ class Outcome:
     records: list[Record]
     looks: Looks
     budget: Budget
-
-    @property
-    def samples(self) -> list[Sample]:
-        """All runs."""
-        return self.looks.samples
 
     @cached_property
     def tally(self) -> Tally:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import tomllib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,7 +22,6 @@ from perhop_studies.drawing import Picture
 from perhop_studies.known import Known
 from perhop_studies.maps.drawing import draw
 from perhop_studies.maps.grid import newest, read
-from perhop_studies.mutants import Told
 from perhop_studies.outcome import Outcome
 from perhop_studies.records import Estimate, Record, overall
 from perhop_studies.samples import Samples
@@ -29,12 +29,13 @@ from perhop_studies.sentences import Sentence
 from perhop_studies.settings import Setting
 from perhop_studies.tally import NOTHING, Share, Tally, share
 from perhop_studies.verdict import NOT_REPRODUCED, REPORTED, REPRODUCED, UNDECIDED, number
-from perhop_studies.words import WORDS
 
 SUMMARY = "report.html"
 FLAT = 2e-3
 """Width of an interval, relative to its mean, that prose leaves out."""
 MARKS = {REPRODUCED: "✓", NOT_REPRODUCED: "✗", UNDECIDED: "?", REPORTED: "·"}
+WORDS: dict[str, str] = tomllib.loads((Path(__file__).parent / "words.toml").read_text(encoding="utf-8"))
+"""The words of a report, each said in one line at one place."""
 CLASSES = {REPRODUCED: "yes", NOT_REPRODUCED: "no", UNDECIDED: "open", REPORTED: "told"}
 
 
@@ -99,11 +100,6 @@ class Entry:
         return self.outcome.paper
 
     @property
-    def first(self) -> bool:
-        """Whether it is the paper's own part: in the frozen setting, with nothing laid over it."""
-        return self.outcome.setting.frozen
-
-    @property
     def refereed(self) -> bool:
         """Whether a referee has a line for one of its claims."""
         return any(r.referee for r in self.outcome.records)
@@ -114,16 +110,6 @@ class Entry:
         hard = [r for r in self.outcome.records if r.kind == "hard"]
         found = sentences.load(self.paper.directory)
         return [(one, mine) for one in found if (mine := [r for r in hard if r.sentence == one.title])]
-
-    @cached_property
-    def told(self) -> dict[tuple[str, str], Told]:
-        """What mutants did to its claims, by study and claim."""
-        return mutants.told(self.paper)
-
-    @cached_property
-    def tried(self) -> int:
-        """How many other answers to its readings were tried."""
-        return trying.answers(self.paper)
 
     def elsewhere(self, rows: Iterable[Row]) -> dict[str, list[str]]:
         """Of each hard claim that does not hold, the other settings and answers with which it does."""
@@ -153,12 +139,7 @@ class Entry:
     @property
     def known_page(self) -> str:
         """The name of the page that says it, if there is one."""
-        return f"known-{self.paper.name}.html" if self.known and self.first else ""
-
-    @property
-    def left_out(self) -> list[simulation.LeftOut]:
-        """Variants that are not run."""
-        return simulation.left_out(self.paper.directory)
+        return f"known-{self.paper.name}.html" if self.known and self.outcome.setting.frozen else ""
 
     def why(self, entry: Record) -> str:
         """What a reader should know beside a record."""
@@ -181,13 +162,13 @@ def write(outcomes: list[Outcome], out: Path, say: Callable[[str], None]) -> Pat
     entries = [_entry(outcome, out, single, say) for outcome in outcomes]
     rows = settings_of(entries)
     for entry in entries:
-        if entry.first:
+        if entry.outcome.setting.frozen:
             _save([mapped.picture for mapped in entry.maps], out / entry.figures)
         files.write(out / entry.page, _render(entry.paper.template, entry=entry, rows=rows, home=home))
         if entry.known_page:
             files.write(out / entry.known_page, _render("known.html", entry=entry, known=entry.known, home=home))
     if not single:
-        firsts = {entry.paper.name: entry for entry in sorted(entries, key=lambda entry: entry.first)}
+        firsts = {entry.paper.name: entry for entry in sorted(entries, key=lambda entry: entry.outcome.setting.frozen)}
         shown = [entry for entry in entries if entry is firsts[entry.paper.name]]
         whole = tally.total(entry.outcome.tally for entry in shown)
         files.write(out / SUMMARY, _render("papers.html", papers=shown, rows=rows, whole=whole, home=None))
@@ -221,7 +202,7 @@ def settings_of(entries: Iterable[Entry]) -> list[Row]:
 def _section(outcome: Outcome, study: Study, figures: Path, say: Callable[[str], None]) -> Section:
     say(f"{study.id}: figures")
     cells = outcome.criteria.table(study.id)
-    pictures = outcome.paper.pictures(study.id, outcome.looks.everywhere(study), cells)
+    pictures = outcome.paper.pictures(study.id, outcome.looks.of(study, outcome.looks.least(study))[0], cells)
     _save(pictures, figures)
     by_claim = {r.claim: r for r in outcome.records if r.study == study.id}
     printed: dict[str, dict[str, Record]] = {}
@@ -251,8 +232,8 @@ def parquet(outcome: Outcome, path: Path) -> None:
 
     An axis is a column: whole numbers if all its values are, else text; null where a run set has no such axis.
     """
-    rows = [(s, quantity, value) for s in outcome.samples for quantity, value in s.values.items()]
-    grid = Samples(outcome.samples).grid()
+    rows = [(s, quantity, value) for s in outcome.looks.samples for quantity, value in s.values.items()]
+    grid = Samples(outcome.looks.samples).grid()
     columns: dict[str, Any] = {
         "runs": np.array([s.runs for s, _, _ in rows]),
         **{axis: np.array([str(s.at.get(axis, "")) for s, _, _ in rows]) for axis in grid},
@@ -261,7 +242,8 @@ def parquet(outcome: Outcome, path: Path) -> None:
         "value": np.array([value for _, _, value in rows], dtype=np.float64),
     }
     names = {axis.name: axis.column for axis in outcome.paper.method.axes.values()}
-    axes = ", ".join(f'{_column(axis, values)} AS "{names.get(axis, axis)}"' for axis, values in grid.items())
+    types = {axis: "BIGINT" if all(isinstance(x, int) for x in values) else "VARCHAR" for axis, values in grid.items()}
+    axes = ", ".join(f'CAST(nullif("{axis}", \'\') AS {types[axis]}) AS "{names.get(axis, axis)}"' for axis in grid)
     order = ", ".join(str(1 + i) for i in range(len(grid) + 3))
     path.unlink(missing_ok=True)
     with connect() as connection:
@@ -273,16 +255,11 @@ def parquet(outcome: Outcome, path: Path) -> None:
         )
 
 
-def _column(axis: str, values: list[Any]) -> str:
-    """Its SQL: numbers as numbers."""
-    stated = f"nullif(\"{axis}\", '')"
-    return f"CAST({stated} AS BIGINT)" if all(isinstance(value, int) for value in values) else stated
-
-
 def _render(template: str, **context: object) -> str:
     environment = pages.environment("perhop_studies")
     environment.filters |= {"show": show, "span": span, "chip": lambda verdict: CLASSES.get(verdict, "yes")}
-    shared = {"marks": MARKS, "columns": tally.COLUMNS, "words": WORDS}
+    stated = {"left_out": simulation.left_out, "told": mutants.told, "answers": trying.answers}
+    shared = {"marks": MARKS, "columns": tally.COLUMNS, "words": WORDS, **stated}
     return environment.get_template(template).render(**shared, **context)
 
 

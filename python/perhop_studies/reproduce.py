@@ -56,7 +56,6 @@ class Options:
         seeds = QUICK if arguments["quick"] else FULL if seeds is None else seeds
         budget = Budget(seeds=seeds, seed=arguments["seed"], jobs=arguments["jobs"], first=first)
         what, out, setting = list(arguments["what"]), Path(arguments["out"]), arguments["setting"]
-        setting = FROZEN if setting == "headline" else setting
         if EVERYTHING in what and setting == FROZEN:
             setting = ALL
         return cls(what, budget, out, setting, arguments["strict"], tuple(arguments["set"]))

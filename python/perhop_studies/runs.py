@@ -35,7 +35,7 @@ from perhop import _core
 from perhop.hands import Hands, Threads, Work, span
 from perhop.in_force import toml
 from perhop_studies.quantities import Tables
-from perhop_studies.samples import Key, Sample, Samples
+from perhop_studies.samples import Key, Sample
 
 if TYPE_CHECKING:
     from perhop.cluster.client import Cluster
@@ -314,11 +314,3 @@ def _samples(job: Job, taken: Iterable[Measured]) -> Iterator[Sample]:
     stated = [job.set.method.of_file(place.effective) for place in job.points]
     for point, replication, values in taken:
         yield Sample(job.set.name, job.points[point].at, replication, {**values, **stated[point]})
-
-
-def by_set(samples: Iterable[Sample]) -> dict[str, Samples]:
-    """The samples of each run set's name, all its variants together."""
-    found: dict[str, list[Sample]] = {}
-    for sample in samples:
-        found.setdefault(sample.runs, []).append(sample)
-    return {name: Samples(rows) for name, rows in found.items()}

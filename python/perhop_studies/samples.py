@@ -29,10 +29,6 @@ class Sample:
         """Its run set's name and its place there."""
         return (self.runs, *self.at.items())
 
-    def matches(self, where: Mapping[str, Any]) -> bool:
-        """Whether it is in this part of the grid."""
-        return all(self.at.get(key) == value for key, value in where.items())
-
 
 class Samples:
     """The replications of one set of runs, ready for queries.
@@ -64,7 +60,7 @@ class Samples:
         return Samples(self._at(where), self._asked)
 
     def _at(self, where: Mapping[str, Any]) -> list[Sample]:
-        found = [s for s in self._rows if s.matches(where)]
+        found = [s for s in self._rows if all(s.at.get(key) == value for key, value in where.items())]
         if not found:
             raise UnknownError(f"no runs at {where}; there are {self.grid()}")
         return found

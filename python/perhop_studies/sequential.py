@@ -79,10 +79,6 @@ class Looks:
         """What was measured for a printed cell, from what all its places have."""
         return self.common(self.paper.study(cell.study), lambda runs: self.paper.cell(runs, cell))[0]
 
-    def everywhere(self, study: Study) -> Samples:
-        """A study's runs, as many of each place as all have."""
-        return self.of(study, self.least(study))[0]
-
     def least(self, study: Study) -> int:
         """Replications that every place of a study has."""
         places = {s.key for s in self.samples if s.runs in study.sets} - self.fixed

@@ -106,8 +106,6 @@ def chosen(settings: Mapping[str, Setting], asked: str) -> list[Setting]:
     Raises:
         UnknownError: the paper has no such setting.
     """
-    if asked == "all":
-        return list(settings.values())
-    if asked not in settings:
+    if asked not in (*settings, "all"):
         raise UnknownError(f"no setting `{asked}`: {', '.join([*settings, 'all'])}")
-    return [settings[asked]]
+    return [one for one in settings.values() if asked in (one.name, "all")]

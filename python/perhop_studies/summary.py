@@ -15,16 +15,13 @@ def text(outcomes: list[Outcome], seconds: float) -> str:
     records = [r for outcome in outcomes for r in outcome.records]
     wide = max(len(r.study) for r in records)
     rules = [f"{name[0]:{wide}} {name[1]:34} {name[2]:5} {_counted(v)}" for o in outcomes for name, v in _by_rule(o)]
-    studies = [f"{name:{wide}} {overall(r for r in records if r.study == name)}" for name in _studies(records)]
+    names = dict.fromkeys(r.study for r in records)
+    studies = [f"{name:{wide}} {overall(r for r in records if r.study == name)}" for name in names]
     counts = [_row("", tally.COLUMNS), *(_row(f"{o.paper.name} {o.setting.title}", o.tally.cells) for o in outcomes)]
     if len(outcomes) > 1 and len({o.setting.name for o in outcomes}) == 1:
         counts.append(_row("in all", tally.total(o.tally for o in outcomes).cells))
     said = f"{len(records)} claims and printed values in {seconds:.0f} s"
     return "\n".join([*rules, "", *studies, "", *counts, *_named(records), "", said])
-
-
-def _studies(records: Iterable[Record]) -> list[str]:
-    return list(dict.fromkeys(r.study for r in records))
 
 
 def _by_rule(outcome: Outcome) -> Iterable[tuple[tuple[str, str, str], list[str]]]:

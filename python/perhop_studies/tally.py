@@ -92,15 +92,13 @@ def _of(found: Share | None) -> str:
 def total(tallies: Iterable[Tally]) -> Tally:
     """Of several papers; a share that one of them lacks has no total."""
     listed = list(tallies)
-    sums = {key: _sum([getattr(one, key) for one in listed]) for key in SHARES}
+    sums = {key: sum(getattr(one, key) for one in listed) for key in ("hard", "undecided", "in_part")}
+    shares = {key: [getattr(one, key) for one in listed] for key in SHARES}
+    whole: dict[str, Any] = {
+        key: Share(*map(sum, zip(*found, strict=True))) for key, found in shares.items() if None not in found
+    }
     failed = tuple(name for one in listed for name in one.failed)
-    hard, undecided, in_part = (sum(getattr(one, key) for one in listed) for key in ("hard", "undecided", "in_part"))
-    return Tally("in all", 0, "", 0, hard, undecided, failed, (), in_part=in_part, **sums)
-
-
-def _sum(shares: list[Share | None]) -> Share | None:
-    known = [one for one in shares if one]
-    return Share(sum(x.held for x in known), sum(x.of for x in known)) if len(known) == len(shares) else None
+    return Tally("in all", 0, "", 0, failed=failed, errors=(), **sums, **whole)
 
 
 def error(measured: float | None, printed: float) -> float | None:

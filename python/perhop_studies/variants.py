@@ -51,16 +51,17 @@ class Lines:
     def add(self, of: str, make: Callable[[], Line], name: Line) -> None:
         """The line that was made from the same, or a new one."""
         self.found.append({**name, **(self.kept.get(of) or make()), **name, "of": of})
-        lines = [json.dumps(line, ensure_ascii=False, allow_nan=False) for line in self.found]
-        waiting = [line for of, line in self.kept.items() if of not in {one["of"] for one in self.found}]
-        spare = [json.dumps(line, ensure_ascii=False, allow_nan=False) for line in waiting]
-        files.write(self.path, "".join(f"{line}\n" for line in [*lines, *spare]))
+        done = {line["of"] for line in self.found}
+        self._write([*self.found, *(line for of, line in self.kept.items() if of not in done)])
 
     def finish(self) -> list[Line]:
         """Without the lines that nothing asks for any more."""
-        lines = [json.dumps(line, ensure_ascii=False, allow_nan=False) for line in self.found]
-        files.write(self.path, "".join(f"{line}\n" for line in lines))
+        self._write(self.found)
         return self.found
+
+    def _write(self, lines: Iterable[Line]) -> None:
+        text = (json.dumps(line, ensure_ascii=False, allow_nan=False) for line in lines)
+        files.write(self.path, "".join(f"{line}\n" for line in text))
 
 
 def read(path: Path) -> list[Line]:

@@ -39,7 +39,7 @@ from perhop_studies.samples import Sample
 
 MARKERS = "conditioner.marker"
 TOKENS = ("pf-fig2", "pf-fig3")
-"""Run sets in whose files the marker's bucket is that of Fig. 2 and 3."""
+"""Files in which the marker's bucket is that of Fig. 2 and 3."""
 MARKER_HOP, BOTTLENECK = "E1 -> C", "C -> E2"
 
 AXES = {
@@ -116,7 +116,10 @@ def shared(marks: Mapping[str, float]) -> dict[str, float]:
 
 def answer(reading: Reading, value: str, of: RunSet) -> Settings:
     """What an answer lays over a run set: for all, for its group, for it alone."""
-    return {**reading.settings(value, "tokens" if of.name in TOKENS else "load"), **reading.settings(value, of.name)}
+    return {
+        **reading.settings(value, "tokens" if of.scenario.stem in TOKENS else "load"),
+        **reading.settings(value, of.name),
+    }
 
 
 def wire_bytes(samples: list[Sample]) -> list[Sample]:

@@ -18,6 +18,7 @@ from perhop_studies.papers import paper
 from perhop_studies.runs import Budget, RunSet
 from perhop_studies.samples import Sample
 from perhop_studies.verdict import Finding
+from planted import by_set, samples_of
 
 SEEDS = 10
 PAPER = paper("msvb-sio")
@@ -54,7 +55,7 @@ def world(bias: dict[str, float], change: Callable[[Sample], dict[str, float]] =
 def judged(claim: str, samples: list[Sample]) -> Finding:
     [criterion] = [c for c in CRITERIA.claims if f"{c.study}/{c.claim}" == claim]
     study = PAPER.study(criterion.study)
-    return study.judge(criterion, study.samples(simulation.by_set(samples)))
+    return study.judge(criterion, samples_of(study, by_set(samples)))
 
 
 def spoilt(sample: Sample) -> dict[str, float]:
@@ -122,14 +123,14 @@ def test_when_all_are_even_again() -> None:
     def late(sample: Sample) -> dict[str, float]:
         return {f"class7@{t}": 0.12 * LINK for t in range(51, 61)}
 
-    runs = simulation.by_set(world({}, late))["msvb-idle-class"].at(case="later", queue="msvb")
+    runs = by_set(world({}, late))["msvb-idle-class"].at(case="later", queue="msvb")
     # The last such five seconds are those that end at 58 to 62; they begin at 57 s, so all is even from 58 s on.
     assert idle.settled(runs, 0) == 8.0
 
     def never(sample: Sample) -> dict[str, float]:
         return {f"class7@{t}": 0.12 * LINK for t in range(96, 101)}
 
-    runs = simulation.by_set(world({}, never))["msvb-idle-class"].at(case="later", queue="msvb")
+    runs = by_set(world({}, never))["msvb-idle-class"].at(case="later", queue="msvb")
     assert math.isnan(idle.settled(runs, 0))
 
 

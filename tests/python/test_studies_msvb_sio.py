@@ -21,6 +21,7 @@ from perhop_studies.papers import paper
 from perhop_studies.runs import Budget, RunSet
 from perhop_studies.samples import Sample
 from perhop_studies.verdict import Finding
+from planted import by_set, samples_of
 
 SEEDS = 10
 PAPER = paper("msvb-sio")
@@ -108,7 +109,7 @@ def turned(sample: Sample) -> Sample:
 
 def judged(criterion: Criterion, samples: list[Sample]) -> Finding:
     study = PAPER.study(criterion.study)
-    return study.judge(criterion, study.samples(simulation.by_set(samples)))
+    return study.judge(criterion, samples_of(study, by_set(samples)))
 
 
 MINE = [c for c in CRITERIA.claims if c.study in STUDIES]
@@ -141,7 +142,7 @@ def test_every_report_gives_rows_and_no_verdict() -> None:
 
 
 def test_every_printed_cell_has_its_own_number() -> None:
-    table = PAPER.study("sio-table1").samples(simulation.by_set(as_published()))
+    table = samples_of(PAPER.study("sio-table1"), by_set(as_published()))
     assert len(CRITERIA.cells) == 32
     for cell in CRITERIA.cells:
         assert PAPER.cell(table, cell).mean == pytest.approx(cell.published, rel=5e-4), cell.criterion.claim
@@ -235,7 +236,7 @@ def test_every_study_of_a_figure_is_drawn() -> None:
 
 
 def test_a_picture_is_drawn_of_made_up_runs() -> None:
-    samples = PAPER.study("sio-table1").samples(simulation.by_set(as_published()))
+    samples = samples_of(PAPER.study("sio-table1"), by_set(as_published()))
     [found] = PAPER.pictures("sio-table1", samples, CRITERIA.table("sio-table1"))
     assert found.name == "sio-table1"
     assert found.svg.startswith("<svg")

@@ -13,14 +13,16 @@ import pytest
 
 from perhop import _core
 from perhop.hands import Work, span
+from perhop_studies import measures
 from perhop_studies import runs as simulation
 from perhop_studies.criteria import Criterion
 from perhop_studies.papers import paper
 from perhop_studies.pps import beside, beyond, domains, rtt, shares, worked
-from perhop_studies.pps.method import METHOD, measured
+from perhop_studies.pps.method import METHOD, answer, measured
 from perhop_studies.runs import Budget, RunSet
-from perhop_studies.samples import Sample
+from perhop_studies.samples import Sample, Samples
 from perhop_studies.verdict import Finding
+from planted import by_set, samples_of
 
 SEEDS = 10
 PAPER = paper("pps")
@@ -138,7 +140,7 @@ def turned(sample: Sample) -> Sample:
 
 def judged(criterion: Criterion, samples: list[Sample]) -> Finding:
     study = PAPER.study(criterion.study)
-    return study.judge(criterion, study.samples(simulation.by_set(samples)))
+    return study.judge(criterion, samples_of(study, by_set(samples)))
 
 
 JUDGED = [pytest.param(c, id=f"{c.study}-{c.claim}") for c in CRITERIA.claims if c.kind != "report"]
@@ -166,10 +168,10 @@ def test_every_report_gives_rows_and_no_verdict() -> None:
 
 def test_every_printed_cell_is_measured_where_it_says() -> None:
     """In a world whose cells are the printed ones each record gives its own number."""
-    by_set = simulation.by_set(as_published())
+    published = by_set(as_published())
     for cell in CRITERIA.cells:
         if cell.study in ("pps-tab3", "pps-tab4") and (cell.row.startswith("flow") or cell.study == "pps-tab4"):
-            found = PAPER.cell(PAPER.study(cell.study).samples(by_set), cell)
+            found = PAPER.cell(samples_of(PAPER.study(cell.study), published), cell)
             assert found.mean == pytest.approx(cell.published, rel=0.005), cell.criterion.claim
 
 
@@ -291,3 +293,30 @@ def test_a_first_tag_is_laid_only_over_tags_that_can_hold_it() -> None:
     assert {bits: first in found for bits, found in widths.items()} == {4: False, 6: False, 8: True, 17: True}
     assert METHOD.laid(Path(), {first: 8, "@*.tags?": "real"})[first] == 8
     assert METHOD.laid(Path(), {"@*.bits?": 4}) == {"@*.bits?": 4}
+
+
+def test_a_least_tag_is_laid_only_over_tags_with_codes() -> None:
+    """Reading b26: real tags have no code for no tickets."""
+    least = "@*.least-tag?"
+    assert METHOD.laid(Path(), {least: "zero", "@*.tags?": "real"}) == {"@*.tags?": "real"}
+    assert METHOD.laid(Path(), {least: "zero"}) == {least: "zero"}
+
+
+def test_an_answer_is_laid_by_run_set_and_by_file() -> None:
+    """Reading b25: contracts of a sender-based file are not those of its mirror image."""
+    contracts = PAPER.readings().by_id["b25"]
+    laid = [answer(contracts, "half of them", of("pps-fig6", scheme=scheme)) for scheme in ("sender", "receiver")]
+    assert [sorted(keys) for keys in laid] == [
+        ['conditioner.link.at."P1 -> P3".tickets', 'conditioner.link.at."P2 -> P3".tickets'],
+        ['conditioner.link.at."P3 -> P1".tickets', 'conditioner.link.at."P3 -> P2".tickets'],
+    ]
+
+
+def test_jain_over_levels_is_that_over_all_flows() -> None:
+    """Two flows of each level, one with twice what the other has: from sums and sums of squares."""
+    rates = {"A": (0.4, 0.8), "B": (0.4, 0.4), "C": (0.1, 0.3)}
+    sums = {f"{level}.throughput": sum(both) for level, both in rates.items()}
+    squares = {f"{level}.squares": sum(x * x for x in both) for level, both in rates.items()}
+    runs = Samples([Sample("pps-flows", {"flows": 2, "bits": 8, "size": 500}, 0, {**sums, **squares})])
+    ys = [x / shares.LEVELS[level] for level, both in rates.items() for x in both]
+    assert shares.jain_of_levels(runs, 2, 8, 500) == [pytest.approx(measures.jain(ys))]

@@ -18,6 +18,7 @@ from perhop_studies.pps.shares import CHAIN, FIG4
 from perhop_studies.pps.terms import Shares, ratio
 from perhop_studies.runs import Budget, RunSet
 from perhop_studies.samples import Sample, Samples
+from planted import by_set, samples_of
 
 SEEDS = 3
 PAPER = paper("pps")
@@ -53,7 +54,7 @@ def made() -> list[Sample]:
 
 
 def runs_of(study: Study) -> Samples:
-    return study.samples(simulation.by_set(made()))
+    return samples_of(study, by_set(made()))
 
 
 def rows(study: Study, claim: str) -> list[dict[str, Any]]:

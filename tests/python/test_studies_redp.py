@@ -17,6 +17,7 @@ from perhop_studies.redp.method import KINDS, spread
 from perhop_studies.redp.terms import TCP, UDP
 from perhop_studies.runs import Budget, RunSet
 from perhop_studies.samples import Sample, Samples
+from planted import by_set, samples_of
 
 SEEDS = 10
 PAPER = paper("redp")
@@ -75,12 +76,12 @@ def world(swapped: dict[str, tuple[Any, Any]] | None = None) -> dict[str, Sample
             at[axis] = {a: b, b: a}.get(at.get(axis), at.get(axis))
         seeds = of.draws or SEEDS
         samples += [Sample(of.name, at, seed, made(of, seed)) for seed in range(seeds)]
-    return simulation.by_set(samples)
+    return by_set(samples)
 
 
 def verdict(criterion: Criterion, runs: dict[str, Samples]) -> str:
     study = PAPER.study(criterion.study)
-    return study.judge(criterion, study.samples(runs)).verdict
+    return study.judge(criterion, samples_of(study, runs)).verdict
 
 
 AS_PUBLISHED = world()

@@ -16,6 +16,7 @@ from perhop_studies.rtt_rto.terms import LABELS, RTTS
 from perhop_studies.runs import Budget, RunSet
 from perhop_studies.samples import Sample
 from perhop_studies.verdict import Finding
+from planted import by_set, samples_of
 
 PAPER = paper("rtt-rto")
 CRITERIA = PAPER.criteria()
@@ -235,12 +236,12 @@ def samples(make: Any) -> list[Sample]:
 
 @cache
 def world(make: Any) -> dict[str, Any]:
-    return simulation.by_set(samples(make))
+    return by_set(samples(make))
 
 
 def judged(criterion: Criterion, make: Any) -> Finding:
     study = PAPER.study(criterion.study)
-    return study.judge(criterion, study.samples(world(make)))
+    return study.judge(criterion, samples_of(study, world(make)))
 
 
 JUDGED = [pytest.param(c, id=f"{c.study}-{c.claim}") for c in CRITERIA.claims if c.kind != "report"]

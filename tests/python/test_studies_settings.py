@@ -16,10 +16,10 @@ from perhop_studies import tally
 from perhop_studies.criteria import Cell, Criteria, Criterion
 from perhop_studies.papers import PAPERS, paper
 from perhop_studies.records import Record, cell_record
+from perhop_studies.report import WORDS
 from perhop_studies.runs import Budget, RunSet
 from perhop_studies.settings import FROZEN, Setting
 from perhop_studies.tally import Share, Tally
-from perhop_studies.words import WORDS
 
 ONE = Budget(seeds=1)
 SCRIPT = runpy.run_path(str(Path(__file__).parents[2] / "docs/studies_settings.py"))

@@ -60,20 +60,18 @@ class Runner:
         return replace(job, scenario=_core.Scenario(place.effective, str(job.set.scenario), laid, []))
 
 
-class _Anything(defaultdict[str, float]):
-    """Stands for the quantities of a run: any name, a number that varies."""
-
-    def __init__(self, value: float) -> None:
-        super().__init__(lambda: value)
-
-
 def _asked(found: Map, jobs: Iterable[Job]) -> set[Key]:
     """The places that the claim asks for, by asking it about numbers that mean nothing."""
     asked: set[Key] = set()
     places = [place for job in jobs for place in job.points]
-    rows = [Sample(p.runs, p.at, n, _Anything(1.0 + n / 7 + i / 100)) for i, p in enumerate(places) for n in range(3)]
+    rows = [Sample(p.runs, p.at, n, _any(1.0 + n / 7 + i / 100)) for i, p in enumerate(places) for n in range(3)]
     found.study.judge(found.claim, Samples(rows, asked))
     return asked
+
+
+def _any(value: float) -> defaultdict[str, float]:
+    """Stands for the quantities of a run: any name, a number that varies."""
+    return defaultdict(lambda: value)
 
 
 def _point(finding: Finding) -> Point:
