@@ -5,8 +5,9 @@
     python3 tests/mutants/run.py --only 3,17
 
 `mutants.toml` gives for each a text of a file and its replacement. Both are expressions, so all mutants can be compiled
-into one copy of the tree (`target/mutants`), where an environment variable selects one. Each text must occur once in
-its file: when code moves, its entry moves with it. Standard library only.
+into one copy of the tree (`target/mutants`), where an environment variable selects one. (A replacement with `CHOSEN` in
+it, which says whether it is selected, stands as it is: it need be no expression.) Each text must occur once in its
+file: when code moves, its entry moves with it. Standard library only.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ pub mod mutant {
     }
 }
 """
+CHOSEN = "CHOSEN"
 PATIENCE = 6.0
 """A run that takes this many times as long as the unchanged tests counts as killed: the mutant does not end."""
 
@@ -96,7 +98,10 @@ def _changed(name: str, data: bytes, mutants: list[Mutant]) -> bytes:
         old = mutant.old.encode()
         if data.count(old) != 1:
             sys.exit(f"{LIST.name}: {mutant.title}\n  the text occurs {data.count(old)} times in {name}, not once")
-        switch = f"(if crate::mutant::is({mutant.number}) {{ {mutant.new} }} else {{ {mutant.old} }})"
+        chosen = f"crate::mutant::is({mutant.number})"
+        switch = f"(if {chosen} {{ {mutant.new} }} else {{ {mutant.old} }})"
+        if CHOSEN in mutant.new:
+            switch = mutant.new.replace(CHOSEN, chosen)
         data = data.replace(old, switch.encode())
     return data
 

@@ -347,7 +347,7 @@ fn capped(capture: &[u8], untagged: &str) -> (Vec<u8>, Report) {
 }
 
 /// The cap holds who tags, whatever `untagged` says. Who does not, with a flow label of 0 or a foreign one, it lets pass, holds
-/// as one with one ticket a packet, or drops. ACKs alone are not held: nobody tags them.
+/// as one with one ticket a packet, or drops. ACKs alone are not held: no tagger tags them.
 ///
 /// Held so, of 194 packets within 1 s the n-th has min(1, 5 (5 + t)/n) tickets, t being between 0 and 1 s: TSW with a window of 5 s
 /// that has just begun. 25 + 25 ln(194/25) = 76 to 30 + 30 ln(194/30) = 86 pass, with a variance below their number: 5 of
