@@ -67,7 +67,7 @@ def test_each_criterion_has_one_claim_and_each_claim_a_criterion(found: Paper, s
 
 @pytest.mark.parametrize("name", PAPERS)
 def test_every_experiment_is_there(name: str) -> None:
-    """Those of the specification first, in its order; what was added has criteria of its own."""
+    """Those of the specification first, in its order; what was added has its own criteria."""
     found, listed = paper(name), list(specified(name))
     ids = [s.id for s in found.studies]
     assert [one for one in ids if one in listed] == listed

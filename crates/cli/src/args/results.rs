@@ -45,7 +45,7 @@ pub struct Reproduce {
     /// it stopped
     #[arg(long, conflicts_with_all = ["set", "mutants"])]
     pub readings: bool,
-    /// Do the criteria tell? Break the mechanisms of a paper on purpose, and see which criteria fail. Goes on where it stopped
+    /// Do the criteria tell? Break the mechanisms of a paper on purpose, and see which criteria fail. Continues where it stopped
     #[arg(long, conflicts_with = "set")]
     pub mutants: bool,
 }
