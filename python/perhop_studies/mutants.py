@@ -102,7 +102,7 @@ def run(paper: Paper, budget: Budget, out: Path, say: Say, patch: str = "") -> P
         for mutant in mechanism.mutants:
             name: Line = {"mechanism": mechanism.name, "mutant": mutant.name}
             changed = bench.laid(mutant.lay)
-            of = bench.hash(changed, claims, repr(mutant), mutant.seeds)
+            of = bench.hash(changed, claims, repr(mutant), *[mutant.seeds] * bool(mutant.axis))
             if mutant.patch == patch or of in lines.kept:
                 say(f"{mechanism.name}: {mutant.name}")
                 lines.add(of, lambda m=mutant, c=claims, s=changed: _line(bench, m, c, s), name)  # type: ignore[misc]
