@@ -1,8 +1,8 @@
 """Do a paper's criteria tell? `studies/<paper>/mutants.toml` breaks its mechanisms on purpose.
 
 A criterion tells if one of the mutants of its mechanism fails it. One that holds with every mutant too says nothing of
-the mechanism, however true it is. `perhop reproduce PAPER --mutants` runs them, with three seeds; what they gave is in
-`records/mutants.jsonl`.
+the mechanism, however true it is. `perhop reproduce PAPER --mutants` runs them, with three seeds; a rival that was run
+beside the mechanism anyway is judged with ten. What they gave is in `records/mutants.jsonl`.
 
     [[mechanism]]
     name = "the average of the token level"
@@ -33,7 +33,7 @@ from perhop_studies.criteria import Criterion
 from perhop_studies.runs import Budget, RunSet, Settings
 from perhop_studies.samples import Sample
 from perhop_studies.sentences import fits
-from perhop_studies.variants import FEW, Bench, Line, Lines, Say, Store, read
+from perhop_studies.variants import FEW, FULL, Bench, Line, Lines, Say, Store, read
 from perhop_studies.verdict import NOT_REPRODUCED
 
 FILE, RECORD = "mutants.toml", "records/mutants.jsonl"
@@ -50,6 +50,11 @@ class Mutant:
     of: list[Any] = field(default_factory=list)
     by: Any = None
     patch: str = ""
+
+    @property
+    def seeds(self) -> int:
+        """With which criteria are judged."""
+        return FULL if self.axis else FEW
 
     def lay(self, runs: RunSet) -> Settings:
         """The keys that it lays over a run set."""
@@ -97,7 +102,7 @@ def run(paper: Paper, budget: Budget, out: Path, say: Say, patch: str = "") -> P
         for mutant in mechanism.mutants:
             name: Line = {"mechanism": mechanism.name, "mutant": mutant.name}
             changed = bench.laid(mutant.lay)
-            of = bench.hash(changed, claims, repr(mutant))
+            of = bench.hash(changed, claims, repr(mutant), *[mutant.seeds] * bool(mutant.axis))
             if mutant.patch == patch or of in lines.kept:
                 say(f"{mechanism.name}: {mutant.name}")
                 lines.add(of, lambda m=mutant, c=claims, s=changed: _line(bench, m, c, s), name)  # type: ignore[misc]
@@ -110,16 +115,14 @@ def run(paper: Paper, budget: Budget, out: Path, say: Say, patch: str = "") -> P
 
 
 def _line(bench: Bench, mutant: Mutant, claims: list[Criterion], changed: Store) -> Line:
+    n = mutant.seeds
     if mutant.axis:
-        points = {key for key in bench.frozen.places if key[0] in _sets(bench.paper, claims)}
-        verdicts = bench.by(mutant.replaced(bench.frozen.upto(FEW, points)), claims, FEW).verdicts
+        sets = {name for claim in claims for name in bench.paper.study(claim.study).sets}
+        samples = bench.frozen.upto(n, {key for key in bench.frozen.places if key[0] in sets})
+        verdicts = bench.by(mutant.replaced(samples), claims, n).verdicts
     else:
-        verdicts = bench.judge(claims, FEW, changed).verdicts
-    return {"seeds": FEW, "judged": len(verdicts), "fails": [n for n, v in verdicts.items() if v == NOT_REPRODUCED]}
-
-
-def _sets(paper: Paper, claims: Iterable[Criterion]) -> set[str]:
-    return {name for claim in claims for name in paper.study(claim.study).sets}
+        verdicts = bench.judge(claims, n, changed).verdicts
+    return {"seeds": n, "judged": len(verdicts), "fails": [name for name, v in verdicts.items() if v == NOT_REPRODUCED]}
 
 
 @dataclass(frozen=True)

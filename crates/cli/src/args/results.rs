@@ -41,8 +41,8 @@ pub struct Reproduce {
     /// Try an idea: lay a key over every scenario of the studies, as in `run`; may be repeated. The report says so
     #[arg(short = 's', long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
-    /// Try every other answer to what a paper leaves open, one at a time: 3 seeds, 10 where a hard verdict moves. Goes on where
-    /// it stopped
+    /// Try every other answer to what a paper leaves open, one at a time: 3 seeds, 10 where a hard verdict moves. Continues
+    /// where it stopped
     #[arg(long, conflicts_with_all = ["set", "mutants"])]
     pub readings: bool,
     /// Do the criteria tell? Break the mechanisms of a paper on purpose, and see which criteria fail. Continues where it stopped
