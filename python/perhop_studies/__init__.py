@@ -114,10 +114,10 @@ class Paper:
     method: Method
     measured: str
     """What its runs share and what is measured in them, for the report's page."""
-    cell: Callable[[Samples, Cell], stats.Interval]
-    """The measured value for a cell that the paper printed."""
     pictures: Callable[[str, Samples, list[Cell]], list[Picture]]
     """The figures of one study, by its id."""
+    cell: Callable[[Samples, Cell], stats.Interval] = lambda _, printed: stats.interval(())
+    """The measured value for a cell that the paper printed, if it prints tables."""
     answer: Lay = lambda reading, value, of: reading.settings(value, of.name)
     """What an answer to one of its readings lays over a run set."""
     reread: Mapping[str, Callable[[list[Sample]], list[Sample]]] = field(default_factory=dict)

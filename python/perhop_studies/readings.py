@@ -36,11 +36,8 @@ class Reading:
         return [value for value in self.values if value != self.frozen]
 
 
-@dataclass(frozen=True)
-class Readings:
-    """All readings of a paper."""
-
-    by_id: dict[str, Reading]
+Readings = dict[str, Reading]
+"""Those of a paper, by id."""
 
 
 def load(path: Path) -> Readings:
@@ -54,4 +51,4 @@ def load(path: Path) -> Readings:
     for one in found:
         if one.frozen not in one.values:
             raise ValueError(f"{path}: {one.id} is frozen at {one.frozen!r}, which is not one of its values")
-    return Readings({one.id: one for one in found})
+    return {one.id: one for one in found}

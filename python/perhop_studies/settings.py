@@ -70,7 +70,7 @@ class Setting:
     def _laid(self, of: RunSet, readings: Readings, lay: Lay) -> Settings:
         merged: dict[str, Any] = {}
         for name in self.changed:
-            merged |= lay(readings.by_id[name], self.answers[name].value, of)
+            merged |= lay(readings[name], self.answers[name].value, of)
         return merged
 
 
@@ -88,15 +88,15 @@ def load(path: Path, readings: Readings) -> dict[str, Setting]:
 
 
 def _setting(name: str, entry: Mapping[str, Any], readings: Readings, path: Path) -> Setting:
-    answers = {one.id: Answer(one.frozen, one.decided_by) for one in readings.by_id.values()}
+    answers = {one.id: Answer(one.frozen, one.decided_by) for one in readings.values()}
     for reading, given in entry.get("answers", {}).items():
         if reading not in answers:
             raise ValueError(f"{path}: {name}: no reading is called {reading!r}: {', '.join(answers)}")
-        if given["value"] not in readings.by_id[reading].values:
-            values = ", ".join(map(repr, readings.by_id[reading].values))
+        if given["value"] not in readings[reading].values:
+            values = ", ".join(map(repr, readings[reading].values))
             raise ValueError(f"{path}: {name}: {reading} is {given['value']!r}, which is not one of {values}")
         answers[reading] = Answer(given["value"], given["why"])
-    changed = [one for one, answer in answers.items() if answer.value != readings.by_id[one].frozen]
+    changed = [one for one, answer in answers.items() if answer.value != readings[one].frozen]
     return Setting(name, entry["about"], answers, changed)
 
 

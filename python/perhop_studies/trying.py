@@ -27,11 +27,12 @@ def run(paper: Paper, budget: Budget, out: Path, say: Say) -> Path:
     """Tries every other answer; writes their lines and a page, and returns the latter."""
     bench = Bench(paper, replace(budget, seeds=FULL), say)
     lines = Lines.resumed(out / f"readings-{paper.name}.jsonl", paper.directory / RECORD)
-    for reading in paper.readings().by_id.values():
+    for reading in paper.readings().values():
         for value in reading.others:
             _try(bench, lines, reading, value)
     page = out / f"readings-{paper.name}.md"
-    files.write(page, table(lines.finish()) + "\n")
+    lines.finish()
+    files.write(page, table(lines.found) + "\n")
     say("")
     return page
 
@@ -61,15 +62,11 @@ def _line(bench: Bench, changed: Store) -> Line:
     """What an answer wins and loses of the hard claims whose runs it changes."""
     sets = {key[0] for key in changed.places}
     claims = [c for c in bench.hard if sets & {*bench.paper.study(c.study).sets}]
-    plain, laid = bench.judge(claims, FULL, _nothing(bench)).verdicts, bench.judge(claims, FEW, changed)
+    plain, laid = bench.judge(claims, FULL, Store([], bench.frozen.run)).verdicts, bench.judge(claims, FEW, changed)
     moved = [c for c in claims if plain[_name(c)] != laid.verdicts[_name(c)]]
     wanted = set().union(*(laid.asked[_name(c)] for c in moved))
     sure = laid.verdicts | bench.judge(moved, FULL, changed, wanted).verdicts
     return {"changed": len(changed.places), "judged": len(claims), "again": len(moved), **_differing(plain, sure)}
-
-
-def _nothing(bench: Bench) -> Store:
-    return Store([], bench.frozen.run)
 
 
 def _name(claim: Criterion) -> str:

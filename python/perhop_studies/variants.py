@@ -51,17 +51,15 @@ class Lines:
     def add(self, of: str, make: Callable[[], Line], name: Line) -> None:
         """The line that was made from the same, or a new one."""
         self.found.append({**name, **(self.kept.get(of) or make()), **name, "of": of})
-        done = {line["of"] for line in self.found}
-        self._write([*self.found, *(line for of, line in self.kept.items() if of not in done)])
+        used = {line["of"] for line in self.found}
+        self._write([*self.found, *(line for of, line in self.kept.items() if of not in used)])
 
-    def finish(self) -> list[Line]:
-        """Without the lines that nothing asks for any more."""
+    def finish(self) -> None:
+        """Leaves out the lines that nothing asks for any more."""
         self._write(self.found)
-        return self.found
 
-    def _write(self, lines: Iterable[Line]) -> None:
-        text = (json.dumps(line, ensure_ascii=False, allow_nan=False) for line in lines)
-        files.write(self.path, "".join(f"{line}\n" for line in text))
+    def _write(self, lines: list[Line]) -> None:
+        files.write(self.path, "".join(f"{json.dumps(x, ensure_ascii=False, allow_nan=False)}\n" for x in lines))
 
 
 def read(path: Path) -> list[Line]:

@@ -5,19 +5,10 @@ Runs are sets of `runs.toml`, what is read off them is in `method`, and claims a
 
 from __future__ import annotations
 
-from perhop import stats
 from perhop_studies import Paper
-from perhop_studies.criteria import Cell
 from perhop_studies.redp import claims, ours
 from perhop_studies.redp.figures import draw
 from perhop_studies.redp.method import METHOD, answer
-from perhop_studies.samples import Samples
-
-
-def cell(_: Samples, printed: Cell) -> stats.Interval:
-    """The paper prints no table."""
-    raise LookupError(printed.study)
-
 
 PAPER = Paper(
     name="redp",
@@ -28,7 +19,6 @@ PAPER = Paper(
     measured="Rates are those of packets as received at the sink, headers included, by the colour they have there, "
     "after 10 s; the queue at CR1 is sampled each 10 ms. The regime of phase effects has a buffer of 30 packets, a "
     "least time-out of 1 s and no jitter.",
-    cell=cell,
     pictures=draw,
     answer=answer,
 )

@@ -142,7 +142,7 @@ def test_the_best_tuning_is_held_against_the_defaults(rule: str) -> None:
 
 def test_an_answer_is_laid_over_a_set_by_its_group_and_by_its_name() -> None:
     sets = {one.name: one for one in PAPER.runs()}
-    burst, fig3 = (PAPER.readings().by_id[name] for name in ("a1", "fig3"))
+    burst, fig3 = (PAPER.readings()[name] for name in ("a1", "fig3"))
     assert answer(burst, "bits", sets["pf-fig2"]) == {"@*.cbs?": "12500B"}
     assert answer(burst, "bits", sets["pf-fig7"]) == {"@*.cbs?": "62500B"}
     assert answer(fig3, "7.4 s", sets["pf-fig3"]) == {"scenario.duration": "7.4s"}

@@ -152,7 +152,7 @@ def test_the_frozen_readings_are_what_the_files_say(name: str) -> None:
     """Laying the frozen readings over the paper's files changes nothing."""
     found, none = paper(name), simulation.Budget(seeds=1)
     for run_set in (one for one in found.runs() if not one.name.startswith("beyond")):
-        answers = (found.answer(one, one.frozen, run_set) for one in found.readings().by_id.values())
+        answers = (found.answer(one, one.frozen, run_set) for one in found.readings().values())
         laid_over = {key: value for answer in answers for key, value in answer.items()}
         if not any(
             traffic["model"] == "ftp" for traffic in tomllib.loads(run_set.scenario.read_text())["traffic"].values()

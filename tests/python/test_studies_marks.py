@@ -70,7 +70,7 @@ def _axes(path: Path) -> set[str]:
 
 def _unknown(name: str, found: list[Key]) -> set[str]:
     """Assumptions without a reading, or whose reading has no other answer."""
-    readings = paper(name).readings().by_id
+    readings = paper(name).readings()
     return {one for key in found for one in key.assumed if one not in readings or not readings[one].others}
 
 
@@ -101,7 +101,7 @@ def changed(name: str, file: Path, reading: str) -> frozenset[Leaf]:
     """The places of all values in force that an answer changes in the runs of a file."""
     found: set[Leaf] = set()
     of = paper(name)
-    one = of.readings().by_id[reading]
+    one = of.readings()[reading]
     for runs in (s for s in of.runs() if s.scenario == file):
         for value in one.others:
             laid = of.answer(one, value, runs)

@@ -186,7 +186,7 @@ def test_a_queues_setting_goes_where_the_queue_is_its_own() -> None:
 
 def test_the_small_queues_of_wrr_stay_as_they_are() -> None:
     [chosen] = [s for s in PAPER.runs() if s.name == "msvb-fig5" and s.at["scheme"] == "wrr"]
-    red = PAPER.readings().by_id["red"]
+    red = PAPER.readings()["red"]
     for value in red.values:
         [job] = simulation.prepare([chosen], Budget(seeds=1), red.settings(value, "msvb-fig5"))
         assert job.points == simulation.prepare([chosen], Budget(seeds=1))[0].points
@@ -266,7 +266,7 @@ def two_digits(alpha: float) -> float:
 
 def laid(answer: str, figure: str) -> tuple[str, str, list[float]]:
     """V0, floor and alphas of MSVB as an answer lays them."""
-    keys = PAPER.readings().by_id["lemma"].values[answer][f"msvb-{figure}"]
+    keys = PAPER.readings()["lemma"].values[answer][f"msvb-{figure}"]
     classes = keys.get("@msvb.classes?")
     alphas = [one["alpha"] for one in classes] if classes else [keys["@msvb.classes.alpha?"]]
     return keys["@msvb.v0?"], keys["@msvb.floor?"], alphas
@@ -292,6 +292,6 @@ def test_and_class_by_class_what_each_loop_asks_for(figure: str) -> None:
 def test_svb_has_one_loop_and_the_same_in_both(figure: str) -> None:
     found = tuned("svb", figure).recommended
     for answer in ("class by class", "and all together"):
-        keys = PAPER.readings().by_id["lemma"].values[answer][f"msvb-{figure}"]
+        keys = PAPER.readings()["lemma"].values[answer][f"msvb-{figure}"]
         assert keys["@svb.alpha?"] == found["alpha"][0]
         assert (keys["@svb.v0?"], keys["@svb.floor?"]) == (f"{found['v0_packets']:g}p", f"{found['floor_packets']:g}p")

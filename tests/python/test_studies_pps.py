@@ -304,7 +304,7 @@ def test_a_least_tag_is_laid_only_over_tags_with_codes() -> None:
 
 def test_an_answer_is_laid_by_run_set_and_by_file() -> None:
     """Reading b25: contracts of a sender-based file are not those of its mirror image."""
-    contracts = PAPER.readings().by_id["b25"]
+    contracts = PAPER.readings()["b25"]
     laid = [answer(contracts, "half of them", of("pps-fig6", scheme=scheme)) for scheme in ("sender", "receiver")]
     assert [sorted(keys) for keys in laid] == [
         ['conditioner.link.at."P1 -> P3".tickets', 'conditioner.link.at."P2 -> P3".tickets'],

@@ -240,7 +240,7 @@ def test_a_flow_whose_every_packet_is_demoted_has_a_rate_of_zero() -> None:
 def test_an_answer_leaves_a_variant_what_makes_it_one() -> None:
     [kept] = [s for s in PAPER.runs() if s.name == "redp-fig5" and s.at == {"drop": 2, "buffer": 100}]
     [by_flow] = [s for s in PAPER.runs() if s.name == "redp-udp-flow" and s.at["point"] == "2.0-0.7"]
-    readings = PAPER.readings().by_id
+    readings = PAPER.readings()
     assert PAPER.answer(readings["buffer"], "50 packets", kept) == {}
     assert PAPER.answer(readings["packet"], "576 B", by_flow)["conditioner.boundary.cbs"] == "8640B"
 
@@ -261,5 +261,5 @@ def test_readings_and_notes_are_of_claims_that_exist() -> None:
     known = {(c.study, c.rule) for c in CRITERIA.claims}
     assert {*notes.load(PAPER.directory, {}, 0).why} <= {f"{study}/{rule}" for study, rule in known}
     names = {s.name for s in PAPER.runs()} | {"all"}
-    for reading in PAPER.readings().by_id.values():
+    for reading in PAPER.readings().values():
         assert {key for value in reading.values.values() for key in value} <= names

@@ -215,7 +215,7 @@ def test_the_terminal_has_the_same_counts(papers: Path) -> None:
 def test_every_open_reading_of_every_paper_is_in_one_table(papers: Path) -> None:
     summary = (papers / "report.html").read_text()
     for name in ("pam-fsam", "redp"):
-        readings = paper(name).readings().by_id
+        readings = paper(name).readings()
         assert len(readings) > 3
         for reading in readings:
             assert f'href="{name}.html#reading-{reading}"' in summary

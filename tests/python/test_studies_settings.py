@@ -32,7 +32,7 @@ def test_every_setting_answers_every_reading_with_a_reason(name: str) -> None:
     assert next(iter(settings)) == FROZEN
     assert [setting.name for setting in settings.values() if setting.frozen] == [FROZEN]
     for setting in settings.values():
-        assert setting.answers.keys() == readings.by_id.keys()
+        assert setting.answers.keys() == readings.keys()
         assert all(answer.why for answer in setting.answers.values())
         assert setting.about.endswith(".")
     assert settings[FROZEN].changed == []

@@ -93,7 +93,7 @@ class Metered:
         return Criteria(CLAIMS, [])
 
     def readings(self) -> Readings:
-        return Readings({"cir": CIR})
+        return {"cir": CIR}
 
     def study(self, _: str) -> Study:
         return Study("s", "planted", "r")
@@ -231,7 +231,7 @@ def test_rivals_are_on_the_axes_of_the_runs(name: str) -> None:
 def test_every_answer_is_tried_where_it_changes_something(name: str) -> None:
     found = paper(name)
     bench = variants.Bench(found, ONE, lambda _: None)
-    for reading in found.readings().by_id.values():
+    for reading in found.readings().values():
         for value in reading.others:
             if reading.id not in found.reread:
                 changed = bench.laid(lambda of, r=reading, v=value: found.answer(r, v, of))  # type: ignore[misc]
@@ -242,7 +242,7 @@ def test_every_answer_is_tried_where_it_changes_something(name: str) -> None:
 def test_every_answer_and_every_mutant_was_tried(name: str) -> None:
     found = paper(name)
     tried = {(line["reading"], line["value"]) for line in variants.read(found.directory / trying.RECORD)}
-    answers = {(r.id, value) for r in found.readings().by_id.values() for value in r.others}
+    answers = {(r.id, value) for r in found.readings().values() for value in r.others}
     assert tried <= answers
     assert answers - tried == {tuple(one) for one in tomllib.loads(UNTRIED.read_text()).get(name, [])}, "say so there"
     run = {(line["mechanism"], line["mutant"]) for line in variants.read(found.directory / mutants.RECORD)}

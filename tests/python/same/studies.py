@@ -52,7 +52,7 @@ def _readings(name: str) -> dict[str, Table]:
 
 def _changes(name: str, of: RunSet) -> Iterator[tuple[str, str]]:
     before = _leaves(of, {}) or {}
-    for reading in paper(name).readings().by_id.values():
+    for reading in paper(name).readings().values():
         for value, settings in reading.values.items():
             for group, laid in settings.items():
                 after = _leaves(of, laid)
