@@ -70,8 +70,14 @@ class Line:
             kind="hard",
             text=self.text,
             rule=self.rule or criterion.rule,
-            bounds=self.bounds if self.bounds.holds else criterion.bounds,
+            bounds=self._bounds(criterion.bounds),
         )
+
+    def _bounds(self, frozen: Bounds) -> Bounds:
+        """Its own; where it only bounds what the criterion measures, of the same runs."""
+        if self.bounds.measures or self.bounds.of:
+            return self.bounds
+        return replace(frozen, holds=self.bounds.holds or frozen.holds)
 
     @property
     def added(self) -> list[Criterion]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from perhop_studies.criteria import Criteria, Criterion
 from perhop_studies.papers import PAPERS, paper
 from perhop_studies.records import record
 from perhop_studies.referee import Referee
+from perhop_studies.runs import Budget, prepare
 from perhop_studies.samples import Sample, Samples
 from perhop_studies.verdict import NOT_REPRODUCED, REPRODUCED
 
@@ -123,3 +126,24 @@ def test_a_line_judges_by_its_own_bounds_and_the_frozen_verdict_stays(tmp_path: 
     ]
     assert [referee.verdict(r) for r in records] == [NOT_REPRODUCED, REPRODUCED, None, None, REPRODUCED]
     assert referee.held(records) == (2, 3)
+
+
+class Anything(defaultdict[str, float]):
+    """Stands for the quantities of a run: any name has a number."""
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_every_line_and_every_claim_can_be_judged(name: str) -> None:
+    """On made-up runs of every point: an expression that is none, or a measure that is missing, is seen here."""
+    found = paper(name)
+    places = [place for job in prepare(found.runs(), Budget(seeds=3)) for place in job.points]
+    runs = [
+        Sample(p.runs, p.at, n, Anything(partial(float, 1.0 + n / 7 + i / 1000)))
+        for i, p in enumerate(places)
+        for n in range(3)
+    ]
+    claims = [one for one in found.criteria().claims if one.kind != "report"]
+    for claim in (*claims, *found.referee().judged(claims)):
+        study = found.study(claim.study)
+        with suppress(ZeroDivisionError):
+            assert study.judge(claim, Samples(s for s in runs if s.runs in study.sets)).parts
