@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from perhop_studies import tally
+from perhop_studies import tally, trying
 from perhop_studies.papers import PAPERS
 from perhop_studies.records import read
 from perhop_studies.report import WORDS
@@ -51,7 +51,8 @@ def keep(results: Path, seed: int) -> None:
 def page(text: str) -> str:
     """The page with new tables."""
     kept = {name: tally.read(paper) for name, paper in PAPERS.items()}
-    for name, table in {"counts": counts_table(kept), "cells": cells_table(kept), "seeds": seeds_table(kept)}.items():
+    made = {"counts": counts_table, "anywhere": anywhere_table, "cells": cells_table, "seeds": seeds_table}
+    for name, table in ((name, make(kept)) for name, make in made.items()):
         text = _between(text, name, table)
     return text
 
@@ -82,6 +83,20 @@ def counts_table(kept: Kept) -> str:
         if len(mine) == len(kept):
             rows.append(["in all", setting, *tally.total(mine).cells])
     return _table(("paper", "setting", *COLUMNS), rows)
+
+
+def anywhere_table(kept: Kept) -> str:
+    """Hard claims that hold as frozen, in any setting, with any answer that was tried; and those that never do."""
+    rows = []
+    for name, found in kept.items():
+        paper, frozen = PAPERS[name], found["frozen", 1]
+        never = set(frozen.failed).intersection(*(one.failed for one in found.values() if one.seed == 1))
+        nowhere = sorted(never - {*trying.won_by(paper)})
+        answers = sum(len(reading.others) for reading in paper.readings().values())
+        held = [str(frozen.hard - len(failed)) for failed in (frozen.failed, never, nowhere)]
+        tried = f"{trying.answers(paper)} of {answers}"
+        rows.append([name, *held, str(frozen.hard), tried, ", ".join(f"`{one}`" for one in nowhere) or NOTHING])
+    return _table(("paper", "frozen", "any setting", "any answer too", "of", "answers tried", "hold in none"), rows)
 
 
 def cells_table(kept: Kept) -> str:
