@@ -22,7 +22,7 @@
 //! | b_ref  | `reference` | B, % of CBS | 50%     |
 //! | tau    | `response`  | s           | -       |
 //!
-//! Without `response` tau is CBS/(4 CIR), a quarter of the time in which the bucket fills.
+//! Without `response` tau is CBS/(4 CIR), a quarter of the time in which the bucket fills, and no less than 2 B/C.
 //!
 //! Gains, as the paper derives its own, with CIR in place of the link's rate. A load of A bytes/s makes dq/dt = (1 - P) A - C:
 //! from P to q the plant is -A/s. It has no pole at 1/R, since no round trip grows with q. TCP whose OUT packets are lost
@@ -54,12 +54,13 @@ use crate::verdict::Verdict;
 pub struct Params {
     /// Committed information rate.
     pub cir: BitRate,
-    /// Committed burst size; without `response` at least eight of the largest packet.
+    /// Committed burst size.
     pub cbs: Bytes,
     /// Level to hold: bytes, or share of `cbs`; above 0 and below `cbs`.
     #[param(default = "50%")]
     pub reference: Length,
-    /// Time constant of the loop: how fast the level returns to the reference; by default a quarter of `cbs` / `cir`.
+    /// Time constant of the loop: how fast the level returns to the reference; by default a quarter of `cbs` / `cir`, and no
+    /// less than two of the largest packets take at `cir`.
     pub response: Option<Span>,
 }
 
@@ -99,22 +100,18 @@ impl Params {
     /// tau, at least 2 B/C.
     fn time_constant(&self, scope: &Scope) -> Result<Span, ParamError> {
         let two = Bytes::new(2 * scope.largest_packet.get()) / self.cir;
-        let tau = self.response.unwrap_or(self.cbs / self.cir / 4);
+        let tau = self.response.unwrap_or((self.cbs / self.cir / 4).max(two));
         if tau >= two && tau > Span::ZERO {
             return Ok(tau);
         }
-        let (field, code, value) = match self.response {
-            Some(tau) => ("response", "E201", tau.to_string()),
-            None => ("cbs", "E212", self.cbs.to_string()),
-        };
-        let error = ParamError::new(field, code, format!("`{field}` {value} is too small to steer by"));
+        let error = ParamError::new("response", "E201", format!("`response` {tau} is too small to steer by"));
         let error = error.label(format!("the largest packet of {} is {}", scope.largest_of, scope.largest_packet));
-        Err(error.help(format!("`response` of at least two such packets' time at `cir`, {two}, or a larger `cbs`")))
+        Err(error.help(format!("at least two such packets' time at `cir`, {two}")))
     }
 
     /// # Errors
     /// `cir` zero; `cbs` below the largest packet; a `reference` that is neither bytes nor a share, or not inside the bucket;
-    /// a `response`, or without it a `cbs`, too small for the largest packet.
+    /// a `response` too small for the largest packet.
     pub fn build(self, scope: &Scope) -> Result<PiPam, ParamError> {
         ParamError::above_zero("cir", self.cir)?;
         scope.holds_largest_packet("cbs", self.cbs)?;
