@@ -66,7 +66,7 @@ pub fn of(params: &ConditionerParams, scope: &Scope) -> Option<Box<dyn Oracle>> 
         P::Tsw2Cm(p) => Box::new(tsw::TwoColour::new(p)),
         P::Tsw3Cm(p) => Box::new(tsw::Rfc2859::new(p)),
         P::Pam(p) => Box::new(pam::Pam::new(p)),
-        P::PiPam(p) => Box::new(pi_pam::PiPam::new(p)),
+        P::PiPam(p) => Box::new(pi_pam::PiPam::new(p, scope)),
         P::FSam(p) => Box::new(fsam::FSam::new(p, scope)),
         P::Redp(p) => Box::new(redp::Redp::new(p)),
         P::RttAware(p) => Box::new(rtt::Aware::basic(p)),

@@ -3,6 +3,7 @@
 use super::Oracle;
 use super::buckets::Bucket;
 use super::pam::bytes_of;
+use perhop_core::Scope;
 use perhop_core::conditioner::pi_pam::Params;
 use perhop_core::packet::{Colour, Packet};
 
@@ -18,11 +19,12 @@ pub struct PiPam {
 }
 
 impl PiPam {
-    pub fn new(params: &Params) -> Self {
+    pub fn new(params: &Params, scope: &Scope) -> Self {
         let (depth, c) = (params.cbs.get() as f64, params.cir.bit_s() as f64 / 8.0);
         // Rounded down to whole nanoseconds, as times are.
-        let quarter = u128::from(params.cbs.get()) * 8_000_000_000 / u128::from(params.cir.bit_s()) / 4;
-        let tau = params.response.map_or(quarter as f64 / 1e9, |response| response.ns() as f64 / 1e9);
+        let takes = |bytes: u64| u128::from(bytes) * 8_000_000_000 / u128::from(params.cir.bit_s());
+        let default = (takes(params.cbs.get()) / 4).max(takes(2 * scope.largest_packet.get()));
+        let tau = params.response.map_or(default as f64, |response| response.ns() as f64) / 1e9;
         Self {
             tokens: Bucket::new(params.cir, params.cbs),
             depth,
