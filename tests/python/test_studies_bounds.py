@@ -217,3 +217,9 @@ def test_each_bounds_numbers_stand_in_the_frozen_text(found: Paper, study: Study
 @pytest.mark.parametrize(("found", "study", "criterion"), BOUNDED)
 def test_bounds_are_of_what_is_judged(found: Paper, study: Study, criterion: Criterion) -> None:
     assert criterion.kind != "report", (found.name, study.id)
+
+
+@pytest.mark.parametrize("hold", ["x / y >= 0", "x / y <= 9", "x / y surely > 0", "x / y not surely < 0"])
+def test_a_share_of_nothing_meets_no_bound(hold: str) -> None:
+    runs = Samples(Sample("r", {}, n, {"x": 1.0, "y": float(n % 2)}) for n in range(10))
+    assert read(hold, of={"runs": "r"}).of_quantities("a/b", runs, {}).verdict == "not reproduced"
