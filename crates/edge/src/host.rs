@@ -113,6 +113,7 @@ impl Host {
     }
 
     /// Whether it stays, and what colours it.
+    #[inline(always)]
     fn forward(
         &mut self,
         it: &Arriving<'_>,
