@@ -95,6 +95,7 @@ impl Host {
     }
 
     /// Forgets the flows that have expired when a packet of `flow` comes.
+    #[inline(always)]
     fn expire(&mut self, it: &Arriving<'_>, flow: FlowId, observer: &mut impl Observer) {
         let Some(idle) = &mut self.idle else { return };
         while let Some(expired) = idle.expire(it.at.now) {
@@ -128,6 +129,7 @@ impl Host {
 
     /// Through the conditioners, and into the queue if there is one: whether the conditioners keep it. What leaves at once is
     /// seen as it leaves, what waits as it came into the queue.
+    #[inline(always)]
     fn pass(&mut self, it: &Arriving<'_>, packet: &mut Packet, observer: &mut impl Observer) -> bool {
         let at = it.passage(packet.flow);
         if !self.queued {
