@@ -12,7 +12,7 @@ beside the mechanism anyway is judged with ten. What they gave is in `records/mu
     set = { "@pam.weight?" = 1.0 }             # keys laid over every run set; `sets.RUNS` over one
     [[mechanism.mutant]]
     name = "TSW2CM in the place of PAM"
-    axis = "marker"                            # what was run beside it takes its place: nothing is run anew
+    axis = "marker"                            # what was run beside it takes its place: no new run
     of = ["pam"]
     by = "tsw2cm"
     [[mechanism.mutant]]
@@ -55,6 +55,11 @@ class Mutant:
     def seeds(self) -> int:
         """With which criteria are judged."""
         return FULL if self.axis else FEW
+
+    def made_from(self, directory: Path) -> list[object]:
+        """What else its line depends on: a rival's seeds, a patch's text."""
+        patches = [directory / "mutants" / f"{self.patch}.toml"] if self.patch else []
+        return [*[self.seeds] * bool(self.axis), *(one.read_text(encoding="utf-8") for one in patches)]
 
     def lay(self, runs: RunSet) -> Settings:
         """The keys that it lays over a run set."""
@@ -102,7 +107,7 @@ def run(paper: Paper, budget: Budget, out: Path, say: Say, patch: str = "") -> P
         for mutant in mechanism.mutants:
             name: Line = {"mechanism": mechanism.name, "mutant": mutant.name}
             changed = bench.laid(mutant.lay)
-            of = bench.hash(changed, claims, repr(mutant), *[mutant.seeds] * bool(mutant.axis))
+            of = bench.hash(changed, claims, repr(mutant), *mutant.made_from(paper.directory))
             if mutant.patch == patch or of in lines.kept:
                 say(f"{mechanism.name}: {mutant.name}")
                 lines.add(of, lambda m=mutant, c=claims, s=changed: _line(bench, m, c, s), name)  # type: ignore[misc]

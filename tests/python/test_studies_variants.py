@@ -110,6 +110,8 @@ class Metered:
 @pytest.fixture
 def metered(tmp_path: Path) -> Any:
     (tmp_path / mutants.FILE).write_text(BROKEN)
+    (tmp_path / "mutants").mkdir()
+    (tmp_path / "mutants/wrong.toml").write_text('new = "1"')
     return Metered(tmp_path)
 
 
@@ -137,10 +139,14 @@ def test_a_mutant_fails_the_criteria_of_its_mechanism_that_tell(metered: Any, tm
 
 
 def test_a_patch_is_run_where_it_is_built_in_and_kept_elsewhere(metered: Any, tmp_path: Path) -> None:
+    patch = tmp_path / "mutants/wrong.toml"
     path = mutants.run(metered, ONE, tmp_path, lambda _: None, "wrong")
     assert "wrong code" in lines(path)
     mutants.run(metered, ONE, tmp_path, lambda _: None)
     assert {*lines(path)} == {"thin", "the other in its place", "wrong code"}
+    patch.write_text('new = "2"')
+    mutants.run(metered, ONE, tmp_path, lambda _: None)
+    assert {*lines(path)} == {"thin", "the other in its place"}, "another text is another mutant"
 
 
 def test_an_answer_wins_and_loses_claims(metered: Any, tmp_path: Path) -> None:
