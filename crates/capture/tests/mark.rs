@@ -5,28 +5,23 @@ mod common;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
-use perhop_capture::export::{Exporter, SimulatedPacket, SimulatedTransport};
+use perhop_capture::export::SimulatedPacket;
 use perhop_capture::mark::{CaptureReport, MarkError, Marking, Origin, Output, Report, changes_nothing, mark, meter};
 use perhop_capture::{CaptureError, Existing, Pump};
 use perhop_core::Scope;
 use perhop_core::classify::{Match, Prefix};
-use perhop_core::conditioner::{ConditionerParams, fsam, rate_labeller, token_bucket};
+use perhop_core::conditioner::{ConditionerParams, fsam, rate_labeller};
 use perhop_core::flow_label::Encoding;
 use perhop_core::params::Tree;
 use perhop_core::port::edge::{Action, Per, StageSpec};
-use perhop_core::units::{BitRate, Bytes};
-use perhop_edge::Ports;
+use perhop_core::units::Bytes;
 
+use common::made::{bucket, dscps, made, packet};
 use common::marking::{Seen, af, by_name, file, marked, marking, packets, stage};
 
 const CIR: u64 = 1_000_000;
 const CBS: u64 = 15_000;
 const NS: u128 = 1_000_000_000;
-
-fn bucket(cir: u64, cbs: u64) -> ConditionerParams {
-    let params = token_bucket::Params::new(BitRate::bps(cir), Bytes::new(cbs));
-    ConditionerParams::TokenBucketMarker(params)
-}
 
 fn fair(cir: &str) -> Vec<StageSpec> {
     let label = by_name("rate-labeller", vec![]);
@@ -208,26 +203,6 @@ fn f_sam_on_real_traffic_is_repeatable_and_conserves() {
     }
 }
 
-/// A made packet of UDP from 10.0.0.`host`, or TCP with these flags.
-fn packet(time_ns: u64, host: u8, (ip_length, tcp): (u32, Option<u8>)) -> SimulatedPacket {
-    SimulatedPacket {
-        time_ns,
-        source: [10, 0, 0, host].into(),
-        destination: [192, 0, 2, 1].into(),
-        ports: Ports { source: 1000, destination: 2000 },
-        dscp: 0,
-        ecn: 2,
-        ip_length,
-        transport: tcp.map_or(SimulatedTransport::Udp, |flags| SimulatedTransport::Tcp { seq: 1, ack: 1, flags }),
-    }
-}
-
-fn made(packets: &[SimulatedPacket]) -> Vec<u8> {
-    let mut exporter = Exporter::new(Vec::new()).unwrap();
-    packets.iter().for_each(|packet| exporter.write(packet).unwrap());
-    exporter.into_inner()
-}
-
 fn green_share(report: &Report, host: u8) -> f64 {
     let flow = report.flows.iter().find(|flow| flow.source == IpAddr::from([10, 0, 0, host])).expect("it sent");
     flow.fates.green.bytes as f64 / flow.total.bytes as f64
@@ -246,10 +221,6 @@ fn f_sam_measures_each_flow_at_its_own_ingress() {
     assert!(green_share(&fairly, 2) > 0.95, "{}", fairly.text(9));
     assert!(green_share(&fairly, 1) < 0.25, "{}", fairly.text(9));
     assert!(green_share(&plainly, 2) < 0.8, "{}", plainly.text(9));
-}
-
-fn dscps(bytes: &[u8]) -> Vec<u8> {
-    packets(bytes).iter().map(|packet| packet.ip.unwrap().dscp).collect()
 }
 
 /// 1 Mbit/s earns 1000 B in 8 ms. The third packet is stamped before the second: it is metered at the second's time,
@@ -322,32 +293,6 @@ fn policers_in_a_row_share_a_capture() {
     );
 }
 
-/// A boundary asks its tokens of green alone, and so does a meter that trusts colours: nothing else exceeds the contract.
-#[test]
-fn excess_is_of_what_is_metered() {
-    let load: Vec<_> = (0..6).map(|i| packet(i, 1, (1000, None))).collect();
-    let largest = |spec| StageSpec { scope: Scope { largest_packet: Bytes::new(1000), ..Scope::default() }, ..spec };
-    let (before, _) = marked(&made(&load), marking(vec![largest(stage("tb", bucket(1, 2000)))])).unwrap();
-    assert_eq!(dscps(&before), [10, 10, 14, 14, 14, 14]);
-    let seen = |kind, cbs: &str, aware: Option<bool>, per| {
-        let size = |name, text: &str| (name, Tree::Text(text.into()));
-        let mut entries = vec![size("cir", "1bit/s"), size("cbs", cbs)];
-        entries.extend(aware.into_iter().flat_map(|aware| [size("ebs", "1000B"), ("colour-aware", Tree::Bool(aware))]));
-        let spec = StageSpec { per, ..largest(stage("m", by_name(kind, entries))) };
-        let report = marked(&before, marking(vec![spec])).unwrap().1;
-        let [row] = &report.load.contracts.iter().collect::<Vec<_>>()[..] else { panic!("one instance") };
-        let flow = report.flows.iter().next().unwrap();
-        assert_eq!((row.offered.packets, flow.excess), (6, row.excess));
-        (row.excess.volume.packets, report.conditioners[0].conforming_cbs_bytes)
-    };
-    for per in [Per::Aggregate, Per::Flow] {
-        assert_eq!(seen("redp", "2000B", None, per), (0, Some(2000)), "nothing is demoted");
-        assert_eq!(seen("redp", "1000B", None, per), (1, Some(2000)));
-        assert_eq!(seen("srtcm", "2000B", Some(true), per), (0, Some(2000)));
-        assert_eq!(seen("srtcm", "2000B", Some(false), per), (4, Some(6000)));
-    }
-}
-
 /// Forward is from inside to outside; what comes back, and what stays inside, is not metered and not changed.
 #[test]
 fn only_forward_packets_are_metered() {
@@ -393,62 +338,6 @@ fn packets_without_a_conditioner_are_counted_apart() {
     let labelled = marked(&made(&load), marking(vec![label])).unwrap().1;
     assert_eq!(labelled.unmatched, [&report.unmatched[..1], &labelled.unmatched[1..]].concat());
     assert_eq!(labelled.unmatched[1].volume.packets, 2, "a label is not a colour");
-}
-
-/// The report's CBS is one: with it all real packets are green, with a byte less they are not.
-#[test]
-fn the_smallest_cbs_that_conforms() {
-    let input = std::fs::read(file("tcp.pcap")).unwrap();
-    let reds = |cbs: u64| {
-        let report = marked(&input, marking(vec![stage("tb", bucket(CIR, cbs))])).unwrap().1;
-        let red =
-            report.conditioners[0].colours.iter().filter(|row| row.after == "red").map(|row| row.volume.packets).sum();
-        (report.conditioners[0].conforming_cbs_bytes.unwrap(), red)
-    };
-    let (least, red) = reds(CBS);
-    assert!(red > 0);
-    assert_eq!(reds(least), (least, 0));
-    let (again, red) = reds(least - 1);
-    assert!(again == least && red > 0);
-}
-
-/// Each flow has a bucket: the one that needs most counts, and the two do not add up.
-#[test]
-fn the_smallest_cbs_is_that_of_one_bucket() {
-    for hosts in [[1, 2, 2], [2, 2, 1]] {
-        let load: Vec<_> = hosts.into_iter().zip(0..).map(|(host, at)| packet(at, host, (700, None))).collect();
-        let per_flow = StageSpec { per: Per::Flow, ..stage("tb", bucket(1, 1500)) };
-        let report = marked(&made(&load), marking(vec![per_flow])).unwrap().1;
-        assert_eq!(report.conditioners[0].conforming_cbs_bytes, Some(1400));
-    }
-}
-
-#[test]
-fn packets_as_large_as_may_be_are_not_warned_of() {
-    let lengths = |lengths: &[u32]| {
-        let load: Vec<_> = lengths.iter().map(|length| packet(1, 1, (*length, None))).collect();
-        marked(&made(&load), marking(vec![stage("tb", bucket(CIR, 1500))])).unwrap().1.warnings
-    };
-    assert_eq!(lengths(&[1500, 1500]), [""; 0]);
-    let warnings = lengths(&[9000, 1501, 100]);
-    assert!(
-        warnings[0]
-            .ends_with("2 packets larger than the bucket (1500 B) can never be green; the largest counts 9000 B")
-    );
-    assert!(warnings[1].starts_with("2 IP packets are longer than 1500 B (up to 9000 B)"), "{warnings:?}");
-}
-
-/// Captured before segmentation: longer than any bucket for single packets.
-#[test]
-fn packets_larger_than_the_bucket_are_warned_of() {
-    let input = std::fs::read(file("tcp-offload.pcap")).unwrap();
-    let report = marked(&input, marking(vec![stage("tb", bucket(CIR, 1500))])).unwrap().1;
-    let long = packets(&input).iter().filter(|it| it.ip.is_some_and(|ip| ip.lengths.l3 > 1500)).count();
-    assert!(long > 10 && report.conditioners[0].packets_larger_than_cbs == long as u64);
-    let says =
-        |part: &str| assert!(report.warnings.iter().any(|text| text.contains(part)), "{part}: {:?}", report.warnings);
-    says(&format!("{long} packets larger than the bucket (1500 B) can never be green"));
-    says(&format!("{long} IP packets are longer than 1500 B"));
 }
 
 /// A separate file in the temporary directory, removed at the end.

@@ -2,6 +2,7 @@
 #![allow(dead_code)] // each test file uses a part
 
 pub(crate) mod frame;
+pub(crate) mod made;
 pub(crate) mod marking;
 pub(crate) mod ng;
 pub(crate) mod simulated;
