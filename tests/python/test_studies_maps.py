@@ -279,3 +279,9 @@ def test_a_map_is_drawn_and_told() -> None:
     assert "TCP flows 10: 0.5 holds" in alternative(found, grid)
     assert draw(found, grid).png.startswith(b"\x89PNG")
     assert paper("pam-fsam").directory.is_dir()
+
+
+@pytest.mark.parametrize("one", every(), ids=lambda one: one.id)
+def test_the_label_at_the_side_of_a_map_fits(one: Map) -> None:
+    """A longer one runs out of the picture of a map with five rows."""
+    assert len(one.y.label) <= 52
