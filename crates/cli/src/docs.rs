@@ -1,6 +1,8 @@
 //! The generated part of docs/: pages from the declarations and the heads of the files.
 //!
 //! `make renew WHAT=docs` writes it; a test compares it with what is checked in.
+//!
+//! Decision: docs/decisions/003-parameters-declared-once.md
 
 use crate::list::{LISTS, default};
 use perhop_core::params::{Field, Kind};
@@ -149,11 +151,23 @@ fn row(name: &str, field: &Field) -> String {
 
 /// A head's links to modules, as links to their files.
 fn linked(page: &str, krate: &str) -> String {
+    let page = decided(page);
     let mut parts = page.split("[`crate::");
     let mut out = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         let (path, rest) = part.split_once("`]").expect("a link ends");
         out += &format!("[`{path}`](../../../crates/{krate}/src/{}.rs){rest}", path.replace("::", "/"));
+    }
+    out
+}
+
+/// A head's decisions, as links to their pages.
+fn decided(page: &str) -> String {
+    let mut parts = page.split("docs/decisions/");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (name, rest) = part.split_once(".md").expect("a decision is a page");
+        out += &format!("[{name}](../../decisions/{name}.md){rest}");
     }
     out
 }

@@ -37,6 +37,8 @@
 //!
 //! Deviations: those of SVB, its `cap` among them (`cap = "none"` is the paper's equation for IN's threshold); the floor of Vq is 0.
 //! The paper gives no rule by which Vth_out rises again: `recovery` is not in it, nor are the other values of `halving`.
+//!
+//! Decision: docs/decisions/058-sio-has-two-intervals.md
 
 use super::cap::Cap;
 use super::virtual_buffer::{Common, Counting, Threshold, VirtualQueue, chance, verdict};

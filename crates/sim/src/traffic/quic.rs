@@ -27,6 +27,8 @@
 //! the handshake is as long as one with a certificate of 3 kB. A connection never times out, and ends without a packet
 //! that says so. Each datagram is sent by itself: segmentation offload would save a real host work, and the burst is that
 //! of the pacer.
+//!
+//! Decision: docs/decisions/038-ecn-begins-with-the-syn.md
 
 use super::law::{Drawn, Sampler};
 use super::transfers::Loop;
