@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import statistics
 import sys
 from collections import defaultdict
@@ -115,7 +116,7 @@ def _apart_us(it: Compared) -> list[float]:
 def _port(it: Compared) -> dict[str, Any]:
     names = ("apart_p50_us", "apart_p99_us", "apart_max_us")
     counts = {name: count for name, count in it._asdict().items() if name != "apart_ns"}
-    return {**counts, **dict(zip(names, _apart_us(it) or [None] * 3, strict=True))}
+    return {**counts, **dict(itertools.zip_longest(names, _apart_us(it)))}
 
 
 def _grid(*headings: str) -> Table:
