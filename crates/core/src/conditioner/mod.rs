@@ -35,21 +35,21 @@ crate::algorithms! {
     "pam" => pam::{Params, Pam},
     /// PAM with a proportional-integral controller in place of RED's curve.
     "pi-pam" => pi_pam::{Params, PiPam},
-    /// Fair stateless aggregate marker: CSFQ on the token rate; needs labels.
+    /// Fair stateless aggregate marker: CSFQ with tokens in place of link capacity; needs labels.
     "f-sam" => fsam::{Params, FSam},
     /// Random early demotion and promotion at a domain's boundary, with the combined dropper.
     "redp" => redp::{Params, Redp},
-    /// RTT-aware: red or yellow by the square of the round-trip times' ratio.
+    /// RTT-aware: excess packets are red or yellow by the squared ratio of the round-trip times.
     "rtt-aware" => rtt_aware::{Params, RttAware},
-    /// RTT-aware by round-trip times and time-outs, for many flows.
+    /// RTT-aware with time-outs taken into account, for many flows.
     "rtt-rto" => rtt_rto::{Params, RttRto},
-    /// RTT-aware, and flows with small windows are spared.
+    /// RTT-aware, with flows of small windows protected from loss.
     "rtt-sw" => rtt_sw::{Params, RttSw},
-    /// TSW3CM that spares flows with small windows.
+    /// TSW3CM, with flows of small windows protected from loss.
     "tsw3cm-sw" => tsw3cm_sw::{Params, Tsw3CmSw},
-    /// One colour for every packet: with `match`, a classifier (RFC 2475).
+    /// Gives every packet one colour; with `match`, a classifier (RFC 2475).
     "marker" => marker::{Params, Marker},
-    /// Writes a flow's rate on its packets, for F-SAM and CSFQ.
+    /// Writes the flow's rate on each of its packets, for F-SAM and CSFQ.
     "rate-labeller" => rate_labeller::{Params, RateLabeller},
     /// PPS: spreads a source's tickets over its packets.
     "pps-tagger" => pps_tagger::{Params, PpsTagger},

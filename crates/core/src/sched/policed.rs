@@ -1,5 +1,5 @@
-//! A limit of its own for a class that goes before others (low-latency queueing, LLQ): what is beyond is dropped on arrival,
-//! so that the class cannot starve those after it.
+//! The limit of a priority class (low-latency queueing, LLQ). Packets beyond the limit are dropped on arrival, so
+//! that the class cannot starve the classes after it.
 
 use super::Visit;
 use crate::Scope;

@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 perhop_core::algorithms! {
     $ "traffic model", Traffic over TrafficScope => AnyTraffic, TrafficParams, dispatch;
 
-    /// Bulk transfer over TCP: always another segment.
+    /// Bulk transfer over TCP: there is always more to send.
     "ftp" => ftp::{Params, Ftp},
     /// Constant bit rate over UDP, with jitter.
     "cbr" => cbr::{Params, Cbr},
@@ -30,13 +30,13 @@ perhop_core::algorithms! {
     "transfers" => transfers::{Params, Transfers},
     /// TCP whose application produces data at a constant rate.
     "app-limited" => app_limited::{Params, AppLimited},
-    /// A Telnet session over TCP: packets as a user types them.
+    /// A Telnet session over TCP, with the gaps of a typing user.
     "telnet" => telnet::{Params, Telnet},
-    /// HTTP/1.0 users: sessions of pages of objects, a TCP connection for each object.
+    /// HTTP/1.0 users: sessions of pages, pages of objects, and a TCP connection for each object.
     "web" => web::{Params, Web},
-    /// The packets of a capture at their own times and sizes, over UDP.
+    /// Replays the packets of a capture with their times and sizes, over UDP.
     "capture" => capture::{Params, Capture},
-    /// A bulk transfer or responses over QUIC, as quinn has it.
+    /// A bulk transfer or request and response over QUIC, by the quinn implementation.
     "quic" => quic::{Params, Quic},
 }
 

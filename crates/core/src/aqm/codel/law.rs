@@ -1,4 +1,4 @@
-//! CoDel's numbers: its parameters, the time at which the next packet is due, in the RFC's arithmetic or in Linux's.
+//! CoDel's control law: its parameters and the time of the next drop, in the RFC's arithmetic or in Linux's.
 //!
 //! ```text
 //!                   rfc                      linux
