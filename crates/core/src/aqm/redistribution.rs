@@ -1,6 +1,6 @@
 //! The unused shares of MSVB's classes: lost, or redistributed to the other classes.
 //!
-//! The paper redistributes nothing; see docs/studies/msvb-beyond.md.
+//! The paper redistributes nothing; see docs/reports/studies/msvb-beyond.md.
 //!
 //! A threshold is a virtual queue seen from above: with D_i = (V0 - Vth_i)/alpha_i, MSVB's equation is
 //!

@@ -31,7 +31,7 @@
 //! packet for each `recovery-after` without such a drop; `reset` to its start after one such interval. If the last
 //! drop was because the queue was full, the interval is `overflow-after`: then OUT had taken IN's space, whereas a
 //! drop by IN's virtual buffer means that IN alone is too much. A threshold never rises above its start.
-//! docs/studies/msvb-beyond.md compares these rules; 200ms and 10s do best there.
+//! docs/reports/studies/msvb-beyond.md compares these rules; 200ms and 10s do best there.
 //!
 //! Only drops of OUT protect IN: with `ecn` an OUT packet of an ECN-capable sender is only marked.
 //!
