@@ -52,7 +52,7 @@ pub struct Params {
     /// How fast the virtual rate is adjusted, 1/s.
     #[param(default = 0.15)]
     pub alpha: f64,
-    /// Part of the link that the load should take.
+    /// Target share of the link's rate for the load.
     #[param(default = 0.98)]
     pub gamma: Probability,
     /// The virtual buffer.

@@ -61,7 +61,7 @@ pub struct Params {
     /// How long the wait may stay above `target` before signals follow: about the longest round-trip time.
     #[param(default = "100ms")]
     pub interval: Span,
-    /// A packet that has waited for no longer than four of this take at the link's rate is spared.
+    /// A packet is spared if it has waited no longer than four packets of this size take at the link's rate.
     #[param(default = "1514B")]
     pub mtu: Bytes,
     /// Whether ECN-capable packets are marked where CoDel drops others.

@@ -68,7 +68,7 @@ pub struct Params {
     /// How long the wait may stay above `target` before packets are dropped: about the longest round-trip time.
     #[param(default = "100ms")]
     pub interval: Span,
-    /// A packet with no more than this behind it is never dropped.
+    /// A packet with no more bytes than this behind it is never dropped.
     #[param(default = "1500B")]
     pub mtu: Bytes,
     /// Whether ECN-capable packets are marked where others are dropped.
@@ -76,7 +76,7 @@ pub struct Params {
     pub ecn: bool,
     /// ECN-capable packets that have waited for longer than this are marked, whether it drops or not.
     pub ce_threshold: Option<Span>,
-    /// Whose numbers: the RFC's or those of Linux.
+    /// Arithmetic: as the RFC writes it, or as Linux computes.
     #[param(default = "rfc")]
     pub arithmetic: Arithmetic,
 }

@@ -61,7 +61,7 @@ pub struct Params {
     /// Bounds, what counts, ECN.
     #[param(flatten)]
     pub common: Common,
-    /// What is handed on to the other classes.
+    /// Which unused share is redistributed to the other classes.
     #[param(default = "off")]
     pub redistribute: Redistribute,
 }

@@ -39,7 +39,7 @@ use crate::verdict::{Reason, Verdict};
 /// What a scenario states.
 #[derive(Declared, Clone, Debug, PartialEq)]
 pub struct Params {
-    /// The queue to hold.
+    /// Target queue length.
     pub reference: Length,
     /// Weight of the present distance from the reference, by packet.
     #[param(default = 0.00001822)]

@@ -76,7 +76,7 @@ use crate::rng::Rng;
 use crate::units::{Bytes, Length, Probability, Span, Time};
 use crate::verdict::Verdict;
 
-/// How the queue's delay is known.
+/// How the queueing delay is measured.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DelayFrom {
     /// Each packet's own wait.
@@ -88,7 +88,7 @@ pub enum DelayFrom {
 /// What a scenario states.
 #[derive(Declared, Clone, Debug, PartialEq)]
 pub struct Params {
-    /// The delay to hold.
+    /// Target delay.
     #[param(default = "15ms")]
     pub target: Span,
     /// Time between two changes of the probability.
@@ -103,7 +103,7 @@ pub struct Params {
     /// Weight of the delay's change in an interval, 1/s.
     #[param(default = 1.25)]
     pub beta: f64,
-    /// How the queue's delay is known.
+    /// How the queueing delay is measured.
     #[param(default = "timestamps")]
     pub delay: DelayFrom,
     /// How drops follow from the probability.
@@ -111,7 +111,7 @@ pub struct Params {
     pub drops: Drops,
     /// The queue at which PIE becomes active; without it PIE always is.
     pub active_above: Option<Length>,
-    /// A packet that finds no more than two of this waiting is never dropped.
+    /// A packet is never dropped if at most two packets of this size wait.
     #[param(default = "1500B")]
     pub mtu: Bytes,
     /// Whether ECN-capable packets are marked where others are dropped.
@@ -120,7 +120,7 @@ pub struct Params {
     /// The probability from which on ECN-capable packets are dropped too.
     #[param(default = 0.1)]
     pub ecn_below: Probability,
-    /// Whose numbers: the RFC's or those of Linux.
+    /// Arithmetic: as the RFC writes it, or as Linux computes.
     #[param(default = "rfc")]
     pub arithmetic: Arithmetic,
 }

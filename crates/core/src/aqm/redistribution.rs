@@ -26,7 +26,7 @@ use super::virtual_buffer::{Threshold, VirtualQueue};
 use crate::params::Choice;
 use crate::units::{Span, Time};
 
-/// What is handed on to the other classes.
+/// Which unused share is redistributed to the other classes.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Redistribute {
     /// Nothing: the paper.

@@ -46,10 +46,10 @@ use crate::verdict::{Reason, Verdict};
 /// What a scenario states.
 #[derive(Declared, Clone, Debug, PartialEq)]
 pub struct Params {
-    /// The queue to hold.
+    /// Target queue length.
     #[param(default = "20p")]
     pub reference: Length,
-    /// How far one excess packet raises the price.
+    /// How much one excess packet raises the price.
     #[param(default = 0.001)]
     pub gamma: f64,
     /// Weight of the queue relative to the load.

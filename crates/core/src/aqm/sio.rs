@@ -78,7 +78,7 @@ pub struct Params {
     /// Time without halving before a step of the recovery, after a drop or a mark by the AQM.
     #[param(default = "1s")]
     pub recovery_after: Span,
-    /// The same after a drop because the queue was full.
+    /// As `recovery-after`, if the last drop was because the queue was full.
     #[param(default = "1s")]
     pub overflow_after: Span,
     /// If `v0` is in packets: the bytes that count as one; also a step of the recovery in bytes.

@@ -64,7 +64,7 @@ use crate::rng::Rng;
 use crate::units::{Bytes, Span, Time};
 use crate::verdict::{Fate, Reason, Verdict};
 
-/// How the least number of tickets is found.
+/// How the least number of tickets is determined.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Minimum {
     /// The least of the present interval and the one before.
@@ -73,7 +73,7 @@ pub enum Minimum {
     Quantile,
 }
 
-/// What becomes of a packet without tickets.
+/// What happens to a packet without tickets.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Untagged {
     /// RED's probability.
@@ -114,7 +114,7 @@ pub struct Params {
     /// Whether ECN-capable packets are marked where others are dropped early.
     #[param(default = false)]
     pub ecn: bool,
-    /// What becomes of a packet without tickets, unless it is a pure ACK.
+    /// What happens to a packet without tickets, unless it is a pure ACK.
     #[param(default = "red")]
     pub untagged: Untagged,
 }
@@ -128,10 +128,10 @@ pub struct Expected {
     /// Window of the rates.
     #[param(default = "5s")]
     pub window: Span,
-    /// Interval of the minimum.
+    /// Interval over which the least tickets are found.
     #[param(default = "5s")]
     pub min_interval: Span,
-    /// How the least number of tickets is found.
+    /// How the least number of tickets is determined.
     #[param(default = "interval")]
     pub minimum: Minimum,
     /// Whether tickets are compared by packet or by byte.

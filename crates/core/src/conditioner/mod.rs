@@ -1,8 +1,8 @@
 //! Conditioners at the edge: recolour, relabel or drop each packet.
 //!
-//! A conditioner sits at a port and sees both directions: `forward` before the port's queue, `reverse`
-//! for what arrives over the mate link (ACKs), `departing` at the start of transmission. It is given the
-//! time and handed its random stream; it knows nothing of its host. [`crate::port::edge::Edge`] runs several at a port.
+//! A conditioner sits at a port and sees both directions: `forward` before the port's queue, `reverse` for packets
+//! that arrive over the mate link (ACKs), `departing` at the start of transmission. The host gives it the time and
+//! its random stream; it knows nothing else of the host. [`crate::port::edge::Edge`] runs several at a port.
 //!
 //! To add one: write its file, add its line to the list below.
 

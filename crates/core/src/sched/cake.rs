@@ -111,18 +111,18 @@ const LARGEST: Bytes = Bytes::new(65_535);
 /// What a scenario states.
 #[derive(Declared, Clone, Debug, PartialEq)]
 pub struct Params {
-    /// Rate that it keeps; default: none, as fast as what is behind it.
+    /// Rate to shape to; default: no shaping.
     pub rate: Option<BitRate>,
     /// How packets are sorted into tins.
     #[param(default = "diffserv3")]
     pub tins: Tins,
-    /// Whose packets have a separate queue, and among whom a tin is shared.
+    /// Which packets have a separate queue, and between which hosts and flows a tin is fair.
     #[param(default = "triple-isolate")]
     pub isolation: Isolation,
     /// Round-trip time of most traffic: COBALT's interval, and 20 times its target.
     #[param(default = "100ms")]
     pub rtt: Span,
-    /// How many bytes may wait in all queues together; default: by `rate` and `rtt`.
+    /// Most bytes that may wait in all queues together; default: from `rate` and `rtt`.
     pub memory: Option<Bytes>,
     /// Number of queues in each tin.
     #[param(default = 1024)]

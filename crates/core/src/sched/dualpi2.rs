@@ -61,7 +61,7 @@ use std::collections::VecDeque;
 const L: usize = 0;
 const C: usize = 1;
 
-/// Which queue sends.
+/// How the scheduler chooses between the two queues.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Schedule {
     /// L first, C at least its share of the bytes.
@@ -73,10 +73,10 @@ pub enum Schedule {
 /// What a scenario states.
 #[derive(Declared, Clone, Debug, PartialEq)]
 pub struct Params {
-    /// How many packets may wait in both queues together.
+    /// Most packets that may wait in both queues together.
     #[param(default = "10000p")]
     pub limit: Packets,
-    /// The wait in the C queue to be held.
+    /// Target wait in the C queue.
     #[param(default = "15ms")]
     pub target: Span,
     /// Time between two changes of the probability.
@@ -88,19 +88,19 @@ pub struct Params {
     /// Proportional gain: probability by second that the wait has grown since the last change.
     #[param(default = 3.2)]
     pub beta: f64,
-    /// Ratio of the L queue's probability to the root of the C queue's.
+    /// Ratio k of the L queue's probability to the square root of the C queue's.
     #[param(default = 2.0)]
     pub coupling: f64,
-    /// Wait in the L queue up to which it does not mark on its own account.
+    /// Wait in the L queue up to which its own ramp marks nothing.
     #[param(default = "800us")]
     pub l4s_min: Span,
-    /// Wait in the L queue from which it marks every packet.
+    /// Wait in the L queue from which its own ramp marks every packet.
     #[param(default = "1200us")]
     pub l4s_max: Span,
-    /// It marks on its own account only with more than this behind the packet.
+    /// The L queue marks by its own ramp only if more packets than this wait behind the packet.
     #[param(default = "1p")]
     pub l4s_length: Packets,
-    /// Which queue sends.
+    /// How the scheduler chooses between the two queues.
     #[param(default = "wrr")]
     pub schedule: Schedule,
     /// Share of the bytes that the C queue gets at least, with `schedule = "wrr"`.

@@ -81,10 +81,10 @@ pub struct Params {
     /// Bytes a flow may send in each round.
     #[param(default = "1514B")]
     pub quantum: Bytes,
-    /// How many packets may wait in all queues together.
+    /// Most packets that may wait in all queues together.
     #[param(default = "10240p")]
     pub limit: Packets,
-    /// How many bytes may wait in all queues together.
+    /// Most bytes that may wait in all queues together.
     #[param(default = "33554432B")]
     pub memory: Bytes,
     /// Most packets dropped at once because the queue is full.
@@ -96,7 +96,7 @@ pub struct Params {
     /// How long the wait may stay above `target` before packets are dropped: about the longest round-trip time.
     #[param(default = "100ms")]
     pub interval: Span,
-    /// CoDel drops nothing while no more than this waits.
+    /// CoDel drops nothing while no more bytes than this wait.
     #[param(default = "1514B")]
     pub mtu: Bytes,
     /// Whether ECN-capable packets are marked where CoDel drops others.

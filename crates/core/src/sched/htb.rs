@@ -98,7 +98,7 @@ const TC_PACKET: u64 = 1600;
 pub struct Params {
     /// The classes: leaves take packets, the first that matches, else the last; the others are their parents.
     pub classes: Vec<Class>,
-    /// What the rate, in B/s, is divided by to make a quantum, where none is stated.
+    /// Divisor that makes the default quantum from a class's rate in B/s.
     #[param(default = 10)]
     pub r2q: u32,
     /// Which bytes the rates count.
@@ -107,7 +107,7 @@ pub struct Params {
     /// How tokens are counted.
     #[param(default = "exact")]
     pub arithmetic: Arithmetic,
-    /// Where packets go that no `for` names; default: `last`.
+    /// Where packets that no `for` names go; default: `last`.
     pub unclassified: Option<Unclassified>,
 }
 
@@ -131,17 +131,17 @@ pub struct Class {
     /// Colours and code points of its packets; for leaves only, optional in the last.
     #[param(name = "for")]
     pub members: Vec<Member>,
-    /// Rate that it is sure of.
+    /// Guaranteed rate.
     pub rate: BitRate,
     /// Rate that it may reach by borrowing; default: `rate`.
     pub ceil: Option<BitRate>,
-    /// From 0, served first of what is borrowed or free, to 7; default: 0; for leaves only.
+    /// Priority for borrowed and spare bandwidth, from 0 (first) to 7; default: 0; for leaves only.
     pub prio: Option<u32>,
     /// Bytes that it sends in its turn; default: by `r2q`; for leaves only.
     pub quantum: Option<Bytes>,
-    /// Bytes that may go at once at the rate of the ceil; default: 1600B and a nanosecond of the rate.
+    /// Bytes that may leave at once at the ceil; default: 1600B and a nanosecond of the rate.
     pub burst: Option<Bytes>,
-    /// Bytes that may go at once as fast as the link; default: 1600B and a nanosecond of the ceil.
+    /// Bytes that may leave at once at the link's rate; default: 1600B and a nanosecond of the ceil.
     pub cburst: Option<Bytes>,
     /// Its queue: a name of `[queue]`, or a table of the same keys; default: drop-tail; for leaves only.
     pub queue: Option<HostKey>,

@@ -15,7 +15,7 @@ const DEFAULT_BURST: Span = Span::from_ms(200);
 /// What a scenario states of a strict class, in `#[param(flatten)]`.
 #[derive(Params, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PriorityLimit {
-    /// Rate that it is policed to; without it, it may starve all classes after it.
+    /// Rate to which the class is policed; without it, the class can starve all classes after it.
     pub rate: Option<BitRate>,
     /// Bytes that may come at once; default: 200 ms at `rate`, at least the largest packet.
     pub burst: Option<Bytes>,

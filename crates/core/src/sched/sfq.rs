@@ -67,13 +67,13 @@ pub struct Params {
     /// Bytes a flow may send in each round.
     #[param(default = "1514B")]
     pub quantum: Bytes,
-    /// How many packets may wait in all queues together.
+    /// Most packets that may wait in all queues together.
     #[param(default = "127p")]
     pub limit: Packets,
-    /// How many packets of a flow may wait.
+    /// Most packets of one flow that may wait.
     #[param(default = "127p")]
     pub depth: Packets,
-    /// Which packet of a queue goes when there is no room.
+    /// Which packet of a queue is dropped when the queue is full.
     #[param(default = "tail")]
     pub drop: Side,
     /// Which flow has which queue.

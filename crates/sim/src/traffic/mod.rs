@@ -1,11 +1,11 @@
 //! Traffic: what is offered, and when.
 //!
-//! A traffic source is woken by the engine, says what it offers now and when to wake it again. It knows neither packets
-//! nor windows: datagrams go straight into the network, transfers and
-//! bytes go through TCP or another transport.
+//! The engine wakes a traffic source, which says what it offers now and when to wake it again. It knows neither
+//! packets nor windows: datagrams go straight into the network, transfers and bytes go through TCP or another
+//! transport.
 //!
-//! To add one: write its file, add its line to the list below. What is to be known of it before it runs it says itself:
-//! [`TrafficModel`].
+//! To add one: write its file, add its line to the list below. Its parameters implement [`TrafficModel`], which
+//! answers all questions about the model before it runs.
 
 use perhop_core::dscp::Dscp;
 use perhop_core::packet::Ecn;

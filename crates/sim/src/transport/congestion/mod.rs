@@ -1,11 +1,10 @@
 //! The window law: how much may be outstanding, and how each signal from the network changes that.
 //!
-//! Loss recovery (which segment to repeat, when an episode ends) is not here but in `recovery.rs`;
-//! the same law works under each recovery. A law keeps its own state; what else it needs (time, round trips) is in
-//! [`Signal`].
+//! Loss recovery (which segment to retransmit, when an episode ends) is in `recovery.rs`; the same law works with
+//! each kind of recovery. A law keeps its own state. Time, round trips and all else that it needs are in [`Signal`].
 //!
-//! To add one: write its file, add its line to the list below. Its parameters are keys of `[tcp.X]`, and what else is to be
-//! known of it before it runs they say themselves: [`CongestionLaw`].
+//! To add one: write its file, add its line to the list below. Its parameters are keys of `[tcp.X]`. They implement
+//! [`CongestionLaw`], which answers all questions about the law before it runs.
 
 use super::EcnFeedback;
 use perhop_core::design::policer;

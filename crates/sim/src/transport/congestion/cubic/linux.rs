@@ -1,4 +1,4 @@
-//! CUBIC in Linux's whole numbers.
+//! CUBIC in Linux's integer arithmetic.
 
 use super::{Params, SlowStart};
 use crate::transport::congestion::reno::earned;
