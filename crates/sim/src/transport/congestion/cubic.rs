@@ -71,7 +71,7 @@ pub struct Params {
     /// What congestion leaves of the window; from 0.5 to 0.999, with `abe` to 0.85.
     #[param(default = 0.7)]
     pub beta: f64,
-    /// Whether a flow gives up more when congestion comes at a smaller window than last time (RFC 9438 section 4.7).
+    /// Whether a flow gives up more when congestion comes at a smaller window than last time.
     #[param(default = true)]
     pub fast_convergence: bool,
     /// Whether the window is at least Reno's.
