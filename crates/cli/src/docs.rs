@@ -107,7 +107,7 @@ fn laid_out(value: &Value, depth: usize) -> String {
 
 fn index(chapters: &[Chapter]) -> String {
     let mut out = String::from(
-        "# Algorithms\n\nA page for each, made from the head of its file and the declaration of its parameters \
+        "# Algorithms\n\nEach algorithm has a page, generated from the head of its source file and the declaration of its parameters \
          (`make renew WHAT=docs`). `perhop list NAME` prints the same on a terminal.\n",
     );
     for Chapter { heading, key, entries, .. } in chapters {
