@@ -2,11 +2,12 @@
 //!
 //! `make renew WHAT=docs` writes it; a test compares it with what is checked in.
 
+use crate::codes;
 use crate::list::{LISTS, default};
 use perhop_core::params::{Field, Kind};
 use perhop_core::registry::Entry;
 use perhop_scenario::tables::{self, columns::Declared};
-use perhop_scenario::{codes, policy_schema, schema};
+use perhop_scenario::{policy_schema, schema};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -71,7 +72,7 @@ pub fn files() -> Vec<(String, String)> {
     let chapters = chapters();
     let mut files = vec![
         ("algorithms/index.md".to_owned(), index(&chapters)),
-        ("diagnostics.md".to_owned(), codes::page()),
+        ("diagnostics.md".to_owned(), codes::index("..")),
         ("scenario.schema.json".to_owned(), compact(&schema())),
         ("policy.schema.json".to_owned(), compact(&policy_schema())),
     ];

@@ -1,12 +1,11 @@
 //! `list`: what is available, from the lists themselves.
 
 use crate::args::List;
-use crate::{Exit, Failure, say};
+use crate::{Exit, Failure, codes, say};
 use perhop_core::params::{Field, suggest};
 use perhop_core::registry::Entry;
 use perhop_core::units::{READERS, Reader};
 use perhop_core::{aqm, conditioner, sched};
-use perhop_scenario::codes;
 use perhop_sim::traffic;
 use perhop_sim::transport::congestion;
 
@@ -45,7 +44,7 @@ pub(crate) fn list(args: &List) -> Result<Exit, Failure> {
         Some("units") => say!("{}", units()),
         Some("tcp") => say!("{}", perhop_scenario::sections::stack::NAMES.join("\n")),
         Some("diagnostics") => {
-            perhop_scenario::codes::TABLE.iter().for_each(|(code, meaning)| say!("  {code}  {meaning}"));
+            codes::all().iter().for_each(|code| say!("  {}  {}", code.name, code.meaning()));
         }
         Some(what) => return one(what),
     }
@@ -67,25 +66,16 @@ fn one(what: &str) -> Result<Exit, Failure> {
         entry.parameters().iter().for_each(|(name, it)| field(name, it));
         return Ok(Exit::Fine);
     }
-    if let Some(meaning) = codes::meaning(what) {
-        return Ok(code(what, meaning));
+    let codes = codes::all();
+    if let Some(code) = codes.iter().find(|code| code.name == what) {
+        say!("{}", codes::plain(code));
+        return Ok(Exit::Fine);
     }
     let mut names = LISTS.map(|list| list.0).to_vec();
     names.extend(["tcp", "studies", "units", "diagnostics"]);
     names.extend(all().map(|e| e.name));
-    names.extend(codes::TABLE.iter().map(|code| code.0));
+    names.extend(codes.iter().map(|code| code.name));
     Err(Failure::Error(format!("nothing is called `{what}`\n   help: {}", suggest(what, &names))))
-}
-
-/// The page of a diagnostic.
-fn code(what: &str, meaning: &str) -> Exit {
-    let weight = match what.starts_with('W') {
-        true => "A warning: the file runs, but probably not as intended; `perhop check` ends with exit code 1.",
-        false => "An error: nothing is run, and the exit code is 2.",
-    };
-    say!("{what}: {meaning}\n\n{weight}");
-    say!("Where it occurs, its message says line, value, reason and fix. All codes: `perhop list diagnostics`.");
-    Exit::Fine
 }
 
 fn field(name: &str, field: &Field) {
