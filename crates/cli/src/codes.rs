@@ -34,8 +34,8 @@ pub(crate) fn plain(code: &Code) -> String {
     code.page.trim_end().lines().filter_map(|it| line(it)).collect::<Vec<_>>().join("\n")
 }
 
-/// The page of docs/ that lists them, `up` levels below the checkout.
-pub(crate) fn index(up: &str) -> String {
+/// `docs/reference/diagnostics.md`.
+pub(crate) fn index() -> String {
     let mut out = String::from(
         "# Diagnostics\n\nWhat `perhop check` and every command that reads a file may report. `E` is an error and \
          prevents a run, `W` is a\nwarning. Codes are stable. All errors of a file come in one pass; warnings that need \
@@ -44,7 +44,7 @@ pub(crate) fn index(up: &str) -> String {
          every example and every fix.\n\n| code | meaning |\n|------|---------|\n",
     );
     for code in all() {
-        out += &format!("| [{}]({up}/{}) | {} |\n", code.name, path(code).display(), code.meaning());
+        out += &format!("| [{}](../../{}) | {} |\n", code.name, path(code).display(), code.meaning());
     }
     out
 }
