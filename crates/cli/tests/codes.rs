@@ -1,6 +1,7 @@
 //! Every diagnostic code has a page beside the code that says it. Its example gives the code, the fix does not.
 //! `make renew WHAT=codes` writes again what perhop says to the examples.
 
+#[allow(dead_code)]
 mod command;
 
 use command::Folder;
