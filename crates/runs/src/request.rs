@@ -65,7 +65,7 @@ pub struct Output {
     /// Threads; 0 is one for each core. Results do not depend on it
     #[arg(short, long, default_value_t = 0, value_parser = RangedU64ValueParser::<usize>::new().range(JOBS.range()))]
     pub jobs: usize,
-    /// One JSON object per line instead of tables
+    /// Print JSON: an object per line
     #[arg(long)]
     pub json: bool,
 }
