@@ -3,6 +3,8 @@
 //! Source: section 3.1 of the paper of MSVB and SIO has no upper bound, only `dVth/dt = alpha (C - lambda)` (`none`).
 //! Then one idle second at alpha .05 and 1250 packets/s raises the threshold by 62 packets, and the AQM does nothing
 //! until that excess has arrived. `v0` bounds the threshold by its initial value.
+//!
+//! Decision: docs/decisions/031-drops-at-the-head.md
 
 use super::early::level::Level;
 use crate::Scope;

@@ -21,6 +21,8 @@
 //! lost; that lowers Vq until the class no longer suffers. A class that sent nothing for 1 s cannot suffer.
 //!
 //! `silent` is the simple rule: the shares of classes that sent nothing for 1 s go to all others in proportion.
+//!
+//! Decision: docs/decisions/057-msvb-hands-on-unused-service.md
 
 use super::virtual_buffer::{Threshold, VirtualQueue};
 use crate::params::Choice;

@@ -38,6 +38,8 @@
 //! Deviations: those of SVB, including `cap` (`cap = "none"` is the paper's equation for IN's threshold). The floor
 //! of Vq is 0. The paper has no rule by which Vth_out rises again: `recovery` is ours, and so are the other values of
 //! `halving`.
+//!
+//! Decision: docs/decisions/058-sio-has-two-intervals.md
 
 use super::cap::Cap;
 use super::virtual_buffer::{Common, Counting, Threshold, VirtualQueue, chance, verdict};

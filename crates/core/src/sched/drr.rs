@@ -43,6 +43,8 @@
 //! Deviations: with `arithmetic = "exact"` classes are visited in the order of the file. The paper keeps a list of
 //! active queues to save visits to empty ones, and puts a queue that becomes active at the end of the round. The
 //! bound holds for both.
+//!
+//! Decision: docs/decisions/059-schedulers-own-nothing.md
 
 use super::rounds::Rounds;
 use super::{Head, HostKey, Pick, Scheduler, members, same_arithmetic, same_members};

@@ -13,6 +13,8 @@
 //! the class comes near it.
 //!
 //! To add one: write its file, add its line to the list below.
+//!
+//! Decision: docs/decisions/059-schedulers-own-nothing.md
 
 mod policed;
 mod rounds;

@@ -29,6 +29,8 @@
 //! would have encrypted. The handshake is as long as one with a certificate of 3 kB. A connection never times out,
 //! and closes without a packet. Each datagram is sent by itself, without segmentation offload, so bursts are those of
 //! the pacer.
+//!
+//! Decision: docs/decisions/038-ecn-begins-with-the-syn.md
 
 use super::law::{Drawn, Sampler};
 use super::transfers::Loop;

@@ -30,6 +30,8 @@
 //! acknowledges a request with a separate packet and not with the first of the answer. There is no FIN, and no limit
 //! on parallel connections. An object of more than 2^32 - 3 segments, which exceeds TCP's sequence numbers, is
 //! truncated there.
+//!
+//! Decision: docs/decisions/035-web-objects-in-two-halves.md
 
 use super::law::{Drawn, Sampler};
 use super::{Carrier, Carry, Offer, Page, Request, Step, Traffic, TrafficModel, TrafficScope};

@@ -19,6 +19,8 @@
 //! Deviations: the 1993 paper derives gaps uniform on 1 .. 1/p_b. But its pseudo-code sets `count = 0` at a drop and
 //! raises it before the next decision, which makes the gaps 1 .. 1/p_b - 1 (and 1 .. 1/p_b for the first after the
 //! average crossed the minimum). The rule here is that of the pseudo-code and of ns-2.
+//!
+//! Decision: docs/decisions/062-overflow-restarts-reds-count.md
 
 use crate::params::Choice;
 use crate::rng::Rng;

@@ -5,6 +5,8 @@
 //!
 //! To add one: write its file, add its line to the list below. Its parameters are keys of `[tcp.X]`. They implement
 //! [`CongestionLaw`], which answers all questions about the law before it runs.
+//!
+//! Decision: docs/decisions/040-what-a-law-knows.md
 
 use super::EcnFeedback;
 use perhop_core::design::policer;

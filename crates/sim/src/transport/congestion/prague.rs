@@ -43,6 +43,8 @@
 //! not in bursts of 250 us. A loss halves the window even if a mark has already cut it. The window does not grow
 //! while the application limits the sender. The draft's future work is not implemented: the fall-back where a classic
 //! queue marks, other slow starts, EWMA per ACK, windows below 2.
+//!
+//! Decision: docs/decisions/047-pragues-window.md
 
 use super::{CongestionControl, CongestionLaw, EcnFeedback, Event, Report, Signal, Window};
 use perhop_core::design::policer::Sender;
