@@ -1,5 +1,7 @@
 //! What is asked of a run, whoever asks: the command line, Python, a task of a cluster, `--missing`. It is written once,
 //! here: clap reads it, serde carries it to other processes, and its answer is printed from it.
+//!
+//! Decision: docs/decisions/093-one-request.md
 
 use clap::builder::RangedU64ValueParser;
 use clap::{Args, ValueEnum};
