@@ -19,7 +19,7 @@ alone perhop --version
 alone perhop check "$data/examples/af-bottleneck.toml"
 alone perhop run "$data/examples/af-bottleneck.toml" --replications 2 --duration 20s
 alone perhop report runs/af-bottleneck
-alone perhop mark "$home/tests/captures/tcp.pcap" out.pcap --policy "$data/examples/mark-af.toml"
+alone perhop mark "$home/tests/captures/tcp.pcap" -o out.pcap --policy "$data/examples/mark-af.toml"
 { alone perhop lab "$data/examples/dumbbell.toml" || true; } 2>&1 | grep -q "needs a checkout of perhop"
 alone perhop reproduce pam-fsam --quick --out reproduction
 if alone perhop bench 2>/dev/null || [ -e venv/bin/perhop-bench ]; then

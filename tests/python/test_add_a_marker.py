@@ -188,7 +188,7 @@ def test_it_marks_a_capture(built: dict[str, Path], tmp_path: Path) -> None:
     policy, marked = tmp_path / "policy.toml", tmp_path / "marked.pcap"
     policy.write_text(POLICY)
     capture = ROOT / "tests/captures/udp-ns.pcap"
-    report = json.loads(run(built["perhop"], "mark", capture, marked, "--policy", policy, "--json"))
+    report = json.loads(run(built["perhop"], "mark", capture, "-o", marked, "--policy", policy, "--json"))
     packets = {row["after"]: row["packets"] for row in report["conditioners"][0]["colours"]}
     total = sum(packets.values())
     assert (packets["green"], packets["red"]) == (total // 4, total - total // 4)
