@@ -4,6 +4,8 @@
 
 A wheel needs the glibc of the machine that built it, or a newer one. The setting `glibc=2.17` names another one, and
 zig links with that: `pip wheel . -C glibc=2.17`.
+
+Decision: docs/decisions/096-the-program-is-rust.md
 """
 
 from __future__ import annotations
