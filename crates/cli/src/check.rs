@@ -97,7 +97,7 @@ pub(crate) fn check(args: &Check) -> Result<Exit, Failure> {
     match args.format {
         Format::Json => say!("{}", all.to_json()),
         Format::Text if args.files.len() > 1 && !all.list.is_empty() => {
-            say!("{}: {}", counted(args.files.len(), ["file", "files"]), all.summary());
+            say!("{}: {}", counted(args.files.len(), ["file", "files"]), explained(&all));
         }
         Format::Text => {}
     }
@@ -110,5 +110,12 @@ pub(crate) fn check(args: &Check) -> Result<Exit, Failure> {
 
 /// What was found in one of several files.
 fn summary(found: &Diagnostics, file: &Path, files: usize) -> String {
-    if files == 1 { found.summary() } else { format!("{}: {}\n", name(file), found.summary()) }
+    if files == 1 { explained(found) } else { format!("{}: {}\n", name(file), found.summary()) }
+}
+
+/// `2 errors; perhop list E212 explains the first`
+fn explained(found: &Diagnostics) -> String {
+    let Some(first) = found.list.first() else { return String::new() };
+    let which = if found.list.len() == 1 { "it" } else { "the first" };
+    format!("{}; `perhop list {}` explains {which}", found.summary(), first.code)
 }
