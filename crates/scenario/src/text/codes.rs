@@ -22,6 +22,8 @@ pub const TABLE: &[(&str, &str)] = &[
     ("E025", "an output that is one of the inputs"),
     ("E026", "an output that exists, of a verb that replaces none without `--force`"),
     ("E027", "a scenario where a policy is needed, a policy where a scenario is, or a capture where one of the two is"),
+    ("E028", "`--where` leaves no row to show"),
+    ("E029", "`runs --delete` with an address that is not that of one run"),
     ("E103", "a quantity without its unit"),
     ("E105", "a unit of another quantity, or an unknown one"),
     ("E106", "`K`, `M` or `G` alone: of 1000 or of 1024, bits or bytes?"),
