@@ -1,6 +1,8 @@
 //! The generated part of docs/: pages from the declarations and the heads of the files.
 //!
 //! `make renew WHAT=docs` writes it; a test compares it with what is checked in.
+//!
+//! Decision: docs/decisions/003-parameters-declared-once.md
 
 use crate::list::{LISTS, default};
 use perhop_core::params::{Field, Kind};
@@ -70,14 +72,14 @@ fn columns(of: &Declared) -> String {
 pub fn files() -> Vec<(String, String)> {
     let chapters = chapters();
     let mut files = vec![
-        ("algorithms/index.md".to_owned(), index(&chapters)),
-        ("diagnostics.md".to_owned(), codes::page()),
-        ("scenario.schema.json".to_owned(), compact(&schema())),
-        ("policy.schema.json".to_owned(), compact(&policy_schema())),
+        ("reference/algorithms/index.md".to_owned(), index(&chapters)),
+        ("reference/diagnostics.md".to_owned(), codes::page()),
+        ("reference/scenario.schema.json".to_owned(), compact(&schema())),
+        ("reference/policy.schema.json".to_owned(), compact(&policy_schema())),
     ];
-    files.push(("results.md".to_owned(), with_columns(&text("results.md"))));
+    files.push(("reference/results.md".to_owned(), with_columns(&text("reference/results.md"))));
     for chapter in &chapters {
-        files.extend(chapter.entries.iter().map(|e| (format!("algorithms/{}.md", e.name), page(chapter, e))));
+        files.extend(chapter.entries.iter().map(|e| (format!("reference/algorithms/{}.md", e.name), page(chapter, e))));
     }
     files
 }
@@ -129,10 +131,10 @@ fn page(chapter: &Chapter, entry: &Entry) -> String {
     let example = if ["model", "congestion"].contains(key) {
         ""
     } else {
-        &format!("Example: [examples/{name}.toml](../../examples/{name}.toml). ")
+        &format!("Example: [examples/{name}.toml](../../../examples/{name}.toml). ")
     };
     let file = format!("crates/{folder}/{}", entry.file);
-    out + &format!("\n{example}Source: [{file}](../../{file}).\n")
+    out + &format!("\n{example}Source: [{file}](../../../{file}).\n")
 }
 
 fn row(name: &str, field: &Field) -> String {
@@ -149,11 +151,23 @@ fn row(name: &str, field: &Field) -> String {
 
 /// A head's links to modules, as links to their files.
 fn linked(page: &str, krate: &str) -> String {
+    let page = decided(page);
     let mut parts = page.split("[`crate::");
     let mut out = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         let (path, rest) = part.split_once("`]").expect("a link ends");
-        out += &format!("[`{path}`](../../crates/{krate}/src/{}.rs){rest}", path.replace("::", "/"));
+        out += &format!("[`{path}`](../../../crates/{krate}/src/{}.rs){rest}", path.replace("::", "/"));
+    }
+    out
+}
+
+/// A head's decisions, as links to their pages.
+fn decided(page: &str) -> String {
+    let mut parts = page.split("docs/decisions/");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (name, rest) = part.split_once(".md").expect("a decision is a page");
+        out += &format!("[{name}](../../decisions/{name}.md){rest}");
     }
     out
 }

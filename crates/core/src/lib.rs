@@ -1,6 +1,8 @@
 //! perhop-core: every algorithm of perhop, with no I/O, clock, threads or allocation on the packet path.
 //!
 //! A packet's way through the modules, in order:
+//!
+//! Decision: docs/decisions/001-algorithms-know-no-host.md
 
 extern crate self as perhop_core;
 

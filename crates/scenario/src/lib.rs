@@ -46,7 +46,7 @@ pub mod tune;
 
 pub use as_tc::as_tc;
 pub use document::Document;
-pub use explain::{explain, explain_sweep};
+pub use explain::{explain, explain_sweep, facts};
 pub use policy::Policy;
 pub use scenario::Scenario;
 pub use schema::{policy_schema, schema};

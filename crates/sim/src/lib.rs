@@ -3,6 +3,8 @@
 //! [`plan::Plan`] -> [`engine::Simulation`] -> [`record::Outcome`]. Inside, a packet goes from a source's
 //! `traffic` (through `transport`, for TCP) into the first link of its route and from hop to hop. A folder
 //! imports only from those before it in this list:
+//!
+//! Decision: docs/decisions/028-four-owners.md
 
 /// What is offered, and when.
 pub mod traffic;

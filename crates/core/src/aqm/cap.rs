@@ -3,6 +3,8 @@
 //! Source: the paper of MSVB and SIO, section 3.1, has no upper bound: `dVth/dt = alpha (C - lambda)` alone (`none`). Then a
 //! second of an idle link at alpha .05 and 1250 packets/s raises the threshold by 62 packets, and the AQM does nothing until
 //! as many have come in excess. `v0` bounds it by its start.
+//!
+//! Decision: docs/decisions/031-drops-at-the-head.md
 
 use super::early::level::Level;
 use crate::Scope;

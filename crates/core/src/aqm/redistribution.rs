@@ -1,6 +1,6 @@
 //! What MSVB's classes leave of their shares: lost, or given to the others.
 //!
-//! Not in the paper, where nothing is handed on; see docs/studies/msvb-beyond.md.
+//! Not in the paper, where nothing is handed on; see docs/reports/studies/msvb-beyond.md.
 //!
 //! A threshold is a virtual queue seen from above: with D_i = (V0 - Vth_i)/alpha_i, MSVB's equation is
 //!
@@ -21,6 +21,8 @@
 //! lowers Vq until the class no longer suffers. A class that sent nothing for 1 s cannot suffer.
 //!
 //! `silent` is the simple rule: shares of classes that sent nothing for 1 s go to all others in proportion.
+//!
+//! Decision: docs/decisions/057-msvb-hands-on-unused-service.md
 
 use super::virtual_buffer::{Threshold, VirtualQueue};
 use crate::params::Choice;

@@ -30,13 +30,15 @@
 //! marks too (`drops-and-marks`). `recovery`: `none`; `step` raises it by one packet for each `recovery-after` without such a
 //! drop; `reset` returns it to its start after one such interval. If the last drop was because the queue was full, the
 //! interval is `overflow-after`: then OUT had taken IN's space, whereas a drop by IN's own virtual buffer means that IN alone
-//! is too much. docs/studies/msvb-beyond.md has the results of each; 200ms and 10s do best there. A threshold never rises
+//! is too much. docs/reports/studies/msvb-beyond.md has the results of each; 200ms and 10s do best there. A threshold never rises
 //! above its start.
 //!
 //! OUT must be dropped for IN to be protected: with `ecn` an OUT packet of an ECN-capable sender is only marked.
 //!
 //! Deviations: those of SVB, its `cap` among them (`cap = "none"` is the paper's equation for IN's threshold); the floor of Vq is 0.
 //! The paper gives no rule by which Vth_out rises again: `recovery` is not in it, nor are the other values of `halving`.
+//!
+//! Decision: docs/decisions/058-sio-has-two-intervals.md
 
 use super::cap::Cap;
 use super::virtual_buffer::{Common, Counting, Threshold, VirtualQueue, chance, verdict};

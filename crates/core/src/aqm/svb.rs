@@ -39,6 +39,8 @@
 //! threshold without a cap grows for as long as the link idles and then does nothing until it has come down. `cap = "none"` is
 //! the paper's equation; a length, at least V0, is another bound. A packet to be marked that finds the queue
 //! full is dropped like any that the AQM drops, and does not count.
+//!
+//! Decision: docs/decisions/056-svb-has-one-default.md
 
 use super::cap::Cap;
 use super::virtual_buffer::{Common, Counting, Threshold, VirtualQueue, chance, verdict_at};

@@ -41,6 +41,8 @@
 //!
 //! Deviations: with `arithmetic = "exact"` classes are visited in the order of the file. The paper's list of active queues,
 //! which spares visits to empty ones, puts a queue that wakes at the end of the round; the bound holds for both.
+//!
+//! Decision: docs/decisions/059-schedulers-own-nothing.md
 
 use super::rounds::Rounds;
 use super::{Head, HostKey, Pick, Scheduler, members, same_arithmetic, same_members};

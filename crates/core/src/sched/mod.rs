@@ -13,6 +13,8 @@
 //! class comes near that rate.
 //!
 //! To add one: write its file, add its line to the list below.
+//!
+//! Decision: docs/decisions/059-schedulers-own-nothing.md
 
 mod policed;
 mod rounds;

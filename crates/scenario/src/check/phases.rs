@@ -4,6 +4,8 @@
 //! Source: S. Floyd, V. Jacobson, "Traffic Phase Effects in Packet-Switched Gateways", 1991. Measured here, with CUBIC of 10, 40 and
 //! 90 ms at 30 Mbit/s: within 2 % of a packet's time of a multiple, 4 us of delay turn 16.8, 8.3 and 3.7 Mbit/s into 14.1, 9.9
 //! and 4.8; 48 flows move as 6 do. Behind a policer, which has no departures, shares do not depend on phases.
+//!
+//! Decision: docs/decisions/039-hosts-take-time.md
 
 use crate::resolve::offered::Flowline;
 use crate::resolve::ports::Resolved;
@@ -37,7 +39,7 @@ fn warn(direction: &Direction, time: Span, [one, other]: [&Flowline; 2], problem
     let message = format!("round trips of `{a}` and `{b}` differ by whole multiples of a packet's time at `{port}`");
     let label = format!("{time} a packet: phases decide whose packets find the queue full, in every replication");
     let help = format!(
-        "`overhead = \"{time}\"` in [tcp] of these flows draws when a host answers an ACK; docs/studies/redp.md has a map of phases"
+        "`overhead = \"{time}\"` in [tcp] of these flows draws when a host answers an ACK; docs/reports/studies/redp.md has a map of phases"
     );
     problems.warn("W344", direction.rate.place, message).label(label).help(help);
 }

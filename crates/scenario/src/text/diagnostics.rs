@@ -1,4 +1,6 @@
 //! Problems as a person reads them: code, place, line, caret, reason, fix; and as JSON.
+//!
+//! Decision: docs/decisions/072-all-faults-in-one-pass.md
 
 use crate::text::shown::shown;
 use crate::text::source::{Sources, Spot};

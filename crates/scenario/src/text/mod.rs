@@ -12,6 +12,8 @@ pub mod file;
 pub mod items;
 /// What the command line adds.
 pub mod options;
+/// Tree -> JSON.
+pub mod json;
 /// Text as a terminal may show it.
 pub mod shown;
 /// Sources of text, and places in them.

@@ -12,6 +12,8 @@
 //!
 //! A Pareto law with a shape of at most 1 has no mean, and is given by its scale. Numbers are drawn as real numbers and
 //! rounded up, which adds 1/2 to a mean; a uniform one takes each whole number from `min` to `max` equally often.
+//!
+//! Decision: docs/decisions/036-laws-are-tables.md
 
 use perhop_core::math;
 use perhop_core::params::{Choice, Kind, Node, ParamError, Params as Declared, Problems, Tree, Value, read_table};

@@ -15,6 +15,8 @@
 //! number of mean m = on / gap, rounded and at least 1: 1 + exp(-1.5/m) / (1 - exp(-1/m)) on average, each followed by a
 //! gap. The difference is 7 % of the mean rate for `on` of two gaps and `off` of six, and below 0.01 % for `on` of a
 //! hundred gaps.
+//!
+//! Decision: docs/decisions/033-on-off-keeps-its-mean.md
 
 use super::cbr::check;
 use super::{Carrier, Carry, Offer, Step, Traffic, TrafficModel, TrafficScope, mean_gap_ns};

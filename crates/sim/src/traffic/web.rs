@@ -29,6 +29,8 @@
 //! complete, and its time-out begins with the round trip that the handshake measured. The server acknowledges a request
 //! with a separate packet and not with the first of the answer. There is no FIN, and no limit to parallel connections.
 //! An object of more than 2^32 - 3 segments, which exceeds TCP's numbers, is cut there.
+//!
+//! Decision: docs/decisions/035-web-objects-in-two-halves.md
 
 use super::law::{Drawn, Sampler};
 use super::{Carrier, Carry, Offer, Page, Request, Step, Traffic, TrafficModel, TrafficScope};

@@ -19,6 +19,8 @@
 //! Deviations: the 1993 paper derives gaps uniform on 1 .. 1/p_b but sets `count = 0` at a drop and raises it before
 //! the next decision, which makes them 1 .. 1/p_b - 1 (and 1 .. 1/p_b for the first after the average crossed the
 //! minimum). This is the rule as its pseudo-code and ns-2 have it.
+//!
+//! Decision: docs/decisions/062-overflow-restarts-reds-count.md
 
 use crate::params::Choice;
 use crate::rng::Rng;

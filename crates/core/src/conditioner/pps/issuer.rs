@@ -1,6 +1,6 @@
 //! The issuer of tags: spreads a ticket rate over packets, polices what it has put on them.
 //!
-//! Source: PPS, sections II-B (tagging), II-D (exchange), II-G (policing); the analysis of policing is in DESIGN.md.
+//! Source: PPS, sections II-B (tagging), II-D (exchange), II-G (policing).
 //!
 //! ```text
 //! raw:        what a tagger or an exchange rate asks for, tickets
@@ -22,6 +22,8 @@
 //!
 //! Deviations: the bounds and `integral` are ours. Without bounds the first tags of a source that was silent for long would be
 //! scaled by what its decayed A makes of O/A; far bounds (1e-9 and 1e9) come close to the published rule.
+//!
+//! Decision: docs/decisions/009-pps-policing.md
 
 use super::tags::{LeastTag, Scale, Tagging, Tags};
 use crate::estimate::EventRate;

@@ -7,6 +7,8 @@
 //!
 //! The two least times may be those of different aggregates. If a report is late or lost, the previous one stays in force
 //! until it expires.
+//!
+//! Decision: docs/decisions/007-reports-skip-gaps.md
 
 use crate::conditioner::{Outbox, Publisher, Report};
 use crate::params::{ParamError, Params as Declared};

@@ -6,6 +6,8 @@
 //!
 //! To add one: write its file, add its line to the list below. Its parameters are keys of `[tcp.X]`, and what else is to be
 //! known of it before it runs they say themselves: [`CongestionLaw`].
+//!
+//! Decision: docs/decisions/040-what-a-law-knows.md
 
 use super::EcnFeedback;
 use perhop_core::design::policer;

@@ -40,6 +40,8 @@
 //! 250 us. A loss halves also in a window that a mark has cut. The window does not grow where the application is what
 //! holds the sender back. What the draft leaves to future work is left out: the fall-back where a classic queue marks, other
 //! slow starts, EWMA per ACK, windows below 2.
+//!
+//! Decision: docs/decisions/047-pragues-window.md
 
 use super::{CongestionControl, CongestionLaw, EcnFeedback, Event, Report, Signal, Window};
 use perhop_core::design::policer::Sender;
