@@ -1,12 +1,11 @@
 //! `list`: what is available, from the lists themselves.
 
 use crate::args::List;
-use crate::{Exit, Failure, say};
+use crate::{Exit, Failure, codes, say};
 use perhop_core::params::{Field, Tree, suggest};
 use perhop_core::registry::Entry;
 use perhop_core::units::{READERS, Reader};
 use perhop_core::{aqm, conditioner, sched};
-use perhop_scenario::codes;
 use perhop_scenario::sections::stack::NAMES;
 use perhop_scenario::text::json;
 use perhop_sim::traffic;
@@ -76,7 +75,7 @@ fn unknown(what: &str) -> Failure {
     let mut names = LISTS.map(|list| list.0).to_vec();
     names.extend(["tcp", "studies", "units", "diagnostics"]);
     names.extend(entries().map(|entry| entry.name));
-    names.extend(codes::TABLE.iter().map(|code| code.0));
+    names.extend(codes::all().iter().map(|code| code.name));
     Failure::Error(format!("nothing is called `{what}`\n   help: {}", suggest(what, &names)))
 }
 
@@ -96,9 +95,12 @@ fn stacks() -> Listed {
 }
 
 fn diagnostics() -> Listed {
-    let lines: Vec<_> = codes::TABLE.iter().map(|(code, meaning)| format!("  {code}  {meaning}")).collect();
-    let object = |(code, meaning): &(&str, &str)| json!({ "code": code, "meaning": meaning });
-    Listed { text: lines.join("\n"), json: codes::TABLE.iter().map(object).collect() }
+    let all = codes::all();
+    let lines: Vec<_> = all.iter().map(|code| format!("  {}  {}", code.name, code.meaning())).collect();
+    Listed {
+        text: lines.join("\n"),
+        json: all.iter().map(|code| json!({ "code": code.name, "meaning": code.meaning() })).collect(),
+    }
 }
 
 fn several(entries: &[Entry]) -> Listed {
@@ -126,14 +128,9 @@ fn one(entry: &Entry) -> Listed {
 
 /// The page of a diagnostic.
 fn code(what: &str) -> Option<Listed> {
-    let meaning = codes::meaning(what)?;
-    let weight = match what.starts_with('W') {
-        true => "A warning: the file runs, but probably not as intended; `perhop check` ends with exit code 1.",
-        false => "An error: nothing is run, and the exit code is 2.",
-    };
-    let more = "Where it occurs, its message says line, value, reason and fix. All codes: `perhop list diagnostics`.";
-    let page = format!("{what}: {meaning}\n\n{weight}\n{more}");
-    Some(Listed { json: json!({ "code": what, "meaning": meaning, "page": page }), text: page })
+    let code = codes::all().into_iter().find(|code| code.name == what)?;
+    let page = codes::plain(&code);
+    Some(Listed { json: json!({ "code": code.name, "meaning": code.meaning(), "page": page }), text: page })
 }
 
 /// A parameter's default, in words.

@@ -76,14 +76,17 @@ fn a_first_scenario_is_sound_and_overwrites_nothing() {
 }
 
 #[test]
-fn every_code_has_its_page() {
+fn a_code_has_its_page() {
     let folder = folder();
-    for (code, meaning) in perhop_scenario::codes::TABLE {
-        let out = folder.perhop(&["list", code]);
-        assert!(out.status.success() && said(&out).contains(meaning), "{code}: {}", said(&out));
+    let page = said(&folder.perhop(&["list", "W301"]));
+    assert!(page.starts_with("W301: a policer whose bucket") && !page.contains("```"), "{page}");
+    for part in ["\n\nExample\n\n    [links]\n", "    warning[W301] ", "\n\nFix\n\n    -cbs = ", "\n\nSource\n\n"] {
+        assert!(page.contains(part), "no {part:?} in\n{page}");
     }
-    assert!(said(&folder.perhop(&["list", "W301"])).contains("A warning"));
-    assert!(said(&folder.perhop(&["list", "E201"])).contains("An error"));
+    let said = said(&folder.perhop(&["list", "diagnostics"]));
+    for code in perhop::codes::all() {
+        assert!(said.contains(&format!("  {}  {}\n", code.name, code.meaning())), "{said}");
+    }
     assert!(folder.refused(&["list", "w301"]).contains("did you mean `W301`?"));
 }
 

@@ -50,6 +50,8 @@ pub mod count;
 /// Counts by class and colour.
 pub mod counted;
 
+/// Diagnostic codes and their pages.
+pub mod codes;
 /// Parameters, declared once.
 pub mod params;
 /// What an algorithm knows about its surroundings.

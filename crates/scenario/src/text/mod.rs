@@ -4,8 +4,6 @@
 pub mod axis;
 /// Problems as a person reads them.
 pub mod diagnostics;
-/// Codes and their meanings.
-pub mod codes;
 /// Files on disk.
 pub mod file;
 /// Items of a list by name.
