@@ -18,11 +18,17 @@ pub(crate) fn meter(args: &Meter) -> Result<Exit, Failure> {
     args.csv.as_deref().map_or(Ok(()), in_a_directory)?;
     let metering = Metering::new(args)?;
     watch::catch_interrupts();
-    let (parts, exit) = metering.all(&mut |text| {
+    let mut show = |text: String| {
         if !metering.only_csv() {
-            say!("{text}")
+            say!("{text}");
         }
-    })?;
+    };
+    let mut exit = Exit::Fine;
+    let mut skip = |failure: Failure| {
+        exit = failure.say();
+        Ok(())
+    };
+    let parts = metering.all(&mut show, &mut skip)?;
     if let Some(file) = &args.csv {
         let csv = metering.csv(&parts);
         match metering.only_csv() {
@@ -43,7 +49,8 @@ pub fn metered(args: impl IntoIterator<Item = OsString>) -> Result<Vec<String>, 
     let cli = Cli::try_parse_from(words).map_err(|error| crate::tune::reason(&error.to_string()))?;
     let Verb::Meter(args) = cli.verb else { return Err("not `meter`".into()) };
     let mut said = Vec::new();
-    Metering::new(&args).and_then(|it| it.all(&mut |text| said.push(text))).map_err(Failure::plain)?;
+    let metered = Metering::new(&args).and_then(|it| it.all(&mut |text| said.push(text), &mut Err).map(drop));
+    metered.map_err(Failure::plain)?;
     Ok(said)
 }
 
@@ -96,14 +103,18 @@ impl<'a> Metering<'a> {
         self.args.csv.as_deref() == Some(Path::new("-"))
     }
 
-    /// Reads all of them and shows each, then the total of several. Where one of several cannot be read the others are.
-    fn all(&self, show: &mut dyn FnMut(String)) -> Result<(Vec<Read<'a>>, Exit), Failure> {
+    /// Reads all of them and shows each, then the total of several. `skip` may pass over one of several that cannot be read.
+    fn all(
+        &self,
+        show: &mut dyn FnMut(String),
+        skip: &mut dyn FnMut(Failure) -> Result<(), Failure>,
+    ) -> Result<Vec<Read<'a>>, Failure> {
         let several = self.args.inputs.len() > 1;
-        let (mut parts, mut exit) = (Vec::new(), Exit::Fine);
+        let mut parts = Vec::new();
         for input in &self.args.inputs {
             match self.one(input, show) {
                 Ok(part) => parts.push(Read { input, part }),
-                Err(failure @ Failure::Error(_)) if several => exit = failure.say(),
+                Err(failure @ Failure::Error(_)) if several => skip(failure)?,
                 Err(failure) => return Err(failure),
             }
             if watch::interrupted().load(Ordering::SeqCst) {
@@ -115,7 +126,7 @@ impl<'a> Metering<'a> {
             let total = Total::new(&each, self.by);
             show(if self.args.through.json { text(&Together { total: &total })? } else { total.text(self.args.top) });
         }
-        Ok((parts, exit))
+        Ok(parts)
     }
 
     fn one(&self, input: &Path, show: &mut dyn FnMut(String)) -> Result<Part, Failure> {
