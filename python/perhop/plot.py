@@ -83,12 +83,12 @@ def plot(arguments: dict[str, Any]) -> int:
     if arguments["list"]:
         for kind in PLOTS:
             print(f"{kind:<12}{about(kind)}")
-        for name in listed(opened(arguments["runs"])) if arguments["runs"] else []:
+        for name in listed(opened(arguments["runs"], arguments["where"])) if arguments["runs"] else []:
             print(f"--y {name}")
         return 0
     kind = arguments["y"] or arguments["kind"] or "throughput"
     path = style.picture_file(Path(arguments["output"] or f"{kind}.svg"))
-    runs = opened(arguments["runs"])
+    runs = opened(arguments["runs"], arguments["where"])
     for note in runs.notes:
         print(f"note: {note}", file=sys.stderr)
     files.refuse(path, arguments["runs"])

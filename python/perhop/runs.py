@@ -12,10 +12,12 @@ from perhop import frames, measured, show, sql, units
 from perhop.answer import ALL
 from perhop.arguments import checked
 from perhop.columns import Group, Values, short
+from perhop.filters import Conditions
 from perhop.frames import Frame
 from perhop.plot import figure
 from perhop.plots.style import Figure
-from perhop.results import Results
+from perhop.results import Results, with_every
+from perhop.sql import Traced
 from perhop.units import Column
 
 if TYPE_CHECKING:
@@ -45,7 +47,7 @@ class Runs(Results):
 
     @checked
     def intervals(
-        self, table: str, column: str, where: Mapping[str, object] | None = None, by: Sequence[str] | None = None
+        self, table: str, column: str, where: Conditions | None = None, by: Sequence[str] | None = None
     ) -> Frame:
         """Means over the replications: `mean`, `half_width`, `low`, `high` of the 95 % interval, `n`; by group.
 
@@ -72,8 +74,8 @@ class Runs(Results):
         connection = sql.connect()
         for name in self.tables:
             connection.register(name, self.table(name))
-        if traced := sql.traced(self.replications):
-            sql.register(connection, self.points, traced)
+        if (traced := self._traced()).replications:
+            sql.register(connection, traced)
         return connection
 
     @checked
@@ -92,7 +94,10 @@ class Runs(Results):
         Raises:
             ValueError: when these runs have none, or a file is damaged.
         """
-        return Frame(sql.events(self.points, self.replications, where, columns))
+        return Frame(sql.events(self._traced(), where, columns))
+
+    def _traced(self) -> Traced:
+        return sql.traced(self.points, self.replications, self._where)
 
     @checked
     def plot(self, kind: str = "throughput", *, x: str | None = None, by: str | Sequence[str] = ()) -> Figure:
@@ -119,8 +124,8 @@ class Runs(Results):
         if "classes" not in self.tables:
             return head
         by = [*self.keys, *units.KEYS["classes"]]
-        cells = [self.values("classes", of.name, by=by, missing=of.missing) for of in ANSWER]
-        groups = [group for group in cells[0] if group[-1] != ALL]
+        cells = [with_every(self, "colour").values("classes", of.name, by=by, missing=of.missing) for of in ANSWER]
+        groups = [group for group in self.values("classes", ANSWER[0].name, by=by, missing=0.0) if group[-1] != ALL]
         headings = [*map(short, by), *(units.headed(self.points, of, of.usual[0]) for of in ANSWER)]
         alone = {of for of, colours in Counter(group[:-1] for group in groups).items() if colours == 1}
         measures = list(zip(ANSWER, cells, strict=True))

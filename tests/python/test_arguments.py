@@ -14,7 +14,7 @@ import pytest
 
 import perhop
 from conftest import SCENARIO, SWEPT
-from perhop import Builder, Frame, Interval, Runs, Scenario, Tuned, compare, plot
+from perhop import Builder, Frame, Interval, Runs, Scenario, Tuned, paired, plot
 from perhop.arguments import LONGEST, fits, shown, words
 
 SMALL = SCENARIO.replace('"6s"', '"2s"')
@@ -99,7 +99,7 @@ def calls(place: Path) -> dict[str, Call]:
         "Runs.means": Call(runs.means, {"table": "traffic", "column": "jain", "by": ["flows", "marker"]}),
         "Runs.sql": Call(runs.sql, {"query": "select 1"}),
         "Runs.events": Call(runs.events, {"columns": ["hop"]}),
-        "Runs.select": Call(runs.select, {}, ("flows", "nothing")),
+        "Runs.where": Call(runs.where, {"conditions": {"colour": "green"}}, ("flows", "nothing")),
         "Runs.df": Call(runs.df, {"table": "traffic"}),
         "Runs.intervals": Call(runs.intervals, {"table": "traffic", "column": "jain"}),
         "Runs.plot": Call(runs.plot, {"kind": "traffic.jain"}),
@@ -114,13 +114,13 @@ def calls(place: Path) -> dict[str, Call]:
         **{f"Builder.{name}": call for name, call in builder.items()},
         "Tuned.plot": Call(tuned.plot, {"path": place / "x.svg"}),
         "tune": Call(perhop.tune, {"aqm": "svb", **link}),
-        "compare.differences": Call(compare.differences, {"a": runs, "b": runs, "metrics": ["traffic.jain"]}),
+        "paired.differences": Call(paired.differences, {"a": runs, "b": runs, "metrics": ["traffic.jain"]}),
         "plot.figure": Call(plot.figure, {"kind": "traffic.jain", "runs": runs}),
     }
 
 
 CLASSES = {"Scenario": Scenario, "Runs": Runs, "Builder": Builder, "Frame": Frame, "Interval": Interval, "Tuned": Tuned}
-WITHOUT_A_TYPE = {"Runs.select", "Builder.dumbbell"}
+WITHOUT_A_TYPE = {"Builder.dumbbell"}
 """Functions all of whose arguments are keywords of the user's own."""
 
 

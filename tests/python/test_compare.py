@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from conftest import SCENARIO, SWEPT, Command
-from perhop import Runs, Scenario, compare, in_force
+from perhop import Runs, Scenario, compare, in_force, paired
 
 
 @pytest.fixture(scope="module")
@@ -49,9 +49,9 @@ def test_sweeps_say_where_a_setting_differs() -> None:
     ours = Scenario.from_toml(SCENARIO + SWEPT).run(1)
     theirs = Scenario.from_toml(SCENARIO + SWEPT.replace('"pam", cir = "500kbit/s"', '"pam", cir = "400kbit/s"')).run(1)
     everywhere = {f"flows {n}, marker pam" for n in (2, 10)}
-    found = {setting: set(at) for setting, at in compare.settings(ours, theirs).items()}
+    found = {setting: set(at) for setting, at in paired.settings(ours, theirs).items()}
     assert found == {in_force.Setting("conditioner.marker.cir", "500kbit/s", "400kbit/s"): everywhere}
-    assert {d.point for d in compare.differences(ours, theirs)} == {point.title for point in ours.points}
+    assert {d.point for d in paired.differences(ours, theirs)} == {point.title for point in ours.points}
 
 
 def test_items_of_a_list_have_names() -> None:
@@ -78,7 +78,7 @@ def test_many_settings_are_cut_with_their_number(small: Scenario, capsys: pytest
     runs = small.run(1)
     ours, theirs = ("".join(f"k{i} = {i + add}\n" for i in range(50)) for add in (0, 1))
     a, b = (replace(runs, points=[replace(runs.points[0], effective=text)]) for text in (ours, theirs))
-    compare._print([], ("A", "B"), (a, b))
+    compare._print([compare.Compared(("A", "B"), (a, b), [])])
     shown = capsys.readouterr().out
     assert "k39 " in shown
     assert "k40 " not in shown
@@ -94,13 +94,13 @@ def test_many_settings_are_cut_with_their_number(small: Scenario, capsys: pytest
 )
 def test_a_wrong_metric_has_a_near_name(runs: Runs, metric: str, said: str) -> None:
     with pytest.raises((ValueError, KeyError), match=said.replace("?", r"\?")):
-        compare.differences(runs, runs, [metric])
+        paired.differences(runs, runs, [metric])
 
 
 def test_control_characters_stay_off_the_terminal(small: Scenario, capsys: pytest.CaptureFixture[str]) -> None:
     runs = small.run(1)
     other = Runs(runs.name, 1, [replace(runs.points[0], effective='a = "\\u001b[2J"')], runs.replications)
-    compare._print([], ("\x1b[31mA", "[b]B"), (runs, other))
+    compare._print([compare.Compared(("\x1b[31mA", "[b]B"), (runs, other), [])])
     shown = capsys.readouterr().out
     assert "\x1b" not in shown
     assert "\\x1b[31mA" in shown

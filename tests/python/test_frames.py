@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from dataclasses import replace
+from functools import partial
 from html.parser import HTMLParser
 from importlib import util
 from typing import Any
@@ -210,13 +211,12 @@ def test_mistakes_have_near_names(rates: Runs) -> None:
         rates.df("flow")
     with pytest.raises(KeyError, match=r"no column `goodput`: .*; did you mean `goodput_bit_s`\?"):
         rates.means("traffic", "goodput")
-    with pytest.raises(KeyError, match=r"no column `color`: .*; did you mean `colour`\?"):
+    with pytest.raises(ValueError, match=r"the rows that are shown have no `color`\n   help: did you mean `colour`\?"):
         rates.means("arrivals", "delay_p50_ms", {"color": "green"})
     with pytest.raises(KeyError, match=r"no column `colr`: .*; did you mean `colour`\?"):
         rates.means("arrivals", "delay_p50_ms", by=["colr"])
-    with pytest.raises(KeyError, match=r"`cirr` is not swept here: .*; did you mean `cir`\?"):
-        rates.select(cirr="1Mbit/s")
-    with pytest.raises(ValueError, match=r"no point has cir = 2Mbit/s: there are 300kbit/s, 1Mbit/s"):
-        rates.select(cir="2Mbit/s")
-    with pytest.raises(ValueError, match=r"no point has cir = 2Mbit/s: there are 300kbit/s, 1Mbit/s"):
-        rates.means("traffic", "goodput_bit_s", {"cir": "2Mbit/s"})
+    with pytest.raises(ValueError, match=r"have no `cirr`\n   help: did you mean `cir`\?"):
+        rates.where(cirr="1Mbit/s")
+    for ask in (rates.where, partial(rates.means, "traffic", "goodput_bit_s")):
+        with pytest.raises(ValueError, match=r"no dumbbell.marker.cir is `2Mbit/s`\n   help: .*1Mbit/s"):
+            ask({"cir": "2Mbit/s"})
