@@ -142,8 +142,8 @@ def _swept(runs: Results, name: str) -> str:
     found = [key for key in runs.keys if name in (key, short(key))]
     if len(found) != 1:
         names = [key if found else short(key) for key in found or runs.keys]
-        why = "several swept keys end so: write one of" if found else "it is not swept here;"
-        raise ValueError(f"by {name}: {why} {', '.join(names) or 'nothing is swept'}{show.near(name, names)}")
+        why = "several swept keys end so, write one of" if found else "no such key is swept; there are"
+        raise ValueError(f"by {name}: {why} {', '.join(names) or 'none'}{show.near(name, names)}")
     return found[0]
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from perhop import frames, measured, show, sql, units
+from perhop import frames, measured, paired, show, sql, units
 from perhop.answer import ALL
 from perhop.arguments import checked
 from perhop.columns import Group, Values, short
@@ -61,7 +61,7 @@ class Runs(Results):
         found = {group: measured.interval(of, values) for group, values in cells.items()}
         ends = {short(key): key for key in self.keys}
         whole = [name if name in self.keys or name in self.table(table) else ends[name] for name in names]
-        return frames.with_numbers(frames.of_intervals(whole, found), self.points)
+        return frames.with_numbers(frames.of_intervals(whole, found, of.unit), self.points)
 
     def _known(self, table: str) -> str:
         self.table(table)
@@ -109,6 +109,32 @@ class Runs(Results):
             ValueError: when there is no such plot, column or key, or these runs lack the data for it.
         """
         return figure(kind, self, x, by)
+
+    @checked
+    def compare(
+        self, other: Results | None = None, *, by: str | None = None, base: object = None, metrics: Sequence[str] = ()
+    ) -> Frame:
+        """Paired differences on common random numbers: `other` minus these runs, or along the swept key `by`.
+
+        With `by` each other value of the key is compared with the first, or with `base`, at each point of the rest. The
+        `metrics` are columns, as "arrivals.delay_p99_ms"; by default those of `perhop compare`. Each of their rows has the
+        means `a` and `b`, their difference with the ends of its 95 % interval, its p-value, and that after Holm's
+        correction for all rows, in the unit of the metric; NaN where a replication lacks the quantity.
+
+        Raises:
+            ValueError: when the runs are not pairs, for a key that is not swept or has one value, or a metric unknown.
+        """
+        metrics = metrics or paired.METRICS
+        if by is not None and other is None:
+            sides = paired.sides(self, by, base)
+            found = [d for value, _, _ in sides.pairs() for d in sides.found(value, metrics)]
+            return frames.with_numbers(paired.frame(found, sides.key), self.points)
+        if other is None or by is not None or base is not None:
+            raise ValueError(
+                "compare: give other runs; or a swept key in by=, with one of its values in base= or the first"
+            )
+        table = paired.frame(paired.differences(self, other, metrics))
+        return frames.with_numbers(table, self.points) if len(self.points) > 1 else table
 
     def __repr__(self) -> str:
         swept = f"; {', '.join(map(short, self.keys))}" if self.keys else ""

@@ -72,7 +72,7 @@ def test_which_axes_are_numbers() -> None:
 def test_two_axes_with_the_same_last_part_have_whole_names() -> None:
     both = points(**{"a.cir": ["1Mbit/s"], "b.cir": ["2Mbit/s"]})
     table = {"a.cir": np.array(["1Mbit/s"], object), "b.cir": np.array(["2Mbit/s"], object)}
-    assert list(frames.with_numbers(table, both)) == ["a.cir", "a_cir_bit_s", "b.cir", "b_cir_bit_s"]
+    assert list(frames.with_numbers(frames.Frame(table), both)) == ["a.cir", "a_cir_bit_s", "b.cir", "b_cir_bit_s"]
 
 
 def test_intervals_are_those_of_the_means(rates: Runs) -> None:
