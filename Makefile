@@ -110,10 +110,10 @@ renew-readings: .venv/extension.stamp    # what other answers to what the papers
 
 renew-today: .venv/extension.stamp
 	$(BIN)/perhop reproduce today --seeds 5
-	$(BIN)/python docs/studies_today.py reproduction
+	$(BIN)/python scripts/docs/studies_today.py reproduction
 
 renew-growth: .venv/extension.stamp
-	$(MAKE) -s bench ARGS="--growth --most 64000 --json" | $(BIN)/python docs/growth.py
+	$(MAKE) -s bench ARGS="--growth --most 64000 --json" | $(BIN)/python scripts/docs/growth.py
 
 docs: renew-docs                        ## the generated part of docs/, and target/doc
 	cargo doc --workspace --no-deps

@@ -1,4 +1,4 @@
-"""docs/tcp-beside-linux.md: every cell of TCP in both worlds, with its verdict.
+"""docs/reports/tcp-beside-linux.md: every cell of TCP in both worlds, with its verdict.
 
 python3 lab/recording/page.py writes it, and its figures.
 """
@@ -17,8 +17,8 @@ import transport
 from beside import Measure, Verdict
 from cells import LAB, RECORDS
 
-DOCS = LAB.parent / "docs"
-PAGE, FIGURES = DOCS / "tcp-beside-linux.md", DOCS / "figures"
+REPORTS = LAB.parent / "docs/reports"
+PAGE, FIGURES = REPORTS / "tcp-beside-linux.md", REPORTS / "figures"
 #: Cells whose windows are drawn.
 DRAWN = (
     "drop-tail-40ms-one-linux",

@@ -1,4 +1,4 @@
-"""The worked examples of docs/add-a-marker.md, add-an-aqm.md, add-a-law.md and add-a-model.md, applied to a copy.
+"""The worked examples of docs/guides: add-a-marker.md, add-an-aqm.md, add-a-law.md, add-a-model.md, applied to a copy.
 
 Each is a patch of one new file and one line. Copy and build stay in target/add-a-marker, so that a second run builds
 nothing. The build begins with what the repository's own has made of the dependencies. It must not share the directory:
@@ -56,7 +56,7 @@ def patched(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in run("git", "ls-files", "--cached", "--others", "--exclude-standard").splitlines():
         if (ROOT / name).is_file() and not (ROOT / name).is_symlink():
             put(ROOT / name, stage / name)
-    run("git", "apply", *(ROOT / f"docs/{name}.patch" for name in PATCHES), cwd=stage)
+    run("git", "apply", *(ROOT / f"docs/guides/{name}.patch" for name in PATCHES), cwd=stage)
     names = {path.relative_to(stage) for path in stage.rglob("*") if path.is_file()}
     for path in [p for p in COPY.rglob("*") if p.is_file() and p.relative_to(COPY) not in names]:
         path.unlink()
@@ -89,7 +89,7 @@ def built(patched: Path) -> dict[str, Path]:
 
 @pytest.mark.parametrize("name", PATCHES)
 def test_the_patch_is_one_file_and_one_line(name: str) -> None:
-    patch, (folder, new) = ROOT / f"docs/{name}.patch", PATCHES[name]
+    patch, (folder, new) = ROOT / f"docs/guides/{name}.patch", PATCHES[name]
     changes = [line.split("\t") for line in run("git", "apply", "--numstat", patch).splitlines()]
     changed = {name: (int(added), int(removed)) for added, removed, name in changes}
     assert set(changed) == {f"{folder}/{new}.rs", f"{folder}/mod.rs"}
@@ -198,10 +198,10 @@ def test_it_marks_a_capture(built: dict[str, Path], tmp_path: Path) -> None:
 
 def test_it_is_in_docs_and_schema(built: dict[str, Path], patched: Path) -> None:
     run(built["docs"], cwd=patched)
-    page = (patched / "docs/algorithms/every-nth.md").read_text()
+    page = (patched / "docs/reference/algorithms/every-nth.md").read_text()
     assert "# `every-nth`" in page
     assert "| `n` | One packet in n is green. | a whole number | `10` |" in page
-    assert "[`every-nth`](every-nth.md)" in (patched / "docs/algorithms/index.md").read_text()
-    schema = json.loads((patched / "docs/scenario.schema.json").read_text())
+    assert "[`every-nth`](every-nth.md)" in (patched / "docs/reference/algorithms/index.md").read_text()
+    schema = json.loads((patched / "docs/reference/scenario.schema.json").read_text())
     kinds = [one["properties"]["kind"]["const"] for one in schema["$defs"]["conditioner"]["oneOf"]]
     assert "every-nth" in kinds

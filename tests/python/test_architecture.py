@@ -1,4 +1,4 @@
-"""docs/architecture.md is true: each file it names exists, and has what is named behind it."""
+"""docs/explanation/architecture.md is true: each file it names exists, and has what is named behind it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs" / "architecture.md"
+PAGE = ROOT / "docs/explanation/architecture.md"
 
 #: `crates/.../port.rs` (`arrive`, `next`): a path, and names to be found there.
 STEP = re.compile(r"`((?:crates|python|studies|docs|tests)/[^`\s]+)`(?:\s+\((`[^)]*`[^)]*)\))?")

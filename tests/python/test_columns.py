@@ -118,9 +118,9 @@ def test_a_loss_has_one_definition(swept: tuple[Path, Runs]) -> None:
 
 
 def test_duckdb_needs_no_names_of_directories(swept: tuple[Path, Runs]) -> None:
-    """As docs/results.md has it: swept keys and replications are columns."""
+    """As docs/reference/results.md has it: swept keys and replications are columns."""
     out, runs = swept
-    page = (ROOT / "docs" / "results.md").read_text()
+    page = (ROOT / "docs/reference/results.md").read_text()
     (query,) = re.findall(r"```sql\n(select \"conditioner[^`]*)```", page)
     rows = duckdb.execute(query.replace("runs/af-bottleneck", f"{out}/af-bottleneck")).fetchall()
     means = runs.values("arrivals", "throughput_bit_s", by=["cir", "class", "colour"], missing=np.nan)

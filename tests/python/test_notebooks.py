@@ -13,7 +13,7 @@ from nbclient import NotebookClient
 from conftest import ROOT
 from perhop import Scenario
 
-NOTEBOOKS = sorted((ROOT / "docs/notebooks").glob("*.ipynb"))
+NOTEBOOKS = sorted((ROOT / "docs/guides/notebooks").glob("*.ipynb"))
 EXAMPLE = {"size-a-cbs": "cbs", "tutorial": "tutorial"}
 """The scenario that each builds, as a file."""
 CHECK = "__import__('pathlib').Path('scenario.toml').write_text(scenario.to_toml())"

@@ -1,4 +1,4 @@
-"""docs/python.md has every public name with its signature, and an example that runs."""
+"""docs/reference/python.md has every public name with its signature, and an example that runs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 import perhop
 from conftest import ROOT
 
-PAGE = (ROOT / "docs/python.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs/reference/python.md").read_text(encoding="utf-8")
 BLOCKS = [match[1] for match in re.finditer(r"```pycon\n(.*?)```", PAGE, re.DOTALL)]
 CODE = "\n".join(example.source for block in BLOCKS for example in doctest.DocTestParser().get_examples(block))
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
@@ -23,7 +23,7 @@ FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 def test_every_example_gives_what_the_page_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     monkeypatch.chdir(tmp_path)
-    test = doctest.DocTestParser().get_doctest("\n".join(BLOCKS), {}, "docs/python.md", None, None)
+    test = doctest.DocTestParser().get_doctest("\n".join(BLOCKS), {}, "docs/reference/python.md", None, None)
     said: list[str] = []
     failed, tried = doctest.DocTestRunner(optionflags=FLAGS, verbose=False).run(test, out=said.append)
     assert failed == 0, "".join(said)

@@ -1,4 +1,4 @@
-"""README's table has the shape that docs/readme_table.py gives it; its numbers are those of a reproduction."""
+"""README's table has the shape that scripts/docs/readme_table.py gives it; its numbers are those of a reproduction."""
 
 import re
 import runpy
@@ -9,7 +9,7 @@ import pytest
 from perhop_studies.records import Estimate, Record
 
 ROOT = Path(__file__).resolve().parents[2]
-SCRIPT = runpy.run_path(str(ROOT / "docs/readme_table.py"))
+SCRIPT = runpy.run_path(str(ROOT / "scripts/docs/readme_table.py"))
 
 
 def records(measured: float = 100.0) -> list[Record]:
@@ -47,11 +47,11 @@ def test_a_missing_record_is_named() -> None:
 
 def test_the_counts_are_those_of_the_last_full_runs() -> None:
     readme = (ROOT / "README.md").read_text()
-    assert SCRIPT["filled"](readme, SCRIPT["counts"](), *SCRIPT["COUNTS"]) == readme, "run docs/readme_table.py"
+    assert SCRIPT["filled"](readme, SCRIPT["counts"](), *SCRIPT["COUNTS"]) == readme, "run scripts/docs/readme_table.py"
 
 
 @pytest.mark.parametrize("name", SCRIPT["FIGURES"].values())
 def test_the_figures_are_there(name: str) -> None:
-    assert f"docs/figures/{name}" in (ROOT / "README.md").read_text()
-    assert (ROOT / "docs/figures" / name).is_file()
-    assert "<svg" in (ROOT / "docs/figures/pf-fig2.svg").read_text()
+    assert f"docs/reports/figures/{name}" in (ROOT / "README.md").read_text()
+    assert (ROOT / "docs/reports/figures" / name).is_file()
+    assert "<svg" in (ROOT / "docs/reports/figures/pf-fig2.svg").read_text()

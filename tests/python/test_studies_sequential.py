@@ -109,8 +109,8 @@ def test_runs_with_their_own_number_of_draws_are_complete_at_once(run: dict[str,
     assert found.finding(claims()[2]).replications == 20
 
 
-ERRORS = runpy.run_path(str(Path(__file__).parents[2] / "docs/studies_errors.py"))
-"""What makes the table of docs/studies/settings.md."""
+ERRORS = runpy.run_path(str(Path(__file__).parents[2] / "scripts/docs/studies_errors.py"))
+"""What makes the table of docs/reports/studies/settings.md."""
 
 
 def test_early_looks_are_those_of_the_verb() -> None:

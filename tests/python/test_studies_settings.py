@@ -22,7 +22,7 @@ from perhop_studies.settings import FROZEN, Setting
 from perhop_studies.tally import Share, Tally
 
 ONE = Budget(seeds=1)
-SCRIPT = runpy.run_path(str(Path(__file__).parents[2] / "docs/studies_settings.py"))
+SCRIPT = runpy.run_path(str(Path(__file__).parents[2] / "scripts/docs/studies_settings.py"))
 
 
 @pytest.mark.parametrize("name", PAPERS)
@@ -172,7 +172,7 @@ claims = ["s/z"]
 def test_the_pages_tables_are_those_of_the_kept_runs() -> None:
     for page, make in (("PAGE", "page"), ("INDEX", "index")):
         text = SCRIPT[page].read_text(encoding="utf-8")
-        assert SCRIPT[make](text) == text, "run docs/studies_settings.py"
+        assert SCRIPT[make](text) == text, "run scripts/docs/studies_settings.py"
 
 
 def test_each_word_is_said_once_and_in_short() -> None:

@@ -17,7 +17,7 @@ import pytest
 from walkthrough import FENCE, Reader, commands, edit, missing, renewed, replaced
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "docs/tutorial.md", *sorted((ROOT / "docs/how-to").glob("*.md"))]
+PAGES = [ROOT / "docs/guides/tutorial.md", *sorted((ROOT / "docs/guides/how-to").glob("*.md"))]
 
 
 @pytest.fixture
@@ -40,11 +40,11 @@ def test_a_page_can_be_followed(page: Path, checkout: Path) -> None:
     if reader.renews:
         page.write_text(reader.page)
         for name in shown:
-            shutil.copyfile(drawn[name], ROOT / "docs/figures" / name)
+            shutil.copyfile(drawn[name], ROOT / "docs/guides/figures" / name)
 
 
 def test_the_tutorial_ends_with_the_example(tmp_path: Path) -> None:
-    for found in FENCE.finditer((ROOT / "docs/tutorial.md").read_text()):
+    for found in FENCE.finditer((ROOT / "docs/guides/tutorial.md").read_text()):
         if found[1] == "toml":
             edit(tmp_path, found[2])
     built = tomllib.loads((tmp_path / "tutorial.toml").read_text())
@@ -52,7 +52,7 @@ def test_the_tutorial_ends_with_the_example(tmp_path: Path) -> None:
 
 
 def test_numbers_in_the_tutorials_text_are_in_the_examples_output() -> None:
-    said = (ROOT / "docs/tutorial.md").read_text().split("## 4.")[1].split("## 5.")[0]
+    said = (ROOT / "docs/guides/tutorial.md").read_text().split("## 4.")[1].split("## 5.")[0]
     printed = (ROOT / "examples/expected/tutorial.txt").read_text()
     rates = re.findall(r"(\d+\.\d) (?:Mbit/s|of the homes)", said)
     assert len(rates) == 3
@@ -61,7 +61,7 @@ def test_numbers_in_the_tutorials_text_are_in_the_examples_output() -> None:
 
 
 def test_tables_of_the_readme_are_those_of_the_tutorial() -> None:
-    printed = (ROOT / "examples/expected/tutorial.txt").read_text() + (ROOT / "docs/tutorial.md").read_text()
+    printed = (ROOT / "examples/expected/tutorial.txt").read_text() + (ROOT / "docs/guides/tutorial.md").read_text()
     texts = [found[2] for found in FENCE.finditer((ROOT / "README.md").read_text()) if found[1] == "text"]
     rows = [line for text in texts for line in text.splitlines() if "±" in line]
     assert len(rows) >= 10

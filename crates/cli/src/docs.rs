@@ -70,14 +70,14 @@ fn columns(of: &Declared) -> String {
 pub fn files() -> Vec<(String, String)> {
     let chapters = chapters();
     let mut files = vec![
-        ("algorithms/index.md".to_owned(), index(&chapters)),
-        ("diagnostics.md".to_owned(), codes::page()),
-        ("scenario.schema.json".to_owned(), compact(&schema())),
-        ("policy.schema.json".to_owned(), compact(&policy_schema())),
+        ("reference/algorithms/index.md".to_owned(), index(&chapters)),
+        ("reference/diagnostics.md".to_owned(), codes::page()),
+        ("reference/scenario.schema.json".to_owned(), compact(&schema())),
+        ("reference/policy.schema.json".to_owned(), compact(&policy_schema())),
     ];
-    files.push(("results.md".to_owned(), with_columns(&text("results.md"))));
+    files.push(("reference/results.md".to_owned(), with_columns(&text("reference/results.md"))));
     for chapter in &chapters {
-        files.extend(chapter.entries.iter().map(|e| (format!("algorithms/{}.md", e.name), page(chapter, e))));
+        files.extend(chapter.entries.iter().map(|e| (format!("reference/algorithms/{}.md", e.name), page(chapter, e))));
     }
     files
 }
@@ -129,10 +129,10 @@ fn page(chapter: &Chapter, entry: &Entry) -> String {
     let example = if ["model", "congestion"].contains(key) {
         ""
     } else {
-        &format!("Example: [examples/{name}.toml](../../examples/{name}.toml). ")
+        &format!("Example: [examples/{name}.toml](../../../examples/{name}.toml). ")
     };
     let file = format!("crates/{folder}/{}", entry.file);
-    out + &format!("\n{example}Source: [{file}](../../{file}).\n")
+    out + &format!("\n{example}Source: [{file}](../../../{file}).\n")
 }
 
 fn row(name: &str, field: &Field) -> String {
@@ -153,7 +153,7 @@ fn linked(page: &str, krate: &str) -> String {
     let mut out = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         let (path, rest) = part.split_once("`]").expect("a link ends");
-        out += &format!("[`{path}`](../../crates/{krate}/src/{}.rs){rest}", path.replace("::", "/"));
+        out += &format!("[`{path}`](../../../crates/{krate}/src/{}.rs){rest}", path.replace("::", "/"));
     }
     out
 }

@@ -20,8 +20,8 @@ fn generated_pages_are_current() {
     let current = |(name, made): &&(String, String)| std::fs::read_to_string(docs.join(name)).is_ok_and(|t| t == *made);
     let stale: Vec<_> = files.iter().filter(|file| !current(file)).map(|file| file.0.as_str()).collect();
     assert!(stale.is_empty(), "make renew WHAT=docs: {}", stale.join(", "));
-    for entry in std::fs::read_dir(docs.join("algorithms")).unwrap() {
-        let name = format!("algorithms/{}", entry.unwrap().file_name().to_string_lossy());
+    for entry in std::fs::read_dir(docs.join("reference/algorithms")).unwrap() {
+        let name = format!("reference/algorithms/{}", entry.unwrap().file_name().to_string_lossy());
         assert!(files.iter().any(|f| f.0 == name), "docs/{name} is of no algorithm");
     }
 }
@@ -31,7 +31,7 @@ fn generated_pages_are_current() {
 fn schemas_are_compact_and_whole() {
     let whole = [("scenario", perhop_scenario::schema()), ("policy", perhop_scenario::policy_schema())];
     for (name, schema) in whole {
-        let text = text(&root().join(format!("docs/{name}.schema.json")));
+        let text = text(&root().join(format!("docs/reference/{name}.schema.json")));
         assert!(serde_json::from_str::<serde_json::Value>(&text).unwrap() == schema, "{name}");
         assert!(text.lines().count() <= 200, "{name}: {} lines", text.lines().count());
     }
@@ -39,13 +39,22 @@ fn schemas_are_compact_and_whole() {
 
 /// Every page that people read.
 fn pages() -> Vec<PathBuf> {
-    let mut pages: Vec<_> =
-        ["README.md", "DESIGN.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(|p| root().join(p)).into();
-    for folder in ["docs", "docs/algorithms", "docs/how-to"] {
-        let files = std::fs::read_dir(root().join(folder)).unwrap().map(|e| e.unwrap().path());
-        pages.extend(files.filter(|p| p.extension().is_some_and(|e| e == "md")));
+    let mut pages: Vec<_> = files(&root()).filter(|path| is_page(path)).collect();
+    let mut folders = vec![root().join("docs")];
+    while let Some(folder) = folders.pop() {
+        folders.extend(files(&folder).filter(|path| path.is_dir()));
+        pages.extend(files(&folder).filter(|path| is_page(path)));
     }
+    assert!(pages.len() > 100, "{} pages", pages.len());
     pages
+}
+
+fn is_page(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending == "md")
+}
+
+fn files(folder: &Path) -> impl Iterator<Item = PathBuf> {
+    std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path())
 }
 
 /// The blocks of a page that are fenced as `language`, with the line each begins at.
@@ -78,7 +87,7 @@ fn parses(toml: &str, place: &str) {
     assert!(said.list.is_empty(), "{place}:\n{said}\n{toml}");
 }
 
-/// Blocks marked `toml` are whole files; those of docs/scenario.md, one after the other, are one scenario, but for
+/// Blocks marked `toml` are whole files; those of docs/reference/scenario.md, one after the other, are one scenario, but for
 /// blocks whose first line says that they are a separate file. Those that are steps of a page, and say so in their first
 /// line, are read by the tests that follow the page (tests/python/walkthrough.py).
 #[test]
@@ -105,13 +114,13 @@ fn scenarios_in_the_text_are_sound() {
     assert!(seen >= 10, "{seen} blocks");
 }
 
-/// docs/scenario.md names every section and every key that is not an algorithm's own.
+/// docs/reference/scenario.md names every section and every key that is not an algorithm's own.
 #[test]
 fn the_guide_names_every_key() {
     use perhop_core::params::{Field, Params};
     use perhop_scenario::expand::dumbbell;
     use perhop_scenario::sections::{conditioner, link, model, queue, settings, tcp, traffic};
-    let guide = text(&root().join("docs/scenario.md"));
+    let guide = text(&root().join("docs/reference/scenario.md"));
     let fields: [&[Field]; 10] = [
         settings::Settings::FIELDS,
         settings::PolicySettings::FIELDS,
@@ -131,10 +140,10 @@ fn the_guide_names_every_key() {
     assert!(missing.is_empty(), "{}", missing.join(", "));
 }
 
-/// docs/results.md names every column of every table.
+/// docs/reference/results.md names every column of every table.
 #[test]
 fn the_columns_are_explained() {
-    let page = text(&root().join("docs/results.md"));
+    let page = text(&root().join("docs/reference/results.md"));
     let options = Options::new("x.toml").setting("duration", "2s").setting("warmup", "1s");
     let (scenario, _) = Scenario::load(&root().join("examples/dumbbell.toml"), &options).unwrap();
     let mut plan = scenario.plan(1, 0);
@@ -143,7 +152,7 @@ fn the_columns_are_explained() {
     for table in perhop_scenario::tables::tables(&plan, &outcome) {
         assert!(page.contains(&format!("`{}`", table.name)), "{}", table.name);
         for (column, _) in &table.columns {
-            assert!(explained(&page, column), "docs/results.md does not explain {}.{column}", table.name);
+            assert!(explained(&page, column), "docs/reference/results.md does not explain {}.{column}", table.name);
         }
     }
 }

@@ -231,10 +231,10 @@ fn a_scheduler_has_no_queue_to_tune() {
     }
 }
 
-/// docs/tune.md shows what its last command prints.
+/// docs/guides/tune.md shows what its last command prints.
 #[test]
 fn the_page_shows_what_is_printed() {
-    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/tune.md")).unwrap();
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guides/tune.md")).unwrap();
     let command = page.lines().find_map(|line| line.strip_prefix("$ perhop tune svb --rate")).unwrap();
     let args: Vec<_> = ["tune", "svb", "--rate"].into_iter().chain(command.split_whitespace()).collect();
     let printed = String::from_utf8(Folder::with(&[]).perhop(&args).stdout).unwrap();

@@ -35,7 +35,7 @@ pub fn columns(texts: &[String]) -> Result<Vec<Shown>, String> {
             let all: Vec<_> = names.iter().map(String::as_str).collect();
             let near = suggest(text, &nearest(text, &all));
             format!(
-                "error[E006] `{text}` is no column of results\n   help: {near}; docs/results.md has all, written as in \
+                "error[E006] `{text}` is no column of results\n   help: {near}; docs/reference/results.md has all, written as in \
                  traffic.jain"
             )
         })

@@ -365,7 +365,7 @@ fn refuse_reserved(axis: &Axis, problems: &mut Problems) {
         let columns = reserved::columns(name);
         if !columns.is_empty() {
             let message = format!("an axis is called `{name}`, and so is a column of results: {}", columns.join(", "));
-            let help = "give the axis another name: { values = [..], as = \"NAME\" }; docs/results.md has all columns";
+            let help = "give the axis another name: { values = [..], as = \"NAME\" }; docs/reference/results.md has all columns";
             problems.error("E240", axis.place(), message).help(help);
         }
     }

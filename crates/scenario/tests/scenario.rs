@@ -525,7 +525,7 @@ fn a_scheduler_is_written_out_and_read_back() {
     assert_eq!(kinds, ["Aqm", "Aqm", "Scheduler"], "both queues that are called `small`, and the weights");
 }
 
-/// `window_cuts` are all cuts, as docs/results.md says: without ECN those for losses and time-outs, with it answers too.
+/// `window_cuts` are all cuts, as docs/reference/results.md says: without ECN those for losses and time-outs, with it answers too.
 #[test]
 fn window_cuts_are_all_cuts() {
     let cuts = |ecn: bool| {

@@ -1,4 +1,4 @@
-//! A transport of your own over the simulator's links: go-back-N with a fixed window. `docs/bring-your-own-transport.md`
+//! A transport of your own over the simulator's links: go-back-N with a fixed window. `docs/guides/bring-your-own-transport.md`
 //! walks through it; `tests/own_transport.rs` runs it.
 //!
 //! `cargo run -p perhop-sim --example go_back_n`

@@ -1,5 +1,5 @@
 //! A transport that is not part of perhop, put in at the seam: `examples/go_back_n.rs`, of which
-//! `docs/bring-your-own-transport.md` shows every line.
+//! `docs/guides/bring-your-own-transport.md` shows every line.
 
 #[path = "../examples/go_back_n.rs"]
 mod go_back_n;
@@ -73,9 +73,9 @@ fn a_full_queue_drops_its_datagrams() {
 #[test]
 fn the_page_shows_this_code() {
     let read = |path: &str| std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap();
-    let (code, page) = (read("examples/go_back_n.rs"), read("../../docs/bring-your-own-transport.md"));
+    let (code, page) = (read("examples/go_back_n.rs"), read("../../docs/guides/bring-your-own-transport.md"));
     for part in ["// [the transport]\n", "// [put in]\n"] {
         let shown = code.split(part).nth(1).and_then(|rest| rest.split("// [end]\n").next()).unwrap();
-        assert!(page.contains(shown), "docs/bring-your-own-transport.md does not show\n{shown}");
+        assert!(page.contains(shown), "docs/guides/bring-your-own-transport.md does not show\n{shown}");
     }
 }

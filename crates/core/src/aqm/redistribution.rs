@@ -1,6 +1,6 @@
 //! What MSVB's classes leave of their shares: lost, or given to the others.
 //!
-//! Not in the paper, where nothing is handed on; see docs/studies/msvb-beyond.md.
+//! Not in the paper, where nothing is handed on; see docs/reports/studies/msvb-beyond.md.
 //!
 //! A threshold is a virtual queue seen from above: with D_i = (V0 - Vth_i)/alpha_i, MSVB's equation is
 //!

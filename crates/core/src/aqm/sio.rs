@@ -30,7 +30,7 @@
 //! marks too (`drops-and-marks`). `recovery`: `none`; `step` raises it by one packet for each `recovery-after` without such a
 //! drop; `reset` returns it to its start after one such interval. If the last drop was because the queue was full, the
 //! interval is `overflow-after`: then OUT had taken IN's space, whereas a drop by IN's own virtual buffer means that IN alone
-//! is too much. docs/studies/msvb-beyond.md has the results of each; 200ms and 10s do best there. A threshold never rises
+//! is too much. docs/reports/studies/msvb-beyond.md has the results of each; 200ms and 10s do best there. A threshold never rises
 //! above its start.
 //!
 //! OUT must be dropped for IN to be protected: with `ecn` an OUT packet of an ECN-capable sender is only marked.

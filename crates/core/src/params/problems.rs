@@ -17,7 +17,7 @@ pub enum Severity {
 pub struct Problem {
     /// Error or warning.
     pub severity: Severity,
-    /// Stable code, documented in `docs/diagnostics.md`.
+    /// Stable code, documented in `docs/reference/diagnostics.md`.
     pub code: &'static str,
     /// Where; `None` when it is about the file as a whole.
     pub place: Option<Place>,

@@ -37,7 +37,7 @@ fn warn(direction: &Direction, time: Span, [one, other]: [&Flowline; 2], problem
     let message = format!("round trips of `{a}` and `{b}` differ by whole multiples of a packet's time at `{port}`");
     let label = format!("{time} a packet: phases decide whose packets find the queue full, in every replication");
     let help = format!(
-        "`overhead = \"{time}\"` in [tcp] of these flows draws when a host answers an ACK; docs/studies/redp.md has a map of phases"
+        "`overhead = \"{time}\"` in [tcp] of these flows draws when a host answers an ACK; docs/reports/studies/redp.md has a map of phases"
     );
     problems.warn("W344", direction.rate.place, message).label(label).help(help);
 }

@@ -1,5 +1,5 @@
 //! What a column is. It is declared once, where its values are made; Parquet's types, `--show`, headings, intervals, plots,
-//! comparisons and the tables of docs/results.md come from that.
+//! comparisons and the tables of docs/reference/results.md come from that.
 //!
 //! By convention a column's name ends with its unit (a test); what a column is, is never read from its name.
 

@@ -130,7 +130,7 @@ pub fn meaning(code: &str) -> Option<&'static str> {
     TABLE.iter().find(|c| c.0 == code).map(|c| c.1)
 }
 
-/// `docs/diagnostics.md`.
+/// `docs/reference/diagnostics.md`.
 pub fn page() -> String {
     let mut out = String::from(
         "# Diagnostics\n\nWhat `perhop check` and every command that reads a file may report. `E` prevents a run, `W` \

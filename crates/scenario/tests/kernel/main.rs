@@ -1,7 +1,7 @@
 //! perhop's ports beside a Linux kernel's, packet for packet: the arrivals of every cell of `lab/cells/cells.toml` through the
 //! same port, and what became of them in the vectors that `make lab` recorded.
 //!
-//! `make renew WHAT=kernel` writes `docs/beside-linux.md` and its figures.
+//! `make renew WHAT=kernel` writes `docs/reports/beside-linux.md` and its figures.
 
 mod cells;
 mod figure;

@@ -1,4 +1,4 @@
-//! `docs/beside-linux.md`: every cell with its verdict, and a figure for each kind of queue.
+//! `docs/reports/beside-linux.md`: every cell with its verdict, and a figure for each kind of queue.
 
 use crate::cells::{Described, folder, ports, tables};
 use crate::figure::figure;
@@ -16,7 +16,7 @@ pub fn check(all: &[Judged]) {
             files.push((figure_of(port), figure(it)));
         }
     }
-    let docs = folder().join("../docs");
+    let docs = folder().join("../docs/reports");
     for (name, text) in &files {
         let path = docs.join(name);
         if std::env::var_os("PERHOP_RENEW").is_some() {

@@ -2,7 +2,7 @@
 //!
 //! This file says what is offered. What carries it is not a model of QUIC but an implementation that is in use: packets,
 //! handshake, acknowledgements, loss recovery, pacing and congestion controllers are quinn's, run in simulated time with
-//! the run's randomness. `docs/bring-your-own-transport.md` says how it is put in, and what it costs.
+//! the run's randomness. `docs/guides/bring-your-own-transport.md` says how it is put in, and what it costs.
 //!
 //! The node `to` is the client: it opens a connection, asks for data as soon as the handshake is done, and gets them from
 //! `from`. Without `size` that is a bulk transfer without end, which `stop` ends. With `size` it is a request and its
