@@ -37,6 +37,7 @@ mod sweep;
 pub mod tune;
 
 pub use args::ForPython;
+pub use mark::captured;
 use perhop_runs::request::Request;
 use show::{complain, say};
 pub use sweep::Made;
@@ -144,6 +145,12 @@ enum Failure {
 }
 
 impl Failure {
+    /// Why, for Python.
+    fn plain(&self) -> String {
+        let (Self::Error(message) | Self::Interrupted(message)) = self;
+        show::plain(message)
+    }
+
     /// Says why; the exit code.
     fn say(&self) -> Exit {
         let (message, exit) = match self {

@@ -1,5 +1,6 @@
 //! The command line, the same function as the stand-alone binary's.
 
+use crate::run;
 use crate::scenario::json;
 use perhop::{Made, Outcome};
 use pyo3::exceptions::PyValueError;
@@ -46,4 +47,13 @@ pub fn answer(
 pub fn tune(py: Python<'_>, args: Vec<OsString>) -> PyResult<(String, String)> {
     let numbers = py.detach(|| perhop::tune::numbers(args));
     numbers.map(|[numbers, picture]| (numbers, picture)).map_err(PyValueError::new_err)
+}
+
+/// The report of `perhop mark` or `perhop meter` with these arguments, as JSON.
+///
+/// # Errors
+/// `ValueError` for what is wrong with them or with the capture; `KeyboardInterrupt`.
+#[pyfunction]
+pub fn captured(py: Python<'_>, args: Vec<OsString>) -> PyResult<String> {
+    run::heard(py, |interrupted| perhop::captured(args, interrupted))?.map_err(PyValueError::new_err)
 }
