@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import sys
 from collections.abc import Callable, Sequence
@@ -81,10 +82,10 @@ def about(kind: str) -> str:
 def plot(arguments: dict[str, Any]) -> int:
     """The verb."""
     if arguments["list"]:
-        for kind in PLOTS:
-            print(f"{kind:<12}{about(kind)}")
-        for name in listed(opened(arguments["runs"], arguments["where"])) if arguments["runs"] else []:
-            print(f"--y {name}")
+        plots = {kind: about(kind) for kind in PLOTS}
+        columns = listed(opened(arguments["runs"], arguments["where"])) if arguments["runs"] else []
+        lines = [*(f"{kind:<12}{text}" for kind, text in plots.items()), *(f"--y {name}" for name in columns)]
+        print(json.dumps({"plots": plots, "y": columns}) if arguments["json"] else "\n".join(lines))
         return 0
     kind = arguments["y"] or arguments["kind"] or "throughput"
     path = style.picture_file(Path(arguments["output"] or f"{kind}.svg"))

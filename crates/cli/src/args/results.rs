@@ -35,6 +35,9 @@ pub struct Reproduce {
     /// Show the studies and their claims, run nothing
     #[arg(long)]
     pub list: bool,
+    /// Print the list as JSON
+    #[arg(long, requires = "list")]
+    pub json: bool,
     /// Answers where the paper is silent: frozen, era, lemma, kindest, or all
     #[arg(long, default_value = "frozen", value_name = "NAME")]
     pub setting: String,
@@ -93,6 +96,9 @@ pub struct Map {
     /// Show the maps, run nothing
     #[arg(long)]
     pub list: bool,
+    /// Print the list as JSON
+    #[arg(long, requires = "list")]
+    pub json: bool,
 }
 
 /// `runs`
@@ -101,7 +107,7 @@ pub struct Runs {
     /// Directory of all runs, or of one scenario's
     #[arg(default_value = "runs")]
     pub dir: PathBuf,
-    /// One JSON object per line instead of a table
+    /// Print JSON: an object per line
     #[arg(long)]
     pub json: bool,
 }
@@ -132,6 +138,9 @@ pub struct Plot {
     /// List the available plots, and what --y takes
     #[arg(long)]
     pub list: bool,
+    /// Print the list as JSON
+    #[arg(long, requires = "list")]
+    pub json: bool,
 }
 
 /// `report`
@@ -159,7 +168,7 @@ pub struct Compare {
     /// What to compare, as in `traffic.goodput_bit_s`; repeat for more
     #[arg(long)]
     pub metric: Vec<String>,
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
 }
