@@ -57,18 +57,6 @@ pub(crate) fn aside(words: Arguments<'_>) {
     let _ = writeln!(anstream::AutoStream::auto(io::stderr().lock()), "{words}");
 }
 
-/// Without colours.
-pub(crate) fn plain(message: &str) -> String {
-    anstream::adapter::strip_str(message).to_string()
-}
-
-/// What is wrong, without what only a terminal needs.
-pub(crate) fn reason(message: &str) -> String {
-    let end = ["\n\nUsage:", "\n\nFor more information"].into_iter().filter_map(|end| message.find(end)).min();
-    let message = &message[..end.unwrap_or(message.len())];
-    message.strip_prefix("error: ").unwrap_or(message).trim_end().to_owned()
-}
-
 /// A message whose code is in colour, as that of a file's problem.
 pub(crate) fn painted(message: &str) -> String {
     let red = AnsiColor::Red.on_default().bold();

@@ -1,7 +1,6 @@
 //! `tune`: parameters of SVB and MSVB by Lemma 3.1.
 
 use crate::args::{Cli, ForPython, Settings, Source, Tunable, Tune, Verb};
-use crate::show::reason;
 use crate::{Failure, check, say, show};
 use clap::Parser;
 use perhop_core::design::msvb::Bottleneck;
@@ -35,10 +34,15 @@ pub fn numbers(args: impl IntoIterator<Item = OsString>) -> Result<[String; 2], 
     let words = ["perhop", "tune"].map(OsString::from).into_iter().chain(args);
     let cli = Cli::try_parse_from(words).map_err(|error| reason(&error.to_string()))?;
     let Verb::Tune(args) = cli.verb else { return Err("not `tune`".into()) };
-    match tuned(&args) {
-        Ok(tuned) => Ok([tuned.to_json(), tuned.picture()].map(|value| value.to_string())),
-        Err(failure) => Err(failure.plain()),
-    }
+    let tuned = tuned(&args).map_err(Failure::plain)?;
+    Ok([tuned.to_json(), tuned.picture()].map(|value| value.to_string()))
+}
+
+/// What is wrong, without what only a terminal needs.
+pub(crate) fn reason(message: &str) -> String {
+    let end = ["\n\nUsage:", "\n\nFor more information"].into_iter().filter_map(|end| message.find(end)).min();
+    let message = &message[..end.unwrap_or(message.len())];
+    message.strip_prefix("error: ").unwrap_or(message).trim_end().to_owned()
 }
 
 fn tuned(args: &Tune) -> Result<Tuned, Failure> {

@@ -2,7 +2,7 @@
 
 use crate::run;
 use crate::scenario::json;
-use perhop::{Made, Outcome};
+use perhop::{Captured, Made, Outcome};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::collections::BTreeSet;
@@ -49,11 +49,12 @@ pub fn tune(py: Python<'_>, args: Vec<OsString>) -> PyResult<(String, String)> {
     numbers.map(|[numbers, picture]| (numbers, picture)).map_err(PyValueError::new_err)
 }
 
-/// The report of `perhop mark` or `perhop meter` with these arguments, as JSON.
+/// What `perhop mark --json` or `perhop meter --json` says, and what the policy was warned of, from the verb and its
+/// arguments.
 ///
 /// # Errors
 /// `ValueError` for what is wrong with them or with the capture; `KeyboardInterrupt`.
 #[pyfunction]
-pub fn captured(py: Python<'_>, args: Vec<OsString>) -> PyResult<String> {
+pub fn captured(py: Python<'_>, args: Vec<OsString>) -> PyResult<Captured> {
     run::heard(py, |interrupted| perhop::captured(args, interrupted))?.map_err(PyValueError::new_err)
 }
