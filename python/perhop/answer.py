@@ -44,6 +44,8 @@ class Answer:
     """What was delivered in contract; `None` without a contract, or if all that arrived is unmarked."""
     lost: Interval | None
     """`None` if nothing was offered, or where data and ACKs of the class share a port."""
+    losses: dict[str, Interval]
+    """The same of each colour, as far as some of it arrived."""
     p50: Between | None
     p99: Between | None
     mixed: bool
@@ -138,6 +140,7 @@ def _answer(cells: Cells, colours: Sequence[str], known: Network) -> Answer:
         {colour: cells.rate("throughput_bit_s", colour) for colour in here},
         cells.rate("throughput_bit_s", "green") if contracts and here != ["unmarked"] else None,
         cells.mean("loss_percent", ALL),
+        {colour: lost for colour in here if (lost := cells.mean("loss_percent", colour))},
         cells.between("delay_p50_ms", here),
         cells.between("delay_p99_ms", here),
         any(p["acks"] for p in known.passed if p["class"] == cells.name),

@@ -6,7 +6,7 @@ import json
 import math
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
@@ -33,6 +33,8 @@ class Compared:
     names: tuple[str, str]
     sides: tuple[Results, Results]
     found: list[Difference]
+    by: dict[str, list[str]] = field(default_factory=dict)
+    """The swept key that they differ in, with both values."""
 
     @property
     def settings(self) -> Settings:
@@ -42,11 +44,11 @@ class Compared:
 
 def compare(arguments: dict[str, Any]) -> int:
     """The verb."""
-    every = _by_key(arguments) if arguments["by"] else [_two_runs(arguments)]
+    every = _by_key(arguments) if arguments["b"] is None else [_two_runs(arguments)]
     for note in dict.fromkeys(note for of in every for side in of.sides for note in side.notes):
         print(f"note: {note}", file=sys.stderr)
     if arguments["json"]:
-        print(json.dumps([_record(d, of.settings) for of in every for d in of.found], indent=1))
+        print(json.dumps([_by(of) | _record(d, of.settings) for of in every for d in of.found], indent=1))
     else:
         _print(every)
     return 0
@@ -60,12 +62,25 @@ def _two_runs(arguments: dict[str, Any]) -> Compared:
 
 def _by_key(arguments: dict[str, Any]) -> list[Compared]:
     """Each other value of the key against the base."""
-    sides = paired.sides(opened([arguments["a"]], arguments["where"]), arguments["by"], arguments["base"])
+    runs, by = opened([arguments["a"]], arguments["where"]), arguments["by"]
+    if by is None:
+        keys = ", ".join(map(short, runs.keys)) or "nothing"
+        raise ValueError(f"one run: name another, or --by KEY; swept in {arguments['a']} is {keys}")
+    sides = paired.sides(runs, by, arguments["base"])
     key, metrics = short(sides.key), arguments["metric"] or paired.METRICS
     return [
-        Compared((f"{key} {sides.base}", f"{key} {value}"), (a, b), sides.found(value, metrics))
+        Compared(
+            (f"{key} {sides.base}", f"{key} {value}"),
+            (a, b),
+            sides.found(value, metrics),
+            {sides.key: [sides.base, value]},
+        )
         for value, a, b in sides.pairs()
     ]
+
+
+def _by(of: Compared) -> dict[str, Any]:
+    return {"by": of.by} if of.by else {}
 
 
 def _record(d: Difference, differs: Settings) -> dict[str, Any]:

@@ -13,11 +13,12 @@ import numpy as np
 import pytest
 
 import perhop
-from conftest import SCENARIO, SWEPT
-from perhop import Builder, Frame, Interval, Runs, Scenario, Tuned, paired, plot
+from conftest import ROOT, SCENARIO, SWEPT
+from perhop import Builder, Frame, Interval, Metered, Runs, Scenario, Tuned, paired, plot
 from perhop.arguments import LONGEST, fits, shown, words
 
 SMALL = SCENARIO.replace('"6s"', '"2s"')
+CAPTURE, POLICY = ROOT / "tests/captures/tcp.pcap", ROOT / "examples/mark-af.toml"
 
 
 class Call(NamedTuple):
@@ -113,13 +114,25 @@ def calls(place: Path) -> dict[str, Call]:
         "Builder.sweep": Call(begun.sweep, {"axes": {"dumbbell.flows": [1]}}),
         **{f"Builder.{name}": call for name, call in builder.items()},
         "Tuned.plot": Call(tuned.plot, {"path": place / "x.svg"}),
+        "meter": Call(perhop.meter, {"capture": CAPTURE, "policy": POLICY}),
+        "mark": Call(perhop.mark, {"capture": CAPTURE, "out": place / "out.pcap", "policy": POLICY}, ("force",)),
+        "Metered.table": Call(perhop.meter(CAPTURE).table, {"name": "flows"}),
+        "Runs.compare": Call(runs.compare, {"by": "marker", "metrics": ["traffic.jain"]}),
         "tune": Call(perhop.tune, {"aqm": "svb", **link}),
         "paired.differences": Call(paired.differences, {"a": runs, "b": runs, "metrics": ["traffic.jain"]}),
         "plot.figure": Call(plot.figure, {"kind": "traffic.jain", "runs": runs}),
     }
 
 
-CLASSES = {"Scenario": Scenario, "Runs": Runs, "Builder": Builder, "Frame": Frame, "Interval": Interval, "Tuned": Tuned}
+CLASSES = {
+    "Scenario": Scenario,
+    "Runs": Runs,
+    "Builder": Builder,
+    "Frame": Frame,
+    "Interval": Interval,
+    "Metered": Metered,
+    "Tuned": Tuned,
+}
 WITHOUT_A_TYPE = {"Builder.dumbbell"}
 """Functions all of whose arguments are keywords of the user's own."""
 
@@ -153,7 +166,8 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_none_is_forgotten(every: Mapping[str, Call]) -> None:
     assert public() - set(every) == set()
-    classes = set(perhop.__all__) - {"Point", "Replication", "RunError", "ScenarioError", "__version__", "tune"}
+    others = {"Point", "Replication", "RunError", "ScenarioError", "__version__", "mark", "meter", "tune"}
+    classes = set(perhop.__all__) - others
     assert classes == set(CLASSES), "the others are data and errors"
 
 

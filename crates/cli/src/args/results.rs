@@ -176,8 +176,7 @@ pub struct Compare {
     /// Directory of a run
     #[serde(serialize_with = "utf8")]
     pub a: PathBuf,
-    /// Directory of another, of the same seed and replications
-    #[arg(required_unless_present = "by")]
+    /// Directory of another, of the same seed and replications; or --by
     #[serde(serialize_with = "utf8")]
     pub b: Option<PathBuf>,
     /// Compare the values of a swept key within the first run, at each point of the rest
