@@ -19,9 +19,6 @@ from perhop.unknown import UnknownKeyError
 Path = str | os.PathLike[str]
 Row = dict[str, Any]
 
-FIRST = ("colours", "flows")
-"""Which table is printed, if packets are not grouped."""
-
 
 @dataclass(frozen=True, repr=False)
 class Metered:
@@ -65,8 +62,9 @@ class Metered:
 
     @property
     def _shown(self) -> Frame:
-        first = (self.report.get("by", ""), *FIRST)
-        return next((self._tables[name] for name in first if name in self._tables), Frame())
+        """The table that is printed: the groups, or the colours that a policy gives, or the flows."""
+        name = self.report.get("by") or ("colours" if self.report["conditioners"] else "flows")
+        return self._tables.get(name, Frame())
 
 
 @checked

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
 
-from perhop.arguments import shown
+from perhop.arguments import fits, shown
 from perhop.columns import Column, Columns
 
 Conditions = Mapping[str, object] | Sequence[str]
@@ -25,9 +26,9 @@ def texts(conditions: Conditions) -> list[str]:
 
 
 def _several(key: str, values: object) -> Sequence[object]:
-    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+    if not fits(values, Iterable):
         return [values]
-    listed = list(values)
+    listed = list(cast("Iterable[object]", values))
     if not listed:
         raise ValueError(f"{key} = []: name at least one value")
     return listed
@@ -50,6 +51,11 @@ def fitting(columns: Columns, kept: Kept) -> npt.NDArray[np.bool_]:
         if key in columns:
             keep &= np.array([value is not None and str(value) in values for value in columns[key]], dtype=np.bool_)
     return keep
+
+
+def both(kept: Kept, more: Kept) -> Kept:
+    """What both keep."""
+    return {**kept, **{key: [value for value in of if value in kept.get(key, of)] for key, of in more.items()}}
 
 
 def worded(kept: Kept) -> str:

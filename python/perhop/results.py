@@ -222,7 +222,7 @@ class Results:
             ValueError: for a key or a value that there is not, and when nothing is left.
         """
         texts = filters.texts(conditions) + filters.texts(keys)
-        kept = {**self._where, **self._named(texts, self.tables)}
+        kept = filters.both(self._where, self._named(texts, self.tables))
         fits = [i for i, p in enumerate(self.points) if all(p.labels[k] in kept.get(k, p.labels[k]) for k in self.keys)]
         new = {old: i for i, old in enumerate(fits)}
         replications = [replace(r, point=new[r.point]) for r in self.replications if r.point in new]

@@ -120,9 +120,9 @@ class Runs(Results):
         """Paired differences on common random numbers: `other` minus these runs, or along the swept key `by`.
 
         With `by` each other value of the key is compared with the first, or with `base`, at each point of the rest.
-        The `metrics` are columns, as "arrivals.delay_p99_ms"; by default those of `perhop compare`. Each of their rows has
-        the means `a` and `b`, their difference with the ends of its 95 % interval, its p-value, and that after Holm's
-        correction for all rows, in the unit of the metric; NaN where a replication lacks the quantity.
+        The `metrics` are columns, as "arrivals.delay_p99_ms"; by default those of `perhop compare`. For each of their
+        rows: the means `a` and `b`, their difference with the ends of its 95 % interval, its p-value, and that after
+        Holm's correction for all rows. They are in the unit of the metric; NaN where a replication lacks the quantity.
 
         Raises:
             ValueError: when the runs are not pairs, for a key that is not swept or has one value, or a metric unknown.

@@ -115,7 +115,7 @@ def calls(place: Path) -> dict[str, Call]:
         **{f"Builder.{name}": call for name, call in builder.items()},
         "Tuned.plot": Call(tuned.plot, {"path": place / "x.svg"}),
         "meter": Call(perhop.meter, {"capture": CAPTURE, "policy": POLICY}),
-        "mark": Call(perhop.mark, {"capture": CAPTURE, "out": place / "out.pcap", "policy": POLICY}, ("force",)),
+        "mark": Call(perhop.mark, {"capture": CAPTURE, "out": place / "out.pcap", "policy": POLICY, "force": True}),
         "Metered.table": Call(perhop.meter(CAPTURE).table, {"name": "flows"}),
         "Runs.compare": Call(runs.compare, {"by": "marker", "metrics": ["traffic.jain"]}),
         "tune": Call(perhop.tune, {"aqm": "svb", **link}),

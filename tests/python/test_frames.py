@@ -229,7 +229,7 @@ def test_what_a_table_leaves_out_is_said(rates: Runs, monkeypatch: pytest.Monkey
     long = frames.Frame({"n": np.arange(50), "text": np.array(["x" * 60] * 50, dtype=object)})
     lines = str(long).splitlines()
     assert len(lines) == 1 + 20 + 1
-    assert (lines[1], lines[-1]) == (f"0  {'x' * 45}...", "(20 of 50 rows)")
+    assert (lines[1], lines[-1]) == (f" 0  {'x' * 45}...", "(20 of 50 rows)")
     wide = rates.table("summary")
     lines = str(wide).splitlines()
     assert max(map(len, lines)) <= 100
@@ -242,7 +242,7 @@ def test_what_a_table_leaves_out_is_said(rates: Runs, monkeypatch: pytest.Monkey
     monkeypatch.setenv("COLUMNS", "50")
     assert 1 < len(str(wide).splitlines()[0].split()) < len(shown)
     monkeypatch.setenv("COLUMNS", "5")
-    assert str(wide).splitlines()[0] == list(wide)[0]
+    assert str(wide).splitlines()[0] == next(iter(wide))
 
 
 def test_control_characters_are_not_printed() -> None:

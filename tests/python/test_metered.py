@@ -55,7 +55,7 @@ def test_rows_are_tables() -> None:
 def test_packets_in_groups_are_one_table() -> None:
     found = metered(by="host")
     assert found.tables == ["host"]
-    assert repr(found).splitlines()[0] == "242 packets of 0.529226 s: 190 forward, 50 reverse"
+    assert repr(found).splitlines()[0] == "242 packets of 0.529226 s: 240 forward, 0 reverse"
     assert repr(found).splitlines()[1:] == str(found.table("host")).splitlines()
 
 
