@@ -44,6 +44,7 @@ impl Doomed {
         })?;
         let mut runs = listed(found.clone());
         let run = runs.pop().filter(|_| runs.is_empty()).ok_or_else(|| several(address, listed(found.clone())))?;
+        let run = Listed { address: address.to_owned(), ..run };
         let dirs: BTreeSet<_> =
             found.iter().flat_map(|found| [found.dir.clone(), found.point_dir().to_owned()]).collect();
         if let Some(link) = dirs.iter().find(|dir| dir.is_symlink()) {
