@@ -123,8 +123,8 @@ def mark(  # noqa: PLR0913
     Raises:
         ValueError: for a capture or a policy that cannot be read, and for an output that exists or cannot be written.
     """
-    given = {"policy": policy, "force": force}
-    return _metered("mark", [capture, out], given | _through(seed, flow_timeout, partial=partial, once=once))
+    given = {"output": out, "policy": policy, "force": force}
+    return _metered("mark", [capture], given | _through(seed, flow_timeout, partial=partial, once=once))
 
 
 def _through(seed: int, flow_timeout: str | None, **flags: bool) -> dict[str, object]:

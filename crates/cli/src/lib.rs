@@ -39,6 +39,8 @@ mod runs;
 mod pcap;
 /// `sweep`
 mod sweep;
+/// What `init` writes.
+mod templates;
 /// `tune`
 pub mod tune;
 
