@@ -92,7 +92,8 @@ def refuse_unpaired(a: Results, b: Results) -> None:
 def _refuse_other_measure(ours: Mapping[str, str], theirs: Mapping[str, str]) -> None:
     for key, why in IN_COMMON.items():
         if ours.get(key) != theirs.get(key):
-            raise ValueError(f"{short(key)} {ours.get(key)} against {theirs.get(key)}: {why}")
+            name = short(key)
+            raise ValueError(f"{name} {ours.get(key)} against {name} {theirs.get(key)}: {why}")
 
 
 @dataclass(frozen=True)

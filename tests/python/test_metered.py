@@ -68,7 +68,7 @@ def test_what_is_printed_first() -> None:
 
 
 def test_marking_writes_the_capture_of_the_command_line(tmp_path: Path, perhop: Command) -> None:
-    assert perhop("mark", CAPTURE, "theirs.pcap", "--policy", POLICY).returncode == 0
+    assert perhop("mark", CAPTURE, "-o", "theirs.pcap", "--policy", POLICY).returncode == 0
     found = _marked(tmp_path / "ours.pcap")
     assert (tmp_path / "ours.pcap").read_bytes() == (tmp_path / "theirs.pcap").read_bytes()
     assert found.report["output"] == str(tmp_path / "ours.pcap")

@@ -113,7 +113,7 @@ def test_holm_takes_stars_away() -> None:
 UNPAIRED: dict[str, tuple[list[object], str]] = {
     "seed": (["--seed", 2], "seed 1 against seed 2"),
     "replications": (["--replications", 2], "different replications"),
-    "duration": (["--duration", "7s"], "duration 6s against 7s"),
+    "duration": (["--duration", "7s"], "duration 6s against duration 7s"),
     "accounting": (["-s", "scenario.accounting=l2"], "accounting l3 against l2"),
 }
 

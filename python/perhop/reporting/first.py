@@ -76,7 +76,7 @@ def table(runs: Results, found: Sequence[Answer]) -> AnswerTable:
 
 def _losses(a: Answer) -> str:
     """`green 0, red 43.2`."""
-    return ", ".join(f"{colour} {lost.mean:.3g}" for colour, lost in a.losses.items()) if len(a.losses) > 1 else ""
+    return ", ".join(f"{of} {_digits(lost.mean)}" for of, lost in a.losses.items()) if len(a.losses) > 1 else ""
 
 
 def _numbers(a: Answer) -> dict[str, Interval | Between | None]:
@@ -116,8 +116,13 @@ def _text(value: Interval | Between | None, scale: units.Scale) -> str:
     """The one value if its colours agree to three digits, else from the lowest to the highest."""
     if not isinstance(value, Between):
         return written(value, scale)
-    low, high = (f"{end.mean * scale.factor:#.3g}".rstrip(".") for end in (value.low, value.high))
+    low, high = (_digits(end.mean * scale.factor) for end in (value.low, value.high))
     return written(value.high, scale) if low == high else f"{low} to {high}"
+
+
+def _digits(value: float) -> str:
+    """Three of them."""
+    return f"{value:#.3g}".rstrip(".") if value else "0"
 
 
 def explained(found: Sequence[Answer], *, changing: bool) -> list[str]:

@@ -78,7 +78,7 @@ pub const COMPARE: &str = "\
 Examples:
   perhop compare runs/A runs/B
   perhop compare runs/A runs/B --metric traffic.goodput_bit_s
-  perhop compare runs/scenario --by cbs";
+  perhop compare runs/sizes --by cbs";
 /// `reproduce`
 pub const REPRODUCE: &str = "\
 Examples:
