@@ -87,7 +87,7 @@ impl Answer {
     /// # Errors
     /// No row is left.
     pub(crate) fn summary(&self, point: &Point, replications: &[&Replication]) -> Result<String, Failure> {
-        let nothing = || Failure::Error(self.filter.refused(&Known::default()));
+        let nothing = || Failure::Error(self.filter.nothing());
         summary::text(point, replications, &self.filter).ok_or_else(nothing)
     }
 }

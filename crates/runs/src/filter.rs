@@ -106,7 +106,7 @@ impl Where {
         rows
     }
 
-    /// That no row is left.
+    /// That no row is left by options.
     pub fn left_nothing(texts: &[String]) -> String {
         let options: Vec<_> = texts.iter().map(|text| format!("--where {text}")).collect();
         let one = match texts {
@@ -116,9 +116,14 @@ impl Where {
         format!("error[E028] no row is left by {}\n   help: {one}", options.join(" "))
     }
 
+    /// That no row is left by these.
+    pub fn nothing(&self) -> String {
+        Self::left_nothing(&self.texts)
+    }
+
     /// Why no row is left, once it is known what the rows have.
     pub fn refused(&self, known: &Known) -> String {
-        Self::read(&self.texts, known).err().unwrap_or_else(|| Self::left_nothing(&self.texts))
+        Self::read(&self.texts, known).err().unwrap_or_else(|| self.nothing())
     }
 }
 

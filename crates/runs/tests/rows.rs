@@ -261,7 +261,8 @@ fn a_colour_that_is_dropped_has_its_loss() {
     let (points, replications) = of(&sweep);
     let [rows] = &rows(&points, &replications, &[])[..] else { panic!("one kind of rows") };
     let lost = |colour| row(rows, ["beacon", colour]).values[2].unwrap().mean;
-    assert_eq!((lost("green"), lost("red")), (0.0, 100.0));
+    assert_eq!(lost("red"), 100.0);
+    assert!(lost("green") < 2.0, "at the bottleneck: {}", lost("green"));
     // cir is half of what is sent
     assert!((lost("all") - 50.0).abs() < 5.0, "{}", lost("all"));
 }
