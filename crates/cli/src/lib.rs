@@ -21,8 +21,10 @@ mod explain;
 mod watch;
 /// `list`
 mod list;
-/// `mark`, `meter`
+/// `mark`
 mod mark;
+/// `meter`
+mod meter;
 /// What is read, and what is written.
 mod places;
 /// `run`
@@ -41,6 +43,7 @@ mod templates;
 pub mod tune;
 
 pub use args::ForPython;
+pub use meter::metered;
 use perhop_runs::request::Request;
 use show::{complain, say};
 pub use sweep::Made;
@@ -130,7 +133,7 @@ fn carry_out(verb: args::Verb) -> Outcome {
         Verb::Completions(args) => begin::completions(&args),
         Verb::Man(args) => begin::man(&args),
         Verb::Mark(args) => mark::mark(&args),
-        Verb::Meter(args) => mark::meter(&args),
+        Verb::Meter(args) => meter::meter(&args),
         Verb::Reproduce(_) | Verb::Map(_) | Verb::Plot(_) | Verb::Report(_) | Verb::Compare(_) | Verb::Lab(_) => {
             unreachable!("Python's")
         }
@@ -148,6 +151,12 @@ enum Failure {
 }
 
 impl Failure {
+    /// Why, without colour.
+    fn plain(self) -> String {
+        let (Self::Error(message) | Self::Interrupted(message)) = self;
+        anstream::adapter::strip_str(&message).to_string()
+    }
+
     /// Says why; the exit code.
     fn say(&self) -> Exit {
         let (message, exit) = match self {

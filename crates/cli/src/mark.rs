@@ -1,10 +1,10 @@
-//! `mark` and `meter`: a capture through a policy.
+//! `mark`: a capture through a policy; what `meter` shares with it.
 
-use crate::args::{Mark, Meter, Through};
+use crate::args::{Mark, Through};
 use crate::begin::existing;
 use crate::places::unwritten;
 use crate::{Exit, Failure, check, complain, say, watch};
-use perhop_capture::mark::{self, Behind, MarkError, Marking, Report, RoundTripsOf};
+use perhop_capture::mark::{self, Behind, MarkError, Marking, Report};
 use perhop_capture::{CaptureError, Pump, STANDARD_INPUT};
 use perhop_core::params::unit_code;
 use perhop_core::units::Span;
@@ -37,40 +37,14 @@ pub(crate) fn mark(args: &Mark) -> Result<Exit, Failure> {
         );
     }
     let output = mark::Output { path: &args.output, existing: existing(args.force) };
+    watch::catch_interrupts();
     let verb = Verb { name: "mark", not_done: "marked, no output was written", input: &args.input };
     let report = mark::mark(&args.input, output, marking, &verb.pump(&args.through));
     verb.finish(report, &args.through)
 }
 
-pub(crate) fn meter(args: &Meter) -> Result<Exit, Failure> {
-    let round_trips = match (args.rtt, args.samples) {
-        (false, _) => RoundTripsOf::Nothing,
-        (true, false) => RoundTripsOf::Flows,
-        (true, true) => RoundTripsOf::Samples,
-    };
-    let marking = match &args.policy {
-        Some(policy) => {
-            let stated = [("queue", &args.queue), ("link", &args.link)];
-            let options = Options::new(&policy.to_string_lossy());
-            let options = stated.iter().fold(options, |options, (key, value)| match value {
-                Some(value) => options.of_policy(key, value),
-                None => options,
-            });
-            marking(policy, &options, &args.through)?
-        }
-        None => {
-            let flow_timeout = flow_timeout(&args.through)?;
-            Marking { seed: args.through.seed, once: args.through.once, flow_timeout, ..Marking::default() }
-        }
-    };
-    let marking = Marking { round_trips, bursts: args.bursts, ..marking };
-    let verb = Verb { name: "meter", not_done: "metered", input: &args.input };
-    let report = mark::meter(&args.input, marking, &verb.pump(&args.through));
-    verb.finish(report, &args.through)
-}
-
 /// `--flow-timeout`.
-fn flow_timeout(through: &Through) -> Result<Option<Span>, Failure> {
+pub(crate) fn flow_timeout(through: &Through) -> Result<Option<Span>, Failure> {
     let Some(text) = &through.flow_timeout else { return Ok(None) };
     let refused = |code: &str, message: &str, help: &str| {
         let place = format!("error[{code}] {message:<48} --flow-timeout\n1 | {text}");
@@ -86,7 +60,7 @@ fn flow_timeout(through: &Through) -> Result<Option<Span>, Failure> {
 }
 
 /// The policy, checked.
-fn marking(policy: &Path, options: &Options, through: &Through) -> Result<Marking, Failure> {
+pub(crate) fn marking(policy: &Path, options: &Options, through: &Through) -> Result<Marking, Failure> {
     let flow_timeout = flow_timeout(through)?;
     let (policy, warnings) = check::accepted(Policy::load(policy, options), "nothing was read")?;
     check::warn(&warnings);
@@ -106,28 +80,38 @@ fn marking(policy: &Path, options: &Options, through: &Through) -> Result<Markin
     })
 }
 
+/// A capture in words.
+pub(crate) fn input_name(input: &Path) -> Cow<'_, str> {
+    if input.as_os_str() == STANDARD_INPUT { "standard input".into() } else { input.to_string_lossy() }
+}
+
 /// What runs.
-struct Verb<'a> {
-    name: &'static str,
+pub(crate) struct Verb<'a> {
+    pub(crate) name: &'static str,
     /// What did not happen to the input if it was interrupted.
-    not_done: &'static str,
-    input: &'a Path,
+    pub(crate) not_done: &'static str,
+    pub(crate) input: &'a Path,
 }
 
 impl Verb<'_> {
     /// Standard input and what is no file, as a pipe, is read while it is written: Ctrl-C ends it, and what came is reported.
-    fn pump(&self, through: &Through) -> Pump<'static> {
-        watch::catch_interrupts();
+    pub(crate) fn pump(&self, through: &Through) -> Pump<'static> {
         let is_other = || fs::metadata(self.input).is_ok_and(|it| !it.is_file());
         let live = self.input.as_os_str() == STANDARD_INPUT || is_other();
         Pump { partial: through.partial, interrupted: Some(watch::interrupted()), live }
     }
 
-    fn finish(&self, report: Result<Report, MarkError>, through: &Through) -> Result<Exit, Failure> {
+    /// The report; that a signal ended the input is said.
+    pub(crate) fn read(&self, report: Result<Report, MarkError>) -> Result<Report, Failure> {
         let report = report.map_err(|error| self.failure(&error))?;
         if watch::interrupted().load(Ordering::SeqCst) {
             complain!("note: {} was interrupted: this is what came from {} until then", self.name, self.input());
         }
+        Ok(report)
+    }
+
+    fn finish(&self, report: Result<Report, MarkError>, through: &Through) -> Result<Exit, Failure> {
+        let report = self.read(report)?;
         for warning in report.warnings.iter().filter(|_| !through.json) {
             complain!("warning: {warning}");
         }
@@ -141,7 +125,7 @@ impl Verb<'_> {
     }
 
     fn input(&self) -> Cow<'_, str> {
-        if self.input.as_os_str() == STANDARD_INPUT { "standard input".into() } else { self.input.to_string_lossy() }
+        input_name(self.input)
     }
 
     fn failure(&self, error: &MarkError) -> Failure {

@@ -47,3 +47,9 @@ pub fn tune(py: Python<'_>, args: Vec<OsString>) -> PyResult<(String, String)> {
     let numbers = py.detach(|| perhop::tune::numbers(args));
     numbers.map(|[numbers, picture]| (numbers, picture)).map_err(PyValueError::new_err)
 }
+
+/// What `perhop meter` finds in captures, from its arguments: a JSON object for each, then for several their total.
+#[pyfunction]
+pub fn meter(py: Python<'_>, args: Vec<OsString>) -> PyResult<Vec<String>> {
+    py.detach(|| perhop::metered(args)).map_err(PyValueError::new_err)
+}

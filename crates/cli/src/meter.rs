@@ -1,0 +1,188 @@
+//! `meter`: captures, each on its own, and their total.
+
+use crate::args::Meter;
+use crate::mark::{Verb, flow_timeout, input_name, marking};
+use crate::places::{self, in_a_directory};
+use crate::{Exit, Failure, complain, say, watch};
+use clap::Parser;
+use perhop_capture::Existing;
+use perhop_capture::mark::{self, By, Groups, Marking, Part, Report, RoundTripsOf, Total};
+use perhop_runs::rows::record;
+use perhop_scenario::Options;
+use serde::Serialize;
+use std::ffi::OsString;
+use std::path::Path;
+use std::sync::atomic::Ordering;
+
+pub(crate) fn meter(args: &Meter) -> Result<Exit, Failure> {
+    args.csv.as_deref().map_or(Ok(()), in_a_directory)?;
+    let metering = Metering::new(args)?;
+    watch::catch_interrupts();
+    let (parts, exit) = metering.all(&mut |text| {
+        if !metering.only_csv() {
+            say!("{text}")
+        }
+    })?;
+    if let Some(file) = &args.csv {
+        let csv = metering.csv(&parts);
+        match metering.only_csv() {
+            true => say!("{}", csv.trim_end()),
+            false => places::write(file, csv.as_bytes(), Existing::Replaced)?,
+        }
+    }
+    Ok(exit)
+}
+
+/// What `perhop meter --json` prints, from its arguments.
+///
+/// # Errors
+/// What is wrong with them or with a capture, in words.
+pub fn metered(args: impl IntoIterator<Item = OsString>) -> Result<Vec<String>, String> {
+    use crate::args::{Cli, Verb};
+    let words = ["perhop", "meter", "--json"].map(OsString::from).into_iter().chain(args);
+    let cli = Cli::try_parse_from(words).map_err(|error| crate::tune::reason(&error.to_string()))?;
+    let Verb::Meter(args) = cli.verb else { return Err("not `meter`".into()) };
+    let mut said = Vec::new();
+    Metering::new(&args).and_then(|it| it.all(&mut |text| said.push(text))).map_err(Failure::plain)?;
+    Ok(said)
+}
+
+/// A capture that has been read.
+struct Read<'a> {
+    input: &'a Path,
+    part: Part,
+}
+
+/// Captures on their way through the same conditioners.
+struct Metering<'a> {
+    args: &'a Meter,
+    marking: Marking,
+    by: Option<By>,
+}
+
+/// The report of a capture.
+#[derive(Serialize)]
+struct Whole<'a> {
+    file: &'a str,
+    #[serde(flatten)]
+    report: &'a Report,
+}
+
+/// The same with packets in groups in place of conditioners and flows.
+#[derive(Serialize)]
+struct Grouped<'a> {
+    file: &'a str,
+    #[serde(flatten)]
+    capture: &'a mark::CaptureReport,
+    #[serde(flatten)]
+    directions: mark::Directions,
+    by: &'static str,
+    rows: &'a Groups,
+    warnings: &'a [String],
+}
+
+#[derive(Serialize)]
+struct Together<'a> {
+    total: &'a Total,
+}
+
+impl<'a> Metering<'a> {
+    fn new(args: &'a Meter) -> Result<Self, Failure> {
+        let by = args.by.or(args.csv.is_some().then_some(By::Flow));
+        Ok(Self { args, marking: asked(args)?, by })
+    }
+
+    fn only_csv(&self) -> bool {
+        self.args.csv.as_deref() == Some(Path::new("-"))
+    }
+
+    /// Reads all of them and shows each, then the total of several. Where one of several cannot be read the others are.
+    fn all(&self, show: &mut dyn FnMut(String)) -> Result<(Vec<Read<'a>>, Exit), Failure> {
+        let several = self.args.inputs.len() > 1;
+        let (mut parts, mut exit) = (Vec::new(), Exit::Fine);
+        for input in &self.args.inputs {
+            match self.one(input, show) {
+                Ok(part) => parts.push(Read { input, part }),
+                Err(failure @ Failure::Error(_)) if several => exit = failure.say(),
+                Err(failure) => return Err(failure),
+            }
+            if watch::interrupted().load(Ordering::SeqCst) {
+                break;
+            }
+        }
+        if several {
+            let each: Vec<_> = parts.iter().map(|read| read.part.clone()).collect();
+            let total = Total::new(&each, self.by);
+            show(if self.args.through.json { text(&Together { total: &total })? } else { total.text(self.args.top) });
+        }
+        Ok((parts, exit))
+    }
+
+    fn one(&self, input: &Path, show: &mut dyn FnMut(String)) -> Result<Part, Failure> {
+        let (verb, through) = (Verb { name: "meter", not_done: "metered", input }, &self.args.through);
+        let report = verb.read(mark::meter(input, self.marking.clone(), &verb.pump(through)))?;
+        let (groups, file) = (self.by.map(|by| report.groups(by)), input_name(input));
+        if !through.json {
+            let place = if self.args.inputs.len() > 1 { format!("{file}: ") } else { String::new() };
+            report.warnings.iter().for_each(|warning| complain!("warning: {place}{warning}"));
+        }
+        show(match (&groups, through.json) {
+            (None, true) => text(&Whole { file: &file, report: &report })?,
+            (Some(rows), true) => {
+                let (capture, warnings, by) = (&report.capture, &report.warnings, rows.by.name());
+                text(&Grouped { file: &file, capture, directions: report.directions, by, rows, warnings })?
+            }
+            (None, false) => self.headed(&file, report.text(through.flows)),
+            (Some(rows), false) => self.headed(&file, report.text_of(rows, self.args.top)),
+        });
+        Ok(Part::new(&report, groups))
+    }
+
+    /// The text of one capture, with its name above it and a line below it if there are several.
+    fn headed(&self, file: &str, text: String) -> String {
+        if self.args.inputs.len() > 1 { format!("{file}\n{text}\n") } else { text }
+    }
+
+    /// The groups of all captures, with the name of each.
+    fn csv(&self, parts: &[Read<'_>]) -> String {
+        let mut csv = String::new();
+        for read in parts {
+            let (file, Some(groups)) = (input_name(read.input), read.part.groups()) else { continue };
+            if csv.is_empty() {
+                csv += &record(["file"].into_iter().chain(groups.columns()).map(str::to_owned));
+            }
+            groups.records().for_each(|row| csv += &record([file.clone().into_owned()].into_iter().chain(row)));
+        }
+        csv
+    }
+}
+
+fn text(of: &impl Serialize) -> Result<String, Failure> {
+    serde_json::to_string(of).map_err(|error| Failure::Error(error.to_string()))
+}
+
+/// What a capture is sent through.
+fn asked(args: &Meter) -> Result<Marking, Failure> {
+    let round_trips = match (args.rtt, args.samples) {
+        (false, _) => RoundTripsOf::Nothing,
+        (true, false) => RoundTripsOf::Flows,
+        (true, true) => RoundTripsOf::Samples,
+    };
+    let through = &args.through;
+    let marking = match &args.policy {
+        Some(policy) => {
+            let stated = [("queue", &args.queue), ("link", &args.link)];
+            let options = Options::new(&policy.to_string_lossy());
+            let options = stated.iter().fold(options, |options, (key, value)| match value {
+                Some(value) => options.of_policy(key, value),
+                None => options,
+            });
+            marking(policy, &options, through)?
+        }
+        None => {
+            let flow_timeout = flow_timeout(through)?;
+            Marking { seed: through.seed, once: through.once, flow_timeout, ..Marking::default() }
+        }
+    };
+    Ok(Marking { round_trips, bursts: args.bursts, ..marking })
+}
