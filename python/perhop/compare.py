@@ -73,13 +73,11 @@ def differences(a: Results, b: Results, metrics: Sequence[str] = METRICS) -> lis
 def refuse_unpaired(a: Results, b: Results) -> None:
     """Raises an error with a clear message unless every replication of `a` has its partner in `b`."""
     if a.seed != b.seed:
-        raise ValueError(
-            f"seed {a.seed} against seed {b.seed}: only runs of the same seed meet the same random numbers"
-        )
+        raise ValueError(f"seed {a.seed} against seed {b.seed}: run both with one seed, for the same random numbers")
     for key in ("duration_s", "warmup_s", "accounting"):
         if a.settings[key] != b.settings[key]:
             raise ValueError(
-                f"{key} {a.settings[key]} against {b.settings[key]}: these are not measures of the same thing"
+                f"{key} {a.settings[key]} against {b.settings[key]}: run both with the same value"
             )
     if len(a.points) > 1 and [p.labels for p in a.points] != [p.labels for p in b.points]:
         raise ValueError("the runs sweep different points: sweep the same, or name one point's directory of each")

@@ -31,7 +31,7 @@ pub(crate) fn plain(code: &Code) -> String {
         let indent = if fenced && !line.is_empty() { "    " } else { "" };
         (!fence).then(|| format!("{indent}{}", if fenced { line } else { line.trim_start_matches(['#', ' ']) }))
     };
-    code.page.trim_end().lines().filter_map(|it| line(it)).collect::<Vec<_>>().join("\n")
+    code.page.trim_end().lines().filter_map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// `docs/reference/diagnostics.md`.

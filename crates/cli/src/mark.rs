@@ -77,9 +77,11 @@ fn flow_timeout(through: &Through) -> Result<Option<Span>, Failure> {
         Failure::Error(format!("{place}\n   help: {help}\n\n1 error, nothing was read"))
     };
     match text.parse::<Span>() {
-        Ok(none) if none.ns() == 0 => {
-            Err(refused("E201", &format!("`flow-timeout` is {text}"), "above 0; without it no flow expires"))
-        }
+        Ok(none) if none.ns() == 0 => Err(refused(
+            "E201",
+            &format!("`flow-timeout` is {text}"),
+            "must be above 0; without the option no flow expires",
+        )),
         Ok(timeout) => Ok(Some(timeout)),
         Err(error) => Err(refused(unit_code(error.fault), &error.message, &error.help)),
     }
@@ -126,7 +128,11 @@ impl Verb<'_> {
     fn finish(&self, report: Result<Report, MarkError>, through: &Through) -> Result<Exit, Failure> {
         let report = report.map_err(|error| self.failure(&error))?;
         if watch::interrupted().load(Ordering::SeqCst) {
-            complain!("note: {} was interrupted: this is what came from {} until then", self.name, self.input());
+            complain!(
+                "note: {} was interrupted: the report covers what came from {} until then",
+                self.name,
+                self.input()
+            );
         }
         for warning in report.warnings.iter().filter(|_| !through.json) {
             complain!("warning: {warning}");
