@@ -8,10 +8,18 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from perhop._core import RunError, ScenarioError, __version__
+try:
+    from perhop._core import RunError, ScenarioError, __version__
+except ImportError as error:
+    from perhop.built import misfit
+
+    if told := misfit():
+        raise ImportError(told) from error
+    raise
 
 if TYPE_CHECKING:
     from perhop.builder import Builder
+    from perhop.captures import Metered, mark, meter
     from perhop.columns import Point, Replication
     from perhop.frames import Frame
     from perhop.runs import Runs
@@ -23,11 +31,14 @@ _HOME = {
     "Builder": "perhop.builder",
     "Frame": "perhop.frames",
     "Interval": "perhop.stats",
+    "Metered": "perhop.captures",
     "Point": "perhop.columns",
     "Replication": "perhop.columns",
     "Runs": "perhop.runs",
     "Scenario": "perhop.scenario",
     "Tuned": "perhop.tuning",
+    "mark": "perhop.captures",
+    "meter": "perhop.captures",
     "tune": "perhop.tuning",
 }
 
@@ -35,6 +46,7 @@ __all__ = [
     "Builder",
     "Frame",
     "Interval",
+    "Metered",
     "Point",
     "Replication",
     "RunError",
@@ -43,6 +55,8 @@ __all__ = [
     "ScenarioError",
     "Tuned",
     "__version__",
+    "mark",
+    "meter",
     "tune",
 ]
 

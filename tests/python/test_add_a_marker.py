@@ -95,6 +95,7 @@ def test_the_patch_is_one_file_and_one_line(name: str) -> None:
     assert set(changed) == {f"{folder}/{new}.rs", f"{folder}/mod.rs"}
     assert changed[f"{folder}/mod.rs"] == (2, 0), "the line and its comment"
     assert patch.read_text().count("new file mode") == 1
+    run("git", "apply", "--check", patch, cwd=ROOT)
 
 
 def test_the_tests_in_the_patches_pass(built: dict[str, Path], patched: Path) -> None:

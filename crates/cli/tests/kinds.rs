@@ -139,7 +139,11 @@ fn a_scenario_is_no_policy() {
     for file in SCENARIOS {
         for verb in [&["meter", "c.pcap", "--policy"][..], &["mark", "c.pcap", "-o", "out.pcap", "--policy"]] {
             let out = run(&folder, verb, file);
-            refused(&out, "error[E027] a scenario where a policy is needed: the file has [", "use `perhop run` for a scenario");
+            refused(
+                &out,
+                "error[E027] a scenario where a policy is needed: the file has [",
+                "use `perhop run` for a scenario",
+            );
         }
         let out = folder.perhop(&["meter", "c.pcap", "--policy", file, "--queue", "red", "--link", "1Mbit/s"]);
         refused(&out, "error[E027] a scenario where a policy is needed", "");

@@ -1,6 +1,6 @@
 //! A request travels as JSON, and says the same there.
 
-use perhop_runs::request::{Asked, Output, Request, Shown, Source, Trace, Traced};
+use perhop_runs::request::{Asked, Filter, Output, Request, Shown, Source, Trace, Traced};
 use perhop_runs::run::RunError;
 use perhop_scenario::Options;
 use std::path::PathBuf;
@@ -15,7 +15,11 @@ fn full() -> Request {
     Request {
         source: Source { text: TEXT.into(), options },
         asked: Asked { output, traced, replications: Some(2..5), points: Some(vec![1]), fresh: true },
-        shown: Shown { show: vec!["traffic.jain".into()], csv: Some("rows.csv".into()) },
+        shown: Shown {
+            show: vec!["traffic.jain".into()],
+            csv: Some("rows.csv".into()),
+            filter: Filter { texts: vec!["class=voice".into()] },
+        },
     }
 }
 

@@ -43,7 +43,7 @@ fn series_are_counted_before_they_are_expanded() {
     text += "[traffic.t]\nmodel = \"ftp\"\nfrom = \"A1x1\"\nto = \"B\"\n";
     let said = said(&text);
     assert!(said.starts_with("error[E270] the series of this file make 4050000 values or more"), "{said}");
-    assert!(said.contains("it.toml:82:2") && said.contains("help: at most 4000000: "), "{said}");
+    assert!(said.contains("it.toml:82:2") && said.contains("help: at most 4000000 are allowed: "), "{said}");
     assert_eq!(said.matches("error[").count(), 1, "{said}");
 }
 

@@ -44,7 +44,7 @@
 //! lines between the points, or with `interpolate = "step"` keeps the value of the last point passed. Before the
 //! first point it is 0, after the last it stays, and where it is 1 all packets are dropped. `wq = 1` (`weight = 0`)
 //! makes avg the instantaneous queue. `ecn-min`, `ecn-max` and `ecn-p` (0.1) are separate thresholds for ECN-capable
-//! packets. These are marked by a ramp and a count of their own, all of them from `ecn-max` on, and dropped only
+//! packets. These are marked by a separate ramp and count, all of them from `ecn-max` on, and dropped only
 //! where all packets are. With `wq = 1` and `ecn-min` = `ecn-max` that is the step of DCTCP (RFC 8257).
 //!
 //! `arithmetic = "linux"` computes as Linux 6.12 does, in bytes. avg is a fixed-point number. After idle time it is
@@ -58,8 +58,8 @@
 //! Deviations: a packet's drop probability does not depend on its size, even in byte mode, as RFC 7141 advises. (The
 //! paper offers p_b x size / largest size, and ns-2 does so with `bytes_`.) Idle time counts once and m is a real
 //! number (see `early/average.rs`). A drop by the queue's limit also sets count = 0, like any other drop. Two rules
-//! of ns-2 are not adopted: that the first packet above the minimum always passes, and that nothing is marked where p
-//! >= `mark_p_`.
+//! of ns-2 are not adopted: that the first packet above the minimum always passes, and that nothing is
+//! marked where p >= `mark_p_`.
 
 mod linux;
 

@@ -141,8 +141,18 @@ fn what_does_not_fit_is_refused() {
     let cases = [
         (Params { cbs: packets.cbs, ..bits.clone() }, "E105", "cbs", "bytes (\"62500B\") or a time (\"10ms\")"),
         (Params { cbs: bits.cbs, ..packets.clone() }, "E105", "cbs", "packets (\"50p\") or a time (\"10ms\")"),
-        (Params { cbs: time(11), ..bits.clone() }, "E212", "cbs", "must be at least 12ms: a larger packet could never conform"),
-        (Params { cbs: time(9), ..packets.clone() }, "E212", "cbs", "must be at least 10ms: a larger packet could never conform"),
+        (
+            Params { cbs: time(11), ..bits.clone() },
+            "E212",
+            "cbs",
+            "must be at least 12ms: a larger packet could never conform",
+        ),
+        (
+            Params { cbs: time(9), ..packets.clone() },
+            "E212",
+            "cbs",
+            "must be at least 10ms: a larger packet could never conform",
+        ),
         (Params { framing, ..packets.clone() }, "E239", "mpu", "remove it, or write the rate in bit/s"),
         (Params { pir: Some(BitRate::mbps(2)), ..packets.clone() }, "E105", "pir", "both in bit/s, or both in p/s"),
         (
