@@ -83,13 +83,13 @@ def plot(arguments: dict[str, Any]) -> int:
     """The verb."""
     if arguments["list"]:
         plots = {kind: about(kind) for kind in PLOTS}
-        columns = listed(opened(arguments["runs"])) if arguments["runs"] else []
+        columns = listed(opened(arguments["runs"], arguments["where"])) if arguments["runs"] else []
         lines = [*(f"{kind:<12}{text}" for kind, text in plots.items()), *(f"--y {name}" for name in columns)]
         print(json.dumps({"plots": plots, "y": columns}) if arguments["json"] else "\n".join(lines))
         return 0
     kind = arguments["y"] or arguments["kind"] or "throughput"
     path = style.picture_file(Path(arguments["output"] or f"{kind}.svg"))
-    runs = opened(arguments["runs"])
+    runs = opened(arguments["runs"], arguments["where"])
     for note in runs.notes:
         print(f"note: {note}", file=sys.stderr)
     files.refuse(path, arguments["runs"])

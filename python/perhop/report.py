@@ -90,7 +90,7 @@ def page(runs: Results) -> Page:
     return Page(
         runs.name,
         about(runs),
-        runs.notes,
+        [*runs.notes, *narrowed(runs)],
         warned(runs),
         changes(runs),
         first.table(runs, found),
@@ -101,6 +101,12 @@ def page(runs: Results) -> Page:
         [(f"Every value in force{f': {p.title}' if p.title else ''}", p.effective) for p in runs.points],
         METHOD,
     )
+
+
+def narrowed(runs: Results) -> list[str]:
+    """Which rows the page shows, if not all."""
+    said = f"Only rows of {runs.narrowed} are shown; in the answer a class counts with all its colours."
+    return [said] if runs.narrowed else []
 
 
 def about(runs: Results) -> str:
@@ -135,7 +141,7 @@ def _pictured(kind: str, draw: Callable[[], Figure], alternative: str) -> Pictur
 
 def report(arguments: dict[str, Any]) -> int:
     """The verb."""
-    runs = opened(arguments["runs"])
+    runs = opened(arguments["runs"], arguments["where"])
     for note in runs.notes:
         print(f"note: {note}", file=sys.stderr)
     path = Path(arguments["output"])

@@ -9,6 +9,8 @@ mod answer;
 pub mod args;
 /// `init`, `completions`, `man`
 mod begin;
+/// Captures for Python.
+mod captured;
 /// `check`
 mod check;
 /// Diagnostic codes.
@@ -43,7 +45,7 @@ mod templates;
 pub mod tune;
 
 pub use args::ForPython;
-pub use meter::metered;
+pub use captured::{Captured, captured};
 use perhop_runs::request::Request;
 use show::{complain, say};
 pub use sweep::Made;

@@ -10,37 +10,74 @@ use perhop_core::params::unit_code;
 use perhop_core::units::Span;
 use perhop_scenario::{Options, Policy};
 use perhop_sim::Plan;
+use serde::Serialize;
 use std::borrow::Cow;
 use std::error::Error;
 use std::fs;
 use std::path::Path;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Who has a capture read: this program, or Python.
+#[derive(Clone, Copy)]
+pub(crate) struct Asker<'a> {
+    /// Whether it should end.
+    pub(crate) interrupted: &'a AtomicBool,
+    /// Is told what a policy probably does not mean, before the capture is read.
+    pub(crate) warn: &'a dyn Fn(&str),
+}
+
+impl Asker<'static> {
+    /// This program: signals are caught from now on.
+    pub(crate) fn terminal() -> Self {
+        watch::catch_interrupts();
+        Self { interrupted: watch::interrupted(), warn: &|warning| complain!("{warning}") }
+    }
+}
+
+impl Asker<'_> {
+    pub(crate) fn has_interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::SeqCst)
+    }
+}
 
 pub(crate) fn mark(args: &Mark) -> Result<Exit, Failure> {
+    let report = marked(args, Asker::terminal())?;
+    for warning in report.warnings.iter().filter(|_| !args.through.json) {
+        complain!("warning: {warning}");
+    }
+    say!("{}", if args.through.json { json(&report)? } else { report.text(args.through.flows) });
+    Ok(Exit::Fine)
+}
+
+/// Marks, and says what was found.
+pub(crate) fn marked(args: &Mark, asker: Asker<'_>) -> Result<Report, Failure> {
     if args.output.as_os_str() == STANDARD_INPUT {
         let help = "give the marked capture a name; the report goes to standard output";
         return Err(Failure::Error(format!("error[E020] `-` as output: `mark` writes a file\n   help: {help}")));
     }
     let options = Options::new(&args.policy.to_string_lossy());
-    let marking = marking(&args.policy, &options, &args.through)?;
+    let marking = marking(&args.policy, &options, &args.through, asker)?;
     if marking.queue.is_some() {
-        complain!(
+        (asker.warn)(
             "warning[W323] `queue` in [policy]: `mark` changes neither times nor order, so it has no queue\n   help: \
-             `perhop meter` says what the queue would have done"
+             `perhop meter` says what the queue would have done",
         );
     }
     let marking = Marking { queue: None, ..marking };
     if mark::changes_nothing(&marking) {
-        complain!(
+        (asker.warn)(
             "warning[W310] no colour of this policy has an action, and no label is carried: the output will be the input\n   \
-             help: write green = \"mark AF11\", red = \"drop\" and so on in [conditioner.X]"
+             help: write green = \"mark AF11\", red = \"drop\" and so on in [conditioner.X]",
         );
     }
     let output = mark::Output { path: &args.output, existing: existing(args.force) };
-    watch::catch_interrupts();
-    let verb = Verb { name: "mark", not_done: "marked, no output was written", input: &args.input };
-    let report = mark::mark(&args.input, output, marking, &verb.pump(&args.through));
-    verb.finish(report, &args.through)
+    let verb = Verb { name: "mark", not_done: "marked, no output was written", input: &args.input, asker };
+    verb.read(mark::mark(&args.input, output, marking, &verb.pump(&args.through)))
+}
+
+/// As one line.
+pub(crate) fn json(of: &impl Serialize) -> Result<String, Failure> {
+    serde_json::to_string(of).map_err(|error| Failure::Error(error.to_string()))
 }
 
 /// `--flow-timeout`.
@@ -51,19 +88,28 @@ pub(crate) fn flow_timeout(through: &Through) -> Result<Option<Span>, Failure> {
         Failure::Error(format!("{place}\n   help: {help}\n\n1 error, nothing was read"))
     };
     match text.parse::<Span>() {
-        Ok(none) if none.ns() == 0 => {
-            Err(refused("E201", &format!("`flow-timeout` is {text}"), "above 0; without it no flow expires"))
-        }
+        Ok(none) if none.ns() == 0 => Err(refused(
+            "E201",
+            &format!("`flow-timeout` is {text}"),
+            "must be above 0; without the option no flow expires",
+        )),
         Ok(timeout) => Ok(Some(timeout)),
         Err(error) => Err(refused(unit_code(error.fault), &error.message, &error.help)),
     }
 }
 
 /// The policy, checked.
-pub(crate) fn marking(policy: &Path, options: &Options, through: &Through) -> Result<Marking, Failure> {
+pub(crate) fn marking(
+    policy: &Path,
+    options: &Options,
+    through: &Through,
+    asker: Asker<'_>,
+) -> Result<Marking, Failure> {
     let flow_timeout = flow_timeout(through)?;
     let (policy, warnings) = check::accepted(Policy::load(policy, options), "nothing was read")?;
-    check::warn(&warnings);
+    if !warnings.list.is_empty() {
+        (asker.warn)(&format!("{warnings:#}"));
+    }
     Ok(Marking {
         stages: policy.stages(),
         overhead: policy.overhead(),
@@ -91,37 +137,28 @@ pub(crate) struct Verb<'a> {
     /// What did not happen to the input if it was interrupted.
     pub(crate) not_done: &'static str,
     pub(crate) input: &'a Path,
+    pub(crate) asker: Asker<'a>,
 }
 
-impl Verb<'_> {
+impl<'a> Verb<'a> {
     /// Standard input and what is no file, as a pipe, is read while it is written: Ctrl-C ends it, and what came is reported.
-    pub(crate) fn pump(&self, through: &Through) -> Pump<'static> {
+    pub(crate) fn pump(&self, through: &Through) -> Pump<'a> {
         let is_other = || fs::metadata(self.input).is_ok_and(|it| !it.is_file());
         let live = self.input.as_os_str() == STANDARD_INPUT || is_other();
-        Pump { partial: through.partial, interrupted: Some(watch::interrupted()), live }
+        Pump { partial: through.partial, interrupted: Some(self.asker.interrupted), live }
     }
 
     /// The report; that a signal ended the input is said.
     pub(crate) fn read(&self, report: Result<Report, MarkError>) -> Result<Report, Failure> {
         let report = report.map_err(|error| self.failure(&error))?;
-        if watch::interrupted().load(Ordering::SeqCst) {
-            complain!("note: {} was interrupted: this is what came from {} until then", self.name, self.input());
+        if self.asker.has_interrupted() {
+            complain!(
+                "note: {} was interrupted: the report covers what came from {} until then",
+                self.name,
+                self.input()
+            );
         }
         Ok(report)
-    }
-
-    fn finish(&self, report: Result<Report, MarkError>, through: &Through) -> Result<Exit, Failure> {
-        let report = self.read(report)?;
-        for warning in report.warnings.iter().filter(|_| !through.json) {
-            complain!("warning: {warning}");
-        }
-        if through.json {
-            let text = serde_json::to_string(&report).map_err(|e| Failure::Error(e.to_string()))?;
-            say!("{text}");
-        } else {
-            say!("{}", report.text(through.flows));
-        }
-        Ok(Exit::Fine)
     }
 
     fn input(&self) -> Cow<'_, str> {
@@ -132,7 +169,7 @@ impl Verb<'_> {
         use CaptureError::{Empty, Exists, Interrupted, Truncated, Write};
         let MarkError::Capture(error) = error else { return self.refused(error) };
         let is_cut = matches!(error, Interrupted { .. } | Empty | Truncated(_));
-        if is_cut && watch::interrupted().load(Ordering::SeqCst) {
+        if is_cut && self.asker.has_interrupted() {
             return Failure::Interrupted(format!(
                 "{} was interrupted: {} was not {}",
                 self.name,

@@ -1,23 +1,19 @@
 //! `meter`: captures, each on its own, and their total.
 
 use crate::args::Meter;
-use crate::mark::{Verb, flow_timeout, input_name, marking};
+use crate::mark::{Asker, Verb, flow_timeout, input_name, json, marking};
 use crate::places::{self, in_a_directory};
-use crate::{Exit, Failure, complain, say, watch};
-use clap::Parser;
+use crate::{Exit, Failure, complain, say};
 use perhop_capture::Existing;
 use perhop_capture::mark::{self, By, Groups, Marking, Part, Report, RoundTripsOf, Total};
 use perhop_runs::rows::record;
 use perhop_scenario::Options;
 use serde::Serialize;
-use std::ffi::OsString;
 use std::path::Path;
-use std::sync::atomic::Ordering;
 
 pub(crate) fn meter(args: &Meter) -> Result<Exit, Failure> {
     args.csv.as_deref().map_or(Ok(()), in_a_directory)?;
-    let metering = Metering::new(args)?;
-    watch::catch_interrupts();
+    let metering = Metering::new(args, Asker::terminal())?;
     let mut show = |text: String| {
         if !metering.only_csv() {
             say!("{text}");
@@ -39,30 +35,16 @@ pub(crate) fn meter(args: &Meter) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-/// What `perhop meter --json` prints, from its arguments.
-///
-/// # Errors
-/// What is wrong with them or with a capture, in words.
-pub fn metered(args: impl IntoIterator<Item = OsString>) -> Result<Vec<String>, String> {
-    use crate::args::{Cli, Verb};
-    let words = ["perhop", "meter", "--json"].map(OsString::from).into_iter().chain(args);
-    let cli = Cli::try_parse_from(words).map_err(|error| crate::tune::reason(&error.to_string()))?;
-    let Verb::Meter(args) = cli.verb else { return Err("not `meter`".into()) };
-    let mut said = Vec::new();
-    let metered = Metering::new(&args).and_then(|it| it.all(&mut |text| said.push(text), &mut Err).map(drop));
-    metered.map_err(Failure::plain)?;
-    Ok(said)
-}
-
 /// A capture that has been read.
-struct Read<'a> {
+pub(crate) struct Read<'a> {
     input: &'a Path,
     part: Part,
 }
 
 /// Captures on their way through the same conditioners.
-struct Metering<'a> {
+pub(crate) struct Metering<'a> {
     args: &'a Meter,
+    asker: Asker<'a>,
     marking: Marking,
     by: Option<By>,
 }
@@ -94,9 +76,9 @@ struct Together<'a> {
 }
 
 impl<'a> Metering<'a> {
-    fn new(args: &'a Meter) -> Result<Self, Failure> {
+    pub(crate) fn new(args: &'a Meter, asker: Asker<'a>) -> Result<Self, Failure> {
         let by = args.by.or(args.csv.is_some().then_some(By::Flow));
-        Ok(Self { args, marking: asked(args)?, by })
+        Ok(Self { args, asker, marking: asked(args, asker)?, by })
     }
 
     fn only_csv(&self) -> bool {
@@ -104,7 +86,7 @@ impl<'a> Metering<'a> {
     }
 
     /// Reads all of them and shows each, then the total of several. `skip` may pass over one of several that cannot be read.
-    fn all(
+    pub(crate) fn all(
         &self,
         show: &mut dyn FnMut(String),
         skip: &mut dyn FnMut(Failure) -> Result<(), Failure>,
@@ -117,20 +99,20 @@ impl<'a> Metering<'a> {
                 Err(failure @ Failure::Error(_)) if several => skip(failure)?,
                 Err(failure) => return Err(failure),
             }
-            if watch::interrupted().load(Ordering::SeqCst) {
+            if self.asker.has_interrupted() {
                 break;
             }
         }
         if several {
             let each: Vec<_> = parts.iter().map(|read| read.part.clone()).collect();
             let total = Total::new(&each, self.by);
-            show(if self.args.through.json { text(&Together { total: &total })? } else { total.text(self.args.top) });
+            show(if self.args.through.json { json(&Together { total: &total })? } else { total.text(self.args.top) });
         }
         Ok(parts)
     }
 
-    fn one(&self, input: &Path, show: &mut dyn FnMut(String)) -> Result<Part, Failure> {
-        let (verb, through) = (Verb { name: "meter", not_done: "metered", input }, &self.args.through);
+    fn one(&self, input: &'a Path, show: &mut dyn FnMut(String)) -> Result<Part, Failure> {
+        let (verb, through) = (self.verb(input), &self.args.through);
         let report = verb.read(mark::meter(input, self.marking.clone(), &verb.pump(through)))?;
         let (groups, file) = (self.by.map(|by| report.groups(by)), input_name(input));
         if !through.json {
@@ -138,15 +120,19 @@ impl<'a> Metering<'a> {
             report.warnings.iter().for_each(|warning| complain!("warning: {place}{warning}"));
         }
         show(match (&groups, through.json) {
-            (None, true) => text(&Whole { file: &file, report: &report })?,
+            (None, true) => json(&Whole { file: &file, report: &report })?,
             (Some(rows), true) => {
                 let (capture, warnings, by) = (&report.capture, &report.warnings, rows.by.name());
-                text(&Grouped { file: &file, capture, directions: report.directions, by, rows, warnings })?
+                json(&Grouped { file: &file, capture, directions: report.directions, by, rows, warnings })?
             }
             (None, false) => self.headed(&file, report.text(through.flows)),
             (Some(rows), false) => self.headed(&file, report.text_of(rows, self.args.top)),
         });
         Ok(Part::new(&report, groups))
+    }
+
+    fn verb(&self, input: &'a Path) -> Verb<'a> {
+        Verb { name: "meter", not_done: "metered", input, asker: self.asker }
     }
 
     /// The text of one capture, with its name above it and a line below it if there are several.
@@ -168,12 +154,8 @@ impl<'a> Metering<'a> {
     }
 }
 
-fn text(of: &impl Serialize) -> Result<String, Failure> {
-    serde_json::to_string(of).map_err(|error| Failure::Error(error.to_string()))
-}
-
 /// What a capture is sent through.
-fn asked(args: &Meter) -> Result<Marking, Failure> {
+fn asked(args: &Meter, asker: Asker<'_>) -> Result<Marking, Failure> {
     let round_trips = match (args.rtt, args.samples) {
         (false, _) => RoundTripsOf::Nothing,
         (true, false) => RoundTripsOf::Flows,
@@ -188,7 +170,7 @@ fn asked(args: &Meter) -> Result<Marking, Failure> {
                 Some(value) => options.of_policy(key, value),
                 None => options,
             });
-            marking(policy, &options, through)?
+            marking(policy, &options, through, asker)?
         }
         None => {
             let flow_timeout = flow_timeout(through)?;

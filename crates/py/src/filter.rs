@@ -19,7 +19,7 @@ pub fn chosen<'py>(
     rows: &Bound<'py, PyDict>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let known = Known { swept: keys(swept)?, rows: keys(rows)? };
-    let read = Where::read(&texts, &known).map_err(PyValueError::new_err)?;
+    let read = Where::read(&texts, &known).map_err(|error| PyValueError::new_err(plain(&error)))?;
     let out = PyDict::new(py);
     read.terms.iter().try_for_each(|term| out.set_item(&term.key, &term.values))?;
     Ok(out)
@@ -28,7 +28,12 @@ pub fn chosen<'py>(
 /// The message that no row is left; E028.
 #[pyfunction]
 pub fn where_left_nothing(texts: Vec<String>) -> String {
-    Where::left_nothing(&texts)
+    plain(&Where::left_nothing(&texts))
+}
+
+/// In Python it is no option.
+fn plain(message: &str) -> String {
+    message.replace("--where ", "where ")
 }
 
 fn keys(of: &Bound<'_, PyDict>) -> PyResult<Vec<Key>> {

@@ -40,6 +40,8 @@ class AnswerRow:
     names: list[str]
     contracts: list[Rate]
     numbers: list[str]
+    losses: str
+    """By colour, below the loss of the class; empty if it has one alone."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,8 @@ class AnswerTable:
     headings: list[str]
     rows: list[AnswerRow]
     names: int
+    lost: int
+    """Which of the numbers are losses."""
 
 
 def table(runs: Results, found: Sequence[Answer]) -> AnswerTable:
@@ -59,13 +63,20 @@ def table(runs: Results, found: Sequence[Answer]) -> AnswerTable:
             [*runs.points[a.point].labels.values(), a.name],
             [_rate(a.name, contract, rate, len(found)) for contract in a.contracts],
             [_text(_numbers(a)[name], scale) for name, scale in scales.items()],
+            _losses(a),
         )
         for a in found
     ]
     rates = {name: units.named(runs.points, name) for name in ("contract", *RATES)}
     named = (f"{rates.get(name, name)}, {scale.unit}" for name, scale in scales.items())
     headings = [f"{rates['contract']}, {rate.unit}", *named]
-    return AnswerTable([*(short(key) for key in runs.keys), "class", *headings], rows, len(runs.keys) + 1)
+    keys = [*map(short, runs.keys), "class"]
+    return AnswerTable([*keys, *headings], rows, len(keys), list(scales).index("lost") if scales else 0)
+
+
+def _losses(a: Answer) -> str:
+    """`green 0, red 43.2`."""
+    return ", ".join(f"{of} {_digits(lost.mean)}" for of, lost in a.losses.items()) if len(a.losses) > 1 else ""
 
 
 def _numbers(a: Answer) -> dict[str, Interval | Between | None]:
@@ -105,16 +116,26 @@ def _text(value: Interval | Between | None, scale: units.Scale) -> str:
     """The one value if its colours agree to three digits, else from the lowest to the highest."""
     if not isinstance(value, Between):
         return written(value, scale)
-    low, high = (f"{end.mean * scale.factor:#.3g}".rstrip(".") for end in (value.low, value.high))
+    low, high = (_digits(end.mean * scale.factor) for end in (value.low, value.high))
     return written(value.high, scale) if low == high else f"{low} to {high}"
+
+
+def _digits(value: float) -> str:
+    """Three of them."""
+    return f"{value:#.3g}".rstrip(".") if value else "0"
 
 
 def explained(found: Sequence[Answer], *, changing: bool) -> list[str]:
     """What the columns mean, as far as these answers need it."""
     out = [
-        "Offered is what arrived at the first port on the way; lost are packets dropped on the way, in per cent of "
-        "those and the delivered."
+        "Offered is the traffic that arrived at the first port on its path. Lost is dropped / (dropped + delivered) "
+        "over the whole path, in per cent."
     ]
+    if any(len(a.losses) > 1 for a in found):
+        out.append(
+            "Below the loss of a class are those of its colours. Delivered packets have the colour of the end of their "
+            "path, dropped ones that of the port."
+        )
     if any(a.contracts for a in found):
         out.append(
             "A contract is the cir of a conditioner that may take the class's data"
@@ -122,17 +143,17 @@ def explained(found: Sequence[Answer], *, changing: bool) -> list[str]:
             + (f" ({_sources(found)})." if len(found) > MANY else ".")
         )
         if any(a.green for a in found):
-            out.append("Of it green is what was delivered in contract: what is green at the end of its way.")
+            out.append("Green is the part delivered in contract: its packets are green at the end of their path.")
     else:
         out.append("No conditioner with a cir takes any of this traffic, so there is no contract to compare with.")
     if any(" to " in _text(_numbers(a)[name], scale) for a in found for name, scale in _scales(found).items()):
-        out.append("A delay from one value to another: those of the class's colours; its own quantile is between them.")
+        out.append("A delay with two values is that of the class's colours; that of the class lies between them.")
     mixed = [a.name for a in found if a.mixed]
     if mixed:
         names = ", ".join(dict.fromkeys(mixed))
         out.append(
-            f"ACKs of {names} pass the same ports as its data: offered counts them, delivered does not. Drops are not "
-            "told apart there, so that nothing is said of loss where data and ACKs share a port."
+            f"ACKs of {names} pass the same ports as its data. Offered counts them, delivered does not. Drops of ACKs "
+            "and of data are not distinguished there, so the loss is unknown where both share a port."
         )
     return out
 
@@ -145,7 +166,7 @@ def told(runs: Results, found: Sequence[Answer]) -> str:
     """The picture in words."""
     scale = scale_of(found)
     if len(found) > MOST_TOLD:
-        return f"What {len(found)} classes and points got, by colour; the table has the numbers."
+        return f"The rates of {len(found)} classes and points by colour; the table has the numbers."
     return "; ".join(_told(runs, answer, scale) for answer in found)
 
 
