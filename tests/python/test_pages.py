@@ -114,7 +114,7 @@ UNPAIRED: dict[str, tuple[list[object], str]] = {
     "seed": (["--seed", 2], "seed 1 against seed 2"),
     "replications": (["--replications", 2], "different replications"),
     "duration": (["--duration", "7s"], "duration 6s against duration 7s"),
-    "accounting": (["-s", "scenario.accounting=l2"], "accounting l3 against l2"),
+    "accounting": (["-s", "scenario.accounting=l2"], "accounting l3 against accounting l2"),
 }
 
 
