@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,6 +15,7 @@ from perhop.answer import Answer, answers
 from perhop.pages import environment
 from perhop.plots import stacked, style
 from perhop.plots.dark import inline
+from perhop.plots.sheet import Asked, Look, Sheet
 from perhop.plots.style import Figure
 from perhop.reporting import first
 from perhop.reporting.changes import changes
@@ -34,6 +35,8 @@ class Pictured:
     alternative: str
     """What it shows, for readers who cannot see it."""
     svg: str
+    notes: list[str]
+    """What it leaves out, and how to see that."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,7 @@ ROWS = 12
 SHOWN = 5
 """Rows of what was changed; the others are folded."""
 
-DETAILS = ("delay", "drops", "over-time", "queue", "bucket")
+DETAILS = ("delay", "box", "cdf", "drops", "over-time", "delay-over-time", "queue", "bucket")
 """Pictures below the first: what the first and the tables do not show."""
 
 METHOD = [
@@ -75,13 +78,18 @@ METHOD = [
 ]
 
 
-def html(runs: Results) -> str:
+NARROW = Look(width=stacked.WIDTH)
+"""Pictures that can be read on a phone."""
+
+
+def html(runs: Results, directories: Sequence[str] = ()) -> str:
     """The page."""
-    return environment().get_template("run.html").render(page=page(runs), shown=SHOWN, most_open=MOST_OPEN)
+    shown = page(runs, directories)
+    return environment().get_template("run.html").render(page=shown, shown=SHOWN, most_open=MOST_OPEN)
 
 
-def page(runs: Results) -> Page:
-    """What it shows."""
+def page(runs: Results, directories: Sequence[str] = ()) -> Page:
+    """What it shows; commands on it name the directories that were read."""
     found = answers(runs)
     changing = any("change" in tomllib.loads(point.effective) for point in runs.points)
     return Page(
@@ -91,9 +99,9 @@ def page(runs: Results) -> Page:
         warned(runs),
         changes(runs),
         first.table(runs, found),
-        _first(runs, found),
+        _first(runs, found, directories),
         first.explained(found, changing=changing),
-        _details(runs),
+        _details(runs, directories),
         [table for table in (tabled(runs, name) for name in TABLES) if table.rows],
         [(f"Every value in force{f': {p.title}' if p.title else ''}", p.effective) for p in runs.points],
         METHOD,
@@ -109,25 +117,28 @@ def about(runs: Results) -> str:
     return f"{points}{simulated}{warmup}; seed {runs.seed}; bytes counted as {settings['accounting']}"
 
 
-def _first(runs: Results, found: list[Answer]) -> Pictured | None:
-    return _pictured("delivered", lambda: stacked.drawn(runs, found), first.told(runs, found))
+def _first(runs: Results, found: list[Answer], directories: Sequence[str]) -> Pictured | None:
+    sheet = Sheet(NARROW, Asked(plot.DEFAULT, directories=directories))
+    return _pictured(sheet, lambda: stacked.drawn(runs, found, sheet), first.told(runs, found))
 
 
-def _details(runs: Results) -> list[Pictured]:
+def _details(runs: Results, directories: Sequence[str]) -> list[Pictured]:
     """The other pictures that this run has the data for."""
+    sheets = [Sheet(NARROW, Asked(kind, directories=directories)) for kind in DETAILS]
     told = "; the tables below have the numbers"
-    found = (_pictured(kind, partial(plot.PLOTS[kind], runs), plot.about(kind) + told) for kind in DETAILS)
+    found = (_pictured(s, partial(plot.PLOTS[s.asked.kind], runs, s), plot.about(s.asked.kind) + told) for s in sheets)
     return [picture for picture in found if picture]
 
 
-def _pictured(kind: str, draw: Callable[[], Figure], alternative: str) -> Pictured | None:
-    """`None` if this run does not have the data for it, or too much."""
+def _pictured(sheet: Sheet, draw: Callable[[], Figure], alternative: str) -> Pictured | None:
+    """`None` if this run does not have the data for it."""
     try:
         with style.styled():
             figure = draw()
     except ValueError:
         return None
-    return Pictured(kind, plot.about(kind), alternative, inline(style.svg(figure), kind))
+    kind = sheet.asked.kind
+    return Pictured(kind, plot.about(kind), alternative, inline(style.svg(figure), kind), sheet.notes)
 
 
 def report(arguments: dict[str, Any]) -> int:
@@ -137,6 +148,6 @@ def report(arguments: dict[str, Any]) -> int:
         print(f"note: {note}", file=sys.stderr)
     path = Path(arguments["output"])
     files.refuse(path, arguments["runs"])
-    files.write(path, html(runs))
+    files.write(path, html(runs, arguments["runs"]))
     print(path)
     return 0

@@ -14,6 +14,7 @@ from perhop.arguments import checked
 from perhop.columns import Group, Values, short
 from perhop.frames import Frame
 from perhop.plot import figure
+from perhop.plots.sheet import Look
 from perhop.plots.style import Figure
 from perhop.results import Results
 from perhop.units import Column
@@ -95,15 +96,27 @@ class Runs(Results):
         return Frame(sql.events(self.points, self.replications, where, columns))
 
     @checked
-    def plot(self, kind: str = "throughput", *, x: str | None = None, by: str | Sequence[str] = ()) -> Figure:
+    def plot(  # noqa: PLR0913
+        self,
+        kind: str = "delivered",
+        *,
+        x: str | None = None,
+        by: str | Sequence[str] = (),
+        title: str | None = None,
+        width: float | None = None,
+        height: float | None = None,
+        log_y: bool = False,
+    ) -> Figure:
         """A picture, which a notebook shows: of a `kind`, as `perhop plot --kind`, or of any column.
 
         A column, "arrivals.delay_p99_ms", is drawn along the key `x`, with a line for each value of the keys `by`.
+        `title` stands in place of the run's name and of what is shown; `width` and `height` are inches; `log_y` gives
+        the quantity a logarithmic axis.
 
         Raises:
-            ValueError: when there is no such plot, column or key, or these runs lack the data for it.
+            ValueError: when there is no such plot, column or key, these runs lack the data, or nobody could read it.
         """
-        return figure(kind, self, x, by)
+        return figure(kind, self, x, by, Look(title, width, height, log_y))
 
     def __repr__(self) -> str:
         swept = f"; {', '.join(map(short, self.keys))}" if self.keys else ""

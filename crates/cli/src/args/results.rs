@@ -113,7 +113,7 @@ pub struct Plot {
     #[arg(required_unless_present = "list")]
     #[serde(serialize_with = "utf8")]
     pub runs: Vec<PathBuf>,
-    /// Which plot [default: throughput]
+    /// Which plot [default: delivered]
     #[arg(long, conflicts_with_all = ["y", "x", "by"])]
     pub kind: Option<String>,
     /// What to draw in place of a plot by name: any column of a table, as in `arrivals.delay_p99_ms`
@@ -125,6 +125,18 @@ pub struct Plot {
     /// A line for each, with --y: swept keys, or what identifies the table's rows; counts are summed over the others
     #[arg(long, value_name = "KEY", value_delimiter = ',', requires = "y")]
     pub by: Vec<String>,
+    /// What is written above the picture, in place of the run's name and of what is shown; `''` for nothing
+    #[arg(long, value_name = "TEXT")]
+    pub title: Option<String>,
+    /// Width in inches, 2.5 to 30; a paper's column has 3.5
+    #[arg(long, value_name = "INCHES")]
+    pub width: Option<f64>,
+    /// Height in inches, 1.5 to 60; by default what the panels need
+    #[arg(long, value_name = "INCHES")]
+    pub height: Option<f64>,
+    /// A logarithmic axis for the quantity; delays have one where the largest is 20 times the smallest
+    #[arg(long)]
+    pub log_y: bool,
     /// File to write: .png, .svg or .pdf
     #[arg(short, long, value_name = "FILE")]
     #[serde(serialize_with = "utf8")]
