@@ -76,7 +76,7 @@ def figure(
     """The plot called `kind`; or of a column, `arrivals.delay_p99_ms`, along the key `x` with lines by other keys.
 
     Raises:
-        ValueError: when there is no such plot, this run does not have the data for it, or nobody could read it.
+        ValueError: when there is no such plot, this run does not have the data for it, or it would be illegible.
     """
     return drawn(runs, Sheet(look, Asked(kind, x, [by] if isinstance(by, str) else by)))
 

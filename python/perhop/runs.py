@@ -114,7 +114,7 @@ class Runs(Results):
         the quantity a logarithmic axis.
 
         Raises:
-            ValueError: when there is no such plot, column or key, these runs lack the data, or nobody could read it.
+            ValueError: when there is no such plot, column or key, these runs lack the data, or it would be illegible.
         """
         return figure(kind, self, x, by, Look(title, width, height, log_y))
 

@@ -42,6 +42,8 @@ SWEEPS: dict[str, dict[str, list[object]]] = {
     "names": {"queue.af.averages": ["separate", "common", "coupled"]},
     "two of names": {"queue.af.averages": ["separate", "coupled"], "conditioner.contract.pir": ["3Mbit/s"]},
 }
+ENDS = ("_", "|")
+"""Markers of an interval's ends, which may lie beyond the axis."""
 SLACK = 1.5
 """Pixels by which boxes may differ from what is drawn: antialiasing."""
 
@@ -130,6 +132,8 @@ def test_what_is_drawn_is_within_the_panels(shown: Runs) -> None:
         for axes in figure.axes:
             low, high = sorted(axes.get_ylim())
             for line in axes.lines:
+                if line.get_marker() in ENDS:
+                    continue
                 ys = np.asarray(line.get_ydata(orig=False), dtype=float)
                 assert np.all((low <= ys) & (ys <= high) | np.isnan(ys)), f"{kind}: a line leaves its panel"
 
@@ -268,7 +272,7 @@ def test_any_column_along_any_key(swept_cir: Runs, name: str) -> None:
 
 
 def test_many_lines_look_different() -> None:
-    looks = [grid._look(i, "", "-") for i in range(grid.MOST_LINES)]
+    looks = [grid.look_of(i, "", "-") for i in range(grid.MOST_LINES)]
     assert len({(look["color"], look["marker"], look["linestyle"]) for look in looks}) == grid.MOST_LINES
     assert len({(look["color"], look["marker"]) for look in looks}) == grid.MOST_LINES
 
@@ -300,7 +304,10 @@ WRONG: dict[str, tuple[Choice, str]] = {
     "x": (Choice("arrivals.delay_p99_ms", "size"), "x size: no such key; there are cir, flows, class, colour"),
     "by": (Choice("arrivals.delay_p99_ms", by=["size"]), "by size: no such key"),
     "both": (Choice("arrivals.delay_p99_ms", "class", ["class"]), "`class` already runs along x"),
-    "too many": (Choice("flows.goodput_bit_s", "cir", ["flow", "traffic"]), "too many for one picture"),
+    "too many": (
+        Choice("flows.goodput_bit_s", "cir", ["flow", "traffic"]),
+        "30 lines are too many to read: a picture has 16 at most: choose some of them, as in `runs.where({'flow'",
+    ),
 }
 
 

@@ -69,7 +69,7 @@ def chosen(runs: Results, choice: Choice, sheet: Sheet) -> Figure:
     chart = _chart(axis, roles, quantity)
     _refuse_unreadable(axis, roles, quantity, sheet)
     figure = grid.draw(axis, [quantity], [chart], sheet)
-    style.legend(figure, ", ".join(short(key) for key in roles.lines), sheet.look)
+    style.legend(figure, ", ".join(short(key) for key in roles.lines), sheet)
     return figure
 
 

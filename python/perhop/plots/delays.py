@@ -69,7 +69,7 @@ def cdf(runs: Results, sheet: Sheet) -> Figure:
         axes.set_title(title)
         _put_shares(axes, least)
         shown.put(axes, "x", LABEL)
-    style.legend(figure, look=sheet.look)
+    style.legend(figure, sheet=sheet)
     return figure
 
 

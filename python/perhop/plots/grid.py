@@ -59,7 +59,7 @@ Chart = dict[str, Lines]
 
 @dataclass(frozen=True)
 class Kind:
-    """The columns of a table that a plot shows, each in a panel of its own."""
+    """The columns of a table that a plot shows, each in a separate panel."""
 
     row: Sequence[str]
     """What tells the rows of the table apart."""
@@ -84,12 +84,12 @@ def facets(runs: Results, measure: Measure, kind: Kind, sheet: Sheet) -> Figure:
     if len(runs.points) == 1:
         axis = named(None, [" ".join(group[len(runs.keys) :]) for quantity in quantities for group in quantity.values])
         figure = draw(axis, quantities, [{"": _by_name(runs, axis, quantity)} for quantity in quantities], sheet)
-        style.legend(figure, look=sheet.look)
+        style.legend(figure, sheet=sheet)
         return figure
     axis = x_axis(runs)
     charts = arranged([_lines(runs, axis, quantity) for quantity in quantities])
     figure = draw(axis, quantities, charts, sheet)
-    style.legend(figure, ", ".join(map(short, others)) if axis.key and others else "", sheet.look)
+    style.legend(figure, ", ".join(map(short, others)) if axis.key and others else "", sheet)
     return figure
 
 
@@ -107,7 +107,7 @@ def _chosen(runs: Results, quantities: Sequence[Quantity], kind: Kind, sheet: Sh
 
 
 def _room(runs: Results, quantities: int) -> int:
-    """Rows of a sweep: each in panels of its own, or, where there are several quantities and no other key, as lines."""
+    """Rows of a sweep: each in separate panels, or, where there are several quantities and no other key, as lines."""
     lines = x_axis(runs).key is None or len(runs.keys) == 1
     return CHOSEN_LINES if lines and quantities > 1 else max(1, CHOSEN_PANELS // quantities)
 

@@ -90,7 +90,9 @@ def _drawn(runs: Results, shares: Callable[[Results], Shares], bars: Bars, sheet
     if len(runs.points) > 1:
         return grid.facets(runs, measure, Kind(bars.row), sheet)
     stacked.refuse_logarithmic(sheet.look)
-    found, counts = shares(runs), _counts(runs, bars.worth)
+    swept = len(runs.keys)
+    found = {part: {group[swept:]: values for group, values in of.items()} for part, of in shares(runs).items()}
+    counts = {group[swept:]: n for group, n in _counts(runs, bars.worth).items()}
     groups = dict.fromkeys(group for of in found.values() for group in of)
     worth = {group: sum(float(n.sum()) for g, n in counts.items() if g[: len(group)] == group) for group in groups}
     kept = sheet.chosen(worth, bars.row, grid.MOST_ROWS, bars.rule)
@@ -104,5 +106,5 @@ def _drawn(runs: Results, shares: Callable[[Results], Shares], bars: Bars, sheet
     rows(axes, axis.named(None, [" ".join(row) for row in kept]))
     axes.set_xlim(left=0)
     axes.set_xlabel("packets, %")
-    style.legend(figure, look=sheet.look)
+    style.legend(figure, sheet=sheet)
     return figure

@@ -179,7 +179,7 @@ def _drawn(runs: Results, every: Sequence[Drawn], sheet: Sheet) -> Figure:
         _draw(at, of.lines[panel], looks)
         extents[of.label].put(at, "y", of.label)
         at.set_xlabel("time, s")
-    style.legend(figure, look=sheet.look)
+    style.legend(figure, sheet=sheet)
     return figure
 
 
@@ -201,9 +201,10 @@ def _shade(axes: Axes, point: Point) -> None:
 
 def _extent(of: Drawn, sheet: Sheet) -> Extent:
     """One for all panels of a quantity."""
-    values: dict[str, Sequence[float]] = {}
+    values: dict[str, list[float]] = {}
     for panel, lines in of.lines.items():
-        values |= {f"{_label(name)} {panel.of}".strip(): line.value.tolist() for name, line in lines.items()}
+        for name, line in lines.items():
+            values.setdefault(f"{_label(name)} {panel.of}".strip(), []).extend(line.value.tolist())
     every = [value for found in values.values() for value in found]
     if extent.wanted(of.column, values, sheet.look):
         return extent.logarithmic(every)

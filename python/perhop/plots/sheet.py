@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from shlex import join
 from typing import NamedTuple
 
+from perhop.arguments import shown
 from perhop.columns import Group, short
 from perhop.show import printable
 
@@ -24,7 +25,7 @@ class Look:
     """Words and size; what is `None` the picture decides.
 
     Raises:
-        ValueError: for a size that nobody could read or print.
+        ValueError: for a size that cannot be read or printed.
     """
 
     title: str | None = None
@@ -39,7 +40,7 @@ class Look:
     def __post_init__(self) -> None:
         for name, value, (least, most) in (("width", self.width, WIDTHS), ("height", self.height, HEIGHTS)):
             if value is not None and not least <= value <= most:
-                raise ValueError(f"{name} {value:g}: a picture's {name} is {least:g} to {most:g} inches")
+                raise ValueError(f"{name} {shown(value)}: a picture's {name} is {least:g} to {most:g} inches")
 
 
 NATURAL = Look()
@@ -136,6 +137,8 @@ class Sheet:
     look: Look = NATURAL
     asked: Asked = field(default_factory=Asked)
     left: list[Left] = field(default_factory=list)
+    beside: float = 0.0
+    """Inches that a legend takes beside what is written above the picture."""
 
     @property
     def notes(self) -> list[str]:
@@ -149,6 +152,6 @@ class Sheet:
         return rows
 
     def refuse(self, why: str, left: Sequence[Left]) -> ValueError:
-        """An error for a choice that nobody could read, with one that can be."""
+        """An error for an illegible choice, with one that is legible."""
         command = self.asked.again({of.key: of.kept[:NAMED] for of in left})
         return ValueError(f"{why}: choose some of them, as in `{command}`")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -134,7 +134,7 @@ def panels(
 
 def head(figure: Figure, name: str, about: str, sheet: Sheet) -> None:
     """Which run it is and what is shown, or a title in their place; what is left out; long lines are broken."""
-    look, wide = sheet.look, int(figure.get_figwidth() * SIGNS)
+    look, wide = sheet.look, int((figure.get_figwidth() - sheet.beside) * SIGNS)
     words = [name, about] if look.title is None else [look.title]
     notes = [f"Shown: {left.said}" for left in sheet.left]
     lines = [line for text in (*words, *notes) for line in wrap(printable(text), wide)]
@@ -156,13 +156,17 @@ def _shown(figure: Figure) -> dict[str, Any]:
     return {} if list(shown) == [""] else shown
 
 
+def _wide(labels: Iterable[str]) -> float:
+    """Inches of an entry of a legend, about."""
+    return 0.45 + max(map(len, labels)) / 13
+
+
 def legend_below(figure: Figure, look: Look = NATURAL, title: str = "") -> None:
     """One legend for all panels, below them, in as many rows as its labels need."""
     shown = _shown(figure)
     if not shown:
         return
-    widest = 0.45 + max(map(len, shown)) / 13
-    fitting = max(1, int(figure.get_figwidth() / widest))
+    fitting = max(1, int(figure.get_figwidth() / _wide(shown)))
     rows = -(-len(shown) // min(fitting, LEGENDS))
     columns = -(-len(shown) // rows)
     look_of: dict[str, Any] = {"loc": "outside lower center", "ncols": columns, "title": title or None}
@@ -171,17 +175,19 @@ def legend_below(figure: Figure, look: Look = NATURAL, title: str = "") -> None:
     _grow(figure, look, 0.17 * (rows - 2 + bool(title)) if rows > 2 else 0.0)
 
 
-def legend(figure: Figure, title: str = "", look: Look = NATURAL) -> None:
+def legend(figure: Figure, title: str = "", sheet: Sheet | None = None) -> None:
     """One legend for all panels, right of them, below where the picture is narrow; none for a single nameless line."""
     shown = _shown(figure)
     if not shown:
         return
+    sheet = sheet or Sheet()
     if figure.get_figwidth() < BESIDE:
-        legend_below(figure, look, title)
+        legend_below(figure, sheet.look, title)
         return
+    sheet.beside = _wide(shown)
     drawn = figure.legend(list(shown.values()), list(shown), loc="outside right upper", title=title or None)
     drawn.get_title().set_fontsize(8)
-    _grow(figure, look, max(0.0, 0.5 + 0.18 * (len(shown) + bool(title)) - figure.get_figheight()))
+    _grow(figure, sheet.look, max(0.0, 0.5 + 0.18 * (len(shown) + bool(title)) - figure.get_figheight()))
 
 
 def from_zero(lows: Sequence[float], highs: Sequence[float]) -> tuple[float, float]:
