@@ -10,7 +10,7 @@ PARALLEL := -n auto --dist loadfile --no-loadscope-reorder
 FAST := heads port sched conditioners engine owners bad changes ports scenario schema selector series stages errors headers mark \
   roundtrip fuzz bad_input docs tune
 # Files that tests compare with and a checkout can write, by test.
-WHAT ?= docs examples bad studies kernel results notebooks walkthroughs kernel_tcp
+WHAT ?= codes docs examples bad studies kernel results notebooks walkthroughs kernel_tcp
 export PERHOP_PYTHON := $(CURDIR)/$(BIN)/python
 
 .PHONY: install test test-rust test-differential test-python test-fast same-results reproduce maps lint wheel bench instructions lab lab-ports lab-tcp renew docs lock clean
@@ -77,8 +77,8 @@ renew: $(addprefix renew-,$(WHAT))      ## writes again what tests compare with;
 renew-docs:
 	cargo run -q -p perhop --example docs
 
-renew-examples:
-	PERHOP_RENEW=1 cargo test -q -p perhop --test examples
+renew-examples renew-codes: renew-%:
+	PERHOP_RENEW=1 cargo test -q -p perhop --test $*
 
 renew-bad renew-studies renew-kernel: renew-%:
 	PERHOP_RENEW=1 cargo test -q -p perhop-scenario --test $*

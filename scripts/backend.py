@@ -1,6 +1,8 @@
 """Builds the package (PEP 517): maturin's wheel, with the program `perhop` in it, which starts without Python.
 
 `python scripts/backend.py` builds only the program, and puts it where maturin finds it.
+
+Decision: docs/decisions/096-the-program-is-rust.md
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Sends numbered UDP datagrams at given virtual times, from lists of `[ns, size, tos, port]`: IP bytes, source port."""
+"""Sends numbered UDP datagrams at given virtual times, from lists of `[ns, size, tos, port]`: IP bytes, source port.
+
+Decision: docs/decisions/070-the-lab-sends-tcp-itself.md
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The kernel: built if there is none, booted, and never left behind."""
+"""The kernel: built if there is none, booted, and never left behind.
+
+Decision: docs/decisions/071-the-kernel-runs-in-virtual-time.md
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import statistics
 import sys
 from collections import defaultdict
@@ -55,24 +56,67 @@ def _compared(port: str, packets: list[Packet], kernel: Mapping[int, tuple[int, 
     )
 
 
-def show(ports: list[Compared], found: Mapping[str, Any], runs: Runs) -> None:
-    """Prints the tables: datagrams, TCP, queues."""
-    from rich.console import Console
+class Both(NamedTuple):
+    """A scenario in both worlds."""
 
-    console = Console(width=None if sys.stdout.isatty() else 160)
-    with console.capture() as text:
-        if ports:
-            console.print("Datagrams at ports: what left, and what differs, packet for packet", highlight=False)
-            console.print(_departures(ports), highlight=False)
-        if found["connections"]:
-            times = runs.settings["warmup_s"], runs.settings["duration_s"]
-            worlds = simulated(runs), recorded(found, *times)
-            console.print("TCP: the simulator's and Linux's", highlight=False)
-            console.print(_senders(*worlds), highlight=False)
-            if all(it.queues for it in worlds):
+    ports: list[Compared]
+    worlds: tuple[World, World] | None
+    """TCP of the simulator and of the kernel; none is sent: `None`."""
+
+    @classmethod
+    def of(cls, packets: list[Packet], found: Mapping[str, Any], runs: Runs) -> Both:
+        """From what was sent, what the kernel says and what the simulator says."""
+        times = runs.settings["warmup_s"], runs.settings["duration_s"]
+        worlds = (simulated(runs), recorded(found, *times)) if found["connections"] else None
+        return cls(compared(packets, found["left"]), worlds)
+
+    def to_json(self) -> dict[str, Any]:
+        """What the tables show; `null` where nothing was measured."""
+        ports = [_port(it) for it in self.ports]
+        if self.worlds is None:
+            return {"ports": ports, "tcp": [], "queues": []}
+        ours, kernel = self.worlds
+        return {
+            "ports": ports,
+            "tcp": [
+                {"traffic": it.traffic, "flow": it.flow, "perhop": _measured(it), "kernel": _measured(theirs)}
+                for it, theirs in zip(ours.senders, kernel.senders, strict=True)
+            ],
+            "queues": [
+                {"port": port, "perhop": it._asdict(), "kernel": kernel.queues[port]._asdict()}
+                for port, it in ours.queues.items()
+                if kernel.queues
+            ],
+        }
+
+    def show(self) -> None:
+        """Prints the tables: datagrams, TCP, queues."""
+        from rich.console import Console
+
+        console = Console(width=None if sys.stdout.isatty() else 160)
+        with console.capture() as text:
+            if self.ports:
+                console.print("Datagrams at ports: what left, and what differs, packet for packet", highlight=False)
+                console.print(_departures(self.ports), highlight=False)
+            if self.worlds:
+                console.print("TCP: the simulator's and Linux's", highlight=False)
+                console.print(_senders(*self.worlds), highlight=False)
+            if self.worlds and all(it.queues for it in self.worlds):
                 console.print("Queues at ports, in packets", highlight=False)
-                console.print(_queues(*worlds), highlight=False)
-    print(text.get(), end="")
+                console.print(_queues(*self.worlds), highlight=False)
+        print(text.get(), end="")
+
+
+def _apart_us(it: Compared) -> list[float]:
+    """How far apart the departures are: median, 99 % quantile, most; nothing left both: none."""
+    times = it.apart_ns
+    return [ns / 1e3 for ns in (statistics.median(times), times[len(times) * 99 // 100], times[-1])] if times else []
+
+
+def _port(it: Compared) -> dict[str, Any]:
+    names = ("apart_p50_us", "apart_p99_us", "apart_max_us")
+    counts = {name: count for name, count in it._asdict().items() if name != "apart_ns"}
+    return {**counts, **dict(itertools.zip_longest(names, _apart_us(it)))}
 
 
 def _grid(*headings: str) -> Table:
@@ -95,9 +139,7 @@ def _departures(ports: list[Compared]) -> Table:
     fates = ("came", "perhop", "kernel", "other fate", "other mark")
     table = _grid("port", *fates, "apart, median us", "p99 us", "at most us")
     for it in ports:
-        times = it.apart_ns
-        apart = (statistics.median(times), times[len(times) * 99 // 100], times[-1]) if times else ()
-        cells = [f"{ns / 1e3:.3f}" for ns in apart] or ["-"] * 3
+        cells = [f"{us:.3f}" for us in _apart_us(it)] or ["-"] * 3
         table.add_row(
             _name(it.port), *map(str, (it.came, it.left, it.kernel_left, it.other_fate, it.other_mark)), *cells
         )
@@ -114,8 +156,18 @@ def _senders(perhop: World, kernel: World) -> Table:
 
 
 def _figures(it: Sender) -> list[str]:
-    means = [f"{statistics.mean(values):.2f}" if values else "-" for values in (it.srtt_ms, it.cwnd)]
-    return [f"{it.goodput_bit_s / 1e6:.3f}", str(it.retransmitted), *means]
+    goodput, repeats, *means = _measured(it).values()
+    return [f"{goodput / 1e6:.3f}", str(repeats), *("-" if mean is None else f"{mean:.2f}" for mean in means)]
+
+
+def _measured(it: Sender) -> dict[str, Any]:
+    srtt, cwnd = (statistics.mean(values) if values else None for values in (it.srtt_ms, it.cwnd))
+    return {
+        "goodput_bit_s": it.goodput_bit_s,
+        "retransmitted_segments": it.retransmitted,
+        "srtt_mean_ms": srtt,
+        "cwnd_mean_segments": cwnd,
+    }
 
 
 def _queues(perhop: World, kernel: World) -> Table:

@@ -12,7 +12,8 @@ from typing import Any
 from perhop import _core
 from perhop.progress import told
 from perhop.scenario import Scenario
-from perhop_lab import boot, compared
+from perhop_lab import boot
+from perhop_lab.compared import Both
 from perhop_lab.job import connections_of, job, packets_of, sendable
 
 
@@ -26,7 +27,8 @@ def lab(arguments: Mapping[str, Any]) -> int:
     with boot.ended_by_signals(), tempfile.TemporaryDirectory(prefix="perhop-lab-") as temporary:
         folder = Path(arguments["keep"] or temporary).resolve()
         folder.mkdir(parents=True, exist_ok=True)
-        _both(scenario, folder)
+        both = _both(scenario, folder)
+    print(json.dumps(both.to_json())) if arguments["json"] else both.show()
     return 0
 
 
@@ -37,8 +39,8 @@ def _read(file: str, settings: Sequence[str]) -> Scenario:
     return Scenario.from_toml(Path(file), settings)
 
 
-def _both(scenario: Scenario, folder: Path) -> None:
-    """Runs both worlds in a folder, and shows them."""
+def _both(scenario: Scenario, folder: Path) -> Both:
+    """Runs both worlds in a folder."""
     linux = scenario.as_tc()
     sendable(linux)
     for note in linux["notes"]:
@@ -53,4 +55,4 @@ def _both(scenario: Scenario, folder: Path) -> None:
     with told("in the kernel"):
         boot.run(folder)
     found = json.loads((folder / "scenario.out.json").read_text())
-    compared.show(compared.compared(packets, found["left"]), found, runs)
+    return Both.of(packets, found, runs)

@@ -1,6 +1,8 @@
 """docs/reports/tcp-beside-linux.md: every cell of TCP in both worlds, with its verdict.
 
 python3 lab/recording/page.py writes it, and its figures.
+
+Decision: docs/decisions/044-tcp-follows-the-kernel.md
 """
 
 from __future__ import annotations

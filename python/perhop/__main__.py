@@ -2,6 +2,8 @@
 
 The program `perhop` needs no Python for those; for the rest it becomes `perhop-python`, which is `of_program` here.
 `python -m perhop` is the same command line.
+
+Decision: docs/decisions/077-lost-output-is-an-error.md
 """
 
 from __future__ import annotations

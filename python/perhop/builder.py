@@ -1,4 +1,7 @@
-"""A scenario written in Python, section by section, in the words of its file. What they mean is decided by the core."""
+"""A scenario written in Python, section by section, in the words of its file. What they mean is decided by the core.
+
+Decision: docs/decisions/097-dictionaries-become-toml.md
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Who runs replications: the engine's own threads here, or the workers of a cluster (`perhop.cluster`)."""
+"""Who runs replications: the engine's own threads here, or the workers of a cluster (`perhop.cluster`).
+
+Decision: docs/decisions/093-one-request.md
+"""
 
 from __future__ import annotations
 

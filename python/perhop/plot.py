@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import sys
 from collections.abc import Callable, Sequence
@@ -103,10 +104,10 @@ def about(kind: str) -> str:
 def plot(arguments: dict[str, Any]) -> int:
     """The verb."""
     if arguments["list"]:
-        for kind in PLOTS:
-            print(f"{kind:<17}{about(kind)}")
-        for name in listed(opened(arguments["runs"])) if arguments["runs"] else []:
-            print(f"--y {name}")
+        plots = {kind: about(kind) for kind in PLOTS}
+        columns = listed(opened(arguments["runs"])) if arguments["runs"] else []
+        lines = [*(f"{kind:<17}{text}" for kind, text in plots.items()), *(f"--y {name}" for name in columns)]
+        print(json.dumps({"plots": plots, "y": columns}) if arguments["json"] else "\n".join(lines))
         return 0
     asked = Asked(arguments["y"] or arguments["kind"] or DEFAULT, arguments["x"], arguments["by"], arguments["runs"])
     sheet = Sheet(Look(*(arguments[name] for name in ("title", "width", "height", "log_y"))), asked)

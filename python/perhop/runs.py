@@ -1,4 +1,7 @@
-"""Runs as users have them: results with queries, data frames, pictures, and a summary in a notebook."""
+"""Runs as users have them: results with queries, data frames, pictures, and a summary in a notebook.
+
+Decision: docs/decisions/098-swept-values-and-pooling.md
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A scenario: read, checked and run by the Rust core."""
+"""A scenario: read, checked and run by the Rust core.
+
+Decision: docs/decisions/095-no-model-in-python.md
+"""
 
 from __future__ import annotations
 

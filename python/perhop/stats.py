@@ -1,6 +1,8 @@
 """Means with 95 % t-intervals, paired differences, Holm's correction.
 
 Sums are `math.fsum` (correctly rounded) and quantiles are rounded to 12 digits: the same numbers on any machine.
+
+Decision: docs/decisions/099-intervals-of-quantiles.md
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 On object storage a directory of replications counts when it has its manifest, which is written last: several files
 cannot be renamed at once there. Reading makes a copy here of what counts; `connection` queries in place.
+
+Decision: docs/decisions/094-tasks-of-a-chunk.md
 """
 
 from __future__ import annotations

@@ -28,6 +28,8 @@ bounds, a row for each point of `over`:
 Expressions may use numbers, quantities (in quotes unless they are plain names), `+ - * /`, parentheses, the runs of
 another part of the grid (`F1(marker="basic")`; `runs` is the run set) and `abs`, `min`, `max`, `mean`, `sum` and
 `jain`, replication by replication.
+
+Decision: docs/decisions/105-bounds-are-beside-their-sentence.md
 """
 
 from __future__ import annotations

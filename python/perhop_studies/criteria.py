@@ -7,6 +7,8 @@ there are any:
 - `beyond.toml`: experiments that are not the paper's; their records are reports
 - `claims.toml`: how claims of these three are measured that need no Python, `[STUDY.CLAIM]`: `measures` and `of` as in
   a record, `holds` for what its text bounds in words only, `table` for a report (see `bounds`)
+
+Decision: docs/decisions/100-criteria-are-frozen.md
 """
 
 from __future__ import annotations

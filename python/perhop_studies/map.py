@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
@@ -30,8 +31,8 @@ def map(arguments: Mapping[str, Any]) -> int:  # noqa: A001
         UnknownError: no map has this name.
     """
     if arguments["list"]:
-        for one in every():
-            print(f"{one.id:16} {one.study.id:12} {one.title}\n{'':29} {one.x.label}; {one.y.label}")
+        lines = [f"{it.id:16} {it.study.id:12} {it.title}\n{'':29} {it.x.label}; {it.y.label}" for it in every()]
+        print(json.dumps([_facts(it) for it in every()]) if arguments["json"] else "\n".join(lines))
         return 0
     if arguments["seeds"] < 2:
         raise ValueError(f"--seeds is {arguments['seeds']}: an interval needs at least 2")
@@ -40,6 +41,10 @@ def map(arguments: Mapping[str, Any]) -> int:  # noqa: A001
         seeds, seed, jobs = (arguments[key] for key in ("seeds", "seed", "jobs"))
         run(chosen, Budget(seeds=seeds, seed=seed, jobs=jobs, cluster=cluster), out)
     return 0
+
+
+def _facts(it: Map) -> dict[str, str]:
+    return {"map": it.id, "study": it.study.id, "title": it.title, "x": it.x.label, "y": it.y.label}
 
 
 def run(chosen: Iterable[Map], budget: Budget, out: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -64,7 +65,7 @@ class Options:
 def reproduce(arguments: Mapping[str, Any]) -> int:
     """Carries out `perhop reproduce`."""
     if arguments["list"]:
-        return studies({})
+        return studies(arguments)
     options = Options.of(arguments)
     with reached(arguments.get("cluster")) as cluster:
         return _asked(arguments, replace(options, budget=replace(options.budget, cluster=cluster)))
@@ -92,19 +93,31 @@ def _papers(chosen: list[tuple[Paper, Study]], tried: str) -> list[Paper]:
     return [paper(name) for name in names]
 
 
-def studies(_: Mapping[str, Any]) -> int:
+def studies(arguments: Mapping[str, Any]) -> int:
     """Carries out `perhop list studies`: every study with its claims."""
-    for name in (*PAPERS, *ASKED):
-        found = paper(name)
-        stated = found.criteria()
-        print(f"{name}: {found.title}")
-        for study in found.studies:
-            print(f"  {study.id}  {study.title}")
-            for criterion in stated.of(study.id):
-                print(f"    {criterion.kind:6} {criterion.claim:36} {criterion.text}")
-            if cells := stated.table(study.id):
-                print(f"    report {len(cells)} printed table cells")
+    papers = [_facts(paper(name)) for name in (*PAPERS, *ASKED)]
+    if arguments["json"]:
+        print(json.dumps(papers))
+        return FINE
+    for found in papers:
+        print(f"{found['paper']}: {found['title']}")
+        for study in found["studies"]:
+            print(f"  {study['study']}  {study['title']}")
+            for it in study["claims"]:
+                print(f"    {it['kind']:6} {it['claim']:36} {it['text']}")
+            if study["cells"]:
+                print(f"    report {study['cells']} printed table cells")
     return FINE
+
+
+def _facts(found: Paper) -> dict[str, Any]:
+    stated = found.criteria()
+
+    def facts(study: Study) -> dict[str, Any]:
+        claims = [{"kind": it.kind, "claim": it.claim, "text": it.text} for it in stated.of(study.id)]
+        return {"study": study.id, "title": study.title, "claims": claims, "cells": len(stated.table(study.id))}
+
+    return {"paper": found.name, "title": found.title, "studies": [facts(study) for study in found.studies]}
 
 
 def select(what: list[str]) -> list[tuple[Paper, Study]]:

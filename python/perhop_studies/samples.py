@@ -1,4 +1,7 @@
-"""The results of a study's replications, by grid point and quantity. Each paper defines its quantities."""
+"""The results of a study's replications, by grid point and quantity. Each paper defines its quantities.
+
+Decision: docs/decisions/104-claims-note-what-they-read.md
+"""
 
 from __future__ import annotations
 

@@ -4,6 +4,8 @@ At each look every place of the grid that an open hard claim asks for is simulat
 replications, and a claim is judged from the same number of replications at all its places. The last look is the frozen
 rule with all seeds, so what is open there is decided as the criteria say. An earlier look decides by the interval of
 `verdict.EARLY`: how often that errs is derived there. Soft claims and reports take what is there.
+
+Decision: docs/decisions/103-seeds-in-three-looks.md
 """
 
 from __future__ import annotations

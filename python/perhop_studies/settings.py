@@ -9,6 +9,8 @@
 
 `frozen` lays nothing over the scenario files, and is what a report shows first. `kindest` is the one with the most
 claims, which was chosen by verdicts. Criteria are the same in each.
+
+Decision: docs/decisions/101-the-kindest-reading-is-not-frozen.md
 """
 
 from __future__ import annotations

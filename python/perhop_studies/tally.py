@@ -2,6 +2,8 @@
 
 `studies/<paper>/records/settings.jsonl` keeps that of the last full run of each setting with each base seed, a line
 each, so that a report can show those that it has not run, with their date.
+
+Decision: docs/decisions/102-three-counts-of-claims.md
 """
 
 from __future__ import annotations

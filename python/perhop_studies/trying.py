@@ -3,6 +3,8 @@
 Each is run with three seeds, at the points that it changes; hard claims whose verdict is then open, or differs from the
 frozen one with ten, are judged again with ten. What each gave is in `records/readings.jsonl`: the claims that it wins
 and loses.
+
+Decision: docs/decisions/103-seeds-in-three-looks.md
 """
 
 from __future__ import annotations

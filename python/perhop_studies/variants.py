@@ -2,6 +2,8 @@
 
 What a variant gave is kept in a file, a line each, with a hash of what it was made from: a call that was broken off
 goes on where it stopped, and a line is made again only if its runs or its criteria changed.
+
+Decision: docs/decisions/106-papers-use-everyones-selectors.md
 """
 
 from __future__ import annotations

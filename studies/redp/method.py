@@ -19,6 +19,8 @@
 | `leaf.C`                    | packets | sent by the hosts, marked by the leaf markers                      |
 
 and where the queue is sampled each 10 ms those of `queues`.
+
+Decision: docs/decisions/101-the-kindest-reading-is-not-frozen.md
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The studies: one for each scenario, which lists its cells, and the answers that are read from them."""
+"""The studies: one for each scenario, which lists its cells, and the answers that are read from them.
+
+Decision: docs/decisions/107-today-judges-nothing.md
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from pathlib import Path
 
@@ -29,3 +30,12 @@ def test_every_example_of_a_help_runs(tmp_path: Path, perhop: Command, verb: str
         words = shlex.split(example)
         done = perhop(*words, *(["--list"] if LONG in words else []))
         assert done.returncode == 0, f"perhop {example}\n{done.stdout}{done.stderr}"
+
+
+@pytest.mark.parametrize("words", ["list studies", "reproduce --list", "map --list", "plot --list"])
+def test_a_list_for_programs_names_what_its_text_names(perhop: Command, words: str) -> None:
+    text, listed = (perhop(*words.split(), *more).stdout for more in ([], ["--json"]))
+    found = json.loads(listed)
+    first = next(iter(found["plots"])) if "plots" in found else next(iter(found[0].values()))
+    assert len(found) > 1
+    assert text.startswith(first)

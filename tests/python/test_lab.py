@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from perhop import Scenario
-from perhop_lab.compared import compared
+from perhop_lab.compared import Both, compared
 from perhop_lab.job import Packet, connections_of, job, packets_of, sendable
+from perhop_lab.worlds import Queue, Sender, World
 
 ROUTER = Path("examples/router-port.toml")
 
@@ -254,6 +255,28 @@ def test_two_worlds_are_compared_packet_for_packet() -> None:
     (found,) = compared(here, {"a -> b": [(0, 10, 0), (1, 25, 0), (2, 36, 0), (4, 99, 0)]})
     assert (found.came, found.left, found.kernel_left) == (5, 3, 4)
     assert (found.other_fate, found.other_mark, found.apart_ns) == (2, 1, [0, 6])
+
+
+def test_two_worlds_are_numbers_for_programs() -> None:
+    """As the tables show them; what was not measured is null."""
+    apart = compared([packet(0, 10), packet(1, 20)], {"a -> b": [(0, 10, 0), (1, 26, 0)]})
+    nowhere = compared([packet(0, None)], {"a -> b": []})
+    ours = World([Sender("bulk", 0, 1e6, 2, [4.0, 6.0], [20.0])], {"a -> b": Queue(3.5, 9.0)})
+    kernel = World([Sender("bulk", 0, 2e6, 0, [], [])], {"a -> b": Queue(4.0, 10.0)})
+    said = Both([*apart, *nowhere], (ours, kernel)).to_json()
+    assert [it["apart_max_us"] for it in said["ports"]] == [0.006, None]
+    assert [said["ports"][0][key] for key in ("port", "came", "kernel_left")] == ["a -> b", 2, 2]
+    (flow,) = said["tcp"]
+    assert (flow["traffic"], flow["perhop"]["cwnd_mean_segments"], flow["perhop"]["srtt_mean_ms"]) == (
+        "bulk",
+        5.0,
+        20.0,
+    )
+    assert (flow["kernel"]["goodput_bit_s"], flow["kernel"]["srtt_mean_ms"]) == (2e6, None)
+    assert said["queues"] == [
+        {"port": "a -> b", "perhop": {"mean": 3.5, "p99": 9.0}, "kernel": {"mean": 4.0, "p99": 10.0}}
+    ]
+    assert Both([], None).to_json() == {"ports": [], "tcp": [], "queues": []}
 
 
 def test_a_sweep_is_refused_unless_one_point_is_left() -> None:

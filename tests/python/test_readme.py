@@ -55,3 +55,28 @@ def test_the_figures_are_there(name: str) -> None:
     assert f"docs/reports/figures/{name}" in (ROOT / "README.md").read_text()
     assert (ROOT / "docs/reports/figures" / name).is_file()
     assert "<svg" in (ROOT / "docs/reports/figures/pf-fig2.svg").read_text()
+
+
+def report(name: str) -> str:
+    return (ROOT / "docs/reports" / name).read_text()
+
+
+def test_the_first_screen_says_what_the_reports_say() -> None:
+    first = (ROOT / "README.md").read_text().split("\n## ")[0]
+    queues = re.search(r"(\d+) of \[(\d+) recordings\]\S+ of its queues .*\n.*?(\d+) in dist", first)
+    assert queues
+    exact, cells, alike = queues.groups()
+    assert f"Of {cells} cells with " in report("beside-linux.md")
+    assert f"{exact} are exact, {alike} agree in distribution" in report("beside-linux.md")
+
+    groups = re.findall(r"^\| \[\S+\]\(\S+\) \| (\d+) \| (\d+) \|", report("tcp-beside-linux.md"), re.MULTILINE)
+    within, recorded = sum(int(inside) for _, inside in groups), sum(int(cells) for cells, _ in groups)
+    assert f"{within} of [{recorded} recordings](docs/reports/tcp-beside-linux.md)" in first
+
+    ratios = re.findall(r"^\| [UPD]\S* \| \d+ \(.*?\) \| .*? \| ([\d.]+) \(", report("speed.md"), re.MULTILINE)
+    assert (round(min(map(float, ratios))), round(max(map(float, ratios)))) == (5, 15)
+    assert "A fifth to a fifteenth of [ns-2's time](docs/reports/speed.md)" in first
+
+    total = re.search(r"\| in all \| (\d+ of \d+) \|", SCRIPT["counts"]())
+    assert total
+    assert f"{total[1]} hold" in first

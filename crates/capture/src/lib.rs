@@ -7,6 +7,8 @@
 //!
 //! The output of a rewrite is the input's own bytes with IP headers patched: nothing is serialised a second time, so
 //! options, name resolution blocks and unknown blocks come out as they went in.
+//!
+//! Decision: docs/decisions/078-captures-are-framed-by-hand.md
 #![forbid(unsafe_code)]
 
 pub mod error;

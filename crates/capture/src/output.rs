@@ -1,4 +1,6 @@
 //! An output file that takes the old one's place only when it is complete.
+//!
+//! Decision: docs/decisions/088-results-are-renamed-when-complete.md
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions, TryLockError};

@@ -1,6 +1,6 @@
 //! `check`: all errors of files in one pass, and warnings.
 
-use crate::args::{Check, Format, Settings, Source};
+use crate::args::{Check, Settings, Source};
 use crate::{Exit, Failure, complain, say, show};
 use perhop_core::units::counted;
 use perhop_runs::request;
@@ -84,28 +84,30 @@ pub(crate) fn check(args: &Check) -> Result<Exit, Failure> {
     let mut all = Diagnostics::default();
     for file in &args.files {
         let (found, notes) = diagnose(file, &args.settings);
-        match args.format {
-            Format::Json => {}
-            Format::Text if found.list.is_empty() => say!("{}: no errors, no warnings", name(file)),
-            Format::Text => show::coloured(format_args!("{found:#}\n{}", summary(&found, file, args.files.len()))),
-        }
-        if matches!(args.format, Format::Text) {
-            notes.iter().for_each(|note| complain!("{}: note: {note}", name(file)));
+        if !args.json {
+            print(file, args.files.len(), &found, &notes);
         }
         all.list.extend(found.list);
     }
-    match args.format {
-        Format::Json => say!("{}", all.to_json()),
-        Format::Text if args.files.len() > 1 && !all.list.is_empty() => {
-            say!("{}: {}", counted(args.files.len(), ["file", "files"]), all.summary());
-        }
-        Format::Text => {}
+    if args.json {
+        say!("{}", all.to_json());
+    } else if args.files.len() > 1 && !all.list.is_empty() {
+        say!("{}: {}", counted(args.files.len(), ["file", "files"]), all.summary());
     }
     Ok(match (all.errors(), all.warnings()) {
         (0, 0) => Exit::Fine,
         (0, _) => Exit::Warnings,
         _ => Exit::Error,
     })
+}
+
+/// What was found in a file, one of so many.
+fn print(file: &Path, files: usize, found: &Diagnostics, notes: &[&str]) {
+    match found.list.is_empty() {
+        true => say!("{}: no errors, no warnings", name(file)),
+        false => show::coloured(format_args!("{found:#}\n{}", summary(found, file, files))),
+    }
+    notes.iter().for_each(|note| complain!("{}: note: {note}", name(file)));
 }
 
 /// What was found in one of several files.

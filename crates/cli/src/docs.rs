@@ -1,12 +1,15 @@
 //! The generated part of docs/: pages from the declarations and the heads of the files.
 //!
 //! `make renew WHAT=docs` writes it; a test compares it with what is checked in.
+//!
+//! Decision: docs/decisions/003-parameters-declared-once.md
 
+use crate::codes;
 use crate::list::{LISTS, default};
 use perhop_core::params::{Field, Kind};
 use perhop_core::registry::Entry;
 use perhop_scenario::tables::{self, columns::Declared};
-use perhop_scenario::{codes, policy_schema, schema};
+use perhop_scenario::{policy_schema, schema};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -71,7 +74,7 @@ pub fn files() -> Vec<(String, String)> {
     let chapters = chapters();
     let mut files = vec![
         ("reference/algorithms/index.md".to_owned(), index(&chapters)),
-        ("reference/diagnostics.md".to_owned(), codes::page()),
+        ("reference/diagnostics.md".to_owned(), codes::index()),
         ("reference/scenario.schema.json".to_owned(), compact(&schema())),
         ("reference/policy.schema.json".to_owned(), compact(&policy_schema())),
     ];
@@ -105,7 +108,7 @@ fn laid_out(value: &Value, depth: usize) -> String {
 
 fn index(chapters: &[Chapter]) -> String {
     let mut out = String::from(
-        "# Algorithms\n\nA page for each, made from the head of its file and the declaration of its parameters \
+        "# Algorithms\n\nEach algorithm has a page, generated from the head of its source file and the declaration of its parameters \
          (`make renew WHAT=docs`). `perhop list NAME` prints the same on a terminal.\n",
     );
     for Chapter { heading, key, entries, .. } in chapters {
@@ -149,11 +152,23 @@ fn row(name: &str, field: &Field) -> String {
 
 /// A head's links to modules, as links to their files.
 fn linked(page: &str, krate: &str) -> String {
+    let page = decided(page);
     let mut parts = page.split("[`crate::");
     let mut out = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         let (path, rest) = part.split_once("`]").expect("a link ends");
         out += &format!("[`{path}`](../../../crates/{krate}/src/{}.rs){rest}", path.replace("::", "/"));
+    }
+    out
+}
+
+/// A head's decisions, as links to their pages.
+fn decided(page: &str) -> String {
+    let mut parts = page.split("docs/decisions/");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (name, rest) = part.split_once(".md").expect("a decision is a page");
+        out += &format!("[{name}](../../decisions/{name}.md){rest}");
     }
     out
 }

@@ -11,6 +11,8 @@ pub mod args;
 mod begin;
 /// `check`
 mod check;
+/// Diagnostic codes.
+pub mod codes;
 /// Generated pages.
 pub mod docs;
 /// `explain`

@@ -1,14 +1,16 @@
 //! `list`: what is available, from the lists themselves.
 
 use crate::args::List;
-use crate::{Exit, Failure, say};
-use perhop_core::params::{Field, suggest};
+use crate::{Exit, Failure, codes, say};
+use perhop_core::params::{Field, Tree, suggest};
 use perhop_core::registry::Entry;
 use perhop_core::units::{READERS, Reader};
 use perhop_core::{aqm, conditioner, sched};
-use perhop_scenario::codes;
+use perhop_scenario::sections::stack::NAMES;
+use perhop_scenario::text::json;
 use perhop_sim::traffic;
 use perhop_sim::transport::congestion;
+use serde_json::{Map, Value, json};
 
 /// The lists of algorithms, by the name they are asked for.
 pub(crate) const LISTS: [(&str, &[Entry]); 5] = [
@@ -26,76 +28,115 @@ DSCP               a name (EF, AF11, CS6, BE), decimal or hex
 
 k, M and G are 1000-based, Ki, Mi and Gi 1024-based; bps means bit/s.";
 
-/// Every unit that files may have, by quantity.
-fn units() -> String {
-    let line = |reader: &&Reader| {
-        let units: Vec<_> = reader.units.iter().map(|unit| unit.0).collect();
-        format!("{:18} {}", reader.quantity, units.join(" "))
-    };
-    READERS.iter().map(line).chain([OTHERS.to_owned()]).collect::<Vec<_>>().join("\n")
+/// What is listed, for people and for programs.
+struct Listed {
+    text: String,
+    json: Value,
 }
 
 pub(crate) fn list(args: &List) -> Result<Exit, Failure> {
-    match args.what.as_deref() {
-        None => LISTS.iter().for_each(|(heading, entries)| {
-            say!("{heading}");
-            entries.iter().for_each(line);
-            say!("");
-        }),
-        Some("units") => say!("{}", units()),
-        Some("tcp") => say!("{}", perhop_scenario::sections::stack::NAMES.join("\n")),
-        Some("diagnostics") => {
-            perhop_scenario::codes::TABLE.iter().for_each(|(code, meaning)| say!("  {code}  {meaning}"));
-        }
-        Some(what) => return one(what),
+    let listed = match args.what.as_deref() {
+        None => everything(),
+        Some(what) => called(what).ok_or_else(|| unknown(what))?,
+    };
+    match args.json {
+        true => say!("{}", listed.json),
+        false => say!("{}", listed.text),
     }
     Ok(Exit::Fine)
 }
 
-fn line(entry: &Entry) {
-    say!("  {:15} {}", entry.name, entry.summary.trim());
+fn everything() -> Listed {
+    let all = LISTS.map(|(heading, entries)| (heading, several(entries)));
+    let text =
+        all.iter().map(|(heading, listed)| format!("{heading}\n{}\n", listed.text)).collect::<Vec<_>>().join("\n");
+    let json: Map<_, _> = all.into_iter().map(|(heading, listed)| (heading.to_owned(), listed.json)).collect();
+    Listed { text, json: json.into() }
 }
 
-fn one(what: &str) -> Result<Exit, Failure> {
-    if let Some((_, entries)) = LISTS.iter().find(|l| l.0 == what) {
-        entries.iter().for_each(line);
-        return Ok(Exit::Fine);
+fn called(what: &str) -> Option<Listed> {
+    match what {
+        "units" => Some(units()),
+        "tcp" => Some(stacks()),
+        "diagnostics" => Some(diagnostics()),
+        _ => {
+            let list = LISTS.iter().find(|list| list.0 == what).map(|list| several(list.1));
+            let entry = || entries().find(|entry| entry.name == what).map(one);
+            list.or_else(entry).or_else(|| code(what))
+        }
     }
-    let all = || LISTS.iter().flat_map(|l| l.1);
-    if let Some(entry) = all().find(|e| e.name == what) {
-        say!("{}\n\nParameters\n", entry.page());
-        entry.parameters().iter().for_each(|(name, it)| field(name, it));
-        return Ok(Exit::Fine);
-    }
-    if let Some(meaning) = codes::meaning(what) {
-        return Ok(code(what, meaning));
-    }
+}
+
+fn entries() -> impl Iterator<Item = &'static Entry> {
+    LISTS.into_iter().flat_map(|list| list.1)
+}
+
+fn unknown(what: &str) -> Failure {
     let mut names = LISTS.map(|list| list.0).to_vec();
     names.extend(["tcp", "studies", "units", "diagnostics"]);
-    names.extend(all().map(|e| e.name));
-    names.extend(codes::TABLE.iter().map(|code| code.0));
-    Err(Failure::Error(format!("nothing is called `{what}`\n   help: {}", suggest(what, &names))))
+    names.extend(entries().map(|entry| entry.name));
+    names.extend(codes::all().iter().map(|code| code.name));
+    Failure::Error(format!("nothing is called `{what}`\n   help: {}", suggest(what, &names)))
+}
+
+/// Every unit that files may have, by quantity.
+fn units() -> Listed {
+    let names = |reader: &Reader| reader.units.iter().map(|unit| unit.0).collect::<Vec<_>>();
+    let line = |reader: &&Reader| format!("{:18} {}", reader.quantity, names(reader).join(" "));
+    let object = |reader: &&Reader| json!({ "quantity": reader.quantity, "units": names(reader) });
+    Listed {
+        text: READERS.iter().map(line).chain([OTHERS.to_owned()]).collect::<Vec<_>>().join("\n"),
+        json: READERS.iter().map(object).collect(),
+    }
+}
+
+fn stacks() -> Listed {
+    Listed { text: NAMES.join("\n"), json: json!(NAMES) }
+}
+
+fn diagnostics() -> Listed {
+    let all = codes::all();
+    let lines: Vec<_> = all.iter().map(|code| format!("  {}  {}", code.name, code.meaning())).collect();
+    Listed {
+        text: lines.join("\n"),
+        json: all.iter().map(|code| json!({ "code": code.name, "meaning": code.meaning() })).collect(),
+    }
+}
+
+fn several(entries: &[Entry]) -> Listed {
+    let lines: Vec<_> = entries.iter().map(|it| format!("  {:15} {}", it.name, it.summary.trim())).collect();
+    let object = |it: &Entry| json!({ "name": it.name, "summary": it.summary.trim() });
+    Listed { text: lines.join("\n"), json: entries.iter().map(object).collect() }
+}
+
+/// The page of an algorithm.
+fn one(entry: &Entry) -> Listed {
+    let (page, parameters) = (entry.page(), entry.parameters());
+    let line = |(name, it): &(String, &Field)| format!("  {name:17} {} ({}; {})", it.doc, it.kind.noun(), default(it));
+    let object = |(name, it): &(String, &Field)| {
+        let default = it.default.map(|literal| json::json(&Tree::from(literal)));
+        json!({ "name": name, "summary": it.doc, "type": it.kind.noun(), "default": default, "optional": it.optional })
+    };
+    Listed {
+        text: format!("{page}\n\nParameters\n\n{}", parameters.iter().map(line).collect::<Vec<_>>().join("\n")),
+        json: json!({
+            "name": entry.name, "summary": entry.summary.trim(), "page": page,
+            "parameters": parameters.iter().map(object).collect::<Value>(),
+        }),
+    }
 }
 
 /// The page of a diagnostic.
-fn code(what: &str, meaning: &str) -> Exit {
-    let weight = match what.starts_with('W') {
-        true => "A warning: the file runs, but probably not as intended; `perhop check` ends with exit code 1.",
-        false => "An error: nothing is run, and the exit code is 2.",
-    };
-    say!("{what}: {meaning}\n\n{weight}");
-    say!("Where it occurs, its message says line, value, reason and fix. All codes: `perhop list diagnostics`.");
-    Exit::Fine
-}
-
-fn field(name: &str, field: &Field) {
-    say!("  {name:17} {} ({}; {})", field.doc, field.kind.noun(), default(field));
+fn code(what: &str) -> Option<Listed> {
+    let code = codes::all().into_iter().find(|code| code.name == what)?;
+    let page = codes::plain(&code);
+    Some(Listed { json: json!({ "code": code.name, "meaning": code.meaning(), "page": page }), text: page })
 }
 
 /// A parameter's default, in words.
 pub(crate) fn default(field: &Field) -> String {
     match field.default {
-        Some(literal) => format!("default {}", perhop_core::params::Tree::from(literal)),
+        Some(literal) => format!("default {}", Tree::from(literal)),
         None if field.optional => "optional".into(),
         None => "required".into(),
     }

@@ -1,4 +1,6 @@
 //! What a verb reads and what it writes, and that no output is one of the inputs.
+//!
+//! Decision: docs/decisions/076-outputs-never-replace-inputs.md
 
 use crate::Failure;
 use crate::args::Verb;

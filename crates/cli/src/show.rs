@@ -1,4 +1,6 @@
 //! What the command line prints, and whether it arrived.
+//!
+//! Decision: docs/decisions/077-lost-output-is-an-error.md
 
 use crate::Failure;
 use anstyle::AnsiColor;

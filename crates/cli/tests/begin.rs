@@ -7,6 +7,7 @@ mod command;
 use clap::{CommandFactory, Parser};
 use command::{Folder, SCENARIO, perhop};
 use perhop::args::Cli;
+use perhop::args::groups::GROUPS;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -75,14 +76,17 @@ fn a_first_scenario_is_sound_and_overwrites_nothing() {
 }
 
 #[test]
-fn every_code_has_its_page() {
+fn a_code_has_its_page() {
     let folder = folder();
-    for (code, meaning) in perhop_scenario::codes::TABLE {
-        let out = folder.perhop(&["list", code]);
-        assert!(out.status.success() && said(&out).contains(meaning), "{code}: {}", said(&out));
+    let page = said(&folder.perhop(&["list", "W301"]));
+    assert!(page.starts_with("W301: a policer whose bucket") && !page.contains("```"), "{page}");
+    for part in ["\n\nExample\n\n    [links]\n", "    warning[W301] ", "\n\nFix\n\n    -cbs = ", "\n\nSource\n\n"] {
+        assert!(page.contains(part), "no {part:?} in\n{page}");
     }
-    assert!(said(&folder.perhop(&["list", "W301"])).contains("A warning"));
-    assert!(said(&folder.perhop(&["list", "E201"])).contains("An error"));
+    let said = said(&folder.perhop(&["list", "diagnostics"]));
+    for code in perhop::codes::all() {
+        assert!(said.contains(&format!("  {}  {}\n", code.name, code.meaning())), "{said}");
+    }
     assert!(folder.refused(&["list", "w301"]).contains("did you mean `W301`?"));
 }
 
@@ -112,7 +116,7 @@ fn a_file_that_names_no_stack_gets_a_note() {
     );
     assert!(noted(&(unnamed.clone() + "[sweep]\n\"tcp.host.window\" = [20, 30]\n")));
     assert!(!noted(&(unnamed.clone() + "[sweep]\n\"tcp.host.stack\" = [\"classic\", \"linux\"]\n")));
-    let (code, [out, aside]) = check(&unnamed, &["--format", "json"]);
+    let (code, [out, aside]) = check(&unnamed, &["--json"]);
     assert_eq!((code, out.trim(), aside.as_str()), (Some(0), "[]", ""));
     for (tcp, expected) in
         [("", true), ("tcp = { window = 30 }", true), ("tcp = \"newreno\"", false), ("tcp = \"linux\"", false)]
@@ -135,7 +139,7 @@ fn several_files_are_checked_in_one_go() {
     for words in ["ok.toml: no errors", "bad.toml:31:1", "bad.toml: 1 error", "error[E007]", "3 files: 2 errors"] {
         assert!(text.contains(words), "no `{words}` in\n{text}");
     }
-    let out = folder.perhop(&["check", "--format", "json", "ok.toml", "bad.toml"]);
+    let out = folder.perhop(&["check", "--json", "ok.toml", "bad.toml"]);
     let list: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
     assert_eq!((list.as_array().unwrap().len(), &list[0]["file"]), (1, &"bad.toml".into()));
     assert!(folder.refused(&["check"]).contains("<FILES>..."));
@@ -179,6 +183,24 @@ fn colour_where_it_is_wanted() {
         assert!(with(verb, &[("CLICOLOR_FORCE", "1")]) == coloured);
         let never = [verb, &["--color", "never"]].concat();
         assert_eq!(with(&never, &[("CLICOLOR_FORCE", "1")]), plain);
+    }
+}
+
+/// The groups of `perhop --help`, and the verbs in each, as it prints them.
+#[test]
+fn every_verb_stands_in_a_group_of_the_help() {
+    let verbs: Vec<_> = Cli::command().get_subcommands().map(|verb| verb.get_name().to_owned()).collect();
+    let grouped: Vec<_> = GROUPS.iter().flat_map(|group| group.1).copied().collect();
+    assert_eq!(grouped, verbs, "in the order of the verbs, which is that of the man page");
+    let help = said(&folder().perhop(&["--help"]));
+    let mut lines = help.lines().skip_while(|line| *line != "Scenarios:");
+    for (heading, names) in GROUPS {
+        assert_eq!(lines.next(), Some(format!("{heading}:").as_str()), "{help}");
+        for name in names {
+            let line = lines.next().unwrap();
+            assert!(line.starts_with(&format!("  {name} ")) && (20..=80).contains(&line.len()), "{line}");
+        }
+        assert_eq!(lines.next(), Some(""), "{help}");
     }
 }
 

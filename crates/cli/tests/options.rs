@@ -62,7 +62,8 @@ fn verbs() -> Vec<Verb> {
 #[test]
 fn every_argument_of_every_verb_has_its_line() {
     let all = |verb: &Verb| -> BTreeSet<_> {
-        verb.get_arguments().map(|it| (verb.get_name().to_owned(), it.get_id().to_string())).collect()
+        let shown = verb.get_arguments().filter(|it| !it.is_hide_set());
+        shown.map(|it| (verb.get_name().to_owned(), it.get_id().to_string())).collect()
     };
     let found: BTreeSet<_> = verbs().iter().flat_map(all).collect();
     let own = table().into_iter().flat_map(|Line { verb, own, .. }| {

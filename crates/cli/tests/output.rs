@@ -27,8 +27,9 @@ fn folder() -> Folder {
 const PRINTED: &[&[&str]] = &[
     &["check", "ok.toml"],
     &["check", "bad.toml"],
-    &["check", "ok.toml", "--format", "json"],
+    &["check", "ok.toml", "--json"],
     &["explain", "ok.toml"],
+    &["explain", "ok.toml", "--json"],
     &["explain", "policy.toml"],
     &["run", "ok.toml"],
     &["run", "ok.toml", "--json"],
@@ -42,6 +43,7 @@ const PRINTED: &[&[&str]] = &[
     &["list"],
     &["list", "pam"],
     &["list", "units"],
+    &["list", "--json"],
     &["--help"],
     &["run", "--help"],
     &["--version"],

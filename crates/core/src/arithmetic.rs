@@ -8,6 +8,8 @@
 //!
 //! so a token of its shapers and policers is a nanosecond of the rate, and each packet may cost up to 1 ns less than it
 //! should. Source: behaviour of Linux 6.12, `psched_ratecfg_precompute` and `psched_l2t_ns`.
+//!
+//! Decision: docs/decisions/066-linux-packet-for-packet.md
 
 use crate::params::Choice;
 use crate::units::{BitRate, Bytes, NS_PER_S};

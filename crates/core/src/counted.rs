@@ -1,4 +1,6 @@
 //! What is counted by class and colour, with room only for those that were seen: of many classes few pass a port.
+//!
+//! Decision: docs/decisions/021-accounting-is-stated.md
 
 use crate::packet::Colour;
 use std::cmp::Ordering;

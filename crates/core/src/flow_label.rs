@@ -14,6 +14,8 @@
 //! It rounds to the nearest, half up. The relative error is at most 2^-16 from 64 B/s upwards; below, the error is at most u/2.
 //! A larger code is a larger rate, and a rate read from a code gives the same code again, so a label loses nothing at
 //! further hops.
+//!
+//! Decision: docs/decisions/082-labels-in-flow-labels.md
 
 use crate::conditioner::Writes;
 use crate::conditioner::pps::Tags;

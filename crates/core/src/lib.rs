@@ -1,6 +1,8 @@
 //! perhop-core: every algorithm of perhop, with no I/O, clock, threads or allocation on the packet path.
 //!
 //! A packet's way through the modules, in order:
+//!
+//! Decision: docs/decisions/001-algorithms-know-no-host.md
 
 extern crate self as perhop_core;
 
@@ -48,6 +50,8 @@ pub mod count;
 /// Counts by class and colour.
 pub mod counted;
 
+/// Diagnostic codes and their pages.
+pub mod codes;
 /// Parameters, declared once.
 pub mod params;
 /// What an algorithm knows about its surroundings.

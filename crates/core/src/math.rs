@@ -1,4 +1,6 @@
 //! exp, ln, pow, cube root and arctan: the only way to them, so that every machine computes the same bits.
+//!
+//! Decision: docs/decisions/020-named-random-streams.md
 
 /// e^x.
 pub fn exp(x: f64) -> f64 {

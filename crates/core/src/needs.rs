@@ -1,4 +1,6 @@
 //! What an algorithm needs of its host: optional hooks, and what the host has to know of it. A host pays only for those.
+//!
+//! Decision: docs/decisions/025-departure-known-at-arrival.md
 
 use std::ops::BitOr;
 

@@ -7,6 +7,8 @@
 //!
 //! A port holds handles `H`: a record in a pool, a buffer's number, a place in a list. The packets stay with the host
 //! ([`Buffers`]), and so does the line. A packet's fate is decided and counted here, so hosts cannot differ.
+//!
+//! Decision: docs/decisions/029-the-port-is-in-the-core.md
 
 mod conservation;
 pub mod edge;

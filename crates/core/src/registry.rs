@@ -4,6 +4,8 @@
 //! running algorithms and of the enum of their parameters, and an entry of the list with the file's
 //! head (its page) and its fields. What the enums do is declared once, in a trait with `#[forward]`. `cargo fmt` does not follow modules declared here: `make lint`
 //! formats the files directly.
+//!
+//! Decision: docs/decisions/002-one-list-for-each-kind.md
 
 use crate::params::{Field, Kind, Problems};
 

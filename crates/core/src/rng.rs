@@ -3,6 +3,8 @@
 //! A stream's key is BLAKE3 of (seed, replication, component's name), so adding a component moves no
 //! other's draws, and two policies can be compared on the same traffic. The generator is
 //! xoshiro256++, the same on every machine.
+//!
+//! Decision: docs/decisions/020-named-random-streams.md
 
 use crate::math;
 use rand_core::{Rng as _, SeedableRng};

@@ -1,4 +1,6 @@
 //! What an algorithm is given about its surroundings when it is built.
+//!
+//! Decision: docs/decisions/060-idle-and-rate-of-a-class.md
 
 use crate::params::ParamError;
 use crate::units::{BitRate, Bytes, Length};

@@ -3,6 +3,8 @@
 //! Time is integer nanoseconds since the start of the run. Rates are whole bits per second, sizes
 //! whole bytes. Text carries its unit (`"5Mbit/s"`, `"62500B"`, `"10ms"`, `"30p"`, `"40%"`); a bare
 //! number, a bare `K` and a unit of the wrong kind are errors that say what to write instead.
+//!
+//! Decision: docs/decisions/019-integer-time-and-credit.md
 
 mod meter;
 mod text;

@@ -1,4 +1,6 @@
 //! What tc hands to the kernel, as recorded (`lab/records/wire.csv`): for tests of what is made of the same values here.
+//!
+//! Decision: docs/decisions/068-linux-arithmetic-begins-at-tc.md
 
 use crate::units::{BitRate, Bytes};
 use std::collections::BTreeMap;

@@ -5,6 +5,8 @@
 //! one place: the reader, the list of fields (schema, tables, generators) and the inverse, to text.
 //!
 //! `#[forward(AnyX: dispatch)]` on a trait: a method is declared once, and the enum of all that have it passes it on.
+//!
+//! Decision: docs/decisions/003-parameters-declared-once.md
 
 mod forward;
 

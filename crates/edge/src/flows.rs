@@ -1,4 +1,6 @@
 //! Flows, numbered in order of first appearance.
+//!
+//! Decision: docs/decisions/079-flows-of-a-capture.md
 
 use std::collections::{HashMap, VecDeque};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};

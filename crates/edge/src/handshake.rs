@@ -5,6 +5,8 @@
 //! again, so this is the whole round trip wherever on the path the edge is, plus the short delays in hosts and
 //! queues. Without the SYN-ACK (one direction only), without the start, and if SYN or SYN-ACK came twice
 //! (Karn's rule, RFC 6298 section 3) nothing is known.
+//!
+//! Decision: docs/decisions/010-class-by-empty-round-trip.md
 
 use perhop_core::packet::FlowId;
 use perhop_core::units::{Span, Time};

@@ -10,6 +10,8 @@
 //!
 //! Where packets come from and go to is not known here: captures are one driver, a list of buffers is another
 //! (`examples/forwarder.rs`). Whoever counts is an [`Observer`]: [`RoundTrips`] measures TCP, drivers have their own.
+//!
+//! Decision: docs/decisions/030-the-edge-knows-no-capture.md
 #![forbid(unsafe_code)]
 
 pub mod flows;

@@ -1,4 +1,6 @@
 //! Keys that encrypt nothing: packets keep their sizes, a tag of 16 bytes included (RFC 9001 section 5.3).
+//!
+//! Decision: docs/decisions/052-quic-without-encryption.md
 
 use bytes::BytesMut;
 use quinn_proto::crypto::{AeadKey, CryptoError, HandshakeTokenKey, HeaderKey, HmacKey, KeyPair, Keys, PacketKey};

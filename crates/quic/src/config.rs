@@ -1,4 +1,6 @@
 //! From what a scenario states to what quinn takes.
+//!
+//! Decision: docs/decisions/052-quic-without-encryption.md
 
 use crate::cipher::Plain;
 use crate::ids::Numbers;

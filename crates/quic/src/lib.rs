@@ -14,6 +14,8 @@
 //! | `end.rs`     | one end of a connection: quinn's state machines          |
 //! | `client.rs`  | the application at the end that asks for data            |
 //! | `server.rs`  | the application at the end that sends them               |
+//!
+//! Decision: docs/decisions/051-quinn-as-published.md
 
 mod cipher;
 mod client;

@@ -2,6 +2,8 @@
 //! Python reads it as the table `classes`.
 //!
 //! A loss is `dropped / (dropped + delivered)`, in packets, over the class's route.
+//!
+//! Decision: docs/decisions/091-class-rows-show-what-is-known.md
 
 use super::columns::Table;
 use super::pooled::find;

@@ -1,5 +1,7 @@
 //! perhop-runs: replications of points, side by side on threads, each written as it ends.
 
+/// Diagnostic codes and their pages.
+pub mod codes;
 /// Tables as Parquet.
 pub mod parquet;
 /// Packets at ports, as Parquet.

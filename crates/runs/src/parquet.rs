@@ -1,5 +1,7 @@
 //! Tables as Parquet: one row group, no Arrow, the same bytes for the same values; and back. Small tables are stored as they
 //! are, larger ones with Zstandard and, of texts, dictionaries.
+//!
+//! Decision: docs/decisions/085-parquet-without-arrow.md
 
 use super::columns::{Known, Table, Values};
 use super::tables::column::Kind;

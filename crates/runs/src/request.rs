@@ -1,5 +1,7 @@
 //! What is asked of a run, whoever asks: the command line, Python, a task of a cluster, `--missing`. It is written once,
 //! here: clap reads it, serde carries it to other processes, and its answer is printed from it.
+//!
+//! Decision: docs/decisions/093-one-request.md
 
 use clap::builder::RangedU64ValueParser;
 use clap::{Args, ValueEnum};
@@ -63,7 +65,7 @@ pub struct Output {
     /// Threads; 0 is one for each core. Results do not depend on it
     #[arg(short, long, default_value_t = 0, value_parser = RangedU64ValueParser::<usize>::new().range(JOBS.range()))]
     pub jobs: usize,
-    /// One JSON object per line instead of tables
+    /// Print JSON: an object per line
     #[arg(long)]
     pub json: bool,
 }

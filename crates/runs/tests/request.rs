@@ -1,5 +1,6 @@
 //! A request travels as JSON, and says the same there.
 
+use perhop_runs::run::RunError;
 use perhop_runs::request::{Asked, Output, Request, Shown, Source, Trace, Traced};
 use perhop_scenario::Options;
 use std::path::PathBuf;
@@ -54,4 +55,11 @@ fn a_path_that_is_not_utf8_is_refused() {
     let output = Output { out: Some(odd), ..Output::default() };
     let error = serde_json::to_string(&output).unwrap_err().to_string();
     assert!(error.starts_with("error[E022] the path `odd-"), "{error}");
+}
+
+#[test]
+fn a_breach_of_conservation_is_an_error() {
+    let breaches = vec!["flow 3 of `bulk`: 10 in, 8 out, 1 dropped, 0 queued".to_owned()];
+    let said = RunError::Conservation { point: "base".into(), breaches }.to_string();
+    assert!(said.starts_with("error[E900] packets do not add up in base") && said.contains("flow 3 of `bulk`"), "{said}");
 }

@@ -1,4 +1,6 @@
 //! What a report compares results with: which rate is committed to each class, and which ports its data passes.
+//!
+//! Decision: docs/decisions/108-contract-offer-and-delay.md
 
 use crate::resolve::offered::{Flowline, classes};
 use crate::resolve::ports::{Stage, parameter};

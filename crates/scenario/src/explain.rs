@@ -27,8 +27,12 @@ use std::fmt::Write;
 
 /// How long full queues take to empty.
 mod drain;
+/// As JSON.
+mod facts;
 /// The tree of a port's queues.
 mod tree;
+
+pub use facts::facts;
 
 /// Sizes of buckets, with the rate that fills each.
 const BUCKETS: [(&str, &str); 3] = [("cbs", "cir"), ("ebs", "cir"), ("pbs", "pir")];

@@ -2,6 +2,8 @@
 //!
 //! A file's path through the folders, in order; each imports only those before it (`tests/stages.rs`):
 
+/// Diagnostic codes and their pages.
+pub mod codes;
 /// What may be asked of a run.
 pub mod bounds;
 /// Bytes <-> tree.
@@ -46,11 +48,10 @@ pub mod tune;
 
 pub use as_tc::as_tc;
 pub use document::Document;
-pub use explain::{explain, explain_sweep};
+pub use explain::{explain, explain_sweep, facts};
 pub use policy::Policy;
 pub use scenario::Scenario;
 pub use schema::{policy_schema, schema};
 pub use sweep::{Point, Sweep};
-pub use text::codes;
 pub use text::diagnostics::{Diagnostic, Diagnostics};
 pub use text::options::{Options, Override};

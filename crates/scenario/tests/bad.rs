@@ -1,7 +1,7 @@
 //! Each file of `bad/` with its exact diagnostics. `make renew WHAT=bad` rewrites them, to be read before they are
 //! committed.
 
-use perhop_scenario::{Diagnostics, Options, Policy, Scenario, codes};
+use perhop_scenario::{Diagnostics, Options, Policy, Scenario};
 use std::path::{Path, PathBuf};
 
 fn folder(name: &str) -> PathBuf {
@@ -63,36 +63,6 @@ fn each_says_where_and_how_to_fix_it() {
             assert!(placed, "{}: {diagnostic}", path.display());
         }
     }
-}
-
-fn sources(folder: &Path, out: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() && path.file_name().is_none_or(|n| n != "target") {
-            sources(&path, out);
-        } else if path.extension().is_some_and(|e| e == "rs") {
-            out.push(path);
-        }
-    }
-}
-
-/// Codes in quotes or, within a message, in brackets, as in a source file.
-fn quoted_codes(text: &str) -> Vec<String> {
-    let code =
-        |part: &&str| part.len() == 4 && part.starts_with(['E', 'W']) && part[1..].bytes().all(|b| b.is_ascii_digit());
-    text.split(['"', '[', ']']).filter(code).map(str::to_owned).collect()
-}
-
-#[test]
-fn the_table_holds_every_code_in_use_and_no_other() {
-    let (mut files, mut used) = (Vec::new(), std::collections::BTreeSet::new());
-    sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join(".."), &mut files);
-    for path in files.iter().filter(|p| !p.ends_with("scenario/src/text/codes.rs")) {
-        used.extend(quoted_codes(&std::fs::read_to_string(path).unwrap()));
-    }
-    let listed: Vec<_> = codes::TABLE.iter().map(|c| c.0.to_owned()).collect();
-    assert!(listed.is_sorted(), "codes are in order");
-    assert_eq!(used.into_iter().collect::<Vec<_>>(), listed);
 }
 
 #[test]

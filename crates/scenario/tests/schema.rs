@@ -1,21 +1,9 @@
 //! The schema says of files what the parser says; that the one in docs/ is current is a test of the command line's crate.
 
-use perhop_core::params::{Node, Tree};
-use perhop_scenario::text::toml;
+use perhop_scenario::text::{json, toml};
 use perhop_scenario::{policy_schema, schema};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::path::Path;
-
-fn as_json(node: &Node) -> Value {
-    match &node.tree {
-        Tree::Text(text) => json!(text),
-        Tree::Integer(n) => json!(n),
-        Tree::Float(x) => json!(x),
-        Tree::Bool(b) => json!(b),
-        Tree::List(items) => items.iter().map(as_json).collect(),
-        Tree::Table(table) => table.entries.iter().map(|(k, _, n)| (k.clone(), as_json(n))).collect(),
-    }
-}
 
 /// Validates with the keywords the schema uses; each error is the path of what is wrong.
 struct Validator<'a> {
@@ -57,7 +45,7 @@ impl Validator<'_> {
         value.as_object().into_iter().flatten().filter(|(key, _)| !known(key)).all(|(key, value)| {
             match patterns.and_then(|p| p.values().next()) {
                 Some(link) => (key.contains(" - ") || key.contains("->")) && self.accepts(link, value),
-                None => want != &json!(false) && self.accepts(want, value),
+                None => want != &Value::Bool(false) && self.accepts(want, value),
             }
         })
     }
@@ -92,7 +80,7 @@ fn matches(pattern: &str, text: &str) -> bool {
 
 fn accepted(schema: &Value, text: &str) -> bool {
     let node = toml::parse(text, 0, &mut perhop_core::params::Problems::default()).unwrap();
-    Validator { root: schema }.accepts(schema, &as_json(&node))
+    Validator { root: schema }.accepts(schema, &json::json(&node.tree))
 }
 
 #[test]

@@ -3,11 +3,15 @@
 //! [`plan::Plan`] -> [`engine::Simulation`] -> [`record::Outcome`]. Inside, a packet goes from a source's
 //! `traffic` (through `transport`, for TCP) into the first link of its route and from hop to hop. A folder
 //! imports only from those before it in this list:
+//!
+//! Decision: docs/decisions/028-four-owners.md
 
 /// What is offered, and when.
 pub mod traffic;
 /// TCP as a pure state machine.
 pub mod transport;
+/// Diagnostic codes and their pages.
+pub mod codes;
 /// What a run is built from, and what changes while it runs.
 pub mod plan;
 /// Pending events.

@@ -1,4 +1,7 @@
-"""A Dask cluster that runs replications: the client's side."""
+"""A Dask cluster that runs replications: the client's side.
+
+Decision: docs/decisions/092-dask-schedules-and-nothing-else.md
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Which perhop a process runs: results of several versions are not mixed."""
+"""Which perhop a process runs: results of several versions are not mixed.
+
+Decision: docs/decisions/094-tasks-of-a-chunk.md
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A task: a request narrowed to some points and replications, and what a worker makes of it."""
+"""A task: a request narrowed to some points and replications, and what a worker makes of it.
+
+Decision: docs/decisions/094-tasks-of-a-chunk.md
+"""
 
 from __future__ import annotations
 

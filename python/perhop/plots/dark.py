@@ -1,4 +1,7 @@
-"""SVG in a page: dark where the reader prefers that, ids that do not meet those of other pictures."""
+"""SVG in a page: dark where the reader prefers that, ids that do not meet those of other pictures.
+
+Decision: docs/decisions/109-pictures-by-matplotlib.md
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""`perhop map`: runs a claim's points over two parameters, the boundary more finely than the rest."""
+"""`perhop map`: runs a claim's points over two parameters, the boundary more finely than the rest.
+
+Decision: docs/decisions/104-claims-note-what-they-read.md
+"""
 
 from __future__ import annotations
 

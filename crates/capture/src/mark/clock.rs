@@ -1,4 +1,6 @@
 //! From a capture's timestamps to the time that algorithms are given.
+//!
+//! Decision: docs/decisions/080-a-captures-time-zero.md
 
 use perhop_core::units::Time;
 use perhop_edge::Moment;

@@ -8,6 +8,8 @@
 //! ```
 //!
 //! It is exact: kept in bits x ns, like the bucket itself.
+//!
+//! Decision: docs/decisions/081-excess-is-what-a-bucket-refuses.md
 
 use perhop_core::conditioner::Conditioner as _;
 use perhop_core::conditioner::meter::Tokens;

@@ -1,6 +1,8 @@
 //! Sums over a flow in few bytes: captures hold a million flows, most of them of a few packets.
 //!
 //! Packets and bytes have 32 bits, times all of theirs. What does not fit is not packed: the caller keeps it as it is.
+//!
+//! Decision: docs/decisions/079-flows-of-a-capture.md
 
 use perhop_core::count::Count;
 use perhop_core::units::{NS_PER_S, Time};

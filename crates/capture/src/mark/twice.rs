@@ -13,6 +13,8 @@
 //! 4,096 packets, and then at 256 of each 2,048. (All of them would cost a capture without copies 2.4 % more instructions.)
 //!
 //! The latest packets are in 64 places, by their identification and numbers; one that another has taken since is not found.
+//!
+//! Decision: docs/decisions/083-duplicates-are-noticed-by-a-sample.md
 
 use perhop_core::units::{Span, Time};
 use perhop_edge::IpHeaders;

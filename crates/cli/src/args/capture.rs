@@ -19,7 +19,7 @@ pub struct Through {
     /// this none is forgotten
     #[arg(long, value_name = "TIME")]
     pub flow_timeout: Option<String>,
-    /// The report as JSON
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
     /// Flows shown in a table, largest first

@@ -11,13 +11,14 @@ pub const CHECK: &str = "\
 Examples:
   perhop check scenario.toml
   perhop check scenario.toml policy.toml
-  perhop check --format json scenario.toml
+  perhop check scenario.toml --json
   perhop check - < scenario.toml";
 /// `explain`
 pub const EXPLAIN: &str = "\
 Examples:
   perhop explain scenario.toml
-  perhop explain scenario.toml -s conditioner.contract.cbs=50kB";
+  perhop explain scenario.toml -s conditioner.contract.cbs=50kB
+  perhop explain scenario.toml --json";
 /// `run`
 pub const RUN: &str = "\
 Examples:
@@ -91,7 +92,8 @@ pub const LIST: &str = "\
 Examples:
   perhop list
   perhop list trtcm
-  perhop list W301";
+  perhop list W301
+  perhop list aqms --json";
 /// `completions`
 pub const COMPLETIONS: &str = "\
 Examples:

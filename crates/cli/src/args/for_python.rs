@@ -31,7 +31,7 @@ impl ForPython {
                 return Err(Failure::Error(format!("`perhop lab` runs one replication: {help}")));
             }
             Verb::Lab(a) => ("lab", to_value(a)),
-            Verb::List(a) if a.what.as_deref() == Some("studies") => ("studies", Ok(json!({}))),
+            Verb::List(a) if a.what.as_deref() == Some("studies") => ("studies", Ok(json!({ "json": a.json }))),
             _ => return Ok(None),
         };
         Ok(Some(Self { verb, arguments: arguments.map_err(|error| Failure::Error(error.to_string()))? }))

@@ -8,6 +8,9 @@ use std::path::PathBuf;
 pub struct List {
     /// conditioners, aqms, traffic, tcp, studies, units, diagnostics; or the name of one, or a code, for its page
     pub what: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `init`

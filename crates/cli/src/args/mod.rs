@@ -5,8 +5,11 @@ mod cluster;
 mod for_python;
 /// Examples of each verb.
 pub mod examples;
+/// The verbs in groups.
+pub mod groups;
 mod list;
 mod results;
+mod retired;
 mod simulate;
 mod tune;
 
@@ -19,7 +22,7 @@ pub use cluster::Cluster;
 pub use for_python::ForPython;
 pub use list::{Completions, Init, List, Man};
 pub use results::{Compare, Map, Plot, Report, Reproduce, Runs};
-pub use simulate::{Check, Explain, Format, Lab, Run, Settings, Source, Sweep, System};
+pub use simulate::{Check, Explain, Lab, Run, Settings, Source, Sweep, System};
 pub use tune::{ByHand, Tunable, Tune};
 
 /// A quantity with its unit.
@@ -30,6 +33,7 @@ fn quantity<T: FromStr<Err = UnitError>>(text: &str) -> Result<T, String> {
 /// A workbench for Differentiated Services: traffic conditioners at the edge, queue management in the core.
 #[derive(Debug, Parser)]
 #[command(name = "perhop", version, arg_required_else_help = true, max_term_width = 100)]
+#[command(help_template = groups::template(), after_help = "`perhop VERB --help` shows a verb's options and examples.")]
 pub struct Cli {
     /// When to use colour; `auto` follows NO_COLOR, CLICOLOR and CLICOLOR_FORCE
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
@@ -39,39 +43,36 @@ pub struct Cli {
     pub verb: Verb,
 }
 
-/// The verbs.
+/// The verbs, in the order of [`groups::GROUPS`].
 #[derive(Debug, Subcommand)]
 pub enum Verb {
-    /// Check a scenario or a policy: all errors in one pass, and warnings
+    /// Write a first scenario, commented and ready to run
+    #[command(after_help = examples::INIT)]
+    Init(Init),
+    /// Report all errors and warnings of scenarios and policies at once
     #[command(after_help = examples::CHECK)]
     Check(Check),
-    /// Show every effective value, every queue on a path, bucket times
+    /// Show every value in force, every queue on a path, bucket times
     #[command(after_help = examples::EXPLAIN)]
     Explain(Explain),
     /// Simulate a scenario
     #[command(after_help = examples::RUN)]
     Run(Run),
-    /// Hold a scenario against a real Linux kernel in virtual time: the simulator's answer and the kernel's, side by side
-    #[command(after_help = examples::LAB)]
-    Lab(Lab),
     /// Simulate every point of a grid
     #[command(after_help = examples::SWEEP)]
     Sweep(Sweep),
-    /// Compute parameters of SVB and MSVB for a link and its TCP flows, and how stable they are
+    /// Compare a scenario with a real Linux kernel
+    #[command(after_help = examples::LAB)]
+    Lab(Lab),
+    /// Compute parameters of SVB and MSVB for a link and its flows
     #[command(after_help = examples::TUNE)]
     Tune(Tune),
     /// Send a capture through a policy and write it re-marked
     #[command(after_help = examples::MARK)]
     Mark(Mark),
-    /// The same without an output file: which packets would get which colour; TCP round-trip times and windows
+    /// Report what `mark` would do, without writing a capture
     #[command(after_help = examples::METER)]
     Meter(Meter),
-    /// Re-run a paper's tables and figures, with a verdict on each claim
-    #[command(after_help = examples::REPRODUCE)]
-    Reproduce(Reproduce),
-    /// Map where a claim of a paper is true, over two parameters
-    #[command(after_help = examples::MAP)]
-    Map(Map),
     /// List what has been run, and how the runs differ
     #[command(after_help = examples::RUNS)]
     Runs(Runs),
@@ -84,13 +85,16 @@ pub enum Verb {
     /// Show paired differences of two runs on common random numbers
     #[command(after_help = examples::COMPARE)]
     Compare(Compare),
-    /// Write a first scenario, commented and ready to run
-    #[command(after_help = examples::INIT)]
-    Init(Init),
-    /// List what is available: conditioners, AQMs, traffic models, TCP, units, diagnostics; or one of them by name
+    /// Re-run a paper's tables and figures, with a verdict on each claim
+    #[command(after_help = examples::REPRODUCE)]
+    Reproduce(Reproduce),
+    /// Map where a claim of a paper is true, over two parameters
+    #[command(after_help = examples::MAP)]
+    Map(Map),
+    /// List algorithms, units and diagnostics, or show the page of one
     #[command(after_help = examples::LIST)]
     List(List),
-    /// Print what a shell needs to complete perhop's commands
+    /// Print a shell's script that completes perhop's commands
     #[command(after_help = examples::COMPLETIONS)]
     Completions(Completions),
     /// Write man pages, one for each verb

@@ -35,6 +35,9 @@ pub struct Reproduce {
     /// Show the studies and their claims, run nothing
     #[arg(long)]
     pub list: bool,
+    /// Print the list as JSON
+    #[arg(long, requires = "list")]
+    pub json: bool,
     /// Answers where the paper is silent: frozen, era, lemma, kindest, or all
     #[arg(long, default_value = "frozen", value_name = "NAME")]
     pub setting: String,
@@ -93,6 +96,9 @@ pub struct Map {
     /// Show the maps, run nothing
     #[arg(long)]
     pub list: bool,
+    /// Print the list as JSON
+    #[arg(long, requires = "list")]
+    pub json: bool,
 }
 
 /// `runs`
@@ -101,9 +107,15 @@ pub struct Runs {
     /// Directory of all runs, or of one scenario's
     #[arg(default_value = "runs")]
     pub dir: PathBuf,
-    /// One JSON object per line instead of a table
+    /// Print JSON: an object per line
     #[arg(long)]
     pub json: bool,
+}
+
+/// A length; its bounds are Python's, for the command line and for `Runs.plot` alike.
+fn inches(text: &str) -> Result<f64, String> {
+    let number = text.trim().parse().ok().filter(|x: &f64| x.is_finite());
+    number.ok_or_else(|| "a number of inches is expected, such as 3.5".to_owned())
 }
 
 /// `plot`
@@ -129,10 +141,10 @@ pub struct Plot {
     #[arg(long, value_name = "TEXT")]
     pub title: Option<String>,
     /// Width in inches, 2.5 to 30; a paper's column has 3.5
-    #[arg(long, value_name = "INCHES")]
+    #[arg(long, value_name = "INCHES", value_parser = inches)]
     pub width: Option<f64>,
     /// Height in inches, 1.5 to 60; by default what the panels need
-    #[arg(long, value_name = "INCHES")]
+    #[arg(long, value_name = "INCHES", value_parser = inches)]
     pub height: Option<f64>,
     /// A logarithmic axis for the quantity; delays have one where the largest is 20 times the smallest
     #[arg(long)]
@@ -144,6 +156,9 @@ pub struct Plot {
     /// List the available plots, and what --y takes
     #[arg(long)]
     pub list: bool,
+    /// Print the list as JSON
+    #[arg(long, requires = "list")]
+    pub json: bool,
 }
 
 /// `report`
@@ -171,7 +186,7 @@ pub struct Compare {
     /// What to compare, as in `traffic.goodput_bit_s`; repeat for more
     #[arg(long)]
     pub metric: Vec<String>,
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
 }

@@ -1,6 +1,6 @@
 //! Scenarios: `check`, `explain`, `run`, `sweep`.
 
-use super::Cluster;
+use super::{Cluster, retired};
 use clap::{Args, ValueEnum};
 use perhop_runs::request::{Output, Shown, Traced, utf8};
 use serde::Serialize;
@@ -42,6 +42,7 @@ pub struct Settings {
 
 /// `check`
 #[derive(Args, Debug)]
+#[command(arg = retired::option("format", "--json"))]
 pub struct Check {
     /// Scenario and policy files (TOML); - is standard input
     #[arg(required = true)]
@@ -49,18 +50,9 @@ pub struct Check {
     /// What is changed in each.
     #[command(flatten)]
     pub settings: Settings,
-    /// Output as text or as JSON
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub format: Format,
-}
-
-/// How problems are shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// For people.
-    Text,
-    /// For programs.
-    Json,
+    /// Print JSON: a list of what was found
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `explain`
@@ -72,6 +64,9 @@ pub struct Explain {
     /// Write it in the words of another system: `tc`, the commands that make its nodes, links and ports on Linux
     #[arg(long = "as", value_name = "SYSTEM")]
     pub written_as: Option<System>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Whose words a scenario is written in.
@@ -92,6 +87,9 @@ pub struct Lab {
     #[arg(long, value_name = "DIR")]
     #[serde(serialize_with = "utf8")]
     pub keep: Option<PathBuf>,
+    /// Print JSON: what both did, port by port
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `run`

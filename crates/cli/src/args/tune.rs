@@ -35,7 +35,7 @@ pub struct Tune {
     /// An alpha to judge, or one for each class: 0.5,0.5,0.2
     #[arg(long, value_delimiter = ',', value_parser = alpha)]
     pub alpha: Vec<f64>,
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
     /// Draw critical V0 over flows and the fluid model: .png, .svg or .pdf

@@ -1,4 +1,4 @@
-//! Whose numbers an algorithm computes with, where a kernel departs from the RFC.
+//! Which arithmetic an algorithm uses, where a kernel departs from the RFC.
 
 use crate::params::{Choice, ParamError};
 

@@ -1,5 +1,5 @@
-//! AVQ: adaptive virtual queue. Marks what would overflow the queue of a slower link, whose rate is adjusted until the
-//! load is the target share of the real link's.
+//! AVQ: adaptive virtual queue. Marks packets that would overflow the queue of a slower virtual link. The rate of the
+//! virtual link is adjusted until the load is the target share of the real link's rate.
 //!
 //! Source: Kunniyur and Srikant, "Analysis and Design of an Adaptive Virtual Queue (AVQ) Algorithm for Active Queue
 //! Management", SIGCOMM 2001 (IEEE/ACM Transactions on Networking 12(2), 2004): equation (1) and its pseudo-code.
@@ -23,15 +23,16 @@
 //! |        | `mean-packet` | B          | 1000B   |
 //! |        | `ecn`         | -          | false   |
 //!
-//! B is the virtual buffer; with `buffer` in packets, a packet counts by its bytes on the link, `mean-packet` of them as
-//! one. C' is C at the start.
+//! B is the virtual buffer. With `buffer` in packets, a packet counts by its bytes on the link, where `mean-packet`
+//! bytes are one packet. C' starts at C.
 //!
-//! The paper's lambda is the offered load, `counting = "offered"`. Under unresponsive load C' then falls to 0 and shuts the
-//! link. The authors' own ns-2 code (`Queue/Vq`), when it drops, counts only what it does not drop: `counting = "passed"`.
-//! When packets are marked the two are the same.
+//! The paper's lambda is the offered load (`counting = "offered"`). Under unresponsive load C' then falls to 0 and
+//! nothing passes the link. The authors' ns-2 code (`Queue/Vq`) counts only packets that it does not drop (`counting
+//! = "passed"`). When packets are marked, the two are the same.
 //!
-//! Deviations: none. (C' starts at C; in ns-2 at 0.8 C, and bounded by C after a packet is taken off.
-//! The stability condition of the paper's theorem on alpha is not checked, since it depends on the flows.)
+//! Deviations: none. (C' starts at C. In ns-2 it starts at 0.8 C, and is bounded by C after a packet's bytes are
+//! subtracted. The stability condition of the paper's theorem on alpha is not checked, because it depends on the
+//! flows.)
 
 use super::early::level::{Level, Unit, link_rate, most_bytes};
 use super::early::same_unit;
@@ -51,7 +52,7 @@ pub struct Params {
     /// How fast the virtual rate is adjusted, 1/s.
     #[param(default = 0.15)]
     pub alpha: f64,
-    /// Part of the link that the load should take.
+    /// Target share of the link's rate for the load.
     #[param(default = 0.98)]
     pub gamma: Probability,
     /// The virtual buffer.

@@ -1,8 +1,10 @@
 //! `cap` of SVB and of SIO: how far the threshold of the virtual queue may rise while the load is below the link's rate.
 //!
-//! Source: the paper of MSVB and SIO, section 3.1, has no upper bound: `dVth/dt = alpha (C - lambda)` alone (`none`). Then a
-//! second of an idle link at alpha .05 and 1250 packets/s raises the threshold by 62 packets, and the AQM does nothing until
-//! as many have come in excess. `v0` bounds it by its start.
+//! Source: section 3.1 of the paper of MSVB and SIO has no upper bound, only `dVth/dt = alpha (C - lambda)` (`none`).
+//! Then one idle second at alpha .05 and 1250 packets/s raises the threshold by 62 packets, and the AQM does nothing
+//! until that excess has arrived. `v0` bounds the threshold by its initial value.
+//!
+//! Decision: docs/decisions/031-drops-at-the-head.md
 
 use super::early::level::Level;
 use crate::Scope;

@@ -1,7 +1,7 @@
-//! COBALT: CoDel, and BLUE for traffic that does not react to it.
+//! COBALT: CoDel, combined with BLUE for traffic that does not respond to CoDel.
 //!
-//! Source: Palmei et al., "Design and Evaluation of COBALT Queue Discipline", IEEE LANMAN 2019; its numbers are those of
-//! Linux 6.12, where it is the AQM of CAKE's queues.
+//! Source: Palmei et al., "Design and Evaluation of COBALT Queue Discipline", IEEE LANMAN 2019. The constants and the
+//! arithmetic are those of Linux 6.12, where COBALT is the AQM of CAKE's queues.
 //!
 //! ```text
 //! packet at the head, which has waited for t:
@@ -18,8 +18,8 @@
 //! p changes at most once in `target`
 //! ```
 //!
-//! Where CoDel begins again after each calm, COBALT counts back, as fast as it counted up. BLUE's p is 0 as long as the queue
-//! never overflows; then it finds the share that flows that do not react must lose.
+//! After a calm period CoDel starts its count afresh. COBALT counts down instead, as fast as it counted up. BLUE's p
+//! is 0 until the queue overflows; then it settles at the loss that unresponsive flows need.
 //!
 //! | symbol   | field      | unit | default | tc                         |
 //! |----------|------------|------|---------|----------------------------|
@@ -30,11 +30,13 @@
 //!
 //! C is the rate of the link.
 //!
-//! The first signal of a queue: 1 / sqrt(count) is 0 before the first count, as in Linux, so the second packet of a queue
-//! that has waited for too long is signalled at once, not after an `interval`; from then on as above.
+//! The first signal comes early. As in Linux, 1 / sqrt(count) is 0 before the first count, so the second packet of a
+//! queue that has waited too long is signalled at once and not after an `interval`. Later signals follow the rules
+//! above.
 //!
-//! Deviations: Linux has no COBALT outside of CAKE. Alone it counts a queue as empty when a packet arrives there and
-//! finds nothing, at the time when the last one had been sent. Its drops count as `early`, at the most 256 in a row.
+//! Deviations: Linux has COBALT only inside CAKE. On its own, COBALT notices that the queue became empty when the
+//! next packet arrives and finds it so, and takes the time at which the last packet was sent. Its drops count as
+//! `early`, at most 256 in a row.
 
 pub mod state;
 
@@ -59,7 +61,7 @@ pub struct Params {
     /// How long the wait may stay above `target` before signals follow: about the longest round-trip time.
     #[param(default = "100ms")]
     pub interval: Span,
-    /// A packet that has waited for no longer than four of this take at the link's rate is spared.
+    /// A packet is spared if it has waited no longer than four packets of this size take at the link's rate.
     #[param(default = "1514B")]
     pub mtu: Bytes,
     /// Whether ECN-capable packets are marked where CoDel drops others.

@@ -1,5 +1,5 @@
-//! CoDel: controlled delay. Drops at the head once packets have waited too long for a whole interval, and then at
-//! shorter and shorter intervals until the wait is short again.
+//! CoDel: controlled delay. Drops at the head of the queue once packets have waited longer than the target for a
+//! whole interval, and then at ever shorter intervals until the wait is short again.
 //!
 //! Source: RFC 8289 section 5 (pseudo-code).
 //!
@@ -26,21 +26,21 @@
 //! |          | `ce-threshold` | s    | -       | `ce_threshold` |
 //! |          | `arithmetic`   |      | `rfc`   | `linux`        |
 //!
-//! Defaults are those of RFC 8289 sections 4.3 and 4.4; `mtu` is the pseudo-code's maxpacket, which is 512 there and
-//! should be the link's MTU. `target` is below `interval`: section 4.4 puts it at 5 to 10 % of it.
+//! The defaults are those of RFC 8289 sections 4.3 and 4.4. `mtu` is maxpacket of the pseudo-code, which is 512 there
+//! and should be the link's MTU. `target` must be below `interval`; section 4.4 recommends 5 to 10 % of it.
 //!
-//! With `ecn`, an ECN-capable packet is marked and sent where another is dropped; it counts as one, and drop_next moves
-//! on whatever waits behind it. With `ce-threshold`, ECN-capable packets that have waited for longer are marked
-//! besides. RFC 8289 has neither; both are as in Linux.
+//! With `ecn`, an ECN-capable packet is marked and sent where any other would be dropped. The mark counts as a drop,
+//! and drop_next advances whatever waits behind the packet. With `ce-threshold`, ECN-capable packets that have waited
+//! longer than this are marked in addition. RFC 8289 has neither; both are as in Linux.
 //!
 //! `arithmetic = "linux"` computes as Linux 6.12 does: times in whole units of 1024 ns, `now > first_above` for `>=`,
-//! and 1 / sqrt(count) in 16 bits by one Newton step a drop. The `mtu` of a Linux device is its MTU and its header,
-//! 1514B with Ethernet, and what waits is counted with those 14 bytes. Which packets are dropped differs after the first
-//! few; what comes of it hardly does. In `examples/codel.toml` with 20 replications 6.12 % are dropped and the median
-//! wait is 17.8 ms, with Linux's numbers 6.16 % and 17.7 ms (95 % intervals of 0.07 % and 0.4 ms).
+//! and 1 / sqrt(count) in 16 bits by one Newton step a drop. The `mtu` of a Linux device is its MTU plus its header,
+//! 1514B with Ethernet, and the backlog includes those 14 bytes. After the first few drops other packets are dropped,
+//! but the results barely differ. In `examples/codel.toml` with 20 replications 6.12 % are dropped and the median
+//! wait is 17.8 ms; with Linux's arithmetic 6.16 % and 17.7 ms (95 % intervals of 0.07 % and 0.4 ms).
 //!
-//! Deviations: none. Its drops count as `early`. Linux's clock has 32 bits and returns to 0 after 4398 s; here it does
-//! not.
+//! Deviations: none. Its drops count as `early`. Linux's clock has 32 bits and wraps around after 4398 s; here it
+//! does not.
 
 pub mod law;
 pub mod state;
@@ -68,7 +68,7 @@ pub struct Params {
     /// How long the wait may stay above `target` before packets are dropped: about the longest round-trip time.
     #[param(default = "100ms")]
     pub interval: Span,
-    /// A packet with no more than this behind it is never dropped.
+    /// A packet with no more bytes than this behind it is never dropped.
     #[param(default = "1500B")]
     pub mtu: Bytes,
     /// Whether ECN-capable packets are marked where others are dropped.
@@ -76,7 +76,7 @@ pub struct Params {
     pub ecn: bool,
     /// ECN-capable packets that have waited for longer than this are marked, whether it drops or not.
     pub ce_threshold: Option<Span>,
-    /// Whose numbers: the RFC's or those of Linux.
+    /// Arithmetic: as the RFC writes it, or as Linux computes.
     #[param(default = "rfc")]
     pub arithmetic: Arithmetic,
 }

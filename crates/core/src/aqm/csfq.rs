@@ -1,13 +1,14 @@
-//! CSFQ: core-stateless fair queueing, plain and weighted. One FIFO is shared as if each flow had a queue, without
-//! per-flow state.
+//! CSFQ: core-stateless fair queueing, plain and weighted. Flows share one FIFO almost as if each had a queue,
+//! without per-flow state.
 //!
 //! Source: Stoica, Shenker and Zhang, "Core-Stateless Fair Queueing: Achieving Approximately Fair Bandwidth Allocations
 //! in High Speed Networks", SIGCOMM 1998: section 2.2 with its pseudo-code, two amendments on buffers and relabelling,
 //! section 2.3 for weights. Labels come from [`crate::conditioner::rate_labeller`], the fair rate from
 //! [`crate::estimate::fair_rate`].
 //!
-//! A packet's label L = r/w gives its flow's rate per unit of weight. Cut to w alpha, flows above their share get their
-//! share and flows below it what they send: max-min fairness by weight, sum min(r_i, w_i alpha) = C.
+//! A packet's label L = r/w gives its flow's rate per unit of weight. Drops cut each flow to w alpha: a flow above
+//! its share gets its share, a flow below gets what it sends. That is max-min fairness by weight, sum min(r_i, w_i
+//! alpha) = C.
 //!
 //! ```text
 //! on arrival:  p = max(0, 1 - alpha/L); 0 if alpha is unknown or there is no label
@@ -28,20 +29,20 @@
 //! | kdec      | `kdec`      | packets    | 29      |
 //! | -         | `ecn`       | -          | false   |
 //!
-//! The labellers apply the weights: here alpha is the share of one unit of weight. C is the link's rate; K, the
+//! The labellers apply the weights, so alpha here is the share of one unit of weight. C is the link's rate. K, the
 //! averaging constant of the labels, is the labeller's `k` (100 ms in the authors' runs, with a queue of 64 kB).
 //!
-//! A packet without a label (an ACK, a flow that no labeller saw) is never dropped here; it counts in A and F, since it
-//! takes its part of the link: the labelled flows share the rest. With `ecn`, an ECN-capable packet is marked where
-//! another is dropped. It counts as dropped in F, so that alpha stays the fair rate; its label stays, since its flow
-//! continues at the rate at which it arrived.
+//! A packet without a label (an ACK, or a flow that no labeller saw) is never dropped here. It counts in A and F,
+//! because it uses the link; the labelled flows share the rest. With `ecn`, an ECN-capable packet is marked where any
+//! other would be dropped. In F a marked packet counts as dropped, so that alpha stays the fair rate. It keeps its
+//! label, because its flow continues at the rate at which it arrived.
 //!
-//! Deviations: L = min(L, alpha) is section 2.2.3; the pseudo-code writes alpha even where it has just risen above L.
-//! The 0.99 and its bound (0.99^29 = 0.75 between two changes of alpha) are the paper's. Start, unknown alpha and the
-//! bound of alpha by C are those of the authors' ns-2 code as found in two ports of it; there new credits come only when
-//! congestion begins. The bound by C is C/w_min, w_min the least weight that a labeller of the file gives, or the largest
-//! label if that is larger or weights are not known; a first alpha is at least 1 B/s by the largest weight. If `accounting`
-//! counts more than IP packets, A and F ignore the excess, as the link does.
+//! Deviations: L = min(L, alpha) follows section 2.2.3; the pseudo-code writes alpha even where alpha has just risen
+//! above L. The 0.99 and its bound (0.99^29 = 0.75 between two changes of alpha) are the paper's. The start, the
+//! unknown alpha and the bound of alpha by C follow two ports of the authors' ns-2 code, where new credits come only
+//! when congestion begins. The bound is C/w_min, where w_min is the least weight that a labeller of the file gives;
+//! it is the largest label instead if that is larger or if the weights are unknown. A first alpha is at least 1 B/s
+//! by the largest weight. If `accounting` counts more than IP packets, A and F ignore the excess, as the link does.
 
 use super::early::found;
 use super::early::level::{Level, link_rate};

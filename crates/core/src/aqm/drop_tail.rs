@@ -1,4 +1,4 @@
-//! Drop-tail: no active management. A packet is dropped if, and only if, it does not fit.
+//! Drop-tail: no active management. A packet is dropped if and only if the queue is full.
 //!
 //! The queue's own limit does the work; this verdict is always "pass".
 //!

@@ -1,5 +1,5 @@
-//! FRED: flow random early drop. RED with a count for each flow that has packets waiting: none may hold much more than
-//! its share of the queue, and no flow that holds less is dropped by chance.
+//! FRED: flow random early drop. RED with a count for each flow that has packets waiting. No flow may hold much more
+//! than its share of the queue, and no flow that holds less is dropped at random.
 //!
 //! Source: Lin and Morris, "Dynamics of Random Early Detection", SIGCOMM 1997, section 4 with the support of many flows.
 //!
@@ -15,8 +15,9 @@
 //! on departure:      avg = avg + wq (q - avg);  a flow with qlen_i = 0 is forgotten
 //! ```
 //!
-//! qlen_i: packets of flow i that wait, strike_i: its drops by the first rule, Nactive: flows with qlen_i > 0. With
-//! `per = "class"` i is a class (the `class` of a traffic; in a capture, one protocol and destination port), not a flow.
+//! qlen_i is the number of waiting packets of flow i, strike_i its drops by the first rule, Nactive the number of
+//! flows with qlen_i > 0. With `per = "class"` i is a class instead of a flow: the `class` of a traffic or, in a
+//! capture, one protocol and destination port.
 //!
 //! | symbol | field         | unit       | default |
 //! |--------|---------------|------------|---------|
@@ -30,13 +31,14 @@
 //! |        | `ecn`         | -          | false   |
 //! | i      | `per`         | -          | flow    |
 //!
-//! The paper sets min to the smaller of a quarter of the queue and the link's bandwidth-delay product, max to twice
-//! that, minq to 2 for small queues and 4 for large ones. In bytes a packet is `mean-packet`. With `ecn` an ECN-capable
-//! packet is marked where another is dropped by chance; the other rules drop.
+//! The paper sets min to a quarter of the queue or to the link's bandwidth-delay product if that is smaller, max to
+//! twice min, and minq to 2 for small queues and 4 for large ones. With thresholds in bytes, `mean-packet` bytes are
+//! one packet. With `ecn` an ECN-capable packet is marked where any other would be dropped at random; the other rules
+//! drop.
 //!
-//! Deviations: avg takes the arrival's sample before the packet is judged, as in RED; in the paper, after it. RED's on
-//! idle time. `ecn` and `per = "class"` are not in the paper; the paper of MSVB and SIO compares FRED with MSVB by class, in
-//! its Fig. 4, and does not say which of the two its FRED had.
+//! Deviations: avg is updated before the arriving packet is judged, as in RED; in the paper, after. Idle time
+//! deviates as in RED. `ecn` and `per = "class"` are not in the paper. Fig. 4 of the paper of MSVB and SIO compares
+//! FRED with MSVB class by class, and does not say whether its FRED counted flows or classes.
 
 use super::early::{self, Average, Beyond, Idle, Profile, Ramp, Spacer, Spacing, Weight, Zone};
 use crate::Scope;

@@ -1,4 +1,6 @@
-//! Which packets a profile or a class takes: by colour or code point, the first match, else the last.
+//! Which packets belong to a profile or a class: the first one that lists their colour or code point, else the last.
+//!
+//! Decision: docs/decisions/055-queues-class-by-packet.md
 
 use crate::dscp::Dscp;
 use crate::packet::{Colour, Packet};

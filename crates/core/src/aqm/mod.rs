@@ -18,37 +18,37 @@ use crate::verdict::{Fate, Verdict};
 crate::algorithms! {
     $ "AQM", Aqm over Scope => AnyAqm, AqmParams, dispatch;
 
-    /// Drops only what does not fit.
+    /// Drops a packet only when the queue is full.
     "drop-tail" => drop_tail::{Params, DropTail},
-    /// Random early detection: drops by chance before the queue is full.
+    /// Random early detection: drops at random before the queue is full.
     "red" => red::{Params, Red},
-    /// RED with IN and OUT: green packets are dropped later and less.
+    /// RED with IN and OUT: green packets are dropped later and less often.
     "rio" => rio::{Params, Rio},
-    /// Weighted RED: thresholds by colour or DSCP, one average for all or one for each.
+    /// Weighted RED: thresholds for each colour or DSCP, with one shared average or one for each.
     "wred" => wred::{Params, Wred},
-    /// Core-stateless fair queueing: flows share by weight, identified by their labels alone.
+    /// Core-stateless fair queueing: flows share the link by weight, and the queue reads only their labels.
     "csfq" => csfq::{Params, Csfq},
-    /// Controlled delay: drops at the head once packets have waited too long for a whole interval.
+    /// Controlled delay: drops at the head once packets have waited longer than the target for a whole interval.
     "codel" => codel::{Params, CoDel},
-    /// COBALT: CoDel, and BLUE for traffic that does not react to it.
+    /// COBALT: CoDel, with BLUE for traffic that does not respond to it.
     "cobalt" => cobalt::{Params, Cobalt},
-    /// PPS: RED that drops a packet sooner the fewer tickets it carries.
+    /// PPS: RED, with a higher drop probability for packets that carry fewer tickets.
     "tred" => tred::{Params, Tred},
     /// Stabilised virtual buffer: marks by a virtual queue and a threshold that both follow the load.
     "svb" => svb::{Params, Svb},
     /// SVB with several classes: each is held to its share of the link by its own threshold.
     "msvb" => msvb::{Params, Msvb},
-    /// SVB with IN and OUT: OUT yields to IN by a threshold that halves when IN loses packets.
+    /// SVB with IN and OUT: the threshold for OUT halves whenever IN loses a packet.
     "sio" => sio::{Params, Sio},
-    /// Flow random early drop: RED that knows what each flow has waiting.
+    /// Flow random early drop: RED that counts the waiting packets of each flow.
     "fred" => fred::{Params, Fred},
-    /// Adaptive virtual queue: marks what would overflow a slower link, whose rate follows the load.
+    /// Adaptive virtual queue: marks packets that would overflow a slower link, whose rate adapts to the load.
     "avq" => avq::{Params, Avq},
     /// Proportional-integral controller: adjusts the probability until the queue settles at its reference.
     "pi" => pi::{Params, Pi},
-    /// PI enhanced: holds the queue's delay, in small steps while the probability is small.
+    /// PI enhanced: controls the queueing delay, in smaller steps while the drop probability is small.
     "pie" => pie::{Params, Pie},
-    /// Random exponential marking: a price of the link from queue and load.
+    /// Random exponential marking: the probability is exponential in a price that queue and load set.
     "rem" => rem::{Params, Rem},
 }
 

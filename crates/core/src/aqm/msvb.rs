@@ -1,5 +1,5 @@
-//! MSVB: SVB with several classes. One virtual queue for all, a threshold for each: a class above its share of the link
-//! lowers its own threshold, whatever its round-trip times, flows or transport.
+//! MSVB: SVB with several classes. All share one virtual queue, and each has a threshold. A class above its share of
+//! the link lowers its own threshold, whatever its round-trip times, number of flows or transport.
 //!
 //! Source: the paper of MSVB and SIO, section 3.2.
 //!
@@ -9,7 +9,7 @@
 //! p_i       = max(0, (Vq - Vth_i)/Vq)                     with this packet counted in Vq and Vth_i
 //! ```
 //!
-//! and what counts is counted as in SVB. Where 0 < p_i < 1 in the long run, class i gets phi_i C.
+//! `counting` works as in SVB. If 0 < p_i < 1 in the long run, class i gets phi_i C.
 //!
 //! | symbol  | field              | unit       | default |
 //! |---------|--------------------|------------|---------|
@@ -23,19 +23,19 @@
 //! |         | `ecn`              | -          | false   |
 //! |         | `redistribute`     | -          | off     |
 //!
-//! A packet belongs to the first class whose `for` has its colour or code point, else to the last, the only one that may
-//! omit `for`: the default class, with its own share. `v0`, `floor`, `counting` as in SVB: 40p and 0p for drops, 300p and 260p
-//! with `ecn`. Shares sum to at most 1; a share of 0 blocks a class while there is any queue, an alpha of 0 holds
-//! its threshold at V0.
+//! A packet belongs to the first class whose `for` has its colour or code point, else to the last, the only one that
+//! may omit `for`: the default class, with its own share. `v0`, `floor` and `counting` work as in SVB: use 40p and 0p
+//! for drops, 300p and 260p with `ecn`. Shares sum to at most 1. A share of 0 blocks a class while there is any
+//! queue; an alpha of 0 holds its threshold at V0.
 //!
-//! As published the link does not hand on what a class leaves: the others' thresholds fall to 0 while they get more than
-//! their shares, and the link idles. `redistribute`, which is not in the paper: `silent` gives the shares of classes that
-//! sent nothing for 1 s to the others in proportion (all count as sending during the first second); `unused` hands on whatever
-//! a class leaves, sending or not, as long as Vq is at most V0, so that a class within its share does not suffer. A class
-//! with an alpha of 0 leaves nothing.
+//! As published, MSVB does not redistribute the share that a class leaves unused: the thresholds of the other classes
+//! fall to 0 while they exceed their shares, and the link idles. `redistribute`, which is not in the paper, changes
+//! that. `silent` gives the shares of classes that sent nothing for 1 s to the others in proportion (in the first
+//! second all count as sending). `unused` redistributes whatever a class leaves, whether it sends or not, while Vq is
+//! at most V0, so that a class within its share does not suffer. A class with an alpha of 0 leaves nothing.
 //!
-//! Deviations: those of SVB. A threshold is brought up to date when a packet of its class comes; between two packets it
-//! is a line up to its cap, so nothing is lost.
+//! Deviations: those of SVB. A threshold is updated when a packet of its class arrives. Between two packets it is a
+//! straight line up to its cap, so the update is exact.
 
 use std::sync::LazyLock;
 
@@ -61,7 +61,7 @@ pub struct Params {
     /// Bounds, what counts, ECN.
     #[param(flatten)]
     pub common: Common,
-    /// What is handed on to the other classes.
+    /// Which unused share is redistributed to the other classes.
     #[param(default = "off")]
     pub redistribute: Redistribute,
 }

@@ -18,12 +18,12 @@
 //! |        | `mean-packet` | B          | 1000B      |
 //! |        | `ecn`         | -          | false      |
 //!
-//! a, b and T (1/160 s) are the paper's, designed for 60 flows or more, a round-trip time of 246 ms or less and 3750
-//! packets/s; its reference is 200 packets. ns-2 2.35 has the same a and b, and by default 1/170 s and 50 packets. With
-//! `reference` in bytes or time the queue is taken in packets of `mean-packet`. b must be below a: their difference is the
-//! integral part, without which the queue can settle anywhere.
+//! a, b and T (1/160 s) are the paper's, designed for at least 60 flows, a round-trip time of at most 246 ms and 3750
+//! packets/s. The paper's reference is 200 packets. ns-2 2.35 has the same a and b, and by default 1/170 s and 50
+//! packets. With `reference` in bytes or time the queue is measured in packets of `mean-packet`. b must be below a:
+//! their difference is the integral part, without which the queue could settle anywhere.
 //!
-//! Deviations: none. The queue is sampled at the timer, without the packet in transmission.
+//! Deviations: none. The queue is sampled when the timer expires, without the packet in transmission.
 
 use super::early::{Level, Unit, same_unit};
 use crate::Scope;
@@ -39,7 +39,7 @@ use crate::verdict::{Reason, Verdict};
 /// What a scenario states.
 #[derive(Declared, Clone, Debug, PartialEq)]
 pub struct Params {
-    /// The queue to hold.
+    /// Target queue length.
     pub reference: Length,
     /// Weight of the present distance from the reference, by packet.
     #[param(default = 0.00001822)]

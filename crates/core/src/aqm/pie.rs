@@ -1,7 +1,7 @@
-//! PIE: proportional integral controller, enhanced. The probability follows the queue's delay and its trend; its steps
-//! are small while it is small.
+//! PIE: proportional integral controller, enhanced. The drop probability follows the queueing delay and its trend.
+//! While the probability is small, it changes in small steps.
 //!
-//! Source: RFC 8033, appendix A; with `active-above` appendix B; sections 5.1 to 5.5 for what is optional.
+//! Source: RFC 8033, appendix A; with `active-above` appendix B; sections 5.1 to 5.5 for the optional parts.
 //!
 //! ```text
 //! every T:     delay   timestamps: how long the last packet sent had waited, 0 if none waits now
@@ -33,31 +33,33 @@
 //! | MAX_ECNTH    | `ecn-below`    | -          | 0.1          | 0.1, fixed                  |
 //! |              | `arithmetic`   |            | `rfc`        | `linux`                     |
 //!
-//! `byte-mode`: the probability of a packet of up to `mtu` is p size / mtu. `ecn`: ECN-capable packets are marked where
-//! others are dropped, as long as p is below `ecn-below`.
+//! With `byte-mode` the probability of a packet of up to `mtu` is p size / mtu. With `ecn`, ECN-capable packets are
+//! marked where others would be dropped, as long as p is below `ecn-below`.
 //!
-//! With `active-above` (a third of the limit in appendix B) PIE rests until so much waits, starts again with
-//! `max-burst`, and rests again once p and both delays are 0 and the queue is empty; p then decays where both delays are
-//! below target / 2.
+//! With `active-above` (a third of the limit in appendix B) PIE is inactive until the queue is this long. It then
+//! starts with `max-burst`, and becomes inactive again once p and both delays are 0 and the queue is empty. In this
+//! mode p decays where both delays are below target / 2.
 //!
-//! `arithmetic = "linux"` computes as Linux 6.12 does. Probabilities are fractions of 2^56, times units of 64 ns, the
-//! scale's steps are shifts; p also rises by 0.02 where the delay is above 250 ms, can exceed 1, and decays by 1/64;
-//! ECN-capable packets are marked up to p = 0.1 inclusive. Whether packets pass is asked of the present delay, not of
-//! that of the last change, and two packets of `mtu` no longer do. The burst allowance passes with the time between
-//! packets sent, and returns when p is 0 and both delays are below target / 2. A kernel rounds `interval` up to its
-//! timer's ticks: write the rounded one.
+//! `arithmetic = "linux"` computes as Linux 6.12 does. Probabilities are fractions of 2^56, times are in units of 64
+//! ns, and the steps of the scale are shifts. p also rises by 0.02 where the delay is above 250 ms, can exceed 1, and
+//! decays by 1/64. ECN-capable packets are marked up to and including p = 0.1. Whether the delay is short enough for
+//! packets to pass depends on the present delay, not on that of the last update. Packets pass with fewer than two
+//! packets of `mtu` waiting, not with exactly two. The burst allowance shrinks by the time between packets sent, and
+//! is restored when p is 0 and both delays are below target / 2. A kernel rounds `interval` up to the ticks of its
+//! timer: write the rounded value.
 //!
-//! What that does: in `examples/pie.toml` with 20 replications nothing to speak of, 6.30 % dropped and a median wait
-//! of 14.6 ms, with Linux's numbers 6.31 % and 14.5 ms. With 100 flows, which need a p of about 0.2, it does: 23.1 %
-//! and 13.2 ms, with Linux's numbers 21.6 % and 7.2 ms (95 % intervals of 0.3 % and 0.5 ms).
+//! The effect is negligible in `examples/pie.toml` with 20 replications: 6.30 % dropped and a median wait of 14.6 ms,
+//! against 6.31 % and 14.5 ms with Linux's arithmetic. It is large with 100 flows, which need a p of about 0.2: 23.1
+//! % and 13.2 ms, against 21.6 % and 7.2 ms (95 % intervals of 0.3 % and 0.5 ms).
 //!
-//! Spread drops (`derandomise`) are rarer than p: one every ceil(0.85 / p) - 1 + 1 / p packets in the mean, every fifth
-//! at p = 1/3. p settles where drops are what they need to be, so it is higher than without.
+//! With `derandomise` drops are rarer than p: one in ceil(0.85 / p) - 1 + 1 / p packets on average, one in five at p
+//! = 1/3. The flows need the same number of drops, so p settles higher than without.
 //!
-//! Deviations: with timestamps and nothing waiting the delay is 0 (the pseudo-code keeps the last one). PIE rests only
-//! when the queue is empty: appendix B, read literally, ends each start at once, its delay being 0 then. Packets that
-//! do not fit are not drawn for. A kernel changes p for the first time 500 ms after the queue is set up; here it has
-//! been set up before, and the first change comes after `interval`.
+//! Deviations: with timestamps and an empty queue the delay is 0 (the pseudo-code keeps the last one). PIE becomes
+//! inactive only when the queue is empty; read literally, appendix B would end each active phase at once, because the
+//! delay is 0 at its start. No random number is drawn for a packet that does not fit. A kernel updates p for the
+//! first time 500 ms after the queue is set up; here the queue counts as set up before, and the first update comes
+//! after `interval`.
 
 mod linux;
 mod rfc;
@@ -74,7 +76,7 @@ use crate::rng::Rng;
 use crate::units::{Bytes, Length, Probability, Span, Time};
 use crate::verdict::Verdict;
 
-/// How the queue's delay is known.
+/// How the queueing delay is measured.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DelayFrom {
     /// Each packet's own wait.
@@ -86,7 +88,7 @@ pub enum DelayFrom {
 /// What a scenario states.
 #[derive(Declared, Clone, Debug, PartialEq)]
 pub struct Params {
-    /// The delay to hold.
+    /// Target delay.
     #[param(default = "15ms")]
     pub target: Span,
     /// Time between two changes of the probability.
@@ -101,7 +103,7 @@ pub struct Params {
     /// Weight of the delay's change in an interval, 1/s.
     #[param(default = 1.25)]
     pub beta: f64,
-    /// How the queue's delay is known.
+    /// How the queueing delay is measured.
     #[param(default = "timestamps")]
     pub delay: DelayFrom,
     /// How drops follow from the probability.
@@ -109,7 +111,7 @@ pub struct Params {
     pub drops: Drops,
     /// The queue at which PIE becomes active; without it PIE always is.
     pub active_above: Option<Length>,
-    /// A packet that finds no more than two of this waiting is never dropped.
+    /// A packet is never dropped if at most two packets of this size wait.
     #[param(default = "1500B")]
     pub mtu: Bytes,
     /// Whether ECN-capable packets are marked where others are dropped.
@@ -118,7 +120,7 @@ pub struct Params {
     /// The probability from which on ECN-capable packets are dropped too.
     #[param(default = 0.1)]
     pub ecn_below: Probability,
-    /// Whose numbers: the RFC's or those of Linux.
+    /// Arithmetic: as the RFC writes it, or as Linux computes.
     #[param(default = "rfc")]
     pub arithmetic: Arithmetic,
 }

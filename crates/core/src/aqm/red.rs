@@ -1,4 +1,4 @@
-//! RED: random early detection. Drops before the queue is full, more often the longer the average queue.
+//! RED: random early detection. Drops packets before the queue is full, more often the longer the average queue.
 //!
 //! Source: Floyd and Jacobson, "Random Early Detection Gateways for Congestion Avoidance", IEEE/ACM Transactions on
 //! Networking 1(4), 1993. RFC 2309 and RFC 7567 put it in context; the gentle variant is Floyd's note of 2000.
@@ -34,29 +34,32 @@
 //! |          | `min-waiting` | p          | 0p            | 2, fixed        | 0               |
 //! |          | `arithmetic`  |            | `exact`       |                 | `linux`         |
 //!
-//! Thresholds in packets make the average one of packets, in bytes or time one of bytes (ns-2 `bytes_`,
-//! `queue_in_bytes_`). `spacing` is `uniformised`, `bernoulli`, `wait` (ns-2's `wait_ true`) or `ds-red`.
-//! With fewer than `min-waiting` packets waiting the average counts as below min: ns-2's RED requires 2, which makes a
-//! difference when the link is not always busy.
-//! With `ecn`, an ECN-capable packet is marked where another is dropped early; beyond the ramp all are dropped.
+//! With thresholds in packets the average counts packets; with thresholds in bytes or time it counts bytes (ns-2
+//! `bytes_`, `queue_in_bytes_`). `spacing` is `uniformised`, `bernoulli`, `wait` (ns-2's `wait_ true`) or `ds-red`.
+//! While fewer than `min-waiting` packets wait, the average counts as below min. ns-2's RED requires 2, which matters
+//! when the link is not always busy. With `ecn`, an ECN-capable packet is marked where any other would be dropped
+//! early; beyond the ramp all are dropped.
 //!
-//! `curve = [["20%", 0.0], ["50%", 0.05], ["80%", 1.0]]` replaces `min`, `max` and `max-p`: p_b follows lines between
-//! the points, or with `interpolate = "step"` keeps the value of the last point passed; before the first it is 0, from
-//! the last on it stays, and where it is 1 all are dropped. `wq = 1` (`weight = 0`) makes avg the queue as it is.
-//! `ecn-min`, `ecn-max` and `ecn-p` (0.1) are thresholds apart for ECN-capable packets: marked by a separate ramp
-//! with a separate count, all from `ecn-max` on, and dropped only where all packets are. With `wq = 1` and
-//! `ecn-min` = `ecn-max` that is the step of DCTCP (RFC 8257).
+//! `curve = [["20%", 0.0], ["50%", 0.05], ["80%", 1.0]]` replaces `min`, `max` and `max-p`. p_b follows straight
+//! lines between the points, or with `interpolate = "step"` keeps the value of the last point passed. Before the
+//! first point it is 0, after the last it stays, and where it is 1 all packets are dropped. `wq = 1` (`weight = 0`)
+//! makes avg the instantaneous queue. `ecn-min`, `ecn-max` and `ecn-p` (0.1) are separate thresholds for ECN-capable
+//! packets. These are marked by a ramp and a count of their own, all of them from `ecn-max` on, and dropped only
+//! where all packets are. With `wq = 1` and `ecn-min` = `ecn-max` that is the step of DCTCP (RFC 8257).
 //!
-//! `arithmetic = "linux"` computes as Linux 6.12 does, in bytes. avg is a fixed-point number, which a burst after idle
-//! time finds lowered by a table of 256 entries that tc makes; tc counts its steps in ticks of 64 ns, the kernel takes
-//! them as us, so that it lowers the average 15.6 times more slowly than is meant. One random number is drawn for each
-//! gap, not for each packet. tc hands maxp over x 2^32 in 32 bits, 1 as 0; the kernel then takes (max - min) / 2^i, from 1/2 to below 1. From max on ECN-capable packets are marked, not dropped. tc chooses wq = 2^-n for a `burst` as
-//! the least n with burst + 1 - min / avpkt <= (1 - (1 - wq)^burst) / wq, and shows n as `ewma`.
+//! `arithmetic = "linux"` computes as Linux 6.12 does, in bytes. avg is a fixed-point number. After idle time it is
+//! lowered by a table of 256 entries that tc makes. tc counts the steps of the table in ticks of 64 ns and the kernel
+//! reads them as microseconds, so the average falls 15.6 times more slowly than intended. One random number is drawn
+//! for each gap, not for each packet. tc passes maxp times 2^32 in 32 bits, so 1 arrives as 0; the kernel then takes
+//! (max - min) / 2^i for it, between 1/2 and 1. From max on ECN-capable packets are marked, not dropped. For a
+//! `burst` tc chooses wq = 2^-n with the least n for which burst + 1 - min / avpkt <= (1 - (1 - wq)^burst) / wq, and
+//! shows n as `ewma`.
 //!
-//! Deviations: a packet's drop probability does not depend on its size, even in byte mode (RFC 7141; the paper offers
-//! p_b x size / largest size, ns-2 does so with `bytes_`). Idle time counts once and m is real (see `early/average.rs`).
-//! A drop by the queue's own limit also sets count = 0, like any other drop. Not taken from ns-2: the first packet above the
-//! minimum always passes; no marks where p >= `mark_p_`.
+//! Deviations: a packet's drop probability does not depend on its size, even in byte mode, as RFC 7141 advises. (The
+//! paper offers p_b x size / largest size, and ns-2 does so with `bytes_`.) Idle time counts once and m is a real
+//! number (see `early/average.rs`). A drop by the queue's limit also sets count = 0, like any other drop. Two rules
+//! of ns-2 are not adopted: that the first packet above the minimum always passes, and that nothing is marked where p
+//! >= `mark_p_`.
 
 mod linux;
 

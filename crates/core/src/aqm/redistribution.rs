@@ -1,6 +1,6 @@
-//! What MSVB's classes leave of their shares: lost, or given to the others.
+//! The unused shares of MSVB's classes: lost, or redistributed to the other classes.
 //!
-//! Not in the paper, where nothing is handed on; see docs/reports/studies/msvb-beyond.md.
+//! The paper redistributes nothing; see docs/reports/studies/msvb-beyond.md.
 //!
 //! A threshold is a virtual queue seen from above: with D_i = (V0 - Vth_i)/alpha_i, MSVB's equation is
 //!
@@ -8,25 +8,27 @@
 //! dD_i/dt = lambda_i - phi_i C while D_i > 0
 //! ```
 //!
-//! a separate queue for each class, served at its share whether or not the others have work: the service of an empty one is
-//! lost. `unused` gives it to those that are not empty, in proportion to their shares, as generalised processor sharing
-//! does:
+//! This is a separate queue for each class, served at its share whether or not the others have work. The service of
+//! an empty queue is lost. `unused` gives that service to the queues that are not empty, in proportion to their
+//! shares, as generalised processor sharing does:
 //!
 //! ```text
 //! dD_i/dt = lambda_i - phi_i C (1 + G/B) while D_i > 0      B: sum of phi_j where D_j > 0
 //! G: sum of phi_j where D_j = 0, of silent classes alone while Vq > V0
 //! ```
 //!
-//! Above V0 a class suffers although its D_i is 0, as V0 < Vq: what it leaves then is not surplus, and stays lost, which
-//! lowers Vq until the class no longer suffers. A class that sent nothing for 1 s cannot suffer.
+//! While Vq is above V0, a class loses packets although its D_i is 0. What it leaves then is not surplus, so it stays
+//! lost; that lowers Vq until the class no longer suffers. A class that sent nothing for 1 s cannot suffer.
 //!
-//! `silent` is the simple rule: shares of classes that sent nothing for 1 s go to all others in proportion.
+//! `silent` is the simple rule: the shares of classes that sent nothing for 1 s go to all others in proportion.
+//!
+//! Decision: docs/decisions/057-msvb-hands-on-unused-service.md
 
 use super::virtual_buffer::{Threshold, VirtualQueue};
 use crate::params::Choice;
 use crate::units::{Span, Time};
 
-/// What is handed on to the other classes.
+/// Which unused share is redistributed to the other classes.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Redistribute {
     /// Nothing: the paper.

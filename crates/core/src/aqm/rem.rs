@@ -1,15 +1,15 @@
-//! REM: random exponential marking. A price grows while queue or load are above target; the probability is exponential
-//! in it, so that the prices along a path add up.
+//! REM: random exponential marking. A price grows while queue or load exceed their target. The probability is
+//! exponential in the price, so the prices along a path add up.
 //!
-//! Source: Athuraliya, Low, Li and Yin, "REM: Active Queue Management", IEEE Network 15(3), 2001: the
-//! price with the rate mismatch, not the variant with the change of the queue in its place.
+//! Source: Athuraliya, Low, Li and Yin, "REM: Active Queue Management", IEEE Network 15(3), 2001: the price with the
+//! rate mismatch, not the variant that uses the change of the queue instead.
 //!
 //! ```text
 //! every T:     price = max(0, price + gamma (alpha (q - qref) + x - c))
 //! on arrival:  mark or drop with probability 1 - phi^(-price)
 //! ```
 //!
-//! x: packets that arrived in the interval, c: packets that the link can send in one.
+//! x is the number of packets that arrived in the interval, c the number that the link can send in one.
 //!
 //! | symbol | field         | unit       | default |
 //! |--------|---------------|------------|---------|
@@ -21,12 +21,14 @@
 //! |        | `mean-packet` | B          | 1000B   |
 //! |        | `ecn`         | -          | false   |
 //!
-//! x and c are bytes on the link, `mean-packet` of them as one packet; with `reference` in bytes or time so is the queue.
+//! x and c are counted in bytes on the link, where `mean-packet` bytes are one packet. With `reference` in bytes or
+//! time, so is the queue.
 //!
-//! gamma, alpha, phi and qref are those of the paper's simulations, and of ns-2 2.35 (`Queue/REM`, where alpha is fixed). T is
-//! ns-2's `pupdtime_`; it is not merely an integration step: if it is halved, the queue's part of the price counts twice.
+//! gamma, alpha, phi and qref are those of the paper's simulations and of ns-2 2.35 (`Queue/REM`, where alpha is
+//! fixed). T is ns-2's `pupdtime_`. T is not merely an integration step: halving T doubles the weight of the queue in
+//! the price.
 //!
-//! Deviations: none. (ns-2 can average x over intervals; by default, `inw_` 1, it does not.)
+//! Deviations: none. (ns-2 can average x over intervals; by default (`inw_` 1) it does not.)
 
 use super::early::level::link_rate;
 use super::early::{Level, Unit, same_unit};
@@ -44,10 +46,10 @@ use crate::verdict::{Reason, Verdict};
 /// What a scenario states.
 #[derive(Declared, Clone, Debug, PartialEq)]
 pub struct Params {
-    /// The queue to hold.
+    /// Target queue length.
     #[param(default = "20p")]
     pub reference: Length,
-    /// How far one excess packet raises the price.
+    /// How much one excess packet raises the price.
     #[param(default = 0.001)]
     pub gamma: f64,
     /// Weight of the queue relative to the load.

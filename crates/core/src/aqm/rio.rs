@@ -1,4 +1,5 @@
-//! RIO: RED with IN and OUT. One FIFO, two REDs: packets within their profile are dropped later and less.
+//! RIO: RED with IN and OUT. One FIFO has two REDs, so that packets within their profile (IN) are dropped later and
+//! less often.
 //!
 //! Source: Clark and Fang, "Explicit Allocation of Best-Effort Packet Delivery Service", IEEE/ACM Transactions on
 //! Networking 6(4), 1998, section III-C. The modes' names are those of ns-2's dsRED.
@@ -10,8 +11,8 @@
 //!   rio-d:  IN moves avg_in by q_in, OUT moves avg_out by q_out = q - q_in; each is judged by its own
 //! ```
 //!
-//! and each is judged as in RED, with its own thresholds and its own count. q and q_in are the packets ahead of this one.
-//! IN is green; OUT is everything else: yellow, red, unmarked.
+//! Each kind is judged as in RED, with its own thresholds and its own count. q and q_in count the packets ahead of
+//! this one. IN is green; OUT is yellow, red and unmarked.
 //!
 //! | symbol       | field          | unit       | default       | ns-2 RIO           |
 //! |--------------|----------------|------------|---------------|--------------------|
@@ -29,9 +30,9 @@
 //! |              | `beyond`       |            | `drop`        | `gentle_`          |
 //! |              | `ecn`          |            | false         | `setbit_`          |
 //!
-//! Deviations: those of RED. The paper does not say what idle time does to avg_in; here it decays with the total
-//! while the whole queue is idle, whichever kind arrives first. dsRED starts IN's idle time when the last IN packet left, and
-//! decays it at the full link rate even while OUT packets are sent.
+//! Deviations: those of RED. The paper does not say how avg_in decays in idle time. Here it decays with the total
+//! while the whole queue is idle, whichever kind arrives first. In dsRED the idle time of IN starts when the last IN
+//! packet leaves, and avg_in decays at the full link rate even while OUT packets are sent.
 
 use super::early::{self, Averages, Common, Counted, Precedence, Profile, Unit};
 use crate::Scope;

@@ -10,7 +10,7 @@
 //!       Vth_out = Vth_out/2 at every drop of an IN packet
 //! ```
 //!
-//! IN is green; OUT is everything else: yellow, red, unmarked.
+//! IN is green; OUT is yellow, red and unmarked.
 //!
 //! | symbol     | field            | unit       | default |
 //! |------------|------------------|------------|---------|
@@ -26,17 +26,20 @@
 //! |            | `mean-packet`    | B          | 1000B   |
 //! |            | `ecn`            | -          | false   |
 //!
-//! `halving` says what halves it: any drop of an IN packet (`drops`), only drops because the queue is full (`overflows`), or
-//! marks too (`drops-and-marks`). `recovery`: `none`; `step` raises it by one packet for each `recovery-after` without such a
-//! drop; `reset` returns it to its start after one such interval. If the last drop was because the queue was full, the
-//! interval is `overflow-after`: then OUT had taken IN's space, whereas a drop by IN's own virtual buffer means that IN alone
-//! is too much. docs/reports/studies/msvb-beyond.md has the results of each; 200ms and 10s do best there. A threshold never rises
-//! above its start.
+//! `halving` says what halves Vth_out: any drop of an IN packet (`drops`), only drops because the queue is full
+//! (`overflows`), or marks too (`drops-and-marks`). `recovery` says how it rises again: `none` never; `step` by one
+//! packet for each `recovery-after` without such a drop; `reset` to its start after one such interval. If the last
+//! drop was because the queue was full, the interval is `overflow-after`: then OUT had taken IN's space, whereas a
+//! drop by IN's virtual buffer means that IN alone is too much. A threshold never rises above its start.
+//! docs/reports/studies/msvb-beyond.md compares these rules; 200ms and 10s do best there.
 //!
-//! OUT must be dropped for IN to be protected: with `ecn` an OUT packet of an ECN-capable sender is only marked.
+//! Only drops of OUT protect IN: with `ecn` an OUT packet of an ECN-capable sender is only marked.
 //!
-//! Deviations: those of SVB, its `cap` among them (`cap = "none"` is the paper's equation for IN's threshold); the floor of Vq is 0.
-//! The paper gives no rule by which Vth_out rises again: `recovery` is not in it, nor are the other values of `halving`.
+//! Deviations: those of SVB, including `cap` (`cap = "none"` is the paper's equation for IN's threshold). The floor
+//! of Vq is 0. The paper has no rule by which Vth_out rises again: `recovery` is ours, and so are the other values of
+//! `halving`.
+//!
+//! Decision: docs/decisions/058-sio-has-two-intervals.md
 
 use super::cap::Cap;
 use super::virtual_buffer::{Common, Counting, Threshold, VirtualQueue, chance, verdict};
@@ -77,7 +80,7 @@ pub struct Params {
     /// Time without halving before a step of the recovery, after a drop or a mark by the AQM.
     #[param(default = "1s")]
     pub recovery_after: Span,
-    /// The same after a drop because the queue was full.
+    /// As `recovery-after`, if the last drop was because the queue was full.
     #[param(default = "1s")]
     pub overflow_after: Span,
     /// If `v0` is in packets: the bytes that count as one; also a step of the recovery in bytes.

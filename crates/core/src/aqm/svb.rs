@@ -1,5 +1,5 @@
-//! SVB: stabilised virtual buffer. Marks by a virtual queue and a threshold that falls while the load is above the
-//! link's rate: the larger alpha, the sooner the queue turns.
+//! SVB: stabilised virtual buffer. Marks by a virtual queue and a threshold. The threshold falls while the load
+//! exceeds the link's rate; the larger alpha, the sooner the queue turns.
 //!
 //! Source: the paper of MSVB and SIO, section 3.1; SVB itself: GLOBECOM 2002, pp. 1628-1632.
 //!
@@ -26,19 +26,22 @@
 //! |        | `mean-packet` | B          | 1000B   |
 //! |        | `ecn`         | -          | false   |
 //!
-//! The defaults are for drops. With `ecn` write `v0 = "300p"` and, if that is more than the queue holds,
-//! `floor = "260p"`: 40p is then below the threshold of Lemma 3.1 for any usual load, and the queue oscillates
-//! ([`crate::design::lemma31`]; `perhop tune` gives both for a link and its flows). With `v0` in packets, a packet counts by
-//! its bytes on the link, `mean-packet` of them as one, and C is the link's rate in the same measure: so the virtual queue
-//! fills as the real one does, whatever the sizes.
+//! The defaults are for drops. With `ecn` write `v0 = "300p"` and, if that is more than the queue holds, `floor =
+//! "260p"`. With marks, 40p is below the threshold of Lemma 3.1 for any usual load, and the queue oscillates
+//! ([`crate::design::lemma31`]; `perhop tune` computes both for a link and its flows). With `v0` in packets, a packet
+//! counts by its bytes on the link, where `mean-packet` bytes are one packet, and C is in the same unit. So the
+//! virtual queue fills as the real one does, whatever the packet sizes.
 //!
-//! `counting` is what lambda counts: packets that the AQM does not drop (`passed`, even if they then find the queue full),
-//! those that are queued (`queued`), or all (`offered`, under which unresponsive load above C shuts the link).
+//! `counting` says which packets lambda counts: those that the AQM does not drop (`passed`, even if they then find
+//! the queue full), those that are queued (`queued`), or all (`offered`, with which unresponsive load above C stops
+//! the link entirely).
 //!
-//! Deviations: the paper gives no cap, floor or initial value: V0 is the initial value, and by default the cap too, since a
-//! threshold without a cap grows for as long as the link idles and then does nothing until it has come down. `cap = "none"` is
-//! the paper's equation; a length, at least V0, is another bound. A packet to be marked that finds the queue
-//! full is dropped like any that the AQM drops, and does not count.
+//! Deviations: the paper gives no cap, floor or initial value. Here V0 is the initial value, and by default also the
+//! cap. Without a cap the threshold grows as long as the link idles, and the AQM then does nothing until it has come
+//! down. `cap = "none"` is the paper's equation; a length of at least V0 is another bound. A packet to be marked that
+//! finds the queue full is dropped like any that the AQM drops, and does not count.
+//!
+//! Decision: docs/decisions/056-svb-has-one-default.md
 
 use super::cap::Cap;
 use super::virtual_buffer::{Common, Counting, Threshold, VirtualQueue, chance, verdict_at};

@@ -1,4 +1,4 @@
-//! TRED: RED that drops a packet sooner the fewer tickets it carries.
+//! TRED: RED with a higher drop probability for packets that carry fewer tickets.
 //!
 //! Source: Zhang et al., "Probabilistic Packet Scheduling" (INFOCOM 2002), section II-C.
 //!
@@ -13,8 +13,8 @@
 //!   max <= avg:       drop
 //! ```
 //!
-//! A flow above its share has fewer tickets on its packets than E and loses more of them; packets of a flow far below
-//! its share (K MinTkt and more) are kept out of E.
+//! The packets of a flow above its share carry fewer tickets than E, and the flow loses more of them. Packets of a
+//! flow far below its share (K MinTkt or more) do not enter E.
 //!
 //! | symbol    | field          | unit       | default          |
 //! |-----------|----------------|------------|------------------|
@@ -37,18 +37,19 @@
 //! | -         | `untagged`     | -          | red              |
 //!
 //! The paper's queues have `min` 5p, `max` 55p and `max-p` 0.2. `spacing = "bernoulli"` takes the pseudo-code
-//! literally; the others space drops as RED does, using the scaled p (`before-spacing`) or RED's own, scaled afterwards
-//! (`after-spacing`). `minimum = "quantile"` uses the 5 % quantile instead of the minimum: a single packet of
-//! 1 ticket then does not keep all others out of E. `unit = "bytes"` compares tickets per byte. A tag of 0 (`least-tag` of the
-//! taggers) makes E/g infinite: its packet is dropped as soon as packets are dropped at all.
+//! literally. The other two space drops as RED does: `before-spacing` spaces by the scaled p, `after-spacing` by
+//! RED's p and scales the result. `minimum = "quantile"` uses the 5 % quantile instead of the minimum, so that a
+//! single packet of 1 ticket does not keep all others out of E. `unit = "bytes"` compares tickets per byte. A tag of
+//! 0 (`least-tag` of the taggers) makes E/g infinite: such a packet is dropped as soon as packets are dropped at all.
 //!
-//! Packets without tickets are not counted, neither in a rate nor in MinTkt. `untagged` says what becomes of them: `red`, RED's
-//! p; `least`, the p of one ticket, or of MinTkt if that is less; `drop`, all are dropped (`forced` in tables), whatever the
-//! queue. Pure ACKs, which no tagger tags, get RED's p in each case.
+//! Packets without tickets count neither in a rate nor in MinTkt. `untagged` says what happens to them. `red` gives
+//! them RED's p; `least` the p of one ticket, or of MinTkt if that is less; `drop` drops all of them (`forced` in
+//! tables), whatever the queue. Pure ACKs, which no tagger tags, always get RED's p.
 //!
-//! Deviations: the paper does not give the interval of MinTkt nor how early drops are spaced. The minimum is that of
-//! the present interval and the one before; an interval without packets does not end, and a tag of 0 moves no quantile.
-//! `quantile`, `bytes`, `ecn` and `untagged` are ours; where the probability reaches 1 a packet is dropped, not marked.
+//! Deviations: the paper gives neither the interval of MinTkt nor the spacing of early drops. Here the minimum is
+//! that of the present interval and the one before. An interval without packets does not end, and a tag of 0 does not
+//! move the quantile. `quantile`, `bytes`, `ecn` and `untagged` are ours. Where the probability reaches 1 a packet is
+//! dropped, not marked.
 
 use super::early::{Average, Beyond, Common, Order, Precedence, Profile, Scaled, Spacing, Weight, same_unit};
 use crate::Scope;
@@ -63,7 +64,7 @@ use crate::rng::Rng;
 use crate::units::{Bytes, Span, Time};
 use crate::verdict::{Fate, Reason, Verdict};
 
-/// How the least number of tickets is found.
+/// How the least number of tickets is determined.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Minimum {
     /// The least of the present interval and the one before.
@@ -72,7 +73,7 @@ pub enum Minimum {
     Quantile,
 }
 
-/// What becomes of a packet without tickets.
+/// What happens to a packet without tickets.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Untagged {
     /// RED's probability.
@@ -113,7 +114,7 @@ pub struct Params {
     /// Whether ECN-capable packets are marked where others are dropped early.
     #[param(default = false)]
     pub ecn: bool,
-    /// What becomes of a packet without tickets, unless it is a pure ACK.
+    /// What happens to a packet without tickets, unless it is a pure ACK.
     #[param(default = "red")]
     pub untagged: Untagged,
 }
@@ -127,10 +128,10 @@ pub struct Expected {
     /// Window of the rates.
     #[param(default = "5s")]
     pub window: Span,
-    /// Interval of the minimum.
+    /// Interval over which the least tickets are found.
     #[param(default = "5s")]
     pub min_interval: Span,
-    /// How the least number of tickets is found.
+    /// How the least number of tickets is determined.
     #[param(default = "interval")]
     pub minimum: Minimum,
     /// Whether tickets are compared by packet or by byte.

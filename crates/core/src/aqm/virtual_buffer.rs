@@ -8,8 +8,9 @@
 //! probability:    p = max(0, (Vq - Vth)/Vq)
 //! ```
 //!
-//! Both are moved by what the link could have sent since the last update, and by each packet that counts. A threshold is
-//! updated only when a packet of its class arrives: between two updates it is a straight line up to its cap.
+//! Each arrival that counts moves both, and so do the bytes that the link could have sent since the last update. A
+//! threshold is updated only when a packet of its class arrives; between two updates it is a straight line up to its
+//! cap.
 
 use super::early::level::{Level, Unit, link_rate, most_bytes};
 use crate::Scope;

@@ -1,4 +1,5 @@
-//! WRED: weighted RED. Thresholds and probability by colour or code point; one average of the queue, or one for each.
+//! WRED: weighted RED. Each colour or code point has its own thresholds and probability. All share one average of the
+//! queue, or each has its own.
 //!
 //! Source: RED (Floyd and Jacobson 1993) with a profile for each drop precedence, for AF as RFC 2597 section 2 and
 //! its appendix require; the averages are those of ns-2's dsRED, which gives them the names WRED, RIO-C and RIO-D.
@@ -31,17 +32,18 @@
 //! |           | `beyond`                 |            | `drop`        |               |
 //! |           | `ecn`                    |            | false         |               |
 //!
-//! `curve`, `interpolate` and the thresholds of marks (`ecn-min`, `ecn-max`, `ecn-p`) are those of RED, for each profile.
-//! `averages`: `common` is dsRED's mode WRED, `coupled` its RIO-C, `separate` its RIO-D.
-//! Only the last profile may omit `for`. `for` takes colours (`green`, `yellow`, `red`, `unmarked`) and code
-//! points; a code point does not imply its colour: write what the packets carry.
+//! `curve`, `interpolate` and the thresholds of marks (`ecn-min`, `ecn-max`, `ecn-p`) are those of RED, for each
+//! profile. `averages`: `common` is dsRED's mode WRED, `coupled` its RIO-C, `separate` its RIO-D. Only the last
+//! profile may omit `for`. `for` takes colours (`green`, `yellow`, `red`, `unmarked`) and code points. A code point
+//! does not imply a colour: write what the packets carry.
 //!
-//! With `coupled` the order of the list matters: first what is to be dropped last. Two profiles, `for = "green"` and the
-//! rest, are then RIO decision by decision; `for = ["green", "yellow"]` leaves yellow within IN. What a waiting packet
-//! counts as is fixed on arrival, so during a run `for` may change with `common` only, and `coupled` and `separate` may change
-//! into each other, but not into `common`.
+//! With `coupled` the order of the list matters: the profile to be dropped last comes first. Two profiles, `for =
+//! "green"` and the rest, then decide exactly as RIO; `for = ["green", "yellow"]` includes yellow in IN. A packet's
+//! profile is fixed on arrival. So `for` may change during a run only with `common`, and `averages` may change
+//! between `coupled` and `separate` but not to or from `common`.
 //!
-//! Deviations: those of RED, and of `early/averages`: dsRED keeps an idle time for each average; here it is the queue's.
+//! Deviations: those of RED. dsRED keeps an idle time for each average; here all use the idle time of the queue (see
+//! `early/averages`).
 
 use std::sync::LazyLock;
 

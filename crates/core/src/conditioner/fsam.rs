@@ -1,12 +1,12 @@
-//! F-SAM: fair stateless aggregate marker, CSFQ with tokens in place of link capacity.
+//! F-SAM: fair stateless aggregate marker: CSFQ with tokens in place of link capacity.
 //!
 //! Source: Das, Dutta and Helmy, "Fair Stateless Aggregate Traffic Marking using Active Queue Management Techniques"
-//! (2002), section on F-SAM; alpha as in Stoica, Shenker and Zhang, "Core-Stateless Fair Queueing": the iteration that
-//! it shares with [`crate::aqm::csfq`] is [`crate::estimate::fair_rate`]. Labels come from
+//! (2002), section on F-SAM; alpha as in Stoica, Shenker and Zhang, "Core-Stateless Fair Queueing". F-SAM shares the
+//! iteration of alpha, [`crate::estimate::fair_rate`], with [`crate::aqm::csfq`]. Labels come from
 //! [`crate::conditioner::rate_labeller`].
 //!
 //! A packet's label L gives its flow's rate. The packet may ask for tokens with probability min(1, alpha/L), so a
-//! flow of rate r gets min(r, alpha) of them. alpha, the fair rate, follows from two rates of the aggregate: A
+//! flow of rate r gets tokens at min(r, alpha). The fair rate alpha follows from two rates of the aggregate: A
 //! arrives, F passes. There is no per-flow state.
 //!
 //! ```text
@@ -31,14 +31,14 @@
 //! | eps     | `trusted`    | -           | false   |
 //! | -       | `relabel-in` | -           | false   |
 //!
-//! Labels divided by weights (the labellers') make alpha the share of one unit of weight; w_min and w_max are the least
+//! If the labellers divide labels by weights, alpha is the share of one unit of weight. w_min and w_max are the least
 //! and the largest weight that a labeller of the file gives, 1 without weights. Only their ratios matter.
 //!
-//! Deviations: the paper defers to CSFQ and gives no constants; the defaults are CSFQ's or ours. alpha is at most CIR/w_min
-//! whenever it changes, not only under congestion; a first alpha leaves the heaviest flow at least one largest packet a
-//! second. Where labels come from elsewhere and their weights are unknown, the largest label bounds alpha. The overflow
-//! credits are refilled each congested window. A packet without a label above 0 counts as a flow of weight w_min: slow
-//! (1 B/s) if `trusted`, else as fast as the whole aggregate (A).
+//! Deviations: the paper defers to CSFQ and gives no constants; the defaults are CSFQ's or ours. alpha is at most
+//! CIR/w_min whenever it changes, not only under congestion. A first alpha allows the heaviest flow at least one
+//! largest packet a second. If labels come from elsewhere and their weights are unknown, the largest label bounds
+//! alpha. The overflow credits are refilled in each congested window. A packet without a label above 0 counts as a
+//! flow of weight w_min. The rate of that flow is 1 B/s if `trusted`, else that of the whole aggregate (A).
 
 use crate::Scope;
 use crate::conditioner::{Conditioner, Passage, Writes, bucket_threshold};
@@ -70,7 +70,7 @@ pub struct Params {
     /// Whether a packet that passes the filter and finds no token lowers the fair rate by 1 %.
     #[param(default = true)]
     pub overflow: bool,
-    /// How often this may happen in a window.
+    /// Most reductions by `overflow` in a window.
     #[param(default = 29)]
     pub kdec: u32,
     /// Whether such a packet counts as accepted (CSFQ's code) or not (only bytes that took tokens).

@@ -1,4 +1,4 @@
-//! Marker: one colour for every packet, whatever its size or the time.
+//! Marker: gives every packet the same colour.
 //!
 //! Source: RFC 2475 section 2.3.3.2 (a marker may be configured "to mark all packets which are steered to it to a single
 //! codepoint"); RFC 3290 section 6.1, the DSCP marker.
@@ -7,9 +7,10 @@
 //! colour = `colour`
 //! ```
 //!
-//! It meters nothing: the classifier (`match`) decides what it takes, and its colour's action sets the code point
-//! (`green = "mark AF11"`). Of a port's conditioners that set colours, the first whose `match` agrees takes the packet, so
-//! several markers in a row are a multi-field classifier, and the last one, without `match`, is its default class.
+//! The marker meters nothing. Its classifier (`match`) selects packets, and the action of its colour sets the code
+//! point (`green = "mark AF11"`). Of the conditioners at a port that set colours, the first whose `match` agrees
+//! takes the packet. So several markers in a row are a multi-field classifier, whose last one, without `match`, is
+//! the default class.
 //!
 //! | symbol | field    | unit | default |
 //! |--------|----------|------|---------|

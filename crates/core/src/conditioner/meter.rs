@@ -1,7 +1,7 @@
-//! What the token-bucket meters share: rates in bits or packets, bursts in bytes, packets or time.
+//! Common parts of the token-bucket meters: rates in bits or packets, bursts in bytes, packets or time.
 //!
-//! Each packet costs as many tokens as [`Tokens`] says: its bytes as the scenario's `accounting` counts them, the bytes
-//! that `overhead`, `mpu` and `link-layer` make of these, or 1 if the rate is in packets. A burst in time is what the rate
+//! [`Tokens`] says how many tokens a packet costs: its bytes as the scenario's `accounting` counts them, adjusted by
+//! `overhead`, `mpu` and `link-layer`, or 1 if the rate is in packets. A burst in time is the tokens that the rate
 //! earns in that time, rounded down.
 
 use crate::Scope;

@@ -1,8 +1,8 @@
 //! Conditioners at the edge: recolour, relabel or drop each packet.
 //!
-//! A conditioner sits at a port and sees both directions: `forward` before the port's queue, `reverse`
-//! for what arrives over the mate link (ACKs), `departing` at the start of transmission. It is given the
-//! time and handed its random stream; it knows nothing of its host. [`crate::port::edge::Edge`] runs several at a port.
+//! A conditioner sits at a port and sees both directions: `forward` before the port's queue, `reverse` for packets
+//! that arrive over the mate link (ACKs), `departing` at the start of transmission. The host gives it the time and
+//! its random stream; it knows nothing else of the host. [`crate::port::edge::Edge`] runs several at a port.
 //!
 //! To add one: write its file, add its line to the list below.
 
@@ -35,21 +35,21 @@ crate::algorithms! {
     "pam" => pam::{Params, Pam},
     /// PAM with a proportional-integral controller in place of RED's curve.
     "pi-pam" => pi_pam::{Params, PiPam},
-    /// Fair stateless aggregate marker: CSFQ on the token rate; needs labels.
+    /// Fair stateless aggregate marker: CSFQ with tokens in place of link capacity; needs labels.
     "f-sam" => fsam::{Params, FSam},
     /// Random early demotion and promotion at a domain's boundary, with the combined dropper.
     "redp" => redp::{Params, Redp},
-    /// RTT-aware: red or yellow by the square of the round-trip times' ratio.
+    /// RTT-aware: excess packets are red or yellow by the squared ratio of the round-trip times.
     "rtt-aware" => rtt_aware::{Params, RttAware},
-    /// RTT-aware by round-trip times and time-outs, for many flows.
+    /// RTT-aware with time-outs taken into account, for many flows.
     "rtt-rto" => rtt_rto::{Params, RttRto},
-    /// RTT-aware, and flows with small windows are spared.
+    /// RTT-aware, with flows of small windows protected from loss.
     "rtt-sw" => rtt_sw::{Params, RttSw},
-    /// TSW3CM that spares flows with small windows.
+    /// TSW3CM, with flows of small windows protected from loss.
     "tsw3cm-sw" => tsw3cm_sw::{Params, Tsw3CmSw},
-    /// One colour for every packet: with `match`, a classifier (RFC 2475).
+    /// Gives every packet one colour; with `match`, a classifier (RFC 2475).
     "marker" => marker::{Params, Marker},
-    /// Writes a flow's rate on its packets, for F-SAM and CSFQ.
+    /// Writes the flow's rate on each of its packets, for F-SAM and CSFQ.
     "rate-labeller" => rate_labeller::{Params, RateLabeller},
     /// PPS: spreads a source's tickets over its packets.
     "pps-tagger" => pps_tagger::{Params, PpsTagger},

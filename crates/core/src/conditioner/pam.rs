@@ -1,11 +1,11 @@
-//! PAM: probabilistic aggregate marker, RED upside down on the token level.
+//! PAM: probabilistic aggregate marker: RED upside down, on the level of a token bucket.
 //!
 //! Source: Das, Dutta and Helmy, "Fair Stateless Aggregate Traffic Marking using Active Queue Management Techniques"
 //! (2002), section on PAM, equation (1).
 //!
-//! x is the average of the bucket's level b. Few tokens: everything is OUT. Many: everything is IN. Between, each
-//! packet is OUT with a probability that falls as x grows, so flows of one aggregate share the tokens in proportion
-//! to their rates, without any state per flow.
+//! x is the average of the bucket's level b. With few tokens all packets are OUT, with many all are IN. In between,
+//! each packet is OUT with a probability that falls as x grows. So the flows of an aggregate share the tokens in
+//! proportion to their rates, without per-flow state.
 //!
 //! ```text
 //! x = (1 - w) x + w b                                   b refilled, this packet not yet taken
@@ -32,8 +32,8 @@
 //! | tau    | `tau`        | s          | -               |
 //!
 //! Deviations: the paper gives no constants; the defaults are ours. The average must not be much slower than the
-//! bucket: w of at least 4 CIR/(CBS x packets per second), or packets chosen to be IN find no tokens. P_max below 1 -
-//! CIR/load makes x swing around min_th. min_th = max_th is a step: IN from the threshold on. Gaps longer than
+//! bucket: with w below 4 CIR/(CBS x packets per second), packets chosen to be IN find no tokens. P_max below 1 -
+//! CIR/load makes x oscillate around min_th. min_th = max_th is a step: IN from the threshold on. Gaps longer than
 //! CBS/CIR do not enter s; while s is unknown such a gap sets x to b.
 
 use crate::Scope;
@@ -83,7 +83,7 @@ pub struct Params {
     /// Whether OUT packets are spread evenly, as RED spreads its drops.
     #[param(default = false)]
     pub uniformise: bool,
-    /// What an idle time does to the average.
+    /// How idle time changes the average.
     #[param(default = "virtual-samples")]
     pub idle: Idle,
     /// Time constant of the average with `idle = "time"`, and only there.

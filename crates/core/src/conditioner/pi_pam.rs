@@ -4,8 +4,9 @@
 //! Active Queue Management Techniques" (2002), which give no equations; the controller is that of Hollot, Misra, Towsley
 //! and Gong, "On Designing Improved Controllers for AQM Routers Supporting TCP Flows", INFOCOM 2001.
 //!
-//! The tokens that are missing, q = CBS - b, are the queue: IN packets fill it, CIR serves it. Where PAM's level settles
-//! depends on the load; here the probability of OUT moves until the level is at its reference, whatever the load.
+//! The missing tokens, q = CBS - b, act as a queue that IN packets fill and CIR serves. PAM's level settles at a
+//! value that depends on the load. Here the probability of OUT moves until the level is at its reference, whatever
+//! the load.
 //!
 //! ```text
 //! on arrival:  e = b_ref - b = q - q_ref     b refilled, this packet not yet taken
@@ -22,22 +23,24 @@
 //! | b_ref  | `reference` | B, % of CBS | 50%     |
 //! | tau    | `response`  | s           | -       |
 //!
-//! Without `response` tau is CBS/(4 CIR), a quarter of the time in which the bucket fills, and no less than 2 B/C.
+//! Without `response`, tau is CBS/(4 CIR), a quarter of the time in which the bucket fills, and at least 2 B/C.
 //!
-//! Gains, as the paper derives its own, with CIR in place of the link's rate. A load of A bytes/s makes dq/dt = (1 - P) A - C:
-//! from P to q the plant is -A/s. It has no pole at 1/R, since no round trip grows with q. TCP whose OUT packets are lost
-//! follows P too: that multiplies the plant by 1 + rho e^(-sR)/(1 + s R^2 A/(2N)), the paper's window with A for C, where
-//! rho = (1 - P)/(2P) in equilibrium: below 1 if A is above 1.5 C. With K (1 + s/z)/s the loop closes as s^2 + (A K/z) s + A K.
-//! Both its poles are at 1/tau where A = C, the least load that has to be marked; at larger loads its damping is sqrt(A/C).
+//! The gains follow the paper's derivation, with CIR in place of the link's rate. A load of A bytes/s gives dq/dt =
+//! (1 - P) A - C, so the plant from P to q is -A/s. The plant has no pole at 1/R, since no round trip grows with q.
+//! TCP whose OUT packets are lost follows P too. That multiplies the plant by 1 + rho e^(-sR)/(1 + s R^2 A/(2N)), the
+//! paper's window with A for C, where rho = (1 - P)/(2P) in equilibrium: below 1 if A is above 1.5 C. With the
+//! controller K (1 + s/z)/s the closed loop is s^2 + (A K/z) s + A K. Both poles are at 1/tau if A = C, the least
+//! load that needs marking; at larger loads the damping is sqrt(A/C).
 //!
-//! Sampled by packets of B bytes, the loop is stable at every A >= C if B/(C tau) < 2 sqrt(2) - 2, whatever the packets' rate.
-//! `response` is at least 2 B/C: then the tokens of one packet move P by no more than 1.
+//! Sampled by packets of B bytes, the loop is stable at every A >= C if B/(C tau) < 2 sqrt(2) - 2, whatever the
+//! packet rate. `response` must be at least 2 B/C, so that the tokens of one packet move P by at most 1.
 //!
-//! Deviations: the paper samples at fixed intervals; here each packet is a sample and t the interval, so that nothing has to
-//! wake up, and the integral takes the present error for all of t (the paper: the mean of both). The paper's sum, P = P + a e
-//! - a' e' with a = K/z + K t and a' = K/z, is the same until it is cut off at 0 or 1. From then on it forgets what was cut
-//! off: with few packets in a nearly full bucket it marks OUT, and at 20 CIR its level settles 10 % of CBS too low. Here I is
-//! cut off on its own; that no more is wound up while the load is below CIR is true of both. The bucket starts full, I at 0.
+//! Deviations: the paper samples at fixed intervals. Here each packet is a sample and t the interval, so no timer is
+//! needed; the integral takes the present error for all of t (the paper: the mean of both). The paper's sum, P = P +
+//! a e - a' e' with a = K/z + K t and a' = K/z, is the same until P is clipped at 0 or 1. From then on that sum
+//! forgets the clipped part: with few packets and a nearly full bucket it marks OUT, and at 20 CIR its level settles
+//! 10 % of CBS too low. Here I is clipped separately. In both forms the integral does not wind up while the load is
+//! below CIR. The bucket starts full and I at 0.
 
 use crate::Scope;
 use crate::conditioner::{Conditioner, Passage, bucket_threshold};

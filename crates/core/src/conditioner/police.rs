@@ -1,8 +1,8 @@
-//! Linux's arithmetic of a policer: tokens are nanoseconds of the rate, and what a packet costs is rounded down.
+//! Linux's arithmetic of a policer: tokens are nanoseconds of the rate, and the cost of a packet is rounded down.
 //!
-//! Source: behaviour of act_police of Linux 6.12. One clock for both buckets: it moves only when a packet conforms, and no
-//! more than the burst's time is earned at once, by the peak bucket either. The peak bucket holds the cost of one
-//! MTU at the peak rate.
+//! Source: behaviour of act_police of Linux 6.12. Both buckets share one clock, which moves only when a packet
+//! conforms. Neither bucket earns more than the burst's time at once. The peak bucket holds the cost of one MTU at
+//! the peak rate.
 
 use crate::arithmetic::{Arithmetic, Tariff};
 use crate::units::{BitRate, Time};

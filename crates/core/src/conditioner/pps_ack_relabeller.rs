@@ -1,4 +1,5 @@
-//! PPS relabeller of ACKs: exchanges R-currency on returning ACKs and turns it into S-currency on the data (receiver-based).
+//! PPS relabeller of ACKs (receiver-based): exchanges the R-currency on returning ACKs and converts it to S-currency
+//! on the data.
 //!
 //! Source: Zhang et al., "Probabilistic Packet Scheduling" (INFOCOM 2002), sections II-F and II-G.
 //!
@@ -10,9 +11,9 @@
 //!                                its tag = round(tag x X x policing)
 //! ```
 //!
-//! One instance at the output port u -> v, for all packets: u issues O tickets/s, in its own currency, to this output.
-//! What the ACKs bring is what v would have issued to it in the sender-based scheme. ACKs have to return over
-//! the link that carried their data: `check` reports paths where they do not.
+//! One instance at the output port u -> v serves all packets: u issues O tickets/s, in its own currency, to this
+//! output. The ACKs bring the tickets that v would have issued to this output in the sender-based scheme. ACKs must
+//! return over the link that carried their data; `check` reports paths on which they do not.
 //!
 //! | symbol        | field          | unit      | default  |
 //! |---------------|----------------|-----------|----------|
@@ -29,17 +30,18 @@
 //! | -             | `rounding`     | -         | nearest  |
 //! | -             | `least-tag`    | -         | one      |
 //!
-//! `policing` is that of the data's tags, `ack-policing` that of the ACKs'. The paper states the rule for sources and
+//! `policing` applies to the tags of data, `ack-policing` to those of ACKs. The paper states the rule for sources and
 //! links (II-G) and prints the formulas for ACKs (II-F) without it, so both readings are available.
 //!
-//! `untagged` says what becomes of data without tickets (pps/untagged.rs). An ACK without tickets is never dropped; with `least`
-//! it counts as one with the least tag there is.
+//! `untagged` says what happens to data without tickets (pps/untagged.rs). An ACK without tickets is never dropped;
+//! with `least` it counts as having the least tag.
 //!
-//! Deviations: section II-F.1 deduces InTktRate = AckOutTktRate and prints XRate = 1/AckXRate, the data's exchange rate as the
-//! inverse of the ACKs'. By default X is taken from the tickets measured on the data, as section II-D has it for the
-//! sender-based scheme. The two agree only where the data bring as many tickets as the ACKs took along, which a source with too
-//! few or too many tickets on its packets does not do; `exchange = "inverse"` is the printed formula. Tags are in [1, 255]
-//! unless `least-tag = "zero"`, not in [0, 255] (section III-J). `untagged` is ours.
+//! Deviations: section II-F.1 deduces InTktRate = AckOutTktRate and prints XRate = 1/AckXRate: the exchange rate of
+//! the data is the inverse of that of the ACKs. By default X comes from the tickets measured on the data, as in
+//! section II-D for the sender-based scheme. The two agree only if the data bring as many tickets as the ACKs took
+//! along, which is not so for a source that puts too few or too many tickets on its packets. `exchange = "inverse"`
+//! is the printed formula. Tags are in [1, 255] unless `least-tag = "zero"`, not in [0, 255] (section III-J).
+//! `untagged` is ours.
 
 use super::pps::issuer::{Policing, Wanted};
 use super::pps::{Door, Issuer, Issuing, Tags, Untagged, ack_tickets};
@@ -74,7 +76,7 @@ pub struct Params {
     /// Where the exchange rate of the data comes from.
     #[param(default = "measured")]
     pub exchange: Exchange,
-    /// What becomes of data without tickets; ACKs are never dropped.
+    /// What happens to data without tickets; ACKs are never dropped.
     #[param(default = "pass")]
     pub untagged: Untagged,
     /// Window, policing of data, tags.

@@ -1,4 +1,4 @@
-//! PPS tagger of ACKs: a sink spreads its tickets over its ACKs (receiver-based scheme).
+//! PPS tagger of ACKs (receiver-based): a sink spreads its tickets over its ACKs.
 //!
 //! Source: Zhang et al., "Probabilistic Packet Scheduling" (INFOCOM 2002), section II-F.
 //!
@@ -21,9 +21,9 @@
 //! | -             | `rounding`     | -         | nearest |
 //! | -             | `least-tag`    | -         | one     |
 //!
-//! Delayed ACKs make no difference: tickets are divided by the rate of ACKs.
+//! Delayed ACKs make no difference, because tickets are divided by the rate of ACKs.
 //!
-//! Deviations: none beyond those of the files named.
+//! Deviations: only those of the two files named above.
 
 use super::pps::issuer::Wanted;
 use super::pps::{Issuer, Issuing, Tags};

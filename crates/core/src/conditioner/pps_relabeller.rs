@@ -1,4 +1,4 @@
-//! PPS relabeller: at each link the tickets of one currency become those of the next.
+//! PPS relabeller: at each link, exchanges the tickets of one currency for those of the next.
 //!
 //! Source: Zhang et al., "Probabilistic Packet Scheduling" (INFOCOM 2002), sections II-D and II-G.
 //!
@@ -8,7 +8,8 @@
 //!                tag = round(tag x X x policing), see pps/issuer.rs and pps/tags.rs
 //! ```
 //!
-//! One instance at the output port u -> v, for all packets: v issues O tickets/s, in its own currency, to this link.
+//! One instance at the output port u -> v serves all packets: v issues O tickets/s, in its own currency, to this
+//! link.
 //!
 //! | symbol     | field          | unit      | default   |
 //! |------------|----------------|-----------|-----------|
@@ -26,14 +27,14 @@
 //! | -          | `rounding`     | -         | nearest   |
 //! | -          | `least-tag`    | -         | one       |
 //!
-//! `scarce = "drop"` (with `relabel = "arrival"`) thins out packets for which there is less than one ticket, so that no
-//! input puts out more than it was issued. `untagged` says what becomes of packets without tickets (pps/untagged.rs): where
-//! they pass unchanged, whoever does not tag is held by no cap. A link that is issued no tickets has no relabeller: its
-//! tickets pass unchanged.
+//! `scarce = "drop"` (with `relabel = "arrival"`) drops some of the packets for which there is less than one ticket,
+//! so that no input puts out more tickets than it was issued. `untagged` says what happens to packets without tickets
+//! (pps/untagged.rs): if they pass unchanged, no cap limits a source that does not tag. A link that is issued no
+//! tickets has no relabeller, and tickets pass it unchanged.
 //!
-//! Deviations: the paper does not say whether a tag is exchanged before or after the queue, or whether dropped packets
-//! count as incoming; both are choices here. Its tags are in [0, 255] (section III-J), here in [1, 255] unless
-//! `least-tag = "zero"`. `scarce` and `untagged` are ours.
+//! Deviations: the paper does not say whether a tag is exchanged before or after the queue, nor whether dropped
+//! packets count as incoming; here you can choose both. The paper's tags are in [0, 255] (section III-J); here they
+//! are in [1, 255] unless `least-tag = "zero"`. `scarce` and `untagged` are ours.
 
 use super::pps::issuer::Wanted;
 use super::pps::{Door, Issuer, Issuing, Scarce, Tags, Untagged};
@@ -48,7 +49,7 @@ use crate::rng::Rng;
 use crate::units::{TicketRate, Time};
 use crate::verdict::{Reason, Verdict};
 
-/// Which packets make the incoming rate.
+/// Which packets the incoming rate counts.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
     /// All that arrive at the queue.
@@ -71,16 +72,16 @@ pub enum Moment {
 pub struct Params {
     /// Tickets that the node at the link's other end issues to it.
     pub tickets: TicketRate,
-    /// Which packets make the incoming rate.
+    /// Which packets the incoming rate counts.
     #[param(default = "arrivals")]
     pub measure: Measure,
     /// When tags are exchanged.
     #[param(default = "departure")]
     pub relabel: Moment,
-    /// What becomes of a packet for which there is less than one ticket.
+    /// What happens to a packet for which there is less than one ticket.
     #[param(default = "raise")]
     pub scarce: Scarce,
-    /// What becomes of a packet without tickets.
+    /// What happens to a packet without tickets.
     #[param(default = "pass")]
     pub untagged: Untagged,
     /// Window, policing, tags.

@@ -28,16 +28,16 @@
 //! | -          | `rounding`     | -         | nearest |
 //! | -          | `least-tag`    | -         | one     |
 //!
-//! Without `tickets` the source issues what its ACKs bring (receiver-based). With `rate = "sent"` the rate is the
-//! sending rate, which is all that a datagram source knows. With `unit = "bytes"` tickets are spread over bytes: a
-//! packet's tag is in proportion to its size. A source so fast that there is less than one ticket per packet puts out
-//! more than it was issued, since no tag can say less; with `scarce = "drop"` such packets are thinned out to what was issued.
-//! This is how unresponsive sources are held to their share.
+//! Without `tickets` the source issues the tickets that its ACKs bring (receiver-based). With `rate = "sent"` the
+//! rate is the sending rate, which is all that a datagram source knows. With `unit = "bytes"` tickets are spread over
+//! bytes, so a packet's tag is in proportion to its size. If a source is so fast that there is less than one ticket
+//! per packet, it puts out more than it was issued, because no tag can encode less than one. `scarce = "drop"` then
+//! drops packets until the tickets match those issued. This holds unresponsive sources to their share.
 //!
-//! Deviations: the paper does not say what the first packets carry, before an ACK has come: `most` is the most that a tag can
-//! hold (255 tickets with 8 bits, 131071 with 17), a number n what n bits hold, 2^n - 1 tickets (of linear tags n is at most
-//! `bits`). Its tags are in [0, 255] (section III-J), here in [1, 255] unless `least-tag = "zero"`. `warm-start`, `sent`, `bytes`
-//! and `scarce` are ours.
+//! Deviations: the paper does not say what packets carry before the first ACK arrives. `first-tag = "most"` is the
+//! most that a tag can hold (255 tickets with 8 bits, 131071 with 17); a number n is the most that n bits hold, 2^n -
+//! 1 tickets (with linear tags n is at most `bits`). The paper's tags are in [0, 255] (section III-J); here they are
+//! in [1, 255] unless `least-tag = "zero"`. `warm-start`, `sent`, `bytes` and `scarce` are ours.
 
 use super::pps::issuer::Wanted;
 use super::pps::{FirstTag, Issuer, Issuing, Scarce, Tags, ack_tickets};
@@ -88,18 +88,18 @@ impl Unit {
 pub struct Params {
     /// Tickets issued to the source; default: those that its ACKs bring (receiver-based).
     pub tickets: Option<TicketRate>,
-    /// Which events make its rate.
+    /// Which events its rate counts.
     #[param(default = "acks")]
     pub rate: RateOf,
     /// If given, the rate during the first window is the plain mean over at least this time.
     pub warm_start: Option<Span>,
-    /// What its packets carry before anything is measured: the most that a tag can hold, or what so many bits hold.
+    /// Tag of packets before anything is measured: the most that a tag can hold, or the most that a number of bits holds.
     #[param(default = "most")]
     pub first_tag: FirstTag,
     /// What tickets are spread over.
     #[param(default = "packets")]
     pub unit: Unit,
-    /// What becomes of a packet for which there is less than one ticket.
+    /// What happens to a packet for which there is less than one ticket.
     #[param(default = "raise")]
     pub scarce: Scarce,
     /// Window, policing, tags.

@@ -1,4 +1,4 @@
-//! Rate labeller: writes a flow's rate on its packets where they enter the domain.
+//! Rate labeller: writes the flow's rate on each packet where it enters the domain.
 //!
 //! Source: Das, Dutta and Helmy, "Fair Stateless Aggregate Traffic Marking using Active Queue Management Techniques"
 //! (2002), section on F-SAM; estimator of Stoica, Shenker and Zhang, "Core-Stateless Fair Queueing", equation (1), see
@@ -11,8 +11,8 @@
 //! first packet:  r = 0, l/K, as if the gap had begun at time 0, or half the link: `first-label`
 //! ```
 //!
-//! One instance holds one rate: with `per = "flow"` a flow's, which is what F-SAM and CSFQ need; with another `per` the
-//! total rate of what shares the instance.
+//! One instance measures one rate. With `per = "flow"` that is the rate of a flow, as F-SAM and CSFQ need; with
+//! another `per` it is the total rate of the flows that share the instance.
 //!
 //! | symbol | field         | unit  | default |
 //! |--------|---------------|-------|---------|
@@ -22,9 +22,9 @@
 //! | -      | `link`        | bit/s | -       |
 //! | -      | `expire`      | s     | 60s     |
 //!
-//! Deviations: the paper gives no K; 100 ms is CSFQ's. `half-link` follows CSFQ's code, which starts a flow at
-//! half of what the router accepts at that moment; a labeller knows no such rate, so half of `link` is taken, at
-//! every first packet. After an idle time longer than `expire` the next packet counts as a first one.
+//! Deviations: the paper gives no K; 100 ms is CSFQ's. `half-link` follows CSFQ's code, which starts a flow at half
+//! of the rate that the router accepts at that moment. A labeller does not know that rate, so it takes half of `link`
+//! at every first packet. After an idle time longer than `expire` the next packet counts as a first one.
 
 use crate::Scope;
 use crate::conditioner::{Conditioner, Passage, Writes};
@@ -41,7 +41,7 @@ use std::ops::RangeInclusive;
 /// Weights whose labels a 32-bit number holds at any rate.
 const WEIGHTS: RangeInclusive<f64> = 1e-12..=1e12;
 
-/// The rate a flow starts with.
+/// Rate on a flow's first label.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FirstLabel {
     /// 0: short flows pass for slow ones.
@@ -60,7 +60,7 @@ pub struct Params {
     /// Averaging constant.
     #[param(default = "100ms")]
     pub k: Span,
-    /// The rate a flow starts with.
+    /// Rate on a flow's first label.
     #[param(default = "zero")]
     pub first_label: FirstLabel,
     /// Weight of the flow: its label is its rate divided by it, so its fair share grows with it; 1e-12 to 1e12.

@@ -3,8 +3,8 @@
 //! Source: the paper on REDP with a combined dropper (Hur et al.), section II; REDP itself: Wang, Mohapatra,
 //! Mukherjee, Bushmitch, IEEE JSAC 18(12), 2000.
 //!
-//! Three colours: green in profile, yellow was green and has been demoted at a boundary, red out of profile at the
-//! source. A bucket of depth CBS fills at CIR, the rate agreed between the two domains; TK is its level.
+//! Green is in profile, red was out of profile at the source, and yellow was green until a boundary demoted it. A
+//! bucket of depth CBS fills at CIR, the rate agreed between the two domains; TK is its level.
 //!
 //! ```text
 //! green:  TK < T_L:  dropped with P_drop while no yellow arrives, else
@@ -14,10 +14,12 @@
 //! red:    unchanged
 //! ```
 //!
-//! So flows of one aggregate are demoted and promoted in proportion to their rates. A demoted or dropped packet takes no
-//! token. If green arrives at a rate G > CIR and 1 - CIR/G <= MAX_demo, TK settles at T_L (1 - (1 - CIR/G)/MAX_demo).
+//! So flows of one aggregate are demoted and promoted in proportion to their rates. A demoted or dropped packet takes
+//! no tokens. If green arrives at a rate G > CIR and 1 - CIR/G <= MAX_demo, TK settles at T_L (1 - (1 -
+//! CIR/G)/MAX_demo).
 //!
-//! The dropper acts at the first boundary only: yellow at the input means that there is another boundary upstream.
+//! The dropper acts only at the first boundary: yellow packets at the input show that there is another boundary
+//! upstream.
 //!
 //! | symbol     | field           | unit       | default |
 //! |------------|-----------------|------------|---------|
@@ -31,11 +33,12 @@
 //! | zero(now)  | `yellow-meter`  | -          | window  |
 //! | W          | `yellow-window` | s          | 1s      |
 //!
-//! A `p-drop` of 0 is plain REDP; the paper has 0.02. `low-th = "0B"` and `high-th = "100%"` are the leaky bucket
-//! that REDP is compared with: green without a token becomes yellow, nothing is random, nothing is promoted.
+//! A `p-drop` of 0 is plain REDP; the paper has 0.02. `low-th = "0B"` and `high-th = "100%"` make the leaky bucket
+//! that REDP is compared with: a green packet that finds no tokens becomes yellow, nothing is random and nothing is
+//! promoted.
 //!
-//! Deviations: the paper does not say how the dropper sees that no yellow arrives; `yellow-meter` has the readings. The bucket
-//! starts full. An unmarked packet counts as green.
+//! Deviations: the paper does not say how the dropper detects that no yellow arrives; `yellow-meter` offers the
+//! readings. The bucket starts full. An unmarked packet counts as green.
 
 use crate::Scope;
 use crate::conditioner::{Conditioner, Passage, bucket_threshold};

@@ -1,4 +1,4 @@
-//! RTT-aware conditioner: the longer the round trip, the less a packet out of profile risks.
+//! RTT-aware conditioner: the longer the round trip, the less likely a packet out of profile is to be red.
 //!
 //! Source: Nandy, Seddigh, Pieda and Ethridge, "Intelligent Traffic Conditioners for Assured Forwarding Based Differentiated
 //! Services Networks" (HPN 2000); as described by Habib, Bhargava and Fahmy (2001) ("basic"). The parts common to
@@ -9,8 +9,9 @@
 //! q = (minRTT/RTT_a)^2         1 before the first sample
 //! ```
 //!
-//! TCP's rate varies as 1/RTT (Mathis et al. 1997), so equal rates need a loss that varies as the square of the times' ratio.
-//! This assumes that senders do not time out: with many flows on a link it favours long round trips instead.
+//! TCP's rate varies as 1/RTT (Mathis et al. 1997), so equal rates need a loss rate that varies as the squared ratio
+//! of the round-trip times. This assumes that senders do not time out. With many flows on a link, q favours long
+//! round trips instead.
 //!
 //! | symbol    | field           | unit  | default  |
 //! |-----------|-----------------|-------|----------|
@@ -27,7 +28,7 @@
 //! |           | `report-delay`  | s     | 0s       |
 //! |           | `report-expiry` | s     | 10s      |
 //!
-//! Deviations: the figure is printed with p squared; the text and the published rates imply p (`excess` has both).
+//! Deviations: the paper's figure prints p squared; its text and the published rates imply p. `excess` has both.
 
 use crate::Scope;
 use crate::conditioner::Report;

@@ -1,4 +1,4 @@
-//! RTT-RTO conditioner: the risk of a packet out of profile depends on round-trip time and time-out.
+//! RTT-RTO conditioner: the chance that a packet out of profile is red depends on round-trip time and time-out.
 //!
 //! Source: Habib, Bhargava and Fahmy, "A Round Trip Time and Time-out Aware Traffic Conditioner for Differentiated
 //! Services Networks" (2001), equation (9) and Figure 1. The parts common to this family are in `rtt/mod.rs`.
@@ -10,8 +10,9 @@
 //! q = 0.5                                  before the first sample
 //! ```
 //!
-//! With many flows most losses end in time-outs, and a rate varies as 1/RTO as well (Padhye et al. 1998). The second rule
-//! corrects a flaw of the basic conditioner: without it the least aggregate's q is 1, whatever the others' are.
+//! With many flows most losses lead to time-outs, and TCP's rate also varies as 1/RTO (Padhye et al. 1998). The
+//! second rule corrects a flaw of the basic conditioner, in which the q of the aggregate with the least times is
+//! always 1.
 //!
 //! | symbol    | field           | unit  | default  |
 //! |-----------|-----------------|-------|----------|
@@ -31,8 +32,9 @@
 //! |           | `report-delay`  | s     | 0s       |
 //! |           | `report-expiry` | s     | 10s      |
 //!
-//! Deviations: the paper approximates the time-out "from RTT using the RTT variance": RTO_a = max(minRTO, SRTT + 4
-//! RTTVAR), without back-off. It does not say who has the least times; `least` has the readings, with ties within 1 %.
+//! Deviations: the paper approximates the time-out "from RTT using the RTT variance"; here RTO_a = max(minRTO, SRTT +
+//! 4 RTTVAR), without back-off. The paper does not say which aggregate has the least times; `least` offers the
+//! readings, with ties within 1 %.
 
 use crate::Scope;
 use crate::conditioner::Report;
@@ -40,7 +42,7 @@ use crate::conditioner::rtt::{Contract, Exchanging, Law, Marker, Measuring, Part
 use crate::params::{Choice, ParamError, Params as Declared};
 use crate::units::Span;
 
-/// How the two ratios make q.
+/// How q combines the two ratios.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Combined {
     /// Their product, as in the figure.
@@ -71,7 +73,7 @@ pub struct Params {
     /// Least retransmission time-out of the senders; above zero.
     #[param(default = "200ms")]
     pub min_rto: Span,
-    /// How the two ratios make q.
+    /// How q combines the two ratios.
     #[param(default = "product")]
     pub law: Combined,
     /// Which aggregate has q = RTT/RTO.

@@ -1,4 +1,4 @@
-//! RTT-SW conditioner: RTT-aware, and flows with small windows are spared.
+//! RTT-SW conditioner: RTT-aware, with flows of small windows protected from loss.
 //!
 //! Source: Habib, Bhargava and Fahmy, "A Round Trip Time and Time-out Aware Traffic Conditioner for Differentiated
 //! Services Networks" (2001); the protection is that of Feroz et al. (IWQoS 2000). The parts common to this family
@@ -26,7 +26,8 @@
 //! |           | `report-delay`  | s        | 0s       |
 //! |           | `report-expiry` | s        | 10s      |
 //!
-//! Deviations: those of `rtt-aware`; `max-debt` keeps the profile, which the paper only proposes.
+//! Deviations: those of `rtt-aware`. `max-debt` keeps the aggregate within its profile, which the paper only
+//! proposes.
 
 use crate::Scope;
 use crate::conditioner::Report;

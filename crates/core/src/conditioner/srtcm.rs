@@ -2,15 +2,15 @@
 //!
 //! Source: RFC 2697 sections 2 and 3 (parameters, metering).
 //!
-//! Two buckets, C of depth CBS and E of depth EBS, share one rate: CIR fills C, and the overflow of C fills E.
+//! Two buckets, C of depth CBS and E of depth EBS, share one rate. CIR fills C, and the overflow of C fills E.
 //!
 //! ```text
 //! colour-blind:  green if Tc >= B, taking B from C; else yellow if Te >= B, taking B from E; else red
 //! colour-aware:  the same, but a yellow packet asks only E and a red one stays red
 //! ```
 //!
-//! Rates are in bits or packets per second, bursts in bytes, packets or time; `overhead`, `mpu` and `link-layer` say which
-//! bytes the rates count: as in `token-bucket`.
+//! As in `token-bucket`, rates are in bits or packets per second and bursts in bytes, packets or time; `overhead`,
+//! `mpu` and `link-layer` say which bytes the rates count.
 //!
 //! | symbol | field          | unit  | default |
 //! |--------|----------------|-------|---------|
@@ -22,8 +22,8 @@
 //! |        | `mpu`          | B     | -       |
 //! |        | `link-layer`   | -     | -       |
 //!
-//! Deviations: none. CBS or EBS may be 0, not both; one that is not 0 must hold the largest packet (RFC 2697
-//! section 2 recommends it). An unmarked packet counts as green.
+//! Deviations: none. CBS or EBS may be 0, but not both. A bucket that is not 0 must hold the largest packet, as RFC
+//! 2697 section 2 recommends. An unmarked packet counts as green.
 
 use super::meter::{self, Counting, Stated, Tokens};
 use crate::Scope;

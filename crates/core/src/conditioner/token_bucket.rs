@@ -1,17 +1,17 @@
-//! Token bucket: the two-colour marker every DiffServ edge starts from, and the policer of Linux.
+//! Token bucket: the two-colour marker that every DiffServ edge starts from, and Linux's policer.
 //!
 //! Source: RFC 2697 section 3 with EBS = 0. The papers call it TB. With `arithmetic = "linux"`: act_police of Linux 6.12,
 //! as tc sets it up.
 //!
-//! A bucket of depth CBS fills at CIR. A packet that finds its whole size in tokens takes them
-//! and is green; any other is red and takes nothing.
+//! A bucket of depth CBS fills at CIR. A packet that finds tokens for its whole size takes them and is green. Any
+//! other packet is red and takes none.
 //!
-//! With `pir` there is a second bucket, of depth `mtu`, that fills at `pir`: a packet is green if it finds its tokens in
-//! both. A packet larger than `mtu` is red whatever the buckets hold.
+//! `pir` adds a second bucket, of depth `mtu`, that fills at `pir`. A packet is then green if it finds its tokens in
+//! both buckets. A packet larger than `mtu` is always red.
 //!
 //! A rate in packets (`cir = "1000p/s"`, `cbs = "50p"`) counts each packet as one, whatever its size. A burst in time
-//! (`cbs = "10ms"`) is what `cir` earns in that time. `overhead`, `mpu` and `link-layer` say which bytes the rates count
-//! beyond what the scenario's `accounting` says; `mtu` is compared with the size as `accounting` counts it.
+//! (`cbs = "10ms"`) is the tokens that `cir` earns in that time. `overhead`, `mpu` and `link-layer` adjust the bytes
+//! that the scenario's `accounting` counts; `mtu` is compared with the size as `accounting` counts it.
 //!
 //! | symbol | field        | unit  | default |
 //! |--------|--------------|-------|---------|
@@ -29,13 +29,13 @@
 //! # Linux
 //!
 //! `tc ... police rate CIR burst CBS peakrate PIR mtu MTU conform-exceed EXCEED/CONFORM` is this conditioner with
-//! `arithmetic = "linux"`: CONFORM is the action `green`, EXCEED is `red`; `ok` is `transmit`, `continue` and `pipe` are `next`,
-//! `reclassify` ends as `drop`. Linux counts tokens in nanoseconds: a packet costs
-//! its time at the rate in whole bytes/s, rounded down to 1 ns, so up to 1 ns less than it should; tc hands CBS over in
-//! microseconds and then in ticks of 64 ns, rounded down, so a packet of exactly CBS may exceed. The peak bucket earns no
-//! more than the burst's time at once. Without `mtu`, tc lets at most 2040 bytes conform to a rate in bits. At the ingress of
-//! an interface Linux counts IP bytes (`accounting = "l3"`) but compares `mtu` with 14 more; on a qdisc both count Ethernet's
-//! 14 (`"l2"`).
+//! `arithmetic = "linux"`. CONFORM is the action `green`, EXCEED is `red`. Of tc's actions, `ok` is `transmit`,
+//! `continue` and `pipe` are `next`, and `reclassify` ends as `drop`. Linux counts tokens in nanoseconds. A packet
+//! costs its time at the rate in whole bytes/s, rounded down to 1 ns, so up to 1 ns less than it should. tc passes
+//! CBS in microseconds and then in ticks of 64 ns, rounded down, so a packet of exactly CBS may exceed. The peak
+//! bucket earns at most the burst's time at once. Without `mtu`, tc lets at most 2040 bytes conform to a rate in
+//! bits. At the ingress of an interface Linux counts IP bytes (`accounting = "l3"`) but compares `mtu` with 14 more;
+//! on a qdisc both include the 14 bytes of Ethernet (`"l2"`).
 
 use super::meter::{self, Counting, Stated, Tokens};
 use super::police::{Level, Police};

@@ -2,16 +2,16 @@
 //!
 //! Source: RFC 2698 sections 2 and 3 (parameters, metering).
 //!
-//! Two buckets with separate rates: P of depth PBS fills at PIR, C of depth CBS at CIR. P is asked first; a green packet
-//! takes from both.
+//! Two buckets have separate rates: P of depth PBS fills at PIR, C of depth CBS at CIR. P is checked first. A green
+//! packet takes tokens from both.
 //!
 //! ```text
 //! colour-blind:  red if Tp < B; else yellow if Tc < B, taking B from P; else green, taking B from P and C
 //! colour-aware:  the same, but a red packet stays red and a yellow one is at best yellow
 //! ```
 //!
-//! Rates are in bits or packets per second, bursts in bytes, packets or time; `overhead`, `mpu` and `link-layer` say which
-//! bytes the rates count: as in `token-bucket`.
+//! As in `token-bucket`, rates are in bits or packets per second and bursts in bytes, packets or time; `overhead`,
+//! `mpu` and `link-layer` say which bytes the rates count.
 //!
 //! | symbol | field          | unit  | default |
 //! |--------|----------------|-------|---------|
@@ -24,7 +24,7 @@
 //! |        | `mpu`          | B     | -       |
 //! |        | `link-layer`   | -     | -       |
 //!
-//! Deviations: none. CBS and PBS must hold the largest packet (the RFC recommends it). An unmarked packet counts as
+//! Deviations: none. CBS and PBS must hold the largest packet, as the RFC recommends. An unmarked packet counts as
 //! green.
 
 use super::meter::{self, Counting, Stated, Tokens};

@@ -1,9 +1,9 @@
-//! RFC 4115 marker: two rates, three colours, in-profile traffic untouched by the excess.
+//! RFC 4115 marker: two rates and three colours; excess traffic never takes tokens from traffic in profile.
 //!
 //! Source: RFC 4115 section 3.
 //!
-//! Two independent buckets: C of depth CBS fills at CIR, E of depth EBS at EIR. A green packet takes from C alone, so
-//! a host's yellow packets cannot cost it any green.
+//! Two buckets are independent: C of depth CBS fills at CIR, E of depth EBS at EIR. A green packet takes tokens from
+//! C alone, so the yellow packets of a host cannot cost it any green.
 //!
 //! ```text
 //! green packet:   green if Tc - B > 0, taking B from C; else as a yellow packet
@@ -12,8 +12,8 @@
 //! colour-blind:   every packet counts as green
 //! ```
 //!
-//! Rates are in bits or packets per second, bursts in bytes, packets or time; `overhead`, `mpu` and `link-layer` say which
-//! bytes the rates count: as in `token-bucket`.
+//! As in `token-bucket`, rates are in bits or packets per second and bursts in bytes, packets or time; `overhead`,
+//! `mpu` and `link-layer` say which bytes the rates count.
 //!
 //! | symbol | field          | unit  | default |
 //! |--------|----------------|-------|---------|
@@ -26,9 +26,9 @@
 //! |        | `mpu`          | B     | -       |
 //! |        | `link-layer`   | -     | -       |
 //!
-//! Deviations: none. As the RFC is worded, "exactly enough" is not enough, unlike in RFC 2697 and 2698; so a bucket
-//! must hold one byte more than the largest packet. One rate may be 0 if its burst is 0, which removes its colour; not
-//! both. An unmarked packet counts as green.
+//! Deviations: none. By the RFC's wording "exactly enough" is not enough, unlike in RFC 2697 and 2698, so a bucket
+//! must hold one byte more than the largest packet. One of the two rates may be 0 if its burst is 0; that removes its
+//! colour. An unmarked packet counts as green.
 
 use super::meter::{self, Counting, Stated, Tokens};
 use crate::Scope;

@@ -1,7 +1,7 @@
 //! TSW2CM: probabilistic two-colour marker on a time sliding window.
 //!
-//! Source: Clark and Fang, "Explicit Allocation of Best-Effort Packet Delivery Service", section III-D; the form with
-//! two colours that ns-2 has. The estimator is RFC 2859's, see [`crate::estimate::tsw`].
+//! Source: Clark and Fang, "Explicit Allocation of Best-Effort Packet Delivery Service", section III-D, in the
+//! two-colour form of ns-2. The estimator is that of RFC 2859, see [`crate::estimate::tsw`].
 //!
 //! ```text
 //! avg = (avg W + B) / (T + W)                 this packet included
@@ -13,7 +13,7 @@
 //! | CIR    | `cir`    | bit/s | -       |
 //! | W      | `window` | s     | 1s      |
 //!
-//! Deviations: none. The average starts at CIR, its clock at 0. No bucket bounds the green bytes: only their long-run
+//! Deviations: none. The average starts at CIR, its clock at 0. No bucket bounds the green bytes; only their long-run
 //! rate is near CIR.
 
 use crate::Scope;

@@ -1,4 +1,4 @@
-//! TSW3CM that spares flows with small windows.
+//! TSW3CM, with flows of small windows protected from loss.
 //!
 //! Source: Habib, Bhargava and Fahmy, "A Round Trip Time and Time-out Aware Traffic Conditioner for Differentiated
 //! Services Networks" (2001): the standard conditioner with SW; the protection is that of Feroz et al. (IWQoS 2000), in

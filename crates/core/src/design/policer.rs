@@ -24,6 +24,8 @@
 //! |        | `packet` | B      |
 //!
 //! Deviations: none; it is from no paper.
+//!
+//! Decision: docs/decisions/016-policer-warning-from-runs.md
 
 use crate::math;
 use crate::units::{BitRate, Bytes};

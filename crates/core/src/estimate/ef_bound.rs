@@ -25,6 +25,8 @@
 //! The recursions are exact: times are counted in ns/R. An error is below 0 where every packet left before its target,
 //! as behind a link that is faster than R. Their origin is the start of the run, when nothing waits; an error counts for
 //! packets that came at `since` or later.
+//!
+//! Decision: docs/decisions/065-ef-error-beside-the-load.md
 
 use crate::units::{BitRate, NS_PER_S, Time};
 use std::collections::VecDeque;

@@ -32,6 +32,8 @@
 //! ```
 //!
 //! Deviations: these bounds; the credits of the overflow rule are refilled each congested window.
+//!
+//! Decision: docs/decisions/006-fair-rates-by-weight.md
 
 use crate::estimate::ExpRate;
 use crate::rng::Rng;

@@ -4,6 +4,8 @@
 //! the place of the one silent longest if that has expired; otherwise it is counted, and nothing is remembered about it.
 //!
 //! Memory: an entry is the state and 24 bytes; in addition, 4 bytes for each flow number the host has assigned.
+//!
+//! Decision: docs/decisions/014-flow-tables-are-bounded.md
 
 use crate::packet::FlowId;
 use crate::units::{Span, Time};

@@ -9,6 +9,8 @@
 //! ```
 //!
 //! With the far part of the handshake this is the first sample of RFC 6298 section 2.2.
+//!
+//! Decision: docs/decisions/011-round-trips-at-an-edge.md
 
 use crate::packet::{Packet, after, flags};
 use crate::units::{Span, Time};

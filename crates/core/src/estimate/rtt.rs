@@ -26,6 +26,8 @@
 //! Deviations: a retransmission of data before the open sample voids it too, since the ACK that covers both waits for it:
 //! senders (RFC 6298 section 3, ns-2) take no sample there either. A lost segment before a sample
 //! cannot be recognised if its retransmission is not seen here.
+//!
+//! Decision: docs/decisions/012-samples-of-round-trips.md
 
 use crate::packet::{Packet, after};
 use crate::units::{Span, Time};

@@ -4,6 +4,8 @@
 //! (the colour, or a label) the first whose match agrees takes the packet: a labeller and a marker
 //! both see it, two markers do not. One that rewrites the label it reads comes in addition, and so does the next meter or
 //! marker after an action that says so: policers in a row. Every host runs this code: simulator port, capture, interface.
+//!
+//! Decision: docs/decisions/004-one-writer-for-each-output.md
 
 mod action;
 mod mail;

@@ -11,6 +11,8 @@
 //!
 //! It holds packets back from when one is the first to wait below it, and the one before it has gone, until its tokens
 //! are there, whatever is on the line meanwhile.
+//!
+//! Decision: docs/decisions/064-results-of-a-trees-nodes.md
 
 use crate::arithmetic::{Arithmetic, Tariff};
 use crate::framing::{Frame, Framing};

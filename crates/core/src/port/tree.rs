@@ -5,6 +5,8 @@
 //! below it has changed or its time has come. A shaper looks at what its child offers, a scheduler at what the chosen child
 //! does. A node that *takes* (many of Linux's queues do) has the packet that is looked at taken out and kept until it is
 //! sent, so that nothing that comes later goes first; any other chooses when the packet is sent.
+//!
+//! Decision: docs/decisions/063-queues-are-a-tree-of-offers.md
 
 mod branches;
 mod build;

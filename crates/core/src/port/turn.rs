@@ -1,4 +1,6 @@
 //! Who may call the hooks of conditioners, AQMs and schedulers: the port alone, in its order.
+//!
+//! Decision: docs/decisions/029-the-port-is-in-the-core.md
 
 use std::ops::Deref;
 

@@ -1,7 +1,9 @@
-//! CAKE: a shaper without a burst, tins by code point, in each a queue for each flow with COBALT, fair among hosts.
+//! CAKE: a shaper without bursts, in front of tins chosen by code point. Each tin has a queue with COBALT for each
+//! flow and is fair among hosts.
 //!
-//! Source: Høiland-Jørgensen, Täht and Morton, "Piece of CAKE: A Comprehensive Queue Management Solution for Home Gateways",
-//! IEEE LANMAN 2018; where it leaves things open, the behaviour of Linux 6.12's qdisc of this name, tc-cake(8).
+//! Source: Høiland-Jørgensen, Täht and Morton, "Piece of CAKE: A Comprehensive Queue Management Solution for Home
+//! Gateways", IEEE LANMAN 2018. Where the paper leaves a point open: the behaviour of Linux 6.12's qdisc of this
+//! name, tc-cake(8).
 //!
 //! ```text
 //! arrival:    to the tin of its code point, there to the end of its flow's queue; a queue in no list, or a decaying one: to
@@ -17,8 +19,9 @@
 //! its quantum:  that of the tin / n, where n of the flows of its host are not sparse
 //! ```
 //!
-//! Priority without starvation: a tin goes first only as long as it keeps to its part of the rate; above that it shares what is
-//! left. Of 1/16, 1/2 and 1/4 of the rate (bulk, video, voice of `diffserv4`; best effort: all) none is a limit.
+//! A tin has priority only while it keeps within its share of the rate. Above that it competes for the remainder, so
+//! no tin starves another. The shares are thresholds, not limits: in `diffserv4` they are 1/16 of the rate for bulk,
+//! 1/2 for video, 1/4 for voice and all of it for best effort.
 //!
 //! | `tins`       | tins, the last first within its rate | rates |
 //! |--------------|-----------------------------------------|-------|
@@ -28,10 +31,11 @@
 //! | `diffserv4`  | best effort; bulk: CS1, LE; video: AF2x, AF3x, AF4x, CS2, CS3, TOS 4; voice: CS4 to CS7, EF, VA | 1, 1/16, 1/2, 1/4 |
 //! | `diffserv8`  | LE; AF1x, CS1, TOS 2; best effort; AF3x, AF4x, CS3; AF2x, TOS 4; CS2; CS4, CS5, EF, VA; CS6, CS7 | as `precedence` |
 //!
-//! `isolation` says whose packets share a queue, and who gets a fair share: with `dual-srchost` source addresses (behind a
-//! gateway: upload), with `dual-dsthost` destinations (download), with `triple-isolate` both: the one with more bulk flows
-//! counts. `srchost`, `dsthost` and `hosts` give each address or pair of them one queue, `flows` knows no hosts,
-//! `flowblind` has one queue.
+//! `isolation` says which packets share a queue, and who gets a fair share of a tin. `dual-srchost` is fair among
+//! source addresses (uploads behind a gateway), `dual-dsthost` among destinations (downloads). `triple-isolate` looks
+//! at both addresses of a flow and takes the one with more bulk flows. `srchost`, `dsthost` and `hosts` give each
+//! source, destination or pair one queue. `flows` is fair among flows and ignores hosts. `flowblind` has a single
+//! queue.
 //!
 //! | symbol | field        | unit  | default          | tc                              |
 //! |--------|--------------|-------|------------------|---------------------------------|
@@ -48,18 +52,20 @@
 //! |        | `hash`       |       | `salted`         | always salted                   |
 //! |        | `salt`       |       | 0                | drawn at boot                   |
 //!
-//! COBALT's target is `rtt` / 20 in whole microseconds and its interval `rtt`, both raised where 1.5 packets of `mtu` take longer at the tin's rate;
-//! ECN-capable packets are marked. A tin's quantum for its queues is its rate in B/s / 4096, 300 B to 1514 B. `memory` is by
-//! default four times what passes in `rtt` at `rate`, at least 4 MiB and at most 10240 of `mtu`. `flows` are queues of each tin.
+//! COBALT's interval is `rtt` and its target `rtt` / 20 in whole microseconds. Both are raised where 1.5 packets of
+//! `mtu` take longer than the target at the tin's rate. COBALT marks ECN-capable packets. The quantum of a tin's
+//! queues is its rate in B/s / 4096, between 300 B and 1514 B. `memory` defaults to four times the bytes that pass in
+//! `rtt` at `rate`, at least 4 MiB and at most 10240 packets of `mtu`. `flows` is the number of queues in each tin.
 //!
-//! `hash = "salted"` puts a flow into a set of eight queues by a hash with the key `salt`, and there into its own while one
-//! is free: it shares a queue only if all eight are in use. `hash = "exact"` gives each its own while any is free.
+//! `hash = "salted"` maps a flow to a set of eight queues by a hash with the key `salt`. The flow takes a free queue
+//! of the set, and shares one only if all eight are in use. `hash = "exact"` gives each flow a queue while any is
+//! free.
 //!
-//! Deviations: what it draws, Linux draws elsewhere: a quantum divided among hosts is not rounded to bytes by chance but
-//! counted in 2^-16 of a byte, its mean. `memory` counts packets' bytes, where Linux counts the buffers they occupy; of
-//! several longest queues the first of the first tin loses. Linux's rate is at least 64 B/s in each tin; here a lower one
-//! is refused. The filter for ACKs, `ingress`, `autorate-ingress`, `wash`, `nat` and `split-gso` are not here. At
-//! most 256 packets are dropped in a row by COBALT.
+//! Deviations: Linux rounds a quantum divided among hosts to whole bytes at random; here the quantum is counted in
+//! 2^-16 of a byte and equals that mean. `memory` counts the bytes of packets, where Linux counts the buffers that
+//! hold them. If several queues are the longest, the first one of the first tin loses. Linux raises the rate of a tin
+//! to 64 B/s; here a lower rate is refused. The ACK filter, `ingress`, `autorate-ingress`, `wash`, `nat` and
+//! `split-gso` are not implemented. COBALT drops at most 256 packets in a row.
 
 mod hosts;
 mod sets;
@@ -105,18 +111,18 @@ const LARGEST: Bytes = Bytes::new(65_535);
 /// What a scenario states.
 #[derive(Declared, Clone, Debug, PartialEq)]
 pub struct Params {
-    /// Rate that it keeps; default: none, as fast as what is behind it.
+    /// Rate to shape to; default: no shaping.
     pub rate: Option<BitRate>,
     /// How packets are sorted into tins.
     #[param(default = "diffserv3")]
     pub tins: Tins,
-    /// Whose packets have a separate queue, and among whom a tin is shared.
+    /// Which packets have a separate queue, and between which hosts and flows a tin is fair.
     #[param(default = "triple-isolate")]
     pub isolation: Isolation,
     /// Round-trip time of most traffic: COBALT's interval, and 20 times its target.
     #[param(default = "100ms")]
     pub rtt: Span,
-    /// How many bytes may wait in all queues together; default: by `rate` and `rtt`.
+    /// Most bytes that may wait in all queues together; default: from `rate` and `rtt`.
     pub memory: Option<Bytes>,
     /// Number of queues in each tin.
     #[param(default = 1024)]

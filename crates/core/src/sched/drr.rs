@@ -1,4 +1,4 @@
-//! Deficit round robin: each class in turn sends as many bytes as its quantum says, whatever its packets' sizes.
+//! Deficit round robin: each class in turn sends a quantum of bytes, whatever the size of its packets.
 //!
 //! Source: Shreedhar, Varghese, "Efficient fair queuing using deficit round robin", SIGCOMM 1995; IEEE/ACM Transactions
 //! on Networking 4(3), 1996, section III. `arithmetic = "linux"`: the behaviour of Linux 6.12, tc-drr(8).
@@ -10,9 +10,9 @@
 //!     if nothing waits any longer: DC_i = 0
 //! ```
 //!
-//! While i and j both have packets waiting, what they have sent, each by its quantum, differs by less than
-//! 1 + Max/Q_i + Max/Q_j, Max being the largest packet: shares of bytes, exact in the long run. A class with nothing to
-//! send is passed over, so the link never idles while anything waits.
+//! While classes i and j both have packets waiting, the bytes that each has sent, divided by its quantum, differ by
+//! less than 1 + Max/Q_i + Max/Q_j, where Max is the largest packet. So the shares of bytes are exact in the long
+//! run. A class with nothing to send is skipped, so the link never idles while a packet waits.
 //!
 //! | symbol | field               | unit | default |
 //! |--------|---------------------|------|---------|
@@ -21,12 +21,12 @@
 //! |        | `classes[].queue`   |      | -       |
 //! |        | `arithmetic`        |      | exact   |
 //!
-//! A packet belongs to the first class whose `for` has its colour or code point, else to the last, the only one that may
-//! omit `for`. A quantum is at least the largest packet (below it, a warning with `arithmetic = "linux"`): the paper's
-//! condition for bounded work per packet, since every visit then sends. Only the ratios of the quanta decide the shares, so all
-//! of them can be multiplied by the same number.
+//! A packet belongs to the first class whose `for` has its colour or code point, else to the last, the only one that
+//! may omit `for`. A quantum must be at least the largest packet (a smaller one gets only a warning with `arithmetic
+//! = "linux"`). Every visit then sends a packet, which is the paper's condition for bounded work per packet. Only the
+//! ratios of the quanta decide the shares, so you can multiply all of them by the same number.
 //!
-//! `arithmetic = "linux"` keeps a list of the classes that wait, and looks only at its first:
+//! `arithmetic = "linux"` keeps a list of the classes with packets waiting, and looks only at the first:
 //!
 //! ```text
 //! a class begins to wait:  DC_i = Q_i, to the end of the list
@@ -34,13 +34,17 @@
 //!                          send it, DC_i = DC_i - its size; a class with nothing left leaves the list
 //! ```
 //!
-//! So a class that wakes is served at the end of the round, whatever its place in the file, and gets its next quantum when it
-//! has sent the last, not when its turn comes. Shares and bound are the same. The packet that such a scheduler shows to a
-//! shaper above is taken out: what comes later cannot overtake it. A class that its own shaper holds back holds back all
-//! others once it is the first, as in Linux, which logs a warning: shape above the scheduler instead.
+//! So a class that becomes active is served at the end of the round, whatever its place in the file. It gets its next
+//! quantum when it has used up the last one, not when its turn comes. Shares and bound are the same. A packet that
+//! the scheduler has offered to a shaper above it is committed: no later packet can overtake it. A class that its own
+//! shaper holds back blocks all others once it is at the head of the list. Linux does the same and logs a warning;
+//! put the shaper above the scheduler instead.
 //!
-//! Deviations: with `arithmetic = "exact"` classes are visited in the order of the file. The paper's list of active queues,
-//! which spares visits to empty ones, puts a queue that wakes at the end of the round; the bound holds for both.
+//! Deviations: with `arithmetic = "exact"` classes are visited in the order of the file. The paper keeps a list of
+//! active queues to save visits to empty ones, and puts a queue that becomes active at the end of the round. The
+//! bound holds for both.
+//!
+//! Decision: docs/decisions/059-schedulers-own-nothing.md
 
 use super::rounds::Rounds;
 use super::{Head, HostKey, Pick, Scheduler, members, same_arithmetic, same_members};

@@ -1,5 +1,5 @@
-//! DualPI2: two queues for one link, one for L4S traffic that is marked early and often, one for all other, coupled so that
-//! flows of both kinds get the same rate.
+//! DualPI2: two queues for one link. The L queue takes L4S traffic and marks it early and often; the C queue takes
+//! classic traffic. Their probabilities are coupled so that flows of both kinds get the same rate.
 //!
 //! Source: RFC 9332, appendix A (pseudo-code of DualPI2).
 //!
@@ -15,11 +15,12 @@
 //! "with p":    a sum for each queue: sum = sum + p; if it is above 1: sum = sum - 1, and yes
 //! ```
 //!
-//! Since the rate of a classic flow is proportional to 1 / sqrt(p_C) and that of a scalable one to 1 / p_L, coupling p_L = k
-//! sqrt(p_C) gives them the same rate at the same round-trip time, for k about 2.
+//! The rate of a classic flow is proportional to 1 / sqrt(p_C), that of a scalable one to 1 / p_L. The coupling p_L =
+//! k sqrt(p_C) with k about 2 therefore gives both the same rate at the same round-trip time.
 //!
-//! `schedule = "wrr"`: L goes first, and C gets at least `c-share` of the bytes while both wait. `schedule = "time-shift"`: the
-//! packet that has waited longest, those of L as if `shift` longer.
+//! `schedule = "wrr"` sends from L first, and gives C at least `c-share` of the bytes while both have packets
+//! waiting. `schedule = "time-shift"` sends the packet that has waited longest, where those of L count as having
+//! waited `shift` longer.
 //!
 //! | symbol   | field        | unit | default | tc               |
 //! |----------|--------------|------|---------|------------------|
@@ -36,11 +37,13 @@
 //! |          | `c-share`    |      | 0.1     | `classic_protection` |
 //! |          | `shift`      | s    | 50ms    | -                |
 //!
-//! alpha and beta are the RFC's for round trips of up to 100 ms. p_Cmax is 1 / k^2, where p_CL reaches 1. `l4s-min` equal to
-//! `l4s-max` is a step, as Linux has it, at 1 ms. Traffic that is not ECN-capable is dropped by p_C from the C queue.
+//! alpha and beta are the RFC's values for round trips of up to 100 ms. p_Cmax is 1 / k^2, at which p_CL reaches 1.
+//! If `l4s-min` equals `l4s-max` the ramp is a step; Linux has a step at 1 ms. Packets that are not ECN-capable are
+//! dropped from the C queue with probability p_C.
 //!
-//! Deviations: `limit` is in packets, as in Linux; the RFC's is in bytes, 250 ms of the link. The RFC leaves the scheduler open:
-//! `wrr` counts credit as Linux does, but from 0. The wait in p'_L is that of the packet itself.
+//! Deviations: `limit` is in packets, as in Linux; the RFC's limit is in bytes, 250 ms at the link's rate. The RFC
+//! leaves the scheduler open; `wrr` counts credit as Linux does, but starts at 0. p'_L uses the wait of the packet
+//! itself.
 
 use super::{Head, Pick, Scheduler, Visit};
 use crate::Scope;
@@ -58,7 +61,7 @@ use std::collections::VecDeque;
 const L: usize = 0;
 const C: usize = 1;
 
-/// Which queue sends.
+/// How the scheduler chooses between the two queues.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Schedule {
     /// L first, C at least its share of the bytes.
@@ -70,10 +73,10 @@ pub enum Schedule {
 /// What a scenario states.
 #[derive(Declared, Clone, Debug, PartialEq)]
 pub struct Params {
-    /// How many packets may wait in both queues together.
+    /// Most packets that may wait in both queues together.
     #[param(default = "10000p")]
     pub limit: Packets,
-    /// The wait in the C queue to be held.
+    /// Target wait in the C queue.
     #[param(default = "15ms")]
     pub target: Span,
     /// Time between two changes of the probability.
@@ -85,19 +88,19 @@ pub struct Params {
     /// Proportional gain: probability by second that the wait has grown since the last change.
     #[param(default = 3.2)]
     pub beta: f64,
-    /// Ratio of the L queue's probability to the root of the C queue's.
+    /// Ratio k of the L queue's probability to the square root of the C queue's.
     #[param(default = 2.0)]
     pub coupling: f64,
-    /// Wait in the L queue up to which it does not mark on its own account.
+    /// Wait in the L queue up to which its own ramp marks nothing.
     #[param(default = "800us")]
     pub l4s_min: Span,
-    /// Wait in the L queue from which it marks every packet.
+    /// Wait in the L queue from which its own ramp marks every packet.
     #[param(default = "1200us")]
     pub l4s_max: Span,
-    /// It marks on its own account only with more than this behind the packet.
+    /// The L queue marks by its own ramp only if more packets than this wait behind the packet.
     #[param(default = "1p")]
     pub l4s_length: Packets,
-    /// Which queue sends.
+    /// How the scheduler chooses between the two queues.
     #[param(default = "wrr")]
     pub schedule: Schedule,
     /// Share of the bytes that the C queue gets at least, with `schedule = "wrr"`.

@@ -8,9 +8,10 @@
 //! if there is none: the classes with `quantum` share what is left, as in `drr`
 //! ```
 //!
-//! Classes without `quantum` are strict, the first the most urgent, and may starve all after them: police them at the edge, or
-//! give them a limit here: `rate`, `burst` and `police` of a strict class are those of `strict-priority`.
-//! Those with `quantum` share what the strict ones leave, in bytes, by the ratios of their quanta. Not pre-emptive.
+//! Classes without `quantum` are strict; the first is the most urgent. A strict class can starve all classes after
+//! it, so police it at the edge or give it a limit here: its `rate`, `burst` and `police` work as in
+//! `strict-priority`. Classes with `quantum` share the bytes that the strict ones leave, in the ratio of their
+//! quanta. The scheduler is not pre-emptive.
 //!
 //! | symbol | field               | unit | default |
 //! |--------|---------------------|------|---------|
@@ -22,11 +23,12 @@
 //! |        | `classes[].queue`   |      | -       |
 //! |        | `arithmetic`        |      | exact   |
 //!
-//! A packet belongs to the first class whose `for` has its colour or code point, else to the last, the only one that may
-//! omit `for`. A quantum is at least the largest packet; what else `drr` says about quanta and about `arithmetic` holds here.
+//! A packet belongs to the first class whose `for` has its colour or code point, else to the last, the only one that
+//! may omit `for`. A quantum must be at least the largest packet. All that the page of `drr` says about quanta and
+//! `arithmetic` holds here too.
 //!
-//! Deviations: 802.1Qaz gives shares in percent and leaves open how they are reached; here they are quanta, as in Linux.
-//! Linux's default quantum (the MTU) and its silent bounds of 256 B and 1 MiB are not taken over.
+//! Deviations: 802.1Qaz gives shares in percent and does not say how to enforce them; here they are quanta, as in
+//! Linux. Linux's default quantum (the MTU) and its silent bounds of 256 B and 1 MiB are not adopted.
 
 use super::policed::Limits;
 pub use super::policed::{Police, PriorityLimit};

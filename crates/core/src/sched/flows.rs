@@ -22,7 +22,7 @@ pub enum Hash {
 /// What a scenario states of it.
 #[derive(Declared, Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hashing {
-    /// How queues are given to flows: by a keyed hash, so that several may share one, or each its own while there are any.
+    /// How flows get queues: by a keyed hash, so that several may share one, or each its own while any is free.
     #[param(default = "salted")]
     pub hash: Hash,
     /// Key of the hash.

@@ -1,4 +1,4 @@
-//! FQ-CoDel: a queue for each flow, served in turn by bytes, those of new flows first; CoDel in each of them.
+//! FQ-CoDel: each flow has a queue with CoDel. Queues are served by deficit round robin, those of new flows first.
 //!
 //! Source: RFC 8290 section 4; for `arithmetic = "linux"` the behaviour of Linux 6.12's qdisc of this name.
 //!
@@ -12,8 +12,8 @@
 //!               else:            CoDel drops, marks or sends the packet at its head; credits = credits - its bytes
 //! ```
 //!
-//! A flow that sends less than a quantum in the time of a round is always among the new ones: it waits for one packet
-//! of each of the others that are new, whatever the old ones have waiting. All others share the link by bytes.
+//! A flow that sends less than a quantum per round always counts as new. Its packets wait for at most one packet of
+//! each other new flow, however long the old queues are. All other flows share the link equally by bytes.
 //!
 //! | symbol   | field          | unit | default     | tc              |
 //! |----------|----------------|------|-------------|-----------------|
@@ -31,12 +31,12 @@
 //! |          | `salt`         |      | 0           | drawn at set-up |
 //! |          | `arithmetic`   |      | `rfc`       | linux           |
 //!
-//! CoDel's parameters are [CoDel's](codel.md). `hash = "salted"` gives a flow one of the queues by a hash with the key
-//! `salt`: of n flows, one shares its queue with another with probability 1 - (1 - 1/flows)^(n-1), 9 % of 100 flows with
-//! 1024 queues. `hash = "exact"` gives each its own while there are any, in order of
-//! appearance: what the hash costs is the difference.
+//! `target` to `ce-threshold` are the parameters of [CoDel](codel.md). `hash = "salted"` maps each flow to a queue by
+//! a hash with the key `salt`. One of n flows shares its queue with probability 1 - (1 - 1/flows)^(n-1): 9 % for 100
+//! flows and 1024 queues. `hash = "exact"` gives each flow a queue, in order of appearance, while any is free.
+//! Compare the two to see what collisions cost.
 //!
-//! Where Linux departs from the RFC, `arithmetic = "linux"` does as well:
+//! `arithmetic = "linux"` departs from the RFC where Linux does:
 //!
 //! | | `rfc` | `linux` |
 //! |---|---|---|
@@ -47,12 +47,12 @@
 //! | after them | as long as there is too much | once an arrival |
 //! | looked at by another scheduler or a shaper | shows its next packet | hands it out: it is in no flow's queue any more |
 //!
-//! In `examples/fq-codel.toml`, four TCP flows and a call, a file's packet waits 10.4 ms (median) with the RFC's,
-//! 8.2 ms with Linux's; the call 0.5 and 0.4 ms.
+//! In `examples/fq-codel.toml`, with four TCP flows and a call, the median wait of a file's packet is 10.4 ms with
+//! the RFC's arithmetic and 8.2 ms with Linux's. That of the call is 0.5 and 0.4 ms.
 //!
-//! Deviations: `memory` counts the packets' bytes, where Linux counts the buffers they occupy. A queue with credits of exactly
-//! 0 gets a new quantum, as in Linux; the RFC says "negative" and, in explanation, "at least a quantum". At most 256
-//! packets are dropped in a row by CoDel.
+//! Deviations: `memory` counts the bytes of packets, where Linux counts the buffers that hold them. A queue with
+//! credits of exactly 0 gets a new quantum, as in Linux; the RFC says "negative" in one place and "at least a
+//! quantum" in its explanation. CoDel drops at most 256 packets in a row.
 
 use super::flows::{Flows, Hashing};
 use super::{Eviction, Head, Pick, Scheduler, Visit};
@@ -81,10 +81,10 @@ pub struct Params {
     /// Bytes a flow may send in each round.
     #[param(default = "1514B")]
     pub quantum: Bytes,
-    /// How many packets may wait in all queues together.
+    /// Most packets that may wait in all queues together.
     #[param(default = "10240p")]
     pub limit: Packets,
-    /// How many bytes may wait in all queues together.
+    /// Most bytes that may wait in all queues together.
     #[param(default = "33554432B")]
     pub memory: Bytes,
     /// Most packets dropped at once because the queue is full.
@@ -96,7 +96,7 @@ pub struct Params {
     /// How long the wait may stay above `target` before packets are dropped: about the longest round-trip time.
     #[param(default = "100ms")]
     pub interval: Span,
-    /// CoDel drops nothing while no more than this waits.
+    /// CoDel drops nothing while no more bytes than this wait.
     #[param(default = "1514B")]
     pub mtu: Bytes,
     /// Whether ECN-capable packets are marked where CoDel drops others.

@@ -1,4 +1,5 @@
-//! Hierarchical token bucket: each class is sure of its rate, and borrows up to its ceil what others leave.
+//! Hierarchical token bucket: each class is guaranteed its rate, and may borrow bandwidth that others leave, up to
+//! its ceil.
 //!
 //! Source: the behaviour of HTB in Linux 6.12, tc-htb(8); Devera, "HTB Linux queuing discipline manual, user guide" and
 //! "theory", 2002-2003; link sharing after Floyd, Jacobson, "Link-sharing and resource management models for packet
@@ -14,13 +15,14 @@
 //! all pay:        the leaf and all above it the packet from ctokens; those from the level that lent it upwards also from tokens
 //! ```
 //!
-//! A packet goes while nothing is owed and may leave a debt, so that rates hold exactly and a burst may exceed `burst` by one
-//! packet. A class within its rate asks no class above it. What a class does not use goes to those that may borrow from
-//! its parent, first to the most urgent `prio`, among equals in turn by `quantum`; from the parent's parent only once the
-//! parent is beyond its rate. If all who have packets are held back, the link waits for the first of them.
+//! A class may send while its tokens are not negative, and the packet may leave a debt. So rates hold exactly, and a
+//! burst may exceed `burst` by one packet. A class within its rate needs nothing from the classes above it. The
+//! bandwidth that a class does not use goes to those that may borrow from its parent: first to the most urgent
+//! `prio`, and among equals by turns of `quantum`. A class borrows from its parent's parent only once the parent
+//! exceeds its rate. If every class with packets is held back, the link waits until the first of them may send.
 //!
-//! `rate` is thus a minimum rate, `ceil` a maximum, and the ratio of the quanta the ratio in which siblings share the
-//! excess: bandwidth, shape and "bandwidth remaining ratio" of routers.
+//! `rate` is thus a minimum and `ceil` a maximum, and siblings share the excess in the ratio of their quanta. Routers
+//! call these three bandwidth, shape and "bandwidth remaining ratio".
 //!
 //! | symbol | field               | unit  | default |
 //! |--------|---------------------|-------|---------|
@@ -41,22 +43,24 @@
 //! |        | `unclassified`      |       | -       |
 //! |        | `arithmetic`        |       | exact   |
 //!
-//! `classes` is a flat list; a class names its parent. Those that are a parent have neither `for` nor `queue`. A packet
-//! belongs to the first leaf whose `for` has its colour or code point, else to the last leaf, the only one that may omit
-//! `for`. With `unclassified = "direct"` all leaves have a `for`, and what belongs to none passes as in a Linux without a `default`
-//! class: from a drop-tail of 1000 packets, before all classes, unshaped and unpaid (`direct_packets_stat`). Turns go by the order
-//! of the list, as in Linux by that of the class numbers.
+//! `classes` is a flat list in which each class names its parent. A parent has neither `for` nor `queue`. A packet
+//! belongs to the first leaf whose `for` has its colour or code point, else to the last leaf, the only one that may
+//! omit `for`. With `unclassified = "direct"` all leaves have a `for`. Packets that match none then pass as in Linux
+//! without a `default` class: through a drop-tail queue of 1000 packets, before all classes, unshaped and charged to
+//! no class (`direct_packets_stat`). Turns follow the order of the list, where Linux follows that of the class
+//! numbers.
 //!
-//! Defaults: `unclassified` = `last`, `ceil` = `rate`, `prio` = 0; `quantum` = rate in B/s / `r2q`, from 1000 B to 200000 B, with a warning where a
-//! bound is taken; `burst` and `cburst` what tc takes on a kernel with timers of 1 ns, 1600 B and a nanosecond of the rate. A
-//! debt is counted up to a minute of the rate.
+//! Defaults: `unclassified` = `last`, `ceil` = `rate`, `prio` = 0. `quantum` = rate in B/s / `r2q`, between 1000 B
+//! and 200000 B, with a warning where a bound applies. `burst` and `cburst` are what tc sets on a kernel with timers
+//! of 1 ns: 1600 B and a nanosecond of the rate. A debt is counted up to a minute of the rate.
 //!
-//! `arithmetic = "linux"` counts tokens in nanoseconds of the rate (a packet costs up to 1 ns less than it should), bursts as
-//! tc hands them to the kernel (whole microseconds of the rate, in ticks of 64 ns, both in 32 bits: a burst of more than 274 s
-//! of its rate begins again at 0, with a warning), and takes out the packet that it shows to a shaper above.
+//! `arithmetic = "linux"` counts tokens in nanoseconds of the rate, so a packet costs up to 1 ns less than it should.
+//! Bursts are as tc hands them to the kernel: whole microseconds of the rate, in ticks of 64 ns, both in 32 bits. A
+//! burst of more than 274 s of its rate wraps around to 0, with a warning. A packet offered to a shaper above is
+//! committed: no later one overtakes it.
 //!
-//! Deviations: `overhead`, `mpu` and `link-layer` are stated once for all classes. Packets that match no class pass unshaped only
-//! if that is stated (`unclassified`). No hysteresis (Linux's default).
+//! Deviations: `overhead`, `mpu` and `link-layer` are given once for all classes. Packets that match no class pass
+//! unshaped only if `unclassified` says so. There is no hysteresis, which is Linux's default.
 
 mod advice;
 mod bucket;
@@ -94,7 +98,7 @@ const TC_PACKET: u64 = 1600;
 pub struct Params {
     /// The classes: leaves take packets, the first that matches, else the last; the others are their parents.
     pub classes: Vec<Class>,
-    /// What the rate, in B/s, is divided by to make a quantum, where none is stated.
+    /// Divisor that makes the default quantum from a class's rate in B/s.
     #[param(default = 10)]
     pub r2q: u32,
     /// Which bytes the rates count.
@@ -103,7 +107,7 @@ pub struct Params {
     /// How tokens are counted.
     #[param(default = "exact")]
     pub arithmetic: Arithmetic,
-    /// Where packets go that no `for` names; default: `last`.
+    /// Where packets that no `for` names go; default: `last`.
     pub unclassified: Option<Unclassified>,
 }
 
@@ -127,17 +131,17 @@ pub struct Class {
     /// Colours and code points of its packets; for leaves only, optional in the last.
     #[param(name = "for")]
     pub members: Vec<Member>,
-    /// Rate that it is sure of.
+    /// Guaranteed rate.
     pub rate: BitRate,
     /// Rate that it may reach by borrowing; default: `rate`.
     pub ceil: Option<BitRate>,
-    /// From 0, served first of what is borrowed or free, to 7; default: 0; for leaves only.
+    /// Priority for borrowed and spare bandwidth, from 0 (first) to 7; default: 0; for leaves only.
     pub prio: Option<u32>,
     /// Bytes that it sends in its turn; default: by `r2q`; for leaves only.
     pub quantum: Option<Bytes>,
-    /// Bytes that may go at once at the rate of the ceil; default: 1600B and a nanosecond of the rate.
+    /// Bytes that may leave at once at the ceil; default: 1600B and a nanosecond of the rate.
     pub burst: Option<Bytes>,
-    /// Bytes that may go at once as fast as the link; default: 1600B and a nanosecond of the ceil.
+    /// Bytes that may leave at once at the link's rate; default: 1600B and a nanosecond of the ceil.
     pub cburst: Option<Bytes>,
     /// Its queue: a name of `[queue]`, or a table of the same keys; default: drop-tail; for leaves only.
     pub queue: Option<HostKey>,

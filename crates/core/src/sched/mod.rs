@@ -1,18 +1,20 @@
 //! Scheduling: several queues wait for one link. Which of them sends next?
 //!
-//! A scheduler owns no queue. Its children are numbered; each is a queue, one a class, or another scheduler with its own
-//! queues, and may have a shaper. The scheduler says where an arriving packet goes, is told the [`Head`] of every
-//! child, and says which of them sends. One that is an AQM at the same time (its children are flows, or two coupled queues)
-//! judges packets, too, and may ask for room.
+//! A scheduler owns no queue. Its children are numbered. Each child is the queue of a class, or another scheduler
+//! with its own queues, and may have a shaper. The scheduler says where an arriving packet goes. It is given the
+//! [`Head`] of every child, and says which child sends. A scheduler that is also an AQM (its children are flows, or
+//! two coupled queues) judges packets too, and may ask for room.
 //!
 //! The host reads a class's `queue`: a name of `[queue]` or a table of the same keys; the default is drop-tail with
-//! 1000 packets. Its AQM uses the rate that bounds the class ([`Scheduler::bound`]; without a bound, the whole link's), since what
-//! the others leave is unknown, unless the host is asked to tell it its share ([`Scheduler::share`]): RED's average of an
-//! idle queue decays as fast as that rate could have sent, as in ns-2, and thresholds in time,
-//! capacities and virtual queues (SVB, AVQ) also refer to it. Such an AQM acts in a class only when the
-//! class comes near that rate.
+//! 1000 packets. What the other classes leave is unknown, so the AQM of a class uses the rate that bounds the class
+//! ([`Scheduler::bound`], or the whole link's without a bound), unless the host is asked to give it a share
+//! ([`Scheduler::share`]). RED's average of an idle queue decays as fast as that rate could have sent, as in ns-2.
+//! Thresholds in time, capacities and virtual queues (SVB, AVQ) refer to the same rate. Such an AQM acts only when
+//! the class comes near it.
 //!
 //! To add one: write its file, add its line to the list below.
+//!
+//! Decision: docs/decisions/059-schedulers-own-nothing.md
 
 mod policed;
 mod rounds;
@@ -36,23 +38,23 @@ use crate::verdict::{Side, Verdict};
 crate::algorithms! {
     $ "scheduler", Scheduler over Scope => AnyScheduler, SchedulerParams, dispatch;
 
-    /// Weighted round robin: each class in turn sends as many packets as its weight says.
+    /// Weighted round robin: each class in turn sends as many packets as its weight.
     "wrr" => wrr::{Params, Wrr},
-    /// Deficit round robin: each class in turn sends as many bytes as its quantum says, whatever its packets' sizes.
+    /// Deficit round robin: each class in turn sends a quantum of bytes, whatever the size of its packets.
     "drr" => drr::{Params, Drr},
     /// Enhanced transmission selection: strict priority among the first classes, deficit round robin among the others.
     "ets" => ets::{Params, Ets},
-    /// Hierarchical token bucket: each class is sure of its rate, and borrows up to its ceil what others leave.
+    /// Hierarchical token bucket: each class is guaranteed its rate and may borrow spare bandwidth up to its ceil.
     "htb" => htb::{Params, Htb},
     /// Strict priority: a class sends only while no class before it has anything to send.
     "strict-priority" => strict_priority::{Params, StrictPriority},
-    /// FQ-CoDel: a queue for each flow, served in turn by bytes, those of new flows first; CoDel in each of them.
+    /// FQ-CoDel: a queue with CoDel for each flow, served by deficit round robin, new flows first.
     "fq-codel" => fq_codel::{Params, FqCodel},
-    /// CAKE: a shaper without a burst, tins by code point, in each a queue for each flow with COBALT, fair among hosts.
+    /// CAKE: a shaper without bursts, tins by code point, fairness among hosts and flows, COBALT in every queue.
     "cake" => cake::{Params, Cake},
-    /// SFQ: a queue for each flow, served in turn by bytes; the longest loses a packet when there is no room.
+    /// SFQ: a queue for each flow, served by deficit round robin; in a full buffer the longest queue loses a packet.
     "sfq" => sfq::{Params, Sfq},
-    /// DualPI2: a queue for L4S traffic and one for all other, coupled so that flows of both get the same rate.
+    /// DualPI2: a queue for L4S traffic and one for classic traffic, coupled so that flows of both get the same rate.
     "dualpi2" => dualpi2::{Params, DualPi2},
 }
 

@@ -1,5 +1,5 @@
-//! A limit of its own for a class that goes before others (low-latency queueing, LLQ): what is beyond is dropped on arrival,
-//! so that the class cannot starve those after it.
+//! The limit of a priority class (low-latency queueing, LLQ). Packets beyond the limit are dropped on arrival, so
+//! that the class cannot starve the classes after it.
 
 use super::Visit;
 use crate::Scope;
@@ -15,7 +15,7 @@ const DEFAULT_BURST: Span = Span::from_ms(200);
 /// What a scenario states of a strict class, in `#[param(flatten)]`.
 #[derive(Params, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PriorityLimit {
-    /// Rate that it is policed to; without it, it may starve all classes after it.
+    /// Rate to which the class is policed; without it, the class can starve all classes after it.
     pub rate: Option<BitRate>,
     /// Bytes that may come at once; default: 200 ms at `rate`, at least the largest packet.
     pub burst: Option<Bytes>,

@@ -1,4 +1,4 @@
-//! Deficit round robin over some children, for the schedulers that share so.
+//! Deficit round robin over some of the children, for all schedulers that use it.
 
 use super::{Head, Pick, share_of};
 use crate::arithmetic::Arithmetic;

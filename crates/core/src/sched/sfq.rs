@@ -1,5 +1,5 @@
-//! SFQ: stochastic fairness queueing. A queue for each flow, served in turn by bytes; the longest loses a packet when there
-//! is no room.
+//! SFQ: stochastic fairness queueing. Each flow has a queue, and queues are served by deficit round robin. When the
+//! buffer is full, the longest queue loses a packet.
 //!
 //! Source: McKenney, "Stochastic fairness queueing", IEEE INFOCOM 1990; the turns by bytes and all limits are those of
 //! Linux 6.12's qdisc of this name, tc-sfq(8), without its perturbation and its RED.
@@ -14,7 +14,8 @@
 //!               else:        send its first packet;  allot = allot - its bytes;  an empty queue leaves the round
 //! ```
 //!
-//! A queue may send as long as its allotment is above 0, so up to a packet more than a quantum in a round, and is charged for it.
+//! A queue may send while its allotment is above 0. So it may exceed its quantum by up to a packet, which the next
+//! round charges.
 //!
 //! | symbol   | field        | unit | default  | tc              |
 //! |----------|--------------|------|----------|-----------------|
@@ -28,12 +29,12 @@
 //! |          | `salt`       |      | 0        | drawn at set-up |
 //! |          | `arithmetic` |      | `exact`  | linux           |
 //!
-//! `hash` and `salt` are as in [FQ-CoDel](fq-codel.md): which flow has which queue. The quantum is at least the largest packet of
-//! the traffic for shares in the ratio 1, which tc-sfq(8) asks for; below it large packets wait for several rounds.
+//! `hash` and `salt` map flows to queues as in [FQ-CoDel](fq-codel.md). For equal shares the quantum must be at least
+//! the largest packet of the traffic, as tc-sfq(8) demands; with a smaller one large packets wait for several rounds.
 //!
-//! `arithmetic = "linux"` decides as Linux does what the rules leave open: of several queues of the greatest length, the one
-//! loses whose length has changed last, where `"exact"` takes the first in the round; when no queue has more than one packet, it
-//! is the first in the round in both. And whoever looks at what it would send next takes it out.
+//! `arithmetic = "linux"` follows Linux where the rules leave a choice. If several queues are the longest, the one
+//! whose length changed last loses; `"exact"` takes the first in the round. If no queue has more than one packet,
+//! both take the first in the round. A packet offered to a shaper above is committed: no later one overtakes it.
 //!
 //! Deviations: the hash is not changed during a run (`perturb`).
 
@@ -66,13 +67,13 @@ pub struct Params {
     /// Bytes a flow may send in each round.
     #[param(default = "1514B")]
     pub quantum: Bytes,
-    /// How many packets may wait in all queues together.
+    /// Most packets that may wait in all queues together.
     #[param(default = "127p")]
     pub limit: Packets,
-    /// How many packets of a flow may wait.
+    /// Most packets of one flow that may wait.
     #[param(default = "127p")]
     pub depth: Packets,
-    /// Which packet of a queue goes when there is no room.
+    /// Which packet of a queue is dropped when the queue is full.
     #[param(default = "tail")]
     pub drop: Side,
     /// Which flow has which queue.

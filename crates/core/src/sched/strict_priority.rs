@@ -7,8 +7,8 @@
 //! send from the first class of the list that has a packet waiting
 //! ```
 //!
-//! Not pre-emptive: a packet in transmission is sent to its end. A class may starve all those after it, so traffic in
-//! the first ones should be policed: at the edge, or here, by a limit of its own (low-latency queueing, LLQ):
+//! The scheduler is not pre-emptive: a packet in transmission is sent to its end. A class can starve all classes
+//! after it, so police the first ones: at the edge, or here with a limit (low-latency queueing, LLQ):
 //!
 //! ```text
 //! on arrival at a class with `rate`: a token bucket of `burst` at that rate; what finds its tokens takes them and waits
@@ -24,7 +24,7 @@
 //! |        | `classes[].police` |       | -       |
 //! |        | `classes[].queue`  |       | -       |
 //!
-//! Without `rate` there is no limit. The default of `burst` is 200 ms at `rate`, that of `police` is `always`.
+//! Without `rate` there is no limit. `burst` defaults to 200 ms at `rate`, `police` to `always`.
 //!
 //! The order of the list is the order of priority. A packet belongs to the first class whose `for` has its colour or
 //! code point, else to the last, the only one that may omit `for`.

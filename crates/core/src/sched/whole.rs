@@ -1,4 +1,5 @@
-//! What a scheduler says of all its children together: how fast they leave, which bytes its rates count, how much may wait.
+//! What a scheduler states for all its children together: their total rate, the bytes that its rates count, the total
+//! limit.
 
 use super::SchedulerParams;
 use crate::framing::Framing;

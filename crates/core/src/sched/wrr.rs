@@ -1,4 +1,4 @@
-//! Weighted round robin: each class in turn sends as many packets as its weight says.
+//! Weighted round robin: each class in turn sends as many packets as its weight.
 //!
 //! Source: Katevenis, Sidiropoulos, Courcoubetis, "Weighted round-robin cell multiplexing in a general-purpose ATM switch
 //! chip", IEEE JSAC 9(8), 1991; with packets in place of cells, as the WRR of ns-2's DiffServ module (dsred.cc) does.
@@ -8,9 +8,9 @@
 //! visit class i: send up to w_i packets, one after another, while any wait; then move on to class i + 1
 //! ```
 //!
-//! While all queues hold packets, class i sends exactly w_i of every w_1 + ... + w_n packets: shares of packets, and of
-//! bytes only if all are of one size. A class with nothing to send is passed over, so the link never idles while
-//! anything waits; what it left of its visit is lost.
+//! While all queues hold packets, class i sends exactly w_i of every w_1 + ... + w_n packets. So the weights share
+//! packets; they share bytes only if all packets have one size. A class with nothing to send is skipped and loses the
+//! rest of its visit, so the link never idles while a packet waits.
 //!
 //! | symbol | field              | unit | default |
 //! |--------|--------------------|------|---------|

@@ -1,4 +1,6 @@
 //! Quantities from text: a number and its unit, or an error that says what to write instead.
+//!
+//! Decision: docs/decisions/074-units-are-required.md
 
 use super::{BitRate, Bytes, Length, PacketRate, Packets, SignedBytes, Span, TicketRate};
 

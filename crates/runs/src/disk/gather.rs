@@ -1,5 +1,7 @@
 //! Replications that are small are gathered, and written together: a directory for each would cost more than the
 //! simulation, and make more files than a file system likes.
+//!
+//! Decision: docs/decisions/087-small-replications-share-blocks.md
 
 use super::write::{self, Draft};
 use super::{Common, Entry, Failed, Manifest, Stored, directories, directory, join, load};

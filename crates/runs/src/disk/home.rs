@@ -1,5 +1,7 @@
 //! One process among several in a scenario's directory: what a killed one left there is removed by the next, and what is
 //! written reaches the disk in time.
+//!
+//! Decision: docs/decisions/088-results-are-renamed-when-complete.md
 
 use super::Failed;
 use std::fs::{self, File, TryLockError};

@@ -1,4 +1,6 @@
 //! From disk to tables: what is read is what was written, or an error that names the directory.
+//!
+//! Decision: docs/decisions/089-the-core-reads-results.md
 
 use super::{MANIFEST, Manifest, hash, hash_files, join};
 use crate::{ef, parquet, tables};

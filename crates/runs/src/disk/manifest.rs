@@ -1,4 +1,6 @@
 //! `manifest.json`.
+//!
+//! Decision: docs/decisions/090-points-and-their-base.md
 
 use super::hash_manifest;
 use crate::ef::Found;

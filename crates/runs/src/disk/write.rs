@@ -1,4 +1,6 @@
 //! From tables to disk, whole or not at all, whoever else writes the same directory.
+//!
+//! Decision: docs/decisions/086-one-sync-a-second.md
 
 use super::join::{REPLICATION, join};
 use super::manifest::Labels;

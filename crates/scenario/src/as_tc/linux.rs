@@ -1,4 +1,6 @@
 //! A scenario's network on Linux as data. Its text is written from this at the end, and never read again.
+//!
+//! Decision: docs/decisions/069-linux-networks-are-data.md
 
 use serde::Serialize;
 use std::fmt;

@@ -1,4 +1,6 @@
 //! Timed changes.
+//!
+//! Decision: docs/decisions/018-changes-are-overlays.md
 
 /// What a change alters.
 pub mod follow;

@@ -1,5 +1,7 @@
 //! Labels along each traffic's path: who writes them, who reads them, and whether ACKs carry theirs back by the same
 //! route.
+//!
+//! Decision: docs/decisions/005-labels-have-kinds.md
 
 use super::tickets;
 use crate::resolve::indexed::{Indexed, indexed};

@@ -17,7 +17,9 @@ pub fn check(file: File<'_>, problems: &mut Problems) {
     let stacks: Vec<_> = stack::NAMES.iter().copied().chain(model.tcp.names()).collect();
     for (_, node) in model.traffic.faulty().filter(|(it, _)| it.section.is_none()) {
         let ends = [named(node, &["from"]), named(node, &["to"])].concat();
-        unknown(ends, "E232", "node", &nodes, problems);
+        if !nodes.is_empty() {
+            unknown(ends, "E232", "node", &nodes, problems);
+        }
         unknown(named(node, &["tcp"]), "E006", "tcp", &stacks, problems);
     }
     for (_, node) in model.links.faulty().filter(|(it, _)| it.section.is_none()) {

@@ -4,6 +4,8 @@
 //! Source: S. Floyd, V. Jacobson, "Traffic Phase Effects in Packet-Switched Gateways", 1991. Measured here, with CUBIC of 10, 40 and
 //! 90 ms at 30 Mbit/s: within 2 % of a packet's time of a multiple, 4 us of delay turn 16.8, 8.3 and 3.7 Mbit/s into 14.1, 9.9
 //! and 4.8; 48 flows move as 6 do. Behind a policer, which has no departures, shares do not depend on phases.
+//!
+//! Decision: docs/decisions/039-hosts-take-time.md
 
 use crate::resolve::offered::Flowline;
 use crate::resolve::ports::Resolved;

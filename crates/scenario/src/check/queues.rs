@@ -1,4 +1,6 @@
 //! Queues: their AQMs, limits and schedulers.
+//!
+//! Decision: docs/decisions/054-thresholds-that-cannot-act.md
 
 use crate::resolve::indexed::Indexed;
 use crate::resolve::ports::File;

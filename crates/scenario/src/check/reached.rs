@@ -3,6 +3,8 @@
 //!
 //! A queue or a conditioner may stand at several ports, also as copies of a series: what arrives at any of them counts.
 //! Whoever names a code point of an AF class that is in use may name the others of that class too.
+//!
+//! Decision: docs/decisions/015-check-walks-each-route.md
 
 use crate::resolve::arriving::{Arriving, Look};
 use crate::resolve::ports::{File, Resolved, Stage, names, of_each};

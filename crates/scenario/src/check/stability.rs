@@ -4,6 +4,8 @@
 //! mildest reading of the scenario is unstable: the most flows, the shortest propagation, no packet waiting, a
 //! threshold in
 //! equilibrium of V0 itself.
+//!
+//! Decision: docs/decisions/054-thresholds-that-cannot-act.md
 
 use super::load::{self, Crossing, Group, Kind, marks};
 use crate::resolve::indexed::{Indexed, indexed};

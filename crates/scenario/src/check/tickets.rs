@@ -3,6 +3,8 @@
 //!
 //! What a source may expect follows from the contracts: its tickets, exchanged at each relabeller, over all tickets at
 //! each link are its share of that link. Its rate is assumed to be the least of its shares.
+//!
+//! Decision: docs/decisions/008-pps-contracts-and-currencies.md
 
 use crate::resolve::indexed::{Indexed, indexed};
 use crate::resolve::offered::Flowline;

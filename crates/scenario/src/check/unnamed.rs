@@ -1,4 +1,6 @@
 //! A note, not a warning: TCP that a file leaves to ns-2's sender without saying so.
+//!
+//! Decision: docs/decisions/017-unnamed-stacks-are-noted.md
 
 use crate::resolve::offered::{Flowline, tables};
 use crate::sections::model::Model;

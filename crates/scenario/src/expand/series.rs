@@ -3,6 +3,8 @@
 //! A key of a section of names, a port of `at` and a name in `match.traffic` may hold one `{a..b}`. In its copies that
 //! is `a`, `a` + 1 ... `b`, and so is `i` in the other braces of the key and of every string below it. A copy keeps the
 //! places of its original.
+//!
+//! Decision: docs/decisions/073-series-are-expanded-first.md
 
 use super::expression::{Fault, beyond, evaluate};
 use crate::sections::link::LinkSection;

@@ -243,6 +243,9 @@ impl Reading<'_> {
         let topology = self.net.topology;
         topology.node(name).or_else(|| {
             let names: Vec<_> = topology.nodes.iter().map(|n| n.name.as_str()).collect();
+            if names.is_empty() {
+                return None; // Each name is unknown then: E244 says why.
+            }
             let message = format!("unknown node `{}`", **name);
             self.problems.error("E232", name.place, message).help(suggest(name, &names)).none()
         })

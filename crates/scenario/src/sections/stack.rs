@@ -1,4 +1,6 @@
 //! `stack`: what the hosts of a connection are. The presets of `tcp`, and what `[tcp.X]` may alter of each.
+//!
+//! Decision: docs/decisions/017-unnamed-stacks-are-noted.md
 
 use super::preset::{self, Beside, Preset};
 use super::rto::{Rto, RtoPreset};

@@ -1,4 +1,6 @@
 //! `[traffic]`: from where to where, how many, when, and by which model.
+//!
+//! Decision: docs/decisions/021-accounting-is-stated.md
 
 use super::chosen::{Entries, chosen, name_of};
 use super::named::Name;

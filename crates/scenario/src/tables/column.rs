@@ -2,6 +2,8 @@
 //! comparisons and the tables of docs/reference/results.md come from that.
 //!
 //! By convention a column's name ends with its unit (a test); what a column is, is never read from its name.
+//!
+//! Decision: docs/decisions/084-columns-are-declared-once.md
 
 use perhop_sim::record::bucket_width;
 use std::borrow::Cow;

@@ -5,6 +5,8 @@
 //! | `"a.b" = [1, 2]` | `a.b=1,2` | one key |
 //! | `"[a.b, c]" = [[1, 2], [3, 4]]` | `[a.b, c]=[[1, 2], [3, 4]]` | linked keys: each row has a value for each |
 //! | `"a.b" = { values = [1, 2], labels = ["low", "high"], as = "load" }` | the same | called otherwise |
+//!
+//! Decision: docs/decisions/075-items-have-names-and-values-are-toml.md
 
 use super::tree;
 use perhop_core::params::{Node, Place, Problems, Tree};

@@ -1,4 +1,6 @@
 //! Problems as a person reads them: code, place, line, caret, reason, fix; and as JSON.
+//!
+//! Decision: docs/decisions/072-all-faults-in-one-pass.md
 
 use crate::text::shown::shown;
 use crate::text::source::{Sources, Spot};
@@ -16,7 +18,7 @@ const PLACE_COLUMN: usize = 58;
 pub struct Diagnostic {
     /// Error or warning.
     pub severity: Severity,
-    /// Stable code; [`crate::text::codes::TABLE`] has its meaning.
+    /// Stable code; [`perhop_core::codes`] says where its page is.
     pub code: &'static str,
     /// What is wrong.
     pub message: String,

@@ -2,6 +2,8 @@
 //!
 //! A table of a list is called by the value of its identifying key (`for`, `name`, `class`, `at`), by any of them if that
 //! is a list. Every item also has its position, from 1; a name comes before a position.
+//!
+//! Decision: docs/decisions/075-items-have-names-and-values-are-toml.md
 
 use perhop_core::dscp::Dscp;
 use perhop_core::params::{Node, Tree, suggest};

@@ -4,14 +4,14 @@
 pub mod axis;
 /// Problems as a person reads them.
 pub mod diagnostics;
-/// Codes and their meanings.
-pub mod codes;
 /// Files on disk.
 pub mod file;
 /// Items of a list by name.
 pub mod items;
 /// What the command line adds.
 pub mod options;
+/// Tree -> JSON.
+pub mod json;
 /// Text as a terminal may show it.
 pub mod shown;
 /// Sources of text, and places in them.

@@ -3,6 +3,8 @@
 //! A key is `time << bits | index`: the component that acts, and when; a run that is over sooner has more bits for components.
 //! Keys order by time and, at equal times, by component; a component has at most one key waiting, so keys never tie. Taking the
 //! earliest leaves a hole at the top that the next key fills: most events make exactly one other.
+//!
+//! Decision: docs/decisions/024-one-word-events.md
 
 use perhop_core::units::{Span, Time};
 

@@ -5,6 +5,8 @@
 //! arrivals over links on which each packet takes its own time, if there are any. So at equal
 //! times departures come before arrivals, and a change holds for what comes after it. TCP's timers have a separate
 //! heap; at equal times they come last.
+//!
+//! Decision: docs/decisions/024-one-word-events.md
 
 mod heap;
 

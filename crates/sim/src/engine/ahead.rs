@@ -1,4 +1,6 @@
 //! Packets that pass from a link that leads to the one that follows, ahead of their time.
+//!
+//! Decision: docs/decisions/026-packets-ahead-of-time.md
 
 use super::Simulation;
 use crate::agenda::Component;

@@ -1,5 +1,7 @@
 //! Conservation: in = out + dropped + queued, per flow end to end, per class and colour at each queue, and at each
 //! port's conditioners; packets and bytes.
+//!
+//! Decision: docs/decisions/032-conservation-at-every-end.md
 
 use super::Simulation;
 

@@ -1,4 +1,6 @@
 //! TCP connections and what they carry.
+//!
+//! Decision: docs/decisions/039-hosts-take-time.md
 
 use super::session::Session;
 use crate::traffic::Page;

@@ -1,4 +1,6 @@
 //! Sessions: the delays of a user who writes packets into a connection and waits until they have arrived.
+//!
+//! Decision: docs/decisions/034-a-wait-begins-with-the-user.md
 
 use crate::record::Delays;
 use perhop_core::units::Time;

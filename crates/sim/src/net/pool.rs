@@ -1,4 +1,6 @@
 //! Packets in the network: 64-byte records in one pool; queues and wires hold their indices.
+//!
+//! Decision: docs/decisions/027-one-pool-of-packets.md
 
 use crate::plan::TapPoint;
 use crate::record::Captured;

@@ -1,6 +1,8 @@
 //! Counts of values by size, with two significant digits: buckets as those of HdrHistogram, of which memory has those from
 //! the least that was ever needed to the greatest. While values are few it has their buckets alone, one by one: those of a
 //! short flow's jitter lie far apart.
+//!
+//! Decision: docs/decisions/022-delay-histograms.md
 
 use std::mem;
 

@@ -1,4 +1,6 @@
 //! Series: queue lengths, gauges and flows at a fixed interval.
+//!
+//! Decision: docs/decisions/023-series-are-long.md
 
 use perhop_core::units::{Span, Time};
 

@@ -1,4 +1,4 @@
-//! App-limited TCP: the application produces data at a constant rate, TCP sends it as the window allows.
+//! App-limited TCP: the application produces data at a constant rate, and TCP sends the data as the window allows.
 //!
 //! | symbol | field  | unit  | default |
 //! |--------|--------|-------|---------|

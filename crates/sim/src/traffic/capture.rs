@@ -1,10 +1,11 @@
-//! Capture: the packets of a capture at their own times and sizes, as datagrams.
+//! Capture: replays the packets of a capture as datagrams, with their times and sizes.
 //!
-//! The first packet leaves at `start`, every other one as long after it as in the capture, with its IP length. That is
-//! open loop: nothing that happens on the way changes what is sent, although real TCP would have slowed down for it. It
-//! is right for traffic that does not adapt, and for what a burst meets first. One `[traffic]` is one direction: `match`
-//! chooses it by addresses. Of `flows` sources the i-th sends every `flows`-th flow (5-tuple) of the capture, in the order
-//! in which flows appear; with one source all packets are one flow. `stop` and the end of the run cut what is left.
+//! The first packet leaves at `start`, and every other one as long after it as in the capture, with its IP length.
+//! The replay is open loop: nothing on the path changes what is sent, although real TCP would have slowed down. It is
+//! right for traffic that does not adapt, and for the first effects of a burst. One `[traffic]` is one direction,
+//! which `match` chooses by addresses. Of `flows` sources the i-th sends every `flows`-th flow (5-tuple) of the
+//! capture, in the order in which flows appear; with one source all packets are one flow. `stop` and the end of the
+//! run cut off the rest.
 //!
 //! | symbol | field         | unit | default   |
 //! |--------|---------------|------|-----------|
@@ -13,8 +14,9 @@
 //! | -      | `code-points` | -    | `capture` |
 //! | -      | `hash`        | -    | the file's |
 //!
-//! Deviations: two packets of a source are at least 1 ns apart. Payloads, fragments and TCP's numbers are not replayed: what
-//! looks at ACKs and round trips finds none. Packets without a readable IP header are left out.
+//! Deviations: two packets of a source are at least 1 ns apart. Payloads, fragments and TCP's sequence numbers are
+//! not replayed, so a conditioner that measures ACKs and round trips finds none. Packets without a readable IP header
+//! are omitted.
 
 use super::{Carrier, Offer, Step, Traffic, TrafficModel, TrafficScope};
 use perhop_core::classify::Match;
@@ -85,10 +87,10 @@ pub struct Params {
     /// Which of its packets; default: all.
     #[param(name = "match")]
     pub matches: Option<Box<Located<Match>>>,
-    /// Whose DSCP and ECN field packets have: the capture's own, or `dscp` and `ecn` of the traffic.
+    /// Where DSCP and ECN field come from: the capture, or `dscp` and `ecn` of the traffic.
     #[param(default = "capture")]
     pub code_points: CodePoints,
-    /// What is replayed has this hash; default: it is filled in, so that results are those of one content.
+    /// Hash of the packets replayed; default: filled in, so that results belong to one content.
     pub hash: Option<String>,
 }
 

@@ -1,7 +1,7 @@
-//! The distributions (laws) that a source draws from: gaps, sizes, numbers.
+//! The distributions (laws) from which a source draws gaps, sizes and numbers.
 //!
-//! A parameter is a value, the same for every draw, or a table that names a law:
-//! `{ law = "pareto-2", mean = "12kB", shape = 1.2 }`. All draws are inverse transforms of one uniform.
+//! A parameter is either one value for every draw, or a table that names a law: `{ law = "pareto-2", mean = "12kB",
+//! shape = 1.2 }`. All draws are inverse transforms of one uniform.
 //!
 //! | law           | given by                       | P(X > x)                               |
 //! |---------------|--------------------------------|----------------------------------------|
@@ -10,8 +10,11 @@
 //! | `pareto`      | `shape` a; `mean` or `scale` m | (m/x)^a for x >= m; mean = m a/(a - 1) |
 //! | `pareto-2`    | `shape` a; `mean` or `scale` s | (1 + x/s)^-a; mean = s/(a - 1)         |
 //!
-//! A Pareto law with a shape of at most 1 has no mean, and is given by its scale. Numbers are drawn as real numbers and
-//! rounded up, which adds 1/2 to a mean; a uniform one takes each whole number from `min` to `max` equally often.
+//! A Pareto law with a shape of at most 1 has no mean, and is given by its scale. Numbers are drawn as real numbers
+//! and rounded up, which adds 1/2 to the mean; a uniform law takes each whole number from `min` to `max` equally
+//! often.
+//!
+//! Decision: docs/decisions/036-laws-are-tables.md
 
 use perhop_core::math;
 use perhop_core::params::{Choice, Kind, Node, ParamError, Params as Declared, Problems, Tree, Value, read_table};

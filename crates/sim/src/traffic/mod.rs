@@ -1,11 +1,11 @@
 //! Traffic: what is offered, and when.
 //!
-//! A traffic source is woken by the engine, says what it offers now and when to wake it again. It knows neither packets
-//! nor windows: datagrams go straight into the network, transfers and
-//! bytes go through TCP or another transport.
+//! The engine wakes a traffic source, which says what it offers now and when to wake it again. It knows neither
+//! packets nor windows: datagrams go straight into the network, transfers and bytes go through TCP or another
+//! transport.
 //!
-//! To add one: write its file, add its line to the list below. What is to be known of it before it runs it says itself:
-//! [`TrafficModel`].
+//! To add one: write its file, add its line to the list below. Its parameters implement [`TrafficModel`], which
+//! answers all questions about the model before it runs.
 
 use perhop_core::dscp::Dscp;
 use perhop_core::packet::Ecn;
@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 perhop_core::algorithms! {
     $ "traffic model", Traffic over TrafficScope => AnyTraffic, TrafficParams, dispatch;
 
-    /// Bulk transfer over TCP: always another segment.
+    /// Bulk transfer over TCP: there is always more to send.
     "ftp" => ftp::{Params, Ftp},
     /// Constant bit rate over UDP, with jitter.
     "cbr" => cbr::{Params, Cbr},
@@ -30,13 +30,13 @@ perhop_core::algorithms! {
     "transfers" => transfers::{Params, Transfers},
     /// TCP whose application produces data at a constant rate.
     "app-limited" => app_limited::{Params, AppLimited},
-    /// A Telnet session over TCP: packets as a user types them.
+    /// A Telnet session over TCP, with the gaps of a typing user.
     "telnet" => telnet::{Params, Telnet},
-    /// HTTP/1.0 users: sessions of pages of objects, a TCP connection for each object.
+    /// HTTP/1.0 users: sessions of pages, pages of objects, and a TCP connection for each object.
     "web" => web::{Params, Web},
-    /// The packets of a capture at their own times and sizes, over UDP.
+    /// Replays the packets of a capture with their times and sizes, over UDP.
     "capture" => capture::{Params, Capture},
-    /// A bulk transfer or responses over QUIC, as quinn has it.
+    /// A bulk transfer or request and response over QUIC, by the quinn implementation.
     "quic" => quic::{Params, Quic},
 }
 

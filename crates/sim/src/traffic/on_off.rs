@@ -1,4 +1,4 @@
-//! On-off: constant rate while on, silence while off; both times exponential.
+//! On-off: a constant rate while on and silence while off; both periods are exponential.
 //!
 //! | symbol | field  | unit  | default |
 //! |--------|--------|-------|---------|
@@ -7,14 +7,16 @@
 //! | -      | `on`   | s     | -       |
 //! | -      | `off`  | s     | -       |
 //!
-//! A source produces `rate` while it is on, and a packet leaves when its last bit is there. What a burst leaves of a
-//! packet waits for the next burst, so that the mean rate is `rate * on / (on + off)` for bursts of any length, also of
-//! less than a packet's. The first packet lacks a uniform part of itself.
+//! A source produces data at `rate` while it is on, and a packet leaves when its last bit is produced. An incomplete
+//! packet waits for the next burst. So the mean rate is `rate * on / (on + off)` for bursts of any length, even
+//! shorter than a packet. A uniform part of the first packet counts as already produced.
 //!
 //! Deviations: none from this definition. ns-2's `Traffic/Exponential` draws the packets of a burst, an exponential
 //! number of mean m = on / gap, rounded and at least 1: 1 + exp(-1.5/m) / (1 - exp(-1/m)) on average, each followed by a
 //! gap. The difference is 7 % of the mean rate for `on` of two gaps and `off` of six, and below 0.01 % for `on` of a
 //! hundred gaps.
+//!
+//! Decision: docs/decisions/033-on-off-keeps-its-mean.md
 
 use super::cbr::check;
 use super::{Carrier, Carry, Offer, Step, Traffic, TrafficModel, TrafficScope, mean_gap_ns};

@@ -1,13 +1,15 @@
-//! QUIC: a bulk transfer or responses to requests, over QUIC (RFC 9000, RFC 9002) as the crate `quinn-proto` has it.
+//! QUIC: a bulk transfer or responses to requests, over QUIC (RFC 9000, RFC 9002) as implemented by the crate
+//! `quinn-proto`.
 //!
-//! This file says what is offered. What carries it is not a model of QUIC but an implementation that is in use: packets,
-//! handshake, acknowledgements, loss recovery, pacing and congestion controllers are quinn's, run in simulated time with
-//! the run's randomness. `docs/guides/bring-your-own-transport.md` says how it is put in, and what it costs.
+//! This model only offers the data. They are carried by an implementation in real use, not by a model of QUIC:
+//! packets, handshake, acknowledgements, loss recovery, pacing and congestion controllers are quinn's, run in
+//! simulated time with the run's randomness. `docs/guides/bring-your-own-transport.md` says how quinn is integrated,
+//! and what it costs.
 //!
-//! The node `to` is the client: it opens a connection, asks for data as soon as the handshake is done, and gets them from
-//! `from`. Without `size` that is a bulk transfer without end, which `stop` ends. With `size` it is a request and its
-//! response: each on its own connection, at random times as those of `transfers`, and what is recorded of it runs from
-//! the first packet of its handshake to its last byte.
+//! The node `to` is the client: it opens a connection, asks for data as soon as the handshake is done, and gets them
+//! from `from`. Without `size` that is an endless bulk transfer, which `stop` ends. With `size` it is a request and
+//! its response, each pair on its own connection and at random times as in `transfers`. The recorded time of a
+//! response runs from the first packet of its handshake to its last byte.
 //!
 //! | symbol | field            | unit    | default            |
 //! |--------|------------------|---------|--------------------|
@@ -19,14 +21,16 @@
 //! | -      | `gap`            | s       | - (with `size`)    |
 //! | -      | `loop`           | -       | `"open"`           |
 //!
-//! `mtu` is the largest packet (IP length): a datagram and 28 bytes. 1480 B is where quinn's search for the path's MTU ends
-//! where the path allows 1500 B; here it begins there and does not search. quinn's own initial window is 12,000 B, of BBR
-//! 240,000 B. Its packets carry ECT(0) unless `ecn = false`, which takes it off them where they leave their hosts.
+//! `mtu` is the largest packet (IP length): a datagram and 28 bytes. On a path that allows 1500 B, quinn's search for
+//! the MTU ends at 1480 B; here quinn starts at `mtu` and does not search. quinn's initial window is 12,000 B, with
+//! BBR 240,000 B. Its packets carry ECT(0) unless `ecn = false`, which removes the mark where they leave their hosts.
 //!
-//! Deviations from an endpoint on the Internet: nothing is encrypted, although every packet has the size that it would have;
-//! the handshake is as long as one with a certificate of 3 kB. A connection never times out, and ends without a packet
-//! that says so. Each datagram is sent by itself: segmentation offload would save a real host work, and the burst is that
-//! of the pacer.
+//! Deviations from an endpoint on the Internet: nothing is encrypted, although every packet has the size that it
+//! would have encrypted. The handshake is as long as one with a certificate of 3 kB. A connection never times out,
+//! and closes without a packet. Each datagram is sent by itself, without segmentation offload, so bursts are those of
+//! the pacer.
+//!
+//! Decision: docs/decisions/038-ecn-begins-with-the-syn.md
 
 use super::law::{Drawn, Sampler};
 use super::transfers::Loop;

@@ -13,12 +13,12 @@
 //! | N      | `packets` | -    | -       |
 //! | -      | `gaps`    | s    | 1s      |
 //!
-//! `gaps` is the mean of exponential gaps, or `"tcplib"`: the gaps of a measured trace, from 0.6 ms to 210 s, median
-//! 0.24 s, mean 1.1 s.
+//! `gaps` is the mean of exponential gaps, or `"tcplib"` for the gaps of a measured trace: from 0.6 ms to 210 s,
+//! median 0.24 s, mean 1.1 s.
 //!
-//! Deviations: ns-2 draws from the 10,000 measured gaps; here they are condensed into 53 quantiles, and a draw lies on
-//! the line between two. Shares differ by at most 1 %; the mean is 1.098 s instead of 1.092 s, the standard deviation
-//! 5.15 s instead of 5.17 s. ns-2's source never ends by itself; N is added here.
+//! Deviations: ns-2 draws from the 10,000 measured gaps. Here they are condensed into 53 quantiles, and a draw is
+//! interpolated between two. The distribution differs by at most 1 %; the mean is 1.098 s instead of 1.092 s, the
+//! standard deviation 5.15 s instead of 5.17 s. ns-2's source never ends; the end after N packets is ours.
 
 use super::law::{Drawn, Sampler};
 use super::{Carrier, Carry, Offer, Step, Traffic, TrafficModel, TrafficScope};

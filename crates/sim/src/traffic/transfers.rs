@@ -1,7 +1,7 @@
 //! Transfers: fixed-size transfers over TCP, each on a separate connection ("mice", HTTP/1.0).
 //!
-//! Open loop: transfers arrive as a Poisson process of the given mean gap, whatever happened to the earlier ones.
-//! Closed loop: the next one starts an exponential think time after the last is complete.
+//! Open loop: transfers arrive as a Poisson process with the given mean gap, whatever happened to the earlier ones.
+//! Closed loop: the next transfer starts an exponential think time after the last is complete.
 //!
 //! | symbol | field  | unit | default  |
 //! |--------|--------|------|----------|

@@ -3,11 +3,11 @@
 //! Source: ns-2's `PagePool/WebTraf` (A. Feldmann, A. Gilbert, P. Huang, W. Willinger, "Dynamics of IP Traffic", SIGCOMM
 //! 1999), with HTTP/1.0's one connection for each object.
 //!
-//! A session is a number of pages, a page a number of objects, all of them at one server, drawn for each page from the
-//! nodes in `from`. The user, at `to`, requests the objects of a page one gap after the other, without waiting for them;
-//! the page ends when all of them have arrived, and the next begins one gap later. An object has its own TCP
-//! connection: handshake and request, from the user to the server; then the object, which the server sends as soon as it
-//! has the whole request.
+//! A session is a number of pages, and a page is a number of objects on one server, drawn for each page from the
+//! nodes in `from`. The user, at `to`, requests the objects of a page one `object-gap` apart, without waiting for
+//! their arrival. The page ends when all of its objects have arrived, and the next page begins one `page-gap` later.
+//! Each object has its own TCP connection: handshake and request from the user to the server, then the object, which
+//! the server sends as soon as it has the whole request.
 //!
 //! | symbol | field           | unit | default |
 //! |--------|-----------------|------|---------|
@@ -20,15 +20,18 @@
 //! | -      | `request`       | p    | 1p      |
 //! | -      | `session-gap`   | s    | -       |
 //!
-//! Each user (`flows` of them, begun within `spread`) has one session, as in ns-2's example, or with `session-gap` one
-//! after the other. ns-2 begins sessions at exponential gaps; n of them within n mean gaps are n uniform draws, so
-//! `spread` is n times the gap.
+//! There are `flows` users, who begin within `spread`. Each has one session, as in ns-2's example, or with
+//! `session-gap` one after the other. ns-2 begins sessions at exponential gaps; n of them within n mean gaps are n
+//! uniform draws, so `spread` is n times the gap.
 //!
-//! Deviations: ns-2 has two one-way connections for an object, and the answer waits for the ACK of the request and has a
-//! separate handshake. Here both are halves of one connection: one handshake, the answer is sent when the request is
-//! complete, and its time-out begins with the round trip that the handshake measured. The server acknowledges a request
-//! with a separate packet and not with the first of the answer. There is no FIN, and no limit to parallel connections.
-//! An object of more than 2^32 - 3 segments, which exceeds TCP's numbers, is cut there.
+//! Deviations: ns-2 has two one-way connections for an object; the answer waits for the ACK of the request and has a
+//! separate handshake. Here request and answer share one connection with one handshake. The answer is sent when the
+//! request is complete, and its time-out starts from the round trip that the handshake measured. The server
+//! acknowledges a request with a separate packet and not with the first of the answer. There is no FIN, and no limit
+//! on parallel connections. An object of more than 2^32 - 3 segments, which exceeds TCP's sequence numbers, is
+//! truncated there.
+//!
+//! Decision: docs/decisions/035-web-objects-in-two-halves.md
 
 use super::law::{Drawn, Sampler};
 use super::{Carrier, Carry, Offer, Page, Request, Step, Traffic, TrafficModel, TrafficScope};
@@ -44,11 +47,11 @@ const MOST_SEGMENTS: u64 = u32::MAX as u64 - 2;
 pub struct Params {
     /// Pages of a session.
     pub pages: Box<Drawn<u32>>,
-    /// From the end of a page to the first request of the next.
+    /// Pause from the end of a page to the first request of the next.
     pub page_gap: Box<Drawn<Span>>,
     /// Objects of a page.
     pub objects: Box<Drawn<u32>>,
-    /// From one request of a page to the next.
+    /// Gap between two requests of a page.
     pub object_gap: Box<Drawn<Span>>,
     /// Payload of an object.
     pub size: Box<Drawn<Bytes>>,
@@ -58,7 +61,7 @@ pub struct Params {
     /// Full segments of a request.
     #[param(default = "1p")]
     pub request: Packets,
-    /// From the end of a session to the beginning of the user's next; default: one session per user.
+    /// Pause between two sessions of a user; default: one session per user.
     pub session_gap: Option<Box<Drawn<Span>>>,
 }
 

@@ -20,6 +20,8 @@
 //! Deviations: one key says for both hosts whether they can do this. The counters of ECT(0) and ECT(1), which tell of
 //! broken paths, are left out, and with them what the SYN-ACK says of an ECT SYN. Data flow one way: what the sender's own
 //! ACE field would say is not sent.
+//!
+//! Decision: docs/decisions/046-feedback-of-marks.md
 
 use super::Received;
 

@@ -32,6 +32,8 @@
 //! and 6.1.2); with it a repeat carries CWR, as in ns-2 from June 2008 on (`SetCWRonRetransmit_`); an ECN echo
 //! halves min(cwnd, advertised window) without the inflation of a recovery that is ending, and is ignored within the
 //! window of a time-out; ACKs that repeat the last one while nothing is outstanding are not counted as duplicates.
+//!
+//! Decision: docs/decisions/037-tcp-is-compared-with-ns2.md
 
 use super::config::Config;
 use super::congestion::{CongestionControl, Law, Signal, Window};

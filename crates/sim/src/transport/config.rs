@@ -22,6 +22,8 @@
 //!
 //! The defaults are those of ns-2.35, except that the recovery has to be chosen there by class.
 //! With `useHeaders_ false` ns-2's `packetSize_` is the whole packet: `mss` = `packetSize_` - 40.
+//!
+//! Decision: docs/decisions/038-ecn-begins-with-the-syn.md
 
 use super::congestion::{CongestionControl, CongestionLaw as _, Law, LawParams};
 use super::echo::EcnFeedback;

@@ -7,6 +7,8 @@
 //! its size, its code point and its ECN field, in either direction.
 //!
 //! A peer that takes its time from `now` and its randomness from [`Opened::seed`] gives the same results again.
+//!
+//! Decision: docs/decisions/053-transports-over-datagrams.md
 
 use super::Supply;
 use perhop_core::packet::Ecn;

@@ -34,6 +34,8 @@
 //! SYN-ACK carries 1. ns-2 uses the same numbers with `syn_ true`, and one lower with `syn_ false`.
 //!
 //! There is no FIN: a transfer ends when its last segment is acknowledged, as in ns-2's one-way TCP.
+//!
+//! Decision: docs/decisions/042-two-senders.md
 
 mod accurate;
 mod ack_delay;

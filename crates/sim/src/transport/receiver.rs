@@ -26,6 +26,8 @@
 //! Deviations: the advertised window is constant, except with Linux's delayed ACKs, where it is what the receive buffer has room
 //! for (`receive_buffer.rs`); the application reads at once. A segment beyond `window` is counted in `beyond_window` and
 //! acknowledged, but not kept; a sender with the same configuration never sends one.
+//!
+//! Decision: docs/decisions/046-feedback-of-marks.md
 
 use super::ack_delay::{Answer, Arrival, Delayer, Place, Reached};
 use super::config::Config;

@@ -5,6 +5,8 @@
 //! A timer set for n ticks expires at the next multiple of g ticks past its time, where g is 1 below 63 ticks, 8 below 504, 64
 //! below 4032, 512 below 32,256 and 4096 from there on. Ticks are whole milliseconds of the simulated time; Linux counts
 //! them from 300 s before its boot.
+//!
+//! Decision: docs/decisions/037-tcp-is-compared-with-ns2.md
 
 use perhop_core::units::{Span, Time};
 

@@ -1,4 +1,4 @@
-//! COBALT's state machine for one queue: CoDel by times to the next signal, BLUE by a probability.
+//! COBALT's state machine for one queue: CoDel's time of the next signal, and BLUE's probability.
 //!
 //! ```text
 //! 1 / sqrt(count)   32 bits; below 16 the limit of the Newton steps from the last count, else one step

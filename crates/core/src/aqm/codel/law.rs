@@ -1,4 +1,4 @@
-//! CoDel's numbers: its parameters, the time at which the next packet is due, in the RFC's arithmetic or in Linux's.
+//! CoDel's control law: its parameters and the time of the next drop, in the RFC's arithmetic or in Linux's.
 //!
 //! ```text
 //!                   rfc                      linux
@@ -23,7 +23,7 @@ pub struct Control {
     pub target: Span,
     /// How long the wait may stay above `target`.
     pub interval: Span,
-    /// A packet with no more than this behind it is never dropped.
+    /// A packet with no more bytes than this behind it is never dropped.
     pub mtu: Bytes,
     /// Whether ECN-capable packets are marked where others are dropped.
     pub ecn: bool,

@@ -1,6 +1,6 @@
-//! CoDel's state machine: what becomes of the packet at the head of one queue.
+//! CoDel's state machine: decides the fate of the packet at the head of one queue.
 //!
-//! Source: RFC 8289 sections 5.5 and 5.6; with Linux's numbers [`super::law`].
+//! Source: RFC 8289 sections 5.5 and 5.6; for Linux's arithmetic see [`super::law`].
 
 use super::law::{Drops, Law};
 use crate::units::Time;

@@ -7,10 +7,11 @@
 //! then, at every arrival:          avg = avg + wq (q - avg)
 //! ```
 //!
-//! q is the queue before the arriving packet is added.
+//! q is the queue length before the arriving packet is added.
 //!
-//! Deviations: m is a real number (ns-2 rounds it down). Idle time is counted once: when a packet was dropped at an
-//! idle link, the next arrival's m starts from that drop. In the paper both would count from the start of the idle time.
+//! Deviations: m is a real number (ns-2 rounds it down). Idle time counts once: after a packet was dropped at an idle
+//! link, the m of the next arrival starts from that drop. In the paper both start from the beginning of the idle
+//! time.
 
 use super::found;
 use super::level::{Unit, link_rate};

@@ -15,6 +15,8 @@
 //!
 //! Deviations: idle time is that of the whole queue, whichever precedence arrives first; dsRED keeps an idle time for each
 //! average and decays it at the full link rate even while packets of others are sent.
+//!
+//! Decision: docs/decisions/061-wred-covers-rio.md
 
 use super::average::WHOLE;
 use super::{Idle, Unit, found};

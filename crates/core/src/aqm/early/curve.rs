@@ -1,4 +1,4 @@
-//! A curve of n points: from the average queue to the probability p_b, by lines between its points or by steps.
+//! A curve of n points that maps the average queue to the probability p_b, by lines between the points or by steps.
 //!
 //! ```text
 //! before the first point     p_b = 0
@@ -7,8 +7,8 @@
 //! from the last point on     p_b = p of that point; all dropped where it is 1
 //! ```
 //!
-//! Two points at the same length are a jump: from there on it is the second's p. RED's ramp is the curve
-//! `[[min, 0.0], [max, max-p], [max, 1.0]]`, its gentle variant ends with `[2 max, 1.0]`.
+//! Two points at the same length make a jump; the second point holds from there on. RED's ramp is the curve `[[min,
+//! 0.0], [max, max-p], [max, 1.0]]`; its gentle variant ends with `[2 max, 1.0]`.
 
 use super::level::{Level, Unit};
 use super::ramp::Zone;

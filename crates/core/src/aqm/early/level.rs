@@ -1,4 +1,4 @@
-//! A queue length as a number: packets or bytes, whichever the scenario measures in.
+//! A queue length as a number, in packets or bytes as the scenario measures it.
 
 use crate::Scope;
 use crate::params::ParamError;

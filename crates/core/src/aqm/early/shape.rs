@@ -1,5 +1,5 @@
-//! The thresholds of RED and WRED as written: a ramp (`min`, `max`, `max-p`) or a curve of points, and the ramp of
-//! marks where it is another.
+//! The thresholds of RED and WRED as written: a ramp (`min`, `max`, `max-p`) or a curve of points, and the separate
+//! ramp for marks if there is one.
 
 use super::curve::{Interpolation, Point, Points};
 use super::level::{Level, Unit};

@@ -4,7 +4,7 @@
 //! options `wait_` and the module dsRED by behaviour.
 //!
 //! `count` is the number of arrivals since the last early drop, -1 while the average is below the minimum. In the
-//! probabilistic zone every arrival first does `count = count + 1`, then is dropped with probability
+//! probabilistic zone every arrival first sets `count = count + 1` and is then dropped with probability
 //!
 //! ```text
 //! bernoulli     p_b
@@ -13,12 +13,14 @@
 //! ds-red        as uniformised, but 0 where count p_b > 1
 //! ```
 //!
-//! and a drop sets `count = 0`. Under a constant p_b the gaps between drops are geometric; uniform on 1 .. 1/p_b - 1;
-//! uniform on 1/p_b .. 2/p_b - 1.
+//! A drop sets `count = 0`. Under a constant p_b the gaps between drops are geometric (`bernoulli`), uniform on 1 ..
+//! 1/p_b - 1 (`uniformised`) or uniform on 1/p_b .. 2/p_b - 1 (`wait`).
 //!
-//! Deviations: the 1993 paper derives gaps uniform on 1 .. 1/p_b but sets `count = 0` at a drop and raises it before
-//! the next decision, which makes them 1 .. 1/p_b - 1 (and 1 .. 1/p_b for the first after the average crossed the
-//! minimum). This is the rule as its pseudo-code and ns-2 have it.
+//! Deviations: the 1993 paper derives gaps uniform on 1 .. 1/p_b. But its pseudo-code sets `count = 0` at a drop and
+//! raises it before the next decision, which makes the gaps 1 .. 1/p_b - 1 (and 1 .. 1/p_b for the first after the
+//! average crossed the minimum). The rule here is that of the pseudo-code and of ns-2.
+//!
+//! Decision: docs/decisions/062-overflow-restarts-reds-count.md
 
 use crate::params::Choice;
 use crate::rng::Rng;

@@ -1,8 +1,8 @@
-//! `first-tag` of PPS's tagger: what a packet carries before there is a rate to divide by.
+//! `first-tag` of PPS's tagger: the tag of a packet sent before a rate is known.
 //!
-//! Source: none; PPS does not say. TRED drops the packet with the fewest tickets first, so a first tag of what 17 bits hold
-//! makes the first packets of a flow all but safe, and raises what its source has emitted for a whole window. With a width of
-//! 8 bits, as in all published runs, `most` is 255.
+//! Source: none; PPS does not say. TRED is most likely to drop the packet with the fewest tickets. So a first tag of
+//! the most that 17 bits hold makes the first packets of a flow all but safe, and inflates the emission rate of its
+//! source for a whole window. With 8 bits, as in all published runs, `most` is 255.
 
 use super::tags::{Scale, Tags, WIDTHS};
 use crate::params::{Kind, Node, ParamError, Problems, Tree, Value};

@@ -1,6 +1,6 @@
-//! The issuer of tags: spreads a ticket rate over packets, polices what it has put on them.
+//! The issuer of tags: spreads a ticket rate over packets and polices the tickets that it has put on them.
 //!
-//! Source: PPS, sections II-B (tagging), II-D (exchange), II-G (policing); the analysis of policing is in DESIGN.md.
+//! Source: PPS, sections II-B (tagging), II-D (exchange), II-G (policing).
 //!
 //! ```text
 //! raw:        what a tagger or an exchange rate asks for, tickets
@@ -17,11 +17,13 @@
 //! | least  | `policing-min` | -         | 0.25    |
 //! | most   | `policing-max` | -         | 4       |
 //!
-//! With a bias b (tickets emitted without policing, by those issued) the published rule settles where A = b O^2/A, at
-//! A = O sqrt(b): it halves the error on a logarithmic scale. `integral` removes it.
+//! Let b be the bias: tickets emitted without policing, divided by tickets issued. The published rule settles where A
+//! = b O^2/A, at A = O sqrt(b), which halves the error on a logarithmic scale. `integral` removes the error.
 //!
-//! Deviations: the bounds and `integral` are ours. Without bounds the first tags of a source that was silent for long would be
-//! scaled by what its decayed A makes of O/A; far bounds (1e-9 and 1e9) come close to the published rule.
+//! Deviations: the bounds and `integral` are ours. After a long silence A has decayed, and without bounds the huge
+//! O/A would scale the first tags. Wide bounds (1e-9 and 1e9) come close to the published rule.
+//!
+//! Decision: docs/decisions/009-pps-policing.md
 
 use super::tags::{LeastTag, Scale, Tagging, Tags};
 use crate::estimate::EventRate;
@@ -30,7 +32,7 @@ use crate::params::{Choice, ParamError, Params};
 use crate::rng::Rng;
 use crate::units::{Span, Time};
 
-/// How the tickets put on packets are kept to the rate issued.
+/// How the tickets put on packets are held to the rate issued.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Policing {
     /// Times issued by emitted, as published: halves the error.
@@ -41,7 +43,7 @@ pub enum Policing {
     Off,
 }
 
-/// What becomes of a packet for which there is less than one ticket.
+/// What happens to a packet for which there is less than one ticket.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scarce {
     /// It gets the least tag there is: more tickets go out than were issued.
@@ -56,7 +58,7 @@ pub struct Issuing {
     /// Window of all its rates.
     #[param(default = "5s")]
     pub window: Span,
-    /// How the tickets put on packets are kept to the rate issued.
+    /// How the tickets put on packets are held to the rate issued.
     #[param(default = "ratio")]
     pub policing: Policing,
     /// Bounds of its factor.

@@ -1,12 +1,12 @@
-//! Probabilistic packet scheduling: what its taggers and relabellers share.
+//! Probabilistic packet scheduling (PPS): the common parts of its taggers and relabellers.
 //!
 //! Source: Zhang, Wang, Peterson and Krishnamurthy, "Probabilistic Packet Scheduling: Achieving Proportional Share
 //! Bandwidth Allocation for TCP Flows", INFOCOM 2002.
 //!
 //! Each entity, host or router, has its own currency and issues ticket rates (tickets/s) to its inputs, or in the
 //! receiver-based scheme to its outputs. A source spreads its rate over its packets ([`super::pps_tagger`]); each hop
-//! exchanges the tickets of one currency for those of the next ([`super::pps_relabeller`]); a congested queue drops
-//! those packets that carry fewer tickets than it expects ([`crate::aqm::tred`]).
+//! exchanges the tickets of one currency for those of the next ([`super::pps_relabeller`]); a congested queue prefers
+//! to drop packets that carry fewer tickets than it expects ([`crate::aqm::tred`]).
 
 pub mod first_tag;
 pub mod issuer;

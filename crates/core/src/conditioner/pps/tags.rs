@@ -1,4 +1,4 @@
-//! Tags: tickets as the few bits of a header hold them.
+//! Tags: tickets encoded in the few bits of a header.
 //!
 //! Source: PPS, section III-J: 8 bits in all published runs, 17 (`ip_off` and TOS) at most.
 //!
@@ -8,15 +8,15 @@
 //! | log    | 10^(6 (c - 1)/(2^bits - 2)) tickets: 1 .. 10^6 |
 //! | real   | - (any positive number: the oracle)         |
 //!
-//! With `least-tag = "zero"` linear tags have a code 0 too: a packet of no tickets, which TRED drops as soon as it drops at
-//! all. A packet without tag is another thing, see pps/untagged.rs. A value between two codes goes to the lower (`floor`), the nearer (`nearest`,
-//! half up) or either, with the probability that keeps the mean (`stochastic`). A value that equals a code's to the 24
-//! bits of a label becomes that code, so that an exchange at a rate of 1 changes nothing. Values beyond the codes become
-//! the last one, or the first, and are counted.
+//! With `least-tag = "zero"` linear tags also have a code 0: a packet of no tickets, which TRED drops as soon as it
+//! drops at all. (A packet without a tag is something else, see pps/untagged.rs.) A value between two codes is
+//! rounded to the lower (`floor`), to the nearer (`nearest`, half up), or at random so that the mean is kept
+//! (`stochastic`). A value that equals that of a code in the 24 bits of a label becomes that code, so an exchange at
+//! a rate of 1 changes nothing. Values beyond the codes become the last or the first code, and are counted.
 //!
-//! Deviations: the paper's tags are in [0, 255] (section III-J: they may "drop down to 0"), where p (ExpectTkt/InTkt)^3 is 1 for
-//! a tag of 0; here a tag is at least 1 unless `least-tag = "zero"` asks for the paper's range. The paper does not say how it
-//! rounds; logarithmic tags are ours.
+//! Deviations: the paper's tags are in [0, 255] (section III-J: they may "drop down to 0"), where p
+//! (ExpectTkt/InTkt)^3 is 1 for a tag of 0; here a tag is at least 1 unless `least-tag = "zero"` selects the paper's
+//! range. The paper does not say how tags are rounded. Logarithmic tags are ours.
 
 use crate::math;
 use crate::params::{Choice, ParamError, Params};
@@ -33,7 +33,7 @@ pub enum Scale {
     Real,
 }
 
-/// Where a value between two codes goes.
+/// How a value between two codes is rounded.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rounding {
     /// The nearer, half up.
@@ -59,13 +59,13 @@ pub struct Tags {
     /// Width of a tag, 4 to 17 bits.
     #[param(default = 8)]
     pub bits: u32,
-    /// What its codes mean.
+    /// What the codes of its tags mean.
     #[param(default = "linear")]
     pub tags: Scale,
-    /// Where a value between two codes goes.
+    /// How a value between two codes is rounded.
     #[param(default = "nearest")]
     pub rounding: Rounding,
-    /// The least that a linear tag can say: one ticket, or none as in the paper.
+    /// Least value of a linear tag: one ticket, or none as in the paper.
     #[param(default = "one")]
     pub least_tag: LeastTag,
 }

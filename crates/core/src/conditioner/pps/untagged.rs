@@ -1,7 +1,7 @@
-//! Packets without tickets, at relabellers: what `untagged` makes of them.
+//! How `untagged` makes a relabeller treat packets without tickets.
 //!
-//! Source: none; PPS takes it that every source tags, and that every router relabels. A packet without tickets that passes
-//! unchanged belongs to no currency: no exchange, cap or policing of its link holds it.
+//! Source: none; PPS assumes that every source tags and every router relabels. A packet without tickets that passes
+//! unchanged belongs to no currency: no exchange, cap or policing of its link limits it.
 //!
 //! | untagged | what becomes of it |
 //! |----------|--------------------|
@@ -9,16 +9,16 @@
 //! | least    | it counts as a packet with the least tag there is, and is exchanged, policed and thinned out like one |
 //! | drop     | it is dropped before the queue, as by a policer |
 //!
-//! Untagged is a packet without label; in captures also one whose flow label is 0 or no code of a tag ("foreign"). A
-//! pure TCP ACK is not: no tagger tags it.
+//! A packet without a label is untagged. In captures, so is a packet whose flow label is 0 or not the code of a tag
+//! ("foreign"). A pure TCP ACK does not count as untagged, because no tagger tags it.
 //!
-//! Deviations: all of it is ours.
+//! Deviations: `untagged` is entirely ours.
 
 use super::{Tags, is_untagged, tickets};
 use crate::packet::Packet;
 use crate::params::Choice;
 
-/// What becomes of a packet without tickets.
+/// What happens to a packet without tickets.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Untagged {
     /// It passes unchanged.

@@ -1,12 +1,14 @@
-//! Exchange of minima between edges: each publishes its aggregates' times, all know the least ones.
+//! Exchange of minima between edges: each publishes the times of its aggregates, so that all know the least ones.
 //!
 //! ```text
 //! every T_x:  publish (RTT_a, RTO_a), once they are known; it arrives after the delay
 //! least:      of each time separately, over the aggregate's own current one and those received within the expiry
 //! ```
 //!
-//! The two least times may be those of different aggregates. If a report is late or lost, the previous one stays in force
-//! until it expires.
+//! The two least times may come from different aggregates. If a report is late or lost, the previous one stays in
+//! force until it expires.
+//!
+//! Decision: docs/decisions/007-reports-skip-gaps.md
 
 use crate::conditioner::{Outbox, Publisher, Report};
 use crate::params::{ParamError, Params as Declared};

@@ -1,10 +1,10 @@
-//! An aggregate's round-trip time and time-out, as its edge knows them.
+//! An aggregate's round-trip time and time-out, as its edge measures them.
 //!
-//! `edge`: from passing data and returning ACKs, see [`crate::estimate::micro_flows`]. `sender`: the
-//! simulator's own knowledge of each sender, to test the former against; captures and interfaces have none.
+//! `edge` measures from passing data and returning ACKs, see [`crate::estimate::micro_flows`]. `sender` takes the
+//! simulator's knowledge of each sender, to test `edge` against it; captures and interfaces do not have it.
 //!
-//! Data and ACKs cover the path from the edge to the receiver and back. If hosts are far from their edge the rest
-//! matters too; handshakes reveal it (`part = "whole"`), as a mean over the aggregate's connections.
+//! Data and ACKs cover the path from the edge to the receiver and back. If hosts are far from their edge, the path to
+//! the sender matters too. Handshakes reveal it (`part = "whole"`) as a mean over the aggregate's connections.
 
 use crate::conditioner::{Passage, Report, SenderTruth};
 use crate::estimate::rtt::{GAIN_OF_ALL, GAIN_OF_ONE};
@@ -14,7 +14,7 @@ use crate::packet::{FlowId, Packet};
 use crate::params::{Choice, ParamError, Params as Declared};
 use crate::units::Span;
 
-/// Who measures.
+/// Who measures round-trip times.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measured {
     /// The edge, from what passes it.
@@ -53,13 +53,13 @@ pub enum Part {
 /// What a scenario states.
 #[derive(Declared, Clone, Debug, PartialEq)]
 pub struct Measuring {
-    /// Who measures.
+    /// Who measures round-trip times.
     #[param(default = "edge")]
     pub measured: Measured,
-    /// Whose samples count.
+    /// Which samples count.
     #[param(default = "all")]
     pub sampled: Sampled,
-    /// Which time is taken.
+    /// Which round-trip time is used.
     #[param(default = "smoothed")]
     pub rtt: Estimate,
     /// Which part of the round trip counts.

@@ -1,4 +1,4 @@
-//! Conditioners that know round-trip times: what the RTT-aware, RTT-RTO and RTT-SW conditioners share.
+//! Conditioners that know round-trip times: the common parts of RTT-aware, RTT-RTO and RTT-SW.
 //!
 //! Source: Habib, Bhargava and Fahmy, "A Round Trip Time and Time-out Aware Traffic Conditioner for Differentiated
 //! Services Networks" (2001), Figure 1.
@@ -11,8 +11,9 @@
 //! out of profile:  red with probability q, else yellow
 //! ```
 //!
-//! An instance is an aggregate: the flows of one edge to another under one contract. It measures the round-trip time of
-//! its flows ([`Measure`]), reports it to others of its kind ([`Exchange`]), and computes q from its own time and the least.
+//! An instance is an aggregate: the flows of one edge to another under one contract. It measures the round-trip time
+//! of its flows ([`Measure`]), reports it to the other aggregates ([`Exchange`]), and computes q from its own time
+//! and the least.
 
 mod exchange;
 mod measure;

@@ -1,4 +1,4 @@
-//! Protection of small windows: a flow that would time out if it lost a packet loses none.
+//! Protection of small windows: a flow whose window is so small that a loss would cause a time-out is marked green.
 //!
 //! Source: Feroz, Rao and Kalyanaraman (IWQoS 2000); Habib, Bhargava and Fahmy (2001), where k is 3.
 //!

@@ -2,6 +2,8 @@
 //!
 //! A report reaches every other conditioner of the same kind, at this edge and at others, after the delay that its
 //! publisher names. A host calls [`Edge::on_timer`] at [`Edge::poll_at`] and delivers what is due in [`Mail`].
+//!
+//! Decision: docs/decisions/013-conditioners-exchange-reports.md
 
 use super::{Edge, Stage};
 use crate::conditioner::{Conditioner, Outbox, Publisher, Report};

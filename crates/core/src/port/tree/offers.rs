@@ -1,4 +1,6 @@
 //! Outwards, first half: what each node offers, from the queues to the root.
+//!
+//! Decision: docs/decisions/067-looking-takes-a-packet.md
 
 use super::{Kind, Offer, Tree, UNKNOWN};
 use crate::needs::Needs;

@@ -8,7 +8,7 @@ use crate::sched::flows::{Hash, Hashing};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-/// Whose packets have a separate queue, and among whom a tin is shared.
+/// Which packets have a separate queue, and between which hosts and flows a tin is fair.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Isolation {
     /// One queue.

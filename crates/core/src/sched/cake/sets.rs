@@ -1,5 +1,5 @@
-//! Set-associative hashing: who has which place in a table. Of those with the same hash in its lower digits, as many as a
-//! set has places find one each.
+//! Set-associative hashing: assigns places in a table. Entries whose hashes agree in the lower digits share a set;
+//! each of them has its own place until the set is full.
 
 /// What a hash finds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

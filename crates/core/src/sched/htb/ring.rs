@@ -1,5 +1,5 @@
-//! Classes in the order of the file, of which one is next: those of a level that may send, or the children that borrow from
-//! a class.
+//! A ring of classes in the order of the file, one of which is next: the classes of a level that may send, or the
+//! children that borrow from a class.
 
 /// A set of places, and whose turn it is. 128 are enough: each has a leaf of its own below it, and leaves differ in colour or
 /// code point.

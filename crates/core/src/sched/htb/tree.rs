@@ -1,8 +1,8 @@
 //! The classes of HTB while they run: who may send, who borrows from whom, whose turn it is, who pays.
 //!
-//! A class that has something to send, itself or below it, stands where its mode puts it: in the row of its level if it may
-//! send, among the borrowers of its parent if it may borrow, nowhere if it may not. Leaves are on level 0, those
-//! without a parent on the highest, and a row or a set of borrowers is kept for every priority.
+//! A class is active if it or a class below it has a packet to send. An active class is in the row of its level if it
+//! may send, among the borrowers of its parent if it may borrow, and in neither otherwise. Leaves are on level 0,
+//! classes without a parent on the highest. Each priority has its own rows and borrowers.
 
 use super::bucket::{Bucket, LONGEST_NS};
 use super::ring::Ring;

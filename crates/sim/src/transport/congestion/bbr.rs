@@ -1,8 +1,9 @@
-//! BBR v1: segments go at the rate at which the network was seen to deliver, and no more are in flight than rate and least
-//! round trip call for; loss alone does not slow it.
+//! BBR v1: the sender paces at the rate at which the network was seen to deliver, and keeps no more in flight than
+//! that rate and the minimum round trip require. Loss alone does not slow it.
 //!
-//! Source: Cardwell et al., BBR: Congestion-Based Congestion Control, ACM Queue 14(5), 2016; numbers, rounding and what the
-//! paper leaves open are the behaviour of Linux 6.12 (`tcp_bbr.c`, `tcp_rate.c`). Its oracle is that kernel.
+//! Source: Cardwell et al., BBR: Congestion-Based Congestion Control, ACM Queue 14(5), 2016. Constants, rounding and
+//! all that the paper leaves open follow Linux 6.12 (`tcp_bbr.c`, `tcp_rate.c`). That kernel is also the oracle of
+//! its tests.
 //!
 //! ```text
 //! bw      = greatest delivery rate of the last 10 round trips      R = least round trip of the last 10 s
@@ -18,8 +19,8 @@
 //! first round of recovery:    cwnd = in flight + N;  a lost segment takes one off;  afterwards as before
 //! time-out:                   cwnd = 1, and grows again as above
 //! ```
-//! With losses of a fifth and more in two stretches of 4 to 16 round trips, whose rates differ by an eighth at most, it takes
-//! the path to be policed: bw is their mean and G = 1 for 48 round trips.
+//! After two stretches of 4 to 16 round trips that each lose a fifth or more, and whose rates differ by at most an
+//! eighth, BBR concludes that the path is policed: bw is the mean of the two rates and G = 1 for 48 round trips.
 //!
 //! | symbol  | field               | unit            | default     | Linux                  |
 //! |---------|---------------------|-----------------|-------------|------------------------|
@@ -29,7 +30,7 @@
 //! | H       | `gains.window`      | 1/256           | 739, 512    | `cwnd_gain`            |
 //! | -       | `policer_estimate`  |                 | true        | `lt_bw`                |
 //!
-//! Deviations from Linux: which phase comes first is drawn from the scenario's seed.
+//! Deviations from Linux: the first phase is drawn from the scenario's seed.
 
 mod cycle;
 mod filter;
@@ -48,7 +49,7 @@ use window::{Aggregation, Saved};
 /// What a scenario states.
 #[derive(Declared, Clone, Copy, Debug, PartialEq)]
 pub struct Params {
-    /// Whether a path that loses much at a steady rate is taken to be policed, and its rate kept to.
+    /// Whether a path that loses much at a steady rate counts as policed, so that BBR keeps to that rate.
     #[param(default = true)]
     pub policer_estimate: bool,
 }

@@ -1,8 +1,8 @@
-//! BBR v3: paced by the rate and the least round trip of the path as version 1, and bounded by what losses have told: by a
-//! long-term bound where a probe lost more than 2 %, by a short-term one where a round trip between probes lost anything.
+//! BBR v3: paced by the rate and the minimum round trip of the path, as version 1, and bounded by losses. A probe
+//! that loses more than 2 % sets a long-term bound; any loss in a round trip between probes sets a short-term bound.
 //!
-//! Source: draft-ietf-ccwg-bbr (text of 3 August 2026), sections 2, 4.1 and 5. No kernel that is at hand has it: its oracle is
-//! the draft's pseudo-code, ACK by ACK (`tests/transport/bbr3/`).
+//! Source: draft-ietf-ccwg-bbr (text of 3 August 2026), sections 2, 4.1 and 5. No kernel at hand implements it, so
+//! the oracle of its tests is the draft's pseudo-code, ACK by ACK (`tests/transport/bbr3/`).
 //!
 //! ```text
 //! max_bw = greatest delivery rate of this cycle and the one before     bw = min(max_bw, bw_shortterm)
@@ -31,10 +31,10 @@
 //! | inflight_shortterm | `Model::inflight_short` | segments   | infinite |
 //! | LossThresh, Beta, Headroom | `LOSS`, `BETA`, `HEADROOM` | -    | 0.02, 0.7, 0.15 |
 //!
-//! Deviations: none known. Where the draft's pseudo-code and its table of gains differ, or it is silent: H is 2.25 in UP (table);
-//! DRAIN is not bounded by inflight_longterm (pseudo-code); a window of n round trips or cycles is the present one and the n - 1
-//! before; an ACK that reports nothing new changes nothing; a stretch of losses is of consecutive numbers; ECN is not used
-//! (section 3.6).
+//! Deviations: none known. Where the draft's pseudo-code and its table of gains differ, or the draft is silent: H is
+//! 2.25 in UP (table). DRAIN is not bounded by inflight_longterm (pseudo-code). A window of n round trips or cycles
+//! is the present one and the n - 1 before it. An ACK that reports nothing new changes nothing. A stretch of losses
+//! has consecutive sequence numbers. ECN is not used (section 3.6).
 
 mod control;
 mod loss;

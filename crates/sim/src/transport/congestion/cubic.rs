@@ -1,7 +1,8 @@
-//! CUBIC: above the threshold the window is a cubic of the time since the last congestion, concave up to the window that
-//! met it and convex beyond, and never below what Reno would have.
+//! CUBIC: above the threshold the window is a cubic function of the time since the last congestion event. It is
+//! concave up to the window at which that event occurred, convex beyond it, and never below Reno's window.
 //!
-//! Source: RFC 9438 section 4 (its average window: RFC 9438 section 5.1); `arithmetic = "linux"` the behaviour of Linux 6.12.
+//! Source: RFC 9438 section 4 (for the average window, section 5.1); `arithmetic = "linux"`: the behaviour of Linux
+//! 6.12.
 //!
 //! ```text
 //! W_cubic(t) = C (t - K)^3 + W_max,  K = cbrt((W_max - cwnd_epoch) / C),  t: since congestion avoidance began, at cwnd_epoch
@@ -29,25 +30,28 @@
 //! | RTT      | `Signal::srtt`     | s           | -       | the least round trip         |
 //! | W        | `Signal::usable`   | segments    | -       | cwnd                         |
 //!
-//! `hystart = "linux"` ends slow start when ACKs come in a row for half a round trip or when delay grows, `"plus-plus"` as
-//! RFC 9406. With `abe` (RFC 8511) an ECN echo leaves 0.85 of the window.
+//! `hystart = "linux"` ends slow start when an ACK train lasts for half a round trip or when delay grows;
+//! `"plus-plus"` ends slow start as RFC 9406 does. With `abe` (RFC 8511) an ECN echo leaves 0.85 of the window.
 //!
 //! `arithmetic = "linux"` computes as Linux 6.12 does with a clock of 1 ms:
 //!
-//! - The window is whole. A count of segments acknowledged earns one more for each `cnt` of them: cwnd / (target - cwnd), 100
-//!   cwnd where the target is not above the window, at least 2, and at most 20 until a first congestion.
-//! - `cnt` is computed once a millisecond, and while the window stays, once in 32 ms.
-//! - Time is in 1/1024 s. K is a cube root by a table and one Newton step, exact to 1 %, with C in 1/1024 of a tenth: 0.4004.
-//! - t is ahead by the least round trip, of which samples in the first second of an epoch are no part.
-//! - W_est grows by 1 for each cwnd x floor(8/3 (1 + beta) / (1 - beta)) / 8 segments acknowledged, and never faster.
+//! - The window is a whole number. It grows by one for each `cnt` segments acknowledged. `cnt` is cwnd / (target -
+//!   cwnd), or 100 cwnd if the target is not above the window; it is at least 2, and at most 20 until the first
+//!   congestion event.
+//! - `cnt` is computed once a millisecond, or once in 32 ms while the window does not change.
+//! - Time is in 1/1024 s. K is a cube root by a table and one Newton step, accurate to 1 %. C is rounded to 1/1024 of
+//!   a tenth: 0.4004.
+//! - t is ahead by the least round trip, which ignores samples in the first second of an epoch.
+//! - W_est grows by 1 for each cwnd x floor(8/3 (1 + beta) / (1 - beta)) / 8 segments acknowledged; its growth never
+//!   speeds up.
 //! - beta is 717/1024, and the window is cut to whole segments, at least 2, on an ECN echo too.
 //! - A time-out forgets W_max.
 //! - An ACK in slow start adds all that it acknowledges, up to the threshold; the rest counts towards `cnt`.
 //!
-//! Deviations: t includes times in which the application or the advertised window limits the sender; W is min(cwnd,
-//! advertised), not FlightSize; a spurious congestion is not undone (section 4.9) unless the sender does it. A time-out
-//! in a window that a loss has already cut leaves W_max. From Linux: round trips measured during a recovery do not
-//! count, and the times of an idle connection do.
+//! Deviations from the RFC: t includes times in which the application or the advertised window limits the sender. W
+//! is min(cwnd, advertised), not FlightSize. A spurious congestion event is not undone (section 4.9) unless the
+//! sender does so. A time-out in a window that a loss has already cut does not change W_max. Deviations from Linux:
+//! round trips measured during a recovery do not count, and the time of an idle connection does.
 
 mod linux;
 mod rfc;
@@ -67,19 +71,19 @@ pub struct Params {
     /// What congestion leaves of the window; from 0.5 to 0.999, with `abe` to 0.85.
     #[param(default = 0.7)]
     pub beta: f64,
-    /// Whether a window that met congestion earlier than the one before makes more room for others.
+    /// Whether a flow gives up more when congestion comes at a smaller window than last time.
     #[param(default = true)]
     pub fast_convergence: bool,
     /// Whether the window is at least Reno's.
     #[param(default = true)]
     pub reno_friendly: bool,
-    /// What ends slow start besides the threshold: nothing, Linux's HyStart, or HyStart++ (RFC 9406).
+    /// What else than the threshold ends slow start: nothing, Linux's HyStart, or HyStart++ (RFC 9406).
     #[param(default = "none")]
     pub hystart: HyStart,
-    /// An ECN echo reduces the window by less than a loss does (RFC 8511): to 0.8 of it with "reno", 0.85 with "cubic".
+    /// Whether an ECN echo cuts the window less than a loss does (RFC 8511): to 0.8 of it with "reno", 0.85 with "cubic".
     #[param(default = false)]
     pub abe: bool,
-    /// Whose numbers: the RFC's or those of Linux.
+    /// Arithmetic: as the RFC writes it, or as Linux computes.
     #[param(default = "rfc")]
     pub arithmetic: Arithmetic,
 }

@@ -1,4 +1,4 @@
-//! DCTCP: an echo of congestion cuts the window by half of the fraction of segments that were marked, not by half.
+//! DCTCP: an ECN echo cuts the window by half of the fraction of segments that were marked, instead of by half.
 //!
 //! Source: RFC 8257 sections 3.3 to 3.5; `arithmetic = "linux"` the behaviour of Linux 6.12 (`tcp_dctcp.c`).
 //! Background: Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010.
@@ -20,21 +20,24 @@
 //! | W      | `Signal::usable`  | segments | -       | cwnd                  |
 //! | N      | `Signal::acked`   | segments | -       | -                     |
 //!
-//! It needs a receiver that echoes each mark: `ecn-feedback = "dctcp"`, which it has unless the file says otherwise. It asks
-//! for ECN unless `ecn = false`; without ECN it is Reno. Everything it sends is ECN-capable, repeats and the SYN too.
+//! DCTCP needs a receiver that echoes each mark: `ecn-feedback = "dctcp"`, which is its default. It negotiates ECN
+//! unless `ecn = false`; without ECN it behaves as Reno. All packets are ECN-capable, including retransmissions and
+//! the SYN.
 //!
-//! One flow over a queue that marks everything beyond K packets: W* = the bandwidth-delay product + K, in which the window
-//! turns each time alpha rounds; alpha^2 (1 - alpha / 4) = (2 W* + 1) / (W* + 1)^2, about 2 / W*.
+//! For one flow over a queue that marks every packet beyond K, let W* be the bandwidth-delay product + K, the window
+//! at which marking starts. Then alpha^2 (1 - alpha / 4) = (2 W* + 1) / (W* + 1)^2, about 2 / W*.
 //!
 //! `arithmetic = "linux"` computes as Linux 6.12 does:
 //!
-//! - alpha is in 1/1024 and rounded down; below 1/64 with g = 1/16, what it would lose is all of it.
-//! - A window of data ends with the ACK of what was sent next, not behind it: an ACK of `end` is enough.
-//! - The window is whole: slow start up to the threshold, then one segment for each window of segments, cut to whole ones.
-//! - A loss in a window that an echo has cut already halves what is left of it.
+//! - alpha is in 1/1024 and rounded down. With g = 1/16, an alpha below 1/64 falls to 0 before the new marks are
+//!   added.
+//! - A window of data ends with the ACK of `end`, not with one beyond it.
+//! - The window is a whole number: slow start up to the threshold, then one segment for each window of segments.
+//! - A loss in a window that an echo has already cut halves what is left of it.
 //!
-//! Deviations: fractions are of segments, not bytes; segments reported by SACK count as they arrive, those that the
-//! cumulative number passes later do not count again. Linux's path re-hashing on congestion (PLB) is off there too.
+//! Deviations: fractions are of segments, not bytes. Segments reported by SACK count when they are reported, and not
+//! again when the cumulative ACK passes them. Path re-hashing on congestion (PLB) is absent; it is off by default in
+//! Linux.
 
 mod linux;
 mod rfc;
@@ -53,7 +56,7 @@ pub struct Params {
     /// The fraction of marks that is assumed before any was measured; from 0 to 1.
     #[param(default = 1.0)]
     pub initial_alpha: f64,
-    /// Whose numbers: the RFC's or those of Linux.
+    /// Arithmetic: as the RFC writes it, or as Linux computes.
     #[param(default = "rfc")]
     pub arithmetic: Arithmetic,
 }

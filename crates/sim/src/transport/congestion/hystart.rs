@@ -1,5 +1,5 @@
-//! Slow starts that end before loss. They read an ACK's round trip and say how far the window may grow by it; where slow
-//! start is over, they lower the threshold to the window.
+//! Slow starts that end before loss. They read the round trip of an ACK and say how far the window may grow by that
+//! ACK. When slow start is over, they lower the threshold to the window.
 //!
 //! | `hystart`   | source                           | ends slow start at                                     |
 //! |-------------|----------------------------------|--------------------------------------------------------|

@@ -1,11 +1,12 @@
 //! The window law: how much may be outstanding, and how each signal from the network changes that.
 //!
-//! Loss recovery (which segment to repeat, when an episode ends) is not here but in `recovery.rs`;
-//! the same law works under each recovery. A law keeps its own state; what else it needs (time, round trips) is in
-//! [`Signal`].
+//! Loss recovery (which segment to retransmit, when an episode ends) is in `recovery.rs`; the same law works with
+//! each kind of recovery. A law keeps its own state. Time, round trips and all else that it needs are in [`Signal`].
 //!
-//! To add one: write its file, add its line to the list below. Its parameters are keys of `[tcp.X]`, and what else is to be
-//! known of it before it runs they say themselves: [`CongestionLaw`].
+//! To add one: write its file, add its line to the list below. Its parameters are keys of `[tcp.X]`. They implement
+//! [`CongestionLaw`], which answers all questions about the law before it runs.
+//!
+//! Decision: docs/decisions/040-what-a-law-knows.md
 
 use super::EcnFeedback;
 use perhop_core::design::policer;
@@ -28,15 +29,15 @@ perhop_core::algorithms! {
 
     /// Slow start, additive increase, halving (RFC 5681).
     "reno" => reno::{Params, Reno},
-    /// A cubic of the time since the last congestion, concave up to the window it met and convex beyond (RFC 9438).
+    /// The window is a cubic function of the time since the last congestion event (RFC 9438).
     "cubic" => cubic::{Params, Cubic},
-    /// A model of the path's rate and least round trip paces it; loss alone does not slow it (BBR v1 as Linux has it).
+    /// Paced by a model of the path's rate and minimum round trip; loss alone does not slow it (BBR v1 as in Linux).
     "bbr" => bbr::{Params, Bbr},
-    /// The same with bounds that losses of more than 2 % set, and probes that keep to them (BBR v3 of the IETF's draft).
+    /// BBR with bounds that losses above 2 % set, and probes that keep within them (BBR v3 of the IETF draft).
     "bbr3" => bbr3::{Params, Bbr3},
-    /// An echo cuts the window by half of the fraction that was marked (RFC 8257).
+    /// Cuts the window by half of the fraction of segments that were marked (RFC 8257).
     "dctcp" => dctcp::{Params, Dctcp},
-    /// DCTCP for the Internet: paced, no faster for a short round trip (draft-briscoe-iccrg-prague-congestion-control).
+    /// DCTCP for the Internet: paced, no faster for short round trips (draft-briscoe-iccrg-prague-congestion-control).
     "prague" => prague::{Params, Prague},
 }
 

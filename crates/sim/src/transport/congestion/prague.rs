@@ -1,5 +1,5 @@
-//! Prague: DCTCP for the Internet. It sends ECT(1), paces, goes on growing while it is cut, and its
-//! rate does not depend on round trips below 25 ms.
+//! Prague: DCTCP for the Internet. It sends ECT(1), paces, keeps growing while marks cut it, and its rate does not
+//! depend on round trips below 25 ms.
 //!
 //! Source: draft-briscoe-iccrg-prague-congestion-control, version 01, sections 2.2.2 to 2.4.
 //!
@@ -14,8 +14,9 @@
 //! pace:      max(cwnd, in flight) / SRTT, twice that where cwnd < ssthresh / 2
 //! ```
 //!
-//! A round is over with the ACK of what was sent after it began. After D rounds it lasts for RTT_ref = max(SRTT, `rtt-ref`) at
-//! least, and M = RTT_ref / SRTT; before that M = 1. So flows of 5 ms and of 25 ms get the same rate in the end.
+//! A round ends with the ACK of a segment that was sent after the round began. After D rounds, each round lasts at
+//! least RTT_ref = max(SRTT, `rtt-ref`), and M = RTT_ref / SRTT; before that M = 1. So flows with 5 ms and with 25 ms
+//! eventually get the same rate.
 //!
 //! | symbol  | field            | unit     | default | Linux's prague         |
 //! |---------|------------------|----------|---------|------------------------|
@@ -26,20 +27,24 @@
 //! | N       | `Signal::acked`  | segments | -       | -                      |
 //! | C       | `Signal::marked` | segments | -       | -                      |
 //!
-//! It needs SACK and a receiver that counts its marks: `ecn-feedback = "accurate"` (AccECN, RFC 9768), which it has
-//! unless the file says otherwise. It asks for ECN unless `ecn = false`; without ECN it is Reno, paced. Everything it
-//! sends is ECN-capable, repeats and the SYN too.
+//! Prague needs SACK and a receiver that counts marks: `ecn-feedback = "accurate"` (AccECN, RFC 9768), which is its
+//! default. It negotiates ECN unless `ecn = false`; without ECN it behaves as paced Reno. All packets are
+//! ECN-capable, including retransmissions and the SYN.
 //!
-//! Where p of the segments are marked at random, a cut of p W / 2 comes a round after the one before and 1 / (p W) of a round
-//! later, the time to the next mark; growth is 1 - p a round. So p W / 2 = (1 - p) (1 + 1 / (p W)): p W is close to
-//! 1 + sqrt(3), between the 2 of marks in every round and the 3 of the steady saw-tooth.
+//! If a fraction p of the segments is marked at random, the window is cut by p W / 2. The next cut comes after a
+//! round and the time to the next mark, 1 / (p W) of a round. The window grows by 1 - p a round. So p W / 2 = (1 - p)
+//! (1 + 1 / (p W)), and p W is close to 1 + sqrt(3), between the 2 of marks in every round and the 3 of the steady
+//! saw-tooth.
 //!
-//! There is no oracle: no kernel here has it. It is beside a slow version of the draft's text and the law above.
+//! No kernel at hand implements Prague. Tests compare it with a slow version of the draft's text and with the law
+//! above.
 //!
-//! Deviations: real numbers, not 20 bits; fractions are of segments, not bytes; segments are paced one by one, not in bursts of
-//! 250 us. A loss halves also in a window that a mark has cut. The window does not grow where the application is what
-//! holds the sender back. What the draft leaves to future work is left out: the fall-back where a classic queue marks, other
-//! slow starts, EWMA per ACK, windows below 2.
+//! Deviations: numbers are real, not of 20 bits. Fractions are of segments, not bytes. Segments are paced one by one,
+//! not in bursts of 250 us. A loss halves the window even if a mark has already cut it. The window does not grow
+//! while the application limits the sender. The draft's future work is not implemented: the fall-back where a classic
+//! queue marks, other slow starts, EWMA per ACK, windows below 2.
+//!
+//! Decision: docs/decisions/047-pragues-window.md
 
 use super::{CongestionControl, CongestionLaw, EcnFeedback, Event, Report, Signal, Window};
 use perhop_core::design::policer::Sender;
@@ -52,10 +57,10 @@ pub struct Params {
     /// Weight of the newest window of data in the fraction of marks; above 0, at most 1.
     #[param(default = 0.0625)]
     pub g: f64,
-    /// Flows with round trips below this get the rate of one with it.
+    /// Round trip below which flows get the rate of a flow with this round trip.
     #[param(default = "25ms")]
     pub rtt_ref: Span,
-    /// Rounds before that; a short flow keeps the rate of its own round trip.
+    /// Rounds before `rtt-ref` applies; until then a flow keeps the rate of its own round trip.
     #[param(default = 500)]
     pub rtt_ref_rounds: u32,
 }

@@ -1,4 +1,5 @@
-//! Reno's window law: exponential up to the threshold, one segment a round trip above it, half on congestion.
+//! Reno: the window grows exponentially up to the threshold and by one segment per round trip above it. Congestion
+//! halves it.
 //!
 //! Source: RFC 5681 sections 3.1 and 3.2, in the form of ns-2's `windowOption_ 1`; `growth = "segments"`: RFC 3465 as
 //! Linux 6.12 has it; `abe`: RFC 8511.
@@ -25,10 +26,11 @@
 //! |          | `growth`          |          | `acks`                                 |
 //! |          | `abe`             |          | false                                  |
 //!
-//! Deviations from RFC 5681, all as in ns-2: growth counts ACKs, not the bytes they acknowledge (`growth = "segments"`
-//! counts segments); W is the window min(cwnd, advertised), not FlightSize; growth continues while the advertised window or
-//! the application limits the sender. cwnd after halving keeps its fraction (`precisionReduce_ true`); with `growth =
-//! "segments"` it is whole, the threshold. From RFC 3465, as in Linux: an ACK in slow start adds all it acknowledges, whatever L.
+//! Deviations from RFC 5681, all as in ns-2: growth counts ACKs, not the bytes they acknowledge (`growth =
+//! "segments"` counts segments). W is the window min(cwnd, advertised), not FlightSize. Growth continues while the
+//! advertised window or the application limits the sender. After halving, cwnd keeps its fraction (`precisionReduce_
+//! true`); with `growth = "segments"` it is the threshold, a whole number. Deviation from RFC 3465, as in Linux: an
+//! ACK in slow start adds all that it acknowledges, without the limit L.
 
 use super::{CongestionControl, CongestionLaw, Signal, Window};
 use perhop_core::design::policer::Sender;
@@ -50,7 +52,7 @@ pub struct Params {
     /// What the window grows by: ACKs (ns-2) or the segments they acknowledge (RFC 3465, Linux).
     #[param(default = "acks")]
     pub growth: Growth,
-    /// An ECN echo reduces the window by less than a loss does (RFC 8511): to 0.8 of it with "reno", 0.85 with "cubic".
+    /// Whether an ECN echo cuts the window less than a loss does (RFC 8511): to 0.8 of it with "reno", 0.85 with "cubic".
     #[param(default = false)]
     pub abe: bool,
 }

@@ -1,4 +1,4 @@
-//! What a law is told that sets the window itself, or paces.
+//! The report given to a law that sets the window itself or paces.
 //!
 //! Source: draft-ietf-ccwg-bbr section 4.1 (delivery rate samples), in whole microseconds as Linux has it.
 

@@ -11,6 +11,8 @@
 //! ```
 //! With segmentation offload a burst is a packet, and so are segments of a burst that were lost together; else each segment is one.
 //! What waits is looked at again when a packet that is in the queue begins to be sent, or is dropped there.
+//!
+//! Decision: docs/decisions/049-small-queues.md
 
 use super::super::Config;
 use perhop_core::units::Time;

@@ -17,6 +17,8 @@
 //! | `host_queue.rs`  | how much of it the host's queue may hold                            |
 //! | `send_buffer.rs` | what an application that stops has written by then                   |
 //! | `rtt.rs`         | round trips and the time-out (RFC 6298, as Linux has it)            |
+//!
+//! Decision: docs/decisions/044-tcp-follows-the-kernel.md
 
 mod host_queue;
 mod pace;

@@ -3,6 +3,8 @@
 //! Source: the behaviour of Linux 6.12 without a pacing queue (`tcp_output.c`): after each packet, of one segment or several, a
 //! pause of its data by the rate, less what the packet itself came late, of that at most half the pause; none before the
 //! tenth segment has gone.
+//!
+//! Decision: docs/decisions/041-pacing-in-the-sender.md
 
 use perhop_core::units::{Span, Time};
 

@@ -10,6 +10,8 @@
 //! The application writes until `limit` is held, and again when a third of it is free.
 //!
 //! Deviation: it holds back nothing, so a sender whose buffer is smaller than its window sends as if it were not.
+//!
+//! Decision: docs/decisions/050-the-send-buffer-outlives-stop.md
 
 /// Memory of a packet beside its data, bytes.
 const OVERHEAD: u64 = 960;

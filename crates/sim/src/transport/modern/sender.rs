@@ -43,6 +43,8 @@
 //! Deviations from Linux: the writes of an application that sends as it goes set no PSH; an ACK below SND.UNA is ignored; a
 //! receiver never reneges; the sender notices no drop in its host, and repeats what has not left it yet. The granularity of `rto`
 //! and `limited_transmit` have no meaning here.
+//!
+//! Decision: docs/decisions/043-a-slow-sender-as-oracle.md
 
 mod acks;
 mod burst;

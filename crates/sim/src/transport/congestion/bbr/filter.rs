@@ -1,4 +1,4 @@
-//! The greatest value of late, in constant room.
+//! The greatest recent value, in constant space.
 //!
 //! Source: Linux's `win_minmax`, after Kathleen Nichols: the three best of successive parts of the window.
 

@@ -3,7 +3,7 @@
 use super::{Bbr3, LEAST_WINDOW, Phase};
 use crate::transport::congestion::{Report, Window};
 
-/// Of the rate, what is sent.
+/// Fraction of the estimated rate that is sent.
 const MARGIN: f64 = 0.99;
 /// Bytes of a quantum at most, and segments at least.
 const QUANTUM: (f64, f64) = (65_536.0, 2.0);

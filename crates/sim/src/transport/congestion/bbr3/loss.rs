@@ -1,4 +1,4 @@
-//! What losses tell: draft-ietf-ccwg-bbr sections 5.5.10 and 5.5.11.
+//! The bounds that losses set: draft-ietf-ccwg-bbr sections 5.5.10 and 5.5.11.
 
 use super::model::Sample;
 use super::{Bbr3, Phase};

@@ -1,4 +1,4 @@
-//! What is known of the path: draft-ietf-ccwg-bbr sections 5.3.1 and 5.5.
+//! The model of the path: draft-ietf-ccwg-bbr sections 5.3.1 and 5.5.
 
 use super::{Bbr3, us};
 use crate::transport::congestion::{RateSample, Report, Window};

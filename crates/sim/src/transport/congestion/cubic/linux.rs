@@ -1,4 +1,6 @@
-//! CUBIC in Linux's whole numbers.
+//! CUBIC in Linux's integer arithmetic.
+//!
+//! Decision: docs/decisions/045-cube-root-by-table.md
 
 use super::{Params, SlowStart};
 use crate::transport::congestion::reno::earned;

@@ -1,4 +1,4 @@
-//! DCTCP in Linux's whole numbers.
+//! DCTCP in Linux's integer arithmetic.
 
 use crate::transport::congestion::reno::{Growth, Reno};
 use crate::transport::congestion::{CongestionControl, Signal, Window};

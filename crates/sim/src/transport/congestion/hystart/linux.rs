@@ -1,4 +1,4 @@
-//! HyStart as Linux 6.12 has it: slow start ends when ACKs come in a row for half a round trip, or when the least round
+//! HyStart as in Linux 6.12: slow start ends when an ACK train lasts for half a round trip, or when the least round
 //! trip of a round is longer than the least of all.
 //!
 //! Source: S. Ha, I. Rhee, "Taming the Elephants: New TCP Slow Start", NCSU TR 2008; the behaviour of Linux 6.12.
@@ -15,8 +15,9 @@
 //!
 //! Times are in whole microseconds. `least` is the least round trip since the connection opened or its last time-out.
 //!
-//! Deviation: the 1 ms stands for the time that four of the largest bursts of a device take at the pacing rate. Linux has
-//! 1 ms below about 1 Gbit/s, and less above. Of Linux with pacing (the qdisc `fq`), which does not halve, there is nothing.
+//! Deviation: the 1 ms stands for the time that four of the largest bursts of a device take at the pacing rate. In
+//! Linux it is 1 ms below about 1 Gbit/s, and less above. Linux does not halve the round trip when the qdisc `fq`
+//! paces; that case is not modelled.
 
 use crate::transport::congestion::{Signal, Window};
 

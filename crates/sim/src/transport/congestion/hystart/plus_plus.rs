@@ -1,5 +1,6 @@
-//! HyStart++ (RFC 9406): once the least round trip of a round is longer than that of the round before, the window grows
-//! by a quarter for up to five rounds; slow start goes on if the round trip falls again, and is over otherwise.
+//! HyStart++ (RFC 9406): once the least round trip of a round is longer than that of the round before, the window
+//! grows at a quarter of the pace for up to five rounds. Slow start resumes if the round trip falls again, and is
+//! over otherwise.
 //!
 //! Source: RFC 9406 sections 4.2 and 4.3 (its constants).
 //!
@@ -12,10 +13,11 @@
 //!   UNA >= end: the round is over: previous = current; the fifth slower round is over: ssthresh = cwnd
 //! ```
 //!
-//! L is 8, as for a sender without pacing. Later slow starts, after a time-out, are those of the law (section 4.3).
+//! L is 8, as for a sender without pacing. Later slow starts, after a time-out, are those of the congestion law
+//! (section 4.3).
 //!
-//! Deviations: none. A sender that times one segment a round trip never has eight samples in a round, so that nothing ends its
-//! slow start but the threshold.
+//! Deviations: none. A sender that times one segment per round trip never has eight samples in a round, so only the
+//! threshold ends its slow start.
 
 use crate::transport::congestion::{Signal, Window};
 use perhop_core::units::Span;

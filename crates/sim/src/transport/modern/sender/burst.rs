@@ -21,6 +21,8 @@
 //! Deviations from Linux: a burst is packets one behind the other, and each meets a policer by itself, as on a
 //! wire; within a host Linux keeps it as one packet of up to 64 KiB, and a policer there passes or drops all of it. The receiver
 //! acknowledges each packet as if it had come alone. Pieces do not grow with the window that the receiver offers.
+//!
+//! Decision: docs/decisions/048-bursts-of-segmentation-offload.md
 
 use super::{Modern, SYN, State};
 use crate::transport::Bursts;
