@@ -15,7 +15,7 @@ from perhop.answer import Answer, answers
 from perhop.pages import environment
 from perhop.plots import stacked, style
 from perhop.plots.dark import inline
-from perhop.plots.sheet import Asked, Look, Sheet
+from perhop.plots.sheet import Asked, Look, Note, Sheet
 from perhop.plots.style import Figure
 from perhop.reporting import first
 from perhop.reporting.changes import changes
@@ -35,7 +35,7 @@ class Pictured:
     alternative: str
     """What it shows, for readers who cannot see it."""
     svg: str
-    notes: list[str]
+    notes: list[Note]
     """What it leaves out, and how to see that."""
 
 
@@ -78,7 +78,7 @@ METHOD = [
 ]
 
 
-NARROW = Look(width=stacked.WIDTH)
+NARROW = Look(width=4.6)
 """Pictures that can be read on a phone."""
 
 

@@ -66,9 +66,9 @@ def cdf(runs: Results, sheet: Sheet) -> Figure:
         for name, at in of.items():
             delays, shares = [y.mean for y, _ in at.line], [share for _, share in at.line]
             axes.plot(delays, shares, **look_of(lines.index(name), name, "--"))
-        axes.set_title(title)
+        style.name(axes, title, figure.get_figwidth() / wide)
         _put_shares(axes, least)
-        shown.put(axes, "x", LABEL)
+        shown.put(axes, "x", LABEL, figure.get_figwidth() / wide)
     style.legend(figure, sheet=sheet)
     return figure
 
@@ -87,9 +87,9 @@ def box(runs: Results, sheet: Sheet) -> Figure:
     for i, (axes, (title, of)) in enumerate(_panels(every, chart)):
         for name, at in of.items():
             _box(axes, axis.numbers[name], at.recorded)
-        axes.set_title(title)
+        style.name(axes, title, figure.get_figwidth() / wide)
         rows(axes, axis)
-        shown.put(axes, "x", LABEL)
+        shown.put(axes, "x", LABEL, figure.get_figwidth() / wide)
         axes.tick_params(labelleft=i % wide == 0)
     style.legend_below(figure, sheet.look)
     return figure

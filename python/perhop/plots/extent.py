@@ -10,7 +10,7 @@ import numpy as np
 
 from perhop.plots.axis import LOGARITHMIC
 from perhop.plots.sheet import Look
-from perhop.plots.style import Axes, from_zero
+from perhop.plots.style import Axes, broken, from_zero
 from perhop.stats import Interval
 from perhop.units import Column
 
@@ -31,8 +31,8 @@ class Extent:
     high: float
     logarithmic: bool = False
 
-    def put(self, axes: Axes, side: Literal["x", "y"], label: str) -> None:
-        """Gives this extent and label to an axis of a panel."""
+    def put(self, axes: Axes, side: Literal["x", "y"], label: str, inches: float) -> None:
+        """Gives this extent and label to an axis of a panel, which is so long."""
         from matplotlib.ticker import LogLocator, NullLocator
 
         line = axes.xaxis if side == "x" else axes.yaxis
@@ -43,7 +43,8 @@ class Extent:
             line.set_minor_locator(NullLocator())
             line.set_major_formatter("{x:g}")
         (axes.set_xlim if side == "x" else axes.set_ylim)(self.low, self.high)
-        (axes.set_xlabel if side == "x" else axes.set_ylabel)(f"{label} (log scale)" if self.logarithmic else label)
+        label = broken(f"{label} (log scale)" if self.logarithmic else label, inches)
+        (axes.set_xlabel if side == "x" else axes.set_ylabel)(label)
 
 
 def of_means(column: Column, every: Mapping[str, Sequence[Interval]], look: Look) -> Extent:

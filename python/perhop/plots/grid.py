@@ -21,14 +21,16 @@ from perhop.results import Results
 from perhop.stats import Interval
 from perhop.units import Column
 
+HEIGHT = 2.2
+"""Inches of a panel along a swept number."""
 MOST_PANELS = 24
 MOST_LINES = 16
 MOST_ROWS = 40
 """Rows of a run one below the other."""
 MOST_POINTS = 24
 """Points of a sweep of names, one below the other."""
-CHOSEN_PANELS, CHOSEN_LINES = 18, 8
-"""In a picture that chooses them itself: as many lines as there are colours."""
+CHOSEN_LINES = 8
+"""In a picture that chooses them itself: as many as there are colours."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,7 @@ def facets(runs: Results, measure: Measure, kind: Kind, sheet: Sheet) -> Figure:
 def _chosen(runs: Results, quantities: Sequence[Quantity], kind: Kind, sheet: Sheet) -> list[Quantity]:
     """The quantities of as many rows as can be read."""
     alone = len(runs.points) == 1
-    room, rule = (MOST_ROWS, kind.rule) if alone else (_room(runs, len(quantities)), CHANGING)
+    room, rule = (MOST_ROWS, kind.rule) if alone else (_room(runs, len(quantities), sheet.look), CHANGING)
     kept = sheet.chosen(worth(runs, quantities, least=kind.least), kind.row, room, rule)
     order, swept = {row: i for i, row in enumerate(kept)}, len(runs.keys)
     chosen = []
@@ -106,10 +108,10 @@ def _chosen(runs: Results, quantities: Sequence[Quantity], kind: Kind, sheet: Sh
     return chosen
 
 
-def _room(runs: Results, quantities: int) -> int:
+def _room(runs: Results, quantities: int, look: Look) -> int:
     """Rows of a sweep: each in separate panels, or, where there are several quantities and no other key, as lines."""
     lines = x_axis(runs).key is None or len(runs.keys) == 1
-    return CHOSEN_LINES if lines and quantities > 1 else max(1, CHOSEN_PANELS // quantities)
+    return CHOSEN_LINES if lines and quantities > 1 else max(1, style.most_panels(look) // quantities)
 
 
 def worth(runs: Results, quantities: Sequence[Quantity], *, least: bool = False) -> Worth:
@@ -170,12 +172,13 @@ def arranged(quantities: Sequence[Rows]) -> list[Chart]:
 def draw(axis: Axis, quantities: Sequence[Quantity], charts: Sequence[Chart], sheet: Sheet) -> Figure:
     """The panels: a column for each quantity, as many as have room; with one quantity several panels share a row."""
     titles, lines = list(charts[0]), _names(charts)
-    wide = style.abreast(sheet.look, min(3, len(charts) if len(charts) > 1 else len(titles)))
-    height = 2.2 if axis.key else max(1.0, 0.25 * len(axis.numbers) * max(1.0, 0.4 * len(lines)))
+    wide = _abreast(axis, min(3, len(charts) if len(charts) > 1 else len(titles)), sheet.look)
+    height = HEIGHT if axis.key else max(1.0, 0.25 * len(axis.numbers) * max(1.0, 0.4 * len(lines)))
     deep = -(-len(charts) // wide) if len(charts) > 1 else 1
     down = deep * len(titles) if len(charts) > 1 else -(-len(titles) // wide)
     figure, every = style.panels(down, wide, height, look=sheet.look)
     looks = {line: (legend, i) for i, (line, legend) in enumerate(zip(lines, shortened(lines), strict=True))}
+    length = HEIGHT if axis.key else (figure.get_figwidth() - _beside(axis)) / wide
     extents = [_extent(of, chart, sheet.look) for of, chart in zip(quantities, charts, strict=True)]
     for i, axes in enumerate(every):
         panel, quantity = (divmod(i, deep * wide)) if len(charts) > 1 else (i, 0)
@@ -183,12 +186,24 @@ def draw(axis: Axis, quantities: Sequence[Quantity], charts: Sequence[Chart], sh
             axes.remove()
             continue
         title = titles[panel]
-        _panel(axes, axis, charts[quantity][title], looks, Shown(quantities[quantity].label, extents[quantity]))
-        axes.set_title(title if len(title) <= LONGEST else shortened(titles)[panel])
+        shown = Shown(quantities[quantity].label, extents[quantity], length)
+        _panel(axes, axis, charts[quantity][title], looks, shown)
+        style.name(axes, title if len(title) <= LONGEST else shortened(titles)[panel], figure.get_figwidth() / wide)
         if not axis.key and i % wide:
             axes.tick_params(labelleft=False)
             axes.set_ylabel("")
     return figure
+
+
+def _abreast(axis: Axis, most: int, look: Look) -> int:
+    if axis.key:
+        return style.abreast(look, most)
+    return style.abreast(look, most, style.SLIM, _beside(axis))
+
+
+def _beside(axis: Axis) -> float:
+    """Inches that the names of rows take, about."""
+    return 0.3 + max(map(len, shortened(list(axis.numbers), 40))) / 13
 
 
 def _names(charts: Sequence[Chart]) -> list[str]:
@@ -210,6 +225,7 @@ class Shown(NamedTuple):
 
     label: str
     extent: Extent
+    inches: float
 
 
 def _panel(axes: Axes, axis: Axis, lines: Lines, looks: dict[str, tuple[str, int]], shown: Shown) -> None:
@@ -225,7 +241,7 @@ def _panel(axes: Axes, axis: Axis, lines: Lines, looks: dict[str, tuple[str, int
         numeric(axes, axis)
     else:
         rows(axes, axis)
-    shown.extent.put(axes, "y" if along else "x", shown.label)
+    shown.extent.put(axes, "y" if along else "x", shown.label, shown.inches)
 
 
 def _spread(axis: Axis, lines: int) -> float:

@@ -25,6 +25,8 @@ MOST_PANELS = 12
 MOST_LINES = 8
 """As many as there are colours."""
 AVERAGE = "those with the largest averages"
+HEIGHT = 2.0
+"""Inches of a panel."""
 WARMUP = "warm-up, not counted"
 
 
@@ -69,11 +71,13 @@ def _label(group: Group) -> str:
     *whose, what = group
     if not whose:
         return what
-    return ": ".join(filter(None, (*whose, what.removesuffix("_packets").removesuffix("_bytes").replace("_", " "))))
+    for unit in ("_packets", "_bytes", ".packets"):
+        what = what.removesuffix(unit)
+    return ": ".join(filter(None, (*whose, what.replace("_", " ").replace(".", " "))))
 
 
 def over_time(runs: Results, sheet: Sheet) -> Figure:
-    """What each traffic delivers over time, from one sample to the next."""
+    """What each traffic delivers over time, from one sample to the next, in the first replication."""
     runs = _points(runs, "flow_series", sheet)
     lines = {Panel(i, ""): _rates(runs, i) for i in range(len(runs.points))}
     scale = units.DELIVERED.scaled(_top(lines))
@@ -82,7 +86,7 @@ def over_time(runs: Results, sheet: Sheet) -> Figure:
 
 
 def delay_over_time(runs: Results, sheet: Sheet) -> Figure:
-    """Round trips as each traffic's senders measure them, and how long each port takes to send what waits there."""
+    """Round trips as senders measure them, and how long a port needs to send what waits; first replication."""
     runs = _points(runs, "flow_series", sheet)
     trips = {Panel(i, "round trip"): _round_trips(runs, i) for i in range(len(runs.points))}
     waits = {Panel(i, "time to send what waits"): _backlogs(runs, i) for i in range(len(runs.points))}
@@ -94,7 +98,7 @@ def delay_over_time(runs: Results, sheet: Sheet) -> Figure:
 
 
 def queue(runs: Results, sheet: Sheet) -> Figure:
-    """Packets waiting and their average at the ports where two ever waited at once, by queue where it has several."""
+    """Packets waiting, and their average, at ports where two ever waited at once; first replication."""
     drawn = _of_series(runs, PACKETS, _queues, sheet)
     if drawn is None:
         raise ValueError("two packets never waited at once at any port")
@@ -102,7 +106,7 @@ def queue(runs: Results, sheet: Sheet) -> Figure:
 
 
 def bucket(runs: Results, sheet: Sheet) -> Figure:
-    """Tokens of every conditioner's buckets."""
+    """Tokens of every conditioner's buckets, in the first replication."""
     drawn = _of_series(runs, BYTES, _buckets, sheet)
     if drawn is None:
         raise ValueError("no conditioner of this run has a bucket")
@@ -168,16 +172,15 @@ def _drawn(runs: Results, every: Sequence[Drawn], sheet: Sheet) -> Figure:
     looks = {name: (label, i) for i, (name, label) in enumerate(zip(names, shortened(names, 36), strict=True))}
     extents = {of.label: _extent(of, sheet) for of in every}
     titles = shortened([point.title for point in runs.points], 60)
-    wide = style.abreast(sheet.look, 1)
-    figure, axes = style.panels(len(panels), wide, 1.9 if len(panels) > 1 else 2.2, look=sheet.look)
+    figure, axes = style.panels(len(panels), 1, HEIGHT, look=sheet.look)
     for at, (panel, of) in zip(axes, panels, strict=True):
-        at.set_title(", ".join(filter(None, (panel.of, titles[panel.point], "first replication"))))
+        style.name(at, ", ".join(filter(None, (panel.of, titles[panel.point]))), figure.get_figwidth())
         if not of.lines[panel]:
             style.empty(at, "nothing to show here")
             continue
         _shade(at, runs.points[panel.point])
         _draw(at, of.lines[panel], looks)
-        extents[of.label].put(at, "y", of.label)
+        extents[of.label].put(at, "y", of.label, HEIGHT)
         at.set_xlabel("time, s")
     style.legend(figure, sheet=sheet)
     return figure

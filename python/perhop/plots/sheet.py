@@ -91,6 +91,16 @@ class Left(NamedTuple):
         return f"{len(self.kept)} of {len(self.kept) + len(self.out)} {noun}, {self.rule}"
 
 
+class Note(NamedTuple):
+    """What a picture shows of more, and a command that shows others."""
+
+    said: str
+    command: str
+
+    def __str__(self) -> str:
+        return f"shown: {self.said}; others: {self.command}"
+
+
 Worth = Mapping[Group, float]
 """How telling each row is."""
 
@@ -141,9 +151,9 @@ class Sheet:
     """Inches that a legend takes beside what is written above the picture."""
 
     @property
-    def notes(self) -> list[str]:
+    def notes(self) -> list[Note]:
         """What is left out, and how to see some of that."""
-        return [f"{left.said}; others: {self.asked.again({left.key: left.out[:NAMED]})}" for left in self.left]
+        return [Note(left.said, self.asked.again({left.key: left.out[:NAMED]})) for left in self.left]
 
     def chosen(self, worth: Worth, keys: Sequence[str], room: int, rule: str) -> list[Group]:
         """The most telling rows, in their order; the picture says what it leaves out."""

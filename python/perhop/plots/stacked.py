@@ -20,7 +20,6 @@ from perhop.results import Results
 from perhop.units import Scale
 
 MOST_BARS = 60
-MOST_PANELS = 18
 MOST_COLUMNS = 4
 """Panels beside each other: values of what is swept beside the axis."""
 WIDTH = 5.4
@@ -42,7 +41,7 @@ def drawn(runs: Results, found: Sequence[Answer], sheet: Sheet) -> Figure:
     fewer = thinned(runs, others, MOST_COLUMNS if axis.key else MOST_BARS // 4, sheet)
     kept = [point.labels for point in fewer.points]
     found = [answer for answer in found if runs.points[answer.point].labels in kept]
-    room = MOST_PANELS if axis.key else MOST_BARS
+    room = style.most_panels(sheet.look) if axis.key else MOST_BARS
     columns = len({tuple(point.labels[key] for key in others) for point in fewer.points}) if axis.key else len(kept)
     rule = CHANGING if points > 1 else "those that were offered most"
     names = {name for (name,) in sheet.chosen(_worth(found, points > 1), ["class"], max(1, room // columns), rule)}
@@ -108,7 +107,8 @@ def _areas(runs: Results, axis: Axis, found: Sequence[Answer], drawing: Drawing)
     for axes, ((name, other), line) in zip(every, panels.items(), strict=False):
         _area(axes, line, scale)
         numeric(axes, axis)
-        axes.set_title(f"{titles[name]}, {keys} {values[other]}" if other else titles[name])
+        title = f"{titles[name]}, {keys} {values[other]}" if other else titles[name]
+        style.name(axes, title, figure.get_figwidth() / columns)
         axes.set_ylabel(units.named(runs.points, scale.unit))
     for axes in every[len(panels) :]:
         axes.remove()

@@ -42,14 +42,20 @@ LEGENDS = 5
 BESIDE = 5.0
 """Inches: a narrower picture has its legend below its panels."""
 
-ABREAST = 2.4
-"""Inches: the least width of each panel where several share a row."""
+ABREAST, SLIM = 2.1, 1.0
+"""Inches: the least width of each panel where several share a row; of those that share the names of their rows."""
+
+MOST_PANELS = 18
+"""In a picture that chooses them itself."""
 
 LOWEST = 0.55
 """Inches: the least height of a row of panels."""
 
-SIGNS = 10.5
-"""Letters to an inch of a line above a picture."""
+SIGNS, BOLD = 10.5, 9.5
+"""Letters to an inch of a line above a picture, and of a panel's title."""
+
+INSET = 0.6
+"""Inches left of a panel: ticks and a label."""
 
 NOTEBOOK_DPI = 90
 FORMATS = (".png", ".svg", ".pdf")
@@ -107,9 +113,14 @@ def _png(figure: Figure) -> bytes:
     return drawn.getvalue()
 
 
-def abreast(look: Look, most: int) -> int:
-    """How many panels share a row: as many as a stated width has room for."""
-    return max(1, min(most, most if look.width is None else int(look.width / ABREAST)))
+def abreast(look: Look, most: int, each: float = ABREAST, beside: float = 0.0) -> int:
+    """How many panels share a row: as many as a stated width has room for, beside what the row takes in inches."""
+    return max(1, min(most, most if look.width is None else int((look.width - beside) / each)))
+
+
+def most_panels(look: Look) -> int:
+    """Panels of a picture that chooses them itself; fewer where they are below each other."""
+    return MOST_PANELS if abreast(look, 2) > 1 else MOST_PANELS // 2
 
 
 def panels(
@@ -130,6 +141,16 @@ def panels(
     figure = picture(wide, high)
     axes = figure.subplots(rows, columns, squeeze=False)
     return figure, list(axes.flat)
+
+
+def broken(text: str, inches: float) -> str:
+    """A text in lines that are no longer than this."""
+    return "\n".join(wrap(text, max(8, int(inches * SIGNS))))
+
+
+def name(axes: Axes, title: str, width: float) -> None:
+    """Writes a panel's title, in as many lines as so many inches need."""
+    axes.set_title(broken(printable(title), (width - INSET) * BOLD / SIGNS))
 
 
 def head(figure: Figure, name: str, about: str, sheet: Sheet) -> None:
