@@ -13,7 +13,7 @@ FAST := heads port sched conditioners engine owners bad changes ports scenario s
 WHAT ?= codes docs examples bad studies kernel results notebooks walkthroughs kernel_tcp
 export PERHOP_PYTHON := $(CURDIR)/$(BIN)/python
 
-.PHONY: install test test-rust test-differential test-python test-fast same-results reproduce maps lint wheel bench instructions lab lab-ports lab-tcp renew docs lock clean
+.PHONY: install test test-rust test-differential test-python test-fast same-results reproduce maps lint wheel release-check first-minute bench instructions lab lab-ports lab-tcp renew docs lock clean
 .DEFAULT_GOAL := install
 
 install: .venv/extension.stamp          ## build the release extension into .venv
@@ -55,6 +55,12 @@ lint: .venv/packages.stamp              ## clippy, rustfmt, ruff, mypy: warnings
 wheel: .venv/packages.stamp             ## dist/perhop-*.whl
 	$(BIN)/python scripts/backend.py
 	$(BIN)/maturin build --release --out dist
+
+release-check: .venv/release.stamp      ## what a release publishes, made and tried: crates, sdist, a wheel for every Linux; ten minutes
+	PATH="$(CURDIR)/$(BIN):$$PATH" tests/release.sh
+
+first-minute:                           ## the seconds from an empty environment to the README's first picture
+	$(PYTHON) tests/first_minute.py --make
 
 bench:                                  ## this machine: packet-hops, decisions, memory, and whole processes beside ns-2
 	cargo build --release -p perhop -p perhop-bench
@@ -118,7 +124,7 @@ renew-growth: .venv/extension.stamp
 docs: renew-docs                        ## the generated part of docs/, and target/doc
 	cargo doc --workspace --no-deps
 
-lock: .venv/packages.stamp              ## newest versions into requirements-dev.lock
+lock: .venv/packages.stamp              ## newest versions into requirements-*.lock
 	scripts/lock.sh $(BIN)/python
 
 clean:                                  ## remove everything built; keep results
@@ -128,6 +134,10 @@ clean:                                  ## remove everything built; keep results
 	@scripts/need.sh $(PYTHON)
 	$(VENV) .venv
 	$(PIP) -q -r requirements-dev.lock
+	@touch $@
+
+.venv/release.stamp: requirements-release.lock .venv/packages.stamp
+	$(PIP) -q -r requirements-release.lock
 	@touch $@
 
 .venv/extension.stamp: .venv/packages.stamp $(RUST)

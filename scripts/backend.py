@@ -2,11 +2,15 @@
 
 `python scripts/backend.py` builds only the program, and puts it where maturin finds it.
 
+A wheel needs the glibc of the machine that built it, or a newer one. The setting `glibc=2.17` names another one, and
+zig links with that: `pip wheel . -C glibc=2.17`.
+
 Decision: docs/decisions/096-the-program-is-rust.md
 """
 
 from __future__ import annotations
 
+import platform
 import shutil
 import subprocess
 from pathlib import Path
@@ -17,7 +21,6 @@ from maturin import (
     build_sdist,
     get_requires_for_build_editable,
     get_requires_for_build_sdist,
-    get_requires_for_build_wheel,
     prepare_metadata_for_build_editable,
     prepare_metadata_for_build_wheel,
 )
@@ -34,20 +37,39 @@ __all__ = [
 ]
 
 ROOT = Path(__file__).resolve().parents[1]
-PROGRAM = ROOT / "target/wheel.data/scripts/perhop"
+TARGET = ROOT / "target"
+PROGRAM = TARGET / "wheel.data/scripts/perhop"
+ZIG = ["ziglang", "cargo-zigbuild"]
+
+# maturin asks for it before anything is built, and for an sdist too.
+PROGRAM.parent.mkdir(parents=True, exist_ok=True)
 
 
-def build_program() -> None:
+def build_program(glibc: str | None = None) -> None:
     """Compiles the program and puts it where `tool.maturin.data` of pyproject.toml says."""
-    target = ROOT / "target"
-    subprocess.run(["cargo", "build", "--release", "-p", "perhop", "--target-dir", str(target)], cwd=ROOT, check=True)
-    PROGRAM.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copy2(target / "release/perhop", PROGRAM)
+    how = ["zigbuild", "--target", f"{linux()}.{glibc}"] if glibc else ["build"]
+    subprocess.run(["cargo", *how, "--release", "-p", "perhop", "--target-dir", str(TARGET)], cwd=ROOT, check=True)
+    shutil.copy2(TARGET / (linux() if glibc else "") / "release/perhop", PROGRAM)
+
+
+def linux() -> str:
+    """This machine as a target of Rust."""
+    return f"{platform.machine()}-unknown-linux-gnu"
+
+
+def get_requires_for_build_wheel(settings: dict[str, Any] | None = None) -> list[str]:
+    """What `build_wheel` needs besides maturin."""
+    required: list[str] = maturin.get_requires_for_build_wheel(settings)
+    return [*required, *(ZIG if settings and "glibc" in settings else [])]
 
 
 def build_wheel(directory: str, settings: dict[str, Any] | None = None, metadata: str | None = None) -> str:
     """A wheel in `directory`; its name."""
-    build_program()
+    glibc = (settings or {}).get("glibc")
+    build_program(glibc)
+    if glibc:
+        tag = f"manylinux_{glibc.replace('.', '_')}"
+        settings = {"build-args": f"--zig --target {linux()} --compatibility {tag}"}
     name: str = maturin.build_wheel(directory, settings, metadata)
     return name
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The wheel in an empty environment elsewhere, without Rust: run, mark, reproduce. usage: tests/wheel.sh [WHEEL]
+# The wheel in an empty environment elsewhere, without Rust: the README's first minute, mark, reproduce. An sdist is built there first.
+# usage: tests/wheel.sh [WHEEL | SDIST]
 set -euo pipefail
 home=$(cd "$(dirname "$0")/.." && pwd)
 wheel=$(realpath "${1:-$(ls -t "$home"/dist/perhop-*.whl | head -1)}")
@@ -9,17 +10,25 @@ trap 'rm -rf "$place"' EXIT
 cd "$place"
 
 "$python" -m venv venv
+case $wheel in
+*.whl) path=$place/venv/bin ;;
+*) path=$PATH ;; # An sdist needs Rust.
+esac
+from=$SECONDS
 # The oldest major of DuckDB that is allowed; `make test` has the newest.
-venv/bin/python -m pip install -q --disable-pip-version-check "$wheel" 'duckdb<2'
+PATH=$path "$place/venv/bin/python" -m pip install -q --disable-pip-version-check "$wheel" 'duckdb<2'
+echo "installed in $((SECONDS - from)) s"
 # Nothing but the environment's own programs is on the PATH: no Rust, no compiler.
 alone() { env -i HOME="$place" PATH="$place/venv/bin" "$@"; }
 
 data=$(alone python -c 'import perhop.files; print(perhop.files.data())')
 alone perhop --version
+ln -s "$data/examples" examples
+alone python "$home/tests/first_minute.py"
 alone perhop check "$data/examples/af-bottleneck.toml"
 alone perhop run "$data/examples/af-bottleneck.toml" --replications 2 --duration 20s
 alone perhop report runs/af-bottleneck
-alone perhop mark "$home/tests/captures/tcp.pcap" out.pcap --policy "$data/examples/mark-af.toml"
+alone perhop mark "$home/tests/captures/tcp.pcap" -o out.pcap --policy "$data/examples/mark-af.toml"
 { alone perhop lab "$data/examples/dumbbell.toml" || true; } 2>&1 | grep -q "needs a checkout of perhop"
 alone perhop reproduce pam-fsam --quick --out reproduction
 if alone perhop bench 2>/dev/null || [ -e venv/bin/perhop-bench ]; then
@@ -28,4 +37,4 @@ fi
 for file in report.html out.pcap reproduction/results.json reproduction/report.html; do
     [ -s "$file" ] || { echo "$file is missing" >&2; exit 1; }
 done
-echo "the wheel works: $(basename "$wheel")"
+echo "$(basename "$wheel") works"

@@ -8,7 +8,14 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from perhop._core import RunError, ScenarioError, __version__
+try:
+    from perhop._core import RunError, ScenarioError, __version__
+except ImportError as error:
+    from perhop.built import misfit
+
+    if told := misfit():
+        raise ImportError(told) from error
+    raise
 
 if TYPE_CHECKING:
     from perhop.builder import Builder

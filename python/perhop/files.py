@@ -96,6 +96,19 @@ def refuse(path: Path, inputs: Iterable[str | os.PathLike[str]]) -> None:
                 )
 
 
+def keep_others(path: Path, endings: tuple[str, ...]) -> None:
+    """Refuses an output that would replace a file of another kind.
+
+    Raises:
+        ValueError: when it would.
+    """
+    if str(path) not in STREAMS and path.is_file() and path.suffix.lower() not in endings:
+        raise ValueError(
+            f"error[E026] {path} exists, and its name does not end in {endings[0]}\n"
+            f"   help: give a name that ends in {endings[0]}: such a file is replaced"
+        )
+
+
 def _read(place: Path) -> Iterator[Path]:
     """A file, or those of the runs in a directory."""
     if place.is_file():

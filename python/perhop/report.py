@@ -71,6 +71,9 @@ SHOWN = 5
 DETAILS = ("delay", "box", "cdf", "drops", "over-time", "delay-over-time", "queue", "bucket")
 """Pictures below the first: what the first and the tables do not show."""
 
+PAGES = (".html", ".htm")
+"""Endings of what a report replaces."""
+
 METHOD = [
     "A number is the mean over the replications ± half of its 95 % t-interval, ±0 where all agree; without ± there is "
     "one replication. The interval of a share ends at its bounds: it is then in brackets.",
@@ -148,6 +151,7 @@ def report(arguments: dict[str, Any]) -> int:
         print(f"note: {note}", file=sys.stderr)
     path = Path(arguments["output"])
     files.refuse(path, arguments["runs"])
+    files.keep_others(path, PAGES)
     files.write(path, html(runs, arguments["runs"]))
     print(path)
     return 0

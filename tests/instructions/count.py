@@ -91,7 +91,7 @@ def run(file: Path, folder: Path, *more: str) -> Command:
 def marked(packets: Amount, folder: Path) -> Command:
     """A capture, marked and written."""
     capture, *policy = captured(packets, folder)
-    return ["mark", capture, str(folder / "out.pcap"), "--force", *policy]
+    return ["mark", capture, "-o", str(folder / "out.pcap"), "--force", *policy]
 
 
 def metered(packets: Amount, folder: Path) -> Command:

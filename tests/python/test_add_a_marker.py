@@ -95,6 +95,7 @@ def test_the_patch_is_one_file_and_one_line(name: str) -> None:
     assert set(changed) == {f"{folder}/{new}.rs", f"{folder}/mod.rs"}
     assert changed[f"{folder}/mod.rs"] == (2, 0), "the line and its comment"
     assert patch.read_text().count("new file mode") == 1
+    run("git", "apply", "--check", patch, cwd=ROOT)
 
 
 def test_the_tests_in_the_patches_pass(built: dict[str, Path], patched: Path) -> None:
@@ -188,7 +189,7 @@ def test_it_marks_a_capture(built: dict[str, Path], tmp_path: Path) -> None:
     policy, marked = tmp_path / "policy.toml", tmp_path / "marked.pcap"
     policy.write_text(POLICY)
     capture = ROOT / "tests/captures/udp-ns.pcap"
-    report = json.loads(run(built["perhop"], "mark", capture, marked, "--policy", policy, "--json"))
+    report = json.loads(run(built["perhop"], "mark", capture, "-o", marked, "--policy", policy, "--json"))
     packets = {row["after"]: row["packets"] for row in report["conditioners"][0]["colours"]}
     total = sum(packets.values())
     assert (packets["green"], packets["red"]) == (total // 4, total - total // 4)

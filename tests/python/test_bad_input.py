@@ -154,11 +154,11 @@ def policy(tmp_path: Path) -> Path:
 
 def test_a_truncated_capture(tmp_path: Path, perhop: Command, policy: Path) -> None:
     (tmp_path / "cut.pcap").write_bytes(CAPTURE.read_bytes()[:-7])
-    done = perhop("mark", "cut.pcap", "out.pcap", "--policy", policy)
+    done = perhop("mark", "cut.pcap", "-o", "out.pcap", "--policy", policy)
     assert done.returncode == 2
     assert "cut.pcap" in done.stderr
     assert sorted(p.name for p in tmp_path.iterdir()) == ["cut.pcap", "policy.toml"]
-    partial = perhop("mark", "cut.pcap", "out.pcap", "--policy", policy, "--partial")
+    partial = perhop("mark", "cut.pcap", "-o", "out.pcap", "--policy", policy, "--partial")
     assert partial.returncode == 0, partial.stderr
     assert (tmp_path / "out.pcap").stat().st_size < (tmp_path / "cut.pcap").stat().st_size
 
@@ -166,7 +166,7 @@ def test_a_truncated_capture(tmp_path: Path, perhop: Command, policy: Path) -> N
 @pytest.mark.parametrize("content", [b"", b"\0" * 100, b"text is not a capture"])
 def test_what_is_not_a_capture(tmp_path: Path, perhop: Command, policy: Path, content: bytes) -> None:
     (tmp_path / "in.pcap").write_bytes(content)
-    done = perhop("mark", "in.pcap", "out.pcap", "--policy", policy)
+    done = perhop("mark", "in.pcap", "-o", "out.pcap", "--policy", policy)
     assert done.returncode == 2
     assert "in.pcap" in done.stderr
     assert not (tmp_path / "out.pcap").exists()
@@ -174,7 +174,7 @@ def test_what_is_not_a_capture(tmp_path: Path, perhop: Command, policy: Path, co
 
 def test_a_capture_onto_a_full_disk(tiny: Path, perhop: Command, policy: Path) -> None:
     (tiny / "ballast").write_bytes(b"\0" * (_free(tiny) - 4096))
-    done = perhop("mark", CAPTURE, tiny / "out.pcap", "--policy", policy)
+    done = perhop("mark", CAPTURE, "-o", tiny / "out.pcap", "--policy", policy)
     assert done.returncode == 2
     assert [p.name for p in tiny.iterdir()] == ["ballast"]
 

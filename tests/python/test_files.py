@@ -128,3 +128,14 @@ def test_nothing_else_writes_a_file() -> None:
         if "data" not in path.parts and any(word in path.read_text(encoding="utf-8") for word in words)
     }
     assert found == set(WRITERS)
+
+
+def test_a_file_of_another_kind_is_not_replaced(tmp_path: Path) -> None:
+    """A page replaces a page; what is no file, and standard output, are written to."""
+    other, page = tmp_path / "scenario.toml", tmp_path / "old.HTML"
+    for path in (other, page):
+        path.write_text("old")
+    for path in (page, tmp_path / "new", Path("/dev/null"), Path("/dev/stdout")):
+        files.keep_others(path, (".html",))
+    with pytest.raises(ValueError, match=r"error\[E026\] .*scenario.toml exists"):
+        files.keep_others(other, (".html",))

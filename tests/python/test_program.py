@@ -23,7 +23,7 @@ def test_a_request_may_be_longer_than_one_argument(tmp_path: Path) -> None:
     """What the picture of four classes shows is 135 kB; Linux takes 128 KiB in one argument."""
     classes = [f"rtt={40 * i}ms,flows=5..50,share=0.25,for=AF{i}1" for i in (1, 2, 3, 4)]
     asked = [word for it in classes for word in ("--class", it)]
-    command = [str(PROGRAM), "tune", "msvb", "--rate", "40Mbit/s", *asked, "--plot", "a.png"]
+    command = [str(PROGRAM), "tune", "msvb", "--rate", "40Mbit/s", *asked, "-o", "a.png"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "a.png").stat().st_size > 5000

@@ -56,17 +56,17 @@ def test_faults_are_said() -> None:
 
 @pytest.mark.parametrize("name", ["a.svg", "a.png", "a.pdf"])
 def test_a_picture(tmp_path: Path, perhop: Command, name: str) -> None:
-    done = perhop("tune", "svb", *LINK, "--plot", name)
+    done = perhop("tune", "svb", *LINK, "-o", name)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / name).stat().st_size > 5000
     assert done.stdout.endswith(f"{name}\n")
     before = (tmp_path / name).read_bytes()
-    assert perhop("tune", "svb", *LINK, "--plot", name).returncode == 0
+    assert perhop("tune", "svb", *LINK, "-o", name).returncode == 0
     assert (tmp_path / name).read_bytes() == before, "the same numbers give the same picture"
 
 
 def test_a_picture_of_no_kind(tmp_path: Path, perhop: Command) -> None:
-    done = perhop("tune", "svb", *LINK, "--plot", "a.txt")
+    done = perhop("tune", "svb", *LINK, "-o", "a.txt")
     assert done.returncode == 2
     assert ".svg" in done.stderr
     assert not list(tmp_path.iterdir())

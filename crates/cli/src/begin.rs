@@ -4,18 +4,18 @@ use crate::args::{Cli, Completions, Init, Man};
 use crate::{Exit, Failure, places, say, show};
 use clap::{Command, CommandFactory};
 use clap_mangen::Man as Page;
-use perhop_capture::Existing;
+use perhop_capture::{Existing, STANDARD_INPUT as STANDARD_OUTPUT};
 use std::fs;
 use std::path::Path;
 
-/// The first scenario.
-const FIRST: &str = include_str!("first.toml");
-
 pub(crate) fn init(args: &Init) -> Result<Exit, Failure> {
-    let file = args.file.display();
-    let text = FIRST.replace("scenario.toml", &file.to_string());
-    places::write(&args.file, text.as_bytes(), existing(args.force))?;
-    say!("wrote {file}; next: perhop run {file}");
+    let (file, template) = (args.output.display(), args.template);
+    if args.output.as_os_str() == STANDARD_OUTPUT {
+        say!("{}", template.text("scenario.toml").trim_end());
+        return Ok(Exit::Fine);
+    }
+    places::write(&args.output, template.text(&file.to_string()).as_bytes(), existing(args.force))?;
+    say!("wrote {file}; next: perhop {} {file}", template.verb());
     Ok(Exit::Fine)
 }
 

@@ -35,6 +35,8 @@ mod runs;
 mod pcap;
 /// `sweep`
 mod sweep;
+/// What `init` writes.
+mod templates;
 /// `tune`
 pub mod tune;
 

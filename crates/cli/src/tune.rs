@@ -13,9 +13,9 @@ use std::ffi::OsString;
 
 mod shown;
 
-/// Prints the answer; with `--plot`, Python draws the picture.
+/// Prints the answer; with `-o`, Python draws the picture.
 pub(crate) fn tune(args: &Tune) -> Result<Option<ForPython>, Failure> {
-    let picture = args.plot.as_deref().map(show::text).transpose()?;
+    let picture = args.output.as_deref().map(show::text).transpose()?;
     let tuned = tuned(args)?;
     match args.json {
         true => say!("{}", tuned.to_json()),

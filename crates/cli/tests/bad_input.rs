@@ -161,7 +161,9 @@ fn captures_that_cannot_be_marked() {
     for (name, bytes, words) in cases {
         let folder =
             Folder::with(&[(name, &bytes), ("policy.toml", POLICY.as_bytes()), ("old.pcap", b"what was there")]);
-        for args in [&["meter", name][..], &["mark", name, "new.pcap"], &["mark", name, "old.pcap", "--force"]] {
+        for args in
+            [&["meter", name][..], &["mark", name, "-o", "new.pcap"], &["mark", name, "-o", "old.pcap", "--force"]]
+        {
             let said = folder.refused(&[args, &["--policy", "policy.toml"]].concat());
             words.iter().for_each(|word| assert!(said.contains(word), "{args:?}: no `{word}` in\n{said}"));
         }
@@ -210,7 +212,7 @@ fn captures_without_round_trips() {
 fn partial_keeps_the_whole_packets() {
     let cut = capture()[..20_000].to_vec();
     let folder = Folder::with(&[("cut.pcap", &cut), ("policy.toml", POLICY.as_bytes())]);
-    let out = folder.perhop(&["mark", "cut.pcap", "new.pcap", "--partial", "--policy", "policy.toml"]);
+    let out = folder.perhop(&["mark", "cut.pcap", "-o", "new.pcap", "--partial", "--policy", "policy.toml"]);
     assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
     assert_eq!(std::fs::read(folder.path("new.pcap")).unwrap().len(), 19_922, "up to the record that is cut");
 }
@@ -219,14 +221,14 @@ fn partial_keeps_the_whole_packets() {
 fn outputs_and_policies_that_will_not_do() {
     let files = [("in.pcap", capture()), ("policy.toml", POLICY.into()), ("empty.toml", Vec::new())];
     let folder = Folder::with(&files.each_ref().map(|(name, bytes)| (*name, &bytes[..])));
-    let said = folder.refused(&["mark", "in.pcap", "none/out.pcap", "--policy", "policy.toml"]);
+    let said = folder.refused(&["mark", "in.pcap", "-o", "none/out.pcap", "--policy", "policy.toml"]);
     assert!(said.contains("error[E020] cannot write none/out.pcap") && said.contains("help: "), "{said}");
-    let said = folder.refused(&["mark", "none.pcap", "out.pcap", "--policy", "policy.toml"]);
+    let said = folder.refused(&["mark", "none.pcap", "-o", "out.pcap", "--policy", "policy.toml"]);
     assert!(said.contains("error[E021]") && said.contains("cannot open none.pcap"), "{said}");
-    let said = folder.refused(&["mark", "in.pcap", "out.pcap", "--policy", "empty.toml"]);
+    let said = folder.refused(&["mark", "in.pcap", "-o", "out.pcap", "--policy", "empty.toml"]);
     assert!(said.contains("error[E009]") && said.contains("nothing was read"), "{said}");
     let before = folder.contents();
-    let said = error(&folder.limited(&["mark", "in.pcap", "empty.toml", "--policy", "policy.toml", "--force"]));
+    let said = error(&folder.limited(&["mark", "in.pcap", "-o", "empty.toml", "--policy", "policy.toml", "--force"]));
     assert!(said.contains("error[E020]"), "{said}");
     assert!(folder.contents() == before, "what was there is unchanged");
 }

@@ -63,16 +63,54 @@ fn every_example_of_every_help_runs() {
 #[test]
 fn a_first_scenario_is_sound_and_overwrites_nothing() {
     let folder = folder();
-    let out = folder.perhop(&["init", "mine.toml"]);
+    let out = folder.perhop(&["init", "-o", "mine.toml"]);
     assert!(out.status.success() && said(&out).contains("perhop run mine.toml"), "{}", said(&out));
     let out = folder.perhop(&["check", "mine.toml"]);
     assert_eq!((out.status.code(), said(&out)), (Some(0), "mine.toml: no errors, no warnings\n".into()));
     let text = std::fs::read_to_string(folder.path("mine.toml")).unwrap();
     let commands = text.lines().filter_map(|line| line.strip_prefix("#   perhop ")).count();
     assert!(commands >= 4 && text.contains("perhop run mine.toml") && !text.contains("scenario.toml"), "{text}");
-    let said = folder.refused(&["init", "mine.toml"]);
+    let said = folder.refused(&["init", "-o", "mine.toml"]);
     assert!(said.contains("mine.toml exists") && said.contains("   help: "), "{said}");
-    assert!(folder.refused(&["init", "none/mine.toml"]).contains("error[E020] cannot write none/mine.toml"));
+    assert!(folder.refused(&["init", "-o", "none/mine.toml"]).contains("error[E020] cannot write none/mine.toml"));
+}
+
+/// Every template by its name in the help, ready to run without a word of the checks; `-` is standard output.
+#[test]
+fn every_template_is_sound() {
+    let command = Cli::command();
+    let of_init = command.find_subcommand("init").unwrap().get_arguments();
+    let names = of_init.into_iter().find(|it| it.get_id() == "template").unwrap().get_possible_values();
+    assert_eq!(names.len(), 6);
+    let folder = folder();
+    for name in &names {
+        let (template, file) = (name.get_name(), format!("{}.toml", name.get_name()));
+        assert!(name.get_help().is_some(), "{template} has a line in the help");
+        let out = said(&folder.perhop(&["init", "--template", template, "-o", &file]));
+        let verb = if template == "aqm" { "sweep" } else { "run" };
+        assert_eq!(out, format!("wrote {file}; next: perhop {verb} {file}\n"));
+        let out = folder.perhop(&["check", &file]);
+        assert_eq!(said(&out), format!("{file}: no errors, no warnings\n"));
+        let (written, printed) = (
+            std::fs::read_to_string(folder.path(&file)).unwrap(),
+            said(&folder.perhop(&["init", "--template", template, "-o", "-"])),
+        );
+        assert_eq!(written, printed.replace("scenario.toml", &file));
+        let commands: Vec<_> = written.lines().filter_map(|line| line.strip_prefix("#   perhop ")).collect();
+        assert!(commands.len() >= 4, "{template}: {commands:?}");
+        for command in commands {
+            let words = command.split("      ").next().unwrap();
+            let mut shell = Command::new("sh");
+            shell.args(["-c", &format!("{} {words}", env!("CARGO_BIN_EXE_perhop"))]).current_dir(folder.path(""));
+            assert_eq!(shell.output().unwrap().status.code(), Some(0), "perhop {words}");
+        }
+    }
+    let said = folder.refused(&["init", "--template", "isp"]);
+    assert!(said.contains("wisp") && said.contains("office"), "{said}");
+    let said = folder.refused(&["init", "wisp.toml"]);
+    assert!(said.contains("`-o wisp.toml`"), "{said}");
+    assert!(folder.refused(&["mark", "in.pcap", "out.pcap", "--policy", "policy.toml"]).contains("`-o out.pcap`"));
+    assert!(folder.refused(&["tune", "svb", "first.toml", "--plot"]).contains("'--output'"));
 }
 
 #[test]

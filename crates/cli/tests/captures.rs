@@ -67,7 +67,7 @@ fn a_capture_may_be_compressed_or_come_from_a_pipe() {
 fn mark_writes_what_it_names() {
     let folder = folder();
     let mark = |input: &str, output: &str| {
-        let out = piped(&folder, &["mark", input, output, "--policy", "policy.toml"], &capture());
+        let out = piped(&folder, &["mark", input, "-o", output, "--policy", "policy.toml"], &capture());
         let said = text(&out);
         assert!(said.contains(&format!("written: {output}, ")), "{said}");
         std::fs::read(folder.path(output)).unwrap()
@@ -78,9 +78,9 @@ fn mark_writes_what_it_names() {
     let packed = mark("in.pcap", "out.pcap.gz");
     assert_eq!(packed[..2], [0x1f, 0x8b]);
     assert_eq!(mark("out.pcap.gz", "again.pcap"), plain, "marking twice changes nothing more");
-    let json = folder.perhop(&["mark", "in.pcap", "out.pcap", "--policy", "policy.toml", "--json", "--force"]);
+    let json = folder.perhop(&["mark", "in.pcap", "-o", "out.pcap", "--policy", "policy.toml", "--json", "--force"]);
     assert!(text(&json).contains("\"output\":\"out.pcap\""));
-    let said = folder.refused(&["mark", "in.pcap", "-", "--policy", "policy.toml"]);
+    let said = folder.refused(&["mark", "in.pcap", "-o", "-", "--policy", "policy.toml"]);
     assert!(said.contains("error[E020] `-` as output") && said.contains("give the marked capture a name"), "{said}");
 }
 
@@ -101,7 +101,7 @@ fn a_compressed_capture_may_be_cut_off() {
 
 /// `mark` in the middle of its input, its temporary file on the disk.
 fn halfway(folder: &Folder) -> Child {
-    let mut child = start(folder, &["mark", "-", "out.pcap", "--policy", "policy.toml", "--force"]);
+    let mut child = start(folder, &["mark", "-", "-o", "out.pcap", "--policy", "policy.toml", "--force"]);
     child.stdin.as_mut().unwrap().write_all(&capture()[..20_000]).unwrap();
     let id = child.id();
     meanwhile(&mut child, "its temporary file", || has_temporary_of(folder, id));
@@ -127,7 +127,7 @@ fn a_mark_of_a_file_that_is_ended_was_not_done() {
     fifo(&folder, "out");
     let long = [&capture()[..], &capture()[24..].repeat(20)].concat();
     std::fs::write(folder.path("long.pcap"), long).unwrap();
-    let mut child = start(&folder, &["mark", "long.pcap", "out", "--policy", "policy.toml"]);
+    let mut child = start(&folder, &["mark", "long.pcap", "-o", "out", "--policy", "policy.toml"]);
     waits(&mut child);
     let mut reader = std::fs::File::open(folder.path("out")).unwrap();
     waits(&mut child);
@@ -161,7 +161,7 @@ fn a_silent_pipe_ends_with_a_signal() {
     for (which, bytes, cut) in [("INT", WHOLE, false), ("TERM", WHOLE + 78, true), ("HUP", WHOLE + 3, true)] {
         let folder = folder();
         let mut meter = start(&folder, &["meter", "-", "--json"]);
-        let mut mark = start(&folder, &["mark", "-", "out.pcap", "--policy", "policy.toml", "--json"]);
+        let mut mark = start(&folder, &["mark", "-", "-o", "out.pcap", "--policy", "policy.toml", "--json"]);
         for child in [&mut meter, &mut mark] {
             child.stdin.as_mut().unwrap().write_all(&capture()[..bytes]).unwrap();
             waits(child);
@@ -189,8 +189,10 @@ fn a_pipe_without_a_writer_ends_with_a_signal() {
     fifo(&folder, "pipe");
     let before = names(&folder);
     for (verb, writer) in [("meter", false), ("meter", true), ("mark", false), ("mark", true)] {
-        let args =
-            [&[verb, "pipe"][..], if verb == "mark" { &["out.pcap", "--policy=policy.toml"] } else { &["--json"] }];
+        let args = [
+            &[verb, "pipe"][..],
+            if verb == "mark" { &["-o", "out.pcap", "--policy=policy.toml"] } else { &["--json"] },
+        ];
         let mut child = start(&folder, &args.concat());
         waits(&mut child);
         let writer = writer.then(|| std::fs::File::options().write(true).open(folder.path("pipe")).unwrap());
@@ -232,7 +234,7 @@ fn what_a_killed_mark_leaves_is_removed_by_the_next() {
     killed.wait().unwrap();
     assert!(has_temporary_of(&folder, killed.id()));
     let mut busy = halfway(&folder);
-    text(&folder.perhop(&["mark", "in.pcap", "out.pcap", "--policy", "policy.toml"]));
+    text(&folder.perhop(&["mark", "in.pcap", "-o", "out.pcap", "--policy", "policy.toml"]));
     assert!(!has_temporary_of(&folder, killed.id()), "{:?}", names(&folder));
     busy.stdin.take().unwrap().write_all(&capture()[20_000..]).unwrap();
     let out = busy.wait_with_output().unwrap();
@@ -361,6 +363,6 @@ fn a_policy_may_name_its_queue() {
     let folder = Folder::with(&[("in.pcap", &capture()), ("policy.toml", stated.as_bytes())]);
     let named = metered(&queues(), &["--queue", "fifo", "--link", "1Mbit/s"]);
     assert_eq!(text(&metered(&folder, &[])), text(&named));
-    let out = folder.perhop(&["mark", "in.pcap", "out.pcap", "--policy", "policy.toml"]);
+    let out = folder.perhop(&["mark", "in.pcap", "-o", "out.pcap", "--policy", "policy.toml"]);
     assert!(String::from_utf8_lossy(&out.stderr).contains("warning[W323]") && out.status.success());
 }

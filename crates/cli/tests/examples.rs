@@ -1,4 +1,5 @@
-//! Every file of examples/ is run, and its output is compared with examples/expected/.
+//! Every file of examples/ is run, and so is every template of `init`; what is printed is compared with what is recorded in
+//! the `expected` of its folder.
 //!
 //! After a change that alters results on purpose: `make renew WHAT=examples`, then read
 //! `git diff examples/expected` before committing it.
@@ -31,10 +32,13 @@ fn perhop(args: &[&str]) -> Output {
     out
 }
 
+/// Folders of files, each with its `expected`.
+const FOLDERS: [&str; 2] = ["examples", "crates/cli/templates"];
+
 /// What an example prints, without the last line of a run: its directory and wall time. Nothing is said beside it, but
 /// of a capture what has to be known of it.
-fn printed(name: &str, out: &Path) -> String {
-    let file = format!("examples/{name}.toml");
+fn printed(folder: &str, name: &str, out: &Path) -> String {
+    let file = format!("{folder}/{name}.toml");
     let text = |args: &[&str]| {
         let Output { stdout, stderr, .. } = perhop(args);
         [stdout, stderr].map(|bytes| String::from_utf8(bytes).unwrap())
@@ -42,7 +46,10 @@ fn printed(name: &str, out: &Path) -> String {
     match POLICIES.iter().find(|p| p.0 == name) {
         Some((_, capture)) => text(&["meter", capture, "--policy", &file]).concat(),
         None => {
-            let [all, said] = text(&["run", &file, "--out", out.to_str().unwrap()]);
+            let sweeps =
+                folder != "examples" && std::fs::read_to_string(root().join(&file)).unwrap().contains("\n[sweep]");
+            let verb = if sweeps { "sweep" } else { "run" };
+            let [all, said] = text(&[verb, &file, "--out", out.to_str().unwrap()]);
             assert_eq!(said, "", "{name}");
             let kept = all.trim_end().rsplit_once('\n').expect("several lines").0;
             format!("{kept}\n")
@@ -54,14 +61,15 @@ fn printed(name: &str, out: &Path) -> String {
 fn every_example_prints_what_stands_beside_it() {
     let out = tempfile::tempdir().unwrap();
     let mut differing = Vec::new();
-    for name in names("examples", "toml") {
-        let (now, path) = (printed(&name, out.path()), root().join(format!("examples/expected/{name}.txt")));
+    let all = FOLDERS.iter().flat_map(|folder| names(folder, "toml").into_iter().map(move |name| (folder, name)));
+    for (folder, name) in all {
+        let (now, path) = (printed(folder, &name, out.path()), root().join(format!("{folder}/expected/{name}.txt")));
         if std::env::var_os("PERHOP_RENEW").is_some() {
             std::fs::write(&path, &now).unwrap();
         }
         let expected = std::fs::read_to_string(&path).unwrap_or_default();
         if expected != now {
-            differing.push(format!("examples/{name}.toml: expected\n{expected}\nprinted\n{now}"));
+            differing.push(format!("{folder}/{name}.toml: expected\n{expected}\nprinted\n{now}"));
         }
     }
     let help = "if that is intended: make renew WHAT=examples";
@@ -70,7 +78,9 @@ fn every_example_prints_what_stands_beside_it() {
 
 #[test]
 fn nothing_is_expected_of_an_example_that_is_gone() {
-    assert_eq!(names("examples", "toml"), names("examples/expected", "txt"));
+    for folder in FOLDERS {
+        assert_eq!(names(folder, "toml"), names(&format!("{folder}/expected"), "txt"));
+    }
 }
 
 #[test]

@@ -137,7 +137,7 @@ fn a_policy_is_no_scenario() {
 fn a_scenario_is_no_policy() {
     let folder = folder();
     for file in SCENARIOS {
-        for verb in [&["meter", "c.pcap", "--policy"][..], &["mark", "c.pcap", "out.pcap", "--policy"]] {
+        for verb in [&["meter", "c.pcap", "--policy"][..], &["mark", "c.pcap", "-o", "out.pcap", "--policy"]] {
             let out = run(&folder, verb, file);
             refused(&out, "error[E027] a scenario where a policy is needed: it has [", "`perhop run` runs it");
         }
@@ -150,7 +150,7 @@ fn a_scenario_is_no_policy() {
 fn what_is_neither_is_said_to_be_neither() {
     let folder = folder();
     for (file, first) in OTHERS {
-        let policies = [&["meter", "c.pcap", "--policy"][..], &["mark", "c.pcap", "out.pcap", "--policy"]];
+        let policies = [&["meter", "c.pcap", "--policy"][..], &["mark", "c.pcap", "-o", "out.pcap", "--policy"]];
         for verb in OF_SCENARIOS.iter().chain(&policies).chain(&[&["explain"][..]]) {
             refused(&run(&folder, verb, file), first, "help: ");
         }

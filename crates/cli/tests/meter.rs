@@ -94,7 +94,7 @@ fn copies_are_said_and_taken_once() {
     let marked = |folder: &Folder, once: &[&str]| {
         let policy = "[conditioner.all]\nkind = \"token-bucket\"\ncir = \"9Mbit/s\"\ncbs = \"900kB\"\nred = \"drop\"\n";
         std::fs::write(folder.path("policy.toml"), policy).unwrap();
-        let out = folder.perhop(&[&["mark", "in.pcap", "out.pcap", "--policy=policy.toml"], once].concat());
+        let out = folder.perhop(&[&["mark", "in.pcap", "-o", "out.pcap", "--policy=policy.toml"], once].concat());
         assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
         let said = String::from_utf8_lossy(&out.stdout).into_owned();
         (said.contains("written: out.pcap, 244 packets"), std::fs::read(folder.path("out.pcap")).unwrap())

@@ -37,7 +37,7 @@ const PRINTED: &[&[&str]] = &[
     &["sweep", "ok.toml", "--vary", "traffic.bulk.flows=1,2", "--json"],
     &["meter", "in.pcap", "--policy", "policy.toml"],
     &["meter", "in.pcap", "--policy", "policy.toml", "--json"],
-    &["mark", "in.pcap", "out.pcap", "--policy", "policy.toml"],
+    &["mark", "in.pcap", "-o", "out.pcap", "--policy", "policy.toml"],
     &["tune", "svb", "--rate", "10Mbit/s", "--class", "rtt=120ms,flows=5..50"],
     &["tune", "svb", "--rate", "10Mbit/s", "--class", "rtt=120ms,flows=5..50", "--json"],
     &["list"],
@@ -102,7 +102,7 @@ fn paths_that_are_no_text_are_refused_where_text_is_due() {
         refused(&folder, &[word(verb), word("ok.toml"), word("--json"), word("--out"), odd()]);
     }
     let class = ["tune", "svb", "--rate", "10Mbit/s", "--class", "rtt=120ms,flows=5..50"].map(word);
-    let picture = OsString::from_iter([word("--plot="), odd()]);
+    let picture = OsString::from_iter([word("--output="), odd()]);
     refused(&folder, &[&class[..], &[&picture]].concat());
 }
 
@@ -117,7 +117,7 @@ fn paths_that_are_no_text_work_where_they_can() {
         &[word("explain"), odd()],
         &[word("run"), word("ok.toml"), word("--out"), &runs],
         &[word("sweep"), word("ok.toml"), word("--out"), &runs],
-        &[word("mark"), word("in.pcap"), &marked, word("--policy"), word("policy.toml")],
+        &[word("mark"), word("in.pcap"), word("-o"), &marked, word("--policy"), word("policy.toml")],
     ];
     for args in calls {
         let out = perhop(&[], &folder).args(args).output().unwrap();

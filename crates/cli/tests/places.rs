@@ -44,7 +44,7 @@ const PATHS: &[(&str, &str, Use)] = &[
     ("lab", "file", Read),
     ("lab", "keep", Holds("scenario.json")),
     ("tune", "file", Read),
-    ("tune", "plot", Written),
+    ("tune", "output", Written),
     ("mark", "input", Read),
     ("mark", "policy", Read),
     ("mark", "output", Written),
@@ -59,7 +59,7 @@ const PATHS: &[(&str, &str, Use)] = &[
     ("report", "output", Written),
     ("compare", "a", Read),
     ("compare", "b", Read),
-    ("init", "file", Written),
+    ("init", "output", Written),
     ("man", "dir", Dir),
 ];
 
@@ -160,23 +160,24 @@ fn folder() -> Folder {
 fn standard_input_is_an_input() {
     let folder = folder();
     let before = folder.contents();
-    let mut mark = perhop(&["mark", "-", "in.pcap", "--policy", "policy.toml", "--force"], &folder);
+    let mut mark = perhop(&["mark", "-", "-o", "in.pcap", "--policy", "policy.toml", "--force"], &folder);
     mark.stdin(File::open(folder.path("in.pcap")).unwrap());
     let said = error(&mark.output().unwrap());
     assert!(said.contains("error[E025] in.pcap is -, which is read"), "{said}");
-    let said = folder.refused(&["mark", "in.pcap", "in.pcap", "--policy", "policy.toml", "--force"]);
+    let said = folder.refused(&["mark", "in.pcap", "-o", "in.pcap", "--policy", "policy.toml", "--force"]);
     assert!(said.contains("error[E025]"), "{said}");
     assert!(folder.contents() == before);
 }
 
-const MARK: [&str; 3] = ["mark", "in.pcap", "--policy=policy.toml"];
+const MARK: [&str; 4] = ["mark", "in.pcap", "--policy=policy.toml", "-o"];
+const INIT: [&str; 2] = ["init", "-o"];
 
 /// `mark` and `init` replace what is meant; a symbolic link stays, and what it points to is replaced.
 #[test]
 fn what_exists_is_replaced_with_force_alone() {
     let folder = folder();
     symlink("old", folder.path("link")).unwrap();
-    for verb in [&MARK[..], &["init"]] {
+    for verb in [&MARK[..], &INIT] {
         for name in ["old", "link"] {
             fs::write(folder.path("old"), "old").unwrap();
             fs::set_permissions(folder.path("old"), fs::Permissions::from_mode(0o640)).unwrap();
@@ -196,7 +197,7 @@ fn what_exists_is_replaced_with_force_alone() {
 fn what_is_no_file_is_written_to() {
     let folder = folder();
     for name in ["/dev/stdout", "/dev/null", "/dev/fd/1"] {
-        for verb in [&MARK[..], &["init"]] {
+        for verb in [&MARK[..], &INIT] {
             let out = perhop(&[verb, &[name]].concat(), &folder).stdout(Stdio::piped()).output().unwrap();
             assert!(out.status.success(), "{name}: {}", String::from_utf8_lossy(&out.stderr));
             assert!(name == "/dev/null" || out.stdout.len() > 1000, "{name}");
@@ -235,10 +236,10 @@ fn a_full_disk_leaves_what_was_there() {
     let cases = [
         &[&MARK[..], &["old", "--force"]].concat(),
         &[&MARK[..], &["new"]].concat(),
-        &vec!["init", "old", "--force"],
-        &vec!["init", "new"],
+        &vec!["init", "-o", "old", "--force"],
+        &vec!["init", "-o", "new"],
         &vec!["man", "man1"],
-        &[&sweep[..], &["--csv=old"]].concat(),
+        &[&sweep[..], &["--csv=old.csv"]].concat(),
         &[&sweep[..], &["--csv=new"]].concat(),
     ];
     for args in cases {

@@ -200,7 +200,7 @@ fn queues_that_cannot_be_tuned() {
 /// Without Python the table is printed and the picture is not.
 #[test]
 fn a_picture_is_pythons() {
-    let args = ["tune", "svb", "--rate", "10Mbit/s", "--class", "rtt=120ms,flows=50", "--plot", "a.svg"];
+    let args = ["tune", "svb", "--rate", "10Mbit/s", "--class", "rtt=120ms,flows=50", "-o", "a.svg"];
     let out = Folder::with(&[]).perhop(&args);
     assert_eq!(out.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&out.stdout).contains("[queue.bottleneck]"));

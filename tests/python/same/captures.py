@@ -26,7 +26,7 @@ def tables(name: str) -> dict[str, Table]:
     for policy in POLICIES:
         with tempfile.TemporaryDirectory() as folder:
             out = Path(folder) / "out"
-            reported = _perhop("mark", name, str(out), "--policy", policy, *REPORT)
+            reported = _perhop("mark", name, "-o", str(out), "--policy", policy, *REPORT)
             found[f"mark {policy}"] = {"packets": digest(out.read_bytes()), **_hashes(reported)}
         metered = _perhop("meter", name, "--policy", policy, "--rtt", "--samples", *REPORT)
         found[f"meter {policy}"] = _hashes(metered)

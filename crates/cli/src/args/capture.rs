@@ -1,5 +1,6 @@
 //! Captures: `mark`, `meter`.
 
+use super::retired;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -29,15 +30,17 @@ pub struct Through {
 
 /// `mark`
 #[derive(Args, Debug)]
+#[command(arg = retired::file(2))]
 pub struct Mark {
     /// Capture to read: pcap or pcapng, plain or compressed (.gz); `-` is standard input
     pub input: PathBuf,
     /// Capture to write, in the same format; compressed if its name ends in .gz
+    #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
     /// Policy file: `[conditioner]` tables without `at`
     #[arg(long, value_name = "FILE")]
     pub policy: PathBuf,
-    /// Replace the output if it exists; the input it may never be
+    /// Replace the output if it exists
     #[arg(long)]
     pub force: bool,
     /// How.

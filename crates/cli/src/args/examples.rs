@@ -5,7 +5,8 @@
 pub const INIT: &str = "\
 Examples:
   perhop init
-  perhop init mine.toml";
+  perhop init --template wisp -o mine.toml
+  perhop init --template office -o -";
 /// `check`
 pub const CHECK: &str = "\
 Examples:
@@ -55,7 +56,7 @@ Examples:
 /// `mark`
 pub const MARK: &str = "\
 Examples:
-  perhop mark in.pcap out.pcap --policy policy.toml";
+  perhop mark in.pcap -o out.pcap --policy policy.toml";
 /// `plot`
 pub const PLOT: &str = "\
 Examples:

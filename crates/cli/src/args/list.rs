@@ -1,5 +1,7 @@
 //! What is available, and how to begin: `list`, `init`, `completions`, `man`.
 
+use super::retired;
+use crate::templates::Template;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -15,11 +17,15 @@ pub struct List {
 
 /// `init`
 #[derive(Args, Debug)]
+#[command(arg = retired::file(1))]
 pub struct Init {
-    /// File to write
-    #[arg(default_value = "scenario.toml")]
-    pub file: PathBuf,
-    /// Replace it if it exists
+    /// Which scenario to write
+    #[arg(short, long, value_enum, default_value_t = Template::First, value_name = "NAME")]
+    pub template: Template,
+    /// File to write; `-` is standard output
+    #[arg(short, long, default_value = "scenario.toml", value_name = "FILE")]
+    pub output: PathBuf,
+    /// Replace the file if it exists
     #[arg(long)]
     pub force: bool,
 }

@@ -46,7 +46,7 @@ pub struct Cli {
 /// The verbs, in the order of [`groups::GROUPS`].
 #[derive(Debug, Subcommand)]
 pub enum Verb {
-    /// Write a first scenario, commented and ready to run
+    /// Write a scenario from a template, commented and ready to run
     #[command(after_help = examples::INIT)]
     Init(Init),
     /// Report all errors and warnings of scenarios and policies at once

@@ -3,7 +3,18 @@
 use clap::Arg;
 use clap::builder::UnknownArgumentValueParser;
 
-/// `--NAME VALUE`
+/// `--NAME VALUE`, with or without its value.
 pub(super) fn option(name: &'static str, now: &'static str) -> Arg {
-    Arg::new(name).long(name).hide(true).value_parser(UnknownArgumentValueParser::suggest_arg(now))
+    Arg::new(name)
+        .long(name)
+        .hide(true)
+        .num_args(0..=1)
+        .default_missing_value("")
+        .value_parser(UnknownArgumentValueParser::suggest_arg(now))
+}
+
+/// The argument at this position: a file to write.
+pub(super) fn file(position: usize) -> Arg {
+    let named = |file: &str| Err::<String, _>(format!("name the file to write with `-o {file}`"));
+    Arg::new("retired").index(position).hide(true).value_name("FILE").value_parser(named)
 }

@@ -1,12 +1,13 @@
 //! Design rules: `tune`.
 
-use super::quantity;
+use super::{quantity, retired};
 use clap::{Args, ValueEnum};
 use perhop_core::units::{BitRate, Bytes, Packets};
 use std::path::PathBuf;
 
 /// `tune`
 #[derive(Args, Debug)]
+#[command(arg = retired::option("plot", "--output"))]
 pub struct Tune {
     /// Which algorithm
     #[arg(value_enum)]
@@ -38,9 +39,9 @@ pub struct Tune {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
-    /// Draw critical V0 over flows and the fluid model: .png, .svg or .pdf
-    #[arg(long, value_name = "PICTURE", num_args = 0..=1, default_missing_value = "stability.svg")]
-    pub plot: Option<PathBuf>,
+    /// Picture to write, of the critical V0 over flows and of the fluid model: .png, .svg or .pdf
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
 }
 
 /// Classes and their link, without a file.

@@ -44,7 +44,7 @@
 //! lines between the points, or with `interpolate = "step"` keeps the value of the last point passed. Before the
 //! first point it is 0, after the last it stays, and where it is 1 all packets are dropped. `wq = 1` (`weight = 0`)
 //! makes avg the instantaneous queue. `ecn-min`, `ecn-max` and `ecn-p` (0.1) are separate thresholds for ECN-capable
-//! packets. These are marked by a ramp and a count of their own, all of them from `ecn-max` on, and dropped only
+//! packets. These are marked by a separate ramp and count, all of them from `ecn-max` on, and dropped only
 //! where all packets are. With `wq = 1` and `ecn-min` = `ecn-max` that is the step of DCTCP (RFC 8257).
 //!
 //! `arithmetic = "linux"` computes as Linux 6.12 does, in bytes. avg is a fixed-point number. After idle time it is

@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# What a release publishes, made and tried: the crates, an sdist, and from it a wheel for every Linux with glibc 2.17 or newer.
+# usage: tests/release.sh, with the tools of requirements-release.lock on the PATH
+set -euo pipefail
+cd "$(dirname "$0")/.."
+glibc=2.17 # the oldest that Rust's standard library runs with
+
+cargo publish --workspace --dry-run
+rm -rf dist
+python -m build --no-isolation -C glibc=$glibc --outdir dist
+twine check --strict dist/*
+# Of the extension module and of the program: maturin looks at the first alone.
+auditwheel show dist/*.whl | tee dist/audit.txt
+grep -q "manylinux_${glibc/./_}_$(uname -m)" dist/audit.txt
+rm dist/audit.txt
+
+tests/wheel.sh dist/*.whl
+# Its code is that of the wheel: whether it builds does not depend on how fast the result is.
+CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 tests/wheel.sh dist/*.tar.gz
+echo "dist/ can be published"
