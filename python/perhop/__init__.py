@@ -19,6 +19,7 @@ except ImportError as error:
 
 if TYPE_CHECKING:
     from perhop.builder import Builder
+    from perhop.captures import Metered, mark, meter
     from perhop.columns import Point, Replication
     from perhop.frames import Frame
     from perhop.runs import Runs
@@ -30,11 +31,14 @@ _HOME = {
     "Builder": "perhop.builder",
     "Frame": "perhop.frames",
     "Interval": "perhop.stats",
+    "Metered": "perhop.captures",
     "Point": "perhop.columns",
     "Replication": "perhop.columns",
     "Runs": "perhop.runs",
     "Scenario": "perhop.scenario",
     "Tuned": "perhop.tuning",
+    "mark": "perhop.captures",
+    "meter": "perhop.captures",
     "tune": "perhop.tuning",
 }
 
@@ -42,6 +46,7 @@ __all__ = [
     "Builder",
     "Frame",
     "Interval",
+    "Metered",
     "Point",
     "Replication",
     "RunError",
@@ -50,6 +55,8 @@ __all__ = [
     "ScenarioError",
     "Tuned",
     "__version__",
+    "mark",
+    "meter",
     "tune",
 ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -10,7 +11,7 @@ import numpy as np
 from perhop import _core
 from perhop.columns import COLOURS, Group, Values
 from perhop.measured import interval, known
-from perhop.results import Results
+from perhop.results import Results, with_every
 from perhop.stats import Interval
 from perhop.units import COLUMNS
 
@@ -43,6 +44,8 @@ class Answer:
     """What was delivered in contract; `None` without a contract, or if all that arrived is unmarked."""
     lost: Interval | None
     """`None` if nothing was offered, or where data and ACKs of the class share a port."""
+    losses: dict[str, Interval]
+    """The same of each colour, as far as some of it arrived."""
     p50: Between | None
     p99: Between | None
     mixed: bool
@@ -79,10 +82,17 @@ def network(effective: str) -> Network:
 def answers(runs: Results) -> list[Answer]:
     """For each point, in the order of the scenario's classes."""
     by = ["point", "class", "colour"]
-    measures = [of for of in COLUMNS.values() if of.table == "classes" and of.key is None]
-    cells = {of.name: runs.values("classes", of.name, by=by, missing=of.missing) for of in measures}
+    measures, whole = (
+        [of for of in COLUMNS.values() if of.table == "classes" and of.key is None],
+        with_every(runs, "colour"),
+    )
+    cells = {of.name: whole.values("classes", of.name, by=by, missing=of.missing) for of in measures}
     found = (group for group in cells["throughput_bit_s"] if group[-1] == ALL)
-    return [_answer(Cells(cells, point, name), network(runs.points[int(point)].effective)) for point, name, _ in found]
+    colours = [colour for colour in COLOURS if colour in set(runs.table("classes")["colour"])]
+    return [
+        _answer(Cells(cells, point, name), colours, network(runs.points[int(point)].effective))
+        for point, name, _ in found
+    ]
 
 
 @dataclass(frozen=True)
@@ -117,10 +127,10 @@ class Cells:
         return Between(interval(of, np.nanmin(together, axis=0)), interval(of, np.nanmax(together, axis=0)))
 
 
-def _answer(cells: Cells, known: Network) -> Answer:
-    """One class at one point."""
+def _answer(cells: Cells, colours: Sequence[str], known: Network) -> Answer:
+    """One class at one point, of what is shown."""
     contracts = known.of(cells.name)
-    here = [colour for colour in COLOURS if cells.get("throughput_bit_s", colour) is not None]
+    here = [colour for colour in colours if cells.get("throughput_bit_s", colour) is not None]
     return Answer(
         int(cells.point),
         cells.name,
@@ -130,6 +140,7 @@ def _answer(cells: Cells, known: Network) -> Answer:
         {colour: cells.rate("throughput_bit_s", colour) for colour in here},
         cells.rate("throughput_bit_s", "green") if contracts and here != ["unmarked"] else None,
         cells.mean("loss_percent", ALL),
+        {colour: lost for colour in here if (lost := cells.mean("loss_percent", colour))},
         cells.between("delay_p50_ms", here),
         cells.between("delay_p99_ms", here),
         any(p["acks"] for p in known.passed if p["class"] == cells.name),

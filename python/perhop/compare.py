@@ -1,168 +1,89 @@
-"""`perhop compare`: paired differences of two runs on common random numbers."""
+"""`perhop compare`: paired differences of two runs, or of the values of a swept key, on common random numbers."""
 
 from __future__ import annotations
 
 import json
 import math
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-import numpy as np
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from perhop import in_force, measured, show, stats, units
-from perhop.answer import ALL
-from perhop.arguments import checked
-from perhop.columns import Group, Point, Values
-from perhop.results import Results
+from perhop import in_force, paired, show, units
+from perhop.columns import Point, short
+from perhop.paired import Difference
+from perhop.results import Results, opened
 from perhop.stats import Interval
-from perhop.units import Column
 
-METRICS = (
-    "traffic.goodput_bit_s",
-    "traffic.goodput_mean_bit_s",
-    "traffic.jain",
-    "arrivals.throughput_bit_s",
-    "classes.loss_percent",
-    "arrivals.delay_p50_ms",
-    "arrivals.delay_p99_ms",
-    "summary.dropped_packets",
-)
-LEVEL = 0.05
 MOST = 40
 """Settings that differ, as printed; `--json` has all."""
 
+Settings = Mapping[in_force.Setting, list[str]]
+
 
 @dataclass(frozen=True)
-class Difference:
-    """One quantity in both runs; an interval is `None` if a replication does not have the quantity."""
+class Compared:
+    """Two sides of a comparison, as they are printed."""
 
-    metric: str
-    point: str
-    """`A | B` where the two runs are at different points."""
-    row: str
-    a: Interval | None
-    b: Interval | None
-    difference: Interval | None
-    p: float
+    names: tuple[str, str]
+    sides: tuple[Results, Results]
+    found: list[Difference]
+    by: dict[str, list[str]] = field(default_factory=dict)
+    """The swept key that they differ in, with both values."""
 
     @property
-    def differs(self) -> bool:
-        """Whether the interval excludes zero."""
-        return self.difference is not None and not self.difference.contains(0.0) and not math.isnan(self.p)
-
-
-@checked
-def differences(a: Results, b: Results, metrics: Sequence[str] = METRICS) -> list[Difference]:
-    """`b - a` for every row of every metric, `traffic.goodput_bit_s` for instance.
-
-    `settings` says what the two runs differ in.
-
-    Raises:
-        ValueError: when the runs are not pairs (seed, replications, points, measured time), or for an unknown metric.
-    """
-    refuse_unpaired(a, b)
-    return [found for metric in metrics for found in _of_metric(a, b, metric)]
-
-
-def refuse_unpaired(a: Results, b: Results) -> None:
-    """Raises an error with a clear message unless every replication of `a` has its partner in `b`."""
-    if a.seed != b.seed:
-        raise ValueError(
-            f"seed {a.seed} against seed {b.seed}: only runs of the same seed meet the same random numbers"
-        )
-    for key in ("duration_s", "warmup_s", "accounting"):
-        if a.settings[key] != b.settings[key]:
-            raise ValueError(
-                f"{key} {a.settings[key]} against {b.settings[key]}: these are not measures of the same thing"
-            )
-    if len(a.points) > 1 and [p.labels for p in a.points] != [p.labels for p in b.points]:
-        raise ValueError("the runs sweep different points: sweep the same, or name one point's directory of each")
-    if len(a.points) != len(b.points):
-        raise ValueError(f"{len(a.points)} points against {len(b.points)}: name one point's directory of each")
-    if [r.run for r in a] != [r.run for r in b]:
-        raise ValueError("the runs have different replications: run both with the same `replications`")
-
-
-def _of_metric(a: Results, b: Results, metric: str) -> Iterator[Difference]:
-    table, _, name = metric.partition(".")
-    if table not in units.KEYS or not name:
-        tables = f"{', '.join(units.KEYS)}{show.near(table, units.KEYS)}"
-        raise ValueError(f"no metric `{metric}`: write TABLE.COLUMN with TABLE one of {tables}")
-    column = units.column(table, name)
-    ours, theirs = (_told_once(_rows(runs, column)) for runs in (a, b))
-    for group in dict.fromkeys([*ours, *theirs]):
-        left, right = (_filled(side, group, runs, column) for side, runs in ((ours, a), (theirs, b)))
-        if column.role == "count" and not left.any() and not right.any():
-            continue
-        whole = not (np.isnan(left).any() or np.isnan(right).any())
-        yield Difference(
-            metric,
-            pair(a, b)[int(group[0])],
-            " ".join(group[1:]),
-            _known(column, left),
-            _known(column, right),
-            measured.difference(column, left, right) if whole else None,
-            stats.paired_p(left, right) if whole else math.nan,
-        )
-
-
-def pair(a: Results, b: Results) -> list[str]:
-    """What the points are called: one name where they have the same labels, otherwise that of each."""
-    names = [(ours.title, theirs.title) for ours, theirs in zip(a.points, b.points, strict=True)]
-    return [ours if ours == theirs else f"{ours or 'base'} | {theirs or 'base'}" for ours, theirs in names]
-
-
-def settings(a: Results, b: Results) -> dict[in_force.Setting, list[str]]:
-    """The settings in force that differ, each with the points at which they do."""
-    found: dict[in_force.Setting, list[str]] = {}
-    for name, ours, theirs in zip(pair(a, b), a.points, b.points, strict=True):
-        for setting in in_force.differing(ours.effective, theirs.effective):
-            found.setdefault(setting, []).append(name)
-    return found
-
-
-def _known(column: Column, values: Values) -> Interval | None:
-    return None if np.isnan(values).any() else measured.interval(column, values)
-
-
-def _rows(runs: Results, column: Column) -> dict[Group, Values]:
-    by = ["point", *units.KEYS[column.table]]
-    return runs.values(column.table, column.name, by=by, missing=column.missing)
-
-
-def _told_once(cells: dict[Group, Values]) -> dict[Group, Values]:
-    """Without the row of a class's only colour, which is that of all of it."""
-    several = {group[:-1] for group in cells if group[-1] == ALL}
-    alone = {of for of in several if sum(group[:-1] == of for group in cells) == 2}
-    return {group: values for group, values in cells.items() if group[-1] == ALL or group[:-1] not in alone}
-
-
-def _filled(side: dict[Group, Values], group: Group, runs: Results, column: Column) -> Values:
-    """The group's values; zeros or unknowns if it is missing altogether."""
-    size = sum(r.point == int(group[0]) for r in runs)
-    return side.get(group, np.full(size, column.missing))
+    def settings(self) -> Settings:
+        """What the sides differ in."""
+        return paired.settings(*self.sides)
 
 
 def compare(arguments: dict[str, Any]) -> int:
     """The verb."""
-    a, b = Results.open(arguments["a"]), Results.open(arguments["b"])
-    for note in [*a.notes, *b.notes]:
+    every = _by_key(arguments) if arguments["b"] is None else [_two_runs(arguments)]
+    for note in dict.fromkeys(note for of in every for side in of.sides for note in side.notes):
         print(f"note: {note}", file=sys.stderr)
-    names, found = (arguments["a"], arguments["b"]), differences(a, b, arguments["metric"] or METRICS)
     if arguments["json"]:
-        print(json.dumps([_record(d, settings(a, b)) for d in found], indent=1))
+        print(json.dumps([_by(of) | _record(d, of.settings) for of in every for d in of.found], indent=1))
     else:
-        _print(found, names, (a, b))
+        _print(every)
     return 0
 
 
-def _record(d: Difference, differs: Mapping[in_force.Setting, list[str]]) -> dict[str, Any]:
+def _two_runs(arguments: dict[str, Any]) -> Compared:
+    a, b = (opened([arguments[side]], arguments["where"]) for side in ("a", "b"))
+    found = paired.differences(a, b, arguments["metric"] or paired.METRICS)
+    return Compared((arguments["a"], arguments["b"]), (a, b), found)
+
+
+def _by_key(arguments: dict[str, Any]) -> list[Compared]:
+    """Each other value of the key against the base."""
+    runs, by = opened([arguments["a"]], arguments["where"]), arguments["by"]
+    if by is None:
+        keys = ", ".join(map(short, runs.keys)) or "nothing"
+        raise ValueError(f"one run: name another, or --by KEY; swept in {arguments['a']} is {keys}")
+    sides = paired.sides(runs, by, arguments["base"])
+    key, metrics = short(sides.key), arguments["metric"] or paired.METRICS
+    return [
+        Compared(
+            (f"{key} {sides.base}", f"{key} {value}"),
+            (a, b),
+            sides.found(value, metrics),
+            {sides.key: [sides.base, value]},
+        )
+        for value, a, b in sides.pairs()
+    ]
+
+
+def _by(of: Compared) -> dict[str, Any]:
+    return {"by": of.by} if of.by else {}
+
+
+def _record(d: Difference, differs: Settings) -> dict[str, Any]:
     def plain(value: Interval | None) -> dict[str, Any] | None:
         if value is None:
             return None
@@ -175,38 +96,50 @@ def _record(d: Difference, differs: Mapping[in_force.Setting, list[str]]) -> dic
     return {"metric": d.metric, "point": d.point, "row": d.row} | sides | {"p": p, "differs": between}
 
 
-def _print(found: list[Difference], names: tuple[str, str], runs: tuple[Results, Results]) -> None:
-    console = Console(width=None if sys.stdout.isatty() else 200)
+def _print(every: Sequence[Compared]) -> None:
+    console, marks = _console(), iter(paired.marks([d for of in every for d in of.found]))
     with console.capture() as text:
-        console.print(*(_plain(f"{side} {name}") for side, name in zip("AB", names, strict=True)), "", sep="\n")
-        _print_settings(console, runs)
-        paired = f"seed {runs[0].seed}, {len(runs[0])} pairs; mean ± half of the 95 % t-interval\n"
-        console.print(paired, highlight=False)
-        console.print(_table(found, runs[0].points), highlight=False)
+        for i, of in enumerate(every):
+            if i:
+                console.print()
+            _print_one(console, of, list(islice(marks, len(of.found))))
         stars = "\n* the interval leaves zero out; ** so does it after Holm's correction for all rows"
         console.print(stars, highlight=False)
     print(text.get(), end="")
 
 
-def _print_settings(console: Console, runs: tuple[Results, Results]) -> None:
+def _console() -> Console:
+    return Console(width=None if sys.stdout.isatty() else 200)
+
+
+def _print_one(console: Console, of: Compared, marks: Sequence[str]) -> None:
+    console.print(*(_plain(f"{side} {name}") for side, name in zip("AB", of.names, strict=True)), "", sep="\n")
+    _print_settings(console, of)
+    runs = of.sides[0]
+    pairs = f"seed {runs.seed}, {show.count(len(runs), 'pair')}; mean ± half of the 95 % t-interval\n"
+    console.print(pairs, highlight=False)
+    console.print(_table(of.found, marks, runs.points), highlight=False)
+
+
+def _print_settings(console: Console, of: Compared) -> None:
     """What differs: keys with both values, or that nothing does."""
-    differs, table = settings(*runs), _grid("setting that differs", "A", "B")
+    differs, table = of.settings, _grid("setting that differs", "A", "B")
     if not differs:
         console.print("the same settings are in force in both\n", highlight=False)
         return
     for setting, points in islice(differs.items(), MOST):
-        where = "" if len(points) == len(runs[0].points) else f" at {'; '.join(points)}"
+        where = "" if len(points) == len(of.sides[0].points) else f" at {'; '.join(points)}"
         table.add_row(*map(_plain, (setting.key + where, setting.a or "-", setting.b or "-")))
     more = f"and {len(differs) - MOST} more, see --json\n" if len(differs) > MOST else ""
     console.print(table, more, highlight=False)
 
 
-def _table(found: list[Difference], points: Sequence[Point]) -> Table:
+def _table(found: Sequence[Difference], marks: Sequence[str], points: Sequence[Point]) -> Table:
     swept = len(points) > 1
     table = _grid("quantity", *(["point"] if swept else []), "row")
     for heading in ("A", "B", "B - A", ""):
         table.add_column(heading, justify="right", no_wrap=True)
-    for d, mark in zip(found, marks(found), strict=True):
+    for d, mark in zip(found, marks, strict=True):
         column = units.column(*d.metric.split(".", 1))
         unit, factor = column.usual
         cells = ["-" if side is None else str(side.scaled(factor)) for side in (d.a, d.b, d.difference)]
@@ -225,10 +158,3 @@ def _grid(*headings: str) -> Table:
     for heading in headings:
         table.add_column(heading, no_wrap=not sys.stdout.isatty())
     return table
-
-
-def marks(found: Sequence[Difference]) -> list[str]:
-    """`*` where the interval excludes zero, `**` where the difference also holds after Holm's correction."""
-    tested = [i for i, d in enumerate(found) if not math.isnan(d.p)]
-    adjusted = dict(zip(tested, stats.holm([found[i].p for i in tested]), strict=True))
-    return [("**" if adjusted[i] < LEVEL else "*") if d.differs else "" for i, d in enumerate(found)]

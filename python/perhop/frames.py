@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module, util
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from perhop import _core, in_force, show
+from perhop import _core, in_force, printed, show
 from perhop.arguments import checked
-from perhop.columns import Column, Columns, Group, Point, short
+from perhop.columns import Column, Group, Point, short
 from perhop.stats import Interval
 
 ENGINES = ("pandas", "polars")
@@ -19,6 +20,13 @@ ENGINES = ("pandas", "polars")
 
 class Frame(dict[str, Column]):
     """A table: NumPy columns by name, all of one length."""
+
+    def __init__(
+        self, columns: Mapping[str, Column] = MappingProxyType({}), units: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(columns)
+        self.units = dict(units or {})
+        """Of columns whose names do not end with their unit."""
 
     @property
     def rows(self) -> int:
@@ -41,11 +49,16 @@ class Frame(dict[str, Column]):
         return library.DataFrame(plain, nan_to_null=True)
 
     def __repr__(self) -> str:
-        return f"Frame({show.count(self.rows, 'row')}: {', '.join(self)})"
+        """As a table."""
+        return printed.table(self, self._headings) if self else "Frame without columns"
+
+    @property
+    def _headings(self) -> dict[str, str]:
+        return {name: " ".join(filter(None, (name, self.units.get(name)))) for name in self}
 
     def _repr_html_(self) -> str:
         kept = [[column[i] for column in self.values()] for i in range(min(self.rows, show.ROWS))]
-        return show.table(list(self), kept) + (
+        return show.table(list(self._headings.values()), kept) + (
             show.note(f"{show.ROWS} of {self.rows} rows") if self.rows > show.ROWS else ""
         )
 
@@ -104,12 +117,12 @@ def _plain(name: str) -> str:
     return "".join(c if c.isalnum() else "_" for c in name).strip("_")
 
 
-def with_numbers(table: Columns, points: Sequence[Point]) -> Frame:
+def with_numbers(table: Frame, points: Sequence[Point]) -> Frame:
     """A table with the numbers of its swept keys beside their labels."""
     axes = {axis.key: axis for axis in numeric(points)}
     ends = [axis.column(()) for axis in axes.values()]
     taken = {*table, *(name for name in ends if ends.count(name) > 1)}
-    out = Frame()
+    out = Frame(units=table.units)
     for name, column in table.items():
         out[name] = column
         if axis := axes.get(name):
@@ -117,11 +130,11 @@ def with_numbers(table: Columns, points: Sequence[Point]) -> Frame:
     return out
 
 
-def of_intervals(by: Sequence[str], found: Mapping[Group, Interval]) -> Frame:
+def of_intervals(by: Sequence[str], found: Mapping[Group, Interval], unit: str) -> Frame:
     """Groups and their means, half the width and the ends of the 95 % interval, and how many replications it is of."""
     texts = {name: np.array([group[i] for group in found], dtype=object) for i, name in enumerate(by)}
     each = found.values()
     parts = {"mean": [x.mean for x in each], "half_width": [x.half for x in each]}
     parts |= {"low": [x.low for x in each], "high": [x.high for x in each]}
     numbers = {name: np.array(values, dtype=np.float64) for name, values in parts.items()}
-    return Frame(texts | numbers | {"n": np.array([x.n for x in each], dtype=np.int64)})
+    return Frame(texts | numbers | {"n": np.array([x.n for x in each], dtype=np.int64)}, dict.fromkeys(numbers, unit))

@@ -105,14 +105,15 @@ def plot(arguments: dict[str, Any]) -> int:
     """The verb."""
     if arguments["list"]:
         plots = {kind: about(kind) for kind in PLOTS}
-        columns = listed(opened(arguments["runs"])) if arguments["runs"] else []
+        columns = listed(opened(arguments["runs"], arguments["where"])) if arguments["runs"] else []
         lines = [*(f"{kind:<17}{text}" for kind, text in plots.items()), *(f"--y {name}" for name in columns)]
         print(json.dumps({"plots": plots, "y": columns}) if arguments["json"] else "\n".join(lines))
         return 0
-    asked = Asked(arguments["y"] or arguments["kind"] or DEFAULT, arguments["x"], arguments["by"], arguments["runs"])
+    kind = arguments["y"] or arguments["kind"] or DEFAULT
+    asked = Asked(kind, arguments["x"], arguments["by"], arguments["runs"], arguments["where"])
     sheet = Sheet(Look(*(arguments[name] for name in ("title", "width", "height", "log_y"))), asked)
     path = style.picture_file(Path(arguments["output"] or f"{asked.kind}.svg"))
-    runs = opened(arguments["runs"])
+    runs = opened(arguments["runs"], arguments["where"])
     files.refuse(path, arguments["runs"])
     made = drawn(runs, sheet)
     for note in (*runs.notes, *sheet.notes):

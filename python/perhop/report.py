@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 import tomllib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -85,30 +85,39 @@ NARROW = Look(width=4.6)
 """Pictures that can be read on a phone."""
 
 
-def html(runs: Results, directories: Sequence[str] = ()) -> str:
+IN_MEMORY = Asked()
+
+
+def html(runs: Results, asked: Asked = IN_MEMORY) -> str:
     """The page."""
-    shown = page(runs, directories)
+    shown = page(runs, asked)
     return environment().get_template("run.html").render(page=shown, shown=SHOWN, most_open=MOST_OPEN)
 
 
-def page(runs: Results, directories: Sequence[str] = ()) -> Page:
-    """What it shows; commands on it name the directories that were read."""
+def page(runs: Results, asked: Asked = IN_MEMORY) -> Page:
+    """What it shows; commands on it name the directories that were read, and the rows that were chosen."""
     found = answers(runs)
     changing = any("change" in tomllib.loads(point.effective) for point in runs.points)
     return Page(
         runs.name,
         about(runs),
-        runs.notes,
+        [*runs.notes, *narrowed(runs)],
         warned(runs),
         changes(runs),
         first.table(runs, found),
-        _first(runs, found, directories),
+        _first(runs, found, asked),
         first.explained(found, changing=changing),
-        _details(runs, directories),
+        _details(runs, asked),
         [table for table in (tabled(runs, name) for name in TABLES) if table.rows],
         [(f"Every value in force{f': {p.title}' if p.title else ''}", p.effective) for p in runs.points],
         METHOD,
     )
+
+
+def narrowed(runs: Results) -> list[str]:
+    """Which rows the page shows, if not all."""
+    said = f"Only rows of {runs.narrowed} are shown; in the answer a class counts with all its colours."
+    return [said] if runs.narrowed else []
 
 
 def about(runs: Results) -> str:
@@ -120,14 +129,14 @@ def about(runs: Results) -> str:
     return f"{points}{simulated}{warmup}; seed {runs.seed}; bytes counted as {settings['accounting']}"
 
 
-def _first(runs: Results, found: list[Answer], directories: Sequence[str]) -> Pictured | None:
-    sheet = Sheet(NARROW, Asked(plot.DEFAULT, directories=directories))
+def _first(runs: Results, found: list[Answer], asked: Asked) -> Pictured | None:
+    sheet = Sheet(NARROW, asked)
     return _pictured(sheet, lambda: stacked.drawn(runs, found, sheet), first.told(runs, found))
 
 
-def _details(runs: Results, directories: Sequence[str]) -> list[Pictured]:
+def _details(runs: Results, asked: Asked) -> list[Pictured]:
     """The other pictures that this run has the data for."""
-    sheets = [Sheet(NARROW, Asked(kind, directories=directories)) for kind in DETAILS]
+    sheets = [Sheet(NARROW, replace(asked, kind=kind)) for kind in DETAILS]
     told = "; the tables below have the numbers"
     found = (_pictured(s, partial(plot.PLOTS[s.asked.kind], runs, s), plot.about(s.asked.kind) + told) for s in sheets)
     return [picture for picture in found if picture]
@@ -146,12 +155,13 @@ def _pictured(sheet: Sheet, draw: Callable[[], Figure], alternative: str) -> Pic
 
 def report(arguments: dict[str, Any]) -> int:
     """The verb."""
-    runs = opened(arguments["runs"])
+    runs = opened(arguments["runs"], arguments["where"])
     for note in runs.notes:
         print(f"note: {note}", file=sys.stderr)
     path = Path(arguments["output"])
     files.refuse(path, arguments["runs"])
     files.keep_others(path, PAGES)
-    files.write(path, html(runs, arguments["runs"]))
+    asked = Asked(plot.DEFAULT, directories=arguments["runs"], where=arguments["where"])
+    files.write(path, html(runs, asked))
     print(path)
     return 0

@@ -5,22 +5,21 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
-from perhop import _core, measured, stats, units
-from perhop.arguments import WORDS, checked, shown
+from perhop import _core, filters, measured, stats, units
+from perhop.arguments import WORDS, checked
 from perhop.columns import COLOURS, Column, Columns, Group, Point, Replication, Run, Values, point, replication, short
+from perhop.filters import Conditions, Kept
 from perhop.frames import Frame
 from perhop.show import near
 from perhop.storage import here
+from perhop.units import COLUMNS
 from perhop.unknown import UnknownKeyError
-
-MOST_NAMED = 12
-"""Names of rows that a message lists."""
 
 Fold = Callable[[Group, list[float]], float]
 R = TypeVar("R", bound="Results")
@@ -38,7 +37,11 @@ class Results:
     """`[scenario]` with every effective value, times in seconds."""
     notes: list[str] = field(default_factory=list)
     """What a reader of these results should know: what was skipped in a directory that holds several runs."""
+    _where: Kept = field(default_factory=dict, repr=False)
+    """Of which rows these are; what is in the replications is always everything."""
     _tables: dict[str, Frame] = field(default_factory=dict, repr=False, compare=False)
+    _named_values: dict[str, list[str]] = field(default_factory=dict, repr=False, compare=False)
+    """By column the values there are."""
     _pools: bool = field(default=False, repr=False, compare=False)
 
     @classmethod
@@ -72,7 +75,9 @@ class Results:
                 raise UnknownKeyError(
                     f"no table `{name}` here: there are {', '.join(self.tables)}{near(name, self.tables)}"
                 )
-            self._tables[name] = Frame(self._joined(name))
+            rows = self._joined(name)
+            keep = filters.fitting(rows, self._where)
+            self._tables[name] = Frame(rows if keep.all() else {of: column[keep] for of, column in rows.items()})
         return self._tables[name]
 
     def _joined(self, name: str) -> Columns:
@@ -91,13 +96,14 @@ class Results:
         self,
         table: str,
         column: str,
-        where: Mapping[str, object] | None = None,
+        where: Conditions | None = None,
         by: Sequence[str] = (),
         missing: float | None = None,
     ) -> dict[Group, Values]:
         """For each group of `by`, in order of appearance, the column's value in each replication.
 
         `by` and `where` name columns or swept keys (their last part will do); a group's key is a tuple of texts.
+        `where` takes what the method `where` takes, of columns those of this table.
         `missing` is the value for a replication that has no row of the group.
 
         Raises:
@@ -108,7 +114,7 @@ class Results:
 
     @checked
     def totals(
-        self, table: str, column: str, where: Mapping[str, object] | None = None, by: Sequence[str] = ()
+        self, table: str, column: str, where: Conditions | None = None, by: Sequence[str] = ()
     ) -> dict[Group, Values]:
         """As `values`, summed over the rows of a group; a replication without a row counts as zero.
 
@@ -125,7 +131,7 @@ class Results:
 
     @checked
     def means(
-        self, table: str, column: str, where: Mapping[str, object] | None = None, by: Sequence[str] = ()
+        self, table: str, column: str, where: Conditions | None = None, by: Sequence[str] = ()
     ) -> dict[Group, stats.Interval]:
         """As `values`, with the mean and 95 % interval over the replications of each group.
 
@@ -154,14 +160,15 @@ class Results:
         )
 
     def _cells(
-        self, table: str, column: str, where: Mapping[str, object] | None, by: Sequence[str]
+        self, table: str, column: str, where: Conditions | None, by: Sequence[str]
     ) -> dict[Group, dict[Run, list[float]]]:
         """For each group the values of each replication's rows."""
         columns = self.table(table)
         groups = [_texts(columns[self._key(columns, name)]) for name in by]
         measure = columns[self._key(columns, column)]
         cells: dict[Group, dict[Run, list[float]]] = {}
-        for i in np.flatnonzero(self._mask(columns, where or {})):
+        kept = self._named(where, [table]) if where else {}
+        for i in np.flatnonzero(filters.fitting(columns, kept)):
             run = Run(int(columns["point"][i]), int(columns["replication"][i]))
             group = tuple(texts[i] for texts in groups)
             cells.setdefault(group, {}).setdefault(run, []).append(float(measure[i]))
@@ -177,36 +184,23 @@ class Results:
             out[group] = np.array([fold(group, runs.get(run, [])) for run in order], dtype=np.float64)
         return out
 
-    def _mask(self, columns: Columns, where: Mapping[str, object]) -> npt.NDArray[np.bool_]:
-        keep = np.ones(len(columns["point"]), dtype=np.bool_)
-        for name, wanted in where.items():
-            key = self._key(columns, name)
-            if key in self.keys:
-                self._label(key, wanted)
-            column = columns[key]
-            if column.dtype == object:
-                named = np.array([value == wanted or value == str(wanted) for value in column], dtype=np.bool_)
-                self._refuse_unknown(key, wanted, named)
-                keep &= named
-            elif isinstance(wanted, str):
-                ends = [swept for swept in self.keys if short(swept) == name]
-                meant = f"; the swept key is `{ends[0]}`" if ends else ""
-                raise ValueError(f"column `{name}` holds numbers, and {wanted!r} is a text: write a number{meant}")
-            else:
-                self._refuse_unknown(key, wanted, column == wanted)
-                keep &= column == wanted
-        return keep
+    def _named(self, conditions: Conditions, tables: Sequence[str]) -> Kept:
+        """The keys in full with the values that are meant; a column is one of these tables'."""
+        texts, swept = filters.texts(conditions), {key: self._labels(key) for key in self.keys}
+        any_value = dict.fromkeys(column for name in tables for column in _naming(name))
+        columns = [key for key in _core.where(texts, swept, any_value) if key in any_value]
+        return _core.where(texts, swept, any_value | {column: self._values_of(column) for column in columns})
 
-    def _refuse_unknown(self, key: str, wanted: object, named: npt.NDArray[np.bool_]) -> None:
-        """Raises an error if no row is called so and none of another table: a class may have no row in one of them."""
-        if named.any():
-            return
-        columns = [self.table(name)[key] for name in self.tables if key in self.table(name)]
-        known = [*dict.fromkeys(str(value) for column in columns for value in column if value is not None)]
-        known += [colour for colour in COLOURS if key == "colour" and colour not in known]
-        if str(wanted) not in known:
-            shown = ", ".join(known[:MOST_NAMED]) + (", .." if len(known) > MOST_NAMED else "")
-            raise ValueError(f"no row has {key} = {wanted}: there are {shown or 'none'}{near(str(wanted), known)}")
+    def _labels(self, key: str) -> list[str]:
+        return list(dict.fromkeys(point.labels[key] for point in self.points))
+
+    def _values_of(self, column: str) -> list[str]:
+        """All in any table, for a class may have no row in one of them; and every colour, for none may have one."""
+        if column not in self._named_values:
+            having = (self.table(name) for name in self.tables if column in _naming(name))
+            found = chain(*(filters.named(table[column]) for table in having), COLOURS if column == "colour" else ())
+            self._named_values[column] = list(dict.fromkeys(found))
+        return self._named_values[column]
 
     def _key(self, columns: Columns, name: str) -> str:
         """A column's name, or the one swept key that ends with it."""
@@ -217,40 +211,53 @@ class Results:
             return ends[0]
         raise UnknownKeyError(f"no column `{name}`: there are {', '.join(columns)}{near(name, columns)}")
 
-    def select(self, **labels: object) -> Self:
-        """The runs at the points that carry these labels (the last part of a key is enough)."""
-        swept = {self._swept(name): value for name, value in labels.items()}
-        wanted = {key: self._label(key, value) for key, value in swept.items()}
-        kept = [i for i, p in enumerate(self.points) if all(p.labels[k] == v for k, v in wanted.items())]
-        new = {old: i for i, old in enumerate(kept)}
-        replications = [replace(r, point=new[r.point]) for r in self.replications if r.point in new]
-        points = [self.points[i] for i in kept]
-        return replace(self, points=points, replications=replications, _tables={}, _pools=False)
+    @checked
+    def where(self, conditions: Conditions = (), /, **keys: object) -> Self:
+        """The rows with these values: of swept keys (the last part of a key is enough) and of columns that name rows.
 
-    def _label(self, key: str, value: object) -> str:
-        """The label of a swept value.
+        `{"class": ["voice", "data"], "cir": "5Mbit/s"}`, keywords, or texts as `--where` takes them. Points with other
+        labels are left out; a table that has no such column stays whole.
 
         Raises:
-            ValueError: when no point has it.
+            ValueError: for a key or a value that there is not, and when nothing is left.
         """
-        labels = list(dict.fromkeys(point.labels[key] for point in self.points))
-        text = value if isinstance(value, str) else shown(value)
-        if text not in labels:
-            raise ValueError(f"no point has {short(key)} = {text}: there are {', '.join(labels)}")
-        return text
+        texts = filters.texts(conditions) + filters.texts(keys)
+        kept = filters.both(self._where, self._named(texts, self.tables))
+        fits = [i for i, p in enumerate(self.points) if all(p.labels[k] in kept.get(k, p.labels[k]) for k in self.keys)]
+        new = {old: i for i, old in enumerate(fits)}
+        replications = [replace(r, point=new[r.point]) for r in self.replications if r.point in new]
+        points = [self.points[i] for i in fits]
+        narrowed = replace(self, points=points, replications=replications, _where=kept, **_fresh())
+        if narrowed._is_empty():
+            raise ValueError(_core.where_left_nothing(texts))
+        return narrowed
 
-    def _swept(self, name: str) -> str:
-        ends = [key for key in self.keys if name in (key, short(key))]
-        if len(ends) != 1:
-            swept = ", ".join(self.keys) or "nothing is"
-            raise UnknownKeyError(f"`{name}` is not swept here: {swept}{near(name, map(short, self.keys))}")
-        return ends[0]
+    def _is_empty(self) -> bool:
+        """Whether no point is left, or no row of any table that has all columns of the conditions."""
+        columns = set(self._where) - set(self.keys)
+        having = [name for name in self.tables if columns <= set(_naming(name))]
+        return not self.points or (bool(having) and not any(self.table(name).rows for name in having))
+
+    @property
+    def narrowed(self) -> str:
+        """Which rows of the runs these are, in words; empty if all."""
+        return filters.worded({short(key): values for key, values in self._where.items()})
 
     def __iter__(self) -> Iterator[Replication]:
         return iter(self.replications)
 
     def __len__(self) -> int:
         return len(self.replications)
+
+
+def _fresh() -> dict[str, Any]:
+    """Of runs made from others: nothing joined yet, nothing pooled."""
+    return {"_tables": {}, "_named_values": {}, "_pools": False}
+
+
+def _naming(table: str) -> list[str]:
+    """The columns whose values name a table's rows."""
+    return [column.name for column in COLUMNS.values() if column.table == table and column.role in ("key", "label")]
 
 
 WORDS[Results] = "a Runs"  # what users have of them
@@ -275,10 +282,16 @@ def _one(measure: str, missing: float | None) -> Fold:
     return fold
 
 
-def opened(directories: Sequence[str | Path]) -> Results:
+def with_every(runs: R, column: str) -> R:
+    """The same with rows of every value of a column, whatever `where` kept."""
+    return replace(runs, _where={key: kept for key, kept in runs._where.items() if key != column}, **_fresh())
+
+
+def opened(directories: Sequence[str | Path], where: Conditions = ()) -> Results:
     """The runs of several directories as one, with `run` (the directory) as a swept key if there are several."""
     every = [Results.open(directory) for directory in directories]
-    return every[0] if len(every) == 1 else joined(dict(zip(map(str, directories), every, strict=True)))
+    runs = every[0] if len(every) == 1 else joined(dict(zip(map(str, directories), every, strict=True)))
+    return runs.where(where) if where else runs
 
 
 def joined(every: Mapping[str, R]) -> R:
@@ -298,4 +311,4 @@ def joined(every: Mapping[str, R]) -> R:
         replications += [replace(r, point=first + r.point, directory=None) for r in runs]
     one, names = next(iter(every.values())), dict.fromkeys(runs.name for runs in every.values())
     name, notes = " and ".join(names), [note for runs in every.values() for note in runs.notes]
-    return replace(one, name=name, points=points, replications=replications, notes=notes, _tables={}, _pools=False)
+    return replace(one, name=name, points=points, replications=replications, notes=notes, **_fresh())

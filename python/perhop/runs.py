@@ -11,15 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from perhop import frames, measured, show, sql, units
+from perhop import frames, measured, paired, show, sql, units
 from perhop.answer import ALL
 from perhop.arguments import checked
 from perhop.columns import Group, Values, short
+from perhop.filters import Conditions
 from perhop.frames import Frame
 from perhop.plot import figure
 from perhop.plots.sheet import Look
 from perhop.plots.style import Figure
-from perhop.results import Results
+from perhop.results import Results, with_every
+from perhop.sql import Traced
 from perhop.units import Column
 
 if TYPE_CHECKING:
@@ -49,7 +51,7 @@ class Runs(Results):
 
     @checked
     def intervals(
-        self, table: str, column: str, where: Mapping[str, object] | None = None, by: Sequence[str] | None = None
+        self, table: str, column: str, where: Conditions | None = None, by: Sequence[str] | None = None
     ) -> Frame:
         """Means over the replications: `mean`, `half_width`, `low`, `high` of the 95 % interval, `n`; by group.
 
@@ -63,7 +65,7 @@ class Runs(Results):
         found = {group: measured.interval(of, values) for group, values in cells.items()}
         ends = {short(key): key for key in self.keys}
         whole = [name if name in self.keys or name in self.table(table) else ends[name] for name in names]
-        return frames.with_numbers(frames.of_intervals(whole, found), self.points)
+        return frames.with_numbers(frames.of_intervals(whole, found, of.unit), self.points)
 
     def _known(self, table: str) -> str:
         self.table(table)
@@ -76,8 +78,8 @@ class Runs(Results):
         connection = sql.connect()
         for name in self.tables:
             connection.register(name, self.table(name))
-        if traced := sql.traced(self.replications):
-            sql.register(connection, self.points, traced)
+        if (traced := self._traced()).replications:
+            sql.register(connection, traced)
         return connection
 
     @checked
@@ -96,7 +98,10 @@ class Runs(Results):
         Raises:
             ValueError: when these runs have none, or a file is damaged.
         """
-        return Frame(sql.events(self.points, self.replications, where, columns))
+        return Frame(sql.events(self._traced(), where, columns))
+
+    def _traced(self) -> Traced:
+        return sql.traced(self.points, self.replications, self._where)
 
     @checked
     def plot(  # noqa: PLR0913
@@ -121,6 +126,32 @@ class Runs(Results):
         """
         return figure(kind, self, x, by, Look(title, width, height, log_y))
 
+    @checked
+    def compare(
+        self, other: Results | None = None, *, by: str | None = None, base: object = None, metrics: Sequence[str] = ()
+    ) -> Frame:
+        """Paired differences on common random numbers: `other` minus these runs, or along the swept key `by`.
+
+        With `by` each other value of the key is compared with the first, or with `base`, at each point of the rest.
+        The `metrics` are columns, as "arrivals.delay_p99_ms"; by default those of `perhop compare`. For each of their
+        rows: the means `a` and `b`, their difference with the ends of its 95 % interval, its p-value, and that after
+        Holm's correction for all rows. They are in the unit of the metric; NaN where a replication lacks the quantity.
+
+        Raises:
+            ValueError: when the runs are not pairs, for a key that is not swept or has one value, or a metric unknown.
+        """
+        metrics = metrics or paired.METRICS
+        if by is not None and other is None:
+            sides = paired.sides(self, by, base)
+            found = [d for value, _, _ in sides.pairs() for d in sides.found(value, metrics)]
+            return frames.with_numbers(paired.frame(found, sides.key), self.points)
+        if other is None or by is not None or base is not None:
+            raise ValueError(
+                "compare: give other runs; or a swept key in by=, with one of its values in base= or the first"
+            )
+        table = paired.frame(paired.differences(self, other, metrics))
+        return frames.with_numbers(table, self.points) if len(self.points) > 1 else table
+
     def __repr__(self) -> str:
         swept = f"; {', '.join(map(short, self.keys))}" if self.keys else ""
         return f"Runs({self.name!r}: {self._size()}{swept})"
@@ -135,8 +166,8 @@ class Runs(Results):
         if "classes" not in self.tables:
             return head
         by = [*self.keys, *units.KEYS["classes"]]
-        cells = [self.values("classes", of.name, by=by, missing=of.missing) for of in ANSWER]
-        groups = [group for group in cells[0] if group[-1] != ALL]
+        cells = [with_every(self, "colour").values("classes", of.name, by=by, missing=of.missing) for of in ANSWER]
+        groups = [group for group in self.values("classes", ANSWER[0].name, by=by, missing=0.0) if group[-1] != ALL]
         headings = [*map(short, by), *(units.headed(self.points, of, of.usual[0]) for of in ANSWER)]
         alone = {of for of, colours in Counter(group[:-1] for group in groups).items() if colours == 1}
         measures = list(zip(ANSWER, cells, strict=True))

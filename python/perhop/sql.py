@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ import numpy as np
 from perhop import _core
 from perhop.arguments import shown
 from perhop.columns import Column, Columns, Point, Replication
+from perhop.filters import Kept
 from perhop.units import COLUMNS
 
 if TYPE_CHECKING:
@@ -58,14 +60,22 @@ def _plain(column: Any) -> Column:
     return plain
 
 
-def traced(replications: Sequence[Replication]) -> list[Replication]:
-    """Those that have packets at ports."""
-    return [r for r in replications if r.directory is not None and (r.directory / f"{EVENTS}.parquet").is_file()]
+@dataclass(frozen=True)
+class Traced:
+    """Packets at ports, of runs of which some rows are kept."""
+
+    points: Sequence[Point]
+    replications: Sequence[Replication]
+    kept: Kept
 
 
-def register(
-    connection: duckdb.DuckDBPyConnection, points: Sequence[Point], replications: Sequence[Replication]
-) -> None:
+def traced(points: Sequence[Point], replications: Sequence[Replication], kept: Kept) -> Traced:
+    """Of the replications that have packets at ports."""
+    having = [r for r in replications if r.directory is not None and (r.directory / f"{EVENTS}.parquet").is_file()]
+    return Traced(points, having, kept)
+
+
+def register(connection: duckdb.DuckDBPyConnection, of: Traced) -> None:
     """A view `events` of all rows: the swept keys, `point` and `replication` first.
 
     Raises:
@@ -73,26 +83,23 @@ def register(
     """
     import duckdb
 
-    selects = [_select(points[r.point], r) for r in replications]
+    selects = [_select(of, r) for r in of.replications]
     try:
         connection.execute(f"create view {EVENTS} as {' union all '.join(selects)}")
     except duckdb.Error as error:
-        broken = next((r for r in replications if not _readable(connection, r)), None)
+        broken = next((r for r in of.replications if not _readable(connection, r)), None)
         if broken is None:
             raise
         raise ValueError(_core.damaged(str(broken.directory), f"{EVENTS}.parquet cannot be read")) from error
 
 
-def events(
-    points: Sequence[Point], replications: Sequence[Replication], where: str | None, columns: Sequence[str] | None
-) -> Columns:
+def events(of: Traced, where: str | None, columns: Sequence[str] | None) -> Columns:
     """Packets at ports as columns.
 
     Raises:
         ValueError: when there are none, or a file is damaged.
     """
-    kept = traced(replications)
-    if not kept:
+    if not of.replications:
         raise ValueError(
             "these runs have no events: run with `--trace events`, or `run(out=DIRECTORY, events=True)`, "
             "which writes them to events.parquet"
@@ -101,16 +108,23 @@ def events(
         raise ValueError("columns = []: name at least one, or leave it out for all")
     chosen = "*" if columns is None else ", ".join(_name(column) for column in columns)
     with connect() as connection:
-        register(connection, points, kept)
+        register(connection, of)
         condition = f" where {where}" if where else ""
         return asked(connection, f"select {chosen} from {EVENTS}{condition}")
 
 
-def _select(point: Point, replication: Replication) -> str:
-    labels = [f"{text(value)} as {_name(key)}" for key, value in point.labels.items()]
+def _select(of: Traced, replication: Replication) -> str:
+    labels = [f"{text(value)} as {_name(key)}" for key, value in of.points[replication.point].labels.items()]
     numbers = [f"{replication.point}::bigint as point", f"{replication.replication}::bigint as replication"]
-    own = [_name(column) for table, column in COLUMNS if table == EVENTS]
-    return f"select {', '.join(labels + numbers + own)} from {_file(replication)}"
+    own = [column for table, column in COLUMNS if table == EVENTS]
+    rows = " and ".join(_one_of(column, of.kept[column]) for column in own if column in of.kept)
+    return (
+        f"select {', '.join(labels + numbers + list(map(_name, own)))} from {_file(replication)} where {rows or 'true'}"
+    )
+
+
+def _one_of(column: str, values: Sequence[str]) -> str:
+    return f"{_name(column)}::varchar in ({', '.join(map(text, values))})"
 
 
 def _file(replication: Replication) -> str:

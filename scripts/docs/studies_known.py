@@ -15,11 +15,12 @@ PAGE = Path(__file__).parents[2] / "docs/reports/studies/known.md"
 WIDTH = 128
 HEAD = """# What is known now
 
-Five papers of 2000 to 2003 proposed markers and queues for Differentiated Services. This page is for a reader who has
-not read them: what each proposes, which of its claims hold widely, which in a corner, which nowhere near the paper's
-point, and whether the mechanism is worth using. Verdicts are those of `perhop reproduce all` in the frozen setting
-unless another is named ([settings](settings.md)). The report has a page for each paper, with the maps that are named
-here (`perhop map --list`). Written by `scripts/docs/studies_known.py` from `studies/*/known.toml`.
+Five papers of 2000 to 2003 proposed markers and queues for Differentiated Services. This page is for readers who have
+not read them. It says what each paper proposes, whether the mechanism is worth using, and which claims hold widely,
+which only in a corner of the parameters, and which nowhere near the paper's point. Verdicts are those of `perhop
+reproduce all` in the frozen setting unless another is named ([settings](settings.md)). The report has a page for each
+paper, with the maps named here (`perhop map --list`). `scripts/docs/studies_known.py` writes this page from
+`studies/*/known.toml`.
 """
 
 

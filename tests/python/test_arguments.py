@@ -13,11 +13,12 @@ import numpy as np
 import pytest
 
 import perhop
-from conftest import SCENARIO, SWEPT
-from perhop import Builder, Frame, Interval, Runs, Scenario, Tuned, compare, plot
+from conftest import ROOT, SCENARIO, SWEPT
+from perhop import Builder, Frame, Interval, Metered, Runs, Scenario, Tuned, paired, plot
 from perhop.arguments import LONGEST, fits, shown, words
 
 SMALL = SCENARIO.replace('"6s"', '"2s"')
+CAPTURE, POLICY = ROOT / "tests/captures/tcp.pcap", ROOT / "examples/mark-af.toml"
 
 
 class Call(NamedTuple):
@@ -99,7 +100,7 @@ def calls(place: Path) -> dict[str, Call]:
         "Runs.means": Call(runs.means, {"table": "traffic", "column": "jain", "by": ["flows", "marker"]}),
         "Runs.sql": Call(runs.sql, {"query": "select 1"}),
         "Runs.events": Call(runs.events, {"columns": ["hop"]}),
-        "Runs.select": Call(runs.select, {}, ("flows", "nothing")),
+        "Runs.where": Call(runs.where, {"conditions": {"colour": "green"}}, ("flows", "nothing")),
         "Runs.df": Call(runs.df, {"table": "traffic"}),
         "Runs.intervals": Call(runs.intervals, {"table": "traffic", "column": "jain"}),
         "Runs.plot": Call(runs.plot, {"kind": "traffic.jain"}),
@@ -113,14 +114,26 @@ def calls(place: Path) -> dict[str, Call]:
         "Builder.sweep": Call(begun.sweep, {"axes": {"dumbbell.flows": [1]}}),
         **{f"Builder.{name}": call for name, call in builder.items()},
         "Tuned.plot": Call(tuned.plot, {"path": place / "x.svg"}),
+        "meter": Call(perhop.meter, {"capture": CAPTURE, "policy": POLICY}),
+        "mark": Call(perhop.mark, {"capture": CAPTURE, "out": place / "out.pcap", "policy": POLICY, "force": True}),
+        "Metered.table": Call(perhop.meter(CAPTURE).table, {"name": "flows"}),
+        "Runs.compare": Call(runs.compare, {"by": "marker", "metrics": ["traffic.jain"]}),
         "tune": Call(perhop.tune, {"aqm": "svb", **link}),
-        "compare.differences": Call(compare.differences, {"a": runs, "b": runs, "metrics": ["traffic.jain"]}),
+        "paired.differences": Call(paired.differences, {"a": runs, "b": runs, "metrics": ["traffic.jain"]}),
         "plot.figure": Call(plot.figure, {"kind": "traffic.jain", "runs": runs}),
     }
 
 
-CLASSES = {"Scenario": Scenario, "Runs": Runs, "Builder": Builder, "Frame": Frame, "Interval": Interval, "Tuned": Tuned}
-WITHOUT_A_TYPE = {"Runs.select", "Builder.dumbbell"}
+CLASSES = {
+    "Scenario": Scenario,
+    "Runs": Runs,
+    "Builder": Builder,
+    "Frame": Frame,
+    "Interval": Interval,
+    "Metered": Metered,
+    "Tuned": Tuned,
+}
+WITHOUT_A_TYPE = {"Builder.dumbbell"}
 """Functions all of whose arguments are keywords of the user's own."""
 
 
@@ -153,7 +166,8 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_none_is_forgotten(every: Mapping[str, Call]) -> None:
     assert public() - set(every) == set()
-    classes = set(perhop.__all__) - {"Point", "Replication", "RunError", "ScenarioError", "__version__", "tune"}
+    others = {"Point", "Replication", "RunError", "ScenarioError", "__version__", "mark", "meter", "tune"}
+    classes = set(perhop.__all__) - others
     assert classes == set(CLASSES), "the others are data and errors"
 
 

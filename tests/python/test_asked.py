@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from conftest import SCENARIO, Command
-from perhop import Runs, Scenario, ScenarioError, _core, compare, measured, report, stats, units
+from perhop import Runs, Scenario, ScenarioError, _core, measured, paired, report, stats, units
 from perhop.answer import answers
 from perhop.reporting.tables import tabled
 
@@ -49,11 +49,11 @@ def test_points_are_not_pooled_in_silence(swept: Runs) -> None:
 def test_names_that_no_row_has_are_refused(runs: Runs) -> None:
     classes = list(dict.fromkeys(runs.table("traffic")["class"]))
     for ask in (runs.values, runs.means, runs.totals):
-        with pytest.raises(ValueError, match=rf"no row has class = buk: there are {classes[0]}"):
+        with pytest.raises(ValueError, match=rf"no class is `buk`\n   help: .*{classes[0]}"):
             ask("traffic", "goodput_bit_s", {"class": "buk"})
-        with pytest.raises(ValueError, match=r"no row has colour = blue: there are unmarked, green"):
+        with pytest.raises(ValueError, match=r"no colour is `blue`\n   help: .*unmarked.*green"):
             ask("arrivals", "throughput_bit_s", {"colour": "blue"})
-        with pytest.raises(ValueError, match=r"no row has flow = 99: there are 0, 1, 2, 3"):
+        with pytest.raises(ValueError, match=r"no flow is `99`\n   help: .*0, 1, 2, 3|0.*1.*2.*3"):
             ask("flows", "goodput_bit_s", {"flow": 99})
     assert runs.totals("arrivals", "throughput_bit_s", {"colour": "yellow"}) == {}, "a colour that none had"
 
@@ -196,5 +196,5 @@ def test_points_of_several_accountings_name_none() -> None:
 def test_differences_know_their_buckets() -> None:
     """Two runs whose quantiles fall into the same buckets do not differ, and how surely is said."""
     a = Scenario.from_toml(L1).run()
-    found = compare.differences(a, Scenario.from_toml(L1).run(), ["arrivals.delay_p50_ms"])
+    found = paired.differences(a, Scenario.from_toml(L1).run(), ["arrivals.delay_p50_ms"])
     assert all(d.difference is not None and d.difference.half > 0 and not d.differs for d in found)

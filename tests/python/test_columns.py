@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from conftest import ROOT, Command
-from perhop import Runs, Scenario, _core, compare, report, units
+from perhop import Runs, Scenario, _core, paired, report, units
 from perhop.answer import answers
 
 RATES = {"conditioner.gold.cir": ["3Mbit/s", "5Mbit/s"]}
@@ -67,7 +67,7 @@ def test_one_number_has_one_form(swept: tuple[Path, Runs], perhop: Command) -> N
     """The same means on the terminal, from `run` and `sweep`, in a report, a notebook and `compare`; never folded."""
     out, runs = swept
     estimate = re.compile(r"\d+(?:\.\d+)? ±\d+(?:\.\d+)?")
-    of = runs.select(cir="5Mbit/s")
+    of = runs.where(cir="5Mbit/s")
     (first, *_) = answers(of)
     delivered = str(first.delivered.scaled(1e-6))
     assert estimate.fullmatch(delivered), delivered
@@ -87,7 +87,7 @@ def test_one_number_has_one_form(swept: tuple[Path, Runs], perhop: Command) -> N
         assert shown in ran.stdout, (colour, shown)
         assert shown in re.sub(r"<[^>]*>", "", of._repr_html_())
     assert delivered in re.sub(r"<[^>]*>", "", report.html(of))
-    difference = compare.differences(of, of, ["arrivals.throughput_bit_s"])[0]
+    difference = paired.differences(of, of, ["arrivals.throughput_bit_s"])[0]
     assert str(difference.a) == str(green[tuple(difference.row.split(" "))])
 
 
@@ -112,7 +112,7 @@ def test_a_loss_has_one_definition(swept: tuple[Path, Runs]) -> None:
     for (at, of), interval in told.items():
         assert interval is not None
         assert interval.mean == pytest.approx(found[str(at), of, "all"].mean())
-    metrics = [d for d in compare.differences(runs, runs) if d.metric == "classes.loss_percent"]
+    metrics = [d for d in paired.differences(runs, runs) if d.metric == "classes.loss_percent"]
     assert metrics
     assert all(d.difference is not None for d in metrics)
 

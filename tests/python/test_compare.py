@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from conftest import SCENARIO, SWEPT, Command
-from perhop import Runs, Scenario, compare, in_force
+from perhop import Runs, Scenario, compare, in_force, paired, stats
 
 
 @pytest.fixture(scope="module")
@@ -49,9 +52,9 @@ def test_sweeps_say_where_a_setting_differs() -> None:
     ours = Scenario.from_toml(SCENARIO + SWEPT).run(1)
     theirs = Scenario.from_toml(SCENARIO + SWEPT.replace('"pam", cir = "500kbit/s"', '"pam", cir = "400kbit/s"')).run(1)
     everywhere = {f"flows {n}, marker pam" for n in (2, 10)}
-    found = {setting: set(at) for setting, at in compare.settings(ours, theirs).items()}
+    found = {setting: set(at) for setting, at in paired.settings(ours, theirs).items()}
     assert found == {in_force.Setting("conditioner.marker.cir", "500kbit/s", "400kbit/s"): everywhere}
-    assert {d.point for d in compare.differences(ours, theirs)} == {point.title for point in ours.points}
+    assert {d.point for d in paired.differences(ours, theirs)} == {point.title for point in ours.points}
 
 
 def test_items_of_a_list_have_names() -> None:
@@ -78,7 +81,7 @@ def test_many_settings_are_cut_with_their_number(small: Scenario, capsys: pytest
     runs = small.run(1)
     ours, theirs = ("".join(f"k{i} = {i + add}\n" for i in range(50)) for add in (0, 1))
     a, b = (replace(runs, points=[replace(runs.points[0], effective=text)]) for text in (ours, theirs))
-    compare._print([], ("A", "B"), (a, b))
+    compare._print([compare.Compared(("A", "B"), (a, b), [])])
     shown = capsys.readouterr().out
     assert "k39 " in shown
     assert "k40 " not in shown
@@ -94,14 +97,104 @@ def test_many_settings_are_cut_with_their_number(small: Scenario, capsys: pytest
 )
 def test_a_wrong_metric_has_a_near_name(runs: Runs, metric: str, said: str) -> None:
     with pytest.raises((ValueError, KeyError), match=said.replace("?", r"\?")):
-        compare.differences(runs, runs, [metric])
+        paired.differences(runs, runs, [metric])
 
 
 def test_control_characters_stay_off_the_terminal(small: Scenario, capsys: pytest.CaptureFixture[str]) -> None:
     runs = small.run(1)
     other = Runs(runs.name, 1, [replace(runs.points[0], effective='a = "\\u001b[2J"')], runs.replications)
-    compare._print([], ("\x1b[31mA", "[b]B"), (runs, other))
+    compare._print([compare.Compared(("\x1b[31mA", "[b]B"), (runs, other), [])])
     shown = capsys.readouterr().out
     assert "\x1b" not in shown
     assert "\\x1b[31mA" in shown
     assert "B [b]B" in shown
+
+
+def test_values_of_a_swept_key_are_compared_at_each_point_of_the_rest(swept: Runs) -> None:
+    found = swept.compare(by="marker", metrics=["traffic.goodput_bit_s"])
+    assert list(found["dumbbell.marker"]) == ["pam", "pam"]
+    assert list(found["dumbbell.flows"]) == ["2", "10"]
+    for row, flows in enumerate((2, 10)):
+        base, other = (
+            swept.values("traffic", "goodput_bit_s", {"flows": flows, "marker": marker})[()]
+            for marker in ("token-bucket", "pam")
+        )
+        expected = stats.paired(base, other)
+        assert found["difference"][row] == pytest.approx(expected.mean)
+        assert (found["a"][row], found["b"][row]) == (pytest.approx(base.mean()), pytest.approx(other.mean()))
+    turned = swept.compare(by="marker", base="pam", metrics=["traffic.goodput_bit_s"])
+    np.testing.assert_allclose(turned["difference"], -found["difference"])
+
+
+def test_keys_that_change_together_are_one() -> None:
+    """Neither is part of the rest, or no value would have a partner."""
+    vary = ["[dumbbell.flows, dumbbell.rtt]=[[2, '40ms'], [10, '80ms']]", "dumbbell.marker.cir=300kbit/s,1Mbit/s"]
+    runs = Scenario.from_toml(SCENARIO, vary=vary).run(2, progress=False)
+    found = runs.compare(by="flows", metrics=["traffic.jain"])
+    assert list(found["dumbbell.marker.cir"]) == ["300kbit/s", "1Mbit/s"]
+    assert "dumbbell.rtt" not in found
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"by": "markr"}, "by markr: no such key is swept; there are flows, marker; did you mean `marker`?"),
+        ({"by": "marker", "base": "pan"}, "base pan: these runs have marker token-bucket, pam; did you mean `pam`?"),
+        ({}, "give other runs; or a swept key in by="),
+        ({"base": "pam"}, "give other runs; or a swept key in by="),
+        ({"by": "marker", "metrics": ["traffic.jane"]}, "no column `jane`"),
+    ],
+)
+def test_what_cannot_be_compared_is_said(swept: Runs, given: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(said)):
+        swept.compare(**given)
+
+
+def test_one_value_has_no_partner(swept: Runs) -> None:
+    with pytest.raises(ValueError, match="by marker: these runs have only marker pam, and nothing to compare it with"):
+        swept.where(marker="pam").compare(by="marker")
+
+
+def test_a_value_lacks_no_point_and_no_replication(swept: Runs) -> None:
+    without = [i for i, point in enumerate(swept.points) if point.title != "flows 10, marker pam"]
+    points = [swept.points[i] for i in without]
+    some = [replace(r, point=without.index(r.point)) for r in swept if r.point in without]
+    with pytest.raises(ValueError, match="marker pam was not run at flows 10: every value is compared at every point"):
+        replace(swept, points=points, replications=some, _tables={}).compare(by="marker")
+    with pytest.raises(ValueError, match="different replications"):
+        replace(swept, replications=swept.replications[:-1], _tables={}).compare(by="marker")
+
+
+def test_points_of_other_seeds_are_no_pairs() -> None:
+    """They have not met the same random numbers."""
+    runs = Scenario.from_toml(SCENARIO, vary=["scenario.seed=1,2"]).run(2, progress=False)
+    with pytest.raises(ValueError, match="seed 1 against seed 2: only runs of the same seed"):
+        runs.compare(by="seed")
+
+
+def test_two_runs_as_a_frame(swept: Runs) -> None:
+    a, b = (swept.where(marker=marker) for marker in ("token-bucket", "pam"))
+    with pytest.raises(ValueError, match="sweep different points"):
+        a.compare(b)
+    one, two = (side.where(flows=2) for side in (a, b))
+    found = one.compare(two)
+    listed = paired.differences(one, two)
+    assert list(found["metric"]) == [d.metric for d in listed]
+    np.testing.assert_array_equal(found["p"], [d.p for d in listed])
+    assert (found["p_holm"] >= found["p"])[~np.isnan(found["p"])].all()
+
+
+def test_the_command_line_compares_by_a_key(tmp_path: Path, perhop: Command) -> None:
+    Scenario.from_toml(SCENARIO + SWEPT).run(2, out=tmp_path, progress=False)
+    done = perhop("compare", "small", "--by", "marker", "--base", "pam", "--metric", "traffic.jain")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[:2] == ["A marker pam", "B marker token-bucket"]
+    rows = json.loads(
+        perhop("compare", "small", "--by", "marker", "--base", "pam", "--metric", "traffic.jain", "--json").stdout
+    )
+    assert [row["point"] for row in rows] == ["flows 2", "flows 10"]
+    assert rows[0]["by"] == {"dumbbell.marker": ["pam", "token-bucket"]}
+    assert rows[0]["differs"]["conditioner.marker.kind"] == ["pam", "token-bucket"]
+    done = perhop("compare", "small")
+    assert done.returncode == 2
+    assert "one run: name another, or --by KEY; swept in small is flows, marker" in done.stderr

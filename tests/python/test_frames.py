@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import pickle
+import re
 import subprocess
 import sys
 from dataclasses import replace
+from functools import partial
 from html.parser import HTMLParser
 from importlib import util
+from textwrap import dedent
 from typing import Any
 
 import numpy as np
@@ -71,7 +75,7 @@ def test_which_axes_are_numbers() -> None:
 def test_two_axes_with_the_same_last_part_have_whole_names() -> None:
     both = points(**{"a.cir": ["1Mbit/s"], "b.cir": ["2Mbit/s"]})
     table = {"a.cir": np.array(["1Mbit/s"], object), "b.cir": np.array(["2Mbit/s"], object)}
-    assert list(frames.with_numbers(table, both)) == ["a.cir", "a_cir_bit_s", "b.cir", "b_cir_bit_s"]
+    assert list(frames.with_numbers(frames.Frame(table), both)) == ["a.cir", "a_cir_bit_s", "b.cir", "b_cir_bit_s"]
 
 
 def test_intervals_are_those_of_the_means(rates: Runs) -> None:
@@ -182,7 +186,6 @@ def test_short_texts(runs: Runs, rates: Runs, small: Scenario) -> None:
     interval = stats.interval([1.0, 2.0, 3.0])
     assert (str(interval), repr(interval)) == ("2.0 ±2.5", "Interval(2.0 ±2.5, n=3)")
     assert repr(Interval(2.0, float("nan"), float("nan"), 1)) == "Interval(2.000, n=1)"
-    assert repr(runs.sql("select 1 as a, 'x' as b")) == "Frame(1 row: a, b)"
 
 
 def test_what_a_notebook_shows(runs: Runs, rates: Runs, small: Scenario) -> None:
@@ -198,6 +201,63 @@ def test_what_a_notebook_shows(runs: Runs, rates: Runs, small: Scenario) -> None
     assert table[-1] == f"10 of {rates.table('flows').rows} rows"
 
 
+def table(text: str) -> list[str]:
+    return [line.rstrip() for line in dedent(text).strip("\n").splitlines()]
+
+
+def test_a_frame_prints_as_a_table() -> None:
+    columns = {
+        "class": np.array(["voice", "data", None], dtype=object),
+        "packets": np.array([12, 3456, 0]),
+        "mean": np.array([1.25, 1234.5, np.nan]),
+        "small": np.array([90.0, 1e-7, 0.0]),
+        "t_ns": np.array([5e9, 2.0, 1.0]),
+    }
+    frame = frames.Frame(columns, {"mean": "ms"})
+    assert str(frame) == repr(frame)
+    assert str(frame).splitlines() == table("""
+        class  packets  mean ms  small        t_ns
+        voice       12      1.2     90  5000000000
+        data      3456   1234.5  1e-07           2
+        -            0        -      0           1
+        """)
+    assert str(frames.Frame({"a": np.array([], dtype=object)})).splitlines() == ["a", "(no rows)"]
+    assert str(frames.Frame()) == "Frame without columns"
+
+
+def test_what_a_table_leaves_out_is_said(rates: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    long = frames.Frame({"n": np.arange(50), "text": np.array(["x" * 60] * 50, dtype=object)})
+    lines = str(long).splitlines()
+    assert len(lines) == 1 + 20 + 1
+    assert (lines[1], lines[-1]) == (f" 0  {'x' * 45}...", "(20 of 50 rows)")
+    wide = rates.table("summary")
+    lines = str(wide).splitlines()
+    assert max(map(len, lines)) <= 100
+    shown, note = lines[0].split(), " ".join(lines[21:])
+    left_out = re.fullmatch(rf"\(20 of {wide.rows} rows; (\d+) more columns: (.*)\)", note)
+    assert left_out
+    assert [*shown, *left_out[2].split(", ")] == list(wide)
+    assert int(left_out[1]) == len(wide) - len(shown)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "50")
+    assert 1 < len(str(wide).splitlines()[0].split()) < len(shown)
+    monkeypatch.setenv("COLUMNS", "5")
+    assert str(wide).splitlines()[0] == next(iter(wide))
+
+
+def test_control_characters_are_not_printed() -> None:
+    odd = frames.Frame({"a\x1b": np.array(["b\nc"], dtype=object)})
+    assert str(odd).splitlines() == ["a\\x1b", "b\\nc"]
+
+
+def test_intervals_say_their_unit(rates: Runs) -> None:
+    frame = rates.intervals("traffic", "goodput_bit_s")
+    assert frame.units == dict.fromkeys(("mean", "half_width", "low", "high"), "bit/s")
+    assert "mean bit/s" in str(frame)
+    assert "mean bit/s" in shown(frame)
+    assert pickle.loads(pickle.dumps(frame)).units == frame.units
+
+
 def test_names_are_escaped_in_a_notebook(runs: Runs) -> None:
     odd = frames.Frame({"a<b>": np.array(["<i>\x1b", None], dtype=object)})
     assert "<b>" not in odd._repr_html_()
@@ -210,13 +270,12 @@ def test_mistakes_have_near_names(rates: Runs) -> None:
         rates.df("flow")
     with pytest.raises(KeyError, match=r"no column `goodput`: .*; did you mean `goodput_bit_s`\?"):
         rates.means("traffic", "goodput")
-    with pytest.raises(KeyError, match=r"no column `color`: .*; did you mean `colour`\?"):
+    with pytest.raises(ValueError, match=r"the rows that are shown have no `color`\n   help: did you mean `colour`\?"):
         rates.means("arrivals", "delay_p50_ms", {"color": "green"})
     with pytest.raises(KeyError, match=r"no column `colr`: .*; did you mean `colour`\?"):
         rates.means("arrivals", "delay_p50_ms", by=["colr"])
-    with pytest.raises(KeyError, match=r"`cirr` is not swept here: .*; did you mean `cir`\?"):
-        rates.select(cirr="1Mbit/s")
-    with pytest.raises(ValueError, match=r"no point has cir = 2Mbit/s: there are 300kbit/s, 1Mbit/s"):
-        rates.select(cir="2Mbit/s")
-    with pytest.raises(ValueError, match=r"no point has cir = 2Mbit/s: there are 300kbit/s, 1Mbit/s"):
-        rates.means("traffic", "goodput_bit_s", {"cir": "2Mbit/s"})
+    with pytest.raises(ValueError, match=r"have no `cirr`\n   help: did you mean `cir`\?"):
+        rates.where(cirr="1Mbit/s")
+    for ask in (rates.where, partial(rates.means, "traffic", "goodput_bit_s")):
+        with pytest.raises(ValueError, match=r"no dumbbell.marker.cir is `2Mbit/s`\n   help: .*1Mbit/s"):
+            ask({"cir": "2Mbit/s"})

@@ -23,6 +23,8 @@ def test_every_example_of_a_help_runs(tmp_path: Path, perhop: Command, verb: str
     for name in ("A", "B"):
         done = perhop(*base, "--seed", "1", "-s", f"scenario.name={name}", "-s", "conditioner.contract.cbs=20kB")
         assert done.returncode == 0, done.stderr
+    sizes = ("-s", "scenario.name=sizes", "--vary", "conditioner.contract.cbs=20kB,50kB")
+    assert perhop("sweep", *base[1:], *sizes).returncode == 0
     lines = perhop(verb, "--help").stdout.splitlines()
     examples = [line.removeprefix("  perhop ") for line in lines if line.startswith("  perhop ")]
     assert examples, f"`perhop {verb} --help` has no example"

@@ -119,7 +119,7 @@ def test_every_accessor_is_the_same_from_disk(text: str) -> None:
         for other in (written, reused, read):
             same(memory, other)
         first = dict(list(memory.points[0].labels.items())[:1])
-        same(memory.select(**first), read.select(**first))
+        same(memory.where(first), read.where(first))
         with duckdb.connect() as connection:
             globbed = connection.execute(
                 f"SELECT * FROM read_parquet('{out}/*/*/*/traffic.parquet', union_by_name = true)"

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from conftest import SCENARIO, SWEPT, Command
-from perhop import Runs, Scenario, compare, plot, stats
+from perhop import Runs, Scenario, paired, plot, stats
 from perhop.__main__ import main
 from perhop.plots import axis
 from perhop.stats import Interval
@@ -88,7 +88,7 @@ def test_numbers_of_an_axis(text: str, number: tuple[float, str] | None) -> None
 
 def test_differences_by_hand(runs: Runs) -> None:
     other = Scenario.from_toml(SCENARIO, {"dumbbell.flows": 8}).run()
-    found = {d.row: d for d in compare.differences(runs, other, ["traffic.goodput_mean_bit_s"])}
+    found = {d.row: d for d in paired.differences(runs, other, ["traffic.goodput_mean_bit_s"])}
     a, b = (r.values("traffic", "goodput_mean_bit_s")[()] for r in (runs, other))
     (difference,) = found.values()
     assert difference.difference == stats.interval(y - x for x, y in zip(a, b, strict=True))
@@ -97,24 +97,24 @@ def test_differences_by_hand(runs: Runs) -> None:
 
 
 def test_a_run_does_not_differ_from_itself(runs: Runs) -> None:
-    found = compare.differences(runs, runs)
+    found = paired.differences(runs, runs)
     assert found
     assert {d.difference.mean for d in found if d.difference} == {0.0}
-    assert set(compare.marks(found)) == {""}
+    assert set(paired.marks(found)) == {""}
 
 
 def test_holm_takes_stars_away() -> None:
-    def row(p: float) -> compare.Difference:
-        return compare.Difference("m", "", "r", None, None, Interval(1.0, 0.5, 1.5, 3), p)
+    def row(p: float) -> paired.Difference:
+        return paired.Difference("m", "", "r", None, None, Interval(1.0, 0.5, 1.5, 3), p)
 
-    assert compare.marks([row(0.04)]) == ["**"]
-    assert compare.marks([row(0.04), row(0.04)]) == ["*", "*"]
+    assert paired.marks([row(0.04)]) == ["**"]
+    assert paired.marks([row(0.04), row(0.04)]) == ["*", "*"]
 
 
 UNPAIRED: dict[str, tuple[list[object], str]] = {
     "seed": (["--seed", 2], "seed 1 against seed 2"),
     "replications": (["--replications", 2], "different replications"),
-    "duration": (["--duration", "7s"], "duration_s 6.0 against 7.0"),
+    "duration": (["--duration", "7s"], "duration 6s against duration 7s"),
     "accounting": (["-s", "scenario.accounting=l2"], "accounting l3 against l2"),
 }
 

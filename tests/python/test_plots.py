@@ -20,7 +20,7 @@ from perhop import Runs, Scenario, plot, report, stats, units
 from perhop.plots import axis, delays, extent, grid, style
 from perhop.plots.choice import Choice
 from perhop.plots.names import LONGEST, shortened
-from perhop.plots.sheet import NATURAL, Asked, Left, Look, Sheet, telling
+from perhop.plots.sheet import NATURAL, Asked, Left, Look, Sheet, Worth, telling
 from perhop.stats import Interval
 
 SHORT = {"scenario.duration": "4s", "scenario.warmup": "1s", "scenario.sample": "100ms"}
@@ -399,13 +399,16 @@ def test_no_plot_by_name_is_refused_for_its_many_rows(many: Runs, kind: str) -> 
     assert len(lines) <= 2 * grid.CHOSEN_LINES
 
 
+HERE = Asked(directories=["runs/customers"])
+
+
 def test_a_report_of_many_rows_has_its_pictures(many: Runs) -> None:
-    page = report.page(many, ["runs/customers"])
+    page = report.page(many, HERE)
     assert page.first is not None
     assert {picture.kind for picture in page.pictures} == set(report.DETAILS)
     told = [picture for picture in page.pictures if picture.notes]
     assert told
-    assert "others: <code>perhop plot runs/customers --kind " in report.html(many, ["runs/customers"])
+    assert "others: <code>perhop plot runs/customers --kind " in report.html(many, HERE)
 
 
 def test_the_most_telling_rows_are_shown_with_all_their_colours_in_order() -> None:
@@ -420,7 +423,7 @@ def test_the_most_telling_rows_are_shown_with_all_their_colours_in_order() -> No
 
 
 def test_of_one_value_that_has_too_many_rows_some_are_shown() -> None:
-    worth = {("a", colour): float(i) for i, colour in enumerate("wxyz")}
+    worth: Worth = {("a", colour): float(i) for i, colour in enumerate("wxyz")}
     rows, left = telling(worth, ["class", "colour"], 2, "rule")
     assert rows == [("a", "y"), ("a", "z")]
     assert [of.key for of in left] == ["colour"]
@@ -535,6 +538,15 @@ def test_an_illegible_choice_names_a_command_for_a_legible_one(swept_cir: Runs) 
         plot.drawn(swept_cir, Sheet(asked=asked))
     command = "perhop plot runs/af-queue --y flows.goodput_bit_s --x cir --by flow,traffic --where flow="
     assert command in str(said.value)
+    where = re.search(r"--where (\S+?)`", str(said.value))
+    assert where is not None
+    plot.drawn(swept_cir.where([where[1]]), Sheet(asked=asked))
+
+
+def test_a_recommended_command_keeps_what_was_chosen_before() -> None:
+    asked = Asked("delay", directories=["runs/a"], where=["class=a,b,c", "cir=5Mbit/s"])
+    command = "perhop plot runs/a --kind delay --where cir=5Mbit/s --where class=c"
+    assert asked.again({"class": ["c"]}) == command
 
 
 @pytest.fixture(scope="module")

@@ -18,6 +18,7 @@ from conftest import ROOT, SCENARIO, Command
 from perhop import Runs, Scenario, measured, report, stats, units
 from perhop.answer import Answer, answers
 from perhop.plots import dark
+from perhop.reporting import first
 from perhop.reporting.tables import tabled
 from perhop.reporting.warned import Warned
 from waits import WAIT_S
@@ -261,10 +262,10 @@ def test_what_differs_is_folded_after_five_rows(tmp_path: Path) -> None:
 def test_the_picture_of_a_long_sweep_comes_before_its_table(swept: Runs, tutorial: Runs) -> None:
     flows = {"dumbbell.flows": list(range(1, 14))}
     long = Scenario.from_toml(SCENARIO, {"scenario.duration": "2s"}).sweep(flows, replications=1)
-    for runs, first in ((long, "svg"), (swept, "table"), (tutorial, "table")):
+    for runs, before in ((long, "svg"), (swept, "table"), (tutorial, "table")):
         page = report.html(runs).split('id="answer"')[1]
         places = {"svg": page.index("<svg"), "table": page.index('class="scroll answer"')}
-        assert min(places, key=lambda name: places[name]) == first, runs.name
+        assert min(places, key=lambda name: places[name]) == before, runs.name
         assert page.count('class="first"') == 1
 
 
@@ -356,3 +357,23 @@ def test_nothing_is_wider_than_a_phone(tmp_path: Path, tutorial: Runs, swept: Ru
     inner, wide = map(int, measured.groups())
     assert inner == PHONE
     assert wide <= inner
+
+
+def test_the_first_table_has_the_loss_of_each_colour(af: Runs, tutorial: Runs) -> None:
+    for runs in (af, tutorial):
+        for answer in answers(runs):
+            by_colour = runs.values("classes", "loss_percent", {"class": answer.name}, ["colour"], missing=float("nan"))
+            known = {colour: measured.known(units.LOST, found) for (colour,), found in by_colour.items()}
+            assert answer.losses == {of: lost for of, lost in known.items() if lost and of != "all"}
+    table = first.table(af, answers(af))
+    assert table.headings[table.names + 1 + table.lost] == "lost, %"
+    near = answers(af)[0].losses
+    assert table.rows[0].losses == ", ".join(f"{of} {first._digits(lost.mean)}" for of, lost in near.items())
+    assert f'<span class="sub">{table.rows[0].losses}</span>' in report.html(af)
+    assert [first._digits(value) for value in (0.0, 46.0, 0.0354, 100.0)] == ["0", "46.0", "0.0354", "100"]
+
+
+def test_a_class_of_one_colour_has_one_loss() -> None:
+    runs = Scenario.from_toml(ROOT / "examples" / "drop-tail.toml", SHORT).run(1)
+    assert [row.losses for row in first.table(runs, answers(runs)).rows] == [""]
+    assert "those of its colours" not in report.html(runs)

@@ -36,8 +36,8 @@ def test_what_is_read_back_is_what_was_run(tmp_path: Path) -> None:
     assert (read.seed, read.settings, read.notes) == (1, written.settings, [])
     for point in written.points:
         again = Runs.open(tmp_path / "small" / point.name)
-        chosen = written.select(**{"dumbbell.flows": point.labels["dumbbell.flows"]})
-        chosen = chosen.select(**{"dumbbell.marker": point.labels["dumbbell.marker"]})
+        chosen = written.where({"dumbbell.flows": point.labels["dumbbell.flows"]})
+        chosen = chosen.where({"dumbbell.marker": point.labels["dumbbell.marker"]})
         assert again.points == [point]
         same(again, chosen) if again.keys == chosen.keys else pytest.fail(f"{again.keys} {chosen.keys}")
 
@@ -59,11 +59,12 @@ def test_values_by_group(swept: Runs) -> None:
     assert mean.mean == pytest.approx(np.mean(one[()]))
 
 
-def test_a_text_is_no_number(swept: Runs) -> None:
-    """`flows` is a column of `traffic`, and the end of a swept key: no row would be found, in silence."""
-    with pytest.raises(ValueError, match=r"`flows` holds numbers, and '2' is a text.*swept key is `dumbbell\.flows`"):
-        swept.values("traffic", "goodput_bit_s", {"flows": "2"}, by=["marker"])
-    assert len(swept.values("traffic", "goodput_bit_s", {"flows": 2}, by=["marker"])) == 2
+def test_a_count_names_no_rows(swept: Runs) -> None:
+    """`flows` is a column of `traffic`, and the end of a swept key, which is meant: as a number or as a text."""
+    for flows in (2, "2", np.int64(2)):
+        assert len(swept.values("traffic", "goodput_bit_s", {"flows": flows}, by=["marker"])) == 2
+    with pytest.raises(ValueError, match="have no `jain`"):
+        swept.values("traffic", "goodput_bit_s", {"jain": 1.0}, by=["marker"])
 
 
 def test_several_rows_are_not_summed_in_silence(runs: Runs) -> None:
@@ -113,8 +114,8 @@ def test_unknown_names_are_answered_with_those_there_are(runs: Runs) -> None:
         runs.table("sumary")
     with pytest.raises(KeyError, match="no column `delay`"):
         runs.values("arrivals", "delay")
-    with pytest.raises(KeyError, match="`flows` is not swept here: nothing is"):
-        runs.select(flows=3)
+    with pytest.raises(ValueError, match=r"E006.*the rows that are shown have no `flows`"):
+        runs.where(flows=3)
 
 
 def test_sql_sees_every_table(runs: Runs) -> None:
@@ -211,7 +212,7 @@ def test_events_add_up_to_the_counts(tmp_path: Path) -> None:
     np.testing.assert_array_equal(answer["n"], answer["n_1"])
     read = Runs.open(tmp_path)
     np.testing.assert_array_equal(read.events()["in_ns"], events["in_ns"])
-    few = read.select(**{"dumbbell.flows": "2"}).events(columns=["packet"])
+    few = read.where(flows=2).events(columns=["packet"])
     assert 0 < len(few["packet"]) < len(events["packet"])
 
 

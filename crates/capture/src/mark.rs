@@ -14,6 +14,7 @@
 //! Packets without a readable IP header or without a time pass unchanged and are counted by reason.
 
 mod bursts;
+mod by;
 mod clock;
 mod codes;
 mod demand;
@@ -36,6 +37,7 @@ mod round_trip_report;
 mod rows;
 mod statistics;
 mod table;
+mod total;
 mod twice;
 mod volume;
 
@@ -54,6 +56,7 @@ use crate::output::{Existing, OutputFile};
 use crate::pump::{Pump, Tally};
 use marker::Marker;
 
+pub use by::{By, Group, Groups};
 pub use clock::Origin;
 pub use error::{MarkError, Unchanged};
 pub use flow_row::{EcnRow, Fates, FlowCodePointRow, FlowCodes, FlowRates, FlowRow};
@@ -68,6 +71,7 @@ pub use report::{
 };
 pub use round_trip_report::{AggregateRoundTrip, FlowRoundTrip, MeasuredRow, RoundTripReport, SampleRow, SmoothedRow};
 pub use rows::{ContractRows, FlowRows};
+pub use total::{Part, Total};
 pub use volume::Volume;
 
 /// The capture that `mark` writes.

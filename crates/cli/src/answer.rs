@@ -2,11 +2,12 @@
 
 use crate::{Failure, places, say};
 use perhop_capture::Existing;
-use perhop_runs::ef_shown;
+use perhop_runs::filter::{Known, Where};
 use perhop_runs::request::Request;
 use perhop_runs::rows::{self, Rows};
 use perhop_runs::run::Replication;
-use perhop_runs::shown;
+use perhop_runs::tables::{classes, declaration};
+use perhop_runs::{ef_shown, shown, summary};
 use perhop_scenario::Point;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -14,40 +15,50 @@ use std::path::{Path, PathBuf};
 /// How a request is answered, checked before anything runs.
 pub(crate) struct Answer {
     columns: Vec<shown::Shown>,
+    filter: Where,
     /// CSV to a file.
     file: Option<PathBuf>,
     /// The rows are all that is printed.
     pub(crate) only_csv: bool,
-    /// Columns were named.
-    pub(crate) named: bool,
+    /// Rows are printed, in place of the summary of a run.
+    pub(crate) as_rows: bool,
 }
 
 impl Answer {
+    /// Of a verb that prints these tables where nothing else is asked for.
+    ///
     /// # Errors
-    /// An unknown column, and a file in no directory.
-    pub(crate) fn new(request: &Request) -> Result<Self, Failure> {
+    /// An unknown column, an unknown key or value of `--where`, and a file in no directory.
+    pub(crate) fn new(request: &Request, points: &[Point], usual: &[&str]) -> Result<Self, Failure> {
         let Request { asked, shown, .. } = request;
         let columns = shown::columns(&shown.show).map_err(Failure::Error)?;
         let only_csv = shown.csv.as_deref() == Some(Path::new("-")) && !asked.output.json;
         let file = shown.csv.clone().filter(|_| !only_csv);
-        if let Some(folder) = file.as_deref().and_then(Path::parent).filter(|p| !p.as_os_str().is_empty())
-            && !folder.is_dir()
-        {
-            let help = "name a directory that exists";
-            let file = file.as_deref().unwrap_or(folder).display();
-            return Err(Failure::Error(format!("error[E020] cannot write {file}: no such directory\n   help: {help}")));
-        }
-        Ok(Self { named: !columns.is_empty(), columns, file, only_csv })
+        file.as_deref().map_or(Ok(()), places::in_a_directory)?;
+        let named: Vec<_> = columns.iter().map(|column| column.table).collect();
+        let tables = match (named.as_slice(), asked.output.json || shown.csv.is_some()) {
+            ([], true) => &[classes::NAME],
+            ([], false) => usual,
+            (named, _) => named,
+        };
+        let as_rows = tables != summary::TABLES;
+        let tables: Vec<_> = tables.iter().filter_map(|table| declaration(table)).collect();
+        let filter = Where::read(&shown.filter.texts, &Known::of(points, &tables)).map_err(Failure::Error)?;
+        Ok(Self { columns, filter, file, only_csv, as_rows })
     }
 
-    /// The rows; CSV is printed or written.
+    /// The rows that are shown; CSV is printed or written.
     ///
     /// # Errors
-    /// The file cannot be written.
+    /// The file cannot be written; no row is left.
     pub(crate) fn rows(&self, points: &[Point], replications: &[Replication]) -> Result<Vec<Rows>, Failure> {
-        let all = rows::rows(points, replications, &self.columns);
+        let made = rows::rows(points, replications, &self.columns);
+        let all = self.filter.keep(points, made.clone());
+        if self.as_rows && !self.filter.is_empty() && all.iter().all(|rows| rows.rows.is_empty()) {
+            return Err(Failure::Error(self.filter.refused(&Known::found(points, &made))));
+        }
         let csv = || {
-            let checked = ef_shown::rows(points.len(), replications);
+            let checked = self.checked(points, replications);
             rows::csv(points, &all.iter().cloned().chain(checked).collect::<Vec<_>>())
         };
         if self.only_csv {
@@ -57,6 +68,27 @@ impl Answer {
             places::write(file, csv().as_bytes(), Existing::Replaced)?;
         }
         Ok(all)
+    }
+
+    /// What was found of the aggregates that `--ef` asks for, at the points that are shown.
+    pub(crate) fn checked(&self, points: &[Point], replications: &[Replication]) -> Option<Rows> {
+        let mut rows = ef_shown::rows(points.len(), replications)?;
+        rows.rows.retain(|row| self.shows(&points[row.point]));
+        Some(rows)
+    }
+
+    /// Whether a point is shown.
+    pub(crate) fn shows(&self, point: &Point) -> bool {
+        self.filter.keeps_point(point)
+    }
+
+    /// The summary of a run.
+    ///
+    /// # Errors
+    /// No row is left.
+    pub(crate) fn summary(&self, point: &Point, replications: &[&Replication]) -> Result<String, Failure> {
+        let nothing = || Failure::Error(self.filter.nothing());
+        summary::text(point, replications, &self.filter).ok_or_else(nothing)
     }
 }
 

@@ -92,7 +92,7 @@ pub(crate) fn check(args: &Check) -> Result<Exit, Failure> {
     if args.json {
         say!("{}", all.to_json());
     } else if args.files.len() > 1 && !all.list.is_empty() {
-        say!("{}: {}", counted(args.files.len(), ["file", "files"]), all.summary());
+        say!("{}: {}", counted(args.files.len(), ["file", "files"]), explained(&all));
     }
     Ok(match (all.errors(), all.warnings()) {
         (0, 0) => Exit::Fine,
@@ -112,5 +112,12 @@ fn print(file: &Path, files: usize, found: &Diagnostics, notes: &[&str]) {
 
 /// What was found in one of several files.
 fn summary(found: &Diagnostics, file: &Path, files: usize) -> String {
-    if files == 1 { found.summary() } else { format!("{}: {}\n", name(file), found.summary()) }
+    if files == 1 { explained(found) } else { format!("{}: {}\n", name(file), found.summary()) }
+}
+
+/// `2 errors; perhop list E212 explains the first`
+fn explained(found: &Diagnostics) -> String {
+    let Some(first) = found.list.first() else { return String::new() };
+    let which = if found.list.len() == 1 { "it" } else { "the first" };
+    format!("{}; `perhop list {}` explains {which}", found.summary(), first.code)
 }

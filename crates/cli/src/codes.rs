@@ -10,7 +10,7 @@ const OWN: &[Code] = perhop_core::codes! {
 
 /// Every code, in order.
 pub fn all() -> Vec<&'static Code> {
-    let lists = [perhop_core::codes::LIST, perhop_sim::codes::LIST, perhop_scenario::codes::LIST];
+    let lists = [perhop_core::codes::LIST, perhop_sim::traffic::codes::LIST, perhop_scenario::codes::LIST];
     let mut all: Vec<_> = lists.into_iter().chain([perhop_runs::codes::LIST, OWN]).flatten().collect();
     all.sort_by_key(|code| code.name);
     all

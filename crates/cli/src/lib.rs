@@ -9,6 +9,8 @@ mod answer;
 pub mod args;
 /// `init`, `completions`, `man`
 mod begin;
+/// Captures for Python.
+mod captured;
 /// `check`
 mod check;
 /// Diagnostic codes.
@@ -21,8 +23,10 @@ mod explain;
 mod watch;
 /// `list`
 mod list;
-/// `mark`, `meter`
+/// `mark`
 mod mark;
+/// `meter`
+mod meter;
 /// What is read, and what is written.
 mod places;
 /// `run`
@@ -41,6 +45,7 @@ mod templates;
 pub mod tune;
 
 pub use args::ForPython;
+pub use captured::{Captured, captured};
 use perhop_runs::request::Request;
 use show::{complain, say};
 pub use sweep::Made;
@@ -130,7 +135,7 @@ fn carry_out(verb: args::Verb) -> Outcome {
         Verb::Completions(args) => begin::completions(&args),
         Verb::Man(args) => begin::man(&args),
         Verb::Mark(args) => mark::mark(&args),
-        Verb::Meter(args) => mark::meter(&args),
+        Verb::Meter(args) => meter::meter(&args),
         Verb::Reproduce(_) | Verb::Map(_) | Verb::Plot(_) | Verb::Report(_) | Verb::Compare(_) | Verb::Lab(_) => {
             unreachable!("Python's")
         }
@@ -148,6 +153,12 @@ enum Failure {
 }
 
 impl Failure {
+    /// Why, without colour.
+    fn plain(self) -> String {
+        let (Self::Error(message) | Self::Interrupted(message)) = self;
+        anstream::adapter::strip_str(&message).to_string()
+    }
+
     /// Says why; the exit code.
     fn say(&self) -> Exit {
         let (message, exit) = match self {

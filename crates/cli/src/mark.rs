@@ -1,76 +1,87 @@
-//! `mark` and `meter`: a capture through a policy.
+//! `mark`: a capture through a policy; what `meter` shares with it.
 
-use crate::args::{Mark, Meter, Through};
+use crate::args::{Mark, Through};
 use crate::begin::existing;
 use crate::places::unwritten;
 use crate::{Exit, Failure, check, complain, say, watch};
-use perhop_capture::mark::{self, Behind, MarkError, Marking, Report, RoundTripsOf};
+use perhop_capture::mark::{self, Behind, MarkError, Marking, Report};
 use perhop_capture::{CaptureError, Pump, STANDARD_INPUT};
 use perhop_core::params::unit_code;
 use perhop_core::units::Span;
 use perhop_scenario::{Options, Policy};
 use perhop_sim::Plan;
+use serde::Serialize;
 use std::borrow::Cow;
 use std::error::Error;
 use std::fs;
 use std::path::Path;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Who has a capture read: this program, or Python.
+#[derive(Clone, Copy)]
+pub(crate) struct Asker<'a> {
+    /// Whether it should end.
+    pub(crate) interrupted: &'a AtomicBool,
+    /// Is told what a policy probably does not mean, before the capture is read.
+    pub(crate) warn: &'a dyn Fn(&str),
+}
+
+impl Asker<'static> {
+    /// This program: signals are caught from now on.
+    pub(crate) fn terminal() -> Self {
+        watch::catch_interrupts();
+        Self { interrupted: watch::interrupted(), warn: &|warning| complain!("{warning}") }
+    }
+}
+
+impl Asker<'_> {
+    pub(crate) fn has_interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::SeqCst)
+    }
+}
 
 pub(crate) fn mark(args: &Mark) -> Result<Exit, Failure> {
+    let report = marked(args, Asker::terminal())?;
+    for warning in report.warnings.iter().filter(|_| !args.through.json) {
+        complain!("warning: {warning}");
+    }
+    say!("{}", if args.through.json { json(&report)? } else { report.text(args.through.flows) });
+    Ok(Exit::Fine)
+}
+
+/// Marks, and says what was found.
+pub(crate) fn marked(args: &Mark, asker: Asker<'_>) -> Result<Report, Failure> {
     if args.output.as_os_str() == STANDARD_INPUT {
         let help = "give the marked capture a name; the report goes to standard output";
         return Err(Failure::Error(format!("error[E020] `-` as output: `mark` writes a file\n   help: {help}")));
     }
     let options = Options::new(&args.policy.to_string_lossy());
-    let marking = marking(&args.policy, &options, &args.through)?;
+    let marking = marking(&args.policy, &options, &args.through, asker)?;
     if marking.queue.is_some() {
-        complain!(
+        (asker.warn)(
             "warning[W323] `queue` in [policy]: `mark` changes neither times nor order, so it has no queue\n   help: \
-             `perhop meter` says what the queue would have done"
+             `perhop meter` says what the queue would have done",
         );
     }
     let marking = Marking { queue: None, ..marking };
     if mark::changes_nothing(&marking) {
-        complain!(
+        (asker.warn)(
             "warning[W310] no colour of this policy has an action, and no label is carried: the output will be the input\n   \
-             help: write green = \"mark AF11\", red = \"drop\" and so on in [conditioner.X]"
+             help: write green = \"mark AF11\", red = \"drop\" and so on in [conditioner.X]",
         );
     }
     let output = mark::Output { path: &args.output, existing: existing(args.force) };
-    let verb = Verb { name: "mark", not_done: "marked, no output was written", input: &args.input };
-    let report = mark::mark(&args.input, output, marking, &verb.pump(&args.through));
-    verb.finish(report, &args.through)
+    let verb = Verb { name: "mark", not_done: "marked, no output was written", input: &args.input, asker };
+    verb.read(mark::mark(&args.input, output, marking, &verb.pump(&args.through)))
 }
 
-pub(crate) fn meter(args: &Meter) -> Result<Exit, Failure> {
-    let round_trips = match (args.rtt, args.samples) {
-        (false, _) => RoundTripsOf::Nothing,
-        (true, false) => RoundTripsOf::Flows,
-        (true, true) => RoundTripsOf::Samples,
-    };
-    let marking = match &args.policy {
-        Some(policy) => {
-            let stated = [("queue", &args.queue), ("link", &args.link)];
-            let options = Options::new(&policy.to_string_lossy());
-            let options = stated.iter().fold(options, |options, (key, value)| match value {
-                Some(value) => options.of_policy(key, value),
-                None => options,
-            });
-            marking(policy, &options, &args.through)?
-        }
-        None => {
-            let flow_timeout = flow_timeout(&args.through)?;
-            Marking { seed: args.through.seed, once: args.through.once, flow_timeout, ..Marking::default() }
-        }
-    };
-    let marking = Marking { round_trips, bursts: args.bursts, ..marking };
-    let verb = Verb { name: "meter", not_done: "metered", input: &args.input };
-    let report = mark::meter(&args.input, marking, &verb.pump(&args.through));
-    verb.finish(report, &args.through)
+/// As one line.
+pub(crate) fn json(of: &impl Serialize) -> Result<String, Failure> {
+    serde_json::to_string(of).map_err(|error| Failure::Error(error.to_string()))
 }
 
 /// `--flow-timeout`.
-fn flow_timeout(through: &Through) -> Result<Option<Span>, Failure> {
+pub(crate) fn flow_timeout(through: &Through) -> Result<Option<Span>, Failure> {
     let Some(text) = &through.flow_timeout else { return Ok(None) };
     let refused = |code: &str, message: &str, help: &str| {
         let place = format!("error[{code}] {message:<48} --flow-timeout\n1 | {text}");
@@ -86,10 +97,17 @@ fn flow_timeout(through: &Through) -> Result<Option<Span>, Failure> {
 }
 
 /// The policy, checked.
-fn marking(policy: &Path, options: &Options, through: &Through) -> Result<Marking, Failure> {
+pub(crate) fn marking(
+    policy: &Path,
+    options: &Options,
+    through: &Through,
+    asker: Asker<'_>,
+) -> Result<Marking, Failure> {
     let flow_timeout = flow_timeout(through)?;
     let (policy, warnings) = check::accepted(Policy::load(policy, options), "nothing was read")?;
-    check::warn(&warnings);
+    if !warnings.list.is_empty() {
+        (asker.warn)(&format!("{warnings:#}"));
+    }
     Ok(Marking {
         stages: policy.stages(),
         overhead: policy.overhead(),
@@ -106,49 +124,46 @@ fn marking(policy: &Path, options: &Options, through: &Through) -> Result<Markin
     })
 }
 
-/// What runs.
-struct Verb<'a> {
-    name: &'static str,
-    /// What did not happen to the input if it was interrupted.
-    not_done: &'static str,
-    input: &'a Path,
+/// A capture in words.
+pub(crate) fn input_name(input: &Path) -> Cow<'_, str> {
+    if input.as_os_str() == STANDARD_INPUT { "standard input".into() } else { input.to_string_lossy() }
 }
 
-impl Verb<'_> {
+/// What runs.
+pub(crate) struct Verb<'a> {
+    pub(crate) name: &'static str,
+    /// What did not happen to the input if it was interrupted.
+    pub(crate) not_done: &'static str,
+    pub(crate) input: &'a Path,
+    pub(crate) asker: Asker<'a>,
+}
+
+impl<'a> Verb<'a> {
     /// Standard input and what is no file, as a pipe, is read while it is written: Ctrl-C ends it, and what came is reported.
-    fn pump(&self, through: &Through) -> Pump<'static> {
-        watch::catch_interrupts();
+    pub(crate) fn pump(&self, through: &Through) -> Pump<'a> {
         let is_other = || fs::metadata(self.input).is_ok_and(|it| !it.is_file());
         let live = self.input.as_os_str() == STANDARD_INPUT || is_other();
-        Pump { partial: through.partial, interrupted: Some(watch::interrupted()), live }
+        Pump { partial: through.partial, interrupted: Some(self.asker.interrupted), live }
     }
 
-    fn finish(&self, report: Result<Report, MarkError>, through: &Through) -> Result<Exit, Failure> {
+    /// The report; that a signal ended the input is said.
+    pub(crate) fn read(&self, report: Result<Report, MarkError>) -> Result<Report, Failure> {
         let report = report.map_err(|error| self.failure(&error))?;
-        if watch::interrupted().load(Ordering::SeqCst) {
+        if self.asker.has_interrupted() {
             complain!("note: {} was interrupted: this is what came from {} until then", self.name, self.input());
         }
-        for warning in report.warnings.iter().filter(|_| !through.json) {
-            complain!("warning: {warning}");
-        }
-        if through.json {
-            let text = serde_json::to_string(&report).map_err(|e| Failure::Error(e.to_string()))?;
-            say!("{text}");
-        } else {
-            say!("{}", report.text(through.flows));
-        }
-        Ok(Exit::Fine)
+        Ok(report)
     }
 
     fn input(&self) -> Cow<'_, str> {
-        if self.input.as_os_str() == STANDARD_INPUT { "standard input".into() } else { self.input.to_string_lossy() }
+        input_name(self.input)
     }
 
     fn failure(&self, error: &MarkError) -> Failure {
         use CaptureError::{Empty, Exists, Interrupted, Truncated, Write};
         let MarkError::Capture(error) = error else { return self.refused(error) };
         let is_cut = matches!(error, Interrupted { .. } | Empty | Truncated(_));
-        if is_cut && watch::interrupted().load(Ordering::SeqCst) {
+        if is_cut && self.asker.has_interrupted() {
             return Failure::Interrupted(format!(
                 "{} was interrupted: {} was not {}",
                 self.name,

@@ -28,11 +28,12 @@ impl<'a> Places<'a> {
             Verb::Sweep(a) => (vec![&a.source.file], a.shown.csv.iter().cloned().collect()),
             Verb::Lab(a) => (vec![&a.source.file], a.keep.iter().map(|dir| dir.join("scenario.json")).collect()),
             Verb::Tune(a) => (a.file.iter().collect(), a.output.iter().cloned().collect()),
+            Verb::Meter(a) => (a.inputs.iter().chain(&a.policy).collect(), a.csv.iter().cloned().collect()),
             Verb::Mark(a) => (vec![&a.input, &a.policy], vec![a.output.clone()]),
             Verb::Plot(a) => (a.runs.iter().collect(), a.output.iter().cloned().collect()),
             Verb::Report(a) => (a.runs.iter().collect(), vec![a.output.clone()]),
             Verb::Init(a) => (Vec::new(), vec![a.output.clone()]),
-            Verb::Check(_) | Verb::Explain(_) | Verb::Meter(_) | Verb::Compare(_) | Verb::Runs(_) => Default::default(),
+            Verb::Check(_) | Verb::Explain(_) | Verb::Compare(_) | Verb::Runs(_) => Default::default(),
             Verb::Reproduce(_) | Verb::Map(_) | Verb::Man(_) => Default::default(),
             Verb::List(_) | Verb::Completions(_) => Default::default(),
         };
@@ -54,6 +55,18 @@ pub(crate) fn refuse(output: &Path, inputs: &[&Path]) -> Result<(), Failure> {
     let Some(input) = inputs.iter().find_map(|input| found(input, &there)) else { return Ok(()) };
     let message = format!("{} is {}, which is read: it would be lost", output.display(), input.display());
     Err(Failure::Error(format!("error[E025] {message}\n   help: give what is written another name")))
+}
+
+/// # Errors
+/// The file is in no directory.
+pub(crate) fn in_a_directory(file: &Path) -> Result<(), Failure> {
+    match file.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) {
+        None => Ok(()),
+        Some(_) => {
+            let (file, help) = (file.display(), "name a directory that exists");
+            Err(Failure::Error(format!("error[E020] cannot write {file}: no such directory\n   help: {help}")))
+        }
+    }
 }
 
 /// The file at or below `input` that is `wanted`.

@@ -4,15 +4,19 @@ use crate::answer::{self, Answer};
 use crate::args::Run;
 use crate::watch::Terminal;
 use crate::{Exit, Failure, check, complain, pcap, places, say, show, watch};
-use perhop_core::units::counted;
-use perhop_runs::request::{Asked, Output, Request, Trace, Traced};
+use perhop_core::units::{Span, counted};
+use perhop_runs::filter::{Known, Where};
+use perhop_runs::intervals::Intervals;
+use perhop_runs::request::{Asked, Request, Trace, Traced};
 use perhop_runs::rows::Rows;
 use perhop_runs::run::{Replication, RunOptions, run as run_points};
+use perhop_runs::tables::{classes, declaration};
 use perhop_runs::{disk, ef_shown, listing, summary};
 use perhop_scenario::{Point, Scenario, Sweep};
 use perhop_sim::plan::{Tap, TapPoint};
 use serde_json::json;
 use std::path::Path;
+use std::sync::atomic::Ordering;
 
 /// What is asked, its scenario read and under its name; warnings are printed. It gets an interval of series if series are
 /// asked for and it states none.
@@ -64,8 +68,9 @@ pub(crate) fn run(args: &Run) -> Result<Exit, Failure> {
     let taps = taps(scenario, args)?;
     let dir = disk::point_dir(request.asked.output.dir(), &point);
     pcap::paths(&taps, scenario, &dir).iter().try_for_each(|to| places::refuse(to, &[&args.source.file]))?;
-    let answer = Answer::new(&request)?;
+    let answer = Answer::new(&request, std::slice::from_ref(&point), &summary::TABLES)?;
     let options = options(&request, &sweep)?;
+    args.every.map_or(Ok(()), |every| part_by_part(&request, &point, every))?;
     let recorded = record(&point, &options, &taps)?;
     let terminal = Terminal::new("replications");
     let replications = run_points(std::slice::from_ref(&point), &options, &terminal)?;
@@ -73,12 +78,42 @@ pub(crate) fn run(args: &Run) -> Result<Exit, Failure> {
     let captures = pcap::write(&recorded, &taps, scenario, &dir)?;
     ef_shown::missing(1, &replications).iter().for_each(|note| complain!("{note}"));
     let rows = answer.rows(std::slice::from_ref(&point), &replications)?;
-    let (output, named) = (&request.asked.output, answer.named);
-    if output.json || !answer.only_csv {
-        Printed { point: &point, output, terminal: &terminal, captures: &captures, rows: &rows, named }
-            .print(&replications);
+    let answer = &answer;
+    let printed = Printed { point: &point, terminal: &terminal, captures: &captures, rows: &rows, answer };
+    match request.asked.output.json {
+        true => printed.json(&dir, &replications),
+        false if answer.only_csv => {}
+        false => printed.print(&dir, &replications)?,
     }
     Ok(Exit::Fine)
+}
+
+/// Prints the first replication at an interval of simulated time.
+fn part_by_part(request: &Request, point: &Point, every: Span) -> Result<(), Failure> {
+    watch::catch_interrupts();
+    let of_classes = Vec::from_iter(declaration(classes::NAME));
+    let known = Known::of(std::slice::from_ref(point), &of_classes);
+    let filter = Where::read(&request.shown.filter.texts, &known).map_err(Failure::Error)?;
+    let parts = Intervals::new(point, every, &filter).map_err(Failure::Error)?;
+    let as_json = request.asked.output.json;
+    if !as_json {
+        say!("{}", parts.heads());
+    }
+    parts.run(|part| {
+        match as_json {
+            true => parts.json(part).iter().for_each(|row| say!("{row}")),
+            false if part.rows.is_empty() => {}
+            false => say!("{}", parts.lines(part)),
+        }
+        !watch::interrupted().load(Ordering::Relaxed)
+    })?;
+    if watch::interrupted().load(Ordering::Relaxed) {
+        return Err(Failure::Interrupted("interrupted: nothing is written".to_owned()));
+    }
+    if !as_json {
+        say!("");
+    }
+    Ok(())
 }
 
 /// The links named by `--pcap` and `--pcap-in`.
@@ -111,37 +146,32 @@ fn record(point: &Point, options: &RunOptions, taps: &[Tap]) -> Result<Option<Re
 
 struct Printed<'a> {
     point: &'a Point,
-    output: &'a Output,
     terminal: &'a Terminal,
     captures: &'a [std::path::PathBuf],
     rows: &'a [Rows],
-    /// The rows are of columns that were asked for.
-    named: bool,
+    answer: &'a Answer,
 }
 
 impl Printed<'_> {
-    fn print(&self, replications: &[Replication]) {
-        let dir = disk::point_dir(self.output.dir(), self.point);
-        if self.output.json {
-            return self.json(&dir, replications);
-        }
-        let all: Vec<_> = replications.iter().collect();
-        match self.named {
+    fn print(&self, dir: &Path, replications: &[Replication]) -> Result<(), Failure> {
+        let (all, points) = (replications.iter().collect::<Vec<_>>(), std::slice::from_ref(self.point));
+        match self.answer.as_rows {
             true => {
                 say!("{}\n", summary::heading(&self.point.scenario, all.len()));
-                say!("{}\n", listing::text(std::slice::from_ref(self.point), self.rows));
+                say!("{}\n", listing::text(points, self.rows));
             }
-            false => say!("{}", summary::text(self.point, &all)),
+            false => say!("{}", self.answer.summary(self.point, &all)?),
         }
-        if let Some(rows) = ef_shown::rows(1, replications) {
-            let gap = if self.named { "" } else { "\n" };
-            say!("{gap}{}\n", listing::text(std::slice::from_ref(self.point), &[rows]));
+        if let Some(rows) = self.answer.checked(points, replications) {
+            let gap = if self.answer.as_rows { "" } else { "\n" };
+            say!("{gap}{}\n", listing::text(points, &[rows]));
         }
         say!("packets: in = out + dropped + queued, for every flow, colour and queue: ok");
         let wall = self.terminal.elapsed().as_secs_f64();
         let rate = replications.iter().map(|r| r.packet_hops).sum::<u64>() as f64 / wall / 1e6;
         say!("{}  result hash {}  {wall:.1} s ({rate:.1} M packet-hops/s)", dir.display(), hash_of(replications));
         self.captures.iter().for_each(|capture| say!("{}", capture.display()));
+        Ok(())
     }
 
     fn json(&self, dir: &Path, replications: &[Replication]) {

@@ -8,6 +8,7 @@ use perhop_core::units::counted;
 use perhop_runs::request::{Asked, Request};
 use perhop_runs::rows::{self, Rows};
 use perhop_runs::run::{Replication, RunOptions, run as run_points};
+use perhop_runs::tables::classes;
 use perhop_runs::{disk, ef_shown, listing, summary};
 use perhop_scenario::Point;
 use serde_json::{json, to_value};
@@ -37,7 +38,7 @@ pub(crate) fn sweep(args: &Sweep) -> Result<Outcome, Failure> {
     let all = sweep.points();
     request.asked.points = shard(all.len(), args.shard.as_deref())?;
     let points = request.asked.chosen(&all).map_err(Failure::Error)?;
-    let answer = Answer::new(&request)?;
+    let answer = Answer::new(&request, &points, &[classes::NAME])?;
     if args.cluster.cluster.is_some() && args.missing.is_none() {
         let request = to_value(&request).map_err(|error| Failure::Error(error.to_string()))?;
         let arguments = json!({ "request": request, "cluster": args.cluster });
@@ -58,7 +59,7 @@ pub(crate) fn answer(request: &Request, made: &Made) -> Result<Exit, Failure> {
     let points = request.asked.chosen(&sweep.points()).map_err(Failure::Error)?;
     let options = RunOptions::of(&request.asked, &sweep, &request.source.options, watch::now());
     let options = RunOptions { out: Some(made.place.clone()), resume: true, ..options };
-    ran(request, &Answer::new(request)?, &points, &options, Some(made))
+    ran(request, &Answer::new(request, &points, &[classes::NAME])?, &points, &options, Some(made))
 }
 
 /// Runs what is not there yet, and prints the answer.
@@ -83,7 +84,7 @@ fn ran(
     }
     ef_shown::missing(points.len(), &replications).iter().for_each(|note| complain!("{note}"));
     let rows = answer.rows(points, &replications)?;
-    let done = Done { request, points, replications: &replications, rows: &rows };
+    let done = Done { request, answer, points, replications: &replications, rows: &rows };
     match request.asked.output.json {
         true => done.json(),
         false if answer.only_csv => {}
@@ -95,6 +96,7 @@ fn ran(
 /// A sweep that is complete.
 struct Done<'a> {
     request: &'a Request,
+    answer: &'a Answer,
     points: &'a [Point],
     replications: &'a [Replication],
     rows: &'a [Rows],
@@ -103,7 +105,7 @@ struct Done<'a> {
 impl Done<'_> {
     fn json(&self) {
         let each = rows::by_point(self.points.len(), self.replications);
-        for (i, (point, of)) in self.points.iter().zip(each).enumerate() {
+        for (i, (point, of)) in self.points.iter().zip(each).enumerate().filter(|(_, (it, _))| self.answer.shows(it)) {
             let dir = disk::point_dir(self.request.asked.output.dir(), point);
             let labels: serde_json::Map<_, _> = point.labels.iter().map(|(k, v)| (k.clone(), json!(v))).collect();
             let mut said = json!({
@@ -136,7 +138,7 @@ impl Done<'_> {
         };
         say!("{}\n", self.heading(first));
         say!("{}\n", listing::text(self.points, self.rows));
-        if let Some(rows) = ef_shown::rows(self.points.len(), self.replications) {
+        if let Some(rows) = self.answer.checked(self.points, self.replications) {
             say!("{}\n", listing::text(self.points, &[rows]));
         }
         let reused = self.replications.iter().filter(|r| r.reused).count();

@@ -34,16 +34,12 @@ pub fn numbers(args: impl IntoIterator<Item = OsString>) -> Result<[String; 2], 
     let words = ["perhop", "tune"].map(OsString::from).into_iter().chain(args);
     let cli = Cli::try_parse_from(words).map_err(|error| reason(&error.to_string()))?;
     let Verb::Tune(args) = cli.verb else { return Err("not `tune`".into()) };
-    match tuned(&args) {
-        Ok(tuned) => Ok([tuned.to_json(), tuned.picture()].map(|value| value.to_string())),
-        Err(Failure::Error(message) | Failure::Interrupted(message)) => {
-            Err(anstream::adapter::strip_str(&message).to_string())
-        }
-    }
+    let tuned = tuned(&args).map_err(Failure::plain)?;
+    Ok([tuned.to_json(), tuned.picture()].map(|value| value.to_string()))
 }
 
 /// What is wrong, without what only a terminal needs.
-fn reason(message: &str) -> String {
+pub(crate) fn reason(message: &str) -> String {
     let end = ["\n\nUsage:", "\n\nFor more information"].into_iter().filter_map(|end| message.find(end)).min();
     let message = &message[..end.unwrap_or(message.len())];
     message.strip_prefix("error: ").unwrap_or(message).trim_end().to_owned()

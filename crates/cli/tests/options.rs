@@ -87,7 +87,9 @@ fn folder() -> Folder {
     let scenario = SCENARIO.replace("\"4s\"", "\"20ms\"").replace("\"1s\"", "\"0s\"");
     let capture = std::fs::read(capture).unwrap();
     let texts = [("ok.toml", &scenario), ("other.toml", &scenario)].map(|(name, text)| (name, text.as_bytes()));
-    Folder::with(&[&texts[..], &[("policy.toml", POLICY.as_bytes()), ("in.pcap", &capture)]].concat())
+    Folder::with(
+        &[&texts[..], &[("policy.toml", POLICY.as_bytes()), ("in.pcap", &capture), ("other.pcap", &capture)]].concat(),
+    )
 }
 
 fn ran(program: &Folder, folder: &Folder, line: &str) -> Output {

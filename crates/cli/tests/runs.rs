@@ -36,10 +36,72 @@ fn what_was_run_is_listed_with_what_made_it() {
         has(1, &["small/base-", "base", " 1", "kB"]);
         has(2, &["small/many flows", "base", "scenario.seed=7", " 7", " 2"]);
         has(3, &["traffic.bulk.flows=9"]);
-        has(4, &["small ", "3 points", " 2"]);
+        has(4, &["runs/small/", "3 points", " 2"]);
         has(5, &["traffic.bulk.flows 1, 2, 3"]);
         assert_eq!(lines.len(), 6, "{text}");
     }
+}
+
+/// The addresses in the list, the newest last.
+fn addresses(folder: &Folder) -> Vec<String> {
+    let text = printed(folder, &["runs", "--json"]);
+    let address = |line: &str| serde_json::from_str::<Value>(line).unwrap()["address"].as_str().unwrap().to_owned();
+    text.lines().map(address).collect()
+}
+
+/// No run hides another: each is found where the list says.
+#[test]
+fn every_run_has_an_address() {
+    let folder = three();
+    let two = "traffic.bulk.flows=1,2";
+    printed(&folder, &["sweep", "ok.toml", "--name", "many flows", "--seed", "3", "--vary", two]);
+    let all = addresses(&folder);
+    assert_eq!(all.iter().collect::<std::collections::BTreeSet<_>>().len(), 4, "{all:?}");
+    assert!(all[0].starts_with("runs/small/base-") && all[2].len() == "runs/small/".len() + 8, "{all:?}");
+    assert!(all.iter().all(|address| !address.ends_with("many flows")), "two have that name: {all:?}");
+    let found = all.iter().map(|address| printed(&folder, &["runs", "--delete", address, "--dry-run"]));
+    let found: Vec<_> = found.map(|line| line.split(", ").take(2).collect::<Vec<_>>().join(", ")).collect();
+    let of = |i: usize, what: &str| format!("would be deleted: {}: {what}", all[i]);
+    let expected =
+        ["1 point, 1 replication", "1 point, 2 replications", "3 points, 6 replications", "2 points, 4 replications"];
+    assert_eq!(found, [0, 1, 2, 3].map(|i| of(i, expected[i])));
+    assert_eq!(addresses(&folder), all, "nothing was deleted");
+}
+
+#[test]
+fn a_run_is_deleted_and_nothing_else() {
+    let folder = three();
+    let [first, named, swept] = addresses(&folder).try_into().unwrap();
+    let of_named =
+        |path: &std::path::PathBuf| path.ends_with("manifest.json") && path.to_string_lossy().contains("many");
+    let manifest = folder.names().into_iter().find(of_named).unwrap();
+    let point = manifest.ancestors().nth(2).unwrap();
+    std::fs::write(folder.path("").join(point).join("notes.txt"), "mine").unwrap();
+    let out = folder.perhop(&["runs", "--delete", &named]);
+    let said = String::from_utf8_lossy(&out.stdout).into_owned();
+    assert!(
+        out.status.success() && said.starts_with("deleted: runs/small/many flows: 1 point, 2 replications, "),
+        "{said}"
+    );
+    assert!(String::from_utf8_lossy(&out.stderr).contains("notes.txt stays: perhop did not write it"));
+    assert_eq!(addresses(&folder), [first.clone(), swept.clone()]);
+    let left: Vec<_> = folder.names().into_iter().filter(|path| path.starts_with(point) && path.is_file()).collect();
+    assert_eq!(left, [point.join("notes.txt")]);
+    printed(&folder, &["runs", "--delete", &first, "--delete", &swept]);
+    assert_eq!(addresses(&folder).len(), 0);
+}
+
+#[test]
+fn what_is_not_one_run_is_not_deleted() {
+    let folder = three();
+    let before = addresses(&folder);
+    let refused = |address: &str| folder.refused(&["runs", "--delete", &before[0], "--delete", address]);
+    assert!(refused("runs").contains("error[E029] runs holds 3 runs\n   help: name one of them: runs/small/"));
+    assert!(refused("runs/small").contains("error[E029] runs/small holds 3 runs"));
+    assert!(refused("runs/small/many flow").contains("did you mean `runs/small/many flows`?"));
+    assert!(refused("elsewhere/x").contains("error[E029] elsewhere/x is not a directory, and no run there"));
+    assert!(folder.refused(&["runs", "--dry-run"]).contains("--delete"));
+    assert_eq!(addresses(&folder), before);
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! The command line, the same function as the stand-alone binary's.
 
+use crate::run;
 use crate::scenario::json;
-use perhop::{Made, Outcome};
+use perhop::{Captured, Made, Outcome};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::collections::BTreeSet;
@@ -46,4 +47,14 @@ pub fn answer(
 pub fn tune(py: Python<'_>, args: Vec<OsString>) -> PyResult<(String, String)> {
     let numbers = py.detach(|| perhop::tune::numbers(args));
     numbers.map(|[numbers, picture]| (numbers, picture)).map_err(PyValueError::new_err)
+}
+
+/// What `perhop mark --json` or `perhop meter --json` says, and what the policy was warned of, from the verb and its
+/// arguments.
+///
+/// # Errors
+/// `ValueError` for what is wrong with them or with the capture; `KeyboardInterrupt`.
+#[pyfunction]
+pub fn captured(py: Python<'_>, args: Vec<OsString>) -> PyResult<Captured> {
+    run::heard(py, |interrupted| perhop::captured(args, interrupted))?.map_err(PyValueError::new_err)
 }

@@ -18,6 +18,8 @@ mod columns;
 mod design;
 /// Columns, quantities, estimates.
 mod facts;
+/// Rows that are shown.
+mod filter;
 /// Problems of a file as dictionaries.
 mod diagnostics;
 
@@ -46,6 +48,7 @@ fn core_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<design::Loop>()?;
     m.add_function(wrap_pyfunction!(command::main, m)?)?;
     m.add_function(wrap_pyfunction!(command::answer, m)?)?;
+    m.add_function(wrap_pyfunction!(command::captured, m)?)?;
     m.add_function(wrap_pyfunction!(command::tune, m)?)?;
     m.add_function(wrap_pyfunction!(diagnostics::check, m)?)?;
     m.add_function(wrap_pyfunction!(diagnostics::text, m)?)?;
@@ -53,6 +56,8 @@ fn core_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(facts::columns, m)?)?;
     m.add_function(wrap_pyfunction!(facts::known, m)?)?;
     m.add_function(wrap_pyfunction!(facts::estimate, m)?)?;
+    m.add_function(wrap_pyfunction!(filter::chosen, m)?)?;
+    m.add_function(wrap_pyfunction!(filter::where_left_nothing, m)?)?;
     m.add_function(wrap_pyfunction!(options::bounded, m)?)?;
     m.add_function(wrap_pyfunction!(stored::opened, m)?)?;
     m.add_function(wrap_pyfunction!(stored::damaged, m)?)?;

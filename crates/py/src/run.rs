@@ -83,6 +83,16 @@ pub fn missing(py: Python<'_>, points: &[Point], options: &RunOptions) -> PyResu
     found.map_err(|e| error(*e))
 }
 
+/// Work that ends early when the flag becomes true, which Ctrl-C does.
+///
+/// # Errors
+/// `KeyboardInterrupt`.
+pub fn heard<T: Send>(py: Python<'_>, work: impl FnOnce(&AtomicBool) -> T + Send) -> PyResult<T> {
+    let (shared, report) = (Shared::new(), Report { progress: None, total: 0 });
+    let (result, heard) = py.detach(|| watched(|| work(&shared.stop), &shared, &report));
+    heard.map(|()| result)
+}
+
 /// Works on another thread, while this one (Python's main thread, which alone hears Ctrl-C) listens: also after the
 /// end, so that the last progress is told however short the work was.
 fn watched<T: Send>(work: impl FnOnce() -> T + Send, shared: &Shared, report: &Report) -> (T, PyResult<()>) {

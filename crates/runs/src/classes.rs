@@ -55,10 +55,15 @@ impl Classes {
 
     /// The table of a replication with these tables.
     pub fn of(&self, tables: &[Table]) -> Table {
+        self.over(self.seconds, tables)
+    }
+
+    /// The table of a part of a replication, so many seconds long, with these tables.
+    pub fn over(&self, seconds: f64, tables: &[Table]) -> Table {
         let [arrivals, ports, traffic] = ["arrivals", "summary", "traffic"].map(|name| Rows::new(find(tables, name)));
         let hops: Vec<_> =
             ports.table.texts("hop").iter().map(|hop| self.links.get(hop.as_deref()?).copied()).collect();
-        let of = |route| One { route, arrivals: &arrivals, ports: &ports, hops: &hops, seconds: self.seconds };
+        let of = |route| One { route, arrivals: &arrivals, ports: &ports, hops: &hops, seconds };
         let rows = self.routes.iter().flat_map(|route| of(route).rows(&traffic));
         table(&rows.collect::<Vec<_>>()).table
     }
@@ -136,11 +141,14 @@ impl One<'_> {
         [whole].into_iter().chain(colours.filter_map(|colour| self.colour(colour))).collect()
     }
 
-    /// What of it arrived with a colour, if anything did.
+    /// What of it had a colour, if anything arrived or was dropped with it.
     fn colour(&self, colour: &str) -> Option<Got> {
-        let row = self.arrivals.of(&self.route.class, colour).next()?;
+        let got = self.got(colour);
+        let Some(row) = self.arrivals.of(&self.route.class, colour).next() else {
+            return Some(got).filter(|got| got.loss.is_some());
+        };
         let delay = ["delay_p50_ms", "delay_p99_ms"].map(|column| self.arrivals.table.reals(column)[row]);
-        Some(Got { delay, ..self.got(colour) })
+        Some(Got { delay, ..got })
     }
 
     fn got(&self, colour: &str) -> Got {

@@ -22,6 +22,11 @@ pub struct Inventory {
 /// A run: the points that one call made, or several calls that add to the same sweep.
 #[derive(Clone, Debug, Serialize)]
 pub struct Listed {
+    /// What `plot`, `report`, `compare` and `runs --delete` take: its directory and name, or the directory of its only point, or
+    /// its number where these lead to other runs as well.
+    pub address: PathBuf,
+    /// Its number: 8 hexadecimal digits, of all that tells it from other runs.
+    pub id: String,
     /// Name of the scenario.
     pub scenario: String,
     /// How it was called; of a sweep that was continued, the last time.
@@ -84,6 +89,11 @@ impl Found {
         self.dir.parent().unwrap_or(&self.dir)
     }
 
+    /// Whether its run has this name or this number.
+    pub(crate) fn is_of(&self, called: &str) -> bool {
+        self.common.identity.name.as_deref() == Some(called) || id(&self.key()) == called
+    }
+
     /// What tells its run from others.
     pub(crate) fn key(&self) -> Key {
         let Common { scenario, identity, perhop, point, .. } = &self.common;
@@ -98,17 +108,34 @@ impl Found {
 /// When `dir` cannot be read.
 pub fn list(dir: &Path) -> std::io::Result<Inventory> {
     fs::read_dir(dir)?;
-    let (mut inventory, mut runs) = (Inventory::default(), BTreeMap::<Key, Vec<Found>>::new());
-    for read in found(dir) {
-        match read {
-            Ok(found) => runs.entry(found.key()).or_default().push(found),
-            Err(damaged) => inventory.damaged.push(damaged),
-        }
+    let (sound, damaged): (Vec<_>, Vec<_>) = found(dir).into_iter().partition(Result::is_ok);
+    let runs = listed(sound.into_iter().flatten().collect());
+    Ok(Inventory { runs, damaged: damaged.into_iter().filter_map(Result::err).collect() })
+}
+
+/// The runs of these directories, the newest last.
+pub(crate) fn listed(found: Vec<Found>) -> Vec<Listed> {
+    let mut runs = BTreeMap::<Key, Vec<Found>>::new();
+    found.into_iter().for_each(|found| runs.entry(found.key()).or_default().push(found));
+    let mut runs: Vec<_> = runs.into_iter().collect();
+    runs.sort_by_key(|(_, found)| found.iter().map(|f| f.written).max());
+    let mut runs: Vec<_> = runs.into_iter().map(|(key, found)| one(id(&key), found)).collect();
+    let first: Vec<_> = runs.iter().map(|run| run.address.clone()).collect();
+    for run in runs.iter_mut().filter(|run| first.iter().filter(|address| **address == run.address).count() > 1) {
+        run.address.set_file_name(&run.id);
     }
-    let mut runs: Vec<_> = runs.into_values().collect();
-    runs.sort_by_key(|found| found.iter().map(|f| f.written).max());
-    inventory.runs = runs.into_iter().map(listed).collect();
-    Ok(inventory)
+    runs
+}
+
+/// The number of a run.
+fn id(key: &Key) -> String {
+    let (scenario, name, base, version, keys) = key;
+    let mut hasher = blake3::Hasher::new_derive_key("perhop run v1");
+    let parts = [scenario, name.as_deref().unwrap_or_default(), base, version].map(str::as_bytes);
+    for part in parts.into_iter().chain(keys.iter().map(String::as_bytes)) {
+        hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
+    }
+    hasher.finalize().to_hex()[..8].to_owned()
 }
 
 /// Every directory of replications below `dir`, which may be one itself.
@@ -139,7 +166,7 @@ fn modified(path: &Path) -> SystemTime {
     fs::metadata(path).and_then(|data| data.modified()).unwrap_or(SystemTime::UNIX_EPOCH)
 }
 
-fn listed(found: Vec<Found>) -> Listed {
+fn one(id: String, found: Vec<Found>) -> Listed {
     let newest = found.iter().max_by_key(|f| (f.common.identity.started_s, f.written)).expect("not empty");
     let Common { scenario, identity, perhop, .. } = newest.common.clone();
     let written =
@@ -149,7 +176,17 @@ fn listed(found: Vec<Found>) -> Listed {
     seeds.sort_unstable();
     seeds.dedup();
     let bytes = found.iter().map(|f| size(&f.dir)).sum();
-    Listed { scenario, identity, seeds, perhop, points: points(found), written_s, bytes }
+    let points = points(found);
+    let address = address(&points, identity.name.as_deref(), &id);
+    Listed { address, id, scenario, identity, seeds, perhop, points, written_s, bytes }
+}
+
+/// The shortest that may lead to a run.
+fn address(points: &[ListedPoint], name: Option<&str>, id: &str) -> PathBuf {
+    match (name, points) {
+        (None, [only]) => only.dir.clone(),
+        _ => points.first().map_or_else(PathBuf::new, |point| point.dir.with_file_name(name.unwrap_or(id))),
+    }
 }
 
 fn points(found: Vec<Found>) -> Vec<ListedPoint> {

@@ -22,20 +22,16 @@ pub fn text(inventory: &Inventory) -> String {
 
 fn row(run: &Listed) -> [String; 7] {
     let overrides: Vec<_> = run.identity.overrides.iter().map(String::as_str).collect();
-    let cells =
-        [name(run), points(run), overrides.join("\n"), seeds(run), replications(run), when(run), size(run.bytes)];
+    let cells = [
+        run.address.display().to_string(),
+        points(run),
+        overrides.join("\n"),
+        seeds(run),
+        replications(run),
+        when(run),
+        size(run.bytes),
+    ];
     cells.map(|cell| cell.lines().map(|line| shown(line).to_string()).collect::<Vec<_>>().join("\n"))
-}
-
-/// What `plot` and `report` take after the directory: the name, or the directory of the only point.
-fn name(run: &Listed) -> String {
-    match (&run.identity.name, run.points.as_slice()) {
-        (Some(name), _) => format!("{}/{name}", run.scenario),
-        (None, [one]) => {
-            format!("{}/{}", run.scenario, one.dir.file_name().unwrap_or_default().to_string_lossy())
-        }
-        (None, _) => run.scenario.clone(),
-    }
 }
 
 /// `base`, or the axes with their values, each on a line.
@@ -80,7 +76,8 @@ fn when(run: &Listed) -> String {
     time.map_or_else(String::new, |time| time.format("%Y-%m-%d %H:%M").to_string())
 }
 
-fn size(bytes: u64) -> String {
+/// `24 kB`
+pub(crate) fn size(bytes: u64) -> String {
     let (mut value, mut unit) = (bytes as f64, "B");
     for larger in ["kB", "MB", "GB", "TB"] {
         if value < 999.5 {

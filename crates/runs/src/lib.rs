@@ -16,6 +16,8 @@ pub mod disk;
 pub mod inventory;
 /// What a reader takes of it.
 pub mod opened;
+/// A run of it, deleted.
+pub mod delete;
 /// The order of points.
 mod order;
 /// The same as a table for the terminal.
@@ -34,6 +36,8 @@ pub mod stats;
 pub mod unit;
 /// Which results of a sweep are shown.
 pub mod shown;
+/// Which of their rows.
+pub mod filter;
 /// Rows of a table over replications.
 pub mod pooled;
 /// What each class got.
@@ -42,6 +46,8 @@ pub mod classes;
 pub mod rows;
 /// Rows for the terminal.
 pub mod listing;
+/// Rows of a replication part by part of its time.
+pub mod intervals;
 
 pub use perhop_scenario::tables;
 pub use perhop_scenario::tables::columns;

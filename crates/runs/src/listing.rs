@@ -46,7 +46,7 @@ fn name(row: &Row, above: Option<&Row>, i: usize) -> String {
 }
 
 /// A value in the unit of its column's heading. A count of which there is but one value is a whole number.
-fn show(measure: &Measure, value: Option<Estimate>) -> String {
+pub(crate) fn show(measure: &Measure, value: Option<Estimate>) -> String {
     let (column, factor) = (&measure.column, measure.column.usual().1);
     match value {
         None => NONE.into(),

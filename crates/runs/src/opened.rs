@@ -2,12 +2,14 @@
 
 use super::classes::Classes;
 use super::disk::{Damaged, MANIFEST, Stored, load_all, numbers};
-use super::inventory::{self, Found};
+use super::inventory::{self, Found, listed};
 use super::order::order;
 use super::run::Replication;
+use perhop_core::params::suggest;
 use perhop_scenario::{Options, Scenario, Sweep};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 /// Directories that a note lists.
@@ -49,7 +51,7 @@ type Places<'a> = BTreeMap<(&'a str, u32), &'a Found>;
 /// # Errors
 /// When there is none, something is damaged, or runs are of several scenarios.
 pub fn open(dir: &Path) -> Result<Opened, Refused> {
-    let every = there(dir)?;
+    let every = there(dir, read)?;
     refuse_several(dir, &every)?;
     let places = places(&every);
     let points = points(&places);
@@ -58,26 +60,44 @@ pub fn open(dir: &Path) -> Result<Opened, Refused> {
     Ok(Opened { scenario, points: points.into_iter().cloned().collect(), replications, note })
 }
 
-fn there(dir: &Path) -> Result<Vec<Found>, Refused> {
-    if dir.is_dir() {
-        let every = read(dir)?;
-        let none = || format!("no finished replication below {}: `perhop run` writes runs/NAME", dir.display());
+/// The directories of replications at an address, and what becomes of damaged ones among them: a directory, or beside the
+/// directories of points the name of a run or its number.
+pub(crate) fn there(
+    address: &Path,
+    read: impl Fn(&Path) -> Result<Vec<Found>, Damaged>,
+) -> Result<Vec<Found>, Refused> {
+    let finished = |dir: &Path| {
+        let mut found = read(dir)?;
+        found.retain(|found| !found.numbers.is_empty());
+        Ok::<_, Damaged>(found)
+    };
+    if address.is_dir() {
+        let every = finished(address)?;
+        let none = || format!("no finished replication below {}: `perhop run` writes runs/NAME", address.display());
         return if every.is_empty() { Err(Refused::Missing(none())) } else { Ok(every) };
     }
-    let above = dir.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut every = if above.is_dir() { read(above)? } else { Vec::new() };
-    every.retain(|found| dir.file_name().is_some_and(|name| found.common.identity.name.as_deref() == name.to_str()));
-    let none = || {
-        let dir = dir.display();
-        format!("{dir} is not a directory, and no run there has this name: `perhop runs` lists those there are")
+    let above = address.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let every = if above.is_dir() { finished(above)? } else { Vec::new() };
+    let called = address.file_name().and_then(OsStr::to_str).unwrap_or_default();
+    let of_run: Vec<_> = every.iter().filter(|found| found.is_of(called)).cloned().collect();
+    if of_run.is_empty() { Err(Refused::Missing(unknown(address, every))) } else { Ok(of_run) }
+}
+
+/// No run has this address; which are like it.
+fn unknown(address: &Path, every: Vec<Found>) -> String {
+    let runs: Vec<_> = listed(every).iter().map(|run| run.address.display().to_string()).collect();
+    let like = match runs.as_slice() {
+        [] => String::new(),
+        runs => {
+            format!("; {}", suggest(&address.to_string_lossy(), &runs.iter().map(String::as_str).collect::<Vec<_>>()))
+        }
     };
-    if every.is_empty() { Err(Refused::Missing(none())) } else { Ok(every) }
+    let address = address.display();
+    format!("{address} is not a directory, and no run there has this name: `perhop runs` lists those there are{like}")
 }
 
 fn read(dir: &Path) -> Result<Vec<Found>, Damaged> {
-    let mut found = inventory::found(dir).into_iter().collect::<Result<Vec<_>, _>>()?;
-    found.retain(|found| !found.numbers.is_empty());
-    Ok(found)
+    inventory::found(dir).into_iter().collect()
 }
 
 fn refuse_several(dir: &Path, every: &[Found]) -> Result<(), Refused> {

@@ -81,6 +81,20 @@ pub struct Shown {
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-", conflicts_with = "json")]
     #[serde(serialize_with = "utf8")]
     pub csv: Option<PathBuf>,
+    /// Their rows.
+    #[command(flatten)]
+    pub filter: Filter,
+}
+
+/// Which rows of results are shown; [`super::filter`] reads it.
+#[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Filter {
+    /// Show only rows with one of these values under KEY, a swept key or a column that names rows (class, colour, traffic,
+    /// hop), as in `--where class=voice,video`; repeat for more keys
+    #[arg(id = "where", long, value_name = "KEY=VALUE[,..]")]
+    #[serde(rename = "where")]
+    pub texts: Vec<String>,
 }
 
 /// What is written beside the results.

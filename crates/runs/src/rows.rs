@@ -22,6 +22,9 @@ use std::collections::HashMap;
 /// What is shown of classes where nothing is asked for.
 pub const OF_CLASSES: [&str; 5] = ["throughput_bit_s", "goodput_bit_s", "loss_percent", "delay_p50_ms", "delay_p99_ms"];
 
+/// What names the rows of classes.
+pub const OF_CLASSES_BY: [&str; 2] = ["class", "colour"];
+
 /// Rows that have the same columns.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rows {
@@ -57,17 +60,21 @@ pub struct Row {
 pub fn rows(points: &[Point], replications: &[Replication], shown: &[Shown]) -> Vec<Rows> {
     let of = by_point(points.len(), replications);
     if shown.is_empty() {
-        let measure = |name: &&str| Measure { name: (*name).to_owned(), column: column(NAME, name).clone() };
-        let keys = ["class", "colour"].map(str::to_owned).to_vec();
+        let keys = OF_CLASSES_BY.map(str::to_owned).to_vec();
         let of_point = |(point, it)| of_classes(Indexed { index: point, it }, &of[point]);
         let rows = points.iter().enumerate().flat_map(of_point).collect();
-        return vec![Rows { keys, measures: OF_CLASSES.iter().map(measure).collect(), rows }];
+        return vec![Rows { keys, measures: usual_measures(), rows }];
     }
     let mut all: Vec<Rows> = Vec::new();
     for (i, replications) in of.iter().enumerate().filter(|(_, of)| !of.is_empty()) {
         asked(replications, shown, Indexed { index: i, it: &points[i] }, &mut all);
     }
     all
+}
+
+/// What is shown of classes where nothing is asked for.
+pub(crate) fn usual_measures() -> Vec<Measure> {
+    OF_CLASSES.iter().map(|name| Measure { name: (*name).to_owned(), column: column(NAME, name).clone() }).collect()
 }
 
 /// The replications of each point.
@@ -83,14 +90,19 @@ fn classes(point: &Point, replications: &[&Replication]) -> Vec<Table> {
     replications.iter().map(|r| classes.of(&r.tables)).collect()
 }
 
-/// The rows of a point's classes. The only colour of a class has one row with it: its loss is that of the class.
+/// The rows of a point's classes.
 pub fn of_classes(point: Indexed<'_, Point>, replications: &[&Replication]) -> Vec<Row> {
-    let tables = classes(point.it, replications);
+    of_tables(point.index, &classes(point.it, replications))
+}
+
+/// The rows of a point's classes, of these tables of them. The only colour of a class has one row with it: its loss is that of
+/// the class.
+pub(crate) fn of_tables(point: usize, tables: &[Table]) -> Vec<Row> {
     let pooled = Pooled::new(NAME, &tables.iter().collect::<Vec<_>>());
     let mut rows: Vec<Row> = Vec::new();
     for of_class in pooled.rows.chunk_by(|a, b| a.names[0] == b.names[0]) {
         let row = |at: usize| Row {
-            point: point.index,
+            point,
             names: of_class[at].names.clone(),
             values: OF_CLASSES.iter().map(|column| of_class[at].estimate(column)).collect(),
         };
@@ -195,7 +207,8 @@ pub fn csv(points: &[Point], all: &[Rows]) -> String {
     out
 }
 
-fn record(fields: impl Iterator<Item = String>) -> String {
+/// A line of comma-separated values (RFC 4180).
+pub fn record(fields: impl Iterator<Item = String>) -> String {
     let quoted = |field: String| match field.contains(['"', ',', '\n', '\r']) {
         true => format!("\"{}\"", field.replace('"', "\"\"")),
         false => field,

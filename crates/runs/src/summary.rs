@@ -1,7 +1,8 @@
 //! What a run prints: means and 95 % intervals over replications, by class, colour and hop.
 
+use super::filter::Where;
 use super::pooled::{Pool, Pooled, each, find};
-use super::rows::{OF_CLASSES, Row, of_classes};
+use super::rows::{OF_CLASSES, OF_CLASSES_BY, Row, of_classes};
 use super::run::Replication;
 use super::stats::{Estimate, estimate};
 use super::tables::classes::NAME;
@@ -82,25 +83,31 @@ pub fn titled(title: &str, mut grid: Grid, texts: usize) -> String {
     [title.to_owned()].into_iter().chain(lines).collect::<Vec<_>>().join("\n")
 }
 
-/// The tables of one point. `replications` must carry their tables.
-pub fn text(point: &Point, replications: &[&Replication]) -> String {
+/// The tables that [`text`] shows rows of.
+pub const TABLES: [&str; 4] = ["classes", "traffic", "summary", "nodes"];
+
+/// The tables of one point; `None` if the filter leaves no row. `replications` must carry their tables.
+pub fn text(point: &Point, replications: &[&Replication], filter: &Where) -> Option<String> {
     let (scenario, settings) = (&point.scenario, point.scenario.settings());
     let look = Look { unit: Unit::of([scenario]), seconds: (*settings.duration - *settings.warmup).seconds() };
-    let conditioned = scenario.common().links.iter().filter(|link| !link.edge.is_empty());
-    let names = conditioned.map(|link| link.name.as_str()).collect();
     let pooled = |table| Pooled::new(table, &each(replications, table));
-    let arrived = pooled("arrivals").of_all(&scenario.common().classes, replications.len());
-    let (traffic, classes) = (pooled("traffic"), of_classes(Indexed { index: 0, it: point }, replications));
-    let parts = [
-        heading(scenario, replications.len()),
-        destinations(&arrived, &classes, look),
-        goodputs(&traffic, look),
-        users(&traffic, look),
-        ports(&pooled("summary"), &names, look),
-        nodes(&pooled("nodes"), look),
-        drops(replications),
+    let chosen = |table| {
+        let mut pooled = pooled(table);
+        let keys = pooled.keys();
+        pooled.rows.retain(|pool| filter.keeps_row(&keys, &pool.names));
+        pooled
+    };
+    let classes = of_classes(Indexed { index: 0, it: point }, replications);
+    let tables = [
+        destinations(&pooled("arrivals"), &filter.keep_rows(&OF_CLASSES_BY, classes), look),
+        goodputs(&chosen("traffic"), look),
+        users(&chosen("traffic"), look),
+        ports(&chosen("summary"), scenario, filter, look),
+        nodes(&chosen("nodes"), look),
     ];
-    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
+    let tables: Vec<_> = tables.into_iter().filter(|table| !table.is_empty()).collect();
+    let whole = [vec![heading(scenario, replications.len())], tables.clone(), vec![drops(replications)]].concat();
+    (!tables.is_empty()).then(|| whole.join("\n\n"))
 }
 
 /// Name, replications, time, what the numbers are, seed, accounting.
@@ -126,23 +133,25 @@ fn drops(replications: &[&Replication]) -> String {
     format!("packets dropped, all ports and replications: {}", Reason::ALL.map(total).join(", "))
 }
 
-const LOST: &str = "loss_percent";
-
-fn loss_of(row: &Row) -> Option<Estimate> {
-    OF_CLASSES.iter().zip(&row.values).find(|(name, _)| **name == LOST).and_then(|(_, value)| *value)
-}
-
-/// What reached its destination, of every class: also of one none of whose packets did.
-fn destinations(pooled: &Pooled<'_>, classes: &[Row], look: Look) -> String {
-    let (delivered, lost) = ("throughput_bit_s", column(NAME, LOST));
+/// What became of every class: also of one none of whose packets reached its destination.
+fn destinations(arrived: &Pooled<'_>, classes: &[Row], look: Look) -> String {
+    if classes.is_empty() {
+        return String::new();
+    }
+    let [delivered, lost] = ["throughput_bit_s", "loss_percent"].map(|name| {
+        let of = move |row: &Row| OF_CLASSES.iter().position(|of| *of == name).and_then(|at| row.values[at]);
+        (column(NAME, name), of)
+    });
     let times = ["delay_p50_ms", "delay_p99_ms", "delay_p999_ms", "jitter_p99_ms"];
-    let heads = [look.headings(pooled, &[delivered]), vec![lost.heading()], look.headings(pooled, &times)];
-    let mut grid = grid(&["class", "colour"].map(str::to_owned).into_iter().chain(heads.concat()).collect::<Vec<_>>());
-    for pool in &pooled.rows {
-        let loss = show(classes.iter().find(|row| row.names == pool.names).and_then(loss_of));
-        let names = ["class", "colour"].map(|key| text_of(pool, key));
-        let times = times.map(|column| cell(pool, column));
-        grid.add_row(names.into_iter().chain([cell(pool, delivered), loss]).chain(times));
+    let heads = [&delivered, &lost].map(|(column, _)| look.unit.heading(column));
+    let heads = OF_CLASSES_BY.map(str::to_owned).into_iter().chain(heads).chain(look.headings(arrived, &times));
+    let mut grid = grid(&heads.collect::<Vec<_>>());
+    for row in classes {
+        let pool = arrived.rows.iter().find(|pool| pool.names == row.names);
+        let names = row.names.iter().map(|name| name.as_deref().unwrap_or(NONE).to_owned());
+        let shares = [&delivered, &lost].map(|(column, of)| show(of(row).map(|it| it.scaled(column.usual().1))));
+        let times = times.map(|column| pool.map_or_else(|| NONE.into(), |pool| cell(pool, column)));
+        grid.add_row(names.chain(shares).chain(times));
     }
     titled("Arrived at its destination", grid, 2)
 }
@@ -151,6 +160,9 @@ fn destinations(pooled: &Pooled<'_>, classes: &[Row], look: Look) -> String {
 fn goodputs(pooled: &Pooled<'_>, look: Look) -> String {
     let columns = ["goodput_bit_s", "goodput_mean_bit_s", "jain", "transfer_goodput_mean_bit_s"];
     let rows = pooled.rows.iter().collect::<Vec<_>>();
+    if rows.is_empty() {
+        return String::new();
+    }
     titled("Goodput: payload that applications got in order", of_traffic(pooled, (&rows, &columns), look), 1)
 }
 
@@ -178,14 +190,20 @@ fn of_traffic(pooled: &Pooled<'_>, (rows, columns): (&[&Pool<'_>], &[&str]), loo
     grid
 }
 
-/// Ports at which something was dropped or marked, and those with conditioners.
-fn ports(pooled: &Pooled<'_>, conditioned: &HashSet<&str>, look: Look) -> String {
+/// Ports at which something was dropped or marked, those with conditioners, and those that are asked for.
+fn ports(pooled: &Pooled<'_>, scenario: &Scenario, filter: &Where, look: Look) -> String {
+    let conditioned = scenario.common().links.iter().filter(|link| !link.edge.is_empty());
+    let conditioned: HashSet<_> = conditioned.map(|link| link.name.as_str()).collect();
     let hop = |pool: &Pool<'_>| text_of(pool, "hop");
     let acted = |pool: &&Pool<'_>| {
-        counts(pool, "dropped_packets") || counts(pool, "marked_packets") || conditioned.contains(&*hop(pool))
+        let dropped = counts(pool, "dropped_packets") || counts(pool, "marked_packets");
+        dropped || conditioned.contains(&*hop(pool)) || filter.names("hop")
     };
     let hops: HashSet<_> = pooled.rows.iter().filter(acted).map(hop).collect();
     let shown: Vec<_> = pooled.rows.iter().filter(|pool| hops.contains(&hop(pool))).collect();
+    if shown.is_empty() && !filter.is_empty() {
+        return String::new();
+    }
     if shown.is_empty() {
         return "No port has a conditioner, and none dropped or marked a packet.".into();
     }

@@ -1,7 +1,7 @@
 //! A request travels as JSON, and says the same there.
 
+use perhop_runs::request::{Asked, Filter, Output, Request, Shown, Source, Trace, Traced};
 use perhop_runs::run::RunError;
-use perhop_runs::request::{Asked, Output, Request, Shown, Source, Trace, Traced};
 use perhop_scenario::Options;
 use std::path::PathBuf;
 
@@ -15,7 +15,11 @@ fn full() -> Request {
     Request {
         source: Source { text: TEXT.into(), options },
         asked: Asked { output, traced, replications: Some(2..5), points: Some(vec![1]), fresh: true },
-        shown: Shown { show: vec!["traffic.jain".into()], csv: Some("rows.csv".into()) },
+        shown: Shown {
+            show: vec!["traffic.jain".into()],
+            csv: Some("rows.csv".into()),
+            filter: Filter { texts: vec!["class=voice".into()] },
+        },
     }
 }
 
@@ -61,5 +65,8 @@ fn a_path_that_is_not_utf8_is_refused() {
 fn a_breach_of_conservation_is_an_error() {
     let breaches = vec!["flow 3 of `bulk`: 10 in, 8 out, 1 dropped, 0 queued".to_owned()];
     let said = RunError::Conservation { point: "base".into(), breaches }.to_string();
-    assert!(said.starts_with("error[E900] packets do not add up in base") && said.contains("flow 3 of `bulk`"), "{said}");
+    assert!(
+        said.starts_with("error[E900] packets do not add up in base") && said.contains("flow 3 of `bulk`"),
+        "{said}"
+    );
 }

@@ -1,6 +1,7 @@
 //! Rows of results: the numbers of a run's tables, whatever way they are shown.
 
 use perhop_runs::disk::Identity;
+use perhop_runs::filter::{Known, Where};
 use perhop_runs::request::Traced;
 use perhop_runs::rows::{Row, Rows, csv, rows};
 use perhop_runs::run::{Replication, RunOptions, Unwatched, run};
@@ -96,7 +97,7 @@ fn measures(rows: &Rows) -> Vec<&str> {
 fn one_point_has_the_numbers_of_its_run() {
     let (points, replications) = done(&[]);
     let all: Vec<_> = replications.iter().collect();
-    let text = summary::text(&points[0], &all);
+    let text = summary::text(&points[0], &all, &Where::default()).unwrap();
     let [rows] = &rows(&points, &replications, &[])[..] else { panic!("one kind of rows") };
     assert_eq!(rows.rows.len(), 5, "a class of three colours, a class of one: {rows:?}");
     let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -234,18 +235,91 @@ fn a_class_of_which_nothing_arrived_has_its_row() {
         lines.filter(|line| line.contains(class)).collect::<Vec<_>>()
     };
     let first: Vec<_> = replications.iter().filter(|r| r.point == 0).collect();
-    let run = words(summary::text(&points[0], &first), "beacon");
-    assert_eq!(run[0], "beacon - 0 ±0 100.0 ±0 - - - -", "in the first table: {run:?}");
+    let run = words(summary::text(&points[0], &first, &Where::default()).unwrap(), "beacon");
+    assert_eq!(run[0], "beacon red 0 ±0 100.0 ±0 - - - -", "in the first table: {run:?}");
     let usual = rows(&points, &replications, &[]);
     let swept = words(listing::text(&points, &usual), "beacon");
-    assert_eq!(swept, ["beacon - 0 ±0 0 ±0 100.0 ±0 - -"; 2]);
+    assert_eq!(swept, ["beacon red 0 ±0 0 ±0 100.0 ±0 - -"; 2]);
     let text = ["arrivals.throughput_bit_s".to_owned(), "arrivals.delay_p99_ms".to_owned()];
     let shown = shown::columns(&text).unwrap();
     let asked = rows(&points, &replications, &shown);
     assert_eq!(words(listing::text(&points, &asked), "beacon"), ["beacon - 0 ±0 -"; 2]);
     let classes: Vec<_> = asked[0].rows.iter().map(|row| (row.point, row.names[0].as_deref().unwrap())).collect();
     assert!(classes.is_sorted_by_key(|(point, _)| point), "by point: {classes:?}");
-    let none = |row: &&serde_json::Value| row["class"] == "beacon" && row["colour"].is_null();
-    assert_eq!(usual[0].to_json(0).iter().filter(none).count(), 1);
-    assert_eq!(asked[0].to_json(1).iter().filter(none).count(), 1);
+    let beacon = |rows: &Rows, point| rows.to_json(point).into_iter().filter(|row| row["class"] == "beacon").collect();
+    let [red, none]: [Vec<_>; 2] = [beacon(&usual[0], 0), beacon(&asked[0], 1)];
+    assert_eq!((red.len(), &red[0]["colour"]), (1, &"red".into()));
+    assert_eq!((none.len(), &none[0]["colour"]), (1, &serde_json::Value::Null));
+}
+
+/// A policer that drops a colour: the loss is that colour's, not that of the colour which arrived.
+#[test]
+fn a_colour_that_is_dropped_has_its_loss() {
+    let policer = "\n[conditioner.police]\nat = \"a -> R\"\nmatch = { traffic = \"beacon\" }\nkind = \"token-bucket\"\n\
+                   cir = \"50kbit/s\"\ncbs = \"1kB\"\nred = \"drop\"\n";
+    let (sweep, _) = Sweep::parse(&format!("{NET}{policer}"), &Options::new("net.toml")).unwrap();
+    let (points, replications) = of(&sweep);
+    let [rows] = &rows(&points, &replications, &[])[..] else { panic!("one kind of rows") };
+    let lost = |colour| row(rows, ["beacon", colour]).values[2].unwrap().mean;
+    assert_eq!(lost("red"), 100.0);
+    assert!(lost("green") < 2.0, "at the bottleneck: {}", lost("green"));
+    // cir is half of what is sent
+    assert!((lost("all") - 50.0).abs() < 5.0, "{}", lost("all"));
+}
+
+fn known() -> Known {
+    let key = |name: &str, values: &[&str]| (name.to_owned(), Some(values.iter().map(|it| (*it).to_owned()).collect()));
+    Known {
+        swept: vec![key("traffic.bulk.flows", &["1", "2"]), key("queue.q", &["[1, 2]", "3"])],
+        rows: vec![key("class", &["voice", "data"]), key("hop", &["a -> R"]), ("flow".to_owned(), None)],
+    }
+}
+
+#[test]
+fn where_has_keys_and_their_values() {
+    let read = |texts: &[&str]| {
+        let texts: Vec<_> = texts.iter().map(|text| (*text).to_owned()).collect();
+        let terms = Where::read(&texts, &known())?.terms;
+        Ok::<_, String>(terms.into_iter().map(|it| format!("{}: {}", it.key, it.values.join("|"))).collect::<Vec<_>>())
+    };
+    let is = |texts: &[&str], terms: &[&str]| assert_eq!(read(texts).unwrap(), terms, "{texts:?}");
+    is(&["class=voice,data", "flows=2"], &["class: voice|data", "traffic.bulk.flows: 2"]);
+    is(&["class=voice", "class = data"], &["class: voice|data"]);
+    is(&["q=[1, 2]", "port=a -> R"], &["queue.q: [1, 2]", "hop: a -> R"]);
+    is(&["flow=7,8"], &["flow: 7|8"]);
+    let refused = |text: &str, says: &[&str]| {
+        let said = read(&[text]).unwrap_err();
+        says.iter().for_each(|says| assert!(said.contains(says), "{text}: no `{says}` in {said}"));
+    };
+    refused("class", &["error[E010]", "KEY=VALUE"]);
+    refused("=voice", &["error[E010]"]);
+    refused("clas=voice", &["error[E006]", "have no `clas`", "did you mean `class`?"]);
+    refused("class=voice,voise", &["error[E006]", "no class is `voise`", "did you mean `voice`?"]);
+    refused("flows=3", &["no traffic.bulk.flows is `3`", "valid names: 1, 2"]);
+}
+
+/// Rows that are kept have all keys; a row without one is not kept. The only colour of a class is all of it.
+#[test]
+fn where_leaves_the_rows_that_have_the_values() {
+    let (points, replications) = done(&["traffic.bulk.flows=1,2"]);
+    let all = rows(&points, &replications, &[]);
+    let classes = ["classes"].map(|table| perhop_scenario::tables::declaration(table).unwrap());
+    let known = Known::of(&points, &classes);
+    let kept = |texts: &[&str]| {
+        let texts: Vec<_> = texts.iter().map(|text| (*text).to_owned()).collect();
+        let [rows] = &Where::read(&texts, &known).unwrap().keep(&points, all.clone())[..] else { panic!("one kind") };
+        let name =
+            |row: &Row| row.names.iter().map(|name| name.as_deref().unwrap_or("-")).collect::<Vec<_>>().join(" ");
+        rows.rows.iter().map(|row| format!("{} {}", row.point, name(row))).collect::<Vec<_>>()
+    };
+    assert_eq!(kept(&["flows=2", "class=data"]), ["1 data all", "1 data green", "1 data yellow", "1 data red"]);
+    assert_eq!(kept(&["flows=1", "colour=all"]), ["0 data all", "0 beacon unmarked"]);
+    assert_eq!(kept(&["flows=1", "colour=red,green"]), ["0 data green", "0 data red"]);
+    assert!(kept(&["class=beacon", "colour=red"]).is_empty());
+    let one = Where::read(&["class=beacon".to_owned()], &known).unwrap();
+    let first: Vec<_> = replications.iter().filter(|r| r.point == 0).collect();
+    let text = summary::text(&points[0], &first, &one).unwrap();
+    assert!(text.contains("\nbeacon  unmarked") && text.contains("\nbeacon ") && !text.contains("data"), "{text}");
+    let none = Where::read(&["class=beacon".to_owned(), "colour=red".to_owned()], &known).unwrap();
+    assert!(summary::text(&points[0], &first, &none).is_none());
 }

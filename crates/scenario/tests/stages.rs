@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The order of `src/lib.rs`.
-const ORDER: [&str; 20] = [
+const ORDER: [&str; 21] = [
+    "codes",
     "bounds",
     "text",
     "simulation",

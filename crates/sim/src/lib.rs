@@ -10,8 +10,6 @@
 pub mod traffic;
 /// TCP as a pure state machine.
 pub mod transport;
-/// Diagnostic codes and their pages.
-pub mod codes;
 /// What a run is built from, and what changes while it runs.
 pub mod plan;
 /// Pending events.

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from math import prod
 
 from perhop.plots.sheet import Left, Sheet
@@ -24,18 +23,10 @@ def thinned(runs: Results, keys: Sequence[str], room: int, sheet: Sheet) -> Resu
         counts[max(counts, key=lambda key: counts[key])] -= 1
     kept = {key: evenly(values, counts[key]) for key, values in labels.items() if counts[key] < len(values)}
     sheet.left += [Left(key, of, [v for v in labels[key] if v not in of], EVENLY) for key, of in kept.items()]
-    return _only(runs, kept)
+    return runs.where(kept)
 
 
 def evenly(values: Sequence[str], count: int) -> list[str]:
     """So many of them, the first and the last among them."""
     step = (len(values) - 1) / max(count - 1, 1)
     return [values[round(i * step)] for i in range(count)]
-
-
-def _only(runs: Results, kept: Mapping[str, Sequence[str]]) -> Results:
-    """The points with these labels."""
-    numbers = [i for i, point in enumerate(runs.points) if all(point.labels[key] in of for key, of in kept.items())]
-    new = {old: i for i, old in enumerate(numbers)}
-    replications = [replace(r, point=new[r.point]) for r in runs.replications if r.point in new]
-    return replace(runs, points=[runs.points[i] for i in numbers], replications=replications, _tables={})

@@ -55,6 +55,8 @@ class Asked:
     by: Sequence[str] = ()
     directories: Sequence[str] = ()
     """None for runs in memory."""
+    where: Sequence[str] = ()
+    """`KEY=VALUE[,..]` of what the runs are already."""
 
     def again(self, where: Mapping[str, Sequence[str]]) -> str:
         """What to type for the rows whose columns or swept keys have these values."""
@@ -63,7 +65,10 @@ class Asked:
         options = ["--y" if "." in self.kind else "--kind", self.kind]
         options += ["--x", self.x] if self.x else []
         options += ["--by", ",".join(self.by)] if self.by else []
-        filters = [word for key, values in where.items() for word in ("--where", f"{key}={','.join(values)}")]
+        names = set(map(short, where))
+        texts = [text for text in self.where if short(text.partition("=")[0]) not in names]
+        texts += [f"{key}={','.join(values)}" for key, values in where.items()]
+        filters = [word for text in texts for word in ("--where", text)]
         return printable(join(["perhop", "plot", *self.directories, *options, *filters]))
 
     def _python(self, where: Mapping[str, Sequence[str]]) -> str:

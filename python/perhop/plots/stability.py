@@ -1,4 +1,4 @@
-"""The picture of `perhop tune`: where Lemma 3.1 puts the boundary, and the fluid model on both sides of it."""
+"""The picture of `perhop tune`: where Lemma 3.1 puts the boundary, and what the fluid model does on either side."""
 
 from __future__ import annotations
 

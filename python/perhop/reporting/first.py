@@ -40,6 +40,8 @@ class AnswerRow:
     names: list[str]
     contracts: list[Rate]
     numbers: list[str]
+    losses: str
+    """By colour, below the loss of the class; empty if it has one alone."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,8 @@ class AnswerTable:
     headings: list[str]
     rows: list[AnswerRow]
     names: int
+    lost: int
+    """Which of the numbers are losses."""
 
 
 def table(runs: Results, found: Sequence[Answer]) -> AnswerTable:
@@ -59,13 +63,20 @@ def table(runs: Results, found: Sequence[Answer]) -> AnswerTable:
             [*runs.points[a.point].labels.values(), a.name],
             [_rate(a.name, contract, rate, len(found)) for contract in a.contracts],
             [_text(_numbers(a)[name], scale) for name, scale in scales.items()],
+            _losses(a),
         )
         for a in found
     ]
     rates = {name: units.named(runs.points, name) for name in ("contract", *RATES)}
     named = (f"{rates.get(name, name)}, {scale.unit}" for name, scale in scales.items())
     headings = [f"{rates['contract']}, {rate.unit}", *named]
-    return AnswerTable([*(short(key) for key in runs.keys), "class", *headings], rows, len(runs.keys) + 1)
+    keys = [*map(short, runs.keys), "class"]
+    return AnswerTable([*keys, *headings], rows, len(keys), list(scales).index("lost") if scales else 0)
+
+
+def _losses(a: Answer) -> str:
+    """`green 0, red 43.2`."""
+    return ", ".join(f"{of} {_digits(lost.mean)}" for of, lost in a.losses.items()) if len(a.losses) > 1 else ""
 
 
 def _numbers(a: Answer) -> dict[str, Interval | Between | None]:
@@ -105,8 +116,13 @@ def _text(value: Interval | Between | None, scale: units.Scale) -> str:
     """The one value if its colours agree to three digits, else from the lowest to the highest."""
     if not isinstance(value, Between):
         return written(value, scale)
-    low, high = (f"{end.mean * scale.factor:#.3g}".rstrip(".") for end in (value.low, value.high))
+    low, high = (_digits(end.mean * scale.factor) for end in (value.low, value.high))
     return written(value.high, scale) if low == high else f"{low} to {high}"
+
+
+def _digits(value: float) -> str:
+    """Three of them."""
+    return f"{value:#.3g}".rstrip(".") if value else "0"
 
 
 def explained(found: Sequence[Answer], *, changing: bool) -> list[str]:
@@ -115,6 +131,11 @@ def explained(found: Sequence[Answer], *, changing: bool) -> list[str]:
         "Offered is what arrived at the first port on the way; lost are packets dropped on the way, in per cent of "
         "those and the delivered."
     ]
+    if any(len(a.losses) > 1 for a in found):
+        out.append(
+            "Below the loss of a class are those of its colours. Delivered packets have the colour of the end of their "
+            "path, dropped ones that of the port."
+        )
     if any(a.contracts for a in found):
         out.append(
             "A contract is the cir of a conditioner that may take the class's data"

@@ -52,3 +52,13 @@ pub(super) fn bit_rate(rate: f64) -> String {
         None => format!("{rate:.0} bit/s"),
     }
 }
+
+/// Mbit/s with four digits, a power of ten where all of them were zeros; `-` where there is no duration.
+pub(super) fn mbps(bit_s: Option<f64>) -> String {
+    let Some(rate) = bit_s.map(|rate| rate / 1e6) else { return "-".into() };
+    if rate > 0.0 && rate < 0.00005 {
+        return format!("{rate:.1e}");
+    }
+    let decimals = [1000.0, 100.0, 10.0, 1.0].iter().filter(|bound| rate < **bound).count();
+    format!("{rate:.decimals$}")
+}

@@ -18,11 +18,10 @@ pub(crate) struct Ledger {
     pub(crate) dropped: Count,
     /// Forward packets that no conditioner colours, by colour on arrival.
     pub(crate) unmatched: [Count; 4],
-    /// Forward packets by code point, on arrival and on leaving.
-    pub(crate) before: [Count; 64],
+    /// Forward packets by code point, on leaving.
     pub(crate) after: [Count; 64],
-    /// Their packets by ECN's two bits, on arrival.
-    pub(crate) ecn: [[u64; 4]; 64],
+    /// By the octet of code point and ECN, on arrival: of forward direction, and of the other.
+    pub(crate) octets: [[Count; 256]; 2],
     /// All packets by flow and by code point and ECN, on arrival.
     pub(crate) codes: Codes,
     pub(crate) unread: BTreeMap<Unread, u64>,
@@ -40,9 +39,8 @@ impl Default for Ledger {
             reverse: Count::default(),
             dropped: Count::default(),
             unmatched: Default::default(),
-            before: [Count::default(); 64],
             after: [Count::default(); 64],
-            ecn: [[0; 4]; 64],
+            octets: [[Count::default(); 256]; 2],
             codes: Codes::default(),
             unread: BTreeMap::new(),
             untimed: 0,
@@ -58,7 +56,9 @@ impl Ledger {
     pub(crate) fn passed(&mut self, it: &Passed<'_>) {
         let headers = it.arrived.headers;
         self.ip_length(headers.lengths.l3);
-        self.codes.add(it.came.flow, headers.dscp << 2 | headers.ecn);
+        let octet = headers.dscp << 2 | headers.ecn;
+        self.codes.add(it.came.flow, octet);
+        self.octets[it.arrived.direction as usize][usize::from(octet)].add(it.came.size);
         match it.arrived.direction {
             Direction::Forward => self.forward(it),
             Direction::Reverse => self.reverse.add(it.came.size),
@@ -68,9 +68,6 @@ impl Ledger {
     fn forward(&mut self, it: &Passed<'_>) {
         let size = it.came.size;
         self.forward.add(size);
-        let dscp = usize::from(it.came.dscp.get());
-        self.before[dscp].add(size);
-        self.ecn[dscp][it.came.ecn as usize] += 1;
         if it.taken.is_none() {
             self.unmatched[it.came.colour.index()].add(size);
         }
@@ -78,6 +75,11 @@ impl Ledger {
             Some(left) => self.after[usize::from(left.dscp.get())].add(size),
             None => self.dropped.add(size),
         }
+    }
+
+    /// Forward packets of a code point on arrival, by ECN's two bits.
+    pub(crate) fn before(&self, dscp: u8) -> &[Count] {
+        &self.octets[Direction::Forward as usize][usize::from(dscp) << 2..][..4]
     }
 
     /// An IP packet of `length` bytes, header included.

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use perhop_core::count::Count;
 use perhop_core::packet::{Colour, FlowId};
 use perhop_core::port::edge::{ColourMatrix, StageSpec};
 use perhop_core::units::counted;
 use perhop_edge::{Handshakes, LabelCounts, Labels};
 use serde::Serialize;
 
+use super::by::{By, Groups};
 use super::demand::Demand;
 use super::error::Unchanged;
 use super::flow_row::{EcnRow, name_of};
@@ -254,7 +256,8 @@ impl Report {
         let flows = host.into_flows();
         let (queue, stages) = (marking.queue, marking.stages);
         let codes = std::mem::take(&mut ledger.codes);
-        let counted = Arc::new(Counted { flows, rates, codes, stages, demands, duration_s });
+        let octets = ledger.octets.concat();
+        let counted = Arc::new(Counted { flows, rates, codes, octets, stages, demands, duration_s });
         let names = Names { flows: &counted.flows, stages: &counted.stages };
         let mut report = Self {
             capture: CaptureReport {
@@ -280,7 +283,7 @@ impl Report {
             unmatched: unmatched(&ledger),
             codes: CodesReport {
                 code_points: code_points(&ledger),
-                ecn: ledger.ecn.map(EcnRow::new).into_iter().sum(),
+                ecn: (0..64).map(|dscp| ecn_of(ledger.before(dscp))).sum(),
             },
             labels,
             rtt,
@@ -306,6 +309,11 @@ impl Report {
         };
         report.warnings = report.find_warnings(&ledger, &counted.demands);
         report
+    }
+
+    /// Its packets in groups.
+    pub fn groups(&self, by: By) -> Groups {
+        Groups::of(&self.flows.counted, by)
     }
 
     /// IP packets that were metered or passed as reverse.
@@ -472,11 +480,17 @@ fn unmatched(ledger: &Ledger) -> Vec<ColourRow> {
 
 fn code_points(ledger: &Ledger) -> Vec<CodePointRow> {
     let row = |dscp: u8| {
-        let at = usize::from(dscp);
-        let [before, after] = [&ledger.before, &ledger.after].map(|counts| counts[at].into());
-        CodePointRow { name: name_of(dscp), dscp, before, after, ecn: EcnRow::new(ledger.ecn[at]) }
+        let (came, after) = (ledger.before(dscp), ledger.after[usize::from(dscp)].into());
+        let mut before = Volume::default();
+        came.iter().for_each(|count| before.add((*count).into()));
+        CodePointRow { name: name_of(dscp), dscp, before, after, ecn: ecn_of(came) }
     };
     (0..64).map(row).filter(|row| row.before.packets + row.after.packets > 0).collect()
+}
+
+/// Packets of the four values of ECN's bits.
+fn ecn_of(counts: &[Count]) -> EcnRow {
+    EcnRow::new(std::array::from_fn(|bits| counts[bits].packets))
 }
 
 fn unchanged(ledger: &Ledger) -> Vec<Unchanged> {

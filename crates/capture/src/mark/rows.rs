@@ -6,9 +6,10 @@ use std::collections::BinaryHeap;
 use std::fmt;
 use std::sync::Arc;
 
+use perhop_core::count::Count;
 use perhop_core::packet::FlowId;
 use perhop_core::port::edge::StageSpec;
-use perhop_edge::FlowTable;
+use perhop_edge::{FlowKey, FlowTable};
 use serde::{Serialize, Serializer};
 
 use super::codes::Codes;
@@ -17,12 +18,15 @@ use super::flow_row::{FlowRow, flow_row};
 use super::rate_report::{self, ContractRow};
 use super::rates::Rates;
 use super::round_trip_report::Names;
+use super::volume::Volume;
 
 /// What rows are made from.
 pub(super) struct Counted {
     pub(super) flows: FlowTable,
     pub(super) rates: Rates,
     pub(super) codes: Codes,
+    /// Packets by the octet of code point and ECN: of forward direction, then of the other.
+    pub(super) octets: Vec<Count>,
     pub(super) stages: Vec<StageSpec>,
     pub(super) demands: Vec<Demand>,
     /// Of the capture.
@@ -31,21 +35,30 @@ pub(super) struct Counted {
 
 impl Counted {
     /// Flows that had packets. A mate that was not seen has a number, and none.
-    fn seen(&self) -> impl Iterator<Item = FlowId> {
+    pub(super) fn seen(&self) -> impl Iterator<Item = FlowId> {
         let all = (0..self.rates.flows.len() as u32).map(FlowId);
         all.filter(|flow| self.rates.flows.count(*flow).packets > 0)
     }
 
+    /// What identifies a flow that had packets.
+    pub(super) fn key(&self, flow: FlowId) -> FlowKey {
+        self.flows.key(flow.0).expect("it had packets")
+    }
+
+    /// A flow's packets.
+    pub(super) fn volume(&self, flow: FlowId) -> Volume {
+        self.rates.flows.count(flow).into()
+    }
+
     fn flow_row(&self, flow: FlowId) -> FlowRow {
-        let key = self.flows.key(flow.0).expect("it had packets");
-        flow_row(&key, (&self.rates.flows.sums(flow), &self.codes.of(flow)), self.duration_s)
+        flow_row(&self.key(flow), (&self.rates.flows.sums(flow), &self.codes.of(flow)), self.duration_s)
     }
 }
 
 /// Flows, most bytes first; of equals the one that was seen first.
 #[derive(Clone)]
 pub struct FlowRows {
-    counted: Arc<Counted>,
+    pub(super) counted: Arc<Counted>,
     len: usize,
 }
 

@@ -2,8 +2,9 @@
 
 use comfy_table::Table;
 
+use super::by::Groups;
 use super::flow_row::{EcnRow, Fates, FlowRow};
-use super::layout::{Rows, bit_rate, limited, new_table, share, shown};
+use super::layout::{Rows, bit_rate, limited, mbps, new_table, share, shown};
 use super::rate_report::When;
 use super::report::{ColourRow, Report};
 use super::round_trip_report::{FlowRoundTrip, MeasuredRow, RoundTripReport};
@@ -34,6 +35,12 @@ impl Report {
             self.unchanged(),
             self.written(),
         ]);
+        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
+    }
+
+    /// The same with one table, that of its packets in groups, of which it has the `most` largest.
+    pub fn text_of(&self, groups: &Groups, most: usize) -> String {
+        let parts = [self.summary(), groups.text(most), self.unchanged()];
         parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
     }
 
@@ -304,16 +311,6 @@ const WORST: [&str; 2] = ["worst second Mbit/s", "at s"];
 
 fn worst(when: &When) -> [String; 2] {
     [mbps(when.worst_second_bit_s), when.worst_second_s.to_string()]
-}
-
-/// Mbit/s with four digits, a power of ten where all of them were zeros; `-` where there is no duration.
-fn mbps(bit_s: Option<f64>) -> String {
-    let Some(rate) = bit_s.map(|rate| rate / 1e6) else { return "-".into() };
-    if rate > 0.0 && rate < 0.00005 {
-        return format!("{rate:.1e}");
-    }
-    let decimals = [1000.0, 100.0, 10.0, 1.0].iter().filter(|bound| rate < **bound).count();
-    format!("{rate:.decimals$}")
 }
 
 fn seconds(s: Option<f64>) -> String {

@@ -17,3 +17,11 @@ impl From<Count> for Volume {
         Self { packets: count.packets, bytes: count.bytes }
     }
 }
+
+impl Volume {
+    /// With that of other packets.
+    pub(super) fn add(&mut self, other: Self) {
+        self.packets += other.packets;
+        self.bytes += other.bytes;
+    }
+}

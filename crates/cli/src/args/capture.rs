@@ -2,7 +2,15 @@
 
 use super::retired;
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use perhop_capture::mark::By;
 use std::path::PathBuf;
+
+/// What packets are grouped by, by its name.
+fn by() -> impl TypedValueParser<Value = By> {
+    let of_name = |name: String| By::ALL.into_iter().find(|by| by.name() == name).expect("clap knows the names");
+    PossibleValuesParser::new(By::ALL.map(By::name)).map(of_name)
+}
 
 /// How a capture is read and what is shown.
 #[derive(Args, Debug)]
@@ -51,8 +59,10 @@ pub struct Mark {
 /// `meter`
 #[derive(Args, Debug)]
 pub struct Meter {
-    /// Capture to read: pcap or pcapng, plain or compressed (.gz); `-` is standard input
-    pub input: PathBuf,
+    /// Captures to read: pcap or pcapng, plain or compressed (.gz); `-` is standard input. Of several each is reported on its
+    /// own, and then their total
+    #[arg(required = true)]
+    pub inputs: Vec<PathBuf>,
     /// Policy file: `[conditioner]` tables without `at`, `[queue]` tables; without one: flows, rates and code points
     #[arg(long, value_name = "FILE")]
     pub policy: Option<PathBuf>,
@@ -70,6 +80,15 @@ pub struct Meter {
     /// Rate of the line behind that queue, as in 10Mbit/s
     #[arg(long, value_name = "RATE", requires = "policy")]
     pub link: Option<String>,
+    /// Show instead who sends how much, by `host`, `pair` of addresses, `flow`, `dscp` or `ecn`: packets, bytes, rate and share
+    #[arg(long, value_name = "WHAT", value_parser = by(), conflicts_with_all = ["rtt", "bursts", "queue"])]
+    pub by: Option<By>,
+    /// Rows of that table, largest first; the others are in its last line
+    #[arg(long, value_name = "N", default_value_t = 20, requires = "by")]
+    pub top: usize,
+    /// Write all its rows (by flow without --by) as comma-separated values, to FILE or in place of the table
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-", conflicts_with_all = ["json", "rtt", "bursts", "queue"])]
+    pub csv: Option<PathBuf>,
     /// Also list every sample of --rtt
     #[arg(long, requires = "rtt", requires = "json")]
     pub samples: bool,

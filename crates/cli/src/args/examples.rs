@@ -61,6 +61,7 @@ Examples:
 pub const PLOT: &str = "\
 Examples:
   perhop plot runs/scenario
+  perhop plot runs/scenario --where class=business
   perhop plot runs/scenario --kind delay -o delay.png
   perhop plot runs/scenario --kind cdf --title '' --width 3.5 -o column.pdf
   perhop plot --list";
@@ -77,7 +78,8 @@ Examples:
 pub const COMPARE: &str = "\
 Examples:
   perhop compare runs/A runs/B
-  perhop compare runs/A runs/B --metric traffic.goodput_bit_s";
+  perhop compare runs/A runs/B --metric traffic.goodput_bit_s
+  perhop compare runs/sizes --by cbs";
 /// `reproduce`
 pub const REPRODUCE: &str = "\
 Examples:

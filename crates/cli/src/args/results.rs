@@ -3,7 +3,7 @@
 use super::Cluster;
 use clap::Args;
 use clap::builder::{RangedI64ValueParser, RangedU64ValueParser};
-use perhop_runs::request::utf8;
+use perhop_runs::request::{Filter, utf8};
 use perhop_scenario::bounds::{JOBS, SEED, SEEDS};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -107,6 +107,12 @@ pub struct Runs {
     /// Directory of all runs, or of one scenario's
     #[arg(default_value = "runs")]
     pub dir: PathBuf,
+    /// Delete a run, by its address in the list: its results, and the captures beside them; repeat for more
+    #[arg(long, value_name = "ADDRESS")]
+    pub delete: Vec<PathBuf>,
+    /// Say what --delete would delete, and delete nothing
+    #[arg(long, requires = "delete")]
+    pub dry_run: bool,
     /// Print JSON: an object per line
     #[arg(long)]
     pub json: bool,
@@ -137,6 +143,10 @@ pub struct Plot {
     /// A line for each, with --y: swept keys, or what identifies the table's rows; counts are summed over the others
     #[arg(long, value_name = "KEY", value_delimiter = ',', requires = "y")]
     pub by: Vec<String>,
+    /// Which rows.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub filter: Filter,
     /// What is written above the picture, in place of the run's name and of what is shown; `''` for nothing
     #[arg(long, value_name = "TEXT")]
     pub title: Option<String>,
@@ -168,6 +178,10 @@ pub struct Report {
     #[arg(required = true)]
     #[serde(serialize_with = "utf8")]
     pub runs: Vec<PathBuf>,
+    /// Which rows.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub filter: Filter,
     /// File to write
     #[arg(short, long, default_value = "report.html", value_name = "FILE")]
     #[serde(serialize_with = "utf8")]
@@ -180,9 +194,19 @@ pub struct Compare {
     /// Directory of a run
     #[serde(serialize_with = "utf8")]
     pub a: PathBuf,
-    /// Directory of another, of the same seed and replications
+    /// Directory of another, of the same seed and replications; or --by
     #[serde(serialize_with = "utf8")]
-    pub b: PathBuf,
+    pub b: Option<PathBuf>,
+    /// Compare the values of a swept key within the first run, at each point of the rest
+    #[arg(long, value_name = "KEY", conflicts_with = "b")]
+    pub by: Option<String>,
+    /// The value of that key that the others are compared with [default: the first of the sweep]
+    #[arg(long, value_name = "VALUE", requires = "by")]
+    pub base: Option<String>,
+    /// Which rows.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub filter: Filter,
     /// What to compare, as in `traffic.goodput_bit_s`; repeat for more
     #[arg(long)]
     pub metric: Vec<String>,

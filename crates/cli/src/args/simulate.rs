@@ -1,7 +1,8 @@
 //! Scenarios: `check`, `explain`, `run`, `sweep`.
 
-use super::{Cluster, retired};
+use super::{Cluster, quantity, retired};
 use clap::{Args, ValueEnum};
+use perhop_core::units::Span;
 use perhop_runs::request::{Output, Shown, Traced, utf8};
 use serde::Serialize;
 use std::num::NonZeroUsize;
@@ -113,6 +114,10 @@ pub struct Run {
     /// Write the packets of the first replication that arrived at a link's port, before its conditioners
     #[arg(long, value_name = "LINK")]
     pub pcap_in: Vec<String>,
+    /// First print a row for each class at this interval of simulated time, as in `1s`; the first replication is simulated for
+    /// it, from the start of the warm-up
+    #[arg(long, value_name = "TIME", value_parser = quantity::<Span>, conflicts_with = "csv")]
+    pub every: Option<Span>,
 }
 
 /// `sweep`

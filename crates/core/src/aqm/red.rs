@@ -58,8 +58,8 @@
 //! Deviations: a packet's drop probability does not depend on its size, even in byte mode, as RFC 7141 advises. (The
 //! paper offers p_b x size / largest size, and ns-2 does so with `bytes_`.) Idle time counts once and m is a real
 //! number (see `early/average.rs`). A drop by the queue's limit also sets count = 0, like any other drop. Two rules
-//! of ns-2 are not adopted: that the first packet above the minimum always passes, and that nothing is marked where p
-//! >= `mark_p_`.
+//! of ns-2 are not adopted: that the first packet above the minimum always passes, and that nothing is
+//! marked where p >= `mark_p_`.
 
 mod linux;
 

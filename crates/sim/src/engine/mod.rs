@@ -33,6 +33,7 @@ use perhop_core::units::Time;
 pub use crate::agenda::{MAX_DURATION, most_components};
 pub use crate::plan::PlanError;
 pub use assemble::EngineOptions;
+pub use finish::Part;
 
 /// One replication, running: its owners are the agenda (time and events), the network (links and packets on them), the
 /// hosts (flows and sources) and the recorder (what is kept for the outcome).

@@ -78,6 +78,13 @@ impl Arrivals {
         [sum.delays.quantiles(), sum.jitters.quantiles()]
     }
 
+    /// One-way delays of a class, all its colours together; `None` where nothing of it arrived.
+    pub fn delay_of(&self, class: usize) -> Option<Quantiles> {
+        let mut all = Delays::default();
+        self.0.iter().filter(|(of, _)| of.class() == class).for_each(|(_, arrived)| all.add(&arrived.delays));
+        all.quantiles()
+    }
+
     /// Delays begin again.
     pub fn clear(&mut self) {
         self.0.values_mut().flat_map(|a| [&mut a.delays, &mut a.jitters]).for_each(Delays::clear);

@@ -8,7 +8,7 @@ use crate::plan::{Plan, TapPoint};
 use perhop_core::units::Time;
 
 /// What is recorded.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Recorder {
     taps: Vec<[bool; 2]>,
     captured: Vec<Captured>,

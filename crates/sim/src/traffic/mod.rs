@@ -40,6 +40,8 @@ perhop_core::algorithms! {
     "quic" => quic::{Params, Quic},
 }
 
+/// Diagnostic codes and their pages.
+pub mod codes;
 pub mod law;
 
 /// Largest packet (IP length) that a source may make.

@@ -1,7 +1,7 @@
 //! CUBIC: above the threshold the window is a cubic function of the time since the last congestion event. It is
 //! concave up to the window at which that event occurred, convex beyond it, and never below Reno's window.
 //!
-//! Source: RFC 9438 section 4 (for the average window, section 5.1); `arithmetic = "linux"`: the behaviour of Linux
+//! Source: RFC 9438 section 4 (its average window: RFC 9438 section 5.1); `arithmetic = "linux"`: the behaviour of Linux
 //! 6.12.
 //!
 //! ```text

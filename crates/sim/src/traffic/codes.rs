@@ -4,5 +4,5 @@ use perhop_core::codes::Code;
 
 /// By the folder of their pages.
 pub const LIST: &[Code] = perhop_core::codes! {
-    "traffic": E261 W319;
+    ".": E261 W319;
 };

@@ -1,0 +1,126 @@
+"""`perhop.meter` and `perhop.mark`: the reports of the command line as tables."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import signal
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import perhop
+from conftest import ROOT, Command
+
+CAPTURE, POLICY = ROOT / "tests/captures/tcp.pcap", ROOT / "examples/mark-af.toml"
+
+
+def test_the_report_is_that_of_the_command_line(perhop: Command) -> None:
+    for words, given in (
+        ([], {}),
+        (["--policy", POLICY], {"policy": POLICY}),
+        (["--by", "host"], {"by": "host"}),
+        (["--rtt", "--bursts", "--seed", 7, "--once"], {"rtt": True, "bursts": True, "seed": 7, "once": True}),
+    ):
+        done = perhop("meter", CAPTURE, "--json", *words)
+        assert done.returncode == 0, done.stderr
+        assert metered(**given).report == json.loads(done.stdout), words
+
+
+def metered(**given: object) -> perhop.Metered:
+    return perhop.meter(CAPTURE, **given)  # type: ignore[arg-type]
+
+
+def test_rows_are_tables() -> None:
+    found = metered(policy=POLICY, rtt=True)
+    assert found.tables == ["colours", "conditioners", "code_points", "round_trips_aggregates", *found.tables[4:]]
+    assert {"round_trips_flows", "contracts", "flows"} <= set(found.tables)
+    flows, rows = found.table("flows"), found.report["flows"]
+    assert flows.rows == len(rows)
+    assert list(flows["packets"]) == [row["packets"] for row in rows]
+    assert list(flows["ecn_ect0"]) == [row["ecn"]["ect0"] for row in rows]
+    assert flows["packets"].dtype == np.int64
+    colours = found.table("colours")
+    assert colours["packets"].sum() == found.report["forward"]["packets"]
+    assert set(colours["conditioner"]) == {"gold"}
+    assert np.isnan(found.table("conditioners")["conforming_cbs_bytes"]).sum() == 1, "what is null"
+    assert found.table("flows").df("polars")["packets"].sum() == flows["packets"].sum()
+    with pytest.raises(KeyError, match=r"no table `flow` here: there are colours, .*; did you mean `flows`\?"):
+        found.table("flow")
+
+
+def test_packets_in_groups_are_one_table() -> None:
+    found = metered(by="host")
+    assert found.tables == ["host"]
+    assert repr(found).splitlines()[0] == "242 packets of 0.529226 s: 240 forward, 0 reverse"
+    assert repr(found).splitlines()[1:] == str(found.table("host")).splitlines()
+
+
+def test_what_is_printed_first() -> None:
+    whole, policed = metered(), metered(policy=POLICY)
+    assert repr(whole).endswith(str(whole.table("flows")))
+    assert repr(policed).endswith(str(policed.table("colours")))
+    assert "242 packets" in policed._repr_html_()
+    assert pickle.loads(pickle.dumps(policed)) == policed
+
+
+def test_marking_writes_the_capture_of_the_command_line(tmp_path: Path, perhop: Command) -> None:
+    assert perhop("mark", CAPTURE, "-o", "theirs.pcap", "--policy", POLICY).returncode == 0
+    found = _marked(tmp_path / "ours.pcap")
+    assert (tmp_path / "ours.pcap").read_bytes() == (tmp_path / "theirs.pcap").read_bytes()
+    assert found.report["output"] == str(tmp_path / "ours.pcap")
+    with pytest.raises(ValueError, match=r"E026.*ours.pcap"):
+        _marked(tmp_path / "ours.pcap")
+    _marked(tmp_path / "ours.pcap", force=True)
+
+
+def _marked(out: Path, *, force: bool = False) -> perhop.Metered:
+    return perhop.mark(CAPTURE, out, POLICY, force=force)
+
+
+def test_warnings_of_the_policy_come_first(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    policy = tmp_path / "idle.toml"
+    policy.write_text('[conditioner.all]\nkind = "token-bucket"\ncir = "1Mbit/s"\ncbs = "15kB"\n')
+    found = perhop.mark(CAPTURE, tmp_path / "out.pcap", policy)
+    assert found.warnings[0].startswith("warning[W310] no colour of this policy has an action")
+    assert found.warnings[1:] == found.report["warnings"]
+    assert capfd.readouterr() == ("", ""), "Python says nothing by itself"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"capture": "missing.pcap"}, r"error\[E021\] missing.pcap: "),
+        ({"by": "hots"}, "invalid value 'hots' for '--by <.*>'"),
+        ({"policy": "missing.toml"}, "missing.toml"),
+        ({"queue": "x"}, "policy"),
+        ({"flow_timeout": "soon"}, "--flow-timeout"),
+        ({"seed": -1}, "`seed` is -1"),
+    ],
+)
+def test_mistakes_are_said(given: dict[str, object], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        perhop.meter(**{"capture": CAPTURE, **given})  # type: ignore[arg-type]
+
+
+def test_a_name_is_no_option(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("--by").write_bytes(CAPTURE.read_bytes())
+    assert perhop.meter("--by").report["packets"] == 242
+
+
+def test_ctrl_c_ends_it_and_python_goes_on(tmp_path: Path) -> None:
+    """A pipe that nothing is written to: without the signal it would be waited for."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writing = os.open(pipe, os.O_RDWR)
+    try:
+        for _ in range(2):
+            threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+            with pytest.raises(KeyboardInterrupt):
+                perhop.meter(pipe)
+    finally:
+        os.close(writing)
