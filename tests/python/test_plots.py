@@ -413,7 +413,7 @@ def test_a_report_of_many_rows_has_its_pictures(many: Runs) -> None:
 
 def test_the_most_telling_rows_are_shown_with_all_their_colours_in_order() -> None:
     names = [f"c{i}" for i in range(10)]
-    worth = {
+    worth: Worth = {
         (name, colour): float(i * (colour == "red")) for i, name in enumerate(names) for colour in ("green", "red")
     }
     rows, left = telling(worth, ["class", "colour"], 6, "those with the most")
