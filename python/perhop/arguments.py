@@ -51,9 +51,9 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
         for name, value in [*zip(positional, args, strict=False), *kwargs.items()]:
             hint = hints.get(name, Any)
             if not fits(value, hint):
-                raise TypeError(f"{name} = {shown(value)}: {words(hint)} is due")
+                raise TypeError(f"{name} = {shown(value)}: must be {words(hint)}")
             if isinstance(value, str) and _takes_path(hint) and not _is_path(value):
-                raise ValueError(f"{name} = {shown(value)}: a path is due")
+                raise ValueError(f"{name} = {shown(value)}: must be a path")
         return function(*args, **kwargs)
 
     return call

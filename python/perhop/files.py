@@ -91,8 +91,8 @@ def refuse(path: Path, inputs: Iterable[str | os.PathLike[str]]) -> None:
         for file in _read(place if place.exists() else place.parent):
             if file.samefile(path):
                 raise ValueError(
-                    f"error[E025] {path} is {file}, which is read: it would be lost\n"
-                    "   help: give what is written another name"
+                    f"error[E025] {path} is {file}, which is read: the input would be lost\n"
+                    "   help: give the output another name"
                 )
 
 

@@ -155,8 +155,8 @@ class Results:
         names = ", ".join(map(short, differing)) or "point"
         where = f" for {', '.join(several)}" if several else ""
         raise ValueError(
-            f"{len(points)} points of the sweep would be put together{where}: "
-            f"name {names} in by=, or one value in where=; pooled() puts them together"
+            f"{len(points)} points of the sweep would be pooled{where}: "
+            f"name {names} in by=, or one value in where=; pooled() pools them on purpose"
         )
 
     def _cells(

@@ -167,14 +167,16 @@ class Scenario:
             ValueError: for an unknown port or code point, and a rate that the port does not have.
         """
         if client is not None and not hasattr(client, "submit"):
-            raise TypeError(f"client = {shown_value(client)}: a Client of Dask or None is due")
+            raise TypeError(f"client = {shown_value(client)}: must be a Client of Dask or None")
         if events and out is None:
-            raise ValueError("events=True without out=: packets at ports are written to disk while the run goes on")
+            raise ValueError(
+                "events=True without out=: name a directory, as packets at ports are written to disk during the run"
+            )
         chosen, chunk_s = self._replications(replications), positive("chunk_s", chunk_s)
         place = None if out is None else os.fspath(out)
         if place is not None and client is None and storage.is_address(place):
             raise ValueError(
-                f"out={place!r} without client=: workers of a Dask cluster write there; else name a directory"
+                f"out={place!r} without client=: only a Dask cluster writes there; pass client=, or name a directory"
             )
         core = self._core if seed is None else self._core.seeded(bounded("seed", seed))
         work = Work(core).asking(
@@ -210,7 +212,7 @@ class Scenario:
         if not isinstance(chosen, range):
             return range(bounded("replications", chosen))
         if not chosen or chosen.step != 1 or chosen.start < 0:
-            raise ValueError(f"replications = {shown_value(chosen)}: a range of numbers from 0 on, with step 1")
+            raise ValueError(f"replications = {shown_value(chosen)}: must be a range of numbers from 0 on, with step 1")
         return range(chosen.start, bounded("replications", chosen.stop))
 
     def __repr__(self) -> str:

@@ -49,7 +49,9 @@ def filesystem(place: str) -> tuple[Any, str]:
     except ImportError as error:
         raise ClusterError(f"{place}: {error}\n   help: pip install 'perhop[cluster]'") from error
     except ValueError as error:
-        raise ClusterError(f"{place}: {error}\n   help: a directory, or an address as s3://bucket/runs") from error
+        raise ClusterError(
+            f"{place}: {error}\n   help: give a directory, or an address such as s3://bucket/runs"
+        ) from error
     found[0].invalidate_cache()
     return found
 
@@ -61,7 +63,7 @@ def failing(place: str, verb: str) -> Iterator[None]:
         yield
     except Exception as error:
         why = " ".join(str(error).split()) or type(error).__name__
-        help_ = "does it exist, has this machine its credentials (AWS_ACCESS_KEY_ID and its kind), and the rights?"
+        help_ = "check that it exists, and this machine's credentials (such as AWS_ACCESS_KEY_ID) and rights"
         raise OSError(f"error[E020] cannot {verb} {place}: {why}\n   help: {help_}") from error
 
 

@@ -233,9 +233,9 @@ def test_bounds_are_those_of_the_command_line(small: Scenario) -> None:
         small.run(jobs=100_000)
     with pytest.raises(ValueError, match=r"`seed` is 9223372036854775808\n   help: 0 to 9223372036854775807"):
         small.run(seed=2**63)
-    with pytest.raises(TypeError, match="replications = '3': a whole number, a range or None is due"):
+    with pytest.raises(TypeError, match="replications = '3': must be a whole number, a range or None"):
         small.run("3")  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="jobs = True: a whole number is due"):
+    with pytest.raises(TypeError, match="jobs = True: must be a whole number"):
         small.run(jobs=True)
     with pytest.raises(TypeError, match="replications = True"):
         small.run(True)

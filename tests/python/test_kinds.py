@@ -16,9 +16,9 @@ POLICY = '[queue.q]\naqm = "red"\nlimit = "50p"\nmin = "5p"\nmax = "15p"\nmax-p 
 DEVICE = 'hostname = "r1"\n[interface.ge0]\nservice-policy = "gold"\n'
 FILES = {"policy.toml": POLICY.encode(), "device.toml": DEVICE.encode(), "c.pcap": CAPTURE.read_bytes()}
 SAID = {
-    "policy.toml": "error[E027] a policy where a scenario is needed: it has [queue] and no [links]",
-    "device.toml": "error[E248] neither a scenario nor a policy: it has [hostname] and no section of theirs",
-    "c.pcap": "error[E027] a capture, where a scenario or a policy is needed",
+    "policy.toml": "error[E027] a policy where a scenario is needed: the file has [queue] and no [links]",
+    "device.toml": "error[E248] neither a scenario nor a policy: the file has [hostname] and no section of either",
+    "c.pcap": "error[E027] a capture where a scenario or a policy is needed",
 }
 
 

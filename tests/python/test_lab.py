@@ -105,17 +105,20 @@ def test_a_wire_is_said_whole(wire: tuple[str, ...], netems: list[str]) -> None:
     [
         ('queue.rest={aqm="svb", limit="50p", v0="10p"}', "`svb`"),
         ('queue.rest={shape={rate="8Mbit/s", burst="3000B"}, limit="50p"}', "a shaper in a class of `drr` or `ets`"),
-        ('queue.rest={aqm="avq", limit="50p"}', "`avq`, which Linux 6.12 does not have,"),
+        ('queue.rest={aqm="avq", limit="50p"}', "`avq`: Linux 6.12 does not have it"),
         (
             'queue.rest={aqm="red", limit="50p", min="5p", max="15p"}',
-            "a `limit` of `red` in packets: Linux's counts bytes",
+            "a `limit` of `red` in packets: Linux counts bytes",
         ),
-        ('queue.rest={aqm="codel", limit="50kB"}', "a `limit` of `codel` in bytes or time: Linux's counts packets"),
+        ('queue.rest={aqm="codel", limit="50kB"}', "a `limit` of `codel` in bytes or time: Linux counts packets"),
         ('queue.rest={aqm="codel", limit="50p", drop="head"}', '`drop = "head"` of `codel`'),
         ('queue.rest={scheduler="fq-codel", hash="exact"}', '`hash = "exact"` of `fq-codel`'),
         ('queue.rest={scheduler="sfq", hash="exact"}', '`hash = "exact"` of `sfq`'),
         ('queue.rest={scheduler="fq-codel", memory="4MB"}', "`memory` of `fq-codel`"),
-        ('queue.rest={aqm="codel", limit="50p", target="1234567ns"}', "`target` of 1234.567us: whole microseconds"),
+        (
+            'queue.rest={aqm="codel", limit="50p", target="1234567ns"}',
+            "`target` of 1234.567us: it must be in whole microseconds",
+        ),
         ("queue.port.shape.overhead=-4B", "an `overhead` below 0"),
         ("queue.port.shape.debt=true", "`debt = true`"),
         ("queue.port.shape.granularity=1ms", "`granularity`"),
@@ -124,7 +127,7 @@ def test_a_wire_is_said_whole(wire: tuple[str, ...], netems: list[str]) -> None:
 )
 def test_what_tc_cannot_say_is_refused_by_name(override: str, refused: str) -> None:
     """The message names it and its port."""
-    with pytest.raises(ValueError, match=r"tc cannot say .* at `edge -> core`") as found:
+    with pytest.raises(ValueError, match=r"port `edge -> core`: tc cannot express ") as found:
         Scenario.from_toml(ROUTER, [override]).as_tc()
     assert refused in str(found.value)
 
@@ -137,7 +140,7 @@ def test_cake_is_said_in_its_own_words() -> None:
         for line in said_of(cake)
     )
     for key, refused in (("flows=64", "`flows`"), ("mpu=300B", "`mpu`"), ("overhead=300B", "`overhead`")):
-        with pytest.raises(ValueError, match=rf"tc cannot say .*{refused}.* at `R -> D`"):
+        with pytest.raises(ValueError, match=rf"port `R -> D`: tc cannot express .*{refused}"):
             Scenario.from_toml(cake, [f"queue.bottleneck.{key}"]).as_tc()
 
 
@@ -292,5 +295,5 @@ def test_a_sweep_is_refused_unless_one_point_is_left() -> None:
 
 def test_a_timed_change_is_refused() -> None:
     text = ROUTER.read_text() + '\n[[change]]\nat = "3s"\nlinks."edge - core".rate = "7Mbit/s"\n'
-    with pytest.raises(ValueError, match=r"tc cannot say \[\[change\]\]"):
+    with pytest.raises(ValueError, match=r"tc cannot express \[\[change\]\]"):
         Scenario.from_toml(text).as_tc()

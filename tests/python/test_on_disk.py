@@ -282,7 +282,7 @@ def test_a_name_is_a_directory_and_an_address(tmp_path: Path, perhop: Command, s
     newest = Runs.open(tmp_path / "runs")
     assert newest.points == unnamed.points
     assert "the newest is taken" in newest.notes[0]
-    with pytest.raises(FileNotFoundError, match="no run there has this name: `perhop runs` lists those there are"):
+    with pytest.raises(FileNotFoundError, match="no run there has this name: `perhop runs` lists all runs"):
         Runs.open(tmp_path / "runs" / "small" / "c")
     done = perhop("plot", "runs/small/b", "-o", "b.svg")
     assert (done.returncode, done.stdout, done.stderr) == (0, "b.svg\n", "")

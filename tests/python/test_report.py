@@ -143,7 +143,7 @@ def test_what_is_in_contract_stands_beside_the_contract(af: Runs, tutorial: Runs
     greens = {answer.name: answer.green for answer in answers(tutorial)}
     assert greens["home"] is None, "no conditioner marks it"
     assert greens["voice"] is not None, "a policer's green"
-    assert "what is green at the end of its way" in Reader(report.html(tutorial)).text
+    assert "green at the end of their path" in Reader(report.html(tutorial)).text
 
 
 def test_nothing_of_a_class_that_is_all_dropped_is_in_contract() -> None:

@@ -68,7 +68,7 @@ pub enum CaptureError {
     },
     /// A pcap or pcapng of another major version.
     #[error(
-        "{what} at byte {offset}: version {major}.{minor}, this program reads {supported}; convert it with editcap"
+        "{what} at byte {offset}: version {major}.{minor}, perhop reads {supported}; convert the file with editcap"
     )]
     Version {
         /// Byte of the file where the header begins.
@@ -146,7 +146,7 @@ pub enum CaptureError {
     },
     /// A timestamp that is not between 1970 and 2554.
     #[error(
-        "packet at byte {offset}: timestamp {units} (in units of {unit}) is outside 1970 to 2554, where ns fit in 64 bits; repair it with editcap -t"
+        "packet at byte {offset}: timestamp {units} (in units of {unit}) is outside 1970 to 2554, where ns fit in 64 bits; repair the file with editcap -t"
     )]
     Timestamp {
         /// Byte of the file where the block begins.

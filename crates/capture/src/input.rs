@@ -45,7 +45,7 @@ fn standard() -> io::Result<File> {
     let input = io::stdin();
     if input.is_terminal() {
         return Err(io::Error::other(
-            "it is the terminal; pipe a capture into it, as in `tcpdump -w - | perhop meter -`",
+            "standard input is the terminal; pipe a capture into it, as in `tcpdump -w - | perhop meter -`",
         ));
     }
     Ok(input.as_fd().try_clone_to_owned()?.into())

@@ -62,7 +62,7 @@ fn describe(start: &[u8]) -> (&'static str, &'static str) {
         None if start.iter().all(|byte| byte.is_ascii_graphic() || byte.is_ascii_whitespace()) => {
             ("which looks like text", FORMATS)
         }
-        None => ("which is not a format this program knows", FORMATS),
+        None => ("which is not a format that perhop knows", FORMATS),
     }
 }
 

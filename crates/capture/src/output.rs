@@ -135,7 +135,8 @@ fn followed(target: &Path) -> io::Result<PathBuf> {
 /// A new file `.name.perhop-<process>-<n>` in the target's directory, so that the rename stays within one file system.
 /// `n` counts past what other writers, or a killed one of the same process number, have left there.
 fn create_beside(target: &Path) -> io::Result<(PathBuf, File)> {
-    let name = target.file_name().ok_or_else(|| io::Error::new(ErrorKind::InvalidInput, "it has no file name"))?;
+    let name =
+        target.file_name().ok_or_else(|| io::Error::new(ErrorKind::InvalidInput, "the path has no file name"))?;
     let mut prefix = OsString::from(".");
     prefix.push(name);
     prefix.push(".perhop-");
@@ -155,7 +156,7 @@ fn create_beside(target: &Path) -> io::Result<(PathBuf, File)> {
             Err(cause) => return Err(cause),
         }
     }
-    Err(io::Error::new(ErrorKind::AlreadyExists, "no temporary name is free beside it"))
+    Err(io::Error::new(ErrorKind::AlreadyExists, "no temporary name is free in its directory"))
 }
 
 /// Whether no other process holds a lock on a file; on a file system without locks none does.

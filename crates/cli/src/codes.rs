@@ -25,13 +25,13 @@ pub fn path(code: &Code) -> PathBuf {
 /// A page as a terminal shows it: without `#` and fences; what was between fences is indented.
 pub(crate) fn plain(code: &Code) -> String {
     let mut fenced = false;
-    let mut line = |line: &str| {
+    let line = |line: &str| {
         let fence = line.starts_with("```");
         fenced ^= fence;
         let indent = if fenced && !line.is_empty() { "    " } else { "" };
         (!fence).then(|| format!("{indent}{}", if fenced { line } else { line.trim_start_matches(['#', ' ']) }))
     };
-    code.page.trim_end().lines().filter_map(|it| line(it)).collect::<Vec<_>>().join("\n")
+    code.page.trim_end().lines().filter_map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// `docs/reference/diagnostics.md`.

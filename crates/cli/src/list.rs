@@ -76,7 +76,7 @@ fn unknown(what: &str) -> Failure {
     names.extend(["tcp", "studies", "units", "diagnostics"]);
     names.extend(entries().map(|entry| entry.name));
     names.extend(codes::all().iter().map(|code| code.name));
-    Failure::Error(format!("nothing is called `{what}`\n   help: {}", suggest(what, &names)))
+    Failure::Error(format!("perhop has nothing called `{what}`\n   help: {}", suggest(what, &names)))
 }
 
 /// Every unit that files may have, by quantity.
@@ -129,7 +129,7 @@ fn one(entry: &Entry) -> Listed {
 /// The page of a diagnostic.
 fn code(what: &str) -> Option<Listed> {
     let code = codes::all().into_iter().find(|code| code.name == what)?;
-    let page = codes::plain(&code);
+    let page = codes::plain(code);
     Some(Listed { json: json!({ "code": code.name, "meaning": code.meaning(), "page": page }), text: page })
 }
 

@@ -88,9 +88,11 @@ pub(crate) fn flow_timeout(through: &Through) -> Result<Option<Span>, Failure> {
         Failure::Error(format!("{place}\n   help: {help}\n\n1 error, nothing was read"))
     };
     match text.parse::<Span>() {
-        Ok(none) if none.ns() == 0 => {
-            Err(refused("E201", &format!("`flow-timeout` is {text}"), "above 0; without it no flow expires"))
-        }
+        Ok(none) if none.ns() == 0 => Err(refused(
+            "E201",
+            &format!("`flow-timeout` is {text}"),
+            "must be above 0; without the option no flow expires",
+        )),
         Ok(timeout) => Ok(Some(timeout)),
         Err(error) => Err(refused(unit_code(error.fault), &error.message, &error.help)),
     }
@@ -150,7 +152,11 @@ impl<'a> Verb<'a> {
     pub(crate) fn read(&self, report: Result<Report, MarkError>) -> Result<Report, Failure> {
         let report = report.map_err(|error| self.failure(&error))?;
         if self.asker.has_interrupted() {
-            complain!("note: {} was interrupted: this is what came from {} until then", self.name, self.input());
+            complain!(
+                "note: {} was interrupted: the report covers what came from {} until then",
+                self.name,
+                self.input()
+            );
         }
         Ok(report)
     }

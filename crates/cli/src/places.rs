@@ -53,8 +53,8 @@ pub(crate) fn check(verb: &Verb) -> Result<(), Failure> {
 pub(crate) fn refuse(output: &Path, inputs: &[&Path]) -> Result<(), Failure> {
     let Some(there) = fs::metadata(output).ok().filter(Metadata::is_file) else { return Ok(()) };
     let Some(input) = inputs.iter().find_map(|input| found(input, &there)) else { return Ok(()) };
-    let message = format!("{} is {}, which is read: it would be lost", output.display(), input.display());
-    Err(Failure::Error(format!("error[E025] {message}\n   help: give what is written another name")))
+    let message = format!("{} is {}, which is read: the input would be lost", output.display(), input.display());
+    Err(Failure::Error(format!("error[E025] {message}\n   help: give the output another name")))
 }
 
 /// # Errors

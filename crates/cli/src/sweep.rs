@@ -134,7 +134,7 @@ impl Done<'_> {
 
     fn print(&self, took: Duration) {
         let Some(first) = self.points.first() else {
-            return say!("no points: the grid has fewer than the shards it is divided into");
+            return say!("this shard is empty: the grid has fewer points than shards");
         };
         say!("{}\n", self.heading(first));
         say!("{}\n", listing::text(self.points, self.rows));

@@ -78,7 +78,7 @@ fn from_words(args: &Tune) -> Result<Asked, Failure> {
     let refuse = |what: [&str; 2]| failure(Diagnostics::of_file("perhop tune", "E201", what.map(str::to_owned)));
     let rate = args.by_hand.rate.map_or(0.0, |rate| rate.bytes_s());
     if rate == 0.0 || args.by_hand.packet.get() == 0 || args.by_hand.limit.get() == 0 {
-        return Err(refuse(["`--rate`, `--packet` or `--limit` is 0", "above 0"]));
+        return Err(refuse(["`--rate`, `--packet` or `--limit` is 0", "must be above 0"]));
     }
     let [limit, reference] = [args.by_hand.limit, args.reference].map(|n: Packets| f64::from(n.get()));
     Ok(Asked {
@@ -105,7 +105,7 @@ fn state(args: &Tune, asked: &mut Asked) -> Result<(), Failure> {
                 counted(args.alpha.len(), ["value", "values"]),
                 counted(classes, ["class", "classes"])
             ),
-            "one, or one for each".into(),
+            "give one value for all classes, or one for each".into(),
         ];
         return Err(failure(Diagnostics::of_file("--alpha", "E201", what)));
     }
@@ -118,11 +118,11 @@ fn state(args: &Tune, asked: &mut Asked) -> Result<(), Failure> {
         stated.alpha.clone_from(&args.alpha);
     }
     if stated.v0 == Some(0.0) {
-        return Err(refusal("--v0", "E201", ["V0 is 0", "above 0"]));
+        return Err(refusal("--v0", "E201", ["V0 is 0", "must be above 0"]));
     }
     match stated.v0.zip(stated.floor) {
         Some((v0, floor)) if floor >= v0 => {
-            Err(refusal("--floor", "E214", ["the floor is not below V0", "lower it or raise --v0"]))
+            Err(refusal("--floor", "E214", ["the floor is not below V0", "lower --floor or raise --v0"]))
         }
         _ => Ok(()),
     }

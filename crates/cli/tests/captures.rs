@@ -175,7 +175,9 @@ fn a_silent_pipe_ends_with_a_signal() {
             assert_eq!(counted(out), (whole["packets"].as_u64().unwrap(), cut), "{which} {verb}");
             let said = String::from_utf8_lossy(&out.stderr);
             assert!(
-                said.contains(&format!("note: {verb} was interrupted: this is what came from standard input")),
+                said.contains(&format!(
+                    "note: {verb} was interrupted: the report covers what came from standard input"
+                )),
                 "{said}"
             );
         }

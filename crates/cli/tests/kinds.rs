@@ -69,9 +69,9 @@ fn folder() -> Folder {
 const SCENARIOS: [&str; 2] = ["dotted.toml", "spaced.toml"];
 const POLICIES: [&str; 3] = ["queue.toml", "inline.toml", "named.toml"];
 const OTHERS: [(&str, &str); 3] = [
-    ("device.toml", "error[E248] neither a scenario nor a policy: it has [hostname] and no section of theirs"),
-    ("c.pcap", "error[E027] a capture, where a scenario or a policy is needed"),
-    ("c.pcapng", "error[E027] a capture, where a scenario or a policy is needed"),
+    ("device.toml", "error[E248] neither a scenario nor a policy: the file has [hostname] and no section of either"),
+    ("c.pcap", "error[E027] a capture where a scenario or a policy is needed"),
+    ("c.pcapng", "error[E027] a capture where a scenario or a policy is needed"),
 ];
 
 /// The verbs that need a scenario, before its file.
@@ -126,8 +126,8 @@ fn a_policy_is_no_scenario() {
             let out = run(&folder, verb, file);
             refused(
                 &out,
-                "error[E027] a policy where a scenario is needed: it has [",
-                "`perhop meter` take it as --policy",
+                "error[E027] a policy where a scenario is needed: the file has [",
+                "`perhop meter` take a policy by --policy",
             );
         }
     }
@@ -139,7 +139,11 @@ fn a_scenario_is_no_policy() {
     for file in SCENARIOS {
         for verb in [&["meter", "c.pcap", "--policy"][..], &["mark", "c.pcap", "-o", "out.pcap", "--policy"]] {
             let out = run(&folder, verb, file);
-            refused(&out, "error[E027] a scenario where a policy is needed: it has [", "`perhop run` runs it");
+            refused(
+                &out,
+                "error[E027] a scenario where a policy is needed: the file has [",
+                "use `perhop run` for a scenario",
+            );
         }
         let out = folder.perhop(&["meter", "c.pcap", "--policy", file, "--queue", "red", "--link", "1Mbit/s"]);
         refused(&out, "error[E027] a scenario where a policy is needed", "");

@@ -237,7 +237,7 @@ fn an_aggregate_that_is_not_there_is_said_and_a_port_that_is_not_there_refused()
     let out = folder.perhop(&["run", "ok.toml", "--ef", "s -> A,rate=1Mbit/s"]);
     let said = String::from_utf8(out.stderr).unwrap();
     assert!(out.status.success() && said.contains("note: no packet of EF left `s -> A`"), "{said}");
-    assert!(said.contains("what passed it was BE"), "{said}");
+    assert!(said.contains("the packets that passed were BE"), "{said}");
     let rows = String::from_utf8(out.stdout).unwrap();
     assert_eq!(table(&rows, "hop ")[1], ["s -> A", "EF", "1.000", "0", "0", "-", "-", "-"]);
     let said = folder.refused(&["run", "ok.toml", "--ef", "s -> B,rate=1Mbit/s"]);

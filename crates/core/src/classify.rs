@@ -122,7 +122,8 @@ impl Value for RttClass {
         Self::new(from, to).or_else(|| {
             let message = format!("`from` is {from}, not below `to`");
             let label = format!("`to` is {}", to?);
-            let help = "a class goes from `from` up to but excluding `to`; omit `to` for all above `from`";
+            let help =
+                "a class holds values from `from` up to, but not including, `to`; omit `to` for all above `from`";
             problems.error("E214", node.place, message).label(label).help(help).none()
         })
     }
@@ -183,7 +184,10 @@ impl Value for Prefix {
             }
             None => {
                 let message = format!("`{text}` is not an address prefix");
-                problems.error("E222", node.place, message).help("as in \"10.0.0.0/8\" or \"2001:db8::/32\"").none()
+                problems
+                    .error("E222", node.place, message)
+                    .help("write it as in \"10.0.0.0/8\" or \"2001:db8::/32\"")
+                    .none()
             }
         }
     }

@@ -93,7 +93,7 @@ impl fmt::Display for Dscp {
 /// Why a number is not a code point: usually it is a whole TOS octet.
 fn out_of_range(code: i64) -> [String; 2] {
     let octet = u8::try_from(code).ok().filter(|o| o & 3 == 0).map(Dscp::from_tos);
-    let help = octet.map_or("a code point is 0 to 63, or a name such as EF or AF11".to_owned(), |d| {
+    let help = octet.map_or("write a number from 0 to 63, or a name such as EF or AF11".to_owned(), |d| {
         format!("{code:#x} is {d} written as a whole TOS octet; write `{d}` or {}", d.get())
     });
     [format!("DSCP {code} is outside 0 to 63"), help]

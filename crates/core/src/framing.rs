@@ -61,11 +61,13 @@ impl Framing {
         let least = (-i64::from(SMALLEST_PACKET + scope.overhead)).max(i16::MIN.into());
         if !(least..=i64::from(MOST_OVERHEAD)).contains(&i64::from(overhead.get())) {
             let error = ParamError::new("overhead", "E201", format!("`overhead` is {overhead}"));
-            let help = format!("between {least}B, which leaves nothing of an IP header, and {MOST_OVERHEAD}B");
+            let help = format!("must be between {least}B, which leaves nothing of an IP header, and {MOST_OVERHEAD}B");
             return Err(error.help(help));
         }
         if mpu.get() > MOST_MPU {
-            return Err(ParamError::new("mpu", "E201", format!("`mpu` is {mpu}")).help(format!("at most {MOST_MPU}B")));
+            return Err(
+                ParamError::new("mpu", "E201", format!("`mpu` is {mpu}")).help(format!("must be at most {MOST_MPU}B"))
+            );
         }
         let layer = self.link_layer.unwrap_or_default();
         Ok(Frame { overhead: overhead.get() as i16, mpu: mpu.get() as u16, layer })
@@ -188,7 +190,7 @@ mod tests {
             framing.build(scope).map_err(|e| e.help).err()
         };
         assert_eq!(fault(-20, &Scope::default()), None);
-        let help = "between -20B, which leaves nothing of an IP header, and 32767B";
+        let help = "must be between -20B, which leaves nothing of an IP header, and 32767B";
         assert_eq!(fault(-21, &Scope::default()).as_deref(), Some(help));
         assert_eq!(fault(-34, &l2), None);
         assert!(fault(-35, &l2).is_some() && fault(32_768, &l2).is_some());

@@ -80,7 +80,7 @@ impl Scope {
         }
         let error = ParamError::new(field, "E212", format!("`{field}` is smaller than one packet"))
             .label(format!("the largest packet of {} is {}", self.largest_of, self.largest_packet))
-            .help(format!("such packets could never conform; at least {}", self.largest_packet));
+            .help(format!("must be at least {}: a larger packet could never conform", self.largest_packet));
         Err(error)
     }
 }

@@ -93,11 +93,11 @@ pub fn missing(points: usize, replications: &[Replication]) -> Vec<String> {
         let packets = |i: &usize| of.iter().map(|r| r.ef[*i].packets).sum::<u64>();
         for it in (0..of[0].ef.len()).filter(|i| packets(i) == 0).map(|i| &of[0].ef[i]) {
             let seen = match it.code_points.as_slice() {
-                [] => "nothing passed it".to_owned(),
-                all => format!("what passed it was {}", all.join(", ")),
+                [] => "no packet passed".to_owned(),
+                all => format!("the packets that passed were {}", all.join(", ")),
             };
             let line = format!(
-                "note: no packet of {} left `{}` after the warm-up, so nothing is said of its rate; {seen}",
+                "note: no packet of {} left `{}` after the warm-up, so its rate is unknown; {seen}",
                 it.aggregate, it.hop
             );
             said.extend((!said.contains(&line)).then_some(line));

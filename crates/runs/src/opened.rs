@@ -93,7 +93,7 @@ fn unknown(address: &Path, every: Vec<Found>) -> String {
         }
     };
     let address = address.display();
-    format!("{address} is not a directory, and no run there has this name: `perhop runs` lists those there are{like}")
+    format!("{address} is not a directory, and no run there has this name: `perhop runs` lists all runs{like}")
 }
 
 fn read(dir: &Path) -> Result<Vec<Found>, Damaged> {
@@ -150,7 +150,8 @@ fn replications(points: &[&Found], places: &Places) -> Result<Vec<Replication>, 
     let mut read: BTreeMap<_, _> = dirs.into_iter().zip(stored).flat_map(|(dir, stored)| each(&dir, stored)).collect();
     let take = |(&(hash, number), found): (&(&str, u32), &&Found)| {
         let made = read.remove(&(found.dir.clone(), number));
-        let replaced = || Damaged { dir: found.dir.clone(), what: "it was replaced while it was read".to_owned() };
+        let replaced =
+            || Damaged { dir: found.dir.clone(), what: "the directory was replaced while perhop read it".to_owned() };
         let (mut made, point) = (made.ok_or_else(replaced)?, index[hash]);
         made.tables.extend(classes[point].as_ref().map(|classes| classes.of(&made.tables)));
         Ok(Replication { point, ..made })
@@ -180,7 +181,10 @@ fn scenario(first: &Found) -> Result<Scenario, Refused> {
     let read = Sweep::parse(&first.common.effective, &Options::new(MANIFEST));
     read.map(|(sweep, _)| sweep.base).map_err(|found| {
         let (dir, theirs, ours) = (first.dir.display(), &first.common.perhop, env!("CARGO_PKG_VERSION"));
-        Refused::Unfit(format!("{dir} was written by perhop {theirs}, this is {ours}:\n{found}\n{}", found.summary()))
+        Refused::Unfit(format!(
+            "{dir} was written by perhop {theirs}, and this is perhop {ours}:\n{found}\n{}",
+            found.summary()
+        ))
     })
 }
 

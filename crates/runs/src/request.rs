@@ -179,7 +179,7 @@ impl Traced {
 /// It is not UTF-8.
 pub fn text(path: &Path) -> Result<&str, String> {
     path.to_str().ok_or_else(|| {
-        let help = "give it another name, or a link to it that has one";
+        let help = "rename it, or make a link with another name";
         format!("error[E022] the path `{}` is not UTF-8 text\n   help: {help}", path.display())
     })
 }

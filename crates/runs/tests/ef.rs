@@ -150,7 +150,7 @@ fn what_cannot_be_asked_is_refused_with_what_to_write() {
     let cases = [
         (STRICT, "a -> c", ["E235", "no port `a -> c`", "did you mean `a -> b`?"]),
         (STRICT, "", ["E235", "no port ``", "valid names: a -> b, b -> a"]),
-        (STRICT, "a -> b,rate=0Mbit/s", ["E201", "`rate` is 0", "above 0, at most 10"]),
+        (STRICT, "a -> b,rate=0Mbit/s", ["E201", "`rate` is 0", "above 0 and at most 10"]),
         (STRICT, "a -> b,rate=11Mbit/s", ["E201", "`rate` is 11", "at most 10"]),
         (LIMITED, "a -> b,rate=9Mbit/s", ["E201", "`rate` is 9", "at most 8"]),
         (STRICT, "a -> b,rate=11", ["E107", "rate", "Mbit/s"]),
@@ -158,11 +158,11 @@ fn what_cannot_be_asked_is_refused_with_what_to_write() {
         (STRICT, "a -> b,rte=1Mbit/s", ["E004", "unknown key `rte`", "did you mean `rate`?"]),
         (STRICT, "a -> b,rate=1Mbit/s,rate=1Mbit/s", ["E002", "twice", "once"]),
         (STRICT, "a -> b,for=EE", ["E220", "`EE` is not a DSCP", "EF"]),
-        (STRICT, "a -> b,for=EF,class=voice", ["E239", "`for` together with `class`", "not by both"]),
+        (STRICT, "a -> b,for=EF,class=voice", ["E239", "`for` together with `class`", "either by"]),
         (STRICT, "a -> b,class=voce", ["E006", "no class `voce`", "did you mean `voice`?"]),
-        (FIFO, "a -> b", ["E005", "which rate?", "rate=2Mbit/s"]),
-        (STRICT, "a -> b,for=AF11", ["E005", "which rate?", "at most 10"]),
-        (STRICT, "a -> b,class=voice", ["E005", "which rate?", "at most 10"]),
+        (FIFO, "a -> b", ["E005", "the rate is missing", "rate=2Mbit/s"]),
+        (STRICT, "a -> b,for=AF11", ["E005", "the rate is missing", "at most 10"]),
+        (STRICT, "a -> b,class=voice", ["E005", "the rate is missing", "at most 10"]),
     ];
     for (port, ef, words) in cases {
         let error = refused(port, ef);
@@ -179,7 +179,7 @@ fn without_packets_there_is_no_answer() {
     let said = ef_shown::missing(1, &replications);
     assert_eq!(said.len(), 2, "{said:?}");
     assert!(said[0].contains("no packet of CS5 left `a -> b`") && said[0].contains("BE, EF"), "{said:?}");
-    assert!(said[1].contains("no packet of EF left `b -> a`") && said[1].contains("nothing passed it"), "{said:?}");
+    assert!(said[1].contains("no packet of EF left `b -> a`") && said[1].contains("no packet passed"), "{said:?}");
 }
 
 fn names(tables: &[Table]) -> Vec<&str> {

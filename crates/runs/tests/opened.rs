@@ -113,6 +113,6 @@ fn nothing_there_is_said() {
     assert_eq!(said(folder.path().to_owned()), "no finished replication below DIR: `perhop run` writes runs/NAME");
     assert_eq!(
         said(folder.path().join("a")),
-        "DIR/a is not a directory, and no run there has this name: `perhop runs` lists those there are"
+        "DIR/a is not a directory, and no run there has this name: `perhop runs` lists all runs"
     );
 }

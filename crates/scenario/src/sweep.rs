@@ -131,7 +131,7 @@ impl Sweep {
         SEED.check(seed)?;
         let swept = self.grid.iter().any(|point| point.scenario.settings().seed != self.base.settings().seed);
         if swept {
-            return Err(format!("seed {seed} for a scenario that sweeps its seed: give one or the other"));
+            return Err(format!("seed {seed} for a scenario that sweeps its seed: give only one of the two"));
         }
         let grid = self.grid.into_iter().map(|point| point.seeded(seed)).collect();
         let mut stated = self.stated;
@@ -325,14 +325,14 @@ fn points(root: &Node, stem: &str, problems: &mut Problems, mut each: impl FnMut
     axes.iter().for_each(|axis| refuse_reserved(axis, problems));
     let count = axes.iter().try_fold(1usize, |n, axis| n.checked_mul(axis.len()));
     let Some(count) = count.filter(|&n| n <= MOST_POINTS) else {
-        let help = format!("at most {MOST_POINTS}: remove values, or split the sweep");
+        let help = format!("at most {MOST_POINTS} are allowed: remove values, or split the sweep");
         return problems.error("E241", sweep.place, "too many points in [sweep]").help(help).none();
     };
     let plain = tree::without(root, "sweep");
     let values = (count as u64).saturating_mul(size::expanded(&plain));
     if values > size::MOST_SWEPT {
         let message = format!("the {count} points of this sweep hold {values} values");
-        let help = format!("at most {}: fewer points, or a smaller scenario", size::MOST_SWEPT);
+        let help = format!("at most {} are allowed: run fewer points, or a smaller scenario", size::MOST_SWEPT);
         return problems.error("E270", sweep.place, message).help(help).none();
     }
     let (grid, mut seen) = (Grid { plain: &plain, stem, axes: &axes }, BTreeSet::new());

@@ -206,7 +206,8 @@ fn what_an_algorithm_looks_at_is_settled_at_the_start() {
         Scenario::parse(text, &options).map(|_| ()).unwrap_err().to_string()
     };
     assert!(
-        refused("source.tickets = \"100t/s\"").contains("E202] `pps-tagger` would look at other packets or labels")
+        refused("source.tickets = \"100t/s\"")
+            .contains("E202] the change would alter which packets or labels `pps-tagger` looks at")
     );
     let options =
         Options::new("x.toml").set("change=[{ at = \"5s\", conditioner.sink.at.'D1 -> Q'.tickets = \"9t/s\" }]");

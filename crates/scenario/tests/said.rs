@@ -36,12 +36,12 @@ fn queues_that_cannot_do_what_they_say() {
         (
             r#"{ aqm = "codel", shape = { rate = "933kbit/s", burst = "3000B" } }"#,
             r#"{ aqm = "codel", target = "13ms", shape = { rate = "933kbit/s", burst = "3000B" } }"#,
-            "W337 `target` is 5ms, less than one packet takes at 933kbit/s",
+            "W337 `target` is 5ms, less than the time of one packet at 933kbit/s",
         ),
         (
             r#"{ scheduler = "htb", classes = [{ rate = "933kbit/s", quantum = "1500B", queue = { scheduler = "fq-codel" } }] }"#,
             r#"{ scheduler = "htb", classes = [{ rate = "3Mbit/s", quantum = "1500B", queue = { scheduler = "fq-codel" } }] }"#,
-            "W337 `target` is 5ms, less than one packet takes at 933kbit/s",
+            "W337 `target` is 5ms, less than the time of one packet at 933kbit/s",
         ),
         (
             r#"{ shape = { rate = "5Mbit/s", burst = "134375000B" } }"#,
@@ -108,7 +108,7 @@ fn defaults_are_not_at_fault() {
     let (_, said) = Scenario::parse(&text, &Options::new("x.toml")).unwrap();
     assert_eq!(
         said.list[0].help,
-        "what is beyond the rate of its class waits: put a token bucket with red = \"drop\" on its path"
+        "packets beyond the rate of their class wait: put a token bucket with red = \"drop\" on their path"
     );
     let stated = warnings(&file(&htb(", burst = \"1600B\""), voice));
     assert_eq!(stated[0], "W326 class 1: `burst` is 1600B, less than one packet");

@@ -43,7 +43,7 @@ fn series_are_counted_before_they_are_expanded() {
     text += "[traffic.t]\nmodel = \"ftp\"\nfrom = \"A1x1\"\nto = \"B\"\n";
     let said = said(&text);
     assert!(said.starts_with("error[E270] the series of this file make 4050000 values or more"), "{said}");
-    assert!(said.contains("it.toml:82:2") && said.contains("help: at most 4000000: "), "{said}");
+    assert!(said.contains("it.toml:82:2") && said.contains("help: at most 4000000 are allowed: "), "{said}");
     assert_eq!(said.matches("error[").count(), 1, "{said}");
 }
 
@@ -55,7 +55,7 @@ fn points_are_counted_before_they_are_made() {
         customers(300) + &format!("[sweep]\n\"scenario.seed\" = [{values}]\n\"traffic.t1.flows\" = [{values}]\n");
     let said = said(&text);
     assert!(said.contains("error[E270] the 6400 points of this sweep hold "), "{said}");
-    assert!(said.contains("help: at most 20000000: fewer points, or a smaller scenario"), "{said}");
+    assert!(said.contains("help: at most 20000000 are allowed: run fewer points, or a smaller scenario"), "{said}");
 }
 
 /// A chain of `links` links, and `flows` tables of one class from its one end to the other.
@@ -75,7 +75,7 @@ fn routes_are_counted_before_anything_is_kept_for_each_of_their_links() {
     let found = allocation_counter::measure(|| {
         let said = said(&text);
         assert!(
-            said.starts_with("error[E206] the routes of all traffic lead over links 40005000 times or more"),
+            said.starts_with("error[E206] the routes of all traffic have 40005000 hops or more in total"),
             "{said}"
         );
         assert!(said.contains("help: at most 40000000 times: shorter routes, or several `flows`"), "{said}");

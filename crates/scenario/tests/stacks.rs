@@ -51,9 +51,9 @@ fn a_classic_sender_is_that_without_a_stack() {
 #[test]
 fn contradictions_are_named() {
     let said = |key: &str, value: &str| read(&[("stack", "linux"), (key, value)]).1;
-    assert_eq!(said("recovery", "newreno"), ["`recovery` is newreno, and stack \"linux\" has rack"]);
-    assert_eq!(said("congestion", "reno"), ["`congestion` is reno, and stack \"linux\" has cubic"]);
-    assert_eq!(said("rto", "era"), ["`rto` has a tick of 100ms, and stack \"linux\" one of 1ms"]);
+    assert_eq!(said("recovery", "newreno"), ["`recovery` is newreno, but stack \"linux\" has rack"]);
+    assert_eq!(said("congestion", "reno"), ["`congestion` is reno, but stack \"linux\" has cubic"]);
+    assert_eq!(said("rto", "era"), ["`rto` has a tick of 100ms, but stack \"linux\" has one of 1ms"]);
     assert!(said("hystart", "none").is_empty() && said("recovery", "rack").is_empty());
 }
 

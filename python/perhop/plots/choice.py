@@ -110,7 +110,7 @@ def _default(runs: Results, every: Sequence[str], lines: Sequence[str]) -> str:
     numbers = x_axis(runs).key
     free = [key for key in every if key not in lines]
     if not free:
-        raise ValueError(f"`by` names every key, so that none is left for x: {', '.join(map(short, every))}")
+        raise ValueError(f"`by` names every key, and x needs one of them: {', '.join(map(short, every))}")
     return numbers if numbers in free else free[0]
 
 

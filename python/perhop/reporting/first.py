@@ -128,8 +128,8 @@ def _digits(value: float) -> str:
 def explained(found: Sequence[Answer], *, changing: bool) -> list[str]:
     """What the columns mean, as far as these answers need it."""
     out = [
-        "Offered is what arrived at the first port on the way; lost are packets dropped on the way, in per cent of "
-        "those and the delivered."
+        "Offered is the traffic that arrived at the first port on its path. Lost is dropped / (dropped + delivered) "
+        "over the whole path, in per cent."
     ]
     if any(len(a.losses) > 1 for a in found):
         out.append(
@@ -143,17 +143,17 @@ def explained(found: Sequence[Answer], *, changing: bool) -> list[str]:
             + (f" ({_sources(found)})." if len(found) > MANY else ".")
         )
         if any(a.green for a in found):
-            out.append("Of it green is what was delivered in contract: what is green at the end of its way.")
+            out.append("Green is the part delivered in contract: its packets are green at the end of their path.")
     else:
         out.append("No conditioner with a cir takes any of this traffic, so there is no contract to compare with.")
     if any(" to " in _text(_numbers(a)[name], scale) for a in found for name, scale in _scales(found).items()):
-        out.append("A delay from one value to another: those of the class's colours; its own quantile is between them.")
+        out.append("A delay with two values is that of the class's colours; that of the class lies between them.")
     mixed = [a.name for a in found if a.mixed]
     if mixed:
         names = ", ".join(dict.fromkeys(mixed))
         out.append(
-            f"ACKs of {names} pass the same ports as its data: offered counts them, delivered does not. Drops are not "
-            "told apart there, so that nothing is said of loss where data and ACKs share a port."
+            f"ACKs of {names} pass the same ports as its data. Offered counts them, delivered does not. Drops of ACKs "
+            "and of data are not distinguished there, so the loss is unknown where both share a port."
         )
     return out
 
@@ -166,7 +166,7 @@ def told(runs: Results, found: Sequence[Answer]) -> str:
     """The picture in words."""
     scale = scale_of(found)
     if len(found) > MOST_TOLD:
-        return f"What {len(found)} classes and points got, by colour; the table has the numbers."
+        return f"The rates of {len(found)} classes and points by colour; the table has the numbers."
     return "; ".join(_told(runs, answer, scale) for answer in found)
 
 

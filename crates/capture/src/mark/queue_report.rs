@@ -17,7 +17,7 @@ use super::volume::Volume;
 
 /// What a replay cannot say.
 const NOTE: &str =
-    "the capture's packets at the capture's times: real senders would have reacted to drops, marks and waits";
+    "the replay keeps the capture's packets and times: real senders would have reacted to drops, marks and delay";
 
 /// Packets that were dropped for one reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -21,17 +21,17 @@ pub struct Through {
     /// Keep the complete packets of a truncated capture
     #[arg(long)]
     pub partial: bool,
-    /// Take packets that the capture holds twice once: those of a mirror of both directions, or of `-i any`
+    /// Take each packet once, also where the capture holds it twice: from a mirror of both directions, or from `-i any`
     #[arg(long)]
     pub once: bool,
-    /// Forget flows that are silent for longer, as in 60s: one that returns begins afresh, with a full bucket; without
-    /// this none is forgotten
+    /// Forget a flow that is silent for longer, as in 60s; if it returns, it begins with a full bucket. By default none
+    /// is forgotten
     #[arg(long, value_name = "TIME")]
     pub flow_timeout: Option<String>,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
-    /// Flows shown in a table, largest first
+    /// Show this many flows in a table, the largest first
     #[arg(long, default_value_t = 10)]
     pub flows: usize,
 }
@@ -59,22 +59,23 @@ pub struct Mark {
 /// `meter`
 #[derive(Args, Debug)]
 pub struct Meter {
-    /// Captures to read: pcap or pcapng, plain or compressed (.gz); `-` is standard input. Of several each is reported on its
-    /// own, and then their total
+    /// Captures to read: pcap or pcapng, plain or compressed (.gz); `-` is standard input. Several captures are reported one by
+    /// one, then in total
     #[arg(required = true)]
     pub inputs: Vec<PathBuf>,
-    /// Policy file: `[conditioner]` tables without `at`, `[queue]` tables; without one: flows, rates and code points
+    /// Policy file: `[conditioner]` tables without `at`, `[queue]` tables. Without a policy the report has flows, rates and
+    /// code points
     #[arg(long, value_name = "FILE")]
     pub policy: Option<PathBuf>,
-    /// Round-trip times, time-outs and windows of TCP, by flow and by aggregate: a conditioner of the policy, or without one
-    /// a pair of addresses
+    /// Report round-trip times, time-outs and windows of TCP, by flow and by aggregate: a conditioner of the policy, or
+    /// a pair of addresses without a policy
     #[arg(long)]
     pub rtt: bool,
-    /// The most bytes of all forward traffic within any 1, 10 and 100 ms: when, how fast, and the flow that sent most of it
+    /// Report the largest bursts of all forward traffic within 1, 10 and 100 ms: when, how fast, and which flow sent most
     #[arg(long)]
     pub bursts: bool,
-    /// Replay the forward packets, behind the conditioners, into this `[queue.X]` of the policy: what would have been
-    /// dropped, marked, delayed, for whom; with --link
+    /// Replay the forward packets, behind the conditioners, into this `[queue.X]` of the policy, and report drops, marks
+    /// and delays by flow; needs --link
     #[arg(long, value_name = "NAME", requires = "policy")]
     pub queue: Option<String>,
     /// Rate of the line behind that queue, as in 10Mbit/s

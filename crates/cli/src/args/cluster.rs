@@ -12,7 +12,7 @@ pub struct Cluster {
     /// Address of a Dask scheduler, as in tcp://HOST:8786, whose workers run the replications
     #[arg(long, value_name = "ADDRESS")]
     pub cluster: Option<String>,
-    /// Work in one task of the cluster
+    /// Duration of one task of the cluster
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = chunk, requires = "cluster")]
     pub chunk: Span,
 }
@@ -27,7 +27,7 @@ impl Serialize for Cluster {
 
 fn chunk(text: &str) -> Result<Span, String> {
     match quantity::<Span>(text)? {
-        none if none.ns() == 0 => Err("a task of no work; above 0, as in 10s".into()),
+        none if none.ns() == 0 => Err("must be longer than 0, e.g. 10s".into()),
         time => Ok(time),
     }
 }

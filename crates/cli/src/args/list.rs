@@ -8,7 +8,8 @@ use std::path::PathBuf;
 /// `list`
 #[derive(Args, Debug)]
 pub struct List {
-    /// conditioners, aqms, traffic, tcp, studies, units, diagnostics; or the name of one, or a code, for its page
+    /// A list: conditioners, aqms, schedulers, traffic, congestion, tcp, studies, units or diagnostics; or the page of an
+    /// algorithm or code by its name
     pub what: Option<String>,
     /// Print JSON
     #[arg(long)]
@@ -33,7 +34,7 @@ pub struct Init {
 /// `completions`
 #[derive(Args, Debug)]
 pub struct Completions {
-    /// For which shell
+    /// Shell that runs the script
     #[arg(value_enum)]
     pub shell: clap_complete::Shell,
 }
@@ -41,6 +42,6 @@ pub struct Completions {
 /// `man`
 #[derive(Args, Debug)]
 pub struct Man {
-    /// Directory to write to, made if it is missing: a `man1` of MANPATH
+    /// Directory to write to, created if it is missing: a `man1` of MANPATH
     pub dir: PathBuf,
 }

@@ -11,8 +11,8 @@ use std::path::PathBuf;
 /// `reproduce`
 #[derive(Args, Debug, Serialize)]
 pub struct Reproduce {
-    /// `all` papers, some (pam-fsam, pps, msvb-sio, redp, rtt-rto), studies (pf-fig2), `today`, or `everything`: the papers in
-    /// all settings, `today` and every map
+    /// What to run: `all` papers, papers by name (pam-fsam, pps, msvb-sio, redp, rtt-rto), studies (pf-fig2), `today`, or
+    /// `everything` (the papers in all settings, `today` and every map)
     #[arg(default_value = "all")]
     pub what: Vec<String>,
     /// How many runs of each point.
@@ -25,11 +25,11 @@ pub struct Reproduce {
     /// Where else replications run.
     #[command(flatten)]
     pub cluster: Cluster,
-    /// Where report, figures and samples go
+    /// Directory for report, figures and samples
     #[arg(long, default_value = "reproduction", value_name = "DIR")]
     #[serde(serialize_with = "utf8")]
     pub out: PathBuf,
-    /// Exit 1 if a hard claim is not reproduced
+    /// Exit with code 1 if a hard claim is not reproduced
     #[arg(long)]
     pub strict: bool,
     /// Show the studies and their claims, run nothing
@@ -38,17 +38,18 @@ pub struct Reproduce {
     /// Print the list as JSON
     #[arg(long, requires = "list")]
     pub json: bool,
-    /// Answers where the paper is silent: frozen, era, lemma, kindest, or all
+    /// Choose the answers where a paper is silent: frozen, era, lemma, kindest, or all
     #[arg(long, default_value = "frozen", value_name = "NAME")]
     pub setting: String,
-    /// Try an idea: lay a key over every scenario of the studies, as in `run`; may be repeated. The report says so
+    /// Set a key in every scenario of the studies, as in `run`, to try an idea; repeat for more. The report names the keys
     #[arg(short = 's', long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
-    /// Try every other answer to what a paper leaves open, one at a time: 3 seeds, 10 where a hard verdict moves. Continues
-    /// where it stopped
+    /// Try every other answer to the questions that a paper leaves open, one at a time: 3 seeds, 10 where a hard verdict
+    /// changes. An interrupted run continues where it stopped
     #[arg(long, conflicts_with_all = ["set", "mutants"])]
     pub readings: bool,
-    /// Do the criteria tell? Break the mechanisms of a paper on purpose, and see which criteria fail. Continues where it stopped
+    /// Break the mechanisms of a paper on purpose, and report which criteria notice. An interrupted run continues where it
+    /// stopped
     #[arg(long, conflicts_with = "set")]
     pub mutants: bool,
 }
@@ -61,7 +62,7 @@ fn seeds(least: i64) -> RangedI64ValueParser<u32> {
 /// Seeds of `reproduce`.
 #[derive(Args, Debug, Serialize)]
 pub struct Seeds {
-    /// 3 seeds instead of 10, full durations
+    /// Run 3 seeds instead of 10, at full durations
     #[arg(long)]
     pub quick: bool,
     /// Number of seeds
@@ -75,7 +76,7 @@ pub struct Seeds {
 /// `map`
 #[derive(Args, Debug, Serialize)]
 pub struct Map {
-    /// Maps by name, or those of a claim (pf-fig7/tcp-order-n10), a study or a paper; all without any
+    /// Maps by name, or the maps of a claim (pf-fig7/tcp-order-n10), a study or a paper; all maps by default
     pub what: Vec<String>,
     /// Number of seeds at each point
     #[arg(long, default_value_t = 5, value_name = "N", value_parser = seeds(2))]
@@ -89,7 +90,7 @@ pub struct Map {
     /// Where else replications run.
     #[command(flatten)]
     pub cluster: Cluster,
-    /// Where pictures and points go; a map that was broken off there is taken up again
+    /// Directory for pictures and points; an interrupted map in it continues where it stopped
     #[arg(long, default_value = "maps", value_name = "DIR")]
     #[serde(serialize_with = "utf8")]
     pub out: PathBuf,
@@ -104,7 +105,7 @@ pub struct Map {
 /// `runs`
 #[derive(Args, Debug)]
 pub struct Runs {
-    /// Directory of all runs, or of one scenario's
+    /// Directory of all runs, or of the runs of one scenario
     #[arg(default_value = "runs")]
     pub dir: PathBuf,
     /// Delete a run, by its address in the list: its results, and the captures beside them; repeat for more
@@ -176,7 +177,7 @@ pub struct Compare {
     /// Directory of a run
     #[serde(serialize_with = "utf8")]
     pub a: PathBuf,
-    /// Directory of another, of the same seed and replications; or --by
+    /// Directory of another run, with the same seed and replications; or use --by
     #[serde(serialize_with = "utf8")]
     pub b: Option<PathBuf>,
     /// Compare the values of a swept key within the first run, at each point of the rest

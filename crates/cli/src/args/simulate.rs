@@ -23,11 +23,11 @@ pub struct Source {
 /// What the command line changes in a file.
 #[derive(Args, Debug, Default)]
 pub struct Settings {
-    /// Set a key before anything is checked, as in `-s traffic.bulk.flows=20`, or that of every section with an
+    /// Set a key before the checks, as in `-s traffic.bulk.flows=20`, or a key of every section with an
     /// algorithm, as in `-s @red.max-p=0.1`
     #[arg(short = 's', long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
-    /// Seed; with the replication's number, the key of every random stream
+    /// Seed of all random streams, together with the number of the replication
     #[arg(long)]
     pub seed: Option<String>,
     /// Simulated time, as in `60s`
@@ -62,7 +62,7 @@ pub struct Explain {
     /// What to explain.
     #[command(flatten)]
     pub source: Source,
-    /// Write it in the words of another system: `tc`, the commands that make its nodes, links and ports on Linux
+    /// Write the scenario for another system: `tc` prints the commands that make its nodes, links and ports on Linux
     #[arg(long = "as", value_name = "SYSTEM")]
     pub written_as: Option<System>,
     /// Print JSON
@@ -108,10 +108,10 @@ pub struct Run {
     /// What else is written.
     #[command(flatten)]
     pub traced: Traced,
-    /// Write the packets of the first replication that passed a link, as in `--pcap 'C -> E2'`
+    /// Write a capture of the packets that passed a link in the first replication, as in `--pcap 'C -> E2'`
     #[arg(long, value_name = "LINK")]
     pub pcap: Vec<String>,
-    /// Write the packets of the first replication that arrived at a link's port, before its conditioners
+    /// Write a capture of the packets that arrived at a link's port in the first replication, before its conditioners
     #[arg(long, value_name = "LINK")]
     pub pcap_in: Vec<String>,
     /// First print a row for each class at this interval of simulated time, as in `1s`; the first replication is simulated for
@@ -132,7 +132,7 @@ pub struct Sweep {
     /// Which are shown.
     #[command(flatten)]
     pub shown: Shown,
-    /// An axis of the grid, as in `--vary traffic.bulk.flows=5,10,20`; replaces the file's axis of that key
+    /// Add an axis to the grid, as in `--vary traffic.bulk.flows=5,10,20`, in place of the file's axis of that key
     #[arg(long, value_name = "KEY=A,B,C")]
     pub vary: Vec<String>,
     /// What else is written.
@@ -141,11 +141,11 @@ pub struct Sweep {
     /// Run part i of n: points i, i+n, i+2n, ... (from 1)
     #[arg(long, value_name = "I/N")]
     pub shard: Option<String>,
-    /// Run nothing: say what is missing in DIR, and which parts of a job array of N (`--shard I/N`) have to run again; N is the
-    /// number of points without one
+    /// Run nothing: report what is missing in DIR, and which parts of a job array of N (`--shard I/N`) must run again.
+    /// Without a value, N is the number of points
     #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, conflicts_with_all = ["fresh", "shard"])]
     pub missing: Option<Option<NonZeroUsize>>,
-    /// Run points again that already have results
+    /// Run also the points that already have results
     #[arg(long)]
     pub fresh: bool,
     /// Where else replications run.

@@ -12,10 +12,10 @@ pub struct Tune {
     /// Which algorithm
     #[arg(value_enum)]
     pub aqm: Tunable,
-    /// Scenario file: link, round-trip times, flows and classes are read from it
+    /// Scenario file, which states link, round-trip times, flows and classes
     #[arg(required_unless_present = "class", conflicts_with = "class")]
     pub file: Option<PathBuf>,
-    /// The `[queue]` of FILE, or the link it is at, as in 'C -> E2'; optional if there is only one
+    /// Queue in FILE: the name of its `[queue]`, or its link, as in 'C -> E2'; optional if there is only one
     #[arg(long, value_name = "NAME", requires = "file")]
     pub queue: Option<String>,
     /// Set a key of FILE, as in `-s traffic.bulk.flows=20`
@@ -24,16 +24,16 @@ pub struct Tune {
     /// Classes and their link, without FILE.
     #[command(flatten)]
     pub by_hand: ByHand,
-    /// Target queue, in packets: V0 less the floor; with FILE its delay is added to each round trip
+    /// Target queue in packets, V0 less the floor; with FILE its delay is added to each round trip
     #[arg(long, default_value = "40p", value_parser = quantity::<Packets>)]
     pub reference: Packets,
-    /// A V0 to judge, as in 300p
+    /// Judge this V0, as in 300p
     #[arg(long, value_parser = quantity::<Packets>)]
     pub v0: Option<Packets>,
-    /// A floor to judge, as in 260p
+    /// Judge this floor, as in 260p
     #[arg(long, value_parser = quantity::<Packets>)]
     pub floor: Option<Packets>,
-    /// An alpha to judge, or one for each class: 0.5,0.5,0.2
+    /// Judge this alpha, or one for each class: 0.5,0.5,0.2
     #[arg(long, value_delimiter = ',', value_parser = alpha)]
     pub alpha: Vec<f64>,
     /// Print JSON
@@ -54,10 +54,10 @@ pub struct ByHand {
     /// Rate of the link, as in 10Mbit/s
     #[arg(long, requires = "class", value_parser = quantity::<BitRate>)]
     pub rate: Option<BitRate>,
-    /// A TCP packet with its headers
+    /// Size of a TCP packet with its headers
     #[arg(long, requires = "class", default_value = "1000B", value_parser = quantity::<Bytes>)]
     pub packet: Bytes,
-    /// What the queue holds
+    /// Limit of the queue
     #[arg(long, requires = "class", default_value = "100p", value_parser = quantity::<Packets>)]
     pub limit: Packets,
 }
@@ -74,5 +74,5 @@ pub enum Tunable {
 /// A finite number, at least 0.
 fn alpha(text: &str) -> Result<f64, String> {
     let number = text.trim().parse().ok().filter(|x: &f64| x.is_finite() && *x >= 0.0);
-    number.ok_or_else(|| "a number, at least 0".to_owned())
+    number.ok_or_else(|| "must be a number of at least 0".to_owned())
 }

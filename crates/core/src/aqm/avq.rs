@@ -142,7 +142,7 @@ impl Aqm for Avq {
         let message = "`alpha` is 0 and `buffer` more than the queue holds".to_owned();
         let error = ParamError::new("alpha", "W316", message)
             .label("the virtual queue equals the real one, which overflows first");
-        vec![error.help("above 0, or a `buffer` below the queue's limit")]
+        vec![error.help("raise `alpha` above 0, or lower `buffer` below the queue's limit")]
     }
 
     fn on_fate(&mut self, _at: Turn<&Arrival>, packet: &Packet, fate: Fate) {

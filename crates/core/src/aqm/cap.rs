@@ -66,6 +66,6 @@ impl Cap {
         }
         let message = format!("`cap` {length} is below `v0` {v0}, where the threshold starts");
         Err(ParamError::new("cap", "E214", message)
-            .help("raise it or lower `v0`; \"v0\" is `v0` itself, \"none\" no bound"))
+            .help("raise `cap` or lower `v0`; \"v0\" means `v0` itself, \"none\" no bound"))
     }
 }

@@ -84,7 +84,7 @@ impl Params {
         ParamError::above_zero("target", self.target)?;
         if self.target >= self.interval {
             let message = format!("`target` {} is not below `interval` {}", self.target, self.interval);
-            let help = "5 % of `interval`, which is about the longest round-trip time";
+            let help = "write about 5 % of `interval`, which is about the longest round-trip time";
             return Err(ParamError::new("target", "E214", message).help(help));
         }
         let packets = u128::from(4 * self.mtu.get()) * u128::from(8 * NS_PER_S);

@@ -236,7 +236,7 @@ impl Aqm for Fred {
         early::same_unit(self.rules.unit, new.rules.unit, "min")?;
         if new.rules.per != self.rules.per {
             let error = ParamError::new("per", "E202", "`per` changes while running".into());
-            return Err(error.help("what waits is counted by the old one: keep its value"));
+            return Err(error.help("waiting packets are counted by the old value: keep it"));
         }
         new.average.resume(&self.average);
         new.spacer.resume(&self.spacer);

@@ -87,7 +87,7 @@ fn each_matches([key, noun]: [&'static str; 2], lists: &[&[Member]]) -> Result<(
         let fault = |message| Err(ParamError::new(key, "E223", message));
         if members.is_empty() && i + 1 < lists.len() {
             return fault(format!("{noun} {} has no `for`, and is not the last", i + 1))
-                .map_err(|e| e.help("say which packets it is for"));
+                .map_err(|e| e.help("give it a `for`: the packets it takes"));
         }
         for member in *members {
             if seen.contains(member) {

@@ -113,7 +113,7 @@ impl Params {
     fn shares(&self) -> Result<(), ParamError> {
         if self.classes.is_empty() {
             return Err(ParamError::new("classes", "E201", "`classes` is empty".into())
-                .help("at least one: { for = [\"AF11\"], share = 0.1 }"));
+                .help("write at least one: { for = [\"AF11\"], share = 0.1 }"));
         }
         for (i, class) in self.classes.iter().enumerate() {
             let name = format!("class {}", i + 1);
@@ -124,7 +124,7 @@ impl Params {
             return Ok(());
         }
         let message = format!("the shares of `classes` sum to {sum}");
-        Err(ParamError::new("classes", "E201", message).help("at most 1: they are shares of one link"))
+        Err(ParamError::new("classes", "E201", message).help("must be at most 1: they are shares of one link"))
     }
 }
 

@@ -129,7 +129,7 @@ impl Params {
         ParamError::at_least("gamma", self.gamma, 0.0)?;
         ParamError::at_least("alpha", self.alpha, 0.0)?;
         if self.phi <= 1.0 {
-            return Err(ParamError::new("phi", "E201", format!("`phi` is {}", self.phi)).help("above 1"));
+            return Err(ParamError::new("phi", "E201", format!("`phi` is {}", self.phi)).help("must be above 1"));
         }
         ParamError::above_zero("interval", self.interval)?;
         ParamError::above_zero("mean-packet", self.mean_packet)

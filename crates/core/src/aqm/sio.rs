@@ -239,7 +239,7 @@ impl Aqm for Sio {
 
     fn warnings(&self, scope: &Scope) -> Vec<ParamError> {
         let late = self.queue.late(&self.threshold, scope);
-        let help = "lower it or raise `limit`";
+        let help = "lower the value or raise `limit`";
         let out = self.out.start.out_of_reach("out-threshold", scope);
         late.map(|error| ParamError { help: help.into(), ..error }).into_iter().chain(out).collect()
     }

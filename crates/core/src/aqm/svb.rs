@@ -99,10 +99,10 @@ impl Params {
         if limit.unit != unit || limit.value * (1.0 + self.alpha) > gap {
             return Ok(());
         }
-        let message = format!("`v0` {} is out of reach of a queue of {length}", self.common.v0);
+        let message = format!("`v0` {} is beyond what a queue of {length} can reach", self.common.v0);
         Err(ParamError::new("v0", "E215", message)
             .label("nothing would ever be dropped early")
-            .help("lower it, raise `floor`, or count what passes: counting = \"passed\""))
+            .help("lower `v0`, raise `floor`, or count only the packets that pass: counting = \"passed\""))
     }
 }
 

@@ -291,7 +291,7 @@ impl Least {
 impl Expected {
     fn check(&self) -> Result<(), ParamError> {
         if self.k <= 1.0 {
-            return Err(ParamError::new("k", "E201", format!("`k` is {}", self.k)).help("above 1"));
+            return Err(ParamError::new("k", "E201", format!("`k` is {}", self.k)).help("must be above 1"));
         }
         ParamError::above_zero("window", self.window)?;
         ParamError::above_zero("min-interval", self.min_interval)

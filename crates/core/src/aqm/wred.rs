@@ -106,7 +106,7 @@ impl Params {
     pub fn build(self, scope: &Scope) -> Result<Wred, ParamError> {
         if self.profiles.is_empty() {
             return Err(ParamError::new("profiles", "E201", "`profiles` is empty".into())
-                .help("at least one: { for = [\"green\"], min = ..., max = ..., max-p = ... }"));
+                .help("write at least one: { for = [\"green\"], min = ..., max = ..., max-p = ... }"));
         }
         let members = Members::new(["profiles", "profile"], self.profiles.iter().map(|class| &*class.members))?;
         let mut precedences = Vec::with_capacity(self.profiles.len());
@@ -135,7 +135,7 @@ impl Wred {
             [false, false] => Ok(()),
             [true, true] if self.members == new.members => Ok(()),
             [true, true] => fault("profiles", "`for` of a profile changes")
-                .map_err(|e| e.help("waiting packets are counted by it: change thresholds only")),
+                .map_err(|e| e.help("waiting packets are counted by `for`: change only thresholds")),
             _ => fault("averages", "`averages` changes from or to \"common\"")
                 .map_err(|e| e.help("only \"coupled\" and \"separate\" may change into each other")),
         }

@@ -126,7 +126,7 @@ impl Counting {
             _ => (self.largest(""), format!("{least}{unit}")),
         };
         let error = ParamError::new(stated.field, "E212", format!("`{}` is smaller than one packet", stated.field));
-        Err(error.label(label).help(format!("such packets could never conform; at least {enough}")))
+        Err(error.label(label).help(format!("must be at least {enough}: a larger packet could never conform")))
     }
 
     /// What the largest packet costs, for messages.
@@ -162,7 +162,7 @@ pub(super) fn peak_above_committed(pir: MeterRate, cir: MeterRate) -> Result<(),
         return Ok(());
     }
     let error = ParamError::new("pir", "E213", "`pir` is below `cir`".into()).label(format!("`cir` is {cir}"));
-    Err(error.help(format!("at least {cir}")))
+    Err(error.help(format!("must be at least {cir}")))
 }
 
 /// # Errors

@@ -97,7 +97,7 @@ impl Params {
             return Ok(level);
         }
         let error = ParamError::new("reference", "E201", format!("`reference` is {}", self.reference));
-        Err(error.label(format!("`cbs` is {}", self.cbs)).help("between the empty and the full bucket, as in \"50%\""))
+        Err(error.label(format!("`cbs` is {}", self.cbs)).help("must lie between an empty and a full bucket, as in \"50%\""))
     }
 
     /// tau, at least 2 B/C.
@@ -109,7 +109,7 @@ impl Params {
         }
         let error = ParamError::new("response", "E201", format!("`response` {tau} is too small to steer by"));
         let error = error.label(format!("the largest packet of {} is {}", scope.largest_of, scope.largest_packet));
-        Err(error.help(format!("at least two such packets' time at `cir`, {two}")))
+        Err(error.help(format!("must be at least two such packets' time at `cir`, {two}")))
     }
 
     /// # Errors

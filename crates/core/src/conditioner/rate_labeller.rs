@@ -115,7 +115,7 @@ impl Params {
         ParamError::above_zero("k", self.k)?;
         if !WEIGHTS.contains(&self.weight) {
             let error = ParamError::new("weight", "E201", format!("`weight` is {}", self.weight));
-            return Err(error.help("from 1e-12 to 1e12: only the ratios of weights matter"));
+            return Err(error.help("must be between 1e-12 and 1e12: only the ratios of weights matter"));
         }
         ParamError::above_zero("expire", self.expire)?;
         let rate = ExpRate::new(self.k, [0.0]);

@@ -143,11 +143,11 @@ impl Params {
         let depth = self.cbs.get() as f64;
         if high < low {
             let error = ParamError::new("high-th", "E214", "`high-th` is below `low-th`".into());
-            return Err(error.label(format!("`low-th` is {}", self.low_th)).help(format!("at least {low}B")));
+            return Err(error.label(format!("`low-th` is {}", self.low_th)).help(format!("must be at least {low}B")));
         }
         if high > depth {
             let error = ParamError::new("high-th", "E214", "`high-th` is above `cbs`".into());
-            return Err(error.label(format!("`cbs` is {}", self.cbs)).help("no level is above it: at most 100%"));
+            return Err(error.label(format!("`cbs` is {}", self.cbs)).help("must be at most 100%: no level is above a full bucket"));
         }
         let (max_demotion, max_promotion) = (self.max_demotion.get(), self.max_promotion.get());
         Ok(Law { low, high, depth, max_demotion, max_promotion })

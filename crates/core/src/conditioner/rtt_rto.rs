@@ -134,7 +134,7 @@ impl Law for TimeoutAware {
         if params.min_rto == Span::ZERO {
             let error = ParamError::new("min-rto", "E201", "`min-rto` is 0".into());
             return Err(
-                error.help("no sender's time-out is shorter than its clock's tick: 200ms (Linux) or 1s (RFC 6298)")
+                error.help("must be above 0, as no time-out is shorter than a tick of the sender's clock: write 200ms (Linux) or 1s (RFC 6298)")
             );
         }
         Ok(Self { law: params.law, least: params.least })

@@ -70,7 +70,7 @@ impl Params {
         meter::above_zero("cir", self.cir)?;
         if self.cbs.is_zero() && self.ebs.is_zero() {
             let error = ParamError::new("cbs", "E201", format!("`cbs` and `ebs` are both {}", self.cbs));
-            return Err(error.help("at least one above 0 (RFC 2697 section 2): every packet would be red"));
+            return Err(error.help("at least one must be above 0 (RFC 2697 section 2): otherwise every packet is red"));
         }
         let counting = Counting::new(self.framing, &[("cir", self.cir)], scope)?;
         let [committed, excess] = [("cbs", self.cbs), ("ebs", self.ebs)]

@@ -123,13 +123,13 @@ impl Params {
         let Some(mtu) = self.mtu else {
             let error = ParamError::new("mtu", "E201", "`pir` without `mtu`".into());
             return Err(
-                error.help("the depth of the peak bucket: the largest packet that may conform, as in \"1500B\"")
+                error.help("add `mtu`, the depth of the peak bucket and the largest packet that may conform, as in mtu = \"1500B\"")
             );
         };
         ParamError::above_zero("mtu", mtu)?;
         let fits = u32::try_from(mtu.get()).ok().filter(|mtu| Bytes::new(u64::from(*mtu)) <= TokenBucket::DEEPEST);
         let too_large = || ParamError::new("mtu", "E201", format!("`mtu` is {mtu}"));
-        Ok((pir, fits.ok_or_else(|| too_large().help(format!("at most {}", TokenBucket::DEEPEST)))?))
+        Ok((pir, fits.ok_or_else(|| too_large().help(format!("must be at most {}", TokenBucket::DEEPEST)))?))
     }
 
     fn buckets(&self, counting: &Counting, peak: Option<(BitRate, u32)>) -> Result<Buckets, ParamError> {
@@ -148,7 +148,7 @@ impl Params {
         tc_time(self.cir.tokens(), depth.get()).map(|ns| ns as i64).ok_or_else(|| {
             let error = ParamError::new("cbs", "E201", format!("`cbs` is {}", self.cbs));
             let longest = Span::from_ns(LONGEST_TC_TIME);
-            error.label(format!("at {}, as tc counts it", self.cir)).help(format!("less than {longest} of its rate"))
+            error.label(format!("at {}, as tc counts it", self.cir)).help(format!("must hold less than {longest} of its rate"))
         })
     }
 }

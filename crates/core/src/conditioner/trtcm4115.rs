@@ -74,7 +74,7 @@ pub struct TrTcm4115 {
 fn bucket(counting: &Counting, field: &'static str, stated: Stated) -> Result<TokenBucket, ParamError> {
     let burst = stated.field;
     if !(stated.rate.is_zero() && stated.burst.is_zero()) {
-        meter::above_zero(field, stated.rate).map_err(|e| e.help(format!("above 0, or 0 together with `{burst}`")))?;
+        meter::above_zero(field, stated.rate).map_err(|e| e.help(format!("must be above 0, or 0 together with `{burst}`")))?;
         counting.holds_largest(stated, 1).map_err(|e| {
             let help = e.help.replacen(
                 "such packets could never conform;",
@@ -93,7 +93,7 @@ impl Params {
     pub fn build(self, scope: &Scope) -> Result<TrTcm4115, ParamError> {
         if self.cir.is_zero() && self.eir.is_zero() {
             let error = ParamError::new("cir", "E201", format!("`cir` and `eir` are both {}", self.cir));
-            return Err(error.help("at least one above 0: every packet would be red"));
+            return Err(error.help("at least one must be above 0: otherwise every packet is red"));
         }
         let counting = Counting::new(self.framing, &[("cir", self.cir), ("eir", self.eir)], scope)?;
         let committed = bucket(&counting, "cir", Stated { field: "cbs", burst: self.cbs, rate: self.cir })?;

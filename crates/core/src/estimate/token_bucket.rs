@@ -48,7 +48,7 @@ impl Store {
         let deepest = TokenBucket::DEEPEST;
         if depth > deepest {
             let message = format!("`{field}` is {depth}");
-            return Err(ParamError::new(field, "E201", message).help(format!("at most {deepest}")));
+            return Err(ParamError::new(field, "E201", message).help(format!("must be at most {deepest}")));
         }
         let depth = depth.get() * NANOBITS_PER_BYTE;
         Ok(Self { depth, credit: depth })

@@ -47,7 +47,7 @@ impl ParamError {
         if value >= least {
             return Ok(());
         }
-        Err(Self::new(field, "E201", format!("`{field}` is {value}")).help(format!("at least {least}")))
+        Err(Self::new(field, "E201", format!("`{field}` is {value}")).help(format!("must be at least {least}")))
     }
 
     /// # Errors
@@ -56,7 +56,7 @@ impl ParamError {
         if value > T::default() {
             return Ok(());
         }
-        Err(Self::new(field, "E201", format!("`{field}` is {value}")).help("above 0"))
+        Err(Self::new(field, "E201", format!("`{field}` is {value}")).help("must be above 0"))
     }
 }
 

@@ -78,7 +78,7 @@ macro_rules! integers {
                 let Tree::Integer(n) = node.tree else { return problems.wrong_type(node, &Kind::Integer) };
                 <$type>::try_from(n).ok().or_else(|| {
                     let message = format!("{n} is out of range");
-                    problems.error("E201", node.place, message).help(format!("between 0 and {}", <$type>::MAX)).none()
+                    problems.error("E201", node.place, message).help(format!("must be between 0 and {}", <$type>::MAX)).none()
                 })
             }
             fn tree(&self) -> Option<Tree> {

@@ -115,7 +115,7 @@ impl ShaperParams {
         for (field, depth) in [("burst", self.burst), ("peak-burst", peak_burst)] {
             if depth > DEEPEST {
                 let error = ParamError::new(field, "E201", format!("`{field}` is {depth}"));
-                return Err(error.help(format!("at most {DEEPEST}")));
+                return Err(error.help(format!("must be at most {DEEPEST}")));
             }
         }
         if !self.debt {
@@ -146,7 +146,7 @@ impl ShaperParams {
             return Ok(Bucket::full(peak, burst, self.arithmetic));
         }
         let error = ParamError::new("peak", "E215", format!("`peak` {peak} is not above `rate` {}", self.rate));
-        Err(error.help("the peak is the rate of a burst: above `rate`, or remove it"))
+        Err(error.help("the peak is the rate of a burst: raise `peak` above `rate`, or remove it"))
     }
 }
 

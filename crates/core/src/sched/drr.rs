@@ -120,9 +120,9 @@ pub(super) fn sound(
         let message = format!("class {}: `quantum` is {quantum}", before + i + 1);
         if quantum == Bytes::new(0) {
             let error = ParamError::new("classes", "E201", message);
-            return Err(error.help("such a class would never send: at least the largest packet"));
+            return Err(error.help("must be at least the largest packet: otherwise the class never sends"));
         }
-        let help = format!("at least {least}: multiply all quanta by one number, only their ratios matter");
+        let help = format!("must be at least {least}: multiply all quanta by one number, only their ratios matter");
         let found = |code| {
             let label = format!("the largest packet of {} is {least}", scope.largest_of);
             ParamError::new("classes", code, message.clone()).label(label).help(help)

@@ -147,11 +147,11 @@ impl Params {
         ParamError::at_least("coupling", self.coupling, 1.0)?;
         if !(self.c_share.get() > 0.0 && self.c_share.get() < 1.0) {
             let error = ParamError::new("c-share", "E201", format!("`c-share` is {}", self.c_share));
-            return Err(error.help("above 0 and below 1: one of the queues would starve"));
+            return Err(error.help("must be above 0 and below 1: otherwise one of the queues starves"));
         }
         if self.l4s_min > self.l4s_max {
             let message = format!("`l4s-min` {} is above `l4s-max` {}", self.l4s_min, self.l4s_max);
-            return Err(ParamError::new("l4s-min", "E214", message).help("at most `l4s-max`; equal to it for a step"));
+            return Err(ParamError::new("l4s-min", "E214", message).help("must be at most `l4s-max`; for a step make the two equal"));
         }
         let (queues, next) = (Default::default(), Time::ZERO + self.update);
         Ok(DualPi2 { params: self, queues, base: 0.0, before: Span::ZERO, next, credit: 0.0 })

@@ -191,9 +191,9 @@ impl Scheduler for Ets {
         same_members(&self.members, &new.members)?;
         same_arithmetic(self.takes, new.takes)?;
         if self.strict != new.strict {
-            let message = format!("{} classes would be strict, {} are", new.strict, self.strict);
+            let message = format!("{} classes would be strict in place of {}", new.strict, self.strict);
             let error = ParamError::new("classes", "E202", message);
-            return Err(error.help("which classes have a quantum is fixed when the run begins; its size may change"));
+            return Err(error.help("a change may alter the size of a quantum, but neither add nor remove one"));
         }
         self.limits.retune(now, params.limits(), scope)?;
         self.rounds.take_quanta(&new.rounds);

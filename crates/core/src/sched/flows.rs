@@ -48,7 +48,8 @@ impl Hashing {
         if (1..=MOST).contains(&queues) {
             return Ok(Flows { hashing: self, queues, by_flow: Vec::new(), owned: vec![false; queues as usize] });
         }
-        Err(ParamError::new("flows", "E201", format!("`flows` is {queues}")).help(format!("between 1 and {MOST}")))
+        Err(ParamError::new("flows", "E201", format!("`flows` is {queues}"))
+            .help(format!("must be between 1 and {MOST}")))
     }
 }
 
@@ -105,7 +106,7 @@ impl Flows {
         if self.hashing == new.hashing && self.queues == new.queues {
             return Ok(());
         }
-        let error = ParamError::new("flows", "E202", "flows would get other queues than before".into());
+        let error = ParamError::new("flows", "E202", "the change would put flows into other queues".into());
         Err(error.help("`flows`, `hash` and `salt` are fixed when the run begins"))
     }
 }

@@ -296,8 +296,8 @@ impl Scheduler for Htb {
         same_members(&self.members, &new.members)?;
         same_arithmetic(self.takes, new.takes)?;
         if self.form != new.form {
-            let error = ParamError::new("classes", "E202", "the tree of classes would have another form".into());
-            return Err(error.help("who is whose parent is fixed when the run begins; rates may change"));
+            let error = ParamError::new("classes", "E202", "the change would alter the form of the tree of classes".into());
+            return Err(error.help("the parents of classes are fixed when the run begins; a change may alter rates"));
         }
         self.tree.retune(now, &new.tree);
         (self.rates, self.bounds, self.advice) = (new.rates, new.bounds, new.advice);

@@ -260,7 +260,7 @@ fn share_of(whole: BitRate, part: u64, sum: u64) -> BitRate {
 fn members<'a>(classes: impl ExactSizeIterator<Item = &'a [Member]>) -> Result<Members, ParamError> {
     if classes.len() == 0 {
         let error = ParamError::new("classes", "E201", "`classes` is empty".into());
-        return Err(error.help("at least one, the last of which takes all other packets"));
+        return Err(error.help("write at least one class; the last takes all other packets"));
     }
     Members::new(["classes", "class"], classes)
 }
@@ -270,8 +270,8 @@ fn same_members(old: &Members, new: &Members) -> Result<(), ParamError> {
     if old == new {
         return Ok(());
     }
-    let error = ParamError::new("classes", "E202", "the classes would take other packets than before".into());
-    Err(error.help("which packets a class takes is fixed when the run begins; a change may alter what a class gets"))
+    let error = ParamError::new("classes", "E202", "the change would alter which packets the classes take".into());
+    Err(error.help("the packets of a class are fixed when the run begins; a change may alter what the class gets"))
 }
 
 /// Refuses a new `arithmetic`: the order of those that wait would be lost.
@@ -280,5 +280,5 @@ fn same_arithmetic(old_is_linux: bool, new_is_linux: bool) -> Result<(), ParamEr
         return Ok(());
     }
     let error = ParamError::new("arithmetic", "E202", "`arithmetic` of a running scheduler would change".into());
-    Err(error.help("it is fixed when the run begins: remove it from the change"))
+    Err(error.help("`arithmetic` is fixed when the run begins: remove it from the change"))
 }

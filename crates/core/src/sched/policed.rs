@@ -61,13 +61,13 @@ impl PriorityLimit {
         };
         let burst = self.burst(rate, scope);
         if rate == BitRate::bps(0) {
-            return fault("E201", "`rate` is 0".into()).map_err(|e| e.help("above 0: nothing would pass"));
+            return fault("E201", "`rate` is 0".into()).map_err(|e| e.help("must be above 0: at 0 nothing passes"));
         }
         if burst < scope.largest_packet {
             let least = scope.largest_packet;
             return fault("E212", format!("`burst` is {burst}, less than one packet")).map_err(|e| {
                 e.label(format!("the largest packet of {} is {least}", scope.largest_of))
-                    .help(format!("such packets could never pass; at least {least}"))
+                    .help(format!("must be at least {least}: a larger packet could never pass"))
             });
         }
         let bucket = TokenBucket::full(rate, burst, "classes")?;
@@ -113,8 +113,8 @@ impl Limits {
         let stated: Vec<_> = stated.collect();
         let new = Self::new(stated.iter().copied(), scope)?;
         if self.places() != new.places() {
-            let error = ParamError::new("classes", "E202", "other classes would have a limit than before".into());
-            return Err(error.help("which classes have a `rate` is fixed when the run begins; it may change"));
+            let error = ParamError::new("classes", "E202", "the change would alter which classes have a limit".into());
+            return Err(error.help("a change may alter a `rate`, but neither add nor remove one"));
         }
         for (old, (stated, new)) in self.0.iter_mut().zip(stated.into_iter().zip(new.0)) {
             if let (Some(old), Some(new), Some(rate)) = (old, new, stated.rate) {

@@ -71,7 +71,7 @@ impl Params {
         let weights: Vec<_> = self.classes.iter().map(|class| class.weight).collect();
         if let Some(i) = weights.iter().position(|&weight| weight == 0) {
             let error = ParamError::new("classes", "E201", format!("class {}: `weight` is 0", i + 1));
-            return Err(error.help("such a class would never send: at least 1"));
+            return Err(error.help("must be at least 1: a class of weight 0 never sends"));
         }
         Ok(Wrr { members, current: weights.len() - 1, left: 0, weights })
     }

@@ -146,7 +146,7 @@ impl Reader {
             );
         }
         if matches!(unit, "K" | "k" | "M" | "G") {
-            let message = format!("`{unit}` alone is ambiguous: a power of 1000 or of 1024, of bits or of bytes?");
+            let message = format!("`{unit}` alone is ambiguous: it may count in 1000s or 1024s, bits or bytes");
             return self.fail(
                 UnitFault::Ambiguous,
                 message,
@@ -178,7 +178,11 @@ impl Reader {
         let whole = libm::round(base);
         if !(whole >= 0.0 && whole < (1u64 << 63) as f64) {
             let message = format!("{} `{text}` is out of range", self.quantity);
-            return self.fail(UnitFault::Range, message, format!("at least 0 and below 2^63 {}", self.units[0].0));
+            return self.fail(
+                UnitFault::Range,
+                message,
+                format!("must be at least 0 and below 2^63 {}", self.units[0].0),
+            );
         }
         if (base - whole).abs() > 1e-9 * base.abs().max(1.0) {
             let message = format!("{} `{text}` is not a whole number of {}", self.quantity, self.units[0].0);
@@ -242,7 +246,7 @@ impl std::str::FromStr for SignedBytes {
         let (sign, size) = text.trim().strip_prefix('-').map_or((1, text), |size| (-1, size));
         let bytes = i32::try_from(SIZE.read(size)?).or_else(|_| {
             let message = format!("size `{text}` is out of range");
-            SIZE.fail(UnitFault::Range, message, format!("between -{0}B and {0}B", i32::MAX))
+            SIZE.fail(UnitFault::Range, message, format!("must be between -{0}B and {0}B", i32::MAX))
         })?;
         Ok(Self(sign * bytes))
     }
@@ -260,7 +264,7 @@ impl std::str::FromStr for Packets {
     fn from_str(text: &str) -> Result<Self, UnitError> {
         let count = COUNT.read(text)?;
         u32::try_from(count).map(Self).or_else(|_| {
-            COUNT.fail(UnitFault::Range, format!("`{text}` is out of range"), format!("at most {}p", u32::MAX))
+            COUNT.fail(UnitFault::Range, format!("`{text}` is out of range"), format!("must be at most {}p", u32::MAX))
         })
     }
 }
@@ -288,7 +292,7 @@ impl std::str::FromStr for Length {
             "p" => text.parse().map(Length::Packets),
             "%" => match number.parse::<f64>() {
                 Ok(share) if (0.0..=100.0).contains(&share) => Ok(Length::Percent(share)),
-                _ => COUNT.fail(UnitFault::Range, format!("share `{text}` is out of range"), "between 0% and 100%".into()),
+                _ => COUNT.fail(UnitFault::Range, format!("share `{text}` is out of range"), "must be between 0% and 100%".into()),
             },
             _ if has(&SIZE) => text.parse().map(Length::Bytes),
             _ if has(&TIME) => text.parse().map(Length::Time),

@@ -211,7 +211,7 @@ fn refused() {
             "E215",
             "`curve` 100% is not below the queue's limit 40p",
         ),
-        (mixed, &plain, "curve", "E219", "`curve` is measured in bytes, what comes before it in packets"),
+        (mixed, &plain, "curve", "E219", "`curve` is measured in bytes, the thresholds before it in packets"),
         (
             curve(&[(5, 0.0), (9, 1.0)], line),
             &gentle,

@@ -477,7 +477,7 @@ fn refused() {
         (svb(0.1, Common { mean_packet: Bytes::new(0), ..good() }), &scope, "E201", "`mean-packet` is 0B"),
         (capped(packets(39)), &scope, "E214", "`cap` 39p is below `v0` 40p, where the threshold starts"),
         (capped(bytes(50_000)), &scope, "E219", ""),
-        (svb(0.1, queued(111, 0)), &scope, "E215", "`v0` 111p is out of reach of a queue of 100p"),
+        (svb(0.1, queued(111, 0)), &scope, "E215", "`v0` 111p is beyond what a queue of 100p can reach"),
     ];
     for (params, scope, code, message) in faults {
         let (found, said) = build(params, scope).unwrap_err();

@@ -141,8 +141,18 @@ fn what_does_not_fit_is_refused() {
     let cases = [
         (Params { cbs: packets.cbs, ..bits.clone() }, "E105", "cbs", "bytes (\"62500B\") or a time (\"10ms\")"),
         (Params { cbs: bits.cbs, ..packets.clone() }, "E105", "cbs", "packets (\"50p\") or a time (\"10ms\")"),
-        (Params { cbs: time(11), ..bits.clone() }, "E212", "cbs", "such packets could never conform; at least 12ms"),
-        (Params { cbs: time(9), ..packets.clone() }, "E212", "cbs", "such packets could never conform; at least 10ms"),
+        (
+            Params { cbs: time(11), ..bits.clone() },
+            "E212",
+            "cbs",
+            "must be at least 12ms: a larger packet could never conform",
+        ),
+        (
+            Params { cbs: time(9), ..packets.clone() },
+            "E212",
+            "cbs",
+            "must be at least 10ms: a larger packet could never conform",
+        ),
         (Params { framing, ..packets.clone() }, "E239", "mpu", "remove it, or write the rate in bit/s"),
         (Params { pir: Some(BitRate::mbps(2)), ..packets.clone() }, "E105", "pir", "both in bit/s, or both in p/s"),
         (
@@ -155,7 +165,7 @@ fn what_does_not_fit_is_refused() {
             Params { pir: Some(BitRate::mbps(2)), ..bits.clone() },
             "E201",
             "mtu",
-            "the depth of the peak bucket: the largest packet that may conform, as in \"1500B\"",
+            "add `mtu`, the depth of the peak bucket and the largest packet that may conform, as in mtu = \"1500B\"",
         ),
         (
             Params { cir: BitRate::bps(8).into(), arithmetic: linux, ..bits.clone() },

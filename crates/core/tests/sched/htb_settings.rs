@@ -113,12 +113,12 @@ fn what_is_hardly_meant_is_warned_of() {
     let link = Scope { link_rate: Some(BitRate::mbps(2)), ..scope() };
     assert_eq!(warned(&sound, &link), ["W324 the rates below the root add up to 3Mbit/s, above its 2Mbit/s"]);
     let idle = ["name=up rate=3Mbit/s prio=1", "parent=up rate=2Mbit/s"];
-    assert_eq!(warned(&idle, &scope()), ["W325 class 1 (`up`): `prio` has no effect, it has children"]);
+    assert_eq!(warned(&idle, &scope()), ["W325 class 1 (`up`): `prio` has no effect on a class with children"]);
     assert_eq!(
         warned(&["rate=2Mbit/s burst=1499B"], &scope()),
         ["W326 class 1: `burst` is 1499B, less than one packet"]
     );
-    let small = ["W327 class 1: its rate divided by `r2q` is a quantum of 750B, 1000B is taken"];
+    let small = ["W327 class 1: its rate divided by `r2q` gives a quantum of 750B; 1000B is used instead"];
     assert_eq!(warned(&["rate=60kbit/s"], &scope()), small);
     let below = ["W327 class 1: its quantum is 1499B, less than one packet"];
     assert_eq!(warned(&["rate=2Mbit/s quantum=1499B"], &scope()), below);

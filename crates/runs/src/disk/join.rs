@@ -53,7 +53,8 @@ pub fn split(tables: Vec<Table>, replications: &[u32]) -> Result<Vec<Vec<Table>>
     let mut each: Vec<_> = replications.iter().map(|_| Vec::with_capacity(tables.len())).collect();
     for table in tables {
         let (name, rows) = (table.name, rows_of(&table, replications));
-        let rows = rows.ok_or_else(|| format!("{name}.parquet has not the replications that its manifest lists"))?;
+        let rows =
+            rows.ok_or_else(|| format!("{name}.parquet does not have the replications that its manifest lists"))?;
         each.iter_mut().zip(divide(table, &rows)).for_each(|(tables, part)| tables.push(part));
     }
     Ok(each)

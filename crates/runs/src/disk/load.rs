@@ -62,7 +62,7 @@ fn read_all(dir: &Path) -> Result<Stored, String> {
         let found = hash(tables);
         if found != entry.result_hash {
             let (number, stated) = (entry.replication, &entry.result_hash);
-            return Err(format!("the hash of replication {number} is {found}, its manifest says {stated}"));
+            return Err(format!("the hash of replication {number} is {found}, but its manifest says {stated}"));
         }
         tables.extend((!entry.ef.is_empty()).then(|| ef::table(&entry.ef).table));
     }
@@ -128,11 +128,11 @@ const MAGIC: &[u8] = b"PAR1";
 /// Why the files are not those of the manifest. They are not parsed: the library panics on some damage.
 fn difference(files: &[(&'static str, Vec<u8>)], manifest: &Manifest) -> String {
     let cut = files.iter().find(|(_, bytes)| !bytes.starts_with(MAGIC) || !bytes.ends_with(MAGIC));
-    let cut = cut.map(|(name, _)| format!("{name}.parquet cannot be read: it is cut short, or not Parquet"));
+    let cut = cut.map(|(name, _)| format!("{name}.parquet cannot be read: the file is cut short or not Parquet"));
     let there = |name: &str| files.iter().any(|file| file.0 == name);
     let missing = tables::NAMES.into_iter().find(|name| !tables::may_lack(name) && !there(name));
     cut.or_else(|| missing.map(|name| format!("{name}.parquet is missing"))).unwrap_or_else(|| {
         let (found, stated) = (hash_files(files), &manifest.files_hash);
-        format!("the tables' hash is {found}, its manifest says {stated}: a table was altered")
+        format!("the hash of the tables is {found}, but the manifest says {stated}: a table was altered")
     })
 }

@@ -109,7 +109,7 @@ impl Manifest {
         let found = hash_manifest(text.rsplit_once(HASH).map_or(text, |(body, _)| body));
         match stated == found {
             true => Ok(read),
-            false => Err(format!("was altered: its hash is {found}, it says {stated}")),
+            false => Err(format!("was altered: its hash is {found}, but it states {stated}")),
         }
     }
 

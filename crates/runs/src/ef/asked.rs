@@ -66,11 +66,11 @@ impl<'a> Asked<'a> {
                 return Err(Refused::new(
                     "E005",
                     format!("`{key}` has no value"),
-                    "as in 'C -> E2,rate=2Mbit/s,for=EF'",
+                    "write it as in 'C -> E2,rate=2Mbit/s,for=EF'",
                 ));
             };
             if place.replace(value).is_some() {
-                return Err(Refused::new("E002", format!("`{key}` is there twice"), "state it once"));
+                return Err(Refused::new("E002", format!("`{key}` is stated twice"), "state it once"));
             }
         }
         Ok(asked)
@@ -98,7 +98,7 @@ impl<'a> Asked<'a> {
     fn aggregate(&self, plan: &Plan) -> Result<Aggregate, Refused> {
         match (self.class, self.code_points) {
             (Some(_), Some(_)) => {
-                let help = "packets are named by their code points or by their class, not by both";
+                let help = "name packets either by their code points or by their class";
                 Err(Refused::new("E239", "`for` together with `class`", help))
             }
             (Some(class), None) => plan.classes.iter().position(|name| name == class).map_or_else(
@@ -135,18 +135,18 @@ impl Port<'_> {
             return Err(Refused::new(
                 "E201",
                 "`rate` is 0",
-                format!("above 0, at most {most}: every packet would be early"),
+                format!("must be above 0 and at most {most}: beyond that every packet is early"),
             ));
         }
         if rate > most {
-            let help = format!("at most {most}, all that `{}` sends", self.link.name);
+            let help = format!("must be at most {most}, the rate of `{}`", self.link.name);
             return Err(Refused::new("E201", format!("`rate` is {rate}, more than the port has"), help));
         }
         Ok(rate)
     }
 
     fn unknown_rate(&self) -> Refused {
-        let message = format!("which rate? nothing at `{}` makes these packets sure of one", self.link.name);
+        let message = format!("the rate is missing: nothing at `{}` guarantees these packets one", self.link.name);
         let help = format!(
             "state the rate that they should get, as in '{},rate=2Mbit/s', at most {}; a class of `strict-priority` or `htb` \
          whose `for` names them has one",

@@ -48,7 +48,7 @@ pub fn of_sweep(sweep: &Sweep) -> Result<Linux, Vec<String>> {
         several => {
             let points = several.len();
             let how = "leave one value in each axis, as in -s 'sweep.\"traffic.bulk.flows\"=[5]'";
-            Err(vec![format!("[sweep] has {points} points, and Linux is set up as one scenario: {how}")])
+            Err(vec![format!("[sweep] has {points} points, but Linux is set up as one scenario: {how}")])
         }
     }
 }
@@ -61,8 +61,8 @@ pub fn as_tc(scenario: &Scenario) -> Result<Linux, Vec<String>> {
     let plan = &scenario.built.plan;
     let mut said = Said::default();
     if !plan.changes.is_empty() {
-        let why = "the commands set up one state; remove it, or say with -s what holds after it";
-        said.refused.push(format!("tc cannot say [[change]]: {why}"));
+        let why = "the commands set up one state; remove the change, or state its values by -s";
+        said.refused.push(format!("tc cannot express [[change]]: {why}"));
     }
     nodes(plan, &mut said);
     tcp::settings(scenario, &mut said);
@@ -128,7 +128,7 @@ impl Said {
 
     /// `what` is not among what tc knows.
     fn refuse(&mut self, port: &Port<'_>, what: &str) {
-        once(&mut self.refused, format!("tc cannot say {what} at `{}`", port.link.name));
+        once(&mut self.refused, format!("port `{}`: tc cannot express {what}", port.link.name));
     }
 
     /// `what` is otherwise in Linux.

@@ -33,7 +33,7 @@ pub(super) fn notes(scenario: &Scenario) -> Vec<String> {
         let tcp = tcp_section(&scenario.model, section.common.tcp.as_deref())?;
         let l4s = section.common.l4s.as_deref().is_some_and(|l4s| *l4s).then(|| "l4s".to_owned());
         let keys: Vec<_> = others(&tcp).into_iter().chain(l4s).collect();
-        let line = || format!("traffic `{name}`: Linux's TCP has its own way of `{}`", keys.join("`, `"));
+        let line = || format!("traffic `{name}`: Linux's TCP does not follow `{}`", keys.join("`, `"));
         (!keys.is_empty()).then(line)
     };
     tables.filter_map(note).collect()

@@ -19,7 +19,7 @@ pub(super) fn say(port: &Port<'_>, said: &mut Said) {
         return;
     }
     if i64::from(port.overhead) != super::ETHERNET {
-        said.refuse(port, "a policer that does not count Ethernet's 14 bytes: it needs accounting = \"l2\", a policer");
+        said.refuse(port, "a policer that does not count Ethernet's 14 bytes: write accounting = \"l2\"");
     }
     for (i, stage) in port.link.edge.iter().enumerate() {
         match policer(stage) {
@@ -40,7 +40,11 @@ fn policer(stage: &StageSpec) -> Result<String, String> {
     let unknown = || format!("conditioner `{}` ({})", stage.name, stage.params.name());
     let ConditionerParams::TokenBucketMarker(bucket) = &stage.params else { return Err(unknown()) };
     if stage.per != Per::Aggregate {
-        return Err(format!("`per = \"{}\"` of `{}`: one bucket for all, a policer", stage.per.name(), stage.name));
+        return Err(format!(
+            "`per = \"{}\"` of `{}`: a policer of Linux has one bucket for all packets",
+            stage.per.name(),
+            stage.name
+        ));
     }
     let [conform, exceed] = [Colour::Green, Colour::Red].map(|colour| control(stage.actions[colour.index()]));
     let known = "\"drop\", \"transmit\" or \"next\",";
@@ -97,7 +101,7 @@ fn notes(port: &Port<'_>, stage: &StageSpec, said: &mut Said) {
 fn matches(port: &Port<'_>, stage: &StageSpec, police: &str, priority: usize, said: &mut Said) {
     let it = &stage.matches;
     if *it != (Match { dscp: it.dscp.clone(), ..Match::default() }) {
-        said.refuse(port, &format!("the match of `{}`: match code points alone, a policer", stage.name));
+        said.refuse(port, &format!("the match of `{}`: match only code points", stage.name));
     }
     let police = said.shared(police, it.dscp.len());
     let filter =

@@ -106,10 +106,10 @@ impl Writer<'_, '_> {
     fn shaper(&mut self, at: &str, node: &NodeSpec, shaper: &ShaperParams) -> String {
         self.counts_as_linux("shape", shaper.arithmetic == Arithmetic::Linux);
         if shaper.debt {
-            self.refuse("`debt = true` of a shaper: write it as `scheduler = \"htb\"` with one class, a shaper");
+            self.refuse("`debt = true` of a shaper: write a `scheduler = \"htb\"` with one class instead");
         }
         if shaper.granularity.is_some() {
-            self.refuse("`granularity`, which is that of the kernel's timers,");
+            self.refuse("`granularity`: in Linux the kernel's timers decide");
         }
         let link = self.port.link.rate;
         let of_link = (node.parent.is_none() && link > shaper.rate).then_some(link);
@@ -145,7 +145,7 @@ impl Writer<'_, '_> {
     /// A kernel's hash may put two flows into one queue, and draws its key.
     fn hashed(&mut self, name: &str, hashing: Hashing) {
         if hashing.hash == Hash::Exact {
-            self.refuse(&format!("`hash = \"exact\"` of `{name}`, whose hash in Linux is salted,"));
+            self.refuse(&format!("`hash = \"exact\"` of `{name}`: in Linux its hash is salted"));
         }
         self.salted(name, hashing);
     }
@@ -159,7 +159,7 @@ impl Writer<'_, '_> {
     /// Buffers are what the kernel counts.
     fn remembers(&mut self, name: &str, stated: bool) {
         if stated {
-            self.refuse(&format!("`memory` of `{name}`, which counts packets' bytes here and buffers in Linux,"));
+            self.refuse(&format!("`memory` of `{name}`: here it counts bytes of packets, in Linux buffers"));
         }
     }
 
@@ -170,7 +170,7 @@ impl Writer<'_, '_> {
     /// Linux's rates take bytes to each packet, never away.
     fn frames(&mut self, framing: Framing) -> String {
         if framing.overhead.is_some_and(|bytes| bytes.get() < 0) {
-            self.refuse("an `overhead` below 0, which Linux has in `cake` alone,");
+            self.refuse("an `overhead` below 0: Linux has it only in `cake`");
         }
         super::ports::framing(&show_table(&framing))
     }
@@ -205,10 +205,9 @@ impl Writer<'_, '_> {
             SchedulerParams::Cake(params) => return self.cake(at, params),
             SchedulerParams::StrictPriority(_) | SchedulerParams::Ets(_) => {
                 let (name, classes) = (params.name(), children.len());
-                return self
-                    .refuse(&format!("`{name}` with {classes} classes, of which Linux's has at most {MOST_BANDS},"));
+                return self.refuse(&format!("`{name}` with {classes} classes: Linux has at most {MOST_BANDS}"));
             }
-            other => return self.refuse(&format!("`{}`, which Linux 6.12 does not have,", other.name())),
+            other => return self.refuse(&format!("`{}`: Linux 6.12 does not have it", other.name())),
         };
         let stalls = matches!(params, SchedulerParams::Drr(_) | SchedulerParams::Ets(_));
         if stalls && children.iter().any(|&child| holds_back(nodes, child)) {
@@ -297,13 +296,13 @@ impl Writer<'_, '_> {
         self.counts_as_linux("sfq", params.arithmetic == Arithmetic::Linux);
         self.hashed("sfq", params.hashing);
         if !params.flows.is_power_of_two() {
-            self.refuse(&format!("`flows` = {} of `sfq`: a power of two, its `divisor`,", params.flows));
+            self.refuse(&format!("`flows` = {} of `sfq`: its `divisor` must be a power of two", params.flows));
         }
         if params.limit.get() < 2 {
             self.refuse("`limit` of `sfq` below 2p");
         }
         if params.depth.get() > SFQ_DEPTH {
-            self.refuse(&format!("`depth` of `sfq` above {SFQ_DEPTH}p, to which Linux cuts it,"));
+            self.refuse(&format!("`depth` of `sfq` above {SFQ_DEPTH}p: Linux cuts it to that"));
         }
         self.leaf(at, &sfq(params));
     }
@@ -361,7 +360,7 @@ impl Writer<'_, '_> {
         for said in filters {
             match said {
                 Some(said) => self.said.say(said),
-                None => self.refuse("a class by colour: write code points in `for`, a class"),
+                None => self.refuse("a class by colour: write code points in `for`"),
             }
         }
     }

@@ -21,16 +21,13 @@ pub(super) fn leaf(queue: &QueueSpec, link: &Link) -> Result<String, String> {
         (AqmParams::DropTail(_), Limit::Packets(n), Side::Head) => Ok(format!("pfifo_head_drop limit {n}")),
         (AqmParams::DropTail(_), Limit::Bytes(bytes), Side::Tail) => Ok(format!("bfifo limit {bytes}")),
         (AqmParams::DropTail(_), Limit::Bytes(_), Side::Head) => {
-            Err("`drop = \"head\"` with a `limit` in bytes or time: Linux's `pfifo_head_drop` counts packets, a queue"
-                .into())
+            Err("`drop = \"head\"` with a `limit` in bytes or time: Linux's `pfifo_head_drop` counts packets".into())
         }
         (AqmParams::CoDel(_) | AqmParams::Pie(_) | AqmParams::Red(_), _, Side::Head) => {
-            Err(format!("`drop = \"head\"` of `{name}`: in Linux what finds no room is dropped, a queue"))
+            Err(format!("`drop = \"head\"` of `{name}`: Linux drops the packet that finds no room"))
         }
-        (AqmParams::CoDel(_) | AqmParams::Pie(_), Limit::Bytes(_), _) => {
-            counts("bytes or time: Linux's counts packets, a queue")
-        }
-        (AqmParams::Red(_), Limit::Packets(_), _) => counts("packets: Linux's counts bytes, a queue"),
+        (AqmParams::CoDel(_) | AqmParams::Pie(_), Limit::Bytes(_), _) => counts("bytes or time: Linux counts packets"),
+        (AqmParams::Red(_), Limit::Packets(_), _) => counts("packets: Linux counts bytes"),
         (AqmParams::CoDel(params), Limit::Packets(n), _) => Ok(codel(params, n)),
         (AqmParams::Pie(params), Limit::Packets(n), _) => pie(params, n),
         (AqmParams::Red(params), Limit::Bytes(limit), _) => red(params, limit, &queue.scope, link.rate),
@@ -41,9 +38,9 @@ pub(super) fn leaf(queue: &QueueSpec, link: &Link) -> Result<String, String> {
 /// AQMs that are no queueing discipline of Linux.
 fn strange(name: &str) -> String {
     match name {
-        "cobalt" => "`cobalt`, which Linux has within `cake` alone,".into(),
-        "rio" | "wred" => format!("`{name}`: Linux's `gred`, which resembles it, is not written, a queue"),
-        _ => format!("`{name}`, which Linux 6.12 does not have,"),
+        "cobalt" => "`cobalt`: Linux has it only within `cake`".into(),
+        "rio" | "wred" => format!("`{name}`: perhop does not write Linux's `gred`, which resembles it"),
+        _ => format!("`{name}`: Linux 6.12 does not have it"),
     }
 }
 
@@ -96,10 +93,10 @@ fn codel(params: &codel::Params, limit: u32) -> String {
 /// Linux takes alpha and beta in sixteenths, tupdate in time.
 fn pie(params: &pie::Params, limit: u32) -> Result<String, String> {
     if let Some(key) = fixed(params) {
-        return Err(format!("`{key}` of `pie`, which is fixed in Linux,"));
+        return Err(format!("`{key}` of `pie`: Linux fixes it"));
     }
     let [alpha, beta] = [("alpha", params.alpha), ("beta", params.beta)].map(|(key, value)| {
-        sixteenths(value).ok_or_else(|| format!("`{key}` = {value} of `pie`: a sixteenth or several up to 2, a queue"))
+        sixteenths(value).ok_or_else(|| format!("`{key}` = {value} of `pie`: it must be a multiple of 1/16, at most 2"))
     });
     let (target, update) = (time(params.target), time(params.interval));
     let bytes = if params.drops.byte_mode { " bytemode" } else { "" };

@@ -17,7 +17,7 @@ const MOST_BURST: u32 = 1 << 20;
 /// What Linux's RED does not have.
 pub(super) fn red(params: &Params, limit: u64, scope: &Scope, link: BitRate) -> Result<String, String> {
     if params.arithmetic != Arithmetic::Linux {
-        return Err("`red` without `arithmetic = \"linux\"`, whose average Linux does not keep,".into());
+        return Err("`red` without `arithmetic = \"linux\"`: Linux keeps another average".into());
     }
     let Stated::Ramp(ramp) = &params.profile.drops else { return Err("`curve` of `red`".into()) };
     let [min, max] = [bytes("min", ramp.min, scope), bytes("max", ramp.max, scope)];
@@ -25,7 +25,7 @@ pub(super) fn red(params: &Params, limit: u64, scope: &Scope, link: BitRate) -> 
     let packet = params.common.mean_packet.get();
     let weight = params.common.weight.0;
     let burst = burst(weight, min as f64 / packet as f64);
-    let burst = burst.ok_or_else(|| format!("`wq` = {weight} of `red` with this `min`, to which no `burst` leads,"))?;
+    let burst = burst.ok_or_else(|| format!("`wq` = {weight} of `red` with this `min`: no `burst` gives it"))?;
     let (max_p, link) = (ramp.max_p.get(), rate(scope.link_rate.unwrap_or(link)));
     let ecn = if params.common.ecn { format!(" {}", ecn(true)) } else { String::new() };
     Ok(format!(
@@ -37,7 +37,7 @@ pub(super) fn red(params: &Params, limit: u64, scope: &Scope, link: BitRate) -> 
 fn bytes(key: &'static str, threshold: Length, scope: &Scope) -> Result<u64, String> {
     match Level::of(key, threshold, scope) {
         Ok(Level { unit: Unit::Bytes, value }) => Ok(value as u64),
-        _ => Err(format!("`{key}` of `red` in packets: Linux's counts bytes, a queue")),
+        _ => Err(format!("`{key}` of `red` in packets: Linux counts bytes")),
     }
 }
 

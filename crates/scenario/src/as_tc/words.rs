@@ -23,7 +23,7 @@ pub(super) fn fine<'a>(times: &'a [(&str, Span)], unit: u64) -> impl Iterator<It
     times
         .iter()
         .filter(wrong)
-        .map(move |(key, span)| format!("`{key}` of {span}: whole {whole}, at most 4294 s, a time"))
+        .map(move |(key, span)| format!("`{key}` of {span}: it must be in whole {whole}, at most 4294 s"))
 }
 
 /// `10000000bit`

@@ -97,7 +97,7 @@ impl Step<'_> {
         }
         if alterations.is_empty() && self.overlay.whole {
             let message = format!("the change at {} changes nothing", self.overlay.at);
-            let help = "it is in force already, or nothing uses it: a port's own value overrides its section's";
+            let help = "remove it: the value is in force already, or nothing uses it (a port's own value overrides its section's)";
             self.problems.warn("W311", self.overlay.place, message).help(help);
         }
         (!alterations.is_empty()).then_some(alterations)
@@ -114,7 +114,7 @@ impl Step<'_> {
                     self.limit_by_rate(after, queue);
                 } else {
                     let message = format!("the `limit` of a queue at `{}` would change from {was} to {is}", after.name);
-                    let help = "a queue's limit is fixed during a run: give the class one with the same `limit`";
+                    let help = "give the class a queue with the same `limit`: limits are fixed during a run";
                     self.problems.error("E202", queue.place("limit"), message).help(help);
                 }
             }
@@ -131,7 +131,7 @@ impl Step<'_> {
             if form(before) != form(after) {
                 kept = false;
                 let message = format!(
-                    "the tree of queues at `{}` would have other classes, schedulers or shapers than before",
+                    "the change would alter the classes, schedulers or shapers of the tree of queues at `{}`",
                     after.name
                 );
                 let help = "which queues, schedulers and shapers there are is fixed when the run begins; a change may alter what \
@@ -148,8 +148,8 @@ impl Step<'_> {
 
     fn limit_by_rate(&mut self, link: &Direction, queue: &PortQueue) {
         let message = format!("the `limit` of the queue at `{}` would change with the rate", link.name);
-        let label = format!("it is {} at the link's rate", *queue.queue.common.limit);
-        let help = "a queue's limit is fixed during a run: write `limit` in packets or bytes";
+        let label = format!("`limit` is {} at the link's rate", *queue.queue.common.limit);
+        let help = "write `limit` in packets or bytes: limits are fixed during a run";
         self.problems.error("E202", link.rate.place, message).label(label).help(help);
     }
 

@@ -115,18 +115,18 @@ fn overlay(item: &Node, file: &InForce, problems: &mut Problems) -> Option<Overl
     let Some((time, place)) = time else {
         return problems
             .error("E005", first, "missing key `at` in [[change]]")
-            .help("when it happens, as in at = \"30s\"")
+            .help("add the time of the change, as in at = \"30s\"")
             .none();
     };
     let at = time?;
     let duration = *file.model.settings.duration;
     if at == Span::ZERO {
-        let help = "above 0s: write what holds from the start in the sections themselves";
+        let help = "must be above 0s: a value that holds from the start belongs in its own section";
         return problems.error("E201", place, "`at` is 0s").help(help).none();
     }
     if at >= duration {
-        let message = format!("`at` is {at}, the run ends at {duration}");
-        return problems.error("E201", place, message).help(format!("below {duration}")).none();
+        let message = format!("`at` is {at}, but the run ends at {duration}");
+        return problems.error("E201", place, message).help(format!("must be below {duration}")).none();
     }
     Some(Overlay { at, place, node, whole })
 }
@@ -151,9 +151,8 @@ fn known(node: Node, file: &InForce, problems: &mut Problems) -> Node {
 /// A section that no change may touch.
 fn unfit(section: &str, place: Place, problems: &mut Problems) {
     if section == "dumbbell" {
-        let help =
-            "change the sections it expands to: links.\"E1 - E2\", queue.bottleneck, conditioner.marker, traffic.bulk";
-        problems.error("E202", place, "[dumbbell] is expanded before any change").help(help);
+        let help = "change the sections that it becomes: links.\"E1 - E2\", queue.bottleneck, conditioner.marker, traffic.bulk";
+        problems.error("E202", place, "a change cannot state [dumbbell], which is expanded first").help(help);
     } else if model::SECTIONS.contains(&section) {
         problems.error("E202", place, format!("a change cannot state `{section}`")).help(MAY_CHANGE);
     } else {
@@ -189,7 +188,7 @@ impl Named<'_> {
             false => suggest(name, names),
         };
         let noun = self.section.trim_end_matches('s');
-        let label = "a change alters what the file has";
+        let label = "a change can alter only what the file has";
         self.problems
             .error("E006", name.place, format!("unknown {noun} `{}`", name.value))
             .label(label)
@@ -224,7 +223,7 @@ impl Named<'_> {
         let has = tree::get(&self.file.root, &["links", name, "queue"]).map(|n| &n.tree);
         let (Some(Tree::Text(queue)), "links") = (has, self.section) else { return true };
         let message = format!("the queue of `{name}` is in [queue.{}]", write::key(queue));
-        let help = format!("write its changes as queue.{}", write::key(queue));
+        let help = format!("write the change as queue.{}", write::key(queue));
         self.problems.error("E202", stated.place, message).help(help);
         false
     }
@@ -233,7 +232,7 @@ impl Named<'_> {
     fn ports(&mut self, name: &str, node: &mut Node) -> bool {
         let Some(at) = tree::get_mut(node, &["at"]).filter(|_| self.section == "conditioner") else { return true };
         let Tree::Table(stated) = &mut at.tree else {
-            let help = "write changes at a port below it, as in at.\"A -> B\".cir = \"2Mbit/s\"";
+            let help = "write the values of a port below it, as in at.\"A -> B\".cir = \"2Mbit/s\"";
             self.problems.error("E202", at.place, "the ports of a conditioner cannot change").help(help);
             return false;
         };

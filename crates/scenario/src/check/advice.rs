@@ -54,7 +54,7 @@ fn unanswered(file: File<'_>, stage: &Stage, problems: &mut Problems) {
         let name = |node: usize| file.topology.nodes[node].name.as_str();
         let last = first.backward.last().map(|&link| name(ends(link as usize).1));
         let way: Vec<_> = first.backward.iter().map(|&link| name(ends(link as usize).0)).chain(last).collect();
-        format!("they return over {}", way.join(" - "))
+        format!("the ACKs return over {}", way.join(" - "))
     } else if first.backward.is_empty() {
         "datagrams are not acknowledged".into()
     } else {
@@ -75,7 +75,7 @@ fn unpoliced_ef(all: Resolved<'_>, problems: &mut Problems) {
             let Some(stated) = file.model.traffic.get(&flow.offered.name) else { continue };
             let message = format!("nothing polices the EF traffic `{}`", flow.offered.name);
             problems.warn("W302", stated.common.dscp.place, message).help(if starving::shaped(all, i) {
-                "what is beyond the rate of its class waits: put a token bucket with red = \"drop\" on its path"
+                "packets beyond the rate of their class wait: put a token bucket with red = \"drop\" on their path"
             } else {
                 "put a token bucket with red = \"drop\" on its path, or give its priority class a `rate`"
             });
@@ -100,7 +100,7 @@ fn unmarkable(file: File<'_>, at: Indexed<'_, plan::Link>, problems: &mut Proble
     let queues = at.it.queues.iter().zip(&file.topology.links[at.index].queues);
     for (_, stated) in queues.filter(|(queue, _)| marks(&queue.aqm)) {
         let message = format!("no traffic over `{}` is ECN-capable", at.it.name);
-        let help = "`ecn = true` in its `[traffic]` or `[tcp]`, or remove it here";
+        let help = "set `ecn = true` in a `[traffic]` or `[tcp]`, or remove `ecn` here";
         problems
             .warn("W318", stated.place("ecn"), message)
             .label("packets that would be marked are dropped")
@@ -116,7 +116,7 @@ fn coupled_for_nothing(link: &plan::Link, direction: &Direction, problems: &mut 
     });
     for stated in schedulers {
         let message = format!("no traffic over `{}` is ECN-capable", link.name);
-        let help = "`ecn = true`, and `l4s = true` for the L queue, in its `[traffic]`; or `aqm = \"pi\"` here";
+        let help = "set `ecn = true`, and `l4s = true` for the L queue, in a `[traffic]`; or write `aqm = \"pi\"` here";
         problems.warn("W318", stated.place("scheduler"), message).label("the L queue stays empty").help(help);
     }
 }
@@ -138,6 +138,6 @@ fn warn_unused<T>(kind: &str, sections: &Named<T>, used: &BTreeSet<&str>, proble
     let sound = sections.declared().iter().filter(|it| it.section.is_some());
     for section in sound.filter(|it| !used.contains(&*it.name)) {
         let message = format!("[{kind}.{}] is not used", section.name);
-        problems.warn("W307", section.key, message).help("name it where it should be used, or remove it");
+        problems.warn("W307", section.key, message).help("name the table where it should be used, or remove it");
     }
 }

@@ -25,7 +25,7 @@ pub fn check(all: Resolved<'_>, problems: &mut Problems) {
         let message = format!("`{}` will hold TCP below its contract", stage.name);
         let label = format!("{}: {}", flows(&contract.policed), contract.expected());
         let help = format!(
-            "{}; or let several flows share the bucket, or mark what is red and let a queue drop it",
+            "{}; or let several flows share the bucket, or mark red packets and let a queue drop them",
             contract.remedy()
         );
         problems.warn("W301", stage.places.at("cbs"), message).label(label).help(help);
@@ -60,7 +60,9 @@ impl Contract {
     pub fn remedy(&self) -> String {
         let stack = self.policed.sender.stack();
         match self.policed.need() {
-            Some(need) => format!("nine tenths of cir need a bucket of about {} with stack \"{stack}\"", round(need)),
+            Some(need) => {
+                format!("for nine tenths of cir the bucket needs about {} with stack \"{stack}\"", round(need))
+            }
             None => format!("no bucket of 32 round trips at cir gives nine tenths of it with stack \"{stack}\""),
         }
     }

@@ -87,8 +87,10 @@ fn misleads(flow: &Flowline, at: Marking) -> bool {
 fn unmarked(flow: &Flowline, place: Place, problems: &mut Problems) {
     let message = format!("traffic `{}` asks for ECN, and no queue on its way marks", flow.offered.name);
     let help = match flow.offered.tcp.congestion.is_scalable() {
-        false => "`ecn = true` in a [queue] that it meets, or leave ECN off",
-        true => "a [queue] with `ce-threshold`, or scheduler = \"dualpi2\" for `l4s`; without marks it behaves as Reno",
+        false => "set `ecn = true` in a [queue] on its way, or leave ECN off",
+        true => {
+            "use a [queue] with `ce-threshold`, or scheduler = \"dualpi2\" for `l4s`; without marks the sender behaves as Reno"
+        }
     };
     problems.warn("W331", place, message).help(help);
 }
@@ -97,16 +99,16 @@ fn misled(flow: &Flowline, link: &plan::Link, place: Place, problems: &mut Probl
     let law = flow.offered.tcp.congestion.name();
     let (name, link) = (&flow.offered.name, &link.name);
     let (what, label, fix) = match flow.offered.ecn.l4s {
-        true => ("ECT(1)", "it answers to a mark by less than others do", "scheduler = \"dualpi2\""),
+        true => ("ECT(1)", "the sender reduces less at a mark than others do", "use scheduler = \"dualpi2\""),
         false => (
             law,
-            "it answers to a mark by less than the queue means",
-            "a step: `ce-threshold` of \"codel\" or \"fq-codel\"",
+            "the sender reduces less at a mark than the queue expects",
+            "mark by a step: `ce-threshold` of \"codel\" or \"fq-codel\"",
         ),
     };
     let message = format!("traffic `{name}` sends {what}, and `{link}` marks as RFC 3168 has it");
     let help = format!(
-        "{fix}, or for \"red\" `wq = 1` and `ecn-min` equal to `ecn-max`; else a sender that halves: \"cubic\" or \"reno\""
+        "{fix}, or for \"red\" `wq = 1` and `ecn-min` equal to `ecn-max`; else choose a sender that reduces fully, \"cubic\" or \"reno\""
     );
     problems.warn("W331", place, message).label(label).help(help);
 }

@@ -35,7 +35,7 @@ pub(crate) const fn does_without(read: Writes, rewrites: bool) -> bool {
 }
 
 /// What W312 and W332 say of packets without tickets.
-const UNTAGGED: &str = "`untagged` says what becomes of such packets";
+const UNTAGGED: &str = "`untagged` decides about such packets";
 
 /// A reader of what nothing has written.
 pub(crate) struct Unwritten {
@@ -108,12 +108,12 @@ impl<'a> Walk<'a, '_> {
         let exchange = |s: &&&Stage| s.writes == Some(Writes::AckTickets) && s.rewrites;
         if let Some(first) = here[..tagger].iter().find(exchange) {
             let message = format!("`{}` comes before `{}` at their port", first.name, here[tagger].name);
-            let label = "it sees packets before they are tagged";
+            let label = "the relabeller sees packets before they are tagged";
             let place = first.keys.kind;
             self.problems
                 .warn("W315", place, message)
                 .label(label)
-                .help("put the tagger's section first: the file's order counts");
+                .help("put the tagger's section first: conditioners act in the order of the file");
         }
     }
 
@@ -133,7 +133,7 @@ impl<'a> Walk<'a, '_> {
             let message = format!("second writer of labels on the path of traffic `{}`", self.flow.offered.name);
             let port = &self.file.topology.links[first.link].name;
             let label = format!("`{}` at {port} writes them first", first.name);
-            let help = "a label has one writer on a path: remove one of them";
+            let help = "remove one of them: a label has one writer on a path";
             let place = stage.keys.kind;
             self.problems.error("E237", place, message).label(label).help(help);
         }
@@ -214,7 +214,7 @@ fn queues(file: File<'_>, at: Indexed<'_, plan::Link>, arriving: &[Arriving<'_>]
         if without.len() == arriving.len() {
             Unwritten { place: Some(place), does_without, message }.report(writer_of(read), problems);
         } else if link.scheduler().is_none() {
-            let help = if does_without { UNTAGGED } else { "such packets are decided on without a label" };
+            let help = if does_without { UNTAGGED } else { "the algorithm decides on such packets without a label" };
             problems.warn("W312", place, message).help(help);
         }
     }

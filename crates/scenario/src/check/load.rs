@@ -110,7 +110,7 @@ pub(crate) fn groups<'a>(kind: Kind, link: &plan::Link, crossing: Crossing<'a>) 
         (Kind::Msvb, aqm) => {
             let what = aqm.map_or("a scheduler's", AqmParams::name);
             let message = format!("the queue of `{}` is {what}: it has no classes of MSVB", link.name);
-            return Err([message, "give them by --class, or `perhop tune svb`".into()]);
+            return Err([message, "state them by --class, or use `perhop tune svb`".into()]);
         }
     };
     for arriving in crossing.arriving.iter().filter(|arriving| !arriving.acks) {
@@ -131,7 +131,7 @@ fn class_of(table: &Members, flow: &Flowline, looks: &BTreeSet<Look>) -> Result<
         [one] => Ok(*one),
         _ => Err([
             format!("traffic `{}` may come in more than one class: a conditioner decides", flow.offered.name),
-            "give the load of each class by --class".into(),
+            "state the load of each class by --class".into(),
         ]),
     }
 }

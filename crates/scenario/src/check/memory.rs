@@ -61,8 +61,9 @@ impl Series {
 pub fn check_routes(traffic: &[Flowline], problems: &mut Problems) -> bool {
     let hops = offered::hops(traffic);
     if hops > MOST_HOPS {
-        let message = format!("the routes of all traffic lead over links {hops} times or more");
-        let help = format!("at most {MOST_HOPS} times: shorter routes, or several `flows` in one [traffic]");
+        let message = format!("the routes of all traffic have {hops} hops or more in total");
+        let help =
+            format!("at most {MOST_HOPS} are allowed: shorten the routes, or put several `flows` in one [traffic]");
         problems.error("E206", None, message).help(help);
     }
     hops <= MOST_HOPS
@@ -75,11 +76,11 @@ pub fn check_counters(file: File<'_>, problems: &mut Problems) -> bool {
     let bytes = pairs.saturating_mul(PER_CLASS);
     if bytes > MOST {
         let message = format!(
-            "counters of {classes} classes at {links} ports, {pairs} where a class passes a port, would take {}",
+            "counters of {classes} classes at {links} ports, {pairs} in all, would take {}",
             rounded(Bytes::new(bytes))
         );
         let help = format!(
-            "at most {}: give several tables of traffic the same `class`, as in class = \"all\"",
+            "at most {} are allowed: give several tables of traffic the same `class`, as in class = \"all\"",
             rounded(Bytes::new(MOST))
         );
         problems.error("E206", None, message).help(help);
@@ -98,7 +99,7 @@ pub fn check(all: Resolved<'_>, problems: &mut Problems) {
         let label = format!("{samples} samples of {values} values");
         let least = settings.duration.ns().div_ceil((MOST / series.each.max(1)).max(1)).div_ceil(NS_PER_MS);
         let help = format!(
-            "at most {}: a `sample` of {} or more, or `sample-ports` to choose ports",
+            "at most {} are allowed: write a `sample` of {} or more, or choose ports by `sample-ports`",
             rounded(Bytes::new(MOST)),
             Span::from_ms(least)
         );
@@ -109,7 +110,10 @@ pub fn check(all: Resolved<'_>, problems: &mut Problems) {
     if bytes.get() > MOST {
         let message = format!("the {rows} transfers of a replication would take {}", rounded(bytes));
         let most = MOST / PER_TRANSFER;
-        let help = format!("at most {}, which {most} take: a shorter `duration`, or fewer", rounded(Bytes::new(MOST)));
+        let help = format!(
+            "at most {} are allowed, which {most} transfers take: shorten `duration`, or start fewer transfers",
+            rounded(Bytes::new(MOST))
+        );
         problems.error("E206", settings.duration.place, message).help(help);
     }
 }

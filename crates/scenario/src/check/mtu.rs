@@ -31,11 +31,13 @@ fn carry(link: &Direction, size: u32, flow: &Flowline, problems: &mut Problems) 
     let message = format!("packets of traffic `{name}` are larger than the MTU of `{}`", link.name);
     let header = u64::from(flow.offered.tcp.header);
     let smaller = match flow.offered.model.transport() {
-        Transport::Quic(_) if *mtu >= LEAST_MTU => format!("`mtu = \"{}\"` in [traffic.{}]", *mtu, key(name)),
-        Transport::Quic(_) => format!("another path: QUIC needs packets of {LEAST_MTU}"),
-        Transport::Tcp if mtu.get() > header => format!("`segment` of at most {}B in `tcp`", mtu.get() - header),
-        Transport::Tcp | Transport::Udp => format!("packets of at most {}", *mtu),
+        Transport::Quic(_) if *mtu >= LEAST_MTU => format!("write `mtu = \"{}\"` in [traffic.{}]", *mtu, key(name)),
+        Transport::Quic(_) => format!("choose another path: QUIC needs packets of {LEAST_MTU}"),
+        Transport::Tcp if mtu.get() > header => {
+            format!("write a `segment` of at most {}B in `tcp`", mtu.get() - header)
+        }
+        Transport::Tcp | Transport::Udp => format!("send packets of at most {}", *mtu),
     };
-    let help = format!("{smaller}, or an `mtu` of at least {size}B: links do not fragment");
+    let help = format!("{smaller}, or raise the link's `mtu` to {size}B or more: links do not fragment");
     problems.error("E276", mtu.place, message).label(format!("the largest is {size}B")).help(help);
 }

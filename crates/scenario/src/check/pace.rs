@@ -63,15 +63,16 @@ fn packet(scope: &Scope) -> u64 {
 fn targets(found: Vec<Target<'_>>, problems: &mut Problems) {
     let Some(first) = found.iter().max_by_key(|it| (it.takes, std::cmp::Reverse(it.place.start))) else { return };
     let Target { target, rate, scope, place, takes } = first;
-    let message = format!("`target` is {target}, less than one packet takes at {rate}");
+    let message = format!("`target` is {target}, less than the time of one packet at {rate}");
     let more = match found.len() - 1 {
         0 => String::new(),
         n => format!("; the same in {}", counted(n as u64, ["other queue of this port", "other queues of this port"])),
     };
     let label = format!("a packet of {}B of {} takes {takes}{more}", packet(scope), scope.largest_of);
     let least = Span::from_ms(takes.ns().div_ceil(1_000_000));
-    let help =
-        format!("CoDel drops packets that wait for a single other one: at least {least} (RFC 8290 section 5.2.2)");
+    let help = format!(
+        "must be at least {least} (RFC 8290 section 5.2.2): otherwise CoDel drops packets that wait for a single other one"
+    );
     problems.warn("W337", *place, message).label(label).help(help);
 }
 
@@ -83,8 +84,8 @@ fn burst(shaper: &ShaperParams, place: Place, problems: &mut Problems) {
     }
     let message = format!("`burst` is {}, what `rate` {} earns in {lasts:.0} s", shaper.burst, shaper.rate);
     let help = format!(
-        "all of it goes at once after a pause: some milliseconds of the rate, as in \"{}\"",
+        "the whole burst is sent at once after a pause: write some milliseconds of the rate, as in \"{}\"",
         shaper.rate * Span::from_ms(10)
     );
-    problems.warn("W338", place, message).label("until it is spent nothing is held back").help(help);
+    problems.warn("W338", place, message).label("until the burst is spent, nothing is shaped").help(help);
 }

@@ -37,9 +37,10 @@ pub fn check(all: Resolved<'_>, problems: &mut Problems) {
 fn warn(direction: &Direction, time: Span, [one, other]: [&Flowline; 2], problems: &mut Problems) {
     let (a, b, port) = (&one.offered.name, &other.offered.name, &direction.name);
     let message = format!("round trips of `{a}` and `{b}` differ by whole multiples of a packet's time at `{port}`");
-    let label = format!("{time} a packet: phases decide whose packets find the queue full, in every replication");
+    let label =
+        format!("a packet takes {time}; in every replication the phases decide whose packets find the queue full");
     let help = format!(
-        "`overhead = \"{time}\"` in [tcp] of these flows draws when a host answers an ACK; docs/reports/studies/redp.md has a map of phases"
+        "write `overhead = \"{time}\"` in the [tcp] of these flows: hosts then answer an ACK after a random time; docs/reports/studies/redp.md has a map of phases"
     );
     problems.warn("W344", direction.rate.place, message).label(label).help(help);
 }

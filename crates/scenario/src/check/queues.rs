@@ -27,7 +27,8 @@ pub fn check_queues(file: File<'_>, at: Indexed<'_, plan::Link>, problems: &mut 
         {
             let message = format!("`limit` is {limit}B on link `{}`: smaller than one packet", link.name);
             let label = format!("the largest packet of {} is {}", queue.scope.largest_of, queue.scope.largest_packet);
-            let help = format!("such packets could never wait; at least {}", queue.scope.largest_packet);
+            let help =
+                format!("must be at least {}: a larger packet could never be queued", queue.scope.largest_packet);
             problems.error("E217", stated.place("limit"), message).label(label).help(help);
         }
     }

@@ -110,7 +110,8 @@ impl Group<'_> {
                 format!("no packet reaches {name} at `{at}`: {first} takes those that arrive as {}", either(members))
             }
         };
-        let help = self.meant(members, looks).unwrap_or_else(|| "remove it, or mark packets so upstream".into());
+        let help =
+            self.meant(members, looks).unwrap_or_else(|| "remove the entry, or give packets that mark upstream".into());
         problems.warn("W321", place, message).label(arrive(members, looks)).help(help);
     }
 
@@ -122,7 +123,9 @@ impl Group<'_> {
         for dscp in unsent(&codes, &sent) {
             let message = format!("no packet arrives as {dscp} at `{}`", self.port);
             let member = [Member::Dscp(dscp)];
-            let help = self.meant(&member, looks).unwrap_or_else(|| "remove it, or mark packets so upstream".into());
+            let help = self
+                .meant(&member, looks)
+                .unwrap_or_else(|| "remove the entry, or give packets that mark upstream".into());
             problems.warn("W321", place, message).label(arrive(&member, looks)).help(help);
         }
     }
@@ -134,7 +137,7 @@ impl Group<'_> {
         let free = |dscp: &Dscp| *dscp != Dscp::BE && !named(*dscp) && like(*dscp);
         let free: BTreeSet<_> = looks.iter().map(|look| look.dscp).filter(free).collect();
         let free: Vec<_> = free.iter().map(|dscp| format!("`{dscp}`")).collect();
-        (!free.is_empty()).then(|| format!("did you mean {}, which none names?", free.join(" or ")))
+        (!free.is_empty()).then(|| format!("did you mean {}, which no other entry names?", free.join(" or ")))
     }
 
     /// W322: data that only the last takes, by default, though the last names other packets. An unmarked packet in a
@@ -158,8 +161,8 @@ impl Group<'_> {
             n => format!("and {} more fall", n - 1),
         };
         let message = format!("traffic `{traffic}` {falls} to {} at `{}`", self.name(i), self.port);
-        let label = format!("this is for {}, and it arrives as {}", either(last), list(looks));
-        let help = "name it in the `for` that is meant for it, or end the list with one that has no `for`";
+        let label = format!("the entry is for {}, and the traffic arrives as {}", either(last), list(looks));
+        let help = "add its mark to the `for` of the right entry, or end the list with an entry without `for`";
         let place = self.places.at(&format!("{}.{}.for", self.lists.key, self.lists.numbers[i]));
         problems.warn("W322", place, message).label(label).help(help);
     }
@@ -176,7 +179,7 @@ fn matches(file: File<'_>, stages: &[Stage], passing: &BTreeSet<Dscp>, problems:
         let i = stated.dscp.iter().position(|known| *known == dscp).unwrap_or_default();
         let message = format!("no packet that `{}` could take arrives as {dscp}", stages[0].name);
         let label = format!("what arrives: {}", names(passing));
-        let help = "remove it, or mark packets so upstream";
+        let help = "remove the entry, or give packets that mark upstream";
         problems.warn("W321", place(stated, i), message).label(label).help(help);
     }
 }

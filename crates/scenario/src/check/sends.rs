@@ -23,11 +23,11 @@ fn silent(file: File<'_>, flow: &Flowline, problems: &mut Problems) {
         return;
     };
     let message = format!("traffic `{}` probably sends nothing", flow.offered.name);
-    let label = format!("a source first sends after {first} in the mean, and there are {time} for {sources} of them");
+    let label = format!("a source sends first after {first} on average; the run gives {sources} of them {time}");
     problems
         .warn("W339", section.model.place(what), message)
         .label(label)
-        .help("a longer `duration`, or shorter pauses");
+        .help("raise `duration`, or shorten the pauses");
 }
 
 /// W340: no link on the way is slower than the sender's own port, and TCP leaves nothing waiting there.
@@ -45,10 +45,10 @@ fn own_bottleneck(all: Resolved<'_>, problems: &mut Problems) {
     let port = &all.links[first.forward[0] as usize];
     let message = format!("the bottleneck of traffic `{}`{more} is its own port `{}`", first.offered.name, port.name);
     let label = format!(
-        "`small-queues` keeps in TCP what would wait there: waits and drops are not those of a link of {}",
+        "`small-queues` keeps packets in TCP that would wait there: delay and loss are not those of a link of {}",
         port.rate
     );
-    let help = "a faster link from the host to the next node, so that the queue forms there, or small-queues = false";
+    let help = "make the host's link faster, so that the queue forms at the next node, or set small-queues = false";
     problems.warn("W340", section.common.from.place, message).label(label).help(help);
 }
 

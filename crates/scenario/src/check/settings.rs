@@ -17,14 +17,17 @@ pub fn check_settings(settings: &Spanned<Settings>, problems: &mut Problems) {
     if *settings.duration > MAX_DURATION {
         let message = format!("`duration` is {}", *settings.duration);
         let seconds = MAX_DURATION.ns() / NS_PER_S;
-        let help = format!("the simulator's clock holds {seconds}s, about {:.1} h", seconds as f64 / 3600.0);
+        let help = format!(
+            "must be at most {seconds}s, about {:.1} h: the simulator's clock holds no more",
+            seconds as f64 / 3600.0
+        );
         problems.error("E204", settings.duration.place, message).help(help);
     }
     if *settings.warmup >= *settings.duration {
         let message = format!("warm-up of {} is not below the duration of {}", *settings.warmup, *settings.duration);
         let stated = settings.warmup.place != settings.place;
         let place = if stated { settings.warmup.place } else { settings.duration.place };
-        let help = "lower `warmup` (default: 10s) or raise `duration`: the rest of the run gives the statistics";
+        let help = "lower `warmup` (default: 10s) or raise `duration`: statistics cover the time after the warm-up";
         problems.error("E203", place, message).help(help);
     }
     if !REPLICATIONS.range().contains(&u64::from(*settings.replications)) {
@@ -32,7 +35,7 @@ pub fn check_settings(settings: &Spanned<Settings>, problems: &mut Problems) {
         problems.error("E201", settings.replications.place, message).help(REPLICATIONS.help());
     }
     if let Some(sample) = settings.sample.filter(|every| every.ns() == 0) {
-        problems.error("E201", sample.place, "`sample` is 0").help("above 0");
+        problems.error("E201", sample.place, "`sample` is 0").help("must be above 0");
     }
     if let Some(name) = &settings.name {
         check_name(name, problems);
@@ -45,7 +48,7 @@ pub fn check_sampled(file: File<'_>, problems: &mut Problems) {
     if settings.sample.is_none() && !settings.sample_ports.is_empty() {
         let message = "`sample-ports` without `sample`: there are no series";
         let place = settings.sample_ports.place;
-        problems.error("E239", place, message).help("give their interval, as in sample = \"100ms\"");
+        problems.error("E239", place, message).help("add the interval of the series, as in sample = \"100ms\"");
     }
     for port in settings.sample_ports.iter().filter(|p| file.topology.link(p).is_none() && !file.topology.is_faulty(p))
     {
@@ -56,7 +59,7 @@ pub fn check_sampled(file: File<'_>, problems: &mut Problems) {
 /// The name of a scenario or policy has to be fit for a directory.
 pub fn check_name(name: &Spanned<String>, problems: &mut Problems) {
     if let Some(fault) = unfit(name) {
-        let help = "it becomes the name of a directory: letters, digits, `-`, `_`, `.` and spaces within";
+        let help = "use letters, digits, `-`, `_`, `.` and inner spaces: the name becomes that of a directory";
         problems.error("E011", name.place, format!("name {fault}")).help(help);
     }
 }
@@ -76,15 +79,17 @@ pub fn unfit(name: &str) -> Option<String> {
     if name.starts_with(['.', ' ']) || name.ends_with(['.', ' ']) {
         return Some("begins or ends with a dot or a space".into());
     }
-    (name.len() > LONGEST_NAME).then(|| format!("is {} bytes long, {LONGEST_NAME} at most", name.len()))
+    (name.len() > LONGEST_NAME).then(|| format!("is {} bytes long; at most {LONGEST_NAME} are allowed", name.len()))
 }
 
 /// A packet's class has 16 bits; the engine numbers three events per link and one per source, and two ends per flow.
 pub fn check_size(file: File<'_>, links: &[plan::Link], problems: &mut Problems) {
     let classes = offered::classes(file.model).len();
     if classes > MOST_CLASSES {
-        let help = "one `class` for several `[traffic]`: each that names none is one";
-        problems.error("E205", None, format!("{classes} classes are too many: at most {MOST_CLASSES}")).help(help);
+        let help = "give several `[traffic]` one `class`: a table without `class` is a class of its own";
+        problems
+            .error("E205", None, format!("{classes} classes are too many: at most {MOST_CLASSES} are allowed"))
+            .help(help);
     }
     let sources: u64 = offered::tables(file.traffic).map(|f| u64::from(f.offered.flows)).sum();
     let duration = *file.model.settings.duration;
@@ -93,7 +98,9 @@ pub fn check_size(file: File<'_>, links: &[plan::Link], problems: &mut Problems)
         return;
     }
     let message = format!("{} links and {sources} sources are too many for a run of {duration}", links.len());
-    let help =
-        format!("fewer than {} sources, and 3 x links + sources below {most}: lower `flows` or `duration`", most / 2);
+    let help = format!(
+        "lower `flows` or `duration`: sources must be fewer than {}, and 3 x links + sources below {most}",
+        most / 2
+    );
     problems.error("E205", None, message).help(help);
 }

@@ -62,12 +62,12 @@ pub fn check(all: Resolved<'_>, problems: &mut Problems) {
 
 fn warn(class: &Urgent<'_>, load: &str, problems: &mut Problems) {
     let [own, last] = class.numbers;
-    let message = format!("class {own} at `{}` goes before others without a limit, and {load}", class.direction.name);
+    let message = format!("class {own} at `{}` has priority without a limit, and {load}", class.direction.name);
     let after = if own + 1 == last { format!("class {last}") } else { format!("classes {} to {last}", own + 1) };
-    let help = "give it a `rate`, to which it is then policed, shape its queue, or police its traffic on the way";
+    let help = "give the class a `rate`, which polices it, shape its queue, or police its traffic upstream";
     problems
         .warn("W328", class.place, message)
-        .label(format!("it can keep all {} from {after}", class.rate))
+        .label(format!("the class can take all {} and leave nothing to {after}", class.rate))
         .help(help);
 }
 
@@ -81,7 +81,7 @@ fn filling(all: Resolved<'_>, class: &Urgent<'_>) -> Option<String> {
         return Some(format!("traffic `{}` sends as fast as {transport} can", flow.offered.name));
     }
     let load: f64 = free().filter_map(mean_rate).sum();
-    (load >= class.rate.bit_s() as f64).then(|| format!("{} are offered to it", BitRate::bps(load as u64)))
+    (load >= class.rate.bit_s() as f64).then(|| format!("its traffic offers {}", BitRate::bps(load as u64)))
 }
 
 /// What traffic offers if nothing ever waits, bit/s, if its model knows it.

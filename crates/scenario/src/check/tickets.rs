@@ -66,9 +66,9 @@ fn loops(file: File<'_>, ways: &[Way<'_>], problems: &mut Problems) -> bool {
         round.iter().map(|s| port(s)).collect::<Vec<_>>().join(", "),
         port(first)
     );
-    let label = "each exchanges the tickets of the one before";
+    let label = "each relabeller exchanges the tickets of the one before";
     let help =
-        "a currency's value is then defined by itself: remove one relabeller, and tickets pass that link unchanged";
+        "in a loop a currency's value depends on itself: remove one relabeller, and tickets pass its link unchanged";
     problems.error("E252", first.keys.at, message).label(label).help(help);
     true
 }

@@ -8,7 +8,7 @@ use crate::sections::stack::StackSection;
 use crate::sections::tcp::{RecoveryName, TcpRef, TcpSection};
 
 /// What `check` says of it, once.
-pub const NOTE: &str = "no stack is named, so TCP is \"classic\", ns-2's sender of about 2002; `stack = \"linux\"` in a \
+pub const NOTE: &str = "no stack is named, so TCP is \"classic\", the sender of ns-2 of about 2002; `stack = \"linux\"` in a \
     `[tcp.X]`, or `tcp = \"linux\"`, is what hosts do today, and `stack = \"classic\"` keeps this one";
 
 /// Whether any traffic over TCP names neither a stack nor what hosts do today.

@@ -123,9 +123,9 @@ pub fn check_together(axes: &[Axis], problems: &mut Problems) {
                 let [earlier, later] = [before, &parts].map(|key| write::dotted(key));
                 let message = match earlier == later {
                     true => format!("`{later}` is in two axes"),
-                    false => format!("`{later}` is set after `{earlier}`, and would undo it"),
+                    false => format!("`{later}` is set after `{earlier}` and would undo it"),
                 };
-                let help = "remove one of them; the axis of a table comes before those of keys in it";
+                let help = "remove one of them, or write the axis of a table before those of keys in it";
                 problems.error("E240", axis.place, message).help(help);
                 return;
             }
@@ -152,14 +152,14 @@ fn target(name: &str, place: Place, problems: &mut Problems) -> Option<(String, 
         return Some((selector::label(name).to_owned(), Target::Sections(selector)));
     }
     let Some(path) = tree::parse_key(name, 0, &mut Problems::default()) else {
-        let help = "as in \"traffic.bulk.flows\" or \"links.'C -> E2'.rate\"; linked keys as in \"[a, b]\"";
+        let help = "write a key as in \"traffic.bulk.flows\" or \"links.'C -> E2'.rate\", linked keys as in \"[a, b]\"";
         return problems.error("E240", place, format!("`{name}` is not a key")).help(help).none();
     };
     let path = short::in_full(path.into_iter().map(|part| (part.0, place)).collect());
     let parts: Vec<_> = path.iter().map(|part| part.0.as_str()).collect();
     let help = match parts.as_slice() {
         ["sweep", ..] | ["change", ..] | ["scenario", "name"] => "sweep a key of another section",
-        ["scenario", "replications"] => "all points have the same number: `scenario.replications`",
+        ["scenario", "replications"] => "set `scenario.replications` instead: all points have the same number",
         _ => return Some((write::dotted(&parts), Target::Key(path))),
     };
     problems.error("E240", place, format!("`{name}` cannot be swept")).help(help).none()
@@ -189,8 +189,7 @@ impl<'a> Written<'a> {
             }
             _ => {
                 let message = format!("axis `{key}` is not a list of values");
-                let help =
-                    "write \"key\" = [a, b], the key in quotes; or { values = [a, b], labels = [..], as = \"..\" }";
+                let help = "write \"key\" = [a, b], with the key in quotes, or { values = [a, b], labels = [..], as = \"..\" }";
                 problems.error("E240", node.place, message).help(help).none()
             }
         }
@@ -207,7 +206,7 @@ impl<'a> Written<'a> {
                     other => other.noun().to_owned(),
                 };
                 let message = format!("row {} of axis `{}` has {has} for {} keys", i + 1, self.key, keys.len());
-                let help = "a value for each key, as in \"[a, b]\" = [[1, 2], [3, 4]]";
+                let help = "give a value for each key, as in \"[a, b]\" = [[1, 2], [3, 4]]";
                 problems.error("E240", node.place, message).help(help).none()
             }
         };
@@ -232,7 +231,7 @@ impl<'a> Written<'a> {
         let columns = match self.name {
             Some(name) => vec![word(name, problems)?],
             None if self.labels.is_some() && keys.len() > 1 => {
-                let message = format!("labels of linked keys, and no name for them: axis `{}`", self.key);
+                let message = format!("axis `{}` has labels of linked keys, but no name", self.key);
                 return problems.error("E240", self.place, message).help("add as = \"NAME\"").none();
             }
             None => keys,
@@ -252,13 +251,16 @@ impl<'a> Written<'a> {
             other => {
                 let has = if let Tree::List(items) = other { items.len().to_string() } else { other.noun().to_owned() };
                 let message = format!("`labels` of axis `{}`: {has} for {} values", self.key, self.values.len());
-                return problems.error("E240", node.place, message).help("a text for each value").none();
+                return problems.error("E240", node.place, message).help("give a text for each value").none();
             }
         };
         let labels: Vec<_> = items.iter().filter_map(|item| word(item, problems)).collect();
         if let Some((_, second)) = alike(&labels) {
             let message = format!("label {:?} is twice in axis `{}`", labels[second], self.key);
-            return problems.error("E240", items[second].place, message).help("each value has its own label").none();
+            return problems
+                .error("E240", items[second].place, message)
+                .help("give each value a label of its own")
+                .none();
         }
         (labels.len() == items.len()).then_some(labels)
     }
@@ -283,11 +285,14 @@ fn word(node: &Node, problems: &mut Problems) -> Option<String> {
         Tree::Text(text) if !text.trim().is_empty() && !text.chars().any(char::is_control) => Some(text.clone()),
         Tree::Text(text) => {
             let message = format!("{text:?} is not a label");
-            problems.error("E240", node.place, message).help("a text, not empty, without control characters").none()
+            problems
+                .error("E240", node.place, message)
+                .help("write a text that is not empty and has no control characters")
+                .none()
         }
         other => {
-            let message = format!("{} where a label is due", other.noun());
-            problems.error("E240", node.place, message).help("a text in quotes, as in \"low\"").none()
+            let message = format!("expected a label, found {}", other.noun());
+            problems.error("E240", node.place, message).help("write a text in quotes, as in \"low\"").none()
         }
     }
 }

@@ -67,11 +67,11 @@ pub fn evaluate(text: &str, i: u64) -> Result<Decimal, Fault> {
 
 /// The fault of a value that is too large for `i`.
 pub fn beyond(text: &str, i: u64) -> Fault {
-    [format!("`{{{text}}}` is out of range for i = {i}"), "state smaller numbers".into()]
+    [format!("`{{{text}}}` is out of range for i = {i}"), "write smaller numbers".into()]
 }
 
 fn unread(text: &str) -> Fault {
-    let help = "numbers, `i`, + - and *, without parentheses, as in {330-30*i}";
+    let help = "use numbers, `i`, + - and *, without parentheses, as in {330-30*i}";
     [format!("`{{{text}}}` is not an expression"), help.into()]
 }
 
@@ -123,7 +123,7 @@ fn name(name: &str, text: &str, i: u64) -> Result<Token, Fault> {
     if name == "i" {
         return Ok(Token::Number(Decimal::new(i.into(), 0)));
     }
-    let help = "`i` is the number of the series, and the only name here";
+    let help = "use `i`, the number of the series: no other name exists here";
     Err([format!("unknown name `{name}` in `{{{text}}}`"), help.into()])
 }
 

@@ -210,7 +210,7 @@ impl Selector {
             None => format!("no section here has an algorithm with a key `{}`", self.first()),
         };
         let here = if present.is_empty() { "none".to_owned() } else { present.join(", ") };
-        let help = format!("algorithms here: {here}; a `?` after the key allows none");
+        let help = format!("algorithms here: {here}; with `?` after the key, none need have it");
         problems.error("E012", self.place, message).help(help);
     }
 
@@ -224,7 +224,7 @@ fn malformed<T>(text: &str, place: Place, problems: &mut Problems) -> Option<T> 
     let message = format!("`{text}` is not a selector");
     problems
         .error("E010", place, message)
-        .help("as in @red.max-p (every RED queue) or @*.limit (all that have the key)")
+        .help("write it as in @red.max-p (every RED queue) or @*.limit (every section with the key)")
         .none()
 }
 

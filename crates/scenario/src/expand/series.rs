@@ -144,7 +144,7 @@ impl Expansion<'_> {
     /// A text below the key of a series.
     fn inner(&mut self, text: &Spanned<&str>, i: u64) -> String {
         if is_series(text) {
-            let help = "below the key of a series `i` is its number: write {i}, or list the inner ones one by one";
+            let help = "write {i} for the number of the outer series, or list the inner names one by one";
             self.fault(text.place, [format!("a series within a series: `{}`", text.value), help.into()]);
             return text.value.to_owned();
         }
@@ -178,7 +178,7 @@ impl Expansion<'_> {
                 continue;
             };
             let message = format!("duplicate name `{}`", entry.0);
-            let help = "keep only one of the two, or exclude it from the series";
+            let help = "keep only one of the two, or end the series before it";
             let label = format!("the first comes from `{before}`");
             self.problems.error("E002", entry.1, message).label(label).help(help);
         }
@@ -225,19 +225,19 @@ fn range(key: &str) -> Result<RangeInclusive<u64>, Fault> {
     let stated = |piece| if let Piece::Braces(inner) = piece { inner.split_once("..") } else { None };
     let stated: Vec<_> = pieces(key)?.into_iter().filter_map(stated).collect();
     let [(first, last)] = stated[..] else {
-        let help = "at most one per key: write {i} for the same number again, or a line for each of the others";
+        let help = "a key may hold one series: write {i} for the same number again, or a line for each of the others";
         return Err([format!("two series in `{key}`"), help.into()]);
     };
     let number = |text: &str| text.trim().parse::<u64>().ok().filter(|_| !text.contains('+'));
     let Some((a, b)) = number(first).zip(number(last)) else {
         let message = format!("`{{{first}..{last}}}` is not a series");
-        return Err([message, "two whole numbers, both included, as in {1..30}".into()]);
+        return Err([message, "write two whole numbers, both included, as in {1..30}".into()]);
     };
     if a > b {
         return Err([format!("series `{{{a}..{b}}}` runs backwards"), format!("write {{{b}..{a}}}")]);
     }
     if b - a >= MOST {
-        return Err([format!("series `{{{a}..{b}}}` is too long"), format!("at most {MOST} entries")]);
+        return Err([format!("series `{{{a}..{b}}}` is too long"), format!("at most {MOST} entries are allowed")]);
     }
     Ok(a..=b)
 }

@@ -46,7 +46,7 @@ pub fn check_series(root: &Node, problems: &mut Problems) -> bool {
     let over = first_over(root, &mut sum);
     if let Some(place) = over {
         let message = format!("the series of this file make {} or more", counted(sum as usize, ["value", "values"]));
-        let help = format!("at most {MOST}: shorter series, or several `flows` in one [traffic]");
+        let help = format!("at most {MOST} are allowed: shorten the series, or put several `flows` in one [traffic]");
         problems.error("E270", place, message).help(help);
     }
     over.is_none()

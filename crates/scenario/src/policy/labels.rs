@@ -41,8 +41,8 @@ pub(super) fn check(policy: Labels<'_>, problems: &mut Problems) {
 fn direction(policy: Labels<'_>, problems: &mut Problems) {
     let looks = |it: &&Labeller<'_>| it.conditioner.needs().contains(Needs::REVERSE);
     for it in policy.conditioners.iter().filter(|it| policy.settings.inside.is_empty() && looks(it)) {
-        let message = "this kind looks at return traffic, and there is none: without `inside` all packets are forward";
-        let help = "give the senders' side, as in inside = [\"2001:db8::/32\"] in [policy]";
+        let message = "this kind needs return traffic, but without `inside` all packets count as forward";
+        let help = "state the senders' side, as in inside = [\"2001:db8::/32\"] in [policy]";
         problems.warn("W314", it.kind, message).help(help);
     }
 }
@@ -53,7 +53,7 @@ fn carries(policy: Labels<'_>, carried: Spanned<Carried>, problems: &mut Problem
     let labels: Vec<_> = labels.collect();
     if labels.is_empty() && policy.complete {
         let message = "`flow-label`, but no conditioner writes or reads labels";
-        let help = "remove it, or add a conditioner that does (kind = \"rate-labeller\" or \"pps-tagger\")";
+        let help = "remove `flow-label`, or add a conditioner that writes or reads labels (kind = \"rate-labeller\" or \"pps-tagger\")";
         problems.error("E239", carried.place, message).help(help);
     }
     if let Some((kind, label)) = labels.into_iter().find(|(_, label)| !carried.holds(*label)) {
@@ -93,7 +93,7 @@ fn written_before(policy: Labels<'_>, problems: &mut Problems) {
             "no conditioner before it writes them"
         };
         let message = format!("this kind reads {}, and {who}", read.noun());
-        let wire = format!("`flow-label = \"{carried}\"` in [policy] if they come in IPv6 flow labels");
+        let wire = format!("set `flow-label = \"{carried}\"` in [policy] if they come in IPv6 flow labels");
         let help = if read == Writes::AckTickets { wire } else { format!("{}, or {wire}", writer_of(read)) };
         let does_without = does_without(read, reader.conditioner.rewrites());
         Unwritten { place: Some(reader.kind), does_without, message }.report(&help, problems);
@@ -108,13 +108,13 @@ fn one_code(policy: Labels<'_>, problems: &mut Problems) {
         if tags.tags == Scale::Real {
             let message = "real tags, but flow labels carry tickets";
             let place = it.places.at("tags");
-            problems.error("E255", place, message).help("they have no code: tags = \"linear\" or \"log\"");
+            problems.error("E255", place, message).help("write tags = \"linear\" or \"log\": real tags have no code");
         } else if tags.least_tag == LeastTag::Zero {
             let message = "tags of 0, but flow labels carry tickets";
             let place = it.places.at("least-tag");
             problems
                 .error("E255", place, message)
-                .help("a flow label of 0 is no label (RFC 6437): least-tag = \"one\"");
+                .help("write least-tag = \"one\": a flow label of 0 is no label (RFC 6437)");
         } else if (tags.bits, tags.tags) != (agreed.bits, agreed.tags) {
             let field = if tags.bits == agreed.bits { "tags" } else { "bits" };
             let message = format!("tags with a different code from those of `{}`", first.name);

@@ -62,11 +62,12 @@ fn link(stated: &Node, problems: &mut Problems) -> Option<Table> {
             Some(Table { entries: vec![entry("rate", rate), entry("queue", queue)] })
         }
         (Some((_, place, _)), None) => {
-            let help = "rate of the line behind it, as in --link 10Mbit/s, or link = \"10Mbit/s\" in [policy]";
+            let help =
+                "add the rate of the line behind the queue, as in --link 10Mbit/s, or link = \"10Mbit/s\" in [policy]";
             problems.error("E005", *place, "`queue` without `link`").help(help).none()
         }
         (None, Some((_, place, _))) => {
-            let help = "a [queue.X] of the policy, as in --queue X, or queue = \"X\" in [policy]";
+            let help = "name a [queue.X] of the policy, as in --queue X, or queue = \"X\" in [policy]";
             problems.error("E005", *place, "`link` without `queue`").help(help).none()
         }
         (None, None) => None,
@@ -77,7 +78,7 @@ fn link(stated: &Node, problems: &mut Problems) -> Option<Table> {
 fn flows(link: &Table, problems: &mut Problems) -> bool {
     let rate = link.get("rate").filter(|node| BitRate::read(node, &mut Problems::default()) == Some(BitRate::bps(0)));
     rate.is_none_or(|node| {
-        problems.error("E201", node.place, "`link` is 0bit/s").help("above 0").none::<()>().is_some()
+        problems.error("E201", node.place, "`link` is 0bit/s").help("must be above 0").none::<()>().is_some()
     })
 }
 

@@ -125,8 +125,8 @@ impl Policy {
                 Err(error) => _ = problems.param(&error, port.params.place(error.field)),
                 Ok(conditioner) => {
                     if conditioner.needs().contains(Needs::TRUTH) {
-                        let what = "senders reveal nothing: in a policy `measured` is \"edge\"";
-                        problems.error("E263", port.params.place("measured"), what).help("leave it out");
+                        let what = "`measured` must be \"edge\" in a policy: a capture shows nothing of the senders";
+                        problems.error("E263", port.params.place("measured"), what).help("remove `measured`");
                     }
                     let (name, kind, places) = (stage.name.clone(), section.places.at("kind"), &port.params.places);
                     ports::check_actions(stage, conditioner.writes(), kind, problems);

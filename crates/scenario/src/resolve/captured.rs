@@ -44,7 +44,7 @@ pub fn load(traffic: &mut Named<TrafficSection>, duration: Span, problems: &mut 
         };
         if let Some(stated) = params.hash.as_ref().filter(|stated| **stated != read.hash) {
             let message = format!("`hash` is \"{stated}\", that of `{}` is \"{}\"", params.file.file, read.hash);
-            let help = "the file, or `match`, is not what it was: restore it, or leave `hash` out";
+            let help = "the file or `match` has changed: restore it, or leave `hash` out";
             problems.error("E264", places[1], message).help(help);
         }
         cut(
@@ -62,7 +62,7 @@ pub fn load(traffic: &mut Named<TrafficSection>, duration: Span, problems: &mut 
 /// E239: keys of other models.
 fn no_effect(params: &Params, common: &TrafficCommon, problems: &mut Problems) {
     if let Some(spread) = common.spread.filter(|spread| **spread > Span::ZERO) {
-        let help = "remove it: packets have the capture's times, the first one at `start`";
+        let help = "remove `spread`: packets have the capture's times, the first one at `start`";
         problems.error("E239", spread.place, "`spread` has no effect on model \"capture\"").help(help);
     }
     if params.code_points == CodePoints::Traffic {
@@ -71,8 +71,8 @@ fn no_effect(params: &Params, common: &TrafficCommon, problems: &mut Problems) {
     let ecn = common.ecn.filter(|ecn| **ecn).map(|ecn| ("ecn", ecn.place));
     let dscp = (*common.dscp != Dscp::BE).then_some(("dscp", common.dscp.place));
     for (key, place) in dscp.into_iter().chain(ecn) {
-        let message = format!("`{key}` has no effect: packets have the capture's own");
-        problems.error("E239", place, message).help("remove it, or add code-points = \"traffic\"");
+        let message = format!("`{key}` has no effect: packets keep the code points of the capture");
+        problems.error("E239", place, message).help("remove the key, or add code-points = \"traffic\"");
     }
 }
 
@@ -81,12 +81,12 @@ fn cut(name: &str, packets: &[Replayed], left: Span, place: Place, problems: &mu
     let beyond = packets.iter().rev().take_while(|packet| packet.at >= left).count();
     let Some(last) = packets.last().filter(|_| beyond > 0) else { return };
     let message = format!(
-        "the capture of traffic `{name}` lasts {:.3} s, the run ends {:.3} s after its start",
+        "the capture of traffic `{name}` lasts {:.3} s, but the run ends {:.3} s after its start",
         last.at.seconds(),
         left.seconds()
     );
     let label = format!("{} of {} not sent", counted(beyond as u64, ["packet is", "packets are"]), packets.len());
-    problems.warn("W330", place, message).label(label).help("a longer `duration`, or a shorter capture (editcap)");
+    problems.warn("W330", place, message).label(label).help("raise `duration`, or shorten the capture (editcap)");
 }
 
 /// What was read before, as long as some scenario holds it: sweeps read a file once.
@@ -112,7 +112,10 @@ fn read(params: &Params) -> Result<Read, Fault> {
 }
 
 fn unreadable(why: &str) -> Fault {
-    [why.to_owned(), "a pcap or pcapng file, plain or .gz; its path is from the directory in which perhop runs".into()]
+    [
+        why.to_owned(),
+        "give a pcap or pcapng file, plain or .gz, by its path from the directory in which perhop runs".into(),
+    ]
 }
 
 /// The packets that match, in the order of the file.

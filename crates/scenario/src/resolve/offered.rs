@@ -186,10 +186,10 @@ impl Reading<'_> {
             return Some(());
         };
         if quic {
-            let message = format!("traffic `{}` has `l4s` on, and QUIC sends ECT(0)", self.name);
+            let message = format!("traffic `{}` has `l4s` on, but QUIC sends ECT(0)", self.name);
             return self.problems.error("E246", place, message).help("remove `l4s`").none();
         }
-        let message = format!("traffic `{}` has `l4s` on, and is not ECN-capable", self.name);
+        let message = format!("traffic `{}` has `l4s` on but is not ECN-capable", self.name);
         self.problems.error("E246", place, message).help("add `ecn = true`, or remove `l4s`").none()
     }
 
@@ -222,7 +222,7 @@ impl Reading<'_> {
         let place = |field| self.section.model.place(field);
         source.warnings().iter().for_each(|advice| self.problems.advise(advice, place(advice.field)));
         if senders > 1 && self.section.model.carrier() != Carrier::Responses {
-            let message = format!("model \"{}\" has one sender, `from` names {senders}", self.section.model.name());
+            let message = format!("model \"{}\" has one sender, but `from` names {senders}", self.section.model.name());
             let help = "write a table for each, as in [traffic.\"f{1..3}\"] with from = \"S{i}\"";
             return self.problems.error("E262", self.section.common.from.place, message).help(help).none();
         }
@@ -231,8 +231,10 @@ impl Reading<'_> {
         {
             let message = format!("`tcp` has no effect on model \"{}\"", self.section.model.name());
             let help = match self.section.model.carrier() {
-                Carrier::Datagrams => "remove it; this model sends datagrams",
-                _ => "remove it; QUIC has its own `congestion`, `initial-window` and `receive-window`, beside `model`",
+                Carrier::Datagrams => "remove `tcp`: this model sends datagrams",
+                _ => {
+                    "remove `tcp`: QUIC has its own `congestion`, `initial-window` and `receive-window`, beside `model`"
+                }
             };
             return self.problems.error("E239", tcp.place, message).help(help).none();
         }
@@ -264,7 +266,7 @@ impl Reading<'_> {
         };
         let asked = self.section.common.ecn;
         if let (Some(Spanned { place, value: true }), Some(false)) = (asked, section.marks.ecn) {
-            let message = format!("traffic `{}` has ECN on, and its `tcp` has it off", self.name);
+            let message = format!("traffic `{}` has ECN on, but its `tcp` has it off", self.name);
             let help = "remove one of the two, or set `ecn = true` in the `tcp`";
             return self.problems.error("E246", place, message).help(help).none();
         }
@@ -286,15 +288,15 @@ impl Reading<'_> {
         let (common, duration) = (&self.section.common, *self.model.settings.duration);
         let mut sound = Some(());
         if *common.flows == 0 {
-            sound = self.problems.error("E201", common.flows.place, "`flows` is 0").help("at least 1").none();
+            sound = self.problems.error("E201", common.flows.place, "`flows` is 0").help("must be at least 1").none();
         }
         if *common.start >= duration {
-            let message = format!("`start` is {}, the run ends at {duration}", *common.start);
-            self.problems.error("E201", common.start.place, message).help(format!("below {duration}"));
+            let message = format!("`start` is {}, but the run ends at {duration}", *common.start);
+            self.problems.error("E201", common.start.place, message).help(format!("must be below {duration}"));
         }
         if let Some(stop) = common.stop.filter(|stop| **stop <= *common.start) {
             let message = format!("`stop` is {}, not after `start`", *stop);
-            let help = format!("after {}", *common.start);
+            let help = format!("must be after {}", *common.start);
             self.problems.error("E201", stop.place, message).help(help);
         }
         sound

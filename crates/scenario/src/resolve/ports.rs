@@ -440,7 +440,7 @@ fn passed(file: File<'_>, stages: &[Stage]) -> bool {
 fn warn_unpassed(file: File<'_>, stages: &[Stage], problems: &mut Problems) {
     let Some(first) = stages.first().filter(|_| !passed(file, stages)) else { return };
     let message = format!("no traffic passes the port of conditioner `{}`", first.name);
-    problems.warn("W306", first.keys.at, message).help("put it on a link that traffic uses");
+    problems.warn("W306", first.keys.at, message).help("put the conditioner on a link that traffic uses");
 }
 
 /// W305
@@ -457,8 +457,10 @@ fn warn_idle(file: File<'_>, stages: &[Stage], arriving: &[AtGate], problems: &m
     let hidden = passing.iter().any(|dscp| codes.is_empty() || codes.contains(dscp));
     let label = if passing.is_empty() { String::new() } else { format!("what arrives: {}", names(&passing)) };
     let help = match hidden {
-        true => "conditioners before it at its port take these packets: the file's order counts",
-        false => "no traffic that passes its port matches",
+        true => {
+            "earlier conditioners at its port take these packets: move this one up, as they act in the order of the file"
+        }
+        false => "change `match` or `at`: no traffic that passes its port matches",
     };
     problems.warn("W305", section.places.at("match"), message).label(label).help(help);
 }

@@ -268,13 +268,13 @@ impl<'a> Builder<'a> {
     fn rate(&mut self, link: &Declared<LinkSection>, entries: &[&LinkSection]) -> Option<Spanned<BitRate>> {
         let Some(rate) = entries.iter().find_map(|l| l.rate) else {
             let message = format!("missing key `rate` in link `{}`", link.name);
-            let help = "rate of the link, as in rate = \"10Mbit/s\"";
+            let help = "add the rate of the link, as in rate = \"10Mbit/s\"";
             return self.problems.error("E005", link.place, message).help(help).none();
         };
         if *rate > BitRate::bps(0) {
             return Some(rate);
         }
-        self.problems.error("E201", rate.place, "`rate` is 0bit/s").help("above 0").none()
+        self.problems.error("E201", rate.place, "`rate` is 0bit/s").help("must be above 0").none()
     }
 
     /// A link's queues; in place of those with an error the default one, so that the rest can be checked.
@@ -296,7 +296,7 @@ impl<'a> Builder<'a> {
             let message = format!("[queue.{name}] is its own ancestor");
             let way = at.above.iter().chain([&&**name]).copied().collect::<Vec<_>>().join(" > ");
             let problem = self.problems.error("E228", stated.place, message).label(way);
-            return problem.help("the queue of a class has to be another").none();
+            return problem.help("a class needs another queue than the one it is in").none();
         }
         let (shaped, index) = (section.shaped().clone(), link.nodes.len());
         let [bound, told] =
@@ -354,8 +354,7 @@ impl<'a> Builder<'a> {
     fn queue(&mut self, queue: Arc<Queue>, name: Option<Arc<str>>, rate: BitRate) -> Option<PortQueue> {
         let Spanned { place, value: stated } = queue.common.limit;
         let Some(limit) = limit(stated, rate) else {
-            let help =
-                "at least one packet: packets (\"50p\"), bytes (\"62500B\") or time at the link's rate (\"20ms\")";
+            let help = "must be at least one packet: write packets (\"50p\"), bytes (\"62500B\") or time at the link's rate (\"20ms\")";
             return self.problems.error("E217", place, format!("`limit` is {stated}")).help(help).none();
         };
         Some(PortQueue { queue, limit, name, rate })

@@ -14,20 +14,22 @@ pub fn transit(entries: &[&LinkSection], problems: &mut Problems) -> Option<Tran
     let spread = distribution.map_or(Spread::Uniform, |it| it.value);
     if let Some(stated) = distribution.filter(|_| jitter.is_none()) {
         let message = "`distribution` has no effect without `jitter`";
-        return problems.error("E239", stated.place, message).help("add `jitter`, or remove it").none();
+        return problems.error("E239", stated.place, message).help("add `jitter`, or remove `distribution`").none();
     }
     if let Some(jitter) = jitter.filter(|jitter| jitter.value * spread.reach() > delay) {
         let (message, label) = (format!("`jitter` is {}", jitter.value), format!("`delay` is {delay}"));
         let most = Span::from_ns(delay.ns() / spread.reach());
         let help = match spread {
-            Spread::Uniform => format!("at most `delay`, {most}: nothing arrives before it was sent"),
-            Spread::Normal => format!("at most a quarter of `delay`, {most}: draws go up to four standard deviations"),
+            Spread::Uniform => format!("must be at most `delay`, {most}: no packet arrives before it was sent"),
+            Spread::Normal => {
+                format!("must be at most a quarter of `delay`, {most}: draws go up to four standard deviations")
+            }
         };
         return problems.error("E201", jitter.place, message).label(label).help(help).none();
     }
     if let Some(stated) = reorder.filter(|share| share.value > Probability::ZERO && delay == Span::ZERO) {
         let message = "`reorder` has no effect without `delay`";
-        let help = "nothing is on a wire of no length to be overtaken: add `delay`, or remove it";
+        let help = "add `delay`, or remove `reorder`: on a link without delay no packet can overtake another";
         return problems.error("E239", stated.place, message).help(help).none();
     }
     let jitter = jitter.map_or(Span::ZERO, |it| it.value);

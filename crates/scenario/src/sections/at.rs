@@ -47,7 +47,7 @@ pub fn stated<'a>(section: &mut Reader<'a>) -> Option<Vec<Stated<'a>>> {
     };
     if ports.is_empty() {
         let message = format!("missing key `at` in {}", section.problems.section());
-        let help = "the port it sits at, as in \"E1 -> C\", or a list";
+        let help = "add the port or ports of the conditioner, as in at = \"E1 -> C\"";
         return section.problems.error("E005", place, message).help(help).none();
     }
     Some(ports)

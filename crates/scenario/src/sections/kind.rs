@@ -40,18 +40,20 @@ impl Kind {
         let (name, place) = first(table, shows)?;
         match found {
             Self::Scenario => {
-                let message = format!("a scenario where a policy is needed: it has [{name}]");
-                let help = "`perhop run` runs it; a policy has [conditioner], [queue] and [policy] alone";
+                let message = format!("a scenario where a policy is needed: the file has [{name}]");
+                let help = "use `perhop run` for a scenario; a policy has only [conditioner], [queue] and [policy]";
                 problems.error("E027", None, message).help(help).none()
             }
             Self::Policy => {
-                let message = format!("a policy where a scenario is needed: it has [{name}] and no [links]");
-                let help = "`perhop mark` and `perhop meter` take it as --policy; `check` and `explain` take both";
+                let message = format!("a policy where a scenario is needed: the file has [{name}] and no [links]");
+                let help =
+                    "`perhop mark` and `perhop meter` take a policy by --policy; `check` and `explain` take both kinds";
                 problems.error("E027", None, message).help(help).none()
             }
             Self::Other => {
                 let known = [&model::SECTIONS[..], &OF_POLICY[..1]].concat();
-                let message = format!("neither a scenario nor a policy: it has [{name}] and no section of theirs");
+                let message =
+                    format!("neither a scenario nor a policy: the file has [{name}] and no section of either");
                 problems.error("E248", place, message).help(suggest(name, &known)).none()
             }
         }

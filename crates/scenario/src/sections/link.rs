@@ -45,7 +45,7 @@ impl Value for Address {
         let text = text::<Self>(node, problems)?;
         text.parse().ok().map(Self).or_else(|| {
             let message = format!("`{text}` is not an IPv4 address");
-            problems.error("E243", node.place, message).help("as in \"10.0.1.1\"").none()
+            problems.error("E243", node.place, message).help("write it as in \"10.0.1.1\"").none()
         })
     }
     fn tree(&self) -> Option<Tree> {

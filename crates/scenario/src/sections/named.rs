@@ -169,7 +169,7 @@ impl Value for Name {
 fn is_plain(name: &str, place: Place, problems: &mut Problems) -> bool {
     let plain = !name.trim().is_empty() && !name.chars().any(char::is_control);
     if !plain {
-        problems.error("E011", place, "a name is empty or has control characters").help("name it with plain text");
+        problems.error("E011", place, "a name is empty or has control characters").help("use printable text");
     }
     plain
 }

@@ -145,16 +145,16 @@ impl Preset {
 
     fn contradicted(&self, stack: Option<Beside>, reader: &mut Reader<'_>) -> bool {
         let help = |key| {
-            format!("remove `preset` or `{key}`: only a sender of ns-2's kind, `classic`, has its dated defaults")
+            format!("remove `preset` or `{key}`: only `classic`, a sender of ns-2's kind, has defaults by release")
         };
         if let Some(stack) = stack.filter(|stack| !stack.recoveries.iter().any(|name| RECOVERIES.contains(name))) {
-            let message = format!("`preset` is {}, and stack \"{}\" is not of ns-2's kind", self.name, stack.name);
+            let message = format!("`preset` is {}, but stack \"{}\" is not of ns-2's kind", self.name, stack.name);
             reader.problems.error("E247", reader.place_of("preset"), message).help(help("stack"));
             return true;
         }
         let rack = Tree::Text("rack".into());
         let Some(stated) = reader.stated("recovery").filter(|stated| stated.tree == rack) else { return false };
-        let message = format!("`recovery` is rack, and preset \"{}\" is not of its kind", self.name);
+        let message = format!("`recovery` is rack, which preset \"{}\" does not have", self.name);
         reader.problems.error("E247", stated.place, message).help(help("recovery"));
         true
     }

@@ -206,7 +206,7 @@ impl Scheduled {
             queues = vec![flow_queue(node.place)];
         }
         if queues.is_empty() {
-            let help = "at least one, the last of which takes all other packets";
+            let help = "write at least one class; the last takes all other packets";
             return problems.error("E201", node.place, "`classes` is missing").help(help).none();
         }
         if matches!(&params.value, SchedulerParams::Htb(htb) if htb.is_direct()) {
@@ -279,8 +279,7 @@ fn refuse_queue(reader: &mut Reader<'_>, own: &'static [Field]) -> bool {
     for key in &keys {
         reader.take(key);
         let message = format!("`{key}` together with `scheduler` in {}", reader.problems.section());
-        let help =
-            "a scheduler has a queue for each of its classes: write it there, as in queue = { aqm = \"red\", ... }";
+        let help = "move the key to a class of the scheduler, as in queue = { aqm = \"red\", ... }: each class has its own queue";
         reader.problems.error("E226", reader.place_of(key), message).help(help);
     }
     keys.is_empty()

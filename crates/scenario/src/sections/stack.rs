@@ -189,8 +189,8 @@ impl Stack {
         let ticks = Rto::read(&whole, &mut Problems::default()).map(|rto| rto.config().granularity);
         if let Some(other) = ticks.filter(|ticks| *ticks != tick) {
             let place = granularity(stated).unwrap_or(stated.place);
-            let message = format!("`rto` has a tick of {other}, and stack \"{}\" one of {tick}", self.name);
-            let help = "of `rto` state `minimum`, `maximum` or `initial` alone, as in rto = { minimum = \"50ms\" }";
+            let message = format!("`rto` has a tick of {other}, but stack \"{}\" has one of {tick}", self.name);
+            let help = "state only `minimum`, `maximum` or `initial` of `rto`, as in rto = { minimum = \"50ms\" }";
             reader.problems.error("E247", place, message).help(help);
         }
         reader.settle("rto", whole.tree);
@@ -198,7 +198,7 @@ impl Stack {
 
     fn contradicts(&self, stated: Stated<'_>, own: &str, problems: &mut Problems) {
         let Stated { key, value, place } = stated;
-        let message = format!("`{key}` is {value}, and stack \"{}\" has {own}", self.name);
+        let message = format!("`{key}` is {value}, but stack \"{}\" has {own}", self.name);
         let allows = |stack: &&Stack| stack.is.iter().any(|(k, allowed)| *k == key && allowed.contains(&value));
         let others: Vec<_> = STACKS.iter().filter(allows).map(|stack| format!("`{}`", stack.name)).collect();
         let help = match &others[..] {

@@ -85,7 +85,7 @@ fn refuse_keys_of_others(name: &str, reader: &mut Reader<'_>) {
         };
         reader.take(known);
         let laws: Vec<_> = having().map(|law| law.0).collect();
-        let message = format!("`{key}` is a key of {}, and the law here is {name}", laws.join(", "));
+        let message = format!("`{key}` is a key of {}, but the law here is {name}", laws.join(", "));
         reader.problems.error("E247", *place, message).help(format!("remove `{key}`, or choose another `congestion`"));
     }
 }
@@ -203,9 +203,9 @@ impl Window {
         let segments = size.get() / segment.get().max(1);
         let refused = |bound| ConfigError { field: "window", value: size.to_string(), bound };
         match u32::try_from(segments) {
-            Ok(0) => Err(refused(format!("at least a segment, which is {segment}"))),
+            Ok(0) => Err(refused(format!("must be at least one segment, which is {segment}"))),
             Ok(segments) => Ok(segments),
-            Err(_) => Err(refused(format!("at most {} segments", u32::MAX))),
+            Err(_) => Err(refused(format!("must be at most {} segments", u32::MAX))),
         }
     }
 }
@@ -319,14 +319,16 @@ impl TcpSection {
         let too_large = |field, value: Bytes| ConfigError {
             field,
             value: value.to_string(),
-            bound: "at most 65535B, header included".into(),
+            bound: "must be at most 65535B, header included".into(),
         };
         if self.recovery == RecoveryName::Rack && !self.limited_transmit {
-            let bound = "remove it: with `recovery = \"rack\"` no rule counts duplicate ACKs".into();
+            let bound = "remove the key: with `recovery = \"rack\"` no rule counts duplicate ACKs".into();
             return Err(ConfigError { field: "limited-transmit", value: "false".into(), bound });
         }
         if let (RecoveryName::Rack, Some(stated)) = (self.recovery, self.marks.ecn_retransmissions) {
-            let bound = "remove it: with `recovery = \"rack\"` the law decides which repeats are ECN-capable".into();
+            let bound =
+                "remove the key: with `recovery = \"rack\"` the law decides which retransmissions are ECN-capable"
+                    .into();
             return Err(ConfigError { field: "ecn-retransmissions", value: stated.to_string(), bound });
         }
         let config = Config {

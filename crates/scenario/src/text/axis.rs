@@ -53,7 +53,7 @@ pub fn parse(text: &str, base: usize, problems: &mut Problems) -> Option<(String
         if item.trim().is_empty() {
             let place = Place { start: at.min(place.end.saturating_sub(1)), end: at + item.len().max(1) };
             let message = format!("value {} of axis `{}` is empty", read.len() + 1, key.trim());
-            return problems.error("E240", place, message).help("write key=a,b,c; an empty text is \"\"").none();
+            return problems.error("E240", place, message).help("write key=a,b,c; for an empty text write \"\"").none();
         }
         read.push(tree::parse_value(item, at, problems)?);
     }

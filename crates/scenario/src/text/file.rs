@@ -22,8 +22,8 @@ pub fn decoded(name: &str, read: Result<&[u8], &std::io::Error>) -> Result<Strin
         Diagnostics::of_file(name, "E007", [format!("cannot read the file: {error}"), help.into()])
     })?;
     if is_capture(bytes) {
-        let what = "a capture, where a scenario or a policy is needed";
-        let help = "`perhop meter` reads a capture, `perhop mark` also writes one; the policy is their --policy";
+        let what = "a capture where a scenario or a policy is needed";
+        let help = "use `perhop meter` or `perhop mark` for a capture, with the policy as --policy";
         return Err(Diagnostics::of_file(name, "E027", [what.into(), help.into()]));
     }
     std::str::from_utf8(bytes).map(str::to_owned).map_err(|error| {

@@ -111,7 +111,7 @@ impl Converter<'_> {
 fn report(text: &str, base: usize, error: &Error, problems: &mut Problems) {
     let place = Place { start: base + error.span.start, end: base + error.span.end };
     let line = |span: Span| text.get(..span.start).map_or(1, |t| t.matches('\n').count() + 1);
-    let quote = "text and quantities stand in quotes, as in \"10ms\"";
+    let quote = "write text and quantities in quotes, as in \"10ms\"";
     match &error.kind {
         ErrorKind::DuplicateKey { key, first } => {
             let found = problems.error("E002", place, format!("duplicate key `{key}`"));
@@ -123,7 +123,9 @@ fn report(text: &str, base: usize, error: &Error, problems: &mut Problems) {
         }
         ErrorKind::UnquotedString => problems.error("E001", place, "text without quotes").help(quote),
         ErrorKind::InvalidNumber => problems.error("E001", place, "not a number").help(quote),
-        ErrorKind::ExceededDepthLimit => problems.error("E001", place, "nested too deeply").help("at most 128 levels"),
+        ErrorKind::ExceededDepthLimit => {
+            problems.error("E001", place, "nested too deeply").help("at most 128 levels are allowed")
+        }
         _ => problems.error("E001", place, error.to_string()).help("the file is TOML: https://toml.io"),
     };
 }

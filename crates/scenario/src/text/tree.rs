@@ -125,7 +125,7 @@ pub fn parse_key(text: &str, base: usize, problems: &mut Problems) -> Option<Key
     let mut ignored = Problems::default();
     let chain = toml::parse(&format!("{text}=0"), base, &mut ignored).and_then(|node| chain(&node));
     chain.or_else(|| {
-        let help = "as in traffic.bulk.flows or links.\"C -> E2\".rate";
+        let help = "write a key as in traffic.bulk.flows or links.\"C -> E2\".rate";
         problems.error("E010", whole, format!("`{text}` is not a key")).help(help).none()
     })
 }

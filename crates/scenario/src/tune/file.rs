@@ -35,7 +35,7 @@ fn read(scenario: &Scenario, wanted: Wanted<'_>) -> Result<Asked, [String; 2]> {
     let (link, direction) = (&built.plan.links[index], &built.topology.links[index]);
     if only_queue(link).is_none() {
         let message = format!("`{}` has a scheduler: the rate of each of its queues depends on the others", link.name);
-        return Err([message, "give a queue's rate and load: --rate, --class".into()]);
+        return Err([message, "state the rate and load of one queue by --rate and --class".into()]);
     }
     let groups =
         groups(wanted.kind, link, Crossing { traffic: &built.traffic, arriving: &built.arrivals.queues[index] })?;
@@ -43,7 +43,7 @@ fn read(scenario: &Scenario, wanted: Wanted<'_>) -> Result<Asked, [String; 2]> {
     let packet = packet.ok_or_else(|| {
         [
             format!("no long-lived TCP crosses `{}`", link.name),
-            "the rule is about TCP flows that always have data: model = \"ftp\"".to_owned(),
+            "add TCP flows that always have data (model = \"ftp\"): the rule is about those".to_owned(),
         ]
     })?;
     let bottleneck = bottleneck(link, packet, wanted.reference);
@@ -91,7 +91,10 @@ fn link(scenario: &Scenario, wanted: Wanted<'_>) -> Result<usize, [String; 2]> {
         ([], None) => Err(["no queue has a name".into(), "choose one by its link: --queue \"A -> B\"".into()]),
         (several, _) => {
             let links: Vec<_> = several.iter().map(|&i| format!("\"{}\"", names(i).1)).collect();
-            Err([format!("{} queues are possible", several.len()), format!("--queue, one of {}", links.join(", "))])
+            Err([
+                format!("{} queues are possible", several.len()),
+                format!("choose one by --queue: {}", links.join(", ")),
+            ])
         }
     }
 }

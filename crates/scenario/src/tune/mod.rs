@@ -132,7 +132,7 @@ impl Tuned {
                 format!(
                     "V0 would be {v0:.1e} packets: so few flows on such a long, fast path swing too slowly to be damped"
                 ),
-                "the rule needs more flows (the smallest number to protect), a shorter RTT, or a slower link".into(),
+                "state more flows (the smallest number to protect), a shorter RTT, or a slower link".into(),
             ]),
             _ => Ok(()),
         }
@@ -191,7 +191,7 @@ impl Tuned {
     }
 }
 
-const WAY_OUT: &str = "fewer flows, a larger share, a faster link or smaller packets; otherwise timeouts dominate, and no threshold \
+const WAY_OUT: &str = "state fewer flows, a larger share, a faster link or smaller packets; otherwise timeouts dominate, and no threshold \
      steadies them";
 
 fn no_equilibrium(it: &Loop) -> String {

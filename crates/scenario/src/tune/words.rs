@@ -41,7 +41,10 @@ impl Value for Flows {
             (Ok(low), Ok(high)) if 1 <= low && low <= high => Some(Self([low, high])),
             _ => {
                 let message = format!("`flows` is {text}");
-                problems.error("E201", node.place, message).help("at least 1, as in 50, or a range as in 5..50").none()
+                problems
+                    .error("E201", node.place, message)
+                    .help("must be at least 1, as in 50, or a range as in 5..50")
+                    .none()
             }
         }
     }
@@ -101,10 +104,10 @@ fn tree(value: &str, place: Place) -> Tree {
 impl Words {
     fn class(self, i: usize, problems: &mut Problems) -> Option<Class> {
         if *self.rtt == Span::ZERO {
-            return problems.error("E201", self.rtt.place, "`rtt` is 0s").help("above 0").none();
+            return problems.error("E201", self.rtt.place, "`rtt` is 0s").help("must be above 0").none();
         }
         if let Some(share) = self.share.filter(|share| share.get() == 0.0) {
-            let help = "above 0: a share of 0 blocks a class, which then has no loop to tune";
+            let help = "must be above 0: a class with a share of 0 is blocked and has no loop to tune";
             return problems.error("E201", share.place, "`share` is 0").help(help).none();
         }
         let share = self.share.map_or(1.0, |share| share.get());
@@ -117,13 +120,13 @@ impl Words {
 fn together(kind: Kind, classes: &[Class], place: Place, problems: &mut Problems) {
     let shares: f64 = classes.iter().map(|class| class.share).sum();
     if kind == Kind::Svb && classes.len() != 1 {
-        let message = format!("svb has one class, {} are stated", classes.len());
-        problems.error("E201", place, message).help("one --class with all flows, or `perhop tune msvb`");
+        let message = format!("svb has one class, but {} are stated", classes.len());
+        problems.error("E201", place, message).help("write one --class with all flows, or use `perhop tune msvb`");
     } else if shares > 1.0 + ROUNDING {
         let message = format!("the shares of all --class sum to {shares}");
-        problems.error("E201", place, message).help("at most 1: they are shares of one link");
+        problems.error("E201", place, message).help("must be at most 1: they are shares of one link");
     } else if kind == Kind::Svb && shares < 1.0 {
-        let message = format!("`share` is {shares}, and svb has no shares");
-        problems.error("E239", place, message).help("leave it out");
+        let message = format!("`share` is {shares}, but svb has no shares");
+        problems.error("E239", place, message).help("remove `share`");
     }
 }

@@ -134,6 +134,7 @@ fn same_hooks(same: bool, name: &str) -> Result<(), ParamError> {
     if same {
         return Ok(());
     }
-    let message = format!("`{name}` would look at other packets or labels than when the run began");
-    Err(ParamError::new("", "E202", message).help("what it looks at and reads is fixed when the run begins"))
+    let message = format!("the change would alter which packets or labels `{name}` looks at");
+    Err(ParamError::new("", "E202", message)
+        .help("the packets and labels of a conditioner are fixed when the run begins"))
 }

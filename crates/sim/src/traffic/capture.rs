@@ -202,7 +202,7 @@ impl Traffic for Capture {
     fn retune(&mut self, _now: Time, params: &Params, _scope: &TrafficScope) -> Result<(), ParamError> {
         let same = |a: &Params, b: &Params| a.file == b.file && a.matches == b.matches && a.hash == b.hash;
         if !same(&self.params, params) {
-            let error = ParamError::new("file", "E202", "another capture in the middle of the run".into());
+            let error = ParamError::new("file", "E202", "a change cannot replace the capture".into());
             return Err(error.help("a change may alter `code-points`; write another [traffic.X] with a later `start`"));
         }
         *self.params = params.clone();

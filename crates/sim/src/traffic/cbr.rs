@@ -57,7 +57,7 @@ pub(super) fn check(rate: BitRate, size: Bytes, scope: &TrafficScope) -> Result<
     ParamError::above_zero("size", size)?;
     if size > scope.largest {
         let error = ParamError::new("size", "E201", format!("`size` is {size}"));
-        return Err(error.help(format!("at most {}", scope.largest)));
+        return Err(error.help(format!("must be at most {}", scope.largest)));
     }
     check_rate(rate, size)
 }
@@ -71,7 +71,7 @@ pub(super) fn check_rate(rate: BitRate, size: Bytes) -> Result<(), ParamError> {
     }
     let most = BitRate::bps(size.get().saturating_mul(8 * NS_PER_S));
     let error = ParamError::new("rate", "E201", format!("`rate` is {rate}: packets of {size} less than 1 ns apart"));
-    Err(error.help(format!("at most {most}")))
+    Err(error.help(format!("must be at most {most}")))
 }
 
 impl TrafficModel for Params {

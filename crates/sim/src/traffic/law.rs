@@ -183,7 +183,7 @@ impl<T: Amount> Drawn<T> {
             Self::Law(_) => None,
         };
         if least.is_some_and(|least| least.amount() < 1.0) {
-            return Err(ParamError::new(field, "E201", format!("`{field}` may be 0")).help("at least 1"));
+            return Err(ParamError::new(field, "E201", format!("`{field}` may be 0")).help("must be at least 1"));
         }
         self.sampler(field)
     }
@@ -194,8 +194,8 @@ impl<T: Amount> Drawn<T> {
         (*shape <= 1.0).then(|| {
             let message = format!("`{field}` has a shape of {shape}: such a law has no mean");
             ParamError::new(field, "W319", message)
-                .label("the mean of the draws grows with their number: results depend on the length of the run")
-                .help("a shape above 1, or compare medians and trimmed means of runs of one length")
+                .label("the mean of the samples grows with their number, so results depend on the length of the run")
+                .help("write a shape above 1, or compare medians and trimmed means of runs of one length")
         })
     }
 }
@@ -214,7 +214,7 @@ impl<T: Amount> Law<T> {
         for (key, stated) in [("mean", self.mean), ("scale", self.scale), ("max", self.max)] {
             if let Some(value) = stated.filter(|it| it.amount() == 0.0) {
                 let message = format!("`{key}` of `{field}` is {value}");
-                return Err(ParamError::new(field, "E201", message).help("above 0"));
+                return Err(ParamError::new(field, "E201", message).help("must be above 0"));
             }
         }
         match self.law {
@@ -240,7 +240,7 @@ impl<T: Amount> Law<T> {
         if let Some((key, _)) = stated.iter().find(|s| others.contains(&s.0)) {
             let message = format!("`{key}` has no effect on the law of `{field}`");
             return Err(ParamError::new(field, "E239", message)
-                .help(format!("remove it; the law \"{law}\" is given by {}", needed.join(" and "))));
+                .help(format!("remove `{key}`: the law \"{law}\" takes {}", needed.join(" and "))));
         }
         Ok(())
     }
@@ -248,7 +248,7 @@ impl<T: Amount> Law<T> {
     fn out_of_order(&self, field: &'static str) -> ParamError {
         let text = |of: Option<T>| of.map(|it| it.to_string()).unwrap_or_default();
         let message = format!("`{field}` is drawn from {} to {}", text(self.min), text(self.max));
-        ParamError::new(field, "E214", message).help("`min` is at most `max`")
+        ParamError::new(field, "E214", message).help("`min` must be at most `max`")
     }
 
     /// Scale and exponent of the inverse of a Pareto law; `share` is its scale divided by its mean.
@@ -256,7 +256,7 @@ impl<T: Amount> Law<T> {
         let shape = self.shape.unwrap_or_default();
         if shape <= 0.0 {
             let message = format!("`shape` of `{field}` is {shape}");
-            return Err(ParamError::new(field, "E201", message).help("above 0"));
+            return Err(ParamError::new(field, "E201", message).help("must be above 0"));
         }
         match (self.scale, self.mean) {
             (Some(scale), _) => Ok((scale.amount(), -1.0 / shape)),
@@ -265,7 +265,7 @@ impl<T: Amount> Law<T> {
                 let message = format!("`{field}` has a mean, and a shape of {shape}");
                 Err(ParamError::new(field, "E261", message)
                     .label("with a shape of at most 1 a Pareto law has no mean")
-                    .help("a shape above 1, or give `scale` instead of `mean`"))
+                    .help("write a shape above 1, or give `scale` instead of `mean`"))
             }
         }
     }

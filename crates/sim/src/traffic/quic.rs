@@ -117,15 +117,15 @@ impl Params {
         let Some(size) = &self.size else {
             let idle = [("gap", self.gap.is_some()), ("loop", self.waits.is_some())];
             let Some((key, _)) = idle.into_iter().find(|(_, stated)| *stated) else { return Ok(None) };
-            let message = format!("`{key}` has no effect without `size`: one transfer without end");
-            return Err(ParamError::new(key, "E239", message).help("remove it, or give the `size` of a response"));
+            let message = format!("`{key}` has no effect without `size`: the transfer never ends");
+            return Err(ParamError::new(key, "E239", message).help("remove the key, or give the `size` of a response"));
         };
         if let Drawn::Constant(size) = size {
             ParamError::above_zero("size", *size)?;
         }
         let Some(gap) = self.gap else {
-            let message = "`size` without `gap`: nothing says when the next request comes".into();
-            return Err(ParamError::new("size", "E201", message).help("add the mean, as in gap = \"1s\""));
+            let message = "`size` without `gap`: the time between requests is missing".into();
+            return Err(ParamError::new("size", "E201", message).help("add the mean time, as in gap = \"1s\""));
         };
         ParamError::above_zero("gap", gap)?;
         Ok(Some(Requests { size: size.sampler("size")?, gap, waits: self.waits.unwrap_or(Loop::Open) }))
@@ -141,7 +141,7 @@ fn within<T: PartialOrd + std::fmt::Display>(
         return Ok(());
     }
     let message = format!("`{field}` is {value}");
-    Err(ParamError::new(field, "E201", message).help(format!("between {least} and {most}")))
+    Err(ParamError::new(field, "E201", message).help(format!("must be between {least} and {most}")))
 }
 
 impl Quic {
@@ -212,7 +212,7 @@ impl Traffic for Quic {
             ("size", params.size.is_some() != old.size.is_some()),
         ];
         if let Some((key, _)) = fixed.into_iter().find(|(_, changed)| *changed) {
-            let message = "a connection of QUIC cannot change in the middle of the run".into();
+            let message = "a change cannot alter a connection of QUIC".into();
             let help = "a change may alter `size`, `gap` and `loop`; write another [traffic.X] with a later `start`";
             return Err(ParamError::new(key, "E202", message).help(help));
         }

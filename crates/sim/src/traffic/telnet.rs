@@ -45,7 +45,7 @@ impl Value for Gaps {
             Tree::Text(text) if text == TCPLIB => Some(Self::Tcplib),
             Tree::Text(text) if !text.starts_with(|c: char| c.is_ascii_digit()) => {
                 let message = format!("`{text}` is neither a time nor \"{TCPLIB}\"");
-                problems.error("E006", node.place, message).help("a mean gap, as in \"1s\", or \"tcplib\"").none()
+                problems.error("E006", node.place, message).help("write a mean gap, as in \"1s\", or \"tcplib\"").none()
             }
             _ => Span::read(node, problems).map(Self::Exponential),
         }

@@ -111,10 +111,10 @@ impl Bursts {
     /// None, more than the window, or several with a sender of ns-2's kind.
     fn validate(self, window: u32, recovery: Recovery) -> Result<(), ConfigError> {
         if let Self::Of(segments) = self {
-            let bound = format_args!("between 1 and the window of {window} segments");
+            let bound = format_args!("must be between 1 and the window of {window} segments");
             check(segments > 0 && segments <= window, "bursts", segments, bound)?;
         }
-        let bound = "1 with a sender of ns-2's kind, which has no segmentation offload";
+        let bound = "must be 1 with a sender of ns-2's kind, which has no segmentation offload";
         check(self == Self::NONE || recovery == Recovery::Rack, "bursts", self, bound)
     }
 }
@@ -213,10 +213,10 @@ impl Config {
     /// [`RtoConfig::validate`] refuses.
     pub fn validate(&self) -> Result<(), ConfigError> {
         let windows = 1..=LARGEST_WINDOW;
-        let bound = format_args!("between 1 and {LARGEST_WINDOW} segments");
+        let bound = format_args!("must be between 1 and {LARGEST_WINDOW} segments");
         check(windows.contains(&self.window), "window", self.window, bound)?;
         let fits = !self.reaction.sack || self.window <= sacks::LARGEST_WINDOW;
-        let blocks = format_args!("at most {} segments with SACK", sacks::LARGEST_WINDOW);
+        let blocks = format_args!("must be at most {} segments with SACK", sacks::LARGEST_WINDOW);
         check(fits, "window", self.window, blocks)?;
         check(windows.contains(&self.initial_window), "initial_window", self.initial_window, bound)?;
         self.reaction.bursts.validate(self.window, self.recovery)?;
@@ -225,27 +225,37 @@ impl Config {
             !small,
             "small_queues",
             true,
-            "false with a sender of ns-2's kind, which knows nothing of its host's queue",
+            "must be false with a sender of ns-2's kind, which does not see its host's queue",
         )?;
         let repeats = self.reaction.ecn_retransmissions && self.recovery == Recovery::Rack;
-        check(!repeats, "ecn_retransmissions", true, "false with `recovery = \"rack\"`, where the law decides")?;
-        check(self.mss > 0, "mss", self.mss, "at least 1 byte")?;
+        check(
+            !repeats,
+            "ecn_retransmissions",
+            true,
+            "must be false with `recovery = \"rack\"`, where the law decides",
+        )?;
+        check(self.mss > 0, "mss", self.mss, "must be at least 1 byte")?;
         let packet = u32::from(self.mss) + u32::from(self.header);
-        let bound = format_args!("at most 65535 bytes less the header of {}", self.header);
+        let bound = format_args!("must be at most 65535 bytes less the header of {}", self.header);
         check(packet <= 65_535, "mss", self.mss, bound)?;
         self.rto.validate()?;
         let (law, needs) = (self.law()?, self.congestion.name());
         let served = self.recovery == Recovery::Rack || !law.is_in_control() && !self.congestion.is_scalable();
-        check(served, "recovery", self.recovery.name(), format_args!("\"rack\" with congestion = \"{needs}\""))?;
+        check(
+            served,
+            "recovery",
+            self.recovery.name(),
+            format_args!("must be \"rack\" with congestion = \"{needs}\""),
+        )?;
         let counts = self.reaction.feedback == EcnFeedback::Accurate;
-        let heard = "\"rfc3168\" or \"dctcp\": with `recovery = \"rack\"` alone a sender hears AccECN";
+        let heard = "must be \"rfc3168\" or \"dctcp\": only with `recovery = \"rack\"` a sender understands AccECN";
         check(!counts || self.recovery == Recovery::Rack, "feedback", "\"accurate\"", heard)?;
         let told = !self.congestion.is_l4s() || self.reaction.feedback != EcnFeedback::Rfc3168;
-        let needs = "\"accurate\" or \"dctcp\" with \"prague\", which needs to know of each mark";
+        let needs = "must be \"accurate\" or \"dctcp\" with \"prague\", which counts every mark";
         check(told, "feedback", "\"rfc3168\"", needs)?;
         for (field, delay) in [("delayed_ack", self.reaction.ack.fixed()), ("overhead", self.reaction.overhead)] {
             let good = delay.is_none_or(|delay| delay > Span::ZERO && delay <= LONGEST_DELAY);
-            let bound = format_args!("above 0s and at most {LONGEST_DELAY} (RFC 1122 section 4.2.3.2)");
+            let bound = format_args!("must be above 0s and at most {LONGEST_DELAY} (RFC 1122 section 4.2.3.2)");
             check(good, field, delay.unwrap_or_default(), bound)?;
         }
         Ok(())

@@ -15,7 +15,7 @@ pub struct ConfigError {
 
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "tcp: {} = {} is out of bounds: it must be {}", self.field, self.value, self.bound)
+        write!(f, "tcp: {} = {} is out of bounds: {}", self.field, self.value, self.bound)
     }
 }
 

@@ -95,13 +95,18 @@ impl RtoConfig {
     pub fn validate(&self) -> Result<(), ConfigError> {
         let Self { granularity, minimum, maximum, initial } = *self;
         let good = granularity > Span::ZERO && granularity <= Span::from_s(1);
-        check(good, "rto.granularity", granularity, "above 0s and at most 1s")?;
-        let bound = format_args!("at least two ticks, {}", granularity * 2);
+        check(good, "rto.granularity", granularity, "must be above 0s and at most 1s")?;
+        let bound = format_args!("must be at least two ticks, {}", granularity * 2);
         check(minimum >= granularity * 2, "rto.minimum", minimum, bound)?;
         let good = maximum >= minimum && maximum <= Span::from_s(3600);
-        check(good, "rto.maximum", maximum, format_args!("between rto.minimum, {minimum}, and 3600s"))?;
+        check(good, "rto.maximum", maximum, format_args!("must be between rto.minimum, {minimum}, and 3600s"))?;
         let good = initial >= minimum && initial <= maximum;
-        check(good, "rto.initial", initial, format_args!("between rto.minimum, {minimum}, and rto.maximum, {maximum}"))
+        check(
+            good,
+            "rto.initial",
+            initial,
+            format_args!("must be between rto.minimum, {minimum}, and rto.maximum, {maximum}"),
+        )
     }
 }
 

@@ -38,7 +38,7 @@ impl Extent {
         };
         let segments = bytes.div_ceil(u64::from(mss));
         let most = u64::from(NONE) - 1;
-        check(segments <= most, "supply", format!("{bytes}B"), format!("at most {most} segments of {mss}B"))?;
+        check(segments <= most, "supply", format!("{bytes}B"), format!("must be at most {most} segments of {mss}B"))?;
         let (end, rest) = (segments as u32 + 1, (bytes % u64::from(mss)) as u16);
         Ok(Self { end, short: if rest > 0 { end - 1 } else { NONE }, short_payload: rest, ..open })
     }

@@ -59,7 +59,7 @@ impl Control {
         if self.arithmetic == Arithmetic::Linux && self.interval > LONGEST {
             let message = format!("`interval` is {}", self.interval);
             return Err(ParamError::new("interval", "E201", message)
-                .help(format!("at most {LONGEST} with `arithmetic = \"linux\"`, whose clock has 32 bits")));
+                .help(format!("must be at most {LONGEST} with `arithmetic = \"linux\"`, whose clock has 32 bits")));
         }
         let ticks = |span: Span| ticks(self.arithmetic, span.ns());
         Ok(Law {

@@ -72,7 +72,7 @@ impl Level {
         }
         Err(ParamError::new(field, "E215", format!("`{field}` {written} is not below the queue's limit {length}"))
             .label("the queue can never reach it")
-            .help("lower it or raise `limit`"))
+            .help("lower the value or raise `limit`"))
     }
 }
 
@@ -94,7 +94,7 @@ impl Level {
         let value = self.value;
         if limit.unit == self.unit {
             let text = format!("`{field}` is {value:.0} {}: the queue's limit is {stated}", self.unit.noun());
-            return (value >= limit.value).then_some((text, "lower it or raise `limit`"));
+            return (value >= limit.value).then_some((text, "lower the value or raise `limit`"));
         }
         let (most, Length::Packets(_)) = (most_bytes(scope)?, stated) else { return None };
         let largest = scope.largest_packet;

@@ -341,7 +341,7 @@ pub fn one_unit(first: Unit, other: Unit, key: &'static str) -> Result<(), Param
     if first == other {
         return Ok(());
     }
-    let message = format!("`{key}` is measured in {}, what comes before it in {}", other.noun(), first.noun());
+    let message = format!("`{key}` is measured in {}, the thresholds before it in {}", other.noun(), first.noun());
     Err(ParamError::new(key, "E219", message).help("write all thresholds in packets, or all in bytes or time"))
 }
 

@@ -152,7 +152,8 @@ impl Ramp {
         let beyond = Level { unit, value: self.max }.is_beyond(scope);
         let message = "`max-p` is 0 and the queue never reaches `max`".to_owned();
         let error = ParamError::new("max-p", "W316", message).label("nothing is ever dropped early");
-        (self.max_p == 0.0 && beyond).then(|| error.help("above 0, or a `max` below the queue's limit"))
+        (self.max_p == 0.0 && beyond)
+            .then(|| error.help("raise `max-p` above 0, or lower `max` below the queue's limit"))
     }
 
     /// The probability p_b at `average`, for series; 1 beyond the maximum.

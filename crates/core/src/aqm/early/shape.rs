@@ -209,7 +209,8 @@ impl MarkRamp {
         super::one_unit(unit, max.unit, "ecn-max")?;
         if min.value > max.value {
             let message = format!("`ecn-min` {} is above `ecn-max` {}", self.min, self.max);
-            return Err(ParamError::new("ecn-min", "E214", message).help("at most `ecn-max`; equal to it for a step"));
+            return Err(ParamError::new("ecn-min", "E214", message)
+                .help("must be at most `ecn-max`; for a step make the two equal"));
         }
         Ok(Marks::new([min.value, max.value], self.max_p.get()))
     }

@@ -26,14 +26,14 @@ impl Weight {
         if self.0 > 0.0 && self.0 <= 1.0 {
             return Ok(self.0);
         }
-        Err(ParamError::new("wq", "E201", format!("`wq` is {}", self.0)).help("above 0 and at most 1"))
+        Err(ParamError::new("wq", "E201", format!("`wq` is {}", self.0)).help("must be above 0 and at most 1"))
     }
 
     fn from_exponent(node: &Node, problems: &mut Problems) -> Option<Self> {
         let exponent = u32::read(node, problems)?;
         if exponent > LARGEST {
             let message = format!("`weight` is {exponent}");
-            return problems.error("E201", node.place, message).help("wq = 2^-weight: between 0 and 32").none();
+            return problems.error("E201", node.place, message).help("must be between 0 and 32: wq = 2^-weight").none();
         }
         Some(Self(1.0 / (1u64 << exponent) as f64))
     }

@@ -126,7 +126,7 @@ fn threshold(field: &'static str, level: Level, log: u32) -> Result<u64, ParamEr
     let bytes = level.value as u64;
     if bytes >> (31 - log) > 0 {
         return Err(ParamError::new(field, "E201", format!("`{field}` of {bytes}B is too much for 32 bits"))
-            .help(format!("with this weight, 2^-{log}, below {}B", 1u64 << (31 - log))));
+            .help(format!("must be below {}B with this weight, 2^-{log}", 1u64 << (31 - log))));
     }
     Ok(bytes << log)
 }
@@ -142,7 +142,7 @@ fn slope(range: u64, max_p: f64) -> Result<u64, ParamError> {
     let i = (0..32).find(|i| of_byte * (1u64 << i) as f64 > 1.0).ok_or_else(|| {
         let least = range as f64 / (1u64 << 31) as f64;
         ParamError::new("max-p", "E201", format!("`max-p` is {max_p}"))
-            .help(format!("above {least:.2e} with {range}B between `min` and `max`: tc refuses less"))
+            .help(format!("must be above {least:.2e} with {range}B between `min` and `max`: tc refuses less"))
     })?;
     let scaled = (max_p * (1u64 << 32) as f64) as u64 as u32;
     Ok(if scaled == 0 { u64::from(u32::MAX >> i) } else { (u64::from(scaled) / range).max(1) })
@@ -160,7 +160,7 @@ impl Red {
         let max = threshold("max", Level::of("max", profile.max, scope)?, log)?;
         let max_p = profile.max_p.get();
         if max_p == 0.0 {
-            return Err(ParamError::new("max-p", "E201", "`max-p` is 0".into()).help("above 0: tc refuses it, too"));
+            return Err(ParamError::new("max-p", "E201", "`max-p` is 0".into()).help("must be above 0: tc refuses 0, too"));
         }
         let slope = slope((max - min) >> log, max_p)?;
         let idle = Box::new(Table::new(log, ticks));
@@ -228,7 +228,7 @@ impl Red {
         (self.set.max_p == 1.0).then(|| {
             ParamError::new("max-p", "W341", "`max-p` is 1, which tc hands over as 0".into())
                 .label(format!("Linux falls back to a power of two, and p at `max` is {:.3}", self.top()))
-                .help("at most 0.999, or choose `arithmetic = \"exact\"`")
+                .help("must be at most 0.999, or choose `arithmetic = \"exact\"`")
         })
     }
 

@@ -50,6 +50,6 @@ impl FirstTag {
         }
         let error = ParamError::new("first-tag", "E201", format!("`first-tag` is {bits} bits"));
         let own = if tags.tags == Scale::Linear { ", since linear tags hold no more than `bits` says" } else { "" };
-        Err(error.help(format!("between {} and {most}{own}; or \"most\"", WIDTHS.start())))
+        Err(error.help(format!("must be between {} and {most}{own}; or \"most\"", WIDTHS.start())))
     }
 }

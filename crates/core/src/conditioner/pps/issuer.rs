@@ -90,10 +90,12 @@ impl Bounds {
     fn check(self) -> Result<(), ParamError> {
         let wrong = |field, value| ParamError::new(field, "E201", format!("`{field}` is {value}"));
         if !(self.policing_min > 0.0 && self.policing_min <= 1.0) {
-            return Err(wrong("policing-min", self.policing_min).help("above 0 and at most 1; 1 never lowers a tag"));
+            return Err(
+                wrong("policing-min", self.policing_min).help("must be above 0 and at most 1; 1 never lowers a tag")
+            );
         }
         if self.policing_max < 1.0 {
-            return Err(wrong("policing-max", self.policing_max).help("at least 1; 1 never raises a tag"));
+            return Err(wrong("policing-max", self.policing_max).help("must be at least 1; 1 never raises a tag"));
         }
         Ok(())
     }

@@ -83,7 +83,7 @@ impl Tags {
     pub fn tagging(&self) -> Result<Tagging, ParamError> {
         if !WIDTHS.contains(&self.bits) {
             let error = ParamError::new("bits", "E201", format!("`bits` is {}", self.bits));
-            return Err(error.help(format!("between {} and {}", WIDTHS.start(), WIDTHS.end())));
+            return Err(error.help(format!("must be between {} and {}", WIDTHS.start(), WIDTHS.end())));
         }
         if self.least_tag == LeastTag::Zero && self.tags != Scale::Linear {
             let message = format!("`least-tag = \"zero\"` with `tags = \"{}\"`", self.tags.name());

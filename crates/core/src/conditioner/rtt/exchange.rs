@@ -53,7 +53,9 @@ impl Exchange {
             let message = format!("`report-delay` is {}", rules.report_delay);
             let error = ParamError::new("report-delay", "E201", message)
                 .label(format!("`report-every` is {}", rules.report_every))
-                .help(format!("at most {UNDER_WAY} times `report-every`: so many reports are in flight at any time"));
+                .help(format!(
+                    "must be at most {UNDER_WAY} times `report-every`: so many reports are in flight at any time"
+                ));
             return Err(error);
         }
         if rules.report_expiry <= rules.report_every {

@@ -89,18 +89,18 @@ impl Rewrite {
             _ => return Err([format!("`{word}` is not an action"), HELP.into()]),
         };
         let kind = word.split(' ').next().unwrap_or(word);
-        let repeated = || [format!("`{text}` says `{kind}` more than once"), "keep one of them".into()];
+        let repeated = || [format!("`{text}` has `{kind}` more than once"), "keep one of them".into()];
         if twice { Err(repeated()) } else { Ok(()) }
     }
 }
 
 fn alone(text: &str, why: &str) -> Refused {
-    [format!("`{text}` contradicts itself: {why}"), "keep that word alone, or remove it".into()]
+    [format!("`{text}` contradicts itself: {why}"), "keep only that word, or remove it".into()]
 }
 
 fn colour(name: &str) -> Result<Colour, Refused> {
     let found = Colour::ALL.into_iter().find(|colour| colour.name() == name);
-    found.ok_or_else(|| [format!("`{name}` is not a colour"), "green, yellow, red or unmarked".into()])
+    found.ok_or_else(|| [format!("`{name}` is not a colour"), "write green, yellow, red or unmarked".into()])
 }
 
 impl fmt::Display for Action {

@@ -47,8 +47,8 @@ fn over_promised(params: &Params, form: &Form, scope: &Scope) -> Vec<ParamError>
     let of_parent = |(i, sum): (usize, u64)| (called(&params.classes, i), params.classes[i].rate, sum);
     let said = |(whose, rate, sum): (String, BitRate, u64)| {
         let message = format!("the rates below {whose} add up to {}, above its {rate}", BitRate::bps(sum));
-        let label = "a class within its rate borrows from no class: what is above it goes beyond its own rate";
-        advice("W324", message).label(label).help("lower the rates; `ceil` lets a class have what others leave")
+        let label = "a class within its rate does not borrow, so their parent sends more than its own rate";
+        advice("W324", message).label(label).help("lower the rates; a `ceil` lets a class use what others leave")
     };
     of_link.into_iter().chain(form.promised(&params.classes).into_iter().map(of_parent)).map(said).collect()
 }
@@ -81,7 +81,7 @@ fn cut(params: &Params, i: usize) -> impl Iterator<Item = ParamError> {
                 Bytes::new(Tariff::new(rate, Arithmetic::Linux).bytes(Arithmetic::Linux.depth(rate, burst)) as u64);
             advice("W341", format!("{name}: `{key}` is {burst}, of which tc hands over {left}"))
                 .label(format!("its time at {rate} is more than 2^32 ticks of 64 ns"))
-                .help(format!("at most {}, or `arithmetic = \"exact\"`", longest_in_ticks(rate)))
+                .help(format!("must be at most {}, or `arithmetic = \"exact\"`", longest_in_ticks(rate)))
         },
     )
 }
@@ -91,8 +91,8 @@ fn of_parent(params: &Params, i: usize) -> impl Iterator<Item = ParamError> {
     let (class, name) = (&params.classes[i], called(&params.classes, i));
     let stated = [("quantum", class.quantum.is_some()), ("prio", class.prio.is_some())];
     stated.into_iter().filter(|&(_, stated)| stated).map(move |(key, _)| {
-        let message = format!("{name}: `{key}` has no effect, it has children");
-        advice("W325", message).help("leaves have a quantum and a priority; remove it here")
+        let message = format!("{name}: `{key}` has no effect on a class with children");
+        advice("W325", message).help(format!("remove `{key}` here: only leaves have a quantum and a priority"))
     })
 }
 
@@ -104,7 +104,7 @@ fn of_bursts(params: &Params, i: usize, scope: &Scope) -> impl Iterator<Item = P
     bursts.into_iter().flatten().filter(move |&(_, burst)| burst < largest).map(move |(key, burst)| {
         advice("W326", format!("{name}: `{key}` is {burst}, less than one packet"))
             .label(format!("the largest packet of {} counts {largest}", scope.largest_of))
-            .help(format!("on timers that are late it gets less than its rate: at least {largest}"))
+            .help(format!("must be at least {largest}: otherwise the class gets less than its rate when timers are late"))
     })
 }
 
@@ -113,13 +113,13 @@ fn of_quantum(params: &Params, i: usize, scope: &Scope) -> Option<ParamError> {
     let (name, quantum) = (called(&params.classes, i), params.quantum(i));
     if params.classes[i].quantum.is_none() && params.rate_by_r2q(i) != quantum.get() {
         let by_rate = Bytes::new(params.rate_by_r2q(i));
-        let message = format!("{name}: its rate divided by `r2q` is a quantum of {by_rate}, {quantum} is taken");
+        let message = format!("{name}: its rate divided by `r2q` gives a quantum of {by_rate}; {quantum} is used instead");
         let help = format!("state `quantum`, or an `r2q` that gives {SMALLEST_QUANTUM}B to {LARGEST_QUANTUM}B");
         return Some(advice("W327", message).help(help));
     }
     (quantum < scope.largest_packet).then(|| {
         advice("W327", format!("{name}: its quantum is {quantum}, less than one packet"))
             .label(format!("the largest packet of {} is {}", scope.largest_of, scope.largest_packet))
-            .help("it then sends a packet in each turn, whatever its quantum: at least the largest packet")
+            .help("must be at least the largest packet: otherwise the class sends a packet in each turn, whatever its quantum")
     })
 }

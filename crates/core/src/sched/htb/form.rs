@@ -59,7 +59,7 @@ impl Form {
         }
         if class.members.is_empty() && self.leaves.last() != Some(&i) {
             let message = format!("{name} takes no packets: no `for`, no children, and not the last leaf");
-            let help = "say which packets it is for, name it as the `parent` of another, or move it to the end";
+            let help = "give the class a `for`, name it as the `parent` of another, or move it to the end";
             return Err(fault("E223", message).help(help));
         }
         Ok(())
@@ -131,11 +131,11 @@ fn climb(classes: &[Class], parents: &[Option<usize>], i: usize) -> Result<(), P
         if up == i {
             let names: Vec<_> = path.iter().map(|&at| classes[at].name.as_deref().unwrap_or_default()).collect();
             let message = format!("{} is its own ancestor: {}", called(classes, i), names.join(" -> "));
-            return Err(fault("E228", message).help("one of them has no parent: the top of the tree"));
+            return Err(fault("E228", message).help("remove the `parent` of one of them: it is the top of the tree"));
         }
         if path.len() > LEVELS {
             let message = format!("{} is more than {LEVELS} levels below the top", called(classes, i));
-            return Err(fault("E201", message).help(format!("at most {LEVELS} levels, as in Linux")));
+            return Err(fault("E201", message).help(format!("at most {LEVELS} levels are allowed, as in Linux")));
         }
     }
     Ok(())
@@ -161,20 +161,20 @@ pub(super) fn numbers(params: &Params, i: usize) -> Result<(), ParamError> {
     let (class, name) = (&params.classes[i], called(&params.classes, i));
     let zero = [("rate", class.rate == BitRate::bps(0)), ("quantum", class.quantum == Some(Bytes::new(0)))];
     if let Some((key, _)) = zero.into_iter().find(|&(_, zero)| zero) {
-        let help = "above 0; who should get only what others leave has a small rate and a ceil";
+        let help = "must be above 0; for a class that should get only what others leave, write a small `rate` and a `ceil`";
         return Err(fault("E201", format!("{name}: `{key}` is 0")).help(help));
     }
     if let Some(ceil) = class.ceil.filter(|&ceil| ceil < class.rate) {
         let message = format!("{name}: `ceil` {ceil} is below `rate` {}", class.rate);
-        return Err(fault("E213", message).help("the ceil is what it may reach by borrowing: at least the rate"));
+        return Err(fault("E213", message).help("`ceil` must be at least `rate`: it is the rate that the class may reach by borrowing"));
     }
     for (key, burst) in [("burst", class.burst), ("cburst", class.cburst)] {
         let Some(burst) = burst.filter(|&burst| burst == Bytes::new(0) || burst > DEEPEST) else { continue };
-        return Err(fault("E201", format!("{name}: `{key}` is {burst}")).help(format!("from 1B to {DEEPEST}")));
+        return Err(fault("E201", format!("{name}: `{key}` is {burst}")).help(format!("must be between 1B and {DEEPEST}")));
     }
     if let Some(prio) = class.prio.filter(|&prio| prio as usize >= PRIOS) {
         let message = format!("{name}: `prio` is {prio}");
-        return Err(fault("E201", message).help(format!("from 0, the most urgent, to {}", PRIOS - 1)));
+        return Err(fault("E201", message).help(format!("must be between 0, the most urgent, and {}", PRIOS - 1)));
     }
     Ok(())
 }

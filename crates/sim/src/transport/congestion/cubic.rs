@@ -98,7 +98,7 @@ fn within(field: &'static str, value: f64, (least, most): (f64, f64), why: &str)
     if (least..=most).contains(&value) {
         return Ok(());
     }
-    let help = format!("between {least} and {most}{why}");
+    let help = format!("must be between {least} and {most}{why}");
     Err(ParamError::new(field, "E201", format!("`{field}` is {value}")).help(help))
 }
 

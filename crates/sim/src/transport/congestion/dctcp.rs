@@ -72,16 +72,16 @@ impl Params {
             Err(ParamError::new(field, "E201", format!("`{field}` is {value}")).help(help.to_owned()))
         };
         if !(self.g > 0.0 && self.g <= 1.0) {
-            return refused("g", self.g, "above 0 and at most 1; RFC 8257 has 0.0625");
+            return refused("g", self.g, "must be above 0 and at most 1; RFC 8257 has 0.0625");
         }
         if !(0.0..=1.0).contains(&self.initial_alpha) {
-            return refused("initial-alpha", self.initial_alpha, "between 0 and 1; RFC 8257 has 1");
+            return refused("initial-alpha", self.initial_alpha, "must be between 0 and 1; RFC 8257 has 1");
         }
         match (self.arithmetic, self.shift()) {
             (Arithmetic::Rfc, _) => Ok(Dctcp::Rfc(rfc::State::new(&self))),
             (Arithmetic::Linux, Some(shift)) => Ok(Dctcp::Linux(linux::State::new(self.initial_alpha, shift))),
             (Arithmetic::Linux, None) => {
-                refused("g", self.g, "a half to the power of 0 to 10 with `arithmetic = \"linux\"`")
+                refused("g", self.g, "must be 2^-n with n from 0 to 10, as `arithmetic` is \"linux\"")
             }
         }
     }

@@ -71,7 +71,7 @@ impl Params {
     pub fn build(self, (): &()) -> Result<Prague, ParamError> {
         if !(self.g > 0.0 && self.g <= 1.0) {
             let error = ParamError::new("g", "E201", format!("`g` is {}", self.g));
-            return Err(error.help("above 0 and at most 1; the draft has 0.0625"));
+            return Err(error.help("must be above 0 and at most 1; the draft has 0.0625"));
         }
         Ok(Prague { params: self, marks: Marks::default(), rounds: 0, cut: None, loss: Loss::default(), pace: None })
     }
