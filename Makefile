@@ -56,7 +56,7 @@ wheel: .venv/packages.stamp             ## dist/perhop-*.whl
 	$(BIN)/python scripts/backend.py
 	$(BIN)/maturin build --release --out dist
 
-release-check: .venv/release.stamp      ## what a release publishes, made and tried: crates, sdist, a wheel for every Linux; ten minutes
+release-check: .venv/release.stamp      ## what a release publishes, made and tried: crates, sdist, a wheel for every Linux; a quarter of an hour
 	PATH="$(CURDIR)/$(BIN):$$PATH" tests/release.sh
 
 first-minute:                           ## the seconds from an empty environment to the README's first picture

@@ -9,10 +9,9 @@ cargo publish --workspace --dry-run
 rm -rf dist
 python -m build --no-isolation -C glibc=$glibc --outdir dist
 twine check --strict dist/*
-# Of the extension module and of the program: maturin looks at the first alone.
-auditwheel show dist/*.whl | tee dist/audit.txt
-grep -q "manylinux_${glibc/./_}_$(uname -m)" dist/audit.txt
-rm dist/audit.txt
+# auditwheel looks at the extension module and at the program, maturin at the first alone.
+audit=$(auditwheel show dist/*.whl | tr '\n' ' ')
+[[ $audit == *"platform tag: \"manylinux_${glibc/./_}_$(uname -m)\""* ]] || { echo "$audit" >&2; exit 1; }
 
 tests/wheel.sh dist/*.whl
 # Its code is that of the wheel: whether it builds does not depend on how fast the result is.

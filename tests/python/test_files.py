@@ -95,7 +95,15 @@ def test_what_a_page_or_a_plot_is_made_from_is_not_replaced(tmp_path: Path) -> N
         for place in [runs, runs / "one"]:
             with pytest.raises(ValueError, match=r"error\[E025\]"):
                 report.report({"runs": [str(place)], "output": str(output)})
-    drawn = {"runs": [str(runs)], "kind": None, "y": None, "x": None, "by": [], "list": False}
+    look = {"title": None, "width": None, "height": None, "log_y": False}
+    drawn = {
+        "runs": [str(runs)],
+        "kind": None,
+        "y": None,
+        "x": None,
+        "by": [],
+        "list": False,
+    } | look
     for output in _aliases(manifest, tmp_path, ".svg"):
         with pytest.raises(ValueError, match=r"error\[E025\]"):
             plot.plot(drawn | {"output": str(output)})

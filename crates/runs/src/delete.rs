@@ -48,7 +48,7 @@ impl Doomed {
         let dirs: BTreeSet<_> =
             found.iter().flat_map(|found| [found.dir.clone(), found.point_dir().to_owned()]).collect();
         if let Some(link) = dirs.iter().find(|dir| dir.is_symlink()) {
-            let what = format!("error[E029] {} is a link: what is behind it may be somebody else's", link.display());
+            let what = format!("error[E029] {} is a link: its target may belong to another user", link.display());
             return Err(format!("{what}\n   help: delete the run where it is"));
         }
         Ok(Self::of(run, &found, dirs))
@@ -87,7 +87,7 @@ impl Doomed {
         Ok(())
     }
 
-    /// Nobody else writes there while this is held.
+    /// No other process writes there while this is held.
     fn lock(&self) -> Result<Option<File>, String> {
         let Ok(file) = File::open(&self.home) else { return Ok(None) };
         match file.try_lock() {
