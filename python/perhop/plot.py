@@ -6,72 +6,94 @@ import json
 import math
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from perhop import files, units
 from perhop.arguments import checked
-from perhop.plots import grid, packets, series, stacked, style
-from perhop.plots.choice import Choice, chosen, listed
-from perhop.plots.grid import Quantity
+from perhop.plots import delays, grid, packets, series, stacked, style
+from perhop.plots.choice import Choice, chosen, listed, titled
+from perhop.plots.grid import Kind, Quantity
+from perhop.plots.sheet import NATURAL, Asked, Look, Sheet
 from perhop.plots.style import Figure
 from perhop.results import Results, opened
 from perhop.show import near
 
 
-def throughput(runs: Results) -> Figure:
+def throughput(runs: Results, sheet: Sheet) -> Figure:
     """Goodput of each traffic, in all and for one of its flows."""
-    return _facets(runs, "traffic", "goodput_bit_s", "goodput_mean_bit_s")
+    return _facets(runs, "traffic", ("goodput_bit_s", "goodput_mean_bit_s"), sheet)
 
 
-def fairness(runs: Results) -> Figure:
+def fairness(runs: Results, sheet: Sheet) -> Figure:
     """Jain's index over the flows of each traffic: 1 means all equal."""
-    return _facets(runs, "traffic", "jain")
+    return grid.facets(runs, partial(_measured, "traffic", ("jain",)), UNFAIR, sheet)
 
 
-def delay(runs: Results) -> Figure:
+def delay(runs: Results, sheet: Sheet) -> Figure:
     """Median, 99 % and 99.9 % quantile of the delay to the destination."""
-    return _facets(runs, "arrivals", "delay_p50_ms", "delay_p99_ms", "delay_p999_ms")
+    return _facets(runs, "arrivals", ("delay_p50_ms", "delay_p99_ms", "delay_p999_ms"), sheet)
 
 
-def _facets(runs: Results, table: str, *names: str) -> Figure:
+UNFAIR = Kind(units.KEYS["traffic"], "those with the least fair flows", least=True)
+
+
+def _facets(runs: Results, table: str, names: Sequence[str], sheet: Sheet) -> Figure:
     """A column of panels for each column of a table."""
+    return grid.facets(runs, partial(_measured, table, names), Kind(units.KEYS[table]), sheet)
+
+
+def _measured(table: str, names: Sequence[str], runs: Results) -> list[Quantity]:
     quantities, by = [], [*runs.keys, *units.KEYS[table]]
     for column in (units.COLUMNS[table, name] for name in names):
         found, (unit, factor) = runs.values(table, column.name, by=by, missing=math.nan), column.usual
         quantities.append(Quantity(units.headed(runs.points, column, unit), found, column, factor))
-    return grid.facets(runs, quantities)
+    return quantities
 
 
-PLOTS: dict[str, Callable[[Results], Figure]] = {
+PLOTS: dict[str, Callable[[Results, Sheet], Figure]] = {
     "delivered": stacked.delivered,
     "throughput": throughput,
     "fairness": fairness,
     "delay": delay,
+    "cdf": delays.cdf,
+    "box": delays.box,
     "colours": packets.colours,
     "drops": packets.drops,
     "over-time": series.over_time,
+    "delay-over-time": series.delay_over_time,
     "queue": series.queue,
     "bucket": series.bucket,
 }
 
+DEFAULT = "delivered"
+
 
 @checked
-def figure(kind: str, runs: Results, x: str | None = None, by: str | Sequence[str] = ()) -> Figure:
+def figure(
+    kind: str, runs: Results, x: str | None = None, by: str | Sequence[str] = (), look: Look = NATURAL
+) -> Figure:
     """The plot called `kind`; or of a column, `arrivals.delay_p99_ms`, along the key `x` with lines by other keys.
 
     Raises:
-        ValueError: when there is no such plot, or this run does not have the data for it.
+        ValueError: when there is no such plot, this run does not have the data for it, or it would be illegible.
     """
-    choice = Choice(kind, x, [by] if isinstance(by, str) else by) if "." in kind else None
+    return drawn(runs, Sheet(look, Asked(kind, x, [by] if isinstance(by, str) else by)))
+
+
+def drawn(runs: Results, sheet: Sheet) -> Figure:
+    """The picture that is asked for; the sheet then has what it leaves out."""
+    kind, x, by = sheet.asked.kind, sheet.asked.x, sheet.asked.by
+    choice = Choice(kind, x, by) if "." in kind else None
     if choice is None and kind not in PLOTS:
         raise ValueError(f"no plot `{kind}`: there are {', '.join(PLOTS)}, and any TABLE.COLUMN{near(kind, PLOTS)}")
     if choice is None and (x or by):
         raise ValueError(f"plot `{kind}` has its own axes: x and by are for a TABLE.COLUMN")
     with style.styled():
-        drawn = chosen(runs, choice) if choice else PLOTS[kind](runs)
-        style.head(drawn, runs.name, choice.title if choice else about(kind))
-    return drawn
+        made = chosen(runs, choice, sheet) if choice else PLOTS[kind](runs, sheet)
+        style.head(made, runs.name, titled(choice) if choice else about(kind), sheet)
+    return made
 
 
 def about(kind: str) -> str:
@@ -84,15 +106,18 @@ def plot(arguments: dict[str, Any]) -> int:
     if arguments["list"]:
         plots = {kind: about(kind) for kind in PLOTS}
         columns = listed(opened(arguments["runs"], arguments["where"])) if arguments["runs"] else []
-        lines = [*(f"{kind:<12}{text}" for kind, text in plots.items()), *(f"--y {name}" for name in columns)]
+        lines = [*(f"{kind:<17}{text}" for kind, text in plots.items()), *(f"--y {name}" for name in columns)]
         print(json.dumps({"plots": plots, "y": columns}) if arguments["json"] else "\n".join(lines))
         return 0
-    kind = arguments["y"] or arguments["kind"] or "throughput"
-    path = style.picture_file(Path(arguments["output"] or f"{kind}.svg"))
+    kind = arguments["y"] or arguments["kind"] or DEFAULT
+    asked = Asked(kind, arguments["x"], arguments["by"], arguments["runs"], arguments["where"])
+    sheet = Sheet(Look(*(arguments[name] for name in ("title", "width", "height", "log_y"))), asked)
+    path = style.picture_file(Path(arguments["output"] or f"{asked.kind}.svg"))
     runs = opened(arguments["runs"], arguments["where"])
-    for note in runs.notes:
-        print(f"note: {note}", file=sys.stderr)
     files.refuse(path, arguments["runs"])
-    style.save(figure(kind, runs, arguments["x"], arguments["by"]), path)
+    made = drawn(runs, sheet)
+    for note in (*runs.notes, *sheet.notes):
+        print(f"note: {note}", file=sys.stderr)
+    style.save(made, path)
     print(path)
     return 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import tomllib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from perhop.answer import Answer, answers
 from perhop.pages import environment
 from perhop.plots import stacked, style
 from perhop.plots.dark import inline
+from perhop.plots.sheet import Asked, Look, Note, Sheet
 from perhop.plots.style import Figure
 from perhop.reporting import first
 from perhop.reporting.changes import changes
@@ -34,6 +35,8 @@ class Pictured:
     alternative: str
     """What it shows, for readers who cannot see it."""
     svg: str
+    notes: list[Note]
+    """What it leaves out, and how to see that."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,7 @@ ROWS = 12
 SHOWN = 5
 """Rows of what was changed; the others are folded."""
 
-DETAILS = ("delay", "drops", "over-time", "queue", "bucket")
+DETAILS = ("delay", "box", "cdf", "drops", "over-time", "delay-over-time", "queue", "bucket")
 """Pictures below the first: what the first and the tables do not show."""
 
 PAGES = (".html", ".htm")
@@ -78,13 +81,21 @@ METHOD = [
 ]
 
 
-def html(runs: Results) -> str:
+NARROW = Look(width=4.6)
+"""Pictures that can be read on a phone."""
+
+
+IN_MEMORY = Asked()
+
+
+def html(runs: Results, asked: Asked = IN_MEMORY) -> str:
     """The page."""
-    return environment().get_template("run.html").render(page=page(runs), shown=SHOWN, most_open=MOST_OPEN)
+    shown = page(runs, asked)
+    return environment().get_template("run.html").render(page=shown, shown=SHOWN, most_open=MOST_OPEN)
 
 
-def page(runs: Results) -> Page:
-    """What it shows."""
+def page(runs: Results, asked: Asked = IN_MEMORY) -> Page:
+    """What it shows; commands on it name the directories that were read, and the rows that were chosen."""
     found = answers(runs)
     changing = any("change" in tomllib.loads(point.effective) for point in runs.points)
     return Page(
@@ -94,9 +105,9 @@ def page(runs: Results) -> Page:
         warned(runs),
         changes(runs),
         first.table(runs, found),
-        _first(runs, found),
+        _first(runs, found, asked),
         first.explained(found, changing=changing),
-        _details(runs),
+        _details(runs, asked),
         [table for table in (tabled(runs, name) for name in TABLES) if table.rows],
         [(f"Every value in force{f': {p.title}' if p.title else ''}", p.effective) for p in runs.points],
         METHOD,
@@ -118,25 +129,28 @@ def about(runs: Results) -> str:
     return f"{points}{simulated}{warmup}; seed {runs.seed}; bytes counted as {settings['accounting']}"
 
 
-def _first(runs: Results, found: list[Answer]) -> Pictured | None:
-    return _pictured("delivered", lambda: stacked.drawn(runs, found), first.told(runs, found))
+def _first(runs: Results, found: list[Answer], asked: Asked) -> Pictured | None:
+    sheet = Sheet(NARROW, asked)
+    return _pictured(sheet, lambda: stacked.drawn(runs, found, sheet), first.told(runs, found))
 
 
-def _details(runs: Results) -> list[Pictured]:
+def _details(runs: Results, asked: Asked) -> list[Pictured]:
     """The other pictures that this run has the data for."""
+    sheets = [Sheet(NARROW, replace(asked, kind=kind)) for kind in DETAILS]
     told = "; the tables below have the numbers"
-    found = (_pictured(kind, partial(plot.PLOTS[kind], runs), plot.about(kind) + told) for kind in DETAILS)
+    found = (_pictured(s, partial(plot.PLOTS[s.asked.kind], runs, s), plot.about(s.asked.kind) + told) for s in sheets)
     return [picture for picture in found if picture]
 
 
-def _pictured(kind: str, draw: Callable[[], Figure], alternative: str) -> Pictured | None:
-    """`None` if this run does not have the data for it, or too much."""
+def _pictured(sheet: Sheet, draw: Callable[[], Figure], alternative: str) -> Pictured | None:
+    """`None` if this run does not have the data for it."""
     try:
         with style.styled():
             figure = draw()
     except ValueError:
         return None
-    return Pictured(kind, plot.about(kind), alternative, inline(style.svg(figure), kind))
+    kind = sheet.asked.kind
+    return Pictured(kind, plot.about(kind), alternative, inline(style.svg(figure), kind), sheet.notes)
 
 
 def report(arguments: dict[str, Any]) -> int:
@@ -147,6 +161,7 @@ def report(arguments: dict[str, Any]) -> int:
     path = Path(arguments["output"])
     files.refuse(path, arguments["runs"])
     files.keep_others(path, PAGES)
-    files.write(path, html(runs))
+    asked = Asked(plot.DEFAULT, directories=arguments["runs"], where=arguments["where"])
+    files.write(path, html(runs, asked))
     print(path)
     return 0

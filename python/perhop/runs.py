@@ -18,6 +18,7 @@ from perhop.columns import Group, Values, short
 from perhop.filters import Conditions
 from perhop.frames import Frame
 from perhop.plot import figure
+from perhop.plots.sheet import Look
 from perhop.plots.style import Figure
 from perhop.results import Results, with_every
 from perhop.sql import Traced
@@ -103,15 +104,27 @@ class Runs(Results):
         return sql.traced(self.points, self.replications, self._where)
 
     @checked
-    def plot(self, kind: str = "throughput", *, x: str | None = None, by: str | Sequence[str] = ()) -> Figure:
+    def plot(  # noqa: PLR0913
+        self,
+        kind: str = "delivered",
+        *,
+        x: str | None = None,
+        by: str | Sequence[str] = (),
+        title: str | None = None,
+        width: float | None = None,
+        height: float | None = None,
+        log_y: bool = False,
+    ) -> Figure:
         """A picture, which a notebook shows: of a `kind`, as `perhop plot --kind`, or of any column.
 
         A column, "arrivals.delay_p99_ms", is drawn along the key `x`, with a line for each value of the keys `by`.
+        `title` stands in place of the run's name and of what is shown; `width` and `height` are inches; `log_y` gives
+        the quantity a logarithmic axis.
 
         Raises:
-            ValueError: when there is no such plot, column or key, or these runs lack the data for it.
+            ValueError: when there is no such plot, column or key, these runs lack the data, or it would be illegible.
         """
-        return figure(kind, self, x, by)
+        return figure(kind, self, x, by, Look(title, width, height, log_y))
 
     @checked
     def compare(

@@ -168,7 +168,7 @@ def test_a_value_lacks_no_point_and_no_replication(swept: Runs) -> None:
 def test_points_of_other_seeds_are_no_pairs() -> None:
     """They have not met the same random numbers."""
     runs = Scenario.from_toml(SCENARIO, vary=["scenario.seed=1,2"]).run(2, progress=False)
-    with pytest.raises(ValueError, match="seed 1 against seed 2: only runs of the same seed"):
+    with pytest.raises(ValueError, match="seed 1 against seed 2: only runs of the same seed meet"):
         runs.compare(by="seed")
 
 

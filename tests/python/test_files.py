@@ -94,8 +94,17 @@ def test_what_a_page_or_a_plot_is_made_from_is_not_replaced(tmp_path: Path) -> N
     for output in [manifest, *_aliases(manifest, tmp_path, ".html")]:
         for place in [runs, runs / "one"]:
             with pytest.raises(ValueError, match=r"error\[E025\]"):
-                report.report({"runs": [str(place)], "output": str(output)})
-    drawn = {"runs": [str(runs)], "kind": None, "y": None, "x": None, "by": [], "list": False}
+                report.report({"runs": [str(place)], "where": [], "output": str(output)})
+    look = {"title": None, "width": None, "height": None, "log_y": False}
+    drawn = {
+        "runs": [str(runs)],
+        "kind": None,
+        "y": None,
+        "x": None,
+        "by": [],
+        "where": [],
+        "list": False,
+    } | look
     for output in _aliases(manifest, tmp_path, ".svg"):
         with pytest.raises(ValueError, match=r"error\[E025\]"):
             plot.plot(drawn | {"output": str(output)})

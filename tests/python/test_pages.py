@@ -65,7 +65,8 @@ def test_colours_add_up_to_all_packets(runs: Runs) -> None:
 
 def test_queues_and_buckets_over_time(sampled: Runs) -> None:
     queue, bucket = plot.figure("queue", sampled).axes[0], plot.figure("bucket", sampled).axes[0]
-    assert [str(line.get_label()) for line in bucket.lines] == ["marker at E1 -> E2: bucket"]
+    assert [str(line.get_label()) for line in bucket.lines] == ["marker: bucket"]
+    assert bucket.get_title(loc="left") == "E1 -> E2"
     assert bucket.get_ylabel() == "tokens, kB"
     assert max(line.get_ydata().max() for line in bucket.lines) <= 20  # type: ignore[union-attr]
     assert any("queue" in str(line.get_label()) for line in queue.lines)
@@ -114,7 +115,7 @@ UNPAIRED: dict[str, tuple[list[object], str]] = {
     "seed": (["--seed", 2], "seed 1 against seed 2"),
     "replications": (["--replications", 2], "different replications"),
     "duration": (["--duration", "7s"], "duration 6s against duration 7s"),
-    "accounting": (["-s", "scenario.accounting=l2"], "accounting l3 against l2"),
+    "accounting": (["-s", "scenario.accounting=l2"], "accounting l3 against accounting l2"),
 }
 
 

@@ -16,10 +16,12 @@ from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
 from conftest import ROOT, SCENARIO, Command
-from perhop import Runs, Scenario, plot, stats
-from perhop.plots import axis, grid
+from perhop import Runs, Scenario, plot, report, stats, units
+from perhop.plots import axis, delays, extent, grid, style
 from perhop.plots.choice import Choice
 from perhop.plots.names import LONGEST, shortened
+from perhop.plots.sheet import NATURAL, Asked, Left, Look, Sheet, Worth, telling
+from perhop.stats import Interval
 
 SHORT = {"scenario.duration": "4s", "scenario.warmup": "1s", "scenario.sample": "100ms"}
 EXAMPLES = (
@@ -42,6 +44,8 @@ SWEEPS: dict[str, dict[str, list[object]]] = {
     "names": {"queue.af.averages": ["separate", "common", "coupled"]},
     "two of names": {"queue.af.averages": ["separate", "coupled"], "conditioner.contract.pir": ["3Mbit/s"]},
 }
+ENDS = ("_", "|")
+"""Markers of an interval's ends, which may lie beyond the axis."""
 SLACK = 1.5
 """Pixels by which boxes may differ from what is drawn: antialiasing."""
 
@@ -130,6 +134,8 @@ def test_what_is_drawn_is_within_the_panels(shown: Runs) -> None:
         for axes in figure.axes:
             low, high = sorted(axes.get_ylim())
             for line in axes.lines:
+                if line.get_marker() in ENDS:
+                    continue
                 ys = np.asarray(line.get_ydata(orig=False), dtype=float)
                 assert np.all((low <= ys) & (ys <= high) | np.isnan(ys)), f"{kind}: a line leaves its panel"
 
@@ -268,7 +274,7 @@ def test_any_column_along_any_key(swept_cir: Runs, name: str) -> None:
 
 
 def test_many_lines_look_different() -> None:
-    looks = [grid._look(i, "", "-") for i in range(grid.MOST_LINES)]
+    looks = [grid.look_of(i, "", "-") for i in range(grid.MOST_LINES)]
     assert len({(look["color"], look["marker"], look["linestyle"]) for look in looks}) == grid.MOST_LINES
     assert len({(look["color"], look["marker"]) for look in looks}) == grid.MOST_LINES
 
@@ -300,7 +306,10 @@ WRONG: dict[str, tuple[Choice, str]] = {
     "x": (Choice("arrivals.delay_p99_ms", "size"), "x size: no such key; there are cir, flows, class, colour"),
     "by": (Choice("arrivals.delay_p99_ms", by=["size"]), "by size: no such key"),
     "both": (Choice("arrivals.delay_p99_ms", "class", ["class"]), "`class` already runs along x"),
-    "too many": (Choice("flows.goodput_bit_s", "cir", ["flow", "traffic"]), "too many for one picture"),
+    "too many": (
+        Choice("flows.goodput_bit_s", "cir", ["flow", "traffic"]),
+        "30 lines are too many to read: a picture has 16 at most: choose some of them, as in `runs.where({'flow'",
+    ),
 }
 
 
@@ -327,3 +336,295 @@ def test_the_command_line_draws_any_column(tmp_path: Path, perhop: Command) -> N
     assert (tmp_path / "arrivals.delay_p99_ms.svg").read_text().startswith("<?xml")
     assert perhop("plot", "small", "--x", "flows").returncode == 2
     assert perhop("plot", "small", "--kind", "delay", "--y", "traffic.jain").returncode == 2
+
+
+CUSTOMERS = 40
+
+
+def customers() -> str:
+    """An uplink with this many customers, each a class with a contract."""
+    links = "".join(f'"c{i:02} - R" = {{ rate = "100Mbit/s", delay = "1ms" }}\n' for i in range(CUSTOMERS))
+    head = f"""
+[scenario]
+name = "customers"
+duration = "3s"
+warmup = "1s"
+sample = "200ms"
+replications = 2
+[links]
+{links}"R - D" = {{ rate = "20Mbit/s", delay = "5ms" }}
+"R -> D" = {{ queue = "shared" }}
+[queue.shared]
+limit = "60p"
+"""
+    each = """
+[conditioner.k{0:02}]
+at = "c{0:02} -> R"
+match = {{ traffic = "customer{0:02}" }}
+kind = "token-bucket"
+cir = "200kbit/s"
+cbs = "5kB"
+[traffic.customer{0:02}]
+model = "poisson"
+rate = "{1}kbit/s"
+size = "1000B"
+from = "c{0:02}"
+to = "D"
+class = "customer{0:02}"
+"""
+    return head + "".join(each.format(i, 300 + 20 * i) for i in range(CUSTOMERS))
+
+
+@pytest.fixture(scope="module", params=["one run", "a sweep"])
+def many(request: pytest.FixtureRequest) -> Runs:
+    """Many customers in one run, and in a sweep of three numbers."""
+    scenario = Scenario.from_toml(customers())
+    if request.param == "one run":
+        return scenario.run()
+    return scenario.sweep({"queue.shared.limit": ["20p", "60p", "200p"]}, replications=1)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in plot.PLOTS if kind != "fairness"])
+def test_no_plot_by_name_is_refused_for_its_many_rows(many: Runs, kind: str) -> None:
+    sheet = Sheet(asked=Asked(kind, directories=["runs/customers"]))
+    figure = plot.drawn(many, sheet)
+    check(kind, figure)
+    assert len(figure.axes) <= 18
+    (head,) = heads(figure)
+    for left in sheet.left:
+        assert left.said in " ".join(head.get_text().split("\n"))
+    for note in sheet.notes:
+        assert note.command.startswith(f"perhop plot runs/customers --kind {kind} --where ")
+    lines = {text.get_text() for legend in figure.legends for text in legend.get_texts()}
+    assert len(lines) <= 2 * grid.CHOSEN_LINES
+
+
+HERE = Asked(directories=["runs/customers"])
+
+
+def test_a_report_of_many_rows_has_its_pictures(many: Runs) -> None:
+    page = report.page(many, HERE)
+    assert page.first is not None
+    assert {picture.kind for picture in page.pictures} == set(report.DETAILS)
+    told = [picture for picture in page.pictures if picture.notes]
+    assert told
+    assert "others: <code>perhop plot runs/customers --kind " in report.html(many, HERE)
+
+
+def test_the_most_telling_rows_are_shown_with_all_their_colours_in_order() -> None:
+    names = [f"c{i}" for i in range(10)]
+    worth: Worth = {
+        (name, colour): float(i * (colour == "red")) for i, name in enumerate(names) for colour in ("green", "red")
+    }
+    rows, left = telling(worth, ["class", "colour"], 6, "those with the most")
+    assert rows == [(name, colour) for name in ("c7", "c8", "c9") for colour in ("green", "red")]
+    assert left == [Left("class", ["c7", "c8", "c9"], names[:7], "those with the most")]
+    assert left[0].said == "3 of 10 classes, those with the most"
+
+
+def test_of_one_value_that_has_too_many_rows_some_are_shown() -> None:
+    worth: Worth = {("a", colour): float(i) for i, colour in enumerate("wxyz")}
+    rows, left = telling(worth, ["class", "colour"], 2, "rule")
+    assert rows == [("a", "y"), ("a", "z")]
+    assert [of.key for of in left] == ["colour"]
+
+
+def test_points_are_evenly_spaced_from_the_first_to_the_last() -> None:
+    scenario = Scenario.from_toml(SCENARIO, {"scenario.duration": "1500ms"})
+    runs = scenario.sweep({"dumbbell.flows": list(range(1, 14)), "queue.rio.limit": ["40p", "80p"]}, replications=1)
+    sheet = Sheet(asked=Asked("cdf"))
+    plot.drawn(runs, sheet)
+    (left,) = sheet.left
+    assert (left.key, left.kept) == ("dumbbell.flows", ["1", "5", "9", "13"])
+    assert sheet.notes[0].said == "4 of 13 values of flows, evenly spaced"
+
+
+DELAY, RATE = units.COLUMNS["arrivals", "delay_p99_ms"], units.COLUMNS["traffic", "goodput_bit_s"]
+
+
+def means(*values: float) -> dict[str, list[Interval]]:
+    return {"far": [Interval(value, value, value, 3) for value in values]}
+
+
+def test_times_far_apart_have_a_logarithmic_axis() -> None:
+    found = extent.of_means(DELAY, means(5.0, 100.0), NATURAL)
+    assert found.logarithmic
+    assert 4.0 <= found.low < 5.0
+    assert 100.0 < found.high <= 125.0
+    assert not extent.of_means(DELAY, means(5.1, 100.0), NATURAL).logarithmic
+    assert not extent.of_means(DELAY, means(0.0, 100.0), NATURAL).logarithmic
+    assert not extent.of_means(RATE, means(5.0, 1000.0), NATURAL).logarithmic
+    assert extent.of_means(RATE, means(5.0, 6.0), Look(log_y=True)).logarithmic
+
+
+def test_means_and_not_their_intervals_make_an_axis() -> None:
+    found = extent.of_means(DELAY, {"a": [Interval(10.0, -990.0, 1010.0, 2)], "b": means(20.0)["far"]}, NATURAL)
+    assert -5.0 < found.low <= 0.0
+    assert 20.0 < found.high < 40.0
+
+
+def test_a_class_that_waits_a_second_leaves_the_others_legible() -> None:
+    scenario = Scenario.from_toml(customers(), {f'links."c{CUSTOMERS - 1} - R".delay': "1s"})
+    runs = scenario.run(1)
+    for kind in ("delay", "box", "cdf"):
+        for axes in plot.figure(kind, runs).axes:
+            assert (axes.get_xscale(), "(log scale)" in axes.get_xlabel()) == ("log", True), kind
+
+
+def test_panels_of_a_quantity_share_their_axis(swept_cir: Runs) -> None:
+    axes = plot.figure("throughput", swept_cir).axes
+    assert len(axes) == 4
+    assert axes[0].get_ylim() == axes[2].get_ylim() != axes[1].get_ylim() == axes[3].get_ylim()
+
+
+def test_a_logarithmic_axis_has_no_zero(swept_cir: Runs) -> None:
+    with pytest.raises(ValueError, match=r"^log-y: dropped of .* is 0 somewhere, and a logarithmic axis has no zero"):
+        plot.figure("summary.dropped_packets", swept_cir, "cir", ["class", "flows", "colour"], Look(log_y=True))
+    with pytest.raises(ValueError, match="log-y: parts that are stacked"):
+        plot.figure("delivered", swept_cir, look=Look(log_y=True))
+    figure = plot.figure("throughput", swept_cir, look=Look(log_y=True))
+    assert {(axes.get_yscale(), "(log scale)" in axes.get_ylabel().replace("\n", " ")) for axes in figure.axes} == {
+        ("log", True)
+    }
+
+
+SIZES = {
+    "no width": ({"width": 0.0}, "width 0.0: a picture's width is 2.5 to 30 inches"),
+    "no number": ({"width": float("nan")}, "width nan: a picture's width is 2.5 to 30 inches"),
+    "too wide": ({"width": 31.0}, "width 31.0: a picture's width is 2.5 to 30 inches"),
+    "too low": ({"height": 1.0}, "height 1.0: a picture's height is 1.5 to 60 inches"),
+}
+
+
+@pytest.mark.parametrize("name", list(SIZES))
+def test_a_size_has_bounds(name: str) -> None:
+    size, said = SIZES[name]
+    with pytest.raises(ValueError, match=re.escape(said)):
+        Look(**size)  # type: ignore[arg-type]
+
+
+def test_a_size_is_kept_and_one_for_too_many_panels_is_refused(swept_cir: Runs) -> None:
+    figure = plot.figure("delivered", swept_cir, look=Look(width=6.5, height=4.0))
+    assert (figure.get_figwidth(), figure.get_figheight()) == (6.5, 4.0)
+    with pytest.raises(ValueError, match=r"height 1\.5: 9 rows of panels need 6\.0 inches"):
+        plot.figure("delay", swept_cir, look=Look(width=3.5, height=1.5))
+
+
+@pytest.mark.parametrize("name", ["tutorial", "af-queue", "f-sam", "fq-codel"])
+def test_a_column_of_a_paper_is_wide_enough(name: str) -> None:
+    runs = Scenario.from_toml(ROOT / "examples" / f"{name}.toml", SHORT).run(2)
+    for kind in plot.PLOTS:
+        with suppress(ValueError):
+            figure = plot.figure(kind, runs, look=Look(title="", width=3.5))
+            check(kind, figure)
+            assert heads(figure) == []
+            assert all(axes.bbox.width > 40 for axes in figure.axes), f"{kind}: a panel that shows nothing"
+
+
+def test_a_title_stands_in_place_of_the_words(swept_cir: Runs) -> None:
+    (head,) = heads(plot.figure("delivered", swept_cir, look=Look(title="The uplink")))
+    assert head.get_text() == "The uplink"
+
+
+def test_titles_have_words_and_no_names_of_columns(swept_cir: Runs) -> None:
+    (head,) = heads(plot.figure("arrivals.delay_p99_ms", swept_cir, f"{QUEUE}.cir", ["class", "colour", "flows"]))
+    said = head.get_text().replace("\n", " ")
+    assert said == "af-queue delay p99 along cir, by class and colour and flows: mean and 95 % interval"
+
+
+def test_an_illegible_choice_names_a_command_for_a_legible_one(swept_cir: Runs) -> None:
+    asked = Asked("flows.goodput_bit_s", "cir", ["flow", "traffic"], ["runs/af-queue"])
+    with pytest.raises(ValueError, match="30 lines are too many to read") as said:
+        plot.drawn(swept_cir, Sheet(asked=asked))
+    command = "perhop plot runs/af-queue --y flows.goodput_bit_s --x cir --by flow,traffic --where flow="
+    assert command in str(said.value)
+    where = re.search(r"--where (\S+?)`", str(said.value))
+    assert where is not None
+    plot.drawn(swept_cir.where([where[1]]), Sheet(asked=asked))
+
+
+def test_a_recommended_command_keeps_what_was_chosen_before() -> None:
+    asked = Asked("delay", directories=["runs/a"], where=["class=a,b,c", "cir=5Mbit/s"])
+    command = "perhop plot runs/a --kind delay --where cir=5Mbit/s --where class=c"
+    assert asked.again({"class": ["c"]}) == command
+
+
+@pytest.fixture(scope="module")
+def sampled() -> Runs:
+    """The tutorial's example, over time."""
+    return Scenario.from_toml(ROOT / "examples" / "tutorial.toml", SHORT | {"scenario.sample": "100ms"}).run(1)
+
+
+def test_the_warm_up_is_shaded_and_the_port_named(sampled: Runs) -> None:
+    for kind in ("over-time", "delay-over-time", "queue", "bucket"):
+        figure = plot.figure(kind, sampled)
+        for axes in figure.axes:
+            (shade,) = axes.patches
+            assert shade.get_extents().transformed(axes.transData.inverted()).intervalx == pytest.approx([0.0, 1.0])
+        assert "warm-up, not counted" in [text.get_text() for text in figure.legends[0].get_texts()]
+    assert "R -> D" in [axes.get_title(loc="left") for axes in plot.figure("queue", sampled).axes]
+    assert [axes.get_title(loc="left") for axes in plot.figure("bucket", sampled).axes] == ["E -> R"]
+
+
+def test_round_trips_and_waits_over_time_by_hand(sampled: Runs) -> None:
+    trips, waits = plot.figure("delay-over-time", sampled).axes
+    table = sampled.table("flow_series")
+    home = (table["traffic"] == "home") & (table["t_s"] == table["t_s"][-1])
+    last = {str(line.get_label()): float(np.asarray(line.get_ydata())[-1]) for line in trips.lines}
+    assert set(last) == {"business", "home"}, "a datagram has no round trip"
+    assert last["home"] == pytest.approx(float(np.nanmean(table["srtt_ms"][home])))
+    series = sampled.table("series")
+    at = (series["hop"] == "R -> D") & (series["quantity"] == "queue_bytes")
+    (line,) = [line for line in waits.lines if line.get_label() == "R -> D"]
+    assert np.asarray(line.get_ydata()) == pytest.approx(series["value"][at] * 8 / 50e6 * 1e3)
+
+
+def test_a_distribution_goes_through_what_is_recorded(sampled: Runs) -> None:
+    (axes,) = plot.figure("cdf", sampled).axes
+    lines = {str(line.get_label()): line for line in axes.lines}
+    recorded = ["delay_p50_ms", "delay_p99_ms", "delay_p999_ms", "delay_max_ms"]
+    of = {"class": "home", "colour": "unmarked"}
+    expected = [float(sampled.values("arrivals", name, of)[()][0]) for name in recorded]
+    packets = float(sampled.totals("arrivals", "delivered_packets", of)[()][0])
+    line = lines["home unmarked"]
+    assert np.asarray(line.get_xdata()) == pytest.approx(expected)
+    assert np.asarray(line.get_ydata()) == pytest.approx([0.5, 0.01, 0.001, 1 / packets])
+    assert axes.get_ylabel() == "longer delay, % of packets"
+
+
+def test_a_box_is_from_the_median_to_99_per_cent(sampled: Runs) -> None:
+    (axes,) = plot.figure("box", sampled).axes
+    names = [label.get_text() for label in axes.get_yticklabels()]
+    bar = axes.containers[names.index("home unmarked")][0]
+    found = sampled.means("arrivals", "delay_p50_ms", {"class": "home", "colour": "unmarked"})[()]
+    assert bar.get_x() == pytest.approx(found.mean)
+    found = sampled.means("arrivals", "delay_p99_ms", {"class": "home", "colour": "unmarked"})[()]
+    assert bar.get_x() + bar.get_width() == pytest.approx(found.mean)
+    assert delays.EXCEEDED["delay_p99_ms"] == 0.01
+
+
+def test_fonts_are_truetype_in_pdf_and_text_is_text_in_svg(tmp_path: Path, sampled: Runs) -> None:
+    figure = plot.figure("delivered", sampled)
+    for ending in ("pdf", "svg"):
+        style.save(figure, tmp_path / f"x.{ending}")
+    pdf = (tmp_path / "x.pdf").read_bytes()
+    assert b"/CIDFontType2" in pdf
+    assert b"/FontFile2" in pdf
+    assert b"/Type3" not in pdf
+    svg = (tmp_path / "x.svg").read_text()
+    assert re.search(r"<text [^>]*>business</text>", svg)
+    assert "DejaVu Sans" in svg
+    assert ", sans-serif" in svg
+
+
+def test_the_default_plot_is_delivered(tmp_path: Path, perhop: Command) -> None:
+    Scenario.from_toml(SCENARIO).run(1, out=tmp_path)
+    done = perhop("plot", "small", "--width", "3.5", "--title", "Small", "-o", "x.svg")
+    assert (done.returncode, done.stdout) == (0, "x.svg\n"), done.stderr
+    svg = (tmp_path / "x.svg").read_text()
+    assert 'width="252pt"' in svg
+    assert ">Small</text>" in svg
+    assert ">delivered, Mbit/s</text>" in svg
+    done = perhop("plot", "small", "--width", "0")
+    assert (done.returncode, done.stderr) == (2, "error: width 0.0: a picture's width is 2.5 to 30 inches\n")
+    assert perhop("plot", "small", "--height", "inf").returncode == 2

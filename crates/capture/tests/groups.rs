@@ -13,7 +13,7 @@ fn tests(name: &str) -> PathBuf {
 }
 
 fn report(capture: &str) -> Report {
-    let mut capture = Capture::open(&tests(capture)).unwrap();
+    let mut capture = Capture::open(tests(capture)).unwrap();
     run(Marking::default(), &mut capture, None, &Pump::default()).unwrap()
 }
 

@@ -195,7 +195,7 @@ mod tests {
         assert_eq!(fault(-34, &l2), None);
         assert!(fault(-35, &l2).is_some() && fault(32_768, &l2).is_some());
         let mpu = Framing { mpu: Some(Bytes::new(65_536)), ..Framing::default() };
-        assert_eq!(mpu.build(&l2).unwrap_err().help, "at most 65535B");
+        assert_eq!(mpu.build(&l2).unwrap_err().help, "must be at most 65535B");
     }
 
     #[test]

@@ -48,8 +48,7 @@ impl Doomed {
         let dirs: BTreeSet<_> =
             found.iter().flat_map(|found| [found.dir.clone(), found.point_dir().to_owned()]).collect();
         if let Some(link) = dirs.iter().find(|dir| dir.is_symlink()) {
-            let what =
-                format!("error[E029] {} is a symbolic link, which may lead to another user's files", link.display());
+            let what = format!("error[E029] {} is a link: its target may belong to another user", link.display());
             return Err(format!("{what}\n   help: delete the run where it is"));
         }
         Ok(Self::of(run, &found, dirs))

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from perhop import measured, show, units
 from perhop.columns import Group, Values, short
 from perhop.plots import grid, style
 from perhop.plots.axis import Axis, named, numeric_axis, x_axis
 from perhop.plots.grid import Quantity, Rows
+from perhop.plots.points import LARGEST
+from perhop.plots.sheet import Sheet, telling
 from perhop.plots.style import Figure
 from perhop.results import Results
 from perhop.units import Column
+
+MOST_NAMES = 80
 
 
 @dataclass(frozen=True)
@@ -22,12 +27,6 @@ class Choice:
     y: str
     x: str | None = None
     by: Sequence[str] = ()
-
-    @property
-    def title(self) -> str:
-        """Of the picture."""
-        along = f" along {self.x}" if self.x else ""
-        return f"{self.y}{along}{' by ' if self.by else ''}{', '.join(self.by)}: mean and 95 % interval"
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,16 @@ class Roles:
         return [self.x, *self.lines, *self.panels]
 
 
-def chosen(runs: Results, choice: Choice) -> Figure:
+def titled(choice: Choice) -> str:
+    """`delay p99 along cir, by class: ..`."""
+    table, _, name = choice.y.partition(".")
+    column = units.COLUMNS.get((table, name))
+    along = f" along {short(choice.x)}" if choice.x else ""
+    by = f", by {' and '.join(map(short, choice.by))}" if choice.by else ""
+    return f"{column.words if column else choice.y}{along}{by}: mean and 95 % interval"
+
+
+def chosen(runs: Results, choice: Choice, sheet: Sheet) -> Figure:
     """The plot of a choice.
 
     Raises:
@@ -58,9 +66,38 @@ def chosen(runs: Results, choice: Choice) -> Figure:
     quantity = Quantity(units.headed(runs.points, column, scale.unit), cells, column, scale.factor)
     names = [group[0] for group in cells]
     axis = numeric_axis(roles.x, names) or named(roles.x, names)
-    figure = grid.draw(axis, [quantity], [_chart(axis, roles, quantity)])
-    style.legend(figure, ", ".join(short(key) for key in roles.lines))
+    chart = _chart(axis, roles, quantity)
+    _refuse_unreadable(axis, roles, quantity, sheet)
+    figure = grid.draw(axis, [quantity], [chart], sheet)
+    style.legend(figure, ", ".join(short(key) for key in roles.lines), sheet)
     return figure
+
+
+def _refuse_unreadable(axis: Axis, roles: Roles, quantity: Quantity, sheet: Sheet) -> None:
+    """Raises an error for more lines, panels or names than can be told apart, with a command for the largest."""
+    first = 1 + len(roles.lines)
+    parts = [Part("lines", slice(1, first), roles.lines, grid.MOST_LINES)]
+    parts += [Part("panels", slice(first, None), roles.panels, grid.MOST_PANELS)]
+    parts += [] if axis.key else [Part("names along x", slice(0, 1), [roles.x], MOST_NAMES)]
+    for part in parts:
+        worth: dict[Group, float] = {}
+        for group, values in quantity.values.items():
+            if known := quantity.known(values):
+                worth[group[part.at]] = max(worth.get(group[part.at], known.mean), known.mean)
+        if len(worth) > part.most:
+            _, left = telling(worth, part.keys, part.most, LARGEST)
+            raise sheet.refuse(
+                f"{len(worth)} {part.what} are too many to read: a picture has {part.most} at most", left
+            )
+
+
+class Part(NamedTuple):
+    """Of the groups of a quantity: what one part of each is drawn as, and how many of those can be read."""
+
+    what: str
+    at: slice
+    keys: Sequence[str]
+    most: int
 
 
 def listed(runs: Results) -> list[str]:

@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from perhop import measured
 from perhop.columns import Group, Values, short
-from perhop.plots import style
+from perhop.plots import extent, style
 from perhop.plots.axis import Axis, named, numeric, rows, x_axis
+from perhop.plots.extent import Extent
 from perhop.plots.names import LONGEST, shortened
+from perhop.plots.points import CHANGING, LARGEST, thinned
+from perhop.plots.sheet import Look, Sheet, Worth
 from perhop.plots.style import Axes, Figure
 from perhop.results import Results
 from perhop.stats import Interval
 from perhop.units import Column
 
+HEIGHT = 2.2
+"""Inches of a panel along a swept number."""
 MOST_PANELS = 24
 MOST_LINES = 16
+MOST_ROWS = 40
+"""Rows of a run one below the other."""
+MOST_POINTS = 24
+"""Points of a sweep of names, one below the other."""
+CHOSEN_LINES = 8
+"""In a picture that chooses them itself: as many as there are colours."""
 
 
 @dataclass(frozen=True)
@@ -48,26 +59,80 @@ Chart = dict[str, Lines]
 """Panel -> line -> positions with mean and interval."""
 
 
-def facets(runs: Results, quantities: Sequence[Quantity]) -> Figure:
-    """A column of panels for each quantity. What else is swept are lines in a panel for each row; else rows are lines.
+@dataclass(frozen=True)
+class Kind:
+    """The columns of a table that a plot shows, each in a separate panel."""
 
-    Raises:
-        ValueError: when it would take too many panels or lines.
-    """
-    quantities = [quantity for quantity in quantities if any(not np.isnan(v).all() for v in quantity.values.values())]
+    row: Sequence[str]
+    """What tells the rows of the table apart."""
+    rule: str = LARGEST
+    """Which rows a run without a sweep shows where there are too many."""
+    least: bool = False
+    """Whether those are the rows with the smallest values."""
+
+
+Measure = Callable[[Results], Sequence[Quantity]]
+
+
+def facets(runs: Results, measure: Measure, kind: Kind, sheet: Sheet) -> Figure:
+    """A column of panels for each quantity. What else is swept are lines in a panel for each row, else rows are."""
+    axis = x_axis(runs)
+    others = [key for key in runs.keys if key != axis.key]
+    runs = thinned(runs, others, CHOSEN_LINES if axis.key else MOST_POINTS, sheet)
+    quantities = [of for of in measure(runs) if any(not np.isnan(values).all() for values in of.values.values())]
     if not quantities:
         raise ValueError("nothing to show: no traffic of this run has this quantity")
+    quantities = _chosen(runs, quantities, kind, sheet)
     if len(runs.points) == 1:
         axis = named(None, [" ".join(group[len(runs.keys) :]) for quantity in quantities for group in quantity.values])
-        figure = draw(axis, quantities, [{"": _by_name(runs, axis, quantity)} for quantity in quantities])
-        style.legend(figure)
+        figure = draw(axis, quantities, [{"": _by_name(runs, axis, quantity)} for quantity in quantities], sheet)
+        style.legend(figure, sheet=sheet)
         return figure
     axis = x_axis(runs)
     charts = arranged([_lines(runs, axis, quantity) for quantity in quantities])
-    figure = draw(axis, quantities, charts)
-    others = ", ".join(short(key) for key in runs.keys if key != axis.key)
-    style.legend(figure, others if axis.key and len(runs.keys) > 1 else "")
+    figure = draw(axis, quantities, charts, sheet)
+    style.legend(figure, ", ".join(map(short, others)) if axis.key and others else "", sheet)
     return figure
+
+
+def _chosen(runs: Results, quantities: Sequence[Quantity], kind: Kind, sheet: Sheet) -> list[Quantity]:
+    """The quantities of as many rows as can be read."""
+    alone = len(runs.points) == 1
+    room, rule = (MOST_ROWS, kind.rule) if alone else (_room(runs, len(quantities), sheet.look), CHANGING)
+    kept = sheet.chosen(worth(runs, quantities, least=kind.least), kind.row, room, rule)
+    order, swept = {row: i for i, row in enumerate(kept)}, len(runs.keys)
+    chosen = []
+    for of in quantities:
+        groups = sorted((g for g in of.values if g[swept:] in order), key=lambda g: order[g[swept:]])
+        chosen += [replace(of, values={g: of.values[g] for g in groups})] if groups else []
+    return chosen
+
+
+def _room(runs: Results, quantities: int, look: Look) -> int:
+    """Rows of a sweep: each in separate panels, or, where there are several quantities and no other key, as lines."""
+    lines = x_axis(runs).key is None or len(runs.keys) == 1
+    return CHOSEN_LINES if lines and quantities > 1 else max(1, style.most_panels(look) // quantities)
+
+
+def worth(runs: Results, quantities: Sequence[Quantity], *, least: bool = False) -> Worth:
+    """How much each row changes from point to point; at a single point how large its values are, or how small.
+
+    In shares of the most of each quantity.
+    """
+    out: dict[Group, float] = {}
+    for quantity in quantities:
+        means: dict[Group, list[float]] = {}
+        for group, values in quantity.values.items():
+            found = quantity.known(values)
+            means.setdefault(group[len(runs.keys) :], []).extend([found.mean] if found else [])
+        if len(runs.points) > 1:
+            worths = {row: max(of, default=0.0) - min(of, default=0.0) for row, of in means.items()}
+        else:
+            worths = {row: (-1 if least else 1) * sum(of) for row, of in means.items()}
+        most = max(map(abs, worths.values()), default=0.0) or 1.0
+        for row, value in worths.items():
+            out[row] = out.get(row, 0.0) + value / most
+    return out
 
 
 def _by_name(runs: Results, axis: Axis, quantity: Quantity) -> Lines:
@@ -104,51 +169,79 @@ def arranged(quantities: Sequence[Rows]) -> list[Chart]:
     return charts
 
 
-def draw(axis: Axis, quantities: Sequence[Quantity], charts: Sequence[Chart]) -> Figure:
-    """The panels: a column for each quantity; with one quantity several panels share a row."""
-    titles, columns = list(charts[0]), len(charts)
-    lines = list(dict.fromkeys(line for chart in charts for panel in chart.values() for line in panel))
-    if len(titles) * columns > MOST_PANELS or len(lines) > MOST_LINES:
-        raise ValueError(
-            f"{len(titles) * columns} panels with {len(lines)} lines are too many for one picture: name fewer points' "
-            "directories, or choose with y, x and by"
-        )
-    wide = columns if columns > 1 else min(3, len(titles))
-    height = 2.2 if axis.key else max(1.0, 0.25 * len(axis.numbers) * max(1.0, 0.4 * len(lines)))
-    figure, every = style.panels(-(-len(titles) * columns // wide), wide, height)
+def draw(axis: Axis, quantities: Sequence[Quantity], charts: Sequence[Chart], sheet: Sheet) -> Figure:
+    """The panels: a column for each quantity, as many as have room; with one quantity several panels share a row."""
+    titles, lines = list(charts[0]), _names(charts)
+    wide = _abreast(axis, min(3, len(charts) if len(charts) > 1 else len(titles)), sheet.look)
+    height = HEIGHT if axis.key else max(1.0, 0.25 * len(axis.numbers) * max(1.0, 0.4 * len(lines)))
+    deep = -(-len(charts) // wide) if len(charts) > 1 else 1
+    down = deep * len(titles) if len(charts) > 1 else -(-len(titles) // wide)
+    figure, every = style.panels(down, wide, height, look=sheet.look)
     looks = {line: (legend, i) for i, (line, legend) in enumerate(zip(lines, shortened(lines), strict=True))}
+    length = HEIGHT if axis.key else (figure.get_figwidth() - _beside(axis)) / wide
+    extents = [_extent(of, chart, sheet.look) for of, chart in zip(quantities, charts, strict=True)]
     for i, axes in enumerate(every):
-        if i >= len(titles) * columns:
+        panel, quantity = (divmod(i, deep * wide)) if len(charts) > 1 else (i, 0)
+        if panel >= len(titles) or quantity >= len(charts):
             axes.remove()
             continue
-        title, chart = titles[i // columns], charts[i % columns]
-        _panel(axes, axis, quantities[i % columns].label, chart[title], looks)
-        axes.set_title(title if len(title) <= LONGEST else shortened(titles)[i // columns])
+        title = titles[panel]
+        shown = Shown(quantities[quantity].label, extents[quantity], length)
+        _panel(axes, axis, charts[quantity][title], looks, shown)
+        style.name(axes, title if len(title) <= LONGEST else shortened(titles)[panel], figure.get_figwidth() / wide)
         if not axis.key and i % wide:
             axes.tick_params(labelleft=False)
             axes.set_ylabel("")
     return figure
 
 
-def _panel(axes: Axes, axis: Axis, label: str, lines: Lines, looks: dict[str, tuple[str, int]]) -> None:
-    """Every line, by its legend and the number of its look; the quantity's axis holds zero."""
+def _abreast(axis: Axis, most: int, look: Look) -> int:
+    if axis.key:
+        return style.abreast(look, most)
+    return style.abreast(look, most, style.SLIM, _beside(axis))
+
+
+def _beside(axis: Axis) -> float:
+    """Inches that the names of rows take, about."""
+    return 0.3 + max(map(len, shortened(list(axis.numbers), 40))) / 13
+
+
+def _names(charts: Sequence[Chart]) -> list[str]:
+    return list(dict.fromkeys(line for chart in charts for panel in chart.values() for line in panel))
+
+
+def _extent(quantity: Quantity, chart: Chart, look: Look) -> Extent:
+    """One for all panels of a quantity."""
+    every = {
+        " ".join(filter(None, (panel, line))): [y for _, y in points]
+        for panel, lines in chart.items()
+        for line, points in lines.items()
+    }
+    return extent.of_means(quantity.column, every, look)
+
+
+class Shown(NamedTuple):
+    """The axis of a quantity."""
+
+    label: str
+    extent: Extent
+    inches: float
+
+
+def _panel(axes: Axes, axis: Axis, lines: Lines, looks: dict[str, tuple[str, int]], shown: Shown) -> None:
+    """Every line, by its legend and the number of its look."""
     along, spread = axis.key is not None, _spread(axis, len(lines))
     for place, (line, points) in enumerate(lines.items()):
         (legend, look), shift = looks[line], spread * (place - (len(lines) - 1) / 2)
         places, means = [x + shift for x, _ in points], [y.mean for _, y in points]
         xy = (places, means) if along else (means, places)
         bars = {"yerr" if along else "xerr": _halves(points)}
-        axes.errorbar(*xy, **bars | _look(look, legend, "-" if along else "none"))
-    every = [y for points in lines.values() for _, y in points]
-    limits = style.from_zero([y.low for y in every], [y.high for y in every] + [y.mean for y in every])
+        axes.errorbar(*xy, capsize=2.5, **bars | look_of(look, legend, "-" if along else "none"))
     if along:
         numeric(axes, axis)
-        axes.set_ylabel(label)
-        axes.set_ylim(limits)
     else:
         rows(axes, axis)
-        axes.set_xlabel(label)
-        axes.set_xlim(limits)
+    shown.extent.put(axes, "y" if along else "x", shown.label, shown.inches)
 
 
 def _spread(axis: Axis, lines: int) -> float:
@@ -158,12 +251,12 @@ def _spread(axis: Axis, lines: int) -> float:
     return 0.0 if axis.logarithmic else (max(axis.numbers.values()) - min(axis.numbers.values())) * 0.006
 
 
-def _look(number: int, label: str, linestyle: str) -> dict[str, Any]:
+def look_of(number: int, label: str, linestyle: str) -> dict[str, Any]:
     """Colours come twice, the second time with other markers and dashed."""
     again, which = divmod(number, len(style.SERIES))
     colour, marker = style.SERIES[which], style.MARKERS[(which + 3 * again) % len(style.MARKERS)]
     linestyle = "--" if again and linestyle == "-" else linestyle
-    return {"color": colour, "marker": marker, "linestyle": linestyle, "label": label, "capsize": 2.5}
+    return {"color": colour, "marker": marker, "linestyle": linestyle, "label": label}
 
 
 def _halves(line: Line) -> list[list[float]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,30 +13,71 @@ from perhop.columns import COLOURS, short
 from perhop.plots import style
 from perhop.plots.axis import Axis, numeric, x_axis
 from perhop.plots.names import shortened
+from perhop.plots.points import CHANGING, thinned
+from perhop.plots.sheet import Look, Sheet, Worth
 from perhop.plots.style import Axes, Figure
 from perhop.results import Results
 from perhop.units import Scale
 
-MOST_BARS = 80
-MOST_PANELS = 12
+MOST_BARS = 60
+MOST_COLUMNS = 4
+"""Panels beside each other: values of what is swept beside the axis."""
 WIDTH = 5.4
 """Inches: narrow, for a phone."""
+NARROW = 2.6
+"""Inches of a panel where several are beside each other."""
 
 
-def delivered(runs: Results) -> Figure:
+def delivered(runs: Results, sheet: Sheet) -> Figure:
     """What each class got, by colour, against what it offered and its contract."""
-    return drawn(runs, answers(runs))
+    return drawn(runs, answers(runs), sheet)
 
 
-def drawn(runs: Results, found: Sequence[Answer]) -> Figure:
+def drawn(runs: Results, found: Sequence[Answer], sheet: Sheet) -> Figure:
     """The picture of these answers."""
+    refuse_logarithmic(sheet.look)
+    axis = x_axis(runs)
+    others, points = [key for key in runs.keys if key != axis.key], len(runs.points)
+    fewer = thinned(runs, others, MOST_COLUMNS if axis.key else MOST_BARS // 4, sheet)
+    kept = [point.labels for point in fewer.points]
+    found = [answer for answer in found if runs.points[answer.point].labels in kept]
+    room = style.most_panels(sheet.look) if axis.key else MOST_BARS
+    columns = len({tuple(point.labels[key] for key in others) for point in fewer.points}) if axis.key else len(kept)
+    rule = CHANGING if points > 1 else "those that were offered most"
+    names = {name for (name,) in sheet.chosen(_worth(found, points > 1), ["class"], max(1, room // columns), rule)}
+    found = [answer for answer in found if answer.name in names]
     largest = max((max(a.offered.mean, a.delivered.mean, a.contract_bit_s or 0.0) for a in found), default=0.0)
     scale = units.DELIVERED.scaled(largest)
-    axis = x_axis(runs)
-    panels = _panels(runs, axis, found) if axis.key else {}
-    figure = _areas(runs, axis, panels, scale) if 0 < len(panels) <= MOST_PANELS else _bars(runs, found, scale)
-    style.legend_below(figure)
+    figure = (
+        _areas(runs, axis, found, Drawing(scale, sheet.look))
+        if axis.key
+        else _bars(runs, found, Drawing(scale, sheet.look))
+    )
+    style.legend_below(figure, sheet.look)
     return figure
+
+
+class Drawing(NamedTuple):
+    """In which unit, and how large."""
+
+    scale: Scale
+    look: Look
+
+
+def refuse_logarithmic(look: Look) -> None:
+    """Raises an error: parts that are stacked have no logarithmic axis."""
+    if look.log_y:
+        raise ValueError(
+            "log-y: parts that are stacked have no logarithmic axis; choose --kind throughput or delay, or a column"
+        )
+
+
+def _worth(found: Sequence[Answer], changes: bool) -> Worth:
+    """How much what a class got changes from point to point; at a single point what it offered."""
+    got: dict[tuple[str, ...], list[float]] = {}
+    for answer in found:
+        got.setdefault((answer.name,), []).append(answer.delivered.mean if changes else answer.offered.mean)
+    return {name: max(of) - min(of) if changes else sum(of) for name, of in got.items()}
 
 
 Panels = dict[tuple[str, str], list[tuple[float, Answer]]]
@@ -49,27 +90,33 @@ def _panels(runs: Results, axis: Axis, found: Sequence[Answer]) -> Panels:
         labels = dict(runs.points[answer.point].labels)
         x = axis.numbers[labels.pop(axis.key or "")]
         out.setdefault((answer.name, ", ".join(labels.values())), []).append((x, answer))
-    return {key: sorted(line, key=lambda at: at[0]) for key, line in out.items()}
+    names = list(dict.fromkeys(name for name, _ in out))
+    rows = sorted(out, key=lambda panel: names.index(panel[0]))
+    return {key: sorted(out[key], key=lambda at: at[0]) for key in rows}
 
 
-def _areas(runs: Results, axis: Axis, panels: Panels, scale: Scale) -> Figure:
+def _areas(runs: Results, axis: Axis, found: Sequence[Answer], drawing: Drawing) -> Figure:
     """A panel for each class, and for each value of what else is swept; the axis to scale."""
+    panels, scale, look = _panels(runs, axis, found), drawing.scale, drawing.look
     others = list(dict.fromkeys(other for _, other in panels))
-    columns = len(others) if len(others) > 1 else min(len(panels), 2)
-    figure, every = style.panels(-(-len(panels) // columns), columns, 2.0, max(WIDTH, 2.6 * columns))
+    columns = style.abreast(look, len(others) if len(others) > 1 else min(len(panels), 2))
+    figure, every = style.panels(-(-len(panels) // columns), columns, 2.0, max(WIDTH, NARROW * columns), look)
     values = dict(zip(others, shortened(others), strict=True))
     titles = dict(zip((name for name, _ in panels), shortened([name for name, _ in panels]), strict=True))
     keys = ", ".join(short(key) for key in runs.keys if key != axis.key)
     for axes, ((name, other), line) in zip(every, panels.items(), strict=False):
         _area(axes, line, scale)
         numeric(axes, axis)
-        axes.set_title(f"{titles[name]}, {keys} {values[other]}" if other else titles[name])
+        title = f"{titles[name]}, {keys} {values[other]}" if other else titles[name]
+        style.name(axes, title, figure.get_figwidth() / columns)
         axes.set_ylabel(units.named(runs.points, scale.unit))
     for axes in every[len(panels) :]:
         axes.remove()
-    top = max(axes.get_ylim()[1] for axes in every[: len(panels)]) if len(others) > 1 else 0.0
-    for axes in every[: len(panels)]:
-        axes.set_ylim(0, top or axes.get_ylim()[1])
+    tops: dict[str, float] = {}
+    for (name, _), axes in zip(panels, every, strict=False):
+        tops[name] = max(tops.get(name, 0.0), axes.get_ylim()[1])
+    for (name, _), axes in zip(panels, every, strict=False):
+        axes.set_ylim(0, tops[name])
     return figure
 
 
@@ -89,16 +136,12 @@ def _area(axes: Axes, line: list[tuple[float, Answer]], scale: Scale) -> None:
         axes.plot(xs, contracts, color=style.INK, linewidth=1.8, label="contract")
 
 
-def _bars(runs: Results, found: Sequence[Answer], scale: Scale) -> Figure:
+def _bars(runs: Results, found: Sequence[Answer], drawing: Drawing) -> Figure:
     """A bar for each class, in groups by point."""
-    if len(found) > MOST_BARS:
-        raise ValueError(
-            f"{len(runs.points)} points with {len(found) // len(runs.points)} classes are too many bars: "
-            "name fewer points' directories, or sweep numbers, which are drawn along an axis"
-        )
+    scale = drawing.scale
     titles = shortened([point.title for point in runs.points], 40)
     names = [f"{titles[a.point]}, {a.name}" if runs.keys else a.name for a in found]
-    figure, (axes,) = style.panels(1, 1, 0.35 + 0.3 * len(found), WIDTH)
+    figure, (axes,) = style.panels(1, 1, 0.35 + 0.3 * len(found), WIDTH, drawing.look)
     ys = np.arange(len(found), dtype=float)
     left = np.zeros(len(found))
     for colour in COLOURS:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from perhop import files
 from perhop.plots.dark import alone
+from perhop.plots.sheet import NATURAL, Look, Sheet
 from perhop.show import printable
 
 if TYPE_CHECKING:
@@ -38,6 +39,24 @@ REASONS = {
 LEGENDS = 5
 """In one row below a picture."""
 
+BESIDE = 5.0
+"""Inches: a narrower picture has its legend below its panels."""
+
+ABREAST, SLIM = 2.1, 1.0
+"""Inches: the least width of each panel where several share a row; of those that share the names of their rows."""
+
+MOST_PANELS = 18
+"""In a picture that chooses them itself."""
+
+LOWEST = 0.55
+"""Inches: the least height of a row of panels."""
+
+SIGNS, BOLD = 10.5, 9.5
+"""Letters to an inch of a line above a picture, and of a panel's title."""
+
+INSET = 0.6
+"""Inches left of a panel: ticks and a label."""
+
 NOTEBOOK_DPI = 90
 FORMATS = (".png", ".svg", ".pdf")
 
@@ -53,14 +72,15 @@ _SETTINGS: dict[Any, Any] = {
     "axes.titlesize": 9,
     "axes.titleweight": "bold",
     "font.family": "sans-serif",
-    "font.sans-serif": ["DejaVu Sans"],
+    "font.sans-serif": ["DejaVu Sans", "Verdana", "Geneva", "Arial"],
     "font.size": 9,
     "grid.color": LINE,
     "legend.fontsize": 8,
     "legend.frameon": False,
     "lines.linewidth": 1.4,
     "lines.markersize": 4,
-    "svg.fonttype": "path",
+    "pdf.fonttype": 42,
+    "svg.fonttype": "none",
     "svg.hashsalt": "perhop",
     "text.color": INK,
     "text.parse_math": False,
@@ -93,19 +113,60 @@ def _png(figure: Figure) -> bytes:
     return drawn.getvalue()
 
 
-def panels(rows: int, columns: int = 1, height: float = 2.2, width: float = 0.0) -> tuple[Figure, list[Axes]]:
-    """A figure of panels, read row by row; no window, no global state."""
-    wide = width or max(7.2, 1.6 + 3.0 * columns)
-    figure = picture(wide, 1.2 + height * rows)
+def abreast(look: Look, most: int, each: float = ABREAST, beside: float = 0.0) -> int:
+    """How many panels share a row: as many as a stated width has room for, beside what the row takes in inches."""
+    return max(1, min(most, most if look.width is None else int((look.width - beside) / each)))
+
+
+def most_panels(look: Look) -> int:
+    """Panels of a picture that chooses them itself; fewer where they are below each other."""
+    return MOST_PANELS if abreast(look, 2) > 1 else MOST_PANELS // 2
+
+
+def panels(
+    rows: int, columns: int = 1, height: float = 2.2, width: float = 0.0, look: Look = NATURAL
+) -> tuple[Figure, list[Axes]]:
+    """A figure of panels, read row by row; no window, no global state. Inches; a stated size goes before these.
+
+    Raises:
+        ValueError: when they do not fit into a stated height.
+    """
+    wide = look.width or width or max(7.2, 1.6 + 3.0 * columns)
+    high = look.height or 1.2 + height * rows
+    if high < 1.0 + LOWEST * rows:
+        raise ValueError(
+            f"height {high:g}: {rows} rows of panels need {1.0 + LOWEST * rows:.1f} inches; "
+            "state more, or choose fewer with --where"
+        )
+    figure = picture(wide, high)
     axes = figure.subplots(rows, columns, squeeze=False)
     return figure, list(axes.flat)
 
 
-def head(figure: Figure, name: str, about: str) -> None:
-    """Which run it is and what is shown, beside the legend; a long line is broken."""
-    wide = int(figure.get_figwidth() * 10.5)
-    lines = [*wrap(printable(name), wide), *wrap(about, wide)]
+def broken(text: str, inches: float) -> str:
+    """A text in lines that are no longer than this."""
+    return "\n".join(wrap(text, max(8, int(inches * SIGNS))))
+
+
+def name(axes: Axes, title: str, width: float) -> None:
+    """Writes a panel's title, in as many lines as so many inches need."""
+    axes.set_title(broken(printable(title), (width - INSET) * BOLD / SIGNS))
+
+
+def head(figure: Figure, name: str, about: str, sheet: Sheet) -> None:
+    """Which run it is and what is shown, or a title in their place; what is left out; long lines are broken."""
+    look, wide = sheet.look, int((figure.get_figwidth() - sheet.beside) * SIGNS)
+    words = [name, about] if look.title is None else [look.title]
+    notes = [f"Shown: {left.said}" for left in sheet.left]
+    lines = [line for text in (*words, *notes) for line in wrap(printable(text), wide)]
     figure.suptitle("\n".join(lines), x=0.01, ha="left", fontsize=9)
+    _grow(figure, look, 0.16 * max(0, len(lines) - 2))
+
+
+def _grow(figure: Figure, look: Look, more: float) -> None:
+    """Makes room, unless the height is stated."""
+    if look.height is None:
+        figure.set_figheight(figure.get_figheight() + more)
 
 
 def _shown(figure: Figure) -> dict[str, Any]:
@@ -116,21 +177,38 @@ def _shown(figure: Figure) -> dict[str, Any]:
     return {} if list(shown) == [""] else shown
 
 
-def legend_below(figure: Figure) -> None:
-    """One legend for all panels, below them, in one row or two."""
-    shown = _shown(figure)
-    columns = len(shown) if len(shown) <= LEGENDS else -(-len(shown) // 2)
-    figure.legend(list(shown.values()), list(shown), loc="outside lower center", ncols=max(1, columns))
+def _wide(labels: Iterable[str]) -> float:
+    """Inches of an entry of a legend, about."""
+    return 0.45 + max(map(len, labels)) / 13
 
 
-def legend(figure: Figure, title: str = "") -> None:
-    """One legend for all panels, right of them; none for a single nameless line."""
+def legend_below(figure: Figure, look: Look = NATURAL, title: str = "") -> None:
+    """One legend for all panels, below them, in as many rows as its labels need."""
     shown = _shown(figure)
     if not shown:
         return
+    fitting = max(1, int(figure.get_figwidth() / _wide(shown)))
+    rows = -(-len(shown) // min(fitting, LEGENDS))
+    columns = -(-len(shown) // rows)
+    look_of: dict[str, Any] = {"loc": "outside lower center", "ncols": columns, "title": title or None}
+    drawn = figure.legend(list(shown.values()), list(shown), **look_of)
+    drawn.get_title().set_fontsize(8)
+    _grow(figure, look, 0.17 * (rows - 2 + bool(title)) if rows > 2 else 0.0)
+
+
+def legend(figure: Figure, title: str = "", sheet: Sheet | None = None) -> None:
+    """One legend for all panels, right of them, below where the picture is narrow; none for a single nameless line."""
+    shown = _shown(figure)
+    if not shown:
+        return
+    sheet = sheet or Sheet()
+    if figure.get_figwidth() < BESIDE:
+        legend_below(figure, sheet.look, title)
+        return
+    sheet.beside = _wide(shown)
     drawn = figure.legend(list(shown.values()), list(shown), loc="outside right upper", title=title or None)
     drawn.get_title().set_fontsize(8)
-    figure.set_figheight(max(figure.get_figheight(), 0.5 + 0.18 * (len(shown) + bool(title))))
+    _grow(figure, sheet.look, max(0.0, 0.5 + 0.18 * (len(shown) + bool(title)) - figure.get_figheight()))
 
 
 def from_zero(lows: Sequence[float], highs: Sequence[float]) -> tuple[float, float]:

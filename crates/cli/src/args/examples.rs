@@ -62,7 +62,8 @@ pub const PLOT: &str = "\
 Examples:
   perhop plot runs/scenario
   perhop plot runs/scenario --where class=business
-  perhop plot runs/scenario --kind throughput -o throughput.png
+  perhop plot runs/scenario --kind delay -o delay.png
+  perhop plot runs/scenario --kind cdf --title '' --width 3.5 -o column.pdf
   perhop plot --list";
 /// `runs`
 pub const RUNS: &str = "\

@@ -119,6 +119,12 @@ pub struct Runs {
     pub json: bool,
 }
 
+/// A length; its bounds are Python's, for the command line and for `Runs.plot` alike.
+fn inches(text: &str) -> Result<f64, String> {
+    let number = text.trim().parse().ok().filter(|x: &f64| x.is_finite());
+    number.ok_or_else(|| "a number of inches is expected, such as 3.5".to_owned())
+}
+
 /// `plot`
 #[derive(Args, Debug, Serialize)]
 pub struct Plot {
@@ -126,7 +132,7 @@ pub struct Plot {
     #[arg(required_unless_present = "list")]
     #[serde(serialize_with = "utf8")]
     pub runs: Vec<PathBuf>,
-    /// Which plot [default: throughput]
+    /// Which plot [default: delivered]
     #[arg(long, conflicts_with_all = ["y", "x", "by"])]
     pub kind: Option<String>,
     /// What to draw in place of a plot by name: any column of a table, as in `arrivals.delay_p99_ms`
@@ -142,6 +148,18 @@ pub struct Plot {
     #[command(flatten)]
     #[serde(flatten)]
     pub filter: Filter,
+    /// What is written above the picture, in place of the run's name and of what is shown; `''` for nothing
+    #[arg(long, value_name = "TEXT")]
+    pub title: Option<String>,
+    /// Width in inches, 2.5 to 30; a paper's column has 3.5
+    #[arg(long, value_name = "INCHES", value_parser = inches)]
+    pub width: Option<f64>,
+    /// Height in inches, 1.5 to 60; by default what the panels need
+    #[arg(long, value_name = "INCHES", value_parser = inches)]
+    pub height: Option<f64>,
+    /// A logarithmic axis for the quantity; delays have one where the largest is 20 times the smallest
+    #[arg(long)]
+    pub log_y: bool,
     /// File to write: .png, .svg or .pdf
     #[arg(short, long, value_name = "FILE")]
     #[serde(serialize_with = "utf8")]
