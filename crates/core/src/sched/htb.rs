@@ -6,15 +6,14 @@
 //! networks", IEEE/ACM Transactions on Networking 3(4), 1995.
 //!
 //! ```text
-//! two buckets for each class: tokens at `rate`, at most `burst`; ctokens at `ceil`, at most `cburst`. Both may be negative.
+//! each class has two buckets: tokens at `rate`, at most `burst`; ctokens at `ceil`, at most `cburst`. Both may go below 0
 //! mode:  cant-send if ctokens < 0;  else may-borrow if tokens < 0;  else can-send
-//! to send: find the first level (0 are the leaves, then 1, ...), and in it the first prio (0, 1, ...), at which some class
+//! to send, find the first level (0 are the leaves, then 1, ...), and in it the first prio (0, 1, ...), at which a class
 //!     can send and has packets. Such classes take turns. A leaf sends itself; a parent lends to one of its children that
 //!     may borrow, and so on down to a leaf, which sends
 //! the leaf pays:  the packet comes off its deficit at that level; below 0, it gets a quantum and its turn is over
-//! all pay:        the packet comes off the ctokens of the leaf and of all classes above it, and off the tokens of the lender
-//!                 (at level 0 the leaf itself) and of all classes above that
-//!
+//! all pay:        the packet comes off the ctokens of the leaf and of all classes above it, and off the tokens of the
+//!                 lender (at level 0 the leaf itself) and of all classes above that
 //! ```
 //!
 //! A class may send while its tokens are not negative, and the packet may leave a debt. So rates hold exactly, and a
