@@ -215,13 +215,13 @@ class Results:
     def where(self, conditions: Conditions = (), /, **keys: object) -> Self:
         """The rows with these values: of swept keys (the last part of a key is enough) and of columns that name rows.
 
-        `{"class": ["voice", "data"], "cir": "5Mbit/s"}`, keywords, or texts as `--where` takes them. Points with other
-        labels are left out; a table that has no such column stays whole.
+        `{"class": ["voice", "data"], "cir": "5Mbit/s"}`, keywords (`class_` is `class`), or texts as `--where`
+        takes them. Points with other labels are left out; a table that has no such column stays whole.
 
         Raises:
             ValueError: for a key or a value that there is not, and when nothing is left.
         """
-        texts = filters.texts(conditions) + filters.texts(keys)
+        texts = filters.texts(conditions) + filters.texts({key.removesuffix("_"): of for key, of in keys.items()})
         kept = filters.both(self._where, self._named(texts, self.tables))
         fits = [i for i, p in enumerate(self.points) if all(p.labels[k] in kept.get(k, p.labels[k]) for k in self.keys)]
         new = {old: i for i, old in enumerate(fits)}

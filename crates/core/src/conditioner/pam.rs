@@ -130,7 +130,9 @@ impl Params {
             (bucket_threshold("min-th", self.min_th, self.cbs)?, bucket_threshold("max-th", self.max_th, self.cbs)?);
         if max_th < min_th {
             let error = ParamError::new("max-th", "E214", "`max-th` is below `min-th`".into());
-            return Err(error.label(format!("`min-th` is {}", self.min_th)).help(format!("must be at least {min_th}B")));
+            return Err(error
+                .label(format!("`min-th` is {}", self.min_th))
+                .help(format!("must be at least {min_th}B")));
         }
         let (p_min, p_max) = (self.p_min.get(), self.p_max.get());
         if p_max < p_min {

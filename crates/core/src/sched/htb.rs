@@ -299,7 +299,8 @@ impl Scheduler for Htb {
         same_members(&self.members, &new.members)?;
         same_arithmetic(self.takes, new.takes)?;
         if self.form != new.form {
-            let error = ParamError::new("classes", "E202", "the change would alter the form of the tree of classes".into());
+            let error =
+                ParamError::new("classes", "E202", "the change would alter the form of the tree of classes".into());
             return Err(error.help("the parents of classes are fixed when the run begins; a change may alter rates"));
         }
         self.tree.retune(now, &new.tree);
