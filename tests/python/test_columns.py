@@ -59,7 +59,7 @@ def test_every_measure_can_be_shown_and_drawn(swept: tuple[Path, Runs], perhop: 
         ("traffic", "goodput_mean_bit_s"),
     ):
         of = units.column(table, name)
-        label = runs.plot(f"{of.table}.{of.name}").axes[0].get_ylabel()
+        label = runs.plot(f"{of.table}.{of.name}").axes[0].get_ylabel().replace("\n", " ")
         assert label.startswith(f"{of.words}, "), label
 
 

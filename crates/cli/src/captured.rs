@@ -32,7 +32,7 @@ fn said(verb: &Verb, asker: Asker<'_>) -> Result<Vec<String>, Failure> {
     let mut texts = Vec::new();
     match verb {
         Verb::Mark(args) => texts.push(json(&marked(args, asker)?)?),
-        Verb::Meter(args) => drop(Metering::new(args, asker)?.all(&mut |text| texts.push(text))?),
+        Verb::Meter(args) => drop(Metering::new(args, asker)?.all(&mut |text| texts.push(text), &mut Err)?),
         _ => return Err(Failure::Error("neither `mark` nor `meter`".into())),
     }
     Ok(texts)

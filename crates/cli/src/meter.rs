@@ -14,11 +14,17 @@ use std::path::Path;
 pub(crate) fn meter(args: &Meter) -> Result<Exit, Failure> {
     args.csv.as_deref().map_or(Ok(()), in_a_directory)?;
     let metering = Metering::new(args, Asker::terminal())?;
-    let (parts, exit) = metering.all(&mut |text| {
+    let mut show = |text: String| {
         if !metering.only_csv() {
-            say!("{text}")
+            say!("{text}");
         }
-    })?;
+    };
+    let mut exit = Exit::Fine;
+    let mut skip = |failure: Failure| {
+        exit = failure.say();
+        Ok(())
+    };
+    let parts = metering.all(&mut show, &mut skip)?;
     if let Some(file) = &args.csv {
         let csv = metering.csv(&parts);
         match metering.only_csv() {
@@ -79,14 +85,18 @@ impl<'a> Metering<'a> {
         self.args.csv.as_deref() == Some(Path::new("-"))
     }
 
-    /// Reads all of them and shows each, then the total of several. Where one of several cannot be read the others are.
-    pub(crate) fn all(&self, show: &mut dyn FnMut(String)) -> Result<(Vec<Read<'a>>, Exit), Failure> {
+    /// Reads all of them and shows each, then the total of several. `skip` may pass over one of several that cannot be read.
+    pub(crate) fn all(
+        &self,
+        show: &mut dyn FnMut(String),
+        skip: &mut dyn FnMut(Failure) -> Result<(), Failure>,
+    ) -> Result<Vec<Read<'a>>, Failure> {
         let several = self.args.inputs.len() > 1;
-        let (mut parts, mut exit) = (Vec::new(), Exit::Fine);
+        let mut parts = Vec::new();
         for input in &self.args.inputs {
             match self.one(input, show) {
                 Ok(part) => parts.push(Read { input, part }),
-                Err(failure @ Failure::Error(_)) if several => exit = failure.say(),
+                Err(failure @ Failure::Error(_)) if several => skip(failure)?,
                 Err(failure) => return Err(failure),
             }
             if self.asker.has_interrupted() {
@@ -98,7 +108,7 @@ impl<'a> Metering<'a> {
             let total = Total::new(&each, self.by);
             show(if self.args.through.json { json(&Together { total: &total })? } else { total.text(self.args.top) });
         }
-        Ok((parts, exit))
+        Ok(parts)
     }
 
     fn one(&self, input: &'a Path, show: &mut dyn FnMut(String)) -> Result<Part, Failure> {

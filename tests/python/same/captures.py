@@ -40,8 +40,9 @@ def _perhop(*arguments: str) -> dict[str, Any]:
 
 
 def _hashes(report: dict[str, Any]) -> Table:
-    """Of warnings and of what was passed unchanged the numbers count, not the words; where the output is does not."""
+    """Of warnings and of what was passed unchanged the numbers count, not the words; where input and output are does not."""
     counted = {"warnings": len(report["warnings"]), "unchanged": [it["packets"] for it in report["unchanged"]]}
     found = {**report, **counted}
-    del found["output"]
+    for place in ("file", "output"):
+        found.pop(place, None)
     return {key: digest(json.dumps(value, sort_keys=True).encode()) for key, value in found.items()}

@@ -82,7 +82,7 @@ pub enum Verb {
     /// Write a run as one HTML page that needs no network
     #[command(after_help = examples::REPORT)]
     Report(Report),
-    /// Show paired differences of two runs, or of the values of a swept key, on common random numbers
+    /// Show paired differences of two runs, or of a swept key's values
     #[command(after_help = examples::COMPARE)]
     Compare(Compare),
     /// Re-run a paper's tables and figures, with a verdict on each claim

@@ -159,7 +159,7 @@ fn what_does_not_fit_is_refused() {
             Params { pir: Some(BitRate::kbps(999)), mtu: Some(Bytes::new(1500)), ..bits.clone() },
             "E213",
             "pir",
-            "at least 1Mbit/s",
+            "must be at least 1Mbit/s",
         ),
         (
             Params { pir: Some(BitRate::mbps(2)), ..bits.clone() },
@@ -171,7 +171,7 @@ fn what_does_not_fit_is_refused() {
             Params { cir: BitRate::bps(8).into(), arithmetic: linux, ..bits.clone() },
             "E201",
             "cbs",
-            "less than 274s of its rate",
+            "must hold less than 274s of its rate",
         ),
     ];
     for (params, code, field, help) in cases {
