@@ -11,6 +11,9 @@ use perhop_scenario::sweep::{self, Point};
 /// Characters of a line; what is longer is folded within its column.
 const WIDTH: u16 = 100;
 
+/// Characters of a word that is not folded, although a line gets longer.
+const WORD: u16 = 20;
+
 /// One table for each kind of rows.
 pub fn text(points: &[Point], all: &[Rows]) -> String {
     all.iter().map(|rows| table(points, rows)).collect::<Vec<_>>().join("\n\n")
@@ -55,14 +58,16 @@ pub(crate) fn show(measure: &Measure, value: Option<Estimate>) -> String {
     }
 }
 
-/// Folds what does not fit a page, but no number: their columns are as wide as the longest of them.
+/// Folds what does not fit a page, but no number and no word: columns are as wide as the longest of them.
 fn fit(grid: &mut Grid, texts: usize) {
     let lines = grid.lines().map(|line| line.trim_end().chars().count());
     if lines.max().unwrap_or(0) <= usize::from(WIDTH) {
         return;
     }
     grid.set_content_arrangement(ContentArrangement::Dynamic).set_width(WIDTH);
-    let widths: Vec<_> = (texts..grid.column_count()).map(|i| (i, widest(grid, i))).collect();
+    let (columns, whole) = (grid.column_count(), &*grid);
+    let width = |i| if i < texts { longest_word(whole, i).min(WORD) } else { widest(whole, i) };
+    let widths: Vec<_> = (0..columns).map(|i| (i, width(i))).collect();
     for (i, width) in widths {
         let column = grid.column_mut(i).expect("it is counted");
         let width = width + column.padding_width();
@@ -73,4 +78,11 @@ fn fit(grid: &mut Grid, texts: usize) {
 fn widest(grid: &Grid, column: usize) -> u16 {
     let cells = grid.row_iter().filter_map(|row| row.cell_iter().nth(column));
     cells.map(|cell| cell.content().chars().count() as u16).max().unwrap_or(0)
+}
+
+/// The longest word of a column and its heading.
+fn longest_word(grid: &Grid, column: usize) -> u16 {
+    let cells = grid.header().into_iter().chain(grid.row_iter()).filter_map(|row| row.cell_iter().nth(column));
+    let words = |text: String| text.split_whitespace().map(|word| word.chars().count() as u16).max();
+    cells.filter_map(|cell| words(cell.content())).max().unwrap_or(0)
 }
