@@ -40,7 +40,7 @@ ERROR, CLOSED = 2, 141
 
 def main(argv: list[str] | None = None) -> int:
     """Carries out a command line and returns its exit code; `argv[0]` is the program's name."""
-    ended, request = _core.main(sys.argv if argv is None else argv)
+    ended, request = _core.main(["python -m perhop", *sys.argv[1:]] if argv is None else argv)
     return ended if request is None else carry_out(*request)
 
 

@@ -84,7 +84,9 @@ impl<R: Read> Capture<R> {
     /// Read a capture from `input`, which is read in large pieces (no `BufReader` needed). Errors as in `open`.
     pub fn new(input: R) -> Result<Self, CaptureError> {
         let mut window = Window::new(input);
-        window.fill(pcap::FILE_HEADER)?;
+        if window.fill(pcap::FILE_HEADER)? == 0 && window.whole(0).is_err() {
+            need(&mut window, pcap::FILE_HEADER, 0)?;
+        }
         let format = match magic::recognise(window.bytes())? {
             Magic::Pcapng => Format::Pcapng(PcapngFile::new()),
             found => {

@@ -11,16 +11,15 @@ pub(crate) enum Magic {
 }
 
 const EDITCAP: &str = "convert it: editcap -F pcap IN OUT";
-const DECOMPRESS: &str = "decompress it first (gunzip, unzstd, bunzip2, unxz, unlz4, unzip)";
 
 /// Start of a file, what that is, and the suggested fix.
 const OTHERS: &[(&[u8], &str, &str)] = &[
     (&[0x1f, 0x8b], "a gzip file", "gunzip it first"),
-    (&[0x28, 0xb5, 0x2f, 0xfd], "a zstd file", DECOMPRESS),
-    (b"BZh", "a bzip2 file", DECOMPRESS),
-    (&[0xfd, b'7', b'z', b'X', b'Z'], "an xz file", DECOMPRESS),
-    (&[0x04, 0x22, 0x4d, 0x18], "an lz4 file", DECOMPRESS),
-    (b"PK\x03\x04", "a zip archive", DECOMPRESS),
+    (&[0x28, 0xb5, 0x2f, 0xfd], "a zstd file", "decompress it, as in zstdcat IN | perhop meter -"),
+    (b"BZh", "a bzip2 file", "decompress it, as in bzcat IN | perhop meter -"),
+    (&[0xfd, b'7', b'z', b'X', b'Z'], "an xz file", "decompress it, as in xzcat IN | perhop meter -"),
+    (&[0x04, 0x22, 0x4d, 0x18], "an lz4 file", "decompress it, as in lz4cat IN | perhop meter -"),
+    (b"PK\x03\x04", "a zip archive", "decompress it, as in unzip -p IN | perhop meter -"),
     (&[0x34, 0xcd, 0xb2, 0xa1], "pcap in the modified format of old Red Hat kernels", EDITCAP),
     (&[0xa1, 0xb2, 0xcd, 0x34], "pcap in the modified format of old Red Hat kernels", EDITCAP),
     (b"snoop\0", "a Solaris snoop capture", EDITCAP),
@@ -80,6 +79,6 @@ mod tests {
         assert!(message(&[0x1f, 0x8b, 8, 0]).contains("starts with 1f 8b 08 00, a gzip file; gunzip it first"));
         assert!(message(b"[policy]\n").contains("looks like text"));
         assert!(message(&[0x34, 0xcd, 0xb2, 0xa1]).contains("editcap -F pcap"));
-        assert!(message(&[0xd4, 0xc3]).contains("not a format this program knows"));
+        assert!(message(&[0xd4, 0xc3]).contains("not a format that perhop knows"));
     }
 }

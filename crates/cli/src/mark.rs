@@ -2,7 +2,7 @@
 
 use crate::args::{Mark, Through};
 use crate::begin::existing;
-use crate::places::unwritten;
+use crate::places::{in_a_directory, unwritten};
 use crate::{Exit, Failure, check, complain, say, watch};
 use perhop_capture::mark::{self, Behind, MarkError, Marking, Report};
 use perhop_capture::{CaptureError, Pump, STANDARD_INPUT};
@@ -55,6 +55,7 @@ pub(crate) fn marked(args: &Mark, asker: Asker<'_>) -> Result<Report, Failure> {
         let help = "give the marked capture a name; the report goes to standard output";
         return Err(Failure::Error(format!("error[E020] `-` as output: `mark` writes a file\n   help: {help}")));
     }
+    in_a_directory(&args.output)?;
     let options = Options::new(&args.policy.to_string_lossy());
     let marking = marking(&args.policy, &options, &args.through, asker)?;
     if marking.queue.is_some() {
@@ -166,7 +167,7 @@ impl<'a> Verb<'a> {
     }
 
     fn failure(&self, error: &MarkError) -> Failure {
-        use CaptureError::{Empty, Exists, Interrupted, Truncated, Write};
+        use CaptureError::{Empty, Exists, Interrupted, Open, Truncated, Write};
         let MarkError::Capture(error) = error else { return self.refused(error) };
         let is_cut = matches!(error, Interrupted { .. } | Empty | Truncated(_));
         if is_cut && self.asker.has_interrupted() {
@@ -177,7 +178,11 @@ impl<'a> Verb<'a> {
                 self.not_done
             ));
         }
-        if matches!(error, Write { .. } | Exists { .. }) { unwritten(error) } else { self.refused(error) }
+        match error {
+            Write { .. } | Exists { .. } => unwritten(error),
+            Open { .. } => Failure::Error(format!("error[E021] {error}")),
+            _ => self.refused(error),
+        }
     }
 
     fn refused(&self, error: &dyn Error) -> Failure {

@@ -42,10 +42,33 @@ impl<'a> Places<'a> {
 }
 
 /// # Errors
-/// What the verb would write is what it reads.
+/// What the verb would write is what it reads, or its rows would replace a file of another kind.
 pub(crate) fn check(verb: &Verb) -> Result<(), Failure> {
     let Places { reads, writes } = Places::of(verb);
-    writes.iter().try_for_each(|output| refuse(output, &reads))
+    writes.iter().try_for_each(|output| refuse(output, &reads))?;
+    match verb {
+        Verb::Run(a) => keep_others(a.shown.csv.as_deref()),
+        Verb::Sweep(a) => keep_others(a.shown.csv.as_deref()),
+        Verb::Meter(a) => keep_others(a.csv.as_deref()),
+        _ => Ok(()),
+    }
+}
+
+/// `--csv` takes the next word as its file, which may be a capture that was meant as an input.
+///
+/// # Errors
+/// A file is there whose name is not that of rows.
+fn keep_others(csv: Option<&Path>) -> Result<(), Failure> {
+    let is_rows = |file: &Path| file.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("csv"));
+    let is_device = |file: &Path| file.starts_with("/dev") || file.starts_with("/proc");
+    match csv.filter(|file| file.is_file() && !is_rows(file) && !is_device(file)) {
+        None => Ok(()),
+        Some(file) => {
+            let message = format!("{} exists, and its name does not end in .csv", file.display());
+            let help = "give --csv a name that ends in .csv, or put --csv last: it takes the next word as its file";
+            Err(Failure::Error(format!("error[E026] {message}\n   help: {help}")))
+        }
+    }
 }
 
 /// # Errors

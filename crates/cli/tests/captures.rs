@@ -98,6 +98,9 @@ fn a_compressed_capture_may_be_cut_off() {
         assert!(text(&out).contains(" packets, "), "{name}");
         assert!(String::from_utf8_lossy(&out.stderr).contains("cut off"), "{name}");
     }
+    std::fs::write(folder.path("start.pcap.gz"), &packed[..15]).unwrap();
+    let said = folder.refused(&["meter", "start.pcap.gz"]);
+    assert!(said.contains("cut off") && said.contains("0 complete packets") && !said.contains("empty"), "{said}");
 }
 
 /// `mark` in the middle of its input, its temporary file on the disk.

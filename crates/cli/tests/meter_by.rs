@@ -90,3 +90,16 @@ fn rows_are_written_as_csv() {
     assert_eq!((rows.len(), rows[1][3]), (3, "274881"));
     assert!(folder.refused(&["meter", "a.pcap", "--csv", "a.pcap"]).contains("error[E025]"));
 }
+
+/// `--csv` takes the next word, here a capture: that is no file of rows, and stays.
+#[test]
+fn rows_replace_no_capture() {
+    let folder = folder();
+    let before = folder.contents();
+    let said = folder.refused(&["meter", "--by", "host", "--csv", "a.pcap", "c.pcap"]);
+    assert!(said.contains("error[E026] a.pcap exists") && said.contains("put --csv last"), "{said}");
+    assert!(folder.contents() == before);
+    for _ in 0..2 {
+        printed(&folder, &["meter", "c.pcap", "--csv", "rows.csv"]);
+    }
+}

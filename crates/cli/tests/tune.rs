@@ -159,7 +159,7 @@ fn what_cannot_be_tuned() {
         (&["svb", "--class", "rtt=120ms,flows=9..5"], &["E201", "`flows` is 9..5", "5..50"]),
         (&["svb", "--class", "rtt=120ms,flos=5,flows=5"], &["E004", "--class:1:11", "did you mean `flows`?"]),
         (&["svb", "--class", "rtt=120ms,flows=5,share=0.5"], &["E239", "no shares"]),
-        (&["svb", "--class", "rtt=1s,flows=5", "--class", "rtt=1s,flows=5"], &["E201", "one class, 2"]),
+        (&["svb", "--class", "rtt=1s,flows=5", "--class", "rtt=1s,flows=5"], &["E201", "one class, but 2"]),
         (
             &["msvb", "--class", "rtt=1s,flows=5,share=0.6", "--class", "rtt=1s,flows=5,share=0.6"],
             &["E201", "sum to 1.2", "at most 1"],

@@ -224,7 +224,7 @@ const DAMAGE: [Damage; 6] = [
         |dir| change(&dir.join("manifest.json"), |bytes| bytes.truncate(bytes.len() - 40)),
         "manifest.json cannot be read",
     ),
-    (|dir| entries(dir, |all| _ = all.pop()), "has not the replications that its manifest lists"),
+    (|dir| entries(dir, |all| _ = all.pop()), "does not have the replications that its manifest lists"),
     (|dir| entries(dir, |all| all[1].result_hash = "0123456789abcdef".into()), "the hash of replication 1 is"),
 ];
 

@@ -79,7 +79,10 @@ fn results_of_another_version_with_other_keys_are_named() {
     });
     let Refused::Unfit(said) = open(folder.path()).unwrap_err() else { panic!() };
     let ours = env!("CARGO_PKG_VERSION");
-    assert!(said.contains(&format!("rep-000 was written by perhop 9.9.9, this is {ours}:\nerror")), "{said}");
+    assert!(
+        said.contains(&format!("rep-000 was written by perhop 9.9.9, and this is perhop {ours}:\nerror")),
+        "{said}"
+    );
 }
 
 #[test]

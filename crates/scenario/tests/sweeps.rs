@@ -166,7 +166,12 @@ fn faults_of_axes() {
         ("seed={ values = [1, 2], labels = [\"a\", 3] }", "E240", "expected a label, found an integer", &["in quotes"]),
         ("seed={ values = [1, 2], as = \"\" }", "E240", "\"\" is not a label", &["not empty"]),
         ("seed={ values = [1, 2], label = [\"a\", \"b\"] }", "E004", "unknown key `label` of an axis", &["`labels`"]),
-        ("[traffic.bulk.flows, seed]={ values = [[1, 2]], labels = [\"a\"] }", "E240", "no name for them", &["as ="]),
+        (
+            "[traffic.bulk.flows, seed]={ values = [[1, 2]], labels = [\"a\"] }",
+            "E240",
+            "labels of linked keys, but no name",
+            &["as ="],
+        ),
     ];
     for (vary, code, message, words) in cases {
         let found = read(NET, &options(&[vary])).expect_err(vary);

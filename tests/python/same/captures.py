@@ -40,7 +40,7 @@ def _perhop(*arguments: str) -> dict[str, Any]:
 
 
 def _hashes(report: dict[str, Any]) -> Table:
-    """Of warnings and of what was passed unchanged the numbers count, not the words; where input and output are does not."""
+    """Of warnings and of what passed unchanged the numbers count, not the words; names of input and output do not."""
     counted = {"warnings": len(report["warnings"]), "unchanged": [it["packets"] for it in report["unchanged"]]}
     found = {**report, **counted}
     for place in ("file", "output"):

@@ -87,10 +87,11 @@ pub struct Meter {
     /// Rows of that table, largest first; the others are in its last line
     #[arg(long, value_name = "N", default_value_t = 20, requires = "by")]
     pub top: usize,
-    /// Write all its rows (by flow without --by) as comma-separated values, to FILE or in place of the table
+    /// Write all its rows (by flow without --by) as comma-separated values, to FILE (the next word, so put captures first) or
+    /// in place of the table
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-", conflicts_with_all = ["json", "rtt", "bursts", "queue"])]
     pub csv: Option<PathBuf>,
-    /// Also list every sample of --rtt
+    /// Also list every sample of --rtt; needs --json
     #[arg(long, requires = "rtt", requires = "json")]
     pub samples: bool,
     /// How.

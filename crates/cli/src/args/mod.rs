@@ -21,7 +21,7 @@ pub use capture::{Mark, Meter, Through};
 pub use cluster::Cluster;
 pub use for_python::ForPython;
 pub use list::{Completions, Init, List, Man};
-pub use results::{Compare, Map, Plot, Report, Reproduce, Runs};
+pub use results::{Compare, Look, Map, Plot, Report, Reproduce, Runs};
 pub use simulate::{Check, Explain, Lab, Run, Settings, Source, Sweep, System};
 pub use tune::{ByHand, Tunable, Tune};
 

@@ -148,6 +148,25 @@ pub struct Plot {
     #[command(flatten)]
     #[serde(flatten)]
     pub filter: Filter,
+    /// How it looks.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub look: Look,
+    /// File to write: .png, .svg or .pdf
+    #[arg(short, long, value_name = "FILE")]
+    #[serde(serialize_with = "utf8")]
+    pub output: Option<PathBuf>,
+    /// List the available plots, and what --y takes
+    #[arg(long)]
+    pub list: bool,
+    /// Print the list as JSON
+    #[arg(long, requires = "list")]
+    pub json: bool,
+}
+
+/// How a picture looks.
+#[derive(Args, Debug, Serialize)]
+pub struct Look {
     /// What is written above the picture, in place of the run's name and of what is shown; `''` for nothing
     #[arg(long, value_name = "TEXT")]
     pub title: Option<String>,
@@ -160,16 +179,6 @@ pub struct Plot {
     /// A logarithmic axis for the quantity; delays have one where the largest is 20 times the smallest
     #[arg(long)]
     pub log_y: bool,
-    /// File to write: .png, .svg or .pdf
-    #[arg(short, long, value_name = "FILE")]
-    #[serde(serialize_with = "utf8")]
-    pub output: Option<PathBuf>,
-    /// List the available plots, and what --y takes
-    #[arg(long)]
-    pub list: bool,
-    /// Print the list as JSON
-    #[arg(long, requires = "list")]
-    pub json: bool,
 }
 
 /// `report`

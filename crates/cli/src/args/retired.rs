@@ -15,6 +15,6 @@ pub(super) fn option(name: &'static str, now: &'static str) -> Arg {
 
 /// The argument at this position: a file to write.
 pub(super) fn file(position: usize) -> Arg {
-    let named = |file: &str| Err::<String, _>(format!("name the file to write with `-o {file}`"));
+    let named = |file: &str| Err::<String, _>(format!("one file too many; the one to write is named with `-o {file}`"));
     Arg::new("retired").index(position).hide(true).value_name("FILE").value_parser(named)
 }
