@@ -183,6 +183,7 @@ def test_without_contract_the_page_says_so(tmp_path: Path) -> None:
     runs = Scenario.from_toml(ROOT / "examples" / "dumbbell.toml", SHORT).run(1)
     page = Reader(report.html(runs))
     assert "there is no contract to compare with" in page.text
+    assert "contract, Mbit/s" not in page.text
 
 
 def test_contracts_that_change_are_those_of_the_start() -> None:

@@ -53,6 +53,8 @@ class AnswerTable:
     names: int
     lost: int
     """Which of the numbers are losses."""
+    contracts: bool
+    """Whether a class has any."""
 
 
 def table(runs: Results, found: Sequence[Answer]) -> AnswerTable:
@@ -69,9 +71,11 @@ def table(runs: Results, found: Sequence[Answer]) -> AnswerTable:
     ]
     rates = {name: units.named(runs.points, name) for name in ("contract", *RATES)}
     named = (f"{rates.get(name, name)}, {scale.unit}" for name, scale in scales.items())
-    headings = [f"{rates['contract']}, {rate.unit}", *named]
+    contracts = any(a.contracts for a in found)
+    headings = [*([f"{rates['contract']}, {rate.unit}"] if contracts else []), *named]
     keys = [*map(short, runs.keys), "class"]
-    return AnswerTable([*keys, *headings], rows, len(keys), list(scales).index("lost") if scales else 0)
+    lost = list(scales).index("lost") if scales else 0
+    return AnswerTable([*keys, *headings], rows, len(keys), lost, contracts)
 
 
 def _losses(a: Answer) -> str:
