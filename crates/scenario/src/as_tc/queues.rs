@@ -74,7 +74,7 @@ pub(super) fn notes(queue: &QueueSpec, link: &Link) -> Vec<String> {
 }
 
 pub(super) fn other_numbers(name: &str) -> String {
-    format!("`{name}`: Linux counts as `arithmetic = \"linux\"` does, which is not stated")
+    format!("`{name}`: Linux computes as with `arithmetic` set to `linux`, but this scenario does not set it so")
 }
 
 /// An AQM of Linux spares queues up to the largest packet of its interface, with or without Ethernet's header.
