@@ -23,6 +23,9 @@ from perhop.stats import Interval
 MOST = 40
 """Settings that differ, as printed; `--json` has all."""
 
+ALGORITHMS = ("aqm", "scheduler", "kind", "model")
+"""Keys that name an algorithm. Where two sides have different ones, their parameters are not compared one by one."""
+
 Settings = Mapping[in_force.Setting, list[str]]
 
 
@@ -45,8 +48,6 @@ class Compared:
 def compare(arguments: dict[str, Any]) -> int:
     """The verb."""
     every = _by_key(arguments) if arguments["b"] is None else [_two_runs(arguments)]
-    for note in dict.fromkeys(note for of in every for side in of.sides for note in side.notes):
-        print(f"note: {note}", file=sys.stderr)
     if arguments["json"]:
         print(json.dumps([_by(of) | _record(d, of.settings) for of in every for d in of.found], indent=1))
     else:
@@ -54,8 +55,15 @@ def compare(arguments: dict[str, Any]) -> int:
     return 0
 
 
+def _note(*sides: Results) -> None:
+    """Which of several runs was taken, before an error that may come of it."""
+    for note in dict.fromkeys(note for side in sides for note in side.notes):
+        print(f"note: {note}", file=sys.stderr)
+
+
 def _two_runs(arguments: dict[str, Any]) -> Compared:
     a, b = (opened([arguments[side]], arguments["where"]) for side in ("a", "b"))
+    _note(a, b)
     found = paired.differences(a, b, arguments["metric"] or paired.METRICS)
     return Compared((arguments["a"], arguments["b"]), (a, b), found)
 
@@ -63,6 +71,7 @@ def _two_runs(arguments: dict[str, Any]) -> Compared:
 def _by_key(arguments: dict[str, Any]) -> list[Compared]:
     """Each other value of the key against the base."""
     runs, by = opened([arguments["a"]], arguments["where"]), arguments["by"]
+    _note(runs)
     if by is None:
         keys = ", ".join(map(short, runs.keys)) or "nothing"
         raise ValueError(f"one run: name another, or --by KEY; swept in {arguments['a']} is {keys}")
@@ -127,11 +136,27 @@ def _print_settings(console: Console, of: Compared) -> None:
     if not differs:
         console.print("the same settings are in force in both\n", highlight=False)
         return
-    for setting, points in islice(differs.items(), MOST):
+    others = _of_others(differs)
+    told = {setting: points for setting, points in differs.items() if setting not in others}
+    for setting, points in islice(told.items(), MOST):
         where = "" if len(points) == len(of.sides[0].points) else f" at {'; '.join(points)}"
         table.add_row(*map(_plain, (setting.key + where, setting.a or "-", setting.b or "-")))
-    more = f"and {len(differs) - MOST} more, see --json\n" if len(differs) > MOST else ""
-    console.print(table, more, highlight=False)
+    parameters = [f"{show.count(len(others), 'parameter')} of an algorithm that one side lacks"] if others else []
+    more = [f"{len(told) - MOST} more"] if len(told) > MOST else []
+    rest = " and ".join([*more, *parameters])
+    console.print(table, f"and {rest}, see --json\n" if rest else "", highlight=False)
+
+
+def _of_others(differs: Settings) -> set[in_force.Setting]:
+    """The parameters of algorithms that only one side has."""
+    split = {setting: setting.key.rpartition(".") for setting in differs}
+    sections = {section for section, _, key in split.values() if key in ALGORITHMS}
+    below = tuple(f"{section}." for section in sections)
+    return {
+        setting
+        for setting, (_, _, key) in split.items()
+        if None in (setting.a, setting.b) and setting.key.startswith(below) and key not in ALGORITHMS
+    }
 
 
 def _table(found: Sequence[Difference], marks: Sequence[str], points: Sequence[Point]) -> Table:

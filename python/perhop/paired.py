@@ -28,6 +28,8 @@ METRICS = (
     "arrivals.delay_p99_ms",
     "summary.dropped_packets",
 )
+OF_FLOWS = ("traffic.goodput_mean_bit_s", "traffic.jain")
+"""Of these metrics a traffic of one flow has nothing to add, unless they are asked for."""
 LEVEL = 0.05
 MOST_NAMED = 4
 """Points that a message names."""
@@ -74,7 +76,17 @@ def differences(a: Results, b: Results, metrics: Sequence[str] = METRICS) -> lis
         ValueError: when the runs are not pairs (seed, replications, points, measured time), or for an unknown metric.
     """
     refuse_unpaired(a, b)
-    return [found for metric in metrics for found in _of_metric(a, b, metric)]
+    found = [found for metric in metrics for found in _of_metric(a, b, metric)]
+    if tuple(metrics) != METRICS:
+        return found
+    several = _of_several_flows(a) | _of_several_flows(b)
+    return [d for d in found if d.metric not in OF_FLOWS or d.row in several]
+
+
+def _of_several_flows(runs: Results) -> set[str]:
+    """The traffic that has them."""
+    table = runs.table("traffic")
+    return {str(name) for name, flows in zip(table["traffic"], table["flows"], strict=True) if flows > 1}
 
 
 def refuse_unpaired(a: Results, b: Results) -> None:

@@ -6,9 +6,12 @@ import json
 import math
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from perhop import files, units
 from perhop.arguments import checked
@@ -22,13 +25,14 @@ from perhop.show import near
 
 
 def throughput(runs: Results, sheet: Sheet) -> Figure:
-    """Goodput of each traffic, in all and for one of its flows."""
-    return _facets(runs, "traffic", ("goodput_bit_s", "goodput_mean_bit_s"), sheet)
+    """Goodput of each traffic, and of one of its flows where it has several."""
+    alone = (runs.table("traffic")["flows"] < 2).all()
+    return _facets(runs, "traffic", ("goodput_bit_s",) if alone else ("goodput_bit_s", "goodput_mean_bit_s"), sheet)
 
 
 def fairness(runs: Results, sheet: Sheet) -> Figure:
     """Jain's index over the flows of each traffic: 1 means all equal."""
-    return grid.facets(runs, partial(_measured, "traffic", ("jain",)), UNFAIR, sheet)
+    return grid.facets(runs, _shared, UNFAIR, sheet)
 
 
 def delay(runs: Results, sheet: Sheet) -> Figure:
@@ -50,6 +54,19 @@ def _measured(table: str, names: Sequence[str], runs: Results) -> list[Quantity]
         found, (unit, factor) = runs.values(table, column.name, by=by, missing=math.nan), column.usual
         quantities.append(Quantity(units.headed(runs.points, column, unit), found, column, factor))
     return quantities
+
+
+def _shared(runs: Results) -> list[Quantity]:
+    """Jain's index of the traffic that has several flows: of one it is 1."""
+    table = runs.table("traffic")
+    several = {str(name) for name, flows in zip(table["traffic"], table["flows"], strict=True) if flows > 1}
+    if not several:
+        raise ValueError("nothing to show: each traffic of this run has one flow, and Jain's index is over several")
+    every = _measured("traffic", ("jain",), runs)
+    return [
+        replace(of, values={g: v for g, v in of.values.items() if g[-1] in several and not np.isnan(v).all()})
+        for of in every
+    ]
 
 
 PLOTS: dict[str, Callable[[Results, Sheet], Figure]] = {
@@ -115,9 +132,14 @@ def plot(arguments: dict[str, Any]) -> int:
     path = style.picture_file(Path(arguments["output"] or f"{asked.kind}.svg"))
     runs = opened(arguments["runs"], arguments["where"])
     files.refuse(path, arguments["runs"])
+    _note(runs.notes)
     made = drawn(runs, sheet)
-    for note in (*runs.notes, *sheet.notes):
-        print(f"note: {note}", file=sys.stderr)
+    _note(sheet.notes)
     style.save(made, path)
     print(path)
     return 0
+
+
+def _note(notes: Sequence[object]) -> None:
+    for note in notes:
+        print(f"note: {note}", file=sys.stderr)

@@ -51,7 +51,7 @@ class Runs(Results):
 
     @checked
     def intervals(
-        self, table: str, column: str, where: Conditions | None = None, by: Sequence[str] | None = None
+        self, table: str, column: str, where: Conditions | None = None, by: str | Sequence[str] | None = None
     ) -> Frame:
         """Means over the replications: `mean`, `half_width`, `low`, `high` of the 95 % interval, `n`; by group.
 
@@ -60,6 +60,7 @@ class Runs(Results):
         """
         of = units.column(table, self._key(self.table(table), column))
         missing = None if by is not None else of.missing
+        by = [by] if isinstance(by, str) else by
         names = list(by) if by is not None else [*self.keys, *units.KEYS[self._known(table)]]
         cells = self.values(table, column, where, names, missing)
         found = {group: measured.interval(of, values) for group, values in cells.items()}

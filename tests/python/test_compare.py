@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from conftest import SCENARIO, SWEPT, Command
-from perhop import Runs, Scenario, compare, in_force, paired, stats
+from perhop import Runs, Scenario, compare, in_force, paired, plot, stats
+from perhop.reporting.tables import tabled
 
 
 @pytest.fixture(scope="module")
@@ -198,3 +199,53 @@ def test_the_command_line_compares_by_a_key(tmp_path: Path, perhop: Command) -> 
     done = perhop("compare", "small")
     assert done.returncode == 2
     assert "one run: name another, or --by KEY; swept in small is flows, marker" in done.stderr
+
+
+QUEUES = """
+[scenario]
+name = "queues"
+duration = "3s"
+warmup = "1s"
+replications = 2
+
+[links]
+"a - b" = { rate = "2Mbit/s", delay = "5ms" }
+"a -> b" = { queue = "up" }
+
+[queue.up]
+limit = "50p"
+
+[traffic."c{1..2}"]
+model = "ftp"
+from = "a"
+to = "b"
+tcp = "linux"
+
+[sweep]
+"queue.up" = { as = "setup", labels = ["FIFO", "FQ"], values = [{ limit = "50p" }, { scheduler = "fq-codel" }] }
+"""
+
+
+def test_parameters_of_one_algorithm_alone_are_counted(tmp_path: Path, perhop: Command) -> None:
+    (tmp_path / "queues.toml").write_text(QUEUES)
+    assert perhop("sweep", "queues.toml", cwd=tmp_path).returncode == 0
+    printed = perhop("compare", "runs/queues", "--by", "setup", cwd=tmp_path).stdout
+    settings = [line.split() for line in printed.splitlines() if line.startswith("queue.up.")]
+    assert settings == [
+        ["queue.up.aqm", "drop-tail", "-"],
+        ["queue.up.limit", "50p", "10240p"],
+        ["queue.up.scheduler", "-", "fq-codel"],
+    ]
+    assert "and 11 parameters of an algorithm that one side lacks, see --json" in printed
+    (record, *_) = json.loads(perhop("compare", "runs/queues", "--by", "setup", "--json", cwd=tmp_path).stdout)
+    assert len(record["differs"]) == 14
+
+
+def test_a_traffic_of_one_flow_has_one_goodput() -> None:
+    runs = Scenario.from_toml(QUEUES).run(2)
+    assert "traffic.goodput_mean_bit_s" not in {d.metric for d in paired.differences(runs, runs)}
+    assert paired.differences(runs, runs, ["traffic.jain"]), "it is there if it is asked for"
+    assert len(plot.figure("throughput", runs).axes) == 1
+    with pytest.raises(ValueError, match="each traffic of this run has one flow"):
+        plot.figure("fairness", runs)
+    assert "Jain" not in " ".join(tabled(runs, "traffic").headings)

@@ -93,6 +93,15 @@ def test_intervals_are_those_of_the_means(rates: Runs) -> None:
     assert list(frame.df("pandas").columns) == list(frame)
 
 
+def test_one_key_needs_no_list(rates: Runs) -> None:
+    pooled = rates.pooled()
+    assert list(pooled.totals("flows", "timeouts", by="cir")) == [("300kbit/s",), ("1Mbit/s",)]
+    asked = rates.where(cir="1Mbit/s", flows=2, colour="green")
+    assert str(asked.intervals("arrivals", "delay_p99_ms", by="class")) == str(
+        asked.intervals("arrivals", "delay_p99_ms", by=["class"])
+    )
+
+
 def test_intervals_by_chosen_columns(rates: Runs) -> None:
     one = rates.intervals("arrivals", "delay_p99_ms", {"cir": "1Mbit/s", "dumbbell.flows": 2}, by=["colour"])
     assert list(one) == ["colour", "mean", "half_width", "low", "high", "n"]

@@ -16,6 +16,16 @@ use std::sync::Arc;
 /// Other names of a key: tables are headed `port`, and a port sends into one link.
 const ALIASES: [(&str, &str); 2] = [("port", "hop"), ("link", "hop")];
 
+/// A column of rows that have a key which those of classes lack.
+const ELSEWHERE: [(&str, &str); 6] = [
+    ("traffic", "traffic.goodput_bit_s"),
+    ("flow", "flows.goodput_bit_s"),
+    ("hop", "summary.wait_p99_ms"),
+    ("queue", "queues.wait_p99_ms"),
+    ("node", "nodes.throughput_bit_s"),
+    ("conditioner", "conditioners.packets"),
+];
+
 /// A key, and the values that rows have under it; `None` where they are not known yet.
 pub type Key = (String, Option<Vec<String>>);
 
@@ -165,7 +175,9 @@ impl Known {
             format!("error[E010] `--where {text}` is not KEY=VALUE\n   help: {help}")
         })?;
         let ((key, known), swept) = self.find(key.trim()).ok_or_else(|| {
-            let help = suggest(key.trim(), &self.keys().iter().map(String::as_str).collect::<Vec<_>>());
+            let near = suggest(key.trim(), &self.keys().iter().map(String::as_str).collect::<Vec<_>>());
+            let help =
+                elsewhere(key.trim()).map_or(near.clone(), |show| format!("{near}; `--show {show}` has rows with it"));
             format!("error[E006] `--where {text}`: the rows that are shown have no `{}`\n   help: {help}", key.trim())
         })?;
         let values = chosen(values.trim(), known.as_deref()).map_err(|value| {
@@ -193,6 +205,12 @@ impl Known {
     fn keys(&self) -> Vec<String> {
         self.short().into_iter().chain(self.rows.iter().map(|key| key.0.clone())).collect()
     }
+}
+
+/// A column whose rows have this key.
+fn elsewhere(key: &str) -> Option<&'static str> {
+    let key = ALIASES.iter().find(|alias| alias.0 == key).map_or(key, |alias| alias.1);
+    ELSEWHERE.iter().find(|(of, _)| *of == key).map(|(_, show)| *show)
 }
 
 /// The values that a text states: those between commas, or the text if it is a value as a whole.

@@ -294,6 +294,7 @@ fn where_has_keys_and_their_values() {
     refused("class", &["error[E010]", "KEY=VALUE"]);
     refused("=voice", &["error[E010]"]);
     refused("clas=voice", &["error[E006]", "have no `clas`", "did you mean `class`?"]);
+    refused("traffic=bulk", &["have no `traffic`", "`--show traffic.goodput_bit_s` has rows with it"]);
     refused("class=voice,voise", &["error[E006]", "no class is `voise`", "did you mean `voice`?"]);
     refused("flows=3", &["no traffic.bulk.flows is `3`", "valid names: 1, 2"]);
 }

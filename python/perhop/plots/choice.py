@@ -161,8 +161,10 @@ def _cells(runs: Results, column: Column, keys: Sequence[str]) -> dict[Group, Va
 def _chart(axis: Axis, roles: Roles, quantity: Quantity) -> grid.Chart:
     first = 1 + len(roles.lines)
     found: Rows = {}
+    several = len({group[first:] for group in quantity.values}) > 1
     for group, values in quantity.values.items():
-        panel = ", ".join(f"{short(key)} {name}" for key, name in zip(roles.panels, group[first:], strict=True))
+        keys = zip(roles.panels, group[first:], strict=True)
+        panel = ", ".join(f"{short(key)} {name}" for key, name in keys if several or key != "flow")
         line = found.setdefault((panel, ", ".join(group[1:first])), [])
         if (estimate := quantity.known(values)) is not None:
             line.append((axis.numbers[group[0]], estimate))

@@ -23,6 +23,8 @@ from perhop.units import Column
 
 HEIGHT = 2.2
 """Inches of a panel along a swept number."""
+SHORT = 18
+"""Characters of names that need no shortening: what all lines have in common says which rows were chosen."""
 MOST_PANELS = 24
 MOST_LINES = 16
 MOST_ROWS = 40
@@ -177,7 +179,8 @@ def draw(axis: Axis, quantities: Sequence[Quantity], charts: Sequence[Chart], sh
     deep = -(-len(charts) // wide) if len(charts) > 1 else 1
     down = deep * len(titles) if len(charts) > 1 else -(-len(titles) // wide)
     figure, every = style.panels(down, wide, height, look=sheet.look)
-    looks = {line: (legend, i) for i, (line, legend) in enumerate(zip(lines, shortened(lines), strict=True))}
+    legends = lines if max(map(len, lines), default=0) <= SHORT else shortened(lines)
+    looks = {line: (legend, i) for i, (line, legend) in enumerate(zip(lines, legends, strict=True))}
     length = HEIGHT if axis.key else (figure.get_figwidth() - _beside(axis)) / wide
     extents = [_extent(of, chart, sheet.look) for of, chart in zip(quantities, charts, strict=True)]
     for i, axes in enumerate(every):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -53,6 +54,8 @@ class AnswerTable:
     names: int
     lost: int
     """Which of the numbers are losses."""
+    contracts: bool
+    """Whether a class has any."""
 
 
 def table(runs: Results, found: Sequence[Answer]) -> AnswerTable:
@@ -69,9 +72,11 @@ def table(runs: Results, found: Sequence[Answer]) -> AnswerTable:
     ]
     rates = {name: units.named(runs.points, name) for name in ("contract", *RATES)}
     named = (f"{rates.get(name, name)}, {scale.unit}" for name, scale in scales.items())
-    headings = [f"{rates['contract']}, {rate.unit}", *named]
+    contracts = any(a.contracts for a in found)
+    headings = [*([f"{rates['contract']}, {rate.unit}"] if contracts else []), *named]
     keys = [*map(short, runs.keys), "class"]
-    return AnswerTable([*keys, *headings], rows, len(keys), list(scales).index("lost") if scales else 0)
+    lost = list(scales).index("lost") if scales else 0
+    return AnswerTable([*keys, *headings], rows, len(keys), lost, contracts)
 
 
 def _losses(a: Answer) -> str:
@@ -89,9 +94,16 @@ def _scales(found: Sequence[Answer]) -> dict[str, units.Scale]:
     """Of each column: one unit for all rates, one for both delays. What is in contract only where something is."""
     rows = list(map(_numbers, found))
     names = [name for name in (rows[0] if rows else ()) if name != GREEN or any(a.green for a in found)]
-    delay = units.DELAY.scaled(max((a.p99.high.mean for a in found if a.p99), default=0.0))
+    delay = _delay(found)
     scales = {"lost": units.Scale(*units.LOST.usual), "delay p50": delay, "delay p99": delay}
     return {name: scales.get(name, scale_of(found)) for name in names}
+
+
+def _delay(found: Sequence[Answer]) -> units.Scale:
+    """The unit of the largest delay, or ms where that leaves the smallest below a tenth, as a call beside a backup."""
+    scale = units.DELAY.scaled(max((a.p99.high.mean for a in found if a.p99), default=0.0))
+    least = min((a.p50.low.mean for a in found if a.p50), default=math.inf)
+    return scale if least * scale.factor >= 0.1 else units.Scale(*units.DELAY.usual)
 
 
 def scale_of(found: Sequence[Answer]) -> units.Scale:

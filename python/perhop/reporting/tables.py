@@ -49,7 +49,14 @@ MARKED = Share("marked", "marked_packets", "arrived_packets")
 TABLES = {
     "traffic": Columns(
         "Traffic: what applications received",
-        ("goodput_bit_s", "goodput_mean_bit_s", "goodput_std_bit_s", "jain", "transfer_goodput_mean_bit_s"),
+        (
+            "goodput_bit_s",
+            "goodput_mean_bit_s",
+            "goodput_std_bit_s",
+            "jain",
+            "transfer_goodput_mean_bit_s",
+            "page_mean_s",
+        ),
     ),
     "arrivals": Columns(
         "At the destination, by class and colour",
@@ -63,6 +70,9 @@ TABLES = {
     "links": Columns("Links", ("rate_bit_s", "delivered_packets", "dropped_packets", "utilisation")),
 }
 
+OF_FLOWS = ("goodput_mean_bit_s", "goodput_std_bit_s", "jain")
+"""Columns of `traffic` that say nothing more where no traffic has two flows."""
+
 WAIT = 1.0
 """A port is busy if the 99 % quantile of a wait there is above this, in ms."""
 
@@ -70,6 +80,8 @@ WAIT = 1.0
 def tabled(runs: Results, name: str) -> Tabled:
     """A row for each point and row of a table of results; idle ports and columns without values are omitted."""
     title, names = TABLES[name]
+    if name == "traffic" and (runs.table(name)["flows"] < 2).all():
+        names = tuple(of for of in names if of not in OF_FLOWS)
     columns = [of if isinstance(of, Share) else units.COLUMNS[name, of] for of in names]
     keys = units.KEYS[name]
     found = {column.words: _estimates(runs, name, column) for column in columns}
