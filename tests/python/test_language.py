@@ -48,6 +48,7 @@ PHRASES = {
     "aloud": "with a message",
     "whatever else comes": "all other packets",
     "in plain words": "with a message",
+    "without a word": "silently",
     "of (?:its|their|our) own[.,;:)]": "its own, separate",
     "so many (?:bytes|packets|segments)[.,:;)]": "this many",
     "what there is": "what is available",

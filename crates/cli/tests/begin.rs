@@ -75,7 +75,7 @@ fn a_first_scenario_is_sound_and_overwrites_nothing() {
     assert!(folder.refused(&["init", "-o", "none/mine.toml"]).contains("error[E020] cannot write none/mine.toml"));
 }
 
-/// Every template by its name in the help, ready to run without a word of the checks; `-` is standard output.
+/// Every template by its name in the help, ready to run without any message from the checks; `-` is standard output.
 #[test]
 fn every_template_is_sound() {
     let command = Cli::command();

@@ -5,7 +5,7 @@ use perhop_scenario::sections::settings::Accounting;
 use perhop_scenario::tables::column::Column;
 use std::borrow::Cow;
 
-/// What is counted, where it is not IP packets, as it is without a word.
+/// What is counted, if that is not IP packets, the default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unit(Option<Accounting>);
 

@@ -118,7 +118,7 @@ pub fn check(all: Resolved<'_>, problems: &mut Problems) {
     }
 }
 
-/// Transfers that are opened after the warm-up, in the mean, if nothing ever waits.
+/// Mean number of transfers that are opened after the warm-up, if nothing ever waits.
 pub fn transfers(file: File<'_>, links: &[plan::Link]) -> u64 {
     let of_table = |lines: &[Flowline]| {
         let offered = &lines[0].offered;

@@ -13,7 +13,7 @@ pub fn check(all: Resolved<'_>, problems: &mut Problems) {
     own_bottleneck(all, problems);
 }
 
-/// W339: the first packet of the model comes, in the mean, after all the time that there is.
+/// W339: on average the first packet of the model comes after the end of the run.
 fn silent(file: File<'_>, flow: &Flowline, problems: &mut Problems) {
     let Some((what, first)) = flow.offered.model.first_pause() else { return };
     let end = flow.offered.stop.map_or(file.model.settings.duration.ns(), |stop| stop.ns());

@@ -158,7 +158,7 @@ fn a_sender_stops_at_the_edge() {
     assert!(sender.cwnd() > 10.0, "there would be room for more");
 }
 
-/// Without a word of the receiver's window there is as much as agreed.
+/// If no window of the receiver is reported, the agreed one applies.
 #[test]
 fn a_window_that_is_not_told_is_the_agreed_one() {
     let mut sender = Sender::new(&Config { window: 4, ..config() }, Supply::Unlimited).unwrap();
