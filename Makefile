@@ -4,7 +4,8 @@ ARGS ?=
 BIN := .venv/bin
 PIP := $(if $(shell command -v uv),uv pip install --python $(BIN)/python,$(BIN)/python -m pip install --disable-pip-version-check)
 VENV := $(if $(shell command -v uv),uv venv --python $(PYTHON) --allow-existing,$(PYTHON) -m venv)
-RUST := $(shell git ls-files 'crates/*.rs' 'crates/*.toml' 2>/dev/null) Cargo.toml Cargo.lock pyproject.toml
+# New files count before `git add`; one that was deleted is no longer a prerequisite.
+RUST := $(wildcard $(shell git ls-files --cached --others --exclude-standard 'crates/*.rs' 'crates/*.toml' 2>/dev/null)) Cargo.toml Cargo.lock pyproject.toml
 # One worker per core; the tests of a file run on one worker, because they share fixtures.
 PARALLEL := -n auto --dist loadfile --no-loadscope-reorder
 FAST := heads port sched conditioners engine owners bad changes ports scenario schema selector series stages errors headers mark \

@@ -7,6 +7,7 @@ cargo gives the crates of both the same file names, and would take the patched o
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -96,6 +97,17 @@ def test_the_patch_is_one_file_and_one_line(name: str) -> None:
     assert changed[f"{folder}/mod.rs"] == (2, 0), "the line and its comment"
     assert patch.read_text().count("new file mode") == 1
     run("git", "apply", "--check", patch, cwd=ROOT)
+
+
+@pytest.mark.parametrize("name", PATCHES)
+def test_the_page_shows_code_of_the_patch(name: str) -> None:
+    """Word for word; the head's equation and table, in brackets, are not in full."""
+    guide = ROOT / "docs/guides" / name
+    added = [line[1:] for line in guide.with_suffix(".patch").read_text().splitlines() if line.startswith("+")]
+    shown = re.findall(r"^```rust\n(.*?)^```", guide.with_suffix(".md").read_text(), re.MULTILINE | re.DOTALL)
+    lines = {line.strip() for line in added}
+    missing = [line for block in shown for line in block.splitlines() if line.strip() not in lines]
+    assert [line for line in missing if line and not line.startswith("//! (")] == []
 
 
 def test_the_tests_in_the_patches_pass(built: dict[str, Path], patched: Path) -> None:

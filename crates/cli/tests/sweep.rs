@@ -39,6 +39,21 @@ fn results_are_printed_also_of_points_that_were_there() {
     assert!(first.lines().all(|line| line.chars().count() <= 100), "{first}");
 }
 
+/// A table that does not fit a page folds headings, and names between words.
+#[test]
+fn the_name_of_a_point_is_not_cut() {
+    let sweep = r#"
+[sweep]
+"traffic.bulk.flows" = { as = "setup", values = [1, 3], labels = ["three-syllables", "flows-of-my-own"] }
+"#;
+    let folder = Folder::with(&[("named.toml", format!("{SCENARIO}{sweep}").as_bytes())]);
+    let text = printed(&folder.perhop(&["sweep", "named.toml"]));
+    let (head, rest) = results(&text).split_once("\n\n").unwrap();
+    assert!(head.contains("mean"), "{text}");
+    assert!(rest.contains("delivered  ") && rest.contains("\nthree-syllables  bulk "), "{text}");
+    assert!(rest.lines().all(|line| line.chars().count() <= 100), "{text}");
+}
+
 /// The values of a point's rows in JSON are those of `run` with the same settings.
 #[test]
 fn json_has_the_rows() {

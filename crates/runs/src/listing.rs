@@ -1,4 +1,4 @@
-//! Rows of a sweep for a terminal: in groups by point, as wide as a page. No number is folded.
+//! Rows of a sweep for a terminal: in groups by point, as wide as a page. No number is folded, and no word if all fit.
 
 use super::rows::{Measure, Row, Rows};
 use super::stats::Estimate;
@@ -10,9 +10,6 @@ use perhop_scenario::sweep::{self, Point};
 
 /// Characters of a line; what is longer is folded within its column.
 const WIDTH: u16 = 100;
-
-/// Characters of a word that is not folded, although a line gets longer.
-const WORD: u16 = 20;
 
 /// One table for each kind of rows.
 pub fn text(points: &[Point], all: &[Rows]) -> String {
@@ -58,31 +55,35 @@ pub(crate) fn show(measure: &Measure, value: Option<Estimate>) -> String {
     }
 }
 
-/// Folds what does not fit a page, but no number and no word: columns are as wide as the longest of them.
+/// Folds what does not fit a page, but no number: their columns are as wide as the longest of them. Names are folded between
+/// words where all words fit.
 fn fit(grid: &mut Grid, texts: usize) {
     let lines = grid.lines().map(|line| line.trim_end().chars().count());
     if lines.max().unwrap_or(0) <= usize::from(WIDTH) {
         return;
     }
     grid.set_content_arrangement(ContentArrangement::Dynamic).set_width(WIDTH);
-    let (columns, whole) = (grid.column_count(), &*grid);
-    let width = |i| if i < texts { longest_word(whole, i).min(WORD) } else { widest(whole, i) };
-    let widths: Vec<_> = (0..columns).map(|i| (i, width(i))).collect();
-    for (i, width) in widths {
+    let least = |grid: &Grid, i| if i < texts { longest_word(grid, i) } else { widest(grid, i) };
+    let widths: Vec<_> = (0..grid.column_count()).map(|i| least(grid, i) + padding(grid, i)).collect();
+    let blanks_at_the_end = padding(grid, widths.len() - 1);
+    let first = if widths.iter().sum::<u16>() - blanks_at_the_end <= WIDTH { 0 } else { texts };
+    for (i, width) in widths.into_iter().enumerate().skip(first) {
         let column = grid.column_mut(i).expect("it is counted");
-        let width = width + column.padding_width();
         column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(width)));
     }
+}
+
+fn padding(grid: &Grid, column: usize) -> u16 {
+    grid.column(column).expect("it is counted").padding_width()
+}
+
+fn longest_word(grid: &Grid, column: usize) -> u16 {
+    let cells = grid.header().into_iter().chain(grid.row_iter()).filter_map(|row| row.cell_iter().nth(column));
+    let words = cells.flat_map(|cell| cell.content().split(' ').map(|word| word.chars().count() as u16).max());
+    words.max().unwrap_or(0)
 }
 
 fn widest(grid: &Grid, column: usize) -> u16 {
     let cells = grid.row_iter().filter_map(|row| row.cell_iter().nth(column));
     cells.map(|cell| cell.content().chars().count() as u16).max().unwrap_or(0)
-}
-
-/// The longest word of a column and its heading.
-fn longest_word(grid: &Grid, column: usize) -> u16 {
-    let cells = grid.header().into_iter().chain(grid.row_iter()).filter_map(|row| row.cell_iter().nth(column));
-    let words = |text: String| text.split_whitespace().map(|word| word.chars().count() as u16).max();
-    cells.filter_map(|cell| words(cell.content())).max().unwrap_or(0)
 }

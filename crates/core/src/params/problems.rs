@@ -120,7 +120,11 @@ impl Problems {
     /// A value of another type than its key takes.
     pub fn wrong_type<T>(&mut self, node: &Node, kind: &Kind) -> Option<T> {
         let message = format!("expected {}, found {}", kind.noun(), node.tree.noun());
-        self.error("E003", node.place, message).help(kind.help()).none()
+        let help = match (kind, &node.tree) {
+            (Kind::Integer, Tree::Float(_)) => "write it without a decimal point, as in 10".into(),
+            _ => kind.help(),
+        };
+        self.error("E003", node.place, message).help(help).none()
     }
 
     /// A quantity that could not be read.
