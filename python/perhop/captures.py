@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,13 +12,15 @@ from typing import Any
 import numpy as np
 
 from perhop import _core, show
-from perhop.arguments import bounded, checked
+from perhop.arguments import bounded, checked, shown
 from perhop.columns import Column
 from perhop.frames import Frame
 from perhop.unknown import UnknownKeyError
 
 Path = str | os.PathLike[str]
 Row = dict[str, Any]
+GROUPS = ("host", "pair", "flow", "dscp", "ecn")
+"""What `by` may be."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -100,6 +103,10 @@ def meter(  # noqa: PLR0913
     Raises:
         ValueError: for a capture or a policy that cannot be read, with everything that is wrong in it.
     """
+    if by is not None and by not in GROUPS:
+        raise ValueError(f"by = {shown(by)}: must be one of {', '.join(GROUPS)}{show.near(by, GROUPS)}")
+    if policy is None and (queue, link) != (None, None):
+        raise ValueError(f"{'link' if queue is None else 'queue'}= without policy=: name the file that has the queue")
     given = {"policy": policy, "by": by, "queue": queue, "link": link, "rtt": rtt, "bursts": bursts}
     return _metered("meter", [capture], given | _through(seed, flow_timeout, partial=partial, once=once))
 
@@ -133,7 +140,10 @@ def _through(seed: int, flow_timeout: str | None, **flags: bool) -> dict[str, ob
 
 def _metered(verb: str, files: Sequence[Path], options: Mapping[str, object]) -> Metered:
     words = [_word(name, value) for name, value in options.items() if value not in (None, False)]
-    said, warned = _core.captured([verb, "--json", *words, "--", *(os.fspath(file) for file in files)])
+    try:
+        said, warned = _core.captured([verb, "--json", *words, "--", *(os.fspath(file) for file in files)])
+    except ValueError as error:
+        raise ValueError(re.sub(r"--(force|once|partial)\b", r"\1=True", str(error))) from error
     report = json.loads(said[0])
     return Metered(report, [*warned, *report["warnings"]], dict(_tables(report)))
 

@@ -14,6 +14,7 @@ from perhop import _core, in_force, printed, show
 from perhop.arguments import checked
 from perhop.columns import Column, Group, Point, short
 from perhop.stats import Interval
+from perhop.unknown import UnknownKeyError
 
 ENGINES = ("pandas", "polars")
 
@@ -27,6 +28,20 @@ class Frame(dict[str, Column]):
         super().__init__(columns)
         self.units = dict(units or {})
         """Of columns whose names do not end with their unit."""
+        self._spare: list[str] = []
+        """Columns that say in numbers what those before them say in words."""
+
+    def __missing__(self, name: str) -> Column:
+        """A swept key by its last part, as it may be printed.
+
+        Raises:
+            KeyError: when no column is called so; the message names those there are.
+        """
+        ends = [key for key in self if "." in key and short(key) == name]
+        if len(ends) == 1:
+            return self[ends[0]]
+        near = show.near(str(name), [*self, *map(short, self)])
+        raise UnknownKeyError(f"no column `{name}`: there are {', '.join(self)}{near}")
 
     @property
     def rows(self) -> int:
@@ -50,7 +65,7 @@ class Frame(dict[str, Column]):
 
     def __repr__(self) -> str:
         """As a table."""
-        return printed.table(self, self._headings) if self else "Frame without columns"
+        return printed.table(self, self._headings, self._spare) if self else "Frame without columns"
 
     @property
     def _headings(self) -> dict[str, str]:
@@ -126,6 +141,7 @@ def with_numbers(table: Frame, points: Sequence[Point]) -> Frame:
     for name, column in table.items():
         out[name] = column
         if axis := axes.get(name):
+            out._spare.append(axis.column(taken))
             out[axis.column(taken)] = np.array([axis.values[label] for label in column], dtype=np.float64)
     return out
 

@@ -140,6 +140,6 @@ def plot(arguments: dict[str, Any]) -> int:
     return 0
 
 
-def _note(notes: Sequence[str]) -> None:
+def _note(notes: Sequence[object]) -> None:
     for note in notes:
         print(f"note: {note}", file=sys.stderr)

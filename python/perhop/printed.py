@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+import re
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 
 import numpy as np
 
-from perhop.columns import Column, Columns
+from perhop.columns import Column, Columns, short
 from perhop.show import count, printable
 
 ROWS = 20
@@ -22,6 +24,8 @@ DIGITS, MOST_DECIMALS = 5, 6
 """Digits of the largest number of a column, and of any behind its point."""
 LONGEST = 48
 """Characters of a text."""
+KEY = re.compile(r'[A-Za-z]\w*(\.("[^"]*"|[\w-]+))+')
+"""The name of a column of swept values."""
 GAP = "  "
 NONE = "-"
 """Stands where a value is missing."""
@@ -47,13 +51,30 @@ class Printed:
         return [side(text, self.width) for text in [self.heading, *self.texts]]
 
 
-def table(columns: Columns, headings: Mapping[str, str]) -> str:
-    """All of it, or its beginning with a note of what was left out. `headings` are by column."""
+def table(columns: Columns, headings: Mapping[str, str], spare: Collection[str] = ()) -> str:
+    """All of it, or its beginning with a note of what was left out. `headings` are by column.
+
+    Without room for all, swept keys are called by their last part, and `spare` columns are left out first.
+    """
     rows, width = len(next(iter(columns.values()), ())), _width()
-    every = [_printed(headings[name], column[:ROWS]) for name, column in columns.items()]
-    fitting = _fitting([column.width for column in every], width)
-    lines = [GAP.join(row).rstrip() for row in zip(*(column.lines for column in every[:fitting]), strict=True)]
-    return "\n".join([*lines, *wrap(_note(rows, list(headings.values())[fitting:]), width)])
+    every = {name: _printed(headings[name], column[:ROWS]) for name, column in columns.items()}
+    if _fitting([column.width for column in every.values()], width) < len(every):
+        brief = _brief(headings)
+        shown = {name: _printed(brief[name], column[:ROWS]) for name, column in columns.items() if name not in spare}
+        every = shown | {name: column for name, column in every.items() if name in spare}
+    fitting = _fitting([column.width for column in every.values()], width)
+    kept = list(every.values())[:fitting]
+    lines = [GAP.join(row).rstrip() for row in zip(*(column.lines for column in kept), strict=True)]
+    shown_names = list(every)[:fitting]
+    left = [headings[name] for name in columns if name not in shown_names]
+    return "\n".join([*lines, *wrap(_note(rows, left), width)])
+
+
+def _brief(headings: Mapping[str, str]) -> dict[str, str]:
+    """Headings with the last part of a key in place of all of it, where no other column ends so."""
+    ends = Counter(map(short, headings))
+    brief = {name for name in headings if KEY.fullmatch(name) and ends[short(name)] == 1}
+    return {name: short(name) if name in brief else heading for name, heading in headings.items()}
 
 
 def _width() -> int:

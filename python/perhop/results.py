@@ -97,7 +97,7 @@ class Results:
         table: str,
         column: str,
         where: Conditions | None = None,
-        by: Sequence[str] = (),
+        by: str | Sequence[str] = (),
         missing: float | None = None,
     ) -> dict[Group, Values]:
         """For each group of `by`, in order of appearance, the column's value in each replication.
@@ -114,7 +114,7 @@ class Results:
 
     @checked
     def totals(
-        self, table: str, column: str, where: Conditions | None = None, by: Sequence[str] = ()
+        self, table: str, column: str, where: Conditions | None = None, by: str | Sequence[str] = ()
     ) -> dict[Group, Values]:
         """As `values`, summed over the rows of a group; a replication without a row counts as zero.
 
@@ -131,7 +131,7 @@ class Results:
 
     @checked
     def means(
-        self, table: str, column: str, where: Conditions | None = None, by: Sequence[str] = ()
+        self, table: str, column: str, where: Conditions | None = None, by: str | Sequence[str] = ()
     ) -> dict[Group, stats.Interval]:
         """As `values`, with the mean and 95 % interval over the replications of each group.
 
@@ -160,11 +160,11 @@ class Results:
         )
 
     def _cells(
-        self, table: str, column: str, where: Conditions | None, by: Sequence[str]
+        self, table: str, column: str, where: Conditions | None, by: str | Sequence[str]
     ) -> dict[Group, dict[Run, list[float]]]:
         """For each group the values of each replication's rows."""
         columns = self.table(table)
-        groups = [_texts(columns[self._key(columns, name)]) for name in by]
+        groups = [_texts(columns[self._key(columns, name)]) for name in ([by] if isinstance(by, str) else by)]
         measure = columns[self._key(columns, column)]
         cells: dict[Group, dict[Run, list[float]]] = {}
         kept = self._named(where, [table]) if where else {}
@@ -215,13 +215,13 @@ class Results:
     def where(self, conditions: Conditions = (), /, **keys: object) -> Self:
         """The rows with these values: of swept keys (the last part of a key is enough) and of columns that name rows.
 
-        `{"class": ["voice", "data"], "cir": "5Mbit/s"}`, keywords, or texts as `--where` takes them. Points with other
-        labels are left out; a table that has no such column stays whole.
+        `{"class": ["voice", "data"], "cir": "5Mbit/s"}`, keywords (`class_` is `class`), or texts as `--where`
+        takes them. Points with other labels are left out; a table that has no such column stays whole.
 
         Raises:
             ValueError: for a key or a value that there is not, and when nothing is left.
         """
-        texts = filters.texts(conditions) + filters.texts(keys)
+        texts = filters.texts(conditions) + filters.texts({key.removesuffix("_"): of for key, of in keys.items()})
         kept = filters.both(self._where, self._named(texts, self.tables))
         fits = [i for i, p in enumerate(self.points) if all(p.labels[k] in kept.get(k, p.labels[k]) for k in self.keys)]
         new = {old: i for i, old in enumerate(fits)}

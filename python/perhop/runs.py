@@ -51,7 +51,7 @@ class Runs(Results):
 
     @checked
     def intervals(
-        self, table: str, column: str, where: Conditions | None = None, by: Sequence[str] | None = None
+        self, table: str, column: str, where: Conditions | None = None, by: str | Sequence[str] | None = None
     ) -> Frame:
         """Means over the replications: `mean`, `half_width`, `low`, `high` of the 95 % interval, `n`; by group.
 
@@ -60,6 +60,7 @@ class Runs(Results):
         """
         of = units.column(table, self._key(self.table(table), column))
         missing = None if by is not None else of.missing
+        by = [by] if isinstance(by, str) else by
         names = list(by) if by is not None else [*self.keys, *units.KEYS[self._known(table)]]
         cells = self.values(table, column, where, names, missing)
         found = {group: measured.interval(of, values) for group, values in cells.items()}
@@ -86,7 +87,13 @@ class Runs(Results):
     def sql(self, query: str) -> Frame:
         """The answer of a DuckDB query on the tables, made with one thread so that sums are the same every time."""
         with self.connection() as connection:
-            return Frame(sql.asked(connection, query))
+            try:
+                return Frame(sql.asked(connection, query))
+            except ValueError as error:
+                named = next((key for key in self.keys if f'column "{short(key)}" not found' in str(error)), None)
+                if named is None:
+                    raise
+                raise ValueError(f'{error}\n   help: write the swept key in full, quoted: "{named}"') from error
 
     @checked
     def events(self, where: str | None = None, columns: Sequence[str] | None = None) -> Frame:
@@ -154,7 +161,8 @@ class Runs(Results):
 
     def __repr__(self) -> str:
         swept = f"; {', '.join(map(short, self.keys))}" if self.keys else ""
-        return f"Runs({self.name!r}: {self._size()}{swept})"
+        notes = f"; {show.count(len(self.notes), 'note')}" if self.notes else ""
+        return f"Runs({self.name!r}: {self._size()}{swept}{notes})"
 
     def _size(self) -> str:
         numbers = {r.replication for r in self.replications}
@@ -162,7 +170,7 @@ class Runs(Results):
 
     def _repr_html_(self) -> str:
         """What arrived, by class and colour."""
-        head = show.note(f"{self.name}: {self._size()}")
+        head = "".join(map(show.note, [f"{self.name}: {self._size()}", *self.notes]))
         if "classes" not in self.tables:
             return head
         by = [*self.keys, *units.KEYS["classes"]]

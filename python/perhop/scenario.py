@@ -40,7 +40,10 @@ class Scenario:
 
         Raises:
             ScenarioError: with everything that is wrong in it.
+            ValueError: for a path in place of the text.
         """
+        if "\n" not in text and text.endswith(".toml"):
+            raise ValueError(f"text = {shown_value(text)}: is a path; Scenario.from_toml reads a file")
         self._core = _core.Scenario(text, file_name, assignments(overrides), list(vary))
 
     @classmethod

@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 from html.parser import HTMLParser
 from importlib import util
+from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
@@ -19,7 +20,7 @@ import polars as pl
 import pytest
 
 from conftest import SCENARIO
-from perhop import Interval, Runs, Scenario, frames, stats
+from perhop import Interval, Runs, Scenario, frames, printed, stats
 from perhop.columns import Point
 
 
@@ -92,6 +93,15 @@ def test_intervals_are_those_of_the_means(rates: Runs) -> None:
     assert list(frame.df("pandas").columns) == list(frame)
 
 
+def test_one_key_needs_no_list(rates: Runs) -> None:
+    pooled = rates.pooled()
+    assert list(pooled.totals("flows", "timeouts", by="cir")) == [("300kbit/s",), ("1Mbit/s",)]
+    asked = rates.where(cir="1Mbit/s", flows=2, colour="green")
+    assert str(asked.intervals("arrivals", "delay_p99_ms", by="class")) == str(
+        asked.intervals("arrivals", "delay_p99_ms", by=["class"])
+    )
+
+
 def test_intervals_by_chosen_columns(rates: Runs) -> None:
     one = rates.intervals("arrivals", "delay_p99_ms", {"cir": "1Mbit/s", "dumbbell.flows": 2}, by=["colour"])
     assert list(one) == ["colour", "mean", "half_width", "low", "high", "n"]
@@ -154,6 +164,13 @@ def test_a_picture_of_any_column(rates: Runs) -> None:
         rates.plot(x="cir")
 
 
+def test_a_figure_is_saved_with_truetype_fonts(runs: Runs, tmp_path: Path) -> None:
+    runs.plot(width=3.5, title="").savefig(tmp_path / "column.pdf")
+    written = (tmp_path / "column.pdf").read_bytes()
+    assert b"/CIDFontType2" in written
+    assert b"/Type3" not in written
+
+
 class Text(HTMLParser):
     """What a page shows, and whether its elements are closed."""
 
@@ -182,6 +199,7 @@ def shown(value: Any) -> list[str]:
 def test_short_texts(runs: Runs, rates: Runs, small: Scenario) -> None:
     assert repr(runs) == "Runs('small': 1 point x 3 replications, seed 1)"
     assert repr(rates) == "Runs('small': 4 points x 2 replications, seed 1; cir, flows)"
+    assert repr(replace(runs, notes=["skipped"])) == "Runs('small': 1 point x 3 replications, seed 1; 1 note)"
     assert repr(small) == "Scenario('small': 1 point)"
     interval = stats.interval([1.0, 2.0, 3.0])
     assert (str(interval), repr(interval)) == ("2.0 ±2.5", "Interval(2.0 ±2.5, n=3)")
@@ -190,6 +208,7 @@ def test_short_texts(runs: Runs, rates: Runs, small: Scenario) -> None:
 
 def test_what_a_notebook_shows(runs: Runs, rates: Runs, small: Scenario) -> None:
     assert shown(runs)[:2] == ["small: 1 point x 3 replications, seed 1", "class"]
+    assert shown(replace(runs, notes=["skipped"]))[1] == "skipped"
     assert "delivered, Mbit/s" in shown(runs)
     cells = shown(rates)
     assert cells[1:5] == ["cir", "flows", "class", "colour"]
@@ -236,13 +255,36 @@ def test_what_a_table_leaves_out_is_said(rates: Runs, monkeypatch: pytest.Monkey
     shown, note = lines[0].split(), " ".join(lines[21:])
     left_out = re.fullmatch(rf"\(20 of {wide.rows} rows; (\d+) more columns: (.*)\)", note)
     assert left_out
-    assert [*shown, *left_out[2].split(", ")] == list(wide)
+    assert [*shown, *left_out[2].split(", ")] == ["cir", "flows", *list(wide)[2:]]
     assert int(left_out[1]) == len(wide) - len(shown)
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
     monkeypatch.setenv("COLUMNS", "50")
     assert 1 < len(str(wide).splitlines()[0].split()) < len(shown)
     monkeypatch.setenv("COLUMNS", "5")
-    assert str(wide).splitlines()[0] == next(iter(wide))
+    assert str(wide).splitlines()[0] == "cir"
+
+
+def test_a_table_without_room_keeps_its_answer(rates: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = rates.intervals("arrivals", "delay_p99_ms")
+    monkeypatch.setattr(printed, "WIDTH", 200)
+    assert str(table).split("  ")[0] == "dumbbell.marker.cir"
+    monkeypatch.setattr(printed, "WIDTH", 90)
+    lines = str(table).splitlines()
+    headings = re.split("  +", lines[0])
+    assert headings[:6] == ["cir", "dumbbell.flows", "class", "colour", "mean ms", "half_width ms"], "`flows` is taken"
+    assert re.fullmatch(r"\(\d more columns: cir_bit_s, flows.*\)", lines[-1])
+    odd = frames.Frame({name: np.array(["x"]) for name in ("a.rate", "b.rate", "avg(c.rate)", "0.5", "n" * 80)})
+    assert str(odd).splitlines()[0].split() == ["a.rate", "b.rate", "avg(c.rate)", "0.5"]
+
+
+def test_a_swept_key_is_found_by_its_last_part(rates: Runs) -> None:
+    table = rates.table("flows")
+    assert table["cir"] is table["dumbbell.marker.cir"]
+    assert "cir" not in table
+    with pytest.raises(KeyError, match=r"no column `clas`: there are .*; did you mean `class`\?"):
+        table["clas"]
+    with pytest.raises(KeyError, match=r"no column `0`"):
+        table[0]  # type: ignore[index]
 
 
 def test_control_characters_are_not_printed() -> None:
@@ -276,6 +318,11 @@ def test_mistakes_have_near_names(rates: Runs) -> None:
         rates.means("arrivals", "delay_p50_ms", by=["colr"])
     with pytest.raises(ValueError, match=r"have no `cirr`\n   help: did you mean `cir`\?"):
         rates.where(cirr="1Mbit/s")
+    with pytest.raises(ValueError, match=r'(?s)column "cir" not found.*help: .* quoted: "dumbbell.marker.cir"'):
+        rates.sql("select cir from traffic")
+    with pytest.raises(ValueError, match=r"is a path; Scenario.from_toml reads a file"):
+        Scenario("examples/cbs.toml")
+    assert rates.where(class_=rates.table("arrivals")["class"][0]).narrowed.startswith("class ")
     for ask in (rates.where, partial(rates.means, "traffic", "goodput_bit_s")):
         with pytest.raises(ValueError, match=r"no dumbbell.marker.cir is `2Mbit/s`\n   help: .*1Mbit/s"):
             ask({"cir": "2Mbit/s"})

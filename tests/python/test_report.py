@@ -16,7 +16,7 @@ import pytest
 
 from conftest import ROOT, SCENARIO, Command
 from perhop import Runs, Scenario, measured, report, stats, units
-from perhop.answer import Answer, answers
+from perhop.answer import Answer, Between, answers
 from perhop.plots import dark
 from perhop.reporting import first
 from perhop.reporting.tables import tabled
@@ -378,3 +378,14 @@ def test_a_class_of_one_colour_has_one_loss() -> None:
     runs = Scenario.from_toml(ROOT / "examples" / "drop-tail.toml", SHORT).run(1)
     assert [row.losses for row in first.table(runs, answers(runs)).rows] == [""]
     assert "those of its colours" not in report.html(runs)
+
+
+def test_a_backup_beside_a_call_leaves_delays_in_milliseconds(af: Runs) -> None:
+    def heads(*delays: float) -> list[str]:
+        exact = [Between(*[stats.Interval(ms, ms, ms, 3)] * 2) for ms in delays]
+        table = first.table(af, [replace(answers(af)[0], p50=at, p99=at) for at in exact])
+        return [head for head in table.headings if head.startswith("delay")]
+
+    assert heads(17.0, 1900.0) == ["delay p50, ms", "delay p99, ms"]
+    assert heads(450.0, 1900.0) == ["delay p50, s", "delay p99, s"]
+    assert heads(0.3, 0.9) == ["delay p50, us", "delay p99, us"]

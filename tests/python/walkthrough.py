@@ -54,7 +54,7 @@ def edit(directory: Path, block: str) -> None:
     """What a `toml` block says to do with a file; nothing if it names none."""
     first, rest = block.split("\n", 1)
     if first.startswith("# file: "):
-        (directory / first.removeprefix("# file: ")).write_text(rest)
+        (directory / first.removeprefix("# file: ")).write_text(block)
     elif first.startswith("# add to "):
         path = directory / first.removeprefix("# add to ")
         path.write_text(f"{path.read_text()}\n{rest}")

@@ -38,10 +38,10 @@ pub(crate) fn plain(code: &Code) -> String {
 pub(crate) fn index() -> String {
     let mut out = String::from(
         "# Diagnostics\n\nWhat `perhop check` and every command that reads a file may report. `E` is an error and \
-         prevents a run, `W` is a\nwarning. Codes are stable. All errors of a file come in one pass; warnings that need \
-         the whole scenario, as W302 and\nW321, come once there are no errors.\n\nEach code has a page: why, an example, \
-         the fix, the source. `perhop list W301` prints it. The pages are beside the code\nthat reports them; a test runs \
-         every example and every fix.\n\n| code | meaning |\n|------|---------|\n",
+         prevents a run, `W` is a\nwarning. Codes are stable. All errors of a file come in one pass. Warnings that need \
+         the whole scenario, such as W302\nand W321, come only if there are no errors.\n\nEach code has a page: why, an \
+         example, the fix, the source. `perhop list W301` prints it. The pages are beside the code\nthat reports them. A \
+         test runs every example and every fix.\n\n| code | meaning |\n|------|---------|\n",
     );
     for code in all() {
         out += &format!("| [{}](../../{}) | {} |\n", code.name, path(code).display(), code.meaning());

@@ -437,6 +437,32 @@ fn each_node_of_a_tree_is_in_the_tables() {
     assert!(text.contains(drawn), "{text}");
 }
 
+#[test]
+fn a_limit_shows_its_defaults() {
+    let shown = |class: &str| {
+        let text = format!(
+            r#"
+[links]
+"a - b" = {{ rate = "2Mbit/s", queue = {{ scheduler = "strict-priority", classes = [{class}, {{}}] }} }}
+[traffic.voice]
+model = "cbr"
+rate = "80kbit/s"
+size = "200B"
+from = "a"
+to = "b"
+dscp = "EF"
+"#
+        );
+        perhop_scenario::explain(&good(&text))
+    };
+    let text = shown(r#"{ for = "EF", rate = "256kbit/s" }"#);
+    assert!(text.contains("1 [\"EF\"], rate \"256kbit/s\", burst \"6400B\", police \"always\": "), "{text}");
+    let text = shown(r#"{ for = "EF", rate = "256kbit/s", burst = "2kB", police = "congested" }"#);
+    assert!(text.contains("1 [\"EF\"], rate \"256kbit/s\", burst \"2000B\", police \"congested\": "), "{text}");
+    let text = shown(r#"{ for = "EF" }"#);
+    assert!(text.contains("1 [\"EF\"]: "), "{text}");
+}
+
 /// A link of 8 Mbit/s with this queue, which CBR traffic of 1500 B passes.
 fn told(rate: &str, queue: &str) -> Scenario {
     good(&format!(

@@ -80,6 +80,7 @@ _SETTINGS: dict[Any, Any] = {
     "lines.linewidth": 1.4,
     "lines.markersize": 4,
     "pdf.fonttype": 42,
+    "ps.fonttype": 42,
     "svg.fonttype": "none",
     "svg.hashsalt": "perhop",
     "text.color": INK,
@@ -99,12 +100,19 @@ def styled() -> Iterator[None]:
 
 
 def picture(width: float, height: float) -> Figure:
-    """An empty figure that a notebook shows, in inches; without pyplot, which alone would teach a notebook to."""
+    """An empty figure, in inches: a notebook shows it without pyplot, and it is saved in this style."""
     from matplotlib.figure import Figure
 
     made = Figure(figsize=(width, height), layout="constrained")
     vars(made)["_repr_png_"] = partial(_png, made)
+    vars(made)["savefig"] = partial(_savefig, made)
     return made
+
+
+def _savefig(figure: Figure, *args: Any, **options: Any) -> None:
+    """As matplotlib's: which kind of font a file embeds is read while it is written."""
+    with styled():
+        type(figure).savefig(figure, *args, **options)
 
 
 def _png(figure: Figure) -> bytes:

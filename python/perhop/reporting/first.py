@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -93,9 +94,16 @@ def _scales(found: Sequence[Answer]) -> dict[str, units.Scale]:
     """Of each column: one unit for all rates, one for both delays. What is in contract only where something is."""
     rows = list(map(_numbers, found))
     names = [name for name in (rows[0] if rows else ()) if name != GREEN or any(a.green for a in found)]
-    delay = units.DELAY.scaled(max((a.p99.high.mean for a in found if a.p99), default=0.0))
+    delay = _delay(found)
     scales = {"lost": units.Scale(*units.LOST.usual), "delay p50": delay, "delay p99": delay}
     return {name: scales.get(name, scale_of(found)) for name in names}
+
+
+def _delay(found: Sequence[Answer]) -> units.Scale:
+    """The unit of the largest delay, or ms where that leaves the smallest below a tenth, as a call beside a backup."""
+    scale = units.DELAY.scaled(max((a.p99.high.mean for a in found if a.p99), default=0.0))
+    least = min((a.p50.low.mean for a in found if a.p50), default=math.inf)
+    return scale if least * scale.factor >= 0.1 else units.Scale(*units.DELAY.usual)
 
 
 def scale_of(found: Sequence[Answer]) -> units.Scale:

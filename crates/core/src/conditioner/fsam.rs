@@ -105,7 +105,9 @@ impl Params {
         let thr = bucket_threshold("thr", self.thr, self.cbs)?;
         if thr > self.cbs.get() as f64 {
             let error = ParamError::new("thr", "E201", format!("`thr` is {}", self.thr));
-            return Err(error.help(format!("must be at most `cbs` ({}): beyond it the fair rate would never apply", self.cbs)));
+            return Err(
+                error.help(format!("must be at most `cbs` ({}): beyond it the fair rate would never apply", self.cbs))
+            );
         }
         let bucket = TokenBucket::full(self.cir, self.cbs, "cbs")?;
         Ok(FSam { bucket, thr, fair: FairRate::new(self.fair(scope)), forced: 0, rules: self })

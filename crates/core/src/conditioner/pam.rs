@@ -4,17 +4,18 @@
 //! (2002), section on PAM, equation (1).
 //!
 //! x is the average of the bucket's level b. With few tokens all packets are OUT, with many all are IN. In between,
-//! each packet is OUT with a probability that falls as x grows. So the flows of an aggregate share the tokens in
-//! proportion to their rates, without per-flow state.
+//! each packet is OUT with a probability P that falls as x grows. So the flows of an aggregate share the tokens in
+//! proportion to their rates, without per-flow state. B is the size of the packet, T the time since the packet before
+//! it.
 //!
 //! ```text
 //! x = (1 - w) x + w b                                   b refilled, this packet not yet taken
 //! P = 0 if x > max_th;  1 if x < min_th;  else
 //!     P_max - (P_max - P_min) (x - min_th)/(max_th - min_th)
-//! IN unless U(0,1) < P, or b < B ("forced OUT": chosen IN, but without tokens). IN takes B tokens, OUT none.
+//! OUT if U(0,1) < P, or if b < B ("forced OUT": IN by P, but without tokens); else IN. IN takes B tokens, OUT none.
 //!
 //! uniformised:      P/(1 - count P), count of packets IN since the last OUT
-//! virtual samples:  x = b + (x - b) (1 - w)^(T/s) first, where T > CBS/CIR; s is the mean gap, an EWMA of weight w
+//! virtual samples:  if T > CBS/CIR, first x = b + (x - b) (1 - w)^(T/s); s is the mean of T, an EWMA of weight w
 //! timed:            x = b + (x - b) e^(-T/tau) instead of the EWMA by packets
 //! ```
 //!
@@ -31,10 +32,12 @@
 //! | idle   | `idle`       | -          | virtual-samples |
 //! | tau    | `tau`        | s          | -               |
 //!
-//! Deviations: the paper gives no constants; the defaults are ours. The average must not be much slower than the
-//! bucket: with w below 4 CIR/(CBS x packets per second), packets chosen to be IN find no tokens. P_max below 1 -
-//! CIR/load makes x oscillate around min_th. min_th = max_th is a step: IN from the threshold on. Gaps longer than
-//! CBS/CIR do not enter s; while s is unknown such a gap sets x to b.
+//! Deviations: the paper gives no constants; the defaults are ours. A gap longer than CBS/CIR does not enter s. While s
+//! is unknown, such a gap sets x to b.
+//!
+//! Choosing values: the average must not be much slower than the bucket. With w below 4 CIR/(CBS x packets per second),
+//! packets that P makes IN find no tokens. P_max below 1 - CIR/load makes x oscillate around min_th. With min_th =
+//! max_th, P is a step: all packets are IN from the threshold on.
 
 use crate::Scope;
 use crate::conditioner::{Conditioner, Passage, bucket_threshold};
@@ -127,7 +130,9 @@ impl Params {
             (bucket_threshold("min-th", self.min_th, self.cbs)?, bucket_threshold("max-th", self.max_th, self.cbs)?);
         if max_th < min_th {
             let error = ParamError::new("max-th", "E214", "`max-th` is below `min-th`".into());
-            return Err(error.label(format!("`min-th` is {}", self.min_th)).help(format!("must be at least {min_th}B")));
+            return Err(error
+                .label(format!("`min-th` is {}", self.min_th))
+                .help(format!("must be at least {min_th}B")));
         }
         let (p_min, p_max) = (self.p_min.get(), self.p_max.get());
         if p_max < p_min {

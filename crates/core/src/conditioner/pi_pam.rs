@@ -97,7 +97,9 @@ impl Params {
             return Ok(level);
         }
         let error = ParamError::new("reference", "E201", format!("`reference` is {}", self.reference));
-        Err(error.label(format!("`cbs` is {}", self.cbs)).help("must lie between an empty and a full bucket, as in \"50%\""))
+        Err(error
+            .label(format!("`cbs` is {}", self.cbs))
+            .help("must lie between an empty and a full bucket, as in \"50%\""))
     }
 
     /// tau, at least 2 B/C.

@@ -147,7 +147,9 @@ impl Params {
         }
         if high > depth {
             let error = ParamError::new("high-th", "E214", "`high-th` is above `cbs`".into());
-            return Err(error.label(format!("`cbs` is {}", self.cbs)).help("must be at most 100%: no level is above a full bucket"));
+            return Err(error
+                .label(format!("`cbs` is {}", self.cbs))
+                .help("must be at most 100%: no level is above a full bucket"));
         }
         let (max_demotion, max_promotion) = (self.max_demotion.get(), self.max_promotion.get());
         Ok(Law { low, high, depth, max_demotion, max_promotion })

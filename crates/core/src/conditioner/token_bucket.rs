@@ -148,7 +148,9 @@ impl Params {
         tc_time(self.cir.tokens(), depth.get()).map(|ns| ns as i64).ok_or_else(|| {
             let error = ParamError::new("cbs", "E201", format!("`cbs` is {}", self.cbs));
             let longest = Span::from_ns(LONGEST_TC_TIME);
-            error.label(format!("at {}, as tc counts it", self.cir)).help(format!("must hold less than {longest} of its rate"))
+            error
+                .label(format!("at {}, as tc counts it", self.cir))
+                .help(format!("must hold less than {longest} of its rate"))
         })
     }
 }

@@ -74,7 +74,8 @@ pub struct TrTcm4115 {
 fn bucket(counting: &Counting, field: &'static str, stated: Stated) -> Result<TokenBucket, ParamError> {
     let burst = stated.field;
     if !(stated.rate.is_zero() && stated.burst.is_zero()) {
-        meter::above_zero(field, stated.rate).map_err(|e| e.help(format!("must be above 0, or 0 together with `{burst}`")))?;
+        meter::above_zero(field, stated.rate)
+            .map_err(|e| e.help(format!("must be above 0, or 0 together with `{burst}`")))?;
         counting.holds_largest(stated, 1).map_err(|e| {
             let help = e.help.replacen(
                 "such packets could never conform;",

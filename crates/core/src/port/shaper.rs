@@ -119,7 +119,10 @@ impl ShaperParams {
             }
         }
         if !self.debt {
-            scope.holds_largest_packet("burst", self.burst)?;
+            scope.holds_largest_packet("burst", self.burst).map_err(|error| {
+                let help = format!("{}, unless `debt = true` lets it leave on credit", error.help);
+                error.help(help)
+            })?;
             scope.holds_largest_packet("peak-burst", peak_burst)?;
         }
         let depth = |burst: Bytes| if takes { Bytes::new(frame.bytes(burst.get() as u32).into()) } else { burst };

@@ -199,9 +199,8 @@ impl Params {
         self.memory.map_or(Ok(()), |memory| ParamError::above_zero("memory", memory))?;
         ParamError::above_zero("mtu", self.mtu)?;
         if self.mtu > LARGEST {
-            return Err(
-                ParamError::new("mtu", "E201", format!("`mtu` is {}", self.mtu)).help(format!("must be at most {LARGEST}"))
-            );
+            return Err(ParamError::new("mtu", "E201", format!("`mtu` is {}", self.mtu))
+                .help(format!("must be at most {LARGEST}")));
         }
         Ok(Rules { memory: self.most(), frame: self.framing.build(scope)?, advice: self.advice(scope) })
     }
@@ -239,7 +238,9 @@ impl Params {
         let (rate, link) = (self.rate?, scope.link_rate?);
         let message = format!("`rate` {rate} is above the {link} that it gets");
         let advice = ParamError::new("rate", "W324", message);
-        let help = format!("must be at most {link}, or leave `rate` out: otherwise the tins are served by rates that the link does not have");
+        let help = format!(
+            "must be at most {link}, or leave `rate` out: otherwise the tins are served by rates that the link does not have"
+        );
         (rate > link).then(|| advice.help(help))
     }
 }

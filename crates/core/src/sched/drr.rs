@@ -24,7 +24,8 @@
 //! A packet belongs to the first class whose `for` has its colour or code point, else to the last, the only one that
 //! may omit `for`. A quantum must be at least the largest packet (a smaller one gets only a warning with `arithmetic
 //! = "linux"`). Every visit then sends a packet, which is the paper's condition for bounded work per packet. Only the
-//! ratios of the quanta decide the shares, so you can multiply all of them by the same number.
+//! ratios of the quanta decide the shares, so you can multiply all of them by the same number. The `bandwidth percent`
+//! of routers is such a ratio.
 //!
 //! `arithmetic = "linux"` keeps a list of the classes with packets waiting, and looks only at the first:
 //!

@@ -151,7 +151,8 @@ impl Params {
         }
         if self.l4s_min > self.l4s_max {
             let message = format!("`l4s-min` {} is above `l4s-max` {}", self.l4s_min, self.l4s_max);
-            return Err(ParamError::new("l4s-min", "E214", message).help("must be at most `l4s-max`; for a step make the two equal"));
+            return Err(ParamError::new("l4s-min", "E214", message)
+                .help("must be at most `l4s-max`; for a step make the two equal"));
         }
         let (queues, next) = (Default::default(), Time::ZERO + self.update);
         Ok(DualPi2 { params: self, queues, base: 0.0, before: Span::ZERO, next, credit: 0.0 })

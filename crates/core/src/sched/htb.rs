@@ -6,23 +6,24 @@
 //! networks", IEEE/ACM Transactions on Networking 3(4), 1995.
 //!
 //! ```text
-//! two buckets for a class: tokens at `rate`, at most `burst`; ctokens at `ceil`, at most `cburst`. Both may be negative.
+//! each class has two buckets: tokens at `rate`, at most `burst`; ctokens at `ceil`, at most `cburst`. Both may go below 0
 //! mode:  cant-send if ctokens < 0;  else may-borrow if tokens < 0;  else can-send
-//! to send, for level = 0 (leaves), 1, ... and there for prio = 0, 1, ...:
-//!     among the classes of that level that can send, and have something to send at prio, one has its turn; if that is
-//!     no leaf, among those of its children that may borrow one has its turn, and so on down to a leaf: that leaf sends
-//! the leaf pays:  its deficit of that level falls by the packet; below 0, it gets a quantum and its turn is over
-//! all pay:        the leaf and all above it the packet from ctokens; those from the level that lent it upwards also from tokens
+//! to send, find the first level (0 are the leaves, then 1, ...), and in it the first prio (0, 1, ...), at which a class
+//!     can send and has packets. Such classes take turns. A leaf sends itself; a parent lends to one of its children that
+//!     may borrow, and so on down to a leaf, which sends
+//! the leaf pays:  the packet comes off its deficit at that level; below 0, it gets a quantum and its turn is over
+//! all pay:        the packet comes off the ctokens of the leaf and of all classes above it, and off the tokens of the
+//!                 lender (at level 0 the leaf itself) and of all classes above that
 //! ```
 //!
 //! A class may send while its tokens are not negative, and the packet may leave a debt. So rates hold exactly, and a
 //! burst may exceed `burst` by one packet. A class within its rate needs nothing from the classes above it. The
-//! bandwidth that a class does not use goes to those that may borrow from its parent: first to the most urgent
-//! `prio`, and among equals by turns of `quantum`. A class borrows from its parent's parent only once the parent
-//! exceeds its rate. If every class with packets is held back, the link waits until the first of them may send.
+//! bandwidth that a class does not use goes to the classes that may borrow from its parent: first to the most urgent
+//! `prio`, and among equals by turns of `quantum`. A parent that exceeds its own rate borrows from its parent in turn.
+//! If every class with packets is held back, the link waits until the first of them may send.
 //!
-//! `rate` is thus a minimum and `ceil` a maximum, and siblings share the excess in the ratio of their quanta. Routers
-//! call these three bandwidth, shape and "bandwidth remaining ratio".
+//! So `rate` is a minimum and `ceil` a maximum, and siblings share the excess in the ratio of their quanta. Routers
+//! call the rate "bandwidth", the ceil "shape" and that ratio "bandwidth remaining ratio".
 //!
 //! | symbol | field               | unit  | default |
 //! |--------|---------------------|-------|---------|
@@ -46,21 +47,23 @@
 //! `classes` is a flat list in which each class names its parent. A parent has neither `for` nor `queue`. A packet
 //! belongs to the first leaf whose `for` has its colour or code point, else to the last leaf, the only one that may
 //! omit `for`. With `unclassified = "direct"` all leaves have a `for`. Packets that match none then pass as in Linux
-//! without a `default` class: through a drop-tail queue of 1000 packets, before all classes, unshaped and charged to
-//! no class (`direct_packets_stat`). Turns follow the order of the list, where Linux follows that of the class
-//! numbers.
+//! without a `default` class: through a drop-tail queue of 1000 packets, before all classes, unshaped and charged to no
+//! class. Linux counts them as `direct_packets_stat`. Classes take turns in the order of the list, in Linux in that of
+//! the class numbers.
 //!
-//! Defaults: `unclassified` = `last`, `ceil` = `rate`, `prio` = 0. `quantum` = rate in B/s / `r2q`, between 1000 B
-//! and 200000 B, with a warning where a bound applies. `burst` and `cburst` are what tc sets on a kernel with timers
-//! of 1 ns: 1600 B and a nanosecond of the rate. A debt is counted up to a minute of the rate.
+//! Defaults: `unclassified` = `last`, `ceil` = `rate`, `prio` = 0. `quantum` = rate in B/s / `r2q`, but at least 1000 B
+//! and at most 200000 B, with a warning where one of these bounds applies. `burst` and `cburst` are what tc sets on a
+//! kernel with timers of 1 ns: 1600 B plus what the rate (for `cburst` the ceil) sends in a nanosecond. A debt never
+//! exceeds what the rate sends in a minute.
 //!
-//! `arithmetic = "linux"` counts tokens in nanoseconds of the rate, so a packet costs up to 1 ns less than it should.
-//! Bursts are as tc hands them to the kernel: whole microseconds of the rate, in ticks of 64 ns, both in 32 bits. A
-//! burst of more than 274 s of its rate wraps around to 0, with a warning. A packet offered to a shaper above is
-//! committed: no later one overtakes it.
+//! `arithmetic = "linux"` counts a packet as the time that it takes at the rate, in whole nanoseconds, so a packet
+//! costs up to 1 ns less than it should. Bursts are what tc hands to the kernel: the time that the burst takes at the
+//! rate, in whole microseconds and then in ticks of 64 ns, both in 32 bits. A burst of more than 274 s of its rate
+//! wraps around to 0, with a warning. Once a packet was offered to a shaper above, it leaves next: no later one
+//! overtakes it.
 //!
 //! Deviations: `overhead`, `mpu` and `link-layer` are given once for all classes. Packets that match no class pass
-//! unshaped only if `unclassified` says so. There is no hysteresis, which is Linux's default.
+//! unshaped only with `unclassified = "direct"`. Hysteresis is always off, as it is by default in Linux.
 
 mod advice;
 mod bucket;
@@ -124,9 +127,9 @@ pub enum Unclassified {
 /// One class of the tree.
 #[derive(Declared, Clone, Debug, PartialEq)]
 pub struct Class {
-    /// Its name, for its children and for messages.
+    /// Name of the class, to which its children and messages refer.
     pub name: Option<String>,
-    /// Name of the class it borrows from; without it, it does not borrow.
+    /// Name of the class from which it borrows; a class without a parent does not borrow.
     pub parent: Option<String>,
     /// Colours and code points of its packets; for leaves only, optional in the last.
     #[param(name = "for")]
@@ -139,9 +142,9 @@ pub struct Class {
     pub prio: Option<u32>,
     /// Bytes that it sends in its turn; default: by `r2q`; for leaves only.
     pub quantum: Option<Bytes>,
-    /// Bytes that may leave at once at the ceil; default: 1600B and a nanosecond of the rate.
+    /// Bytes that may leave at once at the ceil; default: 1600B plus a nanosecond of the rate.
     pub burst: Option<Bytes>,
-    /// Bytes that may leave at once at the link's rate; default: 1600B and a nanosecond of the ceil.
+    /// Bytes that may leave at once at the link's rate; default: 1600B plus a nanosecond of the ceil.
     pub cburst: Option<Bytes>,
     /// Its queue: a name of `[queue]`, or a table of the same keys; default: drop-tail; for leaves only.
     pub queue: Option<HostKey>,
@@ -296,7 +299,8 @@ impl Scheduler for Htb {
         same_members(&self.members, &new.members)?;
         same_arithmetic(self.takes, new.takes)?;
         if self.form != new.form {
-            let error = ParamError::new("classes", "E202", "the change would alter the form of the tree of classes".into());
+            let error =
+                ParamError::new("classes", "E202", "the change would alter the form of the tree of classes".into());
             return Err(error.help("the parents of classes are fixed when the run begins; a change may alter rates"));
         }
         self.tree.retune(now, &new.tree);

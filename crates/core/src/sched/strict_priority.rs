@@ -24,7 +24,8 @@
 //! |        | `classes[].police` |       | -       |
 //! |        | `classes[].queue`  |       | -       |
 //!
-//! Without `rate` there is no limit. `burst` defaults to 200 ms at `rate`, `police` to `always`.
+//! Without `rate` there is no limit. `burst` defaults to 200 ms at `rate`, `police` to `always`. The `priority RATE` of
+//! IOS has the same burst, and polices as `congested` does.
 //!
 //! The order of the list is the order of priority. A packet belongs to the first class whose `for` has its colour or
 //! code point, else to the last, the only one that may omit `for`.

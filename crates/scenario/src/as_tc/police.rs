@@ -47,7 +47,7 @@ fn policer(stage: &StageSpec) -> Result<String, String> {
         ));
     }
     let [conform, exceed] = [Colour::Green, Colour::Red].map(|colour| control(stage.actions[colour.index()]));
-    let known = "\"drop\", \"transmit\" or \"next\",";
+    let known = "its actions can only be \"drop\", \"transmit\" or \"next\"";
     let rewrites = || format!("code points and colours that `{}` sets: {known}", stage.name);
     let (conform, exceed) = conform.zip(exceed).ok_or_else(rewrites)?;
     let rates = rates(bucket).ok_or_else(unknown)?;

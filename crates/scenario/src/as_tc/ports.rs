@@ -2,7 +2,7 @@
 
 use super::words::{self, ecn, rate, time};
 use super::{ETHERNET, Port, Said, queues};
-use crate::sections::queue::{is_parent, parents};
+use crate::sections::queue::{is_parent, limits, parents};
 use perhop_core::aqm::{self, AqmParams};
 use perhop_core::arithmetic::{Arithmetic, longest_in_ticks};
 use perhop_core::framing::Framing;
@@ -373,15 +373,6 @@ fn holds_back(nodes: &[NodeSpec], index: usize) -> bool {
     node.shaper.is_some()
         || matches!(node.inside, Inside::Scheduler(SchedulerParams::Htb(_)))
         || below.into_iter().any(|child| holds_back(nodes, child))
-}
-
-/// The limits of classes that go before others, in their order.
-fn limits(params: &SchedulerParams) -> Vec<PriorityLimit> {
-    match params {
-        SchedulerParams::StrictPriority(strict) => strict.classes.iter().map(|class| class.limit).collect(),
-        SchedulerParams::Ets(ets) => ets.classes.iter().map(|class| class.limit).collect(),
-        _ => Vec::new(),
-    }
 }
 
 /// Which of HTB's classes have queues.

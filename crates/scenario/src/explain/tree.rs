@@ -2,11 +2,12 @@
 
 use super::drain::Drain;
 use super::{approximately, one_queue, room};
-use crate::sections::queue::{is_parent, parents};
+use crate::sections::queue::{is_parent, limits, parents};
 use crate::text::tree::get;
 use crate::text::write;
 use perhop_core::params::{Node, Tree, show_table};
 use perhop_core::port::{Branch, Inside, NodeSpec, ShaperParams, Side};
+use perhop_core::sched::Police;
 use perhop_sim::plan::{self, Plan};
 use std::fmt::Write;
 
@@ -62,10 +63,20 @@ impl Drawn<'_> {
         let place = (0..node).filter(|&i| self.link.nodes[i].parent == Some(above)).count();
         let leaf = classes.iter().filter(|class| !is_parent(class, &parents)).nth(place);
         match leaf {
-            Some(class) => [vec![whose(class)], said(class)].concat().join(", "),
+            Some(class) => [vec![whose(class)], said(class), self.by_default(above, place)].concat().join(", "),
             None if classes.is_empty() => String::new(),
             None => "all others, unshaped".into(),
         }
+    }
+
+    /// What the limit of a class that goes before others has by default.
+    fn by_default(self, above: usize, place: usize) -> Vec<String> {
+        let node = &self.link.nodes[above];
+        let limit = node.scheduler().and_then(|params| limits(params).get(place).copied()).unwrap_or_default();
+        let Some(rate) = limit.rate else { return Vec::new() };
+        let burst = limit.burst.is_none().then(|| limit.burst(rate, &node.scope.of_class(place)));
+        let police = limit.police.is_none().then(|| format!("police {:?}", Police::default().name()));
+        burst.map(|burst| format!("burst \"{burst}\"")).into_iter().chain(police).collect()
     }
 }
 

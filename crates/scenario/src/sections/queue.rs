@@ -9,7 +9,7 @@ use perhop_core::params::{
 };
 use perhop_core::port::{ShaperParams, Side};
 use perhop_core::registry::Entry;
-use perhop_core::sched::{self, SchedulerParams};
+use perhop_core::sched::{self, PriorityLimit, SchedulerParams};
 use perhop_core::units::{Length, Packets};
 use std::sync::Arc;
 
@@ -268,6 +268,15 @@ pub fn parents(classes: &[Node]) -> Vec<String> {
 /// Whether a class has other classes below it, and so no queue.
 pub fn is_parent(class: &Node, parents: &[String]) -> bool {
     tree::get(class, &["name"]).is_some_and(|name| matches!(&name.tree, Tree::Text(name) if parents.contains(name)))
+}
+
+/// The limits of classes that go before others, in their order.
+pub fn limits(params: &SchedulerParams) -> Vec<PriorityLimit> {
+    match params {
+        SchedulerParams::StrictPriority(strict) => strict.classes.iter().map(|class| class.limit).collect(),
+        SchedulerParams::Ets(ets) => ets.classes.iter().map(|class| class.limit).collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// Keys of a queue that do not go with a scheduler, unless it has them itself.

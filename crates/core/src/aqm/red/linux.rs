@@ -160,7 +160,9 @@ impl Red {
         let max = threshold("max", Level::of("max", profile.max, scope)?, log)?;
         let max_p = profile.max_p.get();
         if max_p == 0.0 {
-            return Err(ParamError::new("max-p", "E201", "`max-p` is 0".into()).help("must be above 0: tc refuses 0, too"));
+            return Err(
+                ParamError::new("max-p", "E201", "`max-p` is 0".into()).help("must be above 0: tc refuses 0, too")
+            );
         }
         let slope = slope((max - min) >> log, max_p)?;
         let idle = Box::new(Table::new(log, ticks));

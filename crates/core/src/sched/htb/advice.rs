@@ -104,7 +104,9 @@ fn of_bursts(params: &Params, i: usize, scope: &Scope) -> impl Iterator<Item = P
     bursts.into_iter().flatten().filter(move |&(_, burst)| burst < largest).map(move |(key, burst)| {
         advice("W326", format!("{name}: `{key}` is {burst}, less than one packet"))
             .label(format!("the largest packet of {} counts {largest}", scope.largest_of))
-            .help(format!("must be at least {largest}: otherwise the class gets less than its rate when timers are late"))
+            .help(format!(
+                "must be at least {largest}: otherwise the class gets less than its rate when timers are late"
+            ))
     })
 }
 
@@ -113,7 +115,8 @@ fn of_quantum(params: &Params, i: usize, scope: &Scope) -> Option<ParamError> {
     let (name, quantum) = (called(&params.classes, i), params.quantum(i));
     if params.classes[i].quantum.is_none() && params.rate_by_r2q(i) != quantum.get() {
         let by_rate = Bytes::new(params.rate_by_r2q(i));
-        let message = format!("{name}: its rate divided by `r2q` gives a quantum of {by_rate}; {quantum} is used instead");
+        let message =
+            format!("{name}: its rate divided by `r2q` gives a quantum of {by_rate}; {quantum} is used instead");
         let help = format!("state `quantum`, or an `r2q` that gives {SMALLEST_QUANTUM}B to {LARGEST_QUANTUM}B");
         return Some(advice("W327", message).help(help));
     }

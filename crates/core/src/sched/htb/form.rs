@@ -161,16 +161,20 @@ pub(super) fn numbers(params: &Params, i: usize) -> Result<(), ParamError> {
     let (class, name) = (&params.classes[i], called(&params.classes, i));
     let zero = [("rate", class.rate == BitRate::bps(0)), ("quantum", class.quantum == Some(Bytes::new(0)))];
     if let Some((key, _)) = zero.into_iter().find(|&(_, zero)| zero) {
-        let help = "must be above 0; for a class that should get only what others leave, write a small `rate` and a `ceil`";
+        let help =
+            "must be above 0; for a class that should get only what others leave, write a small `rate` and a `ceil`";
         return Err(fault("E201", format!("{name}: `{key}` is 0")).help(help));
     }
     if let Some(ceil) = class.ceil.filter(|&ceil| ceil < class.rate) {
         let message = format!("{name}: `ceil` {ceil} is below `rate` {}", class.rate);
-        return Err(fault("E213", message).help("`ceil` must be at least `rate`: it is the rate that the class may reach by borrowing"));
+        return Err(fault("E213", message)
+            .help("`ceil` must be at least `rate`: it is the rate that the class may reach by borrowing"));
     }
     for (key, burst) in [("burst", class.burst), ("cburst", class.cburst)] {
         let Some(burst) = burst.filter(|&burst| burst == Bytes::new(0) || burst > DEEPEST) else { continue };
-        return Err(fault("E201", format!("{name}: `{key}` is {burst}")).help(format!("must be between 1B and {DEEPEST}")));
+        return Err(
+            fault("E201", format!("{name}: `{key}` is {burst}")).help(format!("must be between 1B and {DEEPEST}"))
+        );
     }
     if let Some(prio) = class.prio.filter(|&prio| prio as usize >= PRIOS) {
         let message = format!("{name}: `prio` is {prio}");
