@@ -84,6 +84,41 @@ fn policers_in_a_row_are_filters_in_a_row() {
     );
 }
 
+/// The default burst of a class's limit is of the largest packet of that class: that of the simulator.
+#[test]
+fn a_limited_class_has_the_burst_that_it_has_here() {
+    let voice = r#"{ for = "EF", rate = "8kbit/s", queue = { limit = "64p" } }"#;
+    let queue =
+        format!(r#"{{ scheduler = "strict-priority", classes = [{voice}, {{ queue = {{ limit = "64p" }} }}] }}"#);
+    let text = format!(
+        r#"
+[scenario]
+accounting = "l2"
+[links]
+"a - b" = {{ rate = "2Mbit/s" }}
+"a -> b" = {{ queue = {queue} }}
+[traffic.voice]
+model = "cbr"
+rate = "8kbit/s"
+size = "186B"
+from = "a"
+to = "b"
+dscp = "EF"
+[traffic.bulk]
+model = "cbr"
+rate = "1Mbit/s"
+size = "1400B"
+from = "a"
+to = "b"
+"#
+    );
+    let (scenario, _) = Scenario::parse(&text, &Options::new("net.toml")).unwrap_or_else(|found| panic!("{found}"));
+    let explained = perhop_scenario::explain(&scenario);
+    assert!(explained.contains("burst \"200B\""), "{explained}");
+    let commands: Vec<_> = as_tc(&scenario).unwrap().lines().filter(|it| it.contains("police")).collect();
+    assert!(commands[0].contains("police rate 8000bit burst 200 "), "{commands:?}");
+}
+
 #[test]
 fn a_peak_rate_and_framing_are_said() {
     let options = Options::new("net.toml").set("conditioner.all.pir=8Mbit/s").set("conditioner.all.mtu=2000B");

@@ -44,9 +44,9 @@ struct Limit {
 pub(super) struct Limits(Vec<Option<Limit>>);
 
 impl PriorityLimit {
-    /// Bytes that may come at once at this rate.
-    pub fn burst(self, rate: BitRate, scope: &Scope) -> Bytes {
-        self.burst.unwrap_or((rate * DEFAULT_BURST).max(scope.largest_packet))
+    /// Bytes that may come at once at this rate, in this class of a scheduler at `scope`.
+    pub fn burst(self, rate: BitRate, class: usize, scope: &Scope) -> Bytes {
+        self.burst.unwrap_or((rate * DEFAULT_BURST).max(scope.of_class(class).largest_packet))
     }
 
     fn build(self, i: usize, scope: &Scope) -> Result<Option<Limit>, ParamError> {
@@ -59,7 +59,8 @@ impl PriorityLimit {
                 None => Ok(None),
             };
         };
-        let burst = self.burst(rate, scope);
+        let burst = self.burst(rate, i, scope);
+        let scope = scope.of_class(i);
         if rate == BitRate::bps(0) {
             return fault("E201", "`rate` is 0".into()).map_err(|e| e.help("must be above 0: at 0 nothing passes"));
         }
@@ -80,7 +81,7 @@ impl Limits {
     /// E201 for a rate of 0 or a burst beyond the counter; E212 for a burst below the largest packet; E239 for other keys
     /// without a rate.
     pub(super) fn new(stated: impl Iterator<Item = PriorityLimit>, scope: &Scope) -> Result<Self, ParamError> {
-        stated.enumerate().map(|(i, limit)| limit.build(i, &scope.of_class(i))).collect::<Result<_, _>>().map(Self)
+        stated.enumerate().map(|(i, limit)| limit.build(i, scope)).collect::<Result<_, _>>().map(Self)
     }
 
     pub(super) fn needs(&self) -> Needs {
@@ -116,9 +117,9 @@ impl Limits {
             let error = ParamError::new("classes", "E202", "the change would alter which classes have a limit".into());
             return Err(error.help("a change may alter a `rate`, but neither add nor remove one"));
         }
-        for (old, (stated, new)) in self.0.iter_mut().zip(stated.into_iter().zip(new.0)) {
+        for (i, (old, (stated, new))) in self.0.iter_mut().zip(stated.into_iter().zip(new.0)).enumerate() {
             if let (Some(old), Some(new), Some(rate)) = (old, new, stated.rate) {
-                old.bucket.retune(now, rate, stated.burst(rate, scope), "classes")?;
+                old.bucket.retune(now, rate, stated.burst(rate, i, scope), "classes")?;
                 old.police = new.police;
             }
         }

@@ -1,6 +1,7 @@
 //! Limits of priority classes: what is beyond is dropped on arrival, always or while anything else waits.
 
 use crate::line::{NOW, read, scope};
+use perhop_core::Scope;
 use perhop_core::aqm::{Backlog, Departure};
 use perhop_core::count::Count;
 use perhop_core::needs::Needs;
@@ -9,7 +10,8 @@ use perhop_core::params::{Node, Tree};
 use perhop_core::port::Turn;
 use perhop_core::rng::Rng;
 use perhop_core::sched::{AnyScheduler, Scheduler as _, SchedulerParams, Visit};
-use perhop_core::units::Time;
+use perhop_core::scope::Largest;
+use perhop_core::units::{Bytes, Time};
 use perhop_core::verdict::{Reason, Verdict};
 use proptest::prelude::*;
 
@@ -93,6 +95,20 @@ fn the_default_burst_is_200_ms_of_the_rate() {
         assert_eq!(passed, passing, "{rate}");
     }
     assert_eq!(params("ets", &[]).build(&scope()).unwrap().needs(), Needs::LENGTHS);
+}
+
+/// 200 ms at 8 kbit/s are 200 B, one packet of a class whose largest has 200 B; a change of the rate keeps to that class.
+#[test]
+fn the_default_burst_holds_a_packet_of_its_class() {
+    let small = Largest { packet: Bytes::new(200), of: "voice".into() };
+    let scope = Scope { classes: vec![small, Largest::default()], ..scope() };
+    let voice = params("strict-priority", &[("rate", "8kbit/s")]);
+    let mut running = voice.build(&scope).unwrap();
+    let mut passing = |now| (0..10).filter(|_| judge(&mut running, now, [0, 200, 1]) == Verdict::Pass).count();
+    assert_eq!(passing(0), 1);
+    running.retune(NOW, &voice, &scope).unwrap();
+    let mut passing = |now| (0..10).filter(|_| judge(&mut running, now, [0, 200, 1]) == Verdict::Pass).count();
+    assert_eq!(passing(10_000_000_000), 1);
 }
 
 #[test]

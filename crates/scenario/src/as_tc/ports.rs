@@ -9,7 +9,7 @@ use perhop_core::framing::Framing;
 use perhop_core::params::{Node, Tree, show_table};
 use perhop_core::port::{Inside, Limit, NodeSpec, QueueSpec, ShaperParams, Side};
 use perhop_core::sched::flows::{Hash, Hashing};
-use perhop_core::sched::{Police, PriorityLimit, SchedulerParams, cake, ets, fq_codel, htb, sfq};
+use perhop_core::sched::{Police, SchedulerParams, cake, ets, fq_codel, htb, sfq};
 use perhop_core::units::{Bytes, Span};
 
 /// Most bands of `prio` and `ets`.
@@ -228,8 +228,7 @@ impl Writer<'_, '_> {
             };
             let filters = members.get(i).map_or(0, Vec::len);
             let last = i + 1 == classes && filters > 0 && !direct;
-            let police = limits(params).get(i).copied().unwrap_or_default();
-            let police = self.police(node, police, filters + usize::from(last));
+            let police = self.police(node, i, filters + usize::from(last));
             self.filters(&handle, &format!("{class}{police}"), members.get(i));
             if last {
                 self.rest(&handle, &format!("{class}{police}"));
@@ -239,12 +238,13 @@ impl Writer<'_, '_> {
     }
 
     /// The limit of a class that goes before others, as a policer of what its filters find.
-    fn police(&mut self, node: &NodeSpec, limit: PriorityLimit, filters: usize) -> String {
+    fn police(&mut self, node: &NodeSpec, i: usize, filters: usize) -> String {
+        let limit = node.scheduler().and_then(|params| limits(params).get(i).copied()).unwrap_or_default();
         let Some(stated) = limit.rate else { return String::new() };
         if limit.police == Some(Police::Congested) {
             self.refuse("`police = \"congested\"` of a class");
         }
-        let burst = limit.burst(stated, &node.scope).get();
+        let burst = limit.burst(stated, i, &node.scope).get();
         let police = format!("police rate {} burst {burst} conform-exceed drop/ok", rate(stated));
         format!(" action {}", self.said.shared(&police, filters))
     }

@@ -74,7 +74,7 @@ impl Drawn<'_> {
         let node = &self.link.nodes[above];
         let limit = node.scheduler().and_then(|params| limits(params).get(place).copied()).unwrap_or_default();
         let Some(rate) = limit.rate else { return Vec::new() };
-        let burst = limit.burst.is_none().then(|| limit.burst(rate, &node.scope.of_class(place)));
+        let burst = limit.burst.is_none().then(|| limit.burst(rate, place, &node.scope));
         let police = limit.police.is_none().then(|| format!("police {:?}", Police::default().name()));
         burst.map(|burst| format!("burst \"{burst}\"")).into_iter().chain(police).collect()
     }
