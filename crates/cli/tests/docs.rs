@@ -194,13 +194,15 @@ fn commands_in_the_text_are_accepted() {
 
 /// Words of a command line, single quotes understood.
 fn words(command: &str) -> Vec<String> {
-    let (mut words, mut quoted, mut word) = (Vec::new(), false, String::new());
+    let (mut words, mut quoted, mut word) = (Vec::new(), false, None::<String>);
     for c in command.trim().chars().chain([' ']) {
         match c {
-            '\'' => quoted = !quoted,
-            ' ' if !quoted && word.is_empty() => {}
-            ' ' if !quoted => words.push(std::mem::take(&mut word)),
-            c => word.push(c),
+            '\'' => {
+                quoted = !quoted;
+                word.get_or_insert_default();
+            }
+            ' ' if !quoted => words.extend(word.take()),
+            c => word.get_or_insert_default().push(c),
         }
     }
     words

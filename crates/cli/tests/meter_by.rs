@@ -50,10 +50,10 @@ fn one_that_cannot_be_read_does_not_hide_the_others() {
     let out = folder.perhop(&["meter", "a.pcap", "missing.pcap", "c.pcap", "--json"]);
     let said = String::from_utf8(out.stderr).unwrap();
     assert_eq!(out.status.code(), Some(2));
-    assert!(said.contains("error[E021] missing.pcap: "), "{said}");
+    assert!(said.contains("error[E021] cannot open missing.pcap: "), "{said}");
     let found = objects(&String::from_utf8(out.stdout).unwrap());
     assert_eq!((found.len(), &found[2]["total"]["captures"]), (3, &2.into()));
-    assert!(folder.refused(&["meter", "missing.pcap"]).contains("error[E021] missing.pcap: "));
+    assert!(folder.refused(&["meter", "missing.pcap"]).contains("error[E021] cannot open missing.pcap: "));
 }
 
 #[test]

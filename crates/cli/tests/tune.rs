@@ -164,7 +164,7 @@ fn what_cannot_be_tuned() {
             &["msvb", "--class", "rtt=1s,flows=5,share=0.6", "--class", "rtt=1s,flows=5,share=0.6"],
             &["E201", "sum to 1.2", "at most 1"],
         ),
-        (&["msvb", "--class", "rtt=1s,flows=5,share=0"], &["E201", "`share` is 0", "blocks"]),
+        (&["msvb", "--class", "rtt=1s,flows=5,share=0"], &["E201", "`share` is 0", "is blocked"]),
         (
             &["svb", "--class", "rtt=120ms,flows=50", "--v0", "40p", "--floor", "40p"],
             &["E214", "not below V0", "raise --v0"],
