@@ -1,4 +1,4 @@
-//! Rows of a sweep for a terminal: in groups by point, as wide as a page. No number is folded, and no word if all fit.
+//! Rows of a sweep for a terminal: in groups by point, as wide as a page. No number is folded, and no word of usual length.
 
 use super::rows::{Measure, Row, Rows};
 use super::stats::Estimate;
@@ -10,6 +10,9 @@ use perhop_scenario::sweep::{self, Point};
 
 /// Characters of a line; what is longer is folded within its column.
 const WIDTH: u16 = 100;
+
+/// Characters of the longest word of a name that stays whole.
+const WORD: u16 = 24;
 
 /// One table for each kind of rows.
 pub fn text(points: &[Point], all: &[Rows]) -> String {
@@ -55,19 +58,16 @@ pub(crate) fn show(measure: &Measure, value: Option<Estimate>) -> String {
     }
 }
 
-/// Folds what does not fit a page, but no number: their columns are as wide as the longest of them. Names are folded between
-/// words where all words fit.
+/// Folds what does not fit a page: headings, and names between words. Numbers and words stay whole, if the table is then wider.
 fn fit(grid: &mut Grid, texts: usize) {
     let lines = grid.lines().map(|line| line.trim_end().chars().count());
     if lines.max().unwrap_or(0) <= usize::from(WIDTH) {
         return;
     }
-    grid.set_content_arrangement(ContentArrangement::Dynamic).set_width(WIDTH);
-    let least = |grid: &Grid, i| if i < texts { longest_word(grid, i) } else { widest(grid, i) };
+    let least = |grid: &Grid, i| if i < texts { longest_word(grid, i).min(WORD) } else { widest(grid, i) };
     let widths: Vec<_> = (0..grid.column_count()).map(|i| least(grid, i) + padding(grid, i)).collect();
-    let blanks_at_the_end = padding(grid, widths.len() - 1);
-    let first = if widths.iter().sum::<u16>() - blanks_at_the_end <= WIDTH { 0 } else { texts };
-    for (i, width) in widths.into_iter().enumerate().skip(first) {
+    grid.set_content_arrangement(ContentArrangement::Dynamic).set_width(WIDTH.max(widths.iter().sum()));
+    for (i, width) in widths.into_iter().enumerate() {
         let column = grid.column_mut(i).expect("it is counted");
         column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(width)));
     }
