@@ -118,10 +118,13 @@ def test_ctrl_c_ends_it_and_python_goes_on(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     writing = os.open(pipe, os.O_RDWR)
+    # what starts the tests may have it ignored
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         for _ in range(2):
             threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
             with pytest.raises(KeyboardInterrupt):
                 perhop.meter(pipe)
     finally:
+        signal.signal(signal.SIGINT, before)
         os.close(writing)
