@@ -93,7 +93,7 @@ def test_warnings_of_the_policy_come_first(tmp_path: Path, capfd: pytest.Capture
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"capture": "missing.pcap"}, r"error\[E021\] missing.pcap: "),
+        ({"capture": "missing.pcap"}, r"error\[E021\] cannot open missing.pcap: "),
         ({"by": "hots"}, r"by = 'hots': must be one of host, .*; did you mean `host`\?"),
         ({"policy": "missing.toml"}, "missing.toml"),
         ({"queue": "x"}, "queue= without policy=: "),
