@@ -82,7 +82,9 @@ def test_a_byte_is_an_error_too(written: Path) -> None:
     text = written.read_text()
     assert text.count("manifest_hash") == 1
     written.write_text(text.replace("\n  ", "\n   ", 1))
-    with pytest.raises(ValueError, match=r"manifest\.json was altered: its hash is [0-9a-f]{16}, it says [0-9a-f]{16}"):
+    with pytest.raises(
+        ValueError, match=r"manifest\.json was altered: its hash is [0-9a-f]{16}, but it states [0-9a-f]{16}"
+    ):
         Runs.open(written.parent)
 
 

@@ -35,7 +35,7 @@ def lines(verbs: tuple[str, ...]) -> Iterator[list[str]]:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What has been run."""
     folder = tmp_path_factory.mktemp("options")
-    Scenario.from_toml(SHORT).run(2, out=folder / "runs", progress=False)
+    Scenario.from_toml(SHORT, vary=["dumbbell.flows=2,4"]).run(2, out=folder / "runs", progress=False)
     return folder
 
 
