@@ -262,3 +262,20 @@ fn distinct<'a>(all: impl Iterator<Item = &'a str>) -> Vec<String> {
     let mut seen = BTreeSet::new();
     all.filter(|value| seen.insert(*value)).map(str::to_owned).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::ELSEWHERE;
+    use perhop_scenario::tables::declaration;
+
+    /// A message recommends these columns for rows with the key.
+    #[test]
+    fn what_has_a_key_elsewhere_has_it() {
+        for (key, show) in ELSEWHERE {
+            let (table, column) = show.split_once('.').unwrap();
+            let columns = &declaration(table).unwrap().columns;
+            let named = columns.iter().any(|it| it.name == key && it.role.names());
+            assert!(named && columns.iter().any(|it| it.name == column), "{key}: {show}");
+        }
+    }
+}

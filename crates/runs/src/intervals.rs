@@ -96,9 +96,10 @@ impl<'a> Intervals<'a> {
     fn whole(&self, mut rows: Vec<Row>, part: &Part) -> Vec<Row> {
         rows.dedup_by(|later, first| later.names[0] == first.names[0]);
         for (row, delay) in rows.iter_mut().zip(&part.delays) {
-            let delays = delay.map(|it| [it.p50, it.p99].map(|ns| ns as f64 / 1e6));
-            for (value, at) in row.values.iter_mut().skip(OF_CLASSES.len() - 2).zip(0..) {
-                *value = delays.map(|delays| Estimate::new(delays[at], None));
+            let delays = [("delay_p50_ms", delay.map(|it| it.p50)), ("delay_p99_ms", delay.map(|it| it.p99))];
+            for (column, ns) in delays {
+                let at = OF_CLASSES.iter().position(|of| *of == column).expect("a measure of classes");
+                row.values[at] = ns.map(|ns| Estimate::new(ns as f64 / 1e6, None));
             }
         }
         rows
