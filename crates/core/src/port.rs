@@ -132,7 +132,7 @@ impl<H: Copy> Port<H> {
     fn new(edge: Edge, queues: Queues<H>) -> Self {
         let of_aqms = queues.all().iter().fold(Needs::NOTHING, |all, queue| all | queue.gate().aqm().needs());
         let (aqm_needs, evicts) = match &queues {
-            Queues::One(queue) => (of_aqms, queue.gate().drops_at_head()),
+            Queues::One(queue) => (of_aqms, queue.gate().makes_room()),
             Queues::Several(tree) => (of_aqms | tree.needs(), tree.evicts()),
         };
         let (edge_needs, offered) = (edge.needs(), Counted::default());

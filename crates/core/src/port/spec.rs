@@ -6,7 +6,8 @@ use super::queues::Queues;
 use super::shaper::ShaperParams;
 use super::tree::{self, Tree};
 use super::{Gate, Limit, Port, Side};
-use crate::aqm::AqmParams;
+use crate::aqm::{AnyAqm, Aqm as _, AqmParams};
+use crate::needs::Needs;
 use crate::params::ParamError;
 use crate::rng::Rng;
 use crate::sched::SchedulerParams;
@@ -24,6 +25,22 @@ pub struct QueueSpec {
     /// Surroundings of the AQM. The link's rate is the one that bounds the queue, whatever share a scheduler leaves: an idle
     /// queue would be served at it.
     pub scope: Scope,
+}
+
+impl QueueSpec {
+    /// Its AQM.
+    ///
+    /// # Errors
+    /// What the AQM refuses; E292 for one that drops waiting packets of a queue that does so, too.
+    pub fn build(&self) -> Result<AnyAqm, ParamError> {
+        let aqm = self.aqm.build(&self.scope)?;
+        if self.drop == Side::Head && aqm.needs().contains(Needs::ROOM) {
+            let message = format!("`drop = \"head\"` with `{}`, which drops waiting packets itself", self.aqm.name());
+            let help = "remove `drop`: the queue then drops the packet that finds no room, as the AQM expects";
+            return Err(ParamError::new("drop", "E292", message).help(help));
+        }
+        Ok(aqm)
+    }
 }
 
 /// A node of the tree of a port's queues.
@@ -160,7 +177,7 @@ impl PortSpec<'_> {
     }
 
     fn gate(&self, i: usize, queue: &QueueSpec) -> Result<Gate, PortError> {
-        let aqm = queue.aqm.build(&queue.scope).map_err(|error| PortError::Queue(Box::new(error)))?;
+        let aqm = queue.build().map_err(|error| PortError::Queue(Box::new(error)))?;
         let rng = Rng::stream(self.seed, self.replication, &self.stream(i));
         Ok(Gate::new(aqm, queue.limit, rng).with_drop(queue.drop))
     }

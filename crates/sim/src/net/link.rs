@@ -249,14 +249,15 @@ impl Link {
         pool: &mut Pool,
         dropped: &mut Vec<(RecordId, Reason)>,
     ) -> Result<bool, Reason> {
-        if let Fate::Dropped(reason) = self.port.arrive(&at, &mut pool.get_mut(id).packet, id) {
-            return Err(reason);
-        }
+        let fate = self.port.arrive(&at, &mut pool.get_mut(id).packet, id);
         let evicts = self.port.evicts();
         if evicts {
             self.port.evict(at.now, &mut Held { pool, dropped });
         }
-        Ok(!self.transmitting || evicts)
+        match fate {
+            Fate::Dropped(reason) => Err(reason),
+            Fate::Queued | Fate::Marked => Ok(!self.transmitting || evicts),
+        }
     }
 
     /// The transmission before has ended, or the link was idle: the next packet's begins. What the port drops instead is
