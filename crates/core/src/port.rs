@@ -35,7 +35,7 @@ use crate::conditioner::{ConditionerParams, Passage};
 use crate::count::Count;
 use crate::counted::Counted;
 use crate::needs::Needs;
-use crate::packet::{Ecn, FlowId, Packet};
+use crate::packet::{Ecn, FlowId, Options, Packet};
 use crate::params::ParamError;
 use crate::sched::SchedulerParams;
 use crate::scope::Scope;
@@ -52,6 +52,11 @@ pub const MOST_HEAD_DROPS: u32 = 256;
 pub trait Buffers<H> {
     /// The packet of a handle.
     fn packet(&mut self, handle: H) -> &mut Packet;
+
+    /// What its TCP options say. A host that does not know says that there are others, which a queue must not lose.
+    fn options(&mut self, _handle: H) -> Options {
+        Options { others: true, ..Options::default() }
+    }
 
     /// The packet was dropped when its turn had come. The port no longer has its handle.
     fn dropped(&mut self, handle: H, reason: Reason);

@@ -418,6 +418,7 @@ fn walks() -> Vec<Walk> {
                 ("memory", "queue.q.memory=4MB", Refused),
                 ("flows", "queue.q.flows=512", Refused),
                 ("mtu", "queue.q.mtu=3000B", Noted),
+                ("ack-filter", "queue.q.ack-filter=aggressive", Said),
                 ("hash", "queue.q.hash=exact", Noted),
                 ("salt", "queue.q.salt=7", Noted),
                 ("overhead", "queue.q.overhead=4B", Said),

@@ -157,6 +157,16 @@ impl<H: Copy> Queue<H> {
         self.ring.nth(place).copied()
     }
 
+    /// The packet at the tail.
+    pub(super) fn last(&self) -> Option<Entry<H>> {
+        self.nth(self.ring.waiting().checked_sub(1)?)
+    }
+
+    /// What waits, first come first.
+    pub(super) fn waiting_handles(&self) -> impl ExactSizeIterator<Item = H> {
+        (0..self.ring.waiting() as usize).map(|place| self.ring.nth(place as u32).expect("it waits").handle)
+    }
+
     /// The waiting packet at this place is dropped.
     pub(super) fn evict(&mut self, now: Time, packet: &mut Packet, place: u32, reason: Reason) {
         self.gate.evict(now, self.behind(now, one(packet.size)), packet, reason);

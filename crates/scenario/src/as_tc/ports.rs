@@ -8,6 +8,7 @@ use perhop_core::arithmetic::{Arithmetic, longest_in_ticks};
 use perhop_core::framing::Framing;
 use perhop_core::params::{Node, Tree, show_table};
 use perhop_core::port::{Inside, Limit, NodeSpec, QueueSpec, ShaperParams, Side};
+use perhop_core::sched::cake::AckFilter;
 use perhop_core::sched::flows::{Hash, Hashing};
 use perhop_core::sched::{Police, SchedulerParams, cake, ets, fq_codel, htb, sfq};
 use perhop_core::units::{Bytes, Span};
@@ -443,7 +444,12 @@ fn cake(params: &cake::Params, overhead: Option<i64>) -> String {
     let mpu = params.framing.mpu.map_or(String::new(), |bytes| format!(" mpu {}", bytes.get()));
     let (tins, isolation, rtt) = (word("tins"), word("isolation"), time(params.rtt));
     let atm = if atm { "atm" } else { "noatm" };
-    format!("cake {rate} {tins} {isolation} rtt {rtt} {overhead}{mpu} {atm} no-split-gso{memory}")
+    let acks = match params.ack_filter {
+        AckFilter::Off => "",
+        AckFilter::On => " ack-filter",
+        AckFilter::Aggressive => " ack-filter-aggressive",
+    };
+    format!("cake {rate} {tins} {isolation} rtt {rtt} {overhead}{mpu} {atm} no-split-gso{memory}{acks}")
 }
 
 fn sfq(params: &sfq::Params) -> String {

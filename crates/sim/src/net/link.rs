@@ -12,7 +12,7 @@ use crate::record::Delays;
 use perhop_core::conditioner::Passage;
 use perhop_core::count::Count;
 use perhop_core::counted::Counted;
-use perhop_core::packet::{Colour, Packet};
+use perhop_core::packet::{Colour, Options, Packet};
 use perhop_core::port::{Buffers, Port, Sent};
 use perhop_core::units::{BitRate, Span, Time};
 use perhop_core::verdict::{Fate, Reason};
@@ -110,6 +110,10 @@ struct Held<'a> {
 impl Buffers<RecordId> for Held<'_> {
     fn packet(&mut self, id: RecordId) -> &mut Packet {
         &mut self.pool.get_mut(id).packet
+    }
+
+    fn options(&mut self, id: RecordId) -> Options {
+        self.pool.get(id).options()
     }
 
     fn dropped(&mut self, id: RecordId, reason: Reason) {

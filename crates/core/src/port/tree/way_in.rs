@@ -97,6 +97,7 @@ impl<H: Copy> Tree<H> {
     pub(in crate::port) fn evict(&mut self, now: Time, host: &mut impl Buffers<H>) {
         for i in 0..self.evicting.len() {
             let node = self.evicting[i];
+            self.filter_acks(now, node, host);
             while let Some(eviction) = self.eviction(node) {
                 self.evict_child(now, node, eviction, host);
             }
@@ -106,6 +107,21 @@ impl<H: Copy> Tree<H> {
             while let Some((place, reason)) = self.queues[queue].surplus() {
                 self.drop_at(now, self.leaves[queue], (place, reason), host);
             }
+        }
+    }
+
+    /// Drops the ACK that the last packet has made redundant, if a scheduler looks for one.
+    fn filter_acks(&mut self, now: Time, node: usize, host: &mut impl Buffers<H>) {
+        let Kind::Scheduler(inner) = &mut self.nodes[node].kind else { return };
+        let Some((child, filter)) = inner.scheduler.filters() else { return };
+        let leaf = inner.children[child];
+        let Kind::Queue(queue) = self.nodes[leaf].kind else { unreachable!("flows are queues") };
+        let Some(last) = self.queues[queue].last() else { return };
+        let newest = (*host.packet(last.handle), host.options(last.handle));
+        let waiting = self.queues[queue].waiting_handles();
+        let waiting = waiting.map(|handle| (*host.packet(handle), host.options(handle)));
+        if let Some(place) = filter.redundant(waiting, &newest) {
+            self.drop_at(now, leaf, (place as u32, Reason::Filtered), host);
         }
     }
 
