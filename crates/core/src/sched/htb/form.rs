@@ -50,14 +50,14 @@ impl Form {
     fn takes_packets(&self, classes: &[Class], i: usize) -> Result<(), ParamError> {
         let (class, name) = (&classes[i], called(classes, i));
         if !self.leaves.contains(&i) {
-            let key = if class.members.is_empty() { class.queue.map(|_| "queue") } else { Some("for") };
+            let key = class.filter.key().or(class.queue.map(|_| "queue"));
             return key.map_or(Ok(()), |key| {
                 let message = format!("{name} has `{key}`, and other classes name it as their parent");
                 let help = "packets wait in leaves only: move the key to one of its children, or to a new child";
                 Err(fault("E229", message).help(help))
             });
         }
-        if class.members.is_empty() && self.leaves.last() != Some(&i) {
+        if class.filter.is_empty() && self.leaves.last() != Some(&i) {
             let message = format!("{name} takes no packets: no `for`, no children, and not the last leaf");
             let help = "give the class a `for`, name it as the `parent` of another, or move it to the end";
             return Err(fault("E223", message).help(help));
@@ -144,7 +144,7 @@ fn climb(classes: &[Class], parents: &[Option<usize>], i: usize) -> Result<(), P
 /// # Errors
 /// E239 for `unclassified = "direct"` where the last leaf takes all that no other does.
 pub(super) fn direct(params: &Params, form: &Form) -> Result<(), ParamError> {
-    let all = form.leaves.last().filter(|&&leaf| params.is_direct() && params.classes[leaf].members.is_empty());
+    let all = form.leaves.last().filter(|&&leaf| params.is_direct() && params.classes[leaf].filter.is_empty());
     all.map_or(Ok(()), |&leaf| {
         let name = called(&params.classes, leaf);
         let message = format!("`unclassified = \"direct\"` has no effect: {name} takes all that no other does");
