@@ -1,9 +1,9 @@
-//! What flows and destinations got: `flows`, `arrivals`, `flow_series`.
+//! What flows and destinations got: `flows`, `arrivals`, `flow_series`, `delays`.
 
-use super::Run;
 use super::column::{Column, Unit, measure, rate, total};
 use super::columns::Made;
 use super::ports::TIME;
+use super::{DELAYS, Run};
 
 const DELAY: &str = "one-way delay, from sending to arrival";
 const JITTER: &str = "absolute difference between the delays of successive packets of a flow";
@@ -45,6 +45,17 @@ pub(super) fn flows(run: Run<'_>) -> Made {
         .integer(total("window_cuts", Unit::None, cuts), |r| r.it.cuts)
         .quantiles("delay", DELAY, |r| r.it.delay)
         .quantiles("jitter", JITTER, |r| r.it.jitter)
+        .made()
+}
+
+pub(super) fn delays(run: Run<'_>) -> Made {
+    let bucket = "one-way delay, from sending to arrival: the largest of a bucket, at most 1 % or 512 ns above those of its \
+                  packets";
+    run.columns(DELAYS, &[], &run.outcome.delays)
+        .text("class", "class of the traffic", |it| run.class(it.class))
+        .text("colour", "colour at the end of the path", |it| it.colour.name().to_owned())
+        .real(measure("delay_ms", Unit::Ms, bucket), |it| it.delay_ns as f64 / 1e6)
+        .integer(total("packets", Unit::Packets, "delivered packets of that bucket"), |it| it.packets)
         .made()
 }
 
