@@ -219,7 +219,7 @@ pub fn scheduler(name: &str, shares: &[u32]) -> SchedulerParams {
     let class = |(i, share): (usize, &u32)| {
         let value = |field: &Field| match (field.name, field.kind) {
             ("for", _) if i + 1 == shares.len() => None,
-            ("queue" | "name" | "parent" | "ceil" | "prio" | "police", _) => None,
+            ("queue" | "name" | "parent" | "ceil" | "prio" | "police" | "match", _) => None,
             // Limits of priority classes.
             ("rate" | "burst", _) if field.optional && name != "htb" => None,
             // What keeps a rate does not hold anything back as long as its bursts are not used up.
