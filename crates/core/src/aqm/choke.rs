@@ -29,8 +29,9 @@
 //! The fields are those of [RED](red.md). Both packets of a match count as early drops; the tally `matched` is the number of
 //! matches. The one that waited is dropped with the arrival, wherever it waits. `drop = "head"` is refused.
 //!
-//! `arithmetic = "linux"` computes as RED with the same setting, in packets. It differs from the paper's rules in four points.
-//! At exactly max a packet is still drawn for, not dropped. From max on ECN-capable packets are marked. A packet that is
+//! `arithmetic = "linux"` computes as RED with the same setting, in packets. It differs from the paper's rules in five points.
+//! Linux notes that the queue is empty only if it is asked for a packet then: below a shaper or in a class (of any
+//! scheduler but strict priorities right at the line) it never is, and the average stands still until packets arrive. At exactly max a packet is still drawn for, not dropped. From max on ECN-capable packets are marked. A packet that is
 //! dropped from the middle leaves a hole in the kernel's table until it comes to the head. A draw that hits holes three
 //! times takes the packet at the head, which is therefore hit a little more often.
 //!
@@ -46,7 +47,7 @@ mod table;
 use super::early::linux;
 use super::early::{self, Average, Common, Level, Precedence, Profile, Unit};
 use crate::Scope;
-use crate::aqm::{Aqm, Arrival, Departure};
+use crate::aqm::{Aqm, Arrival, Backlog, Departure};
 use crate::arithmetic::Arithmetic;
 use crate::needs::Needs;
 use crate::packet::Packet;
@@ -76,6 +77,8 @@ pub struct Params {
 pub struct Choke {
     numbers: Numbers,
     waiting: Table,
+    /// Whether the average of an empty queue falls.
+    rests: bool,
     /// The waiting packet of the last match, if it has not gone yet.
     hit: Option<u32>,
     matched: u64,
@@ -110,8 +113,9 @@ impl Params {
                 Numbers::Exact(Exact { average: common.average(unit, scope)?, precedence, min })
             }
         };
-        let waiting = Table::new(*arithmetic == Arithmetic::Linux);
-        Ok(Choke { numbers, waiting, hit: None, matched: 0 })
+        let linux = *arithmetic == Arithmetic::Linux;
+        let (waiting, rests) = (Table::new(linux), !linux || scope.asked_when_empty);
+        Ok(Choke { numbers, waiting, rests, hit: None, matched: 0 })
     }
 }
 
@@ -167,14 +171,16 @@ impl Aqm for Choke {
     type Params = Params;
 
     fn on_arrival(&mut self, at: Turn<&Arrival>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
-        if !self.numbers.on_arrival(*at) {
+        let idle_since = at.backlog.idle_since.filter(|_| self.rests);
+        let at = Arrival { backlog: Backlog { idle_since, ..at.backlog }, ..**at };
+        if !self.numbers.on_arrival(&at) {
             self.numbers.rest();
             return Verdict::Pass;
         }
         if self.matches(packet, rng) {
             return Verdict::Drop(Reason::Early);
         }
-        self.numbers.decide(*at, rng)
+        self.numbers.decide(&at, rng)
     }
 
     fn on_fate(&mut self, _at: Turn<&Arrival>, packet: &Packet, fate: Fate) {

@@ -132,7 +132,7 @@ impl PortSpec<'_> {
 
     fn build_queues<H: Copy>(&self) -> Result<Queues<H>, PortError> {
         match (self.nodes, self.queues) {
-            ([], [queue]) => Ok(Queues::One(Queue::new(self.gate(0, queue)?))),
+            ([], [queue]) => Ok(Queues::One(Queue::new(self.gate(0, queue, true)?))),
             ([], queues) => Err(PortError::Queues { queues: queues.len(), classes: 1 }),
             _ => Ok(Queues::Several(Box::new(self.tree()?))),
         }
@@ -145,7 +145,7 @@ impl PortSpec<'_> {
                 let Inside::Queue(queue) = node.inside else {
                     return Err(PortError::Queues { queues: 1, classes: places });
                 };
-                let gate = self.gate(queue, self.queue(queue)?)?;
+                let gate = self.gate(queue, self.queue(queue)?, false)?;
                 tree.add_flows(up, places, &Queue::new(gate).in_row(queue));
                 continue;
             }
@@ -153,7 +153,7 @@ impl PortSpec<'_> {
             let shaper = node.shaper.as_ref().map(|params| params.build(&node.scope)).transpose().map_err(refused)?;
             let inside = match &node.inside {
                 Inside::Queue(queue) => {
-                    let gate = self.gate(*queue, self.queue(*queue)?)?;
+                    let gate = self.gate(*queue, self.queue(*queue)?, self.asks_when_empty(node))?;
                     tree::Inside::Queue(Queue::new(gate).in_row(*queue))
                 }
                 Inside::Scheduler(params) => {
@@ -176,8 +176,18 @@ impl PortSpec<'_> {
         self.queues.get(i).ok_or(PortError::Queues { queues: self.queues.len(), classes: i + 1 })
     }
 
-    fn gate(&self, i: usize, queue: &QueueSpec) -> Result<Gate, PortError> {
-        let aqm = queue.build().map_err(|error| PortError::Queue(Box::new(error)))?;
+    /// Whether a node without a shaper is right at the line, or below strict priorities that are.
+    fn asks_when_empty(&self, node: &NodeSpec) -> bool {
+        let above = |up: usize| {
+            let asks = matches!(self.nodes[up].scheduler(), Some(SchedulerParams::StrictPriority(_)));
+            asks && self.asks_when_empty(&self.nodes[up])
+        };
+        node.shaper.is_none() && node.parent.is_none_or(above)
+    }
+
+    fn gate(&self, i: usize, queue: &QueueSpec, asked_when_empty: bool) -> Result<Gate, PortError> {
+        let scope = Scope { asked_when_empty, ..queue.scope.clone() };
+        let aqm = QueueSpec { scope, ..queue.clone() }.build().map_err(|error| PortError::Queue(Box::new(error)))?;
         let rng = Rng::stream(self.seed, self.replication, &self.stream(i));
         Ok(Gate::new(aqm, queue.limit, rng).with_drop(queue.drop))
     }

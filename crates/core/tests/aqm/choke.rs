@@ -4,7 +4,6 @@ use crate::choke_oracle::{Kernel, Paper, Said};
 use crate::port::Port;
 use crate::red_linux_oracle::Linux;
 use crate::support::{self, RATE, common, packets, profile};
-use perhop_core::Rng;
 use perhop_core::aqm::early::{Common, Spacing, Weight};
 use perhop_core::aqm::{AqmParams, choke};
 use perhop_core::arithmetic::Arithmetic;
@@ -12,6 +11,7 @@ use perhop_core::packet::{Colour, FlowId, Packet};
 use perhop_core::port::{Gate, Limit, PortError, PortSpec, QueueSpec, Side};
 use perhop_core::units::{Bytes, Span, Time};
 use perhop_core::verdict::{Fate, Reason};
+use perhop_core::{Rng, Scope};
 use proptest::prelude::*;
 
 const LIMIT: u32 = 30;
@@ -97,7 +97,7 @@ proptest! {
     #[test]
     fn linuxs_draw_by_draw(
         numbers in (1u32..12, 1u32..15, prop_oneof![9 => 0.01..1.0f64, 1 => Just(1.0)]), log in 1i32..6, mean in 100u64..1500,
-        ecn in any::<bool>(), load in loads(),
+        ecn in any::<bool>(), asked_when_empty in any::<bool>(), load in loads(),
     ) {
         let (min, width, p) = numbers;
         let weight = Weight(0.5f64.powi(log));
@@ -106,14 +106,17 @@ proptest! {
         let thresholds = [min, min + width].map(u64::from);
         let red = Linux::of_packets(thresholds, p, [log as u32, mean as u32], RATE.bytes_s());
         let mut kernel = Kernel { red, rng: rng(), places: Vec::new(), head: 0 };
-        let (mut port, mut now, mut left) = (port(&params), Time::ZERO, 0);
+        let scope = Scope { asked_when_empty, ..support::scope(LIMIT) };
+        let gate = Gate::new(params.build(&scope).unwrap(), Limit::Packets(LIMIT), rng());
+        let (mut port, mut now, mut left) = (Port::new(gate, RATE), Time::ZERO, 0);
         for (n, (gap, packet)) in load.iter().enumerate() {
             now += *gap;
             port.advance(now);
             (left..port.sent).for_each(|_| kernel.left());
             left = port.sent;
             let waiting: Vec<_> = port.waiting().iter().map(|it| it.1).collect();
-            let said = kernel.arrive(now, waiting.len(), port.backlog().idle_since, packet);
+            let idle = port.backlog().idle_since.filter(|_| asked_when_empty);
+            let said = kernel.arrive(now, waiting.len(), idle, packet);
             let expected = fate(said, waiting.len() < LIMIT as usize, ecn && packet.ecn.capable());
             if expected.stays() {
                 kernel.queued(packet.flow);
