@@ -26,8 +26,8 @@ def _rate(prefix: str) -> list[str]:
     return [f"{prefix}.{name}" for name in _RATE]
 
 
-#: Of each discipline, filter and action its attributes: number, name, and the fields of a structure (or one, without a name); those of
-#: a packet's headers have the network's order of bytes.
+#: Of each discipline, filter and action its attributes: number, name, and the fields of a structure (or one, without a
+#: name); those of a packet's headers have the network's order of bytes.
 ATTRIBUTES = {
     "htb": {
         1: [*_rate("rate"), *_rate("ceil"), "buffer:I", "cbuffer:I", "quantum:I", "level:I", "prio:I"],

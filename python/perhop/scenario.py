@@ -124,8 +124,8 @@ class Scenario:
         """The network of its nodes, links and ports on Linux, as data; or one `port` for the interface `dev`.
 
         Raises:
-            ValueError: naming everything that Linux's tools cannot say of the network; several points; an unknown port, an
-                interface that cannot be, or one without a port.
+            ValueError: naming everything that Linux's tools cannot say of the network; several points; an unknown port,
+                an interface that cannot be, or one without a port.
         """
         if port is None and dev is not None:
             raise ValueError(f"dev = {shown_value(dev)}: without a port; give port='a -> b' too")

@@ -47,9 +47,9 @@ def test_the_tree_of_a_port_is_said_from_the_root_down() -> None:
         "qdisc add dev p2 parent 4:1 handle 5: codel limit 500 target 5ms interval 100ms noecn",
         "qdisc add dev p2 parent 4:2 handle 6: pfifo_head_drop limit 50",
     ]
-    voice = "filter add dev p2 parent 2: protocol ip prio 1 u32 match ip dsfield 0xb8 0xfc flowid 2:1"
+    voice = "filter add dev p2 parent 2: protocol ip prio 1 flower ip_tos 0xb8/0xfc flowid 2:1"
     assert f"{voice} action police rate 2000000bit burst 3000 conform-exceed drop/ok" in said
-    assert "filter add dev p2 parent 4: protocol ip prio 2 matchall flowid 4:2" in said
+    assert "filter add dev p2 parent 4: protocol all prio 2 matchall flowid 4:2" in said
 
 
 def test_the_network_has_a_namespace_a_node_and_a_wire_a_direction() -> None:
@@ -266,7 +266,7 @@ def test_two_worlds_are_numbers_for_programs() -> None:
     nowhere = compared([packet(0, None)], {"a -> b": []})
     ours = World([Sender("bulk", 0, 1e6, 2, [4.0, 6.0], [20.0])], {"a -> b": Queue(3.5, 9.0)})
     kernel = World([Sender("bulk", 0, 2e6, 0, [], [])], {"a -> b": Queue(4.0, 10.0)})
-    said = Both([*apart, *nowhere], (ours, kernel)).to_json()
+    said = Both([*apart, *nowhere], (ours, kernel), []).to_json()
     assert [it["apart_max_us"] for it in said["ports"]] == [0.006, None]
     assert [said["ports"][0][key] for key in ("port", "came", "kernel_left")] == ["a -> b", 2, 2]
     (flow,) = said["tcp"]
@@ -279,7 +279,7 @@ def test_two_worlds_are_numbers_for_programs() -> None:
     assert said["queues"] == [
         {"port": "a -> b", "perhop": {"mean": 3.5, "p99": 9.0}, "kernel": {"mean": 4.0, "p99": 10.0}}
     ]
-    assert Both([], None).to_json() == {"ports": [], "tcp": [], "queues": []}
+    assert Both([], None, []).to_json() == {"ports": [], "classes": [], "tcp": [], "queues": []}
 
 
 def test_a_sweep_is_refused_unless_one_point_is_left() -> None:

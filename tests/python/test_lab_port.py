@@ -1,4 +1,4 @@
-"""`explain --as tc --port`: tc itself reads every command, in a network namespace of its own."""
+"""`explain --as tc --port`: tc itself reads every command, in a separate network namespace."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ import pytest
 from perhop import Scenario
 
 ROOT = Path(__file__).resolve().parents[2]
-#: Every kind of filter and action: addresses of both versions, ports, protocols, code points; both outcomes of a policer.
+#: Every kind of filter and action: addresses of both versions, ports, protocols, code points; a policer that marks.
 PORT = """
 [scenario]
 accounting = "l2"
@@ -117,14 +117,17 @@ def test_the_script_is_read_by_a_shell(tmp_path: Path) -> None:
     assert not (tmp_path / "canary").exists()
 
 
+PORT_OF = ["--as", "tc", "--port"]
+
+
 @pytest.mark.parametrize(
     ("options", "code", "says"),
     [
-        (["--as", "tc", "--port", "a -> c"], 2, r"error\[E006\] no port `a -> c`\n   help: did you mean `a -> b`"),
-        (["--as", "tc", "--port", "a -> b", "--dev", "x;y"], 2, r"error\[E295\] the interface \"x;y\" has ';'\n   help: "),
+        ([*PORT_OF, "a -> c"], 2, r"error\[E006\] no port `a -> c`\n   help: did you mean `a -> b`"),
+        ([*PORT_OF, "a -> b", "--dev", "x;y"], 2, r"error\[E295\] the interface \"x;y\" has ';'\n   help: "),
         (["--port", "a -> b"], 2, r"error\[E295\] --port 'a -> b' without --as tc\n   help: write --as tc --port"),
         (["--as", "tc", "--dev", "eth0"], 2, r"error\[E295\] --dev eth0 without a port\n   help: "),
-        (["--as", "tc", "--port", "a -> b", "-s", "conditioner.contract.red=colour red"], 1, r"warning: .* 1 line `# lost:"),
+        ([*PORT_OF, "a -> b", "-s", "conditioner.contract.red=colour red"], 1, r"warning: .* the 1 line `# lost:"),
     ],
 )
 def test_what_does_not_fit_is_said(options: list[str], code: int, says: str, tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ pub fn as_tc(scenario: &Scenario) -> Result<Linux, Vec<String>> {
     let mut said = Said::default();
     if !plan.changes.is_empty() {
         let why = "the commands set up one state; remove the change, or state its values by -s";
-        said.refuse_of("[[change]]".into(), &format!("tc cannot express it: {why}"));
+        said.refuse_of("the scenario".into(), &format!("tc cannot express [[change]]: {why}"));
     }
     nodes(plan, &mut said);
     tcp::settings(scenario, &mut said);

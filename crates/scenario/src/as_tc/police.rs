@@ -90,7 +90,7 @@ fn uncoloured(action: Action) -> Result<Action, String> {
 }
 
 /// A policer says at once what happens, or that the packet goes on to the next action of its filter. If both outcomes mark, one
-/// of them goes on to a filter of its own.
+/// of them goes on to the next filter.
 ///
 /// # Errors
 /// What tc cannot say.
