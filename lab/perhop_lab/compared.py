@@ -102,7 +102,9 @@ class Both(NamedTuple):
             if self.ports:
                 console.print("Datagrams at ports: what left, and what differs, packet for packet", highlight=False)
                 console.print(_departures(self.ports), highlight=False)
-            console.print("Classes: goodput of connections, and datagrams until they leave their last port", highlight=False)
+            console.print(
+                "Classes: goodput of connections, and datagrams until they leave their last port", highlight=False
+            )
             console.print(_classes(self.classes), highlight=False)
             if self.worlds:
                 console.print("TCP: the simulator's and Linux's", highlight=False)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from perhop import Scenario
+from perhop_lab.classes import classes
 from perhop_lab.compared import Both, compared
 from perhop_lab.job import Packet, connections_of, job, packets_of, sendable
 from perhop_lab.worlds import Queue, Sender, World
@@ -297,3 +298,24 @@ def test_a_timed_change_is_refused() -> None:
     text = ROUTER.read_text() + '\n[[change]]\nat = "3s"\nlinks."edge - core".rate = "7Mbit/s"\n'
     with pytest.raises(ValueError, match=r"tc cannot express \[\[change\]\]"):
         Scenario.from_toml(text).as_tc()
+
+
+def test_classes_are_compared_by_what_they_got(tmp_path: Path) -> None:
+    """Of datagrams sent after the warm-up: from their first port until they leave the last."""
+    lines = ["[links]", '"a - b" = { rate = "10Mbit/s" }', '"b - c" = { rate = "10Mbit/s" }']
+    lines += ["[traffic.game]", 'model = "cbr"', 'rate = "1Mbit/s"', 'size = "500B"', 'class = "play"']
+    scenario = Scenario.from_toml("\n".join([*lines, 'from = "a"', 'to = "c"']), ["duration=2s", "warmup=1s"])
+    runs = scenario.run(replications=1, out=tmp_path)
+    ms = 1_000_000
+
+    def way(number: int, came: int, left: int | None, last: str = "b -> c") -> list[Packet]:
+        one = packet(number, came * ms)._replace(traffic="game", flow=0, hop="a -> b", came=came * ms)
+        after = one._replace(hop=last, came=(came + 1) * ms, left=None if left is None else left * ms)
+        return [one, after]
+
+    packets = [*way(0, 900, 950), *way(1, 1100, 1104), *way(2, 1200, None), *way(3, 1300, 1306)]
+    left = {"a -> b": [], "b -> c": [(1, 1105 * ms, 0), (2, 1209 * ms, 0), (3, 1307 * ms, 0)]}
+    (found,) = classes(packets, left, None, runs)
+    assert found.name == "play"
+    assert [*found.perhop][1:] == pytest.approx([1 / 3, 6, 6])
+    assert [*found.kernel][1:] == pytest.approx([0, 7, 9])

@@ -153,6 +153,53 @@ fn it_is_the_port_of_the_network() {
     assert_eq!(alone.collect::<Vec<_>>(), own);
 }
 
+/// The first class that agrees takes a packet: each is tried after the one before, for both versions of IP where both can agree.
+#[test]
+fn classes_by_address_port_and_ecn_are_filters_in_order() {
+    let class =
+        |matches: &str| format!("{{ match = {{ {matches} }}, rate = \"1Mbit/s\", queue = {{ limit = \"9p\" }} }}");
+    let matches = [
+        "destination = [\"10.0.4.0/24\", \"2001:db8:4::/48\"], protocol = \"udp\"",
+        "destination = \"10.0.0.0/8\"",
+        "dscp = \"EF\", ecn = \"ect1\"",
+        "protocol = \"tcp\", source-port = 443",
+    ];
+    let classes = matches.map(class).join(", ");
+    let rest = "{ rate = \"1Mbit/s\", queue = { limit = \"9p\" } }";
+    let set = format!("queue.uplink={{ scheduler = \"htb\", classes = [{classes}, {rest}] }}");
+    let commands = said(&made(PORT, &[&set]));
+    let place = "tc filter add dev eth0 parent 1: protocol ";
+    let filters: Vec<_> = commands.iter().filter_map(|it| it.strip_prefix(place)).collect();
+    let expected = [
+        "ip prio 1 flower ip_proto udp dst_ip 10.0.4.0/24 flowid 1:1",
+        "ipv6 prio 2 flower ip_proto udp dst_ip 2001:db8:4::/48 flowid 1:1",
+        "ip prio 3 flower dst_ip 10.0.0.0/8 flowid 1:2",
+        "ip prio 4 flower ip_tos 0xb9/0xff flowid 1:3",
+        "ipv6 prio 5 flower ip_tos 0xb9/0xff flowid 1:3",
+        "ip prio 6 flower ip_proto tcp src_port 443 flowid 1:4",
+        "ipv6 prio 7 flower ip_proto tcp src_port 443 flowid 1:4",
+        "all prio 8 matchall flowid 1:5",
+    ];
+    assert_eq!(filters, expected);
+}
+
+/// A conditioner leaves a bit in the packet's mark, for the class that asks.
+#[test]
+fn what_has_passed_a_conditioner_is_known_by_its_mark() {
+    let class = "{ match = { conditioner = \"contract\" }, rate = \"1Mbit/s\", queue = { limit = \"9p\" } }";
+    let rest = "{ rate = \"1Mbit/s\", queue = { limit = \"9p\" } }";
+    let queue = format!("links.\"core -> internet\".queue={{ scheduler = \"htb\", classes = [{class}, {rest}] }}");
+    let set = [queue.as_str(), "conditioner.contract.green=transmit", "conditioner.contract.red=drop"];
+    let commands = said(&made("core -> internet", &set));
+    let police = "action police rate 5000000bit burst 15000 conform-exceed drop/ok";
+    for line in [
+        format!("tc filter add dev eth0 egress protocol all prio 1 matchall action skbedit mark 0x1/0x1 pipe {police}"),
+        "tc filter add dev eth0 parent 1: protocol all prio 1 handle 0x1/0x1 fw flowid 1:1".into(),
+    ] {
+        assert!(commands.contains(&line), "{line}\n{commands:#?}");
+    }
+}
+
 /// A link that nothing in the port holds to its rate is held by a class, with tc's own burst.
 #[test]
 fn the_link_has_a_class_where_nothing_else_holds_it() {

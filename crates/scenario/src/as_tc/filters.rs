@@ -48,17 +48,38 @@ pub(super) struct Group {
 ///
 /// # Errors
 /// What tc cannot say.
-pub(super) fn groups(matches: &Match, line: Line, apart: bool) -> Result<Vec<Group>, String> {
-    let all = *matches == Match::default();
-    if all && !apart {
-        return Ok(vec![Group { protocol: "all", ip: None, filters: vec!["matchall".into()] }]);
+pub(super) fn groups(matches: &Match, port: &Port<'_>, apart: bool) -> Result<Vec<Group>, String> {
+    let both = if apart { Ip::on(port.line) } else { &[] };
+    if *matches == Match::default() {
+        return Ok(anyhow("matchall", both));
     }
-    let of = |ip: &Ip| {
-        let filters = if all { vec!["matchall".into()] } else { filters(matches, *ip)? };
-        Ok(Group { protocol: ip.name(), ip: Some(*ip), filters })
-    };
-    let groups: Result<Vec<_>, String> = Ip::on(line).iter().map(of).collect();
+    if !matches.conditioner.is_empty() {
+        return Ok(passed(matches, port)?.iter().flat_map(|filter| anyhow(filter, both)).collect());
+    }
+    let of = |ip: &Ip| Ok(Group { protocol: ip.name(), ip: Some(*ip), filters: filters(matches, *ip)? });
+    let groups: Result<Vec<_>, String> = Ip::on(port.line).iter().map(of).collect();
     Ok(groups?.into_iter().filter(|group| !group.filters.is_empty()).collect())
+}
+
+/// A filter that asks for no header, for each of these versions; for all protocols, if there are none.
+fn anyhow(filter: &str, versions: &[Ip]) -> Vec<Group> {
+    let group = |ip: Option<Ip>| Group { protocol: ip.map_or("all", Ip::name), ip, filters: vec![filter.to_owned()] };
+    if versions.is_empty() { vec![group(None)] } else { versions.iter().map(|ip| group(Some(*ip))).collect() }
+}
+
+/// What has passed one of some conditioners, by the bits of its mark. A filter of these has one mask for all at its place.
+///
+/// # Errors
+/// Other fields, which it does not look at.
+fn passed(matches: &Match, port: &Port<'_>) -> Result<Vec<String>, String> {
+    if *matches != (Match { conditioner: matches.conditioner.clone(), ..Match::default() }) {
+        return Err("`conditioner` together with other keys".into());
+    }
+    let filter = |name: &String| {
+        let bit = port.bit(name).ok_or("`conditioner` of more than 32 at a port")?;
+        Ok(format!("handle {bit:#x}/{bit:#x} fw"))
+    };
+    matches.conditioner.iter().map(filter).collect()
 }
 
 /// How many filters they are.
@@ -104,7 +125,7 @@ fn filters(matches: &Match, ip: Ip) -> Result<Vec<String>, String> {
         addresses("dst_ip", &matches.destination, ip),
         each(&matches.source_port, |port| format!("src_port {port}")),
         each(&matches.destination_port, |port| format!("dst_port {port}")),
-        each(&matches.dscp, |dscp| format!("ip_tos {:#04x}/0xfc", dscp.get() << 2)),
+        traffic_class(matches),
     ];
     let mut found = fields.into_iter().flatten().fold(vec!["flower".to_owned()], |all, field| combined(&all, &field));
     // The kernel takes no filter twice.
@@ -117,8 +138,17 @@ fn combined(all: &[String], field: &[String]) -> Vec<String> {
     all.iter().flat_map(|filter| field.iter().map(move |word| format!("{filter} {word}"))).collect()
 }
 
+/// Code points, ECN fields, or both: the byte that has them, and the bits of it that are asked for.
+fn traffic_class(matches: &Match) -> Option<Vec<String>> {
+    let dscp = each(&matches.dscp, |dscp| (dscp.get() << 2, 0xfc)).unwrap_or_else(|| vec![(0, 0)]);
+    let ecn = each(&matches.ecn, |ecn| (*ecn as u8, 0x03)).unwrap_or_else(|| vec![(0, 0)]);
+    let word = |(a, b): (u8, u8), (c, d): (u8, u8)| format!("ip_tos {:#04x}/{:#04x}", a | c, b | d);
+    let stated = !matches.dscp.is_empty() || !matches.ecn.is_empty();
+    stated.then(|| dscp.iter().flat_map(|dscp| ecn.iter().map(move |ecn| word(*dscp, *ecn))).collect())
+}
+
 /// `None`: nothing is stated.
-fn each<T>(list: &[T], word: impl Fn(&T) -> String) -> Option<Vec<String>> {
+fn each<T, W>(list: &[T], word: impl Fn(&T) -> W) -> Option<Vec<W>> {
     (!list.is_empty()).then(|| list.iter().map(word).collect())
 }
 
@@ -183,6 +213,15 @@ mod tests {
         assert!(of(&six)[0].is_empty() && of(&six)[1].len() == 1);
         let none = Match { protocol: vec![ICMP], source_port: vec![1], ..Match::default() };
         assert!(of(&none).iter().all(Vec::is_empty));
+    }
+
+    #[test]
+    fn code_points_and_ecn_are_one_byte() {
+        use perhop_core::packet::Ecn;
+        let ecn = Match { ecn: vec![Ecn::Ect1, Ecn::Ce], ..Match::default() };
+        assert_eq!(filters(&ecn, Ip::V4).unwrap(), ["flower ip_tos 0x01/0x03", "flower ip_tos 0x03/0x03"]);
+        let both = Match { dscp: vec![perhop_core::dscp::Dscp::new(46).unwrap()], ecn: vec![Ecn::NotEct], ..ecn };
+        assert_eq!(filters(&both, Ip::V6).unwrap(), ["flower ip_tos 0xb8/0xff"]);
     }
 
     #[test]

@@ -46,14 +46,31 @@ fn conditioner(port: &Port<'_>, stage: &StageSpec, chain: &mut Chain<'_>, said: 
             "code points that it sets: they need `csum`, which the lab's kernel lacks; `--port` writes them".into()
         );
     }
-    let found = groups(&stage.matches, port.line, marks).map_err(|what| format!("a `match` of {what}"))?;
+    let found = groups(&stage.matches, port, marks).map_err(|what| format!("a `match` of {what}"))?;
+    let mut first = passed(port, stage)?;
     for Step { police, then } in steps {
         let police = police.map(|police| format!("action {}", said.shared(&police, count(&found))));
-        let actions = |group: &Group| police.clone().into_iter().chain(then.map(|then| words_of(then, group.ip)));
+        let before: Vec<_> = first.take().into_iter().chain(police).collect();
+        let actions = |group: &Group| before.iter().cloned().chain(then.map(|then| words_of(then, group.ip)));
         chain.say(said, &found, |group| actions(group).collect::<Vec<_>>().join(" "));
     }
     notes(port, stage, said);
     Ok(())
+}
+
+/// Where a later `match` asks whether a packet has passed a conditioner: a bit of the packet's mark.
+///
+/// # Errors
+/// No bit is left.
+fn passed(port: &Port<'_>, stage: &StageSpec) -> Result<Option<String>, String> {
+    let classes = port.link.nodes.iter().flat_map(ports::classes).filter_map(|class| ports::takes(&class).ok());
+    let mut asked = port.link.edge.iter().map(|stage| stage.matches.clone()).chain(classes);
+    if !asked.any(|matches| matches.conditioner.contains(&stage.name)) {
+        return Ok(None);
+    }
+    let bit =
+        port.bit(&stage.name).ok_or("it: a packet's mark has 32 bits, for the first 32 conditioners of a port")?;
+    Ok(Some(format!("action skbedit mark {bit:#x}/{bit:#x} pipe")))
 }
 
 /// A filter of a conditioner.

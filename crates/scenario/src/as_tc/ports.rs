@@ -271,7 +271,7 @@ impl Writer<'_, '_> {
             self.said.comment(format!("class {name}"));
             // What no other takes is the last one's.
             let takes = if i + 1 == last && !direct { Ok(Match::default()) } else { takes(&stated[i]) };
-            match takes.and_then(|takes| groups(&takes, self.port.line, false)) {
+            match takes.and_then(|takes| groups(&takes, self.port, false)) {
                 Ok(found) => {
                     let police = self.police(node, i, count(&found));
                     chain.say(self.said, &found, |_| format!("flowid {class}{police}"));
@@ -404,7 +404,7 @@ fn leaves(htb: &htb::Params) -> Vec<usize> {
 }
 
 /// The classes of a scheduler that have queues, as they are written.
-fn classes(node: &NodeSpec) -> Vec<Node> {
+pub(super) fn classes(node: &NodeSpec) -> Vec<Node> {
     let mut shown = Vec::new();
     node.scheduler().into_iter().for_each(|params| params.show(&mut shown));
     let Some(Tree::List(items)) = shown.into_iter().find(|(key, _)| *key == "classes").map(|(_, tree)| tree) else {
@@ -426,7 +426,7 @@ fn called(class: &Node, i: usize) -> String {
 ///
 /// # Errors
 /// What tc cannot say.
-fn takes(class: &Node) -> Result<Match, String> {
+pub(super) fn takes(class: &Node) -> Result<Match, String> {
     if let Some(matches) = tree::get(class, &["match"]) {
         return Ok(read_table(matches, &mut Problems::default()).expect("read once before"));
     }

@@ -39,6 +39,12 @@ impl Port<'_> {
     pub(super) fn named(&self) -> String {
         format!("port `{}`", self.link.name)
     }
+
+    /// The bit of a packet's mark that says that it has passed a conditioner; `None` for one beyond the bits.
+    pub(super) fn bit(&self, conditioner: &str) -> Option<u32> {
+        let place = self.link.edge.iter().position(|stage| stage.name == conditioner)?;
+        1u32.checked_shl(u32::try_from(place).ok()?)
+    }
 }
 
 /// What a port's packets leave on.
