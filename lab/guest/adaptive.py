@@ -1,7 +1,7 @@
 """Starts the timer of an adaptive RED.
 
-Since iproute2 5.7 tc hands `adaptive` over in an attribute, but Linux 6.12 starts the timer by the older field of the same flag.
-With tc alone nothing adapts. This hands a queue its own parameters again in the older field, as older tcs do. The
+iproute2 6.1 hands the flag `adaptive` over in an attribute, but Linux 6.12 starts the timer by the older field of the
+same flag. With this tc alone nothing adapts. The queue is given its own parameters again, with the older field. The
 table for idle time is left at zero: below a shaper RED never learns that it is idle.
 """
 

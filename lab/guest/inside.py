@@ -1,9 +1,9 @@
 """Works through a job inside the kernel: each cell sets up its queue, sends its datagrams and records both sides.
 
-DIR/job.json is a list of `{"name", "up", "adaptive", "down", "show", "packets"}`: `tc` commands before and after, handles of
-adaptive REDs, commands that print counts, and a file of datagrams. DIR/NAME.rows.json gets a list for each datagram: arrival, size, tos, port, departure,
-tos at departure. Times are the monotonic clock's, and the last two are null for what did not depart. DIR/NAME.tc gets
-the counts.
+DIR/job.json is a list of `{"name", "up", "adaptive", "down", "show", "packets"}`: `tc` commands before and after,
+handles of adaptive REDs, commands that print counts, and a file of datagrams. DIR/NAME.rows.json gets a list for each
+datagram: arrival, size, tos, port, departure, tos at departure. Times are the monotonic clock's, and the last two are
+null for what did not depart. DIR/NAME.tc gets the counts.
 """
 
 from __future__ import annotations

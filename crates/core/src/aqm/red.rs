@@ -65,7 +65,8 @@
 //! ```
 //!
 //! A queue that is idle at a step has the average that an arrival would find. Linux does the same in fractions of 2^32, and
-//! its timer wheel makes the interval 504 ms at 1000 Hz. The paper also sets the other parameters from the link:
+//! its timer wheel makes the interval 504 ms at 1000 Hz. (iproute2 6.1 does not start that timer: it hands the flag over in
+//! an attribute, and Linux 6.12 looks at an older field. With that tc nothing adapts.) The paper also sets the other parameters from the link:
 //! max = 3 min, wq = 1 - e^(-1/C) for C packets/s, and min half of what C sends in the target delay, at least 5 packets,
 //! with the gentle variant. Those are not computed: write `min = "5ms"`, `max = "15ms"`, `wq` and `beyond = "gentle"` for
 //! a target of 10 ms.

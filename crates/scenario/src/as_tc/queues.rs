@@ -72,9 +72,13 @@ pub(super) fn notes(queue: &QueueSpec, link: &Link) -> Vec<String> {
     match &queue.aqm {
         AqmParams::CoDel(params) => of("codel", params.arithmetic, params.mtu),
         AqmParams::Pie(params) => of("pie", params.arithmetic, params.mtu),
+        AqmParams::Red(params) if params.adaptive => vec![NO_TIMER.into()],
         _ => Vec::new(),
     }
 }
+
+/// The flag is an attribute, and the kernel looks at an older field.
+const NO_TIMER: &str = "`adaptive` of `red`: Linux 6.12 does not start its timer for the tc of iproute2 6.1, so there `max-p` stays as it is";
 
 pub(super) fn other_numbers(name: &str) -> String {
     format!("`{name}`: Linux computes as with `arithmetic` set to `linux`, but this scenario does not set it so")
