@@ -192,7 +192,7 @@ fn walks() -> Vec<Walk> {
                     Refused,
                 ),
                 ("arithmetic", "queue.q.arithmetic=exact", Refused),
-                ("adaptive", "queue.q.adaptive=true", Said),
+                ("adaptive", "queue.q.adaptive=true", Noted),
             ],
         ),
         walk(
