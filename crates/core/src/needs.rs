@@ -34,6 +34,8 @@ impl Needs {
     /// That who looks at what an AQM or scheduler would send next has taken it: it hands out the packet that it shows, and an
     /// AQM has judged it.
     pub const TAKING: Self = Self(1024);
+    /// That a scheduler gets the segments of a burst one by one: it has its host take bursts apart.
+    pub const SEGMENTS: Self = Self(2048);
 
     /// Whether all of `other` are in it.
     pub const fn contains(self, other: Self) -> bool {

@@ -528,6 +528,7 @@ fn walks() -> Vec<Walk> {
                 ("class", "traffic.bulk.class=x", Elsewhere),
                 ("ecn", "traffic.bulk.ecn=true", Said),
                 ("l4s", "traffic.bulk={model=\"ftp\",tcp=\"host\",from=\"a\",to=\"b\",ecn=true,l4s=true}", Noted),
+                ("gso", "traffic.udp.gso=4", Said),
                 ("tcp", "traffic.bulk.tcp=newreno", Noted),
             ],
         ),

@@ -88,6 +88,7 @@ fn described(plan: &Plan, said: Said) -> Linux {
         name: it.name.clone(),
         model: it.model.name().into(),
         to: node(it.to),
+        segments: it.gso,
         transfers: tcp::transfers(it),
     };
     Linux {
@@ -219,7 +220,10 @@ fn interface(scenario: &Scenario, i: usize, said: &mut Said) {
         let device = &end.device;
         said.say(end.ip(&format!("addr add {}/30 dev {device}", address(i, far_end))));
         said.say(end.ip(&format!("link set {device} up mtu {} txqueuelen 1000{most}", mtu(link))));
-        said.say(end.inside(&format!("ethtool -K {device} tso off gso {gso} gro off")));
+        // What a socket hands over as one packet of several datagrams is taken apart behind the queue.
+        let datagrams = plan.traffic.iter().any(|it| it.gso > 1 && it.from.contains(&node));
+        let apart = if datagrams { " tx-udp-segmentation off" } else { "" };
+        said.say(end.inside(&format!("ethtool -K {device} tso off gso {gso} gro off{apart}")));
         // Policers are at its egress, the wire of the other direction at its ingress.
         said.say(end.tc("qdisc", "clsact"));
         let (other, its) = (address(i, !far_end), mac(i, !far_end));

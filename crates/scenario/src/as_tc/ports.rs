@@ -20,7 +20,11 @@ const NO_LIMIT: u32 = 1_000_000_000;
 /// Says a port's rate and its queues.
 pub(super) fn say(port: &Port<'_>, said: &mut Said) {
     let mut writer = Writer { port, said, handles: 0 };
-    let stab = |bytes: u32| format!("root stab overhead {} linklayer ethernet", i64::from(bytes) - ETHERNET);
+    // A size table counts the headers of a packet of several segments once, so there is none where Linux's own count will do.
+    let stab = |bytes: u32| match i64::from(bytes) - ETHERNET {
+        0 => "root".to_owned(),
+        more => format!("root stab overhead {more} linklayer ethernet"),
+    };
     let shaped = port.link.nodes.first().is_some_and(|root| root.shaper.is_some());
     let at = match shaped {
         true => stab(port.overhead),
@@ -443,7 +447,8 @@ fn cake(params: &cake::Params, overhead: Option<i64>) -> String {
     let mpu = params.framing.mpu.map_or(String::new(), |bytes| format!(" mpu {}", bytes.get()));
     let (tins, isolation, rtt) = (word("tins"), word("isolation"), time(params.rtt));
     let atm = if atm { "atm" } else { "noatm" };
-    format!("cake {rate} {tins} {isolation} rtt {rtt} {overhead}{mpu} {atm} no-split-gso{memory}")
+    let split = if params.split_gso { "split-gso" } else { "no-split-gso" };
+    format!("cake {rate} {tins} {isolation} rtt {rtt} {overhead}{mpu} {atm} {split}{memory}")
 }
 
 fn sfq(params: &sfq::Params) -> String {

@@ -3,10 +3,21 @@
 use super::Simulation;
 use crate::agenda::Component;
 use crate::hosts::{Asked, Completed, Due, End, Opening, Supplied, Woken};
-use crate::net::{Record, RecordId, number};
+use crate::net::{Onward, Record, RecordId, number};
 use crate::traffic::Offer;
 use crate::transport::{AckInfo, Supply};
 use perhop_core::units::Time;
+
+/// The segments of a burst that is not whole: the first and the last so far.
+#[derive(Clone, Copy, Debug, Default)]
+struct Burst(Option<(RecordId, RecordId)>);
+
+impl Burst {
+    /// No segment waits for others.
+    fn is_whole(self) -> bool {
+        self.0.is_none()
+    }
+}
 
 impl Simulation {
     /// A packet arrives at its host.
@@ -67,10 +78,40 @@ impl Simulation {
     /// Sends what the sender may send now.
     #[inline]
     fn pump(&mut self, now: Time, slot: usize) {
+        if self.hosts.sends_bursts(slot) {
+            return self.pump_bursts(now, slot);
+        }
         while let Some(record) = self.hosts.next_packet(now, slot) {
             self.send(now, slot, End::Sender, record);
         }
         self.arm(slot, End::Sender);
+    }
+
+    /// The same, where a burst is one packet until it leaves its host.
+    #[inline(never)]
+    fn pump_bursts(&mut self, now: Time, slot: usize) {
+        let mut burst = Burst::default();
+        while let Some((record, more)) = self.hosts.next_of_burst(now, slot) {
+            self.send_segment(now, slot, (record, more), &mut burst);
+        }
+        debug_assert!(burst.is_whole());
+        self.arm(slot, End::Sender);
+    }
+
+    /// Sends a burst with its last segment; `more` are to follow.
+    fn send_segment(&mut self, now: Time, slot: usize, (mut record, more): (Record, bool), burst: &mut Burst) {
+        self.hosts.leave(slot, End::Sender, &mut record);
+        let (id, to) = self.net.enter(record);
+        if let Some((first, last)) = burst.0 {
+            self.net.join(last, id);
+            burst.0 = Some((first, id));
+        }
+        if more && matches!(to, Onward::Port(link) if self.net.link(link).port().keeps_bursts()) {
+            burst.0.get_or_insert((id, id));
+        } else {
+            let first = burst.0.take().map_or(id, |ends| ends.0);
+            self.go(now, first, to);
+        }
     }
 
     /// Puts a packet into the first port of its route.
@@ -118,8 +159,13 @@ impl Simulation {
         match step.offer {
             Offer::Nothing => {}
             Offer::Datagram(wire) => {
-                let record = self.hosts.datagram(now, flow, wire);
-                self.send(now, flow, End::Sender, record);
+                let segments = self.hosts.gather(source);
+                if segments == 1 {
+                    let record = self.hosts.datagram(now, flow, wire);
+                    self.send(now, flow, End::Sender, record);
+                } else {
+                    self.send_datagrams(now, flow, (wire, segments));
+                }
             }
             Offer::Replayed { wire, dscp, ecn } => {
                 let record = self.hosts.replayed(now, flow, (wire, dscp, ecn));
@@ -142,6 +188,16 @@ impl Simulation {
                 let (asked, opening) = self.hosts.begin_request(now, source, request);
                 self.transmit(now, asked, opening);
             }
+        }
+    }
+
+    /// Sends so many datagrams as one burst.
+    #[inline(never)]
+    fn send_datagrams(&mut self, now: Time, flow: usize, (wire, segments): (u32, u32)) {
+        let mut burst = Burst::default();
+        for left in (0..segments).rev() {
+            let record = self.hosts.datagram(now, flow, wire);
+            self.send_segment(now, flow, (record, left > 0), &mut burst);
         }
     }
 
