@@ -16,7 +16,7 @@ KEYS = {"size", "gap", "law", "burst", "spacing", "segments", "start", "stop", "
 
 
 class Datagram(NamedTuple):
-    """A packet to be sent: when, of how many bytes of IP, its TOS byte and source port; how many such datagrams it is."""
+    """A packet to be sent: when, bytes of IP, TOS byte and source port; how many such datagrams it is."""
 
     ns: int
     size: int

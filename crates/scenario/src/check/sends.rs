@@ -25,8 +25,8 @@ fn taken_apart(all: Resolved<'_>, flow: &Flowline, problems: &mut Problems) {
     let Some(first) = port.edge.first().filter(|_| bursts && !(port.nodes.is_empty() && drop_tail)) else { return };
     let Some(section) = all.file.model.traffic.get(&offered.name) else { return };
     let message = format!("the queue of `{}` meets the segments of traffic `{}` one by one", port.name, offered.name);
-    let label =
-        format!("conditioner `{}` before it does; without it a burst is one packet there, as in Linux", first.name);
+    let name = &first.name;
+    let label = format!("conditioner `{name}` takes bursts apart; without it a burst is one packet there, as in Linux");
     let help = "put the conditioners at the next node's port, or say `burst-segments = 1` in [tcp] if that is meant";
     problems.warn("W358", section.common.from.place, message).label(label).help(help);
 }

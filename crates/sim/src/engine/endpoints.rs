@@ -8,16 +8,8 @@ use crate::traffic::Offer;
 use crate::transport::{AckInfo, Supply};
 use perhop_core::units::Time;
 
-/// The segments of a burst that is not whole: the first and the last so far.
-#[derive(Clone, Copy, Debug, Default)]
-struct Burst(Option<(RecordId, RecordId)>);
-
-impl Burst {
-    /// No segment waits for others.
-    fn is_whole(self) -> bool {
-        self.0.is_none()
-    }
-}
+/// A burst that is being put together: its first segment, its last so far, and the port they go to.
+type Burst = Option<(RecordId, RecordId, Onward)>;
 
 impl Simulation {
     /// A packet arrives at its host.
@@ -87,29 +79,32 @@ impl Simulation {
         self.arm(slot, End::Sender);
     }
 
-    /// The same, where a burst is one packet until it leaves its host.
+    /// The same, where the port may take a burst for one packet.
     #[inline(never)]
     fn pump_bursts(&mut self, now: Time, slot: usize) {
-        let mut burst = Burst::default();
+        let mut burst = None;
         while let Some((record, more)) = self.hosts.next_of_burst(now, slot) {
             self.send_segment(now, slot, (record, more), &mut burst);
         }
-        debug_assert!(burst.is_whole());
+        self.send_burst(now, &mut burst);
         self.arm(slot, End::Sender);
     }
 
-    /// Sends a burst with its last segment; `more` are to follow.
+    /// A segment joins its burst, which goes unless `more` are to follow and the port takes it for one packet.
     fn send_segment(&mut self, now: Time, slot: usize, (mut record, more): (Record, bool), burst: &mut Burst) {
         self.hosts.leave(slot, End::Sender, &mut record);
         let (id, to) = self.net.enter(record);
-        if let Some((first, last)) = burst.0 {
+        if let Some((_, last, _)) = *burst {
             self.net.join(last, id);
-            burst.0 = Some((first, id));
         }
-        if more && matches!(to, Onward::Port(link) if self.net.link(link).port().keeps_bursts()) {
-            burst.0.get_or_insert((id, id));
-        } else {
-            let first = burst.0.take().map_or(id, |ends| ends.0);
+        *burst = Some((burst.map_or(id, |it| it.0), id, to));
+        if !more || !matches!(to, Onward::Port(link) if self.net.link(link).port().keeps_bursts()) {
+            self.send_burst(now, burst);
+        }
+    }
+
+    fn send_burst(&mut self, now: Time, burst: &mut Burst) {
+        if let Some((first, _, to)) = burst.take() {
             self.go(now, first, to);
         }
     }
@@ -194,7 +189,7 @@ impl Simulation {
     /// Sends so many datagrams as one burst.
     #[inline(never)]
     fn send_datagrams(&mut self, now: Time, flow: usize, (wire, segments): (u32, u32)) {
-        let mut burst = Burst::default();
+        let mut burst = None;
         for left in (0..segments).rev() {
             let record = self.hosts.datagram(now, flow, wire);
             self.send_segment(now, flow, (record, left > 0), &mut burst);
