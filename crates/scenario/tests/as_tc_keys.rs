@@ -387,6 +387,7 @@ fn walks() -> Vec<Walk> {
                 ("rate", "queue.q.rate=5Mbit/s", Said),
                 ("tins", "queue.q.tins=besteffort", Said),
                 ("isolation", "queue.q.isolation=hosts", Said),
+                ("split-gso", "queue.q.split-gso=false", Said),
                 ("rtt", "queue.q.rtt=50ms", Said),
                 ("memory", "queue.q.memory=4MB", Refused),
                 ("flows", "queue.q.flows=512", Refused),
