@@ -64,7 +64,7 @@ def send(packets: list[Datagram], opened: dict[int, socket.socket], to: str, sta
 
 
 def message(number: int, packet: Datagram) -> tuple[list[bytes], list[tuple[int, int, bytes]]]:
-    """What a socket is handed: datagrams with numbers from this one, and what it is told of them."""
+    """What a socket is handed: datagrams with numbers from this one, and their marks and size."""
     size = packet.size - HEADERS
     data = [struct.pack("!I", number + i).ljust(size, b"\0") for i in range(packet.segments)]
     told = [(socket.IPPROTO_IP, socket.IP_TOS, struct.pack("i", packet.tos))]

@@ -15,7 +15,7 @@ use perhop_sim::record::Captured;
 /// A megabit a second: a packet of 1000 bytes takes 8 ms.
 const RATE: BitRate = BitRate::mbps(1);
 
-/// A host that sends bursts of `gso` datagrams of 1000 B over a link that holds so many packets.
+/// A host that sends bursts of `gso` datagrams of 1000 B over a link that holds `limit` packets.
 fn host(gso: u32, limit: u32, rate: BitRate) -> Net {
     let mut net = Net::new(2, Span::from_s(2));
     net.duplex([0, 1], RATE, Span::from_ms(1));

@@ -23,7 +23,7 @@ use perhop_core::port::{Fates, Leaving, Sent};
 use perhop_core::units::Time;
 use perhop_core::verdict::{Fate, Reason};
 
-/// Segments of bursts that a port met and did not count: those behind the first. They have no bytes of their own.
+/// Segments of bursts that a port met and did not count: those behind the first. The burst has their bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Beyond(pub Fates);
 
