@@ -56,6 +56,7 @@ use crate::port::turn::Turn;
 use crate::rng::Rng;
 use crate::units::Time;
 use crate::verdict::{Fate, Reason, Verdict};
+use std::collections::VecDeque;
 use table::Table;
 
 /// What a scenario states.
@@ -79,8 +80,8 @@ pub struct Choke {
     waiting: Table,
     /// Whether the average of an empty queue falls.
     rests: bool,
-    /// The waiting packet of the last match, if it has not gone yet.
-    hit: Option<u32>,
+    /// The waiting packets of matches that have not gone yet, each by its place once those before it have.
+    hits: VecDeque<u32>,
     matched: u64,
 }
 
@@ -115,7 +116,7 @@ impl Params {
         };
         let linux = *arithmetic == Arithmetic::Linux;
         let (waiting, rests) = (Table::new(linux), !linux || scope.asked_when_empty);
-        Ok(Choke { numbers, waiting, rests, hit: None, matched: 0 })
+        Ok(Choke { numbers, waiting, rests, hits: VecDeque::new(), matched: 0 })
     }
 }
 
@@ -161,9 +162,10 @@ impl Choke {
     /// Draws a waiting packet; whether it is of the same flow.
     fn matches(&mut self, packet: &Packet, rng: &mut Rng) -> bool {
         let drawn = self.waiting.draw(rng).filter(|(_, flow)| *flow == packet.flow);
-        self.hit = drawn.map(|(place, _)| self.waiting.remove(place));
-        self.matched += u64::from(self.hit.is_some());
-        self.hit.is_some()
+        let hit = drawn.map(|(place, _)| self.waiting.remove(place));
+        self.hits.extend(hit);
+        self.matched += u64::from(hit.is_some());
+        hit.is_some()
     }
 }
 
@@ -198,7 +200,7 @@ impl Aqm for Choke {
     }
 
     fn evict(&mut self) -> Option<(u32, Reason)> {
-        self.hit.take().map(|place| (place, Reason::Early))
+        self.hits.pop_front().map(|place| (place, Reason::Early))
     }
 
     fn needs(&self) -> Needs {

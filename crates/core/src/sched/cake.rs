@@ -50,6 +50,7 @@
 //! |        | `overhead`   | B     | -                | `overhead`                      |
 //! |        | `mpu`        | B     | -                | `mpu`                           |
 //! |        | `link-layer` |       | -                | `noatm`, `atm`                  |
+//! |        | `split-gso`  |       | true             | `split-gso`, `no-split-gso`     |
 //! |        | `hash`       |       | `salted`         | always salted                   |
 //! |        | `salt`       |       | 0                | drawn at boot                   |
 //!
@@ -73,8 +74,9 @@
 //! Deviations: Linux rounds a quantum divided among hosts to whole bytes at random; here the quantum is counted in
 //! 2^-16 of a byte and equals that mean. `memory` counts the bytes of packets, where Linux counts the buffers that
 //! hold them. If several queues are the longest, the first one of the first tin loses. Linux raises the rate of a tin
-//! to 64 B/s; here a lower rate is refused. `ingress`, `autorate-ingress`, `wash`, `nat` and
-//! `split-gso` are not implemented. COBALT drops at most 256 packets in a row.
+//! to 64 B/s; here a lower rate is refused. `ingress`, `autorate-ingress`, `wash` and `nat`
+//! are not implemented. With `split-gso = false`, `overhead`, `mpu` and `link-layer` count once for a burst,
+//! in Linux once for each of its segments. COBALT drops at most 256 packets in a row.
 //!
 //! Decision: docs/decisions/124-an-ack-filter-asks-the-host.md
 
@@ -152,6 +154,9 @@ pub struct Params {
     /// Which bytes of a packet the rates and quanta count.
     #[param(flatten)]
     pub framing: Framing,
+    /// Whether a burst of its own host is queued segment by segment, and not as one packet.
+    #[param(default = true)]
+    pub split_gso: bool,
 }
 
 /// The parameters as they are used.
@@ -160,6 +165,7 @@ struct Rules {
     memory: u64,
     frame: Frame,
     filter: AckFilter,
+    splits: bool,
     advice: Option<ParamError>,
 }
 
@@ -222,8 +228,8 @@ impl Params {
             return Err(ParamError::new("mtu", "E201", format!("`mtu` is {}", self.mtu))
                 .help(format!("must be at most {LARGEST}")));
         }
-        let (frame, advice) = (self.framing.build(scope)?, self.advice(scope));
-        Ok(Rules { memory: self.most(), frame, filter: self.ack_filter, advice })
+        let (frame, splits, advice) = (self.framing.build(scope)?, self.split_gso, self.advice(scope));
+        Ok(Rules { memory: self.most(), frame, filter: self.ack_filter, splits, advice })
     }
 
     fn bytes_s(&self) -> Option<u64> {
@@ -428,7 +434,7 @@ impl Scheduler for Cake {
 
     fn needs(&self) -> Needs {
         let flows = Needs::ROOM | Needs::FLOWS | Needs::TAKING;
-        Needs::DEPARTURES | Needs::LENGTHS | Needs::LATER | flows
+        Needs::DEPARTURES | Needs::LENGTHS | Needs::LATER | flows | Needs::SEGMENTS.only_if(self.rules.splits)
     }
 
     fn warnings(&self) -> Vec<ParamError> {

@@ -31,6 +31,7 @@ fn defaults() -> Params {
         ack_filter: AckFilter::Off,
         hashing: Hashing { hash: Hash::Exact, salt: 0 },
         framing: Framing::default(),
+        split_gso: true,
     }
 }
 

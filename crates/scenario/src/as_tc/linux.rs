@@ -94,6 +94,8 @@ pub struct Traffic {
     pub model: String,
     /// The node that receives it.
     pub to: Node,
+    /// Datagrams that its sockets hand over as one packet.
+    pub segments: u32,
     /// `None`: it is not of bulk transfers over TCP.
     pub transfers: Option<Transfers>,
 }

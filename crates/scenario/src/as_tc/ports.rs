@@ -28,8 +28,8 @@ pub(super) fn say(port: &Port<'_>, said: &mut Said) {
     said.comment(format!("port {:?}, {}", port.link.name, port.link.rate));
     let mut writer = Writer { port, said, handles: 0 };
     let at = match holds_itself(port) {
-        true => root(port, port.overhead),
-        false => writer.link(&root(port, if counts_packets(port) { 0 } else { port.overhead })),
+        true => root(port.overhead),
+        false => writer.link(&root(if counts_packets(port) { 0 } else { port.overhead })),
     };
     match port.link.nodes.is_empty() {
         true => writer.queue(&at, &port.link.queues[0]),
@@ -37,11 +37,12 @@ pub(super) fn say(port: &Port<'_>, said: &mut Said) {
     }
 }
 
-/// Where the first queueing discipline goes, with a size table for what is counted beyond Ethernet's header.
-fn root(port: &Port<'_>, overhead: u32) -> String {
-    match (port.line, i64::from(overhead) - ETHERNET) {
-        (Line::Real, 0) => "root".into(),
-        (_, bytes) => format!("root stab overhead {bytes} linklayer ethernet"),
+/// Where the first queueing discipline goes, with a size table for what is counted beyond Ethernet's header. The table counts the
+/// headers of a packet of several segments once, so there is none without need.
+fn root(overhead: u32) -> String {
+    match i64::from(overhead) - ETHERNET {
+        0 => "root".into(),
+        bytes => format!("root stab overhead {bytes} linklayer ethernet"),
     }
 }
 
@@ -491,7 +492,8 @@ fn cake(params: &cake::Params, overhead: Option<i64>) -> String {
         AckFilter::On => " ack-filter",
         AckFilter::Aggressive => " ack-filter-aggressive",
     };
-    format!("cake {rate} {tins} {isolation} rtt {rtt} {overhead}{mpu} {atm} no-split-gso{memory}{acks}")
+    let split = if params.split_gso { "split-gso" } else { "no-split-gso" };
+    format!("cake {rate} {tins} {isolation} rtt {rtt} {overhead}{mpu} {atm} {split}{memory}{acks}")
 }
 
 fn sfq(params: &sfq::Params) -> String {
