@@ -116,7 +116,12 @@ def job(linux: Linux, packets: list[Packet], connections: list[Connection]) -> d
         """As lab/guest/connections.py reads it."""
         told = traffic[it.traffic]
         source = next(node for node in linux["nodes"] if node["namespace"] == begins[it.hop])
-        return {**told["transfers"], **it._asdict(), "from": source, "to": told["to"]}
+        rate = told["max_pacing_rate"]
+        return {**told["transfers"], **it._asdict(), "from": source, "to": told["to"], "max_pacing_rate": rate}
 
-    datagrams = [datagram(it) for it in first.values()]
-    return {"linux": linux, "datagrams": datagrams, "connections": [connection(it) for it in connections]}
+    return {
+        "linux": linux,
+        "datagrams": [datagram(it) for it in first.values()],
+        "connections": [connection(it) for it in connections],
+        "rates": {str(port): traffic[name]["max_pacing_rate"] for (name, _), port in ports.items()},
+    }

@@ -15,6 +15,8 @@ mod ports;
 /// Queues.
 mod queues;
 mod red;
+/// Queues of flows that pace or have PIE.
+mod fq;
 /// Policers.
 mod police;
 /// TCP.
@@ -88,6 +90,7 @@ fn described(plan: &Plan, said: Said) -> Linux {
         name: it.name.clone(),
         model: it.model.name().into(),
         to: node(it.to),
+        max_pacing_rate: it.max_pacing_rate.map(|rate| rate.bit_s() / 8),
         transfers: tcp::transfers(it),
     };
     Linux {

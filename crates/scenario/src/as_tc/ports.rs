@@ -1,7 +1,7 @@
 //! The tree of a port's queues as queueing disciplines, classes and filters.
 
 use super::words::{self, ecn, rate, time};
-use super::{ETHERNET, Port, Said, queues};
+use super::{ETHERNET, Port, Said, fq, queues};
 use crate::sections::queue::{is_parent, limits, parents};
 use perhop_core::aqm::{self, AqmParams};
 use perhop_core::arithmetic::{Arithmetic, longest_in_ticks};
@@ -202,6 +202,8 @@ impl Writer<'_, '_> {
             SchedulerParams::Htb(htb) => self.htb(at, htb),
             SchedulerParams::FqCodel(params) => return self.fq_codel(at, params),
             SchedulerParams::Sfq(params) => return self.sfq(at, params),
+            SchedulerParams::Fq(params) => return self.written(at, &fq::fq(params, self.port.link)),
+            SchedulerParams::FqPie(params) => return self.written(at, &fq::fq_pie(params, self.port.link)),
             SchedulerParams::Cake(params) => return self.cake(at, params),
             SchedulerParams::StrictPriority(_) | SchedulerParams::Ets(_) => {
                 let (name, classes) = (params.name(), children.len());
@@ -290,6 +292,12 @@ impl Writer<'_, '_> {
             self.refuse(&format!("`quantum` of `fq-codel` above {FQ_CODEL_QUANTUM}"));
         }
         self.leaf(at, &fq_codel(params));
+    }
+
+    fn written(&mut self, at: &str, queue: &fq::Written) {
+        queue.refused.iter().for_each(|what| self.said.refuse(self.port, what));
+        queue.notes.iter().for_each(|what| self.said.note(self.port, what));
+        self.leaf(at, &queue.words);
     }
 
     fn sfq(&mut self, at: &str, params: &sfq::Params) {
