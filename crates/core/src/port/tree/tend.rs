@@ -1,6 +1,7 @@
 //! What the tree is asked and told besides packets: its needs, flows, timers, series, new parameters.
 
 use super::{Kind, Tree};
+use crate::aqm::members::Members;
 use crate::classify::FlowHeaders;
 use crate::needs::Needs;
 use crate::packet::FlowId;
@@ -23,6 +24,11 @@ impl<H: Copy> Tree<H> {
 
     pub(in crate::port) fn sends(&mut self, flow: FlowId, socket: Socket) {
         self.inners_mut().for_each(|inner| inner.scheduler.sends(Turn::new(flow), socket));
+    }
+
+    /// The lists by which its schedulers sort packets.
+    pub(in crate::port) fn lists(&mut self, each: &mut dyn FnMut(&mut Members)) {
+        self.inners_mut().filter_map(|inner| inner.scheduler.members()).for_each(each);
     }
 
     pub(in crate::port) fn poll_at(&self) -> Option<Time> {
