@@ -13,6 +13,7 @@ use crate::transport;
 use perhop_core::Rng;
 use perhop_core::classify::{FlowHeaders, Protocol};
 use perhop_core::params::ParamError;
+use perhop_core::sched::Socket;
 use perhop_core::units::{Span, Time};
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -97,8 +98,15 @@ impl Hosts {
 
     /// Registers a flow with the conditioners that will see its packets.
     pub(super) fn announce(&self, slot: usize, plan: &Plan, net: &mut Net) {
-        let headers = self.headers(slot, plan, net);
-        net.announce(slot, self.flows[slot].routes, &headers);
+        let (headers, flow) = (self.headers(slot, plan, net), &self.flows[slot]);
+        net.announce(slot, flow.routes, &headers);
+        let rate = plan.traffic[flow.table as usize].max_pacing_rate;
+        let tcp = headers.protocol == Protocol::TCP.0;
+        net.open(
+            slot,
+            flow.routes,
+            [rate, None].map(|rate| if tcp { Socket::Tcp } else { Socket::Datagrams { rate } }),
+        );
     }
 
     /// The headers of a flow's forward direction.
