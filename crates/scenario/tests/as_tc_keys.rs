@@ -218,6 +218,7 @@ fn walks() -> Vec<Walk> {
             entry(sched::LIST, "strict-priority"),
             &[
                 ("classes[].for", "queue.q.classes=[{for=\"AF11\"},{}]", Said),
+                ("classes[].match", "queue.q.classes=[{match={destination=\"10.0.1.0/24\"}},{}]", Said),
                 ("classes[].rate", "queue.q.classes=[{for=\"EF\",rate=\"2Mbit/s\"},{}]", Said),
                 ("classes[].burst", "queue.q.classes=[{for=\"EF\",rate=\"2Mbit/s\",burst=\"5000B\"},{}]", Said),
                 (
@@ -234,6 +235,11 @@ fn walks() -> Vec<Walk> {
             entry(sched::LIST, "drr"),
             &[
                 ("classes[].for", "queue.q.classes=[{for=\"AF11\",quantum=\"1600B\"},{quantum=\"1600B\"}]", Said),
+                (
+                    "classes[].match",
+                    "queue.q.classes=[{match={destination=\"10.0.1.0/24\"},quantum=\"1600B\"},{quantum=\"1600B\"}]",
+                    Said,
+                ),
                 ("classes[].quantum", "queue.q.classes=[{for=\"EF\",quantum=\"1700B\"},{quantum=\"1600B\"}]", Said),
                 (
                     "classes[].queue",
@@ -249,6 +255,11 @@ fn walks() -> Vec<Walk> {
             entry(sched::LIST, "ets"),
             &[
                 ("classes[].for", "queue.q.classes=[{for=\"AF11\"},{quantum=\"1600B\"}]", Said),
+                (
+                    "classes[].match",
+                    "queue.q.classes=[{match={destination=\"10.0.1.0/24\"}},{quantum=\"1600B\"}]",
+                    Said,
+                ),
                 ("classes[].quantum", "queue.q.classes=[{for=\"EF\"},{quantum=\"1700B\"}]", Said),
                 ("classes[].rate", "queue.q.classes=[{for=\"EF\",rate=\"2Mbit/s\"},{quantum=\"1600B\"}]", Said),
                 (
@@ -283,6 +294,11 @@ fn walks() -> Vec<Walk> {
                 (
                     "classes[].for",
                     "queue.q.classes=[{for=\"AF11\",rate=\"1Mbit/s\",quantum=\"1600B\"},{rate=\"2Mbit/s\",quantum=\"1600B\"}]",
+                    Said,
+                ),
+                (
+                    "classes[].match",
+                    "queue.q.classes=[{match={destination=\"10.0.1.0/24\"},rate=\"1Mbit/s\",quantum=\"1600B\"},{rate=\"2Mbit/s\",quantum=\"1600B\"}]",
                     Said,
                 ),
                 (
@@ -389,6 +405,7 @@ fn walks() -> Vec<Walk> {
                 ("rate", "queue.q.rate=5Mbit/s", Said),
                 ("tins", "queue.q.tins=besteffort", Said),
                 ("isolation", "queue.q.isolation=hosts", Said),
+                ("split-gso", "queue.q.split-gso=false", Said),
                 ("rtt", "queue.q.rtt=50ms", Said),
                 ("memory", "queue.q.memory=4MB", Refused),
                 ("flows", "queue.q.flows=512", Refused),
@@ -574,6 +591,7 @@ fn walks() -> Vec<Walk> {
                 ("ecn", "traffic.bulk.ecn=true", Said),
                 ("l4s", "traffic.bulk={model=\"ftp\",tcp=\"host\",from=\"a\",to=\"b\",ecn=true,l4s=true}", Noted),
                 ("max-pacing-rate", "traffic.bulk.max-pacing-rate=1Mbit/s", Elsewhere),
+                ("gso", "traffic.udp.gso=4", Said),
                 ("tcp", "traffic.bulk.tcp=newreno", Noted),
             ],
         ),
@@ -584,6 +602,7 @@ fn walks() -> Vec<Walk> {
             &[
                 ("name", "name=x", Elsewhere),
                 ("duration", "duration=3s", Elsewhere),
+                ("delay-histogram", "delay-histogram=true", Elsewhere),
                 ("warmup", "warmup=500ms", Elsewhere),
                 ("seed", "seed=2", Elsewhere),
                 ("replications", "replications=3", Elsewhere),

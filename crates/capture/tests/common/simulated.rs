@@ -91,6 +91,7 @@ pub(crate) fn offered(name: &str, (from, to): (usize, usize), model: TrafficPara
         max_pacing_rate: None,
         dscp: Dscp::BE,
         ecn: EcnUse::default(),
+        gso: 1,
     }
 }
 

@@ -47,6 +47,7 @@ pub(super) fn offered(name: &str, [from, to]: [usize; 2], model: TrafficParams) 
         max_pacing_rate: None,
         dscp: Dscp::BE,
         ecn: EcnUse::default(),
+        gso: 1,
     }
 }
 

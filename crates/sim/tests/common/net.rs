@@ -92,6 +92,7 @@ impl Net {
             max_pacing_rate: None,
             dscp: Dscp::BE,
             ecn: EcnUse::default(),
+            gso: 1,
         });
         self.plan.traffic.last_mut().unwrap()
     }
