@@ -67,6 +67,7 @@ impl<H: Copy> Tree<H> {
         let node = self.numbers.get(spec).ok_or_else(ParamError::other_kind)?.node;
         let Kind::Scheduler(inner) = &mut self.nodes[node].kind else { return Err(ParamError::other_kind()) };
         inner.scheduler.retune(now, params, scope)?;
+        inner.needs = inner.scheduler.needs();
         self.touch(node);
         Ok(())
     }
