@@ -30,6 +30,7 @@ fn defaults() -> Params {
         mtu: Bytes::new(1514),
         hashing: Hashing { hash: Hash::Exact, salt: 0 },
         framing: Framing::default(),
+        split_gso: true,
     }
 }
 
