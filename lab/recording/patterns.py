@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-DSCP = {"BE": 0, "EF": 46, "AF41": 34, "AF21": 18}
+DSCP = {"BE": 0, "EF": 46, "AF41": 34, "AF21": 18, "AF12": 12}
 ECN = {"not-ect": 0, "ect1": 1, "ect0": 2}
 MILLISECOND, MICROSECOND = 1_000_000, 1_000
 #: The least time between two packets: twice the clock's unit, so that a recording cannot change their order.

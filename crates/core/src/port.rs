@@ -37,7 +37,7 @@ use crate::counted::Counted;
 use crate::needs::Needs;
 use crate::packet::{Ecn, FlowId, Options, Packet};
 use crate::params::ParamError;
-use crate::sched::SchedulerParams;
+use crate::sched::{SchedulerParams, Socket};
 use crate::scope::Scope;
 use crate::units::Time;
 use crate::verdict::{Fate, Reason, Verdict};
@@ -351,6 +351,13 @@ impl<H: Copy> Port<H> {
             tree.register(flow, headers);
         }
         self.sort(flow, headers);
+    }
+
+    /// Announces the socket of its own host that a flow leaves.
+    pub fn sends(&mut self, flow: FlowId, socket: Socket) {
+        if let Queues::Several(tree) = &mut self.queues {
+            tree.sends(flow, socket);
+        }
     }
 
     /// More is now known about an announced flow, see [`Edge::reclassify`].

@@ -93,6 +93,8 @@ const HTB: &str = "scheduler = \"htb\"\narithmetic = \"linux\"\nclasses = [{ for
 const FQ: &str = "scheduler = \"fq-codel\"\narithmetic = \"linux\"";
 const SFQ: &str = "scheduler = \"sfq\"\narithmetic = \"linux\"";
 const CAKE: &str = "scheduler = \"cake\"";
+const PACED: &str = "scheduler = \"fq\"";
+const FQ_PIE: &str = "scheduler = \"fq-pie\"";
 
 fn walks() -> Vec<Walk> {
     let walk = |what, queue, keys, rows| Walk { what, queue, law: "linux", keys, rows };
@@ -444,6 +446,49 @@ fn walks() -> Vec<Walk> {
             ],
         ),
         walk(
+            "fq",
+            PACED,
+            entry(sched::LIST, "fq"),
+            &[
+                ("flows", "queue.q.flows=512", Said),
+                ("quantum", "queue.q.quantum=1600B", Said),
+                ("initial-quantum", "queue.q.initial-quantum=3000B", Said),
+                ("limit", "queue.q.limit=900p", Said),
+                ("flow-limit", "queue.q.flow-limit=90p", Said),
+                ("pacing", "queue.q.pacing=false", Said),
+                ("maxrate", "queue.q.maxrate=5Mbit/s", Said),
+                ("low-rate-threshold", "queue.q.low-rate-threshold=1Mbit/s", Said),
+                ("refill-delay", "queue.q.refill-delay=50ms", Said),
+                ("timer-slack", "queue.q.timer-slack=5us", Said),
+                ("ce-threshold", "queue.q.ce-threshold=1ms", Said),
+                ("priomap", "queue.q.priomap=\"0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\"", Noted),
+                ("weights", "queue.q.weights=\"16384 16384 16384\"", Noted),
+                ("hash", "queue.q.hash=exact", Noted),
+                ("salt", "queue.q.salt=7", Noted),
+            ],
+        ),
+        walk(
+            "fq-pie",
+            FQ_PIE,
+            entry(sched::LIST, "fq-pie"),
+            &[
+                ("flows", "queue.q.flows=512", Said),
+                ("quantum", "queue.q.quantum=1600B", Said),
+                ("limit", "queue.q.limit=900p", Said),
+                ("target", "queue.q.target=16ms", Said),
+                ("interval", "queue.q.interval=16ms", Said),
+                ("alpha", "queue.q.alpha=0.25", Said),
+                ("beta", "queue.q.beta=1.5", Said),
+                ("delay", "queue.q.delay=rate", Said),
+                ("byte-mode", "queue.q.byte-mode=true", Said),
+                ("mtu", "queue.q.mtu=3000B", Noted),
+                ("ecn", "queue.q.ecn=true", Said),
+                ("ecn-below", "queue.q.ecn-below=0.2", Said),
+                ("hash", "queue.q.hash=exact", Refused),
+                ("salt", "queue.q.salt=7", Noted),
+            ],
+        ),
+        walk(
             "[links]",
             PLAIN,
             fields(<link::LinkSection as Params>::FIELDS),
@@ -574,6 +619,7 @@ fn walks() -> Vec<Walk> {
                 ("ecn", "traffic.bulk.ecn=true", Said),
                 ("l4s", "traffic.bulk={model=\"ftp\",tcp=\"host\",from=\"a\",to=\"b\",ecn=true,l4s=true}", Noted),
                 ("gso", "traffic.udp.gso=4", Said),
+                ("max-pacing-rate", "traffic.bulk.max-pacing-rate=1Mbit/s", Elsewhere),
                 ("tcp", "traffic.bulk.tcp=newreno", Noted),
             ],
         ),

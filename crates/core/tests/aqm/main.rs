@@ -16,6 +16,7 @@ mod expectation;
 mod fred_oracle;
 #[path = "../oracle/aqm_early.rs"]
 mod oracle;
+#[allow(dead_code)]
 #[path = "../oracle/pie_linux.rs"]
 mod pie_linux_oracle;
 #[path = "../oracle/pie.rs"]

@@ -21,6 +21,18 @@ mod dualpi2_oracle;
 #[path = "../oracle/fq_codel.rs"]
 mod fq_codel_oracle;
 #[allow(unreachable_pub)]
+#[path = "../oracle/fq.rs"]
+mod fq_oracle;
+#[allow(unreachable_pub)]
+#[path = "../oracle/fq_pie.rs"]
+mod fq_pie_oracle;
+#[allow(dead_code, unreachable_pub)]
+#[path = "../oracle/pie_linux.rs"]
+mod pie_linux_oracle;
+#[allow(dead_code, unreachable_pub)]
+#[path = "../oracle/pie.rs"]
+mod pie_oracle;
+#[allow(unreachable_pub)]
 #[path = "../oracle/sfq.rs"]
 mod sfq_oracle;
 
@@ -35,7 +47,9 @@ mod flow_line;
 #[path = "../common/frames.rs"]
 #[allow(unreachable_pub)]
 mod frames;
+mod fq;
 mod fq_codel;
+mod fq_pie;
 mod htb;
 mod htb_plain;
 mod htb_settings;

@@ -3,7 +3,7 @@
 use super::filters::{Chain, count, groups};
 use super::said::{Line, Port, Said};
 use super::words::{self, ecn, rate, time};
-use super::{ETHERNET, queues};
+use super::{ETHERNET, fq, queues};
 use crate::sections::queue::{is_parent, limits, parents};
 use crate::text::tree;
 use perhop_core::aqm::{self, AqmParams};
@@ -244,6 +244,8 @@ impl Writer<'_, '_> {
             SchedulerParams::Htb(htb) => self.htb(at, htb),
             SchedulerParams::FqCodel(params) => return self.fq_codel(at, params),
             SchedulerParams::Sfq(params) => return self.sfq(at, params),
+            SchedulerParams::Fq(params) => return self.written(at, &fq::fq(params, self.port.link)),
+            SchedulerParams::FqPie(params) => return self.written(at, &fq::fq_pie(params, self.port.link)),
             SchedulerParams::Cake(params) => return self.cake(at, params),
             SchedulerParams::StrictPriority(_) | SchedulerParams::Ets(_) => {
                 let (name, classes) = (params.name(), children.len());
@@ -337,6 +339,12 @@ impl Writer<'_, '_> {
             self.refuse(&format!("`quantum` of `fq-codel` above {FQ_CODEL_QUANTUM}"));
         }
         self.leaf(at, &fq_codel(params));
+    }
+
+    fn written(&mut self, at: &str, queue: &fq::Written) {
+        queue.refused.iter().for_each(|what| self.said.refuse(self.port, what));
+        queue.notes.iter().for_each(|what| self.said.note(self.port, what));
+        self.leaf(at, &queue.words);
     }
 
     fn sfq(&mut self, at: &str, params: &sfq::Params) {

@@ -14,6 +14,7 @@ pub mod labels;
 pub mod load;
 /// Targets and bursts that do not fit a rate.
 pub mod pace;
+pub mod paced;
 /// Queues with their AQMs and schedulers.
 pub mod queues;
 /// Profiles, classes and code points that no packet reaches.

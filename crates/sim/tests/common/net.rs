@@ -89,6 +89,7 @@ impl Net {
             stop: None,
             model,
             tcp: Config::default(),
+            max_pacing_rate: None,
             dscp: Dscp::BE,
             ecn: EcnUse::default(),
             gso: 1,

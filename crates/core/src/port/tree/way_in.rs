@@ -88,8 +88,9 @@ impl<H: Copy> Tree<H> {
     fn judge_arrival(&mut self, now: Time, node: usize, child: usize, packet: &mut Packet) -> Verdict {
         let Kind::Scheduler(inner) = &self.nodes[node].kind else { return Verdict::Pass };
         let backlog = Backlog { ecn: packet.ecn.capable(), ..self.backlog_of(inner.children[child], now) };
+        let all = self.waiting(node);
         let Kind::Scheduler(inner) = &mut self.nodes[node].kind else { return Verdict::Pass };
-        let visit = Visit { child, at: Departure { now, arrived: now, backlog }, all: inner.all };
+        let visit = Visit { child, at: Departure { now, arrived: now, backlog }, all };
         let Inner { scheduler, rng, .. } = &mut **inner;
         scheduler.on_arrival(Turn::new(&visit), packet, rng)
     }
