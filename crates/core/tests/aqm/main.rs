@@ -14,6 +14,7 @@ mod expectation;
 mod fred_oracle;
 #[path = "../oracle/aqm_early.rs"]
 mod oracle;
+#[allow(dead_code, unreachable_pub)]
 #[path = "../oracle/pie_linux.rs"]
 mod pie_linux_oracle;
 #[path = "../oracle/pie.rs"]
