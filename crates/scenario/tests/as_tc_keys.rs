@@ -83,6 +83,7 @@ fn entry(list: &[Entry], name: &str) -> Vec<String> {
 const PLAIN: &str = "limit = \"50p\"";
 const CODEL: &str = "aqm = \"codel\"\nlimit = \"50p\"\narithmetic = \"linux\"";
 const PIE: &str = "aqm = \"pie\"\nlimit = \"50p\"\narithmetic = \"linux\"";
+const CHOKE: &str = "aqm = \"choke\"\nlimit = \"100p\"\nmin = \"15p\"\nmax = \"45p\"\nweight = 4\nmean-packet = \"1000B\"\narithmetic = \"linux\"";
 const RED: &str = "aqm = \"red\"\nlimit = \"100kB\"\nmin = \"15kB\"\nmax = \"45kB\"\nweight = 4\nmean-packet = \"1000B\"\narithmetic = \"linux\"";
 const SHAPED: &str = "limit = \"50p\"\nshape = { rate = \"5Mbit/s\", burst = \"3000B\", arithmetic = \"linux\" }";
 const STRICT: &str = "scheduler = \"strict-priority\"\nclasses = [{ for = \"EF\" }, {}]";
@@ -192,6 +193,32 @@ fn walks() -> Vec<Walk> {
                     "queue.q={aqm=\"red\",limit=\"100kB\",min=\"15kB\",max=\"45kB\",min-waiting=\"2p\"}",
                     Refused,
                 ),
+                ("arithmetic", "queue.q.arithmetic=exact", Refused),
+                ("adaptive", "queue.q.adaptive=true", Noted),
+            ],
+        ),
+        walk(
+            "choke",
+            CHOKE,
+            entry(aqm::LIST, "choke"),
+            &[
+                ("min", "queue.q.min=14p", Said),
+                ("max", "queue.q.max=40p", Said),
+                ("max-p", "queue.q.max-p=0.2", Said),
+                (
+                    "wq",
+                    "queue.q={aqm=\"choke\",limit=\"100p\",min=\"15p\",max=\"45p\",wq=0.03125,mean-packet=\"1000B\",arithmetic=\"linux\"}",
+                    Said,
+                ),
+                ("weight", "queue.q.weight=5", Said),
+                ("mean-packet", "queue.q.mean-packet=900B", Said),
+                (
+                    "spacing",
+                    "queue.q={aqm=\"choke\",limit=\"100p\",min=\"15p\",max=\"45p\",spacing=\"bernoulli\"}",
+                    Refused,
+                ),
+                ("beyond", "queue.q={aqm=\"choke\",limit=\"100p\",min=\"15p\",max=\"45p\",beyond=\"gentle\"}", Refused),
+                ("ecn", "queue.q.ecn=true", Said),
                 ("arithmetic", "queue.q.arithmetic=exact", Refused),
             ],
         ),
@@ -410,6 +437,7 @@ fn walks() -> Vec<Walk> {
                 ("memory", "queue.q.memory=4MB", Refused),
                 ("flows", "queue.q.flows=512", Refused),
                 ("mtu", "queue.q.mtu=3000B", Noted),
+                ("ack-filter", "queue.q.ack-filter=aggressive", Said),
                 ("hash", "queue.q.hash=exact", Noted),
                 ("salt", "queue.q.salt=7", Noted),
                 ("overhead", "queue.q.overhead=4B", Said),
@@ -590,8 +618,8 @@ fn walks() -> Vec<Walk> {
                 ("class", "traffic.bulk.class=x", Elsewhere),
                 ("ecn", "traffic.bulk.ecn=true", Said),
                 ("l4s", "traffic.bulk={model=\"ftp\",tcp=\"host\",from=\"a\",to=\"b\",ecn=true,l4s=true}", Noted),
-                ("max-pacing-rate", "traffic.bulk.max-pacing-rate=1Mbit/s", Elsewhere),
                 ("gso", "traffic.udp.gso=4", Said),
+                ("max-pacing-rate", "traffic.bulk.max-pacing-rate=1Mbit/s", Elsewhere),
                 ("tcp", "traffic.bulk.tcp=newreno", Noted),
             ],
         ),

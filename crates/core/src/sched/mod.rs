@@ -36,6 +36,7 @@ use crate::port::turn::Turn;
 use crate::rng::Rng;
 use crate::units::{BitRate, Time};
 use crate::verdict::{Side, Verdict};
+use cake::AckFilter;
 
 crate::algorithms! {
     $ "scheduler", Scheduler over Scope => AnyScheduler, SchedulerParams, dispatch;
@@ -230,6 +231,11 @@ pub trait Scheduler {
     /// Whether too much waits in all children together, now that a packet has arrived: what has to go. Asked until it
     /// says `None`.
     fn evict(&mut self, _all: Turn<Count>) -> Option<Eviction> {
+        None
+    }
+
+    /// The child whose last packet may make an ACK before it redundant; asked once, before [`Scheduler::evict`].
+    fn filters(&mut self) -> Option<(usize, AckFilter)> {
         None
     }
 

@@ -1,5 +1,7 @@
 //! The schedulers: against their definitions, their laws, and every one of the list under random operations.
 
+#[path = "../oracle/acks.rs"]
+mod acks_oracle;
 #[allow(unreachable_pub)]
 #[path = "../oracle/cake.rs"]
 mod cake_oracle;
@@ -34,6 +36,7 @@ mod pie_oracle;
 #[path = "../oracle/sfq.rs"]
 mod sfq_oracle;
 
+mod acks;
 mod cake;
 mod contract;
 mod drr;

@@ -107,8 +107,8 @@ fn described(plan: &Plan, said: Said) -> Linux {
         name: it.name.clone(),
         model: it.model.name().into(),
         to: node(it.to),
-        max_pacing_rate: it.max_pacing_rate.map(|rate| rate.bit_s() / 8),
         segments: it.gso,
+        max_pacing_rate: it.max_pacing_rate.map(|rate| rate.bit_s() / 8),
         transfers: tcp::transfers(it),
     };
     Linux {

@@ -13,6 +13,7 @@ use perhop_core::dscp::Dscp;
 use perhop_core::framing::Framing;
 use perhop_core::params::{Node, Problems, Tree, read_table, show_table};
 use perhop_core::port::{Inside, Limit, NodeSpec, QueueSpec, ShaperParams, Side};
+use perhop_core::sched::cake::AckFilter;
 use perhop_core::sched::flows::{Hash, Hashing};
 use perhop_core::sched::{Police, SchedulerParams, cake, ets, fq_codel, htb, sfq};
 use perhop_core::units::{BitRate, Bytes, Span};
@@ -494,8 +495,13 @@ fn cake(params: &cake::Params, overhead: Option<i64>) -> String {
     let mpu = params.framing.mpu.map_or(String::new(), |bytes| format!(" mpu {}", bytes.get()));
     let (tins, isolation, rtt) = (word("tins"), word("isolation"), time(params.rtt));
     let atm = if atm { "atm" } else { "noatm" };
+    let acks = match params.ack_filter {
+        AckFilter::Off => "",
+        AckFilter::On => " ack-filter",
+        AckFilter::Aggressive => " ack-filter-aggressive",
+    };
     let split = if params.split_gso { "split-gso" } else { "no-split-gso" };
-    format!("cake {rate} {tins} {isolation} rtt {rtt} {overhead}{mpu} {atm} {split}{memory}")
+    format!("cake {rate} {tins} {isolation} rtt {rtt} {overhead}{mpu} {atm} {split}{memory}{acks}")
 }
 
 fn sfq(params: &sfq::Params) -> String {

@@ -1,5 +1,7 @@
 //! Checks that need more than one section. They read the model and write problems.
 
+/// ACK filters that no ACK reaches.
+pub mod ack_filter;
 /// Settings that run, but probably not as intended.
 pub mod advice;
 /// Policers whose buckets hold TCP below its contract.

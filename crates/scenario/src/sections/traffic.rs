@@ -36,10 +36,10 @@ pub struct TrafficCommon {
     pub ecn: Option<Spanned<bool>>,
     /// L4S (RFC 9331): its ECN-capable packets carry ECT(1); default: ECT(0).
     pub l4s: Option<Spanned<bool>>,
-    /// No socket of it sends faster (`SO_MAX_PACING_RATE`): TCP paces itself, datagrams are paced by `fq` at their host's port.
-    pub max_pacing_rate: Option<Spanned<BitRate>>,
     /// Datagrams that leave together, as one packet until they leave their host (UDP_SEGMENT); default: 1.
     pub gso: Option<Spanned<u32>>,
+    /// No socket of it sends faster (`SO_MAX_PACING_RATE`): TCP paces itself, datagrams are paced by `fq` at their host's port.
+    pub max_pacing_rate: Option<Spanned<BitRate>>,
     /// TCP: a stack ("linux", "newreno" ...; default: "newreno"), a name of `[tcp]`, or a table of the same keys.
     pub tcp: Option<Spanned<TcpRef>>,
 }

@@ -49,12 +49,13 @@ impl Hosts {
             let rng = Rng::stream(plan.seed, plan.replication, &format!("traffic.{}.{i}", offered.name));
             let asked = self.tables[table].carrier == Carrier::Responses;
             if i == 0 {
-                self.tables[table].watch(net);
+                self.tables[table].watch(offered, net);
             }
             let flow = if asked { u32::MAX } else { self.flows.len() as u32 };
             let source = self.sources.len();
             let stop = offered.stop.unwrap_or(Time::MAX);
-            self.sources.push(Source { traffic, rng, table: table as u32, flow, stop, gathered: 0 });
+            let (burst, gathered) = (offered.gso, 0);
+            self.sources.push(Source { traffic, rng, table: table as u32, flow, stop, burst, gathered });
             if !asked {
                 self.add_flow(Asked { source, way: 0 }, plan, net)?;
             }

@@ -152,6 +152,7 @@ pub fn red(min: u32, max: u32, max_p: f64) -> red::Params {
         },
         min_waiting: Packets::new(0),
         arithmetic: Arithmetic::Exact,
+        adaptive: false,
     }
 }
 
