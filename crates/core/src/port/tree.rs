@@ -125,7 +125,7 @@ pub(super) struct Tree<H> {
     /// Nodes whose schedulers may ask for room.
     evicting: Vec<usize>,
     /// Queues that may hold more than their limit, until the packet at the head goes.
-    overfull: Vec<usize>,
+    crowded: Vec<usize>,
     /// Dropped at heads since the last packet left.
     drops: u32,
     /// Its nodes for results.
@@ -141,7 +141,7 @@ impl<H: Copy> Tree<H> {
             leaves: vec![],
             numbers: vec![],
             evicting: vec![],
-            overfull: vec![],
+            crowded: vec![],
             drops: 0,
             branches: vec![],
         }

@@ -41,7 +41,7 @@ pub fn check_queues(file: File<'_>, at: Indexed<'_, plan::Link>, problems: &mut 
     let carries_data = carries_data(file, at.index);
     for (queue, stated) in link.queues.iter().zip(&direction.queues) {
         check_names(file, shown(|out| queue.aqm.show(out)), &stated.queue.aqm.places, problems);
-        match queue.aqm.build(&queue.scope) {
+        match queue.build() {
             Ok(aqm) if carries_data => {
                 aqm.warnings(&queue.scope).iter().for_each(|w| problems.advise(w, stated.place(w.field)));
             }

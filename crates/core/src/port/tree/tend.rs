@@ -8,7 +8,7 @@ use crate::packet::FlowId;
 use crate::params::ParamError;
 use crate::port::Turn;
 use crate::port::shaper::ShaperParams;
-use crate::sched::{Scheduler as _, SchedulerParams};
+use crate::sched::{Scheduler as _, SchedulerParams, Socket};
 use crate::scope::Scope;
 use crate::units::Time;
 
@@ -20,6 +20,10 @@ impl<H: Copy> Tree<H> {
 
     pub(in crate::port) fn register(&mut self, flow: FlowId, headers: &FlowHeaders) {
         self.inners_mut().for_each(|inner| inner.scheduler.register(Turn::new(flow), headers));
+    }
+
+    pub(in crate::port) fn sends(&mut self, flow: FlowId, socket: Socket) {
+        self.inners_mut().for_each(|inner| inner.scheduler.sends(Turn::new(flow), socket));
     }
 
     /// The lists by which its schedulers sort packets.
