@@ -3,13 +3,14 @@
 DIR/job.json is a list of `{"name", "up", "down", "show", "packets"}`: `tc` commands before and after, those that print
 counts, and a file of datagrams. DIR/NAME.rows.json gets a list for each datagram: arrival, size, tos, port, departure,
 tos at departure. Times are the monotonic clock's, and the last two are null for what did not depart. DIR/NAME.tc gets
-the counts.
+the counts. With `"read"`, milliseconds of the cell, DIR/NAME.counters.json gets what the same commands print then with -j.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,25 @@ GRID = 1 << 30
 DRAIN = 5
 
 
+class Reader(threading.Thread):
+    """Reads counters at given times of a cell; computing takes no time, so nothing passes meanwhile."""
+
+    def __init__(self, show: list[list[str]], at: list[int], start: int) -> None:
+        """`start` is the monotonic clock at time 0."""
+        super().__init__()
+        self.show, self.at, self.start_ns = show, at, start
+        self.read: list[dict[str, Any]] = []
+
+    def run(self) -> None:
+        """Waits for each time."""
+        send.wake_in_time()
+        for ms in self.at:
+            send.wait_until(self.start_ns + ms * 1_000_000)
+            now = time.clock_gettime_ns(time.CLOCK_MONOTONIC) - self.start_ns
+            shown = [network.call("tc", "-n", "r", "-s", "-j", *words) for words in self.show]
+            self.read.append({"at_ns": now, "shown": shown})
+
+
 def cell(job: dict[str, Any], folder: Path) -> None:
     """One cell."""
     packets = send.read(folder / job["packets"])
@@ -38,8 +58,11 @@ def cell(job: dict[str, Any], folder: Path) -> None:
     network.tc(job["up"])
     now = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
     start = (now // GRID + 2) * GRID
+    reader = Reader(job["show"], job.get("read", []), start)
+    reader.start()
     send.send(packets, opened, network.RECEIVER, start)
     time.sleep(DRAIN)
+    reader.join()
     offset = capture.real_minus_monotonic()
     came, left = capture.seen(before), {it.number: it for it in capture.seen(behind)}
     shown = [network.call("tc", "-n", "r", "-s", "-d", *words) for words in job["show"]]
@@ -53,6 +76,8 @@ def cell(job: dict[str, Any], folder: Path) -> None:
         rows.append((it.real_ns - offset - start, it.size, it.tos, it.port, *fate))
     (folder / f"{job['name']}.rows.json").write_text(json.dumps(rows))
     (folder / f"{job['name']}.tc").write_text("".join(shown))
+    if reader.read:
+        (folder / f"{job['name']}.counters.json").write_text(json.dumps(reader.read))
     if len(came) != len(packets):
         raise SystemExit(f"lab: {job['name']}: {len(packets)} datagrams sent, {len(came)} at the router")
 

@@ -48,13 +48,23 @@ def sockets(packets: list[Datagram], source: Callable[[int], str] = anywhere) ->
     return opened
 
 
+def wake_in_time() -> None:
+    """The calling thread sleeps no longer than it asks for."""
+    ctypes.CDLL(None).prctl(_PR_SET_TIMERSLACK, 1)
+
+
+def wait_until(at: int) -> None:
+    """Sleeps until the monotonic clock shows this."""
+    wait = at - time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+    if wait > 0:
+        time.sleep(wait * 1e-9)
+
+
 def send(packets: list[Datagram], opened: dict[int, socket.socket], to: str, start: int) -> None:
     """Sends all; `start` is the monotonic clock at time 0."""
-    ctypes.CDLL(None).prctl(_PR_SET_TIMERSLACK, 1)
+    wake_in_time()
     for number, packet in enumerate(packets):
-        wait = start + packet.ns - time.clock_gettime_ns(time.CLOCK_MONOTONIC)
-        if wait > 0:
-            time.sleep(wait * 1e-9)
+        wait_until(start + packet.ns)
         payload = struct.pack("!I", number).ljust(packet.size - HEADERS, b"\0")
         tos = [(socket.IPPROTO_IP, socket.IP_TOS, struct.pack("i", packet.tos))]
         opened[packet.port].sendmsg([payload], tos, 0, (to, PORT))

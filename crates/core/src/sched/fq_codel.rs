@@ -58,15 +58,16 @@ use super::flows::{Flows, Hashing};
 use super::{Eviction, Head, Pick, Scheduler, Visit};
 use crate::Scope;
 use crate::aqm::arithmetic::Arithmetic;
-use crate::aqm::codel::{self, Control, Law, State};
+use crate::aqm::codel::{self, Control, Law, State, Stats};
 use crate::count::Count;
+use crate::counter::{Part, Seen};
 use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::params::{ParamError, Params as Declared};
 use crate::port::turn::Turn;
 use crate::rng::Rng;
 use crate::units::{Bytes, Packets, Span, Time};
-use crate::verdict::{Side, Verdict};
+use crate::verdict::{Reason, Side, Verdict};
 use std::collections::VecDeque;
 
 /// Least quantum, as in Linux: bounds the rounds that a large packet waits for.
@@ -145,6 +146,9 @@ pub struct FqCodel {
     new: VecDeque<u32>,
     old: VecDeque<u32>,
     room: Room,
+    stats: Stats,
+    /// How often a flow became new.
+    begun: u64,
 }
 
 /// What has been done about room since the last arrival.
@@ -165,7 +169,8 @@ impl Params {
         let n = flows.queues();
         let list = || VecDeque::with_capacity(n);
         let (queues, waiting) = (vec![Queue::default(); n], vec![0; n]);
-        Ok(FqCodel { rules, flows, queues, waiting, total: 0, new: list(), old: list(), room: Room::Unasked })
+        let (new, old, room, stats) = (list(), list(), Room::Unasked, Stats::default());
+        Ok(FqCodel { rules, flows, queues, waiting, total: 0, new, old, room, stats, begun: 0 })
     }
 
     fn rules(&self) -> Result<Rules, ParamError> {
@@ -234,6 +239,7 @@ impl Scheduler for FqCodel {
         if !queue.listed {
             (queue.listed, queue.credits) = (true, self.rules.quantum);
             self.new.push_back(child as u32);
+            self.begun += 1;
         }
     }
 
@@ -251,11 +257,11 @@ impl Scheduler for FqCodel {
         }
     }
 
-    fn on_departure(&mut self, at: Turn<&Visit>, _packet: &mut Packet, _rng: &mut Rng) -> Verdict {
-        let backlog = at.at.backlog;
+    fn on_departure(&mut self, at: Turn<&Visit>, packet: &mut Packet, _rng: &mut Rng) -> Verdict {
+        let (bytes, backlog) = (packet.size, at.at.backlog);
         let behind = if self.rules.linux { at.all.bytes } else { backlog.bytes };
-        let head = codel::Head { now: at.at.now, arrived: at.at.arrived, behind, ecn: backlog.ecn };
-        self.queues[at.child].codel.judge(&self.rules.law, &head)
+        let head = codel::Head { now: at.at.now, arrived: at.at.arrived, bytes, behind, ecn: backlog.ecn };
+        self.queues[at.child].codel.judge(&self.rules.law, &head, &mut self.stats)
     }
 
     fn sent(&mut self, _now: Turn<Time>, child: usize, bytes: u32, _behind: Count) {
@@ -298,5 +304,14 @@ impl Scheduler for FqCodel {
     fn gauges(&self, _now: Time, each: &mut dyn FnMut(&'static str, f64)) {
         each("new_flows", self.new.len() as f64);
         each("old_flows", self.old.len() as f64);
+    }
+
+    fn counters(&self, seen: &Seen<'_>, each: &mut dyn FnMut(Part, &'static str, f64)) {
+        let mut each = |name, value| each(Part::Whole, name, value);
+        self.stats.counters(&mut each);
+        each("drop_overlimit", seen.children(0..self.places()).dropped_for(Reason::Overflow) as f64);
+        each("new_flow_count", self.begun as f64);
+        each("new_flows_len", self.new.len() as f64);
+        each("old_flows_len", self.old.len() as f64);
     }
 }

@@ -12,7 +12,7 @@ use crate::request::Trace;
 use perhop_scenario::simulation::simulation;
 use perhop_scenario::sweep::Point;
 use perhop_scenario::tables::columns::Table;
-use perhop_scenario::tables::tables;
+use perhop_scenario::tables::{counters, tables};
 use perhop_sim::plan::{EfCheck, Plan};
 use perhop_sim::{Outcome, PlanError};
 use std::collections::BTreeSet;
@@ -115,7 +115,10 @@ impl Job<'_> {
     /// The replication if it is on disk, with all that is asked for.
     fn existing(&self) -> Option<Result<Found, Damaged>> {
         let found = self.at.kept.as_ref()?.find(self.replication, self.at.common(self.options))?;
-        let has_all = |found: &Found| !self.options.traced.has(Trace::Events) || disk::events_file(&found.dir).exists();
+        let traced = &self.options.traced;
+        let has_events = |found: &Found| !traced.has(Trace::Events) || disk::events_file(&found.dir).exists();
+        let has_counters = |found: &Found| !traced.tc_stats || counters(&found.tables).is_some();
+        let has_all = |found: &Found| has_events(found) && has_counters(found);
         Some(found).filter(|found| found.as_ref().map_or(true, has_all))
     }
 
@@ -130,6 +133,7 @@ impl Job<'_> {
         let mut plan = self.at.point.scenario.plan(self.at.seed(), self.replication);
         plan.probes.taps.extend_from_slice(&self.options.taps);
         plan.probes.ef = self.at.ef.clone();
+        plan.probes.counters = self.options.traced.tc_stats;
         let dir = self.at.dir.as_ref().map(|dir| disk::directory(dir, &(self.replication..=self.replication)));
         let with_events = dir.as_deref().filter(|_| self.options.traced.has(Trace::Events));
         let draft = with_events.map(Draft::begin).transpose().map_err(written)?;

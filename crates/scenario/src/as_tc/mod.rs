@@ -10,6 +10,8 @@
 
 /// What is returned, and its text.
 mod linux;
+/// What counters are of.
+mod objects;
 /// Schedulers, shapers.
 mod ports;
 /// Queues.
@@ -27,6 +29,7 @@ mod wire;
 mod words;
 
 pub use linux::{Command, Device, Ends, Linux, Node, Traffic, Transfers};
+pub(crate) use objects::{Object, objects};
 
 use crate::scenario::Scenario;
 use crate::sweep::Sweep;

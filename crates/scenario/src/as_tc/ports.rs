@@ -221,11 +221,9 @@ impl Writer<'_, '_> {
         if direct {
             self.said.note(self.port, "what no class names passes unshaped (`direct_packets_stat`)");
         }
+        let numbers = leaves(params, classes);
         for (i, child) in children.into_iter().take(classes).enumerate() {
-            let class = match params {
-                SchedulerParams::Htb(htb) => format!("{handle}{:x}", leaves(htb)[i] + 1),
-                _ => format!("{handle}{:x}", i + 1),
-            };
+            let class = format!("{handle}{:x}", numbers[i] + 1);
             let filters = members.get(i).map_or(0, Vec::len);
             let last = i + 1 == classes && filters > 0 && !direct;
             let police = self.police(node, i, filters + usize::from(last));
@@ -375,8 +373,14 @@ fn holds_back(nodes: &[NodeSpec], index: usize) -> bool {
         || below.into_iter().any(|child| holds_back(nodes, child))
 }
 
-/// Which of HTB's classes have queues.
-fn leaves(htb: &htb::Params) -> Vec<usize> {
+/// How many classes a scheduler of so many children has.
+pub(super) fn classes(params: &SchedulerParams, children: usize) -> usize {
+    if let SchedulerParams::Htb(htb) = params { htb.classes.len() } else { children }
+}
+
+/// The classes that have queues, counted from 0: one for each child, but that of the packets which no class names.
+pub(super) fn leaves(params: &SchedulerParams, children: usize) -> Vec<usize> {
+    let SchedulerParams::Htb(htb) = params else { return (0..children).collect() };
     let is_parent = |name: &Option<String>| name.is_some() && htb.classes.iter().any(|class| class.parent == *name);
     (0..htb.classes.len()).filter(|&i| !is_parent(&htb.classes[i].name)).collect()
 }

@@ -13,6 +13,7 @@
 //! | `conditioners` | conditioner x colour in x colour out           |
 //! | `tallies`      | total that an AQM or a conditioner keeps       |
 //! | `links`        | direction of a link                            |
+//! | `counters`     | counter of `tc -s` at a port, if asked for     |
 //! | `series`       | time x hop x quantity, if asked for            |
 //! | `flow_series`  | time x flow, if asked for                      |
 //!
@@ -37,6 +38,7 @@ pub mod events;
 /// Names that a key of a sweep cannot have.
 pub mod reserved;
 
+mod counters;
 mod flows;
 mod parts;
 mod ports;
@@ -89,7 +91,7 @@ impl<'a> Run<'a> {
 }
 
 /// Names of all tables, in the order of [`tables`].
-pub const NAMES: [&str; 13] = [
+pub const NAMES: [&str; 14] = [
     "summary",
     "arrivals",
     "flows",
@@ -101,16 +103,19 @@ pub const NAMES: [&str; 13] = [
     "conditioners",
     "tallies",
     "links",
+    COUNTERS,
     SERIES,
     "flow_series",
 ];
 
 const SERIES: &str = "series";
 const NODES: &str = "nodes";
+/// What `tc -s` would show.
+pub const COUNTERS: &str = "counters";
 
 /// Whether a table has no file when it is empty.
 pub fn may_lack(name: &str) -> bool {
-    [SERIES, NODES].contains(&name)
+    [SERIES, NODES, COUNTERS].contains(&name)
 }
 
 /// What every table is, in the order of [`NAMES`]; then what is put together from them, and what is asked for beside them.
@@ -137,6 +142,11 @@ pub fn column(table: &str, name: &str) -> &'static Column {
     found.unwrap_or_else(|| panic!("{table} has no column {name}"))
 }
 
+/// What `tc -s` would show, if it was asked for.
+pub fn counters(tables: &[Table]) -> Option<&Table> {
+    tables.iter().find(|table| table.name == COUNTERS && table.rows() > 0)
+}
+
 /// All tables of a replication.
 pub fn tables(plan: &Plan, outcome: &Outcome) -> Vec<Table> {
     made(plan, outcome, false).into_iter().map(|made| made.table).collect()
@@ -156,6 +166,7 @@ fn made(plan: &Plan, outcome: &Outcome, declares: bool) -> Vec<Made> {
         ports::conditioners(run),
         ports::tallies(run),
         ports::links(run),
+        counters::counters(run),
         ports::series(run),
         flows::flow_series(run),
     ]

@@ -110,9 +110,10 @@ impl Simulation {
         let Recorded { transfers, completed, series, captured } = std::mem::take(&mut self.recorder).finish();
         let (plan, end) = (&self.plan, Time::ZERO + self.plan.duration);
         let counted = self.counted(&base, (Time::ZERO + plan.warmup, end), &completed);
+        let counters = if plan.probes.counters { self.net.counters(end) } else { Vec::new() };
         Outcome {
             measured: plan.duration - plan.warmup,
-            ports: PortRows { ef, ..counted.ports },
+            ports: PortRows { ef, counters, ..counted.ports },
             transfers,
             series,
             captured,

@@ -230,6 +230,8 @@ pub struct Probes {
     pub taps: Vec<Tap>,
     /// Ports where an aggregate is held against a rate.
     pub ef: Vec<EfCheck>,
+    /// Whether what `tc -s` would show of the ports is read at the end.
+    pub counters: bool,
 }
 
 /// A link whose packets are recorded.

@@ -127,6 +127,11 @@ impl Controller {
         self.delay as f64 / SECOND as f64
     }
 
+    /// Bytes that leave in a second, where that is measured.
+    pub(super) fn rate(&self) -> Option<f64> {
+        (!self.set.timestamps).then(|| (u64::from(self.leaving.rate) * SECOND >> 8) as f64)
+    }
+
     pub(super) fn on_arrival(&mut self, backlog: &Backlog, size: u32, rng: &mut Rng) -> Verdict {
         if !backlog.room {
             self.sum = 0;

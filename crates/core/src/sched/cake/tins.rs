@@ -74,6 +74,16 @@ impl Tins {
         }
     }
 
+    /// Its tins in the order in which tc shows them.
+    pub(super) fn shown(self) -> &'static [usize] {
+        match self {
+            Self::Besteffort => &[0],
+            Self::Diffserv3 => &[1, 0, 2],
+            Self::Diffserv4 => &[1, 0, 2, 3],
+            Self::Precedence | Self::Diffserv8 => &[0, 1, 2, 3, 4, 5, 6, 7],
+        }
+    }
+
     /// Of each tin, at a rate of all in B/s.
     pub(super) fn shares(self, rate: Option<u64>) -> Vec<Share> {
         let parts = |quantum: i64, shifts: &[u32]| {
