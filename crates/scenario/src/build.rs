@@ -211,7 +211,7 @@ fn plan(model: &Model, topology: &Topology, traffic: &[Flowline], links: Vec<pla
         traffic: offered::tables(traffic).map(|f| f.offered.clone()).collect(),
         sampling: settings.sample.map(|every| plan::Sampling { every: *every, links: sampled(settings, topology) }),
         changes: Vec::new(),
-        probes: Probes::default(),
+        probes: Probes { delays: settings.delay_histogram == Some(true), ..Probes::default() },
     }
 }
 

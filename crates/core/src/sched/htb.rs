@@ -71,6 +71,7 @@ mod form;
 mod ring;
 mod tree;
 
+use super::form::{Form, Listed};
 use super::{Head, HostKey, Outline, Pick, Scheduler, members, same_arithmetic, same_members};
 use crate::Scope;
 use crate::aqm::members::{Member, Members};
@@ -84,8 +85,7 @@ use crate::params::{Choice, ParamError, Params as Declared};
 use crate::port::turn::Turn;
 use crate::units::{BitRate, Bytes, NS_PER_S, Time};
 use bucket::Bucket;
-use form::Form;
-use tree::{Plan, Tree};
+use tree::{LEVELS, Plan, Tree};
 
 /// What the child is called whose packets no class names.
 const DIRECT: &str = "direct";
@@ -151,6 +151,21 @@ pub struct Class {
     pub queue: Option<HostKey>,
 }
 
+impl Listed for Class {
+    fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+    fn parent(&self) -> Option<&str> {
+        self.parent.as_deref()
+    }
+    fn members(&self) -> &[Member] {
+        &self.members
+    }
+    fn has_queue(&self) -> bool {
+        self.queue.is_some()
+    }
+}
+
 /// One link's HTB.
 #[derive(Clone, Debug)]
 pub struct Htb {
@@ -178,8 +193,10 @@ impl Params {
     /// tree of classes with their own packets; E213 for a ceil below the rate; E239 for `unclassified = "direct"` where a class takes
     /// all; as [`Framing::build`].
     pub fn build(self, scope: &Scope) -> Result<Htb, ParamError> {
-        let form = Form::of(&self.classes)?;
-        form::direct(&self, &form)?;
+        let form = Form::of(&self.classes, LEVELS)?;
+        if self.is_direct() {
+            form.leaves_some(&self.classes, Unclassified::Direct.name())?;
+        }
         let direct = self.is_direct().then_some(form.leaves.len());
         let own = form.leaves.iter().map(|&leaf| &*self.classes[leaf].members);
         let members = members(own.chain(direct.map(|_| &[][..])).collect::<Vec<_>>().into_iter())?;
@@ -266,16 +283,9 @@ impl Scheduler for Htb {
     }
 
     fn outline(&self) -> Vec<Outline> {
-        let outline = |class: usize| Outline {
-            name: self.names[class].clone(),
-            children: self.form.places_below(class),
-            has_classes: !self.form.leaves.contains(&class),
-            depth: self.form.above(class),
-            bound: Some(self.bounds[class]),
-        };
         let direct =
             self.direct.map(|child| Outline { name: Some(DIRECT.into()), children: vec![child], ..Outline::default() });
-        self.form.in_order(None).into_iter().map(outline).chain(direct).collect()
+        self.form.outline(&self.names, |class| Some(self.bounds[class])).chain(direct).collect()
     }
 
     fn counters(&self, seen: &Seen<'_>, each: &mut dyn FnMut(Part, &'static str, f64)) {
@@ -321,11 +331,7 @@ impl Scheduler for Htb {
         let new = params.clone().build(scope)?;
         same_members(&self.members, &new.members)?;
         same_arithmetic(self.takes, new.takes)?;
-        if self.form != new.form {
-            let error =
-                ParamError::new("classes", "E202", "the change would alter the form of the tree of classes".into());
-            return Err(error.help("the parents of classes are fixed when the run begins; a change may alter rates"));
-        }
+        self.form.same(&new.form)?;
         self.tree.retune(now, &new.tree);
         (self.rates, self.bounds, self.advice) = (new.rates, new.bounds, new.advice);
         Ok(())

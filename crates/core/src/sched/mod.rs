@@ -16,6 +16,7 @@
 //!
 //! Decision: docs/decisions/059-schedulers-own-nothing.md
 
+mod form;
 mod policed;
 mod rounds;
 mod whole;

@@ -16,6 +16,7 @@
 //! | `counters`     | counter of `tc -s` at a port, if asked for     |
 //! | `series`       | time x hop x quantity, if asked for            |
 //! | `flow_series`  | time x flow, if asked for                      |
+//! | `delays`       | class x colour x delay, if asked for           |
 //!
 //! Made from these, or beside them: `classes`, `ef`, `events`.
 
@@ -91,7 +92,7 @@ impl<'a> Run<'a> {
 }
 
 /// Names of all tables, in the order of [`tables`].
-pub const NAMES: [&str; 14] = [
+pub const NAMES: [&str; 15] = [
     "summary",
     "arrivals",
     "flows",
@@ -106,16 +107,18 @@ pub const NAMES: [&str; 14] = [
     COUNTERS,
     SERIES,
     "flow_series",
+    DELAYS,
 ];
 
 const SERIES: &str = "series";
 const NODES: &str = "nodes";
+const DELAYS: &str = "delays";
 /// What `tc -s` would show.
 pub const COUNTERS: &str = "counters";
 
 /// Whether a table has no file when it is empty.
 pub fn may_lack(name: &str) -> bool {
-    [SERIES, NODES, COUNTERS].contains(&name)
+    [SERIES, NODES, COUNTERS, DELAYS].contains(&name)
 }
 
 /// What every table is, in the order of [`NAMES`]; then what is put together from them, and what is asked for beside them.
@@ -169,6 +172,7 @@ fn made(plan: &Plan, outcome: &Outcome, declares: bool) -> Vec<Made> {
         counters::counters(run),
         ports::series(run),
         flows::flow_series(run),
+        flows::delays(run),
     ]
 }
 

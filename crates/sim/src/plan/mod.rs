@@ -232,6 +232,8 @@ pub struct Probes {
     pub ef: Vec<EfCheck>,
     /// Whether what `tc -s` would show of the ports is read at the end.
     pub counters: bool,
+    /// Whether the distribution of delays is recorded, beside its quantiles.
+    pub delays: bool,
 }
 
 /// A link whose packets are recorded.
