@@ -3,7 +3,8 @@
 DIR/job.json is a list of `{"name", "up", "down", "show", "packets"}`: `tc` commands before and after, those that print
 counts, and a file of datagrams. DIR/NAME.rows.json gets a list for each datagram: arrival, size, tos, port, departure,
 tos at departure. Times are the monotonic clock's, and the last two are null for what did not depart. DIR/NAME.tc gets
-the counts. With `"read"`, milliseconds of the cell, DIR/NAME.counters.json gets what the same commands print then with -j.
+the counts. With `"read"`, milliseconds of the cell, DIR/NAME.counters.json gets what the same commands print then with
+-j, and when.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ DRAIN = 5
 
 
 class Reader(threading.Thread):
-    """Reads counters at given times of a cell; computing takes no time, so nothing passes meanwhile."""
+    """Reads counters at given times of a cell, with the times at which each command began and ended."""
 
     def __init__(self, show: list[list[str]], at: list[int], start: int) -> None:
         """`start` is the monotonic clock at time 0."""
@@ -41,9 +42,14 @@ class Reader(threading.Thread):
         send.wake_in_time()
         for ms in self.at:
             send.wait_until(self.start_ns + ms * 1_000_000)
-            now = time.clock_gettime_ns(time.CLOCK_MONOTONIC) - self.start_ns
-            shown = [network.call("tc", "-n", "r", "-s", "-j", *words) for words in self.show]
-            self.read.append({"at_ns": now, "shown": shown})
+            self.read += [self.shown(words) for words in self.show]
+
+    def shown(self, words: list[str]) -> dict[str, Any]:
+        """What a command prints, and the times of the cell between which it did."""
+        began = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+        text = network.call("tc", "-n", "r", "-s", "-j", *words)
+        ended = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+        return {"what": words[0], "from_ns": began - self.start_ns, "to_ns": ended - self.start_ns, "text": text}
 
 
 def cell(job: dict[str, Any], folder: Path) -> None:

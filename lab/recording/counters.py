@@ -1,7 +1,8 @@
 """Records the kernel's counters at the cells of counters.toml: records/counters.csv.
 
-python3 lab/recording/counters.py [--keep DIR]: a line for each counter, `cell, run, at_ns, of, counter, value`; `of` is the queueing
-discipline `qdisc 1:`, the class `class 1:11`, the tin `qdisc 1: tin 0` or the policer `police 1`, and names are those of tc's JSON.
+python3 lab/recording/counters.py [--keep DIR]: a line for each counter, `cell, run, from_ns, to_ns, of, counter,
+value`, read between these times. `of` is the queueing discipline `qdisc 1:`, the class `class 1:11`, the tin
+`qdisc 1: tin 0` or the policer `police 1`; names are those of tc's JSON.
 """
 
 from __future__ import annotations
@@ -21,11 +22,25 @@ import record
 from cells import LAB, RECORDS, STATED, Cell
 
 FILE = RECORDS / "counters.csv"
-HEAD = "cell,run,at_ns,of,counter,value"
+HEAD = "cell,run,from_ns,to_ns,of,counter,value"
 #: Runs of a port that draws.
 RUNS = 10
 #: What is no counter of an object: its place and its options.
-STATED_KEYS = ("handle", "parent", "leaf", "prio", "rate", "ceil", "burst", "cburst", "quantum", "level", "refcnt", "options")
+STATED_KEYS = (
+    "handle",
+    "parent",
+    "leaf",
+    "prio",
+    "rate",
+    "ceil",
+    "burst",
+    "cburst",
+    "quantum",
+    "level",
+    "refcnt",
+    "root",
+    "options",
+)
 
 #: What the text of a class has, and the counters that it says.
 CLASS = (
@@ -82,10 +97,9 @@ def size(text: str) -> float:
     return float(number[0]) * {"Kb": 1024, "Mb": 1024 * 1024}.get(text[number.end() :], 1)
 
 
-def read(shown: list[str]) -> Iterator[Line]:
-    """What `qdisc`, `class` and `filter` show."""
-    qdiscs, filters = json.loads(shown[0]), json.loads(shown[2] or "[]")
-    for it in qdiscs:
+def qdisc_lines(text: str) -> Iterator[Line]:
+    """What `qdisc show` says."""
+    for it in json.loads(text):
         own = {key: value for key, value in it.items() if key not in STATED_KEYS}
         of = f"qdisc {it['handle']}"
         yield from numbers(of, own)
@@ -93,10 +107,16 @@ def read(shown: list[str]) -> Iterator[Line]:
             yield of, "direct_packets_stat", float(direct)
         for tin, counts in enumerate(it.get("tins", [])):
             yield from numbers(f"{of} tin {tin}", counts)
-    yield from class_lines(shown[1])
-    actions = [action for it in filters for action in it.get("options", {}).get("actions", [])]
+
+
+def filter_lines(text: str) -> Iterator[Line]:
+    """What `filter show` says of policers."""
+    actions = [action for it in json.loads(text or "[]") for action in it.get("options", {}).get("actions", [])]
     for number, action in enumerate(actions, 1):
         yield from numbers(f"police {number}", {"stats": action["stats"]})
+
+
+SAYS = {"qdisc": qdisc_lines, "class": class_lines, "filter": filter_lines}
 
 
 def lines(which: list[Cell], folder: Path) -> Iterator[str]:
@@ -105,8 +125,9 @@ def lines(which: list[Cell], folder: Path) -> Iterator[str]:
         for run in range(asked()[cell.name][1]):
             file = folder / f"{cell.name.replace('/', '.')}.{run}.counters.json"
             for reading in json.loads(file.read_text()):
-                for of, counter, value in read(reading["shown"]):
-                    yield f"{cell.name},{run},{reading['at_ns']},{of},{counter},{value:.12g}"
+                for of, counter, value in SAYS[reading["what"]](reading["text"]):
+                    times = f"{reading['from_ns']},{reading['to_ns']}"
+                    yield f"{cell.name},{run},{times},{of},{counter},{value:.12g}"
 
 
 def main() -> None:

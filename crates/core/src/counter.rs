@@ -22,6 +22,8 @@ pub enum Part {
     Class(usize),
     /// A tin of it, counted from 0.
     Tin(usize),
+    /// A token bucket among the port's conditioners, which is none of its nodes, counted from 0 among all conditioners.
+    Policer(usize),
 }
 
 /// A counter: name and value.

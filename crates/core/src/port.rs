@@ -488,6 +488,7 @@ impl<H: Copy> Port<H> {
             }),
             Queues::Several(tree) => tree.counters(now, each),
         }
+        self.edge.counters(&mut |stage, name, value| each(0, Part::Policer(stage), name, value));
     }
 
     /// Counts what shapers do from now on.

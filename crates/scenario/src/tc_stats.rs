@@ -36,7 +36,9 @@ pub fn rows(table: &Table) -> Vec<Row<'_>> {
     let texts = ["hop", "object", "stated", "counter"].map(|name| table.texts(name));
     let text = |column: usize, row: usize| texts[column][row].as_deref().unwrap_or_default();
     let Values::Reals(values) = table.column("value") else { panic!("`value` holds numbers") };
-    let row = |i: usize| Some(Row { hop: text(0, i), object: text(1, i), stated: text(2, i), counter: text(3, i), value: values[i]? });
+    let row = |i: usize| {
+        Some(Row { hop: text(0, i), object: text(1, i), stated: text(2, i), counter: text(3, i), value: values[i]? })
+    };
     (0..table.rows()).filter_map(row).collect()
 }
 
@@ -48,7 +50,7 @@ pub fn text(rows: &[Row<'_>]) -> String {
 fn of_port(rows: &[Row<'_>]) -> String {
     let mut out = format!("# {}\n", rows[0].hop);
     let objects: Vec<_> = rows.chunk_by(|a, b| a.object == b.object).map(|rows| Object { rows }).collect();
-    for what in ["qdisc", "class"] {
+    for what in ["qdisc", "class", "police"] {
         let shown = objects.iter().enumerate().filter(|(_, it)| it.what() == what && it.tin().is_none());
         shown.for_each(|(i, it)| it.write(&objects[i + 1..], &mut out));
     }
@@ -102,7 +104,9 @@ impl Object<'_> {
         let [bytes, packets, drops, backlog, qlen] =
             ["bytes", "packets", "drops", "backlog", "qlen"].map(|counter| self.count(counter));
         let _ = writeln!(out, " Sent {bytes} bytes {packets} pkt (dropped {drops}{over} requeues 0)");
-        let _ = writeln!(out, " backlog {backlog}b {qlen}p requeues 0");
+        if self.what() != "police" {
+            let _ = writeln!(out, " backlog {backlog}b {qlen}p requeues 0");
+        }
         self.own(out);
         let tins: Vec<_> = behind.iter().take_while(|it| it.tin().is_some()).collect();
         if !tins.is_empty() && self.what() == "qdisc" {
@@ -114,7 +118,12 @@ impl Object<'_> {
     fn own(&self, out: &mut String) {
         let lines = match (self.what(), self.word(1)) {
             ("class", "htb") => vec![
-                format!("lended: {} borrowed: {} giants: {}", self.count("lended"), self.count("borrowed"), self.count("giants")),
+                format!(
+                    "lended: {} borrowed: {} giants: {}",
+                    self.count("lended"),
+                    self.count("borrowed"),
+                    self.count("giants")
+                ),
                 format!("tokens: {} ctokens: {}", self.count("tokens"), self.count("ctokens")),
             ],
             ("class", "drr") => vec![format!(" deficit {}b", self.count("deficit"))],
@@ -125,8 +134,17 @@ impl Object<'_> {
             ],
             (_, "red") => vec![self.list(&["marked", "early", "pdrop"])],
             (_, "pie") => vec![
-                format!(" prob {:.6} delay {}{}", self.get("prob").unwrap_or_default(), time(self.get("delay").unwrap_or_default()), self.list(&["avg_dq_rate"])),
-                format!("{}{}", self.named("pkts_in", "packets_in"), self.list(&["overlimit", "dropped", "maxq", "ecn_mark"])),
+                format!(
+                    " prob {:.6} delay {}{}",
+                    self.get("prob").unwrap_or_default(),
+                    time(self.get("delay").unwrap_or_default()),
+                    self.list(&["avg_dq_rate"])
+                ),
+                format!(
+                    "{}{}",
+                    self.named("pkts_in", "packets_in"),
+                    self.list(&["overlimit", "dropped", "maxq", "ecn_mark"])
+                ),
             ],
             (_, "dualpi2") => vec![
                 format!(" prob {:.6}", self.get("prob").unwrap_or_default()),

@@ -73,7 +73,7 @@ mod tin;
 mod tins;
 
 pub use hosts::Isolation;
-pub use tins::Tins;
+pub use tins::{Outline as TinOutline, Tins, tin_name};
 
 use super::flows::{Hash, Hashing};
 use super::{Eviction, Head, Pick, Scheduler, Visit};
@@ -236,6 +236,19 @@ impl Params {
             flow_quantum: share.rate.map_or(MOST_QUANTUM, quantum),
             quantum: share.quantum,
         }
+    }
+
+    /// Its tins, in tc's order.
+    pub fn outline(&self) -> Vec<TinOutline> {
+        let (shares, shown, others) = (self.shares(), self.tins.shown(), self.tins.of(Dscp::default()));
+        let of = |(place, &tin): (usize, &usize)| {
+            let all = (0..64).filter_map(Dscp::new);
+            let codes = all.filter(|&code| tin != others && self.tins.of(code) == tin).collect();
+            let Terms { law, rate, flow_quantum, .. } = self.terms(shares[tin]);
+            let (name, [target, interval]) = (tin_name(shown.len(), place), [law.target, law.interval]);
+            TinOutline { name, codes, threshold: rate, target, interval, quantum: flow_quantum }
+        };
+        shown.iter().enumerate().map(of).collect()
     }
 
     /// W324: a rate above the one that bounds it.

@@ -1,6 +1,6 @@
 //! The queueing disciplines and classes of a port, as `tc -s` calls them: with the numbers and words of the commands that make them.
 
-use super::{Port, Said, far, near, ports};
+use super::{Port, Said, far, near, police, ports};
 use perhop_core::counter::Part;
 use perhop_core::needs::Needs;
 use perhop_core::port::Inside;
@@ -25,6 +25,7 @@ pub(crate) fn objects(plan: &Plan, link: usize) -> BTreeMap<(usize, Part), Objec
     let made = said.commands.iter().map(|command| Made::of(&command.argv)).collect();
     let mut walk = Walk { link: it, device: port.near.device, made, handles: 0, found: BTreeMap::new() };
     walk.port();
+    walk.policers();
     walk.found
 }
 
@@ -77,6 +78,14 @@ impl Walk<'_> {
         match self.link.nodes.is_empty() {
             true => _ = self.qdisc(0, Part::Whole, &at, self.link.queues[0].aqm.name()),
             false => self.node(0, &at),
+        }
+    }
+
+    fn policers(&mut self) {
+        for (i, stage) in self.link.edge.iter().enumerate() {
+            let stated = police::policer(stage).unwrap_or_else(|_| stage.params.name().to_owned());
+            let object = Object { name: format!("police {}", i + 1), stated };
+            self.found.insert((0, Part::Policer(i)), object);
         }
     }
 

@@ -36,7 +36,7 @@ pub(super) fn say(port: &Port<'_>, said: &mut Said) {
 ///
 /// # Errors
 /// What tc cannot say.
-fn policer(stage: &StageSpec) -> Result<String, String> {
+pub(super) fn policer(stage: &StageSpec) -> Result<String, String> {
     let unknown = || format!("conditioner `{}` ({})", stage.name, stage.params.name());
     let ConditionerParams::TokenBucketMarker(bucket) = &stage.params else { return Err(unknown()) };
     if stage.per != Per::Aggregate {

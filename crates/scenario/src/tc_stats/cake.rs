@@ -2,6 +2,7 @@
 
 use super::Object;
 use super::words::{number, rate, time};
+use perhop_core::sched::cake::tin_name;
 use std::fmt::Write as _;
 
 /// How a counter is written.
@@ -35,21 +36,12 @@ const LINES: [(&str, &str, Written); 20] = [
     ("quantum", "flow_quantum", number),
 ];
 
-/// Names of so many tins.
-fn names(tins: usize) -> Vec<String> {
-    let known: &[&str] = match tins {
-        3 => &["Bulk", "Best Effort", "Voice"],
-        4 => &["Bulk", "Best Effort", "Video", "Voice"],
-        _ => &[],
-    };
-    (0..tins).map(|tin| known.get(tin).map_or_else(|| format!("Tin {tin}"), |name| (*name).to_owned())).collect()
-}
-
 pub(super) fn write(tins: &[&Object<'_>], out: &mut String) {
-    let heads: String = names(tins.len()).iter().map(|name| format!("{name:>14}")).collect();
+    let heads: String = (0..tins.len()).map(|tin| format!("{:>14}", tin_name(tins.len(), tin))).collect();
     let _ = writeln!(out, "\n{:10}{heads}", "");
     for (word, counter, written) in LINES {
-        let cells: String = tins.iter().map(|tin| format!("{:>14}", written(tin.get(counter).unwrap_or_default()))).collect();
+        let cells: String =
+            tins.iter().map(|tin| format!("{:>14}", written(tin.get(counter).unwrap_or_default()))).collect();
         let _ = writeln!(out, "  {word:8}{cells}");
     }
 }
