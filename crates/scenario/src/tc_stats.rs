@@ -142,7 +142,7 @@ impl Object<'_> {
                 ),
                 format!(
                     "{}{}",
-                    self.named("pkts_in", "packets_in"),
+                    self.named("pkts_in", "pkts_in"),
                     self.list(&["overlimit", "dropped", "maxq", "ecn_mark"])
                 ),
             ],

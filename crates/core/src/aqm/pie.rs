@@ -254,7 +254,7 @@ impl Aqm for Pie {
         each("prob", p);
         each("delay", (delay * 1e6).floor());
         rate.into_iter().for_each(|bytes_s| each("avg_dq_rate", bytes_s.floor()));
-        each("packets_in", below.fates.queued.packets as f64);
+        each("pkts_in", below.fates.queued.packets as f64);
         each("overlimit", below.dropped_for(Reason::Overflow) as f64);
         each("dropped", below.dropped() as f64);
         each("maxq", self.most.into());

@@ -3,6 +3,7 @@
 use super::queue::Queue;
 use super::tree::Tree;
 use crate::aqm::Backlog;
+use crate::aqm::members::Members;
 use crate::units::Time;
 
 /// Nearly all ports have one queue: it is not boxed, since every packet passes it.
@@ -28,6 +29,14 @@ impl<H: Copy> Queues<H> {
         match self {
             Self::One(queue) => std::slice::from_mut(queue),
             Self::Several(tree) => tree.queues_mut(),
+        }
+    }
+
+    /// The lists by which AQMs and schedulers sort packets.
+    pub(super) fn lists(&mut self, each: &mut dyn FnMut(&mut Members)) {
+        self.all_mut().iter_mut().filter_map(|queue| queue.gate.members()).for_each(&mut *each);
+        if let Self::Several(tree) = self {
+            tree.lists(each);
         }
     }
 

@@ -1,7 +1,7 @@
 //! The tree that a list of classes describes, and what is wrong with it.
 
 use super::Outline;
-use crate::aqm::members::Member;
+use crate::aqm::members::Filter;
 use crate::params::{ParamError, suggest};
 use crate::units::BitRate;
 
@@ -12,7 +12,7 @@ pub(super) trait Listed {
     /// The name of the class above it.
     fn parent(&self) -> Option<&str>;
     /// The packets it takes.
-    fn members(&self) -> &[Member];
+    fn filter(&self) -> &Filter;
     /// Whether it states a queue.
     fn has_queue(&self) -> bool;
 }
@@ -62,14 +62,14 @@ impl Form {
     fn takes_packets(&self, classes: &[impl Listed], i: usize) -> Result<(), ParamError> {
         let (class, name) = (&classes[i], called(classes, i));
         if !self.leaves.contains(&i) {
-            let key = if class.members().is_empty() { class.has_queue().then_some("queue") } else { Some("for") };
+            let key = class.filter().key().or(class.has_queue().then_some("queue"));
             return key.map_or(Ok(()), |key| {
                 let message = format!("{name} has `{key}`, and other classes name it as their parent");
                 let help = "packets wait in leaves only: move the key to one of its children, or to a new child";
                 Err(fault("E229", message).help(help))
             });
         }
-        if class.members().is_empty() && self.leaves.last() != Some(&i) {
+        if class.filter().is_empty() && self.leaves.last() != Some(&i) {
             let message = format!("{name} takes no packets: no `for`, no children, and not the last leaf");
             let help = "give the class a `for`, name it as the `parent` of another, or move it to the end";
             return Err(fault("E223", message).help(help));
@@ -124,7 +124,7 @@ impl Form {
     /// # Errors
     /// E239 for an `unclassified` of this name where the last leaf takes all that no other does.
     pub(super) fn leaves_some(&self, classes: &[impl Listed], unclassified: &str) -> Result<(), ParamError> {
-        let all = self.leaves.last().filter(|&&leaf| classes[leaf].members().is_empty());
+        let all = self.leaves.last().filter(|&&leaf| classes[leaf].filter().is_empty());
         all.map_or(Ok(()), |&leaf| {
             let name = called(classes, leaf);
             let message =

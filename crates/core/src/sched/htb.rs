@@ -30,6 +30,7 @@
 //! |        | `classes[].name`    |       | -       |
 //! |        | `classes[].parent`  |       | -       |
 //! |        | `classes[].for`     |       | -       |
+//! |        | `classes[].match` |       | -       |
 //! | R      | `classes[].rate`    | bit/s | -       |
 //! |        | `classes[].ceil`    | bit/s | -       |
 //! |        | `classes[].prio`    |       | -       |
@@ -44,9 +45,9 @@
 //! |        | `unclassified`      |       | -       |
 //! |        | `arithmetic`        |       | exact   |
 //!
-//! `classes` is a flat list in which each class names its parent. A parent has neither `for` nor `queue`. A packet
-//! belongs to the first leaf whose `for` has its colour or code point, else to the last leaf, the only one that may
-//! omit `for`. With `unclassified = "direct"` all leaves have a `for`. Packets that match none then pass as in Linux
+//! `classes` is a flat list in which each class names its parent. A parent has no `for`, `match` or `queue`. A packet
+//! belongs to the first leaf whose `for` has its colour or code point, or whose `match` agrees with it, else to the last leaf,
+//! the only one that may omit both. With `unclassified = "direct"` no leaf omits both. Packets that match none then pass as in Linux
 //! without a `default` class: through a drop-tail queue of 1000 packets, before all classes, unshaped and charged to no
 //! class. Linux counts them as `direct_packets_stat`. Classes take turns in the order of the list, in Linux in that of
 //! the class numbers.
@@ -74,7 +75,7 @@ mod tree;
 use super::form::{Form, Listed};
 use super::{Head, HostKey, Outline, Pick, Scheduler, members, same_arithmetic, same_members};
 use crate::Scope;
-use crate::aqm::members::{Member, Members};
+use crate::aqm::members::{Filter, Members};
 use crate::arithmetic::Arithmetic;
 use crate::count::Count;
 use crate::counter::{Below, Part, Seen};
@@ -132,9 +133,9 @@ pub struct Class {
     pub name: Option<String>,
     /// Name of the class from which it borrows; a class without a parent does not borrow.
     pub parent: Option<String>,
-    /// Colours and code points of its packets; for leaves only, optional in the last.
-    #[param(name = "for")]
-    pub members: Vec<Member>,
+    /// Which packets it takes; for leaves only.
+    #[param(flatten)]
+    pub filter: Filter,
     /// Guaranteed rate.
     pub rate: BitRate,
     /// Rate that it may reach by borrowing; default: `rate`.
@@ -158,8 +159,8 @@ impl Listed for Class {
     fn parent(&self) -> Option<&str> {
         self.parent.as_deref()
     }
-    fn members(&self) -> &[Member] {
-        &self.members
+    fn filter(&self) -> &Filter {
+        &self.filter
     }
     fn has_queue(&self) -> bool {
         self.queue.is_some()
@@ -198,8 +199,8 @@ impl Params {
             form.leaves_some(&self.classes, Unclassified::Direct.name())?;
         }
         let direct = self.is_direct().then_some(form.leaves.len());
-        let own = form.leaves.iter().map(|&leaf| &*self.classes[leaf].members);
-        let members = members(own.chain(direct.map(|_| &[][..])).collect::<Vec<_>>().into_iter())?;
+        let (own, rest) = (form.leaves.iter().map(|&leaf| &self.classes[leaf].filter), Filter::default());
+        let members = members(own.chain(direct.map(|_| &rest)), scope)?;
         (0..self.classes.len()).try_for_each(|i| form::numbers(&self, i))?;
         ParamError::above_zero("r2q", self.r2q)?;
         let (frame, levels) = (self.framing.build(scope)?, form.levels());
@@ -253,6 +254,10 @@ impl Scheduler for Htb {
     #[inline]
     fn place(&mut self, packet: Turn<&Packet>) -> usize {
         self.members.of(*packet)
+    }
+
+    fn members(&mut self) -> Option<&mut Members> {
+        Some(&mut self.members)
     }
 
     #[inline]

@@ -142,3 +142,49 @@ impl Walk<'_> {
         self.add(node, Part::Class(class), ["class", name, &id], format!("parent {parent}"));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Options, Sweep};
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    /// Numbers and kinds are those of the commands of `explain --as tc`, at every port that tc can express.
+    #[test]
+    fn objects_are_those_of_the_commands() {
+        let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").read_dir().unwrap();
+        let mut seen = BTreeSet::new();
+        for path in examples.map(|entry| entry.unwrap().path()).filter(|path| path.is_file()) {
+            let Ok((sweep, _)) = Sweep::load(&path, &Options::new("x.toml")) else { continue };
+            let plan = &sweep.base.built.plan;
+            for link in 0..plan.links.len() {
+                let mut said = Said::default();
+                let near = near(plan, link);
+                let port = Port { near, far: far(plan, link), overhead: plan.overhead, link: &plan.links[link] };
+                ports::say(&port, &mut said);
+                if !said.refused.is_empty() {
+                    continue;
+                }
+                let of =
+                    |argv: &[String]| Some(format!("{} {} {}", argv.get(3)?, Made::of(argv).kind, Made::of(argv).id));
+                let made: BTreeSet<_> = said.commands.iter().filter_map(|it| of(&it.argv)).collect();
+                let made: BTreeSet<_> = made.into_iter().filter(|it| !it.starts_with("filter")).collect();
+                let own: BTreeSet<_> = objects(plan, link).into_values().map(|it| it.name).collect();
+                // Bands have no command, nor is the class of the link's own rate among the objects of its queues.
+                let implied = |name: &&String| name.starts_with("class prio") || name.starts_with("class ets");
+                let ours: BTreeSet<_> =
+                    own.iter().filter(|it| !implied(it) && !it.starts_with("police")).cloned().collect();
+                let of_link = if ours.iter().any(|it| it.ends_with(" 1:")) {
+                    vec![]
+                } else {
+                    vec!["qdisc htb 1:", "class htb 1:1"]
+                };
+                let theirs: BTreeSet<_> = made.iter().filter(|it| !of_link.contains(&it.as_str())).cloned().collect();
+                assert_eq!(ours, theirs, "{}: {}", path.display(), plan.links[link].name);
+                seen.extend(ours.iter().map(|it| it.split(' ').nth(1).unwrap_or_default().to_owned()));
+            }
+        }
+        assert!(["htb", "fq_codel", "tbf", "pfifo"].iter().all(|kind| seen.contains(*kind)), "{seen:?}");
+    }
+}

@@ -1,6 +1,7 @@
 //! What the tree is asked and told besides packets: its needs, flows, timers, series, new parameters.
 
 use super::{Kind, Tree};
+use crate::aqm::members::Members;
 use crate::classify::FlowHeaders;
 use crate::needs::Needs;
 use crate::packet::FlowId;
@@ -19,6 +20,11 @@ impl<H: Copy> Tree<H> {
 
     pub(in crate::port) fn register(&mut self, flow: FlowId, headers: &FlowHeaders) {
         self.inners_mut().for_each(|inner| inner.scheduler.register(Turn::new(flow), headers));
+    }
+
+    /// The lists by which its schedulers sort packets.
+    pub(in crate::port) fn lists(&mut self, each: &mut dyn FnMut(&mut Members)) {
+        self.inners_mut().filter_map(|inner| inner.scheduler.members()).for_each(each);
     }
 
     pub(in crate::port) fn poll_at(&self) -> Option<Time> {
