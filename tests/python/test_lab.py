@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from perhop import Scenario
+from perhop_lab.classes import classes
 from perhop_lab.compared import Both, compared
 from perhop_lab.job import Packet, connections_of, job, packets_of, sendable
 from perhop_lab.worlds import Queue, Sender, World
@@ -47,9 +48,9 @@ def test_the_tree_of_a_port_is_said_from_the_root_down() -> None:
         "qdisc add dev p2 parent 4:1 handle 5: codel limit 500 target 5ms interval 100ms noecn",
         "qdisc add dev p2 parent 4:2 handle 6: pfifo_head_drop limit 50",
     ]
-    voice = "filter add dev p2 parent 2: protocol ip prio 1 u32 match ip dsfield 0xb8 0xfc flowid 2:1"
+    voice = "filter add dev p2 parent 2: protocol ip prio 1 flower ip_tos 0xb8/0xfc flowid 2:1"
     assert f"{voice} action police rate 2000000bit burst 3000 conform-exceed drop/ok" in said
-    assert "filter add dev p2 parent 4: protocol ip prio 2 matchall flowid 4:2" in said
+    assert "filter add dev p2 parent 4: protocol all prio 2 matchall flowid 4:2" in said
 
 
 def test_the_network_has_a_namespace_a_node_and_a_wire_a_direction() -> None:
@@ -266,7 +267,7 @@ def test_two_worlds_are_numbers_for_programs() -> None:
     nowhere = compared([packet(0, None)], {"a -> b": []})
     ours = World([Sender("bulk", 0, 1e6, 2, [4.0, 6.0], [20.0])], {"a -> b": Queue(3.5, 9.0)})
     kernel = World([Sender("bulk", 0, 2e6, 0, [], [])], {"a -> b": Queue(4.0, 10.0)})
-    said = Both([*apart, *nowhere], (ours, kernel)).to_json()
+    said = Both([*apart, *nowhere], (ours, kernel), []).to_json()
     assert [it["apart_max_us"] for it in said["ports"]] == [0.006, None]
     assert [said["ports"][0][key] for key in ("port", "came", "kernel_left")] == ["a -> b", 2, 2]
     (flow,) = said["tcp"]
@@ -279,7 +280,7 @@ def test_two_worlds_are_numbers_for_programs() -> None:
     assert said["queues"] == [
         {"port": "a -> b", "perhop": {"mean": 3.5, "p99": 9.0}, "kernel": {"mean": 4.0, "p99": 10.0}}
     ]
-    assert Both([], None).to_json() == {"ports": [], "tcp": [], "queues": []}
+    assert Both([], None, []).to_json() == {"ports": [], "classes": [], "tcp": [], "queues": []}
 
 
 def test_a_sweep_is_refused_unless_one_point_is_left() -> None:
@@ -297,3 +298,24 @@ def test_a_timed_change_is_refused() -> None:
     text = ROUTER.read_text() + '\n[[change]]\nat = "3s"\nlinks."edge - core".rate = "7Mbit/s"\n'
     with pytest.raises(ValueError, match=r"tc cannot express \[\[change\]\]"):
         Scenario.from_toml(text).as_tc()
+
+
+def test_classes_are_compared_by_what_they_got(tmp_path: Path) -> None:
+    """Of datagrams sent after the warm-up: from their first port until they leave the last."""
+    lines = ["[links]", '"a - b" = { rate = "10Mbit/s" }', '"b - c" = { rate = "10Mbit/s" }']
+    lines += ["[traffic.game]", 'model = "cbr"', 'rate = "1Mbit/s"', 'size = "500B"', 'class = "play"']
+    scenario = Scenario.from_toml("\n".join([*lines, 'from = "a"', 'to = "c"']), ["duration=2s", "warmup=1s"])
+    runs = scenario.run(replications=1, out=tmp_path)
+    ms = 1_000_000
+
+    def way(number: int, came: int, left: int | None, last: str = "b -> c") -> list[Packet]:
+        one = packet(number, came * ms)._replace(traffic="game", flow=0, hop="a -> b", came=came * ms)
+        after = one._replace(hop=last, came=(came + 1) * ms, left=None if left is None else left * ms)
+        return [one, after]
+
+    packets = [*way(0, 900, 950), *way(1, 1100, 1104), *way(2, 1200, None), *way(3, 1300, 1306)]
+    left = {"a -> b": [], "b -> c": [(1, 1105 * ms, 0), (2, 1209 * ms, 0), (3, 1307 * ms, 0)]}
+    (found,) = classes(packets, left, None, runs)
+    assert found.name == "play"
+    assert [*found.perhop][1:] == pytest.approx([1 / 3, 6, 6])
+    assert [*found.kernel][1:] == pytest.approx([0, 7, 9])

@@ -1,6 +1,8 @@
 //! The queueing disciplines and classes of a port, as `tc -s` calls them: with the numbers and words of the commands that make them.
 
-use super::{Port, Said, far, near, police, ports};
+use super::said::{Line, Port, Said};
+use super::{near, police, ports};
+use perhop_core::conditioner::ConditionerParams;
 use perhop_core::counter::Part;
 use perhop_core::needs::Needs;
 use perhop_core::port::Inside;
@@ -20,11 +22,12 @@ pub(crate) struct Object {
 /// Those of a link's port, by their node in its specification.
 pub(crate) fn objects(plan: &Plan, link: usize) -> BTreeMap<(usize, Part), Object> {
     let (mut said, it) = (Said::default(), &plan.links[link]);
-    let port = Port { near: near(plan, link), far: far(plan, link), overhead: plan.overhead, link: it };
+    let port = Port { near: near(plan, link), overhead: plan.overhead, link: it, line: Line::Virtual };
     ports::say(&port, &mut said);
     let made = said.commands.iter().map(|command| Made::of(&command.argv)).collect();
-    let mut walk = Walk { link: it, device: port.near.device, made, handles: 0, found: BTreeMap::new() };
-    walk.port();
+    let device = port.near.device.clone();
+    let mut walk = Walk { link: it, device, made, handles: 0, found: BTreeMap::new() };
+    walk.port(ports::holds_itself(&port));
     walk.policers();
     walk.found
 }
@@ -71,10 +74,9 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// The first number is of the link's own rate, unless the port has a shaper.
-    fn port(&mut self) {
-        let shaped = self.link.nodes.first().is_some_and(|root| root.shaper.is_some());
-        let at = if shaped { "root".to_owned() } else { format!("parent {}1", self.handle()) };
+    /// The first number is of the link's own rate, unless the port keeps that itself.
+    fn port(&mut self, holds_itself: bool) {
+        let at = if holds_itself { "root".to_owned() } else { format!("parent {}1", self.handle()) };
         match self.link.nodes.is_empty() {
             true => _ = self.qdisc(0, Part::Whole, &at, self.link.queues[0].aqm.name()),
             false => self.node(0, &at),
@@ -83,7 +85,8 @@ impl Walk<'_> {
 
     fn policers(&mut self) {
         for (i, stage) in self.link.edge.iter().enumerate() {
-            let stated = police::policer(stage).unwrap_or_else(|_| stage.params.name().to_owned());
+            let ConditionerParams::TokenBucketMarker(bucket) = &stage.params else { continue };
+            let stated = police::policer(bucket, stage).unwrap_or_default();
             let object = Object { name: format!("police {}", i + 1), stated };
             self.found.insert((0, Part::Policer(i)), object);
         }
@@ -129,7 +132,8 @@ impl Walk<'_> {
             return;
         }
         let children: Vec<_> = (0..nodes.len()).filter(|&child| nodes[child].parent == Some(index)).collect();
-        (0..ports::classes(params, children.len())).for_each(|class| self.class(index, params.name(), class, &handle));
+        (0..ports::class_count(params, children.len()))
+            .for_each(|class| self.class(index, params.name(), class, &handle));
         for (child, class) in children.iter().zip(ports::leaves(params, children.len())) {
             self.node(*child, &format!("parent {handle}{:x}", class + 1));
         }
@@ -161,7 +165,7 @@ mod tests {
             for link in 0..plan.links.len() {
                 let mut said = Said::default();
                 let near = near(plan, link);
-                let port = Port { near, far: far(plan, link), overhead: plan.overhead, link: &plan.links[link] };
+                let port = Port { near, overhead: plan.overhead, link: &plan.links[link], line: Line::Virtual };
                 ports::say(&port, &mut said);
                 if !said.refused.is_empty() {
                     continue;
