@@ -6,7 +6,7 @@ use perhop_runs::filter::{Known, Where};
 use perhop_runs::request::Request;
 use perhop_runs::rows::{self, Rows};
 use perhop_runs::run::Replication;
-use perhop_runs::tables::{classes, counters, declaration};
+use perhop_runs::tables::{classes, declaration};
 use perhop_runs::{ef_shown, shown, summary};
 use perhop_scenario::{Point, tc_stats};
 use serde_json::{Value, json};
@@ -103,7 +103,7 @@ pub(crate) fn add_ef(said: &mut Value, replications: &[&Replication]) {
 /// Adds the counters of ports, if they were asked for.
 pub(crate) fn add_counters(said: &mut Value, replications: &[Replication]) {
     let of = |it: &Replication| {
-        let rows = counters(&it.tables).map(tc_stats::rows).unwrap_or_default();
+        let rows = tc_stats::found(&it.tables).map(tc_stats::rows).unwrap_or_default();
         let row = |row: tc_stats::Row<'_>| {
             json!({ "replication": it.replication, "hop": row.hop, "object": row.object, "counter": row.counter,
                     "value": row.value })

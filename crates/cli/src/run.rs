@@ -10,7 +10,7 @@ use perhop_runs::intervals::Intervals;
 use perhop_runs::request::{Asked, Request, Trace, Traced};
 use perhop_runs::rows::Rows;
 use perhop_runs::run::{Replication, RunOptions, run as run_points};
-use perhop_runs::tables::{classes, counters, declaration};
+use perhop_runs::tables::{classes, declaration};
 use perhop_runs::{disk, ef_shown, listing, summary};
 use perhop_scenario::{Point, Scenario, Sweep, tc_stats};
 use perhop_sim::plan::{Tap, TapPoint};
@@ -172,7 +172,7 @@ impl Printed<'_> {
             let gap = if self.answer.as_rows { "" } else { "\n" };
             say!("{gap}{}\n", listing::text(points, &[rows]));
         }
-        let counters = replications.first().and_then(|first| counters(&first.tables));
+        let counters = replications.first().and_then(|first| tc_stats::found(&first.tables));
         counters.into_iter().for_each(|table| say!("{}", tc_stats::text(&tc_stats::rows(table))));
         say!("packets: in = out + dropped + queued, for every flow, colour and queue: ok");
         let wall = self.terminal.elapsed().as_secs_f64();

@@ -503,9 +503,11 @@ impl<H: Copy> Port<H> {
     /// is node 0.
     pub fn counters(&self, now: Time, each: &mut dyn FnMut(usize, Part, &'static str, f64)) {
         match &self.queues {
-            Queues::One(queue) => counters::of_queue(queue, now, &queue.below(now, Count::default()), &mut |name, value| {
-                each(0, Part::Whole, name, value);
-            }),
+            Queues::One(queue) => {
+                counters::of_queue(queue, now, &queue.below(now, Count::default()), &mut |name, value| {
+                    each(0, Part::Whole, name, value);
+                })
+            }
             Queues::Several(tree) => tree.counters(now, each),
         }
         self.edge.counters(&mut |stage, name, value| each(0, Part::Policer(stage), name, value));

@@ -9,7 +9,13 @@ mod cake;
 /// Numbers as tc writes them.
 mod words;
 
+use crate::as_tc::{Object, objects};
+use crate::tables::COUNTERS;
 use crate::tables::columns::{Table, Values};
+use crate::tables::counters::{self, Counted};
+use perhop_core::counter::Part;
+use perhop_sim::plan::Plan;
+use perhop_sim::record::CounterRow;
 use std::fmt::Write as _;
 use words::{number, time};
 
@@ -26,6 +32,32 @@ pub struct Row<'a> {
     pub counter: &'a str,
     /// Its value.
     pub value: f64,
+}
+
+/// Puts the counters of a run of `plan` into its tables, if they were asked for.
+pub fn fill(tables: &mut [Table], plan: &Plan, counters: &[CounterRow]) {
+    let rows: Vec<_> = counters.chunk_by(|a, b| a.link == b.link).flat_map(|rows| of_link(plan, rows)).collect();
+    let empty = tables.iter_mut().find(|table| table.name == COUNTERS).filter(|_| !rows.is_empty());
+    empty.into_iter().for_each(|it| *it = counters::table(&rows).table);
+}
+
+fn of_link<'a>(plan: &'a Plan, rows: &'a [CounterRow]) -> impl Iterator<Item = Counted> + use<'a> {
+    let (link, hop) = (rows[0].link, plan.links[rows[0].link].name.clone());
+    let objects = objects(plan, link);
+    rows.iter().filter_map(move |row| {
+        let (part, tin) = match row.part {
+            Part::Tin(tin) => (Part::Whole, format!(" tin {tin}")),
+            part => (part, String::new()),
+        };
+        let Object { name, stated } = objects.get(&(row.node, part))?.clone();
+        let (hop, object, counter, value) = (hop.clone(), name + &tin, row.counter, row.value);
+        Some(Counted { hop, object, stated, counter, value })
+    })
+}
+
+/// The table of counters, if they were asked for.
+pub fn found(tables: &[Table]) -> Option<&Table> {
+    tables.iter().find(|table| table.name == COUNTERS && table.rows() > 0)
 }
 
 /// The rows of a table `counters`.
@@ -49,7 +81,7 @@ pub fn text(rows: &[Row<'_>]) -> String {
 
 fn of_port(rows: &[Row<'_>]) -> String {
     let mut out = format!("# {}\n", rows[0].hop);
-    let objects: Vec<_> = rows.chunk_by(|a, b| a.object == b.object).map(|rows| Object { rows }).collect();
+    let objects: Vec<_> = rows.chunk_by(|a, b| a.object == b.object).map(|rows| Shown { rows }).collect();
     for what in ["qdisc", "class", "police"] {
         let shown = objects.iter().enumerate().filter(|(_, it)| it.what() == what && it.tin().is_none());
         shown.for_each(|(i, it)| it.write(&objects[i + 1..], &mut out));
@@ -58,11 +90,11 @@ fn of_port(rows: &[Row<'_>]) -> String {
 }
 
 /// The counters of a queueing discipline, a class or a tin.
-struct Object<'a> {
+struct Shown<'a> {
     rows: &'a [Row<'a>],
 }
 
-impl Object<'_> {
+impl Shown<'_> {
     fn word(&self, i: usize) -> &str {
         self.rows[0].object.split(' ').nth(i).unwrap_or_default()
     }
@@ -95,7 +127,7 @@ impl Object<'_> {
     }
 
     /// `behind`: the objects behind it, of which the first are its tins.
-    fn write(&self, behind: &[Object<'_>], out: &mut String) {
+    fn write(&self, behind: &[Shown<'_>], out: &mut String) {
         let row = &self.rows[0];
         let direct = self.named("direct_packets_stat", "direct_packets_stat");
         let _ = writeln!(out, "{} {}{direct}", row.object, row.stated);

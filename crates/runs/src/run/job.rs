@@ -12,7 +12,8 @@ use crate::request::Trace;
 use perhop_scenario::simulation::simulation;
 use perhop_scenario::sweep::Point;
 use perhop_scenario::tables::columns::Table;
-use perhop_scenario::tables::{counters, tables};
+use perhop_scenario::tables::tables;
+use perhop_scenario::tc_stats;
 use perhop_sim::plan::{EfCheck, Plan};
 use perhop_sim::{Outcome, PlanError};
 use std::collections::BTreeSet;
@@ -117,7 +118,7 @@ impl Job<'_> {
         let found = self.at.kept.as_ref()?.find(self.replication, self.at.common(self.options))?;
         let traced = &self.options.traced;
         let has_events = |found: &Found| !traced.has(Trace::Events) || disk::events_file(&found.dir).exists();
-        let has_counters = |found: &Found| !traced.tc_stats || counters(&found.tables).is_some();
+        let has_counters = |found: &Found| !traced.tc_stats || tc_stats::found(&found.tables).is_some();
         let has_all = |found: &Found| has_events(found) && has_counters(found);
         Some(found).filter(|found| found.as_ref().map_or(true, has_all))
     }
@@ -140,6 +141,7 @@ impl Job<'_> {
         let Some(mut outcome) = self.simulate(&plan, draft.as_ref())? else { return Ok(None) };
         self.check(&outcome)?;
         let mut tables = tables(&plan, &outcome);
+        tc_stats::fill(&mut tables, &plan, &outcome.ports.counters);
         // They are in the tables, and may be large.
         (outcome.transfers, outcome.series) = Default::default();
         let (hash, wall) = (disk::hash(&tables), self.watch.clock().saturating_sub(began));

@@ -167,7 +167,7 @@ mod tests {
                 let near = near(plan, link);
                 let port = Port { near, overhead: plan.overhead, link: &plan.links[link], line: Line::Virtual };
                 ports::say(&port, &mut said);
-                if !said.refused.is_empty() {
+                if !said.refused().is_empty() {
                     continue;
                 }
                 let of =

@@ -28,6 +28,8 @@ use std::sync::OnceLock;
 
 /// What each class got.
 pub mod classes;
+/// What `tc -s` would show.
+pub mod counters;
 /// What a column is.
 pub mod column;
 /// Tables of columns.
@@ -39,7 +41,6 @@ pub mod events;
 /// Names that a key of a sweep cannot have.
 pub mod reserved;
 
-mod counters;
 mod flows;
 mod parts;
 mod ports;
@@ -145,11 +146,6 @@ pub fn column(table: &str, name: &str) -> &'static Column {
     found.unwrap_or_else(|| panic!("{table} has no column {name}"))
 }
 
-/// What `tc -s` would show, if it was asked for.
-pub fn counters(tables: &[Table]) -> Option<&Table> {
-    tables.iter().find(|table| table.name == COUNTERS && table.rows() > 0)
-}
-
 /// All tables of a replication.
 pub fn tables(plan: &Plan, outcome: &Outcome) -> Vec<Table> {
     made(plan, outcome, false).into_iter().map(|made| made.table).collect()
@@ -169,7 +165,7 @@ fn made(plan: &Plan, outcome: &Outcome, declares: bool) -> Vec<Made> {
         ports::conditioners(run),
         ports::tallies(run),
         ports::links(run),
-        counters::counters(run),
+        counters::table(&[]),
         ports::series(run),
         flows::flow_series(run),
         flows::delays(run),
