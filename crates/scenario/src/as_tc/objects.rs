@@ -133,17 +133,20 @@ impl Walk<'_> {
         }
         let children: Vec<_> = (0..nodes.len()).filter(|&child| nodes[child].parent == Some(index)).collect();
         (0..ports::class_count(params, children.len()))
-            .for_each(|class| self.class(index, params.name(), class, &handle));
+            .for_each(|class| self.class(index, class, &handle));
         for (child, class) in children.iter().zip(ports::leaves(params, children.len())) {
             self.node(*child, &format!("parent {handle}{:x}", class + 1));
         }
     }
 
-    fn class(&mut self, node: usize, name: &str, class: usize, handle: &str) {
+    /// Of the kind of its queueing discipline.
+    fn class(&mut self, node: usize, class: usize, handle: &str) {
+        let kind = self.found.get(&(node, Part::Whole)).and_then(|it| it.name.split(' ').nth(1));
+        let kind = kind.unwrap_or_default().to_owned();
         let id = format!("{handle}{:x}", class + 1);
         let made = self.made.iter().find(|made| made.id == id);
         let parent = made.map_or(handle, |made| &made.parent).to_owned();
-        self.add(node, Part::Class(class), ["class", name, &id], format!("parent {parent}"));
+        self.add(node, Part::Class(class), ["class", &kind, &id], format!("parent {parent}"));
     }
 }
 
