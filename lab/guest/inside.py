@@ -1,10 +1,10 @@
 """Works through a job inside the kernel: each cell sets up its queue, sends its datagrams and records both sides.
 
-DIR/job.json is a list of `{"name", "up", "down", "show", "packets"}`: `tc` commands before and after, those that print
-counts, and a file of datagrams. DIR/NAME.rows.json gets a list for each datagram: arrival, size, tos, port, departure,
-tos at departure. Times are the monotonic clock's, and the last two are null for what did not depart. DIR/NAME.tc gets
-the counts. With `"read"`, milliseconds of the cell, DIR/NAME.counters.json gets what the same commands print then with
--j, and when.
+DIR/job.json is a list of `{"name", "up", "adaptive", "down", "show", "packets"}`: `tc` commands before and after,
+handles of adaptive REDs, commands that print counts, and a file of datagrams. DIR/NAME.rows.json gets a list for each
+datagram: arrival, size, tos, port, departure, tos at departure. Times are the monotonic clock's, and the last two are
+null for what did not depart. DIR/NAME.tc gets the counts. With `"read"`,
+milliseconds of the cell, DIR/NAME.counters.json gets what the same commands print then with -j, and when.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import adaptive
 import capture
 import network
 import send
@@ -61,7 +62,11 @@ def cell(job: dict[str, Any], folder: Path) -> None:
         before = capture.listen("r0")
     with network.inside("d"):
         behind = capture.listen("d0")
+    bursts = any(it.segments > 1 for it in packets)
+    network.keeps_bursts("s0", bursts)
     network.tc(job["up"])
+    for handle in job["adaptive"]:
+        adaptive.start("r1", handle)
     now = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
     start = (now // GRID + 2) * GRID
     reader = Reader(job["show"], job.get("read", []), start)
@@ -76,15 +81,16 @@ def cell(job: dict[str, Any], folder: Path) -> None:
     for socket in (*opened.values(), before, behind):
         socket.close()
     rows = []
-    for it in came:
-        gone = left.get(it.number)
-        fate = (gone.real_ns - offset - start, gone.tos) if gone else (None, None)
-        rows.append((it.real_ns - offset - start, it.size, it.tos, it.port, *fate))
+    for it, sent in zip(came, packets, strict=False):
+        for number in range(it.number, it.number + sent.segments):
+            gone = left.get(number)
+            fate = (gone.real_ns - offset - start, gone.tos) if gone else (None, None)
+            rows.append((it.real_ns - offset - start, sent.size, it.tos, it.port, *fate))
     (folder / f"{job['name']}.rows.json").write_text(json.dumps(rows))
     (folder / f"{job['name']}.tc").write_text("".join(shown))
     if reader.read:
         (folder / f"{job['name']}.counters.json").write_text(json.dumps(reader.read))
-    if len(came) != len(packets):
+    if [it.size for it in came] != [send.HEADERS + it.segments * (it.size - send.HEADERS) for it in packets]:
         raise SystemExit(f"lab: {job['name']}: {len(packets)} datagrams sent, {len(came)} at the router")
 
 

@@ -1,4 +1,6 @@
-"""Sends numbered UDP datagrams at given virtual times, from lists of `[ns, size, tos, port]`: IP bytes, source port.
+"""Sends numbered UDP datagrams at given virtual times, from lists of `[ns, size, tos, port, segments]`.
+
+The size is in IP bytes, the port the source's; so many datagrams are handed over as one packet (UDP_SEGMENT).
 
 Decision: docs/decisions/070-the-lab-sends-tcp-itself.md
 """
@@ -16,16 +18,17 @@ from typing import NamedTuple
 
 PORT = 9
 HEADERS = 28  # IP and UDP
-_PR_SET_TIMERSLACK, _SO_SNDBUFFORCE = 29, 32
+_PR_SET_TIMERSLACK, _SO_SNDBUFFORCE, _SO_MAX_PACING_RATE, _UDP_SEGMENT = 29, 32, 47, 103
 
 
 class Datagram(NamedTuple):
-    """One packet to be sent."""
+    """One packet to be sent: of several datagrams of that size, if it has segments."""
 
     ns: int
     size: int
     tos: int
     port: int
+    segments: int = 1
 
 
 def read(file: Path) -> list[Datagram]:
@@ -36,6 +39,12 @@ def read(file: Path) -> list[Datagram]:
 def anywhere(_port: int) -> str:
     """The address of the interface."""
     return "0.0.0.0"
+
+
+def pace(opened: socket.socket, rate: int | None) -> None:
+    """Nothing leaves a socket faster than at `rate`, bytes a second, where something paces it."""
+    if rate is not None:
+        opened.setsockopt(socket.SOL_SOCKET, _SO_MAX_PACING_RATE, rate)
 
 
 def sockets(packets: list[Datagram], source: Callable[[int], str] = anywhere) -> dict[int, socket.socket]:
@@ -63,8 +72,18 @@ def wait_until(at: int) -> None:
 def send(packets: list[Datagram], opened: dict[int, socket.socket], to: str, start: int) -> None:
     """Sends all; `start` is the monotonic clock at time 0."""
     wake_in_time()
-    for number, packet in enumerate(packets):
+    number = 0
+    for packet in packets:
         wait_until(start + packet.ns)
-        payload = struct.pack("!I", number).ljust(packet.size - HEADERS, b"\0")
-        tos = [(socket.IPPROTO_IP, socket.IP_TOS, struct.pack("i", packet.tos))]
-        opened[packet.port].sendmsg([payload], tos, 0, (to, PORT))
+        opened[packet.port].sendmsg(*message(number, packet), 0, (to, PORT))
+        number += packet.segments
+
+
+def message(number: int, packet: Datagram) -> tuple[list[bytes], list[tuple[int, int, bytes]]]:
+    """What a socket is handed: datagrams with numbers from this one, and their marks and size."""
+    size = packet.size - HEADERS
+    data = [struct.pack("!I", number + i).ljust(size, b"\0") for i in range(packet.segments)]
+    told = [(socket.IPPROTO_IP, socket.IP_TOS, struct.pack("i", packet.tos))]
+    if packet.segments > 1:
+        told.append((socket.IPPROTO_UDP, _UDP_SEGMENT, struct.pack("H", size)))
+    return data, told

@@ -14,6 +14,24 @@ from perhop_lab.job import Packet, connections_of, job, packets_of, sendable
 from perhop_lab.worlds import Queue, Sender, World
 
 ROUTER = Path("examples/router-port.toml")
+#: A host that sends bursts of four datagrams through FQ-CoDel.
+BURSTS = """
+[scenario]
+duration = "300ms"
+warmup = "0s"
+replications = 1
+[links]
+"a - b" = { rate = "10Mbit/s", delay = "1ms" }
+"a -> b" = { queue = { scheduler = "fq-codel" } }
+[traffic.media]
+model = "cbr"
+rate = "5Mbit/s"
+size = "1000B"
+gso = 4
+from = "a"
+to = "b"
+spread = "0s"
+"""
 
 
 def packet(number: int, left: int | None, *, marked: bool = False, waits: bool = False) -> Packet:
@@ -137,7 +155,7 @@ def test_cake_is_said_in_its_own_words() -> None:
     """Its overhead counts from the IP header; what tc's cannot hold is refused."""
     cake = "examples/cake.toml"
     assert any(
-        line.endswith("cake bandwidth 9500000bit diffserv4 dual-srchost rtt 100ms overhead 32 noatm no-split-gso")
+        line.endswith("cake bandwidth 9500000bit diffserv4 dual-srchost rtt 100ms overhead 32 noatm split-gso")
         for line in said_of(cake)
     )
     for key, refused in (("flows=64", "`flows`"), ("mpu=300B", "`mpu`"), ("overhead=300B", "`overhead`")):
@@ -161,6 +179,19 @@ def test_every_datagram_is_sent_once_at_its_time(tmp_path: Path) -> None:
     assert [it[0] for it in sent] == sorted(it[0] for it in sent)
     assert {it[1] for it in sent} == {"n0"}
     assert {it[5] >> 2 for it in sent} == {46, 34, 0}
+    assert {it[7] for it in sent} == {1}
+
+
+def test_a_burst_of_datagrams_is_sent_once(tmp_path: Path) -> None:
+    """With the number of its first, and the interface takes it apart behind the queue."""
+    scenario = Scenario.from_toml(BURSTS)
+    linux = scenario.as_tc()
+    packets = packets_of(scenario.run(out=tmp_path, events=True), linux)
+    sent = job(linux, packets, [])["datagrams"]
+    assert [it[6] for it in sent] == list(range(0, 4 * len(sent), 4))
+    assert {it[7] for it in sent} == {4}
+    assert 4 * len(sent) == len(packets)
+    assert any("tx-udp-segmentation off" in line for line in said_of(BURSTS))
 
 
 def test_bulk_transfers_become_connections(tmp_path: Path) -> None:
@@ -201,12 +232,13 @@ def test_a_link_is_an_htb_class_of_one_byte(aqm: str, counted: int, said: str) -
     """It takes a packet as soon as the one before it is paid for, which `tbf` does earlier.
 
     The link sends the IP packet, the queue counts 14 bytes more. A size table says one length for both: that of the
-    link where the queue counts packets.
+    link where the queue counts packets. What Linux counts anyway needs none.
     """
     port = ['links."a -> b".queue="port"', f"queue.port={aqm}", 'accounting="l2"']
     commands = between(['stack = "linux"'], *port)
     prefix = "tc -n n0 {} add dev p0 "
-    root = prefix.format("qdisc") + f"root stab overhead {counted} linklayer ethernet handle 1: htb default 1"
+    stab = f"stab overhead {counted} linklayer ethernet " if counted else ""
+    root = prefix.format("qdisc") + f"root {stab}handle 1: htb default 1"
     assert root in commands
     assert prefix.format("class") + "parent 1: classid 1:1 htb rate 10000000bit burst 1 cburst 1" in commands
     assert prefix.format("qdisc") + f"parent 1:1 handle 2: {said}" in commands

@@ -23,7 +23,7 @@ impl Needs {
     pub const RTT: Self = Self(16);
     /// `on_arrival` of a scheduler.
     pub const ARRIVALS: Self = Self(32);
-    /// `evict` of a scheduler, which may ask for room.
+    /// `evict` of a scheduler or an AQM, which may ask for room.
     pub const ROOM: Self = Self(64);
     /// To know in `pick` of a scheduler how long the first packets are, not only who has one.
     pub const LENGTHS: Self = Self(128);
@@ -38,6 +38,8 @@ impl Needs {
     pub const HEADERS: Self = Self(2048);
     /// To be told which conditioners a packet has passed.
     pub const PASSED: Self = Self(4096);
+    /// That a scheduler gets the segments of a burst one by one: it has its host take bursts apart.
+    pub const SEGMENTS: Self = Self(8192);
 
     /// Whether all of `other` are in it.
     pub const fn contains(self, other: Self) -> bool {

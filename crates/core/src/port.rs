@@ -32,16 +32,16 @@ pub use spec::{Inside, NodeSpec, PortError, PortSpec, QueueSpec};
 pub use tree::Branch;
 pub use turn::Turn;
 
-use crate::aqm::{Aqm as _, AqmParams, Backlog};
+use crate::aqm::{AnyAqm, Aqm as _, AqmParams, Backlog};
 use crate::classify::FlowHeaders;
 use crate::conditioner::{ConditionerParams, Passage};
 use crate::count::Count;
 use crate::counted::Counted;
 use crate::counter::Part;
 use crate::needs::Needs;
-use crate::packet::{Ecn, FlowId, Packet};
+use crate::packet::{Ecn, FlowId, Options, Packet};
 use crate::params::ParamError;
-use crate::sched::SchedulerParams;
+use crate::sched::{SchedulerParams, Socket};
 use crate::scope::Scope;
 use crate::units::Time;
 use crate::verdict::{Fate, Reason, Verdict};
@@ -56,6 +56,11 @@ pub const MOST_HEAD_DROPS: u32 = 256;
 pub trait Buffers<H> {
     /// The packet of a handle.
     fn packet(&mut self, handle: H) -> &mut Packet;
+
+    /// What its TCP options say. A host that does not know says that there are others, which a queue must not lose.
+    fn options(&mut self, _handle: H) -> Options {
+        Options { others: true, ..Options::default() }
+    }
 
     /// The packet was dropped when its turn had come. The port no longer has its handle.
     fn dropped(&mut self, handle: H, reason: Reason);
@@ -138,7 +143,7 @@ impl<H: Copy> Port<H> {
         queues.lists(&mut |list| of_lists = of_lists | list.needs());
         let of_aqms = queues.all().iter().fold(Needs::NOTHING, |all, queue| all | queue.gate().aqm().needs());
         let (aqm_needs, evicts) = match &queues {
-            Queues::One(queue) => (of_aqms, queue.gate().drops_at_head()),
+            Queues::One(queue) => (of_aqms, queue.gate().makes_room()),
             Queues::Several(tree) => (of_aqms | tree.needs(), tree.evicts()),
         };
         let (edge_needs, offered, aqm_needs) = (edge.needs(), Counted::default(), aqm_needs | of_lists);
@@ -166,6 +171,23 @@ impl<H: Copy> Port<H> {
         match &mut self.queues {
             Queues::One(queue) => queue.arrive(at.now, packet, handle),
             Queues::Several(tree) => tree.arrive(at.now, packet, handle),
+        }
+    }
+
+    /// Whether anything at it, a scheduler, a shaper or an AQM, treats a burst otherwise than its segments: then its host
+    /// hands it over as one packet of all their bytes. A conditioner meets segments.
+    pub fn keeps_bursts(&self) -> bool {
+        let queues = self.queues.all();
+        let judges = self.is_scheduled() || self.evicts || !matches!(queues[0].gate().aqm(), AnyAqm::DropTail(_));
+        judges && self.edge.is_empty()
+    }
+
+    /// Whether the segments of a burst are to arrive one by one all the same: a queue on its way asks for that
+    /// ([`Needs::SEGMENTS`]), or a shaper's bucket cannot hold it.
+    pub fn takes_apart(&mut self, burst: &Packet) -> bool {
+        match &mut self.queues {
+            Queues::One(_) => false,
+            Queues::Several(tree) => tree.takes_apart(burst),
         }
     }
 
@@ -333,6 +355,13 @@ impl<H: Copy> Port<H> {
             tree.register(flow, headers);
         }
         self.sort(flow, headers);
+    }
+
+    /// Announces the socket of its own host that a flow leaves.
+    pub fn sends(&mut self, flow: FlowId, socket: Socket) {
+        if let Queues::Several(tree) = &mut self.queues {
+            tree.sends(flow, socket);
+        }
     }
 
     /// More is now known about an announced flow, see [`Edge::reclassify`].

@@ -147,8 +147,7 @@ fn it_is_the_port_of_the_network() {
     let own: Vec<_> = own.filter(|it| !it.contains("clsact") && !it.contains("ingress")).collect();
     let alone = said(&made(PORT, &set)).into_iter().filter(|it| !it.contains("ipv6")).map(|it| {
         let place = format!("tc -n {} ", near.namespace.as_ref().unwrap());
-        let root = it.replace("root handle 1:", "root stab overhead 0 linklayer ethernet handle 1:");
-        root.replacen("tc ", &place, 1).replace("eth0", &near.device).replace("prio 3 matchall", "prio 2 matchall")
+        it.replacen("tc ", &place, 1).replace("eth0", &near.device).replace("prio 3 matchall", "prio 2 matchall")
     });
     assert_eq!(alone.collect::<Vec<_>>(), own);
 }

@@ -61,7 +61,7 @@
 //! first time 500 ms after the queue is set up; here the queue counts as set up before, and the first update comes
 //! after `interval`.
 
-mod linux;
+pub(crate) mod linux;
 mod rfc;
 
 use super::early::Level;
@@ -154,7 +154,7 @@ pub struct Pie {
 #[derive(Clone, Debug)]
 enum Controller {
     Rfc(rfc::Controller),
-    Linux(linux::Controller),
+    Linux(linux::Law, linux::State),
 }
 
 impl Params {
@@ -171,7 +171,7 @@ impl Params {
         let (target, interval) = (self.target, self.interval);
         let controller = match self.arithmetic {
             Arithmetic::Rfc => Controller::Rfc(rfc::Controller::new(self, scope)?),
-            Arithmetic::Linux => Controller::Linux(linux::Controller::new(&self)?),
+            Arithmetic::Linux => Controller::Linux(linux::Law::new(&self)?, linux::State::START),
         };
         Ok(Pie { controller, target, interval, next: Time::ZERO + interval, most: 0 })
     }
@@ -184,7 +184,7 @@ impl Aqm for Pie {
     fn on_arrival(&mut self, at: Turn<&Arrival>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
         let verdict = match &mut self.controller {
             Controller::Rfc(it) => it.on_arrival(*at, packet.size, rng),
-            Controller::Linux(it) => it.on_arrival(&at.backlog, packet.size, rng),
+            Controller::Linux(law, it) => it.on_arrival(law, &at.backlog, packet.size, rng),
         };
         if verdict == Verdict::Pass && at.backlog.room {
             self.most = self.most.max(at.backlog.packets);
@@ -195,7 +195,7 @@ impl Aqm for Pie {
     fn on_departure(&mut self, at: Turn<&Departure>, packet: &mut Packet, _rng: &mut Rng) -> Verdict {
         match &mut self.controller {
             Controller::Rfc(it) => it.on_departure(*at, packet.size),
-            Controller::Linux(it) => it.on_departure(*at, packet.size),
+            Controller::Linux(law, it) => it.on_departure(law, *at, packet.size),
         }
         Verdict::Pass
     }
@@ -203,14 +203,14 @@ impl Aqm for Pie {
     fn on_timer(&mut self, now: Turn<Time>, backlog: &Backlog) {
         match &mut self.controller {
             Controller::Rfc(it) => it.update(*now, backlog.bytes),
-            Controller::Linux(it) => it.update(backlog.bytes),
+            Controller::Linux(law, it) => it.update(law, backlog.bytes),
         }
         self.next = *now + self.interval;
     }
 
     /// Linux's takes the packet out when its parent looks at it.
     fn needs(&self) -> Needs {
-        let linux = matches!(self.controller, Controller::Linux(_));
+        let linux = matches!(self.controller, Controller::Linux(..));
         Needs::DEPARTURES | Needs::TIMER | Needs::TAKING.only_if(linux)
     }
 
@@ -228,9 +228,9 @@ impl Aqm for Pie {
         let mut new = params.clone().build(scope)?;
         match (&mut new.controller, &self.controller) {
             (Controller::Rfc(new), Controller::Rfc(old)) => new.resume(old),
-            (Controller::Linux(new), Controller::Linux(old)) => new.resume(old),
+            (Controller::Linux(_, new), Controller::Linux(_, old)) => *new = old.clone(),
             (Controller::Rfc(_), _) => Arithmetic::Linux.stays(Arithmetic::Rfc)?,
-            (Controller::Linux(_), _) => Arithmetic::Rfc.stays(Arithmetic::Linux)?,
+            (Controller::Linux(..), _) => Arithmetic::Rfc.stays(Arithmetic::Linux)?,
         }
         (new.next, new.most) = (self.next, self.most);
         *self = new;
@@ -240,7 +240,7 @@ impl Aqm for Pie {
     fn gauges(&self, _now: Time, each: &mut dyn FnMut(&'static str, f64)) {
         let (p, delay) = match &self.controller {
             Controller::Rfc(it) => (it.p(), it.delay()),
-            Controller::Linux(it) => (it.p(), it.delay()),
+            Controller::Linux(_, it) => (it.p(), it.delay()),
         };
         each("drop_p", p);
         each("delay_s", delay);
@@ -249,7 +249,7 @@ impl Aqm for Pie {
     fn counters(&self, _now: Time, below: &Below, each: &mut Each<'_>) {
         let (p, delay, rate) = match &self.controller {
             Controller::Rfc(it) => (it.p(), it.delay(), it.rate()),
-            Controller::Linux(it) => (it.p(), it.delay(), it.rate()),
+            Controller::Linux(law, it) => (it.p(), it.delay(), it.rate(law)),
         };
         each("prob", p);
         each("delay", (delay * 1e6).floor());

@@ -14,7 +14,7 @@ pub struct Fates {
     pub marked: Count,
     /// Those dropped, by [`Reason`].
     pub dropped: [Count; Reason::ALL.len()],
-    /// Of those let in, dropped when their turn had come. They are in `queued` and in `dropped`, so that no count ever
+    /// Of those let in, dropped later: when their turn had come, or to make room. They are in `queued` and in `dropped`, so that no count ever
     /// falls: a packet may be let in before the end of the warm-up and dropped after it.
     pub dropped_at_head: Count,
 }

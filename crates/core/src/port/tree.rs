@@ -130,7 +130,7 @@ pub(super) struct Tree<H> {
     /// Nodes whose schedulers may ask for room.
     evicting: Vec<usize>,
     /// Queues that may hold more than their limit, until the packet at the head goes.
-    overfull: Vec<usize>,
+    crowded: Vec<usize>,
     /// Dropped at heads since the last packet left.
     drops: u32,
     /// How often the line found nothing although something waited.
@@ -148,7 +148,7 @@ impl<H: Copy> Tree<H> {
             leaves: vec![],
             numbers: vec![],
             evicting: vec![],
-            overfull: vec![],
+            crowded: vec![],
             drops: 0,
             held_back: 0,
             branches: vec![],

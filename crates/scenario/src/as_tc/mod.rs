@@ -21,6 +21,8 @@ mod ports;
 /// Queues.
 mod queues;
 mod red;
+/// Queues of flows that pace or have PIE.
+mod fq;
 /// Conditioners.
 mod police;
 /// What has been said, and what cannot be.
@@ -108,6 +110,8 @@ fn described(plan: &Plan, said: Said) -> Linux {
         name: it.name.clone(),
         model: it.model.name().into(),
         to: node(it.to),
+        segments: it.gso,
+        max_pacing_rate: it.max_pacing_rate.map(|rate| rate.bit_s() / 8),
         transfers: tcp::transfers(it),
     };
     Linux {
@@ -189,8 +193,11 @@ fn interface(scenario: &Scenario, i: usize, said: &mut Said) {
         let device = &end.device;
         said.say(end.ip(&format!("addr add {}/30 dev {device}", address(i, far_end))));
         said.say(end.ip(&format!("link set {device} up mtu {} txqueuelen 1000{most}", mtu(link))));
-        let offload = Command::inside(&namespace(node), &format!("ethtool -K {device} tso off gso {gso} gro off"));
-        said.say(Command { device: Some(device.clone()), ..offload });
+        // What a socket hands over as one packet of several datagrams is taken apart behind the queue.
+        let datagrams = plan.traffic.iter().any(|it| it.gso > 1 && it.from.contains(&node));
+        let apart = if datagrams { " tx-udp-segmentation off" } else { "" };
+        let words = format!("ethtool -K {device} tso off gso {gso} gro off{apart}");
+        said.say(Command { device: Some(device.clone()), ..Command::inside(&namespace(node), &words) });
         // Policers are at its egress, the wire of the other direction at its ingress.
         said.say(end.tc("qdisc", "clsact"));
         let (other, its) = (address(i, !far_end), mac(i, !far_end));

@@ -52,7 +52,7 @@ impl Drawn<'_> {
             }
             Inside::Scheduler(params) => {
                 let first = branch.queues.first().copied().unwrap_or_default();
-                shaper + params.name() + &room(self.drain, params, first) + &hashed(params)
+                shaper + params.name() + &room(self.drain, params, first) + &hashed(params) + &params.remark()
             }
         }
     }

@@ -11,10 +11,14 @@ use perhop_core::params::{Problems, Spanned, suggest};
 use perhop_core::units::{Bytes, Span, Time};
 use perhop_sim::net::Router;
 use perhop_sim::plan;
-use perhop_sim::traffic::LARGEST_PACKET;
 use perhop_sim::traffic::{AnyTraffic, Carrier, Traffic as _, TrafficModel as _, TrafficScope, Transport};
+use perhop_sim::traffic::{LARGEST_PACKET, UDP_HEADERS};
 use perhop_sim::transport::{self, CongestionLaw as _};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// Most datagrams in a packet, and most bytes of their data (Linux 6.12: `UDP_MAX_SEGMENTS`; 65,535 B with one header).
+const MOST_SEGMENTS: u64 = 128;
+const MOST_DATA: u64 = LARGEST_PACKET.get() - UDP_HEADERS as u64;
 
 /// Most links of all routes: about 100 B are kept of each. With more, the rest of the traffic is not read.
 pub const MOST_HOPS: usize = 40_000_000;
@@ -106,7 +110,7 @@ pub fn classes(model: &Model) -> Vec<&str> {
 
 /// Reads all traffic; sections with an error are skipped.
 pub fn read(model: &Model, topology: &Topology, links: &[plan::Link], problems: &mut Problems) -> Vec<Flowline> {
-    let net = Net { topology, router: &Router::new(links, topology.nodes.len()) };
+    let net = Net { topology, links, router: &Router::new(links, topology.nodes.len()) };
     if model.traffic.declared().is_empty() {
         let help = "add [traffic.X] with model, from and to; `perhop list` shows the models";
         problems.error("E238", None, "scenario without traffic").help(help);
@@ -135,6 +139,7 @@ pub fn hops(traffic: &[Flowline]) -> usize {
 #[derive(Clone, Copy)]
 struct Net<'a> {
     topology: &'a Topology,
+    links: &'a [plan::Link],
     router: &'a Router<'a>,
 }
 
@@ -162,6 +167,7 @@ impl Reading<'_> {
         let (from, to, config, source, ways, ()) = (from?, to?, tcp?.1, source?, ways?, times?);
         let (header, model) = (u32::from(config.header), &self.section.model);
         let tcp = model.transport() == Transport::Tcp;
+        let config = if tcp { self.paced(config, &ways)? } else { config };
         let data = model.largest_datagram().map_or(u32::from(config.mss) + header, |size| size.get() as u32);
         let ack = match model.carrier() {
             Carrier::Datagrams => 0,
@@ -177,6 +183,20 @@ impl Reading<'_> {
             Flowline { offered: offered.clone(), sender, load, tcp, data, ack, forward, backward }
         };
         Some(ways.into_iter().enumerate().map(one).collect())
+    }
+
+    /// A connection is paced by the ports at which it begins, or up to the rate of its socket.
+    fn paced(&mut self, config: transport::Config, ways: &[(Vec<u32>, Vec<u32>)]) -> Option<transport::Config> {
+        let by_host = ways.iter().all(|(forward, _)| self.net.links[forward[0] as usize].paces());
+        let stated = self.section.common.max_pacing_rate;
+        if let Some(rate) = stated.filter(|_| config.recovery != transport::Recovery::Rack) {
+            let message = format!("traffic `{}` has `max-pacing-rate`, but its TCP does not pace", self.name);
+            let help =
+                "write tcp = \"linux\", or another stack of today; a sender of ns-2's kind sends when an ACK comes";
+            return self.problems.error("E291", rate.place, message).help(help).none();
+        }
+        let pacing = transport::Pacing { by_host, most: stated.map(|rate| *rate) };
+        Some(transport::Config { reaction: transport::Reaction { pacing, ..config.reaction }, ..config })
     }
 
     /// What is not ECN-capable cannot carry ECT(1), and QUIC's congestion controllers are those of ECT(0).
@@ -238,7 +258,28 @@ impl Reading<'_> {
             };
             return self.problems.error("E239", tcp.place, message).help(help).none();
         }
+        self.bursts()?;
         Some(source)
+    }
+
+    /// Reports bursts of datagrams that no host sends; `None` then.
+    fn bursts(&mut self) -> Option<()> {
+        let Some(Spanned { place, value: segments }) = self.section.common.gso else { return Some(()) };
+        let (model, sizes) = (self.section.model.name(), self.section.model.largest_datagram());
+        let Some(size) = sizes.filter(|_| self.section.model.rate().is_some()) else {
+            let message = format!("`gso` has no effect on model \"{model}\"");
+            let help = "remove `gso`: only cbr, poisson and on-off send datagrams of one size; bursts of TCP are `burst-segments` in [tcp]";
+            return self.problems.error("E239", place, message).help(help).none();
+        };
+        let data = size.get().saturating_sub(UDP_HEADERS.into());
+        let most = (MOST_DATA / data.max(1)).clamp(1, MOST_SEGMENTS);
+        if (1..=most).contains(&u64::from(segments)) {
+            return Some(());
+        }
+        let message = format!("`gso` is {segments}");
+        let label = format!("a packet of datagrams of {size} holds at most {most}");
+        let problem = self.problems.error("E293", place, message).label(label);
+        problem.help(format!("must be between 1 and {most}")).none()
     }
 
     fn node(&mut self, name: &Spanned<String>) -> Option<usize> {
@@ -287,6 +328,14 @@ impl Reading<'_> {
     fn times(&mut self) -> Option<()> {
         let (common, duration) = (&self.section.common, *self.model.settings.duration);
         let mut sound = Some(());
+        if let Some(rate) = common.max_pacing_rate.filter(|rate| rate.bit_s() < 8) {
+            let message = format!("`max-pacing-rate` is {}", *rate);
+            sound = self
+                .problems
+                .error("E201", rate.place, message)
+                .help("must be at least 8bit/s, a byte a second")
+                .none();
+        }
         if *common.flows == 0 {
             sound = self.problems.error("E201", common.flows.place, "`flows` is 0").help("must be at least 1").none();
         }
@@ -304,7 +353,7 @@ impl Reading<'_> {
 
     /// Links there and back; nothing is known while a link has an error.
     fn ways(&mut self, from: usize, to: usize) -> Option<(Vec<u32>, Vec<u32>)> {
-        let Net { topology, router } = self.net;
+        let Net { topology, router, .. } = self.net;
         if from == to {
             let message = format!("`to` is the sender, `{}`", *self.section.common.to);
             return self
@@ -350,8 +399,10 @@ impl Reading<'_> {
             start: Time::from_ns(common.start.ns()),
             spread: common.spread.map_or(Span::ZERO, |spread| *spread),
             stop: common.stop.map(|s| Time::from_ns(s.ns())),
+            gso: common.gso.map_or(1, |gso| *gso),
             model: self.section.model.value.clone(),
             tcp,
+            max_pacing_rate: common.max_pacing_rate.map(|rate| *rate),
             dscp: *common.dscp,
             ecn: plan::EcnUse {
                 datagrams: common.ecn.is_some_and(|ecn| *ecn),

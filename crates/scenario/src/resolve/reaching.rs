@@ -57,8 +57,8 @@ pub struct Lists {
 }
 
 impl Lists {
-    /// The parameter that has them: tables with a key `for` or `match`, at a port of these conditioners.
-    pub fn find(shown: Vec<(&'static str, Tree)>, conditioners: &[String]) -> Option<Self> {
+    /// The parameter that has them: tables with a key `for` or `match`, wherever they are.
+    pub fn stated(shown: Vec<(&'static str, Tree)>) -> Option<Self> {
         let is_direct = |(key, tree): &(&str, Tree)| *key == "unclassified" && *tree == Tree::Text("direct".into());
         let direct = shown.iter().any(is_direct);
         shown.into_iter().find_map(|(key, tree)| {
@@ -69,14 +69,20 @@ impl Lists {
             let mut filters: Vec<_> = leaves.into_iter().map(filter).collect::<Option<_>>()?;
             // What none names: a list for no packets, after those of the file.
             filters.extend(direct.then(Filter::default));
-            let named = |filter: &Filter| match &filter.matches {
-                Some(matches) => Passed::named("", matches, conditioners).ok(),
-                None => Some(Passed::default()),
-            };
-            let named = filters.iter().map(named).collect::<Option<_>>()?;
+            let named = vec![Passed::default(); filters.len()];
             let known = Self { key, numbers, filters, named };
             known.filters.iter().any(|filter| !filter.is_empty()).then_some(known)
         })
+    }
+
+    /// As [`Lists::stated`], at a port of these conditioners.
+    pub fn find(shown: Vec<(&'static str, Tree)>, conditioners: &[String]) -> Option<Self> {
+        let stated = Self::stated(shown)?;
+        let named = |filter: &Filter| match &filter.matches {
+            Some(matches) => Passed::named("", matches, conditioners).ok(),
+            None => Some(Passed::default()),
+        };
+        Some(Self { named: stated.filters.iter().map(named).collect::<Option<_>>()?, ..stated })
     }
 
     /// Those that packets of one direction of a traffic which look so may go to.

@@ -6,7 +6,7 @@ use crate::plan::TapPoint;
 use crate::record::Captured;
 use crate::traffic::UDP_HEADERS;
 use crate::transport::{AckInfo, Sacks, stamp};
-use perhop_core::packet::Packet;
+use perhop_core::packet::{Options, Packet};
 use perhop_core::units::Time;
 
 /// A packet with what the network must know of it: one line of the cache.
@@ -77,6 +77,17 @@ impl Record {
         self.wire.into()
     }
 
+    /// What its TCP options say, if it is an ACK.
+    pub fn options(&self) -> Options {
+        let (stamp, echo) = self.sent.of_ack();
+        let mut options =
+            Options { expected: self.number, others: self.sacks.marked_bytes().is_some(), ..Options::default() };
+        options.stamps = (echo > 0).then_some([stamp, echo]);
+        let blocks = self.sacks.iter(self.number).map(|block| [block.start, block.end]);
+        options.sacks.iter_mut().zip(blocks).for_each(|(place, block)| *place = block);
+        options
+    }
+
     /// What a tap sees of it at `at`, on link `link`.
     pub fn captured(&self, at: Time, link: usize, point: TapPoint) -> Captured {
         Captured { at, link: link as u32, point, packet: self.packet, wire: self.bytes() }
@@ -86,11 +97,16 @@ impl Record {
 /// Index of a record.
 pub type RecordId = u32;
 
+/// No record.
+const NONE: RecordId = RecordId::MAX;
+
 /// The pool. It grows until the network is at its fullest; then it allocates nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Pool {
     records: Vec<Record>,
     free: Vec<RecordId>,
+    /// Of a burst in its host, by record: the next segment, or [`NONE`]. Empty as long as there is no burst.
+    next: Vec<RecordId>,
 }
 
 impl Pool {
@@ -126,6 +142,32 @@ impl Pool {
     #[inline]
     pub fn get_mut(&mut self, id: RecordId) -> &mut Record {
         &mut self.records[id as usize]
+    }
+
+    /// Has a segment follow another of its burst.
+    pub fn join(&mut self, last: RecordId, segment: RecordId) {
+        if self.next.len() < self.records.len() {
+            self.next.resize(self.records.len(), NONE);
+        }
+        self.next[last as usize] = segment;
+    }
+
+    /// The segment behind another of its burst.
+    #[inline]
+    pub fn next(&self, segment: RecordId) -> Option<RecordId> {
+        self.next.get(segment as usize).copied().filter(|&next| next != NONE)
+    }
+
+    /// As [`Pool::next`]; from now on it does not follow.
+    pub fn part(&mut self, segment: RecordId) -> Option<RecordId> {
+        let next = self.next(segment)?;
+        self.next[segment as usize] = NONE;
+        Some(next)
+    }
+
+    /// The segments of the burst that begins with a record: it alone if it is none.
+    pub fn burst(&self, first: RecordId) -> impl Iterator<Item = RecordId> {
+        std::iter::successors(Some(first), |&segment| self.next(segment))
     }
 
     /// Records in use.

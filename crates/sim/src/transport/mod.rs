@@ -62,7 +62,7 @@ mod supply;
 mod tick;
 
 pub use accurate::{Decoder, Told};
-pub use config::{AckDelay, Bursts, Config, Reaction};
+pub use config::{AckDelay, Bursts, Config, Pacing, Reaction};
 pub use congestion::{
     CongestionControl, CongestionLaw, Event, Law, LawParams, LostSegment, RateSample, Report, Signal, State, Window,
 };
@@ -94,6 +94,8 @@ pub struct Segment {
     pub cwr: bool,
     /// Asks for its ACK (PSH).
     pub push: bool,
+    /// Another of its burst follows at once.
+    pub more: bool,
 }
 
 /// A segment as it arrives.

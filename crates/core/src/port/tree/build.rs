@@ -47,8 +47,8 @@ impl<H: Copy> Tree<H> {
         let takes = queue.gate().aqm().needs().contains(Needs::TAKING);
         let number = self.link(up, takes, Kind::Queue(self.queues.len()));
         self.nodes[number].judges = queue.gate().aqm().needs().contains(Needs::DEPARTURES);
-        if queue.gate().drops_at_head() {
-            self.overfull.push(self.queues.len());
+        if queue.gate().makes_room() {
+            self.crowded.push(self.queues.len());
         }
         self.queues.push(queue);
         self.leaves.push(number);

@@ -8,7 +8,7 @@ use crate::packet::FlowId;
 use crate::params::ParamError;
 use crate::port::Turn;
 use crate::port::shaper::ShaperParams;
-use crate::sched::{Scheduler as _, SchedulerParams};
+use crate::sched::{Scheduler as _, SchedulerParams, Socket};
 use crate::scope::Scope;
 use crate::units::Time;
 
@@ -20,6 +20,10 @@ impl<H: Copy> Tree<H> {
 
     pub(in crate::port) fn register(&mut self, flow: FlowId, headers: &FlowHeaders) {
         self.inners_mut().for_each(|inner| inner.scheduler.register(Turn::new(flow), headers));
+    }
+
+    pub(in crate::port) fn sends(&mut self, flow: FlowId, socket: Socket) {
+        self.inners_mut().for_each(|inner| inner.scheduler.sends(Turn::new(flow), socket));
     }
 
     /// The lists by which its schedulers sort packets.
@@ -67,6 +71,7 @@ impl<H: Copy> Tree<H> {
         let node = self.numbers.get(spec).ok_or_else(ParamError::other_kind)?.node;
         let Kind::Scheduler(inner) = &mut self.nodes[node].kind else { return Err(ParamError::other_kind()) };
         inner.scheduler.retune(now, params, scope)?;
+        inner.needs = inner.scheduler.needs();
         self.touch(node);
         Ok(())
     }

@@ -74,11 +74,27 @@ impl<H: Copy> Tree<H> {
         }
     }
 
+    /// Whether something on the way of a burst wants its segments one by one.
+    pub(in crate::port) fn takes_apart(&mut self, burst: &Packet) -> bool {
+        let mut node = 0;
+        loop {
+            node = match &mut self.nodes[node].kind {
+                Kind::Queue(_) => return false,
+                Kind::Shaper(shaper, _) if !shaper.admits(burst.size) => return true,
+                Kind::Shaper(_, child) => *child,
+                Kind::Scheduler(inner) if inner.needs.contains(Needs::SEGMENTS) => return true,
+                Kind::Scheduler(inner) if inner.needs.contains(Needs::FLOWS) => return false,
+                Kind::Scheduler(inner) => inner.children[inner.scheduler.place(Turn::new(burst))],
+            };
+        }
+    }
+
     fn judge_arrival(&mut self, now: Time, node: usize, child: usize, packet: &mut Packet) -> Verdict {
         let Kind::Scheduler(inner) = &self.nodes[node].kind else { return Verdict::Pass };
         let backlog = Backlog { ecn: packet.ecn.capable(), ..self.backlog_of(inner.children[child], now) };
+        let all = self.waiting(node);
         let Kind::Scheduler(inner) = &mut self.nodes[node].kind else { return Verdict::Pass };
-        let visit = Visit { child, at: Departure { now, arrived: now, backlog }, all: inner.all };
+        let visit = Visit { child, at: Departure { now, arrived: now, backlog }, all };
         let Inner { scheduler, rng, .. } = &mut **inner;
         scheduler.on_arrival(Turn::new(&visit), packet, rng)
     }
@@ -94,24 +110,40 @@ impl<H: Copy> Tree<H> {
 
     /// Whether something may have to go to make room for what has arrived.
     pub(in crate::port) fn evicts(&self) -> bool {
-        !self.evicting.is_empty() || !self.overfull.is_empty()
+        !self.evicting.is_empty() || !self.crowded.is_empty()
     }
 
     /// Drops what exceeds the limits, now that a packet has arrived.
     pub(in crate::port) fn evict(&mut self, now: Time, host: &mut impl Buffers<H>) {
         for i in 0..self.evicting.len() {
             let (node, mut congested) = (self.evicting[i], false);
+            self.filter_acks(now, node, host);
             while let Some(eviction) = self.eviction(node) {
                 congested |= eviction.child == self.inner_mut(node).came;
                 self.evict_child(now, node, eviction, host);
             }
             self.inner_mut(node).congested += u64::from(congested);
         }
-        for i in 0..self.overfull.len() {
-            let queue = self.overfull[i];
-            while self.queues[queue].is_overfull() {
-                self.drop_one(now, self.leaves[queue], Side::Head, host);
+        for i in 0..self.crowded.len() {
+            let queue = self.crowded[i];
+            while let Some((place, reason)) = self.queues[queue].surplus() {
+                self.drop_at(now, self.leaves[queue], (place, reason), host);
             }
+        }
+    }
+
+    /// Drops the ACK that the last packet has made redundant, if a scheduler looks for one.
+    fn filter_acks(&mut self, now: Time, node: usize, host: &mut impl Buffers<H>) {
+        let Kind::Scheduler(inner) = &mut self.nodes[node].kind else { return };
+        let Some((child, filter)) = inner.scheduler.filters() else { return };
+        let leaf = inner.children[child];
+        let Kind::Queue(queue) = self.nodes[leaf].kind else { unreachable!("flows are queues") };
+        let Some(last) = self.queues[queue].last() else { return };
+        let newest = (*host.packet(last.handle), host.options(last.handle));
+        let waiting = self.queues[queue].waiting_handles();
+        let waiting = waiting.map(|handle| (*host.packet(handle), host.options(handle)));
+        if let Some(place) = filter.redundant(waiting, &newest) {
+            self.drop_at(now, leaf, (place as u32, Reason::Filtered), host);
         }
     }
 
@@ -135,17 +167,23 @@ impl<H: Copy> Tree<H> {
 
     /// Drops the packet at the head or the tail of a leaf's queue because it is full; its bytes.
     fn drop_one(&mut self, now: Time, leaf: usize, side: Side, host: &mut impl Buffers<H>) -> u32 {
+        let last = (self.waiting(leaf).packets as u32).saturating_sub(1);
+        let place = if side == Side::Head { 0 } else { last };
+        self.drop_at(now, leaf, (place, Reason::Overflow), host)
+    }
+
+    /// Drops the packet at this place of a leaf's queue, for this reason; its bytes.
+    fn drop_at(&mut self, now: Time, leaf: usize, (place, reason): (u32, Reason), host: &mut impl Buffers<H>) -> u32 {
         let Kind::Queue(queue) = self.nodes[leaf].kind else { unreachable!("flows are queues") };
         let queue = &mut self.queues[queue];
-        let gone = if side == Side::Head { queue.first() } else { queue.last() };
-        let Some(gone) = gone else { return u32::MAX };
-        if side == Side::Head || queue.waiting().packets == 1 {
+        let Some(gone) = queue.nth(place) else { return u32::MAX };
+        if place == 0 {
             // What the queue keeps for its parent is still its first packet.
             self.nodes[leaf].kept = None;
         }
-        queue.evict(now, host.packet(gone.handle), side);
+        queue.evict(now, host.packet(gone.handle), place, reason);
         self.lost(now, leaf, gone.size);
-        host.dropped(gone.handle, Reason::Overflow);
+        host.dropped(gone.handle, reason);
         gone.size
     }
 

@@ -6,6 +6,7 @@ use super::tins::Clock;
 use crate::aqm::cobalt::{Law, State};
 use crate::counter::{Below, Each};
 use crate::units::{Span, Time};
+use crate::verdict::Reason;
 use std::collections::VecDeque;
 
 /// Parts of a byte in a deficit.
@@ -292,9 +293,10 @@ impl Tin {
         each("way_indirect_hits", counts.beside as f64);
         each("way_misses", counts.free as f64);
         each("way_collisions", counts.shared as f64);
-        each("drops", below.dropped() as f64);
+        let filtered = below.dropped_for(Reason::Filtered);
+        each("drops", (below.dropped() - filtered) as f64);
         each("ecn_mark", below.fates.marked.packets as f64);
-        each("ack_drops", 0.0);
+        each("ack_drops", filtered as f64);
         each("sparse_flows", (sparse + decaying).into());
         each("bulk_flows", bulk.into());
         each("unresponsive_flows", unresponsive as f64);
