@@ -72,6 +72,11 @@ impl Gate {
         Self { drop, ..self }
     }
 
+    /// Whether the packet at the head goes when there is no room.
+    pub(super) fn drops_at_head(&self) -> bool {
+        self.drop == Side::Head
+    }
+
     /// Whether an arrival may cost packets that wait already their place.
     pub(super) fn makes_room(&self) -> bool {
         self.drop == Side::Head || self.aqm().needs().contains(Needs::ROOM)
