@@ -2,6 +2,7 @@
 //! limit.
 
 use super::SchedulerParams;
+use super::flows::Hash;
 use crate::framing::Framing;
 use crate::port::Limit;
 use crate::units::BitRate;
@@ -18,6 +19,16 @@ impl SchedulerParams {
             Self::Htb(htb) => htb.framing,
             Self::Cake(cake) => cake.framing,
             _ => Framing::default(),
+        }
+    }
+
+    /// The queues that flows are mapped to, in each tin of CAKE, and how; `None` where its children are classes.
+    pub fn hashed(&self) -> Option<(u32, Hash)> {
+        match self {
+            Self::FqCodel(it) => Some((it.flows, it.hashing.hash)),
+            Self::Sfq(it) => Some((it.flows, it.hashing.hash)),
+            Self::Cake(it) => Some((it.flows, it.hashing.hash)),
+            _ => None,
         }
     }
 
