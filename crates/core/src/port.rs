@@ -449,14 +449,14 @@ impl<H: Copy> Port<H> {
         self.edge_needs
     }
 
-    /// Its queues, in the order of the specification; each flow of a scheduler has one.
+    /// Its queues, in the order of the specification; each flow of a scheduler has one from its first packet on.
     pub fn queues(&self) -> &[Queue<H>] {
         self.queues.all()
     }
 
     /// Its queues as the specification counts them: the flows of a scheduler are one.
-    pub fn rows(&self) -> impl Iterator<Item = &[Queue<H>]> {
-        self.queues.all().chunk_by(|a, b| a.row() == b.row())
+    pub fn rows(&self) -> Vec<Vec<&Queue<H>>> {
+        self.queues.rows()
     }
 
     /// The nodes of its tree, each before those below it; none without a tree.

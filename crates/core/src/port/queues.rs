@@ -3,6 +3,7 @@
 use super::queue::Queue;
 use super::tree::Tree;
 use crate::aqm::Backlog;
+use crate::count::Count;
 use crate::units::Time;
 
 /// Nearly all ports have one queue: it is not boxed, since every packet passes it.
@@ -14,7 +15,7 @@ pub(super) enum Queues<H> {
 }
 
 impl<H: Copy> Queues<H> {
-    /// In the order of the specification.
+    /// In the order of the specification, but those of flows in that of their first packets.
     #[inline]
     pub(super) fn all(&self) -> &[Queue<H>] {
         match self {
@@ -31,14 +32,22 @@ impl<H: Copy> Queues<H> {
         }
     }
 
+    /// Those of each row of the specification.
+    pub(super) fn rows(&self) -> Vec<Vec<&Queue<H>>> {
+        match self {
+            Self::One(queue) => vec![vec![queue]],
+            Self::Several(tree) => (0..tree.rows()).map(|row| tree.row(row)).collect(),
+        }
+    }
+
     /// The total of all queues, as a series shows it.
     pub(super) fn backlog(&self, now: Time) -> Backlog {
-        let Self::Several(_) = self else { return self.all()[0].backlog(now) };
-        let all = self.all().iter().map(|queue| queue.backlog(now));
-        all.fold(Backlog::default(), |sum, queue| Backlog {
-            packets: sum.packets + queue.packets,
-            bytes: sum.bytes + queue.bytes,
-            ..sum
-        })
+        match self {
+            Self::One(queue) => queue.backlog(now),
+            Self::Several(tree) => {
+                let Count { packets, bytes } = tree.all();
+                Backlog { packets: packets as u32, bytes, ..Backlog::default() }
+            }
+        }
     }
 }

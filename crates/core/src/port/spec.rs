@@ -129,7 +129,7 @@ impl PortSpec<'_> {
                     return Err(PortError::Queues { queues: 1, classes: places });
                 };
                 let gate = self.gate(queue, self.queue(queue)?)?;
-                tree.add_flows(up, places, &Queue::new(gate).in_row(queue));
+                tree.add_flows(up, places, Queue::new(gate).in_row(queue));
                 continue;
             }
             let refused = |error| PortError::Queue(Box::new(error));

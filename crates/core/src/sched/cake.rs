@@ -76,7 +76,7 @@ pub use hosts::Isolation;
 pub use tins::Tins;
 
 use super::flows::{Hash, Hashing};
-use super::{Eviction, Head, Pick, Scheduler, Visit};
+use super::{Eviction, Heads, Pick, Scheduler, Visit};
 use crate::Scope;
 use crate::aqm::cobalt;
 use crate::classify::FlowHeaders;
@@ -281,7 +281,7 @@ impl Cake {
     }
 
     /// The queue that sends, from that of the last drop on.
-    fn next_queue(&mut self, now: Time, heads: &[Head]) -> Option<usize> {
+    fn next_queue(&mut self, now: Time, heads: &Heads) -> Option<usize> {
         let mut decaying = true;
         if let Some(serving) = self.serving {
             if heads[serving].is_ready() {
@@ -359,7 +359,7 @@ impl Scheduler for Cake {
         self.waiting.add(bytes);
     }
 
-    fn pick(&mut self, now: Turn<Time>, heads: &[Head]) -> Pick {
+    fn pick(&mut self, now: Turn<Time>, heads: &Heads) -> Pick {
         if let Some(clock) = self.clock.filter(|clock| clock.next > *now && self.waiting.packets > 0) {
             return Pick::Later(clock.next);
         }

@@ -48,7 +48,7 @@
 //! Decision: docs/decisions/059-schedulers-own-nothing.md
 
 use super::rounds::Rounds;
-use super::{Head, HostKey, Pick, Scheduler, members, same_arithmetic, same_members};
+use super::{Heads, HostKey, Pick, Scheduler, members, same_arithmetic, same_members};
 use crate::Scope;
 use crate::aqm::members::{Member, Members};
 use crate::arithmetic::Arithmetic;
@@ -98,7 +98,7 @@ impl Params {
         let members = members(self.classes.iter().map(|class| &*class.members))?;
         let quanta: Vec<_> = self.classes.iter().map(|class| class.quantum).collect();
         let advice = sound(0, &quanta, scope, self.arithmetic)?;
-        let rounds = Rounds::new(quanta.into_iter(), self.arithmetic);
+        let rounds = Rounds::new(0, quanta.into_iter(), self.arithmetic);
         Ok(Drr { members, rounds, takes: self.arithmetic == Arithmetic::Linux, advice })
     }
 }
@@ -157,7 +157,7 @@ impl Scheduler for Drr {
         self.rounds.queued(child);
     }
 
-    fn pick(&mut self, _now: Turn<Time>, heads: &[Head]) -> Pick {
+    fn pick(&mut self, _now: Turn<Time>, heads: &Heads) -> Pick {
         self.rounds.pick(heads)
     }
 

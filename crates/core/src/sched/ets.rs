@@ -33,7 +33,7 @@
 use super::policed::Limits;
 pub use super::policed::{Police, PriorityLimit};
 use super::rounds::Rounds;
-use super::{Head, HostKey, Pick, Scheduler, Visit, drr, members, same_arithmetic, same_members};
+use super::{Heads, HostKey, Pick, Scheduler, Visit, drr, members, same_arithmetic, same_members};
 use crate::Scope;
 use crate::aqm::members::{Member, Members};
 use crate::arithmetic::Arithmetic;
@@ -104,7 +104,7 @@ impl Params {
         let limits = Limits::new(self.limits(), scope)?;
         let quanta: Vec<_> = self.classes.iter().filter_map(|class| class.quantum).collect();
         let advice = drr::sound(strict, &quanta, scope, self.arithmetic)?;
-        let rounds = Rounds::new(quanta.into_iter(), self.arithmetic);
+        let rounds = Rounds::new(strict, quanta.into_iter(), self.arithmetic);
         Ok(Ets { members, limits, strict, rounds, takes: self.arithmetic == Arithmetic::Linux, advice })
     }
 
@@ -150,14 +150,10 @@ impl Scheduler for Ets {
         }
     }
 
-    fn pick(&mut self, _now: Turn<Time>, heads: &[Head]) -> Pick {
-        let (strict, shared) = heads.split_at(self.strict);
-        match strict.iter().position(|head| head.is_ready()) {
+    fn pick(&mut self, _now: Turn<Time>, heads: &Heads) -> Pick {
+        match heads.first_ready(0).filter(|&first| first < self.strict) {
             Some(first) => Pick::Child(first),
-            None => match self.rounds.pick(shared) {
-                Pick::Child(i) => Pick::Child(self.strict + i),
-                other => other,
-            },
+            None => self.rounds.pick(heads),
         }
     }
 

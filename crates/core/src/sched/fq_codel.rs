@@ -55,7 +55,7 @@
 //! quantum" in its explanation. CoDel drops at most 256 packets in a row.
 
 use super::flows::{Flows, Hashing};
-use super::{Eviction, Head, Pick, Scheduler, Visit};
+use super::{Eviction, Heads, Pick, Scheduler, Visit};
 use crate::Scope;
 use crate::aqm::arithmetic::Arithmetic;
 use crate::aqm::codel::{self, Control, Law, State};
@@ -237,7 +237,7 @@ impl Scheduler for FqCodel {
         }
     }
 
-    fn pick(&mut self, _now: Turn<Time>, heads: &[Head]) -> Pick {
+    fn pick(&mut self, _now: Turn<Time>, heads: &Heads) -> Pick {
         loop {
             let Some(&queue) = self.new.front().or_else(|| self.old.front()) else { return Pick::Nothing };
             let queue = queue as usize;

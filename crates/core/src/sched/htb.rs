@@ -70,8 +70,9 @@ mod bucket;
 mod form;
 mod ring;
 mod tree;
+mod wakes;
 
-use super::{Head, HostKey, Outline, Pick, Scheduler, members, same_arithmetic, same_members};
+use super::{Heads, HostKey, Outline, Pick, Scheduler, members, same_arithmetic, same_members};
 use crate::Scope;
 use crate::aqm::members::{Member, Members};
 use crate::arithmetic::Arithmetic;
@@ -244,11 +245,10 @@ impl Scheduler for Htb {
         }
     }
 
-    fn pick(&mut self, now: Turn<Time>, heads: &[Head]) -> Pick {
+    fn pick(&mut self, now: Turn<Time>, heads: &Heads) -> Pick {
         match self.direct {
             Some(direct) if heads[direct].is_ready() => Pick::Child(direct),
-            Some(direct) => self.tree.pick(*now, &heads[..direct]),
-            None => self.tree.pick(*now, heads),
+            _ => self.tree.pick(*now, heads),
         }
     }
 

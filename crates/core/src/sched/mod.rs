@@ -16,10 +16,13 @@
 //!
 //! Decision: docs/decisions/059-schedulers-own-nothing.md
 
+mod heads;
+mod places;
 mod policed;
 mod rounds;
 mod whole;
 
+pub use heads::Heads;
 pub use policed::{Police, PriorityLimit};
 
 use crate::Scope;
@@ -180,7 +183,7 @@ pub trait Scheduler {
 
     /// Which child sends next. Asked again with the same heads at the same time, before anything is sent or dropped, it
     /// says the same.
-    fn pick(&mut self, now: Turn<Time>, heads: &[Head]) -> Pick;
+    fn pick(&mut self, now: Turn<Time>, heads: &Heads) -> Pick;
 
     /// The packet at the head of the child picked last is sent: its bytes, and what waits in the child behind it.
     fn sent(&mut self, _now: Turn<Time>, _child: usize, _bytes: u32, _behind: Count) {}

@@ -34,7 +34,7 @@
 
 use super::policed::Limits;
 pub use super::policed::{Police, PriorityLimit};
-use super::{Head, HostKey, Pick, Scheduler, Visit, members, same_members};
+use super::{Heads, HostKey, Pick, Scheduler, Visit, members, same_members};
 use crate::Scope;
 use crate::aqm::members::{Member, Members};
 use crate::needs::Needs;
@@ -98,8 +98,8 @@ impl Scheduler for StrictPriority {
         self.members.of(*packet)
     }
 
-    fn pick(&mut self, _now: Turn<Time>, heads: &[Head]) -> Pick {
-        heads.iter().position(|head| head.is_ready()).map_or(Pick::Nothing, Pick::Child)
+    fn pick(&mut self, _now: Turn<Time>, heads: &Heads) -> Pick {
+        heads.first_ready(0).map_or(Pick::Nothing, Pick::Child)
     }
 
     fn on_arrival(&mut self, at: Turn<&Visit>, packet: &mut Packet, _rng: &mut Rng) -> Verdict {

@@ -23,7 +23,7 @@
 //!
 //! Deviations: none from the plain form: the w_i packets of a visit go in a burst (the chip spreads them over the round).
 
-use super::{Head, HostKey, Pick, Scheduler, members, same_members, share_of};
+use super::{Heads, HostKey, Pick, Scheduler, members, same_members, share_of};
 use crate::Scope;
 use crate::aqm::members::{Member, Members};
 use crate::count::Count;
@@ -94,10 +94,9 @@ impl Scheduler for Wrr {
         self.members.of(*packet)
     }
 
-    fn pick(&mut self, _now: Turn<Time>, heads: &[Head]) -> Pick {
+    fn pick(&mut self, _now: Turn<Time>, heads: &Heads) -> Pick {
         if self.left == 0 || !heads[self.current].is_ready() {
-            let n = heads.len();
-            let next = (1..=n).map(|step| (self.current + step) % n).find(|&i| heads[i].is_ready());
+            let next = heads.first_ready(self.current + 1).or_else(|| heads.first_ready(0));
             let Some(next) = next else { return Pick::Nothing };
             (self.current, self.left) = (next, self.weights[next]);
         }

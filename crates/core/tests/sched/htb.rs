@@ -9,7 +9,7 @@ use perhop_core::count::Count;
 use perhop_core::dscp::Dscp;
 use perhop_core::framing::Framing;
 use perhop_core::port::Turn;
-use perhop_core::sched::{AnyScheduler, Head, Pick, Scheduler as _, SchedulerParams, htb};
+use perhop_core::sched::{AnyScheduler, Head, Heads, Pick, Scheduler as _, SchedulerParams, htb};
 use perhop_core::units::{BitRate, Bytes, Time};
 use proptest::prelude::*;
 use std::collections::VecDeque;
@@ -100,7 +100,7 @@ impl Host for Fast {
     }
     fn look(&mut self, now: u64) -> Option<usize> {
         let head = |queue: &VecDeque<u32>| queue.front().map_or(Head::Nothing, |&size| Head::Bytes(size));
-        let heads: Vec<_> = self.queues.iter().map(head).collect();
+        let heads: Heads = self.queues.iter().map(head).collect();
         let [first, again] = [0, 1].map(|_| self.scheduler.pick(Turn::testing(Time::from_ns(now)), &heads));
         assert_eq!(first, again, "asked twice, it says the same");
         self.wakes = None;

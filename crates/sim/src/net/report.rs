@@ -58,7 +58,7 @@ impl Net {
             offered: port.offered().clone(),
             lost: link.passed().iter().map(|(of, passed)| (of, passed.lost)).collect(),
             on_link: link.on_link(&self.pool),
-            queues: scheduled(link).map(queue_totals).collect(),
+            queues: scheduled(link).iter().map(|row| queue_totals(row)).collect(),
             edge: port.edge().counts().map(|of| *of.counts).collect(),
         }
     }
@@ -143,7 +143,7 @@ impl Net {
     fn tallies(&self) -> Vec<Tally> {
         let mut all = Vec::new();
         for (link, it) in self.links.iter().enumerate() {
-            for (i, row) in it.port().rows().enumerate() {
+            for (i, row) in it.port().rows().into_iter().enumerate() {
                 let queue = it.port().is_scheduled().then_some(i);
                 let mut add =
                     |quantity, value| add_tally(&mut all, Tally { link, conditioner: None, queue, quantity, value });
@@ -173,12 +173,12 @@ impl Net {
             if let ([queue], false) = (link.port().queues(), link.port().is_scheduled()) {
                 queue.gate().aqm().gauges(at, &mut |quantity, value| add(all, quantity, value));
             }
-            for (i, row) in scheduled(link).enumerate() {
+            for (i, row) in scheduled(link).into_iter().enumerate() {
                 let (of, backlogs) = (Sampled { queue: Some(i), ..all }, row.iter().map(|queue| queue.backlog(at)));
                 let (packets, bytes) = backlogs.fold((0, 0), |sum, it| (sum.0 + it.packets, sum.1 + it.bytes));
                 add(of, "packets", f64::from(packets));
                 add(of, "bytes", bytes as f64);
-                if let [queue] = row {
+                if let [queue] = row[..] {
                     queue.gate().aqm().gauges(at, &mut |quantity, value| add(of, quantity, value));
                 }
             }
@@ -218,13 +218,13 @@ impl LinkTotals {
 }
 
 /// The queues of a link's tree, the flows of a scheduler together; none without a tree.
-fn scheduled(link: &Link) -> impl Iterator<Item = &[Queue<RecordId>]> {
-    link.port().rows().filter(|_| link.port().is_scheduled())
+fn scheduled(link: &Link) -> Vec<Vec<&Queue<RecordId>>> {
+    if link.port().is_scheduled() { link.port().rows() } else { Vec::new() }
 }
 
-fn queue_totals(row: &[Queue<RecordId>]) -> QueueTotals {
+fn queue_totals(row: &[&Queue<RecordId>]) -> QueueTotals {
     let fates = row.iter().flat_map(|queue| queue.gate().fates().values());
-    let sent = row.iter().map(Queue::sent).sum();
+    let sent = row.iter().map(|queue| queue.sent()).sum();
     QueueTotals { fates: fates.fold(Fates::default(), |sum, fates| sum.plus(fates)), sent }
 }
 

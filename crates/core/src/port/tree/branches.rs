@@ -49,16 +49,11 @@ impl<H: Copy> Tree<H> {
 
     /// The classes of a scheduler, by its number in the specification; flows are one. `None` if it is a queue.
     fn outline(&self, spec: usize) -> Option<Vec<Outline>> {
-        let Kind::Scheduler(inner) = &self.nodes[self.numbers[spec].node].kind else { return None };
+        let Kind::Scheduler(inner) = &self.nodes.get(self.numbers[spec].node)?.kind else { return None };
         Some(match inner.needs.contains(Needs::FLOWS) {
             true => vec![Outline { name: Some("flows".into()), children: vec![0], ..Outline::default() }],
             false => inner.scheduler.outline(),
         })
-    }
-
-    /// The queue of the specification that a node is.
-    fn row(&self, spec: usize) -> Option<usize> {
-        Some(self.queues[self.nodes[self.numbers[spec].node].queue()?].row())
     }
 }
 
@@ -91,7 +86,7 @@ impl<H: Copy> Walk<'_, H> {
         let at = self.add(&place, Some(spec));
         let queues = match self.tree.outline(spec) {
             Some(classes) => self.children(spec, &place, classes),
-            None => self.tree.row(spec).into_iter().collect(),
+            None => self.tree.numbers[spec].row.into_iter().collect(),
         };
         self.found[at].queues.clone_from(&queues);
         queues

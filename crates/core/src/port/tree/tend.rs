@@ -18,7 +18,9 @@ impl<H: Copy> Tree<H> {
     }
 
     pub(in crate::port) fn register(&mut self, flow: FlowId, headers: &FlowHeaders) {
-        self.inners_mut().for_each(|inner| inner.scheduler.register(Turn::new(flow), headers));
+        for i in 0..self.schedulers.len() {
+            self.inner_mut(self.schedulers[i]).scheduler.register(Turn::new(flow), headers);
+        }
     }
 
     pub(in crate::port) fn poll_at(&self) -> Option<Time> {
@@ -26,13 +28,13 @@ impl<H: Copy> Tree<H> {
     }
 
     pub(in crate::port) fn on_timer(&mut self, now: Time) {
-        let Self { nodes, queues, .. } = self;
-        for first_below in 1..nodes.len() {
+        let Self { nodes, queues, schedulers, .. } = self;
+        for first_below in schedulers.iter().map(|node| node + 1) {
             // Children come after their parents.
             let (above, below) = nodes.split_at_mut(first_below);
             let Kind::Scheduler(inner) = &mut above[first_below - 1].kind else { continue };
             if inner.scheduler.poll_at().is_some_and(|at| at <= now) {
-                let leaf = |child: usize| below[inner.children[child] - first_below].queue();
+                let leaf = |child: usize| below.get(inner.children[child] - first_below)?.queue();
                 let oldest = |child| queues[leaf(child)?].first().map(|entry| entry.arrived);
                 inner.scheduler.on_timer(Turn::new(now), &oldest);
             }
@@ -42,7 +44,7 @@ impl<H: Copy> Tree<H> {
     /// Values for series: node of the specification, name, value.
     pub(in crate::port) fn gauges(&self, now: Time, each: &mut dyn FnMut(usize, &'static str, f64)) {
         for (spec, numbers) in self.numbers.iter().enumerate() {
-            if let Kind::Scheduler(inner) = &self.nodes[numbers.node].kind {
+            if let Some(Kind::Scheduler(inner)) = self.nodes.get(numbers.node).map(|node| &node.kind) {
                 inner.scheduler.gauges(now, &mut |name, value| each(spec, name, value));
             }
             if let Some(Kind::Shaper(shaper, _)) = numbers.shaper.map(|shaper| &self.nodes[shaper].kind) {
@@ -59,7 +61,9 @@ impl<H: Copy> Tree<H> {
         scope: &Scope,
     ) -> Result<(), ParamError> {
         let node = self.numbers.get(spec).ok_or_else(ParamError::other_kind)?.node;
-        let Kind::Scheduler(inner) = &mut self.nodes[node].kind else { return Err(ParamError::other_kind()) };
+        let Some(Kind::Scheduler(inner)) = self.nodes.get_mut(node).map(|node| &mut node.kind) else {
+            return Err(ParamError::other_kind());
+        };
         inner.scheduler.retune(now, params, scope)?;
         self.touch(node);
         Ok(())
