@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from distributed import Client
+from distributed.comm import CommClosedError
 
 from clusters import PERHOP, Processes, local_cluster, patience
 from conftest import Command, command_line
@@ -157,6 +158,19 @@ def test_restarted_scheduler(processes: Processes, tmp_path: Path) -> None:
         runs = longer().run(EACH, out=out, client=client, chunk_s=0.2)
         restarter.join()
     assert hashes(runs) == hashes(longer().run(EACH))
+
+
+def test_a_scheduler_that_dies_while_it_is_asked_has_no_threads(monkeypatch: pytest.MonkeyPatch, local: Client) -> None:
+    """The client notices only later that the connection is gone."""
+
+    def gone(_: Client) -> dict[str, int]:
+        raise CommClosedError("Connection reset by peer")
+
+    monkeypatch.setattr(Client, "nthreads", gone)
+    assert local.status == "running"
+    assert Cluster(local).threads == 0
+    with pytest.raises(ClusterError, match="has had no worker for 0 s"):
+        Cluster(local, patience_s=0).wait("before anything was run")
 
 
 PATCH = "import perhop\nperhop.__version__ = '0.0.9'\n"

@@ -592,6 +592,29 @@ def test_a_distribution_goes_through_what_is_recorded(sampled: Runs) -> None:
     assert axes.get_ylabel() == "longer delay, % of packets"
 
 
+def test_a_distribution_has_a_step_at_every_recorded_delay() -> None:
+    """The histograms of two replications are held against their counts and quantiles."""
+    asked = {"scenario.delay-histogram": True}
+    runs = Scenario.from_toml(ROOT / "examples" / "tutorial.toml", SHORT | asked).run(2)
+    table, (axes,) = runs.table("delays"), plot.figure("cdf", runs).axes
+    for line in axes.lines:
+        row, colour = str(line.get_label()).rsplit(" ", 1)
+        of = {"class": row, "colour": colour}
+        rows = (table["class"] == row) & (table["colour"] == colour)
+        delivered = runs.totals("arrivals", "delivered_packets", of)[()]
+        assert table["packets"][rows].sum() == delivered.sum()
+        delays, shares = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
+        assert (np.diff(delays) > 0).all()
+        assert (np.diff(shares) < 0).all()
+        assert shares[-1] == pytest.approx(0.0, abs=1e-12)
+        for replication in (0, 1):
+            one = rows & (table["replication"] == replication)
+            above = np.cumsum(table["packets"][one]) >= 0.99 * table["packets"][one].sum()
+            recorded = runs.values("arrivals", "delay_p99_ms", of)[()]
+            assert table["delay_ms"][one][above][0] == recorded[replication]
+        assert axes.get_ylim()[0] > 0
+
+
 def test_a_box_is_from_the_median_to_99_per_cent(sampled: Runs) -> None:
     (axes,) = plot.figure("box", sampled).axes
     names = [label.get_text() for label in axes.get_yticklabels()]

@@ -314,7 +314,7 @@ def test_what_is_asked_for_is_found_or_named(capsys: pytest.CaptureFixture[str])
     assert len(verb.select(["all"])) == sum(counts.values())
     with pytest.raises(LookupError, match="no study `pf-fig1`"):
         verb.select(["pf-fig1"])
-    assert verb.studies({}) == 0
+    assert verb.studies({"json": False}) == 0
     assert "pf-udp" in capsys.readouterr().out
 
 

@@ -18,17 +18,23 @@ use serde_json::json;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
-/// What is asked, its scenario read and under its name; warnings are printed. It gets an interval of series if series are
-/// asked for and it states none.
+/// What is asked, its scenario read and under its name; warnings are printed. What is traced is a key of the
+/// scenario where that says what is recorded.
 ///
 /// # Errors
 /// Everything that is wrong in the scenario; a name that is unfit for a directory.
 pub(crate) fn read(mut request: Request) -> Result<(Request, Sweep), Failure> {
     let mut read = request.source.read();
-    let states_none = read.as_ref().is_ok_and(|(sweep, _)| sweep.base.settings().sample.is_none());
-    if states_none && request.asked.traced.has(Trace::Series) {
-        request.source.options = request.source.options.set("scenario.sample=\"100ms\"");
-        read = request.source.read();
+    if let Ok((sweep, _)) = &read {
+        let (settings, traced) = (sweep.base.settings(), &request.asked.traced);
+        let asked = [
+            (settings.sample.is_none() && traced.has(Trace::Series), "scenario.sample=\"100ms\""),
+            (traced.has(Trace::Delays), "scenario.delay-histogram=true"),
+        ];
+        for (_, key) in asked.into_iter().filter(|it| it.0) {
+            request.source.options = request.source.options.set(key);
+            read = request.source.read();
+        }
     }
     let (sweep, warnings) = check::accepted(read, "nothing was run")?;
     check::warn(&warnings);

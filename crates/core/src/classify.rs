@@ -3,10 +3,12 @@
 //! A behaviour-aggregate (BA) classifier reads the code point; a multi-field (MF) classifier reads
 //! addresses, protocol and ports. One [`Match`] holds both, and the flow's round-trip time, which no header
 //! carries: the host knows it or measures it. A field that a match omits matches everything.
+//!
+//! Decision: docs/decisions/110-what-a-packet-passed.md
 
 use crate::dscp::Dscp;
-use crate::packet::Packet;
-use crate::params::{Kind, Node, Params, Problems, Tree, Value, read_table, show_table, suggest};
+use crate::packet::{Ecn, Packet};
+use crate::params::{Kind, Node, ParamError, Params, Problems, Tree, Value, read_table, show_table, suggest};
 use crate::units::Span;
 use ipnet::IpNet;
 use std::net::IpAddr;
@@ -64,6 +66,10 @@ pub struct Match {
     pub destination_port: Vec<u16>,
     /// The flow's base round-trip time; a flow whose time is unknown does not match.
     pub rtt: Option<RttClass>,
+    /// ECN fields: not-ect, ect0, ect1 or ce.
+    pub ecn: Vec<Ecn>,
+    /// Names of conditioners of the same port of which the packet has passed one.
+    pub conditioner: Vec<String>,
 }
 
 fn any<T>(list: &[T], agrees: impl Fn(&T) -> bool) -> bool {
@@ -71,22 +77,85 @@ fn any<T>(list: &[T], agrees: impl Fn(&T) -> bool) -> bool {
 }
 
 impl Match {
-    /// Whether the flow's headers agree (everything but the code point, which may change along the path).
+    /// Whether the flow agrees: everything but what [`Match::packet`] and [`Passed`] say.
     pub fn flow(&self, headers: &FlowHeaders) -> bool {
+        self.ends(headers)
+            && any(&self.source_port, |p| *p == headers.source_port)
+            && any(&self.destination_port, |p| *p == headers.destination_port)
+    }
+
+    /// Whether the flow agrees in everything but its ports.
+    pub fn ends(&self, headers: &FlowHeaders) -> bool {
         any(&self.traffic, |name| *name == headers.traffic)
             && any(&self.protocol, |p| p.0 == headers.protocol)
             && any(&self.source, |p| p.0.contains(&headers.source))
             && any(&self.destination, |p| p.0.contains(&headers.destination))
-            && any(&self.source_port, |p| *p == headers.source_port)
-            && any(&self.destination_port, |p| *p == headers.destination_port)
             && self.rtt.as_ref().is_none_or(|class| headers.rtt.is_some_and(|rtt| class.holds(rtt)))
     }
 
-    /// Whether the packet's code point agrees.
+    /// Whether code point and ECN field agree, which may change along the path.
     #[inline]
     pub fn packet(&self, packet: &Packet) -> bool {
-        any(&self.dscp, |d| *d == packet.dscp)
+        any(&self.dscp, |d| *d == packet.dscp) && any(&self.ecn, |e| *e == packet.ecn)
     }
+
+    /// Whether every packet of a flow that agrees does.
+    pub fn is_of_flows(&self) -> bool {
+        self.dscp.is_empty() && self.ecn.is_empty() && self.conditioner.is_empty()
+    }
+}
+
+/// Conditioners of one port, each by its place: those that a packet has passed, or those that a match names.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Passed(u64);
+
+impl Passed {
+    /// The conditioner at this place; none of those that cannot be named.
+    pub const fn one(place: usize) -> Self {
+        Self(if place < u64::BITS as usize { 1 << place } else { 0 })
+    }
+
+    /// Those that a match names, of those of its port that come before it.
+    ///
+    /// # Errors
+    /// E281 for one that is not among them.
+    pub fn named(field: &'static str, matches: &Match, before: &[String]) -> Result<Self, ParamError> {
+        let place = |name: &String| {
+            let place = before.iter().position(|known| known == name).ok_or_else(|| unknown(field, name, before))?;
+            (place < u64::BITS as usize).then_some(place).ok_or_else(|| late(field, name))
+        };
+        matches.conditioner.iter().try_fold(Self::default(), |all, name| Ok(all.with(Self::one(place(name)?))))
+    }
+
+    /// Both.
+    #[inline]
+    #[must_use]
+    pub const fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Whether it names none, or a packet has passed one of them.
+    #[inline]
+    pub const fn agrees(self, passed: Self) -> bool {
+        self.0 == 0 || self.0 & passed.0 != 0
+    }
+}
+
+fn unknown(field: &'static str, name: &str, before: &[String]) -> ParamError {
+    let message = format!("no packet has passed conditioner `{name}` here: it is not at this port, or comes later");
+    let known: Vec<_> = before.iter().map(|name| format!("`{name}`")).collect();
+    let help = match known.as_slice() {
+        [] => "put it `at` this port, before what names it".to_owned(),
+        known => format!("name {}, or put it `at` this port, before what names it", known.join(" or ")),
+    };
+    let marks = "what a packet passed at another port shows in its code point only: \"mark AF11\" there, `dscp` here";
+    ParamError::new(field, "E281", message).label(marks).help(help)
+}
+
+fn late(field: &'static str, name: &str) -> ParamError {
+    let message = format!("conditioner `{name}` comes after {} others at its port", u64::BITS);
+    let help = format!("only the first {} of a port can be named: move it up in the file", u64::BITS);
+    ParamError::new(field, "E201", message).help(help)
 }
 
 /// Round-trip times from `from` up to but excluding `to`.
@@ -107,6 +176,11 @@ impl RttClass {
     /// From `from` up to but excluding `to`; `None` if that is empty.
     pub fn new(from: Span, to: Option<Span>) -> Option<Self> {
         to.is_none_or(|to| from < to).then_some(Self(Rtts { from, to }))
+    }
+
+    /// Whether it contains all of another.
+    pub fn contains(&self, other: &Self) -> bool {
+        self.0.from <= other.0.from && self.0.to.is_none_or(|to| other.0.to.is_some_and(|it| it <= to))
     }
 
     /// Whether it contains this one.

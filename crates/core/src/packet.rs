@@ -2,13 +2,14 @@
 
 pub use crate::colour::Colour;
 use crate::dscp::Dscp;
+use crate::params::Choice;
 
 /// Dense number of a flow (a 5-tuple), given by the host in order of first appearance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FlowId(pub u32);
 
 /// ECN field of the IP header (RFC 3168 section 5).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Choice, Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Ecn {
     /// Not ECN-capable.
@@ -23,6 +24,9 @@ pub enum Ecn {
 }
 
 impl Ecn {
+    /// All values, by their two bits.
+    pub const ALL: [Self; 4] = [Self::NotEct, Self::Ect1, Self::Ect0, Self::Ce];
+
     /// From the two low bits of the TOS octet.
     pub const fn from_bits(bits: u8) -> Self {
         match bits & 3 {

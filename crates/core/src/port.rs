@@ -123,19 +123,21 @@ pub struct Port<H> {
     /// Nothing where there is no conditioner.
     offered: Counted<Offered>,
     edge_needs: Needs,
-    /// Of its AQMs and schedulers.
+    /// Of its AQMs and schedulers, and of the lists by which they sort packets.
     aqm_needs: Needs,
     evicts: bool,
 }
 
 impl<H: Copy> Port<H> {
-    fn new(edge: Edge, queues: Queues<H>) -> Self {
+    fn new(edge: Edge, mut queues: Queues<H>) -> Self {
+        let mut of_lists = Needs::NOTHING;
+        queues.lists(&mut |list| of_lists = of_lists | list.needs());
         let of_aqms = queues.all().iter().fold(Needs::NOTHING, |all, queue| all | queue.gate().aqm().needs());
         let (aqm_needs, evicts) = match &queues {
             Queues::One(queue) => (of_aqms, queue.gate().drops_at_head()),
             Queues::Several(tree) => (of_aqms | tree.needs(), tree.evicts()),
         };
-        let (edge_needs, offered) = (edge.needs(), Counted::default());
+        let (edge_needs, offered, aqm_needs) = (edge.needs(), Counted::default(), aqm_needs | of_lists);
         Self { edge, queues, offered, edge_needs, aqm_needs, evicts }
     }
 
@@ -254,6 +256,10 @@ impl<H: Copy> Port<H> {
     fn conditioned(&mut self, at: Passage<'_>, packet: &mut Packet) -> Result<(), Reason> {
         self.offered.at(packet.class, packet.colour).offered.add(packet.size);
         let kept = obey(self.edge.forward(&at, packet), packet);
+        if self.aqm_needs.contains(Needs::PASSED) {
+            let passed = self.edge.passed();
+            self.queues.lists(&mut |list| list.tell(passed));
+        }
         if kept.is_err() {
             self.offered.at(packet.class, packet.colour).policed.add(packet.size);
         }
@@ -313,7 +319,7 @@ impl<H: Copy> Port<H> {
 
     /// Whether anything at it may ask who a flow is.
     pub fn knows_flows(&self) -> bool {
-        !self.edge.is_empty() || matches!(self.queues, Queues::Several(_))
+        !self.edge.is_empty() || matches!(self.queues, Queues::Several(_)) || self.aqm_needs.contains(Needs::HEADERS)
     }
 
     /// Announces a flow before its first packet, and again when its number is given to another.
@@ -322,11 +328,20 @@ impl<H: Copy> Port<H> {
         if let Queues::Several(tree) = &mut self.queues {
             tree.register(flow, headers);
         }
+        self.sort(flow, headers);
     }
 
     /// More is now known about an announced flow, see [`Edge::reclassify`].
     pub fn reclassify(&mut self, flow: FlowId, headers: &FlowHeaders) {
         self.edge.reclassify(flow, headers);
+        self.sort(flow, headers);
+    }
+
+    /// Tells those that sort packets by a `match` of a flow.
+    fn sort(&mut self, flow: FlowId, headers: &FlowHeaders) {
+        if self.aqm_needs.contains(Needs::HEADERS) {
+            self.queues.lists(&mut |list| list.register(flow, headers));
+        }
     }
 
     /// Its conditioners forget a flow, as one that has ended; before its next packet it is announced again.
@@ -447,6 +462,11 @@ impl<H: Copy> Port<H> {
     #[inline]
     pub fn edge_needs(&self) -> Needs {
         self.edge_needs
+    }
+
+    /// Whether anything at it asks for the round-trip times of flows.
+    pub fn asks_round_trips(&self) -> bool {
+        (self.edge_needs | self.aqm_needs).contains(Needs::RTT)
     }
 
     /// Its queues, in the order of the specification; each flow of a scheduler has one from its first packet on.

@@ -62,6 +62,8 @@ fn named(fields: &'static [Field], prefix: &str) -> Vec<(String, &'static Field)
     let one = |field: &'static Field| {
         let name = format!("{prefix}{}", field.name);
         match field.kind {
+            // Its keys are the same everywhere.
+            Kind::Table(_) if field.name == "match" => vec![(name, field)],
             Kind::Table(inner) => named(inner, &format!("{name}.")),
             Kind::List(&Kind::Table(inner)) | Kind::OneOrMany(&Kind::Table(inner)) => {
                 named(inner, &format!("{name}[]."))

@@ -24,6 +24,8 @@ pub struct Scope {
     pub overhead: u32,
     /// Weights of the flows whose rates are labels; `None` if labels come from where they are unknown.
     pub weights: Option<Weights>,
+    /// Names of the conditioners of the port that a packet passes before, in order.
+    pub conditioners: Vec<String>,
 }
 
 /// The largest packet of a class; by default none is known.
@@ -60,8 +62,9 @@ impl Default for Scope {
     /// Ethernet's largest packet, and nothing else known.
     fn default() -> Self {
         let (largest_packet, largest_of) = (Bytes::new(1500), "Ethernet".into());
-        let classes = Vec::new();
-        Self { largest_packet, largest_of, classes, link_rate: None, limit: None, overhead: 0, weights: None }
+        let (link_rate, limit, overhead, weights) = (None, None, 0, None);
+        let (classes, conditioners) = (Vec::new(), Vec::new());
+        Self { largest_packet, largest_of, classes, link_rate, limit, overhead, weights, conditioners }
     }
 }
 

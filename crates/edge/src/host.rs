@@ -51,7 +51,7 @@ impl Host {
         let per = policy.stages.iter().map(|stage| stage.per).collect();
         let (idle, labels) = (policy.flow_timeout.map(Idle::new), Labels::new(policy.flow_label.take()));
         let replay = policy.port()?;
-        let known = Connections::new(replay.port().edge_needs().contains(Needs::RTT));
+        let known = Connections::new(replay.port().asks_round_trips());
         Ok(Self { replay, queued, per, overhead, known, idle, labels, steps: Steps::default() })
     }
 

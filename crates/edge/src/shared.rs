@@ -16,6 +16,10 @@ pub enum Shared {
     Flow(FlowId),
     /// Source and destination.
     Pair(IpAddr, IpAddr),
+    /// Source.
+    Source(IpAddr),
+    /// Destination.
+    Destination(IpAddr),
     /// Protocol and destination port.
     Class(u8, u16),
 }
@@ -28,6 +32,8 @@ impl Shared {
             Per::Aggregate => Self::Everything,
             Per::Flow => Self::Flow(flow),
             Per::Pair => Self::Pair(key().source, key().destination),
+            Per::Source => Self::Source(key().source),
+            Per::Destination => Self::Destination(key().destination),
             Per::Class => Self::Class(key().protocol, key().ports.map_or(0, |ports| ports.destination)),
         }
     }

@@ -101,8 +101,8 @@ pub struct Filter {
 #[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Traced {
-    /// Also write series of queue lengths and gauges (every 100 ms unless the scenario sets an interval), or a row for each
-    /// packet at each port
+    /// Also write series of queue lengths and gauges (every 100 ms unless the scenario sets an interval), a row for each
+    /// packet at each port, or the distribution of delays
     #[arg(long, value_name = "WHAT", value_enum, value_delimiter = ',')]
     pub trace: Vec<Trace>,
     /// Also say how far EF stays behind its rate at a port (RFC 3246: E_a, E_p), as in
@@ -119,6 +119,8 @@ pub enum Trace {
     Series,
     /// `events.parquet`
     Events,
+    /// `delays.parquet`
+    Delays,
 }
 
 impl Source {

@@ -9,7 +9,7 @@ use crate::resolve::indexed::Indexed;
 use crate::resolve::offered::{self, Flowline};
 use crate::resolve::ports::{self, File, Resolved, Stage};
 use crate::resolve::reaching;
-use crate::resolve::topology::{self, Direction, Topology};
+use crate::resolve::topology::{self, Conditioners, Direction, Topology};
 use crate::sections::model::Model;
 use crate::sections::settings::Settings;
 use perhop_core::params::Problems;
@@ -48,7 +48,7 @@ impl Built {
 pub fn build(model: &Model, problems: &mut Problems) -> Option<Built> {
     settings::check_settings(&model.settings, problems);
     offered::check_tcp(model, problems);
-    let topology = topology::read(model, problems);
+    let topology = topology::read(model, &Conditioners::of(model), problems);
     let mut links: Vec<_> = topology.links.iter().map(draft).collect();
     let traffic = offered::read(model, &topology, &links, problems);
     if !memory::check_routes(&traffic, problems) {
@@ -89,7 +89,7 @@ pub fn build(model: &Model, problems: &mut Problems) -> Option<Built> {
 
 /// A link alone, the model's first, whatever arrives there.
 pub(crate) fn alone(model: &Model, around: &Scope, problems: &mut Problems) -> Option<Plan> {
-    let topology = topology::read(model, problems);
+    let topology = topology::read(model, &Conditioners::everywhere(&around.conditioners), problems);
     let mut link = topology.links.first().map(draft)?;
     let crossing = Crossing::new(topology.links.len(), &[]);
     let file = File::new(model, &topology, &[], &crossing);
@@ -211,7 +211,7 @@ fn plan(model: &Model, topology: &Topology, traffic: &[Flowline], links: Vec<pla
         traffic: offered::tables(traffic).map(|f| f.offered.clone()).collect(),
         sampling: settings.sample.map(|every| plan::Sampling { every: *every, links: sampled(settings, topology) }),
         changes: Vec::new(),
-        probes: Probes::default(),
+        probes: Probes { delays: settings.delay_histogram == Some(true), ..Probes::default() },
     }
 }
 
@@ -221,10 +221,11 @@ fn sampled(settings: &Settings, topology: &Topology) -> Option<Vec<usize>> {
     (!settings.sample_ports.is_empty()).then(|| links.into_iter().collect())
 }
 
-/// The surroundings of a link: the largest packet that crosses it.
+/// The surroundings of a link: the largest packet that crosses it, and the conditioners of its port.
 fn scope(file: File<'_>, link: usize) -> Scope {
     let sizes = file.largest_over(link).map(|(size, flow)| (size, flow.offered.name.as_str()));
-    file.scope_of(sizes.max_by_key(|s| s.0))
+    let conditioners = file.topology.links[link].conditioners.clone();
+    Scope { conditioners, ..file.scope_of(sizes.max_by_key(|s| s.0)) }
 }
 
 fn length(limit: Limit) -> Length {

@@ -84,7 +84,12 @@ class Cluster:
     @property
     def threads(self) -> int:
         """Threads of all workers; 0 while the scheduler cannot be reached."""
-        return sum(self.client.nthreads().values()) if self.client.status == "running" else 0
+        if self.client.status != "running":
+            return 0
+        try:
+            return sum(self.client.nthreads().values())
+        except OSError:  # The client does not know yet that its scheduler is gone.
+            return 0
 
     def _check(self, works: Sequence[Work]) -> None:
         self.wait("before anything was run")

@@ -1,4 +1,4 @@
-"""How delays are distributed: through the quantiles that a run records, as lines and as boxes."""
+"""How delays are distributed: their histogram if the run recorded one, else quantiles; as lines and as boxes."""
 
 from __future__ import annotations
 
@@ -30,6 +30,13 @@ SHARES = (1.0, 0.1, 0.01, 0.001, 1e-4, 1e-5, 1e-6, 1e-7)
 LABEL = "delay, ms"
 
 
+class Exceeded(NamedTuple):
+    """Delays, ms, in ascending order, and the share of packets above each."""
+
+    delays: np.ndarray
+    shares: np.ndarray
+
+
 class Distribution(NamedTuple):
     """What is recorded of the delays of a row at a point, over the replications."""
 
@@ -37,6 +44,8 @@ class Distribution(NamedTuple):
     """By column."""
     packets: float
     """Delivered, the mean over the replications."""
+    histogram: Exceeded | None = None
+    """All delays of all replications, if they were recorded."""
 
     @property
     def line(self) -> list[tuple[Interval, float]]:
@@ -44,6 +53,13 @@ class Distribution(NamedTuple):
         line = [(self.recorded[name], share) for name, share in EXCEEDED.items()]
         last = min(EXCEEDED.values())
         return [*line, (self.recorded[LARGEST], 1 / self.packets)] if self.packets * last > 1 else line
+
+    @property
+    def least(self) -> float:
+        """The smallest share above 0 that is drawn."""
+        if self.histogram is None:
+            return self.line[-1][1]
+        return float(self.histogram.shares[:-1].min(initial=1.0))
 
 
 Found = dict[Group, dict[int, Distribution]]
@@ -55,22 +71,31 @@ Chart = dict[str, dict[str, Distribution]]
 
 
 def cdf(runs: Results, sheet: Sheet) -> Figure:
-    """Share of packets with a longer delay. Markers: recorded median, 99 %, 99.9 %, largest; lines only join them."""
+    """Share of packets with a longer delay. Steps: histogram (--trace delays). Markers: quantiles, joined by lines."""
     runs = thinned(runs, runs.keys, CHOSEN_LINES, sheet)
     chart = _chart(runs, _found(runs, sheet, CHOSEN_LINES if len(runs.points) == 1 else MOST_PANELS))
     wide = style.abreast(sheet.look, min(3, len(chart)))
     figure, every = style.panels(-(-len(chart) // wide), wide, 2.6 if len(chart) == 1 else 2.2, look=sheet.look)
     lines, shown = list(dict.fromkeys(line for of in chart.values() for line in of)), _extent(chart, sheet)
-    least = min(at.line[-1][1] for of in chart.values() for at in of.values())
+    least = min(at.least for of in chart.values() for at in of.values())
     for axes, (title, of) in _panels(every, chart):
         for name, at in of.items():
-            delays, shares = [y.mean for y, _ in at.line], [share for _, share in at.line]
-            axes.plot(delays, shares, **look_of(lines.index(name), name, "--"))
+            _draw(axes, at, lines.index(name), name)
         style.name(axes, title, figure.get_figwidth() / wide)
         _put_shares(axes, least)
         shown.put(axes, "x", LABEL, figure.get_figwidth() / wide)
     style.legend(figure, sheet=sheet)
     return figure
+
+
+def _draw(axes: Axes, at: Distribution, number: int, name: str) -> None:
+    """A step at each recorded delay; without a histogram a marker at each quantile."""
+    if at.histogram is None:
+        delays, shares = [y.mean for y, _ in at.line], [share for _, share in at.line]
+        axes.plot(delays, shares, **look_of(number, name, "--"))
+    else:
+        look = look_of(number, name, "-") | {"marker": "none"}
+        axes.plot(*at.histogram, drawstyle="steps-post", **look)
 
 
 def box(runs: Results, sheet: Sheet) -> Figure:
@@ -93,6 +118,23 @@ def box(runs: Results, sheet: Sheet) -> Figure:
         axes.tick_params(labelleft=i % wide == 0)
     style.legend_below(figure, sheet.look)
     return figure
+
+
+def _histograms(runs: Results) -> dict[Group, Exceeded]:
+    """Of every point, class and colour whose delays were recorded, over all replications."""
+    if "delays" not in runs.tables:
+        return {}
+    table = runs.table("delays")
+    rows: dict[Group, list[int]] = {}
+    for i, (point, *row) in enumerate(zip(*(table[name] for name in ("point", *ROW)), strict=True)):
+        rows.setdefault((str(point), *row), []).append(i)
+    return {group: _exceeded(table["delay_ms"][at], table["packets"][at]) for group, at in rows.items()}
+
+
+def _exceeded(delays: np.ndarray, packets: np.ndarray) -> Exceeded:
+    ascending, places = np.unique(delays.astype(np.float64), return_inverse=True)
+    counts = np.bincount(places, weights=packets.astype(np.float64))
+    return Exceeded(ascending, 1 - np.cumsum(counts) / counts.sum())
 
 
 def _chart(runs: Results, found: Found) -> Chart:
@@ -147,14 +189,16 @@ def _found(runs: Results, sheet: Sheet, room: int) -> Found:
     columns = {name: units.COLUMNS["arrivals", name] for name in (*EXCEEDED, LARGEST, MEAN)}
     by = ["point", *ROW]
     values = {n: runs.values("arrivals", n, by=by, missing=np.nan) for n in columns}
-    packets = runs.totals("arrivals", "delivered_packets", by=by)
+    packets, histograms = runs.totals("arrivals", "delivered_packets", by=by), _histograms(runs)
     out: Found = {}
     for point, *row in packets:
         group = (point, *row)
         known = {n: measured.known(of, values[n][group]) for n, of in columns.items()}
         recorded = {n: mean for n, mean in known.items() if mean}
         if len(recorded) == len(columns):
-            out.setdefault(tuple(row), {})[int(point)] = Distribution(recorded, float(np.mean(packets[group])))
+            out.setdefault(tuple(row), {})[int(point)] = Distribution(
+                recorded, float(np.mean(packets[group])), histograms.get(group)
+            )
     if not out:
         raise ValueError("nothing to show: no packet of this run reached its destination")
     tails = {row: [at.recorded["delay_p99_ms"].mean for at in of.values()] for row, of in out.items()}

@@ -133,6 +133,8 @@ impl Names<'_> {
             Shared::Everything => None,
             Shared::Flow(flow) => Some(flow_name(&self.flow(flow))),
             Shared::Pair(source, destination) => Some(format!("{source} > {destination}")),
+            Shared::Source(source) => Some(format!("from {source}")),
+            Shared::Destination(destination) => Some(format!("to {destination}")),
             Shared::Class(protocol, port) => Some(format!("protocol {protocol} to port {port}")),
         }
     }

@@ -1,15 +1,30 @@
-//! Which packets belong to a profile or a class: the first one that lists their colour or code point, else the last.
+//! Which packets belong to a profile or a class: the first one whose `for` lists their colour or code point, or whose
+//! `match` agrees, else the last.
+//!
+//! A list without a `match` is a table of colours and code points and knows no flows. In any other a flow is sorted when it
+//! is announced, see `by_flow`: the port tells [`Members`] of it.
 //!
 //! Decision: docs/decisions/055-queues-class-by-packet.md
 
+mod by_flow;
+mod cover;
+mod waiting;
+
+pub use cover::{Covered, covered};
+pub use waiting::Profiles;
+
+use crate::Scope;
+use crate::classify::{FlowHeaders, Match, Passed};
 use crate::dscp::Dscp;
-use crate::packet::{Colour, Packet};
-use crate::params::{Kind, Node, ParamError, Problems, Tree, Value};
+use crate::needs::Needs;
+use crate::packet::{Colour, FlowId, Packet};
+use crate::params::{Kind, Node, ParamError, Params, Problems, Tree, Value};
+use by_flow::ByFlow;
 
 const CODE_POINTS: usize = 64;
 const COLOURS: usize = Colour::ALL.len();
-/// Each but the last has its own member.
-pub const MOST: usize = CODE_POINTS + COLOURS + 1;
+/// Most profiles of a queue: each has its own names in series.
+pub const MOST: usize = 256;
 
 /// What identifies a packet's class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +33,16 @@ pub enum Member {
     Colour(Colour),
     /// Its code point.
     Dscp(Dscp),
+}
+
+impl Member {
+    /// Whether a packet has it.
+    pub fn is_of(self, packet: &Packet) -> bool {
+        match self {
+            Self::Colour(colour) => packet.colour == colour,
+            Self::Dscp(dscp) => packet.dscp == dscp,
+        }
+    }
 }
 
 impl Value for Member {
@@ -39,64 +64,145 @@ impl Value for Member {
     }
 }
 
-/// Place in the list of each code point and colour.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Which packets an entry of a list takes: by `for` or by `match`; only the last may have neither.
+#[derive(Params, Clone, Debug, Default, PartialEq)]
+pub struct Filter {
+    /// Colours and code points of its packets; optional in the last entry.
+    #[param(name = "for")]
+    pub members: Vec<Member>,
+    /// In place of `for`: its packets by address, port, protocol, traffic, code point, ECN, round-trip time or conditioner.
+    #[param(name = "match")]
+    pub matches: Option<Match>,
+}
+
+impl From<Vec<Member>> for Filter {
+    fn from(members: Vec<Member>) -> Self {
+        Self { members, matches: None }
+    }
+}
+
+impl From<Match> for Filter {
+    fn from(matches: Match) -> Self {
+        Self { members: Vec::new(), matches: Some(matches) }
+    }
+}
+
+impl Filter {
+    /// Whether it has neither `for` nor `match`.
+    pub fn is_empty(&self) -> bool {
+        self.members.is_empty() && self.matches.is_none()
+    }
+
+    /// Which of the two it has.
+    pub fn key(&self) -> Option<&'static str> {
+        let matched = self.matches.as_ref().map(|_| "match");
+        if self.members.is_empty() { matched } else { Some("for") }
+    }
+
+    /// Whether it takes packets of a flow.
+    pub fn flow(&self, headers: &FlowHeaders) -> bool {
+        self.matches.as_ref().is_none_or(|matches| matches.flow(headers))
+    }
+
+    /// Whether it takes this packet of a flow of which it takes some, if it has passed the right conditioners.
+    pub fn packet(&self, packet: &Packet) -> bool {
+        let listed = self.members.is_empty() || self.members.iter().any(|member| member.is_of(packet));
+        listed && self.matches.as_ref().is_none_or(|matches| matches.packet(packet))
+    }
+
+    /// Whether it takes all packets of a flow of which it takes some.
+    pub fn is_of_flows(&self) -> bool {
+        self.members.is_empty() && self.matches.as_ref().is_none_or(Match::is_of_flows)
+    }
+}
+
+/// The place of each packet's entry in a list.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Members {
+    /// Of each code point and colour, for lists without a `match`.
     table: [[u8; COLOURS]; CODE_POINTS],
     places: usize,
+    by_flow: Option<Box<ByFlow>>,
 }
 
 impl Members {
-    /// The table of `lists`, at least one; `names` are the key that holds them and the noun for one of them.
+    /// The classifier of `filters`, at least one; `names` are the key that holds them and the noun for one of them.
     ///
     /// # Errors
-    /// E223 when one of them can match no packet.
+    /// E280 for an entry with both `for` and `match`; E223 when one of them can match no packet; E281 for a conditioner that
+    /// is not at this port.
     pub fn new<'a>(
         names: [&'static str; 2],
-        lists: impl ExactSizeIterator<Item = &'a [Member]>,
+        filters: impl IntoIterator<Item = &'a Filter>,
+        scope: &Scope,
     ) -> Result<Self, ParamError> {
-        let lists: Vec<_> = lists.collect();
-        each_matches(names, &lists)?;
-        let place = |dscp, colour| {
-            let own = [Member::Dscp(dscp), Member::Colour(colour)];
-            let matches = |list: &&[Member]| list.iter().any(|m| own.contains(m));
-            lists.iter().position(matches).unwrap_or(lists.len() - 1) as u8
+        let filters: Vec<_> = filters.into_iter().collect();
+        cover::each_matches(names, &filters)?;
+        let by_flow = match filters.iter().any(|filter| filter.matches.is_some()) {
+            true => Some(Box::new(ByFlow::new(names, &filters, &scope.conditioners)?)),
+            false => None,
         };
-        let mut table = [[0; COLOURS]; CODE_POINTS];
-        for (dscp, row) in (0..).filter_map(Dscp::new).take(CODE_POINTS).zip(&mut table) {
-            *row = Colour::ALL.map(|colour| place(dscp, colour));
-        }
-        Ok(Self { table, places: lists.len() })
+        let table = if by_flow.is_none() { table(&filters) } else { [[0; COLOURS]; CODE_POINTS] };
+        Ok(Self { table, places: filters.len(), by_flow })
     }
 
     /// The place of a packet's profile or class.
+    ///
+    /// # Panics
+    /// If its flow decides and was not announced: the host's mistake.
     #[inline]
     pub fn of(&self, packet: &Packet) -> usize {
-        self.table[usize::from(packet.dscp.get())][packet.colour.index()].into()
+        match &self.by_flow {
+            None => self.table[usize::from(packet.dscp.get())][packet.colour.index()].into(),
+            Some(by_flow) => by_flow.of(packet),
+        }
     }
 
     /// How many profiles or classes there are.
     pub fn places(&self) -> usize {
         self.places
     }
+
+    /// What it needs: [`Needs::HEADERS`] if it has to be told of flows.
+    pub fn needs(&self) -> Needs {
+        self.by_flow.as_ref().map_or(Needs::NOTHING, |by_flow| by_flow.needs())
+    }
+
+    /// Announces a flow before its first packet, when its number is given to another, and when more is known about it.
+    pub fn register(&mut self, flow: FlowId, headers: &FlowHeaders) {
+        self.by_flow.iter_mut().for_each(|by_flow| by_flow.register(flow, headers));
+    }
+
+    /// Needs [`Needs::PASSED`]. Which conditioners of its port the packet that arrives next has passed.
+    pub fn tell(&mut self, passed: Passed) {
+        self.by_flow.iter_mut().for_each(|by_flow| by_flow.tell(passed));
+    }
+
+    /// Takes over, for new parameters, what the old list knows of flows.
+    ///
+    /// # Errors
+    /// E202 where a `match` has changed.
+    pub fn resume(&mut self, old: &Self, key: &'static str) -> Result<(), ParamError> {
+        if self.by_flow.is_none() && old.by_flow.is_none() {
+            return Ok(());
+        }
+        if self != old {
+            let error = ParamError::new(key, "E202", "a `match` would change while running".into());
+            return Err(error.help("flows are sorted when they begin: change what an entry gets, not what it takes"));
+        }
+        self.by_flow.clone_from(&old.by_flow);
+        Ok(())
+    }
 }
 
-fn each_matches([key, noun]: [&'static str; 2], lists: &[&[Member]]) -> Result<(), ParamError> {
-    let mut seen: Vec<Member> = Vec::new();
-    for (i, members) in lists.iter().enumerate() {
-        let fault = |message| Err(ParamError::new(key, "E223", message));
-        if members.is_empty() && i + 1 < lists.len() {
-            return fault(format!("{noun} {} has no `for`, and is not the last", i + 1))
-                .map_err(|e| e.help("give it a `for`: the packets it takes"));
-        }
-        for member in *members {
-            if seen.contains(member) {
-                let name = member.tree().map(|t| t.to_string()).unwrap_or_default();
-                return fault(format!("{noun} {}: {name} is listed in `for` a second time", i + 1))
-                    .map_err(|e| e.help("the first one takes its packets: remove this one"));
-            }
-            seen.push(*member);
-        }
+fn table(filters: &[&Filter]) -> [[u8; COLOURS]; CODE_POINTS] {
+    let place = |packet: Packet| {
+        let lists = |filter: &&Filter| filter.members.iter().any(|member| member.is_of(&packet));
+        filters.iter().position(lists).unwrap_or(filters.len() - 1) as u8
+    };
+    let mut table = [[0; COLOURS]; CODE_POINTS];
+    for (dscp, row) in (0..).filter_map(Dscp::new).take(CODE_POINTS).zip(&mut table) {
+        *row = Colour::ALL.map(|colour| place(Packet { dscp, colour, ..Packet::default() }));
     }
-    Ok(())
+    table
 }

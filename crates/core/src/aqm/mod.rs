@@ -14,6 +14,7 @@ use crate::port::turn::Turn;
 use crate::rng::Rng;
 use crate::units::Time;
 use crate::verdict::{Fate, Verdict};
+use members::Members;
 
 crate::algorithms! {
     $ "AQM", Aqm over Scope => AnyAqm, AqmParams, dispatch;
@@ -130,6 +131,11 @@ pub trait Aqm {
     /// Parameters that run, but probably not as intended: a threshold that is out of reach. Codes begin with W.
     fn warnings(&self, _scope: &Scope) -> Vec<ParamError> {
         Vec::new()
+    }
+
+    /// The list by which it sorts packets, if it has profiles: the port tells it of flows.
+    fn members(&mut self) -> Option<&mut Members> {
+        None
     }
 
     /// When it next needs `on_timer`.

@@ -14,6 +14,7 @@
 //! | symbol  | field              | unit       | default |
 //! |---------|--------------------|------------|---------|
 //! |         | `classes[].for`    |            | -       |
+//! |         | `classes[].match`|            | -       |
 //! | phi_i   | `classes[].share`  | -          | -       |
 //! | alpha_i | `classes[].alpha`  | -          | 0.5     |
 //! | V0      | `v0`               | p, B, s, % | 40p     |
@@ -23,8 +24,8 @@
 //! |         | `ecn`              | -          | false   |
 //! |         | `redistribute`     | -          | off     |
 //!
-//! A packet belongs to the first class whose `for` has its colour or code point, else to the last, the only one that
-//! may omit `for`: the default class, with its own share. `v0`, `floor` and `counting` work as in SVB: use 40p and 0p
+//! A packet belongs to the first class whose `for` has its colour or code point, or whose `match` agrees with it, else to the
+//! last, the only one that may omit both: the default class, with its own share. `v0`, `floor` and `counting` work as in SVB: use 40p and 0p
 //! for drops, 300p and 260p with `ecn`. Shares sum to at most 1. A share of 0 blocks a class while there is any
 //! queue; an alpha of 0 holds its threshold at V0.
 //!
@@ -44,8 +45,9 @@ use super::redistribution::Shares;
 use super::virtual_buffer::{Common, Counting, VirtualQueue, chance, verdict_at};
 use crate::Scope;
 use crate::aqm::early::{inside, same_unit};
-use crate::aqm::members::{MOST, Member, Members};
-use crate::aqm::{Aqm, Arrival};
+use crate::aqm::members::{Filter, MOST, Members, Profiles};
+use crate::aqm::{Aqm, Arrival, Departure};
+use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::params::{ParamError, Params as Declared};
 use crate::port::turn::Turn;
@@ -69,9 +71,9 @@ pub struct Params {
 /// One class: which packets, and its share.
 #[derive(Declared, Clone, Debug, PartialEq)]
 pub struct Class {
-    /// Colours and code points of its packets; optional in the last class.
-    #[param(name = "for")]
-    pub members: Vec<Member>,
+    /// Which packets it takes.
+    #[param(flatten)]
+    pub filter: Filter,
     /// Its share of the link.
     pub share: Probability,
     /// How far a packet lowers its threshold, in packets.
@@ -90,7 +92,7 @@ static NAMES: LazyLock<Vec<[String; 2]>> =
 #[derive(Clone, Debug)]
 pub struct Msvb {
     queue: VirtualQueue,
-    members: Members,
+    classes: Profiles,
     shares: Shares,
     counting: Counting,
     ecn: bool,
@@ -102,12 +104,12 @@ impl Params {
     /// no packet; as [`Common::queue`].
     pub fn build(self, scope: &Scope) -> Result<Msvb, ParamError> {
         self.shares()?;
-        let members = Members::new(["classes", "class"], self.classes.iter().map(|class| &*class.members))?;
+        let filters = Profiles::new(["classes", "class"], self.classes.iter().map(|class| &class.filter), scope)?;
         let (queue, cap) = self.common.queue(scope)?;
         let classes = self.classes.iter().map(|class| (class.alpha, class.share.get()));
         let shares = Shares::new(self.redistribute, classes, &queue, cap);
         let Common { counting, ecn, .. } = self.common;
-        Ok(Msvb { queue, members, shares, counting, ecn })
+        Ok(Msvb { queue, classes: filters, shares, counting, ecn })
     }
 
     fn shares(&self) -> Result<(), ParamError> {
@@ -134,7 +136,7 @@ impl Aqm for Msvb {
     #[inline]
     fn on_arrival(&mut self, at: Turn<&Arrival>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
         let units = self.queue.units(packet);
-        let threshold = self.shares.heard(self.members.of(packet), at.now, &self.queue);
+        let threshold = self.shares.heard(self.classes.arrives(packet), at.now, &self.queue);
         let lengths = [self.queue.advance(at.now) + units, threshold.after(units)];
         verdict_at(lengths, self.ecn, *at, rng)
     }
@@ -144,7 +146,20 @@ impl Aqm for Msvb {
         // No branch: what is dropped is random, and 0 units change nothing.
         let units = self.queue.units(packet) * f64::from(self.counting.counts(fate));
         self.queue.add(units);
-        self.shares.take(self.members.of(packet), units);
+        self.shares.take(self.classes.fate(packet, fate), units);
+    }
+
+    fn on_departure(&mut self, _at: Turn<&Departure>, packet: &mut Packet, _rng: &mut Rng) -> Verdict {
+        self.classes.leaves(packet);
+        Verdict::Pass
+    }
+
+    fn needs(&self) -> Needs {
+        self.classes.needs()
+    }
+
+    fn members(&mut self) -> Option<&mut Members> {
+        Some(&mut self.classes.members)
     }
 
     fn warnings(&self, scope: &Scope) -> Vec<ParamError> {
@@ -160,6 +175,7 @@ impl Aqm for Msvb {
     fn retune(&mut self, now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
         let mut new = params.clone().build(scope)?;
         same_unit(self.queue.unit(), new.queue.unit(), "v0")?;
+        new.classes.resume(&self.classes, "classes")?;
         new.shares.resume(&mut self.shares, now, [&mut new.queue, &mut self.queue]);
         *self = new;
         Ok(())

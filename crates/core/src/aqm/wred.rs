@@ -5,7 +5,7 @@
 //! its appendix require; the averages are those of ns-2's dsRED, which gives them the names WRED, RIO-C and RIO-D.
 //!
 //! ```text
-//! on arrival:  j = first profile whose `for` has the packet's code point or colour, else the last
+//! on arrival:  j = first profile whose `for` has the packet's code point or colour, or whose `match` agrees, else the last
 //!   averages = common    avg moves by all that waits; each profile is judged by it
 //!              coupled   avg_i, for each i >= j, moves by what waits of profiles 1 .. i; j is judged by avg_j
 //!              separate  avg_j moves by what waits of profile j, and j is judged by it
@@ -16,6 +16,7 @@
 //! | symbol    | field                    | unit       | default       | ns-2 dsRED    |
 //! |-----------|--------------------------|------------|---------------|---------------|
 //! |           | `profiles[].for`         |            | -             | `addPHBEntry` |
+//! |           | `profiles[].match`     |            | -             | `addPHBEntry` |
 //! | min       | `profiles[].min`         | p, B, s, % | -             | `configQ`     |
 //! | max       | `profiles[].max`         | p, B, s, % | -             | `configQ`     |
 //! | maxp      | `profiles[].max-p`       | -          | 0.1           | `configQ`     |
@@ -34,12 +35,12 @@
 //!
 //! `curve`, `interpolate` and the thresholds of marks (`ecn-min`, `ecn-max`, `ecn-p`) are those of RED, for each
 //! profile. `averages`: `common` is dsRED's mode WRED, `coupled` its RIO-C, `separate` its RIO-D. Only the last
-//! profile may omit `for`. `for` takes colours (`green`, `yellow`, `red`, `unmarked`) and code points. A code point
+//! profile may omit `for` and `match`. `for` takes colours (`green`, `yellow`, `red`, `unmarked`) and code points. A code point
 //! does not imply a colour: write what the packets carry.
 //!
 //! With `coupled` the order of the list matters: the profile to be dropped last comes first. Two profiles, `for =
 //! "green"` and the rest, then decide exactly as RIO; `for = ["green", "yellow"]` includes yellow in IN. A packet's
-//! profile is fixed on arrival. So `for` may change during a run only with `common`, and `averages` may change
+//! profile is fixed on arrival. So `for` may change during a run only with `common`, `match` never, and `averages` may change
 //! between `coupled` and `separate` but not to or from `common`.
 //!
 //! Deviations: those of RED. dsRED keeps an idle time for each average; here all use the idle time of the queue (see
@@ -49,7 +50,7 @@ use std::sync::LazyLock;
 
 use super::early::{self, Averages, Common, Counted, Precedence, Shape};
 use crate::Scope;
-use crate::aqm::members::{MOST, Members};
+use crate::aqm::members::{Filter, MOST, Members, Profiles};
 use crate::aqm::{Aqm, Arrival, Departure};
 use crate::needs::Needs;
 use crate::packet::Packet;
@@ -77,9 +78,9 @@ pub struct Params {
 /// One drop precedence: which packets, and thresholds.
 #[derive(Declared, Clone, Debug, PartialEq)]
 pub struct Class {
-    /// Colours and code points of its packets; optional in the last profile.
-    #[param(name = "for")]
-    pub members: Vec<Member>,
+    /// Which packets it takes.
+    #[param(flatten)]
+    pub filter: Filter,
     /// The thresholds.
     #[param(flatten)]
     pub profile: Shape,
@@ -96,7 +97,7 @@ static NAMES: LazyLock<Vec<[String; 3]>> = LazyLock::new(|| {
 pub struct Wred {
     averages: Averages,
     precedences: Vec<Precedence>,
-    members: Members,
+    profiles: Profiles,
 }
 
 impl Params {
@@ -108,7 +109,7 @@ impl Params {
             return Err(ParamError::new("profiles", "E201", "`profiles` is empty".into())
                 .help("write at least one: { for = [\"green\"], min = ..., max = ..., max-p = ... }"));
         }
-        let members = Members::new(["profiles", "profile"], self.profiles.iter().map(|class| &*class.members))?;
+        let profiles = Profiles::new(["profiles", "profile"], self.profiles.iter().map(|class| &class.filter), scope)?;
         let mut precedences = Vec::with_capacity(self.profiles.len());
         let mut units = Vec::with_capacity(self.profiles.len());
         for (i, class) in self.profiles.iter().enumerate() {
@@ -122,7 +123,7 @@ impl Params {
         Shape::any_in_reach(self.profiles.iter().map(|class| &class.profile), scope)
             .map_err(early::inside("profiles", &format!("profile {}", units.len())))?;
         let averages = self.common.averages(self.averages, precedences.len(), units[0], scope)?;
-        Ok(Wred { averages, precedences, members })
+        Ok(Wred { averages, precedences, profiles })
     }
 }
 
@@ -133,7 +134,7 @@ impl Wred {
         let fault = |key, what: &str| Err(ParamError::new(key, "E202", format!("{what} while running")));
         match [self.averages.tells_apart(), new.averages.tells_apart()] {
             [false, false] => Ok(()),
-            [true, true] if self.members == new.members => Ok(()),
+            [true, true] if self.profiles.members == new.profiles.members => Ok(()),
             [true, true] => fault("profiles", "`for` of a profile changes")
                 .map_err(|e| e.help("waiting packets are counted by `for`: change only thresholds")),
             _ => fault("averages", "`averages` changes from or to \"common\"")
@@ -147,24 +148,29 @@ impl Aqm for Wred {
 
     #[inline]
     fn on_arrival(&mut self, at: Turn<&Arrival>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
-        let place = self.members.of(packet);
+        let place = self.profiles.arrives(packet);
         let average = self.averages.on_arrival(*at, place);
         self.precedences[place].decide(average, at.backlog.ecn, rng)
     }
 
     fn on_fate(&mut self, _at: Turn<&Arrival>, packet: &Packet, fate: Fate) {
-        let place = self.members.of(packet);
+        let place = self.profiles.fate(packet, fate);
         self.precedences[place].on_fate(fate);
         self.averages.on_fate(fate, place, packet.size);
     }
 
     fn on_departure(&mut self, _at: Turn<&Departure>, packet: &mut Packet, _rng: &mut Rng) -> Verdict {
-        self.averages.on_departure(self.members.of(packet), packet.size);
+        let place = self.profiles.leaves(packet);
+        self.averages.on_departure(place, packet.size);
         Verdict::Pass
     }
 
     fn needs(&self) -> Needs {
-        self.averages.needs()
+        self.averages.needs() | self.profiles.needs()
+    }
+
+    fn members(&mut self) -> Option<&mut Members> {
+        Some(&mut self.profiles.members)
     }
 
     fn warnings(&self, scope: &Scope) -> Vec<ParamError> {
@@ -181,6 +187,7 @@ impl Aqm for Wred {
         let mut new = params.clone().build(scope)?;
         early::same_unit(self.averages.unit(), new.averages.unit(), "profiles")?;
         self.counts_as(&new)?;
+        new.profiles.resume(&self.profiles, "profiles")?;
         new.averages.resume(&self.averages);
         for (precedence, old) in new.precedences.iter_mut().zip(&self.precedences) {
             precedence.resume(old);

@@ -14,9 +14,10 @@ pub use action::{Action, Rewrite};
 pub use mail::{Letter, Mail};
 
 use crate::Scope;
-use crate::classify::{FlowHeaders, Match};
+use crate::classify::{FlowHeaders, Match, Passed};
 use crate::conditioner::{AnyConditioner, Conditioner, ConditionerParams, Passage, Writes};
 use crate::count::Count;
+use crate::needs::Needs;
 use crate::packet::{Colour, FlowId, Packet};
 use crate::params::{Choice, ParamError};
 use crate::port::Turn;
@@ -36,6 +37,10 @@ pub enum Per {
     Flow,
     /// One pair of source and destination address.
     Pair,
+    /// One source address.
+    Source,
+    /// One destination address.
+    Destination,
     /// One class (named traffic; in a capture, one protocol and destination port).
     Class,
 }
@@ -57,6 +62,23 @@ pub struct StageSpec {
     pub scope: Scope,
 }
 
+impl StageSpec {
+    /// The conditioners before it that its match names; it needs these hooks.
+    ///
+    /// # Errors
+    /// E281 for one that is not before it, and for a kind that looks at packets when they leave too, where what it matches by
+    /// may be different by then or unknown.
+    pub fn named(&self, needs: Needs) -> Result<Passed, ParamError> {
+        let by = [("ecn", self.matches.ecn.is_empty()), ("conditioner", self.matches.conditioner.is_empty())];
+        let Some((key, _)) = by.into_iter().find(|(_, absent)| !absent && needs.contains(Needs::DEPARTURES)) else {
+            return Passed::named("match", &self.matches, &self.scope.conditioners);
+        };
+        let message = format!("a match by `{key}` of a conditioner that sees packets a second time, when they leave");
+        let label = "by then the queue may have marked them, and what they passed is no longer known";
+        Err(ParamError::new("match", "E281", message).label(label).help("match by `dscp`, addresses, ports or traffic"))
+    }
+}
+
 /// Counts by colour on arrival and by colour on leaving; the last column is "dropped".
 pub type ColourMatrix = [[Count; 5]; 4];
 
@@ -67,6 +89,8 @@ const DROPPED: usize = 4;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
     Pair(IpAddr, IpAddr),
+    Source(IpAddr),
+    Destination(IpAddr),
     Class(String, u8, u16),
 }
 
@@ -87,6 +111,9 @@ impl Tallies {
 #[derive(Clone, Debug)]
 struct Stage {
     spec: StageSpec,
+    /// It alone, and the conditioners before it that its match names.
+    own: Passed,
+    named: Passed,
     writes: Writes,
     /// Whether it writes what it has not read: of those at a port only the first takes a packet.
     original: bool,
@@ -102,13 +129,28 @@ struct Stage {
 }
 
 impl Stage {
-    fn new(spec: StageSpec, rng: Rng) -> Result<Self, ParamError> {
+    /// The one at this place of its port.
+    fn new(spec: StageSpec, place: usize, rng: Rng) -> Result<Self, ParamError> {
         let first = spec.params.build(&spec.scope)?;
+        let (own, named) = (Passed::one(place), spec.named(first.needs())?);
         let writes = first.writes();
         let original = !first.rewrites();
         let instances = if spec.per == Per::Aggregate { vec![first] } else { Vec::new() };
         let (by_key, by_flow, free, counts) = (BTreeMap::new(), Vec::new(), Vec::new(), ColourMatrix::default());
-        Ok(Self { spec, writes, original, instances, by_key, by_flow, free, rng, counts, past: Tallies::default() })
+        Ok(Self {
+            spec,
+            own,
+            named,
+            writes,
+            original,
+            instances,
+            by_key,
+            by_flow,
+            free,
+            rng,
+            counts,
+            past: Tallies::default(),
+        })
     }
 
     fn fresh(&self) -> AnyConditioner {
@@ -147,6 +189,8 @@ impl Stage {
                 None => self.another(),
             },
             Per::Pair => self.keyed(Key::Pair(headers.source, headers.destination)),
+            Per::Source => self.keyed(Key::Source(headers.source)),
+            Per::Destination => self.keyed(Key::Destination(headers.destination)),
             Per::Class if headers.class.is_empty() => {
                 self.keyed(Key::Class(String::new(), headers.protocol, headers.destination_port))
             }
@@ -185,9 +229,10 @@ impl Stage {
     }
 
     #[inline]
-    fn takes(&self, packet: &Packet) -> Option<usize> {
+    fn takes(&self, packet: &Packet, passed: Passed) -> Option<usize> {
         let instance = self.by_flow[packet.flow.0 as usize];
-        (instance != NO_INSTANCE && self.spec.matches.packet(packet)).then_some(instance as usize)
+        let takes = instance != NO_INSTANCE && self.named.agrees(passed) && self.spec.matches.packet(packet);
+        takes.then_some(instance as usize)
     }
 
     #[inline]
@@ -222,6 +267,8 @@ struct Met {
 #[derive(Clone, Debug, Default)]
 pub struct Edge {
     stages: Vec<Stage>,
+    /// The conditioners that the last packet has passed.
+    passed: Passed,
 }
 
 /// What a table shows of one conditioner.
@@ -239,12 +286,13 @@ impl Edge {
     /// # Errors
     /// The conditioner's name and its offending parameter.
     pub fn new(specs: Vec<StageSpec>, seed: u64, replication: u32) -> Result<Self, Box<(String, ParamError)>> {
-        let stage = |spec: StageSpec| {
+        let stage = |(place, spec): (usize, StageSpec)| {
             let name = spec.name.clone();
             let rng = Rng::stream(seed, replication, &format!("conditioner.{name}"));
-            Stage::new(spec, rng).map_err(|error| Box::new((name, error)))
+            Stage::new(spec, place, rng).map_err(|error| Box::new((name, error)))
         };
-        Ok(Self { stages: specs.into_iter().map(stage).collect::<Result<_, _>>()? })
+        let stages = specs.into_iter().enumerate().map(stage).collect::<Result<_, _>>()?;
+        Ok(Self { stages, passed: Passed::default() })
     }
 
     /// Announces a flow before its first packet, and again when its number is given to another.
@@ -272,12 +320,15 @@ impl Edge {
     /// Sends a packet through: recolours, relabels, marks; or says that it is dropped.
     #[inline]
     pub(super) fn forward(&mut self, at: &Passage<'_>, packet: &mut Packet) -> Verdict {
+        let Self { stages, passed } = self;
         let mut written = [false; 3];
-        for stage in &mut self.stages {
-            let Some(instance) = stage.takes(packet) else { continue };
+        *passed = Passed::default();
+        for stage in stages {
+            let Some(instance) = stage.takes(packet, *passed) else { continue };
             if stage.original && written[stage.writes.field()] {
                 continue;
             }
+            *passed = passed.with(stage.own);
             let met = stage.forward(instance, at, packet);
             if met.verdict != Verdict::Pass {
                 return met.verdict;
@@ -287,11 +338,23 @@ impl Edge {
         Verdict::Pass
     }
 
+    /// The conditioners that the last packet has passed.
+    pub(super) fn passed(&self) -> Passed {
+        self.passed
+    }
+
     /// The first conditioner that colours this packet (its place in the order) and which of its instances; `None`: none does.
     /// [`Edge::forward`] asks the same question; hosts that count by conditioner ask before it, as it may change the packet.
     pub fn colouring(&self, packet: &Packet) -> Option<(usize, usize)> {
-        let markers = self.stages.iter().enumerate().filter(|(_, stage)| stage.writes == Writes::Colour);
-        markers.filter_map(|(place, stage)| Some((place, stage.takes(packet)?))).next()
+        let mut passed = Passed::default();
+        for (place, stage) in self.stages.iter().enumerate() {
+            let Some(instance) = stage.takes(packet, passed) else { continue };
+            if stage.writes == Writes::Colour {
+                return Some((place, instance));
+            }
+            passed = passed.with(stage.own);
+        }
+        None
     }
 
     /// The instance for packets of a flow at the conditioner of this place; `None`: it gives no colours or never takes them.
@@ -303,7 +366,7 @@ impl Edge {
     /// Shows a packet at the start of its transmission to every conditioner that takes it.
     pub(super) fn departing(&mut self, at: &Passage<'_>, packet: &mut Packet) {
         for stage in &mut self.stages {
-            if let Some(instance) = stage.takes(packet) {
+            if let Some(instance) = stage.takes(packet, Passed::default()) {
                 stage.instances[instance].departing(Turn::new(at), packet, &mut stage.rng);
             }
         }
@@ -321,13 +384,12 @@ impl Edge {
     }
 
     /// The union of what its conditioners need.
-    pub fn needs(&self) -> crate::needs::Needs {
+    pub fn needs(&self) -> Needs {
         let probe = |s: &Stage| {
-            let rtt =
-                if s.spec.matches.rtt.is_some() { crate::needs::Needs::RTT } else { crate::needs::Needs::NOTHING };
+            let rtt = Needs::RTT.only_if(s.spec.matches.rtt.is_some());
             rtt | s.instances.first().map_or_else(|| s.fresh().needs(), |instance| instance.needs())
         };
-        self.stages.iter().map(probe).fold(crate::needs::Needs::NOTHING, |all, one| all | one)
+        self.stages.iter().map(probe).fold(Needs::NOTHING, |all, one| all | one)
     }
 
     /// Whether nothing is conditioned here.

@@ -2,6 +2,7 @@
 //! fate.
 
 use crate::aqm::drop_tail::DropTail;
+use crate::aqm::members::Members;
 use crate::aqm::{AnyAqm, Aqm, AqmParams, Arrival, Backlog, Departure};
 use crate::count::Count;
 use crate::counted::Counted;
@@ -300,6 +301,11 @@ impl Gate {
     /// The AQM, for its gauges and timers.
     pub fn aqm(&self) -> &AnyAqm {
         self.asked.as_deref().map_or(&DROP_TAIL, |asked| &asked.aqm)
+    }
+
+    /// The list by which its AQM sorts packets.
+    pub(super) fn members(&mut self) -> Option<&mut Members> {
+        self.asked.as_deref_mut()?.aqm.members()
     }
 
     /// The time that its AQM asked for has come.

@@ -3,6 +3,7 @@
 use super::queue::Queue;
 use super::tree::Tree;
 use crate::aqm::Backlog;
+use crate::aqm::members::Members;
 use crate::count::Count;
 use crate::units::Time;
 
@@ -37,6 +38,14 @@ impl<H: Copy> Queues<H> {
         match self {
             Self::One(queue) => vec![vec![queue]],
             Self::Several(tree) => (0..tree.rows()).map(|row| tree.row(row)).collect(),
+        }
+    }
+
+    /// The lists by which AQMs and schedulers sort packets.
+    pub(super) fn lists(&mut self, each: &mut dyn FnMut(&mut Members)) {
+        self.all_mut().iter_mut().filter_map(|queue| queue.gate.members()).for_each(&mut *each);
+        if let Self::Several(tree) = self {
+            tree.lists(each);
         }
     }
 

@@ -17,12 +17,13 @@
 //! | symbol | field               | unit | default |
 //! |--------|---------------------|------|---------|
 //! |        | `classes[].for`     |      | -       |
+//! |        | `classes[].match` |      | -       |
 //! | Q_i    | `classes[].quantum` | B    | -       |
 //! |        | `classes[].queue`   |      | -       |
 //! |        | `arithmetic`        |      | exact   |
 //!
-//! A packet belongs to the first class whose `for` has its colour or code point, else to the last, the only one that
-//! may omit `for`. A quantum must be at least the largest packet (a smaller one gets only a warning with `arithmetic
+//! A packet belongs to the first class whose `for` has its colour or code point, or whose `match` agrees with it, else to the
+//! last, the only one that may omit both. A quantum must be at least the largest packet (a smaller one gets only a warning with `arithmetic
 //! = "linux"`). Every visit then sends a packet, which is the paper's condition for bounded work per packet. Only the
 //! ratios of the quanta decide the shares, so you can multiply all of them by the same number. The `bandwidth percent`
 //! of routers is such a ratio.
@@ -50,7 +51,7 @@
 use super::rounds::Rounds;
 use super::{Heads, HostKey, Pick, Scheduler, members, same_arithmetic, same_members};
 use crate::Scope;
-use crate::aqm::members::{Member, Members};
+use crate::aqm::members::{Filter, Members};
 use crate::arithmetic::Arithmetic;
 use crate::count::Count;
 use crate::needs::Needs;
@@ -72,9 +73,9 @@ pub struct Params {
 /// One class: which packets, and its quantum.
 #[derive(Declared, Clone, Debug, PartialEq)]
 pub struct Class {
-    /// Colours and code points of its packets; optional in the last class.
-    #[param(name = "for")]
-    pub members: Vec<Member>,
+    /// Which packets it takes.
+    #[param(flatten)]
+    pub filter: Filter,
     /// Bytes it may send in each round, at least the largest packet.
     pub quantum: Bytes,
     /// Its queue: a name of `[queue]`, or a table of the same keys; default: drop-tail.
@@ -95,7 +96,7 @@ impl Params {
     /// E201 without classes or for a quantum of 0; E223 when a class can match no packet; E225 for a quantum below the
     /// largest packet.
     pub fn build(self, scope: &Scope) -> Result<Drr, ParamError> {
-        let members = members(self.classes.iter().map(|class| &*class.members))?;
+        let members = members(self.classes.iter().map(|class| &class.filter), scope)?;
         let quanta: Vec<_> = self.classes.iter().map(|class| class.quantum).collect();
         let advice = sound(0, &quanta, scope, self.arithmetic)?;
         let rounds = Rounds::new(0, quanta.into_iter(), self.arithmetic);
@@ -150,6 +151,10 @@ impl Scheduler for Drr {
     #[inline]
     fn place(&mut self, packet: Turn<&Packet>) -> usize {
         self.members.of(*packet)
+    }
+
+    fn members(&mut self) -> Option<&mut Members> {
+        Some(&mut self.members)
     }
 
     #[inline]

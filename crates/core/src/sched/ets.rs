@@ -16,6 +16,7 @@
 //! | symbol | field               | unit | default |
 //! |--------|---------------------|------|---------|
 //! |        | `classes[].for`     |      | -       |
+//! |        | `classes[].match` |      | -       |
 //! | Q_i    | `classes[].quantum` | B    | -       |
 //! |        | `classes[].rate`    | bit/s | -      |
 //! |        | `classes[].burst`   | B    | -       |
@@ -23,8 +24,8 @@
 //! |        | `classes[].queue`   |      | -       |
 //! |        | `arithmetic`        |      | exact   |
 //!
-//! A packet belongs to the first class whose `for` has its colour or code point, else to the last, the only one that
-//! may omit `for`. A quantum must be at least the largest packet. All that the page of `drr` says about quanta and
+//! A packet belongs to the first class whose `for` has its colour or code point, or whose `match` agrees with it, else to the
+//! last, the only one that may omit both. A quantum must be at least the largest packet. All that the page of `drr` says about quanta and
 //! `arithmetic` holds here too.
 //!
 //! Deviations: 802.1Qaz gives shares in percent and does not say how to enforce them; here they are quanta, as in
@@ -35,7 +36,7 @@ pub use super::policed::{Police, PriorityLimit};
 use super::rounds::Rounds;
 use super::{Heads, HostKey, Pick, Scheduler, Visit, drr, members, same_arithmetic, same_members};
 use crate::Scope;
-use crate::aqm::members::{Member, Members};
+use crate::aqm::members::{Filter, Members};
 use crate::arithmetic::Arithmetic;
 use crate::count::Count;
 use crate::needs::Needs;
@@ -59,9 +60,9 @@ pub struct Params {
 /// One class: which packets, and its quantum.
 #[derive(Declared, Clone, Debug, PartialEq)]
 pub struct Class {
-    /// Colours and code points of its packets; optional in the last class.
-    #[param(name = "for")]
-    pub members: Vec<Member>,
+    /// Which packets it takes.
+    #[param(flatten)]
+    pub filter: Filter,
     /// Bytes it may send in each round, at least the largest packet; a class without it is strict.
     pub quantum: Option<Bytes>,
     /// Its own limit; for strict classes only.
@@ -89,7 +90,7 @@ impl Params {
     /// largest packet unless Linux takes it; E227 for a strict class after one with a quantum; E212
     /// for a burst below the largest packet; E239 for a limit without a rate, or of a class that shares.
     pub fn build(self, scope: &Scope) -> Result<Ets, ParamError> {
-        let members = members(self.classes.iter().map(|class| &*class.members))?;
+        let members = members(self.classes.iter().map(|class| &class.filter), scope)?;
         let strict = self.classes.iter().take_while(|class| class.quantum.is_none()).count();
         if let Some(i) = (strict..self.classes.len()).find(|&i| self.classes[i].quantum.is_none()) {
             return Err(late(i, strict));
@@ -141,6 +142,10 @@ impl Scheduler for Ets {
     #[inline]
     fn place(&mut self, packet: Turn<&Packet>) -> usize {
         self.members.of(*packet)
+    }
+
+    fn members(&mut self) -> Option<&mut Members> {
+        Some(&mut self.members)
     }
 
     #[inline]

@@ -30,6 +30,7 @@
 //! |        | `classes[].name`    |       | -       |
 //! |        | `classes[].parent`  |       | -       |
 //! |        | `classes[].for`     |       | -       |
+//! |        | `classes[].match` |       | -       |
 //! | R      | `classes[].rate`    | bit/s | -       |
 //! |        | `classes[].ceil`    | bit/s | -       |
 //! |        | `classes[].prio`    |       | -       |
@@ -44,9 +45,9 @@
 //! |        | `unclassified`      |       | -       |
 //! |        | `arithmetic`        |       | exact   |
 //!
-//! `classes` is a flat list in which each class names its parent. A parent has neither `for` nor `queue`. A packet
-//! belongs to the first leaf whose `for` has its colour or code point, else to the last leaf, the only one that may
-//! omit `for`. With `unclassified = "direct"` all leaves have a `for`. Packets that match none then pass as in Linux
+//! `classes` is a flat list in which each class names its parent. A parent has no `for`, `match` or `queue`. A packet
+//! belongs to the first leaf whose `for` has its colour or code point, or whose `match` agrees with it, else to the last leaf,
+//! the only one that may omit both. With `unclassified = "direct"` no leaf omits both. Packets that match none then pass as in Linux
 //! without a `default` class: through a drop-tail queue of 1000 packets, before all classes, unshaped and charged to no
 //! class. Linux counts them as `direct_packets_stat`. Classes take turns in the order of the list, in Linux in that of
 //! the class numbers.
@@ -72,9 +73,10 @@ mod ring;
 mod tree;
 mod wakes;
 
+use super::form::{Form, Listed};
 use super::{Heads, HostKey, Outline, Pick, Scheduler, members, same_arithmetic, same_members};
 use crate::Scope;
-use crate::aqm::members::{Member, Members};
+use crate::aqm::members::{Filter, Members};
 use crate::arithmetic::Arithmetic;
 use crate::count::Count;
 use crate::framing::Framing;
@@ -84,8 +86,7 @@ use crate::params::{Choice, ParamError, Params as Declared};
 use crate::port::turn::Turn;
 use crate::units::{BitRate, Bytes, NS_PER_S, Time};
 use bucket::Bucket;
-use form::Form;
-use tree::{Plan, Tree};
+use tree::{LEVELS, Plan, Tree};
 
 /// What the child is called whose packets no class names.
 const DIRECT: &str = "direct";
@@ -132,9 +133,9 @@ pub struct Class {
     pub name: Option<String>,
     /// Name of the class from which it borrows; a class without a parent does not borrow.
     pub parent: Option<String>,
-    /// Colours and code points of its packets; for leaves only, optional in the last.
-    #[param(name = "for")]
-    pub members: Vec<Member>,
+    /// Which packets it takes; for leaves only.
+    #[param(flatten)]
+    pub filter: Filter,
     /// Guaranteed rate.
     pub rate: BitRate,
     /// Rate that it may reach by borrowing; default: `rate`.
@@ -149,6 +150,21 @@ pub struct Class {
     pub cburst: Option<Bytes>,
     /// Its queue: a name of `[queue]`, or a table of the same keys; default: drop-tail; for leaves only.
     pub queue: Option<HostKey>,
+}
+
+impl Listed for Class {
+    fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+    fn parent(&self) -> Option<&str> {
+        self.parent.as_deref()
+    }
+    fn filter(&self) -> &Filter {
+        &self.filter
+    }
+    fn has_queue(&self) -> bool {
+        self.queue.is_some()
+    }
 }
 
 /// One link's HTB.
@@ -178,11 +194,13 @@ impl Params {
     /// tree of classes with their own packets; E213 for a ceil below the rate; E239 for `unclassified = "direct"` where a class takes
     /// all; as [`Framing::build`].
     pub fn build(self, scope: &Scope) -> Result<Htb, ParamError> {
-        let form = Form::of(&self.classes)?;
-        form::direct(&self, &form)?;
+        let form = Form::of(&self.classes, LEVELS)?;
+        if self.is_direct() {
+            form.leaves_some(&self.classes, Unclassified::Direct.name())?;
+        }
         let direct = self.is_direct().then_some(form.leaves.len());
-        let own = form.leaves.iter().map(|&leaf| &*self.classes[leaf].members);
-        let members = members(own.chain(direct.map(|_| &[][..])).collect::<Vec<_>>().into_iter())?;
+        let (own, rest) = (form.leaves.iter().map(|&leaf| &self.classes[leaf].filter), Filter::default());
+        let members = members(own.chain(direct.map(|_| &rest)), scope)?;
         (0..self.classes.len()).try_for_each(|i| form::numbers(&self, i))?;
         ParamError::above_zero("r2q", self.r2q)?;
         let (frame, levels) = (self.framing.build(scope)?, form.levels());
@@ -238,6 +256,10 @@ impl Scheduler for Htb {
         self.members.of(*packet)
     }
 
+    fn members(&mut self) -> Option<&mut Members> {
+        Some(&mut self.members)
+    }
+
     #[inline]
     fn queued(&mut self, _now: Turn<Time>, child: usize, _bytes: u32) {
         if self.direct != Some(child) {
@@ -265,16 +287,9 @@ impl Scheduler for Htb {
     }
 
     fn outline(&self) -> Vec<Outline> {
-        let outline = |class: usize| Outline {
-            name: self.names[class].clone(),
-            children: self.form.places_below(class),
-            has_classes: !self.form.leaves.contains(&class),
-            depth: self.form.above(class),
-            bound: Some(self.bounds[class]),
-        };
         let direct =
             self.direct.map(|child| Outline { name: Some(DIRECT.into()), children: vec![child], ..Outline::default() });
-        self.form.in_order(None).into_iter().map(outline).chain(direct).collect()
+        self.form.outline(&self.names, |class| Some(self.bounds[class])).chain(direct).collect()
     }
 
     fn share(&self, child: usize, whole: BitRate) -> BitRate {
@@ -298,11 +313,7 @@ impl Scheduler for Htb {
         let new = params.clone().build(scope)?;
         same_members(&self.members, &new.members)?;
         same_arithmetic(self.takes, new.takes)?;
-        if self.form != new.form {
-            let error =
-                ParamError::new("classes", "E202", "the change would alter the form of the tree of classes".into());
-            return Err(error.help("the parents of classes are fixed when the run begins; a change may alter rates"));
-        }
+        self.form.same(&new.form)?;
         self.tree.retune(now, &new.tree);
         (self.rates, self.bounds, self.advice) = (new.rates, new.bounds, new.advice);
         Ok(())

@@ -16,6 +16,7 @@
 //!
 //! Decision: docs/decisions/059-schedulers-own-nothing.md
 
+mod form;
 mod heads;
 mod places;
 mod policed;
@@ -27,7 +28,7 @@ pub use policed::{Police, PriorityLimit};
 
 use crate::Scope;
 use crate::aqm::Departure;
-use crate::aqm::members::{Member, Members};
+use crate::aqm::members::{Filter, Members};
 use crate::classify::FlowHeaders;
 use crate::count::Count;
 use crate::needs::Needs;
@@ -174,6 +175,11 @@ pub trait Scheduler {
     #[inline]
     fn place(&mut self, packet: Turn<&Packet>) -> usize;
 
+    /// The list by which it sorts packets, if its children are classes: the port tells it of flows.
+    fn members(&mut self) -> Option<&mut Members> {
+        None
+    }
+
     /// Announces a flow before its first packet, and again when its number is given to another.
     fn register(&mut self, _flow: Turn<FlowId>, _headers: &FlowHeaders) {}
 
@@ -259,13 +265,14 @@ fn share_of(whole: BitRate, part: u64, sum: u64) -> BitRate {
 /// Which packets belong to which of `classes`, in their order.
 ///
 /// # Errors
-/// E201 without classes; E223 when one of them can match no packet.
-fn members<'a>(classes: impl ExactSizeIterator<Item = &'a [Member]>) -> Result<Members, ParamError> {
-    if classes.len() == 0 {
+/// E201 without classes; as [`Members::new`].
+fn members<'a>(classes: impl Iterator<Item = &'a Filter>, scope: &Scope) -> Result<Members, ParamError> {
+    let mut classes = classes.peekable();
+    if classes.peek().is_none() {
         let error = ParamError::new("classes", "E201", "`classes` is empty".into());
         return Err(error.help("write at least one class; the last takes all other packets"));
     }
-    Members::new(["classes", "class"], classes)
+    Members::new(["classes", "class"], classes, scope)
 }
 
 /// Refuses new parameters that send packets to other queues than before: waiting packets would be overtaken.

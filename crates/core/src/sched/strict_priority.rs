@@ -19,6 +19,7 @@
 //! | symbol | field              | unit  | default |
 //! |--------|--------------------|-------|---------|
 //! |        | `classes[].for`    |       | -       |
+//! |        | `classes[].match`|       | -       |
 //! |        | `classes[].rate`   | bit/s | -       |
 //! |        | `classes[].burst`  | B     | -       |
 //! |        | `classes[].police` |       | -       |
@@ -28,7 +29,7 @@
 //! IOS has the same burst, and polices as `congested` does.
 //!
 //! The order of the list is the order of priority. A packet belongs to the first class whose `for` has its colour or
-//! code point, else to the last, the only one that may omit `for`.
+//! code point, or whose `match` agrees with it, else to the last, the only one that may omit both.
 //!
 //! Deviations: none.
 
@@ -36,7 +37,7 @@ use super::policed::Limits;
 pub use super::policed::{Police, PriorityLimit};
 use super::{Heads, HostKey, Pick, Scheduler, Visit, members, same_members};
 use crate::Scope;
-use crate::aqm::members::{Member, Members};
+use crate::aqm::members::{Filter, Members};
 use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::params::{ParamError, Params as Declared};
@@ -55,9 +56,9 @@ pub struct Params {
 /// One class: which packets.
 #[derive(Declared, Clone, Debug, PartialEq)]
 pub struct Class {
-    /// Colours and code points of its packets; optional in the last class.
-    #[param(name = "for")]
-    pub members: Vec<Member>,
+    /// Which packets it takes.
+    #[param(flatten)]
+    pub filter: Filter,
     /// Its own limit.
     #[param(flatten)]
     pub limit: PriorityLimit,
@@ -77,7 +78,7 @@ impl Params {
     /// E201 without classes or for a rate of 0; E223 when a class can match no packet; E212 for a burst below the largest
     /// packet; E239 for a burst or `police` without a rate.
     pub fn build(self, scope: &Scope) -> Result<StrictPriority, ParamError> {
-        let members = members(self.classes.iter().map(|class| &*class.members))?;
+        let members = members(self.classes.iter().map(|class| &class.filter), scope)?;
         Ok(StrictPriority { members, limits: Limits::new(self.limits(), scope)? })
     }
 
@@ -96,6 +97,10 @@ impl Scheduler for StrictPriority {
     #[inline]
     fn place(&mut self, packet: Turn<&Packet>) -> usize {
         self.members.of(*packet)
+    }
+
+    fn members(&mut self) -> Option<&mut Members> {
+        Some(&mut self.members)
     }
 
     fn pick(&mut self, _now: Turn<Time>, heads: &Heads) -> Pick {

@@ -15,17 +15,18 @@
 //! | symbol | field              | unit | default |
 //! |--------|--------------------|------|---------|
 //! |        | `classes[].for`    |      | -       |
+//! |        | `classes[].match`|      | -       |
 //! | w_i    | `classes[].weight` | p    | -       |
 //! |        | `classes[].queue`  |      | -       |
 //!
-//! A packet belongs to the first class whose `for` has its colour or code point, else to the last, the only one that may
-//! omit `for`.
+//! A packet belongs to the first class whose `for` has its colour or code point, or whose `match` agrees with it, else to the
+//! last, the only one that may omit both.
 //!
 //! Deviations: none from the plain form: the w_i packets of a visit go in a burst (the chip spreads them over the round).
 
 use super::{Heads, HostKey, Pick, Scheduler, members, same_members, share_of};
 use crate::Scope;
-use crate::aqm::members::{Member, Members};
+use crate::aqm::members::{Filter, Members};
 use crate::count::Count;
 use crate::needs::Needs;
 use crate::packet::Packet;
@@ -43,9 +44,9 @@ pub struct Params {
 /// One class: which packets, and its weight.
 #[derive(Declared, Clone, Debug, PartialEq)]
 pub struct Class {
-    /// Colours and code points of its packets; optional in the last class.
-    #[param(name = "for")]
-    pub members: Vec<Member>,
+    /// Which packets it takes.
+    #[param(flatten)]
+    pub filter: Filter,
     /// Packets it may send in each round.
     pub weight: u32,
     /// Its queue: a name of `[queue]`, or a table of the same keys; default: drop-tail.
@@ -66,8 +67,8 @@ pub struct Wrr {
 impl Params {
     /// # Errors
     /// E201 without classes or for a weight of 0; E223 when a class can match no packet.
-    pub fn build(self, _scope: &Scope) -> Result<Wrr, ParamError> {
-        let members = members(self.classes.iter().map(|class| &*class.members))?;
+    pub fn build(self, scope: &Scope) -> Result<Wrr, ParamError> {
+        let members = members(self.classes.iter().map(|class| &class.filter), scope)?;
         let weights: Vec<_> = self.classes.iter().map(|class| class.weight).collect();
         if let Some(i) = weights.iter().position(|&weight| weight == 0) {
             let error = ParamError::new("classes", "E201", format!("class {}: `weight` is 0", i + 1));
@@ -92,6 +93,10 @@ impl Scheduler for Wrr {
     #[inline]
     fn place(&mut self, packet: Turn<&Packet>) -> usize {
         self.members.of(*packet)
+    }
+
+    fn members(&mut self) -> Option<&mut Members> {
+        Some(&mut self.members)
     }
 
     fn pick(&mut self, _now: Turn<Time>, heads: &Heads) -> Pick {

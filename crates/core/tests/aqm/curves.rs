@@ -32,7 +32,7 @@ fn red(profile: Shape, common: Common) -> AqmParams {
 }
 
 fn wred(profile: Shape, common: Common) -> AqmParams {
-    let profiles = vec![wred::Class { members: vec![], profile }];
+    let profiles = vec![wred::Class { filter: Default::default(), profile }];
     AqmParams::Wred(wred::Params { profiles, averages: perhop_core::aqm::early::Counted::Common, common })
 }
 

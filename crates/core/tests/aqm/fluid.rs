@@ -194,7 +194,11 @@ fn msvb_follows_its_equations() {
         [([(0.5, 0.5), (0.5, 0.5)], false), ([(0.2, 0.7), (1.0, 0.3)], false), ([(0.5, 0.5); 2], true)]
     {
         let members = [vec![Member::Colour(Colour::Green)], vec![]].into_iter().zip(classes);
-        let class = |(members, (alpha, phi))| msvb::Class { members, share: Probability::new(phi).unwrap(), alpha };
+        let class = |(members, (alpha, phi))| msvb::Class {
+            filter: Vec::into(members),
+            share: Probability::new(phi).unwrap(),
+            alpha,
+        };
         let params = AqmParams::Msvb(msvb::Params {
             classes: members.map(class).collect(),
             common: common(0.0, marks),

@@ -19,7 +19,7 @@ const THRESHOLDS: [&str; 3] = ["threshold_1", "threshold_2", "threshold_3"];
 /// Classes green, yellow, red with these shares and alpha 0.5, V0 = 40 and F = 0.
 fn params(shares: [f64; 3], redistribute: Redistribute) -> Params {
     let class = |(colour, share): (Colour, f64)| Class {
-        members: vec![Member::Colour(colour)],
+        filter: vec![Member::Colour(colour)].into(),
         share: Probability::new(share).unwrap(),
         alpha: 0.5,
     };

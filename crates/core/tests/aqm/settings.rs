@@ -91,8 +91,8 @@ fn wred_as_written() {
     let members = vec![dscp("AF11"), dscp("EF"), Member::Colour(Colour::Green)];
     let expected = wred::Params {
         profiles: vec![
-            wred::Class { members, profile: profile(packets(20), packets(40), 0.1).into() },
-            wred::Class { members: vec![], profile: profile(packets(10), packets(20), 0.1).into() },
+            wred::Class { filter: members.into(), profile: profile(packets(20), packets(40), 0.1).into() },
+            wred::Class { filter: Default::default(), profile: profile(packets(10), packets(20), 0.1).into() },
         ],
         averages: Counted::Common,
         common: defaults(),

@@ -51,8 +51,10 @@ pub(crate) fn wred(profiles: Vec<(Vec<wred::Member>, Profile)>, common: Common) 
 }
 
 pub(crate) fn wred_of(averages: Counted, profiles: Vec<(Vec<wred::Member>, Profile)>, common: Common) -> AqmParams {
-    let profiles =
-        profiles.into_iter().map(|(members, profile)| wred::Class { members, profile: profile.into() }).collect();
+    let profiles = profiles
+        .into_iter()
+        .map(|(members, profile)| wred::Class { filter: Vec::into(members), profile: profile.into() })
+        .collect();
     AqmParams::Wred(wred::Params { profiles, averages, common })
 }
 

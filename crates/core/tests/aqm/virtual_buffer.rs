@@ -68,7 +68,11 @@ fn any_msvb() -> impl Strategy<Value = AqmParams> {
     let class = || (0.0..0.33f64, prop_oneof![Just(0.0), 0.05..3.0]);
     (class(), class(), class(), any_common(), any_rule()).prop_map(|(a, b, c, common, redistribute)| {
         let members = [vec![Member::Dscp(dscp("AF11"))], vec![Member::Colour(Colour::Green)], vec![]];
-        let class = |(members, (share, alpha))| msvb::Class { members, share: Probability::new(share).unwrap(), alpha };
+        let class = |(members, (share, alpha))| msvb::Class {
+            filter: Vec::into(members),
+            share: Probability::new(share).unwrap(),
+            alpha,
+        };
         let classes = members.into_iter().zip([a, b, c]).map(class).collect();
         AqmParams::Msvb(msvb::Params { classes, common, redistribute })
     })
@@ -280,7 +284,7 @@ proptest! {
         alphas in [0.1..2.0f64, 0.1..2.0f64], share in 0.05..0.95f64,
         packets_sent in prop::collection::vec((0u64..900, any::<bool>()), 1..200),
     ) {
-        let class = |(members, share, alpha)| msvb::Class { members, share: Probability::new(share).unwrap(), alpha };
+        let class = |(members, share, alpha)| msvb::Class { filter: Vec::into(members), share: Probability::new(share).unwrap(), alpha };
         let green = vec![Member::Colour(Colour::Green)];
         let classes = [(green, share, alphas[0]), (vec![], 1.0 - share, alphas[1])].into_iter().map(class).collect();
         let params = AqmParams::Msvb(msvb::Params {
@@ -335,7 +339,8 @@ fn everything_occurs() {
 fn greedy_classes_get_their_shares() {
     let names: Vec<Dscp> = (1..=10).map(|i| Dscp::new(i).unwrap()).collect();
     let share = Probability::new(0.1).unwrap();
-    let classes = names.iter().map(|d| msvb::Class { members: vec![Member::Dscp(*d)], share, alpha: 0.5 }).collect();
+    let classes =
+        names.iter().map(|d| msvb::Class { filter: vec![Member::Dscp(*d)].into(), share, alpha: 0.5 }).collect();
     let params = AqmParams::Msvb(msvb::Params {
         classes,
         common: common(packets(40), packets(0)),
@@ -363,7 +368,7 @@ fn what_silent_classes_leave() {
     let passed = |redistribute| {
         let class = |name: &str, share| {
             let members = if name.is_empty() { vec![] } else { vec![Member::Dscp(dscp(name))] };
-            msvb::Class { members, share: Probability::new(share).unwrap(), alpha: 0.5 }
+            msvb::Class { filter: Vec::into(members), share: Probability::new(share).unwrap(), alpha: 0.5 }
         };
         let classes = vec![class("AF11", 0.125), class("AF12", 0.375), class("", 0.5)];
         let common = common(packets(40), packets(0));
@@ -394,7 +399,7 @@ fn what_silent_classes_leave() {
 fn without_silence_redistribution_is_the_paper() {
     let fates = |redistribute| {
         let share = Probability::new(0.1).unwrap();
-        let class = |i| msvb::Class { members: vec![Member::Dscp(Dscp::new(i).unwrap())], share, alpha: 0.5 };
+        let class = |i| msvb::Class { filter: vec![Member::Dscp(Dscp::new(i).unwrap())].into(), share, alpha: 0.5 };
         let classes = (1..=10).map(class).collect();
         let common = common(packets(40), packets(0));
         let params = AqmParams::Msvb(msvb::Params { classes, common, redistribute });
@@ -489,8 +494,11 @@ fn refused() {
     }
     let msvb = |shares: &[f64], alpha| {
         let colours = Colour::ALL.iter().map(|c| vec![Member::Colour(*c)]);
-        let class =
-            |(members, share): (_, &f64)| msvb::Class { members, share: Probability::new(*share).unwrap(), alpha };
+        let class = |(members, share): (_, &f64)| msvb::Class {
+            filter: Vec::into(members),
+            share: Probability::new(*share).unwrap(),
+            alpha,
+        };
         let classes = colours.zip(shares).map(class).collect();
         build(AqmParams::Msvb(msvb::Params { classes, common: good(), redistribute: Redistribute::Off }), &scope)
     };

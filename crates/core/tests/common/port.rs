@@ -2,6 +2,7 @@
 
 use perhop_core::Scope;
 use perhop_core::aqm::{Aqm as _, AqmParams, Backlog};
+use perhop_core::classify::FlowHeaders;
 use perhop_core::conditioner::Passage;
 use perhop_core::packet::Packet;
 use perhop_core::params::ParamError;
@@ -9,6 +10,7 @@ use perhop_core::port::{self, Buffers, Gate};
 use perhop_core::units::{BitRate, Bytes, NS_PER_S, Span, Time};
 use perhop_core::verdict::{Fate, Reason};
 use std::collections::VecDeque;
+use std::net::IpAddr;
 
 /// What waits, first come first: the port asks for the packet at the head only.
 #[derive(Default)]
@@ -25,6 +27,21 @@ impl Buffers<()> for Waiting {
     fn dropped(&mut self, (): (), reason: Reason) {
         let (_, packet) = self.packets.pop_front().expect("the port held it");
         self.dropped.push((packet, reason));
+    }
+}
+
+/// Those of all flows.
+fn headers() -> FlowHeaders {
+    let address = IpAddr::from([10, 0, 0, 1]);
+    FlowHeaders {
+        protocol: 6,
+        source: address,
+        destination: address,
+        source_port: 1,
+        destination_port: 2,
+        traffic: String::new(),
+        class: String::new(),
+        rtt: None,
     }
 }
 
@@ -108,6 +125,9 @@ impl Port {
     /// A packet arrives.
     pub(crate) fn arrive(&mut self, now: Time, mut packet: Packet) -> Fate {
         self.advance(now);
+        if self.port.knows_flows() {
+            self.port.register(packet.flow, &headers());
+        }
         self.integrate(now);
         let fate = self.port.arrive(&Passage::of(now, packet.flow), &mut packet, ());
         self.judged = packet;

@@ -6,6 +6,7 @@ mod edges;
 mod frames;
 mod tree;
 mod hooks;
+mod lists;
 
 use perhop_core::Scope;
 use perhop_core::aqm::arithmetic::Arithmetic;
@@ -83,7 +84,8 @@ fn spec<'a>(edge: &'a [StageSpec], queues: &'a [QueueSpec]) -> PortSpec<'a> {
 
 /// Green packets before all others.
 fn green_first() -> SchedulerParams {
-    let class = |members| strict_priority::Class { members, limit: Default::default(), queue: HostKey };
+    let class =
+        |members| strict_priority::Class { filter: Vec::into(members), limit: Default::default(), queue: HostKey };
     let classes = vec![class(vec![Member::Colour(Colour::Green)]), class(vec![])];
     SchedulerParams::StrictPriority(strict_priority::Params { classes })
 }

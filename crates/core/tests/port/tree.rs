@@ -106,8 +106,8 @@ fn strict(parent: Option<usize>, members: &[Option<Colour>]) -> NodeSpec {
 }
 
 fn strict_priority_class(colour: Option<Colour>) -> strict_priority::Class {
-    let members = colour.map(Member::Colour).into_iter().collect();
-    strict_priority::Class { members, limit: Default::default(), queue: HostKey }
+    let filter = colour.map(Member::Colour).into_iter().collect::<Vec<_>>().into();
+    strict_priority::Class { filter, limit: Default::default(), queue: HostKey }
 }
 
 fn build(queues: &[QueueSpec], nodes: &[NodeSpec]) -> Port<usize> {
@@ -440,7 +440,7 @@ fn what_waits_for_its_rate_is_woken_below_others() {
     let class = htb::Class {
         name: None,
         parent: None,
-        members: vec![],
+        filter: Default::default(),
         rate: RATE,
         ceil: None,
         prio: None,

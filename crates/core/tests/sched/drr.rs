@@ -35,8 +35,11 @@ fn pseudo_code(quanta: &[u64], mut queues: Vec<VecDeque<u32>>) -> Vec<(usize, u3
 }
 
 fn of(quanta: &[u64]) -> SchedulerParams {
-    let class =
-        |(i, &quantum)| drr::Class { members: members(i, quanta.len()), quantum: Bytes::new(quantum), queue: HostKey };
+    let class = |(i, &quantum)| drr::Class {
+        filter: members(i, quanta.len()).into(),
+        quantum: Bytes::new(quantum),
+        queue: HostKey,
+    };
     let classes = quanta.iter().enumerate().map(class).collect();
     SchedulerParams::Drr(drr::Params { classes, arithmetic: Arithmetic::Exact })
 }

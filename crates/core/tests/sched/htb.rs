@@ -28,7 +28,7 @@ fn framed(stated: &[Stated], arithmetic: Arithmetic, framing: Framing) -> Schedu
         htb::Class {
             name: Some(format!("c{i}")),
             parent: it.parent.map(|up| format!("c{up}")),
-            members: own.map(Member::Dscp).into_iter().collect(),
+            filter: own.map(Member::Dscp).into_iter().collect::<Vec<_>>().into(),
             rate: BitRate::bps(it.rate),
             ceil: Some(BitRate::bps(it.ceil)),
             prio: is_leaf(i).then_some(it.prio as u32),

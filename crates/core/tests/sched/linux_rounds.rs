@@ -76,7 +76,7 @@ impl Kernel {
 fn of_ets(strict: usize, shares: &[u32]) -> SchedulerParams {
     let n = strict + shares.len();
     let class = |i: usize| ets::Class {
-        members: members(i, n),
+        filter: members(i, n).into(),
         quantum: (i >= strict).then(|| Bytes::new((LARGEST * shares[i - strict]).into())),
         limit: Default::default(),
         queue: HostKey,

@@ -33,11 +33,13 @@ pub(super) fn rate(link: &Link, of: &Aggregate) -> Option<Counted> {
     let named = |members: &[Member]| code_points.iter().all(|it| members.contains(&Member::Dscp(*it)));
     let of_node = |(i, scheduler): (usize, &SchedulerParams)| match scheduler {
         SchedulerParams::StrictPriority(strict) => {
-            let place = strict.classes.iter().position(|class| named(&class.members))?;
+            let place = strict.classes.iter().position(|class| named(&class.filter.members))?;
             let all = (i == 0 && place == 0).then(|| capacity(link));
             strict.classes[place].limit.rate.map(|rate| (rate, Framing::default())).or(all)
         }
-        SchedulerParams::Htb(htb) => Some((htb.classes.iter().find(|class| named(&class.members))?.rate, htb.framing)),
+        SchedulerParams::Htb(htb) => {
+            Some((htb.classes.iter().find(|class| named(&class.filter.members))?.rate, htb.framing))
+        }
         _ => None,
     };
     let schedulers = link.nodes.iter().enumerate().filter_map(|(i, node)| Some((i, node.scheduler()?)));

@@ -152,6 +152,8 @@ fn buckets<'a>(stage: &Stage, taken: Vec<&'a Flowline>) -> Vec<Vec<&'a Flowline>
         Per::Aggregate => true,
         Per::Flow => false,
         Per::Pair => ends(a) == ends(b),
+        Per::Source => ends(a).0 == ends(b).0,
+        Per::Destination => ends(a).1 == ends(b).1,
         Per::Class => a.offered.class == b.offered.class,
     };
     let mut buckets: Vec<Vec<&Flowline>> = Vec::new();

@@ -1,13 +1,14 @@
 //! The load of a queue: which traffic reaches it, in which class, how many flows over which round-trip times.
 
-use crate::resolve::arriving::{Arriving, Look};
+use crate::resolve::arriving::Arriving;
 use crate::resolve::offered::Flowline;
+use crate::resolve::reaching::Lists;
 use crate::resolve::topology::Direction;
 use perhop_core::aqm::AqmParams;
-use perhop_core::aqm::members::{Member, Members};
+use perhop_core::aqm::members::Filter;
 use perhop_core::aqm::virtual_buffer::Common;
 use perhop_core::design::msvb::{Bottleneck, Setting};
-use perhop_core::params::Tree;
+use perhop_core::params::{Params, Tree};
 use perhop_core::port::{Limit, QueueSpec};
 use perhop_core::units::Time;
 use perhop_sim::plan;
@@ -44,8 +45,8 @@ impl Kind {
 /// A class of a queue and the traffic in it.
 #[derive(Clone, Debug)]
 pub(crate) struct Group<'a> {
-    /// Code points and colours.
-    pub members: Vec<Member>,
+    /// Its packets.
+    pub filter: Filter,
     /// Share of the link.
     pub share: f64,
     /// Long-lived TCP.
@@ -99,13 +100,15 @@ pub(crate) struct Crossing<'a> {
 
 /// The classes of a link's queue, with who is in them.
 pub(crate) fn groups<'a>(kind: Kind, link: &plan::Link, crossing: Crossing<'a>) -> Result<Vec<Group<'a>>, [String; 2]> {
-    let group = |members: &[Member], share| Group { members: members.into(), share, tcp: vec![], others: vec![] };
-    let (mut groups, table) = match (kind, only_queue(link).map(|queue| &queue.aqm)) {
-        (Kind::Svb, _) => (vec![group(&[], 1.0)], None),
+    let group = |filter: &Filter, share| Group { filter: filter.clone(), share, tcp: vec![], others: vec![] };
+    let (mut groups, lists) = match (kind, only_queue(link).map(|queue| &queue.aqm)) {
+        (Kind::Svb, _) => (vec![group(&Filter::default(), 1.0)], None),
         (Kind::Msvb, Some(AqmParams::Msvb(params))) => {
-            let lists = params.classes.iter().map(|class| &*class.members);
-            let table = Members::new(["classes", "class"], lists).map_err(|e| [e.message, e.help])?;
-            (params.classes.iter().map(|class| group(&class.members, class.share.get())).collect(), Some(table))
+            let mut shown = Vec::new();
+            Params::show(params, &mut shown);
+            let scope = only_queue(link).map(|queue| &*queue.scope.conditioners).unwrap_or_default();
+            let lists = Lists::find(shown, scope);
+            (params.classes.iter().map(|class| group(&class.filter, class.share.get())).collect(), lists)
         }
         (Kind::Msvb, aqm) => {
             let what = aqm.map_or("a scheduler's", AqmParams::name);
@@ -115,8 +118,8 @@ pub(crate) fn groups<'a>(kind: Kind, link: &plan::Link, crossing: Crossing<'a>) 
     };
     for arriving in crossing.arriving.iter().filter(|arriving| !arriving.acks) {
         let flow = &crossing.traffic[arriving.traffic];
-        let class = match &table {
-            Some(table) => class_of(table, flow, &arriving.looks)?,
+        let class = match &lists {
+            Some(lists) => class_of(lists, flow, arriving)?,
             None => 0,
         };
         if flow.offered.model.is_bulk_tcp() { &mut groups[class].tcp } else { &mut groups[class].others }.push(flow);
@@ -124,13 +127,15 @@ pub(crate) fn groups<'a>(kind: Kind, link: &plan::Link, crossing: Crossing<'a>) 
     Ok(groups)
 }
 
-fn class_of(table: &Members, flow: &Flowline, looks: &BTreeSet<Look>) -> Result<usize, [String; 2]> {
-    let mut classes: Vec<_> = looks.iter().map(|look| table.of(&look.packet())).collect();
-    classes.dedup();
-    match classes.as_slice() {
-        [one] => Ok(*one),
+fn class_of(lists: &Lists, flow: &Flowline, arriving: &Arriving) -> Result<usize, [String; 2]> {
+    let classes: BTreeSet<_> = arriving.looks.iter().flat_map(|look| lists.of(&arriving.ends, *look)).collect();
+    match classes.first() {
+        Some(one) if classes.len() == 1 => Ok(*one),
         _ => Err([
-            format!("traffic `{}` may come in more than one class: a conditioner decides", flow.offered.name),
+            format!(
+                "traffic `{}` may come in more than one class: a conditioner, a mark or a port decides",
+                flow.offered.name
+            ),
             "state the load of each class by --class".into(),
         ]),
     }

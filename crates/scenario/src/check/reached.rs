@@ -6,11 +6,12 @@
 //!
 //! Decision: docs/decisions/015-check-walks-each-route.md
 
-use crate::resolve::arriving::{Arriving, Look};
+use crate::resolve::arriving::{Arriving, Ends, Look, Takes};
 use crate::resolve::ports::{File, Resolved, Stage, names, of_each};
 use crate::resolve::reaching::{self, Lists};
 use crate::resolve::topology::Direction;
-use perhop_core::aqm::members::Member;
+use perhop_core::aqm::members::{self, Covered, Filter, Member};
+use perhop_core::classify::{FlowHeaders, Match};
 use perhop_core::dscp::Dscp;
 use perhop_core::packet::Colour;
 use perhop_core::params::{Located, Place, Places, Problems};
@@ -44,12 +45,16 @@ fn port<'a>(direction: &'a Direction, arriving: &[Arriving], groups: &mut Groups
     for (scheduler, arriving) in schedulers {
         let mut shown = Vec::new();
         scheduler.show(&mut shown);
-        Lists::find(shown).into_iter().for_each(|it| add(it, &scheduler.places, direction, arriving, groups));
+        Lists::find(shown, &direction.conditioners)
+            .into_iter()
+            .for_each(|it| add(it, &scheduler.places, direction, arriving, groups));
     }
     for (queue, arriving) in direction.queues.iter().zip(&queues) {
         let mut shown = Vec::new();
         queue.queue.aqm.show(&mut shown);
-        Lists::find(shown).into_iter().for_each(|it| add(it, &queue.queue.aqm.places, direction, arriving, groups));
+        Lists::find(shown, &direction.conditioners)
+            .into_iter()
+            .for_each(|it| add(it, &queue.queue.aqm.places, direction, arriving, groups));
     }
 }
 
@@ -59,13 +64,6 @@ fn add<'a>(lists: Lists, places: &'a Places, direction: &'a Direction, arriving:
     let group = groups.entry((place.start, place.end));
     let group = group.or_insert_with(|| Group { lists, places, port, arriving: Vec::new() });
     group.arriving.extend(arriving.iter().cloned());
-}
-
-fn is_of(look: Look, member: Member) -> bool {
-    match member {
-        Member::Colour(colour) => look.colour == colour,
-        Member::Dscp(dscp) => look.dscp == dscp,
-    }
 }
 
 /// Lists of one place in the file, with what arrives at all ports that have them.
@@ -83,15 +81,27 @@ impl Group<'_> {
         if !self.arriving.iter().any(|it| !it.acks && !it.looks.is_empty()) {
             return;
         }
-        for (i, members) in self.lists.members.iter().enumerate().filter(|(_, members)| !members.is_empty()) {
-            let place = self.places.at(&format!("{}.{}.for", self.lists.key, self.lists.numbers[i]));
-            if looks.iter().any(|look| self.lists.of(*look) == i) {
-                self.unsent(members, place, &looks, problems);
-            } else {
-                self.unreached(i, place, &looks, problems);
+        for (i, filter) in self.lists.filters.iter().enumerate() {
+            let Some(key) = filter.key() else { continue };
+            let listed = filter.matches.as_ref().map_or_else(|| filter.members.clone(), code_points);
+            match self.reaches(i) {
+                true => self.unsent(&listed, self.place(i, key), &looks, problems),
+                false if key == "for" => self.unreached(i, &looks, problems),
+                false => self.unmatched(i, problems),
             }
+            self.covered(i, problems);
         }
         self.falls(file, problems);
+    }
+
+    /// The place of a key of the `i`-th.
+    fn place(&self, i: usize, key: &str) -> Place {
+        self.places.at(&format!("{}.{}.{key}", self.lists.key, self.lists.numbers[i]))
+    }
+
+    fn reaches(&self, i: usize) -> bool {
+        let goes = |it: &Arriving| it.looks.iter().any(|look| self.lists.of(&it.ends, *look).contains(&i));
+        self.arriving.iter().any(goes)
     }
 
     /// `profile 2`
@@ -100,19 +110,54 @@ impl Group<'_> {
         format!("{noun} {}", i + 1)
     }
 
-    fn unreached(&self, i: usize, place: Place, looks: &BTreeSet<Look>, problems: &mut Problems) {
-        let members = &self.lists.members[i];
+    fn unreached(&self, i: usize, looks: &BTreeSet<Look>, problems: &mut Problems) {
+        let (members, place) = (&self.lists.filters[i].members, self.place(i, "for"));
         let (name, at) = (self.name(i), self.port);
-        let message = match looks.iter().find(|look| members.iter().any(|member| is_of(**look, *member))) {
+        let message = match self.taken_before(i) {
             None => format!("no packet reaches {name} at `{at}`: none arrives as {}", either(members)),
-            Some(look) => {
-                let first = self.name(self.lists.of(*look));
+            Some(first) => {
+                let first = self.name(first);
                 format!("no packet reaches {name} at `{at}`: {first} takes those that arrive as {}", either(members))
             }
         };
         let help =
             self.meant(members, looks).unwrap_or_else(|| "remove the entry, or give packets that mark upstream".into());
         problems.warn("W321", place, message).label(arrive(members, looks)).help(help);
+    }
+
+    /// The entry that takes packets which the `i`-th would take.
+    fn taken_before(&self, i: usize) -> Option<usize> {
+        let all = self.arriving.iter().flat_map(|it| it.looks.iter().map(move |look| (&*it.ends, *look)));
+        let mut own = all.filter(|(ends, look)| self.lists.takes(i, ends, *look) != Takes::None);
+        own.find_map(|(ends, look)| self.lists.of(ends, look).first().copied())
+    }
+
+    /// W321 for a `match`.
+    fn unmatched(&self, i: usize, problems: &mut Problems) {
+        let (name, at) = (self.name(i), self.port);
+        let (why, help) = match self.taken_before(i) {
+            Some(first) => {
+                let first = self.name(first);
+                (format!("{first} takes all that its match agrees with"), format!("move {name} before {first}"))
+            }
+            None => {
+                ("its match agrees with nothing that arrives".into(), "change its match, or remove the entry".into())
+            }
+        };
+        let message = format!("no packet reaches {name} at `{at}`: {why}");
+        problems.warn("W321", self.place(i, "match"), message).label(arriving(&self.arriving)).help(help);
+    }
+
+    /// W350
+    fn covered(&self, i: usize, problems: &mut Problems) {
+        let filters: Vec<_> = self.lists.filters.iter().collect();
+        for Covered { key, index, value, by, .. } in members::covered(&filters, i) {
+            let (name, first) = (self.name(i), self.name(by));
+            let path = if key == "for" { key.to_owned() } else { format!("match.{key}.{index}") };
+            let message = format!("{value} in `{key}` of {name} has no effect: {first} takes all of its packets");
+            let help = format!("remove it, or move {name} before {first}");
+            problems.warn("W350", self.place(i, &path), message).help(help);
+        }
     }
 
     /// A code point in a list that packets do reach.
@@ -132,7 +177,11 @@ impl Group<'_> {
 
     /// What may be meant by a code point never sent: one of its drop precedence that arrives and that no list names.
     fn meant(&self, members: &[Member], looks: &BTreeSet<Look>) -> Option<String> {
-        let named = |dscp: Dscp| self.lists.members.iter().flatten().any(|member| *member == Member::Dscp(dscp));
+        let named = |dscp: Dscp| {
+            let listed = |filter: &Filter| filter.members.contains(&Member::Dscp(dscp));
+            let matched = |filter: &Filter| filter.matches.as_ref().is_some_and(|it| it.dscp.contains(&dscp));
+            self.lists.filters.iter().any(|filter| listed(filter) || matched(filter))
+        };
         let like = |dscp: Dscp| members.iter().any(|m| matches!(m, Member::Dscp(own) if own.colour() == dscp.colour()));
         let free = |dscp: &Dscp| *dscp != Dscp::BE && !named(*dscp) && like(*dscp);
         let free: BTreeSet<_> = looks.iter().map(|look| look.dscp).filter(free).collect();
@@ -143,13 +192,14 @@ impl Group<'_> {
     /// W322: data that only the last takes, by default, though the last names other packets. An unmarked packet in a
     /// list by colours counts as the last drop precedence.
     fn falls(&self, file: File<'_>, problems: &mut Problems) {
-        let Some((last, others)) = self.lists.members.split_last().filter(|(last, _)| !last.is_empty()) else { return };
-        let by_colour = last.iter().any(|member| matches!(member, Member::Colour(_)));
-        let named = |look: &Look| others.iter().chain([last]).flatten().any(|member| is_of(*look, *member));
-        let meant = |look: &Look| named(look) || by_colour && look.colour == Colour::Unmarked;
+        let Some((last, others)) = self.lists.filters.split_last() else { return };
+        let Some(key) = last.key() else { return };
+        let by_colour = last.members.iter().any(|member| matches!(member, Member::Colour(_)));
+        let named = |ends: &Ends, look| (0..=others.len()).any(|i| self.lists.takes(i, ends, look) != Takes::None);
+        let meant = |ends: &Ends, look: &Look| named(ends, *look) || by_colour && look.colour == Colour::Unmarked;
         let mut found = BTreeMap::<&str, BTreeSet<Look>>::new();
         for it in self.arriving.iter().filter(|it| !it.acks) {
-            let fallen: BTreeSet<_> = it.looks.iter().copied().filter(|look| !meant(look)).collect();
+            let fallen: BTreeSet<_> = it.looks.iter().copied().filter(|look| !meant(&it.ends, look)).collect();
             if !fallen.is_empty() {
                 found.entry(&file.traffic[it.traffic].offered.name).or_default().extend(fallen);
             }
@@ -161,10 +211,19 @@ impl Group<'_> {
             n => format!("and {} more fall", n - 1),
         };
         let message = format!("traffic `{traffic}` {falls} to {} at `{}`", self.name(i), self.port);
-        let label = format!("the entry is for {}, and the traffic arrives as {}", either(last), list(looks));
-        let help = "add its mark to the `for` of the right entry, or end the list with an entry without `for`";
-        let place = self.places.at(&format!("{}.{}.for", self.lists.key, self.lists.numbers[i]));
-        problems.warn("W322", place, message).label(label).help(help);
+        let (label, help) = match key {
+            "for" => {
+                let label =
+                    format!("the entry is for {}, and the traffic arrives as {}", either(&last.members), list(looks));
+                (label, "add its mark to the `for` of the right entry, or end the list with an entry without `for`")
+            }
+            _ => {
+                let fallen = self.arriving.iter().filter(|it| file.traffic[it.traffic].offered.name == **traffic);
+                let label = format!("no `match` agrees with it; {}", arriving(&fallen.cloned().collect::<Vec<_>>()));
+                (label, "match it in the right entry, or end the list with an entry without `match`")
+            }
+        };
+        problems.warn("W322", self.place(i, key), message).label(label).help(help);
     }
 }
 
@@ -212,6 +271,26 @@ fn arrive(members: &[Member], looks: &BTreeSet<Look>) -> String {
     let by_colour = members.iter().any(|member| matches!(member, Member::Colour(_)));
     let what = if by_colour { list(looks) } else { names(&looks.iter().map(|look| look.dscp).collect()) };
     format!("what arrives: {what}")
+}
+
+/// The code points of a match.
+fn code_points(matches: &Match) -> Vec<Member> {
+    matches.dscp.iter().copied().map(Member::Dscp).collect()
+}
+
+/// Most arrivals that a message lists.
+const SHOWN: usize = 3;
+
+/// `what arrives: 10.0.1.1 > 10.0.2.1 as BE, and 3 more`
+fn arriving(all: &[Arriving]) -> String {
+    let name = |it: &Arriving| {
+        let FlowHeaders { source, destination, .. } = &it.ends.headers;
+        format!("{source} > {destination} as {}", list(&it.looks))
+    };
+    let all: BTreeSet<_> = all.iter().map(name).collect();
+    let shown = all.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+    let more = all.len().checked_sub(SHOWN + 1).map_or(String::new(), |n| format!(", and {} more", n + 1));
+    format!("what arrives: {shown}{more}")
 }
 
 /// `AF11, BE (green)`: a colour where the code point does not imply it.

@@ -35,7 +35,7 @@ fn keys_are_names(path: &[&str]) -> bool {
 
 /// Whether the items of a list at `path` may be series.
 fn items_are_names(path: &[&str]) -> bool {
-    matches!(path, ["conditioner", _, "at"] | [.., "match", "traffic"])
+    matches!(path, ["conditioner", _, "at"] | [.., "match", "traffic" | "conditioner"])
 }
 
 /// Whether a name is required at `key`, and never a number.

@@ -90,13 +90,14 @@ fn classes(node: &NodeSpec) -> Vec<Node> {
     }
 }
 fn whose(class: &Node) -> String {
-    get(class, &["for"]).map_or_else(|| "all others".into(), |members| write::inline(&members.tree))
+    let stated = ["for", "match"].into_iter().find_map(|key| get(class, &[key]));
+    stated.map_or_else(|| "all others".into(), |filter| write::inline(&filter.tree))
 }
 
 /// What a class says beyond its place and its packets.
 fn said(class: &Node) -> Vec<String> {
     let Tree::Table(table) = &class.tree else { return Vec::new() };
-    let entries = table.entries.iter().filter(|(key, ..)| !["for", "name", "parent"].contains(&key.as_str()));
+    let entries = table.entries.iter().filter(|(key, ..)| !["for", "match", "name", "parent"].contains(&key.as_str()));
     entries.map(|(key, _, value)| format!("{key} {}", write::inline(&value.tree))).collect()
 }
 

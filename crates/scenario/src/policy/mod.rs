@@ -198,7 +198,9 @@ impl Policy {
     fn scope(&self) -> Scope {
         let largest_packet = Bytes::new(u64::from(LARGEST + self.overhead()));
         let (largest_of, overhead) = ("an Ethernet".into(), self.overhead());
-        Scope { largest_packet, largest_of, overhead, weights: ports::weights(&self.conditioners), ..Scope::default() }
+        let conditioners = self.conditioners.sound().map(|(name, _)| name.to_owned()).collect();
+        let weights = ports::weights(&self.conditioners);
+        Scope { largest_packet, largest_of, overhead, weights, conditioners, ..Scope::default() }
     }
 
     /// Every effective value as TOML; read again it gives an equal policy.

@@ -1,15 +1,16 @@
-//! What arrives where: the code points and colours with which traffic reaches each conditioner and each queue.
+//! What arrives where: the code points and colours with which traffic reaches each conditioner and each queue, and which
+//! conditioners of the port it has passed.
 //!
 //! A traffic's packets, and its ACKs, start with its code point and the colour that this implies. On their route each
 //! conditioner that takes them gives them one of the colours that its kind can give, and the action of that colour its
-//! code point. What depends on more than that (how much is green, ports of TCP) counts as possible.
+//! code point. What depends on more than that (how much is green, ports of TCP, marks) counts as possible.
 
 use super::indexed::indexed;
 use super::offered::Flowline;
 use super::topology::Topology;
-use perhop_core::classify::{FlowHeaders, Match, Protocol};
+use perhop_core::classify::{FlowHeaders, Match, Passed, Protocol};
 use perhop_core::dscp::Dscp;
-use perhop_core::packet::{Colour, Packet};
+use perhop_core::packet::{Colour, Ecn, Packet};
 use perhop_core::port::edge::Action;
 use perhop_core::units::Span;
 use perhop_sim::traffic::TrafficModel as _;
@@ -24,6 +25,8 @@ pub struct Look {
     pub dscp: Dscp,
     /// Colour.
     pub colour: Colour,
+    /// Conditioners of the port that it has passed, of those that a match names.
+    pub passed: Passed,
 }
 
 impl Look {
@@ -40,8 +43,48 @@ pub struct Arriving {
     pub traffic: usize,
     /// Whether it is its ACKs.
     pub acks: bool,
+    /// Who sends it to whom.
+    pub ends: Arc<Ends>,
     /// How its packets may look.
     pub looks: Arc<BTreeSet<Look>>,
+}
+
+/// What classifiers know of one direction of a traffic before any packet is seen.
+#[derive(Clone, Debug)]
+pub struct Ends {
+    /// Its headers; the simulator gives the ports.
+    pub headers: FlowHeaders,
+    /// Whether a packet may be marked.
+    marked: bool,
+}
+
+impl Ends {
+    fn reversed(&self) -> Self {
+        Self { headers: self.headers.reversed(), ..self.clone() }
+    }
+}
+
+/// Whether a match takes packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Takes {
+    /// None of them.
+    None,
+    /// Those of some ports, or some that are marked.
+    Some,
+    /// All.
+    All,
+}
+
+/// Which packets of one direction of a traffic that look so a match takes, if they have passed the right conditioners.
+pub fn takes(matches: &Match, ends: &Ends, look: Look) -> Takes {
+    let Match { dscp, ecn, source_port, destination_port, .. } = matches;
+    let by_ecn = !ecn.is_empty() && (ends.marked || !ecn.contains(&Ecn::NotEct));
+    let looks = dscp.is_empty() || dscp.contains(&look.dscp);
+    if !looks || !matches.ends(&ends.headers) || by_ecn && !ends.marked {
+        return Takes::None;
+    }
+    let all = source_port.is_empty() && destination_port.is_empty() && !by_ecn;
+    if all { Takes::All } else { Takes::Some }
 }
 
 /// What arrives at a conditioner.
@@ -73,6 +116,10 @@ pub struct Gate<'a> {
     pub link: usize,
     /// What it takes.
     pub matches: &'a Match,
+    /// Itself, and those at its port that its match names.
+    pub own: Passed,
+    /// See `own`.
+    pub named: Passed,
     /// The field that it writes, if only one of its port may write it.
     pub field: Option<usize>,
     /// The colours it may give by the colour that arrives; `None` if it writes none.
@@ -89,21 +136,22 @@ struct State {
 }
 
 impl Gate<'_> {
-    /// Whether it takes a packet of a flow that it matches.
-    fn takes(&self, state: &State) -> bool {
+    /// Which packets of a flow it takes.
+    fn takes(&self, ends: &Ends, state: &State) -> Takes {
         let free = self.field.is_none_or(|field| !state.written[field]);
-        free && self.matches.packet(&state.look.packet())
+        if free && self.named.agrees(state.look.passed) { takes(self.matches, ends, state.look) } else { Takes::None }
     }
 
     /// How a packet may look once it has been taken; of a kind that gives no colours, as before.
     fn after(&self, state: &State) -> Vec<State> {
         let mut written = state.written;
         self.field.into_iter().for_each(|field| written[field] = true);
-        let Some(gives) = self.gives else { return vec![State { written, ..*state }] };
+        let passed = state.look.passed.with(self.own);
+        let Some(gives) = self.gives else { return vec![State { written, look: Look { passed, ..state.look } }] };
         let given = gives[state.look.colour.index()].iter().filter_map(|&colour| match self.actions[colour.index()] {
             Action::Pass(rewrite) => {
                 let dscp = rewrite.dscp.unwrap_or(state.look.dscp);
-                let look = Look { dscp, colour: rewrite.colour.unwrap_or(colour) };
+                let look = Look { dscp, colour: rewrite.colour.unwrap_or(colour), passed };
                 Some(State { look, written: if rewrite.next { state.written } else { written } })
             }
             Action::Drop => None,
@@ -122,20 +170,16 @@ pub fn walk(topology: &Topology, traffic: &[Flowline], gates: &[Gate<'_>]) -> Ar
         queues: vec![Vec::new(); links],
         ..Arrivals::default()
     };
-    let sure = gates.iter().map(|gate| without_ports(gate.matches)).collect();
-    let mut walk = Walk { topology, gates, here, sure, known: Known::default(), found };
+    let mut walk = Walk { topology, gates, here, known: Known::default(), found };
     for flow in indexed(traffic) {
-        let headers = headers(topology, flow.it);
-        walk.follow(Way { traffic: flow.index, acks: false, links: &flow.it.forward, headers: &headers }, flow.it);
-        let back = headers.reversed();
-        walk.follow(Way { traffic: flow.index, acks: true, links: &flow.it.backward, headers: &back }, flow.it);
+        let marked = flow.it.ecn_capable() || flow.it.offered.model.code_points().is_some();
+        let ends = Ends { headers: headers(topology, flow.it), marked };
+        let back = Arc::new(ends.reversed());
+        let ends = Arc::new(ends);
+        walk.follow(Way { traffic: flow.index, acks: false, links: &flow.it.forward, ends }, flow.it);
+        walk.follow(Way { traffic: flow.index, acks: true, links: &flow.it.backward, ends: back }, flow.it);
     }
     walk.found
-}
-
-/// A match without ports, which the simulator gives.
-fn without_ports(matches: &Match) -> Match {
-    Match { source_port: Vec::new(), destination_port: Vec::new(), ..matches.clone() }
 }
 
 /// What the simulator will tell classifiers about a traffic's data.
@@ -160,7 +204,7 @@ struct Way<'a> {
     traffic: usize,
     acks: bool,
     links: &'a [u32],
-    headers: &'a FlowHeaders,
+    ends: Arc<Ends>,
 }
 
 /// All sets of looks so far: few of them differ, and each traffic has one at each port and each conditioner.
@@ -181,7 +225,7 @@ impl Known {
 
 /// How a traffic's packets look where they start.
 fn starts(flow: &Flowline) -> BTreeSet<Look> {
-    let look = |dscp: Dscp| Look { dscp, colour: dscp.colour() };
+    let look = |dscp: Dscp| Look { dscp, colour: dscp.colour(), passed: Passed::default() };
     let own = flow.offered.model.code_points();
     own.unwrap_or_else(|| BTreeSet::from([flow.offered.dscp])).into_iter().map(look).collect()
 }
@@ -191,8 +235,6 @@ struct Walk<'a> {
     gates: &'a [Gate<'a>],
     /// The gates of each link.
     here: Vec<Vec<usize>>,
-    /// Each gate's match without ports.
-    sure: Vec<Match>,
     known: Known,
     found: Arrivals,
 }
@@ -209,8 +251,12 @@ impl Walk<'_> {
             if looks.is_empty() {
                 return;
             }
-            let arriving = Arriving { traffic: way.traffic, acks: way.acks, looks: looks.clone() };
-            self.found.queues[link as usize].push(arriving);
+            let (ends, here) = (way.ends.clone(), looks.clone());
+            self.found.queues[link as usize].push(Arriving { traffic: way.traffic, acks: way.acks, ends, looks: here });
+            if looks.iter().any(|look| look.passed != Passed::default()) {
+                let on = looks.iter().map(|look| Look { passed: Passed::default(), ..*look });
+                looks = self.known.share(on.collect());
+            }
         }
     }
 
@@ -219,7 +265,7 @@ impl Walk<'_> {
         let codes: BTreeSet<_> = looks.iter().map(|look| look.dscp).collect();
         let mut states: BTreeSet<_> = looks.iter().map(|&look| State { look, written: [false; 3] }).collect();
         for &index in &self.here[link] {
-            if self.sure[index].flow(way.headers) {
+            if self.gates[index].matches.ends(&way.ends.headers) {
                 self.found.gates[index].passing.extend(&codes);
                 let Self { gates, found, known, .. } = self;
                 states = pass(&gates[index], way, states, (&mut found.gates[index], known));
@@ -229,18 +275,17 @@ impl Walk<'_> {
     }
 }
 
-/// Past one conditioner whose match agrees with the flow; where ports decide, both happens.
+/// Past one conditioner whose match agrees with the flow; where ports or marks decide, both happens.
 fn pass(gate: &Gate<'_>, way: &Way<'_>, states: BTreeSet<State>, into: (&mut AtGate, &mut Known)) -> BTreeSet<State> {
     let (found, known) = into;
-    let (taken, mut out): (BTreeSet<_>, BTreeSet<_>) = states.into_iter().partition(|state| gate.takes(state));
+    let takes = |state: &State| gate.takes(&way.ends, state);
+    let (taken, mut out): (BTreeSet<_>, BTreeSet<_>) = states.into_iter().partition(|it| takes(it) != Takes::None);
     found.passing.extend(taken.iter().map(|state| state.look.dscp));
     if !taken.is_empty() {
         let looks = known.share(taken.iter().map(|state| state.look).collect());
-        found.taken.push(Arriving { traffic: way.traffic, acks: way.acks, looks });
+        found.taken.push(Arriving { traffic: way.traffic, acks: way.acks, ends: way.ends.clone(), looks });
     }
     out.extend(taken.iter().flat_map(|state| gate.after(state)));
-    if !(gate.matches.source_port.is_empty() && gate.matches.destination_port.is_empty()) {
-        out.extend(taken);
-    }
+    out.extend(taken.into_iter().filter(|it| takes(it) == Takes::Some));
     out
 }

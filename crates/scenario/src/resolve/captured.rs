@@ -151,7 +151,8 @@ impl Reading<'_> {
     /// The packet `number` of the file, counted from 1.
     fn add(&mut self, number: u64, stamp: Option<u64>, headers: &IpHeaders) -> Result<(), Fault> {
         let dscp = Dscp::new(headers.dscp).expect("six bits");
-        let packet = Packet { dscp, ..Packet::default() };
+        let (ecn, next) = (Ecn::from_bits(headers.ecn), self.numbers.len() as u32);
+        let packet = Packet { dscp, ecn, ..Packet::default() };
         if !self.matches.flow(&FlowKey::of(headers).headers()) || !self.matches.packet(&packet) {
             return Ok(());
         }
@@ -169,9 +170,7 @@ impl Reading<'_> {
         if self.packets.len() == MOST {
             return Err([format!("more than {MOST} packets"), "replay a part of it (editcap), or use `match`".into()]);
         }
-        let next = self.numbers.len() as u32;
         let flow = *self.numbers.entry(self.flows.id(headers)).or_insert(next);
-        let ecn = Ecn::from_bits(headers.ecn);
         self.packets.push(Replayed { at, flow, wire: headers.lengths.l3, dscp, ecn });
         Ok(())
     }

@@ -4,11 +4,12 @@ use super::arriving::{self, Arrivals, Arriving, AtGate, Gate};
 use super::crossing::Crossing;
 use super::indexed::Indexed;
 use super::offered::{Flowline, tables};
-use super::topology::Topology;
+use super::topology::{Direction, Topology};
 use crate::sections::at::Port;
 use crate::sections::conditioner::ConditionerSection;
 use crate::sections::model::Model;
 use crate::sections::named::Named;
+use perhop_core::classify::Passed;
 use perhop_core::conditioner::meter::Tokens;
 use perhop_core::conditioner::{Conditioner as _, ConditionerParams, Writes};
 use perhop_core::dscp::Dscp;
@@ -216,6 +217,8 @@ impl Stage {
         Gate {
             link: self.link,
             matches: &self.spec.matches,
+            own: Passed::one(self.spec.scope.conditioners.len()),
+            named: Passed::named("match", &self.spec.matches, &self.spec.scope.conditioners).unwrap_or_default(),
             field: self.writes.filter(|_| !self.rewrites).map(Writes::field),
             gives: self.writes.is_none_or(|writes| writes == Writes::Colour).then_some(self.gives),
             actions: &self.spec.actions,
@@ -232,7 +235,8 @@ impl Stage {
                 self.codes.extend(arriving.looks.iter().map(|look| look.dscp));
             }
         }
-        self.spec.scope = file.scope_of(file.largest_of(taken));
+        let conditioners = std::mem::take(&mut self.spec.scope.conditioners);
+        self.spec.scope = Scope { conditioners, ..file.scope_of(file.largest_of(taken)) };
     }
 
     /// Whether nothing that it serves passes: data, or the ACKs that it labels.
@@ -260,6 +264,7 @@ pub fn stages(file: File<'_>, problems: &mut Problems) -> (Vec<Stage>, Arrivals)
     for (stage, arriving) in stages.iter_mut().zip(&arrivals.gates) {
         stage.meet(file, &arriving.taken);
         build(stage, problems);
+        check_named(file, stage, problems);
     }
     if !problems.has_errors() {
         stages.iter().for_each(|stage| check_next(file, &stages, stage, problems));
@@ -367,7 +372,7 @@ fn stage(file: File<'_>, conditioner: Conditioner<'_>, port: Indexed<'_, Port>, 
         per: section.placement.per,
         params,
         actions: section.actions.all(),
-        scope: Scope::default(),
+        scope: Scope { conditioners: before(&file.topology.links[link], name), ..Scope::default() },
     };
     Stage {
         number: 0,
@@ -387,6 +392,19 @@ fn stage(file: File<'_>, conditioner: Conditioner<'_>, port: Indexed<'_, Port>, 
         tokens: probe.as_ref().map_or(Tokens::Bytes, |it| it.tokens()),
         gives: Colour::ALL.map(|arriving| probe.as_ref().map_or(&Colour::METERED[..], |it| it.gives(arriving))),
     }
+}
+
+/// E281
+fn check_named(file: File<'_>, stage: &Stage, problems: &mut Problems) {
+    let stated = file.model.conditioners.get(&stage.name).and_then(|section| section.placement.matches.as_ref());
+    if let (Some(stated), Err(error)) = (stated, stage.spec.named(stage.needs)) {
+        problems.param(&error, stated.place("conditioner"));
+    }
+}
+
+/// The conditioners at a port that come before one of them.
+fn before(direction: &Direction, name: &str) -> Vec<String> {
+    direction.conditioners.iter().take_while(|other| *other != name).cloned().collect()
 }
 
 /// Builds it: its parameters' faults, and actions that nothing takes.
@@ -479,17 +497,17 @@ pub fn at_links(stages: &[Stage], links: usize) -> Vec<Vec<&Stage>> {
 
 /// The stages of a policy: no ports, no traffic known.
 pub fn policy_stages(conditioners: &Named<ConditionerSection>, scope: &Scope) -> Vec<StageSpec> {
-    let spec = |(name, section): (&str, &ConditionerSection)| {
+    let spec = |(i, (name, section)): (usize, (&str, &ConditionerSection))| {
         Some(StageSpec {
             name: name.to_owned(),
             matches: section.placement.matches.as_ref().map(|it| it.value.clone()).unwrap_or_default(),
             per: section.placement.per,
             params: section.ports.first()?.params.value.clone(),
             actions: section.actions.all(),
-            scope: scope.clone(),
+            scope: Scope { conditioners: scope.conditioners[..i].to_vec(), ..scope.clone() },
         })
     };
-    conditioners.sound().filter_map(spec).collect()
+    conditioners.sound().enumerate().filter_map(spec).collect()
 }
 
 /// A quantity among a conditioner's effective parameters.

@@ -43,6 +43,8 @@ pub struct Direction {
     pub nodes: Vec<PortNode>,
     /// The `[queue.X]` that it names.
     pub queue: Option<Arc<str>>,
+    /// Names of the conditioners at its port, in order.
+    pub conditioners: Vec<String>,
 }
 
 impl Direction {
@@ -146,12 +148,43 @@ pub fn fill_defaults(links: &mut Named<LinkSection>) {
     }
 }
 
+/// The conditioners of ports, by name and in order.
+#[derive(Clone, Debug, Default)]
+pub struct Conditioners {
+    /// At each port.
+    by_port: BTreeMap<String, Vec<String>>,
+    /// At all others.
+    others: Vec<String>,
+}
+
+impl Conditioners {
+    /// Those of a scenario. One with an error may be at any port.
+    pub fn of(model: &Model) -> Self {
+        let others: Vec<_> = model.conditioners.faulty().map(|(it, _)| it.name.to_string()).collect();
+        let mut by_port = BTreeMap::<_, Vec<_>>::new();
+        for (name, section) in model.conditioners.sound() {
+            let ports = section.ports.iter().filter_map(|port| direction_name(port.name.as_ref()?));
+            ports.for_each(|port| by_port.entry(port).or_insert_with(|| others.clone()).push(name.to_owned()));
+        }
+        Self { by_port, others }
+    }
+
+    /// These, at every port.
+    pub fn everywhere(names: &[String]) -> Self {
+        Self { by_port: BTreeMap::new(), others: names.to_vec() }
+    }
+
+    fn at(&self, port: &str) -> Vec<String> {
+        self.by_port.get(port).unwrap_or(&self.others).clone()
+    }
+}
+
 /// Reads the topology; links with an error are skipped.
-pub fn read(model: &Model, problems: &mut Problems) -> Topology {
+pub fn read(model: &Model, conditioners: &Conditioners, problems: &mut Problems) -> Topology {
     let keys = Keys::new(model.links.names());
     let from = problems.list.len();
     let topology = Topology::default();
-    let mut builder = Builder { model, problems, keys, topology };
+    let mut builder = Builder { model, conditioners, problems, keys, topology };
     model.nodes.names().iter().for_each(|name| _ = builder.node(name));
     let entries: Vec<_> = model.links.declared().iter().map(|link| builder.entry(link)).collect();
     builder.addresses();
@@ -181,6 +214,7 @@ struct Branch<'a> {
 
 struct Builder<'a> {
     model: &'a Model,
+    conditioners: &'a Conditioners,
     problems: &'a mut Problems,
     keys: Keys<'a>,
     topology: Topology,
@@ -253,6 +287,7 @@ impl<'a> Builder<'a> {
             queues: Vec::new(),
             nodes: Vec::new(),
             queue: None,
+            conditioners: self.conditioners.at(&name),
             name,
             from,
             to,
@@ -322,7 +357,7 @@ impl<'a> Builder<'a> {
             }
             QueueSection::Several(scheduled) => {
                 let Scheduled { params, queues, telling, .. } = scheduled.as_ref();
-                let classes = Classes::new(params);
+                let classes = Classes::new(params, &link.conditioners);
                 let rates = |place| {
                     let [bound, bounded] = [bound, told].map(|rate| classes.bound(place, rate));
                     let share =
@@ -397,8 +432,9 @@ impl<'a> Builder<'a> {
 struct Classes(Option<AnyScheduler>);
 
 impl Classes {
-    fn new(params: &SchedulerParams) -> Self {
-        let any_packet = Scope { largest_packet: Bytes::new(0), ..Scope::default() };
+    fn new(params: &SchedulerParams, conditioners: &[String]) -> Self {
+        let (largest_packet, conditioners) = (Bytes::new(0), conditioners.to_vec());
+        let any_packet = Scope { largest_packet, conditioners, ..Scope::default() };
         let classful = sched::LIST.iter().any(|entry| entry.name == params.name() && has_classes(entry));
         Self(classful.then(|| params.build(&any_packet).ok()).flatten())
     }

@@ -62,6 +62,8 @@ pub struct Settings {
     pub sample: Option<Spanned<Span>>,
     /// Ports to write series for; default: all ports, and the flows.
     pub sample_ports: Spanned<Vec<Spanned<String>>>,
+    /// Whether the distribution of delays is written too, as a table of its own; default: only quantiles are.
+    pub delay_histogram: Option<bool>,
 }
 
 /// `[policy]`

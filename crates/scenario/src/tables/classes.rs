@@ -29,18 +29,19 @@ pub struct Got {
 
 /// The table of a replication.
 pub fn table(rows: &[Got]) -> Made {
-    let offered = "what arrived at the first ports on the way of the class's data; of a class as a whole";
-    let delivered = "what reached its destination, over the measured time";
-    let goodput = "`goodput_bit_s` of `traffic`, summed over the class; of a class as a whole";
-    let loss = "packets dropped at the ports of the class's route, in per cent of those and the delivered; null where its data \
-                and ACKs share a port";
-    let delay = "of `arrivals`; of a colour, since quantiles of several cannot be put together";
+    let offered = "rate that arrived at the first ports of the class's route; only in the row of the whole class";
+    let delivered = "rate that reached its destination";
+    let goodput = "sum of `goodput_bit_s` of `traffic`; only in the row of the whole class";
+    let loss = "dropped / (dropped + delivered), in %, over all ports of the class's route; null where data and \
+                ACKs of the class share a port";
+    let delay = "as in `arrivals`; only in the rows of colours, since quantiles cannot be added";
     Columns::of(NAME, &["class", "colour"], rows)
         .keeping(rows.is_empty())
         .text("class", "class of the traffic", |it| it.class.clone())
         .text(
             "colour",
-            "`all` for the class as a whole; of delivered packets at the end of the path, of dropped ones at the port",
+            "`all` for the whole class. Delivered packets count with the colour they have at the end of the path, \
+             dropped ones with the colour they had at the port",
             |it| it.colour.clone(),
         )
         .real(rate("offered_bit_s", offered).accounted(), |it| it.offered)

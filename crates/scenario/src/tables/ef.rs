@@ -16,7 +16,7 @@ const WORST: &str = "worst_at_s";
 
 /// When the packet behind the largest E_a of all replications left.
 pub fn worst_at() -> Column {
-    measure(WORST, Unit::S, "when the packet behind the largest E_a of all replications left")
+    measure(WORST, Unit::S, "time at which the packet with the largest E_a of all replications left")
 }
 
 /// What a check found, as the manifest keeps it.
@@ -107,24 +107,26 @@ fn counts(plan: &Plan, check: &EfCheck) -> String {
 pub fn table(found: &[Found]) -> Made {
     let ms = |ns: Option<i64>| ns.map(|ns| ns as f64 / 1e6);
     let s = |ns: Option<u64>| ns.map(|ns| ns as f64 / NS_PER_S as f64);
-    let counts =
-        "which bytes R and l_j count: `accounting`, and the framing of the class that R is of: `l3, overhead 4B`";
+    let counts = "bytes that R and l_j count: `accounting` and the framing of the class, as in `l3, overhead 4B`";
     let packets = |name: &'static str, doc| total(name, Unit::Packets, doc);
     let error = |name: &'static str, doc| measure(name, Unit::Ms, doc);
     let at = |name: &'static str, doc| measure(name, Unit::S, doc);
     Columns::of(NAME, &["hop", "aggregate", "rate_bit_s"], found)
         .keeping(found.is_empty())
         .text("hop", "the port", |it| it.hop.clone())
-        .text("aggregate", "its packets: `EF`, `EF+CS5`, `class voice`", |it| it.aggregate.clone())
-        .integer(measure("rate_bit_s", Unit::BitS, "R, the rate that they are held against"), |it| it.rate_bit_s)
-        .text("counts", counts, |it| it.counts.clone())
-        .integer(packets("packets", "those that left the port, of packets that came after the warm-up"), |it| {
-            it.packets
+        .text("aggregate", "code points or class of the aggregate: `EF`, `EF+CS5`, `class voice`", |it| {
+            it.aggregate.clone()
         })
-        .integer(packets("dropped_packets", "those that it dropped, the same"), |it| it.dropped_packets)
+        .integer(measure("rate_bit_s", Unit::BitS, "R, the rate of the aggregate"), |it| it.rate_bit_s)
+        .text("counts", counts, |it| it.counts.clone())
+        .integer(packets("packets", "packets that arrived after the warm-up and left the port"), |it| it.packets)
+        .integer(
+            packets("dropped_packets", "packets that arrived after the warm-up and were dropped at the port"),
+            |it| it.dropped_packets,
+        )
         .real(error("e_a_ms", "E_a, the largest `d_j - f_j`; null without packets").printed("E_a"), |it| ms(it.e_a_ns))
-        .real(at("e_a_at_s", "when that packet left"), |it| s(it.e_a_at_ns))
+        .real(at("e_a_at_s", "time at which that packet left"), |it| s(it.e_a_at_ns))
         .real(error("e_p_ms", "E_p, the largest `D_j - F_j`; null without packets").printed("E_p"), |it| ms(it.e_p_ns))
-        .real(at("e_p_at_s", "when that packet left"), |it| s(it.e_p_at_ns))
+        .real(at("e_p_at_s", "time at which that packet left"), |it| s(it.e_p_at_ns))
         .made()
 }

@@ -12,43 +12,43 @@ pub fn declared() -> Declared {
     let number = |of: &'static str, doc| name(of, doc).of(Kind::Integer);
     let at = |of: &'static str, doc| measure(of, Unit::Ns, doc).of(Kind::Integer);
     let bytes = |of: &'static str, doc| total(of, Unit::Bytes, doc).of(Kind::Integer);
-    let found = "what waited at the port when it came, in all its queues, without it";
-    let flow = "number within it as in `flows`; of transfers, the place of a connection, which later ones use again";
+    let found = "backlog of all queues of the port when the packet arrived, without that packet";
+    let flow = "number of the flow as in `flows`. Transfers have the number of their connection, which later \
+                connections use again";
     let columns = vec![
         number(
             "packet",
-            "number of the packet in the run, from 0, in the order in which packets came to their first port; \
-                          the same at every port of its way",
+            "number of the packet in the run, from 0, in the order of arrival at the first port; the same at every \
+             port of the path",
         ),
         text("hop", "the port, `C -> E2`"),
         text("class", "class of the traffic"),
         text("traffic", "name of the `[traffic]` table"),
         number("flow", flow),
-        text("direction", "`out`: from the source; `back`: the return direction of its flow (ACKs)"),
-        bytes("size_bytes", "as meters and queues count it (`accounting`)").accounted(),
-        bytes("wire_bytes", "IP length, which the link sends"),
-        at("in_ns", "when it came to the port"),
-        at("out_ns", "the start of its transmission, null if there was none. The difference is the wait"),
+        text("direction", "`out`: away from the source; `back`: the return direction of the flow (ACKs)"),
+        bytes("size_bytes", "size as meters and queues count it (`accounting`)").accounted(),
+        bytes("wire_bytes", "IP length; the link sends these bytes"),
+        at("in_ns", "time of arrival at the port"),
+        at("out_ns", "start of transmission; null if there was none. `out_ns` - `in_ns` is the wait"),
         at(
             "dropped_ns",
-            "when it was dropped: on its way in, later at the head of a queue, or, lost on the wire, at the end \
-                          of its transmission; else null",
+            "time of the drop: at arrival, later at the head of a queue, or at the end of transmission if the wire \
+             lost it; null if it was not dropped",
         ),
         text(
             "fate",
-            "`sent`: it reached the other end of the link; `marked`: so did it, and this port had set CE; `dropped`; \
-                      at the end of the run, `waiting` in a queue, without an `out_ns`; or `in-flight`: since its `out_ns` \
-                      it is on the link",
+            "`sent`: reached the other end of the link; `marked`: the same, and this port set CE; `dropped`; at the \
+             end of the run `waiting` in a queue (`out_ns` is null) or `in-flight` on the link",
         ),
         text(
             "reason",
-            "of a drop: `policer`, `early`, `forced`, `overflow`, `wire` as in `summary`; else null. What is lost \
-                        on the wire has an `out_ns`",
+            "reason of a drop, as in `summary`: `policer`, `early`, `forced`, `overflow` or `wire`; null if it was \
+             not dropped. A packet that the wire lost has an `out_ns`",
         ),
         text("colour_in", "colour on arrival"),
-        text("colour", "colour after the port's conditioners, as it left or was dropped"),
-        number("dscp", "number of the code point, as it left or was dropped"),
-        text("ecn", "as it left or was dropped: `not-ect`, `ect0`, `ect1`, `ce`"),
+        text("colour", "colour after the port's conditioners, when the packet left or was dropped"),
+        number("dscp", "number of the code point, when the packet left or was dropped"),
+        text("ecn", "ECN field, when the packet left or was dropped: `not-ect`, `ect0`, `ect1`, `ce`"),
         total("queue_packets", Unit::Packets, found).of(Kind::Integer),
         bytes("queue_bytes", found).accounted(),
     ];

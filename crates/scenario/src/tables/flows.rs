@@ -1,22 +1,22 @@
-//! What flows and destinations got: `flows`, `arrivals`, `flow_series`.
+//! What flows and destinations got: `flows`, `arrivals`, `flow_series`, `delays`.
 
-use super::Run;
 use super::column::{Column, Unit, measure, rate, total};
 use super::columns::Made;
 use super::ports::TIME;
+use super::{DELAYS, Run};
 
 const DELAY: &str = "one-way delay, from sending to arrival";
 const JITTER: &str = "absolute difference between the delays of successive packets of a flow";
 
 fn delivered() -> Column {
-    rate("throughput_bit_s", "those bytes over the measured time").printed("delivered").accounted()
+    rate("throughput_bit_s", "`delivered_bytes` / measured time").printed("delivered").accounted()
 }
 
 pub(super) fn arrivals(run: Run<'_>) -> Made {
     run.columns("arrivals", &["class", "colour"], &run.rows(&run.outcome.arrivals))
         .text("class", "class of the traffic", |r| r.run.class(r.it.class))
         .text("colour", "colour at the end of the path", |r| r.it.colour.name().to_owned())
-        .count("delivered", "arrived", |r| r.it.delivered)
+        .count("delivered", "reached the destination", |r| r.it.delivered)
         .real(delivered(), |r| r.run.bit_s(r.it.delivered.bytes))
         .quantiles("delay", DELAY, |r| r.it.delay)
         .quantiles("jitter", JITTER, |r| r.it.jitter)
@@ -24,17 +24,18 @@ pub(super) fn arrivals(run: Run<'_>) -> Made {
 }
 
 pub(super) fn flows(run: Run<'_>) -> Made {
-    let tcp = |name: &'static str| total(name, Unit::None, "of TCP, else null");
-    let cuts = "all cuts of the congestion window: for a loss, a time-out or an answer to ECN; of TCP without ECN they are \
-                `timeouts` + `fast_retransmits`; of TCP and of QUIC's CUBIC and NewReno, else null";
-    let goodput = rate("goodput_bit_s", "payload the application received, for TCP in order");
+    let tcp = |name: &'static str| total(name, Unit::None, "counted by TCP; null without TCP");
+    let cuts = "cuts of the congestion window, for a loss, a time-out or an echo of ECN. TCP without ECN has \
+                `timeouts` + `fast_retransmits` of them. Null without TCP, and for QUIC with a law other than CUBIC \
+                and NewReno";
+    let goodput = rate("goodput_bit_s", "payload that the application received; TCP delivers it in order");
     run.columns("flows", &["traffic", "flow"], &run.rows(&run.outcome.flows))
         .text("class", "class of the traffic", |r| r.run.class(usize::from(r.run.plan.traffic[r.it.table].class)))
         .text("traffic", "name of the `[traffic]` table", |r| r.run.traffic(r.it.table))
         .number("flow", "number of the source, from 0", |r| u64::from(r.it.number))
         .count("sent", "sent, retransmissions included", |r| r.it.counts.sent)
-        .count("delivered", "arrived", |r| r.it.counts.delivered)
-        .count("dropped", "lost anywhere on the way", |r| r.it.counts.dropped)
+        .count("delivered", "reached the destination", |r| r.it.counts.delivered)
+        .count("dropped", "lost anywhere on the path", |r| r.it.counts.dropped)
         .real(delivered(), |r| r.run.bit_s(r.it.counts.delivered.bytes))
         .real(goodput, |r| r.run.bit_s(r.it.goodput_bytes))
         .integer(tcp("segments"), |r| r.it.tcp.map(|tcp| tcp.segments))
@@ -47,18 +48,30 @@ pub(super) fn flows(run: Run<'_>) -> Made {
         .made()
 }
 
+pub(super) fn delays(run: Run<'_>) -> Made {
+    let bucket = "one-way delay, from sending to arrival: the largest of a bucket, at most 1 % or 512 ns above those of its \
+                  packets";
+    run.columns(DELAYS, &[], &run.outcome.delays)
+        .text("class", "class of the traffic", |it| run.class(it.class))
+        .text("colour", "colour at the end of the path", |it| it.colour.name().to_owned())
+        .real(measure("delay_ms", Unit::Ms, bucket), |it| it.delay_ns as f64 / 1e6)
+        .integer(total("packets", Unit::Packets, "delivered packets of that bucket"), |it| it.packets)
+        .made()
+}
+
 pub(super) fn flow_series(run: Run<'_>) -> Made {
     let total = |name: &'static str, doc| total(name, Unit::Bytes, doc);
-    let cwnd = measure("cwnd_segments", Unit::None, "the congestion window then; null without TCP or QUIC");
-    let srtt = "the smoothed round trip then; null without TCP or QUIC, and before the first measurement";
+    let cwnd = measure("cwnd_segments", Unit::None, "congestion window at that time; null without TCP or QUIC");
+    let srtt = "smoothed round-trip time at that time; null without TCP or QUIC, and before the first measurement";
     run.columns("flow_series", &[], &run.outcome.series.flows)
         .real(measure("t_s", Unit::S, TIME), |it| it.at.seconds())
         .text("traffic", "name of the `[traffic]` table", |it| run.traffic(it.table as usize))
         .number("flow", "number of the source, from 0", |it| u64::from(it.number))
-        .integer(total("delivered_bytes", "at the destination, since the start of the run").accounted(), |it| {
-            it.delivered_bytes
-        })
-        .integer(total("goodput_bytes", "payload in order, since the start of the run"), |it| it.goodput_bytes)
+        .integer(
+            total("delivered_bytes", "delivered to the destination since the start of the run").accounted(),
+            |it| it.delivered_bytes,
+        )
+        .integer(total("goodput_bytes", "payload delivered in order since the start of the run"), |it| it.goodput_bytes)
         .real(cwnd, |it| it.cwnd)
         .real(measure("srtt_ms", Unit::Ms, srtt), |it| it.srtt.map(|it| it.seconds() * 1e3))
         .made()

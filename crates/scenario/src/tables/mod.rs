@@ -15,6 +15,7 @@
 //! | `links`        | direction of a link                            |
 //! | `series`       | time x hop x quantity, if asked for            |
 //! | `flow_series`  | time x flow, if asked for                      |
+//! | `delays`       | class x colour x delay, if asked for           |
 //!
 //! Made from these, or beside them: `classes`, `ef`, `events`.
 
@@ -89,7 +90,7 @@ impl<'a> Run<'a> {
 }
 
 /// Names of all tables, in the order of [`tables`].
-pub const NAMES: [&str; 13] = [
+pub const NAMES: [&str; 14] = [
     "summary",
     "arrivals",
     "flows",
@@ -103,14 +104,16 @@ pub const NAMES: [&str; 13] = [
     "links",
     SERIES,
     "flow_series",
+    DELAYS,
 ];
 
 const SERIES: &str = "series";
 const NODES: &str = "nodes";
+const DELAYS: &str = "delays";
 
 /// Whether a table has no file when it is empty.
 pub fn may_lack(name: &str) -> bool {
-    [SERIES, NODES].contains(&name)
+    [SERIES, NODES, DELAYS].contains(&name)
 }
 
 /// What every table is, in the order of [`NAMES`]; then what is put together from them, and what is asked for beside them.
@@ -158,6 +161,7 @@ fn made(plan: &Plan, outcome: &Outcome, declares: bool) -> Vec<Made> {
         ports::links(run),
         ports::series(run),
         flows::flow_series(run),
+        flows::delays(run),
     ]
 }
 

@@ -14,9 +14,9 @@ use perhop_sim::record::{ConditionerRow, HopRow, NodeRow};
 
 const WAIT: &str = "time from arrival to the start of transmission, over all packets sent, including those that did not wait; \
                     mean, (population) standard deviation and maximum are exact, the others have two significant digits";
-const KIND: &str = "its scheduler or the AQM of its queue; `class` for one of `htb` with classes below it";
-const SHAPED: &str = "its shaper's rate when the run begins; null without shaper";
-const OWNER: &str = "the conditioner that it is of; null for the queue and its AQM";
+const KIND: &str = "the node's scheduler, or the AQM of its queue; `class` for a class with classes below it";
+const SHAPED: &str = "rate of the node's shaper when the run begins; null without a shaper";
+const OWNER: &str = "name of the conditioner; null for the queue and its AQM";
 /// Of a sample.
 pub(super) const TIME: &str = "time since the start of the run";
 
@@ -25,7 +25,7 @@ pub(super) fn summary(run: Run<'_>) -> Made {
         .text("class", "class of the traffic", |r| r.run.class(r.it.class))
         .text("colour", "colour after the port's conditioners", |r| r.it.colour.name().to_owned())
         .text("hop", "the port, `C -> E2`", |r| r.run.hop(r.it.link))
-        .count("arrived", "arrived at the port, including those its policers drop", |r| {
+        .count("arrived", "arrived at the port, including packets that its policers drop", |r| {
             r.it.fates.arrived + r.it.policed
         })
         .count("queued", "entered the queue", |r| r.it.fates.queued)
@@ -34,7 +34,7 @@ pub(super) fn summary(run: Run<'_>) -> Made {
             Reason::ALL.into_iter().map(|reason| lost_by(r.it, reason)).sum()
         })
         .dropped(&Reason::ALL, |r, reason| lost_by(r.it, reason))
-        .count("delivered", "came out at the other end of the link", |r| r.it.delivered)
+        .count("delivered", "reached the other end of the link", |r| r.it.delivered)
         .quantiles("wait", WAIT, |r| r.it.wait)
         .made()
 }
@@ -56,7 +56,7 @@ pub(super) fn queues(run: Run<'_>) -> Made {
     run.columns("queues", &["hop", "queue"], &run.rows(&run.outcome.ports.queues))
         .text("hop", "the port", |r| r.run.hop(r.it.link))
         .number("queue", "position of the class in the scheduler's list, from 1", |r| r.it.queue as u64 + 1)
-        .count("arrived", "arrived for this queue", |r| r.it.fates.arrived)
+        .count("arrived", "arrived at this queue", |r| r.it.fates.arrived)
         .count("queued", "entered it", |r| r.it.fates.queued)
         .count("marked", "of these, marked CE (ECN)", |r| r.it.fates.marked)
         .count("dropped", "dropped, for any reason", |r| r.it.fates.lost())
@@ -103,19 +103,20 @@ pub(super) fn nodes(run: Run<'_>) -> Made {
     let rows: Vec<_> = run.outcome.ports.nodes.iter().map(|row| Noded::new(run, row)).collect();
     let node = "the node as `explain` names it: `root`, `2` for its second class, `2.1` for the first class of that, in \
                 `htb` a class's name";
-    let below = "summed over the queues below it; what arrived and is neither sent nor dropped still waits";
-    let used = "share of that rate that it used, by the bytes that the shaper counts; null without shaper";
-    let held = "share of the measured time in which packets waited for the shaper's tokens, whatever was on the line \
-                meanwhile; null without shaper";
+    let below = "sum over the queues below the node. Packets that arrived and were neither sent nor dropped still \
+                 wait";
+    let used = "part of `rate_bit_s` that was used, by the bytes that the shaper counts; null without a shaper";
+    let held = "part of the measured time in which packets waited for the shaper's tokens, even if the link was \
+                busy; null without a shaper";
     run.columns(NODES, &["hop", "node"], &rows)
         .text("hop", "the port", |r| r.run.hop(r.row.link))
         .text("node", node, |r| r.row.branch.path.clone())
         .text("kind", KIND, |r| r.kind.to_owned())
-        .number("queue", "its number in `queues`, if it is a queue", Noded::queue)
+        .number("queue", "number of the queue in `queues`; null for other nodes", Noded::queue)
         .count("arrived", below, |r| r.row.fates.arrived)
         .count("dropped", below, |r| r.row.fates.lost())
         .count("sent", below, |r| r.row.sent)
-        .real(rate("throughput_bit_s", "those sent, over the measured time").printed("sent").accounted(), |r| {
+        .real(rate("throughput_bit_s", "`sent_bytes` / measured time").printed("sent").accounted(), |r| {
             r.run.bit_s(r.row.sent.bytes)
         })
         .integer(measure("rate_bit_s", Unit::BitS, SHAPED), |r| r.shaper.map(|shaper| shaper.rate.bit_s()))
@@ -123,7 +124,7 @@ pub(super) fn nodes(run: Run<'_>) -> Made {
         .real(share("held", Unit::Part, held), |r| r.row.let_go.map(|it| it.held.seconds() / r.run.seconds))
         .quantiles(
             "wait",
-            "of the packets of all queues below it: time from arrival to the start of transmission",
+            "time from arrival to the start of transmission, over the packets of all queues below the node",
             |r| r.row.wait,
         )
         .made()
@@ -147,12 +148,12 @@ pub(super) fn conditioners<'a>(run: Run<'a>) -> Made {
     let of = |row| Colour::ALL.into_iter().flat_map(move |from| of_colour(row, from));
     let all = run.outcome.ports.conditioners.iter().flat_map(of);
     let rows: Vec<_> = all.filter(|cell| cell.count.packets > 0).collect();
-    let count = "passed with these two colours";
+    let count = "arrived and left with these two colours";
     run.columns("conditioners", &["hop", "conditioner", "colour_in", "colour_out"], &rows)
         .text("hop", "the port", |r| r.run.hop(r.row.link))
-        .text("conditioner", "its name", |r| r.row.name.clone())
+        .text("conditioner", "name of the conditioner", |r| r.row.name.clone())
         .text("colour_in", "colour on arrival", |r| r.from.name().to_owned())
-        .text("colour_out", "colour after it, or `dropped`", |r| r.to.to_owned())
+        .text("colour_out", "colour after the conditioner, or `dropped`", |r| r.to.to_owned())
         .integer(total("packets", Unit::Packets, count), |r| r.count.packets)
         .integer(total("bytes", Unit::Bytes, count).printed("bytes").accounted(), |r| r.count.bytes)
         .made()
@@ -167,10 +168,10 @@ pub(super) fn tallies(run: Run<'_>) -> Made {
     run.columns("tallies", &["hop", "conditioner", "quantity"], &run.rows(&run.outcome.ports.tallies))
         .text("hop", "the port", |r| r.run.hop(r.it.link))
         .text("conditioner", OWNER, |r| r.it.conditioner.as_deref().map(str::to_owned))
-        .text("quantity", "what is counted; of a queue under a scheduler with its number, `queue_1.`", |r| {
+        .text("quantity", "name of the count. Under a scheduler the queue's number comes first: `queue_1.`", |r| {
             of_queue(r.it.queue, r.it.quantity)
         })
-        .integer(total("value", Unit::None, "summed over the algorithm's instances"), |r| r.it.value)
+        .integer(total("value", Unit::None, "sum over the algorithm's instances"), |r| r.it.value)
         .made()
 }
 
@@ -186,13 +187,14 @@ pub(super) fn links(run: Run<'_>) -> Made {
     let mut hops = vec![Vec::new(); run.plan.links.len()];
     run.outcome.ports.hops.iter().for_each(|hop| hops[hop.link].push(hop));
     let rows: Vec<_> = run.plan.links.iter().zip(&hops).map(|(link, hops)| used(run, link, hops)).collect();
-    let dropped = "dropped at its port, or lost on its wire. What arrived is delivered, dropped, or still there";
-    let busy = "share of the measured time in which it was sending, what its wire lost included";
+    let dropped = "dropped at the port, or lost on the wire. Every packet that arrived is delivered, dropped or \
+                   still there";
+    let busy = "part of the measured time in which the link was sending, including packets that the wire lost";
     run.columns("links", &["hop"], &rows)
-        .text("hop", "the direction", |r| r.link.name.clone())
-        .integer(measure("rate_bit_s", Unit::BitS, "its rate, of IP packets"), |r| r.link.rate.bit_s())
-        .real(measure("delay_ms", Unit::Ms, "its propagation delay"), |r| ms(r.link.delay.ns()))
-        .count("delivered", "came out at the other end, as in `summary`", |r| r.delivered)
+        .text("hop", "the direction, `C -> E2`", |r| r.link.name.clone())
+        .integer(measure("rate_bit_s", Unit::BitS, "rate of the link, for IP packets"), |r| r.link.rate.bit_s())
+        .real(measure("delay_ms", Unit::Ms, "propagation delay of the link"), |r| ms(r.link.delay.ns()))
+        .count("delivered", "reached the other end of the link, as in `summary`", |r| r.delivered)
         .integer(total("dropped_packets", Unit::Packets, dropped), |r| r.dropped.packets)
         .real(share("utilisation", Unit::Part, busy), |r| r.utilisation)
         .made()
@@ -211,9 +213,9 @@ pub(super) fn series(run: Run<'_>) -> Made {
         .real(measure("t_s", Unit::S, TIME), |it| it.at.ns() as f64 / NS_PER_S as f64)
         .text("hop", "the port", |it| run.hop(it.link as usize))
         .text("conditioner", OWNER, |it| it.conditioner.clone())
-        .text("quantity", "what is measured, with its unit: `queue_packets`, `bucket_bytes`", |it| {
+        .text("quantity", "name of the quantity, with its unit: `queue_packets`, `bucket_bytes`", |it| {
             of_queue(it.queue, it.quantity)
         })
-        .real(measure("value", Unit::None, "its value then"), |it| it.value)
+        .real(measure("value", Unit::None, "value at that time"), |it| it.value)
         .made()
 }

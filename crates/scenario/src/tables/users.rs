@@ -48,7 +48,7 @@ impl<'a> Used<'a> {
 
 /// The step of a unit in which the rates of single flows and transfers are printed.
 const KBIT_S: usize = 1;
-const SESSIONS: &str = "of the sessions that began after the warm-up";
+const SESSIONS: &str = "sessions that began after the warm-up";
 
 fn counted(name: &'static str, doc: &'static str) -> Column {
     total(name, Unit::None, doc)
@@ -59,40 +59,39 @@ fn at(name: &'static str, doc: &'static str) -> Column {
 }
 
 fn mean_of_transfers(name: &'static str) -> Column {
-    measure(name, Unit::Ms, "mean over its transfers")
+    measure(name, Unit::Ms, "mean over the transfers")
 }
 
 pub(super) fn traffic(run: Run<'_>) -> Made {
     let rows = Used::all(run);
-    let tcp = |name: &'static str| counted(name, "summed over its flows; of TCP, else null");
+    let tcp = |name: &'static str| counted(name, "sum over the flows; null without TCP");
     let per = |name: &'static str, doc| measure(name, Unit::BitS, doc).step(KBIT_S);
-    let jain_index = "Jain's index over its flows, (sum x)^2 / (n sum x^2); null if nothing got through";
-    let page =
-        "mean time of a page, from its first request to its last data, over pages whose objects have all arrived";
-    let felt = "mean over all packets of all its sessions, from write to delivery";
+    let jain_index = "Jain's index over the flows, (sum x)^2 / (n sum x^2); null if nothing was delivered";
+    let page = "mean time from the first request of a page to its last byte, over complete pages";
+    let felt = "mean time from write to delivery, over all packets of all sessions";
     run.columns("traffic", &["traffic"], &rows)
         .text("class", "class of the traffic", |r| r.run.class(usize::from(r.offered.class)))
-        .text("traffic", "name of the table", |r| r.offered.name.clone())
-        .integer(counted("flows", "number of its sources"), |r| u64::from(r.offered.flows))
-        .real(rate("goodput_bit_s", "payload, summed over its flows or transfers"), |r| {
+        .text("traffic", "name of the `[traffic]` table", |r| r.offered.name.clone())
+        .integer(counted("flows", "number of sources"), |r| u64::from(r.offered.flows))
+        .real(rate("goodput_bit_s", "payload of all flows or transfers / measured time"), |r| {
             r.run.bit_s(r.row.goodput_bytes)
         })
-        .real(per("goodput_mean_bit_s", "mean over its flows").printed("goodput per flow"), |r| mean(&r.shares))
-        .real(per("goodput_std_bit_s", "population standard deviation over its flows"), |r| deviation(&r.shares))
+        .real(per("goodput_mean_bit_s", "mean over the flows").printed("goodput per flow"), |r| mean(&r.shares))
+        .real(per("goodput_std_bit_s", "population standard deviation over the flows"), |r| deviation(&r.shares))
         .real(share("jain", Unit::None, jain_index).printed("Jain"), |r| jain(r.shares.iter().copied()))
         .integer(tcp("segments"), |r| r.row.tcp.map(|tcp| tcp.segments))
         .integer(tcp("retransmitted_segments"), |r| r.row.tcp.map(|tcp| tcp.retransmitted))
         .integer(tcp("timeouts"), |r| r.row.tcp.map(|tcp| u64::from(tcp.timeouts)))
-        .integer(counted("transfers_complete", "completed since the end of the warm-up"), |r| u64::from(r.row.complete))
-        .integer(counted("transfers_open", "still in progress at the end"), |r| u64::from(r.row.open))
+        .integer(counted("transfers_complete", "transfers completed after the warm-up"), |r| u64::from(r.row.complete))
+        .integer(counted("transfers_open", "transfers in progress at the end of the run"), |r| u64::from(r.row.open))
         .real(
-            per("transfer_goodput_mean_bit_s", "mean of size / time over its transfers")
+            per("transfer_goodput_mean_bit_s", "mean of size / duration over the transfers")
                 .printed("goodput per transfer"),
             |r| r.mean_of(transfer_goodput),
         )
         .integer(counted("sessions_complete", SESSIONS), |r| r.durations.len() as u64)
         .integer(counted("sessions_open", SESSIONS), |r| (r.sessions.len() - r.durations.len()) as u64)
-        .real(measure("session_mean_s", Unit::S, "mean duration of the complete ones").printed("session"), |r| {
+        .real(measure("session_mean_s", Unit::S, "mean duration of complete sessions").printed("session"), |r| {
             mean(&r.durations)
         })
         .real(measure("session_delay_mean_ms", Unit::Ms, felt).printed("packet delay"), |r| delay_of_all(&r.sessions))
@@ -104,42 +103,49 @@ pub(super) fn traffic(run: Run<'_>) -> Made {
 
 pub(super) fn transfers(run: Run<'_>) -> Made {
     let sender = |it: &Transfer| run.plan.traffic[it.table as usize].from[it.sender as usize];
-    let first = "from `opened_s` to the arrival of its first data packet, handshake and request included";
-    let last = "from `opened_s` to the arrival of all its data, handshake and request included";
+    let first = "time from `opened_s` to the arrival of the first data packet, including handshake and request";
+    let last = "time from `opened_s` to the arrival of all data, including handshake and request";
     run.columns("transfers", &[], &run.outcome.transfers)
         .text("traffic", "name of the `[traffic]` table", |it| run.traffic(it.table as usize))
-        .number("source", "which of its sources (of its users)", |it| u64::from(it.source))
-        .real(at("opened_s", "when its connection was opened, or its object requested"), |it| it.opened.seconds())
-        .real(at("complete_s", "when its last byte arrived"), |it| it.complete.seconds())
-        .integer(total("payload_bytes", Unit::Bytes, "its size"), |it| it.bytes)
-        .real(measure("goodput_bit_s", Unit::BitS, "its size over the time between").step(KBIT_S), transfer_goodput)
+        .number("source", "number of the source, or of the web user, within the table", |it| u64::from(it.source))
+        .real(at("opened_s", "time at which the connection was opened or the object requested"), |it| {
+            it.opened.seconds()
+        })
+        .real(at("complete_s", "time at which the last byte arrived"), |it| it.complete.seconds())
+        .integer(total("payload_bytes", Unit::Bytes, "size of the transfer"), |it| it.bytes)
+        .real(
+            measure("goodput_bit_s", Unit::BitS, "`payload_bytes` / (`complete_s` - `opened_s`)").step(KBIT_S),
+            transfer_goodput,
+        )
         .real(measure("first_byte_ms", Unit::Ms, first), first_byte)
         .real(measure("last_byte_ms", Unit::Ms, last), last_byte)
-        .text("sender", "the node that sent it", |it| run.plan.nodes[sender(it)].name.clone())
-        .number("session", "of a web user, from 0; else null", |it| it.page.map(|p| u64::from(p.session)))
-        .number("page", "of a web user, from 0, counted over all its sessions; else null", |it| {
+        .text("sender", "node that sent the data", |it| run.plan.nodes[sender(it)].name.clone())
+        .number("session", "number of the web user's session, from 0; null for other traffic", |it| {
+            it.page.map(|p| u64::from(p.session))
+        })
+        .number("page", "number of the web user's page, from 0, over all sessions; null for other traffic", |it| {
             it.page.map(|p| u64::from(p.page))
         })
-        .integer(measure("page_objects", Unit::None, "objects of that page; else null"), |it| {
+        .integer(measure("page_objects", Unit::None, "number of objects on the page; null for other traffic"), |it| {
             it.page.map(|p| u64::from(p.objects))
         })
         .made()
 }
 
 pub(super) fn sessions(run: Run<'_>) -> Made {
-    let delay = "from a packet's write to its delivery, including handshake, waiting for the window, queues and \
-                 retransmissions; over packets delivered";
+    let delay = "time from the write of a packet to its delivery, including handshake, waiting for the window, \
+                 queues and retransmissions; over delivered packets";
     let packets = |name: &'static str, doc| total(name, Unit::Packets, doc);
     run.columns("sessions", &[], &run.rows(&run.outcome.sessions))
         .text("traffic", "name of the `[traffic]` table", |r| r.run.traffic(r.it.table))
-        .number("source", "which of its sources", |r| u64::from(r.it.source))
-        .real(at("opened_s", "first write by its application"), |r| r.it.opened.seconds())
-        .real(at("complete_s", "last delivery; null if the run or `stop` cut it short"), |r| {
+        .number("source", "number of the source within the table", |r| u64::from(r.it.source))
+        .real(at("opened_s", "time of the application's first write"), |r| r.it.opened.seconds())
+        .real(at("complete_s", "time of the last delivery; null if the run or `stop` ended the session"), |r| {
             r.it.complete.map(Time::seconds)
         })
-        .real(at("duration_s", "the time between"), |r| duration(r.it))
-        .integer(packets("written_packets", "written by the application"), |r| u64::from(r.it.written))
-        .integer(packets("delivered_packets", "delivered in order to its peer"), |r| u64::from(r.it.delivered))
+        .real(at("duration_s", "`complete_s` - `opened_s`"), |r| duration(r.it))
+        .integer(packets("written_packets", "packets that the application wrote"), |r| u64::from(r.it.written))
+        .integer(packets("delivered_packets", "packets delivered in order to the peer"), |r| u64::from(r.it.delivered))
         .quantiles("delay", delay, |r| r.it.delay)
         .made()
 }

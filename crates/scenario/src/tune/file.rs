@@ -52,7 +52,7 @@ fn read(scenario: &Scenario, wanted: Wanted<'_>) -> Result<Asked, [String; 2]> {
         let rtt = longest(&group.tcp, &built.plan.links) + waiting;
         let load = range(&group.tcp).map(|flows| Load { flows, rtt, share: group.share });
         let name = if wanted.kind == Kind::Svb { "all".into() } else { format!("class {}", i + 1) };
-        Class { name, members: group.members.clone(), share: group.share, load: load.filter(|_| group.share > 0.0) }
+        Class { name, filter: group.filter.clone(), share: group.share, load: load.filter(|_| group.share > 0.0) }
     };
     let classes = groups.iter().enumerate().map(class).collect();
     Ok(Asked {

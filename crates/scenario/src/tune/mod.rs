@@ -9,7 +9,7 @@ pub mod words;
 
 pub use crate::check::load::Kind;
 use crate::text::diagnostics::Diagnostics;
-use perhop_core::aqm::members::Member;
+use perhop_core::aqm::members::Filter;
 use perhop_core::design::lemma31::Loop;
 use perhop_core::design::msvb::{Judged, Load, Plant, Setting};
 use perhop_core::units::counted;
@@ -20,7 +20,7 @@ pub struct Class {
     /// For people.
     pub name: String,
     /// Which packets, if stated.
-    pub members: Vec<Member>,
+    pub filter: Filter,
     /// Its share of the link.
     pub share: f64,
     /// Its TCP flows; `None` if the rule does not apply to its traffic.

@@ -1,8 +1,9 @@
 //! The answer as lines to copy into a scenario.
 
 use super::{Kind, Tuned};
+use crate::text::write;
 use perhop_core::aqm::members::Member;
-use perhop_core::params::Value as _;
+use perhop_core::params::{Value as _, show_table};
 
 /// Code points of local use (RFC 2474: xxxx11) for classes that give none: 3, 7, 11, ...
 const LOCAL_USE: usize = 4;
@@ -32,12 +33,13 @@ impl Tuned {
     /// A class's table; one that is not tuned keeps its alpha.
     fn class(&self, i: usize, alpha: Option<f64>) -> String {
         let (class, last) = (&self.asked.classes[i], self.asked.classes.len() - 1);
-        let members = match class.members.as_slice() {
-            [] if i == last => String::new(),
-            [] => format!("for = {}, ", LOCAL_USE * (i + 1) - 1),
-            members => format!("for = [{}], ", members.iter().map(word).collect::<Vec<_>>().join(", ")),
+        let filter = match (&class.filter.matches, class.filter.members.as_slice()) {
+            (Some(matches), _) => format!("match = {}, ", write::inline(&show_table(matches))),
+            (None, []) if i == last => String::new(),
+            (None, []) => format!("for = {}, ", LOCAL_USE * (i + 1) - 1),
+            (None, members) => format!("for = [{}], ", members.iter().map(word).collect::<Vec<_>>().join(", ")),
         };
-        format!("{{ {members}share = {:?}, alpha = {:?} }}", class.share, alpha.unwrap_or(self.asked.alpha(i)))
+        format!("{{ {filter}share = {:?}, alpha = {:?} }}", class.share, alpha.unwrap_or(self.asked.alpha(i)))
     }
 }
 

@@ -113,7 +113,7 @@ impl Words {
         let share = self.share.map_or(1.0, |share| share.get());
         let load = Load { flows: self.flows.0.map(f64::from), rtt: self.rtt.seconds(), share };
         let name = self.name.unwrap_or(format!("class {}", i + 1));
-        Some(Class { name, members: self.members, share, load: Some(load) })
+        Some(Class { name, filter: self.members.into(), share, load: Some(load) })
     }
 }
 

@@ -108,11 +108,13 @@ impl Simulation {
         let base = self.warm.take().unwrap_or_else(|| self.totals());
         let faults = Faults { refused: self.hosts.refused(), breaches: self.breaches() };
         let Recorded { transfers, completed, series, captured } = std::mem::take(&mut self.recorder).finish();
+        let delays = if self.plan.probes.delays { self.hosts.arrivals().delays() } else { Vec::new() };
         let (plan, end) = (&self.plan, Time::ZERO + self.plan.duration);
         let counted = self.counted(&base, (Time::ZERO + plan.warmup, end), &completed);
         Outcome {
             measured: plan.duration - plan.warmup,
             ports: PortRows { ef, ..counted.ports },
+            delays,
             transfers,
             series,
             captured,

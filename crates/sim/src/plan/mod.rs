@@ -230,6 +230,8 @@ pub struct Probes {
     pub taps: Vec<Tap>,
     /// Ports where an aggregate is held against a rate.
     pub ef: Vec<EfCheck>,
+    /// Whether the distribution of delays is recorded, beside its quantiles.
+    pub delays: bool,
 }
 
 /// A link whose packets are recorded.

@@ -1,7 +1,7 @@
 //! What arrives at hosts, by class and colour: of each flow, and so of all.
 
 use super::delays::{Delays, Quantiles};
-use super::outcome::ArrivalRow;
+use super::outcome::{ArrivalRow, DelayRow};
 use perhop_core::count::Count;
 use perhop_core::counted::{Counted, Of};
 use perhop_core::packet::Packet;
@@ -88,6 +88,17 @@ impl Arrivals {
     /// Delays begin again.
     pub fn clear(&mut self) {
         self.0.values_mut().flat_map(|a| [&mut a.delays, &mut a.jitters]).for_each(Delays::clear);
+    }
+
+    /// How often each delay was seen, by class and colour.
+    pub fn delays(&self) -> Vec<DelayRow> {
+        let rows = |(of, it): (Of, &Arrived)| {
+            let row = move |(delay_ns, packets)| DelayRow { class: of.class(), colour: of.colour(), delay_ns, packets };
+            it.delays.distribution().into_iter().map(row)
+        };
+        let mut rows: Vec<_> = self.0.iter().flat_map(rows).collect();
+        rows.sort_by_key(|row| Of::new(row.class as u16, row.colour));
+        rows
     }
 
     /// Classes and colours that packets arrived of since the counts were `base`.

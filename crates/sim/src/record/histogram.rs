@@ -61,6 +61,15 @@ impl Histogram {
         }
     }
 
+    /// The largest value of each bucket that has values, and how many it has, from the smallest up.
+    pub fn buckets(&self) -> Vec<(u64, u64)> {
+        let mut few = self.few.clone();
+        few.sort_unstable();
+        let few = few.chunk_by(|a, b| a == b).map(|alike| (largest(alike[0].into()), alike.len() as u64));
+        let of_window = (self.first..).zip(&self.counts).filter(|(_, count)| **count > 0);
+        few.chain(of_window.map(|(bucket, &count)| (largest(bucket), count.into()))).collect()
+    }
+
     /// Counts a value of a bucket that is outside the window: among the few, or in a window that then has it.
     #[cold]
     #[inline(never)]
@@ -188,6 +197,9 @@ mod tests {
                 prop_assert_eq!(ours.ranked(rank), Some(theirs.value_at_quantile(quantile)), "rank {}", rank);
             }
             prop_assert_eq!(ours.ranked(ours.len() + 1), None);
+            let recorded: Vec<_> = theirs.iter_recorded().map(|it| it.value_iterated_to()).collect();
+            prop_assert_eq!(ours.buckets().iter().map(|it| it.0).collect::<Vec<_>>(), recorded);
+            prop_assert_eq!(ours.buckets().iter().map(|it| it.1).sum::<u64>(), ours.len());
         }
 
         /// Buckets follow one another: the value after the largest of one is in the next.

@@ -56,14 +56,15 @@ fn aqm() -> impl Strategy<Value = AqmParams> {
             }
             "wred" => {
                 let green = vec![wred::Member::Colour(Colour::Green)];
-                let class = |members, profile: Profile| wred::Class { members, profile: profile.into() };
+                let class =
+                    |members, profile: Profile| wred::Class { filter: Vec::into(members), profile: profile.into() };
                 let averages = [Counted::Common, Counted::Coupled, Counted::Separate][min as usize % 3];
                 let profiles = vec![class(green, wide), class(vec![], tight)];
                 AqmParams::Wred(wred::Params { profiles, averages, common })
             }
             "msvb" => {
                 let share = Probability::new(0.3).unwrap();
-                let class = |members| msvb::Class { members, share, alpha: 0.5 };
+                let class = |members| msvb::Class { filter: Vec::into(members), share, alpha: 0.5 };
                 let classes = vec![class(vec![wred::Member::Colour(Colour::Green)]), class(vec![])];
                 let (floor, counting, mean_packet) = (packets(min), Counting::Passed, common.mean_packet);
                 let common = Buffer { v0: packets(min + width), floor, counting, mean_packet, ecn: common.ecn };
@@ -218,7 +219,7 @@ pub fn scheduler(name: &str, shares: &[u32]) -> SchedulerParams {
     let class = |(i, share): (usize, &u32)| {
         let value = |field: &Field| match (field.name, field.kind) {
             ("for", _) if i + 1 == shares.len() => None,
-            ("queue" | "name" | "parent" | "ceil" | "prio" | "police", _) => None,
+            ("queue" | "name" | "parent" | "ceil" | "prio" | "police" | "match", _) => None,
             // Limits of priority classes.
             ("rate" | "burst", _) if field.optional && name != "htb" => None,
             // What keeps a rate does not hold anything back as long as its bursts are not used up.

@@ -112,7 +112,7 @@ fn queue(averages: Counted) -> AqmParams {
     let thresholds = [(40, 55, 0.02), (25, 40, 0.05), (10, 25, 0.1)];
     let packets = |n| Length::Packets(Packets::new(n));
     let class = |(colour, (min, max, p))| wred::Class {
-        members: vec![Member::Colour(colour)],
+        filter: vec![Member::Colour(colour)].into(),
         profile: Profile { min: packets(min), max: packets(max), max_p: Probability::new(p).unwrap() }.into(),
     };
     let common = Common {

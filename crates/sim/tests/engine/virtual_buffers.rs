@@ -3,7 +3,7 @@
 
 use crate::common::net::{Net, bulk, drop_tail, poisson, scope};
 use perhop_core::aqm::cap::Cap;
-use perhop_core::aqm::members::Member;
+use perhop_core::aqm::members::{Filter, Member};
 use perhop_core::aqm::msvb::Redistribute;
 use perhop_core::aqm::sio::{self, Halving, Recovery};
 use perhop_core::aqm::virtual_buffer::{Common, Counting};
@@ -34,7 +34,7 @@ fn svb(common: Common) -> AqmParams {
 
 fn msvb(common: Common, redistribute: Redistribute) -> AqmParams {
     let share = Probability::new(0.5).unwrap();
-    let class = |members| msvb::Class { members, share, alpha: 0.5 };
+    let class = |members| msvb::Class { filter: Filter::from(members), share, alpha: 0.5 };
     let classes = vec![class(vec![Member::Dscp(Dscp::new(AF11).unwrap())]), class(vec![])];
     AqmParams::Msvb(msvb::Params { classes, common, redistribute })
 }

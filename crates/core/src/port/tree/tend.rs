@@ -1,6 +1,7 @@
 //! What the tree is asked and told besides packets: its needs, flows, timers, series, new parameters.
 
 use super::{Kind, Tree};
+use crate::aqm::members::Members;
 use crate::classify::FlowHeaders;
 use crate::needs::Needs;
 use crate::packet::FlowId;
@@ -20,6 +21,13 @@ impl<H: Copy> Tree<H> {
     pub(in crate::port) fn register(&mut self, flow: FlowId, headers: &FlowHeaders) {
         for i in 0..self.schedulers.len() {
             self.inner_mut(self.schedulers[i]).scheduler.register(Turn::new(flow), headers);
+        }
+    }
+
+    /// The lists by which its schedulers sort packets.
+    pub(in crate::port) fn lists(&mut self, each: &mut dyn FnMut(&mut Members)) {
+        for i in 0..self.schedulers.len() {
+            self.inner_mut(self.schedulers[i]).scheduler.members().into_iter().for_each(&mut *each);
         }
     }
 

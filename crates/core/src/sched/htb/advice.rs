@@ -1,10 +1,10 @@
 //! Settings of HTB that run, but probably not as intended.
 
-use super::form::{Form, called};
 use super::{LARGEST_QUANTUM, Params, SMALLEST_QUANTUM};
 use crate::arithmetic::{Arithmetic, Tariff, longest_in_ticks};
 use crate::framing::Frame;
 use crate::params::ParamError;
+use crate::sched::form::{Form, called};
 use crate::scope::Scope;
 use crate::units::{BitRate, Bytes};
 

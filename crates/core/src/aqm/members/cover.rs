@@ -1,0 +1,149 @@
+//! What of a list no packet can reach, whatever arrives: entries before it take all of that.
+
+use super::{Filter, Member};
+use crate::classify::{Match, Prefix};
+use crate::params::{ParamError, Value};
+
+/// A value of an entry of which entries before it take every packet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Covered {
+    /// The entry.
+    pub entry: usize,
+    /// Its key: `for`, or one of its `match`.
+    pub key: &'static str,
+    /// Which of the key's values.
+    pub index: usize,
+    /// The value as a file has it.
+    pub value: String,
+    /// The entry before it that takes its packets.
+    pub by: usize,
+}
+
+/// An entry with one of the values of a key, in place of all of them.
+struct Narrowed {
+    key: &'static str,
+    index: usize,
+    value: String,
+    filter: Filter,
+}
+
+/// The values of an entry of which entries before it take every packet.
+pub fn covered(filters: &[&Filter], entry: usize) -> Vec<Covered> {
+    let found = narrowed(filters[entry]).into_iter().filter_map(|Narrowed { key, index, value, filter }| {
+        let by = filters[..entry].iter().position(|before| covers(before, &filter))?;
+        Some(Covered { entry, key, index, value, by })
+    });
+    found.collect()
+}
+
+/// The entries before one that together leave it no packet.
+fn all_before(filters: &[&Filter], entry: usize) -> Option<Vec<usize>> {
+    if let Some(by) = filters[..entry].iter().position(|before| covers(before, filters[entry])) {
+        return Some(vec![by]);
+    }
+    let (covered, all) = (covered(filters, entry), narrowed(filters[entry]));
+    let values = |key| all.iter().filter(|it| it.key == key).count();
+    let of = |key| covered.iter().filter(move |it| it.key == key).map(|it| it.by);
+    let key = covered.iter().map(|it| it.key).find(|&key| of(key).count() == values(key))?;
+    let mut by: Vec<_> = of(key).collect();
+    by.dedup();
+    Some(by)
+}
+
+/// Refuses entries that can match no packet.
+pub(super) fn each_matches([key, noun]: [&'static str; 2], filters: &[&Filter]) -> Result<(), ParamError> {
+    let fault = |code, message: String, help: &str| Err(ParamError::new(key, code, message).help(help));
+    let by_match = filters.iter().any(|filter| filter.matches.is_some());
+    let mut seen: Vec<Member> = Vec::new();
+    for (i, filter) in filters.iter().enumerate() {
+        let name = format!("{noun} {}", i + 1);
+        if !filter.members.is_empty() && filter.matches.is_some() {
+            let help = "write one of them: a `match` has code points in `dscp`, and only `for` has colours";
+            return fault("E280", format!("{name} has both `for` and `match`"), help);
+        }
+        if let Some(all) = takes_all(filter).filter(|_| i + 1 < filters.len()) {
+            let help = format!("give it a {}: the packets it takes", if by_match { "`match`" } else { "`for`" });
+            return fault("E223", format!("{name} has {all}, and is not the last"), &help);
+        }
+        for member in &filter.members {
+            if seen.contains(member) {
+                let listed = member.tree().map(|t| t.to_string()).unwrap_or_default();
+                let help = "the first one takes its packets: remove this one";
+                return fault("E223", format!("{name}: {listed} is listed in `for` a second time"), help);
+            }
+            seen.push(*member);
+        }
+        if by_match && let Some(before) = all_before(filters, i) {
+            let before = before.iter().map(|by| format!("{noun} {}", by + 1)).collect::<Vec<_>>().join(" and ");
+            let help = format!("move {name} before {before}, or remove it");
+            return fault("E223", format!("no packet can reach {name}: {before} before it takes all of them"), &help);
+        }
+    }
+    Ok(())
+}
+
+fn takes_all(filter: &Filter) -> Option<&'static str> {
+    match &filter.matches {
+        Some(matches) => (*matches == Match::default()).then_some("an empty `match`"),
+        None => filter.members.is_empty().then_some("no `for`"),
+    }
+}
+
+/// Whether `a` takes every packet that `b` takes.
+fn covers(a: &Filter, b: &Filter) -> bool {
+    match (&a.matches, &b.matches) {
+        (None, None) => !a.is_empty() && within(&a.members, &b.members, |x, y| x == y),
+        (None, Some(b)) => !a.is_empty() && within(&a.members, &b.dscp, |x, y| *x == Member::Dscp(*y)),
+        (Some(a), Some(b)) => contains(a, b),
+        (Some(a), None) => contains(a, &listed(&b.members)),
+    }
+}
+
+/// A list of code points as a match; one with colours may be of any code point.
+fn listed(members: &[Member]) -> Match {
+    let dscp = |member: &Member| if let Member::Dscp(dscp) = member { Some(*dscp) } else { None };
+    Match { dscp: members.iter().map(dscp).collect::<Option<_>>().unwrap_or_default(), ..Match::default() }
+}
+
+fn contains(a: &Match, b: &Match) -> bool {
+    let prefix = |x: &Prefix, y: &Prefix| x.0.contains(&y.0);
+    within(&a.source, &b.source, prefix)
+        && within(&a.destination, &b.destination, prefix)
+        && within(&a.dscp, &b.dscp, |x, y| x == y)
+        && within(&a.traffic, &b.traffic, |x, y| x == y)
+        && within(&a.protocol, &b.protocol, |x, y| x == y)
+        && within(&a.source_port, &b.source_port, |x, y| x == y)
+        && within(&a.destination_port, &b.destination_port, |x, y| x == y)
+        && within(&a.ecn, &b.ecn, |x, y| x == y)
+        && within(&a.conditioner, &b.conditioner, |x, y| x == y)
+        && a.rtt.as_ref().is_none_or(|a| b.rtt.as_ref().is_some_and(|b| a.contains(b)))
+}
+
+/// Whether all that a key of `b` admits, a key of `a` does.
+fn within<A, B>(a: &[A], b: &[B], admits: impl Fn(&A, &B) -> bool) -> bool {
+    a.is_empty() || !b.is_empty() && b.iter().all(|y| a.iter().any(|x| admits(x, y)))
+}
+
+/// An entry with each of the values of its keys alone.
+fn narrowed(filter: &Filter) -> Vec<Narrowed> {
+    let mut found = Vec::new();
+    alone("for", &filter.members, &mut found, |one| vec![one].into());
+    let Some(matches) = &filter.matches else { return found };
+    macro_rules! alone {
+        ($($key:literal => $field:ident),*) => { $(
+            alone($key, &matches.$field, &mut found, |one| Match { $field: vec![one], ..matches.clone() }.into());
+        )* };
+    }
+    alone!(
+        "source" => source, "destination" => destination, "dscp" => dscp, "traffic" => traffic, "protocol" => protocol,
+        "source-port" => source_port, "destination-port" => destination_port, "ecn" => ecn, "conditioner" => conditioner
+    );
+    found
+}
+
+fn alone<T: Value + Clone>(key: &'static str, list: &[T], into: &mut Vec<Narrowed>, of: impl Fn(T) -> Filter) {
+    into.extend(list.iter().enumerate().map(|(index, one)| {
+        let value = one.tree().map(|tree| tree.to_string()).unwrap_or_default();
+        Narrowed { key, index, value, filter: of(one.clone()) }
+    }));
+}
