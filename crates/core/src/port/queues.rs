@@ -41,9 +41,9 @@ impl<H: Copy> Queues<H> {
         }
     }
 
-    /// The lists by which AQMs and schedulers sort packets.
-    pub(super) fn lists(&mut self, each: &mut dyn FnMut(&mut Members)) {
-        self.all_mut().iter_mut().filter_map(|queue| queue.gate.members()).for_each(&mut *each);
+    /// The lists by which AQMs and schedulers sort packets, and whether anything waits in a child of a scheduler.
+    pub(super) fn lists(&mut self, each: &mut dyn FnMut(&mut Members, &dyn Fn(usize) -> bool)) {
+        self.all_mut().iter_mut().filter_map(|queue| queue.gate.members()).for_each(|list| each(list, &|_| false));
         if let Self::Several(tree) = self {
             tree.lists(each);
         }

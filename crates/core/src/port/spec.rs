@@ -147,10 +147,7 @@ impl PortSpec<'_> {
             tree.add(node.parent, shaper, inside);
         }
         match tree.mismatch() {
-            None => {
-                tree.name_branches();
-                Ok(tree)
-            }
+            None => Ok(tree),
             Some((queues, classes)) => Err(PortError::Queues { queues, classes }),
         }
     }

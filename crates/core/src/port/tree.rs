@@ -142,8 +142,6 @@ pub(super) struct Tree<H> {
     numbers: Vec<Numbers>,
     /// Dropped at heads since the last packet left.
     drops: u32,
-    /// Its nodes for results.
-    branches: Vec<Branch>,
 }
 
 impl<H: Copy> Tree<H> {
@@ -159,7 +157,6 @@ impl<H: Copy> Tree<H> {
             last: 0,
             numbers: vec![],
             drops: 0,
-            branches: vec![],
         }
     }
 
@@ -212,14 +209,7 @@ impl<H: Copy> Tree<H> {
     /// As [`Tree::backlog_of`], in packets and bytes.
     #[inline]
     fn waiting(&self, node: usize) -> Count {
-        let it = &self.nodes[node];
-        let mut count = match &it.kind {
-            Kind::Queue(queue) => return self.queues[*queue].waiting(),
-            Kind::Shaper(_, child) => self.waiting(*child),
-            Kind::Scheduler(inner) => inner.all,
-        };
-        it.kept.iter().for_each(|taken| count.add(taken.size));
-        count
+        Part { nodes: &self.nodes, first: 0, queues: &self.queues }.waiting(node)
     }
 
     fn inner(&self, node: usize) -> &Inner {
@@ -234,6 +224,28 @@ impl<H: Copy> Tree<H> {
 
     fn child(&self, node: usize, place: usize) -> usize {
         self.inner(node).children[place]
+    }
+}
+
+/// The nodes from one on.
+struct Part<'a, H> {
+    nodes: &'a [Node<H>],
+    first: usize,
+    queues: &'a [Queue<H>],
+}
+
+impl<H: Copy> Part<'_, H> {
+    /// What waits in a node, in packets and bytes.
+    #[inline]
+    fn waiting(&self, node: usize) -> Count {
+        let it = &self.nodes[node - self.first];
+        let mut count = match &it.kind {
+            Kind::Queue(queue) => return self.queues[*queue].waiting(),
+            Kind::Shaper(_, child) => self.waiting(*child),
+            Kind::Scheduler(inner) => inner.all,
+        };
+        it.kept.iter().for_each(|taken| count.add(taken.size));
+        count
     }
 }
 

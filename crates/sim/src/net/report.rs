@@ -9,7 +9,7 @@ use perhop_core::port::edge::{ColourMatrix, StageCounts};
 use perhop_core::port::{Branch, Fates, Offered, Queue};
 use perhop_core::units::Time;
 use std::array::from_fn;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::iter;
 
 /// All counters of the links at one time.
@@ -78,9 +78,12 @@ impl Net {
         for (link, base) in base.links.iter().enumerate() {
             let (end, base) = (self.link_totals(&self.links[link]), base.as_deref().unwrap_or(&nothing));
             rows.hops.extend(end.seen().into_iter().filter_map(|of| self.hop_row(link, of, &end, base)));
-            let queues = self.queue_rows(link, &end, base);
-            rows.nodes.extend(self.node_rows(now, link, &queues));
-            rows.queues.extend(queues);
+            let (queues, branches) = (self.queue_rows(link, &end, base), self.links[link].port().branches());
+            rows.nodes.extend(self.node_rows(now, link, (&queues, &branches)));
+            rows.tallies.extend(branches.iter().filter_map(|branch| addresses(link, branch)));
+            // A slot that no address has had is below no branch.
+            let used: BTreeSet<_> = branches.iter().flat_map(|branch| branch.queues.iter().copied()).collect();
+            rows.queues.extend(queues.into_iter().filter(|row| used.contains(&row.queue)));
             rows.conditioners.extend(self.conditioner_rows(link, &end, base));
         }
         rows
@@ -108,7 +111,7 @@ impl Net {
     }
 
     /// The nodes of a link's tree, as sums of its queues; none if those say it all.
-    fn node_rows(&self, now: Time, link: usize, queues: &[QueueRow]) -> Vec<NodeRow> {
+    fn node_rows(&self, now: Time, link: usize, (queues, branches): (&[QueueRow], &[Branch])) -> Vec<NodeRow> {
         let (port, waits) = (self.links[link].port(), self.links[link].waits());
         if port.is_flat() {
             return Vec::new();
@@ -127,7 +130,7 @@ impl Net {
                 let_go: let_go.iter().find(|of| Some(of.0) == branch.node).map(|of| of.1),
             }
         };
-        port.branches().iter().map(row).collect()
+        branches.iter().map(row).collect()
     }
 
     fn conditioner_rows(&self, link: usize, end: &LinkTotals, base: &LinkTotals) -> Vec<ConditionerRow> {
@@ -215,6 +218,12 @@ impl LinkTotals {
         let gate = self.gates.of(of);
         gate.queued - gate.dropped_at_head - self.lost(of) - self.on_link.of(of)
     }
+}
+
+/// Addresses that shared the class of a template, since the start.
+fn addresses(link: usize, branch: &Branch) -> Option<Tally> {
+    let value = branch.addresses.filter(|addresses| *addresses > 1 || branch.is_of_others() && *addresses > 0)?;
+    Some(Tally { link, conditioner: None, queue: branch.queues.first().copied(), quantity: "addresses", value })
 }
 
 /// The queues of a link's tree, the flows of a scheduler together; none without a tree.

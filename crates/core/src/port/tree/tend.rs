@@ -1,6 +1,6 @@
 //! What the tree is asked and told besides packets: its needs, flows, timers, series, new parameters.
 
-use super::{Kind, Tree};
+use super::{Inner, Kind, Part, Tree};
 use crate::aqm::members::Members;
 use crate::classify::FlowHeaders;
 use crate::needs::Needs;
@@ -24,10 +24,17 @@ impl<H: Copy> Tree<H> {
         }
     }
 
-    /// The lists by which its schedulers sort packets.
-    pub(in crate::port) fn lists(&mut self, each: &mut dyn FnMut(&mut Members)) {
-        for i in 0..self.schedulers.len() {
-            self.inner_mut(self.schedulers[i]).scheduler.members().into_iter().for_each(&mut *each);
+    /// The lists by which its schedulers sort packets, and whether anything waits in a child of each.
+    pub(in crate::port) fn lists(&mut self, each: &mut dyn FnMut(&mut Members, &dyn Fn(usize) -> bool)) {
+        let Self { nodes, queues, schedulers, .. } = self;
+        for first in schedulers.iter().map(|node| node + 1) {
+            // Children come after their parents.
+            let (above, below) = nodes.split_at_mut(first);
+            let Kind::Scheduler(inner) = &mut above[first - 1].kind else { continue };
+            let Inner { scheduler, children, .. } = &mut **inner;
+            let part = Part { nodes: below, first, queues };
+            let waits = |child: usize| part.waiting(children[child]).packets > 0;
+            scheduler.members().into_iter().for_each(|list| each(list, &waits));
         }
     }
 
