@@ -35,6 +35,8 @@ def cell(job: dict[str, Any], folder: Path) -> None:
         before = capture.listen("r0")
     with network.inside("d"):
         behind = capture.listen("d0")
+    bursts = any(it.segments > 1 for it in packets)
+    network.keeps_bursts("s0", bursts)
     network.tc(job["up"])
     now = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
     start = (now // GRID + 2) * GRID
@@ -47,13 +49,14 @@ def cell(job: dict[str, Any], folder: Path) -> None:
     for socket in (*opened.values(), before, behind):
         socket.close()
     rows = []
-    for it in came:
-        gone = left.get(it.number)
-        fate = (gone.real_ns - offset - start, gone.tos) if gone else (None, None)
-        rows.append((it.real_ns - offset - start, it.size, it.tos, it.port, *fate))
+    for it, sent in zip(came, packets, strict=False):
+        for number in range(it.number, it.number + sent.segments):
+            gone = left.get(number)
+            fate = (gone.real_ns - offset - start, gone.tos) if gone else (None, None)
+            rows.append((it.real_ns - offset - start, sent.size, it.tos, it.port, *fate))
     (folder / f"{job['name']}.rows.json").write_text(json.dumps(rows))
     (folder / f"{job['name']}.tc").write_text("".join(shown))
-    if len(came) != len(packets):
+    if [it.size for it in came] != [send.HEADERS + it.segments * (it.size - send.HEADERS) for it in packets]:
         raise SystemExit(f"lab: {job['name']}: {len(packets)} datagrams sent, {len(came)} at the router")
 
 

@@ -71,7 +71,7 @@ def build() -> None:
         call("ip", "-n", name, "addr", "add", f"{address}/24", "dev", device)
         call("ip", "-n", name, "link", "set", device, "up")
         with inside(name):
-            call("ethtool", "-K", device, "tso", "off", "gso", "off", "gro", "off")
+            call("ethtool", "-K", device, "tso", "off", "gso", "off", "gro", "off", "tx-udp-segmentation", "off")
     for address in HOSTS[1:]:
         call("ip", "-n", "s", "addr", "add", f"{address}/24", "dev", "s0")
     call("ip", "-n", "s", "route", "add", "default", "via", "10.0.0.2")
@@ -80,6 +80,12 @@ def build() -> None:
         call("ip", "-n", name, "neigh", "replace", address, "lladdr", _mac(there), "dev", device, "nud", "permanent")
     for address in HOSTS[1:]:
         call("ip", "-n", "r", "neigh", "replace", address, "lladdr", _mac("s0"), "dev", "r0", "nud", "permanent")
+
+
+def keeps_bursts(device: str, so: bool) -> None:
+    """Whether the sender's interface hands on packets of several datagrams as they are, and takes none apart."""
+    with inside("s"):
+        call("ethtool", "-K", device, "gso", "on" if so else "off", "tx-udp-segmentation", "on" if so else "off")
 
 
 def _mac(device: str) -> str:

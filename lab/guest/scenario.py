@@ -1,7 +1,7 @@
 """Runs a scenario inside the kernel: its network from commands, its datagrams and its TCP connections at their times.
 
 DIR/scenario.json is `{"linux", "datagrams", "connections"}`: what `Scenario.as_tc()` says of the network; a list of
-`[ns, namespace, source port, address, size, tos, number]`; TCP as in connections.py.
+`[ns, namespace, source port, address, size, tos, number, segments]`; TCP as in connections.py.
 DIR/scenario.out.json gets what left each port, `{port: [[number, ns, tos], ..]}`; of each connection the bytes received
 and the segments retransmitted after the warm-up; and for each look its time, the packets and bytes in each queue, and
 each sender's windows and round trips.
@@ -12,7 +12,6 @@ from __future__ import annotations
 import ctypes
 import json
 import socket
-import struct
 import sys
 import threading
 import time
@@ -110,17 +109,16 @@ def _sleep_until(at: int) -> None:
         time.sleep(wait * 1e-9)
 
 
-def _datagrams(packets: list[tuple[int, str, int, str, int, int, int]], start: int) -> None:
+def _datagrams(packets: list[tuple[int, str, int, str, int, int, int, int]], start: int) -> None:
     opened: dict[tuple[str, int], socket.socket] = {}
     for _, node, port, *_ in packets:
         if (node, port) not in opened:
             with network.inside(node):
                 opened[node, port] = send.sockets([send.Datagram(0, 0, 0, port)])[port]
-    for ns, node, port, address, size, tos, number in packets:
+    for ns, node, port, address, size, tos, number, segments in packets:
         _sleep_until(start + ns)
-        payload = struct.pack("!I", number).ljust(size - send.HEADERS, b"\0")
-        marks = [(socket.IPPROTO_IP, socket.IP_TOS, struct.pack("i", tos))]
-        opened[node, port].sendmsg([payload], marks, 0, (address, send.PORT))
+        message = send.message(number, send.Datagram(ns, size, tos, port, segments))
+        opened[node, port].sendmsg(*message, 0, (address, send.PORT))
 
 
 if __name__ == "__main__":

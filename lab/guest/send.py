@@ -1,4 +1,6 @@
-"""Sends numbered UDP datagrams at given virtual times, from lists of `[ns, size, tos, port]`: IP bytes, source port.
+"""Sends numbered UDP datagrams at given virtual times, from lists of `[ns, size, tos, port, segments]`.
+
+The size is in IP bytes, the port the source's; so many datagrams are handed over as one packet (UDP_SEGMENT).
 
 Decision: docs/decisions/070-the-lab-sends-tcp-itself.md
 """
@@ -16,16 +18,17 @@ from typing import NamedTuple
 
 PORT = 9
 HEADERS = 28  # IP and UDP
-_PR_SET_TIMERSLACK, _SO_SNDBUFFORCE = 29, 32
+_PR_SET_TIMERSLACK, _SO_SNDBUFFORCE, _UDP_SEGMENT = 29, 32, 103
 
 
 class Datagram(NamedTuple):
-    """One packet to be sent."""
+    """One packet to be sent: of several datagrams of that size, if it has segments."""
 
     ns: int
     size: int
     tos: int
     port: int
+    segments: int = 1
 
 
 def read(file: Path) -> list[Datagram]:
@@ -51,10 +54,20 @@ def sockets(packets: list[Datagram], source: Callable[[int], str] = anywhere) ->
 def send(packets: list[Datagram], opened: dict[int, socket.socket], to: str, start: int) -> None:
     """Sends all; `start` is the monotonic clock at time 0."""
     ctypes.CDLL(None).prctl(_PR_SET_TIMERSLACK, 1)
-    for number, packet in enumerate(packets):
+    number = 0
+    for packet in packets:
         wait = start + packet.ns - time.clock_gettime_ns(time.CLOCK_MONOTONIC)
         if wait > 0:
             time.sleep(wait * 1e-9)
-        payload = struct.pack("!I", number).ljust(packet.size - HEADERS, b"\0")
-        tos = [(socket.IPPROTO_IP, socket.IP_TOS, struct.pack("i", packet.tos))]
-        opened[packet.port].sendmsg([payload], tos, 0, (to, PORT))
+        opened[packet.port].sendmsg(*message(number, packet), 0, (to, PORT))
+        number += packet.segments
+
+
+def message(number: int, packet: Datagram) -> tuple[list[bytes], list[tuple[int, int, bytes]]]:
+    """What a socket is handed: datagrams with numbers from this one, and their marks and size."""
+    size = packet.size - HEADERS
+    data = [struct.pack("!I", number + i).ljust(size, b"\0") for i in range(packet.segments)]
+    told = [(socket.IPPROTO_IP, socket.IP_TOS, struct.pack("i", packet.tos))]
+    if packet.segments > 1:
+        told.append((socket.IPPROTO_UDP, _UDP_SEGMENT, struct.pack("H", size)))
+    return data, told

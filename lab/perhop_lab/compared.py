@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from perhop.runs import Runs
+from perhop_lab.classes import Class, Got, classes
 from perhop_lab.job import Packet
 from perhop_lab.worlds import Sender, World, recorded, simulated
 
@@ -62,22 +63,25 @@ class Both(NamedTuple):
     ports: list[Compared]
     worlds: tuple[World, World] | None
     """TCP of the simulator and of the kernel; none is sent: `None`."""
+    classes: list[Class]
 
     @classmethod
     def of(cls, packets: list[Packet], found: Mapping[str, Any], runs: Runs) -> Both:
         """From what was sent, what the kernel says and what the simulator says."""
         times = runs.settings["warmup_s"], runs.settings["duration_s"]
         worlds = (simulated(runs), recorded(found, *times)) if found["connections"] else None
-        return cls(compared(packets, found["left"]), worlds)
+        return cls(compared(packets, found["left"]), worlds, classes(packets, found["left"], worlds, runs))
 
     def to_json(self) -> dict[str, Any]:
         """What the tables show; `null` where nothing was measured."""
         ports = [_port(it) for it in self.ports]
+        own = [{"class": it.name, "perhop": it.perhop._asdict(), "kernel": it.kernel._asdict()} for it in self.classes]
         if self.worlds is None:
-            return {"ports": ports, "tcp": [], "queues": []}
+            return {"ports": ports, "classes": own, "tcp": [], "queues": []}
         ours, kernel = self.worlds
         return {
             "ports": ports,
+            "classes": own,
             "tcp": [
                 {"traffic": it.traffic, "flow": it.flow, "perhop": _measured(it), "kernel": _measured(theirs)}
                 for it, theirs in zip(ours.senders, kernel.senders, strict=True)
@@ -90,7 +94,7 @@ class Both(NamedTuple):
         }
 
     def show(self) -> None:
-        """Prints the tables: datagrams, TCP, queues."""
+        """Prints the tables: datagrams, classes, TCP, queues."""
         from rich.console import Console
 
         console = Console(width=None if sys.stdout.isatty() else 160)
@@ -98,6 +102,10 @@ class Both(NamedTuple):
             if self.ports:
                 console.print("Datagrams at ports: what left, and what differs, packet for packet", highlight=False)
                 console.print(_departures(self.ports), highlight=False)
+            console.print(
+                "Classes: goodput of connections, and datagrams until they leave their last port", highlight=False
+            )
+            console.print(_classes(self.classes), highlight=False)
             if self.worlds:
                 console.print("TCP: the simulator's and Linux's", highlight=False)
                 console.print(_senders(*self.worlds), highlight=False)
@@ -144,6 +152,20 @@ def _departures(ports: list[Compared]) -> Table:
             _name(it.port), *map(str, (it.came, it.left, it.kernel_left, it.other_fate, it.other_mark)), *cells
         )
     return table
+
+
+def _classes(found: list[Class]) -> Table:
+    pairs = [(f"{what}, perhop", "kernel") for what in ("Mbit/s", "lost %", "delay p50 ms", "p99 ms")]
+    table = _grid("class", *(name for pair in pairs for name in pair))
+    for it in found:
+        pairs = [*zip(_shown(it.perhop), _shown(it.kernel), strict=True)]
+        table.add_row(_name(it.name), *(cell for pair in pairs for cell in pair))
+    return table
+
+
+def _shown(it: Got) -> list[str]:
+    values = ((it.goodput_bit_s, 1e-6), (it.lost, 100), (it.delay_p50_ms, 1), (it.delay_p99_ms, 1))
+    return ["-" if value is None else f"{value * scale:.2f}" for value, scale in values]
 
 
 def _senders(perhop: World, kernel: World) -> Table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -102,15 +103,15 @@ def connections_of(runs: Runs, linux: Linux) -> list[Connection]:
 def job(linux: Linux, packets: list[Packet], connections: list[Connection]) -> dict[str, Any]:
     """What lab/guest/scenario.py works from."""
     ports = {key: _PORT + i for i, key in enumerate(dict.fromkeys((it.traffic, it.flow) for it in packets))}
+    traffic = {it["name"]: it for it in linux["traffic"]}
     first: dict[int, Packet] = {}
     for it in packets:
         first.setdefault(it.number, it)
     begins = {it["name"]: it["near"]["namespace"] for it in linux["ports"]}
-    traffic = {it["name"]: it for it in linux["traffic"]}
 
     def datagram(it: Packet) -> list[Any]:
-        to = traffic[it.traffic]["to"]["address"]
-        return [it.came, begins[it.hop], ports[it.traffic, it.flow], to, it.size, it.tos, it.number]
+        to, segments = traffic[it.traffic]["to"]["address"], traffic[it.traffic]["segments"]
+        return [it.came, begins[it.hop], ports[it.traffic, it.flow], to, it.size, it.tos, it.number, segments]
 
     def connection(it: Connection) -> dict[str, Any]:
         """As lab/guest/connections.py reads it."""
@@ -118,5 +119,11 @@ def job(linux: Linux, packets: list[Packet], connections: list[Connection]) -> d
         source = next(node for node in linux["nodes"] if node["namespace"] == begins[it.hop])
         return {**told["transfers"], **it._asdict(), "from": source, "to": told["to"]}
 
-    datagrams = [datagram(it) for it in first.values()]
-    return {"linux": linux, "datagrams": datagrams, "connections": [connection(it) for it in connections]}
+    # The datagrams of a burst are sent at once and have numbers one behind the other.
+    sent: Counter[tuple[str, int]] = Counter()
+    begun = []
+    for it in first.values():
+        if sent[it.traffic, it.flow] % traffic[it.traffic]["segments"] == 0:
+            begun.append(datagram(it))
+        sent[it.traffic, it.flow] += 1
+    return {"linux": linux, "datagrams": begun, "connections": [connection(it) for it in connections]}

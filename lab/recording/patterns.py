@@ -12,16 +12,17 @@ ECN = {"not-ect": 0, "ect1": 1, "ect0": 2}
 MILLISECOND, MICROSECOND = 1_000_000, 1_000
 #: The least time between two packets: twice the clock's unit, so that a recording cannot change their order.
 APART_NS = 512
-KEYS = {"size", "gap", "law", "burst", "spacing", "start", "stop", "on", "off", "dscp", "ecn", "port"}
+KEYS = {"size", "gap", "law", "burst", "spacing", "segments", "start", "stop", "on", "off", "dscp", "ecn", "port"}
 
 
 class Datagram(NamedTuple):
-    """A packet to be sent: when, how many bytes of IP, its TOS byte and source port."""
+    """A packet to be sent: when, bytes of IP, TOS byte and source port; how many such datagrams it is."""
 
     ns: int
     size: int
     tos: int
     port: int
+    segments: int = 1
 
 
 class Sequence:
@@ -58,7 +59,7 @@ def _stream(stream: dict[str, Any], numbers: Sequence) -> Iterator[Datagram]:
     for at in _times(stream, numbers):
         for place in range(stream.get("burst", 1)):
             size = sizes[int(numbers.next() * len(sizes))]
-            yield Datagram(at + place * spacing, size, tos, stream.get("port", 5001))
+            yield Datagram(at + place * spacing, size, tos, stream.get("port", 5001), stream.get("segments", 1))
 
 
 def _times(stream: dict[str, Any], numbers: Sequence) -> Iterator[int]:

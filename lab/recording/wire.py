@@ -26,7 +26,8 @@ def _rate(prefix: str) -> list[str]:
     return [f"{prefix}.{name}" for name in _RATE]
 
 
-#: Of each discipline its attributes: number, name, and the fields of a structure (or one, without a name).
+#: Of each discipline, filter and action its attributes: number, name, and the fields of a structure (or one, without a
+#: name); those of a packet's headers have the network's order of bytes.
 ATTRIBUTES = {
     "htb": {
         1: [*_rate("rate"), *_rate("ceil"), "buffer:I", "cbuffer:I", "quantum:I", "level:I", "prio:I"],
@@ -84,6 +85,36 @@ ATTRIBUTES = {
         10: ["pkts_rate64:Q"],
         11: ["pkts_burst64:Q"],
     },
+    "pedit": {
+        4: [
+            "index:I",
+            "capab:I",
+            "action:i",
+            "refcnt:i",
+            "bindcnt:i",
+            "keys:H",
+            "pad:H",
+            "retain:>I",
+            "set:>I",
+            "offset:I",
+        ]
+    },
+    "flower": {
+        8: ["eth_type:>H"],
+        9: ["ip_proto:B"],
+        10: ["src_ip:>I"],
+        11: ["src_ip_mask:>I"],
+        12: ["dst_ip:>I"],
+        13: ["dst_ip_mask:>I"],
+        16: ["dst_ip_high:>Q"],
+        17: ["dst_ip_mask_high:>Q"],
+        18: ["tcp.src_port:>H"],
+        19: ["tcp.dst_port:>H"],
+        20: ["udp.src_port:>H"],
+        21: ["udp.dst_port:>H"],
+        73: ["ip_tos:B"],
+        74: ["ip_tos_mask:B"],
+    },
     "netem": {6: ["rate:I", "packet_overhead:i"], 8: ["rate64:Q"], 10: ["latency64:q"], 11: ["jitter64:q"]},
 }
 #: Disciplines whose options begin with a structure.
@@ -95,7 +126,7 @@ FIRST = {
     "netem": ["latency:I", "limit:I", "loss:I", "gap:I", "duplicate:I", "jitter:I"],
 }
 #: What varies with the machine, or repeats what another field says.
-LEFT_OUT = {"cell_log", "cell_align", "linklayer", "index", "action", "level"}
+LEFT_OUT = {"cell_log", "cell_align", "linklayer", "index", "action", "level", "capab", "refcnt", "bindcnt", "pad"}
 
 
 def sent(words: str) -> tuple[bytes, str]:
@@ -127,7 +158,7 @@ def fields(names: list[str], data: bytes) -> Iterator[tuple[str, int]]:
         if at + size > len(data):
             return
         if name.rpartition(".")[2] not in LEFT_OUT:
-            yield name, struct.unpack_from("=" + kind, data, at)[0]
+            yield name, struct.unpack_from(kind if kind.startswith(">") else "=" + kind, data, at)[0]
         at += size
 
 
@@ -138,8 +169,8 @@ def values(words: str) -> list[tuple[str, int]]:
     if len(message) < 36 or struct.unpack_from("=H", message, 4)[0] not in (_NEW_QDISC, _NEW_CLASS, _NEW_FILTER):
         return []
     options = dict(attributes(message[36:])).get(_OPTIONS, b"")
-    if kind == "police":
-        actions = next(data for _, data in attributes(options) if b"police" in data)
+    if kind in ("police", "pedit"):
+        actions = next(data for _, data in attributes(options) if kind.encode() in data)
         options = dict(attributes(dict(attributes(actions))[1]))[_OPTIONS]
     found = list(fields(FIRST.get(kind, []), options))
     first = sum(struct.calcsize(it.rpartition(":")[2]) for it in FIRST.get(kind, []))

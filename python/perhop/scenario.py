@@ -120,13 +120,16 @@ class Scenario:
         """As `to_toml`, as nested dictionaries: for `from_dict`, after changing what should differ."""
         return tomllib.loads(self.to_toml())
 
-    def as_tc(self) -> dict[str, Any]:
-        """The network of its nodes, links and ports on Linux, as data.
+    def as_tc(self, port: str | None = None, dev: str | None = None) -> dict[str, Any]:
+        """The network of its nodes, links and ports on Linux, as data; or one `port` for the interface `dev`.
 
         Raises:
-            ValueError: naming everything that Linux's tools cannot say; several points.
+            ValueError: naming everything that Linux's tools cannot say of the network; several points; an unknown port,
+                an interface that cannot be, or one without a port.
         """
-        network: dict[str, Any] = json.loads(self._core.as_tc())
+        if port is None and dev is not None:
+            raise ValueError(f"dev = {shown_value(dev)}: without a port; give port='a -> b' too")
+        network: dict[str, Any] = json.loads(self._core.as_tc(port, dev))
         return network
 
     def explain(self) -> str:

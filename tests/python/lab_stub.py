@@ -31,7 +31,7 @@ def answer(job: Path) -> None:
     """Every datagram left every port at once; every connection got a byte."""
     work = json.loads((job / "scenario.json").read_text())
     linux = work["linux"]
-    left = {port["name"]: [[it[-1], it[0], it[-2]] for it in work["datagrams"]] for port in linux["ports"]}
+    left = {port["name"]: [[it[6], it[0], it[5]] for it in work["datagrams"]] for port in linux["ports"]}
     made = [
         {"traffic": it["traffic"], "flow": it["flow"], "received": 1, "retransmitted": 0} for it in work["connections"]
     ]

@@ -8,11 +8,30 @@ from pathlib import Path
 import pytest
 
 from perhop import Scenario
+from perhop_lab.classes import classes
 from perhop_lab.compared import Both, compared
 from perhop_lab.job import Packet, connections_of, job, packets_of, sendable
 from perhop_lab.worlds import Queue, Sender, World
 
 ROUTER = Path("examples/router-port.toml")
+#: A host that sends bursts of four datagrams through FQ-CoDel.
+BURSTS = """
+[scenario]
+duration = "300ms"
+warmup = "0s"
+replications = 1
+[links]
+"a - b" = { rate = "10Mbit/s", delay = "1ms" }
+"a -> b" = { queue = { scheduler = "fq-codel" } }
+[traffic.media]
+model = "cbr"
+rate = "5Mbit/s"
+size = "1000B"
+gso = 4
+from = "a"
+to = "b"
+spread = "0s"
+"""
 
 
 def packet(number: int, left: int | None, *, marked: bool = False, waits: bool = False) -> Packet:
@@ -47,9 +66,9 @@ def test_the_tree_of_a_port_is_said_from_the_root_down() -> None:
         "qdisc add dev p2 parent 4:1 handle 5: codel limit 500 target 5ms interval 100ms noecn",
         "qdisc add dev p2 parent 4:2 handle 6: pfifo_head_drop limit 50",
     ]
-    voice = "filter add dev p2 parent 2: protocol ip prio 1 u32 match ip dsfield 0xb8 0xfc flowid 2:1"
+    voice = "filter add dev p2 parent 2: protocol ip prio 1 flower ip_tos 0xb8/0xfc flowid 2:1"
     assert f"{voice} action police rate 2000000bit burst 3000 conform-exceed drop/ok" in said
-    assert "filter add dev p2 parent 4: protocol ip prio 2 matchall flowid 4:2" in said
+    assert "filter add dev p2 parent 4: protocol all prio 2 matchall flowid 4:2" in said
 
 
 def test_the_network_has_a_namespace_a_node_and_a_wire_a_direction() -> None:
@@ -136,7 +155,7 @@ def test_cake_is_said_in_its_own_words() -> None:
     """Its overhead counts from the IP header; what tc's cannot hold is refused."""
     cake = "examples/cake.toml"
     assert any(
-        line.endswith("cake bandwidth 9500000bit diffserv4 dual-srchost rtt 100ms overhead 32 noatm no-split-gso")
+        line.endswith("cake bandwidth 9500000bit diffserv4 dual-srchost rtt 100ms overhead 32 noatm split-gso")
         for line in said_of(cake)
     )
     for key, refused in (("flows=64", "`flows`"), ("mpu=300B", "`mpu`"), ("overhead=300B", "`overhead`")):
@@ -160,6 +179,19 @@ def test_every_datagram_is_sent_once_at_its_time(tmp_path: Path) -> None:
     assert [it[0] for it in sent] == sorted(it[0] for it in sent)
     assert {it[1] for it in sent} == {"n0"}
     assert {it[5] >> 2 for it in sent} == {46, 34, 0}
+    assert {it[7] for it in sent} == {1}
+
+
+def test_a_burst_of_datagrams_is_sent_once(tmp_path: Path) -> None:
+    """With the number of its first, and the interface takes it apart behind the queue."""
+    scenario = Scenario.from_toml(BURSTS)
+    linux = scenario.as_tc()
+    packets = packets_of(scenario.run(out=tmp_path, events=True), linux)
+    sent = job(linux, packets, [])["datagrams"]
+    assert [it[6] for it in sent] == list(range(0, 4 * len(sent), 4))
+    assert {it[7] for it in sent} == {4}
+    assert 4 * len(sent) == len(packets)
+    assert any("tx-udp-segmentation off" in line for line in said_of(BURSTS))
 
 
 def test_bulk_transfers_become_connections(tmp_path: Path) -> None:
@@ -200,12 +232,13 @@ def test_a_link_is_an_htb_class_of_one_byte(aqm: str, counted: int, said: str) -
     """It takes a packet as soon as the one before it is paid for, which `tbf` does earlier.
 
     The link sends the IP packet, the queue counts 14 bytes more. A size table says one length for both: that of the
-    link where the queue counts packets.
+    link where the queue counts packets. What Linux counts anyway needs none.
     """
     port = ['links."a -> b".queue="port"', f"queue.port={aqm}", 'accounting="l2"']
     commands = between(['stack = "linux"'], *port)
     prefix = "tc -n n0 {} add dev p0 "
-    root = prefix.format("qdisc") + f"root stab overhead {counted} linklayer ethernet handle 1: htb default 1"
+    stab = f"stab overhead {counted} linklayer ethernet " if counted else ""
+    root = prefix.format("qdisc") + f"root {stab}handle 1: htb default 1"
     assert root in commands
     assert prefix.format("class") + "parent 1: classid 1:1 htb rate 10000000bit burst 1 cburst 1" in commands
     assert prefix.format("qdisc") + f"parent 1:1 handle 2: {said}" in commands
@@ -266,7 +299,7 @@ def test_two_worlds_are_numbers_for_programs() -> None:
     nowhere = compared([packet(0, None)], {"a -> b": []})
     ours = World([Sender("bulk", 0, 1e6, 2, [4.0, 6.0], [20.0])], {"a -> b": Queue(3.5, 9.0)})
     kernel = World([Sender("bulk", 0, 2e6, 0, [], [])], {"a -> b": Queue(4.0, 10.0)})
-    said = Both([*apart, *nowhere], (ours, kernel)).to_json()
+    said = Both([*apart, *nowhere], (ours, kernel), []).to_json()
     assert [it["apart_max_us"] for it in said["ports"]] == [0.006, None]
     assert [said["ports"][0][key] for key in ("port", "came", "kernel_left")] == ["a -> b", 2, 2]
     (flow,) = said["tcp"]
@@ -279,7 +312,7 @@ def test_two_worlds_are_numbers_for_programs() -> None:
     assert said["queues"] == [
         {"port": "a -> b", "perhop": {"mean": 3.5, "p99": 9.0}, "kernel": {"mean": 4.0, "p99": 10.0}}
     ]
-    assert Both([], None).to_json() == {"ports": [], "tcp": [], "queues": []}
+    assert Both([], None, []).to_json() == {"ports": [], "classes": [], "tcp": [], "queues": []}
 
 
 def test_a_sweep_is_refused_unless_one_point_is_left() -> None:
@@ -297,3 +330,24 @@ def test_a_timed_change_is_refused() -> None:
     text = ROUTER.read_text() + '\n[[change]]\nat = "3s"\nlinks."edge - core".rate = "7Mbit/s"\n'
     with pytest.raises(ValueError, match=r"tc cannot express \[\[change\]\]"):
         Scenario.from_toml(text).as_tc()
+
+
+def test_classes_are_compared_by_what_they_got(tmp_path: Path) -> None:
+    """Of datagrams sent after the warm-up: from their first port until they leave the last."""
+    lines = ["[links]", '"a - b" = { rate = "10Mbit/s" }', '"b - c" = { rate = "10Mbit/s" }']
+    lines += ["[traffic.game]", 'model = "cbr"', 'rate = "1Mbit/s"', 'size = "500B"', 'class = "play"']
+    scenario = Scenario.from_toml("\n".join([*lines, 'from = "a"', 'to = "c"']), ["duration=2s", "warmup=1s"])
+    runs = scenario.run(replications=1, out=tmp_path)
+    ms = 1_000_000
+
+    def way(number: int, came: int, left: int | None, last: str = "b -> c") -> list[Packet]:
+        one = packet(number, came * ms)._replace(traffic="game", flow=0, hop="a -> b", came=came * ms)
+        after = one._replace(hop=last, came=(came + 1) * ms, left=None if left is None else left * ms)
+        return [one, after]
+
+    packets = [*way(0, 900, 950), *way(1, 1100, 1104), *way(2, 1200, None), *way(3, 1300, 1306)]
+    left = {"a -> b": [], "b -> c": [(1, 1105 * ms, 0), (2, 1209 * ms, 0), (3, 1307 * ms, 0)]}
+    (found,) = classes(packets, left, None, runs)
+    assert found.name == "play"
+    assert [*found.perhop][1:] == pytest.approx([1 / 3, 6, 6])
+    assert [*found.kernel][1:] == pytest.approx([0, 7, 9])

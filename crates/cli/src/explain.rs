@@ -1,21 +1,20 @@
 //! `explain`: every effective value, every queue, and the times that follow from them.
 
 use crate::args::{Explain, System};
-use crate::{Exit, Failure, check, say};
-use perhop_scenario::{Document, explain_sweep, facts};
+use crate::{Exit, Failure, check, complain, say};
+use perhop_core::units::counted;
+use perhop_scenario::{Document, Sweep, as_tc, explain_sweep, facts};
 use serde_json::json;
 
 pub(crate) fn explain(args: &Explain) -> Result<Exit, Failure> {
     let file = &args.source.file;
     let options = check::options(file, &args.source.settings);
+    if let Some(wrong) = unsuited(args) {
+        return Err(Failure::Error(format!("error[E295] {wrong}")));
+    }
     if args.written_as == Some(System::Tc) {
-        let linux = perhop_scenario::as_tc::of_sweep(&check::load(&args.source, &options)?);
-        let linux = linux.map_err(|refused| Failure::Error(refused.join("\n")))?;
-        match args.json {
-            true => say!("{}", json!(linux)),
-            false => say!("{}", linux.script()),
-        }
-        return Ok(Exit::Fine);
+        let sweep = check::load(&args.source, &options)?;
+        return args.port.as_ref().map_or_else(|| network(&sweep, args.json), |port| one_port(&sweep, port, args));
     }
     let read = check::text(file).and_then(|text| Document::read(&text, &options));
     let (document, warnings) = check::accepted(read, "nothing was run")?;
@@ -26,4 +25,40 @@ pub(crate) fn explain(args: &Explain) -> Result<Exit, Failure> {
         Document::Scenario(sweep) => say!("{}", explain_sweep(&sweep)),
     }
     Ok(Exit::Fine)
+}
+
+/// An option that needs another one.
+fn unsuited(args: &Explain) -> Option<String> {
+    match args {
+        Explain { port: None, dev: Some(dev), .. } => {
+            Some(format!("--dev {dev} without a port\n   help: say which, as in --as tc --port 'a -> b' --dev {dev}"))
+        }
+        Explain { port: Some(port), written_as: None, .. } => {
+            Some(format!("--port '{port}' without --as tc\n   help: write --as tc --port '{port}'"))
+        }
+        _ => None,
+    }
+}
+
+fn network(sweep: &Sweep, json: bool) -> Result<Exit, Failure> {
+    let linux = as_tc::of_sweep(sweep).map_err(|refused| Failure::Error(refused.join("\n")))?;
+    match json {
+        true => say!("{}", json!(linux)),
+        false => say!("{}", linux.script()),
+    }
+    Ok(Exit::Fine)
+}
+
+fn one_port(sweep: &Sweep, port: &str, args: &Explain) -> Result<Exit, Failure> {
+    let linux = as_tc::port_of_sweep(sweep, port, args.dev.as_deref()).map_err(Failure::Error)?;
+    match args.json {
+        true => say!("{}", json!(linux)),
+        false => say!("{}", linux.script()),
+    }
+    if linux.lost.is_empty() {
+        return Ok(Exit::Fine);
+    }
+    let lost = counted(linux.lost.len(), ["line", "lines"]);
+    complain!("warning: the commands are not all of the port: see the {lost} `# lost:` at their head");
+    Ok(Exit::Warnings)
 }

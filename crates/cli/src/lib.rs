@@ -56,7 +56,7 @@ pub use sweep::Made;
 pub enum Exit {
     /// All is well.
     Fine = 0,
-    /// Warnings of `check`, or a hard claim of `reproduce --strict` that failed.
+    /// Warnings of `check`, a hard claim of `reproduce --strict` that failed, or a port that tc cannot express in full.
     Warnings = 1,
     /// An error.
     Error = 2,

@@ -38,6 +38,8 @@ impl Needs {
     pub const HEADERS: Self = Self(2048);
     /// To be told which conditioners a packet has passed.
     pub const PASSED: Self = Self(4096);
+    /// That a scheduler gets the segments of a burst one by one: it has its host take bursts apart.
+    pub const SEGMENTS: Self = Self(8192);
 
     /// Whether all of `other` are in it.
     pub const fn contains(self, other: Self) -> bool {

@@ -29,7 +29,7 @@ pub use spec::{Inside, NodeSpec, PortError, PortSpec, QueueSpec};
 pub use tree::Branch;
 pub use turn::Turn;
 
-use crate::aqm::{Aqm as _, AqmParams, Backlog};
+use crate::aqm::{AnyAqm, Aqm as _, AqmParams, Backlog};
 use crate::classify::FlowHeaders;
 use crate::conditioner::{ConditionerParams, Passage};
 use crate::count::Count;
@@ -162,6 +162,23 @@ impl<H: Copy> Port<H> {
         match &mut self.queues {
             Queues::One(queue) => queue.arrive(at.now, packet, handle),
             Queues::Several(tree) => tree.arrive(at.now, packet, handle),
+        }
+    }
+
+    /// Whether anything at it, a scheduler, a shaper or an AQM, treats a burst otherwise than its segments: then its host
+    /// hands it over as one packet of all their bytes. A conditioner meets segments.
+    pub fn keeps_bursts(&self) -> bool {
+        let queues = self.queues.all();
+        let judges = self.is_scheduled() || self.evicts || !matches!(queues[0].gate().aqm(), AnyAqm::DropTail(_));
+        judges && self.edge.is_empty()
+    }
+
+    /// Whether the segments of a burst are to arrive one by one all the same: a queue on its way asks for that
+    /// ([`Needs::SEGMENTS`]), or a shaper's bucket cannot hold it.
+    pub fn takes_apart(&mut self, burst: &Packet) -> bool {
+        match &mut self.queues {
+            Queues::One(_) => false,
+            Queues::Several(tree) => tree.takes_apart(burst),
         }
     }
 

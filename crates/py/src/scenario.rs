@@ -6,7 +6,7 @@ use crate::{diagnostics, run};
 use perhop_runs::cut;
 use perhop_runs::request::{Asked, Request, Source};
 use perhop_runs::run::RunOptions;
-use perhop_scenario::{Diagnostics, Point, Sweep, contracts};
+use perhop_scenario::{Diagnostics, Point, Sweep, as_tc, contracts};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -123,10 +123,14 @@ impl Scenario {
         perhop_scenario::explain_sweep(&self.read.sweep)
     }
 
-    /// Its network on Linux, as JSON: see `perhop_scenario::as_tc::Linux`.
-    fn as_tc(&self) -> PyResult<String> {
-        let linux = perhop_scenario::as_tc::of_sweep(&self.read.sweep);
-        linux.map(|linux| linux.to_json()).map_err(|refused| PyValueError::new_err(refused.join("\n")))
+    /// Its network on Linux, as JSON: see `perhop_scenario::as_tc::Linux`; a port alone: see `LinuxPort` there.
+    #[pyo3(signature = (port, dev))]
+    fn as_tc(&self, port: Option<&str>, dev: Option<&str>) -> PyResult<String> {
+        let made = match port {
+            Some(port) => as_tc::port_of_sweep(&self.read.sweep, port, dev).map(|port| port.to_json()),
+            None => as_tc::of_sweep(&self.read.sweep).map(|linux| linux.to_json()).map_err(|said| said.join("\n")),
+        };
+        made.map_err(PyValueError::new_err)
     }
 
     /// Carries out what is asked; see `perhop.Scenario.run`.

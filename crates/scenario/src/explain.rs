@@ -2,7 +2,7 @@
 
 use crate::check::bursts;
 use crate::check::memory;
-use crate::resolve::offered::{tables, tcp_section};
+use crate::resolve::offered::{Flowline, tables, tcp_section};
 use crate::resolve::ports::{Stage, following, longest_rtt, parameter};
 use crate::scenario::Scenario;
 use crate::sections::at::Shown;
@@ -13,6 +13,7 @@ use crate::sweep::{Point, Sweep};
 use crate::text::tree::leaves;
 use crate::text::write;
 use drain::{Drain, Ports};
+use perhop_core::aqm::AqmParams;
 use perhop_core::conditioner::meter::Tokens;
 use perhop_core::framing::LinkLayer;
 use perhop_core::packet::Colour;
@@ -129,6 +130,7 @@ fn paths(scenario: &Scenario, ports: &Ports<'_>, out: &mut String) {
             let bound = window as f64 * 8.0 / rtt.seconds().max(1e-9);
             let _ = write!(out, "; window {}B: at most {} a flow", window, rate(bound));
         }
+        out.push_str(&burst(scenario, flow));
         if let Some(load) = flow.load {
             let _ = write!(out, "; all users together request about {}", rate(load));
         }
@@ -138,6 +140,16 @@ fn paths(scenario: &Scenario, ports: &Ports<'_>, out: &mut String) {
             way(scenario, ports, ("back ", &flow.backward), out);
         }
     }
+}
+
+/// What the queue of its own host counts as one packet, where a scheduler, a shaper or an AQM is there to count.
+fn burst(scenario: &Scenario, flow: &Flowline) -> String {
+    let Some(port) = flow.forward.first().map(|&link| &links(scenario)[link as usize]) else { return String::new() };
+    let plain = port.nodes.is_empty() && matches!(port.queues[0].aqm, AqmParams::DropTail(_)) || !port.edge.is_empty();
+    let offered = &flow.offered;
+    let most = if flow.tcp { offered.tcp.reaction.bursts.most(offered.tcp.mss) } else { offered.gso };
+    let what = if flow.tcp { "segments" } else { "datagrams" };
+    if plain || most == 1 { String::new() } else { format!("; up to {most} {what} are one packet at {}", port.name) }
 }
 
 fn way(scenario: &Scenario, ports: &Ports<'_>, (name, way): (&str, &[u32]), out: &mut String) {

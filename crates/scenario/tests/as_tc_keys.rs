@@ -216,6 +216,7 @@ fn walks() -> Vec<Walk> {
             entry(sched::LIST, "strict-priority"),
             &[
                 ("classes[].for", "queue.q.classes=[{for=\"AF11\"},{}]", Said),
+                ("classes[].match", "queue.q.classes=[{match={destination=\"10.0.1.0/24\"}},{}]", Said),
                 ("classes[].rate", "queue.q.classes=[{for=\"EF\",rate=\"2Mbit/s\"},{}]", Said),
                 ("classes[].burst", "queue.q.classes=[{for=\"EF\",rate=\"2Mbit/s\",burst=\"5000B\"},{}]", Said),
                 (
@@ -232,6 +233,11 @@ fn walks() -> Vec<Walk> {
             entry(sched::LIST, "drr"),
             &[
                 ("classes[].for", "queue.q.classes=[{for=\"AF11\",quantum=\"1600B\"},{quantum=\"1600B\"}]", Said),
+                (
+                    "classes[].match",
+                    "queue.q.classes=[{match={destination=\"10.0.1.0/24\"},quantum=\"1600B\"},{quantum=\"1600B\"}]",
+                    Said,
+                ),
                 ("classes[].quantum", "queue.q.classes=[{for=\"EF\",quantum=\"1700B\"},{quantum=\"1600B\"}]", Said),
                 (
                     "classes[].queue",
@@ -247,6 +253,11 @@ fn walks() -> Vec<Walk> {
             entry(sched::LIST, "ets"),
             &[
                 ("classes[].for", "queue.q.classes=[{for=\"AF11\"},{quantum=\"1600B\"}]", Said),
+                (
+                    "classes[].match",
+                    "queue.q.classes=[{match={destination=\"10.0.1.0/24\"}},{quantum=\"1600B\"}]",
+                    Said,
+                ),
                 ("classes[].quantum", "queue.q.classes=[{for=\"EF\"},{quantum=\"1700B\"}]", Said),
                 ("classes[].rate", "queue.q.classes=[{for=\"EF\",rate=\"2Mbit/s\"},{quantum=\"1600B\"}]", Said),
                 (
@@ -281,6 +292,11 @@ fn walks() -> Vec<Walk> {
                 (
                     "classes[].for",
                     "queue.q.classes=[{for=\"AF11\",rate=\"1Mbit/s\",quantum=\"1600B\"},{rate=\"2Mbit/s\",quantum=\"1600B\"}]",
+                    Said,
+                ),
+                (
+                    "classes[].match",
+                    "queue.q.classes=[{match={destination=\"10.0.1.0/24\"},rate=\"1Mbit/s\",quantum=\"1600B\"},{rate=\"2Mbit/s\",quantum=\"1600B\"}]",
                     Said,
                 ),
                 (
@@ -387,6 +403,7 @@ fn walks() -> Vec<Walk> {
                 ("rate", "queue.q.rate=5Mbit/s", Said),
                 ("tins", "queue.q.tins=besteffort", Said),
                 ("isolation", "queue.q.isolation=hosts", Said),
+                ("split-gso", "queue.q.split-gso=false", Said),
                 ("rtt", "queue.q.rtt=50ms", Said),
                 ("memory", "queue.q.memory=4MB", Refused),
                 ("flows", "queue.q.flows=512", Refused),
@@ -528,6 +545,7 @@ fn walks() -> Vec<Walk> {
                 ("class", "traffic.bulk.class=x", Elsewhere),
                 ("ecn", "traffic.bulk.ecn=true", Said),
                 ("l4s", "traffic.bulk={model=\"ftp\",tcp=\"host\",from=\"a\",to=\"b\",ecn=true,l4s=true}", Noted),
+                ("gso", "traffic.udp.gso=4", Said),
                 ("tcp", "traffic.bulk.tcp=newreno", Noted),
             ],
         ),
@@ -538,6 +556,7 @@ fn walks() -> Vec<Walk> {
             &[
                 ("name", "name=x", Elsewhere),
                 ("duration", "duration=3s", Elsewhere),
+                ("delay-histogram", "delay-histogram=true", Elsewhere),
                 ("warmup", "warmup=500ms", Elsewhere),
                 ("seed", "seed=2", Elsewhere),
                 ("replications", "replications=3", Elsewhere),

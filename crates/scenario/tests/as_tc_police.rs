@@ -71,15 +71,15 @@ fn each_device_has_one_place_for_filters() {
 
 #[test]
 fn policers_in_a_row_are_filters_in_a_row() {
-    let filter = "tc -n n0 filter add dev p0 egress protocol ip prio";
+    let filter = "tc -n n0 filter add dev p0 egress protocol";
     let voice = "action police rate 1000000bit burst 3000 conform-exceed drop/continue index 1";
     assert_eq!(
         said(&Options::new("net.toml")).unwrap(),
         [
-            format!("{filter} 1 u32 match ip dsfield 0xb8 0xfc {voice}"),
-            format!("{filter} 1 u32 match ip dsfield 0xb0 0xfc {voice}"),
-            format!("{filter} 2 matchall action police rate 4000000bit burst 5000 conform-exceed continue/ok"),
-            format!("{filter} 3 matchall action police pkts_rate 500 pkts_burst 20 conform-exceed drop/ok"),
+            format!("{filter} ip prio 1 flower ip_tos 0xb8/0xfc {voice}"),
+            format!("{filter} ip prio 1 flower ip_tos 0xb0/0xfc {voice}"),
+            format!("{filter} all prio 2 matchall action police rate 4000000bit burst 5000 conform-exceed continue/ok"),
+            format!("{filter} all prio 3 matchall action police pkts_rate 500 pkts_burst 20 conform-exceed drop/ok"),
         ]
     );
 }
@@ -131,10 +131,13 @@ fn a_peak_rate_and_framing_are_said() {
 #[test]
 fn what_tc_cannot_say_is_refused_by_name() {
     for (set, says) in [
-        ("conditioner.excess.green=colour yellow", "code points and colours that `excess` sets"),
-        ("conditioner.voice.green=mark AF11, next", "code points and colours that `voice` sets"),
-        ("conditioner.all.per=flow", "`per = \"flow\"` of `all`"),
-        ("conditioner.all.mpu=64B", "`mpu` of the policer `all`"),
+        ("conditioner.excess.green=colour yellow", "`excess` (token-bucket) at `A -> B`: tc cannot express colours"),
+        (
+            "conditioner.voice.green=mark AF11, next",
+            "`voice` (token-bucket) at `A -> B`: tc cannot express code points",
+        ),
+        ("conditioner.all.per=flow", "`all` (token-bucket) at `A -> B`: tc cannot express `per = \"flow\"`"),
+        ("conditioner.all.mpu=64B", "`all` (token-bucket) at `A -> B`: tc cannot express `mpu`"),
     ] {
         let refused = said(&Options::new("net.toml").set(set)).unwrap_err();
         assert!(refused.len() == 1 && refused[0].contains(says), "{set}: {refused:?}");

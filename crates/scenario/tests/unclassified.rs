@@ -74,7 +74,7 @@ fn what_no_class_names_is_shaped_by_the_last_or_by_none() {
 fn linux_is_told_which() {
     let told = |unclassified| {
         let linux = as_tc(&read(unclassified)).unwrap();
-        let all = linux.lines().filter(|it| it.contains("parent 2: protocol ip prio 2 matchall")).count();
+        let all = linux.lines().filter(|it| it.contains("parent 2: protocol all prio 2 matchall")).count();
         (all, linux.notes.iter().any(|note| note.contains("direct_packets_stat")))
     };
     assert_eq!(told(None), (1, false));

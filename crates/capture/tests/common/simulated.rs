@@ -90,6 +90,7 @@ pub(crate) fn offered(name: &str, (from, to): (usize, usize), model: TrafficPara
         tcp: transport::Config { window: 12, mss: 960, ecn: true, ..transport::Config::default() },
         dscp: Dscp::BE,
         ecn: EcnUse::default(),
+        gso: 1,
     }
 }
 

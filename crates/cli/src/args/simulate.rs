@@ -65,6 +65,12 @@ pub struct Explain {
     /// Write the scenario for another system: `tc` prints the commands that make its nodes, links and ports on Linux
     #[arg(long = "as", value_name = "SYSTEM")]
     pub written_as: Option<System>,
+    /// With --as tc: only this port, as in 'a -> b', for an interface that there is, whatever the load is
+    #[arg(long, value_name = "PORT")]
+    pub port: Option<String>,
+    /// Interface of the port [default: eth0]
+    #[arg(long, value_name = "INTERFACE")]
+    pub dev: Option<String>,
     /// Print JSON
     #[arg(long)]
     pub json: bool,

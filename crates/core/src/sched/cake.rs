@@ -49,6 +49,7 @@
 //! |        | `overhead`   | B     | -                | `overhead`                      |
 //! |        | `mpu`        | B     | -                | `mpu`                           |
 //! |        | `link-layer` |       | -                | `noatm`, `atm`                  |
+//! |        | `split-gso`  |       | true             | `split-gso`, `no-split-gso`     |
 //! |        | `hash`       |       | `salted`         | always salted                   |
 //! |        | `salt`       |       | 0                | drawn at boot                   |
 //!
@@ -64,8 +65,9 @@
 //! Deviations: Linux rounds a quantum divided among hosts to whole bytes at random; here the quantum is counted in
 //! 2^-16 of a byte and equals that mean. `memory` counts the bytes of packets, where Linux counts the buffers that
 //! hold them. If several queues are the longest, the first one of the first tin loses. Linux raises the rate of a tin
-//! to 64 B/s; here a lower rate is refused. The ACK filter, `ingress`, `autorate-ingress`, `wash`, `nat` and
-//! `split-gso` are not implemented. COBALT drops at most 256 packets in a row.
+//! to 64 B/s; here a lower rate is refused. The ACK filter, `ingress`, `autorate-ingress`, `wash` and
+//! `nat` are not implemented. With `split-gso = false`, `overhead`, `mpu` and `link-layer` count once for a burst,
+//! in Linux once for each of its segments. COBALT drops at most 256 packets in a row.
 
 mod hosts;
 mod sets;
@@ -136,6 +138,9 @@ pub struct Params {
     /// Which bytes of a packet the rates and quanta count.
     #[param(flatten)]
     pub framing: Framing,
+    /// Whether a burst of its own host is queued segment by segment, and not as one packet.
+    #[param(default = true)]
+    pub split_gso: bool,
 }
 
 /// The parameters as they are used.
@@ -143,6 +148,7 @@ pub struct Params {
 struct Rules {
     memory: u64,
     frame: Frame,
+    splits: bool,
     advice: Option<ParamError>,
 }
 
@@ -202,7 +208,8 @@ impl Params {
             return Err(ParamError::new("mtu", "E201", format!("`mtu` is {}", self.mtu))
                 .help(format!("must be at most {LARGEST}")));
         }
-        Ok(Rules { memory: self.most(), frame: self.framing.build(scope)?, advice: self.advice(scope) })
+        let (frame, splits) = (self.framing.build(scope)?, self.split_gso);
+        Ok(Rules { memory: self.most(), frame, splits, advice: self.advice(scope) })
     }
 
     fn bytes_s(&self) -> Option<u64> {
@@ -402,7 +409,7 @@ impl Scheduler for Cake {
 
     fn needs(&self) -> Needs {
         let flows = Needs::ROOM | Needs::FLOWS | Needs::TAKING;
-        Needs::DEPARTURES | Needs::LENGTHS | Needs::LATER | flows
+        Needs::DEPARTURES | Needs::LENGTHS | Needs::LATER | flows | Needs::SEGMENTS.only_if(self.rules.splits)
     }
 
     fn warnings(&self) -> Vec<ParamError> {

@@ -26,9 +26,26 @@ pub struct Linux {
     pub sample_ns: u64,
 }
 
+/// A port alone, for an interface that there is.
+#[derive(Clone, Debug, Serialize)]
+pub struct LinuxPort {
+    /// As the scenario calls it.
+    pub port: String,
+    /// The interface.
+    pub device: String,
+    /// The commands that make it, in order. Names of the scenario are in none.
+    pub commands: Vec<Command>,
+    /// What Linux has otherwise than the scenario says.
+    pub notes: Vec<String>,
+    /// What tc cannot express: no command has it.
+    pub lost: Vec<String>,
+}
+
 /// A command of `ip`, `tc` or `sysctl`.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
 pub struct Command {
+    /// What it and those after it are for, with names of the scenario quoted.
+    pub comment: Option<String>,
     /// The namespace that it works in; `None`: that of the caller.
     pub namespace: Option<String>,
     /// The interface that it is about; `None`: no single one.
@@ -48,11 +65,11 @@ pub struct Node {
     pub address: String,
 }
 
-/// An interface in a namespace.
+/// An interface.
 #[derive(Clone, Debug, Serialize)]
 pub struct Device {
-    /// The namespace.
-    pub namespace: String,
+    /// The namespace that it is in; `None`: that of the caller.
+    pub namespace: Option<String>,
     /// The interface.
     pub device: String,
 }
@@ -77,6 +94,8 @@ pub struct Traffic {
     pub model: String,
     /// The node that receives it.
     pub to: Node,
+    /// Datagrams that its sockets hand over as one packet.
+    pub segments: u32,
     /// `None`: it is not of bulk transfers over TCP.
     pub transfers: Option<Transfers>,
 }
@@ -107,21 +126,54 @@ impl Linux {
         self.commands.iter().map(Command::to_string)
     }
 
-    /// The commands as a script for a shell: comments first, in which names are quoted and take one line each.
+    /// The commands as a script for a shell, with comments, in which names are quoted and take one line each.
     pub fn script(&self) -> String {
-        let node = |it: &Node| format!("# {}: node {:?}, {}", it.namespace, it.name, it.address);
-        let port = |it: &Ends| format!("# {} in {}: port {:?}", it.near.device, it.near.namespace, it.name);
-        let note = |it: &String| format!("# note: {}", it.escape_debug());
-        let comments =
-            self.nodes.iter().map(node).chain(self.ports.iter().map(port)).chain(self.notes.iter().map(note));
-        comments.chain(self.lines()).collect::<Vec<_>>().join("\n")
+        let node = |it: &Node| format!("{}: node {:?}, {}", it.namespace, it.name, it.address);
+        let port = |it: &Ends| format!("{}: port {:?}", it.near, it.name);
+        let head = self.nodes.iter().map(node).chain(self.ports.iter().map(port)).chain(notes(&self.notes));
+        script(head, &self.commands)
     }
+}
+
+impl LinuxPort {
+    /// All of it, for other programs.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("plain data")
+    }
+
+    /// The commands as a script for a shell, with comments.
+    pub fn script(&self) -> String {
+        let Self { port, device, commands, .. } = self;
+        let places: Vec<_> = [("root", "root"), ("clsact", "clsact")]
+            .into_iter()
+            .filter(|it| commands.iter().any(|command| command.argv.iter().any(|word| word == it.1)))
+            .map(|it| format!("tc qdisc del dev {device} {}", it.0))
+            .collect();
+        let head = [format!("port {port:?} on {device}"), format!("to remove it: {}", places.join("; "))];
+        let lost = self.lost.iter().map(|it| format!("lost: {}", it.escape_debug()));
+        script(head.into_iter().chain(notes(&self.notes)).chain(lost), commands)
+    }
+}
+
+fn notes(list: &[String]) -> impl Iterator<Item = String> {
+    list.iter().map(|it| format!("note: {}", it.escape_debug()))
+}
+
+/// Comments, then commands, each after its own comment.
+fn script(head: impl Iterator<Item = String>, commands: &[Command]) -> String {
+    let comment = |text: &str| format!("# {text}");
+    let mut lines: Vec<_> = head.map(|it| comment(&it)).collect();
+    for command in commands {
+        lines.extend(command.comment.as_deref().map(comment));
+        lines.push(command.to_string());
+    }
+    lines.join("\n")
 }
 
 impl Command {
     /// Of words with blanks between them.
     pub(super) fn of(words: &str) -> Self {
-        Self { namespace: None, device: None, argv: words.split(' ').map(str::to_owned).collect() }
+        Self { comment: None, namespace: None, device: None, argv: words.split(' ').map(str::to_owned).collect() }
     }
 
     /// Any program in a namespace.
@@ -147,24 +199,36 @@ impl fmt::Display for Command {
     }
 }
 
+/// `p0 in n0`
+impl fmt::Display for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let inside = self.namespace.as_ref().map_or(String::new(), |namespace| format!(" in {namespace}"));
+        write!(f, "{}{inside}", self.device)
+    }
+}
+
 impl Device {
+    /// One in a namespace.
+    pub(super) fn of(namespace: &str, device: &str) -> Self {
+        Self { namespace: Some(namespace.to_owned()), device: device.to_owned() }
+    }
+
     /// `tc` adds something to it.
     pub(super) fn tc(&self, object: &str, rest: &str) -> Command {
-        let Self { namespace, device } = self;
-        self.about(Command::of(&format!("tc -n {namespace} {object} add dev {device} {rest}")))
+        self.about(&format!("tc{} {object} add dev {} {rest}", self.option(), self.device))
     }
 
     /// `ip` in its namespace.
     pub(super) fn ip(&self, words: &str) -> Command {
-        self.about(Command::of(&format!("ip -n {} {words}", self.namespace)))
+        self.about(&format!("ip{} {words}", self.option()))
     }
 
-    /// Any program in its namespace.
-    pub(super) fn inside(&self, words: &str) -> Command {
-        self.about(Command::inside(&self.namespace, words))
+    /// By which `ip` and `tc` are told its namespace.
+    fn option(&self) -> String {
+        self.namespace.as_ref().map_or(String::new(), |namespace| format!(" -n {namespace}"))
     }
 
-    fn about(&self, command: Command) -> Command {
-        Command { namespace: Some(self.namespace.clone()), device: Some(self.device.clone()), ..command }
+    fn about(&self, words: &str) -> Command {
+        Command { namespace: self.namespace.clone(), device: Some(self.device.clone()), ..Command::of(words) }
     }
 }

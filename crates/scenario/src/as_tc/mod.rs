@@ -1,22 +1,28 @@
-//! `perhop explain --as tc`: a scenario's nodes, links and ports as commands for Linux.
+//! `perhop explain --as tc`: a scenario's nodes, links and ports as commands for Linux; with `--port` one port alone.
 //!
 //! Node number i is the network namespace `n<i>`, a link a pair of virtual interfaces. No name of the file is in a command, for a
-//! shell would read it: names stand in comments, quoted. The port of link number i is the interface `p<i>`: at its root
+//! shell would read it: names are in comments, quoted. The port of link number i is the interface `p<i>`: at its root
 //! an HTB class with the link's rate, unless the port has a shaper; below that its queues. Conditioners are policers
 //! at its egress. At the far end netem delays each packet by the time that its bits take and the link's delay.
 //!
 //! A size table takes Ethernet's 14 bytes from what a port counts and adds those of `accounting`: for its queues, and for the class
 //! above them too.
 
+/// Which packets a class or a conditioner takes.
+mod filters;
 /// What is returned, and its text.
 mod linux;
+/// One port alone.
+mod port;
 /// Schedulers, shapers.
 mod ports;
 /// Queues.
 mod queues;
 mod red;
-/// Policers.
+/// Conditioners.
 mod police;
+/// What has been said, and what cannot be.
+mod said;
 /// TCP.
 mod tcp;
 /// What Linux's TCP has its own way of.
@@ -26,13 +32,15 @@ mod wire;
 /// Quantities as tc writes them.
 mod words;
 
-pub use linux::{Command, Device, Ends, Linux, Node, Traffic, Transfers};
+pub use linux::{Command, Device, Ends, Linux, LinuxPort, Node, Traffic, Transfers};
+pub use port::port_of_sweep;
 
 use crate::scenario::Scenario;
-use crate::sweep::Sweep;
+use crate::sweep::{Point, Sweep};
 use perhop_core::port::QueueSpec;
 use perhop_sim::plan::{self, Plan};
 use perhop_sim::transport::Bursts;
+use said::{Line, Port, Said};
 use std::collections::BTreeMap;
 
 /// Ethernet's header, which Linux's queues count.
@@ -43,12 +51,18 @@ const ETHERNET: i64 = 14;
 /// # Errors
 /// A sweep of several points; as [`as_tc`].
 pub fn of_sweep(sweep: &Sweep) -> Result<Linux, Vec<String>> {
-    match &sweep.points()[..] {
-        [one] => as_tc(&one.scenario),
-        several => {
+    as_tc(&only_point(sweep).map_err(|error| vec![error])?.scenario)
+}
+
+/// # Errors
+/// There are several.
+fn only_point(sweep: &Sweep) -> Result<Point, String> {
+    match <[_; 1]>::try_from(sweep.points()) {
+        Ok([one]) => Ok(one),
+        Err(several) => {
             let points = several.len();
             let how = "leave one value in each axis, as in -s 'sweep.\"traffic.bulk.flows\"=[5]'";
-            Err(vec![format!("[sweep] has {points} points, but Linux is set up as one scenario: {how}")])
+            Err(format!("[sweep] has {points} points, but Linux is set up as one scenario: {how}"))
         }
     }
 }
@@ -62,19 +76,22 @@ pub fn as_tc(scenario: &Scenario) -> Result<Linux, Vec<String>> {
     let mut said = Said::default();
     if !plan.changes.is_empty() {
         let why = "the commands set up one state; remove the change, or state its values by -s";
-        said.refused.push(format!("tc cannot express [[change]]: {why}"));
+        said.refuse_of("the scenario".into(), &format!("tc cannot express [[change]]: {why}"));
     }
     nodes(plan, &mut said);
     tcp::settings(scenario, &mut said);
     for (i, link) in plan.links.iter().enumerate() {
         interface(scenario, i, &mut said);
-        let port = Port { near: near(plan, i), far: far(plan, i), overhead: plan.overhead, link };
+        let port = Port { near: near(plan, i), overhead: plan.overhead, link, line: Line::Virtual };
         ports::say(&port, &mut said);
         police::say(&port, &mut said);
-        wire::say(&port, i, &mut said);
+        wire::say(&port, &far(plan, i), i, &mut said);
     }
     routes(scenario, &mut said);
-    if said.refused.is_empty() { Ok(described(plan, said)) } else { Err(said.refused) }
+    match said.refused() {
+        refused if refused.is_empty() => Ok(described(plan, said)),
+        refused => Err(refused),
+    }
 }
 
 fn described(plan: &Plan, said: Said) -> Linux {
@@ -88,68 +105,19 @@ fn described(plan: &Plan, said: Said) -> Linux {
         name: it.name.clone(),
         model: it.model.name().into(),
         to: node(it.to),
+        segments: it.gso,
         transfers: tcp::transfers(it),
     };
     Linux {
+        notes: said.notes(),
         commands: said.commands,
         nodes: (0..plan.nodes.len()).map(node).collect(),
         ports: (0..plan.links.len()).map(ends).collect(),
         traffic: plan.traffic.iter().map(traffic).collect(),
-        notes: said.notes,
         duration_ns: plan.duration.ns(),
         warmup_ns: plan.warmup.ns(),
         sample_ns: plan.sampling.as_ref().map_or(0, |sampling| sampling.every.ns()),
     }
-}
-
-/// What has been said, and what cannot be.
-#[derive(Default)]
-struct Said {
-    commands: Vec<Command>,
-    refused: Vec<String>,
-    notes: Vec<String>,
-    /// How many policers several filters share.
-    shared: usize,
-}
-
-impl Said {
-    fn say(&mut self, command: Command) {
-        self.commands.push(command);
-    }
-
-    /// A policer of that many filters: with a number, by which the second finds the bucket of the first.
-    fn shared(&mut self, police: &str, filters: usize) -> String {
-        if filters <= 1 {
-            return police.to_owned();
-        }
-        self.shared += 1;
-        format!("{police} index {}", self.shared)
-    }
-
-    /// `what` is not among what tc knows.
-    fn refuse(&mut self, port: &Port<'_>, what: &str) {
-        once(&mut self.refused, format!("port `{}`: tc cannot express {what}", port.link.name));
-    }
-
-    /// `what` is otherwise in Linux.
-    fn note(&mut self, port: &Port<'_>, what: &str) {
-        once(&mut self.notes, format!("port `{}`: {what}", port.link.name));
-    }
-}
-
-fn once(list: &mut Vec<String>, line: String) {
-    if !list.contains(&line) {
-        list.push(line);
-    }
-}
-
-/// A port, as Linux knows it.
-struct Port<'a> {
-    near: Device,
-    far: Device,
-    /// Bytes that queues count beyond the IP length.
-    overhead: u32,
-    link: &'a plan::Link,
 }
 
 /// The network namespace of a node.
@@ -166,11 +134,11 @@ fn nodes(plan: &Plan, said: &mut Said) {
     for (i, node) in plan.nodes.iter().enumerate() {
         let (name, address) = (namespace(i), node.address);
         said.say(Command::of(&format!("ip netns add {name}")));
-        let lo = Device { namespace: name, device: "lo".into() };
+        let lo = Device::of(&name, "lo");
         said.say(lo.ip("link set lo up"));
         said.say(lo.ip(&format!("addr add {address}/32 dev lo")));
         let settings = "net.ipv4.ip_forward=1 net.ipv4.conf.all.rp_filter=0 net.ipv6.conf.default.disable_ipv6=1";
-        said.say(Command::inside(&lo.namespace, &format!("sysctl -q -w {settings}")));
+        said.say(Command::inside(&namespace(i), &format!("sysctl -q -w {settings}")));
     }
 }
 
@@ -182,13 +150,13 @@ fn mate(plan: &Plan, link: usize) -> Option<usize> {
 
 /// The interface by which packets leave on a link, with its namespace.
 fn near(plan: &Plan, link: usize) -> Device {
-    Device { namespace: namespace(plan.links[link].from), device: device(link) }
+    Device::of(&namespace(plan.links[link].from), &device(link))
 }
 
 /// The interface at the far end of a link.
 fn far(plan: &Plan, link: usize) -> Device {
     let device = mate(plan, link).map_or_else(|| format!("q{link}"), device);
-    Device { namespace: namespace(plan.links[link].to), device }
+    Device::of(&namespace(plan.links[link].to), &device)
 }
 
 /// The address of a link's interface at its near or far end.
@@ -209,8 +177,8 @@ fn interface(scenario: &Scenario, i: usize, said: &mut Said) {
         return;
     }
     let (here, there) = (near(plan, i), far(plan, i));
-    let peer = format!("peer name {} address {} netns {}", there.device, mac(i, true), there.namespace);
-    let own = format!("{} netns {} address {}", here.device, here.namespace, mac(i, false));
+    let peer = format!("peer name {} address {} netns {}", there.device, mac(i, true), namespace(link.to));
+    let own = format!("{} netns {} address {}", here.device, namespace(link.from), mac(i, false));
     said.say(Command::of(&format!("ip link add {own} type veth {peer}")));
     for (end, far_end, node) in [(here, false, link.from), (there, true, link.to)] {
         let bursts = tcp::bursts(scenario, node);
@@ -219,7 +187,11 @@ fn interface(scenario: &Scenario, i: usize, said: &mut Said) {
         let device = &end.device;
         said.say(end.ip(&format!("addr add {}/30 dev {device}", address(i, far_end))));
         said.say(end.ip(&format!("link set {device} up mtu {} txqueuelen 1000{most}", mtu(link))));
-        said.say(end.inside(&format!("ethtool -K {device} tso off gso {gso} gro off")));
+        // What a socket hands over as one packet of several datagrams is taken apart behind the queue.
+        let datagrams = plan.traffic.iter().any(|it| it.gso > 1 && it.from.contains(&node));
+        let apart = if datagrams { " tx-udp-segmentation off" } else { "" };
+        let words = format!("ethtool -K {device} tso off gso {gso} gro off{apart}");
+        said.say(Command { device: Some(device.clone()), ..Command::inside(&namespace(node), &words) });
         // Policers are at its egress, the wire of the other direction at its ingress.
         said.say(end.tc("qdisc", "clsact"));
         let (other, its) = (address(i, !far_end), mac(i, !far_end));

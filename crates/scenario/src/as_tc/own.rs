@@ -26,15 +26,15 @@ const SAID: [&str; 14] = [
     "ecn-feedback",
 ];
 
-/// A line for each traffic over TCP with keys that differ from those of Linux's stack.
-pub(super) fn notes(scenario: &Scenario) -> Vec<String> {
+/// Each traffic over TCP with keys that differ from those of Linux's stack, and which.
+pub(super) fn notes(scenario: &Scenario) -> Vec<[String; 2]> {
     let tables = scenario.model.traffic.sound().filter(|(_, it)| it.model.value.is_bulk_tcp());
     let note = |(name, section): (&str, &crate::sections::traffic::TrafficSection)| {
         let tcp = tcp_section(&scenario.model, section.common.tcp.as_deref())?;
         let l4s = section.common.l4s.as_deref().is_some_and(|l4s| *l4s).then(|| "l4s".to_owned());
         let keys: Vec<_> = others(&tcp).into_iter().chain(l4s).collect();
-        let line = || format!("traffic `{name}`: Linux's TCP does not follow `{}`", keys.join("`, `"));
-        (!keys.is_empty()).then(line)
+        let line = || format!("Linux's TCP does not follow `{}`", keys.join("`, `"));
+        (!keys.is_empty()).then(|| [format!("traffic `{name}`"), line()])
     };
     tables.filter_map(note).collect()
 }

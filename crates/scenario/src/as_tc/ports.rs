@@ -1,16 +1,21 @@
 //! The tree of a port's queues as queueing disciplines, classes and filters.
 
+use super::filters::{Chain, count, groups};
+use super::said::{Line, Port, Said};
 use super::words::{self, ecn, rate, time};
-use super::{ETHERNET, Port, Said, queues};
+use super::{ETHERNET, queues};
 use crate::sections::queue::{is_parent, limits, parents};
+use crate::text::tree;
 use perhop_core::aqm::{self, AqmParams};
 use perhop_core::arithmetic::{Arithmetic, longest_in_ticks};
+use perhop_core::classify::Match;
+use perhop_core::dscp::Dscp;
 use perhop_core::framing::Framing;
-use perhop_core::params::{Node, Tree, show_table};
+use perhop_core::params::{Node, Problems, Tree, read_table, show_table};
 use perhop_core::port::{Inside, Limit, NodeSpec, QueueSpec, ShaperParams, Side};
 use perhop_core::sched::flows::{Hash, Hashing};
 use perhop_core::sched::{Police, SchedulerParams, cake, ets, fq_codel, htb, sfq};
-use perhop_core::units::{Bytes, Span};
+use perhop_core::units::{BitRate, Bytes, Span};
 
 /// Most bands of `prio` and `ets`.
 const MOST_BANDS: usize = 16;
@@ -19,17 +24,44 @@ const NO_LIMIT: u32 = 1_000_000_000;
 
 /// Says a port's rate and its queues.
 pub(super) fn say(port: &Port<'_>, said: &mut Said) {
+    said.comment(format!("port {:?}, {}", port.link.name, port.link.rate));
     let mut writer = Writer { port, said, handles: 0 };
-    let stab = |bytes: u32| format!("root stab overhead {} linklayer ethernet", i64::from(bytes) - ETHERNET);
-    let shaped = port.link.nodes.first().is_some_and(|root| root.shaper.is_some());
-    let at = match shaped {
-        true => stab(port.overhead),
-        false => writer.link(&stab(if counts_packets(port) { 0 } else { port.overhead })),
+    let at = match holds_itself(port) {
+        true => root(port.overhead),
+        false => writer.link(&root(if counts_packets(port) { 0 } else { port.overhead })),
     };
     match port.link.nodes.is_empty() {
         true => writer.queue(&at, &port.link.queues[0]),
         false => writer.node(&at, 0),
     }
+}
+
+/// Where the first queueing discipline goes, with a size table for what is counted beyond Ethernet's header. The table counts the
+/// headers of a packet of several segments once, so there is none without need.
+fn root(overhead: u32) -> String {
+    match i64::from(overhead) - ETHERNET {
+        0 => "root".into(),
+        bytes => format!("root stab overhead {bytes} linklayer ethernet"),
+    }
+}
+
+/// Whether what a port has at its root sends no faster than the link. On a virtual interface a packet of HTB or CAKE would take no
+/// time, so only a shaper, which has a peak, does.
+fn holds_itself(port: &Port<'_>) -> bool {
+    let Some(root) = port.link.nodes.first() else { return false };
+    let most = match root.scheduler() {
+        _ if port.line == Line::Virtual => None,
+        Some(SchedulerParams::Cake(cake)) => cake.rate,
+        Some(SchedulerParams::Htb(htb)) if !htb.is_direct() => Some(ceiling(htb)),
+        _ => None,
+    };
+    root.shaper.is_some() || most.is_some_and(|most| most <= port.link.rate)
+}
+
+/// What the classes that have none above them may send together.
+fn ceiling(htb: &htb::Params) -> BitRate {
+    let top = htb.classes.iter().filter(|class| class.parent.is_none());
+    BitRate::bps(top.map(|class| class.ceil.unwrap_or(class.rate).bit_s()).sum())
 }
 
 /// Whether nothing at a port asks how many bytes a packet has, but its link, which sends the IP packet. With a size table
@@ -77,10 +109,12 @@ impl Writer<'_, '_> {
     }
 
     /// The link's own rate: a packet begins as soon as the one before it has been paid for. HTB takes it from its queue
-    /// then; `tbf` would take it when the one before it begins, and an AQM would see a queue that is shorter by one.
+    /// then; `tbf` would take it when the one before it begins, and an AQM would see a queue that is shorter by one. Where time
+    /// is real, timers are late, and without a burst HTB would not reach the rate.
     fn link(&mut self, at: &str) -> String {
         let handle = self.qdisc(at, "htb default 1");
-        self.class(&handle, 0, &format!("htb rate {} burst 1 cburst 1", rate(self.port.link.rate)));
+        let burst = if self.port.line == Line::Virtual { " burst 1 cburst 1" } else { "" };
+        self.class(&handle, 0, &format!("htb rate {}{burst}", rate(self.port.link.rate)));
         format!("parent {handle}1")
     }
 
@@ -113,7 +147,7 @@ impl Writer<'_, '_> {
         }
         let link = self.port.link.rate;
         let of_link = (node.parent.is_none() && link > shaper.rate).then_some(link);
-        let burst = shaper.peak_burst.unwrap_or(node.scope.largest_packet);
+        let burst = shaper.peak_burst.unwrap_or_else(|| self.largest(node));
         let peak = shaper.peak.or(of_link).map(|peak| format!(" peakrate {} mtu {}", rate(peak), burst.get()));
         let what = format!(
             "rate {} burst {} limit {NO_LIMIT}{}{}",
@@ -123,6 +157,13 @@ impl Writer<'_, '_> {
             self.frames(shaper.framing)
         );
         self.token_bucket(at, &what)
+    }
+
+    /// Of the load; a real interface has other packets too.
+    fn largest(&self, node: &NodeSpec) -> Bytes {
+        let own = node.scope.largest_packet;
+        let of_device = Bytes::new(super::mtu(self.port.link) + u64::from(self.port.overhead));
+        if self.port.line == Line::Real { own.max(of_device) } else { own }
     }
 
     fn queue(&mut self, at: &str, queue: &QueueSpec) {
@@ -180,6 +221,9 @@ impl Writer<'_, '_> {
     }
 
     fn scheduler(&mut self, at: &str, index: usize, node: &NodeSpec, params: &SchedulerParams) {
+        if params.layout().is_some_and(|layout| layout.templates().next().is_some()) {
+            return self.refuse("a template of classes (`per`): tc makes no class for an address it meets; list the classes");
+        }
         let nodes = &self.port.link.nodes;
         let children: Vec<_> = (0..nodes.len()).filter(|&child| nodes[child].parent == Some(index)).collect();
         let handle = match params {
@@ -215,23 +259,28 @@ impl Writer<'_, '_> {
                 "a shaper in a class of `drr` or `ets` (Linux's stop while such a class may not send: `htb` can)",
             );
         }
-        let members = members(node);
+        let stated = classes(node);
         let direct = matches!(params, SchedulerParams::Htb(htb) if htb.is_direct());
-        let classes = children.len() - usize::from(direct);
+        let last = children.len() - usize::from(direct);
         if direct {
             self.said.note(self.port, "what no class names passes unshaped (`direct_packets_stat`)");
         }
-        for (i, child) in children.into_iter().take(classes).enumerate() {
+        let mut chain = Chain::new(self.port, &format!("parent {handle}"));
+        for (i, child) in children.into_iter().take(last).enumerate() {
             let class = match params {
                 SchedulerParams::Htb(htb) => format!("{handle}{:x}", leaves(htb)[i] + 1),
                 _ => format!("{handle}{:x}", i + 1),
             };
-            let filters = members.get(i).map_or(0, Vec::len);
-            let last = i + 1 == classes && filters > 0 && !direct;
-            let police = self.police(node, i, filters + usize::from(last));
-            self.filters(&handle, &format!("{class}{police}"), members.get(i));
-            if last {
-                self.rest(&handle, &format!("{class}{police}"));
+            let name = called(&stated[i], i);
+            self.said.comment(format!("class {name}"));
+            // What no other takes is the last one's.
+            let takes = if i + 1 == last && !direct { Ok(Match::default()) } else { takes(&stated[i]) };
+            match takes.and_then(|takes| groups(&takes, self.port, false)) {
+                Ok(found) => {
+                    let police = self.police(node, i, count(&found));
+                    chain.say(self.said, &found, |_| format!("flowid {class}{police}"));
+                }
+                Err(what) => self.refuse(&format!("class {name} by {what}")),
             }
             self.node(&format!("parent {class}"), child);
         }
@@ -341,29 +390,6 @@ impl Writer<'_, '_> {
         }
         self.leaf(at, &cake(params, overhead));
     }
-
-    /// All packets that no other class takes.
-    fn rest(&mut self, handle: &str, class: &str) {
-        self.said
-            .say(self.port.near.tc("filter", &format!("parent {handle} protocol ip prio 2 matchall flowid {class}")));
-    }
-
-    /// The packets of a class: its code points; all that no other takes, if it has none.
-    fn filters(&mut self, handle: &str, class: &str, members: Option<&Vec<Option<u8>>>) {
-        let filter =
-            |what: &str| self.port.near.tc("filter", &format!("parent {handle} protocol ip {what} flowid {class}"));
-        let Some(members) = members.filter(|members| !members.is_empty()) else { return self.rest(handle, class) };
-        let filters: Vec<_> = members
-            .iter()
-            .map(|code| code.map(|code| filter(&format!("prio 1 u32 match ip dsfield {:#04x} 0xfc", code << 2))))
-            .collect();
-        for said in filters {
-            match said {
-                Some(said) => self.said.say(said),
-                None => self.refuse("a class by colour: write code points in `for`"),
-            }
-        }
-    }
 }
 
 /// Whether something below a node may wait for its time although a packet is there.
@@ -381,27 +407,47 @@ fn leaves(htb: &htb::Params) -> Vec<usize> {
     (0..htb.classes.len()).filter(|&i| !is_parent(&htb.classes[i].name)).collect()
 }
 
-/// The code points of each class with a queue; `None` for a colour.
-fn members(node: &NodeSpec) -> Vec<Vec<Option<u8>>> {
+/// The classes of a scheduler that have queues, as they are written.
+pub(super) fn classes(node: &NodeSpec) -> Vec<Node> {
     let mut shown = Vec::new();
     node.scheduler().into_iter().for_each(|params| params.show(&mut shown));
     let Some(Tree::List(items)) = shown.into_iter().find(|(key, _)| *key == "classes").map(|(_, tree)| tree) else {
         return Vec::new();
     };
     let parents = parents(&items);
-    items.iter().filter(|item| !is_parent(item, &parents)).map(codes).collect()
+    items.into_iter().filter(|item| !is_parent(item, &parents)).collect()
 }
 
-fn codes(item: &Node) -> Vec<Option<u8>> {
-    let Tree::Table(table) = &item.tree else { return Vec::new() };
-    let code = |node: &Node| match &node.tree {
-        Tree::Text(text) => text.parse::<perhop_core::dscp::Dscp>().ok().map(|dscp| dscp.get()),
-        _ => None,
+/// A class by its name or its number.
+fn called(class: &Node, i: usize) -> String {
+    match tree::get(class, &["name"]).map(|name| &name.tree) {
+        Some(Tree::Text(name)) => format!("{name:?}"),
+        _ => (i + 1).to_string(),
+    }
+}
+
+/// What a class takes.
+///
+/// # Errors
+/// What tc cannot say.
+pub(super) fn takes(class: &Node) -> Result<Match, String> {
+    if let Some(matches) = tree::get(class, &["match"]) {
+        return Ok(read_table(matches, &mut Problems::default()).expect("read once before"));
+    }
+    let codes = match tree::get(class, &["for"]).map(|it| &it.tree) {
+        Some(Tree::List(items)) => items.iter().map(|item| code(&item.tree)).collect(),
+        Some(one) => vec![code(one)],
+        None => Vec::new(),
     };
-    match table.get("for").map(|node| &node.tree) {
-        Some(Tree::List(items)) => items.iter().map(code).collect(),
-        Some(one @ Tree::Text(_)) => vec![code(&Node::from(one.clone()))],
-        _ => Vec::new(),
+    let dscp = codes.into_iter().collect::<Option<_>>();
+    dscp.map(|dscp| Match { dscp, ..Match::default() }).ok_or_else(|| "colours: write code points in `for`".into())
+}
+
+/// `None`: it is a colour.
+fn code(member: &Tree) -> Option<Dscp> {
+    match member {
+        Tree::Text(text) => text.parse().ok(),
+        _ => None,
     }
 }
 
@@ -443,7 +489,8 @@ fn cake(params: &cake::Params, overhead: Option<i64>) -> String {
     let mpu = params.framing.mpu.map_or(String::new(), |bytes| format!(" mpu {}", bytes.get()));
     let (tins, isolation, rtt) = (word("tins"), word("isolation"), time(params.rtt));
     let atm = if atm { "atm" } else { "noatm" };
-    format!("cake {rate} {tins} {isolation} rtt {rtt} {overhead}{mpu} {atm} no-split-gso{memory}")
+    let split = if params.split_gso { "split-gso" } else { "no-split-gso" };
+    format!("cake {rate} {tins} {isolation} rtt {rtt} {overhead}{mpu} {atm} {split}{memory}")
 }
 
 fn sfq(params: &sfq::Params) -> String {

@@ -1,6 +1,7 @@
 //! TCP's senders and receivers: settings of their nodes, attributes of their routes, and what a socket is told.
 
-use super::{Command, Said, Transfers, namespace, own, words};
+use super::said::Said;
+use super::{Command, Transfers, namespace, own, words};
 use crate::resolve::offered::Flowline;
 use crate::scenario::Scenario;
 use perhop_sim::plan::Offered;
@@ -55,27 +56,27 @@ fn has_time_stamps(tcp: &Config) -> bool {
 pub(super) fn settings(scenario: &Scenario, said: &mut Said) {
     for offered in scenario.built.plan.traffic.iter().filter(|it| matches!(it.model.transport(), Transport::Quic(_))) {
         let why = "no kernel has QUIC; `model = \"ftp\"` with tcp = \"linux\" is what it can send";
-        said.refused.push(format!("traffic `{}`: {why}", offered.name));
+        said.refuse_of(format!("traffic `{}`", offered.name), why);
     }
-    said.notes.extend(own::notes(scenario));
+    own::notes(scenario).into_iter().for_each(|[whose, what]| said.note_of(whose, &what));
     let mut nodes = BTreeMap::<usize, BTreeMap<&'static str, String>>::new();
     for flow in connections(scenario) {
         let (from, tcp) = (sender(flow), &flow.offered.tcp);
-        said.refused.extend(unknown(tcp));
-        said.refused.extend(words::fine(&[("rto.minimum", tcp.rto.minimum)], words::MS));
+        let whose = || format!("traffic `{}`", flow.offered.name);
+        let node = |i: usize| format!("node `{}`", scenario.built.plan.nodes[i].name);
+        unknown(tcp).iter().for_each(|what| said.refuse_of(whose(), what));
+        words::fine(&[("rto.minimum", tcp.rto.minimum)], words::MS).for_each(|what| said.refuse_of(whose(), &what));
         if tcp.reaction.bursts != bursts(scenario, from) {
-            let name = &scenario.built.plan.nodes[from].name;
-            said.refused.push(format!("Linux has one `burst-segments` (`gso_max_segs`) for all TCP of node `{name}`"));
+            said.refuse_of(node(from), "Linux has one `burst-segments` (`gso_max_segs`) for all its TCP");
         }
         let out = [("ecn", tcp.ecn.then(|| "1".into())), ("min_tso_segs", least(tcp.reaction.bursts))];
         let back =
             [("ecn", (!tcp.receiver_ecn).then(|| "0".into())), ("congestion_control", listens(tcp).map(Into::into))];
-        for (node, own) in [(from, out), (flow.offered.to, back)] {
+        for (at, own) in [(from, out), (flow.offered.to, back)] {
             let own = own.into_iter().filter_map(|(key, value)| Some((key, value?)));
             for (key, value) in asked(tcp).into_iter().chain(own) {
-                if *nodes.entry(node).or_default().entry(key).or_insert_with(|| value.clone()) != value {
-                    let name = &scenario.built.plan.nodes[node].name;
-                    said.refused.push(format!("Linux has one `tcp_{key}` for all TCP of node `{name}`"));
+                if *nodes.entry(at).or_default().entry(key).or_insert_with(|| value.clone()) != value {
+                    said.refuse_of(node(at), &format!("Linux has one `tcp_{key}` for all its TCP"));
                 }
             }
         }

@@ -3,7 +3,8 @@
 //! netem lets a packet that overtakes go at once, before its bits have taken their time; so where packets overtake, one netem takes the
 //! time of the bits and another below it the delay. Jitter stays in the first, for netem keeps order only where it has a rate.
 
-use super::{Device, Port, Said, words};
+use super::said::{Port, Said};
+use super::{Device, words};
 use perhop_core::units::{Probability, Span};
 use perhop_sim::plan::{Link, Spread, Transit};
 
@@ -13,7 +14,7 @@ const TICK_NS: u64 = 64;
 const LIMIT: &str = "limit 1000000";
 
 /// The commands for a port's wire to its far end; `i` is the link's number.
-pub(super) fn say(port: &Port<'_>, i: usize, said: &mut Said) {
+pub(super) fn say(port: &Port<'_>, far: &Device, i: usize, said: &mut Said) {
     let (link, rate) = (port.link, words::rate(port.link.rate));
     for what in words::fine(&[("delay", link.delay), ("jitter", link.transit.jitter)], words::US) {
         said.refuse(port, &what);
@@ -27,7 +28,7 @@ pub(super) fn say(port: &Port<'_>, i: usize, said: &mut Said) {
     }
     let (delay, loss) = (delay(link), share("loss", link.loss));
     let bits = format!("rate {rate} -{}{loss} {LIMIT}", super::ETHERNET);
-    let wire = Device { namespace: port.far.namespace.clone(), device: format!("d{i}") };
+    let wire = Device { device: format!("d{i}"), ..far.clone() };
     said.say(wire.ip(&format!("link add {} type ifb", wire.device)));
     said.say(wire.ip(&format!("link set {} up", wire.device)));
     let mut netem = |what: &str| said.say(wire.tc("qdisc", what));
@@ -40,7 +41,7 @@ pub(super) fn say(port: &Port<'_>, i: usize, said: &mut Said) {
         _ => said.refuse(port, "jitter that keeps the order of packets and `reorder` together"),
     }
     let redirect = format!("ingress matchall action mirred egress redirect dev {}", wire.device);
-    said.say(port.far.tc("filter", &redirect));
+    said.say(far.tc("filter", &redirect));
 }
 
 /// Delay and jitter. netem's table of the normal distribution ends at four standard deviations, as perhop's draws do.

@@ -1,16 +1,34 @@
-//! W339 and W340: traffic that probably sends nothing, and TCP whose queue is in its own host.
+//! W339, W340 and W358: traffic that probably sends nothing, TCP whose queue is in its own host, bursts that this queue does
+//! not meet.
 
 use crate::resolve::offered::{Flowline, tables};
 use crate::resolve::ports::{File, Resolved};
+use perhop_core::aqm::AqmParams;
 use perhop_core::params::Problems;
 use perhop_core::units::Span;
 use perhop_sim::plan;
 use perhop_sim::traffic::TrafficModel as _;
+use perhop_sim::transport::Bursts;
 
 /// Looks at all traffic.
 pub fn check(all: Resolved<'_>, problems: &mut Problems) {
     tables(all.file.traffic).for_each(|flow| silent(all.file, flow, problems));
     own_bottleneck(all, problems);
+    tables(all.file.traffic).for_each(|flow| taken_apart(all, flow, problems));
+}
+
+/// W358: a scheduler, a shaper or an AQM would meet bursts at the sender's own port, but for the conditioners before it.
+fn taken_apart(all: Resolved<'_>, flow: &Flowline, problems: &mut Problems) {
+    let Some(port) = flow.forward.first().map(|&link| &all.links[link as usize]) else { return };
+    let (offered, drop_tail) = (&flow.offered, matches!(port.queues[0].aqm, AqmParams::DropTail(_)));
+    let bursts = if flow.tcp { offered.tcp.reaction.bursts != Bursts::NONE } else { offered.gso > 1 };
+    let Some(first) = port.edge.first().filter(|_| bursts && !(port.nodes.is_empty() && drop_tail)) else { return };
+    let Some(section) = all.file.model.traffic.get(&offered.name) else { return };
+    let message = format!("the queue of `{}` meets the segments of traffic `{}` one by one", port.name, offered.name);
+    let name = &first.name;
+    let label = format!("conditioner `{name}` takes bursts apart; without it a burst is one packet there, as in Linux");
+    let help = "put the conditioners at the next node's port, or say `burst-segments = 1` in [tcp] if that is meant";
+    problems.warn("W358", section.common.from.place, message).label(label).help(help);
 }
 
 /// W339: on average the first packet of the model comes after the end of the run.

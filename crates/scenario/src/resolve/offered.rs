@@ -11,10 +11,14 @@ use perhop_core::params::{Problems, Spanned, suggest};
 use perhop_core::units::{Bytes, Span, Time};
 use perhop_sim::net::Router;
 use perhop_sim::plan;
-use perhop_sim::traffic::LARGEST_PACKET;
 use perhop_sim::traffic::{AnyTraffic, Carrier, Traffic as _, TrafficModel as _, TrafficScope, Transport};
+use perhop_sim::traffic::{LARGEST_PACKET, UDP_HEADERS};
 use perhop_sim::transport::{self, CongestionLaw as _};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// Most datagrams in a packet, and most bytes of their data (Linux 6.12: `UDP_MAX_SEGMENTS`; 65,535 B with one header).
+const MOST_SEGMENTS: u64 = 128;
+const MOST_DATA: u64 = LARGEST_PACKET.get() - UDP_HEADERS as u64;
 
 /// Most links of all routes: about 100 B are kept of each. With more, the rest of the traffic is not read.
 pub const MOST_HOPS: usize = 40_000_000;
@@ -238,7 +242,28 @@ impl Reading<'_> {
             };
             return self.problems.error("E239", tcp.place, message).help(help).none();
         }
+        self.bursts()?;
         Some(source)
+    }
+
+    /// Reports bursts of datagrams that no host sends; `None` then.
+    fn bursts(&mut self) -> Option<()> {
+        let Some(Spanned { place, value: segments }) = self.section.common.gso else { return Some(()) };
+        let (model, sizes) = (self.section.model.name(), self.section.model.largest_datagram());
+        let Some(size) = sizes.filter(|_| self.section.model.rate().is_some()) else {
+            let message = format!("`gso` has no effect on model \"{model}\"");
+            let help = "remove `gso`: only cbr, poisson and on-off send datagrams of one size; bursts of TCP are `burst-segments` in [tcp]";
+            return self.problems.error("E239", place, message).help(help).none();
+        };
+        let data = size.get().saturating_sub(UDP_HEADERS.into());
+        let most = (MOST_DATA / data.max(1)).clamp(1, MOST_SEGMENTS);
+        if (1..=most).contains(&u64::from(segments)) {
+            return Some(());
+        }
+        let message = format!("`gso` is {segments}");
+        let label = format!("a packet of datagrams of {size} holds at most {most}");
+        let problem = self.problems.error("E293", place, message).label(label);
+        problem.help(format!("must be between 1 and {most}")).none()
     }
 
     fn node(&mut self, name: &Spanned<String>) -> Option<usize> {
@@ -350,6 +375,7 @@ impl Reading<'_> {
             start: Time::from_ns(common.start.ns()),
             spread: common.spread.map_or(Span::ZERO, |spread| *spread),
             stop: common.stop.map(|s| Time::from_ns(s.ns())),
+            gso: common.gso.map_or(1, |gso| *gso),
             model: self.section.model.value.clone(),
             tcp,
             dscp: *common.dscp,

@@ -36,6 +36,8 @@ pub struct TrafficCommon {
     pub ecn: Option<Spanned<bool>>,
     /// L4S (RFC 9331): its ECN-capable packets carry ECT(1); default: ECT(0).
     pub l4s: Option<Spanned<bool>>,
+    /// Datagrams that leave together, as one packet until they leave their host (UDP_SEGMENT); default: 1.
+    pub gso: Option<Spanned<u32>>,
     /// TCP: a stack ("linux", "newreno" ...; default: "newreno"), a name of `[tcp]`, or a table of the same keys.
     pub tcp: Option<Spanned<TcpRef>>,
 }

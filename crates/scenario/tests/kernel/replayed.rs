@@ -34,16 +34,29 @@ pub fn replayed(cell: &Cell, rows: &[Row], seed: u64) -> Result<Fates, String> {
     for flow in rows.iter().map(|row| row.port).collect::<std::collections::BTreeSet<_>>() {
         replay.port_mut().register(FlowId(flow.into()), &headers(flow));
     }
-    let mut fates = vec![None; rows.len()];
+    let packets: Vec<_> =
+        rows.chunk_by(|a, b| a.came == b.came).flat_map(|it| packets(it, &policy, &mut replay)).collect();
+    let mut fates = vec![None; packets.len()];
     let mut each = |trip: &Trip| {
         fates[trip.number as usize] = trip.sent.map(|sent| (sent.starts.ns() - BEGIN_NS, trip.packet.ecn as u8));
     };
-    for row in rows {
-        let at = Passage::of(Time::from_ns(BEGIN_NS + row.came), FlowId(row.port.into()));
-        replay.arrive(&at, &mut packet(row, policy.overhead()), row.bytes, &mut each);
+    for (burst, mut packet) in packets.iter().copied() {
+        let at = Passage::of(Time::from_ns(BEGIN_NS + burst[0].came), packet.flow);
+        replay.arrive(&at, &mut packet, burst.iter().map(|row| row.bytes).sum(), &mut each);
     }
     replay.finish(&mut each);
-    Ok(fates)
+    Ok(packets.iter().zip(fates).flat_map(|((burst, _), fate)| vec![fate; burst.len()]).collect())
+}
+
+/// The packets of rows that arrive together: the port meets one, unless it wants the segments one by one.
+fn packets<'a>(burst: &'a [Row], policy: &Policy, replay: &mut Replay) -> Vec<(&'a [Row], Packet)> {
+    let each = |rows: &'a [Row]| {
+        let size = rows.iter().map(|row| row.bytes + policy.overhead()).sum();
+        (rows, Packet { size, ..packet(&rows[0], policy.overhead()) })
+    };
+    let whole = each(burst);
+    let apart = burst.len() > 1 && replay.port_mut().takes_apart(&whole.1);
+    if apart { burst.chunks(1).map(each).collect() } else { vec![whole] }
 }
 
 fn policy(cell: &Cell, seed: u64) -> Result<Policy, String> {

@@ -3,10 +3,13 @@
 use super::Simulation;
 use crate::agenda::Component;
 use crate::hosts::{Asked, Completed, Due, End, Opening, Supplied, Woken};
-use crate::net::{Record, RecordId, number};
+use crate::net::{Onward, Record, RecordId, number};
 use crate::traffic::Offer;
 use crate::transport::{AckInfo, Supply};
 use perhop_core::units::Time;
+
+/// A burst that is being put together: its first segment, its last so far, and the port they go to.
+type Burst = Option<(RecordId, RecordId, Onward)>;
 
 impl Simulation {
     /// A packet arrives at its host.
@@ -67,10 +70,43 @@ impl Simulation {
     /// Sends what the sender may send now.
     #[inline]
     fn pump(&mut self, now: Time, slot: usize) {
+        if self.hosts.sends_bursts(slot) {
+            return self.pump_bursts(now, slot);
+        }
         while let Some(record) = self.hosts.next_packet(now, slot) {
             self.send(now, slot, End::Sender, record);
         }
         self.arm(slot, End::Sender);
+    }
+
+    /// The same, where the port may take a burst for one packet.
+    #[inline(never)]
+    fn pump_bursts(&mut self, now: Time, slot: usize) {
+        let mut burst = None;
+        while let Some((record, more)) = self.hosts.next_of_burst(now, slot) {
+            self.send_segment(now, slot, (record, more), &mut burst);
+        }
+        self.send_burst(now, &mut burst);
+        self.arm(slot, End::Sender);
+    }
+
+    /// A segment joins its burst, which goes unless `more` are to follow and the port takes it for one packet.
+    fn send_segment(&mut self, now: Time, slot: usize, (mut record, more): (Record, bool), burst: &mut Burst) {
+        self.hosts.leave(slot, End::Sender, &mut record);
+        let (id, to) = self.net.enter(record);
+        if let Some((_, last, _)) = *burst {
+            self.net.join(last, id);
+        }
+        *burst = Some((burst.map_or(id, |it| it.0), id, to));
+        if !more || !matches!(to, Onward::Port(link) if self.net.link(link).port().keeps_bursts()) {
+            self.send_burst(now, burst);
+        }
+    }
+
+    fn send_burst(&mut self, now: Time, burst: &mut Burst) {
+        if let Some((first, _, to)) = burst.take() {
+            self.go(now, first, to);
+        }
     }
 
     /// Puts a packet into the first port of its route.
@@ -118,8 +154,13 @@ impl Simulation {
         match step.offer {
             Offer::Nothing => {}
             Offer::Datagram(wire) => {
-                let record = self.hosts.datagram(now, flow, wire);
-                self.send(now, flow, End::Sender, record);
+                let segments = self.hosts.gather(source);
+                if segments == 1 {
+                    let record = self.hosts.datagram(now, flow, wire);
+                    self.send(now, flow, End::Sender, record);
+                } else {
+                    self.send_datagrams(now, flow, (wire, segments));
+                }
             }
             Offer::Replayed { wire, dscp, ecn } => {
                 let record = self.hosts.replayed(now, flow, (wire, dscp, ecn));
@@ -142,6 +183,16 @@ impl Simulation {
                 let (asked, opening) = self.hosts.begin_request(now, source, request);
                 self.transmit(now, asked, opening);
             }
+        }
+    }
+
+    /// Sends so many datagrams as one burst.
+    #[inline(never)]
+    fn send_datagrams(&mut self, now: Time, flow: usize, (wire, segments): (u32, u32)) {
+        let mut burst = None;
+        for left in (0..segments).rev() {
+            let record = self.hosts.datagram(now, flow, wire);
+            self.send_segment(now, flow, (record, left > 0), &mut burst);
         }
     }
 

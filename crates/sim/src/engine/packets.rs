@@ -86,7 +86,11 @@ impl Simulation {
     #[inline(never)]
     fn enter_port(&mut self, now: Time, link: usize, id: RecordId) {
         if self.net.is_watched(link) {
-            self.look_at_arrival(now, link, id);
+            let mut next = Some(id);
+            while let Some(segment) = next {
+                self.look_at_arrival(now, link, segment);
+                next = self.net.next(segment);
+            }
         }
         let Self { net, hosts, .. } = self;
         match net.forward(now, At { link, id }, |flow| hosts.truth(flow)) {
@@ -126,9 +130,11 @@ impl Simulation {
         let wakes = self.net.begin(now, link);
         self.drop_evicted(now, link);
         self.wake_link(link, wakes);
-        if let Some(id) = wakes.departure {
+        let mut next = wakes.departure;
+        while let Some(id) = next {
             let record = *self.net.record(id);
             self.depart(now, &record);
+            next = self.net.part(id);
         }
     }
 
@@ -138,9 +144,18 @@ impl Simulation {
         }
     }
 
-    /// A packet ends before its destination: at this link's port, or on a wire.
+    /// A packet ends before its destination: at this link's port, with all segments if it is a burst, or on a wire.
     #[cold]
     pub(super) fn drop(&mut self, now: Time, id: RecordId, at_port: Option<(usize, Reason)>) {
+        self.net.scatter(id);
+        let mut next = Some(id);
+        while let Some(segment) = next {
+            next = self.net.part(segment);
+            self.drop_one(now, segment, at_port);
+        }
+    }
+
+    fn drop_one(&mut self, now: Time, id: RecordId, at_port: Option<(usize, Reason)>) {
         match at_port {
             _ if self.trace.is_none() => {}
             Some((link, reason)) => self.trace_drop(link, id, (now, reason)),

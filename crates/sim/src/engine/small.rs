@@ -46,6 +46,7 @@ pub(super) fn offered(name: &str, [from, to]: [usize; 2], model: TrafficParams) 
         tcp: transport::Config::default(),
         dscp: Dscp::BE,
         ecn: EcnUse::default(),
+        gso: 1,
     }
 }
 

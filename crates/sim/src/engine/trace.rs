@@ -106,10 +106,11 @@ impl Simulation {
         let end = Time::ZERO + self.plan.duration;
         let Self { trace: Some(trace), net, .. } = self else { return };
         let Some(events) = &mut trace.events else { return };
+        net.scatter_all();
         for link in 0..net.links() {
             let begun = |(id, starts)| (id, Some(starts).filter(|&starts| starts <= end));
             let under_way: Vec<_> = net.link(link).on_wire().map(|id| (id, events.left(id))).collect();
-            for (id, left) in net.link(link).before_wire().map(begun).chain(under_way) {
+            for (id, left) in net.before_wire(link).map(begun).chain(under_way) {
                 let record = net.record(id);
                 events.stays(id, Went { link, packet: (&record.packet, record.bytes()), left, dropped: None });
             }

@@ -53,7 +53,7 @@ impl Hosts {
             let flow = if asked { u32::MAX } else { self.flows.len() as u32 };
             let source = self.sources.len();
             let stop = offered.stop.unwrap_or(Time::MAX);
-            self.sources.push(Source { traffic, rng, table: table as u32, flow, stop });
+            self.sources.push(Source { traffic, rng, table: table as u32, flow, stop, gathered: 0 });
             if !asked {
                 self.add_flow(Asked { source, way: 0 }, plan, net)?;
             }

@@ -34,6 +34,8 @@ pub struct Connection {
     pub mss: u16,
     /// Bytes of IP and TCP header.
     pub header: u16,
+    /// Whether the port of its sender may take a burst for one packet.
+    pub bursts: bool,
     /// All that it carries, until all of it has arrived.
     pub transfer: Option<Transit>,
     /// The session that it carries.
@@ -79,8 +81,9 @@ impl Opening {
 }
 
 impl Connection {
-    /// A connection whose sender may send. `phase` is where the sender's clock is in its tick.
-    pub fn open(mut config: Config, opening: Opening, phase: Span) -> Self {
+    /// A connection whose sender may send. `phase` is where the sender's clock is in its tick;
+    /// `bursts`: the port of its host may take a burst for one packet.
+    pub fn open(mut config: Config, opening: Opening, phase: Span, bursts: bool) -> Self {
         let Opening { supply, transfer, answers } = opening;
         config.syn &= answers.is_none();
         let sender = Sender::new(&config, supply).expect("validated");
@@ -104,6 +107,7 @@ impl Connection {
             stamp: 0,
             mss,
             header,
+            bursts,
             transfer,
             session: None,
         }

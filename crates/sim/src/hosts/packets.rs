@@ -153,6 +153,27 @@ impl Hosts {
         Some(flow.segment(now, &segment))
     }
 
+    /// Whether a connection sends bursts, each of which is one packet until it leaves its host.
+    #[inline(always)]
+    pub fn sends_bursts(&self, slot: usize) -> bool {
+        self.flows[slot].tcp.as_ref().is_some_and(|tcp| tcp.bursts)
+    }
+
+    /// As [`Hosts::next_packet`], and whether another segment of its burst follows.
+    pub fn next_of_burst(&mut self, now: Time, slot: usize) -> Option<(Record, bool)> {
+        let flow = &mut self.flows[slot];
+        let segment = flow.tcp.as_mut()?.sender.next_segment(now)?;
+        Some((flow.segment(now, &segment), segment.more))
+    }
+
+    /// A source offers a datagram: as many as leave together now, which may be none.
+    #[inline]
+    pub fn gather(&mut self, source: usize) -> u32 {
+        let it = &mut self.sources[source];
+        it.gathered += 1;
+        if it.gathered < self.tables[it.table as usize].gso { 0 } else { std::mem::take(&mut it.gathered) }
+    }
+
     /// An acknowledgement as a packet.
     #[inline]
     pub fn ack(&self, now: Time, slot: usize, ack: &AckInfo) -> Record {

@@ -14,6 +14,8 @@ pub(super) struct Source {
     /// Its long-lived flow; for transfers, the one it uses first; for responses, none.
     pub(super) flow: u32,
     pub(super) stop: Time,
+    /// Datagrams that wait for others of their burst.
+    pub(super) gathered: u32,
 }
 
 /// A source that has been woken.

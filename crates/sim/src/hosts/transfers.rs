@@ -89,7 +89,7 @@ impl Hosts {
     /// Opens a connection on a flow.
     pub fn open(&mut self, now: Time, slot: usize, opening: Opening) {
         let flow = &mut self.flows[slot];
-        let Table { tcp: config, protocol, .. } = &self.tables[flow.table as usize];
+        let Table { tcp: config, protocol, keeps_bursts, .. } = &self.tables[flow.table as usize];
         if let Some(protocol) = protocol {
             let seed = self.sources[flow.source as usize].rng.bits();
             let opened = Opened { now, seed, supply: opening.supply };
@@ -99,7 +99,7 @@ impl Hosts {
         // A tick of the sender's clock does not begin with the run: each connection has its own phase.
         let rng = &mut self.sources[flow.source as usize].rng;
         let phase = Span::from_ns((rng.uniform() * config.rto.granularity.ns() as f64) as u64);
-        flow.tcp = Some(Connection::open(config, opening, phase));
+        flow.tcp = Some(Connection::open(config, opening, phase, *keeps_bursts));
     }
 
     /// The last byte of a flow's transfer or request has arrived.

@@ -28,6 +28,11 @@ impl Net {
         }
     }
 
+    /// Whether the first port of a route takes a burst for one packet.
+    pub fn keeps_bursts(&self, start: u32) -> bool {
+        self.route(start).next().is_some_and(|first| self.links[first].port().keeps_bursts())
+    }
+
     /// The links of a route that begins here in the table of hops.
     pub fn route(&self, start: u32) -> impl Iterator<Item = usize> {
         self.hops[start as usize..].iter().take_while(|&&hop| hop != HERE).map(|&hop| hop as usize)

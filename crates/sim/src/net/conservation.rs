@@ -19,13 +19,13 @@ impl Net {
 
     /// The packets on links.
     pub fn inside(&self) -> impl Iterator<Item = &Record> {
-        self.links.iter().flat_map(Link::records).map(|id| self.pool.get(id))
+        self.links.iter().flat_map(|link| link.records(&self.pool)).map(|id| self.pool.get(id))
     }
 
     /// Queued = dropped at the head + delivered + lost on the wire + on the link, by colour.
     fn link_breaches(&self, link: &Link) -> Vec<String> {
         let mut breaches = Vec::new();
-        let (on_link, all) = (link.on_link(&self.pool), link.port().fates());
+        let (on_link, all) = (link.on_link(&self.pool), link.fates());
         for colour in Colour::ALL {
             let queued = of(colour, &all, |fates| fates.queued);
             let head = of(colour, &all, |fates| fates.dropped_at_head);

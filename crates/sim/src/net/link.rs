@@ -4,16 +4,19 @@
 //! `max(now, busy_until) + size / rate`. Links whose conditioners or AQM act at departure, those whose rate changes during
 //! the run, and those with a scheduler have that event, on themselves only. Both kinds give the same bytes.
 
+mod burst;
+
 use super::ahead::Late;
 use super::serialiser::Serialiser;
 use super::wire::{Passage as OnWire, Wire};
 use super::{Pool, Record, RecordId};
 use crate::record::Delays;
+use burst::Beyond;
 use perhop_core::conditioner::Passage;
 use perhop_core::count::Count;
 use perhop_core::counted::Counted;
 use perhop_core::packet::{Colour, Packet};
-use perhop_core::port::{Buffers, Port, Sent};
+use perhop_core::port::{Buffers, Fates, Port, Sent};
 use perhop_core::units::{BitRate, Span, Time};
 use perhop_core::verdict::{Fate, Reason};
 use std::collections::VecDeque;
@@ -86,6 +89,8 @@ pub struct Link {
     uneven: Option<Box<Wire>>,
     /// Lost behind it, and not yet told.
     late: VecDeque<Late>,
+    /// What the port did not count; nothing but where hosts send bursts.
+    beyond: Counted<Beyond>,
 }
 
 /// Events that an action on a link asks for.
@@ -105,6 +110,7 @@ pub struct Wakes {
 struct Held<'a> {
     pool: &'a mut Pool,
     dropped: &'a mut Vec<(RecordId, Reason)>,
+    beyond: &'a mut Counted<Beyond>,
 }
 
 impl Buffers<RecordId> for Held<'_> {
@@ -114,6 +120,10 @@ impl Buffers<RecordId> for Held<'_> {
 
     fn dropped(&mut self, id: RecordId, reason: Reason) {
         self.dropped.push((id, reason));
+        if self.pool.next(id).is_some() {
+            let (packet, more) = (&self.pool.get(id).packet, self.pool.beyond(id));
+            self.beyond.at(packet.class, packet.colour).dropped_at_head(reason, more);
+        }
     }
 }
 
@@ -130,6 +140,7 @@ impl Link {
             watched: uneven.is_some(),
             uneven,
             late: VecDeque::new(),
+            beyond: Counted::default(),
             transmit_done: force_transmit_done || !port.is_plain_fifo(),
             tells_hosts: false,
             transmitting: false,
@@ -157,7 +168,7 @@ impl Link {
 
     /// From now on says when a transmission begins. Needs the event at the end of each: call before the first packet.
     pub fn tell_hosts(&mut self) {
-        debug_assert!(self.records().next().is_none(), "departures of waiting packets must not be known yet");
+        debug_assert!(self.port.handles().next().is_none(), "departures of waiting packets must not be known yet");
         (self.tells_hosts, self.transmit_done) = (true, true);
         self.find_plain();
     }
@@ -249,12 +260,15 @@ impl Link {
         pool: &mut Pool,
         dropped: &mut Vec<(RecordId, Reason)>,
     ) -> Result<bool, Reason> {
+        if pool.next(id).is_some() {
+            return self.arrive_burst(&at, id, pool, dropped);
+        }
         if let Fate::Dropped(reason) = self.port.arrive(&at, &mut pool.get_mut(id).packet, id) {
             return Err(reason);
         }
         let evicts = self.port.evicts();
         if evicts {
-            self.port.evict(at.now, &mut Held { pool, dropped });
+            self.port.evict(at.now, &mut Held { pool, dropped, beyond: &mut self.beyond });
         }
         Ok(!self.transmitting || evicts)
     }
@@ -266,9 +280,13 @@ impl Link {
             return Wakes::default(); // It was to look after a shaper that has let something go meanwhile.
         }
         self.transmitting = false;
-        let Some(leaving) = self.port.next(now, &mut Held { pool: &mut *pool, dropped }) else {
+        let mut held = Held { pool: &mut *pool, dropped, beyond: &mut self.beyond };
+        let Some(leaving) = self.port.next(now, &mut held) else {
             return self.wait(now);
         };
+        if pool.next(leaving.handle).is_some() {
+            return self.begin_burst(now, &leaving, pool);
+        }
         let sent = self.serialiser.send(now, pool.get(leaving.handle).bytes());
         self.port.busy_until(&leaving, sent.ends);
         if let Some(waits) = self.waits.get_mut(leaving.queue) {
@@ -376,6 +394,16 @@ impl Link {
         &mut self.port
     }
 
+    /// The fates of all packets at its gates, as the wire counts them.
+    pub fn fates(&self) -> Counted<Fates> {
+        let mut all = self.port.fates();
+        for (of, beyond) in self.beyond.iter() {
+            let sum = all.at(of.class() as u16, of.colour());
+            *sum = sum.plus(&beyond.0);
+        }
+        all
+    }
+
     /// Arrived at the other end, by colour.
     pub fn delivered(&self) -> &[Count; Colour::ALL.len()] {
         &self.delivered
@@ -394,6 +422,7 @@ impl Link {
     /// Times of waiting begin again. Nothing has to be allocated from now on for colours that conditioners give.
     pub fn clear_waits(&mut self) {
         self.port.reserve();
+        self.beyond.reserve_colours();
         self.passed.reserve_colours();
         self.passed.values_mut().for_each(|passed| passed.waits.clear());
         self.waits.iter_mut().for_each(Delays::clear);
@@ -402,7 +431,7 @@ impl Link {
     /// What is on the link, waiting, sent or propagating.
     pub fn on_link(&self, pool: &Pool) -> Counted<Count> {
         let mut on_link = Counted::<Count>::default();
-        for record in self.records() {
+        for record in self.records(pool) {
             let packet = &pool.get(record).packet;
             on_link.at(packet.class, packet.colour).add(packet.size);
         }
@@ -410,8 +439,8 @@ impl Link {
     }
 
     /// Every packet on the link, waiting, sent or propagating.
-    pub fn records(&self) -> impl Iterator<Item = RecordId> {
-        self.before_wire().map(|held| held.0).chain(self.on_wire())
+    pub fn records<'a>(&'a self, pool: &'a Pool) -> impl Iterator<Item = RecordId> + 'a {
+        self.before_wire(pool).map(|held| held.0).chain(self.on_wire())
     }
 
     /// Those of them that are on a wire for their own time.
@@ -420,8 +449,9 @@ impl Link {
     }
 
     /// The others, and when their transmissions began or will, [`Time::MAX`] if that is unknown.
-    pub fn before_wire(&self) -> impl Iterator<Item = (RecordId, Time)> {
-        self.wire.iter().map(|sent| (sent.handle, sent.sent.starts)).chain(self.port.held())
+    pub fn before_wire<'a>(&'a self, pool: &'a Pool) -> impl Iterator<Item = (RecordId, Time)> + 'a {
+        let waiting = self.port.held().flat_map(|(first, starts)| pool.burst(first).map(move |it| (it, starts)));
+        self.wire.iter().map(|sent| (sent.handle, sent.sent.starts)).chain(waiting)
     }
 }
 

@@ -102,6 +102,38 @@ impl Net {
         (self.pool.insert(record), to)
     }
 
+    /// A segment joins the burst that ends with another, before that enters a port.
+    pub fn join(&mut self, last: RecordId, segment: RecordId) {
+        self.pool.join(last, segment);
+    }
+
+    /// The segment behind another of its burst.
+    pub fn next(&self, segment: RecordId) -> Option<RecordId> {
+        self.pool.next(segment)
+    }
+
+    /// The segment behind another of its burst, which from now on does not follow it.
+    pub fn part(&mut self, segment: RecordId) -> Option<RecordId> {
+        self.pool.part(segment)
+    }
+
+    /// The packets on a link that are not on a wire for their own time, and when their transmissions began or will,
+    /// [`Time::MAX`] if that is unknown.
+    pub fn before_wire(&self, link: usize) -> impl Iterator<Item = (RecordId, Time)> {
+        self.links[link].before_wire(&self.pool)
+    }
+
+    /// As [`Net::scatter`], of all bursts.
+    pub fn scatter_all(&mut self) {
+        let Self { links, pool, .. } = self;
+        links.iter().flat_map(|link| link.port().handles()).for_each(|first| pool.scatter(first));
+    }
+
+    /// A burst ends in its host: each segment has its own bytes again, and what was done to the burst.
+    pub fn scatter(&mut self, first: RecordId) {
+        self.pool.scatter(first);
+    }
+
     /// A packet leaves the network.
     #[inline(always)]
     pub fn leave(&mut self, id: RecordId) -> Record {

@@ -86,11 +86,16 @@ impl Record {
 /// Index of a record.
 pub type RecordId = u32;
 
+/// No record.
+const NONE: RecordId = RecordId::MAX;
+
 /// The pool. It grows until the network is at its fullest; then it allocates nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Pool {
     records: Vec<Record>,
     free: Vec<RecordId>,
+    /// Of a burst in its host, by record: the next segment, or [`NONE`]. Empty as long as there is no burst.
+    next: Vec<RecordId>,
 }
 
 impl Pool {
@@ -126,6 +131,32 @@ impl Pool {
     #[inline]
     pub fn get_mut(&mut self, id: RecordId) -> &mut Record {
         &mut self.records[id as usize]
+    }
+
+    /// Has a segment follow another of its burst.
+    pub fn join(&mut self, last: RecordId, segment: RecordId) {
+        if self.next.len() < self.records.len() {
+            self.next.resize(self.records.len(), NONE);
+        }
+        self.next[last as usize] = segment;
+    }
+
+    /// The segment behind another of its burst.
+    #[inline]
+    pub fn next(&self, segment: RecordId) -> Option<RecordId> {
+        self.next.get(segment as usize).copied().filter(|&next| next != NONE)
+    }
+
+    /// As [`Pool::next`]; from now on it does not follow.
+    pub fn part(&mut self, segment: RecordId) -> Option<RecordId> {
+        let next = self.next(segment)?;
+        self.next[segment as usize] = NONE;
+        Some(next)
+    }
+
+    /// The segments of the burst that begins with a record: it alone if it is none.
+    pub fn burst(&self, first: RecordId) -> impl Iterator<Item = RecordId> {
+        std::iter::successors(Some(first), |&segment| self.next(segment))
     }
 
     /// Records in use.

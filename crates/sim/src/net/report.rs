@@ -54,7 +54,7 @@ impl Net {
     fn link_totals(&self, link: &Link) -> LinkTotals {
         let port = link.port();
         LinkTotals {
-            gates: port.fates(),
+            gates: link.fates(),
             offered: port.offered().clone(),
             lost: link.passed().iter().map(|(of, passed)| (of, passed.lost)).collect(),
             on_link: link.on_link(&self.pool),

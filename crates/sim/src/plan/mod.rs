@@ -209,6 +209,8 @@ pub struct Offered {
     pub dscp: Dscp,
     /// Its use of ECN.
     pub ecn: EcnUse,
+    /// Datagrams of a source that leave together, as one packet until they leave their host.
+    pub gso: u32,
 }
 
 /// What carries a `[traffic]` instead of TCP, if it is not TCP: code, which a plan does not hold.

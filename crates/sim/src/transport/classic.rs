@@ -357,7 +357,16 @@ impl Classic {
         let data = number != SYN;
         let ect = data && self.ecn.covers(retransmission);
         let cwr = if data { ect && std::mem::take(&mut self.cwr) } else { self.cwr };
-        Segment { number, payload: self.payload(number), syn: !data, retransmission, ect, cwr, push: false }
+        Segment {
+            number,
+            payload: self.payload(number),
+            syn: !data,
+            retransmission,
+            ect,
+            cwr,
+            push: false,
+            more: false,
+        }
     }
 
     #[inline]

@@ -103,9 +103,20 @@ pub enum Bursts {
     Linux,
 }
 
+/// Bytes of data that a burst holds at most.
+pub(super) const LARGEST_BURST: u64 = 65_535 - 320;
+
 impl Bursts {
     /// None.
     pub const NONE: Self = Self::Of(1);
+
+    /// Most segments of a burst, of so many bytes of data each.
+    pub fn most(self, mss: u16) -> u32 {
+        match self {
+            Self::Of(segments) => segments,
+            Self::Linux => (LARGEST_BURST / u64::from(mss)).max(1) as u32,
+        }
+    }
 
     /// # Errors
     /// None, more than the window, or several with a sender of ns-2's kind.
@@ -140,7 +151,7 @@ pub struct Reaction {
     pub sack: bool,
     /// How the receiver tells of marks.
     pub feedback: EcnFeedback,
-    /// New segments that leave back to back.
+    /// New segments that leave back to back, as one packet until they leave their host.
     pub bursts: Bursts,
     /// Little of a connection waits in the queue of its own host's port (Linux's small queues); a sender of ns-2's kind has none.
     pub small_queues: bool,

@@ -94,6 +94,8 @@ pub struct Segment {
     pub cwr: bool,
     /// Asks for its ACK (PSH).
     pub push: bool,
+    /// Another of its burst follows at once.
+    pub more: bool,
 }
 
 /// A segment as it arrives.

@@ -91,6 +91,7 @@ impl Net {
             tcp: Config::default(),
             dscp: Dscp::BE,
             ecn: EcnUse::default(),
+            gso: 1,
         });
         self.plan.traffic.last_mut().unwrap()
     }

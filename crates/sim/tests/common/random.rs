@@ -16,7 +16,7 @@ use perhop_core::units::{BitRate, Bytes, Length, Packets, Probability, Span, Tim
 use perhop_sim::plan::{Alteration, Change, Sampling, Spread, Transit};
 use perhop_sim::traffic::law::Drawn;
 use perhop_sim::traffic::{self, TrafficParams, app_limited, capture, on_off, transfers, web};
-use perhop_sim::transport::{AckDelay, Config, PartialAckTimer, Reaction, Recovery};
+use perhop_sim::transport::{AckDelay, Bursts, Config, PartialAckTimer, Reaction, Recovery};
 use proptest::prelude::*;
 
 /// Rates at which a packet lasts a whole number of nanoseconds, and rates at which it does not.
@@ -184,12 +184,13 @@ fn tcp() -> impl Strategy<Value = Config> {
         |(recovery, [ecn, syn, limited_transmit, sack, small], ack, window)| {
             let rack = recovery == Recovery::Rack;
             let (sack, small_queues) = (sack || rack, small && rack);
+            let bursts = if small_queues { Bursts::Of(1 + window / 4) } else { Bursts::NONE };
             Config {
                 recovery,
                 ecn,
                 syn,
                 limited_transmit,
-                reaction: Reaction { ack, sack, small_queues, ..Reaction::NONE },
+                reaction: Reaction { ack, sack, small_queues, bursts, ..Reaction::NONE },
                 window,
                 mss: 960,
                 ..Config::default()
@@ -280,6 +281,7 @@ fn add_load(net: &mut Net, routers: usize, (name, (kbps, size), tcp, [left, ect]
     let traffic = net.traffic(ends.map(|host| routers + host), model(name, kbps, size));
     (traffic.tcp, traffic.ecn.datagrams, traffic.flows, traffic.class) = (tcp, ect, flows, class);
     traffic.spread = Span::from_ms(if ect { 0 } else { 50 });
+    traffic.gso = 1 + (size % 4) as u32;
     traffic.stop = (name != "ftp" && left).then(|| Time::ZERO + Span::from_ms(1500));
 }
 

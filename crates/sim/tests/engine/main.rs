@@ -18,6 +18,7 @@ mod stats;
 mod ahead;
 mod allocations;
 mod edges;
+mod bursts;
 mod changes;
 mod conservation;
 mod csfq;

@@ -79,8 +79,16 @@ fn slow_start_sends_two_for_each_ack() {
 fn the_syn_goes_alone_and_gives_a_sample() {
     let mut sender = started(Config { syn: true, ..OPEN }, Supply::Unlimited);
     let syn = take(&mut sender, ms(0));
-    let expected =
-        Segment { number: 0, payload: 0, syn: true, retransmission: false, ect: false, cwr: false, push: false };
+    let expected = Segment {
+        number: 0,
+        payload: 0,
+        syn: true,
+        retransmission: false,
+        ect: false,
+        cwr: false,
+        push: false,
+        more: false,
+    };
     assert_eq!(syn, [expected]);
     assert_eq!(sender.timer_at(), Some(ms(3000)));
     assert_eq!(acks(&mut sender, ms(100), &[1]), (1..=10).collect::<Vec<_>>());

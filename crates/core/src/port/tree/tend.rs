@@ -80,6 +80,7 @@ impl<H: Copy> Tree<H> {
             return Err(ParamError::other_kind());
         };
         inner.scheduler.retune(now, params, scope)?;
+        inner.needs = inner.scheduler.needs();
         self.touch(node);
         Ok(())
     }

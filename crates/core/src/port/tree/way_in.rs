@@ -76,6 +76,21 @@ impl<H: Copy> Tree<H> {
         }
     }
 
+    /// Whether something on the way of a burst wants its segments one by one.
+    pub(in crate::port) fn takes_apart(&mut self, burst: &Packet) -> bool {
+        let mut node = 0;
+        loop {
+            node = match &mut self.nodes[node].kind {
+                Kind::Queue(_) => return false,
+                Kind::Shaper(shaper, _) if !shaper.admits(burst.size) => return true,
+                Kind::Shaper(_, child) => *child,
+                Kind::Scheduler(inner) if inner.needs.contains(Needs::SEGMENTS) => return true,
+                Kind::Scheduler(inner) if inner.needs.contains(Needs::FLOWS) => return false,
+                Kind::Scheduler(inner) => inner.children[inner.scheduler.place(Turn::new(burst))],
+            };
+        }
+    }
+
     fn judge_arrival(&mut self, now: Time, node: usize, child: usize, packet: &mut Packet) -> Verdict {
         let Kind::Scheduler(inner) = &self.nodes[node].kind else { return Verdict::Pass };
         let backlog = Backlog { ecn: packet.ecn.capable(), ..self.backlog_of(inner.children[child], now) };

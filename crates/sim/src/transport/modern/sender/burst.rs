@@ -18,14 +18,16 @@
 //! off`) do not alter it: what leaves them is taken apart there. Of `burst-segments = n` both are n, as with `tcp_min_tso_segs`
 //! and an interface's `gso_max_segs` of n; with 1 each segment goes by itself.
 //!
-//! Deviations from Linux: a burst is packets one behind the other, and each meets a policer by itself, as on a
-//! wire; within a host Linux keeps it as one packet of up to 64 KiB, and a policer there passes or drops all of it. The receiver
-//! acknowledges each packet as if it had come alone. Pieces do not grow with the window that the receiver offers.
+//! In the port of its host a burst is one packet (`net/link/burst.rs`); behind it each segment is a packet.
+//!
+//! Deviations from Linux: the receiver acknowledges each packet as if it had come alone. Pieces do not grow with the window
+//! that the receiver offers.
 //!
 //! Decision: docs/decisions/048-bursts-of-segmentation-offload.md
 
 use super::{Modern, SYN, State};
 use crate::transport::Bursts;
+use crate::transport::config::LARGEST_BURST;
 use crate::transport::receive_buffer::FIRST_WINDOW;
 use perhop_core::units::{Span, Time};
 
@@ -34,8 +36,6 @@ const RECENT: Span = Span::from_ms(1);
 /// The part of the window for which they do not wait for more.
 const PARTS: u32 = 3;
 
-/// Bytes of data that a burst holds at most.
-const LARGEST: u64 = 65_535 - 320;
 /// Bytes a second below which a law that paces has bursts of one segment.
 const SLOW: u64 = 150_000;
 /// The round trip that halves what a short path adds, us.
@@ -62,12 +62,10 @@ pub(super) struct Burst {
 
 impl Burst {
     pub(super) fn new(bursts: Bursts, mss: u16) -> Self {
+        let most = bursts.most(mss);
         match bursts {
-            Bursts::Of(most) => Self { most, piece: most, ..Self::default() },
-            Bursts::Linux => {
-                let most = (LARGEST / u64::from(mss)).max(1) as u32;
-                Self { most, piece: (FIRST_WINDOW / 2 / u32::from(mss)).max(1), mss, ..Self::default() }
-            }
+            Bursts::Of(_) => Self { most, piece: most, ..Self::default() },
+            Bursts::Linux => Self { most, piece: (FIRST_WINDOW / 2 / u32::from(mss)).max(1), mss, ..Self::default() },
         }
     }
 
@@ -92,7 +90,7 @@ impl Burst {
     pub(super) fn learn(&mut self, rate: u64, paces: bool, least: Option<Span>) {
         if self.mss > 0 {
             let short = least.map_or(u64::BITS, |rtt| (rtt.ns() / 1000 / HALVES).min(63) as u32);
-            let bytes = ((rate >> 10) + LARGEST.checked_shr(short).unwrap_or(0)).min(LARGEST);
+            let bytes = ((rate >> 10) + LARGEST_BURST.checked_shr(short).unwrap_or(0)).min(LARGEST_BURST);
             let fewest = if paces && rate < SLOW { 1 } else { 2 };
             self.most = ((bytes / u64::from(self.mss)) as u32).max(fewest);
         }
@@ -123,6 +121,12 @@ impl Burst {
         let joins = number == next && left > 0;
         self.again = if joins { (next + 1, left - 1) } else { (0, 0) };
         joins
+    }
+
+    /// Whether the next segment, lost or new, is to follow the one that has just gone.
+    #[inline]
+    pub(super) fn has_more(&self, again: bool) -> bool {
+        if again { self.again.1 > 0 } else { self.left > 0 }
     }
 
     /// The segment that goes is the last of several.

@@ -27,7 +27,8 @@ impl Modern {
     /// The ACK that ends the handshake: no data, and before all data.
     fn answer(&self) -> Segment {
         let number = self.board.una();
-        Segment { number, payload: 0, syn: false, retransmission: false, ect: false, cwr: false, push: false }
+        let (syn, retransmission, ect, cwr, push, more) = (false, false, false, false, false, false);
+        Segment { number, payload: 0, syn, retransmission, ect, cwr, push, more }
     }
 
     fn due(&mut self, now: Time) -> Option<Segment> {
@@ -183,7 +184,8 @@ impl Modern {
         }
         self.flow.pace.sent(now, payload, self.law.pacing_rate(self.data.mss), joins);
         let push = data && (number.is_multiple_of(self.data.push) || !again && self.flow.burst.ends());
-        Segment { number, payload, syn: !data, retransmission: again, ect, cwr, push }
+        let more = self.flow.burst.has_more(again) && (again || self.has_new());
+        Segment { number, payload, syn: !data, retransmission: again, ect, cwr, push, more }
     }
 
     /// A window that was not used for a time-out is no longer known to fit.
