@@ -248,6 +248,12 @@ impl<C> From<Vec<C>> for Classes<C> {
     }
 }
 
+impl<C> FromIterator<C> for Classes<C> {
+    fn from_iter<I: IntoIterator<Item = C>>(all: I) -> Self {
+        Vec::from_iter(all).into()
+    }
+}
+
 impl<C> Classes<C> {
     /// How they are listed.
     pub fn layout(&self) -> &Layout {
