@@ -1,8 +1,8 @@
 """TCP connections inside the kernel: senders that always have more to send, receivers that count what they read.
 
 A connection is `{"traffic", "flow", "from", "to", "start_ns", "stop_ns", "bytes", "segment", "window", "tos",
-"congestion"}`: two nodes, times from the beginning of the run, bytes that it may come to send, of a full segment and
-of the receiver's window.
+"congestion", "max_pacing_rate"}`: two nodes, times from the beginning of the run, bytes that it may come to send, of a
+full segment, of the receiver's window and that it may send a second, or null.
 
 A sender hands its socket all that it may come to send at once: so PSH is set once in each half of the first window, and
 not wherever a process happens to write. One that is to stop early writes as it goes, for what a socket holds is sent.
@@ -18,6 +18,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import network
+import send
 
 FIRST_PORT = 5201
 _CHUNK = 1 << 18
@@ -46,6 +47,7 @@ def _ends(connection: dict[str, Any], port: int) -> Ends:
     with network.inside(connection["from"]["namespace"]):
         client = _socket(connection)
         client.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, connection["congestion"].encode())
+        send.pace(client, connection["max_pacing_rate"])
         client.bind((connection["from"]["address"], 0))
     return Ends(connection, client, server)
 

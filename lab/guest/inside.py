@@ -1,9 +1,9 @@
 """Works through a job inside the kernel: each cell sets up its queue, sends its datagrams and records both sides.
 
-DIR/job.json is a list of `{"name", "up", "down", "show", "packets"}`: `tc` commands before and after, those that print
-counts, and a file of datagrams. DIR/NAME.rows.json gets a list for each datagram: arrival, size, tos, port, departure,
-tos at departure. Times are the monotonic clock's, and the last two are null for what did not depart. DIR/NAME.tc gets
-the counts.
+DIR/job.json is a list of `{"name", "up", "adaptive", "down", "show", "packets"}`: `tc` commands before and after,
+handles of adaptive REDs, commands that print counts, and a file of datagrams. DIR/NAME.rows.json gets a list for each
+datagram: arrival, size, tos, port, departure, tos at departure. Times are the monotonic clock's, and the last two are
+null for what did not depart. DIR/NAME.tc gets the counts.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import adaptive
 import capture
 import network
 import send
@@ -38,6 +39,8 @@ def cell(job: dict[str, Any], folder: Path) -> None:
     bursts = any(it.segments > 1 for it in packets)
     network.keeps_bursts("s0", bursts)
     network.tc(job["up"])
+    for handle in job["adaptive"]:
+        adaptive.start("r1", handle)
     now = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
     start = (now // GRID + 2) * GRID
     send.send(packets, opened, network.RECEIVER, start)

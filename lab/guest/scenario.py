@@ -1,7 +1,8 @@
 """Runs a scenario inside the kernel: its network from commands, its datagrams and its TCP connections at their times.
 
-DIR/scenario.json is `{"linux", "datagrams", "connections"}`: what `Scenario.as_tc()` says of the network; a list of
-`[ns, namespace, source port, address, size, tos, number, segments]`; TCP as in connections.py.
+DIR/scenario.json is `{"linux", "datagrams", "connections", "rates"}`: what `Scenario.as_tc()` says of the network; a
+list of `[ns, namespace, source port, address, size, tos, number, segments]`; TCP as in connections.py; by source port
+the bytes a second that its socket may send (`SO_MAX_PACING_RATE`), or null.
 DIR/scenario.out.json gets what left each port, `{port: [[number, ns, tos], ..]}`; of each connection the bytes received
 and the segments retransmitted after the warm-up; and for each look its time, the packets and bytes in each queue, and
 each sender's windows and round trips.
@@ -54,7 +55,7 @@ def main(folder: Path) -> None:
     looks = _Looks(transfers, queues, start)
     threading.Thread(target=looks.look, args=(linux["sample_ns"], end), daemon=True).start()
     threading.Thread(target=_end_warmup, args=(transfers, warm), daemon=True).start()
-    _datagrams(job["datagrams"], start)
+    _datagrams(job["datagrams"], job["rates"], start)
     _sleep_until(end)
     outcome = transfers.outcome()
     time.sleep(DRAIN)
@@ -109,12 +110,15 @@ def _sleep_until(at: int) -> None:
         time.sleep(wait * 1e-9)
 
 
-def _datagrams(packets: list[tuple[int, str, int, str, int, int, int, int]], start: int) -> None:
+def _datagrams(
+    packets: list[tuple[int, str, int, str, int, int, int, int]], rates: dict[str, int | None], start: int
+) -> None:
     opened: dict[tuple[str, int], socket.socket] = {}
     for _, node, port, *_ in packets:
         if (node, port) not in opened:
             with network.inside(node):
                 opened[node, port] = send.sockets([send.Datagram(0, 0, 0, port)])[port]
+            send.pace(opened[node, port], rates[str(port)])
     for ns, node, port, address, size, tos, number, segments in packets:
         _sleep_until(start + ns)
         message = send.message(number, send.Datagram(ns, size, tos, port, segments))

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 PORT = 9
 HEADERS = 28  # IP and UDP
-_PR_SET_TIMERSLACK, _SO_SNDBUFFORCE, _UDP_SEGMENT = 29, 32, 103
+_PR_SET_TIMERSLACK, _SO_SNDBUFFORCE, _SO_MAX_PACING_RATE, _UDP_SEGMENT = 29, 32, 47, 103
 
 
 class Datagram(NamedTuple):
@@ -39,6 +39,12 @@ def read(file: Path) -> list[Datagram]:
 def anywhere(_port: int) -> str:
     """The address of the interface."""
     return "0.0.0.0"
+
+
+def pace(opened: socket.socket, rate: int | None) -> None:
+    """Nothing leaves a socket faster than at `rate`, bytes a second, where something paces it."""
+    if rate is not None:
+        opened.setsockopt(socket.SOL_SOCKET, _SO_MAX_PACING_RATE, rate)
 
 
 def sockets(packets: list[Datagram], source: Callable[[int], str] = anywhere) -> dict[int, socket.socket]:

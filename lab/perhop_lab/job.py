@@ -117,7 +117,8 @@ def job(linux: Linux, packets: list[Packet], connections: list[Connection]) -> d
         """As lab/guest/connections.py reads it."""
         told = traffic[it.traffic]
         source = next(node for node in linux["nodes"] if node["namespace"] == begins[it.hop])
-        return {**told["transfers"], **it._asdict(), "from": source, "to": told["to"]}
+        rate = told["max_pacing_rate"]
+        return {**told["transfers"], **it._asdict(), "from": source, "to": told["to"], "max_pacing_rate": rate}
 
     # The datagrams of a burst are sent at once and have numbers one behind the other.
     sent: Counter[tuple[str, int]] = Counter()
@@ -126,4 +127,9 @@ def job(linux: Linux, packets: list[Packet], connections: list[Connection]) -> d
         if sent[it.traffic, it.flow] % traffic[it.traffic]["segments"] == 0:
             begun.append(datagram(it))
         sent[it.traffic, it.flow] += 1
-    return {"linux": linux, "datagrams": begun, "connections": [connection(it) for it in connections]}
+    return {
+        "linux": linux,
+        "datagrams": begun,
+        "connections": [connection(it) for it in connections],
+        "rates": {str(port): traffic[name]["max_pacing_rate"] for (name, _), port in ports.items()},
+    }

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import zlib
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-DSCP = {"BE": 0, "EF": 46, "AF41": 34, "AF21": 18}
+DSCP = {"BE": 0, "EF": 46, "AF41": 34, "AF21": 18, "AF12": 12}
 ECN = {"not-ect": 0, "ect1": 1, "ect0": 2}
 MILLISECOND, MICROSECOND = 1_000_000, 1_000
 #: The least time between two packets: twice the clock's unit, so that a recording cannot change their order.
 APART_NS = 512
-KEYS = {"size", "gap", "law", "burst", "spacing", "segments", "start", "stop", "on", "off", "dscp", "ecn", "port"}
+KEYS = {
+    *("size", "gap", "law", "burst", "spacing", "segments", "start", "stop", "on", "off"),
+    *("dscp", "ecn", "port", "flows"),
+}
 
 
 class Datagram(NamedTuple):
@@ -56,10 +60,12 @@ def _stream(stream: dict[str, Any], numbers: Sequence) -> Iterator[Datagram]:
     sizes = stream["size"] if isinstance(stream["size"], list) else [stream["size"]]
     tos = DSCP[stream.get("dscp", "BE")] << 2 | ECN[stream.get("ecn", "not-ect")]
     spacing = stream.get("spacing", 3) * MICROSECOND
+    first, flows = stream.get("port", 5001), stream.get("flows", 1)
+    ports = itertools.cycle(range(first, first + flows))
     for at in _times(stream, numbers):
         for place in range(stream.get("burst", 1)):
             size = sizes[int(numbers.next() * len(sizes))]
-            yield Datagram(at + place * spacing, size, tos, stream.get("port", 5001), stream.get("segments", 1))
+            yield Datagram(at + place * spacing, size, tos, next(ports), stream.get("segments", 1))
 
 
 def _times(stream: dict[str, Any], numbers: Sequence) -> Iterator[int]:

@@ -43,6 +43,7 @@ def job(which: list[Cell], folder: Path) -> None:
         {
             "name": cell.name.replace("/", "."),
             "up": cell.commands(),
+            "adaptive": cell.text.get("adaptive", []),
             "down": cell.undone(),
             "show": shown,
             "packets": f"{cell.pattern}.packets.json",

@@ -120,6 +120,7 @@ class Scenario:
         """As `to_toml`, as nested dictionaries: for `from_dict`, after changing what should differ."""
         return tomllib.loads(self.to_toml())
 
+    @checked
     def as_tc(self, port: str | None = None, dev: str | None = None) -> dict[str, Any]:
         """The network of its nodes, links and ports on Linux, as data; or one `port` for the interface `dev`.
 

@@ -91,6 +91,7 @@ def calls(place: Path) -> dict[str, Call]:
         "Scenario.from_toml": Call(Scenario.from_toml, {"source": SMALL}),
         "Scenario.from_dict": Call(Scenario.from_dict, {"tree": small.to_dict()}),
         "Scenario.build": Call(Scenario.build, {"name": "x"}, ("seed",)),
+        "Scenario.as_tc": Call(small.as_tc, {"port": "C -> E2", "dev": "eth0"}),
         "Scenario.run": Call(small.run, {"replications": 1, "progress": False}),
         "Scenario.sweep": Call(small.sweep, {"axes": {"dumbbell.flows": [1]}}, ("replications", "jobs")),
         "Runs.open": Call(Runs.open, {"directory": place / "runs"}),

@@ -15,7 +15,8 @@ from perhop_lab.worlds import Queue, Sender, World, recorded
 
 CELLS = list(transport.all_cells())
 #: Groups that have to stay inside: so many of ten cells.
-KEPT = dict.fromkeys(("policer", "shaper", "drop-tail", "aqm", "dctcp", "loss", "many", "rate", "offload"), 9)
+GROUPS = ("policer", "shaper", "drop-tail", "aqm", "uplink", "dctcp", "loss", "many", "rate", "offload", "fq")
+KEPT = dict.fromkeys(GROUPS, 9)
 
 
 def test_there_are_enough_cells_and_each_is_a_scenario() -> None:

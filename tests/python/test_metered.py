@@ -128,3 +128,38 @@ def test_ctrl_c_ends_it_and_python_goes_on(tmp_path: Path) -> None:
     finally:
         signal.signal(signal.SIGINT, before)
         os.close(writing)
+
+
+@pytest.mark.parametrize("source", ["10.77.0.1", "10.77.0.2"])
+def test_a_class_takes_the_packets_that_its_match_says(source: str, tmp_path: Path) -> None:
+    """Of two queues the first holds one packet, so only flows from the address in its class lose any.
+
+    It is the same whether the class names the address or the conditioner that takes its packets.
+    """
+
+    def flows(match: str) -> list[dict[str, object]]:
+        policy = tmp_path / "policy.toml"
+        policy.write_text(f"""
+[conditioner.contract]
+match = {{ source = "{source}/32" }}
+per = "destination"
+kind = "token-bucket"
+cir = "1Mbit/s"
+cbs = "3000B"
+
+[queue.two]
+scheduler = "drr"
+classes = [
+  {{ match = {{ {match} }}, quantum = "1500B", queue = {{ limit = "1p" }} }},
+  {{ quantum = "1500B", queue = {{ limit = "1000p" }} }},
+]
+""")
+        found = perhop.meter(CAPTURE, policy=policy, queue="two", link="100kbit/s").report
+        return found["queue"]["flows"]  # type: ignore[no-any-return]
+
+    by_address = flows(f'source = "{source}"')
+    lost = {flow["flow"] for flow in by_address if flow["dropped"]["packets"] > 0}  # type: ignore[index]
+    assert lost, by_address
+    assert all(str(flow).split(" ")[1].startswith(source) for flow in lost), lost
+    assert flows('conditioner = "contract"') == by_address
+    assert flows('destination = "192.0.2.1"') != by_address, "then nothing is lost"

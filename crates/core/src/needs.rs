@@ -23,7 +23,7 @@ impl Needs {
     pub const RTT: Self = Self(16);
     /// `on_arrival` of a scheduler.
     pub const ARRIVALS: Self = Self(32);
-    /// `evict` of a scheduler, which may ask for room.
+    /// `evict` of a scheduler or an AQM, which may ask for room.
     pub const ROOM: Self = Self(64);
     /// To know in `pick` of a scheduler how long the first packets are, not only who has one.
     pub const LENGTHS: Self = Self(128);

@@ -92,6 +92,19 @@ pub struct Packet {
     pub flags: u8,
 }
 
+/// What the options of a TCP segment say, for a queue that drops redundant ACKs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// The number expected next, in the unit of the blocks.
+    pub expected: u32,
+    /// Start and end of each SACK block (RFC 2018 section 3); those not used are empty.
+    pub sacks: [[u32; 2]; 4],
+    /// Time stamp and the one that it echoes (RFC 7323 section 3).
+    pub stamps: Option<[u32; 2]>,
+    /// Whether there are other options than these.
+    pub others: bool,
+}
+
 impl Packet {
     /// The label, if one was written.
     pub fn label(&self) -> Option<f32> {

@@ -35,9 +35,9 @@ use crate::conditioner::{ConditionerParams, Passage};
 use crate::count::Count;
 use crate::counted::Counted;
 use crate::needs::Needs;
-use crate::packet::{Ecn, FlowId, Packet};
+use crate::packet::{Ecn, FlowId, Options, Packet};
 use crate::params::ParamError;
-use crate::sched::SchedulerParams;
+use crate::sched::{SchedulerParams, Socket};
 use crate::scope::Scope;
 use crate::units::Time;
 use crate::verdict::{Fate, Reason, Verdict};
@@ -52,6 +52,11 @@ pub const MOST_HEAD_DROPS: u32 = 256;
 pub trait Buffers<H> {
     /// The packet of a handle.
     fn packet(&mut self, handle: H) -> &mut Packet;
+
+    /// What its TCP options say. A host that does not know says that there are others, which a queue must not lose.
+    fn options(&mut self, _handle: H) -> Options {
+        Options { others: true, ..Options::default() }
+    }
 
     /// The packet was dropped when its turn had come. The port no longer has its handle.
     fn dropped(&mut self, handle: H, reason: Reason);
@@ -134,7 +139,7 @@ impl<H: Copy> Port<H> {
         queues.lists(&mut |list, _| of_lists = of_lists | list.needs());
         let of_aqms = queues.all().iter().fold(Needs::NOTHING, |all, queue| all | queue.gate().aqm().needs());
         let (aqm_needs, evicts) = match &queues {
-            Queues::One(queue) => (of_aqms, queue.gate().drops_at_head()),
+            Queues::One(queue) => (of_aqms, queue.gate().makes_room()),
             Queues::Several(tree) => (of_aqms | tree.needs(), tree.evicts()),
         };
         let (edge_needs, offered, aqm_needs) = (edge.needs(), Counted::default(), aqm_needs | of_lists);
@@ -346,6 +351,13 @@ impl<H: Copy> Port<H> {
             tree.register(flow, headers);
         }
         self.sort(flow, headers);
+    }
+
+    /// Announces the socket of its own host that a flow leaves.
+    pub fn sends(&mut self, flow: FlowId, socket: Socket) {
+        if let Queues::Several(tree) = &mut self.queues {
+            tree.sends(flow, socket);
+        }
     }
 
     /// More is now known about an announced flow, see [`Edge::reclassify`].

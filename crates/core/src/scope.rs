@@ -26,6 +26,8 @@ pub struct Scope {
     pub weights: Option<Weights>,
     /// Names of the conditioners of the port that a packet passes before, in order.
     pub conditioners: Vec<String>,
+    /// Whether what sends its packets asks the queue also while it is empty. In Linux a shaper and most schedulers do not.
+    pub asked_when_empty: bool,
 }
 
 /// The largest packet of a class; by default none is known.
@@ -64,7 +66,18 @@ impl Default for Scope {
         let (largest_packet, largest_of) = (Bytes::new(1500), "Ethernet".into());
         let (link_rate, limit, overhead, weights) = (None, None, 0, None);
         let (classes, conditioners) = (Vec::new(), Vec::new());
-        Self { largest_packet, largest_of, classes, link_rate, limit, overhead, weights, conditioners }
+        let asked_when_empty = true;
+        Self {
+            largest_packet,
+            largest_of,
+            classes,
+            link_rate,
+            limit,
+            overhead,
+            weights,
+            conditioners,
+            asked_when_empty,
+        }
     }
 }
 

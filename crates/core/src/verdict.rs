@@ -37,11 +37,13 @@ pub enum Reason {
     Overflow = 3,
     /// Lost on the wire, as the scenario asks (`loss`).
     Wire = 4,
+    /// An ACK that a newer one made redundant (`ack-filter`).
+    Filtered = 5,
 }
 
 impl Reason {
     /// All reasons, by index.
-    pub const ALL: [Self; 5] = [Self::Policer, Self::Early, Self::Forced, Self::Overflow, Self::Wire];
+    pub const ALL: [Self; 6] = [Self::Policer, Self::Early, Self::Forced, Self::Overflow, Self::Wire, Self::Filtered];
 
     /// Name in tables.
     pub const fn name(self) -> &'static str {
@@ -51,6 +53,7 @@ impl Reason {
             Self::Forced => "forced",
             Self::Overflow => "overflow",
             Self::Wire => "wire",
+            Self::Filtered => "filtered",
         }
     }
 }

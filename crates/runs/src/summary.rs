@@ -122,15 +122,16 @@ pub fn heading(scenario: &Scenario, replications: usize) -> String {
     format!("{name}: {runs} of {}{warmup}; {numbers}; seed {seed}; accounting {accounting}", *s.duration)
 }
 
-/// All drops by reason, over all ports and replications.
+/// All drops by reason, over all ports and replications; filtered ACKs where there are any.
 fn drops(replications: &[&Replication]) -> String {
     let total = |reason: Reason| {
         let column = format!("dropped_{}_packets", reason.name());
         let tables = replications.iter().map(|r| find(&r.tables, "summary"));
         let packets: i64 = tables.flat_map(|t| t.integers(&column).iter().flatten()).sum();
-        format!("{} {packets}", reason.name())
+        (reason != Reason::Filtered || packets > 0).then(|| format!("{} {packets}", reason.name()))
     };
-    format!("packets dropped, all ports and replications: {}", Reason::ALL.map(total).join(", "))
+    let totals: Vec<_> = Reason::ALL.into_iter().filter_map(total).collect();
+    format!("packets dropped, all ports and replications: {}", totals.join(", "))
 }
 
 /// What became of every class: also of one none of whose packets reached its destination.

@@ -1,7 +1,8 @@
 //! Model -> plan of a run, with every check that needs more than one section.
 
 use crate::check::{
-    advice, labels, memory, mtu, names, pace, phases, queues, reached, sends, settings, stability, starving,
+    ack_filter, advice, labels, memory, mtu, names, pace, paced, phases, queues, reached, sends, settings, stability,
+    starving,
 };
 use crate::resolve::arriving::{Arrivals, Arriving};
 use crate::resolve::crossing::Crossing;
@@ -74,6 +75,7 @@ pub fn build(model: &Model, problems: &mut Problems) -> Option<Built> {
         starving::check(resolved, problems);
         phases::check(resolved, problems);
         sends::check(resolved, problems);
+        paced::check(resolved, problems);
     }
     mtu::check(file, problems);
     labels::check(resolved, problems);
@@ -119,6 +121,7 @@ fn finish(file: File<'_>, around: Around<'_>, link: &mut plan::Link, problems: &
     }
     queues::check_queues(file, Indexed { index, it: link }, problems);
     queues::check_nodes(file, Indexed { index, it: link }, problems);
+    ack_filter::check(file, Indexed { index, it: link }, problems);
     if queues::carries_data(file, index) {
         pace::check(file, Indexed { index, it: link }, problems);
     }

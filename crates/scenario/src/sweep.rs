@@ -14,7 +14,7 @@ use crate::text::file;
 use crate::text::options::{Options, Override};
 use crate::text::tree;
 use crate::text::write;
-use perhop_core::params::{Node, Place, Problems, Tree};
+use perhop_core::params::{Node, Place, Problem, Problems, Tree};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
@@ -337,14 +337,26 @@ fn points(root: &Node, stem: &str, problems: &mut Problems, mut each: impl FnMut
     }
     let (grid, mut seen) = (Grid { plain: &plain, stem, axes: &axes }, BTreeSet::new());
     let mut sound = axes.len() == table.entries.len();
+    let mut unused = unused_in(&problems.list);
     for index in 0..count {
         let found = problems.list.len();
         let point = grid.point(index, problems);
         sound &= point.is_some();
         point.into_iter().for_each(&mut each);
+        unused = &unused & &unused_in(&problems.list[found..]);
         forget_repeated(problems, found, &mut seen);
     }
+    // What one point uses is used.
+    problems.list.retain(|it| it.code != UNUSED || it.place.is_some_and(|place| unused.contains(&place.start)));
     sound.then_some(())
+}
+
+/// The code of a table that is named nowhere.
+const UNUSED: &str = "W307";
+
+/// Where the tables are of which these problems say so.
+fn unused_in(problems: &[Problem]) -> BTreeSet<usize> {
+    problems.iter().filter(|it| it.code == UNUSED).filter_map(|it| Some(it.place?.start)).collect()
 }
 
 /// Code, place and words of a problem.

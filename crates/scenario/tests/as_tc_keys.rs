@@ -83,6 +83,7 @@ fn entry(list: &[Entry], name: &str) -> Vec<String> {
 const PLAIN: &str = "limit = \"50p\"";
 const CODEL: &str = "aqm = \"codel\"\nlimit = \"50p\"\narithmetic = \"linux\"";
 const PIE: &str = "aqm = \"pie\"\nlimit = \"50p\"\narithmetic = \"linux\"";
+const CHOKE: &str = "aqm = \"choke\"\nlimit = \"100p\"\nmin = \"15p\"\nmax = \"45p\"\nweight = 4\nmean-packet = \"1000B\"\narithmetic = \"linux\"";
 const RED: &str = "aqm = \"red\"\nlimit = \"100kB\"\nmin = \"15kB\"\nmax = \"45kB\"\nweight = 4\nmean-packet = \"1000B\"\narithmetic = \"linux\"";
 const SHAPED: &str = "limit = \"50p\"\nshape = { rate = \"5Mbit/s\", burst = \"3000B\", arithmetic = \"linux\" }";
 const STRICT: &str = "scheduler = \"strict-priority\"\nclasses = [{ for = \"EF\" }, {}]";
@@ -92,6 +93,8 @@ const HTB: &str = "scheduler = \"htb\"\narithmetic = \"linux\"\nclasses = [{ for
 const FQ: &str = "scheduler = \"fq-codel\"\narithmetic = \"linux\"";
 const SFQ: &str = "scheduler = \"sfq\"\narithmetic = \"linux\"";
 const CAKE: &str = "scheduler = \"cake\"";
+const PACED: &str = "scheduler = \"fq\"";
+const FQ_PIE: &str = "scheduler = \"fq-pie\"";
 
 fn walks() -> Vec<Walk> {
     let walk = |what, queue, keys, rows| Walk { what, queue, law: "linux", keys, rows };
@@ -190,6 +193,32 @@ fn walks() -> Vec<Walk> {
                     "queue.q={aqm=\"red\",limit=\"100kB\",min=\"15kB\",max=\"45kB\",min-waiting=\"2p\"}",
                     Refused,
                 ),
+                ("arithmetic", "queue.q.arithmetic=exact", Refused),
+                ("adaptive", "queue.q.adaptive=true", Noted),
+            ],
+        ),
+        walk(
+            "choke",
+            CHOKE,
+            entry(aqm::LIST, "choke"),
+            &[
+                ("min", "queue.q.min=14p", Said),
+                ("max", "queue.q.max=40p", Said),
+                ("max-p", "queue.q.max-p=0.2", Said),
+                (
+                    "wq",
+                    "queue.q={aqm=\"choke\",limit=\"100p\",min=\"15p\",max=\"45p\",wq=0.03125,mean-packet=\"1000B\",arithmetic=\"linux\"}",
+                    Said,
+                ),
+                ("weight", "queue.q.weight=5", Said),
+                ("mean-packet", "queue.q.mean-packet=900B", Said),
+                (
+                    "spacing",
+                    "queue.q={aqm=\"choke\",limit=\"100p\",min=\"15p\",max=\"45p\",spacing=\"bernoulli\"}",
+                    Refused,
+                ),
+                ("beyond", "queue.q={aqm=\"choke\",limit=\"100p\",min=\"15p\",max=\"45p\",beyond=\"gentle\"}", Refused),
+                ("ecn", "queue.q.ecn=true", Said),
                 ("arithmetic", "queue.q.arithmetic=exact", Refused),
             ],
         ),
@@ -408,11 +437,55 @@ fn walks() -> Vec<Walk> {
                 ("memory", "queue.q.memory=4MB", Refused),
                 ("flows", "queue.q.flows=512", Refused),
                 ("mtu", "queue.q.mtu=3000B", Noted),
+                ("ack-filter", "queue.q.ack-filter=aggressive", Said),
                 ("hash", "queue.q.hash=exact", Noted),
                 ("salt", "queue.q.salt=7", Noted),
                 ("overhead", "queue.q.overhead=4B", Said),
                 ("mpu", "queue.q.mpu=84B", Said),
                 ("link-layer", "queue.q.link-layer=atm", Said),
+            ],
+        ),
+        walk(
+            "fq",
+            PACED,
+            entry(sched::LIST, "fq"),
+            &[
+                ("flows", "queue.q.flows=512", Said),
+                ("quantum", "queue.q.quantum=1600B", Said),
+                ("initial-quantum", "queue.q.initial-quantum=3000B", Said),
+                ("limit", "queue.q.limit=900p", Said),
+                ("flow-limit", "queue.q.flow-limit=90p", Said),
+                ("pacing", "queue.q.pacing=false", Said),
+                ("maxrate", "queue.q.maxrate=5Mbit/s", Said),
+                ("low-rate-threshold", "queue.q.low-rate-threshold=1Mbit/s", Said),
+                ("refill-delay", "queue.q.refill-delay=50ms", Said),
+                ("timer-slack", "queue.q.timer-slack=5us", Said),
+                ("ce-threshold", "queue.q.ce-threshold=1ms", Said),
+                ("priomap", "queue.q.priomap=\"0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\"", Noted),
+                ("weights", "queue.q.weights=\"16384 16384 16384\"", Noted),
+                ("hash", "queue.q.hash=exact", Noted),
+                ("salt", "queue.q.salt=7", Noted),
+            ],
+        ),
+        walk(
+            "fq-pie",
+            FQ_PIE,
+            entry(sched::LIST, "fq-pie"),
+            &[
+                ("flows", "queue.q.flows=512", Said),
+                ("quantum", "queue.q.quantum=1600B", Said),
+                ("limit", "queue.q.limit=900p", Said),
+                ("target", "queue.q.target=16ms", Said),
+                ("interval", "queue.q.interval=16ms", Said),
+                ("alpha", "queue.q.alpha=0.25", Said),
+                ("beta", "queue.q.beta=1.5", Said),
+                ("delay", "queue.q.delay=rate", Said),
+                ("byte-mode", "queue.q.byte-mode=true", Said),
+                ("mtu", "queue.q.mtu=3000B", Noted),
+                ("ecn", "queue.q.ecn=true", Said),
+                ("ecn-below", "queue.q.ecn-below=0.2", Said),
+                ("hash", "queue.q.hash=exact", Refused),
+                ("salt", "queue.q.salt=7", Noted),
             ],
         ),
         walk(
@@ -546,6 +619,7 @@ fn walks() -> Vec<Walk> {
                 ("ecn", "traffic.bulk.ecn=true", Said),
                 ("l4s", "traffic.bulk={model=\"ftp\",tcp=\"host\",from=\"a\",to=\"b\",ecn=true,l4s=true}", Noted),
                 ("gso", "traffic.udp.gso=4", Said),
+                ("max-pacing-rate", "traffic.bulk.max-pacing-rate=1Mbit/s", Elsewhere),
                 ("tcp", "traffic.bulk.tcp=newreno", Noted),
             ],
         ),

@@ -330,3 +330,15 @@ proptest! {
         }
     }
 }
+
+/// A table that one point uses is used, whatever the file without its sweep names; one that none uses is not.
+#[test]
+fn what_one_point_uses_is_used() {
+    let net = "[links]\n\"a - b\" = { rate = \"1Mbit/s\", queue = \"first\" }\n[queue.first]\nlimit = \"5p\"\n\
+        [queue.second]\nlimit = \"6p\"\n[queue.third]\nlimit = \"7p\"\n\
+        [sweep]\n'links.\"a - b\".queue' = [\"first\", \"second\"]\n\
+        [traffic.t]\nmodel = \"cbr\"\nrate = \"100kbit/s\"\nsize = \"100B\"\nfrom = \"a\"\nto = \"b\"\n";
+    let (_, found) = Sweep::parse(net, &Options::new("net.toml")).unwrap_or_else(|found| panic!("{found}"));
+    let unused: Vec<_> = found.list.iter().filter(|it| it.code == "W307").map(|it| it.message.as_str()).collect();
+    assert_eq!(unused, ["[queue.third] is not used"]);
+}

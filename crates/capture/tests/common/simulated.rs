@@ -88,6 +88,7 @@ pub(crate) fn offered(name: &str, (from, to): (usize, usize), model: TrafficPara
         stop: None,
         model,
         tcp: transport::Config { window: 12, mss: 960, ecn: true, ..transport::Config::default() },
+        max_pacing_rate: None,
         dscp: Dscp::BE,
         ecn: EcnUse::default(),
         gso: 1,

@@ -10,7 +10,7 @@ mod by_flow;
 mod cover;
 mod waiting;
 
-pub use cover::{Covered, covered};
+pub use cover::{Covered, covered, is_unreachable};
 pub use waiting::Profiles;
 
 use crate::Scope;

@@ -13,7 +13,7 @@ use crate::params::ParamError;
 use crate::port::turn::Turn;
 use crate::rng::Rng;
 use crate::units::Time;
-use crate::verdict::{Fate, Verdict};
+use crate::verdict::{Fate, Reason, Verdict};
 use members::Members;
 
 crate::algorithms! {
@@ -41,6 +41,8 @@ crate::algorithms! {
     "msvb" => msvb::{Params, Msvb},
     /// SVB with IN and OUT: the threshold for OUT halves whenever IN loses a packet.
     "sio" => sio::{Params, Sio},
+    /// CHOKe: RED that also drops an arrival together with a random waiting packet, if both are of one flow.
+    "choke" => choke::{Params, Choke},
     /// Flow random early drop: RED that counts the waiting packets of each flow.
     "fred" => fred::{Params, Fred},
     /// Adaptive virtual queue: marks packets that would overflow a slower link, whose rate adapts to the load.
@@ -113,6 +115,12 @@ pub trait Aqm {
     /// The packet at the head is about to be sent. If it is dropped, the same is asked about the next.
     fn on_departure(&mut self, _at: Turn<&Departure>, _packet: &mut Packet, _rng: &mut Rng) -> Verdict {
         Verdict::Pass
+    }
+
+    /// Needs [`Needs::ROOM`]. Asked once a packet has arrived, until it says `None`: a waiting packet that it drops, by its place
+    /// from the head, and why.
+    fn evict(&mut self) -> Option<(u32, Reason)> {
+        None
     }
 
     /// Time asked for by [`Aqm::poll_at`] has come.

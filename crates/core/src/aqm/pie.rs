@@ -61,7 +61,7 @@
 //! first time 500 ms after the queue is set up; here the queue counts as set up before, and the first update comes
 //! after `interval`.
 
-mod linux;
+pub(crate) mod linux;
 mod rfc;
 
 use super::early::Level;
@@ -151,7 +151,7 @@ pub struct Pie {
 #[derive(Clone, Debug)]
 enum Controller {
     Rfc(rfc::Controller),
-    Linux(linux::Controller),
+    Linux(linux::Law, linux::State),
 }
 
 impl Params {
@@ -168,7 +168,7 @@ impl Params {
         let (target, interval) = (self.target, self.interval);
         let controller = match self.arithmetic {
             Arithmetic::Rfc => Controller::Rfc(rfc::Controller::new(self, scope)?),
-            Arithmetic::Linux => Controller::Linux(linux::Controller::new(&self)?),
+            Arithmetic::Linux => Controller::Linux(linux::Law::new(&self)?, linux::State::START),
         };
         Ok(Pie { controller, target, interval, next: Time::ZERO + interval })
     }
@@ -181,14 +181,14 @@ impl Aqm for Pie {
     fn on_arrival(&mut self, at: Turn<&Arrival>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
         match &mut self.controller {
             Controller::Rfc(it) => it.on_arrival(*at, packet.size, rng),
-            Controller::Linux(it) => it.on_arrival(&at.backlog, packet.size, rng),
+            Controller::Linux(law, it) => it.on_arrival(law, &at.backlog, packet.size, rng),
         }
     }
 
     fn on_departure(&mut self, at: Turn<&Departure>, packet: &mut Packet, _rng: &mut Rng) -> Verdict {
         match &mut self.controller {
             Controller::Rfc(it) => it.on_departure(*at, packet.size),
-            Controller::Linux(it) => it.on_departure(*at, packet.size),
+            Controller::Linux(law, it) => it.on_departure(law, *at, packet.size),
         }
         Verdict::Pass
     }
@@ -196,14 +196,14 @@ impl Aqm for Pie {
     fn on_timer(&mut self, now: Turn<Time>, backlog: &Backlog) {
         match &mut self.controller {
             Controller::Rfc(it) => it.update(*now, backlog.bytes),
-            Controller::Linux(it) => it.update(backlog.bytes),
+            Controller::Linux(law, it) => it.update(law, backlog.bytes),
         }
         self.next = *now + self.interval;
     }
 
     /// Linux's takes the packet out when its parent looks at it.
     fn needs(&self) -> Needs {
-        let linux = matches!(self.controller, Controller::Linux(_));
+        let linux = matches!(self.controller, Controller::Linux(..));
         Needs::DEPARTURES | Needs::TIMER | Needs::TAKING.only_if(linux)
     }
 
@@ -221,9 +221,9 @@ impl Aqm for Pie {
         let mut new = params.clone().build(scope)?;
         match (&mut new.controller, &self.controller) {
             (Controller::Rfc(new), Controller::Rfc(old)) => new.resume(old),
-            (Controller::Linux(new), Controller::Linux(old)) => new.resume(old),
+            (Controller::Linux(_, new), Controller::Linux(_, old)) => *new = old.clone(),
             (Controller::Rfc(_), _) => Arithmetic::Linux.stays(Arithmetic::Rfc)?,
-            (Controller::Linux(_), _) => Arithmetic::Rfc.stays(Arithmetic::Linux)?,
+            (Controller::Linux(..), _) => Arithmetic::Rfc.stays(Arithmetic::Linux)?,
         }
         new.next = self.next;
         *self = new;
@@ -233,7 +233,7 @@ impl Aqm for Pie {
     fn gauges(&self, _now: Time, each: &mut dyn FnMut(&'static str, f64)) {
         let (p, delay) = match &self.controller {
             Controller::Rfc(it) => (it.p(), it.delay()),
-            Controller::Linux(it) => (it.p(), it.delay()),
+            Controller::Linux(_, it) => (it.p(), it.delay()),
         };
         each("drop_p", p);
         each("delay_s", delay);

@@ -28,6 +28,7 @@
 //! | wq       | `wq`          | -          | 0.002         | `q_weight_`     | from `burst`    |
 //! | -log2 wq | `weight`      | -          | -             |                 | shown as `ewma` |
 //! |          | `mean-packet` | B          | 500B          | `mean_pktsize_` | `avpkt`         |
+//! |          | `adaptive`    |            | false         | `adaptive_`     | `adaptive`      |
 //! | p_a      | `spacing`     |            | `uniformised` | `wait_`         | `uniformised`   |
 //! |          | `beyond`      |            | `drop`        | `gentle_`       | `drop`          |
 //! |          | `ecn`         |            | false         | `setbit_`       | `ecn`           |
@@ -55,24 +56,42 @@
 //! `burst` tc chooses wq = 2^-n with the least n for which burst + 1 - min / avpkt <= (1 - (1 - wq)^burst) / wq, and
 //! shows n as `ewma`.
 //!
+//! `adaptive` is Adaptive RED (Floyd, Gummadi and Shenker, "Adaptive RED: An Algorithm for Increasing the Robustness of
+//! RED's Active Queue Management", 2001). `max-p` is where it starts:
+//!
+//! ```text
+//! every 500 ms:  avg > min + 0.6 (max - min) and maxp <= 0.5:   maxp = maxp + min(0.01, maxp / 4)
+//!                avg < min + 0.4 (max - min) and maxp >= 0.01:  maxp = 0.9 maxp
+//! ```
+//!
+//! A queue that is idle at a step has the average that an arrival would find. Linux does the same in fractions of 2^32, and
+//! its timer wheel makes the interval 504 ms at 1000 Hz. (iproute2 6.1 does not start that timer: it hands the flag over in
+//! an attribute, and Linux 6.12 looks at an older field. With that tc nothing adapts.) The paper also sets the other parameters from the link:
+//! max = 3 min, wq = 1 - e^(-1/C) for C packets/s, and min half of what C sends in the target delay, at least 5 packets,
+//! with the gentle variant. Those are not computed: write `min = "5ms"`, `max = "15ms"`, `wq` and `beyond = "gentle"` for
+//! a target of 10 ms.
+//!
 //! Deviations: a packet's drop probability does not depend on its size, even in byte mode, as RFC 7141 advises. (The
 //! paper offers p_b x size / largest size, and ns-2 does so with `bytes_`.) Idle time counts once and m is a real
 //! number (see `early/average.rs`). A drop by the queue's limit also sets count = 0, like any other drop. Two rules
 //! of ns-2 are not adopted: that the first packet above the minimum always passes, and that nothing is
 //! marked where p >= `mark_p_`.
 
+mod adaptive;
 mod linux;
 
-use super::early::{self, Average, Common, Precedence, Shape};
+use super::early::{self, Average, Common, Precedence, Ramp, Shape};
 use crate::Scope;
-use crate::aqm::{Aqm, Arrival};
+use crate::aqm::{Aqm, Arrival, Backlog};
 use crate::arithmetic::Arithmetic;
+use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::params::{ParamError, Params as Declared};
 use crate::port::turn::Turn;
 use crate::rng::Rng;
 use crate::units::{Packets, Time};
 use crate::verdict::{Fate, Verdict};
+use adaptive::Steps;
 
 /// What a scenario states.
 #[derive(Declared, Clone, Debug, PartialEq)]
@@ -89,16 +108,23 @@ pub struct Params {
     /// Real numbers, or those of Linux.
     #[param(default = "exact")]
     pub arithmetic: Arithmetic,
+    /// Whether `max-p` follows the average queue.
+    #[param(default = false)]
+    pub adaptive: bool,
 }
 
 /// One queue's RED.
 #[derive(Clone, Debug)]
-pub struct Red(Numbers);
+pub struct Red {
+    numbers: Numbers,
+    /// With `adaptive`.
+    steps: Option<Steps>,
+}
 
 #[derive(Clone, Debug)]
 enum Numbers {
     Exact(Exact),
-    Linux(Box<linux::Red>),
+    Linux(Box<early::linux::Red>),
 }
 
 #[derive(Clone, Debug)]
@@ -114,16 +140,32 @@ impl Params {
     /// or mean packet out of range, E218 link rate or limit not known, E239 for what has no effect.
     pub fn build(self, scope: &Scope) -> Result<Red, ParamError> {
         Shape::any_in_reach([&self.profile], scope)?;
+        let steps = Steps::of(&self)?;
         if self.arithmetic == Arithmetic::Linux {
-            return linux::Red::new(&self, scope).map(|red| Red(Numbers::Linux(Box::new(red))));
+            return Ok(Red { numbers: Numbers::Linux(Box::new(linux::build(&self, scope)?)), steps });
         }
         let (precedence, unit) = self.common.shaped(&self.profile, scope)?;
         let average = self.common.average(unit, scope)?;
-        Ok(Red(Numbers::Exact(Exact { average, precedence, min_waiting: self.min_waiting.get() })))
+        let exact = Exact { average, precedence, min_waiting: self.min_waiting.get() };
+        Ok(Red { numbers: Numbers::Exact(exact), steps })
+    }
+}
+
+impl Numbers {
+    fn max_p(&self) -> f64 {
+        match self {
+            Self::Exact(red) => red.max_p(),
+            Self::Linux(red) => red.max_p(),
+        }
     }
 }
 
 impl Exact {
+    /// p_b at `max`; 1 of a curve.
+    fn max_p(&self) -> f64 {
+        self.precedence.ramp().map_or(1.0, Ramp::max_p)
+    }
+
     #[inline(always)]
     fn on_arrival(&mut self, at: &Arrival, rng: &mut Rng) -> Verdict {
         let average = self.average.on_arrival(at);
@@ -146,12 +188,12 @@ impl Aqm for Red {
 
     #[inline(always)]
     fn on_arrival(&mut self, at: Turn<&Arrival>, _packet: &mut Packet, rng: &mut Rng) -> Verdict {
-        match &mut self.0 {
+        match &mut self.numbers {
             Numbers::Exact(red) => red.on_arrival(*at, rng),
             Numbers::Linux(red) => {
                 // Copies: what is lent to a function cannot stay in registers above.
                 let (at, mut copy) = (**at, rng.clone());
-                let verdict = red.on_arrival(&at, &mut copy);
+                let verdict = linux::on_arrival(red, &at, &mut copy);
                 *rng = copy;
                 verdict
             }
@@ -160,36 +202,54 @@ impl Aqm for Red {
 
     #[inline]
     fn on_fate(&mut self, _at: Turn<&Arrival>, _packet: &Packet, fate: Fate) {
-        if let Numbers::Exact(red) = &mut self.0 {
+        if let Numbers::Exact(red) = &mut self.numbers {
             red.precedence.on_fate(fate);
         }
     }
 
     fn warnings(&self, scope: &Scope) -> Vec<ParamError> {
-        match &self.0 {
+        match &self.numbers {
             Numbers::Exact(red) => red.precedence.warnings(red.average.unit(), scope),
             Numbers::Linux(red) => red.warnings(scope),
         }
     }
 
+    fn on_timer(&mut self, now: Turn<Time>, backlog: &Backlog) {
+        self.steps.iter_mut().for_each(|steps| steps.take(&mut self.numbers, *now, backlog));
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::TIMER.only_if(self.steps.is_some())
+    }
+
+    fn poll_at(&self) -> Option<Time> {
+        self.steps.map(|steps| steps.next)
+    }
+
     fn retune(&mut self, _now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
         let mut new = params.clone().build(scope)?;
-        match (&mut new.0, &self.0) {
+        match (&mut new.numbers, &self.numbers) {
             (Numbers::Exact(new), Numbers::Exact(old)) => new.resume(old)?,
             (Numbers::Linux(new), Numbers::Linux(old)) => new.resume(old)?,
-            _ => return Err(linux::changed()),
+            _ => return Err(early::linux::changed()),
+        }
+        if let (Some(steps), Some(old)) = (&mut new.steps, &self.steps) {
+            steps.resume(old, &mut new.numbers, &self.numbers);
         }
         *self = new;
         Ok(())
     }
 
     fn gauges(&self, _now: Time, each: &mut dyn FnMut(&'static str, f64)) {
-        match &self.0 {
+        match &self.numbers {
             Numbers::Exact(red) => {
                 each(red.average.gauge(), red.average.value());
                 each("drop_p", red.precedence.drop_p(red.average.value()));
             }
             Numbers::Linux(red) => red.gauges(each),
+        }
+        if self.steps.is_some() {
+            each("max_p", self.numbers.max_p());
         }
     }
 }

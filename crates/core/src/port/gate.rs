@@ -6,6 +6,7 @@ use crate::aqm::members::Members;
 use crate::aqm::{AnyAqm, Aqm, AqmParams, Arrival, Backlog, Departure};
 use crate::count::Count;
 use crate::counted::Counted;
+use crate::needs::Needs;
 use crate::packet::{Ecn, Packet};
 use crate::params::ParamError;
 use crate::port::Turn;
@@ -45,7 +46,7 @@ pub struct Fates {
     pub marked: Count,
     /// Those dropped, by [`Reason`].
     pub dropped: [Count; Reason::ALL.len()],
-    /// Of those let in, dropped when their turn had come. They are in `queued` and in `dropped`, so that no count ever
+    /// Of those let in, dropped later: when their turn had come, or to make room. They are in `queued` and in `dropped`, so that no count ever
     /// falls: a packet may be let in before the end of the warm-up and dropped after it.
     pub dropped_at_head: Count,
 }
@@ -121,9 +122,9 @@ impl Gate {
         Self { drop, ..self }
     }
 
-    /// Whether the packet at the head goes when there is no room.
-    pub(super) fn drops_at_head(&self) -> bool {
-        self.drop == Side::Head
+    /// Whether an arrival may cost packets that wait already their place.
+    pub(super) fn makes_room(&self) -> bool {
+        self.drop == Side::Head || self.aqm().needs().contains(Needs::ROOM)
     }
 
     /// Whether more waits than its limit, which happens only where the packet at the head goes.
@@ -136,10 +137,15 @@ impl Gate {
             }
     }
 
-    /// A packet of the queue is dropped because the queue is full; `backlog` is what waits besides it.
-    pub(super) fn evict(&mut self, now: Time, mut backlog: Backlog, packet: &mut Packet) {
+    /// A waiting packet that the AQM drops with the last arrival, by its place from the head.
+    pub(super) fn evicts(&mut self) -> Option<(u32, Reason)> {
+        self.asked.as_deref_mut()?.aqm.evict()
+    }
+
+    /// A packet of the queue is dropped, mostly because the queue is full; `backlog` is what waits besides it.
+    pub(super) fn evict(&mut self, now: Time, mut backlog: Backlog, packet: &mut Packet, reason: Reason) {
         (backlog.room, backlog.ecn) = (false, packet.ecn.capable());
-        let fate = Fate::Dropped(Reason::Overflow);
+        let fate = Fate::Dropped(reason);
         self.count_at_head(packet, fate);
         if let Some(Asked { aqm, .. }) = self.asked.as_deref_mut() {
             aqm.on_fate(Turn::new(&Arrival { now, backlog }), packet, fate);

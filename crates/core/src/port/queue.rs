@@ -9,7 +9,7 @@ use crate::packet::Packet;
 use crate::params::ParamError;
 use crate::scope::Scope;
 use crate::units::Time;
-use crate::verdict::{Fate, Reason, Side, Verdict};
+use crate::verdict::{Fate, Reason, Verdict};
 
 /// What waits without the first of these, in a queue of which a packet is in transmission until `busy_until`.
 #[inline]
@@ -143,32 +143,42 @@ impl<H: Copy> Queue<H> {
         }
     }
 
-    /// Whether more waits than there is room for: where the packet that arrives is let in and the one at the head goes.
-    #[inline]
-    pub(super) fn is_overfull(&self) -> bool {
-        self.gate.is_overfull(self.ring.waiting(), self.ring.waiting_bytes())
+    /// A waiting packet that has to go now that another has come, by its place from the head: one that its AQM has drawn, or
+    /// the first, where the packet that arrives is let in and the one at the head goes.
+    pub(super) fn surplus(&mut self) -> Option<(u32, Reason)> {
+        if self.gate.is_overfull(self.ring.waiting(), self.ring.waiting_bytes()) {
+            return Some((0, Reason::Overflow));
+        }
+        self.gate.evicts()
+    }
+
+    /// The waiting packet at this place from the head.
+    pub(super) fn nth(&self, place: u32) -> Option<Entry<H>> {
+        self.ring.nth(place).copied()
     }
 
     /// The packet at the tail.
     pub(super) fn last(&self) -> Option<Entry<H>> {
-        self.ring.last().copied()
+        self.nth(self.ring.waiting().checked_sub(1)?)
     }
 
-    /// The packet at the head or at the tail is dropped because the queue is full.
-    pub(super) fn evict(&mut self, now: Time, packet: &mut Packet, side: Side) {
-        self.gate.evict(now, self.behind(now, one(packet.size)), packet);
-        match side {
-            Side::Head => _ = self.ring.take(),
-            Side::Tail => self.ring.take_last(),
-        }
+    /// What waits, first come first.
+    pub(super) fn waiting_handles(&self) -> impl ExactSizeIterator<Item = H> {
+        (0..self.ring.waiting() as usize).map(|place| self.ring.nth(place as u32).expect("it waits").handle)
     }
 
-    /// Drops at the head what exceeds the limit.
+    /// The waiting packet at this place is dropped.
+    pub(super) fn evict(&mut self, now: Time, packet: &mut Packet, place: u32, reason: Reason) {
+        self.gate.evict(now, self.behind(now, one(packet.size)), packet, reason);
+        self.ring.remove(place);
+    }
+
+    /// Drops what has to go since a packet has arrived.
     pub(super) fn make_room(&mut self, now: Time, host: &mut impl Buffers<H>) {
-        while self.is_overfull() {
-            let Some(first) = self.first() else { return };
-            self.evict(now, host.packet(first.handle), Side::Head);
-            host.dropped(first.handle, Reason::Overflow);
+        while let Some((place, reason)) = self.surplus() {
+            let Some(gone) = self.nth(place) else { return };
+            self.evict(now, host.packet(gone.handle), place, reason);
+            host.dropped(gone.handle, reason);
         }
     }
 

@@ -145,16 +145,24 @@ impl<H: Copy> Ring<H> {
         Some(front)
     }
 
-    /// The last waiting packet.
-    pub(super) fn last(&self) -> Option<&Entry<H>> {
-        (self.started != self.tail).then(|| self.at(self.tail.wrapping_sub(1)))
+    /// The waiting packet at this place from the first.
+    pub(super) fn nth(&self, place: u32) -> Option<&Entry<H>> {
+        (place < self.waiting()).then(|| self.at(self.started.wrapping_add(place)))
     }
 
-    /// Takes the last waiting packet.
-    pub(super) fn take_last(&mut self) {
-        let Some(size) = self.last().map(|last| last.size) else { return };
-        self.waiting_bytes -= u64::from(size);
+    /// Takes the waiting packet at this place from the first, where none has been sent that has not been taken.
+    pub(super) fn remove(&mut self, place: u32) -> Option<Entry<H>> {
+        if place == 0 {
+            return self.take();
+        }
+        let entry = *self.nth(place)?;
+        for at in place + 1..self.waiting() {
+            let [to, from] = [at - 1, at].map(|place| self.slot(self.started.wrapping_add(place)));
+            self.entries[to] = self.entries[from];
+        }
+        self.waiting_bytes -= u64::from(entry.size);
         self.tail = self.tail.wrapping_sub(1);
+        Some(entry)
     }
 
     /// Packets waiting.

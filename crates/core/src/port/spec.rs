@@ -6,7 +6,8 @@ use super::queues::Queues;
 use super::shaper::ShaperParams;
 use super::tree::{self, Tree};
 use super::{Gate, Limit, Port, Side};
-use crate::aqm::AqmParams;
+use crate::aqm::{AnyAqm, Aqm as _, AqmParams};
+use crate::needs::Needs;
 use crate::params::ParamError;
 use crate::rng::Rng;
 use crate::sched::SchedulerParams;
@@ -24,6 +25,22 @@ pub struct QueueSpec {
     /// Surroundings of the AQM. The link's rate is the one that bounds the queue, whatever share a scheduler leaves: an idle
     /// queue would be served at it.
     pub scope: Scope,
+}
+
+impl QueueSpec {
+    /// Its AQM.
+    ///
+    /// # Errors
+    /// What the AQM refuses; E292 for one that drops waiting packets of a queue that does so, too.
+    pub fn build(&self) -> Result<AnyAqm, ParamError> {
+        let aqm = self.aqm.build(&self.scope)?;
+        if self.drop == Side::Head && aqm.needs().contains(Needs::ROOM) {
+            let message = format!("`drop = \"head\"` with `{}`, which drops waiting packets itself", self.aqm.name());
+            let help = "remove `drop`: the queue then drops the packet that finds no room, as the AQM expects";
+            return Err(ParamError::new("drop", "E292", message).help(help));
+        }
+        Ok(aqm)
+    }
 }
 
 /// A node of the tree of a port's queues.
@@ -115,7 +132,7 @@ impl PortSpec<'_> {
 
     fn build_queues<H: Copy>(&self) -> Result<Queues<H>, PortError> {
         match (self.nodes, self.queues) {
-            ([], [queue]) => Ok(Queues::One(Queue::new(self.gate(0, queue)?))),
+            ([], [queue]) => Ok(Queues::One(Queue::new(self.gate(0, queue, true)?))),
             ([], queues) => Err(PortError::Queues { queues: queues.len(), classes: 1 }),
             _ => Ok(Queues::Several(Box::new(self.tree()?))),
         }
@@ -128,7 +145,7 @@ impl PortSpec<'_> {
                 let Inside::Queue(queue) = node.inside else {
                     return Err(PortError::Queues { queues: 1, classes: places });
                 };
-                let gate = self.gate(queue, self.queue(queue)?)?;
+                let gate = self.gate(queue, self.queue(queue)?, false)?;
                 tree.add_flows(up, places, Queue::new(gate).in_row(queue));
                 continue;
             }
@@ -136,7 +153,7 @@ impl PortSpec<'_> {
             let shaper = node.shaper.as_ref().map(|params| params.build(&node.scope)).transpose().map_err(refused)?;
             let inside = match &node.inside {
                 Inside::Queue(queue) => {
-                    let gate = self.gate(*queue, self.queue(*queue)?)?;
+                    let gate = self.gate(*queue, self.queue(*queue)?, self.asks_when_empty(node))?;
                     tree::Inside::Queue(Queue::new(gate).in_row(*queue))
                 }
                 Inside::Scheduler(params) => {
@@ -156,8 +173,18 @@ impl PortSpec<'_> {
         self.queues.get(i).ok_or(PortError::Queues { queues: self.queues.len(), classes: i + 1 })
     }
 
-    fn gate(&self, i: usize, queue: &QueueSpec) -> Result<Gate, PortError> {
-        let aqm = queue.aqm.build(&queue.scope).map_err(|error| PortError::Queue(Box::new(error)))?;
+    /// Whether a node without a shaper is right at the line, or below strict priorities that are.
+    fn asks_when_empty(&self, node: &NodeSpec) -> bool {
+        let above = |up: usize| {
+            let asks = matches!(self.nodes[up].scheduler(), Some(SchedulerParams::StrictPriority(_)));
+            asks && self.asks_when_empty(&self.nodes[up])
+        };
+        node.shaper.is_none() && node.parent.is_none_or(above)
+    }
+
+    fn gate(&self, i: usize, queue: &QueueSpec, asked_when_empty: bool) -> Result<Gate, PortError> {
+        let scope = Scope { asked_when_empty, ..queue.scope.clone() };
+        let aqm = QueueSpec { scope, ..queue.clone() }.build().map_err(|error| PortError::Queue(Box::new(error)))?;
         let rng = Rng::stream(self.seed, self.replication, &self.stream(i));
         Ok(Gate::new(aqm, queue.limit, rng).with_drop(queue.drop))
     }

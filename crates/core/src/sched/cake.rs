@@ -45,6 +45,7 @@
 //! |        | `rtt`        | s     | 100ms            | `rtt`                           |
 //! |        | `memory`     | B     | -                | `memlimit`                      |
 //! |        | `flows`      |       | 1024             | 1024                            |
+//! |        | `ack-filter` |       | `off`            | `no-ack-filter`, `ack-filter`, `ack-filter-aggressive` |
 //! |        | `mtu`        | B     | 1514B            | the device's                    |
 //! |        | `overhead`   | B     | -                | `overhead`                      |
 //! |        | `mpu`        | B     | -                | `mpu`                           |
@@ -58,6 +59,14 @@
 //! queues is its rate in B/s / 4096, between 300 B and 1514 B. `memory` defaults to four times the bytes that pass in
 //! `rtt` at `rate`, at least 4 MiB and at most 10240 packets of `mtu`. `flows` is the number of queues in each tin.
 //!
+//! `ack-filter` drops ACKs that wait although a newer one of the same flow says all that they say. An ACK goes only if it is
+//! pure, its number is not above that of the packet that has just come, its SACK blocks are covered by those of that
+//! packet, its time stamps are not later, and it has no other options. Of equal numbers it goes only if that packet has
+//! more blocks. The first such ACK goes once another is behind it (`on`), or also if it is next to the packet that has
+//! come (`aggressive`). Where ECE or CWR changes, the ACK before the change stays. Dropped ACKs are counted as
+//! `filtered`. Tickets on ACKs (PPS) are lost with them. The ACKs of QUIC are encrypted, so none goes. In a capture
+//! options are not read, so none goes either.
+//!
 //! `hash = "salted"` maps a flow to a set of eight queues by a hash with the key `salt`. The flow takes a free queue
 //! of the set, and shares one only if all eight are in use. `hash = "exact"` gives each flow a queue while any is
 //! free.
@@ -65,15 +74,19 @@
 //! Deviations: Linux rounds a quantum divided among hosts to whole bytes at random; here the quantum is counted in
 //! 2^-16 of a byte and equals that mean. `memory` counts the bytes of packets, where Linux counts the buffers that
 //! hold them. If several queues are the longest, the first one of the first tin loses. Linux raises the rate of a tin
-//! to 64 B/s; here a lower rate is refused. The ACK filter, `ingress`, `autorate-ingress`, `wash` and
-//! `nat` are not implemented. With `split-gso = false`, `overhead`, `mpu` and `link-layer` count once for a burst,
+//! to 64 B/s; here a lower rate is refused. `ingress`, `autorate-ingress`, `wash` and `nat`
+//! are not implemented. With `split-gso = false`, `overhead`, `mpu` and `link-layer` count once for a burst,
 //! in Linux once for each of its segments. COBALT drops at most 256 packets in a row.
+//!
+//! Decision: docs/decisions/124-an-ack-filter-asks-the-host.md
 
+mod acks;
 mod hosts;
 mod sets;
 mod tin;
 mod tins;
 
+pub use acks::AckFilter;
 pub use hosts::Isolation;
 pub use tins::Tins;
 
@@ -132,6 +145,9 @@ pub struct Params {
     /// Largest packet, with its header.
     #[param(default = "1514B")]
     pub mtu: Bytes,
+    /// Whether ACKs that newer ones make redundant are dropped.
+    #[param(default = "off")]
+    pub ack_filter: AckFilter,
     /// Which flow, and which host, has which place.
     #[param(flatten)]
     pub hashing: Hashing,
@@ -148,6 +164,7 @@ pub struct Params {
 struct Rules {
     memory: u64,
     frame: Frame,
+    filter: AckFilter,
     splits: bool,
     advice: Option<ParamError>,
 }
@@ -170,6 +187,8 @@ pub struct Cake {
     serving: Option<usize>,
     /// The queue that loses a packet now.
     evicting: Option<usize>,
+    /// The queue that the last packet has come to, with an ACK filter.
+    filtering: Option<usize>,
     waiting: Count,
 }
 
@@ -195,6 +214,7 @@ impl Params {
             current: 0,
             serving: None,
             evicting: None,
+            filtering: None,
             waiting: Count::default(),
         })
     }
@@ -208,8 +228,8 @@ impl Params {
             return Err(ParamError::new("mtu", "E201", format!("`mtu` is {}", self.mtu))
                 .help(format!("must be at most {LARGEST}")));
         }
-        let (frame, splits) = (self.framing.build(scope)?, self.split_gso);
-        Ok(Rules { memory: self.most(), frame, splits, advice: self.advice(scope) })
+        let (frame, splits, advice) = (self.framing.build(scope)?, self.split_gso, self.advice(scope));
+        Ok(Rules { memory: self.most(), frame, filter: self.ack_filter, splits, advice })
     }
 
     fn bytes_s(&self) -> Option<u64> {
@@ -364,6 +384,7 @@ impl Scheduler for Cake {
         }
         tin.queued(child % self.flows, bytes);
         self.waiting.add(bytes);
+        self.filtering = (self.rules.filter != AckFilter::Off).then_some(child);
     }
 
     fn pick(&mut self, now: Turn<Time>, heads: &Heads) -> Pick {
@@ -399,6 +420,10 @@ impl Scheduler for Cake {
             let tin = &mut self.tins[child / self.flows];
             tin.queues[child % self.flows].cobalt.overflowed(&tin.terms.law, *now);
         }
+    }
+
+    fn filters(&mut self) -> Option<(usize, AckFilter)> {
+        Some((self.filtering.take()?, self.rules.filter))
     }
 
     fn evict(&mut self, _all: Turn<Count>) -> Option<Eviction> {

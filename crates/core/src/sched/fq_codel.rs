@@ -55,6 +55,7 @@
 //! quantum" in its explanation. CoDel drops at most 256 packets in a row.
 
 use super::flows::{Flows, Hashing};
+use super::newcomers::Newcomers;
 use super::{Eviction, Heads, Pick, Scheduler, Visit};
 use crate::Scope;
 use crate::aqm::arithmetic::Arithmetic;
@@ -67,7 +68,6 @@ use crate::port::turn::Turn;
 use crate::rng::Rng;
 use crate::units::{Bytes, Packets, Span, Time};
 use crate::verdict::{Side, Verdict};
-use std::collections::VecDeque;
 
 /// Least quantum, as in Linux: bounds the rounds that a large packet waits for.
 const LEAST_QUANTUM: Bytes = Bytes::new(256);
@@ -115,7 +115,6 @@ pub struct Params {
 /// The parameters as they are used.
 #[derive(Clone, Debug)]
 struct Rules {
-    quantum: i64,
     limit: u64,
     memory: u64,
     drop_batch: u32,
@@ -123,27 +122,17 @@ struct Rules {
     linux: bool,
 }
 
-/// One flow's queue.
-#[derive(Clone, Debug, Default)]
-struct Queue {
-    credits: i64,
-    /// Whether it is in one of the lists.
-    listed: bool,
-    codel: State,
-}
-
 /// One link's FQ-CoDel.
 #[derive(Clone, Debug)]
 pub struct FqCodel {
     rules: Rules,
     flows: Flows,
-    queues: Vec<Queue>,
+    codels: Vec<State>,
+    turns: Newcomers,
     /// Bytes waiting, by queue.
     waiting: Vec<u64>,
     /// Their sum.
     total: u64,
-    new: VecDeque<u32>,
-    old: VecDeque<u32>,
     room: Room,
 }
 
@@ -163,9 +152,9 @@ impl Params {
         let rules = self.rules()?;
         let flows = self.hashing.over(self.flows)?;
         let n = flows.queues();
-        let list = || VecDeque::with_capacity(n);
-        let (queues, waiting) = (vec![Queue::default(); n], vec![0; n]);
-        Ok(FqCodel { rules, flows, queues, waiting, total: 0, new: list(), old: list(), room: Room::Unasked })
+        let turns = Newcomers::new(n, self.quantum.get() as i64, rules.linux);
+        let (codels, waiting) = (vec![State::default(); n], vec![0; n]);
+        Ok(FqCodel { rules, flows, codels, turns, waiting, total: 0, room: Room::Unasked })
     }
 
     fn rules(&self) -> Result<Rules, ParamError> {
@@ -175,9 +164,8 @@ impl Params {
         ParamError::above_zero("drop-batch", self.drop_batch)?;
         let Self { target, interval, mtu, ecn, ce_threshold, arithmetic, drop_batch, .. } = *self;
         let law = Control { target, interval, mtu, ecn, ce_threshold, arithmetic }.law()?;
-        let (quantum, limit) = (self.quantum.get() as i64, u64::from(self.limit.get()));
-        let linux = arithmetic == Arithmetic::Linux;
-        Ok(Rules { quantum, limit, memory: self.memory.get(), drop_batch, law, linux })
+        let (limit, linux) = (u64::from(self.limit.get()), arithmetic == Arithmetic::Linux);
+        Ok(Rules { limit, memory: self.memory.get(), drop_batch, law, linux })
     }
 }
 
@@ -186,25 +174,6 @@ impl FqCodel {
     fn left(&mut self, queue: usize, bytes: u32) {
         self.waiting[queue] -= u64::from(bytes);
         self.total -= u64::from(bytes);
-    }
-
-    /// The queue at the front of the lists is empty.
-    fn pass_over(&mut self) {
-        let from_new = self.new.pop_front();
-        let Some(queue) = from_new.or_else(|| self.old.pop_front()) else { return };
-        let it = &mut self.queues[queue as usize];
-        it.codel.emptied();
-        it.listed = from_new.is_some() && !(self.rules.linux && self.old.is_empty());
-        if it.listed {
-            self.old.push_back(queue);
-        }
-    }
-
-    /// The queue at the front of the lists has sent its quantum.
-    fn renew(&mut self) {
-        let Some(queue) = self.new.pop_front().or_else(|| self.old.pop_front()) else { return };
-        self.queues[queue as usize].credits += self.rules.quantum;
-        self.old.push_back(queue);
     }
 
     /// The first of those that have most bytes waiting.
@@ -230,43 +199,30 @@ impl Scheduler for FqCodel {
         self.waiting[child] += u64::from(bytes);
         self.total += u64::from(bytes);
         self.room = Room::Unasked;
-        let queue = &mut self.queues[child];
-        if !queue.listed {
-            (queue.listed, queue.credits) = (true, self.rules.quantum);
-            self.new.push_back(child as u32);
-        }
+        self.turns.queued(child);
     }
 
     fn pick(&mut self, _now: Turn<Time>, heads: &Heads) -> Pick {
-        loop {
-            let Some(&queue) = self.new.front().or_else(|| self.old.front()) else { return Pick::Nothing };
-            let queue = queue as usize;
-            if self.queues[queue].credits <= 0 {
-                self.renew();
-            } else if heads[queue].is_ready() {
-                return Pick::Child(queue);
-            } else {
-                self.pass_over();
-            }
-        }
+        let codels = &mut self.codels;
+        self.turns.pick(heads, |queue| codels[queue].emptied())
     }
 
     fn on_departure(&mut self, at: Turn<&Visit>, _packet: &mut Packet, _rng: &mut Rng) -> Verdict {
         let backlog = at.at.backlog;
         let behind = if self.rules.linux { at.all.bytes } else { backlog.bytes };
         let head = codel::Head { now: at.at.now, arrived: at.at.arrived, behind, ecn: backlog.ecn };
-        self.queues[at.child].codel.judge(&self.rules.law, &head)
+        self.codels[at.child].judge(&self.rules.law, &head)
     }
 
     fn sent(&mut self, _now: Turn<Time>, child: usize, bytes: u32, _behind: Count) {
         self.left(child, bytes);
-        self.queues[child].credits -= i64::from(bytes);
+        self.turns.sent(child, bytes);
     }
 
     fn dropped(&mut self, _now: Turn<Time>, child: usize, bytes: u32, _behind: Count) {
         self.left(child, bytes);
         if self.rules.linux && self.room == Room::Made(child) {
-            self.queues[child].codel.dropped_besides();
+            self.codels[child].dropped_besides();
         }
     }
 
@@ -291,12 +247,12 @@ impl Scheduler for FqCodel {
         let new = params.clone().build(scope)?;
         self.flows.stays(&new.flows)?;
         self.rules.law.arithmetic().stays(new.rules.law.arithmetic())?;
+        self.turns.take_quantum(&new.turns);
         self.rules = new.rules;
         Ok(())
     }
 
     fn gauges(&self, _now: Time, each: &mut dyn FnMut(&'static str, f64)) {
-        each("new_flows", self.new.len() as f64);
-        each("old_flows", self.old.len() as f64);
+        self.turns.gauges(each);
     }
 }

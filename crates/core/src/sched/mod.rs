@@ -19,6 +19,7 @@
 mod classes;
 mod form;
 mod heads;
+mod newcomers;
 mod places;
 mod policed;
 mod rounds;
@@ -42,6 +43,7 @@ use crate::port::turn::Turn;
 use crate::rng::Rng;
 use crate::units::{BitRate, Time};
 use crate::verdict::{Side, Verdict};
+use cake::AckFilter;
 
 crate::algorithms! {
     $ "scheduler", Scheduler over Scope => AnyScheduler, SchedulerParams, dispatch;
@@ -58,6 +60,10 @@ crate::algorithms! {
     "strict-priority" => strict_priority::{Params, StrictPriority},
     /// FQ-CoDel: a queue with CoDel for each flow, served by deficit round robin, new flows first.
     "fq-codel" => fq_codel::{Params, FqCodel},
+    /// fq: a queue for each flow, served by deficit round robin, with pacing.
+    "fq" => fq::{Params, Fq},
+    /// FQ-PIE: a queue with PIE for each flow, served by deficit round robin, new flows first.
+    "fq-pie" => fq_pie::{Params, FqPie},
     /// CAKE: a shaper without bursts, tins by code point, fairness among hosts and flows, COBALT in every queue.
     "cake" => cake::{Params, Cake},
     /// SFQ: a queue for each flow, served by deficit round robin; in a full buffer the longest queue loses a packet.
@@ -117,6 +123,18 @@ pub struct Visit {
     pub at: Departure,
     /// What waits in all children besides it.
     pub all: Count,
+}
+
+/// What a queue of a host's own port knows of a packet that the host sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Socket {
+    /// Of a connection, which says itself when each packet may leave.
+    Tcp,
+    /// Datagrams, which go no faster than the socket's rate (`SO_MAX_PACING_RATE`) where something paces them.
+    Datagrams {
+        /// The rate.
+        rate: Option<BitRate>,
+    },
 }
 
 /// Packets of a child to be dropped: at least one.
@@ -192,6 +210,10 @@ pub trait Scheduler {
     /// Announces a flow before its first packet, and again when its number is given to another.
     fn register(&mut self, _flow: Turn<FlowId>, _headers: &FlowHeaders) {}
 
+    /// Announces the socket that a flow leaves, which is of the host that the port belongs to. What only passes the host has
+    /// none.
+    fn sends(&mut self, _flow: Turn<FlowId>, _socket: Socket) {}
+
     /// A packet of `bytes` now waits in a child.
     #[inline]
     fn queued(&mut self, _now: Turn<Time>, _child: usize, _bytes: u32) {}
@@ -221,6 +243,11 @@ pub trait Scheduler {
     /// Whether too much waits in all children together, now that a packet has arrived: what has to go. Asked until it
     /// says `None`.
     fn evict(&mut self, _all: Turn<Count>) -> Option<Eviction> {
+        None
+    }
+
+    /// The child whose last packet may make an ACK before it redundant; asked once, before [`Scheduler::evict`].
+    fn filters(&mut self) -> Option<(usize, AckFilter)> {
         None
     }
 

@@ -50,11 +50,26 @@ impl SchedulerParams {
         }
     }
 
+    /// How many queues it has, and whom it paces: what `explain` says of a scheduler over flows besides its room.
+    pub fn remark(&self) -> String {
+        match self {
+            Self::Fq(it) => {
+                let who = if it.pacing { ", paces its host's senders" } else { ", paces nobody" };
+                let most = it.maxrate.map(|rate| format!(", each flow at most {rate}")).unwrap_or_default();
+                format!(", {} queues{who}{most}", it.flows)
+            }
+            Self::FqPie(it) => format!(", {} queues with PIE, target {}", it.flows, it.target),
+            _ => String::new(),
+        }
+    }
+
     /// How much may wait in all children together; nothing for one that leaves this to the queues of its classes.
     pub fn room(&self) -> Vec<Limit> {
         let packets = |limit: crate::units::Packets| Limit::Packets(limit.get());
         match self {
             Self::FqCodel(it) => vec![packets(it.limit), Limit::Bytes(it.memory.get())],
+            Self::Fq(it) => vec![packets(it.limit)],
+            Self::FqPie(it) => vec![packets(it.limit)],
             Self::Sfq(it) => vec![packets(it.limit)],
             Self::DualPi2(it) => vec![packets(it.limit)],
             Self::Cake(it) => vec![Limit::Bytes(it.most())],

@@ -28,7 +28,7 @@ fn curve(points: &[(u32, f64)], interpolation: Interpolation) -> Shape {
 
 fn red(profile: Shape, common: Common) -> AqmParams {
     let min_waiting = Packets::new(0);
-    AqmParams::Red(red::Params { profile, common, min_waiting, arithmetic: Arithmetic::Exact })
+    AqmParams::Red(red::Params { profile, common, min_waiting, arithmetic: Arithmetic::Exact, adaptive: false })
 }
 
 fn wred(profile: Shape, common: Common) -> AqmParams {
@@ -142,7 +142,7 @@ proptest! {
         let weight = Weight(0.5f64.powi(log));
         let common = Common { weight, mean_packet: Bytes::new(mean), spacing: Spacing::Uniformised, beyond: Beyond::Drop, ecn };
         let profile = profile(bytes(min), bytes(min + width), p).into();
-        let params = AqmParams::Red(red::Params { profile, common, min_waiting: Packets::new(0), arithmetic: Arithmetic::Linux });
+        let params = AqmParams::Red(red::Params { profile, common, min_waiting: Packets::new(0), arithmetic: Arithmetic::Linux, adaptive: false });
         let scope = perhop_core::Scope { limit: Some(bytes(30_000)), ..support::scope(LIMIT) };
         let rng = Rng::stream(seed, 0, "queue");
         let mut port = Port::new(Gate::new(params.build(&scope).unwrap(), Limit::Bytes(30_000), rng.clone()), RATE);

@@ -48,6 +48,7 @@ fn a_short_queue_is_spared() {
             common: common(1.0, Spacing::Bernoulli),
             min_waiting: Packets::new(min_waiting),
             arithmetic: perhop_core::arithmetic::Arithmetic::Exact,
+            adaptive: false,
         })
     };
     let dropped = |min_waiting, waiting| {

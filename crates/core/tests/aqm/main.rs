@@ -1,5 +1,7 @@
 //! The AQMs: against their oracles, their laws, ns-2; every one of the list under random operations.
 
+#[path = "../oracle/choke.rs"]
+mod choke_oracle;
 #[path = "../oracle/cobalt.rs"]
 mod cobalt_oracle;
 #[path = "../oracle/codel.rs"]
@@ -14,6 +16,7 @@ mod expectation;
 mod fred_oracle;
 #[path = "../oracle/aqm_early.rs"]
 mod oracle;
+#[allow(dead_code)]
 #[path = "../oracle/pie_linux.rs"]
 mod pie_linux_oracle;
 #[path = "../oracle/pie.rs"]
@@ -30,7 +33,9 @@ mod virtual_buffer_oracle;
 mod stats;
 
 mod accounting;
+mod adaptive;
 mod against_oracle;
+mod choke;
 mod cobalt;
 mod codel;
 mod controllers;

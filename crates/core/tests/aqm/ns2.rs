@@ -90,6 +90,7 @@ fn params(name: &str) -> AqmParams {
         },
         min_waiting: Packets::new(0),
         arithmetic: perhop_core::arithmetic::Arithmetic::Exact,
+        adaptive: false,
     })
 }
 

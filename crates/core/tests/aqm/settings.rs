@@ -75,6 +75,7 @@ fn red_with_defaults() {
         common: defaults(),
         min_waiting: Packets::new(0),
         arithmetic: Arithmetic::Exact,
+        adaptive: false,
     };
     assert_eq!(read("red", thresholds("5p", "15p")), Ok(AqmParams::Red(expected)));
 }

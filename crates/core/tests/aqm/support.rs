@@ -39,7 +39,7 @@ pub(crate) fn common(wq: f64, spacing: Spacing) -> Common {
 
 pub(crate) fn red(profile: Profile, common: Common) -> AqmParams {
     let (profile, min_waiting) = (profile.into(), Packets::new(0));
-    AqmParams::Red(red::Params { profile, common, min_waiting, arithmetic: Arithmetic::Exact })
+    AqmParams::Red(red::Params { profile, common, min_waiting, arithmetic: Arithmetic::Exact, adaptive: false })
 }
 
 pub(crate) fn rio([in_profile, out_profile]: [Profile; 2], mode: rio::Mode, common: Common) -> AqmParams {

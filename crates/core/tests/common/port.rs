@@ -12,20 +12,34 @@ use perhop_core::verdict::{Fate, Reason};
 use std::collections::VecDeque;
 use std::net::IpAddr;
 
-/// What waits, first come first: the port asks for the packet at the head only.
+/// What waits, first come first, by the number of its arrival.
 #[derive(Default)]
 struct Waiting {
+    numbers: VecDeque<u64>,
     packets: VecDeque<(Time, Packet)>,
     dropped: Vec<(Packet, Reason)>,
 }
 
-impl Buffers<()> for Waiting {
-    fn packet(&mut self, (): ()) -> &mut Packet {
-        &mut self.packets.front_mut().expect("the port holds it").1
+impl Waiting {
+    fn place(&self, number: u64) -> usize {
+        self.numbers.iter().position(|it| *it == number).expect("the port holds it")
     }
 
-    fn dropped(&mut self, (): (), reason: Reason) {
-        let (_, packet) = self.packets.pop_front().expect("the port held it");
+    fn take(&mut self, number: u64) -> (Time, Packet) {
+        let place = self.place(number);
+        self.numbers.remove(place);
+        self.packets.remove(place).expect("the port held it")
+    }
+}
+
+impl Buffers<u64> for Waiting {
+    fn packet(&mut self, number: u64) -> &mut Packet {
+        let place = self.place(number);
+        &mut self.packets[place].1
+    }
+
+    fn dropped(&mut self, number: u64, reason: Reason) {
+        let (_, packet) = self.take(number);
         self.dropped.push((packet, reason));
     }
 }
@@ -47,8 +61,9 @@ fn headers() -> FlowHeaders {
 
 /// A port before a link of fixed rate.
 pub(crate) struct Port {
-    port: port::Port<()>,
+    port: port::Port<u64>,
     waiting: Waiting,
+    arrivals: u64,
     /// The last arrival as the gate left it.
     pub(crate) judged: Packet,
     /// Packets whose transmission has begun, and how long the last of them waited.
@@ -69,6 +84,7 @@ impl Port {
         Self {
             port: port::Port::of_gate(gate),
             waiting: Waiting::default(),
+            arrivals: 0,
             judged: Packet::default(),
             sent: 0,
             waited: Span::ZERO,
@@ -90,7 +106,7 @@ impl Port {
         &self.waiting.packets
     }
 
-    /// What was dropped at the head, in order.
+    /// What was dropped although it waited, in order.
     pub(crate) fn dropped(&self) -> &[(Packet, Reason)] {
         &self.waiting.dropped
     }
@@ -113,7 +129,7 @@ impl Port {
     fn start(&mut self, now: Time) {
         self.integrate(now);
         let Some(leaving) = self.port.next(now, &mut self.waiting) else { return };
-        let (arrived, packet) = self.waiting.packets.pop_front().expect("it leaves");
+        let (arrived, packet) = self.waiting.take(leaving.handle);
         assert_eq!(leaving.arrived, arrived);
         self.sent += 1;
         self.waited = now.since(arrived);
@@ -129,13 +145,19 @@ impl Port {
             self.port.register(packet.flow, &headers());
         }
         self.integrate(now);
-        let fate = self.port.arrive(&Passage::of(now, packet.flow), &mut packet, ());
+        let number = self.arrivals;
+        self.arrivals += 1;
+        let fate = self.port.arrive(&Passage::of(now, packet.flow), &mut packet, number);
         self.judged = packet;
         if fate.stays() {
+            self.waiting.numbers.push_back(number);
             self.waiting.packets.push_back((now, packet));
-            if self.sending_until.is_none() {
-                self.start(now);
-            }
+        }
+        if self.port.evicts() {
+            self.port.evict(now, &mut self.waiting);
+        }
+        if fate.stays() && self.sending_until.is_none() {
+            self.start(now);
         }
         fate
     }

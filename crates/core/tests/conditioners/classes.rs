@@ -83,7 +83,7 @@ fn bucket(per: Per, matches: Match) -> StageSpec {
 
 #[test]
 fn a_flow_keeps_its_state_where_it_is_still_taken() {
-    for per in [Per::Aggregate, Per::Flow, Per::Pair, Per::Class] {
+    for per in [Per::Aggregate, Per::Flow, Per::Pair, Per::Source, Per::Destination, Per::Class] {
         for matches in [Match::default(), below(80)] {
             let mut port = port_of(vec![bucket(per, matches)]);
             let flow = FlowId(0);
@@ -102,6 +102,25 @@ fn a_flow_keeps_its_state_where_it_is_still_taken() {
     for _ in 0..2 {
         port.register(FlowId(0), &headers(Protocol::TCP, Some(10)));
         assert_eq!(through(&mut port, FlowId(0), Time::ZERO).colour, Colour::Green);
+    }
+}
+
+/// Flows of one address have one bucket between them: on the side that `per` says.
+#[test]
+fn per_source_and_per_destination_mean_an_address() {
+    let ends = [([10, 0, 0, 1], [192, 0, 2, 1]), ([10, 0, 0, 1], [192, 0, 2, 2]), ([10, 0, 0, 2], [192, 0, 2, 2])];
+    let (green, red) = (Colour::Green, Colour::Red);
+    let of = [(Per::Source, [green, red, green]), (Per::Destination, [green, green, red]), (Per::Pair, [green; 3])];
+    for (per, expected) in of {
+        let mut port = port_of(vec![bucket(per, Match::default())]);
+        let found = ends.map(|(source, destination)| {
+            let flow = FlowId(u32::from(source[3]) * 4 + u32::from(destination[3]));
+            let ends =
+                FlowHeaders { source: source.into(), destination: destination.into(), ..headers(Protocol::TCP, None) };
+            port.register(flow, &ends);
+            through(&mut port, flow, Time::ZERO).colour
+        });
+        assert_eq!(found, expected, "{per:?}");
     }
 }
 

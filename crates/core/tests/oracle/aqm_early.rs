@@ -132,6 +132,20 @@ impl Oracle {
         (p, p_b * factor >= 1.0)
     }
 
+    /// Adaptive RED's half second has passed (Floyd, Gummadi and Shenker 2001, figure 1).
+    pub(crate) fn adapt(&mut self, seen: Seen<'_>) {
+        let before = self.avg.clone();
+        self.rest(seen);
+        let avg = std::mem::replace(&mut self.avg, before)[0];
+        let Rule { min, max, max_p, .. } = &mut self.rules[0];
+        let (low, high) = (*min + 0.4 * (*max - *min), *min + 0.6 * (*max - *min));
+        if avg > high && *max_p <= 0.5 {
+            *max_p += f64::min(0.01, *max_p / 4.0);
+        } else if avg < low && *max_p >= 0.01 {
+            *max_p *= 0.9;
+        }
+    }
+
     /// The fate of `packet`.
     pub(crate) fn arrive(&mut self, seen: Seen<'_>, packet: &Packet) -> Fate {
         self.rest(seen);

@@ -12,7 +12,9 @@ const HALF_WORD: i128 = 1 << 32;
 
 pub struct Linux {
     set: Settings,
-    rng: Rng,
+    pub rng: Rng,
+    /// Up to this probability packets are marked.
+    marks: i128,
     queue: VecDeque<Waiting>,
     prob: i128,
     accumulated: i128,
@@ -39,6 +41,16 @@ fn signed(word: i128) -> i128 {
 impl Linux {
     fn backlog(&self) -> i128 {
         self.queue.iter().map(|p| i128::from(p.bytes)).sum()
+    }
+
+    /// One queue of several: marks up to so many per cent.
+    pub fn marking(self, percent: i128) -> Self {
+        Self { marks: CERTAIN / 100 * percent, ..self }
+    }
+
+    /// A packet for it has found no room among all.
+    pub fn full(&mut self) {
+        self.accumulated = 0;
     }
 
     fn starts_again(&mut self) {
@@ -133,6 +145,7 @@ impl Queue for Linux {
         let mut new = Self {
             set,
             rng,
+            marks: CERTAIN / 10,
             queue: VecDeque::new(),
             prob: 0,
             accumulated: 0,
@@ -154,7 +167,7 @@ impl Queue for Linux {
         }
         let outcome = if !self.early(packet.bytes) {
             Outcome::Queued
-        } else if self.set.ecn && packet.ecn && self.prob <= CERTAIN / 10 {
+        } else if self.set.ecn && packet.ecn && self.prob <= self.marks {
             Outcome::Marked
         } else {
             self.accumulated = 0;

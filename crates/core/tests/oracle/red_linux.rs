@@ -14,7 +14,8 @@ pub enum Outcome {
 pub struct Linux {
     thresholds: [u64; 2],
     log: u32,
-    /// Of 2^32, by byte.
+    /// Of 2^32: at the second threshold, and by unit above the first.
+    max_p: u128,
     slope: u128,
     rng: Rng,
     /// Bytes x 2^log.
@@ -34,8 +35,22 @@ impl Linux {
         // 1 becomes 0 in 32 bits, for which a byte counts 2^-i, i the least with 2^i above the range.
         let byte = || (0..32).find(|i| 2u64.pow(*i) > range).map(|i| 4_294_967_295 / 2u128.pow(i)).unwrap();
         let slope = if of == 0 { byte() } else { (of / u128::from(range)).max(1) };
+        let max_p = if of == 0 { slope * u128::from(range) } else { of };
         let packet = ((f64::from(mean) / link * 1e6).floor() * 15.625).floor();
-        Self { thresholds, log, slope, rng, average: 0, since: None, limit: 0, packet, last: 0 }
+        Self { thresholds, log, max_p, slope, rng, average: 0, since: None, limit: 0, packet, last: 0 }
+    }
+
+    /// In packets: the byte of tc's least i is still a byte.
+    pub fn of_packets(thresholds: [u64; 2], max_p: f64, [log, mean]: [u32; 2], link: f64) -> Self {
+        let bytes = (thresholds[1] - thresholds[0]) * u64::from(mean);
+        let whole = Self::new([0, bytes], max_p, [log, mean], link, Rng::stream(0, 0, "none"));
+        let range = u128::from(thresholds[1] - thresholds[0]);
+        let slope = if max_p == 1.0 { whole.slope } else { (whole.max_p / range).max(1) };
+        Self { thresholds, slope, ..whole }
+    }
+
+    pub fn rng_mut(&mut self) -> &mut Rng {
+        &mut self.rng
     }
 
     /// By how many binary places idle time of `us` lowers the average; `Err` for less than one place, with the cell.
@@ -68,14 +83,18 @@ impl Linux {
         self.limit = (self.rng.uniform() * 4_294_967_296.0) as u128 / self.slope;
     }
 
-    /// `idle` since: ns.
-    pub fn arrive(&mut self, now: u64, backlog: u64, idle: Option<u64>) -> Outcome {
+    /// The average that an arrival finds; `idle` since: ns.
+    pub fn measure(&mut self, now: u64, backlog: u64, idle: Option<u64>) {
         match idle {
             Some(since) => self.idle((now - since.max(self.last)) / 1000),
             None => self.average = self.average + u128::from(backlog) - self.average / 2u128.pow(self.log),
         }
         self.last = now;
-        let [min, max] = self.thresholds.map(|bytes| u128::from(bytes) * 2u128.pow(self.log));
+    }
+
+    pub fn arrive(&mut self, now: u64, backlog: u64, idle: Option<u64>) -> Outcome {
+        self.measure(now, backlog, idle);
+        let [min, max] = self.scaled();
         if self.average < min {
             self.since = None;
             return Outcome::Pass;
@@ -84,18 +103,57 @@ impl Linux {
             self.since = None;
             return Outcome::Forced;
         }
+        self.gap()
+    }
+
+    /// Whether the average is above the first threshold, and above the second.
+    pub fn above(&self) -> [bool; 2] {
+        self.scaled().map(|threshold| self.average > threshold)
+    }
+
+    /// Outside the ramp no gap runs.
+    pub fn rest(&mut self) {
+        self.since = None;
+    }
+
+    fn scaled(&self) -> [u128; 2] {
+        self.thresholds.map(|units| u128::from(units) * 2u128.pow(self.log))
+    }
+
+    /// An arrival on the ramp.
+    pub fn gap(&mut self) -> Outcome {
         let Some(since) = self.since else {
             self.since = Some(0);
             self.draw();
             return Outcome::Pass;
         };
         self.since = Some(since + 1);
-        if (self.average - min) / 2u128.pow(self.log) * (since + 1) < self.limit {
+        if (self.average - self.scaled()[0]) / 2u128.pow(self.log) * (since + 1) < self.limit {
             return Outcome::Pass;
         }
         self.since = Some(0);
         self.draw();
         Outcome::Drawn
+    }
+
+    /// A step of Adaptive RED: one per cent of 2^32, tenths and fifths in whole numbers; `idle` since: ns.
+    pub fn adapt(&mut self, now: u64, idle: Option<u64>) {
+        let (kept, range) = (self.average, u128::from(self.thresholds[1] - self.thresholds[0]).max(1));
+        idle.into_iter().for_each(|since| self.idle((now - since.max(self.last)) / 1000));
+        let average = std::mem::replace(&mut self.average, kept) / 2u128.pow(self.log);
+        let fifths = |n: u128| u128::from(self.thresholds[0]) + n * (range / 5);
+        let one_per_cent = 42_949_673;
+        if average > fifths(3) && self.max_p <= 50 * one_per_cent {
+            self.max_p += one_per_cent.min(self.max_p / 4);
+        } else if average < fifths(2) && self.max_p >= one_per_cent {
+            self.max_p = self.max_p / 10 * 9;
+        }
+        // Rounded to the nearest, a half up.
+        self.slope = ((2 * self.max_p + range) / (2 * range)).max(1);
+    }
+
+    pub fn max_p(&self) -> f64 {
+        self.max_p as f64 / 4_294_967_296.0
     }
 
     pub fn average(&self) -> f64 {

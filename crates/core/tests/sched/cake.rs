@@ -12,7 +12,7 @@ use perhop_core::dscp::Dscp;
 use perhop_core::framing::Framing;
 use perhop_core::packet::{Ecn, FlowId};
 use perhop_core::port::Turn;
-use perhop_core::sched::cake::{Isolation, Params, Tins};
+use perhop_core::sched::cake::{AckFilter, Isolation, Params, Tins};
 use perhop_core::sched::flows::{Hash, Hashing};
 use perhop_core::sched::{Scheduler as _, SchedulerParams};
 use perhop_core::units::{BitRate, Bytes, Span};
@@ -28,8 +28,10 @@ fn defaults() -> Params {
         memory: None,
         flows: 16,
         mtu: Bytes::new(1514),
+        ack_filter: AckFilter::Off,
         hashing: Hashing { hash: Hash::Exact, salt: 0 },
         framing: Framing::default(),
+        split_gso: true,
     }
 }
 

@@ -12,7 +12,7 @@ use perhop_core::port::Turn;
 use perhop_core::sched::{AnyScheduler, Head, Heads, Pick, Scheduler as _, SchedulerParams, Visit};
 use perhop_core::units::Time;
 use perhop_core::verdict::{Side, Verdict};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 /// A packet that waits, and its ECN field.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,6 +39,8 @@ pub(crate) struct Host {
     /// Code points of flows.
     pub(crate) dscp: fn(u32) -> Dscp,
     pub(crate) log: Log,
+    /// Flows of packets, by their numbers.
+    flows: BTreeMap<u32, u32>,
     rng: Rng,
 }
 
@@ -54,6 +56,7 @@ impl Host {
             opens: None,
             dscp,
             log: Log::default(),
+            flows: BTreeMap::new(),
             rng: Rng::stream(1, 0, "scheduler.p.0"),
         }
     }
@@ -97,11 +100,13 @@ impl Host {
         let child = self.scheduler.place(Turn::testing(&packet));
         if self.scheduler.needs().contains(Needs::ARRIVALS) {
             let at = visit(now, child, &entry, [self.waiting(child), self.all()]);
-            if let Verdict::Drop(_) = self.scheduler.on_arrival(Turn::testing(&at), &mut packet, &mut self.rng) {
-                self.log.dropped.push(entry.packet.id);
-                return;
+            match self.scheduler.on_arrival(Turn::testing(&at), &mut packet, &mut self.rng) {
+                Verdict::Pass => {}
+                Verdict::Mark if entry.field.capable() => self.log.marked.push(entry.packet.id),
+                Verdict::Mark | Verdict::Drop(_) => return self.log.dropped.push(entry.packet.id),
             }
         }
+        self.flows.insert(entry.packet.id, flow);
         self.queues[child].push_back(entry);
         self.scheduler.queued(Turn::testing(now), child, size);
         while let Some(room) = self.scheduler.evict(Turn::testing(self.all())) {
@@ -126,7 +131,8 @@ impl Host {
         let Entry { packet, field } = *self.queues[child].front().expect("what is picked has a packet");
         let own = Count { packets: 1, bytes: packet.bytes };
         let at = visit(now, child, &Entry { packet, field }, [self.waiting(child) - own, self.all() - own]);
-        let mut shown = Packet { size: packet.bytes as u32, ecn: field, ..Packet::default() };
+        let (size, flow) = (packet.bytes as u32, self.flows[&packet.id]);
+        let mut shown = Packet { size, flow: FlowId(flow), dscp: (self.dscp)(flow), ecn: field, ..Packet::default() };
         match self.scheduler.on_departure(Turn::testing(&at), &mut shown, &mut self.rng) {
             Verdict::Pass => true,
             Verdict::Mark if field.capable() => {

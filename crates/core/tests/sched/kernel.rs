@@ -6,6 +6,7 @@ use crate::flow_line::{Entry, Host};
 use crate::line::{read_table, scope};
 use perhop_core::aqm::{AqmParams, drop_tail};
 use perhop_core::conditioner::Passage;
+use perhop_core::dscp::Dscp;
 use perhop_core::packet::{Ecn, FlowId, Packet};
 use perhop_core::params::{Node, Problems, Tree};
 use perhop_core::port::{Buffers, Inside, Limit, NodeSpec, Port, PortSpec, QueueSpec, Side};
@@ -138,8 +139,9 @@ fn follow_port(port_name: &str, pattern: &str, params: &SchedulerParams) {
         if next == Some(now)
             && let Some((id, row)) = arrivals.next()
         {
+            let dscp = Dscp::new(row.dscp).unwrap();
             let mut packet =
-                Packet { size: row.bytes as u32, flow: FlowId(row.flow), ecn: row.field, ..Packet::default() };
+                Packet { size: row.bytes as u32, flow: FlowId(row.flow), dscp, ecn: row.field, ..Packet::default() };
             store.packets.push(packet);
             if let Fate::Dropped(_) = port.arrive(&Passage::of(now, packet.flow), &mut packet, id) {
                 store.dropped.push(id);
@@ -199,6 +201,42 @@ fn fq_codel_under_htb_does_as_the_kernel_did() {
     let keys = [("ecn", Tree::Bool(false)), ("limit", text("300p")), ("interval", text("60ms"))];
     for pattern in ["classes-bursts", "flows-fat-thin"] {
         follow("htb-over-fq-codel", pattern, &params("fq-codel", &keys), false);
+    }
+}
+
+#[test]
+fn fq_does_as_the_kernel_did() {
+    let fq = |keys: &[(&'static str, Tree)]| {
+        let fixed = [("flows", Tree::Integer(16)), ("hash", text("exact"))];
+        read_table("fq", fixed.into_iter().chain(keys.iter().cloned()).collect()).unwrap()
+    };
+    let plain = fq(&[("limit", text("200p")), ("flow-limit", text("60p"))]);
+    let quanta = [("quantum", text("600B")), ("initial-quantum", text("1500B"))];
+    let small = fq(&[&[("limit", text("20p")), ("flow-limit", text("8p"))], &quanta[..]].concat());
+    let bands = fq(&[("limit", text("100p")), ("flow-limit", text("50p"))]);
+    let paced = fq(&[("maxrate", text("4Mbit/s")), ("flow-limit", text("50p"))]);
+    let ce = fq(&[("ce-threshold", text("2ms")), ("flow-limit", text("60p"))]);
+    let cells: [(&str, _, &[&str]); 5] = [
+        ("fq", plain, &["classes-bursts", "classes-idle-back", "flows-even", "flows-fat-thin"]),
+        ("fq-small", small, &["classes-bursts", "classes-even", "bands-three"]),
+        ("fq-bands", bands, &["bands-three", "bands-bursts", "bands-first", "bands-sparse"]),
+        ("fq-maxrate-tbf", paced, &["flows-even", "classes-even"]),
+        ("fq-ce", ce, &["ecn-above", "ecn-bursts", "ecn-flows", "ecn-paced"]),
+    ];
+    for (port, params, patterns) in cells {
+        for pattern in patterns {
+            follow_port(port, pattern, &params);
+        }
+    }
+}
+
+#[test]
+fn fq_pie_does_as_the_kernel_did_where_nothing_is_drawn() {
+    let keys = [("limit", text("60p")), ("target", text("1s")), ("flows", Tree::Integer(16)), ("hash", text("exact"))];
+    let params = read_table("fq-pie", keys.into()).unwrap();
+    for pattern in ["flows-fat-thin", "classes-even", "classes-hog", "classes-bursts", "classes-join"] {
+        follow("fq-pie-calm", pattern, &params, true);
+        follow_port("fq-pie-calm", pattern, &params);
     }
 }
 

@@ -1,5 +1,7 @@
 //! The schedulers: against their definitions, their laws, and every one of the list under random operations.
 
+#[path = "../oracle/acks.rs"]
+mod acks_oracle;
 #[allow(unreachable_pub)]
 #[path = "../oracle/cake.rs"]
 mod cake_oracle;
@@ -19,9 +21,22 @@ mod dualpi2_oracle;
 #[path = "../oracle/fq_codel.rs"]
 mod fq_codel_oracle;
 #[allow(unreachable_pub)]
+#[path = "../oracle/fq.rs"]
+mod fq_oracle;
+#[allow(unreachable_pub)]
+#[path = "../oracle/fq_pie.rs"]
+mod fq_pie_oracle;
+#[allow(dead_code, unreachable_pub)]
+#[path = "../oracle/pie_linux.rs"]
+mod pie_linux_oracle;
+#[allow(dead_code, unreachable_pub)]
+#[path = "../oracle/pie.rs"]
+mod pie_oracle;
+#[allow(unreachable_pub)]
 #[path = "../oracle/sfq.rs"]
 mod sfq_oracle;
 
+mod acks;
 mod cake;
 mod contract;
 mod drr;
@@ -32,7 +47,9 @@ mod flow_line;
 #[path = "../common/frames.rs"]
 #[allow(unreachable_pub)]
 mod frames;
+mod fq;
 mod fq_codel;
+mod fq_pie;
 mod htb;
 mod htb_plain;
 mod htb_settings;

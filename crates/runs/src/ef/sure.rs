@@ -1,6 +1,8 @@
 //! The rate that the classes of a port make an aggregate sure of, and which bytes it counts.
 
-use perhop_core::aqm::members::Member;
+use perhop_core::aqm::members::{Filter, Member};
+use perhop_core::classify::Match;
+use perhop_core::dscp::Dscp;
 use perhop_core::framing::Framing;
 use perhop_core::sched::SchedulerParams;
 use perhop_core::units::BitRate;
@@ -26,20 +28,28 @@ pub(super) fn most(link: &Link, overhead: u32) -> BitRate {
     if rate < link.rate { rate } else { of_link }
 }
 
+/// Whether a class takes all packets of a code point that come to it.
+fn names(filter: &Filter, dscp: Dscp) -> bool {
+    match &filter.matches {
+        Some(matches) => {
+            matches.dscp.contains(&dscp) && Match { dscp: Vec::new(), ..matches.clone() } == Match::default()
+        }
+        None => filter.members.contains(&Member::Dscp(dscp)),
+    }
+}
+
 /// The rate of the class that names all of the aggregate's code points: the limit of a strict class, or all of the port for
 /// the first one without a limit; the `rate` of a leaf of HTB. `None` where there is no such class.
 pub(super) fn rate(link: &Link, of: &Aggregate) -> Option<Counted> {
     let Aggregate::CodePoints(code_points) = of else { return None };
-    let named = |members: &[Member]| code_points.iter().all(|it| members.contains(&Member::Dscp(*it)));
+    let named = |filter: &Filter| code_points.iter().all(|it| names(filter, *it));
     let of_node = |(i, scheduler): (usize, &SchedulerParams)| match scheduler {
         SchedulerParams::StrictPriority(strict) => {
-            let place = strict.classes.iter().position(|class| named(&class.filter.members))?;
+            let place = strict.classes.iter().position(|class| named(&class.filter))?;
             let all = (i == 0 && place == 0).then(|| capacity(link));
             strict.classes[place].limit.rate.map(|rate| (rate, Framing::default())).or(all)
         }
-        SchedulerParams::Htb(htb) => {
-            Some((htb.classes.iter().find(|class| named(&class.filter.members))?.rate, htb.framing))
-        }
+        SchedulerParams::Htb(htb) => Some((htb.classes.iter().find(|class| named(&class.filter))?.rate, htb.framing)),
         _ => None,
     };
     let schedulers = link.nodes.iter().enumerate().filter_map(|(i, node)| Some((i, node.scheduler()?)));

@@ -96,6 +96,8 @@ pub struct Traffic {
     pub to: Node,
     /// Datagrams that its sockets hand over as one packet.
     pub segments: u32,
+    /// `SO_MAX_PACING_RATE` of its sockets, bytes a second.
+    pub max_pacing_rate: Option<u64>,
     /// `None`: it is not of bulk transfers over TCP.
     pub transfers: Option<Transfers>,
 }

@@ -19,6 +19,8 @@ mod ports;
 /// Queues.
 mod queues;
 mod red;
+/// Queues of flows that pace or have PIE.
+mod fq;
 /// Conditioners.
 mod police;
 /// What has been said, and what cannot be.
@@ -106,6 +108,7 @@ fn described(plan: &Plan, said: Said) -> Linux {
         model: it.model.name().into(),
         to: node(it.to),
         segments: it.gso,
+        max_pacing_rate: it.max_pacing_rate.map(|rate| rate.bit_s() / 8),
         transfers: tcp::transfers(it),
     };
     Linux {

@@ -3,7 +3,7 @@
 use super::filters::{Chain, count, groups};
 use super::said::{Line, Port, Said};
 use super::words::{self, ecn, rate, time};
-use super::{ETHERNET, queues};
+use super::{ETHERNET, fq, queues};
 use crate::sections::queue::{is_parent, limits, parents};
 use crate::text::tree;
 use perhop_core::aqm::{self, AqmParams};
@@ -13,6 +13,7 @@ use perhop_core::dscp::Dscp;
 use perhop_core::framing::Framing;
 use perhop_core::params::{Node, Problems, Tree, read_table, show_table};
 use perhop_core::port::{Inside, Limit, NodeSpec, QueueSpec, ShaperParams, Side};
+use perhop_core::sched::cake::AckFilter;
 use perhop_core::sched::flows::{Hash, Hashing};
 use perhop_core::sched::{Police, SchedulerParams, cake, ets, fq_codel, htb, sfq};
 use perhop_core::units::{BitRate, Bytes, Span};
@@ -246,6 +247,8 @@ impl Writer<'_, '_> {
             SchedulerParams::Htb(htb) => self.htb(at, htb),
             SchedulerParams::FqCodel(params) => return self.fq_codel(at, params),
             SchedulerParams::Sfq(params) => return self.sfq(at, params),
+            SchedulerParams::Fq(params) => return self.written(at, &fq::fq(params, self.port.link)),
+            SchedulerParams::FqPie(params) => return self.written(at, &fq::fq_pie(params, self.port.link)),
             SchedulerParams::Cake(params) => return self.cake(at, params),
             SchedulerParams::StrictPriority(_) | SchedulerParams::Ets(_) => {
                 let (name, classes) = (params.name(), children.len());
@@ -339,6 +342,12 @@ impl Writer<'_, '_> {
             self.refuse(&format!("`quantum` of `fq-codel` above {FQ_CODEL_QUANTUM}"));
         }
         self.leaf(at, &fq_codel(params));
+    }
+
+    fn written(&mut self, at: &str, queue: &fq::Written) {
+        queue.refused.iter().for_each(|what| self.said.refuse(self.port, what));
+        queue.notes.iter().for_each(|what| self.said.note(self.port, what));
+        self.leaf(at, &queue.words);
     }
 
     fn sfq(&mut self, at: &str, params: &sfq::Params) {
@@ -489,8 +498,13 @@ fn cake(params: &cake::Params, overhead: Option<i64>) -> String {
     let mpu = params.framing.mpu.map_or(String::new(), |bytes| format!(" mpu {}", bytes.get()));
     let (tins, isolation, rtt) = (word("tins"), word("isolation"), time(params.rtt));
     let atm = if atm { "atm" } else { "noatm" };
+    let acks = match params.ack_filter {
+        AckFilter::Off => "",
+        AckFilter::On => " ack-filter",
+        AckFilter::Aggressive => " ack-filter-aggressive",
+    };
     let split = if params.split_gso { "split-gso" } else { "no-split-gso" };
-    format!("cake {rate} {tins} {isolation} rtt {rtt} {overhead}{mpu} {atm} {split}{memory}")
+    format!("cake {rate} {tins} {isolation} rtt {rtt} {overhead}{mpu} {atm} {split}{memory}{acks}")
 }
 
 fn sfq(params: &sfq::Params) -> String {

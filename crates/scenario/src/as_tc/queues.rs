@@ -1,6 +1,6 @@
 //! Queues with their AQM as queueing disciplines.
 
-use super::red::red;
+use super::red::{choke, red};
 use super::words::{self, ecn, sixteenths, time};
 use perhop_core::aqm::arithmetic::Arithmetic;
 use perhop_core::aqm::pie::DelayFrom;
@@ -26,11 +26,14 @@ pub(super) fn leaf(queue: &QueueSpec, link: &Link) -> Result<String, String> {
         (AqmParams::CoDel(_) | AqmParams::Pie(_) | AqmParams::Red(_), _, Side::Head) => {
             Err(format!("`drop = \"head\"` of `{name}`: Linux drops the packet that finds no room"))
         }
-        (AqmParams::CoDel(_) | AqmParams::Pie(_), Limit::Bytes(_), _) => counts("bytes or time: Linux counts packets"),
+        (AqmParams::CoDel(_) | AqmParams::Pie(_) | AqmParams::Choke(_), Limit::Bytes(_), _) => {
+            counts("bytes or time: Linux counts packets")
+        }
         (AqmParams::Red(_), Limit::Packets(_), _) => counts("packets: Linux counts bytes"),
         (AqmParams::CoDel(params), Limit::Packets(n), _) => Ok(codel(params, n)),
         (AqmParams::Pie(params), Limit::Packets(n), _) => pie(params, n),
         (AqmParams::Red(params), Limit::Bytes(limit), _) => red(params, limit, &queue.scope, link.rate),
+        (AqmParams::Choke(params), Limit::Packets(limit), _) => choke(params, limit, &queue.scope, link.rate),
         _ => Err(strange(name)),
     }
 }
@@ -69,9 +72,13 @@ pub(super) fn notes(queue: &QueueSpec, link: &Link) -> Vec<String> {
     match &queue.aqm {
         AqmParams::CoDel(params) => of("codel", params.arithmetic, params.mtu),
         AqmParams::Pie(params) => of("pie", params.arithmetic, params.mtu),
+        AqmParams::Red(params) if params.adaptive => vec![NO_TIMER.into()],
         _ => Vec::new(),
     }
 }
+
+/// The flag is an attribute, and the kernel looks at an older field.
+const NO_TIMER: &str = "`adaptive` of `red`: Linux 6.12 does not start its timer for the tc of iproute2 6.1, so there `max-p` stays as it is";
 
 pub(super) fn other_numbers(name: &str) -> String {
     format!("`{name}`: Linux computes as with `arithmetic` set to `linux`, but this scenario does not set it so")

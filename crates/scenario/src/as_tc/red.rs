@@ -1,9 +1,10 @@
-//! RED as tc says it: its weight by the burst that has it.
+//! RED and CHOKe as tc says them: their weight by the burst that has it.
 
 use super::words::{ecn, rate};
 use perhop_core::Scope;
+use perhop_core::aqm::choke;
 use perhop_core::aqm::early::shape::Stated;
-use perhop_core::aqm::early::{Level, Unit};
+use perhop_core::aqm::early::{Common, Level, Profile, Unit};
 use perhop_core::aqm::red::Params;
 use perhop_core::arithmetic::Arithmetic;
 use perhop_core::units::{BitRate, Length};
@@ -20,24 +21,57 @@ pub(super) fn red(params: &Params, limit: u64, scope: &Scope, link: BitRate) -> 
         return Err("`red` without `arithmetic = \"linux\"`: Linux keeps another average".into());
     }
     let Stated::Ramp(ramp) = &params.profile.drops else { return Err("`curve` of `red`".into()) };
-    let [min, max] = [bytes("min", ramp.min, scope), bytes("max", ramp.max, scope)];
-    let (min, max) = (min?, max?);
-    let packet = params.common.mean_packet.get();
-    let weight = params.common.weight.0;
-    let burst = burst(weight, min as f64 / packet as f64);
-    let burst = burst.ok_or_else(|| format!("`wq` = {weight} of `red` with this `min`: no `burst` gives it"))?;
-    let (max_p, link) = (ramp.max_p.get(), rate(scope.link_rate.unwrap_or(link)));
-    let ecn = if params.common.ecn { format!(" {}", ecn(true)) } else { String::new() };
-    Ok(format!(
-        "red limit {limit} min {min} max {max} avpkt {packet} burst {burst} probability {max_p} bandwidth {link}{ecn}"
-    ))
+    let adaptive = if params.adaptive { " adaptive" } else { "" };
+    let queue = Queue { name: "red", unit: Unit::Bytes, limit, scope, link };
+    queue.words(ramp, &params.common).map(|words| words + adaptive)
 }
 
-/// A threshold in bytes.
-fn bytes(key: &'static str, threshold: Length, scope: &Scope) -> Result<u64, String> {
-    match Level::of(key, threshold, scope) {
-        Ok(Level { unit: Unit::Bytes, value }) => Ok(value as u64),
-        _ => Err(format!("`{key}` of `red` in packets: Linux counts bytes")),
+/// As [`red`].
+///
+/// # Errors
+/// What Linux's CHOKe does not have.
+pub(super) fn choke(params: &choke::Params, limit: u32, scope: &Scope, link: BitRate) -> Result<String, String> {
+    if params.arithmetic != Arithmetic::Linux {
+        return Err("`choke` without `arithmetic = \"linux\"`: Linux keeps another average".into());
+    }
+    let queue = Queue { name: "choke", unit: Unit::Packets, limit: limit.into(), scope, link };
+    queue.words(&params.profile, &params.common)
+}
+
+/// A queue of RED's kind.
+struct Queue<'a> {
+    name: &'static str,
+    /// What Linux counts.
+    unit: Unit,
+    limit: u64,
+    scope: &'a Scope,
+    link: BitRate,
+}
+
+impl Queue<'_> {
+    fn words(&self, ramp: &Profile, common: &Common) -> Result<String, String> {
+        let Self { name, limit, .. } = self;
+        let (min, max) = (self.threshold("min", ramp.min)?, self.threshold("max", ramp.max)?);
+        let (packet, weight) = (common.mean_packet.get(), common.weight.0);
+        let packets = min as f64 / if self.unit == Unit::Bytes { packet as f64 } else { 1.0 };
+        let burst = burst(weight, packets);
+        let burst = burst.ok_or_else(|| format!("`wq` = {weight} of `{name}` with this `min`: no `burst` gives it"))?;
+        let (max_p, link) = (ramp.max_p.get(), rate(self.scope.link_rate.unwrap_or(self.link)));
+        let ecn = if common.ecn { format!(" {}", ecn(true)) } else { String::new() };
+        Ok(format!(
+            "{name} limit {limit} min {min} max {max} avpkt {packet} burst {burst} probability {max_p} bandwidth {link}{ecn}"
+        ))
+    }
+
+    /// A threshold in what Linux counts.
+    fn threshold(&self, key: &'static str, threshold: Length) -> Result<u64, String> {
+        let [not, counts] = match self.unit {
+            Unit::Bytes => ["packets", "bytes"],
+            Unit::Packets => ["bytes or time", "packets"],
+        };
+        let level = Level::of(key, threshold, self.scope).ok().filter(|level| level.unit == self.unit);
+        let level = level.ok_or_else(|| format!("`{key}` of `{}` in {not}: Linux counts {counts}", self.name))?;
+        Ok(level.value as u64)
     }
 }
 

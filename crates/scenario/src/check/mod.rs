@@ -1,5 +1,7 @@
 //! Checks that need more than one section. They read the model and write problems.
 
+/// ACK filters that no ACK reaches.
+pub mod ack_filter;
 /// Settings that run, but probably not as intended.
 pub mod advice;
 /// Policers whose buckets hold TCP below its contract.
@@ -12,6 +14,7 @@ pub mod labels;
 pub mod load;
 /// Targets and bursts that do not fit a rate.
 pub mod pace;
+pub mod paced;
 /// Queues with their AQMs and schedulers.
 pub mod queues;
 /// Profiles, classes and code points that no packet reaches.

@@ -117,5 +117,8 @@ fn is_steady(link: &plan::Link) -> bool {
 /// Bulk TCP that sends when an ACK comes.
 fn is_bulk(flow: &Flowline) -> bool {
     let tcp = &flow.offered.tcp;
-    flow.offered.model.is_bulk_tcp() && tcp.reaction.overhead.is_none() && !tcp.congestion.paces()
+    flow.offered.model.is_bulk_tcp()
+        && tcp.reaction.overhead.is_none()
+        && !tcp.congestion.paces()
+        && !tcp.reaction.pacing.paces()
 }

@@ -3,19 +3,45 @@
 //! Decision: docs/decisions/054-thresholds-that-cannot-act.md
 
 use crate::resolve::indexed::Indexed;
-use crate::resolve::ports::File;
+use crate::resolve::ports::{self, File};
+use crate::resolve::reaching::Lists;
 use perhop_core::aqm::Aqm as _;
-use perhop_core::params::Problems;
+use perhop_core::params::{Places, Problems, Tree, suggest};
 use perhop_core::port::Limit;
 use perhop_core::sched::Scheduler as _;
 use perhop_sim::plan;
+
+/// E006, E242: names of traffic in the matches of profiles and classes.
+fn check_names(file: File<'_>, shown: Vec<(&'static str, Tree)>, places: &Places, problems: &mut Problems) {
+    let Some(lists) = Lists::stated(shown) else { return };
+    let known = file.model.traffic.names();
+    for (filter, number) in lists.filters.iter().zip(&lists.numbers) {
+        let names = filter.matches.iter().flat_map(|matches| matches.traffic.iter().enumerate());
+        for (i, name) in names.filter(|(_, name)| !known.contains(&name.as_str())) {
+            let place = places.at(&format!("{}.{number}.match.traffic.{i}", lists.key));
+            if known.is_empty() {
+                ports::refuse_traffic(place, problems);
+            } else {
+                problems.error("E006", place, format!("unknown traffic `{name}`")).help(suggest(name, &known));
+            }
+        }
+    }
+}
+
+/// What parameters show.
+fn shown(show: impl Fn(&mut Vec<(&'static str, Tree)>)) -> Vec<(&'static str, Tree)> {
+    let mut out = Vec::new();
+    show(&mut out);
+    out
+}
 
 /// AQMs and limits of a link's queues.
 pub fn check_queues(file: File<'_>, at: Indexed<'_, plan::Link>, problems: &mut Problems) {
     let (link, direction) = (at.it, &file.topology.links[at.index]);
     let carries_data = carries_data(file, at.index);
     for (queue, stated) in link.queues.iter().zip(&direction.queues) {
-        match queue.aqm.build(&queue.scope) {
+        check_names(file, shown(|out| queue.aqm.show(out)), &stated.queue.aqm.places, problems);
+        match queue.build() {
             Ok(aqm) if carries_data => {
                 aqm.warnings(&queue.scope).iter().for_each(|w| problems.advise(w, stated.place(w.field)));
             }
@@ -44,6 +70,7 @@ pub fn check_nodes(file: File<'_>, at: Indexed<'_, plan::Link>, problems: &mut P
     let carries_data = carries_data(file, at.index);
     for (node, stated) in at.it.nodes.iter().zip(&file.topology.links[at.index].nodes) {
         if let (Some(params), Some(stated)) = (node.scheduler(), &stated.scheduler) {
+            check_names(file, shown(|out| params.show(out)), &stated.places, problems);
             match params.build(&node.scope) {
                 Ok(scheduler) if carries_data => {
                     scheduler.warnings().iter().for_each(|w| problems.advise(w, stated.place(w.field)));

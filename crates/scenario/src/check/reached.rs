@@ -85,8 +85,13 @@ impl Group<'_> {
         if !self.arriving.iter().any(|it| !it.acks && !it.looks.is_empty()) {
             return;
         }
-        for (i, filter) in self.lists.filters.iter().enumerate() {
+        let filters: Vec<_> = self.lists.filters.iter().collect();
+        let by_match = filters.iter().any(|filter| filter.matches.is_some());
+        for (i, filter) in filters.iter().enumerate() {
             let Some(key) = filter.key() else { continue };
+            if by_match && members::is_unreachable(&filters, i) {
+                continue;
+            }
             let listed = filter.matches.as_ref().map_or_else(|| filter.members.clone(), code_points);
             match self.reaches(i) {
                 true => self.unsent(&listed, self.place(i, key), &looks, problems),

@@ -43,7 +43,7 @@ impl Drawn<'_> {
             }
             Inside::Scheduler(params) => {
                 let first = branch.queues.first().copied().unwrap_or_default();
-                shaper + params.name() + &room(self.drain, params, first)
+                shaper + params.name() + &room(self.drain, params, first) + &params.remark()
             }
         }
     }

@@ -118,8 +118,7 @@ impl Policy {
         let mut built = Vec::new();
         for (stage, (section, port)) in self.stages().iter().zip(sections) {
             if let Some(matches) = section.placement.matches.as_ref().filter(|it| !it.traffic.is_empty()) {
-                let help = "match by dscp, protocol, source, destination or ports";
-                problems.error("E242", matches.place("traffic"), "packets of a capture have no `traffic`").help(help);
+                ports::refuse_traffic(matches.place("traffic"), problems);
             }
             match stage.params.build(&stage.scope) {
                 Err(error) => _ = problems.param(&error, port.params.place(error.field)),

@@ -3,7 +3,7 @@
 use crate::sections::named::Named;
 use crate::sections::traffic::{TrafficCommon, TrafficSection};
 use perhop_capture::CaptureError;
-use perhop_core::classify::Match;
+use perhop_core::classify::{Match, Passed};
 use perhop_core::dscp::Dscp;
 use perhop_core::packet::{Ecn, Packet};
 use perhop_core::params::{Place, Problems};
@@ -35,6 +35,7 @@ pub fn load(traffic: &mut Named<TrafficSection>, duration: Span, problems: &mut 
         let places = ["file", "hash"].map(place);
         let Some(params) = section.model.value.replayed() else { continue };
         no_effect(params, &section.common, problems);
+        nothing_passed(params, problems);
         let read = match read(params) {
             Ok(read) => read,
             Err([what, help]) => {
@@ -56,6 +57,14 @@ pub fn load(traffic: &mut Named<TrafficSection>, duration: Span, problems: &mut 
         );
         params.file.packets = read.packets;
         params.hash.get_or_insert(read.hash);
+    }
+}
+
+/// E281: a packet that starts has passed no conditioner.
+fn nothing_passed(params: &Params, problems: &mut Problems) {
+    let Some(matches) = params.matches.as_deref() else { return };
+    if let Err(error) = Passed::named("match", matches, &[]) {
+        problems.param(&error, matches.place("conditioner"));
     }
 }
 

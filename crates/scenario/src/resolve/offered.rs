@@ -110,7 +110,7 @@ pub fn classes(model: &Model) -> Vec<&str> {
 
 /// Reads all traffic; sections with an error are skipped.
 pub fn read(model: &Model, topology: &Topology, links: &[plan::Link], problems: &mut Problems) -> Vec<Flowline> {
-    let net = Net { topology, router: &Router::new(links, topology.nodes.len()) };
+    let net = Net { topology, links, router: &Router::new(links, topology.nodes.len()) };
     if model.traffic.declared().is_empty() {
         let help = "add [traffic.X] with model, from and to; `perhop list` shows the models";
         problems.error("E238", None, "scenario without traffic").help(help);
@@ -139,6 +139,7 @@ pub fn hops(traffic: &[Flowline]) -> usize {
 #[derive(Clone, Copy)]
 struct Net<'a> {
     topology: &'a Topology,
+    links: &'a [plan::Link],
     router: &'a Router<'a>,
 }
 
@@ -166,6 +167,7 @@ impl Reading<'_> {
         let (from, to, config, source, ways, ()) = (from?, to?, tcp?.1, source?, ways?, times?);
         let (header, model) = (u32::from(config.header), &self.section.model);
         let tcp = model.transport() == Transport::Tcp;
+        let config = if tcp { self.paced(config, &ways)? } else { config };
         let data = model.largest_datagram().map_or(u32::from(config.mss) + header, |size| size.get() as u32);
         let ack = match model.carrier() {
             Carrier::Datagrams => 0,
@@ -181,6 +183,20 @@ impl Reading<'_> {
             Flowline { offered: offered.clone(), sender, load, tcp, data, ack, forward, backward }
         };
         Some(ways.into_iter().enumerate().map(one).collect())
+    }
+
+    /// A connection is paced by the ports at which it begins, or up to the rate of its socket.
+    fn paced(&mut self, config: transport::Config, ways: &[(Vec<u32>, Vec<u32>)]) -> Option<transport::Config> {
+        let by_host = ways.iter().all(|(forward, _)| self.net.links[forward[0] as usize].paces());
+        let stated = self.section.common.max_pacing_rate;
+        if let Some(rate) = stated.filter(|_| config.recovery != transport::Recovery::Rack) {
+            let message = format!("traffic `{}` has `max-pacing-rate`, but its TCP does not pace", self.name);
+            let help =
+                "write tcp = \"linux\", or another stack of today; a sender of ns-2's kind sends when an ACK comes";
+            return self.problems.error("E291", rate.place, message).help(help).none();
+        }
+        let pacing = transport::Pacing { by_host, most: stated.map(|rate| *rate) };
+        Some(transport::Config { reaction: transport::Reaction { pacing, ..config.reaction }, ..config })
     }
 
     /// What is not ECN-capable cannot carry ECT(1), and QUIC's congestion controllers are those of ECT(0).
@@ -312,6 +328,14 @@ impl Reading<'_> {
     fn times(&mut self) -> Option<()> {
         let (common, duration) = (&self.section.common, *self.model.settings.duration);
         let mut sound = Some(());
+        if let Some(rate) = common.max_pacing_rate.filter(|rate| rate.bit_s() < 8) {
+            let message = format!("`max-pacing-rate` is {}", *rate);
+            sound = self
+                .problems
+                .error("E201", rate.place, message)
+                .help("must be at least 8bit/s, a byte a second")
+                .none();
+        }
         if *common.flows == 0 {
             sound = self.problems.error("E201", common.flows.place, "`flows` is 0").help("must be at least 1").none();
         }
@@ -329,7 +353,7 @@ impl Reading<'_> {
 
     /// Links there and back; nothing is known while a link has an error.
     fn ways(&mut self, from: usize, to: usize) -> Option<(Vec<u32>, Vec<u32>)> {
-        let Net { topology, router } = self.net;
+        let Net { topology, router, .. } = self.net;
         if from == to {
             let message = format!("`to` is the sender, `{}`", *self.section.common.to);
             return self
@@ -378,6 +402,7 @@ impl Reading<'_> {
             gso: common.gso.map_or(1, |gso| *gso),
             model: self.section.model.value.clone(),
             tcp,
+            max_pacing_rate: common.max_pacing_rate.map(|rate| *rate),
             dscp: *common.dscp,
             ecn: plan::EcnUse {
                 datagrams: common.ecn.is_some_and(|ecn| *ecn),

@@ -495,6 +495,12 @@ pub fn at_links(stages: &[Stage], links: usize) -> Vec<Vec<&Stage>> {
     at
 }
 
+/// E242: a match by traffic where packets of captures come.
+pub fn refuse_traffic(place: Place, problems: &mut Problems) {
+    let help = "match by dscp, protocol, source, destination or ports";
+    problems.error("E242", place, "packets of a capture have no `traffic`").help(help);
+}
+
 /// The stages of a policy: no ports, no traffic known.
 pub fn policy_stages(conditioners: &Named<ConditionerSection>, scope: &Scope) -> Vec<StageSpec> {
     let spec = |(i, (name, section)): (usize, (&str, &ConditionerSection))| {

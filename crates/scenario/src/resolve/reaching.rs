@@ -81,15 +81,28 @@ impl Lists {
         let template =
             |entry: &Entry| if let Entry::Template(template) = entry { Some(template.clone()) } else { None };
         let templates = params.layout()?.entries.iter().map(template).collect();
-        Self::of(shown, templates, conditioners)
+        Self::of(shown, templates)?.at(conditioners)
     }
 
-    /// The parameter that has them: tables with a key `for` or `match`, at a port of these conditioners.
+    /// The parameter that has them: tables with a key `for` or `match`, wherever they are.
+    pub fn stated(shown: Vec<(&'static str, Tree)>) -> Option<Self> {
+        Self::of(shown, Vec::new())
+    }
+
+    /// As [`Lists::stated`], at a port of these conditioners.
     pub fn find(shown: Vec<(&'static str, Tree)>, conditioners: &[String]) -> Option<Self> {
-        Self::of(shown, Vec::new(), conditioners)
+        Self::stated(shown)?.at(conditioners)
     }
 
-    fn of(shown: Vec<(&'static str, Tree)>, templates: Vec<Option<Template>>, conditioners: &[String]) -> Option<Self> {
+    fn at(self, conditioners: &[String]) -> Option<Self> {
+        let named = |filter: &Filter| match &filter.matches {
+            Some(matches) => Passed::named("", matches, conditioners).ok(),
+            None => Some(Passed::default()),
+        };
+        Some(Self { named: self.filters.iter().map(named).collect::<Option<_>>()?, ..self })
+    }
+
+    fn of(shown: Vec<(&'static str, Tree)>, templates: Vec<Option<Template>>) -> Option<Self> {
         let is_direct = |(key, tree): &(&str, Tree)| *key == "unclassified" && *tree == Tree::Text("direct".into());
         let direct = shown.iter().any(is_direct);
         let has_templates = templates.iter().any(Option::is_some);
@@ -107,11 +120,7 @@ impl Lists {
             }
             // What none names: a list for no packets, after those of the file.
             found.extend(direct.then(|| (items.len(), Filter::default(), None)));
-            let named = |(_, filter, _): &(usize, Filter, Option<usize>)| match &filter.matches {
-                Some(matches) => Passed::named("", matches, conditioners).ok(),
-                None => Some(Passed::default()),
-            };
-            let named = found.iter().map(named).collect::<Option<_>>()?;
+            let named = vec![Passed::default(); found.len()];
             let plans = found.iter().map(|it| it.2).collect();
             let (numbers, filters): (Vec<_>, Vec<_>) = found.into_iter().map(|it| (it.0, it.1)).unzip();
             let templates = templates.clone();

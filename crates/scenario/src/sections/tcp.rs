@@ -8,8 +8,8 @@ use perhop_core::params::{
 use perhop_core::registry::Entry;
 use perhop_core::units::{Bytes, Span};
 use perhop_sim::transport::{
-    AckDelay, Bursts, Config, ConfigError, CongestionLaw as _, EcnFeedback, LawParams, PartialAckTimer, Reaction,
-    Recovery, congestion,
+    AckDelay, Bursts, Config, ConfigError, CongestionLaw as _, EcnFeedback, LawParams, Pacing, PartialAckTimer,
+    Reaction, Recovery, congestion,
 };
 
 /// What duplicate and partial ACKs lead to.
@@ -351,6 +351,8 @@ impl TcpSection {
                 feedback: self.marks.ecn_feedback.map_or(self.congestion.0.feedback(), Feedback::config),
                 bursts: self.delays.burst_segments.map_or(Bursts::NONE, |it| it.0),
                 small_queues: self.delays.small_queues,
+                // Known with the port and the socket.
+                pacing: Pacing::default(),
                 ecn_retransmissions: self.marks.ecn_retransmissions.unwrap_or(false),
             },
             ecn: self.marks.ecn.unwrap_or(self.congestion.0.is_scalable()),

@@ -7,7 +7,7 @@ use super::named::Name;
 use super::tcp::TcpRef;
 use perhop_core::dscp::Dscp;
 use perhop_core::params::{Kind, Located, Node, Params, Problems, Spanned, Tree, Value};
-use perhop_core::units::Span;
+use perhop_core::units::{BitRate, Span};
 use perhop_sim::traffic::{self, TrafficParams};
 
 /// The keys of `[traffic.X]` in addition to the model's parameters.
@@ -38,6 +38,8 @@ pub struct TrafficCommon {
     pub l4s: Option<Spanned<bool>>,
     /// Datagrams that leave together, as one packet until they leave their host (UDP_SEGMENT); default: 1.
     pub gso: Option<Spanned<u32>>,
+    /// No socket of it sends faster (`SO_MAX_PACING_RATE`): TCP paces itself, datagrams are paced by `fq` at their host's port.
+    pub max_pacing_rate: Option<Spanned<BitRate>>,
     /// TCP: a stack ("linux", "newreno" ...; default: "newreno"), a name of `[tcp]`, or a table of the same keys.
     pub tcp: Option<Spanned<TcpRef>>,
 }

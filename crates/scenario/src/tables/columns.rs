@@ -254,5 +254,6 @@ const fn why(reason: Reason) -> &'static str {
         Reason::Forced => "of these, dropped by the AQM, because its average was beyond the maximum",
         Reason::Overflow => "of these, dropped because the queue was full",
         Reason::Wire => "of these, lost on the wire (`loss`)",
+        Reason::Filtered => "of these, ACKs that a newer one made redundant (`ack-filter`)",
     }
 }

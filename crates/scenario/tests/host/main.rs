@@ -8,6 +8,8 @@ use perhop_core::conditioner::Conditioner as _;
 use perhop_core::needs::Needs;
 use perhop_core::packet::{FlowId, Packet};
 use perhop_core::port::{Fates, Port};
+use perhop_core::sched::SchedulerParams;
+use perhop_core::sched::cake::AckFilter;
 use perhop_core::units::{Span, Time};
 use perhop_scenario::simulation::simulation;
 use perhop_scenario::{Options, Scenario};
@@ -55,10 +57,11 @@ fn needs(link: &Link, hook: Needs) -> bool {
     link.edge.iter().any(|stage| stage.params.build(&stage.scope).unwrap().needs().contains(hook))
 }
 
-/// Whether its conditioners need more than the arrivals at their port: the sender's state, reports of other ports, the
-/// reverse direction.
+/// Whether it needs more than the arrivals at its port: the sender's state, reports of other ports, the reverse direction,
+/// TCP options.
 fn needs_more(link: &Link) -> bool {
-    [Needs::TRUTH, Needs::TIMER, Needs::REVERSE].into_iter().any(|hook| needs(link, hook))
+    let filters = matches!(link.scheduler(), Some(SchedulerParams::Cake(cake)) if cake.ack_filter != AckFilter::Off);
+    filters || [Needs::TRUTH, Needs::TIMER, Needs::REVERSE].into_iter().any(|hook| needs(link, hook))
 }
 
 fn build(plan: &Plan, link: usize, outcome: &Outcome) -> Port<usize> {

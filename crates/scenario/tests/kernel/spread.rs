@@ -5,10 +5,12 @@ use crate::replayed::Fates;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// Shares may differ by this much.
+/// Shares may differ by this much, or by [`SURE`] standard errors where these are more.
 pub const SHARE: f64 = 0.01;
-/// Mean and 99th percentile of the delay may differ by this share.
+/// Mean and 99th percentile of the delay may differ by this share; the same.
 pub const DELAY: f64 = 0.1;
+/// Standard errors of a difference that chance alone hardly makes.
+const SURE: f64 = 3.0;
 
 /// What one run did.
 #[derive(Clone, Debug)]
@@ -39,43 +41,71 @@ impl Spread {
     }
 }
 
-/// The mean of the kernel's repeated runs of a cell.
-pub fn repeated(cell: &Cell) -> Spread {
+/// The kernel's repeated runs of a cell.
+pub fn repeated(cell: &Cell) -> Vec<Spread> {
     let text = std::fs::read_to_string(folder().join("records/repeats.csv")).unwrap();
-    let mut sums: BTreeMap<String, [f64; 2]> = BTreeMap::new();
+    let mut runs: BTreeMap<String, BTreeMap<String, f64>> = BTreeMap::new();
     for line in text.lines().skip(1) {
         let fields: Vec<_> = line.split(',').collect();
-        let [port, pattern, _, what, value] = fields[..] else { panic!("{line}") };
+        let [port, pattern, run, what, value] = fields[..] else { panic!("{line}") };
         if (port, pattern) == (&cell.port, &cell.pattern) {
-            let sum = sums.entry(what.to_owned()).or_default();
-            *sum = [sum[0] + value.parse::<f64>().unwrap(), sum[1] + 1.0];
+            runs.entry(run.to_owned()).or_default().insert(what.to_owned(), value.parse().unwrap());
         }
     }
-    let mut shares: BTreeMap<_, _> = sums.into_iter().map(|(what, [sum, runs])| (what, sum / runs)).collect();
-    let delays = ["mean", "p99"].map(|what| shares.remove(what).unwrap());
-    Spread { shares, delays }
+    let spread = |mut shares: BTreeMap<String, f64>| {
+        let delays = ["mean", "p99"].map(|what| shares.remove(what).unwrap());
+        Spread { shares, delays }
+    };
+    runs.into_values().map(spread).collect()
 }
 
-/// Whether the mean of the kernel's runs agrees with that of ours; both ways with what was measured.
-pub fn within(theirs: &Spread, ours: &[Spread]) -> Result<String, String> {
-    let mean = |of: &dyn Fn(&Spread) -> f64| ours.iter().map(of).sum::<f64>() / ours.len() as f64;
-    let (mut said, mut good) = (String::new(), true);
-    let (mut worst, mut which) = (0.0, "");
-    for (name, share) in &theirs.shares {
-        let off = mean(&|run| run.shares[name]) - share;
-        if f64::abs(off) > f64::abs(worst) {
-            (worst, which) = (off, name);
-        }
+/// A measure in all runs of a side: its mean, and the square of the mean's standard error.
+fn mean(runs: &[Spread], of: impl Fn(&Spread) -> f64) -> [f64; 2] {
+    let (n, values) = (runs.len() as f64, runs.iter().map(of).collect::<Vec<_>>());
+    let mean = values.iter().sum::<f64>() / n;
+    let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
+    [mean, squares / (n - 1.0) / n]
+}
+
+/// How a measure differs: ours less theirs, as a part of `whole`, and by how much it may.
+struct Off {
+    by: f64,
+    most: f64,
+}
+
+impl Off {
+    fn new([ours, theirs]: [[f64; 2]; 2], whole: f64, most: f64) -> Self {
+        let error = (ours[1] + theirs[1]).sqrt() / whole;
+        Self { by: (ours[0] - theirs[0]) / whole, most: most.max(SURE * error) }
     }
-    good &= worst.abs() <= SHARE;
-    if !which.is_empty() {
-        write!(said, "largest difference of a share {:+.2} % (port {which}); ", 100.0 * worst).unwrap();
+
+    fn is_good(&self) -> bool {
+        self.by.abs() <= self.most
+    }
+
+    /// The margin, where it is not the usual one.
+    fn margin(&self, usual: f64) -> String {
+        if self.most > usual { format!(", margin {:.1} %", 100.0 * self.most) } else { String::new() }
+    }
+}
+
+/// Whether the means of the kernel's runs agree with those of ours; both ways with what was measured.
+pub fn within(theirs: &[Spread], ours: &[Spread]) -> Result<String, String> {
+    let share = |name: &String| Off::new([ours, theirs].map(|runs| mean(runs, |run| run.shares[name])), 1.0, SHARE);
+    let shares: Vec<_> = theirs[0].shares.keys().map(|name| (name, share(name))).collect();
+    let part = |it: &(&String, Off)| it.1.by.abs() / it.1.most;
+    let worst = shares.iter().filter(|it| it.1.by != 0.0).max_by(|a, b| part(a).total_cmp(&part(b)));
+    let (mut said, mut good) = (String::new(), shares.iter().all(|it| it.1.is_good()));
+    if let Some((which, off)) = worst {
+        let (by, margin) = (100.0 * off.by, off.margin(SHARE));
+        write!(said, "largest difference of a share {by:+.2} % (port {which}{margin}); ").unwrap();
     }
     for (i, name) in ["mean", "p99"].into_iter().enumerate() {
-        let (a, b) = (theirs.delays[i], mean(&|run| run.delays[i]));
-        good &= (b / a - 1.0).abs() <= DELAY;
-        write!(said, "{name} delay {:.2} ms, perhop's {:.2} ms ({:+.1} %); ", a / 1e6, b / 1e6, 100.0 * (b / a - 1.0))
-            .unwrap();
+        let both = [ours, theirs].map(|runs| mean(runs, |run| run.delays[i]));
+        let off = Off::new(both, both[1][0], DELAY);
+        good &= off.is_good();
+        let ([b, a], by, margin) = (both.map(|it| it[0] / 1e6), 100.0 * off.by, off.margin(DELAY));
+        write!(said, "{name} delay {a:.2} ms, perhop's {b:.2} ms ({by:+.1} %{margin}); ").unwrap();
     }
     let said = said.trim_end_matches("; ").to_owned();
     if good { Ok(said) } else { Err(said) }

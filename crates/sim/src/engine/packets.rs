@@ -94,7 +94,12 @@ impl Simulation {
         }
         let Self { net, hosts, .. } = self;
         match net.forward(now, At { link, id }, |flow| hosts.truth(flow)) {
-            Err(reason) => self.drop(now, id, Some((link, reason))),
+            Err(reason) => {
+                self.drop(now, id, Some((link, reason)));
+                if self.net.has_dropped() {
+                    self.begin(now, link);
+                }
+            }
             Ok(wakes) if wakes.begin => self.begin(now, link),
             Ok(wakes) => self.wake_link(link, wakes),
         }
@@ -108,7 +113,7 @@ impl Simulation {
         self.recorder.tap(link, TapPoint::Input, || record.captured(now, link, TapPoint::Input));
     }
 
-    /// Packets that were dropped at the heads of queues.
+    /// Packets that were dropped although they waited.
     fn drop_evicted(&mut self, now: Time, link: usize) {
         while let Some((id, reason)) = self.net.take_dropped() {
             self.drop(now, id, Some((link, reason)));

@@ -44,6 +44,7 @@ pub(super) fn offered(name: &str, [from, to]: [usize; 2], model: TrafficParams) 
         stop: None,
         model,
         tcp: transport::Config::default(),
+        max_pacing_rate: None,
         dscp: Dscp::BE,
         ecn: EcnUse::default(),
         gso: 1,

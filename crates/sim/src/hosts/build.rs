@@ -13,6 +13,7 @@ use crate::transport;
 use perhop_core::Rng;
 use perhop_core::classify::{FlowHeaders, Protocol};
 use perhop_core::params::ParamError;
+use perhop_core::sched::Socket;
 use perhop_core::units::{Span, Time};
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -48,12 +49,13 @@ impl Hosts {
             let rng = Rng::stream(plan.seed, plan.replication, &format!("traffic.{}.{i}", offered.name));
             let asked = self.tables[table].carrier == Carrier::Responses;
             if i == 0 {
-                self.tables[table].watch(net);
+                self.tables[table].watch(offered, net);
             }
             let flow = if asked { u32::MAX } else { self.flows.len() as u32 };
             let source = self.sources.len();
             let stop = offered.stop.unwrap_or(Time::MAX);
-            self.sources.push(Source { traffic, rng, table: table as u32, flow, stop, gathered: 0 });
+            let (burst, gathered) = (offered.gso, 0);
+            self.sources.push(Source { traffic, rng, table: table as u32, flow, stop, burst, gathered });
             if !asked {
                 self.add_flow(Asked { source, way: 0 }, plan, net)?;
             }
@@ -97,8 +99,15 @@ impl Hosts {
 
     /// Registers a flow with the conditioners that will see its packets.
     pub(super) fn announce(&self, slot: usize, plan: &Plan, net: &mut Net) {
-        let headers = self.headers(slot, plan, net);
-        net.announce(slot, self.flows[slot].routes, &headers);
+        let (headers, flow) = (self.headers(slot, plan, net), &self.flows[slot]);
+        net.announce(slot, flow.routes, &headers);
+        let rate = plan.traffic[flow.table as usize].max_pacing_rate;
+        let tcp = headers.protocol == Protocol::TCP.0;
+        net.open(
+            slot,
+            flow.routes,
+            [rate, None].map(|rate| if tcp { Socket::Tcp } else { Socket::Datagrams { rate } }),
+        );
     }
 
     /// The headers of a flow's forward direction.

@@ -170,8 +170,11 @@ impl Hosts {
     #[inline]
     pub fn gather(&mut self, source: usize) -> u32 {
         let it = &mut self.sources[source];
+        if it.burst == 1 {
+            return 1;
+        }
         it.gathered += 1;
-        if it.gathered < self.tables[it.table as usize].gso { 0 } else { std::mem::take(&mut it.gathered) }
+        if it.gathered < it.burst { 0 } else { std::mem::take(&mut it.gathered) }
     }
 
     /// An acknowledgement as a packet.

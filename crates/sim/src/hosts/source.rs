@@ -14,7 +14,8 @@ pub(super) struct Source {
     /// Its long-lived flow; for transfers, the one it uses first; for responses, none.
     pub(super) flow: u32,
     pub(super) stop: Time,
-    /// Datagrams that wait for others of their burst.
+    /// Datagrams that leave together, and those that wait for others.
+    pub(super) burst: u32,
     pub(super) gathered: u32,
 }
 

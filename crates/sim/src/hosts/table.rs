@@ -22,8 +22,6 @@ pub(super) struct Table {
     pub(super) tcp: Arc<transport::Config>,
     /// What carries them instead of TCP.
     pub(super) protocol: Option<Arc<dyn Protocol>>,
-    /// Datagrams of a source that leave together.
-    pub(super) gso: u32,
     /// Whether the port of a sender takes a burst for one packet.
     pub(super) keeps_bursts: bool,
     /// Transfers begun and not complete.
@@ -44,19 +42,19 @@ impl Table {
         ways.reserve_exact(senders);
         (0..senders).for_each(|way| ways.push(ways[way].reversed()));
         let (carrier, protocol) = (offered.model.carrier(), protocols(offered));
-        let (gso, keeps_bursts, open, retired) = (offered.gso, false, 0, Retired::default());
-        Self { ways, idle: BTreeMap::new(), carrier, tcp, protocol, gso, keeps_bursts, open, retired }
+        let (keeps_bursts, open, retired) = (false, 0, Retired::default());
+        Self { ways, idle: BTreeMap::new(), carrier, tcp, protocol, keeps_bursts, open, retired }
     }
 
     /// Has the ports of its senders, and of those who ask them, tell when they send what is theirs, and keep its bursts.
-    pub(super) fn watch(&mut self, net: &mut Net) {
+    pub(super) fn watch(&mut self, offered: &Offered, net: &mut Net) {
         if self.protocol.is_some() {
             return;
         }
         let ways = if self.carrier == Carrier::Responses { self.ways.len() } else { self.senders() };
         let starts = || self.ways[..ways].iter().map(|way| way.routes[0]);
         let datagrams = self.carrier == Carrier::Datagrams;
-        let bursts = if datagrams { self.gso > 1 } else { self.tcp.reaction.bursts != Bursts::NONE };
+        let bursts = if datagrams { offered.gso > 1 } else { self.tcp.reaction.bursts != Bursts::NONE };
         let keeps_bursts = bursts && starts().any(|start| net.keeps_bursts(start));
         if keeps_bursts || self.tcp.reaction.small_queues {
             net.tell_hosts(starts());

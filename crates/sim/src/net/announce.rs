@@ -3,6 +3,7 @@
 use super::route::{Router, Way};
 use super::{HERE, Net, number};
 use perhop_core::classify::FlowHeaders;
+use perhop_core::sched::Socket;
 
 impl Net {
     /// The way between two nodes, `[from, to]`, there and back; or the node that cannot be reached.
@@ -46,6 +47,15 @@ impl Net {
         let reversed = headers.reversed();
         for port in self.ports_of([back, out]) {
             self.links[port].port_mut().register(number::back(flow), &reversed);
+        }
+    }
+
+    /// Tells the hosts' own ports of the sockets of a flow's two ends.
+    pub fn open(&mut self, flow: usize, [out, back]: [u32; 2], sockets: [Socket; 2]) {
+        let ends = [(out, number::out(flow)), (back, number::back(flow))];
+        for ((start, number), socket) in ends.into_iter().zip(sockets) {
+            let own = self.route(start).next();
+            own.into_iter().for_each(|own| self.links[own].port_mut().sends(number, socket));
         }
     }
 

@@ -15,7 +15,7 @@ use burst::Beyond;
 use perhop_core::conditioner::Passage;
 use perhop_core::count::Count;
 use perhop_core::counted::Counted;
-use perhop_core::packet::{Colour, Packet};
+use perhop_core::packet::{Colour, Options, Packet};
 use perhop_core::port::{Buffers, Fates, Port, Sent};
 use perhop_core::units::{BitRate, Span, Time};
 use perhop_core::verdict::{Fate, Reason};
@@ -116,6 +116,10 @@ struct Held<'a> {
 impl Buffers<RecordId> for Held<'_> {
     fn packet(&mut self, id: RecordId) -> &mut Packet {
         &mut self.pool.get_mut(id).packet
+    }
+
+    fn options(&mut self, id: RecordId) -> Options {
+        self.pool.get(id).options()
     }
 
     fn dropped(&mut self, id: RecordId, reason: Reason) {
@@ -263,14 +267,15 @@ impl Link {
         if pool.next(id).is_some() {
             return self.arrive_burst(&at, id, pool, dropped);
         }
-        if let Fate::Dropped(reason) = self.port.arrive(&at, &mut pool.get_mut(id).packet, id) {
-            return Err(reason);
-        }
+        let fate = self.port.arrive(&at, &mut pool.get_mut(id).packet, id);
         let evicts = self.port.evicts();
         if evicts {
             self.port.evict(at.now, &mut Held { pool, dropped, beyond: &mut self.beyond });
         }
-        Ok(!self.transmitting || evicts)
+        match fate {
+            Fate::Dropped(reason) => Err(reason),
+            Fate::Queued | Fate::Marked => Ok(!self.transmitting || evicts),
+        }
     }
 
     /// The transmission before has ended, or the link was idle: the next packet's begins. What the port drops instead is

@@ -264,7 +264,12 @@ impl Net {
         self.links[link].begin(now, &mut self.pool, &mut self.dropped)
     }
 
-    /// A packet that was dropped at the head of a queue, and why.
+    /// Whether packets that waited were dropped: [`Net::begin`], then [`Net::take_dropped`].
+    pub fn has_dropped(&self) -> bool {
+        !self.dropped.is_empty()
+    }
+
+    /// A packet that was dropped although it waited, and why.
     #[inline]
     pub fn take_dropped(&mut self) -> Option<(RecordId, Reason)> {
         self.dropped.pop()

@@ -6,7 +6,7 @@ use crate::plan::TapPoint;
 use crate::record::Captured;
 use crate::traffic::UDP_HEADERS;
 use crate::transport::{AckInfo, Sacks, stamp};
-use perhop_core::packet::Packet;
+use perhop_core::packet::{Options, Packet};
 use perhop_core::units::Time;
 
 /// A packet with what the network must know of it: one line of the cache.
@@ -75,6 +75,17 @@ impl Record {
     #[inline]
     pub fn bytes(&self) -> u32 {
         self.wire.into()
+    }
+
+    /// What its TCP options say, if it is an ACK.
+    pub fn options(&self) -> Options {
+        let (stamp, echo) = self.sent.of_ack();
+        let mut options =
+            Options { expected: self.number, others: self.sacks.marked_bytes().is_some(), ..Options::default() };
+        options.stamps = (echo > 0).then_some([stamp, echo]);
+        let blocks = self.sacks.iter(self.number).map(|block| [block.start, block.end]);
+        options.sacks.iter_mut().zip(blocks).for_each(|(place, block)| *place = block);
+        options
     }
 
     /// What a tap sees of it at `at`, on link `link`.

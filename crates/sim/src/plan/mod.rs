@@ -176,6 +176,12 @@ pub struct Link {
 }
 
 impl Link {
+    /// Whether a queue of its port paces the connections of its own host.
+    pub fn paces(&self) -> bool {
+        let paces = |params: &SchedulerParams| matches!(params, SchedulerParams::Fq(fq) if fq.pacing);
+        self.nodes.iter().filter_map(NodeSpec::scheduler).any(paces)
+    }
+
     /// The scheduler at the root of its tree.
     pub fn scheduler(&self) -> Option<&SchedulerParams> {
         self.nodes.first()?.scheduler()
@@ -205,6 +211,8 @@ pub struct Offered {
     pub model: TrafficParams,
     /// The connection's parameters, for what goes through TCP.
     pub tcp: transport::Config,
+    /// `SO_MAX_PACING_RATE` of its sockets; `tcp` has that of connections too.
+    pub max_pacing_rate: Option<BitRate>,
     /// Code point of its packets.
     pub dscp: Dscp,
     /// Its use of ECN.

@@ -101,14 +101,16 @@ impl Replay {
         self.arrived += 1;
         let fate = self.port.arrive(at, packet, place);
         self.held.places[place as usize] = Waiting { number, arrived: at.now, packet: *packet, wire, came_with, found };
-        if fate.stays() && self.port.evicts() {
+        let evicts = self.port.evicts();
+        if evicts {
             self.port.evict(at.now, &mut self.held);
             self.report_dropped(at.now, each);
         }
-        match fate {
-            Fate::Dropped(reason) => each(&self.held.leave(place).dropped(at.now, reason)),
-            _ if self.free_at <= at.now => self.begin(at.now, each),
-            _ => {}
+        if let Fate::Dropped(reason) = fate {
+            each(&self.held.leave(place).dropped(at.now, reason));
+        }
+        if (fate.stays() || evicts) && self.free_at <= at.now {
+            self.begin(at.now, each);
         }
         fate
     }

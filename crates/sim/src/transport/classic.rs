@@ -314,7 +314,7 @@ impl Classic {
     fn signal(&self, now: Time, acked: u32, sample: Option<Span>) -> Signal {
         let (una, next) = (self.una, self.sent);
         let (usable, srtt, min_rtt) = (self.usable(), self.rto.srtt(), self.min_rtt());
-        Signal { now, acked, marked: 0, usable, srtt, min_rtt, sample, una, next }
+        Signal { now, acked, marked: 0, usable, srtt, min_rtt, sample, una, next, paced: false }
     }
 
     fn usable(&self) -> f64 {

@@ -16,6 +16,7 @@
 //! | `feedback`         | -        | RFC 3168      | -                                                 |
 //! | `reaction.sack`    | -        | off           | -                                                 |
 //! | `reaction.bursts`  | segments | 1             | -                                                 |
+//! | `reaction.pacing`  | -        | the law's own | -                                                 |
 //! | `reaction.ecn_retransmissions` | - | off    | always: `ecn_` alone decides                      |
 //! | `mss`              | B        | 1000          | `packetSize_`                                     |
 //! | `header`           | B        | 40            | `tcpip_base_hdr_size_` with `useHeaders_ true`    |
@@ -33,7 +34,7 @@ use super::recovery::{PartialAckTimer, Recovery};
 use super::rto::RtoConfig;
 use super::sacks;
 use perhop_core::params::ParamError;
-use perhop_core::units::Span;
+use perhop_core::units::{BitRate, Span};
 use std::fmt;
 
 /// A connection's parameters, the same for its sender and its receiver. Checked by both constructors.
@@ -139,6 +140,22 @@ impl fmt::Display for Bursts {
     }
 }
 
+/// What paces a sender besides its law.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pacing {
+    /// The queue of its host's port does (`fq`): every sender, whatever its law.
+    pub by_host: bool,
+    /// Its socket's `SO_MAX_PACING_RATE`: the sender is paced, and no faster than this.
+    pub most: Option<BitRate>,
+}
+
+impl Pacing {
+    /// Whether it paces senders whose laws do not.
+    pub fn paces(self) -> bool {
+        self.by_host || self.most.is_some()
+    }
+}
+
 /// What the two hosts do about the segments and ACKs that come to them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reaction {
@@ -155,6 +172,8 @@ pub struct Reaction {
     pub bursts: Bursts,
     /// Little of a connection waits in the queue of its own host's port (Linux's small queues); a sender of ns-2's kind has none.
     pub small_queues: bool,
+    /// What paces the sender besides its law; one of ns-2's kind is never paced.
+    pub pacing: Pacing,
     /// Of a sender of ns-2's kind: repeated segments are as ECN-capable as new ones, and carry CWR where it is due (ns-2.35,
     /// `tcp/tcp.cc` lines 691 to 697). RFC 3168 section 6.1.5 forbids it.
     pub ecn_retransmissions: bool,
@@ -169,6 +188,7 @@ impl Reaction {
         feedback: EcnFeedback::Rfc3168,
         bursts: Bursts::NONE,
         small_queues: false,
+        pacing: Pacing { by_host: false, most: None },
         ecn_retransmissions: false,
     };
 }

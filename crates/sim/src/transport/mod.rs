@@ -62,7 +62,7 @@ mod supply;
 mod tick;
 
 pub use accurate::{Decoder, Told};
-pub use config::{AckDelay, Bursts, Config, Reaction};
+pub use config::{AckDelay, Bursts, Config, Pacing, Reaction};
 pub use congestion::{
     CongestionControl, CongestionLaw, Event, Law, LawParams, LostSegment, RateSample, Report, Signal, State, Window,
 };

@@ -89,6 +89,7 @@ impl Net {
             stop: None,
             model,
             tcp: Config::default(),
+            max_pacing_rate: None,
             dscp: Dscp::BE,
             ecn: EcnUse::default(),
             gso: 1,
@@ -151,6 +152,7 @@ pub fn red(min: u32, max: u32, max_p: f64) -> red::Params {
         },
         min_waiting: Packets::new(0),
         arithmetic: Arithmetic::Exact,
+        adaptive: false,
     }
 }
 

@@ -49,7 +49,13 @@ fn aqm() -> impl Strategy<Value = AqmParams> {
             "drop-tail" => net::drop_tail(),
             "red" => {
                 let (profile, min_waiting) = (tight.into(), Packets::new(min % 3));
-                AqmParams::Red(red::Params { profile, common, min_waiting, arithmetic: Arithmetic::Exact })
+                AqmParams::Red(red::Params {
+                    profile,
+                    common,
+                    min_waiting,
+                    arithmetic: Arithmetic::Exact,
+                    adaptive: false,
+                })
             }
             "rio" => {
                 AqmParams::Rio(rio::Params { in_profile: wide, out_profile: tight, mode: rio::Mode::RioC, common })

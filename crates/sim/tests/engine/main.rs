@@ -27,6 +27,7 @@ mod ecn;
 mod ef;
 mod events;
 mod fill;
+mod fq;
 mod kinds;
 mod loss;
 mod md1;

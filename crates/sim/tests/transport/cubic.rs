@@ -67,8 +67,18 @@ impl History {
         let next = self.signal.next.max(una + window.cwnd as u32);
         let least = self.signal.min_rtt.unwrap_or(rtt).min(rtt);
         let usable = window.cwnd.min(4000.0);
-        self.signal =
-            Signal { now, acked, usable, srtt: Some(rtt), min_rtt: Some(least), sample: None, una, next, marked: 0 };
+        self.signal = Signal {
+            now,
+            acked,
+            usable,
+            srtt: Some(rtt),
+            min_rtt: Some(least),
+            sample: None,
+            una,
+            next,
+            marked: 0,
+            paced: false,
+        };
         (event, Signal { sample: timed.then_some(rtt), ..self.signal })
     }
 }

@@ -4,7 +4,8 @@ use crate::pipe::{Dice, Fate, Pipe};
 use crate::{dctcp, prague};
 use perhop_core::units::{Span, Time};
 use perhop_sim::transport::{
-    AckDelay, Bursts, Config, CongestionLaw as _, LawParams, PartialAckTimer, Reaction, Recovery, RtoConfig, Supply,
+    AckDelay, Bursts, Config, CongestionLaw as _, LawParams, Pacing, PartialAckTimer, Reaction, Recovery, RtoConfig,
+    Supply,
 };
 use proptest::prelude::*;
 
@@ -22,7 +23,7 @@ prop_compose! {
         recovery in any_recovery(),
         rto in prop_oneof![Just(RtoConfig::NS2_2_35), Just(RtoConfig::ERA), Just(RtoConfig::MODERN)],
         (initial_window, window) in (prop_oneof![Just(1u32), Just(2), Just(3), Just(10)], 1u32..80),
-        (limited_transmit, syn, [ecn, receiver_ecn, sack, ecn_repeats]) in any::<(bool, bool, [bool; 4])>(),
+        (limited_transmit, syn, [ecn, receiver_ecn, sack, ecn_repeats, by_host]) in any::<(bool, bool, [bool; 5])>(),
         law in 0usize..3,
         ack in prop_oneof![Just(AckDelay::None), (1u64..501).prop_map(|ms| AckDelay::Fixed(Span::from_ms(ms))), Just(AckDelay::Linux)],
         mss in 1u16..1461,
@@ -36,7 +37,7 @@ prop_compose! {
             _ => Bursts::NONE,
         };
         let (congestion, feedback) = (laws[law], laws[law].feedback());
-        Config { recovery, congestion, initial_window, window, rto, limited_transmit, syn, reaction: Reaction { ack, overhead: None, sack: sack || recovery == Recovery::Rack, feedback, bursts, small_queues: false, ecn_retransmissions: ecn_repeats && recovery != Recovery::Rack }, ecn, receiver_ecn, mss, header: 40 }
+        Config { recovery, congestion, initial_window, window, rto, limited_transmit, syn, reaction: Reaction { ack, overhead: None, sack: sack || recovery == Recovery::Rack, feedback, bursts, small_queues: false, pacing: Pacing { by_host, most: None }, ecn_retransmissions: ecn_repeats && recovery != Recovery::Rack }, ecn, receiver_ecn, mss, header: 40 }
     }
 }
 

@@ -24,6 +24,11 @@ use crate::units::{Bytes, NS_PER_S, Time};
 /// Names of the series of a whole queue's average, in packets and in bytes.
 pub const WHOLE: [&str; 2] = ["avg_queue_packets", "avg_queue_bytes"];
 
+/// Name of the series of a whole queue's average in `unit`.
+pub fn whole(unit: Unit) -> &'static str {
+    WHOLE[usize::from(unit == Unit::Bytes)]
+}
+
 /// Counts the packets that an idle link could have sent.
 #[derive(Clone, Copy, Debug)]
 pub struct Idle {
@@ -46,11 +51,15 @@ impl Idle {
     /// m of this arrival; zero if queue or link was busy.
     #[inline]
     pub fn missed(&mut self, at: &Arrival) -> f64 {
-        let last = std::mem::replace(&mut self.last, at.now);
-        match at.backlog.idle_since {
-            Some(since) => at.now.since(since.max(last)).ns() as f64 * self.packets_per_ns,
-            None => 0.0,
-        }
+        let missed = self.since(at.now, at.backlog.idle_since);
+        self.last = at.now;
+        missed
+    }
+
+    /// m of an arrival at `now` at a queue that has been idle since then.
+    #[inline]
+    fn since(&self, now: Time, idle_since: Option<Time>) -> f64 {
+        idle_since.map_or(0.0, |since| now.since(since.max(self.last)).ns() as f64 * self.packets_per_ns)
     }
 
     /// Continues from the state of `other`: idle time not yet counted will count at the new rate.
@@ -94,6 +103,11 @@ impl Average {
         self.ewma.value()
     }
 
+    /// The average that an arrival would find before it is counted: of a queue that is idle it has fallen since the last one.
+    pub fn at(&self, now: Time, idle_since: Option<Time>) -> f64 {
+        { self.ewma }.decay(0.0, self.idle.since(now, idle_since))
+    }
+
     /// What it is measured in.
     pub fn unit(&self) -> Unit {
         self.unit
@@ -107,7 +121,6 @@ impl Average {
 
     /// Name of its series.
     pub fn gauge(&self) -> &'static str {
-        let [packets, bytes] = WHOLE;
-        if self.unit == Unit::Packets { packets } else { bytes }
+        whole(self.unit)
     }
 }

@@ -9,6 +9,7 @@ pub mod average;
 pub mod averages;
 pub mod curve;
 pub mod level;
+pub mod linux;
 pub mod ramp;
 pub mod shape;
 pub mod spacing;
@@ -308,6 +309,19 @@ impl Precedence {
         if fate == Fate::Dropped(Reason::Overflow) {
             self.restart();
         }
+    }
+
+    /// Its ramp, if its drops have one.
+    pub fn ramp(&self) -> Option<&Ramp> {
+        match &self.drops {
+            Drops::Ramp(ramp) => Some(ramp),
+            Drops::Curve(_) => None,
+        }
+    }
+
+    /// Gives its drops another ramp in place of theirs.
+    pub fn reshape(&mut self, ramp: Ramp) {
+        self.drops = Drops::Ramp(ramp);
     }
 
     /// The probability p_b at `average`, for series; 1 beyond the maximum.

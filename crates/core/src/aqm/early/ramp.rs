@@ -87,8 +87,8 @@ impl Profile {
             Beyond::Drop => max.value,
             Beyond::Gentle => 2.0 * max.value,
         };
-        let (unit, min, max, max_p) = (min.unit, min.value, max.value, self.max_p.get());
-        Ok((Ramp { min, max, max_p, end, slope: max_p / (max - min) }, unit))
+        let ramp = Ramp { min: min.value, max: max.value, max_p: 0.0, end, slope: 0.0 };
+        Ok((ramp.with_max_p(self.max_p.get()), min.unit))
     }
 
     /// Whether a queue can be long enough for any of these profiles to drop.
@@ -120,6 +120,21 @@ impl Profile {
 }
 
 impl Ramp {
+    /// The same with another p_b at `max`.
+    pub fn with_max_p(self, max_p: f64) -> Self {
+        Self { max_p, slope: max_p / (self.max - self.min), ..self }
+    }
+
+    /// p_b at `max`.
+    pub fn max_p(&self) -> f64 {
+        self.max_p
+    }
+
+    /// The average at this part of the ramp, from `min` to `max`.
+    pub fn part(&self, part: f64) -> f64 {
+        self.min + part * (self.max - self.min)
+    }
+
     /// Where `average` is.
     #[inline]
     pub fn zone(&self, average: f64) -> Zone {

@@ -36,6 +36,11 @@ pub fn covered(filters: &[&Filter], entry: usize) -> Vec<Covered> {
     found.collect()
 }
 
+/// Whether entries before one leave it no packet, which [`super::Members::new`] refuses.
+pub fn is_unreachable(filters: &[&Filter], entry: usize) -> bool {
+    all_before(filters, entry).is_some()
+}
+
 /// The entries before one that together leave it no packet.
 fn all_before(filters: &[&Filter], entry: usize) -> Option<Vec<usize>> {
     if let Some(by) = filters[..entry].iter().position(|before| covers(before, filters[entry])) {

@@ -21,8 +21,7 @@ const MOST: f64 = 32.0;
 
 /// One queue's state.
 #[derive(Clone, Debug)]
-pub struct Controller {
-    set: Set,
+pub struct State {
     p: u64,
     /// Of the probabilities since the last drop.
     sum: u64,
@@ -31,15 +30,17 @@ pub struct Controller {
     leaving: Leaving,
 }
 
+/// What PIE is asked to do.
 #[derive(Clone, Copy, Debug)]
-struct Set {
+pub struct Law {
     target: u64,
     /// Steps of the probability for one unit of time.
     alpha: u64,
     beta: u64,
     mtu: u64,
     byte_mode: bool,
-    ecn: bool,
+    /// Up to this probability ECN-capable packets are marked, if at all.
+    marks: Option<u64>,
     timestamps: bool,
 }
 
@@ -79,8 +80,25 @@ fn sixteenths(field: &'static str, weight: f64) -> Result<u64, ParamError> {
     )))
 }
 
-impl Set {
-    fn new(params: &Params) -> Result<Self, ParamError> {
+impl Law {
+    /// The only queue of an interface.
+    ///
+    /// # Errors
+    /// E239 for what Linux does not have; as [`Law::of_flow`].
+    pub(super) fn new(params: &Params) -> Result<Self, ParamError> {
+        as_fixed(params)?;
+        Self::marking(params, ONE / 10)
+    }
+
+    /// A queue of one flow among others, which marks up to so many per cent.
+    ///
+    /// # Errors
+    /// E201 for weights that Linux cannot state.
+    pub(crate) fn of_flow(params: &Params, percent: u64) -> Result<Self, ParamError> {
+        Self::marking(params, ONE / 100 * percent)
+    }
+
+    fn marking(params: &Params, most: u64) -> Result<Self, ParamError> {
         let weight = |field, weight| sixteenths(field, weight).map(|n| (n * (ONE / SECOND)) >> 4);
         Ok(Self {
             target: ticks(params.target.ns()),
@@ -88,7 +106,7 @@ impl Set {
             beta: weight("beta", params.beta)?,
             mtu: params.mtu.get(),
             byte_mode: params.drops.byte_mode,
-            ecn: params.ecn,
+            marks: params.ecn.then_some(most),
             timestamps: params.delay == DelayFrom::Timestamps,
         })
     }
@@ -109,46 +127,40 @@ fn as_fixed(params: &Params) -> Result<(), ParamError> {
         .help(format!("remove `{field}`, or choose `arithmetic = \"rfc\"`")))
 }
 
-impl Controller {
-    pub(super) fn new(params: &Params) -> Result<Self, ParamError> {
-        as_fixed(params)?;
-        Ok(Self { set: Set::new(params)?, p: 0, sum: 0, delay: 0, old: 0, leaving: START })
-    }
+impl State {
+    /// That of an empty queue.
+    pub(crate) const START: Self = Self { p: 0, sum: 0, delay: 0, old: 0, leaving: START };
 
-    pub(super) fn resume(&mut self, old: &Self) {
-        *self = Self { set: self.set, ..old.clone() };
-    }
-
-    pub(super) fn p(&self) -> f64 {
+    pub(crate) fn p(&self) -> f64 {
         self.p as f64 / ONE as f64
     }
 
-    pub(super) fn delay(&self) -> f64 {
+    pub(crate) fn delay(&self) -> f64 {
         self.delay as f64 / SECOND as f64
     }
 
-    pub(super) fn on_arrival(&mut self, backlog: &Backlog, size: u32, rng: &mut Rng) -> Verdict {
+    pub(crate) fn on_arrival(&mut self, law: &Law, backlog: &Backlog, size: u32, rng: &mut Rng) -> Verdict {
         if !backlog.room {
             self.sum = 0;
             return Verdict::Pass;
         }
-        if !self.is_drawn(backlog.bytes, u64::from(size), rng) {
+        if !self.is_drawn(law, backlog.bytes, u64::from(size), rng) {
             return Verdict::Pass;
         }
-        if self.set.ecn && backlog.ecn && self.p <= ONE / 10 {
+        if backlog.ecn && law.marks.is_some_and(|most| self.p <= most) {
             return Verdict::Mark;
         }
         self.sum = 0;
         Verdict::Drop(Reason::Early)
     }
 
-    fn is_drawn(&mut self, waiting: u64, size: u64, rng: &mut Rng) -> bool {
-        let Set { target, mtu, .. } = self.set;
+    fn is_drawn(&mut self, law: &Law, waiting: u64, size: u64, rng: &mut Rng) -> bool {
+        let Law { target, mtu, .. } = *law;
         let calm = self.delay < target / 2 && self.p < ONE / 5;
         if self.leaving.burst > 0 || calm || waiting < 2 * mtu {
             return false;
         }
-        let by_size = self.set.byte_mode && size <= mtu;
+        let by_size = law.byte_mode && size <= mtu;
         let p = if by_size { size.wrapping_mul(self.p / mtu) } else { self.p };
         self.sum = if p == 0 { 0 } else { self.sum.wrapping_add(p) };
         if self.sum < ONE / 100 * 85 {
@@ -164,9 +176,9 @@ impl Controller {
         hit
     }
 
-    pub(super) fn on_departure(&mut self, at: &Departure, size: u32) {
+    pub(crate) fn on_departure(&mut self, law: &Law, at: &Departure, size: u32) {
         let (now, waiting) = (ticks(at.now.ns()), at.backlog.bytes);
-        if self.set.timestamps {
+        if law.timestamps {
             self.delay = if waiting > 0 { now - ticks(at.arrived.ns()) } else { 0 };
             let took = self.leaving.stamp.map_or(0, |stamp| since(stamp, now));
             self.leaving.stamp = Some(now);
@@ -176,28 +188,28 @@ impl Controller {
         }
     }
 
-    pub(super) fn update(&mut self, waiting: u64) {
-        if !self.set.timestamps {
+    pub(crate) fn update(&mut self, law: &Law, waiting: u64) {
+        if !law.timestamps {
             self.old = self.delay;
             // Products of 32 bits: the queue counts modulo 16 MiB.
             let scaled = (waiting as u32) << 8;
             self.delay = scaled.checked_div(self.leaving.rate).unwrap_or(0).into();
         }
-        let overflows = self.change();
+        let overflows = self.change(law);
         let idle = self.delay == 0 && self.old == 0 && waiting == 0;
         if idle && !overflows {
             self.p -= self.p / 64;
         }
-        self.rest();
-        if self.set.timestamps {
+        self.rest(law);
+        if law.timestamps {
             self.old = self.delay;
         }
     }
 
     /// One step; whether it left the range of 64 bits.
-    fn change(&mut self) -> bool {
-        let by_delay = self.alpha().wrapping_mul(self.delay.wrapping_sub(self.set.target));
-        let by_trend = self.beta().wrapping_mul(self.delay.wrapping_sub(self.old));
+    fn change(&mut self, law: &Law) -> bool {
+        let by_delay = (law.alpha >> self.shift()).wrapping_mul(self.delay.wrapping_sub(law.target));
+        let by_trend = (law.beta >> self.shift()).wrapping_mul(self.delay.wrapping_sub(self.old));
         let mut step = by_delay.wrapping_add(by_trend).cast_signed();
         if step > (ONE / 50).cast_signed() && self.p >= ONE / 10 {
             step = (ONE / 100 * 2).cast_signed();
@@ -217,14 +229,6 @@ impl Controller {
         above
     }
 
-    fn alpha(&self) -> u64 {
-        self.set.alpha >> self.shift()
-    }
-
-    fn beta(&self) -> u64 {
-        self.set.beta >> self.shift()
-    }
-
     /// 1 where p is below 0.1, and 2 more for each further power of ten down to 1e-6.
     fn shift(&self) -> u32 {
         let powers = [100, 1000, 10_000, 100_000, 1_000_000];
@@ -233,9 +237,9 @@ impl Controller {
     }
 
     /// The queue has been short for two intervals: the burst allowance returns.
-    fn rest(&mut self) {
-        let half = self.set.target / 2;
-        let known = self.set.timestamps || self.leaving.rate > 0;
+    fn rest(&mut self, law: &Law) {
+        let half = law.target / 2;
+        let known = law.timestamps || self.leaving.rate > 0;
         if self.delay < half && self.old < half && self.p == 0 && known {
             (self.leaving, self.sum) = (START, 0);
         }

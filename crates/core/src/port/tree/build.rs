@@ -70,7 +70,7 @@ impl<H: Copy> Tree<H> {
         let needs = queue.gate().aqm().needs();
         let number = self.link(up, needs.contains(Needs::TAKING), Kind::Queue(self.queues.len()));
         let node = &mut self.nodes[number];
-        (node.judges, node.evicts) = (needs.contains(Needs::DEPARTURES), queue.gate().drops_at_head());
+        (node.judges, node.evicts) = (needs.contains(Needs::DEPARTURES), queue.gate().makes_room());
         self.reserve_row(queue.row());
         self.rows[queue.row()].push(self.queues.len());
         self.queues.push(queue);

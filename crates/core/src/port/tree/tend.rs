@@ -8,7 +8,7 @@ use crate::packet::FlowId;
 use crate::params::ParamError;
 use crate::port::Turn;
 use crate::port::shaper::ShaperParams;
-use crate::sched::{Scheduler as _, SchedulerParams};
+use crate::sched::{Scheduler as _, SchedulerParams, Socket};
 use crate::scope::Scope;
 use crate::units::Time;
 
@@ -21,6 +21,12 @@ impl<H: Copy> Tree<H> {
     pub(in crate::port) fn register(&mut self, flow: FlowId, headers: &FlowHeaders) {
         for i in 0..self.schedulers.len() {
             self.inner_mut(self.schedulers[i]).scheduler.register(Turn::new(flow), headers);
+        }
+    }
+
+    pub(in crate::port) fn sends(&mut self, flow: FlowId, socket: Socket) {
+        for i in 0..self.schedulers.len() {
+            self.inner_mut(self.schedulers[i]).scheduler.sends(Turn::new(flow), socket);
         }
     }
 

@@ -94,8 +94,9 @@ impl<H: Copy> Tree<H> {
     fn judge_arrival(&mut self, now: Time, node: usize, child: usize, packet: &mut Packet) -> Verdict {
         let Kind::Scheduler(inner) = &self.nodes[node].kind else { return Verdict::Pass };
         let backlog = Backlog { ecn: packet.ecn.capable(), ..self.backlog_of(inner.children[child], now) };
+        let all = self.waiting(node);
         let Kind::Scheduler(inner) = &mut self.nodes[node].kind else { return Verdict::Pass };
-        let visit = Visit { child, at: Departure { now, arrived: now, backlog }, all: inner.all };
+        let visit = Visit { child, at: Departure { now, arrived: now, backlog }, all };
         let Inner { scheduler, rng, .. } = &mut **inner;
         scheduler.on_arrival(Turn::new(&visit), packet, rng)
     }
@@ -127,15 +128,31 @@ impl<H: Copy> Tree<H> {
         match self.nodes[node].kind {
             _ if !self.nodes[node].evicts => {}
             Kind::Queue(queue) => {
-                while self.queues[queue].is_overfull() {
-                    self.drop_one(now, node, Side::Head, host);
+                while let Some(surplus) = self.queues[queue].surplus() {
+                    self.drop_at(now, node, surplus, host);
                 }
             }
             _ => {
+                self.filter_acks(now, node, host);
                 while let Some(eviction) = self.eviction(node) {
                     self.evict_child(now, node, eviction, host);
                 }
             }
+        }
+    }
+
+    /// Drops the ACK that the last packet has made redundant, if a scheduler looks for one.
+    fn filter_acks(&mut self, now: Time, node: usize, host: &mut impl Buffers<H>) {
+        let Kind::Scheduler(inner) = &mut self.nodes[node].kind else { return };
+        let Some((child, filter)) = inner.scheduler.filters() else { return };
+        let leaf = inner.children[child];
+        let Kind::Queue(queue) = self.nodes[leaf].kind else { unreachable!("flows are queues") };
+        let Some(last) = self.queues[queue].last() else { return };
+        let newest = (*host.packet(last.handle), host.options(last.handle));
+        let waiting = self.queues[queue].waiting_handles();
+        let waiting = waiting.map(|handle| (*host.packet(handle), host.options(handle)));
+        if let Some(place) = filter.redundant(waiting, &newest) {
+            self.drop_at(now, leaf, (place as u32, Reason::Filtered), host);
         }
     }
 
@@ -159,17 +176,23 @@ impl<H: Copy> Tree<H> {
 
     /// Drops the packet at the head or the tail of a leaf's queue because it is full; its bytes.
     fn drop_one(&mut self, now: Time, leaf: usize, side: Side, host: &mut impl Buffers<H>) -> u32 {
+        let last = (self.waiting(leaf).packets as u32).saturating_sub(1);
+        let place = if side == Side::Head { 0 } else { last };
+        self.drop_at(now, leaf, (place, Reason::Overflow), host)
+    }
+
+    /// Drops the packet at this place of a leaf's queue, for this reason; its bytes.
+    fn drop_at(&mut self, now: Time, leaf: usize, (place, reason): (u32, Reason), host: &mut impl Buffers<H>) -> u32 {
         let Kind::Queue(queue) = self.nodes[leaf].kind else { unreachable!("flows are queues") };
         let queue = &mut self.queues[queue];
-        let gone = if side == Side::Head { queue.first() } else { queue.last() };
-        let Some(gone) = gone else { return u32::MAX };
-        if side == Side::Head || queue.waiting().packets == 1 {
+        let Some(gone) = queue.nth(place) else { return u32::MAX };
+        if place == 0 {
             // What the queue keeps for its parent is still its first packet.
             self.nodes[leaf].kept = None;
         }
-        queue.evict(now, host.packet(gone.handle), side);
+        queue.evict(now, host.packet(gone.handle), place, reason);
         self.lost(now, leaf, gone.size);
-        host.dropped(gone.handle, Reason::Overflow);
+        host.dropped(gone.handle, reason);
         gone.size
     }
 

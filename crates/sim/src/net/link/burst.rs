@@ -92,23 +92,27 @@ impl Link {
         let more = pool.beyond(first);
         pool.gather(first);
         let packet = &mut pool.get_mut(first).packet;
+        let mut fate = Fate::Queued;
         if self.port.takes_apart(packet) {
             self.arrive_apart(at, first, pool, dropped);
         } else {
-            let fate = self.port.arrive(at, packet, first);
+            fate = self.port.arrive(at, packet, first);
             let ecn = packet.ecn;
             self.beyond.at(packet.class, packet.colour).arrive(fate, more);
-            if let Fate::Dropped(reason) = fate {
-                return Err(reason);
-            }
             // What the burst is marked with from now on, it is marked with at its departure.
-            pool.next(first).into_iter().for_each(|second| pool.get_mut(second).packet.ecn = ecn);
+            pool.next(first)
+                .filter(|_| fate.stays())
+                .into_iter()
+                .for_each(|second| pool.get_mut(second).packet.ecn = ecn);
         }
         let evicts = self.port.evicts();
         if evicts {
             self.port.evict(at.now, &mut Held { pool, dropped, beyond: &mut self.beyond });
         }
-        Ok(!self.transmitting || evicts || !dropped.is_empty())
+        match fate {
+            Fate::Dropped(reason) => Err(reason),
+            Fate::Queued | Fate::Marked => Ok(!self.transmitting || evicts || !dropped.is_empty()),
+        }
     }
 
     /// The transmission of a burst begins: of one segment behind the other.

@@ -89,6 +89,8 @@ pub struct Signal {
     pub una: u32,
     /// The number past the highest sent (SND.NXT), before what this ACK releases.
     pub next: u32,
+    /// Whether the sender is paced though the law does not pace.
+    pub paced: bool,
 }
 
 /// A law before it runs: what settings, checks and translations ask of it.

@@ -4,8 +4,9 @@
 //!
 //! ```text
 //! a new packet waits while those in the queue take >= limit, a repeat while they take >= 2 limit; neither if one segment is out
-//! limit = max(2 m(n), rate * 2^-10 s), at most 4 MiB unless the law paces; the packet has n segments
-//! rate  = the law's; of laws that do not pace: factor * mss * max(cwnd, segments out) / SRTT, by the latest ACK
+//! limit = max(2 m(n), rate * 2^-10 s), at most 4 MiB unless the sender is paced; the packet has n segments
+//! rate  = the law's; of laws that do not pace: factor * mss * max(cwnd, segments out) / SRTT, by the latest ACK; at most
+//!         the socket's (`pace.rs`)
 //!         factor = 2 while cwnd < ssthresh / 2, else 1.2
 //! m(n)  = n mss + 960 B: the memory that a packet of n segments takes
 //! ```
@@ -104,7 +105,7 @@ impl HostQueue {
         self.small
     }
 
-    /// An ACK has come: bytes a second, and whether the law paces.
+    /// An ACK has come: bytes a second, and whether the sender is paced.
     #[inline]
     pub(super) fn learn(&mut self, rate: u64, paces: bool) {
         self.limit = if paces { rate >> 10 } else { (rate >> 10).min(MOST) };

@@ -1,12 +1,15 @@
 //! When the next segment may go, for laws that pace.
 //!
-//! Source: the behaviour of Linux 6.12 without a pacing queue (`tcp_output.c`): after each packet, of one segment or several, a
-//! pause of its data by the rate, less what the packet itself came late, of that at most half the pause; none before the
-//! tenth segment has gone.
+//! Source: the behaviour of Linux 6.12 (`tcp_output.c`): after each packet, of one segment or several, a pause of its data by
+//! the rate, less what the packet itself came late, of that at most half the pause; none before the tenth segment has gone.
+//! Where the queue of its host's port paces, the rate of a law that does not pace is that of small queues (`host_queue.rs`), by
+//! the latest ACK, and the packet waits here until it may leave the port.
 //!
 //! Decision: docs/decisions/041-pacing-in-the-sender.md
+//! Decision: docs/decisions/122-fq-paces-in-the-sender.md
 
-use perhop_core::units::{Span, Time};
+use crate::transport::config::Pacing;
+use perhop_core::units::{BitRate, Span, Time};
 
 /// Segments of data that go without a pause between them.
 const UNPACED: u32 = 9;
@@ -26,9 +29,40 @@ pub(super) struct Pace {
     waits: bool,
     /// The repeat that a time-out calls for does not wait.
     exempt: bool,
+    by: Pacing,
+    /// By the latest ACK, bytes a second, of a law that does not pace.
+    rate: Option<u64>,
 }
 
 impl Pace {
+    pub(super) fn new(by: Pacing) -> Self {
+        Self { by, ..Self::default() }
+    }
+
+    /// Whether a sender is paced whose law does not pace.
+    #[inline]
+    pub(super) fn paces(&self) -> bool {
+        self.by.paces()
+    }
+
+    /// An ACK has come: how fast the sender may send, bytes a second, of what its law or its window says.
+    #[inline]
+    pub(super) fn learn(&mut self, rate: u64) -> u64 {
+        let rate = rate.min(self.by.most.map_or(u64::MAX, bytes_s));
+        self.rate = self.by.paces().then_some(rate);
+        rate
+    }
+
+    /// The rate at which it sends, if its law says `law`.
+    #[inline]
+    pub(super) fn rate(&self, law: Option<u64>) -> Option<u64> {
+        let rate = law.or(self.rate);
+        match self.by.most {
+            Some(most) => Some(rate.map_or(bytes_s(most), |rate| rate.min(bytes_s(most)))),
+            None => rate,
+        }
+    }
+
     /// A segment with `bytes` of data goes now, at a rate of so many bytes a second; `joins`: in the packet of the one before.
     #[inline]
     pub(super) fn sent(&mut self, now: Time, bytes: u16, rate: Option<u64>, joins: bool) {
@@ -86,9 +120,33 @@ impl Pace {
     }
 }
 
+fn bytes_s(rate: BitRate) -> u64 {
+    rate.bit_s() / 8
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Of a law that paces, its own rate; of another what the latest ACK says, if the host paces. A socket's rate bounds both.
+    #[test]
+    fn who_paces_says_the_rate() {
+        let most = Some(BitRate::bps(8000));
+        for (by_host, most, law, expected) in [
+            (false, None, None, None),
+            (false, None, Some(7), Some(7)),
+            (true, None, None, Some(5000)),
+            (true, None, Some(7), Some(7)),
+            (false, most, None, Some(1000)),
+            (true, most, Some(7000), Some(1000)),
+            (true, most, Some(7), Some(7)),
+        ] {
+            let mut pace = Pace::new(Pacing { by_host, most });
+            assert_eq!(pace.rate(None), most.map(bytes_s), "nothing is known before an ACK");
+            pace.learn(5000);
+            assert_eq!(pace.rate(law), expected, "{by_host} {most:?} {law:?}");
+        }
+    }
 
     fn at(us: u64) -> Time {
         Time::ZERO + Span::from_us(us)

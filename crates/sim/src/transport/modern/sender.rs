@@ -55,6 +55,7 @@ mod transmission;
 mod undo;
 
 use super::host_queue::{HostQueue, Pacing};
+use super::pace::Pace;
 use super::rack::{Conditions, Rack};
 use super::rate::Close;
 use super::rtt::Rtt;
@@ -145,7 +146,12 @@ impl Modern {
             clock: Clock { timer: Timer::Off, deadline: Time::MAX, last_sent: Time::ZERO },
             usage: Usage { usage_until: first, ..Usage::default() },
             tail: Tail::default(),
-            flow: Flow { burst, queue: HostQueue::new(config), ..Flow::default() },
+            flow: Flow {
+                burst,
+                queue: HostQueue::new(config),
+                pace: Pace::new(config.reaction.pacing),
+                ..Flow::default()
+            },
         })
     }
 
@@ -176,7 +182,7 @@ impl Modern {
 
     /// How fast it sends, for its bursts and the limit of its host's queue.
     fn learn_rate(&mut self) {
-        if !self.flow.queue.is_small() && !self.flow.burst.is_linux() {
+        if !self.flow.queue.is_small() && !self.flow.burst.is_linux() && !self.flow.pace.paces() {
             return;
         }
         let pacing = Pacing {
@@ -186,8 +192,8 @@ impl Modern {
             out: self.board.outstanding(),
             srtt8: self.rtt.srtt8(),
         };
-        let rate = pacing.bytes_s(self.data.mss);
-        self.flow.queue.learn(rate, pacing.rate.is_some());
+        let rate = self.flow.pace.learn(pacing.bytes_s(self.data.mss));
+        self.flow.queue.learn(rate, pacing.rate.is_some() || self.flow.pace.paces());
         self.flow.burst.learn(rate, pacing.rate.is_some(), self.rtt.least());
     }
 
@@ -224,6 +230,7 @@ impl Modern {
             sample,
             una: self.board.una(),
             next: self.board.next(),
+            paced: self.flow.pace.paces(),
         }
     }
 

@@ -95,7 +95,8 @@ impl Rules {
         self.acks.push((now, rtt));
         let gaps = std::iter::once(self.started).chain(self.acks.iter().map(|ack| ack.0));
         let in_a_row = gaps.zip(&self.acks).all(|(before, ack)| ack.0 - before <= 2000);
-        let train = in_a_row && 2 * (now - self.started) > self.least + 1000;
+        let longest = (self.least + 1000) / if signal.paced { 1 } else { 2 };
+        let train = in_a_row && now - self.started > longest;
         let shortest = self.acks.iter().map(|ack| ack.1).min().unwrap();
         let delay = self.acks.len() > 8 && shortest > self.least + 4000.max(16_000.min(self.least / 8));
         train || delay
@@ -121,7 +122,8 @@ impl Path {
         let noise = 1 + rng.next() % (round_trip / 5);
         let window = Window { cwnd: 10.0, ssthresh: 1e9 };
         let law = law(Params { hystart, arithmetic, ..DEFAULTS });
-        Self { rng, round_trip, service, noise, law, window, signal: Signal { una: 1, next: 11, ..Signal::default() } }
+        let signal = Signal { una: 1, next: 11, paced: seed % 3 == 0, ..Signal::default() };
+        Self { rng, round_trip, service, noise, law, window, signal }
     }
 
     /// The next ACK: every window the queue is longer.
@@ -134,6 +136,7 @@ impl Path {
         let una = self.signal.una + acked;
         let next = self.signal.next.max(una + self.window.cwnd as u32 - 1);
         self.signal = Signal {
+            paced: self.signal.paced,
             now,
             acked,
             marked: 0,

@@ -7,7 +7,8 @@
 //! an ACK with a round trip d (us), in slow start:
 //!   UNA > end:                          a round begins: start = last = now, end = SND.NXT, no samples
 //!   cwnd < 16:                          nothing more
-//!   now - last <= 2 ms:                 in a row: last = now; over if now - start > (least + 1 ms) / 2
+//!   now - last <= 2 ms:                 in a row: last = now; over if now - start > (least + 1 ms) / 2,
+//!                                       without the half if the sender is paced (the queue `fq`)
 //!   d is one of the round's first 8:    a sample;  a later one: over if the least of the round is above
 //!                                       least + min(max(least / 8, 4 ms), 16 ms)
 //! over: ssthresh = cwnd, and nothing more until a time-out
@@ -16,8 +17,7 @@
 //! Times are in whole microseconds. `least` is the least round trip since the connection opened or its last time-out.
 //!
 //! Deviation: the 1 ms stands for the time that four of the largest bursts of a device take at the pacing rate. In
-//! Linux it is 1 ms below about 1 Gbit/s, and less above. Linux does not halve the round trip when the qdisc `fq`
-//! paces; that case is not modelled.
+//! Linux it is 1 ms below about 1 Gbit/s, and less above.
 
 use crate::transport::congestion::{Signal, Window};
 
@@ -78,18 +78,19 @@ impl Hybrid {
         if window.cwnd < LOW_WINDOW {
             return;
         }
-        self.found = self.is_train(signal.now.ns() / 1000) | self.is_late(delay);
+        self.found = self.is_train(signal) | self.is_late(delay);
         if self.found {
             window.ssthresh = window.cwnd;
         }
     }
 
-    fn is_train(&mut self, now: u64) -> bool {
+    fn is_train(&mut self, signal: &Signal) -> bool {
+        let now = signal.now.ns() / 1000;
         if now - self.last > IN_A_ROW {
             return false;
         }
         self.last = now;
-        now - self.start > (self.least + CUSHION) / 2
+        now - self.start > (self.least + CUSHION) >> u32::from(!signal.paced)
     }
 
     fn is_late(&mut self, delay: u64) -> bool {

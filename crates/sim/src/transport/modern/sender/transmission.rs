@@ -182,7 +182,8 @@ impl Modern {
         if payload > 0 {
             self.flow.queue.enter(joins);
         }
-        self.flow.pace.sent(now, payload, self.law.pacing_rate(self.data.mss), joins);
+        let rate = self.flow.pace.rate(self.law.pacing_rate(self.data.mss));
+        self.flow.pace.sent(now, payload, rate, joins);
         let push = data && (number.is_multiple_of(self.data.push) || !again && self.flow.burst.ends());
         let more = self.flow.burst.has_more(again) && (again || self.has_new());
         Segment { number, payload, syn: !data, retransmission: again, ect, cwr, push, more }
