@@ -7,6 +7,9 @@ use crate::aqm::members::Members;
 use crate::count::Count;
 use crate::units::Time;
 
+/// What is done with every list, and is told whether anything waits in a child of its scheduler.
+pub(super) type EachList<'a> = dyn FnMut(&mut Members, &dyn Fn(usize) -> bool) + 'a;
+
 /// Nearly all ports have one queue: it is not boxed, since every packet passes it.
 #[derive(Clone, Debug)]
 #[allow(clippy::large_enum_variant)]
@@ -42,7 +45,7 @@ impl<H: Copy> Queues<H> {
     }
 
     /// The lists by which AQMs and schedulers sort packets, and whether anything waits in a child of a scheduler.
-    pub(super) fn lists(&mut self, each: &mut dyn FnMut(&mut Members, &dyn Fn(usize) -> bool)) {
+    pub(super) fn lists(&mut self, each: &mut EachList<'_>) {
         self.all_mut().iter_mut().filter_map(|queue| queue.gate.members()).for_each(|list| each(list, &|_| false));
         if let Self::Several(tree) = self {
             tree.lists(each);

@@ -110,7 +110,7 @@ pub enum Entry {
     /// This class.
     Class(usize),
     /// A class for each address.
-    Template(Template),
+    Template(Box<Template>),
 }
 
 /// A class for each address.
@@ -164,7 +164,7 @@ pub struct Child {
 impl Layout {
     /// Its templates.
     pub fn templates(&self) -> impl Iterator<Item = &Template> {
-        self.entries.iter().filter_map(|entry| if let Entry::Template(it) = entry { Some(it) } else { None })
+        self.entries.iter().filter_map(|entry| if let Entry::Template(it) = entry { Some(&**it) } else { None })
     }
 
     /// The children, in order: all classes but those of entries that `are_parents`.
@@ -407,7 +407,7 @@ fn template<C: Class>(item: &Node, parents: &[&str], classes: &mut Classes<C>, p
     }
     let (last, filter) = (&stated.last()?.class, plans.last()?.filter.clone());
     let others = classes.add(filled(last, &filter, 1)).start;
-    classes.layout.entries.push(Entry::Template(Template { name, per, slots, matches, plans, others }));
+    classes.layout.entries.push(Entry::Template(Box::new(Template { name, per, slots, matches, plans, others })));
     Some(())
 }
 

@@ -327,7 +327,7 @@ fn members<C: Class>(
                     Item { filter, called: classes.layout().called(class), plan: Some(plan) }
                 };
                 items.extend(plans.into_iter().map(item));
-                templates.push(template);
+                templates.push(&**template);
             }
         }
     }

@@ -79,7 +79,7 @@ impl Lists {
         let mut shown = Vec::new();
         params.show(&mut shown);
         let template =
-            |entry: &Entry| if let Entry::Template(template) = entry { Some(template.clone()) } else { None };
+            |entry: &Entry| if let Entry::Template(template) = entry { Some((**template).clone()) } else { None };
         let templates = params.layout()?.entries.iter().map(template).collect();
         Self::of(shown, templates)?.at(conditioners)
     }

@@ -1,12 +1,12 @@
 //! What the tree is asked and told besides packets: its needs, flows, timers, series, new parameters.
 
 use super::{Inner, Kind, Part, Tree};
-use crate::aqm::members::Members;
 use crate::classify::FlowHeaders;
 use crate::needs::Needs;
 use crate::packet::FlowId;
 use crate::params::ParamError;
 use crate::port::Turn;
+use crate::port::queues::EachList;
 use crate::port::shaper::ShaperParams;
 use crate::sched::{Scheduler as _, SchedulerParams, Socket};
 use crate::scope::Scope;
@@ -31,7 +31,7 @@ impl<H: Copy> Tree<H> {
     }
 
     /// The lists by which its schedulers sort packets, and whether anything waits in a child of each.
-    pub(in crate::port) fn lists(&mut self, each: &mut dyn FnMut(&mut Members, &dyn Fn(usize) -> bool)) {
+    pub(in crate::port) fn lists(&mut self, each: &mut EachList<'_>) {
         let Self { nodes, queues, schedulers, .. } = self;
         for first in schedulers.iter().map(|node| node + 1) {
             // Children come after their parents.
