@@ -10,6 +10,7 @@
 
 mod branches;
 mod build;
+mod counters;
 mod offers;
 mod release;
 mod shaped;
@@ -110,6 +111,10 @@ struct Inner {
     timed: Vec<usize>,
     all: Count,
     chosen: usize,
+    /// The child that the last packet came to.
+    came: usize,
+    /// How often a packet that came cost its own child one.
+    congested: u64,
 }
 
 /// The nodes of a specification in the tree.
@@ -142,6 +147,8 @@ pub(super) struct Tree<H> {
     numbers: Vec<Numbers>,
     /// Dropped at heads since the last packet left.
     drops: u32,
+    /// How often the line found nothing although something waited.
+    held_back: u64,
 }
 
 impl<H: Copy> Tree<H> {
@@ -157,6 +164,7 @@ impl<H: Copy> Tree<H> {
             last: 0,
             numbers: vec![],
             drops: 0,
+            held_back: 0,
         }
     }
 

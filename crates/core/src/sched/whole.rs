@@ -1,6 +1,7 @@
 //! What a scheduler states for all its children together: their total rate, the bytes that its rates count, the total
 //! limit.
 
+use super::flows::Hash;
 use super::{Entry, Layout, SchedulerParams};
 use crate::framing::Framing;
 use crate::port::Limit;
@@ -47,6 +48,16 @@ impl SchedulerParams {
             if let Entry::Template(template) = entry {
                 template.name.get_or_insert_with(|| name.to_owned());
             }
+        }
+    }
+
+    /// The queues that flows are mapped to, in each tin of CAKE, and how; `None` where its children are classes.
+    pub fn hashed(&self) -> Option<(u32, Hash)> {
+        match self {
+            Self::FqCodel(it) => Some((it.flows, it.hashing.hash)),
+            Self::Sfq(it) => Some((it.flows, it.hashing.hash)),
+            Self::Cake(it) => Some((it.flows, it.hashing.hash)),
+            _ => None,
         }
     }
 

@@ -48,7 +48,7 @@ fn root(overhead: u32) -> String {
 
 /// Whether what a port has at its root sends no faster than the link. On a virtual interface a packet of HTB or CAKE would take no
 /// time, so only a shaper, which has a peak, does.
-fn holds_itself(port: &Port<'_>) -> bool {
+pub(super) fn holds_itself(port: &Port<'_>) -> bool {
     let Some(root) = port.link.nodes.first() else { return false };
     let most = match root.scheduler() {
         _ if port.line == Line::Virtual => None,
@@ -223,7 +223,8 @@ impl Writer<'_, '_> {
 
     fn scheduler(&mut self, at: &str, index: usize, node: &NodeSpec, params: &SchedulerParams) {
         if params.layout().is_some_and(|layout| layout.templates().next().is_some()) {
-            return self.refuse("a template of classes (`per`): tc makes no class for an address it meets; list the classes");
+            return self
+                .refuse("a template of classes (`per`): tc makes no class for an address it meets; list the classes");
         }
         let nodes = &self.port.link.nodes;
         let children: Vec<_> = (0..nodes.len()).filter(|&child| nodes[child].parent == Some(index)).collect();
@@ -268,12 +269,10 @@ impl Writer<'_, '_> {
         if direct {
             self.said.note(self.port, "what no class names passes unshaped (`direct_packets_stat`)");
         }
+        let numbers = leaves(params, last);
         let mut chain = Chain::new(self.port, &format!("parent {handle}"));
         for (i, child) in children.into_iter().take(last).enumerate() {
-            let class = match params {
-                SchedulerParams::Htb(htb) => format!("{handle}{:x}", leaves(htb)[i] + 1),
-                _ => format!("{handle}{:x}", i + 1),
-            };
+            let class = format!("{handle}{:x}", numbers[i] + 1);
             let name = called(&stated[i], i);
             self.said.comment(format!("class {name}"));
             // What no other takes is the last one's.
@@ -410,8 +409,14 @@ fn holds_back(nodes: &[NodeSpec], index: usize) -> bool {
         || below.into_iter().any(|child| holds_back(nodes, child))
 }
 
-/// Which of HTB's classes have queues.
-fn leaves(htb: &htb::Params) -> Vec<usize> {
+/// How many classes a scheduler of so many children has.
+pub(super) fn class_count(params: &SchedulerParams, children: usize) -> usize {
+    if let SchedulerParams::Htb(htb) = params { htb.classes.len() } else { children }
+}
+
+/// The classes that have queues, counted from 0: one for each child, but that of the packets which no class names.
+pub(super) fn leaves(params: &SchedulerParams, children: usize) -> Vec<usize> {
+    let SchedulerParams::Htb(htb) = params else { return (0..children).collect() };
     let is_parent = |name: &Option<String>| name.is_some() && htb.classes.iter().any(|class| class.parent == *name);
     (0..htb.classes.len()).filter(|&i| !is_parent(&htb.classes[i].name)).collect()
 }

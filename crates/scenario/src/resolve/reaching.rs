@@ -4,7 +4,8 @@
 use super::arriving::{Arriving, Ends, Look, Takes, takes};
 use super::topology::Direction;
 use crate::sections::queue::{is_parent, parents};
-use perhop_core::aqm::members::Filter;
+use perhop_core::Scope;
+use perhop_core::aqm::members::{Filter, Members};
 use perhop_core::classify::Passed;
 use perhop_core::packet::FlowId;
 use perhop_core::params::{Node, Params as _, Place, Problems, Reader, Tree};
@@ -123,6 +124,9 @@ impl Lists {
             let named = vec![Passed::default(); found.len()];
             let plans = found.iter().map(|it| it.2).collect();
             let (numbers, filters): (Vec<_>, Vec<_>) = found.into_iter().map(|it| (it.0, it.1)).unzip();
+            if !has_templates && filters.iter().all(|filter| filter.matches.is_none()) {
+                Members::new(["", ""], &filters, &Scope::default()).ok()?;
+            }
             let templates = templates.clone();
             let known = Self { key, numbers, filters, named, plans, templates };
             (has_templates || known.filters.iter().any(|filter| !filter.is_empty())).then_some(known)

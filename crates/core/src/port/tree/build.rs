@@ -80,8 +80,9 @@ impl<H: Copy> Tree<H> {
     fn add_inner(&mut self, up: Option<usize>, scheduler: AnyScheduler, rng: Rng) -> usize {
         let needs = scheduler.needs();
         let (children, heads, stale, timed) = (vec![], Heads::new(scheduler.places()), vec![], vec![]);
-        let (of_flows, all, chosen) = (None, Count::default(), 0);
-        let inner = Inner { scheduler, needs, rng, children, heads, of_flows, stale, timed, all, chosen };
+        let (of_flows, all, [chosen, came], congested) = (None, Count::default(), [0; 2], 0);
+        let inner =
+            Inner { scheduler, needs, rng, children, heads, of_flows, stale, timed, all, chosen, came, congested };
         let up = self.adopt(up);
         let number = self.link(up, needs.contains(Needs::TAKING), Kind::Scheduler(Box::new(inner)));
         if needs.contains(Needs::LATER) {

@@ -30,6 +30,9 @@ impl<H: Copy> Tree<H> {
                 node = up.node;
             }
             self.touch_behind(leaf);
+        } else {
+            // The line asks after an arrival, whatever became of it.
+            self.held_back += u64::from(self.opens_at().is_some_and(|at| at > now));
         }
         fate
     }
@@ -61,6 +64,7 @@ impl<H: Copy> Tree<H> {
                 }
                 Kind::Scheduler(inner) => {
                     let place = inner.scheduler.place(Turn::new(packet));
+                    inner.came = place;
                     let mut child = inner.children[place];
                     let judges = inner.needs.contains(Needs::ARRIVALS) && above == Verdict::Pass;
                     if child == UNMADE {
@@ -133,10 +137,13 @@ impl<H: Copy> Tree<H> {
                 }
             }
             _ => {
+                let mut congested = false;
                 self.filter_acks(now, node, host);
                 while let Some(eviction) = self.eviction(node) {
+                    congested |= eviction.child == self.inner(node).came;
                     self.evict_child(now, node, eviction, host);
                 }
+                self.inner_mut(node).congested += u64::from(congested);
             }
         }
     }

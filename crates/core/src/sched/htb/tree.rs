@@ -8,6 +8,7 @@ use super::bucket::{Bucket, LONGEST_NS};
 use super::ring::Ring;
 use super::wakes::Wakes;
 use crate::count::Count;
+use crate::counter::Each;
 use crate::framing::Frame;
 use crate::sched::{Head, Heads, Pick};
 use crate::units::{Span, Time};
@@ -38,6 +39,16 @@ pub(super) struct Plan {
     pub(super) quantum: i64,
 }
 
+/// What `tc -s` counts of a class.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    /// Packets that it paid for at its own level, and those for which it borrowed.
+    lended: u64,
+    borrowed: u64,
+    /// How often it came to its ceil.
+    overlimits: u64,
+}
+
 #[derive(Clone, Debug)]
 struct Class {
     plan: Plan,
@@ -47,6 +58,7 @@ struct Class {
     /// When its tokens were counted.
     counted: Time,
     mode: Mode,
+    counts: Counts,
     /// Priorities, a bit each, at which it has something to send.
     active: u8,
     children: Vec<usize>,
@@ -136,6 +148,7 @@ impl Tree {
                 beside: std::mem::replace(next, *next + 1),
                 counted: Time::ZERO,
                 mode: Mode::CanSend,
+                counts: Counts::default(),
                 active: 0,
                 borrowers: vec![Ring::new(children.len()); borrowers],
                 children,
@@ -222,13 +235,14 @@ impl Tree {
 
     /// Brings the mode of a class up to date, `ns` after its tokens were counted.
     fn change_mode(&mut self, at: usize, ns: u64) {
-        let class = &self.classes[at];
+        let class = &mut self.classes[at];
         let mode = match () {
             () if class.plan.ceil.owes(ns) => Mode::CantSend,
             () if class.plan.rate.owes(ns) => Mode::MayBorrow,
             () => Mode::CanSend,
         };
         if mode != class.mode {
+            class.counts.overlimits += u64::from(mode == Mode::CantSend);
             if class.active != 0 && class.mode != Mode::CantSend {
                 self.part(at);
             }
@@ -373,10 +387,12 @@ impl Tree {
         let (bytes, mut at) = (self.frame.bytes(bytes), Some(leaf));
         while let Some(class) = at {
             let (ns, old) = (self.elapsed(class, now), self.classes[class].mode);
-            let Plan { rate, ceil, level, .. } = &mut self.classes[class].plan;
+            let Class { plan: Plan { rate, ceil, level, .. }, counts, .. } = &mut self.classes[class];
             if *level >= lender {
+                counts.lended += u64::from(*level == lender);
                 rate.spend(ns, bytes)
             } else {
+                counts.borrowed += 1;
                 rate.earn(ns)
             }
             ceil.spend(ns, bytes);
@@ -390,6 +406,23 @@ impl Tree {
             }
             at = self.classes[class].plan.parent;
         }
+    }
+
+    /// What `tc -s` shows of a class alone.
+    pub(super) fn counters(&self, class: usize, each: &mut Each<'_>) {
+        let Class { counts, plan, .. } = &self.classes[class];
+        each("overlimits", counts.overlimits as f64);
+        each("lended", counts.lended as f64);
+        each("borrowed", counts.borrowed as f64);
+        // Linux 6.12 shows it and never counts it.
+        each("giants", 0.0);
+        each("tokens", plan.rate.ticks());
+        each("ctokens", plan.ceil.ticks());
+    }
+
+    /// How often any class came to its ceil.
+    pub(super) fn overlimits(&self) -> u64 {
+        self.classes.iter().map(|class| class.counts.overlimits).sum()
     }
 
     /// Takes rates, ceils, bursts, quanta and priorities of `new`, a tree of the same form.
