@@ -28,6 +28,9 @@
 //! |        | `classes[].parent`    |       | -       |
 //! |        | `classes[].for`       |       | -       |
 //! |        | `classes[].match`     |       | -       |
+//! |        | `classes[].per`       |       | -       |
+//! |        | `classes[].slots`     |       | -       |
+//! |        | `classes[].plans`     |       | -       |
 //! | S      | `classes[].rt`        | bit/s | -       |
 //! | m1     | `classes[].rt.m1`     | bit/s | -       |
 //! | d      | `classes[].rt.d`      | s     | -       |
@@ -121,7 +124,9 @@ mod real_time;
 pub use curve::{Pieces, Stated};
 
 use super::form::{Form, Listed};
-use super::{Head, HostKey, Outline, Pick, Scheduler, Visit, members, same_arithmetic, same_members};
+use super::{
+    Classes, Heads, HostKey, Outline, Pick, Scheduler, TemplateKeys, Visit, members, same_arithmetic, same_members,
+};
 use crate::Scope;
 use crate::aqm::members::{Filter, Members};
 use crate::arithmetic::Arithmetic;
@@ -145,7 +150,7 @@ const UNCLASSIFIED: &str = "unclassified";
 #[derive(Declared, Clone, Debug, PartialEq)]
 pub struct Params {
     /// The classes: leaves take packets, the first that matches, else the last; the others are their parents.
-    pub classes: Vec<Class>,
+    pub classes: Classes<Class>,
     /// How curves are counted.
     #[param(default = "exact")]
     pub arithmetic: Arithmetic,
@@ -173,6 +178,9 @@ pub struct Class {
     /// Which packets it takes; for leaves only.
     #[param(flatten)]
     pub filter: Filter,
+    /// Or the keys of a template.
+    #[param(flatten)]
+    pub template: TemplateKeys,
     /// Real-time curve: what it is guaranteed; for leaves only.
     pub rt: Option<Stated>,
     /// Link-share curve: in what ratio to its siblings it gets what is left.
@@ -190,11 +198,18 @@ impl Listed for Class {
     fn parent(&self) -> Option<&str> {
         self.parent.as_deref()
     }
+    fn has_queue(&self) -> bool {
+        self.queue.is_some()
+    }
+}
+
+impl super::Class for Class {
     fn filter(&self) -> &Filter {
         &self.filter
     }
-    fn has_queue(&self) -> bool {
-        self.queue.is_some()
+
+    fn filter_mut(&mut self) -> &mut Filter {
+        &mut self.filter
     }
 }
 
@@ -252,15 +267,15 @@ impl Params {
             form.leaves_some(&self.classes, Unclassified::Drop.name())?;
         }
         let unclassified = self.drops_unclassified().then_some(form.leaves.len());
-        let (own, rest) = (form.leaves.iter().map(|&leaf| &self.classes[leaf].filter), Filter::default());
-        let members = members(own.chain(unclassified.map(|_| &rest)), scope)?;
+        let rest = Filter::default();
+        let members = members(&self.classes, |class| form.is_leaf(class), unclassified.map(|_| &rest), scope)?;
         let curves = form::curves(&self, &form)?;
         promises::can_be_kept(&self.classes, &form, &curves, scope)?;
-        let (arithmetic, advice) = (self.arithmetic, advice::all(&self, &form, &curves));
+        let (arithmetic, advice) = (self.arithmetic, advice::all(&self, &form, &curves, scope));
         let real_time = RealTime::new(form.leaves.iter().map(|&leaf| Some(Moved::new(curves[leaf].rt?, arithmetic))));
         let plans = (0..curves.len()).map(|i| plan(&form, &curves, i, arithmetic)).collect();
         let link_share = LinkShare::new(plans, arithmetic == Arithmetic::Exact);
-        let names = self.classes.into_iter().map(|class| class.name).collect();
+        let names = self.classes.iter().map(|class| class.name.clone()).collect();
         let (waiting, by_real_time) = (vec![false; form.leaves.len()], false);
         Ok(Hfsc {
             members,
@@ -282,7 +297,7 @@ fn plan(form: &Form, curves: &[Curves], i: usize, arithmetic: Arithmetic) -> Pla
     let moved = |curve: Option<_>| curve.map(|curve| Moved::new(curve, arithmetic));
     Plan {
         parent: form.parents[i],
-        is_leaf: form.leaves.contains(&i),
+        is_leaf: form.is_leaf(i),
         share: moved(curves[i].ls),
         limit: moved(curves[i].ul),
     }
@@ -335,6 +350,10 @@ impl Scheduler for Hfsc {
         Some(&mut self.members)
     }
 
+    fn sorted(&self) -> Option<&Members> {
+        Some(&self.members)
+    }
+
     fn queued(&mut self, now: Turn<Time>, child: usize, _bytes: u32) {
         if std::mem::replace(&mut self.waiting[child], true) {
             return self.real_time.changes(child);
@@ -344,7 +363,7 @@ impl Scheduler for Hfsc {
         self.link_share.begins(child, now);
     }
 
-    fn pick(&mut self, now: Turn<Time>, heads: &[Head]) -> Pick {
+    fn pick(&mut self, now: Turn<Time>, heads: &Heads) -> Pick {
         let at = self.clock().ticks(*now);
         let urgent = self.real_time.pick(at, heads);
         self.by_real_time = urgent.is_some();

@@ -1,9 +1,9 @@
 //! What a scheduler states for all its children together: their total rate, the bytes that its rates count, the total
 //! limit.
 
-use super::SchedulerParams;
 use super::flows::Hash;
 use super::hfsc::Promise;
+use super::{Entry, Layout, SchedulerParams};
 use crate::framing::Framing;
 use crate::port::Limit;
 use crate::units::{BitRate, Bytes};
@@ -20,6 +20,37 @@ impl SchedulerParams {
             Self::Htb(htb) => htb.framing,
             Self::Cake(cake) => cake.framing,
             _ => Framing::default(),
+        }
+    }
+
+    /// How its classes are listed; `None` if its children are no classes.
+    pub fn layout(&self) -> Option<&Layout> {
+        Some(match self {
+            Self::Htb(it) => it.classes.layout(),
+            Self::Drr(it) => it.classes.layout(),
+            Self::Wrr(it) => it.classes.layout(),
+            Self::Ets(it) => it.classes.layout(),
+            Self::StrictPriority(it) => it.classes.layout(),
+            Self::Hfsc(it) => it.classes.layout(),
+            _ => return None,
+        })
+    }
+
+    /// Names its templates that have no name.
+    pub fn name_templates(&mut self, name: &str) {
+        let layout = match self {
+            Self::Htb(it) => it.classes.layout_mut(),
+            Self::Drr(it) => it.classes.layout_mut(),
+            Self::Wrr(it) => it.classes.layout_mut(),
+            Self::Ets(it) => it.classes.layout_mut(),
+            Self::StrictPriority(it) => it.classes.layout_mut(),
+            Self::Hfsc(it) => it.classes.layout_mut(),
+            _ => return,
+        };
+        for entry in &mut layout.entries {
+            if let Entry::Template(template) = entry {
+                template.name.get_or_insert_with(|| name.to_owned());
+            }
         }
     }
 

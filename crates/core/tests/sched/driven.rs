@@ -3,7 +3,7 @@
 use crate::line::scope;
 use perhop_core::count::Count;
 use perhop_core::port::Turn;
-use perhop_core::sched::{AnyScheduler, Head, Pick, Scheduler as _, SchedulerParams};
+use perhop_core::sched::{AnyScheduler, Head, Heads, Pick, Scheduler as _, SchedulerParams};
 use perhop_core::units::Time;
 use proptest::prelude::*;
 use std::collections::VecDeque;
@@ -48,7 +48,7 @@ impl Host for Fast {
     }
     fn look(&mut self, now: u64) -> Option<usize> {
         let head = |queue: &VecDeque<u32>| queue.front().map_or(Head::Nothing, |&size| Head::Bytes(size));
-        let heads: Vec<_> = self.queues.iter().map(head).collect();
+        let heads: Heads = self.queues.iter().map(head).collect();
         let [first, again] = [0, 1].map(|_| self.scheduler.pick(Turn::testing(Time::from_ns(now)), &heads));
         assert_eq!(first, again, "asked twice, it says the same");
         self.wakes = None;

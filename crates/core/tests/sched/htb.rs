@@ -24,6 +24,7 @@ fn framed(stated: &[Stated], arithmetic: Arithmetic, framing: Framing) -> Schedu
     let class = |(i, it): (usize, &Stated)| {
         let own = Dscp::new(i as u8).filter(|_| is_leaf(i) && last != Some(i));
         htb::Class {
+            template: Default::default(),
             name: Some(format!("c{i}")),
             parent: it.parent.map(|up| format!("c{up}")),
             filter: own.map(Member::Dscp).into_iter().collect::<Vec<_>>().into(),

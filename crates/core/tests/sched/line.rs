@@ -7,7 +7,7 @@ use perhop_core::packet::Colour;
 use perhop_core::params::{Field, Kind, Node, Params as _, Place, Problems, Reader, Tree, Value as _};
 use perhop_core::port::Turn;
 use perhop_core::registry::Entry;
-use perhop_core::sched::{AnyScheduler, Head, LIST, Pick, Scheduler as _, SchedulerParams};
+use perhop_core::sched::{AnyScheduler, Head, Heads, LIST, Pick, Scheduler as _, SchedulerParams};
 use perhop_core::units::{Bytes, Time};
 use proptest::prelude::*;
 use std::collections::VecDeque;
@@ -40,7 +40,7 @@ impl Line {
         Self { scheduler, queues }
     }
 
-    pub(crate) fn heads(&self) -> Vec<Head> {
+    pub(crate) fn heads(&self) -> Heads {
         self.queues.iter().map(|queue| queue.front().map_or(Head::Nothing, |&size| Head::Bytes(size))).collect()
     }
 

@@ -5,12 +5,13 @@ use super::curve::{MOST_UMAX, Stated};
 use super::form::Curves;
 use crate::arithmetic::Arithmetic;
 use crate::params::ParamError;
+use crate::scope::Scope;
 use crate::sched::form::{Form, called, fault};
 use crate::units::BitRate;
 
-pub(super) fn all(params: &Params, form: &Form, curves: &[Curves]) -> Vec<ParamError> {
+pub(super) fn all(params: &Params, form: &Form, curves: &[Curves], scope: &Scope) -> Vec<ParamError> {
     let each = |i: usize| {
-        limits_nothing(params, i).into_iter().chain(over_share(params, form, curves, i)).chain(cut(params, i))
+        limits_nothing(params, i).into_iter().chain(over_share((params, scope), form, curves, i)).chain(cut(params, i))
     };
     (0..params.classes.len()).flat_map(each).collect()
 }
@@ -26,9 +27,10 @@ fn limits_nothing(params: &Params, i: usize) -> Option<ParamError> {
 }
 
 /// W354: guarantees of leaves that exceed the share of a class above them.
-fn over_share(params: &Params, form: &Form, curves: &[Curves], i: usize) -> Option<ParamError> {
-    let share = curves[i].ls.filter(|_| !form.leaves.contains(&i))?.m2;
+fn over_share((params, scope): (&Params, &Scope), form: &Form, curves: &[Curves], i: usize) -> Option<ParamError> {
+    let share = curves[i].ls.filter(|_| !form.is_leaf(i))?.m2;
     let leaves = form.places_below(i).into_iter().map(|place| form.leaves[place]);
+    let leaves = leaves.filter(|&leaf| form.counts(&params.classes, leaf, scope));
     let sum = BitRate::bps(leaves.filter_map(|leaf| Some(curves[leaf].rt?.m2.bit_s())).sum());
     (sum > share).then(|| {
         let name = called(&params.classes, i);

@@ -6,7 +6,7 @@
 
 use super::heap::Heap;
 use super::moved::Moved;
-use crate::sched::Head;
+use crate::sched::Heads;
 use std::cmp::Reverse;
 
 /// The root, above the classes of the file.
@@ -259,11 +259,11 @@ impl LinkShare {
     }
 
     /// The child that sends now.
-    pub(super) fn pick(&self, now: u64, heads: &[Head]) -> Option<usize> {
+    pub(super) fn pick(&self, now: u64, heads: &Heads) -> Option<usize> {
         self.least(TOP, now, heads)
     }
 
-    fn least(&self, at: usize, now: u64, heads: &[Head]) -> Option<usize> {
+    fn least(&self, at: usize, now: u64, heads: &Heads) -> Option<usize> {
         let Class { fits, child, below, .. } = &self.classes[at];
         match child {
             _ if *fits > now => None,

@@ -6,7 +6,7 @@
 use super::heap::Heap;
 use super::moved::Moved;
 use crate::count::Count;
-use crate::sched::Head;
+use crate::sched::{Head, Heads};
 
 /// A leaf with a real-time curve.
 #[derive(Clone, Debug)]
@@ -108,7 +108,7 @@ impl RealTime {
     }
 
     /// The child that sends now.
-    pub(super) fn pick(&mut self, now: u64, heads: &[Head]) -> Option<usize> {
+    pub(super) fn pick(&mut self, now: u64, heads: &Heads) -> Option<usize> {
         while let Some(child) = self.stale.pop() {
             self.leaves[child].iter_mut().for_each(|leaf| leaf.is_stale = false);
             self.measure(child, heads[child]);
