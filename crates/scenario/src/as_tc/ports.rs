@@ -8,15 +8,17 @@ use crate::sections::queue::{is_parent, limits, parents};
 use crate::text::tree;
 use perhop_core::aqm::{self, AqmParams};
 use perhop_core::arithmetic::{Arithmetic, longest_in_ticks};
-use perhop_core::classify::Match;
+use perhop_core::classify::{FlowHeaders, Match, Prefix};
 use perhop_core::dscp::Dscp;
 use perhop_core::framing::Framing;
 use perhop_core::params::{Node, Problems, Tree, read_table, show_table};
 use perhop_core::port::{Inside, Limit, NodeSpec, QueueSpec, ShaperParams, Side};
 use perhop_core::sched::cake::AckFilter;
 use perhop_core::sched::flows::{Hash, Hashing};
-use perhop_core::sched::{Police, SchedulerParams, cake, ets, fq_codel, hfsc, htb, sfq};
+use perhop_core::sched::{Entry, Police, SchedulerParams, Template, Whom, cake, ets, fq_codel, hfsc, htb, sfq};
 use perhop_core::units::{BitRate, Bytes, Span};
+use std::collections::BTreeSet;
+use std::net::IpAddr;
 
 /// Most bands of `prio` and `ets`.
 const MOST_BANDS: usize = 16;
@@ -228,6 +230,7 @@ impl Writer<'_, '_> {
         }
         let nodes = &self.port.link.nodes;
         let children: Vec<_> = (0..nodes.len()).filter(|&child| nodes[child].parent == Some(index)).collect();
+        let leaves = leaves(self.port, node, &children);
         let handle = match params {
             SchedulerParams::StrictPriority(_) if children.len() <= MOST_BANDS => {
                 let last = vec![(children.len() - 1).to_string(); MOST_BANDS].join(" ");
@@ -236,7 +239,8 @@ impl Writer<'_, '_> {
             SchedulerParams::Drr(drr) => {
                 self.counts_as_linux("drr", drr.arithmetic == Arithmetic::Linux);
                 let handle = self.qdisc(at, "drr");
-                for (i, class) in drr.classes.iter().enumerate() {
+                let used = |i: usize| leaves.iter().any(|leaf| leaf.class == i);
+                for (i, class) in drr.classes.iter().enumerate().filter(|(i, _)| used(*i)) {
                     self.class(&handle, i, &format!("drr quantum {}", class.quantum.get()));
                 }
                 handle
@@ -245,7 +249,7 @@ impl Writer<'_, '_> {
                 self.counts_as_linux("ets", ets.arithmetic == Arithmetic::Linux);
                 self.qdisc(at, &ets_bands(ets))
             }
-            SchedulerParams::Htb(htb) => self.htb(at, htb),
+            SchedulerParams::Htb(htb) => self.htb(at, htb, &leaves),
             SchedulerParams::Hfsc(hfsc) => self.hfsc(at, hfsc),
             SchedulerParams::FqCodel(params) => return self.fq_codel(at, params),
             SchedulerParams::Sfq(params) => return self.sfq(at, params),
@@ -264,27 +268,31 @@ impl Writer<'_, '_> {
                 "a shaper in a class of `drr` or `ets` (Linux's stop while such a class may not send: `htb` can)",
             );
         }
-        let stated = numbered(node);
         let apart = params.others().is_some();
-        let last = children.len() - usize::from(apart);
         if matches!(params, SchedulerParams::Htb(htb) if htb.is_direct()) {
             self.said.note(self.port, "what no class names passes unshaped (`direct_packets_stat`)");
         }
         let mut chain = Chain::new(self.port, &format!("parent {handle}"));
-        for (i, child) in children.into_iter().take(last).enumerate() {
-            let (number, stated) = &stated[i];
-            let (class, name) = (format!("{handle}{:x}", number + 1), called(stated, i));
-            self.said.comment(format!("class {name}"));
+        for (i, leaf) in leaves.iter().enumerate() {
+            let class = format!("{handle}{:x}", leaf.class + 1);
+            self.said.comment(format!("class {}", leaf.name));
             // What no other takes is the last one's.
-            let takes = if i + 1 == last && !apart { Ok(Match::default()) } else { takes(stated) };
-            match takes.and_then(|takes| groups(&takes, self.port, false)) {
+            let takes = if i + 1 == leaves.len() && !apart { Ok(vec![Match::default()]) } else { leaf.takes.clone() };
+            let found = takes.and_then(|takes| {
+                let groups = takes.iter().map(|takes| groups(takes, self.port, false)).collect::<Result<Vec<_>, _>>();
+                Ok(groups?.into_iter().flatten().collect::<Vec<_>>())
+            });
+            match found {
                 Ok(found) => {
-                    let police = self.police(node, i, count(&found));
+                    let police = self.police(node, leaf.class, count(&found));
+                    if leaf.alike {
+                        chain.again();
+                    }
                     chain.say(self.said, &found, |_| format!("flowid {class}{police}"));
                 }
-                Err(what) => self.refuse(&format!("class {name} by {what}")),
+                Err(what) => self.refuse(&format!("class {} by {what}", leaf.name)),
             }
-            self.node(&format!("parent {class}"), child);
+            self.node(&format!("parent {class}"), leaf.node);
         }
     }
 
@@ -304,12 +312,14 @@ impl Writer<'_, '_> {
         self.said.say(self.port.near.tc("class", &format!("parent {handle} classid {handle}{:x} {what}", i + 1)));
     }
 
-    fn htb(&mut self, at: &str, htb: &htb::Params) -> String {
+    fn htb(&mut self, at: &str, htb: &htb::Params, leaves: &[Leaf]) -> String {
         self.counts_as_linux("htb", htb.arithmetic == Arithmetic::Linux);
         let handle = self.qdisc(at, &format!("htb r2q {}", htb.r2q));
         let framing = self.frames(htb.framing);
         let number = |name: &str| htb.classes.iter().position(|class| class.name.as_deref() == Some(name));
-        for (i, class) in htb.classes.iter().enumerate() {
+        // Of a template, the classes of the addresses that there are.
+        let used = |i: usize| htb.classes.layout().template(i).is_none() || leaves.iter().any(|leaf| leaf.class == i);
+        for (i, class) in htb.classes.iter().enumerate().filter(|(i, _)| used(*i)) {
             let parent =
                 class.parent.as_deref().and_then(number).map_or(handle.clone(), |up| format!("{handle}{:x}", up + 1));
             self.keeps(i, class);
@@ -445,6 +455,89 @@ fn holds_back(nodes: &[NodeSpec], index: usize) -> bool {
         || below.into_iter().any(|child| holds_back(nodes, child))
 }
 
+/// A class with a queue.
+struct Leaf {
+    /// Its number in the scheduler's list.
+    class: usize,
+    /// The node of its queue.
+    node: usize,
+    /// In comments and messages.
+    name: String,
+    /// What any of which it takes.
+    takes: Result<Vec<Match>, String>,
+    /// Whether it takes other packets than the one before it, of the same kind.
+    alike: bool,
+}
+
+/// The classes of a scheduler that have queues; of a template one for each address that the load reaches, and that of all others.
+fn leaves(port: &Port<'_>, node: &NodeSpec, children: &[usize]) -> Vec<Leaf> {
+    let items = all_classes(node);
+    let parents = parents(&items);
+    let layout = node.scheduler().and_then(|params| params.layout());
+    let entries = layout.map_or_else(|| (0..items.len()).map(Entry::Class).collect(), |layout| layout.entries.clone());
+    let (mut leaves, mut at) = (Vec::new(), 0);
+    for (i, entry) in entries.iter().enumerate().filter(|(i, _)| !is_parent(&items[*i], &parents)) {
+        match entry {
+            Entry::Class(class) => {
+                let takes = takes(&items[i]).map(|it| vec![it]);
+                leaves.push(Leaf {
+                    class: *class,
+                    node: children[at],
+                    name: called(&items[i], leaves.len()),
+                    takes,
+                    alike: false,
+                });
+                at += 1;
+            }
+            Entry::Template(template) => {
+                leaves.extend(of_template(port, template, &children[at..]));
+                at += template.others - template.plans[0].classes.start + 1;
+            }
+        }
+    }
+    leaves
+}
+
+fn of_template(port: &Port<'_>, template: &Template, children: &[usize]) -> Vec<Leaf> {
+    let (first, mut given) = (template.plans[0].classes.start, vec![0; template.plans.len()]);
+    let (mut leaves, mut known) = (Vec::new(), BTreeSet::new());
+    for headers in &port.headers {
+        let Some(plan) = template.plans.iter().position(|plan| plan.filter.flow(headers)) else { continue };
+        let full =
+            given.iter().sum::<usize>() == template.slots as usize || given[plan] == template.plans[plan].classes.len();
+        let takes = whole(template.per, headers);
+        let name = [&takes.source, &takes.destination].into_iter().flatten().map(|it| it.0.addr().to_string());
+        let name = name.collect::<Vec<_>>().join(" > ");
+        if full || !known.insert(name.clone()) {
+            continue;
+        }
+        let class = template.plans[plan].classes.start + given[plan];
+        given[plan] += 1;
+        leaves.push(Leaf {
+            class,
+            node: children[class - first],
+            name,
+            takes: Ok(vec![takes]),
+            alike: !leaves.is_empty(),
+        });
+    }
+    let any = template.plans.iter().map(|plan| plan.filter.matches.clone().unwrap_or_default()).collect();
+    let (class, name) = (template.others, "of all other addresses".into());
+    leaves.push(Leaf { class, node: children[class - first], name, takes: Ok(any), alike: false });
+    leaves
+}
+
+/// The addresses of a flow that a template looks at.
+fn whole(per: Whom, headers: &FlowHeaders) -> Match {
+    let only = |address: IpAddr| vec![Prefix(address.into())];
+    let (source, destination) = (only(headers.source), only(headers.destination));
+    match per {
+        Whom::Source => Match { source, ..Match::default() },
+        Whom::Destination => Match { destination, ..Match::default() },
+        Whom::Pair => Match { source, destination, ..Match::default() },
+    }
+}
+
 /// The classes of a scheduler, as they are written; none of one over flows.
 pub(super) fn all_classes(node: &NodeSpec) -> Vec<Node> {
     let mut shown = Vec::new();
@@ -453,11 +546,6 @@ pub(super) fn all_classes(node: &NodeSpec) -> Vec<Node> {
         Some((_, Tree::List(items))) => items,
         _ => Vec::new(),
     }
-}
-
-/// The classes of a scheduler that have queues, as they are written.
-pub(super) fn classes(node: &NodeSpec) -> Vec<Node> {
-    numbered(node).into_iter().map(|(_, class)| class).collect()
 }
 
 /// The classes of a scheduler that have queues, each with its number in the list of the file.
