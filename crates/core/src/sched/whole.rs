@@ -2,9 +2,11 @@
 //! limit.
 
 use super::SchedulerParams;
+use super::flows::Hash;
+use super::hfsc::Promise;
 use crate::framing::Framing;
 use crate::port::Limit;
-use crate::units::BitRate;
+use crate::units::{BitRate, Bytes};
 
 impl SchedulerParams {
     /// The rate of its own that all children together keep.
@@ -19,6 +21,30 @@ impl SchedulerParams {
             Self::Cake(cake) => cake.framing,
             _ => Framing::default(),
         }
+    }
+
+    /// The queues that flows are mapped to, in each tin of CAKE, and how; `None` where its children are classes.
+    pub fn hashed(&self) -> Option<(u32, Hash)> {
+        match self {
+            Self::FqCodel(it) => Some((it.flows, it.hashing.hash)),
+            Self::Sfq(it) => Some((it.flows, it.hashing.hash)),
+            Self::Cake(it) => Some((it.flows, it.hashing.hash)),
+            _ => None,
+        }
+    }
+
+    /// What happens to packets that no class names, where they have a child of their own, after those of the classes.
+    pub fn others(&self) -> Option<&'static str> {
+        match self {
+            Self::Htb(htb) => htb.is_direct().then_some("unshaped"),
+            Self::Hfsc(hfsc) => hfsc.drops_unclassified().then_some("dropped"),
+            _ => None,
+        }
+    }
+
+    /// What is promised to a packet of `size` in a child; `None` where nothing is.
+    pub fn promise(&self, child: usize, size: Bytes) -> Option<Promise> {
+        if let Self::Hfsc(hfsc) = self { hfsc.promise(child, size) } else { None }
     }
 
     /// How many queues it has, and whom it paces: what `explain` says of a scheduler over flows besides its room.
