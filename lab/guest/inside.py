@@ -3,13 +3,15 @@
 DIR/job.json is a list of `{"name", "up", "adaptive", "down", "show", "packets"}`: `tc` commands before and after,
 handles of adaptive REDs, commands that print counts, and a file of datagrams. DIR/NAME.rows.json gets a list for each
 datagram: arrival, size, tos, port, departure, tos at departure. Times are the monotonic clock's, and the last two are
-null for what did not depart. DIR/NAME.tc gets the counts.
+null for what did not depart. DIR/NAME.tc gets the counts. With `"read"`,
+milliseconds of the cell, DIR/NAME.counters.json gets what the same commands print then with -j, and when.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -25,6 +27,30 @@ GRID = 1 << 30
 
 #: How long a cell waits for its queue to empty, in virtual seconds.
 DRAIN = 5
+
+
+class Reader(threading.Thread):
+    """Reads counters at given times of a cell, with the times at which each command began and ended."""
+
+    def __init__(self, show: list[list[str]], at: list[int], start: int) -> None:
+        """`start` is the monotonic clock at time 0."""
+        super().__init__()
+        self.show, self.at, self.start_ns = show, at, start
+        self.read: list[dict[str, Any]] = []
+
+    def run(self) -> None:
+        """Waits for each time."""
+        send.wake_in_time()
+        for ms in self.at:
+            send.wait_until(self.start_ns + ms * 1_000_000)
+            self.read += [self.shown(words) for words in self.show]
+
+    def shown(self, words: list[str]) -> dict[str, Any]:
+        """What a command prints, and the times of the cell between which it did."""
+        began = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+        text = network.call("tc", "-n", "r", "-s", "-j", *words)
+        ended = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+        return {"what": words[0], "from_ns": began - self.start_ns, "to_ns": ended - self.start_ns, "text": text}
 
 
 def cell(job: dict[str, Any], folder: Path) -> None:
@@ -43,8 +69,11 @@ def cell(job: dict[str, Any], folder: Path) -> None:
         adaptive.start("r1", handle)
     now = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
     start = (now // GRID + 2) * GRID
+    reader = Reader(job["show"], job.get("read", []), start)
+    reader.start()
     send.send(packets, opened, network.RECEIVER, start)
     time.sleep(DRAIN)
+    reader.join()
     offset = capture.real_minus_monotonic()
     came, left = capture.seen(before), {it.number: it for it in capture.seen(behind)}
     shown = [network.call("tc", "-n", "r", "-s", "-d", *words) for words in job["show"]]
@@ -59,6 +88,8 @@ def cell(job: dict[str, Any], folder: Path) -> None:
             rows.append((it.real_ns - offset - start, sent.size, it.tos, it.port, *fate))
     (folder / f"{job['name']}.rows.json").write_text(json.dumps(rows))
     (folder / f"{job['name']}.tc").write_text("".join(shown))
+    if reader.read:
+        (folder / f"{job['name']}.counters.json").write_text(json.dumps(reader.read))
     if [it.size for it in came] != [send.HEADERS + it.segments * (it.size - send.HEADERS) for it in packets]:
         raise SystemExit(f"lab: {job['name']}: {len(packets)} datagrams sent, {len(came)} at the router")
 

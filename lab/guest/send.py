@@ -57,14 +57,24 @@ def sockets(packets: list[Datagram], source: Callable[[int], str] = anywhere) ->
     return opened
 
 
+def wake_in_time() -> None:
+    """The calling thread sleeps no longer than it asks for."""
+    ctypes.CDLL(None).prctl(_PR_SET_TIMERSLACK, 1)
+
+
+def wait_until(at: int) -> None:
+    """Sleeps until the monotonic clock shows this."""
+    wait = at - time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+    if wait > 0:
+        time.sleep(wait * 1e-9)
+
+
 def send(packets: list[Datagram], opened: dict[int, socket.socket], to: str, start: int) -> None:
     """Sends all; `start` is the monotonic clock at time 0."""
-    ctypes.CDLL(None).prctl(_PR_SET_TIMERSLACK, 1)
+    wake_in_time()
     number = 0
     for packet in packets:
-        wait = start + packet.ns - time.clock_gettime_ns(time.CLOCK_MONOTONIC)
-        if wait > 0:
-            time.sleep(wait * 1e-9)
+        wait_until(start + packet.ns)
         opened[packet.port].sendmsg(*message(number, packet), 0, (to, PORT))
         number += packet.segments
 

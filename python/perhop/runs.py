@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from perhop import frames, measured, paired, show, sql, units
+from perhop import _core, frames, measured, paired, show, sql, units
 from perhop.answer import ALL
 from perhop.arguments import checked
 from perhop.columns import Group, Values, short
@@ -67,6 +67,22 @@ class Runs(Results):
         ends = {short(key): key for key in self.keys}
         whole = [name if name in self.keys or name in self.table(table) else ends[name] for name in names]
         return frames.with_numbers(frames.of_intervals(whole, found, of.unit), self.points)
+
+    @checked
+    def tc_stats(self, replication: int = 0) -> str:
+        """What `tc -s qdisc show` and `tc -s class show` would print at the end of a replication, port by port.
+
+        Raises:
+            ValueError: when the runs were made without `tc_stats=True` (`--tc-stats`), and for several points.
+        """
+        if len(self.points) > 1:
+            raise ValueError(f"{len(self.points)} points of the sweep: choose one with where()")
+        counters = self.table("counters") if "counters" in self.tables else Frame({})
+        chosen = [i for i, number in enumerate(counters.get("replication", ())) if number == replication]
+        if not chosen:
+            raise ValueError(f"no counters of replication {replication}: run it with tc_stats=True, or --tc-stats")
+        names = ("hop", "object", "stated", "counter", "value")
+        return _core.tc_stats([tuple(counters[name][i] for name in names) for i in chosen])
 
     def _known(self, table: str) -> str:
         self.table(table)

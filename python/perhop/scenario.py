@@ -149,6 +149,7 @@ class Scenario:
         resume: bool = True,
         events: bool = False,
         ef: str | Sequence[str] = (),
+        tc_stats: bool = False,
         progress: Progress | bool | None = None,
         client: Client | None = None,
         chunk_s: float = 10.0,
@@ -164,6 +165,7 @@ class Scenario:
             resume: take from `out` what it already holds.
             events: also write a row for each packet at each port to `out`, for `Runs.events`.
             ef: ports where EF is held against its rate (RFC 3246), as `"C -> E2,rate=2Mbit/s"`: the table `ef`.
+            tc_stats: also read what `tc -s` would show of each port at the end: the table `counters`, `Runs.tc_stats`.
             progress: called with (done, total); `True` shows a bar; `None` shows one on a terminal,
                 elsewhere a line each half minute.
             client: of a Dask cluster, whose workers run the replications. With `out`, which all of them see or which is
@@ -188,7 +190,11 @@ class Scenario:
         core = self._core if seed is None else self._core.seeded(bounded("seed", seed))
         work = Work(core).asking(
             output={"out": place, "name": name, "jobs": bounded("jobs", jobs)},
-            traced={"trace": ["events"] if events else [], "ef": [ef] if isinstance(ef, str) else list(ef)},
+            traced={
+                "trace": ["events"] if events else [],
+                "ef": [ef] if isinstance(ef, str) else list(ef),
+                "tc_stats": tc_stats,
+            },
             replications=span(chosen),
             fresh=not resume,
         )

@@ -8,8 +8,8 @@ use perhop_runs::rows::{self, Rows};
 use perhop_runs::run::Replication;
 use perhop_runs::tables::{classes, declaration};
 use perhop_runs::{ef_shown, shown, summary};
-use perhop_scenario::Point;
-use serde_json::Value;
+use perhop_scenario::{Point, tc_stats};
+use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
 /// How a request is answered, checked before anything runs.
@@ -97,6 +97,22 @@ pub(crate) fn add_ef(said: &mut Value, replications: &[&Replication]) {
     let found = ef_shown::answer(replications);
     if !found.is_empty() {
         said["ef"] = found.into();
+    }
+}
+
+/// Adds the counters of ports, if they were asked for.
+pub(crate) fn add_counters(said: &mut Value, replications: &[Replication]) {
+    let of = |it: &Replication| {
+        let rows = tc_stats::found(&it.tables).map(tc_stats::rows).unwrap_or_default();
+        let row = |row: tc_stats::Row<'_>| {
+            json!({ "replication": it.replication, "hop": row.hop, "object": row.object, "counter": row.counter,
+                    "value": row.value })
+        };
+        rows.into_iter().map(row).collect::<Vec<_>>()
+    };
+    let found: Vec<_> = replications.iter().flat_map(of).collect();
+    if !found.is_empty() {
+        said["counters"] = found.into();
     }
 }
 

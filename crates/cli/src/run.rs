@@ -12,7 +12,7 @@ use perhop_runs::rows::Rows;
 use perhop_runs::run::{Replication, RunOptions, run as run_points};
 use perhop_runs::tables::{classes, declaration};
 use perhop_runs::{disk, ef_shown, listing, summary};
-use perhop_scenario::{Point, Scenario, Sweep};
+use perhop_scenario::{Point, Scenario, Sweep, tc_stats};
 use perhop_sim::plan::{Tap, TapPoint};
 use serde_json::json;
 use std::path::Path;
@@ -172,6 +172,8 @@ impl Printed<'_> {
             let gap = if self.answer.as_rows { "" } else { "\n" };
             say!("{gap}{}\n", listing::text(points, &[rows]));
         }
+        let counters = replications.first().and_then(|first| tc_stats::found(&first.tables));
+        counters.into_iter().for_each(|table| say!("{}", tc_stats::text(&tc_stats::rows(table))));
         say!("packets: in = out + dropped + queued, for every flow, colour and queue: ok");
         let wall = self.terminal.elapsed().as_secs_f64();
         let rate = replications.iter().map(|r| r.packet_hops).sum::<u64>() as f64 / wall / 1e6;
@@ -187,6 +189,7 @@ impl Printed<'_> {
         let mut said = json!({ "scenario": self.point.scenario.name(), "run": dir, "result_hash": hash_of(replications),
                                "captures": self.captures, "rows": answer::json(self.rows, 0) });
         answer::add_ef(&mut said, &replications.iter().collect::<Vec<_>>());
+        answer::add_counters(&mut said, replications);
         say!("{said}");
     }
 }

@@ -49,6 +49,8 @@ mod wire;
 pub mod count;
 /// Counts by class and colour.
 pub mod counted;
+/// Counters as tc shows them.
+pub mod counter;
 
 /// Diagnostic codes and their pages.
 pub mod codes;

@@ -11,7 +11,9 @@
 //! Decision: docs/decisions/029-the-port-is-in-the-core.md
 
 mod conservation;
+mod counters;
 pub mod edge;
+pub(crate) mod fates;
 mod gate;
 mod queue;
 mod queues;
@@ -22,7 +24,8 @@ mod tree;
 pub(crate) mod turn;
 
 pub use crate::verdict::Side;
-pub use gate::{Fates, Gate, Limit};
+pub use fates::Fates;
+pub use gate::{Gate, Limit};
 pub use queue::Queue;
 pub use shaper::{LetGo, Shaper, ShaperParams};
 pub use spec::{Inside, NodeSpec, PortError, PortSpec, QueueSpec};
@@ -34,6 +37,7 @@ use crate::classify::FlowHeaders;
 use crate::conditioner::{ConditionerParams, Passage};
 use crate::count::Count;
 use crate::counted::Counted;
+use crate::counter::Part;
 use crate::needs::Needs;
 use crate::packet::{Ecn, FlowId, Options, Packet};
 use crate::params::ParamError;
@@ -522,6 +526,20 @@ impl<H: Copy> Port<H> {
     /// What each shaper did since [`Port::begin_count`], by its node in the specification.
     pub fn let_go(&self, now: Time) -> Vec<(usize, LetGo)> {
         if let Queues::Several(tree) = &self.queues { tree.let_go(now).collect() } else { Vec::new() }
+    }
+
+    /// What `tc -s` shows of each node of the specification since the start: node, whose counter, name, value. A port of one queue
+    /// is node 0.
+    pub fn counters(&self, now: Time, each: &mut dyn FnMut(usize, Part, &'static str, f64)) {
+        match &self.queues {
+            Queues::One(queue) => {
+                counters::of_queue(queue, now, &queue.below(now, Count::default()), &mut |name, value| {
+                    each(0, Part::Whole, name, value);
+                })
+            }
+            Queues::Several(tree) => tree.counters(now, each),
+        }
+        self.edge.counters(&mut |stage, name, value| each(0, Part::Policer(stage), name, value));
     }
 
     /// Counts what shapers do from now on.

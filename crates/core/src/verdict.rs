@@ -45,6 +45,9 @@ impl Reason {
     /// All reasons, by index.
     pub const ALL: [Self; 6] = [Self::Policer, Self::Early, Self::Forced, Self::Overflow, Self::Wire, Self::Filtered];
 
+    /// Those with a column of their own in tables of results.
+    pub const COLUMNS: [Self; 5] = [Self::Policer, Self::Early, Self::Forced, Self::Overflow, Self::Wire];
+
     /// Name in tables.
     pub const fn name(self) -> &'static str {
         match self {

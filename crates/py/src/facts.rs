@@ -4,6 +4,7 @@ use perhop_core::units;
 use perhop_runs::stats;
 use perhop_scenario::tables::column::{Absent, Column};
 use perhop_scenario::tables::{declaration, declared};
+use perhop_scenario::tc_stats::{Row, text};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -43,6 +44,19 @@ fn described<'py>(py: Python<'py>, of: (&str, &Column), key: Option<usize>) -> P
     out.set_item("accounted", column.accounted)?;
     out.set_item("doc", column.doc)?;
     Ok(out)
+}
+
+/// A counter of a port: hop, object, what is stated of it, name, value.
+type Counter = (String, String, String, String, f64);
+
+fn counter((hop, object, stated, counter, value): &Counter) -> Row<'_> {
+    Row { hop, object, stated, counter, value: *value }
+}
+
+/// Counters of ports as tc writes them.
+#[pyfunction]
+pub fn tc_stats(rows: Vec<Counter>) -> String {
+    text(&rows.iter().map(counter).collect::<Vec<_>>())
 }
 
 /// By how much the mean of a column's values may be above that of the exact ones, and the bounds of its interval.

@@ -55,6 +55,7 @@ fn core_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(facts::quantity, m)?)?;
     m.add_function(wrap_pyfunction!(facts::columns, m)?)?;
     m.add_function(wrap_pyfunction!(facts::known, m)?)?;
+    m.add_function(wrap_pyfunction!(facts::tc_stats, m)?)?;
     m.add_function(wrap_pyfunction!(facts::estimate, m)?)?;
     m.add_function(wrap_pyfunction!(filter::chosen, m)?)?;
     m.add_function(wrap_pyfunction!(filter::where_left_nothing, m)?)?;

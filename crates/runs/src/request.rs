@@ -109,6 +109,10 @@ pub struct Traced {
     /// `--ef 'C -> E2,rate=2Mbit/s,for=EF+CS5'`; with `class=NAME` the packets of a class; repeat for more
     #[arg(long, value_name = "PORT[,rate=RATE][,for=DSCP]")]
     pub ef: Vec<String>,
+    /// Also read what `tc -s` would show of each port at the end of the run: in the table `counters`, and in tc's own layout for the
+    /// first replication
+    #[arg(long)]
+    pub tc_stats: bool,
 }
 
 /// What may be traced.

@@ -122,15 +122,16 @@ pub fn heading(scenario: &Scenario, replications: usize) -> String {
     format!("{name}: {runs} of {}{warmup}; {numbers}; seed {seed}; accounting {accounting}", *s.duration)
 }
 
-/// All drops by reason, over all ports and replications; filtered ACKs where there are any.
+/// All drops by reason, over all ports and replications; the rest are filtered ACKs.
 fn drops(replications: &[&Replication]) -> String {
-    let total = |reason: Reason| {
-        let column = format!("dropped_{}_packets", reason.name());
+    let total = |column: &str| -> i64 {
         let tables = replications.iter().map(|r| find(&r.tables, "summary"));
-        let packets: i64 = tables.flat_map(|t| t.integers(&column).iter().flatten()).sum();
-        (reason != Reason::Filtered || packets > 0).then(|| format!("{} {packets}", reason.name()))
+        tables.flat_map(|t| t.integers(column).iter().flatten()).sum()
     };
-    let totals: Vec<_> = Reason::ALL.into_iter().filter_map(total).collect();
+    let by_reason = Reason::COLUMNS.map(|reason| (reason, total(&format!("dropped_{}_packets", reason.name()))));
+    let filtered = total("dropped_packets") - by_reason.iter().map(|it| it.1).sum::<i64>();
+    let rest = (filtered > 0).then_some((Reason::Filtered, filtered));
+    let totals: Vec<_> = by_reason.into_iter().chain(rest).map(|(of, n)| format!("{} {n}", of.name())).collect();
     format!("packets dropped, all ports and replications: {}", totals.join(", "))
 }
 

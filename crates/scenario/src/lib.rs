@@ -41,6 +41,8 @@ pub mod schema;
 pub mod explain;
 /// A scenario as commands for Linux.
 pub mod as_tc;
+/// Counters as `tc -s` writes them.
+pub mod tc_stats;
 /// Where classes enter, and what is committed to them.
 pub mod contracts;
 /// Parameters from a link and its flows.

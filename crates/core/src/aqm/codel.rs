@@ -48,16 +48,17 @@ pub mod state;
 use crate::Scope;
 use crate::aqm::arithmetic::Arithmetic;
 use crate::aqm::{Aqm, Arrival, Departure};
+use crate::counter::{Below, Each};
 use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::params::{ParamError, Params as Declared};
 use crate::port::turn::Turn;
 use crate::rng::Rng;
 use crate::units::{Bytes, Span, Time};
-use crate::verdict::Verdict;
+use crate::verdict::{Reason, Verdict};
 
 pub use law::{Control, Law};
-pub use state::{Head, State};
+pub use state::{Head, State, Stats};
 
 /// What a scenario states.
 #[derive(Declared, Clone, Debug, PartialEq)]
@@ -86,6 +87,7 @@ pub struct Params {
 pub struct CoDel {
     law: Law,
     state: State,
+    stats: Stats,
 }
 
 impl Params {
@@ -94,7 +96,7 @@ impl Params {
     pub fn build(self, _scope: &Scope) -> Result<CoDel, ParamError> {
         let Self { target, interval, mtu, ecn, ce_threshold, arithmetic } = self;
         let law = Control { target, interval, mtu, ecn, ce_threshold, arithmetic }.law()?;
-        Ok(CoDel { law, state: State::default() })
+        Ok(CoDel { law, state: State::default(), stats: Stats::default() })
     }
 }
 
@@ -106,9 +108,10 @@ impl Aqm for CoDel {
         Verdict::Pass
     }
 
-    fn on_departure(&mut self, at: Turn<&Departure>, _packet: &mut Packet, _rng: &mut Rng) -> Verdict {
-        let (behind, ecn) = (at.backlog.bytes, at.backlog.ecn);
-        self.state.judge(&self.law, &Head { now: at.now, arrived: at.arrived, behind, ecn })
+    fn on_departure(&mut self, at: Turn<&Departure>, packet: &mut Packet, _rng: &mut Rng) -> Verdict {
+        let (bytes, behind, ecn) = (packet.size, at.backlog.bytes, at.backlog.ecn);
+        let head = Head { now: at.now, arrived: at.arrived, bytes, behind, ecn };
+        self.state.judge(&self.law, &head, &mut self.stats)
     }
 
     /// Linux's judges the packet when its parent looks at it.
@@ -126,5 +129,12 @@ impl Aqm for CoDel {
     fn gauges(&self, _now: Time, each: &mut dyn FnMut(&'static str, f64)) {
         each("dropping", f64::from(u8::from(self.state.is_dropping())));
         each("drop_count", self.state.drop_count().into());
+    }
+
+    fn counters(&self, now: Time, below: &Below, each: &mut Each<'_>) {
+        self.state.counters(&self.law, now, each);
+        self.stats.counters(each);
+        each("drop_overlimit", below.dropped_for(Reason::Overflow) as f64);
+        each("ldelay", self.law.us(self.stats.wait));
     }
 }

@@ -7,6 +7,7 @@
 
 use crate::Scope;
 use crate::conditioner::Writes;
+use crate::counter::{Below, Each};
 use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::params::ParamError;
@@ -159,6 +160,14 @@ pub trait Aqm {
 
     /// Values for series: name, value. Changes nothing.
     fn gauges(&self, _now: Time, _each: &mut dyn FnMut(&'static str, f64)) {}
+
+    /// What `tc -s` shows besides what every queue has: name, value.
+    fn counters(&self, _now: Time, _below: &Below, _each: &mut Each<'_>) {}
+
+    /// What `tc -s` shows as `overlimits`.
+    fn overlimits(&self, _below: &Below) -> u64 {
+        0
+    }
 
     /// Totals for tables: name, how many since the start.
     fn tallies(&self, _each: &mut dyn FnMut(&'static str, u64)) {}

@@ -68,13 +68,14 @@ use super::early::Level;
 use crate::Scope;
 use crate::aqm::arithmetic::Arithmetic;
 use crate::aqm::{Aqm, Arrival, Backlog, Departure};
+use crate::counter::{Below, Each};
 use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::params::{Choice, ParamError, Params as Declared};
 use crate::port::turn::Turn;
 use crate::rng::Rng;
 use crate::units::{Bytes, Length, Probability, Span, Time};
-use crate::verdict::Verdict;
+use crate::verdict::{Reason, Verdict};
 
 /// How the queueing delay is measured.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,6 +147,8 @@ pub struct Pie {
     target: Span,
     interval: Span,
     next: Time,
+    /// Most packets that one found waiting.
+    most: u32,
 }
 
 #[derive(Clone, Debug)]
@@ -170,7 +173,7 @@ impl Params {
             Arithmetic::Rfc => Controller::Rfc(rfc::Controller::new(self, scope)?),
             Arithmetic::Linux => Controller::Linux(linux::Law::new(&self)?, linux::State::START),
         };
-        Ok(Pie { controller, target, interval, next: Time::ZERO + interval })
+        Ok(Pie { controller, target, interval, next: Time::ZERO + interval, most: 0 })
     }
 }
 
@@ -179,10 +182,14 @@ impl Aqm for Pie {
 
     #[inline]
     fn on_arrival(&mut self, at: Turn<&Arrival>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
-        match &mut self.controller {
+        let verdict = match &mut self.controller {
             Controller::Rfc(it) => it.on_arrival(*at, packet.size, rng),
             Controller::Linux(law, it) => it.on_arrival(law, &at.backlog, packet.size, rng),
+        };
+        if verdict == Verdict::Pass && at.backlog.room {
+            self.most = self.most.max(at.backlog.packets);
         }
+        verdict
     }
 
     fn on_departure(&mut self, at: Turn<&Departure>, packet: &mut Packet, _rng: &mut Rng) -> Verdict {
@@ -225,7 +232,7 @@ impl Aqm for Pie {
             (Controller::Rfc(_), _) => Arithmetic::Linux.stays(Arithmetic::Rfc)?,
             (Controller::Linux(..), _) => Arithmetic::Rfc.stays(Arithmetic::Linux)?,
         }
-        new.next = self.next;
+        (new.next, new.most) = (self.next, self.most);
         *self = new;
         Ok(())
     }
@@ -237,5 +244,20 @@ impl Aqm for Pie {
         };
         each("drop_p", p);
         each("delay_s", delay);
+    }
+
+    fn counters(&self, _now: Time, below: &Below, each: &mut Each<'_>) {
+        let (p, delay, rate) = match &self.controller {
+            Controller::Rfc(it) => (it.p(), it.delay(), it.rate()),
+            Controller::Linux(law, it) => (it.p(), it.delay(), it.rate(law)),
+        };
+        each("prob", p);
+        each("delay", (delay * 1e6).floor());
+        rate.into_iter().for_each(|bytes_s| each("avg_dq_rate", bytes_s.floor()));
+        each("pkts_in", below.fates.queued.packets as f64);
+        each("overlimit", below.dropped_for(Reason::Overflow) as f64);
+        each("dropped", below.dropped() as f64);
+        each("maxq", self.most.into());
+        each("ecn_mark", below.fates.marked.packets as f64);
     }
 }

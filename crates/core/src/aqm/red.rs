@@ -84,13 +84,14 @@ use super::early::{self, Average, Common, Precedence, Ramp, Shape};
 use crate::Scope;
 use crate::aqm::{Aqm, Arrival, Backlog};
 use crate::arithmetic::Arithmetic;
+use crate::counter::{Below, Each};
 use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::params::{ParamError, Params as Declared};
 use crate::port::turn::Turn;
 use crate::rng::Rng;
 use crate::units::{Packets, Time};
-use crate::verdict::{Fate, Verdict};
+use crate::verdict::{Fate, Reason, Verdict};
 use adaptive::Steps;
 
 /// What a scenario states.
@@ -251,5 +252,16 @@ impl Aqm for Red {
         if self.steps.is_some() {
             each("max_p", self.numbers.max_p());
         }
+    }
+
+    fn counters(&self, _now: Time, below: &Below, each: &mut Each<'_>) {
+        each("marked", below.fates.marked.packets as f64);
+        each("early", early::dropped(below) as f64);
+        each("pdrop", below.dropped_for(Reason::Overflow) as f64);
+    }
+
+    /// Marks and early drops.
+    fn overlimits(&self, below: &Below) -> u64 {
+        below.fates.marked.packets + early::dropped(below)
     }
 }

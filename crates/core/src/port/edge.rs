@@ -397,6 +397,23 @@ impl Edge {
         self.stages.is_empty()
     }
 
+    /// What `tc -s` shows of its token buckets: number of the conditioner, name, value.
+    pub(super) fn counters(&self, each: &mut dyn FnMut(usize, &'static str, f64)) {
+        let [green, red] = [Colour::Green, Colour::Red].map(Colour::index);
+        for (i, stage) in self.stages.iter().enumerate() {
+            let ConditionerParams::TokenBucketMarker(_) = stage.spec.params else { continue };
+            let left = |colour: usize| stage.counts.iter().map(|of| of[colour]).sum::<Count>();
+            let (all, dropped) = (stage.counts.iter().flatten().copied().sum::<Count>(), left(DROPPED));
+            each(i, "bytes", all.bytes as f64);
+            each(i, "packets", all.packets as f64);
+            each(i, "drops", dropped.packets as f64);
+            // What conforms and is dropped cannot be told from what exceeds.
+            if stage.spec.actions[green] != Action::Drop {
+                each(i, "overlimits", (left(red) + dropped).packets as f64);
+            }
+        }
+    }
+
     /// Counts of each conditioner, in order.
     pub fn counts(&self) -> impl Iterator<Item = StageCounts<'_>> {
         self.stages.iter().map(|s| StageCounts { name: &s.spec.name, counts: &s.counts })

@@ -4,12 +4,12 @@
 use crate::aqm::drop_tail::DropTail;
 use crate::aqm::members::Members;
 use crate::aqm::{AnyAqm, Aqm, AqmParams, Arrival, Backlog, Departure};
-use crate::count::Count;
 use crate::counted::Counted;
 use crate::needs::Needs;
 use crate::packet::{Ecn, Packet};
 use crate::params::ParamError;
 use crate::port::Turn;
+use crate::port::fates::Fates;
 use crate::rng::Rng;
 use crate::scope::Scope;
 use crate::units::Time;
@@ -32,56 +32,6 @@ impl Limit {
             Self::Packets(limit) => packets < limit,
             Self::Bytes(limit) => bytes + u64::from(size) <= limit,
         }
-    }
-}
-
-/// A queue's counts for one colour.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Fates {
-    /// All arrivals.
-    pub arrived: Count,
-    /// Those that were let in, marked ones included.
-    pub queued: Count,
-    /// Those marked CE.
-    pub marked: Count,
-    /// Those dropped, by [`Reason`].
-    pub dropped: [Count; Reason::ALL.len()],
-    /// Of those let in, dropped later: when their turn had come, or to make room. They are in `queued` and in `dropped`, so that no count ever
-    /// falls: a packet may be let in before the end of the warm-up and dropped after it.
-    pub dropped_at_head: Count,
-}
-
-impl Fates {
-    /// Dropped for any reason.
-    pub fn lost(&self) -> Count {
-        self.dropped.iter().copied().sum()
-    }
-
-    /// With those of another queue.
-    pub fn plus(&self, other: &Self) -> Self {
-        Self {
-            arrived: self.arrived + other.arrived,
-            queued: self.queued + other.queued,
-            marked: self.marked + other.marked,
-            dropped: std::array::from_fn(|i| self.dropped[i] + other.dropped[i]),
-            dropped_at_head: self.dropped_at_head + other.dropped_at_head,
-        }
-    }
-
-    /// The counts since `earlier`.
-    pub fn since(&self, earlier: &Self) -> Self {
-        Self {
-            arrived: self.arrived - earlier.arrived,
-            queued: self.queued - earlier.queued,
-            marked: self.marked - earlier.marked,
-            dropped: std::array::from_fn(|i| self.dropped[i] - earlier.dropped[i]),
-            dropped_at_head: self.dropped_at_head - earlier.dropped_at_head,
-        }
-    }
-
-    /// Every arrival was either let in or dropped.
-    pub fn conserved(&self) -> bool {
-        self.arrived + self.dropped_at_head == self.queued + self.lost()
     }
 }
 
@@ -120,6 +70,11 @@ impl Gate {
     /// Drops from this side when there is no room.
     pub fn with_drop(self, drop: Side) -> Self {
         Self { drop, ..self }
+    }
+
+    /// Whether the packet at the head goes when there is no room.
+    pub(super) fn drops_at_head(&self) -> bool {
+        self.drop == Side::Head
     }
 
     /// Whether an arrival may cost packets that wait already their place.

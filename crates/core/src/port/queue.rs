@@ -1,9 +1,10 @@
 //! A queue of a port, with its own gate.
 
 use super::ring::{Entry, Ring};
-use super::{Buffers, Gate, Leaving, MOST_HEAD_DROPS, Sent, Transmission};
-use crate::aqm::{AqmParams, Backlog, Departure};
+use super::{Buffers, Fates, Gate, Leaving, MOST_HEAD_DROPS, Sent, Transmission};
+use crate::aqm::{Aqm as _, AqmParams, Backlog, Departure};
 use crate::count::Count;
+use crate::counter::Below;
 use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::params::ParamError;
@@ -247,6 +248,17 @@ impl<H: Copy> Queue<H> {
     /// What waits.
     pub fn waiting(&self) -> Count {
         Count { packets: u64::from(self.ring.waiting()), bytes: self.ring.waiting_bytes() }
+    }
+
+    /// What has passed it, what has not, and what of that its parent has taken out.
+    pub(super) fn below(&self, now: Time, kept: Count) -> Below {
+        let fates = self.gate.fates().values().fold(Fates::default(), |sum, fates| sum.plus(fates));
+        let Backlog { packets, bytes, .. } = self.backlog(now);
+        let waiting = Count { packets: packets.into(), bytes };
+        let at_tail = fates.lost().packets - fates.dropped_at_head.packets;
+        let for_others = if self.gate.drops_at_head() { fates.dropped[Reason::Overflow as usize].packets } else { 0 };
+        let below = Below { fates, waiting, kept, refused: at_tail + for_others, overlimits: None };
+        Below { overlimits: Some(self.gate.aqm().overlimits(&below)), ..below }
     }
 
     /// On a line whose future is known: when the first packet that has not been taken will have been sent.

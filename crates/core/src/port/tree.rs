@@ -10,6 +10,7 @@
 
 mod branches;
 mod build;
+mod counters;
 mod offers;
 mod release;
 mod shaped;
@@ -102,6 +103,10 @@ struct Inner {
     timed: Vec<usize>,
     all: Count,
     chosen: usize,
+    /// The child that the last packet came to.
+    came: usize,
+    /// How often a packet that came cost its own child one.
+    congested: u64,
 }
 
 /// The nodes of a specification in the tree.
@@ -128,6 +133,8 @@ pub(super) struct Tree<H> {
     crowded: Vec<usize>,
     /// Dropped at heads since the last packet left.
     drops: u32,
+    /// How often the line found nothing although something waited.
+    held_back: u64,
     /// Its nodes for results.
     branches: Vec<Branch>,
 }
@@ -143,6 +150,7 @@ impl<H: Copy> Tree<H> {
             evicting: vec![],
             crowded: vec![],
             drops: 0,
+            held_back: 0,
             branches: vec![],
         }
     }

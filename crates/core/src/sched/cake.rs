@@ -88,7 +88,7 @@ mod tins;
 
 pub use acks::AckFilter;
 pub use hosts::Isolation;
-pub use tins::Tins;
+pub use tins::{Outline as TinOutline, Tins, tin_name};
 
 use super::flows::{Hash, Hashing};
 use super::{Eviction, Head, Pick, Scheduler, Visit};
@@ -96,6 +96,7 @@ use crate::Scope;
 use crate::aqm::cobalt;
 use crate::classify::FlowHeaders;
 use crate::count::Count;
+use crate::counter::{Part, Seen};
 use crate::dscp::Dscp;
 use crate::framing::{Frame, Framing};
 use crate::needs::Needs;
@@ -190,6 +191,8 @@ pub struct Cake {
     /// The queue that the last packet has come to, with an ACK filter.
     filtering: Option<usize>,
     waiting: Count,
+    /// How often a packet came to an empty queue before its time.
+    early: u64,
 }
 
 impl Params {
@@ -216,6 +219,7 @@ impl Params {
             evicting: None,
             filtering: None,
             waiting: Count::default(),
+            early: 0,
         })
     }
 
@@ -255,9 +259,23 @@ impl Params {
         let quantum = |rate: u64| (rate >> 12).clamp(LEAST_QUANTUM, MOST_QUANTUM);
         Terms {
             law: tins::law(self.rtt, self.mtu.get() as u32, pace(share)),
+            rate: share.rate,
             flow_quantum: share.rate.map_or(MOST_QUANTUM, quantum),
             quantum: share.quantum,
         }
+    }
+
+    /// Its tins, in tc's order.
+    pub fn outline(&self) -> Vec<TinOutline> {
+        let (shares, shown, others) = (self.shares(), self.tins.shown(), self.tins.of(Dscp::default()));
+        let of = |(place, &tin): (usize, &usize)| {
+            let all = (0..64).filter_map(Dscp::new);
+            let codes = all.filter(|&code| tin != others && self.tins.of(code) == tin).collect();
+            let Terms { law, rate, flow_quantum, .. } = self.terms(shares[tin]);
+            let (name, [target, interval]) = (tin_name(shown.len(), place), [law.target, law.interval]);
+            TinOutline { name, codes, threshold: rate, target, interval, quantum: flow_quantum }
+        };
+        shown.iter().enumerate().map(of).collect()
     }
 
     /// W324: a rate above the one that bounds it.
@@ -380,6 +398,7 @@ impl Scheduler for Cake {
             tin.clock.rested(*now);
         }
         if self.waiting.packets == 0 {
+            self.early += u64::from(self.clock.is_some_and(|clock| clock.next > *now));
             self.clock.iter_mut().for_each(|clock| clock.rested(*now));
         }
         tin.queued(child % self.flows, bytes);
@@ -400,7 +419,11 @@ impl Scheduler for Cake {
         let at = at.at;
         let wait = at.now.since(at.arrived);
         let head = cobalt::Head { now: at.now, wait, ecn: at.backlog.ecn, last: at.backlog.packets == 0 };
-        tin.queues[queue].cobalt.judge(&tin.terms.law, &head, rng).verdict()
+        let verdict = tin.queues[queue].cobalt.judge(&tin.terms.law, &head, rng).verdict();
+        if !matches!(verdict, Verdict::Drop(_)) {
+            tin.waited(wait);
+        }
+        verdict
     }
 
     fn sent(&mut self, now: Turn<Time>, child: usize, bytes: u32, _behind: Count) {
@@ -467,5 +490,17 @@ impl Scheduler for Cake {
         each("sparse_flows", sum(0));
         each("bulk_flows", sum(1));
         each("decaying_flows", sum(2));
+    }
+
+    fn counters(&self, seen: &Seen<'_>, each: &mut dyn FnMut(Part, &'static str, f64)) {
+        for (place, &tin) in self.kind.shown().iter().enumerate() {
+            let below = seen.children(tin * self.flows..(tin + 1) * self.flows);
+            self.tins[tin].counters(&below, &mut |name, value| each(Part::Tin(place), name, value));
+        }
+    }
+
+    /// Each time that the line asks before its time, and each packet that comes to an empty queue before it.
+    fn overlimits(&self, seen: &Seen<'_>) -> Option<u64> {
+        if self.clock.is_none() { Some(0) } else { seen.held_back.map(|times| times + self.early) }
     }
 }

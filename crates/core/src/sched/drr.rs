@@ -54,6 +54,7 @@ use crate::Scope;
 use crate::aqm::members::{Filter, Members};
 use crate::arithmetic::Arithmetic;
 use crate::count::Count;
+use crate::counter::{Part, Seen};
 use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::params::{ParamError, Params as Declared};
@@ -172,6 +173,14 @@ impl Scheduler for Drr {
 
     fn dropped(&mut self, _now: Turn<Time>, child: usize, _bytes: u32, behind: Count) {
         self.rounds.dropped(child, behind);
+    }
+
+    fn counters(&self, seen: &Seen<'_>, each: &mut dyn FnMut(Part, &'static str, f64)) {
+        for place in 0..self.places() {
+            let (child, mut each) = ((seen.child)(place), |name, value| each(Part::Class(place), name, value));
+            child.show(child.left(), child.dropped(), &mut each);
+            each("deficit", self.rounds.deficit(place) as f64);
+        }
     }
 
     fn needs(&self) -> Needs {

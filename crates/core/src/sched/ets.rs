@@ -39,6 +39,7 @@ use crate::Scope;
 use crate::aqm::members::{Filter, Members};
 use crate::arithmetic::Arithmetic;
 use crate::count::Count;
+use crate::counter::{Part, Seen};
 use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::params::{ParamError, Params as Declared};
@@ -180,6 +181,10 @@ impl Scheduler for Ets {
 
     fn on_arrival(&mut self, at: Turn<&Visit>, packet: &mut Packet, _rng: &mut Rng) -> Verdict {
         self.limits.judge(*at, packet.size)
+    }
+
+    fn counters(&self, seen: &Seen<'_>, each: &mut dyn FnMut(Part, &'static str, f64)) {
+        seen.classes(self.places(), each);
     }
 
     fn needs(&self) -> Needs {

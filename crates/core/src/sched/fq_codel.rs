@@ -59,15 +59,16 @@ use super::newcomers::Newcomers;
 use super::{Eviction, Head, Pick, Scheduler, Visit};
 use crate::Scope;
 use crate::aqm::arithmetic::Arithmetic;
-use crate::aqm::codel::{self, Control, Law, State};
+use crate::aqm::codel::{self, Control, Law, State, Stats};
 use crate::count::Count;
+use crate::counter::{Part, Seen};
 use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::params::{ParamError, Params as Declared};
 use crate::port::turn::Turn;
 use crate::rng::Rng;
 use crate::units::{Bytes, Packets, Span, Time};
-use crate::verdict::{Side, Verdict};
+use crate::verdict::{Reason, Side, Verdict};
 
 /// Least quantum, as in Linux: bounds the rounds that a large packet waits for.
 const LEAST_QUANTUM: Bytes = Bytes::new(256);
@@ -134,6 +135,7 @@ pub struct FqCodel {
     /// Their sum.
     total: u64,
     room: Room,
+    stats: Stats,
 }
 
 /// What has been done about room since the last arrival.
@@ -154,7 +156,8 @@ impl Params {
         let n = flows.queues();
         let turns = Newcomers::new(n, self.quantum.get() as i64, rules.linux);
         let (codels, waiting) = (vec![State::default(); n], vec![0; n]);
-        Ok(FqCodel { rules, flows, codels, turns, waiting, total: 0, room: Room::Unasked })
+        let (room, stats) = (Room::Unasked, Stats::default());
+        Ok(FqCodel { rules, flows, codels, turns, waiting, total: 0, room, stats })
     }
 
     fn rules(&self) -> Result<Rules, ParamError> {
@@ -207,11 +210,11 @@ impl Scheduler for FqCodel {
         self.turns.pick(heads, |queue| codels[queue].emptied())
     }
 
-    fn on_departure(&mut self, at: Turn<&Visit>, _packet: &mut Packet, _rng: &mut Rng) -> Verdict {
-        let backlog = at.at.backlog;
+    fn on_departure(&mut self, at: Turn<&Visit>, packet: &mut Packet, _rng: &mut Rng) -> Verdict {
+        let (bytes, backlog) = (packet.size, at.at.backlog);
         let behind = if self.rules.linux { at.all.bytes } else { backlog.bytes };
-        let head = codel::Head { now: at.at.now, arrived: at.at.arrived, behind, ecn: backlog.ecn };
-        self.codels[at.child].judge(&self.rules.law, &head)
+        let head = codel::Head { now: at.at.now, arrived: at.at.arrived, bytes, behind, ecn: backlog.ecn };
+        self.codels[at.child].judge(&self.rules.law, &head, &mut self.stats)
     }
 
     fn sent(&mut self, _now: Turn<Time>, child: usize, bytes: u32, _behind: Count) {
@@ -254,5 +257,12 @@ impl Scheduler for FqCodel {
 
     fn gauges(&self, _now: Time, each: &mut dyn FnMut(&'static str, f64)) {
         self.turns.gauges(each);
+    }
+
+    fn counters(&self, seen: &Seen<'_>, each: &mut dyn FnMut(Part, &'static str, f64)) {
+        let mut each = |name, value| each(Part::Whole, name, value);
+        self.stats.counters(&mut each);
+        each("drop_overlimit", seen.children(0..self.places()).dropped_for(Reason::Overflow) as f64);
+        self.turns.counters(&mut each);
     }
 }

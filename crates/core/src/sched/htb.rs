@@ -78,6 +78,7 @@ use crate::Scope;
 use crate::aqm::members::{Filter, Members};
 use crate::arithmetic::Arithmetic;
 use crate::count::Count;
+use crate::counter::{Below, Part, Seen};
 use crate::framing::Framing;
 use crate::needs::Needs;
 use crate::packet::Packet;
@@ -290,6 +291,28 @@ impl Scheduler for Htb {
         let direct =
             self.direct.map(|child| Outline { name: Some(DIRECT.into()), children: vec![child], ..Outline::default() });
         self.form.outline(&self.names, |class| Some(self.bounds[class])).chain(direct).collect()
+    }
+
+    fn counters(&self, seen: &Seen<'_>, each: &mut dyn FnMut(Part, &'static str, f64)) {
+        if let Some(direct) = self.direct {
+            each(Part::Whole, "direct_packets_stat", (seen.child)(direct).fates.queued.packets as f64);
+        }
+        for class in 0..self.rates.len() {
+            let places = self.form.places_below(class);
+            let all = places.iter().fold(Below::default(), |sum, &place| sum.plus(&(seen.child)(place)));
+            // What is dropped and what waits is shown of leaves alone.
+            let shown = match self.form.leaves.contains(&class) {
+                true => all,
+                false => Below { waiting: Count::default(), refused: 0, ..all },
+            };
+            let mut each = |name, value| each(Part::Class(class), name, value);
+            shown.show(all.left(), shown.refused, &mut each);
+            self.tree.counters(class, &mut each);
+        }
+    }
+
+    fn overlimits(&self, _seen: &Seen<'_>) -> Option<u64> {
+        Some(self.tree.overlimits())
     }
 
     fn share(&self, child: usize, whole: BitRate) -> BitRate {

@@ -29,6 +29,7 @@ use crate::aqm::Departure;
 use crate::aqm::members::{Filter, Members};
 use crate::classify::FlowHeaders;
 use crate::count::Count;
+use crate::counter::{Part, Seen};
 use crate::needs::Needs;
 use crate::packet::{FlowId, Packet};
 use crate::params::{Kind, Node, ParamError, Problems, Tree, Value};
@@ -275,6 +276,14 @@ pub trait Scheduler {
 
     /// Values for series: name, value. Changes nothing.
     fn gauges(&self, _now: Time, _each: &mut dyn FnMut(&'static str, f64)) {}
+
+    /// What `tc -s` shows of its classes and tins, and of itself besides what every queueing discipline has: whose, name, value.
+    fn counters(&self, _seen: &Seen<'_>, _each: &mut dyn FnMut(Part, &'static str, f64)) {}
+
+    /// What `tc -s` shows as `overlimits`; `None` where that is not known.
+    fn overlimits(&self, _seen: &Seen<'_>) -> Option<u64> {
+        Some(0)
+    }
 
     /// Takes new parameters at `now`, keeping its state.
     ///

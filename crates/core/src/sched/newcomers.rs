@@ -3,6 +3,7 @@
 //! Source: RFC 8290 section 4.2.
 
 use super::{Head, Pick};
+use crate::counter::Each;
 use std::collections::VecDeque;
 
 /// Whose turn it is.
@@ -14,6 +15,8 @@ pub(super) struct Newcomers {
     flows: Vec<Flow>,
     new: VecDeque<u32>,
     old: VecDeque<u32>,
+    /// How often a flow became new.
+    begun: u64,
 }
 
 /// What a flow may still send, bytes, and whether it is in one of the lists.
@@ -26,7 +29,7 @@ struct Flow {
 impl Newcomers {
     pub(super) fn new(flows: usize, quantum: i64, linux: bool) -> Self {
         let list = || VecDeque::with_capacity(flows);
-        Self { quantum, linux, flows: vec![Flow::default(); flows], new: list(), old: list() }
+        Self { quantum, linux, flows: vec![Flow::default(); flows], new: list(), old: list(), begun: 0 }
     }
 
     /// The quantum of another holds from the next turn on; the rest stays.
@@ -41,6 +44,7 @@ impl Newcomers {
         if !it.listed {
             (it.listed, it.credits) = (true, self.quantum);
             self.new.push_back(flow as u32);
+            self.begun += 1;
         }
     }
 
@@ -87,5 +91,12 @@ impl Newcomers {
     pub(super) fn gauges(&self, each: &mut dyn FnMut(&'static str, f64)) {
         each("new_flows", self.new.len() as f64);
         each("old_flows", self.old.len() as f64);
+    }
+
+    /// As `tc -s` shows it.
+    pub(super) fn counters(&self, each: &mut Each<'_>) {
+        each("new_flow_count", self.begun as f64);
+        each("new_flows_len", self.new.len() as f64);
+        each("old_flows_len", self.old.len() as f64);
     }
 }

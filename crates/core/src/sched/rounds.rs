@@ -47,6 +47,11 @@ impl Rounds {
         share_of(whole, self.shares[child].quantum, self.shares.iter().map(|share| share.quantum).sum())
     }
 
+    /// Bytes that a child may still send in its turn.
+    pub(super) fn deficit(&self, child: usize) -> u64 {
+        self.shares[child].deficit
+    }
+
     /// Those of `new` hold from the next visit on; the rest stays.
     pub(super) fn take_quanta(&mut self, new: &Self) {
         self.shares.iter_mut().zip(&new.shares).for_each(|(share, new)| share.quantum = new.quantum);

@@ -38,6 +38,7 @@ pub use super::policed::{Police, PriorityLimit};
 use super::{Head, HostKey, Pick, Scheduler, Visit, members, same_members};
 use crate::Scope;
 use crate::aqm::members::{Filter, Members};
+use crate::counter::{Part, Seen};
 use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::params::{ParamError, Params as Declared};
@@ -109,6 +110,10 @@ impl Scheduler for StrictPriority {
 
     fn on_arrival(&mut self, at: Turn<&Visit>, packet: &mut Packet, _rng: &mut Rng) -> Verdict {
         self.limits.judge(*at, packet.size)
+    }
+
+    fn counters(&self, seen: &Seen<'_>, each: &mut dyn FnMut(Part, &'static str, f64)) {
+        seen.classes(self.places(), each);
     }
 
     fn needs(&self) -> Needs {

@@ -2,6 +2,7 @@
 //! limit.
 
 use super::SchedulerParams;
+use super::flows::Hash;
 use super::hfsc::Promise;
 use crate::framing::Framing;
 use crate::port::Limit;
@@ -34,6 +35,16 @@ impl SchedulerParams {
     /// What is promised to a packet of `size` in a child; `None` where nothing is.
     pub fn promise(&self, child: usize, size: Bytes) -> Option<Promise> {
         if let Self::Hfsc(hfsc) = self { hfsc.promise(child, size) } else { None }
+    }
+
+    /// The queues that flows are mapped to, in each tin of CAKE, and how; `None` where its children are classes.
+    pub fn hashed(&self) -> Option<(u32, Hash)> {
+        match self {
+            Self::FqCodel(it) => Some((it.flows, it.hashing.hash)),
+            Self::Sfq(it) => Some((it.flows, it.hashing.hash)),
+            Self::Cake(it) => Some((it.flows, it.hashing.hash)),
+            _ => None,
+        }
     }
 
     /// How many queues it has, and whom it paces: what `explain` says of a scheduler over flows besides its room.

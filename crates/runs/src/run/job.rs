@@ -13,6 +13,7 @@ use perhop_scenario::simulation::simulation;
 use perhop_scenario::sweep::Point;
 use perhop_scenario::tables::columns::Table;
 use perhop_scenario::tables::tables;
+use perhop_scenario::tc_stats;
 use perhop_sim::plan::{EfCheck, Plan};
 use perhop_sim::{Outcome, PlanError};
 use std::collections::BTreeSet;
@@ -115,7 +116,10 @@ impl Job<'_> {
     /// The replication if it is on disk, with all that is asked for.
     fn existing(&self) -> Option<Result<Found, Damaged>> {
         let found = self.at.kept.as_ref()?.find(self.replication, self.at.common(self.options))?;
-        let has_all = |found: &Found| !self.options.traced.has(Trace::Events) || disk::events_file(&found.dir).exists();
+        let traced = &self.options.traced;
+        let has_events = |found: &Found| !traced.has(Trace::Events) || disk::events_file(&found.dir).exists();
+        let has_counters = |found: &Found| !traced.tc_stats || tc_stats::found(&found.tables).is_some();
+        let has_all = |found: &Found| has_events(found) && has_counters(found);
         Some(found).filter(|found| found.as_ref().map_or(true, has_all))
     }
 
@@ -130,12 +134,14 @@ impl Job<'_> {
         let mut plan = self.at.point.scenario.plan(self.at.seed(), self.replication);
         plan.probes.taps.extend_from_slice(&self.options.taps);
         plan.probes.ef = self.at.ef.clone();
+        plan.probes.counters = self.options.traced.tc_stats;
         let dir = self.at.dir.as_ref().map(|dir| disk::directory(dir, &(self.replication..=self.replication)));
         let with_events = dir.as_deref().filter(|_| self.options.traced.has(Trace::Events));
         let draft = with_events.map(Draft::begin).transpose().map_err(written)?;
         let Some(mut outcome) = self.simulate(&plan, draft.as_ref())? else { return Ok(None) };
         self.check(&outcome)?;
         let mut tables = tables(&plan, &outcome);
+        tc_stats::fill(&mut tables, &plan, &outcome.ports.counters);
         // They are in the tables, and may be large.
         (outcome.transfers, outcome.series) = Default::default();
         let (hash, wall) = (disk::hash(&tables), self.watch.clock().saturating_sub(began));

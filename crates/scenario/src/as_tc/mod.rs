@@ -12,6 +12,8 @@
 mod filters;
 /// What is returned, and its text.
 mod linux;
+/// What counters are of.
+mod objects;
 /// One port alone.
 mod port;
 /// Schedulers, shapers.
@@ -35,6 +37,7 @@ mod wire;
 mod words;
 
 pub use linux::{Command, Device, Ends, Linux, LinuxPort, Node, Traffic, Transfers};
+pub(crate) use objects::{Object, objects};
 pub use port::port_of_sweep;
 
 use crate::scenario::Scenario;

@@ -155,7 +155,7 @@ fn words_of(action: Action, ip: Option<Ip>) -> String {
 ///
 /// # Errors
 /// What tc cannot say.
-fn policer(bucket: &token_bucket::Params, stage: &StageSpec) -> Result<String, String> {
+pub(super) fn policer(bucket: &token_bucket::Params, stage: &StageSpec) -> Result<String, String> {
     if stage.per != Per::Aggregate {
         return Err(format!("`per = \"{}\"`: a policer of Linux has one bucket for all packets", stage.per.name()));
     }

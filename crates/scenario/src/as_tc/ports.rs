@@ -48,7 +48,7 @@ fn root(overhead: u32) -> String {
 
 /// Whether what a port has at its root sends no faster than the link. On a virtual interface a packet of HTB or CAKE would take no
 /// time, so only a shaper, which has a peak, does.
-fn holds_itself(port: &Port<'_>) -> bool {
+pub(super) fn holds_itself(port: &Port<'_>) -> bool {
     let Some(root) = port.link.nodes.first() else { return false };
     let most = match root.scheduler() {
         _ if port.line == Line::Virtual => None,
@@ -260,19 +260,20 @@ impl Writer<'_, '_> {
                 "a shaper in a class of `drr` or `ets` (Linux's stop while such a class may not send: `htb` can)",
             );
         }
-        let stated = numbered(node);
+        let stated = classes(node);
         let apart = params.others().is_some();
         let last = children.len() - usize::from(apart);
         if matches!(params, SchedulerParams::Htb(htb) if htb.is_direct()) {
             self.said.note(self.port, "what no class names passes unshaped (`direct_packets_stat`)");
         }
+        let numbers = leaves(params, last);
         let mut chain = Chain::new(self.port, &format!("parent {handle}"));
         for (i, child) in children.into_iter().take(last).enumerate() {
-            let (number, stated) = &stated[i];
-            let (class, name) = (format!("{handle}{:x}", number + 1), called(stated, i));
+            let class = format!("{handle}{:x}", numbers[i] + 1);
+            let name = called(&stated[i], i);
             self.said.comment(format!("class {name}"));
             // What no other takes is the last one's.
-            let takes = if i + 1 == last && !apart { Ok(Match::default()) } else { takes(stated) };
+            let takes = if i + 1 == last && !apart { Ok(Match::default()) } else { takes(&stated[i]) };
             match takes.and_then(|takes| groups(&takes, self.port, false)) {
                 Ok(found) => {
                     let police = self.police(node, i, count(&found));
@@ -441,20 +442,40 @@ fn holds_back(nodes: &[NodeSpec], index: usize) -> bool {
         || below.into_iter().any(|child| holds_back(nodes, child))
 }
 
-/// The classes of a scheduler that have queues, each with its number in the list of the file.
-fn numbered(node: &NodeSpec) -> Vec<(usize, Node)> {
+/// The names of the classes and of their parents, of a scheduler that has a tree of them.
+fn family(params: &SchedulerParams) -> Option<Vec<[Option<&str>; 2]>> {
+    match params {
+        SchedulerParams::Htb(htb) => {
+            Some(htb.classes.iter().map(|it| [&it.name, &it.parent].map(Option::as_deref)).collect())
+        }
+        SchedulerParams::Hfsc(hfsc) => {
+            Some(hfsc.classes.iter().map(|it| [&it.name, &it.parent].map(Option::as_deref)).collect())
+        }
+        _ => None,
+    }
+}
+
+/// How many classes a scheduler of so many children has.
+pub(super) fn class_count(params: &SchedulerParams, children: usize) -> usize {
+    family(params).map_or(children, |classes| classes.len())
+}
+
+/// The classes that have queues, counted from 0: one for each child, but that of the packets which no class names.
+pub(super) fn leaves(params: &SchedulerParams, children: usize) -> Vec<usize> {
+    let Some(classes) = family(params) else { return (0..children).collect() };
+    let is_parent = |[name, _]: [Option<&str>; 2]| name.is_some() && classes.iter().any(|class| class[1] == name);
+    (0..classes.len()).filter(|&i| !is_parent(classes[i])).collect()
+}
+
+/// The classes of a scheduler that have queues, as they are written.
+pub(super) fn classes(node: &NodeSpec) -> Vec<Node> {
     let mut shown = Vec::new();
     node.scheduler().into_iter().for_each(|params| params.show(&mut shown));
     let Some(Tree::List(items)) = shown.into_iter().find(|(key, _)| *key == "classes").map(|(_, tree)| tree) else {
         return Vec::new();
     };
     let parents = parents(&items);
-    items.into_iter().enumerate().filter(|(_, item)| !is_parent(item, &parents)).collect()
-}
-
-/// The classes of a scheduler that have queues, as they are written.
-pub(super) fn classes(node: &NodeSpec) -> Vec<Node> {
-    numbered(node).into_iter().map(|(_, item)| item).collect()
+    items.into_iter().filter(|item| !is_parent(item, &parents)).collect()
 }
 
 /// A class by its name or its number.

@@ -1,12 +1,14 @@
 //! The tree of a port's queues, drawn: a line a node, what is below it indented.
 
 use super::drain::Drain;
-use super::{approximately, one_queue, room};
+use super::{approximately, one_queue, rate, room};
 use crate::sections::queue::{is_parent, limits, parents};
 use crate::text::tree::get;
 use crate::text::write;
 use perhop_core::params::{Node, Tree, show_table};
 use perhop_core::port::{Branch, Inside, NodeSpec, ShaperParams, Side};
+use perhop_core::sched::cake::TinOutline;
+use perhop_core::sched::flows::Hash;
 use perhop_core::sched::hfsc::Promise;
 use perhop_core::sched::{Police, SchedulerParams};
 use perhop_core::units::Span;
@@ -23,6 +25,10 @@ pub(super) fn draw(plan: &Plan, link: usize, drain: &Drain<'_>, out: &mut String
         let inside = branch.node.map(|node| drawn.node(branch, node)).unwrap_or_default();
         let between = if name.is_empty() || inside.is_empty() { "" } else { ": " };
         let _ = writeln!(out, "{:1$}{name}{between}{inside}", "", 2 * (1 + branch.depth));
+        let scheduler = branch.node.and_then(|node| drawn.link.nodes[node].scheduler());
+        if let Some(SchedulerParams::Cake(cake)) = scheduler {
+            cake.outline().iter().for_each(|it| _ = writeln!(out, "{:1$}{2}", "", 2 * (2 + branch.depth), tin(it)));
+        }
     }
 }
 
@@ -48,7 +54,7 @@ impl Drawn<'_> {
             }
             Inside::Scheduler(params) => {
                 let first = branch.queues.first().copied().unwrap_or_default();
-                shaper + params.name() + &room(self.drain, params, first) + &params.remark()
+                shaper + params.name() + &room(self.drain, params, first) + &hashed(params) + &params.remark()
             }
         }
     }
@@ -97,6 +103,24 @@ impl Drawn<'_> {
         let police = limit.police.is_none().then(|| format!("police {:?}", Police::default().name()));
         burst.map(|burst| format!("burst \"{burst}\"")).into_iter().chain(police).collect()
     }
+}
+
+/// How flows get their queues.
+fn hashed(params: &SchedulerParams) -> String {
+    let Some((queues, hash)) = params.hashed() else { return String::new() };
+    let each = if matches!(params, SchedulerParams::Cake(_)) { " in each tin" } else { "" };
+    let how = if hash == Hash::Exact { "one for each flow while any is free" } else { "by a hash of the flow" };
+    format!(", {queues} queues{each}, {how}")
+}
+
+/// `tin Voice: CS4, EF; 2Mbit/s, target 9.08ms, interval 104ms, quantum 300B`
+fn tin(it: &TinOutline) -> String {
+    let codes: Vec<_> = it.codes.iter().map(ToString::to_string).collect();
+    let codes = if codes.is_empty() { "all others".to_owned() } else { codes.join(", ") };
+    let threshold =
+        it.threshold.map_or_else(String::new, |bytes_s| format!("threshold {}, ", rate(bytes_s as f64 * 8.0)));
+    let [target, interval] = [it.target, it.interval].map(|time| approximately(time.seconds()));
+    format!("tin {}: {codes}; {threshold}target {target}, interval {interval}, quantum {}B", it.name, it.quantum)
 }
 
 /// The classes of a scheduler, as stated.

@@ -4,7 +4,8 @@
 use super::arriving::{Arriving, Ends, Look, Takes, takes};
 use super::topology::Direction;
 use crate::sections::queue::{is_parent, parents};
-use perhop_core::aqm::members::Filter;
+use perhop_core::Scope;
+use perhop_core::aqm::members::{Filter, Members};
 use perhop_core::classify::Passed;
 use perhop_core::params::{Node, Params as _, Place, Problems, Reader, Tree};
 use std::borrow::Cow;
@@ -69,6 +70,9 @@ impl Lists {
             let mut filters: Vec<_> = leaves.into_iter().map(filter).collect::<Option<_>>()?;
             // What none names: a list for no packets, after those of the file.
             filters.extend(direct.then(Filter::default));
+            if filters.iter().all(|filter| filter.matches.is_none()) {
+                Members::new(["", ""], &filters, &Scope::default()).ok()?;
+            }
             let named = vec![Passed::default(); filters.len()];
             let known = Self { key, numbers, filters, named };
             known.filters.iter().any(|filter| !filter.is_empty()).then_some(known)

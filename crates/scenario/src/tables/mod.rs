@@ -13,6 +13,7 @@
 //! | `conditioners` | conditioner x colour in x colour out           |
 //! | `tallies`      | total that an AQM or a conditioner keeps       |
 //! | `links`        | direction of a link                            |
+//! | `counters`     | counter of `tc -s` at a port, if asked for     |
 //! | `series`       | time x hop x quantity, if asked for            |
 //! | `flow_series`  | time x flow, if asked for                      |
 //! | `delays`       | class x colour x delay, if asked for           |
@@ -27,6 +28,8 @@ use std::sync::OnceLock;
 
 /// What each class got.
 pub mod classes;
+/// What `tc -s` would show.
+pub mod counters;
 /// What a column is.
 pub mod column;
 /// Tables of columns.
@@ -90,7 +93,7 @@ impl<'a> Run<'a> {
 }
 
 /// Names of all tables, in the order of [`tables`].
-pub const NAMES: [&str; 14] = [
+pub const NAMES: [&str; 15] = [
     "summary",
     "arrivals",
     "flows",
@@ -102,6 +105,7 @@ pub const NAMES: [&str; 14] = [
     "conditioners",
     "tallies",
     "links",
+    COUNTERS,
     SERIES,
     "flow_series",
     DELAYS,
@@ -110,10 +114,12 @@ pub const NAMES: [&str; 14] = [
 const SERIES: &str = "series";
 const NODES: &str = "nodes";
 const DELAYS: &str = "delays";
+/// What `tc -s` would show.
+pub const COUNTERS: &str = "counters";
 
 /// Whether a table has no file when it is empty.
 pub fn may_lack(name: &str) -> bool {
-    [SERIES, NODES, DELAYS].contains(&name)
+    [SERIES, NODES, COUNTERS, DELAYS].contains(&name)
 }
 
 /// What every table is, in the order of [`NAMES`]; then what is put together from them, and what is asked for beside them.
@@ -159,6 +165,7 @@ fn made(plan: &Plan, outcome: &Outcome, declares: bool) -> Vec<Made> {
         ports::conditioners(run),
         ports::tallies(run),
         ports::links(run),
+        counters::table(&[]),
         ports::series(run),
         flows::flow_series(run),
         flows::delays(run),

@@ -20,6 +20,8 @@ const OWNER: &str = "name of the conditioner; null for the queue and its AQM";
 /// Of a sample.
 pub(super) const TIME: &str = "time since the start of the run";
 
+const DROPPED: &str = "dropped, for any reason; ACKs that `ack-filter` removed are counted here alone";
+
 pub(super) fn summary(run: Run<'_>) -> Made {
     run.columns("summary", &["hop", "class", "colour"], &run.rows(&run.outcome.ports.hops))
         .text("class", "class of the traffic", |r| r.run.class(r.it.class))
@@ -30,10 +32,10 @@ pub(super) fn summary(run: Run<'_>) -> Made {
         })
         .count("queued", "entered the queue", |r| r.it.fates.queued)
         .count("marked", "of these, marked CE (ECN)", |r| r.it.fates.marked)
-        .count("dropped", "dropped, for any reason", |r| {
+        .count("dropped", DROPPED, |r| {
             Reason::ALL.into_iter().map(|reason| lost_by(r.it, reason)).sum()
         })
-        .dropped(&Reason::ALL, |r, reason| lost_by(r.it, reason))
+        .dropped(&Reason::COLUMNS, |r, reason| lost_by(r.it, reason))
         .count("delivered", "reached the other end of the link", |r| r.it.delivered)
         .quantiles("wait", WAIT, |r| r.it.wait)
         .made()
@@ -52,14 +54,14 @@ fn lost_by(hop: &HopRow, reason: Reason) -> Count {
 /// Queues are numbered from 1, in the order of the scheduler's classes.
 pub(super) fn queues(run: Run<'_>) -> Made {
     let of_queues = |reason: &Reason| !matches!(reason, Reason::Policer | Reason::Wire);
-    let reasons: Vec<_> = Reason::ALL.into_iter().filter(of_queues).collect();
+    let reasons: Vec<_> = Reason::COLUMNS.into_iter().filter(of_queues).collect();
     run.columns("queues", &["hop", "queue"], &run.rows(&run.outcome.ports.queues))
         .text("hop", "the port", |r| r.run.hop(r.it.link))
         .number("queue", "position of the class in the scheduler's list, from 1", |r| r.it.queue as u64 + 1)
         .count("arrived", "arrived at this queue", |r| r.it.fates.arrived)
         .count("queued", "entered it", |r| r.it.fates.queued)
         .count("marked", "of these, marked CE (ECN)", |r| r.it.fates.marked)
-        .count("dropped", "dropped, for any reason", |r| r.it.fates.lost())
+        .count("dropped", DROPPED, |r| r.it.fates.lost())
         .dropped(&reasons, |r, reason| r.it.fates.dropped[reason as usize])
         .count("sent", "transmitted from it", |r| r.it.sent)
         .quantiles("wait", "time from arrival to the start of transmission", |r| r.it.wait)

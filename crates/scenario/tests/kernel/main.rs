@@ -4,6 +4,7 @@
 //! `make renew WHAT=kernel` writes `docs/reports/beside-linux.md` and its figures.
 
 mod cells;
+mod counters;
 mod figure;
 mod page;
 mod replayed;

@@ -3,6 +3,7 @@
 use crate::cells::{Cell, Left, Row};
 use perhop_core::classify::FlowHeaders;
 use perhop_core::conditioner::Passage;
+use perhop_core::counter::Part;
 use perhop_core::dscp::Dscp;
 use perhop_core::packet::{Ecn, FlowId, Packet};
 use perhop_core::port::Port;
@@ -30,10 +31,7 @@ const HOSTS: [[u8; 4]; 3] = [[10, 0, 0, 1], [10, 0, 0, 11], [10, 0, 0, 12]];
 /// Why perhop has no such port.
 pub fn replayed(cell: &Cell, rows: &[Row], seed: u64) -> Result<Fates, String> {
     let policy = policy(cell, seed)?;
-    let mut replay = Replay::new(port(&policy, seed)?, Line::Infinite);
-    for flow in rows.iter().map(|row| row.port).collect::<std::collections::BTreeSet<_>>() {
-        replay.port_mut().register(FlowId(flow.into()), &headers(flow));
-    }
+    let mut replay = begun(&policy, rows, seed)?;
     let packets: Vec<_> =
         rows.chunk_by(|a, b| a.came == b.came).flat_map(|it| packets(it, &policy, &mut replay)).collect();
     let mut fates = vec![None; packets.len()];
@@ -57,6 +55,35 @@ fn packets<'a>(burst: &'a [Row], policy: &Policy, replay: &mut Replay) -> Vec<(&
     let whole = each(burst);
     let apart = burst.len() > 1 && replay.port_mut().takes_apart(&whole.1);
     if apart { burst.chunks(1).map(each).collect() } else { vec![whole] }
+}
+
+/// A counter: its node, whose it is there, name, value.
+pub type Counter = (usize, Part, &'static str, f64);
+
+/// What perhop has counted at a time of the cell.
+///
+/// # Errors
+/// Why perhop has no such port.
+pub fn read(cell: &Cell, rows: &[Row], seed: u64, at_ns: u64) -> Result<Vec<Counter>, String> {
+    let policy = policy(cell, seed)?;
+    let mut replay = begun(&policy, rows, seed)?;
+    for row in rows.iter().take_while(|row| row.came <= at_ns) {
+        let at = Passage::of(Time::from_ns(BEGIN_NS + row.came), FlowId(row.port.into()));
+        replay.arrive(&at, &mut packet(row, policy.overhead()), row.bytes, &mut |_| {});
+    }
+    let (now, mut found) = (Time::from_ns(BEGIN_NS + at_ns), Vec::new());
+    replay.advance(now, &mut |_| {});
+    replay.port().counters(now, &mut |node, part, name, value| found.push((node, part, name, value)));
+    Ok(found)
+}
+
+/// The port of a policy, which knows the flows of these packets.
+fn begun(policy: &Policy, rows: &[Row], seed: u64) -> Result<Replay, String> {
+    let mut replay = Replay::new(port(policy, seed)?, Line::Infinite);
+    for flow in rows.iter().map(|row| row.port).collect::<std::collections::BTreeSet<_>>() {
+        replay.port_mut().register(FlowId(flow.into()), &headers(flow));
+    }
+    Ok(replay)
 }
 
 fn policy(cell: &Cell, seed: u64) -> Result<Policy, String> {

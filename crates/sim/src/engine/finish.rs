@@ -111,9 +111,10 @@ impl Simulation {
         let delays = if self.plan.probes.delays { self.hosts.arrivals().delays() } else { Vec::new() };
         let (plan, end) = (&self.plan, Time::ZERO + self.plan.duration);
         let counted = self.counted(&base, (Time::ZERO + plan.warmup, end), &completed);
+        let counters = if plan.probes.counters { self.net.counters(end) } else { Vec::new() };
         Outcome {
             measured: plan.duration - plan.warmup,
-            ports: PortRows { ef, ..counted.ports },
+            ports: PortRows { ef, counters, ..counted.ports },
             delays,
             transfers,
             series,

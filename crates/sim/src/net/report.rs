@@ -1,7 +1,7 @@
 //! What links counted, and what series show of them.
 
 use super::{Link, Net, RecordId};
-use crate::record::{ConditionerRow, Delays, HopRow, NodeRow, PortRows, QueueRow, Recorder, Sample, Tally};
+use crate::record::{ConditionerRow, CounterRow, Delays, HopRow, NodeRow, PortRows, QueueRow, Recorder, Sample, Tally};
 use perhop_core::aqm::Aqm as _;
 use perhop_core::count::Count;
 use perhop_core::counted::{Counted, Of};
@@ -154,6 +154,17 @@ impl Net {
             });
         }
         all
+    }
+
+    /// What `tc -s` would show now.
+    pub fn counters(&self, now: Time) -> Vec<CounterRow> {
+        let mut rows = Vec::new();
+        for (link, it) in self.links.iter().enumerate() {
+            it.port().counters(now, &mut |node, part, counter, value| {
+                rows.push(CounterRow { link, node, part, counter, value });
+            });
+        }
+        rows
     }
 
     /// Samples the queue, its AQM's gauges and its conditioners' gauges, for every requested link.

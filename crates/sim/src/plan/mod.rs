@@ -240,6 +240,8 @@ pub struct Probes {
     pub taps: Vec<Tap>,
     /// Ports where an aggregate is held against a rate.
     pub ef: Vec<EfCheck>,
+    /// Whether what `tc -s` would show of the ports is read at the end.
+    pub counters: bool,
     /// Whether the distribution of delays is recorded, beside its quantiles.
     pub delays: bool,
 }

@@ -8,6 +8,7 @@ use super::totals::{FlowCounts, Tally, Transfer};
 use crate::transport::Counters;
 use perhop_core::classify::FlowHeaders;
 use perhop_core::count::Count;
+use perhop_core::counter::Part;
 use perhop_core::packet::Colour;
 use perhop_core::port::edge::ColourMatrix;
 use perhop_core::port::{Branch, Fates, LetGo};
@@ -126,6 +127,21 @@ pub struct ConditionerRow {
     pub counts: ColourMatrix,
 }
 
+/// A counter of a port, as `tc -s` shows it: since the start of the run, the warm-up included.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CounterRow {
+    /// Index of the link.
+    pub link: usize,
+    /// Its node in the specification of the port.
+    pub node: usize,
+    /// Whose it is there.
+    pub part: Part,
+    /// tc's name of it.
+    pub counter: &'static str,
+    /// In tc's unit.
+    pub value: f64,
+}
+
 /// One `[traffic]` table.
 #[derive(Clone, Debug)]
 pub struct TableRow {
@@ -173,6 +189,8 @@ pub struct PortRows {
     pub tallies: Vec<Tally>,
     /// Aggregates held against their rates, in the order of the plan's checks.
     pub ef: Vec<EfRow>,
+    /// What `tc -s` would show, if asked for.
+    pub counters: Vec<CounterRow>,
 }
 
 /// What was sampled at an interval, if asked for.

@@ -120,6 +120,14 @@ impl Law {
         ticks(self.arithmetic, ns)
     }
 
+    /// Ticks in microseconds, rounded down.
+    pub(super) fn us(&self, ticks: u64) -> f64 {
+        match self.arithmetic {
+            Arithmetic::Rfc => (ticks / 1000) as f64,
+            Arithmetic::Linux => ((ticks << 10) / 1000) as f64,
+        }
+    }
+
     /// Whether the wait has been long for an interval, if that was to be at `first_above`.
     #[inline]
     pub(super) fn long_enough(&self, now: u64, first_above: u64) -> bool {

@@ -3,6 +3,7 @@
 //! Source: RFC 8289 sections 5.5 and 5.6; for Linux's arithmetic see [`super::law`].
 
 use super::law::{Drops, Law};
+use crate::counter::Each;
 use crate::units::Time;
 use crate::verdict::{Reason, Verdict};
 
@@ -13,10 +14,34 @@ pub struct Head {
     pub now: Time,
     /// When it arrived.
     pub arrived: Time,
+    /// Its bytes.
+    pub bytes: u32,
     /// Bytes waiting behind it.
     pub behind: u64,
     /// Whether it is ECN-capable.
     pub ecn: bool,
+}
+
+/// What `tc -s` counts of a queue, or of several together.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Stats {
+    /// Bytes of the largest packet that was at the head.
+    pub largest: u32,
+    /// Packets marked where others are dropped.
+    pub marked: u64,
+    /// Packets beyond `ce-threshold`, which are marked.
+    pub late: u64,
+    /// How long the packet at the head had waited, ticks.
+    pub(super) wait: u64,
+}
+
+impl Stats {
+    /// As `tc -s` shows it.
+    pub fn counters(&self, each: &mut Each<'_>) {
+        each("maxpacket", self.largest.into());
+        each("ecn_mark", self.marked as f64);
+        each("ce_mark", self.late as f64);
+    }
 }
 
 /// One queue's state; the default is that of a new queue.
@@ -48,13 +73,19 @@ enum Dropping {
 impl State {
     /// RFC 8289 section 5.5: the dequeue routine, packet by packet. After a drop the next packet at the head is to be
     /// judged at the same time, or the queue has [`emptied`](State::emptied).
-    pub fn judge(&mut self, law: &Law, head: &Head) -> Verdict {
+    pub fn judge(&mut self, law: &Law, head: &Head, stats: &mut Stats) -> Verdict {
         let (now, wait) = (law.ticks(head.now.ns()), law.ticks(head.now.ns()) - law.ticks(head.arrived.ns()));
-        if self.is_due(law, head, [now, wait]) {
-            return self.punish(law, head.ecn);
+        (stats.largest, stats.wait) = (stats.largest.max(head.bytes), wait);
+        let late = head.ecn && law.ce_threshold.is_some_and(|threshold| wait > threshold);
+        if !self.is_due(law, head, [now, wait]) {
+            stats.late += u64::from(late);
+            return if late { Verdict::Mark } else { Verdict::Pass };
         }
-        let late = law.ce_threshold.is_some_and(|threshold| wait > threshold);
-        if late && head.ecn { Verdict::Mark } else { Verdict::Pass }
+        let verdict = self.punish(law, head.ecn);
+        if verdict == Verdict::Mark {
+            (stats.marked, stats.late) = (stats.marked + 1, stats.late + u64::from(late));
+        }
+        verdict
     }
 
     /// A packet was asked for and none waits: RFC 8289 section 5.6, the NULL of dodequeue. A queue of its own need not
@@ -76,6 +107,17 @@ impl State {
     /// Drops since dropping began.
     pub fn drop_count(&self) -> u32 {
         self.drops.count
+    }
+
+    /// As `tc -s` shows it.
+    pub(super) fn counters(&self, law: &Law, now: Time, each: &mut Each<'_>) {
+        each("count", self.drops.count.into());
+        each("lastcount", self.last_count.into());
+        each("dropping", f64::from(u8::from(self.is_dropping())));
+        if self.is_dropping() {
+            let (now, due) = (law.ticks(now.ns()), self.drop_next);
+            each("drop_next", if due >= now { law.us(due - now) } else { -law.us(now - due) });
+        }
     }
 
     /// RFC 8289 section 5.6, dodequeue: whether the wait has been long for an interval.

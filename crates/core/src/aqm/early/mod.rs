@@ -17,6 +17,7 @@ pub mod weight;
 
 use crate::Scope;
 use crate::aqm::Arrival;
+use crate::counter::Below;
 use crate::math;
 use crate::params::{Choice, ParamError, Params};
 use crate::rng::Rng;
@@ -50,6 +51,11 @@ pub struct Common {
     /// Whether ECN-capable packets are marked where others are dropped early.
     #[param(default = false)]
     pub ecn: bool,
+}
+
+/// Dropped before the queue was full.
+pub fn dropped(below: &Below) -> u64 {
+    below.dropped_for(Reason::Early) + below.dropped_for(Reason::Forced)
 }
 
 impl Common {

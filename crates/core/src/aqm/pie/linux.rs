@@ -139,6 +139,11 @@ impl State {
         self.delay as f64 / SECOND as f64
     }
 
+    /// Bytes that leave in a second, where that is measured.
+    pub(super) fn rate(&self, law: &Law) -> Option<f64> {
+        (!law.timestamps).then(|| ((u64::from(self.leaving.rate) * SECOND) >> 8) as f64)
+    }
+
     pub(crate) fn on_arrival(&mut self, law: &Law, backlog: &Backlog, size: u32, rng: &mut Rng) -> Verdict {
         if !backlog.room {
             self.sum = 0;

@@ -176,6 +176,12 @@ impl Controller {
         }
     }
 
+    /// Bytes that leave in a second, where that is measured.
+    pub(super) fn rate(&self) -> Option<f64> {
+        let measured = self.set.delay == DelayFrom::Rate && self.leaving.average > 0.0;
+        measured.then(|| CYCLE as f64 / self.leaving.average)
+    }
+
     pub(super) fn on_departure(&mut self, at: &Departure, size: u32) {
         match self.set.delay {
             DelayFrom::Timestamps => self.delays[0] = at.now.since(at.arrived).seconds(),

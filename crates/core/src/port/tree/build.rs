@@ -58,8 +58,8 @@ impl<H: Copy> Tree<H> {
     fn inner(&mut self, up: Option<usize>, scheduler: AnyScheduler, rng: Rng) -> usize {
         let needs = scheduler.needs();
         let (children, heads, stale, timed) = (vec![], vec![], vec![], vec![]);
-        let (all, chosen) = (Count::default(), 0);
-        let inner = Inner { scheduler, needs, rng, children, heads, stale, timed, all, chosen };
+        let (all, [chosen, came], congested) = (Count::default(), [0; 2], 0);
+        let inner = Inner { scheduler, needs, rng, children, heads, stale, timed, all, chosen, came, congested };
         let number = self.link(up, needs.contains(Needs::TAKING), Kind::Scheduler(Box::new(inner)));
         if needs.contains(Needs::LATER) {
             self.depends_on_time(number);

@@ -21,6 +21,7 @@ impl<H: Copy> Tree<H> {
                 return Some(taken.leaving);
             }
         }
+        self.held_back += u64::from(self.opens_at().is_some());
         None
     }
 

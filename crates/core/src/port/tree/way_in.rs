@@ -28,6 +28,9 @@ impl<H: Copy> Tree<H> {
                 node = up.node;
             }
             self.touch_behind(leaf);
+        } else {
+            // The line asks after an arrival, whatever became of it.
+            self.held_back += u64::from(self.opens_at().is_some_and(|at| at > now));
         }
         fate
     }
@@ -59,6 +62,7 @@ impl<H: Copy> Tree<H> {
                 }
                 Kind::Scheduler(inner) => {
                     let place = inner.scheduler.place(Turn::new(packet));
+                    inner.came = place;
                     let child = inner.children[place];
                     if inner.needs.contains(Needs::ARRIVALS) && above == Verdict::Pass {
                         above = self.judge_arrival(now, node, place, packet);
@@ -112,11 +116,13 @@ impl<H: Copy> Tree<H> {
     /// Drops what exceeds the limits, now that a packet has arrived.
     pub(in crate::port) fn evict(&mut self, now: Time, host: &mut impl Buffers<H>) {
         for i in 0..self.evicting.len() {
-            let node = self.evicting[i];
+            let (node, mut congested) = (self.evicting[i], false);
             self.filter_acks(now, node, host);
             while let Some(eviction) = self.eviction(node) {
+                congested |= eviction.child == self.inner_mut(node).came;
                 self.evict_child(now, node, eviction, host);
             }
+            self.inner_mut(node).congested += u64::from(congested);
         }
         for i in 0..self.crowded.len() {
             let queue = self.crowded[i];

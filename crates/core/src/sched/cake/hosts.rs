@@ -113,7 +113,8 @@ impl Hosts {
     /// The place of a host.
     pub(super) fn claim(&mut self, host: u32) -> usize {
         let Self { sets, bulk } = self;
-        let (Found::Own(place) | Found::Free(place) | Found::Shared(place)) = sets.claim(host, |place| bulk[place] > 0);
+        let found = sets.claim(host, |place| bulk[place] > 0);
+        let (Found::Own(place) | Found::Beside(place) | Found::Free(place) | Found::Shared(place)) = found;
         place
     }
 

@@ -4,8 +4,10 @@
 /// What a hash finds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found {
-    /// The place that was last given to it.
+    /// The place that was last given to it, the first of its set.
     Own(usize),
+    /// The same, another of its set.
+    Beside(usize),
     /// A place that is free.
     Free(usize),
     /// A place that another uses: there is no free one in its set.
@@ -32,7 +34,7 @@ impl Sets {
     /// The place for a hash, which is its own from now on.
     pub(super) fn claim(&mut self, hash: u32, in_use: impl Fn(usize) -> bool) -> Found {
         let found = self.find(hash, in_use);
-        let (Found::Own(place) | Found::Free(place) | Found::Shared(place)) = found;
+        let (Found::Own(place) | Found::Beside(place) | Found::Free(place) | Found::Shared(place)) = found;
         self.tags[place] = hash;
         found
     }
@@ -45,7 +47,7 @@ impl Sets {
         let from = first - first % self.ways;
         let ways = self.ways.min(self.tags.len() - from);
         let set = || (0..ways).map(|step| from + (first - from + step) % ways);
-        let own = set().find(|&place| self.tags[place] == hash).map(Found::Own);
+        let own = set().find(|&place| self.tags[place] == hash).map(Found::Beside);
         let free = || set().find(|&place| !in_use(place)).map(Found::Free);
         own.or_else(free).unwrap_or(Found::Shared(first))
     }

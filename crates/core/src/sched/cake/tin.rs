@@ -4,7 +4,9 @@ use super::hosts::{Hosts, Identity};
 use super::sets::{Found, Sets};
 use super::tins::Clock;
 use crate::aqm::cobalt::{Law, State};
-use crate::units::Time;
+use crate::counter::{Below, Each};
+use crate::units::{Span, Time};
+use crate::verdict::Reason;
 use std::collections::VecDeque;
 
 /// Parts of a byte in a deficit.
@@ -56,10 +58,40 @@ impl Lists {
     }
 }
 
+/// What `tc -s` counts of a tin.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    /// Packets whose queue was beside the first of its set, newly given, or another's.
+    beside: u64,
+    free: u64,
+    shared: u64,
+    largest: u32,
+    waits: Waits,
+}
+
+/// Averages of the wait, ns: one that follows peaks, one of all, one that follows the shortest.
+#[derive(Clone, Copy, Debug, Default)]
+struct Waits {
+    peak: u64,
+    all: u64,
+    base: u64,
+}
+
+impl Waits {
+    fn add(&mut self, ns: u64) {
+        let moved = |average: u64, by: u32| average - (average >> by) + (ns >> by);
+        self.peak = moved(self.peak, if ns > self.peak { 2 } else { 8 });
+        self.base = moved(self.base, if ns < self.base { 2 } else { 8 });
+        self.all = moved(self.all, 8);
+    }
+}
+
 /// What its rate and quanta are.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Terms {
     pub(super) law: Law,
+    /// Rate above which its priority ends, B/s; `None` without a rate.
+    pub(super) rate: Option<u64>,
     /// Bytes in a turn of one of its queues.
     pub(super) flow_quantum: u64,
     /// Bytes in its own turn where there is no rate.
@@ -81,23 +113,32 @@ pub(super) struct Tin {
     sets: Sets,
     /// Sources and destinations, where these share alike.
     hosts: [Option<Hosts>; 2],
+    counts: Counts,
 }
 
 impl Tin {
     pub(super) fn new(terms: Terms, clock: Clock, sets: &Sets, hosts: [bool; 2]) -> Self {
         let queues = vec![Queue::default(); sets.places()];
         let hosts = hosts.map(|alike| alike.then(|| Hosts::new(sets.clone())));
-        let (sets, lists) = (sets.clone(), Lists::default());
-        Self { terms, clock, deficit: 0, bytes: 0, queues, sparse: 0, bulk: 0, lists, sets, hosts }
+        let (sets, lists, counts) = (sets.clone(), Lists::default(), Counts::default());
+        Self { terms, clock, deficit: 0, bytes: 0, queues, sparse: 0, bulk: 0, lists, sets, hosts, counts }
     }
 
     /// The queue of a packet.
     pub(super) fn place(&mut self, whose: Identity) -> usize {
-        let Self { sets, queues, .. } = self;
+        let Self { sets, queues, counts, .. } = self;
         let (queue, newly) = match sets.claim(whose.queue, |place| queues[place].set != Set::Idle) {
             Found::Own(place) => (place, queues[place].set == Set::Idle),
-            Found::Free(place) => (place, true),
+            Found::Beside(place) => {
+                counts.beside += 1;
+                (place, queues[place].set == Set::Idle)
+            }
+            Found::Free(place) => {
+                counts.free += 1;
+                (place, true)
+            }
             Found::Shared(place) => {
+                counts.shared += 1;
                 self.unload(place);
                 (place, true)
             }
@@ -161,6 +202,7 @@ impl Tin {
     /// A packet of `bytes` now waits in a queue.
     pub(super) fn queued(&mut self, queue: usize, bytes: u32) {
         self.bytes += u64::from(bytes);
+        self.counts.largest = self.counts.largest.max(bytes);
         self.queues[queue].bytes += u64::from(bytes);
         let set = self.queues[queue].set;
         match set {
@@ -226,6 +268,40 @@ impl Tin {
     pub(super) fn charge(&mut self, queue: usize, bytes: u32, now: Time) {
         self.queues[queue].deficit -= i64::from(bytes) * PARTS;
         self.clock.charge(bytes, now);
+    }
+
+    /// A packet goes that has waited so long.
+    pub(super) fn waited(&mut self, wait: Span) {
+        self.counts.waits.add(wait.ns());
+    }
+
+    /// What `tc -s` shows of it; `below` is what passed its queues.
+    pub(super) fn counters(&self, below: &Below, each: &mut Each<'_>) {
+        let (Terms { law, rate, flow_quantum, .. }, counts) = (&self.terms, &self.counts);
+        let us = |ns: u64| (ns / 1000) as f64;
+        let [sparse, bulk, decaying] = self.counts();
+        let unresponsive = self.queues.iter().filter(|queue| queue.cobalt.probability() > 0.0).count();
+        each("threshold_rate", rate.unwrap_or(0) as f64);
+        each("target_us", us(law.target.ns()));
+        each("interval_us", us(law.interval.ns()));
+        each("peak_delay_us", us(counts.waits.peak));
+        each("avg_delay_us", us(counts.waits.all));
+        each("base_delay_us", us(counts.waits.base));
+        each("backlog_bytes", self.bytes as f64);
+        each("sent_packets", below.fates.queued.packets as f64);
+        each("sent_bytes", below.fates.queued.bytes as f64);
+        each("way_indirect_hits", counts.beside as f64);
+        each("way_misses", counts.free as f64);
+        each("way_collisions", counts.shared as f64);
+        let filtered = below.dropped_for(Reason::Filtered);
+        each("drops", (below.dropped() - filtered) as f64);
+        each("ecn_mark", below.fates.marked.packets as f64);
+        each("ack_drops", filtered as f64);
+        each("sparse_flows", (sparse + decaying).into());
+        each("bulk_flows", bulk.into());
+        each("unresponsive_flows", unresponsive as f64);
+        each("max_pkt_len", counts.largest.into());
+        each("flow_quantum", *flow_quantum as f64);
     }
 
     /// How many queues are sparse, bulk, and decaying.

@@ -20,6 +20,33 @@ pub enum Tins {
     Diffserv8,
 }
 
+/// What tc calls a tin, of so many; tins are in its order.
+pub fn tin_name(tins: usize, tin: usize) -> String {
+    let names: &[&str] = match tins {
+        3 => &["Bulk", "Best Effort", "Voice"],
+        4 => &["Bulk", "Best Effort", "Video", "Voice"],
+        _ => &[],
+    };
+    names.get(tin).map_or_else(|| format!("Tin {tin}"), |name| (*name).to_owned())
+}
+
+/// What a tin is made of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outline {
+    /// tc's name of it.
+    pub name: String,
+    /// Code points of its packets; none for the tin of all others.
+    pub codes: Vec<Dscp>,
+    /// Rate above which its priority ends, B/s; `None` without a rate.
+    pub threshold: Option<u64>,
+    /// COBALT's.
+    pub target: Span,
+    /// COBALT's.
+    pub interval: Span,
+    /// Bytes in a turn of one of its queues.
+    pub quantum: u64,
+}
+
 /// What a tin may count on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Share {
@@ -71,6 +98,16 @@ impl Tins {
             Self::Diffserv3 => sorted(THREE, 0, code),
             Self::Diffserv4 => sorted(FOUR, 0, code),
             Self::Diffserv8 => sorted(EIGHT, 2, code),
+        }
+    }
+
+    /// Its tins in the order in which tc shows them.
+    pub(super) fn shown(self) -> &'static [usize] {
+        match self {
+            Self::Besteffort => &[0],
+            Self::Diffserv3 => &[1, 0, 2],
+            Self::Diffserv4 => &[1, 0, 2, 3],
+            Self::Precedence | Self::Diffserv8 => &[0, 1, 2, 3, 4, 5, 6, 7],
         }
     }
 

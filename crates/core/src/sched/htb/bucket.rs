@@ -52,6 +52,12 @@ impl Bucket {
         self.tokens = self.after(ns);
     }
 
+    /// Tokens when they were last counted, in tc's ticks of 64 ns of the rate.
+    pub(super) fn ticks(&self) -> f64 {
+        let ticks = self.tokens.div_euclid(self.per_ns) >> 6;
+        ticks.clamp(i32::MIN.into(), i32::MAX.into()) as f64
+    }
+
     /// Takes rate and depth of `new`, and keeps the tokens as far as they fit.
     pub(super) fn retune(&mut self, new: &Self) {
         *self = Self { tokens: self.tokens.min(new.depth), ..*new };

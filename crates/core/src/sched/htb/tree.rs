@@ -7,6 +7,7 @@
 use super::bucket::{Bucket, LONGEST_NS};
 use super::ring::Ring;
 use crate::count::Count;
+use crate::counter::Each;
 use crate::framing::Frame;
 use crate::sched::{Head, Pick};
 use crate::units::{Span, Time};
@@ -37,6 +38,16 @@ pub(super) struct Plan {
     pub(super) quantum: i64,
 }
 
+/// What `tc -s` counts of a class.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    /// Packets that it paid for at its own level, and those for which it borrowed.
+    lended: u64,
+    borrowed: u64,
+    /// How often it came to its ceil.
+    overlimits: u64,
+}
+
 #[derive(Clone, Debug)]
 struct Class {
     plan: Plan,
@@ -46,6 +57,7 @@ struct Class {
     /// When its tokens were counted.
     counted: Time,
     mode: Mode,
+    counts: Counts,
     /// When its mode may change without a packet, and the order of those that change at once.
     wakes: Option<(Time, u64)>,
     /// Priorities, a bit each, at which it has something to send.
@@ -101,9 +113,9 @@ impl Tree {
             let child = leaves.iter().position(|&leaf| leaf == i).unwrap_or(0);
             let (borrowers, deficits) = Default::default();
             let (counted, mode, wakes) = (Time::ZERO, Mode::CanSend, None);
-            let (among, active, children) = (0, 0, vec![]);
+            let (among, active, children, counts) = (0, 0, vec![], Counts::default());
             let class =
-                Class { plan, among, beside, counted, mode, wakes, active, children, borrowers, deficits, child };
+                Class { plan, among, beside, counted, mode, counts, wakes, active, children, borrowers, deficits, child };
             classes.push(class);
         }
         for i in 0..classes.len() {
@@ -188,13 +200,14 @@ impl Tree {
 
     /// Brings the mode of a class up to date, `ns` after its tokens were counted.
     fn change_mode(&mut self, at: usize, ns: u64) {
-        let class = &self.classes[at];
+        let class = &mut self.classes[at];
         let mode = match () {
             () if class.plan.ceil.owes(ns) => Mode::CantSend,
             () if class.plan.rate.owes(ns) => Mode::MayBorrow,
             () => Mode::CanSend,
         };
         if mode != class.mode {
+            class.counts.overlimits += u64::from(mode == Mode::CantSend);
             if class.active != 0 && class.mode != Mode::CantSend {
                 self.part(at);
             }
@@ -334,10 +347,12 @@ impl Tree {
         let (bytes, mut at) = (self.frame.bytes(bytes), Some(leaf));
         while let Some(class) = at {
             let (ns, old) = (self.elapsed(class, now), self.classes[class].mode);
-            let Plan { rate, ceil, level, .. } = &mut self.classes[class].plan;
+            let Class { plan: Plan { rate, ceil, level, .. }, counts, .. } = &mut self.classes[class];
             if *level >= lender {
+                counts.lended += u64::from(*level == lender);
                 rate.spend(ns, bytes)
             } else {
+                counts.borrowed += 1;
                 rate.earn(ns)
             }
             ceil.spend(ns, bytes);
@@ -351,6 +366,23 @@ impl Tree {
             }
             at = self.classes[class].plan.parent;
         }
+    }
+
+    /// What `tc -s` shows of a class alone.
+    pub(super) fn counters(&self, class: usize, each: &mut Each<'_>) {
+        let Class { counts, plan, .. } = &self.classes[class];
+        each("overlimits", counts.overlimits as f64);
+        each("lended", counts.lended as f64);
+        each("borrowed", counts.borrowed as f64);
+        // Linux 6.12 shows it and never counts it.
+        each("giants", 0.0);
+        each("tokens", plan.rate.ticks());
+        each("ctokens", plan.ceil.ticks());
+    }
+
+    /// How often any class came to its ceil.
+    pub(super) fn overlimits(&self) -> u64 {
+        self.classes.iter().map(|class| class.counts.overlimits).sum()
     }
 
     /// Takes rates, ceils, bursts, quanta and priorities of `new`, a tree of the same form.

@@ -122,7 +122,7 @@ impl Path {
         let noise = 1 + rng.next() % (round_trip / 5);
         let window = Window { cwnd: 10.0, ssthresh: 1e9 };
         let law = law(Params { hystart, arithmetic, ..DEFAULTS });
-        let signal = Signal { una: 1, next: 11, paced: seed % 3 == 0, ..Signal::default() };
+        let signal = Signal { una: 1, next: 11, paced: seed.is_multiple_of(3), ..Signal::default() };
         Self { rng, round_trip, service, noise, law, window, signal }
     }
 
