@@ -203,7 +203,7 @@ fn the_fattest_makes_room() {
         let mut host = host(&fq_codel::Params { limit: Packets::new(10), drop_batch, ..params(Arithmetic::Linux) });
         (0..6).for_each(|id| host.arrive(0, entry(id, 0, 1000)));
         (6..10).for_each(|id| host.arrive(1, entry(id, 0, 1400)));
-        assert_eq!(host.log.dropped, []);
+        assert!(host.log.dropped.is_empty());
         host.arrive(2, entry(10, 0, 100));
         assert_eq!(host.log.dropped, expected);
     }

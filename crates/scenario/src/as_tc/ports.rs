@@ -224,10 +224,6 @@ impl Writer<'_, '_> {
     }
 
     fn scheduler(&mut self, at: &str, index: usize, node: &NodeSpec, params: &SchedulerParams) {
-        if params.layout().is_some_and(|layout| layout.templates().next().is_some()) {
-            return self
-                .refuse("a template of classes (`per`): tc makes no class for an address it meets; list the classes");
-        }
         let nodes = &self.port.link.nodes;
         let children: Vec<_> = (0..nodes.len()).filter(|&child| nodes[child].parent == Some(index)).collect();
         let leaves = leaves(self.port, node, &children);
