@@ -32,9 +32,7 @@ pub(super) fn summary(run: Run<'_>) -> Made {
         })
         .count("queued", "entered the queue", |r| r.it.fates.queued)
         .count("marked", "of these, marked CE (ECN)", |r| r.it.fates.marked)
-        .count("dropped", DROPPED, |r| {
-            Reason::ALL.into_iter().map(|reason| lost_by(r.it, reason)).sum()
-        })
+        .count("dropped", DROPPED, |r| Reason::ALL.into_iter().map(|reason| lost_by(r.it, reason)).sum())
         .dropped(&Reason::COLUMNS, |r, reason| lost_by(r.it, reason))
         .count("delivered", "reached the other end of the link", |r| r.it.delivered)
         .quantiles("wait", WAIT, |r| r.it.wait)
