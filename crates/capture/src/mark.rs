@@ -63,7 +63,7 @@ pub use flow_row::{EcnRow, Fates, FlowCodePointRow, FlowCodes, FlowRates, FlowRo
 pub use gaps::GapsReport;
 pub use marking::{Marking, RoundTripsOf};
 pub use perhop_edge::Behind;
-pub use queue_report::{DropRow, QueueFlowRow, QueueReport, QueueRow, WaitRow};
+pub use queue_report::{DropRow, QueueClassRow, QueueFlowRow, QueueReport, QueueRow, WaitRow};
 pub use rate_report::{BurstRow, ContractRow, ExcessRow, When};
 pub use report::{
     CaptureReport, CodePointRow, CodesReport, ColourRow, ConditionerReport, CopiesReport, Directions, Flaws,

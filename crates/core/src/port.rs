@@ -140,7 +140,7 @@ pub struct Port<H> {
 impl<H: Copy> Port<H> {
     fn new(edge: Edge, mut queues: Queues<H>) -> Self {
         let mut of_lists = Needs::NOTHING;
-        queues.lists(&mut |list| of_lists = of_lists | list.needs());
+        queues.lists(&mut |list, _| of_lists = of_lists | list.needs());
         let of_aqms = queues.all().iter().fold(Needs::NOTHING, |all, queue| all | queue.gate().aqm().needs());
         let (aqm_needs, evicts) = match &queues {
             Queues::One(queue) => (of_aqms, queue.gate().makes_room()),
@@ -284,7 +284,7 @@ impl<H: Copy> Port<H> {
         let kept = obey(self.edge.forward(&at, packet), packet);
         if self.aqm_needs.contains(Needs::PASSED) {
             let passed = self.edge.passed();
-            self.queues.lists(&mut |list| list.tell(passed));
+            self.queues.lists(&mut |list, _| list.tell(passed));
         }
         if kept.is_err() {
             self.offered.at(packet.class, packet.colour).policed.add(packet.size);
@@ -373,13 +373,16 @@ impl<H: Copy> Port<H> {
     /// Tells those that sort packets by a `match` of a flow.
     fn sort(&mut self, flow: FlowId, headers: &FlowHeaders) {
         if self.aqm_needs.contains(Needs::HEADERS) {
-            self.queues.lists(&mut |list| list.register(flow, headers));
+            self.queues.lists(&mut |list, waits| list.register(flow, headers, waits));
         }
     }
 
-    /// Its conditioners forget a flow, as one that has ended; before its next packet it is announced again.
+    /// Conditioners and lists of classes forget a flow, as one that has ended; before its next packet it is announced again.
     pub fn forget(&mut self, flow: FlowId) {
         self.edge.forget(flow);
+        if self.aqm_needs.contains(Needs::HEADERS) {
+            self.queues.lists(&mut |list, _| list.forget(flow));
+        }
     }
 
     /// When an AQM or a scheduler next needs [`Port::on_timer`].
@@ -502,19 +505,19 @@ impl<H: Copy> Port<H> {
         (self.edge_needs | self.aqm_needs).contains(Needs::RTT)
     }
 
-    /// Its queues, in the order of the specification; each flow of a scheduler has one.
+    /// Its queues, in the order of the specification; each flow of a scheduler has one from its first packet on.
     pub fn queues(&self) -> &[Queue<H>] {
         self.queues.all()
     }
 
     /// Its queues as the specification counts them: the flows of a scheduler are one.
-    pub fn rows(&self) -> impl Iterator<Item = &[Queue<H>]> {
-        self.queues.all().chunk_by(|a, b| a.row() == b.row())
+    pub fn rows(&self) -> Vec<Vec<&Queue<H>>> {
+        self.queues.rows()
     }
 
     /// The nodes of its tree, each before those below it; none without a tree.
-    pub fn branches(&self) -> &[Branch] {
-        if let Queues::Several(tree) = &self.queues { tree.branches() } else { &[] }
+    pub fn branches(&self) -> Vec<Branch> {
+        if let Queues::Several(tree) = &self.queues { tree.branches() } else { Vec::new() }
     }
 
     /// Whether [`Port::branches`] have nothing to say that [`Port::rows`] do not: no tree, or one scheduler without classes

@@ -88,6 +88,12 @@ impl Scope {
         Self { largest_packet: packet, largest_of: of, classes: Vec::new(), ..self.clone() }
     }
 
+    /// The surroundings of several classes: the largest packet of any of them.
+    pub fn of_classes(&self, classes: std::ops::Range<usize>) -> Self {
+        let scopes = classes.map(|class| self.of_class(class));
+        scopes.max_by_key(|scope| scope.largest_packet).unwrap_or_else(|| self.clone())
+    }
+
     /// # Errors
     /// E212 when a bucket is smaller than the largest packet, which could then never take tokens from it.
     pub fn holds_largest_packet(&self, field: &'static str, depth: Bytes) -> Result<(), ParamError> {

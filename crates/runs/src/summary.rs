@@ -13,7 +13,7 @@ use perhop_core::verdict::Reason;
 use perhop_scenario::resolve::indexed::Indexed;
 use perhop_scenario::scenario::Scenario;
 use perhop_scenario::sweep::Point;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 /// What stands where nothing was measured, or where nothing has a name.
 pub(crate) const NONE: &str = "-";
@@ -240,14 +240,78 @@ fn nodes(pooled: &Pooled<'_>, look: Look) -> String {
     let columns = ["throughput_bit_s", "used", "held", WAITS[0], WAITS[1]];
     let heads = ["port", "node", "kind", &look.unit.head("arrived Mbit/s"), "dropped %"].map(str::to_owned);
     let mut grid = grid(&heads.into_iter().chain(look.headings(pooled, &columns)).collect::<Vec<_>>());
-    for pool in &pooled.rows {
-        let names = ["hop", "node", "kind"].map(|key| text_of(pool, key));
-        let shares = [look.rate(pool, "arrived_bytes"), percent(pool, "dropped_packets", "arrived_packets")];
-        grid.add_row(names.into_iter().chain(shares).chain(columns.map(|column| cell(pool, column))));
+    for shown in largest(pooled) {
+        grid.add_row(match shown {
+            Shown::Node(pool) => {
+                let names = ["hop", "node", "kind"].map(|key| text_of(pool, key));
+                let shares = [look.rate(pool, "arrived_bytes"), percent(pool, "dropped_packets", "arrived_packets")];
+                names.into_iter().chain(shares).chain(columns.map(|column| cell(pool, column))).collect::<Vec<_>>()
+            }
+            Shown::Rest(pools) => rest(&pools, look),
+        });
     }
     titled(
         "Trees of queues, node by node; held: the share of time in which packets waited for a shaper's tokens",
         grid,
         3,
     )
+}
+
+/// Of the classes of a template, the most that are printed; files have all.
+const LARGEST: usize = 10;
+
+/// What is printed of the nodes of trees.
+enum Shown<'a> {
+    Node(&'a Pool<'a>),
+    /// The smaller classes of a template.
+    Rest(Vec<&'a Pool<'a>>),
+}
+
+/// The port and the template of a node, if it is a class of one: `customers/10.0.1.7`.
+fn template(pool: &Pool<'_>) -> Option<(String, String)> {
+    let node = text_of(pool, "node");
+    Some((text_of(pool, "hop"), node.split_once('/')?.0.to_owned()))
+}
+
+/// All nodes, but of each template the classes that sent most, and the rest together in the place of the first of them.
+fn largest<'a>(pooled: &'a Pooled<'a>) -> Vec<Shown<'a>> {
+    let mut groups = BTreeMap::<_, Vec<&Pool<'_>>>::new();
+    let is_class = |pool: &&Pool<'_>| !text_of(pool, "node").ends_with(".flows");
+    for pool in pooled.rows.iter().filter(is_class) {
+        template(pool).into_iter().for_each(|key| groups.entry(key).or_default().push(pool));
+    }
+    groups.retain(|_, pools| pools.len() > LARGEST);
+    let sent = |pool: &Pool<'_>| pool.values("sent_bytes").into_iter().flatten().sum::<f64>();
+    groups.values_mut().for_each(|pools| pools.sort_by(|a, b| sent(b).total_cmp(&sent(a))));
+    let mut shown = Vec::new();
+    for pool in &pooled.rows {
+        match template(pool) {
+            Some(key) if groups.contains_key(&key) || !is_class(&pool) => {
+                let Some(mut pools) = groups.get_mut(&key).map(std::mem::take).filter(|pools| !pools.is_empty()) else {
+                    continue;
+                };
+                let rest = pools.split_off(LARGEST);
+                shown.extend(pools.into_iter().map(Shown::Node));
+                shown.push(Shown::Rest(rest));
+            }
+            _ => shown.push(Shown::Node(pool)),
+        }
+    }
+    shown
+}
+
+/// One row for several nodes: what they have together.
+fn rest(pools: &[&Pool<'_>], look: Look) -> Vec<String> {
+    let sums = |column: &str| {
+        let all: Vec<_> = pools.iter().map(|pool| pool.values(column)).collect();
+        let sum = |i: usize| all.iter().filter_map(|values| values[i]).sum::<f64>();
+        (0..all.first().map_or(0, Vec::len)).map(sum).collect::<Vec<_>>()
+    };
+    let rate = |column: &str| show(estimate(&sums(column).iter().map(|n| n * 8e-6 / look.seconds).collect::<Vec<_>>()));
+    let [dropped, arrived] = ["dropped_packets", "arrived_packets"].map(sums);
+    let shares: Vec<_> = dropped.iter().zip(&arrived).filter(|it| *it.1 > 0.0).map(|(d, a)| 100.0 * d / a).collect();
+    let (hop, template) = template(pools[0]).unwrap_or_default();
+    let names = [hop, format!("{template}/... {} more", pools.len()), "class".into()];
+    let counts = [rate("arrived_bytes"), show(estimate(&shares).map(|it| it.within([0.0, 100.0]))), rate("sent_bytes")];
+    names.into_iter().chain(counts).chain([NONE; 4].map(str::to_owned)).collect()
 }

@@ -112,7 +112,7 @@ fn packets_at_ports_have_them_too() {
     let mut theirs = ours.clone();
     theirs.iter_mut().for_each(|point| point.labels[0].0 = "other.flows".to_owned());
     let events = |points: &[Point]| {
-        let asked = Traced { trace: vec![Trace::Events], ef: Vec::new() };
+        let asked = Traced { trace: vec![Trace::Events], ef: Vec::new(), tc_stats: false };
         let all = traced(points, 1, Some(folder.path()), asked);
         all.iter().map(|it| whole(it.dir.as_ref().unwrap(), "events")).collect::<Vec<_>>()
     };

@@ -11,7 +11,7 @@ const TEXT: &str =
 fn full() -> Request {
     let options = Options::new("small.toml").set("dumbbell.flows=3").vary("dumbbell.rtt=10ms,20ms");
     let output = Output { out: Some("runs".into()), name: Some("first".into()), jobs: 2, json: true };
-    let traced = Traced { trace: vec![Trace::Events], ef: vec!["E1 -> E2,rate=1Mbit/s".into()] };
+    let traced = Traced { trace: vec![Trace::Events], ef: vec!["E1 -> E2,rate=1Mbit/s".into()], tc_stats: false };
     Request {
         source: Source { text: TEXT.into(), options },
         asked: Asked { output, traced, replications: Some(2..5), points: Some(vec![1]), fresh: true },

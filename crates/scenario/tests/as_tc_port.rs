@@ -253,3 +253,22 @@ fn bad_input_has_place_and_fix() {
         assert!(as_tc::port_of_sweep(&sweep, PORT, Some(device)).is_ok(), "{device}");
     }
 }
+
+/// A template is a class for each address that the load reaches, in one place, and one for all others.
+#[test]
+fn a_template_is_a_class_for_each_address() {
+    let plans = "[{ match = { destination = \"10.0.4.0/24\" }, rate = \"5Mbit/s\" }, { rate = \"1Mbit/s\", ceil = \"50Mbit/s\" }]";
+    let link = "{ name = \"link\", rate = \"100Mbit/s\" }";
+    let template = format!(
+        "{{ parent = \"link\", per = \"destination\", slots = 10, quantum = \"3000B\", plans = {plans}, queue = {{ limit = \"9p\" }} }}"
+    );
+    let commands =
+        said(&made(PORT, &[&format!("queue.uplink={{ scheduler = \"htb\", classes = [{link}, {template}] }}")]));
+    let with = |what: &str| commands.iter().filter(|it| it.contains(what)).count();
+    let filters: Vec<_> = commands.iter().filter(|it| it.contains(" filter ")).collect();
+    assert_eq!((with(" class add "), with(" pfifo "), filters.len()), (1 + 10 + 1, 11, 11), "{commands:#?}");
+    let place = "tc filter add dev eth0 parent 1: protocol ip prio 1 flower dst_ip ";
+    assert!(filters[..10].iter().all(|it| it.starts_with(place)), "{filters:#?}");
+    assert!(filters[10].contains("protocol all prio 2 matchall"), "{filters:#?}");
+    assert_eq!((with("rate 5000000bit"), with("rate 1000000bit ceil 50000000bit")), (1, 10), "{commands:#?}");
+}

@@ -35,7 +35,6 @@ REASONS = {
     "forced": "#0072b2",
     "overflow": "#d55e00",
     "wire": "#444444",
-    "filtered": "#8fb996",
 }
 LEGENDS = 5
 """In one row below a picture."""

@@ -3,6 +3,7 @@
 use perhop_core::count::Count;
 use perhop_core::dscp::Dscp;
 use perhop_core::packet::{Colour, FlowId};
+use perhop_core::port::{Branch, Fates, Port};
 use perhop_core::units::counted;
 use perhop_core::verdict::Reason;
 use perhop_edge::Behind;
@@ -82,6 +83,22 @@ pub struct QueueFlowRow {
     pub max_wait_s: Option<f64>,
 }
 
+/// A class of a template at the queue: of an address, or of all addresses that found no class of their own.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct QueueClassRow {
+    /// Its name: `customers/10.0.1.7`, by the last address that had it, or `customers/others`.
+    pub class: String,
+    /// How many addresses it has been for.
+    pub addresses: u64,
+    /// Packets that came to it.
+    #[serde(flatten)]
+    pub came: Volume,
+    /// Those that were sent.
+    pub sent: Volume,
+    /// Those that were dropped.
+    pub dropped: Volume,
+}
+
 /// What a queue on a line would have done to the capture's forward packets.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct QueueReport {
@@ -103,6 +120,9 @@ pub struct QueueReport {
     pub colours: Vec<QueueRow>,
     /// By flow, most dropped first.
     pub flows: Vec<QueueFlowRow>,
+    /// By class of a template that an address has had, most sent first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub classes: Vec<QueueClassRow>,
     /// What such a replay cannot say.
     pub note: &'static str,
 }
@@ -114,8 +134,25 @@ pub(super) struct Line<'a> {
     pub(super) duration_s: Option<f64>,
 }
 
+/// The classes of templates at a port.
+pub(super) fn class_rows(port: &Port<u32>) -> Vec<QueueClassRow> {
+    let queues = port.rows();
+    let of_branch = |branch: Branch| {
+        let addresses = branch.addresses?;
+        let own = || branch.queues.iter().flat_map(|&row| &queues[row]);
+        let fates = own().flat_map(|queue| queue.gate().fates().values());
+        let fates = fates.fold(Fates::default(), |sum, fates| sum.plus(fates));
+        let sent: Count = own().map(|queue| queue.sent()).sum();
+        let (came, dropped) = (fates.arrived.into(), fates.lost().into());
+        Some(QueueClassRow { class: branch.path, addresses, came, sent: sent.into(), dropped })
+    };
+    let mut rows: Vec<_> = port.branches().into_iter().filter_map(of_branch).collect();
+    rows.sort_by_key(|row| std::cmp::Reverse(row.sent.bytes));
+    rows
+}
+
 impl QueueReport {
-    pub(super) fn new(it: &Queueing, line: Line<'_>, names: &Names<'_>) -> Self {
+    pub(super) fn new(it: &Queueing, line: Line<'_>, classes: Vec<QueueClassRow>, names: &Names<'_>) -> Self {
         let code_point = |dscp: u8| Dscp::new(dscp).expect("below 64").to_string();
         let colour = |index: usize| Colour::ALL[index].name().to_owned();
         Self {
@@ -128,14 +165,26 @@ impl QueueReport {
             code_points: it.code_points.iter().map(|(dscp, group)| row(code_point(*dscp), group)).collect(),
             colours: it.colours.iter().map(|(index, group)| row(colour(*index), group)).collect(),
             flows: flow_rows(&it.flows, names),
+            classes,
             note: NOTE,
         }
     }
 
     /// As tables, with the `most` flows of which most was dropped.
     pub(super) fn text(&self, most: usize) -> String {
-        let parts = [self.summary(), self.groups(), self.flow_table(most), self.note.to_owned()];
+        let parts =
+            [self.summary(), self.groups(), self.class_table(most), self.flow_table(most), self.note.to_owned()];
         parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
+    }
+
+    /// Addresses beyond the slots of a template.
+    pub(super) fn warnings(&self) -> impl Iterator<Item = String> {
+        let others = self.classes.iter().filter(|row| row.class.ends_with("/others") && row.addresses > 0);
+        others.map(|row| {
+            let addresses = counted(row.addresses, ["address", "addresses"]);
+            let help = "raise `slots`, or let flows expire with --flow-timeout: idle classes are given again";
+            format!("{addresses} found every slot taken and shared the class `{}`: {help}", row.class)
+        })
     }
 
     fn summary(&self) -> String {
@@ -164,6 +213,19 @@ impl QueueReport {
             table.add_row([it.of.clone()].into_iter().chain(counts).chain(dropped).chain(waits.map(ms)));
         }
         shown(&table)
+    }
+
+    fn class_table(&self, most: usize) -> String {
+        if self.classes.is_empty() {
+            return String::new();
+        }
+        let mut table = new_table(&["class", "addresses", "packets", "bytes", "sent", "dropped", "% of bytes"], 1);
+        for it in self.classes.iter().take(most) {
+            let counts = [it.addresses, it.came.packets, it.came.bytes, it.sent.packets, it.dropped.packets];
+            let dropped = share(it.dropped, it.came.bytes);
+            table.add_row([it.class.clone()].into_iter().chain(counts.map(|n| n.to_string())).chain([dropped]));
+        }
+        limited(&table, Rows { all: self.classes.len(), most }, "classes", "classes of addresses: most sent first")
     }
 
     fn flow_table(&self, most: usize) -> String {

@@ -16,7 +16,7 @@ use super::flow_row::{EcnRow, name_of};
 use super::gaps::GapsReport;
 use super::ledger::{ETHERNET_MTU, Ledger};
 use super::marker::Marker;
-use super::queue_report::{Line, QueueReport};
+use super::queue_report::{Line, QueueReport, class_rows};
 use super::rate_report::{self, BurstRow};
 use super::records::Records;
 use super::round_trip_report::{Names, RoundTripReport};
@@ -253,6 +253,7 @@ impl Report {
         });
         let (labels, expired_flows) = (label_report(host.labels()), host.expired());
         let rtt = host.handshakes().map(|it| rtt_report(it, &rates.flows));
+        let classes = class_rows(host.port());
         let flows = host.into_flows();
         let (queue, stages) = (marking.queue, marking.stages);
         let codes = std::mem::take(&mut ledger.codes);
@@ -293,7 +294,7 @@ impl Report {
                 bursts: bursts.map(|it| rate_report::bursts(&it, &names)),
                 queue: queueing.zip(queue.as_ref()).map(|(it, behind)| {
                     let link = Line { behind, duration_s };
-                    QueueReport::new(&it, link, &names)
+                    QueueReport::new(&it, link, classes, &names)
                 }),
             },
             flows: FlowRows::new(counted.clone()),
@@ -353,6 +354,7 @@ impl Report {
         found.extend(self.labels.iter().flat_map(LabelReport::warnings));
         found.extend(self.rtt.and_then(RttReport::warning));
         found.extend(self.round_trips.iter().flat_map(RoundTripReport::warnings));
+        found.extend(self.load.queue.iter().flat_map(QueueReport::warnings));
         found.extend(self.copies_warning());
         found.extend(self.time_warnings());
         if self.ip_packets() > 0 && self.directions.forward.packets == 0 {

@@ -19,6 +19,7 @@ use crate::dscp::Dscp;
 use crate::needs::Needs;
 use crate::packet::{Colour, FlowId, Packet};
 use crate::params::{Kind, Node, ParamError, Params, Problems, Tree, Value};
+use crate::sched::{Held, Template};
 use by_flow::ByFlow;
 
 const CODE_POINTS: usize = 64;
@@ -116,6 +117,16 @@ impl Filter {
     }
 }
 
+/// An entry of a list, as its classifier is made.
+pub(crate) struct Item<'a> {
+    /// What it takes.
+    pub(crate) filter: &'a Filter,
+    /// What messages call it.
+    pub(crate) called: String,
+    /// The template of which it is a plan, and which of its plans, if it has a place for each address.
+    pub(crate) plan: Option<(usize, usize)>,
+}
+
 /// The place of each packet's entry in a list.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Members {
@@ -136,14 +147,45 @@ impl Members {
         filters: impl IntoIterator<Item = &'a Filter>,
         scope: &Scope,
     ) -> Result<Self, ParamError> {
-        let filters: Vec<_> = filters.into_iter().collect();
-        cover::each_matches(names, &filters)?;
-        let by_flow = match filters.iter().any(|filter| filter.matches.is_some()) {
-            true => Some(Box::new(ByFlow::new(names, &filters, &scope.conditioners)?)),
+        let [key, noun] = names;
+        let called = |(i, filter)| Item { filter, called: format!("{noun} {}", i + 1), plan: None };
+        let items: Vec<_> = filters.into_iter().enumerate().map(called).collect();
+        Self::of_items(key, &items, &[], scope)
+    }
+
+    /// The classifier of a scheduler's classes: `templates` are those that items name.
+    ///
+    /// # Errors
+    /// As [`Members::new`].
+    pub(crate) fn of_items(
+        key: &'static str,
+        items: &[Item<'_>],
+        templates: &[&Template],
+        scope: &Scope,
+    ) -> Result<Self, ParamError> {
+        cover::each_matches(key, items)?;
+        let by_flow = match items.iter().any(|item| item.filter.matches.is_some() || item.plan.is_some()) {
+            true => Some(Box::new(ByFlow::new(key, items, templates, &scope.conditioners)?)),
             false => None,
         };
-        let table = if by_flow.is_none() { table(&filters) } else { [[0; COLOURS]; CODE_POINTS] };
-        Ok(Self { table, places: filters.len(), by_flow })
+        let table = if by_flow.is_none() { table(items) } else { [[0; COLOURS]; CODE_POINTS] };
+        let places = by_flow.as_ref().map_or(items.len(), |by_flow| by_flow.places());
+        Ok(Self { table, places, by_flow })
+    }
+
+    /// Whether any of its entries is a template.
+    pub fn has_templates(&self) -> bool {
+        self.by_flow.as_ref().is_some_and(|by_flow| by_flow.has_templates())
+    }
+
+    /// How many addresses a place of a template has had; of the one for those without their own, how many there were.
+    pub fn served(&self, place: usize) -> Option<u64> {
+        self.by_flow.as_ref()?.served(place)
+    }
+
+    /// What a place of a template's is now, and the template's name; `None` if it is of no template.
+    pub fn held(&self, place: usize) -> Option<(Option<&str>, Held)> {
+        self.by_flow.as_ref()?.held(place)
     }
 
     /// The place of a packet's profile or class.
@@ -169,8 +211,14 @@ impl Members {
     }
 
     /// Announces a flow before its first packet, when its number is given to another, and when more is known about it.
-    pub fn register(&mut self, flow: FlowId, headers: &FlowHeaders) {
-        self.by_flow.iter_mut().for_each(|by_flow| by_flow.register(flow, headers));
+    /// `waits` says whether anything waits in a place.
+    pub fn register(&mut self, flow: FlowId, headers: &FlowHeaders, waits: &dyn Fn(usize) -> bool) {
+        self.by_flow.iter_mut().for_each(|by_flow| by_flow.register(flow, headers, waits));
+    }
+
+    /// A flow is not registered any longer.
+    pub fn forget(&mut self, flow: FlowId) {
+        self.by_flow.iter_mut().for_each(|by_flow| by_flow.forget(flow));
     }
 
     /// Needs [`Needs::PASSED`]. Which conditioners of its port the packet that arrives next has passed.
@@ -195,10 +243,10 @@ impl Members {
     }
 }
 
-fn table(filters: &[&Filter]) -> [[u8; COLOURS]; CODE_POINTS] {
+fn table(items: &[Item<'_>]) -> [[u8; COLOURS]; CODE_POINTS] {
     let place = |packet: Packet| {
-        let lists = |filter: &&Filter| filter.members.iter().any(|member| member.is_of(&packet));
-        filters.iter().position(lists).unwrap_or(filters.len() - 1) as u8
+        let lists = |item: &Item<'_>| item.filter.members.iter().any(|member| member.is_of(&packet));
+        items.iter().position(lists).unwrap_or(items.len() - 1) as u8
     };
     let mut table = [[0; COLOURS]; CODE_POINTS];
     for (dscp, row) in (0..).filter_map(Dscp::new).take(CODE_POINTS).zip(&mut table) {

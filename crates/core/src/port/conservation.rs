@@ -111,10 +111,14 @@ mod tests {
     fn busy() -> Port<()> {
         let aqm = AqmParams::DropTail(drop_tail::Params {});
         let queue = QueueSpec { aqm, limit: Limit::Packets(3), drop: Side::Tail, scope: Scope::default() };
-        let class =
-            |members| strict_priority::Class { filter: Vec::into(members), limit: Default::default(), queue: HostKey };
+        let class = |members| strict_priority::Class {
+            filter: Vec::into(members),
+            template: Default::default(),
+            limit: Default::default(),
+            queue: HostKey,
+        };
         let classes = vec![class(vec![Member::Colour(Colour::Green)]), class(vec![])];
-        let scheduler = SchedulerParams::StrictPriority(strict_priority::Params { classes });
+        let scheduler = SchedulerParams::StrictPriority(strict_priority::Params { classes: classes.into() });
         let (edge, queues) = ([policer()], [queue.clone(), queue]);
         let nodes = NodeSpec::flat(scheduler, &queues);
         let spec = PortSpec { name: "busy", edge: &edge, queues: &queues, nodes: &nodes, seed: 1, replication: 0 };

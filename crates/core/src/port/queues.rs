@@ -4,7 +4,11 @@ use super::queue::Queue;
 use super::tree::Tree;
 use crate::aqm::Backlog;
 use crate::aqm::members::Members;
+use crate::count::Count;
 use crate::units::Time;
+
+/// What is done with every list, and is told whether anything waits in a child of its scheduler.
+pub(super) type EachList<'a> = dyn FnMut(&mut Members, &dyn Fn(usize) -> bool) + 'a;
 
 /// Nearly all ports have one queue: it is not boxed, since every packet passes it.
 #[derive(Clone, Debug)]
@@ -15,7 +19,7 @@ pub(super) enum Queues<H> {
 }
 
 impl<H: Copy> Queues<H> {
-    /// In the order of the specification.
+    /// In the order of the specification, but those of flows in that of their first packets.
     #[inline]
     pub(super) fn all(&self) -> &[Queue<H>] {
         match self {
@@ -32,9 +36,17 @@ impl<H: Copy> Queues<H> {
         }
     }
 
-    /// The lists by which AQMs and schedulers sort packets.
-    pub(super) fn lists(&mut self, each: &mut dyn FnMut(&mut Members)) {
-        self.all_mut().iter_mut().filter_map(|queue| queue.gate.members()).for_each(&mut *each);
+    /// Those of each row of the specification.
+    pub(super) fn rows(&self) -> Vec<Vec<&Queue<H>>> {
+        match self {
+            Self::One(queue) => vec![vec![queue]],
+            Self::Several(tree) => (0..tree.rows()).map(|row| tree.row(row)).collect(),
+        }
+    }
+
+    /// The lists by which AQMs and schedulers sort packets, and whether anything waits in a child of a scheduler.
+    pub(super) fn lists(&mut self, each: &mut EachList<'_>) {
+        self.all_mut().iter_mut().filter_map(|queue| queue.gate.members()).for_each(|list| each(list, &|_| false));
         if let Self::Several(tree) = self {
             tree.lists(each);
         }
@@ -42,12 +54,12 @@ impl<H: Copy> Queues<H> {
 
     /// The total of all queues, as a series shows it.
     pub(super) fn backlog(&self, now: Time) -> Backlog {
-        let Self::Several(_) = self else { return self.all()[0].backlog(now) };
-        let all = self.all().iter().map(|queue| queue.backlog(now));
-        all.fold(Backlog::default(), |sum, queue| Backlog {
-            packets: sum.packets + queue.packets,
-            bytes: sum.bytes + queue.bytes,
-            ..sum
-        })
+        match self {
+            Self::One(queue) => queue.backlog(now),
+            Self::Several(tree) => {
+                let Count { packets, bytes } = tree.all();
+                Backlog { packets: packets as u32, bytes, ..Backlog::default() }
+            }
+        }
     }
 }

@@ -146,7 +146,7 @@ impl PortSpec<'_> {
                     return Err(PortError::Queues { queues: 1, classes: places });
                 };
                 let gate = self.gate(queue, self.queue(queue)?, false)?;
-                tree.add_flows(up, places, &Queue::new(gate).in_row(queue));
+                tree.add_flows(up, places, Queue::new(gate).in_row(queue));
                 continue;
             }
             let refused = |error| PortError::Queue(Box::new(error));
@@ -164,10 +164,7 @@ impl PortSpec<'_> {
             tree.add(node.parent, shaper, inside);
         }
         match tree.mismatch() {
-            None => {
-                tree.name_branches();
-                Ok(tree)
-            }
+            None => Ok(tree),
             Some((queues, classes)) => Err(PortError::Queues { queues, classes }),
         }
     }

@@ -26,7 +26,7 @@ use super::shaper::Shaper;
 use crate::count::Count;
 use crate::needs::Needs;
 use crate::rng::Rng;
-use crate::sched::{AnyScheduler, Head};
+use crate::sched::{AnyScheduler, Head, Heads};
 use crate::units::Time;
 
 /// What a node has to send.
@@ -50,6 +50,9 @@ impl Offer {
         }
     }
 }
+
+/// A flow that has no queue yet.
+const UNMADE: usize = usize::MAX;
 
 /// What a node offers that has not been looked at: always due.
 const UNKNOWN: Offer = Offer::Later(Time::ZERO);
@@ -75,6 +78,8 @@ struct Node<H> {
     takes: bool,
     /// A queue whose AQM looks at departures.
     judges: bool,
+    /// A scheduler that may ask for room, or a queue that may hold more than its limit until the packet at the head goes.
+    evicts: bool,
     kept: Option<Taken<H>>,
     offer: Offer,
     /// When something below it opens that may go before what it offers.
@@ -95,8 +100,11 @@ struct Inner {
     scheduler: AnyScheduler,
     needs: Needs,
     rng: Rng,
+    /// Their nodes; [`UNMADE`] for a flow that no packet has come for.
     children: Vec<usize>,
-    heads: Vec<Head>,
+    heads: Heads,
+    /// If its children are flows: the place, among the tree's, of the queue that each has.
+    of_flows: Option<usize>,
     /// Children whose offers are to be computed again.
     stale: Vec<usize>,
     /// Children whose offers may depend on the time.
@@ -114,8 +122,11 @@ struct Inner {
 struct Numbers {
     /// The number above.
     up: Option<usize>,
+    /// [`UNMADE`] for flows, each of which has its own.
     node: usize,
     shaper: Option<usize>,
+    /// The row of the specification that it is, if it is a queue.
+    row: Option<usize>,
 }
 
 /// Queues and what decides which of them sends.
@@ -124,19 +135,20 @@ pub(super) struct Tree<H> {
     /// The root is the first.
     nodes: Vec<Node<H>>,
     queues: Vec<Queue<H>>,
-    /// The node of each queue.
-    leaves: Vec<usize>,
+    /// The queues of each row of the specification.
+    rows: Vec<Vec<usize>>,
+    /// What the flows of schedulers have, each made when its first packet comes.
+    flows: Vec<Queue<H>>,
+    schedulers: Vec<usize>,
+    /// What waits in all queues.
+    all: Count,
+    /// The leaf that a packet has come to last.
+    last: usize,
     numbers: Vec<Numbers>,
-    /// Nodes whose schedulers may ask for room.
-    evicting: Vec<usize>,
-    /// Queues that may hold more than their limit, until the packet at the head goes.
-    crowded: Vec<usize>,
     /// Dropped at heads since the last packet left.
     drops: u32,
     /// How often the line found nothing although something waited.
     held_back: u64,
-    /// Its nodes for results.
-    branches: Vec<Branch>,
 }
 
 impl<H: Copy> Tree<H> {
@@ -145,13 +157,14 @@ impl<H: Copy> Tree<H> {
         Self {
             nodes: vec![],
             queues: vec![],
-            leaves: vec![],
+            rows: vec![],
+            flows: vec![],
+            schedulers: vec![],
+            all: Count::default(),
+            last: 0,
             numbers: vec![],
-            evicting: vec![],
-            crowded: vec![],
             drops: 0,
             held_back: 0,
-            branches: vec![],
         }
     }
 
@@ -169,18 +182,23 @@ impl<H: Copy> Tree<H> {
         above.filter_map(|node| Some(node.kept?.leaving.handle))
     }
 
-    fn inners(&self) -> impl Iterator<Item = &Inner> {
-        self.nodes.iter().filter_map(|node| match &node.kind {
-            Kind::Scheduler(inner) => Some(&**inner),
-            _ => None,
-        })
+    /// What waits in all queues.
+    pub(super) fn all(&self) -> Count {
+        self.all
     }
 
-    fn inners_mut(&mut self) -> impl Iterator<Item = &mut Inner> {
-        self.nodes.iter_mut().filter_map(|node| match &mut node.kind {
-            Kind::Scheduler(inner) => Some(&mut **inner),
-            _ => None,
-        })
+    /// Its queues that are row `row` of the specification.
+    pub(super) fn row(&self, row: usize) -> Vec<&Queue<H>> {
+        self.rows[row].iter().map(|&queue| &self.queues[queue]).collect()
+    }
+
+    /// How many rows the specification has.
+    pub(super) fn rows(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn inners(&self) -> impl Iterator<Item = &Inner> {
+        self.schedulers.iter().map(|&node| self.inner(node))
     }
 
     /// Something has changed at a node: what it offers, and whoever is above it, is computed again. One that has not been
@@ -199,14 +217,12 @@ impl<H: Copy> Tree<H> {
     /// As [`Tree::backlog_of`], in packets and bytes.
     #[inline]
     fn waiting(&self, node: usize) -> Count {
-        let it = &self.nodes[node];
-        let mut count = match &it.kind {
-            Kind::Queue(queue) => return self.queues[*queue].waiting(),
-            Kind::Shaper(_, child) => self.waiting(*child),
-            Kind::Scheduler(inner) => inner.all,
-        };
-        it.kept.iter().for_each(|taken| count.add(taken.size));
-        count
+        Part { nodes: &self.nodes, first: 0, queues: &self.queues }.waiting(node)
+    }
+
+    fn inner(&self, node: usize) -> &Inner {
+        let Kind::Scheduler(inner) = &self.nodes[node].kind else { unreachable!("a scheduler") };
+        inner
     }
 
     fn inner_mut(&mut self, node: usize) -> &mut Inner {
@@ -215,8 +231,29 @@ impl<H: Copy> Tree<H> {
     }
 
     fn child(&self, node: usize, place: usize) -> usize {
-        let Kind::Scheduler(inner) = &self.nodes[node].kind else { unreachable!("a scheduler") };
-        inner.children[place]
+        self.inner(node).children[place]
+    }
+}
+
+/// The nodes from one on.
+struct Part<'a, H> {
+    nodes: &'a [Node<H>],
+    first: usize,
+    queues: &'a [Queue<H>],
+}
+
+impl<H: Copy> Part<'_, H> {
+    /// What waits in a node, in packets and bytes.
+    #[inline]
+    fn waiting(&self, node: usize) -> Count {
+        let it = &self.nodes[node - self.first];
+        let mut count = match &it.kind {
+            Kind::Queue(queue) => return self.queues[*queue].waiting(),
+            Kind::Shaper(_, child) => self.waiting(*child),
+            Kind::Scheduler(inner) => inner.all,
+        };
+        it.kept.iter().for_each(|taken| count.add(taken.size));
+        count
     }
 }
 

@@ -91,7 +91,7 @@ pub use hosts::Isolation;
 pub use tins::{Outline as TinOutline, Tins, tin_name};
 
 use super::flows::{Hash, Hashing};
-use super::{Eviction, Head, Pick, Scheduler, Visit};
+use super::{Eviction, Heads, Pick, Scheduler, Visit};
 use crate::Scope;
 use crate::aqm::cobalt;
 use crate::classify::FlowHeaders;
@@ -326,7 +326,7 @@ impl Cake {
     }
 
     /// The queue that sends, from that of the last drop on.
-    fn next_queue(&mut self, now: Time, heads: &[Head]) -> Option<usize> {
+    fn next_queue(&mut self, now: Time, heads: &Heads) -> Option<usize> {
         let mut decaying = true;
         if let Some(serving) = self.serving {
             if heads[serving].is_ready() {
@@ -406,7 +406,7 @@ impl Scheduler for Cake {
         self.filtering = (self.rules.filter != AckFilter::Off).then_some(child);
     }
 
-    fn pick(&mut self, now: Turn<Time>, heads: &[Head]) -> Pick {
+    fn pick(&mut self, now: Turn<Time>, heads: &Heads) -> Pick {
         if let Some(clock) = self.clock.filter(|clock| clock.next > *now && self.waiting.packets > 0) {
             return Pick::Later(clock.next);
         }

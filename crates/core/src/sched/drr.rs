@@ -18,6 +18,9 @@
 //! |--------|---------------------|------|---------|
 //! |        | `classes[].for`     |      | -       |
 //! |        | `classes[].match` |      | -       |
+//! |        | `classes[].per`   |      | -       |
+//! |        | `classes[].slots` |      | -       |
+//! |        | `classes[].plans` |      | -       |
 //! | Q_i    | `classes[].quantum` | B    | -       |
 //! |        | `classes[].queue`   |      | -       |
 //! |        | `arithmetic`        |      | exact   |
@@ -27,6 +30,7 @@
 //! = "linux"`). Every visit then sends a packet, which is the paper's condition for bounded work per packet. Only the
 //! ratios of the quanta decide the shares, so you can multiply all of them by the same number. The `bandwidth percent`
 //! of routers is such a ratio.
+//! An entry with `per` is a template, a class for each address: see [HTB](htb.md).
 //!
 //! `arithmetic = "linux"` keeps a list of the classes with packets waiting, and looks only at the first:
 //!
@@ -49,7 +53,7 @@
 //! Decision: docs/decisions/059-schedulers-own-nothing.md
 
 use super::rounds::Rounds;
-use super::{Head, HostKey, Pick, Scheduler, members, same_arithmetic, same_members};
+use super::{Classes, Heads, HostKey, Layout, Pick, Scheduler, TemplateKeys, members, same_arithmetic, same_members};
 use crate::Scope;
 use crate::aqm::members::{Filter, Members};
 use crate::arithmetic::Arithmetic;
@@ -60,12 +64,13 @@ use crate::packet::Packet;
 use crate::params::{ParamError, Params as Declared};
 use crate::port::turn::Turn;
 use crate::units::{BitRate, Bytes, Time};
+use std::ops::Range;
 
 /// What a scenario states.
 #[derive(Declared, Clone, Debug, PartialEq)]
 pub struct Params {
     /// The classes in the order of their visits; first match, else the last.
-    pub classes: Vec<Class>,
+    pub classes: Classes<Class>,
     /// Which class is next: by the order of the file, or as in Linux the one that has waited longest for its turn.
     #[param(default = "exact")]
     pub arithmetic: Arithmetic,
@@ -77,10 +82,23 @@ pub struct Class {
     /// Which packets it takes.
     #[param(flatten)]
     pub filter: Filter,
+    /// Or the keys of a template.
+    #[param(flatten)]
+    pub template: TemplateKeys,
     /// Bytes it may send in each round, at least the largest packet.
     pub quantum: Bytes,
     /// Its queue: a name of `[queue]`, or a table of the same keys; default: drop-tail.
     pub queue: HostKey,
+}
+
+impl super::Class for Class {
+    fn filter(&self) -> &Filter {
+        &self.filter
+    }
+
+    fn filter_mut(&mut self) -> &mut Filter {
+        &mut self.filter
+    }
 }
 
 /// One link's DRR.
@@ -97,30 +115,31 @@ impl Params {
     /// E201 without classes or for a quantum of 0; E223 when a class can match no packet; E225 for a quantum below the
     /// largest packet.
     pub fn build(self, scope: &Scope) -> Result<Drr, ParamError> {
-        let members = members(self.classes.iter().map(|class| &class.filter), scope)?;
+        let members = members(&self.classes, |_| true, None, scope)?;
         let quanta: Vec<_> = self.classes.iter().map(|class| class.quantum).collect();
-        let advice = sound(0, &quanta, scope, self.arithmetic)?;
-        let rounds = Rounds::new(quanta.into_iter(), self.arithmetic);
+        let advice = sound(self.classes.layout(), 0..quanta.len(), &quanta, (scope, self.arithmetic))?;
+        let rounds = Rounds::new(0, quanta.into_iter(), self.arithmetic);
         Ok(Drr { members, rounds, takes: self.arithmetic == Arithmetic::Linux, advice })
     }
 }
 
-/// Refuses quanta of 0, and those below the largest packet unless Linux takes them: then warnings. `before` classes have none.
+/// Refuses quanta of 0, and those below the largest packet unless Linux takes them: then warnings. `quanta` are of these
+/// classes.
 pub(super) fn sound(
-    before: usize,
+    layout: &Layout,
+    classes: Range<usize>,
     quanta: &[Bytes],
-    scope: &Scope,
-    arithmetic: Arithmetic,
+    (scope, arithmetic): (&Scope, Arithmetic),
 ) -> Result<Vec<ParamError>, ParamError> {
     let mut advice = Vec::new();
-    for (i, &quantum) in quanta.iter().enumerate() {
-        let scope = scope.of_class(before + i);
+    for (class, &quantum) in classes.zip(quanta).filter(|&(class, _)| layout.is_first(class)) {
+        let scope = scope.of_classes(layout.alike(class));
         let least = scope.largest_packet;
         // Where nothing passes, no packet is known.
         if quantum >= least.max(Bytes::new(1)) {
             continue;
         }
-        let message = format!("class {}: `quantum` is {quantum}", before + i + 1);
+        let message = format!("{}: `quantum` is {quantum}", layout.called(class));
         if quantum == Bytes::new(0) {
             let error = ParamError::new("classes", "E201", message);
             return Err(error.help("must be at least the largest packet: otherwise the class never sends"));
@@ -158,12 +177,16 @@ impl Scheduler for Drr {
         Some(&mut self.members)
     }
 
+    fn sorted(&self) -> Option<&Members> {
+        Some(&self.members)
+    }
+
     #[inline]
     fn queued(&mut self, _now: Turn<Time>, child: usize, _bytes: u32) {
         self.rounds.queued(child);
     }
 
-    fn pick(&mut self, _now: Turn<Time>, heads: &[Head]) -> Pick {
+    fn pick(&mut self, _now: Turn<Time>, heads: &Heads) -> Pick {
         self.rounds.pick(heads)
     }
 

@@ -45,7 +45,7 @@
 //! leaves the scheduler open; `wrr` counts credit as Linux does, but starts at 0. p'_L uses the wait of the packet
 //! itself.
 
-use super::{Head, Pick, Scheduler, Visit};
+use super::{Heads, Pick, Scheduler, Visit};
 use crate::Scope;
 use crate::count::Count;
 use crate::needs::Needs;
@@ -246,7 +246,7 @@ impl Scheduler for DualPi2 {
         self.queues[child].arrivals.push_back(*now);
     }
 
-    fn pick(&mut self, now: Turn<Time>, _heads: &[Head]) -> Pick {
+    fn pick(&mut self, now: Turn<Time>, _heads: &Heads) -> Pick {
         match (self.queues[L].wait(*now), self.queues[C].wait(*now)) {
             (None, None) => {
                 self.credit = 0.0;

@@ -17,6 +17,9 @@
 //! |--------|---------------------|------|---------|
 //! |        | `classes[].for`     |      | -       |
 //! |        | `classes[].match` |      | -       |
+//! |        | `classes[].per`   |      | -       |
+//! |        | `classes[].slots` |      | -       |
+//! |        | `classes[].plans` |      | -       |
 //! | Q_i    | `classes[].quantum` | B    | -       |
 //! |        | `classes[].rate`    | bit/s | -      |
 //! |        | `classes[].burst`   | B    | -       |
@@ -27,6 +30,7 @@
 //! A packet belongs to the first class whose `for` has its colour or code point, or whose `match` agrees with it, else to the
 //! last, the only one that may omit both. A quantum must be at least the largest packet. All that the page of `drr` says about quanta and
 //! `arithmetic` holds here too.
+//! An entry with `per` is a template, a class for each address: see [HTB](htb.md).
 //!
 //! Deviations: 802.1Qaz gives shares in percent and does not say how to enforce them; here they are quanta, as in
 //! Linux. Linux's default quantum (the MTU) and its silent bounds of 256 B and 1 MiB are not adopted.
@@ -34,7 +38,9 @@
 use super::policed::Limits;
 pub use super::policed::{Police, PriorityLimit};
 use super::rounds::Rounds;
-use super::{Head, HostKey, Pick, Scheduler, Visit, drr, members, same_arithmetic, same_members};
+use super::{
+    Classes, Heads, HostKey, Layout, Pick, Scheduler, TemplateKeys, Visit, drr, members, same_arithmetic, same_members,
+};
 use crate::Scope;
 use crate::aqm::members::{Filter, Members};
 use crate::arithmetic::Arithmetic;
@@ -52,7 +58,7 @@ use crate::verdict::Verdict;
 #[derive(Declared, Clone, Debug, PartialEq)]
 pub struct Params {
     /// The classes: the strict ones in the order of their urgency, then those that share; first match, else the last.
-    pub classes: Vec<Class>,
+    pub classes: Classes<Class>,
     /// Which sharing class is next: by the order of the file, or as in Linux the one that has waited longest for its turn.
     #[param(default = "exact")]
     pub arithmetic: Arithmetic,
@@ -64,6 +70,9 @@ pub struct Class {
     /// Which packets it takes.
     #[param(flatten)]
     pub filter: Filter,
+    /// Or the keys of a template.
+    #[param(flatten)]
+    pub template: TemplateKeys,
     /// Bytes it may send in each round, at least the largest packet; a class without it is strict.
     pub quantum: Option<Bytes>,
     /// Its own limit; for strict classes only.
@@ -71,6 +80,16 @@ pub struct Class {
     pub limit: PriorityLimit,
     /// Its queue: a name of `[queue]`, or a table of the same keys; default: drop-tail.
     pub queue: HostKey,
+}
+
+impl super::Class for Class {
+    fn filter(&self) -> &Filter {
+        &self.filter
+    }
+
+    fn filter_mut(&mut self) -> &mut Filter {
+        &mut self.filter
+    }
 }
 
 /// One link's ETS.
@@ -91,13 +110,13 @@ impl Params {
     /// largest packet unless Linux takes it; E227 for a strict class after one with a quantum; E212
     /// for a burst below the largest packet; E239 for a limit without a rate, or of a class that shares.
     pub fn build(self, scope: &Scope) -> Result<Ets, ParamError> {
-        let members = members(self.classes.iter().map(|class| &class.filter), scope)?;
+        let members = members(&self.classes, |_| true, None, scope)?;
         let strict = self.classes.iter().take_while(|class| class.quantum.is_none()).count();
         if let Some(i) = (strict..self.classes.len()).find(|&i| self.classes[i].quantum.is_none()) {
-            return Err(late(i, strict));
+            return Err(late(self.classes.layout(), i, strict));
         }
         if let Some(i) = (strict..self.classes.len()).find(|&i| self.classes[i].limit != PriorityLimit::default()) {
-            let message = format!("class {} has a `quantum` and keys of a limit", i + 1);
+            let message = format!("{} has a `quantum` and keys of a limit", self.classes.layout().called(i));
             let error = ParamError::new("classes", "E239", message);
             return Err(
                 error.help("only strict classes have a limit: remove `rate`, `burst` and `police`, or shape its queue")
@@ -105,8 +124,9 @@ impl Params {
         }
         let limits = Limits::new(self.limits(), scope)?;
         let quanta: Vec<_> = self.classes.iter().filter_map(|class| class.quantum).collect();
-        let advice = drr::sound(strict, &quanta, scope, self.arithmetic)?;
-        let rounds = Rounds::new(quanta.into_iter(), self.arithmetic);
+        let layout = self.classes.layout();
+        let advice = drr::sound(layout, strict..self.classes.len(), &quanta, (scope, self.arithmetic))?;
+        let rounds = Rounds::new(strict, quanta.into_iter(), self.arithmetic);
         Ok(Ets { members, limits, strict, rounds, takes: self.arithmetic == Arithmetic::Linux, advice })
     }
 
@@ -115,11 +135,12 @@ impl Params {
     }
 }
 
-fn late(i: usize, first_shared: usize) -> ParamError {
-    let message = format!("class {} has no `quantum`, and class {} before it has one", i + 1, first_shared + 1);
+fn late(layout: &Layout, i: usize, first_shared: usize) -> ParamError {
+    let [strict, shared] = [i, first_shared].map(|class| layout.called(class));
+    let message = format!("{strict} has no `quantum`, and {shared} before it has one");
     ParamError::new("classes", "E227", message)
         .label("a class without `quantum` is strict: it goes before all that share")
-        .help(format!("give class {} a quantum, or move it before class {}", i + 1, first_shared + 1))
+        .help(format!("give {strict} a quantum, or move it before {shared}"))
 }
 
 impl Ets {
@@ -149,6 +170,10 @@ impl Scheduler for Ets {
         Some(&mut self.members)
     }
 
+    fn sorted(&self) -> Option<&Members> {
+        Some(&self.members)
+    }
+
     #[inline]
     fn queued(&mut self, _now: Turn<Time>, child: usize, _bytes: u32) {
         if let Some(shared) = self.shared(child) {
@@ -156,14 +181,10 @@ impl Scheduler for Ets {
         }
     }
 
-    fn pick(&mut self, _now: Turn<Time>, heads: &[Head]) -> Pick {
-        let (strict, shared) = heads.split_at(self.strict);
-        match strict.iter().position(|head| head.is_ready()) {
+    fn pick(&mut self, _now: Turn<Time>, heads: &Heads) -> Pick {
+        match heads.first_ready(0).filter(|&first| first < self.strict) {
             Some(first) => Pick::Child(first),
-            None => match self.rounds.pick(shared) {
-                Pick::Child(i) => Pick::Child(self.strict + i),
-                other => other,
-            },
+            None => self.rounds.pick(heads),
         }
     }
 

@@ -1,18 +1,16 @@
 //! The tree that a list of classes describes, and what is wrong with it.
 
-use super::Outline;
-use crate::aqm::members::Filter;
+use super::{Class, Classes, Outline};
 use crate::params::{ParamError, suggest};
-use crate::units::BitRate;
+use crate::scope::Scope;
+use crate::units::{BitRate, Bytes};
 
 /// A class of such a list.
-pub(super) trait Listed {
+pub(super) trait Listed: Class {
     /// What its children and messages call it.
     fn name(&self) -> Option<&str>;
     /// The name of the class above it.
     fn parent(&self) -> Option<&str>;
-    /// The packets it takes.
-    fn filter(&self) -> &Filter;
     /// Whether it states a queue.
     fn has_queue(&self) -> bool;
 }
@@ -22,12 +20,16 @@ pub(super) trait Listed {
 pub(super) struct Form {
     pub(super) parents: Vec<Option<usize>>,
     pub(super) leaves: Vec<usize>,
+    /// By class, those right below it.
+    children: Vec<Vec<usize>>,
+    /// By class, its place among the leaves.
+    places: Vec<Option<usize>>,
 }
 
 /// ``class 2 (`voice`)``
-pub(super) fn called(classes: &[impl Listed], i: usize) -> String {
+pub(super) fn called(classes: &Classes<impl Listed>, i: usize) -> String {
     let name = classes[i].name().map_or(String::new(), |name| format!(" (`{name}`)"));
-    format!("class {}{name}", i + 1)
+    format!("{}{name}", classes.layout().called(i))
 }
 
 pub(super) fn fault(code: &'static str, message: String) -> ParamError {
@@ -38,7 +40,7 @@ impl Form {
     /// # Errors
     /// E002 for a name that two have; E006 for an unknown parent; E228 for a loop; E201 for too many levels; E229 for a
     /// parent that takes packets itself; E223 for a leaf that takes none.
-    pub(super) fn of(classes: &[impl Listed], levels: usize) -> Result<Self, ParamError> {
+    pub(super) fn of(classes: &Classes<impl Listed>, levels: usize) -> Result<Self, ParamError> {
         let mut names: Vec<&str> = Vec::new();
         for (i, name) in classes.iter().enumerate().filter_map(|(i, class)| Some((i, class.name()?))) {
             if names.contains(&name) {
@@ -52,16 +54,34 @@ impl Form {
         for i in 0..classes.len() {
             climb(classes, &parents, i, levels)?;
         }
-        let is_leaf = |i: &usize| !parents.contains(&Some(*i));
-        let form = Self { leaves: (0..classes.len()).filter(is_leaf).collect(), parents };
+        let form = Self::below(parents);
         (0..classes.len()).try_for_each(|i| form.takes_packets(classes, i))?;
         Ok(form)
     }
 
+    fn below(parents: Vec<Option<usize>>) -> Self {
+        let mut children = vec![Vec::new(); parents.len()];
+        parents.iter().enumerate().for_each(|(i, up)| up.iter().for_each(|&up| children[up].push(i)));
+        let leaves: Vec<_> = (0..parents.len()).filter(|&i| children[i].is_empty()).collect();
+        let mut places = vec![None; parents.len()];
+        leaves.iter().enumerate().for_each(|(place, &leaf)| places[leaf] = Some(place));
+        Self { parents, leaves, children, places }
+    }
+
+    /// The place of a class among the leaves, if it is one.
+    pub(super) fn place(&self, class: usize) -> Option<usize> {
+        self.places[class]
+    }
+
+    /// Whether a class is a leaf.
+    pub(super) fn is_leaf(&self, class: usize) -> bool {
+        self.places[class].is_some()
+    }
+
     /// A leaf says which packets it takes, a parent takes none.
-    fn takes_packets(&self, classes: &[impl Listed], i: usize) -> Result<(), ParamError> {
+    fn takes_packets(&self, classes: &Classes<impl Listed>, i: usize) -> Result<(), ParamError> {
         let (class, name) = (&classes[i], called(classes, i));
-        if !self.leaves.contains(&i) {
+        if !self.is_leaf(i) {
             let key = class.filter().key().or(class.has_queue().then_some("queue"));
             return key.map_or(Ok(()), |key| {
                 let message = format!("{name} has `{key}`, and other classes name it as their parent");
@@ -69,12 +89,19 @@ impl Form {
                 Err(fault("E229", message).help(help))
             });
         }
-        if class.filter().is_empty() && self.leaves.last() != Some(&i) {
+        let entry = |class: &usize| classes.layout().entry(*class);
+        if class.filter().is_empty() && self.leaves.last().map(entry) != Some(entry(&i)) {
             let message = format!("{name} takes no packets: no `for`, no children, and not the last leaf");
             let help = "give the class a `for`, name it as the `parent` of another, or move it to the end";
             return Err(fault("E223", message).help(help));
         }
         Ok(())
+    }
+
+    /// Whether what a class is promised counts: of the classes of a template those count that the load reaches.
+    pub(super) fn counts(&self, classes: &Classes<impl Listed>, i: usize, scope: &Scope) -> bool {
+        let reached = |place: usize| scope.classes.get(place).is_some_and(|largest| largest.packet > Bytes::new(0));
+        classes.layout().template(i).is_none() || self.place(i).is_some_and(reached)
     }
 
     /// How many classes are above one.
@@ -84,15 +111,23 @@ impl Form {
 
     /// The classes below one, or all, each before those below it.
     pub(super) fn in_order(&self, above: Option<usize>) -> Vec<usize> {
-        let children = (0..self.parents.len()).filter(|&class| self.parents[class] == above);
-        children.flat_map(|class| [vec![class], self.in_order(Some(class))].concat()).collect()
+        let mut found = Vec::new();
+        let tops = (0..self.parents.len()).filter(|&class| above.is_none() && self.parents[class].is_none());
+        let mut next: Vec<_> = above.map_or_else(|| tops.collect(), |above| self.children[above].clone());
+        next.reverse();
+        while let Some(class) = next.pop() {
+            found.push(class);
+            next.extend(self.children[class].iter().rev());
+        }
+        found
     }
 
     /// The places, among the leaves, of a leaf or of those below a parent.
     pub(super) fn places_below(&self, class: usize) -> Vec<usize> {
-        let below = self.in_order(Some(class));
-        let of = |leaf: &usize| *leaf == class || below.contains(leaf);
-        (0..self.leaves.len()).filter(|&place| of(&self.leaves[place])).collect()
+        let mut places: Vec<_> =
+            self.in_order(Some(class)).into_iter().chain([class]).filter_map(|i| self.place(i)).collect();
+        places.sort_unstable();
+        places
     }
 
     /// The classes for results, each before those below it; `bound` is the rate beyond which one is never served.
@@ -104,7 +139,7 @@ impl Form {
         let outline = move |class: usize| Outline {
             name: names[class].clone(),
             children: self.places_below(class),
-            has_classes: !self.leaves.contains(&class),
+            has_classes: !self.is_leaf(class),
             depth: self.above(class),
             bound: bound(class),
         };
@@ -123,7 +158,7 @@ impl Form {
 
     /// # Errors
     /// E239 for an `unclassified` of this name where the last leaf takes all that no other does.
-    pub(super) fn leaves_some(&self, classes: &[impl Listed], unclassified: &str) -> Result<(), ParamError> {
+    pub(super) fn leaves_some(&self, classes: &Classes<impl Listed>, unclassified: &str) -> Result<(), ParamError> {
         let all = self.leaves.last().filter(|&&leaf| classes[leaf].filter().is_empty());
         all.map_or(Ok(()), |&leaf| {
             let name = called(classes, leaf);
@@ -135,7 +170,7 @@ impl Form {
     }
 }
 
-fn parent(classes: &[impl Listed], names: &[&str], i: usize, name: &str) -> Result<usize, ParamError> {
+fn parent(classes: &Classes<impl Listed>, names: &[&str], i: usize, name: &str) -> Result<usize, ParamError> {
     let found = classes.iter().position(|class| class.name() == Some(name));
     found.ok_or_else(|| {
         let message = format!("{}: no class is called `{name}`, its `parent`", called(classes, i));
@@ -145,7 +180,7 @@ fn parent(classes: &[impl Listed], names: &[&str], i: usize, name: &str) -> Resu
 }
 
 /// Follows the parents of a class to the top.
-fn climb(classes: &[impl Listed], parents: &[Option<usize>], i: usize, levels: usize) -> Result<(), ParamError> {
+fn climb(classes: &Classes<impl Listed>, parents: &[Option<usize>], i: usize, levels: usize) -> Result<(), ParamError> {
     let mut path = vec![i];
     while let Some(up) = parents[path[path.len() - 1]] {
         if up != i && path.contains(&up) {

@@ -71,7 +71,7 @@ mod bands;
 mod delayed;
 
 use super::flows::{Flows, Hashing};
-use super::{Head, Pick, Scheduler, Socket, Visit};
+use super::{Heads, Pick, Scheduler, Socket, Visit};
 use crate::Scope;
 use crate::count::Count;
 use crate::needs::Needs;
@@ -412,7 +412,7 @@ impl Scheduler for Fq {
         self.bands.came(it.band);
     }
 
-    fn pick(&mut self, now: Turn<Time>, _heads: &[Head]) -> Pick {
+    fn pick(&mut self, now: Turn<Time>, _heads: &Heads) -> Pick {
         if let Some(&flow) = self.fast.front() {
             return Pick::Child(flow as usize);
         }

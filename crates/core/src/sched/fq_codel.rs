@@ -56,7 +56,7 @@
 
 use super::flows::{Flows, Hashing};
 use super::newcomers::Newcomers;
-use super::{Eviction, Head, Pick, Scheduler, Visit};
+use super::{Eviction, Heads, Pick, Scheduler, Visit};
 use crate::Scope;
 use crate::aqm::arithmetic::Arithmetic;
 use crate::aqm::codel::{self, Control, Law, State, Stats};
@@ -205,7 +205,7 @@ impl Scheduler for FqCodel {
         self.turns.queued(child);
     }
 
-    fn pick(&mut self, _now: Turn<Time>, heads: &[Head]) -> Pick {
+    fn pick(&mut self, _now: Turn<Time>, heads: &Heads) -> Pick {
         let codels = &mut self.codels;
         self.turns.pick(heads, |queue| codels[queue].emptied())
     }

@@ -46,7 +46,7 @@
 
 use super::flows::{Flows, Hashing};
 use super::newcomers::Newcomers;
-use super::{Head, Pick, Scheduler, Visit};
+use super::{Heads, Pick, Scheduler, Visit};
 use crate::Scope;
 use crate::aqm::Backlog;
 use crate::aqm::arithmetic::Arithmetic;
@@ -214,7 +214,7 @@ impl Scheduler for FqPie {
         self.turns.queued(child);
     }
 
-    fn pick(&mut self, _now: Turn<Time>, heads: &[Head]) -> Pick {
+    fn pick(&mut self, _now: Turn<Time>, heads: &Heads) -> Pick {
         self.turns.pick(heads, |_| {})
     }
 

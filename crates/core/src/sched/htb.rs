@@ -31,6 +31,9 @@
 //! |        | `classes[].parent`  |       | -       |
 //! |        | `classes[].for`     |       | -       |
 //! |        | `classes[].match` |       | -       |
+//! |        | `classes[].per`   |       | -       |
+//! |        | `classes[].slots` |       | -       |
+//! |        | `classes[].plans` |       | -       |
 //! | R      | `classes[].rate`    | bit/s | -       |
 //! |        | `classes[].ceil`    | bit/s | -       |
 //! |        | `classes[].prio`    |       | -       |
@@ -52,6 +55,17 @@
 //! class. Linux counts them as `direct_packets_stat`. Classes take turns in the order of the list, in Linux in that of
 //! the class numbers.
 //!
+//! An entry with `per` is a template: a class for each `source`, `destination` or `pair` of both. It has no children. Its
+//! `match` says which packets it takes of all addresses. Each of `plans` is a table of the class's keys with a `match` by
+//! the addresses themselves; the first that agrees counts, and what it omits, the template states. Without `plans` all
+//! addresses have the template's keys. Classes are made before the run: `slots` for each plan, or one for each address
+//! of its prefixes if these are fewer. At most `slots` addresses have a class at a time, first come, first served. A
+//! class that is idle, because nothing waits in it and no flow of its address is left, is given to the next address.
+//! Addresses beyond share one class with the keys of the last plan. Each class is named after its address, as in
+//! `customers/10.0.1.7`, and that of all others `customers/others`; `customers` is the template's `name`, else that of
+//! the queue or port. In the sum of the rates below a parent (W324), the classes of a template count that the load
+//! reaches.
+//!
 //! Defaults: `unclassified` = `last`, `ceil` = `rate`, `prio` = 0. `quantum` = rate in B/s / `r2q`, but at least 1000 B
 //! and at most 200000 B, with a warning where one of these bounds applies. `burst` and `cburst` are what tc sets on a
 //! kernel with timers of 1 ns: 1600 B plus what the rate (for `cburst` the ceil) sends in a nanosecond. A debt never
@@ -71,9 +85,10 @@ mod bucket;
 mod form;
 mod ring;
 mod tree;
+mod wakes;
 
 use super::form::{Form, Listed};
-use super::{Head, HostKey, Outline, Pick, Scheduler, members, same_arithmetic, same_members};
+use super::{Classes, Heads, HostKey, Outline, Pick, Scheduler, TemplateKeys, members, same_arithmetic, same_members};
 use crate::Scope;
 use crate::aqm::members::{Filter, Members};
 use crate::arithmetic::Arithmetic;
@@ -102,7 +117,7 @@ const TC_PACKET: u64 = 1600;
 #[derive(Declared, Clone, Debug, PartialEq)]
 pub struct Params {
     /// The classes: leaves take packets, the first that matches, else the last; the others are their parents.
-    pub classes: Vec<Class>,
+    pub classes: Classes<Class>,
     /// Divisor that makes the default quantum from a class's rate in B/s.
     #[param(default = 10)]
     pub r2q: u32,
@@ -136,6 +151,9 @@ pub struct Class {
     /// Which packets it takes; for leaves only.
     #[param(flatten)]
     pub filter: Filter,
+    /// Or the keys of a template.
+    #[param(flatten)]
+    pub template: TemplateKeys,
     /// Guaranteed rate.
     pub rate: BitRate,
     /// Rate that it may reach by borrowing; default: `rate`.
@@ -159,11 +177,18 @@ impl Listed for Class {
     fn parent(&self) -> Option<&str> {
         self.parent.as_deref()
     }
+    fn has_queue(&self) -> bool {
+        self.queue.is_some()
+    }
+}
+
+impl super::Class for Class {
     fn filter(&self) -> &Filter {
         &self.filter
     }
-    fn has_queue(&self) -> bool {
-        self.queue.is_some()
+
+    fn filter_mut(&mut self) -> &mut Filter {
+        &mut self.filter
     }
 }
 
@@ -199,16 +224,16 @@ impl Params {
             form.leaves_some(&self.classes, Unclassified::Direct.name())?;
         }
         let direct = self.is_direct().then_some(form.leaves.len());
-        let (own, rest) = (form.leaves.iter().map(|&leaf| &self.classes[leaf].filter), Filter::default());
-        let members = members(own.chain(direct.map(|_| &rest)), scope)?;
+        let rest = Filter::default();
+        let members = members(&self.classes, |class| form.is_leaf(class), direct.map(|_| &rest), scope)?;
         (0..self.classes.len()).try_for_each(|i| form::numbers(&self, i))?;
         ParamError::above_zero("r2q", self.r2q)?;
         let (frame, levels) = (self.framing.build(scope)?, form.levels());
         let plans = (0..self.classes.len()).map(|i| self.plan(i, form.parents[i], levels[i])).collect();
         let tree = Tree::new(plans, form.leaves.clone(), frame);
         let advice = advice::all(&self, &form, scope, frame);
-        let bounds = form.bounds(&self.classes);
-        let (names, rates) = self.classes.into_iter().map(|class| (class.name, class.rate)).unzip();
+        let bounds = form.bounds(&self.classes, scope);
+        let (names, rates) = self.classes.iter().map(|class| (class.name.clone(), class.rate)).unzip();
         let takes = self.arithmetic == Arithmetic::Linux;
         Ok(Htb { members, form, tree, names, rates, bounds, takes, direct, advice })
     }
@@ -260,6 +285,10 @@ impl Scheduler for Htb {
         Some(&mut self.members)
     }
 
+    fn sorted(&self) -> Option<&Members> {
+        Some(&self.members)
+    }
+
     #[inline]
     fn queued(&mut self, _now: Turn<Time>, child: usize, _bytes: u32) {
         if self.direct != Some(child) {
@@ -267,11 +296,10 @@ impl Scheduler for Htb {
         }
     }
 
-    fn pick(&mut self, now: Turn<Time>, heads: &[Head]) -> Pick {
+    fn pick(&mut self, now: Turn<Time>, heads: &Heads) -> Pick {
         match self.direct {
             Some(direct) if heads[direct].is_ready() => Pick::Child(direct),
-            Some(direct) => self.tree.pick(*now, &heads[..direct]),
-            None => self.tree.pick(*now, heads),
+            _ => self.tree.pick(*now, heads),
         }
     }
 

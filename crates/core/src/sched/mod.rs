@@ -16,17 +16,24 @@
 //!
 //! Decision: docs/decisions/059-schedulers-own-nothing.md
 
+mod classes;
 mod form;
+mod heads;
 mod newcomers;
+mod places;
 mod policed;
 mod rounds;
+mod slots;
 mod whole;
 
+pub use classes::{Child, Class, Classes, Entry, Layout, MOST, Plan, Template, TemplateKeys, Whom, is_template, plans};
+pub use heads::Heads;
 pub use policed::{Police, PriorityLimit};
+pub use slots::{Address, Held, Slots};
 
 use crate::Scope;
 use crate::aqm::Departure;
-use crate::aqm::members::{Filter, Members};
+use crate::aqm::members::{Filter, Item, Members};
 use crate::classify::FlowHeaders;
 use crate::count::Count;
 use crate::counter::{Part, Seen};
@@ -50,6 +57,8 @@ crate::algorithms! {
     "ets" => ets::{Params, Ets},
     /// Hierarchical token bucket: each class is guaranteed its rate and may borrow spare bandwidth up to its ceil.
     "htb" => htb::{Params, Htb},
+    /// Hierarchical fair service curves: leaves may be guaranteed rate and delay apart; a tree of classes shares the rest.
+    "hfsc" => hfsc::{Params, Hfsc},
     /// Strict priority: a class sends only while no class before it has anything to send.
     "strict-priority" => strict_priority::{Params, StrictPriority},
     /// FQ-CoDel: a queue with CoDel for each flow, served by deficit round robin, new flows first.
@@ -196,6 +205,11 @@ pub trait Scheduler {
         None
     }
 
+    /// The same, for results: who has which class of a template.
+    fn sorted(&self) -> Option<&Members> {
+        None
+    }
+
     /// Announces a flow before its first packet, and again when its number is given to another.
     fn register(&mut self, _flow: Turn<FlowId>, _headers: &FlowHeaders) {}
 
@@ -209,7 +223,7 @@ pub trait Scheduler {
 
     /// Which child sends next. Asked again with the same heads at the same time, before anything is sent or dropped, it
     /// says the same.
-    fn pick(&mut self, now: Turn<Time>, heads: &[Head]) -> Pick;
+    fn pick(&mut self, now: Turn<Time>, heads: &Heads) -> Pick;
 
     /// The packet at the head of the child picked last is sent: its bytes, and what waits in the child behind it.
     fn sent(&mut self, _now: Turn<Time>, _child: usize, _bytes: u32, _behind: Count) {}
@@ -295,17 +309,41 @@ fn share_of(whole: BitRate, part: u64, sum: u64) -> BitRate {
     BitRate::bps((u128::from(whole.bit_s()) * u128::from(part) / u128::from(sum.max(1))) as u64)
 }
 
-/// Which packets belong to which of `classes`, in their order.
+/// Which packets belong to which of those `classes` that are children, in their order; `rest` is for what none of them takes.
 ///
 /// # Errors
 /// E201 without classes; as [`Members::new`].
-fn members<'a>(classes: impl Iterator<Item = &'a Filter>, scope: &Scope) -> Result<Members, ParamError> {
-    let mut classes = classes.peekable();
-    if classes.peek().is_none() {
+fn members<C: Class>(
+    classes: &Classes<C>,
+    is_child: impl Fn(usize) -> bool,
+    rest: Option<&Filter>,
+    scope: &Scope,
+) -> Result<Members, ParamError> {
+    if classes.is_empty() {
         let error = ParamError::new("classes", "E201", "`classes` is empty".into());
         return Err(error.help("write at least one class; the last takes all other packets"));
     }
-    Members::new(["classes", "class"], classes, scope)
+    let (mut items, mut templates) = (Vec::new(), Vec::new());
+    for entry in &classes.layout().entries {
+        match entry {
+            Entry::Class(i) if !is_child(*i) => {}
+            Entry::Class(i) => {
+                items.push(Item { filter: classes[*i].filter(), called: classes.layout().called(*i), plan: None });
+            }
+            Entry::Template(template) => {
+                let plan = |(number, plan): (usize, &'_ Plan)| (plan.classes.start, (templates.len(), number));
+                let plans: Vec<_> = template.plans.iter().enumerate().map(plan).collect();
+                let item = |(class, plan): (usize, (usize, usize))| {
+                    let filter = &template.plans[plan.1].filter;
+                    Item { filter, called: classes.layout().called(class), plan: Some(plan) }
+                };
+                items.extend(plans.into_iter().map(item));
+                templates.push(&**template);
+            }
+        }
+    }
+    items.extend(rest.map(|filter| Item { filter, called: "what no class takes".into(), plan: None }));
+    Members::of_items("classes", &items, &templates, scope)
 }
 
 /// Refuses new parameters that send packets to other queues than before: waiting packets would be overtaken.

@@ -39,7 +39,7 @@
 //! Deviations: the hash is not changed during a run (`perturb`).
 
 use super::flows::{Flows, Hashing};
-use super::{Eviction, Head, Pick, Scheduler, Visit, same_arithmetic};
+use super::{Eviction, Heads, Pick, Scheduler, Visit, same_arithmetic};
 use crate::Scope;
 use crate::arithmetic::Arithmetic;
 use crate::count::Count;
@@ -177,7 +177,7 @@ impl Scheduler for Sfq {
         }
     }
 
-    fn pick(&mut self, _now: Turn<Time>, heads: &[Head]) -> Pick {
+    fn pick(&mut self, _now: Turn<Time>, heads: &Heads) -> Pick {
         loop {
             let Some(&first) = self.round.front() else { return Pick::Nothing };
             let queue = &mut self.queues[first as usize];

@@ -20,6 +20,9 @@
 //! |--------|--------------------|-------|---------|
 //! |        | `classes[].for`    |       | -       |
 //! |        | `classes[].match`|       | -       |
+//! |        | `classes[].per`  |       | -       |
+//! |        | `classes[].slots`|       | -       |
+//! |        | `classes[].plans`|       | -       |
 //! |        | `classes[].rate`   | bit/s | -       |
 //! |        | `classes[].burst`  | B     | -       |
 //! |        | `classes[].police` |       | -       |
@@ -30,12 +33,13 @@
 //!
 //! The order of the list is the order of priority. A packet belongs to the first class whose `for` has its colour or
 //! code point, or whose `match` agrees with it, else to the last, the only one that may omit both.
+//! An entry with `per` is a template, a class for each address: see [HTB](htb.md).
 //!
 //! Deviations: none.
 
 use super::policed::Limits;
 pub use super::policed::{Police, PriorityLimit};
-use super::{Head, HostKey, Pick, Scheduler, Visit, members, same_members};
+use super::{Classes, Heads, HostKey, Pick, Scheduler, TemplateKeys, Visit, members, same_members};
 use crate::Scope;
 use crate::aqm::members::{Filter, Members};
 use crate::counter::{Part, Seen};
@@ -51,7 +55,7 @@ use crate::verdict::Verdict;
 #[derive(Declared, Clone, Debug, PartialEq)]
 pub struct Params {
     /// The classes, the most urgent first; first match, else the last.
-    pub classes: Vec<Class>,
+    pub classes: Classes<Class>,
 }
 
 /// One class: which packets.
@@ -60,11 +64,24 @@ pub struct Class {
     /// Which packets it takes.
     #[param(flatten)]
     pub filter: Filter,
+    /// Or the keys of a template.
+    #[param(flatten)]
+    pub template: TemplateKeys,
     /// Its own limit.
     #[param(flatten)]
     pub limit: PriorityLimit,
     /// Its queue: a name of `[queue]`, or a table of the same keys; default: drop-tail.
     pub queue: HostKey,
+}
+
+impl super::Class for Class {
+    fn filter(&self) -> &Filter {
+        &self.filter
+    }
+
+    fn filter_mut(&mut self) -> &mut Filter {
+        &mut self.filter
+    }
 }
 
 /// One link's priorities.
@@ -79,7 +96,7 @@ impl Params {
     /// E201 without classes or for a rate of 0; E223 when a class can match no packet; E212 for a burst below the largest
     /// packet; E239 for a burst or `police` without a rate.
     pub fn build(self, scope: &Scope) -> Result<StrictPriority, ParamError> {
-        let members = members(self.classes.iter().map(|class| &class.filter), scope)?;
+        let members = members(&self.classes, |_| true, None, scope)?;
         Ok(StrictPriority { members, limits: Limits::new(self.limits(), scope)? })
     }
 
@@ -104,8 +121,12 @@ impl Scheduler for StrictPriority {
         Some(&mut self.members)
     }
 
-    fn pick(&mut self, _now: Turn<Time>, heads: &[Head]) -> Pick {
-        heads.iter().position(|head| head.is_ready()).map_or(Pick::Nothing, Pick::Child)
+    fn sorted(&self) -> Option<&Members> {
+        Some(&self.members)
+    }
+
+    fn pick(&mut self, _now: Turn<Time>, heads: &Heads) -> Pick {
+        heads.first_ready(0).map_or(Pick::Nothing, Pick::Child)
     }
 
     fn on_arrival(&mut self, at: Turn<&Visit>, packet: &mut Packet, _rng: &mut Rng) -> Verdict {

@@ -16,15 +16,19 @@
 //! |--------|--------------------|------|---------|
 //! |        | `classes[].for`    |      | -       |
 //! |        | `classes[].match`|      | -       |
+//! |        | `classes[].per`  |      | -       |
+//! |        | `classes[].slots`|      | -       |
+//! |        | `classes[].plans`|      | -       |
 //! | w_i    | `classes[].weight` | p    | -       |
 //! |        | `classes[].queue`  |      | -       |
 //!
 //! A packet belongs to the first class whose `for` has its colour or code point, or whose `match` agrees with it, else to the
 //! last, the only one that may omit both.
+//! An entry with `per` is a template, a class for each address: see [HTB](htb.md).
 //!
 //! Deviations: none from the plain form: the w_i packets of a visit go in a burst (the chip spreads them over the round).
 
-use super::{Head, HostKey, Pick, Scheduler, members, same_members, share_of};
+use super::{Classes, Heads, HostKey, Pick, Scheduler, TemplateKeys, members, same_members, share_of};
 use crate::Scope;
 use crate::aqm::members::{Filter, Members};
 use crate::count::Count;
@@ -38,7 +42,7 @@ use crate::units::{BitRate, Time};
 #[derive(Declared, Clone, Debug, PartialEq)]
 pub struct Params {
     /// The classes in the order of their visits; first match, else the last.
-    pub classes: Vec<Class>,
+    pub classes: Classes<Class>,
 }
 
 /// One class: which packets, and its weight.
@@ -47,10 +51,23 @@ pub struct Class {
     /// Which packets it takes.
     #[param(flatten)]
     pub filter: Filter,
+    /// Or the keys of a template.
+    #[param(flatten)]
+    pub template: TemplateKeys,
     /// Packets it may send in each round.
     pub weight: u32,
     /// Its queue: a name of `[queue]`, or a table of the same keys; default: drop-tail.
     pub queue: HostKey,
+}
+
+impl super::Class for Class {
+    fn filter(&self) -> &Filter {
+        &self.filter
+    }
+
+    fn filter_mut(&mut self) -> &mut Filter {
+        &mut self.filter
+    }
 }
 
 /// One link's WRR.
@@ -68,10 +85,11 @@ impl Params {
     /// # Errors
     /// E201 without classes or for a weight of 0; E223 when a class can match no packet.
     pub fn build(self, scope: &Scope) -> Result<Wrr, ParamError> {
-        let members = members(self.classes.iter().map(|class| &class.filter), scope)?;
+        let members = members(&self.classes, |_| true, None, scope)?;
         let weights: Vec<_> = self.classes.iter().map(|class| class.weight).collect();
         if let Some(i) = weights.iter().position(|&weight| weight == 0) {
-            let error = ParamError::new("classes", "E201", format!("class {}: `weight` is 0", i + 1));
+            let error =
+                ParamError::new("classes", "E201", format!("{}: `weight` is 0", self.classes.layout().called(i)));
             return Err(error.help("must be at least 1: a class of weight 0 never sends"));
         }
         Ok(Wrr { members, current: weights.len() - 1, left: 0, weights })
@@ -99,10 +117,13 @@ impl Scheduler for Wrr {
         Some(&mut self.members)
     }
 
-    fn pick(&mut self, _now: Turn<Time>, heads: &[Head]) -> Pick {
+    fn sorted(&self) -> Option<&Members> {
+        Some(&self.members)
+    }
+
+    fn pick(&mut self, _now: Turn<Time>, heads: &Heads) -> Pick {
         if self.left == 0 || !heads[self.current].is_ready() {
-            let n = heads.len();
-            let next = (1..=n).map(|step| (self.current + step) % n).find(|&i| heads[i].is_ready());
+            let next = heads.first_ready(self.current + 1).or_else(|| heads.first_ready(0));
             let Some(next) = next else { return Pick::Nothing };
             (self.current, self.left) = (next, self.weights[next]);
         }

@@ -124,7 +124,12 @@ fn names(n: usize) -> Vec<String> {
 }
 
 fn scheduler(filters: &[Filter]) -> SchedulerParams {
-    let class = |filter: &Filter| wrr::Class { filter: filter.clone(), weight: 1, queue: HostKey };
+    let class = |filter: &Filter| wrr::Class {
+        filter: filter.clone(),
+        template: Default::default(),
+        weight: 1,
+        queue: HostKey,
+    };
     SchedulerParams::Wrr(wrr::Params { classes: filters.iter().map(class).collect() })
 }
 

@@ -84,10 +84,14 @@ fn spec<'a>(edge: &'a [StageSpec], queues: &'a [QueueSpec]) -> PortSpec<'a> {
 
 /// Green packets before all others.
 fn green_first() -> SchedulerParams {
-    let class =
-        |members| strict_priority::Class { filter: Vec::into(members), limit: Default::default(), queue: HostKey };
+    let class = |members| strict_priority::Class {
+        filter: Vec::into(members),
+        template: Default::default(),
+        limit: Default::default(),
+        queue: HostKey,
+    };
     let classes = vec![class(vec![Member::Colour(Colour::Green)]), class(vec![])];
-    SchedulerParams::StrictPriority(strict_priority::Params { classes })
+    SchedulerParams::StrictPriority(strict_priority::Params { classes: classes.into() })
 }
 
 fn coloured(colour: Colour) -> Packet {

@@ -107,7 +107,7 @@ fn strict(parent: Option<usize>, members: &[Option<Colour>]) -> NodeSpec {
 
 fn strict_priority_class(colour: Option<Colour>) -> strict_priority::Class {
     let filter = colour.map(Member::Colour).into_iter().collect::<Vec<_>>().into();
-    strict_priority::Class { filter, limit: Default::default(), queue: HostKey }
+    strict_priority::Class { filter, template: Default::default(), limit: Default::default(), queue: HostKey }
 }
 
 fn build(queues: &[QueueSpec], nodes: &[NodeSpec]) -> Port<usize> {
@@ -369,7 +369,8 @@ fn nodes_are_named_by_their_place() {
     let nested = [strict(None, &[Some(Colour::Green), None]), strict(Some(0), &[Some(Colour::Red), None])];
     let nodes = [&nested[..], &[leaf(Some(1), 0), leaf(Some(1), 1), leaf(Some(0), 2)]].concat();
     let port = build(&queues, &nodes);
-    let named: Vec<_> = port.branches().iter().map(|it| (&*it.path, it.node, it.queues.clone())).collect();
+    let branches = port.branches();
+    let named: Vec<_> = branches.iter().map(|it| (&*it.path, it.node, it.queues.clone())).collect();
     let some = |path, node, queues: &[usize]| (path, Some(node), queues.to_vec());
     let expected = [
         some("root", 0, &[0, 1, 2]),
@@ -379,7 +380,7 @@ fn nodes_are_named_by_their_place() {
         some("2", 4, &[2]),
     ];
     assert_eq!(named, expected);
-    let above: Vec<_> = port.branches().iter().map(|it| (it.above, &*it.name, it.depth)).collect();
+    let above: Vec<_> = branches.iter().map(|it| (it.above, &*it.name, it.depth)).collect();
     assert_eq!(above, [(None, "", 0), (Some(0), "1", 1), (Some(1), "1", 2), (Some(1), "2", 2), (Some(0), "2", 1)]);
     assert!(!port.is_flat());
     let flat = [strict(None, &[Some(Colour::Green), None]), leaf(Some(0), 0), leaf(Some(0), 1)];
@@ -438,6 +439,7 @@ fn a_packet_larger_than_the_burst_has_become_waits() {
 #[test]
 fn what_waits_for_its_rate_is_woken_below_others() {
     let class = htb::Class {
+        template: Default::default(),
         name: None,
         parent: None,
         filter: Default::default(),
@@ -450,7 +452,7 @@ fn what_waits_for_its_rate_is_woken_below_others() {
         queue: None,
     };
     let params = htb::Params {
-        classes: vec![class],
+        classes: vec![class].into(),
         r2q: 10,
         framing: Framing::default(),
         arithmetic: Arithmetic::Exact,

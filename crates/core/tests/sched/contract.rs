@@ -3,7 +3,7 @@
 use crate::line::{Line, NOW, Step, kinds, loaded, params, scope};
 use perhop_core::needs::Needs;
 use perhop_core::port::Turn;
-use perhop_core::sched::{Head, Pick, Scheduler as _};
+use perhop_core::sched::{Head, Heads, Pick, Scheduler as _};
 use proptest::prelude::*;
 use std::collections::VecDeque;
 
@@ -35,13 +35,13 @@ proptest! {
         for step in steps {
             let heads = line.heads();
             if !line.scheduler.needs().contains(Needs::LENGTHS) {
-                let of_any_size: Vec<_> = heads.iter().map(|it| if it.is_ready() { Head::Bytes(0) } else { *it }).collect();
+                let of_any_size: Heads = heads.iter().map(|it| if it.is_ready() { Head::Bytes(0) } else { *it }).collect();
                 let [other, own] = [&of_any_size, &heads].map(|heads| line.scheduler.pick(Turn::testing(NOW), heads));
                 prop_assert_eq!(other, own);
             }
             if !line.scheduler.needs().contains(Needs::LATER) {
                 let hold = |(i, head): (usize, &Head)| if held >> i & 1 == 1 && head.is_ready() { Head::Held } else { *head };
-                let some_held: Vec<_> = heads.iter().enumerate().map(hold).collect();
+                let some_held: Heads = heads.iter().enumerate().map(hold).collect();
                 let said = line.scheduler.clone().pick(Turn::testing(NOW), &some_held);
                 prop_assert!(!matches!(said, Pick::Later(_)));
             }

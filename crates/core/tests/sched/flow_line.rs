@@ -9,7 +9,7 @@ use perhop_core::dscp::Dscp;
 use perhop_core::needs::Needs;
 use perhop_core::packet::{Ecn, FlowId, Packet};
 use perhop_core::port::Turn;
-use perhop_core::sched::{AnyScheduler, Head, Pick, Scheduler as _, SchedulerParams, Visit};
+use perhop_core::sched::{AnyScheduler, Head, Heads, Pick, Scheduler as _, SchedulerParams, Visit};
 use perhop_core::units::Time;
 use perhop_core::verdict::{Side, Verdict};
 use std::collections::{BTreeMap, VecDeque};
@@ -120,7 +120,7 @@ impl Host {
         }
     }
 
-    fn heads(&self) -> Vec<Head> {
+    fn heads(&self) -> Heads {
         let head =
             |queue: &VecDeque<Entry>| queue.front().map_or(Head::Nothing, |e| Head::Bytes(e.packet.bytes as u32));
         self.queues.iter().map(head).collect()
@@ -149,7 +149,7 @@ impl Host {
             let heads = self.heads();
             let [first, again] = [0, 1].map(|_| self.scheduler.pick(Turn::testing(now), &heads));
             assert_eq!(first, again);
-            let of_any_size: Vec<_> = heads.iter().map(|it| if it.is_ready() { Head::Bytes(0) } else { *it }).collect();
+            let of_any_size: Heads = heads.iter().map(|it| if it.is_ready() { Head::Bytes(0) } else { *it }).collect();
             assert!(
                 self.scheduler.needs().contains(Needs::LENGTHS)
                     || self.scheduler.pick(Turn::testing(now), &of_any_size) == first

@@ -7,7 +7,7 @@ use perhop_core::packet::Colour;
 use perhop_core::params::{Field, Kind, Node, Params as _, Place, Problems, Reader, Tree, Value as _};
 use perhop_core::port::Turn;
 use perhop_core::registry::Entry;
-use perhop_core::sched::{AnyScheduler, Head, LIST, Pick, Scheduler as _, SchedulerParams};
+use perhop_core::sched::{AnyScheduler, Head, Heads, LIST, Pick, Scheduler as _, SchedulerParams};
 use perhop_core::units::{Bytes, Time};
 use proptest::prelude::*;
 use std::collections::VecDeque;
@@ -40,7 +40,7 @@ impl Line {
         Self { scheduler, queues }
     }
 
-    pub(crate) fn heads(&self) -> Vec<Head> {
+    pub(crate) fn heads(&self) -> Heads {
         self.queues.iter().map(|queue| queue.front().map_or(Head::Nothing, |&size| Head::Bytes(size))).collect()
     }
 
@@ -124,12 +124,12 @@ pub(crate) fn params(kind: &str, shares: &[u32]) -> SchedulerParams {
     let class = |(i, share): (usize, &u32)| {
         let value = |field: &&Field| match (field.name, field.kind) {
             ("for", _) => members(i, shares.len()).tree(),
-            ("queue" | "name" | "parent" | "ceil" | "prio" | "police" | "match", _) => None,
+            ("queue" | "name" | "parent" | "ceil" | "prio" | "police" | "match" | "rt" | "ul", _) => None,
             // Limits of priority classes.
             ("rate" | "burst", _) if field.optional && name != "htb" => None,
             // What keeps a rate does not hold anything back as long as its bursts are not used up.
             ("burst" | "cburst", _) => Some(Tree::Text("1GB".to_owned())),
-            (_, Kind::Rate) => Some(Tree::Text(format!("{share}Mbit/s"))),
+            (_, Kind::Rate) | ("ls", _) => Some(Tree::Text(format!("{share}Mbit/s"))),
             (_, Kind::Size) => Some(Tree::Text(format!("{}B", LARGEST * share))),
             (_, Kind::Integer) => Some(Tree::Integer(i64::from(*share))),
             (other, _) => panic!("the tests know no value for `{other}` of {name}"),

@@ -76,6 +76,7 @@ impl Kernel {
 fn of_ets(strict: usize, shares: &[u32]) -> SchedulerParams {
     let n = strict + shares.len();
     let class = |i: usize| ets::Class {
+        template: Default::default(),
         filter: members(i, n).into(),
         quantum: (i >= strict).then(|| Bytes::new((LARGEST * shares[i - strict]).into())),
         limit: Default::default(),
@@ -156,8 +157,11 @@ fn a_class_held_back_holds_back_the_others() {
     let mut scheduler = params("drr linux", &[1, 1]).build(&scope()).unwrap();
     scheduler.queued(Turn::testing(NOW), 1, 500);
     scheduler.queued(Turn::testing(NOW), 0, 500);
-    assert_eq!(scheduler.pick(Turn::testing(NOW), &[Head::Bytes(500), Head::Held]), Pick::Nothing);
-    assert_eq!(scheduler.pick(Turn::testing(NOW), &[Head::Bytes(500); 2]), Pick::Child(1));
+    assert_eq!(
+        scheduler.pick(Turn::testing(NOW), &[Head::Bytes(500), Head::Held].into_iter().collect()),
+        Pick::Nothing
+    );
+    assert_eq!(scheduler.pick(Turn::testing(NOW), &[Head::Bytes(500); 2].into_iter().collect()), Pick::Child(1));
     let takes = |it: &AnyScheduler| it.needs().contains(Needs::TAKING);
     assert!(takes(&scheduler) && !takes(&params("drr", &[1, 1]).build(&scope()).unwrap()));
 }

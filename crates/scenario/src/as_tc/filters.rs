@@ -99,6 +99,11 @@ impl<'a> Chain<'a> {
         Self { port, at: at.to_owned(), tried: 0 }
     }
 
+    /// What is said next is tried together with the group before it, from which no packet could be found by it.
+    pub(super) fn again(&mut self) {
+        self.tried -= 1;
+    }
+
     /// What happens to the packets of some groups.
     pub(super) fn say(&mut self, said: &mut Said, groups: &[Group], then: impl Fn(&Group) -> String) {
         for group in groups {

@@ -45,7 +45,7 @@ use crate::sweep::{Point, Sweep};
 use perhop_core::port::QueueSpec;
 use perhop_sim::plan::{self, Plan};
 use perhop_sim::transport::Bursts;
-use said::{Line, Port, Said};
+use said::{Line, Port, Said, passing};
 use std::collections::BTreeMap;
 
 /// Ethernet's header, which Linux's queues count.
@@ -87,7 +87,13 @@ pub fn as_tc(scenario: &Scenario) -> Result<Linux, Vec<String>> {
     tcp::settings(scenario, &mut said);
     for (i, link) in plan.links.iter().enumerate() {
         interface(scenario, i, &mut said);
-        let port = Port { near: near(plan, i), overhead: plan.overhead, link, line: Line::Virtual };
+        let port = Port {
+            near: near(plan, i),
+            overhead: plan.overhead,
+            link,
+            headers: passing(scenario, i),
+            line: Line::Virtual,
+        };
         ports::say(&port, &mut said);
         police::say(&port, &mut said);
         wire::say(&port, &far(plan, i), i, &mut said);

@@ -3,7 +3,7 @@
 //! The interface may be faster than the link, so something holds it to the link's rate: what the port has at its root, or a class
 //! of HTB above it. What tc cannot express is left out and named.
 
-use super::said::{Line, Port, Said};
+use super::said::{Line, Port, Said, passing};
 use super::{Device, LinuxPort, only_point, police, ports};
 use crate::scenario::Scenario;
 use crate::sweep::Sweep;
@@ -41,12 +41,13 @@ fn interface(device: &str) -> Result<(), String> {
 
 fn port(scenario: &Scenario, name: &str, device: &str) -> Result<LinuxPort, String> {
     let plan = &scenario.built.plan;
-    let Some(link) = plan.links.iter().find(|link| link.name == name) else {
+    let Some(i) = plan.links.iter().position(|link| link.name == name) else {
         let names: Vec<_> = plan.links.iter().map(|link| &*link.name).collect();
         return Err(format!("error[E006] no port `{}`\n   help: {}", name.escape_debug(), suggest(name, &names)));
     };
     let near = Device { namespace: None, device: device.to_owned() };
-    let port = Port { near, overhead: plan.overhead, link, line: Line::Real };
+    let port =
+        Port { near, overhead: plan.overhead, link: &plan.links[i], headers: passing(scenario, i), line: Line::Real };
     let mut said = Said::default();
     if !plan.changes.is_empty() {
         said.note(&port, "[[change]] is not in it: this is the port as it begins");

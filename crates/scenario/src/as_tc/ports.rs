@@ -8,15 +8,17 @@ use crate::sections::queue::{is_parent, limits, parents};
 use crate::text::tree;
 use perhop_core::aqm::{self, AqmParams};
 use perhop_core::arithmetic::{Arithmetic, longest_in_ticks};
-use perhop_core::classify::Match;
+use perhop_core::classify::{FlowHeaders, Match, Prefix};
 use perhop_core::dscp::Dscp;
 use perhop_core::framing::Framing;
 use perhop_core::params::{Node, Problems, Tree, read_table, show_table};
 use perhop_core::port::{Inside, Limit, NodeSpec, QueueSpec, ShaperParams, Side};
 use perhop_core::sched::cake::AckFilter;
 use perhop_core::sched::flows::{Hash, Hashing};
-use perhop_core::sched::{Police, SchedulerParams, cake, ets, fq_codel, htb, sfq};
+use perhop_core::sched::{Entry, Police, SchedulerParams, Template, Whom, cake, ets, fq_codel, hfsc, htb, sfq};
 use perhop_core::units::{BitRate, Bytes, Span};
+use std::collections::BTreeSet;
+use std::net::IpAddr;
 
 /// Most bands of `prio` and `ets`.
 const MOST_BANDS: usize = 16;
@@ -222,8 +224,13 @@ impl Writer<'_, '_> {
     }
 
     fn scheduler(&mut self, at: &str, index: usize, node: &NodeSpec, params: &SchedulerParams) {
+        if params.layout().is_some_and(|layout| layout.templates().next().is_some()) {
+            return self
+                .refuse("a template of classes (`per`): tc makes no class for an address it meets; list the classes");
+        }
         let nodes = &self.port.link.nodes;
         let children: Vec<_> = (0..nodes.len()).filter(|&child| nodes[child].parent == Some(index)).collect();
+        let leaves = leaves(self.port, node, &children);
         let handle = match params {
             SchedulerParams::StrictPriority(_) if children.len() <= MOST_BANDS => {
                 let last = vec![(children.len() - 1).to_string(); MOST_BANDS].join(" ");
@@ -232,7 +239,8 @@ impl Writer<'_, '_> {
             SchedulerParams::Drr(drr) => {
                 self.counts_as_linux("drr", drr.arithmetic == Arithmetic::Linux);
                 let handle = self.qdisc(at, "drr");
-                for (i, class) in drr.classes.iter().enumerate() {
+                let used = |i: usize| leaves.iter().any(|leaf| leaf.class == i);
+                for (i, class) in drr.classes.iter().enumerate().filter(|(i, _)| used(*i)) {
                     self.class(&handle, i, &format!("drr quantum {}", class.quantum.get()));
                 }
                 handle
@@ -241,7 +249,8 @@ impl Writer<'_, '_> {
                 self.counts_as_linux("ets", ets.arithmetic == Arithmetic::Linux);
                 self.qdisc(at, &ets_bands(ets))
             }
-            SchedulerParams::Htb(htb) => self.htb(at, htb),
+            SchedulerParams::Htb(htb) => self.htb(at, htb, &leaves),
+            SchedulerParams::Hfsc(hfsc) => self.hfsc(at, hfsc),
             SchedulerParams::FqCodel(params) => return self.fq_codel(at, params),
             SchedulerParams::Sfq(params) => return self.sfq(at, params),
             SchedulerParams::Fq(params) => return self.written(at, &fq::fq(params, self.port.link)),
@@ -259,28 +268,31 @@ impl Writer<'_, '_> {
                 "a shaper in a class of `drr` or `ets` (Linux's stop while such a class may not send: `htb` can)",
             );
         }
-        let stated = classes(node);
-        let direct = matches!(params, SchedulerParams::Htb(htb) if htb.is_direct());
-        let last = children.len() - usize::from(direct);
-        if direct {
+        let apart = params.others().is_some();
+        if matches!(params, SchedulerParams::Htb(htb) if htb.is_direct()) {
             self.said.note(self.port, "what no class names passes unshaped (`direct_packets_stat`)");
         }
-        let numbers = leaves(params, last);
         let mut chain = Chain::new(self.port, &format!("parent {handle}"));
-        for (i, child) in children.into_iter().take(last).enumerate() {
-            let class = format!("{handle}{:x}", numbers[i] + 1);
-            let name = called(&stated[i], i);
-            self.said.comment(format!("class {name}"));
+        for (i, leaf) in leaves.iter().enumerate() {
+            let class = format!("{handle}{:x}", leaf.class + 1);
+            self.said.comment(format!("class {}", leaf.name));
             // What no other takes is the last one's.
-            let takes = if i + 1 == last && !direct { Ok(Match::default()) } else { takes(&stated[i]) };
-            match takes.and_then(|takes| groups(&takes, self.port, false)) {
+            let takes = if i + 1 == leaves.len() && !apart { Ok(vec![Match::default()]) } else { leaf.takes.clone() };
+            let found = takes.and_then(|takes| {
+                let groups = takes.iter().map(|takes| groups(takes, self.port, false)).collect::<Result<Vec<_>, _>>();
+                Ok(groups?.into_iter().flatten().collect::<Vec<_>>())
+            });
+            match found {
                 Ok(found) => {
-                    let police = self.police(node, i, count(&found));
+                    let police = self.police(node, leaf.class, count(&found));
+                    if leaf.alike {
+                        chain.again();
+                    }
                     chain.say(self.said, &found, |_| format!("flowid {class}{police}"));
                 }
-                Err(what) => self.refuse(&format!("class {name} by {what}")),
+                Err(what) => self.refuse(&format!("class {} by {what}", leaf.name)),
             }
-            self.node(&format!("parent {class}"), child);
+            self.node(&format!("parent {class}"), leaf.node);
         }
     }
 
@@ -300,12 +312,14 @@ impl Writer<'_, '_> {
         self.said.say(self.port.near.tc("class", &format!("parent {handle} classid {handle}{:x} {what}", i + 1)));
     }
 
-    fn htb(&mut self, at: &str, htb: &htb::Params) -> String {
+    fn htb(&mut self, at: &str, htb: &htb::Params, leaves: &[Leaf]) -> String {
         self.counts_as_linux("htb", htb.arithmetic == Arithmetic::Linux);
         let handle = self.qdisc(at, &format!("htb r2q {}", htb.r2q));
         let framing = self.frames(htb.framing);
         let number = |name: &str| htb.classes.iter().position(|class| class.name.as_deref() == Some(name));
-        for (i, class) in htb.classes.iter().enumerate() {
+        // Of a template, the classes of the addresses that there are.
+        let used = |i: usize| htb.classes.layout().template(i).is_none() || leaves.iter().any(|leaf| leaf.class == i);
+        for (i, class) in htb.classes.iter().enumerate().filter(|(i, _)| used(*i)) {
             let parent =
                 class.parent.as_deref().and_then(number).map_or(handle.clone(), |up| format!("{handle}{:x}", up + 1));
             self.keeps(i, class);
@@ -324,6 +338,42 @@ impl Writer<'_, '_> {
             self.said.say(self.port.near.tc("class", &format!("parent {parent} classid {handle}{:x} {what}", i + 1)));
         }
         handle
+    }
+
+    fn hfsc(&mut self, at: &str, hfsc: &hfsc::Params) -> String {
+        self.counts_as_linux("hfsc", hfsc.arithmetic == Arithmetic::Linux);
+        let handle = self.qdisc(at, "hfsc");
+        let number = |name: &str| hfsc.classes.iter().position(|class| class.name.as_deref() == Some(name));
+        for (i, class) in hfsc.classes.iter().enumerate() {
+            let parent =
+                class.parent.as_deref().and_then(number).map_or(handle.clone(), |up| format!("{handle}{:x}", up + 1));
+            let curves = [("rt", class.rt), ("ls", class.ls), ("ul", class.ul)];
+            let stated = curves.into_iter().filter_map(|(key, curve)| Some((key, curve?)));
+            let what: String = stated.map(|(key, curve)| format!(" {key} {}", self.curve(&curve))).collect();
+            self.said
+                .say(self.port.near.tc("class", &format!("parent {parent} classid {handle}{:x} hfsc{what}", i + 1)));
+        }
+        handle
+    }
+
+    /// `m1 2000000bit d 10ms m2 400000bit`
+    fn curve(&mut self, curve: &hfsc::Stated) -> String {
+        let pieces = match *curve {
+            hfsc::Stated::Rate(it) => hfsc::Pieces { m2: Some(it), ..hfsc::Pieces::default() },
+            hfsc::Stated::Pieces(pieces) => pieces,
+        };
+        let times = [("d", pieces.d), ("dmax", pieces.dmax)].map(|(key, time)| (key, time.unwrap_or_default()));
+        self.fine(&times);
+        let words = [
+            ("m1", pieces.m1.map(rate)),
+            ("d", pieces.d.map(time)),
+            ("m2", pieces.m2.map(rate)),
+            ("umax", pieces.umax.map(|bytes| bytes.get().to_string())),
+            ("dmax", pieces.dmax.map(time)),
+            ("rate", pieces.rate.map(rate)),
+        ];
+        let stated = words.into_iter().filter_map(|(key, value)| Some(format!("{key} {}", value?)));
+        stated.collect::<Vec<_>>().join(" ")
     }
 
     fn fq_codel(&mut self, at: &str, params: &fq_codel::Params) {
@@ -401,31 +451,108 @@ fn holds_back(nodes: &[NodeSpec], index: usize) -> bool {
     let node = &nodes[index];
     let below = (0..nodes.len()).filter(|&child| nodes[child].parent == Some(index));
     node.shaper.is_some()
-        || matches!(node.inside, Inside::Scheduler(SchedulerParams::Htb(_)))
+        || matches!(node.inside, Inside::Scheduler(SchedulerParams::Htb(_) | SchedulerParams::Hfsc(_)))
         || below.into_iter().any(|child| holds_back(nodes, child))
 }
 
-/// How many classes a scheduler of so many children has.
-pub(super) fn class_count(params: &SchedulerParams, children: usize) -> usize {
-    if let SchedulerParams::Htb(htb) = params { htb.classes.len() } else { children }
+/// A class with a queue.
+struct Leaf {
+    /// Its number in the scheduler's list.
+    class: usize,
+    /// The node of its queue.
+    node: usize,
+    /// In comments and messages.
+    name: String,
+    /// What any of which it takes.
+    takes: Result<Vec<Match>, String>,
+    /// Whether it takes other packets than the one before it, of the same kind.
+    alike: bool,
 }
 
-/// The classes that have queues, counted from 0: one for each child, but that of the packets which no class names.
-pub(super) fn leaves(params: &SchedulerParams, children: usize) -> Vec<usize> {
-    let SchedulerParams::Htb(htb) = params else { return (0..children).collect() };
-    let is_parent = |name: &Option<String>| name.is_some() && htb.classes.iter().any(|class| class.parent == *name);
-    (0..htb.classes.len()).filter(|&i| !is_parent(&htb.classes[i].name)).collect()
+/// The classes of a scheduler that have queues; of a template one for each address that the load reaches, and that of all others.
+fn leaves(port: &Port<'_>, node: &NodeSpec, children: &[usize]) -> Vec<Leaf> {
+    let items = all_classes(node);
+    let parents = parents(&items);
+    let layout = node.scheduler().and_then(|params| params.layout());
+    let entries = layout.map_or_else(|| (0..items.len()).map(Entry::Class).collect(), |layout| layout.entries.clone());
+    let (mut leaves, mut at) = (Vec::new(), 0);
+    for (i, entry) in entries.iter().enumerate().filter(|(i, _)| !is_parent(&items[*i], &parents)) {
+        match entry {
+            Entry::Class(class) => {
+                let takes = takes(&items[i]).map(|it| vec![it]);
+                leaves.push(Leaf {
+                    class: *class,
+                    node: children[at],
+                    name: called(&items[i], leaves.len()),
+                    takes,
+                    alike: false,
+                });
+                at += 1;
+            }
+            Entry::Template(template) => {
+                leaves.extend(of_template(port, template, &children[at..]));
+                at += template.others - template.plans[0].classes.start + 1;
+            }
+        }
+    }
+    leaves
 }
 
-/// The classes of a scheduler that have queues, as they are written.
-pub(super) fn classes(node: &NodeSpec) -> Vec<Node> {
+fn of_template(port: &Port<'_>, template: &Template, children: &[usize]) -> Vec<Leaf> {
+    let (first, mut given) = (template.plans[0].classes.start, vec![0; template.plans.len()]);
+    let (mut leaves, mut known) = (Vec::new(), BTreeSet::new());
+    for headers in &port.headers {
+        let Some(plan) = template.plans.iter().position(|plan| plan.filter.flow(headers)) else { continue };
+        let full =
+            given.iter().sum::<usize>() == template.slots as usize || given[plan] == template.plans[plan].classes.len();
+        let takes = whole(template.per, headers);
+        let name = [&takes.source, &takes.destination].into_iter().flatten().map(|it| it.0.addr().to_string());
+        let name = name.collect::<Vec<_>>().join(" > ");
+        if full || !known.insert(name.clone()) {
+            continue;
+        }
+        let class = template.plans[plan].classes.start + given[plan];
+        given[plan] += 1;
+        leaves.push(Leaf {
+            class,
+            node: children[class - first],
+            name,
+            takes: Ok(vec![takes]),
+            alike: !leaves.is_empty(),
+        });
+    }
+    let any = template.plans.iter().map(|plan| plan.filter.matches.clone().unwrap_or_default()).collect();
+    let (class, name) = (template.others, "of all other addresses".into());
+    leaves.push(Leaf { class, node: children[class - first], name, takes: Ok(any), alike: false });
+    leaves
+}
+
+/// The addresses of a flow that a template looks at.
+fn whole(per: Whom, headers: &FlowHeaders) -> Match {
+    let only = |address: IpAddr| vec![Prefix(address.into())];
+    let (source, destination) = (only(headers.source), only(headers.destination));
+    match per {
+        Whom::Source => Match { source, ..Match::default() },
+        Whom::Destination => Match { destination, ..Match::default() },
+        Whom::Pair => Match { source, destination, ..Match::default() },
+    }
+}
+
+/// The classes of a scheduler, as they are written; none of one over flows.
+pub(super) fn all_classes(node: &NodeSpec) -> Vec<Node> {
     let mut shown = Vec::new();
     node.scheduler().into_iter().for_each(|params| params.show(&mut shown));
-    let Some(Tree::List(items)) = shown.into_iter().find(|(key, _)| *key == "classes").map(|(_, tree)| tree) else {
-        return Vec::new();
-    };
+    match shown.into_iter().find(|(key, _)| *key == "classes") {
+        Some((_, Tree::List(items))) => items,
+        _ => Vec::new(),
+    }
+}
+
+/// The classes of a scheduler that have queues, each with its number in the list of the file.
+pub(super) fn numbered(node: &NodeSpec) -> Vec<(usize, Node)> {
+    let items = all_classes(node);
     let parents = parents(&items);
-    items.into_iter().filter(|item| !is_parent(item, &parents)).collect()
+    items.into_iter().enumerate().filter(|(_, item)| !is_parent(item, &parents)).collect()
 }
 
 /// A class by its name or its number.

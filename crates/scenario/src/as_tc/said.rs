@@ -1,6 +1,9 @@
 //! What has been said, and what cannot be: each thing once, with all that it concerns.
 
 use super::{Command, Device};
+use crate::resolve::offered::Flowline;
+use crate::scenario::Scenario;
+use perhop_core::classify::FlowHeaders;
 use perhop_sim::plan::Link;
 use std::fmt;
 
@@ -31,7 +34,31 @@ pub(super) struct Port<'a> {
     /// Bytes that queues count beyond the IP length.
     pub(super) overhead: u32,
     pub(super) link: &'a Link,
+    /// Of the load that passes it: addresses, and nothing else.
+    pub(super) headers: Vec<FlowHeaders>,
     pub(super) line: Line,
+}
+
+/// Between which addresses the load passes a link.
+pub(super) fn passing(scenario: &Scenario, link: usize) -> Vec<FlowHeaders> {
+    let nodes = &scenario.built.plan.nodes;
+    let between = |from: usize, to: usize| FlowHeaders {
+        protocol: 0,
+        source: nodes[from].address.into(),
+        destination: nodes[to].address.into(),
+        source_port: 0,
+        destination_port: 0,
+        traffic: String::new(),
+        class: String::new(),
+        rtt: None,
+    };
+    let of = |flow: &Flowline| {
+        let (from, to) = (flow.offered.from[flow.sender], flow.offered.to);
+        let ways = [(&flow.forward, from, to), (&flow.backward, to, from)];
+        let passes = ways.into_iter().filter(|(way, ..)| way.contains(&(link as u32)));
+        passes.map(|(_, from, to)| between(from, to)).collect::<Vec<_>>()
+    };
+    scenario.built.traffic.iter().flat_map(of).collect()
 }
 
 impl Port<'_> {

@@ -128,7 +128,7 @@ pub(crate) fn groups<'a>(kind: Kind, link: &plan::Link, crossing: Crossing<'a>) 
 }
 
 fn class_of(lists: &Lists, flow: &Flowline, arriving: &Arriving) -> Result<usize, [String; 2]> {
-    let classes: BTreeSet<_> = arriving.looks.iter().flat_map(|look| lists.of(&arriving.ends, *look)).collect();
+    let classes: BTreeSet<_> = arriving.looks.iter().flat_map(|look| lists.goes(&arriving.ends, *look)).collect();
     match classes.first() {
         Some(one) if classes.len() == 1 => Ok(*one),
         _ => Err([

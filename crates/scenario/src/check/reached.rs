@@ -43,9 +43,7 @@ fn port<'a>(direction: &'a Direction, arriving: &[Arriving], groups: &mut Groups
     let schedulers = direction.nodes.iter().zip(&nodes);
     let schedulers = schedulers.filter_map(|(node, arriving)| Some((node.scheduler.as_ref()?, arriving)));
     for (scheduler, arriving) in schedulers {
-        let mut shown = Vec::new();
-        scheduler.show(&mut shown);
-        Lists::find(shown, &direction.conditioners)
+        Lists::of_scheduler(scheduler, &direction.conditioners)
             .into_iter()
             .for_each(|it| add(it, &scheduler.places, direction, arriving, groups));
     }
@@ -62,7 +60,11 @@ fn add<'a>(lists: Lists, places: &'a Places, direction: &'a Direction, arriving:
     let place = places.at(lists.key);
     let port = &direction.name;
     let group = groups.entry((place.start, place.end));
-    let group = group.or_insert_with(|| Group { lists, places, port, arriving: Vec::new() });
+    let group = group.or_insert_with(|| Group { lists, places, port, arriving: Vec::new(), refused: BTreeMap::new() });
+    for (template, addresses) in group.lists.shares(arriving).1 {
+        let known = group.refused.entry(template).or_default();
+        *known = (*known).max(addresses);
+    }
     group.arriving.extend(arriving.iter().cloned());
 }
 
@@ -73,6 +75,8 @@ struct Group<'a> {
     /// The first port.
     port: &'a str,
     arriving: Vec<Arriving>,
+    /// Addresses that find no class of their own, by the table of their template: at the port where they are most.
+    refused: BTreeMap<usize, u64>,
 }
 
 impl Group<'_> {
@@ -97,22 +101,38 @@ impl Group<'_> {
             self.covered(i, problems);
         }
         self.falls(file, problems);
+        self.refused.iter().for_each(|(&table, &addresses)| self.crowded(table, addresses, problems));
+    }
+
+    /// W352
+    fn crowded(&self, table: usize, addresses: u64, problems: &mut Problems) {
+        let Some(template) = self.lists.template(table) else { return };
+        let (number, slots) = (table + 1, u64::from(template.slots));
+        let message = format!("class {number} has {slots} `slots`, and the load has {} addresses", slots + addresses);
+        let label = format!("{addresses} addresses share one class, with the parameters of the last plan");
+        let place = self.places.at(&format!("{}.{table}.slots", self.lists.key));
+        problems.warn("W352", place, message).label(label).help(format!("raise `slots` to {}", slots + addresses));
     }
 
     /// The place of a key of the `i`-th.
     fn place(&self, i: usize, key: &str) -> Place {
-        self.places.at(&format!("{}.{}.{key}", self.lists.key, self.lists.numbers[i]))
+        let (table, list) = (self.lists.numbers[i], self.lists.key);
+        let plan = self.lists.plan(i).map(|(_, plan)| format!("plans.{plan}.")).unwrap_or_default();
+        self.places.at(&format!("{list}.{table}.{plan}{key}"))
     }
 
     fn reaches(&self, i: usize) -> bool {
-        let goes = |it: &Arriving| it.looks.iter().any(|look| self.lists.of(&it.ends, *look).contains(&i));
+        let goes = |it: &Arriving| it.looks.iter().any(|look| self.lists.goes(&it.ends, *look).contains(&i));
         self.arriving.iter().any(goes)
     }
 
     /// `profile 2`
     fn name(&self, i: usize) -> String {
         let noun = if self.lists.key == "profiles" { "profile" } else { "class" };
-        format!("{noun} {}", i + 1)
+        match self.lists.plan(i) {
+            Some((_, plan)) => format!("{noun} {}, plan {}", self.lists.numbers[i] + 1, plan + 1),
+            None => format!("{noun} {}", i + 1),
+        }
     }
 
     fn unreached(&self, i: usize, looks: &BTreeSet<Look>, problems: &mut Problems) {
@@ -134,7 +154,7 @@ impl Group<'_> {
     fn taken_before(&self, i: usize) -> Option<usize> {
         let all = self.arriving.iter().flat_map(|it| it.looks.iter().map(move |look| (&*it.ends, *look)));
         let mut own = all.filter(|(ends, look)| self.lists.takes(i, ends, *look) != Takes::None);
-        own.find_map(|(ends, look)| self.lists.of(ends, look).first().copied())
+        own.find_map(|(ends, look)| self.lists.goes(ends, look).first().copied())
     }
 
     /// W321 for a `match`.

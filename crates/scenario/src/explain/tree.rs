@@ -9,7 +9,9 @@ use perhop_core::params::{Node, Tree, show_table};
 use perhop_core::port::{Branch, Inside, NodeSpec, ShaperParams, Side};
 use perhop_core::sched::cake::TinOutline;
 use perhop_core::sched::flows::Hash;
-use perhop_core::sched::{Police, SchedulerParams};
+use perhop_core::sched::hfsc::Promise;
+use perhop_core::sched::{Child, Police, SchedulerParams, is_template, plans};
+use perhop_core::units::Span;
 use perhop_sim::plan::{self, Plan};
 use std::fmt::Write;
 
@@ -17,12 +19,9 @@ use std::fmt::Write;
 pub(super) fn draw(plan: &Plan, link: usize, drain: &Drain<'_>, out: &mut String) {
     let Ok(port) = plan.port(link).build::<()>() else { return };
     let drawn = Drawn { link: &plan.links[link], drain, overhead: plan.overhead };
-    for branch in port.branches() {
-        let class = drawn.class(branch);
-        let name = if branch.depth > 0 { format!("{} {class}", branch.path) } else { class };
-        let inside = branch.node.map(|node| drawn.node(branch, node)).unwrap_or_default();
-        let between = if name.is_empty() || inside.is_empty() { "" } else { ": " };
-        let _ = writeln!(out, "{:1$}{name}{between}{inside}", "", 2 * (1 + branch.depth));
+    for branch in &port.branches() {
+        drawn.plans(branch).iter().for_each(|plan| drawn.line(plan, out));
+        drawn.line(branch, out);
         let scheduler = branch.node.and_then(|node| drawn.link.nodes[node].scheduler());
         if let Some(SchedulerParams::Cake(cake)) = scheduler {
             cake.outline().iter().for_each(|it| _ = writeln!(out, "{:1$}{2}", "", 2 * (2 + branch.depth), tin(it)));
@@ -57,22 +56,83 @@ impl Drawn<'_> {
         }
     }
 
+    fn line(self, branch: &Branch, out: &mut String) {
+        let class = self.class(branch);
+        let name = if branch.depth > 0 { format!("{} {class}", branch.path) } else { class };
+        let inside = branch.node.map(|node| self.node(branch, node)).unwrap_or_default();
+        let between = if name.is_empty() || inside.is_empty() { "" } else { ": " };
+        let _ = writeln!(out, "{:1$}{name}{between}{inside}", "", 2 * (1 + branch.depth));
+    }
+
+    /// The children of a scheduler, by its node.
+    fn children(self, above: usize) -> Vec<usize> {
+        (0..self.link.nodes.len()).filter(|&i| self.link.nodes[i].parent == Some(above)).collect()
+    }
+
+    /// Before the class of all addresses that find none of their own: the plans of its template, each as its first class is.
+    fn plans(self, branch: &Branch) -> Vec<Branch> {
+        let (Some(above), Some(node)) = (branch.above, branch.node) else { return Vec::new() };
+        let (nodes, listed) = (self.children(above), self.listed(above));
+        let place = nodes.iter().position(|&child| child == node).unwrap_or_default();
+        let Some(Child { entry, others: true, .. }) = listed.get(place) else { return Vec::new() };
+        let firsts = (0..place).filter(|&i| listed[i].entry == *entry && (i == 0 || listed[i] != listed[i - 1]));
+        let plan = |place: usize| {
+            let many = listed.iter().filter(|it| **it == listed[place]).count();
+            let path = branch.path.replacen("/others", &format!("/ADDRESS ({many} classes)"), 1);
+            let queue = self.link.nodes[nodes[place]..].iter().find_map(|node| match node.inside {
+                Inside::Queue(queue) => Some(queue),
+                Inside::Scheduler(_) => None,
+            });
+            Branch { path, node: Some(nodes[place]), queues: queue.into_iter().collect(), ..branch.clone() }
+        };
+        firsts.map(plan).collect()
+    }
+
+    /// What each child of a scheduler is of.
+    fn listed(self, above: usize) -> Vec<Child> {
+        let (node, classes) = (&self.link.nodes[above], classes(&self.link.nodes[above]));
+        let (parents, layout) = (parents(&classes), node.scheduler().and_then(|params| params.layout()));
+        layout.map_or_else(Vec::new, |layout| layout.children(|entry| is_parent(&classes[entry], &parents)))
+    }
+
     /// What a class says in the scheduler above.
     fn class(self, branch: &Branch) -> String {
         let Some(above) = branch.above else { return String::new() };
         let classes = classes(&self.link.nodes[above]);
-        let parents = parents(&classes);
         let Some(node) = branch.node else {
             let named = |class: &&Node| is_parent(class, std::slice::from_ref(&branch.name));
             return classes.iter().find(named).map_or_else(String::new, |class| said(class).join(", "));
         };
-        let place = (0..node).filter(|&i| self.link.nodes[i].parent == Some(above)).count();
-        let leaf = classes.iter().filter(|class| !is_parent(class, &parents)).nth(place);
-        match leaf {
-            Some(class) => [vec![whose(class)], said(class), self.by_default(above, place)].concat().join(", "),
-            None if classes.is_empty() => String::new(),
-            None => "all others, unshaped".into(),
+        let place = self.children(above).iter().position(|&child| child == node).unwrap_or_default();
+        match self.listed(above).get(place) {
+            Some(child) => {
+                let entry = &classes[child.entry];
+                let plan = if is_template(entry) { plans(entry).swap_remove(child.plan) } else { entry.clone() };
+                let whose = match (is_template(entry), child.others) {
+                    (false, _) => whose(entry),
+                    (true, false) => for_each(entry, &plan),
+                    (true, true) => "all addresses without a class of their own".into(),
+                };
+                [vec![whose], said(&plan), self.by_default(above, place), self.due(above, place)].concat().join(", ")
+            }
+            None => {
+                let others = self.link.nodes[above].scheduler().and_then(SchedulerParams::others);
+                others.map_or_else(String::new, |what| format!("all others, {what}"))
+            }
         }
+    }
+
+    /// What a class is promised at first, and by when a packet of the largest size has left that finds
+    /// the class empty: one largest packet of the link after it is due.
+    fn due(self, above: usize, place: usize) -> Vec<String> {
+        let node = &self.link.nodes[above];
+        let size = node.scope.of_class(place).largest_packet;
+        let promise = node.scheduler().and_then(|params| params.promise(place, size));
+        let Some(Promise { first, within, due }) = promise else { return Vec::new() };
+        let first = (within > Span::ZERO).then(|| format!("rt gives {first} in its first {within}"));
+        let left = approximately((due + node.scope.largest_packet / self.link.rate).seconds());
+        let due = format!("a packet of {size} that finds it empty has left after {left} at the latest");
+        first.into_iter().chain([due]).collect()
     }
 
     /// What the limit of a class that goes before others has by default.
@@ -113,6 +173,14 @@ fn classes(node: &NodeSpec) -> Vec<Node> {
         _ => Vec::new(),
     }
 }
+
+/// `for each destination in { destination = "10.0.1.0/24" }`
+fn for_each(template: &Node, plan: &Node) -> String {
+    let per = get(template, &["per"]).map(|per| per.tree.to_string().replace('"', "")).unwrap_or_default();
+    let matches = [template, plan].into_iter().filter_map(|it| get(it, &["match"])).map(|it| write::inline(&it.tree));
+    ["for each ".to_owned() + &per].into_iter().chain(matches).collect::<Vec<_>>().join(" of ")
+}
+
 fn whose(class: &Node) -> String {
     let stated = ["for", "match"].into_iter().find_map(|key| get(class, &[key]));
     stated.map_or_else(|| "all others".into(), |filter| write::inline(&filter.tree))

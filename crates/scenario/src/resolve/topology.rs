@@ -364,6 +364,8 @@ impl<'a> Builder<'a> {
                         telling.aqm_rate.filter(|rate| *rate == AqmRate::Share).map(|_| classes.share(place, told));
                     [bound, share.unwrap_or(bounded)]
                 };
+                let mut params = params.clone();
+                params.value.name_templates(name.as_deref().unwrap_or(&link.name));
                 link.nodes.push(PortNode { scheduler: Some(params.clone()), ..node });
                 let all = queues.iter().enumerate().map(|(place, queue)| {
                     let [bound, told] = rates(place);

@@ -5,11 +5,11 @@ use super::chosen::{Entries, chosen, name_of};
 use crate::text::tree;
 use perhop_core::aqm::{self, AqmParams};
 use perhop_core::params::{
-    Choice, Field, Kind, Located, Node, Params, Place, Places, Problems, Reader, Spanned, Tree, Value,
+    Choice, Field, Kind, Located, Node, Params, Place, Places, Problems, Reader, Spanned, Table, Tree, Value,
 };
 use perhop_core::port::{ShaperParams, Side};
 use perhop_core::registry::Entry;
-use perhop_core::sched::{self, PriorityLimit, SchedulerParams};
+use perhop_core::sched::{self, Child, PriorityLimit, SchedulerParams};
 use perhop_core::units::{Length, Packets};
 use std::sync::Arc;
 
@@ -201,7 +201,11 @@ impl Scheduled {
             let params = params.filter(|_| sound).map(|value| Located { value, places: reader.places() });
             (entry.is_some(), params.zip(shaped.zip(telling)).zip(entry))
         });
-        let (((params, (shaped, telling)), entry), mut queues) = (both?, queues?);
+        let (((params, (shaped, telling)), entry), of_entries) = (both?, queues?);
+        let of_child = |child: &Child| of_entries[child.entry][child.plan].clone();
+        let mut queues: Vec<_> = params.layout().map_or_else(Vec::new, |layout| {
+            layout.children(|entry| of_entries[entry].is_empty()).iter().map(of_child).collect()
+        });
         if !has_classes(entry) {
             queues = vec![flow_queue(node.place)];
         }
@@ -209,7 +213,7 @@ impl Scheduled {
             let help = "write at least one class; the last takes all other packets";
             return problems.error("E201", node.place, "`classes` is missing").help(help).none();
         }
-        if matches!(&params.value, SchedulerParams::Htb(htb) if htb.is_direct()) {
+        if params.value.others().is_some() {
             queues.push(default_queue(node.place));
         }
         Some(Self { params, queues, shaped, telling })
@@ -221,11 +225,18 @@ impl Scheduled {
         for (_, tree) in shown.iter_mut().filter(|e| e.0 == "classes") {
             let Tree::List(classes) = tree else { continue };
             let parents = parents(classes);
-            for (class, queue) in classes.iter_mut().filter(|class| !is_parent(class, &parents)).zip(&self.queues) {
-                let Tree::Table(class) = &mut class.tree else { continue };
+            let children = self
+                .params
+                .layout()
+                .map_or_else(Vec::new, |layout| layout.children(|entry| is_parent(&classes[entry], &parents)));
+            for (child, queue) in children.iter().zip(&self.queues).filter(|(child, _)| !child.others) {
+                let table = table_mut(&mut classes[child.entry], child.plan);
                 let queue = queue.tree().map(|queue| ("queue", queue));
                 let Tree::Table(queue) = Tree::table(queue.into_iter().collect()) else { continue };
-                class.entries.extend(queue.entries);
+                table
+                    .into_iter()
+                    .filter(|table| table.get("queue").is_none())
+                    .for_each(|it| it.entries.extend(queue.entries.clone()));
             }
         }
         shown.insert(0, ("scheduler", Tree::Text(self.params.name().into())));
@@ -235,34 +246,64 @@ impl Scheduled {
     }
 }
 
+/// The table of a class, or of a template's plan.
+fn table_mut(class: &mut Node, plan: usize) -> Option<&mut Table> {
+    let class = match tree::get(class, &["plans"]) {
+        None => class,
+        Some(_) => match &mut tree::get_mut(class, &["plans"])?.tree {
+            Tree::List(plans) => plans.get_mut(plan)?,
+            _ => return None,
+        },
+    };
+    if let Tree::Table(table) = &mut class.tree { Some(table) } else { None }
+}
+
 /// Whether a scheduler's children are classes of the file, not flows.
 pub fn has_classes(entry: &Entry) -> bool {
     Field::all(entry.fields).iter().any(|field| field.name == "classes")
 }
 
-/// The classes' queues; anything but a table is left to the scheduler's reader.
-fn queues(node: &Node, problems: &mut Problems) -> Option<Vec<Spanned<QueueRef>>> {
+/// By entry of `classes` the queue of each of its plans, of one that is no template the one that it has, or none if others are below
+/// it. Anything but a table is left to the scheduler's reader.
+fn queues(node: &Node, problems: &mut Problems) -> Option<Vec<Vec<Spanned<QueueRef>>>> {
     let classes = match tree::get(node, &["classes"]) {
         Some(Node { tree: Tree::List(classes), .. }) => classes.as_slice(),
         Some(class) => std::slice::from_ref(class),
         None => &[],
     };
-    let queue = |class: &Node| match tree::get(class, &["queue"]) {
+    let mut queue = |class: &Node| match tree::get(class, &["queue"]) {
         Some(queue) => Spanned::read(queue, problems),
         None => Some(default_queue(class.place)),
     };
     let parents = parents(classes);
-    let leaves = classes.iter().filter(|class| !is_parent(class, &parents));
-    leaves.map(queue).collect::<Vec<_>>().into_iter().collect()
+    let entry = |class: &Node| match () {
+        () if sched::is_template(class) => of_plans(class, &mut queue),
+        () if is_parent(class, &parents) => Some(Vec::new()),
+        () => queue(class).map(|queue| vec![queue]),
+    };
+    classes.iter().map(entry).collect::<Vec<_>>().into_iter().collect()
+}
+
+/// The queue of each plan of a template; one that the template states for several is read once.
+fn of_plans(class: &Node, read: &mut impl FnMut(&Node) -> Option<Spanned<QueueRef>>) -> Option<Vec<Spanned<QueueRef>>> {
+    let mut known: Vec<(Option<Place>, Option<Spanned<QueueRef>>)> = Vec::new();
+    for plan in sched::plans(class) {
+        let place = tree::get(&plan, &["queue"]).map(|queue| queue.place);
+        let before = known.iter().find(|it| it.0 == place && place.is_some()).map(|it| it.1.clone());
+        let queue = before.unwrap_or_else(|| read(&plan));
+        known.push((place, queue));
+    }
+    known.into_iter().map(|it| it.1).collect()
 }
 
 /// The names of classes that others name as their `parent`.
 pub fn parents(classes: &[Node]) -> Vec<String> {
-    let named = |class: &Node| match &tree::get(class, &["parent"])?.tree {
+    let named = |class: Node| match &tree::get(&class, &["parent"])?.tree {
         Tree::Text(name) => Some(name.clone()),
         _ => None,
     };
-    classes.iter().filter_map(named).collect()
+    let tables = |class: &Node| if sched::is_template(class) { sched::plans(class) } else { vec![class.clone()] };
+    classes.iter().flat_map(tables).filter_map(named).collect()
 }
 
 /// Whether a class has other classes below it, and so no queue.

@@ -135,7 +135,7 @@ impl Link {
     /// A link at rest.
     pub fn new(parts: Parts) -> Self {
         let Parts { port, rate, delay, uneven, force_transmit_done } = parts;
-        let queues = if port.is_scheduled() { port.rows().count() } else { 0 };
+        let queues = if port.is_scheduled() { port.rows().len() } else { 0 };
         let mut link = Self {
             serialiser: Serialiser::new(rate),
             wire: VecDeque::new(),

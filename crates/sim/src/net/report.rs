@@ -9,7 +9,7 @@ use perhop_core::port::edge::{ColourMatrix, StageCounts};
 use perhop_core::port::{Branch, Fates, Offered, Queue};
 use perhop_core::units::Time;
 use std::array::from_fn;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::iter;
 
 /// All counters of the links at one time.
@@ -58,7 +58,7 @@ impl Net {
             offered: port.offered().clone(),
             lost: link.passed().iter().map(|(of, passed)| (of, passed.lost)).collect(),
             on_link: link.on_link(&self.pool),
-            queues: scheduled(link).map(queue_totals).collect(),
+            queues: scheduled(link).iter().map(|row| queue_totals(row)).collect(),
             edge: port.edge().counts().map(|of| *of.counts).collect(),
         }
     }
@@ -78,9 +78,12 @@ impl Net {
         for (link, base) in base.links.iter().enumerate() {
             let (end, base) = (self.link_totals(&self.links[link]), base.as_deref().unwrap_or(&nothing));
             rows.hops.extend(end.seen().into_iter().filter_map(|of| self.hop_row(link, of, &end, base)));
-            let queues = self.queue_rows(link, &end, base);
-            rows.nodes.extend(self.node_rows(now, link, &queues));
-            rows.queues.extend(queues);
+            let (queues, branches) = (self.queue_rows(link, &end, base), self.links[link].port().branches());
+            rows.nodes.extend(self.node_rows(now, link, (&queues, &branches)));
+            rows.tallies.extend(branches.iter().filter_map(|branch| addresses(link, branch)));
+            // A slot that no address has had is below no branch.
+            let used: BTreeSet<_> = branches.iter().flat_map(|branch| branch.queues.iter().copied()).collect();
+            rows.queues.extend(queues.into_iter().filter(|row| used.contains(&row.queue)));
             rows.conditioners.extend(self.conditioner_rows(link, &end, base));
         }
         rows
@@ -108,7 +111,7 @@ impl Net {
     }
 
     /// The nodes of a link's tree, as sums of its queues; none if those say it all.
-    fn node_rows(&self, now: Time, link: usize, queues: &[QueueRow]) -> Vec<NodeRow> {
+    fn node_rows(&self, now: Time, link: usize, (queues, branches): (&[QueueRow], &[Branch])) -> Vec<NodeRow> {
         let (port, waits) = (self.links[link].port(), self.links[link].waits());
         if port.is_flat() {
             return Vec::new();
@@ -127,7 +130,7 @@ impl Net {
                 let_go: let_go.iter().find(|of| Some(of.0) == branch.node).map(|of| of.1),
             }
         };
-        port.branches().iter().map(row).collect()
+        branches.iter().map(row).collect()
     }
 
     fn conditioner_rows(&self, link: usize, end: &LinkTotals, base: &LinkTotals) -> Vec<ConditionerRow> {
@@ -143,7 +146,7 @@ impl Net {
     fn tallies(&self) -> Vec<Tally> {
         let mut all = Vec::new();
         for (link, it) in self.links.iter().enumerate() {
-            for (i, row) in it.port().rows().enumerate() {
+            for (i, row) in it.port().rows().into_iter().enumerate() {
                 let queue = it.port().is_scheduled().then_some(i);
                 let mut add =
                     |quantity, value| add_tally(&mut all, Tally { link, conditioner: None, queue, quantity, value });
@@ -184,12 +187,12 @@ impl Net {
             if let ([queue], false) = (link.port().queues(), link.port().is_scheduled()) {
                 queue.gate().aqm().gauges(at, &mut |quantity, value| add(all, quantity, value));
             }
-            for (i, row) in scheduled(link).enumerate() {
+            for (i, row) in scheduled(link).into_iter().enumerate() {
                 let (of, backlogs) = (Sampled { queue: Some(i), ..all }, row.iter().map(|queue| queue.backlog(at)));
                 let (packets, bytes) = backlogs.fold((0, 0), |sum, it| (sum.0 + it.packets, sum.1 + it.bytes));
                 add(of, "packets", f64::from(packets));
                 add(of, "bytes", bytes as f64);
-                if let [queue] = row {
+                if let [queue] = row[..] {
                     queue.gate().aqm().gauges(at, &mut |quantity, value| add(of, quantity, value));
                 }
             }
@@ -228,14 +231,20 @@ impl LinkTotals {
     }
 }
 
-/// The queues of a link's tree, the flows of a scheduler together; none without a tree.
-fn scheduled(link: &Link) -> impl Iterator<Item = &[Queue<RecordId>]> {
-    link.port().rows().filter(|_| link.port().is_scheduled())
+/// Addresses that shared the class of a template, since the start.
+fn addresses(link: usize, branch: &Branch) -> Option<Tally> {
+    let value = branch.addresses.filter(|addresses| *addresses > 1 || branch.is_of_others() && *addresses > 0)?;
+    Some(Tally { link, conditioner: None, queue: branch.queues.first().copied(), quantity: "addresses", value })
 }
 
-fn queue_totals(row: &[Queue<RecordId>]) -> QueueTotals {
+/// The queues of a link's tree, the flows of a scheduler together; none without a tree.
+fn scheduled(link: &Link) -> Vec<Vec<&Queue<RecordId>>> {
+    if link.port().is_scheduled() { link.port().rows() } else { Vec::new() }
+}
+
+fn queue_totals(row: &[&Queue<RecordId>]) -> QueueTotals {
     let fates = row.iter().flat_map(|queue| queue.gate().fates().values());
-    let sent = row.iter().map(Queue::sent).sum();
+    let sent = row.iter().map(|queue| queue.sent()).sum();
     QueueTotals { fates: fates.fold(Fates::default(), |sum, fates| sum.plus(fates)), sent }
 }
 

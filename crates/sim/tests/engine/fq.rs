@@ -20,11 +20,11 @@ fn text(text: &str) -> Tree {
     Tree::Text(text.into())
 }
 
-/// Nodes 0 - 1 - 2 at 100 and 50 Mbit/s, 10 ms there and back; fq at these links.
+/// Nodes 0 - 1 - 2 at 100 Mbit/s, 10 ms there and back; fq at these links.
 fn net(at: &[usize], keys: &[(&'static str, Tree)]) -> Net {
     let mut net = Net::new(3, Span::from_s(4));
     net.duplex([0, 1], BitRate::mbps(100), Span::from_ms(1));
-    net.duplex([1, 2], BitRate::mbps(50), Span::from_ms(4));
+    net.duplex([1, 2], BitRate::mbps(100), Span::from_ms(4));
     for &link in at {
         let link = &mut net.plan.links[link];
         link.queues[0].limit = Limit::Packets(u32::MAX);
@@ -93,7 +93,7 @@ fn together(pacing: Pacing, at: &[usize]) -> f64 {
         recovery: rack,
         reaction,
         congestion: LawParams::default(),
-        window: 60,
+        window: 20,
         rto: RtoConfig::MODERN,
         ..Config::default()
     };
@@ -104,8 +104,8 @@ fn together(pacing: Pacing, at: &[usize]) -> f64 {
     near.count() as f64 / left.len() as f64
 }
 
-/// A window of 60 segments of 1000 B in a round trip of 10 ms: 83 us each on the first link if nothing paces, at 1.2 times the
-/// window by round trip one every 139 us. A socket's rate paces without fq, too.
+/// A window of 20 segments of 1000 B in a round trip of 10 ms: one each 83 us if nothing paces. The congestion window is twice
+/// that at most, so twice it by round trip is one each 125 us. A socket's rate paces without fq, too.
 #[test]
 fn a_host_with_fq_spreads_the_window() {
     let by_host = Pacing { by_host: true, most: None };

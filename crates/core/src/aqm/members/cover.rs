@@ -1,6 +1,6 @@
 //! What of a list no packet can reach, whatever arrives: entries before it take all of that.
 
-use super::{Filter, Member};
+use super::{Filter, Item, Member};
 use crate::classify::{Match, Prefix};
 use crate::params::{ParamError, Value};
 
@@ -56,17 +56,18 @@ fn all_before(filters: &[&Filter], entry: usize) -> Option<Vec<usize>> {
 }
 
 /// Refuses entries that can match no packet.
-pub(super) fn each_matches([key, noun]: [&'static str; 2], filters: &[&Filter]) -> Result<(), ParamError> {
+pub(super) fn each_matches(key: &'static str, items: &[Item<'_>]) -> Result<(), ParamError> {
+    let filters: Vec<_> = items.iter().map(|item| item.filter).collect();
     let fault = |code, message: String, help: &str| Err(ParamError::new(key, code, message).help(help));
-    let by_match = filters.iter().any(|filter| filter.matches.is_some());
+    let by_match = items.iter().any(|item| item.filter.matches.is_some() || item.plan.is_some());
     let mut seen: Vec<Member> = Vec::new();
     for (i, filter) in filters.iter().enumerate() {
-        let name = format!("{noun} {}", i + 1);
+        let name = &items[i].called;
         if !filter.members.is_empty() && filter.matches.is_some() {
             let help = "write one of them: a `match` has code points in `dscp`, and only `for` has colours";
             return fault("E280", format!("{name} has both `for` and `match`"), help);
         }
-        if let Some(all) = takes_all(filter).filter(|_| i + 1 < filters.len()) {
+        if let Some(all) = takes_all(filter, by_match).filter(|_| i + 1 < filters.len()) {
             let help = format!("give it a {}: the packets it takes", if by_match { "`match`" } else { "`for`" });
             return fault("E223", format!("{name} has {all}, and is not the last"), &help);
         }
@@ -78,8 +79,8 @@ pub(super) fn each_matches([key, noun]: [&'static str; 2], filters: &[&Filter]) 
             }
             seen.push(*member);
         }
-        if by_match && let Some(before) = all_before(filters, i) {
-            let before = before.iter().map(|by| format!("{noun} {}", by + 1)).collect::<Vec<_>>().join(" and ");
+        if by_match && let Some(before) = all_before(&filters, i) {
+            let before = before.iter().map(|&by| items[by].called.as_str()).collect::<Vec<_>>().join(" and ");
             let help = format!("move {name} before {before}, or remove it");
             return fault("E223", format!("no packet can reach {name}: {before} before it takes all of them"), &help);
         }
@@ -87,10 +88,10 @@ pub(super) fn each_matches([key, noun]: [&'static str; 2], filters: &[&Filter]) 
     Ok(())
 }
 
-fn takes_all(filter: &Filter) -> Option<&'static str> {
+fn takes_all(filter: &Filter, by_match: bool) -> Option<&'static str> {
     match &filter.matches {
         Some(matches) => (*matches == Match::default()).then_some("an empty `match`"),
-        None => filter.members.is_empty().then_some("no `for`"),
+        None => filter.members.is_empty().then_some(if by_match { "no `match`" } else { "no `for`" }),
     }
 }
 

@@ -5,7 +5,7 @@
 use super::{Kind, Offer, Tree, UNKNOWN};
 use crate::needs::Needs;
 use crate::port::{Buffers, Leaving, Turn};
-use crate::sched::{Pick, Scheduler as _};
+use crate::sched::{Head, Pick, Scheduler as _};
 use crate::units::Time;
 
 fn earlier(at: Time, other: Option<Time>) -> Time {
@@ -119,7 +119,7 @@ impl<H: Copy> Tree<H> {
             let below = self.opens_below(child);
             let inner = self.inner_mut(node);
             inner.chosen = place;
-            inner.heads[place] = offer.head();
+            inner.heads.set(place, offer.head());
             let same = offer.head() == head
                 || !inner.needs.contains(Needs::LENGTHS) && head.is_ready() && offer.head().is_ready();
             if inner.stale.is_empty() && same {
@@ -132,14 +132,17 @@ impl<H: Copy> Tree<H> {
     fn refresh(&mut self, node: usize, now: Time, host: &mut impl Buffers<H>) -> Option<Time> {
         while let Some(place) = self.inner_mut(node).stale.pop() {
             let head = self.glance(self.child(node, place), now, host).head();
-            self.inner_mut(node).heads[place] = head;
+            self.inner_mut(node).heads.set(place, head);
         }
         let mut opens = None::<Time>;
         for i in 0..self.inner_mut(node).timed.len() {
-            let place = self.inner_mut(node).timed[i];
+            let place = self.inner(node).timed[i];
+            if self.inner(node).heads[place] == Head::Nothing {
+                continue;
+            }
             let child = self.child(node, place);
             let offer = self.glance(child, now, host);
-            self.inner_mut(node).heads[place] = offer.head();
+            self.inner_mut(node).heads.set(place, offer.head());
             let later = if let Offer::Later(at) = offer { Some(at) } else { self.opens_below(child) };
             opens = later.map(|at| earlier(at, opens)).or(opens);
         }

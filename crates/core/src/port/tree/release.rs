@@ -15,7 +15,7 @@ impl<H: Copy> Tree<H> {
         let taken = match self.nodes[node].kept.take() {
             Some(taken) => {
                 if let Kind::Queue(queue) = self.nodes[node].kind {
-                    self.queues[queue].take();
+                    self.take(queue, taken.size);
                 }
                 taken
             }
@@ -58,6 +58,12 @@ impl<H: Copy> Tree<H> {
         }
     }
 
+    /// The packet at the head of a queue leaves it.
+    fn take(&mut self, queue: usize, size: u32) {
+        self.queues[queue].take();
+        self.all = self.all - Count { packets: 1, bytes: size.into() };
+    }
+
     /// What a scheduler that judges says to the packet at the head of the chosen child.
     fn judge_departure(&mut self, now: Time, node: usize, queue: usize, host: &mut impl Buffers<H>) -> Verdict {
         let Some(first) = self.queues[queue].first() else { return Verdict::Pass };
@@ -86,7 +92,7 @@ impl<H: Copy> Tree<H> {
         }
         // What a queue keeps for its parent counts as waiting in it until it goes.
         if !self.nodes[leaf].takes {
-            self.queues[queue].take();
+            self.take(queue, first.size);
         }
         let leaving =
             Leaving { handle: first.handle, arrived: first.arrived, queue: self.queues[queue].row(), leaf: queue };

@@ -1,6 +1,6 @@
 //! Inwards: from the root to a queue, and what has to make room there.
 
-use super::{Inner, Kind, Tree};
+use super::{Inner, Kind, Tree, UNMADE};
 use crate::aqm::{Backlog, Departure};
 use crate::count::Count;
 use crate::needs::Needs;
@@ -14,9 +14,11 @@ impl<H: Copy> Tree<H> {
     /// A packet arrives.
     pub(in crate::port) fn arrive(&mut self, now: Time, packet: &mut Packet, handle: H) -> Fate {
         let (leaf, above) = self.descend(now, packet);
+        self.last = leaf;
         let Kind::Queue(queue) = self.nodes[leaf].kind else { unreachable!("queues are the leaves") };
         let fate = self.queues[queue].arrive_below(now, packet, handle, above);
         if fate.stays() {
+            self.all.add(packet.size);
             let mut node = leaf;
             while let Some(up) = self.nodes[node].up {
                 if let Kind::Scheduler(inner) = &mut self.nodes[up.node].kind {
@@ -63,8 +65,12 @@ impl<H: Copy> Tree<H> {
                 Kind::Scheduler(inner) => {
                     let place = inner.scheduler.place(Turn::new(packet));
                     inner.came = place;
-                    let child = inner.children[place];
-                    if inner.needs.contains(Needs::ARRIVALS) && above == Verdict::Pass {
+                    let mut child = inner.children[place];
+                    let judges = inner.needs.contains(Needs::ARRIVALS) && above == Verdict::Pass;
+                    if child == UNMADE {
+                        child = self.make_flow(node, place);
+                    }
+                    if judges {
                         above = self.judge_arrival(now, node, place, packet);
                     }
                     child
@@ -110,24 +116,34 @@ impl<H: Copy> Tree<H> {
 
     /// Whether something may have to go to make room for what has arrived.
     pub(in crate::port) fn evicts(&self) -> bool {
-        !self.evicting.is_empty() || !self.crowded.is_empty()
+        self.nodes.iter().any(|node| node.evicts)
     }
 
-    /// Drops what exceeds the limits, now that a packet has arrived.
+    /// Drops what exceeds the limits, now that a packet has arrived: at the nodes that it has passed.
     pub(in crate::port) fn evict(&mut self, now: Time, host: &mut impl Buffers<H>) {
-        for i in 0..self.evicting.len() {
-            let (node, mut congested) = (self.evicting[i], false);
-            self.filter_acks(now, node, host);
-            while let Some(eviction) = self.eviction(node) {
-                congested |= eviction.child == self.inner_mut(node).came;
-                self.evict_child(now, node, eviction, host);
-            }
-            self.inner_mut(node).congested += u64::from(congested);
+        self.evict_from(now, self.last, host);
+    }
+
+    /// What is above a node has to be asked first.
+    fn evict_from(&mut self, now: Time, node: usize, host: &mut impl Buffers<H>) {
+        if let Some(up) = self.nodes[node].up {
+            self.evict_from(now, up.node, host);
         }
-        for i in 0..self.crowded.len() {
-            let queue = self.crowded[i];
-            while let Some((place, reason)) = self.queues[queue].surplus() {
-                self.drop_at(now, self.leaves[queue], (place, reason), host);
+        match self.nodes[node].kind {
+            _ if !self.nodes[node].evicts => {}
+            Kind::Queue(queue) => {
+                while let Some(surplus) = self.queues[queue].surplus() {
+                    self.drop_at(now, node, surplus, host);
+                }
+            }
+            _ => {
+                let mut congested = false;
+                self.filter_acks(now, node, host);
+                while let Some(eviction) = self.eviction(node) {
+                    congested |= eviction.child == self.inner(node).came;
+                    self.evict_child(now, node, eviction, host);
+                }
+                self.inner_mut(node).congested += u64::from(congested);
             }
         }
     }
@@ -189,6 +205,7 @@ impl<H: Copy> Tree<H> {
 
     /// A packet that waited in a leaf's queue was dropped.
     pub(super) fn lost(&mut self, now: Time, leaf: usize, size: u32) {
+        self.all = self.all - Count { packets: 1, bytes: size.into() };
         let mut node = leaf;
         while let Some(up) = self.nodes[node].up {
             let behind = self.waiting(node);

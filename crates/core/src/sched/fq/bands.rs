@@ -131,8 +131,7 @@ pub(super) struct Bands {
 impl Bands {
     pub(super) fn new(flows: usize, priomap: &Priomap, weights: &Weights) -> Self {
         let list = || VecDeque::with_capacity(flows);
-        let band =
-            |i: usize| Band { new: list(), old: list(), credit: 0, weight: weights.0[i].into(), waiting: 0 };
+        let band = |i: usize| Band { new: list(), old: list(), credit: 0, weight: weights.0[i].into(), waiting: 0 };
         let of = std::array::from_fn(|dscp| priomap.band(dscp as u8) as u8);
         Self { bands: std::array::from_fn(band), of, current: 0, empty: 0 }
     }

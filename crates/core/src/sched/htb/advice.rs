@@ -7,6 +7,7 @@ use crate::params::ParamError;
 use crate::sched::form::{Form, called};
 use crate::scope::Scope;
 use crate::units::{BitRate, Bytes};
+use std::ops::Range;
 
 fn advice(code: &'static str, message: String) -> ParamError {
     ParamError::new("classes", code, message)
@@ -14,11 +15,13 @@ fn advice(code: &'static str, message: String) -> ParamError {
 
 /// `frame` is how the rates count packets.
 pub(super) fn all(params: &Params, form: &Form, scope: &Scope, frame: Frame) -> Vec<ParamError> {
-    let each = (0..params.classes.len()).flat_map(|i| {
-        let scope = of_class(form, i, scope);
+    let layout = params.classes.layout();
+    let firsts = || (0..params.classes.len()).filter(|&i| layout.is_first(i));
+    let each = firsts().flat_map(|i| {
+        let scope = of_class(form, layout.alike(i), scope);
         let framed = frame.scope(&scope);
         let bursts = of_bursts(params, i, &framed);
-        match form.leaves.contains(&i) {
+        match form.is_leaf(i) {
             true => of_quantum(params, i, &scope)
                 .into_iter()
                 .chain(of_root(params, form, i))
@@ -27,22 +30,22 @@ pub(super) fn all(params: &Params, form: &Form, scope: &Scope, frame: Frame) -> 
             false => of_parent(params, i).chain(of_root(params, form, i)).chain(bursts).collect(),
         }
     });
-    let cut = (0..params.classes.len()).flat_map(|i| cut(params, i));
+    let cut = firsts().flat_map(|i| cut(params, i));
     over_promised(params, form, scope).into_iter().chain(each).chain(cut).collect()
 }
 
-/// The surroundings of a class: the largest packet of the leaves below it.
-fn of_class(form: &Form, i: usize, scope: &Scope) -> Scope {
-    let leaves =
-        form.leaves.iter().position(|&leaf| leaf == i).map_or_else(|| form.places_below(i), |place| vec![place]);
-    let scopes = leaves.into_iter().map(|place| scope.of_class(place));
-    scopes.max_by_key(|scope| scope.largest_packet).unwrap_or_else(|| scope.clone())
+/// The surroundings of classes that are alike: the largest packet of the leaves below them.
+fn of_class(form: &Form, alike: Range<usize>, scope: &Scope) -> Scope {
+    let first = form.places_below(alike.start);
+    let last = form.place(alike.end - 1).or(first.last().copied());
+    scope.of_classes(first.first().copied().zip(last).map_or(0..0, |(first, last)| first..last + 1))
 }
 
 /// W324: what is promised together is more than there is.
 fn over_promised(params: &Params, form: &Form, scope: &Scope) -> Vec<ParamError> {
-    let tops = params.classes.iter().zip(&form.parents).filter(|(_, parent)| parent.is_none());
-    let sum: u64 = tops.map(|(class, _)| class.rate.bit_s()).sum();
+    let classes = &params.classes;
+    let tops = (0..classes.len()).filter(|&i| form.parents[i].is_none() && form.counts(classes, i, scope));
+    let sum: u64 = tops.map(|i| classes[i].rate.bit_s()).sum();
     let of_link = scope.link_rate.filter(|link| sum > link.bit_s()).map(|link| ("the root".to_owned(), link, sum));
     let of_parent = |(i, sum): (usize, u64)| (called(&params.classes, i), params.classes[i].rate, sum);
     let said = |(whose, rate, sum): (String, BitRate, u64)| {
@@ -50,7 +53,7 @@ fn over_promised(params: &Params, form: &Form, scope: &Scope) -> Vec<ParamError>
         let label = "a class within its rate does not borrow, so their parent sends more than its own rate";
         advice("W324", message).label(label).help("lower the rates; a `ceil` lets a class use what others leave")
     };
-    of_link.into_iter().chain(form.promised(&params.classes).into_iter().map(of_parent)).map(said).collect()
+    of_link.into_iter().chain(form.promised(classes, scope).into_iter().map(of_parent)).map(said).collect()
 }
 
 /// W336: a ceil that is reached by borrowing, of a class without a parent.

@@ -3,21 +3,23 @@
 use super::tree::{LEVELS, PRIOS};
 use super::{Class, DEEPEST, Params};
 use crate::params::ParamError;
+use crate::sched::Classes;
 use crate::sched::form::{Form, called, fault};
+use crate::scope::Scope;
 use crate::units::{BitRate, Bytes};
 
 impl Form {
     /// Level of each class: 0 for leaves, one less than its parent's for others, from the highest.
     pub(super) fn levels(&self) -> Vec<usize> {
-        let level = |i: usize| if self.leaves.contains(&i) { 0 } else { LEVELS - 1 - self.above(i) };
+        let level = |i: usize| if self.is_leaf(i) { 0 } else { LEVELS - 1 - self.above(i) };
         (0..self.parents.len()).map(level).collect()
     }
 
     /// The rate beyond which each class is never served: what it may borrow of what is above it up to its ceil, and its own
     /// rate at least. One with children passes their rates, too, whatever its own is.
-    pub(super) fn bounds(&self, classes: &[Class]) -> Vec<BitRate> {
+    pub(super) fn bounds(&self, classes: &Classes<Class>, scope: &Scope) -> Vec<BitRate> {
         let mut bounds: Vec<_> = (0..classes.len()).map(|i| self.lends(classes, i)).collect();
-        self.promised(classes).into_iter().for_each(|(up, sum)| bounds[up] = bounds[up].max(BitRate::bps(sum)));
+        self.promised(classes, scope).into_iter().for_each(|(up, sum)| bounds[up] = bounds[up].max(BitRate::bps(sum)));
         bounds
     }
 
@@ -28,13 +30,14 @@ impl Form {
         borrowed.map_or(rate, |borrowed| borrowed.max(rate))
     }
 
-    /// Parents whose children have rates that exceed their own: the parent and that sum, bit/s.
-    pub(super) fn promised(&self, classes: &[Class]) -> Vec<(usize, u64)> {
-        let sum = |up: usize| {
-            let below = classes.iter().zip(&self.parents).filter(|(_, parent)| **parent == Some(up));
-            below.map(|(class, _)| class.rate.bit_s()).sum::<u64>()
-        };
-        (0..classes.len()).map(|i| (i, sum(i))).filter(|&(i, sum)| sum > classes[i].rate.bit_s()).collect()
+    /// Parents whose children have rates that exceed their own: the parent and that sum, bit/s. Of the classes of a template
+    /// those count that the load reaches.
+    pub(super) fn promised(&self, classes: &Classes<Class>, scope: &Scope) -> Vec<(usize, u64)> {
+        let mut sums = vec![0; classes.len()];
+        for (i, class) in classes.iter().enumerate().filter(|&(i, _)| self.counts(classes, i, scope)) {
+            self.parents[i].into_iter().for_each(|up| sums[up] += class.rate.bit_s());
+        }
+        sums.into_iter().enumerate().filter(|&(i, sum)| sum > classes[i].rate.bit_s()).collect()
     }
 }
 

@@ -6,10 +6,11 @@
 
 use super::bucket::{Bucket, LONGEST_NS};
 use super::ring::Ring;
+use super::wakes::Wakes;
 use crate::count::Count;
 use crate::counter::Each;
 use crate::framing::Frame;
-use crate::sched::{Head, Pick};
+use crate::sched::{Head, Heads, Pick};
 use crate::units::{Span, Time};
 
 /// Levels, and the longest path from a class without parent to a leaf.
@@ -52,19 +53,17 @@ struct Counts {
 struct Class {
     plan: Plan,
     /// Its places among the children of its parent and among the classes of its level.
-    among: u8,
-    beside: u8,
+    among: u32,
+    beside: u32,
     /// When its tokens were counted.
     counted: Time,
     mode: Mode,
     counts: Counts,
-    /// When its mode may change without a packet, and the order of those that change at once.
-    wakes: Option<(Time, u64)>,
     /// Priorities, a bit each, at which it has something to send.
     active: u8,
     children: Vec<usize>,
-    /// The children that borrow, by priority.
-    borrowers: [Ring; PRIOS],
+    /// The children that borrow, by priority; of a leaf none.
+    borrowers: Vec<Ring>,
     /// Bytes it may still send in its turn, by the level it borrows from.
     deficits: [i64; LEVELS],
     /// Of a leaf: its number among the children of the scheduler.
@@ -75,9 +74,32 @@ struct Class {
 struct Level {
     classes: Vec<usize>,
     /// Classes that may send, by priority.
-    rows: [Ring; PRIOS],
+    rows: Vec<Ring>,
+    /// Rows, a bit each, that are not empty.
+    busy: u8,
+    /// When the mode of a class, by its place among these, may change without a packet.
+    wakes: Wakes,
     /// No mode of this level changes by itself before.
     next_event: Time,
+}
+
+impl Level {
+    fn new(classes: Vec<usize>) -> Self {
+        let n = classes.len();
+        Self { classes, rows: vec![Ring::new(n); PRIOS], busy: 0, wakes: Wakes::new(n), next_event: Time::MAX }
+    }
+
+    fn insert(&mut self, prio: usize, place: u32) {
+        self.rows[prio].insert(place);
+        self.busy |= 1 << prio;
+    }
+
+    fn leave(&mut self, prio: usize, place: u32) {
+        self.rows[prio].leave(place);
+        if self.rows[prio].is_empty() {
+            self.busy &= !(1 << prio);
+        }
+    }
 }
 
 /// All classes.
@@ -104,26 +126,39 @@ fn bits(mut mask: u8) -> impl Iterator<Item = usize> {
 impl Tree {
     /// Of classes in the order of the file; `leaves` are those that hold packets.
     pub(super) fn new(plans: Vec<Plan>, leaves: Vec<usize>, frame: Frame) -> Self {
-        let level = || Level { classes: vec![], rows: Default::default(), next_event: Time::MAX };
-        let mut levels: [Level; LEVELS] = std::array::from_fn(|_| level());
-        let mut classes: Vec<Class> = Vec::with_capacity(plans.len());
-        for (i, plan) in plans.into_iter().enumerate() {
-            let beside = levels[plan.level].classes.len() as u8;
-            levels[plan.level].classes.push(i);
-            let child = leaves.iter().position(|&leaf| leaf == i).unwrap_or(0);
-            let (borrowers, deficits) = Default::default();
-            let (counted, mode, wakes) = (Time::ZERO, Mode::CanSend, None);
-            let (among, active, children, counts) = (0, 0, vec![], Counts::default());
-            let class =
-                Class { plan, among, beside, counted, mode, counts, wakes, active, children, borrowers, deficits, child };
-            classes.push(class);
-        }
-        for i in 0..classes.len() {
-            if let Some(parent) = classes[i].plan.parent {
-                classes[i].among = classes[parent].children.len() as u8;
-                classes[parent].children.push(i);
+        let of_level = |level| (0..plans.len()).filter(|&i| plans[i].level == level).collect();
+        let levels: [Level; LEVELS] = std::array::from_fn(|level| Level::new(of_level(level)));
+        let mut children = vec![Vec::new(); plans.len()];
+        let among: Vec<_> = plans
+            .iter()
+            .enumerate()
+            .map(|(i, plan)| {
+                plan.parent.map_or(0, |up| {
+                    children[up].push(i);
+                    children[up].len() as u32 - 1
+                })
+            })
+            .collect();
+        let mut beside = [0; LEVELS];
+        let class = |((plan, among), children): ((Plan, u32), Vec<usize>)| {
+            let next = &mut beside[plan.level];
+            let borrowers = if children.is_empty() { 0 } else { PRIOS };
+            Class {
+                among,
+                beside: std::mem::replace(next, *next + 1),
+                counted: Time::ZERO,
+                mode: Mode::CanSend,
+                counts: Counts::default(),
+                active: 0,
+                borrowers: vec![Ring::new(children.len()); borrowers],
+                children,
+                deficits: Default::default(),
+                child: 0,
+                plan,
             }
-        }
+        };
+        let mut classes: Vec<_> = plans.into_iter().zip(among).zip(children).map(class).collect();
+        leaves.iter().enumerate().for_each(|(child, &leaf)| classes[leaf].child = child);
         Self { classes, leaves, levels, frame, lender: 0, events: 0 }
     }
 
@@ -167,7 +202,7 @@ impl Tree {
             at = up;
         }
         let Class { mode: Mode::CanSend, plan, beside, .. } = &self.classes[at] else { return };
-        bits(prios).for_each(|prio| self.levels[plan.level].rows[prio].insert(*beside));
+        bits(prios).for_each(|prio| self.levels[plan.level].insert(prio, *beside));
     }
 
     /// The inverse of [`Tree::join`], while the mode is still the old one.
@@ -185,7 +220,7 @@ impl Tree {
             at = up;
         }
         let Class { mode: Mode::CanSend, plan, beside, .. } = &self.classes[at] else { return };
-        bits(prios).for_each(|prio| self.levels[plan.level].rows[prio].leave(*beside));
+        bits(prios).for_each(|prio| self.levels[plan.level].leave(prio, *beside));
     }
 
     /// How long the mode of a class lasts without a packet, `ns` after its tokens were counted.
@@ -221,9 +256,16 @@ impl Tree {
     fn wake_after(&mut self, at: usize, now: Time, ns: u64) {
         let wakes = now + Span::from_ns(ns.max(1));
         self.events += 1;
-        self.classes[at].wakes = Some((wakes, self.events));
-        let level = &mut self.levels[self.classes[at].plan.level];
+        let Class { plan, beside, .. } = &self.classes[at];
+        let level = &mut self.levels[plan.level];
+        level.wakes.set(*beside, (wakes, self.events));
         level.next_event = level.next_event.min(wakes);
+    }
+
+    /// The mode of a class changes only with a packet.
+    fn sleep(&mut self, at: usize) {
+        let Class { plan, beside, .. } = &self.classes[at];
+        self.levels[plan.level].wakes.clear(*beside);
     }
 
     /// Time since the tokens of a class were counted, as far as it is counted at once.
@@ -234,14 +276,12 @@ impl Tree {
     /// The modes of a level that change by themselves until `now`; when the next one does.
     fn events_of(&mut self, level: usize, now: Time) -> Time {
         loop {
-            let wakes = |&at: &usize| self.classes[at].wakes.map(|wakes| (wakes, at));
-            let Some(((at, _), class)) = self.levels[level].classes.iter().filter_map(wakes).min() else {
-                return Time::MAX;
-            };
+            let Some(((at, _), place)) = self.levels[level].wakes.first() else { return Time::MAX };
             if at > now {
                 return at;
             }
-            self.classes[class].wakes = None;
+            self.levels[level].wakes.clear(place);
+            let class = self.levels[level].classes[place as usize];
             let ns = self.elapsed(class, now);
             self.change_mode(class, ns);
             if self.classes[class].mode != Mode::CanSend {
@@ -251,8 +291,8 @@ impl Tree {
     }
 
     /// Who sends next.
-    pub(super) fn pick(&mut self, now: Time, heads: &[Head]) -> Pick {
-        if !heads.iter().any(|head| head.is_ready()) {
+    pub(super) fn pick(&mut self, now: Time, heads: &Heads) -> Pick {
+        if !heads.any_ready() {
             return Pick::Nothing;
         }
         let mut next = Time::MAX;
@@ -261,7 +301,7 @@ impl Tree {
                 self.levels[level].next_event = self.events_of(level, now);
             }
             next = next.min(self.levels[level].next_event);
-            for prio in 0..PRIOS {
+            for prio in bits(self.levels[level].busy) {
                 if let Some(leaf) = self.first_ready(level, prio, heads) {
                     self.lender = level;
                     return Pick::Child(self.classes[leaf].child);
@@ -272,7 +312,7 @@ impl Tree {
     }
 
     /// The leaf whose turn it is in a row, of those that could send.
-    fn first_ready(&mut self, level: usize, prio: usize, heads: &[Head]) -> Option<usize> {
+    fn first_ready(&mut self, level: usize, prio: usize, heads: &Heads) -> Option<usize> {
         let mut first = None;
         loop {
             if self.levels[level].rows[prio].is_empty() {
@@ -305,7 +345,7 @@ impl Tree {
                 continue;
             };
             let members = lender.map_or(&self.levels[level].classes, |at| &self.classes[at].children);
-            let at = members[usize::from(place)];
+            let at = members[place as usize];
             if self.classes[at].children.is_empty() {
                 return at;
             }
@@ -360,7 +400,7 @@ impl Tree {
             self.change_mode(class, 0);
             let mode = self.classes[class].mode;
             if mode == Mode::CanSend {
-                self.classes[class].wakes = None;
+                self.sleep(class);
             } else if mode != old {
                 self.wake_after(class, now, self.lasts(class, 0));
             }
@@ -400,7 +440,7 @@ impl Tree {
             (class.counted, class.plan.quantum) = (now, new.classes[at].plan.quantum);
             self.move_to(at, new.classes[at].plan.prio);
             self.change_mode(at, 0);
-            self.classes[at].wakes = None;
+            self.sleep(at);
             if self.classes[at].mode != Mode::CanSend {
                 self.wake_after(at, now, self.lasts(at, 0));
             }
