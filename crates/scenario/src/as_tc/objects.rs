@@ -191,6 +191,6 @@ mod tests {
                 seen.extend(ours.iter().map(|it| it.split(' ').nth(1).unwrap_or_default().to_owned()));
             }
         }
-        assert!(["htb", "fq_codel", "tbf", "pfifo"].iter().all(|kind| seen.contains(*kind)), "{seen:?}");
+        assert!(["htb", "cake", "tbf", "prio", "pfifo"].iter().all(|kind| seen.contains(*kind)), "{seen:?}");
     }
 }

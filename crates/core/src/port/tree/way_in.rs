@@ -30,8 +30,8 @@ impl<H: Copy> Tree<H> {
                 node = up.node;
             }
             self.touch_behind(leaf);
-        } else {
-            // The line asks after an arrival, whatever became of it.
+        } else if !self.evicts() {
+            // Linux's line asks after an arrival, whatever became of it; a host, of one that is dropped, only where others may go.
             self.held_back += u64::from(self.opens_at().is_some_and(|at| at > now));
         }
         fate
