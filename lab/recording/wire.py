@@ -22,6 +22,10 @@ _OPTIONS = 2
 _RATE = ("cell_log:B", "linklayer:B", "overhead:H", "cell_align:h", "mpu:H", "rate:I")
 
 
+def _curve(prefix: str) -> list[str]:
+    return [f"{prefix}.{name}" for name in ("m1:I", "d:I", "m2:I")]
+
+
 def _rate(prefix: str) -> list[str]:
     return [f"{prefix}.{name}" for name in _RATE]
 
@@ -78,6 +82,7 @@ ATTRIBUTES = {
         16: ["split_gso:I"],
     },
     "drr": {1: ["quantum:I"]},
+    "hfsc": {1: _curve("rt"), 2: _curve("ls"), 3: _curve("ul")},
     "police": {
         1: ["index:I", "action:i", "limit:I", "burst:I", "mtu:I", *_rate("rate"), *_rate("peak")],
         8: ["rate64:Q"],

@@ -43,5 +43,6 @@ pub const LIST: &[Code] = codes! {
     "params": E003 E004 E005 E006 E103 E105 E106 E107 E108 E201 E202 E216;
     "port": E292;
     "sched": E223 E225 E227 E229 E284 E285 E286 E287 E290 W327;
+    "sched/hfsc": E288 E289 W354 W359;
     "sched/htb": W324 W325 W326 W336 W341;
 };

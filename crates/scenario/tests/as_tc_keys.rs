@@ -90,6 +90,7 @@ const STRICT: &str = "scheduler = \"strict-priority\"\nclasses = [{ for = \"EF\"
 const DRR: &str = "scheduler = \"drr\"\narithmetic = \"linux\"\nclasses = [{ for = \"EF\", quantum = \"1600B\" }, { quantum = \"1600B\" }]";
 const ETS: &str = "scheduler = \"ets\"\narithmetic = \"linux\"\nclasses = [{ for = \"EF\" }, { quantum = \"1600B\" }]";
 const HTB: &str = "scheduler = \"htb\"\narithmetic = \"linux\"\nclasses = [{ for = \"EF\", rate = \"1Mbit/s\", quantum = \"1600B\" }, { rate = \"2Mbit/s\", quantum = \"1600B\" }]";
+const HFSC: &str = "scheduler = \"hfsc\"\narithmetic = \"linux\"\nclasses = [{ for = \"EF\", ls = \"1Mbit/s\" }, { ls = \"2Mbit/s\" }]";
 const FQ: &str = "scheduler = \"fq-codel\"\narithmetic = \"linux\"";
 const SFQ: &str = "scheduler = \"sfq\"\narithmetic = \"linux\"";
 const CAKE: &str = "scheduler = \"cake\"";
@@ -372,6 +373,136 @@ fn walks() -> Vec<Walk> {
                 ("overhead", "queue.q.overhead=4B", Said),
                 ("mpu", "queue.q.mpu=84B", Said),
                 ("link-layer", "queue.q.link-layer=atm", Said),
+                ("arithmetic", "queue.q.arithmetic=exact", Noted),
+            ],
+        ),
+        walk(
+            "hfsc",
+            HFSC,
+            entry(sched::LIST, "hfsc"),
+            &[
+                (
+                    "classes[].name",
+                    "queue.q.classes=[{name=\"up\",ls=\"3Mbit/s\"},{parent=\"up\",ls=\"2Mbit/s\"}]",
+                    Said,
+                ),
+                (
+                    "classes[].parent",
+                    "queue.q.classes=[{name=\"up\",ls=\"3Mbit/s\"},{parent=\"up\",ls=\"2Mbit/s\"}]",
+                    Said,
+                ),
+                ("classes[].for", "queue.q.classes=[{for=\"AF11\",ls=\"1Mbit/s\"},{ls=\"2Mbit/s\"}]", Said),
+                (
+                    "classes[].rt",
+                    "queue.q.classes=[{for=\"EF\",rt=\"1500kbit/s\",ls=\"1Mbit/s\"},{ls=\"2Mbit/s\"}]",
+                    Said,
+                ),
+                (
+                    "classes[].rt.m1",
+                    "queue.q.classes=[{for=\"EF\",rt={m1=\"3Mbit/s\",d=\"10ms\",m2=\"1Mbit/s\"},ls=\"1Mbit/s\"},{ls=\"2Mbit/s\"}]",
+                    Said,
+                ),
+                (
+                    "classes[].rt.d",
+                    "queue.q.classes=[{for=\"EF\",rt={m1=\"3Mbit/s\",d=\"10ms\",m2=\"1Mbit/s\"},ls=\"1Mbit/s\"},{ls=\"2Mbit/s\"}]",
+                    Said,
+                ),
+                (
+                    "classes[].rt.m2",
+                    "queue.q.classes=[{for=\"EF\",rt={m1=\"3Mbit/s\",d=\"10ms\",m2=\"1Mbit/s\"},ls=\"1Mbit/s\"},{ls=\"2Mbit/s\"}]",
+                    Said,
+                ),
+                (
+                    "classes[].rt.umax",
+                    "queue.q.classes=[{for=\"EF\",rt={umax=\"1500B\",dmax=\"10ms\",rate=\"1Mbit/s\"},ls=\"1Mbit/s\"},{ls=\"2Mbit/s\"}]",
+                    Said,
+                ),
+                (
+                    "classes[].rt.dmax",
+                    "queue.q.classes=[{for=\"EF\",rt={umax=\"1500B\",dmax=\"10ms\",rate=\"1Mbit/s\"},ls=\"1Mbit/s\"},{ls=\"2Mbit/s\"}]",
+                    Said,
+                ),
+                (
+                    "classes[].rt.rate",
+                    "queue.q.classes=[{for=\"EF\",rt={umax=\"1500B\",dmax=\"10ms\",rate=\"1Mbit/s\"},ls=\"1Mbit/s\"},{ls=\"2Mbit/s\"}]",
+                    Said,
+                ),
+                ("classes[].ls", "queue.q.classes=[{for=\"EF\",ls=\"1500kbit/s\"},{ls=\"2Mbit/s\"}]", Said),
+                (
+                    "classes[].ls.m1",
+                    "queue.q.classes=[{for=\"EF\",ls={m1=\"3Mbit/s\",d=\"10ms\",m2=\"1Mbit/s\"}},{ls=\"2Mbit/s\"}]",
+                    Said,
+                ),
+                (
+                    "classes[].ls.d",
+                    "queue.q.classes=[{for=\"EF\",ls={m1=\"3Mbit/s\",d=\"10ms\",m2=\"1Mbit/s\"}},{ls=\"2Mbit/s\"}]",
+                    Said,
+                ),
+                (
+                    "classes[].ls.m2",
+                    "queue.q.classes=[{for=\"EF\",ls={m1=\"3Mbit/s\",d=\"10ms\",m2=\"1Mbit/s\"}},{ls=\"2Mbit/s\"}]",
+                    Said,
+                ),
+                (
+                    "classes[].ls.umax",
+                    "queue.q.classes=[{for=\"EF\",ls={umax=\"1500B\",dmax=\"10ms\",rate=\"1Mbit/s\"}},{ls=\"2Mbit/s\"}]",
+                    Said,
+                ),
+                (
+                    "classes[].ls.dmax",
+                    "queue.q.classes=[{for=\"EF\",ls={umax=\"1500B\",dmax=\"10ms\",rate=\"1Mbit/s\"}},{ls=\"2Mbit/s\"}]",
+                    Said,
+                ),
+                (
+                    "classes[].ls.rate",
+                    "queue.q.classes=[{for=\"EF\",ls={umax=\"1500B\",dmax=\"10ms\",rate=\"1Mbit/s\"}},{ls=\"2Mbit/s\"}]",
+                    Said,
+                ),
+                (
+                    "classes[].ul",
+                    "queue.q.classes=[{for=\"EF\",ul=\"1500kbit/s\",ls=\"1Mbit/s\"},{ls=\"2Mbit/s\"}]",
+                    Said,
+                ),
+                (
+                    "classes[].ul.m1",
+                    "queue.q.classes=[{for=\"EF\",ul={m1=\"3Mbit/s\",d=\"10ms\",m2=\"1Mbit/s\"},ls=\"1Mbit/s\"},{ls=\"2Mbit/s\"}]",
+                    Said,
+                ),
+                (
+                    "classes[].ul.d",
+                    "queue.q.classes=[{for=\"EF\",ul={m1=\"3Mbit/s\",d=\"10ms\",m2=\"1Mbit/s\"},ls=\"1Mbit/s\"},{ls=\"2Mbit/s\"}]",
+                    Said,
+                ),
+                (
+                    "classes[].ul.m2",
+                    "queue.q.classes=[{for=\"EF\",ul={m1=\"3Mbit/s\",d=\"10ms\",m2=\"1Mbit/s\"},ls=\"1Mbit/s\"},{ls=\"2Mbit/s\"}]",
+                    Said,
+                ),
+                (
+                    "classes[].ul.umax",
+                    "queue.q.classes=[{for=\"EF\",ul={umax=\"1500B\",dmax=\"10ms\",rate=\"1Mbit/s\"},ls=\"1Mbit/s\"},{ls=\"2Mbit/s\"}]",
+                    Said,
+                ),
+                (
+                    "classes[].ul.dmax",
+                    "queue.q.classes=[{for=\"EF\",ul={umax=\"1500B\",dmax=\"10ms\",rate=\"1Mbit/s\"},ls=\"1Mbit/s\"},{ls=\"2Mbit/s\"}]",
+                    Said,
+                ),
+                (
+                    "classes[].ul.rate",
+                    "queue.q.classes=[{for=\"EF\",ul={umax=\"1500B\",dmax=\"10ms\",rate=\"1Mbit/s\"},ls=\"1Mbit/s\"},{ls=\"2Mbit/s\"}]",
+                    Said,
+                ),
+                (
+                    "classes[].queue",
+                    "queue.q.classes=[{for=\"EF\",ls=\"1Mbit/s\",queue={limit=\"9p\"}},{ls=\"2Mbit/s\"}]",
+                    Said,
+                ),
+                (
+                    "unclassified",
+                    "queue.q={scheduler=\"hfsc\",arithmetic=\"linux\",unclassified=\"drop\",classes=[{for=\"EF\",ls=\"1Mbit/s\"},{for=\"AF11\",ls=\"2Mbit/s\"}]}",
+                    Said,
+                ),
                 ("arithmetic", "queue.q.arithmetic=exact", Noted),
             ],
         ),

@@ -31,7 +31,7 @@ const NAMING: [(&str, &str); 14] = [
     ("scenario/src/check/phases.rs", "phases are a matter of drop-tail"),
     ("scenario/src/check/starving.rs", "which classes go before others"),
     ("scenario/src/resolve/ports.rs", "the weight that a rate labeller gives"),
-    ("scenario/src/sections/queue.rs", "the default is drop-tail, and HTB may have a class past its tree"),
+    ("scenario/src/sections/queue.rs", "the default is drop-tail"),
 ];
 
 fn sources(folder: &Path) -> Vec<PathBuf> {

@@ -57,6 +57,8 @@ crate::algorithms! {
     "ets" => ets::{Params, Ets},
     /// Hierarchical token bucket: each class is guaranteed its rate and may borrow spare bandwidth up to its ceil.
     "htb" => htb::{Params, Htb},
+    /// Hierarchical fair service curves: leaves may be guaranteed rate and delay apart; a tree of classes shares the rest.
+    "hfsc" => hfsc::{Params, Hfsc},
     /// Strict priority: a class sends only while no class before it has anything to send.
     "strict-priority" => strict_priority::{Params, StrictPriority},
     /// FQ-CoDel: a queue with CoDel for each flow, served by deficit round robin, new flows first.

@@ -2,10 +2,11 @@
 //! limit.
 
 use super::flows::Hash;
+use super::hfsc::Promise;
 use super::{Entry, Layout, SchedulerParams};
 use crate::framing::Framing;
 use crate::port::Limit;
-use crate::units::BitRate;
+use crate::units::{BitRate, Bytes};
 
 impl SchedulerParams {
     /// The rate of its own that all children together keep.
@@ -26,6 +27,7 @@ impl SchedulerParams {
     pub fn layout(&self) -> Option<&Layout> {
         Some(match self {
             Self::Htb(it) => it.classes.layout(),
+            Self::Hfsc(it) => it.classes.layout(),
             Self::Drr(it) => it.classes.layout(),
             Self::Wrr(it) => it.classes.layout(),
             Self::Ets(it) => it.classes.layout(),
@@ -38,6 +40,7 @@ impl SchedulerParams {
     pub fn name_templates(&mut self, name: &str) {
         let layout = match self {
             Self::Htb(it) => it.classes.layout_mut(),
+            Self::Hfsc(it) => it.classes.layout_mut(),
             Self::Drr(it) => it.classes.layout_mut(),
             Self::Wrr(it) => it.classes.layout_mut(),
             Self::Ets(it) => it.classes.layout_mut(),
@@ -59,6 +62,20 @@ impl SchedulerParams {
             Self::Cake(it) => Some((it.flows, it.hashing.hash)),
             _ => None,
         }
+    }
+
+    /// What happens to packets that no class names, where they have a child of their own, after those of the classes.
+    pub fn others(&self) -> Option<&'static str> {
+        match self {
+            Self::Htb(htb) => htb.is_direct().then_some("unshaped"),
+            Self::Hfsc(hfsc) => hfsc.drops_unclassified().then_some("dropped"),
+            _ => None,
+        }
+    }
+
+    /// What is promised to a packet of `size` in a child; `None` where nothing is.
+    pub fn promise(&self, child: usize, size: Bytes) -> Option<Promise> {
+        if let Self::Hfsc(hfsc) = self { hfsc.promise(child, size) } else { None }
     }
 
     /// How many queues it has, and whom it paces: what `explain` says of a scheduler over flows besides its room.

@@ -1,6 +1,7 @@
 //! Parameters of HTB from a file: defaults, errors, warnings.
 
-use crate::htb::{Fast, params as of};
+use crate::driven::Fast;
+use crate::htb::params as of;
 use crate::htb_plain::Stated;
 use crate::line::{Line, NOW, read, read_table, scope};
 use perhop_core::Scope;

@@ -1,7 +1,7 @@
 //! HTB against what Linux 6.12 did with the same packets (`lab/vectors`): which leave, and when, behind queues of the cells'
 //! limits and before a line that takes no time.
 
-use crate::htb::{Fast, Host as _};
+use crate::driven::{Fast, Host as _};
 use crate::htb_settings::class;
 use crate::kernel::rows;
 use crate::line::read_table;

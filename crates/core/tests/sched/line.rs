@@ -124,12 +124,16 @@ pub(crate) fn params(kind: &str, shares: &[u32]) -> SchedulerParams {
     let class = |(i, share): (usize, &u32)| {
         let value = |field: &&Field| match (field.name, field.kind) {
             ("for", _) => members(i, shares.len()).tree(),
-            ("queue" | "name" | "parent" | "ceil" | "prio" | "police" | "match", _) => None,
+            (
+                "queue" | "name" | "parent" | "ceil" | "prio" | "police" | "match" | "rt" | "ul" | "per" | "slots"
+                | "plans",
+                _,
+            ) => None,
             // Limits of priority classes.
             ("rate" | "burst", _) if field.optional && name != "htb" => None,
             // What keeps a rate does not hold anything back as long as its bursts are not used up.
             ("burst" | "cburst", _) => Some(Tree::Text("1GB".to_owned())),
-            (_, Kind::Rate) => Some(Tree::Text(format!("{share}Mbit/s"))),
+            (_, Kind::Rate) | ("ls", _) => Some(Tree::Text(format!("{share}Mbit/s"))),
             (_, Kind::Size) => Some(Tree::Text(format!("{}B", LARGEST * share))),
             (_, Kind::Integer) => Some(Tree::Integer(i64::from(*share))),
             (other, _) => panic!("the tests know no value for `{other}` of {name}"),

@@ -21,6 +21,9 @@ mod dualpi2_oracle;
 #[path = "../oracle/fq_codel.rs"]
 mod fq_codel_oracle;
 #[allow(unreachable_pub)]
+#[path = "../oracle/hfsc.rs"]
+mod hfsc_oracle;
+#[allow(unreachable_pub)]
 #[path = "../oracle/fq.rs"]
 mod fq_oracle;
 #[allow(unreachable_pub)]
@@ -39,6 +42,7 @@ mod sfq_oracle;
 mod acks;
 mod cake;
 mod contract;
+mod driven;
 mod drr;
 mod dualpi2;
 mod ets;
@@ -49,6 +53,9 @@ mod flow_line;
 mod frames;
 mod fq;
 mod fq_codel;
+mod hfsc;
+mod hfsc_laws;
+mod hfsc_settings;
 mod fq_pie;
 mod htb;
 mod htb_plain;

@@ -132,8 +132,8 @@ impl Walk<'_> {
             return;
         }
         let children: Vec<_> = (0..nodes.len()).filter(|&child| nodes[child].parent == Some(index)).collect();
-        (0..ports::class_count(params, children.len())).for_each(|class| self.class(index, class, &handle));
-        for (child, class) in children.iter().zip(ports::leaves(params, children.len())) {
+        (0..ports::all_classes(&nodes[index]).len()).for_each(|class| self.class(index, class, &handle));
+        for (child, (class, _)) in children.iter().zip(ports::numbered(&nodes[index])) {
             self.node(*child, &format!("parent {handle}{:x}", class + 1));
         }
     }

@@ -15,7 +15,7 @@ use perhop_core::params::{Node, Problems, Tree, read_table, show_table};
 use perhop_core::port::{Inside, Limit, NodeSpec, QueueSpec, ShaperParams, Side};
 use perhop_core::sched::cake::AckFilter;
 use perhop_core::sched::flows::{Hash, Hashing};
-use perhop_core::sched::{Police, SchedulerParams, cake, ets, fq_codel, htb, sfq};
+use perhop_core::sched::{Police, SchedulerParams, cake, ets, fq_codel, hfsc, htb, sfq};
 use perhop_core::units::{BitRate, Bytes, Span};
 
 /// Most bands of `prio` and `ets`.
@@ -246,6 +246,7 @@ impl Writer<'_, '_> {
                 self.qdisc(at, &ets_bands(ets))
             }
             SchedulerParams::Htb(htb) => self.htb(at, htb),
+            SchedulerParams::Hfsc(hfsc) => self.hfsc(at, hfsc),
             SchedulerParams::FqCodel(params) => return self.fq_codel(at, params),
             SchedulerParams::Sfq(params) => return self.sfq(at, params),
             SchedulerParams::Fq(params) => return self.written(at, &fq::fq(params, self.port.link)),
@@ -263,20 +264,19 @@ impl Writer<'_, '_> {
                 "a shaper in a class of `drr` or `ets` (Linux's stop while such a class may not send: `htb` can)",
             );
         }
-        let stated = classes(node);
-        let direct = matches!(params, SchedulerParams::Htb(htb) if htb.is_direct());
-        let last = children.len() - usize::from(direct);
-        if direct {
+        let stated = numbered(node);
+        let apart = params.others().is_some();
+        let last = children.len() - usize::from(apart);
+        if matches!(params, SchedulerParams::Htb(htb) if htb.is_direct()) {
             self.said.note(self.port, "what no class names passes unshaped (`direct_packets_stat`)");
         }
-        let numbers = leaves(params, last);
         let mut chain = Chain::new(self.port, &format!("parent {handle}"));
         for (i, child) in children.into_iter().take(last).enumerate() {
-            let class = format!("{handle}{:x}", numbers[i] + 1);
-            let name = called(&stated[i], i);
+            let (number, stated) = &stated[i];
+            let (class, name) = (format!("{handle}{:x}", number + 1), called(stated, i));
             self.said.comment(format!("class {name}"));
             // What no other takes is the last one's.
-            let takes = if i + 1 == last && !direct { Ok(Match::default()) } else { takes(&stated[i]) };
+            let takes = if i + 1 == last && !apart { Ok(Match::default()) } else { takes(stated) };
             match takes.and_then(|takes| groups(&takes, self.port, false)) {
                 Ok(found) => {
                     let police = self.police(node, i, count(&found));
@@ -328,6 +328,42 @@ impl Writer<'_, '_> {
             self.said.say(self.port.near.tc("class", &format!("parent {parent} classid {handle}{:x} {what}", i + 1)));
         }
         handle
+    }
+
+    fn hfsc(&mut self, at: &str, hfsc: &hfsc::Params) -> String {
+        self.counts_as_linux("hfsc", hfsc.arithmetic == Arithmetic::Linux);
+        let handle = self.qdisc(at, "hfsc");
+        let number = |name: &str| hfsc.classes.iter().position(|class| class.name.as_deref() == Some(name));
+        for (i, class) in hfsc.classes.iter().enumerate() {
+            let parent =
+                class.parent.as_deref().and_then(number).map_or(handle.clone(), |up| format!("{handle}{:x}", up + 1));
+            let curves = [("rt", class.rt), ("ls", class.ls), ("ul", class.ul)];
+            let stated = curves.into_iter().filter_map(|(key, curve)| Some((key, curve?)));
+            let what: String = stated.map(|(key, curve)| format!(" {key} {}", self.curve(&curve))).collect();
+            self.said
+                .say(self.port.near.tc("class", &format!("parent {parent} classid {handle}{:x} hfsc{what}", i + 1)));
+        }
+        handle
+    }
+
+    /// `m1 2000000bit d 10ms m2 400000bit`
+    fn curve(&mut self, curve: &hfsc::Stated) -> String {
+        let pieces = match *curve {
+            hfsc::Stated::Rate(it) => hfsc::Pieces { m2: Some(it), ..hfsc::Pieces::default() },
+            hfsc::Stated::Pieces(pieces) => pieces,
+        };
+        let times = [("d", pieces.d), ("dmax", pieces.dmax)].map(|(key, time)| (key, time.unwrap_or_default()));
+        self.fine(&times);
+        let words = [
+            ("m1", pieces.m1.map(rate)),
+            ("d", pieces.d.map(time)),
+            ("m2", pieces.m2.map(rate)),
+            ("umax", pieces.umax.map(|bytes| bytes.get().to_string())),
+            ("dmax", pieces.dmax.map(time)),
+            ("rate", pieces.rate.map(rate)),
+        ];
+        let stated = words.into_iter().filter_map(|(key, value)| Some(format!("{key} {}", value?)));
+        stated.collect::<Vec<_>>().join(" ")
     }
 
     fn fq_codel(&mut self, at: &str, params: &fq_codel::Params) {
@@ -405,31 +441,30 @@ fn holds_back(nodes: &[NodeSpec], index: usize) -> bool {
     let node = &nodes[index];
     let below = (0..nodes.len()).filter(|&child| nodes[child].parent == Some(index));
     node.shaper.is_some()
-        || matches!(node.inside, Inside::Scheduler(SchedulerParams::Htb(_)))
+        || matches!(node.inside, Inside::Scheduler(SchedulerParams::Htb(_) | SchedulerParams::Hfsc(_)))
         || below.into_iter().any(|child| holds_back(nodes, child))
 }
 
-/// How many classes a scheduler of so many children has.
-pub(super) fn class_count(params: &SchedulerParams, children: usize) -> usize {
-    if let SchedulerParams::Htb(htb) = params { htb.classes.len() } else { children }
-}
-
-/// The classes that have queues, counted from 0: one for each child, but that of the packets which no class names.
-pub(super) fn leaves(params: &SchedulerParams, children: usize) -> Vec<usize> {
-    let SchedulerParams::Htb(htb) = params else { return (0..children).collect() };
-    let is_parent = |name: &Option<String>| name.is_some() && htb.classes.iter().any(|class| class.parent == *name);
-    (0..htb.classes.len()).filter(|&i| !is_parent(&htb.classes[i].name)).collect()
+/// The classes of a scheduler, as they are written; none of one over flows.
+pub(super) fn all_classes(node: &NodeSpec) -> Vec<Node> {
+    let mut shown = Vec::new();
+    node.scheduler().into_iter().for_each(|params| params.show(&mut shown));
+    match shown.into_iter().find(|(key, _)| *key == "classes") {
+        Some((_, Tree::List(items))) => items,
+        _ => Vec::new(),
+    }
 }
 
 /// The classes of a scheduler that have queues, as they are written.
 pub(super) fn classes(node: &NodeSpec) -> Vec<Node> {
-    let mut shown = Vec::new();
-    node.scheduler().into_iter().for_each(|params| params.show(&mut shown));
-    let Some(Tree::List(items)) = shown.into_iter().find(|(key, _)| *key == "classes").map(|(_, tree)| tree) else {
-        return Vec::new();
-    };
+    numbered(node).into_iter().map(|(_, class)| class).collect()
+}
+
+/// The classes of a scheduler that have queues, each with its number in the list of the file.
+pub(super) fn numbered(node: &NodeSpec) -> Vec<(usize, Node)> {
+    let items = all_classes(node);
     let parents = parents(&items);
-    items.into_iter().filter(|item| !is_parent(item, &parents)).collect()
+    items.into_iter().enumerate().filter(|(_, item)| !is_parent(item, &parents)).collect()
 }
 
 /// A class by its name or its number.

@@ -9,7 +9,9 @@ use perhop_core::params::{Node, Tree, show_table};
 use perhop_core::port::{Branch, Inside, NodeSpec, ShaperParams, Side};
 use perhop_core::sched::cake::TinOutline;
 use perhop_core::sched::flows::Hash;
+use perhop_core::sched::hfsc::Promise;
 use perhop_core::sched::{Child, Police, SchedulerParams, is_template, plans};
+use perhop_core::units::Span;
 use perhop_sim::plan::{self, Plan};
 use std::fmt::Write;
 
@@ -111,11 +113,26 @@ impl Drawn<'_> {
                     (true, false) => for_each(entry, &plan),
                     (true, true) => "all addresses without a class of their own".into(),
                 };
-                [vec![whose], said(&plan), self.by_default(above, place)].concat().join(", ")
+                [vec![whose], said(&plan), self.by_default(above, place), self.due(above, place)].concat().join(", ")
             }
-            None if classes.is_empty() => String::new(),
-            None => "all others, unshaped".into(),
+            None => {
+                let others = self.link.nodes[above].scheduler().and_then(SchedulerParams::others);
+                others.map_or_else(String::new, |what| format!("all others, {what}"))
+            }
         }
+    }
+
+    /// What a class is promised at first, and by when a packet of the largest size has left that finds
+    /// the class empty: one largest packet of the link after it is due.
+    fn due(self, above: usize, place: usize) -> Vec<String> {
+        let node = &self.link.nodes[above];
+        let size = node.scope.of_class(place).largest_packet;
+        let promise = node.scheduler().and_then(|params| params.promise(place, size));
+        let Some(Promise { first, within, due }) = promise else { return Vec::new() };
+        let first = (within > Span::ZERO).then(|| format!("rt gives {first} in its first {within}"));
+        let left = approximately((due + node.scope.largest_packet / self.link.rate).seconds());
+        let due = format!("a packet of {size} that finds it empty has left after {left} at the latest");
+        first.into_iter().chain([due]).collect()
     }
 
     /// What the limit of a class that goes before others has by default.

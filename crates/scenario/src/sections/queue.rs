@@ -213,7 +213,7 @@ impl Scheduled {
             let help = "write at least one class; the last takes all other packets";
             return problems.error("E201", node.place, "`classes` is missing").help(help).none();
         }
-        if matches!(&params.value, SchedulerParams::Htb(htb) if htb.is_direct()) {
+        if params.value.others().is_some() {
             queues.push(default_queue(node.place));
         }
         Some(Self { params, queues, shaped, telling })

@@ -226,12 +226,12 @@ pub fn scheduler(name: &str, shares: &[u32]) -> SchedulerParams {
     let class = |(i, share): (usize, &u32)| {
         let value = |field: &Field| match (field.name, field.kind) {
             ("for", _) if i + 1 == shares.len() => None,
-            ("queue" | "name" | "parent" | "ceil" | "prio" | "police" | "match", _) => None,
+            ("queue" | "name" | "parent" | "ceil" | "prio" | "police" | "match" | "rt" | "ul", _) => None,
             // Limits of priority classes.
             ("rate" | "burst", _) if field.optional && name != "htb" => None,
             // What keeps a rate does not hold anything back as long as its bursts are not used up.
             ("burst" | "cburst", _) => Some(Tree::Text("1GB".into())),
-            (_, Kind::Rate) => Some(Tree::Text(format!("{share}Mbit/s"))),
+            (_, Kind::Rate) | ("ls", _) => Some(Tree::Text(format!("{share}Mbit/s"))),
             ("for", _) => Some(Tree::Text(Colour::ALL[i].name().into())),
             (_, Kind::Size) => Some(Tree::Text(format!("{}B", 1500 * share))),
             (_, Kind::Integer) => Some(Tree::Integer(i64::from(*share))),
