@@ -323,9 +323,7 @@ impl Hfsc {
         let (old, arithmetic) = (self.curves[class], self.arithmetic);
         let moved =
             |old: Option<_>, new: Option<_>| new.filter(|_| old != new).map(|curve| Moved::new(curve, arithmetic));
-        if let (Some(rt), Some(child)) =
-            (moved(old.rt, new.rt), self.form.leaves.iter().position(|&leaf| leaf == class))
-        {
+        if let (Some(rt), Some(child)) = (moved(old.rt, new.rt), self.form.place(class)) {
             self.real_time.retune(now, child, rt);
         }
         if (old.ls, old.ul) != (new.ls, new.ul) {

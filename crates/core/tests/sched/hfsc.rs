@@ -31,6 +31,7 @@ pub(crate) fn params(stated: &[Stated], arithmetic: Arithmetic) -> SchedulerPara
     let class = |(i, it): (usize, &Stated)| {
         let own = Dscp::new(i as u8).filter(|_| leaves.contains(&i) && leaves.last() != Some(&i));
         Class {
+            template: Default::default(),
             name: Some(format!("c{i}")),
             parent: it.parent.map(|up| format!("c{up}")),
             filter: own.map(Member::Dscp).into_iter().collect::<Vec<_>>().into(),

@@ -124,7 +124,11 @@ pub(crate) fn params(kind: &str, shares: &[u32]) -> SchedulerParams {
     let class = |(i, share): (usize, &u32)| {
         let value = |field: &&Field| match (field.name, field.kind) {
             ("for", _) => members(i, shares.len()).tree(),
-            ("queue" | "name" | "parent" | "ceil" | "prio" | "police" | "match" | "rt" | "ul", _) => None,
+            (
+                "queue" | "name" | "parent" | "ceil" | "prio" | "police" | "match" | "rt" | "ul" | "per" | "slots"
+                | "plans",
+                _,
+            ) => None,
             // Limits of priority classes.
             ("rate" | "burst", _) if field.optional && name != "htb" => None,
             // What keeps a rate does not hold anything back as long as its bursts are not used up.
