@@ -186,6 +186,10 @@ pub(crate) const NOW: Time = Time::ZERO;
 /// Whether the declaration of a scheduler has any share to give.
 pub(crate) fn has_shares(params: &SchedulerParams) -> bool {
     let SchedulerParams::StrictPriority(_) = params else { return true };
-    assert_eq!(perhop_core::sched::strict_priority::Class::FIELDS.len(), 3, "whose packets, which limit and queue");
+    assert_eq!(
+        perhop_core::sched::strict_priority::Class::FIELDS.len(),
+        4,
+        "whose packets, whether a template, which limit and queue"
+    );
     false
 }
