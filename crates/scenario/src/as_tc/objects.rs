@@ -22,7 +22,9 @@ pub(crate) struct Object {
 /// Those of a link's port, by their node in its specification.
 pub(crate) fn objects(plan: &Plan, link: usize) -> BTreeMap<(usize, Part), Object> {
     let (mut said, it) = (Said::default(), &plan.links[link]);
-    let port = Port { near: near(plan, link), overhead: plan.overhead, link: it, line: Line::Virtual };
+    // What passes decides on filters, which no counter is of.
+    let (near, headers) = (near(plan, link), Vec::new());
+    let port = Port { near, overhead: plan.overhead, link: it, headers, line: Line::Virtual };
     ports::say(&port, &mut said);
     let made = said.commands.iter().map(|command| Made::of(&command.argv)).collect();
     let device = port.near.device.clone();
@@ -166,8 +168,8 @@ mod tests {
             let plan = &sweep.base.built.plan;
             for link in 0..plan.links.len() {
                 let mut said = Said::default();
-                let near = near(plan, link);
-                let port = Port { near, overhead: plan.overhead, link: &plan.links[link], line: Line::Virtual };
+                let (near, link_of, headers) = (near(plan, link), &plan.links[link], Vec::new());
+                let port = Port { near, overhead: plan.overhead, link: link_of, headers, line: Line::Virtual };
                 ports::say(&port, &mut said);
                 if !said.refused().is_empty() {
                     continue;
