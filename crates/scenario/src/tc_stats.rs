@@ -13,7 +13,9 @@ use crate::as_tc::{Object, objects};
 use crate::tables::COUNTERS;
 use crate::tables::columns::{Table, Values};
 use crate::tables::counters::{self, Counted};
+use perhop_core::classify::FlowHeaders;
 use perhop_core::counter::Part;
+use perhop_sim::Outcome;
 use perhop_sim::plan::Plan;
 use perhop_sim::record::CounterRow;
 use std::fmt::Write as _;
@@ -35,15 +37,20 @@ pub struct Row<'a> {
 }
 
 /// Puts the counters of a run of `plan` into its tables, if they were asked for.
-pub fn fill(tables: &mut [Table], plan: &Plan, counters: &[CounterRow]) {
-    let rows: Vec<_> = counters.chunk_by(|a, b| a.link == b.link).flat_map(|rows| of_link(plan, rows)).collect();
+pub fn fill(tables: &mut [Table], plan: &Plan, outcome: &Outcome) {
+    let of_link = |rows| of_link(plan, &outcome.headers, rows);
+    let rows: Vec<_> = outcome.ports.counters.chunk_by(|a, b| a.link == b.link).flat_map(of_link).collect();
     let empty = tables.iter_mut().find(|table| table.name == COUNTERS).filter(|_| !rows.is_empty());
     empty.into_iter().for_each(|it| *it = counters::table(&rows).table);
 }
 
-fn of_link<'a>(plan: &'a Plan, rows: &'a [CounterRow]) -> impl Iterator<Item = Counted> + use<'a> {
+fn of_link<'a>(
+    plan: &'a Plan,
+    headers: &[FlowHeaders],
+    rows: &'a [CounterRow],
+) -> impl Iterator<Item = Counted> + use<'a> {
     let (link, hop) = (rows[0].link, plan.links[rows[0].link].name.clone());
-    let objects = objects(plan, link);
+    let objects = objects(plan, link, headers);
     rows.iter().filter_map(move |row| {
         let (part, tin) = match row.part {
             Part::Tin(tin) => (Part::Whole, format!(" tin {tin}")),

@@ -27,7 +27,6 @@ impl SchedulerParams {
     pub fn layout(&self) -> Option<&Layout> {
         Some(match self {
             Self::Htb(it) => it.classes.layout(),
-            Self::Hfsc(it) => it.classes.layout(),
             Self::Drr(it) => it.classes.layout(),
             Self::Wrr(it) => it.classes.layout(),
             Self::Ets(it) => it.classes.layout(),
@@ -40,7 +39,6 @@ impl SchedulerParams {
     pub fn name_templates(&mut self, name: &str) {
         let layout = match self {
             Self::Htb(it) => it.classes.layout_mut(),
-            Self::Hfsc(it) => it.classes.layout_mut(),
             Self::Drr(it) => it.classes.layout_mut(),
             Self::Wrr(it) => it.classes.layout_mut(),
             Self::Ets(it) => it.classes.layout_mut(),

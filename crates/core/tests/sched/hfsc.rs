@@ -5,8 +5,8 @@ use crate::hfsc_oracle::{Curve, Slow, Stated};
 use perhop_core::aqm::members::Member;
 use perhop_core::arithmetic::Arithmetic;
 use perhop_core::dscp::Dscp;
-use perhop_core::sched::{SchedulerParams, TemplateKeys};
 use perhop_core::sched::hfsc::{Class, Params, Pieces, Stated as Written};
+use perhop_core::sched::SchedulerParams;
 use perhop_core::units::{BitRate, Span};
 use proptest::prelude::*;
 
@@ -35,7 +35,6 @@ pub(crate) fn params(stated: &[Stated], arithmetic: Arithmetic) -> SchedulerPara
             name: Some(format!("c{i}")),
             parent: it.parent.map(|up| format!("c{up}")),
             filter: own.map(Member::Dscp).into_iter().collect::<Vec<_>>().into(),
-            template: TemplateKeys::default(),
             rt: it.rt.map(written),
             ls: it.ls.map(written),
             ul: it.ul.map(written),

@@ -141,7 +141,7 @@ impl Job<'_> {
         let Some(mut outcome) = self.simulate(&plan, draft.as_ref())? else { return Ok(None) };
         self.check(&outcome)?;
         let mut tables = tables(&plan, &outcome);
-        tc_stats::fill(&mut tables, &plan, &outcome.ports.counters);
+        tc_stats::fill(&mut tables, &plan, &outcome);
         // They are in the tables, and may be large.
         (outcome.transfers, outcome.series) = Default::default();
         let (hash, wall) = (disk::hash(&tables), self.watch.clock().saturating_sub(began));

@@ -2,13 +2,13 @@
 
 use super::said::{Line, Port, Said};
 use super::{near, police, ports};
+use perhop_core::classify::FlowHeaders;
 use perhop_core::conditioner::ConditionerParams;
 use perhop_core::counter::Part;
-use perhop_core::needs::Needs;
 use perhop_core::port::Inside;
-use perhop_core::sched::{Scheduler as _, SchedulerParams};
+use perhop_core::sched::{Entry, SchedulerParams};
 use perhop_sim::plan::{Link, Plan};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A queueing discipline or a class.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,16 +19,20 @@ pub(crate) struct Object {
     pub(crate) stated: String,
 }
 
-/// Those of a link's port, by their node in its specification.
-pub(crate) fn objects(plan: &Plan, link: usize) -> BTreeMap<(usize, Part), Object> {
+/// Those of a link's port, by their node in its specification; of a template, the classes of the addresses in `headers`.
+pub(crate) fn objects(plan: &Plan, link: usize, headers: &[FlowHeaders]) -> BTreeMap<(usize, Part), Object> {
     let (mut said, it) = (Said::default(), &plan.links[link]);
+<<<<<<< HEAD
     // What passes decides on filters, which no counter is of.
     let (near, headers) = (near(plan, link), Vec::new());
     let port = Port { near, overhead: plan.overhead, link: it, headers, line: Line::Virtual };
+=======
+    let (near, headers) = (near(plan, link), headers.to_vec());
+    let port = Port { near, overhead: plan.overhead, link: it, line: Line::Virtual, headers };
+>>>>>>> main
     ports::say(&port, &mut said);
     let made = said.commands.iter().map(|command| Made::of(&command.argv)).collect();
-    let device = port.near.device.clone();
-    let mut walk = Walk { link: it, device, made, handles: 0, found: BTreeMap::new() };
+    let mut walk = Walk { port: &port, link: it, made, handles: 0, found: BTreeMap::new() };
     walk.port(ports::holds_itself(&port));
     walk.policers();
     walk.found
@@ -68,8 +72,8 @@ fn shown(word: &str) -> String {
 
 /// The tree of a port, in the order in which its commands are written.
 struct Walk<'a> {
+    port: &'a Port<'a>,
     link: &'a Link,
-    device: String,
     made: Vec<Made>,
     handles: usize,
     found: BTreeMap<(usize, Part), Object>,
@@ -102,7 +106,7 @@ impl Walk<'_> {
     /// One of this name, unless its command says another; its number.
     fn qdisc(&mut self, node: usize, part: Part, at: &str, name: &str) -> String {
         let handle = self.handle();
-        let stated = format!("dev {} {at}", self.device);
+        let stated = format!("dev {} {at}", self.port.near.device);
         self.add(node, part, ["qdisc", name, &handle], stated);
         handle
     }
@@ -129,14 +133,15 @@ impl Walk<'_> {
     fn scheduler(&mut self, index: usize, params: &SchedulerParams, at: &str) {
         let handle = self.qdisc(index, Part::Whole, at, params.name());
         let nodes = &self.link.nodes;
-        let built = params.build(&nodes[index].scope).ok();
-        if built.is_some_and(|it| it.needs().contains(Needs::FLOWS)) {
-            return;
-        }
+        let Some(layout) = params.layout() else { return };
         let children: Vec<_> = (0..nodes.len()).filter(|&child| nodes[child].parent == Some(index)).collect();
-        (0..ports::all_classes(&nodes[index]).len()).for_each(|class| self.class(index, class, &handle));
-        for (child, (class, _)) in children.iter().zip(ports::numbered(&nodes[index])) {
-            self.node(*child, &format!("parent {handle}{:x}", class + 1));
+        let leaves = ports::leaves(self.port, &nodes[index], &children);
+        let stated =
+            layout.entries.iter().filter_map(|entry| if let Entry::Class(it) = entry { Some(*it) } else { None });
+        let classes: BTreeSet<_> = stated.chain(leaves.iter().map(|leaf| leaf.class)).collect();
+        classes.into_iter().for_each(|class| self.class(index, class, &handle));
+        for leaf in leaves {
+            self.node(leaf.node, &format!("parent {handle}{:x}", leaf.class + 1));
         }
     }
 
@@ -154,8 +159,8 @@ impl Walk<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::as_tc::said::passing;
     use crate::{Options, Sweep};
-    use std::collections::BTreeSet;
     use std::path::Path;
 
     /// Numbers and kinds are those of the commands of `explain --as tc`, at every port that tc can express.
@@ -168,8 +173,15 @@ mod tests {
             let plan = &sweep.base.built.plan;
             for link in 0..plan.links.len() {
                 let mut said = Said::default();
+<<<<<<< HEAD
                 let (near, link_of, headers) = (near(plan, link), &plan.links[link], Vec::new());
                 let port = Port { near, overhead: plan.overhead, link: link_of, headers, line: Line::Virtual };
+=======
+                let near = near(plan, link);
+                let headers = passing(&sweep.base, link);
+                let it = &plan.links[link];
+                let port = Port { near, overhead: plan.overhead, link: it, line: Line::Virtual, headers };
+>>>>>>> main
                 ports::say(&port, &mut said);
                 if !said.refused().is_empty() {
                     continue;
@@ -178,7 +190,7 @@ mod tests {
                     |argv: &[String]| Some(format!("{} {} {}", argv.get(3)?, Made::of(argv).kind, Made::of(argv).id));
                 let made: BTreeSet<_> = said.commands.iter().filter_map(|it| of(&it.argv)).collect();
                 let made: BTreeSet<_> = made.into_iter().filter(|it| !it.starts_with("filter")).collect();
-                let own: BTreeSet<_> = objects(plan, link).into_values().map(|it| it.name).collect();
+                let own: BTreeSet<_> = objects(plan, link, &port.headers).into_values().map(|it| it.name).collect();
                 // Bands have no command, nor is the class of the link's own rate among the objects of its queues.
                 let implied = |name: &&String| name.starts_with("class prio") || name.starts_with("class ets");
                 let ours: BTreeSet<_> =

@@ -452,11 +452,11 @@ fn holds_back(nodes: &[NodeSpec], index: usize) -> bool {
 }
 
 /// A class with a queue.
-struct Leaf {
+pub(super) struct Leaf {
     /// Its number in the scheduler's list.
-    class: usize,
+    pub(super) class: usize,
     /// The node of its queue.
-    node: usize,
+    pub(super) node: usize,
     /// In comments and messages.
     name: String,
     /// What any of which it takes.
@@ -466,7 +466,7 @@ struct Leaf {
 }
 
 /// The classes of a scheduler that have queues; of a template one for each address that the load reaches, and that of all others.
-fn leaves(port: &Port<'_>, node: &NodeSpec, children: &[usize]) -> Vec<Leaf> {
+pub(super) fn leaves(port: &Port<'_>, node: &NodeSpec, children: &[usize]) -> Vec<Leaf> {
     let items = all_classes(node);
     let parents = parents(&items);
     let layout = node.scheduler().and_then(|params| params.layout());
@@ -542,13 +542,6 @@ pub(super) fn all_classes(node: &NodeSpec) -> Vec<Node> {
         Some((_, Tree::List(items))) => items,
         _ => Vec::new(),
     }
-}
-
-/// The classes of a scheduler that have queues, each with its number in the list of the file.
-pub(super) fn numbered(node: &NodeSpec) -> Vec<(usize, Node)> {
-    let items = all_classes(node);
-    let parents = parents(&items);
-    items.into_iter().enumerate().filter(|(_, item)| !is_parent(item, &parents)).collect()
 }
 
 /// A class by its name or its number.

@@ -1,6 +1,6 @@
 //! What `tc -s` shows of the nodes of a tree.
 
-use super::{Inner, Kind, Tree};
+use super::{Inner, Kind, Tree, UNMADE};
 use crate::count::Count;
 use crate::counter::{Below, Part, Seen};
 use crate::port::counters::of_queue;
@@ -43,7 +43,10 @@ impl<H: Copy> Tree<H> {
 
     /// What a scheduler is told.
     fn seen<T>(&self, now: Time, node: usize, inner: &Inner, tell: impl FnOnce(&Seen<'_>) -> T) -> T {
-        let child = |place: usize| self.below(now, inner.children[place]);
+        let child = |place: usize| match inner.children[place] {
+            UNMADE => Below::default(),
+            node => self.below(now, node),
+        };
         tell(&Seen { now, held_back: self.held_back(node), child: &child })
     }
 
