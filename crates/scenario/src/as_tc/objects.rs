@@ -22,14 +22,8 @@ pub(crate) struct Object {
 /// Those of a link's port, by their node in its specification; of a template, the classes of the addresses in `headers`.
 pub(crate) fn objects(plan: &Plan, link: usize, headers: &[FlowHeaders]) -> BTreeMap<(usize, Part), Object> {
     let (mut said, it) = (Said::default(), &plan.links[link]);
-<<<<<<< HEAD
-    // What passes decides on filters, which no counter is of.
-    let (near, headers) = (near(plan, link), Vec::new());
-    let port = Port { near, overhead: plan.overhead, link: it, headers, line: Line::Virtual };
-=======
     let (near, headers) = (near(plan, link), headers.to_vec());
     let port = Port { near, overhead: plan.overhead, link: it, line: Line::Virtual, headers };
->>>>>>> main
     ports::say(&port, &mut said);
     let made = said.commands.iter().map(|command| Made::of(&command.argv)).collect();
     let mut walk = Walk { port: &port, link: it, made, handles: 0, found: BTreeMap::new() };
@@ -173,15 +167,10 @@ mod tests {
             let plan = &sweep.base.built.plan;
             for link in 0..plan.links.len() {
                 let mut said = Said::default();
-<<<<<<< HEAD
-                let (near, link_of, headers) = (near(plan, link), &plan.links[link], Vec::new());
-                let port = Port { near, overhead: plan.overhead, link: link_of, headers, line: Line::Virtual };
-=======
                 let near = near(plan, link);
                 let headers = passing(&sweep.base, link);
                 let it = &plan.links[link];
                 let port = Port { near, overhead: plan.overhead, link: it, line: Line::Virtual, headers };
->>>>>>> main
                 ports::say(&port, &mut said);
                 if !said.refused().is_empty() {
                     continue;

@@ -18,14 +18,13 @@ impl<H: Copy> Tree<H> {
             if let Some(shaper) = numbers.shaper {
                 self.whole(now, shaper, &mut |name, value| each(Part::Shaper, name, value));
             }
-            let is_flow = numbers.up.is_some_and(|up| self.flows(up).is_some());
-            match &self.nodes[numbers.node].kind {
-                Kind::Queue(queue) if !is_flow => {
+            match self.nodes.get(numbers.node).map(|node| &node.kind) {
+                Some(Kind::Queue(queue)) => {
                     let below = self.below(now, numbers.node);
                     of_queue(&self.queues[*queue], now, &below, &mut |name, value| each(Part::Whole, name, value));
                 }
-                Kind::Scheduler(inner) => self.of_scheduler(now, numbers.node, inner, &mut each),
-                Kind::Queue(_) | Kind::Shaper(..) => {}
+                Some(Kind::Scheduler(inner)) => self.of_scheduler(now, numbers.node, inner, &mut each),
+                Some(Kind::Shaper(..)) | None => {}
             }
         }
     }
