@@ -31,7 +31,6 @@ impl SchedulerParams {
             Self::Wrr(it) => it.classes.layout(),
             Self::Ets(it) => it.classes.layout(),
             Self::StrictPriority(it) => it.classes.layout(),
-            Self::Hfsc(it) => it.classes.layout(),
             _ => return None,
         })
     }
@@ -44,7 +43,6 @@ impl SchedulerParams {
             Self::Wrr(it) => it.classes.layout_mut(),
             Self::Ets(it) => it.classes.layout_mut(),
             Self::StrictPriority(it) => it.classes.layout_mut(),
-            Self::Hfsc(it) => it.classes.layout_mut(),
             _ => return,
         };
         for entry in &mut layout.entries {

@@ -5,8 +5,8 @@ use crate::hfsc_oracle::{Curve, Slow, Stated};
 use perhop_core::aqm::members::Member;
 use perhop_core::arithmetic::Arithmetic;
 use perhop_core::dscp::Dscp;
-use perhop_core::sched::hfsc::{Class, Params, Pieces, Stated as Written};
 use perhop_core::sched::SchedulerParams;
+use perhop_core::sched::hfsc::{Class, Params, Pieces, Stated as Written};
 use perhop_core::units::{BitRate, Span};
 use proptest::prelude::*;
 

@@ -1,6 +1,6 @@
 //! What `tc -s` shows of the nodes of a tree.
 
-use super::{Inner, Kind, Tree};
+use super::{Inner, Kind, Tree, UNMADE};
 use crate::count::Count;
 use crate::counter::{Below, Part, Seen};
 use crate::port::counters::of_queue;
@@ -18,14 +18,13 @@ impl<H: Copy> Tree<H> {
             if let Some(shaper) = numbers.shaper {
                 self.whole(now, shaper, &mut |name, value| each(Part::Shaper, name, value));
             }
-            let is_flow = numbers.up.is_some_and(|up| self.flows(up).is_some());
-            match &self.nodes[numbers.node].kind {
-                Kind::Queue(queue) if !is_flow => {
+            match self.nodes.get(numbers.node).map(|node| &node.kind) {
+                Some(Kind::Queue(queue)) => {
                     let below = self.below(now, numbers.node);
                     of_queue(&self.queues[*queue], now, &below, &mut |name, value| each(Part::Whole, name, value));
                 }
-                Kind::Scheduler(inner) => self.of_scheduler(now, numbers.node, inner, &mut each),
-                Kind::Queue(_) | Kind::Shaper(..) => {}
+                Some(Kind::Scheduler(inner)) => self.of_scheduler(now, numbers.node, inner, &mut each),
+                Some(Kind::Shaper(..)) | None => {}
             }
         }
     }
@@ -43,7 +42,10 @@ impl<H: Copy> Tree<H> {
 
     /// What a scheduler is told.
     fn seen<T>(&self, now: Time, node: usize, inner: &Inner, tell: impl FnOnce(&Seen<'_>) -> T) -> T {
-        let child = |place: usize| self.below(now, inner.children[place]);
+        let child = |place: usize| match inner.children[place] {
+            UNMADE => Below::default(),
+            node => self.below(now, node),
+        };
         tell(&Seen { now, held_back: self.held_back(node), child: &child })
     }
 
