@@ -15,7 +15,7 @@ use perhop_core::params::{Node, Problems, Tree, read_table, show_table};
 use perhop_core::port::{Inside, Limit, NodeSpec, QueueSpec, ShaperParams, Side};
 use perhop_core::sched::cake::AckFilter;
 use perhop_core::sched::flows::{Hash, Hashing};
-use perhop_core::sched::{Entry, Police, SchedulerParams, Template, Whom, cake, ets, fq_codel, hfsc, htb, sfq};
+use perhop_core::sched::{Entry, Layout, Police, SchedulerParams, Template, Whom, cake, ets, fq_codel, hfsc, htb, sfq};
 use perhop_core::units::{BitRate, Bytes, Span};
 use std::collections::BTreeSet;
 use std::net::IpAddr;
@@ -235,8 +235,9 @@ impl Writer<'_, '_> {
             SchedulerParams::Drr(drr) => {
                 self.counts_as_linux("drr", drr.arithmetic == Arithmetic::Linux);
                 let handle = self.qdisc(at, "drr");
-                let used = |i: usize| leaves.iter().any(|leaf| leaf.class == i);
-                for (i, class) in drr.classes.iter().enumerate().filter(|(i, _)| used(*i)) {
+                for (i, class) in
+                    drr.classes.iter().enumerate().filter(|(i, _)| used(drr.classes.layout(), &leaves, *i))
+                {
                     self.class(&handle, i, &format!("drr quantum {}", class.quantum.get()));
                 }
                 handle
@@ -246,7 +247,7 @@ impl Writer<'_, '_> {
                 self.qdisc(at, &ets_bands(ets))
             }
             SchedulerParams::Htb(htb) => self.htb(at, htb, &leaves),
-            SchedulerParams::Hfsc(hfsc) => self.hfsc(at, hfsc),
+            SchedulerParams::Hfsc(hfsc) => self.hfsc(at, hfsc, &leaves),
             SchedulerParams::FqCodel(params) => return self.fq_codel(at, params),
             SchedulerParams::Sfq(params) => return self.sfq(at, params),
             SchedulerParams::Fq(params) => return self.written(at, &fq::fq(params, self.port.link)),
@@ -313,9 +314,7 @@ impl Writer<'_, '_> {
         let handle = self.qdisc(at, &format!("htb r2q {}", htb.r2q));
         let framing = self.frames(htb.framing);
         let number = |name: &str| htb.classes.iter().position(|class| class.name.as_deref() == Some(name));
-        // Of a template, the classes of the addresses that there are.
-        let used = |i: usize| htb.classes.layout().template(i).is_none() || leaves.iter().any(|leaf| leaf.class == i);
-        for (i, class) in htb.classes.iter().enumerate().filter(|(i, _)| used(*i)) {
+        for (i, class) in htb.classes.iter().enumerate().filter(|(i, _)| used(htb.classes.layout(), leaves, *i)) {
             let parent =
                 class.parent.as_deref().and_then(number).map_or(handle.clone(), |up| format!("{handle}{:x}", up + 1));
             self.keeps(i, class);
@@ -336,11 +335,11 @@ impl Writer<'_, '_> {
         handle
     }
 
-    fn hfsc(&mut self, at: &str, hfsc: &hfsc::Params) -> String {
+    fn hfsc(&mut self, at: &str, hfsc: &hfsc::Params, leaves: &[Leaf]) -> String {
         self.counts_as_linux("hfsc", hfsc.arithmetic == Arithmetic::Linux);
         let handle = self.qdisc(at, "hfsc");
         let number = |name: &str| hfsc.classes.iter().position(|class| class.name.as_deref() == Some(name));
-        for (i, class) in hfsc.classes.iter().enumerate() {
+        for (i, class) in hfsc.classes.iter().enumerate().filter(|(i, _)| used(hfsc.classes.layout(), leaves, *i)) {
             let parent =
                 class.parent.as_deref().and_then(number).map_or(handle.clone(), |up| format!("{handle}{:x}", up + 1));
             let curves = [("rt", class.rt), ("ls", class.ls), ("ul", class.ul)];
@@ -463,6 +462,11 @@ pub(super) struct Leaf {
     takes: Result<Vec<Match>, String>,
     /// Whether it takes other packets than the one before it, of the same kind.
     alike: bool,
+}
+
+/// Whether a class is written: of a template, those of the addresses that there are.
+fn used(layout: &Layout, leaves: &[Leaf], class: usize) -> bool {
+    layout.template(class).is_none() || leaves.iter().any(|leaf| leaf.class == class)
 }
 
 /// The classes of a scheduler that have queues; of a template one for each address that the load reaches, and that of all others.
