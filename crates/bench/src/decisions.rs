@@ -197,7 +197,9 @@ fn read_table<T>(table: Table, read: impl FnOnce(&mut Reader<'_>) -> Option<T>) 
 
 /// A table with every required field, and what tells classes apart and what they share by.
 fn table(fields: &'static [Field]) -> Table {
-    let needed = Field::all(fields).into_iter().filter(|f| f.default.is_none() && (!f.optional || ["for", "ls"].contains(&f.name)));
+    let needed = Field::all(fields)
+        .into_iter()
+        .filter(|f| f.default.is_none() && (!f.optional || ["for", "ls"].contains(&f.name)));
     let entries = needed.map(|f| (f.name.to_owned(), Place::default(), Node::from(value(f.name, &f.kind))));
     let mut table = Table { entries: entries.collect() };
     if let Some(list) = Field::all(fields).into_iter().find(|f| matches!(f.kind, Kind::OneOrMany(Kind::Table(_)))) {
