@@ -3,7 +3,7 @@
 //! Every queueing discipline and class has what is in [`Below`]; what else an algorithm counts it says itself
 //! ([`crate::aqm::Aqm::counters`], [`crate::sched::Scheduler::counters`]). Counters begin with the run and never restart.
 //!
-//! Decision: docs/decisions/126-counters-in-tcs-words.md
+//! Decision: docs/decisions/117-counters-in-tcs-words.md
 
 use crate::count::Count;
 use crate::port::fates::Fates;

@@ -34,7 +34,7 @@ impl Needs {
     /// That who looks at what an AQM or scheduler would send next has taken it: it hands out the packet that it shows, and an
     /// AQM has judged it.
     pub const TAKING: Self = Self(1024);
-    /// To be told of flows by its list of profiles or classes: a `match` sorts them.
+    /// To announce flows to its list of profiles or classes: a `match` sorts them.
     pub const HEADERS: Self = Self(2048);
     /// To be told which conditioners a packet has passed.
     pub const PASSED: Self = Self(4096);

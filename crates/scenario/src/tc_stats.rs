@@ -2,7 +2,7 @@
 //!
 //! What the model does not have is left out. `requeues` is 0: nothing that was handed out ever comes back.
 //!
-//! Decision: docs/decisions/126-counters-in-tcs-words.md
+//! Decision: docs/decisions/117-counters-in-tcs-words.md
 
 /// CAKE's tins.
 mod cake;
@@ -184,10 +184,6 @@ impl Shown<'_> {
                     self.named("pkts_in", "pkts_in"),
                     self.list(&["overlimit", "dropped", "maxq", "ecn_mark"])
                 ),
-            ],
-            (_, "dualpi2") => vec![
-                format!(" prob {:.6}", self.get("prob").unwrap_or_default()),
-                self.list(&["pkts_in_c", "pkts_in_l", "ecn_mark"]),
             ],
             _ => Vec::new(),
         };

@@ -83,7 +83,7 @@ pub struct QueueFlowRow {
     pub max_wait_s: Option<f64>,
 }
 
-/// A class of a template at the queue: of an address, or of all addresses that found no class of their own.
+/// A class of a template at the queue: of an address, or of all addresses that found no class.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct QueueClassRow {
     /// Its name: `customers/10.0.1.7`, by the last address that had it, or `customers/others`.

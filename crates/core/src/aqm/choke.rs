@@ -40,7 +40,7 @@
 //! flow is a 5-tuple, which is the same for TCP and UDP. Linux's table has room for `limit` packets, rounded up to a power
 //! of two, holes included; a table that is full of holes is not modelled.
 //!
-//! Decision: docs/decisions/123-choke-keeps-its-own-order.md
+//! Decision: docs/decisions/114-choke-keeps-its-own-order.md
 
 mod table;
 

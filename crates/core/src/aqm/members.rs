@@ -205,7 +205,7 @@ impl Members {
         self.places
     }
 
-    /// What it needs: [`Needs::HEADERS`] if it has to be told of flows.
+    /// What it needs: [`Needs::HEADERS`] if flows have to be announced to it.
     pub fn needs(&self) -> Needs {
         self.by_flow.as_ref().map_or(Needs::NOTHING, |by_flow| by_flow.needs())
     }

@@ -78,7 +78,7 @@
 //! are not implemented. With `split-gso = false`, `overhead`, `mpu` and `link-layer` count once for a burst,
 //! in Linux once for each of its segments. COBALT drops at most 256 packets in a row.
 //!
-//! Decision: docs/decisions/124-an-ack-filter-asks-the-host.md
+//! Decision: docs/decisions/115-an-ack-filter-asks-the-host.md
 
 mod acks;
 mod hosts;

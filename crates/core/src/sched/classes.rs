@@ -4,7 +4,7 @@
 //!
 //! Classes are made here, once, so that a scheduler sees a plain list; who has which of them, [`Slots`](super::slots) says.
 //!
-//! Decision: docs/decisions/112-a-class-for-each-address.md
+//! Decision: docs/decisions/111-a-class-for-each-address.md
 
 use crate::aqm::members::Filter;
 use crate::classify::{FlowHeaders, Match, Prefix};
@@ -157,7 +157,7 @@ pub struct Child {
     pub entry: usize,
     /// Which of the template's plans.
     pub plan: usize,
-    /// Whether it is of all addresses that found none of their own.
+    /// Whether it is of all addresses that found no class.
     pub others: bool,
 }
 

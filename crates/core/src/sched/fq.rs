@@ -24,23 +24,23 @@
 //!               at most 1 s; less half of it at most, as much as the packet before came late
 //! ```
 //!
-//! | field                | unit  | default                           | tc                   |
-//! |----------------------|-------|-----------------------------------|----------------------|
-//! | `flows`              |       | 1024                              | `orphan_mask` + 1    |
-//! | `quantum`            | B     | 3028B                             | `quantum`            |
-//! | `initial-quantum`    | B     | 15140B                            | `initial_quantum`    |
-//! | `limit`              | p     | 10000p                            | `limit`              |
-//! | `flow-limit`         | p     | 100p                              | `flow_limit`         |
-//! | `pacing`             |       | true                              | `pacing`, `nopacing` |
-//! | `maxrate`            | bit/s | -                                 | `maxrate`            |
-//! | `low-rate-threshold` | bit/s | 550kbit/s                         | `low_rate_threshold` |
-//! | `refill-delay`       | s     | 40ms                              | `refill_delay`       |
-//! | `timer-slack`        | s     | 10us                              | `timer_slack`        |
-//! | `ce-threshold`       | s     | -                                 | `ce_threshold`       |
-//! | `priomap`            |       | `1 2 2 2 1 2 0 0 1 1 1 1 1 1 1 1` | `priomap`            |
-//! | `weights`            | B     | `589824 196608 65536`             | `weights`            |
-//! | `hash`               |       | `salted`                          | see below            |
-//! | `salt`               |       | 0                                 | drawn at set-up      |
+//! | symbol | field                | unit  | default                           | tc                   |
+//! |--------|----------------------|-------|-----------------------------------|----------------------|
+//! |        | `flows`              |       | 1024                              | `orphan_mask` + 1    |
+//! |        | `quantum`            | B     | 3028B                             | `quantum`            |
+//! |        | `initial-quantum`    | B     | 15140B                            | `initial_quantum`    |
+//! |        | `limit`              | p     | 10000p                            | `limit`              |
+//! |        | `flow-limit`         | p     | 100p                              | `flow_limit`         |
+//! |        | `pacing`             |       | true                              | `pacing`, `nopacing` |
+//! |        | `maxrate`            | bit/s | -                                 | `maxrate`            |
+//! |        | `low-rate-threshold` | bit/s | 550kbit/s                         | `low_rate_threshold` |
+//! |        | `refill-delay`       | s     | 40ms                              | `refill_delay`       |
+//! |        | `timer-slack`        | s     | 10us                              | `timer_slack`        |
+//! |        | `ce-threshold`       | s     | -                                 | `ce_threshold`       |
+//! |        | `priomap`            |       | `1 2 2 2 1 2 0 0 1 1 1 1 1 1 1 1` | `priomap`            |
+//! |        | `weights`            | B     | `589824 196608 65536`             | `weights`            |
+//! |        | `hash`               |       | `salted`                          | see below            |
+//! |        | `salt`               |       | 0                                 | drawn at set-up      |
 //!
 //! **Who is paced.** At the port of its own host a datagram is paced by its traffic's `max-pacing-rate`
 //! (`SO_MAX_PACING_RATE`), and a TCP segment by its connection: with `fq` at that port every connection of Linux's
@@ -60,12 +60,12 @@
 //! limit. The only arithmetic is Linux's.
 //!
 //! Deviations: `hash` and `salt` map flows to queues as in [FQ-CoDel](fq-codel.md). Linux does so with packets that
-//! are forwarded and with datagrams of sockets that are not connected; a connected socket has a queue of its own,
+//! are forwarded and with datagrams of sockets that are not connected; a connected socket has a separate queue,
 //! which is `hash = "exact"`. A flow's credit is kept however long the flow is silent: Linux may forget a flow after 3 s,
 //! which then starts with `initial-quantum` again. `horizon` is no key, since no packet gets here before its time.
 //! `defrate` and `buckets` are none either: Linux ignores the first, the second is for speed.
 //!
-//! Decision: docs/decisions/122-fq-paces-in-the-sender.md
+//! Decision: docs/decisions/113-fq-paces-in-the-sender.md
 
 mod bands;
 mod delayed;

@@ -108,7 +108,7 @@
 //! queue that judges or chooses at its head (CoDel, FQ-CoDel) is looked at when its leaf's turn may have come; Linux takes
 //! the first packet of a leaf with `rt` out as soon as the one before it has gone.
 //!
-//! Decision: docs/decisions/121-hfsc-has-one-law-and-two-clocks.md
+//! Decision: docs/decisions/112-hfsc-has-one-law-and-two-clocks.md
 
 mod advice;
 mod curve;

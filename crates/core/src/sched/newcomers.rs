@@ -48,7 +48,7 @@ impl Newcomers {
         }
     }
 
-    /// The flow that sends; `emptied` is told of those that have nothing.
+    /// The flow that sends; `emptied` is given those that have nothing.
     pub(super) fn pick(&mut self, heads: &[Head], mut emptied: impl FnMut(usize)) -> Pick {
         loop {
             let Some(&flow) = self.new.front().or_else(|| self.old.front()) else { return Pick::Nothing };

@@ -4,7 +4,7 @@
 //! longest is given again: nothing waits in it, and no flow of its address is registered. An address that finds none
 //! shares one class with all such addresses, and asks again with its next flow once none of its flows is registered.
 //!
-//! Decision: docs/decisions/112-a-class-for-each-address.md
+//! Decision: docs/decisions/111-a-class-for-each-address.md
 
 use crate::packet::FlowId;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -32,7 +32,7 @@ impl fmt::Display for Address {
 /// What an address has.
 #[derive(Clone, Copy, Debug)]
 struct Holding {
-    /// None of its own: it shares the class of all that found none.
+    /// `None`: it shares the class of all that found none.
     slot: Option<u32>,
     /// Its registered flows.
     flows: u32,
@@ -71,7 +71,7 @@ pub enum Held {
     Free,
     /// Of this address, or it was the last to have it.
     By(Address),
-    /// Of all addresses that found none of their own: so many so far.
+    /// Of all addresses without a class: so many so far.
     Others(u64),
 }
 
@@ -219,7 +219,7 @@ mod tests {
     }
 
     impl Plain {
-        /// Whether the address gets a slot of its own; and who loses one for that.
+        /// Whether the address gets a slot, and which address loses one for that.
         fn register(
             &mut self,
             address: Address,

@@ -62,7 +62,7 @@ impl SchedulerParams {
         }
     }
 
-    /// What happens to packets that no class names, where they have a child of their own, after those of the classes.
+    /// What happens to packets that no class names, where they have a separate child, after those of the classes.
     pub fn others(&self) -> Option<&'static str> {
         match self {
             Self::Htb(htb) => htb.is_direct().then_some("unshaped"),
@@ -80,7 +80,7 @@ impl SchedulerParams {
     pub fn remark(&self) -> String {
         match self {
             Self::Fq(it) => {
-                let who = if it.pacing { ", paces its host's senders" } else { ", paces nobody" };
+                let who = if it.pacing { ", paces its host's senders" } else { ", paces no sender" };
                 let most = it.maxrate.map(|rate| format!(", each flow at most {rate}")).unwrap_or_default();
                 format!(", {} queues{who}{most}", it.flows)
             }

@@ -143,7 +143,7 @@ impl Fq {
         self.flows[i].as_mut().expect("it has had a packet")
     }
 
-    fn to_old(&mut self, i: usize) {
+    fn becomes_old(&mut self, i: usize) {
         let flow = self.flow(i);
         flow.at = At::Old(flow.band);
         let band = flow.band;
@@ -156,7 +156,7 @@ impl Fq {
         }
         while self.throttled.first().is_some_and(|first| first.0 <= now) {
             let (_, i) = self.throttled.remove(0);
-            self.to_old(i);
+            self.becomes_old(i);
         }
         self.earliest = self.throttled.first().map(|first| first.0);
     }
@@ -200,13 +200,13 @@ impl Fq {
             if flow.credit <= 0 {
                 list.remove(0);
                 flow.credit += quantum;
-                self.to_old(i);
+                self.becomes_old(i);
                 continue;
             }
             if flow.packets.is_empty() {
                 list.remove(0);
                 if is_new {
-                    self.to_old(i);
+                    self.becomes_old(i);
                 } else {
                     flow.at = At::Nowhere(now / 1_000_000);
                 }

@@ -225,14 +225,12 @@ proptest! {
     fn flows_share_by_bytes(sizes in prop::array::uniform3(40u64..=1514)) {
         let mut host = host(&Params { flow_limit: Packets::new(10_000), ..defaults() }, &[]);
         host.dscp = |_| Dscp::BE;
-        let mut id = 0;
         // The first is on the fast path.
-        for _ in 0..1 + 400_000 / sizes.iter().min().unwrap() {
+        for id in 0..1 + 400_000 / sizes.iter().min().unwrap() {
             for flow in 0..3u32 {
-                let packet = Waiting { id: 4 * id + flow, arrived: 1, bytes: sizes[flow as usize], ecn: false };
+                let packet = Waiting { id: 4 * id as u32 + flow, arrived: 1, bytes: sizes[flow as usize], ecn: false };
                 host.arrive(flow, Entry { packet, field: Ecn::NotEct });
             }
-            id += 1;
         }
         let (mut sent, mut all) = ([0u64; 3], 0);
         while all < 200_000 {

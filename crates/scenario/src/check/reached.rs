@@ -75,7 +75,7 @@ struct Group<'a> {
     /// The first port.
     port: &'a str,
     arriving: Vec<Arriving>,
-    /// Addresses that find no class of their own, by the table of their template: at the port where they are most.
+    /// Addresses that find no class, by the table of their template: at the port where they are most.
     refused: BTreeMap<usize, u64>,
 }
 

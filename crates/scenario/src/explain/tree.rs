@@ -69,7 +69,7 @@ impl Drawn<'_> {
         (0..self.link.nodes.len()).filter(|&i| self.link.nodes[i].parent == Some(above)).collect()
     }
 
-    /// Before the class of all addresses that find none of their own: the plans of its template, each as its first class is.
+    /// Before the class of all addresses without a class: the plans of its template, each as its first class is.
     fn plans(self, branch: &Branch) -> Vec<Branch> {
         let (Some(above), Some(node)) = (branch.above, branch.node) else { return Vec::new() };
         let (nodes, listed) = (self.children(above), self.listed(above));

@@ -166,8 +166,8 @@ impl Lists {
         }
     }
 
-    /// What of all that arrives may go to each child; and by the table of each template how many addresses find
-    /// no class of their own.
+    /// What of all that arrives may go to each child; and by the table of each template how many addresses
+    /// find no class.
     pub fn shares(&self, arriving: &[Arriving]) -> (Vec<Vec<Arriving>>, Vec<(usize, u64)>) {
         let (mut first, mut children) = (Vec::new(), 0);
         let mut shared: Vec<Shared<'_>> = Vec::new();

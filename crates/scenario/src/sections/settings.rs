@@ -62,7 +62,7 @@ pub struct Settings {
     pub sample: Option<Spanned<Span>>,
     /// Ports to write series for; default: all ports, and the flows.
     pub sample_ports: Spanned<Vec<Spanned<String>>>,
-    /// Whether the distribution of delays is written too, as a table of its own; default: only quantiles are.
+    /// Whether the table `delays` is written, a histogram of one-way delays; default: only quantiles are written.
     pub delay_histogram: Option<bool>,
 }
 

@@ -1,6 +1,6 @@
 //! The profiles of a queue: that of a packet is fixed when it arrives.
 //!
-//! Code points and colours stay while a packet waits. But flows are told apart anew once their round-trip time is known, the
+//! Code points and colours stay while a packet waits. But flows are sorted again once their round-trip time is known, the
 //! queue itself marks packets, and what they passed is known at arrival alone. So a list with a `match` remembers the profile
 //! of each packet that waits. The queue is first in, first out, and what has to make room goes from its head.
 
@@ -77,7 +77,7 @@ impl Profiles {
         }
     }
 
-    /// What it needs of a queue: to be told of departures if it remembers who waits.
+    /// What it needs of a queue: departures, if it remembers which packets wait.
     pub fn needs(&self) -> Needs {
         Needs::DEPARTURES.only_if(self.waiting.is_some())
     }

@@ -35,7 +35,7 @@ pub struct Branch {
 }
 
 impl Branch {
-    /// Whether it is the class of a template's addresses that found none of their own.
+    /// Whether it is the class of a template's addresses that found no class.
     pub fn is_of_others(&self) -> bool {
         self.addresses.is_some() && (self.name == OTHERS || self.name.ends_with(&format!("/{OTHERS}")))
     }

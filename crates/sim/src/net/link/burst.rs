@@ -13,7 +13,7 @@
 //! Deviations from Linux: a port with conditioners takes bursts apart before them, and so does one that has nothing but a
 //! drop-tail queue, whose limit in packets counts segments ([`Port::keeps_bursts`](perhop_core::port::Port::keeps_bursts)).
 //!
-//! Decision: docs/decisions/125-a-burst-is-one-packet-in-its-host.md
+//! Decision: docs/decisions/116-a-burst-is-one-packet-in-its-host.md
 
 use super::{Held, Link, Wakes};
 use crate::net::{Pool, RecordId};

@@ -6,7 +6,7 @@
 //! the latest ACK, and the packet waits here until it may leave the port.
 //!
 //! Decision: docs/decisions/041-pacing-in-the-sender.md
-//! Decision: docs/decisions/122-fq-paces-in-the-sender.md
+//! Decision: docs/decisions/113-fq-paces-in-the-sender.md
 
 use crate::transport::config::Pacing;
 use perhop_core::units::{BitRate, Span, Time};
