@@ -260,6 +260,9 @@ fn nodes(pooled: &Pooled<'_>, look: Look) -> String {
 /// Of the classes of a template, the most that are printed; files have all.
 const LARGEST: usize = 10;
 
+/// The end of the name of the class of all addresses that found none.
+const OTHERS: &str = "/others";
+
 /// What is printed of the nodes of trees.
 enum Shown<'a> {
     Node(&'a Pool<'a>),
@@ -273,14 +276,15 @@ fn template(pool: &Pool<'_>) -> Option<(String, String)> {
     Some((text_of(pool, "hop"), node.split_once('/')?.0.to_owned()))
 }
 
-/// All nodes, but of each template the classes that sent most, and the rest together in the place of the first of them.
+/// All nodes, but of each template the classes that sent most, that of all addresses without a class, and the rest together
+/// in the place of the first of them.
 fn largest<'a>(pooled: &'a Pooled<'a>) -> Vec<Shown<'a>> {
     let mut groups = BTreeMap::<_, Vec<&Pool<'_>>>::new();
     let is_class = |pool: &&Pool<'_>| !text_of(pool, "node").ends_with(".flows");
     for pool in pooled.rows.iter().filter(is_class) {
         template(pool).into_iter().for_each(|key| groups.entry(key).or_default().push(pool));
     }
-    groups.retain(|_, pools| pools.len() > LARGEST);
+    groups.retain(|_, pools| pools.len() > LARGEST + 1);
     let sent = |pool: &Pool<'_>| pool.values("sent_bytes").into_iter().flatten().sum::<f64>();
     groups.values_mut().for_each(|pools| pools.sort_by(|a, b| sent(b).total_cmp(&sent(a))));
     let mut shown = Vec::new();
@@ -290,8 +294,9 @@ fn largest<'a>(pooled: &'a Pooled<'a>) -> Vec<Shown<'a>> {
                 let Some(mut pools) = groups.get_mut(&key).map(std::mem::take).filter(|pools| !pools.is_empty()) else {
                     continue;
                 };
-                let rest = pools.split_off(LARGEST);
-                shown.extend(pools.into_iter().map(Shown::Node));
+                let is_of_others = |pool: &&Pool<'_>| text_of(pool, "node").ends_with(OTHERS);
+                let (others, rest): (Vec<_>, _) = pools.split_off(LARGEST).into_iter().partition(is_of_others);
+                shown.extend(pools.into_iter().chain(others).map(Shown::Node));
                 shown.push(Shown::Rest(rest));
             }
             _ => shown.push(Shown::Node(pool)),

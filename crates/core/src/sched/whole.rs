@@ -31,6 +31,7 @@ impl SchedulerParams {
             Self::Wrr(it) => it.classes.layout(),
             Self::Ets(it) => it.classes.layout(),
             Self::StrictPriority(it) => it.classes.layout(),
+            Self::Hfsc(it) => it.classes.layout(),
             _ => return None,
         })
     }
@@ -43,6 +44,7 @@ impl SchedulerParams {
             Self::Wrr(it) => it.classes.layout_mut(),
             Self::Ets(it) => it.classes.layout_mut(),
             Self::StrictPriority(it) => it.classes.layout_mut(),
+            Self::Hfsc(it) => it.classes.layout_mut(),
             _ => return,
         };
         for entry in &mut layout.entries {
