@@ -295,12 +295,7 @@ impl Params {
 
 fn plan(form: &Form, curves: &[Curves], i: usize, arithmetic: Arithmetic) -> Plan {
     let moved = |curve: Option<_>| curve.map(|curve| Moved::new(curve, arithmetic));
-    Plan {
-        parent: form.parents[i],
-        is_leaf: form.is_leaf(i),
-        share: moved(curves[i].ls),
-        limit: moved(curves[i].ul),
-    }
+    Plan { parent: form.parents[i], is_leaf: form.is_leaf(i), share: moved(curves[i].ls), limit: moved(curves[i].ul) }
 }
 
 impl Hfsc {

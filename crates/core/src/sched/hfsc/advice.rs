@@ -5,8 +5,8 @@ use super::curve::{MOST_UMAX, Stated};
 use super::form::Curves;
 use crate::arithmetic::Arithmetic;
 use crate::params::ParamError;
-use crate::scope::Scope;
 use crate::sched::form::{Form, called, fault};
+use crate::scope::Scope;
 use crate::units::BitRate;
 
 pub(super) fn all(params: &Params, form: &Form, curves: &[Curves], scope: &Scope) -> Vec<ParamError> {

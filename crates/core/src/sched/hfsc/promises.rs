@@ -18,8 +18,18 @@ const MOST_NAMES: usize = 4;
 
 /// # Errors
 /// E288 for real-time curves whose sum is above the link's rate, or above the `ul` of a class, somewhere.
-pub(super) fn can_be_kept(classes: &Classes<Class>, form: &Form, curves: &[Curves], scope: &Scope) -> Result<(), ParamError> {
-    let all: Vec<_> = form.leaves.iter().copied().filter(|&leaf| curves[leaf].rt.is_some() && form.counts(classes, leaf, scope)).collect();
+pub(super) fn can_be_kept(
+    classes: &Classes<Class>,
+    form: &Form,
+    curves: &[Curves],
+    scope: &Scope,
+) -> Result<(), ParamError> {
+    let all: Vec<_> = form
+        .leaves
+        .iter()
+        .copied()
+        .filter(|&leaf| curves[leaf].rt.is_some() && form.counts(classes, leaf, scope))
+        .collect();
     if let Some(rate) = scope.link_rate {
         keeps(classes, curves, &all, Curve::line(rate), &format!("the {rate} of the link"))?;
     }
@@ -33,7 +43,13 @@ pub(super) fn can_be_kept(classes: &Classes<Class>, form: &Form, curves: &[Curve
 }
 
 /// Whether the curves of some leaves are together below another one.
-fn keeps(classes: &Classes<Class>, curves: &[Curves], leaves: &[usize], limit: Curve, whose: &str) -> Result<(), ParamError> {
+fn keeps(
+    classes: &Classes<Class>,
+    curves: &[Curves],
+    leaves: &[usize],
+    limit: Curve,
+    whose: &str,
+) -> Result<(), ParamError> {
     let promised: Vec<_> = leaves.iter().filter_map(|&leaf| curves[leaf].rt).collect();
     let Some(over) = exceeds(&promised, limit) else { return Ok(()) };
     let names: Vec<_> = leaves.iter().take(MOST_NAMES).map(|&leaf| called(classes, leaf)).collect();
