@@ -24,6 +24,7 @@ __all__ = [
     "main",
     "opened",
     "quantity",
+    "tc_stats",
     "text",
     "tune",
     "where",

@@ -6,7 +6,7 @@
 //!
 //! Decision: docs/decisions/111-a-class-for-each-address.md
 
-use crate::aqm::members::Filter;
+use crate::aqm::members::filter::Filter;
 use crate::classify::{FlowHeaders, Match, Prefix};
 use crate::params::{Choice, Kind, Node, Params, Place, Problem, Problems, Table, Tree, Value, read_table, show_table};
 use crate::sched::slots::Address;

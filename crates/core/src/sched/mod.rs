@@ -16,14 +16,14 @@
 //!
 //! Decision: docs/decisions/059-schedulers-own-nothing.md
 
-mod classes;
+pub(crate) mod classes;
 mod form;
 mod heads;
 mod newcomers;
 mod places;
 mod policed;
 mod rounds;
-mod slots;
+pub(crate) mod slots;
 mod whole;
 
 pub use classes::{Child, Class, Classes, Entry, Layout, MOST, Plan, Template, TemplateKeys, Whom, is_template, plans};

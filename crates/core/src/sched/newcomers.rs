@@ -1,6 +1,6 @@
 //! Turns of flows in two lists, new ones first, for all schedulers that have them.
 //!
-//! Source: RFC 8290 section 4.2.
+//! Source: RFC 8290 section 4.
 
 use super::{Head, Pick};
 use crate::counter::Each;

@@ -1,4 +1,5 @@
 //! CAKE's ACK filter against a slow version, in a queue of its flow and in one that flows share; its laws.
+//! SACK blocks are those of RFC 2018 section 3.
 
 use crate::acks_oracle::{self, Waiting};
 use crate::line::{read_table, scope};

@@ -36,7 +36,7 @@ fn interface(device: &str) -> Result<(), String> {
         None => return Ok(()),
     };
     let help = format!("an interface has 1 to {LONGEST} letters, digits, `.`, `_` and `-`, as in {DEFAULT_DEVICE}");
-    Err(format!("error[E295] the interface {device:?} {wrong}\n   help: {help}"))
+    Err(format!("error[E295] the interface {device:?} of `--dev` {wrong}\n   help: {help}"))
 }
 
 fn port(scenario: &Scenario, name: &str, device: &str) -> Result<LinuxPort, String> {

@@ -12,7 +12,8 @@ use crate::classify::{FlowHeaders, Passed};
 use crate::dscp::Dscp;
 use crate::packet::{Colour, Ecn, FlowId, Packet};
 use crate::params::ParamError;
-use crate::sched::{Held, Slots, Template, Whom};
+use crate::sched::classes::{Template, Whom};
+use crate::sched::slots::{Held, Slots};
 use std::collections::BTreeMap;
 
 /// In `by_flow`: the flow was not announced.
