@@ -245,6 +245,13 @@ fn walks() -> Vec<Walk> {
             STRICT,
             entry(sched::LIST, "strict-priority"),
             &[
+                ("classes[].per", "queue.q.classes=[{per=\"destination\",slots=4},{}]", Said),
+                ("classes[].slots", "queue.q.classes=[{per=\"destination\",slots=4},{}]", Said),
+                (
+                    "classes[].plans",
+                    "queue.q.classes=[{per=\"destination\",slots=4,plans=[{match={destination=\"10.0.0.0/8\"}}]},{}]",
+                    Said,
+                ),
                 ("classes[].for", "queue.q.classes=[{for=\"AF11\"},{}]", Said),
                 ("classes[].match", "queue.q.classes=[{match={destination=\"10.0.1.0/24\"}},{}]", Said),
                 ("classes[].rate", "queue.q.classes=[{for=\"EF\",rate=\"2Mbit/s\"},{}]", Said),
@@ -262,6 +269,21 @@ fn walks() -> Vec<Walk> {
             DRR,
             entry(sched::LIST, "drr"),
             &[
+                (
+                    "classes[].per",
+                    "queue.q.classes=[{per=\"destination\",slots=4,quantum=\"1600B\"},{quantum=\"1600B\"}]",
+                    Said,
+                ),
+                (
+                    "classes[].slots",
+                    "queue.q.classes=[{per=\"destination\",slots=4,quantum=\"1600B\"},{quantum=\"1600B\"}]",
+                    Said,
+                ),
+                (
+                    "classes[].plans",
+                    "queue.q.classes=[{per=\"destination\",slots=4,quantum=\"1600B\",plans=[{match={destination=\"10.0.0.0/8\"}}]},{quantum=\"1600B\"}]",
+                    Said,
+                ),
                 ("classes[].for", "queue.q.classes=[{for=\"AF11\",quantum=\"1600B\"},{quantum=\"1600B\"}]", Said),
                 (
                     "classes[].match",
@@ -282,6 +304,21 @@ fn walks() -> Vec<Walk> {
             ETS,
             entry(sched::LIST, "ets"),
             &[
+                (
+                    "classes[].per",
+                    "queue.q.classes=[{per=\"destination\",slots=4,quantum=\"1600B\"},{quantum=\"1600B\"}]",
+                    Said,
+                ),
+                (
+                    "classes[].slots",
+                    "queue.q.classes=[{per=\"destination\",slots=4,quantum=\"1600B\"},{quantum=\"1600B\"}]",
+                    Said,
+                ),
+                (
+                    "classes[].plans",
+                    "queue.q.classes=[{per=\"destination\",slots=4,quantum=\"1600B\",plans=[{match={destination=\"10.0.0.0/8\"}}]},{quantum=\"1600B\"}]",
+                    Said,
+                ),
                 ("classes[].for", "queue.q.classes=[{for=\"AF11\"},{quantum=\"1600B\"}]", Said),
                 (
                     "classes[].match",
@@ -309,6 +346,21 @@ fn walks() -> Vec<Walk> {
             HTB,
             entry(sched::LIST, "htb"),
             &[
+                (
+                    "classes[].per",
+                    "queue.q.classes=[{per=\"destination\",slots=4,rate=\"1Mbit/s\",quantum=\"1600B\"},{rate=\"2Mbit/s\",quantum=\"1600B\"}]",
+                    Said,
+                ),
+                (
+                    "classes[].slots",
+                    "queue.q.classes=[{per=\"destination\",slots=4,rate=\"1Mbit/s\",quantum=\"1600B\"},{rate=\"2Mbit/s\",quantum=\"1600B\"}]",
+                    Said,
+                ),
+                (
+                    "classes[].plans",
+                    "queue.q.classes=[{per=\"destination\",slots=4,rate=\"1Mbit/s\",quantum=\"1600B\",plans=[{match={destination=\"10.0.0.0/8\"}}]},{rate=\"2Mbit/s\",quantum=\"1600B\"}]",
+                    Said,
+                ),
                 (
                     "classes[].name",
                     "queue.q.classes=[{name=\"up\",rate=\"3Mbit/s\"},{parent=\"up\",rate=\"2Mbit/s\",quantum=\"1600B\"}]",
@@ -381,6 +433,21 @@ fn walks() -> Vec<Walk> {
             HFSC,
             entry(sched::LIST, "hfsc"),
             &[
+                (
+                    "classes[].per",
+                    "queue.q.classes=[{per=\"destination\",slots=4,ls=\"1Mbit/s\"},{ls=\"2Mbit/s\"}]",
+                    Said,
+                ),
+                (
+                    "classes[].slots",
+                    "queue.q.classes=[{per=\"destination\",slots=4,ls=\"1Mbit/s\"},{ls=\"2Mbit/s\"}]",
+                    Said,
+                ),
+                (
+                    "classes[].plans",
+                    "queue.q.classes=[{per=\"destination\",slots=4,ls=\"1Mbit/s\",plans=[{match={destination=\"10.0.0.0/8\"}}]},{ls=\"2Mbit/s\"}]",
+                    Said,
+                ),
                 (
                     "classes[].name",
                     "queue.q.classes=[{name=\"up\",ls=\"3Mbit/s\"},{parent=\"up\",ls=\"2Mbit/s\"}]",

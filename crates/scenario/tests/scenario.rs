@@ -572,5 +572,5 @@ fn window_cuts_are_all_cuts() {
     let [all, timeouts, repeats] = cuts(true);
     assert!(all > timeouts + repeats + 20, "{all} {timeouts} {repeats}");
     let said = perhop_scenario::tables::column("flows", "window_cuts").doc;
-    assert!(said.contains("all cuts of the congestion window: for a loss, a time-out or an answer to ECN"), "{said}");
+    assert!(said.contains("cuts of the congestion window, for a loss, a time-out or an echo of ECN"), "{said}");
 }

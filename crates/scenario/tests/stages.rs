@@ -25,6 +25,7 @@ const ORDER: [&str; 21] = [
     "schema",
     "explain",
     "as_tc",
+    "tc_stats",
     "contracts",
     "tune",
 ];

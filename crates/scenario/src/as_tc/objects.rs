@@ -154,7 +154,8 @@ impl Walk<'_> {
 mod tests {
     use super::*;
     use crate::as_tc::said::passing;
-    use crate::{Options, Sweep};
+    use crate::sweep::Sweep;
+    use crate::text::options::Options;
     use std::path::Path;
 
     /// Numbers and kinds are those of the commands of `explain --as tc`, at every port that tc can express.

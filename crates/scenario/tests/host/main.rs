@@ -58,10 +58,11 @@ fn needs(link: &Link, hook: Needs) -> bool {
 }
 
 /// Whether it needs more than the arrivals at its port: the sender's state, reports of other ports, the reverse direction,
-/// TCP options.
+/// TCP options, the rates of sockets.
 fn needs_more(link: &Link) -> bool {
     let filters = matches!(link.scheduler(), Some(SchedulerParams::Cake(cake)) if cake.ack_filter != AckFilter::Off);
-    filters || [Needs::TRUTH, Needs::TIMER, Needs::REVERSE].into_iter().any(|hook| needs(link, hook))
+    let paces = matches!(link.scheduler(), Some(SchedulerParams::Fq(fq)) if fq.pacing);
+    filters || paces || [Needs::TRUTH, Needs::TIMER, Needs::REVERSE].into_iter().any(|hook| needs(link, hook))
 }
 
 fn build(plan: &Plan, link: usize, outcome: &Outcome) -> Port<usize> {
