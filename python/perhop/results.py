@@ -13,7 +13,6 @@ import numpy as np
 
 from perhop import _core, filters, measured, stats, units
 from perhop.arguments import WORDS, checked
-from perhop.arguments import shown as shown_value
 from perhop.columns import COLOURS, Column, Columns, Group, Point, Replication, Run, Values, point, replication, short
 from perhop.filters import Conditions, Kept
 from perhop.frames import Frame

@@ -14,6 +14,7 @@ import numpy as np
 from perhop import _core, frames, measured, paired, show, sql, units
 from perhop.answer import ALL
 from perhop.arguments import checked
+from perhop.arguments import shown as shown_value
 from perhop.columns import Group, Values, short
 from perhop.filters import Conditions
 from perhop.frames import Frame
@@ -78,9 +79,10 @@ class Runs(Results):
         if len(self.points) > 1:
             raise ValueError(f"{len(self.points)} points of the sweep: choose one with where()")
         counters = self.table("counters") if "counters" in self.tables else Frame({})
-        chosen = [i for i, number in enumerate(counters.get("replication", ())) if number == replication]
+        chosen = [i for i, number in enumerate(counters.get("replication", ())) if int(number) == replication]
         if not chosen:
-            raise ValueError(f"no counters of replication {replication}: run it with tc_stats=True, or --tc-stats")
+            said = f"no counters of replication = {shown_value(replication)}"
+            raise ValueError(f"{said}: run it with tc_stats=True, or --tc-stats")
         names = ("hop", "object", "stated", "counter", "value")
         return _core.tc_stats([tuple(counters[name][i] for name in names) for i in chosen])
 

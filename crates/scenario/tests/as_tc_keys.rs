@@ -245,8 +245,16 @@ fn walks() -> Vec<Walk> {
             STRICT,
             entry(sched::LIST, "strict-priority"),
             &[
-                ("classes[].per", "queue.q.classes=[{per=\"destination\",slots=4},{}]", Said),
-                ("classes[].slots", "queue.q.classes=[{per=\"destination\",slots=4},{}]", Said),
+                (
+                    "classes[].per",
+                    "queue.q.classes=[{per=\"destination\",slots=4,match={destination=\"10.0.0.0/8\"}},{}]",
+                    Said,
+                ),
+                (
+                    "classes[].slots",
+                    "queue.q.classes=[{per=\"destination\",slots=4,match={destination=\"10.0.0.0/8\"}},{}]",
+                    Said,
+                ),
                 (
                     "classes[].plans",
                     "queue.q.classes=[{per=\"destination\",slots=4,plans=[{match={destination=\"10.0.0.0/8\"}}]},{}]",
@@ -271,12 +279,12 @@ fn walks() -> Vec<Walk> {
             &[
                 (
                     "classes[].per",
-                    "queue.q.classes=[{per=\"destination\",slots=4,quantum=\"1600B\"},{quantum=\"1600B\"}]",
+                    "queue.q.classes=[{per=\"destination\",slots=4,match={destination=\"10.0.0.0/8\"},quantum=\"1600B\"},{quantum=\"1600B\"}]",
                     Said,
                 ),
                 (
                     "classes[].slots",
-                    "queue.q.classes=[{per=\"destination\",slots=4,quantum=\"1600B\"},{quantum=\"1600B\"}]",
+                    "queue.q.classes=[{per=\"destination\",slots=4,match={destination=\"10.0.0.0/8\"},quantum=\"1600B\"},{quantum=\"1600B\"}]",
                     Said,
                 ),
                 (
@@ -306,12 +314,12 @@ fn walks() -> Vec<Walk> {
             &[
                 (
                     "classes[].per",
-                    "queue.q.classes=[{per=\"destination\",slots=4,quantum=\"1600B\"},{quantum=\"1600B\"}]",
+                    "queue.q.classes=[{per=\"destination\",slots=4,match={destination=\"10.0.0.0/8\"},quantum=\"1600B\"},{quantum=\"1600B\"}]",
                     Said,
                 ),
                 (
                     "classes[].slots",
-                    "queue.q.classes=[{per=\"destination\",slots=4,quantum=\"1600B\"},{quantum=\"1600B\"}]",
+                    "queue.q.classes=[{per=\"destination\",slots=4,match={destination=\"10.0.0.0/8\"},quantum=\"1600B\"},{quantum=\"1600B\"}]",
                     Said,
                 ),
                 (
@@ -348,12 +356,12 @@ fn walks() -> Vec<Walk> {
             &[
                 (
                     "classes[].per",
-                    "queue.q.classes=[{per=\"destination\",slots=4,rate=\"1Mbit/s\",quantum=\"1600B\"},{rate=\"2Mbit/s\",quantum=\"1600B\"}]",
+                    "queue.q.classes=[{per=\"destination\",slots=4,match={destination=\"10.0.0.0/8\"},rate=\"1Mbit/s\",quantum=\"1600B\"},{rate=\"2Mbit/s\",quantum=\"1600B\"}]",
                     Said,
                 ),
                 (
                     "classes[].slots",
-                    "queue.q.classes=[{per=\"destination\",slots=4,rate=\"1Mbit/s\",quantum=\"1600B\"},{rate=\"2Mbit/s\",quantum=\"1600B\"}]",
+                    "queue.q.classes=[{per=\"destination\",slots=4,match={destination=\"10.0.0.0/8\"},rate=\"1Mbit/s\",quantum=\"1600B\"},{rate=\"2Mbit/s\",quantum=\"1600B\"}]",
                     Said,
                 ),
                 (
@@ -434,13 +442,18 @@ fn walks() -> Vec<Walk> {
             entry(sched::LIST, "hfsc"),
             &[
                 (
+                    "classes[].match",
+                    "queue.q.classes=[{match={destination=\"10.0.1.0/24\"},ls=\"1Mbit/s\"},{ls=\"2Mbit/s\"}]",
+                    Said,
+                ),
+                (
                     "classes[].per",
-                    "queue.q.classes=[{per=\"destination\",slots=4,ls=\"1Mbit/s\"},{ls=\"2Mbit/s\"}]",
+                    "queue.q.classes=[{per=\"destination\",slots=4,match={destination=\"10.0.0.0/8\"},ls=\"1Mbit/s\"},{ls=\"2Mbit/s\"}]",
                     Said,
                 ),
                 (
                     "classes[].slots",
-                    "queue.q.classes=[{per=\"destination\",slots=4,ls=\"1Mbit/s\"},{ls=\"2Mbit/s\"}]",
+                    "queue.q.classes=[{per=\"destination\",slots=4,match={destination=\"10.0.0.0/8\"},ls=\"1Mbit/s\"},{ls=\"2Mbit/s\"}]",
                     Said,
                 ),
                 (

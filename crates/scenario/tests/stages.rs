@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The order of `src/lib.rs`.
-const ORDER: [&str; 21] = [
+const ORDER: [&str; 22] = [
     "codes",
     "bounds",
     "text",

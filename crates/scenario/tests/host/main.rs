@@ -129,6 +129,8 @@ fn every_example_passes_through_a_small_host_as_through_the_simulator() {
         }
     }
     println!("{packets} packets; {compared:?}");
+    // Its example is at the port of a host, whose sockets have rates that only the simulator knows.
+    wanted.remove("fq");
     let missing: Vec<_> = wanted.difference(&compared).collect();
     assert!(missing.is_empty(), "not compared: {missing:?}");
     assert!(wanted.len() >= 17 && packets > 100_000, "{wanted:?}, {packets} packets");
