@@ -17,21 +17,31 @@ const OPEN: [([&str; 2], &str); 3] = [
 ];
 
 /// Who names entries of an open list, and why.
-const NAMING: [(&str, &str); 14] = [
+const NAMING: [(&str, &str); 24] = [
+    ("core/src/port.rs", "a policer is counted as tc does: it is the token bucket"),
+    ("core/src/port/edge.rs", "a policer is counted as tc does: it is the token bucket"),
     ("core/src/port/gate.rs", "drop-tail is not asked: most queues are spared a call"),
+    ("core/src/port/spec.rs", "CHOKe's own table is told whether a shaper above asks"),
     ("runs/src/ef/sure.rs", "the rate that EF's class is sure of, by strict priority or HTB"),
+    ("scenario/src/as_tc/objects.rs", "tc's policer is the token bucket"),
     ("scenario/src/as_tc/police.rs", "tc's policer is the token bucket"),
     ("scenario/src/as_tc/ports.rs", "tc's classful disciplines, one function each"),
     ("scenario/src/as_tc/queues.rs", "tc's queues, one line each"),
+    ("scenario/src/check/ack_filter.rs", "CAKE alone filters ACKs"),
     ("scenario/src/check/advice.rs", "DualPI2's coupling is advised on"),
     ("scenario/src/check/bursts.rs", "which bucket of a meter is a policer's"),
     ("scenario/src/check/ecn.rs", "CAKE marks without a key, DualPI2 in a queue of its own"),
     ("scenario/src/check/load.rs", "SVB and MSVB have a lemma"),
     ("scenario/src/check/pace.rs", "CoDel's target is held against the link"),
+    ("scenario/src/check/paced.rs", "fq alone paces"),
     ("scenario/src/check/phases.rs", "phases are a matter of drop-tail"),
+    ("scenario/src/check/sends.rs", "which queues of a host's own port take bursts apart"),
     ("scenario/src/check/starving.rs", "which classes go before others"),
+    ("scenario/src/explain.rs", "which queues of a host's own port take bursts apart"),
+    ("scenario/src/explain/tree.rs", "curves of HFSC, tins of CAKE"),
     ("scenario/src/resolve/ports.rs", "the weight that a rate labeller gives"),
     ("scenario/src/sections/queue.rs", "the default is drop-tail"),
+    ("sim/src/plan/mod.rs", "which port is at a host and has fq, for its senders to pace"),
 ];
 
 fn sources(folder: &Path) -> Vec<PathBuf> {

@@ -138,7 +138,7 @@ use crate::port::turn::Turn;
 use crate::rng::Rng;
 use crate::units::{BitRate, Bytes, Span, Time};
 use crate::verdict::{Reason, Verdict};
-use form::Curves;
+use form::{Curves, Gives as _};
 use link_share::{LinkShare, Plan};
 use moved::{Clock, Moved};
 use real_time::RealTime;

@@ -101,6 +101,7 @@ use crate::params::{Choice, ParamError, Params as Declared};
 use crate::port::turn::Turn;
 use crate::units::{BitRate, Bytes, NS_PER_S, Time};
 use bucket::Bucket;
+use form::Bounds as _;
 use tree::{LEVELS, Plan, Tree};
 
 /// What the child is called whose packets no class names.

@@ -9,16 +9,15 @@ use perhop_sim::plan;
 
 /// Looks at each CAKE of a link that filters ACKs.
 pub fn check(file: File<'_>, at: Indexed<'_, plan::Link>, problems: &mut Problems) {
-    let Some(why) = none(file, at.index).filter(|_| file.is_whole()) else { return };
-    for (node, stated) in at.it.nodes.iter().zip(&file.topology.links[at.index].nodes) {
-        let filters =
-            matches!(node.scheduler(), Some(SchedulerParams::Cake(cake)) if cake.ack_filter != AckFilter::Off);
-        if let Some(stated) = stated.scheduler.as_ref().filter(|_| filters) {
-            let message = format!("`ack-filter` at `{}` drops nothing: {why}", at.it.name);
-            let help =
-                "remove `ack-filter`, or filter where the ACKs of TCP pass, mostly at the slow end of the uplink";
-            problems.warn("W356", stated.place("ack-filter"), message).help(help);
-        }
+    let stated = at.it.nodes.iter().zip(&file.topology.links[at.index].nodes);
+    let filters = stated.filter(
+        |(node, _)| matches!(node.scheduler(), Some(SchedulerParams::Cake(cake)) if cake.ack_filter != AckFilter::Off),
+    );
+    for stated in filters.filter_map(|(_, stated)| stated.scheduler.as_ref()) {
+        let Some(why) = none(file, at.index).filter(|_| file.is_whole()) else { return };
+        let message = format!("`ack-filter` at `{}` drops nothing: {why}", at.it.name);
+        let help = "remove `ack-filter`, or filter where the ACKs of TCP pass, mostly at the slow end of the uplink";
+        problems.warn("W356", stated.place("ack-filter"), message).help(help);
     }
 }
 

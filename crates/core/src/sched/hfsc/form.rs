@@ -43,10 +43,17 @@ fn of_class(classes: &Classes<Class>, form: &Form, i: usize, arithmetic: Arithme
     Ok(Curves { rt: curve("rt", class.rt)?, ls: curve("ls", class.ls)?, ul: curve("ul", class.ul)? })
 }
 
-impl Form {
+/// What curves give in a tree of classes.
+pub(super) trait Gives {
     /// The rate beyond which a class is never served for long: that of the upper limits from it upwards, or of the
     /// real-time curve of a leaf that does not share.
-    pub(super) fn limit(&self, curves: &[Curves], class: usize) -> Option<BitRate> {
+    fn limit(&self, curves: &[Curves], class: usize) -> Option<BitRate>;
+    /// What a class gets of `whole` while all have packets, once first pieces are over.
+    fn gets(&self, curves: &[Curves], class: usize, whole: BitRate) -> BitRate;
+}
+
+impl Gives for Form {
+    fn limit(&self, curves: &[Curves], class: usize) -> Option<BitRate> {
         let path = std::iter::successors(Some(class), |&at| self.parents[at]);
         let limits = path.filter_map(|at| Some(curves[at].ul?.m2)).min();
         match (curves[class].rt, curves[class].ls) {
@@ -55,8 +62,7 @@ impl Form {
         }
     }
 
-    /// What a class gets of `whole` while all have packets, once first pieces are over.
-    pub(super) fn gets(&self, curves: &[Curves], class: usize, whole: BitRate) -> BitRate {
+    fn gets(&self, curves: &[Curves], class: usize, whole: BitRate) -> BitRate {
         let of_parent = self.parents[class].map_or(whole, |up| self.gets(curves, up, whole));
         let rate = |at: usize| curves[at].ls.map_or(0, |ls| ls.m2.bit_s());
         let beside = (0..curves.len()).filter(|&at| self.parents[at] == self.parents[class]);

@@ -1,5 +1,6 @@
 //! Settings of HTB that run, but probably not as intended.
 
+use super::form::Bounds as _;
 use super::{LARGEST_QUANTUM, Params, SMALLEST_QUANTUM};
 use crate::arithmetic::{Arithmetic, Tariff, longest_in_ticks};
 use crate::framing::Frame;

@@ -8,31 +8,39 @@ use crate::sched::form::{Form, called, fault};
 use crate::scope::Scope;
 use crate::units::{BitRate, Bytes};
 
-impl Form {
+/// What the rates of HTB's classes bound in their tree.
+pub(super) trait Bounds {
     /// Level of each class: 0 for leaves, one less than its parent's for others, from the highest.
-    pub(super) fn levels(&self) -> Vec<usize> {
+    fn levels(&self) -> Vec<usize>;
+    /// The rate beyond which each class is never served: what it may borrow of what is above it up to its ceil, and its own
+    /// rate at least. One with children passes their rates, too, whatever its own is.
+    fn bounds(&self, classes: &Classes<Class>, scope: &Scope) -> Vec<BitRate>;
+    /// The most that it sends itself, or lends.
+    fn lends(&self, classes: &[Class], i: usize) -> BitRate;
+    /// Parents whose children have rates that exceed their own: the parent and that sum, bit/s. Of the classes of a template
+    /// those count that the load reaches.
+    fn promised(&self, classes: &Classes<Class>, scope: &Scope) -> Vec<(usize, u64)>;
+}
+
+impl Bounds for Form {
+    fn levels(&self) -> Vec<usize> {
         let level = |i: usize| if self.is_leaf(i) { 0 } else { LEVELS - 1 - self.above(i) };
         (0..self.parents.len()).map(level).collect()
     }
 
-    /// The rate beyond which each class is never served: what it may borrow of what is above it up to its ceil, and its own
-    /// rate at least. One with children passes their rates, too, whatever its own is.
-    pub(super) fn bounds(&self, classes: &Classes<Class>, scope: &Scope) -> Vec<BitRate> {
+    fn bounds(&self, classes: &Classes<Class>, scope: &Scope) -> Vec<BitRate> {
         let mut bounds: Vec<_> = (0..classes.len()).map(|i| self.lends(classes, i)).collect();
         self.promised(classes, scope).into_iter().for_each(|(up, sum)| bounds[up] = bounds[up].max(BitRate::bps(sum)));
         bounds
     }
 
-    /// The most that it sends itself, or lends.
     fn lends(&self, classes: &[Class], i: usize) -> BitRate {
         let Class { rate, ceil, .. } = classes[i];
         let borrowed = self.parents[i].map(|up| self.lends(classes, up).min(ceil.unwrap_or(rate)));
         borrowed.map_or(rate, |borrowed| borrowed.max(rate))
     }
 
-    /// Parents whose children have rates that exceed their own: the parent and that sum, bit/s. Of the classes of a template
-    /// those count that the load reaches.
-    pub(super) fn promised(&self, classes: &Classes<Class>, scope: &Scope) -> Vec<(usize, u64)> {
+    fn promised(&self, classes: &Classes<Class>, scope: &Scope) -> Vec<(usize, u64)> {
         let mut sums = vec![0; classes.len()];
         for (i, class) in classes.iter().enumerate().filter(|&(i, _)| self.counts(classes, i, scope)) {
             self.parents[i].into_iter().for_each(|up| sums[up] += class.rate.bit_s());
