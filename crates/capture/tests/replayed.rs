@@ -13,7 +13,7 @@ use perhop_core::port::{Limit, QueueSpec, Side};
 use perhop_core::scope::Scope;
 use perhop_core::units::{BitRate, Length, Packets, Span, Time};
 use perhop_core::verdict::Reason;
-use perhop_sim::plan::{EcnUse, Node, Offered, Plan, Probes, Tap, TapPoint};
+use perhop_sim::plan::{EcnUse, Node, Offered, Plan, Probes, Sockets, Tap, TapPoint};
 use perhop_sim::{EngineOptions, Outcome, Simulation};
 
 use common::simulated::{conditioner, headers, link, offered, text, traffic};
@@ -33,7 +33,10 @@ fn sources() -> Vec<Offered> {
     let poisson = |rate: &str, size: &str| traffic("poisson", vec![("rate", text(rate)), ("size", text(size))]);
     let some = Offered { stop, ..offered("some", (0, 1), poisson("2Mbit/s", "1000B")) };
     vec![
-        Offered { ecn: EcnUse { datagrams: true, l4s: false }, ..some.clone() },
+        Offered {
+            sockets: Sockets { ecn: EcnUse { datagrams: true, l4s: false }, ..Sockets::default() },
+            ..some.clone()
+        },
         Offered { model: poisson("2Mbit/s", "300B"), ..some },
     ]
 }

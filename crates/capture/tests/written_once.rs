@@ -17,7 +17,7 @@ use perhop_core::params::Tree;
 use perhop_core::port::edge::{Action, Per, StageSpec};
 use perhop_core::units::{Bytes, Span};
 use perhop_edge::locate;
-use perhop_sim::plan::{EcnUse, Link, Node, Offered, Plan, Probes, Tap, TapPoint};
+use perhop_sim::plan::{EcnUse, Link, Node, Offered, Plan, Probes, Sockets, Tap, TapPoint};
 use perhop_sim::{EngineOptions, Outcome, Simulation};
 
 use common::simulated::{Entries, conditioner, headers, link, needed, offered, text, traffic};
@@ -99,7 +99,7 @@ fn sources() -> Vec<Offered> {
         Offered { dscp: af("AF12"), ..offered("cbr", (S2, C), traffic("cbr", cbr)) },
         Offered {
             dscp: af("EF"),
-            ecn: EcnUse { datagrams: true, l4s: false },
+            sockets: Sockets { ecn: EcnUse { datagrams: true, l4s: false }, ..Sockets::default() },
             ..offered("poisson", (S2, C), traffic("poisson", poisson))
         },
         Offered { flows: 2, ..offered("bulk", (S1, C), traffic("ftp", vec![])) },

@@ -105,6 +105,13 @@ pub struct Options {
     pub others: bool,
 }
 
+impl Options {
+    /// The SACK blocks that are used.
+    pub fn blocks(&self) -> impl Iterator<Item = [u32; 2]> {
+        self.sacks.into_iter().filter(|[start, end]| start != end)
+    }
+}
+
 impl Packet {
     /// The label, if one was written.
     pub fn label(&self) -> Option<f32> {

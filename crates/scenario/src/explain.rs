@@ -147,7 +147,7 @@ fn burst(scenario: &Scenario, flow: &Flowline) -> String {
     let Some(port) = flow.forward.first().map(|&link| &links(scenario)[link as usize]) else { return String::new() };
     let plain = port.nodes.is_empty() && matches!(port.queues[0].aqm, AqmParams::DropTail(_)) || !port.edge.is_empty();
     let offered = &flow.offered;
-    let most = if flow.tcp { offered.tcp.reaction.bursts.most(offered.tcp.mss) } else { offered.gso };
+    let most = if flow.tcp { offered.tcp.reaction.bursts.most(offered.tcp.mss) } else { offered.sockets.gso };
     let what = if flow.tcp { "segments" } else { "datagrams" };
     if plain || most == 1 { String::new() } else { format!("; up to {most} {what} are one packet at {}", port.name) }
 }

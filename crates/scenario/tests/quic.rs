@@ -37,7 +37,7 @@ const TCP: &str = "[traffic.tcp]\nmodel = \"ftp\"\ntcp = \"linux\"\nfrom = \"S\"
 fn a_scenario_that_states_nothing_gets_what_quinn_has() {
     let (scenario, said) = read("50p", QUIC).unwrap();
     let offered = &scenario.plan(1, 0).traffic[0];
-    assert!(offered.ecn.datagrams && said.list.is_empty(), "{said}");
+    assert!(offered.sockets.ecn.datagrams && said.list.is_empty(), "{said}");
     let explained = perhop_scenario::explain(&scenario);
     for words in ["over QUIC, packets of at most 1480B", "window 1250000B"] {
         assert!(explained.contains(words), "{words} is not in\n{explained}");

@@ -8,7 +8,7 @@ use perhop_core::dscp::Dscp;
 use perhop_core::params::{Field, Kind, Place, Problems, Reader, Table, Tree};
 use perhop_core::port::{Limit, QueueSpec, Side};
 use perhop_core::units::{BitRate, Probability, Span, Time};
-use perhop_sim::plan::{EcnUse, Link, Offered};
+use perhop_sim::plan::{Link, Offered, Sockets};
 use perhop_sim::record::Captured;
 use perhop_sim::traffic::TrafficParams;
 use perhop_sim::{Outcome, transport};
@@ -88,10 +88,8 @@ pub(crate) fn offered(name: &str, (from, to): (usize, usize), model: TrafficPara
         stop: None,
         model,
         tcp: transport::Config { window: 12, mss: 960, ecn: true, ..transport::Config::default() },
-        max_pacing_rate: None,
         dscp: Dscp::BE,
-        ecn: EcnUse::default(),
-        gso: 1,
+        sockets: Sockets::default(),
     }
 }
 

@@ -80,6 +80,8 @@ struct Node<H> {
     judges: bool,
     /// A scheduler that may ask for room, or a queue that may hold more than its limit until the packet at the head goes.
     evicts: bool,
+    /// The nearest node above that evicts.
+    above: Option<usize>,
     kept: Option<Taken<H>>,
     offer: Offer,
     /// When something below it opens that may go before what it offers.
@@ -144,6 +146,8 @@ pub(super) struct Tree<H> {
     all: Count,
     /// The leaf that a packet has come to last.
     last: usize,
+    /// Whether any node evicts.
+    evicts: bool,
     numbers: Vec<Numbers>,
     /// Dropped at heads since the last packet left.
     drops: u32,
@@ -162,6 +166,7 @@ impl<H: Copy> Tree<H> {
             schedulers: vec![],
             all: Count::default(),
             last: 0,
+            evicts: false,
             numbers: vec![],
             drops: 0,
             held_back: 0,

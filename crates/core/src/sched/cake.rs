@@ -170,6 +170,15 @@ struct Rules {
     advice: Option<ParamError>,
 }
 
+/// Queues that lose a packet, if there are any.
+#[derive(Clone, Copy, Debug, Default)]
+struct Losing {
+    /// The longest one, without room.
+    evicting: Option<usize>,
+    /// The one that the last packet has come to, with an ACK filter.
+    filtering: Option<usize>,
+}
+
 /// One link's CAKE.
 #[derive(Clone, Debug)]
 pub struct Cake {
@@ -186,10 +195,8 @@ pub struct Cake {
     current: usize,
     /// The queue that is being served: asked for a packet until one is sent.
     serving: Option<usize>,
-    /// The queue that loses a packet now.
-    evicting: Option<usize>,
-    /// The queue that the last packet has come to, with an ACK filter.
-    filtering: Option<usize>,
+    /// The queues that lose a packet.
+    losing: Losing,
     waiting: Count,
     /// How often a packet came to an empty queue before its time.
     early: u64,
@@ -216,8 +223,7 @@ impl Params {
             clock: self.bytes_s().map(|rate| Clock::of(Pace::of(rate))),
             current: 0,
             serving: None,
-            evicting: None,
-            filtering: None,
+            losing: Losing::default(),
             waiting: Count::default(),
             early: 0,
         })
@@ -403,7 +409,7 @@ impl Scheduler for Cake {
         }
         tin.queued(child % self.flows, bytes);
         self.waiting.add(bytes);
-        self.filtering = (self.rules.filter != AckFilter::Off).then_some(child);
+        self.losing.filtering = (self.rules.filter != AckFilter::Off).then_some(child);
     }
 
     fn pick(&mut self, now: Turn<Time>, heads: &Heads) -> Pick {
@@ -439,20 +445,20 @@ impl Scheduler for Cake {
 
     fn dropped(&mut self, now: Turn<Time>, child: usize, bytes: u32, _behind: Count) {
         self.left(child, bytes);
-        if self.evicting.take().is_some() {
+        if self.losing.evicting.take().is_some() {
             let tin = &mut self.tins[child / self.flows];
             tin.queues[child % self.flows].cobalt.overflowed(&tin.terms.law, *now);
         }
     }
 
     fn filters(&mut self) -> Option<(usize, AckFilter)> {
-        Some((self.filtering.take()?, self.rules.filter))
+        Some((self.losing.filtering.take()?, self.rules.filter))
     }
 
     fn evict(&mut self, _all: Turn<Count>) -> Option<Eviction> {
         let full = self.waiting.bytes > self.rules.memory;
-        self.evicting = if full { self.longest() } else { None };
-        self.evicting.map(|child| Eviction { child, packets: 1, bytes: 0, side: Side::Head })
+        self.losing.evicting = if full { self.longest() } else { None };
+        self.losing.evicting.map(|child| Eviction { child, packets: 1, bytes: 0, side: Side::Head })
     }
 
     fn needs(&self) -> Needs {

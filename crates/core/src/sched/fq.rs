@@ -94,18 +94,37 @@ const FAST: usize = 8;
 /// A tick of Linux's timer, ns.
 const TICK: u64 = 1_000_000;
 
-/// What a scenario states.
+/// Bytes a flow may send in its turn.
 #[derive(Declared, Clone, Debug, PartialEq)]
-pub struct Params {
-    /// Number of queues.
-    #[param(default = 1024)]
-    pub flows: u32,
+pub struct Quanta {
     /// Bytes a flow may send in each round.
     #[param(default = "3028B")]
     pub quantum: Bytes,
     /// Bytes a flow may send in its first round.
     #[param(default = "15140B")]
     pub initial_quantum: Bytes,
+}
+
+/// The three bands.
+#[derive(Declared, Clone, Debug, PartialEq)]
+pub struct Priorities {
+    /// The band of each of Linux's 16 priorities.
+    #[param(default = "1 2 2 2 1 2 0 0 1 1 1 1 1 1 1 1")]
+    pub priomap: Priomap,
+    /// Bytes that each band may send in its turn.
+    #[param(default = "589824 196608 65536")]
+    pub weights: Weights,
+}
+
+/// What a scenario states.
+#[derive(Declared, Clone, Debug, PartialEq)]
+pub struct Params {
+    /// Number of queues.
+    #[param(default = 1024)]
+    pub flows: u32,
+    /// Bytes a flow may send.
+    #[param(flatten)]
+    pub quanta: Quanta,
     /// Most packets of a band that may wait.
     #[param(default = "10000p")]
     pub limit: Packets,
@@ -128,12 +147,9 @@ pub struct Params {
     pub timer_slack: Span,
     /// ECN-capable packets that leave this much later than they might have are marked.
     pub ce_threshold: Option<Span>,
-    /// The band of each of Linux's 16 priorities.
-    #[param(default = "1 2 2 2 1 2 0 0 1 1 1 1 1 1 1 1")]
-    pub priomap: Priomap,
-    /// Bytes that each band may send in its turn.
-    #[param(default = "589824 196608 65536")]
-    pub weights: Weights,
+    /// Which packets go before others.
+    #[param(flatten)]
+    pub priorities: Priorities,
     /// Which flow has which queue.
     #[param(flatten)]
     pub hashing: Hashing,
@@ -220,7 +236,7 @@ impl Params {
             rules,
             hashed,
             flows: vec![FRESH; n],
-            bands: Bands::new(n, &self.priomap, &self.weights),
+            bands: Bands::new(n, &self.priorities.priomap, &self.priorities.weights),
             delayed: Delayed::new(n, self.timer_slack),
             fast: VecDeque::with_capacity(FAST),
             ready: 0,
@@ -231,7 +247,7 @@ impl Params {
     }
 
     fn rules(&self) -> Result<Rules, ParamError> {
-        for (field, value) in [("quantum", self.quantum), ("initial-quantum", self.initial_quantum)] {
+        for (field, value) in [("quantum", self.quanta.quantum), ("initial-quantum", self.quanta.initial_quantum)] {
             ParamError::at_least(field, value, LEAST_QUANTUM)?;
             if value > MOST_QUANTUM {
                 let error = ParamError::new(field, "E201", format!("`{field}` is {value}"));
@@ -246,8 +262,8 @@ impl Params {
         }
         let bytes_s = |rate: BitRate| rate.bit_s() / 8;
         Ok(Rules {
-            quantum: self.quantum.get() as i64,
-            initial: self.initial_quantum.get() as i64,
+            quantum: self.quanta.quantum.get() as i64,
+            initial: self.quanta.initial_quantum.get() as i64,
             limit: self.limit.get(),
             flow_limit: self.flow_limit.get(),
             pacing: self.pacing,

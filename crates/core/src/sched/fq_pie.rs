@@ -64,6 +64,17 @@ use crate::verdict::{Reason, Verdict};
 /// Least quantum, as in Linux: bounds the rounds that a large packet waits for.
 const LEAST_QUANTUM: Bytes = Bytes::new(256);
 
+/// How fast the probabilities follow the delay.
+#[derive(Declared, Clone, Debug, PartialEq)]
+pub struct Gains {
+    /// Weight of the delay's distance from the target, 1/s.
+    #[param(default = 0.125)]
+    pub alpha: f64,
+    /// Weight of the delay's change in an interval, 1/s.
+    #[param(default = 1.25)]
+    pub beta: f64,
+}
+
 /// What a scenario states.
 #[derive(Declared, Clone, Debug, PartialEq)]
 pub struct Params {
@@ -82,12 +93,9 @@ pub struct Params {
     /// Time between two changes of the probabilities.
     #[param(default = "15ms")]
     pub interval: Span,
-    /// Weight of the delay's distance from the target, 1/s.
-    #[param(default = 0.125)]
-    pub alpha: f64,
-    /// Weight of the delay's change in an interval, 1/s.
-    #[param(default = 1.25)]
-    pub beta: f64,
+    /// How fast the probabilities follow the delay.
+    #[param(flatten)]
+    pub gains: Gains,
     /// How the queueing delay is measured.
     #[param(default = "timestamps")]
     pub delay: DelayFrom,
@@ -151,8 +159,8 @@ impl Params {
         ParamError::above_zero("target", self.target)?;
         ParamError::above_zero("interval", self.interval)?;
         ParamError::above_zero("mtu", self.mtu)?;
-        ParamError::at_least("alpha", self.alpha, 0.0)?;
-        ParamError::at_least("beta", self.beta, 0.0)?;
+        ParamError::at_least("alpha", self.gains.alpha, 0.0)?;
+        ParamError::at_least("beta", self.gains.beta, 0.0)?;
         let law = Law::of_flow(&self.pie(), self.percent()?)?;
         Ok(Rules { limit: self.limit.get().into(), interval: self.interval, law })
     }
@@ -177,8 +185,8 @@ impl Params {
             target: self.target,
             interval: self.interval,
             max_burst: Span::from_ms(150),
-            alpha: self.alpha,
-            beta: self.beta,
+            alpha: self.gains.alpha,
+            beta: self.gains.beta,
             delay: self.delay,
             drops: Drops { derandomise: true, cap: true, byte_mode: self.byte_mode },
             active_above: None,

@@ -8,7 +8,8 @@ use perhop_core::dscp::Dscp;
 use perhop_core::packet::{Ecn, FlowId};
 use perhop_core::params::Tree;
 use perhop_core::port::Turn;
-use perhop_core::sched::{Scheduler as _, SchedulerParams, Socket, fq::Params};
+use perhop_core::sched::fq::{Params, Priorities, Quanta};
+use perhop_core::sched::{Scheduler as _, SchedulerParams, Socket};
 use perhop_core::units::{BitRate, Bytes, Packets, Span};
 use proptest::prelude::*;
 
@@ -53,8 +54,8 @@ fn host(params: &Params, senders: &[Sender]) -> Host {
 
 fn settings(params: &Params, weights: [i64; 3]) -> Settings {
     Settings {
-        quantum: params.quantum.get() as i64,
-        initial_quantum: params.initial_quantum.get() as i64,
+        quantum: params.quanta.quantum.get() as i64,
+        initial_quantum: params.quanta.initial_quantum.get() as i64,
         limit: params.limit.get() as usize,
         flow_limit: params.flow_limit.get() as usize,
         pacing: params.pacing,
@@ -109,8 +110,7 @@ fn settled() -> impl Strategy<Value = (Params, [i64; 3], u64)> {
                 unreachable!("it is fq")
             };
             let params = Params {
-                quantum: Bytes::new(quantum),
-                initial_quantum: Bytes::new(initial),
+                quanta: Quanta { quantum: Bytes::new(quantum), initial_quantum: Bytes::new(initial) },
                 limit: Packets::new(limit),
                 flow_limit: Packets::new(flow_limit),
                 pacing,
@@ -119,7 +119,7 @@ fn settled() -> impl Strategy<Value = (Params, [i64; 3], u64)> {
                 refill_delay: Span::from_ms(refill),
                 timer_slack: Span::from_ns(slack),
                 ce_threshold: ce.map(Span::from_ns),
-                weights: read.weights,
+                priorities: read.priorities,
                 ..defaults()
             };
             (params, weights, own)
@@ -312,8 +312,14 @@ fn a_running_one_keeps_its_queues() {
     };
     for (other, field) in [
         (Params { flows: 9, ..base.clone() }, "flows"),
-        (Params { weights: read.weights, ..base.clone() }, "weights"),
-        (Params { priomap: read.priomap, ..base.clone() }, "priomap"),
+        (
+            Params { priorities: Priorities { weights: read.priorities.weights, ..base.priorities }, ..base.clone() },
+            "weights",
+        ),
+        (
+            Params { priorities: Priorities { priomap: read.priorities.priomap, ..base.priorities }, ..base.clone() },
+            "priomap",
+        ),
         (Params { pacing: false, ..base.clone() }, "pacing"),
     ] {
         let error = running.retune(NOW, &SchedulerParams::Fq(other), &scope()).unwrap_err();

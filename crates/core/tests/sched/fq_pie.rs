@@ -8,8 +8,9 @@ use crate::pie_oracle::Settings;
 use perhop_core::Rng;
 use perhop_core::aqm::pie::DelayFrom;
 use perhop_core::packet::Ecn;
+use perhop_core::sched::SchedulerParams;
 use perhop_core::sched::flows::{Hash, Hashing};
-use perhop_core::sched::{SchedulerParams, fq_pie::Params};
+use perhop_core::sched::fq_pie::{Gains, Params};
 use perhop_core::units::{Bytes, Packets, Probability, Span};
 use proptest::prelude::*;
 
@@ -20,8 +21,7 @@ fn defaults() -> Params {
         limit: Packets::new(1000),
         target: Span::from_ms(15),
         interval: Span::from_ms(15),
-        alpha: 0.125,
-        beta: 1.25,
+        gains: Gains { alpha: 0.125, beta: 1.25 },
         delay: DelayFrom::Timestamps,
         byte_mode: false,
         mtu: Bytes::new(1514),
@@ -40,8 +40,8 @@ fn slow(params: &Params) -> FqPie {
         qdelay_ref: params.target.ns(),
         t_update: params.interval.ns(),
         max_burst: 150_000_000,
-        alpha: params.alpha,
-        beta: params.beta,
+        alpha: params.gains.alpha,
+        beta: params.gains.beta,
         rate: params.delay == DelayFrom::Rate,
         derandomise: true,
         cap: true,
@@ -92,8 +92,7 @@ fn params() -> impl Strategy<Value = Params> {
             quantum: Bytes::new(quantum),
             target: Span::from_ms(target),
             interval: Span::from_ms(interval),
-            alpha: f64::from(alpha) / 16.0,
-            beta: f64::from(beta) / 16.0,
+            gains: Gains { alpha: f64::from(alpha) / 16.0, beta: f64::from(beta) / 16.0 },
             delay: if rate { DelayFrom::Rate } else { DelayFrom::Timestamps },
             byte_mode,
             ecn,
@@ -228,9 +227,9 @@ fn what_cannot_work_is_refused() {
         (Params { target: Span::ZERO, ..defaults() }, "target"),
         (Params { interval: Span::ZERO, ..defaults() }, "interval"),
         (Params { mtu: Bytes::new(0), ..defaults() }, "mtu"),
-        (Params { alpha: 0.1, ..defaults() }, "alpha"),
-        (Params { beta: 2.5, ..defaults() }, "beta"),
-        (Params { beta: -1.0, ..defaults() }, "beta"),
+        (Params { gains: Gains { alpha: 0.1, beta: 1.25 }, ..defaults() }, "alpha"),
+        (Params { gains: Gains { alpha: 0.125, beta: 2.5 }, ..defaults() }, "beta"),
+        (Params { gains: Gains { alpha: 0.125, beta: -1.0 }, ..defaults() }, "beta"),
         (Params { ecn_below: Probability::new(0.105).unwrap(), ..defaults() }, "ecn-below"),
     ];
     for (params, field) in cases {

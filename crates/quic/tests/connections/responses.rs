@@ -71,7 +71,7 @@ fn marks_are_answered() {
         red.common.ecn = true;
         net.plan.links[0].queues[0].aqm = AqmParams::Red(red);
         net.plan.warmup = Span::from_s(5);
-        net.plan.traffic[0].ecn = EcnUse { datagrams, l4s: false };
+        net.plan.traffic[0].sockets.ecn = EcnUse { datagrams, l4s: false };
         net.plan.probes.taps = vec![Tap { link: 0, point: TapPoint::Output }, Tap { link: 1, point: TapPoint::Input }];
         let outcome = run(&net);
         let flow = &outcome.flows[0];

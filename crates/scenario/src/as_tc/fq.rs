@@ -40,7 +40,7 @@ impl Written {
 pub(super) fn fq(params: &fq::Params, link: &Link) -> Written {
     let mut it = Written::default();
     let (default_map, default_weights) = (fq::Priomap::default(), fq::Weights::default());
-    let bands = params.priomap != default_map || params.weights != default_weights;
+    let bands = params.priorities.priomap != default_map || params.priorities.weights != default_weights;
     let own = "connected sockets of the port's host have a queue each, all other packets are hashed";
     it.note(params.hashing.hash == Hash::Exact, format!("`hash = \"exact\"` of `fq`: in Linux {own}"));
     it.hashed("fq", params.hashing);
@@ -61,15 +61,15 @@ pub(super) fn fq(params: &fq::Params, link: &Link) -> Written {
     it.refused.extend(words::fine(&[("refill-delay", params.refill_delay)], words::MS));
     let largest = mtu(link) + ETHERNET.unsigned_abs();
     it.note(
-        params.quantum.get() < largest,
-        format!("`quantum` of `fq` is {}, less than a packet of the interface ({largest} B)", params.quantum),
+        params.quanta.quantum.get() < largest,
+        format!("`quantum` of `fq` is {}, less than a packet of the interface ({largest} B)", params.quanta.quantum),
     );
     it.words = format!(
         "fq limit {} flow_limit {} quantum {} initial_quantum {} {} low_rate_threshold {} refill_delay {} timer_slack {}ns orphan_mask {}{}{}{}",
         params.limit.get(),
         params.flow_limit.get(),
-        params.quantum.get(),
-        params.initial_quantum.get(),
+        params.quanta.quantum.get(),
+        params.quanta.initial_quantum.get(),
         if params.pacing { "pacing" } else { "nopacing" },
         rate(params.low_rate_threshold),
         time(params.refill_delay),
@@ -77,7 +77,11 @@ pub(super) fn fq(params: &fq::Params, link: &Link) -> Written {
         params.flows - 1,
         params.maxrate.map_or(String::new(), |most| format!(" maxrate {}", rate(most))),
         params.ce_threshold.map_or(String::new(), |at| format!(" ce_threshold {}", time(at))),
-        if bands { format!(" bands 3 priomap {} weights {}", params.priomap, params.weights) } else { String::new() },
+        if bands {
+            format!(" bands 3 priomap {} weights {}", params.priorities.priomap, params.priorities.weights)
+        } else {
+            String::new()
+        },
     );
     it
 }
@@ -91,7 +95,7 @@ pub(super) fn fq_pie(params: &fq_pie::Params, link: &Link) -> Written {
     it.refuse(params.quantum > MOST_QUANTUM, format!("`quantum` of `fq-pie` above {MOST_QUANTUM}"));
     it.refused.extend(words::fine(&[("target", params.target)], words::US));
     it.refused.extend(words::fine(&[("interval", params.interval)], words::MS));
-    let [alpha, beta] = [params.alpha, params.beta].map(|weight| sixteenths(weight).unwrap_or_default());
+    let [alpha, beta] = [params.gains.alpha, params.gains.beta].map(|weight| sixteenths(weight).unwrap_or_default());
     it.words = format!(
         "fq_pie limit {} flows {} target {} tupdate {} alpha {alpha} beta {beta} quantum {} ecn_prob {} {} {} {}",
         params.limit.get(),

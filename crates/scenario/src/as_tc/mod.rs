@@ -8,6 +8,8 @@
 //! A size table takes Ethernet's 14 bytes from what a port counts and adds those of `accounting`: for its queues, and for the class
 //! above them too.
 
+/// Classes that have queues.
+mod classes;
 /// Which packets a class or a conditioner takes.
 mod filters;
 /// What is returned, and its text.
@@ -116,8 +118,8 @@ fn described(plan: &Plan, said: Said) -> Linux {
         name: it.name.clone(),
         model: it.model.name().into(),
         to: node(it.to),
-        segments: it.gso,
-        max_pacing_rate: it.max_pacing_rate.map(|rate| rate.bit_s() / 8),
+        segments: it.sockets.gso,
+        max_pacing_rate: it.sockets.max_pacing_rate.map(|rate| rate.bit_s() / 8),
         transfers: tcp::transfers(it),
     };
     Linux {
@@ -200,7 +202,7 @@ fn interface(scenario: &Scenario, i: usize, said: &mut Said) {
         said.say(end.ip(&format!("addr add {}/30 dev {device}", address(i, far_end))));
         said.say(end.ip(&format!("link set {device} up mtu {} txqueuelen 1000{most}", mtu(link))));
         // What a socket hands over as one packet of several datagrams is taken apart behind the queue.
-        let datagrams = plan.traffic.iter().any(|it| it.gso > 1 && it.from.contains(&node));
+        let datagrams = plan.traffic.iter().any(|it| it.sockets.gso > 1 && it.from.contains(&node));
         let apart = if datagrams { " tx-udp-segmentation off" } else { "" };
         let words = format!("ethtool -K {device} tso off gso {gso} gro off{apart}");
         said.say(Command { device: Some(device.clone()), ..Command::inside(&namespace(node), &words) });

@@ -3,7 +3,7 @@
 
 use super::filters::{Chain, Group, Ip, count, groups};
 use super::said::{Line, Port, Said};
-use super::{ports, queues, words};
+use super::{classes, ports, queues, words};
 use perhop_core::arithmetic::Arithmetic;
 use perhop_core::conditioner::{ConditionerParams, token_bucket};
 use perhop_core::packet::Colour;
@@ -63,7 +63,7 @@ fn conditioner(port: &Port<'_>, stage: &StageSpec, chain: &mut Chain<'_>, said: 
 /// # Errors
 /// No bit is left.
 fn passed(port: &Port<'_>, stage: &StageSpec) -> Result<Option<String>, String> {
-    let classes = port.link.nodes.iter().flat_map(ports::all_classes).filter_map(|class| ports::takes(&class).ok());
+    let classes = port.link.nodes.iter().flat_map(classes::all_classes).filter_map(|class| classes::takes(&class).ok());
     let mut asked = port.link.edge.iter().map(|stage| stage.matches.clone()).chain(classes);
     if !asked.any(|matches| matches.conditioner.contains(&stage.name)) {
         return Ok(None);

@@ -76,7 +76,7 @@ fn has_step(shown: &[(&'static str, Tree)]) -> bool {
 }
 
 fn misleads(flow: &Flowline, at: Marking) -> bool {
-    let (scalable, l4s) = (flow.offered.tcp.congestion.is_scalable(), flow.offered.ecn.l4s);
+    let (scalable, l4s) = (flow.offered.tcp.congestion.is_scalable(), flow.offered.sockets.ecn.l4s);
     match (scalable, l4s) {
         (_, true) => at.classic && !at.l4s && !at.step,
         (true, false) => at.classic && !at.step,
@@ -98,7 +98,7 @@ fn unmarked(flow: &Flowline, place: Place, problems: &mut Problems) {
 fn misled(flow: &Flowline, link: &plan::Link, place: Place, problems: &mut Problems) {
     let law = flow.offered.tcp.congestion.name();
     let (name, link) = (&flow.offered.name, &link.name);
-    let (what, label, fix) = match flow.offered.ecn.l4s {
+    let (what, label, fix) = match flow.offered.sockets.ecn.l4s {
         true => ("ECT(1)", "the sender reduces less at a mark than others do", "use scheduler = \"dualpi2\""),
         false => (
             law,

@@ -36,7 +36,7 @@ fn forwarded(all: Resolved<'_>, problems: &mut Problems) {
 fn unpaced(all: Resolved<'_>, flow: &Flowline, problems: &mut Problems) {
     let Some(&own) = flow.forward.first().filter(|_| !flow.tcp) else { return };
     let section = all.file.model.traffic.get(&flow.offered.name);
-    let Some(rate) = section.and_then(|section| section.common.max_pacing_rate) else { return };
+    let Some(rate) = section.and_then(|section| section.common.sockets.max_pacing_rate) else { return };
     let port = &all.links[own as usize];
     if !port.paces() {
         let message = format!("nothing keeps `max-pacing-rate` {} of traffic `{}`", *rate, flow.offered.name);

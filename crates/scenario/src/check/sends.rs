@@ -21,7 +21,7 @@ pub fn check(all: Resolved<'_>, problems: &mut Problems) {
 fn taken_apart(all: Resolved<'_>, flow: &Flowline, problems: &mut Problems) {
     let Some(port) = flow.forward.first().map(|&link| &all.links[link as usize]) else { return };
     let (offered, drop_tail) = (&flow.offered, matches!(port.queues[0].aqm, AqmParams::DropTail(_)));
-    let bursts = if flow.tcp { offered.tcp.reaction.bursts != Bursts::NONE } else { offered.gso > 1 };
+    let bursts = if flow.tcp { offered.tcp.reaction.bursts != Bursts::NONE } else { offered.sockets.gso > 1 };
     let Some(first) = port.edge.first().filter(|_| bursts && !(port.nodes.is_empty() && drop_tail)) else { return };
     let Some(section) = all.file.model.traffic.get(&offered.name) else { return };
     let message = format!("the queue of `{}` meets the segments of traffic `{}` one by one", port.name, offered.name);

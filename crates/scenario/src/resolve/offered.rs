@@ -48,7 +48,7 @@ impl Flowline {
     /// Whether its data may be marked.
     pub fn ecn_capable(&self) -> bool {
         let tcp = &self.offered.tcp;
-        if self.tcp { tcp.ecn && tcp.receiver_ecn } else { self.offered.ecn.datagrams }
+        if self.tcp { tcp.ecn && tcp.receiver_ecn } else { self.offered.sockets.ecn.datagrams }
     }
 
     /// Propagation there and back, without waiting or transmission; `None` if nothing comes back.
@@ -177,7 +177,7 @@ impl Reading<'_> {
         };
         let load = source.load().map(|each| each * f64::from(*self.section.common.flows));
         let offered = self.offered(from, to, config);
-        self.l4s(if tcp { offered.tcp.ecn } else { offered.ecn.datagrams })?;
+        self.l4s(if tcp { offered.tcp.ecn } else { offered.sockets.ecn.datagrams })?;
         let one = |(sender, (forward, backward))| {
             let backward = if ack > 0 { backward } else { Vec::new() };
             Flowline { offered: offered.clone(), sender, load, tcp, data, ack, forward, backward }
@@ -188,7 +188,7 @@ impl Reading<'_> {
     /// A connection is paced by the ports at which it begins, or up to the rate of its socket.
     fn paced(&mut self, config: transport::Config, ways: &[(Vec<u32>, Vec<u32>)]) -> Option<transport::Config> {
         let by_host = ways.iter().all(|(forward, _)| self.net.links[forward[0] as usize].paces());
-        let stated = self.section.common.max_pacing_rate;
+        let stated = self.section.common.sockets.max_pacing_rate;
         if let Some(rate) = stated.filter(|_| config.recovery != transport::Recovery::Rack) {
             let message = format!("traffic `{}` has `max-pacing-rate`, but its TCP does not pace", self.name);
             let help =
@@ -264,7 +264,7 @@ impl Reading<'_> {
 
     /// Reports bursts of datagrams that no host sends; `None` then.
     fn bursts(&mut self) -> Option<()> {
-        let Some(Spanned { place, value: segments }) = self.section.common.gso else { return Some(()) };
+        let Some(Spanned { place, value: segments }) = self.section.common.sockets.gso else { return Some(()) };
         let (model, sizes) = (self.section.model.name(), self.section.model.largest_datagram());
         let Some(size) = sizes.filter(|_| self.section.model.rate().is_some()) else {
             let message = format!("`gso` has no effect on model \"{model}\"");
@@ -328,7 +328,7 @@ impl Reading<'_> {
     fn times(&mut self) -> Option<()> {
         let (common, duration) = (&self.section.common, *self.model.settings.duration);
         let mut sound = Some(());
-        if let Some(rate) = common.max_pacing_rate.filter(|rate| rate.bit_s() < 8) {
+        if let Some(rate) = common.sockets.max_pacing_rate.filter(|rate| rate.bit_s() < 8) {
             let message = format!("`max-pacing-rate` is {}", *rate);
             sound = self
                 .problems
@@ -399,14 +399,16 @@ impl Reading<'_> {
             start: Time::from_ns(common.start.ns()),
             spread: common.spread.map_or(Span::ZERO, |spread| *spread),
             stop: common.stop.map(|s| Time::from_ns(s.ns())),
-            gso: common.gso.map_or(1, |gso| *gso),
             model: self.section.model.value.clone(),
             tcp,
-            max_pacing_rate: common.max_pacing_rate.map(|rate| *rate),
             dscp: *common.dscp,
-            ecn: plan::EcnUse {
-                datagrams: common.ecn.is_some_and(|ecn| *ecn),
-                l4s: common.l4s.map_or(tcp.ecn && tcp.congestion.is_l4s(), |l4s| *l4s),
+            sockets: plan::Sockets {
+                ecn: plan::EcnUse {
+                    datagrams: common.ecn.is_some_and(|ecn| *ecn),
+                    l4s: common.l4s.map_or(tcp.ecn && tcp.congestion.is_l4s(), |l4s| *l4s),
+                },
+                max_pacing_rate: common.sockets.max_pacing_rate.map(|rate| *rate),
+                gso: common.sockets.gso.map_or(1, |gso| *gso),
             },
         }
     }

@@ -10,6 +10,15 @@ use perhop_core::params::{Kind, Located, Node, Params, Problems, Spanned, Tree, 
 use perhop_core::units::{BitRate, Span};
 use perhop_sim::traffic::{self, TrafficParams};
 
+/// Options of the sockets of a source.
+#[derive(Params, Clone, Debug, PartialEq)]
+pub struct Sockets {
+    /// Datagrams that leave together, as one packet until they leave their host (UDP_SEGMENT); default: 1.
+    pub gso: Option<Spanned<u32>>,
+    /// No socket of it sends faster (`SO_MAX_PACING_RATE`): TCP paces itself, datagrams are paced by `fq` at their host's port.
+    pub max_pacing_rate: Option<Spanned<BitRate>>,
+}
+
 /// The keys of `[traffic.X]` in addition to the model's parameters.
 #[derive(Params, Clone, Debug, PartialEq)]
 pub struct TrafficCommon {
@@ -36,10 +45,9 @@ pub struct TrafficCommon {
     pub ecn: Option<Spanned<bool>>,
     /// L4S (RFC 9331): its ECN-capable packets carry ECT(1); default: ECT(0).
     pub l4s: Option<Spanned<bool>>,
-    /// Datagrams that leave together, as one packet until they leave their host (UDP_SEGMENT); default: 1.
-    pub gso: Option<Spanned<u32>>,
-    /// No socket of it sends faster (`SO_MAX_PACING_RATE`): TCP paces itself, datagrams are paced by `fq` at their host's port.
-    pub max_pacing_rate: Option<Spanned<BitRate>>,
+    /// What its sockets are set to.
+    #[param(flatten)]
+    pub sockets: Sockets,
     /// TCP: a stack ("linux", "newreno" ...; default: "newreno"), a name of `[tcp]`, or a table of the same keys.
     pub tcp: Option<Spanned<TcpRef>>,
 }

@@ -4,6 +4,7 @@ use super::column::{Column, Unit, measure, rate, total};
 use super::columns::Made;
 use super::ports::TIME;
 use super::{DELAYS, Run};
+use perhop_sim::record::ArrivalRow;
 
 const DELAY: &str = "one-way delay, from sending to arrival";
 const JITTER: &str = "absolute difference between the delays of successive packets of a flow";
@@ -51,11 +52,14 @@ pub(super) fn flows(run: Run<'_>) -> Made {
 pub(super) fn delays(run: Run<'_>) -> Made {
     let bucket = "one-way delay, from sending to arrival: the largest of a bucket, at most 1 % or 512 ns above those of its \
                   packets";
-    run.columns(DELAYS, &[], &run.outcome.delays)
-        .text("class", "class of the traffic", |it| run.class(it.class))
-        .text("colour", "colour at the end of the path", |it| it.colour.name().to_owned())
-        .real(measure("delay_ms", Unit::Ms, bucket), |it| it.delay_ns as f64 / 1e6)
-        .integer(total("packets", Unit::Packets, "delivered packets of that bucket"), |it| it.packets)
+    let of =
+        |row: &'_ ArrivalRow| row.histogram.iter().map(|&(ns, packets)| (row.class, row.colour, ns, packets)).collect();
+    let rows: Vec<_> = run.outcome.arrivals.iter().flat_map::<Vec<_>, _>(of).collect();
+    run.columns(DELAYS, &[], &rows)
+        .text("class", "class of the traffic", |it| run.class(it.0))
+        .text("colour", "colour at the end of the path", |it| it.1.name().to_owned())
+        .real(measure("delay_ms", Unit::Ms, bucket), |it| it.2 as f64 / 1e6)
+        .integer(total("packets", Unit::Packets, "delivered packets of that bucket"), |it| it.3)
         .made()
 }
 

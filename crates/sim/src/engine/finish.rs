@@ -96,7 +96,7 @@ impl Simulation {
         Outcome {
             flows: hosts.flow_rows(&end, &base.hosts),
             tables: hosts.table_rows(&end, &base.hosts, completed),
-            arrivals: hosts.arrivals().rows(&base.arrivals),
+            arrivals: hosts.arrivals().rows(&base.arrivals, self.plan.probes.delays),
             ports: net.rows(now, &base.net),
             sessions: hosts.session_rows(since),
             ..Outcome::default()
@@ -108,14 +108,12 @@ impl Simulation {
         let base = self.warm.take().unwrap_or_else(|| self.totals());
         let faults = Faults { refused: self.hosts.refused(), breaches: self.breaches() };
         let Recorded { transfers, completed, series, captured } = std::mem::take(&mut self.recorder).finish();
-        let delays = if self.plan.probes.delays { self.hosts.arrivals().delays() } else { Vec::new() };
         let (plan, end) = (&self.plan, Time::ZERO + self.plan.duration);
         let counted = self.counted(&base, (Time::ZERO + plan.warmup, end), &completed);
         let counters = if plan.probes.counters { self.net.counters(end) } else { Vec::new() };
         Outcome {
             measured: plan.duration - plan.warmup,
             ports: PortRows { ef, counters, ..counted.ports },
-            delays,
             transfers,
             series,
             captured,

@@ -1,6 +1,6 @@
 //! Small plans for tests.
 
-use crate::plan::{EcnUse, Link, Node, Offered, Plan, Transit};
+use crate::plan::{Link, Node, Offered, Plan, Sockets, Transit};
 use crate::traffic::TrafficParams;
 use crate::transport;
 use perhop_core::Scope;
@@ -44,10 +44,8 @@ pub(super) fn offered(name: &str, [from, to]: [usize; 2], model: TrafficParams) 
         stop: None,
         model,
         tcp: transport::Config::default(),
-        max_pacing_rate: None,
         dscp: Dscp::BE,
-        ecn: EcnUse::default(),
-        gso: 1,
+        sockets: Sockets::default(),
     }
 }
 

@@ -54,7 +54,7 @@ impl Hosts {
             let flow = if asked { u32::MAX } else { self.flows.len() as u32 };
             let source = self.sources.len();
             let stop = offered.stop.unwrap_or(Time::MAX);
-            let (burst, gathered) = (offered.gso, 0);
+            let (burst, gathered) = (offered.sockets.gso, 0);
             self.sources.push(Source { traffic, rng, table: table as u32, flow, stop, burst, gathered });
             if !asked {
                 self.add_flow(Asked { source, way: 0 }, plan, net)?;
@@ -101,7 +101,7 @@ impl Hosts {
     pub(super) fn announce(&self, slot: usize, plan: &Plan, net: &mut Net) {
         let (headers, flow) = (self.headers(slot, plan, net), &self.flows[slot]);
         net.announce(slot, flow.routes, &headers);
-        let rate = plan.traffic[flow.table as usize].max_pacing_rate;
+        let rate = plan.traffic[flow.table as usize].sockets.max_pacing_rate;
         let tcp = headers.protocol == Protocol::TCP.0;
         net.open(
             slot,

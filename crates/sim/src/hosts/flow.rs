@@ -58,7 +58,7 @@ pub struct Place {
 impl Flow {
     /// A flow of the table `offered` that has sent nothing.
     pub fn new(offered: &Offered, place: Place) -> Self {
-        let ect = if offered.ecn.l4s { Ecn::Ect1 } else { Ecn::Ect0 };
+        let ect = if offered.sockets.ecn.l4s { Ecn::Ect1 } else { Ecn::Ect0 };
         Self {
             table: place.table,
             class: offered.class,
@@ -67,7 +67,7 @@ impl Flow {
             routes: place.routes,
             dscp: offered.dscp,
             colour: offered.dscp.colour(),
-            ecn: if offered.ecn.datagrams { ect } else { Ecn::NotEct },
+            ecn: if offered.sockets.ecn.datagrams { ect } else { Ecn::NotEct },
             ect,
             tcp: None,
             in_network: 0,

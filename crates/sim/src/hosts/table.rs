@@ -54,7 +54,7 @@ impl Table {
         let ways = if self.carrier == Carrier::Responses { self.ways.len() } else { self.senders() };
         let starts = || self.ways[..ways].iter().map(|way| way.routes[0]);
         let datagrams = self.carrier == Carrier::Datagrams;
-        let bursts = if datagrams { offered.gso > 1 } else { self.tcp.reaction.bursts != Bursts::NONE };
+        let bursts = if datagrams { offered.sockets.gso > 1 } else { self.tcp.reaction.bursts != Bursts::NONE };
         let keeps_bursts = bursts && starts().any(|start| net.keeps_bursts(start));
         if keeps_bursts || self.tcp.reaction.small_queues {
             net.tell_hosts(starts());

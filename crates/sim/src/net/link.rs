@@ -4,19 +4,17 @@
 //! `max(now, busy_until) + size / rate`. Links whose conditioners or AQM act at departure, those whose rate changes during
 //! the run, and those with a scheduler have that event, on themselves only. Both kinds give the same bytes.
 
-mod burst;
-
 use super::ahead::Late;
+use super::burst::Beyond;
 use super::serialiser::Serialiser;
 use super::wire::{Passage as OnWire, Wire};
 use super::{Pool, Record, RecordId};
 use crate::record::Delays;
-use burst::Beyond;
 use perhop_core::conditioner::Passage;
 use perhop_core::count::Count;
 use perhop_core::counted::Counted;
 use perhop_core::packet::{Colour, Options, Packet};
-use perhop_core::port::{Buffers, Fates, Port, Sent};
+use perhop_core::port::{Buffers, Fates, Leaving, Port, Sent};
 use perhop_core::units::{BitRate, Span, Time};
 use perhop_core::verdict::{Fate, Reason};
 use std::collections::VecDeque;
@@ -302,6 +300,84 @@ impl Link {
         (self.transmitting, self.ends) = (true, sent.ends);
         let departure = self.tells_hosts.then_some(leaving.handle);
         Wakes { delivery, transmit_done: Some(sent.ends), departure, ..Wakes::default() }
+    }
+
+    /// A burst comes to its host's port; whether to [`Link::begin`].
+    ///
+    /// # Errors
+    /// Why it was dropped.
+    fn arrive_burst(
+        &mut self,
+        at: &Passage<'_>,
+        first: RecordId,
+        pool: &mut Pool,
+        dropped: &mut Vec<(RecordId, Reason)>,
+    ) -> Result<bool, Reason> {
+        let more = pool.beyond(first);
+        pool.gather(first);
+        let packet = &mut pool.get_mut(first).packet;
+        let mut fate = Fate::Queued;
+        if self.port.takes_apart(packet) {
+            self.arrive_apart(at, first, pool, dropped);
+        } else {
+            fate = self.port.arrive(at, packet, first);
+            let ecn = packet.ecn;
+            self.beyond.at(packet.class, packet.colour).arrive(fate, more);
+            // What the burst is marked with from now on, it is marked with at its departure.
+            pool.next(first)
+                .filter(|_| fate.stays())
+                .into_iter()
+                .for_each(|second| pool.get_mut(second).packet.ecn = ecn);
+        }
+        let evicts = self.port.evicts();
+        if evicts {
+            self.port.evict(at.now, &mut Held { pool, dropped, beyond: &mut self.beyond });
+        }
+        match fate {
+            Fate::Dropped(reason) => Err(reason),
+            Fate::Queued | Fate::Marked => Ok(!self.transmitting || evicts || !dropped.is_empty()),
+        }
+    }
+
+    /// The transmission of a burst begins: of one segment behind the other.
+    fn begin_burst(&mut self, now: Time, leaving: &Leaving<RecordId>, pool: &mut Pool) -> Wakes {
+        let (first, arrived) = (leaving.handle, leaving.arrived);
+        let (packet, more) = (pool.get(first).packet, pool.beyond(first));
+        if pool.next(first).is_some_and(|second| pool.get(second).packet.ecn != packet.ecn) {
+            self.beyond.at(packet.class, packet.colour).0.marked += more;
+        }
+        pool.scatter(first);
+        let alone = self.wire.is_empty();
+        for handle in pool.burst(first) {
+            let sent = self.serialiser.send(now, pool.get(handle).bytes());
+            self.wire.push_back(Sent { handle, arrived, sent });
+            self.ends = sent.ends;
+        }
+        self.transmitting = true;
+        self.port.busy_until(leaving, self.ends);
+        if let Some(waits) = self.waits.get_mut(leaving.queue) {
+            waits.observe(now.since(arrived).ns());
+        }
+        let delivery = if alone { self.wire.front().map(|sent| sent.sent.ends + self.delay) } else { None };
+        Wakes { delivery, transmit_done: Some(self.ends), departure: Some(first), ..Wakes::default() }
+    }
+
+    /// The segments of a burst wait one by one.
+    fn arrive_apart(
+        &mut self,
+        at: &Passage<'_>,
+        first: RecordId,
+        pool: &mut Pool,
+        dropped: &mut Vec<(RecordId, Reason)>,
+    ) {
+        pool.scatter(first);
+        let mut next = Some(first);
+        while let Some(segment) = next {
+            next = pool.part(segment);
+            if let Fate::Dropped(reason) = self.port.arrive(at, &mut pool.get_mut(segment).packet, segment) {
+                dropped.push((segment, reason));
+            }
+        }
     }
 
     /// Nothing may go now: looks again when a shaper lets something go, unless it does so earlier.

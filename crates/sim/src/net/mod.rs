@@ -6,6 +6,8 @@ mod ahead;
 mod announce;
 /// From a plan to links.
 mod build;
+/// One packet at the port of its host, segments on the wire.
+mod burst;
 /// Proof that no packet was lost unseen.
 mod conservation;
 /// Port, serialiser, wire.

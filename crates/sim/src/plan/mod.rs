@@ -211,18 +211,31 @@ pub struct Offered {
     pub model: TrafficParams,
     /// The connection's parameters, for what goes through TCP.
     pub tcp: transport::Config,
-    /// `SO_MAX_PACING_RATE` of its sockets; `tcp` has that of connections too.
-    pub max_pacing_rate: Option<BitRate>,
     /// Code point of its packets.
     pub dscp: Dscp,
-    /// Its use of ECN.
-    pub ecn: EcnUse,
-    /// Datagrams of a source that leave together, as one packet until they leave their host.
-    pub gso: u32,
+    /// What its sockets are set to.
+    pub sockets: Sockets,
 }
 
 /// What carries a `[traffic]` instead of TCP, if it is not TCP: code, which a plan does not hold.
 pub type Protocols<'a> = &'a dyn Fn(&Offered) -> Option<Arc<dyn Protocol>>;
+
+/// Options of the sockets of a source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sockets {
+    /// Their use of ECN.
+    pub ecn: EcnUse,
+    /// `SO_MAX_PACING_RATE`; the parameters of connections have it too.
+    pub max_pacing_rate: Option<BitRate>,
+    /// `UDP_SEGMENT`: datagrams that leave together, as one packet until they leave their host; 1 for single ones.
+    pub gso: u32,
+}
+
+impl Default for Sockets {
+    fn default() -> Self {
+        Self { ecn: EcnUse::default(), max_pacing_rate: None, gso: 1 }
+    }
+}
 
 /// Which packets of a source are ECN-capable, and how they say so.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! What arrives at hosts, by class and colour: of each flow, and so of all.
 
 use super::delays::{Delays, Quantiles};
-use super::outcome::{ArrivalRow, DelayRow};
+use super::outcome::ArrivalRow;
 use perhop_core::count::Count;
 use perhop_core::counted::{Counted, Of};
 use perhop_core::packet::Packet;
@@ -90,24 +90,14 @@ impl Arrivals {
         self.0.values_mut().flat_map(|a| [&mut a.delays, &mut a.jitters]).for_each(Delays::clear);
     }
 
-    /// How often each delay was seen, by class and colour.
-    pub fn delays(&self) -> Vec<DelayRow> {
-        let rows = |(of, it): (Of, &Arrived)| {
-            let row = move |(delay_ns, packets)| DelayRow { class: of.class(), colour: of.colour(), delay_ns, packets };
-            it.delays.distribution().into_iter().map(row)
-        };
-        let mut rows: Vec<_> = self.0.iter().flat_map(rows).collect();
-        rows.sort_by_key(|row| Of::new(row.class as u16, row.colour));
-        rows
-    }
-
-    /// Classes and colours that packets arrived of since the counts were `base`.
-    pub fn rows(&self, base: &Delivered) -> Vec<ArrivalRow> {
+    /// Classes and colours that packets arrived of since the counts were `base`; with histograms if `delays`.
+    pub fn rows(&self, base: &Delivered, delays: bool) -> Vec<ArrivalRow> {
         let row = |(of, it): (Of, &Arrived)| {
             let delivered = it.delivered - base.get(&of).copied().unwrap_or_default();
             let (class, colour) = (of.class(), of.colour());
             let (delay, jitter) = (it.delays.quantiles(), it.jitters.quantiles());
-            (delivered.packets > 0).then_some(ArrivalRow { class, colour, delivered, delay, jitter })
+            let histogram = if delays { it.delays.distribution() } else { Vec::new() };
+            (delivered.packets > 0).then_some(ArrivalRow { class, colour, delivered, delay, jitter, histogram })
         };
         let mut rows: Vec<_> = self.0.iter().filter_map(row).collect();
         rows.sort_by_key(|row| Of::new(row.class as u16, row.colour));

@@ -48,19 +48,8 @@ pub struct ArrivalRow {
     pub delay: Option<Quantiles>,
     /// Difference of successive one-way delays.
     pub jitter: Option<Quantiles>,
-}
-
-/// The delays of one class and colour at the destination.
-#[derive(Clone, Debug)]
-pub struct DelayRow {
-    /// Index of the class.
-    pub class: usize,
-    /// Colour on arrival.
-    pub colour: Colour,
-    /// One-way delay, ns: the largest of a bucket.
-    pub delay_ns: u64,
-    /// Packets of that bucket.
-    pub packets: u64,
+    /// How often each one-way delay was seen, ns, if the plan asks for it.
+    pub histogram: Vec<(u64, u64)>,
 }
 
 /// One class and colour at one hop.
@@ -231,8 +220,6 @@ pub struct Outcome {
     pub tables: Vec<TableRow>,
     /// Classes and colours at their destination.
     pub arrivals: Vec<ArrivalRow>,
-    /// Their delays, if the plan asks for them.
-    pub delays: Vec<DelayRow>,
     /// Ports: hops, queues, conditioners.
     pub ports: PortRows,
     /// Transfers opened after the warm-up and complete, in the order of completion.

@@ -10,7 +10,7 @@ use perhop_core::dscp::Dscp;
 use perhop_core::port::edge::{Action, Per, StageSpec};
 use perhop_core::port::{Limit, QueueSpec, Side};
 use perhop_core::units::{BitRate, Bytes, Length, Packets, Probability, Span, Time};
-use perhop_sim::plan::{EcnUse, Link, Node, Offered, Plan, Tap, TapPoint};
+use perhop_sim::plan::{Link, Node, Offered, Plan, Sockets, Tap, TapPoint};
 use perhop_sim::traffic::law::{Drawn, Law, LawName};
 use perhop_sim::traffic::{TrafficParams, cbr, ftp, poisson, quic, telnet, transfers, web};
 use perhop_sim::transport::Config;
@@ -89,10 +89,8 @@ impl Net {
             stop: None,
             model,
             tcp: Config::default(),
-            max_pacing_rate: None,
             dscp: Dscp::BE,
-            ecn: EcnUse::default(),
-            gso: 1,
+            sockets: Sockets::default(),
         });
         self.plan.traffic.last_mut().unwrap()
     }

@@ -286,9 +286,9 @@ fn add_load(net: &mut Net, routers: usize, (name, (kbps, size), tcp, [left, ect]
     let ends = if left { [0, 2] } else { [3, 1] };
     let class = net.plan.traffic.len() as u16 % 2;
     let traffic = net.traffic(ends.map(|host| routers + host), model(name, kbps, size));
-    (traffic.tcp, traffic.ecn.datagrams, traffic.flows, traffic.class) = (tcp, ect, flows, class);
+    (traffic.tcp, traffic.sockets.ecn.datagrams, traffic.flows, traffic.class) = (tcp, ect, flows, class);
     traffic.spread = Span::from_ms(if ect { 0 } else { 50 });
-    traffic.gso = 1 + (size % 4) as u32;
+    traffic.sockets.gso = 1 + (size % 4) as u32;
     traffic.stop = (name != "ftp" && left).then(|| Time::ZERO + Span::from_ms(1500));
 }
 

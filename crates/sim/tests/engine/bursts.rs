@@ -20,7 +20,7 @@ fn host(gso: u32, limit: u32, rate: BitRate) -> Net {
     let mut net = Net::new(2, Span::from_s(2));
     net.duplex([0, 1], RATE, Span::from_ms(1));
     net.plan.links[0].queues[0].limit = Limit::Packets(limit);
-    net.traffic([0, 1], cbr(rate, 1000)).gso = gso;
+    net.traffic([0, 1], cbr(rate, 1000)).sockets.gso = gso;
     net.tap_all();
     net
 }

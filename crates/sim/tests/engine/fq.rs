@@ -62,7 +62,7 @@ fn datagrams_are_paced_where_their_socket_is() {
     for (at, paced) in [(&[0][..], true), (&[2], false), (&[], false)] {
         let mut net = net(at, &[]);
         let rate = BitRate::mbps(2);
-        net.traffic([0, 2], cbr(BitRate::mbps(4), 1000)).max_pacing_rate = Some(rate);
+        net.traffic([0, 2], cbr(BitRate::mbps(4), 1000)).sockets.max_pacing_rate = Some(rate);
         net.traffic([0, 2], cbr(BitRate::mbps(4), 1000));
         let outcome = net.run();
         let [held, free] = [0, 1].map(|flow| left(&outcome, 2, flow));

@@ -72,7 +72,7 @@ proptest! {
         net.tap_all();
         // A plain FIFO meets the segments of a burst.
         for traffic in &mut net.plan.traffic {
-            (traffic.gso, traffic.tcp.reaction.bursts) = (1, Bursts::NONE);
+            (traffic.sockets.gso, traffic.tcp.reaction.bursts) = (1, Bursts::NONE);
         }
         for link in &mut net.plan.links {
             link.nodes.clear();

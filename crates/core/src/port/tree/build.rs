@@ -71,6 +71,7 @@ impl<H: Copy> Tree<H> {
         let number = self.link(up, needs.contains(Needs::TAKING), Kind::Queue(self.queues.len()));
         let node = &mut self.nodes[number];
         (node.judges, node.evicts) = (needs.contains(Needs::DEPARTURES), queue.gate().makes_room());
+        self.evicts |= node.evicts;
         self.reserve_row(queue.row());
         self.rows[queue.row()].push(self.queues.len());
         self.queues.push(queue);
@@ -89,6 +90,7 @@ impl<H: Copy> Tree<H> {
             self.depends_on_time(number);
         }
         self.nodes[number].evicts = needs.contains(Needs::ROOM);
+        self.evicts |= self.nodes[number].evicts;
         self.schedulers.push(number);
         number
     }
@@ -105,8 +107,9 @@ impl<H: Copy> Tree<H> {
         let timed = matches!(kind, Kind::Shaper(..));
         // Nothing is above the root to look at what it offers.
         let takes = takes && up.is_some();
+        let above = up.and_then(|up| self.evicting(up.node));
         let (judges, evicts, kept, opens, stale) = (false, false, None, None, false);
-        self.nodes.push(Node { up, kind, takes, judges, evicts, kept, offer: Offer::Nothing, opens, stale });
+        self.nodes.push(Node { up, kind, takes, judges, evicts, above, kept, offer: Offer::Nothing, opens, stale });
         if timed {
             self.depends_on_time(number);
         }

@@ -116,21 +116,27 @@ impl<H: Copy> Tree<H> {
 
     /// Whether something may have to go to make room for what has arrived.
     pub(in crate::port) fn evicts(&self) -> bool {
-        self.nodes.iter().any(|node| node.evicts)
+        self.evicts
     }
 
     /// Drops what exceeds the limits, now that a packet has arrived: at the nodes that it has passed.
     pub(in crate::port) fn evict(&mut self, now: Time, host: &mut impl Buffers<H>) {
-        self.evict_from(now, self.last, host);
+        if let Some(first) = self.evicting(self.last) {
+            self.evict_from(now, first, host);
+        }
+    }
+
+    /// The node itself if it evicts, else the nearest above that does.
+    pub(super) fn evicting(&self, node: usize) -> Option<usize> {
+        if self.nodes[node].evicts { Some(node) } else { self.nodes[node].above }
     }
 
     /// What is above a node has to be asked first.
     fn evict_from(&mut self, now: Time, node: usize, host: &mut impl Buffers<H>) {
-        if let Some(up) = self.nodes[node].up {
-            self.evict_from(now, up.node, host);
+        if let Some(above) = self.nodes[node].above {
+            self.evict_from(now, above, host);
         }
         match self.nodes[node].kind {
-            _ if !self.nodes[node].evicts => {}
             Kind::Queue(queue) => {
                 while let Some(surplus) = self.queues[queue].surplus() {
                     self.drop_at(now, node, surplus, host);

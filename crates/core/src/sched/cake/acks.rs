@@ -59,40 +59,34 @@ impl AckFilter {
 /// Whether a packet says nothing that the newest one does not.
 fn goes((old, of_old): &Waiting, (new, of_new): &Waiting) -> bool {
     let pure = old.payload == 0 && old.flags & (flags::ACK | flags::SYN | flags::FIN | flags::AE) == flags::ACK;
-    if !pure || of_old.others || after(old.ack, new.ack) || of_old.is_later(of_new) {
+    if !pure || of_old.others || after(old.ack, new.ack) || is_later(of_old, of_new) {
         return false;
     }
-    match of_old.beside(of_new) {
+    match beside(of_old, of_new) {
         Ordering::Greater => false,
         Ordering::Equal => old.ack != new.ack,
         Ordering::Less => true,
     }
 }
 
-impl Options {
-    /// Whether its time stamps are later than those of a newer packet.
-    fn is_later(&self, newer: &Self) -> bool {
-        let [value, echo] = newer.stamps.unwrap_or_default();
-        self.stamps.is_some_and(|own| after(own[0], value) || after(own[1], echo))
-    }
+/// Whether the time stamps of a packet are later than those of a newer one.
+fn is_later(old: &Options, newer: &Options) -> bool {
+    let [value, echo] = newer.stamps.unwrap_or_default();
+    old.stamps.is_some_and(|own| after(own[0], value) || after(own[1], echo))
+}
 
-    /// `Greater` if its blocks say what those of a newer packet do not, or that something arrived twice; `Less` if the newer
-    /// ones say more.
-    fn beside(&self, newer: &Self) -> Ordering {
-        let covered = |block: &[u32; 2]| newer.blocks().any(|it| !after(it[0], block[0]) && !after(block[1], it[1]));
-        let again = |block: &[u32; 2]| after(self.expected, block[0]);
-        if self.blocks().any(|block| again(&block) || !covered(&block)) {
-            return Ordering::Greater;
-        }
-        if newer.said() > self.said() { Ordering::Less } else { Ordering::Equal }
+/// `Greater` if the blocks of a packet say what those of a newer one do not, or that something arrived twice; `Less` if the
+/// newer ones say more.
+fn beside(old: &Options, newer: &Options) -> Ordering {
+    let covered = |block: &[u32; 2]| newer.blocks().any(|it| !after(it[0], block[0]) && !after(block[1], it[1]));
+    let again = |block: &[u32; 2]| after(old.expected, block[0]);
+    if old.blocks().any(|block| again(&block) || !covered(&block)) {
+        return Ordering::Greater;
     }
+    if said(newer) > said(old) { Ordering::Less } else { Ordering::Equal }
+}
 
-    fn blocks(&self) -> impl Iterator<Item = [u32; 2]> {
-        self.sacks.into_iter().filter(|[start, end]| start != end)
-    }
-
-    /// How much its blocks hold.
-    fn said(&self) -> u32 {
-        self.blocks().map(|[start, end]| end.wrapping_sub(start)).sum()
-    }
+/// How much the blocks hold.
+fn said(options: &Options) -> u32 {
+    options.blocks().map(|[start, end]| end.wrapping_sub(start)).sum()
 }
