@@ -124,7 +124,7 @@ PORT_OF = ["--as", "tc", "--port"]
     ("options", "code", "says"),
     [
         ([*PORT_OF, "a -> c"], 2, r"error\[E006\] no port `a -> c`\n   help: did you mean `a -> b`"),
-        ([*PORT_OF, "a -> b", "--dev", "x;y"], 2, r"error\[E295\] the interface \"x;y\" has ';'\n   help: "),
+        ([*PORT_OF, "a -> b", "--dev", "x;y"], 2, r"error\[E295\] the interface \"x;y\" of `--dev` has ';'\n   help: "),
         (["--port", "a -> b"], 2, r"error\[E295\] --port 'a -> b' without --as tc\n   help: write --as tc --port"),
         (["--as", "tc", "--dev", "eth0"], 2, r"error\[E295\] --dev eth0 without a port\n   help: "),
         ([*PORT_OF, "a -> b", "-s", "conditioner.contract.red=colour red"], 1, r"warning: .* the 1 line `# lost:"),

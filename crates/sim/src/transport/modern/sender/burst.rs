@@ -18,7 +18,7 @@
 //! off`) do not alter it: what leaves them is taken apart there. Of `burst-segments = n` both are n, as with `tcp_min_tso_segs`
 //! and an interface's `gso_max_segs` of n; with 1 each segment goes by itself.
 //!
-//! In the port of its host a burst is one packet (`net/link/burst.rs`); behind it each segment is a packet.
+//! In the port of its host a burst is one packet (`net/burst.rs`); behind it each segment is a packet.
 //!
 //! Deviations from Linux: the receiver acknowledges each packet as if it had come alone. Pieces do not grow with the window
 //! that the receiver offers.
