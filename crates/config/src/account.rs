@@ -1,0 +1,105 @@
+//! What became of each line that speaks of QoS.
+
+use crate::text::{Line, Text};
+use perhop_core::params::Place;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// What became of a line. The worse one counts where a line has several.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// The model says the same.
+    #[default]
+    Taken,
+    /// The model says nearly the same.
+    Approximated,
+    /// The model says nothing of it.
+    NotModelled,
+}
+
+impl Verdict {
+    /// In accounts.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Taken => "taken",
+            Self::Approximated => "approximated",
+            Self::NotModelled => "not modelled",
+        }
+    }
+}
+
+/// A line of the account.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Entry {
+    /// What became of it.
+    pub verdict: Verdict,
+    /// How it is approximated, or why it is not modelled; each reason once.
+    pub notes: Vec<String>,
+}
+
+/// Every line that speaks of QoS, by its number. Lines that do not are not in it, and nothing of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Account {
+    /// By the number of the line, from 1.
+    pub lines: BTreeMap<usize, Entry>,
+}
+
+impl Account {
+    /// The model says the same.
+    pub fn taken(&mut self, line: usize) {
+        self.lines.entry(line).or_default();
+    }
+
+    /// The model says nearly the same: `how`.
+    pub fn approximated(&mut self, line: usize, how: impl Into<String>) {
+        self.note(line, Verdict::Approximated, how.into());
+    }
+
+    /// The model does not say it: `why`.
+    pub fn not_modelled(&mut self, line: usize, why: impl Into<String>) {
+        self.note(line, Verdict::NotModelled, why.into());
+    }
+
+    fn note(&mut self, line: usize, verdict: Verdict, note: String) {
+        let entry = self.lines.entry(line).or_default();
+        entry.verdict = entry.verdict.clone().max(verdict);
+        if !entry.notes.contains(&note) {
+            entry.notes.push(note);
+        }
+    }
+
+    /// How many lines have a verdict.
+    pub fn count(&self, verdict: &Verdict) -> usize {
+        self.lines.values().filter(|entry| entry.verdict == *verdict).count()
+    }
+
+    /// With the lines themselves, for people.
+    pub fn shown<'a>(&'a self, text: &'a Text) -> impl fmt::Display + 'a {
+        Shown { account: self, text }
+    }
+}
+
+struct Shown<'a> {
+    account: &'a Account,
+    text: &'a Text,
+}
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let lines: Vec<Line<'_>> = self.text.lines().collect();
+        for (number, entry) in &self.account.lines {
+            let text = lines.get(number - 1).map_or("", |line| line.text.trim());
+            writeln!(f, "{number:>5}  {:<12}  {text}", entry.verdict.name())?;
+            for note in &entry.notes {
+                writeln!(f, "{:21}{note}", "")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The lines of places.
+pub fn lines_of(text: &Text, place: Place) -> std::ops::RangeInclusive<usize> {
+    let first = text.line_of(place);
+    first..=text.line_of(Place { start: place.end.max(place.start), end: place.end })
+}

@@ -1,0 +1,33 @@
+//! The dialects: which there are, which one a text is in.
+
+use crate::account::Account;
+use crate::evidence::Counters;
+use crate::finding::{Fault, Finding};
+use crate::given::Given;
+use crate::model::Device;
+use crate::text::Text;
+
+/// A text that was read.
+#[derive(Clone, Debug, Default)]
+pub struct Read {
+    /// What it says.
+    pub device: Device,
+    /// What became of its lines.
+    pub account: Account,
+    /// Its counters.
+    pub evidence: Vec<Counters>,
+    /// What the reader met that is likely wrong.
+    pub findings: Vec<Finding>,
+}
+
+/// A dialect.
+pub struct Dialect {
+    /// As `--from` has it.
+    pub name: &'static str,
+    /// In messages.
+    pub title: &'static str,
+    /// How many lines look like this dialect.
+    pub looks: fn(&Text) -> usize,
+    /// Reads a text.
+    pub read: fn(&Text, &Given) -> Result<Read, Fault>,
+}

@@ -1,0 +1,20 @@
+//! What counters in a text show.
+
+use perhop_core::params::Place;
+use std::collections::BTreeMap;
+
+/// Counters of one queue, class or policer, as printed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Counters {
+    /// Whose: `1:10`, `GOLD`.
+    pub of: String,
+    /// What it is: `htb`, `fq_codel`, `police`.
+    pub kind: String,
+    /// The interface, where the text says it.
+    pub interface: String,
+    /// Where they are printed.
+    pub place: Place,
+    /// By the names that the device prints: `sent_bytes`, `sent_packets`, `dropped`, `overlimits`, `backlog_bytes`, `backlog_packets`,
+    /// `tokens`, `ctokens`, `borrowed`, `direct_packets_stat`, ..
+    pub counts: BTreeMap<&'static str, i64>,
+}

@@ -1,0 +1,29 @@
+//! What a text alone shows to be wrong, or likely so.
+
+use perhop_core::params::Place;
+
+/// Something to be looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// Its code; the page is beside the rule.
+    pub code: &'static str,
+    /// Where.
+    pub place: Place,
+    /// What is so, with its consequence, in a figure where a formula gives one.
+    pub message: String,
+    /// The line to write instead, or what to do.
+    pub instead: String,
+}
+
+/// Why a text cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// Its code.
+    pub code: &'static str,
+    /// Where, if it is at a place.
+    pub place: Option<Place>,
+    /// What is wrong, with the value.
+    pub message: String,
+    /// What to do.
+    pub help: String,
+}

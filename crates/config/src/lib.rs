@@ -1,0 +1,22 @@
+//! Device configurations: what a router or a Linux host has been told about QoS, as one neutral model.
+//!
+//! A dialect reads a text into a [`Device`](model::Device): ports, and at each its conditioners and its tree of queues. A value
+//! knows the place in the text that says it, or that the device assumes it and by which source. Every line that speaks of QoS
+//! stands in an [`Account`](account::Account) as taken, approximated or not modelled. [`stub`] writes a port as a scenario, with the
+//! place in the text of each of its lines, so that what is found in the scenario is said in the configuration's own words.
+//!
+//! ```text
+//! text ─> tc | ios ─> Device + Account + Evidence ─> stub (scenario) | policy (for `mark`)
+//!                                                └─> rules (findings that the text alone shows)
+//! ```
+//!
+//! No I/O. A dialect is a folder with one entry function and one line in [`dialect`].
+
+pub mod account;
+pub mod dialect;
+pub mod evidence;
+pub mod finding;
+pub mod given;
+pub mod model;
+pub mod text;
+pub mod value;

@@ -1,0 +1,130 @@
+//! The neutral model: what a device does with packets, in the field's words and perhop's keys.
+
+use crate::value::{Said, Settings};
+use perhop_core::classify::Match;
+use perhop_core::colour::Colour;
+use perhop_core::dscp::Dscp;
+
+/// What a text says of a device.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Device {
+    /// Its ports, in the order of the text.
+    pub ports: Vec<Port>,
+}
+
+/// An interface in one direction, with what happens to its packets.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Port {
+    /// The interface as the text calls it: `eth0`, `GigabitEthernet0/0`; a policy that no interface has is a port with the policy's
+    /// name.
+    pub interface: Said<String>,
+    /// The direction.
+    pub way: Way,
+    /// The bytes that its meters and queues count: `accounting` of a scenario.
+    pub accounting: Option<Said<&'static str>>,
+    /// Keys of the link: `rate`, `delay`, `jitter`, `loss`, `reorder`, `mtu`.
+    pub link: Settings,
+    /// What meters, marks and polices before the queue, in the order in which packets meet it.
+    pub conditioners: Vec<Conditioner>,
+    /// What waits; `None`: the text says nothing of it.
+    pub queue: Option<Queue>,
+}
+
+/// A direction of an interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Way {
+    /// Packets that come in.
+    Input,
+    /// Packets that go out.
+    Output,
+}
+
+impl Way {
+    /// As `--direction` has it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Input => "input",
+            Self::Output => "output",
+        }
+    }
+}
+
+/// A queue, a scheduler over classes, or a scheduler over flows, below a shaper if it has one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Queue {
+    /// As the text calls it: `1:`, `policy-map WAN`.
+    pub name: Said<String>,
+    /// Its algorithm; `None`: drop-tail.
+    pub kind: Option<Kind>,
+    /// Keys of the algorithm, and `limit`.
+    pub settings: Settings,
+    /// Keys of `shape`; empty: it is not shaped.
+    pub shape: Settings,
+    /// Of a scheduler over classes, in the order of the scheduler.
+    pub classes: Vec<Class>,
+}
+
+/// The algorithm of a queue, by its name in scenarios.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// `aqm = ".."`
+    Aqm(&'static str),
+    /// `scheduler = ".."`
+    Scheduler(&'static str),
+}
+
+/// A class of a scheduler.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Class {
+    /// As the text calls it: `1:10`, `GOLD`.
+    pub name: Said<String>,
+    /// The place in [`Queue::classes`] of the class above it; of `htb` and `hfsc` only.
+    pub parent: Option<usize>,
+    /// Which packets it takes: any of these. Empty in a parent, and in a class that takes what is left.
+    pub takes: Vec<Filter>,
+    /// Whether it takes what no other class takes.
+    pub rest: bool,
+    /// Keys of the class: `rate`, `ceil`, `quantum`, `weight`, `prio`.
+    pub settings: Settings,
+    /// Its own queue; `None`: the text says nothing of it.
+    pub queue: Option<Queue>,
+}
+
+/// Packets that are alike.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Filter {
+    /// Filters of a port are asked by this number, the lowest first.
+    pub order: u32,
+    /// What agrees. A mark that no header has, such as that of a firewall, is a `traffic` called `mark-10`.
+    pub matches: Said<Match>,
+}
+
+/// A meter, marker or policer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Conditioner {
+    /// As the text calls it, or its class.
+    pub name: Said<String>,
+    /// Which packets it takes: any of these; empty: all.
+    pub takes: Vec<Filter>,
+    /// The algorithm, by its name in scenarios: `token-bucket`, `trtcm`, `marker`.
+    pub kind: &'static str,
+    /// Its keys.
+    pub settings: Settings,
+    /// What happens to packets of a colour; a colour that is missing passes.
+    pub actions: Vec<(Colour, Said<Vec<Act>>)>,
+}
+
+/// A part of an action.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Act {
+    /// The packet goes on to the queue.
+    Transmit,
+    /// It goes no further.
+    Drop,
+    /// It gets a code point.
+    Mark(Dscp),
+    /// It gets a drop precedence.
+    Colour(Colour),
+    /// It goes on to the next conditioner that matches.
+    Next,
+}
