@@ -17,6 +17,7 @@ pub mod dialect;
 pub mod evidence;
 pub mod finding;
 pub mod given;
+pub mod ios;
 pub mod model;
 pub mod text;
 pub mod value;
