@@ -71,5 +71,5 @@ fn read(text: &Text, given: &Given) -> Result<Read, Fault> {
     }
     let mut findings = Vec::new();
     let device = build::device(&plan, (text, given), &mut account, &mut findings)?;
-    Ok(Read { device, account, evidence: Vec::new(), findings })
+    Ok(Read { dialect: "ios", device, account, evidence: Vec::new(), findings })
 }

@@ -22,11 +22,7 @@ type Packets = Vec<Vec<Match>>;
 
 impl<'a> Build<'a> {
     /// Those of a policy.
-    pub(super) fn conditioners(
-        &mut self,
-        policy: &'a Policy,
-        under: &Under,
-    ) -> Result<Vec<Conditioner>, Fault> {
+    pub(super) fn conditioners(&mut self, policy: &'a Policy, under: &Under) -> Result<Vec<Conditioner>, Fault> {
         self.count(policy)?;
         let packets: Packets = policy.classes.iter().map(|class| self.packets(class, under)).collect();
         let acts: Vec<_> = policy.classes.iter().map(|class| self.acts(class, 0)).collect();
@@ -69,7 +65,8 @@ impl<'a> Build<'a> {
         let done = |put: &Put<Do>| matches!(put.is, Do::Dscp(_) | Do::Precedence(_));
         policy.classes.iter().any(|class| {
             let police = class.police.iter().flat_map(|police| police.actions.iter().flatten().flatten());
-            let child = class.child.as_ref().filter(|_| depth < super::DEEPEST).and_then(|child| self.plan.child(child));
+            let child =
+                class.child.as_ref().filter(|_| depth < super::DEEPEST).and_then(|child| self.plan.child(child));
             class.sets.iter().chain(police).any(done) || child.is_some_and(|child| self.marks(child, depth + 1))
         })
     }
@@ -195,12 +192,16 @@ impl<'a> Build<'a> {
         if two {
             self.unreached(police, red);
         }
-        colours.iter().map(|(colour, i)| (*colour, self.of_colour(police.actions[*i].as_deref(), *i, (sets, next)))).collect()
+        colours
+            .iter()
+            .map(|(colour, i)| (*colour, self.of_colour(police.actions[*i].as_deref(), *i, (sets, next))))
+            .collect()
     }
 
     /// Actions of a colour that no packet has.
     fn unreached(&mut self, police: &Police, red: usize) {
-        for action in police.actions.iter().skip(1).enumerate().filter(|(i, _)| i + 1 != red).flat_map(|(_, list)| list) {
+        for action in police.actions.iter().skip(1).enumerate().filter(|(i, _)| i + 1 != red).flat_map(|(_, list)| list)
+        {
             for put in action {
                 self.account.taken(put.at.line);
             }

@@ -180,7 +180,9 @@ impl<'a> Build<'a> {
             let parts: Option<Vec<_>> = rest.iter().map(|one| without(one, hole)).collect();
             match parts.map(|parts| parts.concat()) {
                 Some(parts) if parts.len() <= MOST => rest = parts,
-                _ => self.account.not_modelled(*line, "packets that this denies and a later line permits are permitted"),
+                _ => {
+                    self.account.not_modelled(*line, "packets that this denies and a later line permits are permitted")
+                }
             }
         }
         rest
@@ -221,7 +223,9 @@ fn merged(list: Vec<Match>) -> Vec<Match> {
                 && Match { dscp: Vec::new(), ..(**known).clone() } == Match { dscp: Vec::new(), ..one.clone() }
         };
         match out.iter_mut().rev().take(8).find(alike) {
-            Some(known) => known.dscp.extend(one.dscp.iter().filter(|dscp| !known.dscp.contains(dscp)).copied().collect::<Vec<_>>()),
+            Some(known) => known
+                .dscp
+                .extend(one.dscp.iter().filter(|dscp| !known.dscp.contains(dscp)).copied().collect::<Vec<_>>()),
             None => out.push(one),
         }
     }

@@ -78,8 +78,7 @@ pub fn device(
     let wanted = chosen(plan, given)?;
     let lists = HashMap::new();
     let (output, passage, names) = (false, false, Vec::new());
-    let mut build =
-        Build { plan, text, given, account, findings, lists, classes: 0, depth: 0, output, passage, names };
+    let mut build = Build { plan, text, given, account, findings, lists, classes: 0, depth: 0, output, passage, names };
     let ports = wanted.into_iter().map(|wanted| build.port(wanted)).collect::<Result<_, _>>()?;
     Ok(Device { ports })
 }
@@ -124,7 +123,8 @@ fn at_interface(plan: &Plan, attached: &Attached) -> Wanted {
 
 /// Whether anything waits in a queue of its own in a policy.
 fn queues(plan: &Plan, policy: &Policy, depth: usize) -> bool {
-    let below = |child: &Child| depth < DEEPEST && plan.child(child).is_some_and(|policy| queues(plan, policy, depth + 1));
+    let below =
+        |child: &Child| depth < DEEPEST && plan.child(child).is_some_and(|policy| queues(plan, policy, depth + 1));
     policy.classes.iter().any(|class| class.queues() || class.child.as_ref().is_some_and(below))
 }
 
@@ -154,7 +154,8 @@ impl<'a> Build<'a> {
         let mut link = Settings::default();
         let metric = interface.and_then(|interface| interface.bandwidth);
         if let (None, Some(rate)) = (self.given.link, metric) {
-            let how = "the rate of the link, as nothing else says it: IOS takes percentages of it, but does not send at it";
+            let how =
+                "the rate of the link, as nothing else says it: IOS takes percentages of it, but does not send at it";
             self.account.approximated(rate.at.line, how);
             link.set("rate", Said::at(rate.at.place, Value::Rate(rate.is)));
         } else if let (None, Some(rate)) = (self.given.link, interface.and_then(|it| nominal(&it.name))) {
@@ -217,7 +218,8 @@ impl<'a> Build<'a> {
 }
 
 fn missing(plan: &Plan, name: &Put<String>) -> Fault {
-    let names: Vec<_> = plan.policies.iter().filter(|policy| !policy.inline).map(|policy| policy.name.as_str()).collect();
+    let names: Vec<_> =
+        plan.policies.iter().filter(|policy| !policy.inline).map(|policy| policy.name.as_str()).collect();
     let message = format!("policy map {} is not in the text", name.is);
     let help = match names.as_slice() {
         [] => "paste the policy map, too: `show running-config` has it".to_owned(),

@@ -26,11 +26,7 @@ const LARGEST_QUANTUM: u64 = 150_000;
 
 impl<'a> Build<'a> {
     /// The queue of a port; `None` if nothing waits in a queue of its own.
-    pub(super) fn port_queue(
-        &mut self,
-        policy: &'a Policy,
-        under: &Under,
-    ) -> Result<Option<Queue>, Fault> {
+    pub(super) fn port_queue(&mut self, policy: &'a Policy, under: &Under) -> Result<Option<Queue>, Fault> {
         self.queue(policy, under)
     }
 
@@ -126,12 +122,7 @@ impl<'a> Build<'a> {
     }
 
     /// The classes that share what priority leaves, and the default class.
-    fn sharing(
-        &mut self,
-        policy: &'a Policy,
-        others: &[(usize, &'a Class)],
-        under: &Under,
-    ) -> Result<Queue, Fault> {
+    fn sharing(&mut self, policy: &'a Policy, others: &[(usize, &'a Class)], under: &Under) -> Result<Queue, Fault> {
         let default = others.iter().find(|(_, class)| class.is_default()).map(|(_, class)| *class);
         let named: Vec<_> = others.iter().filter(|(_, class)| !class.is_default()).copied().collect();
         let mut last = match default {
@@ -149,7 +140,14 @@ impl<'a> Build<'a> {
             let takes = self.takes((*order, class), under);
             let mut settings = Settings::default();
             settings.set("quantum", quantum.clone());
-            classes.push(model::Class { name: name(class), parent: None, takes, rest: false, settings, queue: Some(queue) });
+            classes.push(model::Class {
+                name: name(class),
+                parent: None,
+                takes,
+                rest: false,
+                settings,
+                queue: Some(queue),
+            });
         }
         let called = default.map_or_else(|| Said::assumed("IOS", "class-default".to_owned()), name);
         let mut rest = rest_class(called, last);
@@ -174,7 +172,8 @@ impl<'a> Build<'a> {
 
     /// Names of the conditioners of a class and of the classes below it.
     fn below(&self, path: &str) -> Vec<String> {
-        let below = |name: &&String| name.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+        let below =
+            |name: &&String| name.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
         self.names.iter().filter(below).cloned().collect()
     }
 
@@ -244,7 +243,8 @@ impl<'a> Build<'a> {
         let mut rest = Settings::default();
         step(&mut rest, Value::Word("100%".into()), class.at.place);
         list.push(Value::Table(rest));
-        settings.set("profiles", Said::at(class.limits.first().map_or(class.at, |put| put.at).place, Value::List(list)));
+        settings
+            .set("profiles", Said::at(class.limits.first().map_or(class.at, |put| put.at).place, Value::List(list)));
     }
 
     /// The default class of a policy that does not name it.
@@ -294,13 +294,21 @@ impl<'a> Build<'a> {
             .filter_map(|class| class.priority.as_ref()?.rate)
             .map(|rate| percent_of(rate.is, under.base))
             .sum();
-        let said: Vec<Option<f64>> = named.iter().map(|(_, class)| self.weight(class, under.base, 100.0 - taken)).collect();
+        let said: Vec<Option<f64>> =
+            named.iter().map(|(_, class)| self.weight(class, under.base, 100.0 - taken)).collect();
         let known: f64 = said.iter().flatten().sum();
         let least = said.iter().flatten().copied().fold(f64::INFINITY, f64::min);
         let ratio = named.iter().any(|(_, class)| is_ratio(class)) || default.is_some_and(is_ratio);
         let rest = if ratio { 1.0 } else { 100.0 - taken - known };
-        let rest = if rest > 0.0 { rest } else if least.is_finite() { least.min(1.0) } else { 1.0 };
-        let unsaid = said.iter().filter(|share| share.is_none()).count() + usize::from(default.is_none_or(|class| class.bandwidth.is_none()));
+        let rest = if rest > 0.0 {
+            rest
+        } else if least.is_finite() {
+            least.min(1.0)
+        } else {
+            1.0
+        };
+        let unsaid = said.iter().filter(|share| share.is_none()).count()
+            + usize::from(default.is_none_or(|class| class.bandwidth.is_none()));
         let each = if ratio { 1.0 } else { rest / unsaid.max(1) as f64 };
         let own = default.and_then(|class| self.weight(class, under.base, 100.0 - taken));
         let weights: Vec<f64> = said.iter().copied().chain([own]).map(|share| share.unwrap_or(each)).collect();
@@ -378,7 +386,14 @@ fn scheduler(policy: &Policy, kind: &'static str, classes: Vec<model::Class>) ->
 }
 
 fn rest_class(name: Said<String>, queue: Queue) -> model::Class {
-    model::Class { name, parent: None, takes: Vec::new(), rest: true, settings: Settings::default(), queue: Some(queue) }
+    model::Class {
+        name,
+        parent: None,
+        takes: Vec::new(),
+        rest: true,
+        settings: Settings::default(),
+        queue: Some(queue),
+    }
 }
 
 /// A queue below a shaper; one that is shaped itself is a class of its own.

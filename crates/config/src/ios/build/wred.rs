@@ -2,10 +2,10 @@
 
 use super::Build;
 use super::numbers::length;
+use crate::given::Platform;
 use crate::ios::defaults;
 use crate::ios::plan::{Basis, Of, Profile, Put, Wred};
 use crate::ios::read::words::dscps_of;
-use crate::given::Platform;
 use crate::model::Kind;
 use crate::value::{Said, Settings, Value};
 use perhop_core::dscp::Dscp;

@@ -27,7 +27,9 @@ pub const ACTIONS: &[Action] = &[
     row("set-cos-transmit", "`transmit` (approximated)", |words| field(words, "CoS")),
     row("set-cos-inner-transmit", "`transmit` (approximated)", |words| field(words, "inner CoS")),
     row("set-dscp-tunnel-transmit", "`transmit` (approximated)", |words| field(words, "DSCP of the tunnel's header")),
-    row("set-prec-tunnel-transmit", "`transmit` (approximated)", |words| field(words, "precedence of the tunnel's header")),
+    row("set-prec-tunnel-transmit", "`transmit` (approximated)", |words| {
+        field(words, "precedence of the tunnel's header")
+    }),
     row("set-mpls-exp-transmit", "`transmit` (approximated)", |words| field(words, "MPLS EXP")),
     row("set-mpls-exp-imposition-transmit", "`transmit` (approximated)", |words| field(words, "MPLS EXP")),
     row("set-mpls-experimental-imposition-transmit", "`transmit` (approximated)", |words| field(words, "MPLS EXP")),

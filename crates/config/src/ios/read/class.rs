@@ -54,8 +54,7 @@ fn no(words: &mut Words<'_>, why: &str) -> Outcome {
 }
 
 fn police_line(class: &mut Class, words: &mut Words<'_>) -> Outcome {
-    police::below(class, &mut Words::new(words.row(), words.before()))
-        .inspect(|_| _ = words.rest())
+    police::below(class, &mut Words::new(words.row(), words.before())).inspect(|_| _ = words.rest())
 }
 
 /// `priority [level N] [KBIT | percent P] [BYTES]`

@@ -13,7 +13,7 @@ pub struct Field {
     pub word: &'static str,
     /// perhop's equivalent, for the table of equivalents.
     pub means: &'static str,
-    read: fn(&mut Words<'_>) -> Result<(What, Option<String>), String>,
+    read: fn(&mut Words<'_>) -> Taken,
 }
 
 type Taken = Result<(What, Option<String>), String>;
@@ -101,9 +101,7 @@ fn by_protocol(words: &mut Words<'_>) -> Taken {
     let name = words.take();
     match name {
         "" => Err(wanted("", "the name of a protocol")),
-        "ip" | "ipv6" => {
-            Ok((What::Any, Some("every packet: one version of IP is not told from the other".into())))
-        }
+        "ip" | "ipv6" => Ok((What::Any, Some("every packet: one version of IP is not told from the other".into()))),
         _ => match protocol(name) {
             Some(protocol) => Ok((fields(Match { protocol: vec![Protocol(protocol)], ..Match::default() }), None)),
             None => {

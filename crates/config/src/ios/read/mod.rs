@@ -144,7 +144,8 @@ impl Reader {
 
     fn interface(&mut self, row: &Row<'_>) -> Here {
         // `interface GigabitEthernet 0/1`, `interface Gi0/1 point-to-point`
-        let apart = row.word(1).chars().all(char::is_alphabetic) && row.word(2).starts_with(|c: char| c.is_ascii_digit());
+        let apart =
+            row.word(1).chars().all(char::is_alphabetic) && row.word(2).starts_with(|c: char| c.is_ascii_digit());
         let name = if apart { format!("{}{}", row.word(1), row.word(2)) } else { row.word(1).to_owned() };
         self.port(row, &name, 1)
     }

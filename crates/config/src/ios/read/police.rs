@@ -36,7 +36,8 @@ pub fn police(class: &mut Class, words: &mut Words<'_>) -> Outcome {
     Ok(aware.then(|| COLOUR_AWARE.to_owned()))
 }
 
-const COLOUR_AWARE: &str = "the colour before the meter is the one that the code point implies (AF11 green, AF12 yellow, AF13 red)";
+const COLOUR_AWARE: &str =
+    "the colour before the meter is the one that the code point implies (AF11 green, AF12 yellow, AF13 red)";
 
 /// `police 8000 1500 3000 ..`
 fn bare_bursts(it: &mut Police, words: &mut Words<'_>) -> Result<(), String> {

@@ -55,8 +55,7 @@ fn enable(wred: &mut Wred, at: At, basis: Option<Basis>) {
 }
 
 fn profiles(wred: &mut Wred, field: &str, words: &mut Words<'_>) -> Result<(), String> {
-    let mut keys =
-        if words.has("values") { words.until(&["minimum-thresh", "percent"]) } else { words.one() };
+    let mut keys = if words.has("values") { words.until(&["minimum-thresh", "percent"]) } else { words.one() };
     let keys = of(field, &mut keys)?;
     let (min, max, denominator) = thresholds(words)?;
     let at = words.row().at();
@@ -118,7 +117,9 @@ fn in_unit_of(count: u64, other: Length) -> Length {
     use perhop_core::units::{Bytes, Span};
     match other {
         Length::Bytes(_) => Length::Bytes(Bytes::new(count)),
-        Length::Time(span) if span.ns() % 1_000_000 == 0 => Length::Time(Span::from_ns(count.saturating_mul(1_000_000))),
+        Length::Time(span) if span.ns() % 1_000_000 == 0 => {
+            Length::Time(Span::from_ns(count.saturating_mul(1_000_000)))
+        }
         Length::Time(_) => Length::Time(Span::from_ns(count.saturating_mul(1_000))),
         Length::Percent(_) => Length::Percent(count as f64),
         Length::Packets(_) => other,
