@@ -18,6 +18,7 @@ pub mod dialect;
 pub mod evidence;
 pub mod finding;
 pub mod given;
+pub mod ios;
 pub mod model;
 pub mod rules;
 pub mod text;
