@@ -6,7 +6,7 @@ use perhop_scenario::{Options, Sweep};
 const TEMPLATE: &str = include_str!("../../cli/templates/cisco.toml");
 
 fn written(text: &str, set: &[&str], port: Option<&str>, device: Option<&str>) -> Ios {
-    let options = set.iter().fold(Options::new("net.toml"), |options, set| options.set(*set));
+    let options = set.iter().fold(Options::new("net.toml"), |options, set| options.set(set));
     let (sweep, _) = Sweep::parse(text, &options).unwrap_or_else(|found| panic!("{found}"));
     as_ios::of_sweep(&sweep, port, device).unwrap_or_else(|error| panic!("{error}"))
 }
