@@ -13,6 +13,7 @@ mod defaults;
 mod fields;
 pub(crate) mod plan;
 pub mod read;
+mod shown;
 mod tree;
 
 use crate::dialect::{Dialect, Read};
@@ -67,7 +68,8 @@ fn read(text: &Text, given: &Given) -> Result<Read, Fault> {
     for row in tree::rows(text) {
         reader.row(&row);
     }
-    let Reader { plan, mut account, .. } = reader;
+    reader.finish();
+    let Reader { plan, mut account, evidence, .. } = reader;
     if plan.policies.is_empty() && plan.attached.is_empty() {
         return Err(Fault {
             code: "E305",
@@ -78,5 +80,5 @@ fn read(text: &Text, given: &Given) -> Result<Read, Fault> {
     }
     let mut findings = Vec::new();
     let device = build::device(&plan, (text, given), &mut account, &mut findings)?;
-    Ok(Read { dialect: "ios", device, account, evidence: Vec::new(), findings })
+    Ok(Read { dialect: "ios", device, account, evidence, findings })
 }

@@ -119,6 +119,8 @@ pub struct Policy {
     pub classes: Vec<Class>,
     /// Shown at an interface, or a child of one.
     pub inline: bool,
+    /// As devices print it, not as it is typed.
+    pub shown: bool,
 }
 
 /// A class of a policy map.
@@ -154,6 +156,10 @@ pub struct Class {
     pub child: Option<Child>,
     /// `account user-defined`, of a shaper or a policer: bytes beyond those that are counted.
     pub overhead: Option<Put<i32>>,
+    /// `Average Rate Traffic Shaping` was shown: the next rate is that of the shaper.
+    pub shape_begins: bool,
+    /// `Peak Rate Traffic Shaping`
+    pub shape_peak: bool,
 }
 
 /// A policy within a class.

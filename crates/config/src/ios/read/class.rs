@@ -112,7 +112,7 @@ fn shape(class: &mut Class, words: &mut Words<'_>) -> Outcome {
 }
 
 /// `account user-defined N [atm]`
-fn account(class: &mut Class, words: &mut Words<'_>) -> Outcome {
+pub fn account(class: &mut Class, words: &mut Words<'_>) -> Outcome {
     if !words.has("user-defined") {
         words.rest();
         return Err("overhead by the name of an encapsulation is not modelled: write `user-defined` and bytes".into());

@@ -7,9 +7,11 @@ pub mod police;
 pub mod wred;
 pub mod words;
 
+use super::shown::Shown;
 use super::plan::{At, Attached, Child, Class, ClassMap, Interface, List, Plan, Policy, Put, Table};
 use super::tree::Row;
 use crate::account::Account;
+use crate::evidence::Counters;
 use crate::model::Way;
 use perhop_core::units::BitRate;
 use words::{Outcome, Words, wanted};
@@ -32,6 +34,8 @@ pub enum Here {
     List(usize),
     /// `table-map`
     Table(usize),
+    /// A class of a policy that is shown at an interface.
+    Shown(usize, usize),
     /// A policy or class map that is not of QoS.
     Foreign,
 }
@@ -47,6 +51,10 @@ pub struct Reader {
     pub here: Here,
     /// The indentation of the line that began it.
     pub indent: usize,
+    /// Counters.
+    pub evidence: Vec<Counters>,
+    /// What devices print.
+    pub shown: Shown,
 }
 
 /// Types of class and policy maps that are of QoS.
@@ -72,18 +80,30 @@ const OF_INTERFACES: &[(&str, &str)] = &[
 impl Reader {
     /// Reads a line.
     pub fn row(&mut self, row: &Row<'_>) {
-        if !self.head(row) {
+        if row.word(0) == "show" && self.here != Here::Foreign {
+            self.here = Here::Nowhere;
+        } else if !(self.may_be_shown(row) && self.shown(row)) && !self.head(row) {
             self.body(row);
         }
+    }
+
+    /// Whether devices may print such a line here; what is typed has no capitals.
+    fn may_be_shown(&self, row: &Row<'_>) -> bool {
+        let shown = match self.here {
+            Here::Shown(..) | Here::Nowhere | Here::Foreign => true,
+            Here::Class(policy, _) | Here::Policy(policy) => self.plan.policies[policy].shown,
+            Here::ClassMap(_) | Here::Interface(_) | Here::List(_) | Here::Table(_) => false,
+        };
+        shown || row.word(0).starts_with(char::is_uppercase)
     }
 
     /// What begins something.
     fn head(&mut self, row: &Row<'_>) -> bool {
         let here = match (row.word(0), row.word(1)) {
             ("class-map", _) => self.class_map(row),
-            ("policy-map", _) => self.policy_map(row),
-            ("interface", "") => return false,
-            ("interface", _) => self.interface(row),
+            ("policy-map" | "policy", _) => self.policy_map(row),
+            ("interface" | "int", "") => return false,
+            ("interface" | "int", _) => self.interface(row),
             ("control-plane", _) => self.port(row, row.word(0), 0),
             ("ip" | "ipv6", "access-list") => self.list(row),
             ("access-list", _) => self.numbered(row),
@@ -107,16 +127,20 @@ impl Reader {
         }
         let any = words.has_any(&["match-any"]);
         words.has_any(&["match-all"]);
-        let map = ClassMap { name: words.take().to_owned(), at: row.at(), all: !any, tests: Vec::new() };
+        let name = words.take().to_owned();
         self.settle(row, words.end().map(|()| None));
-        let at = self.plan.class_maps.len();
-        // A class map that is named again goes on.
-        if let Some(known) = self.plan.class_map.get(&map.name) {
-            return Here::ClassMap(*known);
+        Here::ClassMap(self.new_class_map(name, row.at(), !any))
+    }
+
+    /// A class map that begins; one that is named again goes on.
+    pub fn new_class_map(&mut self, name: String, at: At, all: bool) -> usize {
+        if let Some(known) = self.plan.class_map.get(&name) {
+            return *known;
         }
-        self.plan.class_map.insert(map.name.clone(), at);
-        self.plan.class_maps.push(map);
-        Here::ClassMap(at)
+        let place = self.plan.class_maps.len();
+        self.plan.class_map.insert(name.clone(), place);
+        self.plan.class_maps.push(ClassMap { name, at, all, tests: Vec::new() });
+        place
     }
 
     fn policy_map(&mut self, row: &Row<'_>) -> Here {
@@ -138,7 +162,7 @@ impl Reader {
         if !inline {
             self.plan.policy.insert(name.clone(), place);
         }
-        self.plan.policies.push(Policy { name, at, classes: Vec::new(), inline });
+        self.plan.policies.push(Policy { name, at, classes: Vec::new(), inline, shown: inline });
         place
     }
 
@@ -153,8 +177,13 @@ impl Reader {
     /// An interface that begins.
     pub fn port(&mut self, row: &Row<'_>, name: &str, word: usize) -> Here {
         let at = At { line: row.number, place: row.words.get(word).map_or(row.at().place, |word| word.place) };
-        self.plan.interfaces.push(Interface { name: name.to_owned(), at, bandwidth: None });
-        Here::Interface(self.plan.interfaces.len() - 1)
+        Here::Interface(self.add_interface(name.to_owned(), at))
+    }
+
+    /// An interface that was not named before.
+    pub fn add_interface(&mut self, name: String, at: At) -> usize {
+        self.plan.interfaces.push(Interface { name, at, bandwidth: None });
+        self.plan.interfaces.len() - 1
     }
 
     fn list(&mut self, row: &Row<'_>) -> Here {
@@ -193,7 +222,8 @@ impl Reader {
             (Here::Class(policy, _), "exit") => self.here = Here::Policy(policy),
             (_, "exit") => self.here = Here::Nowhere,
             (Here::Nowhere, _) => {}
-            (Here::ClassMap(map), "match") => self.test(map, row),
+            (Here::Shown(..), _) if row.indent <= self.indent => {}
+            (Here::ClassMap(map), "match") => self.test_at(map, row, 1),
             (Here::Policy(_) | Here::Class(..) | Here::ClassMap(_), "description") => {}
             (Here::Policy(policy) | Here::Class(policy, _), "class") => self.class(policy, row),
             (Here::Class(policy, class), _) => self.of_class((policy, class), row),
@@ -208,7 +238,7 @@ impl Reader {
     fn unknown(&mut self, row: &Row<'_>) {
         let below = row.indent > self.indent || row.level.is_some_and(|level| level.starts_with("config-"));
         match self.here {
-            Here::ClassMap(_) | Here::Policy(_) | Here::Class(..) if below => {
+            Here::ClassMap(_) | Here::Policy(_) | Here::Class(..) | Here::Shown(..) if below => {
                 self.account.not_modelled(row.number, format!("`{}` is not understood", row.word(0)));
             }
             Here::Foreign | Here::Interface(_) | Here::List(_) | Here::Table(_) if below => {}
@@ -216,8 +246,9 @@ impl Reader {
         }
     }
 
-    fn test(&mut self, map: usize, row: &Row<'_>) {
-        let mut words = Words::new(row, 1);
+    /// A `match` line of a class map.
+    pub fn test_at(&mut self, map: usize, row: &Row<'_>, word: usize) {
+        let mut words = Words::new(row, word);
         let outcome = matches::test(&mut words).and_then(|(is, nearly)| {
             self.plan.class_maps[map].tests.push(Put { is, at: row.at() });
             words.end().map(|()| nearly)
@@ -225,7 +256,8 @@ impl Reader {
         self.settle(row, outcome);
     }
 
-    fn class(&mut self, policy: usize, row: &Row<'_>) {
+    /// A class of a policy map.
+    pub fn class(&mut self, policy: usize, row: &Row<'_>) {
         let mut words = Words::new(row, 1);
         if words.has("type") {
             words.take();

@@ -133,8 +133,9 @@ impl<'a> Words<'a> {
     pub fn rate(&mut self, unit: u64) -> Result<Put<Rate>, String> {
         let first = self.has("percent");
         let word = self.peek();
-        if first || word.ends_with('%') {
+        if first || word.ends_with('%') || matches!(self.row.word(self.next + 1), "%" | "(%)") {
             let percent = self.percent()?;
+            self.has_any(&["%", "(%)"]);
             return Ok(Put { is: Rate::Percent(percent), at: self.at() });
         }
         let (number, scale) = scaled(self.take());
@@ -142,14 +143,14 @@ impl<'a> Words<'a> {
         let at = self.at();
         let is = match (scale, self.peek()) {
             (Some(scale), _) => bits(count, scale)?,
-            (None, "bps") => bits(count, 1)?,
-            (None, "kbps") => bits(count, 1_000)?,
+            (None, "bps" | "(bps)") => bits(count, 1)?,
+            (None, "kbps" | "(kbps)") => bits(count, 1_000)?,
             (None, "mbps") => bits(count, 1_000_000)?,
             (None, "gbps") => bits(count, 1_000_000_000)?,
             (None, "pps") => Rate::Packets(whole(count).ok_or_else(|| wanted(word, "a whole number of packets"))?),
             (None, _) => return Ok(Put { is: bits(count, unit)?, at }),
         };
-        self.has_any(&["bps", "kbps", "mbps", "gbps", "pps"]);
+        self.has_any(&["bps", "(bps)", "kbps", "(kbps)", "mbps", "gbps", "pps"]);
         Ok(Put { is, at: self.since(at) })
     }
 
@@ -177,7 +178,7 @@ impl<'a> Words<'a> {
             "us" => Bits::Time(span(count, 1_000)?),
             _ => Bits::Count(count),
         };
-        self.has_any(&["ms", "us", "bits"]);
+        self.has_any(&["ms", "us", "bits", "(bits)"]);
         Ok(Put { is, at: self.since(at) })
     }
 
