@@ -18,5 +18,6 @@ pub mod evidence;
 pub mod finding;
 pub mod given;
 pub mod model;
+pub mod tc;
 pub mod text;
 pub mod value;
