@@ -10,6 +10,8 @@ use crate::text::Text;
 /// A text that was read.
 #[derive(Clone, Debug, Default)]
 pub struct Read {
+    /// The dialect's name, as `--from` has it.
+    pub dialect: &'static str,
     /// What it says.
     pub device: Device,
     /// What became of its lines.

@@ -13,11 +13,13 @@
 //! No I/O. A dialect is a folder with one entry function and one line in [`dialect`].
 
 pub mod account;
+pub mod codes;
 pub mod dialect;
 pub mod evidence;
 pub mod finding;
 pub mod given;
 pub mod model;
+pub mod rules;
 pub mod tc;
 pub mod text;
 pub mod value;

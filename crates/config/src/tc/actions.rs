@@ -34,7 +34,7 @@ pub(super) enum Act<'a> {
     /// A code point.
     Mark(Dscp),
     /// A class of the queueing discipline.
-    Priority(u32),
+    Priority,
     /// A mark of the firewall, and which of its bits.
     Tag(u64, u64),
     /// To another interface.
@@ -141,7 +141,7 @@ fn ends<'a>(act: Act<'a>, default: Control, word: &Token<'a>, words: &mut Words<
             then = found;
             words.next();
             if matches!(&*next.text, "goto" | "jump") {
-                (words.take("chain"), words.next());
+                chain(words);
             }
         } else if let Some((_, values)) = ENDS.iter().find(|it| it.0 == next.text) {
             (0..=*values).for_each(|_| _ = words.next());
@@ -152,11 +152,17 @@ fn ends<'a>(act: Act<'a>, default: Control, word: &Token<'a>, words: &mut Words<
     Action { act, then, place: word.place, line: word.line }
 }
 
+/// `chain 5`, of `goto`.
+fn chain(words: &mut Words<'_, '_>) {
+    words.take("chain");
+    words.next();
+}
+
 /// `action drop`
 fn plain<'a>(word: &Token<'a>, words: &mut Words<'_, 'a>) -> Action<'a> {
     let then = control(&word.text).unwrap_or_default();
     if then == Control::Other {
-        (words.take("chain"), words.next());
+        chain(words);
     }
     let Action { act, place, line, .. } = ends(Act::Goes, then, word, words);
     Action { act, then, place, line }
@@ -173,7 +179,8 @@ fn gact<'a>(word: &Token<'a>, words: &mut Words<'_, 'a>) -> Taken<Action<'a>> {
     if words.take("random").is_some() {
         let how = words.value(word)?;
         words.take("action");
-        (words.next(), words.take("val"));
+        words.next();
+        words.take("val");
         let value = words.next();
         if how.text != "none" && value.is_some_and(|it| it.text != "0") {
             act = Act::Lost("`random`: perhop's actions are not random".into());
@@ -206,7 +213,7 @@ fn pedit<'a>(word: &Token<'a>, words: &mut Words<'_, 'a>) -> Taken<Action<'a>> {
             }
         }
     }
-    let act = act.unwrap_or_else(|| dscp.map_or_else(lost, |it| it));
+    let act = act.or(dscp).unwrap_or_else(lost);
     Ok(ends(act, Control::Pipe, word, words))
 }
 
@@ -240,8 +247,8 @@ fn skbedit<'a>(word: &Token<'a>, words: &mut Words<'_, 'a>) -> Taken<Action<'a>>
             "priority" => {
                 words.next();
                 let value = words.value(next)?;
-                let id = units::handle(&value.text).filter(|_| value.text.contains(':'));
-                act = id.map_or_else(|| Act::Lost("`skbedit priority` that names no class".into()), Act::Priority);
+                let names = units::handle(&value.text).is_some() && value.text.contains(':');
+                act = if names { Act::Priority } else { Act::Lost("`skbedit priority` that names no class".into()) };
             }
             "mark" => {
                 words.next();
@@ -319,7 +326,7 @@ pub(super) fn police<'a>(word: &Token<'a>, words: &mut Words<'_, 'a>, form: Form
             words.next();
             exceed = Some(found);
             if found == Control::Other {
-                (words.take("chain"), words.next());
+                chain(words);
             }
         } else if let Some((_, values)) = ENDS.iter().find(|it| it.0 == next.text) {
             (0..=*values).for_each(|_| _ = words.next());

@@ -149,10 +149,10 @@ pub(super) fn band(it: &Qdisc<'_>, i: usize, own: Option<&Options<'_>>) -> Setti
         return settings;
     };
     let quanta = list(&it.options, "quanta");
-    if let (Some(quantum), Some(option)) = (quanta.get(sharing), it.options.get("quanta")) {
-        if settings.get("quantum").is_none() {
-            settings.set("quantum", option.said(Value::Bytes(Bytes::new(*quantum))));
-        }
+    if let (Some(quantum), Some(option), None) =
+        (quanta.get(sharing), it.options.get("quanta"), settings.get("quantum"))
+    {
+        settings.set("quantum", option.said(Value::Bytes(Bytes::new(*quantum))));
     }
     complete(&mut settings);
     settings

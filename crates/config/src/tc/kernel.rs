@@ -263,13 +263,12 @@ impl<'a> Interface<'a> {
         if known.class_rows.is_empty() && statement.verb == Verb::Shown {
             return Ok(());
         }
-        self.makes_class(id, parent, &head, statement, known)
+        self.makes_class([id, parent], &head, statement, known)
     }
 
     fn makes_class(
         &mut self,
-        id: u32,
-        parent: u32,
+        [id, parent]: [u32; 2],
         head: &Head<'a>,
         statement: &Statement<'a>,
         known: &'static Discipline,

@@ -263,7 +263,9 @@ impl<'k, 'a> Making<'k, 'a> {
             }
         }
         let caught = self.takes(it, &ids, &mut queue.classes);
-        self.by_priority(it, members, rest.filter(|_| !caught), &mut queue.classes, caught);
+        if !caught {
+            self.by_priority(it, members, rest, &mut queue.classes);
+        }
         let used = |class: &Class| class.rest || !class.takes.is_empty() || class.queue.is_some();
         while queue.classes.len() > 1 && queue.classes.last().is_some_and(|it| !used(it)) {
             queue.classes.pop();
@@ -292,8 +294,10 @@ impl<'k, 'a> Making<'k, 'a> {
             queue.classes.push(made);
         }
         let ids: Vec<_> = own.iter().map(|it| it.0).collect();
-        let caught = self.takes(it, &ids, &mut queue.classes);
-        self.left(it, caught, &ids, &parents, &mut queue);
+        let leaves: Vec<_> = ids.iter().map(|id| (*id, !parents.contains(id))).collect();
+        if !self.takes(it, &ids, &mut queue.classes) {
+            self.left(it, &leaves, &mut queue);
+        }
         queue
     }
 
@@ -307,13 +311,13 @@ impl<'k, 'a> Making<'k, 'a> {
         }
     }
 
-    /// Where packets go that no filter names.
-    fn left(&mut self, it: &Qdisc<'a>, caught: bool, ids: &[u32], parents: &BTreeSet<u32>, queue: &mut Queue) {
-        if caught || ids.is_empty() {
+    /// Where packets go that no filter names; classes, and whether they are leaves.
+    fn left(&mut self, it: &Qdisc<'a>, classes: &[(u32, bool)], queue: &mut Queue) {
+        if classes.is_empty() {
             return;
         }
         let default = htb::default_class(it);
-        if let Some(place) = default.and_then(|it| ids.iter().position(|id| *id == it.0 && !parents.contains(id))) {
+        if let Some(place) = default.and_then(|it| classes.iter().position(|class| *class == (it.0, true))) {
             queue.classes[place].rest = true;
             return;
         }

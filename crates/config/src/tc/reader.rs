@@ -36,7 +36,7 @@ pub(super) fn read(text: &Text, given: &Given) -> Result<Read, Fault> {
         return Err(absent(missing, &names));
     }
     let Log { account, findings, evidence } = log;
-    Ok(Read { device, account, evidence, findings })
+    Ok(Read { dialect: "tc", device, account, evidence, findings })
 }
 
 fn nothing() -> Fault {

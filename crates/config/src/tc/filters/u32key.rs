@@ -130,7 +130,9 @@ fn key<'a>(
         }
         "tcp" | "udp" => header(it, fields, &PORTS, of, words),
         "icmp" | "ether" | "mark" => {
-            (words.value(of)?, words.value(of)?, words.next());
+            words.value(of)?;
+            words.value(of)?;
+            words.next();
             it.rule.lose(format!("`match {}`: perhop matches IP, TCP and UDP", of.text));
             Ok(())
         }
@@ -236,7 +238,7 @@ fn address<'a>(it: &mut Sorter<'a>, fields: &mut Fields, key: &Token<'a>, words:
     };
     for i in 0..whole / 32 {
         let word = |number: u128| u64::from((number >> (96 - 32 * i)) as u32);
-        fields.add_all(Field::new([word(value), word(mask)], 32, start + 4 * i as i32, false));
+        fields.add_all(Field::new([word(value), word(mask)], 32, start + 4 * i, false));
     }
     if six && it.protocol == Protocol::All {
         it.protocol = Protocol::Ip6;

@@ -34,6 +34,13 @@ pub(super) fn redirects(kernel: &Kernel<'_>, it: &Interface<'_>) -> Vec<usize> {
     found
 }
 
+/// What a conditioner does.
+struct Does {
+    kind: &'static str,
+    settings: Settings,
+    actions: Vec<(Colour, Said<Vec<Acts>>)>,
+}
+
 impl<'k, 'a> Making<'k, 'a> {
     /// Filters before all queues.
     pub(super) fn edge(&mut self, at: u32) {
@@ -77,67 +84,52 @@ impl<'k, 'a> Making<'k, 'a> {
         let mut did = false;
         for (i, action) in it.actions.iter().enumerate() {
             match &action.act {
-                Act::Police(options, _, exceed) => {
+                Act::Police(..) => {
                     did = true;
-                    self.police(options, action, *exceed, &it.actions[i + 1..], run, name);
+                    self.police(&it.actions[i..], run, name);
                 }
                 Act::Tag(mark, mask) => {
                     let name = name.to_owned();
                     self.tags.push((*mark, *mask, name));
                 }
                 Act::Lost(why) => self.log.lost(&it.lines, why),
-                Act::Priority(_) => {
-                    self.log.lost(&it.lines, "`skbedit priority`: perhop's classes are chosen by filters")
-                }
+                Act::Priority => self.log.lost(&it.lines, "`skbedit priority`: perhop's classes are chosen by filters"),
                 _ => {}
             }
         }
         let ends = |action: &Action<'_>| !matches!(action.act, Act::Nothing | Act::Redirect(_) | Act::Lost(_));
-        let acts = self.then(&it.actions);
+        let acts = then(&it.actions);
         let goes = acts == [Acts::Transmit] && of_class;
         if did || goes || !it.actions.iter().any(ends) {
             return;
         }
         let place = it.actions[0].place;
         let actions = vec![(Colour::Green, Said::at(place, acts))];
-        self.conditioner(name, run, "marker", Settings::default(), actions);
+        self.conditioner(name, run, Does { kind: "marker", settings: Settings::default(), actions });
     }
 
-    fn conditioner(
-        &mut self,
-        name: &str,
-        run: &Run,
-        kind: &'static str,
-        settings: Settings,
-        actions: Vec<(Colour, Said<Vec<Acts>>)>,
-    ) {
+    fn conditioner(&mut self, name: &str, run: &Run, does: Does) {
         let mut takes = Vec::new();
         for matches in run.any.iter().filter(|it| **it != Default::default()) {
             self.order += 1;
             takes.push(Filter { order: self.order, matches: Said::at(run.place, matches.clone()) });
         }
         let name = if name.is_empty() { format!("filter-{}", self.conditioners.len() + 1) } else { name.to_owned() };
+        let Does { kind, settings, actions } = does;
         self.conditioners.push(Conditioner { name: Said::at(run.place, name), takes, kind, settings, actions });
     }
 
-    fn police(
-        &mut self,
-        options: &Options<'a>,
-        action: &Action<'a>,
-        exceed: Control,
-        rest: &[Action<'a>],
-        run: &Run,
-        name: &str,
-    ) {
+    /// A policer, and the actions behind it.
+    fn police(&mut self, actions: &[Action<'a>], run: &Run, name: &str) {
+        let Some((action, rest)) = actions.split_first() else { return };
+        let Act::Police(options, _, exceed) = &action.act else { return };
         self.log.options(options);
         let settings = bucket(options);
-        let mut acts = |control: Control| {
-            let acts = match control {
-                Control::Pipe => self.then(rest),
-                control => ended(control),
-            };
+        let acts = |control: Control| {
+            let acts = if control == Control::Pipe { then(rest) } else { ended(control) };
             Said::at(action.place, acts)
         };
+        let exceed = *exceed;
         let actions = vec![(Colour::Green, acts(action.then)), (Colour::Red, acts(exceed))];
         let lines = [action.line];
         if exceed == Control::Reclassify {
@@ -152,25 +144,7 @@ impl<'k, 'a> Making<'k, 'a> {
         if settings.get("cir").is_none() {
             return self.log.lost(&lines, "a policer without a rate of its own");
         }
-        self.conditioner(name, run, "token-bucket", settings, actions);
-    }
-
-    /// What some actions in a row do.
-    fn then(&mut self, actions: &[Action<'_>]) -> Vec<Acts> {
-        let mut acts = Vec::new();
-        for it in actions {
-            match &it.act {
-                Act::Mark(dscp) => acts.push(Acts::Mark(*dscp)),
-                Act::Police(..) => return vec![Acts::Next],
-                _ => {}
-            }
-            if it.then != Control::Pipe {
-                let end = ended(it.then);
-                return if it.then == Control::Drop { end } else { acts.into_iter().chain(end).collect() };
-            }
-        }
-        acts.push(Acts::Transmit);
-        acts
+        self.conditioner(name, run, Does { kind: "token-bucket", settings, actions });
     }
 
     /// The limit of a class that goes before others: a policer of all that its filters find.
@@ -213,6 +187,24 @@ impl<'k, 'a> Making<'k, 'a> {
             i += 1;
         }
     }
+}
+
+/// What some actions in a row do.
+fn then(actions: &[Action<'_>]) -> Vec<Acts> {
+    let mut acts = Vec::new();
+    for it in actions {
+        match &it.act {
+            Act::Mark(dscp) => acts.push(Acts::Mark(*dscp)),
+            Act::Police(..) => return vec![Acts::Next],
+            _ => {}
+        }
+        if it.then != Control::Pipe {
+            let end = ended(it.then);
+            return if it.then == Control::Drop { end } else { acts.into_iter().chain(end).collect() };
+        }
+    }
+    acts.push(Acts::Transmit);
+    acts
 }
 
 /// The actions that do something.

@@ -38,12 +38,12 @@ impl<'k, 'a> Making<'k, 'a> {
                 self.log.nearly(&lines, "it is never asked: a filter before it takes all packets");
                 continue;
             }
-            caught = self.to_class(it, run, ids, classes);
+            caught = self.lead(it, run, ids, classes);
         }
         caught
     }
 
-    fn to_class(&mut self, it: &Qdisc<'a>, run: &[&'k Sorter<'a>], ids: &[u32], classes: &mut [Class]) -> bool {
+    fn lead(&mut self, it: &Qdisc<'a>, run: &[&'k Sorter<'a>], ids: &[u32], classes: &mut [Class]) -> bool {
         let first = run[0];
         let Some(found) = self.run(run) else { return false };
         let lines: Vec<_> = run.iter().flat_map(|it| &it.lines).copied().collect();
@@ -126,11 +126,7 @@ impl<'k, 'a> Making<'k, 'a> {
         members: Vec<Vec<Dscp>>,
         rest: Option<usize>,
         classes: &mut [Class],
-        caught: bool,
     ) {
-        if caught {
-            return;
-        }
         if let Some(class) = rest.and_then(|rest| classes.get_mut(rest)) {
             class.rest = true;
             return;
