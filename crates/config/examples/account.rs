@@ -10,7 +10,7 @@ use perhop_core::params::{Tree, show_table};
 use serde_json::{Map, Value, json};
 use std::io::Read as _;
 
-const DIALECTS: &[&Dialect] = &[&perhop_config::ios::DIALECT];
+const DIALECTS: &[&Dialect] = &[&perhop_config::ios::DIALECT, &perhop_config::tc::DIALECT];
 
 fn main() {
     let mut bytes = Vec::new();

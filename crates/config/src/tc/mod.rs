@@ -22,7 +22,7 @@ mod htb;
 mod kernel;
 mod lines;
 mod log;
-mod lower;
+pub(crate) mod lower;
 mod netem;
 /// Tables of words.
 pub mod options;
