@@ -21,5 +21,6 @@ pub mod given;
 pub mod ios;
 pub mod model;
 pub mod rules;
+pub mod tc;
 pub mod text;
 pub mod value;
