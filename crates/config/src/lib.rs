@@ -16,7 +16,11 @@ pub mod account;
 pub mod dialect;
 pub mod evidence;
 pub mod finding;
+#[cfg(any(test, feature = "generate"))]
+pub mod generate;
 pub mod given;
+pub mod load;
 pub mod model;
+pub mod stub;
 pub mod text;
 pub mod value;
