@@ -11,7 +11,8 @@ const OWN: &[Code] = perhop_core::codes! {
 /// Every code, in order.
 pub fn all() -> Vec<&'static Code> {
     let lists = [perhop_core::codes::LIST, perhop_sim::traffic::codes::LIST, perhop_scenario::codes::LIST];
-    let mut all: Vec<_> = lists.into_iter().chain([perhop_runs::codes::LIST, OWN]).flatten().collect();
+    let others = [perhop_runs::codes::LIST, perhop_config::codes::LIST, OWN];
+    let mut all: Vec<_> = lists.into_iter().chain(others).flatten().collect();
     all.sort_by_key(|code| code.name);
     all
 }

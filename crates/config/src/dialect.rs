@@ -10,6 +10,8 @@ use crate::text::Text;
 /// A text that was read.
 #[derive(Clone, Debug, Default)]
 pub struct Read {
+    /// The dialect's name, as `--from` has it.
+    pub dialect: &'static str,
     /// What it says.
     pub device: Device,
     /// What became of its lines.
@@ -31,3 +33,6 @@ pub struct Dialect {
     /// Reads a text.
     pub read: fn(&Text, &Given) -> Result<Read, Fault>,
 }
+
+/// All of them.
+pub const ALL: &[Dialect] = &[crate::tc::DIALECT, crate::ios::DIALECT];

@@ -13,14 +13,18 @@
 //! No I/O. A dialect is a folder with one entry function and one line in [`dialect`].
 
 pub mod account;
+pub mod codes;
 pub mod dialect;
 pub mod evidence;
 pub mod finding;
 #[cfg(any(test, feature = "generate"))]
 pub mod generate;
 pub mod given;
+pub mod ios;
 pub mod load;
 pub mod model;
+pub mod rules;
 pub mod stub;
+pub mod tc;
 pub mod text;
 pub mod value;

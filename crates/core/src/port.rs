@@ -252,6 +252,7 @@ impl<H: Copy> Port<H> {
     }
 
     /// Drops what exceeds the limits since a packet has arrived; it goes back to `host`.
+    #[inline]
     pub fn evict(&mut self, now: Time, host: &mut impl Buffers<H>) {
         match &mut self.queues {
             Queues::One(queue) => queue.make_room(now, host),

@@ -197,7 +197,7 @@ pub trait Scheduler {
     fn places(&self) -> usize;
 
     /// The child that an arriving packet goes to.
-    #[inline]
+    #[inline(always)]
     fn place(&mut self, packet: Turn<&Packet>) -> usize;
 
     /// The list by which it sorts packets, if its children are classes: the port tells it of flows.

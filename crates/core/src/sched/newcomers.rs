@@ -76,6 +76,7 @@ impl Newcomers {
     }
 
     /// The flow at the front of the lists has sent its quantum.
+    #[inline(always)]
     fn renew(&mut self) {
         let Some(flow) = self.new.pop_front().or_else(|| self.old.pop_front()) else { return };
         self.flows[flow as usize].credits += self.quantum;

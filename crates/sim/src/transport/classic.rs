@@ -222,7 +222,8 @@ impl Classic {
     }
 
     /// The next segment to put on the wire; call until `None` after every other call that takes a time or an offer.
-    #[inline]
+    // Called for every ACK, from one place.
+    #[inline(always)]
     pub fn next_segment(&mut self, now: Time) -> Option<Segment> {
         if self.repeat {
             self.repeat = false;

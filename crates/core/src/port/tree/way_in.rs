@@ -120,6 +120,7 @@ impl<H: Copy> Tree<H> {
     }
 
     /// Drops what exceeds the limits, now that a packet has arrived: at the nodes that it has passed.
+    #[inline]
     pub(in crate::port) fn evict(&mut self, now: Time, host: &mut impl Buffers<H>) {
         if let Some(first) = self.evicting(self.last) {
             self.evict_from(now, first, host);
@@ -143,11 +144,13 @@ impl<H: Copy> Tree<H> {
                 }
             }
             _ => {
-                let mut congested = false;
                 self.filter_acks(now, node, host);
-                while let Some(eviction) = self.eviction(node) {
+                let Some(first) = self.eviction(node) else { return };
+                let (mut next, mut congested) = (Some(first), false);
+                while let Some(eviction) = next {
                     congested |= eviction.child == self.inner(node).came;
                     self.evict_child(now, node, eviction, host);
+                    next = self.eviction(node);
                 }
                 self.inner_mut(node).congested += u64::from(congested);
             }
@@ -171,8 +174,10 @@ impl<H: Copy> Tree<H> {
 
     /// What a scheduler wants to go. What it has handed out counts as long as it has not been sent.
     fn eviction(&mut self, node: usize) -> Option<Eviction> {
-        let all = self.waiting(node);
-        let Kind::Scheduler(inner) = &mut self.nodes[node].kind else { return None };
+        let it = &mut self.nodes[node];
+        let Kind::Scheduler(inner) = &mut it.kind else { return None };
+        let mut all = inner.all;
+        it.kept.iter().for_each(|taken| all.add(taken.size));
         inner.scheduler.evict(Turn::new(all))
     }
 

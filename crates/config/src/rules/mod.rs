@@ -1,0 +1,71 @@
+//! What the text alone shows to be wrong, or likely so.
+//!
+//! A rule is a file with `pub const RULE: Rule`, its page `CODE.md` beside it, and a line in [`RULES`]. It looks at a [`Case`]: what was
+//! read, the text, and what was given. What the check of the scenario finds in the imported port is not repeated here. Where a
+//! rule says the same better, in the dialect's own words, it names the scenario's code in [`Rule::instead_of`].
+//!
+//! A false alarm is worse than silence. A rule speaks only where its consequence follows from the text.
+
+mod be;
+mod case;
+mod ceil;
+mod debt;
+mod direct;
+mod drops;
+mod leaf;
+mod overlimits;
+mod quanta;
+mod short_burst;
+mod standing;
+mod tc;
+mod eighth;
+mod unclassified;
+
+use crate::dialect::Read;
+use crate::finding::Finding;
+use crate::given::Given;
+use crate::text::Text;
+use case::Case;
+
+/// A rule.
+struct Rule {
+    /// What it says.
+    code: &'static str,
+    /// The dialect that it knows; `None`: any.
+    dialect: Option<&'static str>,
+    /// Codes of the scenario's check that say the same of the same lines.
+    instead_of: &'static [&'static str],
+    /// Finds what is wrong.
+    find: fn(&Case<'_>) -> Vec<Finding>,
+}
+
+/// All rules, in the order of their codes.
+const RULES: &[Rule] = &[
+    be::RULE,
+    eighth::RULE,
+    quanta::RULE,
+    ceil::RULE,
+    unclassified::RULE,
+    leaf::RULE,
+    short_burst::RULE,
+    drops::RULE,
+    debt::RULE,
+    overlimits::RULE,
+    direct::RULE,
+    standing::RULE,
+];
+
+/// Everything that the rules find, in the order of the text.
+pub fn findings(read: &Read, text: &Text, given: &Given) -> Vec<Finding> {
+    let case = Case { read, text, given };
+    let speaks = |rule: &&Rule| rule.dialect.is_none_or(|dialect| dialect == read.dialect);
+    let mut all: Vec<Finding> = RULES.iter().filter(speaks).flat_map(|rule| (rule.find)(&case)).collect();
+    all.sort_by_key(|finding| (finding.place.start, finding.code));
+    all.dedup();
+    all
+}
+
+/// The codes of the scenario's check that a finding makes needless at its lines.
+pub fn instead_of(code: &str) -> &'static [&'static str] {
+    RULES.iter().find(|rule| rule.code == code).map_or(&[], |rule| rule.instead_of)
+}

@@ -1,0 +1,47 @@
+//! Lines of `tc` to write instead.
+
+use super::case::At;
+use crate::value::Value;
+use perhop_core::units::{BitRate, Bytes};
+
+/// A rate as `tc` reads it: `10mbit`.
+pub(super) fn rate(rate: BitRate) -> String {
+    const UNITS: [(u64, &str); 3] = [(1_000_000_000, "gbit"), (1_000_000, "mbit"), (1_000, "kbit")];
+    let bits = rate.bit_s();
+    let whole = UNITS.iter().find(|(scale, _)| bits >= *scale && bits.is_multiple_of(*scale));
+    whole.map_or_else(|| format!("{bits}bit"), |(scale, unit)| format!("{}{unit}", bits / scale))
+}
+
+/// A size as `tc` reads it: `1514b`.
+pub(super) fn size(bytes: Bytes) -> String {
+    format!("{}b", bytes.get())
+}
+
+/// The command that changes a class of HTB: with all that the text says of it, for what a change leaves away falls back to its
+/// default. `keys` replace what is said.
+pub(super) fn change(at: At<'_>, class: usize, keys: &[(&str, String)]) -> String {
+    let it = &at.queue.classes[class];
+    let parent = it.parent.and_then(|i| at.queue.classes.get(i)).map_or(&at.queue.name, |above| &above.name);
+    let mut line =
+        format!("tc class change dev {} parent {} classid {} htb", at.port.interface.is, parent.is, it.name.is);
+    for key in ["rate", "ceil", "burst", "cburst", "prio", "quantum"] {
+        let other = keys.iter().find(|(name, _)| *name == key).map(|(_, value)| value.clone());
+        let own =
+            || it.settings.get(key).filter(|said| super::case::is_said(said)).and_then(|said| word(key, &said.is));
+        if let Some(value) = other.or_else(own) {
+            line += &format!(" {key} {value}");
+        }
+    }
+    line
+}
+
+fn word(key: &str, value: &Value) -> Option<String> {
+    match value {
+        Value::Rate(it) => Some(rate(*it)),
+        // `quantum` is a plain number there.
+        Value::Bytes(it) if key == "quantum" => Some(it.get().to_string()),
+        Value::Bytes(it) => Some(size(*it)),
+        Value::Count(it) => Some(it.to_string()),
+        _ => None,
+    }
+}
