@@ -21,6 +21,8 @@ use std::collections::HashSet;
 pub struct Shown {
     /// The last line that names an interface.
     interface: Option<(String, At)>,
+    /// The direction of the last policy of an interface.
+    way: Option<Way>,
     /// Policies within policies: the indentation of each, and its place.
     policies: Vec<(usize, usize)>,
     /// Names of the classes above each of them.
@@ -111,7 +113,7 @@ impl Reader {
         } else if (matches!(self.here, Here::Shown(..) | Here::Nowhere | Here::Foreign) || plain.words.len() == 1)
             && let Some(found) = interface(&plain)
         {
-            self.shown.interface = Some(found);
+            (self.shown.interface, self.shown.way) = (Some(found), None);
             self.here = Here::Nowhere;
         }
         known
@@ -225,6 +227,7 @@ impl Reader {
 
     /// A policy of the interface that was named last; without one the port has the policy's name.
     fn shown_at_interface(&mut self, place: usize, (name, at): (String, At), way: Way) {
+        self.shown.way = Some(way);
         self.shown.policies.clear();
         self.shown.paths.clear();
         self.shown.paths.push(String::new());
@@ -351,13 +354,15 @@ impl Reader {
     fn count(&mut self, kind: &str, at: At, counts: &[(&'static str, u64)]) {
         let of = self.path();
         let interface = self.shown.interface.as_ref().map_or("", |(name, _)| name).to_owned();
+        let way = self.shown.way;
         let last = self.evidence.iter_mut().rev().take(12);
-        let mut same = last.filter(|known| known.kind == kind && known.of == of && known.interface == interface);
+        let mut same = last
+            .filter(|known| (known.way, known.kind.as_str(), &known.of, &known.interface) == (way, kind, &of, &interface));
         let known = match same.find(|known| counts.iter().all(|(name, _)| !known.counts.contains_key(name))) {
             Some(known) => known,
             None => {
-                let new = Counters { of, kind: kind.to_owned(), interface, place: at.place, counts: Default::default() };
-                self.evidence.push(new);
+                let counts = Default::default();
+                self.evidence.push(Counters { of, kind: kind.to_owned(), interface, way, place: at.place, counts });
                 let Some(last) = self.evidence.last_mut() else { return };
                 last
             }
