@@ -30,6 +30,8 @@ class Where:
     policy: str = ""
     classes: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
+    # A child policy that stands beside its parent's classes, not in one of them.
+    beside: bool = False
 
     @property
     def path(self) -> str:
@@ -48,8 +50,9 @@ def leaves(tree: Json, where: Where) -> Iterator[tuple[Where, Json]]:
         if not isinstance(value, dict):
             yield replace(where, keys=(*where.keys, str(key))), value
         elif key in POLICIES:
+            beside = where.beside or (key == "child_policy_name" and not where.classes)
             for policy, inner in value.items():
-                yield from leaves(inner, replace(where, policy=policy, keys=()))
+                yield from leaves(inner, replace(where, policy=policy, keys=(), beside=beside))
         elif key in CLASSES and "random_detect" not in where.keys:
             for name, inner in value.items():
                 yield from leaves(inner, replace(where, classes=(*where.classes, name), keys=()))
@@ -98,10 +101,16 @@ class Ours:
                     return found
         return None
 
+    def known(self, where: Where, depth: int, last: bool) -> set[str]:
+        """Names of the classes that genieparser has at a depth: of the policy, or of those above it."""
+        place = (where.interface, where.way, where.classes[:depth])
+        lists = [names for (*at, policy, above), names in self.names.items() if (*at, above) == place and (policy == where.policy) == last]
+        return set().union(*lists)
+
     def down(self, queue: Json, where: Where, depth: int) -> tuple[Json, Json] | None:
         """Walks down the tree of queues; the default class may be the queue itself."""
         name, last = where.classes[depth], depth + 1 == len(where.classes)
-        known = self.names.get((where.interface, where.way, where.policy, where.classes[:depth]), set()) if last else set()
+        known = self.known(where, depth, last)
         entries = {entry["name"]: entry for entry in classes(queue)}
         if known and not set(entries) - {"class-default", "below priority"} <= known:
             entries = {}
@@ -118,7 +127,12 @@ class Ours:
         name = "/".join(where.classes)
         known = [conditioner for port in self.ports(where) for conditioner in port["conditioners"]]
         exact = [conditioner for conditioner in known if conditioner["name"] == name]
-        return exact or [one for one in known if one["name"].endswith(f"/{name}")]
+        ending = [one for one in known if one["name"].endswith(f"/{name}")]
+        inner = where.beside or (ending and where.interface == "" and not self.is_port(where.policy))
+        return (ending or exact) if inner else (exact or ending)
+
+    def is_port(self, name: str) -> bool:
+        return any(port["interface"] == name for port in self.answer["device"]["ports"])
 
     def conditioner(self, where: Where) -> Json | None:
         return next(iter(self.conditioners(where)), None)
@@ -127,7 +141,7 @@ class Ours:
         """Counters of this name; several if an interface is shown twice."""
         entries = [entry for entry in self.answer["evidence"] if entry["kind"] == kind and name in entry["counts"]]
         of = "/".join(where.classes)
-        entries = [entry for entry in entries if entry["of"] == of or entry["of"].endswith(f"/{of}")]
+        entries = [entry for entry in entries if (entry["of"] == of and not where.beside) or entry["of"].endswith(f"/{of}")]
         entries = [it for it in entries if same_interface(it["interface"], where.interface)] or entries
         return [entry["counts"][name] for entry in entries if where.way in ("", entry["way"])]
 
@@ -163,7 +177,7 @@ def amount(setting: Json) -> float | None:
     match = re.fullmatch(r"([0-9.]+) ?([a-zA-Z/%]+)", value)
     if not match:
         return None
-    scales = {"bit/s": 1, "kbit/s": 1e3, "Mbit/s": 1e6, "Gbit/s": 1e9, "B": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9}
+    scales = {"%": 1, "bit/s": 1, "kbit/s": 1e3, "Mbit/s": 1e6, "Gbit/s": 1e9, "B": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9}
     scales |= {"p": 1, "p/s": 1, "kp/s": 1e3, "Mp/s": 1e6, "ns": 1e-6, "us": 1e-3, "ms": 1, "s": 1e3, "KiB": 1024, "MiB": 1048576}
     return float(match[1]) * scales[match[2]]
 
@@ -219,6 +233,14 @@ def ecn(ours: Ours, where: Where, value: Json) -> Verdict:
     return said(where, value, ours_is, ours_is is value)
 
 
+def target(ours: Ours, where: Where, value: Json) -> Verdict:
+    """What the shaper sends at; the reader says so where it is not the rate."""
+    notes = [note for entry in ours.answer["account"].values() if entry["text"].endswith(f"rate {value}") for note in entry["notes"]]
+    if any("from which this differs" in note for note in notes):
+        return Verdict(where.path, "not compared", value, why="a target that is not the rate of the shaper, which the account says")
+    return in_shape(ours, where, value)
+
+
 def in_shape(ours: Ours, where: Where, value: Json) -> Verdict:
     found = ours.queue(where)
     rate = amount(found[1]["shape"].get("rate")) if found and found[1] else None
@@ -235,16 +257,22 @@ def shape_burst(ours: Ours, where: Where, value: Json) -> Verdict:
     return said(where, value, burst, is_close(burst, float(int(sum(bits)) // 8)))
 
 
+def policer(ours: Ours, where: Where) -> Json:
+    """Keys of the policer; one that is the limit of a priority class has them there."""
+    settings = (ours.conditioner(where) or {}).get("settings", {})
+    if not settings and (found := ours.queue(where)):
+        limits = found[0].get("settings", {})
+        settings = {"cir": limits.get("rate"), "cbs": limits.get("burst")}
+    return settings
+
+
 def meter(*keys: str) -> Rule:
-    """A key of the policer; a policer that is the limit of a priority class has it there."""
+    """A key of the policer."""
 
     def rule(ours: Ours, where: Where, value: Json) -> Verdict:
-        settings = (ours.conditioner(where) or {}).get("settings", {})
-        if not settings and (found := ours.queue(where)):
-            limits = found[0].get("settings", {})
-            settings = {"cir": limits.get("rate"), "cbs": limits.get("burst")}
+        settings = policer(ours, where)
         values = [amount(settings.get(key)) for key in keys]
-        if values == [None] and keys[0] in ("ebs", "pbs"):
+        if values == [None] and keys[0] in ("ebs", "pbs") and "pir" not in settings:
             return Verdict(where.path, "not compared", value, why="a second bucket without effect: no action of its own")
         return said(where, value, values, any(is_close(one, number(value)) for one in values))
 
@@ -253,8 +281,7 @@ def meter(*keys: str) -> Rule:
 
 def percent_of_link(key: str) -> Rule:
     def rule(ours: Ours, where: Where, value: Json) -> Verdict:
-        settings = (ours.conditioner(where) or {}).get("settings", {})
-        rate = amount(settings.get(key))
+        rate = amount(policer(ours, where).get(key))
         return said(where, value, rate, is_close(rate, (number(value) or 0) * 1e7))
 
     return rule
@@ -338,12 +365,15 @@ def profile(ours: Ours, where: Where) -> Json | None:
     for entry in (found[1]["settings"].get("profiles") or {"value": []})["value"]:
         listed = entry.get("for")
         listed = [listed] if isinstance(listed, str) else listed
-        if listed is None or any(name in listed for name in names):
+        colour = {"0": "green", "1": "yellow", "2": "red"}.get(key)
+        if listed is None or any(name in listed for name in [*names, colour]):
             return entry
     return None
 
 
 def names_of(key: str) -> list[str]:
+    if key.startswith("default"):
+        return ["BE"]
     if key.isdigit() and int(key) < 8:
         return ["BE" if key == "0" else f"CS{key}"]
     return ["BE"] if key == "default" else [key.upper()]
@@ -366,6 +396,8 @@ def probability(ours: Ours, where: Where, value: Json) -> Verdict:
     if "rsvp" in where.keys:
         return Verdict(where.path, "not compared", value, why="packets of reservations are not told from others")
     entry = profile(ours, where)
+    if entry is None or "max-p" not in entry:
+        return Verdict(where.path, "not compared", value, why="a profile without packets here")
     wanted = 1 / int(str(value).split("/")[1])
     return said(where, value, entry and entry["max-p"], bool(entry) and is_close(entry["max-p"], wanted))
 
@@ -396,13 +428,17 @@ def pair(name: str) -> Rule:
     return rule
 
 
+# Code points by number, and what has two names.
+NUMBERS = {"default": "BE", "0": "BE", "1": "LE", "8": "CS1", "10": "AF11", "46": "EF", "48": "CS6"}
+
+
 def dscps(texts: list[str]) -> set[str] | None:
     """Code points that `match` lines name; `None` if one names something else."""
     names: set[str] = set()
     for text in texts:
         words = [word for word in text.replace("ip ", "").split() if not re.fullmatch(r"\([0-9]+\)", word)]
         if words[:1] == ["dscp"]:
-            names |= {"BE" if word in ("default", "0") else word.upper() for word in words[1:]}
+            names |= {NUMBERS.get(word, word.upper()) for word in words[1:]}
         elif words[:1] == ["precedence"]:
             names |= {"BE" if word == "0" else f"CS{word}" for word in words[1:]}
         else:
@@ -491,6 +527,7 @@ def level(ours: Ours, where: Where, value: Json) -> Verdict:
 def marks(ours: Ours, where: Where, value: Json) -> Verdict:
     """`qos_set: {dscp: {ef: {marker_statistics: Disabled}}}`, `qos_set: {cos: {5: {packets_marked: 0}}}`"""
     keys = where.keys[1:]
+    keys = tuple(key for key in keys if key != "stats")
     if keys[-1] == "packets_marked":
         counts = ours.count(where, f"set {' '.join(keys[:-1])}", "packets_marked")
         return said(where, value, counts, number(value) in counts)
@@ -559,11 +596,20 @@ RULES: dict[str, Rule] = {
     "bandwidth_remaining_ratio": shares,
     "weighted_fair_queueing/bandwidth_percent": shares,
     "bandwidth": shares,
+    "priority_levels": level,
+    "shape_average_min": not_compared("a rate in another unit"),
+    "set": not_compared("`set` of a field that no packet here has"),
+    "police/rate": meter("cir"),
+    "police/conform_color": not_compared("a class of colours: the code point's colour here"),
+    "police/service_policy": not_compared("a name: the queue or the conditioners below"),
+    "service_policy": not_compared("a name: the queue or the conditioners below"),
+    "overhead_accounting": not_compared("a heading"),
+    "match_evaluated": not_compared("all or any: resolved into the class's filters"),
     "shape_cir_bps": in_shape,
     "shape/cir_bps": in_shape,
     "cir_bps": in_shape,
-    "target_shape_rate": in_shape,
-    "shape/target_rate_bps": in_shape,
+    "target_shape_rate": target,
+    "shape/target_rate_bps": target,
     "cir_percent": shape_percent,
     "weighted_fair_queueing/explicit_congestion_notification": ecn,
     "shape_type": not_compared("follows from the rate"),
@@ -628,6 +674,10 @@ def rule_of(where: Where) -> Rule:
         if last.startswith("queue_limit"):
             return not_compared("a limit of the queue that priority classes share: each has it here")
         return not_compared("a heading") if last == "queueing" else queue_stats(last)
+    if keys.startswith("priority_level/") and last == "kbps":
+        return priority_rate(1e3)
+    if where.keys[0] == "afd_wred_stats":
+        return afd(where)
     if where.keys[0] == "qos_set":
         return marks
     if where.keys[0] == "police" and where.keys[-2] == "actions":
@@ -644,6 +694,28 @@ def rule_of(where: Where) -> Rule:
     if where.keys[0] == "random_detect" or "class_val" in where.keys:
         return in_random_detect(where)
     return lambda _ours, where, value: Verdict(where.path, "not compared", value, why=f"no rule for `{keys}`")
+
+
+def afd(where: Where) -> Rule:
+    """`virtual_class: {0: {min: 10, max: 20, dscp: 1, transmit_bytes: ..}}`"""
+    last = where.keys[-1]
+    if last in ("total_drops_bytes", "total_drops_packets"):
+        return counted("afd", last)
+    if last in ("min", "max"):
+        return virtual_class(last)
+    if last in ("afd_weight", "dscp"):
+        return not_compared("the weight of a virtual class" if last == "afd_weight" else "whose thresholds are compared")
+    return counted(f"afd {where.keys[2]}", last)
+
+
+def virtual_class(name: str) -> Rule:
+    def rule(ours: Ours, where: Where, value: Json) -> Verdict:
+        found = ours.queue(where)
+        profiles = found[1]["settings"]["profiles"]["value"] if found and found[1] else []
+        ours_is = profiles[int(where.keys[2])][name] if int(where.keys[2]) < len(profiles) else None
+        return said(where, value, ours_is, ours_is == f"{value}%")
+
+    return rule
 
 
 def in_random_detect(where: Where) -> Rule:

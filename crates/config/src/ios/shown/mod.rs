@@ -33,6 +33,10 @@ pub struct Shown {
     colour: Option<usize>,
     /// The table of WRED that comes next.
     table: wred::Columns,
+    /// The thresholds of the table are percentages of the limit.
+    percent: bool,
+    /// The virtual class of approximate fair drop that was named last.
+    afd: u64,
     /// Limits of the queues of priority classes: policy, level (0: all), limit.
     limits: Vec<(usize, u64, Put<Length>)>,
     /// The name of the field that `QoS Set` set last.
@@ -140,7 +144,8 @@ impl Reader {
 
     fn shown_head(&mut self, row: &Row<'_>) -> bool {
         match (row.word(0), row.word(1)) {
-            ("Policy", "Map") => self.shown_policy_map(row),
+            ("Policy", "Map") => self.shown_policy_map(row, 2),
+            ("Policy-map", _) => self.shown_policy_map(row, 1),
             ("Class", "Map") => self.shown_class_map(row),
             ("Service-policy", _) => self.shown_policy(row),
             ("Class-map:", name) if !name.is_empty() => self.shown_class(row),
@@ -157,18 +162,20 @@ impl Reader {
     }
 
     /// `Policy Map WAN`, `Policy Map type queueing WAN`
-    fn shown_policy_map(&mut self, row: &Row<'_>) -> bool {
-        let mut words = Words::new(row, 2);
+    fn shown_policy_map(&mut self, row: &Row<'_>, word: usize) -> bool {
+        let mut words = Words::new(row, word);
         if words.has("type") && !matches!(words.take(), "queueing" | "queuing" | "qos" | "network-qos") {
             (self.here, self.indent) = (Here::Foreign, row.indent);
             return true;
         }
-        let name = words.take().to_owned();
+        let name = words.rest();
         let place = match self.plan.policy.get(&name) {
             Some(known) => *known,
             None => self.new_policy(name, row.at(), false),
         };
+        // Shown again, it is whole again.
         self.plan.policies[place].shown = true;
+        self.plan.policies[place].classes.clear();
         (self.here, self.indent) = (Here::Policy(place), row.indent);
         self.account.taken(row.number);
         true
@@ -176,8 +183,9 @@ impl Reader {
 
     /// `Class VOICE` of `show policy-map`.
     fn class_of_map(&mut self, policy: usize, row: &Row<'_>) -> bool {
-        self.class(policy, row);
-        self.shown.table = wred::Columns::default();
+        self.class_called(policy, row, Words::new(row, 1).rest());
+        self.account.taken(row.number);
+        (self.shown.table, self.shown.percent) = (wred::Columns::default(), false);
         true
     }
 
@@ -280,7 +288,7 @@ impl Reader {
         (self.here, self.indent) = (Here::Shown(policy, classes.len() - 1), row.indent);
         self.account.taken(row.number);
         (self.shown.about, self.shown.colour, self.shown.tests) = (About::Class, None, 0);
-        self.shown.table = wred::Columns::default();
+        (self.shown.table, self.shown.percent) = (wred::Columns::default(), false);
         true
     }
 
