@@ -56,7 +56,7 @@ fn account(text: &Text, read: &Read) -> Value {
 }
 
 fn evidence(read: &Read) -> Value {
-    let one = |it: &perhop_config::evidence::Counters| json!({ "of": it.of, "kind": it.kind, "interface": it.interface, "counts": it.counts });
+    let one = |it: &perhop_config::evidence::Counters| json!({ "of": it.of, "kind": it.kind, "interface": it.interface, "way": it.way.map(Way::name), "counts": it.counts });
     Value::Array(read.evidence.iter().map(one).collect())
 }
 

@@ -159,7 +159,7 @@ impl Hand {
         };
         let counts = counts.split(", ").map(count).collect();
         let (of, kind) = (of.to_owned(), kind.to_owned());
-        self.read.evidence.push(Counters { of, kind, interface: "eth0".into(), place, counts });
+        self.read.evidence.push(Counters { of, kind, interface: "eth0".into(), way: None, place, counts });
         self
     }
 
