@@ -20,8 +20,8 @@ pub(super) fn shaper(shaper: &ShaperParams) -> Written {
     if shaper.peak.is_some() || shaper.peak_burst.is_some() {
         out.refuse("`peak` of a shaper: a burst of IOS leaves at the rate of the line");
     }
-    if shaper.debt {
-        out.note("`debt = true` of a shaper: IOS sends what its tokens pay for");
+    if !shaper.debt {
+        out.note("`debt` of a shaper: IOS sends a packet once its bucket owes nothing, as with `debt = true`");
     }
     if let Some(granularity) = shaper.granularity {
         out.note(format!("`granularity` of {granularity}: IOS has Tc = Bc / CIR"));
