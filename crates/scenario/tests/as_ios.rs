@@ -201,3 +201,52 @@ limit = "100p"
     let ios = port(&both("next").replace(", next", ""));
     assert_eq!(policies(&ios)[6..8], [" class class-default", "  police cir 5000000 bc 20000"]);
 }
+
+const TREE: &str = r#"
+[queue.WAN]
+scheduler = "htb"
+classes = [
+  { name = "all", rate = "90Mbit/s" },
+  { name = "voice", parent = "all", for = "EF", rate = "10Mbit/s", ceil = "20Mbit/s", queue = { limit = "64p" } },
+  { name = "site", parent = "all", rate = "50Mbit/s", ceil = "90Mbit/s" },
+  { name = "web", parent = "site", match = { protocol = "tcp", destination-port = 443 }, rate = "20Mbit/s", ceil = "90Mbit/s", queue = { scheduler = "fq-codel", limit = "128p" } },
+  { name = "gold", parent = "site", for = ["AF11", "AF12"], rate = "30Mbit/s", ceil = "90Mbit/s", queue = { limit = "64p" } },
+  { name = "rest", parent = "all", rate = "30Mbit/s", ceil = "90Mbit/s", queue = { limit = "100p" } },
+]
+"#;
+
+#[test]
+fn classes_of_htb_are_policy_maps_in_classes() {
+    let ios = port(TREE);
+    let expected = [
+        "policy-map site",
+        " class web",
+        "  bandwidth 20000",
+        "  fair-queue",
+        "  queue-limit 128 packets",
+        " class gold",
+        "  bandwidth 30000",
+        "  queue-limit 64 packets",
+        "policy-map all",
+        " class voice",
+        "  bandwidth 10000",
+        "  shape average 20000000",
+        "  queue-limit 64 packets",
+        " class site",
+        "  bandwidth 50000",
+        "  service-policy site",
+        " class class-default",
+        "  bandwidth 30000",
+        "  queue-limit 100 packets",
+        "policy-map WAN",
+        " class class-default",
+        "  shape average 90000000",
+        "  service-policy all",
+    ];
+    assert_eq!(policies(&ios), expected);
+    let site = ["class-map match-any site", " match access-group name site", " match dscp af11 af12"];
+    assert!(ios.lines.windows(3).any(|it| it == site), "{:#?}", ios.lines);
+    assert!(ios.lost.is_empty() && ios.notes.iter().any(|note| note.contains("`htb` gives what is spare")), "{ios:?}");
+    let ios = port(&TREE.replace("ceil = \"20Mbit/s\"", "ceil = \"95Mbit/s\""));
+    assert!(ios.lost.len() == 1 && ios.lost[0].contains("a `ceil` of 95Mbit/s above 90Mbit/s"), "{:?}", ios.lost);
+}

@@ -5,6 +5,8 @@
 //! shaper is a class whose policy map has what is below it. Rates are bit/s, or kbit/s where IOS has those; the burst of a policer is
 //! bytes, that of a shaper bits. What IOS cannot express is left out and named.
 
+/// HTB.
+mod htb;
 /// Which interfaces there are.
 mod interface;
 /// Which packets a class takes.
@@ -39,6 +41,7 @@ use crate::sweep::Sweep;
 use interface::Line;
 use perhop_core::classify::Match;
 use perhop_core::params::Place;
+use perhop_core::sched::SchedulerParams;
 use stages::Stages;
 use text::{Config, Shelf};
 use tree::{Entry, Writer, is_classful};
@@ -89,6 +92,7 @@ fn written(scenario: &Scenario, links: &[usize], device: Option<&str>) -> Ios {
             config: &mut config,
             told: &mut told,
             stages: Stages::new(&it.edge),
+            shapes: interface::line(&interface, it.rate) == Line::Other,
         };
         if !scenario.built.plan.changes.is_empty() {
             writer.note("[[change]] is not in it: this is the port as it begins");
@@ -163,12 +167,25 @@ fn shaped(writer: &mut Writer<'_>, interface: &str) -> Vec<String> {
             let written = shape::shaper(shaper);
             writer.told(written)
         }
+        (None, Line::Other) if held(writer) => Vec::new(),
         (None, Line::Other) => {
             writer.note(&format!("a shaper holds {interface} to the link's {}", link.rate));
             vec![shape::of_link(link.rate)]
         }
         (None, _) => Vec::new(),
     }
+}
+
+/// Whether HTB holds all to the rate of the link.
+fn held(writer: &Writer<'_>) -> bool {
+    match writer.link.nodes.first().and_then(|root| root.scheduler()) {
+        Some(SchedulerParams::Htb(htb)) => htb::ceiling(htb) <= writer.link.rate && one_top(htb),
+        _ => false,
+    }
+}
+
+fn one_top(htb: &perhop_core::sched::htb::Params) -> bool {
+    htb.classes.iter().filter(|class| class.parent.is_none()).count() == 1
 }
 
 /// Conditioners of a port without classes: a class for each that does not take all.

@@ -6,7 +6,7 @@ use super::queues::{self, Written, below, text};
 use super::stages::Stages;
 use super::text::{Config, Shelf};
 use super::words::kbit;
-use super::{police, shape, shares};
+use super::{htb, police, shape, shares};
 use crate::device::classes::{Leaf, all_classes, leaves};
 use crate::device::told::Told;
 use crate::resolve::topology::Direction;
@@ -50,6 +50,8 @@ pub(super) struct Writer<'a> {
     pub(super) config: &'a mut Config,
     pub(super) told: &'a mut Told,
     pub(super) stages: Stages<'a>,
+    /// Whether the interface is faster than the link.
+    pub(super) shapes: bool,
 }
 
 impl Writer<'_> {
@@ -180,6 +182,7 @@ impl Writer<'_> {
                 self.strict(node, &leaves, &limits)
             }
             SchedulerParams::Drr(_) | SchedulerParams::Wrr(_) => self.strict(node, &leaves, &[]),
+            SchedulerParams::Htb(htb) => htb::entries(self, htb, &leaves),
             other => {
                 self.refuse(&format!("`{}`: IOS has `priority` and `bandwidth`", other.name()));
                 Vec::new()
@@ -254,14 +257,19 @@ impl Writer<'_> {
                 return None;
             }
         };
-        let mut lines = own;
-        let nested = is_classful(&self.link.nodes[leaf.node]);
-        if !nested {
-            lines.extend(self.conditioned(&passed, &wanted));
+        let below = self.leaf(leaf.node, &wanted, codes(&takes).as_deref(), &passed);
+        Some(Entry { class, lines: [own, below].concat(), conditioned: !passed.is_empty() })
+    }
+
+    /// The lines of a class with this node, which has these conditioners.
+    pub(super) fn leaf(&mut self, node: usize, wanted: &str, takes: Option<&[Dscp]>, passed: &[usize]) -> Vec<String> {
+        let mut lines = Vec::new();
+        if !is_classful(&self.link.nodes[node]) {
+            lines = self.conditioned(passed, wanted);
         }
-        lines.extend(self.within(leaf.node, &wanted, codes(&takes).as_deref(), &passed));
-        self.stages.take(&passed);
-        Some(Entry { class, lines, conditioned: !passed.is_empty() })
+        lines.extend(self.within(node, wanted, takes, passed));
+        self.stages.take(passed);
+        lines
     }
 
     /// The lines of the conditioners that the packets of a class have passed.
