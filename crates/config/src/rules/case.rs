@@ -9,7 +9,7 @@ use crate::model::{Class, Kind, Port, Queue};
 use crate::text::Text;
 use crate::value::{Origin, Said, Settings, Value};
 use perhop_core::params::Place;
-use perhop_core::units::{BitRate, Bytes};
+use perhop_core::units::{BitRate, Bytes, counted};
 
 /// The largest packet of an Ethernet without VLAN tag, as Linux counts it: 1500 B and the header.
 pub(super) const FRAME: Bytes = Bytes::new(1514);
@@ -127,8 +127,9 @@ pub(super) fn percent(part: u64, all: u64) -> String {
 
 /// How many packets TCP keeps in flight where this share of them is lost: sqrt(3 / 2p), Mathis et al., "The macroscopic behavior of
 /// the TCP congestion avoidance algorithm", 1997.
-pub(super) fn window(lost: u64, all: u64) -> f64 {
-    (1.5 * all as f64 / lost.max(1) as f64).sqrt()
+pub(super) fn window(lost: u64, all: u64) -> String {
+    let packets = (1.5 * all as f64 / lost.max(1) as f64).sqrt().max(1.0);
+    counted(format!("{packets:.0}"), ["packet", "packets"])
 }
 
 /// The smaller one of those that are there.
@@ -176,6 +177,11 @@ pub(super) const fn is_said<T>(said: &Said<T>) -> bool {
 /// A counter that is there and not below 0.
 pub(super) fn count(counters: &Counters, name: &str) -> Option<u64> {
     counters.counts.get(name).copied().and_then(|count| u64::try_from(count).ok())
+}
+
+/// All of some counters together.
+pub(super) fn total(counts: impl Iterator<Item = u64>) -> u64 {
+    counts.fold(0, u64::saturating_add)
 }
 
 /// Makes findings of one code.

@@ -4,7 +4,7 @@
 //! al., 1997, for what TCP does at that loss.
 
 use super::Rule;
-use super::case::{At, Case, count, finding, leaves, percent, window};
+use super::case::{At, Case, count, finding, leaves, percent, total, window};
 use crate::evidence::Counters;
 use crate::finding::Finding;
 
@@ -29,7 +29,7 @@ fn of_class(case: &Case<'_>, it: &Counters, (at, i): (At<'_>, usize)) -> Option<
     // The drops of a class stand at each parent again.
     leaves(at.queue).find(|leaf| *leaf == i)?;
     let (lost, sent) = (count(it, "dropped")?, count(it, "sent_packets")?);
-    say(it, (lost, lost + sent), drops_beside(case, it, at))
+    say(it, (lost, lost.saturating_add(sent)), drops_beside(case, it, at))
 }
 
 /// A queue of IOS, unless it is that of a class with others in it.
@@ -39,13 +39,11 @@ fn of_queue(case: &Case<'_>, it: &Counters) -> Option<Finding> {
     let queues: Vec<&Counters> = case.read.evidence.iter().filter(same).collect();
     let has_below = queues.iter().any(|other| other.of.starts_with(&below));
     let path = |of: &str| of.rsplit_once('/').map(|(above, _)| above.to_owned());
-    let beside = queues
-        .iter()
-        .filter(|other| path(&other.of) == path(&it.of))
-        .filter_map(|other| count(other, "total_drops"))
-        .sum();
+    let beside = total(
+        queues.iter().filter(|other| path(&other.of) == path(&it.of)).filter_map(|other| count(other, "total_drops")),
+    );
     let (lost, sent) = (count(it, "total_drops")?, count(it, "pkts_output")?);
-    if has_below { None } else { say(it, (lost, lost + sent), beside) }
+    if has_below { None } else { say(it, (lost, lost.saturating_add(sent)), beside) }
 }
 
 fn say(it: &Counters, (lost, all): (u64, u64), beside: u64) -> Option<Finding> {
@@ -54,10 +52,10 @@ fn say(it: &Counters, (lost, all): (u64, u64), beside: u64) -> Option<Finding> {
     }
     let of_all = if beside > lost { format!(", {} of all drops here", percent(lost, beside)) } else { String::new() };
     let message = format!(
-        "class {} lost {lost} of {all} packets ({}){of_all}: at that loss TCP keeps about {:.0} packets in flight",
+        "class {} lost {lost} of {all} packets ({}){of_all}: at that loss TCP keeps about {} in flight",
         it.of,
         percent(lost, all),
-        window(lost, all).max(1.0)
+        window(lost, all)
     );
     let instead = "offer it less, give it more rate, or give its queue an AQM and its senders ECN".to_owned();
     Some(finding(CODE, it.place, message, instead))
@@ -70,5 +68,5 @@ fn drops_beside(case: &Case<'_>, counters: &Counters, at: At<'_>) -> u64 {
         let class = at.queue.classes.iter().position(|class| class.name.is == it.of);
         it.kind == counters.kind && it.interface == counters.interface && class.is_some_and(leaf)
     };
-    case.read.evidence.iter().filter(beside).filter_map(|it| count(it, "dropped")).sum()
+    total(case.read.evidence.iter().filter(beside).filter_map(|it| count(it, "dropped")))
 }

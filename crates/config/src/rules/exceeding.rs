@@ -19,7 +19,9 @@ const SHARE: f64 = 0.05;
 const MANY: u64 = 1000;
 
 fn find(case: &Case<'_>) -> Vec<Finding> {
-    let police = case.read.evidence.iter().filter(|it| it.kind == "police");
+    // A policer of the control plane is to drop what floods it.
+    let control = |it: &Counters| it.interface.to_ascii_lowercase().starts_with("control");
+    let police = case.read.evidence.iter().filter(|it| it.kind == "police" && !control(it));
     police
         .filter_map(|it| of_policer(it, if case.read.dialect == "ios" { of_ios(case, it)? } else { of_tc(it)? }))
         .collect()
@@ -30,10 +32,10 @@ fn of_policer(it: &Counters, (lost, all): (u64, u64)) -> Option<Finding> {
         return None;
     }
     let message = format!(
-        "the policer of {} dropped {lost} of {all} packets ({}): at that loss TCP keeps about {:.0} packets in flight",
+        "the policer of {} dropped {lost} of {all} packets ({}): at that loss TCP keeps about {} in flight",
         it.of,
         percent(lost, all),
-        window(lost, all).max(1.0)
+        window(lost, all)
     );
     let instead = "a larger burst (`perhop tune`), a higher rate, or shape instead of policing".to_owned();
     Some(finding(CODE, it.place, message, instead))
@@ -53,6 +55,6 @@ fn of_ios(case: &Case<'_>, it: &Counters) -> Option<(u64, u64)> {
     if !classes.all(drops) {
         return None;
     }
-    let lost = count(it, "exceeded_packets")? + count(it, "violated_packets").unwrap_or(0);
-    Some((lost, lost + count(it, "conformed_packets")?))
+    let lost = count(it, "exceeded_packets")?.saturating_add(count(it, "violated_packets").unwrap_or(0));
+    Some((lost, lost.saturating_add(count(it, "conformed_packets")?)))
 }

@@ -17,8 +17,8 @@ fn find(case: &Case<'_>) -> Vec<Finding> {
     let mut rates = said(case);
     rates.retain(|it| matches!(it.is, Value::Rate(_)));
     let unit = |text: &str| text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.').to_ascii_lowercase();
-    let in_bits = |it: &&Said<Value>| words(case, it).is_some_and(|(_, number)| unit(number).ends_with("bit"));
-    if !rates.iter().any(|it| in_bits(&it)) {
+    let in_bits = |it: &Said<Value>| words(case, it).is_some_and(|(_, number)| unit(number).ends_with("bit"));
+    if !rates.iter().any(|it| in_bits(it)) {
         return Vec::new();
     }
     rates.iter().filter_map(|it| of_rate(case, it)).collect()

@@ -3,10 +3,10 @@
 //! Source: `tc -s class show`, `Sent`; IOS, `show policy-map interface`, packets of a class.
 
 use super::Rule;
-use super::case::{Case, count, finding, leaves};
+use super::case::{At, Case, count, finding, leaves, some_of, total};
 use crate::evidence::Counters;
 use crate::finding::Finding;
-use crate::model::Queue;
+use std::collections::BTreeMap;
 
 const CODE: &str = "W443";
 
@@ -20,35 +20,54 @@ fn find(case: &Case<'_>) -> Vec<Finding> {
     if case.read.dialect == "ios" { of_policies(case) } else { of_trees(case) }
 }
 
-fn say(it: &Counters, others: u64, check: &str) -> Finding {
-    let message = format!("no packet has reached class {}, while the classes beside it have {others}", it.of);
-    finding(CODE, it.place, message, check.to_owned())
+/// Classes that share what there is: one finding for all idle ones of them.
+fn say(idle: &[&Counters], others: u64, check: &str) -> Option<Finding> {
+    let first = idle.first().filter(|_| others >= MANY)?;
+    let names: Vec<&str> = idle.iter().map(|it| it.of.as_str()).collect();
+    let message = format!("no packet has reached {}, while the classes beside have {others}", some_of(&names));
+    Some(finding(CODE, first.place, message, check.to_owned()))
 }
 
 /// Leaves of tc.
 fn of_trees(case: &Case<'_>) -> Vec<Finding> {
-    let counted = case.counted().filter_map(|(it, class)| Some((it, class?)));
-    let leaves: Vec<_> = counted.filter(|(_, (at, i))| leaves(at.queue).any(|leaf| leaf == *i)).collect();
-    let beside = |queue: &Queue| -> u64 {
-        let same = leaves.iter().filter(|(_, (at, _))| std::ptr::eq(at.queue, queue));
-        same.filter_map(|(it, _)| count(it, "sent_packets")).sum()
+    let counted: Vec<_> = case.counted().filter_map(|(it, class)| Some((it, class?))).collect();
+    let of_queue = |queue: At<'_>| {
+        let here = counted
+            .iter()
+            .filter(|(_, (at, i))| std::ptr::eq(at.queue, queue.queue) && leaves(at.queue).any(|leaf| leaf == *i));
+        let leaves: Vec<&Counters> = here.map(|(it, _)| *it).collect();
+        let others = total(leaves.iter().filter_map(|it| count(it, "sent_packets")));
+        let idle: Vec<_> = leaves.into_iter().filter(|it| count(it, "sent_packets") == Some(0)).collect();
+        say(&idle, others, "look at the filters, tc -s filter show: one before them may take their packets")
     };
-    let check = "look at its filters: tc -s filter show; a filter before them may take its packets";
-    let idle = leaves.iter().filter(|(it, _)| count(it, "sent_packets") == Some(0));
-    let idle = idle.map(|(it, (at, _))| (it, beside(at.queue))).filter(|(_, others)| *others >= MANY);
-    idle.map(|(it, others)| say(it, others, check)).collect()
+    case.queues().into_iter().filter_map(of_queue).collect()
 }
 
 /// Classes of IOS; class-default may be idle.
 fn of_policies(case: &Case<'_>) -> Vec<Finding> {
-    let classes: Vec<_> = case.read.evidence.iter().filter(|it| it.kind == "class").collect();
-    let above = |of: &str| of.rsplit_once('/').map_or(String::new(), |(above, _)| above.to_owned());
-    let beside = |it: &Counters| -> u64 {
-        let same = classes.iter().filter(|other| other.interface == it.interface && above(&other.of) == above(&it.of));
-        same.filter_map(|other| count(other, "packets")).sum()
+    let mut policies: BTreeMap<(&str, &str), Vec<&Counters>> = BTreeMap::new();
+    for it in case.read.evidence.iter().filter(|it| it.kind == "class") {
+        let above = it.of.rsplit_once('/').map_or("", |(above, _)| above);
+        policies.entry((&it.interface, above)).or_default().push(it);
+    }
+    let of_policy = |classes: Vec<&Counters>| {
+        let others = total(classes.iter().filter_map(|it| count(it, "packets")));
+        let idle: Vec<_> = classes.into_iter().filter(|it| is_idle(case, it)).collect();
+        say(
+            &idle,
+            others,
+            "look at the class maps, and whether an earlier class or a mark upstream takes their packets",
+        )
     };
-    let idle =
-        |it: &&&Counters| count(it, "packets") == Some(0) && !it.of.ends_with("class-default") && beside(it) >= MANY;
-    let check = "look at its class map, and whether an earlier class or a mark upstream takes its packets";
-    classes.iter().filter(idle).map(|it| say(it, beside(it), check)).collect()
+    policies.into_values().filter_map(of_policy).collect()
+}
+
+/// Whether neither the class nor its queue nor its policer has counted anything.
+fn is_idle(case: &Case<'_>, it: &Counters) -> bool {
+    let same = |other: &&Counters| other.of == it.of && other.interface == it.interface;
+    let traffic = |(name, count): (&&str, &i64)| {
+        (name.contains("bytes") || name.contains("packets") || name.contains("pkts")) && *count > 0
+    };
+    let busy = case.read.evidence.iter().filter(same).any(|other| other.counts.iter().any(traffic));
+    count(it, "packets") == Some(0) && !busy && !it.of.ends_with("class-default")
 }

@@ -61,7 +61,7 @@ fn a_debt_in_time_and_bytes() {
 fn a_class_that_nobody_uses() {
     let class = "class htb 1:10 dev eth0 root leaf 10: prio 0 rate 2Mbit ceil 10Mbit burst 1600b cburst 1600b";
     let found = only("tc", &tree(["", &sent(0, 0, 0), &sent(20_000, 0, 0)]), "W443", class);
-    assert!(found.message.ends_with("beside it have 20000"), "{}", found.message);
+    assert!(found.message.ends_with("beside have 20000"), "{}", found.message);
     none("tc", &tree(["", &sent(0, 0, 0), &sent(9_999, 0, 0)]));
     none("tc", &tree(["", &sent(1, 0, 0), &sent(20_000, 0, 0)]));
 }
@@ -102,7 +102,7 @@ const POLICE: &str = "      police:\n          cir 1000000 bps, bc 31250 bytes\n
 #[test]
 fn what_ios_counts() {
     let found = only("ios", &shown("", ""), "W443", "0 packets, 0 bytes");
-    assert!(found.message.starts_with("no packet has reached class SILVER"), "{}", found.message);
+    assert!(found.message.starts_with("no packet has reached `SILVER`"), "{}", found.message);
     let used = |text: String| text.replacen("      0 packets, 0 bytes", "      1 packets, 100 bytes", 1);
     let found = only("ios", &used(shown(POLICE, "")), "W446", "conformed 900 packets, 900000 bytes; actions:");
     assert!(

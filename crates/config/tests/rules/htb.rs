@@ -42,14 +42,10 @@ fn quanta_within_bounds_or_of_their_own_say_nothing() {
     none("tc", &two("default 20", "rate 1mbit", "rate 16mbit"));
     none("tc", &two("default 20", "rate 1mbit quantum 1514", "rate 100mbit quantum 60000"));
     // As `tc -d` prints what was bounded.
-    only(
-        "tc",
-        &two("default 20", "rate 1mbit", "rate 100mbit quantum 200000"),
-        "W431",
-        "tc class add dev eth0 parent 1:1 classid 1:20 htb rate 100mbit",
-    );
+    let class = "tc class add dev eth0 parent 1:1 classid 1:20 htb rate 100mbit quantum 200000";
+    only("tc", &two("default 20", "rate 1mbit", "rate 100mbit quantum 200000"), "W431", class);
     // A class alone shares with nobody.
-    none("tc", &tree("default 1", &[["1:1", "1:", "rate 100mbit"]]));
+    none("tc", &tree("default 9", &[["1:9", "1:", "rate 100mbit"]]));
 }
 
 /// No r2q serves 64 kbit/s and 100 Mbit/s: 8000 / 1514 = 5, and 12.5 MB / 5 is too much.
@@ -101,8 +97,8 @@ fn a_leaf_without_qdisc() {
 /// 1600 B at 1 Gbit/s last 12.8 us.
 #[test]
 fn a_burst_shorter_than_a_timer_is_late() {
-    let gigabit = |numbers: &str| tree("default 1 r2q 1000", &[["1:1", "1:", numbers], ["1:2", "1:", "rate 20mbit"]]);
-    let class = "tc class add dev eth0 parent 1: classid 1:1 htb rate 1gbit";
+    let gigabit = |numbers: &str| tree("default 9 r2q 1000", &[["1:9", "1:", numbers], ["1:2", "1:", "rate 20mbit"]]);
+    let class = "tc class add dev eth0 parent 1: classid 1:9 htb rate 1gbit";
     let found = only("tc", &gigabit("rate 1gbit"), "W435", class);
     assert!(found.message.contains("1600 B are 12 us at 1Gbit/s"), "{}", found.message);
     assert!(found.instead.ends_with("htb rate 1gbit burst 125000b cburst 125000b"), "{}", found.instead);

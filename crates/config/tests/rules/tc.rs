@@ -34,13 +34,7 @@ fn numbers_without_a_unit() {
     assert!(found.message.ends_with("takes 12s"), "{}", found.message);
     assert_eq!(found.instead, "rate 1000kbit");
     assert_eq!(
-        only(
-            "tc",
-            &policed("police rate 1mbit burst 100 conform-exceed drop"),
-            "W424",
-            "burst 100"
-        )
-        .instead,
+        only("tc", &policed("police rate 1mbit burst 100 conform-exceed drop"), "W424", "burst 100").instead,
         "burst 100k"
     );
     let found = only("tc", "tc qdisc add dev eth0 root codel target 5\n", "W424", "target 5");
