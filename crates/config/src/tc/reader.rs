@@ -1,10 +1,12 @@
 //! A text, line by line: commands are applied, what is printed is collected.
 
 use super::commands::{self, Asked};
+use super::json::{self, Collector, Json};
 use super::kernel::Kernel;
 use super::lines::{bare, command, looks as speaks};
 use super::log::Log;
 use super::lower;
+use super::printed;
 use super::shell::{self, Bare, Variables};
 use super::shown::Reader;
 use super::words::{Form, Object, Refusal, Statement, Taken, Token, Verb, Words, span};
@@ -12,6 +14,7 @@ use crate::dialect::Read;
 use crate::finding::Fault;
 use crate::given::Given;
 use crate::text::Text;
+use perhop_core::params::Place;
 
 /// How many lines look like tc.
 pub(super) fn looks(text: &Text) -> usize {
@@ -67,6 +70,8 @@ struct Reading<'a> {
     hashed: bool,
     /// A command that goes on in the next line.
     open: Vec<Token<'a>>,
+    /// JSON that goes on in the next line.
+    json: Collector<'a>,
 }
 
 impl<'a> Reading<'a> {
@@ -76,14 +81,44 @@ impl<'a> Reading<'a> {
         }
         let found = command(line.text).filter(|(_, hash)| self.hashed || !hash);
         if let Some((at, _)) = found {
+            self.broken();
             self.shown.end();
             let rest = Bare { start: line.start + at, text: &line.text[at..], ..line };
             return self.more(rest);
+        }
+        if self.json.is_open() || json::begins(line.text) {
+            self.shown.end();
+            let found = self.json.line(line);
+            return found.into_iter().for_each(|it| self.printed(&it));
         }
         if self.batch(line) || self.shown.line(line) {
             return;
         }
         self.other(line);
+    }
+
+    /// Objects of JSON.
+    fn printed(&mut self, json: &Json<'a>) {
+        for it in json.objects() {
+            if let Some((statement, counters)) = printed::statement(it, &self.shown.device, self.shown.place.as_ref()) {
+                self.shown.statements.push(statement);
+                self.shown.evidence.extend(counters);
+            }
+        }
+    }
+
+    /// JSON that ends before its brackets are closed.
+    fn broken(&mut self) {
+        if !self.json.is_open() {
+            return;
+        }
+        let Some(json) = self.json.end() else { return };
+        let before = self.shown.statements.len();
+        self.printed(&json);
+        let Some(last) = self.shown.statements[before..].last() else { return };
+        let place = Place { start: last.place.end, end: last.place.end };
+        let message = "the JSON ends before its brackets are closed: what follows is missing".to_owned();
+        self.log.found("W403", place, message, "print it again, or without -j: tc itself fails at some filters");
     }
 
     /// A line of `tc -batch`.
@@ -182,6 +217,7 @@ impl<'a> Reading<'a> {
             let words = std::mem::take(&mut self.open);
             self.simple(&words);
         }
+        self.broken();
         self.shown.end();
         let mut statements = std::mem::take(&mut self.shown.statements);
         self.log.evidence.append(&mut self.shown.evidence);
