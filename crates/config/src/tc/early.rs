@@ -36,7 +36,7 @@ pub const RED: Discipline = Discipline {
         row(
             "harddrop",
             Takes::Nothing,
-            Does::Lost("perhop marks ECN-capable packets beyond `max`, as Linux does without this word"),
+            Does::Nearly("beyond `max` ECN-capable packets are marked, as in Linux without this word"),
         ),
         row("nodrop", Takes::Nothing, Does::Lost("perhop drops packets that are not ECN-capable")),
         row("qevent", Takes::Words(4), Does::Lost("perhop has no actions on early drops")),
