@@ -1,101 +1,137 @@
-//! The account of a text on standard input: what became of its lines. With `--json` as JSON; with `--model` what it says, line by line.
+//! What became of a text: `account --from tc|ios [--link 100Mbit/s] [--interface X] [--direction output] [--platform ios]`
+//! reads a configuration from standard input and prints its account, model and counters as JSON.
 
-use perhop_config::account::Account;
-use perhop_config::dialect::Read;
-use perhop_config::given::Given;
-use perhop_config::model::{Conditioner, Filter, Port, Queue};
-use perhop_config::tc;
+use perhop_config::dialect::{self, Read};
+use perhop_config::given::{Given, Platform};
+use perhop_config::model::{Act, Conditioner, Filter, Kind, Port, Queue, Way};
 use perhop_config::text::Text;
-use perhop_config::value::Settings;
-use perhop_core::params::show_table;
-use serde_json::{Value, json};
-use std::io::{Read as _, Write as _};
+use perhop_config::value::{Origin, Said, Settings};
+use perhop_core::params::{Tree, show_table};
+use serde_json::{Map, Value, json};
+use std::io::Read as _;
 
-fn main() -> std::io::Result<()> {
+fn main() {
     let mut bytes = Vec::new();
-    std::io::stdin().read_to_end(&mut bytes)?;
+    std::io::stdin().read_to_end(&mut bytes).expect("standard input");
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let option = |name: &str| arguments.windows(2).find(|pair| pair[0] == name).map(|pair| pair[1].as_str());
+    let from = option("--from").expect("--from NAME");
+    let dialect = dialect::ALL.iter().find(|dialect| dialect.name == from).expect("a dialect");
     let text = Text::new(&bytes);
-    let options: Vec<_> = std::env::args().skip(1).collect();
-    let has = |name: &str| options.iter().any(|option| option == name);
-    let out = match (tc::DIALECT.read)(&text, &Given::default()) {
-        Err(fault) if has("--json") => {
-            json!({ "fault": fault.code, "message": fault.message, "help": fault.help }).to_string()
-        }
-        Err(fault) => format!("error[{}] {}\n   help: {}", fault.code, fault.message, fault.help),
-        Ok(read) if has("--json") => whole(&text, &read).to_string(),
-        Ok(read) if has("--model") => model(&read).join("\n"),
-        Ok(read) => format!("{}{}", read.account.shown(&text), findings(&text, &read)),
-    };
-    writeln!(std::io::stdout(), "{out}")
+    println!("{}", said(&text, (dialect.read)(&text, &given(option))));
 }
 
-fn findings(text: &Text, read: &Read) -> String {
-    let line = |it: &perhop_config::finding::Finding| {
-        format!("{} line {}: {}\n   instead: {}\n", it.code, text.line_of(it.place), it.message, it.instead)
-    };
-    read.findings.iter().map(line).collect()
+fn given<'a>(option: impl Fn(&str) -> Option<&'a str>) -> Given {
+    let way = |name: &str| if name == "input" { Way::Input } else { Way::Output };
+    let platform = |name: &str| Platform::NAMED.iter().find(|(known, _)| *known == name).map(|(_, platform)| *platform);
+    Given {
+        link: option("--link").map(|rate| rate.parse().expect("a rate")),
+        interface: option("--interface").map(str::to_owned),
+        way: option("--direction").map(way),
+        platform: option("--platform").and_then(platform).unwrap_or_default(),
+    }
 }
 
-fn whole(text: &Text, read: &Read) -> Value {
-    let finding = |it: &perhop_config::finding::Finding| json!({ "code": it.code, "line": text.line_of(it.place), "message": it.message, "instead": it.instead });
-    let counters = |it: &perhop_config::evidence::Counters| json!({ "of": it.of, "kind": it.kind, "interface": it.interface, "counts": it.counts });
+fn said(text: &Text, read: Result<Read, perhop_config::finding::Fault>) -> Value {
+    match read {
+        Ok(read) => json!({
+            "account": account(text, &read),
+            "device": { "ports": read.device.ports.iter().map(port).collect::<Vec<_>>() },
+            "evidence": evidence(&read),
+            "findings": read.findings.iter().map(|it| json!({ "code": it.code, "message": it.message, "instead": it.instead }))
+                .collect::<Vec<_>>(),
+        }),
+        Err(fault) => json!({ "fault": { "code": fault.code, "message": fault.message, "help": fault.help,
+            "line": fault.place.map(|place| text.line_of(place)) } }),
+    }
+}
+
+fn account(text: &Text, read: &Read) -> Value {
+    let lines: Vec<_> = text.lines().collect();
+    let entry = |(number, entry): (&usize, &perhop_config::account::Entry)| {
+        let line = lines.get(number - 1).map_or("", |line| line.text.trim());
+        (number.to_string(), json!({ "verdict": entry.verdict.name(), "notes": entry.notes, "text": line }))
+    };
+    Value::Object(read.account.lines.iter().map(entry).collect())
+}
+
+fn evidence(read: &Read) -> Value {
+    let one = |it: &perhop_config::evidence::Counters| json!({ "of": it.of, "kind": it.kind, "interface": it.interface, "counts": it.counts });
+    Value::Array(read.evidence.iter().map(one).collect())
+}
+
+fn port(port: &Port) -> Value {
     json!({
-        "account": account(&read.account),
-        "findings": read.findings.iter().map(finding).collect::<Vec<_>>(),
-        "evidence": read.evidence.iter().map(counters).collect::<Vec<_>>(),
-        "model": model(read),
+        "interface": port.interface.is,
+        "way": port.way.name(),
+        "accounting": port.accounting.as_ref().map(|it| it.is),
+        "link": settings(&port.link),
+        "conditioners": port.conditioners.iter().map(conditioner).collect::<Vec<_>>(),
+        "queue": port.queue.as_ref().map(queue),
     })
 }
 
-fn account(account: &Account) -> Value {
-    let line = |(number, entry): (&usize, &perhop_config::account::Entry)| json!({ "line": number, "verdict": entry.verdict.name(), "notes": entry.notes });
-    account.lines.iter().map(line).collect()
+fn conditioner(it: &Conditioner) -> Value {
+    let acts = |acts: &Said<Vec<Act>>| acts.is.iter().map(act).collect::<Vec<_>>();
+    let actions: Map<_, _> =
+        it.actions.iter().map(|(colour, list)| (colour.name().to_owned(), json!(acts(list)))).collect();
+    json!({ "name": it.name.is, "takes": filters(&it.takes), "kind": it.kind, "settings": settings(&it.settings), "actions": actions })
 }
 
-/// A line for each value.
-fn model(read: &Read) -> Vec<String> {
-    let mut lines = Vec::new();
-    read.device.ports.iter().for_each(|it| port(it, &mut lines));
-    lines
+fn act(act: &Act) -> String {
+    match act {
+        Act::Transmit => "transmit".into(),
+        Act::Drop => "drop".into(),
+        Act::Mark(dscp) => format!("mark {dscp}"),
+        Act::Colour(colour) => format!("colour {}", colour.name()),
+        Act::Next => "next".into(),
+    }
 }
 
-fn port(it: &Port, lines: &mut Vec<String>) {
-    let at = format!("{} {}", it.interface.is, it.way.name());
-    lines.extend(it.accounting.iter().map(|said| format!("{at} accounting = {}", said.is)));
-    settings(&format!("{at} link"), &it.link, lines);
-    it.conditioners.iter().for_each(|it| conditioner(&at, it, lines));
-    it.queue.iter().for_each(|it| queue(&format!("{at} queue"), it, lines));
+fn queue(it: &Queue) -> Value {
+    let kind = it.kind.map(|kind| match kind {
+        Kind::Aqm(name) => json!({ "aqm": name }),
+        Kind::Scheduler(name) => json!({ "scheduler": name }),
+    });
+    let class = |class: &perhop_config::model::Class| {
+        json!({
+            "name": class.name.is,
+            "parent": class.parent,
+            "takes": filters(&class.takes),
+            "rest": class.rest,
+            "settings": settings(&class.settings),
+            "queue": class.queue.as_ref().map(queue),
+        })
+    };
+    let classes: Vec<_> = it.classes.iter().map(class).collect();
+    json!({ "name": it.name.is, "kind": kind, "settings": settings(&it.settings), "shape": settings(&it.shape), "classes": classes })
 }
 
-fn settings(at: &str, it: &Settings, lines: &mut Vec<String>) {
-    let mut own: Vec<_> = it.iter().map(|(key, said)| format!("{at}.{key} = {}", said.is.tree())).collect();
-    own.sort();
-    lines.append(&mut own);
+fn filters(list: &[Filter]) -> Value {
+    let one = |filter: &Filter| json!({ "order": filter.order, "match": tree(&show_table(&filter.matches.is)) });
+    Value::Array(list.iter().map(one).collect())
 }
 
-fn takes(at: &str, list: &[Filter], lines: &mut Vec<String>) {
-    lines.extend(list.iter().map(|it| format!("{at} takes {} {}", it.order, show_table(&it.matches.is))));
+fn settings(settings: &Settings) -> Value {
+    let one = |(key, said): (&'static str, &Said<perhop_config::value::Value>)| {
+        let value = match said.origin {
+            Origin::Text(_) => json!({ "value": tree(&said.is.tree()) }),
+            Origin::Assumed(source) => json!({ "value": tree(&said.is.tree()), "assumed": source }),
+        };
+        (key.to_owned(), value)
+    };
+    Value::Object(settings.iter().map(one).collect())
 }
 
-fn conditioner(at: &str, it: &Conditioner, lines: &mut Vec<String>) {
-    let at = format!("{at} conditioner {} {}", it.name.is, it.kind);
-    lines.push(at.clone());
-    takes(&at, &it.takes, lines);
-    settings(&at, &it.settings, lines);
-    lines.extend(it.actions.iter().map(|(colour, acts)| format!("{at} {} {:?}", colour.name(), acts.is)));
-}
-
-fn queue(at: &str, it: &Queue, lines: &mut Vec<String>) {
-    lines.push(format!("{at} {} {:?}", it.name.is, it.kind));
-    settings(&format!("{at} shape"), &it.shape, lines);
-    settings(at, &it.settings, lines);
-    for class in &it.classes {
-        let at = format!("{at} class {}", class.name.is);
-        let above = class.parent.and_then(|parent| it.classes.get(parent)).map(|it| it.name.is.as_str());
-        let rest = if class.rest { " rest" } else { "" };
-        lines.push(format!("{at} below {}{rest}", above.unwrap_or("none")));
-        takes(&at, &class.takes, lines);
-        settings(&at, &class.settings, lines);
-        class.queue.iter().for_each(|it| queue(&at, it, lines));
+fn tree(it: &Tree) -> Value {
+    match it {
+        Tree::Text(text) => json!(text),
+        Tree::Integer(number) => json!(number),
+        Tree::Float(number) => json!(number),
+        Tree::Bool(flag) => json!(flag),
+        Tree::List(items) => Value::Array(items.iter().map(|item| tree(&item.tree)).collect()),
+        Tree::Table(table) => {
+            Value::Object(table.entries.iter().map(|(key, _, node)| (key.clone(), tree(&node.tree))).collect())
+        }
     }
 }

@@ -62,13 +62,14 @@ pub struct Explain {
     /// What to explain.
     #[command(flatten)]
     pub source: Source,
-    /// Write the scenario for another system: `tc` prints the commands that make its nodes, links and ports on Linux
+    /// Write the scenario for another system: `tc` prints the commands that make its nodes, links and ports on Linux, `ios` its
+    /// ports with queues or conditioners as the configuration of a Cisco router
     #[arg(long = "as", value_name = "SYSTEM")]
     pub written_as: Option<System>,
-    /// With --as tc: only this port, as in 'a -> b', for an interface that there is, whatever the load is
+    /// With --as: only this port, as in 'a -> b', for an interface that there is, whatever the load is
     #[arg(long, value_name = "PORT")]
     pub port: Option<String>,
-    /// Interface of the port [default: eth0]
+    /// Interface of the port [default: eth0; with --as ios one as fast as the link]
     #[arg(long, value_name = "INTERFACE")]
     pub dev: Option<String>,
     /// Print JSON
@@ -81,6 +82,8 @@ pub struct Explain {
 pub enum System {
     /// `ip`, `tc` and `sysctl` of Linux.
     Tc,
+    /// The configuration of Cisco IOS.
+    Ios,
 }
 
 /// `lab`

@@ -1,0 +1,136 @@
+//! WRED as profiles.
+
+use super::Build;
+use super::numbers::length;
+use crate::given::Platform;
+use crate::ios::defaults;
+use crate::ios::plan::{Basis, Of, Profile, Put, Wred};
+use crate::ios::read::words::dscps_of;
+use crate::model::Kind;
+use crate::value::{Said, Settings, Value};
+use perhop_core::dscp::Dscp;
+use perhop_core::units::{Bytes, Packets, Span};
+
+impl Build<'_> {
+    /// Puts WRED into a queue: its kind, and its keys.
+    pub(super) fn wred(&mut self, wred: &Wred, settings: &mut Settings) -> Option<Kind> {
+        let Some(at) = wred.at else {
+            for put in &wred.profiles {
+                let why = "thresholds of `random-detect` have no effect: no line enables it in this class";
+                self.account.not_modelled(put.at.line, why);
+            }
+            return None;
+        };
+        match wred.weight {
+            Some(weight) => settings.set("weight", Said::at(weight.at.place, Value::Count(weight.is))),
+            None => settings.assume("weight", defaults::WRED_WEIGHT.1, Value::Count(defaults::WRED_WEIGHT.0)),
+        }
+        if let Some(at) = wred.ecn {
+            settings.set("ecn", Said::at(at.place, Value::Flag(true)));
+        }
+        let mut list: Vec<Value> = Vec::new();
+        let mut said: Vec<Dscp> = Vec::new();
+        for put in &wred.profiles {
+            list.extend(self.profile(put, &mut said));
+        }
+        if !wred.whole {
+            let limit = settings.get("limit").map(|limit| limit.is.clone());
+            list.extend(self.others(wred, limit.as_ref(), &said));
+        }
+        let place = wred.profiles.first().map_or(at, |put| put.at).place;
+        settings.set("profiles", Said::at(place, Value::List(list)));
+        Some(Kind::Aqm("wred"))
+    }
+
+    /// One profile that the text says.
+    fn profile(&mut self, put: &Put<Profile>, said: &mut Vec<Dscp>) -> Option<Value> {
+        let place = put.at.place;
+        let mut table = Settings::default();
+        let dscps: Vec<Dscp> = match &put.is.of {
+            Of::Dscp(list) => list.clone(),
+            Of::Precedence(precedence) => dscps_of(*precedence).filter(|dscp| !said.contains(dscp)).collect(),
+            Of::DiscardClass(class @ 0..=2) => {
+                let colour = ["green", "yellow", "red"][usize::from(*class)];
+                table.set("for", Said::at(place, Value::Word(colour.into())));
+                Vec::new()
+            }
+            Of::All => Vec::new(),
+            Of::DiscardClass(_) | Of::Other => {
+                self.account.not_modelled(put.at.line, "no packet here has this field: the profile has no packets");
+                return None;
+            }
+        };
+        if !dscps.is_empty() {
+            table.set("for", Said::at(place, names(&dscps)));
+            said.extend(dscps);
+        }
+        let Profile { min, max, denominator, .. } = put.is;
+        table.set("min", Said::at(place, length(min)));
+        table.set("max", Said::at(place, length(max)));
+        table.set("max-p", Said::at(place, Value::Number(1.0 / denominator as f64)));
+        Some(Value::Table(table))
+    }
+
+    /// Profiles of the code points that the text does not say, by the device's table.
+    fn others(&self, wred: &Wred, limit: Option<&Value>, said: &[Dscp]) -> Vec<Value> {
+        if wred.profiles.iter().any(|put| put.is.of == Of::All) {
+            return Vec::new();
+        }
+        let classic = self.given.platform == Platform::Ios;
+        let mut groups: Vec<([Value; 2], &'static str, Vec<Dscp>)> = Vec::new();
+        for dscp in (0..64).filter_map(Dscp::new).filter(|dscp| !said.contains(dscp)) {
+            let precedence = u64::from(dscp.get() >> 3);
+            let (thresholds, source) = match (classic, wred.basis) {
+                (true, Some(Basis::Dscp)) => in_packets(defaults::wred_by_dscp(dscp.get())),
+                (true, _) => in_packets(defaults::wred_by_precedence(precedence)),
+                (false, _) => of_limit(precedence, limit),
+            };
+            match groups.iter_mut().find(|(known, ..)| *known == thresholds) {
+                Some((.., list)) => list.push(dscp),
+                None => groups.push((thresholds, source, vec![dscp])),
+            }
+        }
+        let last = groups.len().saturating_sub(1);
+        groups.into_iter().enumerate().map(|(i, group)| assumed(group, i == last)).collect()
+    }
+}
+
+/// A profile that the device assumes; the last takes all other packets.
+fn assumed(([min, max], source, list): ([Value; 2], &'static str, Vec<Dscp>), last: bool) -> Value {
+    let mut table = Settings::default();
+    if !last {
+        table.assume("for", source, names(&list));
+    }
+    table.assume("min", source, min);
+    table.assume("max", source, max);
+    table.assume("max-p", source, Value::Number(0.1));
+    Value::Table(table)
+}
+
+fn packets(count: u64) -> Value {
+    Value::Packets(Packets::new(u32::try_from(count).unwrap_or(u32::MAX)))
+}
+
+fn in_packets(((min, max), source): defaults::Assumed<(u64, u64)>) -> ([Value; 2], &'static str) {
+    ([packets(min), packets(max)], source)
+}
+
+/// Thresholds in the unit of the limit.
+fn of_limit(precedence: u64, limit: Option<&Value>) -> ([Value; 2], &'static str) {
+    let (limit, unit): (u64, fn(u64) -> Value) = match limit {
+        Some(Value::Bytes(bytes)) => (bytes.get(), |count| Value::Bytes(Bytes::new(count))),
+        Some(Value::Time(span)) => (span.ns(), |count| Value::Time(Span::from_ns(count))),
+        Some(Value::Packets(count)) => (count.get().into(), packets),
+        _ => (64, packets),
+    };
+    let ((min, max), source) = defaults::wred(precedence, limit);
+    ([unit(min), unit(max)], source)
+}
+
+/// Code points by name.
+pub(super) fn names(list: &[Dscp]) -> Value {
+    match list {
+        [one] => Value::Word(one.to_string()),
+        list => Value::List(list.iter().map(|dscp| Value::Word(dscp.to_string())).collect()),
+    }
+}
