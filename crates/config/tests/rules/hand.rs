@@ -4,7 +4,7 @@ use perhop_config::dialect::Read;
 use perhop_config::evidence::Counters;
 use perhop_config::finding::Finding;
 use perhop_config::given::Given;
-use perhop_config::model::{Class, Conditioner, Kind, Port, Queue, Way};
+use perhop_config::model::{Class, Kind, Port, Queue, Way};
 use perhop_config::rules::findings;
 use perhop_config::text::Text;
 use perhop_config::value::{Said, Settings, Value};
@@ -136,14 +136,6 @@ impl Hand {
     pub fn under(mut self, name: &str, kind: Option<Kind>, settings: &str) -> Self {
         let queue = self.plain(name, kind, settings);
         self.last().queue.as_mut().unwrap().classes.last_mut().unwrap().queue = Some(queue);
-        self
-    }
-
-    pub fn meter(mut self, kind: &'static str, settings: &str) -> Self {
-        let settings = self.settings(settings);
-        let name = Said::assumed("test", "police".to_owned());
-        let meter = Conditioner { name, takes: Vec::new(), kind, settings, actions: Vec::new() };
-        self.last().conditioners.push(meter);
         self
     }
 

@@ -43,6 +43,16 @@ pub(super) fn conditioner(stage: &StageSpec) -> Result<Vec<String>, String> {
     }
 }
 
+/// What may happen to a packet.
+pub(super) fn outcomes(stage: &StageSpec) -> Vec<Action> {
+    let colours: &[Colour] = match &stage.params {
+        ConditionerParams::Marker(marker) => &[marker.colour.colour()],
+        ConditionerParams::TokenBucketMarker(_) => &[Colour::Green, Colour::Red],
+        _ => &Colour::METERED,
+    };
+    colours.iter().map(|colour| stage.actions[colour.index()]).collect()
+}
+
 /// Notes about what is written.
 pub(super) fn notes(stage: &StageSpec) -> Vec<String> {
     let ConditionerParams::TokenBucketMarker(bucket) = &stage.params else { return Vec::new() };
@@ -123,7 +133,6 @@ pub(super) fn limit(rate: BitRate, burst: Bytes) -> Result<Vec<String>, String> 
 fn action(action: Action) -> Result<String, String> {
     match action {
         Action::Drop => Ok("drop".into()),
-        Action::Pass(Rewrite { next: true, .. }) => Err("`next`: a packet of IOS meets one policer of a policy".into()),
         Action::Pass(Rewrite { colour: Some(_), .. }) => Err("colours that it sets: write code points".into()),
         Action::Pass(Rewrite { dscp: Some(code), .. }) => Ok(format!("set-dscp-transmit {}", dscp(code))),
         Action::Pass(_) => Ok("transmit".into()),

@@ -29,6 +29,13 @@ impl Written {
     pub(super) fn refuse(&mut self, what: impl Into<String>) {
         self.refused.push(what.into());
     }
+
+    /// What another has, too.
+    pub(super) fn take(&mut self, other: Self) {
+        self.lines.extend(other.lines);
+        self.notes.extend(other.notes);
+        self.refused.extend(other.refused);
+    }
 }
 
 /// What IOS counts in a queue.
