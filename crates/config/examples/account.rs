@@ -1,7 +1,7 @@
-//! What became of a text: `account --from ios [--link 100Mbit/s] [--interface X] [--direction output] [--platform ios]`
+//! What became of a text: `account --from tc|ios [--link 100Mbit/s] [--interface X] [--direction output] [--platform ios]`
 //! reads a configuration from standard input and prints its account, model and counters as JSON.
 
-use perhop_config::dialect::{Dialect, Read};
+use perhop_config::dialect::{self, Read};
 use perhop_config::given::{Given, Platform};
 use perhop_config::model::{Act, Conditioner, Filter, Kind, Port, Queue, Way};
 use perhop_config::text::Text;
@@ -10,15 +10,13 @@ use perhop_core::params::{Tree, show_table};
 use serde_json::{Map, Value, json};
 use std::io::Read as _;
 
-const DIALECTS: &[&Dialect] = &[&perhop_config::ios::DIALECT];
-
 fn main() {
     let mut bytes = Vec::new();
     std::io::stdin().read_to_end(&mut bytes).expect("standard input");
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let option = |name: &str| arguments.windows(2).find(|pair| pair[0] == name).map(|pair| pair[1].as_str());
     let from = option("--from").expect("--from NAME");
-    let dialect = DIALECTS.iter().find(|dialect| dialect.name == from).expect("a dialect");
+    let dialect = dialect::ALL.iter().find(|dialect| dialect.name == from).expect("a dialect");
     let text = Text::new(&bytes);
     println!("{}", said(&text, (dialect.read)(&text, &given(option))));
 }
@@ -58,7 +56,7 @@ fn account(text: &Text, read: &Read) -> Value {
 }
 
 fn evidence(read: &Read) -> Value {
-    let one = |it: &perhop_config::evidence::Counters| json!({ "of": it.of, "kind": it.kind, "interface": it.interface, "counts": it.counts });
+    let one = |it: &perhop_config::evidence::Counters| json!({ "of": it.of, "kind": it.kind, "interface": it.interface, "way": it.way.map(Way::name), "counts": it.counts });
     Value::Array(read.evidence.iter().map(one).collect())
 }
 

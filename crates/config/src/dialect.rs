@@ -35,4 +35,4 @@ pub struct Dialect {
 }
 
 /// All of them.
-pub const ALL: &[Dialect] = &[crate::ios::DIALECT];
+pub const ALL: &[Dialect] = &[crate::tc::DIALECT, crate::ios::DIALECT];

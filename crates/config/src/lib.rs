@@ -17,9 +17,14 @@ pub mod codes;
 pub mod dialect;
 pub mod evidence;
 pub mod finding;
+#[cfg(any(test, feature = "generate"))]
+pub mod generate;
 pub mod given;
 pub mod ios;
+pub mod load;
 pub mod model;
 pub mod rules;
+pub mod stub;
+pub mod tc;
 pub mod text;
 pub mod value;

@@ -11,7 +11,7 @@ mod acl;
 mod build;
 mod defaults;
 mod fields;
-mod plan;
+pub(crate) mod plan;
 pub mod read;
 mod shown;
 mod tree;
@@ -54,6 +54,13 @@ fn looks(text: &Text) -> usize {
     tree::rows(text)
         .filter(|row| LOOKS.iter().any(|start| start.split(' ').enumerate().all(|(i, word)| row.word(i) == word)))
         .count()
+}
+
+/// What a text says, in the dialect's own words: for rules that ask more than the model holds.
+pub(crate) fn plan(text: &Text) -> plan::Plan {
+    let mut reader = Reader::default();
+    tree::rows(text).for_each(|row| reader.row(&row));
+    reader.plan
 }
 
 fn read(text: &Text, given: &Given) -> Result<Read, Fault> {

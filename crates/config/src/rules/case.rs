@@ -4,6 +4,7 @@ use crate::dialect::Read;
 use crate::evidence::Counters;
 use crate::finding::Finding;
 use crate::given::Given;
+use crate::ios::plan::Plan;
 use crate::model::{Class, Kind, Port, Queue};
 use crate::text::Text;
 use crate::value::{Origin, Said};
@@ -21,6 +22,8 @@ pub(super) struct Case<'a> {
     pub text: &'a Text,
     /// What was given beside it.
     pub given: &'a Given,
+    /// What it says in the words of IOS, if it is in IOS.
+    pub plan: &'a Plan,
 }
 
 /// A queue with where it is.

@@ -12,13 +12,21 @@ mod ceil;
 mod debt;
 mod direct;
 mod drops;
+mod eighth;
+mod fight;
+mod impossible;
+mod ios;
 mod leaf;
+mod mixed;
+mod no_queue;
+mod not_enabled;
 mod overlimits;
 mod quanta;
 mod short_burst;
 mod standing;
+mod sums;
 mod tc;
-mod eighth;
+mod thousandth;
 mod unclassified;
 
 use crate::dialect::Read;
@@ -43,25 +51,34 @@ struct Rule {
 const RULES: &[Rule] = &[
     be::RULE,
     eighth::RULE,
+    thousandth::RULE,
+    not_enabled::RULE,
+    no_queue::RULE,
+    fight::RULE,
+    sums::RULE,
+    mixed::RULE,
+    impossible::RULE,
     quanta::RULE,
     ceil::RULE,
     unclassified::RULE,
     leaf::RULE,
     short_burst::RULE,
     drops::RULE,
-    debt::RULE,
     overlimits::RULE,
+    debt::RULE,
     direct::RULE,
     standing::RULE,
 ];
 
 /// Everything that the rules find, in the order of the text.
 pub fn findings(read: &Read, text: &Text, given: &Given) -> Vec<Finding> {
-    let case = Case { read, text, given };
+    let plan = if read.dialect == "ios" { crate::ios::plan(text) } else { <_>::default() };
+    let case = Case { read, text, given, plan: &plan };
     let speaks = |rule: &&Rule| rule.dialect.is_none_or(|dialect| dialect == read.dialect);
     let mut all: Vec<Finding> = RULES.iter().filter(speaks).flat_map(|rule| (rule.find)(&case)).collect();
     all.sort_by_key(|finding| (finding.place.start, finding.code));
-    all.dedup();
+    // A policy at several interfaces says the same each time.
+    all.dedup_by_key(|finding| (finding.place, finding.code));
     all
 }
 

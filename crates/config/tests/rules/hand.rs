@@ -4,7 +4,7 @@ use perhop_config::dialect::Read;
 use perhop_config::evidence::Counters;
 use perhop_config::finding::Finding;
 use perhop_config::given::Given;
-use perhop_config::model::{Class, Conditioner, Kind, Port, Queue, Way};
+use perhop_config::model::{Class, Kind, Port, Queue, Way};
 use perhop_config::rules::findings;
 use perhop_config::text::Text;
 use perhop_config::value::{Said, Settings, Value};
@@ -139,14 +139,6 @@ impl Hand {
         self
     }
 
-    pub fn meter(mut self, kind: &'static str, settings: &str) -> Self {
-        let settings = self.settings(settings);
-        let name = Said::assumed("test", "police".to_owned());
-        let meter = Conditioner { name, takes: Vec::new(), kind, settings, actions: Vec::new() };
-        self.last().conditioners.push(meter);
-        self
-    }
-
     /// Counters: `dropped 5, sent_packets 100`.
     pub fn counters(mut self, kind: &str, of: &str, counts: &str) -> Self {
         const NAMES: [&str; 9] = [
@@ -167,7 +159,7 @@ impl Hand {
         };
         let counts = counts.split(", ").map(count).collect();
         let (of, kind) = (of.to_owned(), kind.to_owned());
-        self.read.evidence.push(Counters { of, kind, interface: "eth0".into(), place, counts });
+        self.read.evidence.push(Counters { of, kind, interface: "eth0".into(), way: None, place, counts });
         self
     }
 

@@ -196,13 +196,28 @@ impl<'a> Build<'a> {
     /// The policy within a class, unless it is not in the text or within itself.
     fn child(&mut self, class: &'a super::plan::Class) -> Result<Option<&'a Policy>, Fault> {
         let Some(child) = &class.child else { return Ok(None) };
-        let policy = self.policy(child)?;
+        let Ok(policy) = self.policy(child) else {
+            self.without_policy(child);
+            return Ok(None);
+        };
         if self.depth < DEEPEST {
             return Ok(Some(policy));
         }
         let message = format!("policy map {} is within itself, or more than {DEEPEST} deep", policy.name);
         let help = "IOS takes a policy within a policy within a policy".to_owned();
         Err(Fault { code: "E308", place: Some(policy.at.place), message, help })
+    }
+
+    /// A policy within a class that is not in the text.
+    fn without_policy(&mut self, child: &Child) {
+        let Child::Named(name) = child else { return };
+        self.account.not_modelled(name.at.line, "this policy map is not in the text");
+        if self.findings.iter().any(|known| known.place == name.at.place) {
+            return;
+        }
+        let fault = missing(self.plan, name);
+        let message = format!("{}: the class has a queue without it", fault.message);
+        self.findings.push(Finding { code: "W411", place: name.at.place, message, instead: fault.help });
     }
 
     /// Counts the classes of a policy.
