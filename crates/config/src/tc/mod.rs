@@ -19,6 +19,7 @@ mod fair;
 mod fifo;
 mod filters;
 mod htb;
+mod json;
 mod kernel;
 mod lines;
 mod log;
@@ -26,6 +27,7 @@ pub(crate) mod lower;
 mod netem;
 /// Tables of words.
 pub mod options;
+mod printed;
 mod reader;
 mod shell;
 mod shown;

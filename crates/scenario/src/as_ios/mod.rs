@@ -37,6 +37,7 @@ use crate::device::told::Told;
 use crate::device::{self, only_point};
 use crate::scenario::Scenario;
 use crate::sections::queue::{DEFAULT_LIMIT, default_drop_tail};
+use crate::sections::settings::Accounting;
 use crate::sweep::Sweep;
 use interface::Line;
 use perhop_core::classify::Match;
@@ -97,6 +98,9 @@ fn written(scenario: &Scenario, links: &[usize], device: Option<&str>) -> Ios {
         if !scenario.built.plan.changes.is_empty() {
             writer.note("[[change]] is not in it: this is the port as it begins");
         }
+        if let Some(note) = accounting(scenario.built.plan.overhead) {
+            writer.note(&note);
+        }
         let policy = port(&mut writer, plain(scenario, link), &interface);
         if let Some(policy) = &policy {
             let told = interface::line(&interface, it.rate) == Line::Told;
@@ -113,6 +117,14 @@ fn written(scenario: &Scenario, links: &[usize], device: Option<&str>) -> Ios {
         lines.into_iter().map(short).collect()
     });
     Ios { ports, lines: config.lines(), notes, lost }
+}
+
+/// What IOS counts of a packet, if that is another length: its header of layer 2, without the check sequence.
+fn accounting(overhead: u32) -> Option<String> {
+    let name = Accounting::of(overhead).name();
+    (overhead != Accounting::L2.overhead()).then(|| {
+        format!("`accounting` of {name}: IOS counts the header of layer 2 without its check sequence, as l2 does")
+    })
 }
 
 /// The policy map of a port.

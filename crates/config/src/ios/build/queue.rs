@@ -18,8 +18,8 @@ use crate::value::{Said, Settings, Value};
 use perhop_core::classify::Match;
 use perhop_core::units::{BitRate, Bytes};
 
-/// The largest packet of the links that these devices have, in bytes: no quantum is below it.
-const LARGEST: u64 = 1_500;
+/// The largest packet of the links that these devices have, in bytes with their header of layer 2: no quantum is below it.
+const LARGEST: u64 = 1_514;
 
 /// A quantum beyond this is rounded rather than made larger.
 const LARGEST_QUANTUM: u64 = 150_000;
