@@ -294,6 +294,8 @@ pub struct Wred {
     pub ecn: Option<At>,
     /// What is said of code points.
     pub profiles: Vec<Put<Profile>>,
+    /// Whether it is a table that a device prints of what it uses.
+    pub shown: bool,
 }
 
 /// What chooses a profile of WRED.

@@ -58,7 +58,9 @@ impl Reader {
         if let Some(field) = heading(row) {
             let unit = if self.shown.percent { Unit::Percent } else { self.unit_of_limit(at) };
             self.shown.table = Columns { field, unit: threshold_unit(row).unwrap_or(unit), virtual_class: None };
-            self.wred_of(at)?.at.get_or_insert(row.at());
+            let wred = self.wred_of(at)?;
+            wred.at.get_or_insert(row.at());
+            wred.shown = true;
             return Some(Ok(None));
         }
         if let Some(outcome) = self.row_of_afd(at, row) {
