@@ -36,7 +36,7 @@ fn of_wred(wred: &Wred) -> Option<Finding> {
     let many = wred.profiles.iter().filter(idle).count();
     let now = match enabled {
         None => "no line enables WRED: packets are dropped only where the queue is full",
-        Some(Basis::Precedence) => "WRED goes by precedence here, with that one's own thresholds",
+        Some(Basis::Precedence) => "WRED goes by precedence here, and the precedences keep their default thresholds",
         Some(_) => "WRED goes by another field here",
     };
     let message = format!("thresholds of {whose} are set ({many}) and not used: {now}");
