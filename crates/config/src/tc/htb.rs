@@ -6,7 +6,7 @@ use super::options::{Assumed, Discipline, Does, Fixed, Opt, Options, Takes, assu
 use crate::model::Kind;
 use crate::value::{Said, Settings, Value};
 use perhop_core::params::Place;
-use perhop_core::units::Bytes;
+use perhop_core::units::{BitRate, Bytes};
 
 const HTB_C: &str = "sch_htb.c";
 const HFSC_C: &str = "sch_hfsc.c";
@@ -163,6 +163,16 @@ pub(super) fn class(of: &Qdisc<'_>, class: &Class<'_>, leaf: bool, log: &mut Log
 /// What tc sets on a kernel with timers of 1 ns: it computes with whole bytes/s, and cuts off.
 fn burst(bit_s: u64) -> Bytes {
     Bytes::new(1600 + bit_s / 8 / 1_000_000_000)
+}
+
+/// Ticks a second of kernels' timers: of 1 ns, or of those without such.
+const TICKS: [u64; 5] = [1_000_000_000, 1000, 300, 250, 100];
+/// How far tc's print of a size may be from it.
+const PRINTED_WITHIN: u64 = 16;
+
+/// Whether a burst is one that tc sets itself, on any kernel.
+pub(super) fn is_own_burst(burst: Bytes, rate: BitRate) -> bool {
+    TICKS.iter().any(|ticks| (1600 + rate.bit_s() / 8 / ticks).abs_diff(burst.get()) <= PRINTED_WITHIN)
 }
 
 /// `rt m1 2mbit d 10ms m2 1mbit ls rate 1mbit`

@@ -11,7 +11,7 @@ use super::kernel::{AT_EGRESS, AT_INGRESS, Class as Classful, INGRESS, Interface
 use super::log::Log;
 use super::options::{Assumed, Options};
 use super::units::shown;
-use super::words::Device as Named;
+use super::words::{Device as Named, Form};
 use super::{bands, cake, early, fair, htb, netem, tbf};
 use crate::model::{Class, Conditioner, Device, Kind, Port, Queue, Way};
 use crate::value::{Said, Settings, Value};
@@ -51,7 +51,7 @@ struct Making<'k, 'a> {
 
 fn port(kernel: &Kernel<'_>, interface: &Interface<'_>, way: Way, log: &mut Log) -> Option<Port> {
     let (at, root) = match way {
-        Way::Output => (AT_EGRESS, interface.qdiscs.contains_key(&ROOT)),
+        Way::Output => (AT_EGRESS, interface.qdiscs.get(&ROOT).is_some_and(queues)),
         Way::Input => (AT_INGRESS, false),
     };
     let has_filters = interface.filters.get(&at).is_some_and(|list| !list.is_empty());
@@ -78,6 +78,11 @@ fn port(kernel: &Kernel<'_>, interface: &Interface<'_>, way: Way, log: &mut Log)
     let Making { link, conditioners, .. } = making;
     let interface = name(&interface.device);
     Some(Port { interface, way, accounting: Some(accounting), link, conditioners, queue })
+}
+
+/// Whether a queueing discipline says anything of a port.
+fn queues(it: &Qdisc<'_>) -> bool {
+    !matches!(&*it.name.text, "noqueue" | "noop")
 }
 
 fn name(device: &Named<'_>) -> Said<String> {
@@ -116,7 +121,7 @@ impl<'k, 'a> Making<'k, 'a> {
         match known.name {
             "noqueue" | "ingress" | "clsact" => None,
             "noop" => {
-                self.log.lost(&it.lines, "`noop`: perhop has no queue that drops all packets");
+                self.log.nearly(&it.lines, "`noop`: the interface is down, so it is no port");
                 None
             }
             "mq" => self.of_hardware(it),
@@ -188,6 +193,9 @@ impl<'k, 'a> Making<'k, 'a> {
     fn plain(&mut self, it: &Qdisc<'a>) -> Queue {
         let Some(known) = it.known else { return self.empty(it) };
         let mut settings = it.options.settings();
+        if it.form == Form::Shown && known.name == "fq_codel" && !it.options.has("ecn") {
+            settings.set("ecn", Said::assumed("tc prints `ecn` where it is on", Value::Flag(false)));
+        }
         fair::keys(known.name, &it.options, &mut settings, self.log);
         early::keys(known.name, &it.options, &mut settings, self.log);
         if known.name == "cake" {
@@ -356,8 +364,12 @@ impl Making<'_, '_> {
         let options = root.and_then(|it| self.interface.classes.range(own(it.handle)).next()).map(|it| &it.1.options);
         let framed = ["overhead", "mpu", "link-layer"].iter().any(|key| queue.settings.get(key).is_some());
         let rate = class.settings.rate("rate");
-        let bursts = ["burst", "cburst"].map(|key| class.settings.bytes(key).map_or(0, |it| it.get()));
-        let plain = bursts.iter().all(|it| *it < 2048) && rate == class.settings.rate("ceil") && class.rest && !framed;
+        let bursts = [("burst", "rate"), ("cburst", "ceil")];
+        let own = bursts.iter().all(|(burst, rate)| {
+            let both = class.settings.bytes(burst).zip(class.settings.rate(rate));
+            both.is_none_or(|(burst, rate)| htb::is_own_burst(burst, rate) || burst.get() == 1)
+        });
+        let plain = own && rate == class.settings.rate("ceil") && class.rest && !framed;
         if queue.shape.is_empty() && plain && options.is_some_and(is_line) && self.link.get("rate").is_none() {
             if let Some(rate) = class.settings.get("rate") {
                 self.link.set("rate", rate.clone());

@@ -356,7 +356,8 @@ impl Reader {
         let known = match same.find(|known| counts.iter().all(|(name, _)| !known.counts.contains_key(name))) {
             Some(known) => known,
             None => {
-                let new = Counters { of, kind: kind.to_owned(), interface, place: at.place, counts: Default::default() };
+                let new =
+                    Counters { of, kind: kind.to_owned(), interface, place: at.place, counts: Default::default() };
                 self.evidence.push(new);
                 let Some(last) = self.evidence.last_mut() else { return };
                 last
