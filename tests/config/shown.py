@@ -132,9 +132,8 @@ def close(ours, theirs):
 def compared(name, form, ours, theirs):
     """Prints what differs; the number of losses, and of faults."""
     losses, faults = 0, 0
-    if form == "json" and POLICER in str(ours):
-        ours, theirs = ({path: value for path, value in it.items() if ".queue." not in path} for it in (ours, theirs))
-        return (1, 0) if not any(POLICER in str(value) for value in theirs.values()) else (0, 1)
+    if form == "json" and POLICER in str(ours) and POLICER not in str(theirs):
+        return 1, 0
     for path in sorted({*ours, *theirs}):
         mine, its = ours.get(path), theirs.get(path)
         if mine == its:

@@ -3,7 +3,7 @@
 /// Which packets go to which class.
 mod takes;
 /// Meters and markers.
-mod meters;
+pub(crate) mod meters;
 /// Which bytes count.
 mod bytes;
 

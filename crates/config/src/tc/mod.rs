@@ -23,7 +23,7 @@ mod json;
 mod kernel;
 mod lines;
 mod log;
-mod lower;
+pub(crate) mod lower;
 mod netem;
 /// Tables of words.
 pub mod options;

@@ -5,6 +5,8 @@
 //! shaper is a class whose policy map has what is below it. Rates are bit/s, or kbit/s where IOS has those; the burst of a policer is
 //! bytes, that of a shaper bits. What IOS cannot express is left out and named.
 
+/// HTB.
+mod htb;
 /// Which interfaces there are.
 mod interface;
 /// Which packets a class takes.
@@ -19,6 +21,8 @@ mod queues;
 mod shape;
 /// Shares of what is left.
 mod shares;
+/// Which class has which conditioner.
+mod stages;
 /// What is returned, and its text.
 mod text;
 /// Schedulers.
@@ -33,13 +37,15 @@ use crate::device::told::Told;
 use crate::device::{self, only_point};
 use crate::scenario::Scenario;
 use crate::sections::queue::{DEFAULT_LIMIT, default_drop_tail};
+use crate::sections::settings::Accounting;
 use crate::sweep::Sweep;
 use interface::Line;
-use matches::class_map;
 use perhop_core::classify::Match;
 use perhop_core::params::Place;
+use perhop_core::sched::SchedulerParams;
+use stages::Stages;
 use text::{Config, Shelf};
-use tree::{DEFAULT, Entry, Writer};
+use tree::{Entry, Writer, is_classful};
 
 /// The ports of the one scenario that a file describes: all that have queues or conditioners, or the one that is named, on
 /// the interface that is named.
@@ -86,10 +92,14 @@ fn written(scenario: &Scenario, links: &[usize], device: Option<&str>) -> Ios {
             direction: &scenario.built.topology.links[link],
             config: &mut config,
             told: &mut told,
-            stages: it.edge.iter().collect(),
+            stages: Stages::new(&it.edge),
+            shapes: interface::line(&interface, it.rate) == Line::Other,
         };
         if !scenario.built.plan.changes.is_empty() {
             writer.note("[[change]] is not in it: this is the port as it begins");
+        }
+        if let Some(note) = accounting(scenario.built.plan.overhead) {
+            writer.note(&note);
         }
         let policy = port(&mut writer, plain(scenario, link), &interface);
         if let Some(policy) = &policy {
@@ -109,86 +119,135 @@ fn written(scenario: &Scenario, links: &[usize], device: Option<&str>) -> Ios {
     Ios { ports, lines: config.lines(), notes, lost }
 }
 
+/// What IOS counts of a packet, if that is another length: its header of layer 2, without the check sequence.
+fn accounting(overhead: u32) -> Option<String> {
+    let name = Accounting::of(overhead).name();
+    (overhead != Accounting::L2.overhead()).then(|| {
+        format!("`accounting` of {name}: IOS counts the header of layer 2 without its check sequence, as l2 does")
+    })
+}
+
 /// The policy map of a port.
 fn port(writer: &mut Writer<'_>, plain: bool, interface: &str) -> Option<String> {
     let (link, direction) = (writer.link, writer.direction);
-    let mut entries = match link.nodes.is_empty() {
-        false => writer.inside(0, None),
-        true if plain => {
-            if !link.edge.is_empty() {
-                writer.note(&format!(
-                    "the queue of {DEFAULT_LIMIT} packets that no file states is not written: IOS has its own"
-                ));
-            }
-            vec![Entry { class: DEFAULT.into(), lines: Vec::new() }]
-        }
-        true => vec![Entry { class: DEFAULT.into(), lines: writer.queue(0, None) }],
+    let root = link.nodes.first();
+    let mut entries = match root {
+        Some(_) => writer.inside(0, None),
+        None if plain => vec![Entry::default(unstated(writer))],
+        None => vec![Entry::default(writer.queue(0, None))],
     };
-    conditioners(writer, &mut entries);
-    entries.retain(|entry| entry.class != DEFAULT || !entry.lines.is_empty());
+    if !root.is_some_and(is_classful) {
+        classes(writer, &mut entries);
+    }
+    let after = ends(writer, &mut entries);
+    entries.retain(|entry| !entry.is_default() || !entry.lines.is_empty());
     let name = direction.queue.as_deref().unwrap_or(&link.name).to_owned();
-    let shaper = link.nodes.first().and_then(|root| root.shaper.as_ref());
-    let above = match (shaper, interface::line(interface, link.rate)) {
+    let mut above = after;
+    above.extend(shaped(writer, interface));
+    if above.is_empty() {
+        return (!entries.is_empty()).then(|| writer.policy(&name, entries));
+    }
+    match entries.as_mut_slice() {
+        [] => {}
+        [only] if only.is_default() && !root.is_some_and(is_classful) => above.append(&mut only.lines),
+        _ => {
+            let below = writer.policy(&name, entries);
+            above.push(format!("service-policy {below}"));
+            return Some(writer.policy(&format!("{name}-SHAPER"), vec![Entry::default(above)]));
+        }
+    }
+    Some(writer.policy(&name, vec![Entry::default(above)]))
+}
+
+/// Nothing of the queue that every port has.
+fn unstated(writer: &mut Writer<'_>) -> Vec<String> {
+    if !writer.link.edge.is_empty() {
+        writer
+            .note(&format!("the queue of {DEFAULT_LIMIT} packets that no file states is not written: IOS has its own"));
+    }
+    Vec::new()
+}
+
+/// The lines of what holds all that leaves a port.
+fn shaped(writer: &mut Writer<'_>, interface: &str) -> Vec<String> {
+    let (link, line) = (writer.link, interface::line(interface, writer.link.rate));
+    match (link.nodes.first().and_then(|root| root.shaper.as_ref()), line) {
         (Some(shaper), line) => {
             if line == Line::Other && shaper.rate > link.rate {
                 writer.note(&format!("nothing holds {interface} to the link's {}", link.rate));
             }
             let written = shape::shaper(shaper);
-            Some(writer.told(written))
+            writer.told(written)
         }
+        (None, Line::Other) if held(writer) => Vec::new(),
         (None, Line::Other) => {
             writer.note(&format!("a shaper holds {interface} to the link's {}", link.rate));
-            Some(vec![shape::of_link(link.rate)])
+            vec![shape::of_link(link.rate)]
         }
-        (None, _) => None,
-    };
-    let Some(mut above) = above else {
-        return (!entries.is_empty()).then(|| writer.policy(&name, entries));
-    };
-    match entries.as_mut_slice() {
-        [] => {}
-        [only] if only.class == DEFAULT => above.append(&mut only.lines),
-        _ => {
-            let below = writer.policy(&name, entries);
-            above.push(format!("service-policy {below}"));
-            let shaped = Entry { class: DEFAULT.into(), lines: above };
-            return Some(writer.policy(&format!("{name}-SHAPER"), vec![shaped]));
-        }
+        (None, _) => Vec::new(),
     }
-    Some(writer.policy(&name, vec![Entry { class: DEFAULT.into(), lines: above }]))
 }
 
-/// Conditioners that no class of the queues has: classes before the one that takes all, if that is the only one.
-fn conditioners(writer: &mut Writer<'_>, entries: &mut Vec<Entry>) {
-    let only = matches!(entries.as_slice(), [entry] if entry.class == DEFAULT);
-    while let Some(&stage) = writer.stages.first() {
-        if !only {
-            writer.stages.remove(0);
-            let what = "its packets are not those of one class of the port's queues";
+/// Whether HTB holds all to the rate of the link.
+fn held(writer: &Writer<'_>) -> bool {
+    match writer.link.nodes.first().and_then(|root| root.scheduler()) {
+        Some(SchedulerParams::Htb(htb)) => htb::ceiling(htb) <= writer.link.rate && one_top(htb),
+        _ => false,
+    }
+}
+
+fn one_top(htb: &perhop_core::sched::htb::Params) -> bool {
+    htb.classes.iter().filter(|class| class.parent.is_none()).count() == 1
+}
+
+/// Conditioners of a port without classes: a class for each that does not take all.
+fn classes(writer: &mut Writer<'_>, entries: &mut Vec<Entry>) {
+    for place in writer.stages.places() {
+        let stage = writer.stages.get(place);
+        if stage.matches == Match::default() && writer.stages.goes_on(place) != Some(true) {
+            return unreached(writer, place + 1);
+        }
+        if stage.matches == Match::default() || writer.stages.only_tells(place) {
+            continue;
+        }
+        if let Err(what) = police::conditioner(stage) {
+            writer.stages.take(&[place]);
             writer.refuse(&format!("conditioner `{}`: {what}", stage.name));
             continue;
         }
-        if stage.matches == Match::default() {
-            let lines = writer.stage(0);
-            let last = entries.len() - 1;
-            entries[last].lines.splice(0..0, lines);
-            for stage in std::mem::take(&mut writer.stages) {
-                writer.note(&format!("conditioner `{}` meets no packet: one before it takes all", stage.name));
-            }
-            return;
-        }
-        match class_map(writer.config, &stage.name, std::slice::from_ref(&stage.matches)) {
-            Ok(map) => {
-                map.notes.iter().for_each(|note| writer.note(note));
-                map.refused.iter().for_each(|what| writer.refuse(what));
-                let lines = writer.stage(0);
-                let place = entries.len() - 1;
-                entries.insert(place, Entry { class: map.name, lines });
+        let found = writer.stages.resolved(std::slice::from_ref(&stage.matches));
+        match found.and_then(|(takes, _)| writer.map(&stage.name, &takes)) {
+            Ok(class) => {
+                let lines = writer.stage(place);
+                let last = entries.len() - 1;
+                entries.insert(last, Entry { class, lines, conditioned: true });
             }
             Err(what) => {
-                writer.stages.remove(0);
+                writer.stages.take(&[place]);
                 writer.refuse(&format!("conditioner `{}` by {what}", stage.name));
             }
         }
     }
+}
+
+/// Conditioners after one that takes all.
+fn unreached(writer: &mut Writer<'_>, first: usize) {
+    for place in first..writer.stages.places().end {
+        writer.stages.take(&[place]);
+        let name = &writer.stages.get(place).name;
+        writer.note(&format!("conditioner `{name}` meets no packet: one before it takes all"));
+    }
+}
+
+/// Conditioners that no class has: of those that take all, one is for what is left, and one after all others. The lines of the
+/// class above.
+fn ends(writer: &mut Writer<'_>, entries: &mut Vec<Entry>) -> Vec<String> {
+    let left = writer.stages.left(writer.stages.places());
+    let (all, others): (Vec<_>, Vec<_>) =
+        left.into_iter().partition(|&place| writer.stages.get(place).matches == Match::default());
+    for place in others {
+        let name = &writer.stages.get(place).name;
+        writer.refuse(&format!("conditioner `{name}`: its packets are not those of one class of the port's queues"));
+    }
+    writer.above(entries, all, 0)
 }

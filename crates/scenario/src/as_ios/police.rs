@@ -12,15 +12,9 @@ use perhop_core::units::{BitRate, Burst, Bytes, MeterRate};
 /// # Errors
 /// What IOS cannot say.
 pub(super) fn conditioner(stage: &StageSpec) -> Result<Vec<String>, String> {
-    if stage.per != Per::Aggregate {
-        return Err(format!(
-            "`per = \"{}\"`: a policer of IOS has one bucket for all packets of its class",
-            stage.per.name()
-        ));
-    }
     let three = [Colour::Green, Colour::Yellow, Colour::Red];
     let two = [Colour::Green, Colour::Red];
-    match &stage.params {
+    let lines = match &stage.params {
         ConditionerParams::TokenBucketMarker(it) => {
             if it.pir.is_some() {
                 return Err("`pir` of `token-bucket`, a peak that makes no colour: `trtcm` has one that does".into());
@@ -40,7 +34,24 @@ pub(super) fn conditioner(stage: &StageSpec) -> Result<Vec<String>, String> {
         }
         ConditionerParams::Marker(it) => set(stage.actions[it.colour.colour().index()]),
         other => Err(format!("`{}`: IOS meters by token buckets (RFC 2697, RFC 2698)", other.name())),
+    }?;
+    if stage.per != Per::Aggregate {
+        return Err(format!(
+            "`per = \"{}\"`: a policer of IOS has one bucket for all packets of its class",
+            stage.per.name()
+        ));
     }
+    Ok(lines)
+}
+
+/// What may happen to a packet.
+pub(super) fn outcomes(stage: &StageSpec) -> Vec<Action> {
+    let colours: &[Colour] = match &stage.params {
+        ConditionerParams::Marker(marker) => &[marker.colour.colour()],
+        ConditionerParams::TokenBucketMarker(_) => &[Colour::Green, Colour::Red],
+        _ => &Colour::METERED,
+    };
+    colours.iter().map(|colour| stage.actions[colour.index()]).collect()
 }
 
 /// Notes about what is written.
@@ -123,7 +134,6 @@ pub(super) fn limit(rate: BitRate, burst: Bytes) -> Result<Vec<String>, String> 
 fn action(action: Action) -> Result<String, String> {
     match action {
         Action::Drop => Ok("drop".into()),
-        Action::Pass(Rewrite { next: true, .. }) => Err("`next`: a packet of IOS meets one policer of a policy".into()),
         Action::Pass(Rewrite { colour: Some(_), .. }) => Err("colours that it sets: write code points".into()),
         Action::Pass(Rewrite { dscp: Some(code), .. }) => Ok(format!("set-dscp-transmit {}", dscp(code))),
         Action::Pass(_) => Ok("transmit".into()),

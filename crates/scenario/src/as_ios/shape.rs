@@ -2,7 +2,7 @@
 
 use super::queues::Written;
 use perhop_core::arithmetic::Arithmetic;
-use perhop_core::framing::LinkLayer;
+use perhop_core::framing::{Framing, LinkLayer};
 use perhop_core::port::ShaperParams;
 use perhop_core::units::{BitRate, Bytes, Span};
 
@@ -15,13 +15,13 @@ const INTERVAL: Span = Span::from_ms(4);
 /// The line of a shaper: burst in bits, and no excess burst.
 pub(super) fn shaper(shaper: &ShaperParams) -> Written {
     let mut out = Written::default();
-    let framing = framing(shaper, &mut out);
+    let framing = framing(shaper.framing, &mut out);
     out.say(format!("{}{framing}", average(shaper.rate, shaper.burst)));
     if shaper.peak.is_some() || shaper.peak_burst.is_some() {
         out.refuse("`peak` of a shaper: a burst of IOS leaves at the rate of the line");
     }
-    if shaper.debt {
-        out.note("`debt = true` of a shaper: IOS sends what its tokens pay for");
+    if !shaper.debt {
+        out.note("`debt` of a shaper: IOS sends a packet once its bucket owes nothing, as with `debt = true`");
     }
     if let Some(granularity) = shaper.granularity {
         out.note(format!("`granularity` of {granularity}: IOS has Tc = Bc / CIR"));
@@ -42,9 +42,17 @@ pub(super) fn of_link(rate: BitRate) -> String {
     average(rate, (rate * INTERVAL).max(Bytes::new(1)))
 }
 
+/// The line of a ceil: with IOS's own burst, unless one is stated.
+pub(super) fn ceil(rate: BitRate, burst: Option<Bytes>, counted: Framing) -> Written {
+    let mut out = Written::default();
+    let framing = framing(counted, &mut out);
+    let line = burst.map_or_else(|| format!("shape average {}", rate.bit_s()), |burst| average(rate, burst));
+    out.say(format!("{line}{framing}"));
+    out
+}
+
 /// ` account user-defined 4 atm`
-fn framing(shaper: &ShaperParams, out: &mut Written) -> String {
-    let framing = shaper.framing;
+fn framing(framing: Framing, out: &mut Written) -> String {
     if framing.mpu.is_some() {
         out.refuse("`mpu` of a shaper");
     }

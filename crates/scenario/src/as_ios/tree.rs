@@ -3,16 +3,16 @@
 
 use super::matches::class_map;
 use super::queues::{self, Written, below, text};
+use super::stages::Stages;
 use super::text::{Config, Shelf};
 use super::words::kbit;
-use super::{police, shape, shares};
+use super::{htb, police, shape, shares};
 use crate::device::classes::{Leaf, all_classes, leaves};
 use crate::device::told::Told;
 use crate::resolve::topology::Direction;
 use perhop_core::classify::Match;
 use perhop_core::dscp::Dscp;
 use perhop_core::params::Node;
-use perhop_core::port::edge::StageSpec;
 use perhop_core::port::{Inside, NodeSpec};
 use perhop_core::sched::{Police, PriorityLimit, SchedulerParams};
 use perhop_sim::plan::Link;
@@ -25,6 +25,19 @@ pub(super) struct Entry {
     /// Its class map.
     pub(super) class: String,
     pub(super) lines: Vec<String>,
+    /// Whether its packets meet a conditioner.
+    pub(super) conditioned: bool,
+}
+
+impl Entry {
+    /// What takes all that others leave.
+    pub(super) fn default(lines: Vec<String>) -> Self {
+        Self { class: DEFAULT.into(), lines, conditioned: false }
+    }
+
+    pub(super) fn is_default(&self) -> bool {
+        self.class == DEFAULT
+    }
 }
 
 /// What takes all that others leave.
@@ -36,8 +49,9 @@ pub(super) struct Writer<'a> {
     pub(super) direction: &'a Direction,
     pub(super) config: &'a mut Config,
     pub(super) told: &'a mut Told,
-    /// Conditioners that no class has yet.
-    pub(super) stages: Vec<&'a StageSpec>,
+    pub(super) stages: Stages<'a>,
+    /// Whether the interface is faster than the link.
+    pub(super) shapes: bool,
 }
 
 impl Writer<'_> {
@@ -69,10 +83,10 @@ impl Writer<'_> {
         match &node.inside {
             Inside::Queue(queue) => {
                 let lines = self.queue(*queue, takes);
-                vec![Entry { class: DEFAULT.into(), lines }]
+                vec![Entry::default(lines)]
             }
             Inside::Scheduler(params) => match queues::flows(params) {
-                Some(written) => vec![Entry { class: DEFAULT.into(), lines: self.told(written) }],
+                Some(written) => vec![Entry::default(self.told(written))],
                 None => self.scheduler(index, node, params),
             },
         }
@@ -83,9 +97,9 @@ impl Writer<'_> {
         self.told(written)
     }
 
-    /// The lines of a class with this node.
-    fn within(&mut self, index: usize, wanted: &str, takes: Option<&[Dscp]>) -> Vec<String> {
-        let node = &self.link.nodes[index];
+    /// The lines of a class with this node, whose packets have passed some of these conditioners.
+    fn within(&mut self, index: usize, wanted: &str, takes: Option<&[Dscp]>, passed: &[usize]) -> Vec<String> {
+        let (node, before) = (&self.link.nodes[index], self.stages.taken());
         let mut lines = match &node.shaper {
             Some(shaper) => {
                 let written = shape::shaper(shaper);
@@ -94,16 +108,60 @@ impl Writer<'_> {
             None => Vec::new(),
         };
         let mut entries = self.inside(index, takes);
-        let nested = node.scheduler().is_some_and(|params| params.layout().is_some());
-        match entries.as_mut_slice() {
-            [only] if !nested => lines.append(&mut only.lines),
-            _ => {
-                let name = self.direction.nodes[index].name.clone();
-                let policy = self.policy(name.as_deref().unwrap_or(wanted), entries);
-                lines.push(format!("service-policy {policy}"));
-            }
+        if !is_classful(node) {
+            entries.iter_mut().for_each(|only| lines.append(&mut only.lines));
+            return lines;
         }
+        let left = self.stages.left(passed.iter().copied());
+        let after = self.above(&mut entries, left, before);
+        lines.splice(0..0, after);
+        let name = self.direction.nodes[index].name.clone();
+        let policy = self.policy(name.as_deref().unwrap_or(wanted), entries);
+        lines.push(format!("service-policy {policy}"));
         lines
+    }
+
+    /// Conditioners that no class of a policy map has: one is in the class above it, after those; one in the class for what is left.
+    /// The lines of the class above.
+    pub(super) fn above(&mut self, entries: &mut Vec<Entry>, left: Vec<usize>, before: usize) -> Vec<String> {
+        let (inner, outer, rest) = match left.as_slice() {
+            [] => (None, None, &[][..]),
+            [one] if self.stages.go_on_since(before) => (None, Some(*one), &[][..]),
+            [one] => (Some(*one), None, &[][..]),
+            [one, two, rest @ ..] => (Some(*one), Some(*two), rest),
+        };
+        for &place in rest {
+            self.refuse(&format!(
+                "conditioner `{}`: its packets are not those of one class",
+                self.stages.get(place).name
+            ));
+        }
+        if let Some(place) = inner {
+            if entries.iter().any(|it| !it.is_default() && !it.conditioned) {
+                let name = &self.stages.get(place).name;
+                self.refuse(&format!(
+                    "conditioner `{name}`: it takes packets of classes that have queues of their own"
+                ));
+            }
+            if !entries.last().is_some_and(Entry::is_default) {
+                entries.push(Entry::default(Vec::new()));
+            }
+            let lines = self.stage(place);
+            let last = entries.len() - 1;
+            entries[last].lines.splice(0..0, lines);
+            entries[last].conditioned = true;
+        }
+        self.close(before, outer);
+        outer.map(|place| self.lines_of(place)).unwrap_or_default()
+    }
+
+    /// Tells which conditioners are not followed as IOS has it.
+    pub(super) fn close(&mut self, before: usize, after: Option<usize>) {
+        for name in self.stages.close(before, after) {
+            let what =
+                if after.is_some() { "no `next`: in IOS its packets meet the policer above, too" } else { "`next`" };
+            self.refuse(&format!("conditioner `{name}`: {what}"));
+        }
     }
 
     fn scheduler(&mut self, index: usize, node: &NodeSpec, params: &SchedulerParams) -> Vec<Entry> {
@@ -124,6 +182,7 @@ impl Writer<'_> {
                 self.strict(node, &leaves, &limits)
             }
             SchedulerParams::Drr(_) | SchedulerParams::Wrr(_) => self.strict(node, &leaves, &[]),
+            SchedulerParams::Htb(htb) => htb::entries(self, htb, &leaves),
             other => {
                 self.refuse(&format!("`{}`: IOS has `priority` and `bandwidth`", other.name()));
                 Vec::new()
@@ -142,7 +201,7 @@ impl Writer<'_> {
         }
         let params = node.scheduler().expect("a scheduler");
         let shares = self.told_of(shares::of(params, &leaves[first..]));
-        let mut entries = Vec::new();
+        let (mut entries, mut before) = (Vec::new(), Vec::new());
         for (i, leaf) in leaves.iter().enumerate() {
             let lines = match limit(i).filter(|_| i < first) {
                 Some(limit) => self.priority((i, first), leaf, limit, node),
@@ -153,7 +212,11 @@ impl Writer<'_> {
                 entries.extend(self.inside(leaf.node, None));
                 continue;
             }
-            entries.extend(self.class(leaf, shown.get(leaf.class), lines, last));
+            match last {
+                true => entries.push(self.last(leaf, lines)),
+                false => entries.extend(self.class(leaf, shown.get(leaf.class), lines, &before)),
+            }
+            before.extend(leaf.takes.iter().flatten().flat_map(|it| it.dscp.clone()));
         }
         entries
     }
@@ -170,51 +233,74 @@ impl Writer<'_> {
         node.shaper.is_none() && shares
     }
 
-    /// A class with its own lines, before those of its queue.
-    fn class(&mut self, leaf: &Leaf, shown: Option<&Node>, own: Vec<String>, last: bool) -> Option<Entry> {
-        let wanted = self.wanted(leaf, shown);
-        let takes = leaf.takes.clone().unwrap_or_default();
-        let (class, stage) = match last {
-            true => (DEFAULT.to_owned(), None),
-            false => match self.map(leaf, &wanted) {
-                Ok(found) => found,
-                Err(what) => {
-                    self.refuse(&format!("class {wanted} by {what}"));
-                    return None;
-                }
-            },
-        };
-        let codes = codes(&takes).filter(|_| !last);
-        let mut lines = own;
-        lines.extend(stage.into_iter().flat_map(|stage| self.stage(stage)));
-        lines.extend(self.within(leaf.node, &wanted, codes.as_deref()));
-        Some(Entry { class, lines })
+    /// The class that takes what is left.
+    fn last(&mut self, leaf: &Leaf, own: Vec<String>) -> Entry {
+        let wanted = self.wanted(leaf, None);
+        let below = self.within(leaf.node, &wanted, None, &[]);
+        Entry::default([own, below].concat())
     }
 
-    /// The class map of a class, with the conditioner that its packets meet if it takes just these.
+    /// A class with its own lines, before those of its queue, and after classes of these code points.
+    fn class(&mut self, leaf: &Leaf, shown: Option<&Node>, own: Vec<String>, before: &[Dscp]) -> Option<Entry> {
+        let wanted = self.wanted(leaf, shown);
+        let found = leaf.takes.clone().and_then(|takes| {
+            let (resolved, mut passed) = self.stages.resolved(&takes)?;
+            if passed.is_empty() {
+                passed = self.stages.taking(&takes, before);
+            }
+            Ok((self.map(&wanted, &resolved)?, resolved, passed))
+        });
+        let (class, takes, passed) = match found {
+            Ok(found) => found,
+            Err(what) => {
+                self.refuse(&format!("class {wanted} by {what}"));
+                return None;
+            }
+        };
+        let below = self.leaf(leaf.node, &wanted, codes(&takes).as_deref(), &passed);
+        Some(Entry { class, lines: [own, below].concat(), conditioned: !passed.is_empty() })
+    }
+
+    /// The lines of a class with this node, which has these conditioners.
+    pub(super) fn leaf(&mut self, node: usize, wanted: &str, takes: Option<&[Dscp]>, passed: &[usize]) -> Vec<String> {
+        let mut lines = Vec::new();
+        if !is_classful(&self.link.nodes[node]) {
+            lines = self.conditioned(passed, wanted);
+        }
+        lines.extend(self.within(node, wanted, takes, passed));
+        self.stages.take(passed);
+        lines
+    }
+
+    /// The lines of the conditioners that the packets of a class have passed.
+    fn conditioned(&mut self, passed: &[usize], wanted: &str) -> Vec<String> {
+        let acting: Vec<_> = passed.iter().copied().filter(|&place| self.stages.acts(place)).collect();
+        self.stages.take(passed);
+        if acting.len() > 1 {
+            self.refuse(&format!("class {wanted} after several conditioners: its packets meet one in IOS"));
+        }
+        acting.first().map(|&place| self.lines_of(place)).unwrap_or_default()
+    }
+
+    /// The class map of what takes these packets.
     ///
     /// # Errors
     /// What no class map tells.
-    fn map(&mut self, leaf: &Leaf, wanted: &str) -> Result<(String, Option<usize>), String> {
-        let takes = leaf.takes.clone()?;
-        let own = |stage: &&StageSpec| match takes.as_slice() {
-            [it] => it.conditioner == [stage.name.clone()] && only_conditioner(it) || *it == stage.matches,
-            _ => false,
-        };
-        let stage = self.stages.iter().position(own);
-        let takes = match stage {
-            Some(place) => vec![self.stages[place].matches.clone()],
-            None => takes,
-        };
-        let map = class_map(self.config, wanted, &takes)?;
+    pub(super) fn map(&mut self, wanted: &str, takes: &[Match]) -> Result<String, String> {
+        let map = class_map(self.config, wanted, takes)?;
         map.notes.iter().for_each(|note| self.note(note));
         map.refused.iter().for_each(|what| self.refuse(what));
-        Ok((map.name, stage))
+        Ok(map.name)
     }
 
     /// The lines of a conditioner, which no other class has then.
     pub(super) fn stage(&mut self, place: usize) -> Vec<String> {
-        let stage = self.stages.remove(place);
+        self.stages.take(&[place]);
+        self.lines_of(place)
+    }
+
+    fn lines_of(&mut self, place: usize) -> Vec<String> {
+        let stage = self.stages.get(place);
         police::notes(stage).iter().for_each(|note| self.note(note));
         police::conditioner(stage).unwrap_or_else(|what| {
             self.refuse(&format!("conditioner `{}`: {what}", stage.name));
@@ -267,8 +353,9 @@ impl Writer<'_> {
     }
 }
 
-fn only_conditioner(matches: &Match) -> bool {
-    *matches == Match { conditioner: matches.conditioner.clone(), ..Match::default() }
+/// Whether it has classes.
+pub(super) fn is_classful(node: &NodeSpec) -> bool {
+    node.scheduler().is_some_and(|params| params.layout().is_some())
 }
 
 /// The code points of packets that agree; `None`: any.

@@ -9,7 +9,7 @@ use perhop_core::aqm::members::{Filter, Member};
 use perhop_core::aqm::{red, wred};
 use perhop_core::classify::Match;
 use perhop_core::dscp::Dscp;
-use perhop_core::units::{Bytes, Length};
+use perhop_core::units::{Bytes, Length, Packets, Span};
 
 /// The exponents of IOS.
 const EXPONENTS: std::ops::RangeInclusive<f64> = 1.0..=16.0;
@@ -34,9 +34,12 @@ pub(super) fn wred(params: &wred::Params, scope: &Scope, class: &Class<'_>, out:
         out.refuse("`averages` of `wred` other than \"common\": IOS has one average a class");
     }
     let (mut rows, mut known) = (Vec::new(), Vec::new());
-    for profile in &params.profiles {
+    for (i, profile) in params.profiles.iter().enumerate() {
         let Some(codes) = codes(&profile.filter, out) else { continue };
         let rest = codes.is_empty();
+        if !rest && i + 1 == params.profiles.len() && class.takes.is_none() {
+            out.note("code points that no profile of `wred` names: they have the last one's here, IOS's own there");
+        }
         let codes: Vec<_> = if rest { others(class, &known) } else { codes };
         if rest && known.is_empty() && class.takes.is_none() {
             return alike(&profile.profile, &params.common, (scope, class), out);
@@ -56,6 +59,9 @@ pub(super) fn wred(params: &wred::Params, scope: &Scope, class: &Class<'_>, out:
 pub(super) fn red(params: &red::Params, scope: &Scope, class: &Class<'_>, out: &mut Written) {
     if params.adaptive {
         out.refuse("`adaptive` of `red`");
+    }
+    if params.min_waiting > Packets::new(0) {
+        out.refuse(format!("`min-waiting` of {}", params.min_waiting));
     }
     if params.arithmetic != perhop_core::arithmetic::Arithmetic::Exact {
         out.note("`arithmetic` of `red`: IOS keeps its average in its own units");
@@ -120,7 +126,9 @@ fn threshold(
     counts: Counts,
     out: &mut Written,
 ) -> Option<String> {
-    if let (Counts::Ms, Some(ms)) = (counts, milliseconds(stated, scope)) {
+    if let Counts::Time(limit) = counts
+        && let Some(ms) = milliseconds(stated, limit)
+    {
         return Some(format!("{ms} ms"));
     }
     let level = Level::of(key, stated, scope).ok()?;
@@ -139,13 +147,13 @@ fn threshold(
     Some(format!("{whole}{word}"))
 }
 
-/// Of a time, or of a share of a limit that is one.
-fn milliseconds(stated: Length, scope: &Scope) -> Option<u64> {
-    let ns = match (stated, scope.limit) {
-        (Length::Time(span), _) => span.ns() as f64,
+/// Whole milliseconds of a time, or of a share of a limit that is one.
+fn milliseconds(stated: Length, limit: Span) -> Option<u64> {
+    let ms = match stated {
+        Length::Time(span) => span.ns() as f64 / 1e6,
+        Length::Percent(share) => limit.ns() as f64 / 1e6 * share / 100.0,
         _ => return None,
     };
-    let ms = ns / 1e6;
     (ms >= 1.0 && ms.fract() == 0.0).then_some(ms as u64)
 }
 

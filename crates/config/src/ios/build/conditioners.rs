@@ -9,7 +9,7 @@ use super::{Build, Under};
 use crate::finding::Fault;
 use crate::ios::defaults;
 use crate::ios::fields::apart;
-use crate::ios::plan::{Class, Do, Police, Policy, Put, Rate};
+use crate::ios::plan::{Burst, Class, Do, Police, Policy, Put, Rate};
 use crate::model::{Act, Conditioner, Filter};
 use crate::value::{Said, Settings, Value};
 use perhop_core::classify::Match;
@@ -266,8 +266,12 @@ fn three_colours(police: &Police) -> bool {
 
 /// A second bucket without room.
 fn no_excess(police: &Police) -> bool {
-    use crate::ios::plan::Burst;
-    matches!(police.be, Some(Put { is: Burst::Bytes(0) | Burst::Packets(0), .. })) && police.pir.is_none()
+    let none = match police.be {
+        Some(Put { is: Burst::Bytes(count) | Burst::Packets(count), .. }) => count == 0,
+        Some(Put { is: Burst::Time(span), .. }) => span.ns() == 0,
+        None => false,
+    };
+    none && police.pir.is_none()
 }
 
 fn excess(bc: &Said<Value>) -> Said<Value> {

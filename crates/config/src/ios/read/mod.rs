@@ -7,8 +7,8 @@ pub mod police;
 pub mod wred;
 pub mod words;
 
-use super::plan::{At, Attached, Child, Class, ClassMap, Interface, List, Plan, Policy, Put, Table};
 use super::shown::Shown;
+use super::plan::{At, Attached, Child, Class, ClassMap, Interface, List, Plan, Policy, Put, Table};
 use super::tree::Row;
 use crate::account::Account;
 use crate::evidence::Counters;
@@ -51,6 +51,8 @@ pub struct Reader {
     pub here: Here,
     /// The indentation of the line that began it.
     pub indent: usize,
+    /// A policy map or class map was not of QoS.
+    pub foreign: bool,
     /// Counters.
     pub evidence: Vec<Counters>,
     /// What devices print.
@@ -116,6 +118,7 @@ impl Reader {
             ("end", "") => Here::Nowhere,
             _ => return false,
         };
+        self.foreign |= here == Here::Foreign;
         (self.here, self.indent) = (here, row.indent);
         true
     }
@@ -257,12 +260,18 @@ impl Reader {
     }
 
     /// A class of a policy map.
-    pub fn class(&mut self, policy: usize, row: &Row<'_>) {
+    fn class(&mut self, policy: usize, row: &Row<'_>) {
         let mut words = Words::new(row, 1);
         if words.has("type") {
             words.take();
         }
         let name = words.take().to_owned();
+        self.class_called(policy, row, name);
+        self.settle(row, words.end().map(|()| None));
+    }
+
+    /// A class of a policy map, by its name.
+    pub fn class_called(&mut self, policy: usize, row: &Row<'_>, name: String) {
         let classes = &mut self.plan.policies[policy].classes;
         // A class that is named again goes on.
         let place = classes.iter().position(|class| class.name == name).unwrap_or(classes.len());
@@ -270,11 +279,17 @@ impl Reader {
             classes.push(Class { name, at: row.at(), ..Class::default() });
         }
         self.here = Here::Class(policy, place);
-        self.settle(row, words.end().map(|()| None));
     }
 
     fn of_class(&mut self, (policy, class): (usize, usize), row: &Row<'_>) {
-        let Some(known) = class::WORDS.iter().find(|known| known.word == row.word(0)) else { return self.unknown(row) };
+        let shown = self.plan.policies[policy].shown;
+        let same = |known: &str| known == row.word(0) || (shown && known.eq_ignore_ascii_case(row.word(0)));
+        if row.word(0) == "no" {
+            let class = &mut self.plan.policies[policy].classes[class];
+            let outcome = class::unsay(class, row.word(1));
+            return self.settle(row, outcome);
+        }
+        let Some(known) = class::WORDS.iter().find(|known| same(known.word)) else { return self.unknown(row) };
         let class = &mut self.plan.policies[policy].classes[class];
         let mut words = Words::new(row, 1);
         let outcome = (known.read)(class, &mut words).and_then(|nearly| words.end().map(|()| nearly));

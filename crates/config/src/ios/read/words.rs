@@ -144,13 +144,13 @@ impl<'a> Words<'a> {
         let is = match (scale, self.peek()) {
             (Some(scale), _) => bits(count, scale)?,
             (None, "bps" | "(bps)") => bits(count, 1)?,
-            (None, "kbps" | "(kbps)") => bits(count, 1_000)?,
+            (None, "kbps" | "(kbps)" | "(kb/s)") => bits(count, 1_000)?,
             (None, "mbps") => bits(count, 1_000_000)?,
             (None, "gbps") => bits(count, 1_000_000_000)?,
             (None, "pps") => Rate::Packets(whole(count).ok_or_else(|| wanted(word, "a whole number of packets"))?),
             (None, _) => return Ok(Put { is: bits(count, unit)?, at }),
         };
-        self.has_any(&["bps", "(bps)", "kbps", "(kbps)", "mbps", "gbps", "pps"]);
+        self.has_any(&["bps", "(bps)", "kbps", "(kbps)", "(kb/s)", "mbps", "gbps", "pps"]);
         Ok(Put { is, at: self.since(at) })
     }
 

@@ -64,7 +64,6 @@ const HEADINGS: &[&str] = &[
     "Queueing",
     "QoS Set",
     "Weighted Fair Queueing",
-    "target shape rate #",
     "Marker statistics: *",
     "Output Queue: Conversation #",
     "Output Queue: *",
@@ -89,6 +88,7 @@ const SETTINGS: &[(&str, Says)] = &[
     ("shape (average) cir # bc # be #", |class, row, n| shaped(class, row, (false, n))),
     ("shape (average) cir # bc # be # *", |class, row, n| shaped(class, row, (false, n))),
     ("shape (peak) cir # bc # be #", |class, row, n| shaped(class, row, (true, n))),
+    ("target shape rate #", target),
     ("bandwidth # kbps", |class, row, n| share(class, row, kbit(n[0]))),
     ("bandwidth # (kbps)", |class, row, n| share(class, row, kbit(n[0]))),
     ("bandwidth # (%)", |class, row, n| share(class, row, Share::Percent(n[0] as f64))),
@@ -107,6 +107,8 @@ const SETTINGS: &[(&str, Says)] = &[
     ("packet-based wred exponential weight #", weight),
     ("byte-based wred exponential weight #", weight),
     ("time-based wred exponential weight #", weight),
+    ("percent-based wred exponential weight #", weight),
+    ("Overhead Accounting *", |_, _, _| Ok(Some("its bytes are not printed: they are not counted".into()))),
     ("explicit congestion notification", |class, row, _| {
         class.wred.get_or_insert_default().ecn = Some(row.at());
         Ok(None)
@@ -211,6 +213,7 @@ impl Reader {
 
     /// A line of a class of `show policy-map` that is not as typed.
     pub(super) fn line_of_map(&mut self, (policy, class): (usize, usize), row: &Row<'_>) -> bool {
+        self.shown.percent |= row.word(0) == "percent-based";
         let outcome = match (row.word(0), row.word(1)) {
             ("Average" | "Peak", "Rate") => Some(self.rate_of_shape((policy, class), row)),
             ("cir", _) if self.plan.policies[policy].classes[class].shape_begins => {
@@ -249,7 +252,7 @@ impl Reader {
 fn capital(row: &Row<'_>) -> bool {
     let word = row.word(0);
     word.starts_with(char::is_uppercase)
-        || matches!(word, "packet-based" | "byte-based" | "time-based" | "exponential" | "explicit" | "queue")
+        || matches!(word, "packet-based" | "byte-based" | "time-based" | "percent-based" | "exponential" | "explicit" | "queue")
         || (word == "bandwidth" && row.words.iter().any(|word| word.text.starts_with('(')))
 }
 
@@ -292,6 +295,17 @@ fn shaped(class: &mut Class, row: &Row<'_>, (peak, n): (bool, &[u64])) -> Outcom
     let bits = |count: u64| Some(Put { is: Bits::Count(count), at });
     class.shape = Some(Shape { at, peak, rate, bc: bits(n[1]), be: bits(n[2]) });
     Ok(None)
+}
+
+/// What the shaper sends at: for `peak` more than the rate.
+fn target(class: &mut Class, _: &Row<'_>, n: &[u64]) -> Outcome {
+    let Some(shape) = &class.shape else { return Ok(None) };
+    match shape.rate.is {
+        Rate::Bits(rate) if rate.bit_s() != n[0] && !shape.peak => {
+            Ok(Some("the shaper sends at the rate of `cir`, from which this differs".into()))
+        }
+        _ => Ok(None),
+    }
 }
 
 fn level(class: &mut Class, level: u64) -> Outcome {

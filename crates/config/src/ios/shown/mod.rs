@@ -21,6 +21,8 @@ use std::collections::HashSet;
 pub struct Shown {
     /// The last line that names an interface.
     interface: Option<(String, At)>,
+    /// The direction of the last policy of an interface.
+    way: Option<Way>,
     /// Policies within policies: the indentation of each, and its place.
     policies: Vec<(usize, usize)>,
     /// Names of the classes above each of them.
@@ -31,6 +33,10 @@ pub struct Shown {
     colour: Option<usize>,
     /// The table of WRED that comes next.
     table: wred::Columns,
+    /// The thresholds of the table are percentages of the limit.
+    percent: bool,
+    /// The virtual class of approximate fair drop that was named last.
+    afd: u64,
     /// Limits of the queues of priority classes: policy, level (0: all), limit.
     limits: Vec<(usize, u64, Put<Length>)>,
     /// The name of the field that `QoS Set` set last.
@@ -111,7 +117,7 @@ impl Reader {
         } else if (matches!(self.here, Here::Shown(..) | Here::Nowhere | Here::Foreign) || plain.words.len() == 1)
             && let Some(found) = interface(&plain)
         {
-            self.shown.interface = Some(found);
+            (self.shown.interface, self.shown.way) = (Some(found), None);
             self.here = Here::Nowhere;
         }
         known
@@ -138,7 +144,8 @@ impl Reader {
 
     fn shown_head(&mut self, row: &Row<'_>) -> bool {
         match (row.word(0), row.word(1)) {
-            ("Policy", "Map") => self.shown_policy_map(row),
+            ("Policy", "Map") => self.shown_policy_map(row, 2),
+            ("Policy-map", _) => self.shown_policy_map(row, 1),
             ("Class", "Map") => self.shown_class_map(row),
             ("Service-policy", _) => self.shown_policy(row),
             ("Class-map:", name) if !name.is_empty() => self.shown_class(row),
@@ -155,18 +162,20 @@ impl Reader {
     }
 
     /// `Policy Map WAN`, `Policy Map type queueing WAN`
-    fn shown_policy_map(&mut self, row: &Row<'_>) -> bool {
-        let mut words = Words::new(row, 2);
+    fn shown_policy_map(&mut self, row: &Row<'_>, word: usize) -> bool {
+        let mut words = Words::new(row, word);
         if words.has("type") && !matches!(words.take(), "queueing" | "queuing" | "qos" | "network-qos") {
             (self.here, self.indent) = (Here::Foreign, row.indent);
             return true;
         }
-        let name = words.take().to_owned();
+        let name = words.rest();
         let place = match self.plan.policy.get(&name) {
             Some(known) => *known,
             None => self.new_policy(name, row.at(), false),
         };
+        // Shown again, it is whole again.
         self.plan.policies[place].shown = true;
+        self.plan.policies[place].classes.clear();
         (self.here, self.indent) = (Here::Policy(place), row.indent);
         self.account.taken(row.number);
         true
@@ -174,8 +183,9 @@ impl Reader {
 
     /// `Class VOICE` of `show policy-map`.
     fn class_of_map(&mut self, policy: usize, row: &Row<'_>) -> bool {
-        self.class(policy, row);
-        self.shown.table = wred::Columns::default();
+        self.class_called(policy, row, Words::new(row, 1).rest());
+        self.account.taken(row.number);
+        (self.shown.table, self.shown.percent) = (wred::Columns::default(), false);
         true
     }
 
@@ -225,6 +235,7 @@ impl Reader {
 
     /// A policy of the interface that was named last; without one the port has the policy's name.
     fn shown_at_interface(&mut self, place: usize, (name, at): (String, At), way: Way) {
+        self.shown.way = Some(way);
         self.shown.policies.clear();
         self.shown.paths.clear();
         self.shown.paths.push(String::new());
@@ -277,7 +288,7 @@ impl Reader {
         (self.here, self.indent) = (Here::Shown(policy, classes.len() - 1), row.indent);
         self.account.taken(row.number);
         (self.shown.about, self.shown.colour, self.shown.tests) = (About::Class, None, 0);
-        self.shown.table = wred::Columns::default();
+        (self.shown.table, self.shown.percent) = (wred::Columns::default(), false);
         true
     }
 
@@ -351,14 +362,15 @@ impl Reader {
     fn count(&mut self, kind: &str, at: At, counts: &[(&'static str, u64)]) {
         let of = self.path();
         let interface = self.shown.interface.as_ref().map_or("", |(name, _)| name).to_owned();
+        let way = self.shown.way;
         let last = self.evidence.iter_mut().rev().take(12);
-        let mut same = last.filter(|known| known.kind == kind && known.of == of && known.interface == interface);
+        let mut same = last
+            .filter(|known| (known.way, known.kind.as_str(), &known.of, &known.interface) == (way, kind, &of, &interface));
         let known = match same.find(|known| counts.iter().all(|(name, _)| !known.counts.contains_key(name))) {
             Some(known) => known,
             None => {
-                let new =
-                    Counters { of, kind: kind.to_owned(), interface, place: at.place, counts: Default::default() };
-                self.evidence.push(new);
+                let counts = Default::default();
+                self.evidence.push(Counters { of, kind: kind.to_owned(), interface, way, place: at.place, counts });
                 let Some(last) = self.evidence.last_mut() else { return };
                 last
             }

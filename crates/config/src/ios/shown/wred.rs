@@ -7,9 +7,10 @@
 //! ```
 
 use super::lines::DENOMINATOR;
+use super::pattern::numbers;
 use crate::ios::plan::{Basis, Of, Profile, Put, Wred};
 use crate::ios::read::Reader;
-use crate::ios::read::words::{Outcome, dscp};
+use crate::ios::read::words::{Outcome, Words, dscp};
 use crate::ios::tree::Row;
 use perhop_core::units::{Bytes, Length, Packets, Span};
 
@@ -20,6 +21,8 @@ pub struct Columns {
     field: Field,
     /// The unit of the thresholds, where they have one number.
     unit: Unit,
+    /// Thresholds of the virtual class whose code points come next, in percent of the limit.
+    virtual_class: Option<(u64, u64)>,
 }
 
 /// What a table is by.
@@ -46,15 +49,20 @@ enum Unit {
     Bytes,
     Ms,
     Us,
+    Percent,
 }
 
 impl Reader {
     /// A heading or a row of a table; `None` if the line is neither.
     pub(super) fn row_of_wred(&mut self, at: (usize, usize), row: &Row<'_>) -> Option<Outcome> {
         if let Some(field) = heading(row) {
-            self.shown.table = Columns { field, unit: self.unit_of_limit(at) };
+            let unit = if self.shown.percent { Unit::Percent } else { self.unit_of_limit(at) };
+            self.shown.table = Columns { field, unit: threshold_unit(row).unwrap_or(unit), virtual_class: None };
             self.wred_of(at)?.at.get_or_insert(row.at());
             return Some(Ok(None));
+        }
+        if let Some(outcome) = self.row_of_afd(at, row) {
+            return Some(outcome);
         }
         if self.shown.table.field == Field::None {
             return None;
@@ -64,6 +72,54 @@ impl Reader {
             return Some(Ok(None));
         }
         row.word(row.words.len() - 1).contains('/').then(|| self.data(at, row))
+    }
+
+    /// Approximate fair drop: WRED by virtual classes, each with its thresholds and then its code points.
+    fn row_of_afd(&mut self, at: (usize, usize), row: &Row<'_>) -> Option<Outcome> {
+        if numbers("AFD WRED STATS *", row).is_some() || numbers("Virtual Class *", row).is_some() {
+            self.shown.table = Columns::default();
+            return Some(Ok(None));
+        }
+        if let Some(n) = numbers("# # / # *", row) {
+            self.shown.table.virtual_class = Some((n[1], n[2]));
+            self.shown.afd = n[0];
+            self.counted_by_afd(row, ("(Byte)", 4), ["transmit_bytes", "random_drop_bytes"]);
+            return Some(Ok(None));
+        }
+        if row.word(0).starts_with("(Pkts)") {
+            self.counted_by_afd(row, ("(Pkts)", 0), ["transmit_packets", "random_drop_packets"]);
+            return Some(Ok(None));
+        }
+        if let Some(n) = numbers("Total Drops(Bytes) : #", row) {
+            self.count("afd", row.at(), &[("total_drops_bytes", n[0])]);
+            return Some(Ok(None));
+        }
+        if let Some(n) = numbers("Total Drops(Packets) : #", row) {
+            self.count("afd", row.at(), &[("total_drops_packets", n[0])]);
+            return Some(Ok(None));
+        }
+        let (min, max) = self.shown.table.virtual_class?;
+        (row.starts(&["dscp", ":"])).then(|| self.virtual_class(at, row, (min, max)))
+    }
+
+    fn counted_by_afd(&mut self, row: &Row<'_>, (mark, first): (&str, usize), [sent, dropped]: [&'static str; 2]) {
+        let sent = row.word(first).strip_prefix(mark).and_then(|rest| rest.parse().ok()).map(|count| (sent, count));
+        let dropped = row.word(first + 1).parse().ok().map(|count| (dropped, count));
+        let counts: Vec<_> = sent.into_iter().chain(dropped).collect();
+        self.count(&format!("afd {}", self.shown.afd), row.at(), &counts);
+    }
+
+    /// `dscp : 10`
+    fn virtual_class(&mut self, at: (usize, usize), row: &Row<'_>, (min, max): (u64, u64)) -> Outcome {
+        let list = Words::new(row, 2).dscps()?;
+        let wred = self.wred_of(at).ok_or("no class comes before it")?;
+        wred.at.get_or_insert(row.at());
+        wred.basis = Some(Basis::Dscp);
+        let percent = |count: u64| Length::Percent(count as f64);
+        let thresholds = Some([percent(min), percent(max)]);
+        let is = Profile { of: Of::Dscp(list), thresholds, denominator: DENOMINATOR };
+        wred.profiles.push(Put { is, at: row.at() });
+        Ok(Some("approximate fair drop is WRED here, which drops one of 10 packets at its maximum".into()))
     }
 
     fn wred_of(&mut self, (policy, class): (usize, usize)) -> Option<&mut Wred> {
@@ -91,11 +147,11 @@ impl Reader {
         let of = of(columns.field, row.word(0));
         let last = row.words.len() - 1;
         let threshold = |back: usize| length(row.word(last.checked_sub(back)?), columns.unit);
-        if let (Some(min), Some(max)) = (threshold(2), threshold(1)) {
-            let denominator = row.word(last).strip_prefix("1/").and_then(|rest| rest.parse().ok());
-            let denominator = denominator.filter(|number| *number > 0).unwrap_or(DENOMINATOR);
-            let is = Profile { of: of.clone(), min, max, denominator };
-            wred.profiles.push(Put { is, at: row.at() });
+        let thresholds = threshold(2).zip(threshold(1)).map(|(min, max)| [min, max]);
+        let denominator = row.word(last).strip_prefix("1/").and_then(|rest| rest.parse().ok());
+        let denominator = denominator.filter(|number| *number > 0).unwrap_or(DENOMINATOR);
+        if thresholds.is_some() || (denominator != DENOMINATOR && of != Of::Other) {
+            wred.profiles.push(Put { is: Profile { of: of.clone(), thresholds, denominator }, at: row.at() });
         }
         self.counted_by_wred(row);
         match of {
@@ -140,6 +196,17 @@ fn heading(row: &Row<'_>) -> Option<Field> {
     }
 }
 
+/// `min-threshold(bytes)`
+fn threshold_unit(row: &Row<'_>) -> Option<Unit> {
+    match row.word(1).strip_prefix("min-threshold")? {
+        "(bytes)" => Some(Unit::Bytes),
+        "(packets)" | "(pkts)" => Some(Unit::Packets),
+        "(ms)" => Some(Unit::Ms),
+        "(us)" => Some(Unit::Us),
+        _ => None,
+    }
+}
+
 /// Whether a line only has units or rules, and the unit of the thresholds if it says one.
 fn units(row: &Row<'_>) -> Option<Option<Unit>> {
     let unit = |word: &str| match word {
@@ -161,6 +228,8 @@ fn of(field: Field, word: &str) -> Of {
     match field {
         Field::Dscp => dscp(word).map_or(Of::Other, |dscp| Of::Dscp(vec![dscp])),
         Field::DiscardClass => number.map_or(Of::Other, Of::DiscardClass),
+        // `default (0)`: the code point 0.
+        Field::Precedence if word == "default" => Of::Precedence(0),
         Field::Precedence => number.map_or(Of::Other, Of::Precedence),
         Field::Other | Field::None => Of::Other,
     }
@@ -177,5 +246,6 @@ fn length(word: &str, unit: Unit) -> Option<Length> {
         Unit::Bytes => Length::Bytes(Bytes::new(count)),
         Unit::Ms => Length::Time(Span::from_ns(count.checked_mul(1_000_000)?)),
         Unit::Us => Length::Time(Span::from_ns(count.checked_mul(1_000)?)),
+        Unit::Percent => Length::Percent(count as f64),
     })
 }
