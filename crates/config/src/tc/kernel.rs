@@ -510,7 +510,7 @@ fn qdisc_id(token: &Token<'_>) -> Taken<u32> {
     found.ok_or_else(|| Refusal::at(token, format!("`{}` is no handle", token.text)).instead("1:, hexadecimal"))
 }
 
-/// The numbers of a queueing discipline and its classes, without those places that have a meaning of their own.
+/// The numbers of a queueing discipline and its classes, without the places that stand for something else.
 pub(super) fn own(handle: u32) -> std::ops::RangeInclusive<u32> {
     handle..=(handle | 0xffff).min(INGRESS - 1)
 }

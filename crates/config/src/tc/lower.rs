@@ -338,15 +338,19 @@ impl<'k, 'a> Making<'k, 'a> {
         };
         if let Some((id, place, line)) = default {
             let what = if value == "direct" { "pass all classes unshaped" } else { "are dropped" };
-            let message = format!(
-                "`default` names {}, which is no class without children: packets that no filter names {what}",
-                shown(id)
-            );
+            let wrong = wrong_class(id, classes);
+            let message = format!("`default` names {}, which {wrong}: packets that no filter names {what}", shown(id));
+            let last = classes.iter().rfind(|it| it.1).map_or(0, |it| it.0 & 0xffff);
             self.log.account.taken(line);
-            self.log.found("W402", place, message, "");
+            self.log.found("W402", place, message, &format!("default {last:x}"));
         }
         queue.settings.set("unclassified", Said::assumed(source, Value::Word(value.into())));
     }
+}
+
+/// Why a class takes no packets.
+fn wrong_class(id: u32, classes: &[(u32, bool)]) -> &'static str {
+    if classes.iter().any(|class| class.0 == id) { "has classes below it" } else { "is no class here" }
 }
 
 /// Whether a class of `htb` says no more than the rate of a line.

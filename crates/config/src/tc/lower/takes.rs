@@ -1,6 +1,6 @@
 //! Which packets go to which class: filters, then priorities.
 
-use super::Making;
+use super::{Making, wrong_class};
 use crate::model::{Class, Filter};
 use crate::tc::filters::{Protocol, Sorter};
 use crate::tc::kernel::{Qdisc, own};
@@ -57,7 +57,8 @@ impl<'k, 'a> Making<'k, 'a> {
         };
         let leaf = |place: &usize| !classes.iter().any(|class| class.parent == Some(*place));
         let Some(place_of) = ids.iter().position(|it| *it == id).filter(leaf) else {
-            return self.astray(it, id, place, &lines);
+            let list: Vec<_> = ids.iter().enumerate().map(|(i, id)| (*id, leaf(&i))).collect();
+            return self.astray(id, place, &list, &lines);
         };
         let name = shown(id);
         let class = &mut classes[place_of];
@@ -77,14 +78,12 @@ impl<'k, 'a> Making<'k, 'a> {
     }
 
     /// A filter to a class that is not there, or has classes below it.
-    fn astray(&mut self, it: &Qdisc<'a>, id: u32, place: Place, lines: &[usize]) -> bool {
-        let message = format!(
-            "the filter sends packets to {}, which is no class without children of {}",
-            shown(id),
-            shown(it.handle)
-        );
+    fn astray(&mut self, id: u32, place: Place, classes: &[(u32, bool)], lines: &[usize]) -> bool {
+        let message = format!("the filter sends packets to {}, which {}", shown(id), wrong_class(id, classes));
         self.log.lost(lines, &message);
-        self.log.found("W401", place, message, "");
+        let leaves: Vec<_> =
+            classes.iter().filter(|it| it.1).map(|it| format!("flowid {}", shown(it.0))).take(3).collect();
+        self.log.found("W401", place, message, &leaves.join(", or "));
         false
     }
 
