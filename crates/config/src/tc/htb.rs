@@ -3,6 +3,7 @@
 use super::kernel::{Class, Qdisc};
 use super::log::Log;
 use super::options::{Assumed, Discipline, Does, Fixed, Opt, Options, Takes, assumed, row};
+use super::words::{Refusal, Taken};
 use crate::model::Kind;
 use crate::value::{Said, Settings, Value};
 use perhop_core::params::Place;
@@ -83,6 +84,22 @@ pub const HFSC: Discipline = Discipline {
     assumed: &[assumed("arithmetic", Fixed::Word("linux"), HFSC_C)],
     keeps: [true, true],
 };
+
+/// Whether a class takes these options.
+///
+/// # Errors
+/// tc would refuse it.
+pub(super) fn fits(name: &str, options: &Options<'_>) -> Taken<()> {
+    let has = |words: &[&str]| options.any(words).is_some();
+    match name {
+        "htb" if !has(&["rate"]) => Err(Refusal::of("a class of `htb` needs `rate`")),
+        "hfsc" if !has(&["rt", "ls", "sc", "ul"]) => Err(Refusal::of("a class of `hfsc` needs `rt`, `ls` or `sc`")),
+        "hfsc" if !has(&["rt", "ls", "sc"]) || (has(&["ul"]) && !has(&["ls", "sc"])) => {
+            Err(Refusal::of("`ul` needs `ls` or `sc`"))
+        }
+        _ => Ok(()),
+    }
+}
 
 /// The number of the class that takes what no filter names.
 pub(super) fn default_class(it: &Qdisc<'_>) -> Option<(u32, Place, usize)> {

@@ -6,6 +6,8 @@ mod takes;
 pub(crate) mod meters;
 /// Which bytes count.
 mod bytes;
+/// Which filter comes first to a packet.
+mod overlap;
 
 use super::kernel::{AT_EGRESS, AT_INGRESS, Class as Classful, INGRESS, Interface, Kernel, Qdisc, ROOT, own};
 use super::log::Log;
@@ -212,7 +214,7 @@ impl<'k, 'a> Making<'k, 'a> {
 
     fn shaper(&mut self, it: &'k Qdisc<'a>) -> Queue {
         let shape = tbf::shape(&it.options);
-        let child = self.queue(it.handle | 1).or_else(|| self.queue(it.handle));
+        let child = self.queue(it.handle | 1);
         let mut queue = match child {
             Some(queue) if queue.shape.is_empty() => queue,
             Some(queue) => self.within(it, queue),
@@ -289,6 +291,11 @@ impl<'k, 'a> Making<'k, 'a> {
 
     fn classes(&mut self, it: &'k Qdisc<'a>) -> Queue {
         let mut queue = self.plain(it);
+        for (id, parent, place) in self.interface.orphans.iter().filter(|orphan| own(it.handle).contains(&orphan.0)) {
+            let [id, parent] = [*id, *parent].map(shown);
+            let message = format!("there is no class {parent}: HTB puts {id} at the top, where it borrows from none");
+            self.log.found("W405", *place, message, "make the class above it first, or name the one that is there");
+        }
         let classes: Vec<_> = self.interface.classes.range(own(it.handle)).map(|(id, class)| (*id, class)).collect();
         let places: BTreeMap<_, _> = classes.iter().enumerate().map(|(i, it)| (it.0, i)).collect();
         let parents: BTreeSet<_> = classes.iter().map(|it| it.1.parent).collect();
