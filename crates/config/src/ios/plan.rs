@@ -294,8 +294,8 @@ pub struct Wred {
     pub ecn: Option<At>,
     /// What is said of code points.
     pub profiles: Vec<Put<Profile>>,
-    /// Whether it is a table that a device prints of what it uses.
-    pub shown: bool,
+    /// Whether a device printed it, so that nothing is left away but what is its own.
+    pub whole: bool,
 }
 
 /// What chooses a profile of WRED.
@@ -367,6 +367,18 @@ impl Plan {
         match child {
             Child::Named(name) => self.policy.get(&name.is).map(|at| &self.policies[*at]),
             Child::Shown(at) => self.policies.get(*at),
+        }
+    }
+}
+
+impl Of {
+    /// How many code points it is for.
+    pub const fn code_points(&self) -> usize {
+        match self {
+            Self::Dscp(list) => list.len(),
+            Self::Precedence(_) => 8,
+            Self::All => 64,
+            Self::DiscardClass(_) | Self::Other => 0,
         }
     }
 }

@@ -328,7 +328,7 @@ fn priority(class: &mut Class, row: &Row<'_>, _: &[u64]) -> Outcome {
 
 fn weight(class: &mut Class, row: &Row<'_>, n: &[u64]) -> Outcome {
     let wred = class.wred.get_or_insert_default();
-    wred.at = wred.at.or(Some(row.at()));
+    (wred.at, wred.whole) = (wred.at.or(Some(row.at())), true);
     wred.weight = Some(Put { is: n[0], at: row.at() });
     Ok(None)
 }
