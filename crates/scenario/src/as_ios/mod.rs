@@ -151,9 +151,8 @@ fn port(writer: &mut Writer<'_>, plain: bool, interface: &str) -> Option<String>
         [] => {}
         [only] if only.is_default() && !root.is_some_and(is_classful) => above.append(&mut only.lines),
         _ => {
-            let below = writer.policy(&name, entries);
+            let below = writer.policy(&format!("{name}-CLASSES"), entries);
             above.push(format!("service-policy {below}"));
-            return Some(writer.policy(&format!("{name}-SHAPER"), vec![Entry::default(above)]));
         }
     }
     Some(writer.policy(&name, vec![Entry::default(above)]))
