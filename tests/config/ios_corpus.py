@@ -35,6 +35,12 @@ RAWS = re.compile(r"^tests/cisco_ios/show_policy-map/.*\.raw$")
 CONFIGURATIONS = re.compile(r"grammar/cisco/testconfigs/ios-[^/]*policy[^/]*$|unit-tests/configs/cisco_qos$")
 BAR = 0.9
 
+# Values that differ because genieparser means something else, by file and path.
+KNOWN = [
+    ("ShowPolicyMap/cli/equal/golden_output5", "bandwidth_remaining_percent", "the policy is shown twice, the second time without"),
+    ("ShowPolicyMapType/cli/equal/golden_output25", "class-default/police", "classes of the child stand in the parent there"),
+]
+
 
 @dataclass
 class Source:
@@ -115,6 +121,9 @@ def expected(source: Source, name: str) -> dict[str, Any]:
 
 def compare(tally: Tally, name: str, values: Iterator[ios_expected.Verdict]) -> None:
     for verdict in values:
+        known = next((why for file, path, why in KNOWN if file in name and path in verdict.path), None)
+        if verdict.what == "different" and known:
+            verdict.what, verdict.why = "not compared", known
         tally.values[verdict.what] += 1
         if verdict.what == "not compared":
             tally.reasons[verdict.why] += 1

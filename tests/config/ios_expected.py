@@ -379,8 +379,18 @@ def names_of(key: str) -> list[str]:
     return ["BE"] if key == "default" else [key.upper()]
 
 
+def unread(ours: Ours, where: Where, value: Json) -> Verdict | None:
+    """Profiles that the account says have no packets of their own."""
+    rows = [entry for entry in ours.answer["account"].values() if entry["text"].split()[:1] == where.keys[-2:-1]]
+    if any("discard classes above 2" in note for entry in rows for note in entry["notes"]):
+        return Verdict(where.path, "not compared", value, why="discard classes above 2 are red, which the account says")
+    return None
+
+
 def threshold(name: str) -> Rule:
     def rule(ours: Ours, where: Where, value: Json) -> Verdict:
+        if verdict := unread(ours, where, value):
+            return verdict
         if value == "-":
             return Verdict(where.path, "not compared", value, why="a threshold that the device does not say")
         if "rsvp" in where.keys:
@@ -393,6 +403,8 @@ def threshold(name: str) -> Rule:
 
 
 def probability(ours: Ours, where: Where, value: Json) -> Verdict:
+    if verdict := unread(ours, where, value):
+        return verdict
     if "rsvp" in where.keys:
         return Verdict(where.path, "not compared", value, why="packets of reservations are not told from others")
     entry = profile(ours, where)

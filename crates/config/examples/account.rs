@@ -18,6 +18,11 @@ fn main() {
     let from = option("--from").expect("--from NAME");
     let dialect = dialect::ALL.iter().find(|dialect| dialect.name == from).expect("a dialect");
     let text = Text::new(&bytes);
+    if arguments.iter().any(|argument| argument == "--counts") {
+        let read = (dialect.read)(&text, &given(option));
+        let counts = read.map(|it| (it.account.lines.len(), it.device.ports.len(), it.evidence.len(), it.findings.len()));
+        return println!("lines, ports, counters, findings: {counts:?}");
+    }
     println!("{}", said(&text, (dialect.read)(&text, &given(option))));
 }
 

@@ -69,16 +69,21 @@ fn read(text: &Text, given: &Given) -> Result<Read, Fault> {
         reader.row(&row);
     }
     reader.finish();
-    let Reader { plan, mut account, evidence, .. } = reader;
+    let Reader { plan, mut account, evidence, foreign, .. } = reader;
     if plan.policies.is_empty() && plan.attached.is_empty() {
-        return Err(Fault {
-            code: "E305",
-            place: None,
-            message: "no policy map is in the text".into(),
-            help: "paste `show running-config`, `show policy-map` or `show policy-map interface`".into(),
-        });
+        return Err(empty(foreign));
     }
     let mut findings = Vec::new();
     let device = build::device(&plan, (text, given), &mut account, &mut findings)?;
     Ok(Read { dialect: "ios", device, account, evidence, findings })
+}
+
+/// A text without policy maps, or with those of firewalls and subscribers alone.
+fn empty(foreign: bool) -> Fault {
+    let message = match foreign {
+        true => "the policy maps of the text are not of QoS but of firewalls, subscribers or routing",
+        false => "no policy map is in the text",
+    };
+    let help = "paste `show running-config`, `show policy-map` or `show policy-map interface`";
+    Fault { code: "E305", place: None, message: message.into(), help: help.into() }
 }

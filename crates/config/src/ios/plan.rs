@@ -294,8 +294,8 @@ pub struct Wred {
     pub ecn: Option<At>,
     /// What is said of code points.
     pub profiles: Vec<Put<Profile>>,
-    /// Whether all profiles are said, as in what devices show.
-    pub whole: bool,
+    /// Whether it is a table that a device prints of what it uses.
+    pub shown: bool,
 }
 
 /// What chooses a profile of WRED.
@@ -316,10 +316,8 @@ pub enum Basis {
 pub struct Profile {
     /// For whom.
     pub of: Of,
-    /// Threshold from which on packets are dropped.
-    pub min: Length,
-    /// Threshold from which on all are.
-    pub max: Length,
+    /// Thresholds from which on packets are dropped, and all are; `None`: the device's own.
+    pub thresholds: Option<[Length; 2]>,
     /// The inverse of the probability at `max`.
     pub denominator: u64,
 }

@@ -7,9 +7,9 @@ use crate::given::Given;
 use crate::ios::plan::Plan;
 use crate::model::{Class, Kind, Port, Queue};
 use crate::text::Text;
-use crate::value::{Origin, Said};
+use crate::value::{Origin, Said, Settings, Value};
 use perhop_core::params::Place;
-use perhop_core::units::{BitRate, Bytes};
+use perhop_core::units::{BitRate, Bytes, counted};
 
 /// The largest packet of an Ethernet without VLAN tag, as Linux counts it: 1500 B and the header.
 pub(super) const FRAME: Bytes = Bytes::new(1514);
@@ -78,6 +78,60 @@ fn below<'a>(at: At<'a>, all: &mut Vec<At<'a>>) {
     }
 }
 
+/// Every value that the text states, of all ports.
+pub(super) fn said<'a>(case: &Case<'a>) -> Vec<&'a Said<Value>> {
+    let mut all = Vec::new();
+    for port in &case.read.device.ports {
+        of_settings(&port.link, &mut all);
+        port.conditioners.iter().for_each(|it| of_settings(&it.settings, &mut all));
+        port.queue.iter().for_each(|queue| of_queue(queue, &mut all));
+    }
+    all
+}
+
+fn of_queue<'a>(queue: &'a Queue, all: &mut Vec<&'a Said<Value>>) {
+    of_settings(&queue.settings, all);
+    of_settings(&queue.shape, all);
+    for class in &queue.classes {
+        of_settings(&class.settings, all);
+        class.queue.iter().for_each(|queue| of_queue(queue, all));
+    }
+}
+
+fn of_settings<'a>(settings: &'a Settings, all: &mut Vec<&'a Said<Value>>) {
+    for (_, said) in settings.iter().filter(|(_, said)| is_said(said)) {
+        match &said.is {
+            Value::Table(inner) => of_settings(inner, all),
+            _ => all.push(said),
+        }
+    }
+}
+
+/// The words of a value, as in `rate 10mbit`, and the last of them.
+pub(super) fn words<'a>(case: &Case<'a>, said: &Said<Value>) -> Option<(&'a str, &'a str)> {
+    let place = said.origin.place()?;
+    let text = case.text.text.get(place.start..place.end)?;
+    Some((text, text.split_whitespace().last()?))
+}
+
+/// Whether the line of a place has this word.
+pub(super) fn line_has(case: &Case<'_>, place: Place, word: &str) -> bool {
+    let number = case.text.line_of(place);
+    case.text.lines().nth(number - 1).is_some_and(|line| line.words().iter().any(|it| it.text == word))
+}
+
+/// A share in percent, as `12.5 %`.
+pub(super) fn percent(part: u64, all: u64) -> String {
+    format!("{:.1} %", 100.0 * part as f64 / all.max(1) as f64)
+}
+
+/// How many packets TCP keeps in flight where this share of them is lost: sqrt(3 / 2p), Mathis et al., "The macroscopic behavior of
+/// the TCP congestion avoidance algorithm", 1997.
+pub(super) fn window(lost: u64, all: u64) -> String {
+    let packets = (1.5 * all as f64 / lost.max(1) as f64).sqrt().max(1.0);
+    counted(format!("{packets:.0}"), ["packet", "packets"])
+}
+
 /// The smaller one of those that are there.
 pub(super) fn least(a: Option<BitRate>, b: Option<BitRate>) -> Option<BitRate> {
     a.into_iter().chain(b).min()
@@ -118,6 +172,16 @@ pub(super) fn key_place(class: &Class, key: &str) -> Place {
 /// Whether the text says it.
 pub(super) const fn is_said<T>(said: &Said<T>) -> bool {
     matches!(said.origin, Origin::Text(_))
+}
+
+/// A counter that is there and not below 0.
+pub(super) fn count(counters: &Counters, name: &str) -> Option<u64> {
+    counters.counts.get(name).copied().and_then(|count| u64::try_from(count).ok())
+}
+
+/// All of some counters together.
+pub(super) fn total(counts: impl Iterator<Item = u64>) -> u64 {
+    counts.fold(0, u64::saturating_add)
 }
 
 /// Makes findings of one code.

@@ -5,7 +5,6 @@
 
 use super::Rule;
 use super::case::{Case, finding};
-use super::ios::classes;
 use crate::finding::Finding;
 use crate::given::Platform;
 use crate::ios::plan::Class;
@@ -18,11 +17,12 @@ pub(super) const RULE: Rule = Rule { code: CODE, dialect: Some("ios"), instead_o
 fn find(case: &Case<'_>) -> Vec<Finding> {
     // IOS-XR takes it in every class.
     let known = case.given.platform != Platform::Ncs;
-    classes(case).filter(|_| known).filter_map(of_class).collect()
+    let typed = case.plan.policies.iter().filter(|policy| known && !policy.inline);
+    typed.flat_map(|policy| &policy.classes).filter_map(of_class).collect()
 }
 
 fn of_class(class: &Class) -> Option<Finding> {
-    let wred = class.wred.as_ref().filter(|wred| !wred.whole)?;
+    let wred = class.wred.as_ref().filter(|wred| !wred.shown)?;
     let at = wred.at.or_else(|| wred.profiles.first().map(|put| put.at))?;
     let (message, instead) = if class.priority.is_some() {
         let message = format!("class {} has priority, and IOS takes no `random-detect` there", class.name);

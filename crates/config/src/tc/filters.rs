@@ -91,6 +91,11 @@ pub(super) struct Head<'a> {
 }
 
 impl Head<'_> {
+    /// Whether a command that removes filters says enough.
+    pub(super) fn is_whole(&self) -> bool {
+        self.prio.is_some() || (self.protocol.is_none() && self.kind.is_none() && self.handle.is_none())
+    }
+
     /// Whether a command that removes filters means this one.
     pub(super) fn names(&self, it: &Sorter<'_>) -> bool {
         let handle = |handle: &Token<'_>| it.handle.as_deref().is_none_or(|own| own == handle.text);

@@ -1,9 +1,11 @@
 //! What a kernel would hold after some commands: interfaces with queueing disciplines, classes and filters.
 
+use super::actions;
+use super::bands;
 use super::filters::{self, Sorter};
 use super::options::{self, Discipline, Options, Row};
 use super::table;
-use super::units::{handle, shown};
+use super::units::{class, handle, number, shown};
 use super::words::{Device, Form, Object, Refusal, Statement, Taken, Token, Verb, Words};
 use perhop_core::params::Place;
 use std::collections::{BTreeMap, HashMap};
@@ -93,6 +95,9 @@ impl<'a> Kernel<'a> {
             return self.action(statement);
         }
         let place = self.place(statement)?;
+        let resolved =
+            (statement.object == Object::Filter && !self.actions.is_empty()).then(|| self.resolved(statement));
+        let statement = resolved.as_ref().unwrap_or(statement);
         let interface = &mut self.interfaces[place];
         match statement.object {
             Object::Qdisc => interface.qdisc(statement),
@@ -119,15 +124,43 @@ impl<'a> Kernel<'a> {
     fn action(&mut self, statement: &Statement<'a>) -> Taken<()> {
         for words in statement.words.split(|word| word.text == "action") {
             let Some(kind) = words.first() else { continue };
-            let index =
-                words.windows(2).find(|pair| pair[0].text == "index").and_then(|pair| pair[1].text.parse().ok());
-            let Some(index) = index else { continue };
-            match statement.verb {
-                Verb::Delete => _ = self.actions.remove(&(kind.text.to_string(), index)),
-                _ => _ = self.actions.insert((kind.text.to_string(), index), words.to_vec()),
+            let index = words.windows(2).find(|pair| pair[0].text == "index").and_then(|pair| number(&pair[1].text));
+            let key = index.map(|index| (kind.text.to_string(), index));
+            if statement.verb == Verb::Delete {
+                match key {
+                    Some(key) => _ = self.actions.remove(&key),
+                    None => self.actions.retain(|it, _| it.0 != kind.text),
+                }
+                continue;
             }
+            alone(words, statement.form())?;
+            let Some(key) = key else { continue };
+            if statement.verb == Verb::Add && self.actions.contains_key(&key) {
+                let message = format!("`{}` {} is there already", key.0, key.1);
+                return Err(Refusal::of(message).instead("replace in place of add"));
+            }
+            self.actions.insert(key, words.to_vec());
         }
         Ok(())
+    }
+
+    /// A filter with the actions that it names by their number.
+    fn resolved(&self, statement: &Statement<'a>) -> Statement<'a> {
+        let mut out = statement.clone();
+        let mut at = 0;
+        while at + 2 < out.words.len() {
+            let index = if out.words[at + 1].text == "index" { number(&out.words[at + 2].text) } else { None };
+            let made = index.and_then(|index| self.actions.get(&(out.words[at].text.to_string(), index)));
+            if let Some(made) = made {
+                // At the place where it is named, the words of the other command.
+                let place = out.words[at].clone();
+                let words: Vec<_> = made.iter().map(|it| Token { text: it.text.clone(), ..place.clone() }).collect();
+                out.words.splice(at..at + 3, words);
+                at += made.len();
+            }
+            at += 1;
+        }
+        out
     }
 }
 
@@ -215,7 +248,7 @@ impl<'a> Interface<'a> {
         while let Some(parent) = gone.pop() {
             let Some(it) = self.qdiscs.remove(&parent) else { continue };
             self.handles.remove(&it.handle);
-            let own = it.handle..=it.handle | 0xffff;
+            let own = own(it.handle);
             gone.extend(self.qdiscs.range(own.clone()).map(|it| *it.0));
             self.classes.retain(|id, _| !own.contains(id));
             self.filters.retain(|at, _| !own.contains(at) && (parent != INGRESS || *at < INGRESS));
@@ -248,8 +281,12 @@ impl<'a> Interface<'a> {
     fn class(&mut self, statement: &Statement<'a>) -> Taken<()> {
         let head = head(statement)?;
         let id = head.handle.ok_or_else(|| Refusal::of("it has no `classid`"))?;
-        let parent = head.parent.filter(|it| *it != ROOT).unwrap_or(id & 0xffff_0000);
-        let id = if id >> 16 == 0 { parent & 0xffff_0000 | id } else { id };
+        let root = || self.qdiscs.get(&ROOT).map_or(0, |it| it.handle);
+        let above = head.parent.filter(|it| *it != ROOT && *it >> 16 != 0).unwrap_or_else(root);
+        let id = if id >> 16 == 0 { above & 0xffff_0000 | id } else { id };
+        let parent =
+            head.parent.filter(|it| *it != ROOT).map(|it| if it >> 16 == 0 { id & 0xffff_0000 | it } else { it });
+        let parent = parent.unwrap_or(id & 0xffff_0000);
         if statement.verb == Verb::Delete {
             return self.without_class(id);
         }
@@ -259,9 +296,17 @@ impl<'a> Interface<'a> {
         let Some(above) = self.by_handle(id) else {
             return Err(Refusal::of(format!("there is no queueing discipline {}", shown(id & 0xffff_0000))));
         };
-        let Some(known) = above.known else { return Ok(()) };
+        let own = self.has_class(above, id);
+        let Some(known) = above.known else {
+            let (place, lines) = (statement.place, statement.lines.clone());
+            self.classes.insert(id, Class { parent, options: Options::default(), place, lines });
+            return Ok(());
+        };
         if known.class_rows.is_empty() && statement.verb == Verb::Shown {
             return Ok(());
+        }
+        if statement.verb == Verb::Change && !own {
+            return Err(Refusal::of(format!("there is no class {}", shown(id))));
         }
         self.makes_class([id, parent], &head, statement, known)
     }
@@ -284,14 +329,14 @@ impl<'a> Interface<'a> {
             return Err(Refusal::of(format!("there is no class {}", shown(parent))));
         }
         let options = options::read(known.class_rows, known.name, &head.options, statement.form())?;
+        if let Some(above) = self.by_handle(id).filter(|_| typed) {
+            bands::fits(above, id, &options)?;
+        }
         match self.classes.get_mut(&id) {
             Some(_) if statement.verb == Verb::Add => {
                 return Err(
                     Refusal::of(format!("class {} is there already", shown(id))).instead("replace in place of add")
                 );
-            }
-            None if statement.verb == Verb::Change && table::own_classes_of(known).is_none() => {
-                return Err(Refusal::of(format!("there is no class {}", shown(id))));
             }
             Some(old) if known.keeps[1] && typed => {
                 old.options.extend(options);
@@ -331,6 +376,10 @@ impl<'a> Interface<'a> {
         if self.classes.values().any(|class| class.parent == id) {
             return Err(Refusal::of(format!("class {} has classes below it", shown(id))));
         }
+        let used = |it: &Sorter<'_>| it.target.is_some_and(|target| target.0 == id);
+        if self.filters.range(own(id & 0xffff_0000)).flat_map(|it| it.1).any(used) {
+            return Err(Refusal::of(format!("a filter sends packets to class {}", shown(id))));
+        }
         self.classes.remove(&id).ok_or_else(|| Refusal::of(format!("there is no class {}", shown(id))))?;
         _ = self.remove(id, None);
         self.filters.remove(&id);
@@ -351,6 +400,9 @@ impl<'a> Interface<'a> {
         }
         let list = self.filters.entry(at).or_default();
         if statement.verb == Verb::Delete {
+            if !head.is_whole() {
+                return Err(Refusal::of("filters are removed by their prio, or all together"));
+            }
             let before = list.len();
             list.retain(|it| !head.names(it));
             return if list.len() < before { Ok(()) } else { Err(Refusal::of("there is no such filter")) };
@@ -371,6 +423,22 @@ impl<'a> Interface<'a> {
             Some(_) => Err(Refusal::of(format!("there is no class {}", shown(at)))),
             None => Err(Refusal::of(format!("there is no queueing discipline {}", shown(at & 0xffff_0000)))),
         }
+    }
+}
+
+/// An action that is made by itself.
+///
+/// # Errors
+/// tc or the kernel would refuse it.
+fn alone<'a>(words: &[Token<'a>], form: Form) -> Taken<()> {
+    let (mut rest, mut list) = (Words::new(words), Vec::new());
+    actions::read(&mut list, &mut rest, form)?;
+    if let Some(word) = rest.peek() {
+        return Err(Refusal::at(word, format!("tc knows no `{}` of an action", word.text)));
+    }
+    match words.iter().find(|word| word.text == "goto") {
+        Some(word) => Err(Refusal::at(word, "an action by itself has no chains to go to")),
+        None => Ok(()),
     }
 }
 
@@ -395,7 +463,8 @@ fn head<'a>(statement: &Statement<'a>) -> Taken<Head<'a>> {
     let mut head = Head::default();
     while let Some(word) = words.next() {
         match &*word.text {
-            "handle" | "classid" => head.handle = Some(id(words.value(word)?)?),
+            "classid" => head.handle = Some(id(words.value(word)?)?),
+            "handle" => head.handle = Some(qdisc_id(words.value(word)?)?),
             "parent" => head.parent = Some(id(words.value(word)?)?),
             "root" => head.parent = Some(ROOT),
             "ingress" | "clsact" => {
@@ -430,7 +499,18 @@ pub(super) fn id(token: &Token<'_>) -> Taken<u32> {
         "ingress" => Some(AT_INGRESS),
         "egress" => Some(AT_EGRESS),
         "none" => Some(0),
-        text => handle(text),
+        text => class(text),
     };
     named.ok_or_else(|| Refusal::at(token, format!("`{}` is no handle", token.text)).instead("1: or 1:10, hexadecimal"))
+}
+
+/// The handle of a queueing discipline.
+fn qdisc_id(token: &Token<'_>) -> Taken<u32> {
+    let found = if token.text == "none" { Some(0) } else { handle(&token.text) };
+    found.ok_or_else(|| Refusal::at(token, format!("`{}` is no handle", token.text)).instead("1:, hexadecimal"))
+}
+
+/// The numbers of a queueing discipline and its classes, without those places that have a meaning of their own.
+pub(super) fn own(handle: u32) -> std::ops::RangeInclusive<u32> {
+    handle..=(handle | 0xffff).min(INGRESS - 1)
 }

@@ -3,11 +3,11 @@
 /// Which packets go to which class.
 mod takes;
 /// Meters and markers.
-mod meters;
+pub(crate) mod meters;
 /// Which bytes count.
 mod bytes;
 
-use super::kernel::{AT_EGRESS, AT_INGRESS, Class as Classful, INGRESS, Interface, Kernel, Qdisc, ROOT};
+use super::kernel::{AT_EGRESS, AT_INGRESS, Class as Classful, INGRESS, Interface, Kernel, Qdisc, ROOT, own};
 use super::log::Log;
 use super::options::{Assumed, Options};
 use super::units::shown;
@@ -139,13 +139,13 @@ impl<'k, 'a> Making<'k, 'a> {
 
     /// All below one is not modelled.
     fn below(&mut self, it: &Qdisc<'a>, why: &str) {
-        let own = it.handle..=it.handle | 0xffff;
+        let within = own(it.handle);
         let mut lines: Vec<usize> = Vec::new();
         let interface = self.interface;
-        lines.extend(interface.classes.range(own.clone()).flat_map(|it| &it.1.lines));
-        lines.extend(interface.filters.range(own.clone()).flat_map(|it| it.1).flat_map(|it| &it.lines));
+        lines.extend(interface.classes.range(within.clone()).flat_map(|it| &it.1.lines));
+        lines.extend(interface.filters.range(within.clone()).flat_map(|it| it.1).flat_map(|it| &it.lines));
         self.log.lost(&lines, why);
-        for (_, child) in interface.qdiscs.range(own).filter(|(_, child)| child.handle != it.handle) {
+        for (_, child) in interface.qdiscs.range(within).filter(|(_, child)| child.handle != it.handle) {
             self.log.lost(&child.lines, why);
             if self.depth < DEEPEST {
                 self.depth += 1;
@@ -161,7 +161,7 @@ impl<'k, 'a> Making<'k, 'a> {
 
     /// A queue for each queue of the hardware: one of them.
     fn of_hardware(&mut self, it: &'k Qdisc<'a>) -> Option<Queue> {
-        let own = it.handle..=it.handle | 0xffff;
+        let own = own(it.handle);
         let children: Vec<_> =
             self.interface.qdiscs.range(own).filter(|(_, child)| child.handle != it.handle || it.handle != 0).collect();
         let how =
@@ -281,19 +281,18 @@ impl<'k, 'a> Making<'k, 'a> {
 
     fn classes(&mut self, it: &'k Qdisc<'a>) -> Queue {
         let mut queue = self.plain(it);
-        let own: Vec<_> =
-            self.interface.classes.range(it.handle..=it.handle | 0xffff).map(|(id, class)| (*id, class)).collect();
-        let places: BTreeMap<_, _> = own.iter().enumerate().map(|(i, it)| (it.0, i)).collect();
-        let parents: BTreeSet<_> = own.iter().map(|it| it.1.parent).collect();
+        let classes: Vec<_> = self.interface.classes.range(own(it.handle)).map(|(id, class)| (*id, class)).collect();
+        let places: BTreeMap<_, _> = classes.iter().enumerate().map(|(i, it)| (it.0, i)).collect();
+        let parents: BTreeSet<_> = classes.iter().map(|it| it.1.parent).collect();
         if it.name.text == "htb" {
-            htb::keys(it, &own, &mut queue.settings, self.log);
+            htb::keys(it, &classes, &mut queue.settings, self.log);
         }
-        for (id, class) in &own {
+        for (id, class) in &classes {
             let settings = self.settings(it, class, !parents.contains(id));
             let made = self.class(*id, class.place, places.get(&class.parent).copied(), settings);
             queue.classes.push(made);
         }
-        let ids: Vec<_> = own.iter().map(|it| it.0).collect();
+        let ids: Vec<_> = classes.iter().map(|it| it.0).collect();
         let leaves: Vec<_> = ids.iter().map(|id| (*id, !parents.contains(id))).collect();
         if !self.takes(it, &ids, &mut queue.classes) {
             self.left(it, &leaves, &mut queue);
@@ -352,11 +351,9 @@ impl Making<'_, '_> {
     /// An `htb` with one class for all packets is the rate of the link.
     fn line(&mut self, queue: Option<Queue>) -> Option<Queue> {
         let queue = queue?;
-        let own = self.interface.qdiscs.get(&ROOT).filter(|it| it.name.text == "htb");
+        let root = self.interface.qdiscs.get(&ROOT).filter(|it| it.name.text == "htb");
         let [class] = &queue.classes[..] else { return Some(queue) };
-        let options = own
-            .and_then(|it| self.interface.classes.range(it.handle..=it.handle | 0xffff).next())
-            .map(|it| &it.1.options);
+        let options = root.and_then(|it| self.interface.classes.range(own(it.handle)).next()).map(|it| &it.1.options);
         let framed = ["overhead", "mpu", "link-layer"].iter().any(|key| queue.settings.get(key).is_some());
         let rate = class.settings.rate("rate");
         let bursts = ["burst", "cburst"].map(|key| class.settings.bytes(key).map_or(0, |it| it.get()));

@@ -19,13 +19,15 @@ mod fair;
 mod fifo;
 mod filters;
 mod htb;
+mod json;
 mod kernel;
 mod lines;
 mod log;
-mod lower;
+pub(crate) mod lower;
 mod netem;
 /// Tables of words.
 pub mod options;
+mod printed;
 mod reader;
 mod shell;
 mod shown;

@@ -89,6 +89,7 @@ pub(super) fn checked(it: &Qdisc<'_>) -> Taken<()> {
     };
     match needs.iter().find_map(|words| missing(words)) {
         Some(refusal) => Err(refusal),
+        None if it.name.text == "fq" => fair::checked(&it.options),
         None => bands::checked(it),
     }
 }

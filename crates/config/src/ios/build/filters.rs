@@ -75,10 +75,10 @@ impl<'a> Build<'a> {
     fn without_map(&mut self, class: &Class) {
         let how = format!("its class map is not in the text: the traffic called `{}`", class.name);
         self.account.approximated(class.at.line, how);
-        if self.plan.class_maps.is_empty() || self.findings.iter().any(|it| it.place == class.at.place) {
+        if self.plan.class_maps.is_empty() || !self.is_new(class.at.place.start) {
             return;
         }
-        let names: Vec<_> = self.plan.class_maps.iter().map(|map| map.name.as_str()).collect();
+        let names: Vec<_> = self.plan.class_maps.iter().take(super::MOST_NAMES).map(|map| map.name.as_str()).collect();
         self.findings.push(Finding {
             code: "W410",
             place: class.at.place,

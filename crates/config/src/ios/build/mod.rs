@@ -19,8 +19,15 @@ use perhop_core::params::suggest;
 use perhop_core::units::BitRate;
 use std::collections::{HashMap, HashSet};
 
-/// Classes of all ports together; more are refused, as nested policies multiply.
-const MOST_CLASSES: usize = 200_000;
+/// Classes of all ports together, beside four for each class and interface of the text; more are refused, as nested
+/// policies multiply.
+const MOST_CLASSES: usize = 100_000;
+
+/// Names that are compared with a name that is not in the text.
+const MOST_NAMES: usize = 1_000;
+
+/// Findings of one kind that come with a nearest name.
+const MOST_FINDINGS: usize = 100;
 
 /// Policies within policies; IOS takes three.
 const DEEPEST: usize = 16;
@@ -36,6 +43,9 @@ pub struct Build<'a> {
     lists: HashMap<String, Vec<Match>>,
     /// Classes so far.
     classes: usize,
+    most: usize,
+    /// Places of findings.
+    found: HashSet<usize>,
     depth: usize,
     /// Of the port that is built: packets go out.
     output: bool,
@@ -76,9 +86,11 @@ pub fn device(
     findings: &mut Vec<Finding>,
 ) -> Result<Device, Fault> {
     let wanted = chosen(plan, given)?;
-    let lists = HashMap::new();
+    let (lists, found) = (HashMap::new(), HashSet::new());
+    let said = plan.policies.iter().map(|policy| policy.classes.len()).sum::<usize>() + plan.attached.len();
+    let most = MOST_CLASSES + 4 * said;
     let (output, passage, names) = (false, false, Vec::new());
-    let mut build = Build { plan, text, given, account, findings, lists, classes: 0, depth: 0, output, passage, names };
+    let mut build = Build { plan, text, given, account, findings, lists, classes: 0, most, found, depth: 0, output, passage, names };
     let ports = wanted.into_iter().map(|wanted| build.port(wanted)).collect::<Result<_, _>>()?;
     Ok(Device { ports })
 }
@@ -140,7 +152,7 @@ fn same_interface(name: &str, asked: &str) -> bool {
 
 fn unknown(plan: &Plan, asked: &str, others: &[Wanted]) -> Fault {
     let bare = plan.interfaces.iter().find(|interface| same_interface(&interface.name, asked));
-    let names: Vec<_> = others.iter().map(|wanted| wanted.name.is.as_str()).collect();
+    let names: Vec<_> = others.iter().map(|wanted| wanted.name.is.as_str()).take(MOST_NAMES).collect();
     let message = match bare {
         Some(interface) => format!("no policy is at interface {}", interface.name),
         None => format!("the text has no interface `{asked}` with a policy"),
@@ -208,11 +220,16 @@ impl<'a> Build<'a> {
         Err(Fault { code: "E308", place: Some(policy.at.place), message, help })
     }
 
+    /// Whether nothing was found at a place before, nor too much elsewhere.
+    fn is_new(&mut self, place: usize) -> bool {
+        self.found.len() < MOST_FINDINGS && self.found.insert(place)
+    }
+
     /// A policy within a class that is not in the text.
     fn without_policy(&mut self, child: &Child) {
         let Child::Named(name) = child else { return };
         self.account.not_modelled(name.at.line, "this policy map is not in the text");
-        if self.findings.iter().any(|known| known.place == name.at.place) {
+        if !self.is_new(name.at.place.start) {
             return;
         }
         let fault = missing(self.plan, name);
@@ -223,10 +240,10 @@ impl<'a> Build<'a> {
     /// Counts the classes of a policy.
     fn count(&mut self, policy: &Policy) -> Result<(), Fault> {
         self.classes += policy.classes.len();
-        if self.classes <= MOST_CLASSES {
+        if self.classes <= self.most {
             return Ok(());
         }
-        let message = format!("the ports of this text have more than {MOST_CLASSES} classes together");
+        let message = format!("the ports of this text have more than {} classes together", self.most);
         let help = "choose a port with --interface".to_owned();
         Err(Fault { code: "E308", place: Some(policy.at.place), message, help })
     }

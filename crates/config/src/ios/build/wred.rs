@@ -30,20 +30,18 @@ impl Build<'_> {
         }
         let mut list: Vec<Value> = Vec::new();
         let mut said: Vec<Dscp> = Vec::new();
+        let limit = settings.get("limit").map(|limit| limit.is.clone());
         for put in &wred.profiles {
-            list.extend(self.profile(put, &mut said));
+            list.extend(self.profile(put, (wred, limit.as_ref()), &mut said));
         }
-        if !wred.whole {
-            let limit = settings.get("limit").map(|limit| limit.is.clone());
-            list.extend(self.others(wred, limit.as_ref(), &said));
-        }
+        list.extend(self.others(wred, limit.as_ref(), &said));
         let place = wred.profiles.first().map_or(at, |put| put.at).place;
         settings.set("profiles", Said::at(place, Value::List(list)));
         Some(Kind::Aqm("wred"))
     }
 
     /// One profile that the text says.
-    fn profile(&mut self, put: &Put<Profile>, said: &mut Vec<Dscp>) -> Option<Value> {
+    fn profile(&mut self, put: &Put<Profile>, (wred, limit): (&Wred, Option<&Value>), said: &mut Vec<Dscp>) -> Option<Value> {
         let place = put.at.place;
         let mut table = Settings::default();
         let dscps: Vec<Dscp> = match &put.is.of {
@@ -55,7 +53,11 @@ impl Build<'_> {
                 Vec::new()
             }
             Of::All => Vec::new(),
-            Of::DiscardClass(_) | Of::Other => {
+            Of::DiscardClass(_) => {
+                self.account.approximated(put.at.line, "discard classes above 2 are red: the thresholds of class 2 count");
+                return None;
+            }
+            Of::Other => {
                 self.account.not_modelled(put.at.line, "no packet here has this field: the profile has no packets");
                 return None;
             }
@@ -64,9 +66,21 @@ impl Build<'_> {
             table.set("for", Said::at(place, names(&dscps)));
             said.extend(dscps);
         }
-        let Profile { min, max, denominator, .. } = put.is;
-        table.set("min", Said::at(place, length(min)));
-        table.set("max", Said::at(place, length(max)));
+        match put.is.thresholds {
+            Some([min, max]) => {
+                table.set("min", Said::at(place, length(min)));
+                table.set("max", Said::at(place, length(max)));
+            }
+            None => {
+                let one = said.last().copied().filter(|_| !matches!(put.is.of, Of::DiscardClass(_)));
+                let class = if let Of::DiscardClass(class) = put.is.of { class } else { 0 };
+                let dscp = one.or_else(|| Dscp::new(class * 8)).unwrap_or(Dscp::BE);
+                let ([min, max], source) = self.thresholds(dscp, wred, limit);
+                table.assume("min", source, min);
+                table.assume("max", source, max);
+            }
+        }
+        let denominator = put.is.denominator;
         table.set("max-p", Said::at(place, Value::Number(1.0 / denominator as f64)));
         Some(Value::Table(table))
     }
@@ -76,15 +90,13 @@ impl Build<'_> {
         if wred.profiles.iter().any(|put| put.is.of == Of::All) {
             return Vec::new();
         }
-        let classic = self.given.platform == Platform::Ios;
+        if wred.basis == Some(Basis::DiscardClass) {
+            let (thresholds, source) = self.thresholds(Dscp::BE, wred, limit);
+            return vec![assumed((thresholds, source, Vec::new()), true)];
+        }
         let mut groups: Vec<([Value; 2], &'static str, Vec<Dscp>)> = Vec::new();
         for dscp in (0..64).filter_map(Dscp::new).filter(|dscp| !said.contains(dscp)) {
-            let precedence = u64::from(dscp.get() >> 3);
-            let (thresholds, source) = match (classic, wred.basis) {
-                (true, Some(Basis::Dscp)) => in_packets(defaults::wred_by_dscp(dscp.get())),
-                (true, _) => in_packets(defaults::wred_by_precedence(precedence)),
-                (false, _) => of_limit(precedence, limit),
-            };
+            let (thresholds, source) = self.thresholds(dscp, wred, limit);
             match groups.iter_mut().find(|(known, ..)| *known == thresholds) {
                 Some((.., list)) => list.push(dscp),
                 None => groups.push((thresholds, source, vec![dscp])),
@@ -92,6 +104,18 @@ impl Build<'_> {
         }
         let last = groups.len().saturating_sub(1);
         groups.into_iter().enumerate().map(|(i, group)| assumed(group, i == last)).collect()
+    }
+}
+
+impl Build<'_> {
+    /// The device's own thresholds of a code point.
+    fn thresholds(&self, dscp: Dscp, wred: &Wred, limit: Option<&Value>) -> ([Value; 2], &'static str) {
+        let precedence = u64::from(dscp.get() >> 3);
+        match (self.given.platform == Platform::Ios, wred.basis) {
+            (true, Some(Basis::Dscp)) => in_packets(defaults::wred_by_dscp(dscp.get())),
+            (true, _) => in_packets(defaults::wred_by_precedence(precedence)),
+            (false, _) => of_limit(precedence, limit),
+        }
     }
 }
 

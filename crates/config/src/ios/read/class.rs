@@ -48,6 +48,29 @@ pub const WORDS: &[Word] = &[
     row("congestion-control", "drop-tail for `tail-drop`", congestion_control),
 ];
 
+/// `no police`: what was said before is not said.
+pub fn unsay(class: &mut Class, word: &str) -> Outcome {
+    match word {
+        "priority" => class.priority = None,
+        "bandwidth" => class.bandwidth = None,
+        "shape" => class.shape = None,
+        "police" => class.police = None,
+        "set" => class.sets.clear(),
+        "drop" => class.drop = None,
+        "random-detect" => class.wred = None,
+        "fair-queue" => class.fair = None,
+        "service-policy" => class.child = None,
+        "queue-limit" => {
+            class.limit = None;
+            class.limits.clear();
+        }
+        // What is not modelled is not undone either.
+        word if WORDS.iter().any(|known| known.word == word) => {}
+        word => return Err(format!("`no {word}` is not understood")),
+    }
+    Ok(None)
+}
+
 fn no(words: &mut Words<'_>, why: &str) -> Outcome {
     words.rest();
     Err(why.to_owned())
@@ -104,7 +127,7 @@ fn shape(class: &mut Class, words: &mut Words<'_>) -> Outcome {
         return Err("shaping that adapts to Frame Relay is not modelled".into());
     }
     words.has("average");
-    let rate = words.rate(1)?;
+    let rate = if words.has("kbps") { words.rate(1_000)? } else { words.rate(1)? };
     let bc = if words.is_number() { Some(words.bits()?) } else { None };
     let be = if words.is_number() { Some(words.bits()?) } else { None };
     class.shape = Some(Shape { at, peak, rate, bc, be });

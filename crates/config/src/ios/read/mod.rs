@@ -51,6 +51,8 @@ pub struct Reader {
     pub here: Here,
     /// The indentation of the line that began it.
     pub indent: usize,
+    /// A policy map or class map was not of QoS.
+    pub foreign: bool,
     /// Counters.
     pub evidence: Vec<Counters>,
     /// What devices print.
@@ -116,6 +118,7 @@ impl Reader {
             ("end", "") => Here::Nowhere,
             _ => return false,
         };
+        self.foreign |= here == Here::Foreign;
         (self.here, self.indent) = (here, row.indent);
         true
     }
@@ -281,6 +284,11 @@ impl Reader {
     fn of_class(&mut self, (policy, class): (usize, usize), row: &Row<'_>) {
         let shown = self.plan.policies[policy].shown;
         let same = |known: &str| known == row.word(0) || (shown && known.eq_ignore_ascii_case(row.word(0)));
+        if row.word(0) == "no" {
+            let class = &mut self.plan.policies[policy].classes[class];
+            let outcome = class::unsay(class, row.word(1));
+            return self.settle(row, outcome);
+        }
         let Some(known) = class::WORDS.iter().find(|known| same(known.word)) else { return self.unknown(row) };
         let class = &mut self.plan.policies[policy].classes[class];
         let mut words = Words::new(row, 1);

@@ -59,7 +59,8 @@ fn profiles(wred: &mut Wred, field: &str, words: &mut Words<'_>) -> Result<(), S
     let keys = of(field, &mut keys)?;
     let (min, max, denominator) = thresholds(words)?;
     let at = words.row().at();
-    wred.profiles.extend(keys.into_iter().map(|of| Put { is: Profile { of, min, max, denominator }, at }));
+    let profile = |of| Profile { of, thresholds: Some([min, max]), denominator };
+    wred.profiles.extend(keys.into_iter().map(|of| Put { is: profile(of), at }));
     Ok(())
 }
 
@@ -80,7 +81,7 @@ pub fn of(field: &str, words: &mut Words<'_>) -> Result<Vec<Of>, String> {
 fn of_all(wred: &mut Wred, words: &mut Words<'_>) -> Result<(), String> {
     let at = words.row().at();
     let (min, max, denominator) = thresholds(words)?;
-    wred.profiles.push(Put { is: Profile { of: Of::All, min, max, denominator }, at });
+    wred.profiles.push(Put { is: Profile { of: Of::All, thresholds: Some([min, max]), denominator }, at });
     Ok(())
 }
 

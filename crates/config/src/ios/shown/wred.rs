@@ -58,7 +58,9 @@ impl Reader {
         if let Some(field) = heading(row) {
             let unit = if self.shown.percent { Unit::Percent } else { self.unit_of_limit(at) };
             self.shown.table = Columns { field, unit: threshold_unit(row).unwrap_or(unit), virtual_class: None };
-            self.wred_of(at)?.at.get_or_insert(row.at());
+            let wred = self.wred_of(at)?;
+            wred.at.get_or_insert(row.at());
+            wred.shown = true;
             return Some(Ok(None));
         }
         if let Some(outcome) = self.row_of_afd(at, row) {
@@ -116,8 +118,8 @@ impl Reader {
         wred.at.get_or_insert(row.at());
         wred.basis = Some(Basis::Dscp);
         let percent = |count: u64| Length::Percent(count as f64);
-        let (min, max, denominator) = (percent(min), percent(max), DENOMINATOR);
-        let is = Profile { of: Of::Dscp(list), min, max, denominator };
+        let thresholds = Some([percent(min), percent(max)]);
+        let is = Profile { of: Of::Dscp(list), thresholds, denominator: DENOMINATOR };
         wred.profiles.push(Put { is, at: row.at() });
         Ok(Some("approximate fair drop is WRED here, which drops one of 10 packets at its maximum".into()))
     }
@@ -147,11 +149,11 @@ impl Reader {
         let of = of(columns.field, row.word(0));
         let last = row.words.len() - 1;
         let threshold = |back: usize| length(row.word(last.checked_sub(back)?), columns.unit);
-        if let (Some(min), Some(max)) = (threshold(2), threshold(1)) {
-            let denominator = row.word(last).strip_prefix("1/").and_then(|rest| rest.parse().ok());
-            let denominator = denominator.filter(|number| *number > 0).unwrap_or(DENOMINATOR);
-            let is = Profile { of: of.clone(), min, max, denominator };
-            wred.profiles.push(Put { is, at: row.at() });
+        let thresholds = threshold(2).zip(threshold(1)).map(|(min, max)| [min, max]);
+        let denominator = row.word(last).strip_prefix("1/").and_then(|rest| rest.parse().ok());
+        let denominator = denominator.filter(|number| *number > 0).unwrap_or(DENOMINATOR);
+        if thresholds.is_some() || (denominator != DENOMINATOR && of != Of::Other) {
+            wred.profiles.push(Put { is: Profile { of: of.clone(), thresholds, denominator }, at: row.at() });
         }
         self.counted_by_wred(row);
         match of {

@@ -12,6 +12,10 @@ use crate::value::{Said, Settings, Value};
 use perhop_core::colour::Colour;
 use perhop_core::units::{PacketRate, Packets};
 
+/// What the default action of a policer does.
+pub(crate) const RECLASSIFY: &str =
+    "`reclassify`: the packet meets this policer again and again until the kernel drops it";
+
 /// What tc sets as the largest packet of a policer where it is not told, as it prints it.
 const OWN_MTU: std::ops::RangeInclusive<u64> = 2040..=2048;
 const POLICE_C: &str = "act_police.c";
@@ -135,7 +139,7 @@ impl<'k, 'a> Making<'k, 'a> {
         if exceed == Control::Reclassify {
             self.log.nearly(
                 &lines,
-                "`reclassify`: the packet meets this policer again and again until the kernel drops it",
+                RECLASSIFY,
             );
         }
         if exceed == Control::Other || action.then == Control::Other {

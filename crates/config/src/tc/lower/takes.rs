@@ -3,7 +3,7 @@
 use super::Making;
 use crate::model::{Class, Filter};
 use crate::tc::filters::{Protocol, Sorter};
-use crate::tc::kernel::Qdisc;
+use crate::tc::kernel::{Qdisc, own};
 use crate::tc::units::shown;
 use crate::value::Said;
 use perhop_core::classify::{Match, Prefix, Protocol as Number};
@@ -21,7 +21,7 @@ impl<'k, 'a> Making<'k, 'a> {
     /// Gives the filters of a queueing discipline to its classes; true: one takes all that is left.
     pub(super) fn takes(&mut self, it: &'k Qdisc<'a>, ids: &[u32], classes: &mut [Class]) -> bool {
         let interface = self.interface;
-        let at = interface.filters.range(it.handle..=it.handle | 0xffff);
+        let at = interface.filters.range(own(it.handle));
         let filters: Vec<_> = at.flat_map(|(_, list)| list).collect();
         let mut caught = false;
         let mut i = 0;
