@@ -20,7 +20,8 @@ pub fn port(mut port: Port) -> Port {
     for conditioner in &mut port.conditioners {
         conditioned(conditioner, &names);
     }
-    port.queue = port.queue.map(|it| queue(it, &names, None));
+    let taken = port.conditioners.iter().map(|it| (it.name.is.clone(), codes(&it.takes))).collect();
+    port.queue = port.queue.map(|it| queue(it, &Known { names: &names, taken: &taken }, None));
     port
 }
 
@@ -28,6 +29,20 @@ pub fn port(mut port: Port) -> Port {
 fn nothing(conditioner: &Conditioner) -> bool {
     let passes = conditioner.actions.iter().all(|(_, acts)| acts.is == [Act::Transmit]);
     conditioner.takes.is_empty() && conditioner.kind == "marker" && passes
+}
+
+/// The conditioners of a port.
+struct Known<'a> {
+    /// Old names, new names.
+    names: &'a BTreeMap<String, String>,
+    /// By new name, the code points that each takes; `None`: any.
+    taken: &'a BTreeMap<String, Option<Vec<Dscp>>>,
+}
+
+/// Code points of packets that agree with any of these; `None`: any.
+fn codes(takes: &[Filter]) -> Option<Vec<Dscp>> {
+    let each: Vec<_> = takes.iter().map(|it| it.matches.is.dscp.clone()).collect();
+    (!each.is_empty() && each.iter().all(|it| !it.is_empty())).then(|| each.concat())
 }
 
 fn conditioned(conditioner: &mut Conditioner, names: &BTreeMap<String, String>) {
@@ -68,7 +83,7 @@ fn filters(takes: Vec<Filter>, names: &BTreeMap<String, String>) -> Vec<Filter> 
 }
 
 /// A queue whose packets have these code points; `None`: any.
-fn queue(mut queue: Queue, names: &BTreeMap<String, String>, takes: Option<&[Dscp]>) -> Queue {
+fn queue(mut queue: Queue, names: &Known<'_>, takes: Option<&[Dscp]>) -> Queue {
     queue.name = bare(String::new());
     if let Some(profiles) = queue.settings.remove("profiles") {
         let all: Vec<_> = takes.map_or_else(|| (0..64).filter_map(Dscp::new).collect(), <[_]>::to_vec);
@@ -81,13 +96,16 @@ fn queue(mut queue: Queue, names: &BTreeMap<String, String>, takes: Option<&[Dsc
     queue
 }
 
-fn class(mut class: Class, names: &BTreeMap<String, String>) -> Class {
+fn class(mut class: Class, known: &Known<'_>) -> Class {
     class.name = bare(String::new());
     class.settings = settings(&class.settings);
-    class.takes = filters(std::mem::take(&mut class.takes), names);
-    let each: Vec<_> = class.takes.iter().map(|it| it.matches.is.dscp.clone()).collect();
-    let codes = (!each.is_empty() && each.iter().all(|it| !it.is_empty())).then(|| each.concat());
-    class.queue = class.queue.map(|it| queue(it, names, codes.as_deref()));
+    class.takes = filters(std::mem::take(&mut class.takes), known.names);
+    let passed: Vec<_> = class.takes.iter().flat_map(|it| it.matches.is.conditioner.clone()).collect();
+    let codes = match passed.as_slice() {
+        [] => codes(&class.takes),
+        names => names.iter().map(|name| known.taken[name].clone()).collect::<Option<Vec<_>>>().map(|it| it.concat()),
+    };
+    class.queue = class.queue.map(|it| queue(it, known, codes.as_deref()));
     class
 }
 

@@ -22,7 +22,7 @@ fn back(ios: &Ios) -> Port {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(256))]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(256) })]
 
     #[test]
     fn what_is_written_is_read(port in port()) {

@@ -70,6 +70,7 @@ fn built(mut classes: Vec<Drawn>, priorities: usize, last: &Drawn, queues: bool)
         .any(|it| it.2.iter().any(|(_, acts)| acts.iter().any(|act| matches!(act, Act::Mark(_)))));
     let told = marks && queues;
     let conditioners = conditioners(&classes, last, told);
+    let queues = queues || conditioners.is_empty();
     let queue = queues.then(|| queue(&classes, priorities, last, told));
     let mut link = Settings::default();
     link.set("rate", said(Value::Rate(LINK)));

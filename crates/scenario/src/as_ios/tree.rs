@@ -245,8 +245,8 @@ impl Writer<'_> {
         let wanted = self.wanted(leaf, shown);
         let found = leaf.takes.clone().and_then(|takes| {
             let (resolved, mut passed) = self.stages.resolved(&takes)?;
-            if passed.is_empty() {
-                passed = self.stages.taking(&takes, before);
+            if !passed.iter().any(|&place| self.stages.acts(place)) {
+                passed.extend(self.stages.taking(&resolved, before));
             }
             Ok((self.map(&wanted, &resolved)?, resolved, passed))
         });
