@@ -30,6 +30,15 @@ struct Drawn {
     queue: Queue,
     weight: u64,
     limit: Settings,
+    child: Option<Child>,
+}
+
+/// A policy map in a class: a class of the first code points, and what is left.
+#[derive(Clone, Debug)]
+struct Child {
+    queues: [Queue; 2],
+    weights: [u64; 2],
+    shape: Settings,
 }
 
 /// A port.
@@ -47,8 +56,11 @@ pub fn port() -> impl Strategy<Value = Port> {
 
 fn drawn() -> impl Strategy<Value = Drawn> {
     let limit = prop_oneof![Just(Settings::default()), limited("congested"), limited("always")];
-    (matches(), prop::option::of(meter()), leaf(), 1u64..13, limit)
-        .prop_map(|(matches, meter, queue, weight, limit)| Drawn { matches, meter, queue, weight, limit })
+    let child = ([leaf(), leaf()], [1u64..13, 1u64..13], shape());
+    let child = child.prop_map(|(queues, weights, shape)| Child { queues, weights, shape });
+    let child = prop::option::weighted(0.2, child);
+    (matches(), prop::option::of(meter()), leaf(), 1u64..13, limit, child)
+        .prop_map(|(matches, meter, queue, weight, limit, child)| Drawn { matches, meter, queue, weight, limit, child })
 }
 
 /// A port of these classes: the first few have priority.
@@ -56,8 +68,12 @@ fn built(mut classes: Vec<Drawn>, priorities: usize, last: &Drawn, queues: bool)
     let priorities = priorities.min(classes.len());
     for (i, class) in classes.iter_mut().enumerate() {
         apart(i, &mut class.matches);
+        if class.matches.len() != 1 || class.matches[0].dscp.len() < 2 {
+            class.child = None;
+        }
         if i < priorities {
             class.queue = plain(&class.queue);
+            class.child = None;
             if !class.limit.is_empty() {
                 class.meter = None;
             }
@@ -120,6 +136,10 @@ fn protocols(a: &Match, b: &Match) -> bool {
     let lists = [
         (!a.protocol.is_empty() && !b.protocol.is_empty(), a.protocol.iter().all(|it| !b.protocol.contains(it))),
         (
+            !a.source_port.is_empty() && !b.source_port.is_empty(),
+            a.source_port.iter().all(|it| !b.source_port.contains(it)),
+        ),
+        (
             !a.destination_port.is_empty() && !b.destination_port.is_empty(),
             a.destination_port.iter().all(|it| !b.destination_port.contains(it)),
         ),
@@ -137,7 +157,13 @@ fn conditioners(classes: &[Drawn], last: &Drawn, told: bool) -> Vec<Conditioner>
     for (i, class) in classes.iter().enumerate() {
         let later = classes[i + 1..].iter().any(|it| it.meter.is_some() && !never_both(&class.matches, &it.matches));
         let cover = told || later || last.meter.is_some();
-        if class.meter.is_some() || cover {
+        // Those of a policy map in it come before its own, to which their packets go on.
+        if class.child.is_some() && (told || cover && class.meter.is_none()) {
+            let on = if class.meter.is_some() { Act::Next } else { Act::Transmit };
+            out.push(passing(format!("c{i}/0"), &first_codes(class), on));
+            out.push(passing(format!("c{i}/1"), &class.matches, on));
+        }
+        if class.meter.is_some() || cover && class.child.is_none() {
             out.push(conditioner(format!("c{i}"), &class.matches, class.meter.as_ref()));
         }
     }
@@ -154,21 +180,41 @@ fn conditioner(name: String, matches: &[Match], meter: Option<&Meter>) -> Condit
     Conditioner { name: said(name), takes: filters(matches), kind, settings, actions }
 }
 
+fn passing(name: String, matches: &[Match], on: Act) -> Conditioner {
+    let actions = vec![(Colour::Green, said(vec![on]))];
+    Conditioner { name: said(name), takes: filters(matches), kind: "marker", settings: Settings::default(), actions }
+}
+
+/// What the first class of a policy map in a class takes.
+fn first_codes(class: &Drawn) -> Vec<Match> {
+    let dscp = class.matches[0].dscp[..class.matches[0].dscp.len() / 2].to_vec();
+    vec![Match { dscp, ..class.matches[0].clone() }]
+}
+
+fn passed(names: Vec<String>) -> Vec<Filter> {
+    filters(&[Match { conditioner: names, ..Match::default() }])
+}
+
 fn filters(matches: &[Match]) -> Vec<Filter> {
     matches.iter().map(|it| Filter { order: 0, matches: said(it.clone()) }).collect()
 }
 
 fn queue(classes: &[Drawn], priorities: usize, last: &Drawn, told: bool) -> Queue {
     let class = |(i, it): (usize, &Drawn)| {
-        let passed = Match { conditioner: vec![format!("c{i}")], ..Match::default() };
-        let takes = if told { filters(&[passed]) } else { filters(&it.matches) };
+        let own = format!("c{i}");
+        let names = match (&it.child, &it.meter) {
+            (None, _) => vec![own],
+            (Some(_), None) => vec![format!("c{i}/0"), format!("c{i}/1")],
+            (Some(_), Some(_)) => vec![format!("c{i}/0"), format!("c{i}/1"), own],
+        };
+        let takes = if told { passed(names) } else { filters(&it.matches) };
         Class {
             name: said(format!("class {i}")),
             parent: None,
             takes,
             rest: false,
             settings: it.limit.clone(),
-            queue: Some(it.queue.clone()),
+            queue: Some(it.child.as_ref().map_or_else(|| it.queue.clone(), |child| below(i, it, child, told))),
         }
     };
     let (first, others): (Vec<_>, Vec<_>) = classes.iter().enumerate().partition(|(i, _)| *i < priorities);
@@ -185,6 +231,16 @@ fn queue(classes: &[Drawn], priorities: usize, last: &Drawn, told: bool) -> Queu
         true => below,
         false => scheduler("strict-priority", first.into_iter().chain([rest(below)]).collect()),
     }
+}
+
+/// A policy map in a class.
+fn below(i: usize, class: &Drawn, child: &Child, told: bool) -> Queue {
+    let [first, last] = child.queues.clone();
+    let takes = if told { passed(vec![format!("c{i}/0")]) } else { filters(&first_codes(class)) };
+    let name = said("first".to_owned());
+    let first = Class { name, parent: None, takes, rest: false, settings: Settings::default(), queue: Some(first) };
+    let classes = vec![with_quantum(first, child.weights[0]), with_quantum(rest(last), child.weights[1])];
+    Queue { shape: child.shape.clone(), ..scheduler("drr", classes) }
 }
 
 fn with_quantum(class: Class, weight: u64) -> Class {

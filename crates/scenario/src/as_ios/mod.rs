@@ -142,8 +142,12 @@ fn port(writer: &mut Writer<'_>, plain: bool, interface: &str) -> Option<String>
     let after = ends(writer, &mut entries);
     entries.retain(|entry| !entry.is_default() || !entry.lines.is_empty());
     let name = direction.queue.as_deref().unwrap_or(&link.name).to_owned();
-    let mut above = after;
-    above.extend(shaped(writer, interface));
+    let (mut above, shaper) = (after, shaped(writer, interface));
+    if !above.is_empty() && shaper.is_empty() && root.is_some_and(is_classful) {
+        // A class with queues below it has one itself.
+        above.push(shape::of_link(link.rate));
+    }
+    above.extend(shaper);
     if above.is_empty() {
         return (!entries.is_empty()).then(|| writer.policy(&name, entries));
     }
