@@ -26,7 +26,7 @@ fn said<T>(is: T) -> Said<T> {
 #[derive(Clone, Debug)]
 struct Drawn {
     matches: Vec<Match>,
-    meter: Option<(&'static str, Settings, Vec<(Colour, Vec<Act>)>)>,
+    meter: Option<Meter>,
     queue: Queue,
     weight: u64,
     limit: Settings,
