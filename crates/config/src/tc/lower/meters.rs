@@ -137,10 +137,7 @@ impl<'k, 'a> Making<'k, 'a> {
         let actions = vec![(Colour::Green, acts(action.then)), (Colour::Red, acts(exceed))];
         let lines = [action.line];
         if exceed == Control::Reclassify {
-            self.log.nearly(
-                &lines,
-                RECLASSIFY,
-            );
+            self.log.nearly(&lines, RECLASSIFY);
         }
         if exceed == Control::Other || action.then == Control::Other {
             self.log.lost(&lines, "`goto chain`: perhop has one chain of filters");
