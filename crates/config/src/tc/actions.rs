@@ -55,6 +55,19 @@ pub(super) struct Action<'a> {
     pub(super) line: usize,
 }
 
+impl Action<'_> {
+    /// Whether no packet goes on from it to the next filter.
+    pub(super) fn ends(&self) -> bool {
+        let exceed = if let Act::Police(_, _, exceed) = &self.act { *exceed } else { Control::Ok };
+        self.then != Control::Continue && exceed != Control::Continue
+    }
+
+    /// Whether it drops, marks or tags packets.
+    pub(super) const fn alters(&self) -> bool {
+        matches!(self.act, Act::Police(..) | Act::Mark(_) | Act::Tag(..)) || matches!(self.then, Control::Drop)
+    }
+}
+
 /// Words of a policer.
 pub const POLICE: &[Row] = &[
     row("rate", Takes::Rate, Does::Sets("cir")),

@@ -50,18 +50,17 @@ impl<'k, 'a> Making<'k, 'a> {
     pub(super) fn edge(&mut self, at: u32) {
         let interface = self.interface;
         let Some(filters) = interface.filters.get(&at) else { return };
-        let mut i = 0;
-        while i < filters.len() {
-            let filter = &filters[i];
-            let many = 1 + filters[i + 1..].iter().take_while(|other| self.same_end(filter, other)).count();
-            let run: Vec<_> = filters[i..i + many].iter().collect();
-            i += many;
-            let Some(found) = self.run(&run) else { continue };
+        let filters = self.asked(filters.iter().collect(), false);
+        let mut rest = &filters[..];
+        while let Some(filter) = rest.first() {
+            let many = 1 + rest[1..].iter().take_while(|other| self.same_end(filter, other)).count();
+            let (run, left) = rest.split_at(many);
+            rest = left;
+            let Some(found) = self.run(run) else { continue };
             let way = if at == AT_EGRESS { "egress" } else { "ingress" };
             let name = format!("{way}-{}", self.conditioners.len() + 1);
             if filter.actions.is_empty() {
-                let lines: Vec<_> = run.iter().flat_map(|it| &it.lines).copied().collect();
-                self.log.nearly(&lines, "it does nothing to its packets: it has no action");
+                self.passes(&found, &name);
             }
             self.meters(filter, &found, &name);
         }
@@ -109,6 +108,12 @@ impl<'k, 'a> Making<'k, 'a> {
         }
         let place = it.actions[0].place;
         let actions = vec![(Colour::Green, Said::at(place, acts))];
+        self.conditioner(name, run, Does { kind: "marker", settings: Settings::default(), actions });
+    }
+
+    /// Packets pass, whatever comes behind.
+    pub(super) fn passes(&mut self, run: &Run, name: &str) {
+        let actions = vec![(Colour::Green, Said::at(run.place, vec![Acts::Transmit]))];
         self.conditioner(name, run, Does { kind: "marker", settings: Settings::default(), actions });
     }
 
