@@ -90,7 +90,21 @@ pub fn device(
     let said = plan.policies.iter().map(|policy| policy.classes.len()).sum::<usize>() + plan.attached.len();
     let most = MOST_CLASSES + 4 * said;
     let (output, passage, names) = (false, false, Vec::new());
-    let mut build = Build { plan, text, given, account, findings, lists, classes: 0, most, found, depth: 0, output, passage, names };
+    let mut build = Build {
+        plan,
+        text,
+        given,
+        account,
+        findings,
+        lists,
+        classes: 0,
+        most,
+        found,
+        depth: 0,
+        output,
+        passage,
+        names,
+    };
     let ports = wanted.into_iter().map(|wanted| build.port(wanted)).collect::<Result<_, _>>()?;
     Ok(Device { ports })
 }

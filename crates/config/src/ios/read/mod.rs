@@ -7,8 +7,8 @@ pub mod police;
 pub mod wred;
 pub mod words;
 
-use super::shown::Shown;
 use super::plan::{At, Attached, Child, Class, ClassMap, Interface, List, Plan, Policy, Put, Table};
+use super::shown::Shown;
 use super::tree::Row;
 use crate::account::Account;
 use crate::evidence::Counters;
