@@ -20,7 +20,8 @@ fn main() {
     let text = Text::new(&bytes);
     if arguments.iter().any(|argument| argument == "--counts") {
         let read = (dialect.read)(&text, &given(option));
-        let counts = read.map(|it| (it.account.lines.len(), it.device.ports.len(), it.evidence.len(), it.findings.len()));
+        let counts =
+            read.map(|it| (it.account.lines.len(), it.device.ports.len(), it.evidence.len(), it.findings.len()));
         return println!("lines, ports, counters, findings: {counts:?}");
     }
     let mut answer = said(&text, (dialect.read)(&text, &given(option)));

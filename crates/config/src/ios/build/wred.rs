@@ -46,7 +46,12 @@ impl Build<'_> {
     }
 
     /// One profile that the text says.
-    fn profile(&mut self, put: &Put<Profile>, (wred, limit): (&Wred, Option<&Value>), said: &mut Vec<Dscp>) -> Option<Value> {
+    fn profile(
+        &mut self,
+        put: &Put<Profile>,
+        (wred, limit): (&Wred, Option<&Value>),
+        said: &mut Vec<Dscp>,
+    ) -> Option<Value> {
         let place = put.at.place;
         let mut table = Settings::default();
         let dscps: Vec<Dscp> = match &put.is.of {
@@ -59,7 +64,8 @@ impl Build<'_> {
             }
             Of::All => Vec::new(),
             Of::DiscardClass(_) => {
-                self.account.approximated(put.at.line, "discard classes above 2 are red: the thresholds of class 2 count");
+                self.account
+                    .approximated(put.at.line, "discard classes above 2 are red: the thresholds of class 2 count");
                 return None;
             }
             Of::Other => {

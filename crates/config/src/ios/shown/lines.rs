@@ -252,7 +252,10 @@ impl Reader {
 fn capital(row: &Row<'_>) -> bool {
     let word = row.word(0);
     word.starts_with(char::is_uppercase)
-        || matches!(word, "packet-based" | "byte-based" | "time-based" | "percent-based" | "exponential" | "explicit" | "queue")
+        || matches!(
+            word,
+            "packet-based" | "byte-based" | "time-based" | "percent-based" | "exponential" | "explicit" | "queue"
+        )
         || (word == "bandwidth" && row.words.iter().any(|word| word.text.starts_with('(')))
 }
 
