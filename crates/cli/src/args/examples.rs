@@ -46,6 +46,19 @@ pub const TUNE: &str = "\
 Examples:
   perhop tune svb --rate 10Mbit/s --class rtt=120ms,flows=5..50
   perhop tune msvb --rate 10Mbit/s --class rtt=120ms,flows=5..20,share=0.3,for=AF11 --class rtt=60ms,flows=5..20,share=0.7";
+/// `import`
+pub const IMPORT: &str = "\
+Examples:
+  perhop import router.cfg
+  perhop import router.cfg --as policy -o policy.toml
+  perhop import shaper.sh --link 100Mbit/s -o port.toml
+  tc -s -d qdisc show dev eth0 | perhop import - --link 1Gbit/s";
+/// `predict`
+pub const PREDICT: &str = "\
+Examples:
+  perhop predict router.cfg
+  perhop predict shaper.sh --link 100Mbit/s --duration 5s
+  perhop predict router.cfg --load load.toml --out runs";
 /// `meter`
 pub const METER: &str = "\
 Examples:

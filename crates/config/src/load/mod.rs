@@ -8,6 +8,7 @@ mod buckets;
 mod leaves;
 mod look;
 mod shares;
+mod stated;
 
 use crate::model::Port;
 use crate::stub::names::Names;
@@ -19,6 +20,8 @@ use std::net::Ipv4Addr;
 
 pub use look::Look;
 
+/// The node at the other end of the port's link.
+pub const RECEIVER: &str = "receiver";
 /// What the name of a class's TCP ends with.
 const TCP: &str = " TCP";
 /// Size of its datagrams.
@@ -79,6 +82,8 @@ pub struct Load {
     pub flows: Vec<Flow>,
     /// Classes that nothing is sent in, and why.
     pub without: Vec<(String, &'static str)>,
+    /// What a file states, as text.
+    stated: Option<String>,
     names: Names,
 }
 
@@ -88,7 +93,7 @@ impl Load {
         let ground = Ground::of(port);
         let mut load = Self {
             senders: vec![ground.node("sender", ground.source)],
-            receivers: vec![ground.node("receiver", ground.destination)],
+            receivers: vec![ground.node(RECEIVER, ground.destination)],
             ..Self::default()
         };
         leaves(port, link).iter().for_each(|leaf| load.add(leaf, &ground));
@@ -147,9 +152,18 @@ impl Load {
             && (look.source.is_none() || look.source != look.destination)
     }
 
-    /// The names of the traffic of the class at a path, and of those below it.
-    pub fn named(&self, path: &[usize]) -> Vec<String> {
-        self.flows.iter().filter(|flow| flow.path.starts_with(path)).map(|flow| flow.name.clone()).collect()
+    /// What a file states of it, as TOML; `None`: it was made for the port.
+    pub fn text(&self) -> Option<&str> {
+        self.stated.as_deref()
+    }
+
+    /// The names of the traffic of the class at a path, and of those below it; of a stated load that with the class's name.
+    pub fn named(&self, path: &[usize], class: &str) -> Vec<String> {
+        let is_of = |flow: &&Flow| match self.stated {
+            Some(_) => flow.class == class,
+            None => flow.path.starts_with(path),
+        };
+        self.flows.iter().filter(is_of).map(|flow| flow.name.clone()).collect()
     }
 
     /// A match with the names of the traffic that has its marks; `None` if no traffic has.

@@ -8,7 +8,7 @@ use super::Rule;
 use super::case::{Case, finding};
 use super::ios::{bytes, classes, stated, with};
 use crate::finding::Finding;
-use crate::ios::plan::Police;
+use crate::ios::plan::{Class, Police};
 use perhop_core::units::{BitRate, Bytes};
 
 const CODE: &str = "W420";
@@ -17,8 +17,11 @@ const CODE: &str = "W420";
 pub(super) const RULE: Rule = Rule { code: CODE, dialect: Some("ios"), instead_of: &[], find };
 
 fn find(case: &Case<'_>) -> Vec<Finding> {
-    let police = classes(case).filter_map(|class| class.police.as_ref());
-    police.filter_map(|police| peak(case, police).or_else(|| unused(case, police))).collect()
+    let police = |class: &Class| {
+        let police = class.police.as_ref()?;
+        peak(case, police).or_else(|| unused(case, police))
+    };
+    classes(case).filter_map(police).collect()
 }
 
 /// A peak burst that looks like an excess burst.
@@ -67,7 +70,7 @@ fn scaled(bytes: Bytes, to: BitRate, from: BitRate) -> Option<Bytes> {
 fn unused(case: &Case<'_>, police: &Police) -> Option<Finding> {
     let be = bytes(police.be).filter(|be| be.is.get() > 0)?;
     let [_, exceed, violate] = &police.actions;
-    if police.pir.is_some() || exceed.is_none() || violate.is_some() {
+    if police.bc.is_none() || police.pir.is_some() || exceed.is_none() || violate.is_some() {
         return None;
     }
     let message = format!(

@@ -17,7 +17,7 @@ pub(super) const RULE: Rule = Rule { code: CODE, dialect: Some("ios"), instead_o
 /// A policer's burst of so much of its rate is 5 times what Cisco recommends, 1.5 s.
 const LONG: Span = Span::from_s(8);
 /// A burst below this is a few packets, however slow the rate.
-const FEW_PACKETS: Bytes = Bytes::new(16_000);
+const FEW_PACKETS: Bytes = Bytes::new(64_000);
 /// A shaper's interval below this is shorter than the platforms choose themselves.
 const INTERVAL: Span = Span::from_ms(4);
 /// The largest packet of most links.

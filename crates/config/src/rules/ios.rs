@@ -27,6 +27,13 @@ pub(super) struct Use<'a> {
     pub control: bool,
 }
 
+impl Use<'_> {
+    /// Whether a device shows it at an interface, which then has taken it.
+    pub(super) const fn in_force(&self) -> bool {
+        self.policy.inline
+    }
+}
+
 /// Every policy at each of its places; one that is nowhere once.
 pub(super) fn uses<'a>(case: &Case<'a>) -> Vec<Use<'a>> {
     let plan = case.plan;

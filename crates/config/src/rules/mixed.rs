@@ -15,7 +15,7 @@ const CODE: &str = "W429";
 pub(super) const RULE: Rule = Rule { code: CODE, dialect: Some("ios"), instead_of: &[], find };
 
 fn find(case: &Case<'_>) -> Vec<Finding> {
-    uses(case).iter().filter_map(of_policy).collect()
+    uses(case).iter().filter(|it| !it.in_force()).filter_map(of_policy).collect()
 }
 
 const fn unit(share: Share) -> &'static str {

@@ -5,7 +5,6 @@
 
 use super::Rule;
 use super::case::{Case, finding};
-use super::ios::classes;
 use crate::finding::Finding;
 use crate::given::Platform;
 use crate::ios::plan::Class;
@@ -18,7 +17,8 @@ pub(super) const RULE: Rule = Rule { code: CODE, dialect: Some("ios"), instead_o
 fn find(case: &Case<'_>) -> Vec<Finding> {
     // IOS-XR takes it in every class.
     let known = case.given.platform != Platform::Ncs;
-    classes(case).filter(|_| known).filter_map(of_class).collect()
+    let typed = case.plan.policies.iter().filter(|policy| known && !policy.inline);
+    typed.flat_map(|policy| &policy.classes).filter_map(of_class).collect()
 }
 
 fn of_class(class: &Class) -> Option<Finding> {

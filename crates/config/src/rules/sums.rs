@@ -18,7 +18,7 @@ pub(super) const RULE: Rule = Rule { code: CODE, dialect: Some("ios"), instead_o
 
 fn find(case: &Case<'_>) -> Vec<Finding> {
     let all = |it: &Use<'_>| [reserved(case, it), remaining(it)];
-    uses(case).iter().flat_map(all).flatten().collect()
+    uses(case).iter().filter(|it| !it.in_force()).flat_map(all).flatten().collect()
 }
 
 /// A share with where it is said.

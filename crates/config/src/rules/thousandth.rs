@@ -15,8 +15,8 @@ const CODE: &str = "W422";
 /// The rule.
 pub(super) const RULE: Rule = Rule { code: CODE, dialect: Some("ios"), instead_of: &[], find };
 
-/// A policer that drops and is slower takes more than a third of a second for one packet.
-const SLOW: BitRate = BitRate::kbps(32);
+/// From the slowest policer there is to one that takes more than a third of a second for one packet.
+const SLOW: std::ops::Range<BitRate> = BitRate::kbps(8)..BitRate::kbps(32);
 const PACKET: Bytes = Bytes::new(1500);
 
 fn find(case: &Case<'_>) -> Vec<Finding> {
@@ -28,7 +28,7 @@ fn find(case: &Case<'_>) -> Vec<Finding> {
 fn above(case: &Case<'_>, it: &Use<'_>, class: &Class) -> Option<Finding> {
     let base = it.base?;
     let (word, rate, line) = in_kbit(class)?;
-    if rate <= base || it.control {
+    if rate <= base || it.control || it.in_force() {
         return None;
     }
     let kbit = rate.bit_s() / 1000;
@@ -68,7 +68,7 @@ fn below(case: &Case<'_>, it: &Use<'_>, class: &Class) -> Option<Finding> {
     let (base, police) = (it.base?, class.police.as_ref()?);
     let cir = stated(police.cir)?;
     let times = BitRate::bps(cir.bit_s().saturating_mul(1000));
-    if it.control || cir >= SLOW || times > base || !drops(police) {
+    if it.control || !SLOW.contains(&cir) || times > base || police.pir.is_some() || !drops(police) {
         return None;
     }
     let message = format!(

@@ -133,8 +133,8 @@ impl Writer<'_> {
                 let conditioner = self.markers(&class.name.is, class.takes.first(), all);
                 add(row, Some(&Match { conditioner, ..Match::default() }));
             }
-            Taken::Nothing if (class.takes.is_empty() || class.rest) && !self.load.named(path).is_empty() => {
-                let traffic = self.load.named(path);
+            Taken::Nothing if (class.takes.is_empty() || class.rest) && !self.load.named(path, &class.name.is).is_empty() => {
+                let traffic = self.load.named(path, &class.name.is);
                 add(row, Some(&Match { traffic, ..Match::default() }));
                 row.say(if class.rest { "what no filter names" } else { "no filter leads to it: the load does" });
             }

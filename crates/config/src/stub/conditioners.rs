@@ -13,7 +13,7 @@ use perhop_core::params::Place;
 
 impl Writer<'_> {
     /// All at a port; in a policy there is none.
-    pub(super) fn conditioned(&mut self, port: &Port, at: Option<&str>) -> Page {
+    pub(crate) fn conditioned(&mut self, port: &Port, at: Option<&str>) -> Page {
         let of = |it: &Conditioner| it.name.is.clone();
         let names: Vec<_> = port.conditioners.iter().map(|it| self.conditioners.unique(&of(it))).collect();
         let matches: Vec<_> = port.conditioners.iter().map(|it| self.matched(it)).collect();

@@ -17,10 +17,10 @@ pub const ACCESS: u64 = 10;
 const DELAY: Span = Span::from_ms(5);
 
 /// The head, and `[scenario]`.
-pub(super) fn head(page: &mut Page, port: &Port, link: BitRate) {
+pub(super) fn head(page: &mut Page, port: &Port, link: BitRate, load: &Load) {
     let way = port.way.name();
     page.add(&format!("# {} {way}, {link}. What the device says stands behind `!`.\n#\n", plain(&port.interface.is)));
-    page.add(&format!("# {}\n", sentence()));
+    page.add(&format!("# {}\n", sentence(load)));
     page.add("[scenario]\nduration = \"20s\"\nwarmup = \"5s\"\nreplications = 3\n");
     if let Some(accounting) = &port.accounting {
         page.entry("accounting", &Said { is: Value::Word(accounting.is.to_owned()), origin: accounting.origin });
@@ -28,7 +28,10 @@ pub(super) fn head(page: &mut Page, port: &Port, link: BitRate) {
 }
 
 /// The load, as a sentence.
-pub(super) fn sentence() -> String {
+pub(super) fn sentence(load: &Load) -> String {
+    if load.text().is_some() {
+        return "The load: the stated one.".to_owned();
+    }
     "The load: in each class datagrams at two thirds of its rate, and one TCP that always has data.".to_owned()
 }
 
@@ -82,6 +85,9 @@ fn port_link(page: &mut Page, ends: &str, port: &Port, link: BitRate) {
 
 /// `[tcp]` and `[traffic]`.
 pub(super) fn load(page: &mut Page, load: &Load) {
+    if let Some(text) = load.text() {
+        return page.add(text);
+    }
     load.without.iter().for_each(|(class, why)| page.add(&format!("\n# No traffic in {}: {why}.\n", plain(class))));
     load.flows.iter().for_each(|flow| traffic(page, flow));
 }

@@ -53,18 +53,18 @@ struct Marker {
 }
 
 /// What is written of a port.
-struct Writer<'a> {
+pub(crate) struct Writer<'a> {
     load: &'a Load,
     queues: Names,
     conditioners: Names,
     marks: Vec<Marker>,
     /// `[queue]` sections.
     tree: Page,
-    notes: Vec<(Option<Place>, String)>,
+    pub(crate) notes: Vec<(Option<Place>, String)>,
 }
 
 impl<'a> Writer<'a> {
-    fn new(load: &'a Load) -> Self {
+    pub(crate) fn new(load: &'a Load) -> Self {
         Self {
             load,
             queues: Names::default(),
@@ -94,18 +94,22 @@ fn shaped(queue: &Queue) -> Option<BitRate> {
     })
 }
 
-/// A port as a scenario; its link has this rate.
+/// A port as a scenario with a load made for it; its link has this rate.
 pub fn stub(port: &Port, link: BitRate) -> Stub {
-    let load = Load::of(port, link);
-    let mut writer = Writer::new(&load);
+    with_load(port, link, &Load::of(port, link))
+}
+
+/// A port as a scenario with this load.
+pub fn with_load(port: &Port, link: BitRate, load: &Load) -> Stub {
+    let mut writer = Writer::new(load);
     let queue = port.queue.as_ref().map(|queue| writer.queue(queue));
     let conditioners = writer.conditioned(port, Some(LINK));
     let mut page = Page::default();
-    frame::head(&mut page, port, link);
-    frame::links(&mut page, port, link, &load, queue.as_deref());
+    frame::head(&mut page, port, link, load);
+    frame::links(&mut page, port, link, load, queue.as_deref());
     page.append(&conditioners);
     page.append(&writer.tree);
-    frame::load(&mut page, &load);
-    let sentence = frame::sentence();
+    frame::load(&mut page, load);
+    let sentence = frame::sentence(load);
     Stub { text: page.text, map: page.map, notes: writer.notes, load: sentence, link }
 }

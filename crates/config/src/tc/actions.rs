@@ -55,6 +55,19 @@ pub(super) struct Action<'a> {
     pub(super) line: usize,
 }
 
+impl Action<'_> {
+    /// Whether no packet goes on from it to the next filter.
+    pub(super) fn ends(&self) -> bool {
+        let exceed = if let Act::Police(_, _, exceed) = &self.act { *exceed } else { Control::Ok };
+        self.then != Control::Continue && exceed != Control::Continue
+    }
+
+    /// Whether it drops, marks or tags packets.
+    pub(super) const fn alters(&self) -> bool {
+        matches!(self.act, Act::Police(..) | Act::Mark(_) | Act::Tag(..)) || matches!(self.then, Control::Drop)
+    }
+}
+
 /// Words of a policer.
 pub const POLICE: &[Row] = &[
     row("rate", Takes::Rate, Does::Sets("cir")),
@@ -173,7 +186,8 @@ fn gact<'a>(word: &Token<'a>, words: &mut Words<'_, 'a>) -> Taken<Action<'a>> {
     words.take("action");
     let first = words.value(word)?;
     let Some(then) = control(&first.text) else {
-        return Err(Refusal::at(first, format!("tc knows no action `{}`", first.text)));
+        let message = format!("tc knows no action `{}`, and no command before it makes one of this number", first.text);
+        return Err(Refusal::at(first, message));
     };
     let mut act = Act::Goes;
     if words.take("random").is_some() {
@@ -247,7 +261,7 @@ fn skbedit<'a>(word: &Token<'a>, words: &mut Words<'_, 'a>) -> Taken<Action<'a>>
             "priority" => {
                 words.next();
                 let value = words.value(next)?;
-                let names = units::handle(&value.text).is_some() && value.text.contains(':');
+                let names = units::class(&value.text).is_some() && value.text.contains(':');
                 act = if names { Act::Priority } else { Act::Lost("`skbedit priority` that names no class".into()) };
             }
             "mark" => {
@@ -341,11 +355,24 @@ pub(super) fn police<'a>(word: &Token<'a>, words: &mut Words<'_, 'a>, form: Form
     Ok(Action { act, then: conform, place, line: word.line })
 }
 
+/// What comes after an action, by the kernel's number (include/uapi/linux/pkt_cls.h).
+fn numbered(word: &str) -> Option<Control> {
+    Some(match word {
+        "-1" => Control::Continue,
+        "0" => Control::Ok,
+        "1" => Control::Reclassify,
+        "2" | "4" => Control::Drop,
+        "3" => Control::Pipe,
+        "5" | "6" | "7" | "8" => Control::Other,
+        _ => return None,
+    })
+}
+
 /// `drop/ok`: beyond the rate, within it.
 fn controls(token: &Token<'_>) -> Taken<(Option<Control>, Control)> {
     let (exceed, conform) = token.text.split_once('/').map_or((&*token.text, None), |(e, c)| (e, Some(c)));
-    let read =
-        |word: &str| control(word).ok_or_else(|| Refusal::at(token, format!("`{word}` is no action of a policer")));
+    let refusal = |word: &str| Refusal::at(token, format!("`{word}` is no action of a policer"));
+    let read = |word: &str| control(word).or_else(|| numbered(word)).ok_or_else(|| refusal(word));
     Ok((Some(read(exceed)?), conform.map_or(Ok(Control::Ok), read)?))
 }
 

@@ -123,6 +123,18 @@ pub(super) fn checked(it: &Qdisc<'_>) -> Taken<()> {
     Err(Refusal::of(wrong))
 }
 
+/// Whether a class takes these options.
+///
+/// # Errors
+/// A strict band has no quantum.
+pub(super) fn fits(it: &Qdisc<'_>, id: u32, options: &Options<'_>) -> Taken<()> {
+    let strict = u64::from(id & 0xffff) <= count(&it.options, "strict").unwrap_or_default();
+    match options.get("quantum") {
+        Some(_) if it.name.text == "ets" && strict => Err(Refusal::of("a strict band has no quantum")),
+        _ => Ok(()),
+    }
+}
+
 /// The code points of each band, by the priomap; where all are in one band, that one takes the rest, and the lists are empty.
 pub(super) fn members(it: &Qdisc<'_>) -> (Vec<Vec<Dscp>>, Option<usize>) {
     let bands = many(it) as usize;

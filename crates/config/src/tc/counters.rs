@@ -1,5 +1,6 @@
 //! What `tc -s` counts.
 
+use super::json::Json;
 use super::units;
 use super::words::Token;
 use crate::evidence::Counters;
@@ -197,4 +198,69 @@ fn tin(tins: &mut [Counters], words: &[Token<'_>]) -> bool {
         printed(&word.text).into_iter().for_each(|number| _ = tin.counts.insert(name, number));
     }
     true
+}
+
+/// Counters of JSON that all objects have: as they are named there, and here.
+const JSON: [(&str, &str); 7] = [
+    ("bytes", "sent_bytes"),
+    ("packets", "sent_packets"),
+    ("drops", "dropped"),
+    ("overlimits", "overlimits"),
+    ("requeues", "requeues"),
+    ("backlog", "backlog_bytes"),
+    ("qlen", "backlog_packets"),
+];
+
+/// Counters of a tin of `cake` in JSON.
+const JSON_TINS: [(&str, &str); 13] = [
+    ("sent_bytes", "sent_bytes"),
+    ("sent_packets", "sent_packets"),
+    ("backlog_bytes", "backlog_bytes"),
+    ("target_us", "target_us"),
+    ("interval_us", "interval_us"),
+    ("peak_delay_us", "pk_delay_us"),
+    ("avg_delay_us", "av_delay_us"),
+    ("base_delay_us", "sp_delay_us"),
+    ("drops", "dropped"),
+    ("ecn_mark", "ecn_mark"),
+    ("ack_drops", "ack_drop"),
+    ("sparse_flows", "sp_flows"),
+    ("bulk_flows", "bk_flows"),
+];
+
+/// Whether a name of JSON is that of a counter.
+pub(super) fn is_one(name: &str) -> bool {
+    JSON.iter().chain(&NAMED).any(|it| it.0 == name)
+}
+
+fn from(json: &Json<'_>, table: &[(&str, &'static str)], out: &mut Counters) {
+    for (name, value) in json.entries() {
+        let known = table.iter().find(|it| it.0 == name.text).map(|it| it.1);
+        let number = value.one().and_then(|it| printed(&it.text));
+        known.zip(number).into_iter().for_each(|(name, number)| _ = out.counts.insert(name, number));
+    }
+}
+
+/// What an object of JSON counts, and its tins.
+pub(super) fn of_json(json: &Json<'_>, whose: &Counters) -> Vec<Counters> {
+    let mut own = whose.clone();
+    for part in [Some(json), json.get("stats"), json.get("options")].into_iter().flatten() {
+        from(part, &NAMED[9..10], &mut own);
+    }
+    for part in [Some(json), json.get("stats")].into_iter().flatten() {
+        from(part, &NAMED, &mut own);
+        from(part, &JSON, &mut own);
+    }
+    let mut all = Vec::new();
+    if let Some(Json::List(tins)) = json.get("tins") {
+        for (i, tin) in tins.iter().enumerate() {
+            let mut it = Counters { of: format!("{} tin {i}", whose.of), ..whose.clone() };
+            from(tin, &JSON_TINS, &mut it);
+            all.push(it);
+        }
+    }
+    if !own.counts.is_empty() {
+        all.push(own);
+    }
+    all
 }

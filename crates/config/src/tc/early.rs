@@ -5,7 +5,7 @@ use super::log::Log;
 use super::options::{Discipline, Does, Fixed, Options, Takes, assumed, row};
 use crate::model::Kind;
 use crate::value::{Said, Settings, Value};
-use perhop_core::units::{Bytes, Packets};
+use perhop_core::units::{Bytes, Packets, Span};
 
 /// How tc counts the weights of PIE.
 pub(super) const SIXTEENTHS: &str = "the same key, in sixteenths";
@@ -36,7 +36,7 @@ pub const RED: Discipline = Discipline {
         row(
             "harddrop",
             Takes::Nothing,
-            Does::Lost("perhop marks ECN-capable packets beyond `max`, as Linux does without this word"),
+            Does::Nearly("beyond `max` ECN-capable packets are marked, as in Linux without this word"),
         ),
         row("nodrop", Takes::Nothing, Does::Lost("perhop drops packets that are not ECN-capable")),
         row("qevent", Takes::Words(4), Does::Lost("perhop has no actions on early drops")),
@@ -277,6 +277,14 @@ fn weight(burst: u64, min: f64) -> Option<u64> {
     (1..32).find(fits)
 }
 
+/// CoDel counts time in units of 1024 ns; the time that tc was told of which it prints this as JSON, in us.
+pub(super) fn told(us: u64) -> Span {
+    let kept = |us: u64| (us * 1000 / 1024) * 1024 / 1000;
+    let round = |us: &u64| (1..=6).take_while(|digits| us.is_multiple_of(10u64.pow(*digits))).count();
+    let found = (us..=us.saturating_add(2)).filter(|it| kept(*it) == us).max_by_key(round);
+    Span::from_us(found.unwrap_or(us))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -288,5 +296,11 @@ mod tests {
         assert_eq!(weight(55, 30.0), Some(5));
         assert_eq!(weight(50, 30.0), Some(5));
         assert_eq!(weight(50, 83.0), None);
+    }
+
+    /// Printed by tc of iproute2 6.1 as JSON for 5 ms, 100 ms, 100 us and 10 ms.
+    #[test]
+    fn times_of_codel_are_those_that_tc_was_told() {
+        assert_eq!([told(4999), told(99_999), told(99), told(9999)], [5000, 100_000, 100, 10_000].map(Span::from_us));
     }
 }

@@ -3,9 +3,10 @@
 use super::early::SIXTEENTHS;
 use super::log::Log;
 use super::options::{Discipline, Does, Fixed, Options, Takes, assumed, row};
+use super::words::{Refusal, Taken};
 use crate::model::Kind;
 use crate::value::{Said, Settings, Value};
-use perhop_core::units::Packets;
+use perhop_core::units::{Bytes, Packets};
 
 /// The largest packet of an Ethernet interface with its header.
 pub(super) const LARGEST: &str = "the interface's MTU, by default 1500, and its header of 14";
@@ -170,6 +171,21 @@ pub const SFQ: Discipline = Discipline {
 /// Why SFQ's RED is not read.
 const NO_RED: &str = "perhop's `sfq` has no RED";
 
+/// The kernel's largest quantum.
+const MOST_QUANTUM: u64 = 1 << 20;
+
+/// What the kernel wants of `fq`.
+///
+/// # Errors
+/// It would refuse it.
+pub(super) fn checked(options: &Options<'_>) -> Taken<()> {
+    let initial = options.get("initial_quantum").and_then(|it| it.bytes());
+    match initial.filter(|it| it.get() > MOST_QUANTUM) {
+        Some(bytes) => Err(Refusal::of(format!("an `initial_quantum` of {bytes}: it is at most {MOST_QUANTUM}B"))),
+        None => Ok(()),
+    }
+}
+
 /// What several words say together.
 pub(super) fn keys(name: &str, options: &Options<'_>, settings: &mut Settings, log: &mut Log) {
     match name {
@@ -181,6 +197,10 @@ pub(super) fn keys(name: &str, options: &Options<'_>, settings: &mut Settings, l
 }
 
 fn of_fq(options: &Options<'_>, settings: &mut Settings) {
+    if let Some(bytes) = settings.bytes("quantum").filter(|it| !(256..=MOST_QUANTUM).contains(&it.get())) {
+        let bounded = Bytes::new(bytes.get().clamp(256, MOST_QUANTUM));
+        settings.set("quantum", Said::assumed("sch_fq.c: between 256 B and 1 MiB", Value::Bytes(bounded)));
+    }
     if let Some((mask, it)) = options.get("orphan_mask").and_then(|it| Some((it.count()?, it))) {
         settings.set("flows", it.said(Value::Count(mask + 1)));
     }

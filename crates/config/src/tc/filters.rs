@@ -25,6 +25,8 @@ pub(super) struct Sorter<'a> {
     pub(super) prio: u32,
     /// Of which packets.
     pub(super) protocol: Protocol,
+    /// Of which packets it is asked.
+    pub(super) asked: Protocol,
     /// As tc calls it.
     pub(super) kind: String,
     /// Its number at its place.
@@ -60,6 +62,8 @@ pub(super) enum Protocol {
 pub(super) struct Rule {
     /// Any of these agree.
     pub(super) any: Vec<Match>,
+    /// And a mark of the firewall, under a mask.
+    pub(super) mark: Option<(u64, u64)>,
     /// What of it is only nearly so.
     pub(super) nearly: Vec<String>,
     /// What of it perhop does not ask; the filter is then left out.
@@ -91,11 +95,16 @@ pub(super) struct Head<'a> {
 }
 
 impl Head<'_> {
+    /// Whether a command that removes filters says enough.
+    pub(super) fn is_whole(&self) -> bool {
+        self.prio.is_some() || (self.protocol.is_none() && self.kind.is_none() && self.handle.is_none())
+    }
+
     /// Whether a command that removes filters means this one.
     pub(super) fn names(&self, it: &Sorter<'_>) -> bool {
         let handle = |handle: &Token<'_>| it.handle.as_deref().is_none_or(|own| own == handle.text);
         self.prio.is_none_or(|prio| prio == it.prio)
-            && self.protocol.is_none_or(|protocol| protocol == it.protocol)
+            && self.protocol.is_none_or(|protocol| protocol == it.asked)
             && self.handle.as_ref().is_none_or(handle)
     }
 }
@@ -145,6 +154,7 @@ pub(super) fn put<'a>(list: &mut Vec<Sorter<'a>>, head: Head<'a>, statement: &St
     let mut it = Sorter {
         prio,
         protocol: head.protocol.unwrap_or_default(),
+        asked: head.protocol.unwrap_or_default(),
         kind: kind.text.to_string(),
         handle: head.handle.as_ref().map(|it| it.text.to_string()),
         rule: Rule::default(),
@@ -157,12 +167,32 @@ pub(super) fn put<'a>(list: &mut Vec<Sorter<'a>>, head: Head<'a>, statement: &St
     read(&mut it, head.handle.as_ref(), &head.options, statement.form())?;
     if statement.verb == Verb::Shown {
         list.retain(|old| old.form == Form::Shown);
+    } else if let Some(old) = list.iter().find(|old| old.prio == it.prio) {
+        beside(&it, old, statement.verb)?;
     }
     if statement.verb != Verb::Add {
         list.retain(|old| old.prio != it.prio || old.handle != it.handle || it.handle.is_none());
     }
     let at = list.partition_point(|old| old.prio <= it.prio);
     list.insert(at, it);
+    Ok(())
+}
+
+/// Filters of one prio are of one kind and protocol.
+///
+/// # Errors
+/// They are not.
+fn beside(it: &Sorter<'_>, old: &Sorter<'_>, verb: Verb) -> Taken<()> {
+    if old.kind != it.kind {
+        return Err(Refusal::of(format!("prio {} has filters of kind {}, not {}", it.prio, old.kind, it.kind)));
+    }
+    if old.asked != it.asked {
+        return Err(Refusal::of(format!("prio {} has filters of another protocol", it.prio)));
+    }
+    let twice = verb == Verb::Add && it.handle.is_some() && old.handle == it.handle;
+    if twice && old.kind == "fw" {
+        return Err(Refusal::of("such a filter is there already"));
+    }
     Ok(())
 }
 

@@ -66,7 +66,7 @@ fn is_tc(word: &str) -> bool {
 }
 
 /// Words before a command that do not alter what it does.
-fn before(word: &str) -> bool {
+pub(super) fn before(word: &str) -> bool {
     const KNOWN: [&str; 18] = [
         "sudo", "-E", "-n", "ip", "do", "then", "else", "if", "exec", "time", "command", "env", "nice", "+", "++",
         "doas", "!", "{",

@@ -34,6 +34,14 @@ impl Log {
         lines.iter().for_each(|line| self.account.not_modelled(*line, why));
     }
 
+    /// There was nothing to be removed, which alters nothing.
+    pub(super) fn idle(&mut self, lines: &[usize], message: &str) {
+        for line in lines {
+            let entry = self.account.lines.entry(*line).or_default();
+            entry.notes.push(format!("no effect: {message}"));
+        }
+    }
+
     /// A statement that would be refused has no effect.
     pub(super) fn refused(&mut self, statement: &Statement<'_>, refusal: &Refusal) {
         let Refusal { message, place, instead } = refusal;

@@ -3,15 +3,17 @@
 /// Which packets go to which class.
 mod takes;
 /// Meters and markers.
-mod meters;
+pub(crate) mod meters;
 /// Which bytes count.
 mod bytes;
+/// Which filter comes first to a packet.
+mod overlap;
 
-use super::kernel::{AT_EGRESS, AT_INGRESS, Class as Classful, INGRESS, Interface, Kernel, Qdisc, ROOT};
+use super::kernel::{AT_EGRESS, AT_INGRESS, Class as Classful, INGRESS, Interface, Kernel, Qdisc, ROOT, own};
 use super::log::Log;
 use super::options::{Assumed, Options};
 use super::units::shown;
-use super::words::Device as Named;
+use super::words::{Device as Named, Form};
 use super::{bands, cake, early, fair, htb, netem, tbf};
 use crate::model::{Class, Conditioner, Device, Kind, Port, Queue, Way};
 use crate::value::{Said, Settings, Value};
@@ -51,7 +53,7 @@ struct Making<'k, 'a> {
 
 fn port(kernel: &Kernel<'_>, interface: &Interface<'_>, way: Way, log: &mut Log) -> Option<Port> {
     let (at, root) = match way {
-        Way::Output => (AT_EGRESS, interface.qdiscs.contains_key(&ROOT)),
+        Way::Output => (AT_EGRESS, interface.qdiscs.get(&ROOT).is_some_and(queues)),
         Way::Input => (AT_INGRESS, false),
     };
     let has_filters = interface.filters.get(&at).is_some_and(|list| !list.is_empty());
@@ -78,6 +80,11 @@ fn port(kernel: &Kernel<'_>, interface: &Interface<'_>, way: Way, log: &mut Log)
     let Making { link, conditioners, .. } = making;
     let interface = name(&interface.device);
     Some(Port { interface, way, accounting: Some(accounting), link, conditioners, queue })
+}
+
+/// Whether a queueing discipline says anything of a port.
+fn queues(it: &Qdisc<'_>) -> bool {
+    !matches!(&*it.name.text, "noqueue" | "noop")
 }
 
 fn name(device: &Named<'_>) -> Said<String> {
@@ -116,7 +123,7 @@ impl<'k, 'a> Making<'k, 'a> {
         match known.name {
             "noqueue" | "ingress" | "clsact" => None,
             "noop" => {
-                self.log.lost(&it.lines, "`noop`: perhop has no queue that drops all packets");
+                self.log.nearly(&it.lines, "`noop`: the interface is down, so it is no port");
                 None
             }
             "mq" => self.of_hardware(it),
@@ -139,13 +146,13 @@ impl<'k, 'a> Making<'k, 'a> {
 
     /// All below one is not modelled.
     fn below(&mut self, it: &Qdisc<'a>, why: &str) {
-        let own = it.handle..=it.handle | 0xffff;
+        let within = own(it.handle);
         let mut lines: Vec<usize> = Vec::new();
         let interface = self.interface;
-        lines.extend(interface.classes.range(own.clone()).flat_map(|it| &it.1.lines));
-        lines.extend(interface.filters.range(own.clone()).flat_map(|it| it.1).flat_map(|it| &it.lines));
+        lines.extend(interface.classes.range(within.clone()).flat_map(|it| &it.1.lines));
+        lines.extend(interface.filters.range(within.clone()).flat_map(|it| it.1).flat_map(|it| &it.lines));
         self.log.lost(&lines, why);
-        for (_, child) in interface.qdiscs.range(own).filter(|(_, child)| child.handle != it.handle) {
+        for (_, child) in interface.qdiscs.range(within).filter(|(_, child)| child.handle != it.handle) {
             self.log.lost(&child.lines, why);
             if self.depth < DEEPEST {
                 self.depth += 1;
@@ -161,7 +168,7 @@ impl<'k, 'a> Making<'k, 'a> {
 
     /// A queue for each queue of the hardware: one of them.
     fn of_hardware(&mut self, it: &'k Qdisc<'a>) -> Option<Queue> {
-        let own = it.handle..=it.handle | 0xffff;
+        let own = own(it.handle);
         let children: Vec<_> =
             self.interface.qdiscs.range(own).filter(|(_, child)| child.handle != it.handle || it.handle != 0).collect();
         let how =
@@ -188,6 +195,9 @@ impl<'k, 'a> Making<'k, 'a> {
     fn plain(&mut self, it: &Qdisc<'a>) -> Queue {
         let Some(known) = it.known else { return self.empty(it) };
         let mut settings = it.options.settings();
+        if it.form == Form::Shown && known.name == "fq_codel" && !it.options.has("ecn") {
+            settings.set("ecn", Said::assumed("tc prints `ecn` where it is on", Value::Flag(false)));
+        }
         fair::keys(known.name, &it.options, &mut settings, self.log);
         early::keys(known.name, &it.options, &mut settings, self.log);
         if known.name == "cake" {
@@ -204,7 +214,7 @@ impl<'k, 'a> Making<'k, 'a> {
 
     fn shaper(&mut self, it: &'k Qdisc<'a>) -> Queue {
         let shape = tbf::shape(&it.options);
-        let child = self.queue(it.handle | 1).or_else(|| self.queue(it.handle));
+        let child = self.queue(it.handle | 1);
         let mut queue = match child {
             Some(queue) if queue.shape.is_empty() => queue,
             Some(queue) => self.within(it, queue),
@@ -281,19 +291,23 @@ impl<'k, 'a> Making<'k, 'a> {
 
     fn classes(&mut self, it: &'k Qdisc<'a>) -> Queue {
         let mut queue = self.plain(it);
-        let own: Vec<_> =
-            self.interface.classes.range(it.handle..=it.handle | 0xffff).map(|(id, class)| (*id, class)).collect();
-        let places: BTreeMap<_, _> = own.iter().enumerate().map(|(i, it)| (it.0, i)).collect();
-        let parents: BTreeSet<_> = own.iter().map(|it| it.1.parent).collect();
-        if it.name.text == "htb" {
-            htb::keys(it, &own, &mut queue.settings, self.log);
+        for (id, parent, place) in self.interface.orphans.iter().filter(|orphan| own(it.handle).contains(&orphan.0)) {
+            let [id, parent] = [*id, *parent].map(shown);
+            let message = format!("there is no class {parent}: HTB puts {id} at the top, where it borrows from none");
+            self.log.found("W405", *place, message, "make the class above it first, or name the one that is there");
         }
-        for (id, class) in &own {
+        let classes: Vec<_> = self.interface.classes.range(own(it.handle)).map(|(id, class)| (*id, class)).collect();
+        let places: BTreeMap<_, _> = classes.iter().enumerate().map(|(i, it)| (it.0, i)).collect();
+        let parents: BTreeSet<_> = classes.iter().map(|it| it.1.parent).collect();
+        if it.name.text == "htb" {
+            htb::keys(it, &classes, &mut queue.settings, self.log);
+        }
+        for (id, class) in &classes {
             let settings = self.settings(it, class, !parents.contains(id));
             let made = self.class(*id, class.place, places.get(&class.parent).copied(), settings);
             queue.classes.push(made);
         }
-        let ids: Vec<_> = own.iter().map(|it| it.0).collect();
+        let ids: Vec<_> = classes.iter().map(|it| it.0).collect();
         let leaves: Vec<_> = ids.iter().map(|id| (*id, !parents.contains(id))).collect();
         if !self.takes(it, &ids, &mut queue.classes) {
             self.left(it, &leaves, &mut queue);
@@ -331,15 +345,19 @@ impl<'k, 'a> Making<'k, 'a> {
         };
         if let Some((id, place, line)) = default {
             let what = if value == "direct" { "pass all classes unshaped" } else { "are dropped" };
-            let message = format!(
-                "`default` names {}, which is no class without children: packets that no filter names {what}",
-                shown(id)
-            );
+            let wrong = wrong_class(id, classes);
+            let message = format!("`default` names {}, which {wrong}: packets that no filter names {what}", shown(id));
+            let last = classes.iter().rfind(|it| it.1).map_or(0, |it| it.0 & 0xffff);
             self.log.account.taken(line);
-            self.log.found("W402", place, message, "");
+            self.log.found("W402", place, message, &format!("default {last:x}"));
         }
         queue.settings.set("unclassified", Said::assumed(source, Value::Word(value.into())));
     }
+}
+
+/// Why a class takes no packets.
+fn wrong_class(id: u32, classes: &[(u32, bool)]) -> &'static str {
+    if classes.iter().any(|class| class.0 == id) { "has classes below it" } else { "is no class here" }
 }
 
 /// Whether a class of `htb` says no more than the rate of a line.
@@ -352,15 +370,17 @@ impl Making<'_, '_> {
     /// An `htb` with one class for all packets is the rate of the link.
     fn line(&mut self, queue: Option<Queue>) -> Option<Queue> {
         let queue = queue?;
-        let own = self.interface.qdiscs.get(&ROOT).filter(|it| it.name.text == "htb");
+        let root = self.interface.qdiscs.get(&ROOT).filter(|it| it.name.text == "htb");
         let [class] = &queue.classes[..] else { return Some(queue) };
-        let options = own
-            .and_then(|it| self.interface.classes.range(it.handle..=it.handle | 0xffff).next())
-            .map(|it| &it.1.options);
+        let options = root.and_then(|it| self.interface.classes.range(own(it.handle)).next()).map(|it| &it.1.options);
         let framed = ["overhead", "mpu", "link-layer"].iter().any(|key| queue.settings.get(key).is_some());
         let rate = class.settings.rate("rate");
-        let bursts = ["burst", "cburst"].map(|key| class.settings.bytes(key).map_or(0, |it| it.get()));
-        let plain = bursts.iter().all(|it| *it < 2048) && rate == class.settings.rate("ceil") && class.rest && !framed;
+        let bursts = [("burst", "rate"), ("cburst", "ceil")];
+        let own = bursts.iter().all(|(burst, rate)| {
+            let both = class.settings.bytes(burst).zip(class.settings.rate(rate));
+            both.is_none_or(|(burst, rate)| htb::is_own_burst(burst, rate) || burst.get() == 1)
+        });
+        let plain = own && rate == class.settings.rate("ceil") && class.rest && !framed;
         if queue.shape.is_empty() && plain && options.is_some_and(is_line) && self.link.get("rate").is_none() {
             if let Some(rate) = class.settings.get("rate") {
                 self.link.set("rate", rate.clone());

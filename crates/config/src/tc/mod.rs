@@ -6,8 +6,8 @@
 //! lines ─> commands, shown, json ─> statements ─> kernel ─> lower ─> Device
 //! ```
 //!
-//! Commands are applied in their order, as a kernel would: what it would refuse has no effect and is said. Then what tc prints, which is
-//! what there is. [`table`] has all queueing disciplines, with a row for each of their words.
+//! Commands are applied in their order, as a kernel would: what it would refuse has no effect and is said. Then comes what tc
+//! prints. [`table`] has all queueing disciplines, with a row for each of their words.
 
 mod actions;
 mod bands;
@@ -19,13 +19,15 @@ mod fair;
 mod fifo;
 mod filters;
 mod htb;
+mod json;
 mod kernel;
 mod lines;
 mod log;
-mod lower;
+pub(crate) mod lower;
 mod netem;
 /// Tables of words.
 pub mod options;
+mod printed;
 mod reader;
 mod shell;
 mod shown;

@@ -309,7 +309,7 @@ fn values<'a>(takes: Takes, word: &Token<'_>, words: &mut Words<'_, 'a>, rows: &
         }
         Takes::Several => {
             let own = |it: &&Token<'_>| rows.iter().all(|row| row.word != it.text);
-            words.rest().iter().take_while(own).count().max(1)
+            1 + words.rest().iter().skip(1).take_while(own).count()
         }
         _ => 1,
     };

@@ -1,10 +1,12 @@
 //! A text, line by line: commands are applied, what is printed is collected.
 
 use super::commands::{self, Asked};
+use super::json::{self, Collector, Json};
 use super::kernel::Kernel;
-use super::lines::{bare, command, looks as speaks};
+use super::lines::{self, bare, command, looks as speaks};
 use super::log::Log;
 use super::lower;
+use super::printed;
 use super::shell::{self, Bare, Variables};
 use super::shown::Reader;
 use super::words::{Form, Object, Refusal, Statement, Taken, Token, Verb, Words, span};
@@ -12,6 +14,7 @@ use crate::dialect::Read;
 use crate::finding::Fault;
 use crate::given::Given;
 use crate::text::Text;
+use perhop_core::params::Place;
 
 /// How many lines look like tc.
 pub(super) fn looks(text: &Text) -> usize {
@@ -67,6 +70,23 @@ struct Reading<'a> {
     hashed: bool,
     /// A command that goes on in the next line.
     open: Vec<Token<'a>>,
+    /// JSON that goes on in the next line.
+    json: Collector<'a>,
+    /// Of the commands of this line.
+    namespace: String,
+}
+
+/// The longest line that is looked at for commands behind others.
+const LONGEST: usize = 4096;
+
+/// The namespace that is named before a command: `ip netns exec NAME`.
+fn namespace(before: &str) -> String {
+    let mut words = before.split_whitespace().skip_while(|word| *word != "netns").skip(2);
+    words.next().unwrap_or_default().to_owned()
+}
+
+fn is_tc(word: &Token<'_>) -> bool {
+    word.text == "tc" || word.text.ends_with("/tc") || (word.unset && word.text.eq_ignore_ascii_case("tc"))
 }
 
 impl<'a> Reading<'a> {
@@ -76,14 +96,45 @@ impl<'a> Reading<'a> {
         }
         let found = command(line.text).filter(|(_, hash)| self.hashed || !hash);
         if let Some((at, _)) = found {
+            self.broken();
             self.shown.end();
+            self.namespace = namespace(&line.text[..at]);
             let rest = Bare { start: line.start + at, text: &line.text[at..], ..line };
             return self.more(rest);
+        }
+        if self.json.is_open() || json::begins(line.text) {
+            self.shown.end();
+            let found = self.json.line(line);
+            return found.into_iter().for_each(|it| self.printed(&it));
         }
         if self.batch(line) || self.shown.line(line) {
             return;
         }
         self.other(line);
+    }
+
+    /// Objects of JSON.
+    fn printed(&mut self, json: &Json<'a>) {
+        for it in json.objects() {
+            if let Some((statement, counters)) = printed::statement(it, &self.shown.device, self.shown.place.as_ref()) {
+                self.shown.statements.push(statement);
+                self.shown.evidence.extend(counters);
+            }
+        }
+    }
+
+    /// JSON that ends before its brackets are closed.
+    fn broken(&mut self) {
+        if !self.json.is_open() {
+            return;
+        }
+        let Some(json) = self.json.end() else { return };
+        let before = self.shown.statements.len();
+        self.printed(&json);
+        let Some(last) = self.shown.statements[before..].last() else { return };
+        let place = Place { start: last.place.end, end: last.place.end };
+        let message = "the JSON ends before its brackets are closed: what follows is missing".to_owned();
+        self.log.found("W403", place, message, "print it again, or without -j: tc itself fails at some filters");
     }
 
     /// A line of `tc -batch`.
@@ -101,14 +152,15 @@ impl<'a> Reading<'a> {
         true
     }
 
-    /// Neither a command nor what tc prints: it may set variables.
+    /// Neither a command nor what tc prints: it may set variables, or hold commands behind others.
     fn other(&mut self, line: Bare<'a>) {
-        if line.text.contains('=') && line.text.len() < 4096 {
-            let (simple, _) = shell::simple(line, &self.variables);
-            for words in simple {
-                self.variables.assign(&words);
-            }
+        let may = line.text.contains('=') || line.text.contains("tc ") || line.text.contains("TC");
+        if !may || line.text.len() > LONGEST || line.text.starts_with('#') {
+            return;
         }
+        self.namespace.clear();
+        let (simple, _) = shell::simple(line, &self.variables);
+        simple.into_iter().filter(|it| !it.is_empty()).for_each(|words| self.simple(&words));
     }
 
     /// A line of a command.
@@ -130,17 +182,30 @@ impl<'a> Reading<'a> {
         if self.variables.assign(words) {
             return;
         }
-        let is_tc = |word: &Token<'_>| {
-            word.text == "tc" || word.text.ends_with("/tc") || (word.unset && word.text.eq_ignore_ascii_case("tc"))
-        };
-        let Some(at) = words.iter().position(is_tc).filter(|at| *at < 6) else { return };
-        let before: Vec<_> = words[..at].iter().map(|it| &*it.text).collect();
-        let namespace = match before[..] {
+        let Some(at) = words.iter().position(is_tc) else { return self.nested(words) };
+        let texts: Vec<_> = words[..at].iter().map(|it| &*it.text).collect();
+        let namespace = match texts[..] {
             [.., "netns", "exec", name] => name.to_owned(),
-            _ => String::new(),
+            _ if texts.iter().all(|word| lines::before(word) || shell::assignment(word).is_some()) => {
+                self.namespace.clone()
+            }
+            _ => return self.nested(words),
         };
         let asked = commands::asked(&words[at..], &namespace);
         self.asked(&words[at..], asked);
+    }
+
+    /// Commands in a text that another program runs.
+    fn nested(&mut self, words: &[Token<'a>]) {
+        let objects = ["qdisc ", "class ", "filter "];
+        let runs = |text: &str| {
+            let words = |verb: &str| objects.iter().any(|object| text.contains(&format!("{object}{verb} ")));
+            ["add", "replace", "change", "del"].into_iter().any(words)
+        };
+        for word in words.iter().filter(|word| word.text.contains(' ') && runs(&word.text)) {
+            let why = "commands in a text for another shell: paste what it runs";
+            self.log.account.not_modelled(word.line, why);
+        }
     }
 
     fn asked(&mut self, words: &[Token<'a>], asked: Taken<Asked<'a>>) {
@@ -163,7 +228,7 @@ impl<'a> Reading<'a> {
         if let Err(refusal) = self.kernel.apply(statement) {
             let removes = statement.verb == Verb::Delete && statement.form() == Form::Typed;
             if removes && refusal.place.is_none() {
-                return;
+                return self.log.idle(&statement.lines, &refusal.message);
             }
             self.refused(statement, &refusal);
         }
@@ -182,6 +247,7 @@ impl<'a> Reading<'a> {
             let words = std::mem::take(&mut self.open);
             self.simple(&words);
         }
+        self.broken();
         self.shown.end();
         let mut statements = std::mem::take(&mut self.shown.statements);
         self.log.evidence.append(&mut self.shown.evidence);

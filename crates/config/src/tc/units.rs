@@ -188,9 +188,16 @@ pub(super) fn real(token: &Token<'_>) -> Taken<f64> {
     found.ok_or_else(|| Refusal::at(token, format!("`{}` is no number", token.text)))
 }
 
-/// A handle such as `1:`, a class such as `1:10`, both hexadecimal: (major, minor). `root` is none.
+/// A handle of a queueing discipline, hexadecimal: `1:`, or `1`.
 pub(super) fn handle(text: &str) -> Option<u32> {
     let (major, minor) = text.split_once(':').unwrap_or((text, ""));
+    if minor.is_empty() { class(&format!("{major}:")) } else { class(text) }
+}
+
+/// The number of a class, hexadecimal: `1:10`, `:10`, or `10`, whose queueing discipline is known otherwise; `1:` is its queueing
+/// discipline.
+pub(super) fn class(text: &str) -> Option<u32> {
+    let (major, minor) = text.split_once(':').unwrap_or(("", text));
     let hex = |text: &str| if text.is_empty() { Some(0) } else { u16::from_str_radix(text, 16).ok() };
     Some(u32::from(hex(major)?) << 16 | u32::from(hex(minor)?))
 }
@@ -248,10 +255,11 @@ mod tests {
     #[test]
     fn handles_are_hexadecimal() {
         assert_eq!(
-            [handle("1:10"), handle("1:"), handle(":5"), handle("8001:")].map(Option::unwrap),
+            [class("1:10"), handle("1"), class(":5"), handle("8001:")].map(Option::unwrap),
             [0x10010, 0x10000, 5, 0x8001_0000]
         );
-        assert_eq!(handle("1:10000"), None);
+        assert_eq!(class("10"), Some(0x10));
+        assert_eq!([class("1:10000"), class("x")], [None, None]);
         assert_eq!([shown(0x10010), shown(0x10000)], ["1:10", "1:"]);
     }
 }

@@ -2,17 +2,7 @@
 
 use perhop_config::finding::Finding;
 use perhop_config::given::{Given, Platform};
-use perhop_config::ios::DIALECT;
-use perhop_config::rules::findings;
-use perhop_config::text::Text;
 use perhop_core::units::BitRate;
-
-fn given(text: &str, given: &Given) -> Vec<(Finding, String)> {
-    let text = Text::new(text.as_bytes());
-    let read = (DIALECT.read)(&text, given).unwrap();
-    let words = |finding: Finding| (finding.clone(), text.text[finding.place.start..finding.place.end].to_owned());
-    findings(&read, &text, given).into_iter().map(words).collect()
-}
 
 /// The lines of a class at the output of a port of 10 Mbit/s.
 fn class(lines: &str) -> String {
@@ -20,7 +10,8 @@ fn class(lines: &str) -> String {
 }
 
 fn policy(classes: &str) -> String {
-    let maps = ["GOLD", "SILVER", "BRONZE"].map(|name| format!("class-map match-any {name}\n match dscp {}\n", dscp(name)));
+    let maps =
+        ["GOLD", "SILVER", "BRONZE"].map(|name| format!("class-map match-any {name}\n match dscp {}\n", dscp(name)));
     let port = "interface GigabitEthernet0/0\n bandwidth 10000\n service-policy output WAN\n";
     format!("{}policy-map WAN\n{classes}{port}", maps.concat())
 }
@@ -31,15 +22,16 @@ fn dscp(name: &str) -> &str {
 
 #[track_caller]
 fn only(text: &str, code: &str, words: &str) -> Finding {
-    let all = given(text, &Given::default());
-    assert_eq!(all.iter().map(|it| (it.0.code, it.1.as_str())).collect::<Vec<_>>(), [(code, words)], "{text}\n{all:#?}");
-    all[0].0.clone()
+    super::only("ios", text, code, words)
 }
 
 #[track_caller]
 fn none(text: &str) {
-    let all = given(text, &Given::default());
-    assert!(all.is_empty(), "{text}\n{all:#?}");
+    super::none("ios", text);
+}
+
+fn given(text: &str, given: &Given) -> Vec<(Finding, String)> {
+    super::given("ios", text, given)
 }
 
 /// The excess of 4 to 6 Mbit/s, 100 ms of it, typed as the peak burst: the same time of `pir` is 75000 B.
@@ -56,7 +48,11 @@ fn a_peak_burst_that_is_an_excess_burst() {
 
 #[test]
 fn an_excess_burst_that_nothing_uses() {
-    let found = only(&class("police cir 4000000 bc 50000 be 25000\n conform-action transmit\n exceed-action drop"), "W420", "25000");
+    let found = only(
+        &class("police cir 4000000 bc 50000 be 25000\n conform-action transmit\n exceed-action drop"),
+        "W420",
+        "25000",
+    );
     assert!(found.message.starts_with("`be` 25000 has no effect"), "{}", found.message);
     none(&class("police cir 4000000 bc 50000 be 25000\n exceed-action transmit\n violate-action drop"));
 }
@@ -97,7 +93,8 @@ fn rates_in_bits_where_kbits_are_wanted_and_the_reverse() {
     none(&class("bandwidth 2000"));
     none(&class("police cir 64000"));
     none(&class("police cir 8000 conform-action drop exceed-action drop"));
-    let control = class("police cir 8000").replace("interface GigabitEthernet0/0\n bandwidth 10000\n", "control-plane\n");
+    let control =
+        class("police cir 8000").replace("interface GigabitEthernet0/0\n bandwidth 10000\n", "control-plane\n");
     none(&control.replace("output", "input"));
 }
 
@@ -107,7 +104,11 @@ fn thresholds_that_are_not_enabled() {
     let found = only(&class(bare), "W425", "random-detect dscp af31 20 40 10");
     assert!(found.message.contains("(2)") && found.message.contains("by precedence"), "{}", found.message);
     assert_eq!(found.instead, "random-detect dscp-based, before them");
-    let off = only(&class("bandwidth percent 50\nrandom-detect precedence 3 20 40"), "W425", "random-detect precedence 3 20 40");
+    let off = only(
+        &class("bandwidth percent 50\nrandom-detect precedence 3 20 40"),
+        "W425",
+        "random-detect precedence 3 20 40",
+    );
     assert!(off.message.contains("no line enables WRED"), "{}", off.message);
     none(&class("bandwidth percent 50\nrandom-detect dscp-based\nrandom-detect dscp af31 20 40 10"));
     none(&class("bandwidth percent 50\nrandom-detect\nrandom-detect precedence 3 20 40"));
@@ -128,7 +129,9 @@ fn a_shaper_behind_a_policer() {
     let found = only(&class("shape average 4000000\npolice cir 4000000 bc 8000"), "W427", "police cir 4000000 bc 8000");
     assert_eq!(found.instead, "shape average 4000000 alone, without `police`");
     none(&class("shape average 4000000\npolice cir 5000000 bc 80000"));
-    none(&class("shape average 4000000\npolice cir 4000000 conform-action transmit exceed-action set-dscp-transmit af32"));
+    none(&class(
+        "shape average 4000000\npolice cir 4000000 conform-action transmit exceed-action set-dscp-transmit af32",
+    ));
 }
 
 #[test]
@@ -166,7 +169,9 @@ fn units_that_a_policy_cannot_mix() {
 
 #[test]
 fn a_class_map_that_nothing_matches() {
-    let map = |kind: &str| format!("class-map {kind}VOICE\n match dscp ef\n match dscp cs5\n{}", class("bandwidth percent 20"));
+    let map = |kind: &str| {
+        format!("class-map {kind}VOICE\n match dscp ef\n match dscp cs5\n{}", class("bandwidth percent 20"))
+    };
     let found = only(&map(""), "W430", "match dscp cs5");
     assert_eq!(found.instead, "class-map match-any VOICE");
     none(&map("match-any "));

@@ -97,6 +97,10 @@ fn entry(
     (class, i, under): (&Class, usize, &[usize]),
     fits: bool,
 ) -> Option<Entry> {
+    // Classes of a template that are those of addresses have no leaf.
+    if under.is_empty() {
+        return None;
+    }
     let rest = under.contains(&(level.leaves.len() - 1));
     let wanted = class.name.clone().unwrap_or_else(|| format!("CLASS-{}", i + 1));
     let found = takes(level, under).and_then(|takes| {

@@ -37,6 +37,7 @@ use crate::device::told::Told;
 use crate::device::{self, only_point};
 use crate::scenario::Scenario;
 use crate::sections::queue::{DEFAULT_LIMIT, default_drop_tail};
+use crate::sections::settings::Accounting;
 use crate::sweep::Sweep;
 use interface::Line;
 use perhop_core::classify::Match;
@@ -97,6 +98,9 @@ fn written(scenario: &Scenario, links: &[usize], device: Option<&str>) -> Ios {
         if !scenario.built.plan.changes.is_empty() {
             writer.note("[[change]] is not in it: this is the port as it begins");
         }
+        if let Some(note) = accounting(scenario.built.plan.overhead) {
+            writer.note(&note);
+        }
         let policy = port(&mut writer, plain(scenario, link), &interface);
         if let Some(policy) = &policy {
             let told = interface::line(&interface, it.rate) == Line::Told;
@@ -115,6 +119,14 @@ fn written(scenario: &Scenario, links: &[usize], device: Option<&str>) -> Ios {
     Ios { ports, lines: config.lines(), notes, lost }
 }
 
+/// What IOS counts of a packet, if that is another length: its header of layer 2, without the check sequence.
+fn accounting(overhead: u32) -> Option<String> {
+    let name = Accounting::of(overhead).name();
+    (overhead != Accounting::L2.overhead()).then(|| {
+        format!("`accounting` of {name}: IOS counts the header of layer 2 without its check sequence, as l2 does")
+    })
+}
+
 /// The policy map of a port.
 fn port(writer: &mut Writer<'_>, plain: bool, interface: &str) -> Option<String> {
     let (link, direction) = (writer.link, writer.direction);
@@ -130,8 +142,12 @@ fn port(writer: &mut Writer<'_>, plain: bool, interface: &str) -> Option<String>
     let after = ends(writer, &mut entries);
     entries.retain(|entry| !entry.is_default() || !entry.lines.is_empty());
     let name = direction.queue.as_deref().unwrap_or(&link.name).to_owned();
-    let mut above = after;
-    above.extend(shaped(writer, interface));
+    let (mut above, shaper) = (after, shaped(writer, interface));
+    if !above.is_empty() && shaper.is_empty() && root.is_some_and(is_classful) {
+        // A class with queues below it has one itself.
+        above.push(shape::of_link(link.rate));
+    }
+    above.extend(shaper);
     if above.is_empty() {
         return (!entries.is_empty()).then(|| writer.policy(&name, entries));
     }
@@ -139,9 +155,8 @@ fn port(writer: &mut Writer<'_>, plain: bool, interface: &str) -> Option<String>
         [] => {}
         [only] if only.is_default() && !root.is_some_and(is_classful) => above.append(&mut only.lines),
         _ => {
-            let below = writer.policy(&name, entries);
+            let below = writer.policy(&format!("{name}-CLASSES"), entries);
             above.push(format!("service-policy {below}"));
-            return Some(writer.policy(&format!("{name}-SHAPER"), vec![Entry::default(above)]));
         }
     }
     Some(writer.policy(&name, vec![Entry::default(above)]))

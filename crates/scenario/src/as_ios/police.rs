@@ -12,15 +12,9 @@ use perhop_core::units::{BitRate, Burst, Bytes, MeterRate};
 /// # Errors
 /// What IOS cannot say.
 pub(super) fn conditioner(stage: &StageSpec) -> Result<Vec<String>, String> {
-    if stage.per != Per::Aggregate {
-        return Err(format!(
-            "`per = \"{}\"`: a policer of IOS has one bucket for all packets of its class",
-            stage.per.name()
-        ));
-    }
     let three = [Colour::Green, Colour::Yellow, Colour::Red];
     let two = [Colour::Green, Colour::Red];
-    match &stage.params {
+    let lines = match &stage.params {
         ConditionerParams::TokenBucketMarker(it) => {
             if it.pir.is_some() {
                 return Err("`pir` of `token-bucket`, a peak that makes no colour: `trtcm` has one that does".into());
@@ -40,7 +34,14 @@ pub(super) fn conditioner(stage: &StageSpec) -> Result<Vec<String>, String> {
         }
         ConditionerParams::Marker(it) => set(stage.actions[it.colour.colour().index()]),
         other => Err(format!("`{}`: IOS meters by token buckets (RFC 2697, RFC 2698)", other.name())),
+    }?;
+    if stage.per != Per::Aggregate {
+        return Err(format!(
+            "`per = \"{}\"`: a policer of IOS has one bucket for all packets of its class",
+            stage.per.name()
+        ));
     }
+    Ok(lines)
 }
 
 /// What may happen to a packet.

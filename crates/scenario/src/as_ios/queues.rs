@@ -7,7 +7,7 @@ use perhop_core::dscp::Dscp;
 use perhop_core::params::{Node, Place, Problems, Reader, Table, Tree};
 use perhop_core::port::{QueueSpec, Side};
 use perhop_core::sched::SchedulerParams;
-use perhop_core::units::Length;
+use perhop_core::units::{Length, Span};
 
 /// Lines of a class, with what is to be told about them.
 #[derive(Default)]
@@ -45,8 +45,8 @@ pub(super) enum Counts {
     Packets,
     /// Bytes.
     Bytes,
-    /// Milliseconds at the rate of the class.
-    Ms,
+    /// Time at the rate of the class, of such a limit.
+    Time(Span),
 }
 
 /// A queue of a class that takes these code points; `None`: any.
@@ -76,7 +76,7 @@ fn limit(queue: &QueueSpec, stated: &PortQueue, out: &mut Written) -> Counts {
                 stated.rate
             ));
             out.say(format!("queue-limit {} ms", ms(span.ns()).unwrap_or_default()));
-            Counts::Ms
+            Counts::Time(span)
         }
         (_, perhop_core::port::Limit::Packets(n)) => {
             out.say(format!("queue-limit {n} packets"));

@@ -9,7 +9,7 @@ use perhop_core::aqm::members::{Filter, Member};
 use perhop_core::aqm::{red, wred};
 use perhop_core::classify::Match;
 use perhop_core::dscp::Dscp;
-use perhop_core::units::{Bytes, Length};
+use perhop_core::units::{Bytes, Length, Packets, Span};
 
 /// The exponents of IOS.
 const EXPONENTS: std::ops::RangeInclusive<f64> = 1.0..=16.0;
@@ -33,29 +33,64 @@ pub(super) fn wred(params: &wred::Params, scope: &Scope, class: &Class<'_>, out:
     if params.averages != Counted::Common {
         out.refuse("`averages` of `wred` other than \"common\": IOS has one average a class");
     }
-    let (mut rows, mut known) = (Vec::new(), Vec::new());
-    for profile in &params.profiles {
-        let Some(codes) = codes(&profile.filter, out) else { continue };
-        let rest = codes.is_empty();
-        let codes: Vec<_> = if rest { others(class, &known) } else { codes };
-        if rest && known.is_empty() && class.takes.is_none() {
-            return alike(&profile.profile, &params.common, (scope, class), out);
+    let rows = rows(params, scope, class, out);
+    match by_precedence(&rows) {
+        Some(eight) => {
+            out.say("random-detect");
+            common(&params.common, out);
+            eight.iter().enumerate().for_each(|(it, row)| out.say(format!("random-detect precedence {it} {row}")));
         }
-        if let Some(row) = row(&profile.profile, scope, class, out) {
-            rows.extend(codes.iter().filter(|code| !known.contains(*code)).map(|code| (*code, row.clone())));
+        None => {
+            out.say("random-detect dscp-based");
+            common(&params.common, out);
+            rows.iter().for_each(|(code, row)| out.say(format!("random-detect dscp {} {row}", dscp(*code))));
         }
-        known.extend(codes);
     }
-    out.say("random-detect dscp-based");
-    common(&params.common, out);
-    rows.iter().for_each(|(code, row)| out.say(format!("random-detect dscp {} {row}", dscp(*code))));
     ecn(&params.common, out);
+}
+
+/// The rows of code points that the class can have, in the order of the profiles.
+fn rows(params: &wred::Params, scope: &Scope, class: &Class<'_>, out: &mut Written) -> Vec<(Dscp, String)> {
+    let (mut rows, mut known) = (Vec::new(), Vec::new());
+    for (i, profile) in params.profiles.iter().enumerate() {
+        let Some(codes) = codes(&profile.filter, out) else { continue };
+        let last = i + 1 == params.profiles.len();
+        if last && !codes.is_empty() && class.takes.is_none() {
+            out.note("code points that no profile of `wred` names: they have the last one's here, IOS's own there");
+        }
+        let all: Vec<_> = match (codes.is_empty(), class.takes) {
+            (true, _) => others(class, &known),
+            (false, Some(_)) if last => codes.iter().copied().chain(others(class, &codes)).collect(),
+            (false, _) => codes,
+        };
+        let own = |code: &Dscp| !known.contains(code) && class.takes.is_none_or(|takes| takes.contains(code));
+        let own: Vec<_> = all.into_iter().filter(own).collect();
+        if let Some(row) = row(&profile.profile, scope, class, out) {
+            rows.extend(own.iter().map(|code| (*code, row.clone())));
+        }
+        known.extend(own);
+    }
+    rows
+}
+
+/// A row for each precedence, if all code points have one and those of a precedence the same.
+fn by_precedence(rows: &[(Dscp, String)]) -> Option<Vec<&str>> {
+    let row = |code: u8| rows.iter().find(|it| it.0.get() == code).map(|it| &*it.1);
+    (0..8u8)
+        .map(|precedence| {
+            let first = row(precedence * 8)?;
+            (1..8).all(|low| row(precedence * 8 + low) == Some(first)).then_some(first)
+        })
+        .collect()
 }
 
 /// Says RED.
 pub(super) fn red(params: &red::Params, scope: &Scope, class: &Class<'_>, out: &mut Written) {
     if params.adaptive {
         out.refuse("`adaptive` of `red`");
+    }
+    if params.min_waiting > Packets::new(0) {
+        out.refuse(format!("`min-waiting` of {}", params.min_waiting));
     }
     if params.arithmetic != perhop_core::arithmetic::Arithmetic::Exact {
         out.note("`arithmetic` of `red`: IOS keeps its average in its own units");
@@ -120,7 +155,9 @@ fn threshold(
     counts: Counts,
     out: &mut Written,
 ) -> Option<String> {
-    if let (Counts::Ms, Some(ms)) = (counts, milliseconds(stated, scope)) {
+    if let Counts::Time(limit) = counts
+        && let Some(ms) = milliseconds(stated, limit)
+    {
         return Some(format!("{ms} ms"));
     }
     let level = Level::of(key, stated, scope).ok()?;
@@ -139,13 +176,13 @@ fn threshold(
     Some(format!("{whole}{word}"))
 }
 
-/// Of a time, or of a share of a limit that is one.
-fn milliseconds(stated: Length, scope: &Scope) -> Option<u64> {
-    let ns = match (stated, scope.limit) {
-        (Length::Time(span), _) => span.ns() as f64,
+/// Whole milliseconds of a time, or of a share of a limit that is one.
+fn milliseconds(stated: Length, limit: Span) -> Option<u64> {
+    let ms = match stated {
+        Length::Time(span) => span.ns() as f64 / 1e6,
+        Length::Percent(share) => limit.ns() as f64 / 1e6 * share / 100.0,
         _ => return None,
     };
-    let ms = ns / 1e6;
     (ms >= 1.0 && ms.fract() == 0.0).then_some(ms as u64)
 }
 

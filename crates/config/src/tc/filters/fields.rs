@@ -27,6 +27,9 @@ impl Field {
     pub(super) fn new([value, mask]: [u64; 2], bits: u32, at: i32, next: bool) -> Option<Self> {
         let (within, bytes) = (at.rem_euclid(4), i32::try_from(bits / 8).ok()?);
         let left = 8 * u32::try_from(4 - within - bytes).ok()?;
+        if bits < 64 && (value >> bits, mask >> bits) != (0, 0) {
+            return None;
+        }
         let wide = |number: u64| u32::try_from(number).ok().and_then(|it| it.checked_shl(left)).unwrap_or_default();
         let (value, mask) = (wide(value), wide(mask));
         Some(Self { value: value & mask, mask, at: at - within, next })

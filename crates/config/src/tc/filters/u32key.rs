@@ -136,6 +136,10 @@ fn key<'a>(
             it.rule.lose(format!("`match {}`: perhop matches IP, TCP and UDP", of.text));
             Ok(())
         }
+        "as-printed-with-p" => {
+            it.rule.lose("`tc -j -p` prints the matches of u32 within each other: print them without -p");
+            Ok(())
+        }
         text if form == Form::Shown && text.contains('/') => {
             let (value, mask) = text.split_once('/').unwrap_or_default();
             let hex =

@@ -12,6 +12,10 @@ use crate::value::{Said, Settings, Value};
 use perhop_core::colour::Colour;
 use perhop_core::units::{PacketRate, Packets};
 
+/// What the default action of a policer does.
+pub(crate) const RECLASSIFY: &str =
+    "`reclassify`: the packet meets this policer again and again until the kernel drops it";
+
 /// What tc sets as the largest packet of a policer where it is not told, as it prints it.
 const OWN_MTU: std::ops::RangeInclusive<u64> = 2040..=2048;
 const POLICE_C: &str = "act_police.c";
@@ -46,18 +50,17 @@ impl<'k, 'a> Making<'k, 'a> {
     pub(super) fn edge(&mut self, at: u32) {
         let interface = self.interface;
         let Some(filters) = interface.filters.get(&at) else { return };
-        let mut i = 0;
-        while i < filters.len() {
-            let filter = &filters[i];
-            let many = 1 + filters[i + 1..].iter().take_while(|other| self.same_end(filter, other)).count();
-            let run: Vec<_> = filters[i..i + many].iter().collect();
-            i += many;
-            let Some(found) = self.run(&run) else { continue };
+        let filters = self.asked(filters.iter().collect(), false);
+        let mut rest = &filters[..];
+        while let Some(filter) = rest.first() {
+            let many = 1 + rest[1..].iter().take_while(|other| self.same_end(filter, other)).count();
+            let (run, left) = rest.split_at(many);
+            rest = left;
+            let Some(found) = self.run(run) else { continue };
             let way = if at == AT_EGRESS { "egress" } else { "ingress" };
             let name = format!("{way}-{}", self.conditioners.len() + 1);
             if filter.actions.is_empty() {
-                let lines: Vec<_> = run.iter().flat_map(|it| &it.lines).copied().collect();
-                self.log.nearly(&lines, "it does nothing to its packets: it has no action");
+                self.passes(&found, &name);
             }
             self.meters(filter, &found, &name);
         }
@@ -108,6 +111,12 @@ impl<'k, 'a> Making<'k, 'a> {
         self.conditioner(name, run, Does { kind: "marker", settings: Settings::default(), actions });
     }
 
+    /// Packets pass, whatever comes behind.
+    pub(super) fn passes(&mut self, run: &Run, name: &str) {
+        let actions = vec![(Colour::Green, Said::at(run.place, vec![Acts::Transmit]))];
+        self.conditioner(name, run, Does { kind: "marker", settings: Settings::default(), actions });
+    }
+
     fn conditioner(&mut self, name: &str, run: &Run, does: Does) {
         let mut takes = Vec::new();
         for matches in run.any.iter().filter(|it| **it != Default::default()) {
@@ -133,10 +142,7 @@ impl<'k, 'a> Making<'k, 'a> {
         let actions = vec![(Colour::Green, acts(action.then)), (Colour::Red, acts(exceed))];
         let lines = [action.line];
         if exceed == Control::Reclassify {
-            self.log.nearly(
-                &lines,
-                "`reclassify`: the packet meets this policer again and again until the kernel drops it",
-            );
+            self.log.nearly(&lines, RECLASSIFY);
         }
         if exceed == Control::Other || action.then == Control::Other {
             self.log.lost(&lines, "`goto chain`: perhop has one chain of filters");

@@ -1,9 +1,11 @@
 //! Which packets go to which class: filters, then priorities.
 
-use super::Making;
+use super::overlap::{hides, meets};
+use super::{Making, wrong_class};
 use crate::model::{Class, Filter};
+use crate::tc::actions::Action;
 use crate::tc::filters::{Protocol, Sorter};
-use crate::tc::kernel::Qdisc;
+use crate::tc::kernel::{Qdisc, own};
 use crate::tc::units::shown;
 use crate::value::Said;
 use perhop_core::classify::{Match, Prefix, Protocol as Number};
@@ -17,37 +19,68 @@ pub(super) struct Run {
     pub(super) place: Place,
 }
 
+/// The filters of a queueing discipline while they are given to its classes.
+struct Giving<'k, 'a> {
+    of: &'k Qdisc<'a>,
+    /// The numbers of its classes, and whether they are leaves.
+    ids: Vec<(u32, bool)>,
+    /// Those that come before, with the names of their classes, and whether something meters their packets.
+    before: Vec<(&'k Sorter<'a>, String, bool)>,
+}
+
 impl<'k, 'a> Making<'k, 'a> {
     /// Gives the filters of a queueing discipline to its classes; true: one takes all that is left.
     pub(super) fn takes(&mut self, it: &'k Qdisc<'a>, ids: &[u32], classes: &mut [Class]) -> bool {
         let interface = self.interface;
-        let at = interface.filters.range(it.handle..=it.handle | 0xffff);
+        let at = interface.filters.range(own(it.handle));
         let filters: Vec<_> = at.flat_map(|(_, list)| list).collect();
-        let mut caught = false;
-        let mut i = 0;
-        while i < filters.len() {
-            let filter = filters[i];
+        let leaf = |i: usize| !classes.iter().any(|class| class.parent == Some(i));
+        let ids = ids.iter().enumerate().map(|(i, id)| (*id, leaf(i))).collect();
+        let mut giving = Giving { of: it, ids, before: Vec::new() };
+        let filters = self.asked(filters, true);
+        let mut rest = &filters[..];
+        while let Some(filter) = rest.first() {
             let alike = |other: &&&Sorter<'_>| {
                 other.target.map(|it| it.0) == filter.target.map(|it| it.0) && self.same_end(filter, other)
             };
-            let many = 1 + filters[i + 1..].iter().take_while(alike).count();
-            let run = &filters[i..i + many];
-            i += many;
-            if caught {
-                let lines: Vec<_> = run.iter().flat_map(|it| &it.lines).copied().collect();
-                self.log.nearly(&lines, "it is never asked: a filter before it takes all packets");
-                continue;
+            let many = 1 + rest[1..].iter().take_while(alike).count();
+            let (run, left) = rest.split_at(many);
+            rest = left;
+            if self.lead(&mut giving, run, classes) {
+                return true;
             }
-            caught = self.lead(it, run, ids, classes);
         }
-        caught
+        false
     }
 
-    fn lead(&mut self, it: &Qdisc<'a>, run: &[&'k Sorter<'a>], ids: &[u32], classes: &mut [Class]) -> bool {
+    /// Those that packets ever come to.
+    pub(super) fn asked(&mut self, filters: Vec<&'k Sorter<'a>>, by_class: bool) -> Vec<&'k Sorter<'a>> {
+        let mut kept: Vec<&Sorter<'a>> = Vec::new();
+        for it in filters {
+            let ends = |other: &&&Sorter<'_>| by_class || other.actions.iter().all(Action::ends);
+            match kept.iter().filter(ends).find(|other| hides(other, it)) {
+                None => kept.push(it),
+                Some(other) if other.target == it.target && self.same_end(other, it) => {}
+                Some(other) => self.hidden(other, it),
+            }
+        }
+        kept
+    }
+
+    fn hidden(&mut self, before: &Sorter<'a>, it: &Sorter<'a>) {
+        let message =
+            format!("this filter is never asked: the filter of prio {} before it takes all its packets", before.prio);
+        self.log.nearly(&it.lines, "it is never asked: a filter before it takes all its packets");
+        self.log.found("W404", it.place, message, "remove one of the two, or give this one the lower prio");
+    }
+
+    /// Gives some filters in a row to their class; true: it takes all that is left.
+    fn lead(&mut self, giving: &mut Giving<'k, 'a>, run: &[&'k Sorter<'a>], classes: &mut [Class]) -> bool {
         let first = run[0];
         let Some(found) = self.run(run) else { return false };
         let lines: Vec<_> = run.iter().flat_map(|it| &it.lines).copied().collect();
-        let target = first.target.map(|(id, place)| (if id >> 16 == 0 { it.handle | id } else { id }, place));
+        let handle = giving.of.handle;
+        let target = first.target.map(|(id, place)| (if id >> 16 == 0 { handle | id } else { id }, place));
         let Some((id, place)) = target else {
             self.meters(first, &found, "");
             if first.actions.is_empty() {
@@ -55,36 +88,52 @@ impl<'k, 'a> Making<'k, 'a> {
             }
             return false;
         };
-        let leaf = |place: &usize| !classes.iter().any(|class| class.parent == Some(*place));
-        let Some(place_of) = ids.iter().position(|it| *it == id).filter(leaf) else {
-            return self.astray(it, id, place, &lines);
+        let Some(place_of) = giving.ids.iter().position(|it| *it == (id, true)) else {
+            return self.astray(id, place, &giving.ids, &lines);
         };
         let name = shown(id);
         let class = &mut classes[place_of];
-        let limit = self.limited(it, first, class);
-        if !limit {
-            self.meters(first, &found, &name);
-        }
-        let all = found.any.iter().any(|it| *it == Match::default());
-        if all {
-            class.rest = true;
-        }
+        let metered = !self.limited(giving.of, first, class) && self.metered(first, &found, &name, giving);
+        giving.before.extend(run.iter().map(|it| (*it, name.clone(), metered)));
+        let all = found.any.contains(&Match::default());
+        class.rest |= all;
         for matches in found.any.into_iter().filter(|_| !all) {
-            self.order += 1;
-            class.takes.push(Filter { order: self.order, matches: Said::at(found.place, matches) });
+            if !is_known(&matches, class) {
+                self.order += 1;
+                class.takes.push(Filter { order: self.order, matches: Said::at(found.place, matches) });
+            }
         }
         all
     }
 
+    /// What meters the packets of a class, behind what lets pass those that a filter before it takes; whether there is anything.
+    fn metered(&mut self, it: &Sorter<'a>, found: &Run, name: &str, giving: &mut Giving<'k, 'a>) -> bool {
+        if !it.actions.iter().any(Action::alters) {
+            self.meters(it, found, name);
+            return false;
+        }
+        for i in 0..giving.before.len() {
+            let (before, name, done) = &mut giving.before[i];
+            let meets = before.rule.any.iter().any(|own| found.any.iter().any(|other| meets(own, other)));
+            if !*done && meets {
+                *done = true;
+                let (before, name) = (*before, name.clone());
+                if let Some(run) = self.run(&[before]) {
+                    self.passes(&run, &name);
+                }
+            }
+        }
+        self.meters(it, found, name);
+        true
+    }
+
     /// A filter to a class that is not there, or has classes below it.
-    fn astray(&mut self, it: &Qdisc<'a>, id: u32, place: Place, lines: &[usize]) -> bool {
-        let message = format!(
-            "the filter sends packets to {}, which is no class without children of {}",
-            shown(id),
-            shown(it.handle)
-        );
+    fn astray(&mut self, id: u32, place: Place, classes: &[(u32, bool)], lines: &[usize]) -> bool {
+        let message = format!("the filter sends packets to {}, which {}", shown(id), wrong_class(id, classes));
         self.log.lost(lines, &message);
-        self.log.found("W401", place, message, "");
+        let leaves: Vec<_> =
+            classes.iter().filter(|it| it.1).map(|it| format!("flowid {}", shown(it.0))).take(3).collect();
+        self.log.found("W401", place, message, &leaves.join(", or "));
         false
     }
 
@@ -97,7 +146,7 @@ impl<'k, 'a> Making<'k, 'a> {
             if it.protocol == Protocol::Other {
                 self.log.nearly(&it.lines, "perhop has only IP packets");
             } else if it.rule.lost.is_empty() {
-                any.extend(it.rule.any.iter().map(|matches| (self.tagged(matches), it.protocol)));
+                any.extend(it.rule.any.iter().map(|matches| (self.tagged(it, matches), it.protocol)));
             }
         }
         let place = Place { start: filters[0].place.start, end: filters[0].place.end };
@@ -105,17 +154,14 @@ impl<'k, 'a> Making<'k, 'a> {
         (!any.is_empty()).then_some(Run { any, place })
     }
 
-    /// A mark that a conditioner of the port has set is that conditioner.
-    fn tagged(&self, matches: &Match) -> Match {
-        let [name] = &matches.traffic[..] else { return matches.clone() };
-        let mut words = name.split('-').filter_map(|word| word.parse::<u64>().ok());
-        let (Some(mark), mask) = (words.next(), words.next().unwrap_or(0xffff_ffff)) else { return matches.clone() };
+    /// What a filter by a mark takes: a mark that a conditioner of the port has set is that conditioner.
+    fn tagged(&self, it: &Sorter<'a>, matches: &Match) -> Match {
+        let Some((mark, mask)) = it.rule.mark else { return matches.clone() };
         let sets = |tag: &&(u64, u64, String)| tag.1 & mask == mask && tag.0 & mask == mark;
         let conditioner: Vec<_> = self.tags.iter().filter(sets).map(|tag| tag.2.clone()).collect();
-        if conditioner.is_empty() {
-            matches.clone()
-        } else {
-            Match { conditioner, traffic: Vec::new(), ..matches.clone() }
+        match conditioner.is_empty() {
+            true => Match { traffic: vec![marked(mark, mask)], ..matches.clone() },
+            false => Match { conditioner, ..matches.clone() },
         }
     }
 
@@ -142,6 +188,18 @@ impl<'k, 'a> Making<'k, 'a> {
             class.takes.push(Filter { order: self.order, matches });
         }
     }
+}
+
+/// Whether a class takes some packets already; what IPv6 adds to all packets is nothing.
+fn is_known(matches: &Match, class: &Class) -> bool {
+    let six = matches.source.len() == 1 && matches.source[0].0.prefix_len() == 0;
+    let any = Match { source: Vec::new(), ..matches.clone() };
+    class.takes.iter().any(|it| it.matches.is == *matches || (six && it.matches.is == any))
+}
+
+/// The traffic with a mark, which no header has. A mask of the lowest bits alone leaves the mark as it is.
+fn marked(mark: u64, mask: u64) -> String {
+    if (mask + 1).is_power_of_two() { format!("mark-{mark}") } else { format!("mark-{mark}-of-{mask}") }
 }
 
 /// A filter of IPv6 alone asks for that, unless one of IPv4 asks the same.
