@@ -47,7 +47,8 @@ impl<'a> Build<'a> {
     }
 
     fn queue(&mut self, policy: &'a Policy, under: &Under) -> Result<Option<Queue>, Fault> {
-        let waits: Vec<bool> = policy.classes.iter().map(|class| self.waits(class, 0)).collect();
+        let waits: Vec<bool> =
+            policy.classes.iter().map(|class| self.plan.class_or_below(class, &Class::queues)).collect();
         if !waits.contains(&true) {
             return Ok(None);
         }
@@ -71,14 +72,6 @@ impl<'a> Build<'a> {
         }
         classes.push(rest_class(Said::assumed("IOS", "below priority".to_owned()), rest));
         Ok(Some(scheduler(policy, "strict-priority", classes)))
-    }
-
-    /// Whether a class has a queue, or one below it.
-    fn waits(&self, class: &'a Class, depth: usize) -> bool {
-        let below = || class.child.as_ref().and_then(|child| self.plan.child(child));
-        class.queues()
-            || depth < super::DEEPEST
-                && below().is_some_and(|policy| policy.classes.iter().any(|class| self.waits(class, depth + 1)))
     }
 
     fn priority_class(
@@ -281,7 +274,7 @@ impl<'a> Build<'a> {
         let bc = bits(shape.bc).unwrap_or_else(|| assumed(defaults::shape_bits(platform, rate)));
         let be = bits(shape.be).unwrap_or_else(|| assumed(defaults::shape_excess(platform, bc.is)));
         let peak = match shape.peak && bc.is > 0 {
-            true => (u128::from(rate.bit_s()) * u128::from(bc.is + be.is) / u128::from(bc.is)) as u64,
+            true => (u128::from(rate.bit_s()) * u128::from(bc.is.saturating_add(be.is)) / u128::from(bc.is)) as u64,
             false => rate.bit_s(),
         };
         settings.set("rate", Said::at(shape.rate.at.place, Value::Rate(BitRate::bps(peak))));
@@ -342,16 +335,28 @@ impl<'a> Build<'a> {
     /// A share in percent of the link, or relative to others; `None` if the text says none.
     fn weight(&mut self, class: &Class, base: Option<BitRate>, left: f64) -> Option<f64> {
         let put = class.bandwidth?;
-        match put.is {
-            Share::Percent(percent) => Some(percent),
-            Share::RemainingPercent(percent) => Some(percent * left.max(1.0) / 100.0),
-            Share::RemainingRatio(ratio) => Some(ratio as f64),
-            Share::Rate(rate) => Some(match base {
+        let weight = weight_of(put.is, base, left);
+        if weight.is_none() {
+            self.account.not_modelled(put.at.line, "a share of 0 is not modelled: the class has what others leave");
+        }
+        weight
+    }
+}
+
+/// A share in percent of the link, or relative to others; `None` for 0.
+fn weight_of(share: Share, base: Option<BitRate>, left: f64) -> Option<f64> {
+    let weight = {
+        match share {
+            Share::Percent(percent) => percent,
+            Share::RemainingPercent(percent) => percent * left.max(1.0) / 100.0,
+            Share::RemainingRatio(ratio) => ratio as f64,
+            Share::Rate(rate) => match base {
                 Some(base) if base.bit_s() > 0 => 100.0 * rate.bit_s() as f64 / base.bit_s() as f64,
                 _ => rate.bit_s() as f64,
-            }),
+            },
         }
-    }
+    };
+    (weight > 0.0).then_some(weight)
 }
 
 fn is_ratio(class: &Class) -> bool {
