@@ -123,7 +123,9 @@ impl Reader {
     }
 
     fn wred_of(&mut self, (policy, class): (usize, usize)) -> Option<&mut Wred> {
-        Some(self.plan.policies.get_mut(policy)?.classes.get_mut(class)?.wred.get_or_insert_default())
+        let wred = self.plan.policies.get_mut(policy)?.classes.get_mut(class)?.wred.get_or_insert_default();
+        wred.whole = true;
+        Some(wred)
     }
 
     /// Tables without units are in those of the limit.
