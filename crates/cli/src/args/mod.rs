@@ -2,6 +2,7 @@
 
 mod capture;
 mod cluster;
+mod configured;
 mod for_python;
 /// Examples of each verb.
 pub mod examples;
@@ -19,6 +20,7 @@ use std::str::FromStr;
 
 pub use capture::{Mark, Meter, Through};
 pub use cluster::Cluster;
+pub use configured::{Configuration, Direction, Form, Import, Predict};
 pub use for_python::ForPython;
 pub use list::{Completions, Init, List, Man};
 pub use results::{Compare, Look, Map, Plot, Report, Reproduce, Runs};
@@ -67,6 +69,12 @@ pub enum Verb {
     /// Compute parameters of SVB and MSVB for a link and its flows
     #[command(after_help = examples::TUNE)]
     Tune(Tune),
+    /// Turn a Linux or Cisco configuration into a scenario or a policy
+    #[command(after_help = examples::IMPORT)]
+    Import(Import),
+    /// Predict what a Linux or Cisco configuration does to traffic
+    #[command(after_help = examples::PREDICT)]
+    Predict(Predict),
     /// Send a capture through a policy and write it re-marked
     #[command(after_help = examples::MARK)]
     Mark(Mark),

@@ -1,6 +1,6 @@
 //! Scenarios: `check`, `explain`, `run`, `sweep`.
 
-use super::{Cluster, quantity, retired};
+use super::{Cluster, Configuration, quantity, retired};
 use clap::{Args, ValueEnum};
 use perhop_core::units::Span;
 use perhop_runs::request::{Output, Shown, Traced, utf8};
@@ -45,9 +45,12 @@ pub struct Settings {
 #[derive(Args, Debug)]
 #[command(arg = retired::option("format", "--json"))]
 pub struct Check {
-    /// Scenario and policy files (TOML); - is standard input
+    /// Scenario and policy files (TOML), or configurations of devices (tc, Cisco IOS); - is standard input
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
+    /// How configurations are read.
+    #[command(flatten)]
+    pub configuration: Configuration,
     /// What is changed in each.
     #[command(flatten)]
     pub settings: Settings,

@@ -1,7 +1,13 @@
 //! What a device assumes where a text says nothing: one function for each value, each with its source.
 
 use crate::given::Platform;
-use perhop_core::units::{BitRate, Bytes, Packets};
+use perhop_core::units::{BitRate, Bytes, Packets, Span};
+
+/// The packet in which limits are counted, in bytes.
+pub const PACKET: u64 = 1_500;
+
+/// What a queue may hold.
+pub const LIMIT_TIME: Span = Span::from_ms(50);
 
 /// A value and where it is said that the device assumes it.
 pub type Assumed<T> = (T, &'static str);
@@ -54,7 +60,7 @@ pub fn limit(platform: Platform, rate: Option<BitRate>) -> Assumed<Packets> {
     match platform {
         Platform::Ios => (Packets::new(64), "IOS: 64 packets"),
         Platform::IosXe | Platform::Ncs => {
-            let packets = rate.map_or(0, |rate| bytes(rate, 20) / 1_500);
+            let packets = rate.map_or(0, |rate| bytes(rate, 20) / PACKET);
             let packets = Packets::new(u32::try_from(packets).unwrap_or(u32::MAX).max(64));
             (packets, "IOS XE: 50 ms of 1500-byte packets, at least 64")
         }

@@ -1,5 +1,5 @@
-//! The load that a stub has while nobody states another: in each class datagrams of two thirds of its rate, and one TCP that
-//! always has data.
+//! The load that a stub has while nobody states another: in each class datagrams of two thirds of its rate, and in each without
+//! priority one TCP that always has data.
 //!
 //! A class's packets look as its filters want them: its code point, an address in its prefix, its port. Whether they do is
 //! asked of the filters of the whole port in their order, so that no filter before takes them.
@@ -8,6 +8,7 @@ mod buckets;
 mod leaves;
 mod look;
 mod shares;
+mod stated;
 
 use crate::model::Port;
 use crate::stub::names::Names;
@@ -19,10 +20,14 @@ use std::net::Ipv4Addr;
 
 pub use look::Look;
 
+/// The node at the other end of the port's link.
+pub const RECEIVER: &str = "receiver";
 /// What the name of a class's TCP ends with.
 const TCP: &str = " TCP";
 /// Size of its datagrams.
 const DATAGRAM: u64 = 500;
+/// Flows of its datagrams: where flows share, each gets less than its share.
+pub const FLOWS: u64 = 4;
 /// An IP packet of its TCP, and what is no data of it.
 const SEGMENT: u64 = 1500;
 const HEADER: u64 = 52;
@@ -41,7 +46,7 @@ pub struct Node {
 /// What one traffic sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sends {
-    /// Datagrams of so many bytes, at this rate.
+    /// [`FLOWS`] of datagrams of so many bytes, each at this rate.
     Datagrams(BitRate, Bytes),
     /// A TCP that always has data; with segments of so many bytes where a bucket holds no larger ones.
     Tcp(Option<Bytes>),
@@ -79,6 +84,10 @@ pub struct Load {
     pub flows: Vec<Flow>,
     /// Classes that nothing is sent in, and why.
     pub without: Vec<(String, &'static str)>,
+    /// Whether there are classes with priority, without a TCP.
+    pub has_priority: bool,
+    /// What a file states, as text.
+    stated: Option<String>,
     names: Names,
 }
 
@@ -88,10 +97,12 @@ impl Load {
         let ground = Ground::of(port);
         let mut load = Self {
             senders: vec![ground.node("sender", ground.source)],
-            receivers: vec![ground.node("receiver", ground.destination)],
+            receivers: vec![ground.node(RECEIVER, ground.destination)],
             ..Self::default()
         };
-        leaves(port, link).iter().for_each(|leaf| load.add(leaf, &ground));
+        let leaves = leaves(port, link);
+        load.has_priority = leaves.iter().any(|leaf| leaf.has_priority);
+        leaves.iter().for_each(|leaf| load.add(leaf, &ground));
         if load.flows.is_empty() {
             load.flow(
                 &Leaf::anyone(link),
@@ -111,7 +122,9 @@ impl Load {
             let called = mark.as_deref().unwrap_or(&leaf.name);
             let datagrams = Sends::Datagrams(rate, Bytes::new(DATAGRAM));
             self.flow(leaf, ground, (called, mark.as_deref()), datagrams);
-            self.flow(leaf, ground, (&format!("{called}{TCP}"), mark.as_deref()), Sends::Tcp(None));
+            if !leaf.has_priority {
+                self.flow(leaf, ground, (&format!("{called}{TCP}"), mark.as_deref()), Sends::Tcp(None));
+            }
         }
         if self.flows.len() == before {
             self.without.push((leaf.name.clone(), "no packet of the load can look as its filters want it"));
@@ -147,9 +160,18 @@ impl Load {
             && (look.source.is_none() || look.source != look.destination)
     }
 
-    /// The names of the traffic of the class at a path, and of those below it.
-    pub fn named(&self, path: &[usize]) -> Vec<String> {
-        self.flows.iter().filter(|flow| flow.path.starts_with(path)).map(|flow| flow.name.clone()).collect()
+    /// What a file states of it, as TOML; `None`: it was made for the port.
+    pub fn text(&self) -> Option<&str> {
+        self.stated.as_deref()
+    }
+
+    /// The names of the traffic of the class at a path, and of those below it; of a stated load that with the class's name.
+    pub fn named(&self, path: &[usize], class: &str) -> Vec<String> {
+        let is_of = |flow: &&Flow| match self.stated {
+            Some(_) => flow.class == class,
+            None => flow.path.starts_with(path),
+        };
+        self.flows.iter().filter(is_of).map(|flow| flow.name.clone()).collect()
     }
 
     /// A match with the names of the traffic that has its marks; `None` if no traffic has.
@@ -171,9 +193,9 @@ fn node(nodes: &mut Vec<Node>, address: Option<Ipv4Addr>) -> String {
     name
 }
 
-/// Two thirds of a rate, to three digits.
+/// A flow's part of two thirds of a rate, to three digits.
 fn two_thirds(rate: f64) -> BitRate {
-    let exact = (rate * 2.0 / 3.0).max(8.0);
+    let exact = (rate * 2.0 / 3.0 / FLOWS as f64).max(8.0);
     let unit = 10f64.powi((exact.log10().floor() as i32 - 2).max(0));
     BitRate::bps(((exact / unit).floor() * unit) as u64)
 }

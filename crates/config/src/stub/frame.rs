@@ -3,7 +3,7 @@
 use super::classes::key_text;
 use super::names::plain;
 use super::page::{Page, Row, key};
-use crate::load::{Flow, Load, Node, Sends};
+use crate::load::{FLOWS, Flow, Load, Node, Sends};
 use crate::model::{Port, Way};
 use crate::value::{Said, Value};
 use perhop_core::packet::Ecn;
@@ -17,10 +17,10 @@ pub const ACCESS: u64 = 10;
 const DELAY: Span = Span::from_ms(5);
 
 /// The head, and `[scenario]`.
-pub(super) fn head(page: &mut Page, port: &Port, link: BitRate) {
+pub(super) fn head(page: &mut Page, port: &Port, link: BitRate, load: &Load) {
     let way = port.way.name();
     page.add(&format!("# {} {way}, {link}. What the device says stands behind `!`.\n#\n", plain(&port.interface.is)));
-    page.add(&format!("# {}\n", sentence()));
+    page.add(&format!("# {}\n", sentence(load)));
     page.add("[scenario]\nduration = \"20s\"\nwarmup = \"5s\"\nreplications = 3\n");
     if let Some(accounting) = &port.accounting {
         page.entry("accounting", &Said { is: Value::Word(accounting.is.to_owned()), origin: accounting.origin });
@@ -28,8 +28,13 @@ pub(super) fn head(page: &mut Page, port: &Port, link: BitRate) {
 }
 
 /// The load, as a sentence.
-pub(super) fn sentence() -> String {
-    "The load: in each class datagrams at two thirds of its rate, and one TCP that always has data.".to_owned()
+pub(super) fn sentence(load: &Load) -> String {
+    if load.text().is_some() {
+        return "The load: the stated one.".to_owned();
+    }
+    let without = load.has_priority;
+    let which = if without { "each without priority" } else { "each" };
+    format!("The load: in each class datagrams at two thirds of its rate, and in {which} a TCP that always has data.")
 }
 
 /// `[nodes]` and `[links]`.
@@ -65,8 +70,9 @@ fn port_link(page: &mut Page, ends: &str, port: &Port, link: BitRate) {
     row.page.from(port.interface.origin.place(), |page| page.add(&format!("{} = ", key(ends))));
     row.page.add("{ ");
     let mut settings = port.link.clone();
-    if settings.get("rate").is_none() {
-        row.page.add(&format!("rate = \"{link}\""));
+    match settings.remove("rate") {
+        Some(rate) => row.inner("rate", &rate),
+        None => row.page.add(&format!("rate = \"{link}\"")),
     }
     if settings.get("delay").is_none() {
         row.comma();
@@ -82,6 +88,9 @@ fn port_link(page: &mut Page, ends: &str, port: &Port, link: BitRate) {
 
 /// `[tcp]` and `[traffic]`.
 pub(super) fn load(page: &mut Page, load: &Load) {
+    if let Some(text) = load.text() {
+        return page.add(text);
+    }
     load.without.iter().for_each(|(class, why)| page.add(&format!("\n# No traffic in {}: {why}.\n", plain(class))));
     load.flows.iter().for_each(|flow| traffic(page, flow));
 }
@@ -90,7 +99,9 @@ fn traffic(page: &mut Page, flow: &Flow) {
     page.section("traffic", Some(&flow.name), None, "");
     match flow.sends {
         Sends::Datagrams(rate, size) => {
-            page.add(&format!("model = \"cbr\"\nrate = \"{rate}\"\nsize = \"{size}\"\njitter = 0.5\n"));
+            page.add(&format!(
+                "model = \"cbr\"\nrate = \"{rate}\"\nflows = {FLOWS}\nsize = \"{size}\"\njitter = 0.5\n"
+            ));
         }
         Sends::Tcp(None) => page.add("model = \"ftp\"\ntcp = \"linux\"\n"),
         Sends::Tcp(Some(segment)) => {

@@ -7,8 +7,8 @@ pub mod police;
 pub mod wred;
 pub mod words;
 
-use super::shown::Shown;
 use super::plan::{At, Attached, Child, Class, ClassMap, Interface, List, Plan, Policy, Put, Table};
+use super::shown::Shown;
 use super::tree::Row;
 use crate::account::Account;
 use crate::evidence::Counters;
@@ -84,7 +84,10 @@ impl Reader {
     pub fn row(&mut self, row: &Row<'_>) {
         if row.word(0) == "show" && self.here != Here::Foreign {
             self.here = Here::Nowhere;
-        } else if !(self.may_be_shown(row) && self.shown(row)) && !self.head(row) {
+            return;
+        }
+        let known = (self.may_be_shown(row) && self.shown(row)) || self.head(row);
+        if !known {
             self.body(row);
         }
     }

@@ -364,8 +364,9 @@ impl Reader {
         let interface = self.shown.interface.as_ref().map_or("", |(name, _)| name).to_owned();
         let way = self.shown.way;
         let last = self.evidence.iter_mut().rev().take(12);
-        let mut same = last
-            .filter(|known| (known.way, known.kind.as_str(), &known.of, &known.interface) == (way, kind, &of, &interface));
+        let mut same = last.filter(|known| {
+            (known.way, known.kind.as_str(), &known.of, &known.interface) == (way, kind, &of, &interface)
+        });
         let known = match same.find(|known| counts.iter().all(|(name, _)| !known.counts.contains_key(name))) {
             Some(known) => known,
             None => {
