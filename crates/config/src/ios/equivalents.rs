@@ -111,7 +111,7 @@ pub const SAID: &[Said] = &[
     said("[links]", "queue", "interface NAME, service-policy output NAME", ""),
 ];
 
-/// Lines that others are below, and those of access lists: read by rules of their own.
+/// Lines that others are below, and those of access lists: which no table of words reads.
 const HEADS: &[(&str, &str, &str)] = &[
     ("configuration", "class-map match-all", "what a class takes: packets that agree with all of its lines"),
     ("configuration", "class-map match-any", "what a class takes: packets that agree with any of its lines"),

@@ -7,7 +7,7 @@ use crate::equivalents::{self, Said};
 use crate::model::Kind;
 use perhop_core::params::Tree;
 
-/// Filters and their actions: read by rules of their own, not by tables of options.
+/// Filters and their actions: which no table of options reads.
 const FILTERS: &[(&str, &str, &str)] = &[
     ("filter", "clsact", "the place of conditioners at a port"),
     ("filter", "egress", "conditioners of packets that go out"),
@@ -46,7 +46,7 @@ const fn said(of: &'static str, key: &'static str, line: &'static str, note: &'s
 const FILTER: &str = "tc filter .. flower .. flowid CLASS";
 const BANDS: &str = "prio bands N priomap ..";
 
-/// Keys that are commands of their own.
+/// Keys that are separate commands.
 pub const SAID: &[Said] = &[
     said("strict-priority", "classes[].for", FILTER, "or `priomap`"),
     said("strict-priority", "classes[].match", FILTER, ""),
