@@ -382,7 +382,8 @@ fn quanta(weights: &[f64]) -> Vec<u64> {
     let whole = |value: f64| (value - value.round()).abs() < 1e-6 * value;
     let most = weights.iter().copied().fold(0.0, f64::max) / least * LARGEST as f64;
     let times = (1..=12).find(|times| {
-        (most * *times as f64) < LARGEST_QUANTUM.max(most as u64 + 1) as f64 && scaled(*times).all(whole)
+        (most * *times as f64) < LARGEST_QUANTUM.max((most as u64).saturating_add(1)) as f64
+            && scaled(*times).all(whole)
     });
     scaled(times.unwrap_or(1)).map(|value| value.round() as u64).collect()
 }
