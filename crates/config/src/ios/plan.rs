@@ -49,8 +49,6 @@ pub struct Plan {
     pub table: HashMap<String, usize>,
     /// By name: those that are defined, not those shown at an interface.
     pub policy: HashMap<String, usize>,
-    /// `qos police order parent-first`
-    pub parent_first: bool,
 }
 
 /// `class-map`

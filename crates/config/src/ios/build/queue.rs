@@ -233,7 +233,10 @@ impl<'a> Build<'a> {
             self.steps(class, settings);
             return Some(Kind::Aqm("wred"));
         }
-        class.fair.map(|_| Kind::Scheduler("fq-codel"))
+        let at = class.fair?;
+        let how = "FQ-CoDel: a queue for each flow, with CoDel's drops beside those of the limit";
+        self.account.approximated(at.line, how);
+        Some(Kind::Scheduler("fq-codel"))
     }
 
     /// Limits by code point: profiles that drop all beyond a length.

@@ -162,6 +162,10 @@ impl Build<'_> {
         match (self.given.platform == Platform::Ios, wred.basis) {
             (true, Some(Basis::Dscp)) => in_packets(defaults::wred_by_dscp(dscp.get())),
             (true, _) => in_packets(defaults::wred_by_precedence(precedence)),
+            (false, Some(Basis::Dscp)) => {
+                let (thresholds, _) = of_limit(precedence, limit);
+                (thresholds, "IOS XE: as for the precedence of the code point")
+            }
             (false, _) => of_limit(precedence, limit),
         }
     }

@@ -338,7 +338,7 @@ fn weight(class: &mut Class, row: &Row<'_>, n: &[u64]) -> Outcome {
 
 fn fair(class: &mut Class, row: &Row<'_>, _: &[u64]) -> Outcome {
     class.fair = Some(row.at());
-    Ok(Some("FQ-CoDel: a queue for each flow, with CoDel's drops beside those of the limit".into()))
+    Ok(None)
 }
 
 /// `police:`, `cir R bps, bc B bytes`, `rate R pps, burst B packets`
