@@ -35,12 +35,12 @@ def is_tc(command):
 
 
 def account(text):
-    """The account of a text by its lines; the message of a fault."""
-    run = subprocess.run([READER, "--json"], input=text.encode(), capture_output=True, timeout=60)
+    """The account of a text by its lines."""
+    run = subprocess.run([READER, "--from", "tc"], input=text.encode(), capture_output=True, timeout=60)
     if run.returncode:
         raise SystemExit(f"{READER} failed on:\n{text}\n{run.stderr.decode()}")
     found = json.loads(run.stdout)
-    return {entry["line"]: entry for entry in found.get("account", [])}, found.get("message")
+    return {int(line): entry for line, entry in found.get("account", {}).items()}
 
 
 class Tally:
@@ -58,7 +58,7 @@ class Tally:
         command = case["cmdUnderTest"]
         lines = [*setup, command]
         # One line each: what is not for tc stays in, to be passed over.
-        entries, _ = account("\n".join(line.replace("\n", " ") for line in lines) + "\n")
+        entries = account("\n".join(line.replace("\n", " ") for line in lines) + "\n")
         fails = str(case.get("expExitCode", "0")) != "0"
         for number, line in enumerate(lines, 1):
             if not is_tc(line):
@@ -84,7 +84,7 @@ class Tally:
         pattern = case.get("matchPattern", "")
         if fails or not re.match(r"(qdisc|class|filter) ", pattern) or PATTERN.search(pattern) or case.get("matchCount") == "0":
             return
-        entries, _ = account(pattern + "\n")
+        entries = account(pattern + "\n")
         self.shown[entries[1]["verdict"] if 1 in entries else "missed"] += 1
         for note in entries.get(1, {}).get("notes", []):
             self.notes[(entries[1]["verdict"], f"printed: {note}")] += 1

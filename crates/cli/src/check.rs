@@ -3,11 +3,12 @@
 use crate::args::{Check, Configuration, Settings, Source};
 use crate::configured::{self, File};
 use crate::{Exit, Failure, complain, say, show};
-use perhop_core::units::counted;
-use perhop_runs::request;
 use perhop_config::import::is_configuration as looks;
 use perhop_config::text::Text;
 use perhop_core::params::Problems;
+use perhop_core::units::counted;
+use perhop_runs::request;
+use perhop_scenario::sections::{kind::OF_POLICY, model::SECTIONS};
 use perhop_scenario::text::{file, toml};
 use perhop_scenario::{Diagnostic, Diagnostics, Document, Options, Sweep};
 use std::fs;
@@ -101,7 +102,7 @@ pub(crate) struct Found {
 fn diagnose(path: &Path, args: &Check) -> Found {
     let (name, options) = (name(path), options(path, &args.settings));
     let bytes = match read(path) {
-        Ok(bytes) if is_configuration(path, &bytes, &args.configuration) => {
+        Ok(bytes) if is_configuration(&bytes, &args.configuration) => {
             return configured::found(&File { name: &name, bytes: &bytes }, &args.configuration, &options);
         }
         bytes => bytes,
@@ -113,11 +114,19 @@ fn diagnose(path: &Path, args: &Check) -> Found {
     Found { list: found.list, notes }
 }
 
-/// Whether a file is the configuration of a device: it is said to be one, or it looks like one and is not TOML.
-fn is_configuration(path: &Path, bytes: &[u8], asked: &Configuration) -> bool {
-    let toml = |text: &str| toml::parse(text, 0, &mut Problems::default()).is_some();
-    let named = path.extension().is_some_and(|ending| ending == "toml");
-    asked.from.is_some() || !named && !std::str::from_utf8(bytes).is_ok_and(toml) && looks(&Text::new(bytes))
+/// Whether a file is the configuration of a device: it is said to be one, or it looks like one and not like TOML.
+fn is_configuration(bytes: &[u8], asked: &Configuration) -> bool {
+    let toml = |text: &str| toml::parse(text, 0, &mut Problems::default()).is_some() || text.lines().any(is_section);
+    asked.from.is_some() || !std::str::from_utf8(bytes).is_ok_and(toml) && looks(&Text::new(bytes))
+}
+
+/// Whether a line begins a section of a scenario or a policy, whatever is wrong with the rest of the file.
+fn is_section(line: &str) -> bool {
+    line.strip_prefix('[').is_some_and(|line| {
+        let known =
+            |section: &&'static str| line.strip_prefix(*section).is_some_and(|rest| rest.starts_with([']', '.']));
+        SECTIONS.iter().chain(&OF_POLICY).any(known)
+    })
 }
 
 pub(crate) fn check(args: &Check) -> Result<Exit, Failure> {

@@ -33,7 +33,8 @@ impl File<'_> {
     /// # Errors
     /// What is wrong with it.
     pub(crate) fn read(&self, asked: &Configuration) -> Result<Imported, Failure> {
-        let imported = import(self.bytes, asked.from.as_deref(), &asked.given()).map_err(|fault| self.refused(fault))?;
+        let imported =
+            import(self.bytes, asked.from.as_deref(), &asked.given()).map_err(|fault| self.refused(fault))?;
         if imported.guessed {
             complain!("{}", guessed(self.name, imported.dialect));
         }
@@ -54,10 +55,11 @@ impl File<'_> {
         Diagnostic { severity, code: fault.code, message, file, spot, label, help }
     }
 
-    /// A finding as a warning.
-    pub(crate) fn warning(&self, text: &Text, finding: Finding) -> Diagnostic {
+    /// A finding as a warning, or as the error that its code says it is.
+    pub(crate) fn finding(&self, text: &Text, finding: Finding) -> Diagnostic {
         let Finding { code, place, message, instead } = finding;
-        self.diagnostic(text, Severity::Warning, Fault { code, place: Some(place), message, help: instead })
+        let severity = if code.starts_with('E') { Severity::Error } else { Severity::Warning };
+        self.diagnostic(text, severity, Fault { code, place: Some(place), message, help: instead })
     }
 
     /// Its text, to look places up.

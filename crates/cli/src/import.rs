@@ -23,10 +23,12 @@ pub(crate) fn import(args: &Import) -> Result<Exit, Failure> {
         Form::Scenario => imported.stub(&given, load),
         Form::Policy => imported.policy(),
     };
+    if !args.json {
+        account(&imported);
+    }
     let stub = written.map_err(|fault| file.refused(fault))?;
-    match args.json {
-        true => say!("{}", answer(&file, &imported, &stub, args)),
-        false => account(&imported),
+    if args.json {
+        say!("{}", answer(&file, &imported, &stub, args));
     }
     match &args.output {
         Some(output) => places::write(output, stub.text.as_bytes(), existing(args.force))?,
@@ -56,9 +58,7 @@ fn account(imported: &Imported) {
 fn answer(file: &File<'_>, imported: &Imported, stub: &Stub, args: &Import) -> Value {
     let (read, text, port) = (&imported.read, &imported.text, imported.port());
     let lines: Vec<_> = text.lines().map(|line| line.text.trim()).collect();
-    let line = |(number, entry): (&usize, &Entry)| {
-        json!({ "line": number, "text": lines.get(number.wrapping_sub(1)), "verdict": entry.verdict.name(), "notes": entry.notes })
-    };
+    let line = |(number, entry): (&usize, &Entry)| json!({ "line": number, "text": lines.get(number.wrapping_sub(1)), "verdict": entry.verdict.name(), "notes": entry.notes });
     let findings = read.findings.iter().cloned().chain(rules::findings(read, text, &args.configuration.given()));
     let kind = if args.form == Form::Policy { "policy" } else { "scenario" };
     json!({
@@ -67,6 +67,6 @@ fn answer(file: &File<'_>, imported: &Imported, stub: &Stub, args: &Import) -> V
         "port": { "interface": port.interface.is, "direction": port.way.name(), "link_bit_s": stub.link.bit_s() },
         kind: stub.text,
         "account": read.account.lines.iter().map(line).collect::<Vec<_>>(),
-        "findings": findings.map(|it| file.warning(text, it).to_json()).collect::<Vec<_>>(),
+        "findings": findings.map(|it| file.finding(text, it).to_json()).collect::<Vec<_>>(),
     })
 }

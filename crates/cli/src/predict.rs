@@ -9,7 +9,7 @@ use crate::{Exit, Failure, Outcome, answer, check, say};
 use clap::Parser;
 use perhop_config::import::Imported;
 use perhop_config::stub::Stub;
-use perhop_core::units::counted;
+use perhop_core::units::{Span, counted};
 use perhop_runs::request::{Asked, Output, Request, Shown, Source};
 use perhop_runs::run::{Replication, run as run_points};
 use perhop_runs::{disk, summary};
@@ -34,7 +34,9 @@ pub(crate) fn predict(args: &Predict) -> Result<Outcome, Failure> {
     let predicted = Predicted { args, imported: &imported, stub: &stub, point: &point, replications: &replications };
     match args.json {
         true => say!("{}", predicted.json(&answer)?),
-        false => say!("{}\n\n{}", predicted.told(&name), answer.summary(&point, &replications.iter().collect::<Vec<_>>())?),
+        false => {
+            say!("{}\n\n{}", predicted.told(&name), answer.summary(&point, &replications.iter().collect::<Vec<_>>())?)
+        }
     }
     let kept = args.kept().map(|out| disk::point_dir(out, &point));
     if let Some(dir) = kept.filter(|_| !args.json || args.output.is_some()) {
@@ -56,14 +58,20 @@ fn finish(args: &Predict, dir: &Path) -> Result<Outcome, Failure> {
         say!("{dir}  next: perhop plot {dir}; perhop report {dir} -o report.html", dir = dir.display());
         return Ok(Outcome::Done(Exit::Fine));
     };
-    let words: Vec<PathBuf> = ["perhop", "plot"].map(PathBuf::from).into_iter().chain([dir.into(), "-o".into(), picture.clone()]).collect();
+    let words: Vec<PathBuf> =
+        ["perhop", "plot"].map(PathBuf::from).into_iter().chain([dir.into(), "-o".into(), picture.clone()]).collect();
     let cli = Cli::try_parse_from(words).map_err(|error| Failure::Error(error.to_string()))?;
     Ok(ForPython::of(&cli.verb)?.map_or(Outcome::Done(Exit::Fine), Outcome::Python))
 }
 
 /// The scenario of a configuration; what is wrong with it is said of the configuration.
 fn scenario(args: &Predict, file: &File<'_>, imported: &Imported, stub: &Stub) -> Result<(Request, Sweep), Failure> {
-    let source = Source { text: stub.text.clone(), options: check::options(&args.file, &args.settings) };
+    let options = check::options(&args.file, &args.settings);
+    let options = match warmup(args) {
+        Some(warmup) => options.setting("warmup", &warmup.to_string()),
+        None => options,
+    };
+    let source = Source { text: stub.text.clone(), options };
     let (sweep, _) = source.read().map_err(|found| {
         let list = configured::in_its_words(file, imported, stub, found);
         let found = Diagnostics { list };
@@ -72,6 +80,12 @@ fn scenario(args: &Predict, file: &File<'_>, imported: &Imported, stub: &Stub) -
     let output = Output { out: args.kept().map(Path::to_path_buf), json: args.json, ..Output::default() };
     let asked = Asked { output, fresh: true, ..Asked::default() };
     Ok((Request { source, asked, shown: Shown::default() }, sweep))
+}
+
+/// A quarter of a duration that is given without a warm-up.
+fn warmup(args: &Predict) -> Option<Span> {
+    let given = args.settings.duration.as_ref().filter(|_| args.settings.warmup.is_none())?;
+    given.parse::<Span>().ok().map(|duration| duration / 4)
 }
 
 /// What came of it.
@@ -91,7 +105,8 @@ impl Predicted<'_> {
         let port = format!("{} {}, {link}", port.interface.is, port.way.name());
         let settings = self.point.scenario.settings();
         let others = configured::not_taken(self.imported);
-        let others = if others.is_empty() { String::new() } else { format!(" {others}: `perhop import {name}` says how.") };
+        let others =
+            if others.is_empty() { String::new() } else { format!(" {others}: `perhop import {name}` says how.") };
         let load = match &self.args.load {
             Some(file) => format!("The load is that of {}.", file.display()),
             None => self.stub.load.clone(),

@@ -1,4 +1,4 @@
-//! A port's conditioners as a policy, for `mark` and `meter`: as in a scenario, but without `at`.
+//! A port's conditioners and queues as a policy, for `mark` and `meter`: as in a scenario, but without `at` and without a load.
 
 use crate::load::Load;
 use crate::model::Port;
@@ -7,10 +7,11 @@ use crate::stub::{Stub, Writer};
 use crate::value::{Said, Value};
 use perhop_core::units::BitRate;
 
-/// The conditioners of a port as a policy.
+/// A port as a policy.
 pub fn policy(port: &Port) -> Stub {
     let load = Load::default();
     let mut writer = Writer::new(&load);
+    let root = port.queue.as_ref().map(|queue| writer.queue(queue));
     let conditioners = writer.conditioned(port, None);
     let mut page = Page::default();
     page.add(&format!("# {} {}. What the device says stands behind `!`.\n", port.interface.is, port.way.name()));
@@ -18,6 +19,19 @@ pub fn policy(port: &Port) -> Stub {
     if let Some(accounting) = &port.accounting {
         page.entry("accounting", &Said { is: Value::Word(accounting.is.to_owned()), origin: accounting.origin });
     }
+    // Without a rate of the link, `meter` asks for one where packets wait.
+    if let Some((name, rate)) = root.as_ref().zip(port.link.get("rate")) {
+        page.entry("queue", &Said { is: Value::Word(name.clone()), origin: rate.origin });
+        page.entry("link", rate);
+    }
     page.append(&conditioners);
-    Stub { text: page.text, map: page.map, notes: writer.notes, load: String::new(), link: BitRate::default() }
+    page.append(&writer.tree);
+    Stub {
+        text: page.text,
+        map: page.map,
+        lists: page.lists,
+        notes: writer.notes,
+        load: String::new(),
+        link: BitRate::default(),
+    }
 }

@@ -13,7 +13,9 @@ Examples:
   perhop check scenario.toml
   perhop check scenario.toml policy.toml
   perhop check scenario.toml --json
-  perhop check - < scenario.toml";
+  perhop check - < scenario.toml
+  perhop check router.cfg
+  perhop check shaper.sh --link 100Mbit/s";
 /// `explain`
 pub const EXPLAIN: &str = "\
 Examples:
@@ -50,9 +52,9 @@ Examples:
 pub const IMPORT: &str = "\
 Examples:
   perhop import router.cfg
-  perhop import router.cfg --as policy -o policy.toml
+  perhop import router.cfg --as policy -o wan.toml
   perhop import shaper.sh --link 100Mbit/s -o port.toml
-  tc -s -d qdisc show dev eth0 | perhop import - --link 1Gbit/s";
+  perhop import - --link 1Gbit/s < shaper.sh";
 /// `predict`
 pub const PREDICT: &str = "\
 Examples:

@@ -69,7 +69,7 @@ pub enum Verb {
     /// Compute parameters of SVB and MSVB for a link and its flows
     #[command(after_help = examples::TUNE)]
     Tune(Tune),
-    /// Turn the QoS of a Linux or Cisco configuration into a scenario or a policy
+    /// Turn a Linux or Cisco configuration into a scenario or a policy
     #[command(after_help = examples::IMPORT)]
     Import(Import),
     /// Predict what a Linux or Cisco configuration does to traffic

@@ -7,11 +7,36 @@ use crate::text::{Line, Text};
 
 /// Dialects that are known by name only: starts of lines that no other has, and how many are enough.
 const OTHERS: &[(&str, &[&str])] = &[
-    ("Junos", &["set class-of-service", "class-of-service {", "set firewall policer", "set firewall family", "forwarding-classes {", "scheduler-maps {", "traffic-control-profiles {"]),
+    (
+        "Junos",
+        &[
+            "set class-of-service",
+            "class-of-service {",
+            "set firewall policer",
+            "set firewall family",
+            "forwarding-classes {",
+            "scheduler-maps {",
+            "traffic-control-profiles {",
+        ],
+    ),
     ("VyOS", &["set traffic-policy", "set qos policy", "set qos interface", "traffic-policy {"]),
-    ("SONiC CONFIG_DB", &["\"SCHEDULER\"", "\"WRED_PROFILE\"", "\"DSCP_TO_TC_MAP\"", "\"TC_TO_QUEUE_MAP\"", "\"PORT_QOS_MAP\""]),
+    (
+        "SONiC CONFIG_DB",
+        &["\"SCHEDULER\"", "\"WRED_PROFILE\"", "\"DSCP_TO_TC_MAP\"", "\"TC_TO_QUEUE_MAP\"", "\"PORT_QOS_MAP\""],
+    ),
     ("OpenConfig", &["\"openconfig-qos", "\"scheduler-policies\"", "\"forwarding-groups\""]),
-    ("Arista EOS", &["policy-map type quality-of-service", "class-map type qos match-any", "policy-map type qos", "tx-queue ", "uc-tx-queue ", "qos rewrite ", "qos map dscp"]),
+    (
+        "Arista EOS",
+        &[
+            "policy-map type quality-of-service",
+            "class-map type qos match-any",
+            "policy-map type qos",
+            "tx-queue ",
+            "uc-tx-queue ",
+            "qos rewrite ",
+            "qos map dscp",
+        ],
+    ),
     ("Cisco NX-OS", &["policy-map type queuing", "class-map type queuing", "class type queuing", "system qos"]),
     ("Nokia SR OS", &["sap-ingress ", "sap-egress ", "network-queue "]),
     ("Huawei VRP", &["traffic classifier ", "traffic behavior ", "traffic policy ", "qos queue-profile"]),
@@ -26,7 +51,11 @@ pub(super) fn guess(text: &Text) -> Result<&'static Dialect, Fault> {
     let best = dialect::ALL.iter().map(|dialect| ((dialect.looks)(text), dialect)).max_by_key(|it| it.0);
     best.filter(|(lines, _)| *lines > 0).map(|(_, dialect)| dialect).ok_or_else(|| {
         let message = format!("no line of the text is of {}", titles(" or "));
-        fault("E312", message, "paste the commands, or what the device prints of its QoS; --from tc or --from ios says which")
+        fault(
+            "E312",
+            message,
+            "paste the commands, or what the device prints of its QoS; --from tc or --from ios says which",
+        )
     })
 }
 

@@ -95,15 +95,15 @@ impl Imported {
         Ok(self.noted(stub))
     }
 
-    /// The port's conditioners as a policy.
+    /// The port's conditioners and queues as a policy.
     ///
     /// # Errors
-    /// It has none.
+    /// It has neither.
     pub fn policy(&mut self) -> Result<Stub, Fault> {
         let port = self.port();
-        if port.conditioners.is_empty() {
-            let message = format!("`{}` {} neither meters nor marks packets", port.interface.is, port.way.name());
-            return Err(fault("E316", message, "leave --as out: a scenario has queues, too; a policy has conditioners only"));
+        if port.conditioners.is_empty() && port.queue.is_none() {
+            let message = format!("`{}` {} has neither conditioners nor queues", port.interface.is, port.way.name());
+            return Err(fault("E316", message, "leave --as out: a scenario has the link, too"));
         }
         let policy = policy(port);
         Ok(self.noted(policy))
@@ -132,11 +132,19 @@ fn text(bytes: &[u8]) -> Result<Text, Fault> {
     let odd = |byte: &&u8| matches!(byte, 0..=6 | 14..=26 | 28..=31 | 127);
     let start = &bytes[..bytes.len().min(1 << 16)];
     if start.iter().filter(odd).count() * 1000 > start.len() * ODD {
-        return Err(fault("E311", "the file is binary".into(), "give the configuration as text, as the device prints it"));
+        return Err(fault(
+            "E311",
+            "the file is binary".into(),
+            "give the configuration as text, as the device prints it",
+        ));
     }
     let text = Text::new(bytes);
     match text.text.trim().is_empty() {
-        true => Err(fault("E310", "the text is empty".into(), "paste the configuration, or what `show` or `tc` prints of it")),
+        true => Err(fault(
+            "E310",
+            "the text is empty".into(),
+            "paste the configuration, or what `show` or `tc` prints of it",
+        )),
         false => Ok(text),
     }
 }
@@ -164,10 +172,7 @@ fn advised(fault: Fault, text: &Text, dialect: &Dialect) -> Fault {
 fn chosen(ports: &[Port], given: &Given) -> Result<usize, Fault> {
     match meant(ports, given).as_slice() {
         [one] => Ok(*one),
-        [] if ports.is_empty() => {
-            let help = "perhop's account names each line: `perhop import --from` with the dialect";
-            Err(fault("E314", "no line of the text says what happens to packets at an interface".into(), help))
-        }
+        [] if ports.is_empty() => Err(portless(given)),
         [] => Err(absent(ports, given)),
         several => {
             let names: Vec<_> = several.iter().map(|&i| called(&ports[i])).collect();
@@ -177,6 +182,17 @@ fn chosen(ports: &[Port], given: &Given) -> Result<usize, Fault> {
             Err(fault("E313", message, format!("choose one by {option}")))
         }
     }
+}
+
+fn portless(given: &Given) -> Fault {
+    let message = "no line of the text says what happens to packets at an interface".to_owned();
+    let help = match given.way {
+        Some(_) => "leave --direction out: perhop then says which directions there are",
+        None => {
+            "add the lines that put it there: `tc qdisc add dev eth0 root ..`, `service-policy output ..` in an interface"
+        }
+    };
+    fault("E314", message, help)
 }
 
 /// The ports that may be meant, by their places.

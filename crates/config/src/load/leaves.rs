@@ -1,11 +1,12 @@
 //! The classes of a port that packets end in.
 
-use super::shares::shares;
-use crate::model::{Class, Conditioner, Port, Queue};
+use super::shares::{bounded, shares};
+use crate::model::{Class, Conditioner, Kind, Port, Queue};
 use crate::stub::names::{Names, last_word};
 use crate::stub::overlap::intersection;
 use crate::value::Value;
 use perhop_core::classify::Match;
+use perhop_core::dscp::Dscp;
 use perhop_core::units::BitRate;
 
 /// A class that packets end in.
@@ -21,21 +22,23 @@ pub(super) struct Leaf<'a> {
     pub(super) conditioner: Option<&'a Conditioner>,
     /// What it is sure of, bit/s.
     pub(super) rate: f64,
+    /// Whether it goes before others, and is not for packets without a code point.
+    pub(super) has_priority: bool,
 }
 
 impl Leaf<'_> {
     /// Packets that no class wants.
     pub(super) fn anyone(link: BitRate) -> Self {
         let (name, path, wants) = ("other".to_owned(), Vec::new(), Vec::new());
-        Self { name, path, wants, conditioner: None, rate: link.bit_s() as f64 }
+        Self { name, path, wants, conditioner: None, rate: link.bit_s() as f64, has_priority: false }
     }
 }
 
 /// All of a port whose link has this rate.
 pub(super) fn leaves(port: &Port, link: BitRate) -> Vec<Leaf<'_>> {
     let mut found = Finder { found: Vec::new(), names: Names::default() };
-    let link = link.bit_s() as f64;
-    let top = Above { path: Vec::new(), wants: vec![Match::default()], rate: link };
+    let whole = port.queue.as_ref().map_or(link.bit_s() as f64, |queue| bounded(queue, link.bit_s() as f64));
+    let top = Above { path: Vec::new(), wants: vec![Match::default()], rate: whole, has_priority: false };
     match port.queue.as_ref().filter(|queue| !queue.classes.is_empty()) {
         Some(queue) => found.queue(queue, &top),
         None => found.whole(port, &top),
@@ -49,6 +52,7 @@ struct Above {
     path: Vec<usize>,
     wants: Vec<Match>,
     rate: f64,
+    has_priority: bool,
 }
 
 struct Finder<'a> {
@@ -62,7 +66,8 @@ impl<'a> Finder<'a> {
         let rates = shares(queue, above.rate);
         for (i, class) in queue.classes.iter().enumerate().filter(|(i, _)| !is_parent(*i)) {
             let path = [above.path.clone(), vec![i]].concat();
-            let below = Above { path, wants: wants(class, &above.wants), rate: rates[i] };
+            let has_priority = above.has_priority || has_priority(queue, i);
+            let below = Above { path, wants: wants(class, &above.wants), rate: rates[i], has_priority };
             match class.queue.as_ref().filter(|queue| !queue.classes.is_empty()) {
                 Some(queue) => self.queue(queue, &below),
                 None => self.leaf(class, below),
@@ -71,9 +76,9 @@ impl<'a> Finder<'a> {
     }
 
     fn leaf(&mut self, class: &'a Class, below: Above) {
-        let Above { path, wants, rate } = below;
+        let Above { path, wants, rate, has_priority } = below;
         let name = self.names.unique(&class.name.is);
-        self.found.push(Leaf { name, path, wants, conditioner: None, rate });
+        self.found.push(Leaf { name, path, wants, conditioner: None, rate, has_priority });
     }
 
     /// A port without classes: what no conditioner names.
@@ -85,7 +90,7 @@ impl<'a> Finder<'a> {
         let name =
             self.names.unique(if port.conditioners.iter().any(|it| !it.takes.is_empty()) { "other" } else { wanted });
         let (path, wants) = (Vec::new(), vec![Match::default()]);
-        self.found.push(Leaf { name, path, wants, conditioner: None, rate });
+        self.found.push(Leaf { name, path, wants, conditioner: None, rate, has_priority: false });
     }
 
     /// Conditioners whose packets no class has.
@@ -99,9 +104,21 @@ impl<'a> Finder<'a> {
             let wants = conditioner.takes.iter().map(|filter| filter.matches.is.clone()).collect();
             let rate = committed(conditioner).unwrap_or(1e6);
             let (path, conditioner) = (Vec::new(), Some(conditioner));
-            self.found.push(Leaf { name, path, wants, conditioner, rate });
+            self.found.push(Leaf { name, path, wants, conditioner, rate, has_priority: false });
         }
     }
+}
+
+/// Whether a class is strict, and others come after it: without a TCP that would starve them. Where packets without a code point
+/// go, one is sent all the same.
+fn has_priority(queue: &Queue, i: usize) -> bool {
+    let class = &queue.classes[i];
+    let is_strict = match queue.kind {
+        Some(Kind::Scheduler("strict-priority")) => i + 1 < queue.classes.len(),
+        Some(Kind::Scheduler("ets")) => i + 1 < queue.classes.len() && class.settings.get("quantum").is_none(),
+        _ => false,
+    };
+    is_strict && !class.rest && !class.takes.iter().any(|filter| filter.matches.is.dscp.contains(&Dscp::BE))
 }
 
 /// What a class's filters want, within what leads to it.

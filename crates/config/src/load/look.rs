@@ -96,6 +96,7 @@ impl<'a> Ground<'a> {
         }
         let fits = |wants: &&Match| {
             marked(&wants.traffic, mark)
+                && wants.traffic.is_empty() == mark.is_none()
                 && (wants.protocol.is_empty() || wants.protocol.contains(&protocol))
                 && wants.rtt.is_none()
         };

@@ -1,5 +1,5 @@
-//! The load that a stub has while nobody states another: in each class datagrams of two thirds of its rate, and one TCP that
-//! always has data.
+//! The load that a stub has while nobody states another: in each class datagrams of two thirds of its rate, and in each without
+//! priority one TCP that always has data.
 //!
 //! A class's packets look as its filters want them: its code point, an address in its prefix, its port. Whether they do is
 //! asked of the filters of the whole port in their order, so that no filter before takes them.
@@ -26,6 +26,8 @@ pub const RECEIVER: &str = "receiver";
 const TCP: &str = " TCP";
 /// Size of its datagrams.
 const DATAGRAM: u64 = 500;
+/// Flows of its datagrams: where flows share, each gets less than its share.
+pub const FLOWS: u64 = 4;
 /// An IP packet of its TCP, and what is no data of it.
 const SEGMENT: u64 = 1500;
 const HEADER: u64 = 52;
@@ -44,7 +46,7 @@ pub struct Node {
 /// What one traffic sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sends {
-    /// Datagrams of so many bytes, at this rate.
+    /// [`FLOWS`] of datagrams of so many bytes, each at this rate.
     Datagrams(BitRate, Bytes),
     /// A TCP that always has data; with segments of so many bytes where a bucket holds no larger ones.
     Tcp(Option<Bytes>),
@@ -82,6 +84,8 @@ pub struct Load {
     pub flows: Vec<Flow>,
     /// Classes that nothing is sent in, and why.
     pub without: Vec<(String, &'static str)>,
+    /// Whether there are classes with priority, without a TCP.
+    pub has_priority: bool,
     /// What a file states, as text.
     stated: Option<String>,
     names: Names,
@@ -96,7 +100,9 @@ impl Load {
             receivers: vec![ground.node(RECEIVER, ground.destination)],
             ..Self::default()
         };
-        leaves(port, link).iter().for_each(|leaf| load.add(leaf, &ground));
+        let leaves = leaves(port, link);
+        load.has_priority = leaves.iter().any(|leaf| leaf.has_priority);
+        leaves.iter().for_each(|leaf| load.add(leaf, &ground));
         if load.flows.is_empty() {
             load.flow(
                 &Leaf::anyone(link),
@@ -116,7 +122,9 @@ impl Load {
             let called = mark.as_deref().unwrap_or(&leaf.name);
             let datagrams = Sends::Datagrams(rate, Bytes::new(DATAGRAM));
             self.flow(leaf, ground, (called, mark.as_deref()), datagrams);
-            self.flow(leaf, ground, (&format!("{called}{TCP}"), mark.as_deref()), Sends::Tcp(None));
+            if !leaf.has_priority {
+                self.flow(leaf, ground, (&format!("{called}{TCP}"), mark.as_deref()), Sends::Tcp(None));
+            }
         }
         if self.flows.len() == before {
             self.without.push((leaf.name.clone(), "no packet of the load can look as its filters want it"));
@@ -185,9 +193,9 @@ fn node(nodes: &mut Vec<Node>, address: Option<Ipv4Addr>) -> String {
     name
 }
 
-/// Two thirds of a rate, to three digits.
+/// A flow's part of two thirds of a rate, to three digits.
 fn two_thirds(rate: f64) -> BitRate {
-    let exact = (rate * 2.0 / 3.0).max(8.0);
+    let exact = (rate * 2.0 / 3.0 / FLOWS as f64).max(8.0);
     let unit = 10f64.powi((exact.log10().floor() as i32 - 2).max(0));
     BitRate::bps(((exact / unit).floor() * unit) as u64)
 }

@@ -20,7 +20,8 @@ impl Load {
     pub fn stated(root: &Value) -> Result<Self, Fault> {
         let nothing = Table::default();
         let table = if let Tree::Table(table) = &root.tree { table } else { &nothing };
-        let refused = |place: Option<Place>, message: String| Fault { code: "E318", place, message, help: HELP.to_owned() };
+        let refused =
+            |place: Option<Place>, message: String| Fault { code: "E318", place, message, help: HELP.to_owned() };
         if let Some((name, place, _)) = table.entries.iter().find(|entry| !SECTIONS.contains(&entry.0.as_str())) {
             return Err(refused(Some(*place), format!("[{name}] in a load")));
         }
@@ -56,9 +57,11 @@ impl Load {
         let nodes: Vec<_> = tables(table, "nodes").collect();
         for list in [&mut self.senders, &mut self.receivers] {
             let mut known = Vec::new();
-            list.retain(|node| !known.contains(&node.name) && {
-                known.push(node.name.clone());
-                true
+            list.retain(|node| {
+                !known.contains(&node.name) && {
+                    known.push(node.name.clone());
+                    true
+                }
             });
             for node in list.iter_mut() {
                 let stated = nodes.iter().find(|(name, _)| *name == node.name);

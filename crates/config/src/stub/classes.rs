@@ -1,7 +1,7 @@
 //! `[queue.X]`: a queue, with its classes and their queues.
 
 use super::names::{last_word, plain};
-use super::page::{Page, Row, key, toml};
+use super::page::{List, Page, Row, key, toml};
 use super::sort::{Sorted, Taken, Taker, sort};
 use super::{Marker, Writer};
 use crate::model::{Class, Kind, Queue};
@@ -23,7 +23,7 @@ struct Below<'a> {
 
 impl Writer<'_> {
     /// A queue and all below it; the name of its section.
-    pub(super) fn queue(&mut self, queue: &Queue) -> String {
+    pub(crate) fn queue(&mut self, queue: &Queue) -> String {
         let name = self.queues.unique(last_word(&queue.name.is));
         self.section(Below { name: name.clone(), queue, comment: plain(&queue.name.is), path: Vec::new() });
         name
@@ -32,7 +32,9 @@ impl Writer<'_> {
     fn section(&mut self, below: Below<'_>) {
         let Below { name, queue, comment, path } = below;
         let mut page = Page::default();
-        page.section("queue", Some(&name), queue.name.origin.place(), &format!("! {comment}"));
+        let comment = if comment == name { String::new() } else { format!("! {comment}") };
+        let start = page.text.len();
+        page.section("queue", Some(&name), queue.name.origin.place(), &comment);
         match queue.kind {
             Some(Kind::Scheduler(kind)) => page.add(&format!("scheduler = {}\n", key_text(kind))),
             Some(Kind::Aqm(kind)) => page.add(&format!("aqm = {}\n", key_text(kind))),
@@ -53,6 +55,7 @@ impl Writer<'_> {
         let settings = queue.settings.iter().filter(|(name, _)| !is_void(name));
         settings.for_each(|(name, value)| page.entry(name, value));
         let below = self.classes(queue, (&leaves, sorted), &path, &mut page);
+        page.around(start, queue.name.origin.place());
         self.tree.append(&page);
         below.into_iter().for_each(|below| self.section(below));
     }
@@ -72,7 +75,10 @@ impl Writer<'_> {
         let (leaves, Sorted { mut taken, notes }) = sorted;
         self.notes.extend(notes);
         let names = ClassNames::of(queue);
-        page.add("classes = [\n");
+        page.add("classes = ");
+        let mut rows = List { at: page.text.len(), rows: Vec::new() };
+        let mut assumed = Vec::new();
+        page.add("[\n");
         for i in self.order(queue, leaves, &mut taken) {
             let mut row = Row::default();
             row.page.add("  { ");
@@ -84,8 +90,12 @@ impl Writer<'_> {
             row.entries(&class.settings);
             below.extend(self.queue_of(class, path, &mut row));
             row.page.add(" },");
-            page.row(row);
+            let start = page.text.len();
+            page.row_of_list(row, &mut assumed);
+            page.around(start, class.name.origin.place());
+            rows.rows.push((class.name.is.clone(), class.name.origin.place()));
         }
+        page.lists.push(rows);
         page.add("]\n");
         below
     }
@@ -133,7 +143,9 @@ impl Writer<'_> {
                 let conditioner = self.markers(&class.name.is, class.takes.first(), all);
                 add(row, Some(&Match { conditioner, ..Match::default() }));
             }
-            Taken::Nothing if (class.takes.is_empty() || class.rest) && !self.load.named(path, &class.name.is).is_empty() => {
+            Taken::Nothing
+                if (class.takes.is_empty() || class.rest) && !self.load.named(path, &class.name.is).is_empty() =>
+            {
                 let traffic = self.load.named(path, &class.name.is);
                 add(row, Some(&Match { traffic, ..Match::default() }));
                 row.say(if class.rest { "what no filter names" } else { "no filter leads to it: the load does" });

@@ -29,12 +29,16 @@ impl Writer<'_> {
         }
         for (i, conditioner) in port.conditioners.iter().enumerate() {
             let from = conditioner.name.origin.place();
-            page.section("conditioner", Some(&names[i]), from, &format!("! {}", plain(&conditioner.name.is)));
+            let comment = plain(&conditioner.name.is);
+            let comment = if comment == names[i] { String::new() } else { format!("! {comment}") };
+            let start = page.text.len();
+            page.section("conditioner", Some(&names[i]), from, &comment);
             placed(&mut page, at, matches[i].as_ref().map(|(matches, place)| (matches.as_ref(), *place)));
             page.add(&format!("kind = {}\n", key_text(conditioner.kind)));
             conditioner.settings.iter().for_each(|(name, value)| page.entry(name, value));
             let last = i + 1 == port.conditioners.len();
             actions(&mut page, &conditioner.actions, last);
+            page.around(start, from);
         }
         page
     }

@@ -3,7 +3,7 @@
 use super::classes::key_text;
 use super::names::plain;
 use super::page::{Page, Row, key};
-use crate::load::{Flow, Load, Node, Sends};
+use crate::load::{FLOWS, Flow, Load, Node, Sends};
 use crate::model::{Port, Way};
 use crate::value::{Said, Value};
 use perhop_core::packet::Ecn;
@@ -32,7 +32,9 @@ pub(super) fn sentence(load: &Load) -> String {
     if load.text().is_some() {
         return "The load: the stated one.".to_owned();
     }
-    "The load: in each class datagrams at two thirds of its rate, and one TCP that always has data.".to_owned()
+    let without = load.has_priority;
+    let which = if without { "each without priority" } else { "each" };
+    format!("The load: in each class datagrams at two thirds of its rate, and in {which} a TCP that always has data.")
 }
 
 /// `[nodes]` and `[links]`.
@@ -68,8 +70,9 @@ fn port_link(page: &mut Page, ends: &str, port: &Port, link: BitRate) {
     row.page.from(port.interface.origin.place(), |page| page.add(&format!("{} = ", key(ends))));
     row.page.add("{ ");
     let mut settings = port.link.clone();
-    if settings.get("rate").is_none() {
-        row.page.add(&format!("rate = \"{link}\""));
+    match settings.remove("rate") {
+        Some(rate) => row.inner("rate", &rate),
+        None => row.page.add(&format!("rate = \"{link}\"")),
     }
     if settings.get("delay").is_none() {
         row.comma();
@@ -96,7 +99,9 @@ fn traffic(page: &mut Page, flow: &Flow) {
     page.section("traffic", Some(&flow.name), None, "");
     match flow.sends {
         Sends::Datagrams(rate, size) => {
-            page.add(&format!("model = \"cbr\"\nrate = \"{rate}\"\nsize = \"{size}\"\njitter = 0.5\n"));
+            page.add(&format!(
+                "model = \"cbr\"\nrate = \"{rate}\"\nflows = {FLOWS}\nsize = \"{size}\"\njitter = 0.5\n"
+            ));
         }
         Sends::Tcp(None) => page.add("model = \"ftp\"\ntcp = \"linux\"\n"),
         Sends::Tcp(Some(segment)) => {

@@ -14,7 +14,7 @@ use crate::given::Given;
 use crate::load::Load;
 use crate::model::{Kind, Port, Queue};
 use names::Names;
-use page::{Page, Piece};
+use page::{List, Page, Piece};
 use perhop_core::classify::Match;
 use perhop_core::params::Place;
 use perhop_core::units::BitRate;
@@ -28,6 +28,8 @@ pub struct Stub {
     pub text: String,
     /// Where stretches of it come from; of two that hold a place the one that stands first is the inner one.
     pub map: Vec<Piece>,
+    /// Its lists of classes.
+    pub lists: Vec<List>,
     /// What the scenario says differently from the device, and where in the configuration that is.
     pub notes: Vec<(Option<Place>, String)>,
     /// The load, in one sentence.
@@ -37,6 +39,11 @@ pub struct Stub {
 }
 
 impl Stub {
+    /// The classes of the list that begins at a byte.
+    pub fn classes(&self, at: usize) -> Option<&[(String, Option<Place>)]> {
+        self.lists.iter().find(|list| list.at == at).map(|list| list.rows.as_slice())
+    }
+
     /// Where in the configuration a byte of the scenario comes from.
     pub fn origin(&self, at: usize) -> Option<Place> {
         let holds = |piece: &&Piece| piece.page.start <= at && at < piece.page.end;
@@ -59,7 +66,7 @@ pub(crate) struct Writer<'a> {
     conditioners: Names,
     marks: Vec<Marker>,
     /// `[queue]` sections.
-    tree: Page,
+    pub(crate) tree: Page,
     pub(crate) notes: Vec<(Option<Place>, String)>,
 }
 
@@ -111,5 +118,5 @@ pub fn with_load(port: &Port, link: BitRate, load: &Load) -> Stub {
     page.append(&writer.tree);
     frame::load(&mut page, load);
     let sentence = frame::sentence(load);
-    Stub { text: page.text, map: page.map, notes: writer.notes, load: sentence, link }
+    Stub { text: page.text, map: page.map, lists: page.lists, notes: writer.notes, load: sentence, link }
 }

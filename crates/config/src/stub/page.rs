@@ -25,6 +25,17 @@ pub struct Page {
     pub text: String,
     /// Where they come from; an inner stretch stands before the ones around it.
     pub map: Vec<Piece>,
+    /// Lists of classes.
+    pub lists: Vec<List>,
+}
+
+/// A list of classes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct List {
+    /// The byte of the page at which it begins.
+    pub at: usize,
+    /// The device's name of each class, and where the configuration says it.
+    pub rows: Vec<(String, Option<Place>)>,
 }
 
 impl Page {
@@ -37,6 +48,11 @@ impl Page {
     pub fn from(&mut self, place: Option<Place>, write: impl FnOnce(&mut Self)) {
         let start = self.text.len();
         write(self);
+        self.around(start, place);
+    }
+
+    /// What was added since a byte comes from a place, unless something within knows better.
+    pub fn around(&mut self, start: usize, place: Option<Place>) {
         if let Some(text) = place.filter(|place| place.end > place.start) {
             self.map.push(Piece { page: Place { start, end: self.text.len() }, text });
         }
@@ -47,6 +63,7 @@ impl Page {
         let by = self.text.len();
         self.text.push_str(&other.text);
         let moved = |place: Place| Place { start: place.start + by, end: place.end + by };
+        self.lists.extend(other.lists.iter().map(|list| List { at: list.at + by, rows: list.rows.clone() }));
         self.map.extend(other.map.iter().map(|piece| Piece { page: moved(piece.page), text: piece.text }));
     }
 
@@ -59,6 +76,16 @@ impl Page {
         });
         self.add("\n");
         self.row(line.with(comment));
+    }
+
+    /// A line whose comment is not said again where the line before had the same.
+    pub fn row_of_list(&mut self, mut row: Row, before: &mut Vec<(&'static str, Vec<String>)>) {
+        let assumed = std::mem::take(&mut row.assumed);
+        if assumed != *before {
+            row.assumed.clone_from(&assumed);
+        }
+        *before = assumed;
+        self.row(row);
     }
 
     /// A line with its comment.
@@ -77,8 +104,13 @@ impl Page {
         self.add("\n");
     }
 
-    /// `key = value`, with the source of what is assumed.
+    /// `key = value`, with the source of what is assumed; a list of tables has a line for each.
     pub fn entry(&mut self, name: &str, value: &Said<Value>) {
+        if let Value::List(items) = &value.is
+            && items.iter().any(|item| matches!(item, Value::Table(_)))
+        {
+            return self.tables(name, value, items);
+        }
         let mut row = Row::default();
         row.page.from(value.origin.place(), |page| page.add(&format!("{} = ", key(name))));
         row.value(&value.is);
@@ -86,6 +118,26 @@ impl Page {
             row.assume("", source);
         }
         self.row(row);
+    }
+
+    fn tables(&mut self, name: &str, value: &Said<Value>, items: &[Value]) {
+        let rows: Vec<_> = items.iter().map(|item| Row::of("  ", item)).collect();
+        let mut sources: Vec<_> = rows.iter().map(Row::only_source).collect();
+        sources.dedup();
+        let mut head = Row::default();
+        head.page.from(value.origin.place(), |page| page.add(&format!("{} = [", key(name))));
+        let shared = if let [Some(source)] = sources.as_slice() { Some(*source) } else { None };
+        let assumed = if let Origin::Assumed(source) = value.origin { Some(source) } else { shared };
+        assumed.iter().for_each(|source| head.assume("", source));
+        self.row(head);
+        for mut row in rows {
+            if assumed.is_some() {
+                row.assumed.clear();
+            }
+            row.page.add(",");
+            self.row(row);
+        }
+        self.add("]\n");
     }
 }
 
@@ -100,6 +152,19 @@ pub struct Row {
 }
 
 impl Row {
+    /// A value after an indent.
+    fn of(indent: &str, value: &Value) -> Self {
+        let mut row = Self::default();
+        row.page.add(indent);
+        row.value(value);
+        row
+    }
+
+    /// The only source of what is assumed in it.
+    fn only_source(&self) -> Option<&'static str> {
+        if let [(source, _)] = self.assumed.as_slice() { Some(source) } else { None }
+    }
+
     /// The same with something said in its comment.
     pub fn with(mut self, comment: &str) -> Self {
         self.say(comment);
@@ -115,6 +180,7 @@ impl Row {
 
     fn assume(&mut self, key: &str, source: &'static str) {
         match self.assumed.iter_mut().find(|(known, _)| *known == source) {
+            Some((_, keys)) if keys.iter().any(|known| known == key) => {}
             Some((_, keys)) => keys.push(key.to_owned()),
             None => self.assumed.push((source, vec![key.to_owned()])),
         }
@@ -130,6 +196,7 @@ impl Row {
         self.comma();
         let mut inside = Self::default();
         inside.value(&value.is);
+        let one = inside.only_source().is_some() && !matches!(value.origin, Origin::Assumed(_));
         let page = inside.page;
         self.page.from(value.origin.place(), |to| {
             to.add(&format!("{} = ", key(name)));
@@ -139,7 +206,10 @@ impl Row {
             self.assume(name, source);
         }
         for (source, keys) in inside.assumed {
-            keys.iter().for_each(|inner| self.assume(&format!("{name}.{inner}"), source));
+            match one {
+                true => self.assume(name, source),
+                false => keys.iter().for_each(|inner| self.assume(&format!("{name}.{inner}"), source)),
+            }
         }
     }
 
@@ -170,10 +240,12 @@ impl Row {
     }
 
     fn comment(&self) -> String {
-        let assumed = self.assumed.iter().map(|(source, keys)| match keys.as_slice() {
-            [only] if only.is_empty() => format!("assumed: {source}"),
-            keys => format!("assumed: {} ({source})", keys.join(", ")),
-        });
+        let one = |(source, keys): &(&str, Vec<String>)| match keys.as_slice() {
+            [only] if only.is_empty() => (*source).to_owned(),
+            keys => format!("{} ({source})", keys.join(", ")),
+        };
+        let assumed: Vec<_> = self.assumed.iter().map(one).collect();
+        let assumed = (!assumed.is_empty()).then(|| format!("assumed: {}", assumed.join(", ")));
         self.said.iter().cloned().chain(assumed).collect::<Vec<_>>().join("; ")
     }
 }

@@ -33,8 +33,8 @@ pub(super) enum Act<'a> {
     Goes,
     /// A code point.
     Mark(Dscp),
-    /// A class of the queueing discipline.
-    Priority,
+    /// A class of a queueing discipline.
+    Priority(u32),
     /// A mark of the firewall, and which of its bits.
     Tag(u64, u64),
     /// To another interface.
@@ -53,6 +53,19 @@ pub(super) struct Action<'a> {
     pub(super) then: Control,
     pub(super) place: Place,
     pub(super) line: usize,
+}
+
+impl Action<'_> {
+    /// Whether no packet goes on from it to the next filter.
+    pub(super) fn ends(&self) -> bool {
+        let exceed = if let Act::Police(_, _, exceed) = &self.act { *exceed } else { Control::Ok };
+        self.then != Control::Continue && exceed != Control::Continue
+    }
+
+    /// Whether it drops, marks or tags packets.
+    pub(super) const fn alters(&self) -> bool {
+        matches!(self.act, Act::Police(..) | Act::Mark(_) | Act::Tag(..)) || matches!(self.then, Control::Drop)
+    }
 }
 
 /// Words of a policer.
@@ -248,8 +261,8 @@ fn skbedit<'a>(word: &Token<'a>, words: &mut Words<'_, 'a>) -> Taken<Action<'a>>
             "priority" => {
                 words.next();
                 let value = words.value(next)?;
-                let names = units::class(&value.text).is_some() && value.text.contains(':');
-                act = if names { Act::Priority } else { Act::Lost("`skbedit priority` that names no class".into()) };
+                let id = units::class(&value.text).filter(|_| value.text.contains(':'));
+                act = id.map_or_else(|| Act::Lost("`skbedit priority` that names no class".into()), Act::Priority);
             }
             "mark" => {
                 words.next();

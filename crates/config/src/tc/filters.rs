@@ -8,15 +8,16 @@ mod u32key;
 mod plain;
 /// Fields of headers, by offset and mask.
 mod fields;
+/// All of a place.
+mod list;
+
+pub(super) use list::Filters;
 
 use super::actions::{self, Action};
 use super::kernel::id;
 use super::words::{Form, Refusal, Statement, Taken, Token, Verb, Words};
 use perhop_core::classify::Match;
 use perhop_core::params::Place;
-
-/// The number of the first filter to which none is given.
-const LAST_PRIO: u32 = 49_152;
 
 /// A filter.
 #[derive(Clone, Debug)]
@@ -25,6 +26,8 @@ pub(super) struct Sorter<'a> {
     pub(super) prio: u32,
     /// Of which packets.
     pub(super) protocol: Protocol,
+    /// Of which packets it is asked.
+    pub(super) asked: Protocol,
     /// As tc calls it.
     pub(super) kind: String,
     /// Its number at its place.
@@ -37,8 +40,6 @@ pub(super) struct Sorter<'a> {
     pub(super) actions: Vec<Action<'a>>,
     pub(super) place: Place,
     pub(super) lines: Vec<usize>,
-    /// How it was said.
-    form: Form,
 }
 
 /// Which packets a filter sees.
@@ -60,6 +61,8 @@ pub(super) enum Protocol {
 pub(super) struct Rule {
     /// Any of these agree.
     pub(super) any: Vec<Match>,
+    /// And a mark of the firewall, under a mask.
+    pub(super) mark: Option<(u64, u64)>,
     /// What of it is only nearly so.
     pub(super) nearly: Vec<String>,
     /// What of it perhop does not ask; the filter is then left out.
@@ -100,7 +103,7 @@ impl Head<'_> {
     pub(super) fn names(&self, it: &Sorter<'_>) -> bool {
         let handle = |handle: &Token<'_>| it.handle.as_deref().is_none_or(|own| own == handle.text);
         self.prio.is_none_or(|prio| prio == it.prio)
-            && self.protocol.is_none_or(|protocol| protocol == it.protocol)
+            && self.protocol.is_none_or(|protocol| protocol == it.asked)
             && self.handle.as_ref().is_none_or(handle)
     }
 }
@@ -139,17 +142,16 @@ fn protocol(word: &str) -> Protocol {
     }
 }
 
-/// A filter is added.
+/// The filter that a statement says.
 ///
 /// # Errors
 /// What tc would refuse.
-pub(super) fn put<'a>(list: &mut Vec<Sorter<'a>>, head: Head<'a>, statement: &Statement<'a>) -> Taken<()> {
+fn made<'a>(head: Head<'a>, prio: u32, statement: &Statement<'a>) -> Taken<Sorter<'a>> {
     let Some(kind) = head.kind else { return Err(Refusal::of("it names no kind of filter, such as u32 or flower")) };
-    let taken = list.iter().map(|it| it.prio).filter(|prio| *prio <= LAST_PRIO && *prio > LAST_PRIO / 2).min();
-    let prio = head.prio.filter(|it| *it > 0).unwrap_or_else(|| taken.map_or(LAST_PRIO, |least| least - 1));
     let mut it = Sorter {
         prio,
         protocol: head.protocol.unwrap_or_default(),
+        asked: head.protocol.unwrap_or_default(),
         kind: kind.text.to_string(),
         handle: head.handle.as_ref().map(|it| it.text.to_string()),
         rule: Rule::default(),
@@ -157,17 +159,26 @@ pub(super) fn put<'a>(list: &mut Vec<Sorter<'a>>, head: Head<'a>, statement: &St
         actions: Vec::new(),
         place: statement.place,
         lines: statement.lines.clone(),
-        form: statement.form(),
     };
     read(&mut it, head.handle.as_ref(), &head.options, statement.form())?;
-    if statement.verb == Verb::Shown {
-        list.retain(|old| old.form == Form::Shown);
+    Ok(it)
+}
+
+/// Filters of one prio are of one kind and protocol.
+///
+/// # Errors
+/// They are not.
+fn beside(it: &Sorter<'_>, old: &Sorter<'_>, verb: Verb) -> Taken<()> {
+    if old.kind != it.kind {
+        return Err(Refusal::of(format!("prio {} has filters of kind {}, not {}", it.prio, old.kind, it.kind)));
     }
-    if statement.verb != Verb::Add {
-        list.retain(|old| old.prio != it.prio || old.handle != it.handle || it.handle.is_none());
+    if old.asked != it.asked {
+        return Err(Refusal::of(format!("prio {} has filters of another protocol", it.prio)));
     }
-    let at = list.partition_point(|old| old.prio <= it.prio);
-    list.insert(at, it);
+    let twice = verb == Verb::Add && it.handle.is_some() && old.handle == it.handle;
+    if twice && old.kind == "fw" {
+        return Err(Refusal::of("such a filter is there already"));
+    }
     Ok(())
 }
 

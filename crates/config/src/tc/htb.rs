@@ -3,10 +3,11 @@
 use super::kernel::{Class, Qdisc};
 use super::log::Log;
 use super::options::{Assumed, Discipline, Does, Fixed, Opt, Options, Takes, assumed, row};
+use super::words::{Refusal, Taken};
 use crate::model::Kind;
 use crate::value::{Said, Settings, Value};
 use perhop_core::params::Place;
-use perhop_core::units::Bytes;
+use perhop_core::units::{BitRate, Bytes};
 
 const HTB_C: &str = "sch_htb.c";
 const HFSC_C: &str = "sch_hfsc.c";
@@ -83,6 +84,22 @@ pub const HFSC: Discipline = Discipline {
     assumed: &[assumed("arithmetic", Fixed::Word("linux"), HFSC_C)],
     keeps: [true, true],
 };
+
+/// Whether a class takes these options.
+///
+/// # Errors
+/// tc would refuse it.
+pub(super) fn fits(name: &str, options: &Options<'_>) -> Taken<()> {
+    let has = |words: &[&str]| options.any(words).is_some();
+    match name {
+        "htb" if !has(&["rate"]) => Err(Refusal::of("a class of `htb` needs `rate`")),
+        "hfsc" if !has(&["rt", "ls", "sc", "ul"]) => Err(Refusal::of("a class of `hfsc` needs `rt`, `ls` or `sc`")),
+        "hfsc" if !has(&["rt", "ls", "sc"]) || (has(&["ul"]) && !has(&["ls", "sc"])) => {
+            Err(Refusal::of("`ul` needs `ls` or `sc`"))
+        }
+        _ => Ok(()),
+    }
+}
 
 /// The number of the class that takes what no filter names.
 pub(super) fn default_class(it: &Qdisc<'_>) -> Option<(u32, Place, usize)> {
@@ -163,6 +180,16 @@ pub(super) fn class(of: &Qdisc<'_>, class: &Class<'_>, leaf: bool, log: &mut Log
 /// What tc sets on a kernel with timers of 1 ns: it computes with whole bytes/s, and cuts off.
 fn burst(bit_s: u64) -> Bytes {
     Bytes::new(1600 + bit_s / 8 / 1_000_000_000)
+}
+
+/// Ticks a second of kernels' timers: of 1 ns, or of those without such.
+const TICKS: [u64; 5] = [1_000_000_000, 1000, 300, 250, 100];
+/// How far tc's print of a size may be from it.
+const PRINTED_WITHIN: u64 = 16;
+
+/// Whether a burst is one that tc sets itself, on any kernel.
+pub(super) fn is_own_burst(burst: Bytes, rate: BitRate) -> bool {
+    TICKS.iter().any(|ticks| (1600 + rate.bit_s() / 8 / ticks).abs_diff(burst.get()) <= PRINTED_WITHIN)
 }
 
 /// `rt m1 2mbit d 10ms m2 1mbit ls rate 1mbit`

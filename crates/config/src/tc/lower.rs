@@ -6,12 +6,14 @@ mod takes;
 pub(crate) mod meters;
 /// Which bytes count.
 mod bytes;
+/// Which filter comes first to a packet.
+mod overlap;
 
 use super::kernel::{AT_EGRESS, AT_INGRESS, Class as Classful, INGRESS, Interface, Kernel, Qdisc, ROOT, own};
 use super::log::Log;
 use super::options::{Assumed, Options};
 use super::units::shown;
-use super::words::Device as Named;
+use super::words::{Device as Named, Form};
 use super::{bands, cake, early, fair, htb, netem, tbf};
 use crate::model::{Class, Conditioner, Device, Kind, Port, Queue, Way};
 use crate::value::{Said, Settings, Value};
@@ -44,6 +46,8 @@ struct Making<'k, 'a> {
     conditioners: Vec<Conditioner>,
     /// Filters asked so far.
     order: u32,
+    /// Packets whose class an action says before all filters of the queues: its number, what it takes, their lines.
+    chosen: Vec<(u32, takes::Run, Vec<usize>)>,
     /// Conditioners that set bits of a packet's mark: bits, which of them, name.
     tags: Vec<(u64, u64, String)>,
     depth: usize,
@@ -51,7 +55,7 @@ struct Making<'k, 'a> {
 
 fn port(kernel: &Kernel<'_>, interface: &Interface<'_>, way: Way, log: &mut Log) -> Option<Port> {
     let (at, root) = match way {
-        Way::Output => (AT_EGRESS, interface.qdiscs.contains_key(&ROOT)),
+        Way::Output => (AT_EGRESS, interface.qdiscs.get(&ROOT).is_some_and(queues)),
         Way::Input => (AT_INGRESS, false),
     };
     let has_filters = interface.filters.get(&at).is_some_and(|list| !list.is_empty());
@@ -65,6 +69,7 @@ fn port(kernel: &Kernel<'_>, interface: &Interface<'_>, way: Way, log: &mut Log)
         link: Settings::default(),
         conditioners: Vec::new(),
         order: 0,
+        chosen: Vec::new(),
         tags: Vec::new(),
         depth: 0,
     };
@@ -73,11 +78,19 @@ fn port(kernel: &Kernel<'_>, interface: &Interface<'_>, way: Way, log: &mut Log)
         Way::Output => making.queue(ROOT),
         Way::Input => making.redirected(kernel),
     };
+    for (id, _, lines) in std::mem::take(&mut making.chosen) {
+        making.log.lost(&lines, &format!("`skbedit priority {}`: there is no such class below", shown(id)));
+    }
     let (queue, accounting) = making.counted(way, queue);
     let queue = making.line(queue);
     let Making { link, conditioners, .. } = making;
     let interface = name(&interface.device);
     Some(Port { interface, way, accounting: Some(accounting), link, conditioners, queue })
+}
+
+/// Whether a queueing discipline says anything of a port.
+fn queues(it: &Qdisc<'_>) -> bool {
+    !matches!(&*it.name.text, "noqueue" | "noop")
 }
 
 fn name(device: &Named<'_>) -> Said<String> {
@@ -116,7 +129,7 @@ impl<'k, 'a> Making<'k, 'a> {
         match known.name {
             "noqueue" | "ingress" | "clsact" => None,
             "noop" => {
-                self.log.lost(&it.lines, "`noop`: perhop has no queue that drops all packets");
+                self.log.nearly(&it.lines, "`noop`: the interface is down, so it is no port");
                 None
             }
             "mq" => self.of_hardware(it),
@@ -143,7 +156,7 @@ impl<'k, 'a> Making<'k, 'a> {
         let mut lines: Vec<usize> = Vec::new();
         let interface = self.interface;
         lines.extend(interface.classes.range(within.clone()).flat_map(|it| &it.1.lines));
-        lines.extend(interface.filters.range(within.clone()).flat_map(|it| it.1).flat_map(|it| &it.lines));
+        lines.extend(interface.filters.range(within.clone()).flat_map(|it| it.1.iter()).flat_map(|it| &it.lines));
         self.log.lost(&lines, why);
         for (_, child) in interface.qdiscs.range(within).filter(|(_, child)| child.handle != it.handle) {
             self.log.lost(&child.lines, why);
@@ -178,7 +191,7 @@ impl<'k, 'a> Making<'k, 'a> {
             self.log.lost(&child.lines, &format!("a queue within `{}`", it.name.text));
             self.below(child, &format!("a queue within `{}`", it.name.text));
         }
-        let filters = self.interface.filters.get(&it.handle).into_iter().flatten();
+        let filters = self.interface.filters.get(&it.handle).into_iter().flat_map(|it| it.iter());
         for filter in filters {
             self.log.lost(&filter.lines, &format!("`{}` has no classes in perhop: its flows are hashed", it.name.text));
         }
@@ -188,6 +201,9 @@ impl<'k, 'a> Making<'k, 'a> {
     fn plain(&mut self, it: &Qdisc<'a>) -> Queue {
         let Some(known) = it.known else { return self.empty(it) };
         let mut settings = it.options.settings();
+        if it.form == Form::Shown && known.name == "fq_codel" && !it.options.has("ecn") {
+            settings.set("ecn", Said::assumed("tc prints `ecn` where it is on", Value::Flag(false)));
+        }
         fair::keys(known.name, &it.options, &mut settings, self.log);
         early::keys(known.name, &it.options, &mut settings, self.log);
         if known.name == "cake" {
@@ -204,7 +220,7 @@ impl<'k, 'a> Making<'k, 'a> {
 
     fn shaper(&mut self, it: &'k Qdisc<'a>) -> Queue {
         let shape = tbf::shape(&it.options);
-        let child = self.queue(it.handle | 1).or_else(|| self.queue(it.handle));
+        let child = self.queue(it.handle | 1);
         let mut queue = match child {
             Some(queue) if queue.shape.is_empty() => queue,
             Some(queue) => self.within(it, queue),
@@ -281,6 +297,11 @@ impl<'k, 'a> Making<'k, 'a> {
 
     fn classes(&mut self, it: &'k Qdisc<'a>) -> Queue {
         let mut queue = self.plain(it);
+        for (id, parent, place) in self.interface.orphans.iter().filter(|orphan| own(it.handle).contains(&orphan.0)) {
+            let [id, parent] = [*id, *parent].map(shown);
+            let message = format!("there is no class {parent}: HTB puts {id} at the top, where it borrows from none");
+            self.log.found("W405", *place, message, "make the class above it first, or name the one that is there");
+        }
         let classes: Vec<_> = self.interface.classes.range(own(it.handle)).map(|(id, class)| (*id, class)).collect();
         let places: BTreeMap<_, _> = classes.iter().enumerate().map(|(i, it)| (it.0, i)).collect();
         let parents: BTreeSet<_> = classes.iter().map(|it| it.1.parent).collect();
@@ -330,15 +351,19 @@ impl<'k, 'a> Making<'k, 'a> {
         };
         if let Some((id, place, line)) = default {
             let what = if value == "direct" { "pass all classes unshaped" } else { "are dropped" };
-            let message = format!(
-                "`default` names {}, which is no class without children: packets that no filter names {what}",
-                shown(id)
-            );
+            let wrong = wrong_class(id, classes);
+            let message = format!("`default` names {}, which {wrong}: packets that no filter names {what}", shown(id));
+            let last = classes.iter().rfind(|it| it.1).map_or(0, |it| it.0 & 0xffff);
             self.log.account.taken(line);
-            self.log.found("W402", place, message, "");
+            self.log.found("W402", place, message, &format!("default {last:x}"));
         }
         queue.settings.set("unclassified", Said::assumed(source, Value::Word(value.into())));
     }
+}
+
+/// Why a class takes no packets.
+fn wrong_class(id: u32, classes: &[(u32, bool)]) -> &'static str {
+    if classes.iter().any(|class| class.0 == id) { "has classes below it" } else { "is no class here" }
 }
 
 /// Whether a class of `htb` says no more than the rate of a line.
@@ -356,8 +381,12 @@ impl Making<'_, '_> {
         let options = root.and_then(|it| self.interface.classes.range(own(it.handle)).next()).map(|it| &it.1.options);
         let framed = ["overhead", "mpu", "link-layer"].iter().any(|key| queue.settings.get(key).is_some());
         let rate = class.settings.rate("rate");
-        let bursts = ["burst", "cburst"].map(|key| class.settings.bytes(key).map_or(0, |it| it.get()));
-        let plain = bursts.iter().all(|it| *it < 2048) && rate == class.settings.rate("ceil") && class.rest && !framed;
+        let bursts = [("burst", "rate"), ("cburst", "ceil")];
+        let own = bursts.iter().all(|(burst, rate)| {
+            let both = class.settings.bytes(burst).zip(class.settings.rate(rate));
+            both.is_none_or(|(burst, rate)| htb::is_own_burst(burst, rate) || burst.get() == 1)
+        });
+        let plain = own && rate == class.settings.rate("ceil") && class.rest && !framed;
         if queue.shape.is_empty() && plain && options.is_some_and(is_line) && self.link.get("rate").is_none() {
             if let Some(rate) = class.settings.get("rate") {
                 self.link.set("rate", rate.clone());

@@ -6,8 +6,8 @@
 //! lines ─> commands, shown, json ─> statements ─> kernel ─> lower ─> Device
 //! ```
 //!
-//! Commands are applied in their order, as a kernel would: what it would refuse has no effect and is said. Then what tc prints, which is
-//! what there is. [`table`] has all queueing disciplines, with a row for each of their words.
+//! Commands are applied in their order, as a kernel would: what it would refuse has no effect and is said. Then comes what tc
+//! prints. [`table`] has all queueing disciplines, with a row for each of their words.
 
 mod actions;
 mod bands;
@@ -15,6 +15,8 @@ mod cake;
 mod commands;
 mod counters;
 mod early;
+/// Words for keys.
+pub mod equivalents;
 mod fair;
 mod fifo;
 mod filters;

@@ -3,6 +3,7 @@
 use super::counters;
 use super::early::told;
 use super::json::Json;
+use super::shown::munged;
 use super::words::{Device, Object, Statement, Token, Verb};
 use crate::evidence::Counters;
 use perhop_core::params::Place;
@@ -308,6 +309,10 @@ impl<'a> Out<'_, 'a> {
     /// Of `flower`.
     fn keys(&mut self, keys: &Json<'a>) {
         for (name, value) in keys.entries() {
+            if let (Some(first), Some(last)) = (value.text("start"), value.text("end")) {
+                self.words.push(name.clone());
+                self.say(format!("{}-{}", first.text, last.text), first);
+            }
             let Some(value) = value.one().filter(|_| !name.text.ends_with("_mask")) else { continue };
             let mask = keys.text(&format!("{}_mask", name.text));
             self.words.push(name.clone());
@@ -329,6 +334,18 @@ impl<'a> Out<'_, 'a> {
             // With -p tc prints names, and two of them within each other.
             _ => self.say("as-printed-with-p", name),
         }
+    }
+
+    /// A key of `pedit`.
+    fn pedit(&mut self, key: &Json<'a>, at: &Token<'a>) {
+        let text = |name: &str| key.text(name).map_or("", |it| &*it.text);
+        let hex = |name: &str| u32::from_str_radix(text(name), 16).ok();
+        let words = match (text("htype"), text("offset"), hex("val"), hex("mask")) {
+            ("ipv4" | "ip" | "network", "0", Some(value), Some(mask)) => munged([value, mask], 16, false),
+            ("ipv6" | "ip6", "0", Some(value), Some(mask)) => munged([value, mask], 20, true),
+            _ => "munge".to_owned(),
+        };
+        words.split(' ').for_each(|word| self.say(word, at));
     }
 
     fn action(&mut self, action: &Json<'a>) {
@@ -364,6 +381,9 @@ impl<'a> Out<'_, 'a> {
                 self.words.push(value.clone());
             }
             return;
+        }
+        if let Some(Json::List(keys)) = action.get("keys").filter(|_| kind.text == "pedit") {
+            keys.iter().for_each(|key| self.pedit(key, kind));
         }
         for (name, value) in action.entries() {
             if let Some(value) = value.one().filter(|_| {

@@ -178,6 +178,13 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// What a key of `pedit` does to the octet of the code point, as it is typed.
+pub(super) fn munged([value, mask]: [u32; 2], shift: u32, six: bool) -> String {
+    let (octet, retain) = (value >> shift & 0xff, !mask >> shift & 0xff);
+    let field = if six { "ip6 traffic_class" } else { "ip dsfield" };
+    format!("munge {field} set {octet:#04x} retain {retain:#04x}")
+}
+
 /// Words between blanks.
 fn tokens(line: Bare<'_>) -> Vec<Token<'_>> {
     let at = |word: &str| line.start + (word.as_ptr() as usize - line.text.as_ptr() as usize);
@@ -259,6 +266,8 @@ impl<'a> Open<'a> {
         }
         let (word_of, bare) =
             if self.object == Object::Class { ("classid", false) } else { ("handle", id.text == "0:") };
+        // hfsc has a class of its own above all others.
+        self.says = self.object != Object::Class || !id.text.ends_with(':');
         if !bare || root {
             let key = word(word_of, &id);
             self.head.splice(0..0, [key, id]);
@@ -375,7 +384,7 @@ impl<'a> Open<'a> {
         while let Some(next) = words.next() {
             let number = words.peek().is_some_and(|it| it.text.starts_with("0x"));
             match &*next.text {
-                "order" => _ = words.next(),
+                "order" | "keys" => _ = words.next(),
                 "police" if number => {
                     police = true;
                     let index = word("index", &next);
@@ -408,9 +417,7 @@ impl<'a> Open<'a> {
             _ => return self.rest.push(Token { text: "munge".into(), ..at.clone() }),
         };
         let made = |text: String| Token { text: text.into(), ..at.clone() };
-        let (octet, retain) = (value >> shift & 0xff, !mask >> shift & 0xff);
-        let field = if six { "ip6 traffic_class" } else { "ip dsfield" };
-        let text = format!("munge {field} set {octet:#04x} retain {retain:#04x}");
+        let text = munged([value, mask], shift, six);
         let position = self.rest.iter().rposition(|it| it.text == "pedit").map_or(self.rest.len(), |at| at + 1);
         self.rest.splice(position..position, text.split(' ').map(|word| made(word.to_owned())));
     }

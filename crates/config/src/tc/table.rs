@@ -59,11 +59,21 @@ pub(super) fn own_classes(it: &Qdisc<'_>) -> Option<u32> {
     }
 }
 
+/// Whether the kernel alters nothing of one that is there.
+pub(super) fn is_fixed(name: &str) -> bool {
+    matches!(name, "htb" | "drr" | "mq" | "pfifo_fast" | "noqueue" | "ingress" | "clsact")
+}
+
+/// Whether one has a single class, which any number of a class within it names.
+pub(super) fn single_class(it: &Qdisc<'_>) -> bool {
+    it.known.is_some_and(|known| own_classes_of(known) == Some(1))
+}
+
 /// How many classes all of a kind have by themselves; `None`: they are made by commands, or it depends.
 pub(super) fn own_classes_of(it: &Discipline) -> Option<u32> {
     match it.name {
         "htb" | "hfsc" | "drr" | "prio" | "ets" => None,
-        "tbf" | "red" | "netem" | "choke" | "sfb" => Some(1),
+        "tbf" | "red" | "netem" => Some(1),
         _ => Some(0),
     }
 }

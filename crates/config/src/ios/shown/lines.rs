@@ -252,7 +252,10 @@ impl Reader {
 fn capital(row: &Row<'_>) -> bool {
     let word = row.word(0);
     word.starts_with(char::is_uppercase)
-        || matches!(word, "packet-based" | "byte-based" | "time-based" | "percent-based" | "exponential" | "explicit" | "queue")
+        || matches!(
+            word,
+            "packet-based" | "byte-based" | "time-based" | "percent-based" | "exponential" | "explicit" | "queue"
+        )
         || (word == "bandwidth" && row.words.iter().any(|word| word.text.starts_with('(')))
 }
 
@@ -328,14 +331,14 @@ fn priority(class: &mut Class, row: &Row<'_>, _: &[u64]) -> Outcome {
 
 fn weight(class: &mut Class, row: &Row<'_>, n: &[u64]) -> Outcome {
     let wred = class.wred.get_or_insert_default();
-    wred.at = wred.at.or(Some(row.at()));
+    (wred.at, wred.whole) = (wred.at.or(Some(row.at())), true);
     wred.weight = Some(Put { is: n[0], at: row.at() });
     Ok(None)
 }
 
 fn fair(class: &mut Class, row: &Row<'_>, _: &[u64]) -> Outcome {
     class.fair = Some(row.at());
-    Ok(Some("FQ-CoDel: a queue for each flow, with CoDel's drops beside those of the limit".into()))
+    Ok(None)
 }
 
 /// `police:`, `cir R bps, bc B bytes`, `rate R pps, burst B packets`

@@ -53,7 +53,10 @@ fn split<'a>(word: &Word<'a>, at: usize) -> [Word<'a>; 2] {
     let Place { start, end } = word.place;
     let (first, rest) = word.text.split_at(at);
     let middle = start + at;
-    [Word { text: first, place: Place { start, end: middle } }, Word { text: rest, place: Place { start: middle, end } }]
+    [
+        Word { text: first, place: Place { start, end: middle } },
+        Word { text: rest, place: Place { start: middle, end } },
+    ]
 }
 
 fn bare(word: Word<'_>) -> Word<'_> {

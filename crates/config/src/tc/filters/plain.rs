@@ -33,13 +33,8 @@ pub(super) fn fw<'a>(
     let (Some(mark), Some(mask)) = (number(mark), number(mask)) else {
         return Err(Refusal::at(handle, format!("`{}` is no mark", handle.text)));
     };
-    it.rule = Rule::one(Match { traffic: vec![marked(mark, mask)], ..Match::default() });
+    it.rule = Rule { mark: Some((mark, mask)), ..Rule::one(Match::default()) };
     rest(it, words, form, "fw")
-}
-
-/// The traffic with a mark, which no header has.
-fn marked(mark: u64, mask: u64) -> String {
-    if mask == 0xffff_ffff { format!("mark-{mark}") } else { format!("mark-{mark}-of-{mask}") }
 }
 
 /// Words that all filters have.

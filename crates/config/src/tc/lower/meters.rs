@@ -22,7 +22,7 @@ const POLICE_C: &str = "act_police.c";
 
 /// The interfaces to which packets that come in are sent.
 pub(super) fn redirects(kernel: &Kernel<'_>, it: &Interface<'_>) -> Vec<usize> {
-    let filters = it.filters.get(&AT_INGRESS).into_iter().flatten();
+    let filters = it.filters.get(&AT_INGRESS).into_iter().flat_map(|it| it.iter());
     let name = |action: &Action<'_>| match &action.act {
         Act::Redirect(device) => Some(device.text.to_string()),
         _ => None,
@@ -50,18 +50,17 @@ impl<'k, 'a> Making<'k, 'a> {
     pub(super) fn edge(&mut self, at: u32) {
         let interface = self.interface;
         let Some(filters) = interface.filters.get(&at) else { return };
-        let mut i = 0;
-        while i < filters.len() {
-            let filter = &filters[i];
-            let many = 1 + filters[i + 1..].iter().take_while(|other| self.same_end(filter, other)).count();
-            let run: Vec<_> = filters[i..i + many].iter().collect();
-            i += many;
-            let Some(found) = self.run(&run) else { continue };
+        let filters = self.asked(filters.iter().collect(), false);
+        let mut rest = &filters[..];
+        while let Some(filter) = rest.first() {
+            let many = 1 + rest[1..].iter().take_while(|other| self.same_end(filter, other)).count();
+            let (run, left) = rest.split_at(many);
+            rest = left;
+            let Some(found) = self.run(run) else { continue };
             let way = if at == AT_EGRESS { "egress" } else { "ingress" };
             let name = format!("{way}-{}", self.conditioners.len() + 1);
             if filter.actions.is_empty() {
-                let lines: Vec<_> = run.iter().flat_map(|it| &it.lines).copied().collect();
-                self.log.nearly(&lines, "it does nothing to its packets: it has no action");
+                self.passes(&found, &name);
             }
             self.meters(filter, &found, &name);
         }
@@ -97,11 +96,12 @@ impl<'k, 'a> Making<'k, 'a> {
                     self.tags.push((*mark, *mask, name));
                 }
                 Act::Lost(why) => self.log.lost(&it.lines, why),
-                Act::Priority => self.log.lost(&it.lines, "`skbedit priority`: perhop's classes are chosen by filters"),
+                Act::Priority(id) => self.chosen.push((*id, run.clone(), it.lines.clone())),
                 _ => {}
             }
         }
-        let ends = |action: &Action<'_>| !matches!(action.act, Act::Nothing | Act::Redirect(_) | Act::Lost(_));
+        let silent = |act: &Act<'_>| matches!(act, Act::Nothing | Act::Redirect(_) | Act::Priority(_) | Act::Lost(_));
+        let ends = |action: &Action<'_>| !silent(&action.act);
         let acts = then(&it.actions);
         let goes = acts == [Acts::Transmit] && of_class;
         if did || goes || !it.actions.iter().any(ends) {
@@ -109,6 +109,12 @@ impl<'k, 'a> Making<'k, 'a> {
         }
         let place = it.actions[0].place;
         let actions = vec![(Colour::Green, Said::at(place, acts))];
+        self.conditioner(name, run, Does { kind: "marker", settings: Settings::default(), actions });
+    }
+
+    /// Packets pass, whatever comes behind.
+    pub(super) fn passes(&mut self, run: &Run, name: &str) {
+        let actions = vec![(Colour::Green, Said::at(run.place, vec![Acts::Transmit]))];
         self.conditioner(name, run, Does { kind: "marker", settings: Settings::default(), actions });
     }
 
@@ -137,10 +143,7 @@ impl<'k, 'a> Making<'k, 'a> {
         let actions = vec![(Colour::Green, acts(action.then)), (Colour::Red, acts(exceed))];
         let lines = [action.line];
         if exceed == Control::Reclassify {
-            self.log.nearly(
-                &lines,
-                RECLASSIFY,
-            );
+            self.log.nearly(&lines, RECLASSIFY);
         }
         if exceed == Control::Other || action.then == Control::Other {
             self.log.lost(&lines, "`goto chain`: perhop has one chain of filters");

@@ -1,7 +1,9 @@
 //! Which packets go to which class: filters, then priorities.
 
-use super::Making;
+use super::overlap::{hides, meets};
+use super::{Making, wrong_class};
 use crate::model::{Class, Filter};
+use crate::tc::actions::Action;
 use crate::tc::filters::{Protocol, Sorter};
 use crate::tc::kernel::{Qdisc, own};
 use crate::tc::units::shown;
@@ -9,6 +11,10 @@ use crate::value::Said;
 use perhop_core::classify::{Match, Prefix, Protocol as Number};
 use perhop_core::dscp::Dscp;
 use perhop_core::params::Place;
+use std::collections::{HashMap, HashSet};
+
+/// The most filters of which each is held against all before it.
+const COMPARED: usize = 128;
 
 /// Some filters in a row with the same end.
 #[derive(Clone, Debug)]
@@ -17,37 +23,87 @@ pub(super) struct Run {
     pub(super) place: Place,
 }
 
+/// The filters of a queueing discipline while they are given to its classes.
+struct Giving<'k, 'a> {
+    of: &'k Qdisc<'a>,
+    /// The numbers of its classes, and whether they are leaves.
+    ids: Vec<(u32, bool)>,
+    /// And their places.
+    places: HashMap<(u32, bool), usize>,
+    /// Those that come before, with the names of their classes, and whether something meters their packets.
+    before: Vec<(&'k Sorter<'a>, String, bool)>,
+}
+
 impl<'k, 'a> Making<'k, 'a> {
     /// Gives the filters of a queueing discipline to its classes; true: one takes all that is left.
     pub(super) fn takes(&mut self, it: &'k Qdisc<'a>, ids: &[u32], classes: &mut [Class]) -> bool {
         let interface = self.interface;
         let at = interface.filters.range(own(it.handle));
-        let filters: Vec<_> = at.flat_map(|(_, list)| list).collect();
-        let mut caught = false;
-        let mut i = 0;
-        while i < filters.len() {
-            let filter = filters[i];
+        let filters: Vec<_> = at.flat_map(|(_, list)| list.iter()).collect();
+        let parents: HashSet<_> = classes.iter().filter_map(|class| class.parent).collect();
+        let ids: Vec<_> = ids.iter().enumerate().map(|(i, id)| (*id, !parents.contains(&i))).collect();
+        let places = ids.iter().enumerate().map(|(i, it)| (*it, i)).collect();
+        let mut giving = Giving { of: it, ids, places, before: Vec::new() };
+        self.chosen(&giving, classes);
+        let filters = self.asked(filters, true);
+        let mut rest = &filters[..];
+        while let Some(filter) = rest.first() {
             let alike = |other: &&&Sorter<'_>| {
                 other.target.map(|it| it.0) == filter.target.map(|it| it.0) && self.same_end(filter, other)
             };
-            let many = 1 + filters[i + 1..].iter().take_while(alike).count();
-            let run = &filters[i..i + many];
-            i += many;
-            if caught {
-                let lines: Vec<_> = run.iter().flat_map(|it| &it.lines).copied().collect();
-                self.log.nearly(&lines, "it is never asked: a filter before it takes all packets");
-                continue;
+            let many = 1 + rest[1..].iter().take_while(alike).count();
+            let (run, left) = rest.split_at(many);
+            rest = left;
+            if self.lead(&mut giving, run, classes) {
+                return true;
             }
-            caught = self.lead(it, run, ids, classes);
         }
-        caught
+        false
     }
 
-    fn lead(&mut self, it: &Qdisc<'a>, run: &[&'k Sorter<'a>], ids: &[u32], classes: &mut [Class]) -> bool {
+    /// Packets whose class an action said before.
+    fn chosen(&mut self, giving: &Giving<'k, 'a>, classes: &mut [Class]) {
+        let all = std::mem::take(&mut self.chosen);
+        for (id, run, lines) in all {
+            let Some(place) = giving.places.get(&(id, true)) else {
+                self.chosen.push((id, run, lines));
+                continue;
+            };
+            for matches in run.any {
+                self.order += 1;
+                classes[*place].takes.push(Filter { order: self.order, matches: Said::at(run.place, matches) });
+            }
+        }
+    }
+
+    /// Those that packets ever come to.
+    pub(super) fn asked(&mut self, filters: Vec<&'k Sorter<'a>>, by_class: bool) -> Vec<&'k Sorter<'a>> {
+        let mut kept: Vec<&Sorter<'a>> = Vec::new();
+        for it in filters {
+            let ends = |other: &&&Sorter<'_>| by_class || other.actions.iter().all(Action::ends);
+            match kept.iter().take(COMPARED).filter(ends).find(|other| hides(other, it)) {
+                None => kept.push(it),
+                Some(other) if other.target == it.target && self.same_end(other, it) => {}
+                Some(other) => self.hidden(other, it),
+            }
+        }
+        kept
+    }
+
+    fn hidden(&mut self, before: &Sorter<'a>, it: &Sorter<'a>) {
+        let message =
+            format!("this filter is never asked: the filter of prio {} before it takes all its packets", before.prio);
+        self.log.nearly(&it.lines, "it is never asked: a filter before it takes all its packets");
+        self.log.found("W404", it.place, message, "remove one of the two, or give this one the lower prio");
+    }
+
+    /// Gives some filters in a row to their class; true: it takes all that is left.
+    fn lead(&mut self, giving: &mut Giving<'k, 'a>, run: &[&'k Sorter<'a>], classes: &mut [Class]) -> bool {
         let first = run[0];
         let Some(found) = self.run(run) else { return false };
         let lines: Vec<_> = run.iter().flat_map(|it| &it.lines).copied().collect();
-        let target = first.target.map(|(id, place)| (if id >> 16 == 0 { it.handle | id } else { id }, place));
+        let handle = giving.of.handle;
+        let target = first.target.map(|(id, place)| (if id >> 16 == 0 { handle | id } else { id }, place));
         let Some((id, place)) = target else {
             self.meters(first, &found, "");
             if first.actions.is_empty() {
@@ -55,36 +111,58 @@ impl<'k, 'a> Making<'k, 'a> {
             }
             return false;
         };
-        let leaf = |place: &usize| !classes.iter().any(|class| class.parent == Some(*place));
-        let Some(place_of) = ids.iter().position(|it| *it == id).filter(leaf) else {
-            return self.astray(it, id, place, &lines);
+        let Some(place_of) = giving.places.get(&(id, true)).copied() else {
+            return self.astray(id, place, &giving.ids, &lines);
         };
         let name = shown(id);
         let class = &mut classes[place_of];
-        let limit = self.limited(it, first, class);
-        if !limit {
-            self.meters(first, &found, &name);
-        }
-        let all = found.any.iter().any(|it| *it == Match::default());
-        if all {
-            class.rest = true;
-        }
+        let metered = !self.limited(giving.of, first, class) && self.metered(first, &found, &name, giving);
+        giving.before.extend(run.iter().map(|it| (*it, name.clone(), metered)));
+        let all = found.any.contains(&Match::default());
+        class.rest |= all;
         for matches in found.any.into_iter().filter(|_| !all) {
-            self.order += 1;
-            class.takes.push(Filter { order: self.order, matches: Said::at(found.place, matches) });
+            if !is_known(&matches, class) {
+                self.order += 1;
+                class.takes.push(Filter { order: self.order, matches: Said::at(found.place, matches) });
+            }
         }
         all
     }
 
+    /// What meters the packets of a class, behind what lets pass those that a filter before it takes; whether there is anything.
+    fn metered(&mut self, it: &Sorter<'a>, found: &Run, name: &str, giving: &mut Giving<'k, 'a>) -> bool {
+        if !it.actions.iter().any(Action::alters) {
+            self.meters(it, found, name);
+            return false;
+        }
+        if giving.before.len() > COMPARED {
+            self.log.nearly(
+                &it.lines,
+                "what filters before it take may meet this policer too: there are too many to compare",
+            );
+        }
+        for i in 0..giving.before.len().min(COMPARED) {
+            let (before, name, done) = &mut giving.before[i];
+            let meets = before.rule.any.iter().any(|own| found.any.iter().any(|other| meets(own, other)));
+            if !*done && meets {
+                *done = true;
+                let (before, name) = (*before, name.clone());
+                if let Some(run) = self.run(&[before]) {
+                    self.passes(&run, &name);
+                }
+            }
+        }
+        self.meters(it, found, name);
+        true
+    }
+
     /// A filter to a class that is not there, or has classes below it.
-    fn astray(&mut self, it: &Qdisc<'a>, id: u32, place: Place, lines: &[usize]) -> bool {
-        let message = format!(
-            "the filter sends packets to {}, which is no class without children of {}",
-            shown(id),
-            shown(it.handle)
-        );
+    fn astray(&mut self, id: u32, place: Place, classes: &[(u32, bool)], lines: &[usize]) -> bool {
+        let message = format!("the filter sends packets to {}, which {}", shown(id), wrong_class(id, classes));
         self.log.lost(lines, &message);
-        self.log.found("W401", place, message, "");
+        let leaves: Vec<_> =
+            classes.iter().filter(|it| it.1).map(|it| format!("flowid {}", shown(it.0))).take(3).collect();
+        self.log.found("W401", place, message, &leaves.join(", or "));
         false
     }
 
@@ -97,7 +175,7 @@ impl<'k, 'a> Making<'k, 'a> {
             if it.protocol == Protocol::Other {
                 self.log.nearly(&it.lines, "perhop has only IP packets");
             } else if it.rule.lost.is_empty() {
-                any.extend(it.rule.any.iter().map(|matches| (self.tagged(matches), it.protocol)));
+                any.extend(it.rule.any.iter().map(|matches| (self.tagged(it, matches), it.protocol)));
             }
         }
         let place = Place { start: filters[0].place.start, end: filters[0].place.end };
@@ -105,17 +183,14 @@ impl<'k, 'a> Making<'k, 'a> {
         (!any.is_empty()).then_some(Run { any, place })
     }
 
-    /// A mark that a conditioner of the port has set is that conditioner.
-    fn tagged(&self, matches: &Match) -> Match {
-        let [name] = &matches.traffic[..] else { return matches.clone() };
-        let mut words = name.split('-').filter_map(|word| word.parse::<u64>().ok());
-        let (Some(mark), mask) = (words.next(), words.next().unwrap_or(0xffff_ffff)) else { return matches.clone() };
+    /// What a filter by a mark takes: a mark that a conditioner of the port has set is that conditioner.
+    fn tagged(&self, it: &Sorter<'a>, matches: &Match) -> Match {
+        let Some((mark, mask)) = it.rule.mark else { return matches.clone() };
         let sets = |tag: &&(u64, u64, String)| tag.1 & mask == mask && tag.0 & mask == mark;
         let conditioner: Vec<_> = self.tags.iter().filter(sets).map(|tag| tag.2.clone()).collect();
-        if conditioner.is_empty() {
-            matches.clone()
-        } else {
-            Match { conditioner, traffic: Vec::new(), ..matches.clone() }
+        match conditioner.is_empty() {
+            true => Match { traffic: vec![marked(mark, mask)], ..matches.clone() },
+            false => Match { conditioner, ..matches.clone() },
         }
     }
 
@@ -144,6 +219,18 @@ impl<'k, 'a> Making<'k, 'a> {
     }
 }
 
+/// Whether a class takes some packets already; what IPv6 adds to all packets is nothing.
+fn is_known(matches: &Match, class: &Class) -> bool {
+    let six = matches.source.len() == 1 && matches.source[0].0.prefix_len() == 0;
+    let any = Match { source: Vec::new(), ..matches.clone() };
+    class.takes.iter().take(COMPARED).any(|it| it.matches.is == *matches || (six && it.matches.is == any))
+}
+
+/// The traffic with a mark, which no header has. A mask of the lowest bits alone leaves the mark as it is.
+fn marked(mark: u64, mask: u64) -> String {
+    if (mask + 1).is_power_of_two() { format!("mark-{mark}") } else { format!("mark-{mark}-of-{mask}") }
+}
+
 /// A filter of IPv6 alone asks for that, unless one of IPv4 asks the same.
 fn versions(any: Vec<(Match, Protocol)>) -> Vec<Match> {
     let four: Vec<_> = any.iter().filter(|it| it.1 != Protocol::Ip6).map(|it| it.0.clone()).collect();
@@ -152,12 +239,12 @@ fn versions(any: Vec<(Match, Protocol)>) -> Vec<Match> {
         let addressed =
             !matches.source.is_empty() || !matches.destination.is_empty() || matches.protocol == [Number(58)];
         if protocol == Protocol::Ip6 && !addressed {
-            if four.contains(&matches) {
+            if four.iter().take(COMPARED).any(|it| *it == matches) {
                 continue;
             }
             matches.source.extend("::/0".parse().ok().map(Prefix));
         }
-        if !out.contains(&matches) {
+        if out.len() > COMPARED || !out.contains(&matches) {
             out.push(matches);
         }
     }
@@ -169,7 +256,7 @@ fn merged(any: Vec<Match>) -> Vec<Match> {
     let mut out: Vec<Match> = Vec::new();
     for matches in any {
         let mut matches = matches;
-        while let Some(place) = out.iter().rposition(|other| joined(other, &matches).is_some()) {
+        while let Some(place) = near(&out, &matches) {
             if let Some(both) = joined(&out[place], &matches) {
                 out.remove(place);
                 matches = both;
@@ -180,6 +267,15 @@ fn merged(any: Vec<Match>) -> Vec<Match> {
     out.iter_mut().for_each(ported);
     out
 }
+
+/// The place of one that can be joined with another, among the last.
+fn near(out: &[Match], matches: &Match) -> Option<usize> {
+    let from = out.len().saturating_sub(NEAR);
+    out[from..].iter().rposition(|other| joined(other, matches).is_some()).map(|at| at + from)
+}
+
+/// How many matches are held against a new one.
+const NEAR: usize = 64;
 
 /// Ports of TCP and UDP are those of any protocol that has ports.
 fn ported(matches: &mut Match) {
