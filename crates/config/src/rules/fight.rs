@@ -61,7 +61,7 @@ fn find(case: &Case<'_>) -> Vec<Finding> {
 }
 
 fn of_class(class: &Class, base: Option<BitRate>) -> Option<Finding> {
-    let (shape, police) = (class.shape.as_ref()?, class.police.as_ref()?);
+    let (shape, police) = (class.shaping.shape.as_ref()?, class.police.as_ref()?);
     let (rate, cir) = (bits(shape.rate.is, base)?, bits(police.cir.is, base)?);
     if cir > rate || police.pir.is_some() || !drops(police) {
         return None;

@@ -69,7 +69,7 @@ fn below<'a>(plan: &'a Plan, it: Use<'a>, depth: usize, all: &mut Vec<Use<'a>>) 
     all.push(it);
     for class in &it.policy.classes {
         if let Some(policy) = class.child.as_ref().and_then(|child| plan.child(child)) {
-            let shape = class.shape.as_ref().and_then(|shape| bits(shape.rate.is, it.base));
+            let shape = class.shaping.shape.as_ref().and_then(|shape| bits(shape.rate.is, it.base));
             below(plan, Use { policy, base: shape.or(it.base), top: false, ..it }, depth + 1, all);
         }
     }

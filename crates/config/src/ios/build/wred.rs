@@ -100,7 +100,7 @@ impl Build<'_> {
     fn code_points(&self, packets: &[Match]) -> Vec<Dscp> {
         let mut list: Vec<Dscp> = packets.iter().flat_map(|one| one.dscp.iter().copied()).collect();
         // Marked before the queue, or told by other fields: any.
-        if self.passage || packets.is_empty() || packets.iter().any(|one| one.dscp.is_empty()) {
+        if self.port.passage || packets.is_empty() || packets.iter().any(|one| one.dscp.is_empty()) {
             return (0..64).filter_map(Dscp::new).collect();
         }
         list.sort_unstable();

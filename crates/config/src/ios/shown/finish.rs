@@ -47,10 +47,10 @@ impl Reader {
         for (policy, level, limit) in std::mem::take(&mut self.shown.limits) {
             let meant = |class: &&mut Class| {
                 let said = class.priority.as_ref().map(|priority| priority.level);
-                class.limit.is_none() && said.is_some_and(|said| level == 0 || said == level)
+                class.waiting.limit.is_none() && said.is_some_and(|said| level == 0 || said == level)
             };
             for class in self.plan.policies[policy].classes.iter_mut().filter(meant) {
-                class.limit = Some(limit);
+                class.waiting.limit = Some(limit);
             }
         }
     }

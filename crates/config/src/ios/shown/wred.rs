@@ -123,7 +123,7 @@ impl Reader {
     }
 
     fn wred_of(&mut self, (policy, class): (usize, usize)) -> Option<&mut Wred> {
-        let wred = self.plan.policies.get_mut(policy)?.classes.get_mut(class)?.wred.get_or_insert_default();
+        let wred = self.plan.policies.get_mut(policy)?.classes.get_mut(class)?.waiting.wred.get_or_insert_default();
         wred.whole = true;
         Some(wred)
     }
@@ -131,7 +131,7 @@ impl Reader {
     /// Tables without units are in those of the limit.
     fn unit_of_limit(&self, (policy, class): (usize, usize)) -> Unit {
         let class = self.plan.policies.get(policy).and_then(|policy| policy.classes.get(class));
-        match class.and_then(|class| class.limit).map(|limit| limit.is) {
+        match class.and_then(|class| class.waiting.limit).map(|limit| limit.is) {
             Some(Length::Bytes(_)) => Unit::Bytes,
             _ => Unit::Packets,
         }
