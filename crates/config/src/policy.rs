@@ -10,7 +10,7 @@ use perhop_core::units::BitRate;
 /// A port as a policy.
 pub fn policy(port: &Port) -> Stub {
     let load = Load::default();
-    let mut writer = Writer::new(&load);
+    let mut writer = Writer::new(port, &load);
     port.queue.iter().for_each(|queue| _ = writer.queue(queue));
     let conditioners = writer.conditioned(port, None);
     let mut page = Page::default();
