@@ -279,6 +279,20 @@ def meter(*keys: str) -> Rule:
     return rule
 
 
+def meter_time(rate: str, burst: str) -> Rule:
+    """A burst as a time: as it is, or in bytes at the rate."""
+
+    def rule(ours: Ours, where: Where, value: Json) -> Verdict:
+        settings = policer(ours, where)
+        ours_is = amount(settings.get(burst))
+        if ours_is is None and number(value) == 0:
+            return Verdict(where.path, "not compared", value, why="a second bucket without effect: no action of its own")
+        in_bytes = (amount(settings.get(rate)) or 0) / 8e3 * (number(value) or 0)
+        return said(where, value, ours_is, is_close(ours_is, number(value)) or is_close(ours_is, in_bytes))
+
+    return rule
+
+
 def percent_of_link(key: str) -> Rule:
     def rule(ours: Ours, where: Where, value: Json) -> Verdict:
         rate = amount(policer(ours, where).get(key))
@@ -381,7 +395,7 @@ def names_of(key: str) -> list[str]:
 
 def unread(ours: Ours, where: Where, value: Json) -> Verdict | None:
     """Profiles that the account says have no packets of their own."""
-    rows = [entry for entry in ours.answer["account"].values() if entry["text"].split()[:1] == where.keys[-2:-1]]
+    rows = [entry for entry in ours.answer["account"].values() if entry["text"].split()[:1] == list(where.keys[-2:-1])]
     if any("discard classes above 2" in note for entry in rows for note in entry["notes"]):
         return Verdict(where.path, "not compared", value, why="discard classes above 2 are red, which the account says")
     return None
@@ -636,8 +650,8 @@ RULES: dict[str, Rule] = {
     "police/burst_bytes": meter("cbs"),
     "police/burst_pkt": meter("cbs"),
     "police/police_limit": meter("cbs"),
-    "police/bc_ms": meter("cbs"),
-    "police/be_ms": meter("pbs"),
+    "police/bc_ms": meter_time("cir", "cbs"),
+    "police/be_ms": meter_time("pir", "pbs"),
     "police/cir_be_bytes": meter("ebs"),
     "police/pir_be_bytes": meter("pbs"),
     # The excess burst of a policer with one rate, by another name.

@@ -24,7 +24,11 @@ fn main() {
             read.map(|it| (it.account.lines.len(), it.device.ports.len(), it.evidence.len(), it.findings.len()));
         return println!("lines, ports, counters, findings: {counts:?}");
     }
-    println!("{}", said(&text, (dialect.read)(&text, &given(option))));
+    let mut answer = said(&text, (dialect.read)(&text, &given(option)));
+    if arguments.iter().any(|argument| argument == "--stubs") {
+        answer["stubs"] = stubs((dialect.read)(&text, &given(option)));
+    }
+    println!("{answer}");
 }
 
 fn given<'a>(option: impl Fn(&str) -> Option<&'a str>) -> Given {
@@ -50,6 +54,24 @@ fn said(text: &Text, read: Result<Read, perhop_config::finding::Fault>) -> Value
         Err(fault) => json!({ "fault": { "code": fault.code, "message": fault.message, "help": fault.help,
             "line": fault.place.map(|place| text.line_of(place)) } }),
     }
+}
+
+/// What is wrong with the scenario of each port.
+fn stubs(read: Result<Read, perhop_config::finding::Fault>) -> Value {
+    let ports = read.map(|read| read.device.ports).unwrap_or_default();
+    let errors = |port: &Port| {
+        let text = perhop_config::stub::stub(port, perhop_core::units::BitRate::mbps(1_000)).text;
+        match perhop_scenario::Sweep::parse(&text, &perhop_scenario::Options::new("stub.toml")) {
+            Ok(_) => Value::Null,
+            Err(found) => json!({
+                "port": port.interface.is,
+                "errors": found.list.iter().filter(|it| it.severity == perhop_core::params::Severity::Error)
+                    .map(ToString::to_string).collect::<Vec<_>>(),
+                "text": text,
+            }),
+        }
+    };
+    Value::Array(ports.iter().map(errors).filter(|it| !it.is_null()).collect())
 }
 
 fn account(text: &Text, read: &Read) -> Value {

@@ -32,13 +32,13 @@ fn the_template_is_as_its_comments_say() {
 fn a_shaper_holds_a_faster_interface() {
     let ios = written(TEMPLATE, &[], Some("WAN -> site"), Some("Gi0/1"));
     let end = [
-        "policy-map WAN-OUT-SHAPER",
+        "policy-map WAN-OUT",
         " class class-default",
         "  shape average 10000000 40000 0",
-        "  service-policy WAN-OUT",
+        "  service-policy WAN-OUT-CLASSES",
         "!",
         "interface Gi0/1",
-        " service-policy output WAN-OUT-SHAPER",
+        " service-policy output WAN-OUT",
         "!",
     ];
     assert_eq!(ios.lines[ios.lines.len() - end.len()..], end);
@@ -181,7 +181,7 @@ limit = "100p"
     };
     let ios = port(&both("next"));
     let expected = [
-        "policy-map WAN",
+        "policy-map WAN-CLASSES",
         " class own",
         "  police cir 2000000 bc 9000 be 18000",
         "   conform-action set-dscp-transmit af11",
@@ -189,12 +189,12 @@ limit = "100p"
         "   violate-action drop",
         " class class-default",
         "  queue-limit 100 packets",
-        "policy-map WAN-SHAPER",
+        "policy-map WAN",
         " class class-default",
         "  police cir 5000000 bc 20000",
         "   conform-action transmit",
         "   exceed-action drop",
-        "  service-policy WAN",
+        "  service-policy WAN-CLASSES",
     ];
     assert_eq!(policies(&ios), expected, "{:?}", ios.lost);
     assert!(ios.lost.is_empty(), "{:?}", ios.lost);

@@ -10,6 +10,8 @@
 mod acl;
 mod build;
 mod defaults;
+/// Lines for keys.
+pub mod equivalents;
 mod fields;
 pub(crate) mod plan;
 pub mod read;

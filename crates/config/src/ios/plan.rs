@@ -6,7 +6,7 @@ use perhop_core::classify::Match;
 use perhop_core::dscp::Dscp;
 use perhop_core::params::Place;
 use perhop_core::units::{BitRate, Length, Span};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// A place and the number of its line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,8 +49,6 @@ pub struct Plan {
     pub table: HashMap<String, usize>,
     /// By name: those that are defined, not those shown at an interface.
     pub policy: HashMap<String, usize>,
-    /// `qos police order parent-first`
-    pub parent_first: bool,
 }
 
 /// `class-map`
@@ -294,8 +292,8 @@ pub struct Wred {
     pub ecn: Option<At>,
     /// What is said of code points.
     pub profiles: Vec<Put<Profile>>,
-    /// Whether it is a table that a device prints of what it uses.
-    pub shown: bool,
+    /// Whether a device printed it, so that nothing is left away but what is its own.
+    pub whole: bool,
 }
 
 /// What chooses a profile of WRED.
@@ -367,6 +365,42 @@ impl Plan {
         match child {
             Child::Named(name) => self.policy.get(&name.is).map(|at| &self.policies[*at]),
             Child::Shown(at) => self.policies.get(*at),
+        }
+    }
+
+    /// Whether a class of a policy, or of one within it, is such. Each policy is looked at once, as they may be in a circle.
+    pub fn any_class(&self, policy: &Policy, is_such: &dyn Fn(&Class) -> bool) -> bool {
+        let mut seen: HashSet<*const Policy> = HashSet::new();
+        let mut list = vec![policy];
+        while let Some(policy) = list.pop() {
+            if policy.classes.iter().any(is_such) {
+                return true;
+            }
+            let children = policy.classes.iter().filter_map(|class| class.child.as_ref());
+            for child in children.filter_map(|child| self.child(child)) {
+                if seen.insert(child) {
+                    list.push(child);
+                }
+            }
+        }
+        false
+    }
+
+    /// Whether a class, or one of the policy within it, is such.
+    pub fn class_or_below(&self, class: &Class, is_such: &dyn Fn(&Class) -> bool) -> bool {
+        let below = || class.child.as_ref().and_then(|child| self.child(child));
+        is_such(class) || below().is_some_and(|policy| self.any_class(policy, is_such))
+    }
+}
+
+impl Of {
+    /// How many code points it is for.
+    pub const fn code_points(&self) -> usize {
+        match self {
+            Self::Dscp(list) => list.len(),
+            Self::Precedence(_) => 8,
+            Self::All => 64,
+            Self::DiscardClass(_) | Self::Other => 0,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The classes of a port that packets end in.
 
-use super::shares::shares;
+use super::shares::{bounded, shares};
 use crate::model::{Class, Conditioner, Kind, Port, Queue};
 use crate::stub::names::{Names, last_word};
 use crate::stub::overlap::intersection;
@@ -40,8 +40,8 @@ impl Leaf<'_> {
 /// All of a port whose link has this rate.
 pub(super) fn leaves(port: &Port, link: BitRate) -> Vec<Leaf<'_>> {
     let mut found = Finder { port, found: Vec::new(), names: Names::default() };
-    let link = link.bit_s() as f64;
-    let top = Above { path: Vec::new(), wants: vec![Match::default()], rate: link, has_priority: false };
+    let whole = port.queue.as_ref().map_or(link.bit_s() as f64, |queue| bounded(queue, link.bit_s() as f64));
+    let top = Above { path: Vec::new(), wants: vec![Match::default()], rate: whole, has_priority: false };
     match port.queue.as_ref().filter(|queue| !queue.classes.is_empty()) {
         Some(queue) => found.queue(queue, &top),
         None => found.whole(port, &top),

@@ -78,24 +78,30 @@ fn below<'a>(at: At<'a>, all: &mut Vec<At<'a>>) {
     }
 }
 
-/// Every value that the text states, of all ports.
-pub(super) fn said<'a>(case: &Case<'a>) -> Vec<&'a Said<Value>> {
+/// All keys of all ports that belong together: those of a meter, of a queue, of a class.
+pub(super) fn groups<'a>(case: &Case<'a>) -> Vec<&'a Settings> {
     let mut all = Vec::new();
     for port in &case.read.device.ports {
-        of_settings(&port.link, &mut all);
-        port.conditioners.iter().for_each(|it| of_settings(&it.settings, &mut all));
+        all.push(&port.link);
+        all.extend(port.conditioners.iter().map(|it| &it.settings));
         port.queue.iter().for_each(|queue| of_queue(queue, &mut all));
     }
     all
 }
 
-fn of_queue<'a>(queue: &'a Queue, all: &mut Vec<&'a Said<Value>>) {
-    of_settings(&queue.settings, all);
-    of_settings(&queue.shape, all);
+fn of_queue<'a>(queue: &'a Queue, all: &mut Vec<&'a Settings>) {
+    all.extend([&queue.settings, &queue.shape]);
     for class in &queue.classes {
-        of_settings(&class.settings, all);
+        all.push(&class.settings);
         class.queue.iter().for_each(|queue| of_queue(queue, all));
     }
+}
+
+/// Every value that the text states, of all ports; those of a curve or a profile too.
+pub(super) fn said<'a>(case: &Case<'a>) -> Vec<&'a Said<Value>> {
+    let mut all = Vec::new();
+    groups(case).into_iter().for_each(|group| of_settings(group, &mut all));
+    all
 }
 
 fn of_settings<'a>(settings: &'a Settings, all: &mut Vec<&'a Said<Value>>) {

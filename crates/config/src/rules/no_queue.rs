@@ -22,7 +22,7 @@ fn find(case: &Case<'_>) -> Vec<Finding> {
 }
 
 fn of_class(class: &Class) -> Option<Finding> {
-    let wred = class.wred.as_ref().filter(|wred| !wred.shown)?;
+    let wred = class.wred.as_ref().filter(|wred| !wred.whole)?;
     let at = wred.at.or_else(|| wred.profiles.first().map(|put| put.at))?;
     let (message, instead) = if class.priority.is_some() {
         let message = format!("class {} has priority, and IOS takes no `random-detect` there", class.name);

@@ -15,7 +15,7 @@ const CODE: &str = "W425";
 pub(super) const RULE: Rule = Rule { code: CODE, dialect: Some("ios"), instead_of: &[], find };
 
 fn find(case: &Case<'_>) -> Vec<Finding> {
-    classes(case).filter_map(|class| class.wred.as_ref()).filter(|wred| !wred.shown).filter_map(of_wred).collect()
+    classes(case).filter_map(|class| class.wred.as_ref()).filter(|wred| !wred.whole).filter_map(of_wred).collect()
 }
 
 /// What a profile needs to be enabled.

@@ -10,12 +10,12 @@ mod classes;
 mod sorters;
 
 use super::actions;
-use super::filters::Sorter;
+use super::filters::Filters;
 use super::options::{Discipline, Options};
 use super::units::{class, handle, number};
 use super::words::{Device, Form, Object, Refusal, Statement, Taken, Token, Verb, Words};
 use perhop_core::params::Place;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Where the first queueing discipline of an interface is.
 pub(super) const ROOT: u32 = 0xffff_ffff;
@@ -50,9 +50,11 @@ pub(super) struct Interface<'a> {
     /// By their number.
     pub(super) classes: BTreeMap<u32, Class<'a>>,
     /// By where they are.
-    pub(super) filters: BTreeMap<u32, Vec<Sorter<'a>>>,
+    pub(super) filters: BTreeMap<u32, Filters<'a>>,
     /// Handles that the kernel has given.
     given: u32,
+    /// The classes below each, with it: (parent, class).
+    below: BTreeSet<(u32, u32)>,
     /// Classes of `htb` that name a class above them which is not there, with its number.
     pub(super) orphans: Vec<(u32, u32, Place)>,
 }

@@ -34,11 +34,14 @@ fn numbers_without_a_unit() {
     assert!(found.message.ends_with("takes 12s"), "{}", found.message);
     assert_eq!(found.instead, "rate 1000kbit");
     assert_eq!(
-        only("tc", &policed("police rate 1mbit burst 100 conform-exceed drop"), "W424", "burst 100").instead,
-        "burst 100k"
+        only("tc", &policed("police rate 1mbit burst 64 conform-exceed drop"), "W424", "burst 64").instead,
+        "burst 64k"
     );
     let found = only("tc", "tc qdisc add dev eth0 root codel target 5\n", "W424", "target 5");
     assert_eq!(found.instead, "target 5ms");
+    // A policer for the packets of one kind, 40 bytes each.
+    let syn = "police rate 1kbit burst 40 conform-exceed drop";
+    none("tc", &policed(syn).replace("protocol all matchall", "protocol ip flower ip_proto icmp"));
     none("tc", &shaped("rate 1000000 burst 5000 latency 50ms"));
     none("tc", "tc qdisc add dev eth0 root codel target 5000\n");
 }

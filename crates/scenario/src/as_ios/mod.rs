@@ -142,8 +142,12 @@ fn port(writer: &mut Writer<'_>, plain: bool, interface: &str) -> Option<String>
     let after = ends(writer, &mut entries);
     entries.retain(|entry| !entry.is_default() || !entry.lines.is_empty());
     let name = direction.queue.as_deref().unwrap_or(&link.name).to_owned();
-    let mut above = after;
-    above.extend(shaped(writer, interface));
+    let (mut above, shaper) = (after, shaped(writer, interface));
+    if !above.is_empty() && shaper.is_empty() && root.is_some_and(is_classful) {
+        // A class with queues below it has one itself.
+        above.push(shape::of_link(link.rate));
+    }
+    above.extend(shaper);
     if above.is_empty() {
         return (!entries.is_empty()).then(|| writer.policy(&name, entries));
     }
@@ -151,9 +155,8 @@ fn port(writer: &mut Writer<'_>, plain: bool, interface: &str) -> Option<String>
         [] => {}
         [only] if only.is_default() && !root.is_some_and(is_classful) => above.append(&mut only.lines),
         _ => {
-            let below = writer.policy(&name, entries);
+            let below = writer.policy(&format!("{name}-CLASSES"), entries);
             above.push(format!("service-policy {below}"));
-            return Some(writer.policy(&format!("{name}-SHAPER"), vec![Entry::default(above)]));
         }
     }
     Some(writer.policy(&name, vec![Entry::default(above)]))

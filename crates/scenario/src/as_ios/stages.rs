@@ -47,7 +47,7 @@ impl<'a> Stages<'a> {
                 out.extend(below);
             }
         }
-        Ok((out, named))
+        Ok((merged(out), named))
     }
 
     /// Conditioners that take just these packets, of what classes before leave.
@@ -119,8 +119,7 @@ impl<'a> Stages<'a> {
 
     /// Whether all that classes have taken since go on to the next one.
     pub(super) fn go_on_since(&self, before: usize) -> bool {
-        let mut since = self.open[before..].iter().filter(|place| self.acts(**place)).peekable();
-        since.peek().is_some() && since.all(|place| self.goes_on(*place) == Some(true))
+        self.open[before..].iter().all(|place| self.goes_on(*place) == Some(true))
     }
 
     /// What classes have taken since meets this one, or none; the names of those that do otherwise.
@@ -139,6 +138,23 @@ impl<'a> Stages<'a> {
         }
         names
     }
+}
+
+/// Alternatives that differ in their code points alone are one.
+fn merged(all: Vec<Match>) -> Vec<Match> {
+    let mut out: Vec<Match> = Vec::new();
+    let bare = |it: &Match| Match { dscp: Vec::new(), ..it.clone() };
+    for one in all {
+        let alike = |it: &&mut Match| it.dscp.is_empty() == one.dscp.is_empty() && bare(it) == bare(&one);
+        match out.iter_mut().find(alike) {
+            Some(known) => {
+                let new: Vec<_> = one.dscp.into_iter().filter(|code| !known.dscp.contains(code)).collect();
+                known.dscp.extend(new);
+            }
+            None => out.push(one),
+        }
+    }
+    out
 }
 
 /// Whether two lists of alternatives agree with the same packets, as far as lists say, of what these code points leave.

@@ -245,8 +245,8 @@ impl Writer<'_> {
         let wanted = self.wanted(leaf, shown);
         let found = leaf.takes.clone().and_then(|takes| {
             let (resolved, mut passed) = self.stages.resolved(&takes)?;
-            if passed.is_empty() {
-                passed = self.stages.taking(&takes, before);
+            if !passed.iter().any(|&place| self.stages.acts(place)) {
+                passed.extend(self.stages.taking(&resolved, before));
             }
             Ok((self.map(&wanted, &resolved)?, resolved, passed))
         });
@@ -314,7 +314,7 @@ impl Writer<'_> {
         let queue = self.direction.nodes[leaf.node].name.as_ref().map(|name| name.to_string());
         let takes = leaf.takes.as_ref().ok().and_then(|takes| takes.first());
         let first = |list: &[String]| list.first().cloned();
-        let conditioner = takes.and_then(|it| first(&it.conditioner));
+        let conditioner = takes.and_then(|it| common(&it.conditioner));
         let traffic = takes.and_then(|it| first(&it.traffic));
         let codes = takes.filter(|it| !it.dscp.is_empty()).map(|it| {
             let names: Vec<_> = it.dscp.iter().map(ToString::to_string).collect();
@@ -353,6 +353,16 @@ impl Writer<'_> {
     }
 }
 
+/// What names have in common: one is itself, `GOLD 1` and `GOLD 2` are GOLD; of `WAN/GOLD` the last part.
+fn common(names: &[String]) -> Option<String> {
+    let (first, others) = names.split_first()?;
+    let same = |other: &String| first.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
+    let length = others.iter().map(same).fold(first.len(), usize::min);
+    let shared = first.get(..length)?.trim_end_matches(|c: char| !c.is_alphanumeric());
+    let last = |name: &str| name.rsplit('/').next().map(str::to_owned);
+    last(if shared.is_empty() { first } else { shared })
+}
+
 /// Whether it has classes.
 pub(super) fn is_classful(node: &NodeSpec) -> bool {
     node.scheduler().is_some_and(|params| params.layout().is_some())
@@ -361,5 +371,10 @@ pub(super) fn is_classful(node: &NodeSpec) -> bool {
 /// The code points of packets that agree; `None`: any.
 pub(super) fn codes(takes: &[Match]) -> Option<Vec<Dscp>> {
     let each: Vec<_> = takes.iter().map(|it| it.dscp.clone()).collect();
-    (!each.is_empty() && each.iter().all(|it| !it.is_empty())).then(|| each.concat())
+    (!each.is_empty() && each.iter().all(|it| !it.is_empty())).then(|| {
+        let mut all = each.concat();
+        all.sort_unstable();
+        all.dedup();
+        all
+    })
 }

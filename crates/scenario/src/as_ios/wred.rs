@@ -33,26 +33,55 @@ pub(super) fn wred(params: &wred::Params, scope: &Scope, class: &Class<'_>, out:
     if params.averages != Counted::Common {
         out.refuse("`averages` of `wred` other than \"common\": IOS has one average a class");
     }
+    let rows = rows(params, scope, class, out);
+    match by_precedence(&rows) {
+        Some(eight) => {
+            out.say("random-detect");
+            common(&params.common, out);
+            eight.iter().enumerate().for_each(|(it, row)| out.say(format!("random-detect precedence {it} {row}")));
+        }
+        None => {
+            out.say("random-detect dscp-based");
+            common(&params.common, out);
+            rows.iter().for_each(|(code, row)| out.say(format!("random-detect dscp {} {row}", dscp(*code))));
+        }
+    }
+    ecn(&params.common, out);
+}
+
+/// The rows of code points that the class can have, in the order of the profiles.
+fn rows(params: &wred::Params, scope: &Scope, class: &Class<'_>, out: &mut Written) -> Vec<(Dscp, String)> {
     let (mut rows, mut known) = (Vec::new(), Vec::new());
     for (i, profile) in params.profiles.iter().enumerate() {
         let Some(codes) = codes(&profile.filter, out) else { continue };
-        let rest = codes.is_empty();
-        if !rest && i + 1 == params.profiles.len() && class.takes.is_none() {
+        let last = i + 1 == params.profiles.len();
+        if last && !codes.is_empty() && class.takes.is_none() {
             out.note("code points that no profile of `wred` names: they have the last one's here, IOS's own there");
         }
-        let codes: Vec<_> = if rest { others(class, &known) } else { codes };
-        if rest && known.is_empty() && class.takes.is_none() {
-            return alike(&profile.profile, &params.common, (scope, class), out);
-        }
+        let all: Vec<_> = match (codes.is_empty(), class.takes) {
+            (true, _) => others(class, &known),
+            (false, Some(_)) if last => codes.iter().copied().chain(others(class, &codes)).collect(),
+            (false, _) => codes,
+        };
+        let own = |code: &Dscp| !known.contains(code) && class.takes.is_none_or(|takes| takes.contains(code));
+        let own: Vec<_> = all.into_iter().filter(own).collect();
         if let Some(row) = row(&profile.profile, scope, class, out) {
-            rows.extend(codes.iter().filter(|code| !known.contains(*code)).map(|code| (*code, row.clone())));
+            rows.extend(own.iter().map(|code| (*code, row.clone())));
         }
-        known.extend(codes);
+        known.extend(own);
     }
-    out.say("random-detect dscp-based");
-    common(&params.common, out);
-    rows.iter().for_each(|(code, row)| out.say(format!("random-detect dscp {} {row}", dscp(*code))));
-    ecn(&params.common, out);
+    rows
+}
+
+/// A row for each precedence, if all code points have one and those of a precedence the same.
+fn by_precedence(rows: &[(Dscp, String)]) -> Option<Vec<&str>> {
+    let row = |code: u8| rows.iter().find(|it| it.0.get() == code).map(|it| &*it.1);
+    (0..8u8)
+        .map(|precedence| {
+            let first = row(precedence * 8)?;
+            (1..8).all(|low| row(precedence * 8 + low) == Some(first)).then_some(first)
+        })
+        .collect()
 }
 
 /// Says RED.

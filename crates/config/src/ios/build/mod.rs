@@ -6,7 +6,7 @@ mod numbers;
 mod queue;
 mod wred;
 
-use super::plan::{Attached, Child, Plan, Policy, Put};
+use super::plan::{Attached, Child, Class, Plan, Policy, Put};
 use super::read::nominal;
 use crate::account::Account;
 use crate::finding::{Fault, Finding};
@@ -41,6 +41,10 @@ pub struct Build<'a> {
     findings: &'a mut Vec<Finding>,
     /// Classes of packets by access list.
     lists: HashMap<String, Vec<Match>>,
+    /// Classes of packets by class map; `None` while they are read.
+    maps: HashMap<usize, Option<Vec<Match>>>,
+    /// How many are read within each other.
+    within: usize,
     /// Classes so far.
     classes: usize,
     most: usize,
@@ -86,7 +90,7 @@ pub fn device(
     findings: &mut Vec<Finding>,
 ) -> Result<Device, Fault> {
     let wanted = chosen(plan, given)?;
-    let (lists, found) = (HashMap::new(), HashSet::new());
+    let (lists, maps, found) = (HashMap::new(), HashMap::new(), HashSet::new());
     let said = plan.policies.iter().map(|policy| policy.classes.len()).sum::<usize>() + plan.attached.len();
     let most = MOST_CLASSES + 4 * said;
     let (output, passage, names) = (false, false, Vec::new());
@@ -97,6 +101,8 @@ pub fn device(
         account,
         findings,
         lists,
+        maps,
+        within: 0,
         classes: 0,
         most,
         found,
@@ -131,27 +137,27 @@ fn wanted(plan: &Plan, given: &Given) -> Vec<Wanted> {
         }
     }
     let mut list: Vec<_> = plan.attached.iter().map(|attached| at_interface(plan, attached)).collect();
-    for (place, policy) in plan.policies.iter().enumerate() {
-        if !policy.inline && !used.contains(policy.name.as_str()) {
-            let way = given.way.unwrap_or(if queues(plan, policy, 0) { Way::Output } else { Way::Input });
-            let name = Said::at(policy.at.place, policy.name.clone());
-            list.push(Wanted { name, interface: None, way, policy: Child::Shown(place) });
-        }
+    let defined = || plan.policies.iter().enumerate().filter(|(_, policy)| !policy.inline);
+    let unused = defined().filter(|(_, policy)| !used.contains(policy.name.as_str()));
+    list.extend(unused.map(|(place, policy)| alone(plan, given, (place, policy))));
+    if list.is_empty() {
+        // Each is within another: in a circle.
+        list.extend(defined().map(|(place, policy)| alone(plan, given, (place, policy))));
     }
     list
+}
+
+/// A policy that no interface has.
+fn alone(plan: &Plan, given: &Given, (place, policy): (usize, &Policy)) -> Wanted {
+    let way = given.way.unwrap_or(if plan.any_class(policy, &Class::queues) { Way::Output } else { Way::Input });
+    let name = Said::at(policy.at.place, policy.name.clone());
+    Wanted { name, interface: None, way, policy: Child::Shown(place) }
 }
 
 fn at_interface(plan: &Plan, attached: &Attached) -> Wanted {
     let interface = &plan.interfaces[attached.interface];
     let name = Said::at(interface.at.place, interface.name.clone());
     Wanted { name, interface: Some(attached.interface), way: attached.way, policy: attached.policy.clone() }
-}
-
-/// Whether anything waits in a queue of its own in a policy.
-fn queues(plan: &Plan, policy: &Policy, depth: usize) -> bool {
-    let below =
-        |child: &Child| depth < DEEPEST && plan.child(child).is_some_and(|policy| queues(plan, policy, depth + 1));
-    policy.classes.iter().any(|class| class.queues() || class.child.as_ref().is_some_and(below))
 }
 
 /// `Gi0/1` is `GigabitEthernet0/1`.
@@ -192,7 +198,9 @@ impl<'a> Build<'a> {
         let base = self.given.link.or_else(|| link.rate("rate"));
         let policy = self.policy(&wanted.policy)?;
         self.output = wanted.way == Way::Output;
-        self.passage = self.output && queues(self.plan, policy, 0) && self.marks(policy, 0);
+        self.passage = self.output
+            && self.plan.any_class(policy, &Class::queues)
+            && self.plan.any_class(policy, &conditioners::marks);
         let under = Under { base, cover: self.passage, ..Under::default() };
         let conditioners = self.conditioners(policy, &under)?;
         self.names = conditioners.iter().map(|conditioner| conditioner.name.is.clone()).collect();
@@ -220,7 +228,7 @@ impl<'a> Build<'a> {
     }
 
     /// The policy within a class, unless it is not in the text or within itself.
-    fn child(&mut self, class: &'a super::plan::Class) -> Result<Option<&'a Policy>, Fault> {
+    fn child(&mut self, class: &'a Class) -> Result<Option<&'a Policy>, Fault> {
         let Some(child) = &class.child else { return Ok(None) };
         let Ok(policy) = self.policy(child) else {
             self.without_policy(child);

@@ -16,10 +16,10 @@ use crate::ios::plan::{Bits, Class, Policy, Priority, Put, Shape, Share};
 use crate::model::{self, Filter, Kind, Queue};
 use crate::value::{Said, Settings, Value};
 use perhop_core::classify::Match;
-use perhop_core::units::{BitRate, Bytes};
+use perhop_core::units::{BitRate, Bytes, Length};
 
-/// The largest packet of the links that these devices have, in bytes with their header of layer 2: no quantum is below it.
-const LARGEST: u64 = 1_514;
+/// The largest packet with its headers, in bytes, and some more: no quantum is below it.
+const LARGEST: u64 = 2_000;
 
 /// A quantum beyond this is rounded rather than made larger.
 const LARGEST_QUANTUM: u64 = 150_000;
@@ -47,7 +47,8 @@ impl<'a> Build<'a> {
     }
 
     fn queue(&mut self, policy: &'a Policy, under: &Under) -> Result<Option<Queue>, Fault> {
-        let waits: Vec<bool> = policy.classes.iter().map(|class| self.waits(class, 0)).collect();
+        let waits: Vec<bool> =
+            policy.classes.iter().map(|class| self.plan.class_or_below(class, &Class::queues)).collect();
         if !waits.contains(&true) {
             return Ok(None);
         }
@@ -73,14 +74,6 @@ impl<'a> Build<'a> {
         Ok(Some(scheduler(policy, "strict-priority", classes)))
     }
 
-    /// Whether a class has a queue, or one below it.
-    fn waits(&self, class: &'a Class, depth: usize) -> bool {
-        let below = || class.child.as_ref().and_then(|child| self.plan.child(child));
-        class.queues()
-            || depth < super::DEEPEST
-                && below().is_some_and(|policy| policy.classes.iter().any(|class| self.waits(class, depth + 1)))
-    }
-
     fn priority_class(
         &mut self,
         (order, class): (usize, &'a Class),
@@ -98,7 +91,8 @@ impl<'a> Build<'a> {
         let mut settings = Settings::default();
         if let Some(police) = class.police.as_ref().filter(|_| self.in_queue(class)) {
             if let Some(rate) = self.rate(police.cir, under.base) {
-                settings.set("burst", police.bc.map_or_else(|| self.default_burst(&rate), burst));
+                let burst = police.bc.map_or_else(|| self.default_burst(&rate), burst);
+                settings.set("burst", in_bytes(burst, &rate));
                 settings.set("rate", rate);
                 settings.set("police", Said::at(police.at.place, Value::Word("always".into())));
             }
@@ -193,7 +187,8 @@ impl<'a> Build<'a> {
         }
         let mut settings = Settings::default();
         self.limit(class, base, &mut settings);
-        let kind = self.kind(class, &mut settings);
+        let packets = if class.wred.is_some() { self.packets(class, under) } else { Vec::new() };
+        let kind = self.kind(class, &packets, &mut settings);
         Ok(Queue { name: name(class), kind, settings, shape, classes: Vec::new() })
     }
 
@@ -205,15 +200,28 @@ impl<'a> Build<'a> {
                 settings.assume("limit", source, Value::Packets(limit));
             }
             (None, None) => {
-                let (limit, source) = defaults::limit(self.given.platform, base);
-                settings.assume("limit", source, Value::Packets(limit));
+                let (limit, source) = self.default_limit(class, base);
+                settings.assume("limit", source, limit);
             }
         }
     }
 
-    fn kind(&mut self, class: &Class, settings: &mut Settings) -> Option<Kind> {
+    /// A limit in the unit of the thresholds of WRED.
+    fn default_limit(&self, class: &Class, base: Option<BitRate>) -> defaults::Assumed<Value> {
+        let (packets, source) = defaults::limit(self.given.platform, base);
+        let profiles = class.wred.iter().flat_map(|wred| &wred.profiles);
+        let unit = profiles.filter_map(|put| put.is.thresholds).map(|[min, _]| min).next();
+        let limit = match unit {
+            Some(Length::Bytes(_)) => Value::Bytes(Bytes::new(u64::from(packets.get()) * defaults::PACKET)),
+            Some(Length::Time(_)) => Value::Time(defaults::LIMIT_TIME),
+            Some(Length::Packets(_) | Length::Percent(_)) | None => Value::Packets(packets),
+        };
+        (limit, source)
+    }
+
+    fn kind(&mut self, class: &Class, packets: &[Match], settings: &mut Settings) -> Option<Kind> {
         if let Some(wred) = &class.wred
-            && let Some(kind) = self.wred(wred, settings)
+            && let Some(kind) = self.wred(wred, packets, settings)
         {
             if let Some(at) = class.fair {
                 let how = "flows share the queue of the class: its WRED is kept, and a queue for each flow is not";
@@ -225,7 +233,10 @@ impl<'a> Build<'a> {
             self.steps(class, settings);
             return Some(Kind::Aqm("wred"));
         }
-        class.fair.map(|_| Kind::Scheduler("fq-codel"))
+        let at = class.fair?;
+        let how = "FQ-CoDel: a queue for each flow, with CoDel's drops beside those of the limit";
+        self.account.approximated(at.line, how);
+        Some(Kind::Scheduler("fq-codel"))
     }
 
     /// Limits by code point: profiles that drop all beyond a length.
@@ -266,7 +277,7 @@ impl<'a> Build<'a> {
         let bc = bits(shape.bc).unwrap_or_else(|| assumed(defaults::shape_bits(platform, rate)));
         let be = bits(shape.be).unwrap_or_else(|| assumed(defaults::shape_excess(platform, bc.is)));
         let peak = match shape.peak && bc.is > 0 {
-            true => (u128::from(rate.bit_s()) * u128::from(bc.is + be.is) / u128::from(bc.is)) as u64,
+            true => (u128::from(rate.bit_s()) * u128::from(bc.is.saturating_add(be.is)) / u128::from(bc.is)) as u64,
             false => rate.bit_s(),
         };
         settings.set("rate", Said::at(shape.rate.at.place, Value::Rate(BitRate::bps(peak))));
@@ -327,16 +338,28 @@ impl<'a> Build<'a> {
     /// A share in percent of the link, or relative to others; `None` if the text says none.
     fn weight(&mut self, class: &Class, base: Option<BitRate>, left: f64) -> Option<f64> {
         let put = class.bandwidth?;
-        match put.is {
-            Share::Percent(percent) => Some(percent),
-            Share::RemainingPercent(percent) => Some(percent * left.max(1.0) / 100.0),
-            Share::RemainingRatio(ratio) => Some(ratio as f64),
-            Share::Rate(rate) => Some(match base {
+        let weight = weight_of(put.is, base, left);
+        if weight.is_none() {
+            self.account.not_modelled(put.at.line, "a share of 0 is not modelled: the class has what others leave");
+        }
+        weight
+    }
+}
+
+/// A share in percent of the link, or relative to others; `None` for 0.
+fn weight_of(share: Share, base: Option<BitRate>, left: f64) -> Option<f64> {
+    let weight = {
+        match share {
+            Share::Percent(percent) => percent,
+            Share::RemainingPercent(percent) => percent * left.max(1.0) / 100.0,
+            Share::RemainingRatio(ratio) => ratio as f64,
+            Share::Rate(rate) => match base {
                 Some(base) if base.bit_s() > 0 => 100.0 * rate.bit_s() as f64 / base.bit_s() as f64,
                 _ => rate.bit_s() as f64,
-            }),
+            },
         }
-    }
+    };
+    (weight > 0.0).then_some(weight)
 }
 
 fn is_ratio(class: &Class) -> bool {
@@ -363,6 +386,17 @@ fn quanta(weights: &[f64]) -> Vec<u64> {
             && scaled(*times).all(whole)
     });
     scaled(times.unwrap_or(1)).map(|value| value.round() as u64).collect()
+}
+
+/// A burst in bytes, where its text has a time.
+fn in_bytes(burst: Said<Value>, rate: &Said<Value>) -> Said<Value> {
+    match (&burst.is, &rate.is) {
+        (Value::Time(span), Value::Rate(rate)) => {
+            let bytes = Value::Bytes(Bytes::new(in_bits(Bits::Time(*span), *rate) / 8));
+            Said { is: bytes, origin: burst.origin }
+        }
+        _ => burst,
+    }
 }
 
 const fn in_bits(bits: Bits, rate: BitRate) -> u64 {

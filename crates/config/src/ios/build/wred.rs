@@ -8,12 +8,13 @@ use crate::ios::plan::{Basis, Of, Profile, Put, Wred};
 use crate::ios::read::words::dscps_of;
 use crate::model::Kind;
 use crate::value::{Said, Settings, Value};
+use perhop_core::classify::Match;
 use perhop_core::dscp::Dscp;
-use perhop_core::units::{Bytes, Packets, Span};
+use perhop_core::units::{Bytes, Length, Packets, Span};
 
 impl Build<'_> {
     /// Puts WRED into a queue: its kind, and its keys.
-    pub(super) fn wred(&mut self, wred: &Wred, settings: &mut Settings) -> Option<Kind> {
+    pub(super) fn wred(&mut self, wred: &Wred, packets: &[Match], settings: &mut Settings) -> Option<Kind> {
         let Some(at) = wred.at else {
             for put in &wred.profiles {
                 let why = "thresholds of `random-detect` have no effect: no line enables it in this class";
@@ -30,11 +31,15 @@ impl Build<'_> {
         }
         let mut list: Vec<Value> = Vec::new();
         let mut said: Vec<Dscp> = Vec::new();
-        let limit = settings.get("limit").map(|limit| limit.is.clone());
+        let limit = settings.get("limit").map(|limit| in_unit_of(wred, &limit.is));
         for put in &wred.profiles {
             list.extend(self.profile(put, (wred, limit.as_ref()), &mut said));
         }
-        list.extend(self.others(wred, limit.as_ref(), &said));
+        let others: Vec<_> = self.code_points(packets).into_iter().filter(|dscp| !said.contains(dscp)).collect();
+        list.extend(self.others(wred, limit.as_ref(), &others));
+        if others.is_empty() && said.len() == 64 {
+            as_rest(list.last_mut());
+        }
         let place = wred.profiles.first().map_or(at, |put| put.at).place;
         settings.set("profiles", Said::at(place, Value::List(list)));
         Some(Kind::Aqm("wred"))
@@ -91,25 +96,62 @@ impl Build<'_> {
         Some(Value::Table(table))
     }
 
-    /// Profiles of the code points that the text does not say, by the device's table.
-    fn others(&self, wred: &Wred, limit: Option<&Value>, said: &[Dscp]) -> Vec<Value> {
+    /// Code points that packets of a class have in its queue.
+    fn code_points(&self, packets: &[Match]) -> Vec<Dscp> {
+        let mut list: Vec<Dscp> = packets.iter().flat_map(|one| one.dscp.iter().copied()).collect();
+        // Marked before the queue, or told by other fields: any.
+        if self.passage || packets.is_empty() || packets.iter().any(|one| one.dscp.is_empty()) {
+            return (0..64).filter_map(Dscp::new).collect();
+        }
+        list.sort_unstable();
+        list.dedup();
+        list
+    }
+
+    /// Profiles of code points that the text does not say, by the device's table; the last takes all others.
+    fn others(&self, wred: &Wred, limit: Option<&Value>, others: &[Dscp]) -> Vec<Value> {
         if wred.profiles.iter().any(|put| put.is.of == Of::All) {
             return Vec::new();
         }
-        if wred.basis == Some(Basis::DiscardClass) {
-            let (thresholds, source) = self.thresholds(Dscp::BE, wred, limit);
-            return vec![assumed((thresholds, source, Vec::new()), true)];
-        }
         let mut groups: Vec<([Value; 2], &'static str, Vec<Dscp>)> = Vec::new();
-        for dscp in (0..64).filter_map(Dscp::new).filter(|dscp| !said.contains(dscp)) {
-            let (thresholds, source) = self.thresholds(dscp, wred, limit);
+        let colours = wred.basis == Some(Basis::DiscardClass);
+        for dscp in others.iter().filter(|_| !colours) {
+            let (thresholds, source) = self.thresholds(*dscp, wred, limit);
             match groups.iter_mut().find(|(known, ..)| *known == thresholds) {
-                Some((.., list)) => list.push(dscp),
-                None => groups.push((thresholds, source, vec![dscp])),
+                Some((.., list)) => list.push(*dscp),
+                None => groups.push((thresholds, source, vec![*dscp])),
             }
+        }
+        let covered = wred.profiles.iter().map(|put| put.is.of.code_points()).sum::<usize>();
+        if groups.is_empty() && (colours || covered < 64) {
+            let (thresholds, source) = self.thresholds(Dscp::BE, wred, limit);
+            groups.push((thresholds, source, Vec::new()));
         }
         let last = groups.len().saturating_sub(1);
         groups.into_iter().enumerate().map(|(i, group)| assumed(group, i == last)).collect()
+    }
+}
+
+/// A limit in the unit of the thresholds that the text says: those that it does not say must be in one unit with them.
+fn in_unit_of(wred: &Wred, limit: &Value) -> Value {
+    let said = wred.profiles.iter().find_map(|put| put.is.thresholds).map(|[min, _]| min);
+    match (said, limit) {
+        (Some(Length::Bytes(_)), Value::Packets(count)) => {
+            Value::Bytes(Bytes::new(u64::from(count.get()) * defaults::PACKET))
+        }
+        (Some(Length::Packets(_)), Value::Bytes(bytes)) => packets(bytes.get() / defaults::PACKET),
+        (Some(Length::Percent(_)), _) => Value::Number(100.0),
+        (Some(Length::Time(_)), Value::Packets(_) | Value::Bytes(_)) => Value::Time(defaults::LIMIT_TIME),
+        (Some(Length::Packets(_)), Value::Time(_)) => packets(64),
+        (Some(Length::Bytes(_)), Value::Time(_)) => Value::Bytes(Bytes::new(64 * defaults::PACKET)),
+        _ => limit.clone(),
+    }
+}
+
+/// A profile that takes all other packets.
+fn as_rest(profile: Option<&mut Value>) {
+    if let Some(Value::Table(table)) = profile {
+        table.remove("for");
     }
 }
 
@@ -120,6 +162,10 @@ impl Build<'_> {
         match (self.given.platform == Platform::Ios, wred.basis) {
             (true, Some(Basis::Dscp)) => in_packets(defaults::wred_by_dscp(dscp.get())),
             (true, _) => in_packets(defaults::wred_by_precedence(precedence)),
+            (false, Some(Basis::Dscp)) => {
+                let (thresholds, _) = of_limit(precedence, limit);
+                (thresholds, "IOS XE: as for the precedence of the code point")
+            }
             (false, _) => of_limit(precedence, limit),
         }
     }
@@ -151,6 +197,8 @@ fn of_limit(precedence: u64, limit: Option<&Value>) -> ([Value; 2], &'static str
         Some(Value::Bytes(bytes)) => (bytes.get(), |count| Value::Bytes(Bytes::new(count))),
         Some(Value::Time(span)) => (span.ns(), |count| Value::Time(Span::from_ns(count))),
         Some(Value::Packets(count)) => (count.get().into(), packets),
+        // In percent of the limit.
+        Some(Value::Number(_)) => (100, |count| Value::Word(format!("{count}%"))),
         _ => (64, packets),
     };
     let ((min, max), source) = defaults::wred(precedence, limit);

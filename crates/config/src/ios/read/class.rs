@@ -187,7 +187,7 @@ fn by_field(class: &mut Class, field: &str, words: &mut Words<'_>) -> Outcome {
 fn fair_queue(class: &mut Class, words: &mut Words<'_>) -> Outcome {
     class.fair = Some(words.row().at());
     words.rest();
-    Ok(Some("FQ-CoDel: a queue for each flow, with CoDel's drops beside those of the limit".into()))
+    Ok(None)
 }
 
 /// `service-policy [output] NAME`

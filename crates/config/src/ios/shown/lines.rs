@@ -331,14 +331,14 @@ fn priority(class: &mut Class, row: &Row<'_>, _: &[u64]) -> Outcome {
 
 fn weight(class: &mut Class, row: &Row<'_>, n: &[u64]) -> Outcome {
     let wred = class.wred.get_or_insert_default();
-    wred.at = wred.at.or(Some(row.at()));
+    (wred.at, wred.whole) = (wred.at.or(Some(row.at())), true);
     wred.weight = Some(Put { is: n[0], at: row.at() });
     Ok(None)
 }
 
 fn fair(class: &mut Class, row: &Row<'_>, _: &[u64]) -> Outcome {
     class.fair = Some(row.at());
-    Ok(Some("FQ-CoDel: a queue for each flow, with CoDel's drops beside those of the limit".into()))
+    Ok(None)
 }
 
 /// `police:`, `cir R bps, bc B bytes`, `rate R pps, burst B packets`

@@ -3,6 +3,7 @@
 //!
 //! A class belongs to the last policy that is not deeper than it is. Within a class the words say what a line is about.
 
+mod finish;
 mod lines;
 mod pattern;
 mod wred;
@@ -14,7 +15,6 @@ use super::tree::Row;
 use crate::evidence::Counters;
 use crate::model::Way;
 use perhop_core::units::Length;
-use std::collections::HashSet;
 
 /// What was read last.
 #[derive(Debug, Default)]
@@ -378,29 +378,6 @@ impl Reader {
         };
         for (name, count) in counts {
             known.counts.insert(name, i64::try_from(*count).unwrap_or(i64::MAX));
-        }
-    }
-
-    /// Limits of priority classes that are shown apart from them.
-    pub fn finish(&mut self) {
-        for (policy, level, limit) in std::mem::take(&mut self.shown.limits) {
-            let meant = |class: &&mut Class| {
-                let said = class.priority.as_ref().map(|priority| priority.level);
-                class.limit.is_none() && said.is_some_and(|said| level == 0 || said == level)
-            };
-            for class in self.plan.policies[policy].classes.iter_mut().filter(meant) {
-                class.limit = Some(limit);
-            }
-        }
-        let known: HashSet<String> = self.plan.policy.keys().cloned().collect();
-        let shown = self.plan.policies.iter_mut().filter(|policy| policy.shown);
-        for class in shown.flat_map(|policy| &mut policy.classes) {
-            if let Some(Child::Named(name)) = &class.child
-                && !known.contains(&name.is)
-            {
-                self.account.not_modelled(name.at.line, "this policy map is not in the text");
-                class.child = None;
-            }
         }
     }
 

@@ -58,9 +58,7 @@ impl Reader {
         if let Some(field) = heading(row) {
             let unit = if self.shown.percent { Unit::Percent } else { self.unit_of_limit(at) };
             self.shown.table = Columns { field, unit: threshold_unit(row).unwrap_or(unit), virtual_class: None };
-            let wred = self.wred_of(at)?;
-            wred.at.get_or_insert(row.at());
-            wred.shown = true;
+            self.wred_of(at)?.at.get_or_insert(row.at());
             return Some(Ok(None));
         }
         if let Some(outcome) = self.row_of_afd(at, row) {
@@ -125,7 +123,9 @@ impl Reader {
     }
 
     fn wred_of(&mut self, (policy, class): (usize, usize)) -> Option<&mut Wred> {
-        Some(self.plan.policies.get_mut(policy)?.classes.get_mut(class)?.wred.get_or_insert_default())
+        let wred = self.plan.policies.get_mut(policy)?.classes.get_mut(class)?.wred.get_or_insert_default();
+        wred.whole = true;
+        Some(wred)
     }
 
     /// Tables without units are in those of the limit.

@@ -23,15 +23,10 @@ impl<'a> Interface<'a> {
             self.takes_filters(at)?;
         }
         let list = self.filters.entry(at).or_default();
-        if statement.verb == Verb::Delete {
-            if !head.is_whole() {
-                return Err(Refusal::of("filters are removed by their prio, or all together"));
-            }
-            let before = list.len();
-            list.retain(|it| !head.names(it));
-            return if list.len() < before { Ok(()) } else { Err(Refusal::of("there is no such filter")) };
+        match statement.verb {
+            Verb::Delete => list.remove(&head),
+            _ => list.put(head, statement),
         }
-        filters::put(list, head, statement)
     }
 
     fn takes_filters(&self, at: u32) -> Taken<()> {

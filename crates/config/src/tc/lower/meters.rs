@@ -22,7 +22,7 @@ const POLICE_C: &str = "act_police.c";
 
 /// The interfaces to which packets that come in are sent.
 pub(super) fn redirects(kernel: &Kernel<'_>, it: &Interface<'_>) -> Vec<usize> {
-    let filters = it.filters.get(&AT_INGRESS).into_iter().flatten();
+    let filters = it.filters.get(&AT_INGRESS).into_iter().flat_map(|it| it.iter());
     let name = |action: &Action<'_>| match &action.act {
         Act::Redirect(device) => Some(device.text.to_string()),
         _ => None,
@@ -96,11 +96,12 @@ impl<'k, 'a> Making<'k, 'a> {
                     self.tags.push((*mark, *mask, name));
                 }
                 Act::Lost(why) => self.log.lost(&it.lines, why),
-                Act::Priority => self.log.lost(&it.lines, "`skbedit priority`: perhop's classes are chosen by filters"),
+                Act::Priority(id) => self.chosen.push((*id, run.clone(), it.lines.clone())),
                 _ => {}
             }
         }
-        let ends = |action: &Action<'_>| !matches!(action.act, Act::Nothing | Act::Redirect(_) | Act::Lost(_));
+        let silent = |act: &Act<'_>| matches!(act, Act::Nothing | Act::Redirect(_) | Act::Priority(_) | Act::Lost(_));
+        let ends = |action: &Action<'_>| !silent(&action.act);
         let acts = then(&it.actions);
         let goes = acts == [Acts::Transmit] && of_class;
         if did || goes || !it.actions.iter().any(ends) {
