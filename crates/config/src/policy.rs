@@ -10,7 +10,7 @@ use perhop_core::units::BitRate;
 /// A port as a policy.
 pub fn policy(port: &Port) -> Stub {
     let load = Load::default();
-    let mut writer = Writer::new(&load);
+    let mut writer = Writer::new(port, &load);
     let root = port.queue.as_ref().map(|queue| writer.queue(queue));
     let conditioners = writer.conditioned(port, None);
     let mut page = Page::default();
