@@ -11,7 +11,7 @@ use perhop_core::units::BitRate;
 pub fn policy(port: &Port) -> Stub {
     let load = Load::default();
     let mut writer = Writer::new(port, &load);
-    let root = port.queue.as_ref().map(|queue| writer.queue(queue));
+    let root = port.queue.as_ref().map(|queue| writer.queue(queue, port.called()));
     let conditioners = writer.conditioned(port, None);
     let mut page = Page::default();
     page.add(&format!("# {} {}. What the device says stands behind `!`.\n", port.interface.is, port.way.name()));

@@ -1,7 +1,7 @@
 //! `[queue.X]`: a queue, with its classes and their queues.
 
 use super::chain::is_made;
-use super::names::{last_word, plain};
+use super::names::plain;
 use super::page::{List, Page, Row, key, toml};
 use super::sort::{Sorted, Taken, Taker, sort};
 use super::Writer;
@@ -27,7 +27,7 @@ struct Below<'a> {
 
 impl Writer<'_> {
     /// A queue and all below it; the name of its section.
-    pub(crate) fn queue(&mut self, queue: &Queue) -> String {
+    pub(crate) fn queue(&mut self, queue: &Queue, called: &str) -> String {
         let leaves = leaves(queue);
         let takers: Vec<_> = leaves.iter().map(|&i| taker(queue, i)).collect();
         let sorted = sort(&takers);
@@ -35,7 +35,7 @@ impl Writer<'_> {
         if self.own.is_empty() && (moved.is_some() || !sorted.notes.is_empty()) {
             self.chained = self.chain(queue);
         }
-        let name = self.queues.unique(last_word(&queue.name.is));
+        let name = self.queues.unique(called);
         self.section(Below { name: name.clone(), queue, comment: plain(&queue.name.is), path: Vec::new() });
         name
     }
@@ -252,8 +252,8 @@ pub(super) fn key_text(text: &str) -> String {
 /// `match = {..}`; one that no packet agrees with where there is none.
 /// `entry` is its place in its list.
 pub(super) fn matched(matches: Option<&Match>, entry: usize) -> String {
-    let nobody = || format!("match = {{ rtt = {{ from = \"{}h\" }} }}", LONG - entry);
-    matches.map_or_else(nobody, |matches| format!("match = {}", shown(matches)))
+    let empty = || format!("match = {{ rtt = {{ from = \"{}h\" }} }}", LONG - entry);
+    matches.map_or_else(empty, |matches| format!("match = {}", shown(matches)))
 }
 
 /// A match as TOML; a list of one is that one.

@@ -1,5 +1,6 @@
 //! Names of a device as a scenario can have them: each once, printable, and no series.
 
+use crate::model::Port;
 use std::collections::BTreeSet;
 
 /// The names of one kind of section.
@@ -34,4 +35,12 @@ pub fn plain(name: &str) -> String {
 /// `WAN` of `policy-map WAN`.
 pub fn last_word(name: &str) -> &str {
     name.split_whitespace().last().unwrap_or(name)
+}
+
+impl Port {
+    /// What its queue is called: as the text does, or as the interface where the text gives it no name.
+    pub(crate) fn called(&self) -> &str {
+        let named = self.queue.as_ref().filter(|queue| queue.name.origin.place().is_some());
+        last_word(named.map_or(&self.interface.is, |queue| &queue.name.is))
+    }
 }
