@@ -6,14 +6,15 @@ pub mod matches;
 pub mod police;
 pub mod wred;
 pub mod words;
+mod shown;
 
 use super::plan::{At, Attached, Child, Class, ClassMap, Interface, List, Plan, Policy, Put, Table};
-use super::shown::Shown;
 use super::tree::Row;
 use crate::account::Account;
 use crate::evidence::Counters;
 use crate::model::Way;
 use perhop_core::units::BitRate;
+use shown::Shown;
 use words::{Outcome, Words, wanted};
 
 /// What the lines that come next belong to.

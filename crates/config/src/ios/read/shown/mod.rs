@@ -8,11 +8,11 @@ mod lines;
 mod pattern;
 mod wred;
 
-use super::plan::{At, Attached, Child, Class, ClassMap, Put};
-use super::read::words::{Outcome, Words};
-use super::read::{Here, Reader, action, matches, police};
-use super::tree::Row;
+use super::words::{Outcome, Words};
+use super::{Here, Reader, action, matches, police};
 use crate::evidence::Counters;
+use crate::ios::plan::{At, Attached, Child, Class, ClassMap, Put};
+use crate::ios::tree::Row;
 use crate::model::Way;
 use perhop_core::units::Length;
 
