@@ -88,7 +88,7 @@ pub(super) fn is_made(queue: &Queue, i: usize) -> bool {
     is_last && class.rest && class.takes.is_empty() && class.name.origin.place().is_none() && has_classes
 }
 
-/// Whether the class at a path is the last of its list, or may stand there.
+/// Whether the class at a path is the last of its list, or may be put last.
 fn is_last(queue: &Queue, path: &[usize]) -> bool {
     let Some((&i, rest)) = path.split_first() else { return true };
     if let (false, Some(below)) = (rest.is_empty(), queue.classes[i].queue.as_ref()) {

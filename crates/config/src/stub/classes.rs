@@ -252,8 +252,8 @@ pub(super) fn key_text(text: &str) -> String {
 /// `match = {..}`; one that no packet agrees with where there is none.
 /// `entry` is its place in its list.
 pub(super) fn matched(matches: Option<&Match>, entry: usize) -> String {
-    let nobody = || format!("match = {{ rtt = {{ from = \"{}h\" }} }}", LONG - entry);
-    matches.map_or_else(nobody, |matches| format!("match = {}", shown(matches)))
+    let none = || format!("match = {{ rtt = {{ from = \"{}h\" }} }}", LONG - entry);
+    matches.map_or_else(none, |matches| format!("match = {}", shown(matches)))
 }
 
 /// A match as TOML; a list of one is that one.

@@ -246,7 +246,7 @@ impl Reader {
         }
     }
 
-    /// A line that nobody understands is of QoS if it is below what is.
+    /// A line that is not understood is of QoS if it is below what is.
     fn unknown(&mut self, row: &Row<'_>) {
         let below = row.indent > self.indent || row.level.is_some_and(|level| level.starts_with("config-"));
         match self.here {
@@ -321,7 +321,7 @@ impl Reader {
         }
     }
 
-    /// `service instance 10 ethernet`: a port of its own.
+    /// `service instance 10 ethernet`: a separate port.
     fn instance(&mut self, port: usize, row: &Row<'_>) {
         let interface = &self.plan.interfaces[port];
         let whole = interface.name.split(" service").next().unwrap_or_default();
