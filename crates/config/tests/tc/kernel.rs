@@ -47,7 +47,7 @@ fn what_is_refused_has_no_effect() {
     }
 }
 
-/// `mb` is megabytes to nobody but its writer.
+/// `mb` is no rate to tc.
 #[test]
 fn a_wrong_unit_is_answered_with_the_right_ones() {
     let read = read("tc qdisc add dev eth0 root tbf rate 8mb burst 10k latency 30ms");

@@ -134,7 +134,7 @@ fn bands_of_prio_have_code_points() {
         let dscp = Dscp::new(code).unwrap();
         found.classes.iter().position(|it| it.takes.iter().any(|it| it.matches.is.dscp.contains(&dscp)))
     };
-    assert_eq!([0, 8, 46, 10, 12, 14].map(|code| band(code)), [Some(1), Some(1), Some(1), Some(2), Some(0), Some(1)]);
+    assert_eq!([0, 8, 46, 10, 12, 14].map(band), [Some(1), Some(1), Some(1), Some(2), Some(0), Some(1)]);
     let one = queue("tc qdisc add dev eth0 root handle 1: prio priomap 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2\n");
     assert_eq!(one.classes.iter().map(|it| it.rest).collect::<Vec<_>>(), [false, false, true]);
 }
