@@ -160,7 +160,7 @@ def below(queue: Json) -> Iterator[Json]:
 
 
 def classes(queue: Json) -> Iterator[Json]:
-    """Classes of a policy: those below priority are in a queue of their own."""
+    """Classes of a policy: those below priority are in a separate queue."""
     for entry in queue["classes"]:
         yield entry
         if entry["rest"] and entry["name"] != "class-default":
@@ -394,7 +394,7 @@ def names_of(key: str) -> list[str]:
 
 
 def unread(ours: Ours, where: Where, value: Json) -> Verdict | None:
-    """Profiles that the account says have no packets of their own."""
+    """Profiles that the account says have no packets."""
     rows = [entry for entry in ours.answer["account"].values() if entry["text"].split()[:1] == list(where.keys[-2:-1])]
     if any("discard classes above 2" in note for entry in rows for note in entry["notes"]):
         return Verdict(where.path, "not compared", value, why="discard classes above 2 are red, which the account says")

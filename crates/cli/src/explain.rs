@@ -59,7 +59,7 @@ fn one_port(sweep: &Sweep, port: &str, args: &Explain) -> Result<Exit, Failure> 
         true => say!("{}", json!(linux)),
         false => say!("{}", linux.script()),
     }
-    Ok(lost(linux.lost.len(), "commands", '#'))
+    Ok(lost(linux.lost.len(), ("commands", "the port"), '#'))
 }
 
 fn routers(sweep: &Sweep, args: &Explain) -> Result<Exit, Failure> {
@@ -68,15 +68,16 @@ fn routers(sweep: &Sweep, args: &Explain) -> Result<Exit, Failure> {
         true => say!("{}", json!(ios)),
         false => say!("{}", ios.text()),
     }
-    Ok(lost(ios.lost.len(), "lines", '!'))
+    let whose = if ios.ports.len() == 1 { "the port" } else { "the ports" };
+    Ok(lost(ios.lost.len(), ("lines", whose), '!'))
 }
 
 /// Says that this many things could not be written.
-fn lost(count: usize, written: &str, mark: char) -> Exit {
+fn lost(count: usize, (written, whose): (&str, &str), mark: char) -> Exit {
     if count == 0 {
         return Exit::Fine;
     }
     let lost = counted(count, ["line", "lines"]);
-    complain!("warning: the {written} are not all of the port: see the {lost} `{mark} lost:` at their head");
+    complain!("warning: the {written} are not all of {whose}: see the {lost} `{mark} lost:` at their head");
     Exit::Warnings
 }

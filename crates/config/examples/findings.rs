@@ -14,11 +14,14 @@ fn main() {
     for file in files {
         let text = Text::new(&std::fs::read(file).expect("a file"));
         match (dialect.read)(&text, &Given::default()) {
-            Ok(read) => findings(&read, &text, &Given::default()).iter().for_each(|found| {
-                let line = text.line_of(found.place);
-                let words = text.lines().nth(line - 1).map_or("", |line| line.text).trim();
-                println!("{file}\t{line}\t{}\t{words}\t{}\t{}", found.code, found.message, found.instead);
-            }),
+            Ok(read) => {
+                let lines: Vec<_> = text.lines().collect();
+                for found in findings(&read, &text, &Given::default()) {
+                    let number = lines.partition_point(|line| line.start <= found.place.start);
+                    let words = lines[number - 1].text.trim();
+                    println!("{file}\t{number}\t{}\t{words}\t{}\t{}", found.code, found.message, found.instead);
+                }
+            }
             Err(fault) => println!("{file}\t-\t{}\t-\t{}\t{}", fault.code, fault.message, fault.help),
         }
     }

@@ -15,6 +15,7 @@
 pub mod account;
 pub mod codes;
 pub mod dialect;
+pub mod equivalents;
 pub mod evidence;
 pub mod finding;
 #[cfg(any(test, feature = "generate"))]

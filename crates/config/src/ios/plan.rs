@@ -49,8 +49,6 @@ pub struct Plan {
     pub table: HashMap<String, usize>,
     /// By name: those that are defined, not those shown at an interface.
     pub policy: HashMap<String, usize>,
-    /// `qos police order parent-first`
-    pub parent_first: bool,
 }
 
 /// `class-map`
@@ -136,12 +134,36 @@ pub struct Class {
     pub priority: Option<Priority>,
     /// `bandwidth`
     pub bandwidth: Option<Put<Share>>,
-    /// `shape`
-    pub shape: Option<Shape>,
+    /// What shapes it.
+    pub shaping: Shaping,
     /// `police`
     pub police: Option<Police>,
     /// `set`
     pub sets: Vec<Put<Do>>,
+    /// What bounds and orders what waits in it.
+    pub waiting: Waiting,
+    /// `drop`
+    pub drop: Option<At>,
+    /// `service-policy`
+    pub child: Option<Child>,
+    /// `account user-defined`, of a shaper or a policer: bytes beyond those that are counted.
+    pub overhead: Option<Put<i32>>,
+}
+
+/// The shaper of a class.
+#[derive(Clone, Debug, Default)]
+pub struct Shaping {
+    /// `shape`
+    pub shape: Option<Shape>,
+    /// `Average Rate Traffic Shaping` was shown: the next rate is that of the shaper.
+    pub begins: bool,
+    /// `Peak Rate Traffic Shaping`
+    pub peak: bool,
+}
+
+/// What a class says of its queue.
+#[derive(Clone, Debug, Default)]
+pub struct Waiting {
     /// `random-detect`
     pub wred: Option<Wred>,
     /// `queue-limit`
@@ -150,16 +172,6 @@ pub struct Class {
     pub limits: Vec<Put<(Vec<Dscp>, Length)>>,
     /// `fair-queue`
     pub fair: Option<At>,
-    /// `drop`
-    pub drop: Option<At>,
-    /// `service-policy`
-    pub child: Option<Child>,
-    /// `account user-defined`, of a shaper or a policer: bytes beyond those that are counted.
-    pub overhead: Option<Put<i32>>,
-    /// `Average Rate Traffic Shaping` was shown: the next rate is that of the shaper.
-    pub shape_begins: bool,
-    /// `Peak Rate Traffic Shaping`
-    pub shape_peak: bool,
 }
 
 /// A policy within a class.
@@ -408,15 +420,15 @@ impl Of {
 }
 
 impl Class {
-    /// Whether its packets wait in a queue of their own.
+    /// Whether its packets wait in a separate queue.
     pub const fn queues(&self) -> bool {
         self.priority.is_some()
             || self.bandwidth.is_some()
-            || self.shape.is_some()
-            || self.wred.is_some()
-            || self.limit.is_some()
-            || !self.limits.is_empty()
-            || self.fair.is_some()
+            || self.shaping.shape.is_some()
+            || self.waiting.wred.is_some()
+            || self.waiting.limit.is_some()
+            || !self.waiting.limits.is_empty()
+            || self.waiting.fair.is_some()
     }
 
     /// Whether it takes what no other class takes.

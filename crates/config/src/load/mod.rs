@@ -1,4 +1,4 @@
-//! The load that a stub has while nobody states another: in each class datagrams of two thirds of its rate, and in each without
+//! The load that a stub has unless another is stated: in each class datagrams of two thirds of its rate, and in each without
 //! priority one TCP that always has data.
 //!
 //! A class's packets look as its filters want them: its code point, an address in its prefix, its port. Whether they do is
@@ -46,7 +46,7 @@ pub struct Node {
 /// What one traffic sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sends {
-    /// [`FLOWS`] of datagrams of so many bytes, each at this rate.
+    /// [`FLOWS`] of datagrams of this many bytes, each at this rate.
     Datagrams(BitRate, Bytes),
     /// A TCP that always has data; with segments of so many bytes where a bucket holds no larger ones.
     Tcp(Option<Bytes>),

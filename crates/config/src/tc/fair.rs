@@ -202,7 +202,13 @@ fn of_fq(options: &Options<'_>, settings: &mut Settings) {
         settings.set("quantum", Said::assumed("sch_fq.c: between 256 B and 1 MiB", Value::Bytes(bounded)));
     }
     if let Some((mask, it)) = options.get("orphan_mask").and_then(|it| Some((it.count()?, it))) {
-        settings.set("flows", it.said(Value::Count(mask + 1)));
+        let most = u64::from(perhop_core::sched::flows::MOST);
+        let flows = if mask < most {
+            it.said(Value::Count(mask + 1))
+        } else {
+            Said::assumed("perhop has at most 65536 queues of flows", Value::Count(most))
+        };
+        settings.set("flows", flows);
     }
     for key in ["priomap", "weights"] {
         if let Some(it) = options.get(key) {

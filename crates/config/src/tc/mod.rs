@@ -15,6 +15,8 @@ mod cake;
 mod commands;
 mod counters;
 mod early;
+/// Words for keys.
+pub mod equivalents;
 mod fair;
 mod fifo;
 mod filters;

@@ -138,3 +138,15 @@ fn policies_without_an_interface() {
     let port = port("policy-map ALONE\n class class-default\n  shape average 8000000\n");
     assert_eq!((port.interface.is.as_str(), port.way.name()), ("ALONE", "output"));
 }
+
+/// A line that is typed again replaces the one before; each service instance is a port.
+#[test]
+fn policies_at_interfaces() {
+    let text = "policy-map A\n class class-default\n  shape average 1000000\npolicy-map B\n class class-default\n  shape average \
+                2000000\ninterface Gi1\n service-policy output A\n service-policy output B\n service instance 10 ethernet\n  \
+                service-policy output A\n service instance 20 ethernet\n  service-policy output A\n";
+    let ports = read(text).device.ports;
+    let names: Vec<_> = ports.iter().map(|port| port.interface.is.as_str()).collect();
+    assert_eq!(names, ["Gi1", "Gi1 service instance 10", "Gi1 service instance 20"]);
+    assert!(crate::hand::keys(&ports[0].queue.as_ref().unwrap().shape).contains("rate 2Mbit/s"));
+}

@@ -119,3 +119,26 @@ fn policies_that_are_not_printed() {
     assert_eq!((verdict, note.as_str()), (Verdict::NotModelled, "this policy map is not in the text"));
     assert_eq!(read.account.lines.len(), 3);
 }
+
+/// What is typed counts; what the device printed of the same policy adds its counters.
+#[test]
+fn a_configuration_and_its_output() {
+    let text = format!(
+        "policy-map CHILD\n class class-default\n  fair-queue\npolicy-map PARENT\n class class-default\n  shape average percent \
+         10\n  service-policy CHILD\ninterface GigabitEthernet0/0/0.2\n service-policy output PARENT\nend\nR1#show policy-map \
+         interface\n{INTERFACE}"
+    );
+    let read = read(&text);
+    assert_eq!(read.device.ports.len(), 1);
+    assert!(keys(&read.device.ports[0].queue.as_ref().unwrap().shape).contains("rate 10Mbit/s"));
+    assert!(!read.evidence.is_empty());
+}
+
+/// An interface after a table of WRED is an interface.
+#[test]
+fn one_interface_after_another() {
+    let text = format!("{INTERFACE}{}", INTERFACE.replace("0/0/0.2", "0/0/0.3"));
+    let read = read(&text);
+    let names: Vec<_> = read.device.ports.iter().map(|port| port.interface.is.as_str()).collect();
+    assert_eq!(names, ["GigabitEthernet0/0/0.2", "GigabitEthernet0/0/0.3"]);
+}

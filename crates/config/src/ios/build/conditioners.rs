@@ -43,7 +43,7 @@ impl<'a> Build<'a> {
 
     /// Whether the policer of a class is the limit of its priority: one rate, and what exceeds it is dropped.
     pub(super) fn in_queue(&self, class: &Class) -> bool {
-        let Some(police) = class.police.as_ref().filter(|_| self.output) else { return false };
+        let Some(police) = class.police.as_ref().filter(|_| self.port.output) else { return false };
         let only = |colour: usize, done: &Do| {
             police.actions[colour].as_ref().is_none_or(|list| list.iter().all(|put| put.is == *done))
         };
@@ -69,7 +69,7 @@ impl<'a> Build<'a> {
                 base: self.base_below(class, under.base),
                 path: format!("{path}/"),
                 next: under.next || own,
-                cover: (cover && !own) || self.passage,
+                cover: (cover && !own) || self.port.passage,
             };
             self.depth += 1;
             let mut inner = self.conditioners(child, &below)?;
@@ -141,7 +141,7 @@ impl<'a> Build<'a> {
         {
             settings.set("colour-aware", Said::at(at.place, Value::Flag(true)));
         }
-        if let Some(bytes) = class.overhead.filter(|_| class.shape.is_none()) {
+        if let Some(bytes) = class.overhead.filter(|_| class.shaping.shape.is_none()) {
             let is = Value::Signed(perhop_core::units::SignedBytes::new(bytes.is));
             settings.set("overhead", Said::at(bytes.at.place, is));
         }
@@ -230,7 +230,7 @@ impl<'a> Build<'a> {
                 Some(Act::Colour(colour.unwrap_or(Colour::Red)))
             }
             Do::Mapped(table) => {
-                self.account.approximated(line, format!("the packet goes on as it is: table {table} is not modelled"));
+                self.account.approximated(line, format!("the packet stays as it is: table {table} is not modelled"));
                 Some(Act::Transmit)
             }
             Do::Other(field) => {

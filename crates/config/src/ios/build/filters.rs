@@ -136,14 +136,14 @@ impl<'a> Build<'a> {
     fn of_other(&mut self, name: &str, at: At) -> Option<Vec<Match>> {
         let plan = self.plan;
         match plan.class_map.get(name) {
-            Some(other) => match self.maps.get(other) {
+            Some(other) => match self.known.maps.get(other) {
                 Some(Some(known)) => Some(known.clone()),
-                None if self.within < DEEPEST => {
-                    self.maps.insert(*other, None);
-                    self.within += 1;
+                None if self.known.within < DEEPEST => {
+                    self.known.maps.insert(*other, None);
+                    self.known.within += 1;
                     let list = self.of_map(&plan.class_maps[*other]);
-                    self.within -= 1;
-                    self.maps.insert(*other, Some(list.clone()));
+                    self.known.within -= 1;
+                    self.known.maps.insert(*other, Some(list.clone()));
                     Some(list)
                 }
                 _ => {
@@ -166,11 +166,11 @@ impl<'a> Build<'a> {
             self.account.approximated(at.line, how);
             return vec![called(name)];
         };
-        if let Some(known) = self.lists.get(name) {
+        if let Some(known) = self.known.lists.get(name) {
             return known.clone();
         }
         let list = self.read_list(&plan.lists[*place].lines);
-        self.lists.insert(name.to_owned(), list.clone());
+        self.known.lists.insert(name.to_owned(), list.clone());
         list
     }
 

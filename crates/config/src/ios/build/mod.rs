@@ -39,19 +39,31 @@ pub struct Build<'a> {
     given: &'a Given,
     account: &'a mut Account,
     findings: &'a mut Vec<Finding>,
-    /// Classes of packets by access list.
-    lists: HashMap<String, Vec<Match>>,
-    /// Classes of packets by class map; `None` while they are read.
-    maps: HashMap<usize, Option<Vec<Match>>>,
-    /// How many are read within each other.
-    within: usize,
+    known: Known,
     /// Classes so far.
     classes: usize,
     most: usize,
     /// Places of findings.
     found: HashSet<usize>,
     depth: usize,
-    /// Of the port that is built: packets go out.
+    port: OfPort,
+}
+
+/// Classes of packets that were read.
+#[derive(Default)]
+struct Known {
+    /// By access list.
+    lists: HashMap<String, Vec<Match>>,
+    /// By class map; `None` while they are read.
+    maps: HashMap<usize, Option<Vec<Match>>>,
+    /// How many are read within each other.
+    within: usize,
+}
+
+/// What is known of the port that is built.
+#[derive(Default)]
+struct OfPort {
+    /// Packets go out.
     output: bool,
     /// Classes of its queue are told by the conditioners that packets passed, as those change code points.
     passage: bool,
@@ -90,27 +102,11 @@ pub fn device(
     findings: &mut Vec<Finding>,
 ) -> Result<Device, Fault> {
     let wanted = chosen(plan, given)?;
-    let (lists, maps, found) = (HashMap::new(), HashMap::new(), HashSet::new());
+    let found = HashSet::new();
     let said = plan.policies.iter().map(|policy| policy.classes.len()).sum::<usize>() + plan.attached.len();
     let most = MOST_CLASSES + 4 * said;
-    let (output, passage, names) = (false, false, Vec::new());
-    let mut build = Build {
-        plan,
-        text,
-        given,
-        account,
-        findings,
-        lists,
-        maps,
-        within: 0,
-        classes: 0,
-        most,
-        found,
-        depth: 0,
-        output,
-        passage,
-        names,
-    };
+    let (known, port) = (Known::default(), OfPort::default());
+    let mut build = Build { plan, text, given, account, findings, known, classes: 0, most, found, depth: 0, port };
     let ports = wanted.into_iter().map(|wanted| build.port(wanted)).collect::<Result<_, _>>()?;
     Ok(Device { ports })
 }
@@ -197,13 +193,13 @@ impl<'a> Build<'a> {
         }
         let base = self.given.link.or_else(|| link.rate("rate"));
         let policy = self.policy(&wanted.policy)?;
-        self.output = wanted.way == Way::Output;
-        self.passage = self.output
+        self.port.output = wanted.way == Way::Output;
+        self.port.passage = self.port.output
             && self.plan.any_class(policy, &Class::queues)
             && self.plan.any_class(policy, &conditioners::marks);
-        let under = Under { base, cover: self.passage, ..Under::default() };
+        let under = Under { base, cover: self.port.passage, ..Under::default() };
         let conditioners = self.conditioners(policy, &under)?;
-        self.names = conditioners.iter().map(|conditioner| conditioner.name.is.clone()).collect();
+        self.port.names = conditioners.iter().map(|conditioner| conditioner.name.is.clone()).collect();
         let queue = match wanted.way {
             Way::Output => self.port_queue(policy, &under)?,
             Way::Input => self.no_queue(policy),

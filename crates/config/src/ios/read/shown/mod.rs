@@ -3,18 +3,18 @@
 //!
 //! A class belongs to the last policy that is not deeper than it is. Within a class the words say what a line is about.
 
+mod finish;
 mod lines;
 mod pattern;
 mod wred;
 
-use super::plan::{At, Attached, Child, Class, ClassMap, Put};
-use super::read::words::{Outcome, Words};
-use super::read::{Here, Reader, action, matches, police};
-use super::tree::Row;
+use super::words::{Outcome, Words};
+use super::{Here, Reader, action, matches, police};
 use crate::evidence::Counters;
+use crate::ios::plan::{At, Attached, Child, Class, ClassMap, Put};
+use crate::ios::tree::Row;
 use crate::model::Way;
 use perhop_core::units::Length;
-use std::collections::HashSet;
 
 /// What was read last.
 #[derive(Debug, Default)]
@@ -41,9 +41,16 @@ pub struct Shown {
     limits: Vec<(usize, u64, Put<Length>)>,
     /// The name of the field that `QoS Set` set last.
     set: String,
+    /// What the next lines may belong to.
+    open: Open,
+}
+
+/// What was begun and may be continued.
+#[derive(Clone, Debug, Default)]
+struct Open {
     /// `match` lines of the class.
     tests: usize,
-    /// The last line was a `match` by code point, which may go on.
+    /// The last line was a `match` by code point, which may have more.
     goes_on: bool,
     /// The last line ended before its number of drops.
     drops_next: bool,
@@ -111,9 +118,9 @@ impl Reader {
             return self.continued(row);
         }
         let known = self.drops_continued(&plain) || self.shown_head(&plain) || self.shown_body(&plain);
-        self.shown.drops_next = known && plain.words.last().is_some_and(|word| word.text == "drops:");
+        self.shown.open.drops_next = known && plain.words.last().is_some_and(|word| word.text == "drops:");
         if known {
-            self.shown.goes_on = plain.word(0) == "Match:";
+            self.shown.open.goes_on = plain.word(0) == "Match:";
         } else if (matches!(self.here, Here::Shown(..) | Here::Nowhere | Here::Foreign) || plain.words.len() == 1)
             && let Some(found) = interface(&plain)
         {
@@ -125,7 +132,7 @@ impl Reader {
 
     /// A line of code points that the terminal broke.
     fn continued(&mut self, row: &Row<'_>) -> bool {
-        let belongs = self.shown.goes_on && matches!(self.here, Here::Shown(..));
+        let belongs = self.shown.open.goes_on && matches!(self.here, Here::Shown(..));
         if belongs {
             self.account.taken(row.number);
         }
@@ -134,7 +141,8 @@ impl Reader {
 
     /// The number of drops of a class, which the terminal put into the next line.
     fn drops_continued(&mut self, row: &Row<'_>) -> bool {
-        let Some(drops) = row.word(0).parse().ok().filter(|_| self.shown.drops_next && row.words.len() == 1) else {
+        let Some(drops) = row.word(0).parse().ok().filter(|_| self.shown.open.drops_next && row.words.len() == 1)
+        else {
             return false;
         };
         self.count("priority", row.at(), &[("exceed_drops", drops)]);
@@ -287,7 +295,7 @@ impl Reader {
         classes.push(Class { name, at: row.at(), map: Some(map), ..Class::default() });
         (self.here, self.indent) = (Here::Shown(policy, classes.len() - 1), row.indent);
         self.account.taken(row.number);
-        (self.shown.about, self.shown.colour, self.shown.tests) = (About::Class, None, 0);
+        (self.shown.about, self.shown.colour, self.shown.open.tests) = (About::Class, None, 0);
         (self.shown.table, self.shown.percent) = (wred::Columns::default(), false);
         true
     }
@@ -330,7 +338,7 @@ impl Reader {
     }
 
     fn shown_test(&mut self, class: (usize, usize), row: &Row<'_>) -> bool {
-        self.shown.tests += 1;
+        self.shown.open.tests += 1;
         if row.word(1) == "none" {
             self.account.approximated(row.number, "the class has no tests: the traffic called after it");
             return true;
@@ -378,29 +386,6 @@ impl Reader {
         };
         for (name, count) in counts {
             known.counts.insert(name, i64::try_from(*count).unwrap_or(i64::MAX));
-        }
-    }
-
-    /// Limits of priority classes that are shown apart from them.
-    pub fn finish(&mut self) {
-        for (policy, level, limit) in std::mem::take(&mut self.shown.limits) {
-            let meant = |class: &&mut Class| {
-                let said = class.priority.as_ref().map(|priority| priority.level);
-                class.limit.is_none() && said.is_some_and(|said| level == 0 || said == level)
-            };
-            for class in self.plan.policies[policy].classes.iter_mut().filter(meant) {
-                class.limit = Some(limit);
-            }
-        }
-        let known: HashSet<String> = self.plan.policy.keys().cloned().collect();
-        let shown = self.plan.policies.iter_mut().filter(|policy| policy.shown);
-        for class in shown.flat_map(|policy| &mut policy.classes) {
-            if let Some(Child::Named(name)) = &class.child
-                && !known.contains(&name.is)
-            {
-                self.account.not_modelled(name.at.line, "this policy map is not in the text");
-                class.child = None;
-            }
         }
     }
 
