@@ -241,11 +241,11 @@ fn of_sfq(options: &Options<'_>, settings: &mut Settings, log: &mut Log) {
     let active = active.min(flows);
     let held = limit.min(depth * active);
     let bound = |settings: &mut Settings, key: &'static str, is: Value| {
-        if settings.get(key).is_some_and(|said| said.is != is) || (settings.get(key).is_none() && key == "active") {
+        if settings.get(key).is_some_and(|said| said.is != is) {
             settings.set(key, Said::assumed(SFQ_C, is));
         }
     };
     bound(settings, "depth", Value::Packets(Packets::new(depth as u32)));
     bound(settings, "limit", Value::Packets(Packets::new(held as u32)));
-    bound(settings, "active", Value::Count(active.min(held)));
+    bound(settings, "active", Value::Count(active));
 }
