@@ -87,15 +87,12 @@ def main() -> int:
         alone = both(file, TCP.sub("\n", text))
         port = next(it for it in alone.ports if it.port == PORT)
         apart = max(port.apart_ns, default=0)
-        print(
-            f"{file.stem}: of {port.came} datagrams {port.other_fate} fare otherwise; departures at most {apart} ns apart"
-        )
+        print(f"{file.stem}: of {port.came} datagrams {port.other_fate} fare otherwise; at most {apart} ns apart")
         for it in both(file, text).classes:
             ours, theirs = it.perhop.goodput_bit_s, it.kernel.goodput_bit_s
             if ours is not None and theirs:
-                print(
-                    f"  {it.name}: {ours / 1e6:.3f} Mbit/s, kernel {theirs / 1e6:.3f}: {100 * (ours / theirs - 1):+.1f} %"
-                )
+                more = 100 * (ours / theirs - 1)
+                print(f"  {it.name}: {ours / 1e6:.3f} Mbit/s, kernel {theirs / 1e6:.3f}: {more:+.1f} %")
         sys.stdout.flush()
     return 0
 
