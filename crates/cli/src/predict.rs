@@ -38,18 +38,16 @@ pub(crate) fn predict(args: &Predict) -> Result<Outcome, Failure> {
             say!("{}\n\n{}", predicted.told(&name), answer.summary(&point, &replications.iter().collect::<Vec<_>>())?)
         }
     }
-    let kept = args.kept().map(|out| disk::point_dir(out, &point));
+    let kept = kept_in(args).map(|out| disk::point_dir(out, &point));
     if let Some(dir) = kept.filter(|_| !args.json || args.output.is_some()) {
         return finish(args, &dir);
     }
     Ok(Outcome::Done(Exit::Fine))
 }
 
-impl Predict {
-    /// Where results are kept.
-    fn kept(&self) -> Option<&Path> {
-        self.out.as_deref().or_else(|| self.output.as_ref().map(|_| Path::new("runs")))
-    }
+/// Where results are kept.
+fn kept_in(args: &Predict) -> Option<&Path> {
+    args.out.as_deref().or_else(|| args.output.as_ref().map(|_| Path::new("runs")))
 }
 
 /// Says what to do with what is kept, or draws it.
@@ -77,7 +75,7 @@ fn scenario(args: &Predict, file: &File<'_>, imported: &Imported, stub: &Stub) -
         let found = Diagnostics { list };
         Failure::Error(format!("{found:#}\n{}, nothing was run", found.summary()))
     })?;
-    let output = Output { out: args.kept().map(Path::to_path_buf), json: args.json, ..Output::default() };
+    let output = Output { out: kept_in(args).map(Path::to_path_buf), json: args.json, ..Output::default() };
     let asked = Asked { output, fresh: true, ..Asked::default() };
     Ok((Request { source, asked, shown: Shown::default() }, sweep))
 }

@@ -61,6 +61,13 @@ const PATHS: &[(&str, &str, Use)] = &[
     ("report", "output", Written),
     ("compare", "a", Read),
     ("compare", "b", Read),
+    ("import", "file", Read),
+    ("import", "load", Read),
+    ("import", "output", Written),
+    ("predict", "file", Read),
+    ("predict", "load", Read),
+    ("predict", "output", Written),
+    ("predict", "out", Dir),
     ("init", "output", Written),
     ("man", "dir", Dir),
 ];

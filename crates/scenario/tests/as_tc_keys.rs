@@ -831,6 +831,8 @@ fn walks() -> Vec<Walk> {
                 ("l4s", "traffic.bulk={model=\"ftp\",tcp=\"host\",from=\"a\",to=\"b\",ecn=true,l4s=true}", Noted),
                 ("gso", "traffic.udp.gso=4", Said),
                 ("max-pacing-rate", "traffic.bulk.max-pacing-rate=1Mbit/s", Elsewhere),
+                ("source-port", "traffic.udp.source-port=5060", Elsewhere),
+                ("destination-port", "traffic.udp.destination-port=5060", Elsewhere),
                 ("tcp", "traffic.bulk.tcp=newreno", Noted),
             ],
         ),

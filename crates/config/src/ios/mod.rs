@@ -15,7 +15,6 @@ pub mod equivalents;
 mod fields;
 pub(crate) mod plan;
 pub mod read;
-mod shown;
 mod tree;
 
 use crate::dialect::{Dialect, Read};

@@ -420,7 +420,7 @@ impl Of {
 }
 
 impl Class {
-    /// Whether its packets wait in a queue of their own.
+    /// Whether its packets wait in a separate queue.
     pub const fn queues(&self) -> bool {
         self.priority.is_some()
             || self.bandwidth.is_some()

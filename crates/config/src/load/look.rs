@@ -243,7 +243,7 @@ fn looks(wants: &Match, other: Option<u16>) -> impl Iterator<Item = Look> + '_ {
     codes.into_iter().flat_map(of)
 }
 
-/// Addresses of hosts in prefixes: the first and the last of each; nobody's where there is no prefix.
+/// Addresses of hosts in prefixes: the first and the last of each; one of no prefix where there is none.
 fn hosts(prefixes: &[Prefix]) -> Vec<Option<Ipv4Addr>> {
     if prefixes.is_empty() {
         return vec![None];

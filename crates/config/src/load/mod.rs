@@ -50,7 +50,7 @@ pub struct Node {
 /// What one traffic sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sends {
-    /// [`FLOWS`] of datagrams of this size, each at this rate.
+    /// [`FLOWS`] of datagrams of this many bytes, each at this rate.
     Datagrams(BitRate, Bytes),
     /// A TCP that always has data; with segments of so many bytes where a bucket holds no larger ones.
     Tcp(Option<Bytes>),

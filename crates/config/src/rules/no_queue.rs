@@ -33,7 +33,7 @@ fn of_class(class: &Class) -> Option<Finding> {
         && !class.is_default()
     {
         let message = format!(
-            "class {} has no queue of its own: without `bandwidth` or `shape` IOS takes no `random-detect`, and its packets wait in \
+            "class {} has no queue: without `bandwidth` or `shape` IOS takes no `random-detect`, and its packets wait in \
              class-default",
             class.name
         );

@@ -32,7 +32,7 @@ struct Bounded {
 fn of_queue(at: At<'_>) -> Option<Finding> {
     let all: Vec<usize> = leaves(at.queue);
     let bounded: Vec<Bounded> = all.iter().filter_map(|class| bounded(at.queue, *class)).collect();
-    // A class alone shares with nobody.
+    // A class alone shares with no other.
     let first = bounded.first().filter(|_| all.len() > 1)?;
     let names: Vec<&str> = bounded.iter().map(|it| at.queue.classes[it.class].name.is.as_str()).collect();
     let bound = if first.wanted > MOST { MOST } else { LEAST };

@@ -22,7 +22,7 @@ fn find(case: &Case<'_>) -> Vec<Finding> {
     if case.read.dialect == "ios" { of_policies(case) } else { of_trees(case) }
 }
 
-/// Classes that share what there is: one finding for all idle ones of them.
+/// Classes that share a rate: one finding for all idle ones of them.
 fn say(idle: &[&Counters], others: u64, check: &str) -> Option<Finding> {
     let first = idle.first().filter(|_| others >= MANY)?;
     let names: Vec<&str> = idle.iter().map(|it| it.of.as_str()).collect();

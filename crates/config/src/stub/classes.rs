@@ -1,10 +1,10 @@
 //! `[queue.X]`: a queue, with its classes and their queues.
 
+use super::Writer;
 use super::chain::is_made;
 use super::names::plain;
 use super::page::{List, Page, Row, key, toml};
 use super::sort::{Sorted, Taken, Taker, sort};
-use super::Writer;
 use crate::model::{Class, Filter, Kind, Queue};
 use crate::value::Value;
 use perhop_core::classify::Match;
@@ -252,8 +252,8 @@ pub(super) fn key_text(text: &str) -> String {
 /// `match = {..}`; one that no packet agrees with where there is none.
 /// `entry` is its place in its list.
 pub(super) fn matched(matches: Option<&Match>, entry: usize) -> String {
-    let empty = || format!("match = {{ rtt = {{ from = \"{}h\" }} }}", LONG - entry);
-    matches.map_or_else(empty, |matches| format!("match = {}", shown(matches)))
+    let none = || format!("match = {{ rtt = {{ from = \"{}h\" }} }}", LONG - entry);
+    matches.map_or_else(none, |matches| format!("match = {}", shown(matches)))
 }
 
 /// A match as TOML; a list of one is that one.

@@ -56,7 +56,7 @@ pub(super) struct Action<'a> {
 }
 
 impl Action<'_> {
-    /// Whether no packet goes on from it to the next filter.
+    /// Whether no packet continues from it to the next filter.
     pub(super) fn ends(&self) -> bool {
         let exceed = if let Act::Police(_, _, exceed) = &self.act { *exceed } else { Control::Ok };
         self.then != Control::Continue && exceed != Control::Continue

@@ -48,7 +48,7 @@ fn nothing_outside_qos_is_shown() {
 }
 
 #[test]
-fn lines_that_nobody_understands_are_said() {
+fn lines_that_are_not_understood_are_said() {
     let text = "policy-map P\n class class-default\n  shape average 8000000\n  wibble 5\n  shape average fast\n";
     let read = read(text);
     assert_eq!(verdict_in(&read, text, "wibble"), (Verdict::NotModelled, "`wibble` is not understood".into()));

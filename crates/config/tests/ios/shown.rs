@@ -133,3 +133,12 @@ fn a_configuration_and_its_output() {
     assert!(keys(&read.device.ports[0].queue.as_ref().unwrap().shape).contains("rate 10Mbit/s"));
     assert!(!read.evidence.is_empty());
 }
+
+/// An interface after a table of WRED is an interface.
+#[test]
+fn one_interface_after_another() {
+    let text = format!("{INTERFACE}{}", INTERFACE.replace("0/0/0.2", "0/0/0.3"));
+    let read = read(&text);
+    let names: Vec<_> = read.device.ports.iter().map(|port| port.interface.is.as_str()).collect();
+    assert_eq!(names, ["GigabitEthernet0/0/0.2", "GigabitEthernet0/0/0.3"]);
+}

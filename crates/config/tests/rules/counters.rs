@@ -58,7 +58,7 @@ fn a_debt_in_time_and_bytes() {
 }
 
 #[test]
-fn a_class_that_nobody_uses() {
+fn a_class_without_packets() {
     let class = "class htb 1:10 root leaf 10: prio 0 rate 2Mbit ceil 10Mbit burst 1600b cburst 1600b";
     let found = only("tc", &tree(["", &sent(0, 0, 0), &sent(20_000, 0, 0)]), "W443", class);
     assert!(found.message.ends_with("beside have 20000"), "{}", found.message);

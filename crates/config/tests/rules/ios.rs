@@ -117,7 +117,7 @@ fn thresholds_that_are_not_enabled() {
 #[test]
 fn wred_without_a_queue() {
     let found = only(&class("random-detect dscp-based"), "W426", "random-detect dscp-based");
-    assert!(found.message.contains("no queue of its own"), "{}", found.message);
+    assert!(found.message.contains("has no queue"), "{}", found.message);
     let found = only(&class("priority percent 10\nrandom-detect"), "W426", "random-detect");
     assert!(found.message.contains("has priority"), "{}", found.message);
     none(&class("shape average 4000000\nrandom-detect"));

@@ -230,7 +230,7 @@ impl<'a> Build<'a> {
                 Some(Act::Colour(colour.unwrap_or(Colour::Red)))
             }
             Do::Mapped(table) => {
-                self.account.approximated(line, format!("the packet goes on as it is: table {table} is not modelled"));
+                self.account.approximated(line, format!("the packet stays as it is: table {table} is not modelled"));
                 Some(Act::Transmit)
             }
             Do::Other(field) => {

@@ -25,7 +25,7 @@ const LARGEST: u64 = 2_000;
 const LARGEST_QUANTUM: u64 = 150_000;
 
 impl<'a> Build<'a> {
-    /// The queue of a port; `None` if nothing waits in a queue of its own.
+    /// The queue of a port; `None` if nothing waits in a separate queue.
     pub(super) fn port_queue(&mut self, policy: &'a Policy, under: &Under) -> Result<Option<Queue>, Fault> {
         self.queue(policy, under)
     }
@@ -433,7 +433,7 @@ fn rest_class(name: Said<String>, queue: Queue) -> model::Class {
     }
 }
 
-/// A queue below a shaper; one that is shaped itself is a class of its own.
+/// A queue below a shaper; one that is shaped itself is a separate class.
 fn shaped(name: Said<String>, shape: Settings, inner: Queue) -> Queue {
     if shape.is_empty() {
         return inner;

@@ -6,14 +6,15 @@ pub mod matches;
 pub mod police;
 pub mod wred;
 pub mod words;
+mod shown;
 
 use super::plan::{At, Attached, Child, Class, ClassMap, Interface, List, Plan, Policy, Put, Table};
-use super::shown::Shown;
 use super::tree::Row;
 use crate::account::Account;
 use crate::evidence::Counters;
 use crate::model::Way;
 use perhop_core::units::BitRate;
+use shown::Shown;
 use words::{Outcome, Words, wanted};
 
 /// What the lines that come next belong to.
@@ -245,7 +246,7 @@ impl Reader {
         }
     }
 
-    /// A line that nobody understands is of QoS if it is below what is.
+    /// A line that is not understood is of QoS if it is below what is.
     fn unknown(&mut self, row: &Row<'_>) {
         let below = row.indent > self.indent || row.level.is_some_and(|level| level.starts_with("config-"));
         match self.here {
@@ -320,7 +321,7 @@ impl Reader {
         }
     }
 
-    /// `service instance 10 ethernet`: a port of its own.
+    /// `service instance 10 ethernet`: a separate port.
     fn instance(&mut self, port: usize, row: &Row<'_>) {
         let interface = &self.plan.interfaces[port];
         let whole = interface.name.split(" service").next().unwrap_or_default();

@@ -72,13 +72,14 @@ impl<'k, 'a> Making<'k, 'a> {
         let same = |(a, b): (&Action<'_>, &Action<'_>)| match (&a.act, &b.act) {
             (Act::Police(_, Some(one), _), Act::Police(_, Some(other), _)) => one == other && a.then == b.then,
             (Act::Goes, Act::Goes) | (Act::Nothing, Act::Nothing) => a.then == b.then,
-            (Act::Mark(one), Act::Mark(other)) => one == other && a.then == b.then,
+            (Act::Mark(one), Act::Mark(other)) => one == other,
             (Act::Tag(one, bits), Act::Tag(other, others)) => (one, bits) == (other, others),
             (Act::Redirect(one), Act::Redirect(other)) => one.text == other.text,
             _ => false,
         };
+        let same_tail = then(tail(&a.actions)) == then(tail(&b.actions));
         let (a, b) = (telling(a), telling(b));
-        a.len() == b.len() && a.into_iter().zip(b).all(same)
+        same_tail && a.len() == b.len() && a.into_iter().zip(b).all(same)
     }
 
     /// The actions of filters as conditioners.
@@ -212,6 +213,12 @@ fn then(actions: &[Action<'_>]) -> Vec<Acts> {
     }
     acts.push(Acts::Transmit);
     acts
+}
+
+/// The actions behind the last policer.
+fn tail<'s, 'a>(actions: &'s [Action<'a>]) -> &'s [Action<'a>] {
+    let from = actions.iter().rposition(|it| matches!(it.act, Act::Police(..))).map_or(0, |at| at + 1);
+    &actions[from..]
 }
 
 /// The actions that do something.

@@ -71,7 +71,9 @@ impl Reader {
             self.shown.table.unit = unit.unwrap_or(self.shown.table.unit);
             return Some(Ok(None));
         }
-        row.word(row.words.len() - 1).contains('/').then(|| self.data(at, row))
+        let probability = row.word(row.words.len() - 1).split_once('/');
+        let is_row = probability.is_some_and(|(one, of)| one == "1" && of.parse::<u64>().is_ok());
+        is_row.then(|| self.data(at, row))
     }
 
     /// Approximate fair drop: WRED by virtual classes, each with its thresholds and then its code points.

@@ -3,16 +3,20 @@
 //!
 //! A class belongs to the last policy that is not deeper than it is. Within a class the words say what a line is about.
 
+#[path = "shown_finish.rs"]
 mod finish;
+#[path = "shown_lines.rs"]
 mod lines;
+#[path = "shown_pattern.rs"]
 mod pattern;
+#[path = "shown_wred.rs"]
 mod wred;
 
-use super::plan::{At, Attached, Child, Class, ClassMap, Put};
-use super::read::words::{Outcome, Words};
-use super::read::{Here, Reader, action, matches, police};
-use super::tree::Row;
+use super::words::{Outcome, Words};
+use super::{Here, Reader, action, matches, police};
 use crate::evidence::Counters;
+use crate::ios::plan::{At, Attached, Child, Class, ClassMap, Put};
+use crate::ios::tree::Row;
 use crate::model::Way;
 use perhop_core::units::Length;
 
