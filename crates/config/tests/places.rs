@@ -48,8 +48,8 @@ fn values_come_from_their_lines() {
         ["[conditioner.ERP]", "\"4Mbit/s\"", "\"4000B\"", "match =", "\"drop\""].map(|words| line(&policy, words));
     assert_eq!(lines, [4, 5, 5, 2, 7]);
     let script = stub(SCRIPT);
-    let lines = ["[queue.\"1:\"]", "\"1:1\"", "name = \"1:30\"", "\"7ms\"", "for = \"AF11\""]
-        .map(|words| line(&script, words));
+    let lines = ["[queue.\"1:\"]", "name = \"1:1\"", "rate = \"6Mbit/s\"", "\"7ms\"", "for = \"AF11\""];
+    let lines = lines.map(|words| line(&script, words));
     assert_eq!(lines, [1, 2, 3, 5, 6]);
 }
 

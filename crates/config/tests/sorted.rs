@@ -1,7 +1,7 @@
 //! A stub sorts packets as the device does: into the class of the first filter that agrees.
 
 use perhop_config::generate::{LINK, Shape, of};
-use perhop_config::model::{Class, Filter, Port, Queue, Way};
+use perhop_config::model::{Class, Filter, Kind, Port, Queue, Way};
 use perhop_config::stub::stub;
 use perhop_config::value::{Said, Settings, Value};
 use perhop_core::classify::{FlowHeaders, Match};
@@ -31,13 +31,13 @@ fn told_apart(mut port: Port) -> (Port, Vec<Path>) {
 
 fn number(queue: &mut Queue, above: &[usize], paths: &mut Vec<Path>) {
     queue.shape = Settings::default();
+    let is_strict = matches!(queue.kind, Some(Kind::Scheduler("strict-priority" | "ets")));
     let parents: Vec<_> = queue.classes.iter().filter_map(|class| class.parent).collect();
     for (i, class) in queue.classes.iter_mut().enumerate().filter(|(i, _)| !parents.contains(i)) {
         let path = [above, &[i]].concat();
         // Limits are tested elsewhere; here every packet is to reach its queue.
-        ["burst", "police"].iter().for_each(|key| drop(class.settings.remove(key)));
-        if class.settings.get("quantum").is_none() && class.parent.is_none() && class.settings.get("weight").is_none() {
-            class.settings.remove("rate");
+        if is_strict {
+            ["rate", "burst", "police"].iter().for_each(|key| drop(class.settings.remove(key)));
         }
         match class.queue.as_mut().filter(|below| !below.classes.is_empty()) {
             Some(below) => number(below, &path, paths),
@@ -127,7 +127,7 @@ fn ports() -> impl Strategy<Value = Port> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(256))]
+    #![proptest_config(ProptestConfig { cases: 256, max_global_rejects: 4096, ..ProptestConfig::default() })]
 
     #[test]
     fn packets_wait_where_the_first_filter_leads(port in ports(), packets in packets()) {

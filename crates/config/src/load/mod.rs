@@ -13,10 +13,10 @@ mod stated;
 use crate::model::Port;
 use crate::stub::names::Names;
 use leaves::{Leaf, leaves};
-use shares::bounded;
 use look::{Asked, Ground};
 use perhop_core::classify::{Match, Protocol};
 use perhop_core::units::{BitRate, Bytes};
+use shares::bounded;
 use std::net::Ipv4Addr;
 
 pub use look::Look;
