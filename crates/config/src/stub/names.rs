@@ -1,6 +1,6 @@
 //! Names of a device as a scenario can have them: each once, printable, and no series.
 
-use crate::model::Port;
+use crate::model::{Port, Queue};
 use std::collections::BTreeSet;
 
 /// The names of one kind of section.
@@ -38,9 +38,15 @@ pub fn last_word(name: &str) -> &str {
 }
 
 impl Port {
-    /// What its queue is called: as the text does, or as the interface where the text gives it no name.
+    /// What its queue is called: as the text does, or as the interface where it has no name, or only the kernel's number.
     pub(crate) fn called(&self) -> &str {
-        let named = self.queue.as_ref().filter(|queue| queue.name.origin.place().is_some());
-        last_word(named.map_or(&self.interface.is, |queue| &queue.name.is))
+        let named = |queue: &&Queue| queue.name.origin.place().is_some() && !is_given(&queue.name.is);
+        last_word(self.queue.as_ref().filter(named).map_or(&self.interface.is, |queue| &queue.name.is))
     }
+}
+
+/// Whether a handle of tc is one that the kernel gives: `8001:` and on, or `0:` for what no command has made.
+fn is_given(handle: &str) -> bool {
+    let number = handle.strip_suffix(':').and_then(|digits| u16::from_str_radix(digits, 16).ok());
+    number.is_some_and(|number| number == 0 || number >= 0x8000)
 }
