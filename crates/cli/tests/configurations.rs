@@ -253,3 +253,32 @@ fn a_policy_marks_captures() {
     assert_eq!(out.status.code(), Some(0), "{}", said(&out).1);
     assert!(error(&folder.perhop(&["import", "router.cfg", "--as", "policy", "-o", "in.toml"])).contains("E026"));
 }
+
+/// What the model refuses is not called taken: its line is not modelled, and the stub has the error.
+#[test]
+fn a_value_that_no_scenario_has_is_not_modelled() {
+    let script = "tc qdisc add dev eth0 root codel target 100ms\n";
+    let folder = Folder::with(&[("script.sh", script.as_bytes())]);
+    let out = folder.perhop(&["import", "script.sh", "--link", "10Mbit/s"]);
+    let (stub, account) = said(&out);
+    assert_eq!(out.status.code(), Some(1));
+    assert!(
+        account.contains("    1  not modelled  tc qdisc add") && account.contains("`target` 100ms is not below"),
+        "{account}"
+    );
+    assert!(stub.contains("target = \"100ms\""), "{stub}");
+    let message = error(&folder.perhop(&["predict", "script.sh", "--link", "10Mbit/s"]));
+    assert!(message.contains("error[E214]") && message.contains("script.sh:1:"), "{message}");
+}
+
+/// A scheduler that no class was added to yet.
+#[test]
+fn a_scheduler_without_classes_is_approximated() {
+    let folder = Folder::with(&[("script.sh", b"tc qdisc add dev eth0 root handle 1: htb default 10\n")]);
+    let out = folder.perhop(&["import", "script.sh", "--link", "10Mbit/s"]);
+    let (stub, account) = said(&out);
+    assert_eq!(out.status.code(), Some(0), "{account}");
+    assert!(account.contains("without classes all packets pass unshaped"), "{account}");
+    std::fs::write(folder.path("stub.toml"), stub).unwrap();
+    assert_eq!(folder.perhop(&["check", "stub.toml"]).status.code(), Some(0));
+}

@@ -46,6 +46,14 @@ impl Writer<'_> {
         let comment = if comment == name { String::new() } else { format!("! {comment}") };
         let start = page.text.len();
         page.section("queue", Some(&name), queue.name.origin.place(), &comment);
+        if let Some(how) = childless(queue) {
+            self.notes.push((queue.name.origin.place(), format!("{how}: here they pass a FIFO of 1000 packets")));
+            let mut row = Row::default().with(how);
+            row.page.add("aqm = \"drop-tail\"");
+            page.row(row);
+            page.around(start, queue.name.origin.place());
+            return self.tree.append(&page);
+        }
         match queue.kind {
             Some(Kind::Scheduler(kind)) => page.add(&format!("scheduler = {}\n", key_text(kind))),
             Some(Kind::Aqm(kind)) => page.add(&format!("aqm = {}\n", key_text(kind))),
@@ -194,6 +202,17 @@ impl Writer<'_> {
         let name = self.queues.unique(&class.name.is);
         row.page.from(queue.name.origin.place(), |page| page.add(&format!("queue = {}", key_text(&name))));
         Some(Below { name, queue, comment: plain(&queue.name.is), path })
+    }
+}
+
+/// What the device does with packets of a scheduler that has no classes.
+fn childless(queue: &Queue) -> Option<&'static str> {
+    match queue.kind.filter(|_| queue.classes.is_empty()) {
+        Some(Kind::Scheduler("htb")) => Some("without classes all packets pass unshaped"),
+        Some(Kind::Scheduler("drr" | "wrr" | "hfsc" | "ets" | "strict-priority")) => {
+            Some("without classes all packets are dropped")
+        }
+        _ => None,
     }
 }
 
