@@ -3,7 +3,7 @@
 use crate::args::{Form, Import};
 use crate::begin::existing;
 use crate::configured::{self, File};
-use crate::{Exit, Failure, check, complain, places, say};
+use crate::{Exit, Failure, complain, places, reading, say};
 use perhop_config::account::{Entry, Verdict};
 use perhop_config::import::Imported;
 use perhop_config::rules;
@@ -15,8 +15,8 @@ use perhop_scenario::{Document, Options};
 use serde_json::{Value, json};
 
 pub(crate) fn import(args: &Import) -> Result<Exit, Failure> {
-    let name = check::name(&args.file);
-    let bytes = check::bytes(&args.file).map_err(|found| Failure::Error(format!("{found:#}")))?;
+    let name = reading::name(&args.file);
+    let bytes = reading::bytes(&args.file).map_err(|found| Failure::Error(format!("{found:#}")))?;
     let file = File { name: &name, bytes: &bytes };
     let mut imported = file.read(&args.configuration)?;
     let load = args.load.as_deref().map(configured::load).transpose()?;

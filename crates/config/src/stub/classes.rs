@@ -1,7 +1,6 @@
 //! `[queue.X]`: a queue, with its classes and their queues.
 
 use super::Writer;
-use super::chain::is_made;
 use super::names::plain;
 use super::page::{List, Page, Row, key, toml};
 use super::sort::{Sorted, Taken, Taker, sort};
@@ -225,6 +224,14 @@ fn leaves(queue: &Queue) -> Vec<usize> {
 /// The classes that packets end in.
 pub(super) fn leaves_of(queue: &Queue) -> impl Iterator<Item = (usize, &Class)> {
     leaves(queue).into_iter().map(|i| (i, &queue.classes[i]))
+}
+
+/// Whether a class, the last, stands for others that are one list with those before it in the device.
+pub(super) fn is_made(queue: &Queue, i: usize) -> bool {
+    let class = &queue.classes[i];
+    let has_classes = class.queue.as_ref().is_some_and(|queue| !queue.classes.is_empty());
+    let is_last = i + 1 == queue.classes.len();
+    is_last && class.rest && class.takes.is_empty() && class.name.origin.place().is_none() && has_classes
 }
 
 /// A class as filters see it.
