@@ -11,6 +11,7 @@ import pytest
 import perhop
 from imports import ROOT, Crate, Graph, Package, cycles, graphs, late, listed, python_names
 
+
 @pytest.mark.parametrize(("name", "graph"), graphs().items(), ids=graphs())
 def test_there_are_no_import_cycles(name: str, graph: Graph) -> None:
     assert listed(cycles(graph)) == [], name
