@@ -17,7 +17,7 @@ use crate::given::Given;
 use crate::load::Load;
 use crate::model::{Kind, Port, Queue};
 use chain::ByPath;
-use names::Names;
+use names::{Names, queue_name};
 use page::{List, Page, Piece};
 use perhop_core::classify::Match;
 use perhop_core::params::Place;
@@ -125,7 +125,7 @@ pub fn stub(port: &Port, link: BitRate) -> Stub {
 /// A port as a scenario with this load.
 pub fn with_load(port: &Port, link: BitRate, load: &Load) -> Stub {
     let mut writer = Writer::new(port, load);
-    let queue = port.queue.as_ref().map(|queue| writer.queue(queue, port.called()));
+    let queue = port.queue.as_ref().map(|queue| writer.queue(queue, queue_name(port)));
     let conditioners = writer.conditioned(port, Some(LINK));
     let mut page = Page::default();
     frame::head(&mut page, port, link, load);

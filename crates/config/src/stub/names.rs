@@ -37,12 +37,10 @@ pub fn last_word(name: &str) -> &str {
     name.split_whitespace().last().unwrap_or(name)
 }
 
-impl Port {
-    /// What its queue is called: as the text does, or as the interface where it has no name, or only the kernel's number.
-    pub(crate) fn called(&self) -> &str {
-        let named = |queue: &&Queue| queue.name.origin.place().is_some() && !is_given(&queue.name.is);
-        last_word(self.queue.as_ref().filter(named).map_or(&self.interface.is, |queue| &queue.name.is))
-    }
+/// What a port's queue is called: as the text does, or as the interface where it has no name, or only the kernel's number.
+pub(crate) fn queue_name(port: &Port) -> &str {
+    let named = |queue: &&Queue| queue.name.origin.place().is_some() && !is_given(&queue.name.is);
+    last_word(port.queue.as_ref().filter(named).map_or(&port.interface.is, |queue| &queue.name.is))
 }
 
 /// Whether a handle of tc is one that the kernel gives: `8001:` and on, or `0:` for what no command has made.
