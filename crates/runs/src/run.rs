@@ -7,6 +7,7 @@ use super::disk::{Entry, Failed, Identity};
 use super::ef::Found;
 use super::request::{Asked, Traced};
 use job::{AtPoint, Job};
+use perhop_core::fault::Fault;
 use perhop_core::units::counted;
 use perhop_scenario::bounds::{JOBS, REPLICATIONS, RUNS};
 use perhop_scenario::sweep::Point;
@@ -159,6 +160,13 @@ pub enum RunError {
     },
     /// The plan could not be built.
     Plan(Box<PlanError>),
+    /// An algorithm could not go on.
+    Algorithm {
+        /// Where.
+        point: String,
+        /// Which, when and why.
+        fault: Fault,
+    },
     /// Counts do not add up: a bug in perhop.
     Conservation {
         /// Where.
@@ -177,6 +185,7 @@ impl fmt::Display for RunError {
             }
             Self::Write { .. } => f.write_str(&self.told("`out`")),
             Self::Plan(error) => error.fmt(f),
+            Self::Algorithm { point, fault } => write!(f, "error[E901] {point}: {fault}"),
             Self::Conservation { point, breaches } => write!(
                 f,
                 "error[E900] packets do not add up in {point}; this is a bug in perhop, please report it\n   {}",
