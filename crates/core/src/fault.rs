@@ -43,7 +43,9 @@ pub fn take() -> Option<Fault> {
 impl std::fmt::Display for Fault {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.at {
-            Some(at) => write!(f, "`{}` failed at {:.9} s of the simulation\n{}", self.algorithm, at.seconds(), self.what),
+            Some(at) => {
+                write!(f, "`{}` failed at {:.9} s of the simulation\n{}", self.algorithm, at.seconds(), self.what)
+            }
             None => write!(f, "`{}` failed\n{}", self.algorithm, self.what),
         }
     }

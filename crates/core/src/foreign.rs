@@ -9,13 +9,32 @@ mod given;
 mod register;
 
 pub use given::{Given, Plain};
-pub use register::{Registered, Register};
+pub use register::{Register, Registered};
 
 use crate::params::{Field, ParamError, Reader, Tree};
 use std::fmt;
+use std::sync::OnceLock;
 
 /// The key under which a file that perhop writes names the text of an algorithm, so that no other text answers for it.
 pub const SOURCE: &str = "source";
+
+/// Registers what it can find under a name; in words why it cannot be had.
+pub type Finder = fn(&str) -> Result<(), String>;
+
+static FINDER: OnceLock<Finder> = OnceLock::new();
+
+/// Who is asked for names that nothing has yet; the first stands.
+pub fn set_finder(finder: Finder) {
+    FINDER.get_or_init(|| finder);
+}
+
+/// Asks for a name that nothing has yet.
+///
+/// # Errors
+/// In words why what has it cannot be had.
+pub fn look_for(name: &str) -> Result<(), String> {
+    FINDER.get().map_or(Ok(()), |finder| finder(name))
+}
 
 /// The parameters of a registered algorithm; `T` is what it runs as, `S` what it is told of its surroundings.
 pub struct Params<T: ?Sized + 'static, S: 'static> {

@@ -43,7 +43,10 @@ impl Entry {
 
     /// An entry that is registered while the program runs; its page is a text.
     pub const fn registered(
-        name: &'static str, summary: &'static str, fields: &'static [Field], page: &'static str,
+        name: &'static str,
+        summary: &'static str,
+        fields: &'static [Field],
+        page: &'static str,
     ) -> Self {
         Self { name, summary, fields, file: "", source: page }
     }

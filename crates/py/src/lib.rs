@@ -64,7 +64,7 @@ fn core_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(options::bounded, m)?)?;
     m.add_function(wrap_pyfunction!(stored::opened, m)?)?;
     m.add_function(wrap_pyfunction!(stored::damaged, m)?)?;
-    m.add_function(wrap_pyfunction!(own::register, m)?)?;
-    m.add_function(wrap_pyfunction!(own::registered, m)?)?;
+    perhop_core::foreign::set_finder(own::find);
+    own::add_to(m)?;
     Ok(())
 }

@@ -15,14 +15,16 @@ use object::Class;
 use perhop_core::foreign::{Given, Plain, Registered};
 use perhop_core::params::{Field, Kind, Literal, ParamError};
 use perhop_core::registry::Entry;
+use perhop_sim::transport::congestion;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyType};
 use std::sync::Arc;
 
 /// A parameter of `__init__`: its key, its type as `perhop.own` names it, its default, the names that it may have.
-#[derive(FromPyObject)]
-struct Parameter {
+#[pyclass(module = "perhop", from_py_object)]
+#[derive(Clone)]
+pub struct Parameter {
     name: String,
     doc: String,
     kind: String,
@@ -32,7 +34,7 @@ struct Parameter {
 }
 
 /// A default, as TOML would have it.
-#[derive(FromPyObject)]
+#[derive(Clone, FromPyObject)]
 enum Default {
     Bool(bool),
     Integer(i64),
@@ -41,7 +43,8 @@ enum Default {
 }
 
 /// What is registered of a class.
-#[derive(FromPyObject)]
+#[pyclass(module = "perhop", from_py_object)]
+#[derive(Clone)]
 pub struct Described {
     name: String,
     summary: String,
@@ -52,13 +55,55 @@ pub struct Described {
     hooks: Vec<String>,
 }
 
+#[pymethods]
+impl Parameter {
+    #[new]
+    fn new(
+        name: String,
+        doc: String,
+        kind: String,
+        default: Option<Default>,
+        optional: bool,
+        choices: Vec<String>,
+    ) -> Self {
+        Self { name, doc, kind, default, optional, choices }
+    }
+}
+
+#[pymethods]
+impl Described {
+    #[new]
+    fn new(
+        name: String,
+        summary: String,
+        page: String,
+        origin: String,
+        source: String,
+        parameters: Vec<Parameter>,
+        hooks: Vec<String>,
+    ) -> Self {
+        Self { name, summary, page, origin, source, parameters, hooks }
+    }
+}
+
+/// What Python needs of this module.
+pub fn add_to(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_class::<Parameter>()?;
+    m.add_class::<Described>()?;
+    views::add_to(m)?;
+    law::add_to(m)?;
+    m.add_function(wrap_pyfunction!(register, m)?)?;
+    m.add_function(wrap_pyfunction!(registered, m)?)
+}
+
 /// Registers a class as an algorithm of a kind: "aqm", "conditioner" or "law".
 ///
 /// # Errors
 /// `ValueError`: the name is taken.
 #[pyfunction]
 pub fn register(kind: &str, class: Bound<'_, PyType>, described: Described) -> PyResult<()> {
-    let entry = Entry::registered(kept(&described.name), kept(&described.summary), fields(&described), kept(&described.page));
+    let entry =
+        Entry::registered(kept(&described.name), kept(&described.summary), fields(&described), kept(&described.page));
     let Described { origin, source, hooks, .. } = described;
     let class = Arc::new(Class { name: entry.name, object: class.into_any().unbind(), hooks });
     let added = match kind {
@@ -81,13 +126,17 @@ pub fn register(kind: &str, class: Bound<'_, PyType>, described: Described) -> P
     added.map_err(PyValueError::new_err)
 }
 
-use perhop_sim::transport::congestion;
-
 /// Names and hashes of the texts of all that is registered.
 #[pyfunction]
 pub fn registered() -> Vec<(&'static str, String)> {
     let aqms = perhop_core::aqm::foreign::REGISTER.sources();
     [aqms, perhop_core::conditioner::foreign::REGISTER.sources(), congestion::foreign::REGISTER.sources()].concat()
+}
+
+/// Asks Python's part for what an installed package offers.
+pub fn find(name: &str) -> Result<(), String> {
+    let found = |py: Python<'_>| py.import("perhop.own")?.call_method1("find", (name,)).map(drop);
+    Python::attach(|py| found(py).map_err(|error| error.value(py).to_string()))
 }
 
 /// A text that lives as long as the program: what is registered stays.

@@ -227,8 +227,14 @@ pub fn run(points: &[Point], options: &RunOptions, watch: &dyn Watch) -> Result<
         running.ended(&points[point], made.as_ref()).map_err(written)?;
         Ok(made.map(|made| Replication { point, ..made }))
     };
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(options.jobs).build().expect("threads can be had");
-    let results: Vec<_> = pool.install(|| work.into_par_iter().with_max_len(1).map(one).collect());
+    // One thread is the caller's: Python has one of its own for each thread that calls it.
+    let results: Vec<_> = match options.jobs {
+        1 => work.into_iter().map(one).collect(),
+        jobs => {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).build().expect("threads can be had");
+            pool.install(|| work.into_par_iter().with_max_len(1).map(one).collect())
+        }
+    };
     running.write_all().and_then(|()| running.homes.sync()).map_err(written)?;
     let mut replications = Vec::with_capacity(total);
     for result in results {

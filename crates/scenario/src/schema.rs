@@ -80,8 +80,7 @@ fn queue() -> Value {
     let mut schedulers = chosen("scheduler", None, &sched::entries(), &[Shaped::FIELDS, Telling::FIELDS]);
     let variants = schema["oneOf"].as_array_mut().expect("a list");
     let of_schedulers = schedulers["oneOf"].as_array_mut().expect("a list");
-    for (variant, _) in of_schedulers.iter_mut().zip(&sched::entries()).filter(|(_, entry)| !has_classes(entry))
-    {
+    for (variant, _) in of_schedulers.iter_mut().zip(&sched::entries()).filter(|(_, entry)| !has_classes(entry)) {
         let properties = variant["properties"].as_object_mut().expect("a table");
         Telling::FIELDS.iter().for_each(|field| _ = properties.remove(field.name));
     }

@@ -35,7 +35,8 @@ impl<T: ?Sized, S> Registered<T, S> {
             Tree::Text(text) if *text == self.source => return true,
             Tree::Text(_) => {
                 let message = format!("this was made with another text of `{}`", self.entry.name);
-                let help = format!("register that text again, or remove `{SOURCE}` to run the present one, {}", self.source);
+                let help =
+                    format!("register that text again, or remove `{SOURCE}` to run the present one, {}", self.source);
                 reader.problems.error("E207", node.place, message).help(help);
             }
             _ => {
@@ -70,6 +71,10 @@ impl<T: ?Sized, S> Register<T, S> {
     /// All of them.
     fn all(&self) -> Vec<&'static Registered<T, S>> {
         self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn named(&self, name: &str) -> Option<&'static Registered<T, S>> {
+        self.all().into_iter().find(|it| it.entry.name == name)
     }
 
     /// As a list has them.
@@ -114,7 +119,12 @@ impl<T: ?Sized, S> Register<T, S> {
 
     /// Reads the keys of what has this name; `None` if nothing has.
     pub fn read(&self, name: &str, reader: &mut Reader<'_>) -> Option<Option<Params<T, S>>> {
-        let algorithm = self.all().into_iter().find(|it| it.entry.name == name)?;
-        Some(Params::read(algorithm, reader))
+        if self.named(name).is_none()
+            && let Err(why) = super::look_for(name)
+        {
+            reader.problems.error("E006", reader.place, why).help("mend the package, or take it away");
+            return Some(None);
+        }
+        self.named(name).map(|algorithm| Params::read(algorithm, reader))
     }
 }

@@ -68,7 +68,10 @@ impl<'a> Reader<'a> {
 
     /// The same by a reader of its value; `absent` is the value of an optional key that is left away.
     pub fn field_by<T>(
-        &mut self, field: &'static Field, read: impl FnOnce(&Node, &mut Problems) -> Option<T>, absent: Option<T>,
+        &mut self,
+        field: &'static Field,
+        read: impl FnOnce(&Node, &mut Problems) -> Option<T>,
+        absent: Option<T>,
     ) -> Option<T> {
         if let Some(i) = self.settled.iter().position(|(name, _)| *name == field.name) {
             self.known.push(field.name);

@@ -35,8 +35,7 @@ pub(super) fn make(class: &Arc<Class>, values: &[Given]) -> Result<Box<dyn Hooks
 impl Conditioner {
     fn of(py: Python<'_>, object: Object) -> PyResult<Self> {
         let truth = object.instance.bind(py).getattr("truth")?.is_truthy()?;
-        let (forward, at, views) =
-            (object.hook(py, "forward")?, Py::new(py, Passage::default())?, Views::new(py)?);
+        let (forward, at, views) = (object.hook(py, "forward")?, Py::new(py, Passage::default())?, Views::new(py)?);
         Ok(Self { object, forward, at, views, truth })
     }
 
@@ -92,9 +91,7 @@ impl Hooks for Conditioner {
     }
 
     fn on_timer(&mut self, now: Time) {
-        self.object.call(Some(now), |py, it| {
-            it.instance.bind(py).call_method1("on_timer", (now.seconds(),)).map(drop)
-        });
+        self.object.call(Some(now), |py, it| it.instance.bind(py).call_method1("on_timer", (now.seconds(),)).map(drop));
         self.object.plan(now);
     }
 

@@ -10,6 +10,12 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::sync::Arc;
 
+/// The classes of what a hook is shown.
+pub(super) fn add_to(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_class::<Heard>()?;
+    m.add_class::<Window>()
+}
+
 /// What has happened to a sender.
 #[pyclass(module = "perhop", get_all)]
 #[derive(Debug, Default)]
@@ -86,7 +92,8 @@ impl Law {
             match cwnd.is_finite() && cwnd > 0.0 && ssthresh > 0.0 {
                 true => Ok(congestion::Window { cwnd, ssthresh }),
                 false => {
-                    let said = format!("{hook} left cwnd = {cwnd}, ssthresh = {ssthresh}: both are above 0, cwnd is finite");
+                    let said =
+                        format!("{hook} left cwnd = {cwnd}, ssthresh = {ssthresh}: both are above 0, cwnd is finite");
                     Err(PyValueError::new_err(said))
                 }
             }
@@ -120,7 +127,9 @@ impl Hooks for Law {
             let said = it.instance.bind(py).call_method1("pacing_rate", (mss,))?;
             let rate: Option<f64> = said.extract().map_err(|_| wrong("pacing_rate", &said, "bytes/s, or None"))?;
             match rate {
-                Some(rate) if !(rate >= 1.0 && rate < 1e18) => Err(wrong("pacing_rate", &said, "at least 1 byte/s, or None")),
+                Some(rate) if !(rate >= 1.0 && rate < 1e18) => {
+                    Err(wrong("pacing_rate", &said, "at least 1 byte/s, or None"))
+                }
                 rate => Ok(rate.map(|rate| rate as u64)),
             }
         })?

@@ -53,7 +53,11 @@ impl Object {
     }
 
     /// Calls what may fail; `None` where it fails now or has before.
-    pub(super) fn call<T>(&mut self, at: Option<Time>, work: impl FnOnce(Python<'_>, &Self) -> PyResult<T>) -> Option<T> {
+    pub(super) fn call<T>(
+        &mut self,
+        at: Option<Time>,
+        work: impl FnOnce(Python<'_>, &Self) -> PyResult<T>,
+    ) -> Option<T> {
         if self.broken {
             return None;
         }
@@ -111,7 +115,9 @@ impl Object {
         let values = self.ask(|py, it| {
             let said = it.instance.bind(py).call_method0("gauges")?;
             let said = said.cast::<PyDict>().map_err(|_| wrong("gauges", &said, "a dictionary of numbers by name"))?;
-            said.iter().map(|(name, value)| Ok((name.extract::<String>()?, value.extract::<f64>()?))).collect::<PyResult<Vec<_>>>()
+            said.iter()
+                .map(|(name, value)| Ok((name.extract::<String>()?, value.extract::<f64>()?)))
+                .collect::<PyResult<Vec<_>>>()
         });
         values.unwrap_or_default().into_iter().for_each(|(name, value)| each(named(name), value));
     }
@@ -168,7 +174,8 @@ pub(super) fn wrong(hook: &str, said: &Bound<'_, PyAny>, gives: &str) -> PyErr {
 /// Python's own words for what went wrong.
 fn traceback(py: Python<'_>, error: &PyErr) -> String {
     let lines = || -> PyResult<Vec<String>> {
-        py.import("traceback")?.call_method1("format_exception", (error.value(py),))?.extract()
+        let parts = (error.get_type(py), error.value(py), error.traceback(py));
+        py.import("traceback")?.call_method1("format_exception", parts)?.extract()
     };
     lines().map_or_else(|_| error.to_string(), |lines| lines.concat().trim_end().to_owned())
 }

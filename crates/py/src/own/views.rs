@@ -9,6 +9,15 @@ use perhop_core::{Rng, aqm, conditioner};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
+/// The classes of these objects, for whose types a hook is annotated.
+pub(super) fn add_to(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_class::<Backlog>()?;
+    m.add_class::<At>()?;
+    m.add_class::<Passage>()?;
+    m.add_class::<Packet>()?;
+    m.add_class::<Random>()
+}
+
 /// The queue as an AQM sees it, without the packet in transmission.
 #[pyclass(module = "perhop", get_all)]
 #[derive(Debug, Default)]

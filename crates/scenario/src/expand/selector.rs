@@ -14,6 +14,7 @@ use crate::sections::queue::QueueCommon;
 use crate::sections::traffic::TrafficCommon;
 use crate::text::axis;
 use crate::text::tree::{self, KeyPath};
+use perhop_core::foreign;
 use perhop_core::params::{Field, Node, Params, Place, Problems, Table, Tree, suggest};
 use perhop_core::registry::{Entry, unknown};
 use perhop_core::{aqm, conditioner, sched};
@@ -37,8 +38,12 @@ struct Family {
     common: &'static [&'static [Field]],
 }
 
-const CONDITIONERS: Family =
-    Family { chooser: "kind", default: None, list: conditioner::entries, common: &[Placement::FIELDS, Actions::FIELDS] };
+const CONDITIONERS: Family = Family {
+    chooser: "kind",
+    default: None,
+    list: conditioner::entries,
+    common: &[Placement::FIELDS, Actions::FIELDS],
+};
 const AQMS: Family =
     Family { chooser: "aqm", default: Some("drop-tail"), list: aqm::entries, common: &[QueueCommon::FIELDS] };
 const SCHEDULERS: Family = Family { chooser: "scheduler", default: None, list: sched::entries, common: &[] };
@@ -152,6 +157,10 @@ impl Selector {
     /// Reports an unknown algorithm, and a key that it does not have.
     fn is_known(&self, problems: &mut Problems) -> bool {
         let (key, of) = (self.first(), self.algorithm.as_deref());
+        if let Some(name) = of.filter(|name| !algorithms().contains(name)) {
+            // What cannot be had is told where a section names it.
+            let _ = foreign::look_for(name);
+        }
         let families = FAMILIES.iter().filter(|family| of.is_none_or(|name| family.keys_of(name).is_some()));
         let entries = families.flat_map(|family| (family.list)().into_iter().map(move |entry| (family, entry)));
         let entries: Vec<_> = entries.filter(|(_, entry)| of.is_none_or(|name| name == entry.name)).collect();

@@ -2,6 +2,7 @@
 
 use super::rto::Rto;
 use super::stack::StackSection;
+use perhop_core::foreign;
 use perhop_core::params::{
     Choice, Field, Kind, Literal, Located, Node, Params, Problems, Reader, Tree, Value, read_table, show_table, suggest,
 };
@@ -38,6 +39,11 @@ impl Value for LawName {
     const KIND: Kind = Kind::Choice(congestion::NAMES);
     fn read(node: &Node, problems: &mut Problems) -> Option<Self> {
         let Tree::Text(name) = &node.tree else { return problems.wrong_type(node, &Self::KIND) };
+        if !congestion::names().contains(&name.as_str())
+            && let Err(why) = foreign::look_for(name)
+        {
+            return problems.error("E006", node.place, why).help("mend the package, or take it away").none();
+        }
         let names = congestion::names();
         if names.contains(&name.as_str()) {
             return Some(Self(name.clone()));
