@@ -38,7 +38,9 @@ class Quantity(float):
     """A number with a unit in files; without one in Python."""
 
     kind: ClassVar[str]
-    quantity: ClassVar[str]
+    ending: ClassVar[str]
+    """That of columns which hold such a quantity."""
+    base: ClassVar[str]
     text: str
 
     def __new__(cls, value: str | float) -> Quantity:
@@ -47,41 +49,46 @@ class Quantity(float):
         Raises:
             ValueError: for a text that is no such quantity.
         """
-        number = _core.quantity(cls.quantity, value) if isinstance(value, str) else value
+        text = value if isinstance(value, str) else f"{value!r}{cls.base}"
+        number, ending, *_ = _core.quantity(text) or (0.0, None)
+        if ending != cls.ending:
+            raise ValueError(f"{value!r}: no {cls.__name__.lower()}, as in {cls.__name__}({EXAMPLES[cls.kind]!r})")
         new = super().__new__(cls, number)
-        new.text = value if isinstance(value, str) else f"{value!r}{BASE[cls.kind]}"
+        new.text = text
         return new
+
+
+EXAMPLES = {"time": "15ms", "rate": "5Mbit/s", "size": "45kB", "packets": "30p"}
 
 
 class Time(Quantity):
     """A time: `"15ms"` in a file, seconds in Python."""
 
-    kind, quantity = "time", "time"
+    kind, ending, base = "time", "s", "s"
 
 
 class Rate(Quantity):
     """A rate: `"5Mbit/s"` in a file, bit/s in Python."""
 
-    kind, quantity = "rate", "rate"
+    kind, ending, base = "rate", "bit_s", "bit/s"
 
 
 class Size(Quantity):
     """A size: `"45kB"` in a file, bytes in Python."""
 
-    kind, quantity = "size", "size"
+    kind, ending, base = "size", "bytes", "B"
 
 
 class Packets(Quantity):
     """A number of packets: `"30p"` in a file."""
 
-    kind, quantity = "packets", "packets"
+    kind, ending, base = "packets", "packets", "p"
 
 
 class Probability(float):
     """A probability: 0.02 in a file and in Python."""
 
 
-BASE = {"time": "s", "rate": "bit/s", "size": "B", "packets": "p"}
 KINDS: Mapping[type, str] = {bool: "bool", int: "integer", float: "number", str: "text", Probability: "probability"}
 
 
@@ -242,7 +249,9 @@ def name_of(algorithm: type) -> str:
     name = getattr(algorithm, "name", None)
     name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", algorithm.__name__).lower() if name is None else name
     if not isinstance(name, str) or not NAME.fullmatch(name):
-        raise ValueError(f"name = {name!r} of {algorithm.__qualname__}: letters, digits and single hyphens, as in half-2")
+        raise ValueError(
+            f"name = {name!r} of {algorithm.__qualname__}: letters, digits and single hyphens, as in half-2"
+        )
     return name
 
 
@@ -302,6 +311,11 @@ def _kind(hint: Any, of: str) -> tuple[str, bool, list[str]]:
 
 
 UNITS = (Time, Rate, Size, Packets, Probability)
+
+
+def used(request: str) -> tuple[tuple[str, str], ...]:
+    """Names that are registered and that a request mentions, with the hashes of their texts."""
+    return tuple(it for it in sorted(_core.registered()) if re.search(rf"\b{re.escape(it[0])}\b", request))
 
 
 @cache
