@@ -93,6 +93,7 @@ pub fn add_to(m: &Bound<'_, PyModule>) -> PyResult<()> {
     views::add_to(m)?;
     law::add_to(m)?;
     m.add_function(wrap_pyfunction!(register, m)?)?;
+    m.add_function(wrap_pyfunction!(called, m)?)?;
     m.add_function(wrap_pyfunction!(registered, m)?)
 }
 
@@ -131,6 +132,13 @@ pub fn register(kind: &str, class: Bound<'_, PyType>, described: Described) -> P
 pub fn registered() -> Vec<(&'static str, String)> {
     let aqms = perhop_core::aqm::foreign::REGISTER.sources();
     [aqms, perhop_core::conditioner::foreign::REGISTER.sources(), congestion::foreign::REGISTER.sources()].concat()
+}
+
+/// Calls a function without arguments so many times from here: what the cost of a hook is held against.
+#[pyfunction]
+pub fn called(py: Python<'_>, function: Bound<'_, PyAny>, times: u64) -> PyResult<()> {
+    let function = function.unbind();
+    py.detach(|| (0..times).try_for_each(|_| Python::attach(|py| function.call0(py).map(drop))))
 }
 
 /// Asks Python's part for what an installed package offers.

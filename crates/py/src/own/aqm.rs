@@ -1,7 +1,7 @@
 //! An AQM that is a Python class.
 
 use super::object::{Class, Object, wrong};
-use super::views::{At, Views};
+use super::views::{self, Moment};
 use perhop_core::aqm::foreign::Hooks;
 use perhop_core::aqm::{Arrival, Backlog, Departure};
 use perhop_core::foreign::Given;
@@ -10,8 +10,9 @@ use perhop_core::packet::Packet;
 use perhop_core::params::ParamError;
 use perhop_core::units::Time;
 use perhop_core::{Rng, verdict};
+use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::PyString;
+use pyo3::types::{PyString, PyTuple};
 use std::sync::Arc;
 use verdict::{Fate, Reason, Verdict};
 
@@ -21,8 +22,8 @@ struct Aqm {
     on_arrival: Py<PyAny>,
     on_departure: Option<Py<PyAny>>,
     on_fate: Option<Py<PyAny>>,
-    at: Py<At>,
-    views: Views,
+    /// Of hooks on packets.
+    arguments: Py<PyTuple>,
 }
 
 /// # Errors
@@ -38,18 +39,21 @@ impl Aqm {
         let own = |hook: &str| object.class.has(hook).then(|| object.hook(py, hook)).transpose();
         let (on_departure, on_fate) = (own("on_departure")?, own("on_fate")?);
         let on_arrival = object.hook(py, "on_arrival")?;
-        let (at, views) = (Py::new(py, At::new(py)?)?, Views::new(py)?);
-        Ok(Self { object, on_arrival, on_departure, on_fate, at, views })
+        let arguments = views::of_aqm(py)?;
+        Ok(Self { object, on_arrival, on_departure, on_fate, arguments })
     }
 }
 
-/// The verdict that a hook gives.
+/// The verdict that a hook gives: mostly one of these very texts.
 fn verdict(hook: &str, said: &Bound<'_, PyAny>) -> PyResult<Verdict> {
-    match said.cast::<PyString>().ok().map(|said| said.to_str()).transpose()? {
-        Some("pass") => Ok(Verdict::Pass),
-        Some("mark") => Ok(Verdict::Mark),
-        Some("drop") => Ok(Verdict::Drop(Reason::Early)),
-        _ => Err(wrong(hook, said, "\"pass\", \"mark\" or \"drop\"")),
+    let py = said.py();
+    let same = |text: &Bound<'_, PyString>| said.is(text) || said.eq(text).unwrap_or(false);
+    match () {
+        () if said.is(intern!(py, "pass")) => Ok(Verdict::Pass),
+        () if same(intern!(py, "drop")) => Ok(Verdict::Drop(Reason::Early)),
+        () if same(intern!(py, "mark")) => Ok(Verdict::Mark),
+        () if same(intern!(py, "pass")) => Ok(Verdict::Pass),
+        () => Err(wrong(hook, said, "\"pass\", \"mark\" or \"drop\"")),
     }
 }
 
@@ -64,50 +68,41 @@ const fn fate(fate: Fate) -> &'static str {
 
 impl Hooks for Aqm {
     fn on_arrival(&mut self, at: &Arrival, packet: &mut Packet, rng: &mut Rng) -> Verdict {
-        let Self { object, on_arrival, at: shown, views, .. } = self;
+        let Self { object, on_arrival, arguments, .. } = self;
         let said = object.call(Some(at.now), |py, _| {
-            shown.borrow_mut(py).arrival(py, at);
-            views.during(py, packet, rng, || {
-                let said = on_arrival.bind(py).call1((&*shown, &views.packet, &views.rng))?;
-                verdict("on_arrival", &said)
-            })
+            let call = || verdict("on_arrival", &on_arrival.bind(py).call1(arguments.bind(py))?);
+            views::during(at.into(), packet, rng, call)
         });
         object.plan(at.now);
         said.unwrap_or(Verdict::Pass)
     }
 
     fn on_fate(&mut self, at: &Arrival, packet: &Packet, of: Fate) {
-        let Self { object, on_fate: Some(on_fate), at: shown, views, .. } = self else { return };
+        let Self { object, on_fate: Some(on_fate), arguments, .. } = self else { return };
         object.call(Some(at.now), |py, _| {
-            shown.borrow_mut(py).arrival(py, at);
-            views.packet.borrow_mut(py).0 = Some(*packet);
-            let done = on_fate.bind(py).call1((&*shown, &views.packet, fate(of)));
-            views.packet.borrow_mut(py).0 = None;
-            done.map(drop)
+            let shown = arguments.bind(py);
+            let call = || on_fate.bind(py).call1((shown.get_item(0)?, shown.get_item(1)?, fate(of))).map(drop);
+            views::showing(at.into(), Some(packet), call)
         });
         object.plan(at.now);
     }
 
     fn on_departure(&mut self, at: &Departure, packet: &mut Packet, rng: &mut Rng) -> Verdict {
-        let Self { object, on_departure: Some(on_departure), at: shown, views, .. } = self else {
-            return Verdict::Pass;
-        };
+        let Self { object, on_departure: Some(on_departure), arguments, .. } = self else { return Verdict::Pass };
         let said = object.call(Some(at.now), |py, _| {
-            shown.borrow_mut(py).departure(py, at);
-            views.during(py, packet, rng, || {
-                let said = on_departure.bind(py).call1((&*shown, &views.packet, &views.rng))?;
-                verdict("on_departure", &said)
-            })
+            let call = || verdict("on_departure", &on_departure.bind(py).call1(arguments.bind(py))?);
+            views::during(at.into(), packet, rng, call)
         });
         object.plan(at.now);
         said.unwrap_or(Verdict::Pass)
     }
 
     fn on_timer(&mut self, now: Time, backlog: &Backlog) {
-        let Self { object, at: shown, .. } = self;
+        let Self { object, arguments, .. } = self;
         object.call(Some(now), |py, it| {
-            shown.borrow_mut(py).timer(py, now.seconds(), backlog);
-            it.instance.bind(py).call_method1("on_timer", (&*shown,)).map(drop)
+            let at = arguments.bind(py).get_item(0)?;
+            let call = || it.instance.bind(py).call_method1("on_timer", (at,)).map(drop);
+            views::showing(Moment::of_timer(now, backlog), None, call)
         });
         object.plan(now);
     }

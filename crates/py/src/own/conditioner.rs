@@ -1,7 +1,7 @@
 //! A conditioner that is a Python class.
 
 use super::object::{Class, Object, wrong};
-use super::views::{self, Passage, Views};
+use super::views;
 use perhop_core::Rng;
 use perhop_core::conditioner::{self, foreign::Hooks};
 use perhop_core::foreign::Given;
@@ -11,15 +11,15 @@ use perhop_core::params::ParamError;
 use perhop_core::units::Time;
 use perhop_core::verdict::{Reason, Verdict};
 use pyo3::prelude::*;
-use pyo3::types::PyString;
+use pyo3::types::{PyString, PyTuple};
 use std::sync::Arc;
 
 #[derive(Debug)]
 struct Conditioner {
     object: Object,
     forward: Py<PyAny>,
-    at: Py<Passage>,
-    views: Views,
+    /// Of hooks on packets.
+    arguments: Py<PyTuple>,
     /// Whether it asks for what the simulator knows of senders.
     truth: bool,
 }
@@ -35,31 +35,27 @@ pub(super) fn make(class: &Arc<Class>, values: &[Given]) -> Result<Box<dyn Hooks
 impl Conditioner {
     fn of(py: Python<'_>, object: Object) -> PyResult<Self> {
         let truth = object.instance.bind(py).getattr("truth")?.is_truthy()?;
-        let (forward, at, views) = (object.hook(py, "forward")?, Py::new(py, Passage::default())?, Views::new(py)?);
-        Ok(Self { object, forward, at, views, truth })
+        let (forward, arguments) = (object.hook(py, "forward")?, views::of_conditioner(py)?);
+        Ok(Self { object, forward, arguments, truth })
     }
 
     /// A hook that changes the packet and gives nothing.
     fn rewrite(&mut self, hook: &str, at: &conditioner::Passage<'_>, packet: &mut Packet, rng: &mut Rng) {
-        let Self { object, at: shown, views, .. } = self;
+        let Self { object, arguments, .. } = self;
         object.call(Some(at.now), |py, it| {
-            shown.borrow_mut(py).set(at);
-            views.during(py, packet, rng, || {
-                it.instance.bind(py).call_method1(hook, (&*shown, &views.packet, &views.rng)).map(drop)
-            })
+            let call = || it.hook(py, hook)?.bind(py).call1(arguments.bind(py)).map(drop);
+            views::during(at.into(), packet, rng, call)
         });
         object.plan(at.now);
     }
 }
 
 /// The verdict that `forward` gives: a colour is written on the packet.
-fn verdict(said: &Bound<'_, PyAny>, views: &Views) -> PyResult<Verdict> {
+fn verdict(said: &Bound<'_, PyAny>) -> PyResult<Verdict> {
     let name = said.cast::<PyString>().ok().map(|said| said.to_str()).transpose()?;
     match (name, name.and_then(views::colour)) {
         (_, Some(colour)) => {
-            if let Some(packet) = &mut views.packet.borrow_mut(said.py()).0 {
-                packet.colour = colour;
-            }
+            views::colour_packet(colour);
             Ok(Verdict::Pass)
         }
         (Some("pass"), None) => Ok(Verdict::Pass),
@@ -70,13 +66,10 @@ fn verdict(said: &Bound<'_, PyAny>, views: &Views) -> PyResult<Verdict> {
 
 impl Hooks for Conditioner {
     fn forward(&mut self, at: &conditioner::Passage<'_>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
-        let Self { object, forward, at: shown, views, .. } = self;
+        let Self { object, forward, arguments, .. } = self;
         let said = object.call(Some(at.now), |py, _| {
-            shown.borrow_mut(py).set(at);
-            views.during(py, packet, rng, || {
-                let said = forward.bind(py).call1((&*shown, &views.packet, &views.rng))?;
-                verdict(&said, views)
-            })
+            let call = || verdict(&forward.bind(py).call1(arguments.bind(py))?);
+            views::during(at.into(), packet, rng, call)
         });
         object.plan(at.now);
         said.unwrap_or(Verdict::Pass)

@@ -32,6 +32,8 @@ pub(super) struct Object {
     pub(super) instance: Py<PyAny>,
     /// A hook has failed: no more is asked.
     broken: bool,
+    /// It has a timer.
+    timed: bool,
     /// What its `poll_at` said last.
     next: Option<Time>,
 }
@@ -42,7 +44,8 @@ impl Object {
     pub(super) fn new(class: &Arc<Class>, values: &[Given]) -> Result<Self, ParamError> {
         let made = Python::attach(|py| class.object.call(py, (), Some(&arguments(py, values)?)));
         let instance = made.map_err(|error| refused(class.name, values, &error))?;
-        let mut object = Self { class: class.clone(), instance, broken: false, next: None };
+        let (class, timed) = (class.clone(), class.has("on_timer"));
+        let mut object = Self { class, instance, broken: false, timed, next: None };
         object.plan(Time::ZERO);
         Ok(object)
     }
@@ -75,7 +78,7 @@ impl Object {
 
     /// Asks when it wants its timer; after every hook, of a class that has one.
     pub(super) fn plan(&mut self, now: Time) {
-        if !self.class.has("on_timer") {
+        if !self.timed {
             return;
         }
         let asked = self.call(Some(now), |py, it| {
@@ -138,13 +141,14 @@ impl Object {
     /// The same with a state of its own: Python's `copy.deepcopy`. One that cannot be copied fails at its next hook.
     pub(super) fn copied(&self) -> Self {
         let copy = |py: Python<'_>| py.import("copy")?.call_method1("deepcopy", (&self.instance,)).map(Bound::unbind);
-        let (class, next) = (self.class.clone(), self.next);
+        let (class, timed, next) = (self.class.clone(), self.timed, self.next);
         let made = Python::attach(|py| copy(py).map_err(|error| traceback(py, &error)));
         match made {
-            Ok(instance) => Self { class, instance, broken: self.broken, next },
+            Ok(instance) => Self { class, instance, broken: self.broken, timed, next },
             Err(what) => {
                 fault::raise(Fault { at: None, algorithm: self.class.name, what });
-                Self { class, instance: Python::attach(|py| self.instance.clone_ref(py)), broken: true, next: None }
+                let instance = Python::attach(|py| self.instance.clone_ref(py));
+                Self { class, instance, broken: true, timed, next: None }
             }
         }
     }

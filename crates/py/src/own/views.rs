@@ -1,15 +1,98 @@
-//! What a hook is shown: the same few objects at each call, so that none is made on a packet's way.
+//! What a hook is shown: handles of what this thread is at, so that nothing is made on a packet's way and nothing is
+//! read that the hook does not ask for.
 //!
-//! Packet and generator hold something only while a hook runs: who keeps one finds it empty.
+//! Packet and generator are there only while a hook runs: who keeps a handle finds nothing behind it.
 
+use perhop_core::Rng;
+use perhop_core::aqm::{self, Arrival, Departure};
 use perhop_core::colour::Colour;
+use perhop_core::conditioner::{self, SenderTruth};
 use perhop_core::dscp::Dscp;
-use perhop_core::packet;
-use perhop_core::{Rng, aqm, conditioner};
+use perhop_core::packet::{self, FlowId};
+use perhop_core::units::Time;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use std::cell::RefCell;
 
-/// The classes of these objects, for whose types a hook is annotated.
+/// When and where a hook is called.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Moment {
+    now: Time,
+    arrived: Time,
+    backlog: aqm::Backlog,
+    flow: FlowId,
+    truth: Option<SenderTruth>,
+}
+
+impl From<&Arrival> for Moment {
+    fn from(at: &Arrival) -> Self {
+        Self { now: at.now, arrived: at.now, backlog: at.backlog, ..Self::default() }
+    }
+}
+
+impl From<&Departure> for Moment {
+    fn from(at: &Departure) -> Self {
+        Self { now: at.now, arrived: at.arrived, backlog: at.backlog, ..Self::default() }
+    }
+}
+
+impl From<&conditioner::Passage<'_>> for Moment {
+    fn from(at: &conditioner::Passage<'_>) -> Self {
+        Self { now: at.now, flow: at.flow, truth: at.truth.copied(), ..Self::default() }
+    }
+}
+
+impl Moment {
+    /// That of a timer.
+    pub(super) fn of_timer(now: Time, backlog: &aqm::Backlog) -> Self {
+        Self { now, arrived: now, backlog: *backlog, ..Self::default() }
+    }
+}
+
+/// What this thread's hook is called with.
+#[derive(Debug, Default)]
+struct Shown {
+    moment: Moment,
+    packet: Option<packet::Packet>,
+    rng: Option<Rng>,
+}
+
+thread_local! {
+    static SHOWN: RefCell<Shown> = RefCell::default();
+}
+
+fn moment<T>(of: impl FnOnce(&Moment) -> T) -> T {
+    SHOWN.with_borrow(|shown| of(&shown.moment))
+}
+
+/// Shows packet and generator while `hook` runs, and takes back what it did to them.
+pub(super) fn during<T>(moment: Moment, packet: &mut packet::Packet, rng: &mut Rng, hook: impl FnOnce() -> T) -> T {
+    let shown = Shown { moment, packet: Some(*packet), rng: Some(rng.clone()) };
+    let before = SHOWN.replace(shown);
+    let made = hook();
+    let after = SHOWN.replace(before);
+    *packet = after.packet.unwrap_or(*packet);
+    if let Some(after) = after.rng {
+        *rng = after;
+    }
+    made
+}
+
+/// Shows a packet that cannot be changed, or none, while `hook` runs.
+pub(super) fn showing<T>(moment: Moment, packet: Option<&packet::Packet>, hook: impl FnOnce() -> T) -> T {
+    let before = SHOWN.replace(Shown { moment, packet: packet.copied(), rng: None });
+    let made = hook();
+    SHOWN.replace(before);
+    made
+}
+
+/// The colour that a hook gives is written on the packet.
+pub(super) fn colour_packet(colour: Colour) {
+    SHOWN.with_borrow_mut(|shown| shown.packet.iter_mut().for_each(|packet| packet.colour = colour));
+}
+
+/// The classes of these handles, for whose types a hook is annotated.
 pub(super) fn add_to(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<Backlog>()?;
     m.add_class::<At>()?;
@@ -18,106 +101,113 @@ pub(super) fn add_to(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<Random>()
 }
 
-/// The queue as an AQM sees it, without the packet in transmission.
-#[pyclass(module = "perhop", get_all)]
-#[derive(Debug, Default)]
-pub(super) struct Backlog {
-    /// Packets waiting.
-    packets: u32,
-    /// Bytes waiting.
-    bytes: u64,
-    /// Since when queue and link have been empty, s; None while busy.
-    idle_since: Option<f64>,
-    /// Whether the packet that arrives fits.
-    room: bool,
-    /// Whether the packet is ECN-capable.
-    ecn: bool,
-}
+/// The queue as an AQM sees it, without this packet and without the one in transmission.
+#[pyclass(module = "perhop", frozen)]
+#[derive(Debug)]
+struct Backlog;
 
+#[pymethods]
 impl Backlog {
-    fn set(&mut self, of: &aqm::Backlog) {
-        let idle_since = of.idle_since.map(|since| since.seconds());
-        *self = Self { packets: of.packets, bytes: of.bytes, idle_since, room: of.room, ecn: of.ecn };
+    /// Packets waiting.
+    #[getter]
+    fn packets(&self) -> u32 {
+        moment(|it| it.backlog.packets)
+    }
+
+    /// Bytes waiting.
+    #[getter]
+    fn bytes(&self) -> u64 {
+        moment(|it| it.backlog.bytes)
+    }
+
+    /// Since when queue and link have been empty, s; None while busy.
+    #[getter]
+    fn idle_since(&self) -> Option<f64> {
+        moment(|it| it.backlog.idle_since.map(|since| since.seconds()))
+    }
+
+    /// Whether the packet that arrives fits.
+    #[getter]
+    fn room(&self) -> bool {
+        moment(|it| it.backlog.room)
+    }
+
+    /// Whether the packet is ECN-capable.
+    #[getter]
+    fn ecn(&self) -> bool {
+        moment(|it| it.backlog.ecn)
     }
 }
 
-/// An arrival at a queue, or a departure from it.
-#[pyclass(module = "perhop", get_all)]
+/// An arrival at a queue, a departure from it, or the time of a timer.
+#[pyclass(module = "perhop", frozen)]
 #[derive(Debug)]
 pub(super) struct At {
-    /// Now, s.
-    now: f64,
-    /// When the packet arrived, s.
-    arrived: f64,
-    /// How long it has waited, s: 0 at its arrival.
-    sojourn: f64,
-    /// The queue without this packet.
     backlog: Py<Backlog>,
 }
 
+#[pymethods]
 impl At {
-    pub(super) fn new(py: Python<'_>) -> PyResult<Self> {
-        Ok(Self { now: 0.0, arrived: 0.0, sojourn: 0.0, backlog: Py::new(py, Backlog::default())? })
+    /// Now, s.
+    #[getter]
+    fn now(&self) -> f64 {
+        moment(|it| it.now.seconds())
     }
 
-    pub(super) fn arrival(&mut self, py: Python<'_>, at: &aqm::Arrival) {
-        (self.now, self.arrived, self.sojourn) = (at.now.seconds(), at.now.seconds(), 0.0);
-        self.backlog.borrow_mut(py).set(&at.backlog);
+    /// When the packet arrived, s.
+    #[getter]
+    fn arrived(&self) -> f64 {
+        moment(|it| it.arrived.seconds())
     }
 
-    pub(super) fn departure(&mut self, py: Python<'_>, at: &aqm::Departure) {
-        let sojourn = at.now.since(at.arrived).seconds();
-        (self.now, self.arrived, self.sojourn) = (at.now.seconds(), at.arrived.seconds(), sojourn);
-        self.backlog.borrow_mut(py).set(&at.backlog);
+    /// How long it has waited, s: 0 at its arrival.
+    #[getter]
+    fn sojourn(&self) -> f64 {
+        moment(|it| it.now.since(it.arrived).seconds())
     }
 
-    pub(super) fn timer(&mut self, py: Python<'_>, now: f64, backlog: &aqm::Backlog) {
-        (self.now, self.arrived, self.sojourn) = (now, now, 0.0);
-        self.backlog.borrow_mut(py).set(backlog);
+    /// The queue without this packet.
+    #[getter]
+    fn backlog(&self, py: Python<'_>) -> Py<Backlog> {
+        self.backlog.clone_ref(py)
     }
 }
 
 /// A packet's passage by a conditioner.
-#[pyclass(module = "perhop", get_all)]
-#[derive(Debug, Default)]
-pub(super) struct Passage {
-    /// Now, s.
-    now: f64,
-    /// The flow in the port's direction, by number.
-    flow: u32,
-    /// The sender's smoothed round-trip time, s, of a class with `truth = True` and in the simulator.
-    srtt: Option<f64>,
-    /// Its retransmission time-out, s.
-    rto: Option<f64>,
-    /// Its congestion window, segments.
-    cwnd: Option<f64>,
-}
+#[pyclass(module = "perhop", frozen)]
+#[derive(Debug)]
+pub(super) struct Passage;
 
+#[pymethods]
 impl Passage {
-    pub(super) fn set(&mut self, at: &conditioner::Passage<'_>) {
-        let of = |what: fn(&conditioner::SenderTruth) -> f64| at.truth.map(what);
-        *self = Self {
-            now: at.now.seconds(),
-            flow: at.flow.0,
-            srtt: of(|it| it.srtt.seconds()),
-            rto: of(|it| it.rto.seconds()),
-            cwnd: of(|it| it.cwnd),
-        };
-    }
-}
-
-/// The packet. What is written to it outside of a hook is refused.
-#[pyclass(module = "perhop")]
-#[derive(Debug, Default)]
-pub(super) struct Packet(pub(super) Option<packet::Packet>);
-
-impl Packet {
-    fn now(&self) -> PyResult<&packet::Packet> {
-        self.0.as_ref().ok_or_else(gone)
+    /// Now, s.
+    #[getter]
+    fn now(&self) -> f64 {
+        moment(|it| it.now.seconds())
     }
 
-    fn now_mut(&mut self) -> PyResult<&mut packet::Packet> {
-        self.0.as_mut().ok_or_else(gone)
+    /// The flow in the port's direction, by number.
+    #[getter]
+    fn flow(&self) -> u32 {
+        moment(|it| it.flow.0)
+    }
+
+    /// The sender's smoothed round-trip time, s, of a class with `truth = True` and in the simulator.
+    #[getter]
+    fn srtt(&self) -> Option<f64> {
+        moment(|it| it.truth.map(|truth| truth.srtt.seconds()))
+    }
+
+    /// Its retransmission time-out, s.
+    #[getter]
+    fn rto(&self) -> Option<f64> {
+        moment(|it| it.truth.map(|truth| truth.rto.seconds()))
+    }
+
+    /// Its congestion window, segments.
+    #[getter]
+    fn cwnd(&self) -> Option<f64> {
+        moment(|it| it.truth.map(|truth| truth.cwnd))
     }
 }
 
@@ -126,92 +216,102 @@ fn gone() -> PyErr {
     PyRuntimeError::new_err("a packet and a generator are there while their hook runs: keep what you need of them")
 }
 
+fn packet<T>(of: impl FnOnce(&packet::Packet) -> T) -> PyResult<T> {
+    SHOWN.with_borrow(|shown| shown.packet.as_ref().map(of)).ok_or_else(gone)
+}
+
+fn change(what: impl FnOnce(&mut packet::Packet)) -> PyResult<()> {
+    SHOWN.with_borrow_mut(|shown| shown.packet.as_mut().map(what)).ok_or_else(gone)
+}
+
+/// The packet, while a hook runs.
+#[pyclass(module = "perhop", frozen)]
+#[derive(Debug)]
+pub(super) struct Packet;
+
 #[pymethods]
 impl Packet {
     /// Bytes that meters count.
     #[getter]
     fn size(&self) -> PyResult<u32> {
-        Ok(self.now()?.size)
+        packet(|it| it.size)
     }
 
     /// Its flow, by number.
     #[getter]
     fn flow(&self) -> PyResult<u32> {
-        Ok(self.now()?.flow.0)
+        packet(|it| it.flow.0)
     }
 
     /// Bytes of transport payload.
     #[getter]
     fn payload(&self) -> PyResult<u16> {
-        Ok(self.now()?.payload)
+        packet(|it| it.payload)
     }
 
     /// TCP sequence number after its last byte.
     #[getter]
     fn seq_end(&self) -> PyResult<u32> {
-        Ok(self.now()?.seq_end)
+        packet(|it| it.seq_end)
     }
 
     /// TCP acknowledgement number.
     #[getter]
     fn ack(&self) -> PyResult<u32> {
-        Ok(self.now()?.ack)
+        packet(|it| it.ack)
     }
 
     /// Whether it is an ACK without data.
     #[getter]
     fn pure_ack(&self) -> PyResult<bool> {
-        Ok(self.now()?.pure_ack())
+        packet(packet::Packet::pure_ack)
     }
 
     /// Whether it is ECN-capable.
     #[getter]
     fn ecn(&self) -> PyResult<bool> {
-        Ok(self.now()?.ecn.capable())
+        packet(|it| it.ecn.capable())
     }
 
     /// "green", "yellow", "red" or "unmarked".
     #[getter]
     fn colour(&self) -> PyResult<&'static str> {
-        Ok(self.now()?.colour.name())
+        packet(|it| it.colour.name())
     }
 
     #[setter]
-    fn set_colour(&mut self, name: &str) -> PyResult<()> {
+    fn set_colour(&self, name: &str) -> PyResult<()> {
         let colour = colour(name).ok_or_else(|| {
             PyValueError::new_err(format!("colour = {name:?}: it is \"green\", \"yellow\", \"red\" or \"unmarked\""))
         })?;
-        self.now_mut()?.colour = colour;
-        Ok(())
+        change(|it| it.colour = colour)
     }
 
     /// DSCP, 0 to 63.
     #[getter]
     fn dscp(&self) -> PyResult<u8> {
-        Ok(self.now()?.dscp.get())
+        packet(|it| it.dscp.get())
     }
 
     #[setter]
-    fn set_dscp(&mut self, dscp: u8) -> PyResult<()> {
+    fn set_dscp(&self, dscp: u8) -> PyResult<()> {
         let value = Dscp::new(dscp).ok_or_else(|| PyValueError::new_err(format!("dscp = {dscp}: it is 0 to 63")))?;
-        self.now_mut()?.dscp = value;
-        Ok(())
+        change(|it| it.dscp = value)
     }
 
     /// The label written at the ingress: a rate in bytes/s or tickets; None without one.
     #[getter]
     fn label(&self) -> PyResult<Option<f32>> {
-        Ok(self.now()?.label())
+        packet(packet::Packet::label)
     }
 
     #[setter]
-    fn set_label(&mut self, label: f32) -> PyResult<()> {
-        self.now_mut()?.set_label(label);
-        Ok(())
+    fn set_label(&self, label: f32) -> PyResult<()> {
+        change(|it| it.set_label(label))
     }
 
     fn __repr__(&self) -> String {
-        format!("{:?}", self.0)
+        SHOWN.with_borrow(|shown| format!("{:?}", shown.packet))
     }
 }
 
@@ -220,53 +320,35 @@ pub(super) fn colour(name: &str) -> Option<Colour> {
     Colour::ALL.into_iter().find(|colour| colour.name() == name)
 }
 
-/// The random stream of the algorithm: the same seed, the same draws.
-#[pyclass(module = "perhop")]
-#[derive(Debug, Default)]
-pub(super) struct Random(pub(super) Option<Rng>);
+fn draw(of: impl FnOnce(&mut Rng) -> f64) -> PyResult<f64> {
+    SHOWN.with_borrow_mut(|shown| shown.rng.as_mut().map(of)).ok_or_else(gone)
+}
+
+/// The random stream of the algorithm, while a hook runs: the same seed, the same draws.
+#[pyclass(module = "perhop", frozen)]
+#[derive(Debug)]
+pub(super) struct Random;
 
 #[pymethods]
 impl Random {
     /// Uniform in [0, 1).
-    fn random(&mut self) -> PyResult<f64> {
-        self.0.as_mut().map(Rng::uniform).ok_or_else(gone)
+    fn random(&self) -> PyResult<f64> {
+        draw(Rng::uniform)
     }
 
     /// Exponential with this mean.
-    fn exponential(&mut self, mean: f64) -> PyResult<f64> {
-        self.0.as_mut().map(|rng| rng.exponential(mean)).ok_or_else(gone)
+    fn exponential(&self, mean: f64) -> PyResult<f64> {
+        draw(|rng| rng.exponential(mean))
     }
 }
 
-/// The objects that packets' hooks share.
-#[derive(Debug)]
-pub(super) struct Views {
-    pub(super) packet: Py<Packet>,
-    pub(super) rng: Py<Random>,
+/// The arguments of an AQM's hooks on packets, made once.
+pub(super) fn of_aqm(py: Python<'_>) -> PyResult<Py<PyTuple>> {
+    let at = At { backlog: Py::new(py, Backlog)? };
+    Ok((Py::new(py, at)?, Py::new(py, Packet)?, Py::new(py, Random)?).into_pyobject(py)?.unbind())
 }
 
-impl Views {
-    pub(super) fn new(py: Python<'_>) -> PyResult<Self> {
-        Ok(Self { packet: Py::new(py, Packet::default())?, rng: Py::new(py, Random::default())? })
-    }
-
-    /// Shows packet and generator while `hook` runs, and takes back what it did to them.
-    pub(super) fn during<T>(
-        &self,
-        py: Python<'_>,
-        packet: &mut packet::Packet,
-        rng: &mut Rng,
-        hook: impl FnOnce() -> PyResult<T>,
-    ) -> PyResult<T> {
-        self.packet.borrow_mut(py).0 = Some(*packet);
-        self.rng.borrow_mut(py).0 = Some(rng.clone());
-        let made = hook();
-        if let Some(shown) = self.packet.borrow_mut(py).0.take() {
-            *packet = shown;
-        }
-        if let Some(shown) = self.rng.borrow_mut(py).0.take() {
-            *rng = shown;
-        }
-        made
-    }
+/// Those of a conditioner's.
+pub(super) fn of_conditioner(py: Python<'_>) -> PyResult<Py<PyTuple>> {
+    Ok((Py::new(py, Passage)?, Py::new(py, Packet)?, Py::new(py, Random)?).into_pyobject(py)?.unbind())
 }
