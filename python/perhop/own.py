@@ -16,7 +16,7 @@ import types
 import typing
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, TypeVar
 
 from perhop import _core
 
@@ -85,11 +85,11 @@ class Packets(Quantity):
     kind, ending, base = "packets", "packets", "p"
 
 
-class Probability(float):
-    """A probability: 0.02 in a file and in Python."""
+Probability = Annotated[float, "probability"]
+"""A probability: 0.02 in a file and in Python."""
 
 
-KINDS: Mapping[type, str] = {bool: "bool", int: "integer", float: "number", str: "text", Probability: "probability"}
+KINDS: Mapping[type, str] = {bool: "bool", int: "integer", float: "number", str: "text"}
 
 
 class Aqm:
@@ -278,7 +278,7 @@ def parameters(algorithm: type, page: str) -> Iterator[_core.Parameter]:
     """
     if algorithm.__init__ is object.__init__:  # type: ignore[misc]
         return
-    hints = typing.get_type_hints(algorithm.__init__)  # type: ignore[misc]
+    hints = typing.get_type_hints(algorithm.__init__, include_extras=True)  # type: ignore[misc]
     for it in list(inspect.signature(algorithm.__init__).parameters.values())[1:]:  # type: ignore[misc]
         of = f"parameter {it.name} of {algorithm.__qualname__}"
         if it.kind in {it.VAR_POSITIONAL, it.VAR_KEYWORD, it.POSITIONAL_ONLY}:
@@ -302,15 +302,17 @@ def _kind(hint: Any, of: str) -> tuple[str, bool, list[str]]:
         return kind, True, choices
     if typing.get_origin(hint) is Literal and all(isinstance(arg, str) for arg in args):
         return "choice", False, list(args)
+    if hint == Probability:
+        return "probability", False, []
     if isinstance(hint, type) and issubclass(hint, Quantity):
         return hint.kind, False, []
     if hint in KINDS:
         return KINDS[hint], False, []
-    known = ", ".join(["bool", "int", "float", "str", "Literal", *(f"perhop.{kind.__name__}" for kind in UNITS)])
+    known = ", ".join(["bool", "int", "float", "str", "Literal", *(f"perhop.{name}" for name in UNITS)])
     raise TypeError(f"{of}: annotate it as one of {known}")
 
 
-UNITS = (Time, Rate, Size, Packets, Probability)
+UNITS = ("Time", "Rate", "Size", "Packets", "Probability")
 
 
 def used(request: str) -> tuple[tuple[str, str], ...]:
