@@ -37,10 +37,10 @@ Colour = Literal["green", "yellow", "red"]
 class Quantity(float):
     """A number with a unit in files; without one in Python."""
 
-    kind: ClassVar[str]
-    ending: ClassVar[str]
+    _kind: ClassVar[str]
+    _ending: ClassVar[str]
     """That of columns which hold such a quantity."""
-    base: ClassVar[str]
+    _base: ClassVar[str]
     text: str
 
     def __new__(cls, value: str | float) -> Quantity:
@@ -49,10 +49,10 @@ class Quantity(float):
         Raises:
             ValueError: for a text that is no such quantity.
         """
-        text = value if isinstance(value, str) else f"{value!r}{cls.base}"
+        text = value if isinstance(value, str) else f"{value!r}{cls._base}"
         number, ending, *_ = _core.quantity(text) or (0.0, None)
-        if ending != cls.ending:
-            raise ValueError(f"{value!r}: no {cls.__name__.lower()}, as in {cls.__name__}({EXAMPLES[cls.kind]!r})")
+        if ending != cls._ending:
+            raise ValueError(f"{value!r}: no {cls.__name__.lower()}, as in {cls.__name__}({EXAMPLES[cls._kind]!r})")
         new = super().__new__(cls, number)
         new.text = text
         return new
@@ -64,25 +64,25 @@ EXAMPLES = {"time": "15ms", "rate": "5Mbit/s", "size": "45kB", "packets": "30p"}
 class Time(Quantity):
     """A time: `"15ms"` in a file, seconds in Python."""
 
-    kind, ending, base = "time", "s", "s"
+    _kind, _ending, _base = "time", "s", "s"
 
 
 class Rate(Quantity):
     """A rate: `"5Mbit/s"` in a file, bit/s in Python."""
 
-    kind, ending, base = "rate", "bit_s", "bit/s"
+    _kind, _ending, _base = "rate", "bit_s", "bit/s"
 
 
 class Size(Quantity):
     """A size: `"45kB"` in a file, bytes in Python."""
 
-    kind, ending, base = "size", "bytes", "B"
+    _kind, _ending, _base = "size", "bytes", "B"
 
 
 class Packets(Quantity):
     """A number of packets: `"30p"` in a file."""
 
-    kind, ending, base = "packets", "packets", "p"
+    _kind, _ending, _base = "packets", "packets", "p"
 
 
 Probability = Annotated[float, "probability"]
@@ -305,7 +305,7 @@ def _kind(hint: Any, of: str) -> tuple[str, bool, list[str]]:
     if hint == Probability:
         return "probability", False, []
     if isinstance(hint, type) and issubclass(hint, Quantity):
-        return hint.kind, False, []
+        return hint._kind, False, []
     if hint in KINDS:
         return KINDS[hint], False, []
     known = ", ".join(["bool", "int", "float", "str", "Literal", *(f"perhop.{name}" for name in UNITS)])
