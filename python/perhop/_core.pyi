@@ -9,11 +9,9 @@ __all__ = [
     "At",
     "Backlog",
     "Cut",
-    "Described",
     "Heard",
     "Loop",
     "Packet",
-    "Parameter",
     "Passage",
     "Random",
     "RunError",
@@ -110,6 +108,29 @@ class ContractDict(TypedDict):
 PassedDict = TypedDict("PassedDict", {"class": str, "hop": str, "entry": bool, "acks": bool})
 """A port that data of a class passes; whether some enters there, and whether ACKs of the class pass it too."""
 
+@type_check_only
+class Parameter(TypedDict):
+    """A parameter of an algorithm's `__init__`."""
+
+    name: str
+    doc: str
+    kind: str
+    default: bool | float | str | None
+    optional: bool
+    choices: list[str]
+
+@type_check_only
+class Described(TypedDict):
+    """A class that is registered."""
+
+    name: str
+    summary: str
+    page: str
+    origin: str
+    source: str
+    parameters: list[Parameter]
+    hooks: list[str]
+
 class ScenarioError(ValueError):
     """A scenario that cannot run; `str()` is the rendered text, all problems of the file in one pass."""
 
@@ -188,25 +209,6 @@ class Scenario:
     def as_tc(self, port: str | None, dev: str | None) -> str: ...
     def run(self, progress: Callable[[int, int], object] | None) -> list[ReplicationDict]: ...
     def cut(self) -> Cut: ...
-
-@final
-class Parameter:
-    def __new__(
-        cls, name: str, doc: str, kind: str, default: bool | float | str | None, optional: bool, choices: list[str]
-    ) -> Parameter: ...
-
-@final
-class Described:
-    def __new__(
-        cls,
-        name: str,
-        summary: str,
-        page: str,
-        origin: str,
-        source: str,
-        parameters: list[Parameter],
-        hooks: list[str],
-    ) -> Described: ...
 
 @final
 class Backlog:

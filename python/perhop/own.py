@@ -227,15 +227,15 @@ def register(algorithm: C) -> C:
     if "on_timer" in hooks and "poll_at" not in hooks:
         raise TypeError(f"{title} has on_timer and no poll_at, which says when it is called")
     page = inspect.cleandoc(algorithm.__doc__ or title)
-    described = _core.Described(
-        name_of(algorithm),
-        page.splitlines()[0],
-        page,
-        f"{algorithm.__module__}.{title}",
-        source(algorithm),
-        list(parameters(algorithm, page)),
-        hooks,
-    )
+    described: _core.Described = {
+        "name": name_of(algorithm),
+        "summary": page.splitlines()[0],
+        "page": page,
+        "origin": f"{algorithm.__module__}.{title}",
+        "source": source(algorithm),
+        "parameters": list(parameters(algorithm, page)),
+        "hooks": hooks,
+    }
     _core.register(family.kind, algorithm, described)
     return algorithm
 
@@ -290,7 +290,14 @@ def parameters(algorithm: type, page: str) -> Iterator[_core.Parameter]:
         default = getattr(given, "text", given)
         key = it.name.replace("_", "-")
         optional = optional or (it.default is None)
-        yield _core.Parameter(key, meaning[1] if meaning else f"{it.name}.", kind, default, optional, choices)
+        yield {
+            "name": key,
+            "doc": meaning[1] if meaning else f"{it.name}.",
+            "kind": kind,
+            "default": default,
+            "optional": optional,
+            "choices": choices,
+        }
 
 
 def _kind(hint: Any, of: str) -> tuple[str, bool, list[str]]:

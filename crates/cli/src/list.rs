@@ -1,6 +1,6 @@
 //! `list`: what is available, from the lists themselves.
 
-use crate::args::List;
+use crate::args;
 use crate::{Exit, Failure, codes, say};
 use perhop_core::params::{Field, Tree, suggest};
 use perhop_core::registry::Entry;
@@ -12,8 +12,11 @@ use perhop_sim::traffic;
 use perhop_sim::transport::congestion;
 use serde_json::{Map, Value, json};
 
-/// The lists of algorithms, by the name they are asked for.
-pub(crate) const LISTS: [(&str, fn() -> Vec<Entry>); 5] = [
+/// A list by the name it is asked for, with what is registered.
+type List = (&'static str, fn() -> Vec<Entry>);
+
+/// The lists of algorithms.
+pub(crate) const LISTS: [List; 5] = [
     ("conditioners", conditioner::entries),
     ("aqms", aqm::entries),
     ("schedulers", sched::entries),
@@ -34,7 +37,7 @@ struct Listed {
     json: Value,
 }
 
-pub(crate) fn list(args: &List) -> Result<Exit, Failure> {
+pub(crate) fn list(args: &args::List) -> Result<Exit, Failure> {
     let listed = match args.what.as_deref() {
         None => everything(),
         Some(what) => called(what).ok_or_else(|| unknown(what))?,

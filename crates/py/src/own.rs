@@ -22,9 +22,9 @@ use pyo3::types::{PyDict, PyType};
 use std::sync::Arc;
 
 /// A parameter of `__init__`: its key, its type as `perhop.own` names it, its default, the names that it may have.
-#[pyclass(module = "perhop", from_py_object)]
-#[derive(Clone)]
-pub struct Parameter {
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct Parameter {
     name: String,
     doc: String,
     kind: String,
@@ -34,7 +34,7 @@ pub struct Parameter {
 }
 
 /// A default, as TOML would have it.
-#[derive(Clone, FromPyObject)]
+#[derive(FromPyObject)]
 enum Default {
     Bool(bool),
     Integer(i64),
@@ -43,8 +43,8 @@ enum Default {
 }
 
 /// What is registered of a class.
-#[pyclass(module = "perhop", from_py_object)]
-#[derive(Clone)]
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
 pub struct Described {
     name: String,
     summary: String,
@@ -55,41 +55,8 @@ pub struct Described {
     hooks: Vec<String>,
 }
 
-#[pymethods]
-impl Parameter {
-    #[new]
-    fn new(
-        name: String,
-        doc: String,
-        kind: String,
-        default: Option<Default>,
-        optional: bool,
-        choices: Vec<String>,
-    ) -> Self {
-        Self { name, doc, kind, default, optional, choices }
-    }
-}
-
-#[pymethods]
-impl Described {
-    #[new]
-    fn new(
-        name: String,
-        summary: String,
-        page: String,
-        origin: String,
-        source: String,
-        parameters: Vec<Parameter>,
-        hooks: Vec<String>,
-    ) -> Self {
-        Self { name, summary, page, origin, source, parameters, hooks }
-    }
-}
-
 /// What Python needs of this module.
 pub fn add_to(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_class::<Parameter>()?;
-    m.add_class::<Described>()?;
     views::add_to(m)?;
     law::add_to(m)?;
     m.add_function(wrap_pyfunction!(register, m)?)?;

@@ -127,7 +127,7 @@ impl Hooks for Law {
             let said = it.instance.bind(py).call_method1("pacing_rate", (mss,))?;
             let rate: Option<f64> = said.extract().map_err(|_| wrong("pacing_rate", &said, "bytes/s, or None"))?;
             match rate {
-                Some(rate) if !(rate >= 1.0 && rate < 1e18) => {
+                Some(rate) if !(1.0..1e18).contains(&rate) => {
                     Err(wrong("pacing_rate", &said, "at least 1 byte/s, or None"))
                 }
                 rate => Ok(rate.map(|rate| rate as u64)),
