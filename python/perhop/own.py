@@ -190,7 +190,7 @@ class CongestionControl:
 
 
 class Family(NamedTuple):
-    """A kind of algorithm: its name in the core, and what a class must have of its own."""
+    """A kind of algorithm: its name in the core, and what a class must define."""
 
     kind: str
     required: tuple[str, ...]
@@ -282,7 +282,7 @@ def parameters(algorithm: type, page: str) -> Iterator[_core.Parameter]:
     for it in list(inspect.signature(algorithm.__init__).parameters.values())[1:]:  # type: ignore[misc]
         of = f"parameter {it.name} of {algorithm.__qualname__}"
         if it.kind in {it.VAR_POSITIONAL, it.VAR_KEYWORD, it.POSITIONAL_ONLY}:
-            raise TypeError(f"{of}: must have a name of its own, as each is a key in files")
+            raise TypeError(f"{of}: must have a name, which is its key in files")
         given = None if it.default is it.empty else it.default
         hint = hints.get(it.name, type(given) if given is not None else None)
         kind, optional, choices = _kind(hint, of)
@@ -323,8 +323,12 @@ UNITS = ("Time", "Rate", "Size", "Packets", "Probability")
 
 
 def used(request: str) -> tuple[tuple[str, str], ...]:
-    """Names that are registered and that a request mentions, with the hashes of their texts."""
-    return tuple(it for it in sorted(_core.registered()) if re.search(rf"\b{re.escape(it[0])}\b", request))
+    """Names of registered algorithms that a request needs, with the hashes of their texts."""
+    mentioned = [it for it in sorted(_core.registered()) if re.search(rf"(?<![\w-]){re.escape(it[0])}(?![\w-])", request)]
+    if not mentioned:
+        return ()
+    texts = [point["effective"] for point in _core.Scenario.of(request).points]
+    return tuple(it for it in mentioned if any(f'source = "{it[1]}"' in text for text in texts))
 
 
 @cache

@@ -36,7 +36,7 @@ pub fn look_for(name: &str) -> Result<(), String> {
     FINDER.get().map_or(Ok(()), |finder| finder(name))
 }
 
-/// The parameters of a registered algorithm; `T` is what it runs as, `S` what it is told of its surroundings.
+/// The parameters of a registered algorithm; `T` is what it runs as, `S` what it is given about its surroundings.
 pub struct Params<T: ?Sized + 'static, S: 'static> {
     algorithm: &'static Registered<T, S>,
     values: &'static [Given],

@@ -18,7 +18,7 @@ pub static REGISTER: Register<dyn Hooks, Scope> = Register::new();
 /// Their parameters.
 pub type Params = foreign::Params<dyn Hooks, Scope>;
 
-/// The hooks of [`Aqm`], for who is no variant of the list.
+/// The hooks of [`Aqm`], for what is no variant of the list.
 pub trait Hooks: Debug + Send + Sync {
     /// As [`Aqm::on_arrival`].
     fn on_arrival(&mut self, at: &Arrival, packet: &mut Packet, rng: &mut Rng) -> Verdict;
@@ -45,7 +45,7 @@ pub trait Hooks: Debug + Send + Sync {
     fn retune(&mut self, now: Time, values: &[Given]) -> Result<(), ParamError>;
     /// As [`Aqm::gauges`].
     fn gauges(&self, _now: Time, _each: &mut dyn FnMut(&'static str, f64)) {}
-    /// The same, with a state of its own.
+    /// The same, with a separate state.
     fn boxed(&self) -> Box<dyn Hooks>;
 }
 

@@ -43,7 +43,7 @@ impl Given {
 
 /// A value of this kind, and as a file has it.
 fn plain(kind: &Kind, node: &Node, problems: &mut Problems) -> Option<(Plain, Option<Tree>)> {
-    /// One of perhop's types, in plain words.
+    /// One of perhop's types as a plain value.
     fn of<T: Value>(read: Option<T>, plain: impl FnOnce(&T) -> Plain) -> Option<(Plain, Option<Tree>)> {
         read.map(|value| (plain(&value), value.tree()))
     }

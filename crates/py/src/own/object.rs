@@ -15,7 +15,7 @@ use std::sync::Arc;
 pub(super) struct Class {
     pub(super) name: &'static str,
     pub(super) object: Py<PyAny>,
-    /// The hooks that it has of its own.
+    /// The hooks that it defines.
     pub(super) hooks: Vec<String>,
 }
 
@@ -138,7 +138,7 @@ impl Object {
         })
     }
 
-    /// The same with a state of its own: Python's `copy.deepcopy`. One that cannot be copied fails at its next hook.
+    /// The same with a separate state: Python's `copy.deepcopy`. One that cannot be copied fails at its next hook.
     pub(super) fn copied(&self) -> Self {
         let copy = |py: Python<'_>| py.import("copy")?.call_method1("deepcopy", (&self.instance,)).map(Bound::unbind);
         let (class, timed, next) = (self.class.clone(), self.timed, self.next);

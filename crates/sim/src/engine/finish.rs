@@ -48,8 +48,8 @@ impl Simulation {
         self.net.clear_waits(now);
     }
 
-    /// Runs to the end, calling `each` after every hundredth of the simulated time; `None` when that asks to stop. It ends early
-    /// where an algorithm cannot go on.
+    /// Runs to the end, calling `each` after every hundredth of the simulated time; `None` when that asks to stop. An algorithm
+    /// that cannot go on ends it early.
     pub fn run(mut self, mut each: impl FnMut(Time) -> bool) -> Option<Outcome> {
         let end = Time::ZERO + self.plan.duration;
         let step = Span::from_ns((self.plan.duration.ns() / 100).max(1));

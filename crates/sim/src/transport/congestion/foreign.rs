@@ -10,7 +10,7 @@ pub static REGISTER: Register<dyn Hooks, ()> = Register::new();
 /// Their parameters.
 pub type Params = foreign::Params<dyn Hooks, ()>;
 
-/// The hooks of [`CongestionControl`] that a law without control of its own has, for who is no variant of the list.
+/// The hooks of [`CongestionControl`] that a law which is not in control has, for what is no variant of the list.
 pub trait Hooks: Debug + Send + Sync {
     /// As [`CongestionControl::on_ack`].
     fn on_ack(&mut self, signal: &Signal, window: &mut Window);
@@ -24,7 +24,7 @@ pub trait Hooks: Debug + Send + Sync {
     fn pacing_rate(&self, _mss: u16) -> Option<u64> {
         None
     }
-    /// The same, with a state of its own.
+    /// The same, with a separate state.
     fn boxed(&self) -> Box<dyn Hooks>;
 }
 
