@@ -54,7 +54,7 @@ impl Simulation {
         let end = Time::ZERO + self.plan.duration;
         let step = Span::from_ns((self.plan.duration.ns() / 100).max(1));
         let mut until = Time::ZERO;
-        self.look_ahead(end); // between the parts only the time is looked at
+        self.look_ahead(end); // between the parts only the time is read
         fault::take(); // what a run before this one on this thread left is not ours
         self.act_until(until);
         while until < end && !fault::is_raised() {
