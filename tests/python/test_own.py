@@ -195,8 +195,8 @@ def test_a_capture_is_marked_by_a_class(tmp_path: Path) -> None:
             raise LookupError("no such flow")
 
     perhop.register(Stumbles)
+    policy.write_text('[conditioner.all]\nkind = "stumbles"\n')
     with pytest.raises(ValueError, match=r"(?s)E901.*`stumbles` failed at .*LookupError: no such flow"):
-        policy.write_text('[conditioner.all]\nkind = "stumbles"\n')
         perhop.mark(capture, tmp_path / "out.pcap", policy)
     assert not (tmp_path / "out.pcap").exists()
 
