@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from perhop.frames import Frame
     from perhop.runs import Runs
     from perhop.scenario import Scenario
+    from perhop.session import Session, Snapshot
     from perhop.stats import Interval
     from perhop.tuning import Tuned, tune
 
@@ -36,6 +37,8 @@ _HOME = {
     "Replication": "perhop.columns",
     "Runs": "perhop.runs",
     "Scenario": "perhop.scenario",
+    "Session": "perhop.session",
+    "Snapshot": "perhop.session",
     "Tuned": "perhop.tuning",
     "mark": "perhop.captures",
     "meter": "perhop.captures",
@@ -53,6 +56,8 @@ __all__ = [
     "Runs",
     "Scenario",
     "ScenarioError",
+    "Session",
+    "Snapshot",
     "Tuned",
     "__version__",
     "mark",

@@ -20,6 +20,13 @@ pub struct NetTotals {
     tallies: Vec<Tally>,
 }
 
+/// All counters of one link at one time, for what is asked of it alone.
+#[derive(Clone, Debug, Default)]
+pub struct PortTotals {
+    link: LinkTotals,
+    tallies: Vec<Tally>,
+}
+
 /// The counters of one link.
 #[derive(Clone, Debug, Default)]
 struct LinkTotals {
@@ -76,16 +83,37 @@ impl Net {
         let mut rows = PortRows { tallies: tallies_since(self.tallies(), &base.tallies), ..PortRows::default() };
         let nothing = LinkTotals::default();
         for (link, base) in base.links.iter().enumerate() {
-            let (end, base) = (self.link_totals(&self.links[link]), base.as_deref().unwrap_or(&nothing));
-            rows.hops.extend(end.seen().into_iter().filter_map(|of| self.hop_row(link, of, &end, base)));
-            let (queues, branches) = (self.queue_rows(link, &end, base), self.links[link].port().branches());
-            rows.nodes.extend(self.node_rows(now, link, (&queues, &branches)));
-            rows.tallies.extend(branches.iter().filter_map(|branch| addresses(link, branch)));
-            // A slot that no address has had is below no branch.
-            let used: BTreeSet<_> = branches.iter().flat_map(|branch| branch.queues.iter().copied()).collect();
-            rows.queues.extend(queues.into_iter().filter(|row| used.contains(&row.queue)));
-            rows.conditioners.extend(self.conditioner_rows(link, &end, base));
+            self.add_rows(now, link, base.as_deref().unwrap_or(&nothing), &mut rows);
         }
+        rows
+    }
+
+    /// Adds what one port did from `base` until `now`, except its tallies.
+    fn add_rows(&self, now: Time, link: usize, base: &LinkTotals, rows: &mut PortRows) {
+        let end = self.link_totals(&self.links[link]);
+        rows.hops.extend(end.seen().into_iter().filter_map(|of| self.hop_row(link, of, &end, base)));
+        let (queues, branches) = (self.queue_rows(link, &end, base), self.links[link].port().branches());
+        rows.nodes.extend(self.node_rows(now, link, (&queues, &branches)));
+        rows.tallies.extend(branches.iter().filter_map(|branch| addresses(link, branch)));
+        // A slot that no address has had is below no branch.
+        let used: BTreeSet<_> = branches.iter().flat_map(|branch| branch.queues.iter().copied()).collect();
+        rows.queues.extend(queues.into_iter().filter(|row| used.contains(&row.queue)));
+        rows.conditioners.extend(self.conditioner_rows(link, &end, base));
+    }
+
+    /// All counters of one link now.
+    pub fn port_totals(&self, link: usize) -> PortTotals {
+        let mut tallies = Vec::new();
+        self.add_tallies(link, &mut tallies);
+        PortTotals { link: self.link_totals(&self.links[link]), tallies }
+    }
+
+    /// What one port did from `base` until `now`.
+    pub fn port_rows(&self, now: Time, link: usize, base: &PortTotals) -> PortRows {
+        let mut tallies = Vec::new();
+        self.add_tallies(link, &mut tallies);
+        let mut rows = PortRows { tallies: tallies_since(tallies, &base.tallies), ..PortRows::default() };
+        self.add_rows(now, link, &base.link, &mut rows);
         rows
     }
 
@@ -145,18 +173,21 @@ impl Net {
 
     fn tallies(&self) -> Vec<Tally> {
         let mut all = Vec::new();
-        for (link, it) in self.links.iter().enumerate() {
-            for (i, row) in it.port().rows().into_iter().enumerate() {
-                let queue = it.port().is_scheduled().then_some(i);
-                let mut add =
-                    |quantity, value| add_tally(&mut all, Tally { link, conditioner: None, queue, quantity, value });
-                row.iter().for_each(|of| of.gate().aqm().tallies(&mut add));
-            }
-            it.port().edge().tallies(&mut |name, quantity, value| {
-                all.push(Tally { link, conditioner: Some(name.to_owned()), queue: None, quantity, value });
-            });
-        }
+        (0..self.links.len()).for_each(|link| self.add_tallies(link, &mut all));
         all
+    }
+
+    /// Adds the tallies of one link.
+    fn add_tallies(&self, link: usize, all: &mut Vec<Tally>) {
+        let port = self.links[link].port();
+        for (i, row) in port.rows().into_iter().enumerate() {
+            let queue = port.is_scheduled().then_some(i);
+            let mut add = |quantity, value| add_tally(all, Tally { link, conditioner: None, queue, quantity, value });
+            row.iter().for_each(|of| of.gate().aqm().tallies(&mut add));
+        }
+        port.edge().tallies(&mut |name, quantity, value| {
+            all.push(Tally { link, conditioner: Some(name.to_owned()), queue: None, quantity, value });
+        });
     }
 
     /// What `tc -s` would show now.
@@ -170,36 +201,41 @@ impl Net {
         rows
     }
 
-    /// Samples the queue, its AQM's gauges and its conditioners' gauges, for every requested link.
+    /// Samples every requested link, see [`Net::sample_port`].
     pub fn sample(&self, at: Time, asked: Option<&[usize]>, recorder: &mut Recorder) {
-        for (i, link) in self.links.iter().enumerate() {
-            if asked.is_some_and(|links| links.binary_search(&i).is_err()) {
-                continue;
+        for link in 0..self.links.len() {
+            if asked.is_none_or(|links| links.binary_search(&link).is_ok()) {
+                self.sample_port(at, link, &mut |sample| recorder.sample(sample));
             }
-            let mut add = |of: Sampled<'_>, quantity, value| {
-                let (conditioner, queue) = (of.conditioner.map(Into::into), of.queue);
-                recorder.sample(Sample { at, link: i as u32, conditioner, queue, quantity, value });
-            };
-            let all = Sampled::default();
-            let backlog = link.port().backlog(at);
-            add(all, "queue_packets", f64::from(backlog.packets));
-            add(all, "queue_bytes", backlog.bytes as f64);
-            if let ([queue], false) = (link.port().queues(), link.port().is_scheduled()) {
-                queue.gate().aqm().gauges(at, &mut |quantity, value| add(all, quantity, value));
-            }
-            for (i, row) in scheduled(link).into_iter().enumerate() {
-                let (of, backlogs) = (Sampled { queue: Some(i), ..all }, row.iter().map(|queue| queue.backlog(at)));
-                let (packets, bytes) = backlogs.fold((0, 0), |sum, it| (sum.0 + it.packets, sum.1 + it.bytes));
-                add(of, "packets", f64::from(packets));
-                add(of, "bytes", bytes as f64);
-                if let [queue] = row[..] {
-                    queue.gate().aqm().gauges(at, &mut |quantity, value| add(of, quantity, value));
-                }
-            }
-            link.port().edge().gauges(at, &mut |name, quantity, value| {
-                add(Sampled { conditioner: Some(name), queue: None }, quantity, value);
-            });
         }
+    }
+
+    /// Samples the queue of a link, its AQM's gauges and its conditioners' gauges.
+    pub fn sample_port(&self, at: Time, index: usize, each: &mut impl FnMut(Sample)) {
+        let link = &self.links[index];
+        let mut add = |of: Sampled<'_>, quantity, value| {
+            let (conditioner, queue) = (of.conditioner.map(Into::into), of.queue);
+            each(Sample { at, link: index as u32, conditioner, queue, quantity, value });
+        };
+        let all = Sampled::default();
+        let backlog = link.port().backlog(at);
+        add(all, "queue_packets", f64::from(backlog.packets));
+        add(all, "queue_bytes", backlog.bytes as f64);
+        if let ([queue], false) = (link.port().queues(), link.port().is_scheduled()) {
+            queue.gate().aqm().gauges(at, &mut |quantity, value| add(all, quantity, value));
+        }
+        for (i, row) in scheduled(link).into_iter().enumerate() {
+            let (of, backlogs) = (Sampled { queue: Some(i), ..all }, row.iter().map(|queue| queue.backlog(at)));
+            let (packets, bytes) = backlogs.fold((0, 0), |sum, it| (sum.0 + it.packets, sum.1 + it.bytes));
+            add(of, "packets", f64::from(packets));
+            add(of, "bytes", bytes as f64);
+            if let [queue] = row[..] {
+                queue.gate().aqm().gauges(at, &mut |quantity, value| add(of, quantity, value));
+            }
+        }
+        link.port().edge().gauges(at, &mut |name, quantity, value| {
+            add(Sampled { conditioner: Some(name), queue: None }, quantity, value);
+        });
     }
 }
 
