@@ -24,16 +24,18 @@ if TYPE_CHECKING:
     from perhop.frames import Frame
     from perhop.runs import Runs
     from perhop.scenario import Scenario
-    from perhop.session import Session, Snapshot
+    from perhop.session import Flows, Port, Session, Snapshot
     from perhop.stats import Interval
     from perhop.tuning import Tuned, tune
 
 _HOME = {
     "Builder": "perhop.builder",
+    "Flows": "perhop.session",
     "Frame": "perhop.frames",
     "Interval": "perhop.stats",
     "Metered": "perhop.captures",
     "Point": "perhop.columns",
+    "Port": "perhop.session",
     "Replication": "perhop.columns",
     "Runs": "perhop.runs",
     "Scenario": "perhop.scenario",
@@ -47,10 +49,12 @@ _HOME = {
 
 __all__ = [
     "Builder",
+    "Flows",
     "Frame",
     "Interval",
     "Metered",
     "Point",
+    "Port",
     "Replication",
     "RunError",
     "Runs",

@@ -5,7 +5,7 @@ Decision: docs/decisions/121-a-session-is-the-engine-itself.md
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass, field
 
 from perhop import _core, show
 from perhop.arguments import checked
@@ -32,17 +32,29 @@ class Session:
         """
         self._core = _core.Session(scenario._seeded(seed))
         self._name = scenario.name
-        self.ports = Ports({name: Port(self._core, name, index) for index, name in enumerate(self._core.ports)})
-        """By name, `"C -> E2"`."""
-        self.flows = Flows(self._core)
-        """Those that last as long as their sources; flows of transfers are not among them."""
-        self.warnings: list[_core.Diagnostic] = []
-        """What changes made by `set` were warned of."""
+        self._ports = Ports({name: Port(name, self._core, index) for index, name in enumerate(self._core.ports)})
+        self._flows = Flows(self._core)
+        self._warnings: list[_core.Diagnostic] = []
 
     @property
     def now(self) -> float:
         """The time it has reached, s."""
         return self._core.now
+
+    @property
+    def ports(self) -> Ports:
+        """Its ports by name, `"C -> E2"`."""
+        return self._ports
+
+    @property
+    def flows(self) -> Flows:
+        """Its flows that last as long as their sources; those of transfers are not among them."""
+        return self._flows
+
+    @property
+    def warnings(self) -> list[_core.Diagnostic]:
+        """What changes made by `set` were warned of."""
+        return self._warnings
 
     @checked
     def until(self, time: str) -> None:
@@ -66,7 +78,7 @@ class Session:
         Raises:
             ScenarioError: with everything that is wrong; nothing is then changed.
         """
-        self.warnings += self._core.set(assignments({key: value})[0])
+        self._warnings += self._core.set(assignments({key: value})[0])
 
     def snapshot(self) -> Snapshot:
         """A copy as it is now.
@@ -114,15 +126,17 @@ class Ports(dict[str, "Port"]):
         raise UnknownKeyError(f"no port `{name}` in this scenario{show.near(str(name), list(self))}")
 
 
+@dataclass(frozen=True)
 class Port:
     """A port of a session."""
 
-    def __init__(self, core: _core.Session, name: str, index: int) -> None:
-        self._core, self.name, self._index = core, name, index
+    name: str
+    _core: _core.Session = field(repr=False)
+    _index: int = field(repr=False)
 
     @checked
     def counters(self, table: str = "summary") -> Frame:
-        """What it counted since this table was last asked for, since the start at first: a row for each class and colour.
+        """What it counted since the table was last asked for, at first since the start: a row per class and colour.
 
         The other tables are `queues`, `nodes`, `conditioners` and `tallies`. Columns are those of the results, except
         times of packets.
@@ -151,15 +165,12 @@ class Port:
             raise UnknownKeyError(f"no gauge `{quantity}` at `{self.name}`: there are {', '.join(known) or 'none'}")
         return float(rows["value"][found[0]])
 
-    def __repr__(self) -> str:
-        return f"Port({self.name!r})"
 
-
+@dataclass(frozen=True)
 class Flows:
     """The long-lived flows of a session."""
 
-    def __init__(self, core: _core.Session) -> None:
-        self._core = core
+    _core: _core.Session = field(repr=False)
 
     def counters(self) -> Frame:
         """What each counted since this was last asked for, since the start at first: rows of `flows`."""
@@ -170,8 +181,8 @@ class Flows:
         return Frame(self._core.flow_gauges())
 
 
+@dataclass(frozen=True)
 class Snapshot:
     """A session as it was, for `Session.restore`."""
 
-    def __init__(self, core: Any) -> None:
-        self._core = core
+    _core: _core.Snapshot = field(repr=False)
