@@ -88,6 +88,35 @@ def test_a_copy_is_restored_again_and_again(session: Session) -> None:
         Session(Scenario.from_toml(FILE)).restore(snapshot)
 
 
+def test_quic_runs_in_steps_and_refuses_a_snapshot() -> None:
+    quic = Scenario.from_toml(FILE.with_name("quic.toml"), {"scenario.duration": "12s"})
+    session = Session(quic)
+    session.step("2s")
+    with pytest.raises(ValueError, match=r"^the session cannot be copied: traffic `pages` has model .quic., whose .*$"):
+        session.snapshot()
+    while session.now < 11:
+        session.step("37ms")
+    assert session.finish().replications[0].hash == quic.run(1, progress=False).replications[0].hash
+
+
+def test_a_capture_that_is_replayed_is_copied() -> None:
+    replayed = {
+        "model": "capture",
+        "file": str(FILE.parents[1] / "tests/captures/tcp.pcap"),
+        "from": "site",
+        "to": "E2",
+    }
+    tree = Scenario.from_toml(FILE).to_dict() | {"traffic": {"site": replayed}, "change": []}
+    tree["scenario"] |= {"duration": "2s", "warmup": "0s"}
+    session = Session(Scenario.from_dict(tree))
+    session.until("300ms")
+    snapshot = session.snapshot()
+    first = session.finish().replications[0].hash
+    session.restore(snapshot)
+    assert session.finish().replications[0].hash == first
+    assert first == Scenario.from_dict(tree).run(1, progress=False).replications[0].hash
+
+
 def test_after_the_end_each_call_says_so(session: Session) -> None:
     session.finish()
     assert repr(session) == "Session('timed-change': the session is finished)"

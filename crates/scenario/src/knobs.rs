@@ -147,36 +147,42 @@ impl Goal<'_> {
     /// # Errors
     /// It is no time, has passed, or is beyond the end.
     pub fn reached(self, now: Span, duration: Span) -> Result<Span, Diagnostics> {
-        let (name, text) = match self {
-            Self::Until(text) => ("until", text),
-            Self::Step(text) => ("step", text),
-        };
-        let mut findings = Findings::default();
-        let base = findings.sources.add(name, text);
-        let place = Place { start: base, end: base + text.len() };
-        let node = Node { place, tree: Tree::Text(text.to_owned()) };
-        let read = Span::read(&node, &mut findings.problems);
-        let goal = read.and_then(|given| self.fits(given, [now, duration], place, &mut findings.problems));
-        findings.conclude(goal).map(|(goal, _)| goal)
+        let goal = self.text().parse().ok().and_then(|given| self.after(given, now));
+        goal.filter(|goal| (now..=duration).contains(goal)).map_or_else(|| Err(self.refused(now, duration)), Ok)
     }
 
-    fn fits(self, given: Span, [now, duration]: [Span; 2], place: Place, problems: &mut Problems) -> Option<Span> {
-        let goal = match self {
+    fn text(&self) -> &str {
+        let (Self::Until(text) | Self::Step(text)) = self;
+        text
+    }
+
+    /// `None`: later than any time.
+    fn after(self, given: Span, now: Span) -> Option<Span> {
+        match self {
             Self::Until(_) => Some(given),
             Self::Step(_) => now.ns().checked_add(given.ns()).map(Span::from_ns),
-        };
-        match goal {
-            Some(goal) if goal < now => {
+        }
+    }
+
+    /// Why it cannot be.
+    fn refused(self, now: Span, duration: Span) -> Diagnostics {
+        let (mut findings, text) = (Findings::default(), self.text());
+        let base = findings.sources.add(if matches!(self, Self::Until(_)) { "until" } else { "step" }, text);
+        let node = Node { place: Place { start: base, end: base + text.len() }, tree: Tree::Text(text.to_owned()) };
+        let problems = &mut findings.problems;
+        match Span::read(&node, problems).map(|given| self.after(given, now)) {
+            None => {}
+            Some(Some(goal)) if goal < now => {
                 let message = format!("the session is at {now}, which is after {goal}");
-                problems.error("E201", place, message).help("take a snapshot before, and restore it to go back").none()
+                problems.error("E201", node.place, message).help("take a snapshot before, and restore it to go back");
             }
-            Some(goal) if goal <= duration => Some(goal),
-            _ => {
-                let (message, left) = (format!("the run ends at {duration}"), Span::from_ns(duration.ns() - now.ns()));
+            Some(_) => {
+                let left = Span::from_ns(duration.ns() - now.ns());
                 let help = format!("the session is at {now}: at most {left} are left; `finish` runs to the end");
-                problems.error("E201", place, message).help(help).none()
+                problems.error("E201", node.place, format!("the run ends at {duration}")).help(help);
             }
         }
+        Diagnostics::new(findings.problems, &findings.sources)
     }
 }
 

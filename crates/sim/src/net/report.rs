@@ -1,7 +1,9 @@
 //! What links counted, and what series show of them.
 
 use super::{Link, Net, RecordId};
-use crate::record::{ConditionerRow, CounterRow, Delays, HopRow, NodeRow, PortRows, QueueRow, Recorder, Sample, Tally};
+use crate::record::{
+    ConditionerRow, CounterRow, Delays, HopRow, NodeRow, PortRows, Quantiles, QueueRow, Recorder, Sample, Tally,
+};
 use perhop_core::aqm::Aqm as _;
 use perhop_core::count::Count;
 use perhop_core::counted::{Counted, Of};
@@ -83,17 +85,18 @@ impl Net {
         let mut rows = PortRows { tallies: tallies_since(self.tallies(), &base.tallies), ..PortRows::default() };
         let nothing = LinkTotals::default();
         for (link, base) in base.links.iter().enumerate() {
-            self.add_rows(now, link, base.as_deref().unwrap_or(&nothing), &mut rows);
+            self.add_rows(now, (link, Waits::Told), base.as_deref().unwrap_or(&nothing), &mut rows);
         }
         rows
     }
 
     /// Adds what one port did from `base` until `now`, except its tallies.
-    fn add_rows(&self, now: Time, link: usize, base: &LinkTotals, rows: &mut PortRows) {
+    fn add_rows(&self, now: Time, (link, told): (usize, Waits), base: &LinkTotals, rows: &mut PortRows) {
         let end = self.link_totals(&self.links[link]);
-        rows.hops.extend(end.seen().into_iter().filter_map(|of| self.hop_row(link, of, &end, base)));
-        let (queues, branches) = (self.queue_rows(link, &end, base), self.links[link].port().branches());
-        rows.nodes.extend(self.node_rows(now, link, (&queues, &branches)));
+        let hop = |of| self.hop_row((link, told), of, &end, base);
+        rows.hops.extend(end.seen().into_iter().filter_map(hop));
+        let (queues, branches) = (self.queue_rows((link, told), &end, base), self.links[link].port().branches());
+        rows.nodes.extend(self.node_rows(now, (link, told), (&queues, &branches)));
         rows.tallies.extend(branches.iter().filter_map(|branch| addresses(link, branch)));
         // A slot that no address has had is below no branch.
         let used: BTreeSet<_> = branches.iter().flat_map(|branch| branch.queues.iter().copied()).collect();
@@ -108,53 +111,62 @@ impl Net {
         PortTotals { link: self.link_totals(&self.links[link]), tallies }
     }
 
-    /// What one port did from `base` until `now`.
+    /// What one port did from `base` until `now`, times of waiting left out.
     pub fn port_rows(&self, now: Time, link: usize, base: &PortTotals) -> PortRows {
         let mut tallies = Vec::new();
         self.add_tallies(link, &mut tallies);
         let mut rows = PortRows { tallies: tallies_since(tallies, &base.tallies), ..PortRows::default() };
-        self.add_rows(now, link, &base.link, &mut rows);
+        self.add_rows(now, (link, Waits::Omitted), &base.link, &mut rows);
         rows
     }
 
-    fn hop_row(&self, link: usize, of: Of, end: &LinkTotals, base: &LinkTotals) -> Option<HopRow> {
+    fn hop_row(&self, (link, told): (usize, Waits), of: Of, end: &LinkTotals, base: &LinkTotals) -> Option<HopRow> {
         let fates = end.gates.of(of).since(&base.gates.of(of));
         let policed = end.offered.of(of).policed - base.offered.of(of).policed;
         let (delivered, lost) = (end.delivered(of) - base.delivered(of), end.lost(of) - base.lost(of));
         let any = fates.arrived.packets + policed.packets + delivered.packets + lost.packets > 0;
         let waits = self.links[link].passed().get(of).map(|passed| &passed.waits);
-        let wait = waits.unwrap_or(&Delays::default()).among((delivered + lost).packets).quantiles();
+        let wait = told.then(|| waits.unwrap_or(&Delays::default()).among((delivered + lost).packets).quantiles());
         let (class, colour) = (of.class(), of.colour());
         any.then_some(HopRow { link, class, colour, policed, fates, delivered, lost, wait })
     }
 
-    fn queue_rows(&self, link: usize, end: &LinkTotals, base: &LinkTotals) -> Vec<QueueRow> {
+    fn queue_rows(&self, (link, told): (usize, Waits), end: &LinkTotals, base: &LinkTotals) -> Vec<QueueRow> {
         let before = base.queues.iter().copied().chain(iter::repeat(QueueTotals::default()));
         let queues = self.links[link].waits().iter().zip(end.queues.iter().zip(before));
         let row = |(queue, (waits, (now, then))): (usize, (&Delays, (&QueueTotals, QueueTotals)))| {
-            let (fates, sent, wait) = (now.fates.since(&then.fates), now.sent - then.sent, waits.quantiles());
+            let (fates, sent) = (now.fates.since(&then.fates), now.sent - then.sent);
+            let wait = told.then(|| waits.quantiles());
             QueueRow { link, queue, fates, sent, wait }
         };
         queues.enumerate().map(row).collect()
     }
 
     /// The nodes of a link's tree, as sums of its queues; none if those say it all.
-    fn node_rows(&self, now: Time, link: usize, (queues, branches): (&[QueueRow], &[Branch])) -> Vec<NodeRow> {
+    fn node_rows(
+        &self,
+        now: Time,
+        (link, told): (usize, Waits),
+        (queues, branches): (&[QueueRow], &[Branch]),
+    ) -> Vec<NodeRow> {
         let (port, waits) = (self.links[link].port(), self.links[link].waits());
         if port.is_flat() {
             return Vec::new();
         }
         let let_go = port.let_go(now);
         let row = |branch: &Branch| {
-            let mut wait = Delays::default();
-            branch.queues.iter().for_each(|&queue| wait.add(&waits[queue]));
+            let wait = || {
+                let mut wait = Delays::default();
+                branch.queues.iter().for_each(|&queue| wait.add(&waits[queue]));
+                wait.quantiles()
+            };
             let below = || branch.queues.iter().map(|&queue| &queues[queue]);
             NodeRow {
                 link,
                 branch: branch.clone(),
                 fates: below().fold(Fates::default(), |sum, row| sum.plus(&row.fates)),
                 sent: below().map(|row| row.sent).sum(),
-                wait: wait.quantiles(),
+                wait: told.then(wait),
                 let_go: let_go.iter().find(|of| Some(of.0) == branch.node).map(|of| of.1),
             }
         };
@@ -236,6 +248,20 @@ impl Net {
         link.port().edge().gauges(at, &mut |name, quantity, value| {
             add(Sampled { conditioner: Some(name), queue: None }, quantity, value);
         });
+    }
+}
+
+/// Whether rows tell how long packets waited.
+#[derive(Clone, Copy, PartialEq)]
+enum Waits {
+    Told,
+    Omitted,
+}
+
+impl Waits {
+    /// What is known of them, if it is told.
+    fn then(self, known: impl FnOnce() -> Option<Quantiles>) -> Option<Quantiles> {
+        if self == Self::Told { known() } else { None }
     }
 }
 
