@@ -90,7 +90,7 @@ class Session:
 
     @checked
     def restore(self, snapshot: Snapshot) -> None:
-        """Goes on from a copy of this session, as often as wanted, also after `finish`.
+        """Continues from a copy of this session, as often as wanted, also after `finish`.
 
         Raises:
             ValueError: the copy is another session's.

@@ -8,7 +8,7 @@ mod options;
 mod scenario;
 /// Runs, watched for Ctrl-C.
 mod run;
-/// Simulations in somebody's hands.
+/// Simulations that a user steps.
 mod session;
 /// Work cut into tasks.
 mod cut;

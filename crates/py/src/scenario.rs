@@ -167,7 +167,7 @@ impl Scenario {
         self.request.asked.chosen(self.all()).map_err(PyValueError::new_err)
     }
 
-    /// At time zero, in somebody's hands.
+    /// A session of it, at time zero.
     pub fn session(&self) -> Result<Session, SessionError> {
         Session::begin(&self.read.sweep, &self.request.source)
     }

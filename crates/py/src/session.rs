@@ -1,4 +1,4 @@
-//! A simulation in somebody's hands, as `perhop.Session` has it: Python's lock is released while it runs.
+//! A simulation that a user steps, as `perhop.Session` has it: Python's lock is released while it runs.
 
 use crate::run::{self, POLL, instant};
 use crate::{RunError, columns, diagnostics, scenario};
@@ -83,7 +83,7 @@ impl Session {
         self.held()?.snapshot().map(|copy| Snapshot(Mutex::new(copy))).map_err(|it| error(py, it))
     }
 
-    /// Goes on from a copy.
+    /// Continues from a copy.
     fn restore(&self, py: Python<'_>, snapshot: &Snapshot) -> PyResult<()> {
         let copy = snapshot.0.lock().unwrap_or_else(PoisonError::into_inner);
         self.held()?.restore(&copy).map_err(|it| error(py, it))
@@ -101,7 +101,7 @@ impl Session {
 }
 
 impl Session {
-    /// Nobody else has it at the same time.
+    /// One caller has it at a time.
     fn held(&self) -> PyResult<MutexGuard<'_, session::Session>> {
         self.0.try_lock().map_err(|held| match held {
             TryLockError::WouldBlock => RunError::new_err(

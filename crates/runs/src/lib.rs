@@ -28,7 +28,7 @@ pub mod request;
 pub mod cut;
 /// Points x replications on threads.
 pub mod run;
-/// A replication in somebody's hands.
+/// A replication that a user steps.
 pub mod session;
 /// Means and intervals over replications, for the terminal.
 pub mod summary;

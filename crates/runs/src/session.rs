@@ -1,5 +1,4 @@
-//! A replication in somebody's hands: stepped, looked at, changed, copied, and finished. Nothing that only looks changes its
-//! results.
+//! A replication in a user's hands: stepped, looked at, changed, copied, and finished. What only looks changes no results.
 //!
 //! Decision: docs/decisions/121-a-session-is-the-engine-itself.md
 
@@ -196,7 +195,7 @@ impl Session {
         Ok(Snapshot { begun: self.begun.clone(), running })
     }
 
-    /// Goes on from a copy, also after the end.
+    /// Continues from a copy, also after the end.
     ///
     /// # Errors
     /// The copy is another session's.

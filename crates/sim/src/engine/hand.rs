@@ -1,7 +1,7 @@
-//! A simulation in somebody's hands: it is stepped, looked at, altered and copied between two events.
+//! A simulation in a user's hands: it is stepped, looked at, altered and copied between two events.
 //!
 //! Looking changes nothing, so a run that was only looked at has the results of one that was not (a test). What is asked
-//! for has no times of packets: those are counted in distributions, of which no difference can be taken.
+//! for has no times of packets: those are counted in distributions, whose difference cannot be taken.
 //!
 //! Decision: docs/decisions/121-a-session-is-the-engine-itself.md
 
