@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from perhop.own import Aqm, Conditioner, CongestionControl, Packets, Probability, Rate, Size, Time, register
     from perhop.runs import Runs
     from perhop.scenario import Scenario
+    from perhop.session import Flows, Port, Session, Snapshot
     from perhop.stats import Interval
     from perhop.tuning import Tuned, tune
 
@@ -33,17 +34,21 @@ _HOME = {
     "Builder": "perhop.builder",
     "Conditioner": "perhop.own",
     "CongestionControl": "perhop.own",
+    "Flows": "perhop.session",
     "Frame": "perhop.frames",
     "Interval": "perhop.stats",
     "Metered": "perhop.captures",
     "Packets": "perhop.own",
     "Point": "perhop.columns",
+    "Port": "perhop.session",
     "Probability": "perhop.own",
     "Rate": "perhop.own",
     "Replication": "perhop.columns",
     "Runs": "perhop.runs",
     "Scenario": "perhop.scenario",
+    "Session": "perhop.session",
     "Size": "perhop.own",
+    "Snapshot": "perhop.session",
     "Time": "perhop.own",
     "Tuned": "perhop.tuning",
     "mark": "perhop.captures",
@@ -57,11 +62,13 @@ __all__ = [
     "Builder",
     "Conditioner",
     "CongestionControl",
+    "Flows",
     "Frame",
     "Interval",
     "Metered",
     "Packets",
     "Point",
+    "Port",
     "Probability",
     "Rate",
     "Replication",
@@ -69,7 +76,9 @@ __all__ = [
     "Runs",
     "Scenario",
     "ScenarioError",
+    "Session",
     "Size",
+    "Snapshot",
     "Time",
     "Tuned",
     "__version__",

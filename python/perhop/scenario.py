@@ -189,8 +189,7 @@ class Scenario:
             raise ValueError(
                 f"out={place!r} without client=: only a Dask cluster writes there; pass client=, or name a directory"
             )
-        core = self._core if seed is None else self._core.seeded(bounded("seed", seed))
-        work = Work(core).asking(
+        work = Work(self._seeded(seed)).asking(
             output={"out": place, "name": name, "jobs": bounded("jobs", jobs)},
             traced={
                 "trace": ["events"] if events else [],
@@ -222,6 +221,10 @@ class Scenario:
         request = json.loads(self._core.request)
         request["source"]["options"]["vary"] += [("axes", axis(key, values)) for key, values in axes.items()]
         return self._of(json.dumps(request)).run(**options)
+
+    def _seeded(self, seed: int | None) -> _core.Scenario:
+        """The core's, with this seed; with the file's by default."""
+        return self._core if seed is None else self._core.seeded(bounded("seed", seed))
 
     def _replications(self, chosen: int | range | None) -> range:
         if chosen is None:

@@ -47,15 +47,20 @@ impl Asked {
         }
         let table = self.table.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(table) = table {
-            let columns = PyDict::new(py);
-            for (name, values) in &table.columns {
-                columns.set_item(name, array(py, values)?)?;
-            }
-            let _ = self.columns.set(py, columns.unbind());
+            let _ = self.columns.set(py, columns(py, &table)?.unbind());
             self.table.lock().unwrap_or_else(PoisonError::into_inner).take();
         }
         Ok(self.columns.get(py).expect("a table is given up for its columns").bind(py).clone())
     }
+}
+
+/// A table's columns.
+pub fn columns<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py, PyDict>> {
+    let columns = PyDict::new(py);
+    for (name, values) in &table.columns {
+        columns.set_item(name, array(py, values)?)?;
+    }
+    Ok(columns)
 }
 
 #[pymethods]

@@ -8,6 +8,8 @@ mod options;
 mod scenario;
 /// Runs, watched for Ctrl-C.
 mod run;
+/// Simulations that a user steps.
+mod session;
 /// Work cut into tasks.
 mod cut;
 /// Results on disk.
@@ -44,6 +46,8 @@ fn core_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("RunError", m.py().get_type::<RunError>())?;
     m.add("ScenarioError", m.py().get_type::<ScenarioError>())?;
     m.add_class::<scenario::Scenario>()?;
+    m.add_class::<session::Session>()?;
+    m.add_class::<session::Snapshot>()?;
     m.add_class::<cut::Cut>()?;
     m.add_class::<columns::Tables>()?;
     PyMapping::register::<columns::Tables>(m.py())?;

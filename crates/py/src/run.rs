@@ -13,7 +13,7 @@ use std::thread::{self, Thread};
 use std::time::{Duration, Instant, SystemTime};
 
 /// How long Ctrl-C and progress may wait.
-const POLL: Duration = Duration::from_millis(50);
+pub const POLL: Duration = Duration::from_millis(50);
 
 /// The progress of the run, and whether it should end: written on one side, read on the other.
 struct Shared {
@@ -39,11 +39,16 @@ impl Watch for Shared {
 }
 
 impl Shared {
-    #[allow(clippy::disallowed_methods)] // wall times go to the manifest, never into results
     fn new() -> Self {
         let (done, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
-        Self { done, stop, began: Instant::now(), listener: thread::current() }
+        Self { done, stop, began: instant(), listener: thread::current() }
     }
+}
+
+/// Wall time goes to manifests and decides when Ctrl-C is heard; it is in no result.
+#[allow(clippy::disallowed_methods)]
+pub fn instant() -> Instant {
+    Instant::now()
 }
 
 /// The time of day, for manifests.
@@ -133,7 +138,8 @@ impl Report {
     }
 }
 
-fn error(error: run::RunError) -> PyErr {
+/// The exception of a run that failed.
+pub fn error(error: run::RunError) -> PyErr {
     match error {
         run::RunError::Interrupted { .. } => PyKeyboardInterrupt::new_err(error.to_string()),
         run::RunError::Asked(message) => PyValueError::new_err(message),

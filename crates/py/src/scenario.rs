@@ -6,6 +6,7 @@ use crate::{diagnostics, run};
 use perhop_runs::cut;
 use perhop_runs::request::{Asked, Request, Source};
 use perhop_runs::run::RunOptions;
+use perhop_runs::session::{Session, SessionError};
 use perhop_scenario::{Diagnostics, Point, Sweep, as_tc, contracts};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -166,6 +167,11 @@ impl Scenario {
         self.request.asked.chosen(self.all()).map_err(PyValueError::new_err)
     }
 
+    /// A session of it, at time zero.
+    pub fn session(&self) -> Result<Session, SessionError> {
+        Session::begin(&self.read.sweep, &self.request.source)
+    }
+
     fn run_options(&self) -> RunOptions {
         RunOptions::of(&self.request.asked, &self.read.sweep, &self.request.source.options, run::now())
     }
@@ -206,7 +212,8 @@ pub fn settings<'py>(py: Python<'py>, scenario: &perhop_scenario::Scenario) -> P
     Ok(out)
 }
 
-fn point<'py>(py: Python<'py>, point: &Point) -> PyResult<Bound<'py, PyDict>> {
+/// A point as a dictionary.
+pub fn point<'py>(py: Python<'py>, point: &Point) -> PyResult<Bound<'py, PyDict>> {
     let out = PyDict::new(py);
     out.set_item("labels", point.labels.clone())?;
     out.set_item("name", point.directory())?;

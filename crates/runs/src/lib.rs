@@ -28,6 +28,8 @@ pub mod request;
 pub mod cut;
 /// Points x replications on threads.
 pub mod run;
+/// A replication that a user steps.
+pub mod session;
 /// Means and intervals over replications, for the terminal.
 pub mod summary;
 /// Means, intervals.

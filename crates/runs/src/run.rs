@@ -22,11 +22,14 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
 
+/// Why an outcome is no result.
+mod faults;
 /// One replication of one point.
 mod job;
 /// What is still to be run.
 mod missing;
 
+pub(crate) use faults::check;
 pub use missing::missing;
 
 /// What to run, and where results go.

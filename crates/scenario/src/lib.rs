@@ -26,6 +26,8 @@ pub mod in_force;
 pub mod change;
 /// A checked scenario: one point.
 pub mod scenario;
+/// Changes that are stated while a scenario runs.
+pub mod knobs;
 /// From an outcome to its tables, and what their columns are called.
 pub mod tables;
 /// A checked file: a scenario and its grid.
@@ -55,6 +57,7 @@ pub mod tune;
 pub use as_tc::as_tc;
 pub use document::Document;
 pub use explain::{explain, explain_sweep, facts};
+pub use knobs::Knobs;
 pub use policy::Policy;
 pub use scenario::Scenario;
 pub use schema::{policy_schema, schema};

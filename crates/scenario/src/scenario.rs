@@ -5,7 +5,7 @@ use crate::change::{follow, overlay};
 use crate::check::memory;
 use crate::expand::{dumbbell, series, size};
 use crate::in_force::InForce;
-use crate::sections::model::Model;
+use crate::sections::model::{Change, Model};
 use crate::sections::settings::Settings;
 use crate::text::{tree, write};
 
@@ -20,7 +20,7 @@ use std::sync::Arc;
 pub struct Scenario {
     pub(crate) model: Arc<Model>,
     pub(crate) built: Arc<Built>,
-    stated: Arc<Node>,
+    pub(crate) stated: Arc<Node>,
 }
 
 /// Two scenarios are equal if the same values are in force in both.
@@ -59,6 +59,12 @@ impl Scenario {
         self
     }
 
+    /// The same as it ran when these were its changes.
+    pub(crate) fn with_changes(mut self, changes: Vec<Change>) -> Self {
+        Arc::make_mut(&mut self.model).changes = changes;
+        self
+    }
+
     /// The plan of one replication.
     pub fn plan(&self, seed: u64, replication: u32) -> Plan {
         Plan { seed, replication, ..self.built.plan.clone() }
@@ -94,7 +100,7 @@ impl Scenario {
 }
 
 /// Short forms expanded; `None` if one has a fault. The rest is read even so, for its own.
-fn expanded(stated: &Node, problems: &mut Problems) -> Option<Node> {
+pub(crate) fn expanded(stated: &Node, problems: &mut Problems) -> Option<Node> {
     if !size::check_series(stated, problems) {
         return None;
     }

@@ -234,6 +234,12 @@ impl Point {
         Self { name: called(&labels), scenario, labels, index, run: None, hash }
     }
 
+    /// The same point, as its scenario was changed.
+    pub fn running(self, scenario: Scenario) -> Self {
+        let point = Self::new(scenario, self.labels, self.index);
+        Self { run: self.run, ..point }
+    }
+
     fn seeded(self, seed: u64) -> Self {
         let point = Self::new(self.scenario.seeded(seed), self.labels, self.index);
         Self { run: self.run, ..point }

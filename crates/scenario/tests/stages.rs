@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The order of `src/lib.rs`.
-const ORDER: [&str; 24] = [
+const ORDER: [&str; 25] = [
     "codes",
     "bounds",
     "text",
@@ -18,6 +18,7 @@ const ORDER: [&str; 24] = [
     "in_force",
     "change",
     "scenario",
+    "knobs",
     "tables",
     "sweep",
     "policy",

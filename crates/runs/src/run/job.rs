@@ -1,5 +1,6 @@
 //! One replication of one point: read where it exists, else simulated.
 
+use super::faults::check;
 use super::{Replication, RunError, RunOptions, Watch, written};
 use crate::disk::gather::{Gathered, Made, is_small};
 use crate::disk::kept::{Found, Kept};
@@ -14,8 +15,8 @@ use perhop_scenario::sweep::Point;
 use perhop_scenario::tables::columns::Table;
 use perhop_scenario::tables::tables;
 use perhop_scenario::tc_stats;
+use perhop_sim::Outcome;
 use perhop_sim::plan::{EfCheck, Plan};
-use perhop_sim::{Outcome, PlanError};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicUsize;
@@ -139,7 +140,7 @@ impl Job<'_> {
         let with_events = dir.as_deref().filter(|_| self.options.traced.has(Trace::Events));
         let draft = with_events.map(Draft::begin).transpose().map_err(written)?;
         let Some(mut outcome) = self.simulate(&plan, draft.as_ref())? else { return Ok(None) };
-        self.check(&outcome)?;
+        check(self.at.point, self.replication, &outcome)?;
         let mut tables = tables(&plan, &outcome);
         tc_stats::fill(&mut tables, &plan, &outcome);
         // They are in the tables, and may be large.
@@ -184,28 +185,6 @@ impl Job<'_> {
         let draft = draft.map_or_else(|| Draft::begin(&dir), Ok).map_err(written)?;
         draft.complete(self.at.common(self.options), vec![entry.clone()], tables).map_err(written)?;
         Ok(dir)
-    }
-
-    fn check(&self, outcome: &Outcome) -> Result<(), RunError> {
-        let scenario = &self.at.point.scenario;
-        let point = || format!("{} {}, replication {}", scenario.name(), self.at.point.name, self.replication);
-        if let Some(fault) = &outcome.faults.algorithm {
-            return Err(RunError::Algorithm { point: point(), fault: fault.clone() });
-        }
-        if outcome.faults.refused > 0 {
-            let most = perhop_sim::engine::most_components(*scenario.settings().duration) / 2;
-            let message = format!(
-                "error[E205] more than {most} connections at a time: {} transfers could not start\n   help: longer \
-                 gaps, or a faster link",
-                outcome.faults.refused
-            );
-            return Err(RunError::Plan(Box::new(PlanError::Other(message))));
-        }
-        debug_assert!(outcome.faults.breaches.is_empty(), "{:?}", outcome.faults.breaches);
-        if outcome.faults.breaches.is_empty() {
-            return Ok(());
-        }
-        Err(RunError::Conservation { point: point(), breaches: outcome.faults.breaches.clone() })
     }
 
     /// The answers to what is asked, if those that already exist have all of them.

@@ -18,31 +18,59 @@ use perhop_sim::plan::{self, Alteration};
 /// Every change in order of time, for the model and for the plan. All faults are reported; a change that has one is
 /// skipped, so that later ones can still be checked. What no packet reaches must be unreached all the time (W321).
 pub fn follow(base: &InForce, overlays: &[Overlay], problems: &mut Problems) -> (Vec<Change>, Vec<plan::Change>) {
-    let (mut changes, mut planned, mut known) = (Vec::new(), Vec::new(), problems.list.clone());
+    let (mut changes, mut planned) = (Vec::new(), Vec::new());
+    let mut said = Said { known: problems.list.clone(), problems };
     let mut changed = None;
     for overlay in overlays {
-        let before = changed.as_ref().unwrap_or(base);
+        let Some(laid) = said.lay(changed.as_ref().unwrap_or(base), overlay) else { continue };
+        planned.extend(laid.what.map(|what| plan::Change { at: overlay.time(), what }));
+        changes.extend(laid.change);
+        changed = Some(laid.after);
+    }
+    (changes, planned)
+}
+
+/// What one change made.
+#[derive(Debug)]
+pub struct Laid {
+    /// What is in force from then.
+    pub after: InForce,
+    /// What has to be altered; `None`: nothing.
+    pub what: Option<Vec<Alteration>>,
+    /// What differs in effective values.
+    pub change: Option<Change>,
+}
+
+/// What was found of the file and of the changes so far.
+#[derive(Debug)]
+pub struct Said<'a> {
+    /// What is not said again.
+    pub known: Vec<Problem>,
+    /// All that is said.
+    pub problems: &'a mut Problems,
+}
+
+impl Said<'_> {
+    /// Lays a change over what was in force before; `None` if it has a fault.
+    pub fn lay(&mut self, before: &InForce, overlay: &Overlay) -> Option<Laid> {
+        let Self { known, problems } = self;
         let mut found = Problems::default();
         let stem = before.model.settings.name.as_ref().map(|name| name.value.clone()).unwrap_or_default();
         let after = InForce::new(overlay.over(&before.root), &stem, &mut found);
         let step = step(before, &after, overlay, &mut found);
         let faulty = found.has_errors();
         problems.list.retain(|problem| faulty || problem.code != "W321" || among(&found.list, problem));
-        found.list.retain(|problem| !among(&known, problem));
+        found.list.retain(|problem| !among(known, problem));
         // What is skipped needs no warnings.
         found.list.retain(|problem| !faulty || problem.severity == Severity::Error);
         known.extend(found.list.iter().cloned());
         problems.list.extend(found.list.into_iter().map(|problem| overlay.own(problem, &after.root)));
         if faulty {
-            continue;
+            return None;
         }
-        if let Some((alterations, what)) = step {
-            planned.extend(alterations.map(|what| plan::Change { at: overlay.time(), what }));
-            changes.extend(what.map(|what| Change { at: overlay.at, what }));
-        }
-        changed = Some(after);
+        let (what, tree) = step.unwrap_or_default();
+        Some(Laid { after, what, change: tree.map(|what| Change { at: overlay.at, what }) })
     }
-    (changes, planned)
 }
 
 /// Whether the same is said of the same place, whatever its circumstances.

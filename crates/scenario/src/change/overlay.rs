@@ -103,7 +103,8 @@ pub fn all(stated: &Node, file: &InForce, problems: &mut Problems) -> Vec<Overla
     out
 }
 
-fn overlay(item: &Node, file: &InForce, problems: &mut Problems) -> Option<Overlay> {
+/// One of them.
+pub fn overlay(item: &Node, file: &InForce, problems: &mut Problems) -> Option<Overlay> {
     let table = problems.within("change", |problems| chosen::table(item, problems))?;
     let first = table.entries.first().map_or(item.place, |entry| entry.1);
     let at = table.get("at");

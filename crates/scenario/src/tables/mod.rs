@@ -26,6 +26,8 @@ use perhop_sim::Outcome;
 use perhop_sim::plan::Plan;
 use std::sync::OnceLock;
 
+/// What is asked for while a scenario runs.
+pub mod asked;
 /// What each class got.
 pub mod classes;
 /// What `tc -s` would show.

@@ -60,7 +60,7 @@ impl Simulation {
     }
 
     /// Makes every change that is due.
-    fn make_changes(&mut self, now: Time) {
+    pub(super) fn make_changes(&mut self, now: Time) {
         let Self { plan, net, hosts, .. } = self;
         for change in plan.changes[self.changes_made..].iter().take_while(|change| change.at <= now) {
             for alteration in &change.what {

@@ -106,7 +106,8 @@ impl Simulation {
         }
     }
 
-    fn finish(mut self) -> Outcome {
+    /// The outcome, of a simulation that has reached its end.
+    pub(super) fn finish(mut self) -> Outcome {
         let ef = self.end_trace();
         let base = self.warm.take().unwrap_or_else(|| self.totals());
         let faults = Faults { refused: self.hosts.refused(), breaches: self.breaches(), algorithm: fault::take() };

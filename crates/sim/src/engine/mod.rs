@@ -14,6 +14,8 @@ mod datagrams;
 mod endpoints;
 /// From a simulation to its outcome.
 mod finish;
+/// A simulation that is stepped, looked at, altered and copied from outside.
+mod hand;
 /// Between links.
 mod packets;
 /// Small plans for tests.
@@ -34,6 +36,7 @@ pub use crate::agenda::{MAX_DURATION, most_components};
 pub use crate::plan::PlanError;
 pub use assemble::EngineOptions;
 pub use finish::Part;
+pub use hand::{FlowsAsked, PortAsked};
 
 /// One replication, running: its owners are the agenda (time and events), the network (links and packets on them), the
 /// hosts (flows and sources) and the recorder (what is kept for the outcome).

@@ -55,6 +55,27 @@ pub struct Hosts {
 }
 
 impl Hosts {
+    /// The same again; the first `[traffic]` table instead whose transport cannot be copied.
+    ///
+    /// # Errors
+    /// Its index.
+    pub fn copy(&self) -> Result<Self, usize> {
+        let Self { sources, flows, pairs: _, payloads, tables, ending, refused, overhead } = self;
+        if let Some(table) = tables.iter().position(|table| table.protocol.is_some()) {
+            return Err(table);
+        }
+        Ok(Self {
+            sources: sources.clone(),
+            flows: flows.clone(),
+            pairs: Pairs::default(),
+            payloads: payloads.clone(),
+            tables: tables.clone(),
+            ending: ending.clone(),
+            refused: *refused,
+            overhead: *overhead,
+        })
+    }
+
     /// The `[traffic]` table of a flow.
     pub fn table_of(&self, flow: usize) -> u32 {
         self.flows[flow].table

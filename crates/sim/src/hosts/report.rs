@@ -12,7 +12,7 @@ use perhop_core::count::Count;
 use perhop_core::units::Time;
 
 /// All counters of the hosts at one time.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct HostTotals {
     flows: Vec<FlowTotals>,
     /// By `[traffic]` table.
@@ -115,10 +115,22 @@ impl Hosts {
 
     /// What each standing flow did from `base` to `end`.
     pub fn flow_rows(&self, end: &HostTotals, base: &HostTotals) -> Vec<FlowRow> {
-        let row = |(slot, number, flow): (usize, u32, &Flow)| {
-            let (now, then) = (end.of(slot), base.of(slot));
+        let row = |(row, flow): (FlowRow, &Flow)| {
             let [delay, jitter] = flow.arrivals.quantiles();
-            FlowRow {
+            FlowRow { delay, jitter, ..row }
+        };
+        self.counted(end, base).map(row).collect()
+    }
+
+    /// The same without delays, which no difference of totals has.
+    pub fn flow_counts(&self, end: &HostTotals, base: &HostTotals) -> Vec<FlowRow> {
+        self.counted(end, base).map(|(row, _)| row).collect()
+    }
+
+    fn counted(&self, end: &HostTotals, base: &HostTotals) -> impl Iterator<Item = (FlowRow, &Flow)> {
+        self.standing().map(|(slot, number, flow)| {
+            let (now, then) = (end.of(slot), base.of(slot));
+            let row = FlowRow {
                 table: flow.table as usize,
                 number,
                 counts: now.counts.since(&then.counts),
@@ -128,11 +140,11 @@ impl Hosts {
                     Some(_) => Some(u64::from((now.tcp - then.tcp).cuts)),
                     None => now.cuts.map(|cuts| cuts - then.cuts.unwrap_or(0)),
                 },
-                delay,
-                jitter,
-            }
-        };
-        self.standing().map(row).collect()
+                delay: None,
+                jitter: None,
+            };
+            (row, flow)
+        })
     }
 
     /// Sessions that began at or after `since`.
@@ -181,16 +193,19 @@ impl Hosts {
 
     /// Samples what every long-lived flow has delivered.
     pub fn sample(&self, at: Time, recorder: &mut Recorder) {
-        for (slot, number, flow) in self.standing() {
-            recorder.sample_flow(FlowSample {
-                at,
-                table: flow.table,
-                number,
-                delivered_bytes: flow.counts.delivered.bytes,
-                goodput_bytes: self.goodput_bytes(slot),
-                cwnd: flow.tcp.as_ref().map(|tcp| tcp.sender.cwnd()).or_else(|| self.known(slot).window),
-                srtt: flow.tcp.as_ref().and_then(|tcp| tcp.sender.srtt()).or_else(|| self.known(slot).srtt),
-            });
-        }
+        self.samples(at).for_each(|sample| recorder.sample_flow(sample));
+    }
+
+    /// The samples of all long-lived flows.
+    pub fn samples(&self, at: Time) -> impl Iterator<Item = FlowSample> {
+        self.standing().map(move |(slot, number, flow)| FlowSample {
+            at,
+            table: flow.table,
+            number,
+            delivered_bytes: flow.counts.delivered.bytes,
+            goodput_bytes: self.goodput_bytes(slot),
+            cwnd: flow.tcp.as_ref().map(|tcp| tcp.sender.cwnd()).or_else(|| self.known(slot).window),
+            srtt: flow.tcp.as_ref().and_then(|tcp| tcp.sender.srtt()).or_else(|| self.known(slot).srtt),
+        })
     }
 }

@@ -42,7 +42,7 @@ pub use ahead::Late;
 pub(crate) use build::build_port;
 pub use link::Link;
 pub use pool::{Pool, Record, RecordId, Stamp};
-pub use report::NetTotals;
+pub use report::{NetTotals, PortTotals};
 pub use route::{Router, Way};
 
 /// In the table of hops: the packet has arrived.

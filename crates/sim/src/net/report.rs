@@ -1,7 +1,9 @@
 //! What links counted, and what series show of them.
 
 use super::{Link, Net, RecordId};
-use crate::record::{ConditionerRow, CounterRow, Delays, HopRow, NodeRow, PortRows, QueueRow, Recorder, Sample, Tally};
+use crate::record::{
+    ConditionerRow, CounterRow, Delays, HopRow, NodeRow, PortRows, Quantiles, QueueRow, Recorder, Sample, Tally,
+};
 use perhop_core::aqm::Aqm as _;
 use perhop_core::count::Count;
 use perhop_core::counted::{Counted, Of};
@@ -17,6 +19,13 @@ use std::iter;
 pub struct NetTotals {
     /// None of a link that nothing has come to.
     links: Vec<Option<Box<LinkTotals>>>,
+    tallies: Vec<Tally>,
+}
+
+/// All counters of one link at one time, for what is asked of it alone.
+#[derive(Clone, Debug, Default)]
+pub struct PortTotals {
+    link: LinkTotals,
     tallies: Vec<Tally>,
 }
 
@@ -76,57 +85,88 @@ impl Net {
         let mut rows = PortRows { tallies: tallies_since(self.tallies(), &base.tallies), ..PortRows::default() };
         let nothing = LinkTotals::default();
         for (link, base) in base.links.iter().enumerate() {
-            let (end, base) = (self.link_totals(&self.links[link]), base.as_deref().unwrap_or(&nothing));
-            rows.hops.extend(end.seen().into_iter().filter_map(|of| self.hop_row(link, of, &end, base)));
-            let (queues, branches) = (self.queue_rows(link, &end, base), self.links[link].port().branches());
-            rows.nodes.extend(self.node_rows(now, link, (&queues, &branches)));
-            rows.tallies.extend(branches.iter().filter_map(|branch| addresses(link, branch)));
-            // A slot that no address has had is below no branch.
-            let used: BTreeSet<_> = branches.iter().flat_map(|branch| branch.queues.iter().copied()).collect();
-            rows.queues.extend(queues.into_iter().filter(|row| used.contains(&row.queue)));
-            rows.conditioners.extend(self.conditioner_rows(link, &end, base));
+            self.add_rows(now, (link, Waits::Told), base.as_deref().unwrap_or(&nothing), &mut rows);
         }
         rows
     }
 
-    fn hop_row(&self, link: usize, of: Of, end: &LinkTotals, base: &LinkTotals) -> Option<HopRow> {
+    /// Adds what one port did from `base` until `now`, except its tallies.
+    fn add_rows(&self, now: Time, (link, told): (usize, Waits), base: &LinkTotals, rows: &mut PortRows) {
+        let end = self.link_totals(&self.links[link]);
+        let hop = |of| self.hop_row((link, told), of, &end, base);
+        rows.hops.extend(end.seen().into_iter().filter_map(hop));
+        let (queues, branches) = (self.queue_rows((link, told), &end, base), self.links[link].port().branches());
+        rows.nodes.extend(self.node_rows(now, (link, told), (&queues, &branches)));
+        rows.tallies.extend(branches.iter().filter_map(|branch| addresses(link, branch)));
+        // A slot that no address has had is below no branch.
+        let used: BTreeSet<_> = branches.iter().flat_map(|branch| branch.queues.iter().copied()).collect();
+        rows.queues.extend(queues.into_iter().filter(|row| used.contains(&row.queue)));
+        rows.conditioners.extend(self.conditioner_rows(link, &end, base));
+    }
+
+    /// All counters of one link now.
+    pub fn port_totals(&self, link: usize) -> PortTotals {
+        let mut tallies = Vec::new();
+        self.add_tallies(link, &mut tallies);
+        PortTotals { link: self.link_totals(&self.links[link]), tallies }
+    }
+
+    /// What one port did from `base` until `now`, times of waiting left out.
+    pub fn port_rows(&self, now: Time, link: usize, base: &PortTotals) -> PortRows {
+        let mut tallies = Vec::new();
+        self.add_tallies(link, &mut tallies);
+        let mut rows = PortRows { tallies: tallies_since(tallies, &base.tallies), ..PortRows::default() };
+        self.add_rows(now, (link, Waits::Omitted), &base.link, &mut rows);
+        rows
+    }
+
+    fn hop_row(&self, (link, told): (usize, Waits), of: Of, end: &LinkTotals, base: &LinkTotals) -> Option<HopRow> {
         let fates = end.gates.of(of).since(&base.gates.of(of));
         let policed = end.offered.of(of).policed - base.offered.of(of).policed;
         let (delivered, lost) = (end.delivered(of) - base.delivered(of), end.lost(of) - base.lost(of));
         let any = fates.arrived.packets + policed.packets + delivered.packets + lost.packets > 0;
         let waits = self.links[link].passed().get(of).map(|passed| &passed.waits);
-        let wait = waits.unwrap_or(&Delays::default()).among((delivered + lost).packets).quantiles();
+        let wait = told.then(|| waits.unwrap_or(&Delays::default()).among((delivered + lost).packets).quantiles());
         let (class, colour) = (of.class(), of.colour());
         any.then_some(HopRow { link, class, colour, policed, fates, delivered, lost, wait })
     }
 
-    fn queue_rows(&self, link: usize, end: &LinkTotals, base: &LinkTotals) -> Vec<QueueRow> {
+    fn queue_rows(&self, (link, told): (usize, Waits), end: &LinkTotals, base: &LinkTotals) -> Vec<QueueRow> {
         let before = base.queues.iter().copied().chain(iter::repeat(QueueTotals::default()));
         let queues = self.links[link].waits().iter().zip(end.queues.iter().zip(before));
         let row = |(queue, (waits, (now, then))): (usize, (&Delays, (&QueueTotals, QueueTotals)))| {
-            let (fates, sent, wait) = (now.fates.since(&then.fates), now.sent - then.sent, waits.quantiles());
+            let (fates, sent) = (now.fates.since(&then.fates), now.sent - then.sent);
+            let wait = told.then(|| waits.quantiles());
             QueueRow { link, queue, fates, sent, wait }
         };
         queues.enumerate().map(row).collect()
     }
 
     /// The nodes of a link's tree, as sums of its queues; none if those say it all.
-    fn node_rows(&self, now: Time, link: usize, (queues, branches): (&[QueueRow], &[Branch])) -> Vec<NodeRow> {
+    fn node_rows(
+        &self,
+        now: Time,
+        (link, told): (usize, Waits),
+        (queues, branches): (&[QueueRow], &[Branch]),
+    ) -> Vec<NodeRow> {
         let (port, waits) = (self.links[link].port(), self.links[link].waits());
         if port.is_flat() {
             return Vec::new();
         }
         let let_go = port.let_go(now);
         let row = |branch: &Branch| {
-            let mut wait = Delays::default();
-            branch.queues.iter().for_each(|&queue| wait.add(&waits[queue]));
+            let wait = || {
+                let mut wait = Delays::default();
+                branch.queues.iter().for_each(|&queue| wait.add(&waits[queue]));
+                wait.quantiles()
+            };
             let below = || branch.queues.iter().map(|&queue| &queues[queue]);
             NodeRow {
                 link,
                 branch: branch.clone(),
                 fates: below().fold(Fates::default(), |sum, row| sum.plus(&row.fates)),
                 sent: below().map(|row| row.sent).sum(),
-                wait: wait.quantiles(),
+                wait: told.then(wait),
                 let_go: let_go.iter().find(|of| Some(of.0) == branch.node).map(|of| of.1),
             }
         };
@@ -145,18 +185,21 @@ impl Net {
 
     fn tallies(&self) -> Vec<Tally> {
         let mut all = Vec::new();
-        for (link, it) in self.links.iter().enumerate() {
-            for (i, row) in it.port().rows().into_iter().enumerate() {
-                let queue = it.port().is_scheduled().then_some(i);
-                let mut add =
-                    |quantity, value| add_tally(&mut all, Tally { link, conditioner: None, queue, quantity, value });
-                row.iter().for_each(|of| of.gate().aqm().tallies(&mut add));
-            }
-            it.port().edge().tallies(&mut |name, quantity, value| {
-                all.push(Tally { link, conditioner: Some(name.to_owned()), queue: None, quantity, value });
-            });
-        }
+        (0..self.links.len()).for_each(|link| self.add_tallies(link, &mut all));
         all
+    }
+
+    /// Adds the tallies of one link.
+    fn add_tallies(&self, link: usize, all: &mut Vec<Tally>) {
+        let port = self.links[link].port();
+        for (i, row) in port.rows().into_iter().enumerate() {
+            let queue = port.is_scheduled().then_some(i);
+            let mut add = |quantity, value| add_tally(all, Tally { link, conditioner: None, queue, quantity, value });
+            row.iter().for_each(|of| of.gate().aqm().tallies(&mut add));
+        }
+        port.edge().tallies(&mut |name, quantity, value| {
+            all.push(Tally { link, conditioner: Some(name.to_owned()), queue: None, quantity, value });
+        });
     }
 
     /// What `tc -s` would show now.
@@ -170,36 +213,55 @@ impl Net {
         rows
     }
 
-    /// Samples the queue, its AQM's gauges and its conditioners' gauges, for every requested link.
+    /// Samples every requested link, see [`Net::sample_port`].
     pub fn sample(&self, at: Time, asked: Option<&[usize]>, recorder: &mut Recorder) {
-        for (i, link) in self.links.iter().enumerate() {
-            if asked.is_some_and(|links| links.binary_search(&i).is_err()) {
-                continue;
+        for link in 0..self.links.len() {
+            if asked.is_none_or(|links| links.binary_search(&link).is_ok()) {
+                self.sample_port(at, link, &mut |sample| recorder.sample(sample));
             }
-            let mut add = |of: Sampled<'_>, quantity, value| {
-                let (conditioner, queue) = (of.conditioner.map(Into::into), of.queue);
-                recorder.sample(Sample { at, link: i as u32, conditioner, queue, quantity, value });
-            };
-            let all = Sampled::default();
-            let backlog = link.port().backlog(at);
-            add(all, "queue_packets", f64::from(backlog.packets));
-            add(all, "queue_bytes", backlog.bytes as f64);
-            if let ([queue], false) = (link.port().queues(), link.port().is_scheduled()) {
-                queue.gate().aqm().gauges(at, &mut |quantity, value| add(all, quantity, value));
-            }
-            for (i, row) in scheduled(link).into_iter().enumerate() {
-                let (of, backlogs) = (Sampled { queue: Some(i), ..all }, row.iter().map(|queue| queue.backlog(at)));
-                let (packets, bytes) = backlogs.fold((0, 0), |sum, it| (sum.0 + it.packets, sum.1 + it.bytes));
-                add(of, "packets", f64::from(packets));
-                add(of, "bytes", bytes as f64);
-                if let [queue] = row[..] {
-                    queue.gate().aqm().gauges(at, &mut |quantity, value| add(of, quantity, value));
-                }
-            }
-            link.port().edge().gauges(at, &mut |name, quantity, value| {
-                add(Sampled { conditioner: Some(name), queue: None }, quantity, value);
-            });
         }
+    }
+
+    /// Samples the queue of a link, its AQM's gauges and its conditioners' gauges.
+    pub fn sample_port(&self, at: Time, index: usize, each: &mut impl FnMut(Sample)) {
+        let link = &self.links[index];
+        let mut add = |of: Sampled<'_>, quantity, value| {
+            let (conditioner, queue) = (of.conditioner.map(Into::into), of.queue);
+            each(Sample { at, link: index as u32, conditioner, queue, quantity, value });
+        };
+        let all = Sampled::default();
+        let backlog = link.port().backlog(at);
+        add(all, "queue_packets", f64::from(backlog.packets));
+        add(all, "queue_bytes", backlog.bytes as f64);
+        if let ([queue], false) = (link.port().queues(), link.port().is_scheduled()) {
+            queue.gate().aqm().gauges(at, &mut |quantity, value| add(all, quantity, value));
+        }
+        for (i, row) in scheduled(link).into_iter().enumerate() {
+            let (of, backlogs) = (Sampled { queue: Some(i), ..all }, row.iter().map(|queue| queue.backlog(at)));
+            let (packets, bytes) = backlogs.fold((0, 0), |sum, it| (sum.0 + it.packets, sum.1 + it.bytes));
+            add(of, "packets", f64::from(packets));
+            add(of, "bytes", bytes as f64);
+            if let [queue] = row[..] {
+                queue.gate().aqm().gauges(at, &mut |quantity, value| add(of, quantity, value));
+            }
+        }
+        link.port().edge().gauges(at, &mut |name, quantity, value| {
+            add(Sampled { conditioner: Some(name), queue: None }, quantity, value);
+        });
+    }
+}
+
+/// Whether rows tell how long packets waited.
+#[derive(Clone, Copy, PartialEq)]
+enum Waits {
+    Told,
+    Omitted,
+}
+
+impl Waits {
+    /// What is known of them, if it is told.
+    fn then(self, known: impl FnOnce() -> Option<Quantiles>) -> Option<Quantiles> {
+        if self == Self::Told { known() } else { None }
     }
 }
 

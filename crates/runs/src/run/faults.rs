@@ -1,0 +1,31 @@
+//! Why a replication is no result, though it ran to its end.
+
+use super::RunError;
+use perhop_scenario::sweep::Point;
+use perhop_sim::{Outcome, PlanError};
+
+/// Whether the outcome of a replication of `point` is valid.
+///
+/// # Errors
+/// E901: an algorithm that could not go on. E205: transfers that could not start. E900: packets that do not add up.
+pub fn check(point: &Point, replication: u32, outcome: &Outcome) -> Result<(), RunError> {
+    let scenario = &point.scenario;
+    let place = || format!("{} {}, replication {replication}", scenario.name(), point.name);
+    if let Some(fault) = &outcome.faults.algorithm {
+        return Err(RunError::Algorithm { point: place(), fault: fault.clone() });
+    }
+    if outcome.faults.refused > 0 {
+        let most = perhop_sim::engine::most_components(*scenario.settings().duration) / 2;
+        let message = format!(
+            "error[E205] more than {most} connections at a time: {} transfers could not start\n   help: longer \
+             gaps, or a faster link",
+            outcome.faults.refused
+        );
+        return Err(RunError::Plan(Box::new(PlanError::Other(message))));
+    }
+    debug_assert!(outcome.faults.breaches.is_empty(), "{:?}", outcome.faults.breaches);
+    if outcome.faults.breaches.is_empty() {
+        return Ok(());
+    }
+    Err(RunError::Conservation { point: place(), breaches: outcome.faults.breaches.clone() })
+}

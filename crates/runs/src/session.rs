@@ -1,0 +1,278 @@
+//! A replication in a user's hands: stepped, looked at, changed, copied, and finished. What only looks changes no results.
+//!
+//! Decision: docs/decisions/121-a-session-is-the-engine-itself.md
+
+use super::columns::Table;
+use super::disk::{self, Effort, Entry};
+use super::request::Source;
+use super::run::{Replication, RunError, check};
+use perhop_core::fault;
+use perhop_core::units::{Span, Time};
+use perhop_scenario::knobs::{Goal, Knobs, Turned};
+use perhop_scenario::simulation::simulation;
+use perhop_scenario::tables::{asked, tables};
+use perhop_scenario::{Diagnostics, Point, Sweep};
+use perhop_sim::Simulation;
+use perhop_sim::engine::{FlowsAsked, PortAsked};
+use perhop_sim::plan::Plan;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// How often a long step asks whether it is to go on, within a run.
+const LOOKS: u64 = 1000;
+
+/// Why a session did not do what it was asked for.
+#[derive(Debug)]
+pub enum SessionError {
+    /// What was given is wrong; the session is as before.
+    Said(Diagnostics),
+    /// The same in one line.
+    Asked(String),
+    /// Nothing can be asked any more.
+    Over(String),
+    /// The run failed.
+    Run(RunError),
+}
+
+/// A session of replication 0 of one point.
+#[derive(Debug)]
+pub struct Session {
+    begun: Arc<Begun>,
+    /// `None` once it is over.
+    running: Option<Box<Running>>,
+    /// Why it is.
+    over: &'static str,
+}
+
+/// A copy of a session as it was.
+#[derive(Debug)]
+pub struct Snapshot {
+    begun: Arc<Begun>,
+    running: Box<Running>,
+}
+
+/// What a session and its snapshots share.
+#[derive(Debug)]
+struct Begun {
+    point: Point,
+    plan: Plan,
+}
+
+/// What goes on.
+#[derive(Debug)]
+struct Running {
+    simulation: Simulation,
+    knobs: Knobs,
+    /// By link and table.
+    ports: BTreeMap<(usize, String), PortAsked>,
+    flows: FlowsAsked,
+}
+
+impl Session {
+    /// At time zero, of a sweep that has one point and was read from `source`.
+    ///
+    /// # Errors
+    /// It has several points, or its plan cannot be built.
+    pub fn begin(sweep: &Sweep, source: &Source) -> Result<Self, SessionError> {
+        let mut points = sweep.points();
+        if points.len() > 1 {
+            let help = "give the swept keys one value each";
+            let message =
+                format!("a session runs one point, and this scenario sweeps {}\n   help: {help}", points.len());
+            return Err(SessionError::Asked(message));
+        }
+        let point = points.remove(0);
+        let plan = point.scenario.plan(point.scenario.settings().seed, 0);
+        let simulation = simulation(plan.clone()).map_err(|error| RunError::Plan(Box::new(error)))?;
+        let knobs = Knobs::new(&point.scenario, &source.text, &source.options);
+        let running = Running { simulation, knobs, ports: BTreeMap::new(), flows: FlowsAsked::default() };
+        Ok(Self { begun: Arc::new(Begun { point, plan }), running: Some(Box::new(running)), over: "" })
+    }
+
+    /// The time it has reached.
+    ///
+    /// # Errors
+    /// It is over.
+    pub fn now(&self) -> Result<Span, SessionError> {
+        Ok(self.running()?.now())
+    }
+
+    /// The length of its run.
+    pub fn duration(&self) -> Span {
+        self.begun.plan.duration
+    }
+
+    /// The names of its ports.
+    pub fn ports(&self) -> Vec<&str> {
+        self.begun.plan.links.iter().map(|link| link.name.as_str()).collect()
+    }
+
+    /// When a goal is.
+    ///
+    /// # Errors
+    /// It is no time, has passed, or is beyond the end.
+    pub fn goal(&self, goal: Goal<'_>) -> Result<Span, SessionError> {
+        let now = self.now()?;
+        goal.reached(now, self.duration()).map_err(SessionError::Said)
+    }
+
+    /// Runs until a goal; `go_on` is asked about a thousand times a run. Whether the goal is reached: else it has stopped
+    /// between two events, and may go on.
+    ///
+    /// # Errors
+    /// It is over; an algorithm cannot go on, and then it is.
+    pub fn advance(&mut self, goal: Span, mut go_on: impl FnMut() -> bool) -> Result<bool, SessionError> {
+        let every = Span::from_ns((self.duration().ns() / LOOKS).max(1));
+        fault::take(); // what came before on this thread is not ours
+        loop {
+            let running = self.running_mut()?;
+            let next = goal.min(Span::from_ns(running.now().ns().saturating_add(every.ns())));
+            running.simulation.run_until(Time::ZERO + next);
+            if let Some(fault) = fault::take() {
+                (self.running, self.over) = (None, "has ended with an error");
+                return Err(RunError::Algorithm { point: self.begun.point.scenario.name().to_owned(), fault }.into());
+            }
+            if next == goal || !go_on() {
+                return Ok(next == goal);
+            }
+        }
+    }
+
+    /// What a port counted since this table of it was last asked for, since the start at first.
+    ///
+    /// # Errors
+    /// There is no such port, or no such table.
+    pub fn port_counters(&mut self, port: usize, table: &str) -> Result<Table, SessionError> {
+        let begun = self.begun.clone();
+        let running = self.running_mut()?;
+        if !asked::OF_PORT.contains(&table) {
+            let message = format!("a port has no counters `{table}`: there are {}", asked::OF_PORT.join(", "));
+            return Err(SessionError::Asked(message));
+        }
+        let since = running.ports.entry((port, table.to_owned())).or_default();
+        let outcome = running.simulation.port_since(port, since);
+        Ok(asked::port(table, &begun.plan, &outcome).expect("the table is known"))
+    }
+
+    /// What a sample sees of a port now.
+    ///
+    /// # Errors
+    /// It is over.
+    pub fn port_gauges(&self, port: usize) -> Result<Table, SessionError> {
+        Ok(asked::port_gauges(&self.begun.plan, self.running()?.simulation.port_gauges(port)))
+    }
+
+    /// What the long-lived flows counted since they were last asked for.
+    ///
+    /// # Errors
+    /// It is over.
+    pub fn flow_counters(&mut self) -> Result<Table, SessionError> {
+        let begun = self.begun.clone();
+        let Running { simulation, flows, .. } = self.running_mut()?;
+        Ok(asked::flows(&begun.plan, &simulation.flows_since(flows)))
+    }
+
+    /// What a sample sees of the long-lived flows now.
+    ///
+    /// # Errors
+    /// It is over.
+    pub fn flow_gauges(&self) -> Result<Table, SessionError> {
+        Ok(asked::flow_gauges(&self.begun.plan, self.running()?.simulation.flow_gauges()))
+    }
+
+    /// Makes the change `KEY=VALUE` now, as a `[[change]]` of this time would be made; its warnings.
+    ///
+    /// # Errors
+    /// All that is wrong with it; nothing is then changed.
+    pub fn set(&mut self, text: &str) -> Result<Diagnostics, SessionError> {
+        let running = self.running_mut()?;
+        let now = running.now();
+        let (Turned { what, ahead }, warnings) = running.knobs.set(now, text).map_err(SessionError::Said)?;
+        running.simulation.alter(what, ahead);
+        Ok(warnings)
+    }
+
+    /// A copy as it is now.
+    ///
+    /// # Errors
+    /// A transport or an algorithm that cannot be copied, or it is over.
+    pub fn snapshot(&self) -> Result<Snapshot, SessionError> {
+        fault::take();
+        let running = self.running()?.copy().map_err(|table| self.fixed(table))?;
+        if let Some(fault) = fault::take() {
+            return Err(SessionError::Asked(format!("`{}` cannot be copied: {}", fault.algorithm, fault.what)));
+        }
+        Ok(Snapshot { begun: self.begun.clone(), running })
+    }
+
+    /// Continues from a copy, also after the end.
+    ///
+    /// # Errors
+    /// The copy is another session's.
+    pub fn restore(&mut self, snapshot: &Snapshot) -> Result<(), SessionError> {
+        if !Arc::ptr_eq(&self.begun, &snapshot.begun) {
+            return Err(SessionError::Asked("the snapshot is of another session".into()));
+        }
+        self.running = Some(snapshot.running.copy().map_err(|table| self.fixed(table))?);
+        Ok(())
+    }
+
+    /// Runs what is left, and gives what a run gives: its point, with all that was changed, and its results.
+    ///
+    /// # Errors
+    /// The run failed, or it is over.
+    pub fn finish(&mut self) -> Result<(Point, Replication), SessionError> {
+        self.running()?;
+        let running = self.running.take().expect("it is not over");
+        let Running { simulation, knobs, .. } = *running;
+        self.over = "has ended with an error";
+        let Begun { point, plan } = &*self.begun;
+        let outcome = simulation.end();
+        check(point, 0, &outcome)?;
+        let (tables, effort) = (tables(plan, &outcome), outcome.work.packet_hops);
+        let effort = Effort { packet_hops: effort, wall_s: 0.0 };
+        let entry = Entry { replication: 0, result_hash: disk::hash(&tables), effort, ef: Vec::new() };
+        self.over = "is finished";
+        Ok((point.clone().running(knobs.scenario()), Replication::of(entry, tables)))
+    }
+
+    fn running(&self) -> Result<&Running, SessionError> {
+        self.running.as_deref().ok_or_else(|| ended(self.over))
+    }
+
+    fn running_mut(&mut self) -> Result<&mut Running, SessionError> {
+        let over = self.over;
+        self.running.as_deref_mut().ok_or_else(|| ended(over))
+    }
+
+    fn fixed(&self, table: usize) -> SessionError {
+        let traffic = &self.begun.plan.traffic[table];
+        SessionError::Asked(format!(
+            "the session cannot be copied: traffic `{}` has model \"{}\", whose connections cannot",
+            traffic.name,
+            traffic.model.name()
+        ))
+    }
+}
+
+fn ended(over: &str) -> SessionError {
+    SessionError::Over(format!("the session {over}: begin another one, or restore a snapshot"))
+}
+
+impl Running {
+    fn now(&self) -> Span {
+        self.simulation.now() - Time::ZERO
+    }
+
+    fn copy(&self) -> Result<Box<Self>, usize> {
+        let Self { simulation, knobs, ports, flows } = self;
+        let simulation = simulation.copy()?;
+        Ok(Box::new(Self { simulation, knobs: knobs.clone(), ports: ports.clone(), flows: flows.clone() }))
+    }
+}
+
+impl From<RunError> for SessionError {
+    fn from(error: RunError) -> Self {
+        Self::Run(error)
+    }
+}
