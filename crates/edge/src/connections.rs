@@ -61,17 +61,25 @@ impl Connections {
         }
     }
 
-    /// If round-trip times matter: reclassifies a connection's flows when its own becomes known.
+    /// If round-trip times matter: reclassifies a connection's flows when its own becomes known, and says which flow is the
+    /// other half.
     #[inline]
-    pub(crate) fn watch(&mut self, it: &Arriving<'_>, flow: FlowId, steps: &Steps, port: &mut Port<u32>) {
-        if let (Some(_), Some(tcp)) = (&self.handshakes, it.headers.tcp) {
-            self.watched((it.at.now, flow), tcp, steps, port);
-        }
+    pub(crate) fn watch(
+        &mut self,
+        it: &Arriving<'_>,
+        flow: FlowId,
+        steps: &Steps,
+        port: &mut Port<u32>,
+    ) -> Option<FlowId> {
+        let (Some(_), Some(tcp)) = (&self.handshakes, it.headers.tcp) else { return None };
+        let flows = [flow, FlowId(self.flows.mate(flow.0))];
+        self.watched((it.at.now, flows), tcp, steps, port);
+        Some(flows[1])
     }
 
-    fn watched(&mut self, (now, flow): (Time, FlowId), tcp: TcpView, steps: &Steps, port: &mut Port<u32>) {
+    fn watched(&mut self, (now, flows): (Time, [FlowId; 2]), tcp: TcpView, steps: &Steps, port: &mut Port<u32>) {
         let Some(handshakes) = &mut self.handshakes else { return };
-        let flows = [flow, FlowId(self.flows.mate(flow.0))];
+        let flow = flows[0];
         if !handshakes.observe(now, flows, tcp) {
             return;
         }

@@ -4,6 +4,7 @@ use perhop_core::needs::Needs;
 use perhop_core::packet::{Ecn, FlowId, Packet};
 use perhop_core::port::Port;
 use perhop_core::port::edge::Per;
+use perhop_core::units::Time;
 use perhop_core::verdict::{Fate, Reason};
 use perhop_sim::replay::Replay;
 
@@ -37,6 +38,10 @@ pub struct Host {
     known: Connections,
     /// If flows expire.
     idle: Option<Idle>,
+    /// Whether a forgotten flow's number is given to another.
+    reuses: bool,
+    /// See [`Policy::framed_line`].
+    framed_line: bool,
     labels: Labels,
     steps: Steps,
 }
@@ -49,10 +54,13 @@ impl Host {
     pub fn new(mut policy: Policy) -> Result<Self, PolicyError> {
         let (queued, overhead) = (policy.queue.is_some(), policy.overhead);
         let per = policy.stages.iter().map(|stage| stage.per).collect();
-        let (idle, labels) = (policy.flow_timeout.map(Idle::new), Labels::new(policy.flow_label.take()));
+        let (most, framed_line) = (policy.most_flows, policy.framed_line);
+        let idle = policy.flow_timeout.map(|timeout| Idle::new(timeout, most.unwrap_or(u32::MAX)));
+        let (labels, reuses) = (Labels::new(policy.flow_label.take()), idle.is_some() && most.is_some());
         let replay = policy.port()?;
         let known = Connections::new(replay.port().asks_round_trips());
-        Ok(Self { replay, queued, per, overhead, known, idle, labels, steps: Steps::default() })
+        let steps = Steps::default();
+        Ok(Self { replay, queued, per, overhead, known, idle, reuses, framed_line, labels, steps })
     }
 
     /// A packet arrives: how it leaves or goes into the queue; `None`: a conditioner or an action drops it. `observer` sees
@@ -64,7 +72,9 @@ impl Host {
         let mut packet = Packet { flow, size: self.size(it), ..view(it.headers) };
         self.expire(it, flow, observer);
         self.labels.read(it.headers, &mut packet);
-        self.known.watch(it, flow, &self.steps, self.replay.port_mut());
+        if let Some(mate) = self.known.watch(it, flow, &self.steps, self.replay.port_mut()) {
+            self.idle.iter_mut().filter(|_| self.reuses).for_each(|idle| idle.see(it.at.now, mate));
+        }
         self.replay.advance(it.at.now, &mut |trip| observer.trip(trip));
         let came = packet;
         let (stays, taken) = match it.direction {
@@ -89,6 +99,26 @@ impl Host {
         self.labels.write(data, headers, packet);
     }
 
+    /// All that happens at the queue until `now`, if nothing arrives.
+    pub fn advance(&mut self, now: Time, observer: &mut impl Observer) {
+        self.replay.advance(now, &mut |trip| observer.trip(trip));
+    }
+
+    /// When something happens next at the queue if nothing arrives.
+    pub fn next_at(&self) -> Option<Time> {
+        self.replay.next_at()
+    }
+
+    /// Forward packets that went through the conditioners: the number of the next one's [`Trip`](perhop_sim::replay::Trip).
+    pub fn arrivals(&self) -> u64 {
+        self.replay.arrivals()
+    }
+
+    /// Where the forward packet that came last waits, see [`Trip`](perhop_sim::replay::Trip): the number of its buffer.
+    pub fn latest_place(&self) -> u32 {
+        self.replay.latest_place()
+    }
+
     /// Empties the queue after the last packet.
     pub fn finish(&mut self, observer: &mut impl Observer) {
         self.replay.finish(&mut |trip| observer.trip(trip));
@@ -102,6 +132,9 @@ impl Host {
             observer.forget(expired, self.replay.port().edge());
             self.replay.port_mut().forget(expired);
             self.known.forget(expired);
+            if self.reuses && expired != flow {
+                self.known.flows.release(expired.0);
+            }
         }
         idle.see(it.at.now, flow);
     }
@@ -136,7 +169,8 @@ impl Host {
             return self.replay.port_mut().pass(&at, packet).is_ok();
         }
         let (number, mut after) = (self.replay.arrivals(), None);
-        let fate = self.replay.arrive(&at, packet, it.headers.lengths.l3, &mut |trip| {
+        let wire = if self.framed_line { packet.size } else { it.headers.lengths.l3 };
+        let fate = self.replay.arrive(&at, packet, wire, &mut |trip| {
             if trip.number == number {
                 after = Some(trip.packet);
             }

@@ -57,6 +57,10 @@ Examples:
 pub const MARK: &str = "\
 Examples:
   perhop mark in.pcap -o out.pcap --policy policy.toml";
+/// `forward`
+pub const FORWARD: &str = "\
+Examples:
+  perhop forward --in veth-a --out veth-b --policy policy.toml --dry-run";
 /// `plot`
 pub const PLOT: &str = "\
 Examples:

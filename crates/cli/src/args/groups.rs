@@ -6,9 +6,10 @@ use clap::{Command, Subcommand};
 use std::fmt::Write;
 
 /// Every verb stands in one group; groups and verbs are in the order of [`Verb`].
-pub const GROUPS: [(&str, &[&str]); 5] = [
+pub const GROUPS: [(&str, &[&str]); 6] = [
     ("Scenarios", &["init", "check", "explain", "run", "sweep", "lab", "tune"]),
     ("Captures", &["mark", "meter"]),
+    ("Interfaces", &["forward"]),
     ("Results", &["runs", "plot", "report", "compare"]),
     ("Papers", &["reproduce", "map"]),
     ("Help", &["list", "completions", "man"]),

@@ -1,0 +1,78 @@
+//! The policy of `forward`.
+
+use crate::args::Forward;
+use crate::{Failure, check, complain};
+use perhop_core::units::Span;
+use perhop_edge as edge;
+use perhop_live::{AfPacket, Forwarder};
+use perhop_scenario::{Diagnostics, Options, Policy};
+use perhop_sim::Plan;
+
+/// A policy that was read.
+pub(super) struct Read {
+    policy: Policy,
+    warnings: Diagnostics,
+    flow_timeout: Span,
+}
+
+/// Reads and checks it.
+pub(super) fn read(args: &Forward) -> Result<Read, Failure> {
+    let stated = [("queue", &args.queue), ("link", &args.link)];
+    let options = Options::new(&args.policy.to_string_lossy());
+    let options = stated.iter().fold(options, |options, (key, value)| match value {
+        Some(value) => options.of_policy(key, value),
+        None => options,
+    });
+    let (policy, warnings) = check::accepted(Policy::load(&args.policy, &options), "nothing was touched")?;
+    Ok(Read { policy, warnings, flow_timeout: flow_timeout(&args.flow_timeout)? })
+}
+
+/// `--flow-timeout`.
+fn flow_timeout(text: &str) -> Result<Span, Failure> {
+    crate::mark::timeout(text, "nothing was touched")
+}
+
+impl Read {
+    pub(super) fn warn(&self) {
+        check::warn(&self.warnings);
+        if !self.policy.inside().is_empty() {
+            complain!("note: `inside` is for captures: here what comes from --in is forward, and the rest is reverse");
+        }
+    }
+
+    /// What the edge is told.
+    pub(super) fn edge(&self, args: &Forward) -> edge::Policy {
+        let policy = &self.policy;
+        edge::Policy {
+            stages: policy.stages(),
+            seed: args.seed,
+            overhead: policy.overhead(),
+            flow_label: policy.encoding(),
+            flow_timeout: Some(self.flow_timeout),
+            most_flows: Some(args.most_flows),
+            framed_line: true,
+            queue: policy.line().zip(policy.queue()).map(|(plan, name)| {
+                let plan = Plan { seed: args.seed, ..plan.clone() };
+                edge::Behind { name: name.to_owned(), plan }
+            }),
+        }
+    }
+
+    /// Its conditioners and its queue in a line.
+    pub(super) fn summary(&self) -> String {
+        let stages = self.policy.stages();
+        let names: Vec<_> = stages.iter().map(|it| format!("{} ({})", it.name, it.params.name())).collect();
+        let conditioners = if names.is_empty() { "no conditioner".into() } else { names.join(", ") };
+        let line = self.policy.line().zip(self.policy.queue());
+        let queue = line.map(|(plan, name)| format!(", then queue {name} on {}", plan.links[0].rate));
+        conditioners + &queue.unwrap_or_default()
+    }
+}
+
+/// Reads the policy again. One with errors leaves the old one in force.
+pub(super) fn reload(args: &Forward, _forwarder: &mut Forwarder<AfPacket>, _now: u64) {
+    match read(args) {
+        Ok(_) => complain!("{}: not yet", args.policy.display()),
+        Err(failure) => complain!("{}\nthe old policy stays in force", failure.plain()),
+    }
+}

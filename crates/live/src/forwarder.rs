@@ -1,0 +1,268 @@
+//! Two interfaces and the edge between them.
+//!
+//! A frame without an IP header passes as it is; so does return traffic, which the edge watches. What goes from A to B
+//! passes the conditioners, and with a queue waits there until the line is free.
+
+use std::collections::BTreeMap;
+
+use perhop_core::count::Count;
+use perhop_core::packet::Packet;
+use perhop_core::units::Time;
+use perhop_core::verdict::Fate;
+use perhop_edge::{Arriving, Clock, Direction, Host, IpHeaders, LinkType, Moment, Policy, PolicyError, Unread, locate};
+use perhop_sim::replay::Trip;
+
+use crate::checksum;
+use crate::counts::{Counts, Dropped};
+use crate::io::{Frame, Offer, PacketIo};
+use crate::seen::Seen;
+use crate::store::Store;
+
+/// Frames that are read from an interface before the other one has its turn.
+const BURST: usize = 64;
+
+/// The directions, by their index: forward, which is from A to B, and reverse.
+pub const SIDES: [Direction; 2] = [Direction::Forward, Direction::Reverse];
+
+/// Two interfaces, and what is between them.
+#[derive(Debug)]
+pub struct Forwarder<I> {
+    /// A and B.
+    sides: [I; 2],
+    core: Core,
+}
+
+/// All but the interfaces.
+#[derive(Debug)]
+struct Core {
+    host: Host,
+    seen: Seen,
+    store: Store,
+    counts: [Counts; 2],
+    unread: [BTreeMap<Unread, u64>; 2],
+    clock: Clock,
+    /// Whether there is a queue.
+    queued: bool,
+    /// Frames that came.
+    number: u64,
+}
+
+impl<I: PacketIo> Forwarder<I> {
+    /// At rest; time begins at `now_ns`.
+    ///
+    /// # Errors
+    /// Parameters that their algorithm refuses.
+    pub fn new(policy: Policy, sides: [I; 2], now_ns: u64) -> Result<Self, PolicyError> {
+        let queued = policy.queue.is_some();
+        let core = Core {
+            host: Host::new(policy)?,
+            seen: Seen::default(),
+            store: Store::default(),
+            counts: Default::default(),
+            unread: Default::default(),
+            clock: Clock::new(now_ns),
+            queued,
+            number: 0,
+        };
+        Ok(Self { sides, core })
+    }
+
+    /// What has come by now passes, and what is due leaves the queue; `now_ns` is the time stamp of all of it. How many
+    /// frames came.
+    pub fn step(&mut self, now_ns: u64) -> usize {
+        let Self { sides: [a, b], core } = self;
+        let at = core.clock.at(now_ns);
+        core.due(at, b);
+        let there = a.receive(BURST, &mut |frame| core.frame(0, at, frame, b));
+        core.settle(0, b);
+        let back = b.receive(BURST, &mut |frame| core.frame(1, at, frame, a));
+        core.settle(1, a);
+        there + back
+    }
+
+    /// When a frame is due to leave the queue, in the same time as [`Forwarder::step`]'s.
+    pub fn next_ns(&self) -> Option<u64> {
+        self.core.queued.then(|| self.core.host.next_at()).flatten().map(|at| self.core.clock.zero_ns() + at.ns())
+    }
+
+    /// Whether frames wait for an interface to take them.
+    pub fn is_behind(&self) -> bool {
+        self.core.counts.iter().any(|counts| counts.waiting > 0)
+    }
+
+    /// Counts of both directions as they are now, those of the kernel included.
+    pub fn counts(&mut self) -> [Counts; 2] {
+        for (side, counts) in self.sides.iter_mut().zip(&mut self.core.counts) {
+            let kernel = side.kernel();
+            counts.came = kernel.came;
+            counts.dropped[Dropped::Kernel as usize] = kernel.dropped;
+            counts.unread = kernel.came.saturating_sub(kernel.dropped + counts.received);
+        }
+        self.core.counts[0].queued = self.core.host.port().backlog(self.core.now()).packets.into();
+        self.core.counts
+    }
+
+    /// Forward packets by colour behind the conditioners; the last are those they dropped. Bytes are those of meters.
+    pub fn colours(&self) -> [Count; 5] {
+        self.core.seen.colours
+    }
+
+    /// Frames without an IP header, by direction and reason.
+    pub fn unread(&self) -> &[BTreeMap<Unread, u64>; 2] {
+        &self.core.unread
+    }
+
+    /// The edge, for what it counts.
+    pub fn host(&self) -> &Host {
+        &self.core.host
+    }
+
+    /// The interfaces.
+    pub fn sides(&self) -> &[I; 2] {
+        &self.sides
+    }
+
+    /// The same, to change them.
+    pub fn sides_mut(&mut self) -> &mut [I; 2] {
+        &mut self.sides
+    }
+}
+
+impl Core {
+    /// The time that the edge was given last.
+    fn now(&self) -> Time {
+        // a timestamp of 0 is never later than what was seen
+        let mut clock = self.clock;
+        clock.at(0).now
+    }
+
+    /// A frame that came in direction `way` goes to the interface `to`, into the queue, or nowhere.
+    #[inline]
+    fn frame(&mut self, way: usize, at: Moment, frame: Frame<'_>, to: &mut impl PacketIo) {
+        self.number += 1;
+        self.counts[way].received += 1;
+        self.counts[way].received_bytes += u64::from(frame.length);
+        if frame.length as usize > frame.bytes.len() {
+            return self.counts[way].drop(Dropped::TooLong);
+        }
+        match locate(LinkType::ETHERNET, frame.bytes, frame.length) {
+            Ok(headers) => {
+                if frame.unfinished {
+                    self.finish(way, frame.bytes, &headers);
+                }
+                self.packet(way, at, frame.bytes, &headers, to);
+            }
+            Err(reason) => {
+                self.counts[way].plain += 1;
+                *self.unread[way].entry(reason).or_default() += 1;
+                self.send(way, frame.bytes, to);
+            }
+        }
+    }
+
+    #[cold]
+    fn finish(&mut self, way: usize, bytes: &mut [u8], headers: &IpHeaders) {
+        match checksum::finish(bytes, headers) {
+            true => self.counts[way].finished += 1,
+            false => self.counts[way].unfinished += 1,
+        }
+    }
+
+    #[inline]
+    fn packet(
+        &mut self,
+        way: usize,
+        at: Moment,
+        bytes: &mut [u8],
+        headers: &IpHeaders,
+        to: &mut impl PacketIo,
+    ) {
+        let it = Arriving { number: self.number, at, direction: SIDES[way], link: LinkType::ETHERNET, headers };
+        let number = self.host.arrivals();
+        let left = self.host.arrive(&it, &mut self.seen);
+        if self.queued && SIDES[way] == Direction::Forward {
+            return self.waits(number, bytes, headers, to);
+        }
+        match left {
+            Some(packet) => self.leaves(way, bytes, headers, &packet, to),
+            None => self.counts[way].drop(Dropped::Policer),
+        }
+    }
+
+    /// A forward packet of this number went to the queue: it is kept, unless its trip is over.
+    fn waits(&mut self, number: u64, bytes: &mut [u8], headers: &IpHeaders, to: &mut impl PacketIo) {
+        let mut stays = true;
+        for trip in std::mem::take(&mut self.seen.trips) {
+            if trip.number == number {
+                stays = false;
+                self.ends(&trip, bytes, headers, to);
+            } else {
+                self.departs(&trip, to);
+            }
+        }
+        if stays {
+            self.store.keep(self.host.latest_place(), bytes, headers);
+        }
+    }
+
+    /// What leaves the queue by now.
+    fn due(&mut self, at: Moment, to: &mut impl PacketIo) {
+        if self.queued {
+            self.host.advance(at.now, &mut self.seen);
+            let mut trips = std::mem::take(&mut self.seen.trips);
+            trips.iter().for_each(|trip| self.departs(trip, to));
+            trips.clear();
+            self.seen.trips = trips;
+        }
+    }
+
+    fn departs(&mut self, trip: &Trip, to: &mut impl PacketIo) {
+        let kept = self.store.get(trip.place);
+        let (mut bytes, headers) = (std::mem::take(&mut kept.bytes), kept.headers);
+        self.ends(trip, &mut bytes, &headers, to);
+        self.store.get(trip.place).bytes = bytes;
+    }
+
+    /// A packet's way through the queue is over.
+    fn ends(&mut self, trip: &Trip, bytes: &mut [u8], headers: &IpHeaders, to: &mut impl PacketIo) {
+        match trip.fate {
+            Fate::Dropped(reason) => self.counts[0].drop(reason.into()),
+            fate => {
+                self.counts[0].marked += u64::from(fate == Fate::Marked);
+                self.leaves(0, bytes, headers, &trip.packet, to);
+            }
+        }
+    }
+
+    #[inline]
+    fn leaves(
+        &mut self,
+        way: usize,
+        bytes: &mut [u8],
+        headers: &IpHeaders,
+        packet: &Packet,
+        to: &mut impl PacketIo,
+    ) {
+        self.host.rewrite(bytes, headers, packet);
+        self.send(way, bytes, to);
+    }
+
+    #[inline]
+    fn send(&mut self, way: usize, bytes: &[u8], to: &mut impl PacketIo) {
+        let counts = &mut self.counts[way];
+        match to.offer(bytes) {
+            Offer::Taken => counts.sent_bytes += bytes.len() as u64,
+            Offer::Full => counts.drop(Dropped::Unsent),
+            Offer::TooLong => counts.drop(Dropped::TooLong),
+        }
+    }
+
+    /// The interface `to` sends what it has.
+    fn settle(&mut self, way: usize, to: &mut impl PacketIo) {
+        let sent = to.flush();
+        let counts = &mut self.counts[way];
+        counts.sent += sent.sent;
+        counts.errors += sent.errors;
+        counts.waiting = sent.waiting;
+    }
+}
