@@ -99,6 +99,12 @@ impl Connections {
         self.phases.get_mut(flow.0 as usize).into_iter().for_each(|it| *it = Phase::Unknown);
     }
 
+    /// Flows that the conditioners have been told of, and what is known of them.
+    pub(crate) fn announced(&self) -> impl Iterator<Item = (FlowId, FlowHeaders)> {
+        let known = self.phases.iter().enumerate().filter(|it| *it.1 != Phase::Unknown);
+        known.map(|(flow, _)| FlowId(flow as u32)).map(|flow| (flow, self.headers_of(flow)))
+    }
+
     #[inline]
     fn phase(&mut self, flow: FlowId) -> Phase {
         let slot = flow.0 as usize;

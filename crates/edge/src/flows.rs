@@ -379,7 +379,8 @@ mod tests {
     fn numbers_are_used_again() {
         let mut table = FlowTable::new();
         let six = |host: u16| IpAddr::from([0x2001, 0xdb8, 0, 0, 0, 0, 0, host]);
-        let wide = |host| IpHeaders { source: six(host), destination: six(0), ..packet(Some((5, 6)), Some((77, true))) };
+        let wide =
+            |host| IpHeaders { source: six(host), destination: six(0), ..packet(Some((5, 6)), Some((77, true))) };
         assert_eq!([table.id(&packet(Some((5, 6)), Some((77, true)))), table.id(&wide(1))], [0, 1]);
         table.release(1);
         table.release(0);

@@ -17,7 +17,7 @@ use crate::idle::Idle;
 use crate::labels::Labels;
 use crate::link::LinkType;
 use crate::observer::{Observer, Passed, Taken};
-use crate::policy::{Policy, PolicyError};
+use crate::policy::{Behind, Policy, PolicyError};
 use crate::rewrite::{set_ce, set_dscp};
 use crate::steps::Steps;
 use crate::view::view;
@@ -29,21 +29,23 @@ const ETHERNET_HEADER: u32 = 14;
 #[derive(Debug)]
 pub struct Host {
     /// Conditioners and queue; without a queue what passes leaves at once.
-    replay: Replay,
-    queued: bool,
+    pub(crate) replay: Replay,
+    pub(crate) queued: bool,
+    /// The queue, if there is one.
+    pub(crate) behind: Option<Behind>,
     /// By conditioner, what shares an instance.
-    per: Vec<Per>,
+    pub(crate) per: Vec<Per>,
     /// See [`Policy::overhead`].
-    overhead: u32,
-    known: Connections,
+    pub(crate) overhead: u32,
+    pub(crate) known: Connections,
     /// If flows expire.
-    idle: Option<Idle>,
+    pub(crate) idle: Option<Idle>,
     /// Whether a forgotten flow's number is given to another.
-    reuses: bool,
+    pub(crate) reuses: bool,
     /// See [`Policy::framed_line`].
-    framed_line: bool,
-    labels: Labels,
-    steps: Steps,
+    pub(crate) framed_line: bool,
+    pub(crate) labels: Labels,
+    pub(crate) steps: Steps,
 }
 
 impl Host {
@@ -52,15 +54,15 @@ impl Host {
     /// # Errors
     /// Parameters that their algorithm refuses.
     pub fn new(mut policy: Policy) -> Result<Self, PolicyError> {
-        let (queued, overhead) = (policy.queue.is_some(), policy.overhead);
+        let (behind, overhead) = (policy.queue.clone(), policy.overhead);
         let per = policy.stages.iter().map(|stage| stage.per).collect();
         let (most, framed_line) = (policy.most_flows, policy.framed_line);
         let idle = policy.flow_timeout.map(|timeout| Idle::new(timeout, most.unwrap_or(u32::MAX)));
         let (labels, reuses) = (Labels::new(policy.flow_label.take()), idle.is_some() && most.is_some());
         let replay = policy.port()?;
         let known = Connections::new(replay.port().asks_round_trips());
-        let steps = Steps::default();
-        Ok(Self { replay, queued, per, overhead, known, idle, reuses, framed_line, labels, steps })
+        let (steps, queued) = (Steps::default(), behind.is_some());
+        Ok(Self { replay, queued, behind, per, overhead, known, idle, reuses, framed_line, labels, steps })
     }
 
     /// A packet arrives: how it leaves or goes into the queue; `None`: a conditioner or an action drops it. `observer` sees

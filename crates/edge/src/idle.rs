@@ -23,6 +23,12 @@ impl Idle {
         Self { seen: FlowTable::new(u32::MAX, timeout), flows: 0, most, expired: 0 }
     }
 
+    /// Other bounds from now on.
+    pub(crate) fn rebound(&mut self, timeout: Span, most: u32) {
+        self.seen.rebound(u32::MAX, timeout);
+        self.most = most;
+    }
+
     /// How often a flow has expired.
     pub(crate) const fn expired(&self) -> u64 {
         self.expired

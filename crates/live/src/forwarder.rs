@@ -10,7 +10,7 @@ use perhop_core::packet::Packet;
 use perhop_core::units::Time;
 use perhop_core::verdict::Fate;
 use perhop_edge::{Arriving, Clock, Direction, Host, IpHeaders, LinkType, Moment, Policy, PolicyError, Unread, locate};
-use perhop_sim::replay::Trip;
+use perhop_sim::replay::{Changed, Trip};
 
 use crate::checksum;
 use crate::counts::{Counts, Dropped};
@@ -78,6 +78,20 @@ impl<I: PacketIo> Forwarder<I> {
         let back = b.receive(BURST, &mut |frame| core.frame(1, at, frame, a));
         core.settle(1, a);
         there + back
+    }
+
+    /// Follows another policy from `now_ns` on; what it did not keep.
+    ///
+    /// # Errors
+    /// Parameters that their algorithm refuses: the old policy stays in force.
+    pub fn reload(&mut self, policy: Policy, now_ns: u64) -> Result<Changed, PolicyError> {
+        let Self { sides: [_, b], core } = self;
+        let (at, queued) = (core.clock.at(now_ns), policy.queue.is_some());
+        let changed = core.host.reload(policy, at, &mut core.seen)?;
+        core.depart(b);
+        core.queued = queued;
+        core.settle(0, b);
+        Ok(changed)
     }
 
     /// When a frame is due to leave the queue, in the same time as [`Forwarder::step`]'s.
@@ -169,14 +183,7 @@ impl Core {
     }
 
     #[inline]
-    fn packet(
-        &mut self,
-        way: usize,
-        at: Moment,
-        bytes: &mut [u8],
-        headers: &IpHeaders,
-        to: &mut impl PacketIo,
-    ) {
+    fn packet(&mut self, way: usize, at: Moment, bytes: &mut [u8], headers: &IpHeaders, to: &mut impl PacketIo) {
         let it = Arriving { number: self.number, at, direction: SIDES[way], link: LinkType::ETHERNET, headers };
         let number = self.host.arrivals();
         let left = self.host.arrive(&it, &mut self.seen);
@@ -209,11 +216,16 @@ impl Core {
     fn due(&mut self, at: Moment, to: &mut impl PacketIo) {
         if self.queued {
             self.host.advance(at.now, &mut self.seen);
-            let mut trips = std::mem::take(&mut self.seen.trips);
-            trips.iter().for_each(|trip| self.departs(trip, to));
-            trips.clear();
-            self.seen.trips = trips;
+            self.depart(to);
         }
+    }
+
+    /// Packets whose trip is over leave, or do not.
+    fn depart(&mut self, to: &mut impl PacketIo) {
+        let mut trips = std::mem::take(&mut self.seen.trips);
+        trips.iter().for_each(|trip| self.departs(trip, to));
+        trips.clear();
+        self.seen.trips = trips;
     }
 
     fn departs(&mut self, trip: &Trip, to: &mut impl PacketIo) {
@@ -235,14 +247,7 @@ impl Core {
     }
 
     #[inline]
-    fn leaves(
-        &mut self,
-        way: usize,
-        bytes: &mut [u8],
-        headers: &IpHeaders,
-        packet: &Packet,
-        to: &mut impl PacketIo,
-    ) {
+    fn leaves(&mut self, way: usize, bytes: &mut [u8], headers: &IpHeaders, packet: &Packet, to: &mut impl PacketIo) {
         self.host.rewrite(bytes, headers, packet);
         self.send(way, bytes, to);
     }

@@ -7,6 +7,7 @@ use perhop_edge as edge;
 use perhop_live::{AfPacket, Forwarder};
 use perhop_scenario::{Diagnostics, Options, Policy};
 use perhop_sim::Plan;
+use perhop_sim::replay::Changed;
 
 /// A policy that was read.
 pub(super) struct Read {
@@ -69,10 +70,25 @@ impl Read {
     }
 }
 
-/// Reads the policy again. One with errors leaves the old one in force.
-pub(super) fn reload(args: &Forward, _forwarder: &mut Forwarder<AfPacket>, _now: u64) {
+/// Reads the policy again, and says in a line what changed. One with errors leaves the old one in force.
+pub(super) fn reload(args: &Forward, forwarder: &mut Forwarder<AfPacket>, now: u64) {
+    let name = args.policy.display();
+    let stays = "the old policy stays in force";
     match read(args) {
-        Ok(_) => complain!("{}: not yet", args.policy.display()),
-        Err(failure) => complain!("{}\nthe old policy stays in force", failure.plain()),
+        Err(failure) => complain!("{}\n{name}: {stays}", failure.plain()),
+        Ok(read) => match forwarder.reload(read.edge(args), now) {
+            Err(error) => complain!("error[E030] {name}: {error}; {stays}"),
+            Ok(changed) => complain!("{name} is in force: {}{}", read.summary(), lost(&changed)),
+        },
     }
+}
+
+/// What a reload did not keep, in words.
+fn lost(changed: &Changed) -> String {
+    let conditioners = match changed.conditioners.len() {
+        0 => String::new(),
+        _ => format!("; state not kept of {}", changed.conditioners.join(", ")),
+    };
+    let queues = if changed.queues { "; queues began afresh with the packets that waited" } else { "" };
+    conditioners + queues
 }

@@ -9,6 +9,7 @@
 
 mod action;
 mod mail;
+mod succeed;
 
 pub use action::{Action, Rewrite};
 pub use mail::{Letter, Mail};
@@ -205,11 +206,8 @@ impl Stage {
 
     /// Unassigned, from now on.
     fn release(&mut self, flow: FlowId) {
-        let slot = flow.0 as usize;
-        if self.by_flow.len() <= slot {
-            self.by_flow.resize(slot + 1, NO_INSTANCE);
-        }
-        let before = std::mem::replace(&mut self.by_flow[slot], NO_INSTANCE);
+        self.reach(flow);
+        let before = std::mem::replace(&mut self.by_flow[flow.0 as usize], NO_INSTANCE);
         if before == NO_INSTANCE {
             return;
         }
@@ -221,6 +219,7 @@ impl Stage {
 
     /// Takes a flow or leaves it. One that it had taken keeps its instance.
     fn classify(&mut self, flow: FlowId, headers: &FlowHeaders) {
+        self.reach(flow);
         if !self.spec.matches.flow(headers) {
             self.release(flow);
         } else if self.by_flow[flow.0 as usize] == NO_INSTANCE {

@@ -4,6 +4,8 @@
 //! soon as its fate is known, in the order in which packets leave or are dropped. At equal times departures come first,
 //! then the AQMs' timers, then arrivals, as in the engine.
 
+/// Another port from now on.
+mod change;
 /// Packets at the port.
 mod held;
 
@@ -20,6 +22,7 @@ use perhop_core::port::{Port, Transmission};
 use perhop_core::units::{BitRate, Span, Time};
 use perhop_core::verdict::Fate;
 
+pub use change::Changed;
 pub use held::Trip;
 
 /// What a port sends on.
