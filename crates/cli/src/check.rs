@@ -1,31 +1,49 @@
 //! `check`: all errors of files in one pass, and warnings.
 
-use crate::args::{Check, Settings, Source};
+use crate::args::{Check, Configuration, Settings, Source};
+use crate::configured::{self, File};
 use crate::{Exit, Failure, complain, say, show};
+use perhop_config::import::is_configuration as looks;
+use perhop_config::text::Text;
+use perhop_core::params::Problems;
 use perhop_core::units::counted;
 use perhop_runs::request;
-use perhop_scenario::text::file;
-use perhop_scenario::{Diagnostics, Document, Options, Sweep};
+use perhop_scenario::sections::{kind::OF_POLICY, model::SECTIONS};
+use perhop_scenario::text::{file, toml};
+use perhop_scenario::{Diagnostic, Diagnostics, Document, Options, Sweep};
+use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
 use std::sync::OnceLock;
 
 /// A file's name in messages and, without its ending, in results.
-fn name(file: &Path) -> String {
+pub(crate) fn name(file: &Path) -> String {
     if file == Path::new("-") { "stdin".into() } else { file.to_string_lossy().into_owned() }
 }
 
 /// The text of a file; `-` is standard input, read once.
 pub(crate) fn text(path: &Path) -> Result<String, Diagnostics> {
+    file::decoded(&name(path), read(path).as_deref().map_err(|error| error))
+}
+
+/// The bytes of a file, which may be a configuration.
+pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>, Diagnostics> {
+    read(path).map_err(|error| {
+        let help = "give the path of a device's configuration";
+        Diagnostics::of_file(&name(path), "E007", [format!("cannot read the file: {error}"), help.into()])
+    })
+}
+
+fn read(path: &Path) -> io::Result<Vec<u8>> {
     static INPUT: OnceLock<io::Result<Vec<u8>>> = OnceLock::new();
     if path != Path::new("-") {
-        return file::text(path);
+        return fs::read(path);
     }
-    let read = || {
+    let input = INPUT.get_or_init(|| {
         let mut bytes = Vec::new();
         io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
-    };
-    file::decoded(&name(path), INPUT.get_or_init(read).as_deref())
+    });
+    input.as_ref().map(Clone::clone).map_err(|error| io::Error::new(error.kind(), error.to_string()))
 }
 
 /// The options given on the command line.
@@ -75,15 +93,47 @@ pub(crate) fn warn(warnings: &Diagnostics) {
 }
 
 /// Everything found in a file, and notes, which are no fault of it.
-fn diagnose(file: &Path, settings: &Settings) -> (Diagnostics, Vec<&'static str>) {
-    let options = options(file, settings);
-    text(file).and_then(|text| Document::check(&text, &options)).unwrap_or_else(|errors| (errors, Vec::new()))
+#[derive(Default)]
+pub(crate) struct Found {
+    pub(crate) list: Vec<Diagnostic>,
+    pub(crate) notes: Vec<String>,
+}
+
+fn diagnose(path: &Path, args: &Check) -> Found {
+    let (name, options) = (name(path), options(path, &args.settings));
+    let bytes = match read(path) {
+        Ok(bytes) if is_configuration(&bytes, &args.configuration) => {
+            return configured::found(&File { name: &name, bytes: &bytes }, &args.configuration, &options);
+        }
+        bytes => bytes,
+    };
+    let read = file::decoded(&name, bytes.as_deref().map_err(|error| error));
+    let found = read.and_then(|text| Document::check(&text, &options));
+    let (found, notes) = found.unwrap_or_else(|errors| (errors, Vec::new()));
+    let notes = notes.iter().map(|note| format!("{name}: note: {note}")).collect();
+    Found { list: found.list, notes }
+}
+
+/// Whether a file is the configuration of a device: it is said to be one, or it looks like one and not like TOML.
+fn is_configuration(bytes: &[u8], asked: &Configuration) -> bool {
+    let toml = |text: &str| toml::parse(text, 0, &mut Problems::default()).is_some() || text.lines().any(is_section);
+    asked.from.is_some() || !std::str::from_utf8(bytes).is_ok_and(toml) && looks(&Text::new(bytes))
+}
+
+/// Whether a line begins a section of a scenario or a policy, whatever is wrong with the rest of the file.
+fn is_section(line: &str) -> bool {
+    line.strip_prefix('[').is_some_and(|line| {
+        let known =
+            |section: &&'static str| line.strip_prefix(*section).is_some_and(|rest| rest.starts_with([']', '.']));
+        SECTIONS.iter().chain(&OF_POLICY).any(known)
+    })
 }
 
 pub(crate) fn check(args: &Check) -> Result<Exit, Failure> {
     let mut all = Diagnostics::default();
     for file in &args.files {
-        let (found, notes) = diagnose(file, &args.settings);
+        let Found { list, notes } = diagnose(file, args);
+        let found = Diagnostics { list };
         if !args.json {
             print(file, args.files.len(), &found, &notes);
         }
@@ -102,12 +152,12 @@ pub(crate) fn check(args: &Check) -> Result<Exit, Failure> {
 }
 
 /// What was found in a file, one of so many.
-fn print(file: &Path, files: usize, found: &Diagnostics, notes: &[&str]) {
+fn print(file: &Path, files: usize, found: &Diagnostics, notes: &[String]) {
     match found.list.is_empty() {
         true => say!("{}: no errors, no warnings", name(file)),
         false => show::coloured(format_args!("{found:#}\n{}", summary(found, file, files))),
     }
-    notes.iter().for_each(|note| complain!("{}: note: {note}", name(file)));
+    notes.iter().for_each(|note| complain!("{note}"));
 }
 
 /// What was found in one of several files.

@@ -3,7 +3,7 @@
 use crate::args::{Explain, System};
 use crate::{Exit, Failure, check, complain, say};
 use perhop_core::units::counted;
-use perhop_scenario::{Document, Sweep, as_tc, explain_sweep, facts};
+use perhop_scenario::{Document, Sweep, as_ios, as_tc, explain_sweep, facts};
 use serde_json::json;
 
 pub(crate) fn explain(args: &Explain) -> Result<Exit, Failure> {
@@ -12,9 +12,13 @@ pub(crate) fn explain(args: &Explain) -> Result<Exit, Failure> {
     if let Some(wrong) = unsuited(args) {
         return Err(Failure::Error(format!("error[E295] {wrong}")));
     }
-    if args.written_as == Some(System::Tc) {
+    if let Some(system) = args.written_as {
         let sweep = check::load(&args.source, &options)?;
-        return args.port.as_ref().map_or_else(|| network(&sweep, args.json), |port| one_port(&sweep, port, args));
+        return match (system, &args.port) {
+            (System::Tc, None) => network(&sweep, args.json),
+            (System::Tc, Some(port)) => one_port(&sweep, port, args),
+            (System::Ios, _) => routers(&sweep, args),
+        };
     }
     let read = check::text(file).and_then(|text| Document::read(&text, &options));
     let (document, warnings) = check::accepted(read, "nothing was run")?;
@@ -55,10 +59,24 @@ fn one_port(sweep: &Sweep, port: &str, args: &Explain) -> Result<Exit, Failure> 
         true => say!("{}", json!(linux)),
         false => say!("{}", linux.script()),
     }
-    if linux.lost.is_empty() {
-        return Ok(Exit::Fine);
+    Ok(lost(linux.lost.len(), "commands", '#'))
+}
+
+fn routers(sweep: &Sweep, args: &Explain) -> Result<Exit, Failure> {
+    let ios = as_ios::of_sweep(sweep, args.port.as_deref(), args.dev.as_deref()).map_err(Failure::Error)?;
+    match args.json {
+        true => say!("{}", json!(ios)),
+        false => say!("{}", ios.text()),
     }
-    let lost = counted(linux.lost.len(), ["line", "lines"]);
-    complain!("warning: the commands are not all of the port: see the {lost} `# lost:` at their head");
-    Ok(Exit::Warnings)
+    Ok(lost(ios.lost.len(), "lines", '!'))
+}
+
+/// Says that this many things could not be written.
+fn lost(count: usize, written: &str, mark: char) -> Exit {
+    if count == 0 {
+        return Exit::Fine;
+    }
+    let lost = counted(count, ["line", "lines"]);
+    complain!("warning: the {written} are not all of the port: see the {lost} `{mark} lost:` at their head");
+    Exit::Warnings
 }

@@ -15,6 +15,8 @@ mod captured;
 mod check;
 /// Diagnostic codes.
 pub mod codes;
+/// Configurations of devices.
+mod configured;
 /// Generated pages.
 pub mod docs;
 /// `explain`
@@ -24,8 +26,12 @@ mod explain;
 mod forward;
 /// Signals, the clock, the progress line.
 mod watch;
+/// `import`
+mod import;
 /// `list`
 mod list;
+/// `predict`
+mod predict;
 /// `mark`
 mod mark;
 /// `meter`
@@ -128,6 +134,11 @@ fn carry_out(verb: args::Verb) -> Outcome {
         Verb::Check(args) => check::check(&args),
         Verb::Explain(args) => explain::explain(&args),
         Verb::Run(args) => run::run(&args),
+        Verb::Import(args) => import::import(&args),
+        Verb::Predict(args) => match predict::predict(&args) {
+            Ok(outcome) => return outcome,
+            Err(failure) => Err(failure),
+        },
         Verb::Sweep(args) => match sweep::sweep(&args) {
             Ok(outcome) => return outcome,
             Err(failure) => Err(failure),

@@ -32,6 +32,8 @@ impl<'a> Places<'a> {
             Verb::Mark(a) => (vec![&a.input, &a.policy], vec![a.output.clone()]),
             Verb::Plot(a) => (a.runs.iter().collect(), a.output.iter().cloned().collect()),
             Verb::Report(a) => (a.runs.iter().collect(), vec![a.output.clone()]),
+            Verb::Import(a) => (a.load.iter().chain([&a.file]).collect(), a.output.iter().cloned().collect()),
+            Verb::Predict(a) => (a.load.iter().chain([&a.file]).collect(), a.output.iter().cloned().collect()),
             Verb::Init(a) => (Vec::new(), vec![a.output.clone()]),
             Verb::Check(_) | Verb::Explain(_) | Verb::Compare(_) | Verb::Runs(_) => Default::default(),
             Verb::Forward(a) => (vec![&a.policy], Vec::new()),

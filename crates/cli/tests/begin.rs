@@ -14,9 +14,21 @@ use std::process::{Command, Output, Stdio};
 
 const POLICY: &str = "[conditioner.all]\nkind = \"token-bucket\"\ncir = \"1Mbit/s\"\ncbs = \"15kB\"\nred = \"drop\"\n";
 
+const ROUTER: &str = "\
+policy-map WAN-OUT
+ class class-default
+  shape average 8000000
+interface GigabitEthernet0/0
+ service-policy output WAN-OUT
+";
+const SHAPER: &str = "tc qdisc add dev eth0 root fq_codel\n";
+const LOAD: &str = "[traffic.web]\nmodel = \"ftp\"\ntcp = \"linux\"\nfrom = \"server\"\nto = \"home\"\n";
+
 fn folder() -> Folder {
     let capture = std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/captures/tcp.pcap")).unwrap();
-    Folder::with(&[("policy.toml", POLICY.as_bytes()), ("in.pcap", &capture)])
+    let texts = [("policy.toml", POLICY), ("router.cfg", ROUTER), ("shaper.sh", SHAPER), ("load.toml", LOAD)];
+    let texts = texts.map(|(name, text)| (name, text.as_bytes()));
+    Folder::with(&[&texts[..], &[("in.pcap", &capture)]].concat())
 }
 
 fn said(out: &Output) -> String {

@@ -51,6 +51,17 @@ green = \"mark AF11\"
 limit = \"20p\"
 ";
 
+/// A configuration of Linux that says how fast its port is.
+const CONFIGURATION: &str = "tc qdisc add dev eth0 root tbf rate 10mbit burst 15k limit 150k\n";
+
+const LOAD: &str = "\
+[traffic.web]
+model = \"ftp\"
+tcp = \"linux\"
+from = \"server\"
+to = \"home\"
+";
+
 /// The verbs with all their arguments; clap's own `help` is run with each of them.
 fn verbs() -> Vec<Verb> {
     let mut command = Cli::command();
@@ -88,7 +99,17 @@ fn folder() -> Folder {
     let capture = std::fs::read(capture).unwrap();
     let texts = [("ok.toml", &scenario), ("other.toml", &scenario)].map(|(name, text)| (name, text.as_bytes()));
     Folder::with(
-        &[&texts[..], &[("policy.toml", POLICY.as_bytes()), ("in.pcap", &capture), ("other.pcap", &capture)]].concat(),
+        &[
+            &texts[..],
+            &[
+                ("port.txt", CONFIGURATION.as_bytes()),
+                ("load.toml", LOAD.as_bytes()),
+                ("policy.toml", POLICY.as_bytes()),
+                ("in.pcap", &capture),
+                ("other.pcap", &capture),
+            ],
+        ]
+        .concat(),
     )
 }
 

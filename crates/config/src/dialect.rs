@@ -33,3 +33,6 @@ pub struct Dialect {
     /// Reads a text.
     pub read: fn(&Text, &Given) -> Result<Read, Fault>,
 }
+
+/// All of them.
+pub const ALL: &[Dialect] = &[crate::tc::DIALECT, crate::ios::DIALECT];

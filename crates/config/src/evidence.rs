@@ -1,5 +1,6 @@
 //! What counters in a text show.
 
+use crate::model::Way;
 use perhop_core::params::Place;
 use std::collections::BTreeMap;
 
@@ -12,6 +13,8 @@ pub struct Counters {
     pub kind: String,
     /// The interface, where the text says it.
     pub interface: String,
+    /// The direction, where the text says it.
+    pub way: Option<Way>,
     /// Where they are printed.
     pub place: Place,
     /// By the names that the device prints: `sent_bytes`, `sent_packets`, `dropped`, `overlimits`, `backlog_bytes`, `backlog_packets`,

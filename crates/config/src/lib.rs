@@ -17,8 +17,16 @@ pub mod codes;
 pub mod dialect;
 pub mod evidence;
 pub mod finding;
+#[cfg(any(test, feature = "generate"))]
+pub mod generate;
 pub mod given;
+pub mod import;
+pub mod ios;
+pub mod load;
 pub mod model;
+pub mod policy;
 pub mod rules;
+pub mod stub;
+pub mod tc;
 pub mod text;
 pub mod value;

@@ -90,6 +90,13 @@ pub struct Class {
     pub queue: Option<Queue>,
 }
 
+impl Class {
+    /// Whether the text leads no packet to it.
+    pub fn is_unnamed(&self) -> bool {
+        self.takes.is_empty() && !self.rest
+    }
+}
+
 /// Packets that are alike.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Filter {

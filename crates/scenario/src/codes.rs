@@ -5,6 +5,7 @@ use perhop_core::codes::Code;
 /// By the folder of their pages.
 pub const LIST: &[Code] = perhop_core::codes! {
     ".": E241 E269 E270;
+    "as_ios": E296;
     "as_tc": E295;
     "change": W311;
     "check": E011 E203 E204 E205 E206 E232 E236 E237 E251 E252 E276;

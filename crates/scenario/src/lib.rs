@@ -39,8 +39,12 @@ pub mod document;
 pub mod schema;
 /// Effective values, queues, times.
 pub mod explain;
+/// What the writers for devices share.
+pub mod device;
 /// A scenario as commands for Linux.
 pub mod as_tc;
+/// Ports as the configuration of a router with Cisco IOS.
+pub mod as_ios;
 /// Counters as `tc -s` writes them.
 pub mod tc_stats;
 /// Where classes enter, and what is committed to them.

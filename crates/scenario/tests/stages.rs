@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The order of `src/lib.rs`.
-const ORDER: [&str; 22] = [
+const ORDER: [&str; 24] = [
     "codes",
     "bounds",
     "text",
@@ -24,7 +24,9 @@ const ORDER: [&str; 22] = [
     "document",
     "schema",
     "explain",
+    "device",
     "as_tc",
+    "as_ios",
     "tc_stats",
     "contracts",
     "tune",

@@ -13,7 +13,9 @@ Examples:
   perhop check scenario.toml
   perhop check scenario.toml policy.toml
   perhop check scenario.toml --json
-  perhop check - < scenario.toml";
+  perhop check - < scenario.toml
+  perhop check router.cfg
+  perhop check shaper.sh --link 100Mbit/s";
 /// `explain`
 pub const EXPLAIN: &str = "\
 Examples:
@@ -46,6 +48,19 @@ pub const TUNE: &str = "\
 Examples:
   perhop tune svb --rate 10Mbit/s --class rtt=120ms,flows=5..50
   perhop tune msvb --rate 10Mbit/s --class rtt=120ms,flows=5..20,share=0.3,for=AF11 --class rtt=60ms,flows=5..20,share=0.7";
+/// `import`
+pub const IMPORT: &str = "\
+Examples:
+  perhop import router.cfg
+  perhop import router.cfg --as policy -o wan.toml
+  perhop import shaper.sh --link 100Mbit/s -o port.toml
+  perhop import - --link 1Gbit/s < shaper.sh";
+/// `predict`
+pub const PREDICT: &str = "\
+Examples:
+  perhop predict router.cfg
+  perhop predict shaper.sh --link 100Mbit/s --duration 5s
+  perhop predict router.cfg --load load.toml --out runs";
 /// `meter`
 pub const METER: &str = "\
 Examples:

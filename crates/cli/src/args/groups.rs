@@ -8,6 +8,7 @@ use std::fmt::Write;
 /// Every verb stands in one group; groups and verbs are in the order of [`Verb`].
 pub const GROUPS: [(&str, &[&str]); 6] = [
     ("Scenarios", &["init", "check", "explain", "run", "sweep", "lab", "tune"]),
+    ("Configurations", &["import", "predict"]),
     ("Captures", &["mark", "meter"]),
     ("Interfaces", &["forward"]),
     ("Results", &["runs", "plot", "report", "compare"]),

@@ -2,6 +2,7 @@
 
 mod capture;
 mod cluster;
+mod configured;
 mod for_python;
 mod forward;
 /// Examples of each verb.
@@ -20,6 +21,7 @@ use std::str::FromStr;
 
 pub use capture::{Mark, Meter, Through};
 pub use cluster::Cluster;
+pub use configured::{Configuration, Direction, Form, Import, Predict};
 pub use for_python::ForPython;
 pub use forward::Forward;
 pub use list::{Completions, Init, List, Man};
@@ -69,6 +71,12 @@ pub enum Verb {
     /// Compute parameters of SVB and MSVB for a link and its flows
     #[command(after_help = examples::TUNE)]
     Tune(Tune),
+    /// Turn a Linux or Cisco configuration into a scenario or a policy
+    #[command(after_help = examples::IMPORT)]
+    Import(Import),
+    /// Predict what a Linux or Cisco configuration does to traffic
+    #[command(after_help = examples::PREDICT)]
+    Predict(Predict),
     /// Send a capture through a policy and write it re-marked
     #[command(after_help = examples::MARK)]
     Mark(Mark),

@@ -1,6 +1,6 @@
 //! Scenarios: `check`, `explain`, `run`, `sweep`.
 
-use super::{Cluster, quantity, retired};
+use super::{Cluster, Configuration, quantity, retired};
 use clap::{Args, ValueEnum};
 use perhop_core::units::Span;
 use perhop_runs::request::{Output, Shown, Traced, utf8};
@@ -45,9 +45,12 @@ pub struct Settings {
 #[derive(Args, Debug)]
 #[command(arg = retired::option("format", "--json"))]
 pub struct Check {
-    /// Scenario and policy files (TOML); - is standard input
+    /// Scenario and policy files (TOML), or configurations of devices (tc, Cisco IOS); - is standard input
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
+    /// How configurations are read.
+    #[command(flatten)]
+    pub configuration: Configuration,
     /// What is changed in each.
     #[command(flatten)]
     pub settings: Settings,
@@ -62,13 +65,14 @@ pub struct Explain {
     /// What to explain.
     #[command(flatten)]
     pub source: Source,
-    /// Write the scenario for another system: `tc` prints the commands that make its nodes, links and ports on Linux
+    /// Write the scenario for another system: `tc` prints the commands that make its nodes, links and ports on Linux, `ios` its
+    /// ports with queues or conditioners as the configuration of a Cisco router
     #[arg(long = "as", value_name = "SYSTEM")]
     pub written_as: Option<System>,
-    /// With --as tc: only this port, as in 'a -> b', for an interface that there is, whatever the load is
+    /// With --as: only this port, as in 'a -> b', for an interface that there is, whatever the load is
     #[arg(long, value_name = "PORT")]
     pub port: Option<String>,
-    /// Interface of the port [default: eth0]
+    /// Interface of the port [default: eth0; with --as ios one as fast as the link]
     #[arg(long, value_name = "INTERFACE")]
     pub dev: Option<String>,
     /// Print JSON
@@ -81,6 +85,8 @@ pub struct Explain {
 pub enum System {
     /// `ip`, `tc` and `sysctl` of Linux.
     Tc,
+    /// The configuration of Cisco IOS.
+    Ios,
 }
 
 /// `lab`

@@ -1,12 +1,14 @@
 //! `be` of `police`: two words in one. Without `pir` it is the excess burst of RFC 2697, with it the peak burst of RFC 2698.
 //!
 //! Sources: RFC 2698 section 3: a packet that does not fit into the peak bucket is red, whatever the committed bucket holds. Cisco,
-//! command reference, "police (two rates)": `be` is the peak burst, the size of the second token bucket.
+//! command reference, "police (two rates)": `be` is the peak burst, the size of the second token bucket. The same, "police": one
+//! token bucket where `violate-action` is not specified.
 
 use super::Rule;
-use super::case::{Case, finding, is_said};
+use super::case::{Case, finding};
+use super::ios::{bytes, classes, stated, with};
 use crate::finding::Finding;
-use crate::model::Conditioner;
+use crate::ios::plan::{Class, Police};
 use perhop_core::units::{BitRate, Bytes};
 
 const CODE: &str = "W420";
@@ -15,42 +17,39 @@ const CODE: &str = "W420";
 pub(super) const RULE: Rule = Rule { code: CODE, dialect: Some("ios"), instead_of: &[], find };
 
 fn find(case: &Case<'_>) -> Vec<Finding> {
-    let ports = case.read.device.ports.iter();
-    ports.flat_map(|port| &port.conditioners).filter_map(peak).collect()
+    let police = |class: &Class| {
+        let police = class.police.as_ref()?;
+        peak(case, police).or_else(|| unused(case, police))
+    };
+    classes(case).filter_map(police).collect()
 }
 
 /// A peak burst that looks like an excess burst.
-fn peak(meter: &Conditioner) -> Option<Finding> {
-    let keys = &meter.settings;
-    let (cir, pir) = (keys.rate("cir")?, keys.rate("pir")?);
-    let (bc, be) = (keys.bytes("cbs")?, keys.bytes("pbs")?);
-    let said = meter.kind == "trtcm" && keys.get("pbs").is_some_and(is_said);
-    if !said || !(be < bc || is_excess(cir, pir, [bc, be])) {
-        return None;
-    }
-    let means = "with `pir`, `be` is the peak burst (RFC 2698), not what may exceed `bc` (RFC 2697)";
-    let message = match be < bc {
-        true => format!(
-            "`be` {} is below `bc` {}: {means}; a burst violates after {} B, though `bc` has tokens left for {} B",
+fn peak(case: &Case<'_>, police: &Police) -> Option<Finding> {
+    let (cir, pir) = (stated(police.cir)?, stated(police.pir?)?);
+    let (bc, be) = (bytes(police.bc)?, bytes(police.be)?);
+    let at = be.at;
+    let (bc, be) = (bc.is, be.is);
+    let message = match (be < bc, is_excess(cir, pir, [bc, be])) {
+        (true, _) => format!(
+            "with `pir`, `be` is the peak burst (RFC 2698), and {} is below `bc` {}: a burst violates after {} B, though `bc` still \
+             has {} B",
             be.get(),
             bc.get(),
             be.get(),
             bc.get() - be.get()
         ),
-        false => format!(
-            "`be` {} is `bc` x (pir - cir) / cir: {means}; it is {} of `pir`, less than the {} that `bc` is of `cir`",
+        (false, true) => format!(
+            "with `pir`, `be` is the peak burst (RFC 2698), and {} is `bc` x (pir - cir) / cir, the excess alone: {} of `pir`, where \
+             `bc` is {} of `cir`",
             be.get(),
             be / pir,
             bc / cir
         ),
+        _ => return None,
     };
-    let peak = scaled(bc, pir, cir)?;
-    let instead = format!("police cir {} bc {} pir {} be {}", cir.bit_s(), bc.get(), pir.bit_s(), peak.get());
-    Some(finding(CODE, key_place_of(meter), message, instead))
-}
-
-fn key_place_of(meter: &Conditioner) -> perhop_core::params::Place {
-    meter.settings.get("pbs").and_then(|said| said.origin.place()).unwrap_or_default()
+    let instead = with(case, police.at, vec![(at.place, scaled(bc, pir, cir)?.get().to_string())]);
+    Some(finding(CODE, at.place, message, instead))
 }
 
 /// Whether it is what a calculation of the excess gives, to 1 %: `bc` in the ratio of what the peak rate adds. At twice the rate
@@ -65,4 +64,19 @@ fn is_excess(cir: BitRate, pir: BitRate, [bc, be]: [Bytes; 2]) -> bool {
 fn scaled(bytes: Bytes, to: BitRate, from: BitRate) -> Option<Bytes> {
     let scaled = u128::from(bytes.get()) * u128::from(to.bit_s()) / u128::from(from.bit_s()).max(1);
     u64::try_from(scaled).ok().map(Bytes::new)
+}
+
+/// An excess burst where nothing is done with what exceeds both.
+fn unused(case: &Case<'_>, police: &Police) -> Option<Finding> {
+    let be = bytes(police.be).filter(|be| be.is.get() > 0)?;
+    let [_, exceed, violate] = &police.actions;
+    if police.bc.is_none() || police.pir.is_some() || exceed.is_none() || violate.is_some() {
+        return None;
+    }
+    let message = format!(
+        "`be` {} has no effect: without `violate-action` there is one token bucket, and what does not fit into `bc` exceeds",
+        be.is.get()
+    );
+    let line = with(case, police.at, Vec::new());
+    Some(finding(CODE, be.at.place, message, format!("{line}, and below it violate-action drop")))
 }

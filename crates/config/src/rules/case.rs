@@ -4,11 +4,12 @@ use crate::dialect::Read;
 use crate::evidence::Counters;
 use crate::finding::Finding;
 use crate::given::Given;
+use crate::ios::plan::Plan;
 use crate::model::{Class, Kind, Port, Queue};
 use crate::text::Text;
-use crate::value::{Origin, Said};
+use crate::value::{Origin, Said, Settings, Value};
 use perhop_core::params::Place;
-use perhop_core::units::{BitRate, Bytes};
+use perhop_core::units::{BitRate, Bytes, counted};
 
 /// The largest packet of an Ethernet without VLAN tag, as Linux counts it: 1500 B and the header.
 pub(super) const FRAME: Bytes = Bytes::new(1514);
@@ -21,6 +22,8 @@ pub(super) struct Case<'a> {
     pub text: &'a Text,
     /// What was given beside it.
     pub given: &'a Given,
+    /// What it says in the words of IOS, if it is in IOS.
+    pub plan: &'a Plan,
 }
 
 /// A queue with where it is.
@@ -75,6 +78,66 @@ fn below<'a>(at: At<'a>, all: &mut Vec<At<'a>>) {
     }
 }
 
+/// All keys of all ports that belong together: those of a meter, of a queue, of a class.
+pub(super) fn groups<'a>(case: &Case<'a>) -> Vec<&'a Settings> {
+    let mut all = Vec::new();
+    for port in &case.read.device.ports {
+        all.push(&port.link);
+        all.extend(port.conditioners.iter().map(|it| &it.settings));
+        port.queue.iter().for_each(|queue| of_queue(queue, &mut all));
+    }
+    all
+}
+
+fn of_queue<'a>(queue: &'a Queue, all: &mut Vec<&'a Settings>) {
+    all.extend([&queue.settings, &queue.shape]);
+    for class in &queue.classes {
+        all.push(&class.settings);
+        class.queue.iter().for_each(|queue| of_queue(queue, all));
+    }
+}
+
+/// Every value that the text states, of all ports; those of a curve or a profile too.
+pub(super) fn said<'a>(case: &Case<'a>) -> Vec<&'a Said<Value>> {
+    let mut all = Vec::new();
+    groups(case).into_iter().for_each(|group| of_settings(group, &mut all));
+    all
+}
+
+fn of_settings<'a>(settings: &'a Settings, all: &mut Vec<&'a Said<Value>>) {
+    for (_, said) in settings.iter().filter(|(_, said)| is_said(said)) {
+        match &said.is {
+            Value::Table(inner) => of_settings(inner, all),
+            _ => all.push(said),
+        }
+    }
+}
+
+/// The words of a value, as in `rate 10mbit`, and the last of them.
+pub(super) fn words<'a>(case: &Case<'a>, said: &Said<Value>) -> Option<(&'a str, &'a str)> {
+    let place = said.origin.place()?;
+    let text = case.text.text.get(place.start..place.end)?;
+    Some((text, text.split_whitespace().last()?))
+}
+
+/// Whether the line of a place has this word.
+pub(super) fn line_has(case: &Case<'_>, place: Place, word: &str) -> bool {
+    let number = case.text.line_of(place);
+    case.text.lines().nth(number - 1).is_some_and(|line| line.words().iter().any(|it| it.text == word))
+}
+
+/// A share in percent, as `12.5 %`.
+pub(super) fn percent(part: u64, all: u64) -> String {
+    format!("{:.1} %", 100.0 * part as f64 / all.max(1) as f64)
+}
+
+/// How many packets TCP keeps in flight where this share of them is lost: sqrt(3 / 2p), Mathis et al., "The macroscopic behavior of
+/// the TCP congestion avoidance algorithm", 1997.
+pub(super) fn window(lost: u64, all: u64) -> String {
+    let packets = (1.5 * all as f64 / lost.max(1) as f64).sqrt().max(1.0);
+    counted(format!("{packets:.0}"), ["packet", "packets"])
+}
+
 /// The smaller one of those that are there.
 pub(super) fn least(a: Option<BitRate>, b: Option<BitRate>) -> Option<BitRate> {
     a.into_iter().chain(b).min()
@@ -115,6 +178,16 @@ pub(super) fn key_place(class: &Class, key: &str) -> Place {
 /// Whether the text says it.
 pub(super) const fn is_said<T>(said: &Said<T>) -> bool {
     matches!(said.origin, Origin::Text(_))
+}
+
+/// A counter that is there and not below 0.
+pub(super) fn count(counters: &Counters, name: &str) -> Option<u64> {
+    counters.counts.get(name).copied().and_then(|count| u64::try_from(count).ok())
+}
+
+/// All of some counters together.
+pub(super) fn total(counts: impl Iterator<Item = u64>) -> u64 {
+    counts.fold(0, u64::saturating_add)
 }
 
 /// Makes findings of one code.

@@ -4,10 +4,9 @@
 //! (`DEFAULT_TX_QUEUE_LEN`).
 
 use super::Rule;
-use super::case::{At, Case, FRAME, finding, leaves, most, place, some_of};
+use super::case::{At, Case, FRAME, finding, is_said, leaves, line_has, most, place, some_of};
 use crate::finding::Finding;
-use crate::model::{Class, Kind};
-use crate::value::Origin;
+use crate::model::{Class, Kind, Port, Queue};
 use perhop_core::units::{BitRate, Bytes, Span};
 
 const CODE: &str = "W434";
@@ -20,9 +19,24 @@ const LIMIT: u64 = 1000;
 const LONG: Span = Span::from_ms(100);
 
 fn find(case: &Case<'_>) -> Vec<Finding> {
-    // Without the qdiscs of the text, nothing is known of leaves.
-    let listed = case.text.lines().any(|line| line.words().iter().any(|word| word.text == "qdisc"));
-    case.queues_of(Kind::Scheduler("htb")).filter(|_| listed).filter_map(of_queue).collect()
+    // Without the qdiscs of the interface, nothing is known of leaves.
+    let listed = |at: &At<'_>| line_has(case, place(&at.queue.name), "qdisc");
+    let trees = case.queues_of(Kind::Scheduler("htb")).filter(listed).filter_map(of_queue);
+    trees.chain(case.read.device.ports.iter().filter_map(|port| of_link(case, port))).collect()
+}
+
+/// An HTB of one class is read as the rate of the link.
+fn of_link(case: &Case<'_>, port: &Port) -> Option<Finding> {
+    let (said, rate) = (port.link.get("rate")?, port.link.rate("rate")?);
+    let place = said.origin.place().filter(|place| line_has(case, *place, "htb"))?;
+    if !port.queue.as_ref().is_none_or(is_default) || rate.bit_s() == 0 || drain(rate) <= LONG {
+        return None;
+    }
+    let message = format!(
+        "the only class of the htb is without a qdisc: a FIFO of {LIMIT} packets, which at {rate} is a delay of {} when it is full",
+        rounded(drain(rate))
+    );
+    Some(finding(CODE, place, message, format!("tc qdisc add dev {} parent CLASS fq_codel", port.interface.is)))
 }
 
 fn of_queue(at: At<'_>) -> Option<Finding> {
@@ -35,7 +49,7 @@ fn of_queue(at: At<'_>) -> Option<Finding> {
     let names: Vec<&str> = bare.iter().map(|(class, _)| at.queue.classes[*class].name.is.as_str()).collect();
     let it = &at.queue.classes[class];
     let message = format!(
-        "{} without a qdisc: a FIFO of {LIMIT} packets, which at the ceil of {} ({rate}) is a delay of {} once TCP has filled it",
+        "{} without a qdisc: a FIFO of {LIMIT} packets, which at the ceil of {} ({rate}) is a delay of {} when it is full",
         some_of(&names),
         it.name.is,
         rounded(drain(rate))
@@ -45,11 +59,12 @@ fn of_queue(at: At<'_>) -> Option<Finding> {
 }
 
 fn is_bare(class: &Class) -> bool {
-    let default = |queue: &crate::model::Queue| {
-        let limit = queue.settings.get("limit");
-        queue.kind.is_none() && limit.is_none_or(|said| matches!(said.origin, Origin::Assumed(_)))
-    };
-    class.queue.as_ref().is_none_or(default)
+    class.queue.as_ref().is_none_or(is_default)
+}
+
+fn is_default(queue: &Queue) -> bool {
+    let limit = queue.settings.get("limit");
+    queue.kind.is_none() && queue.shape.is_empty() && limit.is_none_or(|said| !is_said(said))
 }
 
 fn drain(rate: BitRate) -> Span {

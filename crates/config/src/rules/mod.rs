@@ -6,20 +6,35 @@
 //!
 //! A false alarm is worse than silence. A rule speaks only where its consequence follows from the text.
 
+mod bare;
 mod be;
 mod case;
 mod ceil;
 mod debt;
 mod direct;
 mod drops;
+mod eighth;
+mod exceeding;
+mod fight;
+mod impossible;
+mod ios;
+mod kilobytes;
 mod leaf;
+mod merged;
+mod mixed;
+mod no_queue;
+mod not_enabled;
 mod overlimits;
 mod quanta;
+mod reclassify;
 mod short_burst;
 mod standing;
+mod sums;
 mod tc;
-mod eighth;
+mod thousandth;
+mod too_large;
 mod unclassified;
+mod unused;
 
 use crate::dialect::Read;
 use crate::finding::Finding;
@@ -33,7 +48,7 @@ struct Rule {
     code: &'static str,
     /// The dialect that it knows; `None`: any.
     dialect: Option<&'static str>,
-    /// Codes of the scenario's check that say the same of the same lines.
+    /// Codes that say the same, of other rules or of the scenario's check, and are needless at the same place.
     instead_of: &'static [&'static str],
     /// Finds what is wrong.
     find: fn(&Case<'_>) -> Vec<Finding>,
@@ -43,29 +58,48 @@ struct Rule {
 const RULES: &[Rule] = &[
     be::RULE,
     eighth::RULE,
+    thousandth::RULE,
+    kilobytes::RULE,
+    bare::RULE,
+    not_enabled::RULE,
+    no_queue::RULE,
+    fight::RULE,
+    fight::OF_TC,
+    sums::RULE,
+    mixed::RULE,
+    impossible::RULE,
     quanta::RULE,
     ceil::RULE,
     unclassified::RULE,
     leaf::RULE,
     short_burst::RULE,
+    reclassify::RULE,
+    merged::RULE,
+    too_large::RULE,
     drops::RULE,
-    debt::RULE,
     overlimits::RULE,
+    debt::RULE,
+    unused::RULE,
     direct::RULE,
     standing::RULE,
+    exceeding::RULE,
 ];
 
 /// Everything that the rules find, in the order of the text.
 pub fn findings(read: &Read, text: &Text, given: &Given) -> Vec<Finding> {
-    let case = Case { read, text, given };
+    let plan = if read.dialect == "ios" { crate::ios::plan(text) } else { <_>::default() };
+    let case = Case { read, text, given, plan: &plan };
     let speaks = |rule: &&Rule| rule.dialect.is_none_or(|dialect| dialect == read.dialect);
     let mut all: Vec<Finding> = RULES.iter().filter(speaks).flat_map(|rule| (rule.find)(&case)).collect();
     all.sort_by_key(|finding| (finding.place.start, finding.code));
-    all.dedup();
+    let needless: Vec<_> = all.iter().flat_map(|it| instead_of(it.code).iter().map(|code| (it.place, *code))).collect();
+    all.retain(|it| !needless.contains(&(it.place, it.code)));
+    // A policy at several interfaces says the same each time.
+    all.dedup_by_key(|finding| (finding.place, finding.code));
     all
 }
 
-/// The codes of the scenario's check that a finding makes needless at its lines.
+/// The codes that a finding makes needless at its place, of other rules and of the scenario's check.
 pub fn instead_of(code: &str) -> &'static [&'static str] {
     RULES.iter().find(|rule| rule.code == code).map_or(&[], |rule| rule.instead_of)
 }

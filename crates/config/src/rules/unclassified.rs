@@ -4,7 +4,8 @@
 //! of the classes" (`default 0`).
 
 use super::Rule;
-use super::case::{At, Case, finding, leaves, place};
+use super::case::{At, Case, finding, leaves, line_has, place};
+use crate::evidence::Counters;
 use crate::finding::Finding;
 use crate::model::Kind;
 use crate::value::Value;
@@ -22,7 +23,8 @@ fn of_queue(case: &Case<'_>, at: At<'_>) -> Option<Finding> {
     let direct = at.queue.settings.get("unclassified").is_some_and(|said| said.is == Value::Word("direct".to_owned()));
     // Filters that take everything leave nothing over.
     let all = at.queue.classes.iter().any(|class| class.takes.iter().any(|filter| filter.matches.is == <_>::default()));
-    if !direct || all || at.queue.classes.is_empty() || direct_packets(case, at) == Some(0) {
+    let listed = line_has(case, place(&at.queue.name), "qdisc");
+    if !direct || all || !listed || at.queue.classes.is_empty() || few_packets(case, at) {
         return None;
     }
     let message = format!(
@@ -36,11 +38,13 @@ fn of_queue(case: &Case<'_>, at: At<'_>) -> Option<Finding> {
     Some(finding(CODE, place(&at.queue.name), message, instead))
 }
 
-/// How many packets have passed so, if the text says it.
-fn direct_packets(case: &Case<'_>, at: At<'_>) -> Option<i64> {
-    let here = |name: &str, interface: &str| {
-        name == at.queue.name.is && (interface.is_empty() || interface == at.port.interface.is)
-    };
-    let counters = case.read.evidence.iter().find(|it| here(&it.of, &it.interface))?;
-    counters.counts.get("direct_packets_stat").copied()
+/// Whether counters say that practically no packet passes so.
+fn few_packets(case: &Case<'_>, at: At<'_>) -> bool {
+    let here =
+        |it: &&Counters| it.of == at.queue.name.is && (it.interface.is_empty() || it.interface == at.port.interface.is);
+    case.read
+        .evidence
+        .iter()
+        .find(here)
+        .is_some_and(|it| super::direct::share(it).is_none() && it.counts.contains_key("direct_packets_stat"))
 }

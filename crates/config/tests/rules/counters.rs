@@ -1,59 +1,118 @@
 //! Counters as evidence.
 
-use super::{Hand, codes};
-use perhop_config::model::Kind;
+use super::{none, only};
 
-fn hand() -> Hand {
-    let fq = Some(Kind::Scheduler("fq-codel"));
-    let top = Hand::new("tc").htb("").class("1:1", None, "rate 10Mbit/s");
-    let one = top.class("1:10", Some(0), "rate 2Mbit/s, ceil 10Mbit/s").under("10:", fq, "");
-    one.class("1:20", Some(0), "rate 8Mbit/s, ceil 10Mbit/s").under("20:", fq, "")
+/// An HTB of two classes; `counts` are the lines of the qdisc and of the classes.
+fn tree(counts: [&str; 3]) -> String {
+    let [root, one, other] = counts.map(|lines| lines.lines().map(|line| format!(" {line}\n")).collect::<String>());
+    format!(
+        "qdisc htb 1: dev eth0 root refcnt 2 r2q 100 default 0x20 direct_packets_stat 0 direct_qlen 1000\n{root}\
+         qdisc sfq 10: dev eth0 parent 1:10 limit 127p quantum 1514b depth 127 divisor 1024\n\
+         qdisc sfq 20: dev eth0 parent 1:20 limit 127p quantum 1514b depth 127 divisor 1024\n\
+         class htb 1:10 dev eth0 root leaf 10: prio 0 rate 2Mbit ceil 10Mbit burst 1600b cburst 1600b\n{one}\
+         class htb 1:20 dev eth0 root leaf 20: prio 0 rate 8Mbit ceil 10Mbit burst 1600b cburst 1600b\n{other}"
+    )
 }
 
+fn sent(packets: u64, dropped: u64, overlimits: u64) -> String {
+    format!("Sent {} bytes {packets} pkt (dropped {dropped}, overlimits {overlimits} requeues 0)", packets * 1000)
+}
+
+/// sqrt(1.5 / 0.06) is 5.
 #[test]
 fn drops_of_a_class_with_its_share() {
-    let hand = hand().counters("htb", "1:1", "dropped 80, sent_packets 2000").counters(
-        "htb",
-        "1:10",
-        "dropped 60, sent_packets 940",
+    let text = tree([&sent(100_920, 80, 0), &sent(940, 60, 0), &sent(99_980, 20, 0)]);
+    let class = "class htb 1:10 dev eth0 root leaf 10: prio 0 rate 2Mbit ceil 10Mbit burst 1600b cburst 1600b";
+    let found = only("tc", &text, "W440", class);
+    assert_eq!(
+        found.message,
+        "class 1:10 lost 60 of 1000 packets (6.0 %), 75.0 % of all drops here: at that loss TCP keeps about 5 packets in flight"
     );
-    let (found, _) = hand.counters("htb", "1:20", "dropped 20, sent_packets 99980").only();
-    assert_eq!(found.code, "W440");
-    assert_eq!(found.message, "class 1:10 lost 60 of 1000 packets (6.0 %), 75 % of all drops here");
+    none("tc", &tree([&sent(100_950, 29, 0), &sent(991, 9, 0), &sent(99_980, 20, 0)]));
+    none("tc", &tree(["", &sent(50, 30, 0), ""]));
 }
 
 #[test]
 fn waits_are_no_losses() {
-    let (found, _) =
-        hand().counters("htb", "1:", "dropped 0, overlimits 4711").counters("htb", "1:10", "overlimits 3").only();
-    assert_eq!(found.code, "W441");
-    assert!(hand().counters("htb", "1:", "dropped 1, overlimits 4711").findings().is_empty());
-    assert!(hand().counters("htb", "1:", "dropped 0, overlimits 0").findings().is_empty());
+    let text = tree([&sent(1000, 0, 4711), &sent(500, 0, 3), &sent(500, 0, 0)]);
+    let found = only(
+        "tc",
+        &text,
+        "W441",
+        "qdisc htb 1: dev eth0 root refcnt 2 r2q 100 default 0x20 direct_packets_stat 0 direct_qlen 1000",
+    );
+    assert!(found.message.starts_with("overlimits 4711 of htb 1: are no losses"), "{}", found.message);
+    none("tc", &tree([&sent(1000, 1, 4711), "", ""]));
+    none("tc", &tree([&sent(1000, 0, 0), "", ""]));
 }
 
 /// 2 s are 31250000 ticks of 64 ns; at 2 Mbit/s 500 kB.
 #[test]
 fn a_debt_in_time_and_bytes() {
-    let (found, _) = hand().counters("htb", "1:10", "tokens -31250000, ctokens 100").only();
-    assert_eq!(found.code, "W442");
+    let class = "class htb 1:10 dev eth0 root leaf 10: prio 0 rate 2Mbit ceil 10Mbit burst 1600b cburst 1600b";
+    let found = only("tc", &tree(["", "tokens: -31250000 ctokens: 100", ""]), "W442", class);
     assert!(found.message.starts_with("class 1:10 owes 500000 B at its rate 2mbit, 2s"), "{}", found.message);
-    let (ceil, _) = hand().counters("htb", "1:10", "tokens -31250000, ctokens -31250000").only();
-    assert!(ceil.message.starts_with("class 1:10 owes 2500000 B at its ceil 10mbit"), "{}", ceil.message);
-    assert!(hand().counters("htb", "1:10", "tokens -1250, ctokens -1250").findings().is_empty());
+    let found = only("tc", &tree(["", "tokens: -31250000 ctokens: -31250000", ""]), "W442", class);
+    assert!(found.message.starts_with("class 1:10 owes 2500000 B at its ceil 10mbit"), "{}", found.message);
+    none("tc", &tree(["", "tokens: -1250 ctokens: -1250", ""]));
+}
+
+#[test]
+fn a_class_that_nobody_uses() {
+    let class = "class htb 1:10 dev eth0 root leaf 10: prio 0 rate 2Mbit ceil 10Mbit burst 1600b cburst 1600b";
+    let found = only("tc", &tree(["", &sent(0, 0, 0), &sent(20_000, 0, 0)]), "W443", class);
+    assert!(found.message.ends_with("beside have 20000"), "{}", found.message);
+    none("tc", &tree(["", &sent(0, 0, 0), &sent(9_999, 0, 0)]));
+    none("tc", &tree(["", &sent(1, 0, 0), &sent(20_000, 0, 0)]));
 }
 
 #[test]
 fn packets_past_all_classes() {
-    let (found, _) = hand().counters("htb", "1:", "sent_packets 1000, direct_packets_stat 25").only();
-    assert_eq!(found.code, "W444");
+    let text = |direct: u64| {
+        tree([&sent(1000, 0, 0), "", ""]).replace("direct_packets_stat 0", &format!("direct_packets_stat {direct}"))
+    };
+    let found = only("tc", &text(25), "W444", text(25).lines().next().unwrap());
     assert!(found.message.starts_with("25 packets of 1000 (2.5 %)"), "{}", found.message);
+    // As many as pass while a script adds the classes.
+    none("tc", &text(9));
 }
 
 /// 250 kB at 10 Mbit/s: 200 ms, at 2 Mbit/s 1 s.
 #[test]
 fn a_standing_queue_in_time() {
-    let (found, _) = hand().counters("htb", "1:10", "backlog_bytes 250000").only();
-    assert_eq!(found.code, "W445");
+    let class = "class htb 1:10 dev eth0 root leaf 10: prio 0 rate 2Mbit ceil 10Mbit burst 1600b cburst 1600b";
+    let found = only("tc", &tree(["", "backlog 250000b 250p requeues 0", ""]), "W445", class);
     assert_eq!(found.message, "250000 B wait in class 1:10: 200ms at its ceil 10Mbit/s, 1s at its rate 2Mbit/s");
-    assert_eq!(codes(&hand().counters("htb", "1:1", "backlog_bytes 2500000").findings()), [""; 0]);
+    none("tc", &tree(["backlog 250000b 250p requeues 0", "backlog 100000b 100p requeues 0", ""]));
+}
+
+fn shown(police: &str, queue: &str) -> String {
+    format!(
+        "GigabitEthernet0/0\n  Service-policy output: WAN\n    Class-map: GOLD (match-any)\n      20000 packets, 20000000 bytes\n      \
+         Match: dscp af31 (26)\n{police}{queue}    Class-map: SILVER (match-any)\n      0 packets, 0 bytes\n      \
+         Match: dscp af21 (18)\n    Class-map: class-default (match-any)\n      0 packets, 0 bytes\n      Match: any\n"
+    )
+}
+
+const POLICE: &str = "      police:\n          cir 1000000 bps, bc 31250 bytes\n        conformed 900 packets, 900000 bytes; actions:\n          \
+                      transmit\n        exceeded 100 packets, 100000 bytes; actions:\n          drop\n        \
+                      conformed 0000 bps, exceeded 0000 bps\n";
+
+/// The default class may be idle. 10 % of the packets: sqrt(15) are 4 in flight.
+#[test]
+fn what_ios_counts() {
+    let found = only("ios", &shown("", ""), "W443", "0 packets, 0 bytes");
+    assert!(found.message.starts_with("no packet has reached `SILVER`"), "{}", found.message);
+    let used = |text: String| text.replacen("      0 packets, 0 bytes", "      1 packets, 100 bytes", 1);
+    let found = only("ios", &used(shown(POLICE, "")), "W446", "conformed 900 packets, 900000 bytes; actions:");
+    assert!(
+        found.message.contains("dropped 100 of 1000 packets (10.0 %): at that loss TCP keeps about 4"),
+        "{}",
+        found.message
+    );
+    none("ios", &used(shown(&POLICE.replace("drop\n", "set-dscp-transmit af32\n"), "")));
+    let queue = "      Queueing\n      queue limit 64 packets\n      (queue depth/total drops/no-buffer drops) 0/300/0\n      \
+                 (pkts output/bytes output) 9700/9700000\n      bandwidth 5000 kbps\n";
+    let found = only("ios", &used(shown("", queue)), "W440", "(queue depth/total drops/no-buffer drops) 0/300/0");
+    assert!(found.message.starts_with("class GOLD lost 300 of 10000 packets (3.0 %)"), "{}", found.message);
 }

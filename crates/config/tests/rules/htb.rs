@@ -1,23 +1,32 @@
 //! HTB and its numbers.
 
-use super::{Hand, codes};
-use perhop_config::model::Kind;
+use super::{given, none, only};
 
-const FQ: Option<Kind> = Some(Kind::Scheduler("fq-codel"));
+/// Classes at the root of `eth0`, each with a queue, so that only their numbers are at fault.
+fn tree(root: &str, classes: &[[&str; 3]]) -> String {
+    let class = |[name, parent, numbers]: &[&str; 3]| {
+        let line = format!("tc class add dev eth0 parent {parent} classid {name} htb {numbers}\n");
+        let leaf = !classes.iter().any(|other| other[1] == *name);
+        let queue = format!("tc qdisc add dev eth0 parent {name} handle {}: sfq\n", &name[2..]);
+        if leaf { line + &queue } else { line }
+    };
+    format!("tc qdisc add dev eth0 root handle 1: htb {root}\n{}", classes.iter().map(class).collect::<String>())
+}
 
-/// Two leaves with queues, so that only their numbers are at fault.
-fn two(settings: &str, one: &str, other: &str) -> Hand {
-    let of = |hand: Hand, name, settings: &str| hand.class(name, Some(0), settings).under("10:", FQ, "");
-    let top = Hand::new("tc").htb(settings).class("1:1", None, "rate 100Mbit/s, burst 1MB");
-    of(of(top, "1:10", one), "1:20", other)
+fn two(root: &str, one: &str, other: &str) -> String {
+    let top = ["1:1", "1:", "rate 100mbit burst 100k"];
+    tree(root, &[top, ["1:10", "1:1", one], ["1:20", "1:1", other]])
 }
 
 /// 100 Mbit/s are 12.5 MB/s; by 10 that is 1.25 MB, kept at 200000 B: 16.7 to 1 becomes 2.7 to 1.
 #[test]
 fn quanta_out_of_bounds() {
-    let hand = two("r2q ~10", "rate 6Mbit/s", "rate 100Mbit/s");
-    let (found, words) = hand.only();
-    assert_eq!((found.code, words.as_str()), ("W431", "1:20"));
+    let found = only(
+        "tc",
+        &two("default 20", "rate 6mbit", "rate 100mbit"),
+        "W431",
+        "tc class add dev eth0 parent 1:1 classid 1:20 htb rate 100mbit",
+    );
     assert_eq!(
         found.message,
         "the quantum of `1:20` is kept at 200000 B, where rate / r2q gives 1250000 B (\"quantum of class .. is big\"): the largest \
@@ -25,95 +34,76 @@ fn quanta_out_of_bounds() {
     );
     // 6 Mbit/s are 750000 B/s: by 495 at least 1514 B; 100 Mbit/s then get 25252 B.
     assert!(found.instead.contains("r2q 495"), "{}", found.instead);
+    none("tc", &two("default 20 r2q 495", "rate 6mbit", "rate 100mbit"));
 }
 
 #[test]
 fn quanta_within_bounds_or_of_their_own_say_nothing() {
-    assert!(two("r2q 10", "rate 1Mbit/s", "rate 16Mbit/s").findings().is_empty());
-    assert!(two("r2q 10", "rate 1Mbit/s, quantum 1514B", "rate 100Mbit/s, quantum 60000B").findings().is_empty());
+    none("tc", &two("default 20", "rate 1mbit", "rate 16mbit"));
+    none("tc", &two("default 20", "rate 1mbit quantum 1514", "rate 100mbit quantum 60000"));
     // As `tc -d` prints what was bounded.
-    assert_eq!(codes(&two("r2q 10", "rate 1Mbit/s", "rate 100Mbit/s, quantum 200000B").findings()), ["W431"]);
+    let class = "tc class add dev eth0 parent 1:1 classid 1:20 htb rate 100mbit quantum 200000";
+    only("tc", &two("default 20", "rate 1mbit", "rate 100mbit quantum 200000"), "W431", class);
+    // A class alone shares with nobody.
+    none("tc", &tree("default 9", &[["1:9", "1:", "rate 100mbit"]]));
 }
 
 /// No r2q serves 64 kbit/s and 100 Mbit/s: 8000 / 1514 = 5, and 12.5 MB / 5 is too much.
 #[test]
 fn where_no_r2q_serves_quanta_are_written() {
-    let (found, _) = two("r2q 10", "rate 64kbit/s, burst 9kB", "rate 100Mbit/s").only();
-    assert!(
-        found.instead.starts_with("tc class change dev eth0 parent 1:1 classid 1:20 htb rate 100mbit quantum 200000")
-    );
-}
-
-#[test]
-fn a_class_alone_shares_with_nobody() {
-    let hand = Hand::new("tc").htb("").class("1:1", None, "rate 100Mbit/s, burst 1MB").under("10:", FQ, "");
-    assert!(hand.findings().is_empty());
+    let all = given("tc", &two("default 20", "rate 64kbit", "rate 100mbit"), &<_>::default());
+    let line = "tc class change dev eth0 parent 1:1 classid 1:20 htb rate 100mbit quantum 200000";
+    assert!(all[0].0.instead.starts_with(line), "{all:?}");
 }
 
 #[test]
 fn a_ceil_below_the_rate() {
-    let (found, words) = two("", "rate 4Mbit/s, ceil 1Mbit/s, prio 3", "rate 6Mbit/s").only();
-    assert_eq!((found.code, words.as_str()), ("W432", "1Mbit/s"));
+    let text = two("default 20", "rate 4mbit ceil 1mbit prio 3", "rate 6mbit");
+    let found = only("tc", &text, "W432", "ceil 1mbit");
     assert!(found.message.ends_with("25 % of what it is guaranteed"), "{}", found.message);
     assert_eq!(found.instead, "tc class change dev eth0 parent 1:1 classid 1:10 htb rate 4mbit ceil 4mbit prio 3");
 }
 
 #[test]
 fn no_default_class() {
-    let hand = two("unclassified direct", "rate 4Mbit/s", "rate 6Mbit/s");
-    let (found, words) = hand.only();
-    assert_eq!((found.code, words.as_str()), ("W433", "qdisc 1:"));
-    assert!(found.instead.contains("htb default 20"));
-    // Its counter says that there are none.
-    let none =
-        two("unclassified direct", "rate 4Mbit/s", "rate 6Mbit/s").counters("htb", "1:", "direct_packets_stat 0");
-    assert!(none.findings().is_empty());
+    let text = two("", "rate 4mbit", "rate 6mbit");
+    let all = given("tc", &text, &<_>::default());
+    assert_eq!(all[0].0.code, "W433", "{all:?}");
+    assert!(all[0].0.instead.contains("htb default 20"), "{all:?}");
+    let every = "tc filter add dev eth0 parent 1: protocol all prio 9 matchall flowid 1:20\n";
+    none("tc", &(text + every));
 }
 
 /// 1000 frames of 1514 B at 2 Mbit/s: 6.056 s.
 #[test]
 fn a_leaf_without_qdisc() {
-    let hand = Hand::new("tc").htb("").class("1:1", None, "rate 10Mbit/s").class(
-        "1:10",
-        Some(0),
-        "rate 1Mbit/s, ceil 2Mbit/s",
-    );
-    let (found, words) = hand.only();
-    assert_eq!((found.code, words.as_str()), ("W434", "1:10"));
+    let root = "tc qdisc add dev eth0 root handle 1: htb default 10\ntc class add dev eth0 parent 1: classid 1:1 htb rate 10mbit\n";
+    let leaf = "tc class add dev eth0 parent 1:1 classid 1:10 htb rate 1mbit ceil 2mbit\n";
+    let text = format!("{root}{leaf}");
+    let found = only("tc", &text, "W434", leaf.trim_end());
     assert!(found.message.contains("(2Mbit/s) is a delay of 6.056s"), "{}", found.message);
     assert_eq!(found.instead, "tc qdisc add dev eth0 parent 1:10 fq_codel");
-    let (limit, fast) =
-        (hand.under("10:", None, "limit 10p"), Hand::new("tc").htb("").class("1:1", None, "rate 200Mbit/s"));
-    assert!(limit.findings().is_empty() && fast.findings().is_empty());
+    none("tc", &format!("{text}tc qdisc add dev eth0 parent 1:10 pfifo limit 10\n"));
+    none("tc", &text.replace("10mbit", "200mbit").replace("2mbit", "200mbit"));
+    // An HTB of one class is read as the rate of the link.
+    let one = "tc class add dev eth0 parent 1: classid 1:10 htb rate 2mbit\n";
+    let alone = format!("tc qdisc add dev eth0 root handle 1: htb default 10\n{one}");
+    assert!(only("tc", &alone, "W434", "rate 2mbit").message.contains("delay of 6.056s"));
+    none("tc", &format!("{alone}tc qdisc add dev eth0 parent 1:10 handle 10: sfq\n"));
+    // Classes alone say nothing of their queues.
+    none("tc", "class htb 1:10 root prio 0 rate 1Mbit ceil 1Mbit burst 1600b cburst 1600b\n");
 }
 
 /// 1600 B at 1 Gbit/s last 12.8 us.
 #[test]
 fn a_burst_shorter_than_a_timer_is_late() {
-    let hand = Hand::new("tc").htb("").class("1:1", None, "rate 1Gbit/s, burst ~1600B").under("10:", FQ, "");
-    let (found, words) = hand.only();
-    assert_eq!((found.code, words.as_str()), ("W435", "1:1"));
+    let gigabit = |numbers: &str| tree("default 9 r2q 1000", &[["1:9", "1:", numbers], ["1:2", "1:", "rate 20mbit"]]);
+    let class = "tc class add dev eth0 parent 1: classid 1:9 htb rate 1gbit";
+    let found = only("tc", &gigabit("rate 1gbit"), "W435", class);
     assert!(found.message.contains("1600 B are 12 us at 1Gbit/s"), "{}", found.message);
     assert!(found.instead.ends_with("htb rate 1gbit burst 125000b cburst 125000b"), "{}", found.instead);
-    let tbf = |burst: &str| {
-        Hand::new("tc").port("eth0").queue("1:", None, "").shape(&format!("rate 900Mbit/s, burst {burst}"))
-    };
-    assert_eq!(codes(&tbf("5kB").findings()), ["W435"]);
-    assert!(tbf("112500B").findings().is_empty());
-}
-
-/// Parents in a circle end, and rates of 0 divide nothing.
-#[test]
-fn nothing_makes_the_rules_panic() {
-    let hand = Hand::new("tc").htb("r2q 0").class("1:1", Some(1), "rate 0bit/s, ceil 0bit/s, burst 0B").class(
-        "1:2",
-        Some(0),
-        "",
-    );
-    let far = hand.class("1:3", Some(99), "rate 1Gbit/s").counters(
-        "htb",
-        "1:3",
-        "tokens -9223372036854775808, backlog_bytes -1",
-    );
-    far.findings();
+    none("tc", &gigabit("rate 1gbit burst 125000b cburst 125000b"));
+    let tbf = |burst: &str| format!("tc qdisc add dev eth0 root tbf rate 900mbit burst {burst} latency 50ms\n");
+    only("tc", &tbf("5000b"), "W435", "burst 5000b");
+    none("tc", &tbf("112500b"));
 }

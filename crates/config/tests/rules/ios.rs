@@ -1,51 +1,180 @@
-//! Policers and shapers of IOS.
+//! Texts of IOS.
 
-use super::Hand;
+use perhop_config::finding::Finding;
+use perhop_config::given::{Given, Platform};
+use perhop_core::units::BitRate;
 
-fn meter(kind: &'static str, settings: &str) -> Hand {
-    Hand::new("ios").port("Gi0/0").meter(kind, settings)
+/// The lines of a class at the output of a port of 10 Mbit/s.
+fn class(lines: &str) -> String {
+    policy(&format!(" class GOLD\n{}", lines.lines().map(|line| format!("  {line}\n")).collect::<String>()))
 }
 
-/// The burst of the excess, 2 of 4 to 6 Mbit/s, typed as the peak burst: the same time of `pir` is 75000 B.
+fn policy(classes: &str) -> String {
+    let maps =
+        ["GOLD", "SILVER", "BRONZE"].map(|name| format!("class-map match-any {name}\n match dscp {}\n", dscp(name)));
+    let port = "interface GigabitEthernet0/0\n bandwidth 10000\n service-policy output WAN\n";
+    format!("{}policy-map WAN\n{classes}{port}", maps.concat())
+}
+
+fn dscp(name: &str) -> &str {
+    [("GOLD", "af31"), ("SILVER", "af21"), ("BRONZE", "af11")].into_iter().find(|it| it.0 == name).unwrap().1
+}
+
+#[track_caller]
+fn only(text: &str, code: &str, words: &str) -> Finding {
+    super::only("ios", text, code, words)
+}
+
+#[track_caller]
+fn none(text: &str) {
+    super::none("ios", text);
+}
+
+fn given(text: &str, given: &Given) -> Vec<(Finding, String)> {
+    super::given("ios", text, given)
+}
+
+/// The excess of 4 to 6 Mbit/s, 100 ms of it, typed as the peak burst: the same time of `pir` is 75000 B.
 #[test]
 fn a_peak_burst_that_is_an_excess_burst() {
-    let (found, words) = meter("trtcm", "cir 4Mbit/s, cbs 50kB, pir 6Mbit/s, pbs 25kB").only();
-    assert_eq!((found.code, words.as_str()), ("W420", "25kB"));
+    let found = only(&class("police cir 4000000 bc 50000 pir 6000000 be 25000"), "W420", "25000");
     assert_eq!(found.instead, "police cir 4000000 bc 50000 pir 6000000 be 75000");
-    let (above_twice, _) = meter("trtcm", "cir 1Mbit/s, cbs 10kB, pir 4Mbit/s, pbs 30kB").only();
-    assert_eq!(above_twice.code, "W420");
+    let found = only(&class("police cir 1000000 bc 10000 pir 4000000 be 30000"), "W420", "30000");
+    assert_eq!(found.instead, "police cir 1000000 bc 10000 pir 4000000 be 40000");
+    none(&class("police cir 4000000 bc 50000 pir 6000000 be 75000"));
+    none(&class("police cir 4000000 bc 50000 pir 8000000 be 50000"));
+    none(&class("police cir 4000000 pir 6000000"));
 }
 
 #[test]
-fn peak_bursts_that_are_peak_bursts() {
-    for fine in ["cir 4Mbit/s, cbs 50kB, pir 6Mbit/s, pbs 75kB", "cir 4Mbit/s, cbs 50kB, pir 8Mbit/s, pbs 50kB"] {
-        assert!(meter("trtcm", fine).findings().is_empty(), "{fine}");
-    }
-    assert!(meter("trtcm", "cir 4Mbit/s, cbs 50kB, pir 6Mbit/s, pbs ~25kB").findings().is_empty());
-    assert!(meter("srtcm", "cir 4Mbit/s, cbs 50kB, ebs 25kB").findings().is_empty());
+fn an_excess_burst_that_nothing_uses() {
+    let found = only(
+        &class("police cir 4000000 bc 50000 be 25000\n conform-action transmit\n exceed-action drop"),
+        "W420",
+        "25000",
+    );
+    assert!(found.message.starts_with("`be` 25000 has no effect"), "{}", found.message);
+    none(&class("police cir 4000000 bc 50000 be 25000\n exceed-action transmit\n violate-action drop"));
 }
 
 /// 1.5 s of 1 Mbit/s are 187500 B; in bits 1500000.
 #[test]
 fn a_policers_burst_in_bits() {
-    let (found, words) = meter("token-bucket", "cir 1Mbit/s, cbs 1500000B").only();
-    assert_eq!((found.code, words.as_str()), ("W421", "1500000B"));
+    let found = only(&class("police 1000000 1500000 conform-action transmit exceed-action drop"), "W421", "1500000");
     assert!(found.message.contains("12s of 1Mbit/s") && found.message.ends_with("1.5s"), "{}", found.message);
-    assert_eq!(found.instead, "police cir 1000000 bc 187500");
-    for fine in ["cir 1Mbit/s, cbs 187500B", "cir 8kbit/s, cbs 8000B", "cir 1Mbit/s, cbs ~1500000B"] {
-        assert!(meter("token-bucket", fine).findings().is_empty(), "{fine}");
-    }
+    assert_eq!(found.instead, "police 1000000 187500 conform-action transmit exceed-action drop");
+    none(&class("police cir 1000000 bc 187500"));
+    none(&class("police cir 64000 bc 8000"));
+    none(&class("police cir 1000000"));
 }
 
-/// 5000 bits at 10 Mbit/s: 0.5 ms, 625 B. In bytes it would be the 4 ms of IOS-XE.
+/// 5000 bits at 10 Mbit/s: 0.5 ms, 625 B. In bytes it would be the 4 ms of IOS XE.
 #[test]
 fn a_shapers_burst_in_bytes() {
-    let shape = |settings: &str| Hand::new("ios").port("Gi0/0").queue("WAN", None, "").shape(settings);
-    let (found, words) = shape("rate 10Mbit/s, burst 625B").only();
-    assert_eq!((found.code, words.as_str()), ("W421", "625B"));
-    assert!(found.message.contains("5000 are 625 B") && found.message.contains("500us"), "{}", found.message);
+    let found = only(&class("shape average 10000000 5000"), "W421", "5000");
+    assert!(found.message.contains("5000 are 625 B") && found.message.contains("is 500us"), "{}", found.message);
     assert_eq!(found.instead, "shape average 10000000 40000");
-    // Classic IOS takes 8000 bits up to 320 kbit/s itself.
-    assert!(shape("rate 64kbit/s, burst 1000B").findings().is_empty());
-    assert!(shape("rate 10Mbit/s, burst 5kB").findings().is_empty());
+    // Classic IOS takes 8000 bits at this rate itself.
+    none(&class("shape average 64000 8000"));
+    none(&class("shape average 10000000 40000"));
+    none(&class("shape average 10000000"));
+}
+
+#[test]
+fn rates_in_bits_where_kbits_are_wanted_and_the_reverse() {
+    let found = only(&class("bandwidth 2000000"), "W422", "bandwidth 2000000");
+    assert_eq!(found.instead, "bandwidth 2000");
+    let found = only(&class("priority 128000"), "W422", "priority 128000");
+    assert!(found.message.contains("128Mbit/s, more than the 10Mbit/s"), "{}", found.message);
+    assert_eq!(found.instead, "priority 128");
+    let found = only(&class("police cir 8000"), "W422", "8000");
+    assert!(found.message.contains("1500 B takes 1.5s") && found.message.ends_with("8Mbit/s"), "{}", found.message);
+    assert_eq!(found.instead, "police cir 8000000");
+    none(&class("bandwidth 2000"));
+    none(&class("police cir 64000"));
+    none(&class("police cir 8000 conform-action drop exceed-action drop"));
+    let control =
+        class("police cir 8000").replace("interface GigabitEthernet0/0\n bandwidth 10000\n", "control-plane\n");
+    none(&control.replace("output", "input"));
+}
+
+#[test]
+fn thresholds_that_are_not_enabled() {
+    let bare = "bandwidth percent 50\nrandom-detect\nrandom-detect dscp af31 20 40 10\nrandom-detect dscp af32 10 40";
+    let found = only(&class(bare), "W425", "random-detect dscp af31 20 40 10");
+    assert!(found.message.contains("(2)") && found.message.contains("by precedence"), "{}", found.message);
+    assert_eq!(found.instead, "random-detect dscp-based, before them");
+    let off = only(
+        &class("bandwidth percent 50\nrandom-detect precedence 3 20 40"),
+        "W425",
+        "random-detect precedence 3 20 40",
+    );
+    assert!(off.message.contains("no line enables WRED"), "{}", off.message);
+    none(&class("bandwidth percent 50\nrandom-detect dscp-based\nrandom-detect dscp af31 20 40 10"));
+    none(&class("bandwidth percent 50\nrandom-detect\nrandom-detect precedence 3 20 40"));
+}
+
+#[test]
+fn wred_without_a_queue() {
+    let found = only(&class("random-detect dscp-based"), "W426", "random-detect dscp-based");
+    assert!(found.message.contains("no queue of its own"), "{}", found.message);
+    let found = only(&class("priority percent 10\nrandom-detect"), "W426", "random-detect");
+    assert!(found.message.contains("has priority"), "{}", found.message);
+    none(&class("shape average 4000000\nrandom-detect"));
+    none(&policy(" class class-default\n  random-detect\n"));
+}
+
+#[test]
+fn a_shaper_behind_a_policer() {
+    let found = only(&class("shape average 4000000\npolice cir 4000000 bc 8000"), "W427", "police cir 4000000 bc 8000");
+    assert_eq!(found.instead, "shape average 4000000 alone, without `police`");
+    none(&class("shape average 4000000\npolice cir 5000000 bc 80000"));
+    none(&class(
+        "shape average 4000000\npolice cir 4000000 conform-action transmit exceed-action set-dscp-transmit af32",
+    ));
+}
+
+#[test]
+fn shares_above_all_there_is() {
+    let of = |lines: [&str; 3]| {
+        let names = ["GOLD", "SILVER", "BRONZE"];
+        policy(&names.iter().zip(lines).map(|(name, line)| format!(" class {name}\n  {line}\n")).collect::<String>())
+    };
+    let percent = of(["priority percent 30", "bandwidth percent 50", "bandwidth percent 30"]);
+    let found = only(&percent, "W428", "bandwidth percent 30");
+    assert!(found.message.contains("110 %") && found.instead == "at most 20 % here", "{found:?}");
+    let rates = of(["priority 3000", "bandwidth 5000", "bandwidth 3000"]);
+    assert!(only(&rates, "W428", "bandwidth 3000").message.contains("110 % of 10Mbit/s"));
+    let remaining = of(["bandwidth remaining percent 60", "bandwidth remaining percent 60", "priority"]);
+    assert!(only(&remaining, "W428", "bandwidth remaining percent 60").message.contains("120 %"));
+    let fits = of(["priority percent 30", "bandwidth percent 50", "bandwidth percent 10"]);
+    none(&fits);
+    let classic = given(&fits, &Given { platform: Platform::Ios, ..Given::default() });
+    assert!(classic[0].0.instead.ends_with("max-reserved-bandwidth 90 at the interface"), "{classic:?}");
+    let wide = given(&rates, &Given { link: Some(BitRate::mbps(20)), ..Given::default() });
+    assert!(wide.is_empty(), "{wide:?}");
+}
+
+#[test]
+fn units_that_a_policy_cannot_mix() {
+    let of = |a: &str, b: &str| policy(&format!(" class GOLD\n  {a}\n class SILVER\n  {b}\n"));
+    let found = only(&of("bandwidth percent 20", "bandwidth 3000"), "W429", "bandwidth 3000");
+    assert_eq!(found.instead, "bandwidth percent 30");
+    let found = only(&of("bandwidth 3000", "bandwidth percent 20"), "W429", "bandwidth percent 20");
+    assert_eq!(found.instead, "bandwidth 2000");
+    only(&of("bandwidth remaining ratio 2", "bandwidth percent 20"), "W429", "bandwidth percent 20");
+    none(&of("priority 3000", "bandwidth percent 20"));
+    none(&of("bandwidth percent 20", "bandwidth remaining percent 20"));
+}
+
+#[test]
+fn a_class_map_that_nothing_matches() {
+    let map = |kind: &str| {
+        format!("class-map {kind}VOICE\n match dscp ef\n match dscp cs5\n{}", class("bandwidth percent 20"))
+    };
+    let found = only(&map(""), "W430", "match dscp cs5");
+    assert_eq!(found.instead, "class-map match-any VOICE");
+    none(&map("match-any "));
+    none(&map("match-all ").replace("match dscp cs5", "match not dscp cs5"));
+    none(&map("match-all ").replace("match dscp cs5", "match precedence 5"));
 }

@@ -8,8 +8,6 @@
 //! A size table takes Ethernet's 14 bytes from what a port counts and adds those of `accounting`: for its queues, and for the class
 //! above them too.
 
-/// Classes that have queues.
-mod classes;
 /// Which packets a class or a conditioner takes.
 mod filters;
 /// What is returned, and its text.
@@ -42,8 +40,9 @@ pub use linux::{Command, Device, Ends, Linux, LinuxPort, Node, Traffic, Transfer
 pub(crate) use objects::{Object, objects};
 pub use port::port_of_sweep;
 
+use crate::device::only_point;
 use crate::scenario::Scenario;
-use crate::sweep::{Point, Sweep};
+use crate::sweep::Sweep;
 use perhop_core::port::QueueSpec;
 use perhop_sim::plan::{self, Plan};
 use perhop_sim::transport::Bursts;
@@ -58,20 +57,7 @@ const ETHERNET: i64 = 14;
 /// # Errors
 /// A sweep of several points; as [`as_tc`].
 pub fn of_sweep(sweep: &Sweep) -> Result<Linux, Vec<String>> {
-    as_tc(&only_point(sweep).map_err(|error| vec![error])?.scenario)
-}
-
-/// # Errors
-/// There are several.
-fn only_point(sweep: &Sweep) -> Result<Point, String> {
-    match <[_; 1]>::try_from(sweep.points()) {
-        Ok([one]) => Ok(one),
-        Err(several) => {
-            let points = several.len();
-            let how = "leave one value in each axis, as in -s 'sweep.\"traffic.bulk.flows\"=[5]'";
-            Err(format!("[sweep] has {points} points, but Linux is set up as one scenario: {how}"))
-        }
-    }
+    as_tc(&only_point(sweep, "Linux").map_err(|error| vec![error])?.scenario)
 }
 
 /// The network that a scenario's nodes, links and ports make.

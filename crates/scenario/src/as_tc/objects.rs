@@ -1,7 +1,8 @@
 //! The queueing disciplines and classes of a port, as `tc -s` calls them: with the numbers and words of the commands that make them.
 
 use super::said::{Line, Port, Said};
-use super::{classes, near, police, ports};
+use super::{near, police, ports};
+use crate::device::classes;
 use perhop_core::classify::FlowHeaders;
 use perhop_core::conditioner::ConditionerParams;
 use perhop_core::counter::Part;
@@ -129,7 +130,7 @@ impl Walk<'_> {
         let nodes = &self.link.nodes;
         let Some(layout) = params.layout() else { return };
         let children: Vec<_> = (0..nodes.len()).filter(|&child| nodes[child].parent == Some(index)).collect();
-        let leaves = classes::leaves(self.port, &nodes[index], &children);
+        let leaves = classes::leaves(&self.port.headers, &nodes[index], &children);
         let stated =
             layout.entries.iter().filter_map(|entry| if let Entry::Class(it) = entry { Some(*it) } else { None });
         let classes: BTreeSet<_> = stated.chain(leaves.iter().map(|leaf| leaf.class)).collect();

@@ -3,7 +3,8 @@
 
 use super::filters::{Chain, Group, Ip, count, groups};
 use super::said::{Line, Port, Said};
-use super::{classes, ports, queues, words};
+use super::{ports, queues, words};
+use crate::device::classes;
 use perhop_core::arithmetic::Arithmetic;
 use perhop_core::conditioner::{ConditionerParams, token_bucket};
 use perhop_core::packet::Colour;

@@ -4,10 +4,10 @@
 //! of HTB above it. What tc cannot express is left out and named.
 
 use super::said::{Line, Port, Said, passing};
-use super::{Device, LinuxPort, only_point, police, ports};
+use super::{Device, LinuxPort, police, ports};
+use crate::device::{self, only_point};
 use crate::scenario::Scenario;
 use crate::sweep::Sweep;
-use perhop_core::params::suggest;
 
 /// The interface, where none is named.
 const DEFAULT_DEVICE: &str = "eth0";
@@ -22,7 +22,7 @@ const LONGEST: usize = 15;
 pub fn port_of_sweep(sweep: &Sweep, name: &str, device: Option<&str>) -> Result<LinuxPort, String> {
     let device = device.unwrap_or(DEFAULT_DEVICE);
     interface(device)?;
-    port(&only_point(sweep)?.scenario, name, device)
+    port(&only_point(sweep, "Linux")?.scenario, name, device)
 }
 
 /// # Errors
@@ -41,10 +41,7 @@ fn interface(device: &str) -> Result<(), String> {
 
 fn port(scenario: &Scenario, name: &str, device: &str) -> Result<LinuxPort, String> {
     let plan = &scenario.built.plan;
-    let Some(i) = plan.links.iter().position(|link| link.name == name) else {
-        let names: Vec<_> = plan.links.iter().map(|link| &*link.name).collect();
-        return Err(format!("error[E006] no port `{}`\n   help: {}", name.escape_debug(), suggest(name, &names)));
-    };
+    let i = device::port(plan, name)?;
     let near = Device { namespace: None, device: device.to_owned() };
     let port =
         Port { near, overhead: plan.overhead, link: &plan.links[i], headers: passing(scenario, i), line: Line::Real };

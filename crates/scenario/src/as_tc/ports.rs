@@ -1,10 +1,10 @@
 //! The tree of a port's queues as queueing disciplines, classes and filters.
 
-use super::classes::{Leaf, leaves, used};
 use super::filters::{Chain, count, groups};
 use super::said::{Line, Port, Said};
 use super::words::{self, ecn, rate, time};
 use super::{ETHERNET, fq, queues};
+use crate::device::classes::{Leaf, leaves, used};
 use crate::sections::queue::limits;
 use perhop_core::aqm::{self, AqmParams};
 use perhop_core::arithmetic::{Arithmetic, longest_in_ticks};
@@ -223,7 +223,7 @@ impl Writer<'_, '_> {
     fn scheduler(&mut self, at: &str, index: usize, node: &NodeSpec, params: &SchedulerParams) {
         let nodes = &self.port.link.nodes;
         let children: Vec<_> = (0..nodes.len()).filter(|&child| nodes[child].parent == Some(index)).collect();
-        let leaves = leaves(self.port, node, &children);
+        let leaves = leaves(&self.port.headers, node, &children);
         let handle = match params {
             SchedulerParams::StrictPriority(_) if children.len() <= MOST_BANDS => {
                 let last = vec![(children.len() - 1).to_string(); MOST_BANDS].join(" ");

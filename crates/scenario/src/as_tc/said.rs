@@ -1,31 +1,21 @@
-//! What has been said, and what cannot be: each thing once, with all that it concerns.
+//! What has been said, and what cannot be.
 
 use super::{Command, Device};
+use crate::device::told::Told;
 use crate::resolve::offered::Flowline;
 use crate::scenario::Scenario;
 use perhop_core::classify::FlowHeaders;
 use perhop_sim::plan::Link;
-use std::fmt;
-
-/// How many a message names.
-const NAMED: usize = 3;
 
 /// Commands so far, with what is to be said about them.
 #[derive(Default)]
 pub(super) struct Said {
     pub(super) commands: Vec<Command>,
-    refused: Vec<About>,
-    notes: Vec<About>,
+    told: Told,
     /// Of the next command.
     comment: Option<String>,
     /// How many policers several filters share.
     shared: usize,
-}
-
-/// Something about one or more.
-struct About {
-    what: String,
-    of: Vec<String>,
 }
 
 /// A port, as Linux knows it.
@@ -109,7 +99,7 @@ impl Said {
     }
 
     pub(super) fn refuse_of(&mut self, whose: String, what: &str) {
-        add(&mut self.refused, whose, what);
+        self.told.refuse(whose, what);
     }
 
     /// `what` is otherwise in Linux.
@@ -118,52 +108,16 @@ impl Said {
     }
 
     pub(super) fn note_of(&mut self, whose: String, what: &str) {
-        add(&mut self.notes, whose, what);
+        self.told.note(whose, what);
     }
 
     /// What cannot be said, in lines.
     pub(super) fn refused(&self) -> Vec<String> {
-        self.refused.iter().map(About::to_string).collect()
+        self.told.refused()
     }
 
     /// What Linux has otherwise, in lines.
     pub(super) fn notes(&self) -> Vec<String> {
-        self.notes.iter().map(About::to_string).collect()
-    }
-}
-
-fn add(list: &mut Vec<About>, whose: String, what: &str) {
-    let place = list.iter().position(|it| it.what == what).unwrap_or(list.len());
-    if place == list.len() {
-        list.push(About { what: what.to_owned(), of: Vec::new() });
-    }
-    let of = &mut list[place].of;
-    if !of.contains(&whose) {
-        of.push(whose);
-    }
-}
-
-/// `traffic `a`, traffic `b`, traffic `c` and 37 more: no kernel has QUIC`
-impl fmt::Display for About {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { what, of } = self;
-        let more = of.len().saturating_sub(NAMED);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        write!(f, "{}{more}: {what}", of[..of.len().min(NAMED)].join(", "))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_concerns_many_is_said_once() {
-        let mut said = Said::default();
-        (0..40).for_each(|i| said.refuse_of(format!("traffic `{i}`"), "no"));
-        said.refuse_of("traffic `3`".into(), "no");
-        said.refuse_of("traffic `3`".into(), "never");
-        let lines = ["traffic `0`, traffic `1`, traffic `2` and 37 more: no", "traffic `3`: never"];
-        assert_eq!(said.refused(), lines);
+        self.told.notes()
     }
 }

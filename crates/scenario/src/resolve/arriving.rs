@@ -13,6 +13,7 @@ use perhop_core::dscp::Dscp;
 use perhop_core::packet::{Colour, Ecn, Packet};
 use perhop_core::port::edge::Action;
 use perhop_core::units::Span;
+use perhop_sim::plan::FIRST_PORT;
 use perhop_sim::traffic::TrafficModel as _;
 use std::collections::BTreeSet;
 use std::net::IpAddr;
@@ -52,7 +53,7 @@ pub struct Arriving {
 /// What classifiers know of one direction of a traffic before any packet is seen.
 #[derive(Clone, Debug)]
 pub struct Ends {
-    /// Its headers; the simulator gives the ports.
+    /// Its headers; a port is 0 where the simulator gives it.
     pub headers: FlowHeaders,
     /// Whether a packet may be marked.
     marked: bool,
@@ -80,11 +81,21 @@ pub fn takes(matches: &Match, ends: &Ends, look: Look) -> Takes {
     let Match { dscp, ecn, source_port, destination_port, .. } = matches;
     let by_ecn = !ecn.is_empty() && (ends.marked || !ecn.contains(&Ecn::NotEct));
     let looks = dscp.is_empty() || dscp.contains(&look.dscp);
-    if !looks || !matches.ends(&ends.headers) || by_ecn && !ends.marked {
+    let headers = &ends.headers;
+    let ports = [by_port(source_port, headers.source_port), by_port(destination_port, headers.destination_port)];
+    if !looks || !matches.ends(headers) || by_ecn && !ends.marked || ports.contains(&Takes::None) {
         return Takes::None;
     }
-    let all = source_port.is_empty() && destination_port.is_empty() && !by_ecn;
-    if all { Takes::All } else { Takes::Some }
+    if ports == [Takes::All; 2] && !by_ecn { Takes::All } else { Takes::Some }
+}
+
+/// What the ports of a match take; 0 is a port that the simulator will give.
+fn by_port(listed: &[u16], port: u16) -> Takes {
+    match port {
+        _ if listed.is_empty() || port > 0 && listed.contains(&port) => Takes::All,
+        0 if listed.iter().any(|port| *port >= FIRST_PORT) => Takes::Some,
+        _ => Takes::None,
+    }
 }
 
 /// What arrives at a conditioner.
@@ -191,8 +202,8 @@ fn headers(topology: &Topology, flow: &Flowline) -> FlowHeaders {
         protocol: if flow.tcp { Protocol::TCP.0 } else { Protocol::UDP.0 },
         source: address(flow.offered.from[flow.sender]),
         destination: address(flow.offered.to),
-        source_port: 0,
-        destination_port: 0,
+        source_port: flow.offered.sockets.source_port.unwrap_or_default(),
+        destination_port: flow.offered.sockets.destination_port.unwrap_or_default(),
         traffic: flow.offered.name.clone(),
         class: String::new(),
         rtt: Some(rtt),

@@ -409,6 +409,8 @@ impl Reading<'_> {
                 },
                 max_pacing_rate: common.sockets.max_pacing_rate.map(|rate| *rate),
                 gso: common.sockets.gso.map_or(1, |gso| *gso),
+                source_port: common.sockets.source_port,
+                destination_port: common.sockets.destination_port,
             },
         }
     }

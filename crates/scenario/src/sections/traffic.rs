@@ -17,6 +17,10 @@ pub struct Sockets {
     pub gso: Option<Spanned<u32>>,
     /// No socket of it sends faster (`SO_MAX_PACING_RATE`): TCP paces itself, datagrams are paced by `fq` at their host's port.
     pub max_pacing_rate: Option<Spanned<BitRate>>,
+    /// The port that they send from; default: one for each flow, from 1024 on.
+    pub source_port: Option<u16>,
+    /// The port that they send to; default: one for each table, from 5001 on.
+    pub destination_port: Option<u16>,
 }
 
 /// The keys of `[traffic.X]` in addition to the model's parameters.

@@ -7,7 +7,7 @@ use super::source::{Asked, Source};
 use super::table::Table;
 use crate::agenda::most_components;
 use crate::net::{Net, Router, Way};
-use crate::plan::{Alteration, Offered, Plan, PlanError, Protocols};
+use crate::plan::{Alteration, FIRST_PORT, Offered, Plan, PlanError, Protocols};
 use crate::traffic::{Carrier, Traffic as _, TrafficModel as _, TrafficScope, Transport};
 use crate::transport;
 use perhop_core::Rng;
@@ -116,14 +116,15 @@ impl Hosts {
         let offered = &plan.traffic[flow.table as usize];
         let table = &self.tables[flow.table as usize];
         let tcp = offered.model.transport() == Transport::Tcp && table.protocol.is_none();
+        let sockets = &offered.sockets;
         let way = &table.ways[flow.way as usize];
         let address = |node: u32| IpAddr::V4(plan.nodes[node as usize].address);
         FlowHeaders {
             protocol: if tcp { Protocol::TCP.0 } else { Protocol::UDP.0 },
             source: address(way.from),
             destination: address(way.to),
-            source_port: 1024 + (slot as u32 % PORTS) as u16,
-            destination_port: 5001 + (flow.table % PORTS) as u16,
+            source_port: sockets.source_port.unwrap_or(FIRST_PORT + (slot as u32 % PORTS) as u16),
+            destination_port: sockets.destination_port.unwrap_or(5001 + (flow.table % PORTS) as u16),
             traffic: offered.name.clone(),
             class: plan.classes[usize::from(offered.class)].clone(),
             rtt: Some(flow.routes.iter().flat_map(|&start| net.route(start)).map(|i| plan.links[i].delay).sum()),

@@ -220,6 +220,9 @@ pub struct Offered {
 /// What carries a `[traffic]` instead of TCP, if it is not TCP: code, which a plan does not hold.
 pub type Protocols<'a> = &'a dyn Fn(&Offered) -> Option<Arc<dyn Protocol>>;
 
+/// The first port that a flow gets whose traffic states none.
+pub const FIRST_PORT: u16 = 1024;
+
 /// Options of the sockets of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sockets {
@@ -229,11 +232,15 @@ pub struct Sockets {
     pub max_pacing_rate: Option<BitRate>,
     /// `UDP_SEGMENT`: datagrams that leave together, as one packet until they leave their host; 1 for single ones.
     pub gso: u32,
+    /// The port that it sends from; `None`: one for each flow.
+    pub source_port: Option<u16>,
+    /// The port that it sends to; `None`: one for each traffic.
+    pub destination_port: Option<u16>,
 }
 
 impl Default for Sockets {
     fn default() -> Self {
-        Self { ecn: EcnUse::default(), max_pacing_rate: None, gso: 1 }
+        Self { ecn: EcnUse::default(), max_pacing_rate: None, gso: 1, source_port: None, destination_port: None }
     }
 }
 

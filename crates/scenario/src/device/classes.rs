@@ -1,6 +1,5 @@
-//! The classes of a port that have queues, and what each takes.
+//! The classes of a scheduler that have queues, and what each takes: `headers` are those of the load, for the classes of templates.
 
-use super::said::Port;
 use crate::sections::queue::{is_parent, parents};
 use crate::text::tree;
 use perhop_core::classify::{FlowHeaders, Match, Prefix};
@@ -12,26 +11,26 @@ use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 /// A class with a queue.
-pub(super) struct Leaf {
+pub(crate) struct Leaf {
     /// Its number in the scheduler's list.
-    pub(super) class: usize,
+    pub(crate) class: usize,
     /// The node of its queue.
-    pub(super) node: usize,
+    pub(crate) node: usize,
     /// In comments and messages.
-    pub(super) name: String,
+    pub(crate) name: String,
     /// What any of which it takes.
-    pub(super) takes: Result<Vec<Match>, String>,
+    pub(crate) takes: Result<Vec<Match>, String>,
     /// Whether it takes other packets than the one before it, of the same kind.
-    pub(super) alike: bool,
+    pub(crate) alike: bool,
 }
 
 /// Whether a class is written: of a template, those of the addresses that there are.
-pub(super) fn used(layout: &Layout, leaves: &[Leaf], class: usize) -> bool {
+pub(crate) fn used(layout: &Layout, leaves: &[Leaf], class: usize) -> bool {
     layout.template(class).is_none() || leaves.iter().any(|leaf| leaf.class == class)
 }
 
-/// The classes of a scheduler that have queues; of a template one for each address that the load reaches, and that of all others.
-pub(super) fn leaves(port: &Port<'_>, node: &NodeSpec, children: &[usize]) -> Vec<Leaf> {
+/// The classes of a scheduler that have queues; of a template one for each address of the load's headers, and that of all others.
+pub(crate) fn leaves(headers: &[FlowHeaders], node: &NodeSpec, children: &[usize]) -> Vec<Leaf> {
     let items = all_classes(node);
     let parents = parents(&items);
     let layout = node.scheduler().and_then(|params| params.layout());
@@ -51,7 +50,7 @@ pub(super) fn leaves(port: &Port<'_>, node: &NodeSpec, children: &[usize]) -> Ve
                 at += 1;
             }
             Entry::Template(template) => {
-                leaves.extend(of_template(port, template, &children[at..]));
+                leaves.extend(of_template(headers, template, &children[at..]));
                 at += template.others - template.plans[0].classes.start + 1;
             }
         }
@@ -59,10 +58,10 @@ pub(super) fn leaves(port: &Port<'_>, node: &NodeSpec, children: &[usize]) -> Ve
     leaves
 }
 
-fn of_template(port: &Port<'_>, template: &Template, children: &[usize]) -> Vec<Leaf> {
+fn of_template(headers: &[FlowHeaders], template: &Template, children: &[usize]) -> Vec<Leaf> {
     let (first, mut given) = (template.plans[0].classes.start, vec![0; template.plans.len()]);
     let (mut leaves, mut known) = (Vec::new(), BTreeSet::new());
-    for headers in &port.headers {
+    for headers in headers {
         let Some(plan) = template.plans.iter().position(|plan| plan.filter.flow(headers)) else { continue };
         let full =
             given.iter().sum::<usize>() == template.slots as usize || given[plan] == template.plans[plan].classes.len();
@@ -100,7 +99,7 @@ fn whole(per: Whom, headers: &FlowHeaders) -> Match {
 }
 
 /// The classes of a scheduler, as they are written; none of one over flows.
-pub(super) fn all_classes(node: &NodeSpec) -> Vec<Node> {
+pub(crate) fn all_classes(node: &NodeSpec) -> Vec<Node> {
     let mut shown = Vec::new();
     node.scheduler().into_iter().for_each(|params| params.show(&mut shown));
     match shown.into_iter().find(|(key, _)| *key == "classes") {
@@ -120,8 +119,8 @@ fn called(class: &Node, i: usize) -> String {
 /// What a class takes.
 ///
 /// # Errors
-/// What tc cannot say.
-pub(super) fn takes(class: &Node) -> Result<Match, String> {
+/// No header says it.
+pub(crate) fn takes(class: &Node) -> Result<Match, String> {
     if let Some(matches) = tree::get(class, &["match"]) {
         return Ok(read_table(matches, &mut Problems::default()).expect("read once before"));
     }

@@ -1,0 +1,116 @@
+//! Device configurations: `import`, `predict`, and what `check` shares with them.
+
+use super::{Settings, quantity};
+use clap::builder::PossibleValuesParser;
+use clap::{Args, ValueEnum};
+use perhop_config::dialect;
+use perhop_config::given::{Given, Platform};
+use perhop_config::model::Way;
+use perhop_core::units::BitRate;
+use std::path::PathBuf;
+
+/// How a configuration is read.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Configuration {
+    /// Dialect of a device's configuration; guessed without
+    #[arg(long, value_name = "DIALECT", value_parser = PossibleValuesParser::new(dialect::ALL.iter().map(|it| it.name)))]
+    pub from: Option<String>,
+    /// Rate of the port's link, where the configuration does not say it, as in 100Mbit/s
+    #[arg(long, value_name = "RATE", value_parser = quantity::<BitRate>)]
+    pub link: Option<BitRate>,
+    /// Interface that is meant, where the configuration has several
+    #[arg(long, value_name = "NAME")]
+    pub interface: Option<String>,
+    /// Direction that is meant, where the interface has both
+    #[arg(long, value_name = "WAY", value_enum)]
+    pub direction: Option<Direction>,
+    /// Whose defaults count [default: ios-xe]
+    #[arg(long, value_name = "SYSTEM", value_parser = PossibleValuesParser::new(Platform::NAMED.map(|it| it.0)))]
+    pub platform: Option<String>,
+}
+
+/// A direction of an interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Direction {
+    /// Packets that come in.
+    Input,
+    /// Packets that go out.
+    Output,
+}
+
+impl Configuration {
+    /// As readers are told.
+    pub(crate) fn given(&self) -> Given {
+        let named = |name: &String| Platform::NAMED.into_iter().find(|it| it.0 == name).map(|it| it.1);
+        let way = |direction| if direction == Direction::Input { Way::Input } else { Way::Output };
+        Given {
+            link: self.link,
+            interface: self.interface.clone(),
+            way: self.direction.map(way),
+            platform: self.platform.as_ref().and_then(named).unwrap_or_default(),
+        }
+    }
+}
+
+/// `import`
+#[derive(Args, Debug)]
+pub struct Import {
+    /// Configuration of a device: tc's commands or what `tc -s -d qdisc show` and its kind print, or a policy map of IOS; - is
+    /// standard input
+    pub file: PathBuf,
+    /// How it is read.
+    #[command(flatten)]
+    pub configuration: Configuration,
+    /// What to write: a scenario with the port, its link and a first load, or the port's conditioners as a policy for `mark`
+    #[arg(long = "as", value_name = "KIND", value_enum, default_value_t = Form::Scenario)]
+    pub form: Form,
+    /// File with `[traffic]` tables (and `[tcp]`, `[nodes]`) to write in place of the first load
+    #[arg(long, value_name = "FILE")]
+    pub load: Option<PathBuf>,
+    /// Exit with 0 even if lines of the configuration are not modelled
+    #[arg(long)]
+    pub allow: bool,
+    /// Print JSON: what was written, and what became of each line
+    #[arg(long)]
+    pub json: bool,
+    /// File to write; without it standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Replace the output if it exists
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// What is made of a configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Form {
+    /// It runs.
+    Scenario,
+    /// For captures.
+    Policy,
+}
+
+/// `predict`
+#[derive(Args, Debug)]
+pub struct Predict {
+    /// Configuration of a device, as `import` takes it; - is standard input
+    pub file: PathBuf,
+    /// How it is read.
+    #[command(flatten)]
+    pub configuration: Configuration,
+    /// File with `[traffic]` tables (and `[tcp]`, `[nodes]`) to send in place of the first load
+    #[arg(long, value_name = "FILE")]
+    pub load: Option<PathBuf>,
+    /// What is changed in the scenario that `import` would print.
+    #[command(flatten)]
+    pub settings: Settings,
+    /// Keep the results in this directory, as `run` does, for `plot` and `report`
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Picture to draw of the results: .png, .svg or .pdf; they are kept in --out, or else in runs
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Print JSON: what was read, and a row for each class
+    #[arg(long)]
+    pub json: bool,
+}

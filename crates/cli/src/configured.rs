@@ -1,0 +1,112 @@
+//! Configurations of devices: read for `import`, `check` and `predict`, and spoken of by their own lines.
+
+mod found;
+
+use crate::args::Configuration;
+use crate::{Failure, check, complain};
+use perhop_config::account::Verdict;
+use perhop_config::dialect::Dialect;
+use perhop_config::finding::{Fault, Finding};
+use perhop_config::import::{Imported, import};
+use perhop_config::load::Load;
+use perhop_config::text::Text;
+use perhop_core::params::{Problems, Severity};
+use perhop_core::units::counted;
+use perhop_scenario::text::shown::shown;
+use perhop_scenario::text::source::Sources;
+use perhop_scenario::text::{diagnostics::Diagnostic, toml};
+use std::path::Path;
+
+pub(crate) use found::{found, in_its_words};
+
+/// A configuration in a file.
+pub(crate) struct File<'a> {
+    /// In messages.
+    pub(crate) name: &'a str,
+    /// Its bytes.
+    pub(crate) bytes: &'a [u8],
+}
+
+impl File<'_> {
+    /// Reads it, and says what it was taken for if that was guessed.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(crate) fn read(&self, asked: &Configuration) -> Result<Imported, Failure> {
+        let imported =
+            import(self.bytes, asked.from.as_deref(), &asked.given()).map_err(|fault| self.refused(fault))?;
+        if imported.guessed {
+            complain!("{}", guessed(self.name, imported.dialect));
+        }
+        Ok(imported)
+    }
+
+    /// Why it cannot be read.
+    pub(crate) fn refused(&self, fault: Fault) -> Failure {
+        Failure::Error(format!("{:#}", self.diagnostic(&self.text(), Severity::Error, fault)))
+    }
+
+    /// A fault or finding as everything that perhop finds.
+    pub(crate) fn diagnostic(&self, text: &Text, severity: Severity, fault: Fault) -> Diagnostic {
+        let spot = fault.place.filter(|place| place.end > place.start);
+        let spot = spot.and_then(|place| self.sources(text).spot(place));
+        let [message, help] = [fault.message, fault.help].map(|words| shown(&words).into_owned());
+        let (file, label) = (self.name.to_owned(), String::new());
+        Diagnostic { severity, code: fault.code, message, file, spot, label, help }
+    }
+
+    /// A finding as a warning, or as the error that its code says it is.
+    pub(crate) fn finding(&self, text: &Text, finding: Finding) -> Diagnostic {
+        let Finding { code, place, message, instead } = finding;
+        let severity = if code.starts_with('E') { Severity::Error } else { Severity::Warning };
+        self.diagnostic(text, severity, Fault { code, place: Some(place), message, help: instead })
+    }
+
+    /// Its text, to look places up.
+    pub(crate) fn sources(&self, text: &Text) -> Sources {
+        let mut sources = Sources::default();
+        sources.add(self.name, &text.text);
+        sources
+    }
+
+    /// Its text.
+    pub(crate) fn text(&self) -> Text {
+        Text::new(self.bytes)
+    }
+}
+
+/// What a file was taken for.
+pub(crate) fn guessed(name: &str, dialect: &Dialect) -> String {
+    format!("{name}: read as {} (--from {})", dialect.title, dialect.name)
+}
+
+/// How many lines the model says otherwise, or not at all; empty if it is none.
+pub(crate) fn not_taken(imported: &Imported) -> String {
+    let account = &imported.read.account;
+    let count = |verdict, nouns: [&str; 2]| match account.count(&verdict) {
+        0 => None,
+        n => Some(counted(n, nouns)),
+    };
+    let near = count(Verdict::Approximated, ["line is approximated", "lines are approximated"]);
+    let none = count(Verdict::NotModelled, ["line is not modelled", "lines are not modelled"]);
+    [near, none].into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// The load in a file.
+///
+/// # Errors
+/// The file cannot be read, is no TOML, or holds something else.
+pub(crate) fn load(path: &Path) -> Result<Load, Failure> {
+    let text = check::accepted(check::text(path), "nothing was run")?;
+    let mut problems = Problems::default();
+    let root = toml::parse(&text, 0, &mut problems);
+    let name = path.to_string_lossy();
+    let file = File { name: &name, bytes: text.as_bytes() };
+    let Some(root) = root.filter(|_| !problems.has_errors()) else {
+        let problem = problems.list.into_iter().next();
+        let (code, place, message, help) = problem
+            .map_or(("E001", None, "no TOML".into(), String::new()), |it| (it.code, it.place, it.message, it.help));
+        return Err(file.refused(Fault { code, place, message, help }));
+    };
+    Load::stated(&root).map_err(|fault| file.refused(fault))
+}

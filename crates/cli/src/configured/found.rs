@@ -1,0 +1,123 @@
+//! What is found in a configuration: by its readers, by rules that need only the text, and by the check of the scenario that is
+//! made of each port, in the configuration's own lines.
+
+use super::{File, guessed, not_taken};
+use crate::args::Configuration;
+use crate::check::Found;
+use perhop_config::account::Verdict;
+use perhop_config::import::{Imported, read};
+use perhop_config::rules;
+use perhop_config::stub::Stub;
+use perhop_core::params::{Place, Severity};
+use perhop_scenario::text::source::Spot;
+use perhop_scenario::{Diagnostic, Diagnostics, Document, Options};
+
+/// Codes that are about the load of the stub, or about the network around its port, and not about the port.
+const OF_THE_LOAD: &[&str] = &[
+    "W302", "W305", "W306", "W307", "W318", "W321", "W322", "W331", "W339", "W340", "W341", "W344", "W355", "W356",
+    "W358", "W360",
+];
+
+/// What is found in a configuration, and what it was taken for.
+pub(crate) fn found(file: &File<'_>, asked: &Configuration, options: &Options) -> Found {
+    let given = asked.given();
+    let refused =
+        |fault| Found { list: vec![file.diagnostic(&file.text(), Severity::Error, fault)], ..Found::default() };
+    let mut imported = match read(file.bytes, asked.from.as_deref(), &given) {
+        Ok(imported) => imported,
+        Err(fault) => return refused(fault),
+    };
+    let text = imported.text.clone();
+    let mut own = imported.read.findings.clone();
+    own.extend(rules::findings(&imported.read, &text, &given));
+    let mut list: Vec<_> = own.into_iter().map(|finding| file.finding(&text, finding)).collect();
+    let ports = imported.ports(&given).unwrap_or_else(|fault| {
+        // An error that was found already may be why there is none.
+        if list.iter().all(|known| known.severity == Severity::Warning) {
+            list.push(file.diagnostic(&text, Severity::Error, fault));
+        }
+        Vec::new()
+    });
+    let mut unknown = Vec::new();
+    for port in ports {
+        imported.port = port;
+        match imported.stub(&given, None) {
+            Ok(stub) => of_stub(file, &imported, &stub, options, &mut list),
+            Err(_) => unknown.push(format!("`{}`", imported.port().interface.is)),
+        }
+    }
+    list.sort_by_key(|it| it.spot.as_ref().map_or((0, 0), |spot| (spot.line, spot.column)));
+    Found { list, notes: notes(file, &imported, &unknown) }
+}
+
+/// What the file was taken for, the ports whose links' rates are unknown, and what was not taken.
+fn notes(file: &File<'_>, imported: &Imported, unknown: &[String]) -> Vec<String> {
+    let mut notes: Vec<_> = imported.guessed.then(|| guessed(file.name, imported.dialect)).into_iter().collect();
+    if !unknown.is_empty() {
+        let what = "checked without what depends on the rate of its link; give it by --link";
+        notes.push(format!("{}: note: {}: {what}", file.name, unknown.join(", ")));
+    }
+    let others = not_taken(imported);
+    if !others.is_empty() {
+        let which = if imported.read.account.count(&Verdict::NotModelled) > 0 {
+            "says which and why"
+        } else {
+            "says which and how"
+        };
+        notes.push(format!("{}: note: {others}: `perhop import {}` {which}", file.name, file.name));
+    }
+    notes
+}
+
+/// Adds what the check of a port's scenario finds.
+fn of_stub(file: &File<'_>, imported: &Imported, stub: &Stub, options: &Options, list: &mut Vec<Diagnostic>) {
+    let found = Document::check(&stub.text, options).map_or_else(|errors| errors, |(found, _)| found);
+    for diagnostic in in_its_words(file, imported, stub, found) {
+        let said = |known: &Diagnostic| {
+            let same = known.code == diagnostic.code && known.message == diagnostic.message;
+            let line = |it: &Diagnostic| it.spot.as_ref().map(|spot| spot.line);
+            let better = rules::instead_of(known.code).contains(&diagnostic.code);
+            line(known) == line(&diagnostic) && (same || better)
+        };
+        if !list.iter().any(said) {
+            list.push(diagnostic);
+        }
+    }
+}
+
+/// What is found in a scenario, where it comes from a configuration: at the configuration's place, with its line and its names.
+/// What is about the scenario's own load is left out, unless nothing can run.
+pub(crate) fn in_its_words(file: &File<'_>, imported: &Imported, stub: &Stub, found: Diagnostics) -> Vec<Diagnostic> {
+    let sources = file.sources(&imported.text);
+    let moved = |it: Diagnostic| {
+        let Some(spot) = it.spot.clone().filter(|spot| spot.name == it.file && spot.path.is_empty()) else {
+            return Some(it).filter(|it| it.severity == Severity::Error);
+        };
+        let at = byte(&stub.text, &spot)?;
+        let (place, message) = match stub.classes(at).and_then(|classes| of_class(&it.message, classes)) {
+            Some((place, message)) => (place.or_else(|| stub.origin(at)), message),
+            None => (stub.origin(at), it.message.clone()),
+        };
+        let spot = place.and_then(|place| sources.spot(place));
+        let is_ours = spot.is_none() || OF_THE_LOAD.contains(&it.code);
+        (it.severity == Severity::Error || !is_ours).then_some(Diagnostic { spot, message, ..it })
+    };
+    found.list.into_iter().filter_map(moved).collect()
+}
+
+/// A message about the n-th class of a list, with the device's name for it.
+fn of_class(message: &str, classes: &[(String, Option<Place>)]) -> Option<(Option<Place>, String)> {
+    let (before, rest) = message.split_once("class ")?;
+    let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    let (name, place) = classes.get(rest[..digits].parse::<usize>().ok()?.checked_sub(1)?)?;
+    let rest = &rest[digits..];
+    let rest = rest.strip_prefix(&format!(" (`{name}`)")).unwrap_or(rest);
+    Some((*place, format!("{before}class `{name}`{rest}")))
+}
+
+/// The byte of a scenario at a spot.
+fn byte(text: &str, spot: &Spot) -> Option<usize> {
+    let line = text.split('\n').nth(spot.line - 1)?;
+    let start = line.as_ptr() as usize - text.as_ptr() as usize;
+    Some(start + line.chars().take(spot.column - 1).map(char::len_utf8).sum::<usize>())
+}

@@ -1,0 +1,242 @@
+//! From bytes to a port and its scenario: the text, its dialect, the port that is meant, the rate of its link.
+//!
+//! Every way to refuse is a [`Fault`] with a code, one line and what to do.
+
+mod guess;
+
+use crate::dialect::{self, Dialect, Read};
+use crate::finding::Fault;
+use crate::given::Given;
+use crate::load::Load;
+use crate::model::Port;
+use crate::policy::policy;
+use crate::stub::{self, Stub};
+use crate::text::Text;
+use guess::guess;
+use perhop_core::params::suggest;
+use perhop_core::units::BitRate;
+
+pub use guess::{is_configuration, other};
+
+/// Of a thousand characters, as many may be of no text.
+const ODD: usize = 20;
+
+/// A configuration that was read.
+pub struct Imported {
+    /// What it is written in.
+    pub dialect: &'static Dialect,
+    /// Whether that was guessed.
+    pub guessed: bool,
+    /// Its text.
+    pub text: Text,
+    /// What it says.
+    pub read: Read,
+    /// The port that is meant, by its place in the device.
+    pub port: usize,
+}
+
+/// Reads a configuration, and finds the port that is meant.
+///
+/// # Errors
+/// As [`read`]; it has no port, or several that may be meant.
+pub fn import(bytes: &[u8], from: Option<&str>, given: &Given) -> Result<Imported, Fault> {
+    let imported = read(bytes, from, given)?;
+    let port = chosen(&imported.read.device.ports, given)?;
+    Ok(Imported { port, ..imported })
+}
+
+/// Reads a configuration; the port is the first.
+///
+/// # Errors
+/// It is no text, or in no dialect that is known; the reader refuses it.
+pub fn read(bytes: &[u8], from: Option<&str>, given: &Given) -> Result<Imported, Fault> {
+    let text = text(bytes)?;
+    let (dialect, guessed) = dialect_of(&text, from)?;
+    let read = (dialect.read)(&text, given).map_err(|fault| advised(fault, &text, dialect))?;
+    Ok(Imported { dialect, guessed, text, read, port: 0 })
+}
+
+impl Imported {
+    /// The ports that may be meant.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn ports(&self, given: &Given) -> Result<Vec<usize>, Fault> {
+        let ports = &self.read.device.ports;
+        let found = meant(ports, given);
+        if found.is_empty() { chosen(ports, given).map(|_| found) } else { Ok(found) }
+    }
+
+    /// The port that is meant.
+    pub fn port(&self) -> &Port {
+        &self.read.device.ports[self.port]
+    }
+
+    /// The rate of its link.
+    ///
+    /// # Errors
+    /// Neither the text nor what is given says it.
+    pub fn link(&self, given: &Given) -> Result<BitRate, Fault> {
+        stub::link(self.port(), given).ok_or_else(|| {
+            let message = format!("the text does not say how fast the link of `{}` is", self.port().interface.is);
+            fault("E315", message, "give its rate, as in --link 100Mbit/s")
+        })
+    }
+
+    /// The port as a scenario, with a load or the first one; what that says differently stands in the account.
+    ///
+    /// # Errors
+    /// As [`Imported::link`].
+    pub fn stub(&mut self, given: &Given, load: Option<Load>) -> Result<Stub, Fault> {
+        let link = self.link(given)?;
+        let port = self.port();
+        let load = load.unwrap_or_else(|| Load::of(port, link));
+        let stub = stub::with_load(port, link, &load);
+        Ok(self.noted(stub))
+    }
+
+    /// The port's conditioners and queues as a policy.
+    ///
+    /// # Errors
+    /// It has neither.
+    pub fn policy(&mut self) -> Result<Stub, Fault> {
+        let port = self.port();
+        if port.conditioners.is_empty() && port.queue.is_none() {
+            let message = format!("`{}` {} has neither conditioners nor queues", port.interface.is, port.way.name());
+            return Err(fault("E316", message, "leave --as out: a scenario has the link, too"));
+        }
+        let policy = policy(port);
+        Ok(self.noted(policy))
+    }
+
+    fn noted(&mut self, stub: Stub) -> Stub {
+        for (place, note) in &stub.notes {
+            let line = place.map(|place| self.text.line_of(place));
+            let line = line.or_else(|| self.read.account.lines.keys().next().copied());
+            line.into_iter().for_each(|line| self.read.account.approximated(line, note));
+        }
+        stub
+    }
+}
+
+fn fault(code: &'static str, message: String, help: impl Into<String>) -> Fault {
+    Fault { code, place: None, message, help: help.into() }
+}
+
+/// # Errors
+/// Nothing is in it, or no text.
+fn text(bytes: &[u8]) -> Result<Text, Fault> {
+    if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
+        return Err(fault("E311", "the file is in UTF-16".into(), "save it as UTF-8"));
+    }
+    let odd = |byte: &&u8| matches!(byte, 0..=6 | 14..=26 | 28..=31 | 127);
+    let start = &bytes[..bytes.len().min(1 << 16)];
+    if start.iter().filter(odd).count() * 1000 > start.len() * ODD {
+        return Err(fault(
+            "E311",
+            "the file is binary".into(),
+            "give the configuration as text, as the device prints it",
+        ));
+    }
+    let text = Text::new(bytes);
+    match text.text.trim().is_empty() {
+        true => Err(fault(
+            "E310",
+            "the text is empty".into(),
+            "paste the configuration, or what `show` or `tc` prints of it",
+        )),
+        false => Ok(text),
+    }
+}
+
+/// The dialect of a text, and whether it was guessed.
+fn dialect_of(text: &Text, from: Option<&str>) -> Result<(&'static Dialect, bool), Fault> {
+    let Some(from) = from else { return guess(text).map(|dialect| (dialect, true)) };
+    let names: Vec<_> = dialect::ALL.iter().map(|dialect| dialect.name).collect();
+    let found = dialect::ALL.iter().find(|dialect| dialect.name == from);
+    let unknown = || fault("E312", format!("no dialect `{from}`"), suggest(from, &names));
+    found.map(|dialect| (dialect, false)).ok_or_else(unknown)
+}
+
+/// Why a reader refuses a text, and what else it looks like.
+fn advised(fault: Fault, text: &Text, dialect: &Dialect) -> Fault {
+    let looks = |it: &&Dialect| it.name != dialect.name && (it.looks)(text) > 0;
+    match (dialect::ALL.iter().find(looks), other(text)) {
+        (Some(better), _) => Fault { help: format!("it looks like {}: --from {}", better.title, better.name), ..fault },
+        (None, Some(name)) => Fault { help: format!("it looks like {name}, which perhop does not read"), ..fault },
+        (None, None) => fault,
+    }
+}
+
+/// The port that is meant.
+fn chosen(ports: &[Port], given: &Given) -> Result<usize, Fault> {
+    match meant(ports, given).as_slice() {
+        [one] => Ok(*one),
+        [] if ports.is_empty() => Err(portless(given)),
+        [] => Err(absent(ports, given)),
+        several => {
+            let names: Vec<_> = several.iter().map(|&i| called(&ports[i])).collect();
+            let ways = several.iter().all(|&i| ports[i].interface.is == ports[several[0]].interface.is);
+            let option = if ways { "--direction" } else { "--interface" };
+            let message = format!("the text has {} ports: {}", several.len(), list(&names));
+            Err(fault("E313", message, format!("choose one by {option}")))
+        }
+    }
+}
+
+fn portless(given: &Given) -> Fault {
+    let message = "no line of the text says what happens to packets at an interface".to_owned();
+    let help = match given.way {
+        Some(_) => "leave --direction out: perhop then says which directions there are",
+        None => {
+            "add the lines that put it there: `tc qdisc add dev eth0 root ..`, `service-policy output ..` in an interface"
+        }
+    };
+    fault("E314", message, help)
+}
+
+/// The ports that may be meant, by their places.
+fn meant(ports: &[Port], given: &Given) -> Vec<usize> {
+    let meant = |port: &Port| named(port, given) && given.way.is_none_or(|way| port.way == way);
+    (0..ports.len()).filter(|&i| meant(&ports[i])).collect()
+}
+
+fn named(port: &Port, given: &Given) -> bool {
+    given.interface.as_ref().is_none_or(|name| same(&port.interface.is, name))
+}
+
+fn absent(ports: &[Port], given: &Given) -> Fault {
+    let asked = given.interface.as_deref().unwrap_or_default();
+    let names: Vec<_> = ports.iter().map(|port| port.interface.is.as_str()).collect();
+    let there: Vec<_> = ports.iter().filter(|port| named(port, given)).map(called).collect();
+    match (there.is_empty(), given.way) {
+        (true, _) => fault("E317", format!("the text says nothing of the interface `{asked}`"), suggest(asked, &names)),
+        (false, way) => {
+            let way = way.map_or("", |way| way.name());
+            fault("E317", format!("the text says nothing of {way}"), format!("it has {}", list(&there)))
+        }
+    }
+}
+
+/// `eth0 output`
+fn called(port: &Port) -> String {
+    format!("`{}` {}", port.interface.is, port.way.name())
+}
+
+fn list(names: &[String]) -> String {
+    const MOST: usize = 12;
+    let more = names.len().saturating_sub(MOST);
+    let shown = names[..names.len() - more].join(", ");
+    if more > 0 { format!("{shown} and {more} more") } else { shown }
+}
+
+/// Whether a name is meant by another: the same in other letters, or without the end of its first word, as in `Gi0/1`.
+fn same(known: &str, asked: &str) -> bool {
+    let split = |name: &str| {
+        let at = name.find(|c: char| c.is_ascii_digit()).unwrap_or(name.len());
+        let (kind, number) = name.split_at(at);
+        (kind.trim().to_ascii_lowercase(), number.trim().to_ascii_lowercase())
+    };
+    let ((kind, number), (short, asked)) = (split(known), split(asked));
+    number == asked && !short.is_empty() && kind.starts_with(&short)
+}

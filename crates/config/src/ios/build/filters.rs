@@ -1,0 +1,233 @@
+//! Which packets a class takes.
+
+use super::{Build, Under};
+use crate::finding::Finding;
+use crate::ios::acl;
+use crate::ios::fields::{both, without};
+use crate::ios::plan::{At, Class, ClassMap, Put, Test, What};
+use crate::ios::read::words::Words;
+use crate::ios::tree::row_of;
+use crate::model::Filter;
+use crate::value::Said;
+use perhop_core::classify::Match;
+use perhop_core::params::suggest;
+
+/// Classes of packets in one class map at most: lists within lists multiply.
+const MOST: usize = 4_096;
+
+/// Class maps within class maps at most.
+const DEEPEST: usize = 16;
+
+impl<'a> Build<'a> {
+    /// The packets of a class, of those that come to its policy; empty: all.
+    pub(super) fn packets(&mut self, class: &'a Class, under: &Under) -> Vec<Match> {
+        if class.is_default() {
+            return under.above.clone();
+        }
+        let own = self.of_class(class);
+        if under.above.is_empty() {
+            return own;
+        }
+        let list: Vec<_> =
+            under.above.iter().flat_map(|above| own.iter().filter_map(move |own| both(above, own))).collect();
+        if list.is_empty() {
+            let how = "no packet is in it and in the class above";
+            self.account.approximated(class.at.line, how);
+            return vec![called(&class.name)];
+        }
+        list
+    }
+
+    /// As filters of one place in the order of a policy.
+    pub(super) fn filters(class: &Class, order: usize, packets: Vec<Match>, at: Option<At>) -> Vec<Filter> {
+        let place = at.unwrap_or(class.at).place;
+        let order = u32::try_from(order).unwrap_or(u32::MAX);
+        packets.into_iter().map(|matches| Filter { order, matches: Said::at(place, matches) }).collect()
+    }
+
+    /// Where it is said which packets a class takes.
+    pub(super) fn tests_at(&self, class: &'a Class) -> Option<At> {
+        let map = self.map(class)?;
+        map.tests.first().map(|test| test.at)
+    }
+
+    fn map(&self, class: &'a Class) -> Option<&'a ClassMap> {
+        let plan = self.plan;
+        class.map.as_ref().or_else(|| plan.class_map.get(&class.name).map(|at| &plan.class_maps[*at]))
+    }
+
+    fn of_class(&mut self, class: &'a Class) -> Vec<Match> {
+        let Some(map) = self.map(class) else {
+            self.without_map(class);
+            return vec![called(&class.name)];
+        };
+        let list = self.of_map(map, 0);
+        if list.is_empty() {
+            let what = if map.tests.is_empty() { "its class map has no `match`" } else { "no packet passes its tests" };
+            let how = format!("{what}: the traffic called `{}`", class.name);
+            self.account.approximated(class.at.line, how);
+            return vec![called(&class.name)];
+        }
+        merged(list)
+    }
+
+    /// A class whose class map is not in the text.
+    fn without_map(&mut self, class: &Class) {
+        let how = format!("its class map is not in the text: the traffic called `{}`", class.name);
+        self.account.approximated(class.at.line, how);
+        if self.plan.class_maps.is_empty() || !self.is_new(class.at.place.start) {
+            return;
+        }
+        let names: Vec<_> = self.plan.class_maps.iter().take(super::MOST_NAMES).map(|map| map.name.as_str()).collect();
+        self.findings.push(Finding {
+            code: "W410",
+            place: class.at.place,
+            message: format!("class map {} is not in the text: the class takes the traffic of that name", class.name),
+            instead: suggest(&class.name, &names),
+        });
+    }
+
+    fn of_map(&mut self, map: &'a ClassMap, depth: usize) -> Vec<Match> {
+        let mut all: Option<Vec<Match>> = None;
+        for test in &map.tests {
+            let Some(one) = self.of_test(test, depth) else { continue };
+            all = Some(match (all, map.all) {
+                (None, _) => one,
+                (Some(list), false) => [list, one].concat(),
+                (Some(list), true) => list.iter().flat_map(|a| one.iter().filter_map(|b| both(a, b))).collect(),
+            });
+            if all.as_ref().is_some_and(|list| list.len() > MOST) {
+                let why = format!("more than {MOST} kinds of packets together are not modelled");
+                self.account.not_modelled(test.at.line, why);
+                all = all.map(|list| list.into_iter().take(MOST).collect());
+            }
+        }
+        all.unwrap_or_default()
+    }
+
+    /// The packets that pass a test; `None` if it is not modelled.
+    fn of_test(&mut self, test: &'a Put<Test>, depth: usize) -> Option<Vec<Match>> {
+        let list = match &test.is.what {
+            What::Any => vec![Match::default()],
+            What::Fields(fields) => vec![(**fields).clone()],
+            What::List(name) => self.of_list(name, test.at),
+            What::Class(name) => self.of_other(name, test.at, depth)?,
+        };
+        if !test.is.not {
+            return Some(list);
+        }
+        let rest = list.iter().try_fold(vec![Match::default()], |rest, hole| {
+            let parts: Option<Vec<_>> = rest.iter().map(|one| without(one, hole)).collect();
+            Some(parts?.concat())
+        });
+        if rest.is_none() {
+            self.account.not_modelled(test.at.line, "the packets that do not have this field are not modelled");
+        }
+        rest
+    }
+
+    /// A class map within a class map.
+    fn of_other(&mut self, name: &str, at: At, depth: usize) -> Option<Vec<Match>> {
+        let plan = self.plan;
+        match plan.class_map.get(name) {
+            Some(_) if depth >= DEEPEST => {
+                self.account.not_modelled(at.line, "a class map within itself takes nothing");
+                None
+            }
+            Some(other) => Some(self.of_map(&plan.class_maps[*other], depth + 1)),
+            None => {
+                let how = format!("class map {name} is not in the text: the traffic called `{name}`");
+                self.account.approximated(at.line, how);
+                Some(vec![called(name)])
+            }
+        }
+    }
+
+    fn of_list(&mut self, name: &str, at: At) -> Vec<Match> {
+        let plan = self.plan;
+        let Some(place) = plan.list.get(name) else {
+            let how = format!("access list {name} is not in the text: the traffic called `{name}`");
+            self.account.approximated(at.line, how);
+            return vec![called(name)];
+        };
+        if let Some(known) = self.lists.get(name) {
+            return known.clone();
+        }
+        let list = self.read_list(&plan.lists[*place].lines);
+        self.lists.insert(name.to_owned(), list.clone());
+        list
+    }
+
+    /// The first line that agrees decides, so a `deny` takes packets from the lines after it.
+    fn read_list(&mut self, lines: &[At]) -> Vec<Match> {
+        let (mut list, mut denied): (Vec<Match>, Vec<(Match, usize)>) = (Vec::new(), Vec::new());
+        for at in lines {
+            match self.read_line(*at) {
+                Some(it) if it.permits => {
+                    let rest = self.less(it.packets, &denied);
+                    list.extend(rest);
+                }
+                Some(it) => denied.push((it.packets, at.line)),
+                None => {}
+            }
+        }
+        list
+    }
+
+    fn less(&mut self, packets: Match, denied: &[(Match, usize)]) -> Vec<Match> {
+        let mut rest = vec![packets];
+        for (hole, line) in denied {
+            let parts: Option<Vec<_>> = rest.iter().map(|one| without(one, hole)).collect();
+            match parts.map(|parts| parts.concat()) {
+                Some(parts) if parts.len() <= MOST => rest = parts,
+                _ => {
+                    self.account.not_modelled(*line, "packets that this denies and a later line permits are permitted")
+                }
+            }
+        }
+        rest
+    }
+
+    fn read_line(&mut self, at: At) -> Option<acl::Permit> {
+        let row = row_of(self.text, at)?;
+        let mut words = Words::new(&row, 0);
+        match acl::permit(&mut words) {
+            Ok(Some(it)) => {
+                self.account.taken(at.line);
+                for how in &it.nearly {
+                    self.account.approximated(at.line, how.clone());
+                }
+                Some(it)
+            }
+            Ok(None) => None,
+            Err(why) => {
+                self.account.not_modelled(at.line, why);
+                None
+            }
+        }
+    }
+}
+
+/// Packets that only a name tells from others.
+fn called(name: &str) -> Match {
+    Match { traffic: vec![name.to_owned()], ..Match::default() }
+}
+
+/// Alternatives that differ in their code points alone are one.
+fn merged(list: Vec<Match>) -> Vec<Match> {
+    let mut out: Vec<Match> = Vec::with_capacity(list.len());
+    for one in list {
+        let alike = |known: &&mut Match| {
+            !known.dscp.is_empty()
+                && !one.dscp.is_empty()
+                && Match { dscp: Vec::new(), ..(**known).clone() } == Match { dscp: Vec::new(), ..one.clone() }
+        };
+        match out.iter_mut().rev().take(8).find(alike) {
+            Some(known) => known
+                .dscp
+                .extend(one.dscp.iter().filter(|dscp| !known.dscp.contains(dscp)).copied().collect::<Vec<_>>()),
+            None => out.push(one),
+        }
+    }
+    out
+}

@@ -1,0 +1,275 @@
+//! From what a text says to the model: a port for each policy at an interface.
+
+mod conditioners;
+mod filters;
+mod numbers;
+mod queue;
+mod wred;
+
+use super::plan::{Attached, Child, Plan, Policy, Put};
+use super::read::nominal;
+use crate::account::Account;
+use crate::finding::{Fault, Finding};
+use crate::given::Given;
+use crate::model::{Device, Port, Way};
+use crate::text::Text;
+use crate::value::{Said, Settings, Value};
+use perhop_core::classify::Match;
+use perhop_core::params::suggest;
+use perhop_core::units::BitRate;
+use std::collections::{HashMap, HashSet};
+
+/// Classes of all ports together, beside four for each class and interface of the text; more are refused, as nested
+/// policies multiply.
+const MOST_CLASSES: usize = 100_000;
+
+/// Names that are compared with a name that is not in the text.
+const MOST_NAMES: usize = 1_000;
+
+/// Findings of one kind that come with a nearest name.
+const MOST_FINDINGS: usize = 100;
+
+/// Policies within policies; IOS takes three.
+const DEEPEST: usize = 16;
+
+/// What a port is built from.
+pub struct Build<'a> {
+    plan: &'a Plan,
+    text: &'a Text,
+    given: &'a Given,
+    account: &'a mut Account,
+    findings: &'a mut Vec<Finding>,
+    /// Classes of packets by access list.
+    lists: HashMap<String, Vec<Match>>,
+    /// Classes so far.
+    classes: usize,
+    most: usize,
+    /// Places of findings.
+    found: HashSet<usize>,
+    depth: usize,
+    /// Of the port that is built: packets go out.
+    output: bool,
+    /// Classes of its queue are told by the conditioners that packets passed, as those change code points.
+    passage: bool,
+    /// Names of its conditioners.
+    names: Vec<String>,
+}
+
+/// Where a policy is: in a port, or in a class of another.
+#[derive(Clone, Debug, Default)]
+struct Under {
+    /// Packets that come; empty: all.
+    above: Vec<Match>,
+    /// What percentages refer to.
+    base: Option<BitRate>,
+    /// Names of the classes above.
+    path: String,
+    /// A conditioner comes after those of this policy.
+    next: bool,
+    /// Later conditioners take packets of this policy that meet none here.
+    cover: bool,
+}
+
+/// A port to be: the interface, and the policy.
+struct Wanted {
+    name: Said<String>,
+    interface: Option<usize>,
+    way: Way,
+    policy: Child,
+}
+
+/// The device, or why there is none.
+pub fn device(
+    plan: &Plan,
+    (text, given): (&Text, &Given),
+    account: &mut Account,
+    findings: &mut Vec<Finding>,
+) -> Result<Device, Fault> {
+    let wanted = chosen(plan, given)?;
+    let (lists, found) = (HashMap::new(), HashSet::new());
+    let said = plan.policies.iter().map(|policy| policy.classes.len()).sum::<usize>() + plan.attached.len();
+    let most = MOST_CLASSES + 4 * said;
+    let (output, passage, names) = (false, false, Vec::new());
+    let mut build = Build {
+        plan,
+        text,
+        given,
+        account,
+        findings,
+        lists,
+        classes: 0,
+        most,
+        found,
+        depth: 0,
+        output,
+        passage,
+        names,
+    };
+    let ports = wanted.into_iter().map(|wanted| build.port(wanted)).collect::<Result<_, _>>()?;
+    Ok(Device { ports })
+}
+
+/// The ports that are meant.
+fn chosen(plan: &Plan, given: &Given) -> Result<Vec<Wanted>, Fault> {
+    let all = wanted(plan, given);
+    let way = |wanted: &Wanted| given.way.is_none_or(|way| wanted.way == way);
+    let Some(asked) = &given.interface else { return Ok(all.into_iter().filter(way).collect()) };
+    let (meant, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|wanted| same_interface(&wanted.name.is, asked));
+    if meant.is_empty() {
+        return Err(unknown(plan, asked, &others));
+    }
+    Ok(meant.into_iter().filter(way).collect())
+}
+
+/// All ports: interfaces first, then policies that no interface has.
+fn wanted(plan: &Plan, given: &Given) -> Vec<Wanted> {
+    let mut used: HashSet<&str> = HashSet::new();
+    let children = plan.policies.iter().flat_map(|policy| &policy.classes).filter_map(|class| class.child.as_ref());
+    for child in plan.attached.iter().map(|attached| &attached.policy).chain(children) {
+        if let Child::Named(name) = child {
+            used.insert(&name.is);
+        }
+    }
+    let mut list: Vec<_> = plan.attached.iter().map(|attached| at_interface(plan, attached)).collect();
+    for (place, policy) in plan.policies.iter().enumerate() {
+        if !policy.inline && !used.contains(policy.name.as_str()) {
+            let way = given.way.unwrap_or(if queues(plan, policy, 0) { Way::Output } else { Way::Input });
+            let name = Said::at(policy.at.place, policy.name.clone());
+            list.push(Wanted { name, interface: None, way, policy: Child::Shown(place) });
+        }
+    }
+    list
+}
+
+fn at_interface(plan: &Plan, attached: &Attached) -> Wanted {
+    let interface = &plan.interfaces[attached.interface];
+    let name = Said::at(interface.at.place, interface.name.clone());
+    Wanted { name, interface: Some(attached.interface), way: attached.way, policy: attached.policy.clone() }
+}
+
+/// Whether anything waits in a queue of its own in a policy.
+fn queues(plan: &Plan, policy: &Policy, depth: usize) -> bool {
+    let below =
+        |child: &Child| depth < DEEPEST && plan.child(child).is_some_and(|policy| queues(plan, policy, depth + 1));
+    policy.classes.iter().any(|class| class.queues() || class.child.as_ref().is_some_and(below))
+}
+
+/// `Gi0/1` is `GigabitEthernet0/1`.
+fn same_interface(name: &str, asked: &str) -> bool {
+    let halves = |text: &str| {
+        let end = text.find(|c: char| c.is_ascii_digit()).unwrap_or(text.len());
+        (text[..end].trim().to_ascii_lowercase(), text[end..].to_owned())
+    };
+    let ((kind, number), (asked, of)) = (halves(name), halves(asked));
+    number == of && (kind == asked || (!number.is_empty() && !asked.is_empty() && kind.starts_with(&asked)))
+}
+
+fn unknown(plan: &Plan, asked: &str, others: &[Wanted]) -> Fault {
+    let bare = plan.interfaces.iter().find(|interface| same_interface(&interface.name, asked));
+    let names: Vec<_> = others.iter().map(|wanted| wanted.name.is.as_str()).take(MOST_NAMES).collect();
+    let message = match bare {
+        Some(interface) => format!("no policy is at interface {}", interface.name),
+        None => format!("the text has no interface `{asked}` with a policy"),
+    };
+    Fault { code: "E307", place: bare.map(|interface| interface.at.place), message, help: suggest(asked, &names) }
+}
+
+impl<'a> Build<'a> {
+    fn port(&mut self, wanted: Wanted) -> Result<Port, Fault> {
+        let interface = wanted.interface.map(|at| &self.plan.interfaces[at]);
+        let mut link = Settings::default();
+        let metric = interface.and_then(|interface| interface.bandwidth);
+        if let (None, Some(rate)) = (self.given.link, metric) {
+            let how =
+                "the rate of the link, as nothing else says it: IOS takes percentages of it, but does not send at it";
+            self.account.approximated(rate.at.line, how);
+            link.set("rate", Said::at(rate.at.place, Value::Rate(rate.is)));
+        } else if let (None, Some(rate)) = (self.given.link, interface.and_then(|it| nominal(&it.name))) {
+            link.assume("rate", "the name of the interface", Value::Rate(rate));
+        } else if let Some(rate) = metric {
+            self.account.approximated(rate.at.line, "a metric of routing: percentages are of the link's rate here");
+        }
+        let base = self.given.link.or_else(|| link.rate("rate"));
+        let policy = self.policy(&wanted.policy)?;
+        self.output = wanted.way == Way::Output;
+        self.passage = self.output && queues(self.plan, policy, 0) && self.marks(policy, 0);
+        let under = Under { base, cover: self.passage, ..Under::default() };
+        let conditioners = self.conditioners(policy, &under)?;
+        self.names = conditioners.iter().map(|conditioner| conditioner.name.is.clone()).collect();
+        let queue = match wanted.way {
+            Way::Output => self.port_queue(policy, &under)?,
+            Way::Input => self.no_queue(policy),
+        };
+        let accounting = Some(Said::assumed("IOS XE: headers of layer 2 without the checksum", "l2"));
+        Ok(Port { interface: wanted.name, way: wanted.way, accounting, link, conditioners, queue })
+    }
+
+    /// The policy of a name, or that there is none.
+    fn policy(&self, child: &Child) -> Result<&'a Policy, Fault> {
+        let plan: &'a Plan = self.plan;
+        match (plan.child(child), child) {
+            (Some(policy), _) => Ok(policy),
+            (None, Child::Named(name)) => Err(missing(plan, name)),
+            (None, Child::Shown(_)) => Err(Fault {
+                code: "E306",
+                place: None,
+                message: "a policy is not in the text".into(),
+                help: "paste the whole text".into(),
+            }),
+        }
+    }
+
+    /// The policy within a class, unless it is not in the text or within itself.
+    fn child(&mut self, class: &'a super::plan::Class) -> Result<Option<&'a Policy>, Fault> {
+        let Some(child) = &class.child else { return Ok(None) };
+        let Ok(policy) = self.policy(child) else {
+            self.without_policy(child);
+            return Ok(None);
+        };
+        if self.depth < DEEPEST {
+            return Ok(Some(policy));
+        }
+        let message = format!("policy map {} is within itself, or more than {DEEPEST} deep", policy.name);
+        let help = "IOS takes a policy within a policy within a policy".to_owned();
+        Err(Fault { code: "E308", place: Some(policy.at.place), message, help })
+    }
+
+    /// Whether nothing was found at a place before, nor too much elsewhere.
+    fn is_new(&mut self, place: usize) -> bool {
+        self.found.len() < MOST_FINDINGS && self.found.insert(place)
+    }
+
+    /// A policy within a class that is not in the text.
+    fn without_policy(&mut self, child: &Child) {
+        let Child::Named(name) = child else { return };
+        self.account.not_modelled(name.at.line, "this policy map is not in the text");
+        if !self.is_new(name.at.place.start) {
+            return;
+        }
+        let fault = missing(self.plan, name);
+        let message = format!("{}: the class has a queue without it", fault.message);
+        self.findings.push(Finding { code: "W411", place: name.at.place, message, instead: fault.help });
+    }
+
+    /// Counts the classes of a policy.
+    fn count(&mut self, policy: &Policy) -> Result<(), Fault> {
+        self.classes += policy.classes.len();
+        if self.classes <= self.most {
+            return Ok(());
+        }
+        let message = format!("the ports of this text have more than {} classes together", self.most);
+        let help = "choose a port with --interface".to_owned();
+        Err(Fault { code: "E308", place: Some(policy.at.place), message, help })
+    }
+}
+
+fn missing(plan: &Plan, name: &Put<String>) -> Fault {
+    let names: Vec<_> =
+        plan.policies.iter().filter(|policy| !policy.inline).map(|policy| policy.name.as_str()).collect();
+    let message = format!("policy map {} is not in the text", name.is);
+    let help = match names.as_slice() {
+        [] => "paste the policy map, too: `show running-config` has it".to_owned(),
+        names => suggest(&name.is, names),
+    };
+    Fault { code: "E306", place: Some(name.at.place), message, help }
+}

@@ -1,0 +1,210 @@
+//! WRED as profiles.
+
+use super::Build;
+use super::numbers::length;
+use crate::given::Platform;
+use crate::ios::defaults;
+use crate::ios::plan::{Basis, Of, Profile, Put, Wred};
+use crate::ios::read::words::dscps_of;
+use crate::model::Kind;
+use crate::value::{Said, Settings, Value};
+use perhop_core::classify::Match;
+use perhop_core::dscp::Dscp;
+use perhop_core::units::{Bytes, Length, Packets, Span};
+
+impl Build<'_> {
+    /// Puts WRED into a queue: its kind, and its keys.
+    pub(super) fn wred(&mut self, wred: &Wred, packets: &[Match], settings: &mut Settings) -> Option<Kind> {
+        let Some(at) = wred.at else {
+            for put in &wred.profiles {
+                let why = "thresholds of `random-detect` have no effect: no line enables it in this class";
+                self.account.not_modelled(put.at.line, why);
+            }
+            return None;
+        };
+        match wred.weight {
+            Some(weight) => settings.set("weight", Said::at(weight.at.place, Value::Count(weight.is))),
+            None => settings.assume("weight", defaults::WRED_WEIGHT.1, Value::Count(defaults::WRED_WEIGHT.0)),
+        }
+        if let Some(at) = wred.ecn {
+            settings.set("ecn", Said::at(at.place, Value::Flag(true)));
+        }
+        let mut list: Vec<Value> = Vec::new();
+        let mut said: Vec<Dscp> = Vec::new();
+        let limit = settings.get("limit").map(|limit| in_unit_of(wred, &limit.is));
+        for put in &wred.profiles {
+            list.extend(self.profile(put, (wred, limit.as_ref()), &mut said));
+        }
+        let others: Vec<_> = self.code_points(packets).into_iter().filter(|dscp| !said.contains(dscp)).collect();
+        list.extend(self.others(wred, limit.as_ref(), &others));
+        if others.is_empty() && said.len() == 64 {
+            as_rest(list.last_mut());
+        }
+        let place = wred.profiles.first().map_or(at, |put| put.at).place;
+        settings.set("profiles", Said::at(place, Value::List(list)));
+        Some(Kind::Aqm("wred"))
+    }
+
+    /// One profile that the text says.
+    fn profile(
+        &mut self,
+        put: &Put<Profile>,
+        (wred, limit): (&Wred, Option<&Value>),
+        said: &mut Vec<Dscp>,
+    ) -> Option<Value> {
+        let place = put.at.place;
+        let mut table = Settings::default();
+        let dscps: Vec<Dscp> = match &put.is.of {
+            Of::Dscp(list) => list.clone(),
+            Of::Precedence(precedence) => dscps_of(*precedence).filter(|dscp| !said.contains(dscp)).collect(),
+            Of::DiscardClass(class @ 0..=2) => {
+                let colour = ["green", "yellow", "red"][usize::from(*class)];
+                table.set("for", Said::at(place, Value::Word(colour.into())));
+                Vec::new()
+            }
+            Of::All => Vec::new(),
+            Of::DiscardClass(_) => {
+                self.account
+                    .approximated(put.at.line, "discard classes above 2 are red: the thresholds of class 2 count");
+                return None;
+            }
+            Of::Other => {
+                self.account.not_modelled(put.at.line, "no packet here has this field: the profile has no packets");
+                return None;
+            }
+        };
+        if !dscps.is_empty() {
+            table.set("for", Said::at(place, names(&dscps)));
+            said.extend(dscps);
+        }
+        match put.is.thresholds {
+            Some([min, max]) => {
+                table.set("min", Said::at(place, length(min)));
+                table.set("max", Said::at(place, length(max)));
+            }
+            None => {
+                let one = said.last().copied().filter(|_| !matches!(put.is.of, Of::DiscardClass(_)));
+                let class = if let Of::DiscardClass(class) = put.is.of { class } else { 0 };
+                let dscp = one.or_else(|| Dscp::new(class * 8)).unwrap_or(Dscp::BE);
+                let ([min, max], source) = self.thresholds(dscp, wred, limit);
+                table.assume("min", source, min);
+                table.assume("max", source, max);
+            }
+        }
+        let denominator = put.is.denominator;
+        table.set("max-p", Said::at(place, Value::Number(1.0 / denominator as f64)));
+        Some(Value::Table(table))
+    }
+
+    /// Code points that packets of a class have in its queue.
+    fn code_points(&self, packets: &[Match]) -> Vec<Dscp> {
+        let mut list: Vec<Dscp> = packets.iter().flat_map(|one| one.dscp.iter().copied()).collect();
+        // Marked before the queue, or told by other fields: any.
+        if self.passage || packets.is_empty() || packets.iter().any(|one| one.dscp.is_empty()) {
+            return (0..64).filter_map(Dscp::new).collect();
+        }
+        list.sort_unstable();
+        list.dedup();
+        list
+    }
+
+    /// Profiles of code points that the text does not say, by the device's table; the last takes all others.
+    fn others(&self, wred: &Wred, limit: Option<&Value>, others: &[Dscp]) -> Vec<Value> {
+        if wred.profiles.iter().any(|put| put.is.of == Of::All) {
+            return Vec::new();
+        }
+        let mut groups: Vec<([Value; 2], &'static str, Vec<Dscp>)> = Vec::new();
+        let colours = wred.basis == Some(Basis::DiscardClass);
+        for dscp in others.iter().filter(|_| !colours) {
+            let (thresholds, source) = self.thresholds(*dscp, wred, limit);
+            match groups.iter_mut().find(|(known, ..)| *known == thresholds) {
+                Some((.., list)) => list.push(*dscp),
+                None => groups.push((thresholds, source, vec![*dscp])),
+            }
+        }
+        let covered = wred.profiles.iter().map(|put| put.is.of.code_points()).sum::<usize>();
+        if groups.is_empty() && (colours || covered < 64) {
+            let (thresholds, source) = self.thresholds(Dscp::BE, wred, limit);
+            groups.push((thresholds, source, Vec::new()));
+        }
+        let last = groups.len().saturating_sub(1);
+        groups.into_iter().enumerate().map(|(i, group)| assumed(group, i == last)).collect()
+    }
+}
+
+/// A limit in the unit of the thresholds that the text says: those that it does not say must be in one unit with them.
+fn in_unit_of(wred: &Wred, limit: &Value) -> Value {
+    let said = wred.profiles.iter().find_map(|put| put.is.thresholds).map(|[min, _]| min);
+    match (said, limit) {
+        (Some(Length::Bytes(_)), Value::Packets(count)) => {
+            Value::Bytes(Bytes::new(u64::from(count.get()) * defaults::PACKET))
+        }
+        (Some(Length::Packets(_)), Value::Bytes(bytes)) => packets(bytes.get() / defaults::PACKET),
+        (Some(Length::Percent(_)), _) => Value::Number(100.0),
+        (Some(Length::Time(_)), Value::Packets(_) | Value::Bytes(_)) => Value::Time(defaults::LIMIT_TIME),
+        (Some(Length::Packets(_)), Value::Time(_)) => packets(64),
+        (Some(Length::Bytes(_)), Value::Time(_)) => Value::Bytes(Bytes::new(64 * defaults::PACKET)),
+        _ => limit.clone(),
+    }
+}
+
+/// A profile that takes all other packets.
+fn as_rest(profile: Option<&mut Value>) {
+    if let Some(Value::Table(table)) = profile {
+        table.remove("for");
+    }
+}
+
+impl Build<'_> {
+    /// The device's own thresholds of a code point.
+    fn thresholds(&self, dscp: Dscp, wred: &Wred, limit: Option<&Value>) -> ([Value; 2], &'static str) {
+        let precedence = u64::from(dscp.get() >> 3);
+        match (self.given.platform == Platform::Ios, wred.basis) {
+            (true, Some(Basis::Dscp)) => in_packets(defaults::wred_by_dscp(dscp.get())),
+            (true, _) => in_packets(defaults::wred_by_precedence(precedence)),
+            (false, _) => of_limit(precedence, limit),
+        }
+    }
+}
+
+/// A profile that the device assumes; the last takes all other packets.
+fn assumed(([min, max], source, list): ([Value; 2], &'static str, Vec<Dscp>), last: bool) -> Value {
+    let mut table = Settings::default();
+    if !last {
+        table.assume("for", source, names(&list));
+    }
+    table.assume("min", source, min);
+    table.assume("max", source, max);
+    table.assume("max-p", source, Value::Number(0.1));
+    Value::Table(table)
+}
+
+fn packets(count: u64) -> Value {
+    Value::Packets(Packets::new(u32::try_from(count).unwrap_or(u32::MAX)))
+}
+
+fn in_packets(((min, max), source): defaults::Assumed<(u64, u64)>) -> ([Value; 2], &'static str) {
+    ([packets(min), packets(max)], source)
+}
+
+/// Thresholds in the unit of the limit.
+fn of_limit(precedence: u64, limit: Option<&Value>) -> ([Value; 2], &'static str) {
+    let (limit, unit): (u64, fn(u64) -> Value) = match limit {
+        Some(Value::Bytes(bytes)) => (bytes.get(), |count| Value::Bytes(Bytes::new(count))),
+        Some(Value::Time(span)) => (span.ns(), |count| Value::Time(Span::from_ns(count))),
+        Some(Value::Packets(count)) => (count.get().into(), packets),
+        // In percent of the limit.
+        Some(Value::Number(_)) => (100, |count| Value::Word(format!("{count}%"))),
+        _ => (64, packets),
+    };
+    let ((min, max), source) = defaults::wred(precedence, limit);
+    ([unit(min), unit(max)], source)
+}
+
+/// Code points by name.
+pub(super) fn names(list: &[Dscp]) -> Value {
+    match list {
+        [one] => Value::Word(one.to_string()),
+        list => Value::List(list.iter().map(|dscp| Value::Word(dscp.to_string())).collect()),
+    }
+}

@@ -1,0 +1,89 @@
+//! Cisco's modular QoS command line (MQC): IOS, IOS XE, and the defaults of NCS.
+//!
+//! What is typed, what `show running-config` prints, and what `show policy-map` and `show class-map` print, several
+//! pasted together.
+//!
+//! ```text
+//! text -> rows (tree) -> Plan (read: one table of words for each kind of line) -> Device (build)
+//! ```
+
+mod acl;
+mod build;
+mod defaults;
+mod fields;
+pub(crate) mod plan;
+pub mod read;
+mod shown;
+mod tree;
+
+use crate::dialect::{Dialect, Read};
+use crate::finding::Fault;
+use crate::given::Given;
+use crate::text::Text;
+use read::Reader;
+
+/// Cisco IOS.
+pub const DIALECT: Dialect = Dialect { name: "ios", title: "Cisco IOS", looks, read };
+
+/// Starts of lines that no other dialect has.
+const LOOKS: &[&str] = &[
+    "policy-map",
+    "class-map",
+    "service-policy",
+    "Policy Map",
+    "Class-map:",
+    "Class Map",
+    "Service-policy",
+    "priority level",
+    "priority percent",
+    "bandwidth percent",
+    "bandwidth remaining",
+    "shape average",
+    "police cir",
+    "random-detect",
+    "queue-limit",
+    "conform-action",
+    "exceed-action",
+    "match access-group",
+    "match ip",
+    "match dscp",
+];
+
+/// Lines that only this dialect has.
+fn looks(text: &Text) -> usize {
+    tree::rows(text)
+        .filter(|row| LOOKS.iter().any(|start| start.split(' ').enumerate().all(|(i, word)| row.word(i) == word)))
+        .count()
+}
+
+/// What a text says, in the dialect's own words: for rules that ask more than the model holds.
+pub(crate) fn plan(text: &Text) -> plan::Plan {
+    let mut reader = Reader::default();
+    tree::rows(text).for_each(|row| reader.row(&row));
+    reader.plan
+}
+
+fn read(text: &Text, given: &Given) -> Result<Read, Fault> {
+    let mut reader = Reader::default();
+    for row in tree::rows(text) {
+        reader.row(&row);
+    }
+    reader.finish();
+    let Reader { plan, mut account, evidence, foreign, .. } = reader;
+    if plan.policies.is_empty() && plan.attached.is_empty() {
+        return Err(empty(foreign));
+    }
+    let mut findings = Vec::new();
+    let device = build::device(&plan, (text, given), &mut account, &mut findings)?;
+    Ok(Read { dialect: "ios", device, account, evidence, findings })
+}
+
+/// A text without policy maps, or with those of firewalls and subscribers alone.
+fn empty(foreign: bool) -> Fault {
+    let message = match foreign {
+        true => "the policy maps of the text are not of QoS but of firewalls, subscribers or routing",
+        false => "no policy map is in the text",
+    };
+    let help = "paste `show running-config`, `show policy-map` or `show policy-map interface`";
+    Fault { code: "E305", place: None, message: message.into(), help: help.into() }
+}

@@ -1,0 +1,402 @@
+//! What a text says of QoS, in the words of the modular QoS command line (MQC): class maps, lists of packets, policy
+//! maps, and where the policies are.
+
+use crate::model::Way;
+use perhop_core::classify::Match;
+use perhop_core::dscp::Dscp;
+use perhop_core::params::Place;
+use perhop_core::units::{BitRate, Length, Span};
+use std::collections::HashMap;
+
+/// A place and the number of its line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct At {
+    /// From 1.
+    pub line: usize,
+    /// Bytes of the text.
+    pub place: Place,
+}
+
+/// Something with its place.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Put<T> {
+    /// What is said.
+    pub is: T,
+    /// Where.
+    pub at: At,
+}
+
+/// Everything.
+#[derive(Clone, Debug, Default)]
+pub struct Plan {
+    /// In the order of the text.
+    pub class_maps: Vec<ClassMap>,
+    /// Access lists.
+    pub lists: Vec<List>,
+    /// Tables of one field to another.
+    pub tables: Vec<Table>,
+    /// In the order of the text, those shown at an interface included.
+    pub policies: Vec<Policy>,
+    /// Interfaces.
+    pub interfaces: Vec<Interface>,
+    /// Policies at interfaces.
+    pub attached: Vec<Attached>,
+    /// By name: the last one said.
+    pub class_map: HashMap<String, usize>,
+    /// By name.
+    pub list: HashMap<String, usize>,
+    /// By name.
+    pub table: HashMap<String, usize>,
+    /// By name: those that are defined, not those shown at an interface.
+    pub policy: HashMap<String, usize>,
+    /// `qos police order parent-first`
+    pub parent_first: bool,
+}
+
+/// `class-map`
+#[derive(Clone, Debug, Default)]
+pub struct ClassMap {
+    /// As the text has it.
+    pub name: String,
+    /// Its head.
+    pub at: At,
+    /// `match-all`; otherwise any of the tests suffices.
+    pub all: bool,
+    /// Its `match` lines.
+    pub tests: Vec<Put<Test>>,
+}
+
+/// A `match` line.
+#[derive(Clone, Debug)]
+pub struct Test {
+    /// `match not`
+    pub not: bool,
+    /// What is looked at.
+    pub what: What,
+}
+
+/// What a `match` line looks at.
+#[derive(Clone, Debug)]
+pub enum What {
+    /// `any`
+    Any,
+    /// Fields that headers here have.
+    Fields(Box<Match>),
+    /// An access list.
+    List(String),
+    /// A class map within a class map.
+    Class(String),
+}
+
+/// An access list.
+#[derive(Clone, Debug, Default)]
+pub struct List {
+    /// Its name or number.
+    pub name: String,
+    /// Its lines. They are read when a class asks for them.
+    pub lines: Vec<At>,
+}
+
+/// `table-map`
+#[derive(Clone, Debug, Default)]
+pub struct Table {
+    /// As the text has it.
+    pub name: String,
+    /// From, to.
+    pub maps: Vec<(u8, u8)>,
+    /// What others become; `None`: they stay.
+    pub otherwise: Option<u8>,
+}
+
+/// `policy-map`
+#[derive(Clone, Debug, Default)]
+pub struct Policy {
+    /// As the text has it.
+    pub name: String,
+    /// Its head.
+    pub at: At,
+    /// In order.
+    pub classes: Vec<Class>,
+    /// Shown at an interface, or a child of one.
+    pub inline: bool,
+    /// As devices print it, not as it is typed.
+    pub shown: bool,
+}
+
+/// A class of a policy map.
+#[derive(Clone, Debug, Default)]
+pub struct Class {
+    /// As the text has it.
+    pub name: String,
+    /// Its head.
+    pub at: At,
+    /// Its tests, where they are shown with it.
+    pub map: Option<ClassMap>,
+    /// `priority`
+    pub priority: Option<Priority>,
+    /// `bandwidth`
+    pub bandwidth: Option<Put<Share>>,
+    /// `shape`
+    pub shape: Option<Shape>,
+    /// `police`
+    pub police: Option<Police>,
+    /// `set`
+    pub sets: Vec<Put<Do>>,
+    /// `random-detect`
+    pub wred: Option<Wred>,
+    /// `queue-limit`
+    pub limit: Option<Put<Length>>,
+    /// `queue-limit dscp ..`
+    pub limits: Vec<Put<(Vec<Dscp>, Length)>>,
+    /// `fair-queue`
+    pub fair: Option<At>,
+    /// `drop`
+    pub drop: Option<At>,
+    /// `service-policy`
+    pub child: Option<Child>,
+    /// `account user-defined`, of a shaper or a policer: bytes beyond those that are counted.
+    pub overhead: Option<Put<i32>>,
+    /// `Average Rate Traffic Shaping` was shown: the next rate is that of the shaper.
+    pub shape_begins: bool,
+    /// `Peak Rate Traffic Shaping`
+    pub shape_peak: bool,
+}
+
+/// A policy within a class.
+#[derive(Clone, Debug)]
+pub enum Child {
+    /// By its name.
+    Named(Put<String>),
+    /// Shown here: its place in [`Plan::policies`].
+    Shown(usize),
+}
+
+/// A rate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Rate {
+    /// bit/s
+    Bits(BitRate),
+    /// Packets/s.
+    Packets(u64),
+    /// Of the shaper above, or of the link.
+    Percent(f64),
+}
+
+/// A burst.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Burst {
+    /// Bytes.
+    Bytes(u64),
+    /// Packets.
+    Packets(u64),
+    /// As long as the rate takes to fill it.
+    Time(Span),
+}
+
+/// `priority`
+#[derive(Clone, Debug)]
+pub struct Priority {
+    /// Where.
+    pub at: At,
+    /// 1 first.
+    pub level: u64,
+    /// Its limit.
+    pub rate: Option<Put<Rate>>,
+    /// Bytes.
+    pub burst: Option<Put<u64>>,
+}
+
+/// `bandwidth`
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Share {
+    /// bit/s
+    Rate(BitRate),
+    /// Of the shaper above, or of the link.
+    Percent(f64),
+    /// Of what is left.
+    RemainingPercent(f64),
+    /// Of what is left, relative to siblings.
+    RemainingRatio(u64),
+}
+
+/// `shape`
+#[derive(Clone, Debug)]
+pub struct Shape {
+    /// Where.
+    pub at: At,
+    /// `peak`
+    pub peak: bool,
+    /// Its rate.
+    pub rate: Put<Rate>,
+    /// Bits, or time.
+    pub bc: Option<Put<Bits>>,
+    /// Bits, or time.
+    pub be: Option<Put<Bits>>,
+}
+
+/// A burst of a shaper.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Bits {
+    /// Bits.
+    Count(u64),
+    /// As long as the rate takes to fill it.
+    Time(Span),
+}
+
+/// `police`
+#[derive(Clone, Debug)]
+pub struct Police {
+    /// Where.
+    pub at: At,
+    /// Committed rate.
+    pub cir: Put<Rate>,
+    /// Committed burst.
+    pub bc: Option<Put<Burst>>,
+    /// Peak rate.
+    pub pir: Option<Put<Rate>>,
+    /// Excess burst without `pir`, peak burst with it.
+    pub be: Option<Put<Burst>>,
+    /// For conforming, exceeding and violating packets; `None`: the default.
+    pub actions: [Option<Vec<Put<Do>>>; 3],
+    /// `conform-color`
+    pub aware: Option<At>,
+}
+
+/// What is done to a packet.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Do {
+    /// It goes on.
+    Transmit,
+    /// It goes no further.
+    Drop,
+    /// It gets a code point.
+    Dscp(Dscp),
+    /// It gets a precedence.
+    Precedence(u8),
+    /// It gets a discard class.
+    DiscardClass(u8),
+    /// It gets what a table says; of the field called here.
+    Mapped(String),
+    /// It gets a field that no packet here has.
+    Other(String),
+}
+
+/// `random-detect`
+#[derive(Clone, Debug, Default)]
+pub struct Wred {
+    /// Where it is enabled; `None`: only its parameters are said.
+    pub at: Option<At>,
+    /// By what its profiles are.
+    pub basis: Option<Basis>,
+    /// `exponential-weighting-constant`
+    pub weight: Option<Put<u64>>,
+    /// `ecn`
+    pub ecn: Option<At>,
+    /// What is said of code points.
+    pub profiles: Vec<Put<Profile>>,
+    /// Whether a device printed it, so that nothing is left away but what is its own.
+    pub whole: bool,
+}
+
+/// What chooses a profile of WRED.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Basis {
+    /// `prec-based`
+    Precedence,
+    /// `dscp-based`
+    Dscp,
+    /// `discard-class-based`
+    DiscardClass,
+    /// Of a field that no packet here has.
+    Other,
+}
+
+/// Thresholds of WRED.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Profile {
+    /// For whom.
+    pub of: Of,
+    /// Thresholds from which on packets are dropped, and all are; `None`: the device's own.
+    pub thresholds: Option<[Length; 2]>,
+    /// The inverse of the probability at `max`.
+    pub denominator: u64,
+}
+
+/// Whom a profile of WRED is for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Of {
+    /// These code points.
+    Dscp(Vec<Dscp>),
+    /// A precedence.
+    Precedence(u8),
+    /// A discard class.
+    DiscardClass(u8),
+    /// All of the class.
+    All,
+    /// What no packet here has.
+    Other,
+}
+
+/// An interface of the text.
+#[derive(Clone, Debug, Default)]
+pub struct Interface {
+    /// As the text has it.
+    pub name: String,
+    /// Its name's place.
+    pub at: At,
+    /// `bandwidth`
+    pub bandwidth: Option<Put<BitRate>>,
+}
+
+/// A policy at an interface.
+#[derive(Clone, Debug)]
+pub struct Attached {
+    /// Its place in [`Plan::interfaces`].
+    pub interface: usize,
+    /// The direction.
+    pub way: Way,
+    /// The policy.
+    pub policy: Child,
+    /// Where.
+    pub at: At,
+}
+
+impl Plan {
+    /// The policy of a name or of a place.
+    pub fn child(&self, child: &Child) -> Option<&Policy> {
+        match child {
+            Child::Named(name) => self.policy.get(&name.is).map(|at| &self.policies[*at]),
+            Child::Shown(at) => self.policies.get(*at),
+        }
+    }
+}
+
+impl Of {
+    /// How many code points it is for.
+    pub const fn code_points(&self) -> usize {
+        match self {
+            Self::Dscp(list) => list.len(),
+            Self::Precedence(_) => 8,
+            Self::All => 64,
+            Self::DiscardClass(_) | Self::Other => 0,
+        }
+    }
+}
+
+impl Class {
+    /// Whether its packets wait in a queue of their own.
+    pub const fn queues(&self) -> bool {
+        self.priority.is_some()
+            || self.bandwidth.is_some()
+            || self.shape.is_some()
+            || self.wred.is_some()
+            || self.limit.is_some()
+            || !self.limits.is_empty()
+            || self.fair.is_some()
+    }
+
+    /// Whether it takes what no other class takes.
+    pub fn is_default(&self) -> bool {
+        self.name == "class-default"
+    }
+}

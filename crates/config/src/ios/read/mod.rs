@@ -1,0 +1,379 @@
+//! Reads a text line by line into a [`Plan`], and says what became of each line.
+
+pub mod action;
+pub mod class;
+pub mod matches;
+pub mod police;
+pub mod wred;
+pub mod words;
+
+use super::plan::{At, Attached, Child, Class, ClassMap, Interface, List, Plan, Policy, Put, Table};
+use super::shown::Shown;
+use super::tree::Row;
+use crate::account::Account;
+use crate::evidence::Counters;
+use crate::model::Way;
+use perhop_core::units::BitRate;
+use words::{Outcome, Words, wanted};
+
+/// What the lines that come next belong to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Here {
+    /// Nothing of QoS.
+    #[default]
+    Nowhere,
+    /// A class map.
+    ClassMap(usize),
+    /// A policy map, before its first class.
+    Policy(usize),
+    /// A class of a policy map.
+    Class(usize, usize),
+    /// An interface.
+    Interface(usize),
+    /// An access list.
+    List(usize),
+    /// `table-map`
+    Table(usize),
+    /// A class of a policy that is shown at an interface.
+    Shown(usize, usize),
+    /// A policy or class map that is not of QoS.
+    Foreign,
+}
+
+/// Reads line by line.
+#[derive(Debug, Default)]
+pub struct Reader {
+    /// What is said so far.
+    pub plan: Plan,
+    /// What became of the lines.
+    pub account: Account,
+    /// What the next lines belong to.
+    pub here: Here,
+    /// The indentation of the line that began it.
+    pub indent: usize,
+    /// A policy map or class map was not of QoS.
+    pub foreign: bool,
+    /// Counters.
+    pub evidence: Vec<Counters>,
+    /// What devices print.
+    pub shown: Shown,
+}
+
+/// Types of class and policy maps that are of QoS.
+const QOS_TYPES: [&str; 6] = ["qos", "queueing", "queuing", "network-qos", "control-plane", "copp"];
+
+/// Commands of an interface about QoS that are not in a policy map, with the reason why they are not modelled.
+const OF_INTERFACES: &[(&str, &str)] = &[
+    ("rate-limit", "CAR is not read: write `police` in a policy map"),
+    ("traffic-shape", "generic traffic shaping is not read: write `shape` in a policy map"),
+    ("fair-queue", "fair queueing without a policy map is not read"),
+    ("random-detect", "WRED without a policy map is not read"),
+    ("priority-group", "priority queueing by lists is not read"),
+    ("custom-queue-list", "custom queueing is not read"),
+    ("hold-queue", "the queue of the interface itself is not modelled"),
+    ("tx-ring-limit", "the ring of the interface is not modelled"),
+    ("srr-queue", "queues of switches without a policy map are not read"),
+    ("wrr-queue", "queues of switches without a policy map are not read"),
+    ("priority-queue", "queues of switches without a policy map are not read"),
+    ("auto", "what `auto qos` makes is in the policy maps"),
+    ("mls", "QoS of switches without a policy map is not read"),
+];
+
+impl Reader {
+    /// Reads a line.
+    pub fn row(&mut self, row: &Row<'_>) {
+        if row.word(0) == "show" && self.here != Here::Foreign {
+            self.here = Here::Nowhere;
+        } else if !(self.may_be_shown(row) && self.shown(row)) && !self.head(row) {
+            self.body(row);
+        }
+    }
+
+    /// Whether devices may print such a line here; what is typed has no capitals.
+    fn may_be_shown(&self, row: &Row<'_>) -> bool {
+        let shown = match self.here {
+            Here::Shown(..) | Here::Nowhere | Here::Foreign => true,
+            Here::Class(policy, _) | Here::Policy(policy) => self.plan.policies[policy].shown,
+            Here::ClassMap(_) | Here::Interface(_) | Here::List(_) | Here::Table(_) => false,
+        };
+        shown || row.word(0).starts_with(char::is_uppercase)
+    }
+
+    /// What begins something.
+    fn head(&mut self, row: &Row<'_>) -> bool {
+        let here = match (row.word(0), row.word(1)) {
+            ("class-map", _) => self.class_map(row),
+            ("policy-map" | "policy", _) => self.policy_map(row),
+            ("interface" | "int", "") => return false,
+            ("interface" | "int", _) => self.interface(row),
+            ("control-plane", _) => self.port(row, row.word(0), 0),
+            ("ip" | "ipv6", "access-list") => self.list(row),
+            ("access-list", _) => self.numbered(row),
+            ("table-map", _) => self.table(row),
+            ("qos", "police") => {
+                self.plan.parent_first = row.starts(&["qos", "police", "order", "parent-first"]);
+                self.account.taken(row.number);
+                Here::Nowhere
+            }
+            ("end", "") => Here::Nowhere,
+            _ => return false,
+        };
+        self.foreign |= here == Here::Foreign;
+        (self.here, self.indent) = (here, row.indent);
+        true
+    }
+
+    fn class_map(&mut self, row: &Row<'_>) -> Here {
+        let mut words = Words::new(row, 1);
+        if words.has("type") && !QOS_TYPES.contains(&words.take()) {
+            return Here::Foreign;
+        }
+        let any = words.has_any(&["match-any"]);
+        words.has_any(&["match-all"]);
+        let name = words.take().to_owned();
+        self.settle(row, words.end().map(|()| None));
+        Here::ClassMap(self.new_class_map(name, row.at(), !any))
+    }
+
+    /// A class map that begins; one that is named again goes on.
+    pub fn new_class_map(&mut self, name: String, at: At, all: bool) -> usize {
+        if let Some(known) = self.plan.class_map.get(&name) {
+            return *known;
+        }
+        let place = self.plan.class_maps.len();
+        self.plan.class_map.insert(name.clone(), place);
+        self.plan.class_maps.push(ClassMap { name, at, all, tests: Vec::new() });
+        place
+    }
+
+    fn policy_map(&mut self, row: &Row<'_>) -> Here {
+        let mut words = Words::new(row, 1);
+        if words.has("type") && !QOS_TYPES.contains(&words.take()) {
+            return Here::Foreign;
+        }
+        let name = words.take().to_owned();
+        self.settle(row, words.end().map(|()| None));
+        if let Some(known) = self.plan.policy.get(&name) {
+            return Here::Policy(*known);
+        }
+        Here::Policy(self.new_policy(name, row.at(), false))
+    }
+
+    /// A policy that begins; one that is shown at an interface is not found by its name.
+    pub fn new_policy(&mut self, name: String, at: At, inline: bool) -> usize {
+        let place = self.plan.policies.len();
+        if !inline {
+            self.plan.policy.insert(name.clone(), place);
+        }
+        self.plan.policies.push(Policy { name, at, classes: Vec::new(), inline, shown: inline });
+        place
+    }
+
+    fn interface(&mut self, row: &Row<'_>) -> Here {
+        // `interface GigabitEthernet 0/1`, `interface Gi0/1 point-to-point`
+        let apart =
+            row.word(1).chars().all(char::is_alphabetic) && row.word(2).starts_with(|c: char| c.is_ascii_digit());
+        let name = if apart { format!("{}{}", row.word(1), row.word(2)) } else { row.word(1).to_owned() };
+        self.port(row, &name, 1)
+    }
+
+    /// An interface that begins.
+    pub fn port(&mut self, row: &Row<'_>, name: &str, word: usize) -> Here {
+        let at = At { line: row.number, place: row.words.get(word).map_or(row.at().place, |word| word.place) };
+        Here::Interface(self.add_interface(name.to_owned(), at))
+    }
+
+    /// An interface that was not named before.
+    pub fn add_interface(&mut self, name: String, at: At) -> usize {
+        self.plan.interfaces.push(Interface { name, at, bandwidth: None });
+        self.plan.interfaces.len() - 1
+    }
+
+    fn list(&mut self, row: &Row<'_>) -> Here {
+        let kind = matches!(row.word(2), "extended" | "standard");
+        Here::List(self.list_called(row.word(2 + usize::from(kind))))
+    }
+
+    fn list_called(&mut self, name: &str) -> usize {
+        if let Some(known) = self.plan.list.get(name) {
+            return *known;
+        }
+        let at = self.plan.lists.len();
+        self.plan.list.insert(name.to_owned(), at);
+        self.plan.lists.push(List { name: name.to_owned(), lines: Vec::new() });
+        at
+    }
+
+    /// `access-list 101 permit ..`
+    fn numbered(&mut self, row: &Row<'_>) -> Here {
+        let list = self.list_called(row.word(1));
+        self.plan.lists[list].lines.push(row.at_from(2));
+        Here::Nowhere
+    }
+
+    fn table(&mut self, row: &Row<'_>) -> Here {
+        let (name, at) = (row.word(1).to_owned(), self.plan.tables.len());
+        self.plan.table.insert(name.clone(), at);
+        self.plan.tables.push(Table { name, ..Table::default() });
+        self.account.approximated(row.number, TABLES);
+        Here::Table(at)
+    }
+
+    /// What belongs to what began.
+    fn body(&mut self, row: &Row<'_>) {
+        match (self.here, row.word(0)) {
+            (Here::Class(policy, _), "exit") => self.here = Here::Policy(policy),
+            (_, "exit") => self.here = Here::Nowhere,
+            (Here::Nowhere, _) => {}
+            (Here::Shown(..), _) if row.indent <= self.indent => {}
+            (Here::ClassMap(map), "match") => self.test_at(map, row, 1),
+            (Here::Policy(_) | Here::Class(..) | Here::ClassMap(_), "description") => {}
+            (Here::Policy(policy) | Here::Class(policy, _), "class") => self.class(policy, row),
+            (Here::Class(policy, class), _) => self.of_class((policy, class), row),
+            (Here::Interface(port), _) => self.of_interface(port, row),
+            (Here::List(list), word) if permits(word, row) => self.plan.lists[list].lines.push(row.at()),
+            (Here::Table(_), "map" | "default" | "from") => self.account.approximated(row.number, TABLES),
+            _ => self.unknown(row),
+        }
+    }
+
+    /// A line that nobody understands is of QoS if it is below what is.
+    fn unknown(&mut self, row: &Row<'_>) {
+        let below = row.indent > self.indent || row.level.is_some_and(|level| level.starts_with("config-"));
+        match self.here {
+            Here::ClassMap(_) | Here::Policy(_) | Here::Class(..) | Here::Shown(..) if below => {
+                self.account.not_modelled(row.number, format!("`{}` is not understood", row.word(0)));
+            }
+            Here::Foreign | Here::Interface(_) | Here::List(_) | Here::Table(_) if below => {}
+            _ => self.here = Here::Nowhere,
+        }
+    }
+
+    /// A `match` line of a class map.
+    pub fn test_at(&mut self, map: usize, row: &Row<'_>, word: usize) {
+        let mut words = Words::new(row, word);
+        let outcome = matches::test(&mut words).and_then(|(is, nearly)| {
+            self.plan.class_maps[map].tests.push(Put { is, at: row.at() });
+            words.end().map(|()| nearly)
+        });
+        self.settle(row, outcome);
+    }
+
+    /// A class of a policy map.
+    fn class(&mut self, policy: usize, row: &Row<'_>) {
+        let mut words = Words::new(row, 1);
+        if words.has("type") {
+            words.take();
+        }
+        let name = words.take().to_owned();
+        self.class_called(policy, row, name);
+        self.settle(row, words.end().map(|()| None));
+    }
+
+    /// A class of a policy map, by its name.
+    pub fn class_called(&mut self, policy: usize, row: &Row<'_>, name: String) {
+        let classes = &mut self.plan.policies[policy].classes;
+        // A class that is named again goes on.
+        let place = classes.iter().position(|class| class.name == name).unwrap_or(classes.len());
+        if place == classes.len() {
+            classes.push(Class { name, at: row.at(), ..Class::default() });
+        }
+        self.here = Here::Class(policy, place);
+    }
+
+    fn of_class(&mut self, (policy, class): (usize, usize), row: &Row<'_>) {
+        let shown = self.plan.policies[policy].shown;
+        let same = |known: &str| known == row.word(0) || (shown && known.eq_ignore_ascii_case(row.word(0)));
+        if row.word(0) == "no" {
+            let class = &mut self.plan.policies[policy].classes[class];
+            let outcome = class::unsay(class, row.word(1));
+            return self.settle(row, outcome);
+        }
+        let Some(known) = class::WORDS.iter().find(|known| same(known.word)) else { return self.unknown(row) };
+        let class = &mut self.plan.policies[policy].classes[class];
+        let mut words = Words::new(row, 1);
+        let outcome = (known.read)(class, &mut words).and_then(|nearly| words.end().map(|()| nearly));
+        self.settle(row, outcome);
+    }
+
+    fn of_interface(&mut self, port: usize, row: &Row<'_>) {
+        match row.word(0) {
+            "service-policy" => self.attach(port, row),
+            "bandwidth" => self.bandwidth(port, row),
+            word => {
+                if let Some((_, why)) = OF_INTERFACES.iter().find(|(known, _)| *known == word) {
+                    self.account.not_modelled(row.number, *why);
+                }
+            }
+        }
+    }
+
+    /// `service-policy [type qos] input|output NAME`
+    fn attach(&mut self, port: usize, row: &Row<'_>) {
+        let mut words = Words::new(row, 1);
+        if words.has("type") && !QOS_TYPES.contains(&words.take()) {
+            return;
+        }
+        let way = match words.take() {
+            "input" => Way::Input,
+            "output" => Way::Output,
+            word => {
+                let why = wanted(word, "`input` or `output`");
+                return self.account.not_modelled(row.number, why);
+            }
+        };
+        let policy = Child::Named(Put { is: words.take().to_owned(), at: words.at() });
+        self.plan.attached.push(Attached { interface: port, way, policy, at: row.at() });
+        self.account.taken(self.plan.interfaces[port].at.line);
+        self.settle(row, words.end().map(|()| None));
+    }
+
+    /// A metric of routing, and the base of percentages.
+    fn bandwidth(&mut self, port: usize, row: &Row<'_>) {
+        let mut words = Words::new(row, 1);
+        if let Ok(kbit) = words.count() {
+            self.plan.interfaces[port].bandwidth = Some(Put { is: class::kbit(kbit.is), at: row.at() });
+        }
+    }
+
+    /// Puts a line into the account.
+    pub fn settle(&mut self, row: &Row<'_>, outcome: Outcome) {
+        match outcome {
+            Ok(None) => self.account.taken(row.number),
+            Ok(Some(how)) => self.account.approximated(row.number, how),
+            Err(why) => self.account.not_modelled(row.number, why),
+        }
+    }
+}
+
+/// What a table does here.
+const TABLES: &str = "a packet keeps its code point: tables from one field to another are not modelled";
+
+fn permits(word: &str, row: &Row<'_>) -> bool {
+    let numbered = word.bytes().all(|byte| byte.is_ascii_digit());
+    matches!(if numbered { row.word(1) } else { word }, "permit" | "deny" | "remark")
+}
+
+/// What an interface of this name sends at most, if the name says it.
+pub fn nominal(name: &str) -> Option<BitRate> {
+    const SPEEDS: [(&str, u64); 15] = [
+        ("FastEthernet", 100),
+        ("GigabitEthernet", 1_000),
+        ("TwoGigabitEthernet", 2_500),
+        ("FiveGigabitEthernet", 5_000),
+        ("TenGigabitEthernet", 10_000),
+        ("TenGigE", 10_000),
+        ("TwentyFiveGigabitEthernet", 25_000),
+        ("TwentyFiveGigE", 25_000),
+        ("FortyGigabitEthernet", 40_000),
+        ("FortyGigE", 40_000),
+        ("FiftyGigE", 50_000),
+        ("HundredGigabitEthernet", 100_000),
+        ("HundredGigE", 100_000),
+        ("FourHundredGigE", 400_000),
+        ("Ethernet", 10),
+    ];
+    let kind = name.trim_end_matches(|c: char| !c.is_alphabetic());
+    let kind = kind.get(..kind.find(|c: char| !c.is_alphabetic()).unwrap_or(kind.len()))?;
+    SPEEDS.iter().find(|(known, _)| known.eq_ignore_ascii_case(kind)).map(|(_, mbit)| BitRate::mbps(*mbit))
+}

@@ -1,0 +1,139 @@
+//! The classes of a port that packets end in.
+
+use super::shares::shares;
+use crate::model::{Class, Conditioner, Kind, Port, Queue};
+use crate::stub::names::{Names, last_word};
+use crate::stub::overlap::intersection;
+use crate::value::Value;
+use perhop_core::classify::Match;
+use perhop_core::dscp::Dscp;
+use perhop_core::units::BitRate;
+
+/// A class that packets end in.
+#[derive(Clone, Debug)]
+pub(super) struct Leaf<'a> {
+    /// The device's name for it.
+    pub(super) name: String,
+    /// The places of the classes that lead to it; empty without classes.
+    pub(super) path: Vec<usize>,
+    /// What its filters want, each alone; a class that takes what is left wants nothing.
+    pub(super) wants: Vec<Match>,
+    /// The conditioner that it is, if it is no class of a queue.
+    pub(super) conditioner: Option<&'a Conditioner>,
+    /// What it is sure of, bit/s.
+    pub(super) rate: f64,
+    /// Whether it goes before others, and is not for packets without a code point.
+    pub(super) has_priority: bool,
+}
+
+impl Leaf<'_> {
+    /// Packets that no class wants.
+    pub(super) fn anyone(link: BitRate) -> Self {
+        let (name, path, wants) = ("other".to_owned(), Vec::new(), Vec::new());
+        Self { name, path, wants, conditioner: None, rate: link.bit_s() as f64, has_priority: false }
+    }
+}
+
+/// All of a port whose link has this rate.
+pub(super) fn leaves(port: &Port, link: BitRate) -> Vec<Leaf<'_>> {
+    let mut found = Finder { found: Vec::new(), names: Names::default() };
+    let link = link.bit_s() as f64;
+    let top = Above { path: Vec::new(), wants: vec![Match::default()], rate: link, has_priority: false };
+    match port.queue.as_ref().filter(|queue| !queue.classes.is_empty()) {
+        Some(queue) => found.queue(queue, &top),
+        None => found.whole(port, &top),
+    }
+    found.policed(port);
+    found.found
+}
+
+/// What leads to a queue.
+struct Above {
+    path: Vec<usize>,
+    wants: Vec<Match>,
+    rate: f64,
+    has_priority: bool,
+}
+
+struct Finder<'a> {
+    found: Vec<Leaf<'a>>,
+    names: Names,
+}
+
+impl<'a> Finder<'a> {
+    fn queue(&mut self, queue: &'a Queue, above: &Above) {
+        let is_parent = |i: usize| queue.classes.iter().any(|class| class.parent == Some(i));
+        let rates = shares(queue, above.rate);
+        for (i, class) in queue.classes.iter().enumerate().filter(|(i, _)| !is_parent(*i)) {
+            let path = [above.path.clone(), vec![i]].concat();
+            let has_priority = above.has_priority || has_priority(queue, i);
+            let below = Above { path, wants: wants(class, &above.wants), rate: rates[i], has_priority };
+            match class.queue.as_ref().filter(|queue| !queue.classes.is_empty()) {
+                Some(queue) => self.queue(queue, &below),
+                None => self.leaf(class, below),
+            }
+        }
+    }
+
+    fn leaf(&mut self, class: &'a Class, below: Above) {
+        let Above { path, wants, rate, has_priority } = below;
+        let name = self.names.unique(&class.name.is);
+        self.found.push(Leaf { name, path, wants, conditioner: None, rate, has_priority });
+    }
+
+    /// A port without classes: what no conditioner names.
+    fn whole(&mut self, port: &'a Port, top: &Above) {
+        let own: f64 = port.conditioners.iter().filter(|it| !it.takes.is_empty()).filter_map(committed).sum();
+        let all = port.conditioners.iter().filter(|it| it.takes.is_empty()).filter_map(committed);
+        let rate = all.fold((top.rate - own).max(top.rate / 10.0), f64::min);
+        let wanted = port.queue.as_ref().map_or("all", |queue| last_word(&queue.name.is));
+        let name =
+            self.names.unique(if port.conditioners.iter().any(|it| !it.takes.is_empty()) { "other" } else { wanted });
+        let (path, wants) = (Vec::new(), vec![Match::default()]);
+        self.found.push(Leaf { name, path, wants, conditioner: None, rate, has_priority: false });
+    }
+
+    /// Conditioners whose packets no class has.
+    fn policed(&mut self, port: &'a Port) {
+        for conditioner in port.conditioners.iter().filter(|it| !it.takes.is_empty()) {
+            let theirs = |leaf: &Leaf<'_>| conditioner.takes.iter().any(|it| leaf.wants.contains(&it.matches.is));
+            if self.found.iter().any(theirs) {
+                continue;
+            }
+            let name = self.names.unique(&conditioner.name.is);
+            let wants = conditioner.takes.iter().map(|filter| filter.matches.is.clone()).collect();
+            let rate = committed(conditioner).unwrap_or(1e6);
+            let (path, conditioner) = (Vec::new(), Some(conditioner));
+            self.found.push(Leaf { name, path, wants, conditioner, rate, has_priority: false });
+        }
+    }
+}
+
+/// Whether a class is strict, and others come after it: without a TCP that would starve them. Where packets without a code point
+/// go, one is sent all the same.
+fn has_priority(queue: &Queue, i: usize) -> bool {
+    let class = &queue.classes[i];
+    let is_strict = match queue.kind {
+        Some(Kind::Scheduler("strict-priority")) => i + 1 < queue.classes.len(),
+        Some(Kind::Scheduler("ets")) => i + 1 < queue.classes.len() && class.settings.get("quantum").is_none(),
+        _ => false,
+    };
+    is_strict && !class.rest && !class.takes.iter().any(|filter| filter.matches.is.dscp.contains(&Dscp::BE))
+}
+
+/// What a class's filters want, within what leads to it.
+fn wants(class: &Class, above: &[Match]) -> Vec<Match> {
+    let own: Vec<_> = class.takes.iter().map(|filter| filter.matches.is.clone()).collect();
+    let own = if own.is_empty() || class.rest { [own, vec![Match::default()]].concat() } else { own };
+    above.iter().flat_map(|outer| own.iter().filter_map(|inner| intersection(outer, inner))).collect()
+}
+
+/// The rate that a conditioner lets through.
+fn committed(conditioner: &Conditioner) -> Option<f64> {
+    let peak = conditioner.settings.get("pir").filter(|_| conditioner.kind == "trtcm");
+    match &peak.or_else(|| conditioner.settings.get("cir"))?.is {
+        Value::Rate(rate) => Some(rate.bit_s() as f64),
+        Value::PacketRate(rate) => Some(rate.packets_s() as f64 * 8.0 * super::DATAGRAM as f64),
+        _ => None,
+    }
+}

@@ -1,0 +1,261 @@
+//! What packets have to look like to end in a class.
+
+use super::Node;
+use super::buckets::{bucket, limit, shaped};
+use super::leaves::Leaf;
+use crate::model::{Class, Filter, Port, Queue};
+use perhop_core::classify::{Match, Prefix, Protocol};
+use perhop_core::dscp::Dscp;
+use perhop_core::packet::Ecn;
+use perhop_core::units::Bytes;
+use std::net::{IpAddr, Ipv4Addr};
+
+/// The simulator gives ports from this one on.
+const GIVEN: u16 = 1024;
+
+/// What packets of a traffic look like.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Look {
+    /// Their code point.
+    pub dscp: Dscp,
+    /// The address they come from, if it matters.
+    pub source: Option<Ipv4Addr>,
+    /// The address they go to.
+    pub destination: Option<Ipv4Addr>,
+    /// Their ports.
+    pub source_port: Option<u16>,
+    /// The port they go to.
+    pub destination_port: Option<u16>,
+    /// Whether they are ECN-capable, and by which of the two code points.
+    pub ecn: Option<Ecn>,
+}
+
+/// Packets that are to end in a class.
+#[derive(Clone, Copy)]
+pub(super) struct Asked<'a> {
+    pub(super) leaf: &'a Leaf<'a>,
+    pub(super) protocol: Protocol,
+    pub(super) mark: Option<&'a str>,
+}
+
+/// A look with a mark and a protocol: all that filters ask.
+struct Packet<'a> {
+    look: &'a Look,
+    mark: Option<&'a str>,
+    protocol: Protocol,
+    ground: &'a Ground<'a>,
+}
+
+/// What the filters of a port make of packets.
+pub(super) struct Ground<'a> {
+    port: &'a Port,
+    /// The address of who has no other, if filters look at addresses: in none of their prefixes.
+    pub(super) source: Option<Ipv4Addr>,
+    pub(super) destination: Option<Ipv4Addr>,
+    /// The port of who has no other, if filters look at ports that the simulator gives: none of these.
+    other: Option<u16>,
+}
+
+impl<'a> Ground<'a> {
+    pub(super) fn of(port: &'a Port) -> Self {
+        let (mut prefixes, mut ports) = (Vec::new(), Vec::new());
+        let mut add = |filter: &Filter| {
+            let matches = &filter.matches.is;
+            ports.extend(matches.source_port.iter().chain(&matches.destination_port).copied());
+            prefixes.extend(matches.source.iter().chain(&matches.destination).copied());
+        };
+        port.conditioners.iter().flat_map(|it| &it.takes).for_each(&mut add);
+        port.queue.iter().for_each(|queue| each_filter(queue, &mut add));
+        let mut free = outside(&prefixes);
+        let mut next = || if prefixes.is_empty() { None } else { free.next() };
+        let given = ports.iter().any(|port| *port >= GIVEN);
+        let other = (GIVEN..u16::MAX).find(|port| given && !ports.contains(port));
+        Self { port, source: next(), destination: next(), other }
+    }
+
+    pub(super) fn node(&self, name: &str, address: Option<Ipv4Addr>) -> Node {
+        Node { name: name.to_owned(), address }
+    }
+
+    /// The marks that a class's packets have, each alone; none where it asks for no mark.
+    pub(super) fn marks(&self, leaf: &Leaf<'_>) -> Vec<Option<String>> {
+        let mut marks: Vec<_> = leaf.wants.iter().flat_map(|wants| wants.traffic.iter().cloned().map(Some)).collect();
+        if leaf.wants.iter().any(|wants| wants.traffic.is_empty()) {
+            marks.insert(0, None);
+        }
+        marks.sort();
+        marks.dedup();
+        marks
+    }
+
+    /// A look of packets that end in a class, one for which there is room.
+    pub(super) fn look(&self, asked: &Asked<'_>, has_room: impl Fn(&Look) -> bool) -> Option<Look> {
+        let Asked { leaf, protocol, mark } = *asked;
+        if leaf.wants.is_empty() && leaf.path.is_empty() {
+            return Some(Look::default());
+        }
+        let fits = |wants: &&Match| {
+            marked(&wants.traffic, mark)
+                && wants.traffic.is_empty() == mark.is_none()
+                && (wants.protocol.is_empty() || wants.protocol.contains(&protocol))
+                && wants.rtt.is_none()
+        };
+        leaf.wants.iter().filter(fits).find_map(|wants| {
+            looks(wants, self.other).find(|look| has_room(look) && self.ends_in(leaf, &self.packet(asked, look)))
+        })
+    }
+
+    /// The largest IP packet that buckets on the way to a class hold, if that is less than any.
+    pub(super) fn largest(&self, asked: &Asked<'_>, look: &Look) -> Option<Bytes> {
+        let packet = self.packet(asked, look);
+        let met = self.port.conditioners.iter().filter(|it| packet.is_of(&it.takes));
+        let (mut buckets, mut depth): (Vec<_>, _) = (met.filter_map(bucket).collect(), 0);
+        let mut queue = self.port.queue.as_ref();
+        while let Some(here) = queue {
+            buckets.extend(shaped(here));
+            let led = asked.leaf.path.get(depth).copied();
+            let class = led.or_else(|| packet.class(here)).map(|i| &here.classes[i]);
+            buckets.extend(class.and_then(limit));
+            (queue, depth) = (class.and_then(|class| class.queue.as_ref()), depth + 1);
+        }
+        buckets.into_iter().min()
+    }
+
+    fn packet<'b>(&'b self, asked: &Asked<'b>, look: &'b Look) -> Packet<'b> {
+        Packet { look, mark: asked.mark, protocol: asked.protocol, ground: self }
+    }
+
+    fn ends_in(&self, leaf: &Leaf<'_>, packet: &Packet<'_>) -> bool {
+        if let Some(own) = leaf.conditioner {
+            return self
+                .port
+                .conditioners
+                .iter()
+                .find(|it| packet.is_of(&it.takes))
+                .is_some_and(|it| std::ptr::eq(it, own));
+        }
+        let Some(queue) = self.port.queue.as_ref().filter(|_| !leaf.path.is_empty()) else {
+            let policed = self.port.conditioners.iter().flat_map(|it| &it.takes);
+            return policed.into_iter().all(|filter| !packet.agrees(&filter.matches.is));
+        };
+        let mut queue = queue;
+        for (depth, &place) in leaf.path.iter().enumerate() {
+            let last = depth + 1 == leaf.path.len();
+            let ends = match packet.filtered(queue) {
+                Some(found) => found == place,
+                None => queue.classes[place].is_unnamed() || rest(queue) == Some(place),
+            };
+            if !ends {
+                return false;
+            }
+            match queue.classes[place].queue.as_ref() {
+                Some(below) if !last => queue = below,
+                _ => break,
+            }
+        }
+        true
+    }
+}
+
+impl Packet<'_> {
+    /// Whether it is one of those that these filters take; without filters all are.
+    fn is_of(&self, filters: &[Filter]) -> bool {
+        filters.is_empty() || filters.iter().any(|it| self.agrees(&it.matches.is))
+    }
+
+    /// The class of a queue whose filter takes it.
+    fn filtered(&self, queue: &Queue) -> Option<usize> {
+        let asked = |(i, class): (usize, &Class)| {
+            let orders = class.takes.iter().filter(|filter| self.agrees(&filter.matches.is)).map(|filter| filter.order);
+            orders.min().map(|order| (order, i))
+        };
+        queue.classes.iter().enumerate().filter_map(asked).min().map(|(_, i)| i)
+    }
+
+    /// The class of a queue that takes it.
+    fn class(&self, queue: &Queue) -> Option<usize> {
+        self.filtered(queue).or_else(|| rest(queue))
+    }
+
+    fn agrees(&self, matches: &Match) -> bool {
+        fn any<T>(list: &[T], agrees: impl Fn(&T) -> bool) -> bool {
+            list.is_empty() || list.iter().any(agrees)
+        }
+        let within = |address: Option<Ipv4Addr>, list: &[Prefix]| {
+            any(list, |prefix| address.is_some_and(|it| prefix.0.contains(&IpAddr::V4(it))))
+        };
+        let (look, ground) = (self.look, self.ground);
+        any(&matches.dscp, |it| *it == look.dscp)
+            && marked(&matches.traffic, self.mark)
+            && any(&matches.protocol, |it| *it == self.protocol)
+            && within(look.source.or(ground.source), &matches.source)
+            && within(look.destination.or(ground.destination), &matches.destination)
+            && any(&matches.source_port, |it| Some(*it) == look.source_port)
+            && any(&matches.destination_port, |it| Some(*it) == look.destination_port)
+            && any(&matches.ecn, |it| Some(*it) == look.ecn)
+            && matches.rtt.is_none()
+    }
+}
+
+/// The class of a queue that takes what no filter does.
+fn rest(queue: &Queue) -> Option<usize> {
+    queue.classes.iter().rposition(|class| class.rest)
+}
+
+/// Whether packets with a mark, or without, agree with a list of marks.
+fn marked(listed: &[String], mark: Option<&str>) -> bool {
+    listed.is_empty() || mark.is_some_and(|mark| listed.iter().any(|it| it == mark))
+}
+
+/// Looks that agree with a match, the plainest first.
+fn looks(wants: &Match, other: Option<u16>) -> impl Iterator<Item = Look> + '_ {
+    let codes: Vec<_> = match wants.dscp.as_slice() {
+        [] => (0..64).filter_map(Dscp::new).collect(),
+        listed => listed.to_vec(),
+    };
+    let (sources, mut destinations) = (hosts(&wants.source), hosts(&wants.destination));
+    destinations.reverse();
+    let ecn = wants.ecn.iter().copied().find(|it| matches!(it, Ecn::Ect0 | Ecn::Ect1));
+    let base = Look {
+        source_port: wants.source_port.first().copied().or(other),
+        destination_port: wants.destination_port.first().copied().or(other),
+        ecn,
+        ..Look::default()
+    };
+    let pairs: Vec<_> = sources.iter().flat_map(|s| destinations.iter().map(move |d| (*s, *d))).collect();
+    let of = move |dscp: Dscp| {
+        let base = base.clone();
+        let pairs = pairs.clone();
+        pairs.into_iter().map(move |(source, destination)| Look { dscp, source, destination, ..base.clone() })
+    };
+    codes.into_iter().flat_map(of)
+}
+
+/// Addresses of hosts in prefixes: the first and the last of each; nobody's where there is no prefix.
+fn hosts(prefixes: &[Prefix]) -> Vec<Option<Ipv4Addr>> {
+    if prefixes.is_empty() {
+        return vec![None];
+    }
+    let ends = |prefix: &Prefix| {
+        let (first, last) = (prefix.0.network(), prefix.0.broadcast());
+        let (IpAddr::V4(first), IpAddr::V4(last)) = (first, last) else { return Vec::new() };
+        let (first, last) = (u32::from(first), u32::from(last));
+        let inner = if last - first > 2 { [first + 1, last - 1] } else { [first, last] };
+        inner.map(|it| Some(Ipv4Addr::from(it))).to_vec()
+    };
+    prefixes.iter().flat_map(ends).collect()
+}
+
+/// Addresses for documentation (RFC 5737), and others, in none of these prefixes.
+fn outside(prefixes: &[Prefix]) -> impl Iterator<Item = Ipv4Addr> + '_ {
+    let nets = [[192, 0, 2, 0], [198, 51, 100, 0], [203, 0, 113, 0]].into_iter().chain((1..224).map(|a| [a, 7, 7, 0]));
+    let hosts = nets.flat_map(|[a, b, c, _]| [1, 2].map(|d| Ipv4Addr::new(a, b, c, d)));
+    hosts.filter(move |it| prefixes.iter().all(|prefix| !prefix.0.contains(&IpAddr::V4(*it))))
+}
+
+fn each_filter(queue: &Queue, add: &mut impl FnMut(&Filter)) {
+    for class in &queue.classes {
+        class.takes.iter().for_each(&mut *add);
+        class.queue.iter().for_each(|queue| each_filter(queue, add));
+    }
+}

@@ -1,0 +1,201 @@
+//! The load that a stub has while nobody states another: in each class datagrams of two thirds of its rate, and in each without
+//! priority one TCP that always has data.
+//!
+//! A class's packets look as its filters want them: its code point, an address in its prefix, its port. Whether they do is
+//! asked of the filters of the whole port in their order, so that no filter before takes them.
+
+mod buckets;
+mod leaves;
+mod look;
+mod shares;
+mod stated;
+
+use crate::model::Port;
+use crate::stub::names::Names;
+use leaves::{Leaf, leaves};
+use look::{Asked, Ground};
+use perhop_core::classify::{Match, Protocol};
+use perhop_core::units::{BitRate, Bytes};
+use std::net::Ipv4Addr;
+
+pub use look::Look;
+
+/// The node at the other end of the port's link.
+pub const RECEIVER: &str = "receiver";
+/// What the name of a class's TCP ends with.
+const TCP: &str = " TCP";
+/// Size of its datagrams.
+const DATAGRAM: u64 = 500;
+/// Flows of its datagrams: where flows share, each gets less than its share.
+pub const FLOWS: u64 = 4;
+/// An IP packet of its TCP, and what is no data of it.
+const SEGMENT: u64 = 1500;
+const HEADER: u64 = 52;
+/// The smallest bucket that a TCP is sent through.
+const SMALLEST: Bytes = Bytes::new(200);
+
+/// A node at an end of the load.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// Its name.
+    pub name: String,
+    /// Its address, if filters look at addresses.
+    pub address: Option<Ipv4Addr>,
+}
+
+/// What one traffic sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sends {
+    /// [`FLOWS`] of datagrams of so many bytes, each at this rate.
+    Datagrams(BitRate, Bytes),
+    /// A TCP that always has data; with segments of so many bytes where a bucket holds no larger ones.
+    Tcp(Option<Bytes>),
+}
+
+/// A `[traffic]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Flow {
+    /// Its name.
+    pub name: String,
+    /// The mark that its packets have.
+    pub mark: Option<String>,
+    /// The class that it is counted in: the device's.
+    pub class: String,
+    /// The places of the classes that lead to that.
+    pub path: Vec<usize>,
+    /// What it sends.
+    pub sends: Sends,
+    /// What its packets look like.
+    pub look: Look,
+    /// The node that sends.
+    pub from: String,
+    /// The node that receives.
+    pub to: String,
+}
+
+/// The load of a port.
+#[derive(Clone, Debug, Default)]
+pub struct Load {
+    /// What sends.
+    pub senders: Vec<Node>,
+    /// What receives; the first is at the other end of the port's link.
+    pub receivers: Vec<Node>,
+    /// In the order of the classes.
+    pub flows: Vec<Flow>,
+    /// Classes that nothing is sent in, and why.
+    pub without: Vec<(String, &'static str)>,
+    /// Whether there are classes with priority, without a TCP.
+    pub has_priority: bool,
+    /// What a file states, as text.
+    stated: Option<String>,
+    names: Names,
+}
+
+impl Load {
+    /// The load of a port whose link has this rate.
+    pub fn of(port: &Port, link: BitRate) -> Self {
+        let ground = Ground::of(port);
+        let mut load = Self {
+            senders: vec![ground.node("sender", ground.source)],
+            receivers: vec![ground.node(RECEIVER, ground.destination)],
+            ..Self::default()
+        };
+        let leaves = leaves(port, link);
+        load.has_priority = leaves.iter().any(|leaf| leaf.has_priority);
+        leaves.iter().for_each(|leaf| load.add(leaf, &ground));
+        if load.flows.is_empty() {
+            load.flow(
+                &Leaf::anyone(link),
+                &ground,
+                ("other", None),
+                Sends::Datagrams(two_thirds(link.bit_s() as f64), Bytes::new(DATAGRAM)),
+            );
+        }
+        load
+    }
+
+    fn add(&mut self, leaf: &Leaf<'_>, ground: &Ground<'_>) {
+        let before = self.flows.len();
+        let marks = ground.marks(leaf);
+        let rate = two_thirds(leaf.rate / marks.len().max(1) as f64);
+        for mark in marks {
+            let called = mark.as_deref().unwrap_or(&leaf.name);
+            let datagrams = Sends::Datagrams(rate, Bytes::new(DATAGRAM));
+            self.flow(leaf, ground, (called, mark.as_deref()), datagrams);
+            if !leaf.has_priority {
+                self.flow(leaf, ground, (&format!("{called}{TCP}"), mark.as_deref()), Sends::Tcp(None));
+            }
+        }
+        if self.flows.len() == before {
+            self.without.push((leaf.name.clone(), "no packet of the load can look as its filters want it"));
+        }
+    }
+
+    /// One traffic of a class, called so and with such a mark.
+    fn flow(&mut self, leaf: &Leaf<'_>, ground: &Ground<'_>, (called, mark): (&str, Option<&str>), sends: Sends) {
+        let asked =
+            Asked { leaf, protocol: if sends == Sends::Tcp(None) { Protocol::TCP } else { Protocol::UDP }, mark };
+        let Some(look) = ground.look(&asked, |look| self.has_room(look)) else { return };
+        let largest = ground.largest(&asked, &look);
+        let sends = match (sends, largest) {
+            (Sends::Tcp(_), Some(largest)) if largest < SMALLEST => return,
+            (Sends::Tcp(_), Some(largest)) => Sends::Tcp(Some(Bytes::new(largest.get() - HEADER))),
+            (Sends::Datagrams(rate, size), Some(largest)) => Sends::Datagrams(rate, size.min(largest)),
+            (sends, None) => sends,
+        };
+        let from = node(&mut self.senders, look.source);
+        let to = node(&mut self.receivers, look.destination);
+        let (name, class, path) = (self.names.unique(called), leaf.name.clone(), leaf.path.clone());
+        let mark = mark.map(str::to_owned);
+        self.flows.push(Flow { name, mark, class, path, sends, look, from, to });
+    }
+
+    /// Whether the ends of a look are two nodes, each on its side.
+    fn has_room(&self, look: &Look) -> bool {
+        let other = |nodes: &[Node], address: Option<Ipv4Addr>| {
+            address.is_some() && nodes.iter().any(|node| node.address == address)
+        };
+        !other(&self.receivers, look.source)
+            && !other(&self.senders, look.destination)
+            && (look.source.is_none() || look.source != look.destination)
+    }
+
+    /// What a file states of it, as TOML; `None`: it was made for the port.
+    pub fn text(&self) -> Option<&str> {
+        self.stated.as_deref()
+    }
+
+    /// The names of the traffic of the class at a path, and of those below it; of a stated load that with the class's name.
+    pub fn named(&self, path: &[usize], class: &str) -> Vec<String> {
+        let is_of = |flow: &&Flow| match self.stated {
+            Some(_) => flow.class == class,
+            None => flow.path.starts_with(path),
+        };
+        self.flows.iter().filter(is_of).map(|flow| flow.name.clone()).collect()
+    }
+
+    /// A match with the names of the traffic that has its marks; `None` if no traffic has.
+    pub fn known(&self, matches: &Match) -> Option<Match> {
+        let has = |flow: &&Flow| flow.mark.as_ref().is_some_and(|mark| matches.traffic.contains(mark));
+        let traffic: Vec<_> = self.flows.iter().filter(has).map(|flow| flow.name.clone()).collect();
+        (matches.traffic.is_empty() || !traffic.is_empty()).then(|| Match { traffic, ..matches.clone() })
+    }
+}
+
+/// The node with an address, made if there is none.
+fn node(nodes: &mut Vec<Node>, address: Option<Ipv4Addr>) -> String {
+    let found = nodes.iter().find(|node| address.is_none() || node.address == address);
+    if let Some(found) = found {
+        return found.name.clone();
+    }
+    let name = address.map(|address| address.to_string()).unwrap_or_default();
+    nodes.push(Node { name: name.clone(), address });
+    name
+}
+
+/// A flow's part of two thirds of a rate, to three digits.
+fn two_thirds(rate: f64) -> BitRate {
+    let exact = (rate * 2.0 / 3.0 / FLOWS as f64).max(8.0);
+    let unit = 10f64.powi((exact.log10().floor() as i32 - 2).max(0));
+    BitRate::bps(((exact / unit).floor() * unit) as u64)
+}

@@ -1,0 +1,110 @@
+//! Shares that add up to more than there is.
+//!
+//! Sources: Cisco, command references: `bandwidth percent`, "the sum of class bandwidth percentages cannot exceed 100 %"; `max-reserved-bandwidth`:
+//! 75 % of the interface by default in classic IOS; `bandwidth remaining percent`, at most 100 together.
+
+use super::Rule;
+use super::case::{Case, finding};
+use super::ios::{Use, uses};
+use crate::finding::Finding;
+use crate::given::Platform;
+use crate::ios::plan::{At, Class, Rate, Share};
+use perhop_core::units::BitRate;
+
+const CODE: &str = "W428";
+
+/// The rule.
+pub(super) const RULE: Rule = Rule { code: CODE, dialect: Some("ios"), instead_of: &[], find };
+
+fn find(case: &Case<'_>) -> Vec<Finding> {
+    let all = |it: &Use<'_>| [reserved(case, it), remaining(it)];
+    uses(case).iter().filter(|it| !it.in_force()).flat_map(all).flatten().collect()
+}
+
+/// A share with where it is said.
+struct Part {
+    percent: f64,
+    at: At,
+}
+
+/// What is reserved, in percent of the base.
+fn parts(it: &Use<'_>) -> Vec<Part> {
+    let of_rate = |rate: BitRate| Some(100.0 * rate.bit_s() as f64 / it.base?.bit_s().max(1) as f64);
+    let priority = |class: &Class| {
+        let said = class.priority.as_ref()?;
+        let percent = match said.rate?.is {
+            Rate::Percent(percent) => percent,
+            Rate::Bits(rate) => of_rate(rate)?,
+            Rate::Packets(_) => return None,
+        };
+        Some(Part { percent, at: said.at })
+    };
+    let bandwidth = |class: &Class| {
+        let put = class.bandwidth?;
+        let percent = match put.is {
+            Share::Percent(percent) => percent,
+            Share::Rate(rate) => of_rate(rate)?,
+            _ => return None,
+        };
+        Some(Part { percent, at: put.at })
+    };
+    it.policy.classes.iter().filter_map(|class| priority(class).or_else(|| bandwidth(class))).collect()
+}
+
+fn reserved(case: &Case<'_>, it: &Use<'_>) -> Option<Finding> {
+    let parts = parts(it);
+    let sum: f64 = parts.iter().map(|part| part.percent).sum();
+    let classic = case.given.platform == Platform::Ios && it.top;
+    let most = if classic { 75.0 } else { 100.0 };
+    // One that is too large by itself has its own finding.
+    if sum <= most + 1e-9 || parts.iter().any(|part| part.percent > 100.0) {
+        return None;
+    }
+    let (at, left) = crossing(&parts, most)?;
+    let why = if classic { "classic IOS reserves at most 75 % of an interface" } else { "IOS refuses more than 100 %" };
+    let of = it.base.map(|base| format!(" of {base}")).unwrap_or_default();
+    let message =
+        format!("`priority` and `bandwidth` of policy map {} add up to {sum:.0} %{of}: {why}", it.policy.name);
+    let more = if classic {
+        format!(", or max-reserved-bandwidth {:.0} at the interface", sum.min(100.0))
+    } else {
+        String::new()
+    };
+    let instead = match left >= 1.0 {
+        true => format!("at most {left:.0} % here{more}"),
+        false => format!("bandwidth remaining percent .. here{more}"),
+    };
+    Some(finding(CODE, at.place, message, instead))
+}
+
+/// The part that exceeds the most, and what the ones before it leave.
+fn crossing(parts: &[Part], most: f64) -> Option<(At, f64)> {
+    let mut sum = 0.0;
+    parts.iter().find_map(|part| {
+        let left = most - sum;
+        sum += part.percent;
+        (sum > most).then_some((part.at, left))
+    })
+}
+
+fn remaining(it: &Use<'_>) -> Option<Finding> {
+    let part = |class: &Class| match class.bandwidth {
+        Some(put) => {
+            if let Share::RemainingPercent(percent) = put.is {
+                Some(Part { percent, at: put.at })
+            } else {
+                None
+            }
+        }
+        None => None,
+    };
+    let parts: Vec<Part> = it.policy.classes.iter().filter_map(part).collect();
+    let (at, left) = crossing(&parts, 100.0 + 1e-9)?;
+    let sum: f64 = parts.iter().map(|part| part.percent).sum();
+    let message = format!(
+        "`bandwidth remaining percent` of policy map {} adds up to {sum:.0} %: IOS refuses more than 100 %",
+        it.policy.name
+    );
+    let ratio = "bandwidth remaining ratio N in each class has no such bound";
+    Some(finding(CODE, at.place, message, format!("bandwidth remaining percent {left:.0} here; {ratio}")))
+}

@@ -1,0 +1,250 @@
+//! `[queue.X]`: a queue, with its classes and their queues.
+
+use super::names::{last_word, plain};
+use super::page::{List, Page, Row, key, toml};
+use super::sort::{Sorted, Taken, Taker, sort};
+use super::{Marker, Writer};
+use crate::model::{Class, Kind, Queue};
+use crate::value::Value;
+use perhop_core::classify::Match;
+use perhop_core::params::{Node, Tree, show_table};
+
+/// Hours of a round-trip time that no flow has. A later entry has fewer of them, so that none before it takes its packets.
+const LONG: usize = 99_999;
+
+/// A queue that another names.
+struct Below<'a> {
+    name: String,
+    queue: &'a Queue,
+    comment: String,
+    /// The places of the classes that lead to it.
+    path: Vec<usize>,
+}
+
+impl Writer<'_> {
+    /// A queue and all below it; the name of its section.
+    pub(crate) fn queue(&mut self, queue: &Queue) -> String {
+        let name = self.queues.unique(last_word(&queue.name.is));
+        self.section(Below { name: name.clone(), queue, comment: plain(&queue.name.is), path: Vec::new() });
+        name
+    }
+
+    fn section(&mut self, below: Below<'_>) {
+        let Below { name, queue, comment, path } = below;
+        let mut page = Page::default();
+        let comment = if comment == name { String::new() } else { format!("! {comment}") };
+        let start = page.text.len();
+        page.section("queue", Some(&name), queue.name.origin.place(), &comment);
+        match queue.kind {
+            Some(Kind::Scheduler(kind)) => page.add(&format!("scheduler = {}\n", key_text(kind))),
+            Some(Kind::Aqm(kind)) => page.add(&format!("aqm = {}\n", key_text(kind))),
+            None if queue.settings.is_empty() => page.add("aqm = \"drop-tail\"\n"),
+            None => {}
+        }
+        if !queue.shape.is_empty() {
+            let mut row = Row::default();
+            row.page.add("shape = ");
+            row.value(&Value::Table(queue.shape.clone()));
+            page.row(row);
+        }
+        let leaves = leaves(queue);
+        let takers: Vec<_> = leaves.iter().map(|&i| taker(&queue.classes[i])).collect();
+        let sorted = sort(&takers);
+        // A filter that takes all leaves nothing unclassified.
+        let is_void = |name: &str| name == "unclassified" && sorted.taken.contains(&Taken::Rest);
+        let settings = queue.settings.iter().filter(|(name, _)| !is_void(name));
+        settings.for_each(|(name, value)| page.entry(name, value));
+        let below = self.classes(queue, (&leaves, sorted), &path, &mut page);
+        page.around(start, queue.name.origin.place());
+        self.tree.append(&page);
+        below.into_iter().for_each(|below| self.section(below));
+    }
+
+    /// `classes = [..]`; the queues that they name.
+    fn classes<'a>(
+        &mut self,
+        queue: &'a Queue,
+        sorted: (&[usize], Sorted),
+        above: &[usize],
+        page: &mut Page,
+    ) -> Vec<Below<'a>> {
+        let mut below = Vec::new();
+        if queue.classes.is_empty() {
+            return below;
+        }
+        let (leaves, Sorted { mut taken, notes }) = sorted;
+        self.notes.extend(notes);
+        let names = ClassNames::of(queue);
+        page.add("classes = ");
+        let mut rows = List { at: page.text.len(), rows: Vec::new() };
+        let mut assumed = Vec::new();
+        page.add("[\n");
+        for i in self.order(queue, leaves, &mut taken) {
+            let mut row = Row::default();
+            row.page.add("  { ");
+            let (class, path) = (&queue.classes[i], [above, &[i]].concat());
+            names.write(i, class, &mut row);
+            if let Some(leaf) = leaves.iter().position(|&leaf| leaf == i) {
+                self.takes(class, &taken[leaf], &path, &mut row);
+            }
+            row.entries(&class.settings);
+            below.extend(self.queue_of(class, path, &mut row));
+            row.page.add(" },");
+            let start = page.text.len();
+            page.row_of_list(row, &mut assumed);
+            page.around(start, class.name.origin.place());
+            rows.rows.push((class.name.is.clone(), class.name.origin.place()));
+        }
+        page.lists.push(rows);
+        page.add("]\n");
+        below
+    }
+
+    /// The classes in the device's order, except that one that takes what is left stands last.
+    fn order(&mut self, queue: &Queue, leaves: &[usize], taken: &mut [Taken]) -> Vec<usize> {
+        let mut order: Vec<_> = (0..queue.classes.len()).collect();
+        let rest = leaves.iter().zip(&mut *taken).rfind(|(_, taken)| **taken == Taken::Rest);
+        let Some((&rest, taken)) = rest.filter(|(rest, _)| leaves.last() != Some(rest)) else { return order };
+        if matches!(queue.kind, Some(Kind::Scheduler("strict-priority" | "ets"))) {
+            let class = &queue.classes[rest].name;
+            let note = format!(
+                "`{}` takes what no filter names; here it takes the traffic of the load that is meant for it",
+                class.is
+            );
+            self.notes.push((class.origin.place(), note));
+            *taken = Taken::Nothing;
+        } else {
+            order.retain(|&i| i != rest);
+            order.push(rest);
+        }
+        order
+    }
+
+    /// `for` or `match` of a class.
+    fn takes(&mut self, class: &Class, taken: &Taken, path: &[usize], row: &mut Row) {
+        let place = class.takes.first().and_then(|filter| filter.matches.origin.place());
+        let add = |row: &mut Row, matches: Option<&Match>| {
+            row.comma();
+            row.page.from(place, |page| page.add(&matched(matches, path.last().copied().unwrap_or_default())));
+        };
+        match taken {
+            Taken::Rest => {}
+            Taken::For(codes) => {
+                let codes: Vec<Node> = codes.iter().map(|code| Tree::Text(code.to_string()).into()).collect();
+                let list = match codes.as_slice() {
+                    [one] => toml(&one.tree),
+                    _ => toml(&Tree::List(codes)),
+                };
+                row.comma();
+                row.page.from(place, |page| page.add(&format!("for = {list}")));
+            }
+            Taken::Any(all) if all.len() == 1 => add(row, self.load.known(&all[0]).as_ref()),
+            Taken::Any(all) => {
+                let conditioner = self.markers(&class.name.is, class.takes.first(), all);
+                add(row, Some(&Match { conditioner, ..Match::default() }));
+            }
+            Taken::Nothing
+                if (class.takes.is_empty() || class.rest) && !self.load.named(path, &class.name.is).is_empty() =>
+            {
+                let traffic = self.load.named(path, &class.name.is);
+                add(row, Some(&Match { traffic, ..Match::default() }));
+                row.say(if class.rest { "what no filter names" } else { "no filter leads to it: the load does" });
+            }
+            Taken::Nothing => {
+                add(row, None);
+                let none = class.takes.is_empty();
+                row.say(if none { "no filter leads to it" } else { "filters before its own take all of its packets" });
+            }
+        }
+    }
+
+    /// A marker that does nothing for each of several matches; their names.
+    pub(super) fn markers(&mut self, of: &str, first: Option<&crate::model::Filter>, all: &[Match]) -> Vec<String> {
+        let place = first.and_then(|filter| filter.matches.origin.place());
+        let one = |(i, matches): (usize, &Match)| {
+            let name = self.conditioners.unique(&format!("{of} {}", i + 1));
+            self.marks.push(Marker { name: name.clone(), matches: self.load.known(matches), place });
+            name
+        };
+        all.iter().enumerate().map(one).collect()
+    }
+
+    /// `queue` of a class; it becomes a section unless it is short.
+    fn queue_of<'a>(&mut self, class: &'a Class, path: Vec<usize>, row: &mut Row) -> Option<Below<'a>> {
+        let queue = class.queue.as_ref()?;
+        let plain_queue = queue.kind.is_none() && queue.shape.is_empty() && queue.classes.is_empty();
+        if plain_queue && queue.settings.is_empty() {
+            return None;
+        }
+        row.comma();
+        if plain_queue {
+            row.page.from(queue.name.origin.place(), |page| page.add("queue = "));
+            row.value(&Value::Table(queue.settings.clone()));
+            return None;
+        }
+        let name = self.queues.unique(&class.name.is);
+        row.page.from(queue.name.origin.place(), |page| page.add(&format!("queue = {}", key_text(&name))));
+        Some(Below { name, queue, comment: plain(&queue.name.is), path })
+    }
+}
+
+/// The places of the classes that packets end in.
+fn leaves(queue: &Queue) -> Vec<usize> {
+    let is_parent = |i: usize| queue.classes.iter().any(|class| class.parent == Some(i));
+    (0..queue.classes.len()).filter(|&i| !is_parent(i)).collect()
+}
+
+/// A class as filters see it.
+fn taker(class: &Class) -> Taker<'_> {
+    Taker { name: &class.name.is, takes: &class.takes, rest: class.rest }
+}
+
+/// The names of classes, where the scheduler has them.
+struct ClassNames(Option<Vec<String>>);
+
+impl ClassNames {
+    fn of(queue: &Queue) -> Self {
+        let named = matches!(queue.kind, Some(Kind::Scheduler("htb" | "hfsc")));
+        let mut names = super::names::Names::default();
+        Self(named.then(|| queue.classes.iter().map(|class| names.unique(&class.name.is)).collect()))
+    }
+
+    /// `name` and `parent`.
+    fn write(&self, i: usize, class: &Class, row: &mut Row) {
+        let Some(names) = &self.0 else {
+            row.say(&format!("! {}", plain(&class.name.is)));
+            return;
+        };
+        row.page.from(class.name.origin.place(), |page| page.add(&format!("name = {}", key_text(&names[i]))));
+        if let Some(parent) = class.parent.and_then(|up| names.get(up)) {
+            row.page.add(&format!(", parent = {}", key_text(parent)));
+        }
+    }
+}
+
+/// A text in quotes.
+pub(super) fn key_text(text: &str) -> String {
+    toml(&Tree::Text(text.to_owned()))
+}
+
+/// `match = {..}`; one that no packet agrees with where there is none.
+/// `entry` is its place in its list.
+pub(super) fn matched(matches: Option<&Match>, entry: usize) -> String {
+    let nobody = || format!("match = {{ rtt = {{ from = \"{}h\" }} }}", LONG - entry);
+    matches.map_or_else(nobody, |matches| format!("match = {}", shown(matches)))
+}
+
+/// A match as TOML; a list of one is that one.
+fn shown(matches: &Match) -> String {
+    let Tree::Table(mut table) = show_table(matches) else { return String::new() };
+    for (_, _, node) in &mut table.entries {
+        if let Tree::List(items) = &mut node.tree
+            && items.len() == 1
+        {
+            *node = items.remove(0);
+        }
+    }
+    let entries: Vec<_> =
+        table.entries.iter().map(|(name, _, node)| format!("{} = {}", key(name), toml(&node.tree))).collect();
+    format!("{{ {} }}", entries.join(", "))
+}

@@ -1,0 +1,128 @@
+//! What stands around a port: the run, the network, the load.
+
+use super::classes::key_text;
+use super::names::plain;
+use super::page::{Page, Row, key};
+use crate::load::{FLOWS, Flow, Load, Node, Sends};
+use crate::model::{Port, Way};
+use crate::value::{Said, Value};
+use perhop_core::packet::Ecn;
+use perhop_core::units::{BitRate, Span};
+
+/// The port itself.
+pub const LINK: &str = "device -> receiver";
+/// How much faster the other links are.
+pub const ACCESS: u64 = 10;
+/// Propagation over each link.
+const DELAY: Span = Span::from_ms(5);
+
+/// The head, and `[scenario]`.
+pub(super) fn head(page: &mut Page, port: &Port, link: BitRate, load: &Load) {
+    let way = port.way.name();
+    page.add(&format!("# {} {way}, {link}. What the device says stands behind `!`.\n#\n", plain(&port.interface.is)));
+    page.add(&format!("# {}\n", sentence(load)));
+    page.add("[scenario]\nduration = \"20s\"\nwarmup = \"5s\"\nreplications = 3\n");
+    if let Some(accounting) = &port.accounting {
+        page.entry("accounting", &Said { is: Value::Word(accounting.is.to_owned()), origin: accounting.origin });
+    }
+}
+
+/// The load, as a sentence.
+pub(super) fn sentence(load: &Load) -> String {
+    if load.text().is_some() {
+        return "The load: the stated one.".to_owned();
+    }
+    let without = load.has_priority;
+    let which = if without { "each without priority" } else { "each" };
+    format!("The load: in each class datagrams at two thirds of its rate, and in {which} a TCP that always has data.")
+}
+
+/// `[nodes]` and `[links]`.
+pub(super) fn links(page: &mut Page, port: &Port, link: BitRate, load: &Load, queue: Option<&str>) {
+    let addressed = |node: &&Node| node.address.is_some();
+    for node in load.senders.iter().chain(&load.receivers).filter(addressed) {
+        page.section("nodes", Some(&node.name), None, "");
+        page.add(&format!("address = \"{}\"\n", node.address.map(|it| it.to_string()).unwrap_or_default()));
+    }
+    page.section("links", None, None, "");
+    let fast = BitRate::bps(link.bit_s().saturating_mul(ACCESS));
+    let access = |page: &mut Page, ends: String| {
+        page.add(&format!("{} = {{ rate = \"{fast}\", delay = \"{DELAY}\" }}\n", key(&ends)));
+    };
+    let input = port.way == Way::Input;
+    let first = if input { "network" } else { "device" };
+    load.senders.iter().for_each(|node| access(page, format!("{} - {first}", node.name)));
+    if input {
+        port_link(page, "network - device", port, link);
+        access(page, "device - receiver".to_owned());
+    } else {
+        port_link(page, "device - receiver", port, link);
+    }
+    load.receivers.iter().skip(1).for_each(|node| access(page, format!("receiver - {}", node.name)));
+    if let Some(queue) = queue {
+        page.add(&format!("{} = {{ queue = {} }}\n", key(LINK), key_text(queue)));
+    }
+}
+
+/// The link whose rate is the port's.
+fn port_link(page: &mut Page, ends: &str, port: &Port, link: BitRate) {
+    let mut row = Row::default();
+    row.page.from(port.interface.origin.place(), |page| page.add(&format!("{} = ", key(ends))));
+    row.page.add("{ ");
+    let mut settings = port.link.clone();
+    match settings.remove("rate") {
+        Some(rate) => row.inner("rate", &rate),
+        None => row.page.add(&format!("rate = \"{link}\"")),
+    }
+    if settings.get("delay").is_none() {
+        row.comma();
+        row.page.add(&format!("delay = \"{DELAY}\""));
+    }
+    let mtu = settings.remove("mtu");
+    row.entries(&settings);
+    mtu.iter().for_each(|mtu| row.inner("mtu", mtu));
+    row.page.add(" }");
+    row.say(&format!("! {}", plain(&port.interface.is)));
+    page.row(row);
+}
+
+/// `[tcp]` and `[traffic]`.
+pub(super) fn load(page: &mut Page, load: &Load) {
+    if let Some(text) = load.text() {
+        return page.add(text);
+    }
+    load.without.iter().for_each(|(class, why)| page.add(&format!("\n# No traffic in {}: {why}.\n", plain(class))));
+    load.flows.iter().for_each(|flow| traffic(page, flow));
+}
+
+fn traffic(page: &mut Page, flow: &Flow) {
+    page.section("traffic", Some(&flow.name), None, "");
+    match flow.sends {
+        Sends::Datagrams(rate, size) => {
+            page.add(&format!(
+                "model = \"cbr\"\nrate = \"{rate}\"\nflows = {FLOWS}\nsize = \"{size}\"\njitter = 0.5\n"
+            ));
+        }
+        Sends::Tcp(None) => page.add("model = \"ftp\"\ntcp = \"linux\"\n"),
+        Sends::Tcp(Some(segment)) => {
+            page.add(&format!("model = \"ftp\"\ntcp = {{ stack = \"linux\", segment = \"{segment}\" }}"));
+            page.add("  # the largest that its buckets hold\n");
+        }
+    }
+    page.add(&format!("from = {}\nto = {}\n", key_text(&flow.from), key_text(&flow.to)));
+    if flow.class != flow.name {
+        page.add(&format!("class = {}\n", key_text(&flow.class)));
+    }
+    if flow.look.dscp.get() > 0 {
+        page.add(&format!("dscp = \"{}\"\n", flow.look.dscp));
+    }
+    let ports = [("source-port", flow.look.source_port), ("destination-port", flow.look.destination_port)];
+    for (name, port) in ports.into_iter().filter_map(|(name, port)| Some((name, port?))) {
+        page.add(&format!("{name} = {port}\n"));
+    }
+    match flow.look.ecn {
+        Some(Ecn::Ect1) => page.add("ecn = true\nl4s = true\n"),
+        Some(_) => page.add("ecn = true\n"),
+        None => {}
+    }
+}

@@ -1,0 +1,122 @@
+//! A port as a commented scenario that runs, with the place in the configuration of each stretch of it.
+//!
+//! Names are the device's. A value that the device assumes is written, too, with its source in a comment.
+
+mod classes;
+mod conditioners;
+mod frame;
+pub(crate) mod names;
+pub(crate) mod overlap;
+pub mod page;
+mod sort;
+
+use crate::given::Given;
+use crate::load::Load;
+use crate::model::{Kind, Port, Queue};
+use names::Names;
+use page::{List, Page, Piece};
+use perhop_core::classify::Match;
+use perhop_core::params::Place;
+use perhop_core::units::BitRate;
+
+pub use frame::{ACCESS, LINK};
+
+/// A scenario for a port.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Stub {
+    /// The file.
+    pub text: String,
+    /// Where stretches of it come from; of two that hold a place the one that stands first is the inner one.
+    pub map: Vec<Piece>,
+    /// Its lists of classes.
+    pub lists: Vec<List>,
+    /// What the scenario says differently from the device, and where in the configuration that is.
+    pub notes: Vec<(Option<Place>, String)>,
+    /// The load, in one sentence.
+    pub load: String,
+    /// The rate of the port's link.
+    pub link: BitRate,
+}
+
+impl Stub {
+    /// The classes of the list that begins at a byte.
+    pub fn classes(&self, at: usize) -> Option<&[(String, Option<Place>)]> {
+        self.lists.iter().find(|list| list.at == at).map(|list| list.rows.as_slice())
+    }
+
+    /// Where in the configuration a byte of the scenario comes from.
+    pub fn origin(&self, at: usize) -> Option<Place> {
+        let holds = |piece: &&Piece| piece.page.start <= at && at < piece.page.end;
+        self.map.iter().filter(holds).min_by_key(|piece| piece.page.end - piece.page.start).map(|piece| piece.text)
+    }
+}
+
+/// A conditioner that only says that a packet has passed it.
+struct Marker {
+    name: String,
+    /// `None`: none of the load can pass it.
+    matches: Option<Match>,
+    place: Option<Place>,
+}
+
+/// What is written of a port.
+pub(crate) struct Writer<'a> {
+    load: &'a Load,
+    queues: Names,
+    conditioners: Names,
+    marks: Vec<Marker>,
+    /// `[queue]` sections.
+    pub(crate) tree: Page,
+    pub(crate) notes: Vec<(Option<Place>, String)>,
+}
+
+impl<'a> Writer<'a> {
+    pub(crate) fn new(load: &'a Load) -> Self {
+        Self {
+            load,
+            queues: Names::default(),
+            conditioners: Names::default(),
+            marks: Vec::new(),
+            tree: Page::default(),
+            notes: Vec::new(),
+        }
+    }
+}
+
+/// The rate of a port's link: what the text says of it, what is given, or the rate of what shapes all that leaves it.
+pub fn link(port: &Port, given: &Given) -> Option<BitRate> {
+    port.link.rate("rate").or(given.link).or_else(|| port.queue.as_ref().and_then(shaped))
+}
+
+/// The rate to which a queue shapes all that leaves it.
+fn shaped(queue: &Queue) -> Option<BitRate> {
+    let cake = queue.settings.rate("rate").filter(|_| queue.kind == Some(Kind::Scheduler("cake")));
+    queue.shape.rate("rate").or(cake).or_else(|| match queue.kind {
+        Some(Kind::Scheduler("htb")) => {
+            let tops = queue.classes.iter().filter(|class| class.parent.is_none());
+            let rates: Vec<_> = tops.map(|class| class.settings.rate("ceil").or(class.settings.rate("rate"))).collect();
+            if let [only] = rates.as_slice() { *only } else { None }
+        }
+        _ => None,
+    })
+}
+
+/// A port as a scenario with a load made for it; its link has this rate.
+pub fn stub(port: &Port, link: BitRate) -> Stub {
+    with_load(port, link, &Load::of(port, link))
+}
+
+/// A port as a scenario with this load.
+pub fn with_load(port: &Port, link: BitRate, load: &Load) -> Stub {
+    let mut writer = Writer::new(load);
+    let queue = port.queue.as_ref().map(|queue| writer.queue(queue));
+    let conditioners = writer.conditioned(port, Some(LINK));
+    let mut page = Page::default();
+    frame::head(&mut page, port, link, load);
+    frame::links(&mut page, port, link, load, queue.as_deref());
+    page.append(&conditioners);
+    page.append(&writer.tree);
+    frame::load(&mut page, load);
+    let sentence = frame::sentence(load);
+    Stub { text: page.text, map: page.map, lists: page.lists, notes: writer.notes, load: sentence, link }
+}

@@ -1,0 +1,37 @@
+//! Names of a device as a scenario can have them: each once, printable, and no series.
+
+use std::collections::BTreeSet;
+
+/// The names of one kind of section.
+#[derive(Clone, Debug, Default)]
+pub struct Names(BTreeSet<String>);
+
+impl Names {
+    /// A name like this one that no other has.
+    pub fn unique(&mut self, wanted: &str) -> String {
+        let plain = plain(wanted);
+        let numbered = (2..).map(|n| format!("{plain}-{n}"));
+        let free = [plain.clone()].into_iter().chain(numbered).find(|name| !self.0.contains(name));
+        let name = free.unwrap_or(plain);
+        self.0.insert(name.clone());
+        name
+    }
+}
+
+/// Without control characters and braces, which would be a series of names.
+pub fn plain(name: &str) -> String {
+    let fit = |c: char| match c {
+        '{' => '(',
+        '}' => ')',
+        c if c.is_control() => ' ',
+        c => c,
+    };
+    let name: String = name.chars().map(fit).collect();
+    let name = name.trim();
+    if name.is_empty() { "unnamed".to_owned() } else { name.to_owned() }
+}
+
+/// `WAN` of `policy-map WAN`.
+pub fn last_word(name: &str) -> &str {
+    name.split_whitespace().last().unwrap_or(name)
+}

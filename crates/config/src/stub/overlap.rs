@@ -1,0 +1,83 @@
+//! What two matches have in common, and how they become one.
+
+use perhop_core::classify::{Match, Prefix};
+use perhop_core::dscp::Dscp;
+
+/// Whether a match looks at the code point alone, or at nothing.
+pub fn is_of_code_points(of: &Match) -> bool {
+    Match { dscp: Vec::new(), ..of.clone() } == Match::default()
+}
+
+/// The code points that a match takes.
+pub fn code_points(of: &Match) -> Vec<Dscp> {
+    if of.dscp.is_empty() { (0..64).filter_map(Dscp::new).collect() } else { of.dscp.clone() }
+}
+
+/// Whether some packet may agree with both.
+pub fn overlap(a: &Match, b: &Match) -> bool {
+    fn common<T>(a: &[T], b: &[T], same: impl Fn(&T, &T) -> bool) -> bool {
+        a.is_empty() || b.is_empty() || a.iter().any(|x| b.iter().any(|y| same(x, y)))
+    }
+    let near = |x: &Prefix, y: &Prefix| x.0.contains(&y.0) || y.0.contains(&x.0);
+    common(&a.dscp, &b.dscp, PartialEq::eq)
+        && common(&a.traffic, &b.traffic, PartialEq::eq)
+        && common(&a.protocol, &b.protocol, PartialEq::eq)
+        && common(&a.source, &b.source, near)
+        && common(&a.destination, &b.destination, near)
+        && common(&a.source_port, &b.source_port, PartialEq::eq)
+        && common(&a.destination_port, &b.destination_port, PartialEq::eq)
+        && common(&a.ecn, &b.ecn, PartialEq::eq)
+}
+
+/// One match that takes what either takes, if there is one.
+pub fn union(a: &Match, b: &Match) -> Option<Match> {
+    fn both<T: Clone + PartialEq>(a: &[T], b: &[T]) -> Vec<T> {
+        match a.is_empty() || b.is_empty() {
+            true => Vec::new(),
+            false => a.iter().chain(b.iter().filter(|x| !a.contains(x))).cloned().collect(),
+        }
+    }
+    macro_rules! but_one {
+        ($($field:ident),*) => { $(
+            if (Match { $field: Vec::new(), ..a.clone() }) == (Match { $field: Vec::new(), ..b.clone() }) {
+                return Some(Match { $field: both(&a.$field, &b.$field), ..a.clone() });
+            }
+        )* };
+    }
+    but_one!(dscp, traffic, protocol, source, destination, source_port, destination_port, ecn, conditioner);
+    None
+}
+
+/// One match that takes what both take; `None` if that is nothing.
+pub fn intersection(a: &Match, b: &Match) -> Option<Match> {
+    fn both<T: Clone + PartialEq>(a: &[T], b: &[T]) -> Option<Vec<T>> {
+        match (a, b) {
+            ([], one) | (one, []) => Some(one.to_vec()),
+            _ => Some(a.iter().filter(|x| b.contains(x)).cloned().collect()).filter(|all: &Vec<T>| !all.is_empty()),
+        }
+    }
+    fn narrower(a: &[Prefix], b: &[Prefix]) -> Option<Vec<Prefix>> {
+        if a.is_empty() || b.is_empty() {
+            return both(a, b);
+        }
+        let inner = |x: &Prefix, y: &Prefix| match (x.0.contains(&y.0), y.0.contains(&x.0)) {
+            (true, _) => Some(*y),
+            (_, true) => Some(*x),
+            _ => None,
+        };
+        let all: Vec<_> = a.iter().flat_map(|x| b.iter().filter_map(move |y| inner(x, y))).collect();
+        (!all.is_empty()).then_some(all)
+    }
+    Some(Match {
+        traffic: both(&a.traffic, &b.traffic)?,
+        dscp: both(&a.dscp, &b.dscp)?,
+        protocol: both(&a.protocol, &b.protocol)?,
+        source: narrower(&a.source, &b.source)?,
+        destination: narrower(&a.destination, &b.destination)?,
+        source_port: both(&a.source_port, &b.source_port)?,
+        destination_port: both(&a.destination_port, &b.destination_port)?,
+        rtt: a.rtt.clone().or_else(|| b.rtt.clone()),
+        ecn: both(&a.ecn, &b.ecn)?,
+        conditioner: both(&a.conditioner, &b.conditioner)?,
+    })
+}

@@ -1,0 +1,183 @@
+//! How filters become what a scenario has: a list of classes, of which the first that agrees takes the packet.
+//!
+//! A device asks its filters in their order, whatever the order of the classes that they lead to. Where these two orders
+//! differ, code points are taken out of the later filter; what cannot be said that way is a note.
+
+use super::overlap::{code_points, is_of_code_points, overlap, union};
+use crate::model::Filter;
+use perhop_core::aqm::members::{self, Member};
+use perhop_core::classify::Match;
+use perhop_core::dscp::Dscp;
+use perhop_core::params::Place;
+
+/// Something that takes packets.
+#[derive(Clone, Copy, Debug)]
+pub struct Taker<'a> {
+    /// As messages call it.
+    pub name: &'a str,
+    /// Which.
+    pub takes: &'a [Filter],
+    /// Whether it takes what no other does.
+    pub rest: bool,
+}
+
+/// What one takes, as a scenario says it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Taken {
+    /// What is left.
+    Rest,
+    /// These code points.
+    For(Vec<Dscp>),
+    /// What agrees with any of these.
+    Any(Vec<Match>),
+    /// No packet: filters before its own take all, or there is none.
+    Nothing,
+}
+
+/// What each takes.
+#[derive(Clone, Debug, Default)]
+pub struct Sorted {
+    /// One for each taker.
+    pub taken: Vec<Taken>,
+    /// What differs from the device, and where.
+    pub notes: Vec<(Option<Place>, String)>,
+}
+
+/// A filter, and whose it is.
+#[derive(Clone, Debug)]
+struct Asked {
+    order: u32,
+    of: usize,
+    matches: Match,
+    place: Option<Place>,
+    /// Whether filters before it take all that it matches.
+    dead: bool,
+}
+
+/// Sorts the takers of one list.
+pub fn sort(takers: &[Taker<'_>]) -> Sorted {
+    let (asked, rest) = asked(takers);
+    if asked.iter().all(|filter| is_of_code_points(&filter.matches)) {
+        return by_code_point(&asked, rest, takers.len());
+    }
+    in_order(asked, rest, takers)
+}
+
+/// The filters in their order, up to one that takes all, and who takes what is left.
+fn asked(takers: &[Taker<'_>]) -> (Vec<Asked>, Option<usize>) {
+    let of = |(of, taker): (usize, &Taker<'_>)| {
+        let asked = |filter: &Filter| Asked {
+            order: filter.order,
+            of,
+            matches: filter.matches.is.clone(),
+            place: filter.matches.origin.place(),
+            dead: false,
+        };
+        taker.takes.iter().map(asked).collect::<Vec<_>>()
+    };
+    let mut all: Vec<_> = takers.iter().enumerate().flat_map(of).collect();
+    all.sort_by_key(|filter| filter.order);
+    let rest = takers.iter().rposition(|taker| taker.rest);
+    match all.iter().position(|filter| filter.matches == Match::default()) {
+        None => (all, rest),
+        Some(end) => {
+            let rest = all[end].of;
+            all.truncate(end);
+            (all, Some(rest))
+        }
+    }
+}
+
+fn by_code_point(asked: &[Asked], rest: Option<usize>, takers: usize) -> Sorted {
+    let mut owner = [rest; 64];
+    for (code, owner) in (0..64).filter_map(Dscp::new).zip(&mut owner) {
+        let first = asked.iter().find(|filter| code_points(&filter.matches).contains(&code));
+        *owner = first.map_or(*owner, |filter| Some(filter.of));
+    }
+    let of = |taker: usize| {
+        let all = (0..64).filter_map(Dscp::new).zip(&owner).filter(|(_, owner)| **owner == Some(taker));
+        let all: Vec<_> = all.map(|(code, _)| code).collect();
+        match (rest == Some(taker) && taker + 1 == takers, all.is_empty()) {
+            (true, false) => Taken::Rest,
+            (_, true) => Taken::Nothing,
+            _ => Taken::For(all),
+        }
+    };
+    Sorted { taken: (0..takers).map(of).collect(), notes: Vec::new() }
+}
+
+fn in_order(mut asked: Vec<Asked>, rest: Option<usize>, takers: &[Taker<'_>]) -> Sorted {
+    let mut notes = Vec::new();
+    let filters: Vec<members::Filter> = asked.iter().map(|filter| filter.matches.clone().into()).collect();
+    let filters: Vec<_> = filters.iter().collect();
+    asked.iter_mut().enumerate().for_each(|(i, filter)| filter.dead = members::is_unreachable(&filters, i));
+    for later in 1..asked.len() {
+        let (before, from) = asked.split_at_mut(later);
+        let second = &mut from[0];
+        for first in before.iter().filter(|first| !first.dead && first.of != second.of) {
+            let both = is_of_code_points(&first.matches) && is_of_code_points(&second.matches);
+            if second.dead || !overlap(&first.matches, &second.matches) || first.of < second.of && !both {
+                continue;
+            }
+            if !is_of_code_points(&first.matches) {
+                notes.push((second.place, stolen(takers[first.of].name, takers[second.of].name)));
+                continue;
+            }
+            let left = code_points(&second.matches).into_iter().filter(|it| !first.matches.dscp.contains(it));
+            second.matches.dscp = left.collect();
+            second.dead = second.matches.dscp.is_empty();
+        }
+    }
+    asked.retain(|filter| !filter.dead);
+    let mut taken: Vec<_> = (0..takers.len()).map(|of| any(&asked, of)).collect();
+    rest.into_iter().for_each(|rest| taken[rest] = Taken::Rest);
+    unreachable(&mut taken);
+    Sorted { taken, notes }
+}
+
+/// Takes its packets from what those before it leave none.
+fn unreachable(taken: &mut [Taken]) {
+    let mut before: Vec<members::Filter> = Vec::new();
+    for taken in taken.iter_mut() {
+        let filter = match taken {
+            Taken::For(codes) => codes.iter().copied().map(Member::Dscp).collect::<Vec<_>>().into(),
+            Taken::Any(all) if all.len() == 1 => all[0].clone().into(),
+            _ => continue,
+        };
+        before.push(filter);
+        let all: Vec<_> = before.iter().collect();
+        if members::is_unreachable(&all, all.len() - 1) {
+            before.pop();
+            *taken = Taken::Nothing;
+        }
+    }
+}
+
+/// A note about two filters whose order is not that of their classes.
+fn stolen(first: &str, second: &str) -> String {
+    format!(
+        "packets that filters of `{first}` and of `{second}` both match go to `{second}` here, to `{first}` in the device"
+    )
+}
+
+/// What is left for one, with as few matches as can say it.
+fn any(asked: &[Asked], of: usize) -> Taken {
+    let mut all: Vec<Match> = Vec::new();
+    asked.iter().filter(|filter| filter.of == of).for_each(|filter| add(&mut all, filter.matches.clone()));
+    match all.as_slice() {
+        [] => Taken::Nothing,
+        [one] if is_of_code_points(one) => Taken::For(one.dscp.clone()),
+        _ => Taken::Any(all),
+    }
+}
+
+/// Adds a match to those of one taker; two that differ in one key become one.
+pub fn add(all: &mut Vec<Match>, new: Match) {
+    match all.iter().enumerate().find_map(|(i, known)| Some((i, union(known, &new)?))) {
+        Some((i, both)) => {
+            all.remove(i);
+            add(all, both);
+        }
+        None => all.push(new),
+    }
+}

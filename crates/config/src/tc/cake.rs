@@ -1,0 +1,206 @@
+//! `cake`.
+
+use super::fair::LARGEST;
+use super::log::Log;
+use super::options::{Discipline, Does, Fixed, Opt, Options, Row, Takes, assumed, row};
+use crate::model::Kind;
+use crate::value::{Settings, Value};
+use perhop_core::units::{Bytes, SignedBytes};
+
+const CAKE_C: &str = "sch_cake.c";
+/// What Linux's size of a packet has beyond the IP packet, from which `overhead` counts.
+const ETHERNET: i64 = 14;
+
+const fn says(word: &'static str, key: &'static str, value: &'static str) -> Row {
+    row(word, Takes::Nothing, Does::Says(key, Fixed::Word(value)))
+}
+
+const fn rtt(word: &'static str, us: u64) -> Row {
+    row(word, Takes::Nothing, Does::Says("rtt", Fixed::Us(us)))
+}
+
+const fn framing(word: &'static str) -> Row {
+    row(word, Takes::Nothing, Does::Makes("`overhead`, `mpu` and `link-layer`"))
+}
+
+const fn same(word: &'static str, why: &'static str) -> Row {
+    row(word, Takes::Nothing, Does::Same(why))
+}
+
+const fn lost(word: &'static str, why: &'static str) -> Row {
+    row(word, Takes::Nothing, Does::Lost(why))
+}
+
+/// Shaper, tins, hosts, flows.
+pub const CAKE: Discipline = Discipline {
+    name: "cake",
+    kind: Some(Kind::Scheduler("cake")),
+    rows: &[
+        row("bandwidth", Takes::Word, Does::Makes("`rate`")),
+        row("unlimited", Takes::Nothing, Does::Clears("rate")),
+        lost("autorate-ingress", "perhop's `cake` does not estimate the rate of the link"),
+        row("rtt", Takes::Time, Does::Sets("rtt")),
+        rtt("datacentre", 100),
+        rtt("lan", 1_000),
+        rtt("metro", 10_000),
+        rtt("regional", 30_000),
+        rtt("internet", 100_000),
+        rtt("oceanic", 300_000),
+        rtt("satellite", 1_000_000),
+        rtt("interplanetary", 3_600_000_000),
+        says("besteffort", "tins", "besteffort"),
+        says("precedence", "tins", "precedence"),
+        says("diffserv3", "tins", "diffserv3"),
+        says("diffserv4", "tins", "diffserv4"),
+        says("diffserv8", "tins", "diffserv8"),
+        says("flowblind", "isolation", "flowblind"),
+        says("srchost", "isolation", "srchost"),
+        says("dsthost", "isolation", "dsthost"),
+        says("hosts", "isolation", "hosts"),
+        says("flows", "isolation", "flows"),
+        says("dual-srchost", "isolation", "dual-srchost"),
+        says("dual-dsthost", "isolation", "dual-dsthost"),
+        says("triple-isolate", "isolation", "triple-isolate"),
+        row("nat", Takes::Nothing, Does::Nearly("addresses are those of the packets: perhop translates none")),
+        same("nonat", "perhop translates no addresses"),
+        row("wash", Takes::Nothing, Does::Nearly("code points stay: a later port that asks for them finds them")),
+        same("nowash", "so does perhop's"),
+        row("ingress", Takes::Nothing, Does::Nearly("packets that it drops do not count against the rate")),
+        same("egress", "so does perhop's"),
+        says("no-ack-filter", "ack-filter", "off"),
+        says("ack-filter", "ack-filter", "on"),
+        says("ack-filter-aggressive", "ack-filter", "aggressive"),
+        row("split-gso", Takes::Nothing, Does::Says("split-gso", Fixed::Flag(true))),
+        row("no-split-gso", Takes::Nothing, Does::Says("split-gso", Fixed::Flag(false))),
+        row("memlimit", Takes::Size, Does::Sets("memory")),
+        row("fwmark", Takes::Word, Does::Makes("nothing: tins by the marks of a firewall")),
+        row("overhead", Takes::Signed, Does::Makes("`overhead`, from the IP packet")),
+        row("mpu", Takes::Count, Does::Makes("`mpu`")),
+        framing("atm"),
+        framing("ptm"),
+        framing("noatm"),
+        framing("raw"),
+        framing("conservative"),
+        framing("pppoa-vcmux"),
+        framing("pppoa-llc"),
+        framing("pppoe-vcmux"),
+        framing("pppoe-llcsnap"),
+        framing("bridged-vcmux"),
+        framing("bridged-llcsnap"),
+        framing("ipoa-vcmux"),
+        framing("ipoa-llcsnap"),
+        framing("pppoe-ptm"),
+        framing("bridged-ptm"),
+        framing("ethernet"),
+        framing("ether-vlan"),
+        framing("docsis"),
+        framing("total_overhead"),
+        framing("hard_header"),
+    ],
+    class_rows: &[],
+    assumed: &[
+        assumed("tins", Fixed::Word("diffserv3"), CAKE_C),
+        assumed("isolation", Fixed::Word("triple-isolate"), CAKE_C),
+        assumed("rtt", Fixed::Us(100_000), CAKE_C),
+        assumed("flows", Fixed::Count(1024), CAKE_C),
+        assumed("ack-filter", Fixed::Word("off"), CAKE_C),
+        assumed("split-gso", Fixed::Flag(true), CAKE_C),
+        assumed("mtu", Fixed::Bytes(1514), LARGEST),
+    ],
+    keeps: [true, false],
+};
+
+/// What a word says of frames: bytes beyond the IP packet, the least bytes, the cells; whether it adds to what was said before.
+const FRAMES: [(&str, i64, u64, Cells); 13] = [
+    ("conservative", 48, 0, Cells::Atm),
+    ("pppoa-vcmux", 10, 0, Cells::Atm),
+    ("pppoa-llc", 14, 0, Cells::Atm),
+    ("pppoe-vcmux", 32, 0, Cells::Atm),
+    ("pppoe-llcsnap", 40, 0, Cells::Atm),
+    ("bridged-vcmux", 24, 0, Cells::Atm),
+    ("bridged-llcsnap", 32, 0, Cells::Atm),
+    ("ipoa-vcmux", 8, 0, Cells::Atm),
+    ("ipoa-llcsnap", 16, 0, Cells::Atm),
+    ("pppoe-ptm", 30, 0, Cells::Ptm),
+    ("bridged-ptm", 22, 0, Cells::Ptm),
+    ("ethernet", 38, 84, Cells::None),
+    ("docsis", 18, 64, Cells::None),
+];
+
+/// In what frames are carried.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Cells {
+    #[default]
+    None,
+    Atm,
+    Ptm,
+}
+
+/// What is said of frames.
+#[derive(Clone, Copy, Debug, Default)]
+struct Frames {
+    raw: bool,
+    /// The word `raw` is said, behind which tc prints `overhead 0`.
+    printed: bool,
+    overhead: i64,
+    mpu: u64,
+    cells: Cells,
+}
+
+/// What several words say together.
+pub(super) fn keys(options: &Options<'_>, settings: &mut Settings, log: &mut Log) {
+    if let Some(it) = options.any(&["bandwidth", "unlimited"]).filter(|it| it.row.word == "bandwidth") {
+        match super::units::rate(&it.words[0]) {
+            Ok(rate) => settings.set("rate", it.said(Value::Rate(rate))),
+            Err(_) => _ = settings.remove("rate"),
+        }
+    }
+    if let Some(it) = options.get("fwmark").filter(|it| !matches!(&*it.words[0].text, "0" | "0x0")) {
+        log.lost(&[it.line], "`fwmark`: perhop's tins are chosen by code points");
+    }
+    frames(options, settings, log);
+}
+
+fn frames(options: &Options<'_>, settings: &mut Settings, log: &mut Log) {
+    let mut frames = Frames { raw: true, ..Frames::default() };
+    let mut last: Option<&Opt<'_>> = None;
+    for it in &options.list {
+        if frames.takes(it) {
+            last = Some(it);
+        }
+    }
+    let Some(last) = last.filter(|_| !frames.raw) else { return };
+    let overhead = i32::try_from(frames.overhead - ETHERNET).unwrap_or_default();
+    settings.set("overhead", last.said(Value::Signed(SignedBytes::new(overhead))));
+    if frames.mpu > 0 {
+        settings.set("mpu", last.said(Value::Bytes(Bytes::new(frames.mpu))));
+    }
+    match frames.cells {
+        Cells::Atm => settings.set("link-layer", last.said(Value::Word("atm".into()))),
+        Cells::Ptm => log.nearly(&[last.line], "`ptm`: perhop has no 64b/65b coding, which takes another 1.6 %"),
+        Cells::None => {}
+    }
+}
+
+impl Frames {
+    /// Whether an option is about frames; they add up in their order.
+    fn takes(&mut self, it: &Opt<'_>) -> bool {
+        if let Some((_, overhead, mpu, cells)) = FRAMES.iter().find(|frame| frame.0 == it.row.word) {
+            *self = Self { raw: false, printed: false, overhead: *overhead, mpu: *mpu, cells: *cells };
+            return true;
+        }
+        match (it.row.word, &it.value) {
+            ("raw", _) => *self = Self { raw: true, printed: true, ..Self::default() },
+            ("overhead", Some(Value::Signed(bytes))) if !self.printed || bytes.get() != 0 => {
+                (self.raw, self.overhead) = (false, bytes.get().into());
+            }
+            ("ether-vlan", _) => (self.raw, self.overhead) = (false, self.overhead + 4),
+            ("mpu", _) => (self.raw, self.mpu) = (false, it.count().unwrap_or_default()),
+            ("atm", _) => (self.raw, self.cells) = (false, Cells::Atm),
+            ("ptm", _) => (self.raw, self.cells) = (false, Cells::Ptm),
+            ("noatm", _) => self.cells = Cells::None,
+            _ => return false,
+        }
+        true
+    }
+}

@@ -1,0 +1,105 @@
+//! Commands for tc as they are typed.
+
+use super::words::{Device, Object, Refusal, Statement, Taken, Token, Verb, Words, span};
+
+/// What a command asks.
+#[derive(Debug)]
+pub(super) enum Asked<'a> {
+    /// Something is altered.
+    Alters(Statement<'a>),
+    /// Something is printed: what follows is of this interface, and filters are at this place.
+    Shows(Device<'a>, Option<Token<'a>>),
+    /// Nothing about queues.
+    Other,
+}
+
+/// A simple command whose first word is `tc`.
+///
+/// # Errors
+/// What tc would refuse at once.
+pub(super) fn asked<'a>(words: &[Token<'a>], namespace: &str) -> Taken<Asked<'a>> {
+    let mut rest = Words::new(words);
+    rest.next();
+    let mut namespace = namespace.to_owned();
+    while let Some(option) = rest.peek().filter(|it| it.text.starts_with('-')) {
+        rest.next();
+        match option.text.trim_start_matches('-') {
+            "n" | "net" | "netns" => namespace = rest.value(option)?.text.to_string(),
+            "b" | "batch" | "cf" | "conf" => _ = rest.next(),
+            _ => {}
+        }
+    }
+    of_object(words, rest, namespace)
+}
+
+/// The rest of a command, from its object on: also a line of a batch.
+///
+/// # Errors
+/// What tc would refuse at once.
+pub(super) fn of_object<'a>(all: &[Token<'a>], mut rest: Words<'_, 'a>, namespace: String) -> Taken<Asked<'a>> {
+    let Some(object) = rest.next().and_then(|it| object(&it.text)) else { return Ok(Asked::Other) };
+    let verb = match rest.peek() {
+        Some(word) => match verb(&word.text) {
+            Some(verb) => verb,
+            None => return Err(Refusal::at(word, format!("tc knows no command `{}`", word.text))),
+        },
+        None => Verb::Shown,
+    };
+    rest.next();
+    let (device, place, words) = device(rest, namespace, verb);
+    if verb == Verb::Shown {
+        return Ok(Asked::Shows(device, place));
+    }
+    let mut lines: Vec<_> = all.iter().map(|it| it.line).collect();
+    lines.dedup();
+    Ok(Asked::Alters(Statement { object, verb, device, words, place: span(all), lines }))
+}
+
+/// The word that names the interface is taken out; the place is that of filters to be shown.
+fn device<'a>(
+    mut rest: Words<'_, 'a>,
+    namespace: String,
+    verb: Verb,
+) -> (Device<'a>, Option<Token<'a>>, Vec<Token<'a>>) {
+    let (mut device, mut place, mut words) = (Device { namespace, name: None }, None, Vec::new());
+    while let Some(word) = rest.next() {
+        match &*word.text {
+            "dev" if device.name.is_none() => device.name = rest.next().cloned(),
+            "parent" if verb == Verb::Shown => place = rest.next().cloned(),
+            "root" | "ingress" | "egress" if verb == Verb::Shown => place = Some(word.clone()),
+            _ => words.push(word.clone()),
+        }
+    }
+    (device, place, words)
+}
+
+/// tc takes beginnings of its words.
+fn object(word: &str) -> Option<Object> {
+    let starts = |whole: &str| !word.is_empty() && whole.starts_with(word);
+    match word {
+        _ if starts("qdisc") => Some(Object::Qdisc),
+        _ if starts("class") => Some(Object::Class),
+        _ if starts("filter") => Some(Object::Filter),
+        _ if word.len() > 2 && starts("actions") => Some(Object::Action),
+        _ => None,
+    }
+}
+
+fn verb(word: &str) -> Option<Verb> {
+    let starts = |whole: &str| !word.is_empty() && whole.starts_with(word);
+    match word {
+        _ if starts("add") => Some(Verb::Add),
+        _ if starts("change") => Some(Verb::Change),
+        _ if starts("replace") || starts("link") => Some(Verb::Replace),
+        _ if starts("delete") || starts("flush") => Some(Verb::Delete),
+        _ if ["list", "show", "lst", "get", "help", "dev", "ls"].iter().any(|it| it.starts_with(word)) => {
+            Some(Verb::Shown)
+        }
+        _ => None,
+    }
+}
+
+/// Whether words begin a line of `tc -batch`.
+pub(super) fn is_batch(words: &[&str]) -> bool {
+    matches!(words, ["qdisc" | "class" | "filter", "add" | "change" | "replace" | "del" | "delete", ..])
+}

@@ -1,0 +1,206 @@
+//! What a kernel would hold after some commands: interfaces with queueing disciplines, classes and filters.
+
+/// What stands before a kind.
+mod head;
+/// Queueing disciplines.
+mod qdiscs;
+/// Classes.
+mod classes;
+/// Filters.
+mod sorters;
+
+use super::actions;
+use super::filters::Sorter;
+use super::options::{Discipline, Options};
+use super::units::{class, handle, number};
+use super::words::{Device, Form, Object, Refusal, Statement, Taken, Token, Verb, Words};
+use perhop_core::params::Place;
+use std::collections::{BTreeMap, HashMap};
+
+/// Where the first queueing discipline of an interface is.
+pub(super) const ROOT: u32 = 0xffff_ffff;
+/// Where `ingress` and `clsact` are.
+pub(super) const INGRESS: u32 = 0xffff_fff1;
+/// Filters of packets that come in.
+pub(super) const AT_INGRESS: u32 = 0xffff_fff2;
+/// Filters of packets that go out, before the queues.
+pub(super) const AT_EGRESS: u32 = 0xffff_fff3;
+/// The handle of `ingress` and `clsact`.
+const INGRESS_HANDLE: u32 = 0xffff_0000;
+/// The first handle that the kernel gives itself.
+const OWN_HANDLES: u32 = 0x8001_0000;
+
+/// All interfaces, in the order of the text.
+#[derive(Debug, Default)]
+pub(super) struct Kernel<'a> {
+    pub(super) interfaces: Vec<Interface<'a>>,
+    by_name: HashMap<(String, Option<String>), usize>,
+    /// Actions that were made by themselves, by kind and number.
+    pub(super) actions: HashMap<(String, u64), Vec<Token<'a>>>,
+}
+
+/// An interface.
+#[derive(Debug, Default)]
+pub(super) struct Interface<'a> {
+    pub(super) device: Device<'a>,
+    /// By their parent.
+    pub(super) qdiscs: BTreeMap<u32, Qdisc<'a>>,
+    /// The parent of each, by its handle.
+    handles: HashMap<u32, u32>,
+    /// By their number.
+    pub(super) classes: BTreeMap<u32, Class<'a>>,
+    /// By where they are.
+    pub(super) filters: BTreeMap<u32, Vec<Sorter<'a>>>,
+    /// Handles that the kernel has given.
+    given: u32,
+    /// Classes of `htb` that name a class above them which is not there, with its number.
+    pub(super) orphans: Vec<(u32, u32, Place)>,
+}
+
+/// A queueing discipline.
+#[derive(Clone, Debug)]
+pub(super) struct Qdisc<'a> {
+    /// Its handle.
+    pub(super) handle: u32,
+    /// As tc calls it.
+    pub(super) name: Token<'a>,
+    /// `None`: perhop has it not.
+    pub(super) known: Option<&'static Discipline>,
+    pub(super) options: Options<'a>,
+    /// Of its size table.
+    pub(super) stab: Options<'a>,
+    pub(super) place: Place,
+    pub(super) lines: Vec<usize>,
+    pub(super) form: Form,
+}
+
+/// A class.
+#[derive(Clone, Debug)]
+pub(super) struct Class<'a> {
+    /// The class above it, or its queueing discipline.
+    pub(super) parent: u32,
+    pub(super) options: Options<'a>,
+    pub(super) place: Place,
+    pub(super) lines: Vec<usize>,
+}
+
+impl<'a> Kernel<'a> {
+    /// Does what a statement says.
+    ///
+    /// # Errors
+    /// tc or the kernel would refuse it.
+    pub(super) fn apply(&mut self, statement: &Statement<'a>) -> Taken<()> {
+        if statement.object == Object::Action {
+            return self.action(statement);
+        }
+        let place = self.place(statement)?;
+        let resolved =
+            (statement.object == Object::Filter && !self.actions.is_empty()).then(|| self.resolved(statement));
+        let statement = resolved.as_ref().unwrap_or(statement);
+        let interface = &mut self.interfaces[place];
+        match statement.object {
+            Object::Qdisc => interface.qdisc(statement),
+            Object::Class => interface.class(statement),
+            _ => interface.filter(statement),
+        }
+    }
+
+    /// The interface of a statement.
+    fn place(&mut self, statement: &Statement<'a>) -> Taken<usize> {
+        let Device { namespace, name } = &statement.device;
+        if name.is_none() && statement.verb != Verb::Shown {
+            return Err(Refusal::of("it names no interface").instead("dev eth0"));
+        }
+        let key = (namespace.clone(), name.as_ref().map(|it| it.text.to_string()));
+        let interfaces = &mut self.interfaces;
+        Ok(*self.by_name.entry(key).or_insert_with(|| {
+            interfaces.push(Interface { device: statement.device.clone(), ..Interface::default() });
+            interfaces.len() - 1
+        }))
+    }
+
+    /// `tc actions add action police .. index 1`
+    fn action(&mut self, statement: &Statement<'a>) -> Taken<()> {
+        for words in statement.words.split(|word| word.text == "action") {
+            let Some(kind) = words.first() else { continue };
+            let index = words.windows(2).find(|pair| pair[0].text == "index").and_then(|pair| number(&pair[1].text));
+            let key = index.map(|index| (kind.text.to_string(), index));
+            if statement.verb == Verb::Delete {
+                match key {
+                    Some(key) => _ = self.actions.remove(&key),
+                    None => self.actions.retain(|it, _| it.0 != kind.text),
+                }
+                continue;
+            }
+            alone(words, statement.form())?;
+            let Some(key) = key else { continue };
+            if statement.verb == Verb::Add && self.actions.contains_key(&key) {
+                let message = format!("`{}` {} is there already", key.0, key.1);
+                return Err(Refusal::of(message).instead("replace in place of add"));
+            }
+            self.actions.insert(key, words.to_vec());
+        }
+        Ok(())
+    }
+
+    /// A filter with the actions that it names by their number.
+    fn resolved(&self, statement: &Statement<'a>) -> Statement<'a> {
+        let mut out = statement.clone();
+        let mut at = 0;
+        while at + 2 < out.words.len() {
+            let index = if out.words[at + 1].text == "index" { number(&out.words[at + 2].text) } else { None };
+            let made = index.and_then(|index| self.actions.get(&(out.words[at].text.to_string(), index)));
+            if let Some(made) = made {
+                // At the place where it is named, the words of the other command.
+                let place = out.words[at].clone();
+                let words: Vec<_> = made.iter().map(|it| Token { text: it.text.clone(), ..place.clone() }).collect();
+                out.words.splice(at..at + 3, words);
+                at += made.len();
+            }
+            at += 1;
+        }
+        out
+    }
+}
+
+/// An action that is made by itself.
+///
+/// # Errors
+/// tc or the kernel would refuse it.
+fn alone<'a>(words: &[Token<'a>], form: Form) -> Taken<()> {
+    let (mut rest, mut list) = (Words::new(words), Vec::new());
+    actions::read(&mut list, &mut rest, form)?;
+    if let Some(word) = rest.peek() {
+        return Err(Refusal::at(word, format!("tc knows no `{}` of an action", word.text)));
+    }
+    match words.iter().find(|word| word.text == "goto") {
+        Some(word) => Err(Refusal::at(word, "an action by itself has no chains to go to")),
+        None => Ok(()),
+    }
+}
+
+/// A handle or the number of a class.
+///
+/// # Errors
+/// It is none.
+pub(super) fn id(token: &Token<'_>) -> Taken<u32> {
+    let named = match &*token.text {
+        "root" => Some(ROOT),
+        "ingress" => Some(AT_INGRESS),
+        "egress" => Some(AT_EGRESS),
+        "none" => Some(0),
+        text => class(text),
+    };
+    named.ok_or_else(|| Refusal::at(token, format!("`{}` is no handle", token.text)).instead("1: or 1:10, hexadecimal"))
+}
+
+/// The handle of a queueing discipline.
+fn qdisc_id(token: &Token<'_>) -> Taken<u32> {
+    let found = if token.text == "none" { Some(0) } else { handle(&token.text) };
+    found.ok_or_else(|| Refusal::at(token, format!("`{}` is no handle", token.text)).instead("1:, hexadecimal"))
+}
+
+/// The numbers of a queueing discipline and its classes, without the places that stand for something else.
+pub(super) fn own(handle: u32) -> std::ops::RangeInclusive<u32> {
+    handle..=(handle | 0xffff).min(INGRESS - 1)
+}

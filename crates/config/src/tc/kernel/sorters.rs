@@ -1,0 +1,50 @@
+//! Filters: put, removed.
+
+use super::{AT_EGRESS, AT_INGRESS, INGRESS, INGRESS_HANDLE, Interface, ROOT};
+use crate::tc::filters;
+use crate::tc::units::shown;
+use crate::tc::words::{Form, Refusal, Statement, Taken, Verb};
+
+impl<'a> Interface<'a> {
+    /// Does what a statement says of one.
+    ///
+    /// # Errors
+    /// tc or the kernel would refuse it.
+    pub(super) fn filter(&mut self, statement: &Statement<'a>) -> Taken<()> {
+        let head = filters::head(statement)?;
+        let root = self.qdiscs.get(&ROOT).map_or(0x1_0000, |it| it.handle);
+        let at = match head.parent {
+            None | Some(ROOT) if statement.form() == Form::Shown && !self.qdiscs.contains_key(&ROOT) => AT_INGRESS,
+            None | Some(ROOT) => root,
+            Some(INGRESS_HANDLE) => AT_INGRESS,
+            Some(at) => at,
+        };
+        if statement.form() == Form::Typed {
+            self.takes_filters(at)?;
+        }
+        let list = self.filters.entry(at).or_default();
+        if statement.verb == Verb::Delete {
+            if !head.is_whole() {
+                return Err(Refusal::of("filters are removed by their prio, or all together"));
+            }
+            let before = list.len();
+            list.retain(|it| !head.names(it));
+            return if list.len() < before { Ok(()) } else { Err(Refusal::of("there is no such filter")) };
+        }
+        filters::put(list, head, statement)
+    }
+
+    fn takes_filters(&self, at: u32) -> Taken<()> {
+        if matches!(at, AT_INGRESS | AT_EGRESS) {
+            let there = self.qdiscs.get(&INGRESS).is_some_and(|it| at == AT_INGRESS || it.name.text == "clsact");
+            let what = if at == AT_INGRESS { "`ingress` or `clsact`" } else { "`clsact`" };
+            let refusal = Refusal::of(format!("the interface has no {what}"));
+            return if there { Ok(()) } else { Err(refusal.instead("tc qdisc add dev .. clsact, before it")) };
+        }
+        match self.by_handle(at) {
+            Some(it) if at & 0xffff == 0 || it.known.is_none() || self.has_class(it, at) => Ok(()),
+            Some(_) => Err(Refusal::of(format!("there is no class {}", shown(at)))),
+            None => Err(Refusal::of(format!("there is no queueing discipline {}", shown(at & 0xffff_0000)))),
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! What became of lines, and what was met.
+
+use super::options::{Does, Options};
+use super::words::{Refusal, Statement};
+use crate::account::Account;
+use crate::evidence::Counters;
+use crate::finding::Finding;
+use perhop_core::params::Place;
+
+/// The account of a text while it is read.
+#[derive(Debug, Default)]
+pub(super) struct Log {
+    pub(super) account: Account,
+    pub(super) findings: Vec<Finding>,
+    pub(super) evidence: Vec<Counters>,
+}
+
+/// tc or the kernel refuses a line.
+const REFUSED: &str = "W400";
+
+impl Log {
+    /// The lines of a statement say something of QoS.
+    pub(super) fn spoken(&mut self, lines: &[usize]) {
+        lines.iter().for_each(|line| self.account.taken(*line));
+    }
+
+    /// Lines are approximated.
+    pub(super) fn nearly(&mut self, lines: &[usize], how: &str) {
+        lines.iter().for_each(|line| self.account.approximated(*line, how));
+    }
+
+    /// Lines are not modelled.
+    pub(super) fn lost(&mut self, lines: &[usize], why: &str) {
+        lines.iter().for_each(|line| self.account.not_modelled(*line, why));
+    }
+
+    /// There was nothing to be removed, which alters nothing.
+    pub(super) fn idle(&mut self, lines: &[usize], message: &str) {
+        for line in lines {
+            let entry = self.account.lines.entry(*line).or_default();
+            entry.notes.push(format!("no effect: {message}"));
+        }
+    }
+
+    /// A statement that would be refused has no effect.
+    pub(super) fn refused(&mut self, statement: &Statement<'_>, refusal: &Refusal) {
+        let Refusal { message, place, instead } = refusal;
+        self.lost(&statement.lines, &format!("refused: {message}"));
+        let place = place.unwrap_or(statement.place);
+        self.found(REFUSED, place, format!("this line has no effect: {message}"), instead);
+    }
+
+    /// Something to be looked at.
+    pub(super) fn found(&mut self, code: &'static str, place: Place, message: String, instead: &str) {
+        self.findings.push(Finding { code, place, message, instead: instead.to_owned() });
+    }
+
+    /// What single words say otherwise than perhop, or not at all.
+    pub(super) fn options(&mut self, options: &Options<'_>) {
+        for it in &options.list {
+            match it.row.does {
+                Does::Nearly(how) => self.nearly(&[it.line], &format!("`{}`: {how}", it.row.word)),
+                Does::Lost(why) => self.lost(&[it.line], &format!("`{}`: {why}", it.row.word)),
+                _ => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Which bytes of a packet count.
+
+use super::Making;
+use crate::model::{Kind, Queue, Way};
+use crate::tc::kernel::ROOT;
+use crate::tc::tbf;
+use crate::value::{Said, Settings, Value};
+
+/// Linux's size of a packet at a queueing discipline has Ethernet's header.
+const AT_QUEUES: &str = "Linux: a queueing discipline counts Ethernet's 14 bytes";
+const AT_INGRESS: &str = "Linux: filters of packets that come in count the IP packet";
+/// Bytes of a size table beyond Ethernet's 14, with the name of what is then counted.
+const TABLE: [(i32, &str); 3] = [(-14, "l3"), (4, "l2+fcs"), (24, "l1")];
+
+impl Making<'_, '_> {
+    /// What the port counts, by its size table.
+    pub(super) fn counted(&mut self, way: Way, queue: Option<Queue>) -> (Option<Queue>, Said<&'static str>) {
+        let (source, of) = match (way, &queue) {
+            (Way::Input, None) => (AT_INGRESS, "l3"),
+            _ => (AT_QUEUES, "l2"),
+        };
+        let root = self.interface.qdiscs.get(&ROOT).filter(|it| !it.stab.list.is_empty());
+        let Some(root) = root else { return (queue, Said::assumed(source, of)) };
+        let mut framing = Settings::default();
+        tbf::framing(&root.stab, &mut framing);
+        let overhead = match framing.get("overhead").map(|it| (&it.is, it.origin)) {
+            Some((Value::Signed(bytes), origin)) => Some((bytes.get(), origin)),
+            _ => None,
+        };
+        let alone = framing.get("mpu").is_none() && framing.get("link-layer").is_none();
+        let known = overhead.filter(|_| alone).and_then(|it| Some((TABLE.iter().find(|row| row.0 == it.0)?.1, it.1)));
+        if let Some((name, origin)) = known {
+            return (queue, Said { is: name, origin });
+        }
+        let queue = queue.map(|queue| self.framed(queue, &framing));
+        (queue, Said::assumed(source, of))
+    }
+
+    /// A size table that `accounting` has no name for: for the rates at the first queueing discipline.
+    fn framed(&mut self, mut queue: Queue, framing: &Settings) -> Queue {
+        let lines: Vec<_> = self
+            .interface
+            .qdiscs
+            .get(&ROOT)
+            .map(|it| it.stab.list.iter().map(|it| it.line).collect())
+            .unwrap_or_default();
+        let has = matches!(queue.kind, Some(Kind::Scheduler("htb" | "cake")));
+        let at = match (queue.shape.is_empty(), has) {
+            (false, _) => Some(&mut queue.shape),
+            (true, true) => Some(&mut queue.settings),
+            (true, false) => None,
+        };
+        match at {
+            Some(settings) => {
+                framing.iter().for_each(|(key, value)| settings.set(key, value.clone()));
+                self.log.nearly(&lines, "`stab`: the rates here count so, the queues below them do not");
+            }
+            None if framing.is_empty() => {}
+            None => self.log.nearly(&lines, "`stab`: nothing here has a rate, so the packets count as they are"),
+        }
+        queue
+    }
+}

@@ -1,0 +1,274 @@
+//! Which packets go to which class: filters, then priorities.
+
+use super::overlap::{hides, meets};
+use super::{Making, wrong_class};
+use crate::model::{Class, Filter};
+use crate::tc::actions::Action;
+use crate::tc::filters::{Protocol, Sorter};
+use crate::tc::kernel::{Qdisc, own};
+use crate::tc::units::shown;
+use crate::value::Said;
+use perhop_core::classify::{Match, Prefix, Protocol as Number};
+use perhop_core::dscp::Dscp;
+use perhop_core::params::Place;
+
+/// Some filters in a row with the same end.
+#[derive(Clone, Debug)]
+pub(super) struct Run {
+    pub(super) any: Vec<Match>,
+    pub(super) place: Place,
+}
+
+/// The filters of a queueing discipline while they are given to its classes.
+struct Giving<'k, 'a> {
+    of: &'k Qdisc<'a>,
+    /// The numbers of its classes, and whether they are leaves.
+    ids: Vec<(u32, bool)>,
+    /// Those that come before, with the names of their classes, and whether something meters their packets.
+    before: Vec<(&'k Sorter<'a>, String, bool)>,
+}
+
+impl<'k, 'a> Making<'k, 'a> {
+    /// Gives the filters of a queueing discipline to its classes; true: one takes all that is left.
+    pub(super) fn takes(&mut self, it: &'k Qdisc<'a>, ids: &[u32], classes: &mut [Class]) -> bool {
+        let interface = self.interface;
+        let at = interface.filters.range(own(it.handle));
+        let filters: Vec<_> = at.flat_map(|(_, list)| list).collect();
+        let leaf = |i: usize| !classes.iter().any(|class| class.parent == Some(i));
+        let ids = ids.iter().enumerate().map(|(i, id)| (*id, leaf(i))).collect();
+        let mut giving = Giving { of: it, ids, before: Vec::new() };
+        let filters = self.asked(filters, true);
+        let mut rest = &filters[..];
+        while let Some(filter) = rest.first() {
+            let alike = |other: &&&Sorter<'_>| {
+                other.target.map(|it| it.0) == filter.target.map(|it| it.0) && self.same_end(filter, other)
+            };
+            let many = 1 + rest[1..].iter().take_while(alike).count();
+            let (run, left) = rest.split_at(many);
+            rest = left;
+            if self.lead(&mut giving, run, classes) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Those that packets ever come to.
+    pub(super) fn asked(&mut self, filters: Vec<&'k Sorter<'a>>, by_class: bool) -> Vec<&'k Sorter<'a>> {
+        let mut kept: Vec<&Sorter<'a>> = Vec::new();
+        for it in filters {
+            let ends = |other: &&&Sorter<'_>| by_class || other.actions.iter().all(Action::ends);
+            match kept.iter().filter(ends).find(|other| hides(other, it)) {
+                None => kept.push(it),
+                Some(other) if other.target == it.target && self.same_end(other, it) => {}
+                Some(other) => self.hidden(other, it),
+            }
+        }
+        kept
+    }
+
+    fn hidden(&mut self, before: &Sorter<'a>, it: &Sorter<'a>) {
+        let message =
+            format!("this filter is never asked: the filter of prio {} before it takes all its packets", before.prio);
+        self.log.nearly(&it.lines, "it is never asked: a filter before it takes all its packets");
+        self.log.found("W404", it.place, message, "remove one of the two, or give this one the lower prio");
+    }
+
+    /// Gives some filters in a row to their class; true: it takes all that is left.
+    fn lead(&mut self, giving: &mut Giving<'k, 'a>, run: &[&'k Sorter<'a>], classes: &mut [Class]) -> bool {
+        let first = run[0];
+        let Some(found) = self.run(run) else { return false };
+        let lines: Vec<_> = run.iter().flat_map(|it| &it.lines).copied().collect();
+        let handle = giving.of.handle;
+        let target = first.target.map(|(id, place)| (if id >> 16 == 0 { handle | id } else { id }, place));
+        let Some((id, place)) = target else {
+            self.meters(first, &found, "");
+            if first.actions.is_empty() {
+                self.log.lost(&lines, "it names no class");
+            }
+            return false;
+        };
+        let Some(place_of) = giving.ids.iter().position(|it| *it == (id, true)) else {
+            return self.astray(id, place, &giving.ids, &lines);
+        };
+        let name = shown(id);
+        let class = &mut classes[place_of];
+        let metered = !self.limited(giving.of, first, class) && self.metered(first, &found, &name, giving);
+        giving.before.extend(run.iter().map(|it| (*it, name.clone(), metered)));
+        let all = found.any.contains(&Match::default());
+        class.rest |= all;
+        for matches in found.any.into_iter().filter(|_| !all) {
+            if !is_known(&matches, class) {
+                self.order += 1;
+                class.takes.push(Filter { order: self.order, matches: Said::at(found.place, matches) });
+            }
+        }
+        all
+    }
+
+    /// What meters the packets of a class, behind what lets pass those that a filter before it takes; whether there is anything.
+    fn metered(&mut self, it: &Sorter<'a>, found: &Run, name: &str, giving: &mut Giving<'k, 'a>) -> bool {
+        if !it.actions.iter().any(Action::alters) {
+            self.meters(it, found, name);
+            return false;
+        }
+        for i in 0..giving.before.len() {
+            let (before, name, done) = &mut giving.before[i];
+            let meets = before.rule.any.iter().any(|own| found.any.iter().any(|other| meets(own, other)));
+            if !*done && meets {
+                *done = true;
+                let (before, name) = (*before, name.clone());
+                if let Some(run) = self.run(&[before]) {
+                    self.passes(&run, &name);
+                }
+            }
+        }
+        self.meters(it, found, name);
+        true
+    }
+
+    /// A filter to a class that is not there, or has classes below it.
+    fn astray(&mut self, id: u32, place: Place, classes: &[(u32, bool)], lines: &[usize]) -> bool {
+        let message = format!("the filter sends packets to {}, which {}", shown(id), wrong_class(id, classes));
+        self.log.lost(lines, &message);
+        let leaves: Vec<_> =
+            classes.iter().filter(|it| it.1).map(|it| format!("flowid {}", shown(it.0))).take(3).collect();
+        self.log.found("W401", place, message, &leaves.join(", or "));
+        false
+    }
+
+    /// What filters in a row take; `None`: nothing that perhop has, or nothing that it can say.
+    pub(super) fn run(&mut self, filters: &[&'k Sorter<'a>]) -> Option<Run> {
+        let mut any: Vec<(Match, Protocol)> = Vec::new();
+        for it in filters {
+            it.rule.nearly.iter().for_each(|how| self.log.nearly(&it.lines, how));
+            it.rule.lost.iter().for_each(|why| self.log.lost(&it.lines, why));
+            if it.protocol == Protocol::Other {
+                self.log.nearly(&it.lines, "perhop has only IP packets");
+            } else if it.rule.lost.is_empty() {
+                any.extend(it.rule.any.iter().map(|matches| (self.tagged(it, matches), it.protocol)));
+            }
+        }
+        let place = Place { start: filters[0].place.start, end: filters[0].place.end };
+        let any = merged(versions(any));
+        (!any.is_empty()).then_some(Run { any, place })
+    }
+
+    /// What a filter by a mark takes: a mark that a conditioner of the port has set is that conditioner.
+    fn tagged(&self, it: &Sorter<'a>, matches: &Match) -> Match {
+        let Some((mark, mask)) = it.rule.mark else { return matches.clone() };
+        let sets = |tag: &&(u64, u64, String)| tag.1 & mask == mask && tag.0 & mask == mark;
+        let conditioner: Vec<_> = self.tags.iter().filter(sets).map(|tag| tag.2.clone()).collect();
+        match conditioner.is_empty() {
+            true => Match { traffic: vec![marked(mark, mask)], ..matches.clone() },
+            false => Match { conditioner, ..matches.clone() },
+        }
+    }
+
+    /// By the priority that code points give a packet, where no filter names it.
+    pub(super) fn by_priority(
+        &mut self,
+        it: &Qdisc<'a>,
+        members: Vec<Vec<Dscp>>,
+        rest: Option<usize>,
+        classes: &mut [Class],
+    ) {
+        if let Some(class) = rest.and_then(|rest| classes.get_mut(rest)) {
+            class.rest = true;
+            return;
+        }
+        let place = it.options.get("priomap").map(|option| option.place);
+        for (dscp, class) in members.into_iter().zip(classes).filter(|it| !it.0.is_empty()) {
+            self.order += 1;
+            let matches = Match { dscp, ..Match::default() };
+            let matches = match place {
+                Some(place) => Said::at(place, matches),
+                None => Said::assumed("tc-prio(8): the priomap, and the priority of a code point", matches),
+            };
+            class.takes.push(Filter { order: self.order, matches });
+        }
+    }
+}
+
+/// Whether a class takes some packets already; what IPv6 adds to all packets is nothing.
+fn is_known(matches: &Match, class: &Class) -> bool {
+    let six = matches.source.len() == 1 && matches.source[0].0.prefix_len() == 0;
+    let any = Match { source: Vec::new(), ..matches.clone() };
+    class.takes.iter().any(|it| it.matches.is == *matches || (six && it.matches.is == any))
+}
+
+/// The traffic with a mark, which no header has. A mask of the lowest bits alone leaves the mark as it is.
+fn marked(mark: u64, mask: u64) -> String {
+    if (mask + 1).is_power_of_two() { format!("mark-{mark}") } else { format!("mark-{mark}-of-{mask}") }
+}
+
+/// A filter of IPv6 alone asks for that, unless one of IPv4 asks the same.
+fn versions(any: Vec<(Match, Protocol)>) -> Vec<Match> {
+    let four: Vec<_> = any.iter().filter(|it| it.1 != Protocol::Ip6).map(|it| it.0.clone()).collect();
+    let mut out: Vec<Match> = Vec::new();
+    for (mut matches, protocol) in any {
+        let addressed =
+            !matches.source.is_empty() || !matches.destination.is_empty() || matches.protocol == [Number(58)];
+        if protocol == Protocol::Ip6 && !addressed {
+            if four.contains(&matches) {
+                continue;
+            }
+            matches.source.extend("::/0".parse().ok().map(Prefix));
+        }
+        if !out.contains(&matches) {
+            out.push(matches);
+        }
+    }
+    out
+}
+
+/// Matches that differ in one list are one match with both lists.
+fn merged(any: Vec<Match>) -> Vec<Match> {
+    let mut out: Vec<Match> = Vec::new();
+    for matches in any {
+        let mut matches = matches;
+        while let Some(place) = out.iter().rposition(|other| joined(other, &matches).is_some()) {
+            if let Some(both) = joined(&out[place], &matches) {
+                out.remove(place);
+                matches = both;
+            }
+        }
+        out.push(matches);
+    }
+    out.iter_mut().for_each(ported);
+    out
+}
+
+/// Ports of TCP and UDP are those of any protocol that has ports.
+fn ported(matches: &mut Match) {
+    let asks = !matches.source_port.is_empty() || !matches.destination_port.is_empty();
+    if asks && matches.protocol.len() == 2 && [6, 17].iter().all(|it| matches.protocol.contains(&Number(*it))) {
+        matches.protocol.clear();
+    }
+}
+
+/// Both in one, if they differ in one list that neither leaves open.
+fn joined(a: &Match, b: &Match) -> Option<Match> {
+    let mut out = a.clone();
+    let mut differ = 0;
+    join(&mut out.dscp, &b.dscp, &mut differ)?;
+    join(&mut out.protocol, &b.protocol, &mut differ)?;
+    join(&mut out.source, &b.source, &mut differ)?;
+    join(&mut out.destination, &b.destination, &mut differ)?;
+    join(&mut out.source_port, &b.source_port, &mut differ)?;
+    join(&mut out.destination_port, &b.destination_port, &mut differ)?;
+    join(&mut out.ecn, &b.ecn, &mut differ)?;
+    join(&mut out.conditioner, &b.conditioner, &mut differ)?;
+    join(&mut out.traffic, &b.traffic, &mut differ)?;
+    (differ == 1 && a.rtt == b.rtt).then_some(out)
+}
+
+fn join<T: Clone + PartialEq>(a: &mut Vec<T>, b: &[T], differ: &mut u32) -> Option<()> {
+    if a == b {
+        return Some(());
+    }
+    *differ += 1;
+    let fits = !a.is_empty() && !b.is_empty() && *differ == 1;
+    a.extend(b.iter().filter(|it| !a.contains(it)).cloned().collect::<Vec<_>>());
+    fits.then_some(())
+}

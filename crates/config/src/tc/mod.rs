@@ -1,0 +1,46 @@
+//! Linux's `tc`: commands as they are typed, and what it prints, as text or as JSON.
+//!
+//! Source: tc(8) and the pages of its parts; iproute2 6.1; Linux 6.12.
+//!
+//! ```text
+//! lines ─> commands, shown, json ─> statements ─> kernel ─> lower ─> Device
+//! ```
+//!
+//! Commands are applied in their order, as a kernel would: what it would refuse has no effect and is said. Then comes what tc
+//! prints. [`table`] has all queueing disciplines, with a row for each of their words.
+
+mod actions;
+mod bands;
+mod cake;
+mod commands;
+mod counters;
+mod early;
+mod fair;
+mod fifo;
+mod filters;
+mod htb;
+mod json;
+mod kernel;
+mod lines;
+mod log;
+pub(crate) mod lower;
+mod netem;
+/// Tables of words.
+pub mod options;
+mod printed;
+mod reader;
+mod shell;
+mod shown;
+mod sums;
+/// All queueing disciplines.
+pub mod table;
+mod tbf;
+mod units;
+mod words;
+
+pub use actions::POLICE;
+
+use crate::dialect::Dialect;
+
+/// Linux's tc.
+pub const DIALECT: Dialect = Dialect { name: "tc", title: "Linux tc", looks: reader::looks, read: reader::read };

@@ -1,0 +1,263 @@
+//! A text, line by line: commands are applied, what is printed is collected.
+
+use super::commands::{self, Asked};
+use super::json::{self, Collector, Json};
+use super::kernel::Kernel;
+use super::lines::{self, bare, command, looks as speaks};
+use super::log::Log;
+use super::lower;
+use super::printed;
+use super::shell::{self, Bare, Variables};
+use super::shown::Reader;
+use super::words::{Form, Object, Refusal, Statement, Taken, Token, Verb, Words, span};
+use crate::dialect::Read;
+use crate::finding::Fault;
+use crate::given::Given;
+use crate::text::Text;
+use perhop_core::params::Place;
+
+/// How many lines look like tc.
+pub(super) fn looks(text: &Text) -> usize {
+    text.lines().filter(|line| speaks(bare(*line).text)).count()
+}
+
+/// Reads a text.
+///
+/// # Errors
+/// E300 if nothing in it is of tc, E302 if the interface that is meant is not in it.
+pub(super) fn read(text: &Text, given: &Given) -> Result<Read, Fault> {
+    let mut reading = Reading { hashed: !text.lines().any(|line| is_typed(bare(line).text)), ..Reading::default() };
+    text.lines().for_each(|line| reading.line(bare(line)));
+    let Reading { kernel, log, .. } = reading.end();
+    if log.account.lines.is_empty() {
+        return Err(nothing());
+    }
+    let mut log = log;
+    let device = lower::device(&kernel, &mut log);
+    let names: Vec<_> = device.ports.iter().map(|port| port.interface.is.as_str()).collect();
+    if let Some(missing) = given.interface.as_ref().filter(|it| !names.contains(&it.as_str())) {
+        return Err(absent(missing, &names));
+    }
+    let Log { account, findings, evidence } = log;
+    Ok(Read { dialect: "tc", device, account, evidence, findings })
+}
+
+fn nothing() -> Fault {
+    let help = "paste commands (`tc qdisc add dev eth0 ..`) or what `tc -s -d qdisc show`, `class show` and `filter show` print";
+    Fault { code: "E300", place: None, message: "no line of this text is of tc".into(), help: help.into() }
+}
+
+fn absent(missing: &str, names: &[&str]) -> Fault {
+    let help = match names {
+        [] => "it says nothing of any interface's queues".to_owned(),
+        names => perhop_core::params::suggest(missing, names),
+    };
+    Fault { code: "E302", place: None, message: format!("the text says nothing of the interface `{missing}`"), help }
+}
+
+/// Whether a command is in a line that does not begin with `#`.
+fn is_typed(text: &str) -> bool {
+    command(text).is_some_and(|(_, hash)| !hash)
+}
+
+#[derive(Debug, Default)]
+struct Reading<'a> {
+    kernel: Kernel<'a>,
+    log: Log,
+    variables: Variables,
+    shown: Reader<'a>,
+    /// `#` is a prompt, and not a comment.
+    hashed: bool,
+    /// A command that goes on in the next line.
+    open: Vec<Token<'a>>,
+    /// JSON that goes on in the next line.
+    json: Collector<'a>,
+    /// Of the commands of this line.
+    namespace: String,
+}
+
+/// The longest line that is looked at for commands behind others.
+const LONGEST: usize = 4096;
+
+/// The namespace that is named before a command: `ip netns exec NAME`.
+fn namespace(before: &str) -> String {
+    let mut words = before.split_whitespace().skip_while(|word| *word != "netns").skip(2);
+    words.next().unwrap_or_default().to_owned()
+}
+
+fn is_tc(word: &Token<'_>) -> bool {
+    word.text == "tc" || word.text.ends_with("/tc") || (word.unset && word.text.eq_ignore_ascii_case("tc"))
+}
+
+impl<'a> Reading<'a> {
+    fn line(&mut self, line: Bare<'a>) {
+        if !self.open.is_empty() {
+            return self.more(line);
+        }
+        let found = command(line.text).filter(|(_, hash)| self.hashed || !hash);
+        if let Some((at, _)) = found {
+            self.broken();
+            self.shown.end();
+            self.namespace = namespace(&line.text[..at]);
+            let rest = Bare { start: line.start + at, text: &line.text[at..], ..line };
+            return self.more(rest);
+        }
+        if self.json.is_open() || json::begins(line.text) {
+            self.shown.end();
+            let found = self.json.line(line);
+            return found.into_iter().for_each(|it| self.printed(&it));
+        }
+        if self.batch(line) || self.shown.line(line) {
+            return;
+        }
+        self.other(line);
+    }
+
+    /// Objects of JSON.
+    fn printed(&mut self, json: &Json<'a>) {
+        for it in json.objects() {
+            if let Some((statement, counters)) = printed::statement(it, &self.shown.device, self.shown.place.as_ref()) {
+                self.shown.statements.push(statement);
+                self.shown.evidence.extend(counters);
+            }
+        }
+    }
+
+    /// JSON that ends before its brackets are closed.
+    fn broken(&mut self) {
+        if !self.json.is_open() {
+            return;
+        }
+        let Some(json) = self.json.end() else { return };
+        let before = self.shown.statements.len();
+        self.printed(&json);
+        let Some(last) = self.shown.statements[before..].last() else { return };
+        let place = Place { start: last.place.end, end: last.place.end };
+        let message = "the JSON ends before its brackets are closed: what follows is missing".to_owned();
+        self.log.found("W403", place, message, "print it again, or without -j: tc itself fails at some filters");
+    }
+
+    /// A line of `tc -batch`.
+    fn batch(&mut self, line: Bare<'a>) -> bool {
+        let words: Vec<_> = line.text.split_whitespace().take(2).collect();
+        if !commands::is_batch(&words) {
+            return false;
+        }
+        self.shown.end();
+        let (simple, _) = shell::simple(line, &self.variables);
+        for words in simple.into_iter().filter(|it| !it.is_empty()) {
+            let asked = commands::of_object(&words, Words::new(&words), String::new());
+            self.asked(&words, asked);
+        }
+        true
+    }
+
+    /// Neither a command nor what tc prints: it may set variables, or hold commands behind others.
+    fn other(&mut self, line: Bare<'a>) {
+        let may = line.text.contains('=') || line.text.contains("tc ") || line.text.contains("TC");
+        if !may || line.text.len() > LONGEST || line.text.starts_with('#') {
+            return;
+        }
+        self.namespace.clear();
+        let (simple, _) = shell::simple(line, &self.variables);
+        simple.into_iter().filter(|it| !it.is_empty()).for_each(|words| self.simple(&words));
+    }
+
+    /// A line of a command.
+    fn more(&mut self, line: Bare<'a>) {
+        let (mut simple, goes_on) = shell::simple(line, &self.variables);
+        if let Some(first) = simple.first_mut() {
+            let mut all = std::mem::take(&mut self.open);
+            all.append(first);
+            *first = all;
+        }
+        if goes_on {
+            self.open = simple.pop().unwrap_or_default();
+        }
+        simple.into_iter().filter(|it| !it.is_empty()).for_each(|words| self.simple(&words));
+    }
+
+    /// One command of a line.
+    fn simple(&mut self, words: &[Token<'a>]) {
+        if self.variables.assign(words) {
+            return;
+        }
+        let Some(at) = words.iter().position(is_tc) else { return self.nested(words) };
+        let texts: Vec<_> = words[..at].iter().map(|it| &*it.text).collect();
+        let namespace = match texts[..] {
+            [.., "netns", "exec", name] => name.to_owned(),
+            _ if texts.iter().all(|word| lines::before(word) || shell::assignment(word).is_some()) => {
+                self.namespace.clone()
+            }
+            _ => return self.nested(words),
+        };
+        let asked = commands::asked(&words[at..], &namespace);
+        self.asked(&words[at..], asked);
+    }
+
+    /// Commands in a text that another program runs.
+    fn nested(&mut self, words: &[Token<'a>]) {
+        let objects = ["qdisc ", "class ", "filter "];
+        let runs = |text: &str| {
+            let words = |verb: &str| objects.iter().any(|object| text.contains(&format!("{object}{verb} ")));
+            ["add", "replace", "change", "del"].into_iter().any(words)
+        };
+        for word in words.iter().filter(|word| word.text.contains(' ') && runs(&word.text)) {
+            let why = "commands in a text for another shell: paste what it runs";
+            self.log.account.not_modelled(word.line, why);
+        }
+    }
+
+    fn asked(&mut self, words: &[Token<'a>], asked: Taken<Asked<'a>>) {
+        match asked {
+            Ok(Asked::Alters(statement)) => self.apply(&statement),
+            Ok(Asked::Shows(device, place)) => (self.shown.device, self.shown.place) = (device, place),
+            Ok(Asked::Other) => {}
+            Err(refusal) => {
+                let mut lines: Vec<_> = words.iter().map(|it| it.line).collect();
+                lines.dedup();
+                let (object, verb, device) = (Object::Qdisc, Verb::Add, Default::default());
+                let statement = Statement { object, verb, device, words: Vec::new(), place: span(words), lines };
+                self.log.refused(&statement, &refusal);
+            }
+        }
+    }
+
+    fn apply(&mut self, statement: &Statement<'a>) {
+        self.log.spoken(&statement.lines);
+        if let Err(refusal) = self.kernel.apply(statement) {
+            let removes = statement.verb == Verb::Delete && statement.form() == Form::Typed;
+            if removes && refusal.place.is_none() {
+                return self.log.idle(&statement.lines, &refusal.message);
+            }
+            self.refused(statement, &refusal);
+        }
+    }
+
+    fn refused(&mut self, statement: &Statement<'a>, refusal: &Refusal) {
+        match statement.form() {
+            Form::Typed => self.log.refused(statement, refusal),
+            Form::Shown => self.log.lost(&statement.lines, &format!("not understood: {}", refusal.message)),
+        }
+    }
+
+    /// What is printed is there: first queueing disciplines, then classes, then filters.
+    fn end(mut self) -> Self {
+        if !self.open.is_empty() {
+            let words = std::mem::take(&mut self.open);
+            self.simple(&words);
+        }
+        self.broken();
+        self.shown.end();
+        let mut statements = std::mem::take(&mut self.shown.statements);
+        self.log.evidence.append(&mut self.shown.evidence);
+        statements.sort_by_key(|it| it.object as u8);
+        for statement in &statements {
+            self.log.spoken(&statement.lines);
+            if !statement.words.is_empty() {
+                self.apply(statement);
+            }
+        }
+        self
+    }
+}

@@ -1,0 +1,297 @@
+//! Which packets a class takes, as a class map: code points by `match dscp`, addresses, protocols and ports by an access list.
+
+use super::text::{Config, Shelf};
+use super::words::dscp;
+use perhop_core::classify::{Match, Prefix, Protocol};
+use perhop_core::dscp::Dscp;
+use std::net::IpAddr;
+
+/// Most code points of a line.
+const MOST: usize = 8;
+/// Ports in a row from which on a range is shorter.
+const RANGE: usize = 3;
+
+/// A class map, with what is to be told about it.
+pub(super) struct Map {
+    pub(super) name: String,
+    pub(super) notes: Vec<String>,
+    pub(super) refused: Vec<String>,
+}
+
+/// The class map that takes what agrees with any of these.
+///
+/// # Errors
+/// What no header of IOS tells.
+pub(super) fn class_map(config: &mut Config, wanted: &str, any: &[Match]) -> Result<Map, String> {
+    let mut map = Map { name: String::new(), notes: Vec::new(), refused: Vec::new() };
+    let mut ways = Vec::new();
+    for matches in any {
+        ways.extend(alternatives(config, &mut map, wanted, matches, any.len() == 1)?);
+    }
+    let (kind, lines) = match ways.as_slice() {
+        [all] => ("class-map match-all", all.clone()),
+        several => ("class-map match-any", several.concat()),
+    };
+    map.name = config.add(Shelf::Class, kind, wanted, lines);
+    Ok(map)
+}
+
+/// Lines of which all have to agree, in each of these ways; one line each, unless there is one way.
+fn alternatives(
+    config: &mut Config,
+    map: &mut Map,
+    wanted: &str,
+    matches: &Match,
+    alone: bool,
+) -> Result<Vec<Vec<String>>, String> {
+    unknown(matches)?;
+    if let Some(traffic) = matches.traffic.first() {
+        map.refused.push(format!(
+            "`traffic` of class {wanted}: no header tells it: write addresses or ports of `{traffic}` into its access list"
+        ));
+        let lines = vec![format!("remark traffic {}", super::names::fit(traffic)), "deny ip any any".to_owned()];
+        let list = config.add(Shelf::List, "ip access-list extended", wanted, lines);
+        return Ok(vec![vec![format!("match access-group name {list}")]]);
+    }
+    let codes: Vec<Vec<String>> = matches.dscp.chunks(MOST).map(|codes| vec![line(codes)]).collect();
+    if !asks_list(matches) {
+        return Ok(if codes.is_empty() { vec![vec!["match any".into()]] } else { codes });
+    }
+    let apart = alone && codes.len() == 1 && versions(matches).len() == 1;
+    let inside: Vec<_> = if apart { Vec::new() } else { matches.dscp.clone() };
+    if matches.source.is_empty() && matches.destination.is_empty() {
+        map.notes.push(format!("class {wanted} has no address: its access list sees IPv4 only"));
+    }
+    let mut ways = Vec::new();
+    for version in versions(matches) {
+        let list = config.add(Shelf::List, version.kind(), wanted, entries(matches, version, &inside));
+        ways.push(vec![format!("match access-group name {list}")]);
+    }
+    if apart {
+        ways.iter_mut().for_each(|way| way.extend(codes.concat()));
+    }
+    Ok(ways)
+}
+
+fn line(codes: &[Dscp]) -> String {
+    let names: Vec<_> = codes.iter().copied().map(dscp).collect();
+    format!("match dscp {}", names.join(" "))
+}
+
+/// # Errors
+/// What no class map has.
+fn unknown(matches: &Match) -> Result<(), String> {
+    let keys = [
+        ("rtt", matches.rtt.is_none()),
+        ("ecn", matches.ecn.is_empty()),
+        ("conditioner", matches.conditioner.is_empty()),
+    ];
+    match keys.into_iter().find(|key| !key.1) {
+        Some((key, _)) => Err(format!("`{key}`, which no class map knows")),
+        None if asks_list(matches) && versions(matches).is_empty() => {
+            Err("`source` and `destination` of different versions of IP".into())
+        }
+        None => Ok(()),
+    }
+}
+
+fn asks_list(matches: &Match) -> bool {
+    !(matches.protocol.is_empty()
+        && matches.source.is_empty()
+        && matches.destination.is_empty()
+        && matches.source_port.is_empty()
+        && matches.destination_port.is_empty())
+}
+
+/// A version of IP.
+#[derive(Clone, Copy, PartialEq)]
+enum Ip {
+    V4,
+    V6,
+}
+
+impl Ip {
+    const fn kind(self) -> &'static str {
+        match self {
+            Self::V4 => "ip access-list extended",
+            Self::V6 => "ipv6 access-list",
+        }
+    }
+
+    fn has(self, prefix: &Prefix) -> bool {
+        matches!((self, prefix.0.addr()), (Self::V4, IpAddr::V4(_)) | (Self::V6, IpAddr::V6(_)))
+    }
+
+    /// What an entry without protocol names.
+    const fn any(self) -> &'static str {
+        match self {
+            Self::V4 => "ip",
+            Self::V6 => "ipv6",
+        }
+    }
+}
+
+/// The versions whose packets can agree: of IPv4 where no address is stated, unless it is ICMPv6.
+fn versions(matches: &Match) -> Vec<Ip> {
+    let sides = [&matches.source, &matches.destination];
+    let has = |ip: &Ip| sides.iter().all(|side| side.is_empty() || side.iter().any(|it| ip.has(it)));
+    let stated = sides.iter().any(|side| !side.is_empty());
+    let six = matches.protocol == [ICMPV6];
+    match (stated, six) {
+        (true, _) => [Ip::V4, Ip::V6].into_iter().filter(has).collect(),
+        (false, true) => vec![Ip::V6],
+        (false, false) => vec![Ip::V4],
+    }
+}
+
+const ICMP: Protocol = Protocol(1);
+const ICMPV6: Protocol = Protocol(58);
+
+/// Entries of an access list: the combinations of what is stated.
+fn entries(matches: &Match, ip: Ip, codes: &[Dscp]) -> Vec<String> {
+    let codes: Vec<_> = codes.iter().map(|code| format!(" dscp {}", dscp(*code))).collect();
+    let fields = [
+        protocols(matches, ip),
+        addresses(&matches.source, ip),
+        ports(&matches.source_port),
+        addresses(&matches.destination, ip),
+        ports(&matches.destination_port),
+        if codes.is_empty() { vec![String::new()] } else { codes },
+    ];
+    fields.iter().fold(vec!["permit".to_owned()], |all, field| {
+        all.iter().flat_map(|entry| field.iter().map(move |word| format!("{entry}{word}"))).collect()
+    })
+}
+
+fn protocols(matches: &Match, ip: Ip) -> Vec<String> {
+    let asks = !matches.source_port.is_empty() || !matches.destination_port.is_empty();
+    let ported = [Protocol::TCP, Protocol::UDP];
+    let stated = if asks && matches.protocol.is_empty() { &ported[..] } else { &matches.protocol };
+    match stated {
+        [] => vec![format!(" {}", ip.any())],
+        stated => stated.iter().map(|it| format!(" {}", protocol(*it, ip))).collect(),
+    }
+}
+
+fn protocol(protocol: Protocol, ip: Ip) -> String {
+    match (protocol, ip) {
+        (Protocol::TCP, _) => "tcp".into(),
+        (Protocol::UDP, _) => "udp".into(),
+        (ICMP, Ip::V4) | (ICMPV6, Ip::V6) => "icmp".into(),
+        (Protocol(number), _) => number.to_string(),
+    }
+}
+
+fn addresses(prefixes: &[Prefix], ip: Ip) -> Vec<String> {
+    if prefixes.is_empty() {
+        return vec![" any".into()];
+    }
+    prefixes.iter().filter(|it| ip.has(it)).map(|it| format!(" {}", address(it))).collect()
+}
+
+/// IPv4 with the bits that may differ.
+fn address(Prefix(net): &Prefix) -> String {
+    match (net.addr(), net.hostmask()) {
+        _ if net.prefix_len() == net.max_prefix_len() => format!("host {}", net.addr()),
+        _ if net.prefix_len() == 0 => "any".into(),
+        (IpAddr::V4(address), IpAddr::V4(mask)) => format!("{address} {mask}"),
+        _ => net.to_string(),
+    }
+}
+
+/// ` eq 80`, or ` range 5000 5010` of ports in a row.
+fn ports(ports: &[u16]) -> Vec<String> {
+    if ports.is_empty() {
+        return vec![String::new()];
+    }
+    let mut sorted = ports.to_vec();
+    sorted.sort_unstable();
+    sorted.dedup();
+    let runs = sorted.chunk_by(|a, b| a + 1 == *b);
+    let word = |run: &[u16]| match run {
+        [first, .., last] if run.len() >= RANGE => vec![format!(" range {first} {last}")],
+        run => run.iter().map(|port| format!(" eq {port}")).collect(),
+    };
+    runs.flat_map(word).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn net(text: &str) -> Vec<Prefix> {
+        vec![Prefix(text.parse().unwrap())]
+    }
+
+    fn lines(matches: &[Match]) -> Vec<String> {
+        let mut config = Config::default();
+        class_map(&mut config, "X", matches).unwrap_or_else(|error| panic!("{error}"));
+        config.lines()
+    }
+
+    #[test]
+    fn code_points_are_in_lines_of_eight() {
+        let code = |n| Dscp::new(n).unwrap();
+        let of = |codes: &[u8]| Match { dscp: codes.iter().map(|it| code(*it)).collect(), ..Match::default() };
+        assert_eq!(lines(&[of(&[46])]), ["class-map match-all X", " match dscp ef", "!"]);
+        let nine = lines(&[of(&[0, 8, 10, 12, 14, 1, 18, 20, 22])]);
+        assert_eq!(nine[..2], ["class-map match-any X", " match dscp default cs1 af11 af12 af13 1 af21 af22"]);
+        assert_eq!(nine[2], " match dscp af23");
+        assert_eq!(lines(&[Match::default()])[1], " match any");
+    }
+
+    #[test]
+    fn addresses_and_ports_are_an_access_list() {
+        let web = Match {
+            protocol: vec![Protocol::TCP],
+            destination: net("10.1.0.0/16"),
+            destination_port: vec![443, 80, 5000, 5001, 5002],
+            dscp: vec![Dscp::new(18).unwrap()],
+            ..Match::default()
+        };
+        let expected = [
+            "ip access-list extended X",
+            " permit tcp any 10.1.0.0 0.0.255.255 eq 80",
+            " permit tcp any 10.1.0.0 0.0.255.255 eq 443",
+            " permit tcp any 10.1.0.0 0.0.255.255 range 5000 5002",
+            "!",
+            "class-map match-all X",
+            " match access-group name X",
+            " match dscp af21",
+            "!",
+        ];
+        assert_eq!(lines(&[web]), expected);
+    }
+
+    #[test]
+    fn versions_of_ip_have_lists_of_their_own() {
+        let both = Match {
+            source: [net("10.0.0.1/32"), net("2001:db8::/32")].concat(),
+            dscp: vec![Dscp::new(46).unwrap()],
+            ..Match::default()
+        };
+        let expected = [
+            "ip access-list extended X",
+            " permit ip host 10.0.0.1 any dscp ef",
+            "!",
+            "ipv6 access-list X-2",
+            " permit ipv6 2001:db8::/32 any dscp ef",
+            "!",
+            "class-map match-any X",
+            " match access-group name X",
+            " match access-group name X-2",
+            "!",
+        ];
+        assert_eq!(lines(&[both]), expected);
+    }
+
+    #[test]
+    fn what_no_header_tells_is_refused() {
+        let mut config = Config::default();
+        let traffic = Match { traffic: vec!["web".into()], ..Match::default() };
+        let map = class_map(&mut config, "X", &[traffic]).unwrap_or_else(|error| panic!("{error}"));
+        assert!(map.refused[0].contains("`traffic` of class X"), "{:?}", map.refused);
+        let ecn = Match { ecn: vec![perhop_core::packet::Ecn::Ce], ..Match::default() };
+        assert!(class_map(&mut config, "X", &[ecn]).is_err());
+    }
+}

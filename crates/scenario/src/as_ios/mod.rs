@@ -1,0 +1,256 @@
+//! `perhop explain --as ios`: the ports of a scenario that have queues or conditioners, as the configuration of routers with Cisco
+//! IOS; with `--port` one port alone, for an interface that there is, whatever the load is.
+//!
+//! A scheduler is a policy map with the classes of its list, a queue what such a class has, a conditioner `police` or `set` in it. A
+//! shaper is a class whose policy map has what is below it. Rates are bit/s, or kbit/s where IOS has those; the burst of a policer is
+//! bytes, that of a shaper bits. What IOS cannot express is left out and named.
+
+/// HTB.
+mod htb;
+/// Which interfaces there are.
+mod interface;
+/// Which packets a class takes.
+mod matches;
+/// Names.
+mod names;
+/// Conditioners.
+mod police;
+/// Queues.
+mod queues;
+/// Shapers.
+mod shape;
+/// Shares of what is left.
+mod shares;
+/// Which class has which conditioner.
+mod stages;
+/// What is returned, and its text.
+mod text;
+/// Schedulers.
+mod tree;
+mod wred;
+/// Quantities as IOS writes them.
+mod words;
+
+pub use text::{Ios, IosPort};
+
+use crate::device::told::Told;
+use crate::device::{self, only_point};
+use crate::scenario::Scenario;
+use crate::sections::queue::{DEFAULT_LIMIT, default_drop_tail};
+use crate::sections::settings::Accounting;
+use crate::sweep::Sweep;
+use interface::Line;
+use perhop_core::classify::Match;
+use perhop_core::params::Place;
+use perhop_core::sched::SchedulerParams;
+use stages::Stages;
+use text::{Config, Shelf};
+use tree::{Entry, Writer, is_classful};
+
+/// The ports of the one scenario that a file describes: all that have queues or conditioners, or the one that is named, on
+/// the interface that is named.
+///
+/// # Errors
+/// A sweep of several points; no such port, or none that has anything; a name that no interface of IOS has. With its code and how to
+/// put it right.
+pub fn of_sweep(sweep: &Sweep, port: Option<&str>, device: Option<&str>) -> Result<Ios, String> {
+    device.map_or(Ok(()), interface::named)?;
+    let scenario = only_point(sweep, "IOS")?.scenario;
+    let links = match port {
+        Some(port) => vec![device::port(&scenario.built.plan, port)?],
+        None => with_something(&scenario),
+    };
+    if links.is_empty() {
+        let help = "name one with --port 'a -> b', or give a link a `queue`";
+        return Err(format!("error[E296] no port has queues or conditioners\n   help: {help}"));
+    }
+    Ok(written(&scenario, &links, device))
+}
+
+/// Links whose ports have queues or conditioners.
+fn with_something(scenario: &Scenario) -> Vec<usize> {
+    let links = &scenario.built.plan.links;
+    (0..links.len()).filter(|&i| !links[i].edge.is_empty() || !plain(scenario, i)).collect()
+}
+
+/// Whether a port has the queue that every port has.
+fn plain(scenario: &Scenario, link: usize) -> bool {
+    let direction = &scenario.built.topology.links[link];
+    let own = default_drop_tail(Place::default());
+    direction.nodes.is_empty() && matches!(direction.queues.as_slice(), [queue] if queue.queue == own)
+}
+
+fn written(scenario: &Scenario, links: &[usize], device: Option<&str>) -> Ios {
+    let (mut config, mut told) = (Config::default(), Told::default());
+    let mut ports: Vec<IosPort> = Vec::new();
+    for &link in links {
+        let it = &scenario.built.plan.links[link];
+        let taken: Vec<_> = ports.iter().map(|port| port.interface.clone()).collect();
+        let interface = device.map_or_else(|| interface::for_rate(it.rate, &taken), str::to_owned);
+        let mut writer = Writer {
+            link: it,
+            direction: &scenario.built.topology.links[link],
+            config: &mut config,
+            told: &mut told,
+            stages: Stages::new(&it.edge),
+            shapes: interface::line(&interface, it.rate) == Line::Other,
+        };
+        if !scenario.built.plan.changes.is_empty() {
+            writer.note("[[change]] is not in it: this is the port as it begins");
+        }
+        if let Some(note) = accounting(scenario.built.plan.overhead) {
+            writer.note(&note);
+        }
+        let policy = port(&mut writer, plain(scenario, link), &interface);
+        if let Some(policy) = &policy {
+            let told = interface::line(&interface, it.rate) == Line::Told;
+            let bandwidth = told.then(|| format!("bandwidth {}", it.rate.bit_s() / 1000));
+            let lines = bandwidth.into_iter().chain([format!("service-policy output {policy}")]).collect();
+            config.add(Shelf::Interface, "interface", &interface, lines);
+        }
+        ports.push(IosPort { port: it.name.clone(), interface, policy });
+    }
+    let own = format!("port `{}`: ", ports[0].port);
+    let alone = ports.len() == 1;
+    let [notes, lost] = [told.notes(), told.refused()].map(|lines| {
+        let short = |it: String| if alone { it.replacen(&own, "", 1) } else { it };
+        lines.into_iter().map(short).collect()
+    });
+    Ios { ports, lines: config.lines(), notes, lost }
+}
+
+/// What IOS counts of a packet, if that is another length: its header of layer 2, without the check sequence.
+fn accounting(overhead: u32) -> Option<String> {
+    let name = Accounting::of(overhead).name();
+    (overhead != Accounting::L2.overhead()).then(|| {
+        format!("`accounting` of {name}: IOS counts the header of layer 2 without its check sequence, as l2 does")
+    })
+}
+
+/// The policy map of a port.
+fn port(writer: &mut Writer<'_>, plain: bool, interface: &str) -> Option<String> {
+    let (link, direction) = (writer.link, writer.direction);
+    let root = link.nodes.first();
+    let mut entries = match root {
+        Some(_) => writer.inside(0, None),
+        None if plain => vec![Entry::default(unstated(writer))],
+        None => vec![Entry::default(writer.queue(0, None))],
+    };
+    if !root.is_some_and(is_classful) {
+        classes(writer, &mut entries);
+    }
+    let after = ends(writer, &mut entries);
+    entries.retain(|entry| !entry.is_default() || !entry.lines.is_empty());
+    let name = direction.queue.as_deref().unwrap_or(&link.name).to_owned();
+    let (mut above, shaper) = (after, shaped(writer, interface));
+    if !above.is_empty() && shaper.is_empty() && root.is_some_and(is_classful) {
+        // A class with queues below it has one itself.
+        above.push(shape::of_link(link.rate));
+    }
+    above.extend(shaper);
+    if above.is_empty() {
+        return (!entries.is_empty()).then(|| writer.policy(&name, entries));
+    }
+    match entries.as_mut_slice() {
+        [] => {}
+        [only] if only.is_default() && !root.is_some_and(is_classful) => above.append(&mut only.lines),
+        _ => {
+            let below = writer.policy(&format!("{name}-CLASSES"), entries);
+            above.push(format!("service-policy {below}"));
+        }
+    }
+    Some(writer.policy(&name, vec![Entry::default(above)]))
+}
+
+/// Nothing of the queue that every port has.
+fn unstated(writer: &mut Writer<'_>) -> Vec<String> {
+    if !writer.link.edge.is_empty() {
+        writer
+            .note(&format!("the queue of {DEFAULT_LIMIT} packets that no file states is not written: IOS has its own"));
+    }
+    Vec::new()
+}
+
+/// The lines of what holds all that leaves a port.
+fn shaped(writer: &mut Writer<'_>, interface: &str) -> Vec<String> {
+    let (link, line) = (writer.link, interface::line(interface, writer.link.rate));
+    match (link.nodes.first().and_then(|root| root.shaper.as_ref()), line) {
+        (Some(shaper), line) => {
+            if line == Line::Other && shaper.rate > link.rate {
+                writer.note(&format!("nothing holds {interface} to the link's {}", link.rate));
+            }
+            let written = shape::shaper(shaper);
+            writer.told(written)
+        }
+        (None, Line::Other) if held(writer) => Vec::new(),
+        (None, Line::Other) => {
+            writer.note(&format!("a shaper holds {interface} to the link's {}", link.rate));
+            vec![shape::of_link(link.rate)]
+        }
+        (None, _) => Vec::new(),
+    }
+}
+
+/// Whether HTB holds all to the rate of the link.
+fn held(writer: &Writer<'_>) -> bool {
+    match writer.link.nodes.first().and_then(|root| root.scheduler()) {
+        Some(SchedulerParams::Htb(htb)) => htb::ceiling(htb) <= writer.link.rate && one_top(htb),
+        _ => false,
+    }
+}
+
+fn one_top(htb: &perhop_core::sched::htb::Params) -> bool {
+    htb.classes.iter().filter(|class| class.parent.is_none()).count() == 1
+}
+
+/// Conditioners of a port without classes: a class for each that does not take all.
+fn classes(writer: &mut Writer<'_>, entries: &mut Vec<Entry>) {
+    for place in writer.stages.places() {
+        let stage = writer.stages.get(place);
+        if stage.matches == Match::default() && writer.stages.goes_on(place) != Some(true) {
+            return unreached(writer, place + 1);
+        }
+        if stage.matches == Match::default() || writer.stages.only_tells(place) {
+            continue;
+        }
+        if let Err(what) = police::conditioner(stage) {
+            writer.stages.take(&[place]);
+            writer.refuse(&format!("conditioner `{}`: {what}", stage.name));
+            continue;
+        }
+        let found = writer.stages.resolved(std::slice::from_ref(&stage.matches));
+        match found.and_then(|(takes, _)| writer.map(&stage.name, &takes)) {
+            Ok(class) => {
+                let lines = writer.stage(place);
+                let last = entries.len() - 1;
+                entries.insert(last, Entry { class, lines, conditioned: true });
+            }
+            Err(what) => {
+                writer.stages.take(&[place]);
+                writer.refuse(&format!("conditioner `{}` by {what}", stage.name));
+            }
+        }
+    }
+}
+
+/// Conditioners after one that takes all.
+fn unreached(writer: &mut Writer<'_>, first: usize) {
+    for place in first..writer.stages.places().end {
+        writer.stages.take(&[place]);
+        let name = &writer.stages.get(place).name;
+        writer.note(&format!("conditioner `{name}` meets no packet: one before it takes all"));
+    }
+}
+
+/// Conditioners that no class has: of those that take all, one is for what is left, and one after all others. The lines of the
+/// class above.
+fn ends(writer: &mut Writer<'_>, entries: &mut Vec<Entry>) -> Vec<String> {
+    let left = writer.stages.left(writer.stages.places());
+    let (all, others): (Vec<_>, Vec<_>) =
+        left.into_iter().partition(|&place| writer.stages.get(place).matches == Match::default());
+    for place in others {
+        let name = &writer.stages.get(place).name;
+        writer.refuse(&format!("conditioner `{name}`: its packets are not those of one class of the port's queues"));
+    }
+    writer.above(entries, all, 0)
+}

@@ -1,0 +1,69 @@
+//! Shapers as `shape average`.
+
+use super::queues::Written;
+use perhop_core::arithmetic::Arithmetic;
+use perhop_core::framing::{Framing, LinkLayer};
+use perhop_core::port::ShaperParams;
+use perhop_core::units::{BitRate, Bytes, Span};
+
+/// Offsets of `account user-defined`, bytes (Ethernet Overhead Accounting, IOS XE).
+const OFFSETS: std::ops::RangeInclusive<i32> = -63..=63;
+
+/// Interval of a shaper that is added for the rate of a link: IOS-XE's own.
+const INTERVAL: Span = Span::from_ms(4);
+
+/// The line of a shaper: burst in bits, and no excess burst.
+pub(super) fn shaper(shaper: &ShaperParams) -> Written {
+    let mut out = Written::default();
+    let framing = framing(shaper.framing, &mut out);
+    out.say(format!("{}{framing}", average(shaper.rate, shaper.burst)));
+    if shaper.peak.is_some() || shaper.peak_burst.is_some() {
+        out.refuse("`peak` of a shaper: a burst of IOS leaves at the rate of the line");
+    }
+    if !shaper.debt {
+        out.note("`debt` of a shaper: IOS sends a packet once its bucket owes nothing, as with `debt = true`");
+    }
+    if let Some(granularity) = shaper.granularity {
+        out.note(format!("`granularity` of {granularity}: IOS has Tc = Bc / CIR"));
+    }
+    if shaper.arithmetic != Arithmetic::Exact {
+        out.note("`arithmetic` of a shaper: IOS counts tokens in its own units");
+    }
+    out
+}
+
+/// `shape average 10000000 40000 0`
+fn average(rate: BitRate, burst: Bytes) -> String {
+    format!("shape average {} {} 0", rate.bit_s(), burst.get().saturating_mul(8))
+}
+
+/// A shaper that holds an interface to the rate of a link.
+pub(super) fn of_link(rate: BitRate) -> String {
+    average(rate, (rate * INTERVAL).max(Bytes::new(1)))
+}
+
+/// The line of a ceil: with IOS's own burst, unless one is stated.
+pub(super) fn ceil(rate: BitRate, burst: Option<Bytes>, counted: Framing) -> Written {
+    let mut out = Written::default();
+    let framing = framing(counted, &mut out);
+    let line = burst.map_or_else(|| format!("shape average {}", rate.bit_s()), |burst| average(rate, burst));
+    out.say(format!("{line}{framing}"));
+    out
+}
+
+/// ` account user-defined 4 atm`
+fn framing(framing: Framing, out: &mut Written) -> String {
+    if framing.mpu.is_some() {
+        out.refuse("`mpu` of a shaper");
+    }
+    let atm = framing.link_layer == Some(LinkLayer::Atm);
+    let overhead = framing.overhead.map_or(0, |bytes| bytes.get());
+    if framing.overhead.is_none() && !atm {
+        return String::new();
+    }
+    if !OFFSETS.contains(&overhead) {
+        out.refuse(format!("`overhead` of {overhead}B: IOS takes {} to {} bytes", OFFSETS.start(), OFFSETS.end()));
+        return String::new();
+    }
+    format!(" account user-defined {overhead}{}", if atm { " atm" } else { "" })
+}

@@ -1,0 +1,380 @@
+//! The tree of a port's queues as policy maps: classes of a scheduler are those of a policy map, a scheduler below a class is
+//! another one.
+
+use super::matches::class_map;
+use super::queues::{self, Written, below, text};
+use super::stages::Stages;
+use super::text::{Config, Shelf};
+use super::words::kbit;
+use super::{htb, police, shape, shares};
+use crate::device::classes::{Leaf, all_classes, leaves};
+use crate::device::told::Told;
+use crate::resolve::topology::Direction;
+use perhop_core::classify::Match;
+use perhop_core::dscp::Dscp;
+use perhop_core::params::Node;
+use perhop_core::port::{Inside, NodeSpec};
+use perhop_core::sched::{Police, PriorityLimit, SchedulerParams};
+use perhop_sim::plan::Link;
+
+/// Levels of priority.
+const LEVELS: usize = 2;
+
+/// A class of a policy map.
+pub(super) struct Entry {
+    /// Its class map.
+    pub(super) class: String,
+    pub(super) lines: Vec<String>,
+    /// Whether its packets meet a conditioner.
+    pub(super) conditioned: bool,
+}
+
+impl Entry {
+    /// What takes all that others leave.
+    pub(super) fn default(lines: Vec<String>) -> Self {
+        Self { class: DEFAULT.into(), lines, conditioned: false }
+    }
+
+    pub(super) fn is_default(&self) -> bool {
+        self.class == DEFAULT
+    }
+}
+
+/// What takes all that others leave.
+pub(super) const DEFAULT: &str = "class-default";
+
+/// Writes a port.
+pub(super) struct Writer<'a> {
+    pub(super) link: &'a Link,
+    pub(super) direction: &'a Direction,
+    pub(super) config: &'a mut Config,
+    pub(super) told: &'a mut Told,
+    pub(super) stages: Stages<'a>,
+    /// Whether the interface is faster than the link.
+    pub(super) shapes: bool,
+}
+
+impl Writer<'_> {
+    pub(super) fn refuse(&mut self, what: &str) {
+        self.told.refuse(format!("port `{}`", self.link.name), &format!("IOS cannot express {what}"));
+    }
+
+    pub(super) fn note(&mut self, what: &str) {
+        self.told.note(format!("port `{}`", self.link.name), what);
+    }
+
+    /// Lines, and what is told about them.
+    pub(super) fn told(&mut self, written: Written) -> Vec<String> {
+        written.refused.iter().for_each(|what| self.refuse(what));
+        written.notes.iter().for_each(|what| self.note(what));
+        written.lines
+    }
+
+    /// A policy map of these classes.
+    pub(super) fn policy(&mut self, wanted: &str, entries: Vec<Entry>) -> String {
+        let class = |it: Entry| [format!("class {}", it.class)].into_iter().chain(below(it.lines));
+        let lines = entries.into_iter().flat_map(class).collect();
+        self.config.add(Shelf::Policy, "policy-map", wanted, lines)
+    }
+
+    /// What is below a node, without its shaper.
+    pub(super) fn inside(&mut self, index: usize, takes: Option<&[Dscp]>) -> Vec<Entry> {
+        let node = &self.link.nodes[index];
+        match &node.inside {
+            Inside::Queue(queue) => {
+                let lines = self.queue(*queue, takes);
+                vec![Entry::default(lines)]
+            }
+            Inside::Scheduler(params) => match queues::flows(params) {
+                Some(written) => vec![Entry::default(self.told(written))],
+                None => self.scheduler(index, node, params),
+            },
+        }
+    }
+
+    pub(super) fn queue(&mut self, queue: usize, takes: Option<&[Dscp]>) -> Vec<String> {
+        let written = queues::queue(&self.link.queues[queue], &self.direction.queues[queue], takes);
+        self.told(written)
+    }
+
+    /// The lines of a class with this node, whose packets have passed some of these conditioners.
+    fn within(&mut self, index: usize, wanted: &str, takes: Option<&[Dscp]>, passed: &[usize]) -> Vec<String> {
+        let (node, before) = (&self.link.nodes[index], self.stages.taken());
+        let mut lines = match &node.shaper {
+            Some(shaper) => {
+                let written = shape::shaper(shaper);
+                self.told(written)
+            }
+            None => Vec::new(),
+        };
+        let mut entries = self.inside(index, takes);
+        if !is_classful(node) {
+            entries.iter_mut().for_each(|only| lines.append(&mut only.lines));
+            return lines;
+        }
+        let left = self.stages.left(passed.iter().copied());
+        let after = self.above(&mut entries, left, before);
+        lines.splice(0..0, after);
+        let name = self.direction.nodes[index].name.clone();
+        let policy = self.policy(name.as_deref().unwrap_or(wanted), entries);
+        lines.push(format!("service-policy {policy}"));
+        lines
+    }
+
+    /// Conditioners that no class of a policy map has: one is in the class above it, after those; one in the class for what is left.
+    /// The lines of the class above.
+    pub(super) fn above(&mut self, entries: &mut Vec<Entry>, left: Vec<usize>, before: usize) -> Vec<String> {
+        let (inner, outer, rest) = match left.as_slice() {
+            [] => (None, None, &[][..]),
+            [one] if self.stages.go_on_since(before) => (None, Some(*one), &[][..]),
+            [one] => (Some(*one), None, &[][..]),
+            [one, two, rest @ ..] => (Some(*one), Some(*two), rest),
+        };
+        for &place in rest {
+            self.refuse(&format!(
+                "conditioner `{}`: its packets are not those of one class",
+                self.stages.get(place).name
+            ));
+        }
+        if let Some(place) = inner {
+            if entries.iter().any(|it| !it.is_default() && !it.conditioned) {
+                let name = &self.stages.get(place).name;
+                self.refuse(&format!(
+                    "conditioner `{name}`: it takes packets of classes that have queues of their own"
+                ));
+            }
+            if !entries.last().is_some_and(Entry::is_default) {
+                entries.push(Entry::default(Vec::new()));
+            }
+            let lines = self.stage(place);
+            let last = entries.len() - 1;
+            entries[last].lines.splice(0..0, lines);
+            entries[last].conditioned = true;
+        }
+        self.close(before, outer);
+        outer.map(|place| self.lines_of(place)).unwrap_or_default()
+    }
+
+    /// Tells which conditioners are not followed as IOS has it.
+    pub(super) fn close(&mut self, before: usize, after: Option<usize>) {
+        for name in self.stages.close(before, after) {
+            let what =
+                if after.is_some() { "no `next`: in IOS its packets meet the policer above, too" } else { "`next`" };
+            self.refuse(&format!("conditioner `{name}`: {what}"));
+        }
+    }
+
+    fn scheduler(&mut self, index: usize, node: &NodeSpec, params: &SchedulerParams) -> Vec<Entry> {
+        let nodes = &self.link.nodes;
+        let children: Vec<_> = (0..nodes.len()).filter(|&child| nodes[child].parent == Some(index)).collect();
+        let leaves = leaves(&[], node, &children);
+        if leaves.len() < children.len() {
+            self.refuse(&format!("a template of `{}` (`per`): write a class for each address", params.name()));
+        }
+        match params {
+            SchedulerParams::StrictPriority(strict) => {
+                let limits: Vec<_> = strict.classes.iter().map(|class| Some(class.limit)).collect();
+                self.strict(node, &leaves, &limits)
+            }
+            SchedulerParams::Ets(ets) => {
+                let strict = ets.classes.iter().map(|class| class.quantum.is_none().then_some(class.limit));
+                let limits: Vec<_> = strict.collect();
+                self.strict(node, &leaves, &limits)
+            }
+            SchedulerParams::Drr(_) | SchedulerParams::Wrr(_) => self.strict(node, &leaves, &[]),
+            SchedulerParams::Htb(htb) => htb::entries(self, htb, &leaves),
+            other => {
+                self.refuse(&format!("`{}`: IOS has `priority` and `bandwidth`", other.name()));
+                Vec::new()
+            }
+        }
+    }
+
+    /// Classes of which the first few go before all others; these have a limit, if only none. The last is alone below them, or
+    /// the others share what is left.
+    fn strict(&mut self, node: &NodeSpec, leaves: &[Leaf], limits: &[Option<PriorityLimit>]) -> Vec<Entry> {
+        let shown = all_classes(node);
+        let limit = |i: usize| limits.get(leaves[i].class).copied().flatten();
+        let first = (0..leaves.len().saturating_sub(1)).take_while(|&i| limit(i).is_some()).count();
+        if first > LEVELS {
+            self.refuse(&format!("{first} priorities: IOS has {LEVELS} levels, so the others are in the second"));
+        }
+        let params = node.scheduler().expect("a scheduler");
+        let shares = self.told_of(shares::of(params, &leaves[first..]));
+        let (mut entries, mut before) = (Vec::new(), Vec::new());
+        for (i, leaf) in leaves.iter().enumerate() {
+            let lines = match limit(i).filter(|_| i < first) {
+                Some(limit) => self.priority((i, first), leaf, limit, node),
+                None => shares.get(i - first).cloned().into_iter().flatten().collect(),
+            };
+            let last = i + 1 == leaves.len();
+            if last && lines.is_empty() && self.spreads(leaf.node) {
+                entries.extend(self.inside(leaf.node, None));
+                continue;
+            }
+            match last {
+                true => entries.push(self.last(leaf, lines)),
+                false => entries.extend(self.class(leaf, shown.get(leaf.class), lines, &before)),
+            }
+            before.extend(leaf.takes.iter().flatten().flat_map(|it| it.dscp.clone()));
+        }
+        entries
+    }
+
+    fn told_of(&mut self, (lines, notes): (Vec<Option<String>>, Vec<String>)) -> Vec<Option<String>> {
+        notes.iter().for_each(|note| self.note(note));
+        lines
+    }
+
+    /// Whether the classes below a node are written as those of the policy map above it.
+    fn spreads(&self, index: usize) -> bool {
+        let node = &self.link.nodes[index];
+        let shares = matches!(node.scheduler(), Some(SchedulerParams::Drr(_) | SchedulerParams::Wrr(_)));
+        node.shaper.is_none() && shares
+    }
+
+    /// The class that takes what is left.
+    fn last(&mut self, leaf: &Leaf, own: Vec<String>) -> Entry {
+        let wanted = self.wanted(leaf, None);
+        let below = self.within(leaf.node, &wanted, None, &[]);
+        Entry::default([own, below].concat())
+    }
+
+    /// A class with its own lines, before those of its queue, and after classes of these code points.
+    fn class(&mut self, leaf: &Leaf, shown: Option<&Node>, own: Vec<String>, before: &[Dscp]) -> Option<Entry> {
+        let wanted = self.wanted(leaf, shown);
+        let found = leaf.takes.clone().and_then(|takes| {
+            let (resolved, mut passed) = self.stages.resolved(&takes)?;
+            if !passed.iter().any(|&place| self.stages.acts(place)) {
+                passed.extend(self.stages.taking(&resolved, before));
+            }
+            Ok((self.map(&wanted, &resolved)?, resolved, passed))
+        });
+        let (class, takes, passed) = match found {
+            Ok(found) => found,
+            Err(what) => {
+                self.refuse(&format!("class {wanted} by {what}"));
+                return None;
+            }
+        };
+        let below = self.leaf(leaf.node, &wanted, codes(&takes).as_deref(), &passed);
+        Some(Entry { class, lines: [own, below].concat(), conditioned: !passed.is_empty() })
+    }
+
+    /// The lines of a class with this node, which has these conditioners.
+    pub(super) fn leaf(&mut self, node: usize, wanted: &str, takes: Option<&[Dscp]>, passed: &[usize]) -> Vec<String> {
+        let mut lines = Vec::new();
+        if !is_classful(&self.link.nodes[node]) {
+            lines = self.conditioned(passed, wanted);
+        }
+        lines.extend(self.within(node, wanted, takes, passed));
+        self.stages.take(passed);
+        lines
+    }
+
+    /// The lines of the conditioners that the packets of a class have passed.
+    fn conditioned(&mut self, passed: &[usize], wanted: &str) -> Vec<String> {
+        let acting: Vec<_> = passed.iter().copied().filter(|&place| self.stages.acts(place)).collect();
+        self.stages.take(passed);
+        if acting.len() > 1 {
+            self.refuse(&format!("class {wanted} after several conditioners: its packets meet one in IOS"));
+        }
+        acting.first().map(|&place| self.lines_of(place)).unwrap_or_default()
+    }
+
+    /// The class map of what takes these packets.
+    ///
+    /// # Errors
+    /// What no class map tells.
+    pub(super) fn map(&mut self, wanted: &str, takes: &[Match]) -> Result<String, String> {
+        let map = class_map(self.config, wanted, takes)?;
+        map.notes.iter().for_each(|note| self.note(note));
+        map.refused.iter().for_each(|what| self.refuse(what));
+        Ok(map.name)
+    }
+
+    /// The lines of a conditioner, which no other class has then.
+    pub(super) fn stage(&mut self, place: usize) -> Vec<String> {
+        self.stages.take(&[place]);
+        self.lines_of(place)
+    }
+
+    fn lines_of(&mut self, place: usize) -> Vec<String> {
+        let stage = self.stages.get(place);
+        police::notes(stage).iter().for_each(|note| self.note(note));
+        police::conditioner(stage).unwrap_or_else(|what| {
+            self.refuse(&format!("conditioner `{}`: {what}", stage.name));
+            Vec::new()
+        })
+    }
+
+    /// A name for a class: its own, that of its queue, of its conditioner, or of what it takes.
+    fn wanted(&self, leaf: &Leaf, shown: Option<&Node>) -> String {
+        let named = shown.and_then(|class| text(class, "name"));
+        let queue = self.direction.nodes[leaf.node].name.as_ref().map(|name| name.to_string());
+        let takes = leaf.takes.as_ref().ok().and_then(|takes| takes.first());
+        let first = |list: &[String]| list.first().cloned();
+        let conditioner = takes.and_then(|it| common(&it.conditioner));
+        let traffic = takes.and_then(|it| first(&it.traffic));
+        let codes = takes.filter(|it| !it.dscp.is_empty()).map(|it| {
+            let names: Vec<_> = it.dscp.iter().map(ToString::to_string).collect();
+            names.join("-")
+        });
+        named.or(queue).or(conditioner).or(traffic).or(codes).unwrap_or_else(|| format!("CLASS-{}", leaf.class + 1))
+    }
+
+    /// `priority`, with its limit.
+    fn priority(
+        &mut self,
+        (i, levels): (usize, usize),
+        leaf: &Leaf,
+        limit: PriorityLimit,
+        node: &NodeSpec,
+    ) -> Vec<String> {
+        let level = if levels > 1 { format!(" level {}", (i + 1).min(LEVELS)) } else { String::new() };
+        let queue = &self.link.nodes[leaf.node];
+        let plain = match &queue.inside {
+            Inside::Queue(queue) => matches!(self.link.queues[*queue].aqm, perhop_core::aqm::AqmParams::DropTail(_)),
+            Inside::Scheduler(_) => false,
+        };
+        if !plain || queue.shaper.is_some() {
+            self.refuse(&format!("class {}: `priority` with anything but a queue of its own", leaf.name));
+        }
+        let Some(rate) = limit.rate else { return vec![format!("priority{level}")] };
+        let burst = limit.burst(rate, leaf.class, &node.scope);
+        let lines = match limit.police {
+            Some(Police::Congested) => kbit(rate).map(|kbit| vec![format!("priority{level} {kbit} {}", burst.get())]),
+            _ => police::limit(rate, burst).map(|lines| [vec![format!("priority{level}")], lines].concat()),
+        };
+        lines.unwrap_or_else(|what| {
+            self.refuse(&format!("class {}: {what}", leaf.name));
+            vec![format!("priority{level}")]
+        })
+    }
+}
+
+/// What names have in common: one is itself, `GOLD 1` and `GOLD 2` are GOLD; of `WAN/GOLD` the last part.
+fn common(names: &[String]) -> Option<String> {
+    let (first, others) = names.split_first()?;
+    let same = |other: &String| first.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
+    let length = others.iter().map(same).fold(first.len(), usize::min);
+    let shared = first.get(..length)?.trim_end_matches(|c: char| !c.is_alphanumeric());
+    let last = |name: &str| name.rsplit('/').next().map(str::to_owned);
+    last(if shared.is_empty() { first } else { shared })
+}
+
+/// Whether it has classes.
+pub(super) fn is_classful(node: &NodeSpec) -> bool {
+    node.scheduler().is_some_and(|params| params.layout().is_some())
+}
+
+/// The code points of packets that agree; `None`: any.
+pub(super) fn codes(takes: &[Match]) -> Option<Vec<Dscp>> {
+    let each: Vec<_> = takes.iter().map(|it| it.dscp.clone()).collect();
+    (!each.is_empty() && each.iter().all(|it| !it.is_empty())).then(|| {
+        let mut all = each.concat();
+        all.sort_unstable();
+        all.dedup();
+        all
+    })
+}
