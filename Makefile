@@ -14,7 +14,7 @@ FAST := heads port sched conditioners engine owners bad changes ports scenario s
 WHAT ?= codes docs examples bad studies kernel results notebooks walkthroughs kernel_tcp
 export PERHOP_PYTHON := $(CURDIR)/$(BIN)/python
 
-.PHONY: install test test-rust test-differential test-python test-fast same-results reproduce maps lint wheel release-check first-minute bench instructions lab lab-ports lab-tcp renew docs lock clean
+.PHONY: install test test-rust test-differential test-python test-fast same-results reproduce maps lint wheel release-check first-minute bench instructions lab lab-ports lab-tcp live-lab renew docs lock clean
 .DEFAULT_GOAL := install
 
 install: .venv/extension.stamp          ## build the release extension into .venv
@@ -72,6 +72,10 @@ instructions:                           ## instructions of all that perhop does 
 	$(PYTHON) tests/instructions/count.py $(ARGS)
 
 lab: lab-ports lab-tcp                  ## what a Linux kernel does in the cells of lab/cells, against what is recorded; ARGS=--write
+
+live-lab:                               ## perhop forward beside the kernel's tbf and htb, in namespaces; root, a minute
+	cargo build --release -p perhop
+	scripts/live_lab.sh target/release/perhop
 
 lab-ports:
 	$(PYTHON) lab/recording/record.py $(ARGS)

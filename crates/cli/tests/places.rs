@@ -61,6 +61,7 @@ const PATHS: &[(&str, &str, Use)] = &[
     ("report", "output", Written),
     ("compare", "a", Read),
     ("compare", "b", Read),
+    ("forward", "policy", Read),
     ("init", "output", Written),
     ("man", "dir", Dir),
 ];

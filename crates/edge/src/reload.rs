@@ -2,7 +2,7 @@
 
 use perhop_core::classify::FlowHeaders;
 use perhop_core::packet::FlowId;
-use perhop_sim::replay::Changed;
+use perhop_sim::replay::{Change, Changed};
 
 use crate::clock::Moment;
 use crate::handshake::Handshakes;
@@ -24,7 +24,8 @@ impl Host {
         self.replay.advance(at.now, &mut |trip| observer.trip(trip));
         let flows = self.known_flows();
         let plans = [&self.behind, &queue].map(|it| it.as_ref().map(|it| &it.plan));
-        let changed = self.replay.change(at.now, fresh, plans, &flows, &mut |trip| observer.trip(trip));
+        let change = Change { fresh, plans, flows: &flows };
+        let changed = self.replay.change(at.now, change, &mut |trip| observer.trip(trip));
         (self.queued, self.behind, self.per) = (queue.is_some(), queue, per);
         (self.overhead, self.framed_line, self.labels.encoding) = (overhead, framed_line, encoding);
         if self.replay.port().asks_round_trips() {

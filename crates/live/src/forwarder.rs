@@ -47,6 +47,13 @@ struct Core {
     number: u64,
 }
 
+/// An IP packet in direction `way`, and what was found in it.
+struct Found<'a> {
+    way: usize,
+    bytes: &'a mut [u8],
+    headers: &'a IpHeaders,
+}
+
 impl<I: PacketIo> Forwarder<I> {
     /// At rest; time begins at `now_ns`.
     ///
@@ -164,7 +171,7 @@ impl Core {
                 if frame.unfinished {
                     self.finish(way, frame.bytes, &headers);
                 }
-                self.packet(way, at, frame.bytes, &headers, to);
+                self.packet(at, Found { way, bytes: frame.bytes, headers: &headers }, to);
             }
             Err(reason) => {
                 self.counts[way].plain += 1;
@@ -183,7 +190,8 @@ impl Core {
     }
 
     #[inline]
-    fn packet(&mut self, way: usize, at: Moment, bytes: &mut [u8], headers: &IpHeaders, to: &mut impl PacketIo) {
+    fn packet(&mut self, at: Moment, found: Found<'_>, to: &mut impl PacketIo) {
+        let Found { way, bytes, headers } = found;
         let it = Arriving { number: self.number, at, direction: SIDES[way], link: LinkType::ETHERNET, headers };
         let number = self.host.arrivals();
         let left = self.host.arrive(&it, &mut self.seen);
@@ -191,7 +199,7 @@ impl Core {
             return self.waits(number, bytes, headers, to);
         }
         match left {
-            Some(packet) => self.leaves(way, bytes, headers, &packet, to),
+            Some(packet) => self.leaves(Found { way, bytes, headers }, &packet, to),
             None => self.counts[way].drop(Dropped::Policer),
         }
     }
@@ -241,15 +249,15 @@ impl Core {
             Fate::Dropped(reason) => self.counts[0].drop(reason.into()),
             fate => {
                 self.counts[0].marked += u64::from(fate == Fate::Marked);
-                self.leaves(0, bytes, headers, &trip.packet, to);
+                self.leaves(Found { way: 0, bytes, headers }, &trip.packet, to);
             }
         }
     }
 
     #[inline]
-    fn leaves(&mut self, way: usize, bytes: &mut [u8], headers: &IpHeaders, packet: &Packet, to: &mut impl PacketIo) {
-        self.host.rewrite(bytes, headers, packet);
-        self.send(way, bytes, to);
+    fn leaves(&mut self, found: Found<'_>, packet: &Packet, to: &mut impl PacketIo) {
+        self.host.rewrite(found.bytes, found.headers, packet);
+        self.send(found.way, found.bytes, to);
     }
 
     #[inline]

@@ -36,6 +36,12 @@ pub struct Forward {
     /// Check interfaces and policy, say what would be done, and touch nothing
     #[arg(long)]
     pub dry_run: bool,
+    /// Show a table of rates and counts, anew each second
+    #[arg(long)]
+    pub watch: bool,
+    /// Serve counts for Prometheus on this port of 127.0.0.1
+    #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
+    pub metrics: Option<u16>,
     /// Print the counts as JSON
     #[arg(long)]
     pub json: bool,

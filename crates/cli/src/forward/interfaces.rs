@@ -98,7 +98,9 @@ fn missing(option: &str, name: &str, error: &io::Error) -> Trouble {
 }
 
 fn unopened(error: &OpenError) -> Failure {
-    Failure::Error(format!("error[E030] {error}\n   help: packet(7) says what it needs: CAP_NET_RAW, and memory for rings"))
+    Failure::Error(format!(
+        "error[E030] {error}\n   help: packet(7) says what it needs: CAP_NET_RAW, and memory for rings"
+    ))
 }
 
 fn refused(all: &[Trouble]) -> Failure {

@@ -36,9 +36,8 @@ impl<'a> Log<'a> {
     pub(super) fn look(&mut self, counts: &[Counts; 2]) {
         for (way, counts) in counts.iter().enumerate() {
             let (from, to) = (self.names[way], self.names[1 - way]);
-            let long = format!(
-                "above the MTU: ethtool -K {from} gro off lro off, and on a veth's other end: tso off gso off"
-            );
+            let long =
+                format!("above the MTU: ethtool -K {from} gro off lro off, and on a veth's other end: tso off gso off");
             let lost = counts.lost(Dropped::Kernel);
             let kinds = [
                 (counts.lost(Dropped::TooLong), long),

@@ -18,18 +18,22 @@ pub struct Changed {
     pub queues: bool,
 }
 
+/// What a replay becomes.
+#[derive(Debug)]
+pub struct Change<'a> {
+    /// One whose port has met no packet.
+    pub fresh: Replay,
+    /// The plans of whose first links the old one and the fresh one are, if they have queues.
+    pub plans: [Option<&'a Plan>; 2],
+    /// All flows that are known.
+    pub flows: &'a [(FlowId, FlowHeaders)],
+}
+
 impl Replay {
-    /// Becomes `fresh` at `now`, whose port has met no packet: conditioners that are still there keep their state. So do
-    /// queues, if `plans`, the link of which this is and that of which `fresh` is, have alike ones. `flows` are all that
-    /// are known, and `each` gets the trips of packets for which there is no room any longer.
-    pub fn change(
-        &mut self,
-        now: Time,
-        mut fresh: Self,
-        plans: [Option<&Plan>; 2],
-        flows: &[(FlowId, FlowHeaders)],
-        each: &mut impl FnMut(&Trip),
-    ) -> Changed {
+    /// Changes at `now`: conditioners that are still there keep their state, and so do queues that are alike in both plans.
+    /// `each` gets the trips of packets for which there is no room any longer.
+    pub fn change(&mut self, now: Time, change: Change<'_>, each: &mut impl FnMut(&Trip)) -> Changed {
+        let Change { mut fresh, plans, flows } = change;
         let conditioners = self.port.change_conditioners(now, &mut fresh.port);
         flows.iter().for_each(|(flow, headers)| self.port.reclassify(*flow, headers));
         let kept = match plans {

@@ -22,7 +22,7 @@ use perhop_core::port::{Port, Transmission};
 use perhop_core::units::{BitRate, Span, Time};
 use perhop_core::verdict::Fate;
 
-pub use change::Changed;
+pub use change::{Change, Changed};
 pub use held::Trip;
 
 /// What a port sends on.
