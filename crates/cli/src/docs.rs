@@ -4,6 +4,9 @@
 //!
 //! Decision: docs/decisions/003-parameters-declared-once.md
 
+/// The table of equivalents.
+mod dialects;
+
 use crate::codes;
 use crate::list::{LISTS, default};
 use perhop_core::params::{Field, Kind};
@@ -75,6 +78,7 @@ pub fn files() -> Vec<(String, String)> {
     let mut files = vec![
         ("reference/algorithms/index.md".to_owned(), index(&chapters)),
         ("reference/diagnostics.md".to_owned(), codes::index()),
+        ("reference/dialects.md".to_owned(), dialects::page()),
         ("reference/scenario.schema.json".to_owned(), compact(&schema())),
         ("reference/policy.schema.json".to_owned(), compact(&policy_schema())),
     ];

@@ -5,7 +5,7 @@ use crate::args::{Cli, ForPython, Predict};
 use crate::configured::{self, File};
 use crate::run::{hash_of, options};
 use crate::watch::Terminal;
-use crate::{Exit, Failure, Outcome, answer, check, say};
+use crate::{Exit, Failure, Outcome, answer, reading, say};
 use clap::Parser;
 use perhop_config::import::Imported;
 use perhop_config::stub::Stub;
@@ -18,8 +18,8 @@ use serde_json::json;
 use std::path::{Path, PathBuf};
 
 pub(crate) fn predict(args: &Predict) -> Result<Outcome, Failure> {
-    let name = check::name(&args.file);
-    let bytes = check::bytes(&args.file).map_err(|found| Failure::Error(format!("{found:#}")))?;
+    let name = reading::name(&args.file);
+    let bytes = reading::bytes(&args.file).map_err(|found| Failure::Error(format!("{found:#}")))?;
     let file = File { name: &name, bytes: &bytes };
     let mut imported = file.read(&args.configuration)?;
     let load = args.load.as_deref().map(configured::load).transpose()?;
@@ -38,18 +38,16 @@ pub(crate) fn predict(args: &Predict) -> Result<Outcome, Failure> {
             say!("{}\n\n{}", predicted.told(&name), answer.summary(&point, &replications.iter().collect::<Vec<_>>())?)
         }
     }
-    let kept = args.kept().map(|out| disk::point_dir(out, &point));
+    let kept = kept_in(args).map(|out| disk::point_dir(out, &point));
     if let Some(dir) = kept.filter(|_| !args.json || args.output.is_some()) {
         return finish(args, &dir);
     }
     Ok(Outcome::Done(Exit::Fine))
 }
 
-impl Predict {
-    /// Where results are kept.
-    fn kept(&self) -> Option<&Path> {
-        self.out.as_deref().or_else(|| self.output.as_ref().map(|_| Path::new("runs")))
-    }
+/// Where results are kept.
+fn kept_in(args: &Predict) -> Option<&Path> {
+    args.out.as_deref().or_else(|| args.output.as_ref().map(|_| Path::new("runs")))
 }
 
 /// Says what to do with what is kept, or draws it.
@@ -66,7 +64,7 @@ fn finish(args: &Predict, dir: &Path) -> Result<Outcome, Failure> {
 
 /// The scenario of a configuration; what is wrong with it is said of the configuration.
 fn scenario(args: &Predict, file: &File<'_>, imported: &Imported, stub: &Stub) -> Result<(Request, Sweep), Failure> {
-    let options = check::options(&args.file, &args.settings);
+    let options = reading::options(&args.file, &args.settings);
     let options = match warmup(args) {
         Some(warmup) => options.setting("warmup", &warmup.to_string()),
         None => options,
@@ -77,7 +75,7 @@ fn scenario(args: &Predict, file: &File<'_>, imported: &Imported, stub: &Stub) -
         let found = Diagnostics { list };
         Failure::Error(format!("{found:#}\n{}, nothing was run", found.summary()))
     })?;
-    let output = Output { out: args.kept().map(Path::to_path_buf), json: args.json, ..Output::default() };
+    let output = Output { out: kept_in(args).map(Path::to_path_buf), json: args.json, ..Output::default() };
     let asked = Asked { output, fresh: true, ..Asked::default() };
     Ok((Request { source, asked, shown: Shown::default() }, sweep))
 }

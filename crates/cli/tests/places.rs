@@ -62,6 +62,13 @@ const PATHS: &[(&str, &str, Use)] = &[
     ("compare", "a", Read),
     ("compare", "b", Read),
     ("forward", "policy", Read),
+    ("import", "file", Read),
+    ("import", "load", Read),
+    ("import", "output", Written),
+    ("predict", "file", Read),
+    ("predict", "load", Read),
+    ("predict", "output", Written),
+    ("predict", "out", Dir),
     ("init", "output", Written),
     ("man", "dir", Dir),
 ];

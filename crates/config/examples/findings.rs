@@ -1,8 +1,8 @@
 //! What is found in texts: `findings --from tc FILE ..` prints a line for each finding: file, line, code, the text's line, the
 //! message, what to write instead; and one for each text that cannot be read.
 
-use perhop_config::dialect::ALL;
 use perhop_config::given::Given;
+use perhop_config::import::DIALECTS as ALL;
 use perhop_config::rules::findings;
 use perhop_config::text::Text;
 
@@ -14,11 +14,14 @@ fn main() {
     for file in files {
         let text = Text::new(&std::fs::read(file).expect("a file"));
         match (dialect.read)(&text, &Given::default()) {
-            Ok(read) => findings(&read, &text, &Given::default()).iter().for_each(|found| {
-                let line = text.line_of(found.place);
-                let words = text.lines().nth(line - 1).map_or("", |line| line.text).trim();
-                println!("{file}\t{line}\t{}\t{words}\t{}\t{}", found.code, found.message, found.instead);
-            }),
+            Ok(read) => {
+                let lines: Vec<_> = text.lines().collect();
+                for found in findings(&read, &text, &Given::default()) {
+                    let number = lines.partition_point(|line| line.start <= found.place.start);
+                    let words = lines[number - 1].text.trim();
+                    println!("{file}\t{number}\t{}\t{words}\t{}\t{}", found.code, found.message, found.instead);
+                }
+            }
             Err(fault) => println!("{file}\t-\t{}\t-\t{}\t{}", fault.code, fault.message, fault.help),
         }
     }

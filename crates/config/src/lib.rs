@@ -10,11 +10,14 @@
 //!                                                └─> rules (findings that the text alone shows)
 //! ```
 //!
+//! Decision: docs/decisions/118-configurations-are-one-neutral-model.md
+//!
 //! No I/O. A dialect is a folder with one entry function and one line in [`dialect`].
 
 pub mod account;
 pub mod codes;
 pub mod dialect;
+pub mod equivalents;
 pub mod evidence;
 pub mod finding;
 #[cfg(any(test, feature = "generate"))]

@@ -2,6 +2,7 @@
 
 use crate::load::Load;
 use crate::model::Port;
+use crate::stub::names::queue_name;
 use crate::stub::page::Page;
 use crate::stub::{Stub, Writer};
 use crate::value::{Said, Value};
@@ -10,14 +11,19 @@ use perhop_core::units::BitRate;
 /// A port as a policy.
 pub fn policy(port: &Port) -> Stub {
     let load = Load::default();
-    let mut writer = Writer::new(&load);
-    port.queue.iter().for_each(|queue| _ = writer.queue(queue));
+    let mut writer = Writer::new(port, &load);
+    let root = port.queue.as_ref().map(|queue| writer.queue(queue, queue_name(port)));
     let conditioners = writer.conditioned(port, None);
     let mut page = Page::default();
     page.add(&format!("# {} {}. What the device says stands behind `!`.\n", port.interface.is, port.way.name()));
     page.add("[policy]\n");
     if let Some(accounting) = &port.accounting {
         page.entry("accounting", &Said { is: Value::Word(accounting.is.to_owned()), origin: accounting.origin });
+    }
+    // Without a rate of the link, `meter` asks for one where packets wait.
+    if let Some((name, rate)) = root.as_ref().zip(port.link.get("rate")) {
+        page.entry("queue", &Said { is: Value::Word(name.clone()), origin: rate.origin });
+        page.entry("link", rate);
     }
     page.append(&conditioners);
     page.append(&writer.tree);

@@ -89,7 +89,7 @@ impl<T> Said<T> {
         Self { is, origin: Origin::Text(place) }
     }
 
-    /// Said by nobody, assumed by the device.
+    /// Not said, but assumed by the device.
     pub const fn assumed(source: &'static str, is: T) -> Self {
         Self { is, origin: Origin::Assumed(source) }
     }

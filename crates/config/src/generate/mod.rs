@@ -4,8 +4,9 @@ mod conditioners;
 mod filters;
 mod queues;
 
-use crate::model::{Device, Port, Way};
+use crate::model::{Conditioner, Device, Filter, Port, Queue, Way};
 use crate::value::{Said, Settings, Value};
+use perhop_core::classify::Match;
 use perhop_core::params::Place;
 use perhop_core::units::{BitRate, Span};
 use proptest::prelude::*;
@@ -37,12 +38,26 @@ pub fn of(shape: Shape) -> impl Strategy<Value = Port> {
     let accounting = prop::option::of(said(prop::sample::select(vec!["l3", "l2", "l2+fcs", "l1"])));
     let queue = prop::option::weighted(0.9, queue(shape));
     (interface, any::<bool>(), accounting, link(), conditioners(), queue).prop_map(
-        |(interface, input, accounting, link, conditioners, queue)| {
+        |(interface, input, accounting, link, mut conditioners, mut queue)| {
+            passing(&mut conditioners, queue.as_mut());
             let way = if input { Way::Input } else { Way::Output };
             let interface = Said { is: interface.is.to_owned(), origin: interface.origin };
             Port { interface, way, accounting, link, conditioners, queue }
         },
     )
+}
+
+/// Where there are several conditioners, the last and the first class also take what has passed the first of them.
+fn passing(conditioners: &mut [Conditioner], queue: Option<&mut Queue>) {
+    let ([first, .., last], Some(class)) = (conditioners, queue.and_then(|queue| queue.classes.last_mut())) else {
+        return;
+    };
+    if first.name.is == last.name.is || class.rest || first.takes.is_empty() {
+        return;
+    }
+    let matches = Match { conditioner: vec![first.name.is.clone()], ..Match::default() };
+    let filter = Filter { order: 2000, matches: Said::assumed(SOURCE, matches) };
+    [&mut last.takes, &mut class.takes].into_iter().for_each(|takes| takes.push(filter.clone()));
 }
 
 /// Keys of a link.

@@ -17,7 +17,7 @@ const fn bytes(rate: BitRate, per_second: u64) -> u64 {
     rate.bit_s() / 8 / per_second
 }
 
-/// `bc`, and `be` beside `pir`, of a policer.
+/// `bc`, and `be` beside `pir`, of a policer. Outputs of IOS and IOS XE agree: 10 Mbit/s have 312500 bytes, 8 kbit/s 1500.
 pub fn police_burst(platform: Platform, rate: BitRate) -> Assumed<Bytes> {
     match platform {
         Platform::Ios => (Bytes::new(bytes(rate, 4).max(1_500)), "IOS: 250 ms of the rate, at least 1500 bytes"),
@@ -26,9 +26,10 @@ pub fn police_burst(platform: Platform, rate: BitRate) -> Assumed<Bytes> {
     }
 }
 
-/// The burst of a policer in packets.
+/// The burst of a policer in packets. Outputs of Catalyst 9000: 1000 packets/s have 244, 3000 have 732.
 pub fn police_packets(rate: u64) -> Assumed<Packets> {
-    (Packets::new(u32::try_from(rate / 4).unwrap_or(u32::MAX).max(1)), "IOS XE: 250 ms of the rate")
+    let packets = u128::from(rate) * 244 / 1_000;
+    (Packets::new(u32::try_from(packets).unwrap_or(u32::MAX).max(1)), "IOS XE: 244 ms of the rate")
 }
 
 /// `be` of a policer with one rate.
@@ -36,11 +37,10 @@ pub fn excess_burst(bc: Bytes) -> Assumed<Bytes> {
     (bc, "IOS: as large as bc")
 }
 
-/// Bc of a shaper, in bits.
-pub fn shape_bits(platform: Platform, rate: BitRate) -> Assumed<u64> {
+/// Bc of a shaper, in bits. Releases that print `Byte Limit`, `Sustain` and `Excess` of a shaper have 25 ms.
+pub const fn shape_bits(platform: Platform, rate: BitRate) -> Assumed<u64> {
     match platform {
-        Platform::Ios if rate.bit_s() < 320_000 => (8_000, "IOS: 8000 bits below 320 kbit/s"),
-        Platform::Ios => (rate.bit_s() / 40, "IOS: 25 ms of the rate"),
+        Platform::Ios => (rate.bit_s() / 250, "IOS 15: 4 ms of the rate"),
         Platform::IosXe => (rate.bit_s() / 250, "IOS XE: 4 ms of the rate"),
         Platform::Ncs => (rate.bit_s() / 100, "NCS: 10 ms of the rate"),
     }
@@ -49,7 +49,7 @@ pub fn shape_bits(platform: Platform, rate: BitRate) -> Assumed<u64> {
 /// Be of a shaper, in bits.
 pub const fn shape_excess(platform: Platform, bc: u64) -> Assumed<u64> {
     match platform {
-        Platform::Ios => (bc, "IOS: as large as Bc"),
+        Platform::Ios => (bc, "IOS 15: as large as Bc"),
         Platform::IosXe => (bc, "IOS XE: as large as Bc"),
         Platform::Ncs => (0, "NCS: none"),
     }
@@ -83,9 +83,9 @@ pub const fn priority_burst(rate: BitRate) -> Assumed<Bytes> {
 /// The exponent of WRED's average.
 pub const WRED_WEIGHT: Assumed<u64> = (9, "IOS: exponent 9");
 
-/// Thresholds of WRED for a precedence, in packets, of classic IOS: minimum and maximum.
+/// Thresholds of WRED for a precedence, in packets, of IOS: minimum and maximum, as its outputs have them.
 pub const fn wred_by_precedence(precedence: u64) -> Assumed<(u64, u64)> {
-    ((40 * (9 + precedence) / 18, 40), "IOS: thresholds by precedence")
+    ((20 + 2 * precedence, 40), "IOS 15: thresholds by precedence")
 }
 
 /// Thresholds of WRED for a precedence, of a limit in any unit: minimum and maximum.
@@ -94,7 +94,7 @@ pub const fn wred(precedence: u64, limit: u64) -> Assumed<(u64, u64)> {
     ((max * (8 + precedence) / 16, max), "IOS XE: thresholds by precedence, half the limit at most")
 }
 
-/// Thresholds of WRED for a code point in packets, of classic IOS.
+/// Thresholds of WRED for a code point in packets, of IOS: the table of its command reference.
 pub const fn wred_by_dscp(dscp: u8) -> Assumed<(u64, u64)> {
     let min = match (dscp >> 3, dscp & 7) {
         (1..=4, 2) => 32,
@@ -104,5 +104,5 @@ pub const fn wred_by_dscp(dscp: u8) -> Assumed<(u64, u64)> {
         (class @ 1..=7, 0) => 20 + 2 * class as u64,
         _ => 20,
     };
-    ((min, 40), "IOS: thresholds by code point")
+    ((min, 40), "IOS 15: thresholds by code point")
 }

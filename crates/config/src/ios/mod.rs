@@ -10,10 +10,11 @@
 mod acl;
 mod build;
 mod defaults;
+/// Lines for keys.
+pub mod equivalents;
 mod fields;
 pub(crate) mod plan;
 pub mod read;
-mod shown;
 mod tree;
 
 use crate::dialect::{Dialect, Read};

@@ -6,7 +6,7 @@ use perhop_core::classify::Match;
 use perhop_core::dscp::Dscp;
 use perhop_core::params::Place;
 use perhop_core::units::{BitRate, Length, Span};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// A place and the number of its line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,8 +49,6 @@ pub struct Plan {
     pub table: HashMap<String, usize>,
     /// By name: those that are defined, not those shown at an interface.
     pub policy: HashMap<String, usize>,
-    /// `qos police order parent-first`
-    pub parent_first: bool,
 }
 
 /// `class-map`
@@ -136,12 +134,36 @@ pub struct Class {
     pub priority: Option<Priority>,
     /// `bandwidth`
     pub bandwidth: Option<Put<Share>>,
-    /// `shape`
-    pub shape: Option<Shape>,
+    /// What shapes it.
+    pub shaping: Shaping,
     /// `police`
     pub police: Option<Police>,
     /// `set`
     pub sets: Vec<Put<Do>>,
+    /// What bounds and orders what waits in it.
+    pub waiting: Waiting,
+    /// `drop`
+    pub drop: Option<At>,
+    /// `service-policy`
+    pub child: Option<Child>,
+    /// `account user-defined`, of a shaper or a policer: bytes beyond those that are counted.
+    pub overhead: Option<Put<i32>>,
+}
+
+/// The shaper of a class.
+#[derive(Clone, Debug, Default)]
+pub struct Shaping {
+    /// `shape`
+    pub shape: Option<Shape>,
+    /// `Average Rate Traffic Shaping` was shown: the next rate is that of the shaper.
+    pub begins: bool,
+    /// `Peak Rate Traffic Shaping`
+    pub peak: bool,
+}
+
+/// What a class says of its queue.
+#[derive(Clone, Debug, Default)]
+pub struct Waiting {
     /// `random-detect`
     pub wred: Option<Wred>,
     /// `queue-limit`
@@ -150,16 +172,6 @@ pub struct Class {
     pub limits: Vec<Put<(Vec<Dscp>, Length)>>,
     /// `fair-queue`
     pub fair: Option<At>,
-    /// `drop`
-    pub drop: Option<At>,
-    /// `service-policy`
-    pub child: Option<Child>,
-    /// `account user-defined`, of a shaper or a policer: bytes beyond those that are counted.
-    pub overhead: Option<Put<i32>>,
-    /// `Average Rate Traffic Shaping` was shown: the next rate is that of the shaper.
-    pub shape_begins: bool,
-    /// `Peak Rate Traffic Shaping`
-    pub shape_peak: bool,
 }
 
 /// A policy within a class.
@@ -369,6 +381,30 @@ impl Plan {
             Child::Shown(at) => self.policies.get(*at),
         }
     }
+
+    /// Whether a class of a policy, or of one within it, is such. Each policy is looked at once, as they may be in a circle.
+    pub fn any_class(&self, policy: &Policy, is_such: &dyn Fn(&Class) -> bool) -> bool {
+        let mut seen: HashSet<*const Policy> = HashSet::new();
+        let mut list = vec![policy];
+        while let Some(policy) = list.pop() {
+            if policy.classes.iter().any(is_such) {
+                return true;
+            }
+            let children = policy.classes.iter().filter_map(|class| class.child.as_ref());
+            for child in children.filter_map(|child| self.child(child)) {
+                if seen.insert(child) {
+                    list.push(child);
+                }
+            }
+        }
+        false
+    }
+
+    /// Whether a class, or one of the policy within it, is such.
+    pub fn class_or_below(&self, class: &Class, is_such: &dyn Fn(&Class) -> bool) -> bool {
+        let below = || class.child.as_ref().and_then(|child| self.child(child));
+        is_such(class) || below().is_some_and(|policy| self.any_class(policy, is_such))
+    }
 }
 
 impl Of {
@@ -384,15 +420,15 @@ impl Of {
 }
 
 impl Class {
-    /// Whether its packets wait in a queue of their own.
+    /// Whether its packets wait in a separate queue.
     pub const fn queues(&self) -> bool {
         self.priority.is_some()
             || self.bandwidth.is_some()
-            || self.shape.is_some()
-            || self.wred.is_some()
-            || self.limit.is_some()
-            || !self.limits.is_empty()
-            || self.fair.is_some()
+            || self.shaping.shape.is_some()
+            || self.waiting.wred.is_some()
+            || self.waiting.limit.is_some()
+            || !self.waiting.limits.is_empty()
+            || self.waiting.fair.is_some()
     }
 
     /// Whether it takes what no other class takes.

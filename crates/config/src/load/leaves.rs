@@ -1,13 +1,16 @@
 //! The classes of a port that packets end in.
 
-use super::shares::shares;
+use super::shares::{bounded, shares};
 use crate::model::{Class, Conditioner, Kind, Port, Queue};
-use crate::stub::names::{Names, last_word};
+use crate::stub::names::{Names, queue_name};
 use crate::stub::overlap::intersection;
 use crate::value::Value;
 use perhop_core::classify::Match;
 use perhop_core::dscp::Dscp;
 use perhop_core::units::BitRate;
+
+/// How many conditioners may name each other.
+pub(super) const DEEPEST: usize = 8;
 
 /// A class that packets end in.
 #[derive(Clone, Debug)]
@@ -36,9 +39,9 @@ impl Leaf<'_> {
 
 /// All of a port whose link has this rate.
 pub(super) fn leaves(port: &Port, link: BitRate) -> Vec<Leaf<'_>> {
-    let mut found = Finder { found: Vec::new(), names: Names::default() };
-    let link = link.bit_s() as f64;
-    let top = Above { path: Vec::new(), wants: vec![Match::default()], rate: link, has_priority: false };
+    let mut found = Finder { port, found: Vec::new(), names: Names::default() };
+    let whole = port.queue.as_ref().map_or(link.bit_s() as f64, |queue| bounded(queue, link.bit_s() as f64));
+    let top = Above { path: Vec::new(), wants: vec![Match::default()], rate: whole, has_priority: false };
     match port.queue.as_ref().filter(|queue| !queue.classes.is_empty()) {
         Some(queue) => found.queue(queue, &top),
         None => found.whole(port, &top),
@@ -56,6 +59,7 @@ struct Above {
 }
 
 struct Finder<'a> {
+    port: &'a Port,
     found: Vec<Leaf<'a>>,
     names: Names,
 }
@@ -67,7 +71,7 @@ impl<'a> Finder<'a> {
         for (i, class) in queue.classes.iter().enumerate().filter(|(i, _)| !is_parent(*i)) {
             let path = [above.path.clone(), vec![i]].concat();
             let has_priority = above.has_priority || has_priority(queue, i);
-            let below = Above { path, wants: wants(class, &above.wants), rate: rates[i], has_priority };
+            let below = Above { path, wants: self.wants(class, &above.wants), rate: rates[i], has_priority };
             match class.queue.as_ref().filter(|queue| !queue.classes.is_empty()) {
                 Some(queue) => self.queue(queue, &below),
                 None => self.leaf(class, below),
@@ -81,12 +85,31 @@ impl<'a> Finder<'a> {
         self.found.push(Leaf { name, path, wants, conditioner: None, rate, has_priority });
     }
 
+    /// What a class's filters want, within what leads to it.
+    fn wants(&self, class: &Class, above: &[Match]) -> Vec<Match> {
+        let own: Vec<_> = class.takes.iter().map(|filter| filter.matches.is.clone()).collect();
+        let own = if own.is_empty() || class.rest { [own, vec![Match::default()]].concat() } else { own };
+        let own: Vec<_> = own.iter().flat_map(|one| self.behind(one, DEEPEST)).collect();
+        above.iter().flat_map(|outer| own.iter().filter_map(|inner| intersection(outer, inner))).collect()
+    }
+
+    /// A match without conditioners: in their place stands what these take.
+    fn behind(&self, of: &Match, depth: usize) -> Vec<Match> {
+        if of.conditioner.is_empty() || depth == 0 {
+            return vec![of.clone()];
+        }
+        let rest = Match { conditioner: Vec::new(), ..of.clone() };
+        let named = self.port.conditioners.iter().filter(|it| of.conditioner.contains(&it.name.is));
+        let takes = named.flat_map(|it| it.takes.iter().flat_map(|filter| self.behind(&filter.matches.is, depth - 1)));
+        takes.filter_map(|inner| intersection(&rest, &inner)).collect()
+    }
+
     /// A port without classes: what no conditioner names.
     fn whole(&mut self, port: &'a Port, top: &Above) {
         let own: f64 = port.conditioners.iter().filter(|it| !it.takes.is_empty()).filter_map(committed).sum();
         let all = port.conditioners.iter().filter(|it| it.takes.is_empty()).filter_map(committed);
         let rate = all.fold((top.rate - own).max(top.rate / 10.0), f64::min);
-        let wanted = port.queue.as_ref().map_or("all", |queue| last_word(&queue.name.is));
+        let wanted = queue_name(port);
         let name =
             self.names.unique(if port.conditioners.iter().any(|it| !it.takes.is_empty()) { "other" } else { wanted });
         let (path, wants) = (Vec::new(), vec![Match::default()]);
@@ -101,7 +124,7 @@ impl<'a> Finder<'a> {
                 continue;
             }
             let name = self.names.unique(&conditioner.name.is);
-            let wants = conditioner.takes.iter().map(|filter| filter.matches.is.clone()).collect();
+            let wants = conditioner.takes.iter().flat_map(|filter| self.behind(&filter.matches.is, DEEPEST)).collect();
             let rate = committed(conditioner).unwrap_or(1e6);
             let (path, conditioner) = (Vec::new(), Some(conditioner));
             self.found.push(Leaf { name, path, wants, conditioner, rate, has_priority: false });
@@ -119,13 +142,6 @@ fn has_priority(queue: &Queue, i: usize) -> bool {
         _ => false,
     };
     is_strict && !class.rest && !class.takes.iter().any(|filter| filter.matches.is.dscp.contains(&Dscp::BE))
-}
-
-/// What a class's filters want, within what leads to it.
-fn wants(class: &Class, above: &[Match]) -> Vec<Match> {
-    let own: Vec<_> = class.takes.iter().map(|filter| filter.matches.is.clone()).collect();
-    let own = if own.is_empty() || class.rest { [own, vec![Match::default()]].concat() } else { own };
-    above.iter().flat_map(|outer| own.iter().filter_map(|inner| intersection(outer, inner))).collect()
 }
 
 /// The rate that a conditioner lets through.

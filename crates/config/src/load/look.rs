@@ -2,7 +2,7 @@
 
 use super::Node;
 use super::buckets::{bucket, limit, shaped};
-use super::leaves::Leaf;
+use super::leaves::{DEEPEST, Leaf};
 use crate::model::{Class, Filter, Port, Queue};
 use perhop_core::classify::{Match, Prefix, Protocol};
 use perhop_core::dscp::Dscp;
@@ -178,6 +178,17 @@ impl Packet<'_> {
     }
 
     fn agrees(&self, matches: &Match) -> bool {
+        self.agrees_within(matches, DEEPEST)
+    }
+
+    /// Whether it has passed one of these conditioners of the port.
+    fn passed(&self, names: &[String], depth: usize) -> bool {
+        let takes = |filter: &Filter| self.agrees_within(&filter.matches.is, depth - 1);
+        let named = self.ground.port.conditioners.iter().filter(|it| names.contains(&it.name.is));
+        depth > 0 && named.into_iter().any(|it| it.takes.is_empty() || it.takes.iter().any(takes))
+    }
+
+    fn agrees_within(&self, matches: &Match, depth: usize) -> bool {
         fn any<T>(list: &[T], agrees: impl Fn(&T) -> bool) -> bool {
             list.is_empty() || list.iter().any(agrees)
         }
@@ -194,6 +205,7 @@ impl Packet<'_> {
             && any(&matches.destination_port, |it| Some(*it) == look.destination_port)
             && any(&matches.ecn, |it| Some(*it) == look.ecn)
             && matches.rtt.is_none()
+            && (matches.conditioner.is_empty() || self.passed(&matches.conditioner, depth))
     }
 }
 
@@ -231,7 +243,7 @@ fn looks(wants: &Match, other: Option<u16>) -> impl Iterator<Item = Look> + '_ {
     codes.into_iter().flat_map(of)
 }
 
-/// Addresses of hosts in prefixes: the first and the last of each; nobody's where there is no prefix.
+/// Addresses of hosts in prefixes: the first and the last of each; one of no prefix where there is none.
 fn hosts(prefixes: &[Prefix]) -> Vec<Option<Ipv4Addr>> {
     if prefixes.is_empty() {
         return vec![None];

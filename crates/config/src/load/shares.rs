@@ -5,8 +5,7 @@ use crate::value::{Settings, Value};
 
 /// By class, bit/s, of a scheduler that gets `whole`.
 pub(super) fn shares(queue: &Queue, whole: f64) -> Vec<f64> {
-    let bounds = [queue.shape.rate("rate"), queue.settings.rate("rate")];
-    let whole = bounds.into_iter().flatten().map(|rate| rate.bit_s() as f64).fold(whole, f64::min);
+    let whole = bounded(queue, whole);
     let shares = match queue.kind {
         Some(Kind::Scheduler("htb" | "hfsc")) => promised(queue, whole),
         _ => parts(&queue.classes, whole),
@@ -16,6 +15,12 @@ pub(super) fn shares(queue: &Queue, whole: f64) -> Vec<f64> {
         shape.map_or(share, |rate| share.min(rate.bit_s() as f64))
     };
     queue.classes.iter().zip(shares).map(bound).collect()
+}
+
+/// What a queue lets out, bit/s, of `whole`: no more than its shaper or its own rate.
+pub(super) fn bounded(queue: &Queue, whole: f64) -> f64 {
+    let bounds = [queue.shape.rate("rate"), queue.settings.rate("rate")];
+    bounds.into_iter().flatten().map(|rate| rate.bit_s() as f64).fold(whole, f64::min)
 }
 
 /// Rates of classes that have them; less if there is not so much.

@@ -24,6 +24,8 @@ pub(super) struct Case<'a> {
     pub given: &'a Given,
     /// What it says in the words of IOS, if it is in IOS.
     pub plan: &'a Plan,
+    /// Where its lines start.
+    pub lines: Vec<usize>,
 }
 
 /// A queue with where it is.
@@ -55,17 +57,15 @@ impl<'a> Case<'a> {
         self.queues().into_iter().filter(move |at| at.queue.kind == Some(kind))
     }
 
-    /// Counters with their class, if it is one of the text's.
-    pub fn counted(&self) -> impl Iterator<Item = (&'a Counters, Option<(At<'a>, usize)>)> {
-        let queues = self.queues();
-        let class = move |counters: &Counters| {
-            let here = |at: &&At<'a>| counters.interface.is_empty() || at.port.interface.is == counters.interface;
-            let place =
-                |at: &At<'a>| Some((*at, at.queue.classes.iter().position(|class| class.name.is == counters.of)?));
-            queues.iter().filter(here).find_map(place)
-        };
-        self.read.evidence.iter().map(move |counters| (counters, class(counters)))
+    /// The number of the line of a place, from 1.
+    pub fn line(&self, place: Place) -> usize {
+        self.lines.partition_point(|start| *start <= place.start)
     }
+}
+
+/// Where lines start.
+pub(super) fn starts(text: &str) -> Vec<usize> {
+    std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect()
 }
 
 fn below<'a>(at: At<'a>, all: &mut Vec<At<'a>>) {
@@ -122,8 +122,10 @@ pub(super) fn words<'a>(case: &Case<'a>, said: &Said<Value>) -> Option<(&'a str,
 
 /// Whether the line of a place has this word.
 pub(super) fn line_has(case: &Case<'_>, place: Place, word: &str) -> bool {
-    let number = case.text.line_of(place);
-    case.text.lines().nth(number - 1).is_some_and(|line| line.words().iter().any(|it| it.text == word))
+    let number = case.line(place);
+    let start = case.lines.get(number.saturating_sub(1)).copied().unwrap_or_default();
+    let end = case.lines.get(number).copied().unwrap_or(case.text.text.len());
+    case.text.text.get(start..end).is_some_and(|line| line.split_whitespace().any(|it| it == word))
 }
 
 /// A share in percent, as `12.5 %`.
@@ -154,15 +156,19 @@ pub(super) fn most(queue: &Queue, class: usize) -> Option<BitRate> {
 
 /// A class and those above it.
 pub(super) fn up(queue: &Queue, class: usize) -> impl Iterator<Item = usize> {
-    // No longer than the list: a circle of parents ends.
+    // The kernel has 8 levels; a circle of parents ends, too.
     std::iter::successors(Some(class), |i| queue.classes.get(*i)?.parent)
         .take_while(|i| *i < queue.classes.len())
-        .take(queue.classes.len())
+        .take(64)
 }
 
 /// The classes without children.
-pub(super) fn leaves(queue: &Queue) -> impl Iterator<Item = usize> {
-    (0..queue.classes.len()).filter(|i| queue.classes.iter().all(|class| class.parent != Some(*i)))
+pub(super) fn leaves(queue: &Queue) -> Vec<usize> {
+    let mut has = vec![false; queue.classes.len()];
+    for parent in queue.classes.iter().filter_map(|class| class.parent) {
+        has.get_mut(parent).into_iter().for_each(|has| *has = true);
+    }
+    (0..has.len()).filter(|i| !has[*i]).collect()
 }
 
 /// Where something is said; nowhere in particular if the device assumes it.

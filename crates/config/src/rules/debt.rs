@@ -5,6 +5,7 @@
 
 use super::Rule;
 use super::case::{At, Case, finding};
+use super::counted::counted;
 use super::tc;
 use crate::evidence::Counters;
 use crate::finding::Finding;
@@ -20,7 +21,7 @@ const DEEP: Span = Span::from_s(1);
 const TICK_NS: u64 = 64;
 
 fn find(case: &Case<'_>) -> Vec<Finding> {
-    case.counted().filter_map(|(counters, class)| class.and_then(|class| of_class(counters, class))).collect()
+    counted(case).into_iter().filter_map(|it| of_class(it.counters, (it.at, it.class?))).collect()
 }
 
 fn debt(counters: &Counters, name: &str) -> Option<Span> {
@@ -32,7 +33,7 @@ fn of_class(counters: &Counters, (at, i): (At<'_>, usize)) -> Option<Finding> {
     let it = &at.queue.classes[i];
     let rate = it.settings.rate("rate")?;
     let ceil = it.settings.rate("ceil").unwrap_or(rate);
-    let (message, instead) = match (debt(counters, "ctokens"), debt(counters, "tokens")) {
+    let (message, instead, least) = match (debt(counters, "ctokens"), debt(counters, "tokens")) {
         (Some(span), _) => {
             let owed = (ceil * span).get();
             let message = format!(
@@ -40,7 +41,7 @@ fn of_class(counters: &Counters, (at, i): (At<'_>, usize)) -> Option<Finding> {
                 it.name.is,
                 tc::rate(ceil)
             );
-            (message, tc::change(at, i, &[("ceil", "..".to_owned())]))
+            (message, tc::change(at, i, &[("ceil", "..".to_owned())]), ceil)
         }
         (None, Some(span)) => {
             let owed = (rate * span).get();
@@ -49,9 +50,9 @@ fn of_class(counters: &Counters, (at, i): (At<'_>, usize)) -> Option<Finding> {
                 it.name.is,
                 tc::rate(rate)
             );
-            (message, tc::change(at, i, &[("rate", "..".to_owned())]))
+            (message, tc::change(at, i, &[("rate", "..".to_owned())]), rate)
         }
         _ => return None,
     };
-    Some(finding(CODE, counters.place, message, format!("{instead} (more than {})", tc::rate(rate))))
+    Some(finding(CODE, counters.place, message, format!("{instead} (more than {})", tc::rate(least))))
 }

@@ -33,7 +33,7 @@ fn of_counters(counters: &Counters) -> Option<Finding> {
     let (direct, sent) = share(counters)?;
     let of = sent.map(|sent| format!(" of {sent} ({})", percent(direct, sent))).unwrap_or_default();
     let message = format!(
-        "{direct} packets{of} went past all classes of {}: no filter took them and there was no default class, so they were not shaped",
+        "{direct} packets{of} went past all classes of `{}`: no filter took them and there was no default class, so they were not shaped",
         counters.of
     );
     let instead = "name a leaf as default (`htb default 30`), or give each packet a filter".to_owned();

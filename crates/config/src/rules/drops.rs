@@ -4,9 +4,12 @@
 //! al., 1997, for what TCP does at that loss.
 
 use super::Rule;
-use super::case::{At, Case, count, finding, leaves, percent, total, window};
+use super::case::{Case, count, finding, percent, window};
+use super::counted::{Counted, counted};
 use crate::evidence::Counters;
 use crate::finding::Finding;
+use crate::model::Queue;
+use std::collections::HashMap;
 
 const CODE: &str = "W440";
 
@@ -19,54 +22,55 @@ const SHARE: f64 = 0.01;
 const MANY: u64 = 1000;
 
 fn find(case: &Case<'_>) -> Vec<Finding> {
-    let trees = case.counted().filter_map(|(it, class)| of_class(case, it, class?));
-    let queues = case.read.evidence.iter().filter(|it| it.kind == "queue").filter_map(|it| of_queue(case, it));
-    trees.chain(queues).collect()
+    let mut all = of_trees(case);
+    all.extend(of_queues(case));
+    all
 }
 
-/// A class of tc.
-fn of_class(case: &Case<'_>, it: &Counters, (at, i): (At<'_>, usize)) -> Option<Finding> {
-    // The drops of a class stand at each parent again.
-    leaves(at.queue).find(|leaf| *leaf == i)?;
-    let (lost, sent) = (count(it, "dropped")?, count(it, "sent_packets")?);
-    say(it, (lost, lost.saturating_add(sent)), drops_beside(case, it, at))
+/// Leaves of tc, and queues without classes.
+fn of_trees(case: &Case<'_>) -> Vec<Finding> {
+    let leaves: Vec<Counted<'_>> = counted(case).into_iter().filter(|it| it.leaf).collect();
+    let mut beside: HashMap<*const Queue, u64> = HashMap::new();
+    for it in &leaves {
+        let all = beside.entry(std::ptr::from_ref(it.at.queue)).or_default();
+        *all = all.saturating_add(count(it.counters, "dropped").unwrap_or(0));
+    }
+    let of_leaf = |it: &Counted<'_>| {
+        let (lost, sent) = (count(it.counters, "dropped")?, count(it.counters, "sent_packets")?);
+        let beside = beside.get(&std::ptr::from_ref(it.at.queue)).copied().unwrap_or(0);
+        say(it.counters, &it.name(), (lost, lost.saturating_add(sent)), beside)
+    };
+    leaves.iter().filter_map(of_leaf).collect()
 }
 
-/// A queue of IOS, unless it is that of a class with others in it.
-fn of_queue(case: &Case<'_>, it: &Counters) -> Option<Finding> {
-    let same = |other: &&Counters| other.kind == it.kind && other.interface == it.interface;
-    let below = format!("{}/", it.of);
-    let queues: Vec<&Counters> = case.read.evidence.iter().filter(same).collect();
-    let has_below = queues.iter().any(|other| other.of.starts_with(&below));
-    let path = |of: &str| of.rsplit_once('/').map(|(above, _)| above.to_owned());
-    let beside = total(
-        queues.iter().filter(|other| path(&other.of) == path(&it.of)).filter_map(|other| count(other, "total_drops")),
-    );
-    let (lost, sent) = (count(it, "total_drops")?, count(it, "pkts_output")?);
-    if has_below { None } else { say(it, (lost, lost.saturating_add(sent)), beside) }
+/// Queues of IOS, but those of classes with others in them.
+fn of_queues(case: &Case<'_>) -> Vec<Finding> {
+    let above = |of: &str| of.rsplit_once('/').map_or(String::new(), |(above, _)| above.to_owned());
+    let queues = || case.read.evidence.iter().filter(|it| it.kind == "queue");
+    let mut beside: HashMap<(&str, String), u64> = HashMap::new();
+    for it in queues() {
+        let all = beside.entry((&it.interface, above(&it.of))).or_default();
+        *all = all.saturating_add(count(it, "total_drops").unwrap_or(0));
+    }
+    let of_queue = |it: &Counters| {
+        let (lost, sent) = (count(it, "total_drops")?, count(it, "pkts_output")?);
+        let all = beside.get(&(it.interface.as_str(), above(&it.of))).copied().unwrap_or(0);
+        let has_below = beside.contains_key(&(it.interface.as_str(), it.of.clone()));
+        if has_below { None } else { say(it, &format!("class {}", it.of), (lost, lost.saturating_add(sent)), all) }
+    };
+    queues().filter_map(of_queue).collect()
 }
 
-fn say(it: &Counters, (lost, all): (u64, u64), beside: u64) -> Option<Finding> {
+fn say(it: &Counters, name: &str, (lost, all): (u64, u64), beside: u64) -> Option<Finding> {
     if all < MANY || (lost as f64) < SHARE * all as f64 {
         return None;
     }
     let of_all = if beside > lost { format!(", {} of all drops here", percent(lost, beside)) } else { String::new() };
     let message = format!(
-        "class {} lost {lost} of {all} packets ({}){of_all}: at that loss TCP keeps about {} in flight",
-        it.of,
+        "{name} lost {lost} of {all} packets ({}){of_all}: at that loss TCP keeps about {} in flight",
         percent(lost, all),
         window(lost, all)
     );
     let instead = "offer it less, give it more rate, or give its queue an AQM and its senders ECN".to_owned();
     Some(finding(CODE, it.place, message, instead))
-}
-
-/// Of all leaves of the same scheduler.
-fn drops_beside(case: &Case<'_>, counters: &Counters, at: At<'_>) -> u64 {
-    let leaf = |i: usize| leaves(at.queue).any(|leaf| leaf == i);
-    let beside = |it: &&Counters| {
-        let class = at.queue.classes.iter().position(|class| class.name.is == it.of);
-        it.kind == counters.kind && it.interface == counters.interface && class.is_some_and(leaf)
-    };
-    total(case.read.evidence.iter().filter(beside).filter_map(|it| count(it, "dropped")))
 }

@@ -25,7 +25,7 @@ const PACKET: Bytes = Bytes::new(1500);
 
 fn find(case: &Case<'_>) -> Vec<Finding> {
     let policed = classes(case).filter_map(|class| policed(case, class.police.as_ref()?));
-    let shaped = classes(case).filter_map(|class| shaped(case, class.shape.as_ref()?));
+    let shaped = classes(case).filter_map(|class| shaped(case, class.shaping.shape.as_ref()?));
     policed.chain(shaped).collect()
 }
 

@@ -7,6 +7,7 @@ use super::case::{Case, count, finding, percent, window};
 use super::ios::drops;
 use crate::evidence::Counters;
 use crate::finding::Finding;
+use std::collections::HashMap;
 
 const CODE: &str = "W446";
 
@@ -22,9 +23,20 @@ fn find(case: &Case<'_>) -> Vec<Finding> {
     // A policer of the control plane is to drop what floods it.
     let control = |it: &Counters| it.interface.to_ascii_lowercase().starts_with("control");
     let police = case.read.evidence.iter().filter(|it| it.kind == "police" && !control(it));
-    police
-        .filter_map(|it| of_policer(it, if case.read.dialect == "ios" { of_ios(case, it)? } else { of_tc(it)? }))
-        .collect()
+    let dropping = dropping(case);
+    let counts = |it: &Counters| if case.read.dialect == "ios" { of_ios(&dropping, it) } else { of_tc(it) };
+    police.filter_map(|it| of_policer(it, counts(it)?)).collect()
+}
+
+/// Whether what exceeds is dropped in all classes of a name that police.
+fn dropping<'a>(case: &Case<'a>) -> HashMap<&'a str, bool> {
+    let mut names: HashMap<&str, bool> = HashMap::new();
+    for class in super::ios::classes(case) {
+        if let Some(police) = &class.police {
+            *names.entry(&class.name).or_insert(true) &= drops(police);
+        }
+    }
+    names
 }
 
 fn of_policer(it: &Counters, (lost, all): (u64, u64)) -> Option<Finding> {
@@ -47,14 +59,9 @@ fn of_tc(it: &Counters) -> Option<(u64, u64)> {
 }
 
 /// What exceeds or violates, where that is dropped.
-fn of_ios(case: &Case<'_>, it: &Counters) -> Option<(u64, u64)> {
+fn of_ios(dropping: &HashMap<&str, bool>, it: &Counters) -> Option<(u64, u64)> {
     let name = it.of.rsplit('/').next().unwrap_or_default();
-    let class = |class: &&crate::ios::plan::Class| class.name == name && class.police.is_some();
-    let mut classes = super::ios::classes(case).filter(class).filter_map(|class| class.police.as_ref()).peekable();
-    classes.peek()?;
-    if !classes.all(drops) {
-        return None;
-    }
+    dropping.get(name).filter(|drops| **drops)?;
     let lost = count(it, "exceeded_packets")?.saturating_add(count(it, "violated_packets").unwrap_or(0));
     Some((lost, lost.saturating_add(count(it, "conformed_packets")?)))
 }

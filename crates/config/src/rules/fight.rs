@@ -11,6 +11,7 @@ use crate::ios::plan::Class;
 use crate::model::{Act, Conditioner, Kind, Way};
 use perhop_core::colour::Colour;
 use perhop_core::units::BitRate;
+use std::collections::HashMap;
 
 const CODE: &str = "W427";
 
@@ -21,13 +22,17 @@ pub(super) const RULE: Rule = Rule { code: CODE, dialect: Some("ios"), instead_o
 pub(super) const OF_TC: Rule = Rule { code: CODE, dialect: Some("tc"), instead_of: &[], find: filters };
 
 fn filters(case: &Case<'_>) -> Vec<Finding> {
-    let of_queue = |at: At<'_>| at.port.conditioners.iter().filter_map(|it| of_filter(at, it)).collect::<Vec<_>>();
+    let of_queue = |at: At<'_>| {
+        let classes = at.queue.classes.iter().enumerate().map(|(i, class)| (class.name.is.as_str(), i));
+        let classes: HashMap<&str, usize> = classes.collect();
+        let of_filter = |it: &Conditioner| of_filter(at, *classes.get(it.name.is.as_str())?, it);
+        at.port.conditioners.iter().filter_map(of_filter).collect::<Vec<_>>()
+    };
     case.queues_of(Kind::Scheduler("htb")).flat_map(of_queue).collect()
 }
 
 /// The policer of a class has the name of the class.
-fn of_filter(at: At<'_>, it: &Conditioner) -> Option<Finding> {
-    let class = at.queue.classes.iter().position(|class| class.name.is == it.name.is)?;
+fn of_filter(at: At<'_>, class: usize, it: &Conditioner) -> Option<Finding> {
     let (cir, said) = (it.settings.rate("cir")?, it.settings.get("cir")?);
     let drops = it.actions.iter().any(|(colour, acts)| *colour == Colour::Red && acts.is.contains(&Act::Drop));
     let ceil = most(at.queue, class).filter(|ceil| cir <= *ceil && drops && is_said(said))?;
@@ -56,7 +61,7 @@ fn find(case: &Case<'_>) -> Vec<Finding> {
 }
 
 fn of_class(class: &Class, base: Option<BitRate>) -> Option<Finding> {
-    let (shape, police) = (class.shape.as_ref()?, class.police.as_ref()?);
+    let (shape, police) = (class.shaping.shape.as_ref()?, class.police.as_ref()?);
     let (rate, cir) = (bits(shape.rate.is, base)?, bits(police.cir.is, base)?);
     if cir > rate || police.pir.is_some() || !drops(police) {
         return None;

@@ -6,11 +6,12 @@ use crate::ios::read::nominal;
 use crate::model::Way;
 use perhop_core::params::Place;
 use perhop_core::units::{BitRate, Bytes};
+use std::collections::HashSet;
 
 /// Policies within policies; IOS takes three.
 const DEEPEST: usize = 4;
-/// A text that uses policies more often is not gone through further.
-const MOST: usize = 20_000;
+/// The reader refuses texts with more classes than this.
+const MOST: usize = 200_000;
 
 /// A policy where it is used.
 #[derive(Clone, Copy)]
@@ -45,10 +46,11 @@ pub(super) fn uses<'a>(case: &Case<'a>) -> Vec<Use<'a>> {
             below(plan, it, 0, &mut all);
         }
     }
-    for policy in &plan.policies {
-        if !all.iter().any(|it| std::ptr::eq(it.policy, policy)) && !is_child(plan, policy) {
-            below(plan, Use { policy, base: case.given.link, top: false, way: None, control: false }, 0, &mut all);
-        }
+    let mut used: HashSet<*const Policy> = all.iter().map(|it| std::ptr::from_ref(it.policy)).collect();
+    let children = plan.policies.iter().flat_map(|policy| &policy.classes).filter_map(|class| class.child.as_ref());
+    used.extend(children.filter_map(|child| plan.child(child)).map(std::ptr::from_ref));
+    for policy in plan.policies.iter().filter(|policy| !used.contains(&std::ptr::from_ref(*policy))) {
+        below(plan, Use { policy, base: case.given.link, top: false, way: None, control: false }, 0, &mut all);
     }
     all
 }
@@ -60,11 +62,6 @@ fn link(case: &Case<'_>, attached: &Attached) -> Option<BitRate> {
     case.given.link.or(metric).or_else(|| nominal(&interface.name))
 }
 
-fn is_child(plan: &Plan, policy: &Policy) -> bool {
-    let children = plan.policies.iter().flat_map(|policy| &policy.classes).filter_map(|class| class.child.as_ref());
-    children.filter_map(|child| plan.child(child)).any(|child| std::ptr::eq(child, policy))
-}
-
 fn below<'a>(plan: &'a Plan, it: Use<'a>, depth: usize, all: &mut Vec<Use<'a>>) {
     if depth >= DEEPEST || all.len() >= MOST {
         return;
@@ -72,7 +69,7 @@ fn below<'a>(plan: &'a Plan, it: Use<'a>, depth: usize, all: &mut Vec<Use<'a>>) 
     all.push(it);
     for class in &it.policy.classes {
         if let Some(policy) = class.child.as_ref().and_then(|child| plan.child(child)) {
-            let shape = class.shape.as_ref().and_then(|shape| bits(shape.rate.is, it.base));
+            let shape = class.shaping.shape.as_ref().and_then(|shape| bits(shape.rate.is, it.base));
             below(plan, Use { policy, base: shape.or(it.base), top: false, ..it }, depth + 1, all);
         }
     }

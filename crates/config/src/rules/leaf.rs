@@ -41,6 +41,7 @@ fn of_link(case: &Case<'_>, port: &Port) -> Option<Finding> {
 
 fn of_queue(at: At<'_>) -> Option<Finding> {
     let bare: Vec<(usize, BitRate)> = leaves(at.queue)
+        .into_iter()
         .filter(|class| is_bare(&at.queue.classes[*class]))
         .filter_map(|class| Some((class, most(at.queue, class)?)))
         .filter(|(_, rate)| rate.bit_s() > 0 && drain(*rate) > LONG)

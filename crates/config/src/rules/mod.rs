@@ -10,6 +10,7 @@ mod bare;
 mod be;
 mod case;
 mod ceil;
+mod counted;
 mod debt;
 mod direct;
 mod drops;
@@ -28,6 +29,7 @@ mod overlimits;
 mod quanta;
 mod reclassify;
 mod short_burst;
+mod small_policer;
 mod standing;
 mod sums;
 mod tc;
@@ -41,6 +43,7 @@ use crate::finding::Finding;
 use crate::given::Given;
 use crate::text::Text;
 use case::Case;
+use std::collections::HashSet;
 
 /// A rule.
 struct Rule {
@@ -83,17 +86,19 @@ const RULES: &[Rule] = &[
     direct::RULE,
     standing::RULE,
     exceeding::RULE,
+    small_policer::RULE,
 ];
 
 /// Everything that the rules find, in the order of the text.
 pub fn findings(read: &Read, text: &Text, given: &Given) -> Vec<Finding> {
     let plan = if read.dialect == "ios" { crate::ios::plan(text) } else { <_>::default() };
-    let case = Case { read, text, given, plan: &plan };
+    let case = Case { read, text, given, plan: &plan, lines: case::starts(&text.text) };
     let speaks = |rule: &&Rule| rule.dialect.is_none_or(|dialect| dialect == read.dialect);
     let mut all: Vec<Finding> = RULES.iter().filter(speaks).flat_map(|rule| (rule.find)(&case)).collect();
     all.sort_by_key(|finding| (finding.place.start, finding.code));
-    let needless: Vec<_> = all.iter().flat_map(|it| instead_of(it.code).iter().map(|code| (it.place, *code))).collect();
-    all.retain(|it| !needless.contains(&(it.place, it.code)));
+    let needless: HashSet<(usize, &str)> =
+        all.iter().flat_map(|it| instead_of(it.code).iter().map(|code| (it.place.start, *code))).collect();
+    all.retain(|it| !needless.contains(&(it.place.start, it.code)));
     // A policy at several interfaces says the same each time.
     all.dedup_by_key(|finding| (finding.place, finding.code));
     all

@@ -22,14 +22,18 @@ fn find(case: &Case<'_>) -> Vec<Finding> {
 }
 
 fn of_class(class: &Class) -> Option<Finding> {
-    let wred = class.wred.as_ref().filter(|wred| !wred.whole)?;
+    let wred = class.waiting.wred.as_ref().filter(|wred| !wred.whole)?;
     let at = wred.at.or_else(|| wred.profiles.first().map(|put| put.at))?;
     let (message, instead) = if class.priority.is_some() {
         let message = format!("class {} has priority, and IOS takes no `random-detect` there", class.name);
         (message, "no random-detect; the limit of `priority` bounds its queue".to_owned())
-    } else if class.bandwidth.is_none() && class.shape.is_none() && class.fair.is_none() && !class.is_default() {
+    } else if class.bandwidth.is_none()
+        && class.shaping.shape.is_none()
+        && class.waiting.fair.is_none()
+        && !class.is_default()
+    {
         let message = format!(
-            "class {} has no queue of its own: without `bandwidth` or `shape` IOS takes no `random-detect`, and its packets wait in \
+            "class {} has no queue: without `bandwidth` or `shape` IOS takes no `random-detect`, and its packets wait in \
              class-default",
             class.name
         );

@@ -15,7 +15,11 @@ const CODE: &str = "W425";
 pub(super) const RULE: Rule = Rule { code: CODE, dialect: Some("ios"), instead_of: &[], find };
 
 fn find(case: &Case<'_>) -> Vec<Finding> {
-    classes(case).filter_map(|class| class.wred.as_ref()).filter(|wred| !wred.whole).filter_map(of_wred).collect()
+    classes(case)
+        .filter_map(|class| class.waiting.wred.as_ref())
+        .filter(|wred| !wred.whole)
+        .filter_map(of_wred)
+        .collect()
 }
 
 /// What a profile needs to be enabled.
@@ -36,7 +40,7 @@ fn of_wred(wred: &Wred) -> Option<Finding> {
     let many = wred.profiles.iter().filter(idle).count();
     let now = match enabled {
         None => "no line enables WRED: packets are dropped only where the queue is full",
-        Some(Basis::Precedence) => "WRED goes by precedence here, with that one's own thresholds",
+        Some(Basis::Precedence) => "WRED goes by precedence here, and the precedences keep their default thresholds",
         Some(_) => "WRED goes by another field here",
     };
     let message = format!("thresholds of {whose} are set ({many}) and not used: {now}");

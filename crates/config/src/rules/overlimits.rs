@@ -28,7 +28,12 @@ fn find(case: &Case<'_>) -> Vec<Finding> {
             it.kind,
             it.of
         );
-        finding(CODE, it.place, message, "nothing: look at `dropped` and `backlog`".to_owned())
+        finding(
+            CODE,
+            it.place,
+            message,
+            "nothing to change: losses are in `dropped`, waiting packets in `backlog`".to_owned(),
+        )
     };
     first.map(say).into_iter().collect()
 }

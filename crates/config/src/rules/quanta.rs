@@ -30,9 +30,9 @@ struct Bounded {
 }
 
 fn of_queue(at: At<'_>) -> Option<Finding> {
-    let all: Vec<usize> = leaves(at.queue).collect();
+    let all: Vec<usize> = leaves(at.queue);
     let bounded: Vec<Bounded> = all.iter().filter_map(|class| bounded(at.queue, *class)).collect();
-    // A class alone shares with nobody.
+    // A class alone shares with no other.
     let first = bounded.first().filter(|_| all.len() > 1)?;
     let names: Vec<&str> = bounded.iter().map(|it| at.queue.classes[it.class].name.is.as_str()).collect();
     let bound = if first.wanted > MOST { MOST } else { LEAST };
@@ -93,10 +93,7 @@ fn instead(at: At<'_>, all: &[usize]) -> String {
     let (few, most) = (rates().min().unwrap_or(0), rates().max().unwrap_or(0));
     let r2q = few / FRAME.get();
     if r2q > 0 && most / r2q <= MOST {
-        return format!(
-            "tc qdisc add dev {} .. htb r2q {r2q} .. (r2q is set only when the qdisc is made)",
-            at.port.interface.is
-        );
+        return tc::htb(at, None, Some(r2q));
     }
     let largest = all.iter().copied().max_by_key(|class| at.queue.classes[*class].settings.rate("rate"));
     let line = largest.map(|class| tc::change(at, class, &[("quantum", MOST.to_string())])).unwrap_or_default();

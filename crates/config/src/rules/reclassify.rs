@@ -22,7 +22,7 @@ fn find(case: &Case<'_>) -> Vec<Finding> {
 fn of_policer(case: &Case<'_>, it: &Conditioner) -> Option<Finding> {
     // The reader says it of the line with the policer.
     let place = it.settings.get("cir")?.origin.place()?;
-    let entry = case.read.account.lines.get(&case.text.line_of(place))?;
+    let entry = case.read.account.lines.get(&case.line(place))?;
     if !entry.notes.iter().any(|note| note == RECLASSIFY) {
         return None;
     }

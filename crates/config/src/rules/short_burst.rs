@@ -61,8 +61,5 @@ fn of_shaper(at: At<'_>) -> Option<Finding> {
 
 fn what(rate: BitRate, burst: Bytes, span: Span) -> String {
     let us = span.ns() / 1000;
-    format!(
-        "{} B are {us} us at {rate}; each time the timer is later than that, the tokens of the rest are lost",
-        burst.get()
-    )
+    format!("{} B are {us} us at {rate}; tokens that come after that, while a timer is late, are lost", burst.get())
 }

@@ -22,9 +22,25 @@ fn find(case: &Case<'_>) -> Vec<Finding> {
 }
 
 /// A share with where it is said.
+#[derive(Clone, Copy)]
 struct Part {
     percent: f64,
     at: At,
+    /// `priority` or `bandwidth`.
+    word: &'static str,
+    /// What is said in kbit/s is said so again.
+    in_kbit: bool,
+}
+
+impl Part {
+    /// The same line with a share of this much.
+    fn of(self, percent: f64, base: Option<BitRate>) -> String {
+        let kbit = base.filter(|_| self.in_kbit).map(|base| base.bit_s() as f64 / 1000.0 * percent / 100.0);
+        match kbit {
+            Some(kbit) => format!("{} {:.0}", self.word, kbit.floor()),
+            None => format!("{} percent {:.0}", self.word, percent.floor()),
+        }
+    }
 }
 
 /// What is reserved, in percent of the base.
@@ -32,21 +48,21 @@ fn parts(it: &Use<'_>) -> Vec<Part> {
     let of_rate = |rate: BitRate| Some(100.0 * rate.bit_s() as f64 / it.base?.bit_s().max(1) as f64);
     let priority = |class: &Class| {
         let said = class.priority.as_ref()?;
-        let percent = match said.rate?.is {
-            Rate::Percent(percent) => percent,
-            Rate::Bits(rate) => of_rate(rate)?,
+        let (percent, in_kbit) = match said.rate?.is {
+            Rate::Percent(percent) => (percent, false),
+            Rate::Bits(rate) => (of_rate(rate)?, true),
             Rate::Packets(_) => return None,
         };
-        Some(Part { percent, at: said.at })
+        Some(Part { percent, at: said.at, word: "priority", in_kbit })
     };
     let bandwidth = |class: &Class| {
         let put = class.bandwidth?;
-        let percent = match put.is {
-            Share::Percent(percent) => percent,
-            Share::Rate(rate) => of_rate(rate)?,
+        let (percent, in_kbit) = match put.is {
+            Share::Percent(percent) => (percent, false),
+            Share::Rate(rate) => (of_rate(rate)?, true),
             _ => return None,
         };
-        Some(Part { percent, at: put.at })
+        Some(Part { percent, at: put.at, word: "bandwidth", in_kbit })
     };
     it.policy.classes.iter().filter_map(|class| priority(class).or_else(|| bandwidth(class))).collect()
 }
@@ -60,51 +76,41 @@ fn reserved(case: &Case<'_>, it: &Use<'_>) -> Option<Finding> {
     if sum <= most + 1e-9 || parts.iter().any(|part| part.percent > 100.0) {
         return None;
     }
-    let (at, left) = crossing(&parts, most)?;
+    let (part, left) = crossing(&parts, most)?;
     let why = if classic { "classic IOS reserves at most 75 % of an interface" } else { "IOS refuses more than 100 %" };
     let of = it.base.map(|base| format!(" of {base}")).unwrap_or_default();
     let message =
         format!("`priority` and `bandwidth` of policy map {} add up to {sum:.0} %{of}: {why}", it.policy.name);
-    let more = if classic {
-        format!(", or max-reserved-bandwidth {:.0} at the interface", sum.min(100.0))
-    } else {
-        String::new()
-    };
-    let instead = match left >= 1.0 {
-        true => format!("at most {left:.0} % here{more}"),
-        false => format!("bandwidth remaining percent .. here{more}"),
-    };
-    Some(finding(CODE, at.place, message, instead))
+    let mut instead = if left >= 1.0 { part.of(left, it.base) } else { "bandwidth remaining percent ..".to_owned() };
+    if classic {
+        instead += &format!(", or max-reserved-bandwidth {:.0} at the interface", sum.min(100.0));
+    }
+    Some(finding(CODE, part.at.place, message, instead))
 }
 
 /// The part that exceeds the most, and what the ones before it leave.
-fn crossing(parts: &[Part], most: f64) -> Option<(At, f64)> {
+fn crossing(parts: &[Part], most: f64) -> Option<(Part, f64)> {
     let mut sum = 0.0;
     parts.iter().find_map(|part| {
         let left = most - sum;
         sum += part.percent;
-        (sum > most).then_some((part.at, left))
+        (sum > most).then_some((*part, left))
     })
 }
 
 fn remaining(it: &Use<'_>) -> Option<Finding> {
-    let part = |class: &Class| match class.bandwidth {
-        Some(put) => {
-            if let Share::RemainingPercent(percent) = put.is {
-                Some(Part { percent, at: put.at })
-            } else {
-                None
-            }
-        }
-        None => None,
+    let part = |class: &Class| {
+        let put = class.bandwidth?;
+        let Share::RemainingPercent(percent) = put.is else { return None };
+        Some(Part { percent, at: put.at, word: "bandwidth remaining", in_kbit: false })
     };
     let parts: Vec<Part> = it.policy.classes.iter().filter_map(part).collect();
-    let (at, left) = crossing(&parts, 100.0 + 1e-9)?;
+    let (part, left) = crossing(&parts, 100.0 + 1e-9)?;
     let sum: f64 = parts.iter().map(|part| part.percent).sum();
     let message = format!(
         "`bandwidth remaining percent` of policy map {} adds up to {sum:.0} %: IOS refuses more than 100 %",
         it.policy.name
     );
-    let ratio = "bandwidth remaining ratio N in each class has no such bound";
-    Some(finding(CODE, at.place, message, format!("bandwidth remaining percent {left:.0} here; {ratio}")))
+    let instead = format!("{}; bandwidth remaining ratio N in each class has no such bound", part.of(left, None));
+    Some(finding(CODE, part.at.place, message, instead))
 }

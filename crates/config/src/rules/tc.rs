@@ -17,6 +17,23 @@ pub(super) fn size(bytes: Bytes) -> String {
     format!("{}b", bytes.get())
 }
 
+/// The command that makes a qdisc of HTB with these keys; neither `r2q` nor `default` can be changed later.
+pub(super) fn htb(at: At<'_>, default: Option<&str>, r2q: Option<u64>) -> String {
+    let root = at.port.queue.as_ref().is_some_and(|queue| std::ptr::eq(queue, at.queue));
+    let place = if root { "root" } else { "parent .." };
+    let mut line = format!("tc qdisc add dev {} {place} handle {} htb", at.port.interface.is, at.queue.name.is);
+    let rest = at.queue.classes.iter().find(|class| class.rest).map(|class| class.name.is.as_str());
+    if let Some(class) = default.or(rest) {
+        line += &format!(" default {}", class.split_once(':').map_or(class, |(_, minor)| minor));
+    }
+    let said =
+        at.queue.settings.get("r2q").filter(|said| super::case::is_said(said)).and_then(|said| word("r2q", &said.is));
+    if let Some(r2q) = r2q.map(|r2q| r2q.to_string()).or(said) {
+        line += &format!(" r2q {r2q}");
+    }
+    line + ", which can be set only when the qdisc is made"
+}
+
 /// The command that changes a class of HTB: with all that the text says of it, for what a change leaves away falls back to its
 /// default. `keys` replace what is said.
 pub(super) fn change(at: At<'_>, class: usize, keys: &[(&str, String)]) -> String {

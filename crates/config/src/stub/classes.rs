@@ -1,16 +1,19 @@
 //! `[queue.X]`: a queue, with its classes and their queues.
 
-use super::names::{last_word, plain};
+use super::Writer;
+use super::names::plain;
 use super::page::{List, Page, Row, key, toml};
 use super::sort::{Sorted, Taken, Taker, sort};
-use super::{Marker, Writer};
-use crate::model::{Class, Kind, Queue};
+use crate::model::{Class, Filter, Kind, Queue};
 use crate::value::Value;
 use perhop_core::classify::Match;
-use perhop_core::params::{Node, Tree, show_table};
+use perhop_core::params::{Node, Place, Tree, show_table};
 
 /// Hours of a round-trip time that no flow has. A later entry has fewer of them, so that none before it takes its packets.
 const LONG: usize = 99_999;
+
+/// What differs from the device, and where.
+type Note = (Option<Place>, String);
 
 /// A queue that another names.
 struct Below<'a> {
@@ -23,8 +26,15 @@ struct Below<'a> {
 
 impl Writer<'_> {
     /// A queue and all below it; the name of its section.
-    pub(crate) fn queue(&mut self, queue: &Queue) -> String {
-        let name = self.queues.unique(last_word(&queue.name.is));
+    pub(crate) fn queue(&mut self, queue: &Queue, called: &str) -> String {
+        let leaves = leaves(queue);
+        let takers: Vec<_> = leaves.iter().map(|&i| taker(queue, i)).collect();
+        let sorted = sort(&takers);
+        let moved = self.order(queue, &leaves, &mut sorted.taken.clone()).1;
+        if self.own.is_empty() && (moved.is_some() || !sorted.notes.is_empty()) {
+            self.chained = self.chain(queue);
+        }
+        let name = self.queues.unique(called);
         self.section(Below { name: name.clone(), queue, comment: plain(&queue.name.is), path: Vec::new() });
         name
     }
@@ -35,6 +45,14 @@ impl Writer<'_> {
         let comment = if comment == name { String::new() } else { format!("! {comment}") };
         let start = page.text.len();
         page.section("queue", Some(&name), queue.name.origin.place(), &comment);
+        if let Some(how) = childless(queue) {
+            self.notes.push((queue.name.origin.place(), format!("{how}: here they pass a FIFO of 1000 packets")));
+            let mut row = Row::default().with(how);
+            row.page.add("aqm = \"drop-tail\"");
+            page.row(row);
+            page.around(start, queue.name.origin.place());
+            return self.tree.append(&page);
+        }
         match queue.kind {
             Some(Kind::Scheduler(kind)) => page.add(&format!("scheduler = {}\n", key_text(kind))),
             Some(Kind::Aqm(kind)) => page.add(&format!("aqm = {}\n", key_text(kind))),
@@ -48,8 +66,8 @@ impl Writer<'_> {
             page.row(row);
         }
         let leaves = leaves(queue);
-        let takers: Vec<_> = leaves.iter().map(|&i| taker(&queue.classes[i])).collect();
-        let sorted = sort(&takers);
+        let takers: Vec<_> = leaves.iter().map(|&i| taker(queue, i)).collect();
+        let sorted = self.sorted(&takers, &leaves, &path);
         // A filter that takes all leaves nothing unclassified.
         let is_void = |name: &str| name == "unclassified" && sorted.taken.contains(&Taken::Rest);
         let settings = queue.settings.iter().filter(|(name, _)| !is_void(name));
@@ -79,7 +97,9 @@ impl Writer<'_> {
         let mut rows = List { at: page.text.len(), rows: Vec::new() };
         let mut assumed = Vec::new();
         page.add("[\n");
-        for i in self.order(queue, leaves, &mut taken) {
+        let (order, moved) = self.order(queue, leaves, &mut taken);
+        self.notes.extend(moved);
+        for i in order {
             let mut row = Row::default();
             row.page.add("  { ");
             let (class, path) = (&queue.classes[i], [above, &[i]].concat());
@@ -100,24 +120,31 @@ impl Writer<'_> {
         below
     }
 
-    /// The classes in the device's order, except that one that takes what is left stands last.
-    fn order(&mut self, queue: &Queue, leaves: &[usize], taken: &mut [Taken]) -> Vec<usize> {
+    /// What each leaf of a list takes: as the chain says, where there is one.
+    fn sorted(&self, takers: &[Taker<'_>], leaves: &[usize], above: &[usize]) -> Sorted {
+        let chained = |&i: &usize| self.chained.get(&[above, &[i]].concat()).cloned();
+        let chained: Vec<_> = leaves.iter().map(chained).collect();
+        if chained.iter().all(Option::is_none) {
+            return sort(takers);
+        }
+        let taken = chained.into_iter().map(|taken| taken.unwrap_or(Taken::Rest)).collect();
+        Sorted { taken, notes: Vec::new() }
+    }
+
+    /// The classes in the device's order, except that one that takes what is left stands last; a note where it cannot.
+    fn order(&self, queue: &Queue, leaves: &[usize], taken: &mut [Taken]) -> (Vec<usize>, Option<Note>) {
         let mut order: Vec<_> = (0..queue.classes.len()).collect();
         let rest = leaves.iter().zip(&mut *taken).rfind(|(_, taken)| **taken == Taken::Rest);
-        let Some((&rest, taken)) = rest.filter(|(rest, _)| leaves.last() != Some(rest)) else { return order };
+        let Some((&rest, taken)) = rest.filter(|(rest, _)| leaves.last() != Some(rest)) else { return (order, None) };
         if matches!(queue.kind, Some(Kind::Scheduler("strict-priority" | "ets"))) {
             let class = &queue.classes[rest].name;
-            let note = format!(
-                "`{}` takes what no filter names; here it takes the traffic of the load that is meant for it",
-                class.is
-            );
-            self.notes.push((class.origin.place(), note));
+            let how = "takes what no filter names; here it takes the traffic of the load that is meant for it";
             *taken = Taken::Nothing;
-        } else {
-            order.retain(|&i| i != rest);
-            order.push(rest);
+            return (order, Some((class.origin.place(), format!("`{}` {how}", class.is))));
         }
-        order
+        order.retain(|&i| i != rest);
+        order.push(rest);
+        (order, None)
     }
 
     /// `for` or `match` of a class.
@@ -138,11 +165,11 @@ impl Writer<'_> {
                 row.comma();
                 row.page.from(place, |page| page.add(&format!("for = {list}")));
             }
-            Taken::Any(all) if all.len() == 1 => add(row, self.load.known(&all[0]).as_ref()),
             Taken::Any(all) => {
-                let conditioner = self.markers(&class.name.is, class.takes.first(), all);
-                add(row, Some(&Match { conditioner, ..Match::default() }));
+                let one = self.one(&class.name.is, all, place, None);
+                add(row, one.as_ref());
             }
+            Taken::Passed(names) => add(row, Some(&Match { conditioner: names.clone(), ..Match::default() })),
             Taken::Nothing
                 if (class.takes.is_empty() || class.rest) && !self.load.named(path, &class.name.is).is_empty() =>
             {
@@ -156,17 +183,6 @@ impl Writer<'_> {
                 row.say(if none { "no filter leads to it" } else { "filters before its own take all of its packets" });
             }
         }
-    }
-
-    /// A marker that does nothing for each of several matches; their names.
-    pub(super) fn markers(&mut self, of: &str, first: Option<&crate::model::Filter>, all: &[Match]) -> Vec<String> {
-        let place = first.and_then(|filter| filter.matches.origin.place());
-        let one = |(i, matches): (usize, &Match)| {
-            let name = self.conditioners.unique(&format!("{of} {}", i + 1));
-            self.marks.push(Marker { name: name.clone(), matches: self.load.known(matches), place });
-            name
-        };
-        all.iter().enumerate().map(one).collect()
     }
 
     /// `queue` of a class; it becomes a section unless it is short.
@@ -188,15 +204,47 @@ impl Writer<'_> {
     }
 }
 
+/// What the device does with packets of a scheduler that has no classes.
+fn childless(queue: &Queue) -> Option<&'static str> {
+    match queue.kind.filter(|_| queue.classes.is_empty()) {
+        Some(Kind::Scheduler("htb")) => Some("without classes all packets pass unshaped"),
+        Some(Kind::Scheduler("drr" | "wrr" | "hfsc" | "ets" | "strict-priority")) => {
+            Some("without classes all packets are dropped")
+        }
+        _ => None,
+    }
+}
+
 /// The places of the classes that packets end in.
 fn leaves(queue: &Queue) -> Vec<usize> {
     let is_parent = |i: usize| queue.classes.iter().any(|class| class.parent == Some(i));
     (0..queue.classes.len()).filter(|&i| !is_parent(i)).collect()
 }
 
+/// The classes that packets end in.
+pub(super) fn leaves_of(queue: &Queue) -> impl Iterator<Item = (usize, &Class)> {
+    leaves(queue).into_iter().map(|i| (i, &queue.classes[i]))
+}
+
+/// Whether a class, the last, stands for others that are one list with those before it in the device.
+pub(super) fn is_made(queue: &Queue, i: usize) -> bool {
+    let class = &queue.classes[i];
+    let has_classes = class.queue.as_ref().is_some_and(|queue| !queue.classes.is_empty());
+    let is_last = i + 1 == queue.classes.len();
+    is_last && class.rest && class.takes.is_empty() && class.name.origin.place().is_none() && has_classes
+}
+
 /// A class as filters see it.
-fn taker(class: &Class) -> Taker<'_> {
-    Taker { name: &class.name.is, takes: &class.takes, rest: class.rest }
+fn taker(queue: &Queue, i: usize) -> Taker<'_> {
+    let class = &queue.classes[i];
+    let takes = class.takes.iter().chain(split(queue, i)).collect();
+    Taker { name: &class.name.is, takes, rest: class.rest }
+}
+
+/// The filters of the classes below one that the device does not have: those of one list that is two here.
+fn split(queue: &Queue, i: usize) -> impl Iterator<Item = &Filter> {
+    let below = queue.classes[i].queue.as_ref().filter(|_| is_made(queue, i));
+    below.map_or(&[][..], |queue| queue.classes.as_slice()).iter().flat_map(|class| &class.takes)
 }
 
 /// The names of classes, where the scheduler has them.
@@ -230,8 +278,8 @@ pub(super) fn key_text(text: &str) -> String {
 /// `match = {..}`; one that no packet agrees with where there is none.
 /// `entry` is its place in its list.
 pub(super) fn matched(matches: Option<&Match>, entry: usize) -> String {
-    let nobody = || format!("match = {{ rtt = {{ from = \"{}h\" }} }}", LONG - entry);
-    matches.map_or_else(nobody, |matches| format!("match = {}", shown(matches)))
+    let none = || format!("match = {{ rtt = {{ from = \"{}h\" }} }}", LONG - entry);
+    matches.map_or_else(none, |matches| format!("match = {}", shown(matches)))
 }
 
 /// A match as TOML; a list of one is that one.

@@ -1,10 +1,10 @@
 //! `[conditioner.X]`: markers that sort packets, then what the device has.
 
-use super::Writer;
 use super::classes::{key_text, matched};
 use super::names::plain;
 use super::page::{Page, Row};
 use super::sort::add;
+use super::{Marker, Writer};
 use crate::model::{Act, Conditioner, Port};
 use crate::value::Said;
 use perhop_core::classify::Match;
@@ -14,25 +14,21 @@ use perhop_core::params::Place;
 impl Writer<'_> {
     /// All at a port; in a policy there is none.
     pub(crate) fn conditioned(&mut self, port: &Port, at: Option<&str>) -> Page {
-        let of = |it: &Conditioner| it.name.is.clone();
-        let names: Vec<_> = port.conditioners.iter().map(|it| self.conditioners.unique(&of(it))).collect();
-        let matches: Vec<_> = port.conditioners.iter().map(|it| self.matched(it)).collect();
-        let mut page = Page::default();
-        let many = self.marks.len();
-        for (i, marker) in self.marks.iter().enumerate() {
-            page.section("conditioner", Some(&marker.name), marker.place, "only says which filter agreed");
-            placed(&mut page, at, Some((marker.matches.as_ref(), marker.place)));
-            page.add("kind = \"marker\"\n");
-            if i + 1 < many || !port.conditioners.is_empty() {
-                page.add("green = \"next\"\n");
-            }
-        }
+        let matches: Vec<_> = port.conditioners.iter().enumerate().map(|(i, it)| self.matched(i, it)).collect();
+        let (mut page, names) = (Page::default(), self.own.clone());
+        let of = |ends: bool| self.marks.iter().filter(move |marker| marker.before.is_none() && marker.ends == ends);
+        let behind = of(true).count() + port.conditioners.len();
+        let first = of(false).count();
+        of(false).enumerate().for_each(|(i, marker)| marked(&mut page, at, marker, i + 1 < first || behind > 0));
+        of(true).for_each(|marker| marked(&mut page, at, marker, false));
         for (i, conditioner) in port.conditioners.iter().enumerate() {
-            let from = conditioner.name.origin.place();
+            let here = self.marks.iter().filter(|marker| marker.before == Some(i));
+            here.for_each(|marker| marked(&mut page, at, marker, true));
+            let (from, name) = (conditioner.name.origin.place(), &names[i].1);
             let comment = plain(&conditioner.name.is);
-            let comment = if comment == names[i] { String::new() } else { format!("! {comment}") };
+            let comment = if comment == *name { String::new() } else { format!("! {comment}") };
             let start = page.text.len();
-            page.section("conditioner", Some(&names[i]), from, &comment);
+            page.section("conditioner", Some(name), from, &comment);
             placed(&mut page, at, matches[i].as_ref().map(|(matches, place)| (matches.as_ref(), *place)));
             page.add(&format!("kind = {}\n", key_text(conditioner.kind)));
             conditioner.settings.iter().for_each(|(name, value)| page.entry(name, value));
@@ -44,27 +40,85 @@ impl Writer<'_> {
     }
 
     /// The match of a conditioner; none for all packets.
-    fn matched(&mut self, conditioner: &Conditioner) -> Option<(Option<Match>, Option<Place>)> {
+    fn matched(&mut self, i: usize, conditioner: &Conditioner) -> Option<(Option<Match>, Option<Place>)> {
         let mut all = Vec::new();
         conditioner.takes.iter().for_each(|filter| add(&mut all, filter.matches.is.clone()));
-        let first = conditioner.takes.first();
-        let place = first.and_then(|filter| filter.matches.origin.place());
+        let place = conditioner.takes.first().and_then(|filter| filter.matches.origin.place());
         match all.as_slice() {
             [] => None,
             [one] if *one == Match::default() => None,
-            [one] => Some((self.load.known(one), place)),
-            _ => {
-                let conditioner = self.markers(&conditioner.name.is, first, &all);
-                Some((Some(Match { conditioner, ..Match::default() }), place))
-            }
+            all => Some((self.one(&conditioner.name.is, all, place, Some(i)), place)),
         }
     }
+
+    /// One match for several: each of them has a marker that does nothing, and the match names these. A match by conditioners
+    /// alone needs no marker. `None` where no traffic of the load can agree.
+    pub(super) fn one(
+        &mut self,
+        of: &str,
+        all: &[Match],
+        place: Option<Place>,
+        before: Option<usize>,
+    ) -> Option<Match> {
+        if let [one] = all {
+            return self.named_before(one, before);
+        }
+        let (mut conditioner, mut count) = (Vec::new(), 0);
+        for matches in all {
+            let more = !is_of_conditioners(matches);
+            // Behind the device's conditioners no marker is reached.
+            if !matches.conditioner.is_empty() && (!more || before.is_none()) {
+                if more {
+                    let how =
+                        "all packets that pass the conditioners that a filter names go here, whatever else it asks for";
+                    self.notes.push((place, format!("`{of}`: {how}")));
+                }
+                conditioner.extend(self.named_before(matches, before).into_iter().flat_map(|named| named.conditioner));
+                continue;
+            }
+            count += 1;
+            let name = self.conditioners.unique(&format!("{of} {count}"));
+            let known = self.named_before(matches, before);
+            let before = before.filter(|_| !matches.conditioner.is_empty());
+            self.marks.push(Marker { name: name.clone(), matches: known, place, before, ends: false });
+            conditioner.push(name);
+        }
+        (!conditioner.is_empty()).then(|| Match { conditioner, ..Match::default() })
+    }
+
+    /// A match with the scenario's names of conditioners and of traffic; `None` where nothing has such a name.
+    pub(super) fn named(&self, matches: &Match) -> Option<Match> {
+        self.named_before(matches, None)
+    }
+
+    /// The same of a conditioner of the device, by its place: it names those before it.
+    fn named_before(&self, matches: &Match, place: Option<usize>) -> Option<Match> {
+        let known = self.load.known(matches)?;
+        let is_asked = |own: &&(String, String)| matches.conditioner.contains(&own.0);
+        let before = &self.own[..place.unwrap_or(self.own.len())];
+        let conditioner: Vec<_> = before.iter().filter(is_asked).map(|own| own.1.clone()).collect();
+        (matches.conditioner.is_empty() || !conditioner.is_empty()).then_some(Match { conditioner, ..known })
+    }
+}
+
+/// Whether a match asks for conditioners and nothing else.
+fn is_of_conditioners(matches: &Match) -> bool {
+    let others = Match { conditioner: Vec::new(), ..matches.clone() };
+    !matches.conditioner.is_empty() && others == Match::default()
+}
+
+/// A marker that only says that a packet has passed it.
+fn marked(page: &mut Page, at: Option<&str>, marker: &Marker, goes_on: bool) {
+    page.section("conditioner", Some(&marker.name), marker.place, "only says which filter agreed");
+    placed(page, at, Some((marker.matches.as_ref(), marker.place)));
+    page.add("kind = \"marker\"\n");
+    page.add(if goes_on { "green = \"next\"\n" } else { "" });
 }
 
 /// `at` and `match`.
 fn placed(page: &mut Page, at: Option<&str>, matches: Option<(Option<&Match>, Option<Place>)>) {
     at.into_iter().for_each(|at| page.add(&format!("at = {}\n", key_text(at))));
-    if let Some((matches, place)) = matches {
+    if let Some((matches, place)) = matches.filter(|it| it.0 != Some(&Match::default())) {
         page.from(place, |page| page.add(&matched(matches, 0)));
         page.add("\n");
     }

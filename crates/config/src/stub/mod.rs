@@ -1,7 +1,10 @@
 //! A port as a commented scenario that runs, with the place in the configuration of each stretch of it.
 //!
 //! Names are the device's. A value that the device assumes is written, too, with its source in a comment.
+//!
+//! Decision: docs/decisions/118-configurations-are-one-neutral-model.md
 
+mod chain;
 mod classes;
 mod conditioners;
 mod frame;
@@ -13,7 +16,8 @@ mod sort;
 use crate::given::Given;
 use crate::load::Load;
 use crate::model::{Kind, Port, Queue};
-use names::Names;
+use chain::ByPath;
+use names::{Names, queue_name};
 use page::{List, Page, Piece};
 use perhop_core::classify::Match;
 use perhop_core::params::Place;
@@ -57,6 +61,10 @@ struct Marker {
     /// `None`: none of the load can pass it.
     matches: Option<Match>,
     place: Option<Place>,
+    /// The conditioner of the device that it stands before, because its match names one; `None`: it stands before all.
+    before: Option<usize>,
+    /// Whether no other takes what it has taken.
+    ends: bool,
 }
 
 /// What is written of a port.
@@ -64,19 +72,27 @@ pub(crate) struct Writer<'a> {
     load: &'a Load,
     queues: Names,
     conditioners: Names,
+    /// The device's conditioners: its names for them, and those of the scenario.
+    own: Vec<(String, String)>,
     marks: Vec<Marker>,
+    /// What classes take whose filters are a chain.
+    chained: ByPath,
     /// `[queue]` sections.
     pub(crate) tree: Page,
     pub(crate) notes: Vec<(Option<Place>, String)>,
 }
 
 impl<'a> Writer<'a> {
-    pub(crate) fn new(load: &'a Load) -> Self {
+    pub(crate) fn new(port: &Port, load: &'a Load) -> Self {
+        let mut conditioners = Names::default();
+        let own = port.conditioners.iter().map(|it| (it.name.is.clone(), conditioners.unique(&it.name.is))).collect();
         Self {
             load,
             queues: Names::default(),
-            conditioners: Names::default(),
+            conditioners,
+            own,
             marks: Vec::new(),
+            chained: ByPath::new(),
             tree: Page::default(),
             notes: Vec::new(),
         }
@@ -108,8 +124,8 @@ pub fn stub(port: &Port, link: BitRate) -> Stub {
 
 /// A port as a scenario with this load.
 pub fn with_load(port: &Port, link: BitRate, load: &Load) -> Stub {
-    let mut writer = Writer::new(load);
-    let queue = port.queue.as_ref().map(|queue| writer.queue(queue));
+    let mut writer = Writer::new(port, load);
+    let queue = port.queue.as_ref().map(|queue| writer.queue(queue, queue_name(port)));
     let conditioners = writer.conditioned(port, Some(LINK));
     let mut page = Page::default();
     frame::head(&mut page, port, link, load);

@@ -1,7 +1,7 @@
 //! How filters become what a scenario has: a list of classes, of which the first that agrees takes the packet.
 //!
 //! A device asks its filters in their order, whatever the order of the classes that they lead to. Where these two orders
-//! differ, code points are taken out of the later filter; what cannot be said that way is a note.
+//! differ, code points are taken out of the later filter; what cannot be said that way becomes a chain of markers, or a note.
 
 use super::overlap::{code_points, is_of_code_points, overlap, union};
 use crate::model::Filter;
@@ -11,12 +11,12 @@ use perhop_core::dscp::Dscp;
 use perhop_core::params::Place;
 
 /// Something that takes packets.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Taker<'a> {
     /// As messages call it.
     pub name: &'a str,
     /// Which.
-    pub takes: &'a [Filter],
+    pub takes: Vec<&'a Filter>,
     /// Whether it takes what no other does.
     pub rest: bool,
 }
@@ -30,6 +30,8 @@ pub enum Taken {
     For(Vec<Dscp>),
     /// What agrees with any of these.
     Any(Vec<Match>),
+    /// What has passed one of these markers.
+    Passed(Vec<String>),
     /// No packet: filters before its own take all, or there is none.
     Nothing,
 }
@@ -45,11 +47,14 @@ pub struct Sorted {
 
 /// A filter, and whose it is.
 #[derive(Clone, Debug)]
-struct Asked {
+pub(super) struct Asked {
     order: u32,
-    of: usize,
-    matches: Match,
-    place: Option<Place>,
+    /// The place of its taker.
+    pub(super) of: usize,
+    /// What it takes.
+    pub(super) matches: Match,
+    /// Where the text says it.
+    pub(super) place: Option<Place>,
     /// Whether filters before it take all that it matches.
     dead: bool,
 }
@@ -64,9 +69,9 @@ pub fn sort(takers: &[Taker<'_>]) -> Sorted {
 }
 
 /// The filters in their order, up to one that takes all, and who takes what is left.
-fn asked(takers: &[Taker<'_>]) -> (Vec<Asked>, Option<usize>) {
+pub(super) fn asked(takers: &[Taker<'_>]) -> (Vec<Asked>, Option<usize>) {
     let of = |(of, taker): (usize, &Taker<'_>)| {
-        let asked = |filter: &Filter| Asked {
+        let asked = |filter: &&Filter| Asked {
             order: filter.order,
             of,
             matches: filter.matches.is.clone(),
@@ -106,20 +111,21 @@ fn by_code_point(asked: &[Asked], rest: Option<usize>, takers: usize) -> Sorted 
     Sorted { taken: (0..takers).map(of).collect(), notes: Vec::new() }
 }
 
-fn in_order(mut asked: Vec<Asked>, rest: Option<usize>, takers: &[Taker<'_>]) -> Sorted {
+fn in_order(asked: Vec<Asked>, rest: Option<usize>, takers: &[Taker<'_>]) -> Sorted {
     let mut notes = Vec::new();
-    let filters: Vec<members::Filter> = asked.iter().map(|filter| filter.matches.clone().into()).collect();
-    let filters: Vec<_> = filters.iter().collect();
-    asked.iter_mut().enumerate().for_each(|(i, filter)| filter.dead = members::is_unreachable(&filters, i));
+    let mut asked = living(asked);
+    // The one that takes what is left is the last of its list.
+    let place = |of: usize| if rest == Some(of) { takers.len() } else { of };
     for later in 1..asked.len() {
         let (before, from) = asked.split_at_mut(later);
         let second = &mut from[0];
         for first in before.iter().filter(|first| !first.dead && first.of != second.of) {
             let both = is_of_code_points(&first.matches) && is_of_code_points(&second.matches);
-            if second.dead || !overlap(&first.matches, &second.matches) || first.of < second.of && !both {
+            let in_order = place(first.of) < place(second.of);
+            if second.dead || !overlap(&first.matches, &second.matches) || in_order && !both {
                 continue;
             }
-            if !is_of_code_points(&first.matches) {
+            if !is_of_code_points(&first.matches) || !second.matches.conditioner.is_empty() {
                 notes.push((second.place, stolen(takers[first.of].name, takers[second.of].name)));
                 continue;
             }
@@ -151,6 +157,15 @@ fn unreachable(taken: &mut [Taken]) {
             *taken = Taken::Nothing;
         }
     }
+}
+
+/// Those to which the filters before them leave a packet.
+pub(super) fn living(asked: Vec<Asked>) -> Vec<Asked> {
+    let filters: Vec<members::Filter> = asked.iter().map(|filter| filter.matches.clone().into()).collect();
+    let filters: Vec<_> = filters.iter().collect();
+    let is_reached = |i: &usize| !members::is_unreachable(&filters, *i);
+    let living: Vec<_> = (0..asked.len()).filter(is_reached).collect();
+    living.into_iter().map(|i| asked[i].clone()).collect()
 }
 
 /// A note about two filters whose order is not that of their classes.

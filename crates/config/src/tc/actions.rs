@@ -33,8 +33,8 @@ pub(super) enum Act<'a> {
     Goes,
     /// A code point.
     Mark(Dscp),
-    /// A class of the queueing discipline.
-    Priority,
+    /// A class of a queueing discipline.
+    Priority(u32),
     /// A mark of the firewall, and which of its bits.
     Tag(u64, u64),
     /// To another interface.
@@ -56,7 +56,7 @@ pub(super) struct Action<'a> {
 }
 
 impl Action<'_> {
-    /// Whether no packet goes on from it to the next filter.
+    /// Whether no packet continues from it to the next filter.
     pub(super) fn ends(&self) -> bool {
         let exceed = if let Act::Police(_, _, exceed) = &self.act { *exceed } else { Control::Ok };
         self.then != Control::Continue && exceed != Control::Continue
@@ -261,8 +261,8 @@ fn skbedit<'a>(word: &Token<'a>, words: &mut Words<'_, 'a>) -> Taken<Action<'a>>
             "priority" => {
                 words.next();
                 let value = words.value(next)?;
-                let names = units::class(&value.text).is_some() && value.text.contains(':');
-                act = if names { Act::Priority } else { Act::Lost("`skbedit priority` that names no class".into()) };
+                let id = units::class(&value.text).filter(|_| value.text.contains(':'));
+                act = id.map_or_else(|| Act::Lost("`skbedit priority` that names no class".into()), Act::Priority);
             }
             "mark" => {
                 words.next();

@@ -1,6 +1,6 @@
 //! Queues of flows: `fq_codel`, `fq`, `fq_pie`, `sfq`.
 
-use super::early::SIXTEENTHS;
+use super::early::{LARGEST, SIXTEENTHS};
 use super::log::Log;
 use super::options::{Discipline, Does, Fixed, Options, Takes, assumed, row};
 use super::words::{Refusal, Taken};
@@ -8,8 +8,6 @@ use crate::model::Kind;
 use crate::value::{Said, Settings, Value};
 use perhop_core::units::{Bytes, Packets};
 
-/// The largest packet of an Ethernet interface with its header.
-pub(super) const LARGEST: &str = "the interface's MTU, by default 1500, and its header of 14";
 const FQ_CODEL_C: &str = "sch_fq_codel.c";
 const FQ_C: &str = "sch_fq.c";
 const FQ_PIE_C: &str = "sch_fq_pie.c";
@@ -202,7 +200,13 @@ fn of_fq(options: &Options<'_>, settings: &mut Settings) {
         settings.set("quantum", Said::assumed("sch_fq.c: between 256 B and 1 MiB", Value::Bytes(bounded)));
     }
     if let Some((mask, it)) = options.get("orphan_mask").and_then(|it| Some((it.count()?, it))) {
-        settings.set("flows", it.said(Value::Count(mask + 1)));
+        let most = u64::from(perhop_core::sched::flows::MOST);
+        let flows = if mask < most {
+            it.said(Value::Count(mask + 1))
+        } else {
+            Said::assumed("perhop has at most 65536 queues of flows", Value::Count(most))
+        };
+        settings.set("flows", flows);
     }
     for key in ["priomap", "weights"] {
         if let Some(it) = options.get(key) {
@@ -235,11 +239,11 @@ fn of_sfq(options: &Options<'_>, settings: &mut Settings, log: &mut Log) {
     let active = active.min(flows);
     let held = limit.min(depth * active);
     let bound = |settings: &mut Settings, key: &'static str, is: Value| {
-        if settings.get(key).is_some_and(|said| said.is != is) || (settings.get(key).is_none() && key == "active") {
+        if settings.get(key).is_some_and(|said| said.is != is) {
             settings.set(key, Said::assumed(SFQ_C, is));
         }
     };
     bound(settings, "depth", Value::Packets(Packets::new(depth as u32)));
     bound(settings, "limit", Value::Packets(Packets::new(held as u32)));
-    bound(settings, "active", Value::Count(active.min(held)));
+    bound(settings, "active", Value::Count(active));
 }

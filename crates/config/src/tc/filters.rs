@@ -8,15 +8,16 @@ mod u32key;
 mod plain;
 /// Fields of headers, by offset and mask.
 mod fields;
+/// All of a place.
+mod list;
+
+pub(super) use list::Filters;
 
 use super::actions::{self, Action};
-use super::kernel::id;
+use super::handles::id;
 use super::words::{Form, Refusal, Statement, Taken, Token, Verb, Words};
 use perhop_core::classify::Match;
 use perhop_core::params::Place;
-
-/// The number of the first filter to which none is given.
-const LAST_PRIO: u32 = 49_152;
 
 /// A filter.
 #[derive(Clone, Debug)]
@@ -39,8 +40,6 @@ pub(super) struct Sorter<'a> {
     pub(super) actions: Vec<Action<'a>>,
     pub(super) place: Place,
     pub(super) lines: Vec<usize>,
-    /// How it was said.
-    form: Form,
 }
 
 /// Which packets a filter sees.
@@ -143,14 +142,12 @@ fn protocol(word: &str) -> Protocol {
     }
 }
 
-/// A filter is added.
+/// The filter that a statement says.
 ///
 /// # Errors
 /// What tc would refuse.
-pub(super) fn put<'a>(list: &mut Vec<Sorter<'a>>, head: Head<'a>, statement: &Statement<'a>) -> Taken<()> {
+fn made<'a>(head: Head<'a>, prio: u32, statement: &Statement<'a>) -> Taken<Sorter<'a>> {
     let Some(kind) = head.kind else { return Err(Refusal::of("it names no kind of filter, such as u32 or flower")) };
-    let taken = list.iter().map(|it| it.prio).filter(|prio| *prio <= LAST_PRIO && *prio > LAST_PRIO / 2).min();
-    let prio = head.prio.filter(|it| *it > 0).unwrap_or_else(|| taken.map_or(LAST_PRIO, |least| least - 1));
     let mut it = Sorter {
         prio,
         protocol: head.protocol.unwrap_or_default(),
@@ -162,20 +159,9 @@ pub(super) fn put<'a>(list: &mut Vec<Sorter<'a>>, head: Head<'a>, statement: &St
         actions: Vec::new(),
         place: statement.place,
         lines: statement.lines.clone(),
-        form: statement.form(),
     };
     read(&mut it, head.handle.as_ref(), &head.options, statement.form())?;
-    if statement.verb == Verb::Shown {
-        list.retain(|old| old.form == Form::Shown);
-    } else if let Some(old) = list.iter().find(|old| old.prio == it.prio) {
-        beside(&it, old, statement.verb)?;
-    }
-    if statement.verb != Verb::Add {
-        list.retain(|old| old.prio != it.prio || old.handle != it.handle || it.handle.is_none());
-    }
-    let at = list.partition_point(|old| old.prio <= it.prio);
-    list.insert(at, it);
-    Ok(())
+    Ok(it)
 }
 
 /// Filters of one prio are of one kind and protocol.

@@ -9,7 +9,8 @@ mod bytes;
 /// Which filter comes first to a packet.
 mod overlap;
 
-use super::kernel::{AT_EGRESS, AT_INGRESS, Class as Classful, INGRESS, Interface, Kernel, Qdisc, ROOT, own};
+use super::handles::{AT_EGRESS, AT_INGRESS, INGRESS, ROOT, own};
+use super::kernel::{Class as Classful, Interface, Kernel, Qdisc};
 use super::log::Log;
 use super::options::{Assumed, Options};
 use super::units::shown;
@@ -46,6 +47,8 @@ struct Making<'k, 'a> {
     conditioners: Vec<Conditioner>,
     /// Filters asked so far.
     order: u32,
+    /// Packets whose class an action says before all filters of the queues: its number, what it takes, their lines.
+    chosen: Vec<(u32, takes::Run, Vec<usize>)>,
     /// Conditioners that set bits of a packet's mark: bits, which of them, name.
     tags: Vec<(u64, u64, String)>,
     depth: usize,
@@ -67,6 +70,7 @@ fn port(kernel: &Kernel<'_>, interface: &Interface<'_>, way: Way, log: &mut Log)
         link: Settings::default(),
         conditioners: Vec::new(),
         order: 0,
+        chosen: Vec::new(),
         tags: Vec::new(),
         depth: 0,
     };
@@ -75,6 +79,9 @@ fn port(kernel: &Kernel<'_>, interface: &Interface<'_>, way: Way, log: &mut Log)
         Way::Output => making.queue(ROOT),
         Way::Input => making.redirected(kernel),
     };
+    for (id, _, lines) in std::mem::take(&mut making.chosen) {
+        making.log.lost(&lines, &format!("`skbedit priority {}`: there is no such class below", shown(id)));
+    }
     let (queue, accounting) = making.counted(way, queue);
     let queue = making.line(queue);
     let Making { link, conditioners, .. } = making;
@@ -150,7 +157,7 @@ impl<'k, 'a> Making<'k, 'a> {
         let mut lines: Vec<usize> = Vec::new();
         let interface = self.interface;
         lines.extend(interface.classes.range(within.clone()).flat_map(|it| &it.1.lines));
-        lines.extend(interface.filters.range(within.clone()).flat_map(|it| it.1).flat_map(|it| &it.lines));
+        lines.extend(interface.filters.range(within.clone()).flat_map(|it| it.1.iter()).flat_map(|it| &it.lines));
         self.log.lost(&lines, why);
         for (_, child) in interface.qdiscs.range(within).filter(|(_, child)| child.handle != it.handle) {
             self.log.lost(&child.lines, why);
@@ -185,7 +192,7 @@ impl<'k, 'a> Making<'k, 'a> {
             self.log.lost(&child.lines, &format!("a queue within `{}`", it.name.text));
             self.below(child, &format!("a queue within `{}`", it.name.text));
         }
-        let filters = self.interface.filters.get(&it.handle).into_iter().flatten();
+        let filters = self.interface.filters.get(&it.handle).into_iter().flat_map(|it| it.iter());
         for filter in filters {
             self.log.lost(&filter.lines, &format!("`{}` has no classes in perhop: its flows are hashed", it.name.text));
         }

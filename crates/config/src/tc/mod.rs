@@ -15,9 +15,12 @@ mod cake;
 mod commands;
 mod counters;
 mod early;
+/// Words for keys.
+pub mod equivalents;
 mod fair;
 mod fifo;
 mod filters;
+mod handles;
 mod htb;
 mod json;
 mod kernel;

@@ -354,7 +354,7 @@ fn kind(name: &'static str, settings: BoxedStrategy<Settings>, colours: Vec<Colo
         1 => code.prop_map(|code| vec![Act::Mark(code)]),
     ];
     let acts = prop::collection::vec(act, colours.len());
-    // Priority with a policer that drops what exceeds is a limit of its own.
+    // Priority with a policer that drops what exceeds is a limit of the class.
     let differs = |acts: &Vec<Vec<Act>>| acts[0] != [Act::Transmit] || acts[1..].iter().any(|it| *it != [Act::Drop]);
     (settings, acts.prop_filter("no limit of a priority", differs))
         .prop_map(move |(settings, acts)| (name, settings, colours.iter().copied().zip(acts).collect()))

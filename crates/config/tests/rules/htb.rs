@@ -2,7 +2,7 @@
 
 use super::{given, none, only};
 
-/// Classes at the root of `eth0`, each with a queue, so that only their numbers are at fault.
+/// Classes at the root of `eth0`, each with a queue, so that only their numbers are wrong.
 fn tree(root: &str, classes: &[[&str; 3]]) -> String {
     let class = |[name, parent, numbers]: &[&str; 3]| {
         let line = format!("tc class add dev eth0 parent {parent} classid {name} htb {numbers}\n");
@@ -44,7 +44,7 @@ fn quanta_within_bounds_or_of_their_own_say_nothing() {
     // As `tc -d` prints what was bounded.
     let class = "tc class add dev eth0 parent 1:1 classid 1:20 htb rate 100mbit quantum 200000";
     only("tc", &two("default 20", "rate 1mbit", "rate 100mbit quantum 200000"), "W431", class);
-    // A class alone shares with nobody.
+    // A class alone shares with no other.
     none("tc", &tree("default 9", &[["1:9", "1:", "rate 100mbit"]]));
 }
 

@@ -20,7 +20,7 @@ pub(super) fn fit(wanted: &str) -> String {
     cut(&name, LONGEST).to_owned()
 }
 
-/// The name, or with the first number from 2 that nobody has.
+/// The name, or with the first number from 2 that is free.
 pub(super) fn unique(name: &str, taken: impl Fn(&str) -> bool) -> String {
     let free = |name: &str| !OWN.iter().any(|own| own.eq_ignore_ascii_case(name)) && !taken(name);
     let numbered = (2u32..).map(|n| {

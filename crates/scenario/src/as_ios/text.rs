@@ -49,7 +49,7 @@ fn one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
-/// What blocks have names of their own.
+/// Kinds of blocks: names are unique within each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Shelf {
     /// `ip access-list extended`, `ipv6 access-list`

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use toml_span::Value;
 
 /// A port and a pattern.
+#[derive(Clone, Debug)]
 pub struct Cell {
     pub port: String,
     pub pattern: String,
@@ -14,6 +15,8 @@ pub struct Cell {
     pub exact: bool,
     /// The port as a policy.
     pub perhop: String,
+    /// The name of its queue there.
+    pub queue: String,
     /// Why it is outside the tolerance, if it is.
     pub explained: Option<String>,
 }
@@ -73,6 +76,7 @@ pub fn cells() -> Vec<Cell> {
             port: port.to_owned(),
             exact: text(value, "kind").unwrap() == "exact",
             perhop: text(value, "perhop").unwrap(),
+            queue: "port".to_owned(),
             explained: text(value, &format!("explained/{pattern}")).or_else(|| text(value, "explained/all")),
             pattern,
         };

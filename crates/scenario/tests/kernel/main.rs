@@ -6,6 +6,7 @@
 mod cells;
 mod counters;
 mod figure;
+mod imported;
 mod page;
 mod replayed;
 mod spread;

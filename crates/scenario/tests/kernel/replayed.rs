@@ -6,6 +6,7 @@ use perhop_core::conditioner::Passage;
 use perhop_core::counter::Part;
 use perhop_core::dscp::Dscp;
 use perhop_core::packet::{Ecn, FlowId, Packet};
+use perhop_core::params::key;
 use perhop_core::port::Port;
 use perhop_core::port::edge::Edge;
 use perhop_core::units::Time;
@@ -88,8 +89,12 @@ fn begun(policy: &Policy, rows: &[Row], seed: u64) -> Result<Replay, String> {
 
 fn policy(cell: &Cell, seed: u64) -> Result<Policy, String> {
     let options = Options::new(&format!("{}.toml", cell.port)).set(&format!("policy.seed={seed}"));
-    let queued = cell.perhop.contains("[queue.port]");
-    let options = if queued { options.set("policy.queue=port").set(&format!("policy.link={LINE}")) } else { options };
+    let queued = cell.perhop.contains(&format!("[queue.{}]", key(&cell.queue)));
+    let options = if queued {
+        options.set(&format!("policy.queue={:?}", cell.queue)).set(&format!("policy.link={LINE}"))
+    } else {
+        options
+    };
     match Policy::parse(&cell.perhop, &options) {
         Ok((policy, _)) => Ok(policy),
         Err(found) => {

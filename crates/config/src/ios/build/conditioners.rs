@@ -25,7 +25,8 @@ impl<'a> Build<'a> {
     pub(super) fn conditioners(&mut self, policy: &'a Policy, under: &Under) -> Result<Vec<Conditioner>, Fault> {
         self.count(policy)?;
         let packets: Packets = policy.classes.iter().map(|class| self.packets(class, under)).collect();
-        let acts: Vec<_> = policy.classes.iter().map(|class| self.acts(class, 0)).collect();
+        let acts: Vec<_> =
+            policy.classes.iter().map(|class| self.plan.class_or_below(class, &|class| self.own(class))).collect();
         let mut list = Vec::new();
         for (i, class) in policy.classes.iter().enumerate() {
             let later = (i + 1..acts.len()).any(|j| acts[j] && !apart_or_all(&packets[i], &packets[j]));
@@ -35,14 +36,6 @@ impl<'a> Build<'a> {
         Ok(list)
     }
 
-    /// Whether a class or a class below it has a conditioner.
-    fn acts(&self, class: &'a Class, depth: usize) -> bool {
-        let below = || class.child.as_ref().and_then(|child| self.plan.child(child));
-        self.own(class)
-            || depth < super::DEEPEST
-                && below().is_some_and(|policy| policy.classes.iter().any(|class| self.acts(class, depth + 1)))
-    }
-
     /// Whether a class has a conditioner itself.
     fn own(&self, class: &Class) -> bool {
         (class.police.is_some() && !self.in_queue(class)) || !class.sets.is_empty() || class.drop.is_some()
@@ -50,7 +43,7 @@ impl<'a> Build<'a> {
 
     /// Whether the policer of a class is the limit of its priority: one rate, and what exceeds it is dropped.
     pub(super) fn in_queue(&self, class: &Class) -> bool {
-        let Some(police) = class.police.as_ref().filter(|_| self.output) else { return false };
+        let Some(police) = class.police.as_ref().filter(|_| self.port.output) else { return false };
         let only = |colour: usize, done: &Do| {
             police.actions[colour].as_ref().is_none_or(|list| list.iter().all(|put| put.is == *done))
         };
@@ -58,17 +51,6 @@ impl<'a> Build<'a> {
         let one = police.pir.is_none() && !matches!(police.cir.is, Rate::Packets(_));
         let drops = only(0, &Do::Transmit) && only(1, &Do::Drop) && only(2, &Do::Drop);
         bare && one && drops && class.sets.is_empty() && class.drop.is_none() && class.overhead.is_none()
-    }
-
-    /// Whether a class or a class below it changes code points.
-    pub(super) fn marks(&self, policy: &'a Policy, depth: usize) -> bool {
-        let done = |put: &Put<Do>| matches!(put.is, Do::Dscp(_) | Do::Precedence(_));
-        policy.classes.iter().any(|class| {
-            let police = class.police.iter().flat_map(|police| police.actions.iter().flatten().flatten());
-            let child =
-                class.child.as_ref().filter(|_| depth < super::DEEPEST).and_then(|child| self.plan.child(child));
-            class.sets.iter().chain(police).any(done) || child.is_some_and(|child| self.marks(child, depth + 1))
-        })
     }
 
     fn of_one(
@@ -87,7 +69,7 @@ impl<'a> Build<'a> {
                 base: self.base_below(class, under.base),
                 path: format!("{path}/"),
                 next: under.next || own,
-                cover: (cover && !own) || self.passage,
+                cover: (cover && !own) || self.port.passage,
             };
             self.depth += 1;
             let mut inner = self.conditioners(child, &below)?;
@@ -159,7 +141,7 @@ impl<'a> Build<'a> {
         {
             settings.set("colour-aware", Said::at(at.place, Value::Flag(true)));
         }
-        if let Some(bytes) = class.overhead.filter(|_| class.shape.is_none()) {
+        if let Some(bytes) = class.overhead.filter(|_| class.shaping.shape.is_none()) {
             let is = Value::Signed(perhop_core::units::SignedBytes::new(bytes.is));
             settings.set("overhead", Said::at(bytes.at.place, is));
         }
@@ -248,7 +230,7 @@ impl<'a> Build<'a> {
                 Some(Act::Colour(colour.unwrap_or(Colour::Red)))
             }
             Do::Mapped(table) => {
-                self.account.approximated(line, format!("the packet goes on as it is: table {table} is not modelled"));
+                self.account.approximated(line, format!("the packet stays as it is: table {table} is not modelled"));
                 Some(Act::Transmit)
             }
             Do::Other(field) => {
@@ -299,6 +281,12 @@ fn passing(class: &Class, (name, takes): (String, Vec<Filter>), next: bool) -> C
     let name = Said::at(class.at.place, name);
     let actions = vec![(Colour::Green, Said::at(class.at.place, then(Vec::new(), next)))];
     Conditioner { name, takes, kind: "marker", settings: Settings::default(), actions }
+}
+
+/// Whether a class changes code points.
+pub(super) fn marks(class: &Class) -> bool {
+    let police = class.police.iter().flat_map(|police| police.actions.iter().flatten().flatten());
+    class.sets.iter().chain(police).any(|put| matches!(put.is, Do::Dscp(_) | Do::Precedence(_)))
 }
 
 fn changes(conditioner: &Conditioner) -> bool {

@@ -3,7 +3,7 @@
 use super::{Build, Under};
 use crate::finding::Finding;
 use crate::ios::acl;
-use crate::ios::fields::{both, without};
+use crate::ios::fields::{both, meet, without};
 use crate::ios::plan::{At, Class, ClassMap, Put, Test, What};
 use crate::ios::read::words::Words;
 use crate::ios::tree::row_of;
@@ -12,11 +12,11 @@ use crate::value::Said;
 use perhop_core::classify::Match;
 use perhop_core::params::suggest;
 
+/// Class maps within class maps at most.
+const DEEPEST: usize = 64;
+
 /// Classes of packets in one class map at most: lists within lists multiply.
 const MOST: usize = 4_096;
-
-/// Class maps within class maps at most.
-const DEEPEST: usize = 16;
 
 impl<'a> Build<'a> {
     /// The packets of a class, of those that come to its policy; empty: all.
@@ -28,8 +28,12 @@ impl<'a> Build<'a> {
         if under.above.is_empty() {
             return own;
         }
-        let list: Vec<_> =
-            under.above.iter().flat_map(|above| own.iter().filter_map(move |own| both(above, own))).collect();
+        let pairs = under.above.iter().flat_map(|above| own.iter().filter_map(move |own| both(above, own)));
+        let list: Vec<_> = pairs.take(MOST).collect();
+        if list.len() == MOST {
+            let why = format!("more than {MOST} kinds of packets together are not modelled");
+            self.account.not_modelled(class.at.line, why);
+        }
         if list.is_empty() {
             let how = "no packet is in it and in the class above";
             self.account.approximated(class.at.line, how);
@@ -61,7 +65,7 @@ impl<'a> Build<'a> {
             self.without_map(class);
             return vec![called(&class.name)];
         };
-        let list = self.of_map(map, 0);
+        let list = self.of_map(map);
         if list.is_empty() {
             let what = if map.tests.is_empty() { "its class map has no `match`" } else { "no packet passes its tests" };
             let how = format!("{what}: the traffic called `{}`", class.name);
@@ -87,14 +91,16 @@ impl<'a> Build<'a> {
         });
     }
 
-    fn of_map(&mut self, map: &'a ClassMap, depth: usize) -> Vec<Match> {
+    fn of_map(&mut self, map: &'a ClassMap) -> Vec<Match> {
         let mut all: Option<Vec<Match>> = None;
         for test in &map.tests {
-            let Some(one) = self.of_test(test, depth) else { continue };
+            let Some(one) = self.of_test(test) else { continue };
             all = Some(match (all, map.all) {
                 (None, _) => one,
                 (Some(list), false) => [list, one].concat(),
-                (Some(list), true) => list.iter().flat_map(|a| one.iter().filter_map(|b| both(a, b))).collect(),
+                (Some(list), true) => {
+                    list.iter().flat_map(|a| one.iter().filter_map(|b| both(a, b))).take(MOST + 1).collect()
+                }
             });
             if all.as_ref().is_some_and(|list| list.len() > MOST) {
                 let why = format!("more than {MOST} kinds of packets together are not modelled");
@@ -106,12 +112,12 @@ impl<'a> Build<'a> {
     }
 
     /// The packets that pass a test; `None` if it is not modelled.
-    fn of_test(&mut self, test: &'a Put<Test>, depth: usize) -> Option<Vec<Match>> {
+    fn of_test(&mut self, test: &'a Put<Test>) -> Option<Vec<Match>> {
         let list = match &test.is.what {
             What::Any => vec![Match::default()],
             What::Fields(fields) => vec![(**fields).clone()],
             What::List(name) => self.of_list(name, test.at),
-            What::Class(name) => self.of_other(name, test.at, depth)?,
+            What::Class(name) => self.of_other(name, test.at)?,
         };
         if !test.is.not {
             return Some(list);
@@ -127,14 +133,24 @@ impl<'a> Build<'a> {
     }
 
     /// A class map within a class map.
-    fn of_other(&mut self, name: &str, at: At, depth: usize) -> Option<Vec<Match>> {
+    fn of_other(&mut self, name: &str, at: At) -> Option<Vec<Match>> {
         let plan = self.plan;
         match plan.class_map.get(name) {
-            Some(_) if depth >= DEEPEST => {
-                self.account.not_modelled(at.line, "a class map within itself takes nothing");
-                None
-            }
-            Some(other) => Some(self.of_map(&plan.class_maps[*other], depth + 1)),
+            Some(other) => match self.known.maps.get(other) {
+                Some(Some(known)) => Some(known.clone()),
+                None if self.known.within < DEEPEST => {
+                    self.known.maps.insert(*other, None);
+                    self.known.within += 1;
+                    let list = self.of_map(&plan.class_maps[*other]);
+                    self.known.within -= 1;
+                    self.known.maps.insert(*other, Some(list.clone()));
+                    Some(list)
+                }
+                _ => {
+                    self.account.not_modelled(at.line, "a class map within itself, or too deep, takes nothing");
+                    None
+                }
+            },
             None => {
                 let how = format!("class map {name} is not in the text: the traffic called `{name}`");
                 self.account.approximated(at.line, how);
@@ -150,11 +166,11 @@ impl<'a> Build<'a> {
             self.account.approximated(at.line, how);
             return vec![called(name)];
         };
-        if let Some(known) = self.lists.get(name) {
+        if let Some(known) = self.known.lists.get(name) {
             return known.clone();
         }
         let list = self.read_list(&plan.lists[*place].lines);
-        self.lists.insert(name.to_owned(), list.clone());
+        self.known.lists.insert(name.to_owned(), list.clone());
         list
     }
 
@@ -177,6 +193,9 @@ impl<'a> Build<'a> {
     fn less(&mut self, packets: Match, denied: &[(Match, usize)]) -> Vec<Match> {
         let mut rest = vec![packets];
         for (hole, line) in denied {
+            if !rest.iter().any(|one| meet(one, hole)) {
+                continue;
+            }
             let parts: Option<Vec<_>> = rest.iter().map(|one| without(one, hole)).collect();
             match parts.map(|parts| parts.concat()) {
                 Some(parts) if parts.len() <= MOST => rest = parts,

@@ -6,7 +6,7 @@ mod numbers;
 mod queue;
 mod wred;
 
-use super::plan::{Attached, Child, Plan, Policy, Put};
+use super::plan::{Attached, Child, Class, Plan, Policy, Put};
 use super::read::nominal;
 use crate::account::Account;
 use crate::finding::{Fault, Finding};
@@ -39,15 +39,31 @@ pub struct Build<'a> {
     given: &'a Given,
     account: &'a mut Account,
     findings: &'a mut Vec<Finding>,
-    /// Classes of packets by access list.
-    lists: HashMap<String, Vec<Match>>,
+    known: Known,
     /// Classes so far.
     classes: usize,
     most: usize,
     /// Places of findings.
     found: HashSet<usize>,
     depth: usize,
-    /// Of the port that is built: packets go out.
+    port: OfPort,
+}
+
+/// Classes of packets that were read.
+#[derive(Default)]
+struct Known {
+    /// By access list.
+    lists: HashMap<String, Vec<Match>>,
+    /// By class map; `None` while they are read.
+    maps: HashMap<usize, Option<Vec<Match>>>,
+    /// How many are read within each other.
+    within: usize,
+}
+
+/// What is known of the port that is built.
+#[derive(Default)]
+struct OfPort {
+    /// Packets go out.
     output: bool,
     /// Classes of its queue are told by the conditioners that packets passed, as those change code points.
     passage: bool,
@@ -86,25 +102,11 @@ pub fn device(
     findings: &mut Vec<Finding>,
 ) -> Result<Device, Fault> {
     let wanted = chosen(plan, given)?;
-    let (lists, found) = (HashMap::new(), HashSet::new());
+    let found = HashSet::new();
     let said = plan.policies.iter().map(|policy| policy.classes.len()).sum::<usize>() + plan.attached.len();
     let most = MOST_CLASSES + 4 * said;
-    let (output, passage, names) = (false, false, Vec::new());
-    let mut build = Build {
-        plan,
-        text,
-        given,
-        account,
-        findings,
-        lists,
-        classes: 0,
-        most,
-        found,
-        depth: 0,
-        output,
-        passage,
-        names,
-    };
+    let (known, port) = (Known::default(), OfPort::default());
+    let mut build = Build { plan, text, given, account, findings, known, classes: 0, most, found, depth: 0, port };
     let ports = wanted.into_iter().map(|wanted| build.port(wanted)).collect::<Result<_, _>>()?;
     Ok(Device { ports })
 }
@@ -131,27 +133,27 @@ fn wanted(plan: &Plan, given: &Given) -> Vec<Wanted> {
         }
     }
     let mut list: Vec<_> = plan.attached.iter().map(|attached| at_interface(plan, attached)).collect();
-    for (place, policy) in plan.policies.iter().enumerate() {
-        if !policy.inline && !used.contains(policy.name.as_str()) {
-            let way = given.way.unwrap_or(if queues(plan, policy, 0) { Way::Output } else { Way::Input });
-            let name = Said::at(policy.at.place, policy.name.clone());
-            list.push(Wanted { name, interface: None, way, policy: Child::Shown(place) });
-        }
+    let defined = || plan.policies.iter().enumerate().filter(|(_, policy)| !policy.inline);
+    let unused = defined().filter(|(_, policy)| !used.contains(policy.name.as_str()));
+    list.extend(unused.map(|(place, policy)| alone(plan, given, (place, policy))));
+    if list.is_empty() {
+        // Each is within another: in a circle.
+        list.extend(defined().map(|(place, policy)| alone(plan, given, (place, policy))));
     }
     list
+}
+
+/// A policy that no interface has.
+fn alone(plan: &Plan, given: &Given, (place, policy): (usize, &Policy)) -> Wanted {
+    let way = given.way.unwrap_or(if plan.any_class(policy, &Class::queues) { Way::Output } else { Way::Input });
+    let name = Said::at(policy.at.place, policy.name.clone());
+    Wanted { name, interface: None, way, policy: Child::Shown(place) }
 }
 
 fn at_interface(plan: &Plan, attached: &Attached) -> Wanted {
     let interface = &plan.interfaces[attached.interface];
     let name = Said::at(interface.at.place, interface.name.clone());
     Wanted { name, interface: Some(attached.interface), way: attached.way, policy: attached.policy.clone() }
-}
-
-/// Whether anything waits in a queue of its own in a policy.
-fn queues(plan: &Plan, policy: &Policy, depth: usize) -> bool {
-    let below =
-        |child: &Child| depth < DEEPEST && plan.child(child).is_some_and(|policy| queues(plan, policy, depth + 1));
-    policy.classes.iter().any(|class| class.queues() || class.child.as_ref().is_some_and(below))
 }
 
 /// `Gi0/1` is `GigabitEthernet0/1`.
@@ -191,11 +193,13 @@ impl<'a> Build<'a> {
         }
         let base = self.given.link.or_else(|| link.rate("rate"));
         let policy = self.policy(&wanted.policy)?;
-        self.output = wanted.way == Way::Output;
-        self.passage = self.output && queues(self.plan, policy, 0) && self.marks(policy, 0);
-        let under = Under { base, cover: self.passage, ..Under::default() };
+        self.port.output = wanted.way == Way::Output;
+        self.port.passage = self.port.output
+            && self.plan.any_class(policy, &Class::queues)
+            && self.plan.any_class(policy, &conditioners::marks);
+        let under = Under { base, cover: self.port.passage, ..Under::default() };
         let conditioners = self.conditioners(policy, &under)?;
-        self.names = conditioners.iter().map(|conditioner| conditioner.name.is.clone()).collect();
+        self.port.names = conditioners.iter().map(|conditioner| conditioner.name.is.clone()).collect();
         let queue = match wanted.way {
             Way::Output => self.port_queue(policy, &under)?,
             Way::Input => self.no_queue(policy),
@@ -220,7 +224,7 @@ impl<'a> Build<'a> {
     }
 
     /// The policy within a class, unless it is not in the text or within itself.
-    fn child(&mut self, class: &'a super::plan::Class) -> Result<Option<&'a Policy>, Fault> {
+    fn child(&mut self, class: &'a Class) -> Result<Option<&'a Policy>, Fault> {
         let Some(child) = &class.child else { return Ok(None) };
         let Ok(policy) = self.policy(child) else {
             self.without_policy(child);

@@ -25,7 +25,7 @@ const LARGEST: u64 = 2_000;
 const LARGEST_QUANTUM: u64 = 150_000;
 
 impl<'a> Build<'a> {
-    /// The queue of a port; `None` if nothing waits in a queue of its own.
+    /// The queue of a port; `None` if nothing waits in a separate queue.
     pub(super) fn port_queue(&mut self, policy: &'a Policy, under: &Under) -> Result<Option<Queue>, Fault> {
         self.queue(policy, under)
     }
@@ -40,14 +40,15 @@ impl<'a> Build<'a> {
 
     /// What percentages below a class refer to.
     pub(super) fn base_below(&mut self, class: &Class, base: Option<BitRate>) -> Option<BitRate> {
-        match &class.shape {
+        match &class.shaping.shape {
             Some(shape) => self.bit_rate(shape.rate, base),
             None => base,
         }
     }
 
     fn queue(&mut self, policy: &'a Policy, under: &Under) -> Result<Option<Queue>, Fault> {
-        let waits: Vec<bool> = policy.classes.iter().map(|class| self.waits(class, 0)).collect();
+        let waits: Vec<bool> =
+            policy.classes.iter().map(|class| self.plan.class_or_below(class, &Class::queues)).collect();
         if !waits.contains(&true) {
             return Ok(None);
         }
@@ -71,14 +72,6 @@ impl<'a> Build<'a> {
         }
         classes.push(rest_class(Said::assumed("IOS", "below priority".to_owned()), rest));
         Ok(Some(scheduler(policy, "strict-priority", classes)))
-    }
-
-    /// Whether a class has a queue, or one below it.
-    fn waits(&self, class: &'a Class, depth: usize) -> bool {
-        let below = || class.child.as_ref().and_then(|child| self.plan.child(child));
-        class.queues()
-            || depth < super::DEEPEST
-                && below().is_some_and(|policy| policy.classes.iter().any(|class| self.waits(class, depth + 1)))
     }
 
     fn priority_class(
@@ -159,7 +152,7 @@ impl<'a> Build<'a> {
 
     /// The filters of a class of a scheduler.
     fn takes(&mut self, (order, class): (usize, &'a Class), under: &Under) -> Vec<Filter> {
-        if self.passage {
+        if self.port.passage {
             let path = format!("{}{}", under.path, class.name);
             let conditioner = self.below(&path);
             if !conditioner.is_empty() {
@@ -175,13 +168,13 @@ impl<'a> Build<'a> {
     fn below(&self, path: &str) -> Vec<String> {
         let below =
             |name: &&String| name.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-        self.names.iter().filter(below).cloned().collect()
+        self.port.names.iter().filter(below).cloned().collect()
     }
 
     /// The queue of one class.
     fn class_queue(&mut self, class: &'a Class, under: &Under) -> Result<Queue, Fault> {
         let base = self.base_below(class, under.base);
-        let shape = class.shape.as_ref().map(|shape| self.shape(shape, class, under)).unwrap_or_default();
+        let shape = class.shaping.shape.as_ref().map(|shape| self.shape(shape, class, under)).unwrap_or_default();
         if let Some(child) = self.child(class)? {
             let above = self.packets(class, under);
             let below = Under { above, base, path: format!("{}{}/", under.path, class.name), ..under.clone() };
@@ -194,13 +187,13 @@ impl<'a> Build<'a> {
         }
         let mut settings = Settings::default();
         self.limit(class, base, &mut settings);
-        let packets = if class.wred.is_some() { self.packets(class, under) } else { Vec::new() };
+        let packets = if class.waiting.wred.is_some() { self.packets(class, under) } else { Vec::new() };
         let kind = self.kind(class, &packets, &mut settings);
         Ok(Queue { name: name(class), kind, settings, shape, classes: Vec::new() })
     }
 
     fn limit(&mut self, class: &Class, base: Option<BitRate>, settings: &mut Settings) {
-        match (class.limit, &class.priority) {
+        match (class.waiting.limit, &class.priority) {
             (Some(limit), _) => settings.set("limit", Said::at(limit.at.place, length(limit.is))),
             (None, Some(_)) => {
                 let (limit, source) = defaults::priority_limit(self.given.platform);
@@ -216,7 +209,7 @@ impl<'a> Build<'a> {
     /// A limit in the unit of the thresholds of WRED.
     fn default_limit(&self, class: &Class, base: Option<BitRate>) -> defaults::Assumed<Value> {
         let (packets, source) = defaults::limit(self.given.platform, base);
-        let profiles = class.wred.iter().flat_map(|wred| &wred.profiles);
+        let profiles = class.waiting.wred.iter().flat_map(|wred| &wred.profiles);
         let unit = profiles.filter_map(|put| put.is.thresholds).map(|[min, _]| min).next();
         let limit = match unit {
             Some(Length::Bytes(_)) => Value::Bytes(Bytes::new(u64::from(packets.get()) * defaults::PACKET)),
@@ -227,20 +220,23 @@ impl<'a> Build<'a> {
     }
 
     fn kind(&mut self, class: &Class, packets: &[Match], settings: &mut Settings) -> Option<Kind> {
-        if let Some(wred) = &class.wred
+        if let Some(wred) = &class.waiting.wred
             && let Some(kind) = self.wred(wred, packets, settings)
         {
-            if let Some(at) = class.fair {
+            if let Some(at) = class.waiting.fair {
                 let how = "flows share the queue of the class: its WRED is kept, and a queue for each flow is not";
                 self.account.approximated(at.line, how);
             }
             return Some(kind);
         }
-        if !class.limits.is_empty() {
+        if !class.waiting.limits.is_empty() {
             self.steps(class, settings);
             return Some(Kind::Aqm("wred"));
         }
-        class.fair.map(|_| Kind::Scheduler("fq-codel"))
+        let at = class.waiting.fair?;
+        let how = "FQ-CoDel: a queue for each flow, with CoDel's drops beside those of the limit";
+        self.account.approximated(at.line, how);
+        Some(Kind::Scheduler("fq-codel"))
     }
 
     /// Limits by code point: profiles that drop all beyond a length.
@@ -248,7 +244,7 @@ impl<'a> Build<'a> {
         let source = "limits by code point have no average";
         settings.assume("wq", source, Value::Number(1.0));
         let mut list = Vec::new();
-        for put in &class.limits {
+        for put in &class.waiting.limits {
             let (dscps, limit) = &put.is;
             let mut table = Settings::default();
             table.set("for", Said::at(put.at.place, super::wred::names(dscps)));
@@ -258,8 +254,10 @@ impl<'a> Build<'a> {
         let mut rest = Settings::default();
         step(&mut rest, Value::Word("100%".into()), class.at.place);
         list.push(Value::Table(rest));
-        settings
-            .set("profiles", Said::at(class.limits.first().map_or(class.at, |put| put.at).place, Value::List(list)));
+        settings.set(
+            "profiles",
+            Said::at(class.waiting.limits.first().map_or(class.at, |put| put.at).place, Value::List(list)),
+        );
     }
 
     /// The default class of a policy that does not name it.
@@ -281,7 +279,7 @@ impl<'a> Build<'a> {
         let bc = bits(shape.bc).unwrap_or_else(|| assumed(defaults::shape_bits(platform, rate)));
         let be = bits(shape.be).unwrap_or_else(|| assumed(defaults::shape_excess(platform, bc.is)));
         let peak = match shape.peak && bc.is > 0 {
-            true => (u128::from(rate.bit_s()) * u128::from(bc.is + be.is) / u128::from(bc.is)) as u64,
+            true => (u128::from(rate.bit_s()) * u128::from(bc.is.saturating_add(be.is)) / u128::from(bc.is)) as u64,
             false => rate.bit_s(),
         };
         settings.set("rate", Said::at(shape.rate.at.place, Value::Rate(BitRate::bps(peak))));
@@ -342,16 +340,28 @@ impl<'a> Build<'a> {
     /// A share in percent of the link, or relative to others; `None` if the text says none.
     fn weight(&mut self, class: &Class, base: Option<BitRate>, left: f64) -> Option<f64> {
         let put = class.bandwidth?;
-        match put.is {
-            Share::Percent(percent) => Some(percent),
-            Share::RemainingPercent(percent) => Some(percent * left.max(1.0) / 100.0),
-            Share::RemainingRatio(ratio) => Some(ratio as f64),
-            Share::Rate(rate) => Some(match base {
+        let weight = weight_of(put.is, base, left);
+        if weight.is_none() {
+            self.account.not_modelled(put.at.line, "a share of 0 is not modelled: the class has what others leave");
+        }
+        weight
+    }
+}
+
+/// A share in percent of the link, or relative to others; `None` for 0.
+fn weight_of(share: Share, base: Option<BitRate>, left: f64) -> Option<f64> {
+    let weight = {
+        match share {
+            Share::Percent(percent) => percent,
+            Share::RemainingPercent(percent) => percent * left.max(1.0) / 100.0,
+            Share::RemainingRatio(ratio) => ratio as f64,
+            Share::Rate(rate) => match base {
                 Some(base) if base.bit_s() > 0 => 100.0 * rate.bit_s() as f64 / base.bit_s() as f64,
                 _ => rate.bit_s() as f64,
-            }),
+            },
         }
-    }
+    };
+    (weight > 0.0).then_some(weight)
 }
 
 fn is_ratio(class: &Class) -> bool {
@@ -423,7 +433,7 @@ fn rest_class(name: Said<String>, queue: Queue) -> model::Class {
     }
 }
 
-/// A queue below a shaper; one that is shaped itself is a class of its own.
+/// A queue below a shaper; one that is shaped itself is a separate class.
 fn shaped(name: Said<String>, shape: Settings, inner: Queue) -> Queue {
     if shape.is_empty() {
         return inner;

@@ -100,7 +100,7 @@ impl Build<'_> {
     fn code_points(&self, packets: &[Match]) -> Vec<Dscp> {
         let mut list: Vec<Dscp> = packets.iter().flat_map(|one| one.dscp.iter().copied()).collect();
         // Marked before the queue, or told by other fields: any.
-        if self.passage || packets.is_empty() || packets.iter().any(|one| one.dscp.is_empty()) {
+        if self.port.passage || packets.is_empty() || packets.iter().any(|one| one.dscp.is_empty()) {
             return (0..64).filter_map(Dscp::new).collect();
         }
         list.sort_unstable();
@@ -162,6 +162,10 @@ impl Build<'_> {
         match (self.given.platform == Platform::Ios, wred.basis) {
             (true, Some(Basis::Dscp)) => in_packets(defaults::wred_by_dscp(dscp.get())),
             (true, _) => in_packets(defaults::wred_by_precedence(precedence)),
+            (false, Some(Basis::Dscp)) => {
+                let (thresholds, _) = of_limit(precedence, limit);
+                (thresholds, "IOS XE: as for the precedence of the code point")
+            }
             (false, _) => of_limit(precedence, limit),
         }
     }

@@ -53,16 +53,16 @@ pub fn unsay(class: &mut Class, word: &str) -> Outcome {
     match word {
         "priority" => class.priority = None,
         "bandwidth" => class.bandwidth = None,
-        "shape" => class.shape = None,
+        "shape" => class.shaping.shape = None,
         "police" => class.police = None,
         "set" => class.sets.clear(),
         "drop" => class.drop = None,
-        "random-detect" => class.wred = None,
-        "fair-queue" => class.fair = None,
+        "random-detect" => class.waiting.wred = None,
+        "fair-queue" => class.waiting.fair = None,
         "service-policy" => class.child = None,
         "queue-limit" => {
-            class.limit = None;
-            class.limits.clear();
+            class.waiting.limit = None;
+            class.waiting.limits.clear();
         }
         // What is not modelled is not undone either.
         word if WORDS.iter().any(|known| known.word == word) => {}
@@ -130,7 +130,7 @@ fn shape(class: &mut Class, words: &mut Words<'_>) -> Outcome {
     let rate = if words.has("kbps") { words.rate(1_000)? } else { words.rate(1)? };
     let bc = if words.is_number() { Some(words.bits()?) } else { None };
     let be = if words.is_number() { Some(words.bits()?) } else { None };
-    class.shape = Some(Shape { at, peak, rate, bc, be });
+    class.shaping.shape = Some(Shape { at, peak, rate, bc, be });
     if words.has("account") { account(class, words) } else { Ok(None) }
 }
 
@@ -166,7 +166,7 @@ fn queue_limit(class: &mut Class, words: &mut Words<'_>) -> Outcome {
         words.take();
         return by_field(class, field, words);
     }
-    class.limit = Some(Put { is: words.length()?.is, at });
+    class.waiting.limit = Some(Put { is: words.length()?.is, at });
     // What devices show: the same in bytes.
     words.has("/");
     Ok(None)
@@ -180,14 +180,14 @@ fn by_field(class: &mut Class, field: &str, words: &mut Words<'_>) -> Outcome {
         _ => return Err(format!("no packet here has a {field}: its limit is not modelled")),
     };
     let limit = words.length()?.is;
-    class.limits.push(Put { is: (keys, limit), at: words.row().at() });
+    class.waiting.limits.push(Put { is: (keys, limit), at: words.row().at() });
     Ok(Some("a profile of WRED that drops all beyond this length of the queue, without average".into()))
 }
 
 fn fair_queue(class: &mut Class, words: &mut Words<'_>) -> Outcome {
-    class.fair = Some(words.row().at());
+    class.waiting.fair = Some(words.row().at());
     words.rest();
-    Ok(Some("FQ-CoDel: a queue for each flow, with CoDel's drops beside those of the limit".into()))
+    Ok(None)
 }
 
 /// `service-policy [output] NAME`

@@ -6,14 +6,19 @@ pub mod matches;
 pub mod police;
 pub mod wred;
 pub mod words;
+mod shown;
+mod shown_finish;
+mod shown_lines;
+mod shown_pattern;
+mod shown_wred;
 
 use super::plan::{At, Attached, Child, Class, ClassMap, Interface, List, Plan, Policy, Put, Table};
-use super::shown::Shown;
 use super::tree::Row;
 use crate::account::Account;
 use crate::evidence::Counters;
 use crate::model::Way;
 use perhop_core::units::BitRate;
+use shown::Shown;
 use words::{Outcome, Words, wanted};
 
 /// What the lines that come next belong to.
@@ -70,7 +75,6 @@ const OF_INTERFACES: &[(&str, &str)] = &[
     ("random-detect", "WRED without a policy map is not read"),
     ("priority-group", "priority queueing by lists is not read"),
     ("custom-queue-list", "custom queueing is not read"),
-    ("hold-queue", "the queue of the interface itself is not modelled"),
     ("tx-ring-limit", "the ring of the interface is not modelled"),
     ("srr-queue", "queues of switches without a policy map are not read"),
     ("wrr-queue", "queues of switches without a policy map are not read"),
@@ -84,7 +88,10 @@ impl Reader {
     pub fn row(&mut self, row: &Row<'_>) {
         if row.word(0) == "show" && self.here != Here::Foreign {
             self.here = Here::Nowhere;
-        } else if !(self.may_be_shown(row) && self.shown(row)) && !self.head(row) {
+            return;
+        }
+        let known = (self.may_be_shown(row) && self.shown(row)) || self.head(row);
+        if !known {
             self.body(row);
         }
     }
@@ -111,11 +118,17 @@ impl Reader {
             ("access-list", _) => self.numbered(row),
             ("table-map", _) => self.table(row),
             ("qos", "police") => {
-                self.plan.parent_first = row.starts(&["qos", "police", "order", "parent-first"]);
-                self.account.taken(row.number);
+                let why = "the policer of a child always comes before that of its parent";
+                self.account.not_modelled(row.number, why);
                 Here::Nowhere
             }
             ("end", "") => Here::Nowhere,
+            ("end-class-map" | "end-policy-map", "") => {
+                if !matches!(self.here, Here::Foreign | Here::Nowhere) {
+                    self.account.taken(row.number);
+                }
+                Here::Nowhere
+            }
             _ => return false,
         };
         self.foreign |= here == Here::Foreign;
@@ -237,7 +250,7 @@ impl Reader {
         }
     }
 
-    /// A line that nobody understands is of QoS if it is below what is.
+    /// A line that is not understood is of QoS if it is below what is.
     fn unknown(&mut self, row: &Row<'_>) {
         let below = row.indent > self.indent || row.level.is_some_and(|level| level.starts_with("config-"));
         match self.here {
@@ -299,13 +312,25 @@ impl Reader {
     fn of_interface(&mut self, port: usize, row: &Row<'_>) {
         match row.word(0) {
             "service-policy" => self.attach(port, row),
+            "service" if row.word(1) == "instance" => self.instance(port, row),
             "bandwidth" => self.bandwidth(port, row),
+            "hold-queue" => {
+                self.account.approximated(row.number, "the limits of the classes count, not that of the interface")
+            }
             word => {
                 if let Some((_, why)) = OF_INTERFACES.iter().find(|(known, _)| *known == word) {
                     self.account.not_modelled(row.number, *why);
                 }
             }
         }
+    }
+
+    /// `service instance 10 ethernet`: a separate port.
+    fn instance(&mut self, port: usize, row: &Row<'_>) {
+        let interface = &self.plan.interfaces[port];
+        let whole = interface.name.split(" service").next().unwrap_or_default();
+        let (name, at) = (format!("{whole} service instance {}", row.word(2)), interface.at);
+        self.here = Here::Interface(self.add_interface(name, at));
     }
 
     /// `service-policy [type qos] input|output NAME`

@@ -17,7 +17,7 @@ pub const DENOMINATOR: u64 = 10;
 /// `random-detect ..`
 pub fn random_detect(class: &mut Class, words: &mut Words<'_>) -> Outcome {
     let at = words.row().at();
-    let wred = class.wred.get_or_insert_default();
+    let wred = class.waiting.wred.get_or_insert_default();
     let ahead = words.clone();
     match words.take() {
         "" | "default" => enable(wred, at, None),

@@ -1,8 +1,9 @@
 //! Classes: made, altered, removed.
 
 use super::head::{Head, head};
-use super::{Class, Interface, Qdisc, ROOT, own};
+use super::{Class, Interface, Qdisc};
 use crate::tc::filters::Sorter;
+use crate::tc::handles::{ROOT, own};
 use crate::tc::options::{self, Discipline, Options};
 use crate::tc::units::shown;
 use crate::tc::words::{Form, Refusal, Statement, Taken, Token, Verb};
@@ -105,7 +106,9 @@ impl<'a> Interface<'a> {
                 } else {
                     (old.options, old.place) = (options, statement.place);
                 }
-                if !typed {
+                if !typed && old.parent != parent {
+                    self.below.remove(&(old.parent, id));
+                    self.below.insert((parent, id));
                     old.parent = parent;
                 }
                 old.lines.extend(&statement.lines);
@@ -113,6 +116,7 @@ impl<'a> Interface<'a> {
             None => {
                 let class = Class { parent, options, place: statement.place, lines: statement.lines.clone() };
                 self.classes.insert(id, class);
+                self.below.insert((parent, id));
             }
         }
         Ok(())
@@ -138,7 +142,7 @@ impl<'a> Interface<'a> {
 
     /// Whether classes are below a class.
     pub(super) fn is_parent(&self, id: u32) -> bool {
-        self.classes.range(own(id & 0xffff_0000)).any(|(own, class)| class.parent == id && *own != id)
+        self.below.range((id, 0)..=(id, u32::MAX)).any(|it| it.1 != id)
     }
 
     fn without_class(&mut self, id: u32) -> Taken<()> {
@@ -146,10 +150,12 @@ impl<'a> Interface<'a> {
             return Err(Refusal::of(format!("class {} has classes below it", shown(id))));
         }
         let used = |it: &Sorter<'_>| it.target.is_some_and(|target| target.0 == id);
-        if self.filters.range(own(id & 0xffff_0000)).flat_map(|it| it.1).any(used) {
+        if self.filters.range(own(id & 0xffff_0000)).flat_map(|it| it.1.iter()).any(used) {
             return Err(Refusal::of(format!("a filter sends packets to class {}", shown(id))));
         }
-        self.classes.remove(&id).ok_or_else(|| Refusal::of(format!("there is no class {}", shown(id))))?;
+        let none = || Refusal::of(format!("there is no class {}", shown(id)));
+        let class = self.classes.remove(&id).ok_or_else(none)?;
+        self.below.remove(&(class.parent, id));
         _ = self.remove(id, None);
         self.filters.remove(&id);
         Ok(())

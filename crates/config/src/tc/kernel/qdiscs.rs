@@ -1,7 +1,8 @@
 //! Queueing disciplines: put, altered, removed.
 
 use super::head::{Head, head};
-use super::{INGRESS, Interface, OWN_HANDLES, Qdisc, ROOT, own};
+use super::{Interface, Qdisc};
+use crate::tc::handles::{INGRESS, OWN_HANDLES, ROOT, own};
 use crate::tc::options::{self, Options};
 use crate::tc::table;
 use crate::tc::units::shown;
@@ -116,8 +117,16 @@ impl<'a> Interface<'a> {
             self.handles.remove(&it.handle);
             let own = own(it.handle);
             gone.extend(self.qdiscs.range(own.clone()).map(|it| *it.0));
-            self.classes.retain(|id, _| !own.contains(id));
-            self.filters.retain(|at, _| !own.contains(at) && (parent != INGRESS || *at < INGRESS));
+            let classes: Vec<_> = self.classes.range(own.clone()).map(|(id, class)| (class.parent, *id)).collect();
+            for place in classes {
+                self.classes.remove(&place.1);
+                self.below.remove(&place);
+            }
+            let filters: Vec<_> = self.filters.range(own).map(|it| *it.0).collect();
+            filters.into_iter().for_each(|at| _ = self.filters.remove(&at));
+            if parent == INGRESS {
+                self.filters.retain(|at, _| *at < INGRESS);
+            }
         }
         Ok(())
     }

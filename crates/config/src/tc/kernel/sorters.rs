@@ -1,7 +1,8 @@
 //! Filters: put, removed.
 
-use super::{AT_EGRESS, AT_INGRESS, INGRESS, INGRESS_HANDLE, Interface, ROOT};
+use super::Interface;
 use crate::tc::filters;
+use crate::tc::handles::{AT_EGRESS, AT_INGRESS, INGRESS, INGRESS_HANDLE, ROOT};
 use crate::tc::units::shown;
 use crate::tc::words::{Form, Refusal, Statement, Taken, Verb};
 
@@ -23,15 +24,10 @@ impl<'a> Interface<'a> {
             self.takes_filters(at)?;
         }
         let list = self.filters.entry(at).or_default();
-        if statement.verb == Verb::Delete {
-            if !head.is_whole() {
-                return Err(Refusal::of("filters are removed by their prio, or all together"));
-            }
-            let before = list.len();
-            list.retain(|it| !head.names(it));
-            return if list.len() < before { Ok(()) } else { Err(Refusal::of("there is no such filter")) };
+        match statement.verb {
+            Verb::Delete => list.remove(&head),
+            _ => list.put(head, statement),
         }
-        filters::put(list, head, statement)
     }
 
     fn takes_filters(&self, at: u32) -> Taken<()> {

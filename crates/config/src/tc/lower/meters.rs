@@ -5,7 +5,8 @@ use super::takes::Run;
 use crate::model::{Act as Acts, Class, Conditioner, Filter};
 use crate::tc::actions::{Act, Action, Control};
 use crate::tc::filters::Sorter;
-use crate::tc::kernel::{AT_EGRESS, AT_INGRESS, Interface, Kernel, Qdisc};
+use crate::tc::handles::{AT_EGRESS, AT_INGRESS};
+use crate::tc::kernel::{Interface, Kernel, Qdisc};
 use crate::tc::options::Options;
 use crate::tc::tbf;
 use crate::value::{Said, Settings, Value};
@@ -22,7 +23,7 @@ const POLICE_C: &str = "act_police.c";
 
 /// The interfaces to which packets that come in are sent.
 pub(super) fn redirects(kernel: &Kernel<'_>, it: &Interface<'_>) -> Vec<usize> {
-    let filters = it.filters.get(&AT_INGRESS).into_iter().flatten();
+    let filters = it.filters.get(&AT_INGRESS).into_iter().flat_map(|it| it.iter());
     let name = |action: &Action<'_>| match &action.act {
         Act::Redirect(device) => Some(device.text.to_string()),
         _ => None,
@@ -72,13 +73,14 @@ impl<'k, 'a> Making<'k, 'a> {
         let same = |(a, b): (&Action<'_>, &Action<'_>)| match (&a.act, &b.act) {
             (Act::Police(_, Some(one), _), Act::Police(_, Some(other), _)) => one == other && a.then == b.then,
             (Act::Goes, Act::Goes) | (Act::Nothing, Act::Nothing) => a.then == b.then,
-            (Act::Mark(one), Act::Mark(other)) => one == other && a.then == b.then,
+            (Act::Mark(one), Act::Mark(other)) => one == other,
             (Act::Tag(one, bits), Act::Tag(other, others)) => (one, bits) == (other, others),
             (Act::Redirect(one), Act::Redirect(other)) => one.text == other.text,
             _ => false,
         };
+        let same_tail = then(tail(&a.actions)) == then(tail(&b.actions));
         let (a, b) = (telling(a), telling(b));
-        a.len() == b.len() && a.into_iter().zip(b).all(same)
+        same_tail && a.len() == b.len() && a.into_iter().zip(b).all(same)
     }
 
     /// The actions of filters as conditioners.
@@ -96,11 +98,12 @@ impl<'k, 'a> Making<'k, 'a> {
                     self.tags.push((*mark, *mask, name));
                 }
                 Act::Lost(why) => self.log.lost(&it.lines, why),
-                Act::Priority => self.log.lost(&it.lines, "`skbedit priority`: perhop's classes are chosen by filters"),
+                Act::Priority(id) => self.chosen.push((*id, run.clone(), it.lines.clone())),
                 _ => {}
             }
         }
-        let ends = |action: &Action<'_>| !matches!(action.act, Act::Nothing | Act::Redirect(_) | Act::Lost(_));
+        let silent = |act: &Act<'_>| matches!(act, Act::Nothing | Act::Redirect(_) | Act::Priority(_) | Act::Lost(_));
+        let ends = |action: &Action<'_>| !silent(&action.act);
         let acts = then(&it.actions);
         let goes = acts == [Acts::Transmit] && of_class;
         if did || goes || !it.actions.iter().any(ends) {
@@ -211,6 +214,12 @@ fn then(actions: &[Action<'_>]) -> Vec<Acts> {
     }
     acts.push(Acts::Transmit);
     acts
+}
+
+/// The actions behind the last policer.
+fn tail<'s, 'a>(actions: &'s [Action<'a>]) -> &'s [Action<'a>] {
+    let from = actions.iter().rposition(|it| matches!(it.act, Act::Police(..))).map_or(0, |at| at + 1);
+    &actions[from..]
 }
 
 /// The actions that do something.

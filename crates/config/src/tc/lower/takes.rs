@@ -5,12 +5,17 @@ use super::{Making, wrong_class};
 use crate::model::{Class, Filter};
 use crate::tc::actions::Action;
 use crate::tc::filters::{Protocol, Sorter};
-use crate::tc::kernel::{Qdisc, own};
+use crate::tc::handles::own;
+use crate::tc::kernel::Qdisc;
 use crate::tc::units::shown;
 use crate::value::Said;
 use perhop_core::classify::{Match, Prefix, Protocol as Number};
 use perhop_core::dscp::Dscp;
 use perhop_core::params::Place;
+use std::collections::{HashMap, HashSet};
+
+/// The most filters of which each is held against all before it.
+const COMPARED: usize = 128;
 
 /// Some filters in a row with the same end.
 #[derive(Clone, Debug)]
@@ -24,6 +29,8 @@ struct Giving<'k, 'a> {
     of: &'k Qdisc<'a>,
     /// The numbers of its classes, and whether they are leaves.
     ids: Vec<(u32, bool)>,
+    /// And their places.
+    places: HashMap<(u32, bool), usize>,
     /// Those that come before, with the names of their classes, and whether something meters their packets.
     before: Vec<(&'k Sorter<'a>, String, bool)>,
 }
@@ -33,10 +40,12 @@ impl<'k, 'a> Making<'k, 'a> {
     pub(super) fn takes(&mut self, it: &'k Qdisc<'a>, ids: &[u32], classes: &mut [Class]) -> bool {
         let interface = self.interface;
         let at = interface.filters.range(own(it.handle));
-        let filters: Vec<_> = at.flat_map(|(_, list)| list).collect();
-        let leaf = |i: usize| !classes.iter().any(|class| class.parent == Some(i));
-        let ids = ids.iter().enumerate().map(|(i, id)| (*id, leaf(i))).collect();
-        let mut giving = Giving { of: it, ids, before: Vec::new() };
+        let filters: Vec<_> = at.flat_map(|(_, list)| list.iter()).collect();
+        let parents: HashSet<_> = classes.iter().filter_map(|class| class.parent).collect();
+        let ids: Vec<_> = ids.iter().enumerate().map(|(i, id)| (*id, !parents.contains(&i))).collect();
+        let places = ids.iter().enumerate().map(|(i, it)| (*it, i)).collect();
+        let mut giving = Giving { of: it, ids, places, before: Vec::new() };
+        self.chosen(&giving, classes);
         let filters = self.asked(filters, true);
         let mut rest = &filters[..];
         while let Some(filter) = rest.first() {
@@ -53,12 +62,27 @@ impl<'k, 'a> Making<'k, 'a> {
         false
     }
 
+    /// Packets whose class an action said before.
+    fn chosen(&mut self, giving: &Giving<'k, 'a>, classes: &mut [Class]) {
+        let all = std::mem::take(&mut self.chosen);
+        for (id, run, lines) in all {
+            let Some(place) = giving.places.get(&(id, true)) else {
+                self.chosen.push((id, run, lines));
+                continue;
+            };
+            for matches in run.any {
+                self.order += 1;
+                classes[*place].takes.push(Filter { order: self.order, matches: Said::at(run.place, matches) });
+            }
+        }
+    }
+
     /// Those that packets ever come to.
     pub(super) fn asked(&mut self, filters: Vec<&'k Sorter<'a>>, by_class: bool) -> Vec<&'k Sorter<'a>> {
         let mut kept: Vec<&Sorter<'a>> = Vec::new();
         for it in filters {
             let ends = |other: &&&Sorter<'_>| by_class || other.actions.iter().all(Action::ends);
-            match kept.iter().filter(ends).find(|other| hides(other, it)) {
+            match kept.iter().take(COMPARED).filter(ends).find(|other| hides(other, it)) {
                 None => kept.push(it),
                 Some(other) if other.target == it.target && self.same_end(other, it) => {}
                 Some(other) => self.hidden(other, it),
@@ -88,7 +112,7 @@ impl<'k, 'a> Making<'k, 'a> {
             }
             return false;
         };
-        let Some(place_of) = giving.ids.iter().position(|it| *it == (id, true)) else {
+        let Some(place_of) = giving.places.get(&(id, true)).copied() else {
             return self.astray(id, place, &giving.ids, &lines);
         };
         let name = shown(id);
@@ -112,7 +136,13 @@ impl<'k, 'a> Making<'k, 'a> {
             self.meters(it, found, name);
             return false;
         }
-        for i in 0..giving.before.len() {
+        if giving.before.len() > COMPARED {
+            self.log.nearly(
+                &it.lines,
+                "what filters before it take may meet this policer too: there are too many to compare",
+            );
+        }
+        for i in 0..giving.before.len().min(COMPARED) {
             let (before, name, done) = &mut giving.before[i];
             let meets = before.rule.any.iter().any(|own| found.any.iter().any(|other| meets(own, other)));
             if !*done && meets {
@@ -194,7 +224,7 @@ impl<'k, 'a> Making<'k, 'a> {
 fn is_known(matches: &Match, class: &Class) -> bool {
     let six = matches.source.len() == 1 && matches.source[0].0.prefix_len() == 0;
     let any = Match { source: Vec::new(), ..matches.clone() };
-    class.takes.iter().any(|it| it.matches.is == *matches || (six && it.matches.is == any))
+    class.takes.iter().take(COMPARED).any(|it| it.matches.is == *matches || (six && it.matches.is == any))
 }
 
 /// The traffic with a mark, which no header has. A mask of the lowest bits alone leaves the mark as it is.
@@ -210,12 +240,12 @@ fn versions(any: Vec<(Match, Protocol)>) -> Vec<Match> {
         let addressed =
             !matches.source.is_empty() || !matches.destination.is_empty() || matches.protocol == [Number(58)];
         if protocol == Protocol::Ip6 && !addressed {
-            if four.contains(&matches) {
+            if four.iter().take(COMPARED).any(|it| *it == matches) {
                 continue;
             }
             matches.source.extend("::/0".parse().ok().map(Prefix));
         }
-        if !out.contains(&matches) {
+        if out.len() > COMPARED || !out.contains(&matches) {
             out.push(matches);
         }
     }
@@ -227,7 +257,7 @@ fn merged(any: Vec<Match>) -> Vec<Match> {
     let mut out: Vec<Match> = Vec::new();
     for matches in any {
         let mut matches = matches;
-        while let Some(place) = out.iter().rposition(|other| joined(other, &matches).is_some()) {
+        while let Some(place) = near(&out, &matches) {
             if let Some(both) = joined(&out[place], &matches) {
                 out.remove(place);
                 matches = both;
@@ -238,6 +268,15 @@ fn merged(any: Vec<Match>) -> Vec<Match> {
     out.iter_mut().for_each(ported);
     out
 }
+
+/// The place of one that can be joined with another, among the last.
+fn near(out: &[Match], matches: &Match) -> Option<usize> {
+    let from = out.len().saturating_sub(NEAR);
+    out[from..].iter().rposition(|other| joined(other, matches).is_some()).map(|at| at + from)
+}
+
+/// How many matches are held against a new one.
+const NEAR: usize = 64;
 
 /// Ports of TCP and UDP are those of any protocol that has ports.
 fn ported(matches: &mut Match) {

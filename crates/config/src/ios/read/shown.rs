@@ -3,55 +3,59 @@
 //!
 //! A class belongs to the last policy that is not deeper than it is. Within a class the words say what a line is about.
 
-mod lines;
-mod pattern;
-mod wred;
-
-use super::plan::{At, Attached, Child, Class, ClassMap, Put};
-use super::read::words::{Outcome, Words};
-use super::read::{Here, Reader, action, matches, police};
-use super::tree::Row;
+use super::shown_pattern as pattern;
+use super::shown_wred as wred;
+use super::words::{Outcome, Words};
+use super::{Here, Reader, action, matches, police};
 use crate::evidence::Counters;
+use crate::ios::plan::{At, Attached, Child, Class, ClassMap, Put};
+use crate::ios::tree::Row;
 use crate::model::Way;
 use perhop_core::units::Length;
-use std::collections::HashSet;
 
 /// What was read last.
 #[derive(Debug, Default)]
 pub struct Shown {
     /// The last line that names an interface.
-    interface: Option<(String, At)>,
+    pub(super) interface: Option<(String, At)>,
     /// The direction of the last policy of an interface.
-    way: Option<Way>,
+    pub(super) way: Option<Way>,
     /// Policies within policies: the indentation of each, and its place.
-    policies: Vec<(usize, usize)>,
+    pub(super) policies: Vec<(usize, usize)>,
     /// Names of the classes above each of them.
-    paths: Vec<String>,
+    pub(super) paths: Vec<String>,
     /// What the lines are about.
-    about: About,
+    pub(super) about: About,
     /// Whose actions come next.
-    colour: Option<usize>,
+    pub(super) colour: Option<usize>,
     /// The table of WRED that comes next.
-    table: wred::Columns,
+    pub(super) table: wred::Columns,
     /// The thresholds of the table are percentages of the limit.
-    percent: bool,
+    pub(super) percent: bool,
     /// The virtual class of approximate fair drop that was named last.
-    afd: u64,
+    pub(super) afd: u64,
     /// Limits of the queues of priority classes: policy, level (0: all), limit.
-    limits: Vec<(usize, u64, Put<Length>)>,
+    pub(super) limits: Vec<(usize, u64, Put<Length>)>,
     /// The name of the field that `QoS Set` set last.
-    set: String,
+    pub(super) set: String,
+    /// What the next lines may belong to.
+    pub(super) open: Open,
+}
+
+/// What was begun and may be continued.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Open {
     /// `match` lines of the class.
-    tests: usize,
-    /// The last line was a `match` by code point, which may go on.
-    goes_on: bool,
+    pub(super) tests: usize,
+    /// The last line was a `match` by code point, which may have more.
+    pub(super) goes_on: bool,
     /// The last line ended before its number of drops.
-    drops_next: bool,
+    pub(super) drops_next: bool,
 }
 
 /// What lines of a class are about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum About {
+pub(super) enum About {
     /// The class, or its queue.
     #[default]
     Class,
@@ -111,9 +115,9 @@ impl Reader {
             return self.continued(row);
         }
         let known = self.drops_continued(&plain) || self.shown_head(&plain) || self.shown_body(&plain);
-        self.shown.drops_next = known && plain.words.last().is_some_and(|word| word.text == "drops:");
+        self.shown.open.drops_next = known && plain.words.last().is_some_and(|word| word.text == "drops:");
         if known {
-            self.shown.goes_on = plain.word(0) == "Match:";
+            self.shown.open.goes_on = plain.word(0) == "Match:";
         } else if (matches!(self.here, Here::Shown(..) | Here::Nowhere | Here::Foreign) || plain.words.len() == 1)
             && let Some(found) = interface(&plain)
         {
@@ -125,7 +129,7 @@ impl Reader {
 
     /// A line of code points that the terminal broke.
     fn continued(&mut self, row: &Row<'_>) -> bool {
-        let belongs = self.shown.goes_on && matches!(self.here, Here::Shown(..));
+        let belongs = self.shown.open.goes_on && matches!(self.here, Here::Shown(..));
         if belongs {
             self.account.taken(row.number);
         }
@@ -134,7 +138,8 @@ impl Reader {
 
     /// The number of drops of a class, which the terminal put into the next line.
     fn drops_continued(&mut self, row: &Row<'_>) -> bool {
-        let Some(drops) = row.word(0).parse().ok().filter(|_| self.shown.drops_next && row.words.len() == 1) else {
+        let Some(drops) = row.word(0).parse().ok().filter(|_| self.shown.open.drops_next && row.words.len() == 1)
+        else {
             return false;
         };
         self.count("priority", row.at(), &[("exceed_drops", drops)]);
@@ -287,7 +292,7 @@ impl Reader {
         classes.push(Class { name, at: row.at(), map: Some(map), ..Class::default() });
         (self.here, self.indent) = (Here::Shown(policy, classes.len() - 1), row.indent);
         self.account.taken(row.number);
-        (self.shown.about, self.shown.colour, self.shown.tests) = (About::Class, None, 0);
+        (self.shown.about, self.shown.colour, self.shown.open.tests) = (About::Class, None, 0);
         (self.shown.table, self.shown.percent) = (wred::Columns::default(), false);
         true
     }
@@ -325,12 +330,12 @@ impl Reader {
     }
 
     /// The class that lines are about; counters of a policy may come before its first class.
-    fn shown_class_at(&mut self, (policy, class): (usize, usize)) -> Option<&mut Class> {
+    pub(super) fn shown_class_at(&mut self, (policy, class): (usize, usize)) -> Option<&mut Class> {
         self.plan.policies.get_mut(policy)?.classes.get_mut(class)
     }
 
     fn shown_test(&mut self, class: (usize, usize), row: &Row<'_>) -> bool {
-        self.shown.tests += 1;
+        self.shown.open.tests += 1;
         if row.word(1) == "none" {
             self.account.approximated(row.number, "the class has no tests: the traffic called after it");
             return true;
@@ -359,7 +364,7 @@ impl Reader {
     }
 
     /// Adds counters of one kind of the class that lines are about.
-    fn count(&mut self, kind: &str, at: At, counts: &[(&'static str, u64)]) {
+    pub(super) fn count(&mut self, kind: &str, at: At, counts: &[(&'static str, u64)]) {
         let of = self.path();
         let interface = self.shown.interface.as_ref().map_or("", |(name, _)| name).to_owned();
         let way = self.shown.way;
@@ -381,31 +386,8 @@ impl Reader {
         }
     }
 
-    /// Limits of priority classes that are shown apart from them.
-    pub fn finish(&mut self) {
-        for (policy, level, limit) in std::mem::take(&mut self.shown.limits) {
-            let meant = |class: &&mut Class| {
-                let said = class.priority.as_ref().map(|priority| priority.level);
-                class.limit.is_none() && said.is_some_and(|said| level == 0 || said == level)
-            };
-            for class in self.plan.policies[policy].classes.iter_mut().filter(meant) {
-                class.limit = Some(limit);
-            }
-        }
-        let known: HashSet<String> = self.plan.policy.keys().cloned().collect();
-        let shown = self.plan.policies.iter_mut().filter(|policy| policy.shown);
-        for class in shown.flat_map(|policy| &mut policy.classes) {
-            if let Some(Child::Named(name)) = &class.child
-                && !known.contains(&name.is)
-            {
-                self.account.not_modelled(name.at.line, "this policy map is not in the text");
-                class.child = None;
-            }
-        }
-    }
-
     /// An action of a policer, below `conformed .. actions:`.
-    fn shown_action(&mut self, class: (usize, usize), row: &Row<'_>, word: usize) -> Option<Outcome> {
+    pub(super) fn shown_action(&mut self, class: (usize, usize), row: &Row<'_>, word: usize) -> Option<Outcome> {
         let colour = self.shown.colour?;
         let mut words = Words::new(row, word);
         if !action::ACTIONS.iter().any(|known| known.word == words.peek()) {

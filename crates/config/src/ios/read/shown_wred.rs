@@ -6,8 +6,8 @@
 //! af31    1300/650000  84/42000     0/0         32       64       1/10     0        25             50             1/10
 //! ```
 
-use super::lines::DENOMINATOR;
-use super::pattern::numbers;
+use super::shown_pattern::numbers;
+use super::wred::DENOMINATOR;
 use crate::ios::plan::{Basis, Of, Profile, Put, Wred};
 use crate::ios::read::Reader;
 use crate::ios::read::words::{Outcome, Words, dscp};
@@ -71,7 +71,9 @@ impl Reader {
             self.shown.table.unit = unit.unwrap_or(self.shown.table.unit);
             return Some(Ok(None));
         }
-        row.word(row.words.len() - 1).contains('/').then(|| self.data(at, row))
+        let probability = row.word(row.words.len() - 1).split_once('/');
+        let is_row = probability.is_some_and(|(one, of)| one == "1" && of.parse::<u64>().is_ok());
+        is_row.then(|| self.data(at, row))
     }
 
     /// Approximate fair drop: WRED by virtual classes, each with its thresholds and then its code points.
@@ -123,7 +125,7 @@ impl Reader {
     }
 
     fn wred_of(&mut self, (policy, class): (usize, usize)) -> Option<&mut Wred> {
-        let wred = self.plan.policies.get_mut(policy)?.classes.get_mut(class)?.wred.get_or_insert_default();
+        let wred = self.plan.policies.get_mut(policy)?.classes.get_mut(class)?.waiting.wred.get_or_insert_default();
         wred.whole = true;
         Some(wred)
     }
@@ -131,7 +133,7 @@ impl Reader {
     /// Tables without units are in those of the limit.
     fn unit_of_limit(&self, (policy, class): (usize, usize)) -> Unit {
         let class = self.plan.policies.get(policy).and_then(|policy| policy.classes.get(class));
-        match class.and_then(|class| class.limit).map(|limit| limit.is) {
+        match class.and_then(|class| class.waiting.limit).map(|limit| limit.is) {
             Some(Length::Bytes(_)) => Unit::Bytes,
             _ => Unit::Packets,
         }

@@ -1,10 +1,10 @@
 //! The lines of a class as devices print them: one row each.
 
-use super::About;
-use super::pattern::numbers;
+use super::shown::About;
+use super::shown_pattern::numbers;
 use crate::ios::plan::{Bits, Burst, Class, Priority, Put, Rate, Shape, Share};
 use crate::ios::read::words::{Outcome, Words};
-use crate::ios::read::{Reader, action, police, wred as typed};
+use crate::ios::read::{Reader, action, police};
 use crate::ios::tree::Row;
 use perhop_core::units::{BitRate, Bytes, Length, Packets, Span};
 
@@ -110,7 +110,7 @@ const SETTINGS: &[(&str, Says)] = &[
     ("percent-based wred exponential weight #", weight),
     ("Overhead Accounting *", |_, _, _| Ok(Some("its bytes are not printed: they are not counted".into()))),
     ("explicit congestion notification", |class, row, _| {
-        class.wred.get_or_insert_default().ecn = Some(row.at());
+        class.waiting.wred.get_or_insert_default().ecn = Some(row.at());
         Ok(None)
     }),
     ("Fair-queue: *", fair),
@@ -140,7 +140,7 @@ impl Reader {
             COUNTERS.iter().find_map(|(pattern, kind, names)| Some((pattern, kind, names, numbers(pattern, row)?)))?;
         let kind = match *kind {
             "set" => format!("set {}", self.shown.set),
-            "class" if self.shown.tests > 0 => format!("match {}", self.shown.tests),
+            "class" if self.shown.open.tests > 0 => format!("match {}", self.shown.open.tests),
             kind => kind.to_owned(),
         };
         self.counted(&kind, (names, &numbers), row);
@@ -183,7 +183,7 @@ impl Reader {
         }
         let mut scratch = Class::default();
         let outcome = setting(&mut scratch, row)?;
-        self.shown.limits.extend(scratch.limit.map(|limit| (policy, level, limit)));
+        self.shown.limits.extend(scratch.waiting.limit.map(|limit| (policy, level, limit)));
         Some(outcome)
     }
 
@@ -216,7 +216,7 @@ impl Reader {
         self.shown.percent |= row.word(0) == "percent-based";
         let outcome = match (row.word(0), row.word(1)) {
             ("Average" | "Peak", "Rate") => Some(self.rate_of_shape((policy, class), row)),
-            ("cir", _) if self.plan.policies[policy].classes[class].shape_begins => {
+            ("cir", _) if self.plan.policies[policy].classes[class].shaping.begins => {
                 Some(cir_of_shape(&mut self.plan.policies[policy].classes[class], row))
             }
             ("priority", _) => None,
@@ -234,8 +234,8 @@ impl Reader {
 
     fn rate_of_shape(&mut self, (policy, class): (usize, usize), row: &Row<'_>) -> Outcome {
         let class = &mut self.plan.policies[policy].classes[class];
-        class.shape_begins = true;
-        class.shape_peak = row.word(0) == "Peak";
+        class.shaping.begins = true;
+        class.shaping.peak = row.word(0) == "Peak";
         Ok(None)
     }
 
@@ -282,7 +282,7 @@ const fn kbit(count: u64) -> Share {
 }
 
 fn limit(class: &mut Class, row: &Row<'_>, is: Length) -> Outcome {
-    class.limit = Some(Put { is, at: row.at() });
+    class.waiting.limit = Some(Put { is, at: row.at() });
     Ok(None)
 }
 
@@ -296,13 +296,13 @@ fn shaped(class: &mut Class, row: &Row<'_>, (peak, n): (bool, &[u64])) -> Outcom
     let at = row.at();
     let rate = Put { is: Rate::Bits(BitRate::bps(n[0])), at };
     let bits = |count: u64| Some(Put { is: Bits::Count(count), at });
-    class.shape = Some(Shape { at, peak, rate, bc: bits(n[1]), be: bits(n[2]) });
+    class.shaping.shape = Some(Shape { at, peak, rate, bc: bits(n[1]), be: bits(n[2]) });
     Ok(None)
 }
 
 /// What the shaper sends at: for `peak` more than the rate.
 fn target(class: &mut Class, _: &Row<'_>, n: &[u64]) -> Outcome {
-    let Some(shape) = &class.shape else { return Ok(None) };
+    let Some(shape) = &class.shaping.shape else { return Ok(None) };
     match shape.rate.is {
         Rate::Bits(rate) if rate.bit_s() != n[0] && !shape.peak => {
             Ok(Some("the shaper sends at the rate of `cir`, from which this differs".into()))
@@ -330,15 +330,15 @@ fn priority(class: &mut Class, row: &Row<'_>, _: &[u64]) -> Outcome {
 }
 
 fn weight(class: &mut Class, row: &Row<'_>, n: &[u64]) -> Outcome {
-    let wred = class.wred.get_or_insert_default();
+    let wred = class.waiting.wred.get_or_insert_default();
     (wred.at, wred.whole) = (wred.at.or(Some(row.at())), true);
     wred.weight = Some(Put { is: n[0], at: row.at() });
     Ok(None)
 }
 
 fn fair(class: &mut Class, row: &Row<'_>, _: &[u64]) -> Outcome {
-    class.fair = Some(row.at());
-    Ok(Some("FQ-CoDel: a queue for each flow, with CoDel's drops beside those of the limit".into()))
+    class.waiting.fair = Some(row.at());
+    Ok(None)
 }
 
 /// `police:`, `cir R bps, bc B bytes`, `rate R pps, burst B packets`
@@ -374,12 +374,9 @@ fn cir_of_shape(class: &mut Class, row: &Row<'_>) -> Outcome {
     let rate = words.rate(1)?;
     let bc = if words.has("bc") { Some(words.bits()?) } else { None };
     let be = if words.has("be") { Some(words.bits()?) } else { None };
-    class.shape = Some(Shape { at, peak: class.shape_peak, rate, bc, be });
+    class.shaping.shape = Some(Shape { at, peak: class.shaping.peak, rate, bc, be });
     if words.has("account") {
         return crate::ios::read::class::account(class, &mut words);
     }
     words.end().map(|()| None)
 }
-
-/// Thresholds that are shown are typed thresholds.
-pub(super) const DENOMINATOR: u64 = typed::DENOMINATOR;

@@ -1,0 +1,144 @@
+//! IOS's lines for perhop's keys, and perhop's keys for IOS's words.
+
+use super::read::{action, class, matches};
+use crate::equivalents::{Row, Said};
+
+const fn said(of: &'static str, key: &'static str, line: &'static str, note: &'static str) -> Said {
+    Said { of, key, line, note }
+}
+
+const REMAINING: &str = "bandwidth remaining percent P, bandwidth remaining ratio N";
+const SHARES: &str = "only the ratio counts; per cent if all are whole";
+const PRIORITY: &str = "priority [level 1|2] KBIT BYTES";
+const LIMITED: &str = "kbit/s and bytes; with `police = \"always\"` a line `police cir BPS bc BYTES`";
+const CLASS: &str = "class NAME, class class-default";
+const PROFILE: &str = "random-detect dscp X MIN MAX N, random-detect precedence X MIN MAX N";
+const THRESHOLD: &str = "in the unit of `queue-limit`";
+const PROBABILITY: &str = "N = 1 / `max-p`";
+const EXPONENT: &str = "random-detect exponential-weighting-constant N";
+const QUEUE_LIMIT: &str = "queue-limit N packets|bytes|ms";
+const FAIR: &str = "fair-queue and queue-limit N packets";
+const ACCOUNT: &str = "account user-defined BYTES [atm]";
+
+/// The line for each key that IOS has.
+pub const SAID: &[Said] = &[
+    said("[queue]", "limit", QUEUE_LIMIT, "time at the rate that IOS guarantees to the class"),
+    said("shape", "rate", "shape average BPS", "bit/s"),
+    said("shape", "burst", "shape average BPS BC 0", "bits: 8 times `burst`"),
+    said("shape", "debt", "shape average BPS", "IOS sends while the bucket owes nothing, as with `true`"),
+    said("shape", "overhead", ACCOUNT, "bytes"),
+    said("shape", "link-layer", ACCOUNT, ""),
+    said("red", "min", PROFILE, THRESHOLD),
+    said("red", "max", PROFILE, THRESHOLD),
+    said("red", "max-p", PROFILE, PROBABILITY),
+    said("red", "weight", EXPONENT, ""),
+    said("red", "wq", EXPONENT, "2^-N"),
+    said("red", "ecn", "random-detect ecn", ""),
+    said(
+        "wred",
+        "profiles[].for",
+        PROFILE,
+        "after `random-detect dscp-based`, or `random-detect` where all code points of a precedence have the same",
+    ),
+    said("wred", "profiles[].match", PROFILE, "by `dscp` alone"),
+    said("wred", "profiles[].min", PROFILE, THRESHOLD),
+    said("wred", "profiles[].max", PROFILE, THRESHOLD),
+    said("wred", "profiles[].max-p", PROFILE, PROBABILITY),
+    said("wred", "weight", EXPONENT, ""),
+    said("wred", "wq", EXPONENT, "2^-N"),
+    said("wred", "ecn", "random-detect ecn", ""),
+    said("fq-codel", "limit", FAIR, "no CoDel"),
+    said("fq", "limit", FAIR, "no pacing"),
+    said("fq-pie", "limit", FAIR, "no PIE"),
+    said("sfq", "limit", FAIR, ""),
+    said("strict-priority", "classes[].for", CLASS, "`match dscp` in its class map"),
+    said("strict-priority", "classes[].match", CLASS, "`match access-group name` in its class map"),
+    said("strict-priority", "classes[].rate", PRIORITY, LIMITED),
+    said("strict-priority", "classes[].burst", PRIORITY, LIMITED),
+    said("strict-priority", "classes[].police", PRIORITY, LIMITED),
+    said("strict-priority", "classes[].queue", "service-policy NAME", "or the lines of a queue"),
+    said("ets", "classes[].for", CLASS, "`match dscp` in its class map"),
+    said("ets", "classes[].match", CLASS, "`match access-group name` in its class map"),
+    said("ets", "classes[].quantum", REMAINING, SHARES),
+    said("ets", "classes[].rate", PRIORITY, LIMITED),
+    said("ets", "classes[].burst", PRIORITY, LIMITED),
+    said("ets", "classes[].police", PRIORITY, LIMITED),
+    said("ets", "classes[].queue", "service-policy NAME", "or the lines of a queue"),
+    said("drr", "classes[].for", CLASS, "`match dscp` in its class map"),
+    said("drr", "classes[].match", CLASS, "`match access-group name` in its class map"),
+    said("drr", "classes[].quantum", REMAINING, SHARES),
+    said("drr", "classes[].queue", "service-policy NAME", "or the lines of a queue"),
+    said("wrr", "classes[].for", CLASS, "`match dscp` in its class map"),
+    said("wrr", "classes[].match", CLASS, "`match access-group name` in its class map"),
+    said("wrr", "classes[].weight", REMAINING, "bytes, not packets"),
+    said("wrr", "classes[].queue", "service-policy NAME", "or the lines of a queue"),
+    said("htb", "classes[].name", CLASS, ""),
+    said("htb", "classes[].parent", "service-policy NAME", "classes below a class are a policy map in it"),
+    said("htb", "classes[].for", CLASS, "`match dscp` in its class map"),
+    said("htb", "classes[].match", CLASS, "`match access-group name` in its class map"),
+    said("htb", "classes[].rate", "bandwidth KBIT", "kbit/s"),
+    said("htb", "classes[].ceil", "shape average BPS", "bit/s; no line where it is what is above"),
+    said("htb", "classes[].cburst", "shape average BPS BC 0", "bits: 8 times `cburst`"),
+    said("htb", "classes[].queue", "service-policy NAME", "or the lines of a queue"),
+    said("htb", "overhead", ACCOUNT, "bytes"),
+    said("htb", "link-layer", ACCOUNT, ""),
+    said("token-bucket", "cir", "police cir BPS, police rate N pps", "bit/s, or packets/s"),
+    said("token-bucket", "cbs", "police cir BPS bc BYTES, police rate N pps burst N packets", "bytes, or packets"),
+    said("srtcm", "cir", "police cir BPS", "bit/s"),
+    said("srtcm", "cbs", "police cir BPS bc BYTES", "bytes"),
+    said("srtcm", "ebs", "police cir BPS bc BYTES be BYTES", "bytes: `be` without `pir` is the excess burst"),
+    said("trtcm", "cir", "police cir BPS", "bit/s"),
+    said("trtcm", "cbs", "police cir BPS bc BYTES", "bytes"),
+    said("trtcm", "pir", "police cir BPS bc BYTES pir BPS", "bit/s"),
+    said("trtcm", "pbs", "police cir BPS bc BYTES pir BPS be BYTES", "bytes: `be` with `pir` is the peak burst"),
+    said("marker", "colour", "set dscp X", "the code point of the colour's action"),
+    said("actions", "green", "conform-action transmit|drop|set-dscp-transmit X", ""),
+    said("actions", "yellow", "exceed-action transmit|drop|set-dscp-transmit X", "of three colours"),
+    said("actions", "red", "violate-action transmit|drop|set-dscp-transmit X", "`exceed-action` of two colours"),
+    said("match", "dscp", "match dscp X ..", "up to eight in a line, lines of `class-map match-any`"),
+    said("match", "protocol", "permit tcp|udp|icmp|ip|ipv6 ..", "of `ip access-list extended` or `ipv6 access-list`"),
+    said("match", "source", "permit .. host A, A WILDCARD, A/N", "any without"),
+    said("match", "destination", "permit .. host A, A WILDCARD, A/N", "any without"),
+    said("match", "source-port", "permit .. eq N, range N N", ""),
+    said("match", "destination-port", "permit .. eq N, range N N", ""),
+    said("match", "conditioner", CLASS, "the class whose policer it is"),
+    said(
+        "[links]",
+        "rate",
+        "bandwidth KBIT",
+        "of a serial interface; of one that is faster `shape average` above all classes",
+    ),
+    said("[links]", "queue", "interface NAME, service-policy output NAME", ""),
+];
+
+/// Lines that others are below, and those of access lists: which no table of words reads.
+const HEADS: &[(&str, &str, &str)] = &[
+    ("configuration", "class-map match-all", "what a class takes: packets that agree with all of its lines"),
+    ("configuration", "class-map match-any", "what a class takes: packets that agree with any of its lines"),
+    ("configuration", "policy-map", "the classes of a scheduler, and conditioners"),
+    ("configuration", "class", "a class; `class-default` is the last, without `for` and `match`"),
+    ("configuration", "interface", "a port"),
+    ("configuration", "service-policy output", "the queue and the conditioners of a port"),
+    ("configuration", "service-policy input", "conditioners of packets that come in"),
+    ("configuration", "ip access-list extended", "`match` of addresses, protocols and ports"),
+    ("configuration", "ipv6 access-list", "the same of IPv6"),
+    ("access list", "permit", "a `match`"),
+    ("access list", "deny", "packets that no later line permits"),
+    ("access list", "remark", "nothing"),
+];
+
+/// Every word that is read.
+pub fn rows() -> Vec<Row> {
+    let row = |of: &str, word: &str, means: &str| Row {
+        of: of.to_owned(),
+        word: word.to_owned(),
+        value: String::new(),
+        means: means.to_owned(),
+    };
+    let classes = class::WORDS.iter().map(|it| row("class of a policy map", it.word, it.means));
+    let fields = matches::FIELDS.iter().map(|it| row("match", it.word, it.means));
+    let actions = action::ACTIONS.iter().map(|it| row("action of police", it.word, it.means));
+    let sets = action::SETS.iter().map(|it| row("set", it.word, it.means));
+    let heads = HEADS.iter().map(|(of, word, means)| row(of, word, means));
+    heads.chain(classes).chain(fields).chain(actions).chain(sets).collect()
+}

@@ -1,0 +1,82 @@
+//! What reaches the account, and what must not.
+
+use crate::hand::{read, verdict_in};
+use perhop_config::account::Verdict;
+
+const SECRETS: &str = "hostname CORE-SECRET\nenable secret 5 $1$abcd\nusername admin password hunter2\nbanner motd ^C keep out ^C\n\
+    class-map match-all VOICE\n description the boss's phone\n match dscp ef\n!\npolicy-map WAN\n description for customer ACME\n class \
+    VOICE\n  priority 1000\n class class-default\n  fair-queue\n!\ninterface GigabitEthernet0/0\n description to ACME\n ip address \
+    198.51.100.7 255.255.255.0\n crypto map VPN\n bandwidth 20000\n service-policy output WAN\n!\nip access-list extended UNUSED\n \
+    permit tcp host 203.0.113.9 any\n!\nsnmp-server community s3cret RO\nline vty 0 4\n password 7 0822455D0A16\nend\n";
+
+const WORDS: [&str; 12] = [
+    "CORE-SECRET",
+    "abcd",
+    "hunter2",
+    "keep out",
+    "boss",
+    "ACME",
+    "198.51.100.7",
+    "VPN",
+    "203.0.113.9",
+    "s3cret",
+    "vty",
+    "0822455D0A16",
+];
+
+#[test]
+fn nothing_outside_qos_is_shown() {
+    for text in [SECRETS.to_owned(), SECRETS.replace("\n ", "\n").replace("\n ", "\n")] {
+        let read = read(&text);
+        let shown = format!(
+            "{:?}{:?}{}",
+            read.device,
+            read.findings,
+            read.account.shown(&perhop_config::text::Text::new(text.as_bytes()))
+        );
+        for word in WORDS {
+            assert!(!shown.contains(word), "{word} is shown of\n{text}");
+        }
+        assert_eq!(read.account.count(&Verdict::NotModelled), 0);
+        assert_eq!(
+            read.account.lines.len(),
+            10,
+            "{}",
+            read.account.shown(&perhop_config::text::Text::new(text.as_bytes()))
+        );
+    }
+}
+
+#[test]
+fn lines_that_are_not_understood_are_said() {
+    let text = "policy-map P\n class class-default\n  shape average 8000000\n  wibble 5\n  shape average fast\n";
+    let read = read(text);
+    assert_eq!(verdict_in(&read, text, "wibble"), (Verdict::NotModelled, "`wibble` is not understood".into()));
+    assert_eq!(verdict_in(&read, text, "fast").0, Verdict::NotModelled);
+}
+
+/// Prompts, numbers of lines, a mail's marks, tabs and carriage returns change nothing.
+#[test]
+fn typed_pasted_and_mailed_texts_are_the_same() {
+    let plain = "class-map match-all VOICE\n match dscp ef\npolicy-map WAN\n class VOICE\n  priority 1000\n class class-default\n  \
+                 fair-queue\ninterface Gi0/0\n service-policy output WAN\n";
+    let device = read(plain).device;
+    let each = |change: &dyn Fn(usize, &str) -> String| {
+        plain.lines().enumerate().map(|(i, line)| change(i, line)).collect::<String>()
+    };
+    let typed = each(&|_, line| format!("R1(config-x)#{}\n", line.trim()));
+    let flat = each(&|_, line| format!("{}\n", line.trim()));
+    let mailed = each(&|_, line| format!("> {line}\n"));
+    let numbered = each(&|i, line| format!("{:>4}: {line}\n", i + 1));
+    let tabs = each(&|_, line| format!("{}\r\n", line.replace(' ', "\t")));
+    for text in [typed, flat, mailed, numbered, tabs] {
+        assert_eq!(read(&text).device, device, "{text}");
+    }
+}
+
+#[test]
+fn no_takes_back() {
+    let text = "policy-map P\n class class-default\n  shape average 8000000\n  fair-queue\n  no fair-queue\n";
+    let read = read(text);
+    assert_eq!(read.device.ports[0].queue.as_ref().unwrap().kind, None);
+}

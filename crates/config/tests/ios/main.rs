@@ -1,0 +1,10 @@
+//! The reader of IOS: what it makes of lines as they are typed and printed.
+
+mod account;
+mod assumed;
+mod classes;
+mod hand;
+mod police;
+mod queues;
+mod robust;
+mod shown;

@@ -1,0 +1,144 @@
+//! What devices print, with its counters.
+
+use crate::hand::{actions, keys, read, verdict_in};
+use perhop_config::account::Verdict;
+use perhop_config::model::Way;
+
+const INTERFACE: &str = "\
+GigabitEthernet0/0/0.2
+
+  Service-policy output: PARENT
+
+    Class-map: class-default (match-any)
+      120 packets, 9000 bytes
+      30 second offered rate 2000 bps, drop rate 1000 bps
+      Match: any
+      Queueing
+      queue limit 68 packets
+      (queue depth/total drops/no-buffer drops) 3/7/0
+      (pkts output/bytes output) 110/8000
+      shape (average) cir 99872000, bc 399488, be 399488
+      target shape rate 99872000
+
+      Service-policy : CHILD
+
+        queue stats for all priority classes:
+          Queueing
+          queue limit 512 packets
+          (queue depth/total drops/no-buffer drops) 0/2/0
+          (pkts output/bytes output) 10/1000
+
+        Class-map: VOICE (match-any)
+          10 packets, 1000 bytes
+          Match: ip dscp cs5 (40) ef
+(46)
+          Priority: 30% (29961 kbps), burst bytes 749000, b/w exceed drops:
+0
+          police:
+              cir 8000000 bps, bc 4000 bytes, be 1000 bytes
+            conformed 9 packets, 900 bytes; actions:
+              transmit
+            exceeded 1 packets, 100 bytes; actions:
+              set-dscp-transmit af11
+            violated 0 packets, 0 bytes; actions:
+              drop
+            conformed 5 bps, exceeded 6 bps, violated 0 bps
+
+        Class-map: class-default (match-any)
+          110 packets, 8000 bytes
+          Match: any
+          Queueing
+          queue limit 64 packets
+          (queue depth/total drops/no-buffer drops/flowdrops) 0/5/0/1
+          bandwidth 58% (57925 kbps)
+            Exp-weight-constant: 9 (1/512)
+            Mean queue depth: 4 packets
+            dscp       Transmitted      Random drop      Tail/Flow drop Minimum Maximum Mark
+                        pkts/bytes       pkts/bytes      pkts/bytes   thresh  thresh  prob
+            af11           100/7000       4/280            1/70          24      40  1/5
+";
+
+#[test]
+fn an_interface_with_two_levels() {
+    let read = read(INTERFACE);
+    let port = &read.device.ports[0];
+    assert_eq!((port.interface.is.as_str(), port.way), ("GigabitEthernet0/0/0.2", Way::Output));
+    let queue = port.queue.as_ref().unwrap();
+    assert_eq!(keys(&queue.shape), "burst 99872B, debt true, rate 99.872Mbit/s");
+    assert_eq!(keys(&queue.classes[0].settings), "burst 749000B, police congested, rate 29.961Mbit/s");
+    assert_eq!(keys(&queue.classes[0].queue.as_ref().unwrap().settings), "limit 512p");
+    let default = queue.classes[1].queue.as_ref().unwrap();
+    assert!(keys(&default.settings).contains("{for AF11, min 24p, max 40p, max-p 0.2}"), "{}", keys(&default.settings));
+    let voice = &port.conditioners[0];
+    assert_eq!((voice.kind, keys(&voice.settings).as_str()), ("srtcm", "cbs 4000B, cir 8Mbit/s, ebs 1000B"));
+    assert_eq!(actions(voice), "green [Transmit], yellow [Mark(Dscp(10))], red [Drop]");
+    assert_eq!(read.account.count(&Verdict::NotModelled), 0);
+    assert_eq!(read.account.lines.len(), INTERFACE.lines().filter(|line| !line.trim().is_empty()).count());
+}
+
+#[test]
+fn counters_are_evidence() {
+    let read = read(INTERFACE);
+    let count = |of: &str, kind: &str, name: &str| {
+        let entry = read.evidence.iter().find(|entry| entry.of == of && entry.kind == kind).unwrap();
+        assert_eq!((entry.interface.as_str(), entry.way), ("GigabitEthernet0/0/0.2", Some(Way::Output)));
+        entry.counts[name]
+    };
+    assert_eq!(count("class-default", "class", "offered_bps"), 2000);
+    assert_eq!(count("class-default", "queue", "total_drops"), 7);
+    assert_eq!(count("class-default/priority", "queue", "total_drops"), 2);
+    assert_eq!(count("class-default/VOICE", "priority", "exceed_drops"), 0);
+    assert_eq!(count("class-default/VOICE", "police", "exceeded_bytes"), 100);
+    assert_eq!(count("class-default/class-default", "queue", "flowdrops"), 1);
+    assert_eq!(count("class-default/class-default", "random-detect af11", "random_drop_packets"), 4);
+}
+
+/// `show policy-map` has units in brackets, and shapers on two lines.
+#[test]
+fn policy_maps_as_printed() {
+    let text = "Router#show policy-map\n  Policy Map WAN\n    Class VOICE\n      priority 1000 (kbps)\n    Class DATA\n      \
+                bandwidth 30 (%)\n      Average Rate Traffic Shaping\n      cir 10000000 (bps) bc 40000 (bits) be 20000 (bits)\n    Class \
+                class-default\n       packet-based wred, exponential weight 4\n\n      class    min-threshold    max-threshold    \
+                mark-probablity\n      ----------------------------------------------\n      0       25               50               \
+                1/10\n      1       -                -                1/10\n";
+    let read = read(text);
+    let queue = read.device.ports[0].queue.as_ref().unwrap();
+    assert_eq!(keys(&queue.classes[0].settings), "burst 25000B, police congested, rate 1Mbit/s");
+    let shares = queue.classes[1].queue.as_ref().unwrap();
+    assert_eq!(keys(&shares.classes[0].queue.as_ref().unwrap().shape), "burst 7500B, debt true, rate 10Mbit/s");
+    let wred = keys(&shares.classes[1].queue.as_ref().unwrap().settings);
+    assert!(wred.contains("min 25p, max 50p") && wred.contains("weight 4"), "{wred}");
+}
+
+/// What follows what a device printed is not of QoS, and a child that is not printed is said.
+#[test]
+fn policies_that_are_not_printed() {
+    let text = "Policy Map WAN\n  Class class-default\n    service-policy CHILD\nLoad for five secs: 1%\nusername bob password hunter2\n";
+    let read = read(text);
+    let (verdict, note) = verdict_in(&read, text, "service-policy");
+    assert_eq!((verdict, note.as_str()), (Verdict::NotModelled, "this policy map is not in the text"));
+    assert_eq!(read.account.lines.len(), 3);
+}
+
+/// What is typed counts; what the device printed of the same policy adds its counters.
+#[test]
+fn a_configuration_and_its_output() {
+    let text = format!(
+        "policy-map CHILD\n class class-default\n  fair-queue\npolicy-map PARENT\n class class-default\n  shape average percent \
+         10\n  service-policy CHILD\ninterface GigabitEthernet0/0/0.2\n service-policy output PARENT\nend\nR1#show policy-map \
+         interface\n{INTERFACE}"
+    );
+    let read = read(&text);
+    assert_eq!(read.device.ports.len(), 1);
+    assert!(keys(&read.device.ports[0].queue.as_ref().unwrap().shape).contains("rate 10Mbit/s"));
+    assert!(!read.evidence.is_empty());
+}
+
+/// An interface after a table of WRED is an interface.
+#[test]
+fn one_interface_after_another() {
+    let text = format!("{INTERFACE}{}", INTERFACE.replace("0/0/0.2", "0/0/0.3"));
+    let read = read(&text);
+    let names: Vec<_> = read.device.ports.iter().map(|port| port.interface.is.as_str()).collect();
+    assert_eq!(names, ["GigabitEthernet0/0/0.2", "GigabitEthernet0/0/0.3"]);
+}

@@ -1,0 +1,162 @@
+//! The forms in which commands and prints are pasted.
+
+use super::{codes, queue, read, value, verdicts};
+use perhop_config::account::Verdict;
+use perhop_config::given::Given;
+use perhop_config::model::Kind;
+use perhop_config::tc::DIALECT;
+use perhop_config::text::Text;
+
+/// All of these say a pfifo of 30 packets on eth0.
+const FORMS: [&str; 20] = [
+    "tc qdisc add dev eth0 root pfifo limit 30",
+    "sudo tc qdisc add dev eth0 root pfifo limit 30",
+    "/sbin/tc q a dev eth0 root pfifo limit 30",
+    "$ tc qdisc add dev eth0 root pfifo limit 30",
+    "# tc qdisc add dev eth0 root pfifo limit 30",
+    "root@gw:~# tc qdisc add dev eth0 root pfifo limit 30",
+    "[root@gw ~]# tc qdisc add dev eth0 root pfifo limit 30",
+    "> > tc qdisc add dev eth0 root pfifo limit 30",
+    "  12  tc qdisc add dev eth0 root pfifo limit 30",
+    "tc -n r1 qdisc add dev eth0 root pfifo limit 30",
+    "ip netns exec r1 tc qdisc add dev eth0 root pfifo limit 30 2>/dev/null || exit 1",
+    "TC=$(which tc)\nDEV=eth0\nN=30\n$TC qdisc add dev $DEV root pfifo limit ${N}",
+    "DEV=eth0; RATE=60\nif true; then tc qdisc add dev $DEV root pfifo limit $((RATE / 2)); fi",
+    "tc qdisc add dev eth0 \\\n   root pfifo \\\n   limit 30",
+    "qdisc add dev eth0 root pfifo limit 30",
+    "$ tc qdisc show dev eth0\nqdisc pfifo 8001: root refcnt 2 limit 30p",
+    "qdisc pfifo 8001: dev eth0 root refcnt 2 limit 30p\n Sent 0 bytes 0 pkt (dropped 0, overlimits 0 requeues 0)",
+    "[{\"kind\":\"pfifo\",\"handle\":\"8001:\",\"dev\":\"eth0\",\"root\":true,\"refcnt\":2,\"options\":{\"limit\":30}}]",
+    "[ {\n  \"kind\": \"pfifo\",\n  \"handle\": \"8001:\",\n  \"dev\": \"eth0\",\n  \"root\": true,\n  \"options\": {\n    \"limit\": 30\n  }\n} ]",
+    "tc qdisc add dev eth0 root pfifo limit 30 # a comment; tc qdisc del dev eth0 root",
+];
+
+#[test]
+fn all_forms_say_the_same() {
+    for text in FORMS {
+        let read = read(text);
+        let [port] = &read.device.ports[..] else { panic!("{text}\n{:#?}", read.device) };
+        assert_eq!(
+            (port.interface.is.as_str(), value(&port.queue.as_ref().unwrap().settings, "limit")),
+            ("eth0", "30p".to_owned()),
+            "{text}"
+        );
+        assert!(read.findings.is_empty(), "{text}\n{:?}", read.findings);
+    }
+}
+
+/// A script in which a command is commented out has another one that is not.
+#[test]
+fn a_comment_in_a_script_is_none() {
+    let found = queue("#!/bin/sh\n# tc qdisc add dev eth0 root pfifo\ntc qdisc add dev eth0 root fq_codel\n");
+    assert_eq!(found.kind, Some(Kind::Scheduler("fq-codel")));
+}
+
+/// Several prints of one interface, pasted together; what they count is evidence.
+#[test]
+fn prints_are_read_together() {
+    let text = "\
+$ tc -s qdisc show dev eth0
+qdisc htb 1: root refcnt 2 r2q 10 default 0x20 direct_packets_stat 7 direct_qlen 1000
+ Sent 4242 bytes 42 pkt (dropped 3, overlimits 9 requeues 0)
+ backlog 1Kb 2p requeues 0
+qdisc fq_codel 20: parent 1:20 limit 600p flows 1024 quantum 1514 target 5ms interval 100ms memory_limit 32Mb ecn drop_batch 64
+ Sent 0 bytes 0 pkt (dropped 0, overlimits 0 requeues 0)
+ backlog 0b 0p requeues 0
+  maxpacket 1514 drop_overlimit 0 new_flow_count 5 ecn_mark 1
+  new_flows_len 0 old_flows_len 0
+$ tc -s class show dev eth0
+class htb 1:10 parent 1:1 prio 1 rate 6Mbit ceil 10Mbit burst 1600b cburst 1600b
+ Sent 100 bytes 1 pkt (dropped 0, overlimits 0 requeues 0)
+ backlog 0b 0p requeues 0
+ lended: 1 borrowed: 2 giants: 0
+ tokens: -48953 ctokens: 35625
+
+class htb 1:1 root rate 10Mbit ceil 10Mbit burst 1600b cburst 1600b
+ Sent 100 bytes 1 pkt (dropped 0, overlimits 0 requeues 0)
+class htb 1:20 parent 1:1 leaf 20: prio 2 rate 4Mbit ceil 10Mbit burst 1600b cburst 1600b
+ Sent 0 bytes 0 pkt (dropped 0, overlimits 0 requeues 0)
+$ tc -s filter show dev eth0
+filter parent 1: protocol ip pref 1 u32 chain 0
+filter parent 1: protocol ip pref 1 u32 chain 0 fh 800: ht divisor 1
+filter parent 1: protocol ip pref 1 u32 chain 0 fh 800::800 order 2048 key ht 800 bkt 0 *flowid 1:10 not_in_hw
+  match 00b80000/00fc0000 at 0
+";
+    let read = read(text);
+    assert!(verdicts(&read).iter().all(|it| it.1 == Verdict::Taken), "{:?}", read.account);
+    // Each line but the prompts and the empty one.
+    assert_eq!(read.account.lines.len(), text.lines().filter(|it| !it.starts_with('$') && !it.is_empty()).count());
+    let queue = read.device.ports[0].queue.as_ref().unwrap();
+    assert!(queue.classes[2].rest && queue.classes[1].takes.len() == 1);
+    let count = |of: &str, name: &str| {
+        let it = read.evidence.iter().find(|it| it.of == of).unwrap_or_else(|| panic!("{of}"));
+        assert_eq!(it.interface, "eth0");
+        it.counts.get(name).copied()
+    };
+    assert_eq!(
+        [count("1:", "direct_packets_stat"), count("1:", "dropped"), count("1:", "backlog_bytes")],
+        [Some(7), Some(3), Some(1024)]
+    );
+    assert_eq!(
+        [count("1:10", "tokens"), count("1:10", "borrowed"), count("20:", "ecn_mark")],
+        [Some(-48953), Some(2), Some(1)]
+    );
+}
+
+/// What counts of `cake` are those of its tins.
+#[test]
+fn tins_are_counted_apart() {
+    let text = "qdisc cake 8004: dev eth0 root refcnt 2 bandwidth 10Mbit diffserv3 triple-isolate nonat nowash no-ack-filter split-gso rtt 100ms raw overhead 0
+ Sent 300 bytes 3 pkt (dropped 1, overlimits 0 requeues 0)
+ backlog 0b 0p requeues 0
+                   Bulk  Best Effort        Voice
+  thresh        625Kbit       10Mbit     2500Kbit
+  pkts                1            2            0
+  drops               0            1            0
+";
+    let read = read(text);
+    let of = |name: &str| read.evidence.iter().find(|it| it.of == name).map(|it| it.counts["sent_packets"]);
+    assert_eq!([of("8004: Bulk"), of("8004: Best Effort"), of("8004:")], [Some(1), Some(2), Some(3)]);
+}
+
+/// JSON has rates in bytes a second, times in us, and CoDel's in its own units.
+#[test]
+fn json_has_other_units() {
+    let found = queue(
+        "[{\"kind\":\"tbf\",\"handle\":\"1:\",\"dev\":\"eth0\",\"root\":true,\"options\":{\"rate\":125000,\"burst\":10240,\"lat\":50000}},\
+         {\"kind\":\"codel\",\"handle\":\"2:\",\"dev\":\"eth0\",\"parent\":\"1:1\",\"options\":{\"limit\":1000,\"target\":4999,\"interval\":99999}}]",
+    );
+    assert_eq!(
+        (value(&found.shape, "rate"), value(&found.settings, "target")),
+        ("1Mbit/s".to_owned(), "5ms".to_owned())
+    );
+}
+
+#[test]
+fn what_is_cut_off_is_said() {
+    let read = read(
+        "[{\"kind\":\"pfifo\",\"handle\":\"1:\",\"dev\":\"eth0\",\"root\":true,\"options\":{\"limit\":30}},{\"kind\":\"fq\"",
+    );
+    assert_eq!(codes(&read), ["W403"]);
+    assert_eq!(read.device.ports.len(), 1);
+}
+
+#[test]
+fn nothing_of_tc_is_a_fault() {
+    let fault = (DIALECT.read)(&Text::new(b"hello\nworld"), &Given::default()).unwrap_err();
+    assert_eq!(fault.code, "E300");
+    let given = Given { interface: Some("eth9".into()), ..Given::default() };
+    let fault = (DIALECT.read)(&Text::new(b"tc qdisc add dev eth0 root pfifo"), &given).unwrap_err();
+    assert_eq!(fault.code, "E302");
+    assert!(fault.help.contains("eth0"), "{fault:?}");
+}
+
+/// Lines of others stay out of all that is said.
+#[test]
+fn no_other_line_is_repeated() {
+    let text = "enable secret hunter2\nip address 192.0.2.77\nexport PSK=hunter2\ntc qdisc add dev eth0 root fq_codle\nping hunter2\n";
+    let read = read(text);
+    let all = format!("{:?} {:?} {:?} {:?}", read.account, read.device, read.findings, read.evidence);
+    assert!(!all.contains("hunter2") && !all.contains("192.0.2.77"), "{all}");
+    assert_eq!(read.account.lines.keys().copied().collect::<Vec<_>>(), [4]);
+}
