@@ -1,7 +1,8 @@
 //! The policy of `forward`.
 
 use crate::args::Forward;
-use crate::{Failure, check, complain};
+use crate::reading::{accepted, warn};
+use crate::{Failure, complain};
 use perhop_core::units::Span;
 use perhop_edge as edge;
 use perhop_live::{AfPacket, Forwarder};
@@ -24,7 +25,7 @@ pub(super) fn read(args: &Forward) -> Result<Read, Failure> {
         Some(value) => options.of_policy(key, value),
         None => options,
     });
-    let (policy, warnings) = check::accepted(Policy::load(&args.policy, &options), "nothing was touched")?;
+    let (policy, warnings) = accepted(Policy::load(&args.policy, &options), "nothing was touched")?;
     Ok(Read { policy, warnings, flow_timeout: flow_timeout(&args.flow_timeout)? })
 }
 
@@ -35,7 +36,7 @@ fn flow_timeout(text: &str) -> Result<Span, Failure> {
 
 impl Read {
     pub(super) fn warn(&self) {
-        check::warn(&self.warnings);
+        warn(&self.warnings);
         if !self.policy.inside().is_empty() {
             complain!("note: `inside` is for captures: here what comes from --in is forward, and the rest is reverse");
         }
