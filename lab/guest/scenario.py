@@ -6,6 +6,9 @@ the bytes a second that its socket may send (`SO_MAX_PACING_RATE`), or null.
 DIR/scenario.out.json gets what left each port, `{port: [[number, ns, tos], ..]}`; of each connection the bytes received
 and the segments retransmitted after the warm-up; and for each look its time, the packets and bytes in each queue, and
 each sender's windows and round trips.
+
+With `"forward": {"behind", "words"}` a program and its options, `perhop forward`, stand in the wire behind that port, which
+has no queue of its own then. What passed is in `"passed"`: packets before and behind it, as `[ns, tos, size, key..]`.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ import capture
 import connections
 import network
 import send
+import wire
 
 #: Runs begin at multiples of this time: of 2^16 ns, so that clocks in units of 1024 ns or 64 ns keep their phase, and
 #: of 1024 ticks, so that the kernel's timers do.
@@ -38,8 +42,9 @@ def main(folder: Path) -> None:
     linux = job["linux"]
     ctypes.CDLL(None).prctl(29, 1)  # no slack for timers
     network.call("ip", "link", "set", "lo", "up")
-    for command in linux["commands"]:
-        network.call(*command["argv"])
+    between = wire.Between(linux, job["forward"]) if "forward" in job else None
+    for words in between.commands if between else [it["argv"] for it in linux["commands"]]:
+        network.call(*words)
     taps = {}
     for port in linux["ports"]:
         with network.inside(port["far"]["namespace"]):
@@ -47,6 +52,8 @@ def main(folder: Path) -> None:
     # Without a listener, datagrams would be answered by ICMP.
     listening = [_listen(node["namespace"]) for node in linux["nodes"]]
     ends = connections.prepare(job["connections"])
+    if between:
+        between.begin()
     time.sleep(1)
     start = (time.clock_gettime_ns(time.CLOCK_MONOTONIC) // GRID + 2) * GRID
     warm, end = start + linux["warmup_ns"], start + linux["duration_ns"]
@@ -63,7 +70,9 @@ def main(folder: Path) -> None:
     left = {port: _first(capture.seen(tap), offset + start) for port, tap in taps.items()}
     for it in listening:
         it.close()
-    out = {"left": left, "connections": outcome, "looks": looks.seen}
+    out: dict[str, Any] = {"left": left, "connections": outcome, "looks": looks.seen}
+    if between:
+        out["passed"] = between.end(offset + start)
     (folder / "scenario.out.json").write_text(json.dumps(out))
 
 
