@@ -83,10 +83,11 @@ class Passing(NamedTuple):
 
 def watch(device: str) -> socket.socket:
     """A socket that keeps a copy of every IPv4 packet that arrives over a device, in the namespace of the caller."""
-    made = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(_ETH_P_IP))
+    # Those for one protocol are told of a packet behind the delay of its link, those for all before it.
+    made = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(_ETH_P_ALL))
     made.setsockopt(socket.SOL_SOCKET, _SO_RCVBUFFORCE, 1 << 28)
     made.setsockopt(socket.SOL_SOCKET, _SO_TIMESTAMPNS, 1)
-    made.bind((device, _ETH_P_IP))
+    made.bind((device, _ETH_P_ALL))
     made.setblocking(False)
     return made
 
@@ -102,7 +103,7 @@ def passed(watching: socket.socket) -> list[Passing]:
             data, ancillary, _, address = watching.recvmsg(64, 64)
         except BlockingIOError:
             return found
-        if address[2] != _OUTGOING:
+        if address[2] != _OUTGOING and address[1] == _ETH_P_IP:
             seconds, nanoseconds = struct.unpack("qq", ancillary[0][2])
             _, tos, length, number, _, _, protocol, _, source, to = _HEADER.unpack_from(data)
             # Of a datagram of ours its number, for the checksum before it is finished on the way.

@@ -24,7 +24,7 @@ import cells
 from cells import LAB, STATED, VECTORS, Cell
 
 #: The line behind a policy's queue where the queue's own shaper is the bottleneck.
-NO_BOTTLENECK = "100Gbit/s"
+NO_BOTTLENECK = "100000Gbit/s"
 PROGRAM = Path(os.environ.get("FORWARD", LAB.parent / "target/release/perhop")).resolve()
 #: `came_ns` is counted from the packet before, `kernel_ns` from the kernel's last departure before; `live_came_ns` from
 #: the packet's arrival in the kernel's run, `live_ns` from its departure there, or from its arrival if the kernel dropped

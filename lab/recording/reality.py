@@ -1,12 +1,13 @@
 """Records a policy under TCP in the simulator and in `perhop forward` inside the lab's kernel: cells of lab/cells/reality.toml.
 
-reality.py [--seeds N] [CELL | CELL/LAW ...]: adds to lab/records/reality.csv what is missing there, seed by seed.
+reality.py [--seeds N] [--jobs N] [CELL | LAW | CELL/LAW ...]: adds to lab/records/reality.csv what is missing there, seed by seed.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
+import itertools
 import json
 import os
 import re
@@ -15,6 +16,7 @@ import sys
 import tempfile
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,6 +32,9 @@ SOURCES = {"A": "CS2", "B": "CS1", "C": "CS3"}
 #: Runs of the simulator: they cost little.
 SIMULATED = 20
 PORT = "E -> D"
+#: Kernels take turns on them.
+CPUS = itertools.cycle(sorted(os.sched_getaffinity(0)))
+SIMULATOR, LIVE = "simulator", "live"
 
 
 class Cell(NamedTuple):
@@ -162,7 +167,7 @@ def live(cell: Cell, seed: int) -> dict[str, Figures]:
         work["forward"] = {"behind": PORT, "words": [*words, "--seed", str(seed)]}
         (folder / "policy.toml").write_text(cell.policy)
         (folder / "scenario.json").write_text(json.dumps(work))
-        boot.run(folder)
+        boot.run(folder, next(CPUS))
         found = json.loads((folder / "scenario.out.json").read_text())
         if said := found["passed"]["forward"]["said"]:
             print(said, file=sys.stderr)
@@ -181,6 +186,22 @@ def simulator(cell: Cell, seed: int) -> dict[str, Figures]:
 KEYS = ["cell", "law", "world", "seed", "class"]
 
 
+class Run(NamedTuple):
+    """A run of a cell in a world."""
+
+    cell: Cell
+    world: str
+    seed: int
+
+    def figures(self) -> dict[str, Figures]:
+        """What came of it."""
+        return (live if self.world == LIVE else simulator)(self.cell, self.seed)
+
+    def keys(self) -> tuple[str, ...]:
+        """As its rows begin."""
+        return (self.cell.name, self.cell.law, self.world, str(self.seed))
+
+
 def have() -> dict[tuple[str, ...], dict[str, str]]:
     """The rows on record, by their keys."""
     if not TABLE.exists():
@@ -197,27 +218,32 @@ def keep(rows: Mapping[tuple[str, ...], Mapping[str, str]]) -> None:
         out.writerows(rows.values())
 
 
+def missing(cells: Sequence[Cell], seeds: int | None) -> list[Run]:
+    """Those that are not on record, the first seeds of all cells first."""
+    known = {key[:4] for key in have()}
+    worlds = {SIMULATOR: lambda _: SIMULATED, LIVE: lambda cell: seeds or cell.text["seeds"]}
+    runs = [Run(it, world, seed + 1) for world, most in worlds.items() for it in cells for seed in range(most(it))]
+    return sorted((it for it in runs if it.keys() not in known), key=lambda it: (it.world == LIVE, it.seed))
+
+
 def main() -> int:
     """Records what is missing."""
     reader = argparse.ArgumentParser(description=__doc__)
     reader.add_argument("--seeds", type=int, help="so many runs of the kernel; default: what the cells say")
+    reader.add_argument("--jobs", type=int, default=1, help="so many kernels at a time")
     reader.add_argument("names", nargs="*")
     asked = reader.parse_args()
     boot.build()
-    which = [it for it in all_cells() if not asked.names or {it.name, f"{it.name}/{it.law}"} & set(asked.names)]
-    for cell in which:
-        worlds = {"simulator": (simulator, SIMULATED), "live": (live, asked.seeds or cell.text["seeds"])}
-        for world, (run, seeds) in worlds.items():
-            for seed in range(1, seeds + 1):
-                rows = have()
-                if any(key[:4] == (cell.name, cell.law, world, str(seed)) for key in rows):
-                    continue
-                for source, its in run(cell, seed).items():
-                    key = (cell.name, cell.law, world, str(seed), source)
-                    rows[key] = dict(zip(KEYS, key, strict=True)) | {k: f"{v:.6g}" for k, v in its._asdict().items()}
-                    if world == "live":
-                        print(*key, *(f"{name} {value:.4g}" for name, value in its._asdict().items()), flush=True)
-                keep(rows)
+    which = [it for it in all_cells() if not asked.names or {it.name, it.law, f"{it.name}/{it.law}"} & set(asked.names)]
+    todo, rows = missing(which, asked.seeds), have()
+    with ThreadPoolExecutor(asked.jobs) as pool:
+        for it, found in zip(todo, pool.map(Run.figures, todo), strict=True):
+            for source, its in found.items():
+                key = (*it.keys(), source)
+                rows[key] = dict(zip(KEYS, key, strict=True)) | {k: f"{v:.6g}" for k, v in its._asdict().items()}
+                if it.world == LIVE:
+                    print(*key, *(f"{name} {value:.4g}" for name, value in its._asdict().items()), flush=True)
+            keep(rows)
     return 0
 
 

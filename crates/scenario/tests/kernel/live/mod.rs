@@ -18,7 +18,7 @@ use toml_span::Value;
 const TICKS_NS: u64 = 24 + 6 * 122;
 
 /// The line behind a queue whose shaper is the bottleneck, as in `lab/recording/live.py`.
-const NO_BOTTLENECK: &str = "100Gbit/s";
+const NO_BOTTLENECK: &str = "100000Gbit/s";
 
 /// A port of the list.
 struct Port {
