@@ -73,7 +73,7 @@ def seen(listening: socket.socket) -> list[Seen]:
 
 
 class Passing(NamedTuple):
-    """Any IPv4 packet at an interface, with what tells it from others: its addresses, identification, ports and number."""
+    """Any IPv4 packet at an interface, with what tells it from others: addresses, identification, ports, number."""
 
     real_ns: int
     tos: int
@@ -83,7 +83,7 @@ class Passing(NamedTuple):
 
 def watch(device: str) -> socket.socket:
     """A socket that keeps a copy of every IPv4 packet that arrives over a device, in the namespace of the caller."""
-    # Those for one protocol are told of a packet behind the delay of its link, those for all before it.
+    # A socket for one protocol gets a packet behind the delay of its link, one for all protocols before it.
     made = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(_ETH_P_ALL))
     made.setsockopt(socket.SOL_SOCKET, _SO_RCVBUFFORCE, 1 << 28)
     made.setsockopt(socket.SOL_SOCKET, _SO_TIMESTAMPNS, 1)
@@ -97,7 +97,7 @@ def passed(watching: socket.socket) -> list[Passing]:
     _, lost = struct.unpack("II", watching.getsockopt(_SOL_PACKET, _PACKET_STATISTICS, 8))
     if lost:
         raise SystemExit(f"lab: {watching.getsockname()[0]}: {lost} packets more than can be recorded: a shorter run")
-    found = []
+    found: list[Passing] = []
     while True:
         try:
             data, ancillary, _, address = watching.recvmsg(64, 64)

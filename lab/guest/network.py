@@ -22,7 +22,7 @@ _FIRST_PORT = 5000
 
 
 class Way(NamedTuple):
-    """From the sender to the receiver: what is between, the interfaces that packets come and leave by, and the address."""
+    """From the sender to the receiver: what is between, where packets come and where they have left, the address."""
 
     middle: str
     coming: str

@@ -7,8 +7,9 @@ DIR/scenario.out.json gets what left each port, `{port: [[number, ns, tos], ..]}
 and the segments retransmitted after the warm-up; and for each look its time, the packets and bytes in each queue, and
 each sender's windows and round trips.
 
-With `"forward": {"behind", "words"}` a program and its options, `perhop forward`, stand in the wire behind that port, which
-has no queue of its own then. What passed is in `"passed"`: packets before and behind it, as `[ns, tos, size, key..]`.
+With `"forward": {"behind", "words"}` a program and its options, `perhop forward`, stand in the wire behind that port,
+which has no queue of its own then. What passed is in `"passed"`: packets before and behind it, as
+`[ns, tos, size, key..]`.
 """
 
 from __future__ import annotations

@@ -30,11 +30,11 @@ class Between:
             yield ["ip", "netns", "add", _NAMESPACE]
             yield [*words[:behind], "peer", "name", _NEAR, "netns", _NAMESPACE]
             yield ["ip", "link", "add", _FAR, "netns", _NAMESPACE, "type", "veth", *words[behind:]]
+            inside = ["ip", "netns", "exec", _NAMESPACE]
             for device in (_NEAR, _FAR):
-                yield ["ip", "netns", "exec", _NAMESPACE, "sysctl", "-q", "-w", f"net.ipv6.conf.{device}.disable_ipv6=1"]
+                yield [*inside, "sysctl", "-q", "-w", f"net.ipv6.conf.{device}.disable_ipv6=1"]
                 yield ["ip", "-n", _NAMESPACE, "link", "set", device, "up", "gso_max_segs", "1"]
-                offloads = ["tso", "off", "gso", "off", "gro", "off"]
-                yield ["ip", "netns", "exec", _NAMESPACE, "ethtool", "-K", device, *offloads]
+                yield [*inside, "ethtool", "-K", device, "tso", "off", "gso", "off", "gro", "off"]
         elif not self._is_queue(words):
             yield words
 

@@ -1,7 +1,7 @@
 """Records `perhop forward` beside the kernel's own queues, in every cell of lab/cells/live.toml.
 
-python3 lab/recording/live.py [--write] [PORT | PORT/PATTERN ...]: each cell is run twice in one kernel, through its qdisc
-and through the program that $FORWARD names, or else target/release/perhop. With --write the vectors are replaced.
+python3 lab/recording/live.py [--write] [PORT | PORT/PATTERN ...]: each cell is run twice in one kernel, through its
+qdisc and through the program that $FORWARD names, or else target/release/perhop. With --write the vectors are replaced.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from cells import LAB, STATED, VECTORS, Cell
 NO_BOTTLENECK = "100000Gbit/s"
 PROGRAM = Path(os.environ.get("FORWARD", LAB.parent / "target/release/perhop")).resolve()
 #: `came_ns` is counted from the packet before, `kernel_ns` from the kernel's last departure before; `live_came_ns` from
-#: the packet's arrival in the kernel's run, `live_ns` from its departure there, or from its arrival if the kernel dropped
-#: it. Departures are empty for what was dropped.
+#: the packet's arrival in the kernel's run, `live_ns` from its departure there, or from its arrival if the kernel
+#: dropped it. Departures are empty for what was dropped.
 COLUMNS = ["came_ns", "bytes", "tos", "port", "kernel_ns", "kernel_tos", "live_came_ns", "live_ns", "live_tos"]
 
 
@@ -93,10 +93,12 @@ def _runs(cell: Cell) -> list[dict[str, Any]]:
 def rows(cell: Cell, folder: Path) -> list[Row]:
     """What became of the packets of a cell."""
     name = cell.name.replace("/", ".")
+    kernel: list[list[Any]]
+    live: list[list[Any]]
     kernel, live = (json.loads((folder / f"{name}.{way}.rows.json").read_text()) for way in ("kernel", "live"))
     if [it[1:4] for it in kernel] != [it[1:4] for it in live]:
         raise SystemExit(f"lab: {cell.name}: the two runs were sent different packets")
-    return [Row(*theirs, ours[0], *ours[4:]) for theirs, ours in zip(kernel, live, strict=True)]
+    return [Row(*theirs, *ours[:1], *ours[4:]) for theirs, ours in zip(kernel, live, strict=True)]
 
 
 def counted(cell: Cell, folder: Path) -> str:

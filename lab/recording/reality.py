@@ -1,6 +1,7 @@
-"""Records a policy under TCP in the simulator and in `perhop forward` inside the lab's kernel: cells of lab/cells/reality.toml.
+"""Records policies under TCP, in the simulator and in `perhop forward` inside the lab's kernel.
 
-reality.py [--seeds N] [--jobs N] [CELL | LAW | CELL/LAW ...]: adds to lab/records/reality.csv what is missing there, seed by seed.
+reality.py [--seeds N] [--jobs N] [CELL | LAW | CELL/LAW ...]: adds to lab/records/reality.csv what is missing there of
+the cells of lab/cells/reality.toml, seed by seed. $FORWARD names the program, or else it is target/release/perhop.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ import itertools
 import json
 import os
 import re
-import subprocess
 import sys
 import tempfile
 import tomllib
@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cells import LAB, RECORDS, STATED
-from perhop.runs import Runs
+from passed import Figures, figures, recorded, simulated
 from perhop.scenario import Scenario
 from perhop_lab import boot
 from perhop_lab.job import connections_of, job, packets_of
@@ -81,79 +81,6 @@ def all_cells() -> Iterator[Cell]:
             yield Cell(name, law, {**base, **own})
 
 
-class Passed(NamedTuple):
-    """A packet at the port: the class it came with, times in ns, IP bytes, and its TOS byte as it left."""
-
-    source: str
-    came: int
-    left: int | None
-    size: int
-    tos: int
-
-
-class Figures(NamedTuple):
-    """A class after the warm-up."""
-
-    mbit_s: float
-    share: float
-    """Of the bytes that left."""
-    dropped: float
-    """Of the packets that came."""
-    green: float
-    """Of the packets that left: AF11."""
-    delay_ms: float
-    queue: float
-    """Mean number of its packets that waited, by Little's law."""
-
-
-def figures(packets: Sequence[Passed], warmup_ns: int, end_ns: int) -> dict[str, Figures]:
-    """Those of every class."""
-    seen = [it for it in packets if warmup_ns <= it.came < end_ns]
-    span = (end_ns - warmup_ns) * 1e-9
-    total = sum(it.size for it in seen if it.left is not None)
-    found = {}
-    for source in dict.fromkeys(it.source for it in sorted(seen)):
-        own = [it for it in seen if it.source == source]
-        left = [it for it in own if it.left is not None]
-        waited = [(it.left - it.came) * 1e-9 for it in left if it.left is not None]
-        size = sum(it.size for it in left)
-        found[source] = Figures(
-            mbit_s=size * 8e-6 / span,
-            share=size / total,
-            dropped=1 - len(left) / len(own),
-            green=sum(it.tos >> 2 == GREEN for it in left) / len(left),
-            delay_ms=1e3 * sum(waited) / len(left),
-            queue=sum(waited) / span,
-        )
-    return found
-
-
-GREEN = 10
-CODE_POINTS = {8: "B", 16: "A", 24: "C"}
-
-
-def simulated(runs: Runs) -> list[Passed]:
-    """What passed the port in the simulator."""
-    rows = runs.events()
-    columns = ("traffic", "hop", "direction", "in_ns", "out_ns", "fate", "wire_bytes", "dscp")
-    return [
-        Passed(str(traffic), int(came), int(left) if fate in ("sent", "marked") else None, int(size), int(dscp) << 2)
-        for traffic, hop, direction, came, left, fate, size, dscp in zip(*(rows[it] for it in columns), strict=True)
-        if str(hop) == PORT and direction == "out" and fate not in ("waiting", "in-flight")
-    ]
-
-
-def recorded(found: Mapping[str, Any]) -> list[Passed]:
-    """What passed the forwarder in the kernel."""
-    # Behind the delay of the link a packet is seen again.
-    behind = {tuple(key): (ns, tos) for ns, tos, _, *key in reversed(found["passed"]["behind"])}
-    packets = []
-    for came, tos, size, *key in found["passed"]["before"]:
-        left, out = behind.get(tuple(key), (None, 0))
-        packets.append(Passed(CODE_POINTS.get(tos >> 2, "other"), came, left, size, out))
-    return packets
-
-
 def live(cell: Cell, seed: int) -> dict[str, Figures]:
     """One run of the kernel; its connections begin when those of the simulator's run with that seed do."""
     linux = dict(cell.scenario(policy=False, seed=seed).as_tc())
@@ -180,7 +107,7 @@ def simulator(cell: Cell, seed: int) -> dict[str, Figures]:
     with tempfile.TemporaryDirectory(prefix="perhop-lab-") as made:
         runs = scenario.run(replications=1, out=Path(made), events=True, jobs=1, progress=False)
         times = [int(runs.settings[it] * 1e9) for it in ("warmup_s", "duration_s")]
-        return figures(simulated(runs), *times)
+        return figures(simulated(runs, PORT), *times)
 
 
 KEYS = ["cell", "law", "world", "seed", "class"]
@@ -221,8 +148,8 @@ def keep(rows: Mapping[tuple[str, ...], Mapping[str, str]]) -> None:
 def missing(cells: Sequence[Cell], seeds: int | None) -> list[Run]:
     """Those that are not on record, the first seeds of all cells first."""
     known = {key[:4] for key in have()}
-    worlds = {SIMULATOR: lambda _: SIMULATED, LIVE: lambda cell: seeds or cell.text["seeds"]}
-    runs = [Run(it, world, seed + 1) for world, most in worlds.items() for it in cells for seed in range(most(it))]
+    wanted = [(it, SIMULATOR, SIMULATED) for it in cells] + [(it, LIVE, seeds or it.text["seeds"]) for it in cells]
+    runs = [Run(cell, world, seed + 1) for cell, world, most in wanted for seed in range(most)]
     return sorted((it for it in runs if it.keys() not in known), key=lambda it: (it.world == LIVE, it.seed))
 
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import reality
 from cells import LAB, RECORDS
+from passed import Figures
 from reality import LIVE, SIMULATOR, Cell
 
 PAGE = LAB.parent / "docs/reports/simulation-and-reality.md"
@@ -71,7 +72,7 @@ class Line(NamedTuple):
 
     @property
     def explained(self) -> str:
-        """Why it is not; empty: nobody says."""
+        """Why it is not; empty if that is not known."""
         told = self.cell.text.get("explained", {})
         return str(told.get(f"{self.cell.law}.{self.source}", told.get(self.cell.law, told.get("all", ""))))
 
@@ -86,7 +87,7 @@ def lines() -> list[Line]:
             continue
         for source in (it for it in reality.SOURCES if it in cell.text):
             worlds = {
-                world: {name: Sample(_values(own, world, source, name)) for name in reality.Figures._fields}
+                world: {name: Sample(_values(own, world, source, name)) for name in Figures._fields}
                 for world in (SIMULATOR, LIVE)
             }
             found.append(Line(cell, source, worlds))

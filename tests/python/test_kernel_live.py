@@ -6,9 +6,11 @@ import os
 
 import pytest
 
+import passed
 import reality
 import reality_page
-from reality import LIVE, SIMULATOR, Passed
+from passed import Passed
+from reality import LIVE, SIMULATOR
 
 CELLS = list(reality.all_cells())
 #: A run that is made again here: the record of the simulator must be what perhop does today.
@@ -57,6 +59,6 @@ def test_figures_are_of_what_came_after_the_warm_up() -> None:
         Passed("A", 900 * ms, 990 * ms, 1000, 40),
         Passed("B", 1500 * ms, 1500 * ms, 2000, 0),
     ]
-    found = reality.figures(packets, 1000 * ms, 2000 * ms)
+    found = passed.figures(packets, 1000 * ms, 2000 * ms)
     assert found["A"] == pytest.approx((0.016, 0.5, 1 / 3, 0.5, 3.0, 0.006))
     assert found["B"] == pytest.approx((0.016, 0.5, 0.0, 0.0, 0.0, 0.0))

@@ -40,7 +40,7 @@ fn of_port(port: &Port, all: &[Held]) -> String {
     for command in &port.commands {
         writeln!(text, "tc {command}").unwrap();
     }
-    text += "```\n\n| pattern | packets | left: kernel | live | simulator | written anew: kernel | live | simulator | beside the kernel | beside the simulator |\n";
+    text += "```\n\n| pattern | packets | left: kernel | live | simulator | changed: kernel | live | simulator | beside the kernel | beside the simulator |\n";
     text += "|---|---:|---:|---:|---:|---:|---:|---:|---|---|\n";
     for it in all.iter().filter(|it| it.cell.port == port.name) {
         text += &line(it);
