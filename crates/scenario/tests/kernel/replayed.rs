@@ -101,7 +101,9 @@ fn policy(cell: &Cell, seed: u64) -> Result<Policy, String> {
     let options = Options::new(&format!("{}.toml", cell.port)).set(&format!("policy.seed={seed}"));
     let queued = cell.perhop.contains(&format!("[queue.{}]", key(&cell.queue)));
     let options = if queued {
-        options.set(&format!("policy.queue={:?}", cell.queue)).set(&format!("policy.link={}", cell.link.as_deref().unwrap_or(LINE)))
+        options
+            .set(&format!("policy.queue={:?}", cell.queue))
+            .set(&format!("policy.link={}", cell.link.as_deref().unwrap_or(LINE)))
     } else {
         options
     };

@@ -1,6 +1,6 @@
 //! `docs/reports/live-beside-linux.md`: every cell in three columns.
 
-use super::{Differ, Held, Port, TICKS_NS};
+use super::{DRIFT_NS, Differ, Held, Port, READINGS, TICKS_NS, TURNS};
 use crate::cells::{Left, folder};
 use crate::page::recorded;
 use std::fmt::Write as _;
@@ -18,7 +18,7 @@ pub fn check(ports: &[Port], all: &[Held]) {
 fn page(ports: &[Port], all: &[Held]) -> String {
     let same = |differ: fn(&Held) -> &Differ| all.iter().filter(|it| differ(it).is_none()).count();
     let packets: usize = all.iter().map(|it| it.rows.len()).sum();
-    let apart = all.iter().map(|it| it.kernel.apart.max(it.simulator.apart)).max().unwrap_or(0);
+    let apart = all.iter().map(|it| it.simulator.apart).max().unwrap_or(0);
     let mut text = include_str!("page.md")
         .replace("{kernel}", &recorded("kernel"))
         .replace("{iproute2}", &recorded("iproute2"))
@@ -28,6 +28,9 @@ fn page(ports: &[Port], all: &[Held]) -> String {
         .replace("{as_kernel}", &same(|it| &it.kernel).to_string())
         .replace("{as_simulator}", &same(|it| &it.simulator).to_string())
         .replace("{apart}", &apart.to_string())
+        .replace("{turns}", &TURNS.to_string())
+        .replace("{readings}", &READINGS.to_string())
+        .replace("{drift}", &DRIFT_NS.to_string())
         .replace("{ticks}", &TICKS_NS.to_string());
     for port in ports {
         text += &of_port(port, all);
@@ -61,7 +64,8 @@ fn line(it: &Held) -> String {
     ];
     let came = || it.rows.iter().map(|row| row.row.dscp << 2 | row.row.ecn);
     let left = worlds.each_ref().map(|world| world.iter().flatten().count().to_string()).join(" | ");
-    let written = |world: &Vec<Left>| world.iter().zip(came()).filter(|(left, tos)| left.is_some_and(|it| it.1 != *tos)).count();
+    let written =
+        |world: &Vec<Left>| world.iter().zip(came()).filter(|(left, tos)| left.is_some_and(|it| it.1 != *tos)).count();
     let written = worlds.each_ref().map(|world| written(world).to_string()).join(" | ");
     let (kernel, simulator) = (said(&it.kernel), said(&it.simulator));
     format!("| `{}` | {} | {left} | {written} | {kernel} | {simulator} |\n", it.cell.pattern, it.rows.len())

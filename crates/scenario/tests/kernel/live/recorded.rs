@@ -21,7 +21,11 @@ pub fn read(cell: &Cell) -> Vec<Both> {
     let path = folder().join("vectors/live").join(&cell.port).join(format!("{}.csv.gz", cell.pattern));
     let file = File::open(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let (mut came, mut left) = (0, 0);
-    BufReader::new(GzDecoder::new(file)).lines().skip(1).map(|line| both(&line.unwrap(), &mut came, &mut left)).collect()
+    BufReader::new(GzDecoder::new(file))
+        .lines()
+        .skip(1)
+        .map(|line| both(&line.unwrap(), &mut came, &mut left))
+        .collect()
 }
 
 /// Times are differences, as `lab/recording/live.py` says.
