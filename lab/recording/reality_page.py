@@ -21,6 +21,7 @@ PAGE = LAB.parent / "docs/reports/simulation-and-reality.md"
 HEAD = Path(__file__).with_suffix(".md")
 #: A live share may differ by so much of the simulated one.
 MARGIN = 0.05
+WITHIN, UNDECIDED, OUTSIDE = "within", "undecided", "outside"
 #: Two-sided 95 % quantiles of Student's t by degrees of freedom, from Abramowitz and Stegun, table 26.10.
 STUDENT = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306, 9: 2.262, 19: 2.093}
 HEADING = (
@@ -66,9 +67,18 @@ class Line(NamedTuple):
         return self.worlds[LIVE]["share"].mean / self.worlds[SIMULATOR]["share"].mean
 
     @property
-    def good(self) -> bool:
-        """Whether that is within the margin."""
-        return abs(self.ratio - 1) <= MARGIN
+    def noise(self) -> float:
+        """Half of the ratio's 95 % interval, from both worlds; infinite where a world has one run."""
+        parts = [self.worlds[world]["share"] for world in (SIMULATOR, LIVE)]
+        return self.ratio * math.hypot(*(part.half / part.mean for part in parts))
+
+    @property
+    def verdict(self) -> str:
+        """Whether the ratio is within the margin; one that is not, and whose interval reaches it, decides nothing."""
+        off = abs(self.ratio - 1)
+        if off <= MARGIN:
+            return WITHIN
+        return UNDECIDED if off - self.noise <= MARGIN else OUTSIDE
 
     @property
     def explained(self) -> str:
@@ -104,22 +114,17 @@ def text(found: Sequence[Line]) -> str:
     out = HEAD.read_text(encoding="utf-8").format(
         kernel=kernel,
         shares=len(found),
-        good=sum(it.good for it in found),
+        within=sum(it.verdict == WITHIN for it in found),
+        undecided=sum(it.verdict == UNDECIDED for it in found),
+        outside=sum(it.verdict == OUTSIDE for it in found),
+        runs=" or ".join(sorted({str(len(it.worlds[LIVE]["share"].values)) for it in found})),
         cells=len({(it.cell.name, it.cell.law) for it in found}),
         simulated=reality.SIMULATED,
         margin=f"{PERCENT * MARGIN:.0f}",
-        spread=f"{PERCENT * statistics.fmean(_noise(it) for it in found if _noise(it)):.1f}",
     )
     for name in dict.fromkeys(it.cell.name for it in found):
         out += _section([it for it in found if it.cell.name == name])
     return out
-
-
-def _noise(it: Line) -> float:
-    """The half width of the interval of the ratio, from both worlds; 0 where a world has one run."""
-    parts = [it.worlds[world]["share"] for world in (SIMULATOR, LIVE)]
-    whole = math.hypot(*(part.half / part.mean for part in parts))
-    return whole if math.isfinite(whole) else 0.0
 
 
 def _section(found: Sequence[Line]) -> str:
@@ -128,7 +133,7 @@ def _section(found: Sequence[Line]) -> str:
     out += "".join(_row(it) for it in found)
     queues = (f"{law} {_queue(found, law, SIMULATOR)} / {_queue(found, law, LIVE)}" for law in _laws(found))
     out += f"\nMean queue in packets, simulator / live: {', '.join(queues)}.\n"
-    told = dict.fromkeys(it.explained for it in found if not it.good and it.explained)
+    told = dict.fromkeys(it.explained for it in found if it.verdict != WITHIN and it.explained)
     return out + "".join(f"\n{it}\n" for it in told)
 
 
@@ -147,8 +152,9 @@ def _row(it: Line) -> str:
         for name, scale in (("share", PERCENT), ("dropped", PERCENT), ("green", PERCENT), ("delay_ms", 1))
         for world in (SIMULATOR, LIVE)
     ]
-    cells.insert(2, f"{it.ratio:.3f} ± {_noise(it):.3f}" if _noise(it) else f"{it.ratio:.3f}")
-    verdict = "within" if it.good else "**outside**" + ("" if it.explained else ", not explained")
+    around = f" ± {it.noise:.3f}" if math.isfinite(it.noise) else ""
+    cells.insert(2, f"{it.ratio:.3f}{around}")
+    verdict = f"**{OUTSIDE}**" if it.verdict == OUTSIDE else it.verdict
     return f"| {it.cell.law} | {it.source} | {' | '.join(cells)} | {verdict} |\n"
 
 

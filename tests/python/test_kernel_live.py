@@ -11,6 +11,7 @@ import reality
 import reality_page
 from passed import Passed
 from reality import LIVE, SIMULATOR
+from reality_page import OUTSIDE, UNDECIDED, WITHIN, Sample
 
 CELLS = list(reality.all_cells())
 #: A run that is made again here: the record of the simulator must be what perhop does today.
@@ -25,13 +26,16 @@ def test_the_simulator_does_what_is_recorded(cell: reality.Cell) -> None:
         assert {k: f"{v:.6g}" for k, v in its._asdict().items()} == {k: recorded[k] for k in its._fields}
 
 
-def test_every_share_is_within_the_margin_or_explained() -> None:
+def test_every_cell_is_recorded_in_both_worlds() -> None:
+    found = {(it.cell.name, it.cell.law) for it in reality_page.lines()}
+    assert found == {(it.name, it.law) for it in CELLS}
+
+
+def test_no_share_is_outside_the_margin_without_a_reason() -> None:
     found = reality_page.lines()
-    assert len({it.cell.name for it in found}) >= 1
-    wrong = [
-        f"{it.cell.name}/{it.cell.law} {it.source}: {it.ratio:.3f}" for it in found if not it.good and not it.explained
-    ]
-    assert not wrong, wrong
+    outside = [it for it in found if it.verdict == OUTSIDE and not it.explained]
+    assert not outside, [f"{it.cell.name}/{it.cell.law} {it.source}: {it.ratio:.3f}" for it in outside]
+    assert sum(it.verdict == WITHIN for it in found) >= 0.8 * len(found)
 
 
 def test_the_page_is_what_the_records_say() -> None:
@@ -40,13 +44,21 @@ def test_the_page_is_what_the_records_say() -> None:
     assert reality_page.PAGE.read_text(encoding="utf-8") == reality_page.text(reality_page.lines())
 
 
-def test_a_share_that_is_off_is_outside() -> None:
+@pytest.mark.parametrize(
+    ("live", "verdict"),
+    [
+        ([0.40, 0.40, 0.40], WITHIN),
+        ([0.41, 0.42, 0.42], WITHIN),
+        ([0.44, 0.45, 0.46], OUTSIDE),
+        ([0.30, 0.31, 0.30], OUTSIDE),
+        ([0.30, 0.50, 0.56], UNDECIDED),
+        ([0.46], UNDECIDED),
+    ],
+)
+def test_a_share_that_is_off_is_outside(live: list[float], verdict: str) -> None:
     line = reality_page.lines()[0]
-    live = line.worlds[LIVE]
-    for factor, good in ((1.04, True), (1.06, False), (0.94, False)):
-        sample = reality_page.Sample([factor * line.worlds[SIMULATOR]["share"].mean])
-        changed = line._replace(worlds={**line.worlds, LIVE: {**live, "share": sample}})
-        assert changed.good == good
+    worlds = {SIMULATOR: {"share": Sample([0.39, 0.40, 0.40, 0.41])}, LIVE: {"share": Sample(live)}}
+    assert line._replace(worlds=worlds).verdict == verdict
 
 
 def test_figures_are_of_what_came_after_the_warm_up() -> None:
