@@ -9,6 +9,7 @@ from perhop.runs import Runs
 
 #: AF11.
 GREEN = 10
+CE = 3
 #: The class of a packet by the code point with which it came.
 CLASSES = {16: "A", 8: "B", 24: "C"}
 
@@ -36,6 +37,8 @@ class Figures(NamedTuple):
     delay_ms: float
     queue: float
     """Mean number of its packets that waited, by Little's law."""
+    marked: float = 0.0
+    """Of the packets that left: CE."""
 
 
 def figures(packets: Sequence[Passed], warmup_ns: int, end_ns: int) -> dict[str, Figures]:
@@ -56,6 +59,7 @@ def figures(packets: Sequence[Passed], warmup_ns: int, end_ns: int) -> dict[str,
             green=sum(it.tos >> 2 == GREEN for it in left) / len(left),
             delay_ms=1e3 * sum(waited) / len(left),
             queue=sum(waited) / span,
+            marked=sum(it.tos & CE == CE for it in left) / len(left),
         )
     return found
 
@@ -63,10 +67,16 @@ def figures(packets: Sequence[Passed], warmup_ns: int, end_ns: int) -> dict[str,
 def simulated(runs: Runs, port: str) -> list[Passed]:
     """What passed the port in the simulator."""
     rows = runs.events()
-    columns = ("traffic", "hop", "direction", "in_ns", "out_ns", "fate", "wire_bytes", "dscp")
+    columns = ("traffic", "hop", "direction", "in_ns", "out_ns", "fate", "wire_bytes", "dscp", "ecn")
     return [
-        Passed(str(traffic), int(came), int(left) if fate in ("sent", "marked") else None, int(size), int(dscp) << 2)
-        for traffic, hop, direction, came, left, fate, size, dscp in zip(*(rows[it] for it in columns), strict=True)
+        Passed(
+            source=str(traffic),
+            came=int(came),
+            left=int(left) if fate in ("sent", "marked") else None,
+            size=int(size),
+            tos=int(dscp) << 2 | (CE if ecn == "ce" else 0),
+        )
+        for traffic, hop, direction, came, left, fate, size, dscp, ecn in zip(*(rows[it] for it in columns), strict=True)
         if str(hop) == port and direction == "out" and fate not in ("waiting", "in-flight")
     ]
 

@@ -68,8 +68,8 @@ class Cell(NamedTuple):
             keys |= {"from": it, "to": "D", "dscp": SOURCES[it], "spread": "500ms"}
             keys |= {"tcp": "host"} if keys["model"] == "ftp" else {}
             lines += [f"[traffic.{it}]", *(f"{key} = {json.dumps(value)}" for key, value in keys.items())]
-        law = base["laws"][self.law]
-        return "\n".join([*lines, "[tcp.host]", f'stack = "{law}"', "burst-segments = 1", ""])
+        law, ecn = base["laws"][self.law], ["ecn = true"] if "ecn" in base else []
+        return "\n".join([*lines, "[tcp.host]", f'stack = "{law}"', "burst-segments = 1", *ecn, ""])
 
 
 def all_cells() -> Iterator[Cell]:
@@ -77,8 +77,9 @@ def all_cells() -> Iterator[Cell]:
     text = tomllib.loads((STATED / "reality.toml").read_text())
     base = text.pop("base")
     for name, own in text.items():
-        for law in base["laws"]:
-            yield Cell(name, law, {**base, **own})
+        whole = {**base, **own}
+        for law in whole["laws"]:
+            yield Cell(name, law, whole)
 
 
 def live(cell: Cell, seed: int) -> dict[str, Figures]:
@@ -134,7 +135,7 @@ def have() -> dict[tuple[str, ...], dict[str, str]]:
     if not TABLE.exists():
         return {}
     with TABLE.open(encoding="ascii", newline="") as text:
-        return {tuple(row[key] for key in KEYS): row for row in csv.DictReader(text)}
+        return {tuple(row[key] for key in KEYS): {"marked": "0"} | row for row in csv.DictReader(text)}
 
 
 def keep(rows: Mapping[tuple[str, ...], Mapping[str, str]]) -> None:

@@ -24,11 +24,14 @@ MARGIN = 0.05
 WITHIN, UNDECIDED, OUTSIDE = "within", "undecided", "outside"
 #: Two-sided 95 % quantiles of Student's t by degrees of freedom, from Abramowitz and Stegun, table 26.10.
 STUDENT = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306, 9: 2.262, 19: 2.093}
-HEADING = (
-    "| law | class | share: simulator | live | live / simulator | dropped: simulator | live | green: simulator | live "
-    "| delay, ms: simulator | live | verdict |\n|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|\n"
-)
 PERCENT = 100
+#: What a table shows of both worlds, and in which unit.
+SHOWN = (("share", PERCENT), ("dropped", PERCENT), ("marked", PERCENT), ("green", PERCENT), ("delay_ms", 1))
+HEADING = (
+    "| law | class | share: simulator | live | live / simulator | dropped: simulator | live | marked: simulator | live "
+    "| green: simulator | live | delay, ms: simulator | live | verdict |\n"
+    f"|---|---|{'---:|' * 11}---|\n"
+)
 
 
 class Sample(NamedTuple):
@@ -149,7 +152,7 @@ def _queue(found: Sequence[Line], law: str, world: str) -> str:
 def _row(it: Line) -> str:
     cells = [
         it.worlds[world][name].said(scale)
-        for name, scale in (("share", PERCENT), ("dropped", PERCENT), ("green", PERCENT), ("delay_ms", 1))
+        for name, scale in SHOWN
         for world in (SIMULATOR, LIVE)
     ]
     around = f" ± {it.noise:.3f}" if math.isfinite(it.noise) else ""
