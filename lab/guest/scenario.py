@@ -24,11 +24,11 @@ from pathlib import Path
 from typing import Any
 
 import backlog
+import between
 import capture
 import connections
 import network
 import send
-import wire
 
 #: Runs begin at multiples of this time: of 2^16 ns, so that clocks in units of 1024 ns or 64 ns keep their phase, and
 #: of 1024 ticks, so that the kernel's timers do.
@@ -43,8 +43,8 @@ def main(folder: Path) -> None:
     linux = job["linux"]
     ctypes.CDLL(None).prctl(29, 1)  # no slack for timers
     network.call("ip", "link", "set", "lo", "up")
-    between = wire.Between(linux, job["forward"]) if "forward" in job else None
-    for words in between.commands if between else [it["argv"] for it in linux["commands"]]:
+    live = between.Between(linux, job["forward"]) if "forward" in job else None
+    for words in live.commands if live else [it["argv"] for it in linux["commands"]]:
         network.call(*words)
     taps = {}
     for port in linux["ports"]:
@@ -53,8 +53,8 @@ def main(folder: Path) -> None:
     # Without a listener, datagrams would be answered by ICMP.
     listening = [_listen(node["namespace"]) for node in linux["nodes"]]
     ends = connections.prepare(job["connections"])
-    if between:
-        between.begin()
+    if live:
+        live.begin()
     time.sleep(1)
     start = (time.clock_gettime_ns(time.CLOCK_MONOTONIC) // GRID + 2) * GRID
     warm, end = start + linux["warmup_ns"], start + linux["duration_ns"]
@@ -72,8 +72,8 @@ def main(folder: Path) -> None:
     for it in listening:
         it.close()
     out: dict[str, Any] = {"left": left, "connections": outcome, "looks": looks.seen}
-    if between:
-        out["passed"] = between.end(offset + start)
+    if live:
+        out["passed"] = live.end(offset + start)
     (folder / "scenario.out.json").write_text(json.dumps(out))
 
 

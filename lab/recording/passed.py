@@ -76,7 +76,9 @@ def simulated(runs: Runs, port: str) -> list[Passed]:
             size=int(size),
             tos=int(dscp) << 2 | (CE if ecn == "ce" else 0),
         )
-        for traffic, hop, direction, came, left, fate, size, dscp, ecn in zip(*(rows[it] for it in columns), strict=True)
+        for traffic, hop, direction, came, left, fate, size, dscp, ecn in zip(
+            *(rows[it] for it in columns), strict=True
+        )
         if str(hop) == port and direction == "out" and fate not in ("waiting", "in-flight")
     ]
 

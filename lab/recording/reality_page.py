@@ -150,11 +150,7 @@ def _queue(found: Sequence[Line], law: str, world: str) -> str:
 
 
 def _row(it: Line) -> str:
-    cells = [
-        it.worlds[world][name].said(scale)
-        for name, scale in SHOWN
-        for world in (SIMULATOR, LIVE)
-    ]
+    cells = [it.worlds[world][name].said(scale) for name, scale in SHOWN for world in (SIMULATOR, LIVE)]
     around = f" ± {it.noise:.3f}" if math.isfinite(it.noise) else ""
     cells.insert(2, f"{it.ratio:.3f}{around}")
     verdict = f"**{OUTSIDE}**" if it.verdict == OUTSIDE else it.verdict
