@@ -132,7 +132,10 @@ impl Host {
         let Some(idle) = &mut self.idle else { return };
         while let Some(expired) = idle.expire(it.at.now) {
             observer.forget(expired, self.replay.port().edge());
-            self.replay.port_mut().forget(expired);
+            match self.reuses {
+                true => self.replay.port_mut().expire(expired, &self.known.headers_of(expired)),
+                false => self.replay.port_mut().forget(expired),
+            }
             self.known.forget(expired);
             if self.reuses && expired != flow {
                 self.known.flows.release(expired.0);
