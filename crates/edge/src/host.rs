@@ -6,7 +6,7 @@ use perhop_core::port::Port;
 use perhop_core::port::edge::Per;
 use perhop_core::units::Time;
 use perhop_core::verdict::{Fate, Reason};
-use perhop_sim::replay::Replay;
+use perhop_sim::replay::{Replay, Trip};
 
 use crate::arriving::{Arriving, Direction};
 use crate::connections::Connections;
@@ -119,6 +119,18 @@ impl Host {
     /// Where the forward packet that came last waits, see [`Trip`](perhop_sim::replay::Trip): the number of its buffer.
     pub fn latest_place(&self) -> u32 {
         self.replay.latest_place()
+    }
+
+    /// The packets that wait, as they would leave if nothing came any more.
+    pub fn waiting(&self) -> Vec<Trip> {
+        let mut trips = Vec::new();
+        self.replay.clone().finish(&mut |trip| trips.push(*trip));
+        trips
+    }
+
+    /// Its flows by number.
+    pub fn flows(&self) -> &FlowTable {
+        &self.known.flows
     }
 
     /// Empties the queue after the last packet.
