@@ -16,6 +16,7 @@ use perhop_sim::replay::{Changed, Trip};
 use crate::checksum;
 use crate::counts::{Counts, Dropped};
 use crate::io::{Frame, Offer, PacketIo};
+use crate::leaves::{Leaf, Line};
 use crate::round_trips::{RoundTrips, Samples};
 use crate::seen::Seen;
 use crate::store::Store;
@@ -46,6 +47,7 @@ struct Core {
     clock: Clock,
     /// Whether there is a queue.
     queued: bool,
+    line: Line,
     /// Frames that came.
     number: u64,
 }
@@ -63,7 +65,7 @@ impl<I: PacketIo> Forwarder<I> {
     /// # Errors
     /// Parameters that their algorithm refuses.
     pub fn new(policy: Policy, sides: [I; 2], now_ns: u64) -> Result<Self, PolicyError> {
-        let queued = policy.queue.is_some();
+        let (queued, line) = (policy.queue.is_some(), Line::of(policy.queue.as_ref()));
         let core = Core {
             host: Host::new(policy)?,
             seen: Seen::default(),
@@ -72,6 +74,7 @@ impl<I: PacketIo> Forwarder<I> {
             unread: Default::default(),
             clock: Clock::new(now_ns),
             queued,
+            line,
             number: 0,
         };
         Ok(Self { sides, core })
@@ -96,10 +99,10 @@ impl<I: PacketIo> Forwarder<I> {
     /// Parameters that their algorithm refuses: the old policy stays in force.
     pub fn reload(&mut self, policy: Policy, now_ns: u64) -> Result<Changed, PolicyError> {
         let Self { sides: [_, b], core } = self;
-        let (at, queued) = (core.clock.at(now_ns), policy.queue.is_some());
+        let (at, queued, line) = (core.clock.at(now_ns), policy.queue.is_some(), Line::of(policy.queue.as_ref()));
         let changed = core.host.reload(policy, at, &mut core.seen)?;
         core.depart(b);
-        core.queued = queued;
+        (core.queued, core.line) = (queued, line);
         core.settle(0, b);
         Ok(changed)
     }
@@ -154,6 +157,11 @@ impl<I: PacketIo> Forwarder<I> {
     /// Forward packets by colour behind the conditioners; the last are those they dropped. Bytes are those of meters.
     pub fn colours(&self) -> [Count; 5] {
         self.core.seen.colours
+    }
+
+    /// The queues of the line.
+    pub fn leaves(&self) -> Vec<Leaf> {
+        self.core.line.leaves(self.core.host.port(), self.core.now())
     }
 
     /// Frames without an IP header, by direction and reason.

@@ -31,6 +31,17 @@ impl Samples {
     }
 }
 
+impl Samples {
+    /// With those of another time.
+    pub fn plus(&self, other: &Self) -> Self {
+        let bounds = match (self.bounds, other.bounds) {
+            (Some([least, most]), Some([l, m])) => Some([least.min(l), most.max(m)]),
+            (one, another) => one.or(another),
+        };
+        Self { number: self.number + other.number, sum_ns: self.sum_ns.saturating_add(other.sum_ns), bounds }
+    }
+}
+
 /// What measures.
 #[derive(Debug)]
 pub struct RoundTrips {
