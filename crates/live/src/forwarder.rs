@@ -127,9 +127,12 @@ impl<I: PacketIo> Forwarder<I> {
 
     /// Ends what [`Forwarder::record`] began; what came of it.
     pub fn recorded(&mut self, now_ns: u64) -> Option<Outcome> {
-        let core = &mut self.core;
-        let (trace, now) = (core.seen.trace.take()?, core.clock.at(now_ns).now);
-        Some(trace.finish(now, &core.host.waiting(), &core.host))
+        let Self { sides: [_, b], core } = self;
+        let at = core.clock.at(now_ns);
+        core.due(at, b);
+        core.settle(0, b);
+        let trace = core.seen.trace.take()?;
+        Some(trace.finish(at.now, &core.host.waiting(), &core.host))
     }
 
     /// When a frame is due to leave the queue, in the same time as [`Forwarder::step`]'s.

@@ -9,7 +9,9 @@
 //! tests. A [`Forwarder`] has two of them and the edge of perhop-edge. It is told the time, and reads no clock itself.
 //! [`run`] waits for packets, departures and orders.
 //!
-//! Unsafe code of the project is in this crate alone, in `packet` and `interface`.
+//! Unsafe code of the project is in this crate alone: calls of the kernel, and the rings' memory.
+//!
+//! Decision: docs/decisions/119-live-packets-pass-rings.md
 
 pub mod checksum;
 pub mod interface;

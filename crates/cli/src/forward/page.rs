@@ -10,7 +10,13 @@ use std::fmt::{Display, Write as _};
 type Family<T> = (&'static str, &'static str, &'static str, fn(&T) -> u64);
 
 /// Of an interface, as a sender.
-const FRAMES: [Family<Counts>; 7] = [
+const FRAMES: [Family<Counts>; 8] = [
+    (
+        "perhop_came_packets_total",
+        "counter",
+        "Frames for this interface, those included that the kernel dropped.",
+        |it| it.came,
+    ),
     ("perhop_received_packets_total", "counter", "Frames read from the other interface.", |it| it.received),
     ("perhop_received_bytes_total", "counter", "Bytes of these.", |it| it.received_bytes),
     ("perhop_sent_packets_total", "counter", "Frames sent on this interface.", |it| it.sent),
