@@ -75,7 +75,7 @@ lab: lab-ports lab-tcp                  ## what a Linux kernel does in the cells
 
 live-lab:                               ## perhop forward beside the kernel's tbf and htb, in namespaces; root, a minute
 	cargo build --release -p perhop
-	scripts/live_lab.sh target/release/perhop
+	scripts/live_lab.sh target/release/perhop $(PYTHON) target/live-lab.png
 
 live-bench:                             ## perhop forward beside the C forwarder FWD: CPU time, round trips; root, a minute
 	cargo build --release -p perhop -p perhop-live --examples

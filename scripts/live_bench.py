@@ -64,20 +64,23 @@ for n in range({TRIPS}):
         pass
 print(statistics.median(found[100:]) / 1000)
 """
-"""Without UDP checksums: a virtual Ethernet leaves them to its other end, and a plain forwarder does not finish them."""
+"""Without UDP checksums: virtual Ethernets leave them to the other end, and FWD does not finish them."""
 
 NAME = f"live-bench-{os.getpid()}"
 
 
 def ip(words: str) -> str:
+    """`ip` with these words; what it prints."""
     return subprocess.run(["ip", *words.split()], check=True, capture_output=True, text=True).stdout
 
 
 def start(which: str, *words: str) -> subprocess.Popen[str]:
+    """Begin a program in a namespace."""
     return subprocess.Popen(["ip", "netns", "exec", f"{NAME}-{which}", *words], stdout=subprocess.PIPE, text=True)
 
 
 def set_up() -> None:
+    """Make three namespaces in a row."""
     for which in "smr":
         ip(f"netns add {NAME}-{which}")
     for which, near, address in (("s", "va", "10.9.0.1"), ("r", "vb", "10.9.0.2")):
@@ -93,15 +96,18 @@ def set_up() -> None:
 
 
 def clean() -> None:
+    """Remove them."""
     for which in "smr":
         subprocess.run(["ip", "netns", "delete", f"{NAME}-{which}"], check=False)
 
 
 def received() -> int:
+    """Frames that the receiver got."""
     return int(json.loads(ip(f"-n {NAME}-r -s -j link show eth0"))[0]["stats64"]["rx"]["packets"])
 
 
 def cpu_seconds(pid: int) -> float:
+    """Processor time of a process, that of the kernel for it included."""
     fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -120,6 +126,8 @@ def running(words: list[str], measure: Callable[[int], float]) -> float:
 
 
 def packets_per_cpu_second(blast: str) -> Callable[[int], float]:
+    """Under all that the sender can send."""
+
     def measure(pid: int) -> float:
         before, cpu = received(), cpu_seconds(pid)
         start("s", blast, "eth0", str(SECONDS)).communicate(timeout=60)
@@ -134,6 +142,7 @@ def round_trip(_: int) -> float:
 
 
 def bridged() -> float:
+    """Microseconds, through a bridge of the kernel."""
     ip(f"-n {NAME}-m link add name br0 type bridge")
     for near in ("va", "vb"):
         ip(f"-n {NAME}-m link set {near} master br0")
@@ -145,6 +154,7 @@ def bridged() -> float:
 
 
 def main() -> int:
+    """Measure and print."""
     release = Path(sys.argv[1]).resolve()
     fwd = str(Path(sys.argv[2]).resolve()) if len(sys.argv) > 2 else None
     # the plain forwarder sends as perhop does, through the queueing discipline of the interface
@@ -176,6 +186,7 @@ def main() -> int:
 
 
 def show(rates: dict[str, list[float]], trips: dict[str, list[float]]) -> None:
+    """Print what was found, and the ratios."""
     for name, found in rates.items():
         print(f"{name}: {max(found) / 1e6:.3f} million packets per CPU second ({[round(it / 1e6, 3) for it in found]})")
     for name, found in trips.items():

@@ -1,7 +1,7 @@
 """make soak: perhop forward at full load for MINUTES (20), the policy read again each 10 s.
 
-Each second the counts must close: came = sent + dropped by reason + held + send errors, where `dropped` has the kernel's
-own drops. At the end memory must be flat. It needs root, ip and iperf3; network namespaces live-soak-* go at the end.
+Each second the counts must close: came = sent + dropped by reason + held + send errors, where `dropped` has the
+kernel's own drops. At the end memory must be flat. It needs root, ip and iperf3; network namespaces live-soak-* go at the end.
 """
 
 from __future__ import annotations
@@ -68,21 +68,28 @@ class Lab:
         ip(f"-n {self.name}-m link set lo up")
 
     def start(self, which: str, *words: str) -> subprocess.Popen[str]:
+        """Begin a program in a namespace."""
         command = ["ip", "netns", "exec", f"{self.name}-{which}", *words]
         return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     def close(self) -> None:
+        """Remove the namespaces."""
         for which in "smr":
             subprocess.run(["ip", "netns", "delete", f"{self.name}-{which}"], check=False)
 
 
 def ip(words: str) -> None:
+    """`ip` with these words."""
     subprocess.run(["ip", *words.split()], check=True)
 
 
 def counters(lab: Lab) -> dict[str, float]:
     """Sums of a metric over its labels, by name and device."""
-    reader = [sys.executable, "-c", f"import urllib.request as u;print(u.urlopen('http://127.0.0.1:{PORT}',timeout=5).read().decode())"]
+    reader = [
+        sys.executable,
+        "-c",
+        f"import urllib.request as u;print(u.urlopen('http://127.0.0.1:{PORT}',timeout=5).read().decode())",
+    ]
     process = lab.start("m", *reader)
     text = process.communicate(timeout=30)[0]
     found: dict[str, float] = {}
@@ -100,16 +107,21 @@ def gap(found: dict[str, float], device: str) -> float:
 
 
 def resident_kb(pid: int) -> int:
+    """Memory of a process."""
     match = re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{pid}/status").read_text(encoding="ascii"))
     return int(match[1]) if match else 0
 
 
 def forwarder(lab: Lab, perhop: str, policy: Path) -> subprocess.Popen[str]:
+    """perhop between the two, when it forwards."""
     words = f"forward --in va --out vb --policy {policy} --queue line --link 200Mbit/s --metrics {PORT} --json"
     process = lab.start("m", perhop, *words.split())
-    while "promiscuity 1" not in subprocess.run(
-        ["ip", "-n", f"{lab.name}-m", "-details", "link", "show", "vb"], capture_output=True, text=True, check=True
-    ).stdout:
+    while (
+        "promiscuity 1"
+        not in subprocess.run(
+            ["ip", "-n", f"{lab.name}-m", "-details", "link", "show", "vb"], capture_output=True, text=True, check=True
+        ).stdout
+    ):
         time.sleep(0.1)
     return process
 
@@ -144,6 +156,7 @@ def watch(lab: Lab, process: subprocess.Popen[str], policy: Path, seconds: int) 
 
 
 def main() -> int:
+    """Run, and say whether all held."""
     perhop = str(Path(sys.argv[1] if len(sys.argv) > 1 else "target/release/perhop").resolve())
     seconds = int(float(os.environ.get("MINUTES", "20")) * 60)
     if os.geteuid() != 0 or not all(map(shutil.which, ("ip", "iperf3"))):
@@ -167,8 +180,14 @@ def main() -> int:
     reloads = said.count("is in force")
     warm = memory[min(WARM_UP_S, len(memory) // 2) :]
     grew = max(warm) - warm[0]
-    print(f"{len(memory)} seconds, {open_seconds} did not close; {reloads} reloads; memory {warm[0]} kB, {grew} kB more at most")
-    return 0 if open_seconds == 0 and grew <= SLACK_KB and reloads >= seconds // RELOAD_S - 1 and process.returncode == 0 else 1
+    print(
+        f"{len(memory)} seconds, {open_seconds} did not close; {reloads} reloads; memory {warm[0]} kB, {grew} kB more at most"
+    )
+    return (
+        0
+        if open_seconds == 0 and grew <= SLACK_KB and reloads >= seconds // RELOAD_S - 1 and process.returncode == 0
+        else 1
+    )
 
 
 if __name__ == "__main__":
