@@ -1,7 +1,7 @@
 """make soak: perhop forward at full load for MINUTES (20), the policy read again each 10 s.
 
 Each second the counts must close: came = sent + dropped by reason + held + send errors, where `dropped` has the
-kernel's own drops. At the end memory must be flat. It needs root, ip and iperf3; network namespaces live-soak-* go at the end.
+kernel's own drops. At the end memory must be flat. It needs root, ip and iperf3; its namespaces, live-soak-*, go at the end.
 """
 
 from __future__ import annotations
@@ -180,14 +180,10 @@ def main() -> int:
     reloads = said.count("is in force")
     warm = memory[min(WARM_UP_S, len(memory) // 2) :]
     grew = max(warm) - warm[0]
-    print(
-        f"{len(memory)} seconds, {open_seconds} did not close; {reloads} reloads; memory {warm[0]} kB, {grew} kB more at most"
-    )
-    return (
-        0
-        if open_seconds == 0 and grew <= SLACK_KB and reloads >= seconds // RELOAD_S - 1 and process.returncode == 0
-        else 1
-    )
+    closed = f"{len(memory)} seconds, {open_seconds} did not close; {reloads} reloads"
+    print(f"{closed}; memory {warm[0]} kB, {grew} kB more at most")
+    enough = reloads >= seconds // RELOAD_S - 1
+    return 0 if open_seconds == 0 and grew <= SLACK_KB and enough and process.returncode == 0 else 1
 
 
 if __name__ == "__main__":
