@@ -14,7 +14,7 @@ FAST := heads port sched conditioners engine owners bad changes ports scenario s
 WHAT ?= codes docs examples bad studies kernel results notebooks walkthroughs kernel_tcp kernel_live
 export PERHOP_PYTHON := $(CURDIR)/$(BIN)/python
 
-.PHONY: install test test-rust test-differential test-python test-fast same-results reproduce maps lint wheel release-check first-minute bench instructions lab lab-ports lab-tcp lab-live lab-reality live-lab renew docs lock clean
+.PHONY: install test test-rust test-differential test-python test-fast same-results reproduce maps lint wheel release-check first-minute bench instructions lab lab-ports lab-tcp lab-live lab-reality live-lab live-bench soak renew docs lock clean
 .DEFAULT_GOAL := install
 
 install: .venv/extension.stamp          ## build the release extension into .venv
@@ -75,7 +75,15 @@ lab: lab-ports lab-tcp                  ## what a Linux kernel does in the cells
 
 live-lab:                               ## perhop forward beside the kernel's tbf and htb, in namespaces; root, a minute
 	cargo build --release -p perhop
-	scripts/live_lab.sh target/release/perhop
+	scripts/live_lab.sh target/release/perhop $(PYTHON) target/live-lab.png
+
+live-bench:                             ## perhop forward beside the C forwarder FWD: CPU time, round trips; root, a minute
+	cargo build --release -p perhop -p perhop-live --examples
+	$(PYTHON) scripts/live_bench.py target/release $(FWD)
+
+soak:                                   ## perhop forward at full load for MINUTES=20: counts close, memory is flat; root
+	cargo build --release -p perhop
+	$(PYTHON) scripts/soak.py target/release/perhop
 
 lab-ports:
 	$(PYTHON) lab/recording/record.py $(ARGS)

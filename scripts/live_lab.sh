@@ -1,8 +1,11 @@
 #!/usr/bin/env bash
 # make live-lab: perhop forward beside the kernel's tbf and htb, on virtual Ethernets between namespaces. It needs root,
-# ip, tc and iperf3. One CUBIC flow of SECONDS (5) through each at 10 and 100 Mbit/s.
+# ip, tc and iperf3. One CUBIC flow of SECONDS_EACH (5) through each at 10 and 100 Mbit/s: a table of what arrived, and with
+# a Python that has matplotlib as second word a figure of it over time, in the file that is the third.
 set -euo pipefail
 perhop=${1:-target/release/perhop}
+python=${2:-}
+figure=${3:-target/live-lab.png}
 seconds=${SECONDS_EACH:-5}
 name=live-lab-$$
 folder=$(mktemp -d)
@@ -51,12 +54,13 @@ POLICY
 
 inside() { ip netns exec $name-m "$@"; }
 
-# What one flow gets, Mbit/s.
+# What one flow gets, Mbit/s; its seconds go to the folder under this name.
 flow() {
     ip netns exec $name-r timeout $((seconds + 20)) iperf3 -s -1 >/dev/null &
     until ip netns exec $name-r ss -Hlt | grep -q :5201; do sleep 0.1; done
-    ip netns exec $name-s timeout $((seconds + 15)) iperf3 -c 10.9.0.2 -C cubic -t "$seconds" -f m |
-        awk '/receiver/ {print $7}'
+    ip netns exec $name-s timeout $((seconds + 15)) iperf3 -c 10.9.0.2 -C cubic -t "$seconds" -i 0.2 -J --get-server-output \
+        >"$folder/$1.json"
+    awk '/"sum_received"/ {found = 1} found && /"bits_per_second"/ {printf "%.2f\n", $2 / 1e6; exit}' FS=': *' "$folder/$1.json"
 }
 
 bridge() {
@@ -75,20 +79,24 @@ unbridge() {
 printf '%-10s %10s %10s %10s\n' "Mbit/s" tbf htb perhop
 for rate in 10 100; do
     bridge tbf rate ${rate}mbit burst 10kb limit 300kb
-    tbf=$(flow)
+    tbf=$(flow tbf-$rate)
     unbridge
     bridge handle 1: htb default 1
     inside tc class add dev vb parent 1: classid 1:1 htb rate ${rate}mbit burst 10kb cburst 10kb
     inside tc qdisc add dev vb parent 1:1 bfifo limit 300kb
-    htb=$(flow)
+    htb=$(flow htb-$rate)
     unbridge
-    inside "$perhop" forward --in va --out vb --policy "$folder/policy.toml" --queue line --link ${rate}Mbit/s \
+    inside "$perhop" forward --in va --out vb --policy "$folder/policy.toml" --queue line --link ${rate}Mbit/s --real-time \
         >"$folder/counts.$rate" 2>"$folder/log" &
     until inside ip -details link show vb | grep -q 'promiscuity 1'; do sleep 0.1; done
-    own=$(flow)
+    own=$(flow perhop-$rate)
     for p in $(ip netns pids $name-m); do kill -INT "$p"; done
     wait
     printf '%-10s %10s %10s %10s\n' $rate "$tbf" "$htb" "$own"
 done
 echo
 cat "$folder/counts.100"
+if [ -n "$python" ]; then
+    "$python" "$(dirname "$0")/live_figure.py" "$folder" "$figure"
+    echo "the same over time: $figure"
+fi

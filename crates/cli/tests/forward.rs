@@ -95,6 +95,7 @@ fn from_check_to_end() {
     refused(&namespace, &folder);
     ends(&namespace, &folder);
     reloads(&namespace, &folder);
+    shows(&namespace, &folder);
     let mut child = namespace.begin(&folder, "");
     child.kill().unwrap();
     child.wait().unwrap();
@@ -117,7 +118,8 @@ fn refused(namespace: &Namespace, folder: &Folder) {
 
 /// SIGINT and SIGTERM are its normal end, with every argument.
 fn ends(namespace: &Namespace, folder: &Folder) {
-    let all = "--queue q --link 10Mbit/s --seed 2 --flow-timeout 5s --most-flows 9 --fix-offloads --watch --json";
+    let all = "--queue q --link 10Mbit/s --seed 2 --flow-timeout 5s --most-flows 9 --fix-offloads --watch --json \
+               --real-time --metrics 9108 --trace seen";
     for (which, words) in [("INT", ""), ("TERM", all)] {
         let child = namespace.begin(folder, words);
         signal(&child, which);
@@ -151,4 +153,70 @@ fn reloads(namespace: &Namespace, folder: &Folder) {
     let said = text(&ended(child).stderr);
     assert!(said.contains("policy.toml is in force: all (token-bucket)\n"), "{said}");
     assert!(said.contains("the old policy stays in force"), "{said}");
+}
+
+/// What goes into `va` from its other end: so many datagrams.
+fn send(namespace: &Namespace, datagrams: u32) {
+    let words = format!("for n in {{1..{datagrams}}}; do echo x > /dev/udp/10.7.0.2/9; done");
+    let sent = Command::new("ip").args(["netns", "exec", &namespace.0, "bash", "-c", &words]).status().unwrap();
+    assert!(sent.success());
+}
+
+/// The page of metrics.
+fn page(namespace: &Namespace) -> String {
+    let words = "exec 3<>/dev/tcp/127.0.0.1/9109; echo GET >&3; cat <&3";
+    text(&Command::new("ip").args(["netns", "exec", &namespace.0, "bash", "-c", words]).output().unwrap().stdout)
+}
+
+fn value(page: &str, name: &str) -> u64 {
+    page.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok()).unwrap_or(0)
+}
+
+/// Metrics while another reader hangs, no right that is not needed, and a run for each policy that was in force.
+fn shows(namespace: &Namespace, folder: &Folder) {
+    let name = &namespace.0;
+    for words in
+        ["link set lo up", "address add 10.7.0.1/24 dev pa", "neighbour add 10.7.0.2 lladdr 02:00:00:00:00:07 dev pa"]
+    {
+        ip(&format!("-n {name} {words}"));
+    }
+    let child = namespace.begin(folder, "--queue q --link 10Mbit/s --metrics 9109 --trace runs");
+    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+    assert!(
+        status.contains("CapEff:\t0000000000000000\n") && status.contains("CapPrm:\t0000000000000000\n"),
+        "{status}"
+    );
+    let words = "exec 3<>/dev/tcp/127.0.0.1/9109; sleep 1000";
+    let mut hangs = Command::new("ip").args(["netns", "exec", name, "bash", "-c", words]).spawn().unwrap();
+    send(namespace, 5);
+    let labels = "{device=\"vb\",kind=\"drop-tail\",class=\"q\"}";
+    until("they have passed", || value(&page(namespace), &format!("perhop_qdisc_packets_total{labels}")) >= 5);
+    let shown = page(namespace);
+    let green = "perhop_conditioner_packets_total{device=\"vb\",conditioner=\"all\",colour=\"green\"}";
+    assert!(value(&shown, green) >= 5, "{shown}");
+    assert_eq!(
+        value(&shown, "perhop_came_packets_total{device=\"vb\"}"),
+        value(&shown, "perhop_sent_packets_total{device=\"vb\"}")
+    );
+    signal(&child, "HUP");
+    until("another run begins", || page(namespace).contains("qdisc") && runs(folder) == 1);
+    send(namespace, 3);
+    signal(&child, "INT");
+    hangs.kill().unwrap();
+    hangs.wait().unwrap();
+    let out = ended(child);
+    assert_eq!(out.status.code(), Some(0), "{}", text(&out.stderr));
+    assert_eq!(runs(folder), 2, "{}", text(&out.stderr));
+    let listed = Command::new(env!("CARGO_BIN_EXE_perhop"))
+        .args(["runs", "runs"])
+        .current_dir(folder.path(""))
+        .output()
+        .unwrap();
+    assert_eq!(listed.status.code(), Some(0), "{}", text(&listed.stderr));
+}
+
+/// Complete runs that were recorded.
+fn runs(folder: &Folder) -> usize {
+    let points = std::fs::read_dir(folder.path("runs/policy")).into_iter().flatten().flatten();
+    points.filter(|point| point.path().join("rep-000/events.parquet").exists()).count()
 }

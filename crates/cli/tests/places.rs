@@ -62,6 +62,7 @@ const PATHS: &[(&str, &str, Use)] = &[
     ("compare", "a", Read),
     ("compare", "b", Read),
     ("forward", "policy", Read),
+    ("forward", "trace", Dir),
     ("import", "file", Read),
     ("import", "load", Read),
     ("import", "output", Written),

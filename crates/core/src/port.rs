@@ -386,6 +386,14 @@ impl<H: Copy> Port<H> {
         }
     }
 
+    /// As [`Port::forget`], and instances that only this flow still had are free: [`Edge::expire`].
+    pub fn expire(&mut self, flow: FlowId, headers: &FlowHeaders) {
+        self.edge.expire(flow, headers);
+        if self.aqm_needs.contains(Needs::HEADERS) {
+            self.queues.lists(&mut |list, _| list.forget(flow));
+        }
+    }
+
     /// When an AQM or a scheduler next needs [`Port::on_timer`].
     pub fn poll_at(&self) -> Option<Time> {
         if !self.has_timers() {

@@ -115,7 +115,7 @@ impl Connections {
     }
 
     /// What classifiers know about a flow so far.
-    fn headers_of(&self, flow: FlowId) -> FlowHeaders {
+    pub(crate) fn headers_of(&self, flow: FlowId) -> FlowHeaders {
         let key = self.flows.key(flow.0).expect("the table has numbered it");
         FlowHeaders { rtt: self.handshakes.as_ref().and_then(|it| it.rtt(flow)), ..key.headers() }
     }

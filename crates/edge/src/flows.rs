@@ -218,6 +218,13 @@ impl FlowTable {
         self.number(&self.flows[id as usize].key(&self.pairs).reversed())
     }
 
+    /// The number of the return flow of flow `id`, if it has one: nothing is numbered.
+    pub fn known_mate(&self, id: u32) -> Option<u32> {
+        let (packed, pair) = Packed::new(&self.flows[id as usize].key(&self.pairs).reversed());
+        let is = |&it: &u32| self.flows[it as usize].is(packed, pair, &self.pairs);
+        self.numbers.find(hash(&self.hashes, packed, pair), is).copied()
+    }
+
     /// The flow with number `id`, if there is one.
     pub fn key(&self, id: u32) -> Option<FlowKey> {
         Some(self.flows.get(id as usize)?.key(&self.pairs))
@@ -389,6 +396,8 @@ mod tests {
         assert_eq!([table.key(0).unwrap().source, table.key(1).unwrap().source], [six(2), six(1)]);
         assert_eq!(table.id(&packet(None, Some((77, false)))), 2, "its packet's flow is not known any longer");
         assert_eq!((table.len(), table.pairs.len()), (3, 2));
+        assert_eq!(table.known_mate(0), None);
+        assert_eq!((table.mate(0), table.known_mate(0), table.known_mate(3)), (3, Some(3), Some(0)));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use perhop_core::port::Port;
 use perhop_core::port::edge::Per;
 use perhop_core::units::Time;
 use perhop_core::verdict::{Fate, Reason};
-use perhop_sim::replay::Replay;
+use perhop_sim::replay::{Replay, Trip};
 
 use crate::arriving::{Arriving, Direction};
 use crate::connections::Connections;
@@ -121,6 +121,18 @@ impl Host {
         self.replay.latest_place()
     }
 
+    /// The packets that wait, as they would leave if nothing came any more.
+    pub fn waiting(&self) -> Vec<Trip> {
+        let mut trips = Vec::new();
+        self.replay.clone().finish(&mut |trip| trips.push(*trip));
+        trips
+    }
+
+    /// Its flows by number.
+    pub fn flows(&self) -> &FlowTable {
+        &self.known.flows
+    }
+
     /// Empties the queue after the last packet.
     pub fn finish(&mut self, observer: &mut impl Observer) {
         self.replay.finish(&mut |trip| observer.trip(trip));
@@ -132,7 +144,10 @@ impl Host {
         let Some(idle) = &mut self.idle else { return };
         while let Some(expired) = idle.expire(it.at.now) {
             observer.forget(expired, self.replay.port().edge());
-            self.replay.port_mut().forget(expired);
+            match self.reuses {
+                true => self.replay.port_mut().expire(expired, &self.known.headers_of(expired)),
+                false => self.replay.port_mut().forget(expired),
+            }
             self.known.forget(expired);
             if self.reuses && expired != flow {
                 self.known.flows.release(expired.0);

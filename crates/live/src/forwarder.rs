@@ -10,13 +10,17 @@ use perhop_core::packet::Packet;
 use perhop_core::units::Time;
 use perhop_core::verdict::Fate;
 use perhop_edge::{Arriving, Clock, Direction, Host, IpHeaders, LinkType, Moment, Policy, PolicyError, Unread, locate};
+use perhop_sim::record::{EventSink, Outcome};
 use perhop_sim::replay::{Changed, Trip};
 
 use crate::checksum;
 use crate::counts::{Counts, Dropped};
 use crate::io::{Frame, Offer, PacketIo};
+use crate::leaves::{Leaf, Line};
+use crate::round_trips::{RoundTrips, Samples};
 use crate::seen::Seen;
 use crate::store::Store;
+use crate::trace::Trace;
 
 /// Frames that are read from an interface before the other one has its turn.
 const BURST: usize = 64;
@@ -43,6 +47,7 @@ struct Core {
     clock: Clock,
     /// Whether there is a queue.
     queued: bool,
+    line: Line,
     /// Frames that came.
     number: u64,
 }
@@ -60,7 +65,7 @@ impl<I: PacketIo> Forwarder<I> {
     /// # Errors
     /// Parameters that their algorithm refuses.
     pub fn new(policy: Policy, sides: [I; 2], now_ns: u64) -> Result<Self, PolicyError> {
-        let queued = policy.queue.is_some();
+        let (queued, line) = (policy.queue.is_some(), Line::of(policy.queue.as_ref()));
         let core = Core {
             host: Host::new(policy)?,
             seen: Seen::default(),
@@ -69,6 +74,7 @@ impl<I: PacketIo> Forwarder<I> {
             unread: Default::default(),
             clock: Clock::new(now_ns),
             queued,
+            line,
             number: 0,
         };
         Ok(Self { sides, core })
@@ -93,12 +99,40 @@ impl<I: PacketIo> Forwarder<I> {
     /// Parameters that their algorithm refuses: the old policy stays in force.
     pub fn reload(&mut self, policy: Policy, now_ns: u64) -> Result<Changed, PolicyError> {
         let Self { sides: [_, b], core } = self;
-        let (at, queued) = (core.clock.at(now_ns), policy.queue.is_some());
+        let (at, queued, line) = (core.clock.at(now_ns), policy.queue.is_some(), Line::of(policy.queue.as_ref()));
         let changed = core.host.reload(policy, at, &mut core.seen)?;
         core.depart(b);
-        core.queued = queued;
+        (core.queued, core.line) = (queued, line);
         core.settle(0, b);
         Ok(changed)
+    }
+
+    /// Round trips are measured from now on, of so many flows.
+    pub fn measure(&mut self, most: u32) {
+        self.core.seen.round_trips = Some(RoundTrips::new(most));
+    }
+
+    /// Samples since the last call, if they are measured: of data from A to B, and of data from B to A.
+    pub fn round_trips(&mut self) -> Option<[Samples; 2]> {
+        self.core.seen.round_trips.as_mut().map(RoundTrips::take)
+    }
+
+    /// Packets are recorded from now on: rows go to `sink`. Those that wait are taken to come now.
+    pub fn record(&mut self, sink: EventSink) {
+        let core = &mut self.core;
+        let mut trace = Trace::new(sink, core.now(), &core.host);
+        trace.adopt(&core.host.waiting(), core.host.flows());
+        core.seen.trace = Some(trace);
+    }
+
+    /// Ends what [`Forwarder::record`] began; what came of it.
+    pub fn recorded(&mut self, now_ns: u64) -> Option<Outcome> {
+        let Self { sides: [_, b], core } = self;
+        let at = core.clock.at(now_ns);
+        core.due(at, b);
+        core.settle(0, b);
+        let trace = core.seen.trace.take()?;
+        Some(trace.finish(at.now, &core.host.waiting(), &core.host))
     }
 
     /// When a frame is due to leave the queue, in the same time as [`Forwarder::step`]'s.
@@ -126,6 +160,11 @@ impl<I: PacketIo> Forwarder<I> {
     /// Forward packets by colour behind the conditioners; the last are those they dropped. Bytes are those of meters.
     pub fn colours(&self) -> [Count; 5] {
         self.core.seen.colours
+    }
+
+    /// The queues of the line.
+    pub fn leaves(&self) -> Vec<Leaf> {
+        self.core.line.leaves(self.core.host.port(), self.core.now())
     }
 
     /// Frames without an IP header, by direction and reason.
@@ -176,7 +215,7 @@ impl Core {
             Err(reason) => {
                 self.counts[way].plain += 1;
                 *self.unread[way].entry(reason).or_default() += 1;
-                self.send(way, frame.bytes, to);
+                _ = self.send(way, frame.bytes, to);
             }
         }
     }
@@ -199,8 +238,14 @@ impl Core {
             return self.waits(number, bytes, headers, to);
         }
         match left {
-            Some(packet) => self.leaves(Found { way, bytes, headers }, &packet, to),
-            None => self.counts[way].drop(Dropped::Policer),
+            Some(packet) => {
+                let taken = self.leaves(Found { way, bytes, headers }, &packet, to);
+                self.seen.trace.iter_mut().for_each(|it| it.left(&packet, taken));
+            }
+            None => {
+                self.counts[way].drop(Dropped::Policer);
+                self.seen.trace.iter_mut().for_each(Trace::policed);
+            }
         }
     }
 
@@ -210,13 +255,16 @@ impl Core {
         for trip in std::mem::take(&mut self.seen.trips) {
             if trip.number == number {
                 stays = false;
-                self.ends(&trip, bytes, headers, to);
+                let taken = self.ends(&trip, bytes, headers, to);
+                self.seen.trace.iter_mut().for_each(|it| it.trip(&trip, true, taken));
             } else {
                 self.departs(&trip, to);
             }
         }
         if stays {
-            self.store.keep(self.host.latest_place(), bytes, headers);
+            let place = self.host.latest_place();
+            self.store.keep(place, bytes, headers);
+            self.seen.trace.iter_mut().for_each(|it| it.keep(place));
         }
     }
 
@@ -239,35 +287,42 @@ impl Core {
     fn departs(&mut self, trip: &Trip, to: &mut impl PacketIo) {
         let kept = self.store.get(trip.place);
         let (mut bytes, headers) = (std::mem::take(&mut kept.bytes), kept.headers);
-        self.ends(trip, &mut bytes, &headers, to);
+        let taken = self.ends(trip, &mut bytes, &headers, to);
+        self.seen.trace.iter_mut().for_each(|it| it.trip(trip, false, taken));
         self.store.get(trip.place).bytes = bytes;
     }
 
-    /// A packet's way through the queue is over.
-    fn ends(&mut self, trip: &Trip, bytes: &mut [u8], headers: &IpHeaders, to: &mut impl PacketIo) {
+    /// A packet's way through the queue is over; whether the interface has it.
+    fn ends(&mut self, trip: &Trip, bytes: &mut [u8], headers: &IpHeaders, to: &mut impl PacketIo) -> bool {
         match trip.fate {
-            Fate::Dropped(reason) => self.counts[0].drop(reason.into()),
+            Fate::Dropped(reason) => {
+                self.counts[0].drop(reason.into());
+                false
+            }
             fate => {
                 self.counts[0].marked += u64::from(fate == Fate::Marked);
-                self.leaves(Found { way: 0, bytes, headers }, &trip.packet, to);
+                self.leaves(Found { way: 0, bytes, headers }, &trip.packet, to)
             }
         }
     }
 
     #[inline]
-    fn leaves(&mut self, found: Found<'_>, packet: &Packet, to: &mut impl PacketIo) {
+    fn leaves(&mut self, found: Found<'_>, packet: &Packet, to: &mut impl PacketIo) -> bool {
         self.host.rewrite(found.bytes, found.headers, packet);
-        self.send(found.way, found.bytes, to);
+        self.send(found.way, found.bytes, to)
     }
 
+    /// Offers a frame to an interface; whether it has it.
     #[inline]
-    fn send(&mut self, way: usize, bytes: &[u8], to: &mut impl PacketIo) {
+    fn send(&mut self, way: usize, bytes: &[u8], to: &mut impl PacketIo) -> bool {
         let counts = &mut self.counts[way];
-        match to.offer(bytes) {
+        let offer = to.offer(bytes);
+        match offer {
             Offer::Taken => counts.sent_bytes += bytes.len() as u64,
             Offer::Full => counts.drop(Dropped::Unsent),
             Offer::TooLong => counts.drop(Dropped::TooLong),
         }
+        offer == Offer::Taken
     }
 
     /// The interface `to` sends what it has.

@@ -4,11 +4,15 @@ use etherparse::{IpFragOffset, PacketBuilder};
 use perhop_core::Scope;
 use perhop_core::classify::Match;
 use perhop_core::conditioner::{ConditionerParams, token_bucket};
+use perhop_core::packet::Colour;
 use perhop_core::port::edge::{Action, Per, StageSpec};
 use perhop_core::units::Span;
+use perhop_core::verdict::Reason;
 use perhop_edge::{LinkType, Policy, locate};
 use perhop_live::{Counts, Dropped, Forwarder, Memory};
+use perhop_sim::record::{EventSink, PortFate};
 use proptest::prelude::*;
+use std::sync::{Arc, Mutex};
 
 /// Marks AF11; what exceeds 8 kbit/s and 3000 B is AF12 or dropped.
 fn policy(red: Action) -> Policy {
@@ -220,4 +224,51 @@ proptest! {
             }
         }
     }
+}
+
+/// What instances are for goes with the last flow that has it: memory follows the flows that are known.
+#[test]
+fn instances_of_pairs_are_bounded() {
+    let mut by_pair = policy(Action::TRANSMIT);
+    by_pair.stages[0].per = Per::Pair;
+    let mut forwarder = forwarder(by_pair);
+    for n in 0..10_000u32 {
+        let mut frame = Vec::new();
+        let [_, a, b, c] = n.to_be_bytes();
+        let built = PacketBuilder::ethernet2([1; 6], [2; 6]).ipv4([10, a, b, c], [10, 0, 0, 2], 64).udp(1, 9);
+        built.write(&mut frame, &[7; 100]).unwrap();
+        forwarder.sides_mut()[0].coming.push_back((frame, false));
+        forwarder.step(u64::from(n) * 1000);
+    }
+    assert_eq!(closed(&mut forwarder)[0].sent, 10_000);
+    let [used, free] = forwarder.host().port().edge().instances();
+    assert!(used <= 66 && used + free <= 66, "{used} in use, {free} free");
+}
+
+/// Rows of what passed, and the results that they become: 30 packets of 128 B, of which 23 are green and 7 dropped.
+#[test]
+fn packets_are_recorded() {
+    let rows = Arc::new(Mutex::new(Vec::new()));
+    let (taken, mut forwarder) = (rows.clone(), forwarder(policy(Action::Drop)));
+    forwarder.record(EventSink::new(move |batch| taken.lock().unwrap().extend_from_slice(batch)));
+    forwarder.sides_mut()[0].coming.extend((0..30).map(|_| (datagram(1), false)));
+    forwarder.sides_mut()[1].coming.push_back((datagram(2), false));
+    forwarder.step(1_000);
+    let outcome = forwarder.recorded(2_000).unwrap();
+    let rows = rows.lock().unwrap();
+    let fates = |is: fn(&PortFate) -> bool| rows.iter().filter(|row| is(&row.fate)).count();
+    assert_eq!(fates(|it| *it == PortFate::Sent), 24);
+    assert_eq!(fates(|it| *it == PortFate::Dropped(Reason::Policer)), 7);
+    assert!(
+        rows.iter().enumerate().all(|(n, row)| row.number == n as u64 && row.came.ns() == 1_000 && row.wire == 128)
+    );
+    assert_eq!(rows[30].link, 1);
+    assert_eq!((outcome.measured.ns(), outcome.flows.len(), outcome.work.packet_hops), (2_000, 2, 31));
+    let counts = outcome.flows[0].counts;
+    assert_eq!([counts.sent, counts.delivered, counts.dropped].map(|it| it.packets), [30, 23, 7]);
+    assert_eq!(outcome.flows[0].goodput_bytes, 2_300);
+    let green = &outcome.ports.hops[0];
+    assert_eq!((green.colour, green.delivered.packets, green.policed.packets), (Colour::Green, 23, 0));
+    let policed: u64 = outcome.ports.hops.iter().map(|row| row.policed.packets).sum();
+    assert_eq!(policed, 7);
 }

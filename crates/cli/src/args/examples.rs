@@ -75,7 +75,8 @@ Examples:
 /// `forward`
 pub const FORWARD: &str = "\
 Examples:
-  perhop forward --in veth-a --out veth-b --policy policy.toml --dry-run";
+  perhop forward --in veth-a --out veth-b --policy policy.toml --dry-run
+  perhop forward --in eth1 --out eth2 --policy policy.toml --queue core --link 10Mbit/s --watch --trace runs";
 /// `plot`
 pub const PLOT: &str = "\
 Examples:

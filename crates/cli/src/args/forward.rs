@@ -42,6 +42,12 @@ pub struct Forward {
     /// Serve counts for Prometheus on this port of 127.0.0.1
     #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
     pub metrics: Option<u16>,
+    /// Record every packet, and what came of all, as a run in this directory: `plot`, `report` and `compare` read it
+    #[arg(long, value_name = "DIR")]
+    pub trace: Option<PathBuf>,
+    /// Run before all ordinary programs (SCHED_FIFO); needs CAP_SYS_NICE
+    #[arg(long)]
+    pub real_time: bool,
     /// Print the counts as JSON
     #[arg(long)]
     pub json: bool,

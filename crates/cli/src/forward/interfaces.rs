@@ -4,7 +4,7 @@ use super::policy::Read;
 use crate::Failure;
 use crate::args::Forward;
 use perhop_core::units::counted;
-use perhop_live::interface::{Facts, NET_ADMIN, NET_RAW, Offloads, Right, Trouble, names, troubles};
+use perhop_live::interface::{Facts, NET_ADMIN, NET_RAW, Offloads, Right, SYS_NICE, Trouble, keep, names, troubles};
 use perhop_live::{AfPacket, OpenError};
 use std::io;
 
@@ -77,9 +77,27 @@ impl Checked {
 
 /// Rights that are missing.
 fn rights(args: &Forward) -> Vec<Trouble> {
-    let needed = [(NET_RAW, "packet sockets need", true), (NET_ADMIN, "--fix-offloads needs", args.fix_offloads)];
+    let needed = [
+        (NET_RAW, "packet sockets need", true),
+        (NET_ADMIN, "--fix-offloads needs", args.fix_offloads),
+        (SYS_NICE, "--real-time needs", args.real_time),
+    ];
     let missing = needed.into_iter().filter(|(right, _, needed)| *needed && !right.is_here());
     missing.map(|(right, why, _)| Trouble { what: format!("{why} {}", right.name), fix: grant(right) }).collect()
+}
+
+/// What is still needed once packets pass: the interfaces' settings, where they are to be undone. Packet sockets that are
+/// open need no right, and the policy is read again as this user.
+pub(super) fn give_up_rights(args: &Forward) -> Result<(), Failure> {
+    let kept: &[Right] = if args.fix_offloads { &[NET_ADMIN] } else { &[] };
+    keep(kept).map_err(|error| Failure::Error(format!("error[E030] cannot give up rights: {error}")))
+}
+
+/// Real-time scheduling, if that was asked for.
+pub(super) fn real_time(args: &Forward) -> Result<(), Failure> {
+    let refused =
+        |error: io::Error| Failure::Error(format!("error[E030] --real-time: {error}\n   help: {}", grant(SYS_NICE)));
+    if args.real_time { perhop_live::real_time().map_err(refused) } else { Ok(()) }
 }
 
 fn grant(right: Right) -> String {

@@ -6,23 +6,31 @@ mod interfaces;
 mod log;
 /// Counts for Prometheus.
 mod metrics;
+/// The same as text.
+mod page;
 /// The policy, read first and read again.
 mod policy;
+/// What is shown.
+mod rates;
 /// What signals ask for.
 mod signals;
 /// Counts as text and JSON.
 mod table;
+/// Packets as a run.
+mod trace;
 /// Rates on a terminal.
 mod watch;
+/// What goes on beside the packets.
+mod work;
 
 use crate::args::Forward;
 use crate::{Exit, Failure, complain, say};
 use interfaces::Checked;
-use log::Log;
-use metrics::Metrics;
-use perhop_live::{AfPacket, Forwarder, Order, monotonic_ns, run};
+use metrics::Listening;
+use perhop_live::{Forwarder, monotonic_ns};
 use signals::Signals;
-use watch::Watch;
+use trace::Trace;
+use work::Work;
 
 pub(crate) fn forward(args: &Forward) -> Result<Exit, Failure> {
     let policy = policy::read(args)?;
@@ -32,52 +40,20 @@ pub(crate) fn forward(args: &Forward) -> Result<Exit, Failure> {
         say!("{}", checked.plan(args, &policy));
         return Ok(Exit::Fine);
     }
-    let metrics = args.metrics.map(Metrics::listen).transpose()?;
+    let listening = args.metrics.map(Listening::on).transpose()?;
     let signals = Signals::catch();
     let offloads = checked.fix(args)?;
     let sides = checked.open()?;
     let mut forwarder =
         Forwarder::new(policy.edge(args), sides, monotonic_ns()).map_err(|error| Failure::Error(error.to_string()))?;
+    interfaces::real_time(args)?;
+    interfaces::give_up_rights(args)?;
+    let trace = Trace::begin(args, checked.names(), &policy, &mut forwarder)?;
     complain!("{}", checked.begun(args));
-    let log = Log::new(checked.names());
-    let watch = args.watch.then(Watch::default);
-    Work { args, names: checked.names(), signals, log, metrics, watch }.go(&mut forwarder);
+    Work::new(args, checked.names(), signals, listening.map(Listening::answer), trace).go(&mut forwarder);
     let counts = forwarder.counts();
     say!("{}", if args.json { table::json(&forwarder, &counts)? } else { table::text(&forwarder, &counts) });
     drop(forwarder);
     drop(offloads);
     Ok(Exit::Fine)
-}
-
-/// What goes on beside the packets.
-struct Work<'a> {
-    args: &'a Forward,
-    names: [&'a str; 2],
-    signals: Signals,
-    log: Log<'a>,
-    metrics: Option<Metrics>,
-    watch: Option<Watch>,
-}
-
-impl Work<'_> {
-    /// Until a signal ends it.
-    fn go(&mut self, forwarder: &mut Forwarder<AfPacket>) {
-        run(forwarder, &mut |forwarder, now| self.order(forwarder, now));
-    }
-
-    fn order(&mut self, forwarder: &mut Forwarder<AfPacket>, now: u64) -> Order {
-        if self.signals.has_ended() {
-            return Order::End;
-        }
-        if self.signals.reloads() {
-            policy::reload(self.args, forwarder, now);
-        }
-        if self.log.is_due(now) {
-            let counts = forwarder.counts();
-            self.log.look(&counts);
-            self.metrics.iter().for_each(|it| it.show(self.names, forwarder, &counts));
-            self.watch.iter_mut().for_each(|it| it.show(now, forwarder, &counts));
-        }
-        Order::GoOn
-    }
 }

@@ -35,6 +35,10 @@ fn flow_timeout(text: &str) -> Result<Span, Failure> {
 }
 
 impl Read {
+    pub(super) const fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
     pub(super) fn warn(&self) {
         warn(&self.warnings);
         if !self.policy.inside().is_empty() {
@@ -71,16 +75,26 @@ impl Read {
     }
 }
 
-/// Reads the policy again, and says in a line what changed. One with errors leaves the old one in force.
-pub(super) fn reload(args: &Forward, forwarder: &mut Forwarder<AfPacket>, now: u64) {
-    let name = args.policy.display();
-    let stays = "the old policy stays in force";
+/// What is said where nothing changes.
+const STAYS: &str = "the old policy stays in force";
+
+/// Reads the policy again; one with errors leaves the old one in force.
+pub(super) fn again(args: &Forward) -> Option<Read> {
     match read(args) {
-        Err(failure) => complain!("{}\n{name}: {stays}", failure.plain()),
-        Ok(read) => match forwarder.reload(read.edge(args), now) {
-            Err(error) => complain!("error[E030] {name}: {error}; {stays}"),
-            Ok(changed) => complain!("{name} is in force: {}{}", read.summary(), lost(&changed)),
-        },
+        Ok(read) => Some(read),
+        Err(failure) => {
+            complain!("{}\n{}: {STAYS}", failure.plain(), args.policy.display());
+            None
+        }
+    }
+}
+
+/// Follows a policy that was read again, and says in a line what changed.
+pub(super) fn reload(args: &Forward, read: &Read, forwarder: &mut Forwarder<AfPacket>, now: u64) {
+    let name = args.policy.display();
+    match forwarder.reload(read.edge(args), now) {
+        Err(error) => complain!("error[E030] {name}: {error}; {STAYS}"),
+        Ok(changed) => complain!("{name} is in force: {}{}", read.summary(), lost(&changed)),
     }
 }
 

@@ -9,5 +9,5 @@ mod trouble;
 
 pub use facts::{Facts, names};
 pub use offloads::{Offload, Offloads};
-pub use rights::{NET_ADMIN, NET_RAW, Right};
+pub use rights::{NET_ADMIN, NET_RAW, Right, SYS_NICE, keep};
 pub use trouble::{Trouble, troubles};
