@@ -12,12 +12,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import matplotlib as mpl
+from matplotlib.figure import Figure
+
 import reality
 from cells import LAB, RECORDS
 from passed import Figures
 from reality import LIVE, SIMULATOR, Cell
 
 PAGE = LAB.parent / "docs/reports/simulation-and-reality.md"
+FIGURE = PAGE.parent / "figures/simulation-and-reality.svg"
 HEAD = Path(__file__).with_suffix(".md")
 #: A live share may differ by so much of the simulated one.
 MARGIN = 0.05
@@ -52,7 +56,9 @@ class Sample(NamedTuple):
         return STUDENT[len(self.values) - 1] * statistics.stdev(self.values) / math.sqrt(len(self.values))
 
     def said(self, scale: float) -> str:
-        """The mean with its interval."""
+        """The mean with its interval; of what never was, 0."""
+        if not any(self.values):
+            return "0"
         around = f" ± {scale * self.half:.1f}" if math.isfinite(self.half) else ""
         return f"{scale * self.mean:.1f}{around}"
 
@@ -118,6 +124,7 @@ def text(found: Sequence[Line]) -> str:
         kernel=kernel,
         shares=len(found),
         within=sum(it.verdict == WITHIN for it in found),
+        sure=sum(abs(it.ratio - 1) + it.noise <= MARGIN for it in found),
         undecided=sum(it.verdict == UNDECIDED for it in found),
         outside=sum(it.verdict == OUTSIDE for it in found),
         runs=" or ".join(sorted({str(len(it.worlds[LIVE]["share"].values)) for it in found})),
@@ -132,7 +139,7 @@ def text(found: Sequence[Line]) -> str:
 
 def _section(found: Sequence[Line]) -> str:
     cell = found[0].cell
-    out = f"\n## `{cell.name}`: {cell.text['about']}\n\n```toml{cell.text['policy']}```\n\n{HEADING}"
+    out = f"\n## `{cell.name}`: {cell.text['about']}\n\n```toml\n{cell.text['policy']}```\n\n{HEADING}"
     out += "".join(_row(it) for it in found)
     queues = (f"{law} {_queue(found, law, SIMULATOR)} / {_queue(found, law, LIVE)}" for law in _laws(found))
     out += f"\nMean queue in packets, simulator / live: {', '.join(queues)}.\n"
@@ -157,9 +164,36 @@ def _row(it: Line) -> str:
     return f"| {it.cell.law} | {it.source} | {' | '.join(cells)} | {verdict} |\n"
 
 
+def draw(found: Sequence[Line]) -> None:
+    """Every share in both worlds, with its interval, and the margin."""
+    figure = Figure(figsize=(5.2, 4.8), layout="constrained")
+    axes = figure.subplots()
+    axes.fill_between((0, 1), (0, 1 - MARGIN), (0, 1 + MARGIN), color="#e8e8e8", linewidth=0, label=f"± {MARGIN:.0%}")
+    for law, colour, marker in (("cubic", "#203060", "o"), ("reno", "#f0a070", "s"), ("bbr", "#408060", "^")):
+        own = [it for it in found if it.cell.law == law]
+        simulated, live = ([it.worlds[world]["share"] for it in own] for world in (SIMULATOR, LIVE))
+        axes.errorbar(
+            [it.mean for it in simulated],
+            [it.mean for it in live],
+            xerr=[it.half for it in simulated],
+            yerr=[it.half if math.isfinite(it.half) else 0 for it in live],
+            fmt=marker,
+            color=colour,
+            markersize=4,
+            linewidth=0.8,
+            label=law,
+        )
+    axes.set(xlabel="share, simulator", ylabel="share, live", xlim=(0, 1), ylim=(0, 1))
+    axes.legend(frameon=False, loc="upper left")
+    figure.savefig(FIGURE, metadata={"Date": None})
+
+
 def main() -> None:
-    """Writes it."""
-    PAGE.write_text(text(lines()), encoding="utf-8")
+    """Writes page and figure."""
+    mpl.rcParams["svg.hashsalt"] = "perhop"
+    found = lines()
+    PAGE.write_text(text(found), encoding="utf-8")
+    draw(found)
 
 
 if __name__ == "__main__":
