@@ -11,10 +11,10 @@ PARALLEL := -n auto --dist loadfile --no-loadscope-reorder
 FAST := heads port sched conditioners engine owners bad changes ports scenario schema selector series stages errors headers mark \
   roundtrip fuzz bad_input docs tune
 # Files that tests compare with and a checkout can write, by test.
-WHAT ?= codes docs examples bad studies kernel results notebooks walkthroughs kernel_tcp
+WHAT ?= codes docs examples bad studies kernel results notebooks walkthroughs kernel_tcp kernel_live
 export PERHOP_PYTHON := $(CURDIR)/$(BIN)/python
 
-.PHONY: install test test-rust test-differential test-python test-fast same-results reproduce maps lint wheel release-check first-minute bench instructions lab lab-ports lab-tcp renew docs lock clean
+.PHONY: install test test-rust test-differential test-python test-fast same-results reproduce maps lint wheel release-check first-minute bench instructions lab lab-ports lab-tcp lab-live lab-reality live-lab live-bench soak renew docs lock clean
 .DEFAULT_GOAL := install
 
 install: .venv/extension.stamp          ## build the release extension into .venv
@@ -73,8 +73,28 @@ instructions:                           ## instructions of all that perhop does 
 
 lab: lab-ports lab-tcp                  ## what a Linux kernel does in the cells of lab/cells, against what is recorded; ARGS=--write
 
+live-lab:                               ## perhop forward beside the kernel's tbf and htb, in namespaces; root, a minute
+	cargo build --release -p perhop
+	scripts/live_lab.sh target/release/perhop $(PYTHON) target/live-lab.png
+
+live-bench:                             ## perhop forward beside the C forwarder FWD: CPU time, round trips; root, a minute
+	cargo build --release -p perhop -p perhop-live --examples
+	$(PYTHON) scripts/live_bench.py target/release $(FWD)
+
+soak:                                   ## perhop forward at full load for MINUTES=20: counts close, memory is flat; root
+	cargo build --release -p perhop
+	$(PYTHON) scripts/soak.py target/release/perhop
+
 lab-ports:
 	$(PYTHON) lab/recording/record.py $(ARGS)
+
+lab-live:                               ## perhop forward beside the kernel's queues, in the lab's kernel; ARGS=--write
+	cargo build --release -p perhop
+	$(PYTHON) lab/recording/live.py $(ARGS)
+
+lab-reality: .venv/extension.stamp      ## policies in forward under the kernel's TCP; records what is missing
+	cargo build --release -p perhop
+	$(BIN)/python lab/recording/reality.py $(ARGS)
 
 lab-tcp: .venv/extension.stamp
 	$(BIN)/python lab/recording/connect.py $(ARGS)
@@ -93,7 +113,7 @@ renew-bad renew-studies renew-kernel: renew-%:
 renew-results: .venv/extension.stamp
 	cd tests/python && ../../$(BIN)/python -m same --write
 
-renew-notebooks renew-walkthroughs renew-kernel_tcp: renew-%: .venv/extension.stamp
+renew-notebooks renew-walkthroughs renew-kernel_tcp renew-kernel_live: renew-%: .venv/extension.stamp
 	PERHOP_RENEW=1 $(BIN)/python -m pytest tests/python/test_$*.py
 
 renew-lab renew-instructions: renew-%:

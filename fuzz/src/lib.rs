@@ -2,4 +2,5 @@
 //! check them under stable Rust.
 
 pub mod captures;
+pub mod frames;
 pub mod texts;

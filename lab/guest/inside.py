@@ -5,6 +5,8 @@ handles of adaptive REDs, commands that print counts, and a file of datagrams. D
 datagram: arrival, size, tos, port, departure, tos at departure. Times are the monotonic clock's, and the last two are
 null for what did not depart. DIR/NAME.tc gets the counts. With `"read"`,
 milliseconds of the cell, DIR/NAME.counters.json gets what the same commands print then with -j, and when.
+With `"forward"`, a program and its options, `perhop forward` takes the router's place; DIR/NAME.forward.json gets its
+counts.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from typing import Any
 
 import adaptive
 import capture
+import forward
 import network
 import send
 
@@ -56,24 +59,28 @@ class Reader(threading.Thread):
 def cell(job: dict[str, Any], folder: Path) -> None:
     """One cell."""
     packets = send.read(folder / job["packets"])
+    way = network.FORWARDED if "forward" in job else network.ROUTED
     with network.inside("s"):
         opened = send.sockets(packets, network.source)
-    with network.inside("r"):
-        before = capture.listen("r0")
+    with network.inside(way.middle):
+        before = capture.listen(way.coming)
     with network.inside("d"):
-        behind = capture.listen("d0")
+        behind = capture.listen(way.leaving)
     bursts = any(it.segments > 1 for it in packets)
     network.keeps_bursts("s0", bursts)
     network.tc(job["up"])
     for handle in job["adaptive"]:
         adaptive.start("r1", handle)
+    forwarder = forward.Forwarder(way.middle, ("l0", "l1"), job["forward"]) if "forward" in job else None
     now = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
     start = (now // GRID + 2) * GRID
     reader = Reader(job["show"], job.get("read", []), start)
     reader.start()
-    send.send(packets, opened, network.RECEIVER, start)
+    send.send(packets, opened, way.receiver, start)
     time.sleep(DRAIN)
     reader.join()
+    if forwarder:
+        (folder / f"{job['name']}.forward.json").write_text(json.dumps(forwarder.end()))
     offset = capture.real_minus_monotonic()
     came, left = capture.seen(before), {it.number: it for it in capture.seen(behind)}
     shown = [network.call("tc", "-n", "r", "-s", "-d", *words) for words in job["show"]]

@@ -6,6 +6,10 @@ the bytes a second that its socket may send (`SO_MAX_PACING_RATE`), or null.
 DIR/scenario.out.json gets what left each port, `{port: [[number, ns, tos], ..]}`; of each connection the bytes received
 and the segments retransmitted after the warm-up; and for each look its time, the packets and bytes in each queue, and
 each sender's windows and round trips.
+
+With `"forward": {"behind", "words"}` a program and its options, `perhop forward`, stand in the wire behind that port,
+which has no queue of its own then. What passed is in `"passed"`: packets before and behind it, as
+`[ns, tos, size, key..]`.
 """
 
 from __future__ import annotations
@@ -20,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import backlog
+import between
 import capture
 import connections
 import network
@@ -38,8 +43,9 @@ def main(folder: Path) -> None:
     linux = job["linux"]
     ctypes.CDLL(None).prctl(29, 1)  # no slack for timers
     network.call("ip", "link", "set", "lo", "up")
-    for command in linux["commands"]:
-        network.call(*command["argv"])
+    live = between.Between(linux, job["forward"]) if "forward" in job else None
+    for words in live.commands if live else [it["argv"] for it in linux["commands"]]:
+        network.call(*words)
     taps = {}
     for port in linux["ports"]:
         with network.inside(port["far"]["namespace"]):
@@ -47,6 +53,8 @@ def main(folder: Path) -> None:
     # Without a listener, datagrams would be answered by ICMP.
     listening = [_listen(node["namespace"]) for node in linux["nodes"]]
     ends = connections.prepare(job["connections"])
+    if live:
+        live.begin()
     time.sleep(1)
     start = (time.clock_gettime_ns(time.CLOCK_MONOTONIC) // GRID + 2) * GRID
     warm, end = start + linux["warmup_ns"], start + linux["duration_ns"]
@@ -63,7 +71,9 @@ def main(folder: Path) -> None:
     left = {port: _first(capture.seen(tap), offset + start) for port, tap in taps.items()}
     for it in listening:
         it.close()
-    out = {"left": left, "connections": outcome, "looks": looks.seen}
+    out: dict[str, Any] = {"left": left, "connections": outcome, "looks": looks.seen}
+    if live:
+        out["passed"] = live.end(offset + start)
     (folder / "scenario.out.json").write_text(json.dumps(out))
 
 

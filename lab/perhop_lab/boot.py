@@ -5,6 +5,7 @@ Decision: docs/decisions/071-the-kernel-runs-in-virtual-time.md
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -31,20 +32,21 @@ def build() -> None:
         raise ValueError("nothing was run: there is no kernel" + ("" if status == CANNOT else ", its build failed"))
 
 
-def run(folder: Path) -> None:
-    """Runs the job in a folder.
+def run(folder: Path, cpu: int | None = None) -> None:
+    """Runs the job in a folder, on that processor of the host or on one that the script chooses.
 
     Raises:
         ValueError: it ended early; with its last lines.
     """
-    with _started(LAB / "run", folder, LONGEST, stderr=subprocess.PIPE, text=True) as kernel:
+    own = {} if cpu is None else {"env": {**os.environ, "CPU": str(cpu)}}
+    with _started(LAB / "run", folder, LONGEST, stderr=subprocess.PIPE, text=True, **own) as kernel:
         _, errors = kernel.communicate()
     if kernel.returncode:
         raise ValueError(str(errors).strip())
 
 
 @contextmanager
-def _started(*words: object, **options: int | bool) -> Iterator[subprocess.Popen[str]]:
+def _started(*words: object, **options: int | bool | dict[str, str]) -> Iterator[subprocess.Popen[str]]:
     """A script that ends, with all that it started, where we do."""
     with subprocess.Popen([str(word) for word in words], **options) as started:  # type: ignore[call-overload]
         try:

@@ -46,7 +46,11 @@ class Cell(NamedTuple):
 
     def undone(self) -> list[str]:
         """Those that remove it."""
-        ends = {"{dev} root": f"qdisc del dev {LEAVING} root", "{in} ingress": f"qdisc del dev {COMING} ingress"}
+        ends = {
+            "{dev} root": f"qdisc del dev {LEAVING} root",
+            "{in} ingress": f"qdisc del dev {COMING} ingress",
+            "{dev} clsact": f"qdisc del dev {LEAVING} clsact",
+        }
         return [undo for mark, undo in ends.items() if any(mark in command for command in self.text["tc"])]
 
 

@@ -147,7 +147,7 @@ fn policies() -> Vec<Marking> {
 /// The same policy for the host, and all packets through it.
 fn forwarded(it: &Marking, packets: Vec<Buffer>) -> Forwarder {
     let Marking { stages, seed, overhead, flow_label, flow_timeout, queue, .. } = it.clone();
-    let policy = Policy { stages, seed, overhead, flow_label, flow_timeout, queue };
+    let policy = Policy { stages, seed, overhead, flow_label, flow_timeout, queue, ..Policy::default() };
     let mut forwarder = Forwarder::new(policy).unwrap();
     forwarder.forward(packets);
     forwarder

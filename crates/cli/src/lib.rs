@@ -21,6 +21,9 @@ mod configured;
 pub mod docs;
 /// `explain`
 mod explain;
+/// `forward`
+#[cfg(target_os = "linux")]
+mod forward;
 /// Signals, the clock, the progress line.
 mod watch;
 /// `import`
@@ -149,6 +152,10 @@ fn carry_out(verb: args::Verb) -> Outcome {
         Verb::Man(args) => begin::man(&args),
         Verb::Mark(args) => mark::mark(&args),
         Verb::Meter(args) => meter::meter(&args),
+        #[cfg(target_os = "linux")]
+        Verb::Forward(args) => forward::forward(&args),
+        #[cfg(not(target_os = "linux"))]
+        Verb::Forward(_) => Err(Failure::Error("`perhop forward` needs Linux".into())),
         Verb::Reproduce(_) | Verb::Map(_) | Verb::Plot(_) | Verb::Report(_) | Verb::Compare(_) | Verb::Lab(_) => {
             unreachable!("Python's")
         }

@@ -83,10 +83,14 @@ pub(crate) fn json(of: &impl Serialize) -> Result<String, Failure> {
 
 /// `--flow-timeout`.
 pub(crate) fn flow_timeout(through: &Through) -> Result<Option<Span>, Failure> {
-    let Some(text) = &through.flow_timeout else { return Ok(None) };
+    through.flow_timeout.as_ref().map(|text| timeout(text, "nothing was read")).transpose()
+}
+
+/// The value of `--flow-timeout`; if it is wrong, `therefore` says what that means.
+pub(crate) fn timeout(text: &str, therefore: &str) -> Result<Span, Failure> {
     let refused = |code: &str, message: &str, help: &str| {
         let place = format!("error[{code}] {message:<48} --flow-timeout\n1 | {text}");
-        Failure::Error(format!("{place}\n   help: {help}\n\n1 error, nothing was read"))
+        Failure::Error(format!("{place}\n   help: {help}\n\n1 error, {therefore}"))
     };
     match text.parse::<Span>() {
         Ok(none) if none.ns() == 0 => Err(refused(
@@ -94,7 +98,7 @@ pub(crate) fn flow_timeout(through: &Through) -> Result<Option<Span>, Failure> {
             &format!("`flow-timeout` is {text}"),
             "must be above 0; without the option no flow expires",
         )),
-        Ok(timeout) => Ok(Some(timeout)),
+        Ok(timeout) => Ok(timeout),
         Err(error) => Err(refused(unit_code(error.fault), &error.message, &error.help)),
     }
 }

@@ -36,6 +36,7 @@ impl<'a> Places<'a> {
             Verb::Predict(a) => (a.load.iter().chain([&a.file]).collect(), a.output.iter().cloned().collect()),
             Verb::Init(a) => (Vec::new(), vec![a.output.clone()]),
             Verb::Check(_) | Verb::Explain(_) | Verb::Compare(_) | Verb::Runs(_) => Default::default(),
+            Verb::Forward(a) => (vec![&a.policy], Vec::new()),
             Verb::Reproduce(_) | Verb::Map(_) | Verb::Man(_) => Default::default(),
             Verb::List(_) | Verb::Completions(_) => Default::default(),
         };

@@ -61,6 +61,8 @@ const PATHS: &[(&str, &str, Use)] = &[
     ("report", "output", Written),
     ("compare", "a", Read),
     ("compare", "b", Read),
+    ("forward", "policy", Read),
+    ("forward", "trace", Dir),
     ("import", "file", Read),
     ("import", "load", Read),
     ("import", "output", Written),

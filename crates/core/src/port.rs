@@ -386,6 +386,14 @@ impl<H: Copy> Port<H> {
         }
     }
 
+    /// As [`Port::forget`], and instances that only this flow still had are free: [`Edge::expire`].
+    pub fn expire(&mut self, flow: FlowId, headers: &FlowHeaders) {
+        self.edge.expire(flow, headers);
+        if self.aqm_needs.contains(Needs::HEADERS) {
+            self.queues.lists(&mut |list, _| list.forget(flow));
+        }
+    }
+
     /// When an AQM or a scheduler next needs [`Port::on_timer`].
     pub fn poll_at(&self) -> Option<Time> {
         if !self.has_timers() {
@@ -438,6 +446,37 @@ impl<H: Copy> Port<H> {
         scope: &Scope,
     ) -> Result<(), ParamError> {
         self.edge.retune(now, name, params, scope)
+    }
+
+    /// Takes the conditioners of `fresh`, another port at rest; names of those that begin afresh or end. The others keep their
+    /// state. All flows have to be classified again: [`Port::reclassify`].
+    pub fn change_conditioners(&mut self, now: Time, fresh: &mut Self) -> Vec<String> {
+        self.edge_needs = fresh.edge_needs;
+        self.edge.succeed(now, std::mem::take(&mut fresh.edge))
+    }
+
+    /// Exchanges the queues with those of `other`: of these two ports, one gets the other's packets. All flows have to be
+    /// introduced again: [`Port::introduce`].
+    pub fn exchange_queues(&mut self, other: &mut Self) {
+        std::mem::swap(&mut self.queues, &mut other.queues);
+        std::mem::swap(&mut self.aqm_needs, &mut other.aqm_needs);
+        std::mem::swap(&mut self.evicts, &mut other.evicts);
+    }
+
+    /// Announces to the queues alone a flow that the conditioners know.
+    pub fn introduce(&mut self, flow: FlowId, headers: &FlowHeaders) {
+        if let Queues::Several(tree) = &mut self.queues {
+            tree.register(flow, headers);
+        }
+        self.sort(flow, headers);
+    }
+
+    /// A packet that has passed the conditioners before arrives at the queues, as in [`Port::arrive`].
+    pub fn requeue(&mut self, now: Time, packet: &mut Packet, handle: H) -> Fate {
+        match &mut self.queues {
+            Queues::One(queue) => queue.arrive(now, packet, handle),
+            Queues::Several(tree) => tree.arrive(now, packet, handle),
+        }
     }
 
     /// New parameters for the AQM of a queue, by its index in the specification.

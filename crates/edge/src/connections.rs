@@ -61,17 +61,25 @@ impl Connections {
         }
     }
 
-    /// If round-trip times matter: reclassifies a connection's flows when its own becomes known.
+    /// If round-trip times matter: reclassifies a connection's flows when its own becomes known, and says which flow is the
+    /// other half.
     #[inline]
-    pub(crate) fn watch(&mut self, it: &Arriving<'_>, flow: FlowId, steps: &Steps, port: &mut Port<u32>) {
-        if let (Some(_), Some(tcp)) = (&self.handshakes, it.headers.tcp) {
-            self.watched((it.at.now, flow), tcp, steps, port);
-        }
+    pub(crate) fn watch(
+        &mut self,
+        it: &Arriving<'_>,
+        flow: FlowId,
+        steps: &Steps,
+        port: &mut Port<u32>,
+    ) -> Option<FlowId> {
+        let (Some(_), Some(tcp)) = (&self.handshakes, it.headers.tcp) else { return None };
+        let flows = [flow, FlowId(self.flows.mate(flow.0))];
+        self.watched((it.at.now, flows), tcp, steps, port);
+        Some(flows[1])
     }
 
-    fn watched(&mut self, (now, flow): (Time, FlowId), tcp: TcpView, steps: &Steps, port: &mut Port<u32>) {
+    fn watched(&mut self, (now, flows): (Time, [FlowId; 2]), tcp: TcpView, steps: &Steps, port: &mut Port<u32>) {
         let Some(handshakes) = &mut self.handshakes else { return };
-        let flows = [flow, FlowId(self.flows.mate(flow.0))];
+        let flow = flows[0];
         if !handshakes.observe(now, flows, tcp) {
             return;
         }
@@ -91,6 +99,12 @@ impl Connections {
         self.phases.get_mut(flow.0 as usize).into_iter().for_each(|it| *it = Phase::Unknown);
     }
 
+    /// Flows that the conditioners have been told of, and what is known of them.
+    pub(crate) fn announced(&self) -> impl Iterator<Item = (FlowId, FlowHeaders)> {
+        let known = self.phases.iter().enumerate().filter(|it| *it.1 != Phase::Unknown);
+        known.map(|(flow, _)| FlowId(flow as u32)).map(|flow| (flow, self.headers_of(flow)))
+    }
+
     #[inline]
     fn phase(&mut self, flow: FlowId) -> Phase {
         let slot = flow.0 as usize;
@@ -101,7 +115,7 @@ impl Connections {
     }
 
     /// What classifiers know about a flow so far.
-    fn headers_of(&self, flow: FlowId) -> FlowHeaders {
+    pub(crate) fn headers_of(&self, flow: FlowId) -> FlowHeaders {
         let key = self.flows.key(flow.0).expect("the table has numbered it");
         FlowHeaders { rtt: self.handshakes.as_ref().and_then(|it| it.rtt(flow)), ..key.headers() }
     }

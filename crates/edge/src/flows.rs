@@ -173,8 +173,21 @@ pub struct FlowTable {
     hashes: RandomState,
     flows: Vec<Packed>,
     pairs: Vec<Pair>,
-    fragmented: HashMap<PacketKey, u32>,
+    fragmented: HashMap<PacketKey, Holder>,
     oldest: VecDeque<PacketKey>,
+    /// Numbers whose flow was let go, for others.
+    free: Vec<u32>,
+    /// Places among the wide addresses that are free.
+    free_pairs: Vec<u32>,
+    /// By number, how often its flow was let go; the numbers behind its end: never.
+    let_go: Vec<u32>,
+}
+
+/// A flow's number, and how often it had been let go before it was this flow's.
+#[derive(Debug, Clone, Copy)]
+struct Holder {
+    flow: u32,
+    let_go: u32,
 }
 
 impl FlowTable {
@@ -195,8 +208,8 @@ impl FlowTable {
             return flow;
         }
         match self.fragmented.get(&packet) {
-            Some(&flow) => flow,
-            None => self.number(&FlowKey::of(headers)),
+            Some(it) if it.let_go == self.let_go(it.flow) => it.flow,
+            _ => self.number(&FlowKey::of(headers)),
         }
     }
 
@@ -205,12 +218,19 @@ impl FlowTable {
         self.number(&self.flows[id as usize].key(&self.pairs).reversed())
     }
 
+    /// The number of the return flow of flow `id`, if it has one: nothing is numbered.
+    pub fn known_mate(&self, id: u32) -> Option<u32> {
+        let (packed, pair) = Packed::new(&self.flows[id as usize].key(&self.pairs).reversed());
+        let is = |&it: &u32| self.flows[it as usize].is(packed, pair, &self.pairs);
+        self.numbers.find(hash(&self.hashes, packed, pair), is).copied()
+    }
+
     /// The flow with number `id`, if there is one.
     pub fn key(&self, id: u32) -> Option<FlowKey> {
         Some(self.flows.get(id as usize)?.key(&self.pairs))
     }
 
-    /// Number of flows.
+    /// Number of flows; those that were let go count until others have their numbers.
     pub fn len(&self) -> usize {
         self.flows.len()
     }
@@ -227,18 +247,49 @@ impl FlowTable {
         if let Some(&known) = numbers.find(hashed, |&it| flows[it as usize].is(packed, pair, pairs)) {
             return known;
         }
-        let number = u32::try_from(flows.len()).expect("2^32 flows need 100 GB");
+        let number = self.free.pop().unwrap_or(u32::try_from(flows.len()).expect("2^32 flows need 100 GB"));
         numbers.insert_unique(hashed, number, |&it| {
             let it = flows[it as usize];
             hash(hashes, it, (it.kind & WIDE != 0).then(|| pairs[it.addresses[0] as usize]))
         });
-        flows.push(Packed { addresses: pair.map_or(packed.addresses, |_| [pairs.len() as u32, 0]), ..packed });
-        pairs.extend(pair);
+        let packed = Packed { addresses: pair.map_or(packed.addresses, |pair| [self.keep(pair), 0]), ..packed };
+        match self.flows.get_mut(number as usize) {
+            Some(place) => *place = packed,
+            None => self.flows.push(packed),
+        }
         number
     }
 
+    /// Where addresses of IPv6 are kept.
+    fn keep(&mut self, pair: Pair) -> u32 {
+        if let Some(place) = self.free_pairs.pop() {
+            self.pairs[place as usize] = pair;
+            return place;
+        }
+        self.pairs.push(pair);
+        self.pairs.len() as u32 - 1
+    }
+
+    fn let_go(&self, flow: u32) -> u32 {
+        self.let_go.get(flow as usize).copied().unwrap_or(0)
+    }
+
+    /// Gives a flow's number to the next new flow: for hosts that run for ever. Nobody may know the number any longer.
+    pub fn release(&mut self, flow: u32) {
+        let packed = self.flows[flow as usize];
+        let pair = (packed.kind & WIDE != 0).then(|| self.pairs[packed.addresses[0] as usize]);
+        if let Ok(entry) = self.numbers.find_entry(hash(&self.hashes, packed, pair), |&it| it == flow) {
+            entry.remove();
+            self.free.push(flow);
+            self.free_pairs.extend(pair.map(|_| packed.addresses[0]));
+            self.let_go.resize(self.let_go.len().max(flow as usize + 1), 0);
+            self.let_go[flow as usize] += 1;
+        }
+    }
+
     fn remember(&mut self, packet: PacketKey, flow: u32) {
-        if self.fragmented.insert(packet, flow).is_none() {
+        let holder = Holder { flow, let_go: self.let_go(flow) };
+        if self.fragmented.insert(packet, holder).is_none() {
             self.oldest.push_back(packet);
         }
         if self.oldest.len() > MAX_FRAGMENTED
@@ -328,6 +379,25 @@ mod tests {
         // the id comes back with another packet
         let reused = packet(Some((9, 6)), Some((77, true)));
         assert_eq!([&reused, &later].map(|p| table.id(p)), [2, 2]);
+    }
+
+    /// A number that was let go is another flow's; a late fragment of the old one does not find it.
+    #[test]
+    fn numbers_are_used_again() {
+        let mut table = FlowTable::new();
+        let six = |host: u16| IpAddr::from([0x2001, 0xdb8, 0, 0, 0, 0, 0, host]);
+        let wide =
+            |host| IpHeaders { source: six(host), destination: six(0), ..packet(Some((5, 6)), Some((77, true))) };
+        assert_eq!([table.id(&packet(Some((5, 6)), Some((77, true)))), table.id(&wide(1))], [0, 1]);
+        table.release(1);
+        table.release(0);
+        table.release(0);
+        assert_eq!([table.id(&wide(2)), table.id(&wide(1)), table.id(&wide(2))], [0, 1, 0]);
+        assert_eq!([table.key(0).unwrap().source, table.key(1).unwrap().source], [six(2), six(1)]);
+        assert_eq!(table.id(&packet(None, Some((77, false)))), 2, "its packet's flow is not known any longer");
+        assert_eq!((table.len(), table.pairs.len()), (3, 2));
+        assert_eq!(table.known_mate(0), None);
+        assert_eq!((table.mate(0), table.known_mate(0), table.known_mate(3)), (3, Some(3), Some(0)));
     }
 
     #[test]

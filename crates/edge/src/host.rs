@@ -4,8 +4,9 @@ use perhop_core::needs::Needs;
 use perhop_core::packet::{Ecn, FlowId, Packet};
 use perhop_core::port::Port;
 use perhop_core::port::edge::Per;
+use perhop_core::units::Time;
 use perhop_core::verdict::{Fate, Reason};
-use perhop_sim::replay::Replay;
+use perhop_sim::replay::{Replay, Trip};
 
 use crate::arriving::{Arriving, Direction};
 use crate::connections::Connections;
@@ -16,7 +17,7 @@ use crate::idle::Idle;
 use crate::labels::Labels;
 use crate::link::LinkType;
 use crate::observer::{Observer, Passed, Taken};
-use crate::policy::{Policy, PolicyError};
+use crate::policy::{Behind, Policy, PolicyError};
 use crate::rewrite::{set_ce, set_dscp};
 use crate::steps::Steps;
 use crate::view::view;
@@ -28,17 +29,23 @@ const ETHERNET_HEADER: u32 = 14;
 #[derive(Debug)]
 pub struct Host {
     /// Conditioners and queue; without a queue what passes leaves at once.
-    replay: Replay,
-    queued: bool,
+    pub(crate) replay: Replay,
+    pub(crate) queued: bool,
+    /// The queue, if there is one.
+    pub(crate) behind: Option<Behind>,
     /// By conditioner, what shares an instance.
-    per: Vec<Per>,
+    pub(crate) per: Vec<Per>,
     /// See [`Policy::overhead`].
-    overhead: u32,
-    known: Connections,
+    pub(crate) overhead: u32,
+    pub(crate) known: Connections,
     /// If flows expire.
-    idle: Option<Idle>,
-    labels: Labels,
-    steps: Steps,
+    pub(crate) idle: Option<Idle>,
+    /// Whether a forgotten flow's number is given to another.
+    pub(crate) reuses: bool,
+    /// See [`Policy::framed_line`].
+    pub(crate) framed_line: bool,
+    pub(crate) labels: Labels,
+    pub(crate) steps: Steps,
 }
 
 impl Host {
@@ -47,12 +54,15 @@ impl Host {
     /// # Errors
     /// Parameters that their algorithm refuses.
     pub fn new(mut policy: Policy) -> Result<Self, PolicyError> {
-        let (queued, overhead) = (policy.queue.is_some(), policy.overhead);
+        let (behind, overhead) = (policy.queue.clone(), policy.overhead);
         let per = policy.stages.iter().map(|stage| stage.per).collect();
-        let (idle, labels) = (policy.flow_timeout.map(Idle::new), Labels::new(policy.flow_label.take()));
+        let (most, framed_line) = (policy.most_flows, policy.framed_line);
+        let idle = policy.flow_timeout.map(|timeout| Idle::new(timeout, most.unwrap_or(u32::MAX)));
+        let (labels, reuses) = (Labels::new(policy.flow_label.take()), idle.is_some() && most.is_some());
         let replay = policy.port()?;
         let known = Connections::new(replay.port().asks_round_trips());
-        Ok(Self { replay, queued, per, overhead, known, idle, labels, steps: Steps::default() })
+        let (steps, queued) = (Steps::default(), behind.is_some());
+        Ok(Self { replay, queued, behind, per, overhead, known, idle, reuses, framed_line, labels, steps })
     }
 
     /// A packet arrives: how it leaves or goes into the queue; `None`: a conditioner or an action drops it. `observer` sees
@@ -64,7 +74,9 @@ impl Host {
         let mut packet = Packet { flow, size: self.size(it), ..view(it.headers) };
         self.expire(it, flow, observer);
         self.labels.read(it.headers, &mut packet);
-        self.known.watch(it, flow, &self.steps, self.replay.port_mut());
+        if let Some(mate) = self.known.watch(it, flow, &self.steps, self.replay.port_mut()) {
+            self.idle.iter_mut().filter(|_| self.reuses).for_each(|idle| idle.see(it.at.now, mate));
+        }
         self.replay.advance(it.at.now, &mut |trip| observer.trip(trip));
         let came = packet;
         let (stays, taken) = match it.direction {
@@ -89,6 +101,38 @@ impl Host {
         self.labels.write(data, headers, packet);
     }
 
+    /// All that happens at the queue until `now`, if nothing arrives.
+    pub fn advance(&mut self, now: Time, observer: &mut impl Observer) {
+        self.replay.advance(now, &mut |trip| observer.trip(trip));
+    }
+
+    /// When something happens next at the queue if nothing arrives.
+    pub fn next_at(&self) -> Option<Time> {
+        self.replay.next_at()
+    }
+
+    /// Forward packets that went through the conditioners: the number of the next one's [`Trip`](perhop_sim::replay::Trip).
+    pub fn arrivals(&self) -> u64 {
+        self.replay.arrivals()
+    }
+
+    /// Where the forward packet that came last waits, see [`Trip`](perhop_sim::replay::Trip): the number of its buffer.
+    pub fn latest_place(&self) -> u32 {
+        self.replay.latest_place()
+    }
+
+    /// The packets that wait, as they would leave if nothing came any more.
+    pub fn waiting(&self) -> Vec<Trip> {
+        let mut trips = Vec::new();
+        self.replay.clone().finish(&mut |trip| trips.push(*trip));
+        trips
+    }
+
+    /// Its flows by number.
+    pub fn flows(&self) -> &FlowTable {
+        &self.known.flows
+    }
+
     /// Empties the queue after the last packet.
     pub fn finish(&mut self, observer: &mut impl Observer) {
         self.replay.finish(&mut |trip| observer.trip(trip));
@@ -100,8 +144,14 @@ impl Host {
         let Some(idle) = &mut self.idle else { return };
         while let Some(expired) = idle.expire(it.at.now) {
             observer.forget(expired, self.replay.port().edge());
-            self.replay.port_mut().forget(expired);
+            match self.reuses {
+                true => self.replay.port_mut().expire(expired, &self.known.headers_of(expired)),
+                false => self.replay.port_mut().forget(expired),
+            }
             self.known.forget(expired);
+            if self.reuses && expired != flow {
+                self.known.flows.release(expired.0);
+            }
         }
         idle.see(it.at.now, flow);
     }
@@ -136,7 +186,8 @@ impl Host {
             return self.replay.port_mut().pass(&at, packet).is_ok();
         }
         let (number, mut after) = (self.replay.arrivals(), None);
-        let fate = self.replay.arrive(&at, packet, it.headers.lengths.l3, &mut |trip| {
+        let wire = if self.framed_line { packet.size } else { it.headers.lengths.l3 };
+        let fate = self.replay.arrive(&at, packet, wire, &mut |trip| {
             if trip.number == number {
                 after = Some(trip.packet);
             }

@@ -11,13 +11,22 @@ pub(crate) const EXPIRY: Span = Span::from_s(60);
 #[derive(Clone, Debug)]
 pub(crate) struct Idle {
     seen: FlowTable<()>,
+    /// Flows in the table, and the most that may be.
+    flows: u32,
+    most: u32,
     expired: u64,
 }
 
 impl Idle {
-    /// Flows expire after more than this without a packet.
-    pub(crate) const fn new(timeout: Span) -> Self {
-        Self { seen: FlowTable::new(u32::MAX, timeout), expired: 0 }
+    /// Flows expire after more than this without a packet; beyond `most` flows the one silent longest expires.
+    pub(crate) const fn new(timeout: Span, most: u32) -> Self {
+        Self { seen: FlowTable::new(u32::MAX, timeout), flows: 0, most, expired: 0 }
+    }
+
+    /// Other bounds from now on.
+    pub(crate) fn rebound(&mut self, timeout: Span, most: u32) {
+        self.seen.rebound(u32::MAX, timeout);
+        self.most = most;
     }
 
     /// How often a flow has expired.
@@ -27,8 +36,9 @@ impl Idle {
 
     /// The next flow that has expired by `now`; it is not in the table any longer.
     pub(crate) fn expire(&mut self, now: Time) -> Option<FlowId> {
-        let expired = self.seen.expire(now);
+        let expired = if self.flows > self.most { self.seen.forget_oldest() } else { self.seen.expire(now) };
         self.expired += u64::from(expired.is_some());
+        self.flows -= u32::from(expired.is_some());
         expired
     }
 
@@ -36,6 +46,7 @@ impl Idle {
     pub(crate) fn see(&mut self, now: Time, flow: FlowId) {
         if self.seen.seen(now, flow).is_none() {
             self.seen.remember(now, flow, ());
+            self.flows += 1;
         }
     }
 }

@@ -30,6 +30,7 @@ mod link;
 mod observer;
 mod options;
 mod policy;
+mod reload;
 mod shared;
 mod steps;
 mod unread;

@@ -22,6 +22,11 @@ pub struct Policy {
     pub flow_label: Option<Encoding>,
     /// Silence after which a flow is forgotten; `None`: none is.
     pub flow_timeout: Option<Span>,
+    /// Beyond so many flows the one silent longest is forgotten, and numbers of forgotten flows are given to others. Needs
+    /// a timeout; `None`: numbers last for ever.
+    pub most_flows: Option<u32>,
+    /// Whether the line behind the queue sends `overhead` with each packet; else the IP packet alone.
+    pub framed_line: bool,
     /// The queue on a line behind the conditioners; `None`: what passes leaves at once.
     pub queue: Option<Behind>,
 }

@@ -22,6 +22,8 @@ pub mod delete;
 mod order;
 /// The same as a table for the terminal.
 pub mod inventory_table;
+/// A run that was not simulated.
+pub mod recorded;
 /// What is asked of a run.
 pub mod request;
 /// The same, cut into tasks.

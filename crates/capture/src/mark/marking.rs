@@ -53,7 +53,7 @@ impl Marking {
     /// What the edge is told.
     pub(crate) fn policy(&self) -> Policy {
         let Self { stages, seed, overhead, flow_label, flow_timeout, queue, .. } = self.clone();
-        Policy { stages, seed, overhead, flow_label, flow_timeout, queue }
+        Policy { stages, seed, overhead, flow_label, flow_timeout, queue, ..Policy::default() }
     }
 
     /// Which way a packet goes.

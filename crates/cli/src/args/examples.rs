@@ -72,6 +72,11 @@ Examples:
 pub const MARK: &str = "\
 Examples:
   perhop mark in.pcap -o out.pcap --policy policy.toml";
+/// `forward`
+pub const FORWARD: &str = "\
+Examples:
+  perhop forward --in veth-a --out veth-b --policy policy.toml --dry-run
+  perhop forward --in eth1 --out eth2 --policy policy.toml --queue core --link 10Mbit/s --watch --trace runs";
 /// `plot`
 pub const PLOT: &str = "\
 Examples:

@@ -6,10 +6,11 @@ use clap::{Command, Subcommand};
 use std::fmt::Write;
 
 /// Every verb stands in one group; groups and verbs are in the order of [`Verb`].
-pub const GROUPS: [(&str, &[&str]); 6] = [
+pub const GROUPS: [(&str, &[&str]); 7] = [
     ("Scenarios", &["init", "check", "explain", "run", "sweep", "lab", "tune"]),
     ("Configurations", &["import", "predict"]),
     ("Captures", &["mark", "meter"]),
+    ("Interfaces", &["forward"]),
     ("Results", &["runs", "plot", "report", "compare"]),
     ("Papers", &["reproduce", "map"]),
     ("Help", &["list", "completions", "man"]),

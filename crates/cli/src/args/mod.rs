@@ -4,6 +4,7 @@ mod capture;
 mod cluster;
 mod configured;
 mod for_python;
+mod forward;
 /// Examples of each verb.
 pub mod examples;
 /// The verbs in groups.
@@ -22,6 +23,7 @@ pub use capture::{Mark, Meter, Through};
 pub use cluster::Cluster;
 pub use configured::{Configuration, Direction, Form, Import, Predict};
 pub use for_python::ForPython;
+pub use forward::Forward;
 pub use list::{Completions, Init, List, Man};
 pub use results::{Compare, Look, Map, Plot, Report, Reproduce, Runs};
 pub use simulate::{Check, Explain, Lab, Run, Settings, Source, Sweep, System};
@@ -81,6 +83,9 @@ pub enum Verb {
     /// Report what `mark` would do, without writing a capture
     #[command(after_help = examples::METER)]
     Meter(Meter),
+    /// Send the traffic between two interfaces through a policy
+    #[command(after_help = examples::FORWARD)]
+    Forward(Forward),
     /// List what has been run, and how the runs differ
     #[command(after_help = examples::RUNS)]
     Runs(Runs),

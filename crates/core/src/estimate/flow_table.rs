@@ -96,6 +96,13 @@ impl<T> FlowTable<T> {
         Some(expired)
     }
 
+    /// Forgets the flow that is silent longest; says which it was.
+    pub fn forget_oldest(&mut self) -> Option<FlowId> {
+        let oldest = self.entries.get(self.oldest as usize)?.flow;
+        self.forget(oldest);
+        Some(oldest)
+    }
+
     /// Forgets a flow.
     pub fn forget(&mut self, flow: FlowId) {
         let Some(place) = self.place(flow) else { return };

@@ -8,7 +8,9 @@
 //! Decision: docs/decisions/004-one-writer-for-each-output.md
 
 mod action;
+mod expire;
 mod mail;
+mod succeed;
 
 pub use action::{Action, Rewrite};
 pub use mail::{Letter, Mail};
@@ -120,7 +122,9 @@ struct Stage {
     instances: Vec<AnyConditioner>,
     by_key: BTreeMap<Key, u32>,
     by_flow: Vec<u32>,
-    /// Instances of flows that it no longer takes.
+    /// By instance, how many flows have it.
+    holders: Vec<u32>,
+    /// Instances that nothing has any longer.
     free: Vec<u32>,
     rng: Rng,
     counts: ColourMatrix,
@@ -136,7 +140,8 @@ impl Stage {
         let writes = first.writes();
         let original = !first.rewrites();
         let instances = if spec.per == Per::Aggregate { vec![first] } else { Vec::new() };
-        let (by_key, by_flow, free, counts) = (BTreeMap::new(), Vec::new(), Vec::new(), ColourMatrix::default());
+        let (by_key, by_flow, holders) = (BTreeMap::new(), Vec::new(), vec![0; instances.len()]);
+        let (free, counts) = (Vec::new(), ColourMatrix::default());
         Ok(Self {
             spec,
             own,
@@ -146,6 +151,7 @@ impl Stage {
             instances,
             by_key,
             by_flow,
+            holders,
             free,
             rng,
             counts,
@@ -160,6 +166,7 @@ impl Stage {
     fn another(&mut self) -> u32 {
         let new = self.fresh();
         self.instances.push(new);
+        self.holders.push(0);
         self.instances.len() as u32 - 1
     }
 
@@ -171,30 +178,29 @@ impl Stage {
         instance
     }
 
+    /// One that nothing has, or a new one.
+    fn vacant(&mut self) -> u32 {
+        match self.free.pop() {
+            Some(left) => self.renew(left),
+            None => self.another(),
+        }
+    }
+
     fn keyed(&mut self, key: Key) -> u32 {
         if let Some(&known) = self.by_key.get(&key) {
             return known;
         }
-        let new = self.another();
+        let new = self.vacant();
         self.by_key.insert(key, new);
         new
     }
 
     /// The instance for a flow that has none.
     fn instance_for(&mut self, headers: &FlowHeaders) -> u32 {
-        match self.spec.per {
-            Per::Aggregate => 0,
-            Per::Flow => match self.free.pop() {
-                Some(left) => self.renew(left),
-                None => self.another(),
-            },
-            Per::Pair => self.keyed(Key::Pair(headers.source, headers.destination)),
-            Per::Source => self.keyed(Key::Source(headers.source)),
-            Per::Destination => self.keyed(Key::Destination(headers.destination)),
-            Per::Class if headers.class.is_empty() => {
-                self.keyed(Key::Class(String::new(), headers.protocol, headers.destination_port))
-            }
-            Per::Class => self.keyed(Key::Class(headers.class.clone(), 0, 0)),
+        match (self.spec.per, self.spec.key(headers)) {
+            (Per::Aggregate, _) => 0,
+            (_, Some(key)) => self.keyed(key),
+            (_, None) => self.vacant(),
         }
     }
 
@@ -205,15 +211,13 @@ impl Stage {
 
     /// Unassigned, from now on.
     fn release(&mut self, flow: FlowId) {
-        let slot = flow.0 as usize;
-        if self.by_flow.len() <= slot {
-            self.by_flow.resize(slot + 1, NO_INSTANCE);
-        }
-        let before = std::mem::replace(&mut self.by_flow[slot], NO_INSTANCE);
+        self.reach(flow);
+        let before = std::mem::replace(&mut self.by_flow[flow.0 as usize], NO_INSTANCE);
         if before == NO_INSTANCE {
             return;
         }
         self.instances[before as usize].forget(Turn::new(flow));
+        self.holders[before as usize] -= 1;
         if self.spec.per == Per::Flow {
             self.free.push(before);
         }
@@ -221,10 +225,13 @@ impl Stage {
 
     /// Takes a flow or leaves it. One that it had taken keeps its instance.
     fn classify(&mut self, flow: FlowId, headers: &FlowHeaders) {
+        self.reach(flow);
         if !self.spec.matches.flow(headers) {
             self.release(flow);
         } else if self.by_flow[flow.0 as usize] == NO_INSTANCE {
-            self.by_flow[flow.0 as usize] = self.instance_for(headers);
+            let instance = self.instance_for(headers);
+            self.by_flow[flow.0 as usize] = instance;
+            self.holders[instance as usize] += 1;
         }
     }
 

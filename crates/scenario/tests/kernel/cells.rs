@@ -17,6 +17,8 @@ pub struct Cell {
     pub perhop: String,
     /// The name of its queue there.
     pub queue: String,
+    /// The rate of the line behind it, where there is one.
+    pub link: Option<String>,
     /// Why it is outside the tolerance, if it is.
     pub explained: Option<String>,
 }
@@ -60,11 +62,11 @@ pub fn tables<T>(file: &str, each: impl Fn(&str, &Value<'_>) -> T) -> Vec<T> {
     tables.into_iter().map(|(key, value)| each(&key.name, value)).collect()
 }
 
-fn text(value: &Value<'_>, key: &str) -> Option<String> {
+pub fn text(value: &Value<'_>, key: &str) -> Option<String> {
     Some(value.pointer(&format!("/{key}"))?.as_str()?.to_owned())
 }
 
-fn texts(value: &Value<'_>, key: &str) -> Vec<String> {
+pub fn texts(value: &Value<'_>, key: &str) -> Vec<String> {
     let list = value.pointer(&format!("/{key}")).and_then(Value::as_array);
     list.into_iter().flatten().map(|it| it.as_str().unwrap().to_owned()).collect()
 }
@@ -77,6 +79,7 @@ pub fn cells() -> Vec<Cell> {
             exact: text(value, "kind").unwrap() == "exact",
             perhop: text(value, "perhop").unwrap(),
             queue: "port".to_owned(),
+            link: None,
             explained: text(value, &format!("explained/{pattern}")).or_else(|| text(value, "explained/all")),
             pattern,
         };

@@ -7,6 +7,7 @@ mod cells;
 mod counters;
 mod figure;
 mod imported;
+mod live;
 mod page;
 mod replayed;
 mod spread;

@@ -63,7 +63,8 @@ fn page(ports: &[Described], all: &[Judged]) -> String {
     text
 }
 
-fn recorded(key: &str) -> String {
+/// What the vectors were recorded with.
+pub fn recorded(key: &str) -> String {
     let found = tables("records/kernel.toml", |name, value| (name == key).then(|| value.as_str().unwrap().to_owned()));
     found.into_iter().flatten().next().unwrap()
 }

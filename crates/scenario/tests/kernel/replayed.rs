@@ -20,7 +20,7 @@ pub type Fates = Vec<Left>;
 /// A cell begins this long after its port was set up, or up to twice as long: timers of the port have begun.
 const BEGIN_NS: u64 = 1 << 30;
 
-/// The line behind the queue takes no time; a rate is stated because a policy's queue needs one.
+/// A cell without a line has one that takes no time; a rate is stated because a policy's queue needs one.
 const LINE: &str = "100Gbit/s";
 
 /// The hosts that send, by the hundreds of the source port, as in `lab/network.py`.
@@ -31,17 +31,26 @@ const HOSTS: [[u8; 4]; 3] = [[10, 0, 0, 1], [10, 0, 0, 11], [10, 0, 0, 12]];
 /// # Errors
 /// Why perhop has no such port.
 pub fn replayed(cell: &Cell, rows: &[Row], seed: u64) -> Result<Fates, String> {
+    replayed_as(cell, rows, seed, |packet| packet.ecn as u8)
+}
+
+/// The same, with what `field` tells of a packet that left.
+///
+/// # Errors
+/// Why perhop has no such port.
+pub fn replayed_as(cell: &Cell, rows: &[Row], seed: u64, field: fn(&Packet) -> u8) -> Result<Fates, String> {
     let policy = policy(cell, seed)?;
-    let mut replay = begun(&policy, rows, seed)?;
+    let mut replay = begun(cell, &policy, rows, seed)?;
     let packets: Vec<_> =
         rows.chunk_by(|a, b| a.came == b.came).flat_map(|it| packets(it, &policy, &mut replay)).collect();
     let mut fates = vec![None; packets.len()];
     let mut each = |trip: &Trip| {
-        fates[trip.number as usize] = trip.sent.map(|sent| (sent.starts.ns() - BEGIN_NS, trip.packet.ecn as u8));
+        fates[trip.number as usize] = trip.sent.map(|sent| (sent.starts.ns() - BEGIN_NS, field(&trip.packet)));
     };
     for (burst, mut packet) in packets.iter().copied() {
         let at = Passage::of(Time::from_ns(BEGIN_NS + burst[0].came), packet.flow);
-        replay.arrive(&at, &mut packet, burst.iter().map(|row| row.bytes).sum(), &mut each);
+        let framing = if cell.link.is_some() { policy.overhead() } else { 0 };
+        replay.arrive(&at, &mut packet, burst.iter().map(|row| row.bytes + framing).sum(), &mut each);
     }
     replay.finish(&mut each);
     Ok(packets.iter().zip(fates).flat_map(|((burst, _), fate)| vec![fate; burst.len()]).collect())
@@ -67,7 +76,7 @@ pub type Counter = (usize, Part, &'static str, f64);
 /// Why perhop has no such port.
 pub fn read(cell: &Cell, rows: &[Row], seed: u64, at_ns: u64) -> Result<Vec<Counter>, String> {
     let policy = policy(cell, seed)?;
-    let mut replay = begun(&policy, rows, seed)?;
+    let mut replay = begun(cell, &policy, rows, seed)?;
     for row in rows.iter().take_while(|row| row.came <= at_ns) {
         let at = Passage::of(Time::from_ns(BEGIN_NS + row.came), FlowId(row.port.into()));
         replay.arrive(&at, &mut packet(row, policy.overhead()), row.bytes, &mut |_| {});
@@ -79,8 +88,9 @@ pub fn read(cell: &Cell, rows: &[Row], seed: u64, at_ns: u64) -> Result<Vec<Coun
 }
 
 /// The port of a policy, which knows the flows of these packets.
-fn begun(policy: &Policy, rows: &[Row], seed: u64) -> Result<Replay, String> {
-    let mut replay = Replay::new(port(policy, seed)?, Line::Infinite);
+fn begun(cell: &Cell, policy: &Policy, rows: &[Row], seed: u64) -> Result<Replay, String> {
+    let rate = policy.line().filter(|_| cell.link.is_some()).map(|plan| plan.links[0].rate);
+    let mut replay = Replay::new(port(policy, seed)?, rate.map_or(Line::Infinite, Line::Rate));
     for flow in rows.iter().map(|row| row.port).collect::<std::collections::BTreeSet<_>>() {
         replay.port_mut().register(FlowId(flow.into()), &headers(flow));
     }
@@ -91,7 +101,9 @@ fn policy(cell: &Cell, seed: u64) -> Result<Policy, String> {
     let options = Options::new(&format!("{}.toml", cell.port)).set(&format!("policy.seed={seed}"));
     let queued = cell.perhop.contains(&format!("[queue.{}]", key(&cell.queue)));
     let options = if queued {
-        options.set(&format!("policy.queue={:?}", cell.queue)).set(&format!("policy.link={LINE}"))
+        options
+            .set(&format!("policy.queue={:?}", cell.queue))
+            .set(&format!("policy.link={}", cell.link.as_deref().unwrap_or(LINE)))
     } else {
         options
     };

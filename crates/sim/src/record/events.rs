@@ -75,6 +75,11 @@ impl EventSink {
     pub fn new(take: impl Fn(&[PortEvent]) + Send + Sync + 'static) -> Self {
         Self(Arc::new(take))
     }
+
+    /// Hands on the next batch.
+    pub fn take(&self, batch: &[PortEvent]) {
+        (self.0)(batch);
+    }
 }
 
 impl fmt::Debug for EventSink {
@@ -215,7 +220,7 @@ impl Events {
     /// Hands on what is left.
     pub fn flush(&mut self) {
         if !self.batch.is_empty() {
-            (self.sink.0)(&self.batch);
+            self.sink.take(&self.batch);
             self.batch.clear();
         }
     }

@@ -11,6 +11,8 @@ use perhop_core::verdict::{Fate, Reason};
 pub struct Trip {
     /// The packet's number among the arrivals, from 0.
     pub number: u64,
+    /// Its place at the port while it was there. Others get the place after it, so it numbers a buffer.
+    pub place: u32,
     /// When it arrived.
     pub arrived: Time,
     /// Its transmission; `None`: it was dropped, or still waits at the end.
@@ -29,6 +31,7 @@ pub struct Trip {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Waiting {
     pub(super) number: u64,
+    pub(super) place: u32,
     pub(super) arrived: Time,
     pub(super) packet: Packet,
     pub(super) wire: u32,
@@ -48,8 +51,8 @@ impl Waiting {
     pub(super) fn waits(&self, at: Time) -> Trip {
         let marked = self.packet.ecn == Ecn::Ce && self.came_with != Ecn::Ce;
         let fate = if marked { Fate::Marked } else { Fate::Queued };
-        let Self { number, arrived, packet, found, .. } = *self;
-        Trip { number, arrived, sent: None, fate, at, packet, found }
+        let Self { number, place, arrived, packet, found, .. } = *self;
+        Trip { number, place, arrived, sent: None, fate, at, packet, found }
     }
 }
 

@@ -4,6 +4,8 @@
 //! soon as its fate is known, in the order in which packets leave or are dropped. At equal times departures come first,
 //! then the AQMs' timers, then arrivals, as in the engine.
 
+/// Another port from now on.
+mod change;
 /// Packets at the port.
 mod held;
 
@@ -20,6 +22,7 @@ use perhop_core::port::{Port, Transmission};
 use perhop_core::units::{BitRate, Span, Time};
 use perhop_core::verdict::Fate;
 
+pub use change::{Change, Changed};
 pub use held::Trip;
 
 /// What a port sends on.
@@ -55,6 +58,8 @@ pub struct Replay {
     /// When the port is next asked for a packet.
     wake: Option<Time>,
     arrived: u64,
+    /// The place of the latest.
+    latest: u32,
 }
 
 impl Replay {
@@ -65,7 +70,7 @@ impl Replay {
             Line::Rate(rate) => Some(Serialiser::new(rate)),
         };
         let (held, mail) = (Held::default(), Mail::default());
-        Self { port, line, held, mail, free_at: Time::ZERO, wake: None, arrived: 0 }
+        Self { port, line, held, mail, free_at: Time::ZERO, wake: None, arrived: 0, latest: 0 }
     }
 
     /// The port of a plan's link, on that link.
@@ -91,6 +96,11 @@ impl Replay {
         self.arrived
     }
 
+    /// The place of the packet that arrived last: where its host keeps its bytes until its trip ends, see [`Trip::place`].
+    pub fn latest_place(&self) -> u32 {
+        self.latest
+    }
+
     /// A packet arrives, after all that happens until then, and as it is after the conditioners remains in `packet`. The
     /// fate is that on arrival; `each` gets every trip that ends by now.
     pub fn arrive(&mut self, at: &Passage<'_>, packet: &mut Packet, wire: u32, each: &mut impl FnMut(&Trip)) -> Fate {
@@ -100,7 +110,9 @@ impl Replay {
         let (number, came_with, place) = (self.arrived, packet.ecn, self.held.place());
         self.arrived += 1;
         let fate = self.port.arrive(at, packet, place);
-        self.held.places[place as usize] = Waiting { number, arrived: at.now, packet: *packet, wire, came_with, found };
+        self.latest = place;
+        let arrived = at.now;
+        self.held.places[place as usize] = Waiting { number, place, arrived, packet: *packet, wire, came_with, found };
         let evicts = self.port.evicts();
         if evicts {
             self.port.evict(at.now, &mut self.held);
@@ -137,7 +149,8 @@ impl Replay {
         }
     }
 
-    fn next_at(&self) -> Option<Time> {
+    /// When something happens next if nothing arrives: a departure or a timer.
+    pub fn next_at(&self) -> Option<Time> {
         self.wake.into_iter().chain(self.port.poll_at()).min()
     }
 

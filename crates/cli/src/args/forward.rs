@@ -1,0 +1,54 @@
+//! Interfaces: `forward`.
+
+use clap::Args;
+use std::path::PathBuf;
+
+/// `forward`
+#[derive(Args, Debug)]
+pub struct Forward {
+    /// Interface from which packets go through the policy
+    #[arg(long = "in", value_name = "A")]
+    pub inside: String,
+    /// Interface on which they leave, and from which return traffic comes
+    #[arg(long = "out", value_name = "B")]
+    pub outside: String,
+    /// Policy file: `[conditioner]` tables without `at`, `[queue]` tables. SIGHUP has it read again
+    #[arg(long, value_name = "FILE")]
+    pub policy: PathBuf,
+    /// Send what passes the conditioners through this `[queue.X]` of the policy; needs --link
+    #[arg(long, value_name = "NAME")]
+    pub queue: Option<String>,
+    /// Rate of the line behind that queue, as in 10Mbit/s. It counts the bytes that `accounting` says
+    #[arg(long, value_name = "RATE")]
+    pub link: Option<String>,
+    /// Seed of the conditioners' and the queue's random streams
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Forget a flow that is silent for longer; if it returns, it begins with a full bucket
+    #[arg(long, value_name = "TIME", default_value = "60s")]
+    pub flow_timeout: String,
+    /// Beyond this many flows forget the one silent longest
+    #[arg(long, value_name = "N", default_value_t = 65_536, value_parser = clap::value_parser!(u32).range(1..))]
+    pub most_flows: u32,
+    /// Switch off what puts received segments together (gro, lro), and on again at the end
+    #[arg(long)]
+    pub fix_offloads: bool,
+    /// Check interfaces and policy, say what would be done, and touch nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Show a table of rates and counts, anew each second
+    #[arg(long)]
+    pub watch: bool,
+    /// Serve counts for Prometheus on this port of 127.0.0.1
+    #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
+    pub metrics: Option<u16>,
+    /// Record every packet, and what came of all, as a run in this directory: `plot`, `report` and `compare` read it
+    #[arg(long, value_name = "DIR")]
+    pub trace: Option<PathBuf>,
+    /// Run before all ordinary programs (SCHED_FIFO); needs CAP_SYS_NICE
+    #[arg(long)]
+    pub real_time: bool,
+    /// Print the counts as JSON
+    #[arg(long)]
+    pub json: bool,
+}

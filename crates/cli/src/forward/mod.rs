@@ -1,0 +1,59 @@
+//! `forward`: the traffic between two interfaces through a policy.
+
+/// The interfaces, checked.
+mod interfaces;
+/// What is said while it runs.
+mod log;
+/// Counts for Prometheus.
+mod metrics;
+/// The same as text.
+mod page;
+/// The policy, read first and read again.
+mod policy;
+/// What is shown.
+mod rates;
+/// What signals ask for.
+mod signals;
+/// Counts as text and JSON.
+mod table;
+/// Packets as a run.
+mod trace;
+/// Rates on a terminal.
+mod watch;
+/// What goes on beside the packets.
+mod work;
+
+use crate::args::Forward;
+use crate::{Exit, Failure, complain, say};
+use interfaces::Checked;
+use metrics::Listening;
+use perhop_live::{Forwarder, monotonic_ns};
+use signals::Signals;
+use trace::Trace;
+use work::Work;
+
+pub(crate) fn forward(args: &Forward) -> Result<Exit, Failure> {
+    let policy = policy::read(args)?;
+    policy.warn();
+    let checked = Checked::of(args)?;
+    if args.dry_run {
+        say!("{}", checked.plan(args, &policy));
+        return Ok(Exit::Fine);
+    }
+    let listening = args.metrics.map(Listening::on).transpose()?;
+    let signals = Signals::catch();
+    let offloads = checked.fix(args)?;
+    let sides = checked.open()?;
+    let mut forwarder =
+        Forwarder::new(policy.edge(args), sides, monotonic_ns()).map_err(|error| Failure::Error(error.to_string()))?;
+    interfaces::real_time(args)?;
+    interfaces::give_up_rights(args)?;
+    let trace = Trace::begin(args, checked.names(), &policy, &mut forwarder)?;
+    complain!("{}", checked.begun(args));
+    Work::new(args, checked.names(), signals, listening.map(Listening::answer), trace).go(&mut forwarder);
+    let counts = forwarder.counts();
+    say!("{}", if args.json { table::json(&forwarder, &counts)? } else { table::text(&forwarder, &counts) });
+    drop(forwarder);
+    drop(offloads);
+    Ok(Exit::Fine)
+}

@@ -1,0 +1,128 @@
+//! What is counted of each direction. Nothing is lost in silence: see [`Counts::is_closed`].
+
+use perhop_core::verdict::Reason;
+
+/// What a kernel counts of the frames that came.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Kernel {
+    /// Frames for this program, those included that it dropped.
+    pub came: u64,
+    /// Frames for which there was no room.
+    pub dropped: u64,
+}
+
+/// Why a frame was lost here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Dropped {
+    /// The kernel found no room for it in the ring.
+    Kernel = 0,
+    /// It exceeds the MTU: received segments that were put together, or not yet taken apart.
+    TooLong = 1,
+    /// Conditioner or action.
+    Policer = 2,
+    /// An AQM, before the queue was full.
+    Early = 3,
+    /// An AQM's rule.
+    Forced = 4,
+    /// The queue was full.
+    Overflow = 5,
+    /// An ACK that a newer one made redundant.
+    Filtered = 6,
+    /// The buffer of the outgoing interface was full.
+    Unsent = 7,
+}
+
+impl Dropped {
+    /// All reasons, by index.
+    pub const ALL: [Self; 8] = [
+        Self::Kernel,
+        Self::TooLong,
+        Self::Policer,
+        Self::Early,
+        Self::Forced,
+        Self::Overflow,
+        Self::Filtered,
+        Self::Unsent,
+    ];
+
+    /// Name in tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Kernel => "kernel",
+            Self::TooLong => "too-long",
+            Self::Policer => "policer",
+            Self::Early => "early",
+            Self::Forced => "forced",
+            Self::Overflow => "overflow",
+            Self::Filtered => "filtered",
+            Self::Unsent => "unsent",
+        }
+    }
+}
+
+impl From<Reason> for Dropped {
+    fn from(reason: Reason) -> Self {
+        match reason {
+            Reason::Policer | Reason::Wire => Self::Policer,
+            Reason::Early => Self::Early,
+            Reason::Forced => Self::Forced,
+            Reason::Overflow => Self::Overflow,
+            Reason::Filtered => Self::Filtered,
+        }
+    }
+}
+
+/// Frames of one direction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Frames that the kernel had for this program, those included that it dropped.
+    pub came: u64,
+    /// Frames that were read.
+    pub received: u64,
+    /// Bytes of these.
+    pub received_bytes: u64,
+    /// Frames that the outgoing interface took.
+    pub sent: u64,
+    /// Bytes of frames that were handed to it.
+    pub sent_bytes: u64,
+    /// Frames that it refused.
+    pub errors: u64,
+    /// Frames lost, by [`Dropped`].
+    pub dropped: [u64; Dropped::ALL.len()],
+    /// Frames that wait to be read.
+    pub unread: u64,
+    /// Frames in the queue.
+    pub queued: u64,
+    /// Frames in the outgoing buffer.
+    pub waiting: u64,
+    /// Frames without an IP header, which passed as they were.
+    pub plain: u64,
+    /// Frames whose transport checksum was finished here.
+    pub finished: u64,
+    /// The same, but of a transport whose checksum cannot be finished here.
+    pub unfinished: u64,
+    /// Frames that the queue marked CE.
+    pub marked: u64,
+}
+
+impl Counts {
+    pub(crate) fn drop(&mut self, why: Dropped) {
+        self.dropped[why as usize] += 1;
+    }
+
+    /// Frames that were lost for this reason.
+    pub const fn lost(&self, why: Dropped) -> u64 {
+        self.dropped[why as usize]
+    }
+
+    /// Frames that are here.
+    pub const fn held(&self) -> u64 {
+        self.unread + self.queued + self.waiting
+    }
+
+    /// Whether each frame has one fate: came = sent + dropped + held + errors.
+    pub fn is_closed(&self) -> bool {
+        self.came == self.sent + self.dropped.iter().sum::<u64>() + self.held() + self.errors
+    }
+}

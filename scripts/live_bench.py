@@ -1,0 +1,202 @@
+"""make live-bench: what perhop forward costs, beside a plain forwarder in C on the same rings, in one run.
+
+    python3 scripts/live_bench.py target/release [FWD]
+
+FWD is a program that is called as `FWD v2 IF0 IF1` and forwards both ways until SIGTERM. Without it there is no ratio.
+Measured are the CPU time of a packet in perhop's own code, packets per CPU second of the whole process (the kernel's
+part of sending is in it), and the round trip that it adds to that of a kernel's bridge. It needs root and ip.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+SECONDS = 3
+ROUNDS = 3
+"""Each is measured so often, in turns; the best counts: others met other programs."""
+
+TRIPS = 5000
+
+POLICY = """[policy]
+[conditioner.all]
+kind = "srtcm"
+cir = "1Gbit/s"
+cbs = "150kB"
+ebs = "150kB"
+green = "mark AF11"
+yellow = "mark AF12"
+red = "mark AF13"
+"""
+
+ECHO = """
+import socket
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.setsockopt(socket.SOL_SOCKET, 11, 1)
+s.bind(("10.9.0.2", 9))
+while True:
+    data, at = s.recvfrom(100)
+    s.sendto(data, at)
+"""
+
+ASK = f"""
+import socket, time, statistics
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.setsockopt(socket.SOL_SOCKET, 11, 1)
+s.settimeout(2)
+s.connect(("10.9.0.2", 9))
+found = []
+for n in range({TRIPS}):
+    begun = time.perf_counter_ns()
+    s.send(b"question")
+    try:
+        s.recv(100)
+        found.append(time.perf_counter_ns() - begun)
+    except TimeoutError:
+        pass
+print(statistics.median(found[100:]) / 1000)
+"""
+"""Without UDP checksums: virtual Ethernets leave them to the other end, and FWD does not finish them."""
+
+NAME = f"live-bench-{os.getpid()}"
+
+
+def ip(words: str) -> str:
+    """`ip` with these words; what it prints."""
+    return subprocess.run(["ip", *words.split()], check=True, capture_output=True, text=True).stdout
+
+
+def start(which: str, *words: str) -> subprocess.Popen[str]:
+    """Begin a program in a namespace."""
+    return subprocess.Popen(["ip", "netns", "exec", f"{NAME}-{which}", *words], stdout=subprocess.PIPE, text=True)
+
+
+def set_up() -> None:
+    """Make three namespaces in a row."""
+    for which in "smr":
+        ip(f"netns add {NAME}-{which}")
+    for which, near, address in (("s", "va", "10.9.0.1"), ("r", "vb", "10.9.0.2")):
+        there = f"{NAME}-{which}"
+        ip(f"-n {NAME}-m link add {near} type veth peer name eth0 netns {there}")
+        ip(f"-n {there} address add {address}/24 dev eth0")
+        ip(f"-n {there} link set eth0 up")
+        ip(f"-n {NAME}-m link set {near} up")
+    for which, address, other in (("s", "10.9.0.2", "r"), ("r", "10.9.0.1", "s")):
+        there = f"{NAME}-{which}"
+        mac = json.loads(ip(f"-n {NAME}-{other} -j link show eth0"))[0]["address"]
+        ip(f"-n {there} neighbour add {address} lladdr {mac} dev eth0")
+
+
+def clean() -> None:
+    """Remove them."""
+    for which in "smr":
+        subprocess.run(["ip", "netns", "delete", f"{NAME}-{which}"], check=False)
+
+
+def received() -> int:
+    """Frames that the receiver got."""
+    return int(json.loads(ip(f"-n {NAME}-r -s -j link show eth0"))[0]["stats64"]["rx"]["packets"])
+
+
+def cpu_seconds(pid: int) -> float:
+    """Processor time of a process, that of the kernel for it included."""
+    fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def running(words: list[str], measure: Callable[[int], float]) -> float:
+    """What is measured of a forwarder that runs."""
+    process = start("m", *words)
+    while "promiscuity 1" not in ip(f"-n {NAME}-m -details link show vb"):
+        time.sleep(0.1)
+    found = measure(process.pid)
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=30)
+    while "promiscuity 1" in ip(f"-n {NAME}-m -details link show vb"):
+        time.sleep(0.1)
+    return found
+
+
+def packets_per_cpu_second(blast: str) -> Callable[[int], float]:
+    """Under all that the sender can send."""
+
+    def measure(pid: int) -> float:
+        before, cpu = received(), cpu_seconds(pid)
+        start("s", blast, "eth0", str(SECONDS)).communicate(timeout=60)
+        return (received() - before) / (cpu_seconds(pid) - cpu)
+
+    return measure
+
+
+def round_trip(_: int) -> float:
+    """Microseconds."""
+    return float(start("s", sys.executable, "-c", ASK).communicate(timeout=120)[0])
+
+
+def bridged() -> float:
+    """Microseconds, through a bridge of the kernel."""
+    ip(f"-n {NAME}-m link add name br0 type bridge")
+    for near in ("va", "vb"):
+        ip(f"-n {NAME}-m link set {near} master br0")
+    ip(f"-n {NAME}-m link set br0 up")
+    time.sleep(1)
+    found = round_trip(0)
+    ip(f"-n {NAME}-m link delete br0")
+    return found
+
+
+def main() -> int:
+    """Measure and print."""
+    release = Path(sys.argv[1]).resolve()
+    fwd = str(Path(sys.argv[2]).resolve()) if len(sys.argv) > 2 else None
+    # the plain forwarder sends as perhop does, through the queueing discipline of the interface
+    os.environ["QDISC"] = "1"
+    own = subprocess.run([release / "examples/cost"], check=True, capture_output=True, text=True).stdout.strip()
+    print(f"own code, srTCM: {own} ns a packet (at most 100 wanted)")
+    with tempfile.TemporaryDirectory() as folder:
+        policy = Path(folder) / "policy.toml"
+        policy.write_text(POLICY, encoding="utf-8")
+        words = f"forward --in va --out vb --policy {policy}"
+        forwarders = {"perhop": [str(release / "perhop"), *words.split()]}
+        if fwd:
+            forwarders["fwd"] = [fwd, "v2", "va", "vb"]
+        set_up()
+        echo = start("r", sys.executable, "-c", ECHO)
+        try:
+            rates: dict[str, list[float]] = {name: [] for name in forwarders}
+            trips: dict[str, list[float]] = {name: [] for name in [*forwarders, "bridge"]}
+            for _ in range(ROUNDS):
+                trips["bridge"].append(bridged())
+                for name, command in forwarders.items():
+                    rates[name].append(running(command, packets_per_cpu_second(str(release / "examples/blast"))))
+                    trips[name].append(running(command, round_trip))
+        finally:
+            echo.kill()
+            clean()
+    show(rates, trips)
+    return 0
+
+
+def show(rates: dict[str, list[float]], trips: dict[str, list[float]]) -> None:
+    """Print what was found, and the ratios."""
+    for name, found in rates.items():
+        print(f"{name}: {max(found) / 1e6:.3f} million packets per CPU second ({[round(it / 1e6, 3) for it in found]})")
+    for name, found in trips.items():
+        print(f"{name}: round trip {min(found):.1f} us (median of {TRIPS}; {[round(it, 1) for it in found]})")
+    if "fwd" in rates:
+        ratio = statistics.median(ours / theirs for ours, theirs in zip(rates["perhop"], rates["fwd"], strict=True))
+        print(f"packets per CPU second, perhop / fwd: {ratio:.3f} (at least .9 wanted)")
+        added = {name: min(found) - min(trips["bridge"]) for name, found in trips.items()}
+        print(f"added round trip, perhop / fwd: {added['perhop'] / added['fwd']:.3f} (at most 1.3 wanted)")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
