@@ -17,7 +17,7 @@ use perhop_scenario::text::source::Sources;
 use perhop_scenario::text::{diagnostics::Diagnostic, toml};
 use std::path::Path;
 
-pub(crate) use found::{Found, found, in_its_words};
+pub(crate) use found::{Found, OF_THE_LOAD, found, in_its_words};
 
 /// A configuration in a file.
 pub(crate) struct File<'a> {
@@ -33,12 +33,19 @@ impl File<'_> {
     /// # Errors
     /// What is wrong with it.
     pub(crate) fn read(&self, asked: &Configuration) -> Result<Imported, Failure> {
-        let imported =
-            import(self.bytes, asked.from.as_deref(), &asked.given()).map_err(|fault| self.refused(fault))?;
+        let imported = self.import(asked)?;
         if imported.guessed {
             complain!("{}", guessed(self.name, imported.dialect));
         }
         Ok(imported)
+    }
+
+    /// Reads it.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(crate) fn import(&self, asked: &Configuration) -> Result<Imported, Failure> {
+        import(self.bytes, asked.from.as_deref(), &asked.given()).map_err(|fault| self.refused(fault))
     }
 
     /// Why it cannot be read.

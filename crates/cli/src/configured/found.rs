@@ -4,9 +4,11 @@
 use super::{File, guessed, not_taken};
 use crate::args::Configuration;
 use perhop_config::account::Verdict;
+use perhop_config::given::Given;
 use perhop_config::import::{Imported, read};
+use perhop_config::load::Load;
 use perhop_config::rules;
-use perhop_config::stub::Stub;
+use perhop_config::stub::{Stub, with_load};
 use perhop_core::params::{Place, Severity};
 use perhop_scenario::text::source::Spot;
 use perhop_scenario::{Diagnostic, Diagnostics, Document, Options};
@@ -19,7 +21,7 @@ pub(crate) struct Found {
 }
 
 /// Codes that are about the load of the stub, or about the network around its port, and not about the port.
-const OF_THE_LOAD: &[&str] = &[
+pub(crate) const OF_THE_LOAD: &[&str] = &[
     "W302", "W305", "W306", "W307", "W318", "W321", "W322", "W331", "W339", "W340", "W341", "W344", "W355", "W356",
     "W358", "W360",
 ];
@@ -48,7 +50,10 @@ pub(crate) fn found(file: &File<'_>, asked: &Configuration, options: &Options) -
     for port in ports {
         imported.port = port;
         match imported.stub(&given, None) {
-            Ok(stub) => of_stub(file, &imported, &stub, options, &mut list),
+            Ok(stub) => {
+                of_stub(file, &imported, (&stub, &|_| true), options, &mut list);
+                of_tcp(file, &mut imported, (&given, options), &mut list);
+            }
             Err(_) => unknown.push(format!("`{}`", imported.port().interface.is)),
         }
     }
@@ -75,10 +80,33 @@ fn notes(file: &File<'_>, imported: &Imported, unknown: &[String]) -> Vec<String
     notes
 }
 
+/// A policer that holds TCP below its rate: only seen where no datagrams are sent beside it.
+const OF_TCP: &str = "W301";
+
+/// Adds what a port does to TCP alone, if it has a policer.
+fn of_tcp(file: &File<'_>, imported: &mut Imported, (given, options): (&Given, &Options), list: &mut Vec<Diagnostic>) {
+    let Ok(link) = imported.link(given) else { return };
+    let port = imported.port();
+    if !port.conditioners.iter().any(|it| it.settings.get("cir").is_some()) {
+        return;
+    }
+    let stub = with_load(port, link, &Load::of_tcp(port, link));
+    of_stub(file, imported, (&stub, &|code| code == OF_TCP), options, list);
+}
+
+/// A stub, and which codes are of interest.
+type Looked<'a> = (&'a Stub, &'a dyn Fn(&str) -> bool);
+
 /// Adds what the check of a port's scenario finds.
-fn of_stub(file: &File<'_>, imported: &Imported, stub: &Stub, options: &Options, list: &mut Vec<Diagnostic>) {
+fn of_stub(
+    file: &File<'_>,
+    imported: &Imported,
+    (stub, wanted): Looked<'_>,
+    options: &Options,
+    list: &mut Vec<Diagnostic>,
+) {
     let found = Document::check(&stub.text, options).map_or_else(|errors| errors, |(found, _)| found);
-    for diagnostic in in_its_words(file, imported, stub, found) {
+    for diagnostic in in_its_words(file, imported, stub, found).into_iter().filter(|it| wanted(it.code)) {
         let said = |known: &Diagnostic| {
             let same = known.code == diagnostic.code && known.message == diagnostic.message;
             let line = |it: &Diagnostic| it.spot.as_ref().map(|spot| spot.line);

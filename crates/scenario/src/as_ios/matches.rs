@@ -45,6 +45,9 @@ fn alternatives(
     alone: bool,
 ) -> Result<Vec<Vec<String>>, String> {
     unknown(matches)?;
+    if let Some(lines) = marks(matches) {
+        return Ok(lines.into_iter().map(|line| vec![line]).collect());
+    }
     if let Some(traffic) = matches.traffic.first() {
         map.refused.push(format!(
             "`traffic` of class {wanted}: no header tells it: write addresses or ports of `{traffic}` into its access list"
@@ -71,6 +74,40 @@ fn alternatives(
         ways.iter_mut().for_each(|way| way.extend(codes.concat()));
     }
     Ok(ways)
+}
+
+/// Fields that no packet of perhop has, with the names of the traffic that stands for them: `cos-5` is what `match cos 5` takes.
+const MARKS: [(&str, &str); 6] = [
+    ("mpls-exp-", "match mpls experimental topmost"),
+    ("cos-", "match cos"),
+    ("qos-group-", "match qos-group"),
+    ("traffic-class-", "match traffic-class"),
+    ("discard-class-", "match discard-class"),
+    ("vlan-", "match vlan"),
+];
+
+/// The lines of a class of such traffic alone; `None`: it is another class.
+fn marks(matches: &Match) -> Option<Vec<String>> {
+    if *matches != (Match { traffic: matches.traffic.clone(), ..Match::default() }) {
+        return None;
+    }
+    let mut lines: Vec<(&str, Vec<u16>)> = Vec::new();
+    for name in &matches.traffic {
+        // `cos-5 TCP` is another traffic with that mark.
+        let mark = name.split(' ').next().unwrap_or_default();
+        let find = |it: &(&str, &'static str)| Some((it.1, mark.strip_prefix(it.0)?.parse::<u16>().ok()?));
+        let (line, number) = MARKS.iter().find_map(find)?;
+        match lines.iter_mut().find(|it| it.0 == line) {
+            Some((_, numbers)) if numbers.contains(&number) => {}
+            Some((_, numbers)) => numbers.push(number),
+            None => lines.push((line, vec![number])),
+        }
+    }
+    let line = |(line, numbers): (&str, Vec<u16>)| {
+        let numbers: Vec<_> = numbers.iter().map(ToString::to_string).collect();
+        format!("{line} {}", numbers.join(" "))
+    };
+    (!lines.is_empty()).then(|| lines.into_iter().map(line).collect())
 }
 
 fn line(codes: &[Dscp]) -> String {
@@ -294,6 +331,16 @@ mod tests {
             "!",
         ];
         assert_eq!(lines(&[both]), expected);
+    }
+
+    #[test]
+    fn traffic_that_is_called_after_a_mark_has_it() {
+        let of = |names: &[&str]| Match { traffic: names.iter().map(|&it| it.into()).collect(), ..Match::default() };
+        let found = lines(&[of(&["cos-5", "cos-5 TCP", "cos-6"])]);
+        assert_eq!(found, ["class-map match-all X", " match cos 5 6", "!"]);
+        let found = lines(&[of(&["mpls-exp-6", "qos-group-2"])]);
+        assert_eq!(found[..2], ["class-map match-any X", " match mpls experimental topmost 6"]);
+        assert!(lines(&[of(&["cos-x"])])[0].starts_with("ip access-list"));
     }
 
     #[test]

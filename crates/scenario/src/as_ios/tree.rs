@@ -3,6 +3,7 @@
 
 use super::matches::{class_map, codes};
 use super::queues::{self, text};
+use super::stages::Order;
 use super::words::kbit;
 use super::writer::{Entry, Writer};
 use super::{htb, police, shape, shares};
@@ -15,6 +16,22 @@ use perhop_core::sched::{Police, PriorityLimit, SchedulerParams};
 
 /// Levels of priority.
 const LEVELS: usize = 2;
+
+/// A class that has a queue.
+struct Inner<'a> {
+    node: usize,
+    wanted: &'a str,
+    /// Its code points; `None`: any.
+    takes: Option<&'a [Dscp]>,
+}
+
+impl Inner<'_> {
+    /// Whether a match takes all of its packets.
+    fn is_within(&self, any: &[Match]) -> bool {
+        let own = self.takes.map(|dscp| Match { dscp: dscp.to_vec(), ..Match::default() }).unwrap_or_default();
+        any.iter().any(|it| it.covers(&own))
+    }
+}
 
 impl Writer<'_> {
     /// What is below a node, without its shaper.
@@ -176,7 +193,7 @@ impl Writer<'_> {
     /// The class that takes what is left.
     fn last(&mut self, leaf: &Leaf, own: Vec<String>) -> Entry {
         let wanted = self.wanted(leaf, None);
-        let below = self.within(leaf.node, &wanted, None, &[]);
+        let below = self.leaf(leaf.node, &wanted, None, &[]);
         Entry::default([own, below].concat())
     }
 
@@ -203,23 +220,73 @@ impl Writer<'_> {
 
     /// The lines of a class with this node, which has these conditioners.
     pub(super) fn leaf(&mut self, node: usize, wanted: &str, takes: Option<&[Dscp]>, passed: &[usize]) -> Vec<String> {
-        let mut lines = Vec::new();
+        self.stages.reserve(passed);
+        let (mut lines, mut below) = (Vec::new(), None);
         if !is_classful(&self.link.nodes[node]) {
-            lines = self.conditioned(passed, wanted);
+            (lines, below) = self.conditioned(&Inner { node, wanted, takes }, passed);
         }
         lines.extend(self.within(node, wanted, takes, passed));
+        lines.extend(below.map(|policy| format!("service-policy {policy}")));
         self.stages.take(passed);
         lines
     }
 
-    /// The lines of the conditioners that the packets of a class have passed.
-    fn conditioned(&mut self, passed: &[usize], wanted: &str) -> Vec<String> {
+    /// The lines of the conditioners that the packets of a class have passed, and the policy map of those that take some of them.
+    fn conditioned(&mut self, class: &Inner<'_>, passed: &[usize]) -> (Vec<String>, Option<String>) {
         let acting: Vec<_> = passed.iter().copied().filter(|&place| self.stages.acts(place)).collect();
         self.stages.take(passed);
         if acting.len() > 1 {
-            self.refuse(&format!("class {wanted} after several conditioners: its packets meet one in IOS"));
+            self.refuse(&format!("class {} after several conditioners: its packets meet one in IOS", class.wanted));
         }
-        acting.first().map(|&place| self.lines_of(place)).unwrap_or_default()
+        let own = acting.first().copied();
+        let lines = own.map(|place| self.lines_of(place)).unwrap_or_default();
+        let parts = self.stages.parts(self.spread.at(class.node), own);
+        match self.stages.order(&parts, own) {
+            Order::None => return (lines, None),
+            Order::Other => {
+                for &place in &parts {
+                    let name = &self.stages.get(place).name;
+                    let what = "the order in which packets meet it and others";
+                    self.refuse(&format!("conditioner `{name}` in class {}: {what}", class.wanted));
+                }
+                self.stages.settle(&parts);
+                return (lines, None);
+            }
+            Order::Before => {}
+        }
+        let mut entries: Vec<_> = parts.iter().filter_map(|&place| self.part(class, place)).collect();
+        if self.stages.goes_on(parts[0]) == Some(true) && own.is_some() {
+            self.stages.settle(&parts);
+            return (lines, Some(self.policy(&format!("{}-PARTS", class.wanted), entries)));
+        }
+        self.stages.take(&parts);
+        entries.push(Entry::default(lines));
+        let ends = entries.iter().position(Entry::is_default).unwrap_or_default();
+        entries.truncate(ends + 1);
+        match entries.as_mut_slice() {
+            [only] => (std::mem::take(&mut only.lines), None),
+            _ => {
+                entries.retain(|it| !it.is_default() || !it.lines.is_empty());
+                (Vec::new(), Some(self.policy(&format!("{}-PARTS", class.wanted), entries)))
+            }
+        }
+    }
+
+    /// The class of a conditioner in the policy map below another class.
+    fn part(&mut self, class: &Inner<'_>, place: usize) -> Option<Entry> {
+        let stage = self.stages.get(place);
+        let lines = self.lines_of(place);
+        let found = self.stages.resolved(std::slice::from_ref(&stage.matches)).map(|it| it.0);
+        if found.as_ref().is_ok_and(|takes| class.is_within(takes)) {
+            return Some(Entry::default(lines));
+        }
+        match found.and_then(|takes| self.map(&stage.name, &takes)) {
+            Ok(class) => Some(Entry { class, lines, conditioned: true }),
+            Err(what) => {
+                self.refuse(&format!("conditioner `{}` by {what}", stage.name));
+                None
+            }
+        }
     }
 
     /// The class map of what takes these packets.

@@ -1,11 +1,13 @@
 //! The port that is written, and the classes of its policy maps.
 
 use super::queues::below;
+use super::spread::Spread;
 use super::stages::Stages;
 use super::text::{Config, Shelf};
 use super::written::Written;
 use crate::device::told::Told;
 use crate::resolve::topology::Direction;
+use perhop_core::units::Span;
 use perhop_sim::plan::Link;
 
 /// A class of a policy map.
@@ -38,8 +40,11 @@ pub(super) struct Writer<'a> {
     pub(super) config: &'a mut Config,
     pub(super) told: &'a mut Told,
     pub(super) stages: Stages<'a>,
+    pub(super) spread: Spread,
     /// Whether the interface is faster than the link.
     pub(super) shapes: bool,
+    /// Bc / CIR of a shaper that the scenario does not state.
+    pub(super) interval: Span,
 }
 
 impl Writer<'_> {

@@ -55,7 +55,7 @@ impl<'a> Build<'a> {
         map.tests.first().map(|test| test.at)
     }
 
-    fn map(&self, class: &'a Class) -> Option<&'a ClassMap> {
+    pub(super) fn map(&self, class: &'a Class) -> Option<&'a ClassMap> {
         let plan = self.plan;
         class.map.as_ref().or_else(|| plan.class_map.get(&class.name).map(|at| &plan.class_maps[*at]))
     }

@@ -2,6 +2,7 @@
 
 use super::Build;
 use super::numbers::length;
+use crate::finding::Finding;
 use crate::given::Platform;
 use crate::ios::defaults;
 use crate::ios::plan::{Basis, Of, Profile, Put, Wred};
@@ -32,7 +33,7 @@ impl Build<'_> {
         let mut list: Vec<Value> = Vec::new();
         let mut said: Vec<Dscp> = Vec::new();
         let limit = settings.get("limit").map(|limit| in_unit_of(wred, &limit.is));
-        for put in &wred.profiles {
+        for put in self.counting(wred) {
             list.extend(self.profile(put, (wred, limit.as_ref()), &mut said));
         }
         let others: Vec<_> = self.code_points(packets).into_iter().filter(|dscp| !said.contains(dscp)).collect();
@@ -43,6 +44,28 @@ impl Build<'_> {
         let place = wred.profiles.first().map_or(at, |put| put.at).place;
         settings.set("profiles", Said::at(place, Value::List(list)));
         Some(Kind::Aqm("wred"))
+    }
+
+    /// The profiles that count: one that is said again replaces what was said before.
+    fn counting<'p>(&mut self, wred: &'p Wred) -> Vec<&'p Put<Profile>> {
+        let mut counting = Vec::new();
+        for (i, put) in wred.profiles.iter().enumerate() {
+            match wred.profiles[i + 1..].iter().find(|later| !wred.whole && later.is.of.replaces(&put.is.of)) {
+                Some(later) => self.said_again(put, later),
+                None => counting.push(put),
+            }
+        }
+        counting
+    }
+
+    fn said_again(&mut self, put: &Put<Profile>, later: &Put<Profile>) {
+        self.account.approximated(put.at.line, format!("line {} says it again, which counts", later.at.line));
+        if self.is_new(put.at.place.start) {
+            let message =
+                format!("line {} says this profile again: its thresholds count, and these do not", later.at.line);
+            let instead = "take one of the two lines out, or name another code point in it".to_owned();
+            self.findings.push(Finding { code: "W413", place: put.at.place, message, instead });
+        }
     }
 
     /// One profile that the text says.

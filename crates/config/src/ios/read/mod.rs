@@ -114,7 +114,7 @@ impl Reader {
             ("interface" | "int", "") => return false,
             ("interface" | "int", _) => self.interface(row),
             ("control-plane", _) => self.port(row, row.word(0), 0),
-            ("ip" | "ipv6", "access-list") => self.list(row),
+            ("ip" | "ipv4" | "ipv6", "access-list") => self.list(row),
             ("access-list", _) => self.numbered(row),
             ("table-map", _) => self.table(row),
             ("qos", "police") => {
@@ -183,11 +183,13 @@ impl Reader {
     }
 
     fn interface(&mut self, row: &Row<'_>) -> Here {
+        // `interface preconfigure TenGigE0/0/0/0` of IOS-XR, before the card is there.
+        let at = 1 + usize::from(row.word(1) == "preconfigure" && !row.word(2).is_empty());
         // `interface GigabitEthernet 0/1`, `interface Gi0/1 point-to-point`
-        let apart =
-            row.word(1).chars().all(char::is_alphabetic) && row.word(2).starts_with(|c: char| c.is_ascii_digit());
-        let name = if apart { format!("{}{}", row.word(1), row.word(2)) } else { row.word(1).to_owned() };
-        self.port(row, &name, 1)
+        let (kind, number) = (row.word(at), row.word(at + 1));
+        let apart = kind.chars().all(char::is_alphabetic) && number.starts_with(|c: char| c.is_ascii_digit());
+        let name = if apart { format!("{kind}{number}") } else { kind.to_owned() };
+        self.port(row, &name, at)
     }
 
     /// An interface that begins.
