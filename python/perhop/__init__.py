@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from perhop.builder import Builder
     from perhop.captures import Metered, mark, meter
     from perhop.columns import Point, Replication
+    from perhop.configurations import Configuration, import_config
     from perhop.frames import Frame
     from perhop.runs import Runs
     from perhop.scenario import Scenario
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "Builder": "perhop.builder",
+    "Configuration": "perhop.configurations",
     "Frame": "perhop.frames",
     "Interval": "perhop.stats",
     "Metered": "perhop.captures",
@@ -37,6 +39,7 @@ _HOME = {
     "Runs": "perhop.runs",
     "Scenario": "perhop.scenario",
     "Tuned": "perhop.tuning",
+    "import_config": "perhop.configurations",
     "mark": "perhop.captures",
     "meter": "perhop.captures",
     "tune": "perhop.tuning",
@@ -44,6 +47,7 @@ _HOME = {
 
 __all__ = [
     "Builder",
+    "Configuration",
     "Frame",
     "Interval",
     "Metered",
@@ -55,6 +59,7 @@ __all__ = [
     "ScenarioError",
     "Tuned",
     "__version__",
+    "import_config",
     "mark",
     "meter",
     "tune",
