@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -98,6 +99,5 @@ def test_defaults_are_the_platforms() -> None:
     ],
 )
 def test_what_is_wrong_is_said_in_arguments(text: str, given: dict[str, str], says: str) -> None:
-    with pytest.raises(ValueError, match="(?s).*") as raised:
+    with pytest.raises(ValueError, match=re.escape(says)):
         perhop.import_config(text, **given)
-    assert says in str(raised.value)

@@ -17,6 +17,13 @@ use perhop_core::sched::{Police, PriorityLimit, SchedulerParams};
 /// Levels of priority.
 const LEVELS: usize = 2;
 
+/// Classes of conditioners within another class.
+struct Parts {
+    entries: Vec<Entry>,
+    /// Whether packets that pass them go on to the conditioner of that class.
+    go_on: bool,
+}
+
 /// A class that has a queue.
 struct Inner<'a> {
     node: usize,
@@ -170,7 +177,7 @@ impl Writer<'_> {
                 continue;
             }
             match last {
-                true => entries.push(self.last(leaf, lines)),
+                true => entries.extend(self.last(leaf, lines)),
                 false => entries.extend(self.class(leaf, shown.get(leaf.class), lines, &before)),
             }
             before.extend(leaf.takes.iter().flatten().flat_map(|it| it.dscp.clone()));
@@ -190,11 +197,19 @@ impl Writer<'_> {
         node.shaper.is_none() && shares
     }
 
-    /// The class that takes what is left.
-    fn last(&mut self, leaf: &Leaf, own: Vec<String>) -> Entry {
+    /// The class that takes what is left, after those of conditioners that take some of it: classes without a queue share its queue.
+    fn last(&mut self, leaf: &Leaf, own: Vec<String>) -> Vec<Entry> {
         let wanted = self.wanted(leaf, None);
-        let below = self.leaf(leaf.node, &wanted, None, &[]);
-        Entry::default([own, below].concat())
+        let class = Inner { node: leaf.node, wanted: &wanted, takes: None };
+        let parts = if is_classful(&self.link.nodes[leaf.node]) { None } else { self.parts(&class, None) };
+        let below = self.within(leaf.node, &wanted, None, &[]);
+        let mut entries = parts.map_or_else(Vec::new, |parts| parts.entries);
+        let ends = entries.iter().position(Entry::is_default);
+        let mut lines = ends.map_or_else(Vec::new, |ends| std::mem::take(&mut entries[ends].lines));
+        entries.truncate(ends.unwrap_or(entries.len()));
+        lines.extend([own, below].concat());
+        entries.push(Entry::default(lines));
+        entries
     }
 
     /// A class with its own lines, before those of its queue, and after classes of these code points.
@@ -240,26 +255,11 @@ impl Writer<'_> {
         }
         let own = acting.first().copied();
         let lines = own.map(|place| self.lines_of(place)).unwrap_or_default();
-        let parts = self.stages.parts(self.spread.at(class.node), own);
-        match self.stages.order(&parts, own) {
-            Order::None => return (lines, None),
-            Order::Other => {
-                for &place in &parts {
-                    let name = &self.stages.get(place).name;
-                    let what = "the order in which packets meet it and others";
-                    self.refuse(&format!("conditioner `{name}` in class {}: {what}", class.wanted));
-                }
-                self.stages.settle(&parts);
-                return (lines, None);
-            }
-            Order::Before => {}
+        let Some(Parts { mut entries, go_on }) = self.parts(class, own) else { return (lines, None) };
+        let name = format!("{}-PARTS", class.wanted);
+        if go_on && own.is_some() {
+            return (lines, Some(self.policy(&name, entries)));
         }
-        let mut entries: Vec<_> = parts.iter().filter_map(|&place| self.part(class, place)).collect();
-        if self.stages.goes_on(parts[0]) == Some(true) && own.is_some() {
-            self.stages.settle(&parts);
-            return (lines, Some(self.policy(&format!("{}-PARTS", class.wanted), entries)));
-        }
-        self.stages.take(&parts);
         entries.push(Entry::default(lines));
         let ends = entries.iter().position(Entry::is_default).unwrap_or_default();
         entries.truncate(ends + 1);
@@ -267,9 +267,35 @@ impl Writer<'_> {
             [only] => (std::mem::take(&mut only.lines), None),
             _ => {
                 entries.retain(|it| !it.is_default() || !it.lines.is_empty());
-                (Vec::new(), Some(self.policy(&format!("{}-PARTS", class.wanted), entries)))
+                (Vec::new(), Some(self.policy(&name, entries)))
             }
         }
+    }
+
+    /// The classes of conditioners that take some of the packets of a class, whose own conditioner is this; `None` if there are none.
+    fn parts(&mut self, class: &Inner<'_>, own: Option<usize>) -> Option<Parts> {
+        let parts = self.stages.parts(self.spread.at(class.node), own);
+        match self.stages.order(&parts, own) {
+            Order::None => return None,
+            Order::Other => {
+                for &place in &parts {
+                    let name = &self.stages.get(place).name;
+                    let what = "the order in which packets meet it and others";
+                    self.refuse(&format!("conditioner `{name}` in class {}: {what}", class.wanted));
+                }
+                self.stages.settle(&parts);
+                return None;
+            }
+            Order::Before => {}
+        }
+        let entries = parts.iter().filter_map(|&place| self.part(class, place)).collect();
+        let go_on = self.stages.goes_on(parts[0]) == Some(true);
+        if go_on && own.is_some() {
+            self.stages.settle(&parts)
+        } else {
+            self.stages.take(&parts)
+        }
+        Some(Parts { entries, go_on })
     }
 
     /// The class of a conditioner in the policy map below another class.
