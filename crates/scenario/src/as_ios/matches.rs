@@ -56,7 +56,7 @@ fn alternatives(
         let list = config.add(Shelf::List, "ip access-list extended", wanted, lines);
         return Ok(vec![vec![format!("match access-group name {list}")]]);
     }
-    let codes: Vec<Vec<String>> = matches.dscp.chunks(MOST).map(|codes| vec![line(codes)]).collect();
+    let codes: Vec<Vec<String>> = code_points(&matches.dscp).into_iter().map(|line| vec![line]).collect();
     if !asks_list(matches) {
         return Ok(if codes.is_empty() { vec![vec!["match any".into()]] } else { codes });
     }
@@ -110,9 +110,21 @@ fn marks(matches: &Match) -> Option<Vec<String>> {
     (!lines.is_empty()).then(|| lines.into_iter().map(line).collect())
 }
 
-fn line(codes: &[Dscp]) -> String {
-    let names: Vec<_> = codes.iter().copied().map(dscp).collect();
-    format!("match dscp {}", names.join(" "))
+/// Lines of which any takes these: all of them, whole precedences, and single code points.
+fn code_points(codes: &[Dscp]) -> Vec<String> {
+    let whole = |precedence: &u8| (0..8).all(|low| codes.iter().any(|code| code.get() == precedence * 8 + low));
+    let precedences: Vec<_> = (0..8u8).filter(whole).collect();
+    if precedences.len() == 8 {
+        return vec!["match any".into()];
+    }
+    let names: Vec<_> = precedences.iter().map(ToString::to_string).collect();
+    let first = (!names.is_empty()).then(|| format!("match precedence {}", names.join(" ")));
+    let others: Vec<_> = codes.iter().filter(|code| !precedences.contains(&(code.get() / 8))).copied().collect();
+    let line = |codes: &[Dscp]| {
+        let names: Vec<_> = codes.iter().copied().map(dscp).collect();
+        format!("match dscp {}", names.join(" "))
+    };
+    first.into_iter().chain(others.chunks(MOST).map(line)).collect()
 }
 
 /// # Errors
@@ -286,6 +298,10 @@ mod tests {
         assert_eq!(nine[..2], ["class-map match-any X", " match dscp default cs1 af11 af12 af13 1 af21 af22"]);
         assert_eq!(nine[2], " match dscp af23");
         assert_eq!(lines(&[Match::default()])[1], " match any");
+        let all: Vec<u8> = (0..64).collect();
+        assert_eq!(lines(&[of(&all)])[1], " match any");
+        let some: Vec<u8> = (8..16).chain([46]).chain(24..32).collect();
+        assert_eq!(lines(&[of(&some)])[1..3], [" match precedence 1 3", " match dscp ef"]);
     }
 
     #[test]

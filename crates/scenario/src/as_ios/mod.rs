@@ -117,6 +117,7 @@ fn written(scenario: &Scenario, links: &[usize], asked: Asked<'_>) -> Ios {
         let mut writer = Writer {
             link: it,
             direction: &scenario.built.topology.links[link],
+            plan: &scenario.built.plan,
             config: &mut config,
             told: &mut told,
             spread: Spread::new(it, &stages),

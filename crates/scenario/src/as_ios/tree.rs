@@ -2,6 +2,7 @@
 //! another one.
 
 use super::matches::{class_map, codes};
+use super::names::fit;
 use super::queues::{self, text};
 use super::stages::Order;
 use super::words::kbit;
@@ -351,9 +352,16 @@ impl Writer<'_> {
         let traffic = takes.and_then(|it| first(&it.traffic));
         let codes = takes.filter(|it| !it.dscp.is_empty()).map(|it| {
             let names: Vec<_> = it.dscp.iter().map(ToString::to_string).collect();
-            names.join("-")
+            Some(names.join("-")).filter(|name| fit(name) == *name).unwrap_or_else(|| self.sent(&it.dscp))
         });
+        let codes = codes.filter(|name| !name.is_empty());
         named.or(queue).or(conditioner).or(traffic).or(codes).unwrap_or_else(|| format!("CLASS-{}", leaf.class + 1))
+    }
+
+    /// The class of the traffic that is sent with one of these code points; too many for a name.
+    fn sent(&self, codes: &[Dscp]) -> String {
+        let found = self.plan.traffic.iter().find(|traffic| codes.contains(&traffic.dscp));
+        found.map_or_else(String::new, |traffic| self.plan.classes[traffic.class as usize].clone())
     }
 
     /// `priority`, with its limit.

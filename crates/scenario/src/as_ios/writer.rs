@@ -8,7 +8,7 @@ use super::written::Written;
 use crate::device::told::Told;
 use crate::resolve::topology::Direction;
 use perhop_core::units::Span;
-use perhop_sim::plan::Link;
+use perhop_sim::plan::{Link, Plan};
 
 /// A class of a policy map.
 pub(super) struct Entry {
@@ -37,6 +37,7 @@ pub(super) const DEFAULT: &str = "class-default";
 pub(super) struct Writer<'a> {
     pub(super) link: &'a Link,
     pub(super) direction: &'a Direction,
+    pub(super) plan: &'a Plan,
     pub(super) config: &'a mut Config,
     pub(super) told: &'a mut Told,
     pub(super) stages: Stages<'a>,
