@@ -30,7 +30,7 @@ fn diagnose(path: &Path, args: &Check) -> Found {
 }
 
 /// Whether a file is the configuration of a device: it is said to be one, or it looks like one and not like TOML. One that looks
-/// like neither is none of perhop's only if its name says so.
+/// like neither is one if its name does not say TOML but text.
 fn is_configuration(path: &Path, bytes: &[u8], asked: &Configuration) -> bool {
     let toml = |text: &str| toml::parse(text, 0, &mut Problems::default()).is_some() || text.lines().any(is_section);
     let text = ["txt", "cfg", "conf", "log", "ios", "sh", "tc"].map(OsStr::new);

@@ -59,7 +59,7 @@ pub(crate) fn found(file: &File<'_>, asked: &Configuration, options: &Options) -
         match imported.stub(&given, None) {
             Ok(stub) => {
                 of_stub(file, &imported, (&stub, &|_| true), options, &mut list);
-                of_tcp(file, &mut imported, (&given, options), &mut list);
+                of_tcp(file, &imported, (&given, options), &mut list);
             }
             Err(_) => unknown.push(imported.port().interface.is.as_str().to_owned()),
         }
@@ -108,7 +108,7 @@ fn notes(file: &File<'_>, imported: &Imported, unknown: &[String]) -> Vec<String
 const OF_TCP: &str = "W301";
 
 /// Adds what a port does to TCP alone, if it has a policer.
-fn of_tcp(file: &File<'_>, imported: &mut Imported, (given, options): (&Given, &Options), list: &mut Vec<Diagnostic>) {
+fn of_tcp(file: &File<'_>, imported: &Imported, (given, options): (&Given, &Options), list: &mut Vec<Diagnostic>) {
     let Ok(link) = imported.link(given) else { return };
     let port = imported.port();
     if !port.conditioners.iter().any(|it| it.settings.get("cir").is_some()) {

@@ -281,7 +281,7 @@ fn ends(writer: &mut Writer<'_>, entries: &mut Vec<Entry>) -> Vec<String> {
     for place in others {
         let name = &writer.stages.get(place).name;
         let why = match writer.spread.of(place) {
-            Placed::Nowhere(why) => why,
+            Placed::Nowhere(why) => *why,
             Placed::In(_) => "its packets are not those of one class of the port's queues",
         };
         writer.refuse(&format!("conditioner `{name}`: {why}"));
