@@ -6,6 +6,9 @@ use perhop_core::units::{BitRate, Bytes, Packets, Span};
 /// The packet in which limits are counted, in bytes.
 pub const PACKET: u64 = 1_500;
 
+/// The limit of IOS, in packets.
+pub const LIMIT: u64 = 64;
+
 /// What a queue may hold.
 pub const LIMIT_TIME: Span = Span::from_ms(50);
 

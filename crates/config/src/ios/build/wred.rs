@@ -183,8 +183,8 @@ impl Build<'_> {
     fn thresholds(&self, dscp: Dscp, wred: &Wred, limit: Option<&Value>) -> ([Value; 2], &'static str) {
         let precedence = u64::from(dscp.get() >> 3);
         match (self.given.platform == Platform::Ios, wred.basis) {
-            (true, Some(Basis::Dscp)) => in_packets(defaults::wred_by_dscp(dscp.get())),
-            (true, _) => in_packets(defaults::wred_by_precedence(precedence)),
+            (true, Some(Basis::Dscp)) => counted(defaults::wred_by_dscp(dscp.get()), limit),
+            (true, _) => counted(defaults::wred_by_precedence(precedence), limit),
             (false, Some(Basis::Dscp)) => {
                 let (thresholds, _) = of_limit(precedence, limit);
                 (thresholds, "IOS XE: as for the precedence of the code point")
@@ -210,8 +210,18 @@ fn packets(count: u64) -> Value {
     Value::Packets(Packets::new(u32::try_from(count).unwrap_or(u32::MAX)))
 }
 
-fn in_packets(((min, max), source): defaults::Assumed<(u64, u64)>) -> ([Value; 2], &'static str) {
-    ([packets(min), packets(max)], source)
+/// Thresholds that a device counts in packets, in the unit of the limit.
+fn counted(((min, max), source): defaults::Assumed<(u64, u64)>, limit: Option<&Value>) -> ([Value; 2], &'static str) {
+    let one = |count: u64| match limit {
+        Some(Value::Bytes(_)) => Value::Bytes(Bytes::new(count * defaults::PACKET)),
+        Some(Value::Time(_)) => {
+            let whole = u128::from(defaults::LIMIT_TIME.ns()) * u128::from(count) / u128::from(defaults::LIMIT);
+            Value::Time(Span::from_ns(u64::try_from(whole).unwrap_or(u64::MAX)))
+        }
+        Some(Value::Number(_)) => Value::Word(format!("{}%", count as f64 * 100.0 / defaults::LIMIT as f64)),
+        _ => packets(count),
+    };
+    ([one(min), one(max)], source)
 }
 
 /// Thresholds in the unit of the limit.
