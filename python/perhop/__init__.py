@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from perhop.builder import Builder
     from perhop.captures import Metered, mark, meter
     from perhop.columns import Point, Replication
+    from perhop.configurations import Configuration, import_config
     from perhop.frames import Frame
     from perhop.own import Aqm, Conditioner, CongestionControl, Packets, Probability, Rate, Size, Time, register
     from perhop.runs import Runs
@@ -33,6 +34,7 @@ _HOME = {
     "Aqm": "perhop.own",
     "Builder": "perhop.builder",
     "Conditioner": "perhop.own",
+    "Configuration": "perhop.configurations",
     "CongestionControl": "perhop.own",
     "Flows": "perhop.session",
     "Frame": "perhop.frames",
@@ -51,6 +53,7 @@ _HOME = {
     "Snapshot": "perhop.session",
     "Time": "perhop.own",
     "Tuned": "perhop.tuning",
+    "import_config": "perhop.configurations",
     "mark": "perhop.captures",
     "meter": "perhop.captures",
     "register": "perhop.own",
@@ -61,6 +64,7 @@ __all__ = [
     "Aqm",
     "Builder",
     "Conditioner",
+    "Configuration",
     "CongestionControl",
     "Flows",
     "Frame",
@@ -82,6 +86,7 @@ __all__ = [
     "Time",
     "Tuned",
     "__version__",
+    "import_config",
     "mark",
     "meter",
     "register",

@@ -11,12 +11,13 @@ use perhop_core::units::counted;
 use perhop_scenario::sections::{kind::OF_POLICY, model::SECTIONS};
 use perhop_scenario::text::{file, toml};
 use perhop_scenario::{Diagnostics, Document};
+use std::ffi::OsStr;
 use std::path::Path;
 
 fn diagnose(path: &Path, args: &Check) -> Found {
     let (name, options) = (name(path), options(path, &args.settings));
     let bytes = match read(path) {
-        Ok(bytes) if is_configuration(&bytes, &args.configuration) => {
+        Ok(bytes) if is_configuration(path, &bytes, &args.configuration) => {
             return configured::found(&File { name: &name, bytes: &bytes }, &args.configuration, &options);
         }
         bytes => bytes,
@@ -28,10 +29,13 @@ fn diagnose(path: &Path, args: &Check) -> Found {
     Found { list: found.list, notes }
 }
 
-/// Whether a file is the configuration of a device: it is said to be one, or it looks like one and not like TOML.
-fn is_configuration(bytes: &[u8], asked: &Configuration) -> bool {
+/// Whether a file is the configuration of a device: it is said to be one, or it looks like one and not like TOML. One that looks
+/// like neither is one if its name does not say TOML but text.
+fn is_configuration(path: &Path, bytes: &[u8], asked: &Configuration) -> bool {
     let toml = |text: &str| toml::parse(text, 0, &mut Problems::default()).is_some() || text.lines().any(is_section);
-    asked.from.is_some() || !std::str::from_utf8(bytes).is_ok_and(toml) && looks(&Text::new(bytes))
+    let text = ["txt", "cfg", "conf", "log", "ios", "sh", "tc"].map(OsStr::new);
+    let named = || path.extension().is_some_and(|it| text.contains(&it));
+    asked.from.is_some() || !std::str::from_utf8(bytes).is_ok_and(toml) && (looks(&Text::new(bytes)) || named())
 }
 
 /// Whether a line begins a section of a scenario or a policy, whatever is wrong with the rest of the file.

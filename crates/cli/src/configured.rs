@@ -7,7 +7,7 @@ use crate::{Failure, complain, reading};
 use perhop_config::account::Verdict;
 use perhop_config::dialect::Dialect;
 use perhop_config::finding::{Fault, Finding};
-use perhop_config::import::{Imported, import};
+use perhop_config::import::{DIALECTS, Imported, import};
 use perhop_config::load::Load;
 use perhop_config::text::Text;
 use perhop_core::params::{Problems, Severity};
@@ -17,7 +17,7 @@ use perhop_scenario::text::source::Sources;
 use perhop_scenario::text::{diagnostics::Diagnostic, toml};
 use std::path::Path;
 
-pub(crate) use found::{Found, found, in_its_words};
+pub(crate) use found::{Found, OF_THE_LOAD, found, in_its_words};
 
 /// A configuration in a file.
 pub(crate) struct File<'a> {
@@ -33,12 +33,19 @@ impl File<'_> {
     /// # Errors
     /// What is wrong with it.
     pub(crate) fn read(&self, asked: &Configuration) -> Result<Imported, Failure> {
-        let imported =
-            import(self.bytes, asked.from.as_deref(), &asked.given()).map_err(|fault| self.refused(fault))?;
+        let imported = self.import(asked)?;
         if imported.guessed {
-            complain!("{}", guessed(self.name, imported.dialect));
+            complain!("{}", guessed(self.name, &imported));
         }
         Ok(imported)
+    }
+
+    /// Reads it.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(crate) fn import(&self, asked: &Configuration) -> Result<Imported, Failure> {
+        import(self.bytes, asked.from.as_deref(), &asked.given()).map_err(|fault| self.refused(fault))
     }
 
     /// Why it cannot be read.
@@ -75,9 +82,18 @@ impl File<'_> {
     }
 }
 
-/// What a file was taken for.
-pub(crate) fn guessed(name: &str, dialect: &Dialect) -> String {
-    format!("{name}: read as {} (--from {})", dialect.title, dialect.name)
+/// What a file was taken for, and of what dialect other lines of it are.
+pub(crate) fn guessed(name: &str, imported: &Imported) -> String {
+    let Dialect { name: from, title, .. } = imported.dialect;
+    let mut text = format!("{name}: read as {title} (--from {from})");
+    for other in DIALECTS.iter().filter(|it| it.name != *from) {
+        let lines = (other.looks)(&imported.text);
+        if lines > 0 {
+            let (count, from) = (counted(lines, ["line of it looks", "lines of it look"]), other.name);
+            text += &format!("; {count} like {}, which --from {from} reads", other.title);
+        }
+    }
+    text
 }
 
 /// How many lines the model says otherwise, or not at all; empty if it is none.

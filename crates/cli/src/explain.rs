@@ -1,8 +1,11 @@
 //! `explain`: every effective value, every queue, and the times that follow from them.
 
-use crate::args::{Explain, System};
+use crate::args::{Explain, System, platform};
+use crate::configured::OF_THE_LOAD;
 use crate::{Exit, Failure, complain, reading, say};
+use perhop_config::ios::defaults;
 use perhop_core::units::counted;
+use perhop_scenario::as_ios::Asked;
 use perhop_scenario::{Document, Sweep, as_ios, as_tc, explain_sweep, facts};
 use serde_json::json;
 
@@ -13,7 +16,9 @@ pub(crate) fn explain(args: &Explain) -> Result<Exit, Failure> {
         return Err(Failure::Error(format!("error[E295] {wrong}")));
     }
     if let Some(system) = args.written_as {
-        let sweep = reading::load(&args.source, &options)?;
+        // What is written of ports alone is the same whatever the load is.
+        let ports = system == System::Ios || args.port.is_some();
+        let sweep = reading::load_without(&args.source, &options, if ports { OF_THE_LOAD } else { &[] })?;
         return match (system, &args.port) {
             (System::Tc, None) => network(&sweep, args.json),
             (System::Tc, Some(port)) => one_port(&sweep, port, args),
@@ -40,6 +45,9 @@ fn unsuited(args: &Explain) -> Option<String> {
         Explain { port: Some(port), written_as: None, .. } => {
             Some(format!("--port '{port}' without --as tc\n   help: write --as tc --port '{port}'"))
         }
+        Explain { platform: Some(platform), written_as, .. } if *written_as != Some(System::Ios) => {
+            Some(format!("--platform {platform} without --as ios\n   help: write --as ios --platform {platform}"))
+        }
         _ => None,
     }
 }
@@ -63,7 +71,9 @@ fn one_port(sweep: &Sweep, port: &str, args: &Explain) -> Result<Exit, Failure> 
 }
 
 fn routers(sweep: &Sweep, args: &Explain) -> Result<Exit, Failure> {
-    let ios = as_ios::of_sweep(sweep, args.port.as_deref(), args.dev.as_deref()).map_err(Failure::Error)?;
+    let (interval, _) = defaults::interval(platform(args.platform.as_deref()));
+    let asked = Asked { port: args.port.as_deref(), device: args.dev.as_deref(), interval };
+    let ios = as_ios::of_sweep(sweep, asked).map_err(Failure::Error)?;
     match args.json {
         true => say!("{}", json!(ios)),
         false => say!("{}", ios.text()),

@@ -1,33 +1,28 @@
 //! `import`: a device's configuration as a scenario or a policy, with an account of its lines.
 
-use crate::args::{Form, Import};
+use crate::args::{Cli, Form, Import, Verb};
 use crate::begin::existing;
 use crate::configured::{self, File};
+use crate::tune::reason;
 use crate::{Exit, Failure, complain, places, reading, say};
+use clap::Parser;
 use perhop_config::account::{Entry, Verdict};
+use perhop_config::finding::Fault;
 use perhop_config::import::Imported;
-use perhop_config::rules;
 use perhop_config::stub::Stub;
 use perhop_core::params::Severity;
 use perhop_core::units::counted;
 use perhop_scenario::text::shown;
-use perhop_scenario::{Document, Options};
+use perhop_scenario::{Diagnostic, Document, Options};
 use serde_json::{Value, json};
+use std::ffi::OsString;
 
 pub(crate) fn import(args: &Import) -> Result<Exit, Failure> {
     let name = reading::name(&args.file);
-    let bytes = reading::bytes(&args.file).map_err(|found| Failure::Error(format!("{found:#}")))?;
+    let bytes = bytes(args)?;
     let file = File { name: &name, bytes: &bytes };
     let mut imported = file.read(&args.configuration)?;
-    let load = args.load.as_deref().map(configured::load).transpose()?;
-    let given = args.configuration.given();
-    let written = match args.form {
-        Form::Scenario => imported.stub(&given, load),
-        Form::Policy => imported.policy(),
-    };
-    if let Ok(stub) = &written {
-        refused(&file, &mut imported, stub);
-    }
+    let written = written(&file, &mut imported, args)?;
     if !args.json {
         account(&imported);
     }
@@ -42,6 +37,43 @@ pub(crate) fn import(args: &Import) -> Result<Exit, Failure> {
     }
     let lost = imported.read.account.count(&Verdict::NotModelled) > 0;
     Ok(if lost && !args.allow { Exit::Warnings } else { Exit::Fine })
+}
+
+/// What `perhop import --json` says, from its arguments; of this text in place of the file, if it is given.
+///
+/// # Errors
+/// What is wrong with them or with the configuration, in words.
+pub fn imported(args: impl IntoIterator<Item = OsString>, text: Option<Vec<u8>>) -> Result<String, String> {
+    let words = ["perhop", "import"].map(OsString::from).into_iter().chain(args);
+    let cli = Cli::try_parse_from(words).map_err(|error| reason(&error.to_string()))?;
+    let Verb::Import(args) = &cli.verb else { return Err("not `import`".into()) };
+    said(args, text).map(|json| json.to_string()).map_err(Failure::plain)
+}
+
+fn said(args: &Import, text: Option<Vec<u8>>) -> Result<Value, Failure> {
+    let name = reading::name(&args.file);
+    let bytes = text.map_or_else(|| bytes(args), Ok)?;
+    let file = File { name: &name, bytes: &bytes };
+    let mut imported = file.import(&args.configuration)?;
+    let stub = written(&file, &mut imported, args)?.map_err(|fault| file.refused(fault))?;
+    Ok(answer(&file, &imported, &stub, args))
+}
+
+fn bytes(args: &Import) -> Result<Vec<u8>, Failure> {
+    reading::bytes(&args.file).map_err(|found| Failure::Error(format!("{found:#}")))
+}
+
+/// What is made of a configuration, or why nothing is.
+fn written(file: &File<'_>, imported: &mut Imported, args: &Import) -> Result<Result<Stub, Fault>, Failure> {
+    let load = args.load.as_deref().map(configured::load).transpose()?;
+    let written = match args.form {
+        Form::Scenario => imported.stub(&args.configuration.given(), load),
+        Form::Policy => imported.policy(),
+    };
+    if let Ok(stub) = &written {
+        refused(file, imported, stub);
+    }
+    Ok(written)
 }
 
 /// Lines whose values a scenario cannot have are not modelled, whatever the reader made of them.
@@ -74,7 +106,7 @@ fn answer(file: &File<'_>, imported: &Imported, stub: &Stub, args: &Import) -> V
     let (read, text, port) = (&imported.read, &imported.text, imported.port());
     let lines: Vec<_> = text.lines().map(|line| line.text.trim()).collect();
     let line = |(number, entry): (&usize, &Entry)| json!({ "line": number, "text": lines.get(number.wrapping_sub(1)), "verdict": entry.verdict.name(), "notes": entry.notes });
-    let findings = read.findings.iter().cloned().chain(rules::findings(read, text, &args.configuration.given()));
+    let findings = configured::found(file, &args.configuration, &Options::new(file.name)).list;
     let kind = if args.form == Form::Policy { "policy" } else { "scenario" };
     json!({
         "dialect": imported.dialect.name,
@@ -82,6 +114,6 @@ fn answer(file: &File<'_>, imported: &Imported, stub: &Stub, args: &Import) -> V
         "port": { "interface": port.interface.is, "direction": port.way.name(), "link_bit_s": stub.link.bit_s() },
         kind: stub.text,
         "account": read.account.lines.iter().map(line).collect::<Vec<_>>(),
-        "findings": findings.map(|it| file.finding(text, it).to_json()).collect::<Vec<_>>(),
+        "findings": findings.iter().map(Diagnostic::to_json).collect::<Vec<_>>(),
     })
 }

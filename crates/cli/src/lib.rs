@@ -57,6 +57,7 @@ pub mod tune;
 
 pub use args::ForPython;
 pub use captured::{Captured, captured};
+pub use import::imported;
 use perhop_runs::request::Request;
 use show::{complain, say};
 pub use sweep::Made;

@@ -72,8 +72,14 @@ pub(crate) fn source(source: &Source, vary: &[String]) -> Result<request::Source
 
 /// Loads a scenario with its points.
 pub(crate) fn load(source: &Source, options: &Options) -> Result<Sweep, Failure> {
+    load_without(source, options, &[])
+}
+
+/// The same, without warnings of these codes.
+pub(crate) fn load_without(source: &Source, options: &Options, codes: &[&str]) -> Result<Sweep, Failure> {
     let read = text(&source.file).and_then(|text| Sweep::parse(&text, options));
-    let (sweep, warnings) = accepted(read, "nothing was run")?;
+    let (sweep, mut warnings) = accepted(read, "nothing was run")?;
+    warnings.list.retain(|it| !codes.contains(&it.code));
     warn(&warnings);
     Ok(sweep)
 }

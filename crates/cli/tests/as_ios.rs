@@ -30,6 +30,17 @@ fn what_is_whole_is_silent() {
     assert!(out.contains("interface Serial0/0\n bandwidth 10000\n service-policy output WAN-OUT\n"), "{out}");
 }
 
+/// The shaper that holds a faster interface has the platform's own interval.
+#[test]
+fn defaults_are_the_platforms() {
+    for (platform, line) in [("ios-xe", "average 10000000 40000 0"), ("ncs", "average 10000000 100000 0")] {
+        let (code, out, err) =
+            said(&["--as", "ios", "--port", "WAN -> site", "--dev", "Gi0/0", "--platform", platform]);
+        assert_eq!((code, &*err), (Some(0), ""), "{out}");
+        assert!(out.contains(line), "{platform}: {out}");
+    }
+}
+
 #[test]
 fn programs_get_json() {
     let (code, out, _) = said(&["--as", "ios", "--json"]);
@@ -45,6 +56,7 @@ fn bad_input_has_place_and_fix() {
         (&["--as", "ios", "--port", "WAN -> sit"][..], "error[E006] no port `WAN -> sit`"),
         (&["--as", "ios", "--port", "WAN -> site", "--dev", "Gi0/0\nno shutdown"], "error[E296] the interface"),
         (&["--as", "ios", "--dev", "Gi0/0"], "error[E295] --dev Gi0/0 without a port"),
+        (&["--as", "tc", "--platform", "ios"], "error[E295] --platform ios without --as ios"),
     ] {
         let (code, out, err) = said(args);
         assert!(code == Some(2) && out.is_empty() && err.contains(says) && err.contains("help: "), "{args:?}: {err}");

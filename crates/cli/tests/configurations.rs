@@ -282,3 +282,44 @@ fn a_scheduler_without_classes_is_approximated() {
     std::fs::write(folder.path("stub.toml"), stub).unwrap();
     assert_eq!(folder.perhop(&["check", "stub.toml"]).status.code(), Some(0));
 }
+
+/// A policer in a class with datagrams is judged by what TCP gets of it alone, also at an input.
+#[test]
+fn a_policer_that_holds_tcp_is_found_beside_datagrams() {
+    let port = |way: &str| {
+        format!(
+            "class-map match-any DATA\n match dscp af21\npolicy-map P\n class DATA\n  police cir 4000000 bc 4000\n\
+             interface GigabitEthernet0/0\n service-policy {way} P\n"
+        )
+    };
+    for way in ["input", "output"] {
+        let folder = Folder::with(&[("port.cfg", port(way).as_bytes())]);
+        let (found, notes) = said(&folder.perhop(&["check", "port.cfg"]));
+        assert!(found.contains("warning[W301] `DATA` will hold TCP below its contract"), "{way}: {found}{notes}");
+        assert!(found.contains("port.cfg:5:"), "{found}");
+        assert!(found.contains("\n1 warning; "), "{found}");
+    }
+}
+
+/// One policy at many interfaces is one.
+#[test]
+fn what_is_at_many_interfaces_is_found_once() {
+    let ports: String =
+        (0..5_000).map(|i| format!("interface Tunnel{i}\n bandwidth 10000\n service-policy output WAN-OUT\n")).collect();
+    let folder = Folder::with(&[("many.cfg", (ROUTER.to_owned() + &ports).as_bytes())]);
+    let (found, _) = said(&folder.perhop(&["check", "many.cfg"]));
+    assert!(found.lines().count() < 12, "{found}");
+}
+
+#[test]
+fn a_text_of_two_dialects_says_what_is_of_the_other() {
+    let both = format!("{SCRIPT}class-map match-any A\n match dscp ef\n");
+    let folder = Folder::with(&[("both.txt", both.as_bytes()), ("prose.txt", b"My router, which I like, is slow.\n")]);
+    let (_, told) = said(&folder.perhop(&["check", "both.txt"]));
+    assert!(
+        told.contains("read as Linux tc (--from tc); 2 lines of it look like Cisco IOS, which --from ios reads"),
+        "{told}"
+    );
+    let (found, _) = said(&folder.perhop(&["check", "prose.txt"]));
+    assert!(found.contains("error[E312] no line of the text is of Linux tc or Cisco IOS"), "{found}");
+}

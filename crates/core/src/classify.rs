@@ -6,6 +6,8 @@
 //!
 //! Decision: docs/decisions/110-what-a-packet-passed.md
 
+mod related;
+
 use crate::dscp::Dscp;
 use crate::packet::{Ecn, Packet};
 use crate::params::{Kind, Node, ParamError, Params, Problems, Tree, Value, read_table, show_table, suggest};

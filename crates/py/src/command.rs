@@ -49,6 +49,15 @@ pub fn tune(py: Python<'_>, args: Vec<OsString>) -> PyResult<(String, String)> {
     numbers.map(|[numbers, picture]| (numbers, picture)).map_err(PyValueError::new_err)
 }
 
+/// What `perhop import --json` says, from its arguments; of this text in place of the file, if it is given.
+///
+/// # Errors
+/// `ValueError` for what is wrong with them or with the configuration.
+#[pyfunction]
+pub fn imported(py: Python<'_>, args: Vec<OsString>, text: Option<Vec<u8>>) -> PyResult<String> {
+    py.detach(|| perhop::imported(args, text)).map_err(PyValueError::new_err)
+}
+
 /// What `perhop mark --json` or `perhop meter --json` says, and what the policy was warned of, from the verb and its
 /// arguments.
 ///

@@ -55,6 +55,7 @@ fn core_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(command::main, m)?)?;
     m.add_function(wrap_pyfunction!(command::answer, m)?)?;
     m.add_function(wrap_pyfunction!(command::captured, m)?)?;
+    m.add_function(wrap_pyfunction!(command::imported, m)?)?;
     m.add_function(wrap_pyfunction!(command::tune, m)?)?;
     m.add_function(wrap_pyfunction!(diagnostics::check, m)?)?;
     m.add_function(wrap_pyfunction!(diagnostics::text, m)?)?;

@@ -1,6 +1,6 @@
 //! `explain --as ios`: the template that shows IOS beside each of its parts, and what IOS cannot express.
 
-use perhop_scenario::as_ios::{self, Ios};
+use perhop_scenario::as_ios::{self, Asked, Ios};
 use perhop_scenario::{Options, Sweep};
 
 const TEMPLATE: &str = include_str!("../../cli/templates/cisco.toml");
@@ -8,7 +8,7 @@ const TEMPLATE: &str = include_str!("../../cli/templates/cisco.toml");
 fn written(text: &str, set: &[&str], port: Option<&str>, device: Option<&str>) -> Ios {
     let options = set.iter().fold(Options::new("net.toml"), |options, set| options.set(set));
     let (sweep, _) = Sweep::parse(text, &options).unwrap_or_else(|found| panic!("{found}"));
-    as_ios::of_sweep(&sweep, port, device).unwrap_or_else(|error| panic!("{error}"))
+    as_ios::of_sweep(&sweep, Asked { port, device, ..Asked::default() }).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// What IOS writes stands in the template beside each part. Its class by traffic has an access list to be filled.
@@ -145,7 +145,7 @@ fn conditioners_are_in_the_classes_of_their_packets() {
     assert!(ios.lost.len() == 1 && ios.lost[0].contains("`rest`"), "{:?}", ios.lost);
     // What a conditioner marks may not lead to another class.
     let other = conditioner("gold", "match = { dscp = [\"AF12\", \"AF11\"] }", "EF");
-    assert!(port(&(other + &classes)).lost[0].contains("not those of one class"));
+    assert!(port(&(other + &classes)).lost[0].contains("sorts them before it marks"));
     // A class of what passed a conditioner has its packets, whatever it marks.
     let passed = conditioner("gold", "match = { protocol = \"tcp\" }", "EF");
     let ios = port(&(passed + &classes.replace("for = [\"AF11\", \"AF12\"]", "match = { conditioner = \"gold\" }")));
@@ -249,4 +249,40 @@ fn classes_of_htb_are_policy_maps_in_classes() {
     assert!(ios.lost.is_empty() && ios.notes.iter().any(|note| note.contains("`htb` gives what is spare")), "{ios:?}");
     let ios = port(&TREE.replace("ceil = \"20Mbit/s\"", "ceil = \"95Mbit/s\""));
     assert!(ios.lost.len() == 1 && ios.lost[0].contains("a `ceil` of 95Mbit/s above 90Mbit/s"), "{:?}", ios.lost);
+}
+
+/// Conditioners of some of a class's packets are classes below it, or beside class-default; one of several classes is in each of them
+/// if it marks, and in none if it has a bucket.
+#[test]
+fn conditioners_of_parts_of_classes_are_carried_over() {
+    let conditioner = |name: &str, matches: &str, rest: &str| {
+        format!("[conditioner.{name}]\nat = \"a -> b\"\nmatch = {{ {matches} }}\n{rest}\n")
+    };
+    let police = "kind = \"token-bucket\"\ncir = \"2Mbit/s\"\ncbs = \"9kB\"\nred = \"drop\"";
+    let web = "protocol = \"tcp\", destination-port = 80";
+    // In one class.
+    let ios = port(&(conditioner("first", "dscp = \"AF11\"", police) + CLASSES));
+    let expected = ["policy-map GOLD-PARTS", " class first", "  police cir 2000000 bc 9000"];
+    assert!(policies(&ios).windows(3).any(|it| it == expected), "{ios:#?}");
+    assert!(policies(&ios).contains(&"  service-policy GOLD-PARTS") && ios.lost.is_empty(), "{ios:#?}");
+    // Beside class-default, whose queue it shares.
+    let ios = port(&(conditioner("others", "dscp = [\"AF41\", \"AF42\"]", police) + CLASSES));
+    let lines = policies(&ios);
+    let at = lines.iter().position(|it| *it == " class others").unwrap();
+    assert_eq!([lines[at + 1], lines[at + 4]], ["  police cir 2000000 bc 9000", " class class-default"], "{lines:#?}");
+    assert!(ios.lost.is_empty(), "{:?}", ios.lost);
+    // A marker of two classes.
+    let marker = "kind = \"marker\"\ngreen = \"mark AF12\"";
+    let ios = port(&(conditioner("both", "dscp = [\"AF11\", \"AF12\"], protocol = \"tcp\"", marker) + CLASSES));
+    assert!(policies(&ios).contains(&" class both") && ios.lost.is_empty(), "{ios:#?}");
+    let drop = "kind = \"marker\"\ngreen = \"drop\"";
+    let ios = port(&(conditioner("none", web, drop) + CLASSES));
+    assert_eq!(policies(&ios).iter().filter(|it| **it == " class none").count(), 4, "{ios:#?}");
+    assert!(ios.lost.is_empty(), "{:?}", ios.lost);
+    // One bucket for them.
+    let ios = port(&(conditioner("web", web, police) + CLASSES));
+    assert!(ios.lost.len() == 1 && ios.lost[0].contains("no aggregate policer"), "{:?}", ios.lost);
+    // Marked for another class.
+    let ios = port(&(conditioner("moved", web, "kind = \"marker\"\ngreen = \"mark AF11\"") + CLASSES));
+    assert!(ios.lost.len() == 1 && ios.lost[0].contains("sorts them before it marks"), "{:?}", ios.lost);
 }

@@ -6,7 +6,7 @@ mod keys;
 use keys::{entry, fields};
 use perhop_core::params::Params;
 use perhop_core::{aqm, conditioner, port, sched};
-use perhop_scenario::as_ios::{self, Ios};
+use perhop_scenario::as_ios::{self, Asked, Ios};
 use perhop_scenario::sections::{conditioner as placed, queue};
 use perhop_scenario::{Options, Sweep};
 
@@ -593,7 +593,7 @@ fn walks() -> Vec<Walk> {
 fn made(sections: &str, set: Option<&str>) -> Result<Ios, String> {
     let options = set.into_iter().fold(Options::new("net.toml"), |options, set| options.set(set));
     let (sweep, _) = Sweep::parse(&format!("{NET}{sections}"), &options).map_err(|found| found.to_string())?;
-    as_ios::of_sweep(&sweep, Some("a -> b"), None)
+    as_ios::of_sweep(&sweep, Asked { port: Some("a -> b"), ..Asked::default() })
 }
 
 fn fate(walk: &Walk, set: &str) -> Result<Fate, String> {
@@ -622,7 +622,7 @@ fn every_kind_is_written_or_lost_by_name() {
         let path = format!("{}/../../examples/{name}.toml", env!("CARGO_MANIFEST_DIR"));
         let (sweep, _) = Sweep::load(std::path::Path::new(&path), &Options::new(path.as_str()))
             .unwrap_or_else(|found| panic!("{name}: {found}"));
-        as_ios::of_sweep(&sweep, None, None).unwrap_or_else(|error| panic!("{name}: {error}"))
+        as_ios::of_sweep(&sweep, Asked::default()).unwrap_or_else(|error| panic!("{name}: {error}"))
     };
     for name in [aqm::NAMES, sched::NAMES, conditioner::NAMES].concat().into_iter().filter(|it| !walked.contains(it)) {
         let lost = file(name).lost;

@@ -25,8 +25,18 @@ pub struct Configuration {
     #[arg(long, value_name = "WAY", value_enum)]
     pub direction: Option<Direction>,
     /// Whose defaults count [default: ios-xe]
-    #[arg(long, value_name = "SYSTEM", value_parser = PossibleValuesParser::new(Platform::NAMED.map(|it| it.0)))]
+    #[arg(long, value_name = "SYSTEM", value_parser = platforms())]
     pub platform: Option<String>,
+}
+
+/// The names of `--platform`.
+pub(super) fn platforms() -> PossibleValuesParser {
+    PossibleValuesParser::new(Platform::NAMED.map(|it| it.0))
+}
+
+/// The platform with a name of `--platform`.
+pub(crate) fn platform(name: Option<&str>) -> Platform {
+    Platform::NAMED.into_iter().find(|it| Some(it.0) == name).map(|it| it.1).unwrap_or_default()
 }
 
 /// A direction of an interface.
@@ -41,13 +51,12 @@ pub enum Direction {
 impl Configuration {
     /// As readers are told.
     pub(crate) fn given(&self) -> Given {
-        let named = |name: &String| Platform::NAMED.into_iter().find(|it| it.0 == name).map(|it| it.1);
         let way = |direction| if direction == Direction::Input { Way::Input } else { Way::Output };
         Given {
             link: self.link,
             interface: self.interface.clone(),
             way: self.direction.map(way),
-            platform: self.platform.as_ref().and_then(named).unwrap_or_default(),
+            platform: platform(self.platform.as_deref()),
         }
     }
 }

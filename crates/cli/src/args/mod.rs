@@ -21,6 +21,7 @@ use std::str::FromStr;
 
 pub use capture::{Mark, Meter, Through};
 pub use cluster::Cluster;
+pub(crate) use configured::platform;
 pub use configured::{Configuration, Direction, Form, Import, Predict};
 pub use for_python::ForPython;
 pub use forward::Forward;

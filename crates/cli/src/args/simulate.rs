@@ -75,6 +75,9 @@ pub struct Explain {
     /// Interface of the port [default: eth0; with --as ios one as fast as the link]
     #[arg(long, value_name = "INTERFACE")]
     pub dev: Option<String>,
+    /// With --as ios: whose defaults count where the scenario states nothing [default: ios-xe]
+    #[arg(long, value_name = "SYSTEM", value_parser = super::configured::platforms())]
+    pub platform: Option<String>,
     /// Print JSON
     #[arg(long)]
     pub json: bool,

@@ -4,12 +4,18 @@
 use super::{File, guessed, not_taken};
 use crate::args::Configuration;
 use perhop_config::account::Verdict;
+use perhop_config::given::Given;
 use perhop_config::import::{Imported, read};
+use perhop_config::load::Load;
+use perhop_config::model::Way;
 use perhop_config::rules;
-use perhop_config::stub::Stub;
+use perhop_config::stub::{Stub, with_load};
+use perhop_config::value::Origin;
 use perhop_core::params::{Place, Severity};
+use perhop_core::units::BitRate;
 use perhop_scenario::text::source::Spot;
 use perhop_scenario::{Diagnostic, Diagnostics, Document, Options};
+use std::collections::BTreeSet;
 
 /// Everything found in a file, and notes, which are no fault of it.
 #[derive(Default)]
@@ -19,7 +25,7 @@ pub(crate) struct Found {
 }
 
 /// Codes that are about the load of the stub, or about the network around its port, and not about the port.
-const OF_THE_LOAD: &[&str] = &[
+pub(crate) const OF_THE_LOAD: &[&str] = &[
     "W302", "W305", "W306", "W307", "W318", "W321", "W322", "W331", "W339", "W340", "W341", "W344", "W355", "W356",
     "W358", "W360",
 ];
@@ -44,24 +50,47 @@ pub(crate) fn found(file: &File<'_>, asked: &Configuration, options: &Options) -
         }
         Vec::new()
     });
-    let mut unknown = Vec::new();
+    let (mut unknown, mut known) = (Vec::new(), BTreeSet::new());
     for port in ports {
         imported.port = port;
+        if !known.insert(alike(&imported, &given)) {
+            continue;
+        }
         match imported.stub(&given, None) {
-            Ok(stub) => of_stub(file, &imported, &stub, options, &mut list),
-            Err(_) => unknown.push(format!("`{}`", imported.port().interface.is)),
+            Ok(stub) => {
+                of_stub(file, &imported, (&stub, &|_| true), options, &mut list);
+                of_tcp(file, &imported, (&given, options), &mut list);
+            }
+            Err(_) => unknown.push(imported.port().interface.is.as_str().to_owned()),
         }
     }
     list.sort_by_key(|it| it.spot.as_ref().map_or((0, 0), |spot| (spot.line, spot.column)));
     Found { list, notes: notes(file, &imported, &unknown) }
 }
 
+/// What tells a port from others in its findings: the direction, the rate, and where its queue and its conditioners are said. A
+/// policy may be at thousands of interfaces.
+fn alike(imported: &Imported, given: &Given) -> (Way, Option<BitRate>, Vec<usize>) {
+    let port = imported.port();
+    let queue = port.queue.iter().map(|queue| queue.name.origin);
+    let conditioners = port.conditioners.iter().map(|it| it.name.origin);
+    let places: Vec<_> = queue.chain(conditioners).filter_map(Origin::place).collect();
+    let own = if places.is_empty() { port.interface.origin.place() } else { None };
+    (port.way, imported.link(given).ok(), places.into_iter().chain(own).map(|place| place.start).collect())
+}
+
 /// What the file was taken for, the ports whose links' rates are unknown, and what was not taken.
 fn notes(file: &File<'_>, imported: &Imported, unknown: &[String]) -> Vec<String> {
-    let mut notes: Vec<_> = imported.guessed.then(|| guessed(file.name, imported.dialect)).into_iter().collect();
+    let mut notes: Vec<_> = imported.guessed.then(|| guessed(file.name, imported)).into_iter().collect();
     if !unknown.is_empty() {
+        const SHOWN: usize = 4;
+        let mut names: Vec<_> = unknown.iter().map(|name| format!("`{name}`")).collect();
+        names.dedup();
+        let more = names.len().saturating_sub(SHOWN);
+        let shown = names[..names.len() - more].join(", ");
+        let others = if more > 0 { format!(" and {more} more") } else { String::new() };
         let what = "checked without what depends on the rate of its link; give it by --link";
-        notes.push(format!("{}: note: {}: {what}", file.name, unknown.join(", ")));
+        notes.push(format!("{}: note: {shown}{others}: {what}", file.name));
     }
     let others = not_taken(imported);
     if !others.is_empty() {
@@ -75,10 +104,33 @@ fn notes(file: &File<'_>, imported: &Imported, unknown: &[String]) -> Vec<String
     notes
 }
 
+/// A policer that holds TCP below its rate: only seen where no datagrams are sent beside it.
+const OF_TCP: &str = "W301";
+
+/// Adds what a port does to TCP alone, if it has a policer.
+fn of_tcp(file: &File<'_>, imported: &Imported, (given, options): (&Given, &Options), list: &mut Vec<Diagnostic>) {
+    let Ok(link) = imported.link(given) else { return };
+    let port = imported.port();
+    if !port.conditioners.iter().any(|it| it.settings.get("cir").is_some()) {
+        return;
+    }
+    let stub = with_load(port, link, &Load::of_tcp(port, link));
+    of_stub(file, imported, (&stub, &|code| code == OF_TCP), options, list);
+}
+
+/// A stub, and which codes are of interest.
+type Looked<'a> = (&'a Stub, &'a dyn Fn(&str) -> bool);
+
 /// Adds what the check of a port's scenario finds.
-fn of_stub(file: &File<'_>, imported: &Imported, stub: &Stub, options: &Options, list: &mut Vec<Diagnostic>) {
+fn of_stub(
+    file: &File<'_>,
+    imported: &Imported,
+    (stub, wanted): Looked<'_>,
+    options: &Options,
+    list: &mut Vec<Diagnostic>,
+) {
     let found = Document::check(&stub.text, options).map_or_else(|errors| errors, |(found, _)| found);
-    for diagnostic in in_its_words(file, imported, stub, found) {
+    for diagnostic in in_its_words(file, imported, stub, found).into_iter().filter(|it| wanted(it.code)) {
         let said = |known: &Diagnostic| {
             let same = known.code == diagnostic.code && known.message == diagnostic.message;
             let line = |it: &Diagnostic| it.spot.as_ref().map(|spot| spot.line);

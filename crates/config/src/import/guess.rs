@@ -39,6 +39,7 @@ const OTHERS: &[(&str, &[&str])] = &[
         ],
     ),
     ("Cisco NX-OS", &["policy-map type queuing", "class-map type queuing", "class type queuing", "system qos"]),
+    ("Cisco ASA", &["ASA Version ", "police output ", "police input "]),
     ("Nokia SR OS", &["sap-ingress ", "sap-egress ", "network-queue "]),
     ("Huawei VRP", &["traffic classifier ", "traffic behavior ", "traffic policy ", "qos queue-profile"]),
 ];

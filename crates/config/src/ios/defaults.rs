@@ -6,6 +6,9 @@ use perhop_core::units::{BitRate, Bytes, Packets, Span};
 /// The packet in which limits are counted, in bytes.
 pub const PACKET: u64 = 1_500;
 
+/// The limit of IOS, in packets.
+pub const LIMIT: u64 = 64;
+
 /// What a queue may hold.
 pub const LIMIT_TIME: Span = Span::from_ms(50);
 
@@ -37,13 +40,19 @@ pub fn excess_burst(bc: Bytes) -> Assumed<Bytes> {
     (bc, "IOS: as large as bc")
 }
 
-/// Bc of a shaper, in bits. Releases that print `Byte Limit`, `Sustain` and `Excess` of a shaper have 25 ms.
-pub const fn shape_bits(platform: Platform, rate: BitRate) -> Assumed<u64> {
+/// The interval of a shaper, Bc / rate. Releases that print `Byte Limit`, `Sustain` and `Excess` of a shaper have 25 ms.
+pub const fn interval(platform: Platform) -> Assumed<Span> {
     match platform {
-        Platform::Ios => (rate.bit_s() / 250, "IOS 15: 4 ms of the rate"),
-        Platform::IosXe => (rate.bit_s() / 250, "IOS XE: 4 ms of the rate"),
-        Platform::Ncs => (rate.bit_s() / 100, "NCS: 10 ms of the rate"),
+        Platform::Ios => (Span::from_ms(4), "IOS 15: 4 ms of the rate"),
+        Platform::IosXe => (Span::from_ms(4), "IOS XE: 4 ms of the rate"),
+        Platform::Ncs => (Span::from_ms(10), "NCS: 10 ms of the rate"),
     }
+}
+
+/// Bc of a shaper, in bits.
+pub const fn shape_bits(platform: Platform, rate: BitRate) -> Assumed<u64> {
+    let (interval, source) = interval(platform);
+    ((rate.bit_s() as u128 * interval.ns() as u128 / 1_000_000_000) as u64, source)
 }
 
 /// Be of a shaper, in bits.

@@ -9,7 +9,7 @@
 
 mod acl;
 mod build;
-mod defaults;
+pub mod defaults;
 /// Lines for keys.
 pub mod equivalents;
 mod fields;

@@ -408,6 +408,15 @@ impl Plan {
 }
 
 impl Of {
+    /// Whether a line for these leaves nothing of one for the others.
+    pub fn replaces(&self, earlier: &Self) -> bool {
+        match (self, earlier) {
+            (Self::Dscp(list), Self::Dscp(known)) => known.iter().all(|dscp| list.contains(dscp)),
+            (Self::Other, _) => false,
+            (one, other) => one == other,
+        }
+    }
+
     /// How many code points it is for.
     pub const fn code_points(&self) -> usize {
         match self {

@@ -88,6 +88,8 @@ pub struct Load {
     pub flows: Vec<Flow>,
     /// Classes that nothing is sent in, and why.
     pub without: Vec<(String, &'static str)>,
+    /// Whether datagrams are sent beside a TCP.
+    datagrams: bool,
     /// Whether there are classes with priority, without a TCP.
     pub has_priority: bool,
     /// The most that leaves the port, bit/s; 0 where that is unknown.
@@ -100,8 +102,18 @@ pub struct Load {
 impl Load {
     /// The load of a port whose link has this rate.
     pub fn of(port: &Port, link: BitRate) -> Self {
+        Self::made(port, link, true)
+    }
+
+    /// The same without datagrams where a TCP is sent: what a policer does to TCP alone.
+    pub fn of_tcp(port: &Port, link: BitRate) -> Self {
+        Self::made(port, link, false)
+    }
+
+    fn made(port: &Port, link: BitRate, datagrams: bool) -> Self {
         let ground = Ground::of(port);
         let mut load = Self {
+            datagrams,
             senders: vec![ground.node("sender", ground.source)],
             receivers: vec![ground.node(RECEIVER, ground.destination)],
             ..Self::default()
@@ -129,8 +141,10 @@ impl Load {
         for mark in marks {
             let called = mark.as_deref().unwrap_or(&leaf.name);
             let size = if self.whole < FAST { DATAGRAM } else { LARGE };
-            let datagrams = Sends::Datagrams(rate, Bytes::new(size));
-            self.flow(leaf, ground, (called, mark.as_deref()), datagrams);
+            if self.datagrams || leaf.has_priority {
+                let datagrams = Sends::Datagrams(rate, Bytes::new(size));
+                self.flow(leaf, ground, (called, mark.as_deref()), datagrams);
+            }
             if !leaf.has_priority {
                 self.flow(leaf, ground, (&format!("{called}{TCP}"), mark.as_deref()), Sends::Tcp(None));
             }

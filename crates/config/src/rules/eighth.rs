@@ -60,6 +60,8 @@ fn shaped(case: &Case<'_>, shape: &Shape) -> Option<Finding> {
         burst.get(),
         burst / rate
     );
-    let instead = with(case, shape.at, vec![(bc.at.place, (bits * 8).max(rate.bit_s() / 250).to_string())]);
+    // Be is as large as Bc unless it is typed, and the bucket holds both.
+    let be = if shape.be.is_none() { " 0" } else { "" };
+    let instead = with(case, shape.at, vec![(bc.at.place, format!("{}{be}", (bits * 8).max(rate.bit_s() / 250)))]);
     Some(finding(CODE, bc.at.place, message, instead))
 }

@@ -16,10 +16,10 @@ use std::collections::HashMap;
 const CODE: &str = "W427";
 
 /// The rule, in the words of IOS.
-pub(super) const RULE: Rule = Rule { code: CODE, dialect: Some("ios"), instead_of: &[], find };
+pub(super) const RULE: Rule = Rule { code: CODE, dialect: Some("ios"), instead_of: &["W301"], find };
 
 /// The rule, in the words of tc: a filter with `police` and `flowid`.
-pub(super) const OF_TC: Rule = Rule { code: CODE, dialect: Some("tc"), instead_of: &[], find: filters };
+pub(super) const OF_TC: Rule = Rule { code: CODE, dialect: Some("tc"), instead_of: &["W301"], find: filters };
 
 fn filters(case: &Case<'_>) -> Vec<Finding> {
     let of_queue = |at: At<'_>| {

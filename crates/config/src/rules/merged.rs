@@ -15,7 +15,7 @@ use perhop_core::units::Bytes;
 const CODE: &str = "W438";
 
 /// The rule.
-pub(super) const RULE: Rule = Rule { code: CODE, dialect: Some("tc"), instead_of: &[], find };
+pub(super) const RULE: Rule = Rule { code: CODE, dialect: Some("tc"), instead_of: &["W301"], find };
 
 const MERGED: Bytes = Bytes::new(65_536);
 

@@ -13,22 +13,6 @@ pub fn code_points(of: &Match) -> Vec<Dscp> {
     if of.dscp.is_empty() { (0..64).filter_map(Dscp::new).collect() } else { of.dscp.clone() }
 }
 
-/// Whether some packet may agree with both.
-pub fn overlap(a: &Match, b: &Match) -> bool {
-    fn common<T>(a: &[T], b: &[T], same: impl Fn(&T, &T) -> bool) -> bool {
-        a.is_empty() || b.is_empty() || a.iter().any(|x| b.iter().any(|y| same(x, y)))
-    }
-    let near = |x: &Prefix, y: &Prefix| x.0.contains(&y.0) || y.0.contains(&x.0);
-    common(&a.dscp, &b.dscp, PartialEq::eq)
-        && common(&a.traffic, &b.traffic, PartialEq::eq)
-        && common(&a.protocol, &b.protocol, PartialEq::eq)
-        && common(&a.source, &b.source, near)
-        && common(&a.destination, &b.destination, near)
-        && common(&a.source_port, &b.source_port, PartialEq::eq)
-        && common(&a.destination_port, &b.destination_port, PartialEq::eq)
-        && common(&a.ecn, &b.ecn, PartialEq::eq)
-}
-
 /// One match that takes what either takes, if there is one.
 pub fn union(a: &Match, b: &Match) -> Option<Match> {
     fn both<T: Clone + PartialEq>(a: &[T], b: &[T]) -> Vec<T> {

@@ -3,7 +3,7 @@
 //! A device asks its filters in their order, whatever the order of the classes that they lead to. Where these two orders
 //! differ, code points are taken out of the later filter; what cannot be said that way becomes a chain of markers, or a note.
 
-use super::overlap::{code_points, is_of_code_points, overlap, union};
+use super::overlap::{code_points, is_of_code_points, union};
 use crate::model::Filter;
 use perhop_core::aqm::members::{self, Member};
 use perhop_core::classify::Match;
@@ -122,7 +122,7 @@ fn in_order(asked: Vec<Asked>, rest: Option<usize>, takers: &[Taker<'_>]) -> Sor
         for first in before.iter().filter(|first| !first.dead && first.of != second.of) {
             let both = is_of_code_points(&first.matches) && is_of_code_points(&second.matches);
             let in_order = place(first.of) < place(second.of);
-            if second.dead || !overlap(&first.matches, &second.matches) || in_order && !both {
+            if second.dead || !first.matches.meets(&second.matches) || in_order && !both {
                 continue;
             }
             if !is_of_code_points(&first.matches) || !second.matches.conditioner.is_empty() {

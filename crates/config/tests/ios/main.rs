@@ -3,6 +3,7 @@
 mod account;
 mod assumed;
 mod classes;
+mod found;
 mod hand;
 mod police;
 mod queues;

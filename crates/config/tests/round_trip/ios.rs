@@ -3,43 +3,71 @@
 use super::ios_draw::{INTERFACE, LINK, port};
 use super::{canonical, differences, read, scenario};
 use perhop_config::given::{Given, Platform};
-use perhop_config::ios::DIALECT;
+use perhop_config::ios::{DIALECT, defaults};
 use perhop_config::model::Port;
-use perhop_scenario::as_ios::{self, Ios};
+use perhop_core::units::Bytes;
+use perhop_scenario::as_ios::{self, Asked, Ios};
 use proptest::prelude::*;
 
-/// A port as IOS's text.
-fn written(port: &Port) -> Ios {
-    let (stub, sweep) = scenario(port, LINK);
-    let link = perhop_config::stub::LINK;
-    as_ios::of_sweep(&sweep, Some(link), Some(INTERFACE)).unwrap_or_else(|error| panic!("{error}\n{}", stub.text))
+/// A port as a platform's text.
+fn written(port: &Port, platform: Platform) -> Ios {
+    at(port, platform, INTERFACE)
 }
 
-fn back(ios: &Ios) -> Port {
-    let read = read(&DIALECT, &ios.text(), &Given::default());
+/// The same at an interface.
+fn at(port: &Port, platform: Platform, interface: &str) -> Ios {
+    let (stub, sweep) = scenario(port, LINK);
+    let (interval, _) = defaults::interval(platform);
+    let asked = Asked { port: Some(perhop_config::stub::LINK), device: Some(interface), interval };
+    as_ios::of_sweep(&sweep, asked).unwrap_or_else(|error| panic!("{error}\n{}", stub.text))
+}
+
+fn back(ios: &Ios, platform: Platform) -> Port {
+    let read = read(&DIALECT, &ios.text(), &Given { platform, ..Given::default() });
     let [port] = read.device.ports.as_slice() else { panic!("{:?}\n{}", read.device, ios.text()) };
     port.clone()
+}
+
+fn platform() -> impl Strategy<Value = Platform> {
+    prop::sample::select(Platform::NAMED.map(|it| it.1).to_vec())
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(256) })]
 
     #[test]
-    fn what_is_written_is_read(port in port()) {
-        let ios = written(&port);
+    fn what_is_written_is_read(port in port(), platform in platform()) {
+        let ios = written(&port, platform);
         prop_assert!(ios.lost.is_empty(), "{:#?}\n{}", ios.lost, ios.text());
-        let (old, new) = (canonical::port(port.clone()), canonical::port(back(&ios)));
+        let (old, new) = (canonical::port(port.clone()), canonical::port(back(&ios, platform)));
         prop_assert_eq!(differences(&old.conditioners, &new.conditioners), "", "{}", ios.text());
         prop_assert_eq!(differences(&old.queue, &new.queue), "", "{}", ios.text());
         prop_assert_eq!(&old, &new, "{}", ios.text());
     }
 
     #[test]
-    fn a_second_export_is_the_first(port in port()) {
-        let first = written(&port);
-        let second = written(&back(&first));
+    fn a_second_export_is_the_first(port in port(), platform in platform()) {
+        let first = written(&port, platform);
+        let second = written(&back(&first, platform), platform);
         prop_assert_eq!(first.lines, second.lines);
     }
+}
+
+/// A shaper that only holds a faster interface has the burst of the platform's own: Bc as it assumes it, and no Be.
+#[test]
+fn an_added_shaper_has_the_platforms_burst() {
+    for (name, platform) in Platform::NAMED {
+        let text = format!("policy-map P\n class class-default\n  fair-queue\n{}", at_interface("P"));
+        let given = Given { platform, ..Given::default() };
+        let [old] = <[Port; 1]>::try_from(read(&DIALECT, &text, &given).device.ports).unwrap();
+        let held = back(&at(&old, platform, "Tunnel0"), platform).queue.unwrap().shape;
+        let assumed = Bytes::new(defaults::shape_bits(platform, LINK).0 / 8);
+        assert_eq!((held.rate("rate"), held.bytes("burst")), (Some(LINK), Some(assumed)), "{name}");
+    }
+}
+
+fn at_interface(policy: &str) -> String {
+    format!("interface {INTERFACE}\n service-policy output {policy}\n")
 }
 
 /// Texts that leave what they can to the device.
@@ -122,12 +150,12 @@ policy-map P
 fn defaults_written_out_are_defaults_left_away() {
     for platform in Platform::NAMED.map(|it| it.1) {
         for short in SHORT {
-            let text = format!("{short}interface {INTERFACE}\n service-policy output P\n");
+            let text = format!("{short}{}", at_interface("P"));
             let given = Given { platform, ..Given::default() };
             let [old] = <[Port; 1]>::try_from(read(&DIALECT, &text, &given).device.ports).unwrap();
-            let ios = written(&old);
+            let ios = written(&old, platform);
             assert!(ios.lost.is_empty(), "{short}{:#?}", ios.lost);
-            let new = canonical::port(back(&ios));
+            let new = canonical::port(back(&ios, platform));
             assert_eq!(differences(&canonical::port(old), &new), "", "{platform:?}\n{text}\n{}", ios.text());
         }
     }

@@ -45,6 +45,9 @@ fn alternatives(
     alone: bool,
 ) -> Result<Vec<Vec<String>>, String> {
     unknown(matches)?;
+    if let Some(lines) = marks(matches) {
+        return Ok(lines.into_iter().map(|line| vec![line]).collect());
+    }
     if let Some(traffic) = matches.traffic.first() {
         map.refused.push(format!(
             "`traffic` of class {wanted}: no header tells it: write addresses or ports of `{traffic}` into its access list"
@@ -53,7 +56,7 @@ fn alternatives(
         let list = config.add(Shelf::List, "ip access-list extended", wanted, lines);
         return Ok(vec![vec![format!("match access-group name {list}")]]);
     }
-    let codes: Vec<Vec<String>> = matches.dscp.chunks(MOST).map(|codes| vec![line(codes)]).collect();
+    let codes: Vec<Vec<String>> = code_points(&matches.dscp).into_iter().map(|line| vec![line]).collect();
     if !asks_list(matches) {
         return Ok(if codes.is_empty() { vec![vec!["match any".into()]] } else { codes });
     }
@@ -73,9 +76,55 @@ fn alternatives(
     Ok(ways)
 }
 
-fn line(codes: &[Dscp]) -> String {
-    let names: Vec<_> = codes.iter().copied().map(dscp).collect();
-    format!("match dscp {}", names.join(" "))
+/// Fields that no packet of perhop has, with the names of the traffic that stands for them: `cos-5` is what `match cos 5` takes.
+const MARKS: [(&str, &str); 6] = [
+    ("mpls-exp-", "match mpls experimental topmost"),
+    ("cos-", "match cos"),
+    ("qos-group-", "match qos-group"),
+    ("traffic-class-", "match traffic-class"),
+    ("discard-class-", "match discard-class"),
+    ("vlan-", "match vlan"),
+];
+
+/// The lines of a class of such traffic alone; `None`: it is another class.
+fn marks(matches: &Match) -> Option<Vec<String>> {
+    if *matches != (Match { traffic: matches.traffic.clone(), ..Match::default() }) {
+        return None;
+    }
+    let mut lines: Vec<(&str, Vec<u16>)> = Vec::new();
+    for name in &matches.traffic {
+        // `cos-5 TCP` is another traffic with that mark.
+        let mark = name.split(' ').next().unwrap_or_default();
+        let find = |it: &(&str, &'static str)| Some((it.1, mark.strip_prefix(it.0)?.parse::<u16>().ok()?));
+        let (line, number) = MARKS.iter().find_map(find)?;
+        match lines.iter_mut().find(|it| it.0 == line) {
+            Some((_, numbers)) if numbers.contains(&number) => {}
+            Some((_, numbers)) => numbers.push(number),
+            None => lines.push((line, vec![number])),
+        }
+    }
+    let line = |(line, numbers): (&str, Vec<u16>)| {
+        let numbers: Vec<_> = numbers.iter().map(ToString::to_string).collect();
+        format!("{line} {}", numbers.join(" "))
+    };
+    (!lines.is_empty()).then(|| lines.into_iter().map(line).collect())
+}
+
+/// Lines of which any takes these: all of them, whole precedences, and single code points.
+fn code_points(codes: &[Dscp]) -> Vec<String> {
+    let whole = |precedence: &u8| (0..8).all(|low| codes.iter().any(|code| code.get() == precedence * 8 + low));
+    let precedences: Vec<_> = (0..8u8).filter(whole).collect();
+    if precedences.len() == 8 {
+        return vec!["match any".into()];
+    }
+    let names: Vec<_> = precedences.iter().map(ToString::to_string).collect();
+    let first = (!names.is_empty()).then(|| format!("match precedence {}", names.join(" ")));
+    let others: Vec<_> = codes.iter().filter(|code| !precedences.contains(&(code.get() / 8))).copied().collect();
+    let line = |codes: &[Dscp]| {
+        let names: Vec<_> = codes.iter().copied().map(dscp).collect();
+        format!("match dscp {}", names.join(" "))
+    };
+    first.into_iter().chain(others.chunks(MOST).map(line)).collect()
 }
 
 /// # Errors
@@ -249,6 +298,10 @@ mod tests {
         assert_eq!(nine[..2], ["class-map match-any X", " match dscp default cs1 af11 af12 af13 1 af21 af22"]);
         assert_eq!(nine[2], " match dscp af23");
         assert_eq!(lines(&[Match::default()])[1], " match any");
+        let all: Vec<u8> = (0..64).collect();
+        assert_eq!(lines(&[of(&all)])[1], " match any");
+        let some: Vec<u8> = (8..16).chain([46]).chain(24..32).collect();
+        assert_eq!(lines(&[of(&some)])[1..3], [" match precedence 1 3", " match dscp ef"]);
     }
 
     #[test]
@@ -294,6 +347,16 @@ mod tests {
             "!",
         ];
         assert_eq!(lines(&[both]), expected);
+    }
+
+    #[test]
+    fn traffic_that_is_called_after_a_mark_has_it() {
+        let of = |names: &[&str]| Match { traffic: names.iter().map(|&it| it.into()).collect(), ..Match::default() };
+        let found = lines(&[of(&["cos-5", "cos-5 TCP", "cos-6"])]);
+        assert_eq!(found, ["class-map match-all X", " match cos 5 6", "!"]);
+        let found = lines(&[of(&["mpls-exp-6", "qos-group-2"])]);
+        assert_eq!(found[..2], ["class-map match-any X", " match mpls experimental topmost 6"]);
+        assert!(lines(&[of(&["cos-x"])])[0].starts_with("ip access-list"));
     }
 
     #[test]

@@ -21,6 +21,8 @@ mod queues;
 mod shape;
 /// Shares of what is left.
 mod shares;
+/// Conditioners below classes.
+mod spread;
 /// Which class has which conditioner.
 mod stages;
 /// What is returned, and its text.
@@ -47,10 +49,29 @@ use interface::Line;
 use perhop_core::classify::Match;
 use perhop_core::params::Place;
 use perhop_core::sched::SchedulerParams;
+use perhop_core::units::Span;
+use spread::{Place as Placed, Spread};
 use stages::Stages;
 use text::{Config, Shelf};
 use tree::is_classful;
 use writer::{Entry, Writer};
+
+/// What is wanted of a scenario.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    /// One port; `None`: all that have queues or conditioners.
+    pub port: Option<&'a str>,
+    /// The interface of that port; `None`: one as fast as its link.
+    pub device: Option<&'a str>,
+    /// Bc / CIR of a shaper that the scenario does not state: what the device has itself.
+    pub interval: Span,
+}
+
+impl Default for Asked<'_> {
+    fn default() -> Self {
+        Self { port: None, device: None, interval: Span::from_ms(4) }
+    }
+}
 
 /// The ports of the one scenario that a file describes: all that have queues or conditioners, or the one that is named, on
 /// the interface that is named.
@@ -58,10 +79,10 @@ use writer::{Entry, Writer};
 /// # Errors
 /// A sweep of several points; no such port, or none that has anything; a name that no interface of IOS has. With its code and how to
 /// put it right.
-pub fn of_sweep(sweep: &Sweep, port: Option<&str>, device: Option<&str>) -> Result<Ios, String> {
-    device.map_or(Ok(()), interface::named)?;
+pub fn of_sweep(sweep: &Sweep, asked: Asked<'_>) -> Result<Ios, String> {
+    asked.device.map_or(Ok(()), interface::named)?;
     let scenario = only_point(sweep, "IOS")?.scenario;
-    let links = match port {
+    let links = match asked.port {
         Some(port) => vec![device::port(&scenario.built.plan, port)?],
         None => with_something(&scenario),
     };
@@ -69,7 +90,7 @@ pub fn of_sweep(sweep: &Sweep, port: Option<&str>, device: Option<&str>) -> Resu
         let help = "name one with --port 'a -> b', or give a link a `queue`";
         return Err(format!("error[E296] no port has queues or conditioners\n   help: {help}"));
     }
-    Ok(written(&scenario, &links, device))
+    Ok(written(&scenario, &links, asked))
 }
 
 /// Links whose ports have queues or conditioners.
@@ -85,20 +106,24 @@ fn plain(scenario: &Scenario, link: usize) -> bool {
     direction.nodes.is_empty() && matches!(direction.queues.as_slice(), [queue] if queue.queue == own)
 }
 
-fn written(scenario: &Scenario, links: &[usize], device: Option<&str>) -> Ios {
+fn written(scenario: &Scenario, links: &[usize], asked: Asked<'_>) -> Ios {
     let (mut config, mut told) = (Config::default(), Told::default());
     let mut ports: Vec<IosPort> = Vec::new();
     for &link in links {
         let it = &scenario.built.plan.links[link];
         let taken: Vec<_> = ports.iter().map(|port| port.interface.clone()).collect();
-        let interface = device.map_or_else(|| interface::for_rate(it.rate, &taken), str::to_owned);
+        let interface = asked.device.map_or_else(|| interface::for_rate(it.rate, &taken), str::to_owned);
+        let stages = Stages::new(&it.edge);
         let mut writer = Writer {
             link: it,
             direction: &scenario.built.topology.links[link],
+            plan: &scenario.built.plan,
             config: &mut config,
             told: &mut told,
-            stages: Stages::new(&it.edge),
+            spread: Spread::new(it, &stages),
+            stages,
             shapes: interface::line(&interface, it.rate) == Line::Other,
+            interval: asked.interval,
         };
         if !scenario.built.plan.changes.is_empty() {
             writer.note("[[change]] is not in it: this is the port as it begins");
@@ -150,7 +175,7 @@ fn port(writer: &mut Writer<'_>, plain: bool, interface: &str) -> Option<String>
     let (mut above, shaper) = (after, shaped(writer, interface));
     if !above.is_empty() && shaper.is_empty() && root.is_some_and(is_classful) {
         // A class with queues below it has one itself.
-        above.push(shape::of_link(link.rate));
+        above.push(shape::of_link(link.rate, writer.interval));
     }
     above.extend(shaper);
     if above.is_empty() {
@@ -190,7 +215,7 @@ fn shaped(writer: &mut Writer<'_>, interface: &str) -> Vec<String> {
         (None, Line::Other) if held(writer) => Vec::new(),
         (None, Line::Other) => {
             writer.note(&format!("a shaper holds {interface} to the link's {}", link.rate));
-            vec![shape::of_link(link.rate)]
+            vec![shape::of_link(link.rate, writer.interval)]
         }
         (None, _) => Vec::new(),
     }
@@ -255,7 +280,11 @@ fn ends(writer: &mut Writer<'_>, entries: &mut Vec<Entry>) -> Vec<String> {
         left.into_iter().partition(|&place| writer.stages.get(place).matches == Match::default());
     for place in others {
         let name = &writer.stages.get(place).name;
-        writer.refuse(&format!("conditioner `{name}`: its packets are not those of one class of the port's queues"));
+        let why = match writer.spread.of(place) {
+            Placed::Nowhere(why) => *why,
+            Placed::In(_) => "its packets are not those of one class of the port's queues",
+        };
+        writer.refuse(&format!("conditioner `{name}`: {why}"));
     }
     writer.above(entries, all, 0)
 }

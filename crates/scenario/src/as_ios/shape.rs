@@ -9,9 +9,6 @@ use perhop_core::units::{BitRate, Bytes, Span};
 /// Offsets of `account user-defined`, bytes (Ethernet Overhead Accounting, IOS XE).
 const OFFSETS: std::ops::RangeInclusive<i32> = -63..=63;
 
-/// Interval of a shaper that is added for the rate of a link: IOS-XE's own.
-const INTERVAL: Span = Span::from_ms(4);
-
 /// The line of a shaper: burst in bits, and no excess burst.
 pub(super) fn shaper(shaper: &ShaperParams) -> Written {
     let mut out = Written::default();
@@ -37,9 +34,9 @@ fn average(rate: BitRate, burst: Bytes) -> String {
     format!("shape average {} {} 0", rate.bit_s(), burst.get().saturating_mul(8))
 }
 
-/// A shaper that holds an interface to the rate of a link.
-pub(super) fn of_link(rate: BitRate) -> String {
-    average(rate, (rate * INTERVAL).max(Bytes::new(1)))
+/// A shaper that holds an interface to the rate of a link, with the interval Bc / CIR.
+pub(super) fn of_link(rate: BitRate, interval: Span) -> String {
+    average(rate, (rate * interval).max(Bytes::new(1)))
 }
 
 /// The line of a ceil: with IOS's own burst, unless one is stated.

@@ -9,17 +9,30 @@ use perhop_core::conditioner::ConditionerParams;
 use perhop_core::dscp::Dscp;
 use perhop_core::port::edge::{Action, Rewrite, StageSpec};
 
+/// How packets meet conditioners below a class and that of the class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Order {
+    /// There are none below it.
+    None,
+    /// One below it and no other, or one below it and then the class's.
+    Before,
+    /// In some other way.
+    Other,
+}
+
 /// Those of a port.
 pub(super) struct Stages<'a> {
     all: &'a [StageSpec],
     used: Vec<bool>,
+    /// Those that are a class's, or a policy map's below it: no other class has them.
+    reserved: Vec<bool>,
     /// Those in classes so far that no conditioner comes after, of all in the policy map above.
     open: Vec<usize>,
 }
 
 impl<'a> Stages<'a> {
     pub(super) fn new(all: &'a [StageSpec]) -> Self {
-        Self { all, used: vec![false; all.len()], open: Vec::new() }
+        Self { all, used: vec![false; all.len()], reserved: vec![false; all.len()], open: Vec::new() }
     }
 
     pub(super) fn get(&self, place: usize) -> &'a StageSpec {
@@ -99,6 +112,33 @@ impl<'a> Stages<'a> {
             if !std::mem::replace(&mut self.used[place], true) {
                 self.open.push(place);
             }
+        }
+    }
+
+    /// Keeps some from the policy maps below classes.
+    pub(super) fn reserve(&mut self, places: &[usize]) {
+        places.iter().for_each(|&place| self.reserved[place] = true);
+    }
+
+    /// Those of some that a policy map below a class has, whose own conditioner is this: of those after it only if that goes on.
+    pub(super) fn parts(&self, of: impl Iterator<Item = usize>, own: Option<usize>) -> Vec<usize> {
+        let met = |place: usize| own.is_none_or(|own| place < own || self.goes_on(own) != Some(false));
+        of.filter(|&place| !self.reserved[place] && met(place)).collect()
+    }
+
+    /// Counts some as written that others come after in their class, or that are lost.
+    pub(super) fn settle(&mut self, places: &[usize]) {
+        places.iter().for_each(|&place| self.used[place] = true);
+    }
+
+    /// How packets of a class meet these and the class's own.
+    pub(super) fn order(&self, parts: &[usize], own: Option<usize>) -> Order {
+        let on: Vec<_> = parts.iter().map(|&place| self.goes_on(place)).collect();
+        let before = own.is_none_or(|own| parts.iter().all(|place| *place < own));
+        match () {
+            () if parts.is_empty() => Order::None,
+            () if before && (on.iter().all(|it| *it == Some(false)) || on == [Some(true)]) => Order::Before,
+            () => Order::Other,
         }
     }
 

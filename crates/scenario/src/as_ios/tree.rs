@@ -2,7 +2,9 @@
 //! another one.
 
 use super::matches::{class_map, codes};
+use super::names::fit;
 use super::queues::{self, text};
+use super::stages::Order;
 use super::words::kbit;
 use super::writer::{Entry, Writer};
 use super::{htb, police, shape, shares};
@@ -15,6 +17,29 @@ use perhop_core::sched::{Police, PriorityLimit, SchedulerParams};
 
 /// Levels of priority.
 const LEVELS: usize = 2;
+
+/// Classes of conditioners within another class.
+struct Parts {
+    entries: Vec<Entry>,
+    /// Whether packets that pass them go on to the conditioner of that class.
+    go_on: bool,
+}
+
+/// A class that has a queue.
+struct Inner<'a> {
+    node: usize,
+    wanted: &'a str,
+    /// Its code points; `None`: any.
+    takes: Option<&'a [Dscp]>,
+}
+
+impl Inner<'_> {
+    /// Whether a match takes all of its packets.
+    fn is_within(&self, any: &[Match]) -> bool {
+        let own = self.takes.map(|dscp| Match { dscp: dscp.to_vec(), ..Match::default() }).unwrap_or_default();
+        any.iter().any(|it| it.covers(&own))
+    }
+}
 
 impl Writer<'_> {
     /// What is below a node, without its shaper.
@@ -153,7 +178,7 @@ impl Writer<'_> {
                 continue;
             }
             match last {
-                true => entries.push(self.last(leaf, lines)),
+                true => entries.extend(self.last(leaf, lines)),
                 false => entries.extend(self.class(leaf, shown.get(leaf.class), lines, &before)),
             }
             before.extend(leaf.takes.iter().flatten().flat_map(|it| it.dscp.clone()));
@@ -173,11 +198,19 @@ impl Writer<'_> {
         node.shaper.is_none() && shares
     }
 
-    /// The class that takes what is left.
-    fn last(&mut self, leaf: &Leaf, own: Vec<String>) -> Entry {
+    /// The class that takes what is left, after those of conditioners that take some of it: classes without a queue share its queue.
+    fn last(&mut self, leaf: &Leaf, own: Vec<String>) -> Vec<Entry> {
         let wanted = self.wanted(leaf, None);
+        let class = Inner { node: leaf.node, wanted: &wanted, takes: None };
+        let parts = if is_classful(&self.link.nodes[leaf.node]) { None } else { self.parts(&class, None) };
         let below = self.within(leaf.node, &wanted, None, &[]);
-        Entry::default([own, below].concat())
+        let mut entries = parts.map_or_else(Vec::new, |parts| parts.entries);
+        let ends = entries.iter().position(Entry::is_default);
+        let mut lines = ends.map_or_else(Vec::new, |ends| std::mem::take(&mut entries[ends].lines));
+        entries.truncate(ends.unwrap_or(entries.len()));
+        lines.extend([own, below].concat());
+        entries.push(Entry::default(lines));
+        entries
     }
 
     /// A class with its own lines, before those of its queue, and after classes of these code points.
@@ -203,23 +236,84 @@ impl Writer<'_> {
 
     /// The lines of a class with this node, which has these conditioners.
     pub(super) fn leaf(&mut self, node: usize, wanted: &str, takes: Option<&[Dscp]>, passed: &[usize]) -> Vec<String> {
-        let mut lines = Vec::new();
+        self.stages.reserve(passed);
+        let (mut lines, mut below) = (Vec::new(), None);
         if !is_classful(&self.link.nodes[node]) {
-            lines = self.conditioned(passed, wanted);
+            (lines, below) = self.conditioned(&Inner { node, wanted, takes }, passed);
         }
         lines.extend(self.within(node, wanted, takes, passed));
+        lines.extend(below.map(|policy| format!("service-policy {policy}")));
         self.stages.take(passed);
         lines
     }
 
-    /// The lines of the conditioners that the packets of a class have passed.
-    fn conditioned(&mut self, passed: &[usize], wanted: &str) -> Vec<String> {
+    /// The lines of the conditioners that the packets of a class have passed, and the policy map of those that take some of them.
+    fn conditioned(&mut self, class: &Inner<'_>, passed: &[usize]) -> (Vec<String>, Option<String>) {
         let acting: Vec<_> = passed.iter().copied().filter(|&place| self.stages.acts(place)).collect();
         self.stages.take(passed);
         if acting.len() > 1 {
-            self.refuse(&format!("class {wanted} after several conditioners: its packets meet one in IOS"));
+            self.refuse(&format!("class {} after several conditioners: its packets meet one in IOS", class.wanted));
         }
-        acting.first().map(|&place| self.lines_of(place)).unwrap_or_default()
+        let own = acting.first().copied();
+        let lines = own.map(|place| self.lines_of(place)).unwrap_or_default();
+        let Some(Parts { mut entries, go_on }) = self.parts(class, own) else { return (lines, None) };
+        let name = format!("{}-PARTS", class.wanted);
+        if go_on && own.is_some() {
+            return (lines, Some(self.policy(&name, entries)));
+        }
+        entries.push(Entry::default(lines));
+        let ends = entries.iter().position(Entry::is_default).unwrap_or_default();
+        entries.truncate(ends + 1);
+        match entries.as_mut_slice() {
+            [only] => (std::mem::take(&mut only.lines), None),
+            _ => {
+                entries.retain(|it| !it.is_default() || !it.lines.is_empty());
+                (Vec::new(), Some(self.policy(&name, entries)))
+            }
+        }
+    }
+
+    /// The classes of conditioners that take some of the packets of a class, whose own conditioner is this; `None` if there are none.
+    fn parts(&mut self, class: &Inner<'_>, own: Option<usize>) -> Option<Parts> {
+        let parts = self.stages.parts(self.spread.at(class.node), own);
+        match self.stages.order(&parts, own) {
+            Order::None => return None,
+            Order::Other => {
+                for &place in &parts {
+                    let name = &self.stages.get(place).name;
+                    let what = "the order in which packets meet it and others";
+                    self.refuse(&format!("conditioner `{name}` in class {}: {what}", class.wanted));
+                }
+                self.stages.settle(&parts);
+                return None;
+            }
+            Order::Before => {}
+        }
+        let entries = parts.iter().filter_map(|&place| self.part(class, place)).collect();
+        let go_on = self.stages.goes_on(parts[0]) == Some(true);
+        if go_on && own.is_some() {
+            self.stages.settle(&parts)
+        } else {
+            self.stages.take(&parts)
+        }
+        Some(Parts { entries, go_on })
+    }
+
+    /// The class of a conditioner in the policy map below another class.
+    fn part(&mut self, class: &Inner<'_>, place: usize) -> Option<Entry> {
+        let stage = self.stages.get(place);
+        let lines = self.lines_of(place);
+        let found = self.stages.resolved(std::slice::from_ref(&stage.matches)).map(|it| it.0);
+        if found.as_ref().is_ok_and(|takes| class.is_within(takes)) {
+            return Some(Entry::default(lines));
+        }
+        match found.and_then(|takes| self.map(&stage.name, &takes)) {
+            Ok(class) => Some(Entry { class, lines, conditioned: true }),
+            Err(what) => {
+                self.refuse(&format!("conditioner `{}` by {what}", stage.name));
+                None
+            }
+        }
     }
 
     /// The class map of what takes these packets.
@@ -258,9 +352,16 @@ impl Writer<'_> {
         let traffic = takes.and_then(|it| first(&it.traffic));
         let codes = takes.filter(|it| !it.dscp.is_empty()).map(|it| {
             let names: Vec<_> = it.dscp.iter().map(ToString::to_string).collect();
-            names.join("-")
+            Some(names.join("-")).filter(|name| fit(name) == *name).unwrap_or_else(|| self.sent(&it.dscp))
         });
+        let codes = codes.filter(|name| !name.is_empty());
         named.or(queue).or(conditioner).or(traffic).or(codes).unwrap_or_else(|| format!("CLASS-{}", leaf.class + 1))
+    }
+
+    /// The class of the traffic that is sent with one of these code points; too many for a name.
+    fn sent(&self, codes: &[Dscp]) -> String {
+        let found = self.plan.traffic.iter().find(|traffic| codes.contains(&traffic.dscp));
+        found.map_or_else(String::new, |traffic| self.plan.classes[traffic.class as usize].clone())
     }
 
     /// `priority`, with its limit.

@@ -1,12 +1,14 @@
 //! The port that is written, and the classes of its policy maps.
 
 use super::queues::below;
+use super::spread::Spread;
 use super::stages::Stages;
 use super::text::{Config, Shelf};
 use super::written::Written;
 use crate::device::told::Told;
 use crate::resolve::topology::Direction;
-use perhop_sim::plan::Link;
+use perhop_core::units::Span;
+use perhop_sim::plan::{Link, Plan};
 
 /// A class of a policy map.
 pub(super) struct Entry {
@@ -35,11 +37,15 @@ pub(super) const DEFAULT: &str = "class-default";
 pub(super) struct Writer<'a> {
     pub(super) link: &'a Link,
     pub(super) direction: &'a Direction,
+    pub(super) plan: &'a Plan,
     pub(super) config: &'a mut Config,
     pub(super) told: &'a mut Told,
     pub(super) stages: Stages<'a>,
+    pub(super) spread: Spread,
     /// Whether the interface is faster than the link.
     pub(super) shapes: bool,
+    /// Bc / CIR of a shaper that the scenario does not state.
+    pub(super) interval: Span,
 }
 
 impl Writer<'_> {

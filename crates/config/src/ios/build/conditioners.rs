@@ -25,6 +25,7 @@ impl<'a> Build<'a> {
     pub(super) fn conditioners(&mut self, policy: &'a Policy, under: &Under) -> Result<Vec<Conditioner>, Fault> {
         self.count(policy)?;
         let packets: Packets = policy.classes.iter().map(|class| self.packets(class, under)).collect();
+        self.unreached_classes(policy, &packets);
         let acts: Vec<_> =
             policy.classes.iter().map(|class| self.plan.class_or_below(class, &|class| self.own(class))).collect();
         let mut list = Vec::new();

@@ -55,7 +55,7 @@ impl<'a> Build<'a> {
         map.tests.first().map(|test| test.at)
     }
 
-    fn map(&self, class: &'a Class) -> Option<&'a ClassMap> {
+    pub(super) fn map(&self, class: &'a Class) -> Option<&'a ClassMap> {
         let plan = self.plan;
         class.map.as_ref().or_else(|| plan.class_map.get(&class.name).map(|at| &plan.class_maps[*at]))
     }
@@ -82,7 +82,8 @@ impl<'a> Build<'a> {
         if self.plan.class_maps.is_empty() || !self.is_new(class.at.place.start) {
             return;
         }
-        let names: Vec<_> = self.plan.class_maps.iter().take(super::MOST_NAMES).map(|map| map.name.as_str()).collect();
+        let maps = self.plan.class_maps.iter().take(super::MOST_NAMES).map(|map| map.name.as_str());
+        let names: Vec<_> = maps.chain(["class-default"]).collect();
         self.findings.push(Finding {
             code: "W410",
             place: class.at.place,

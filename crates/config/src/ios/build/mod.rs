@@ -4,6 +4,7 @@ mod conditioners;
 mod filters;
 mod numbers;
 mod queue;
+mod unreached;
 mod wred;
 
 use super::plan::{Attached, Child, Class, Plan, Policy, Put};

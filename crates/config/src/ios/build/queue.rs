@@ -70,7 +70,9 @@ impl<'a> Build<'a> {
         for (i, class, said) in priority {
             classes.push(self.priority_class((i, class), said, under)?);
         }
-        classes.push(rest_class(Said::assumed("IOS", "below priority".to_owned()), rest));
+        // The default class itself, unless others share with it what priority leaves.
+        let name = if rest.classes.is_empty() { "class-default" } else { "below priority" };
+        classes.push(rest_class(Said::assumed("IOS", name.to_owned()), rest));
         Ok(Some(scheduler(policy, "strict-priority", classes)))
     }
 

@@ -2,6 +2,7 @@
 
 use super::Build;
 use super::numbers::length;
+use crate::finding::Finding;
 use crate::given::Platform;
 use crate::ios::defaults;
 use crate::ios::plan::{Basis, Of, Profile, Put, Wred};
@@ -32,7 +33,7 @@ impl Build<'_> {
         let mut list: Vec<Value> = Vec::new();
         let mut said: Vec<Dscp> = Vec::new();
         let limit = settings.get("limit").map(|limit| in_unit_of(wred, &limit.is));
-        for put in &wred.profiles {
+        for put in self.counting(wred) {
             list.extend(self.profile(put, (wred, limit.as_ref()), &mut said));
         }
         let others: Vec<_> = self.code_points(packets).into_iter().filter(|dscp| !said.contains(dscp)).collect();
@@ -43,6 +44,28 @@ impl Build<'_> {
         let place = wred.profiles.first().map_or(at, |put| put.at).place;
         settings.set("profiles", Said::at(place, Value::List(list)));
         Some(Kind::Aqm("wred"))
+    }
+
+    /// The profiles that count: one that is said again replaces what was said before.
+    fn counting<'p>(&mut self, wred: &'p Wred) -> Vec<&'p Put<Profile>> {
+        let mut counting = Vec::new();
+        for (i, put) in wred.profiles.iter().enumerate() {
+            match wred.profiles[i + 1..].iter().find(|later| !wred.whole && later.is.of.replaces(&put.is.of)) {
+                Some(later) => self.said_again(put, later),
+                None => counting.push(put),
+            }
+        }
+        counting
+    }
+
+    fn said_again(&mut self, put: &Put<Profile>, later: &Put<Profile>) {
+        self.account.approximated(put.at.line, format!("line {} says it again, which counts", later.at.line));
+        if self.is_new(put.at.place.start) {
+            let message =
+                format!("line {} says this profile again: its thresholds count, and these do not", later.at.line);
+            let instead = "take one of the two lines out, or name another code point in it".to_owned();
+            self.findings.push(Finding { code: "W413", place: put.at.place, message, instead });
+        }
     }
 
     /// One profile that the text says.
@@ -160,8 +183,8 @@ impl Build<'_> {
     fn thresholds(&self, dscp: Dscp, wred: &Wred, limit: Option<&Value>) -> ([Value; 2], &'static str) {
         let precedence = u64::from(dscp.get() >> 3);
         match (self.given.platform == Platform::Ios, wred.basis) {
-            (true, Some(Basis::Dscp)) => in_packets(defaults::wred_by_dscp(dscp.get())),
-            (true, _) => in_packets(defaults::wred_by_precedence(precedence)),
+            (true, Some(Basis::Dscp)) => counted(defaults::wred_by_dscp(dscp.get()), limit),
+            (true, _) => counted(defaults::wred_by_precedence(precedence), limit),
             (false, Some(Basis::Dscp)) => {
                 let (thresholds, _) = of_limit(precedence, limit);
                 (thresholds, "IOS XE: as for the precedence of the code point")
@@ -187,8 +210,18 @@ fn packets(count: u64) -> Value {
     Value::Packets(Packets::new(u32::try_from(count).unwrap_or(u32::MAX)))
 }
 
-fn in_packets(((min, max), source): defaults::Assumed<(u64, u64)>) -> ([Value; 2], &'static str) {
-    ([packets(min), packets(max)], source)
+/// Thresholds that a device counts in packets, in the unit of the limit.
+fn counted(((min, max), source): defaults::Assumed<(u64, u64)>, limit: Option<&Value>) -> ([Value; 2], &'static str) {
+    let one = |count: u64| match limit {
+        Some(Value::Bytes(_)) => Value::Bytes(Bytes::new(count * defaults::PACKET)),
+        Some(Value::Time(_)) => {
+            let whole = u128::from(defaults::LIMIT_TIME.ns()) * u128::from(count) / u128::from(defaults::LIMIT);
+            Value::Time(Span::from_ns(u64::try_from(whole).unwrap_or(u64::MAX)))
+        }
+        Some(Value::Number(_)) => Value::Word(format!("{}%", count as f64 * 100.0 / defaults::LIMIT as f64)),
+        _ => packets(count),
+    };
+    ([one(min), one(max)], source)
 }
 
 /// Thresholds in the unit of the limit.

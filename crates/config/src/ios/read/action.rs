@@ -54,9 +54,9 @@ pub const SETS: &[Action] = &[
     row("atm-clp", "nothing (approximated)", |words| field(words, "ATM CLP")),
 ];
 
-/// An action with its place.
+/// An action with its place; `set dscp af12` of IOS-XR is `set-dscp-transmit af12`.
 pub fn action(words: &mut Words<'_>) -> Result<Put<Do>, String> {
-    one(words, ACTIONS, "an action")
+    if words.has("set") { set(words) } else { one(words, ACTIONS, "an action") }
 }
 
 /// What `set` sets, with its place.

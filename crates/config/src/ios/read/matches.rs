@@ -90,7 +90,7 @@ fn precedence(words: &mut Words<'_>) -> Taken {
 }
 
 fn access_group(words: &mut Words<'_>) -> Taken {
-    words.has("name");
+    words.has_any(&["name", "ipv4", "ipv6"]);
     match words.take() {
         "" => Err(wanted("", "the name of an access list")),
         name => Ok((What::List(name.to_owned()), None)),

@@ -17,6 +17,7 @@ use super::tree::Row;
 use crate::account::Account;
 use crate::evidence::Counters;
 use crate::model::Way;
+use perhop_core::params::suggest;
 use perhop_core::units::BitRate;
 use shown::Shown;
 use words::{Outcome, Words, wanted};
@@ -114,7 +115,7 @@ impl Reader {
             ("interface" | "int", "") => return false,
             ("interface" | "int", _) => self.interface(row),
             ("control-plane", _) => self.port(row, row.word(0), 0),
-            ("ip" | "ipv6", "access-list") => self.list(row),
+            ("ip" | "ipv4" | "ipv6", "access-list") => self.list(row),
             ("access-list", _) => self.numbered(row),
             ("table-map", _) => self.table(row),
             ("qos", "police") => {
@@ -183,11 +184,13 @@ impl Reader {
     }
 
     fn interface(&mut self, row: &Row<'_>) -> Here {
+        // `interface preconfigure TenGigE0/0/0/0` of IOS-XR, before the card is there.
+        let at = 1 + usize::from(row.word(1) == "preconfigure" && !row.word(2).is_empty());
         // `interface GigabitEthernet 0/1`, `interface Gi0/1 point-to-point`
-        let apart =
-            row.word(1).chars().all(char::is_alphabetic) && row.word(2).starts_with(|c: char| c.is_ascii_digit());
-        let name = if apart { format!("{}{}", row.word(1), row.word(2)) } else { row.word(1).to_owned() };
-        self.port(row, &name, 1)
+        let (kind, number) = (row.word(at), row.word(at + 1));
+        let apart = kind.chars().all(char::is_alphabetic) && number.starts_with(|c: char| c.is_ascii_digit());
+        let name = if apart { format!("{kind}{number}") } else { kind.to_owned() };
+        self.port(row, &name, at)
     }
 
     /// An interface that begins.
@@ -255,7 +258,7 @@ impl Reader {
         let below = row.indent > self.indent || row.level.is_some_and(|level| level.starts_with("config-"));
         match self.here {
             Here::ClassMap(_) | Here::Policy(_) | Here::Class(..) | Here::Shown(..) if below => {
-                self.account.not_modelled(row.number, format!("`{}` is not understood", row.word(0)));
+                self.account.not_modelled(row.number, not_understood(row.word(0)));
             }
             Here::Foreign | Here::Interface(_) | Here::List(_) | Here::Table(_) if below => {}
             _ => self.here = Here::Nowhere,
@@ -340,8 +343,9 @@ impl Reader {
             return;
         }
         let way = match words.take() {
-            "input" => Way::Input,
-            "output" => Way::Output,
+            // Typed words are often cut short, as devices take them.
+            word if !word.is_empty() && "input".starts_with(word) => Way::Input,
+            word if !word.is_empty() && "output".starts_with(word) => Way::Output,
             word => {
                 let why = wanted(word, "`input` or `output`");
                 return self.account.not_modelled(row.number, why);
@@ -368,6 +372,15 @@ impl Reader {
             Ok(Some(how)) => self.account.approximated(row.number, how),
             Err(why) => self.account.not_modelled(row.number, why),
         }
+    }
+}
+
+/// A word that begins no line, and one that is much like it.
+fn not_understood(word: &str) -> String {
+    let words: Vec<_> = class::WORDS.iter().map(|known| known.word).collect();
+    match suggest(word, &words) {
+        near if near.starts_with("did you mean") => format!("`{word}` is not understood: {near}"),
+        _ => format!("`{word}` is not understood"),
     }
 }
 
