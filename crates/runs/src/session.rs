@@ -14,6 +14,7 @@ use perhop_scenario::{Diagnostics, Point, Sweep};
 use perhop_sim::Simulation;
 use perhop_sim::engine::{FlowsAsked, PortAsked};
 use perhop_sim::plan::Plan;
+use perhop_sim::record::Sample;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -154,6 +155,22 @@ impl Session {
     /// It is over.
     pub fn port_gauges(&self, port: usize) -> Result<Table, SessionError> {
         Ok(asked::port_gauges(&self.begun.plan, self.running()?.simulation.port_gauges(port)))
+    }
+
+    /// One of these of the port or of a conditioner, without a table: loops ask after each step. `None` where there is none,
+    /// and of a scheduler's queues, which the table names.
+    ///
+    /// # Errors
+    /// It is over.
+    pub fn port_gauge(
+        &self,
+        port: usize,
+        quantity: &str,
+        conditioner: Option<&str>,
+    ) -> Result<Option<f64>, SessionError> {
+        let seen = self.running()?.simulation.port_gauges(port);
+        let whose = |it: &Sample| it.queue.is_none() && it.conditioner.as_deref() == conditioner;
+        Ok(seen.iter().find(|it| it.quantity == quantity && whose(it)).map(|it| it.value))
     }
 
     /// What the long-lived flows counted since they were last asked for.
