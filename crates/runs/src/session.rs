@@ -56,13 +56,15 @@ pub struct Snapshot {
 struct Begun {
     point: Point,
     plan: Plan,
+    source: Source,
 }
 
 /// What goes on.
 #[derive(Debug)]
 struct Running {
     simulation: Simulation,
-    knobs: Knobs,
+    /// Once something was set.
+    knobs: Option<Knobs>,
     /// By link and table.
     ports: BTreeMap<(usize, String), PortAsked>,
     flows: FlowsAsked,
@@ -84,9 +86,12 @@ impl Session {
         let point = points.remove(0);
         let plan = point.scenario.plan(point.scenario.settings().seed, 0);
         let simulation = simulation(plan.clone()).map_err(|error| RunError::Plan(Box::new(error)))?;
-        let knobs = Knobs::new(&point.scenario, &source.text, &source.options);
-        let running = Running { simulation, knobs, ports: BTreeMap::new(), flows: FlowsAsked::default() };
-        Ok(Self { begun: Arc::new(Begun { point, plan }), running: Some(Box::new(running)), over: "" })
+        let running = Running { simulation, knobs: None, ports: BTreeMap::new(), flows: FlowsAsked::default() };
+        Ok(Self {
+            begun: Arc::new(Begun { point, plan, source: source.clone() }),
+            running: Some(Box::new(running)),
+            over: "",
+        })
     }
 
     /// The time it has reached.
@@ -196,9 +201,11 @@ impl Session {
     /// # Errors
     /// All that is wrong with it; nothing is then changed.
     pub fn set(&mut self, text: &str) -> Result<Diagnostics, SessionError> {
+        let begun = self.begun.clone();
         let running = self.running_mut()?;
-        let now = running.now();
-        let (Turned { what, ahead }, warnings) = running.knobs.set(now, text).map_err(SessionError::Said)?;
+        let (now, Source { text: file, options }) = (running.now(), &begun.source);
+        let knobs = running.knobs.get_or_insert_with(|| Knobs::new(&begun.point.scenario, file, options));
+        let (Turned { what, ahead }, warnings) = knobs.set(now, text).map_err(SessionError::Said)?;
         running.simulation.alter(what, ahead);
         Ok(warnings)
     }
@@ -233,14 +240,18 @@ impl Session {
         let running = self.running.take().expect("it is not over");
         let Running { simulation, knobs, .. } = *running;
         self.over = "has ended with an error";
-        let Begun { point, plan } = &*self.begun;
+        let Begun { point, plan, .. } = &*self.begun;
         let outcome = simulation.end();
         check(point, 0, &outcome)?;
         let (tables, effort) = (tables(plan, &outcome), outcome.work.packet_hops);
         let effort = Effort { packet_hops: effort, wall_s: 0.0 };
         let entry = Entry { replication: 0, result_hash: disk::hash(&tables), effort, ef: Vec::new() };
         self.over = "is finished";
-        Ok((point.clone().running(knobs.scenario()), Replication::of(entry, tables)))
+        let point = match knobs {
+            Some(knobs) => point.clone().running(knobs.scenario()),
+            None => point.clone(),
+        };
+        Ok((point, Replication::of(entry, tables)))
     }
 
     fn running(&self) -> Result<&Running, SessionError> {
