@@ -50,6 +50,8 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
         positional, hints = _stated(function)
         for name, value in [*zip(positional, args, strict=False), *kwargs.items()]:
             hint = hints.get(name, Any)
+            if hint is Any or (hint is str and type(value) is str and value.isascii()):
+                continue  # without a longer look: steps of a session cost microseconds
             if not fits(value, hint):
                 raise TypeError(f"{name} = {shown(value)}: must be {words(hint)}")
             if isinstance(value, str) and _takes_path(hint) and not _is_path(value):

@@ -157,6 +157,9 @@ class Port:
         Raises:
             KeyError: there is no such gauge; the message names those there are.
         """
+        value = self._core.port_gauge(self._index, quantity, conditioner)
+        if value is not None:
+            return value
         rows = self.gauges()
         here = [i for i, owner in enumerate(rows["conditioner"]) if owner == conditioner]
         found = [i for i in here if rows["quantity"][i] == quantity]

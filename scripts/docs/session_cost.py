@@ -56,7 +56,7 @@ def main(pairs: int) -> None:
     }
     print(f"{'scenario':9} {'':12} {'run s':>7} {'session s':>9} {'ratio':>6} {'us a step':>9}")
     for name, file in SCENARIOS.items():
-        scenario = perhop.Scenario.from_toml(file)
+        scenario = perhop.Scenario.from_toml(file, {"scenario.duration": "25s"})
         steps = round(scenario.settings["duration_s"] * 50)
         for how, look in looks.items():
             ways = partial(undisturbed, scenario), partial(stepped, scenario, look)

@@ -81,6 +81,8 @@ def calls(place: Path) -> dict[str, Call]:
     link: dict[str, Any] = {"rate": "10Mbit/s", "classes": ["rtt=120ms,flows=5"]}
     runs = Scenario.from_toml(SMALL + SWEPT).run(2, out=place / "runs", events=True, progress=False)
     begun, tuned = Scenario.build("x"), perhop.tune("svb", **link)
+    session = perhop.Session(small)
+    session.until("1s")
     section = ("name",)
     builder = {
         name: Call(getattr(begun, name), dict.fromkeys(section, "a - b"), ("rate",))
@@ -116,6 +118,13 @@ def calls(place: Path) -> dict[str, Call]:
         "Builder.sweep": Call(begun.sweep, {"axes": {"dumbbell.flows": [1]}}),
         **{f"Builder.{name}": call for name, call in builder.items()},
         "Tuned.plot": Call(tuned.plot, {"path": place / "x.svg"}),
+        "Session": Call(perhop.Session, {"scenario": small, "seed": 1}),
+        "Session.until": Call(session.until, {"time": "1s"}),
+        "Session.step": Call(session.step, {"time": "1us"}),
+        "Session.set": Call(session.set, {"key": 'links."E1 -> E2".rate', "value": "4Mbit/s"}),
+        "Session.restore": Call(session.restore, {"snapshot": session.snapshot()}),
+        "Port.counters": Call(session.ports["E1 -> E2"].counters, {"table": "queues"}),
+        "Port.gauge": Call(session.ports["E1 -> E2"].gauge, {"quantity": "queue_packets"}),
         "meter": Call(perhop.meter, {"capture": CAPTURE, "policy": POLICY}),
         "mark": Call(perhop.mark, {"capture": CAPTURE, "out": place / "out.pcap", "policy": POLICY, "force": True}),
         "Metered.table": Call(perhop.meter(CAPTURE).table, {"name": "flows"}),
@@ -130,9 +139,12 @@ CLASSES = {
     "Scenario": Scenario,
     "Runs": Runs,
     "Builder": Builder,
+    "Flows": perhop.Flows,
     "Frame": Frame,
     "Interval": Interval,
     "Metered": Metered,
+    "Port": perhop.Port,
+    "Session": perhop.Session,
     "Tuned": Tuned,
 }
 WITHOUT_A_TYPE = {"Builder.dumbbell"}
@@ -168,7 +180,8 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_none_is_forgotten(every: Mapping[str, Call]) -> None:
     assert public() - set(every) == set()
-    others = {"Point", "Replication", "RunError", "ScenarioError", "__version__", "mark", "meter", "tune"}
+    others = {"Point", "Replication", "RunError", "ScenarioError", "Snapshot"}
+    others |= {"__version__", "mark", "meter", "tune"}
     quantities = {"Packets", "Probability", "Rate", "Size", "Time"}
     hooks = {"Aqm", "Conditioner", "CongestionControl", "register"}
     classes = set(perhop.__all__) - others - quantities - hooks

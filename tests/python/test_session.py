@@ -57,6 +57,11 @@ def test_gauges_have_the_names_of_series(session: Session) -> None:
     port = session.ports["site -> E1"]
     assert port.gauge("bucket_bytes", "contract") <= 20_000
     assert port.gauge("queue_packets") >= 0
+    tree = Session(Scenario.from_toml(FILE.with_name("llq.toml")))
+    tree.until("3s")
+    uplink = tree.ports["E -> ISP"]
+    both = uplink.gauge("queue_1.packets") + uplink.gauge("queue_2.packets")
+    assert both == uplink.gauge("queue_packets") > 0
     with pytest.raises(KeyError, match="no gauge `queue_packet` at `site -> E1`: there are queue_packets, queue_bytes"):
         port.gauge("queue_packet")
     with pytest.raises(KeyError, match="no port `site - E1` in this scenario; did you mean `site -> E1`"):

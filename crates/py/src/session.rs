@@ -68,6 +68,18 @@ impl Session {
         made(py, self.held()?.port_gauges(port))
     }
 
+    /// One of these; None where there is none, or it is a scheduler's.
+    #[pyo3(signature = (port, quantity, conditioner))]
+    fn port_gauge(
+        &self,
+        py: Python<'_>,
+        port: usize,
+        quantity: &str,
+        conditioner: Option<&str>,
+    ) -> PyResult<Option<f64>> {
+        self.held()?.port_gauge(port, quantity, conditioner).map_err(|it| error(py, it))
+    }
+
     /// What the flows counted since they were last asked for.
     fn flow_counters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         made(py, self.held()?.flow_counters())

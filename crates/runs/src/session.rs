@@ -15,6 +15,7 @@ use perhop_scenario::{Diagnostics, Point, Sweep};
 use perhop_sim::Simulation;
 use perhop_sim::engine::{FlowsAsked, PortAsked};
 use perhop_sim::plan::Plan;
+use perhop_sim::record::Sample;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -56,13 +57,15 @@ pub struct Snapshot {
 struct Begun {
     point: Point,
     plan: Plan,
+    source: Source,
 }
 
 /// What goes on.
 #[derive(Debug)]
 struct Running {
     simulation: Simulation,
-    knobs: Knobs,
+    /// Once something was set.
+    knobs: Option<Knobs>,
     /// By link and table.
     ports: BTreeMap<(usize, String), PortAsked>,
     flows: FlowsAsked,
@@ -84,9 +87,12 @@ impl Session {
         let point = points.remove(0);
         let plan = point.scenario.plan(point.scenario.settings().seed, 0);
         let simulation = simulation(plan.clone()).map_err(|error| RunError::Plan(Box::new(error)))?;
-        let knobs = Knobs::new(&point.scenario, &source.text, &source.options);
-        let running = Running { simulation, knobs, ports: BTreeMap::new(), flows: FlowsAsked::default() };
-        Ok(Self { begun: Arc::new(Begun { point, plan }), running: Some(Box::new(running)), over: "" })
+        let running = Running { simulation, knobs: None, ports: BTreeMap::new(), flows: FlowsAsked::default() };
+        Ok(Self {
+            begun: Arc::new(Begun { point, plan, source: source.clone() }),
+            running: Some(Box::new(running)),
+            over: "",
+        })
     }
 
     /// The time it has reached.
@@ -162,6 +168,22 @@ impl Session {
         Ok(asked::port_gauges(&self.begun.plan, self.running()?.simulation.port_gauges(port)))
     }
 
+    /// One of these of the port or of a conditioner, without a table: loops ask after each step. `None` where there is none,
+    /// and of a scheduler's queues, which the table names.
+    ///
+    /// # Errors
+    /// It is over.
+    pub fn port_gauge(
+        &self,
+        port: usize,
+        quantity: &str,
+        conditioner: Option<&str>,
+    ) -> Result<Option<f64>, SessionError> {
+        let seen = self.running()?.simulation.port_gauges(port);
+        let whose = |it: &Sample| it.queue.is_none() && it.conditioner.as_deref() == conditioner;
+        Ok(seen.iter().find(|it| it.quantity == quantity && whose(it)).map(|it| it.value))
+    }
+
     /// What the long-lived flows counted since they were last asked for.
     ///
     /// # Errors
@@ -185,9 +207,11 @@ impl Session {
     /// # Errors
     /// All that is wrong with it; nothing is then changed.
     pub fn set(&mut self, text: &str) -> Result<Diagnostics, SessionError> {
+        let begun = self.begun.clone();
         let running = self.running_mut()?;
-        let now = running.now();
-        let (Turned { what, ahead }, warnings) = running.knobs.set(now, text).map_err(SessionError::Said)?;
+        let (now, Source { text: file, options }) = (running.now(), &begun.source);
+        let knobs = running.knobs.get_or_insert_with(|| Knobs::new(&begun.point.scenario, file, options));
+        let (Turned { what, ahead }, warnings) = knobs.set(now, text).map_err(SessionError::Said)?;
         running.simulation.alter(what, ahead);
         Ok(warnings)
     }
@@ -226,14 +250,18 @@ impl Session {
         let running = self.running.take().expect("it is not over");
         let Running { simulation, knobs, .. } = *running;
         self.over = "has ended with an error";
-        let Begun { point, plan } = &*self.begun;
+        let Begun { point, plan, .. } = &*self.begun;
         let outcome = simulation.end();
         check(point, 0, &outcome)?;
         let (tables, effort) = (tables(plan, &outcome), outcome.work.packet_hops);
         let effort = Effort { packet_hops: effort, wall_s: 0.0 };
         let entry = Entry { replication: 0, result_hash: disk::hash(&tables), effort, ef: Vec::new() };
         self.over = "is finished";
-        Ok((point.clone().running(knobs.scenario()), Replication::of(entry, tables)))
+        let point = match knobs {
+            Some(knobs) => point.clone().running(knobs.scenario()),
+            None => point.clone(),
+        };
+        Ok((point, Replication::of(entry, tables)))
     }
 
     fn running(&self) -> Result<&Running, SessionError> {

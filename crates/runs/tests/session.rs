@@ -163,6 +163,25 @@ fn counters_since_last_asked_add_up() {
     assert_eq!(total(&parts.port_counters(port, "summary").unwrap(), "arrived_bytes"), 0, "nothing since");
 }
 
+/// One gauge is its row of the table, of the port and of a conditioner.
+#[test]
+fn a_gauge_is_its_row() {
+    let mut session = begin(NET);
+    until(&mut session, "2s");
+    let mut found = 0;
+    for port in 0..session.ports().len() {
+        let table = session.port_gauges(port).unwrap();
+        for i in 0..table.rows() {
+            let (quantity, owner) = (&table.texts("quantity")[i], &table.texts("conditioner")[i]);
+            let one = session.port_gauge(port, quantity.as_deref().unwrap(), owner.as_deref()).unwrap();
+            assert_eq!(one, table.reals("value")[i], "{quantity:?} {owner:?}");
+            found += 1;
+        }
+    }
+    assert!(found > 9, "{found}");
+    assert_eq!(session.port_gauge(0, "queue_packets", Some("silver")).unwrap(), None);
+}
+
 /// The series of a run has the rows that gauges give at the same times.
 #[test]
 fn gauges_are_what_a_sample_sees() {
@@ -318,7 +337,7 @@ fn times_that_cannot_be_are_refused() {
         (Goal::Step("18446744073s"), "out of range"),
         (Goal::Until("3"), "until:1:1"),
         (Goal::Step("-3ms"), "step:1:1"),
-        (Goal::Step(""), "step:1:1"),
+        (Goal::Step(""), "is not a time"),
     ] {
         let message = said(session.goal(goal));
         assert!(message.contains(words), "{goal:?}: {message}");
