@@ -31,7 +31,7 @@ interface GigabitEthernet0/0
  bandwidth 10000
  service-policy output WAN
 interface GigabitEthernet0/1
- description of nobody's business
+ description of a customer
  service-policy input LAN-IN
 """
 
@@ -44,7 +44,7 @@ def test_a_text_is_a_scenario_with_an_account() -> None:
     assert by_line[14] == "approximated"
     assert 19 not in by_line
     assert "FQ-CoDel" in wan.account["notes"][list(wan.account["line"]).index(14)]
-    assert "nobody" not in json.dumps(wan.report)
+    assert "customer" not in json.dumps(wan.report)
     scenario = wan.scenario({"duration": "2s", "warmup": "1s", "replications": 1})
     assert scenario.name == "GigabitEthernet0-0"
     delivered = scenario.run().means("arrivals", "throughput_bit_s", by=["class"])

@@ -304,8 +304,9 @@ fn a_policer_that_holds_tcp_is_found_beside_datagrams() {
 /// One policy at many interfaces is one.
 #[test]
 fn what_is_at_many_interfaces_is_found_once() {
-    let ports: String =
-        (0..5_000).map(|i| format!("interface Tunnel{i}\n bandwidth 10000\n service-policy output WAN-OUT\n")).collect();
+    let ports: String = (0..5_000)
+        .map(|i| format!("interface Tunnel{i}\n bandwidth 10000\n service-policy output WAN-OUT\n"))
+        .collect();
     let folder = Folder::with(&[("many.cfg", (ROUTER.to_owned() + &ports).as_bytes())]);
     let (found, _) = said(&folder.perhop(&["check", "many.cfg"]));
     assert!(found.lines().count() < 12, "{found}");
