@@ -17,7 +17,7 @@ done
 
 clean() {
     for n in s m r; do
-        # a server that nobody has asked
+        # a server that no client has asked
         for p in $(ip netns pids $name-$n 2>/dev/null); do kill "$p" 2>/dev/null || true; done
         ip netns delete $name-$n 2>/dev/null || true
     done

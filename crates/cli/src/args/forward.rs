@@ -46,7 +46,7 @@ pub struct Forward {
 /// How what passes is seen.
 #[derive(Args, Debug)]
 pub struct Seen {
-    /// Show a table of rates and counts, anew each second
+    /// Show a table of rates and counts, renewed each second
     #[arg(long)]
     pub watch: bool,
     /// Serve counts for Prometheus on this port of 127.0.0.1
