@@ -39,6 +39,7 @@ pub struct Forward {
     /// Run before all ordinary programs (SCHED_FIFO); needs CAP_SYS_NICE
     #[arg(long)]
     pub real_time: bool,
+    /// How what passes is seen.
     #[command(flatten)]
     pub seen: Seen,
 }
