@@ -17,7 +17,7 @@ import pytest
 from walkthrough import FENCE, Reader, commands, edit, missing, renewed, replaced
 
 ROOT = Path(__file__).resolve().parents[2]
-GUIDES = [ROOT / "docs/guides/tutorial.md", ROOT / "docs/guides/configurations.md"]
+GUIDES = [ROOT / "docs/guides" / name for name in ("tutorial.md", "configurations.md", "an-idea-in-two-minutes.md")]
 PAGES = [*GUIDES, *sorted((ROOT / "docs/guides/how-to").glob("*.md"))]
 
 

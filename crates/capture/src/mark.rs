@@ -141,6 +141,9 @@ pub fn run<R: Read>(
     let mut marker = Marker::new(marking)?;
     let tally = pump.run(capture, output, |record| Ok::<_, CaptureError>(marker.visit(record)))?;
     marker.finish();
+    if let Some(broken) = marker.broken() {
+        return Err(MarkError::Broken(broken));
+    }
     let report = Report::new(marker, &tally);
     match (report.ip_packets(), report.flaws.untimed) {
         _ if pump.has_ended() => Ok(report),

@@ -10,6 +10,7 @@
 //!
 //! Decision: docs/decisions/029-the-port-is-in-the-core.md
 
+mod broken;
 mod conservation;
 mod counters;
 pub mod edge;

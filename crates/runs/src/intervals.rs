@@ -69,8 +69,12 @@ impl<'a> Intervals<'a> {
     pub fn run(&self, mut each: impl FnMut(&Interval) -> bool) -> Result<(), RunError> {
         let simulation = simulation(self.plan.clone()).map_err(|error| RunError::Plan(Box::new(error)))?;
         let classes = Classes::new(&self.point.scenario);
-        simulation.run_in_parts(self.every, |part| each(&self.interval(&part, &classes)));
-        Ok(())
+        let mut broken = None;
+        simulation.run_in_parts(self.every, |part| {
+            broken.clone_from(&part.outcome.faults.broken);
+            broken.is_none() && each(&self.interval(&part, &classes))
+        });
+        broken.map_or(Ok(()), |at| Err(RunError::Broken(Box::new(at))))
     }
 
     fn interval(&self, part: &Part, classes: &Classes) -> Interval {

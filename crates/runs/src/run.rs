@@ -11,6 +11,7 @@ use perhop_core::units::counted;
 use perhop_scenario::bounds::{JOBS, REPLICATIONS, RUNS};
 use perhop_scenario::sweep::Point;
 use perhop_scenario::{Options, Sweep};
+use perhop_sim::record::BrokenAt;
 use perhop_sim::plan::Tap;
 use perhop_sim::{Outcome, PlanError};
 use rayon::prelude::*;
@@ -159,6 +160,8 @@ pub enum RunError {
     },
     /// The plan could not be built.
     Plan(Box<PlanError>),
+    /// An algorithm could not go on: where, when, why.
+    Broken(Box<BrokenAt>),
     /// Counts do not add up: a bug in perhop.
     Conservation {
         /// Where.
@@ -177,6 +180,7 @@ impl fmt::Display for RunError {
             }
             Self::Write { .. } => f.write_str(&self.told("`out`")),
             Self::Plan(error) => error.fmt(f),
+            Self::Broken(at) => at.fmt(f),
             Self::Conservation { point, breaches } => write!(
                 f,
                 "error[E900] packets do not add up in {point}; this is a bug in perhop, please report it\n   {}",

@@ -24,6 +24,9 @@ pub enum MarkError {
         /// Why they could not be read.
         reasons: Vec<Unchanged>,
     },
+    /// A formula could not go on: the whole message.
+    #[error("{0}")]
+    Broken(String),
     /// Only round-trip times were asked for, and nothing has any.
     #[error(
         "no TCP segment among the capture's {packets} IP packets: round-trip times and windows are measured for TCP, \

@@ -8,6 +8,7 @@
 use crate::Scope;
 use crate::conditioner::Writes;
 use crate::counter::{Below, Each};
+use crate::formula::Broken;
 use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::params::ParamError;
@@ -54,6 +55,8 @@ crate::algorithms! {
     "pie" => pie::{Params, Pie},
     /// Random exponential marking: the probability is exponential in a price that queue and load set.
     "rem" => rem::{Params, Rem},
+    /// Marks or drops with the probability that a formula gives: an AQM of your own, as text in the file.
+    "formula" => formula::{Params, Formula},
 }
 
 pub mod arithmetic;
@@ -167,6 +170,11 @@ pub trait Aqm {
     /// What `tc -s` shows as `overlimits`.
     fn overlimits(&self, _below: &Below) -> u64 {
         0
+    }
+
+    /// Why it could not go on, if so: the run has no result.
+    fn broken(&self) -> Option<&Broken> {
+        None
     }
 
     /// Totals for tables: name, how many since the start.

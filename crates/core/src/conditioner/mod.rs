@@ -8,6 +8,7 @@
 
 use crate::Scope;
 use crate::estimate::Timestamps;
+use crate::formula::Broken;
 use crate::needs::Needs;
 use crate::packet::{Colour, FlowId, Packet};
 use crate::params::ParamError;
@@ -59,6 +60,8 @@ crate::algorithms! {
     "pps-ack-tagger" => pps_ack_tagger::{Params, PpsAckTagger},
     /// PPS, receiver-based: exchanges tickets of ACKs and of the data they belong to.
     "pps-ack-relabeller" => pps_ack_relabeller::{Params, PpsAckRelabeller},
+    /// Gives the colour or label that a formula says: a conditioner of your own, as text in the file.
+    "formula" => formula::{Params, Formula},
 }
 
 pub mod meter;
@@ -235,6 +238,11 @@ pub trait Conditioner {
 
     /// Values for series: name, value. Changes nothing.
     fn gauges(&self, _now: Time, _each: &mut dyn FnMut(&'static str, f64)) {}
+
+    /// Why it could not go on, if so: the run has no result.
+    fn broken(&self) -> Option<&Broken> {
+        None
+    }
 
     /// Totals for tables: name, how many since the start. A host adds up those of one name, over all instances.
     fn tallies(&self, _each: &mut dyn FnMut(&'static str, u64)) {}

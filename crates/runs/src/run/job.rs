@@ -188,6 +188,9 @@ impl Job<'_> {
 
     fn check(&self, outcome: &Outcome) -> Result<(), RunError> {
         let scenario = &self.at.point.scenario;
+        if let Some(broken) = &outcome.faults.broken {
+            return Err(RunError::Broken(Box::new(broken.clone())));
+        }
         if outcome.faults.refused > 0 {
             let most = perhop_sim::engine::most_components(*scenario.settings().duration) / 2;
             let message = format!(

@@ -3,7 +3,7 @@
 use super::Simulation;
 use crate::hosts::HostTotals;
 use crate::net::NetTotals;
-use crate::record::{Delivered, Faults, Outcome, PortRows, Quantiles, Recorded, Work};
+use crate::record::{BrokenAt, Delivered, Faults, Outcome, PortRows, Quantiles, Recorded, Work};
 use perhop_core::aqm::Backlog;
 use perhop_core::units::{Span, Time};
 
@@ -60,6 +60,9 @@ impl Simulation {
             }
             until = end.min(until + step);
             self.act_until(until);
+            if let Some(broken) = self.broken() {
+                return Some(Outcome { faults: Faults { broken: Some(broken), ..Faults::default() }, ..Outcome::default() });
+            }
         }
         Some(self.finish())
     }
@@ -80,13 +83,19 @@ impl Simulation {
         }
     }
 
+    /// The algorithm that first could not go on, if any.
+    pub fn broken(&self) -> Option<BrokenAt> {
+        self.net.broken(&self.plan.links)
+    }
+
     fn part(&self, from: Time, to: Time) -> Part {
         let base = self.warm.as_ref().expect("a count has begun");
         let counted = self.counted(base, (from, to), &vec![0; self.plan.traffic.len()]);
         let backlogs = (0..self.net.links()).map(|link| self.net.link(link).port().backlog(to)).collect();
         let arrivals = self.hosts.arrivals();
         let delays = (0..self.plan.classes.len()).map(|class| arrivals.delay_of(class)).collect();
-        Part { from, to, delays, outcome: Outcome { measured: to - from, ..counted }, backlogs }
+        let faults = Faults { broken: self.broken(), ..Faults::default() };
+        Part { from, to, delays, outcome: Outcome { measured: to - from, faults, ..counted }, backlogs }
     }
 
     /// What was counted of flows and ports since a time and its totals.
@@ -106,7 +115,7 @@ impl Simulation {
     fn finish(mut self) -> Outcome {
         let ef = self.end_trace();
         let base = self.warm.take().unwrap_or_else(|| self.totals());
-        let faults = Faults { refused: self.hosts.refused(), breaches: self.breaches() };
+        let faults = Faults { refused: self.hosts.refused(), breaches: self.breaches(), broken: None };
         let Recorded { transfers, completed, series, captured } = std::mem::take(&mut self.recorder).finish();
         let (plan, end) = (&self.plan, Time::ZERO + self.plan.duration);
         let counted = self.counted(&base, (Time::ZERO + plan.warmup, end), &completed);

@@ -1,0 +1,101 @@
+//! A law at run time: its memory, and why it had to stop.
+
+use super::assemble::Memory;
+use super::dimension::Type;
+use super::fault::Broken;
+use super::program::{Block, Draws, Stop};
+use crate::params::ParamError;
+use crate::units::Time;
+use std::sync::Arc;
+
+/// Memory of one instance.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    cells: Box<[f64]>,
+    named: Arc<[(String, Type, u16)]>,
+    broken: Option<Box<Broken>>,
+}
+
+impl Machine {
+    /// With what was assembled.
+    pub fn new(memory: Memory) -> Self {
+        Self { cells: memory.cells.into(), named: memory.named.into(), broken: None }
+    }
+
+    /// The cells.
+    #[inline(always)]
+    pub fn cells(&mut self) -> &mut [f64] {
+        &mut self.cells
+    }
+
+    /// The value in a cell.
+    #[inline(always)]
+    pub fn at(&self, cell: u16) -> f64 {
+        self.cells[usize::from(cell)]
+    }
+
+    /// Runs a block; whether it came to its end.
+    #[inline(always)]
+    pub fn run(&mut self, block: &Block, now: Time, draws: &mut impl Draws) -> bool {
+        match block.run(&mut self.cells, draws) {
+            Ok(()) => true,
+            Err(stop) => {
+                self.stop(block, stop, now);
+                false
+            }
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn stop(&mut self, block: &Block, Stop(step): Stop, now: Time) {
+        let part = block.parts.iter().find(|part| part.0 == step).map_or("", |part| &*part.1);
+        let taken = block.steps[usize::from(step)];
+        let (a, b) = (self.at(taken.a), self.at(taken.b));
+        let (why, help) = taken.code.stopped(part, a, b);
+        self.end(now, why, help);
+    }
+
+    /// It cannot go on; the values of its names are told.
+    #[cold]
+    #[inline(never)]
+    pub fn end(&mut self, at: Time, why: String, help: &str) {
+        let values = self.named.iter().map(|(name, kind, cell)| format!("{name} = {}", kind.shown(self.at(*cell))));
+        let values: Vec<_> = values.collect();
+        let values = if values.is_empty() { String::new() } else { format!(" ({})", values.join(", ")) };
+        self.broken.get_or_insert_with(|| Box::new(Broken { at, why: why + &values, help: help.to_owned() }));
+    }
+
+    /// Why it could not go on.
+    pub fn broken(&self) -> Option<&Broken> {
+        self.broken.as_deref()
+    }
+
+    /// Whether it could not go on.
+    #[inline(always)]
+    pub fn is_broken(&self) -> bool {
+        self.broken.is_some()
+    }
+
+    /// Takes over what `old` remembers under the same names.
+    ///
+    /// # Errors
+    /// E202 for a name whose unit is another.
+    pub fn resume(&mut self, old: &Self) -> Result<(), ParamError> {
+        for (name, kind, cell) in self.named.iter() {
+            let Some((_, was, from)) = old.named.iter().find(|it| it.0 == *name) else { continue };
+            if was != kind {
+                let error = ParamError::new("state", "E202", format!("`{name}` changes from {was} to {kind} while running"));
+                return Err(error.help("keep its unit, or give the new number another name"));
+            }
+            self.cells[usize::from(*cell)] = old.at(*from);
+        }
+        self.broken.clone_from(&old.broken);
+        Ok(())
+    }
+
+    /// What has a name, and its value.
+    pub fn values(&self) -> impl Iterator<Item = (&str, Type, f64)> {
+        self.named.iter().map(|(name, kind, cell)| (&**name, *kind, self.at(*cell)))
+    }
+}
