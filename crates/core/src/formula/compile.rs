@@ -27,22 +27,22 @@ pub fn compile(
     out: &mut Assembler,
     (text, expression): (&str, &Expression),
     wanted: Type,
-    into: Option<u16>,
+    into: Option<u8>,
 ) -> Result<Operand, Fault> {
     let (operand, found) = Compiling { out, text }.any(expression, into)?;
     if found != wanted {
         return Err(other_type(expression.at, found, wanted));
     }
     if out.is_full() {
-        return Err(Fault::syntax(expression.at, "too much to compute").help("shorten it"));
+        let fault = Fault::syntax(expression.at, "the formulas compute more than there is room for");
+        return Err(fault.help("at most 255 steps for one occasion, and 256 numbers: shorten them"));
     }
-    Ok(match into {
-        Some(cell) => {
-            out.copy(operand, cell);
-            Operand::Cell(cell)
-        }
-        None => operand,
-    })
+    if let Some(cell) = into {
+        out.copy(operand, cell);
+    }
+    let value = into.map_or(operand, Operand::Cell);
+    out.release(value);
+    Ok(value)
 }
 
 /// The value of an expression without variables, and what it is.
@@ -65,7 +65,10 @@ pub fn constant(out: &mut Assembler, text: &str, expression: &Expression) -> Res
 /// As [`compile`], or that it gives something else.
 pub fn quantity(out: &mut Assembler, text: &str, expression: &Expression) -> Result<(Operand, Type), Fault> {
     match (Compiling { out, text }).any(expression, None)? {
-        (operand, kind @ Type::Quantity(_)) => Ok((operand, kind)),
+        (operand, kind @ Type::Quantity(_)) => {
+            out.release(operand);
+            Ok((operand, kind))
+        }
         (_, other) => Err(other_type(expression.at, other, Type::NUMBER)),
     }
 }
@@ -77,7 +80,10 @@ pub fn quantity(out: &mut Assembler, text: &str, expression: &Expression) -> Res
 pub fn decision(out: &mut Assembler, of: &Decision) -> Result<(Operand, Type), Fault> {
     let Decision(Formula { text, expression, .. }) = of;
     match (Compiling { out, text }).any(expression, None)? {
-        found @ (_, Type::Colour | Type::Quantity(Dimension::RATE)) => Ok(found),
+        found @ (operand, Type::Colour | Type::Quantity(Dimension::RATE)) => {
+            out.release(operand);
+            Ok(found)
+        }
         (_, other) => {
             let fault = Fault::units(expression.at, format!("the formula gives {other}, not a colour or a rate"));
             Err(fault.help("write a colour, as in if(c >= size, green, red), or a rate, which becomes the label"))
@@ -129,7 +135,7 @@ impl Compiling<'_> {
         self.text.get(at.start..at.end).unwrap_or_default().to_owned()
     }
 
-    fn any(&mut self, of: &Expression, into: Option<u16>) -> Typed {
+    fn any(&mut self, of: &Expression, into: Option<u8>) -> Typed {
         match &of.form {
             Form::Number(number, unit) => literal(number, unit, of.at),
             Form::Name(name) => self.name(name, of.at),
@@ -175,7 +181,7 @@ impl Compiling<'_> {
         Fault::new("E006", at, format!("unknown name `{name}` in the formula")).help(help)
     }
 
-    fn one(&mut self, sign: &str, inner: &Expression, into: Option<u16>) -> Typed {
+    fn one(&mut self, sign: &str, inner: &Expression, into: Option<u8>) -> Typed {
         let (operand, kind) = self.any(inner, None)?;
         let code = match (sign, kind) {
             ("not", Type::Truth) => Code::Not,
@@ -188,7 +194,7 @@ impl Compiling<'_> {
         Ok((self.out.step(code, [operand, operand], into), kind))
     }
 
-    fn two(&mut self, (sign, at): (&str, Stretch), [left, right]: &[Expression; 2], into: Option<u16>) -> Typed {
+    fn two(&mut self, (sign, at): (&str, Stretch), [left, right]: &[Expression; 2], into: Option<u8>) -> Typed {
         let (a, of_a) = self.any(left, None)?;
         let (b, of_b) = self.any(right, None)?;
         let Some((code, kind)) = operation(sign, of_a, of_b) else {
@@ -210,20 +216,23 @@ impl Compiling<'_> {
 
     /// `a and b`, `a or b`: b is computed only if it counts.
     fn junction(&mut self, sign: &str, [left, right]: &[Expression; 2]) -> Typed {
-        let to = self.out.own(0.0);
-        let first = self.condition(left)?;
+        let to = self.out.lend();
+        let first = self.condition(left, Some(to))?;
         self.out.copy(first, to);
-        let goes_on = if sign == "and" { Operand::Cell(to) } else { self.out.step(Code::Not, [first, first], None) };
+        let goes_on = match sign {
+            "and" => Operand::Cell(to),
+            _ => self.out.step(Code::Not, [Operand::Cell(to); 2], None),
+        };
         let goes_on = self.out.cell_of(goes_on);
-        let over = self.out.jump(Code::Unless, goes_on);
-        let second = self.condition(right)?;
+        let over = self.out.jump_unless_cell(goes_on);
+        let second = self.condition(right, Some(to))?;
         self.out.copy(second, to);
         self.out.land(over);
         Ok((Operand::Cell(to), Type::Truth))
     }
 
-    fn condition(&mut self, of: &Expression) -> Result<Operand, Fault> {
-        match self.any(of, None)? {
+    fn condition(&mut self, of: &Expression, into: Option<u8>) -> Result<Operand, Fault> {
+        match self.any(of, into)? {
             (operand, Type::Truth) => Ok(operand),
             (_, kind) => {
                 let fault = Fault::units(of.at, format!("a condition is needed here, not {kind}"));
@@ -233,7 +242,7 @@ impl Compiling<'_> {
     }
 
     /// `a^b`: a whole power of a quantity is made of products.
-    fn power(&mut self, [base, exponent]: &[Expression; 2], into: Option<u16>) -> Typed {
+    fn power(&mut self, [base, exponent]: &[Expression; 2], into: Option<u8>) -> Typed {
         let (a, of_a) = self.any(base, None)?;
         let (b, of_b) = self.any(exponent, None)?;
         let (Type::Quantity(dimension), Type::NUMBER) = (of_a, of_b) else {
@@ -257,7 +266,7 @@ impl Compiling<'_> {
         Ok((self.out.step(Code::Power, [a, b], into), Type::NUMBER))
     }
 
-    fn call(&mut self, (name, at): (&str, Stretch), arguments: &[Expression], into: Option<u16>) -> Typed {
+    fn call(&mut self, (name, at): (&str, Stretch), arguments: &[Expression], into: Option<u8>) -> Typed {
         match (name, arguments) {
             ("if", [_, _, _, ..]) if !arguments.len().is_multiple_of(2) => self.choice(arguments, into),
             ("if", _) => Err(arity(at, "a condition, a value and what holds otherwise: if(c, a, b) or if(c, a, d, b, e)")),
@@ -276,7 +285,7 @@ impl Compiling<'_> {
         }
     }
 
-    fn function(&mut self, code: Code, argument: &Expression, into: Option<u16>) -> Typed {
+    fn function(&mut self, code: Code, argument: &Expression, into: Option<u8>) -> Typed {
         let (a, kind) = self.any(argument, None)?;
         let fits = kind == Type::NUMBER || code == Code::Absolute && matches!(kind, Type::Quantity(_));
         if !fits {
@@ -286,7 +295,7 @@ impl Compiling<'_> {
         Ok((self.out.step(code, [a, a], into), kind))
     }
 
-    fn chance(&mut self, at: Stretch, argument: &Expression, into: Option<u16>) -> Typed {
+    fn chance(&mut self, at: Stretch, argument: &Expression, into: Option<u8>) -> Typed {
         if !self.out.may_draw() {
             let fault = Fault::syntax(at, "`chance` draws, which is not for this formula");
             return Err(fault.help("`chance` is for the `colour` of a conditioner; an AQM draws once, by `p`"));
@@ -300,7 +309,7 @@ impl Compiling<'_> {
     }
 
     /// `min` and `max` of two or more.
-    fn extreme(&mut self, code: Code, arguments: &[Expression], into: Option<u16>) -> Typed {
+    fn extreme(&mut self, code: Code, arguments: &[Expression], into: Option<u8>) -> Typed {
         let (mut best, kind) = self.any(&arguments[0], None)?;
         for (i, argument) in arguments.iter().enumerate().skip(1) {
             let (value, found) = self.any(argument, None)?;
@@ -315,17 +324,16 @@ impl Compiling<'_> {
     }
 
     /// `if(c, a, b)`, or with more conditions `if(c, a, d, b, otherwise)`.
-    fn choice(&mut self, arguments: &[Expression], into: Option<u16>) -> Typed {
-        let to = into.unwrap_or_else(|| self.out.own(0.0));
+    fn choice(&mut self, arguments: &[Expression], into: Option<u8>) -> Typed {
+        let to = into.unwrap_or_else(|| self.out.lend());
         let (mut kind, mut ends, mut rest) = (None, Vec::new(), arguments);
         while let [condition, value, others @ ..] = rest
             && !others.is_empty()
         {
-            let holds = self.condition(condition)?;
-            let holds = self.out.cell_of(holds);
-            let over = self.out.jump(Code::Unless, holds);
+            let holds = self.condition(condition, None)?;
+            let over = self.out.jump_unless(holds);
             self.branch(value, &mut kind, to)?;
-            ends.push(self.out.jump(Code::Jump, 0));
+            ends.push(self.out.jump());
             self.out.land(over);
             rest = others;
         }
@@ -336,7 +344,7 @@ impl Compiling<'_> {
         Ok((Operand::Cell(to), kind.unwrap_or(Type::NUMBER)))
     }
 
-    fn branch(&mut self, value: &Expression, kind: &mut Option<Type>, to: u16) -> Result<(), Fault> {
+    fn branch(&mut self, value: &Expression, kind: &mut Option<Type>, to: u8) -> Result<(), Fault> {
         let (operand, found) = self.any(value, Some(to))?;
         let wanted = *kind.get_or_insert(found);
         if found != wanted {

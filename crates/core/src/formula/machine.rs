@@ -3,34 +3,37 @@
 use super::assemble::Memory;
 use super::dimension::Type;
 use super::fault::Broken;
-use super::program::{Block, Draws, Stop};
+use super::program::{Block, Cells, Draws, ROOM, Stop};
 use crate::params::ParamError;
 use crate::units::Time;
+use std::fmt;
 use std::sync::Arc;
 
 /// Memory of one instance.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Machine {
-    cells: Box<[f64]>,
-    named: Arc<[(String, Type, u16)]>,
+    cells: Box<Cells>,
+    named: Arc<[(String, Type, u8)]>,
     broken: Option<Box<Broken>>,
 }
 
 impl Machine {
     /// With what was assembled.
     pub fn new(memory: Memory) -> Self {
-        Self { cells: memory.cells.into(), named: memory.named.into(), broken: None }
+        let mut cells = Box::new([0.0; ROOM]);
+        cells.iter_mut().zip(memory.cells).for_each(|(cell, value)| *cell = value);
+        Self { cells, named: memory.named.into(), broken: None }
     }
 
     /// The cells.
     #[inline(always)]
-    pub fn cells(&mut self) -> &mut [f64] {
+    pub fn cells(&mut self) -> &mut Cells {
         &mut self.cells
     }
 
     /// The value in a cell.
     #[inline(always)]
-    pub fn at(&self, cell: u16) -> f64 {
+    pub fn at(&self, cell: u8) -> f64 {
         self.cells[usize::from(cell)]
     }
 
@@ -48,11 +51,9 @@ impl Machine {
 
     #[cold]
     #[inline(never)]
-    fn stop(&mut self, block: &Block, Stop(step): Stop, now: Time) {
-        let part = block.parts.iter().find(|part| part.0 == step).map_or("", |part| &*part.1);
-        let taken = block.steps[usize::from(step)];
-        let (a, b) = (self.at(taken.a), self.at(taken.b));
-        let (why, help) = taken.code.stopped(part, a, b);
+    fn stop(&mut self, block: &Block, stop: Stop, now: Time) {
+        let (part, taken) = block.stopped(stop);
+        let (why, help) = taken.code.stopped(part, self.at(taken.a), self.at(taken.b));
         self.end(now, why, help);
     }
 
@@ -97,5 +98,13 @@ impl Machine {
     /// What has a name, and its value.
     pub fn values(&self) -> impl Iterator<Item = (&str, Type, f64)> {
         self.named.iter().map(|(name, kind, cell)| (&**name, *kind, self.at(*cell)))
+    }
+}
+
+/// What is remembered under a name; cells between two steps are of no interest.
+impl fmt::Debug for Machine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.values().map(|(name, _, value)| (name, value))).finish()?;
+        self.broken.fmt(f)
     }
 }

@@ -35,6 +35,6 @@ pub use input::Input;
 pub use interned::interned;
 pub use machine::Machine;
 pub use named::Named;
-pub use program::{Block, Draws, NoDraws};
+pub use program::{Block, Cells, Draws, NoDraws};
 pub use rules::{Rule, Wrong};
 pub use stated::{Condition, Constant, Decision, Formula};

@@ -6,6 +6,8 @@
 use super::input::Input;
 use crate::math;
 use crate::rng::Rng;
+use std::fmt;
+use std::sync::Arc;
 
 /// What a step does with cells a and b.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,9 +53,25 @@ pub enum Code {
     Chance,
     /// Goes on at the step `to` unless a.
     Unless,
+    /// Goes on at the step `to` unless a < b.
+    UnlessLess,
+    /// Goes on at the step `to` unless a <= b.
+    UnlessLessOrEqual,
+    /// Goes on at the step `to` unless a = b.
+    UnlessEqual,
+    /// Goes on at the step `to` unless a != b.
+    UnlessUnequal,
     /// Goes on at the step `to`.
     Jump,
+    /// The last step.
+    End,
 }
+
+/// Cells of a memory and steps of a block: numbers of both have 8 bits, so that none is ever out of bounds.
+pub const ROOM: usize = 256;
+
+/// The memory of a law.
+pub type Cells = [f64; ROOM];
 
 /// A step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,11 +79,11 @@ pub struct Step {
     /// What it does.
     pub code: Code,
     /// The cell that it fills, or the step that follows.
-    pub to: u16,
+    pub to: u8,
     /// First cell.
-    pub a: u16,
+    pub a: u8,
     /// Second cell.
-    pub b: u16,
+    pub b: u8,
 }
 
 impl Code {
@@ -90,7 +108,18 @@ impl Code {
             Self::Absolute => a.abs(),
             Self::Exp => exp(a),
             Self::Ln => ln(a),
-            Self::Copy | Self::Finite | Self::Chance | Self::Unless | Self::Jump => a,
+            _ => a,
+        }
+    }
+
+    /// What jumps unless this comparison holds.
+    pub const fn unless(self) -> Option<Self> {
+        match self {
+            Self::Less => Some(Self::UnlessLess),
+            Self::LessOrEqual => Some(Self::UnlessLessOrEqual),
+            Self::Equal => Some(Self::UnlessEqual),
+            Self::Unequal => Some(Self::UnlessUnequal),
+            _ => None,
         }
     }
 }
@@ -112,29 +141,47 @@ fn ln(a: f64) -> f64 {
 }
 
 /// Steps for one occasion, and what they read of the packet and its queue.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone)]
 pub struct Block {
-    /// In order.
-    pub steps: Box<[Step]>,
+    /// In order; [`Code::End`] from the last on.
+    steps: Arc<[Step; ROOM]>,
     /// What is put where before.
-    pub inputs: Box<[(Input, u16)]>,
+    inputs: Box<[(Input, u8)]>,
     /// What a step computes, in the words of the file: of those that may stop.
-    pub parts: Box<[(u16, String)]>,
+    parts: Arc<[(u8, String)]>,
 }
 
 /// A run stopped at this step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stop(pub u16);
+pub struct Stop(u8);
+
+/// What a block is made of.
+#[derive(Clone, Debug, Default)]
+pub struct Draft {
+    /// In order, fewer than [`ROOM`].
+    pub steps: Vec<Step>,
+    /// What is put where before.
+    pub inputs: Vec<(Input, u8)>,
+    /// What steps compute that may stop.
+    pub parts: Vec<(u8, String)>,
+}
 
 impl Block {
+    /// Of these steps.
+    pub fn new(draft: Draft) -> Self {
+        let mut steps = [Step { code: Code::End, to: 0, a: 0, b: 0 }; ROOM];
+        steps.iter_mut().zip(&draft.steps).take(ROOM - 1).for_each(|(step, of)| *step = *of);
+        Self { steps: Arc::new(steps), inputs: draft.inputs.into(), parts: draft.parts.into() }
+    }
+
     /// Whether nothing happens.
     pub fn is_empty(&self) -> bool {
-        self.steps.is_empty()
+        self.steps[0].code == Code::End
     }
 
     /// Puts in place what it reads.
     #[inline(always)]
-    pub fn load(&self, memory: &mut [f64], read: impl Fn(Input) -> f64) {
+    pub fn load(&self, memory: &mut Cells, read: impl Fn(Input) -> f64) {
         for (input, cell) in &self.inputs {
             memory[usize::from(*cell)] = read(*input);
         }
@@ -145,34 +192,51 @@ impl Block {
     /// # Errors
     /// The step that has no result.
     #[inline]
-    pub fn run(&self, memory: &mut [f64], draws: &mut impl Draws) -> Result<(), Stop> {
-        let mut next = 0;
-        while let Some(step) = self.steps.get(next) {
-            next += 1;
+    pub fn run(&self, memory: &mut Cells, draws: &mut impl Draws) -> Result<(), Stop> {
+        let steps = &*self.steps;
+        let mut next = 0u8;
+        loop {
+            let here = next;
+            let step = steps[usize::from(here)];
+            next = here.wrapping_add(1);
             let (a, b) = (memory[usize::from(step.a)], memory[usize::from(step.b)]);
-            let result = match step.code {
-                Code::Unless => {
-                    if a == 0.0 {
-                        next = usize::from(step.to);
-                    }
-                    continue;
+            let holds = match step.code {
+                Code::End => return Ok(()),
+                Code::Jump => false,
+                Code::Unless => a != 0.0,
+                Code::UnlessLess => a < b,
+                Code::UnlessLessOrEqual => a <= b,
+                Code::UnlessEqual => a == b,
+                Code::UnlessUnequal => a != b,
+                Code::Finite if a.is_finite() => true,
+                Code::Finite => return Err(Stop(here)),
+                Code::Divide if b == 0.0 => return Err(Stop(here)),
+                Code::Chance => {
+                    let hit = draws.hits(a).ok_or(Stop(here))?;
+                    memory[usize::from(step.to)] = f64::from(u8::from(hit));
+                    true
                 }
-                Code::Jump => {
-                    next = usize::from(step.to);
-                    continue;
+                code => {
+                    memory[usize::from(step.to)] = code.of(a, b);
+                    true
                 }
-                Code::Divide if b == 0.0 => return Err(Stop(next as u16 - 1)),
-                Code::Finite if a.is_finite() => continue,
-                Code::Finite => return Err(Stop(next as u16 - 1)),
-                Code::Chance => match draws.hits(a) {
-                    Some(hit) => f64::from(u8::from(hit)),
-                    None => return Err(Stop(next as u16 - 1)),
-                },
-                code => code.of(a, b),
             };
-            memory[usize::from(step.to)] = result;
+            if !holds {
+                next = step.to;
+            }
         }
-        Ok(())
+    }
+
+    /// What a step computes, and its code with the cells that it takes.
+    pub fn stopped(&self, Stop(step): Stop) -> (&str, Step) {
+        let part = self.parts.iter().find(|part| part.0 == step).map_or("", |part| &*part.1);
+        (part, self.steps[usize::from(step)])
+    }
+}
+
+impl fmt::Debug for Block {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.steps.iter().take_while(|step| step.code != Code::End)).finish()
     }
 }
 

@@ -58,16 +58,30 @@ impl Assembler {
     ///
     /// # Errors
     /// What is wrong with it.
-    pub fn formula(&mut self, field: &'static str, formula: &Formula, wanted: Type) -> Result<u16, Wrong> {
+    pub fn formula(&mut self, field: &'static str, formula: &Formula, wanted: Type) -> Result<u8, Wrong> {
         let compiled = compile(self, (&formula.text, &formula.expression), wanted, None);
         compiled.map(|operand| self.cell_of(operand)).map_err(|fault| Wrong::of(field, formula, fault))
+    }
+
+    /// Has the value of a formula put into a cell each time.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn formula_into(
+        &mut self,
+        field: &'static str,
+        formula: &Formula,
+        (wanted, cell): (Type, u8),
+    ) -> Result<u8, Wrong> {
+        let compiled = compile(self, (&formula.text, &formula.expression), wanted, Some(cell));
+        compiled.map(|_| cell).map_err(|fault| Wrong::of(field, formula, fault))
     }
 
     /// As [`Assembler::formula`], of a condition.
     ///
     /// # Errors
     /// What is wrong with it.
-    pub fn condition(&mut self, field: &'static str, condition: &Condition) -> Result<u16, Wrong> {
+    pub fn condition(&mut self, field: &'static str, condition: &Condition) -> Result<u8, Wrong> {
         self.formula(field, &condition.0, Type::Truth)
     }
 
@@ -93,7 +107,7 @@ impl Assembler {
         &mut self,
         numbers: impl Iterator<Item = (&'a str, Place, &'a Constant)>,
         wrong: &mut Vec<Wrong>,
-    ) -> Vec<(u16, Type)> {
+    ) -> Vec<(u8, Type)> {
         let each = numbers.map(|(name, place, Constant(start))| {
             wrong.extend(self.may_name("state", name, place).err());
             let (value, kind) = constant(self, &start.text, &start.expression).unwrap_or_else(|fault| {
@@ -109,7 +123,7 @@ impl Assembler {
     pub fn rules<'a>(
         &mut self,
         rules: impl Iterator<Item = (&'a str, Option<&'a Formula>)>,
-        cells: &[(u16, Type)],
+        cells: &[(u8, Type)],
         wrong: &mut Vec<Wrong>,
     ) {
         for ((name, rule), (cell, kind)) in rules.zip(cells) {

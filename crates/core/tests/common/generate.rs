@@ -83,9 +83,14 @@ fn any_value(kind: &Kind) -> BoxedStrategy<Tree> {
         Kind::Formula(Gives::Condition) => any_of(&CONDITIONS),
         Kind::Formula(Gives::Decision) => any_of(&DECISIONS),
         Kind::Formula(Gives::Constant) => any_value(&Kind::Number),
-        Kind::Named(of) => (any_value(of), any_value(of))
-            .prop_map(|(first, second)| Tree::table(vec![("first", first), ("second", second)]))
-            .boxed(),
+        Kind::Named(of) => {
+            // A name has one meaning: those of each key are its own.
+            let key = if let Kind::Table([first, ..]) = of { first.name } else { "it" };
+            let names = ["first", "second"].map(|name| format!("{key}_{name}"));
+            (any_value(of), any_value(of))
+                .prop_map(move |(a, b)| Tree::table(vec![(&*names[0], a), (&*names[1], b)]))
+                .boxed()
+        }
         Kind::Any => Just(Tree::Bool(true)).boxed(),
     }
 }
@@ -95,6 +100,10 @@ pub fn any_tree(fields: &'static [Field]) -> BoxedStrategy<Tree> {
     let entry = |field: &'static Field| {
         let value = any_value(&field.kind);
         let optional = field.default.is_some() || field.optional;
+        // Who pays what a bucket does not hold stops: that has tests of its own.
+        if field.name == "pays" {
+            return Just(None).boxed();
+        }
         let chosen = if optional { prop::option::of(value).boxed() } else { value.prop_map(Some).boxed() };
         chosen.prop_map(|tree| tree.map(|tree| (field.name, tree)))
     };

@@ -106,7 +106,7 @@ impl Measured {
         match self {
             Self::Window(rate) => rate.update(now, size),
             Self::Exponential { k, rate, last, pending } => {
-                *pending += f64::from(size);
+                *pending += if last.is_some() { f64::from(size) } else { 0.0 };
                 match *last {
                     Some(before) if now > before => {
                         let gap = (now - before) as f64 / 1e9;

@@ -39,11 +39,11 @@ pub(super) struct Law {
 /// Where results are.
 #[derive(Clone, Debug, Default)]
 struct Cells {
-    p: u16,
-    drop: Option<u16>,
-    marks: Option<u16>,
+    p: u8,
+    drop: Option<u8>,
+    marks: Option<u8>,
     /// What is averaged, and the average.
-    averages: Vec<(u16, u16)>,
+    averages: Vec<(u8, u8)>,
 }
 
 impl Law {
@@ -70,9 +70,10 @@ impl Law {
             When::Departure => (|rule| rule.departure.as_ref(), |rule| rule.arrival.as_ref()),
         };
         out.rules(on(stated, first), &state, &mut wrong);
-        let mut found = |cell: Result<u16, Wrong>| cell.map_err(|it| wrong.push(it)).ok();
+        let mut found = |cell: Result<u8, Wrong>| cell.map_err(|it| wrong.push(it)).ok();
         cells.drop = stated.drop_if.as_ref().and_then(|it| found(out.condition("drop-if", it)));
-        cells.p = found(out.formula("p", &stated.p, Type::NUMBER)).unwrap_or_default();
+        cells.p = out.own(0.0);
+        found(out.formula_into("p", &stated.p, (Type::NUMBER, cells.p)));
         cells.marks = match &stated.ecn {
             Marks::Fixed(fixed) => fixed.then(|| out.cell_of(crate::formula::Operand::Constant(1.0))),
             Marks::If(condition) => found(out.condition("ecn", condition)),
@@ -102,7 +103,7 @@ fn on(stated: &Stated, occasion: Occasion) -> impl Iterator<Item = (&str, Option
 }
 
 /// What averages count, as cells with their units.
-fn of_averages(out: &mut Assembler, stated: &Stated, wrong: &mut Vec<Wrong>) -> Vec<(u16, Type)> {
+fn of_averages(out: &mut Assembler, stated: &Stated, wrong: &mut Vec<Wrong>) -> Vec<(u8, Type)> {
     let each = stated.averages.list.iter().map(|(.., AverageOf { of, .. })| {
         let found = quantity(out, &of.text, &of.expression);
         let (operand, kind) = found.unwrap_or_else(|fault| {
@@ -125,13 +126,13 @@ pub struct Formula {
     arrived: Time,
     interval: Option<Span>,
     next: Option<Time>,
-    gauges: Box<[(&'static str, u16)]>,
+    gauges: Box<[(&'static str, u8)]>,
 }
 
 #[derive(Clone, Debug)]
 struct Average {
-    of: u16,
-    to: u16,
+    of: u8,
+    to: u8,
     ewma: Ewma,
     idle: Option<Idle>,
 }
@@ -167,7 +168,7 @@ impl Moment<'_> {
 
 /// # Errors
 /// E201 for a weight outside (0, 1], E239 for `mean-packet` where it has no effect.
-fn average(stated: &AverageOf, cells: (u16, u16), when: When, scope: &Scope) -> Result<Average, ParamError> {
+fn average(stated: &AverageOf, cells: (u8, u8), when: When, scope: &Scope) -> Result<Average, ParamError> {
     if !(stated.weight > 0.0 && stated.weight <= 1.0) {
         let error = ParamError::new("averages", "E201", format!("`weight` is {}", stated.weight));
         return Err(error.help("must be above 0 and at most 1"));
@@ -360,6 +361,7 @@ impl Formula {
                 idle.resume(old);
             }
         }
+        new.machine.cells()[usize::from(new.law.cells.p)] = self.machine.at(self.law.cells.p);
         (new.sojourn, new.arrived, new.next) = (self.sojourn, self.arrived, self.next);
         *self = new;
         Ok(())

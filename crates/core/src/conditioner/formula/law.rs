@@ -17,10 +17,10 @@ use crate::units::Time;
 #[derive(Clone, Debug)]
 pub(super) struct Law {
     block: Block,
-    sets: u16,
+    sets: u8,
     kind: Type,
-    rates: Vec<u16>,
-    buckets: Vec<u16>,
+    rates: Vec<u8>,
+    buckets: Vec<u8>,
     memory: Memory,
     /// Colours that the formula names, and whether it may leave the packet's own.
     colours: ([bool; 4], bool),
@@ -56,7 +56,7 @@ fn names<T>(
     list: &[(String, crate::params::Place, T)],
     unit: Dimension,
     wrong: &mut Vec<Wrong>,
-) -> Vec<u16> {
+) -> Vec<u8> {
     let each = list.iter().map(|(name, place, _)| {
         wrong.extend(out.may_name(field, name, *place).err());
         out.remember(name, Type::Quantity(unit), 0.0)
@@ -68,7 +68,7 @@ fn names<T>(
 #[derive(Clone, Debug)]
 struct Rate {
     name: String,
-    cell: u16,
+    cell: u8,
     estimate: Estimate,
 }
 
@@ -108,7 +108,11 @@ impl Estimate {
         match self {
             Self::Window(rate, _) => rate.update(now, size),
             Self::Exponential(rate, _) => {
-                rate.add(now, [size]);
+                // The first packet starts the clock, as at a labeller.
+                match rate.last() {
+                    Some(_) => _ = rate.add(now, [size]),
+                    None => *rate = rate.since(now),
+                }
                 rate.rates()[0]
             }
         }
@@ -134,7 +138,7 @@ impl Estimate {
 #[derive(Clone, Debug)]
 struct Bucket {
     name: String,
-    cell: u16,
+    cell: u8,
     tokens: TokenBucket,
     /// The one whose overflow fills it, by its place.
     from: Option<usize>,
@@ -145,7 +149,7 @@ struct Bucket {
 impl Bucket {
     /// # Errors
     /// E006 for a bucket that is not before it, E212 for one that is too small, E201 for one that is too deep.
-    fn new(name: &str, cell: u16, stated: &BucketOf, before: &[Self], scope: &Scope) -> Result<Self, ParamError> {
+    fn new(name: &str, cell: u8, stated: &BucketOf, before: &[Self], scope: &Scope) -> Result<Self, ParamError> {
         let place = |from: &String| {
             before.iter().position(|it| it.name == *from).ok_or_else(|| {
                 let names: Vec<_> = before.iter().map(|it| &*it.name).collect();
@@ -176,7 +180,7 @@ pub struct Formula {
     rates: Box<[Rate]>,
     buckets: Box<[Bucket]>,
     seen: Time,
-    gauges: Box<[(&'static str, u16)]>,
+    gauges: Box<[(&'static str, u8)]>,
 }
 
 impl Formula {
