@@ -1,6 +1,7 @@
 //! Formula: marks or drops each packet with the probability that a formula of the scenario file gives.
 //!
-//! Source: the file that states it. The language is perhop's own; `docs/guides/an-idea-in-two-minutes.md` begins with it.
+//! Source: the file that states it. The language is perhop's own; [an idea in two
+//! minutes](../../guides/an-idea-in-two-minutes.md) begins with it.
 //!
 //! ```text
 //! when = "arrival" | "departure":  averages sampled, then rules of `state`, then `drop-if`, then p

@@ -1,6 +1,6 @@
 //! Formula: gives each packet the colour, or the label, that a formula of the scenario file says.
 //!
-//! Source: the file that states it. The language is that of [the AQM](../aqm/formula.md).
+//! Source: the file that states it. The language is that of [the AQM](aqm-formula.md).
 //!
 //! ```text
 //! at each packet: `rates` take it in, `buckets` are filled, then the rules of `state`, then `sets`
