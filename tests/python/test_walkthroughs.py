@@ -17,7 +17,8 @@ import pytest
 from walkthrough import FENCE, Reader, commands, edit, missing, renewed, replaced
 
 ROOT = Path(__file__).resolve().parents[2]
-GUIDES = [ROOT / "docs/guides" / name for name in ("tutorial.md", "configurations.md", "an-idea-in-two-minutes.md")]
+NAMES = ("tutorial", "configurations", "an-idea-in-two-minutes", "a-congestion-control-of-your-own")
+GUIDES = [ROOT / f"docs/guides/{name}.md" for name in NAMES]
 PAGES = [*GUIDES, *sorted((ROOT / "docs/guides/how-to").glob("*.md"))]
 
 

@@ -21,13 +21,14 @@ struct Chapter {
     heading: &'static str,
     key: &'static str,
     folder: &'static str,
-    entries: &'static [Entry],
+    entries: Vec<Entry>,
 }
 
 /// In the order of a packet's path; [`LISTS`] has the same lists under the names of the command line.
 fn chapters() -> [Chapter; 5] {
     let [(_, conditioners), (_, aqms), (_, schedulers), (_, traffic), (_, laws)] = LISTS;
-    let chapter = |heading, key, folder, entries| Chapter { heading, key, folder, entries };
+    let chapter =
+        |heading, key, folder, entries: fn() -> Vec<Entry>| Chapter { heading, key, folder, entries: entries() };
     [
         chapter("Conditioners", "kind", "core/src/conditioner", conditioners),
         chapter("Active queue management", "aqm", "core/src/aqm", aqms),
@@ -113,7 +114,8 @@ fn laid_out(value: &Value, depth: usize) -> String {
 
 /// What an algorithm's page is called: as the algorithm, with its key before that where two lists have the name.
 fn page_name(chapters: &[Chapter], of: &Chapter, entry: &Entry) -> String {
-    let shared = chapters.iter().flat_map(|chapter| chapter.entries).filter(|other| other.name == entry.name).count() > 1;
+    let shared =
+        chapters.iter().flat_map(|chapter| chapter.entries).filter(|other| other.name == entry.name).count() > 1;
     if shared { format!("{}-{}", of.key, entry.name) } else { entry.name.to_owned() }
 }
 
@@ -125,9 +127,8 @@ fn index(chapters: &[Chapter]) -> String {
     for chapter in chapters {
         let Chapter { heading, key, entries, .. } = chapter;
         out += &format!("\n## {heading}\n\n| `{key}` | |\n|---|---|\n");
-        let row = |e: &Entry| {
-            format!("| [`{}`]({}.md) | {} |\n", e.name, page_name(chapters, chapter, e), e.summary.trim())
-        };
+        let row =
+            |e: &Entry| format!("| [`{}`]({}.md) | {} |\n", e.name, page_name(chapters, chapter, e), e.summary.trim());
         out += &entries.iter().map(row).collect::<String>();
     }
     out

@@ -168,9 +168,6 @@ impl<'a> Verb<'a> {
 
     fn failure(&self, error: &MarkError) -> Failure {
         use CaptureError::{Empty, Exists, Interrupted, Open, Truncated, Write};
-        if let MarkError::Broken(message) = error {
-            return Failure::Error(message.clone());
-        }
         let MarkError::Capture(error) = error else { return self.refused(error) };
         let is_cut = matches!(error, Interrupted { .. } | Empty | Truncated(_));
         if is_cut && self.asker.has_interrupted() {

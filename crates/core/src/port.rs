@@ -10,7 +10,6 @@
 //!
 //! Decision: docs/decisions/029-the-port-is-in-the-core.md
 
-mod broken;
 mod conservation;
 mod counters;
 pub mod edge;

@@ -1,5 +1,6 @@
 //! Why a capture could not be marked.
 
+use perhop_core::fault::Fault;
 use perhop_core::units::counted;
 use perhop_edge::PolicyError;
 use serde::Serialize;
@@ -16,6 +17,9 @@ pub enum MarkError {
     /// Of the policy; a checked one has none.
     #[error(transparent)]
     Policy(#[from] PolicyError),
+    /// An algorithm could not go on.
+    #[error("error[E901] {0}")]
+    Algorithm(Fault),
     /// No packet with an IP header that can be read.
     #[error("no IP packet in the capture ({}{}): there is nothing to meter; check what was captured", counted(.packets, ["packet", "packets"]), list(.reasons))]
     NoIp {
@@ -24,9 +28,6 @@ pub enum MarkError {
         /// Why they could not be read.
         reasons: Vec<Unchanged>,
     },
-    /// A formula could not go on: the whole message.
-    #[error("{0}")]
-    Broken(String),
     /// Only round-trip times were asked for, and nothing has any.
     #[error(
         "no TCP segment among the capture's {packets} IP packets: round-trip times and windows are measured for TCP, \

@@ -62,16 +62,6 @@ impl Marker {
     pub(crate) fn finish(&mut self) {
         self.host.finish(&mut self.statistics);
     }
-
-    /// Why a formula could not go on, if one could not: the message.
-    pub(crate) fn broken(&self) -> Option<String> {
-        let (conditioner, broken) = self.host.port().broken()?;
-        let place = match conditioner {
-            Some(name) => format!("the formula of [conditioner.{name}]"),
-            None => "the formula of the queue".to_owned(),
-        };
-        Some(broken.told(&place))
-    }
 }
 
 #[cfg(test)]

@@ -64,7 +64,7 @@ mod law;
 
 use crate::Scope;
 use crate::aqm::{Aqm, Arrival, Backlog, Departure};
-use crate::formula::{Broken, Condition, Formula as Text, Named, Rule};
+use crate::formula::{Condition, Formula as Text, Named, Rule};
 use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::params::{Choice, Field, Gives, Kind, Node, ParamError, Params as Declared, Problems, Reader, Tree, Value};
@@ -203,10 +203,6 @@ impl Aqm for Formula {
 
     fn poll_at(&self) -> Option<Time> {
         self.next()
-    }
-
-    fn broken(&self) -> Option<&Broken> {
-        self.stopped()
     }
 
     /// Numbers and averages stay where name and unit do.

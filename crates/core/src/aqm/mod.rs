@@ -8,7 +8,6 @@
 use crate::Scope;
 use crate::conditioner::Writes;
 use crate::counter::{Below, Each};
-use crate::formula::Broken;
 use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::params::ParamError;
@@ -57,6 +56,7 @@ crate::algorithms! {
     "rem" => rem::{Params, Rem},
     /// Marks or drops with the probability that a formula gives: an AQM of your own, as text in the file.
     "formula" => formula::{Params, Formula},
+    _ => foreign::{Params, Foreign},
 }
 
 pub mod arithmetic;
@@ -170,11 +170,6 @@ pub trait Aqm {
     /// What `tc -s` shows as `overlimits`.
     fn overlimits(&self, _below: &Below) -> u64 {
         0
-    }
-
-    /// Why it could not go on, if so: the run has no result.
-    fn broken(&self) -> Option<&Broken> {
-        None
     }
 
     /// Totals for tables: name, how many since the start.

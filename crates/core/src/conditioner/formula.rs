@@ -51,7 +51,7 @@ mod law;
 use super::marker::Mark;
 use crate::Scope;
 use crate::conditioner::{Conditioner, Passage, Writes};
-use crate::formula::{Broken, Constant, Decision, Formula as Text, Named};
+use crate::formula::{Constant, Decision, Formula as Text, Named};
 use crate::packet::{Colour, Packet};
 use crate::params::{Field, ParamError, Params as Declared, Reader, Tree};
 use crate::port::turn::Turn;
@@ -161,10 +161,6 @@ impl Conditioner for Formula {
 
     fn gives(&self, arriving: Colour) -> &'static [Colour] {
         self.colours(arriving)
-    }
-
-    fn broken(&self) -> Option<&Broken> {
-        self.stopped()
     }
 
     /// Numbers stay where name and unit do, rates and tokens where names do.

@@ -8,7 +8,6 @@
 
 use crate::Scope;
 use crate::estimate::Timestamps;
-use crate::formula::Broken;
 use crate::needs::Needs;
 use crate::packet::{Colour, FlowId, Packet};
 use crate::params::ParamError;
@@ -62,6 +61,7 @@ crate::algorithms! {
     "pps-ack-relabeller" => pps_ack_relabeller::{Params, PpsAckRelabeller},
     /// Gives the colour or label that a formula says: a conditioner of your own, as text in the file.
     "formula" => formula::{Params, Formula},
+    _ => foreign::{Params, Foreign},
 }
 
 pub mod meter;
@@ -238,11 +238,6 @@ pub trait Conditioner {
 
     /// Values for series: name, value. Changes nothing.
     fn gauges(&self, _now: Time, _each: &mut dyn FnMut(&'static str, f64)) {}
-
-    /// Why it could not go on, if so: the run has no result.
-    fn broken(&self) -> Option<&Broken> {
-        None
-    }
 
     /// Totals for tables: name, how many since the start. A host adds up those of one name, over all instances.
     fn tallies(&self, _each: &mut dyn FnMut(&'static str, u64)) {}

@@ -165,7 +165,8 @@ impl Compiling<'_> {
                 self.out.step(Code::Divide, [bytes, Operand::Constant(rate)], None)
             }
             Meaning::Unknown => {
-                let fault = Fault::new("E218", at, format!("`{name}` needs the rate of the link, which is not known here"));
+                let fault =
+                    Fault::new("E218", at, format!("`{name}` needs the rate of the link, which is not known here"));
                 return Err(fault.help("write the rate, as in backlog.bytes / 5Mbit/s"));
             }
         };
@@ -269,7 +270,9 @@ impl Compiling<'_> {
     fn call(&mut self, (name, at): (&str, Stretch), arguments: &[Expression], into: Option<u8>) -> Typed {
         match (name, arguments) {
             ("if", [_, _, _, ..]) if !arguments.len().is_multiple_of(2) => self.choice(arguments, into),
-            ("if", _) => Err(arity(at, "a condition, a value and what holds otherwise: if(c, a, b) or if(c, a, d, b, e)")),
+            ("if", _) => {
+                Err(arity(at, "a condition, a value and what holds otherwise: if(c, a, b) or if(c, a, d, b, e)"))
+            }
             ("min", [_, _, ..]) => self.extreme(Code::Min, arguments, into),
             ("max", [_, _, ..]) => self.extreme(Code::Max, arguments, into),
             ("min" | "max", _) => Err(arity(at, "at least two arguments, as in max(a, b)")),

@@ -4,8 +4,8 @@
 //! or > and > not > comparison > sum > product > minus > power > number, name, f(a, b), (a)
 //! ```
 
-use super::text::{Token, Word, words};
 use super::fault::{Fault, Stretch};
+use super::text::{Token, Word, words};
 
 /// Deepest nesting of parentheses, functions and signs.
 const DEEPEST: u32 = 40;
@@ -86,7 +86,9 @@ impl Reader {
             Some(Token::Sign(sign)) => Fault::syntax(at, format!("unexpected `{sign}`")).help(help),
             Some(Token::Name(name)) => Fault::syntax(at, format!("unexpected `{name}`")).help(help),
             Some(Token::Number(number, unit)) => Fault::syntax(at, format!("unexpected `{number}{unit}`")).help(help),
-            None => Fault::syntax(at, "the formula ends too early").help("a number, a name, a function or `(` is missing"),
+            None => {
+                Fault::syntax(at, "the formula ends too early").help("a number, a name, a function or `(` is missing")
+            }
         }
     }
 
@@ -107,7 +109,9 @@ impl Reader {
 
     fn level(&mut self, level: usize) -> Result<Expression, Fault> {
         let Some(signs) = LEVELS.get(level) else { return self.signed() };
-        if level == COMPARISON && let Some(word) = self.words.get(self.next).filter(|_| self.is_next("not")) {
+        if level == COMPARISON
+            && let Some(word) = self.words.get(self.next).filter(|_| self.is_next("not"))
+        {
             let start = word.at.start;
             self.next += 1;
             let inner = self.deeper(|reader| reader.level(COMPARISON))?;
@@ -197,7 +201,9 @@ impl Reader {
         let at = self.here();
         match self.take(&[")"]) {
             Some(_) => Ok(at.end),
-            None if self.next == self.words.len() => Err(Fault::syntax(at, "a `)` is missing").help("close what is open")),
+            None if self.next == self.words.len() => {
+                Err(Fault::syntax(at, "a `)` is missing").help("close what is open"))
+            }
             None => Err(self.unexpected(at)),
         }
     }

@@ -1,6 +1,4 @@
-//! Where and why a formula is wrong, and why a run of one stops.
-
-use crate::units::Time;
+//! Where and why a formula is wrong.
 
 /// A stretch of a formula's text, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,24 +48,5 @@ impl Fault {
     /// With a suggested fix.
     pub fn help(self, help: impl Into<String>) -> Self {
         Self { help: help.into(), ..self }
-    }
-}
-
-/// An algorithm could not go on. It lets everything pass from then on, and the run has no result.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Broken {
-    /// When.
-    pub at: Time,
-    /// Why, with the values that led to it.
-    pub why: String,
-    /// The suggested fix.
-    pub help: String,
-}
-
-impl Broken {
-    /// As an error message; `place` says whose formula it is.
-    pub fn told(&self, place: &str) -> String {
-        let Self { at, why, help } = self;
-        format!("error[E343] {place} stopped at {} s: {why}\n   help: {help}", at.seconds())
     }
 }

@@ -2,8 +2,8 @@
 
 use super::assemble::Memory;
 use super::dimension::Type;
-use super::fault::Broken;
 use super::program::{Block, Cells, Draws, ROOM, Stop};
+use crate::fault::{self, Fault};
 use crate::params::ParamError;
 use crate::units::Time;
 use std::fmt;
@@ -14,7 +14,8 @@ use std::sync::Arc;
 pub struct Machine {
     cells: Box<Cells>,
     named: Arc<[(String, Type, u8)]>,
-    broken: Option<Box<Broken>>,
+    /// It cannot go on, and nothing is computed any more.
+    broken: bool,
 }
 
 impl Machine {
@@ -22,7 +23,7 @@ impl Machine {
     pub fn new(memory: Memory) -> Self {
         let mut cells = Box::new([0.0; ROOM]);
         cells.iter_mut().zip(memory.cells).for_each(|(cell, value)| *cell = value);
-        Self { cells, named: memory.named.into(), broken: None }
+        Self { cells, named: memory.named.into(), broken: false }
     }
 
     /// The cells.
@@ -57,25 +58,22 @@ impl Machine {
         self.end(now, why, help);
     }
 
-    /// It cannot go on; the values of its names are told.
+    /// It cannot go on: the host is told why, with the values of its names and what to do about it.
     #[cold]
     #[inline(never)]
-    pub fn end(&mut self, at: Time, why: String, help: &str) {
-        let values = self.named.iter().map(|(name, kind, cell)| format!("{name} = {}", kind.shown(self.at(*cell))));
-        let values: Vec<_> = values.collect();
+    pub fn end(&mut self, now: Time, why: String, help: &str) {
+        let values: Vec<_> =
+            self.values().map(|(name, kind, value)| format!("{name} = {}", kind.shown(value))).collect();
         let values = if values.is_empty() { String::new() } else { format!(" ({})", values.join(", ")) };
-        self.broken.get_or_insert_with(|| Box::new(Broken { at, why: why + &values, help: help.to_owned() }));
-    }
-
-    /// Why it could not go on.
-    pub fn broken(&self) -> Option<&Broken> {
-        self.broken.as_deref()
+        let what = format!("{why}{values}\n   help: {help}");
+        fault::raise(Fault { at: Some(now), algorithm: "formula", what });
+        self.broken = true;
     }
 
     /// Whether it could not go on.
     #[inline(always)]
     pub fn is_broken(&self) -> bool {
-        self.broken.is_some()
+        self.broken
     }
 
     /// Takes over what `old` remembers under the same names.
@@ -86,12 +84,13 @@ impl Machine {
         for (name, kind, cell) in self.named.iter() {
             let Some((_, was, from)) = old.named.iter().find(|it| it.0 == *name) else { continue };
             if was != kind {
-                let error = ParamError::new("state", "E202", format!("`{name}` changes from {was} to {kind} while running"));
+                let error =
+                    ParamError::new("state", "E202", format!("`{name}` changes from {was} to {kind} while running"));
                 return Err(error.help("keep its unit, or give the new number another name"));
             }
             self.cells[usize::from(*cell)] = old.at(*from);
         }
-        self.broken.clone_from(&old.broken);
+        self.broken = old.broken;
         Ok(())
     }
 

@@ -30,7 +30,7 @@ pub use assemble::{Assembler, Meaning, Memory, Operand};
 pub use compile::{colours, compile, constant, decision, quantity};
 pub use dimension::{Dimension, Type};
 pub use expression::{Expression, Form};
-pub use fault::{Broken, Fault, Stretch};
+pub use fault::{Fault, Stretch};
 pub use input::Input;
 pub use interned::interned;
 pub use machine::Machine;

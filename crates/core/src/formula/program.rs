@@ -277,7 +277,9 @@ impl Code {
             Self::Divide => {
                 (format!("a division by zero: `{part}` is {a} / {b}"), "write if(divisor > 0, quotient, other value)")
             }
-            Self::Chance => (format!("`{part}` of {a}"), "a probability is a number from 0 to 1: write max(0, min(1, p))"),
+            Self::Chance => {
+                (format!("`{part}` of {a}"), "a probability is a number from 0 to 1: write max(0, min(1, p))")
+            }
             _ => (format!("{part} is {a}"), "keep it within bounds by min and max"),
         }
     }

@@ -42,7 +42,9 @@ pub fn words(text: &str) -> Result<Vec<Word>, Fault> {
         let (token, length) = word(&text[start..], start)?;
         let at = Stretch { start, end: start + length };
         if out.len() == MOST {
-            return Err(Fault::syntax(at, format!("more than {MOST} words")).help("write it in parts: `state` has names"));
+            return Err(
+                Fault::syntax(at, format!("more than {MOST} words")).help("write it in parts: `state` has names")
+            );
         }
         out.push(Word { token, at });
         start += length;

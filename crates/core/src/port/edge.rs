@@ -17,7 +17,6 @@ use crate::Scope;
 use crate::classify::{FlowHeaders, Match, Passed};
 use crate::conditioner::{AnyConditioner, Conditioner, ConditionerParams, Passage, Writes};
 use crate::count::Count;
-use crate::formula::Broken;
 use crate::needs::Needs;
 use crate::packet::{Colour, FlowId, Packet};
 use crate::params::{Choice, ParamError};
@@ -427,14 +426,6 @@ impl Edge {
                 instance.gauges(now, &mut |gauge, value| each(&stage.spec.name, gauge, value));
             }
         }
-    }
-
-    /// The conditioners that could not go on, by name.
-    pub(super) fn broken(&self) -> impl Iterator<Item = (&str, &Broken)> {
-        self.stages.iter().flat_map(|stage| {
-            let broken = stage.instances.iter().filter_map(|instance| instance.broken());
-            broken.map(|broken| (&*stage.spec.name, broken))
-        })
     }
 
     /// Totals of each conditioner over its instances: conditioner's name, what, how many.

@@ -5,6 +5,7 @@ use crate::common::load::{Offered, Source, Spacing, arrivals, merged, run};
 use crate::scope;
 use perhop_core::Rng;
 use perhop_core::conditioner::{Conditioner as _, ConditionerParams, Writes};
+use perhop_core::fault;
 use perhop_core::packet::{Colour, Packet};
 use perhop_core::params::Tree;
 use proptest::prelude::*;
@@ -17,7 +18,7 @@ fn colours(params: &ConditionerParams, load: &[Offered]) -> Vec<Colour> {
 fn marked(params: &ConditionerParams, load: &[Offered]) -> Vec<Packet> {
     let mut built = params.build(&scope()).unwrap();
     let out = run(&mut built, load, &mut Rng::stream(4, 0, "marker"));
-    assert_eq!(built.broken(), None);
+    assert_eq!(fault::take(), None);
     out
 }
 
@@ -78,7 +79,10 @@ proptest! {
 /// the rate at most two differ.
 #[test]
 fn a_bucket_in_floats_differs_in_at_most_one_packet_in_a_million() {
-    let sources = [Source { size: 1000, ..Source::new(0, 4e6, Spacing::Poisson) }, Source { size: 337, ..Source::new(1, 4e6, Spacing::Poisson) }];
+    let sources = [
+        Source { size: 1000, ..Source::new(0, 4e6, Spacing::Poisson) },
+        Source { size: 337, ..Source::new(1, 4e6, Spacing::Poisson) },
+    ];
     let load = merged(&sources, 1020.0, 7);
     assert!(load.len() >= 2_000_000, "{}", load.len());
     let rules = |start: &str, rule: &str| table(&[("start", start), ("arrival", rule)]);
@@ -87,7 +91,10 @@ fn a_bucket_in_floats_differs_in_at_most_one_packet_in_a_million() {
         ("paid", rules("0B", "if(tokens >= size, size, 0B)")),
     ]);
     let own = conditioner("formula", &[("sets", quantity("if(paid > 0B, green, red)")), ("state", state)]);
-    let (own, want) = (marked(&own, &load), marked(&conditioner("token-bucket", &[("cir", quantity("4Mbit/s")), ("cbs", quantity("10kB"))]), &load));
+    let (own, want) = (
+        marked(&own, &load),
+        marked(&conditioner("token-bucket", &[("cir", quantity("4Mbit/s")), ("cbs", quantity("10kB"))]), &load),
+    );
     let differ = own.iter().zip(&want).filter(|(a, b)| a != b).count();
     let green = want.iter().filter(|packet| packet.colour == Colour::Green).count();
     assert!(green > want.len() / 3 && green < want.len() * 2 / 3, "{green}");
@@ -133,7 +140,7 @@ fn what_has_no_value_stops_it() {
     let why = |params: ConditionerParams| {
         let mut built = params.build(&scope()).unwrap();
         run(&mut built, &load, &mut Rng::stream(4, 0, "marker"));
-        built.broken().expect("it stops").told("it")
+        fault::take().expect("it stops").to_string()
     };
     let c = table(&[("rate", "1Mbit/s"), ("burst", "2000B"), ("pays", "green")]);
     let broke = why(conditioner("formula", &[("sets", quantity("green")), ("buckets", Tree::table(vec![("c", c)]))]));

@@ -3,8 +3,9 @@
 use super::Simulation;
 use crate::hosts::HostTotals;
 use crate::net::NetTotals;
-use crate::record::{BrokenAt, Delivered, Faults, Outcome, PortRows, Quantiles, Recorded, Work};
+use crate::record::{Delivered, Faults, Outcome, PortRows, Quantiles, Recorded, Work};
 use perhop_core::aqm::Backlog;
+use perhop_core::fault;
 use perhop_core::units::{Span, Time};
 
 /// All counters at one time.
@@ -47,45 +48,41 @@ impl Simulation {
         self.net.clear_waits(now);
     }
 
-    /// Runs to the end, calling `each` after every hundredth of the simulated time; `None` when that asks to stop.
+    /// Runs to the end, calling `each` after every hundredth of the simulated time; `None` when that asks to stop. An algorithm
+    /// that cannot go on ends it early.
     pub fn run(mut self, mut each: impl FnMut(Time) -> bool) -> Option<Outcome> {
         let end = Time::ZERO + self.plan.duration;
         let step = Span::from_ns((self.plan.duration.ns() / 100).max(1));
         let mut until = Time::ZERO;
-        self.look_ahead(end); // between the parts only the time is looked at
+        self.look_ahead(end); // between the parts only the time is read
+        fault::take(); // what a run before this one on this thread left is not ours
         self.act_until(until);
-        while until < end {
+        while until < end && !fault::is_raised() {
             if !each(until) {
                 return None;
             }
             until = end.min(until + step);
             self.act_until(until);
-            if let Some(broken) = self.broken() {
-                return Some(Outcome { faults: Faults { broken: Some(broken), ..Faults::default() }, ..Outcome::default() });
-            }
         }
         Some(self.finish())
     }
 
     /// Runs to the end in parts of `every`, the last of which may be shorter. `each` gets what was counted within each of them,
-    /// the warm-up among them, and stops the run with `false`.
+    /// the warm-up among them, and stops the run with `false`. An algorithm that cannot go on ends it early; its fault stays for
+    /// the caller.
     pub fn run_in_parts(mut self, every: Span, mut each: impl FnMut(Part) -> bool) {
         let (mut from, end) = (Time::ZERO, Time::ZERO + self.plan.duration);
         self.begin_count(from);
+        fault::take(); // as above
         while from < end {
             let to = end.min(from + every);
             self.run_until(to);
-            if !each(self.part(from, to)) {
+            if fault::is_raised() || !each(self.part(from, to)) {
                 return;
             }
             self.begin_count(to);
             from = to;
         }
-    }
-
-    /// The algorithm that first could not go on, if any.
-    pub fn broken(&self) -> Option<BrokenAt> {
-        self.net.broken(&self.plan.links)
     }
 
     fn part(&self, from: Time, to: Time) -> Part {
@@ -94,8 +91,7 @@ impl Simulation {
         let backlogs = (0..self.net.links()).map(|link| self.net.link(link).port().backlog(to)).collect();
         let arrivals = self.hosts.arrivals();
         let delays = (0..self.plan.classes.len()).map(|class| arrivals.delay_of(class)).collect();
-        let faults = Faults { broken: self.broken(), ..Faults::default() };
-        Part { from, to, delays, outcome: Outcome { measured: to - from, faults, ..counted }, backlogs }
+        Part { from, to, delays, outcome: Outcome { measured: to - from, ..counted }, backlogs }
     }
 
     /// What was counted of flows and ports since a time and its totals.
@@ -115,7 +111,7 @@ impl Simulation {
     fn finish(mut self) -> Outcome {
         let ef = self.end_trace();
         let base = self.warm.take().unwrap_or_else(|| self.totals());
-        let faults = Faults { refused: self.hosts.refused(), breaches: self.breaches(), broken: None };
+        let faults = Faults { refused: self.hosts.refused(), breaches: self.breaches(), algorithm: fault::take() };
         let Recorded { transfers, completed, series, captured } = std::mem::take(&mut self.recorder).finish();
         let (plan, end) = (&self.plan, Time::ZERO + self.plan.duration);
         let counted = self.counted(&base, (Time::ZERO + plan.warmup, end), &completed);

@@ -2,7 +2,6 @@
 
 use super::{Link, Net, Record};
 use crate::plan;
-use crate::record::BrokenAt;
 use perhop_core::count::Count;
 use perhop_core::counted::Counted;
 use perhop_core::packet::Colour;
@@ -16,17 +15,6 @@ impl Net {
             breaches.extend(found.into_iter().map(|what| format!("{}: {what}", planned.name)));
         }
         breaches
-    }
-
-    /// The algorithm that first could not go on, at the links that are called as in `planned`.
-    pub fn broken(&self, planned: &[plan::Link]) -> Option<BrokenAt> {
-        let all = self.links.iter().zip(planned).filter_map(|(link, planned)| {
-            let (conditioner, broken) = link.port().broken()?;
-            Some((planned, conditioner, broken))
-        });
-        let (planned, conditioner, broken) = all.min_by_key(|(.., broken)| broken.at)?;
-        let conditioner = conditioner.map(str::to_owned);
-        Some(BrokenAt { link: planned.name.clone(), conditioner, broken: broken.clone() })
     }
 
     /// The packets on links.

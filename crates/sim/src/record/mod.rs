@@ -27,7 +27,7 @@ pub use ef::{EfRow, EfWatch};
 pub use events::{Came, EventSink, Events, FlowOf, PortEvent, PortFate, Went};
 pub use histogram::bucket_width;
 pub use outcome::{
-    ArrivalRow, BrokenAt, ConditionerRow, CounterRow, Faults, FlowRow, HopRow, NodeRow, Outcome, PortRows, QueueRow, Series,
+    ArrivalRow, ConditionerRow, CounterRow, Faults, FlowRow, HopRow, NodeRow, Outcome, PortRows, QueueRow, Series,
     SessionRow, TableRow, Work,
 };
 pub use recorder::{Recorded, Recorder};

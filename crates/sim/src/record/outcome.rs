@@ -9,12 +9,11 @@ use crate::transport::Counters;
 use perhop_core::classify::FlowHeaders;
 use perhop_core::count::Count;
 use perhop_core::counter::Part;
-use perhop_core::formula::Broken;
+use perhop_core::fault::Fault;
 use perhop_core::packet::Colour;
 use perhop_core::port::edge::ColourMatrix;
 use perhop_core::port::{Branch, Fates, LetGo};
 use perhop_core::units::{Span, Time};
-use std::fmt;
 
 /// One flow. Flows of transfers are not rows; see [`Outcome::transfers`].
 #[derive(Clone, Debug)]
@@ -202,27 +201,6 @@ pub struct Work {
     pub events: u64,
 }
 
-/// An algorithm that could not go on: a fault of what the scenario states.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BrokenAt {
-    /// The port.
-    pub link: String,
-    /// Its conditioner; `None` for the AQM of its queue.
-    pub conditioner: Option<String>,
-    /// When and why.
-    pub broken: Broken,
-}
-
-impl fmt::Display for BrokenAt {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let place = match &self.conditioner {
-            Some(name) => format!("the formula of [conditioner.{name}] at {}", self.link),
-            None => format!("the formula of the queue of {}", self.link),
-        };
-        f.write_str(&self.broken.told(&place))
-    }
-}
-
 /// Why a run is invalid, if it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Faults {
@@ -230,8 +208,8 @@ pub struct Faults {
     pub refused: u64,
     /// Breaches of conservation: a fault of perhop, never of the scenario.
     pub breaches: Vec<String>,
-    /// An algorithm that could not go on; then nothing else is counted.
-    pub broken: Option<BrokenAt>,
+    /// An algorithm that could not go on; nothing after its time counts.
+    pub algorithm: Option<Fault>,
 }
 
 /// All results of a replication; by default nothing happened.

@@ -6,8 +6,7 @@ use crate::aqm::early::Idle;
 use crate::aqm::{Arrival, Backlog, Departure};
 use crate::estimate::Ewma;
 use crate::formula::{
-    Assembler, Block, Broken, Dimension, Draws, Input, Machine, Meaning, Memory, NoDraws, Rule, Type, Wrong, interned,
-    quantity,
+    Assembler, Block, Dimension, Draws, Input, Machine, Meaning, Memory, NoDraws, Rule, Type, Wrong, interned, quantity,
 };
 use crate::needs::Needs;
 use crate::packet::Packet;
@@ -336,10 +335,6 @@ impl Formula {
         self.next
     }
 
-    pub(super) fn stopped(&self) -> Option<&Broken> {
-        self.machine.broken()
-    }
-
     pub(super) fn values(&self, each: &mut dyn FnMut(&'static str, f64)) {
         each("drop_p", self.machine.at(self.law.cells.p));
         self.gauges.iter().for_each(|(name, cell)| each(name, self.machine.at(*cell)));
@@ -350,7 +345,9 @@ impl Formula {
     pub(super) fn become_at(&mut self, _now: Time, mut new: Self) -> Result<(), ParamError> {
         if new.asks() != self.asks() {
             let error = ParamError::new("p", "E202", "a running formula cannot ask for what it did not ask for".into());
-            return Err(error.help("keep `when`, `interval`, and what uses `sojourn` or rules at the departure, as they are"));
+            return Err(
+                error.help("keep `when`, `interval`, and what uses `sojourn` or rules at the departure, as they are")
+            );
         }
         new.machine.resume(&self.machine)?;
         for average in &mut new.averages {

@@ -6,7 +6,7 @@ use crate::conditioner::Writes;
 use crate::estimate::fair_rate::EPS;
 use crate::estimate::{ExpRate, TokenBucket, Tsw};
 use crate::formula::{
-    Assembler, Block, Broken, Dimension, Input, Machine, Memory, Operand, Type, Wrong, colours, decision, interned,
+    Assembler, Block, Dimension, Input, Machine, Memory, Operand, Type, Wrong, colours, decision, interned,
 };
 use crate::packet::{Colour, Packet};
 use crate::params::ParamError;
@@ -153,13 +153,21 @@ impl Bucket {
         let place = |from: &String| {
             before.iter().position(|it| it.name == *from).ok_or_else(|| {
                 let names: Vec<_> = before.iter().map(|it| &*it.name).collect();
-                let error = ParamError::new("buckets", "E006", format!("`{name}` is filled from `{from}`, which is not before it"));
+                let error = ParamError::new(
+                    "buckets",
+                    "E006",
+                    format!("`{name}` is filled from `{from}`, which is not before it"),
+                );
                 error.help(crate::params::suggest(from, &names))
             })
         };
         let from = stated.from.as_ref().map(place).transpose()?;
         if from.is_some() && before.iter().any(|it| it.from == from) {
-            let error = ParamError::new("buckets", "E239", format!("`{name}` is filled from a bucket that fills another already"));
+            let error = ParamError::new(
+                "buckets",
+                "E239",
+                format!("`{name}` is filled from a bucket that fills another already"),
+            );
             return Err(error.help("fill it from the last of them: what does not fit there flows on"));
         }
         if !stated.pays.is_empty() {
@@ -259,7 +267,12 @@ impl Formula {
         for bucket in self.buckets.iter_mut().filter(|bucket| bucket.pays[colour.index()]) {
             // What is there to the last bit of a number of 64 bits is there.
             if !bucket.tokens.spend(packet.size) && bucket.tokens.level() < packet.size.into() {
-                let why = format!("a {} packet of {} B pays from `{}`, which has less", colour.name(), packet.size, bucket.name);
+                let why = format!(
+                    "a {} packet of {} B pays from `{}`, which has less",
+                    colour.name(),
+                    packet.size,
+                    bucket.name
+                );
                 let help = "give a colour only where its buckets hold the packet, as in if(c >= size, green, red)";
                 return self.machine.end(now, why, help);
             }
@@ -275,10 +288,6 @@ impl Formula {
         given[arriving.index()] |= keeps;
         let set = given.iter().enumerate().map(|(i, is)| usize::from(*is) << i).sum::<usize>();
         SETS[set]
-    }
-
-    pub(super) fn stopped(&self) -> Option<&Broken> {
-        self.machine.broken()
     }
 
     pub(super) fn values(&self, each: &mut dyn FnMut(&'static str, f64)) {
