@@ -115,7 +115,7 @@ fn laid_out(value: &Value, depth: usize) -> String {
 /// What an algorithm's page is called: as the algorithm, with its key before that where two lists have the name.
 fn page_name(chapters: &[Chapter], of: &Chapter, entry: &Entry) -> String {
     let shared =
-        chapters.iter().flat_map(|chapter| chapter.entries).filter(|other| other.name == entry.name).count() > 1;
+        chapters.iter().flat_map(|chapter| &chapter.entries).filter(|other| other.name == entry.name).count() > 1;
     if shared { format!("{}-{}", of.key, entry.name) } else { entry.name.to_owned() }
 }
 
