@@ -181,6 +181,26 @@ def test_an_exception_ends_the_run() -> None:
     assert "KeyError: 1040" in said
 
 
+def test_a_capture_is_marked_by_a_class(tmp_path: Path) -> None:
+    """As by the built-in bucket, whose policy it is but for the name."""
+    capture, policy = ROOT / "tests/captures/tcp.pcap", tmp_path / "policy.toml"
+    made = []
+    for kind in ("bucket", "token-bucket"):
+        policy.write_text(f'[conditioner.all]\nkind = "{kind}"\ncir = "100kbit/s"\ncbs = "5000B"\n')
+        made.append(perhop.meter(capture, policy).table("colours"))
+    assert str(made[0]) == str(made[1])
+
+    class Stumbles(perhop.Conditioner):
+        def forward(self, at: Any, packet: Any, rng: Any) -> own.Colour:
+            raise LookupError("no such flow")
+
+    perhop.register(Stumbles)
+    policy.write_text('[conditioner.all]\nkind = "stumbles"\n')
+    with pytest.raises(ValueError, match=r"(?s)E901.*`stumbles` failed at .*LookupError: no such flow"):
+        perhop.mark(capture, tmp_path / "out.pcap", policy)
+    assert not (tmp_path / "out.pcap").exists()
+
+
 @pytest.mark.parametrize(
     ("gives", "says"),
     [
