@@ -8,7 +8,7 @@ use perhop_core::conditioner::{self, ConditionerParams, Passage};
 use perhop_core::dscp::Dscp;
 use perhop_core::needs::Needs;
 use perhop_core::packet::{Colour, FlowId, Packet};
-use perhop_core::params::{Field, Kind, Literal, Node, Place, Problems, Reader, Table, Tree};
+use perhop_core::params::{Field, Gives, Kind, Literal, Node, Place, Problems, Reader, Table, Tree};
 use perhop_core::port::edge::{Action, Per, StageSpec};
 use perhop_core::port::{Limit, NodeSpec, Port, PortSpec, QueueSpec, Side};
 use perhop_core::registry::Entry;
@@ -228,6 +228,11 @@ fn value(name: &str, kind: &Kind) -> Tree {
         Kind::Table(fields) | Kind::Flat(fields) => Tree::Table(table(fields)),
         Kind::List(of) | Kind::OneOrMany(of) => Tree::List(vec![value(name, of).into()]),
         Kind::Either(kinds) => value(name, &kinds[0]),
+        Kind::Formula(Gives::Value) => text("min(1, backlog.packets / 500p)"),
+        Kind::Formula(Gives::Decision) => text("if(size > 1200B or chance(0.5), red, green)"),
+        Kind::Formula(Gives::Condition) => text("backlog.packets > 80p"),
+        Kind::Formula(Gives::Constant) => Tree::Float(0.1),
+        Kind::Named(of) => Tree::table(vec![("x", self::value(name, of))]),
         Kind::Text | Kind::Any => Literal::Text("green").into(),
     }
 }

@@ -85,7 +85,8 @@ pub fn files() -> Vec<(String, String)> {
     ];
     files.push(("reference/results.md".to_owned(), with_columns(&text("reference/results.md"))));
     for chapter in &chapters {
-        files.extend(chapter.entries.iter().map(|e| (format!("reference/algorithms/{}.md", e.name), page(chapter, e))));
+        let of = |e| (format!("reference/algorithms/{}.md", page_name(&chapters, chapter, e)), page(chapter, e));
+        files.extend(chapter.entries.iter().map(of));
     }
     files
 }
@@ -111,14 +112,24 @@ fn laid_out(value: &Value, depth: usize) -> String {
     format!("{open}\n{indent}  {}\n{indent}{close}", parts.join(&format!(",\n{indent}  ")))
 }
 
+/// What an algorithm's page is called: as the algorithm, with its key before that where two lists have the name.
+fn page_name(chapters: &[Chapter], of: &Chapter, entry: &Entry) -> String {
+    let shared =
+        chapters.iter().flat_map(|chapter| &chapter.entries).filter(|other| other.name == entry.name).count() > 1;
+    if shared { format!("{}-{}", of.key, entry.name) } else { entry.name.to_owned() }
+}
+
 fn index(chapters: &[Chapter]) -> String {
     let mut out = String::from(
         "# Algorithms\n\nEach algorithm has a page, generated from the head of its source file and the declaration of its parameters \
          (`make renew WHAT=docs`). `perhop list NAME` prints the same on a terminal.\n",
     );
-    for Chapter { heading, key, entries, .. } in chapters {
+    for chapter in chapters {
+        let Chapter { heading, key, entries, .. } = chapter;
         out += &format!("\n## {heading}\n\n| `{key}` | |\n|---|---|\n");
-        entries.iter().for_each(|e| out += &format!("| [`{0}`]({0}.md) | {1} |\n", e.name, e.summary.trim()));
+        let row =
+            |e: &Entry| format!("| [`{}`]({}.md) | {} |\n", e.name, page_name(chapters, chapter, e), e.summary.trim());
+        out += &entries.iter().map(row).collect::<String>();
     }
     out
 }

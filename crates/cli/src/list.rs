@@ -64,8 +64,7 @@ fn called(what: &str) -> Option<Listed> {
         "diagnostics" => Some(diagnostics()),
         _ => {
             let list = LISTS.iter().find(|list| list.0 == what).map(|list| several(&list.1()));
-            let entry = || entries().find(|entry| entry.name == what).map(|entry| one(&entry));
-            list.or_else(entry).or_else(|| code(what))
+            list.or_else(|| pages(what)).or_else(|| code(what))
         }
     }
 }
@@ -110,6 +109,17 @@ fn several(entries: &[Entry]) -> Listed {
     let lines: Vec<_> = entries.iter().map(|it| format!("  {:15} {}", it.name, it.summary.trim())).collect();
     let object = |it: &Entry| json!({ "name": it.name, "summary": it.summary.trim() });
     Listed { text: lines.join("\n"), json: entries.iter().map(object).collect() }
+}
+
+/// The page of an algorithm; of those of several lists that have the name, one after the other.
+fn pages(name: &str) -> Option<Listed> {
+    let mut all: Vec<_> = entries().filter(|entry| entry.name == name).map(|entry| one(&entry)).collect();
+    if all.len() < 2 {
+        return all.pop();
+    }
+    let texts: Vec<_> = all.iter().map(|listed| listed.text.trim_end()).collect();
+    let text = texts.join("\n\n");
+    Some(Listed { text, json: all.into_iter().map(|listed| listed.json).collect() })
 }
 
 /// The page of an algorithm.

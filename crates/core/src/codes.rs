@@ -40,6 +40,7 @@ pub const LIST: &[Code] = codes! {
     "aqm/members": E280;
     "aqm/early": E214 E215 E218 E219 W316;
     "conditioner": E212 E213;
+    "formula": E340 E341 E342 E343;
     "foreign": E207;
     "params": E003 E004 E005 E006 E103 E105 E106 E107 E108 E201 E202 E216;
     "port": E292;

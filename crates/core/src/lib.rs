@@ -37,6 +37,9 @@ pub mod port;
 /// From a link and its load to parameters.
 pub mod design;
 
+/// Laws as text.
+pub mod formula;
+
 /// How exactly tokens are counted.
 pub mod arithmetic;
 

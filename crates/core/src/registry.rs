@@ -81,6 +81,7 @@ fn named(fields: &'static [Field], prefix: &str) -> Vec<(String, &'static Field)
             Kind::List(&Kind::Table(inner)) | Kind::OneOrMany(&Kind::Table(inner)) => {
                 named(inner, &format!("{name}[]."))
             }
+            Kind::Named(&Kind::Table(inner)) => named(inner, &format!("{name}.NAME.")),
             Kind::Either(&[.., Kind::Table(inner)]) => {
                 [vec![(name.clone(), field)], named(inner, &format!("{name}."))].concat()
             }

@@ -10,6 +10,7 @@ use super::stats::Estimate;
 use super::summary::NONE;
 use super::tables::tables;
 use super::unit::Unit;
+use perhop_core::fault;
 use perhop_core::units::Span;
 use perhop_scenario::simulation::simulation;
 use perhop_scenario::sweep::Point;
@@ -65,12 +66,13 @@ impl<'a> Intervals<'a> {
     /// Simulates it; `each` gets every part when it is over, and stops with `false`.
     ///
     /// # Errors
-    /// The plan could not be built.
+    /// The plan could not be built, or an algorithm could not go on.
     pub fn run(&self, mut each: impl FnMut(&Interval) -> bool) -> Result<(), RunError> {
         let simulation = simulation(self.plan.clone()).map_err(|error| RunError::Plan(Box::new(error)))?;
         let classes = Classes::new(&self.point.scenario);
         simulation.run_in_parts(self.every, |part| each(&self.interval(&part, &classes)));
-        Ok(())
+        let point = || format!("{} {}, replication 0", self.point.scenario.name(), self.point.name);
+        fault::take().map_or(Ok(()), |fault| Err(RunError::Algorithm { point: point(), fault }))
     }
 
     fn interval(&self, part: &Part, classes: &Classes) -> Interval {

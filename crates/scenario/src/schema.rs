@@ -9,7 +9,7 @@ use crate::sections::settings::{PolicySettings, Settings};
 use crate::sections::stack;
 use crate::sections::tcp::TcpSection;
 use crate::sections::traffic::TrafficCommon;
-use perhop_core::params::{Field, Kind, Literal, Params};
+use perhop_core::params::{Field, Gives, Kind, Literal, Params};
 use perhop_core::registry::Entry;
 use perhop_core::{aqm, conditioner as conditioners, sched};
 use serde_json::{Map, Value, json};
@@ -262,6 +262,9 @@ fn kind(kind: &Kind) -> Value {
         Kind::List(of) => list(&self::kind(of)),
         Kind::OneOrMany(of) => one_or_many(&self::kind(of)),
         Kind::Either(kinds) => json!({ "anyOf": kinds.iter().map(self::kind).collect::<Vec<_>>() }),
+        Kind::Formula(Gives::Value | Gives::Constant) => json!({ "type": ["string", "number"] }),
+        Kind::Formula(Gives::Condition | Gives::Decision) => json!({ "type": "string" }),
+        Kind::Named(of) => json!({ "type": "object", "additionalProperties": self::kind(of) }),
         Kind::Flat(_) | Kind::Any => json!({}),
     }
 }

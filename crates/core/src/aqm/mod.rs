@@ -54,6 +54,8 @@ crate::algorithms! {
     "pie" => pie::{Params, Pie},
     /// Random exponential marking: the probability is exponential in a price that queue and load set.
     "rem" => rem::{Params, Rem},
+    /// Marks or drops with the probability that a formula gives: an AQM of your own, as text in the file.
+    "formula" => formula::{Params, Formula},
     _ => foreign::{Params, Foreign},
 }
 

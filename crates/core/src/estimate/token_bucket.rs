@@ -202,6 +202,11 @@ impl TokenBucket {
         Ok(())
     }
 
+    /// As [`Store::pour`], after the last refill.
+    pub fn pour(&mut self, nanobits: u64) -> u64 {
+        self.store.pour(nanobits)
+    }
+
     /// Its tokens alone.
     pub fn without_rate(self) -> Store {
         self.store

@@ -26,6 +26,39 @@ impl From<Literal> for Tree {
     }
 }
 
+/// What a formula gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gives {
+    /// A quantity that varies.
+    Value,
+    /// A quantity that is known beforehand.
+    Constant,
+    /// It holds or not.
+    Condition,
+    /// A colour, or a rate for a label.
+    Decision,
+}
+
+impl Gives {
+    fn noun(self) -> &'static str {
+        match self {
+            Self::Value => "a formula",
+            Self::Constant => "a number, or text with its unit",
+            Self::Condition => "a condition",
+            Self::Decision => "a formula of a colour or a rate",
+        }
+    }
+
+    fn help(self) -> &'static str {
+        match self {
+            Self::Value => "write it in quotes, as in \"min(1, backlog.packets / 100p)\"",
+            Self::Constant => "a number, as in 0, or text with its unit, as in \"10ms\"",
+            Self::Condition => "write it in quotes, as in \"backlog.packets > 30p\"",
+            Self::Decision => "write it in quotes, as in \"if(size > 1000B, red, green)\"",
+        }
+    }
+}
+
 /// The kind of value that a field takes: drives the schema, the docs and the generators of the property tests.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
@@ -61,8 +94,12 @@ pub enum Kind {
     Dscp,
     /// One of these names.
     Choice(&'static [&'static str]),
+    /// A formula.
+    Formula(Gives),
     /// A table of fields.
     Table(&'static [Field]),
+    /// A table of such values whose keys are names that the file gives.
+    Named(&'static Kind),
     /// A list.
     List(&'static Kind),
     /// One value or a list of them.
@@ -95,7 +132,8 @@ impl Kind {
             Kind::Text => "text".into(),
             Kind::Dscp => "a DSCP".into(),
             Kind::Choice(names) => format!("one of {}", names.join(", ")),
-            Kind::Table(_) | Kind::Flat(_) => "a table".into(),
+            Kind::Formula(gives) => gives.noun().into(),
+            Kind::Table(_) | Kind::Flat(_) | Kind::Named(_) => "a table".into(),
             Kind::List(of @ Kind::Either(_)) => format!("a list, each {}", of.noun()),
             Kind::OneOrMany(of @ Kind::List(_)) => format!("a list of {}", of.noun().replacen("a list", "lists", 1)),
             Kind::List(of) => format!("a list of {}s", of.noun().trim_start_matches("a ")),
@@ -141,6 +179,8 @@ impl Kind {
             Kind::Bool => "write true or false, without quotes".into(),
             Kind::Text => "write it in quotes".into(),
             Kind::Dscp => "a name such as \"AF11\", or a number from 0 to 63".into(),
+            Kind::Formula(gives) => gives.help().into(),
+            Kind::Named(of) => format!("a table of names: {}", of.help()),
             Kind::Choice(names) => format!("one of {}, in quotes", names.join(", ")),
             Kind::OneOrMany(of) | Kind::List(of) => of.help(),
             Kind::Either(kinds) => kinds.iter().map(Kind::help).collect::<Vec<_>>().join("; or "),

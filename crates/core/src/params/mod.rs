@@ -15,7 +15,7 @@ mod tree;
 mod values;
 
 pub use error::ParamError;
-pub use kind::{Field, Kind, Literal};
+pub use kind::{Field, Gives, Kind, Literal};
 pub use problems::{Problem, Problems, Report, Severity, suggest, unit_code};
 pub use read::{Params, Reader, Value, read_table, show_table};
 pub use spanned::{Located, Places, Spanned};

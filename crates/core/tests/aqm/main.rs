@@ -44,6 +44,7 @@ mod csfq_laws;
 mod csfq_weights;
 mod curves;
 mod fluid;
+mod formula;
 mod fred;
 mod gaps;
 mod idle_and_retune;

@@ -6,7 +6,7 @@ use crate::support::{self, RATE};
 use perhop_core::aqm::{Aqm, AqmParams, LIST};
 use perhop_core::count::Count;
 use perhop_core::packet::{Colour, Packet};
-use perhop_core::params::{Field, Kind, Place, Problems, Reader, Table, Tree};
+use perhop_core::params::{Field, Gives, Kind, Place, Problems, Reader, Table, Tree};
 use perhop_core::port::{Fates, Gate, Limit};
 use perhop_core::registry::Entry;
 use perhop_core::units::{Bytes, Length, Span, Time};
@@ -63,6 +63,10 @@ impl Generator {
                 let chosen = self.below(kinds.len());
                 self.value(&kinds[chosen])
             }
+            Kind::Formula(Gives::Value | Gives::Decision) => text(self.pick(&FORMULAS).to_owned()),
+            Kind::Formula(Gives::Condition) => text(self.pick(&CONDITIONS).to_owned()),
+            Kind::Formula(Gives::Constant) => self.value(&Kind::Number),
+            Kind::Named(of) => Tree::table(vec![("first", self.value(of)), ("second", self.value(of))]),
             Kind::Dscp => text(self.pick(&support::CODE_POINTS).to_owned()),
             Kind::Text | Kind::Any => {
                 let colours = Colour::ALL.map(Colour::name);
@@ -82,6 +86,11 @@ impl Generator {
         (0..10_000).find_map(attempt).unwrap_or_else(|| panic!("no valid parameters of {}", entry.name))
     }
 }
+
+/// Numbers from 0 to 1.
+const FORMULAS: [&str; 4] = ["0.1", "min(1, backlog.packets / 50p)", "min(1, (sojourn / 20ms)^2)", "if(room, 0.2, 1)"];
+
+const CONDITIONS: [&str; 2] = ["backlog.packets > 20p", "colour == red and not ecn"];
 
 fn read(name: &str, table: &Table) -> Option<AqmParams> {
     let mut problems = Problems::default();

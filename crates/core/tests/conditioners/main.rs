@@ -6,6 +6,7 @@ mod actions;
 mod classes;
 mod edge;
 mod edge_path;
+mod formula;
 mod fsam;
 mod invariants;
 mod labeller;

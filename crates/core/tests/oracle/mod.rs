@@ -4,6 +4,7 @@
 
 pub mod buckets;
 pub mod edge;
+pub mod formula;
 pub mod fsam;
 pub mod label;
 pub mod pam;
@@ -79,6 +80,7 @@ pub fn of(params: &ConditionerParams, scope: &Scope) -> Option<Box<dyn Oracle>> 
         P::PpsRelabeller(p) => Box::new(pps::Relabeller::new(p)),
         P::PpsAckTagger(p) => Box::new(pps::AckTagger::new(p)),
         P::PpsAckRelabeller(p) => Box::new(pps::AckRelabeller::new(p)),
+        P::Formula(p) => Box::new(formula::Walker::new(p)),
         _ => return None,
     };
     Some(slow)

@@ -1,9 +1,10 @@
-//! The expressions in a series' braces: numbers, `i`, `+`, `-` and `*`, evaluated in exact decimals.
+//! The expressions in a series' braces: numbers, `i`, `+`, `-` and `*`, read as formulas are and evaluated in exact decimals.
+//!
+//! Decision: docs/decisions/120-a-formula-is-compiled-once.md
 
+use perhop_core::formula::{Expression, Form};
 use perhop_core::params::Tree;
 use std::fmt;
-use std::iter::Peekable;
-use std::vec::IntoIter;
 
 /// Message and suggested fix.
 pub type Fault = [String; 2];
@@ -58,11 +59,8 @@ impl fmt::Display for Decimal {
 
 /// The value of an expression for `i`.
 pub fn evaluate(text: &str, i: u64) -> Result<Decimal, Fault> {
-    let tokens = tokens(text, i)?;
-    sum(&mut tokens.into_iter().peekable()).map_err(|wrong| match wrong {
-        Wrong::Syntax => unread(text),
-        Wrong::Range => beyond(text, i),
-    })
+    let read = Expression::read(text).ok().filter(|_| !text.contains('(')).ok_or_else(|| unread(text))?;
+    Evaluation { text, i }.value(&read)
 }
 
 /// The fault of a value that is too large for `i`.
@@ -75,85 +73,47 @@ fn unread(text: &str) -> Fault {
     [format!("`{{{text}}}` is not an expression"), help.into()]
 }
 
-enum Wrong {
-    Syntax,
-    Range,
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum Token {
-    Number(Decimal),
-    Sign(char),
-}
-
-fn tokens(text: &str, i: u64) -> Result<Vec<Token>, Fault> {
-    let (mut out, mut rest) = (Vec::new(), text.trim_start());
-    while let Some(first) = rest.chars().next() {
-        let length = |belongs: &dyn Fn(char) -> bool| rest.find(|c| !belongs(c)).unwrap_or(rest.len());
-        let (token, length) = match first {
-            '+' | '-' | '*' => (Token::Sign(first), 1),
-            c if c.is_ascii_digit() => {
-                let length = length(&|c| c.is_ascii_digit() || c == '.');
-                (number(&rest[..length]).ok_or_else(|| unread(text))?, length)
-            }
-            c if c.is_alphabetic() => {
-                let length = length(&char::is_alphanumeric);
-                (name(&rest[..length], text, i)?, length)
-            }
-            _ => return Err(unread(text)),
-        };
-        out.push(token);
-        rest = rest[length..].trim_start();
-    }
-    Ok(out)
-}
-
 /// Digits with at most one point between them.
-fn number(text: &str) -> Option<Token> {
-    let (whole, part) = match text.split_once('.') {
-        None => (text, ""),
-        Some((_, "")) => return None,
-        Some(parts) => parts,
-    };
+fn number(text: &str) -> Option<Decimal> {
+    let (whole, part) = text.split_once('.').unwrap_or((text, ""));
     let digits = [whole, part].concat().parse().ok()?;
-    Some(Token::Number(Decimal::new(digits, part.len() as u32)))
+    Some(Decimal::new(digits, part.len() as u32))
 }
 
-fn name(name: &str, text: &str, i: u64) -> Result<Token, Fault> {
-    if name == "i" {
-        return Ok(Token::Number(Decimal::new(i.into(), 0)));
+/// A text, evaluated for one number of the series.
+#[derive(Clone, Copy)]
+struct Evaluation<'a> {
+    text: &'a str,
+    i: u64,
+}
+
+impl Evaluation<'_> {
+    fn value(self, of: &Expression) -> Result<Decimal, Fault> {
+        let in_range = |value: Option<Decimal>| value.ok_or_else(|| beyond(self.text, self.i));
+        match &of.form {
+            Form::Number(digits, unit) if unit.is_empty() => number(digits).ok_or_else(|| unread(self.text)),
+            Form::Name(name) => self.name(name),
+            Form::One("-", inner) if matches!(inner.form, Form::Number(..) | Form::Name(_)) => {
+                in_range(self.value(inner)?.negative())
+            }
+            Form::Two(sign @ ("+" | "-" | "*"), sides) => {
+                let (a, b) = (self.value(&sides[0])?, self.value(&sides[1])?);
+                in_range(match *sign {
+                    "+" => a.plus(b),
+                    "-" => b.negative().and_then(|b| a.plus(b)),
+                    _ => a.times(b),
+                })
+            }
+            _ => Err(unread(self.text)),
+        }
     }
-    let help = "use `i`, the number of the series: no other name exists here";
-    Err([format!("unknown name `{name}` in `{{{text}}}`"), help.into()])
-}
 
-fn sum(tokens: &mut Peekable<IntoIter<Token>>) -> Result<Decimal, Wrong> {
-    let mut sum = product(tokens)?;
-    while let Some(sign) = tokens.next() {
-        let term = match sign {
-            Token::Sign('+') => Some(product(tokens)?),
-            Token::Sign('-') => product(tokens)?.negative(),
-            _ => return Err(Wrong::Syntax),
-        };
-        sum = term.and_then(|term| sum.plus(term)).ok_or(Wrong::Range)?;
-    }
-    Ok(sum)
-}
-
-fn product(tokens: &mut Peekable<IntoIter<Token>>) -> Result<Decimal, Wrong> {
-    let mut product = factor(tokens)?;
-    while tokens.next_if(|t| *t == Token::Sign('*')).is_some() {
-        product = product.times(factor(tokens)?).ok_or(Wrong::Range)?;
-    }
-    Ok(product)
-}
-
-fn factor(tokens: &mut Peekable<IntoIter<Token>>) -> Result<Decimal, Wrong> {
-    let negative = tokens.next_if(|t| *t == Token::Sign('-')).is_some();
-    match tokens.next() {
-        Some(Token::Number(n)) if negative => n.negative().ok_or(Wrong::Range),
-        Some(Token::Number(n)) => Ok(n),
-        _ => Err(Wrong::Syntax),
+    fn name(self, name: &str) -> Result<Decimal, Fault> {
+        if name == "i" {
+            return Ok(Decimal::new(self.i.into(), 0));
+        }
+        let help = "use `i`, the number of the series: no other name exists here";
+        Err([format!("unknown name `{name}` in `{{{}}}`", self.text), help.into()])
     }
 }
 

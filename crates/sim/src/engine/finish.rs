@@ -68,14 +68,16 @@ impl Simulation {
     }
 
     /// Runs to the end in parts of `every`, the last of which may be shorter. `each` gets what was counted within each of them,
-    /// the warm-up among them, and stops the run with `false`.
+    /// the warm-up among them, and stops the run with `false`. An algorithm that cannot go on ends it early; its fault stays for
+    /// the caller.
     pub fn run_in_parts(mut self, every: Span, mut each: impl FnMut(Part) -> bool) {
         let (mut from, end) = (Time::ZERO, Time::ZERO + self.plan.duration);
         self.begin_count(from);
+        fault::take(); // as above
         while from < end {
             let to = end.min(from + every);
             self.run_until(to);
-            if !each(self.part(from, to)) {
+            if fault::is_raised() || !each(self.part(from, to)) {
                 return;
             }
             self.begin_count(to);

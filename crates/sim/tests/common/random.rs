@@ -93,6 +93,7 @@ fn declared(name: &str, [min, max]: [u32; 2], common: &Common) -> AqmParams {
         (_, Kind::Length) if field.name.contains("min") || field.name == "floor" => Some(Tree::Text(format!("{min}p"))),
         (_, Kind::Length) => Some(Tree::Text(format!("{max}p"))),
         _ if field.default.is_some() || field.optional => None,
+        ("p", Kind::Formula(_)) => Some(Tree::Text(format!("min(1, backlog.packets / {}p)", 4 * max))),
         _ => panic!("the tests know no value for `{}` of {name}", field.name),
     };
     let entries = Field::all(entry.fields).into_iter().filter_map(|f| Some((f.name, value(f)?))).collect();
@@ -121,6 +122,7 @@ pub fn conditioner(name: &str, [cir, pir]: [u32; 2], depth: u32) -> ConditionerP
         "pir" => Some(text(cir + pir, "kbit/s")),
         "eir" => Some(text(pir, "kbit/s")),
         "cbs" | "pbs" | "ebs" | "mtu" => Some(text(depth, "B")),
+        "sets" => Some(Tree::Text("if(chance(0.3), red, size > 1000B, yellow, green)".into())),
         _ => None,
     };
     let entries = Field::all(entry.fields).into_iter().filter_map(|f| Some((f.name, value(f)?))).collect();

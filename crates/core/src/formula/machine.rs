@@ -1,0 +1,109 @@
+//! A law at run time: its memory, and why it had to stop.
+
+use super::assemble::Memory;
+use super::dimension::Type;
+use super::program::{Block, Cells, Draws, ROOM, Stop};
+use crate::fault::{self, Fault};
+use crate::params::ParamError;
+use crate::units::Time;
+use std::fmt;
+use std::sync::Arc;
+
+/// Memory of one instance.
+#[derive(Clone)]
+pub struct Machine {
+    cells: Box<Cells>,
+    named: Arc<[(String, Type, u8)]>,
+    /// It cannot go on, and nothing is computed any more.
+    broken: bool,
+}
+
+impl Machine {
+    /// With what was assembled.
+    pub fn new(memory: Memory) -> Self {
+        let mut cells = Box::new([0.0; ROOM]);
+        cells.iter_mut().zip(memory.cells).for_each(|(cell, value)| *cell = value);
+        Self { cells, named: memory.named.into(), broken: false }
+    }
+
+    /// The cells.
+    #[inline(always)]
+    pub fn cells(&mut self) -> &mut Cells {
+        &mut self.cells
+    }
+
+    /// The value in a cell.
+    #[inline(always)]
+    pub fn at(&self, cell: u8) -> f64 {
+        self.cells[usize::from(cell)]
+    }
+
+    /// Runs a block; whether it came to its end.
+    #[inline(always)]
+    pub fn run(&mut self, block: &Block, now: Time, draws: &mut impl Draws) -> bool {
+        match block.run(&mut self.cells, draws) {
+            Ok(()) => true,
+            Err(stop) => {
+                self.stop(block, stop, now);
+                false
+            }
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn stop(&mut self, block: &Block, stop: Stop, now: Time) {
+        let (part, taken) = block.stopped(stop);
+        let (why, help) = taken.code.stopped(part, self.at(taken.a), self.at(taken.b));
+        self.end(now, why, help);
+    }
+
+    /// It cannot go on: the host is told why, with the values of its names and what to do about it.
+    #[cold]
+    #[inline(never)]
+    pub fn end(&mut self, now: Time, why: String, help: &str) {
+        let values: Vec<_> =
+            self.values().map(|(name, kind, value)| format!("{name} = {}", kind.shown(value))).collect();
+        let values = if values.is_empty() { String::new() } else { format!(" ({})", values.join(", ")) };
+        let what = format!("{why}{values}\n   help: {help}");
+        fault::raise(Fault { at: Some(now), algorithm: "formula", what });
+        self.broken = true;
+    }
+
+    /// Whether it could not go on.
+    #[inline(always)]
+    pub fn is_broken(&self) -> bool {
+        self.broken
+    }
+
+    /// Takes over what `old` remembers under the same names.
+    ///
+    /// # Errors
+    /// E202 for a name whose unit is another.
+    pub fn resume(&mut self, old: &Self) -> Result<(), ParamError> {
+        for (name, kind, cell) in self.named.iter() {
+            let Some((_, was, from)) = old.named.iter().find(|it| it.0 == *name) else { continue };
+            if was != kind {
+                let error =
+                    ParamError::new("state", "E202", format!("`{name}` changes from {was} to {kind} while running"));
+                return Err(error.help("keep its unit, or give the new number another name"));
+            }
+            self.cells[usize::from(*cell)] = old.at(*from);
+        }
+        self.broken = old.broken;
+        Ok(())
+    }
+
+    /// What has a name, and its value.
+    pub fn values(&self) -> impl Iterator<Item = (&str, Type, f64)> {
+        self.named.iter().map(|(name, kind, cell)| (&**name, *kind, self.at(*cell)))
+    }
+}
+
+/// What is remembered under a name; cells between two steps are of no interest.
+impl fmt::Debug for Machine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.values().map(|(name, _, value)| (name, value))).finish()?;
+        self.broken.fmt(f)
+    }
+}

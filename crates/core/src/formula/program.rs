@@ -1,0 +1,286 @@
+//! What a formula is compiled to: steps over one memory, run without allocation.
+//!
+//! A step takes one or two cells and fills one. Conditions are 1 and 0, colours their index. `if`, `and` and `or` jump over
+//! what does not count, so that `if(rate > 0bit/s, size / rate, 0s)` never divides by zero.
+
+use super::input::Input;
+use crate::math;
+use crate::rng::Rng;
+use std::fmt;
+use std::sync::Arc;
+
+/// What a step does with cells a and b.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Code {
+    /// a + b
+    Add,
+    /// a - b
+    Subtract,
+    /// a b
+    Multiply,
+    /// a / b; stops at b = 0.
+    Divide,
+    /// a^b
+    Power,
+    /// The smaller one.
+    Min,
+    /// The larger one.
+    Max,
+    /// a < b
+    Less,
+    /// a <= b
+    LessOrEqual,
+    /// a = b
+    Equal,
+    /// a != b
+    Unequal,
+    /// not a
+    Not,
+    /// -a
+    Negate,
+    /// |a|
+    Absolute,
+    /// e^a
+    Exp,
+    /// Natural logarithm of a.
+    Ln,
+    /// a
+    Copy,
+    /// Stops unless a is finite.
+    Finite,
+    /// True with probability a; stops unless that is one.
+    Chance,
+    /// Goes on at the step `to` unless a.
+    Unless,
+    /// Goes on at the step `to` unless a < b.
+    UnlessLess,
+    /// Goes on at the step `to` unless a <= b.
+    UnlessLessOrEqual,
+    /// Goes on at the step `to` unless a = b.
+    UnlessEqual,
+    /// Goes on at the step `to` unless a != b.
+    UnlessUnequal,
+    /// Goes on at the step `to`.
+    Jump,
+    /// The last step.
+    End,
+}
+
+/// Cells of a memory and steps of a block: numbers of both have 8 bits, so that none is ever out of bounds.
+pub const ROOM: usize = 256;
+
+/// The memory of a law.
+pub type Cells = [f64; ROOM];
+
+/// A step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// What it does.
+    pub code: Code,
+    /// The cell that it fills, or the step that follows.
+    pub to: u8,
+    /// First cell.
+    pub a: u8,
+    /// Second cell.
+    pub b: u8,
+}
+
+impl Code {
+    /// The result of a step that neither stops nor jumps.
+    #[inline(always)]
+    pub fn of(self, a: f64, b: f64) -> f64 {
+        let truth = |it: bool| f64::from(u8::from(it));
+        match self {
+            Self::Add => a + b,
+            Self::Subtract => a - b,
+            Self::Multiply => a * b,
+            Self::Divide => a / b,
+            Self::Power => power(a, b),
+            Self::Min => math::smaller(a, b),
+            Self::Max => math::larger(a, b),
+            Self::Less => truth(a < b),
+            Self::LessOrEqual => truth(a <= b),
+            Self::Equal => truth(a == b),
+            Self::Unequal => truth(a != b),
+            Self::Not => 1.0 - a,
+            Self::Negate => -a,
+            Self::Absolute => a.abs(),
+            Self::Exp => exp(a),
+            Self::Ln => ln(a),
+            _ => a,
+        }
+    }
+
+    /// What jumps unless this comparison holds.
+    pub const fn unless(self) -> Option<Self> {
+        match self {
+            Self::Less => Some(Self::UnlessLess),
+            Self::LessOrEqual => Some(Self::UnlessLessOrEqual),
+            Self::Equal => Some(Self::UnlessEqual),
+            Self::Unequal => Some(Self::UnlessUnequal),
+            _ => None,
+        }
+    }
+}
+
+// Apart, so that the other steps stay short.
+#[inline(never)]
+fn power(a: f64, b: f64) -> f64 {
+    math::pow(a, b)
+}
+
+#[inline(never)]
+fn exp(a: f64) -> f64 {
+    math::exp(a)
+}
+
+#[inline(never)]
+fn ln(a: f64) -> f64 {
+    math::ln(a)
+}
+
+/// Steps for one occasion, and what they read of the packet and its queue.
+#[derive(Clone)]
+pub struct Block {
+    /// In order; [`Code::End`] from the last on.
+    steps: Arc<[Step; ROOM]>,
+    /// What is put where before.
+    inputs: Box<[(Input, u8)]>,
+    /// What a step computes, in the words of the file: of those that may stop.
+    parts: Arc<[(u8, String)]>,
+}
+
+/// A run stopped at this step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stop(u8);
+
+/// What a block is made of.
+#[derive(Clone, Debug, Default)]
+pub struct Draft {
+    /// In order, fewer than [`ROOM`].
+    pub steps: Vec<Step>,
+    /// What is put where before.
+    pub inputs: Vec<(Input, u8)>,
+    /// What steps compute that may stop.
+    pub parts: Vec<(u8, String)>,
+}
+
+impl Block {
+    /// Of these steps.
+    pub fn new(draft: Draft) -> Self {
+        let mut steps = [Step { code: Code::End, to: 0, a: 0, b: 0 }; ROOM];
+        steps.iter_mut().zip(&draft.steps).take(ROOM - 1).for_each(|(step, of)| *step = *of);
+        Self { steps: Arc::new(steps), inputs: draft.inputs.into(), parts: draft.parts.into() }
+    }
+
+    /// Whether nothing happens.
+    pub fn is_empty(&self) -> bool {
+        self.steps[0].code == Code::End
+    }
+
+    /// Puts in place what it reads.
+    #[inline(always)]
+    pub fn load(&self, memory: &mut Cells, read: impl Fn(Input) -> f64) {
+        for (input, cell) in &self.inputs {
+            memory[usize::from(*cell)] = read(*input);
+        }
+    }
+
+    /// Takes all steps.
+    ///
+    /// # Errors
+    /// The step that has no result.
+    #[inline]
+    pub fn run(&self, memory: &mut Cells, draws: &mut impl Draws) -> Result<(), Stop> {
+        let steps = &*self.steps;
+        let mut next = 0u8;
+        loop {
+            let here = next;
+            let step = steps[usize::from(here)];
+            next = here.wrapping_add(1);
+            let (a, b) = (memory[usize::from(step.a)], memory[usize::from(step.b)]);
+            let holds = match step.code {
+                Code::End => return Ok(()),
+                Code::Jump => false,
+                Code::Unless => a != 0.0,
+                Code::UnlessLess => a < b,
+                Code::UnlessLessOrEqual => a <= b,
+                Code::UnlessEqual => a == b,
+                Code::UnlessUnequal => a != b,
+                Code::Finite if a.is_finite() => true,
+                Code::Finite => return Err(Stop(here)),
+                Code::Divide if b == 0.0 => return Err(Stop(here)),
+                Code::Chance => {
+                    let hit = draws.hits(a).ok_or(Stop(here))?;
+                    memory[usize::from(step.to)] = f64::from(u8::from(hit));
+                    true
+                }
+                code => {
+                    memory[usize::from(step.to)] = code.of(a, b);
+                    true
+                }
+            };
+            if !holds {
+                next = step.to;
+            }
+        }
+    }
+
+    /// What a step computes, and its code with the cells that it takes.
+    pub fn stopped(&self, Stop(step): Stop) -> (&str, Step) {
+        let part = self.parts.iter().find(|part| part.0 == step).map_or("", |part| &*part.1);
+        (part, self.steps[usize::from(step)])
+    }
+}
+
+impl fmt::Debug for Block {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.steps.iter().take_while(|step| step.code != Code::End)).finish()
+    }
+}
+
+/// Who decides by chance.
+pub trait Draws {
+    /// Whether something of probability p happens; nothing is drawn for 0 and 1. `None` for what is no probability.
+    fn hits(&mut self, p: f64) -> Option<bool>;
+}
+
+impl Draws for Rng {
+    #[inline(always)]
+    fn hits(&mut self, p: f64) -> Option<bool> {
+        if p == 0.0 {
+            return Some(false);
+        }
+        if p > 0.0 && p < 1.0 {
+            return Some(self.uniform() < p);
+        }
+        (p == 1.0).then_some(true)
+    }
+}
+
+/// Where nothing may be drawn.
+#[derive(Clone, Copy, Debug)]
+pub struct NoDraws;
+
+impl Draws for NoDraws {
+    #[inline(always)]
+    fn hits(&mut self, _p: f64) -> Option<bool> {
+        None
+    }
+}
+
+impl Code {
+    /// Why a step that does this stops, and what to do about it.
+    pub fn stopped(self, part: &str, a: f64, b: f64) -> (String, &'static str) {
+        match self {
+            Self::Divide => {
+                (format!("a division by zero: `{part}` is {a} / {b}"), "write if(divisor > 0, quotient, other value)")
+            }
+            Self::Chance => {
+                (format!("`{part}` of {a}"), "a probability is a number from 0 to 1: write max(0, min(1, p))")
+            }
+            _ => (format!("{part} is {a}"), "keep it within bounds by min and max"),
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Named numbers that rules change, and faults of the formulas of one law.
+
+use super::assemble::Assembler;
+use super::compile::{FUNCTIONS, compile, constant};
+use super::dimension::Type;
+use super::fault::{Fault, Stretch};
+use super::stated::{Condition, Constant, Formula, report};
+use crate::params::{ParamError, Params, Place, Problems};
+
+/// A named number: where it starts and how it changes. Rules of one occasion are carried out in the order of the file, and
+/// each sees what those before it have done.
+#[derive(Params, Clone, Debug, PartialEq)]
+pub struct Rule {
+    /// Its first value, with its unit.
+    pub start: Constant,
+    /// Its new value at each arrival, before anything is decided.
+    pub arrival: Option<Formula>,
+    /// Its new value when a packet is about to be sent.
+    pub departure: Option<Formula>,
+    /// Its new value at the end of each `interval`.
+    pub interval: Option<Formula>,
+    /// Its new value after a packet was marked or dropped by the formula.
+    pub hit: Option<Formula>,
+}
+
+/// What is wrong with a formula of a law.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Wrong {
+    /// The key of the algorithm.
+    pub field: &'static str,
+    /// In the file.
+    pub place: Place,
+    /// What it is.
+    pub fault: Fault,
+}
+
+impl Wrong {
+    /// A fault of a formula at this key.
+    pub fn of(field: &'static str, formula: &Formula, fault: Fault) -> Self {
+        Self { field, place: formula.place_of(&fault), fault }
+    }
+
+    /// Adds it to the others of the file.
+    pub fn report(&self, problems: &mut Problems) {
+        report(&self.fault, self.place, problems);
+    }
+}
+
+impl From<Wrong> for ParamError {
+    fn from(wrong: Wrong) -> Self {
+        let Fault { code, message, label, help, .. } = wrong.fault;
+        Self { field: wrong.field, code, message, label, help }
+    }
+}
+
+impl Assembler {
+    /// Reads the value of a formula into a cell.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn formula(&mut self, field: &'static str, formula: &Formula, wanted: Type) -> Result<u8, Wrong> {
+        let compiled = compile(self, (&formula.text, &formula.expression), wanted, None);
+        compiled.map(|operand| self.cell_of(operand)).map_err(|fault| Wrong::of(field, formula, fault))
+    }
+
+    /// Has the value of a formula put into a cell each time.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn formula_into(
+        &mut self,
+        field: &'static str,
+        formula: &Formula,
+        (wanted, cell): (Type, u8),
+    ) -> Result<u8, Wrong> {
+        let compiled = compile(self, (&formula.text, &formula.expression), wanted, Some(cell));
+        compiled.map(|_| cell).map_err(|fault| Wrong::of(field, formula, fault))
+    }
+
+    /// As [`Assembler::formula`], of a condition.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn condition(&mut self, field: &'static str, condition: &Condition) -> Result<u8, Wrong> {
+        self.formula(field, &condition.0, Type::Truth)
+    }
+
+    /// # Errors
+    /// E342 for a name that formulas cannot use, or that has a meaning.
+    pub fn may_name(&self, field: &'static str, name: &str, place: Place) -> Result<(), Wrong> {
+        let fault = |message: String, help: &str| {
+            Err(Wrong { field, place, fault: Fault::new("E342", Stretch::default(), message).help(help) })
+        };
+        let letters = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        if !letters || !name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
+            return fault(format!("`{name}` cannot be a name in formulas"), "letters, digits and _, as in last_drop");
+        }
+        let taken = self.names().iter().any(|known| known.name == name);
+        if taken || FUNCTIONS.contains(&name) || matches!(name, "and" | "or" | "not") {
+            return fault(format!("`{name}` has a meaning in formulas already"), "choose another name");
+        }
+        Ok(())
+    }
+
+    /// Makes named numbers known: name, its place, first value. Their cells, in order.
+    pub fn declare_numbers<'a>(
+        &mut self,
+        numbers: impl Iterator<Item = (&'a str, Place, &'a Constant)>,
+        wrong: &mut Vec<Wrong>,
+    ) -> Vec<(u8, Type)> {
+        let each = numbers.map(|(name, place, Constant(start))| {
+            wrong.extend(self.may_name("state", name, place).err());
+            let (value, kind) = constant(self, &start.text, &start.expression).unwrap_or_else(|fault| {
+                wrong.push(Wrong::of("state", start, fault));
+                (0.0, Type::NUMBER)
+            });
+            (self.remember(name, kind, value), kind)
+        });
+        each.collect()
+    }
+
+    /// The rules of one occasion: the names of numbers, and what each becomes, if it changes.
+    pub fn rules<'a>(
+        &mut self,
+        rules: impl Iterator<Item = (&'a str, Option<&'a Formula>)>,
+        cells: &[(u8, Type)],
+        wrong: &mut Vec<Wrong>,
+    ) {
+        for ((name, rule), (cell, kind)) in rules.zip(cells) {
+            let Some(formula) = rule else { continue };
+            match compile(self, (&formula.text, &formula.expression), *kind, Some(*cell)) {
+                Ok(_) => self.must_be_finite(*cell, &format!("`{name}`")),
+                Err(fault) => wrong.push(Wrong::of("state", formula, fault)),
+            }
+        }
+    }
+}
