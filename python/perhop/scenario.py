@@ -201,7 +201,7 @@ class Scenario:
         )
         if client is None:
             alone = jobs == 1 or len(chosen) * len(self._core.points) == 1
-            hands = None if alone or not own.used(core.request) else Processes(jobs)
+            hands = None if alone or not own.used(work.scenario.request) else Processes(jobs)
             with shown(progress, self.name) as report:
                 done = hands.one(work, report) if hands else work.run(report)
         else:
