@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from perhop.captures import Metered, mark, meter
     from perhop.columns import Point, Replication
     from perhop.frames import Frame
+    from perhop.own import Aqm, Conditioner, CongestionControl, Packets, Probability, Rate, Size, Time, register
     from perhop.runs import Runs
     from perhop.scenario import Scenario
     from perhop.session import Flows, Port, Session, Snapshot
@@ -29,43 +30,61 @@ if TYPE_CHECKING:
     from perhop.tuning import Tuned, tune
 
 _HOME = {
+    "Aqm": "perhop.own",
     "Builder": "perhop.builder",
+    "Conditioner": "perhop.own",
+    "CongestionControl": "perhop.own",
     "Flows": "perhop.session",
     "Frame": "perhop.frames",
     "Interval": "perhop.stats",
     "Metered": "perhop.captures",
+    "Packets": "perhop.own",
     "Point": "perhop.columns",
     "Port": "perhop.session",
+    "Probability": "perhop.own",
+    "Rate": "perhop.own",
     "Replication": "perhop.columns",
     "Runs": "perhop.runs",
     "Scenario": "perhop.scenario",
     "Session": "perhop.session",
+    "Size": "perhop.own",
     "Snapshot": "perhop.session",
+    "Time": "perhop.own",
     "Tuned": "perhop.tuning",
     "mark": "perhop.captures",
     "meter": "perhop.captures",
+    "register": "perhop.own",
     "tune": "perhop.tuning",
 }
 
 __all__ = [
+    "Aqm",
     "Builder",
+    "Conditioner",
+    "CongestionControl",
     "Flows",
     "Frame",
     "Interval",
     "Metered",
+    "Packets",
     "Point",
     "Port",
+    "Probability",
+    "Rate",
     "Replication",
     "RunError",
     "Runs",
     "Scenario",
     "ScenarioError",
     "Session",
+    "Size",
     "Snapshot",
+    "Time",
     "Tuned",
     "__version__",
     "mark",
     "meter",
+    "register",
     "tune",
 ]
 

@@ -17,7 +17,10 @@ import pytest
 from walkthrough import FENCE, Reader, commands, edit, missing, renewed, replaced
 
 ROOT = Path(__file__).resolve().parents[2]
-GUIDES = [ROOT / f"docs/guides/{name}.md" for name in ("tutorial", "configurations", "a-knob-in-your-hand")]
+GUIDES = [
+    ROOT / f"docs/guides/{name}.md"
+    for name in ("tutorial", "configurations", "a-congestion-control-of-your-own", "a-knob-in-your-hand")
+]
 PAGES = [*GUIDES, *sorted((ROOT / "docs/guides/how-to").glob("*.md"))]
 
 

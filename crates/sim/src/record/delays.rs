@@ -80,13 +80,15 @@ impl Delays {
         }
         // The smallest value that at least a share q of all values, the zeros among them, do not exceed. Of the positive ones it
         // is a share again, as HdrHistogram takes it, and rounding may make that the next rank. A bucket may end above them all.
-        let at = |q: f64| {
+        let rank = |q: f64| {
             let above = ((q * all as f64).ceil() as u64).saturating_sub(self.zeros);
-            let rank = (above as f64 / positive as f64 * positive as f64).ceil() as u64;
-            if above == 0 { 0 } else { self.others.ranked(rank).unwrap_or(0).min(self.max) }
+            if above == 0 { 0 } else { (above as f64 / positive as f64 * positive as f64).ceil() as u64 }
         };
+        let ranks = [0.5, 0.99, 0.999].map(rank);
+        let found = self.others.ranked(ranks).map(|found| found.unwrap_or(0).min(self.max));
+        let at = |i: usize| if ranks[i] == 0 { 0 } else { found[i] };
         let (mean, sd) = self.moments(all);
-        Some(Quantiles { mean, sd, p50: at(0.5), p99: at(0.99), p999: at(0.999), max: self.max })
+        Some(Quantiles { mean, sd, p50: at(0), p99: at(1), p999: at(2), max: self.max })
     }
 
     /// Mean and standard deviation of this many values. Squares are taken about the mean's whole nanoseconds, in whole

@@ -143,20 +143,22 @@ impl Histogram {
         self.few.len() as u64 + self.counts.iter().map(|&count| u64::from(count)).sum::<u64>()
     }
 
-    /// The largest value of the bucket in which the `rank`-th smallest value is, from 1 on. None where there are not as many.
-    pub fn ranked(&self, rank: u64) -> Option<u64> {
+    /// For each of these ranks, from 1 on and in ascending order, the largest value of the bucket in which the value of this
+    /// rank is, the smallest value having rank 1. None where there are not as many.
+    pub fn ranked<const N: usize>(&self, ranks: [u64; N]) -> [Option<u64>; N] {
         if self.counts.is_empty() {
             let mut few = self.few.clone();
             few.sort_unstable();
-            return few.get(rank.saturating_sub(1) as usize).map(|&bucket| largest(bucket.into()));
+            return ranks.map(|rank| few.get(rank.saturating_sub(1) as usize).map(|&bucket| largest(bucket.into())));
         }
-        let mut below = 0;
-        let reaches = |&count: &u32| {
-            below += u64::from(count);
-            below >= rank
-        };
-        let at = self.counts.iter().position(reaches)?;
-        Some(largest(self.first + at as u32))
+        let (mut buckets, mut reached) = ((self.first..).zip(&self.counts), (0, 0));
+        ranks.map(|rank| {
+            while reached.1 < rank {
+                let (bucket, &count) = buckets.next()?;
+                reached = (bucket, reached.1 + u64::from(count));
+            }
+            Some(largest(reached.0))
+        })
     }
 }
 
@@ -192,11 +194,13 @@ mod tests {
             values.iter().chain(&more).for_each(|&v| theirs.record(v).unwrap());
             prop_assert_eq!(ours.len(), theirs.len());
             for rank in 1..=ours.len() {
+                let last = ours.len();
                 // the middle of what rounds up to this rank
                 let quantile = (rank as f64 - 0.5) / ours.len() as f64;
-                prop_assert_eq!(ours.ranked(rank), Some(theirs.value_at_quantile(quantile)), "rank {}", rank);
+                let found = ours.ranked([rank, rank, last, last + 1]);
+                let expected = Some(theirs.value_at_quantile(quantile));
+                prop_assert_eq!(found, [expected, expected, Some(theirs.max()), None], "rank {}", rank);
             }
-            prop_assert_eq!(ours.ranked(ours.len() + 1), None);
             let recorded: Vec<_> = theirs.iter_recorded().map(|it| it.value_iterated_to()).collect();
             prop_assert_eq!(ours.buckets().iter().map(|it| it.0).collect::<Vec<_>>(), recorded);
             prop_assert_eq!(ours.buckets().iter().map(|it| it.1).sum::<u64>(), ours.len());
@@ -228,6 +232,6 @@ mod tests {
     fn the_largest_number_has_a_bucket() {
         let mut ours = Histogram::default();
         [0, u64::MAX].iter().for_each(|&v| ours.record(v));
-        assert_eq!((ours.ranked(1), ours.ranked(2)), (Some(511), Some(u64::MAX)));
+        assert_eq!(ours.ranked([1, 2]), [Some(511), Some(u64::MAX)]);
     }
 }
