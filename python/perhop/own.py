@@ -324,7 +324,9 @@ UNITS = ("Time", "Rate", "Size", "Packets", "Probability")
 
 def used(request: str) -> tuple[tuple[str, str], ...]:
     """Names of registered algorithms that a request needs, with the hashes of their texts."""
-    mentioned = [it for it in sorted(_core.registered()) if re.search(rf"(?<![\w-]){re.escape(it[0])}(?![\w-])", request)]
+    mentioned = [
+        it for it in sorted(_core.registered()) if re.search(rf"(?<![\w-]){re.escape(it[0])}(?![\w-])", request)
+    ]
     if not mentioned:
         return ()
     texts = [point["effective"] for point in _core.Scenario.of(request).points]

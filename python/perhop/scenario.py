@@ -189,7 +189,8 @@ class Scenario:
             raise ValueError(
                 f"out={place!r} without client=: only a Dask cluster writes there; pass client=, or name a directory"
             )
-        work = Work(self._seeded(seed)).asking(
+        core = self._seeded(seed)
+        work = Work(core).asking(
             output={"out": place, "name": name, "jobs": bounded("jobs", jobs)},
             traced={
                 "trace": ["events"] if events else [],

@@ -6,7 +6,7 @@ use super::columns::Table;
 use super::disk::{self, Effort, Entry};
 use super::request::Source;
 use super::run::{Replication, RunError, check};
-use perhop_core::fault;
+use perhop_core::fault::{self, Fault};
 use perhop_core::units::{Span, Time};
 use perhop_scenario::knobs::{Goal, Knobs, Turned};
 use perhop_scenario::simulation::simulation;
@@ -21,6 +21,9 @@ use std::sync::Arc;
 
 /// How often a long step asks whether it is to go on, within a run.
 const LOOKS: u64 = 1000;
+
+/// What became of a session whose run failed.
+const FAILED: &str = "has ended with an error";
 
 /// Why a session did not do what it was asked for.
 #[derive(Debug)]
@@ -126,46 +129,43 @@ impl Session {
     /// between two events, and may go on.
     ///
     /// # Errors
-    /// It is over; an algorithm cannot go on, and then it is.
+    /// It is over, or an algorithm cannot continue: then it is over from now on.
     pub fn advance(&mut self, goal: Span, mut go_on: impl FnMut() -> bool) -> Result<bool, SessionError> {
         let every = Span::from_ns((self.duration().ns() / LOOKS).max(1));
-        fault::take(); // what came before on this thread is not ours
-        loop {
-            let running = self.running_mut()?;
-            let next = goal.min(Span::from_ns(running.now().ns().saturating_add(every.ns())));
-            running.simulation.run_until(Time::ZERO + next);
-            if let Some(fault) = fault::take() {
-                (self.running, self.over) = (None, "has ended with an error");
-                return Err(RunError::Algorithm { point: self.begun.point.scenario.name().to_owned(), fault }.into());
+        self.with(|running, _| {
+            loop {
+                let next = goal.min(Span::from_ns(running.now().ns().saturating_add(every.ns())));
+                running.simulation.run_until(Time::ZERO + next);
+                if next == goal || fault::is_raised() || !go_on() {
+                    return next == goal;
+                }
             }
-            if next == goal || !go_on() {
-                return Ok(next == goal);
-            }
-        }
+        })
     }
 
     /// What a port counted since this table of it was last asked for, since the start at first.
     ///
     /// # Errors
-    /// There is no such port, or no such table.
+    /// There is no such table, or it is over.
     pub fn port_counters(&mut self, port: usize, table: &str) -> Result<Table, SessionError> {
-        let begun = self.begun.clone();
-        let running = self.running_mut()?;
+        self.running()?;
         if !asked::OF_PORT.contains(&table) {
             let message = format!("a port has no counters `{table}`: there are {}", asked::OF_PORT.join(", "));
             return Err(SessionError::Asked(message));
         }
-        let since = running.ports.entry((port, table.to_owned())).or_default();
-        let outcome = running.simulation.port_since(port, since);
-        Ok(asked::port(table, &begun.plan, &outcome).expect("the table is known"))
+        self.with(|running, begun| {
+            let since = running.ports.entry((port, table.to_owned())).or_default();
+            let outcome = running.simulation.port_since(port, since);
+            asked::port(table, &begun.plan, &outcome).expect("the table is known")
+        })
     }
 
     /// What a sample sees of a port now.
     ///
     /// # Errors
     /// It is over.
-    pub fn port_gauges(&self, port: usize) -> Result<Table, SessionError> {
-        Ok(asked::port_gauges(&self.begun.plan, self.running()?.simulation.port_gauges(port)))
+    pub fn port_gauges(&mut self, port: usize) -> Result<Table, SessionError> {
+        self.with(|running, begun| asked::port_gauges(&begun.plan, running.simulation.port_gauges(port)))
     }
 
     /// One of these of the port or of a conditioner, without a table: loops ask after each step. `None` where there is none,
@@ -174,12 +174,12 @@ impl Session {
     /// # Errors
     /// It is over.
     pub fn port_gauge(
-        &self,
+        &mut self,
         port: usize,
         quantity: &str,
         conditioner: Option<&str>,
     ) -> Result<Option<f64>, SessionError> {
-        let seen = self.running()?.simulation.port_gauges(port);
+        let seen = self.with(|running, _| running.simulation.port_gauges(port))?;
         let whose = |it: &Sample| it.queue.is_none() && it.conditioner.as_deref() == conditioner;
         Ok(seen.iter().find(|it| it.quantity == quantity && whose(it)).map(|it| it.value))
     }
@@ -189,17 +189,15 @@ impl Session {
     /// # Errors
     /// It is over.
     pub fn flow_counters(&mut self) -> Result<Table, SessionError> {
-        let begun = self.begun.clone();
-        let Running { simulation, flows, .. } = self.running_mut()?;
-        Ok(asked::flows(&begun.plan, &simulation.flows_since(flows)))
+        self.with(|running, begun| asked::flows(&begun.plan, &running.simulation.flows_since(&mut running.flows)))
     }
 
     /// What a sample sees of the long-lived flows now.
     ///
     /// # Errors
     /// It is over.
-    pub fn flow_gauges(&self) -> Result<Table, SessionError> {
-        Ok(asked::flow_gauges(&self.begun.plan, self.running()?.simulation.flow_gauges()))
+    pub fn flow_gauges(&mut self) -> Result<Table, SessionError> {
+        self.with(|running, begun| asked::flow_gauges(&begun.plan, running.simulation.flow_gauges()))
     }
 
     /// Makes the change `KEY=VALUE` now, as a `[[change]]` of this time would be made; its warnings.
@@ -207,13 +205,14 @@ impl Session {
     /// # Errors
     /// All that is wrong with it; nothing is then changed.
     pub fn set(&mut self, text: &str) -> Result<Diagnostics, SessionError> {
-        let begun = self.begun.clone();
-        let running = self.running_mut()?;
-        let (now, Source { text: file, options }) = (running.now(), &begun.source);
-        let knobs = running.knobs.get_or_insert_with(|| Knobs::new(&begun.point.scenario, file, options));
-        let (Turned { what, ahead }, warnings) = knobs.set(now, text).map_err(SessionError::Said)?;
-        running.simulation.alter(what, ahead);
-        Ok(warnings)
+        let set = self.with(|running, begun| {
+            let (now, Source { text: file, options }) = (running.now(), &begun.source);
+            let knobs = running.knobs.get_or_insert_with(|| Knobs::new(&begun.point.scenario, file, options));
+            let (Turned { what, ahead }, warnings) = knobs.set(now, text)?;
+            running.simulation.alter(what, ahead);
+            Ok(warnings)
+        })?;
+        set.map_err(SessionError::Said)
     }
 
     /// A copy as it is now.
@@ -221,12 +220,7 @@ impl Session {
     /// # Errors
     /// A transport or an algorithm that cannot be copied, or it is over.
     pub fn snapshot(&self) -> Result<Snapshot, SessionError> {
-        fault::take();
-        let running = self.running()?.copy().map_err(|table| self.fixed(table))?;
-        if let Some(fault) = fault::take() {
-            return Err(SessionError::Asked(format!("`{}` cannot be copied: {}", fault.algorithm, fault.what)));
-        }
-        Ok(Snapshot { begun: self.begun.clone(), running })
+        Ok(Snapshot { begun: self.begun.clone(), running: self.copy(self.running()?)? })
     }
 
     /// Continues from a copy, also after the end.
@@ -237,7 +231,7 @@ impl Session {
         if !Arc::ptr_eq(&self.begun, &snapshot.begun) {
             return Err(SessionError::Asked("the snapshot is of another session".into()));
         }
-        self.running = Some(snapshot.running.copy().map_err(|table| self.fixed(table))?);
+        self.running = Some(self.copy(&snapshot.running)?);
         Ok(())
     }
 
@@ -249,7 +243,7 @@ impl Session {
         self.running()?;
         let running = self.running.take().expect("it is not over");
         let Running { simulation, knobs, .. } = *running;
-        self.over = "has ended with an error";
+        self.over = FAILED;
         let Begun { point, plan, .. } = &*self.begun;
         let outcome = simulation.end();
         check(point, 0, &outcome)?;
@@ -268,9 +262,25 @@ impl Session {
         self.running.as_deref().ok_or_else(|| ended(self.over))
     }
 
-    fn running_mut(&mut self) -> Result<&mut Running, SessionError> {
-        let over = self.over;
-        self.running.as_deref_mut().ok_or_else(|| ended(over))
+    /// Works with what goes on. An algorithm from outside that fails meanwhile ends the session.
+    fn with<T>(&mut self, work: impl FnOnce(&mut Running, &Begun) -> T) -> Result<T, SessionError> {
+        fault::take(); // what another run on this thread left is not ours
+        let running = self.running.as_deref_mut().ok_or_else(|| ended(self.over))?;
+        let made = work(running, &self.begun);
+        fault::take().map_or(Ok(made), |fault| Err(self.failed(fault)))
+    }
+
+    fn copy(&self, running: &Running) -> Result<Box<Running>, SessionError> {
+        fault::take();
+        let copy = running.copy().map_err(|table| self.fixed(table))?;
+        let broken = |fault| Err(SessionError::Asked(format!("the session cannot be copied: {fault}")));
+        fault::take().map_or(Ok(copy), broken)
+    }
+
+    fn failed(&mut self, fault: Fault) -> SessionError {
+        (self.running, self.over) = (None, FAILED);
+        let Point { scenario, name, .. } = &self.begun.point;
+        SessionError::Run(RunError::Algorithm { point: format!("{} {name}, replication 0", scenario.name()), fault })
     }
 
     fn fixed(&self, table: usize) -> SessionError {

@@ -7,12 +7,12 @@ use perhop_sim::{Outcome, PlanError};
 /// Whether the outcome of a replication of `point` is valid.
 ///
 /// # Errors
-/// E901: an algorithm that could not go on. E205: transfers that could not start. E900: packets that do not add up.
+/// E901: an algorithm that could not continue. E205: transfers that could not start. E900: packets that do not add up.
 pub fn check(point: &Point, replication: u32, outcome: &Outcome) -> Result<(), RunError> {
     let scenario = &point.scenario;
-    let place = || format!("{} {}, replication {replication}", scenario.name(), point.name);
+    let named = || format!("{} {}, replication {replication}", scenario.name(), point.name);
     if let Some(fault) = &outcome.faults.algorithm {
-        return Err(RunError::Algorithm { point: place(), fault: fault.clone() });
+        return Err(RunError::Algorithm { point: named(), fault: fault.clone() });
     }
     if outcome.faults.refused > 0 {
         let most = perhop_sim::engine::most_components(*scenario.settings().duration) / 2;
@@ -27,5 +27,5 @@ pub fn check(point: &Point, replication: u32, outcome: &Outcome) -> Result<(), R
     if outcome.faults.breaches.is_empty() {
         return Ok(());
     }
-    Err(RunError::Conservation { point: place(), breaches: outcome.faults.breaches.clone() })
+    Err(RunError::Conservation { point: named(), breaches: outcome.faults.breaches.clone() })
 }
