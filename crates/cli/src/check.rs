@@ -18,7 +18,7 @@ fn diagnose(path: &Path, args: &Check) -> Found {
     let (name, options) = (name(path), options(path, &args.settings));
     let bytes = match read(path) {
         Ok(bytes) if is_configuration(path, &bytes, &args.configuration) => {
-            return configured::found(&File { name: &name, bytes: &bytes }, &args.configuration, &options);
+            return configured::found(&File::new(&name, &bytes), &args.configuration, &options);
         }
         bytes => bytes,
     };

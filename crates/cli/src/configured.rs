@@ -15,6 +15,7 @@ use perhop_core::units::counted;
 use perhop_scenario::text::shown::shown;
 use perhop_scenario::text::source::Sources;
 use perhop_scenario::text::{diagnostics::Diagnostic, toml};
+use std::cell::OnceCell;
 use std::path::Path;
 
 pub(crate) use found::{Found, OF_THE_LOAD, found, in_its_words};
@@ -25,9 +26,16 @@ pub(crate) struct File<'a> {
     pub(crate) name: &'a str,
     /// Its bytes.
     pub(crate) bytes: &'a [u8],
+    /// Its text once places in it were looked up.
+    sources: OnceCell<Sources>,
 }
 
-impl File<'_> {
+impl<'a> File<'a> {
+    /// A file that was read.
+    pub(crate) const fn new(name: &'a str, bytes: &'a [u8]) -> Self {
+        Self { name, bytes, sources: OnceCell::new() }
+    }
+
     /// Reads it, and says what it was taken for if that was guessed.
     ///
     /// # Errors
@@ -70,10 +78,12 @@ impl File<'_> {
     }
 
     /// Its text, to look places up.
-    pub(crate) fn sources(&self, text: &Text) -> Sources {
-        let mut sources = Sources::default();
-        sources.add(self.name, &text.text);
-        sources
+    pub(crate) fn sources(&self, text: &Text) -> &Sources {
+        self.sources.get_or_init(|| {
+            let mut sources = Sources::default();
+            sources.add(self.name, &text.text);
+            sources
+        })
     }
 
     /// Its text.
@@ -117,7 +127,7 @@ pub(crate) fn load(path: &Path) -> Result<Load, Failure> {
     let mut problems = Problems::default();
     let root = toml::parse(&text, 0, &mut problems);
     let name = path.to_string_lossy();
-    let file = File { name: &name, bytes: text.as_bytes() };
+    let file = File::new(&name, text.as_bytes());
     let Some(root) = root.filter(|_| !problems.has_errors()) else {
         let problem = problems.list.into_iter().next();
         let (code, place, message, help) = problem

@@ -20,7 +20,7 @@ use std::ffi::OsString;
 pub(crate) fn import(args: &Import) -> Result<Exit, Failure> {
     let name = reading::name(&args.file);
     let bytes = bytes(args)?;
-    let file = File { name: &name, bytes: &bytes };
+    let file = File::new(&name, &bytes);
     let mut imported = file.read(&args.configuration)?;
     let written = written(&file, &mut imported, args)?;
     if !args.json {
@@ -53,7 +53,7 @@ pub fn imported(args: impl IntoIterator<Item = OsString>, text: Option<Vec<u8>>)
 fn said(args: &Import, text: Option<Vec<u8>>) -> Result<Value, Failure> {
     let name = reading::name(&args.file);
     let bytes = text.map_or_else(|| bytes(args), Ok)?;
-    let file = File { name: &name, bytes: &bytes };
+    let file = File::new(&name, &bytes);
     let mut imported = file.import(&args.configuration)?;
     let stub = written(&file, &mut imported, args)?.map_err(|fault| file.refused(fault))?;
     Ok(answer(&file, &imported, &stub, args))

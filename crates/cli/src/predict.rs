@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 pub(crate) fn predict(args: &Predict) -> Result<Outcome, Failure> {
     let name = reading::name(&args.file);
     let bytes = reading::bytes(&args.file).map_err(|found| Failure::Error(format!("{found:#}")))?;
-    let file = File { name: &name, bytes: &bytes };
+    let file = File::new(&name, &bytes);
     let mut imported = file.read(&args.configuration)?;
     let load = args.load.as_deref().map(configured::load).transpose()?;
     let stub = imported.stub(&args.configuration.given(), load).map_err(|fault| file.refused(fault))?;

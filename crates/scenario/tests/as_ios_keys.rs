@@ -1,6 +1,7 @@
 //! `explain --as ios` passes over no key of a queue, a scheduler, a shaper or a conditioner: each one changes the lines, or a note says
 //! that IOS has it otherwise, or it is lost. Kinds that IOS has not are lost by name.
 
+#[macro_use]
 mod keys;
 
 use keys::{entry, fields};
@@ -211,215 +212,181 @@ fn schedulers() -> Vec<Walk> {
             "strict-priority",
             STRICT,
             entry(sched::LIST, "strict-priority"),
-            &[
-                (
-                    "classes[].per",
-                    "queue.q.classes=[{per=\"destination\",slots=4,match={destination=\"10.0.0.0/8\"}},{}]",
-                    Lost,
-                ),
-                (
-                    "classes[].slots",
-                    "queue.q.classes=[{per=\"destination\",slots=4,match={destination=\"10.0.0.0/8\"}},{}]",
-                    Lost,
-                ),
-                (
-                    "classes[].plans",
-                    "queue.q.classes=[{per=\"destination\",slots=4,plans=[{match={destination=\"10.0.0.0/8\"}}]},{}]",
-                    Lost,
-                ),
-                ("classes[].for", "queue.q.classes=[{for=\"AF11\"},{}]", Said),
-                ("classes[].match", "queue.q.classes=[{match={destination=\"10.0.1.0/24\"}},{}]", Said),
-                ("classes[].rate", "queue.q.classes=[{for=\"EF\",rate=\"2Mbit/s\"},{}]", Said),
-                ("classes[].burst", "queue.q.classes=[{for=\"EF\",rate=\"2Mbit/s\",burst=\"5000B\"},{}]", Said),
-                ("classes[].police", "queue.q.classes=[{for=\"EF\",rate=\"2Mbit/s\",police=\"congested\"},{}]", Said),
-                ("classes[].queue", "queue.q.classes=[{for=\"EF\",queue={limit=\"9p\"}},{}]", Said),
-            ],
+            templates!(
+                Lost,
+                "",
+                "",
+                [
+                    ("classes[].for", "queue.q.classes=[{for=\"AF11\"},{}]", Said),
+                    ("classes[].match", "queue.q.classes=[{match={destination=\"10.0.1.0/24\"}},{}]", Said),
+                    ("classes[].rate", "queue.q.classes=[{for=\"EF\",rate=\"2Mbit/s\"},{}]", Said),
+                    ("classes[].burst", "queue.q.classes=[{for=\"EF\",rate=\"2Mbit/s\",burst=\"5000B\"},{}]", Said),
+                    (
+                        "classes[].police",
+                        "queue.q.classes=[{for=\"EF\",rate=\"2Mbit/s\",police=\"congested\"},{}]",
+                        Said
+                    ),
+                    ("classes[].queue", "queue.q.classes=[{for=\"EF\",queue={limit=\"9p\"}},{}]", Said),
+                ]
+            ),
         ),
         in_queue(
             "drr",
             DRR,
             entry(sched::LIST, "drr"),
-            &[
-                (
-                    "classes[].per",
-                    "queue.q.classes=[{per=\"destination\",slots=4,match={destination=\"10.0.0.0/8\"},quantum=\"1600B\"},{quantum=\"1600B\"}]",
-                    Lost,
-                ),
-                (
-                    "classes[].slots",
-                    "queue.q.classes=[{per=\"destination\",slots=4,match={destination=\"10.0.0.0/8\"},quantum=\"1600B\"},{quantum=\"1600B\"}]",
-                    Lost,
-                ),
-                (
-                    "classes[].plans",
-                    "queue.q.classes=[{per=\"destination\",slots=4,quantum=\"1600B\",plans=[{match={destination=\"10.0.0.0/8\"}}]},{quantum=\"1600B\"}]",
-                    Lost,
-                ),
-                ("classes[].for", "queue.q.classes=[{for=\"AF11\",quantum=\"1600B\"},{quantum=\"1600B\"}]", Said),
-                (
-                    "classes[].match",
-                    "queue.q.classes=[{match={destination=\"10.0.1.0/24\"},quantum=\"1600B\"},{quantum=\"1600B\"}]",
-                    Said,
-                ),
-                ("classes[].quantum", "queue.q.classes=[{for=\"EF\",quantum=\"1700B\"},{quantum=\"1600B\"}]", Said),
-                (
-                    "classes[].queue",
-                    "queue.q.classes=[{for=\"EF\",quantum=\"1600B\",queue={limit=\"9p\"}},{quantum=\"1600B\"}]",
-                    Said,
-                ),
-                ("arithmetic", "queue.q.arithmetic=linux", Noted),
-            ],
+            templates!(
+                Lost,
+                ",quantum=\"1600B\"",
+                "quantum=\"1600B\"",
+                [
+                    ("classes[].for", "queue.q.classes=[{for=\"AF11\",quantum=\"1600B\"},{quantum=\"1600B\"}]", Said),
+                    (
+                        "classes[].match",
+                        "queue.q.classes=[{match={destination=\"10.0.1.0/24\"},quantum=\"1600B\"},{quantum=\"1600B\"}]",
+                        Said,
+                    ),
+                    ("classes[].quantum", "queue.q.classes=[{for=\"EF\",quantum=\"1700B\"},{quantum=\"1600B\"}]", Said),
+                    (
+                        "classes[].queue",
+                        "queue.q.classes=[{for=\"EF\",quantum=\"1600B\",queue={limit=\"9p\"}},{quantum=\"1600B\"}]",
+                        Said,
+                    ),
+                    ("arithmetic", "queue.q.arithmetic=linux", Noted),
+                ]
+            ),
         ),
         in_queue(
             "wrr",
             WRR,
             entry(sched::LIST, "wrr"),
-            &[
-                (
-                    "classes[].per",
-                    "queue.q.classes=[{per=\"destination\",slots=4,match={destination=\"10.0.0.0/8\"},weight=1},{weight=1}]",
-                    Lost,
-                ),
-                (
-                    "classes[].slots",
-                    "queue.q.classes=[{per=\"destination\",slots=4,match={destination=\"10.0.0.0/8\"},weight=1},{weight=1}]",
-                    Lost,
-                ),
-                (
-                    "classes[].plans",
-                    "queue.q.classes=[{per=\"destination\",slots=4,weight=1,plans=[{match={destination=\"10.0.0.0/8\"}}]},{weight=1}]",
-                    Lost,
-                ),
-                ("classes[].for", "queue.q.classes=[{for=\"AF11\",weight=1},{weight=1}]", Said),
-                (
-                    "classes[].match",
-                    "queue.q.classes=[{match={destination=\"10.0.1.0/24\"},weight=1},{weight=1}]",
-                    Said,
-                ),
-                ("classes[].weight", "queue.q.classes=[{for=\"EF\",weight=3},{weight=1}]", Said),
-                ("classes[].queue", "queue.q.classes=[{for=\"EF\",weight=1,queue={limit=\"9p\"}},{weight=1}]", Said),
-            ],
+            templates!(
+                Lost,
+                ",weight=1",
+                "weight=1",
+                [
+                    ("classes[].for", "queue.q.classes=[{for=\"AF11\",weight=1},{weight=1}]", Said),
+                    (
+                        "classes[].match",
+                        "queue.q.classes=[{match={destination=\"10.0.1.0/24\"},weight=1},{weight=1}]",
+                        Said,
+                    ),
+                    ("classes[].weight", "queue.q.classes=[{for=\"EF\",weight=3},{weight=1}]", Said),
+                    (
+                        "classes[].queue",
+                        "queue.q.classes=[{for=\"EF\",weight=1,queue={limit=\"9p\"}},{weight=1}]",
+                        Said
+                    ),
+                ]
+            ),
         ),
         in_queue(
             "ets",
             ETS,
             entry(sched::LIST, "ets"),
-            &[
-                (
-                    "classes[].per",
-                    "queue.q.classes=[{per=\"destination\",slots=4,match={destination=\"10.0.0.0/8\"},quantum=\"1600B\"},{quantum=\"1600B\"}]",
-                    Lost,
-                ),
-                (
-                    "classes[].slots",
-                    "queue.q.classes=[{per=\"destination\",slots=4,match={destination=\"10.0.0.0/8\"},quantum=\"1600B\"},{quantum=\"1600B\"}]",
-                    Lost,
-                ),
-                (
-                    "classes[].plans",
-                    "queue.q.classes=[{per=\"destination\",slots=4,quantum=\"1600B\",plans=[{match={destination=\"10.0.0.0/8\"}}]},{quantum=\"1600B\"}]",
-                    Lost,
-                ),
-                ("classes[].for", "queue.q.classes=[{for=\"AF11\"},{quantum=\"1600B\"}]", Said),
-                (
-                    "classes[].match",
-                    "queue.q.classes=[{match={destination=\"10.0.1.0/24\"}},{quantum=\"1600B\"}]",
-                    Said,
-                ),
-                (
-                    "classes[].quantum",
-                    "queue.q.classes=[{for=\"EF\"},{for=\"AF11\",quantum=\"1700B\"},{quantum=\"1600B\"}]",
-                    Said,
-                ),
-                ("classes[].rate", "queue.q.classes=[{for=\"EF\",rate=\"2Mbit/s\"},{quantum=\"1600B\"}]", Said),
-                (
-                    "classes[].burst",
-                    "queue.q.classes=[{for=\"EF\",rate=\"2Mbit/s\",burst=\"5000B\"},{quantum=\"1600B\"}]",
-                    Said,
-                ),
-                (
-                    "classes[].police",
-                    "queue.q.classes=[{for=\"EF\",rate=\"2Mbit/s\",police=\"congested\"},{quantum=\"1600B\"}]",
-                    Said,
-                ),
-                ("classes[].queue", "queue.q.classes=[{for=\"EF\",queue={limit=\"9p\"}},{quantum=\"1600B\"}]", Said),
-                ("arithmetic", "queue.q.arithmetic=linux", Noted),
-            ],
+            templates!(
+                Lost,
+                ",quantum=\"1600B\"",
+                "quantum=\"1600B\"",
+                [
+                    ("classes[].for", "queue.q.classes=[{for=\"AF11\"},{quantum=\"1600B\"}]", Said),
+                    (
+                        "classes[].match",
+                        "queue.q.classes=[{match={destination=\"10.0.1.0/24\"}},{quantum=\"1600B\"}]",
+                        Said,
+                    ),
+                    (
+                        "classes[].quantum",
+                        "queue.q.classes=[{for=\"EF\"},{for=\"AF11\",quantum=\"1700B\"},{quantum=\"1600B\"}]",
+                        Said,
+                    ),
+                    ("classes[].rate", "queue.q.classes=[{for=\"EF\",rate=\"2Mbit/s\"},{quantum=\"1600B\"}]", Said),
+                    (
+                        "classes[].burst",
+                        "queue.q.classes=[{for=\"EF\",rate=\"2Mbit/s\",burst=\"5000B\"},{quantum=\"1600B\"}]",
+                        Said,
+                    ),
+                    (
+                        "classes[].police",
+                        "queue.q.classes=[{for=\"EF\",rate=\"2Mbit/s\",police=\"congested\"},{quantum=\"1600B\"}]",
+                        Said,
+                    ),
+                    (
+                        "classes[].queue",
+                        "queue.q.classes=[{for=\"EF\",queue={limit=\"9p\"}},{quantum=\"1600B\"}]",
+                        Said
+                    ),
+                    ("arithmetic", "queue.q.arithmetic=linux", Noted),
+                ]
+            ),
         ),
         in_queue(
             "htb",
             HTB,
             entry(sched::LIST, "htb"),
-            &[
-                (
-                    "classes[].per",
-                    "queue.q.classes=[{per=\"destination\",slots=4,match={destination=\"10.0.0.0/8\"},rate=\"1Mbit/s\"},{rate=\"2Mbit/s\"}]",
-                    Lost,
-                ),
-                (
-                    "classes[].slots",
-                    "queue.q.classes=[{per=\"destination\",slots=4,match={destination=\"10.0.0.0/8\"},rate=\"1Mbit/s\"},{rate=\"2Mbit/s\"}]",
-                    Lost,
-                ),
-                (
-                    "classes[].plans",
-                    "queue.q.classes=[{per=\"destination\",slots=4,rate=\"1Mbit/s\",plans=[{match={destination=\"10.0.0.0/8\"}}]},{rate=\"2Mbit/s\"}]",
-                    Lost,
-                ),
-                (
-                    "classes[].name",
-                    "queue.q.classes=[{name=\"up\",rate=\"3Mbit/s\"},{parent=\"up\",rate=\"2Mbit/s\"}]",
-                    Said,
-                ),
-                (
-                    "classes[].parent",
-                    "queue.q.classes=[{name=\"up\",rate=\"3Mbit/s\"},{parent=\"up\",rate=\"2Mbit/s\"}]",
-                    Said,
-                ),
-                ("classes[].for", "queue.q.classes=[{for=\"AF11\",rate=\"1Mbit/s\"},{rate=\"2Mbit/s\"}]", Said),
-                (
-                    "classes[].match",
-                    "queue.q.classes=[{match={destination=\"10.0.1.0/24\"},rate=\"1Mbit/s\"},{rate=\"2Mbit/s\"}]",
-                    Said,
-                ),
-                ("classes[].rate", "queue.q.classes=[{for=\"EF\",rate=\"1500kbit/s\"},{rate=\"2Mbit/s\"}]", Said),
-                (
-                    "classes[].ceil",
-                    "queue.q.classes=[{for=\"EF\",rate=\"1Mbit/s\",ceil=\"2Mbit/s\"},{rate=\"2Mbit/s\"}]",
-                    Said,
-                ),
-                ("classes[].prio", "queue.q.classes=[{for=\"EF\",rate=\"1Mbit/s\",prio=1},{rate=\"2Mbit/s\"}]", Noted),
-                (
-                    "classes[].quantum",
-                    "queue.q.classes=[{for=\"EF\",rate=\"1Mbit/s\",quantum=\"1700B\"},{rate=\"2Mbit/s\"}]",
-                    Noted,
-                ),
-                (
-                    "classes[].burst",
-                    "queue.q.classes=[{for=\"EF\",rate=\"1Mbit/s\",burst=\"5000B\"},{rate=\"2Mbit/s\"}]",
-                    Noted,
-                ),
-                (
-                    "classes[].cburst",
-                    "queue.q.classes=[{for=\"EF\",rate=\"1Mbit/s\",cburst=\"5000B\"},{rate=\"2Mbit/s\"}]",
-                    Said,
-                ),
-                (
-                    "classes[].queue",
-                    "queue.q.classes=[{for=\"EF\",rate=\"1Mbit/s\",queue={limit=\"9p\"}},{rate=\"2Mbit/s\"}]",
-                    Said,
-                ),
-                ("r2q", "queue.q.r2q=9", Noted),
-                ("overhead", "queue.q.overhead=4B", Said),
-                ("mpu", "queue.q.mpu=84B", Lost),
-                ("link-layer", "queue.q.link-layer=atm", Said),
-                ("arithmetic", "queue.q.arithmetic=linux", Noted),
-                (
-                    "unclassified",
-                    "queue.q={scheduler=\"htb\",unclassified=\"direct\",classes=[{for=\"EF\",rate=\"1Mbit/s\"}]}",
-                    Lost,
-                ),
-            ],
+            templates!(
+                Lost,
+                ",rate=\"1Mbit/s\"",
+                "rate=\"2Mbit/s\"",
+                [
+                    (
+                        "classes[].name",
+                        "queue.q.classes=[{name=\"up\",rate=\"3Mbit/s\"},{parent=\"up\",rate=\"2Mbit/s\"}]",
+                        Said,
+                    ),
+                    (
+                        "classes[].parent",
+                        "queue.q.classes=[{name=\"up\",rate=\"3Mbit/s\"},{parent=\"up\",rate=\"2Mbit/s\"}]",
+                        Said,
+                    ),
+                    ("classes[].for", "queue.q.classes=[{for=\"AF11\",rate=\"1Mbit/s\"},{rate=\"2Mbit/s\"}]", Said),
+                    (
+                        "classes[].match",
+                        "queue.q.classes=[{match={destination=\"10.0.1.0/24\"},rate=\"1Mbit/s\"},{rate=\"2Mbit/s\"}]",
+                        Said,
+                    ),
+                    ("classes[].rate", "queue.q.classes=[{for=\"EF\",rate=\"1500kbit/s\"},{rate=\"2Mbit/s\"}]", Said),
+                    (
+                        "classes[].ceil",
+                        "queue.q.classes=[{for=\"EF\",rate=\"1Mbit/s\",ceil=\"2Mbit/s\"},{rate=\"2Mbit/s\"}]",
+                        Said,
+                    ),
+                    (
+                        "classes[].prio",
+                        "queue.q.classes=[{for=\"EF\",rate=\"1Mbit/s\",prio=1},{rate=\"2Mbit/s\"}]",
+                        Noted
+                    ),
+                    (
+                        "classes[].quantum",
+                        "queue.q.classes=[{for=\"EF\",rate=\"1Mbit/s\",quantum=\"1700B\"},{rate=\"2Mbit/s\"}]",
+                        Noted,
+                    ),
+                    (
+                        "classes[].burst",
+                        "queue.q.classes=[{for=\"EF\",rate=\"1Mbit/s\",burst=\"5000B\"},{rate=\"2Mbit/s\"}]",
+                        Noted,
+                    ),
+                    (
+                        "classes[].cburst",
+                        "queue.q.classes=[{for=\"EF\",rate=\"1Mbit/s\",cburst=\"5000B\"},{rate=\"2Mbit/s\"}]",
+                        Said,
+                    ),
+                    (
+                        "classes[].queue",
+                        "queue.q.classes=[{for=\"EF\",rate=\"1Mbit/s\",queue={limit=\"9p\"}},{rate=\"2Mbit/s\"}]",
+                        Said,
+                    ),
+                    ("r2q", "queue.q.r2q=9", Noted),
+                    ("overhead", "queue.q.overhead=4B", Said),
+                    ("mpu", "queue.q.mpu=84B", Lost),
+                    ("link-layer", "queue.q.link-layer=atm", Said),
+                    ("arithmetic", "queue.q.arithmetic=linux", Noted),
+                    (
+                        "unclassified",
+                        "queue.q={scheduler=\"htb\",unclassified=\"direct\",classes=[{for=\"EF\",rate=\"1Mbit/s\"}]}",
+                        Lost,
+                    ),
+                ]
+            ),
         ),
     ]
 }

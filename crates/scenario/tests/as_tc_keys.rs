@@ -1,6 +1,7 @@
 //! `explain --as tc` passes over no key: each one changes the commands, or a note says that Linux has it otherwise, or it is
 //! refused. What only traffic sent says (when, how much) is in the times at which the lab sends, and told as such below.
 
+#[macro_use]
 mod keys;
 
 use keys::{entry, fields};
@@ -237,197 +238,161 @@ fn walks() -> Vec<Walk> {
             "strict-priority",
             STRICT,
             entry(sched::LIST, "strict-priority"),
-            &[
-                (
-                    "classes[].per",
-                    "queue.q.classes=[{per=\"destination\",slots=4,match={destination=\"10.0.0.0/8\"}},{}]",
-                    Said,
-                ),
-                (
-                    "classes[].slots",
-                    "queue.q.classes=[{per=\"destination\",slots=4,match={destination=\"10.0.0.0/8\"}},{}]",
-                    Said,
-                ),
-                (
-                    "classes[].plans",
-                    "queue.q.classes=[{per=\"destination\",slots=4,plans=[{match={destination=\"10.0.0.0/8\"}}]},{}]",
-                    Said,
-                ),
-                ("classes[].for", "queue.q.classes=[{for=\"AF11\"},{}]", Said),
-                ("classes[].match", "queue.q.classes=[{match={destination=\"10.0.1.0/24\"}},{}]", Said),
-                ("classes[].rate", "queue.q.classes=[{for=\"EF\",rate=\"2Mbit/s\"},{}]", Said),
-                ("classes[].burst", "queue.q.classes=[{for=\"EF\",rate=\"2Mbit/s\",burst=\"5000B\"},{}]", Said),
-                (
-                    "classes[].police",
-                    "queue.q.classes=[{for=\"EF\",rate=\"2Mbit/s\",police=\"congested\"},{}]",
-                    Refused,
-                ),
-                ("classes[].queue", "queue.q.classes=[{for=\"EF\",queue={limit=\"9p\"}},{}]", Said),
-            ],
+            templates!(
+                Said,
+                "",
+                "",
+                [
+                    ("classes[].for", "queue.q.classes=[{for=\"AF11\"},{}]", Said),
+                    ("classes[].match", "queue.q.classes=[{match={destination=\"10.0.1.0/24\"}},{}]", Said),
+                    ("classes[].rate", "queue.q.classes=[{for=\"EF\",rate=\"2Mbit/s\"},{}]", Said),
+                    ("classes[].burst", "queue.q.classes=[{for=\"EF\",rate=\"2Mbit/s\",burst=\"5000B\"},{}]", Said),
+                    (
+                        "classes[].police",
+                        "queue.q.classes=[{for=\"EF\",rate=\"2Mbit/s\",police=\"congested\"},{}]",
+                        Refused,
+                    ),
+                    ("classes[].queue", "queue.q.classes=[{for=\"EF\",queue={limit=\"9p\"}},{}]", Said),
+                ]
+            ),
         ),
         walk(
             "drr",
             DRR,
             entry(sched::LIST, "drr"),
-            &[
-                (
-                    "classes[].per",
-                    "queue.q.classes=[{per=\"destination\",slots=4,match={destination=\"10.0.0.0/8\"},quantum=\"1600B\"},{quantum=\"1600B\"}]",
-                    Said,
-                ),
-                (
-                    "classes[].slots",
-                    "queue.q.classes=[{per=\"destination\",slots=4,match={destination=\"10.0.0.0/8\"},quantum=\"1600B\"},{quantum=\"1600B\"}]",
-                    Said,
-                ),
-                (
-                    "classes[].plans",
-                    "queue.q.classes=[{per=\"destination\",slots=4,quantum=\"1600B\",plans=[{match={destination=\"10.0.0.0/8\"}}]},{quantum=\"1600B\"}]",
-                    Said,
-                ),
-                ("classes[].for", "queue.q.classes=[{for=\"AF11\",quantum=\"1600B\"},{quantum=\"1600B\"}]", Said),
-                (
-                    "classes[].match",
-                    "queue.q.classes=[{match={destination=\"10.0.1.0/24\"},quantum=\"1600B\"},{quantum=\"1600B\"}]",
-                    Said,
-                ),
-                ("classes[].quantum", "queue.q.classes=[{for=\"EF\",quantum=\"1700B\"},{quantum=\"1600B\"}]", Said),
-                (
-                    "classes[].queue",
-                    "queue.q.classes=[{for=\"EF\",quantum=\"1600B\",queue={limit=\"9p\"}},{quantum=\"1600B\"}]",
-                    Said,
-                ),
-                ("arithmetic", "queue.q.arithmetic=exact", Noted),
-            ],
+            templates!(
+                Said,
+                ",quantum=\"1600B\"",
+                "quantum=\"1600B\"",
+                [
+                    ("classes[].for", "queue.q.classes=[{for=\"AF11\",quantum=\"1600B\"},{quantum=\"1600B\"}]", Said),
+                    (
+                        "classes[].match",
+                        "queue.q.classes=[{match={destination=\"10.0.1.0/24\"},quantum=\"1600B\"},{quantum=\"1600B\"}]",
+                        Said,
+                    ),
+                    ("classes[].quantum", "queue.q.classes=[{for=\"EF\",quantum=\"1700B\"},{quantum=\"1600B\"}]", Said),
+                    (
+                        "classes[].queue",
+                        "queue.q.classes=[{for=\"EF\",quantum=\"1600B\",queue={limit=\"9p\"}},{quantum=\"1600B\"}]",
+                        Said,
+                    ),
+                    ("arithmetic", "queue.q.arithmetic=exact", Noted),
+                ]
+            ),
         ),
         walk(
             "ets",
             ETS,
             entry(sched::LIST, "ets"),
-            &[
-                (
-                    "classes[].per",
-                    "queue.q.classes=[{per=\"destination\",slots=4,match={destination=\"10.0.0.0/8\"},quantum=\"1600B\"},{quantum=\"1600B\"}]",
-                    Said,
-                ),
-                (
-                    "classes[].slots",
-                    "queue.q.classes=[{per=\"destination\",slots=4,match={destination=\"10.0.0.0/8\"},quantum=\"1600B\"},{quantum=\"1600B\"}]",
-                    Said,
-                ),
-                (
-                    "classes[].plans",
-                    "queue.q.classes=[{per=\"destination\",slots=4,quantum=\"1600B\",plans=[{match={destination=\"10.0.0.0/8\"}}]},{quantum=\"1600B\"}]",
-                    Said,
-                ),
-                ("classes[].for", "queue.q.classes=[{for=\"AF11\"},{quantum=\"1600B\"}]", Said),
-                (
-                    "classes[].match",
-                    "queue.q.classes=[{match={destination=\"10.0.1.0/24\"}},{quantum=\"1600B\"}]",
-                    Said,
-                ),
-                ("classes[].quantum", "queue.q.classes=[{for=\"EF\"},{quantum=\"1700B\"}]", Said),
-                ("classes[].rate", "queue.q.classes=[{for=\"EF\",rate=\"2Mbit/s\"},{quantum=\"1600B\"}]", Said),
-                (
-                    "classes[].burst",
-                    "queue.q.classes=[{for=\"EF\",rate=\"2Mbit/s\",burst=\"5000B\"},{quantum=\"1600B\"}]",
-                    Said,
-                ),
-                (
-                    "classes[].police",
-                    "queue.q.classes=[{for=\"EF\",rate=\"2Mbit/s\",police=\"congested\"},{quantum=\"1600B\"}]",
-                    Refused,
-                ),
-                ("classes[].queue", "queue.q.classes=[{for=\"EF\",queue={limit=\"9p\"}},{quantum=\"1600B\"}]", Said),
-                ("arithmetic", "queue.q.arithmetic=exact", Noted),
-            ],
+            templates!(
+                Said,
+                ",quantum=\"1600B\"",
+                "quantum=\"1600B\"",
+                [
+                    ("classes[].for", "queue.q.classes=[{for=\"AF11\"},{quantum=\"1600B\"}]", Said),
+                    (
+                        "classes[].match",
+                        "queue.q.classes=[{match={destination=\"10.0.1.0/24\"}},{quantum=\"1600B\"}]",
+                        Said,
+                    ),
+                    ("classes[].quantum", "queue.q.classes=[{for=\"EF\"},{quantum=\"1700B\"}]", Said),
+                    ("classes[].rate", "queue.q.classes=[{for=\"EF\",rate=\"2Mbit/s\"},{quantum=\"1600B\"}]", Said),
+                    (
+                        "classes[].burst",
+                        "queue.q.classes=[{for=\"EF\",rate=\"2Mbit/s\",burst=\"5000B\"},{quantum=\"1600B\"}]",
+                        Said,
+                    ),
+                    (
+                        "classes[].police",
+                        "queue.q.classes=[{for=\"EF\",rate=\"2Mbit/s\",police=\"congested\"},{quantum=\"1600B\"}]",
+                        Refused,
+                    ),
+                    (
+                        "classes[].queue",
+                        "queue.q.classes=[{for=\"EF\",queue={limit=\"9p\"}},{quantum=\"1600B\"}]",
+                        Said
+                    ),
+                    ("arithmetic", "queue.q.arithmetic=exact", Noted),
+                ]
+            ),
         ),
         walk(
             "htb",
             HTB,
             entry(sched::LIST, "htb"),
-            &[
-                (
-                    "classes[].per",
-                    "queue.q.classes=[{per=\"destination\",slots=4,match={destination=\"10.0.0.0/8\"},rate=\"1Mbit/s\",quantum=\"1600B\"},{rate=\"2Mbit/s\",quantum=\"1600B\"}]",
-                    Said,
-                ),
-                (
-                    "classes[].slots",
-                    "queue.q.classes=[{per=\"destination\",slots=4,match={destination=\"10.0.0.0/8\"},rate=\"1Mbit/s\",quantum=\"1600B\"},{rate=\"2Mbit/s\",quantum=\"1600B\"}]",
-                    Said,
-                ),
-                (
-                    "classes[].plans",
-                    "queue.q.classes=[{per=\"destination\",slots=4,rate=\"1Mbit/s\",quantum=\"1600B\",plans=[{match={destination=\"10.0.0.0/8\"}}]},{rate=\"2Mbit/s\",quantum=\"1600B\"}]",
-                    Said,
-                ),
-                (
-                    "classes[].name",
-                    "queue.q.classes=[{name=\"up\",rate=\"3Mbit/s\"},{parent=\"up\",rate=\"2Mbit/s\",quantum=\"1600B\"}]",
-                    Said,
-                ),
-                (
-                    "classes[].parent",
-                    "queue.q.classes=[{name=\"up\",rate=\"3Mbit/s\"},{parent=\"up\",rate=\"2Mbit/s\",quantum=\"1600B\"}]",
-                    Said,
-                ),
-                (
-                    "classes[].for",
-                    "queue.q.classes=[{for=\"AF11\",rate=\"1Mbit/s\",quantum=\"1600B\"},{rate=\"2Mbit/s\",quantum=\"1600B\"}]",
-                    Said,
-                ),
-                (
-                    "classes[].match",
-                    "queue.q.classes=[{match={destination=\"10.0.1.0/24\"},rate=\"1Mbit/s\",quantum=\"1600B\"},{rate=\"2Mbit/s\",quantum=\"1600B\"}]",
-                    Said,
-                ),
-                (
-                    "classes[].rate",
-                    "queue.q.classes=[{for=\"EF\",rate=\"1500kbit/s\",quantum=\"1600B\"},{rate=\"2Mbit/s\",quantum=\"1600B\"}]",
-                    Said,
-                ),
-                (
-                    "classes[].ceil",
-                    "queue.q.classes=[{for=\"EF\",rate=\"1Mbit/s\",ceil=\"2Mbit/s\",quantum=\"1600B\"},{rate=\"2Mbit/s\",quantum=\"1600B\"}]",
-                    Said,
-                ),
-                (
-                    "classes[].prio",
-                    "queue.q.classes=[{for=\"EF\",rate=\"1Mbit/s\",prio=1,quantum=\"1600B\"},{rate=\"2Mbit/s\",quantum=\"1600B\"}]",
-                    Said,
-                ),
-                (
-                    "classes[].quantum",
-                    "queue.q.classes=[{for=\"EF\",rate=\"1Mbit/s\",quantum=\"1700B\"},{rate=\"2Mbit/s\",quantum=\"1600B\"}]",
-                    Said,
-                ),
-                (
-                    "classes[].burst",
-                    "queue.q.classes=[{for=\"EF\",rate=\"1Mbit/s\",quantum=\"1600B\",burst=\"5000B\"},{rate=\"2Mbit/s\",quantum=\"1600B\"}]",
-                    Said,
-                ),
-                (
-                    "classes[].cburst",
-                    "queue.q.classes=[{for=\"EF\",rate=\"1Mbit/s\",quantum=\"1600B\",cburst=\"5000B\"},{rate=\"2Mbit/s\",quantum=\"1600B\"}]",
-                    Said,
-                ),
-                (
-                    "classes[].queue",
-                    "queue.q.classes=[{for=\"EF\",rate=\"1Mbit/s\",quantum=\"1600B\",queue={limit=\"9p\"}},{rate=\"2Mbit/s\",quantum=\"1600B\"}]",
-                    Said,
-                ),
-                (
-                    "unclassified",
-                    "queue.q={scheduler=\"htb\",arithmetic=\"linux\",unclassified=\"direct\",classes=[{for=\"EF\",rate=\"1Mbit/s\",quantum=\"1600B\"},{for=\"AF11\",rate=\"2Mbit/s\",quantum=\"1600B\"}]}",
-                    Noted,
-                ),
-                ("r2q", "queue.q.r2q=11", Said),
-                ("overhead", "queue.q.overhead=4B", Said),
-                ("mpu", "queue.q.mpu=84B", Said),
-                ("link-layer", "queue.q.link-layer=atm", Said),
-                ("arithmetic", "queue.q.arithmetic=exact", Noted),
-            ],
+            templates!(
+                Said,
+                ",rate=\"1Mbit/s\",quantum=\"1600B\"",
+                "rate=\"2Mbit/s\",quantum=\"1600B\"",
+                [
+                    (
+                        "classes[].name",
+                        "queue.q.classes=[{name=\"up\",rate=\"3Mbit/s\"},{parent=\"up\",rate=\"2Mbit/s\",quantum=\"1600B\"}]",
+                        Said,
+                    ),
+                    (
+                        "classes[].parent",
+                        "queue.q.classes=[{name=\"up\",rate=\"3Mbit/s\"},{parent=\"up\",rate=\"2Mbit/s\",quantum=\"1600B\"}]",
+                        Said,
+                    ),
+                    (
+                        "classes[].for",
+                        "queue.q.classes=[{for=\"AF11\",rate=\"1Mbit/s\",quantum=\"1600B\"},{rate=\"2Mbit/s\",quantum=\"1600B\"}]",
+                        Said,
+                    ),
+                    (
+                        "classes[].match",
+                        "queue.q.classes=[{match={destination=\"10.0.1.0/24\"},rate=\"1Mbit/s\",quantum=\"1600B\"},{rate=\"2Mbit/s\",quantum=\"1600B\"}]",
+                        Said,
+                    ),
+                    (
+                        "classes[].rate",
+                        "queue.q.classes=[{for=\"EF\",rate=\"1500kbit/s\",quantum=\"1600B\"},{rate=\"2Mbit/s\",quantum=\"1600B\"}]",
+                        Said,
+                    ),
+                    (
+                        "classes[].ceil",
+                        "queue.q.classes=[{for=\"EF\",rate=\"1Mbit/s\",ceil=\"2Mbit/s\",quantum=\"1600B\"},{rate=\"2Mbit/s\",quantum=\"1600B\"}]",
+                        Said,
+                    ),
+                    (
+                        "classes[].prio",
+                        "queue.q.classes=[{for=\"EF\",rate=\"1Mbit/s\",prio=1,quantum=\"1600B\"},{rate=\"2Mbit/s\",quantum=\"1600B\"}]",
+                        Said,
+                    ),
+                    (
+                        "classes[].quantum",
+                        "queue.q.classes=[{for=\"EF\",rate=\"1Mbit/s\",quantum=\"1700B\"},{rate=\"2Mbit/s\",quantum=\"1600B\"}]",
+                        Said,
+                    ),
+                    (
+                        "classes[].burst",
+                        "queue.q.classes=[{for=\"EF\",rate=\"1Mbit/s\",quantum=\"1600B\",burst=\"5000B\"},{rate=\"2Mbit/s\",quantum=\"1600B\"}]",
+                        Said,
+                    ),
+                    (
+                        "classes[].cburst",
+                        "queue.q.classes=[{for=\"EF\",rate=\"1Mbit/s\",quantum=\"1600B\",cburst=\"5000B\"},{rate=\"2Mbit/s\",quantum=\"1600B\"}]",
+                        Said,
+                    ),
+                    (
+                        "classes[].queue",
+                        "queue.q.classes=[{for=\"EF\",rate=\"1Mbit/s\",quantum=\"1600B\",queue={limit=\"9p\"}},{rate=\"2Mbit/s\",quantum=\"1600B\"}]",
+                        Said,
+                    ),
+                    (
+                        "unclassified",
+                        "queue.q={scheduler=\"htb\",arithmetic=\"linux\",unclassified=\"direct\",classes=[{for=\"EF\",rate=\"1Mbit/s\",quantum=\"1600B\"},{for=\"AF11\",rate=\"2Mbit/s\",quantum=\"1600B\"}]}",
+                        Noted,
+                    ),
+                    ("r2q", "queue.q.r2q=11", Said),
+                    ("overhead", "queue.q.overhead=4B", Said),
+                    ("mpu", "queue.q.mpu=84B", Said),
+                    ("link-layer", "queue.q.link-layer=atm", Said),
+                    ("arithmetic", "queue.q.arithmetic=exact", Noted),
+                ]
+            ),
         ),
         walk(
             "hfsc",

@@ -148,6 +148,9 @@ fn of_stub(
 pub(crate) fn in_its_words(file: &File<'_>, imported: &Imported, stub: &Stub, found: Diagnostics) -> Vec<Diagnostic> {
     let sources = file.sources(&imported.text);
     let moved = |it: Diagnostic| {
+        if it.severity != Severity::Error && OF_THE_LOAD.contains(&it.code) {
+            return None;
+        }
         let Some(spot) = it.spot.clone().filter(|spot| spot.name == it.file && spot.path.is_empty()) else {
             return Some(it).filter(|it| it.severity == Severity::Error);
         };
@@ -157,8 +160,7 @@ pub(crate) fn in_its_words(file: &File<'_>, imported: &Imported, stub: &Stub, fo
             None => (stub.origin(at), it.message.clone()),
         };
         let spot = place.and_then(|place| sources.spot(place));
-        let is_ours = spot.is_none() || OF_THE_LOAD.contains(&it.code);
-        (it.severity == Severity::Error || !is_ours).then_some(Diagnostic { spot, message, ..it })
+        (it.severity == Severity::Error || spot.is_some()).then_some(Diagnostic { spot, message, ..it })
     };
     found.list.into_iter().filter_map(moved).collect()
 }

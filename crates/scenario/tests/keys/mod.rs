@@ -7,6 +7,37 @@ use std::fmt::Debug;
 /// A key, what sets it, what becomes of it.
 pub type Row<F> = (&'static str, &'static str, F);
 
+/// Rows of a scheduler: the keys of templates of classes, with what such a class and the one after it have to state, then its own.
+macro_rules! templates {
+    ($fate:expr, $own:literal, $after:literal, [$($row:expr),* $(,)?]) => {
+        &[
+            (
+                "classes[].per",
+                concat!(
+                    r#"queue.q.classes=[{per="destination",slots=4,match={destination="10.0.0.0/8"}"#, $own, "},{", $after, "}]"
+                ),
+                $fate,
+            ),
+            (
+                "classes[].slots",
+                concat!(
+                    r#"queue.q.classes=[{per="destination",slots=4,match={destination="10.0.0.0/8"}"#, $own, "},{", $after, "}]"
+                ),
+                $fate,
+            ),
+            (
+                "classes[].plans",
+                concat!(
+                    r#"queue.q.classes=[{per="destination",slots=4"#, $own,
+                    r#",plans=[{match={destination="10.0.0.0/8"}}]},{"#, $after, "}]"
+                ),
+                $fate,
+            ),
+            $($row),*
+        ]
+    };
+}
+
 /// The keys of these parameters.
 pub fn fields(fields: &'static [Field]) -> Vec<String> {
     Field::all(fields).into_iter().map(|field| field.name.to_owned()).collect()
