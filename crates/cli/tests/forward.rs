@@ -36,6 +36,7 @@ impl Namespace {
     fn new() -> Self {
         let name = format!("live-cli-{}", std::process::id());
         ip(&format!("netns add {name}"));
+        ip(&format!("-n {name} link set lo up"));
         for (near, far) in [("va", "pa"), ("vb", "pb")] {
             ip(&format!("-n {name} link add {near} type veth peer name {far}"));
             ip(&format!("-n {name} link set {near} up"));
@@ -175,9 +176,7 @@ fn value(page: &str, name: &str) -> u64 {
 /// Metrics while another reader hangs, no right that is not needed, and a run for each policy that was in force.
 fn shows(namespace: &Namespace, folder: &Folder) {
     let name = &namespace.0;
-    for words in
-        ["link set lo up", "address add 10.7.0.1/24 dev pa", "neighbour add 10.7.0.2 lladdr 02:00:00:00:00:07 dev pa"]
-    {
+    for words in ["address add 10.7.0.1/24 dev pa", "neighbour add 10.7.0.2 lladdr 02:00:00:00:00:07 dev pa"] {
         ip(&format!("-n {name} {words}"));
     }
     let child = namespace.begin(folder, "--queue q --link 10Mbit/s --metrics 9109 --trace runs");

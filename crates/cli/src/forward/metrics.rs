@@ -23,7 +23,10 @@ impl Listening {
     /// The port is in use, or not for this user.
     pub(super) fn on(port: u16) -> Result<Self, Failure> {
         let refused = |error: io::Error| {
-            let help = "give --metrics another port, from 1024 on for users without rights";
+            let help = match error.kind() {
+                io::ErrorKind::AddrNotAvailable => "ip link set lo up",
+                _ => "give --metrics another port, from 1024 on for users without rights",
+            };
             Failure::Error(format!("error[E030] --metrics {port}: {error}\n   help: {help}"))
         };
         TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map(Self).map_err(refused)
