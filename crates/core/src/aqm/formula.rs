@@ -174,7 +174,7 @@ impl Params {
     pub fn build(self, scope: &Scope) -> Result<Formula, ParamError> {
         let rate = scope.link_rate.map(|rate| rate.bytes_s());
         let law = Law::assemble(&self.0, rate).map_err(|wrong| match wrong.into_iter().next() {
-            Some(first) => ParamError::from(first),
+            Some(first) => first.refusal(),
             None => ParamError::other_kind(),
         })?;
         Formula::new(&self.0, law, scope)

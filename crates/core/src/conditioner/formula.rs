@@ -139,7 +139,7 @@ impl Params {
     /// that pays from it.
     pub fn build(self, scope: &Scope) -> Result<Formula, ParamError> {
         let law = Law::assemble(&self.0).map_err(|wrong| match wrong.into_iter().next() {
-            Some(first) => ParamError::from(first),
+            Some(first) => first.refusal(),
             None => ParamError::other_kind(),
         })?;
         Formula::new(&self.0, law, scope)

@@ -40,16 +40,15 @@ impl Wrong {
         Self { field, place: formula.place_of(&fault), fault }
     }
 
+    /// As the refusal of a parameter.
+    pub fn refusal(self) -> ParamError {
+        let Fault { code, message, label, help, .. } = self.fault;
+        ParamError { field: self.field, code, message, label, help }
+    }
+
     /// Adds it to the others of the file.
     pub fn report(&self, problems: &mut Problems) {
         report(&self.fault, self.place, problems);
-    }
-}
-
-impl From<Wrong> for ParamError {
-    fn from(wrong: Wrong) -> Self {
-        let Fault { code, message, label, help, .. } = wrong.fault;
-        Self { field: wrong.field, code, message, label, help }
     }
 }
 
