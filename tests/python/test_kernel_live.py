@@ -23,7 +23,8 @@ def test_the_simulator_does_what_is_recorded(cell: reality.Cell) -> None:
     rows = reality.have()
     for source, its in reality.simulator(cell, 1).items():
         recorded = rows[cell.name, cell.law, SIMULATOR, "1", source]
-        assert {k: f"{v:.6g}" for k, v in its._asdict().items()} == {k: recorded[k] for k in its._fields}
+        told = {k: f"{v:.6g}" for k, v in its._asdict().items()}
+        assert told == {k: recorded[k] for k in its._fields}, "lab/recording/reality.py --again simulator records it"
 
 
 def test_every_cell_is_recorded_in_both_worlds() -> None:
