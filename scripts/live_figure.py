@@ -34,7 +34,7 @@ def main() -> None:
         # of a frame of 1514 bytes 1448 are payload
         axis.axhline(rate * 1448 / 1514, color="grey", linewidth=0.5)
         axis.set(title=f"one CUBIC flow at {rate} Mbit/s", xlabel="s", ylabel="received Mbit/s", ylim=(0, rate * 1.2))
-    axes[0].legend(loc="lower right")
+    axes[0].legend(loc="lower left")
     out.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(out, dpi=120)
 

@@ -17,7 +17,7 @@ done
 
 clean() {
     for n in s m r; do
-        # a server that nobody has asked
+        # a server that no client has asked
         for p in $(ip netns pids $name-$n 2>/dev/null); do kill "$p" 2>/dev/null || true; done
         ip netns delete $name-$n 2>/dev/null || true
     done
@@ -56,7 +56,7 @@ inside() { ip netns exec $name-m "$@"; }
 
 # What one flow gets, Mbit/s; its seconds go to the folder under this name.
 flow() {
-    ip netns exec $name-r timeout $((seconds + 20)) iperf3 -s -1 >/dev/null &
+    ip netns exec $name-r timeout $((seconds + 20)) iperf3 -s -1 -J -i 0.2 >/dev/null &
     until ip netns exec $name-r ss -Hlt | grep -q :5201; do sleep 0.1; done
     ip netns exec $name-s timeout $((seconds + 15)) iperf3 -c 10.9.0.2 -C cubic -t "$seconds" -i 0.2 -J --get-server-output \
         >"$folder/$1.json"
@@ -82,7 +82,7 @@ for rate in 10 100; do
     tbf=$(flow tbf-$rate)
     unbridge
     bridge handle 1: htb default 1
-    inside tc class add dev vb parent 1: classid 1:1 htb rate ${rate}mbit burst 10kb cburst 10kb
+    inside tc class add dev vb parent 1: classid 1:1 htb rate ${rate}mbit burst 10kb cburst 10kb quantum 1514
     inside tc qdisc add dev vb parent 1:1 bfifo limit 300kb
     htb=$(flow htb-$rate)
     unbridge

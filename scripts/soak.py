@@ -1,7 +1,7 @@
 """make soak: perhop forward at full load for MINUTES (20), the policy read again each 10 s.
 
-Each second the counts must close: came = sent + dropped by reason + held + send errors, where `dropped` has the
-kernel's own drops. At the end memory must be flat. It needs root, ip and iperf3; its namespaces, live-soak-*, go at the end.
+Each second the counts must close: came = sent + dropped by reason + held + send errors, where `dropped` has
+the drops of the kernel. At the end memory must be flat. It needs root, ip and iperf3; its namespaces go at the end.
 """
 
 from __future__ import annotations

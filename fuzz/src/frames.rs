@@ -28,9 +28,6 @@ const POLICY: &str = r#"
     limit = "1000p"
 "#;
 
-/// Frames that are kept until they are looked at.
-const ROOM: usize = 4096;
-
 /// Between two frames: the line is free again, and buckets have some tokens.
 const STEP_NS: u64 = 10_000;
 
@@ -53,7 +50,7 @@ impl Default for Between {
             queue: queue.map(|(plan, name)| perhop_edge::Behind { name: name.to_owned(), plan: plan.clone() }),
             ..Policy::default()
         };
-        let sides = [Memory::default(), Memory::default()].map(|side| Memory { room: ROOM, ..side });
+        let sides = [Memory::default(), Memory::default()];
         Self { forwarder: Forwarder::new(policy, sides, 0).expect("a sound policy"), now: 0 }
     }
 }

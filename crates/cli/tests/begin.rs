@@ -45,7 +45,7 @@ fn examples(verb: &str) -> Vec<String> {
 /// Carried out by Python; its tests run them.
 const PYTHONS: [&str; 6] = ["plot", "report", "compare", "reproduce", "map", "lab"];
 
-/// They need interfaces of their own: `forward.rs` has some.
+/// They need interfaces: `forward.rs` has some.
 const INTERFACES: [&str; 1] = ["forward"];
 
 /// All examples of all verbs, as a shell runs them, in a folder where `perhop init` has been.

@@ -274,7 +274,7 @@ impl FlowTable {
         self.let_go.get(flow as usize).copied().unwrap_or(0)
     }
 
-    /// Gives a flow's number to the next new flow: for hosts that run for ever. Nobody may know the number any longer.
+    /// Gives a flow's number to the next new flow: for hosts that run for ever. No host may know the number any longer.
     pub fn release(&mut self, flow: u32) {
         let packed = self.flows[flow as usize];
         let pair = (packed.kind & WIDE != 0).then(|| self.pairs[packed.addresses[0] as usize]);

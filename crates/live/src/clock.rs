@@ -1,4 +1,4 @@
-//! The clock of a live host: it does not jump when somebody sets the time of day.
+//! The clock of a live host: it does not jump when the time of day is set.
 
 /// Nanoseconds of CLOCK_MONOTONIC.
 pub fn monotonic_ns() -> u64 {

@@ -73,6 +73,17 @@ impl From<Reason> for Dropped {
     }
 }
 
+/// Frames that are here.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Here {
+    /// In the ring, to be read.
+    pub unread: u64,
+    /// In the queue.
+    pub queued: u64,
+    /// In the outgoing buffer.
+    pub waiting: u64,
+}
+
 /// Frames of one direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
@@ -90,12 +101,8 @@ pub struct Counts {
     pub errors: u64,
     /// Frames lost, by [`Dropped`].
     pub dropped: [u64; Dropped::ALL.len()],
-    /// Frames that wait to be read.
-    pub unread: u64,
-    /// Frames in the queue.
-    pub queued: u64,
-    /// Frames in the outgoing buffer.
-    pub waiting: u64,
+    /// Frames that are here.
+    pub here: Here,
     /// Frames without an IP header, which passed as they were.
     pub plain: u64,
     /// Frames whose transport checksum was finished here.
@@ -118,7 +125,7 @@ impl Counts {
 
     /// Frames that are here.
     pub const fn held(&self) -> u64 {
-        self.unread + self.queued + self.waiting
+        self.here.unread + self.here.queued + self.here.waiting
     }
 
     /// Whether each frame has one fate: came = sent + dropped + held + errors.

@@ -142,7 +142,7 @@ impl<I: PacketIo> Forwarder<I> {
 
     /// Whether frames wait for an interface to take them.
     pub fn is_behind(&self) -> bool {
-        self.core.counts.iter().any(|counts| counts.waiting > 0)
+        self.core.counts.iter().any(|counts| counts.here.waiting > 0)
     }
 
     /// Counts of both directions as they are now, those of the kernel included.
@@ -151,9 +151,9 @@ impl<I: PacketIo> Forwarder<I> {
             let kernel = side.kernel();
             counts.came = kernel.came;
             counts.dropped[Dropped::Kernel as usize] = kernel.dropped;
-            counts.unread = kernel.came.saturating_sub(kernel.dropped + counts.received);
+            counts.here.unread = kernel.came.saturating_sub(kernel.dropped + counts.received);
         }
-        self.core.counts[0].queued = self.core.host.port().backlog(self.core.now()).packets.into();
+        self.core.counts[0].here.queued = self.core.host.port().backlog(self.core.now()).packets.into();
         self.core.counts
     }
 
@@ -331,6 +331,6 @@ impl Core {
         let counts = &mut self.counts[way];
         counts.sent += sent.sent;
         counts.errors += sent.errors;
-        counts.waiting = sent.waiting;
+        counts.here.waiting = sent.waiting;
     }
 }

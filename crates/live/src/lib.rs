@@ -31,7 +31,7 @@ mod trace;
 mod turn;
 
 pub use clock::monotonic_ns;
-pub use counts::{Counts, Dropped, Kernel};
+pub use counts::{Counts, Dropped, Here, Kernel};
 pub use forwarder::{Forwarder, SIDES};
 pub use io::{Frame, Offer, PacketIo, Sent};
 pub use leaves::Leaf;

@@ -22,7 +22,7 @@ pub struct Memory {
     pub up: bool,
     /// Frames that were handed over.
     handed: u64,
-    /// Frames that a kernel would have dropped for want of room.
+    /// Frames that a kernel would have dropped because its ring is full.
     pub dropped: u64,
 }
 

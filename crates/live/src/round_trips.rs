@@ -8,7 +8,7 @@ use perhop_core::packet::FlowId;
 use perhop_core::units::Span;
 use perhop_edge::{Direction, FlowTable, Passed};
 
-/// A flow that is silent for longer begins anew.
+/// A flow that is silent for longer begins afresh.
 const EXPIRY: Span = Span::from_s(60);
 
 /// Samples of a direction.

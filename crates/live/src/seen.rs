@@ -19,7 +19,7 @@ pub(crate) struct Seen {
     pub(crate) colours: [Count; 5],
     /// Since they were taken from here.
     pub(crate) trips: Vec<Trip>,
-    /// Of TCP, if somebody asks.
+    /// Of TCP, if they are measured.
     pub(crate) round_trips: Option<RoundTrips>,
     /// If packets are recorded.
     pub(crate) trace: Option<Trace>,

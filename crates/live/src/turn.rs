@@ -65,7 +65,7 @@ fn sleep<I: PacketIo + AsFd>(forwarder: &Forwarder<I>, now: u64) {
     polled.iter().filter(|it| it.revents & libc::POLLERR != 0).for_each(|it| forget_error(it.fd));
 }
 
-/// A socket whose interface goes down has an error until somebody asks for it, and does not sleep until then.
+/// A socket whose interface goes down has an error until it is asked for, and does not sleep until then.
 fn forget_error(fd: libc::c_int) {
     let (mut error, mut size) = (0, size_of::<libc::c_int>() as u32);
     // SAFETY: pointer and size are those of `error`.

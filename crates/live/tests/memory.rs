@@ -92,13 +92,13 @@ fn says_what_could_not_be_sent() {
     forwarder.sides_mut()[0].dropped = 5;
     forwarder.step(0);
     let [there, _] = closed(&mut forwarder);
-    assert_eq!((there.waiting, there.lost(Dropped::Unsent), there.lost(Dropped::Kernel)), (2, 1, 5));
+    assert_eq!((there.here.waiting, there.lost(Dropped::Unsent), there.lost(Dropped::Kernel)), (2, 1, 5));
     assert!(forwarder.is_behind());
     forwarder.sides_mut()[1].up = true;
     forwarder.sides_mut()[0].coming.push_back((vec![0; 1515], false));
     forwarder.step(1);
     let [there, _] = closed(&mut forwarder);
-    assert_eq!((there.waiting, there.sent, there.lost(Dropped::TooLong)), (0, 2, 1));
+    assert_eq!((there.here.waiting, there.sent, there.lost(Dropped::TooLong)), (0, 2, 1));
 }
 
 /// More flows than the table may hold, and a wrong policy while it works.

@@ -1,7 +1,7 @@
 //! A run that was not simulated: packets that passed between two interfaces, written as a run writes its own.
 //!
 //! Its scenario says what was between them: conditioners, queue and line of the policy. Its `[traffic]` tables have the
-//! names by which flows are told apart, and stand for senders that nobody here knows.
+//! names by which flows are told apart, and stand for senders that are unknown here.
 
 use super::disk::manifest::Labels;
 use super::disk::write::{self, Draft};
@@ -116,7 +116,7 @@ impl Recording {
         let entry = Entry { replication: 0, result_hash: disk::hash(&tables), effort, ef: Vec::new() };
         let dir = draft.dir().to_owned();
         draft.complete(&common(&point, identity, sweep.base_hash(), seed), vec![entry], &tables)?;
-        // the folder of rows that are being written, if nobody else has some there
+        // the folder of rows that are being written, if no other run has some there
         let _ = fs::remove_dir(rows.parent().unwrap_or(&rows));
         drop(home);
         Ok(dir)

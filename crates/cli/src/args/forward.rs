@@ -36,7 +36,18 @@ pub struct Forward {
     /// Check interfaces and policy, say what would be done, and touch nothing
     #[arg(long)]
     pub dry_run: bool,
-    /// Show a table of rates and counts, anew each second
+    /// Run before all ordinary programs (SCHED_FIFO); needs CAP_SYS_NICE
+    #[arg(long)]
+    pub real_time: bool,
+    /// How what passes is seen.
+    #[command(flatten)]
+    pub seen: Seen,
+}
+
+/// How what passes is seen.
+#[derive(Args, Debug)]
+pub struct Seen {
+    /// Show a table of rates and counts, renewed each second
     #[arg(long)]
     pub watch: bool,
     /// Serve counts for Prometheus on this port of 127.0.0.1
@@ -45,9 +56,6 @@ pub struct Forward {
     /// Record every packet, and what came of all, as a run in this directory: `plot`, `report` and `compare` read it
     #[arg(long, value_name = "DIR")]
     pub trace: Option<PathBuf>,
-    /// Run before all ordinary programs (SCHED_FIFO); needs CAP_SYS_NICE
-    #[arg(long)]
-    pub real_time: bool,
     /// Print the counts as JSON
     #[arg(long)]
     pub json: bool,

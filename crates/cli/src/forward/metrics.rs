@@ -12,7 +12,7 @@ use std::time::Duration;
 /// A reader gets no more time than this for its request, and for the answer.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// A port on which nobody is answered yet.
+/// A port whose readers wait for their answers.
 #[derive(Debug)]
 pub(super) struct Listening(TcpListener);
 
@@ -29,7 +29,7 @@ impl Listening {
         TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map(Self).map_err(refused)
     }
 
-    /// Answers in a thread of its own from now on, which ends with the program and has the rights of this one.
+    /// Answers in another thread from now on, which ends with the program and has the rights of this one.
     pub(super) fn answer(self) -> Metrics {
         let page = Arc::new(Mutex::new(String::new()));
         let shown = Arc::clone(&page);

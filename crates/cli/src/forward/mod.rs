@@ -40,7 +40,7 @@ pub(crate) fn forward(args: &Forward) -> Result<Exit, Failure> {
         say!("{}", checked.plan(args, &policy));
         return Ok(Exit::Fine);
     }
-    let listening = args.metrics.map(Listening::on).transpose()?;
+    let listening = args.seen.metrics.map(Listening::on).transpose()?;
     let signals = Signals::catch();
     let offloads = checked.fix(args)?;
     let sides = checked.open()?;
@@ -52,7 +52,7 @@ pub(crate) fn forward(args: &Forward) -> Result<Exit, Failure> {
     complain!("{}", checked.begun(args));
     Work::new(args, checked.names(), signals, listening.map(Listening::answer), trace).go(&mut forwarder);
     let counts = forwarder.counts();
-    say!("{}", if args.json { table::json(&forwarder, &counts)? } else { table::text(&forwarder, &counts) });
+    say!("{}", if args.seen.json { table::json(&forwarder, &counts)? } else { table::text(&forwarder, &counts) });
     drop(forwarder);
     drop(offloads);
     Ok(Exit::Fine)

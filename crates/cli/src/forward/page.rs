@@ -92,7 +92,7 @@ impl Page {
 
     fn queues(&mut self, device: &str, leaves: &[Leaf]) {
         let of = |leaf: &Leaf| {
-            let labels = [("device", device), ("kind", leaf.kind), ("class", &leaf.name)];
+            let labels = [("device", device), ("kind", leaf.kind), ("class", leaf.name.as_str())];
             labels.map(|(label, value)| (label, value.to_owned())).to_vec()
         };
         let rows: Vec<_> = leaves.iter().map(|leaf| (of(leaf), leaf)).collect();
@@ -115,7 +115,8 @@ impl Page {
             let name = format!("perhop_conditioner_{unit}_total");
             self.head(&name, "counter", &format!("{unit} that left a conditioner, by colour."));
             for (stage, counts) in &shown.stages {
-                let labels = [("device", device), ("conditioner", stage)].map(|(label, it)| (label, it.to_owned()));
+                let labels =
+                    [("device", device), ("conditioner", stage.as_str())].map(|(label, it)| (label, it.to_owned()));
                 let colours = Colour::ALL.into_iter().map(Colour::name).chain(["dropped"]);
                 for (colour, count) in colours.zip(counts) {
                     self.line(&name, &labels.to_vec(), ("colour", colour), [count.packets, count.bytes][n]);

@@ -22,7 +22,7 @@ impl Trace {
         policy: &Read,
         forwarder: &mut Forwarder<AfPacket>,
     ) -> Result<Option<Self>, Failure> {
-        let Some(out) = &args.trace else { return Ok(None) };
+        let Some(out) = &args.seen.trace else { return Ok(None) };
         let between = Between {
             interfaces: names,
             policy: policy.policy(),

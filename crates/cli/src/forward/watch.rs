@@ -1,4 +1,4 @@
-//! `--watch`: tables of rates that are written anew each second.
+//! `--watch`: tables of rates that are renewed each second.
 
 use super::rates::{Colours, Shown};
 use super::table;

@@ -32,7 +32,7 @@ impl<'a> Work<'a> {
         metrics: Option<Metrics>,
         trace: Option<Trace>,
     ) -> Self {
-        let (log, watch) = (Log::new(names), args.watch.then(Watch::default));
+        let (log, watch) = (Log::new(names), args.seen.watch.then(Watch::default));
         Self { args, names, signals, log, metrics, watch, trace, trips: Default::default() }
     }
 

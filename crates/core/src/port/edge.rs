@@ -109,6 +109,16 @@ impl Tallies {
     }
 }
 
+/// What has which instance.
+#[derive(Clone, Debug, Default)]
+struct Holders {
+    by_key: BTreeMap<Key, u32>,
+    /// By instance, how many flows have it.
+    flows: Vec<u32>,
+    /// Instances that nothing has any longer.
+    free: Vec<u32>,
+}
+
 /// One conditioner at a port, with an instance for each flow, pair or class it has met.
 #[derive(Clone, Debug)]
 struct Stage {
@@ -120,12 +130,8 @@ struct Stage {
     /// Whether it writes what it has not read: of those at a port only the first takes a packet.
     original: bool,
     instances: Vec<AnyConditioner>,
-    by_key: BTreeMap<Key, u32>,
     by_flow: Vec<u32>,
-    /// By instance, how many flows have it.
-    holders: Vec<u32>,
-    /// Instances that nothing has any longer.
-    free: Vec<u32>,
+    holders: Holders,
     rng: Rng,
     counts: ColourMatrix,
     /// Tallies of replaced instances.
@@ -140,8 +146,8 @@ impl Stage {
         let writes = first.writes();
         let original = !first.rewrites();
         let instances = if spec.per == Per::Aggregate { vec![first] } else { Vec::new() };
-        let (by_key, by_flow, holders) = (BTreeMap::new(), Vec::new(), vec![0; instances.len()]);
-        let (free, counts) = (Vec::new(), ColourMatrix::default());
+        let holders = Holders { flows: vec![0; instances.len()], ..Holders::default() };
+        let (by_flow, counts) = (Vec::new(), ColourMatrix::default());
         Ok(Self {
             spec,
             own,
@@ -149,10 +155,8 @@ impl Stage {
             writes,
             original,
             instances,
-            by_key,
             by_flow,
             holders,
-            free,
             rng,
             counts,
             past: Tallies::default(),
@@ -166,7 +170,7 @@ impl Stage {
     fn another(&mut self) -> u32 {
         let new = self.fresh();
         self.instances.push(new);
-        self.holders.push(0);
+        self.holders.flows.push(0);
         self.instances.len() as u32 - 1
     }
 
@@ -180,18 +184,18 @@ impl Stage {
 
     /// One that nothing has, or a new one.
     fn vacant(&mut self) -> u32 {
-        match self.free.pop() {
+        match self.holders.free.pop() {
             Some(left) => self.renew(left),
             None => self.another(),
         }
     }
 
     fn keyed(&mut self, key: Key) -> u32 {
-        if let Some(&known) = self.by_key.get(&key) {
+        if let Some(&known) = self.holders.by_key.get(&key) {
             return known;
         }
         let new = self.vacant();
-        self.by_key.insert(key, new);
+        self.holders.by_key.insert(key, new);
         new
     }
 
@@ -217,9 +221,9 @@ impl Stage {
             return;
         }
         self.instances[before as usize].forget(Turn::new(flow));
-        self.holders[before as usize] -= 1;
+        self.holders.flows[before as usize] -= 1;
         if self.spec.per == Per::Flow {
-            self.free.push(before);
+            self.holders.free.push(before);
         }
     }
 
@@ -231,7 +235,7 @@ impl Stage {
         } else if self.by_flow[flow.0 as usize] == NO_INSTANCE {
             let instance = self.instance_for(headers);
             self.by_flow[flow.0 as usize] = instance;
-            self.holders[instance as usize] += 1;
+            self.holders.flows[instance as usize] += 1;
         }
     }
 

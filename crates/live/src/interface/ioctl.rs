@@ -25,7 +25,7 @@ impl Asker {
         if fd < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: a new descriptor that nobody else has.
+        // SAFETY: a new descriptor, which is known here alone.
         Ok(Self(unsafe { OwnedFd::from_raw_fd(fd) }))
     }
 

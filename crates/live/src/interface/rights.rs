@@ -75,7 +75,7 @@ pub fn keep(kept: &[Right]) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// In a thread of its own, for rights do not come back.
+    /// In another thread, for rights do not come back.
     #[test]
     fn rights_are_given_up() {
         let had = effective().unwrap();

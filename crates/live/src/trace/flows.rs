@@ -3,7 +3,8 @@
 use perhop_core::packet::{FlowId, Packet, flags};
 use perhop_sim::record::{FlowCounts, FlowOf, FlowRow, PortFate, TableRow};
 
-use super::TRAFFIC;
+/// The `[traffic]` tables of such a run, in their order: what flows are told apart by.
+pub const TRAFFIC: [&str; 3] = ["tcp", "udp", "other"];
 
 /// Beyond so many flows of a run, those of a table share its last row: memory is bounded.
 const MOST: usize = 100_000;
@@ -124,7 +125,7 @@ impl Flows {
 }
 
 impl Row {
-    /// Payload of a packet that no packet before it had, as far as numbers tell. A SYN begins the numbers anew.
+    /// Payload of a packet that no packet before it had, as far as numbers tell. The numbers begin again with a SYN.
     fn progress(&mut self, packet: &Packet) -> u64 {
         if self.table != 0 {
             return u64::from(packet.payload);

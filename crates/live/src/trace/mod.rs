@@ -17,13 +17,11 @@ use perhop_sim::record::{ConditionerRow, EventSink, Outcome, PortEvent, PortFate
 use perhop_sim::replay::Trip;
 
 use crate::trace::flows::Flows;
+pub use crate::trace::flows::TRAFFIC;
 use crate::trace::hops::Hops;
 
 /// Rows that are handed on together.
 const BATCH: usize = 8192;
-
-/// The `[traffic]` tables of such a run, in their order: what flows are told apart by.
-pub const TRAFFIC: [&str; 3] = ["tcp", "udp", "other"];
 
 /// A packet that came, before it is known what becomes of it.
 #[derive(Clone, Copy, Debug, Default)]

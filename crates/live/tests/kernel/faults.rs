@@ -41,7 +41,7 @@ fn down_and_up_again() {
         came
     });
     let [there, _] = working.counts();
-    assert!(there.errors + there.waiting <= there.received);
+    assert!(there.errors + there.here.waiting <= there.received);
 }
 
 /// A forwarder that has no time loses frames beyond its ring, and the kernel's count says how many.
@@ -59,7 +59,7 @@ fn a_full_ring_is_counted() {
     assert!(there.lost(Dropped::Kernel) >= 5000 - 4096 && there.is_closed(), "{there:?}");
     until("the ring is empty", || forwarder.step(monotonic_ns()) == 0 && !forwarder.is_behind());
     let [there, _] = forwarder.counts();
-    assert!(there.is_closed() && there.unread == 0, "{there:?}");
+    assert!(there.is_closed() && there.here.unread == 0, "{there:?}");
     assert_eq!(there.sent + there.lost(Dropped::Kernel), there.came, "{there:?}");
 }
 

@@ -34,7 +34,7 @@ pub fn all_af11() -> Policy {
     Policy { stages: vec![stage], ..Policy::default() }
 }
 
-/// A frame from the sender, for the receiver or for nobody.
+/// A frame from the sender, for the receiver or for no host.
 fn frame(ether_type: &[u8], rest: &[u8]) -> Vec<u8> {
     [&[0x33; 6][..], &[2; 6], ether_type, rest].concat()
 }

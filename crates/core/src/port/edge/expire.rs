@@ -25,12 +25,12 @@ impl Stage {
     fn expire(&mut self, flow: FlowId, headers: &FlowHeaders) {
         let instance = self.by_flow.get(flow.0 as usize).copied().unwrap_or(NO_INSTANCE);
         self.release(flow);
-        if instance == NO_INSTANCE || self.holders[instance as usize] > 0 {
+        if instance == NO_INSTANCE || self.holders.flows[instance as usize] > 0 {
             return;
         }
         if let Some(key) = self.spec.key(headers) {
-            self.by_key.remove(&key);
-            self.free.push(instance);
+            self.holders.by_key.remove(&key);
+            self.holders.free.push(instance);
         }
     }
 }
@@ -44,7 +44,7 @@ impl Edge {
 
     /// Instances of all conditioners: those in use, and those that are free.
     pub fn instances(&self) -> [usize; 2] {
-        let free = self.stages.iter().map(|stage| stage.free.len()).sum();
+        let free = self.stages.iter().map(|stage| stage.holders.free.len()).sum();
         [self.stages.iter().map(|stage| stage.instances.len()).sum::<usize>() - free, free]
     }
 }

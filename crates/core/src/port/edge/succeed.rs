@@ -16,10 +16,8 @@ impl Stage {
             return false;
         }
         self.instances = retuned;
-        std::mem::swap(&mut self.by_key, &mut old.by_key);
         std::mem::swap(&mut self.by_flow, &mut old.by_flow);
         std::mem::swap(&mut self.holders, &mut old.holders);
-        std::mem::swap(&mut self.free, &mut old.free);
         std::mem::swap(&mut self.past, &mut old.past);
         std::mem::swap(&mut self.rng, &mut old.rng);
         self.counts = old.counts;
