@@ -146,9 +146,9 @@ def keep(rows: Mapping[tuple[str, ...], Mapping[str, str]]) -> None:
         out.writerows(rows.values())
 
 
-def missing(cells: Sequence[Cell], seeds: int | None) -> list[Run]:
-    """Those that are not on record, the first seeds of all cells first."""
-    known = {key[:4] for key in have()}
+def missing(cells: Sequence[Cell], seeds: int | None, again: str | None) -> list[Run]:
+    """Those that are not on record or of a world to be recorded again, the first seeds of all cells first."""
+    known = {key[:4] for key in have() if key[2] != again}
     wanted = [(it, SIMULATOR, SIMULATED) for it in cells] + [(it, LIVE, seeds or it.text["seeds"]) for it in cells]
     runs = [Run(cell, world, seed + 1) for cell, world, most in wanted for seed in range(most)]
     return sorted((it for it in runs if it.keys() not in known), key=lambda it: (it.world == LIVE, it.seed))
@@ -159,11 +159,12 @@ def main() -> int:
     reader = argparse.ArgumentParser(description=__doc__)
     reader.add_argument("--seeds", type=int, help="so many runs of the kernel; default: what the cells say")
     reader.add_argument("--jobs", type=int, default=1, help="so many kernels at a time")
+    reader.add_argument("--again", choices=[SIMULATOR, LIVE], help="record this world again, where it is on record")
     reader.add_argument("names", nargs="*")
     asked = reader.parse_args()
     boot.build()
     which = [it for it in all_cells() if not asked.names or {it.name, it.law, f"{it.name}/{it.law}"} & set(asked.names)]
-    todo, rows = missing(which, asked.seeds), have()
+    todo, rows = missing(which, asked.seeds, asked.again), have()
     with ThreadPoolExecutor(asked.jobs) as pool:
         for it, found in zip(todo, pool.map(Run.figures, todo), strict=True):
             for source, its in found.items():

@@ -143,8 +143,8 @@ def _section(found: Sequence[Line]) -> str:
     out += "".join(_row(it) for it in found)
     queues = (f"{law} {_queue(found, law, SIMULATOR)} / {_queue(found, law, LIVE)}" for law in _laws(found))
     out += f"\nMean queue in packets, simulator / live: {', '.join(queues)}.\n"
-    told = dict.fromkeys(it.explained for it in found if it.verdict != WITHIN and it.explained)
-    return out + "".join(f"\n{it}\n" for it in told)
+    told = dict.fromkeys([cell.text.get("note"), *(it.explained for it in found if it.verdict == OUTSIDE)])
+    return out + "".join(f"\n{it}\n" for it in told if it)
 
 
 def _laws(found: Sequence[Line]) -> list[str]:

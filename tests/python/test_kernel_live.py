@@ -23,7 +23,8 @@ def test_the_simulator_does_what_is_recorded(cell: reality.Cell) -> None:
     rows = reality.have()
     for source, its in reality.simulator(cell, 1).items():
         recorded = rows[cell.name, cell.law, SIMULATOR, "1", source]
-        assert {k: f"{v:.6g}" for k, v in its._asdict().items()} == {k: recorded[k] for k in its._fields}
+        told = {k: f"{v:.6g}" for k, v in its._asdict().items()}
+        assert told == {k: recorded[k] for k in its._fields}, "lab/recording/reality.py --again simulator records it"
 
 
 def test_every_cell_is_recorded_in_both_worlds() -> None:
@@ -62,15 +63,15 @@ def test_a_share_that_is_off_is_outside(live: list[float], verdict: str) -> None
 
 
 def test_figures_are_of_what_came_after_the_warm_up() -> None:
-    """Two packets of a class wait 3 ms each in a second of counting; one is dropped, and one came too early."""
+    """Two packets of a class wait 3 ms each in a second of counting; one of them is marked, one is dropped, and one came too early."""
     ms = 1_000_000
     packets = [
-        Passed("A", 1000 * ms, 1003 * ms, 1000, 40),
+        Passed("A", 1000 * ms, 1003 * ms, 1000, 43),
         Passed("A", 1100 * ms, 1103 * ms, 1000, 56),
         Passed("A", 1200 * ms, None, 1000, 0),
         Passed("A", 900 * ms, 990 * ms, 1000, 40),
         Passed("B", 1500 * ms, 1500 * ms, 2000, 0),
     ]
     found = passed.figures(packets, 1000 * ms, 2000 * ms)
-    assert found["A"] == pytest.approx((0.016, 0.5, 1 / 3, 0.5, 3.0, 0.006))
-    assert found["B"] == pytest.approx((0.016, 0.5, 0.0, 0.0, 0.0, 0.0))
+    assert found["A"] == pytest.approx((0.016, 0.5, 1 / 3, 0.5, 3.0, 0.006, 0.5))
+    assert found["B"] == pytest.approx((0.016, 0.5, 0.0, 0.0, 0.0, 0.0, 0.0))
