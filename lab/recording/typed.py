@@ -1,8 +1,8 @@
-"""Configurations as people type them for `tc`: applied as they stand in the kernel, imported here, and held side by side.
+"""Configurations as people type them for `tc`: as they stand in the kernel, imported here, and held side by side.
 
-python3 lab/recording/typed.py [NAME ...]: those of lab/cells/typed, or the named ones. Each runs twice under the load that
-`perhop import` writes: its datagrams alone, packet for packet, and all of it, for the goodput of each class. The first
-line of a file says the rate of the line: of one of 100 Gbit/s, which is no bottleneck, the kernel has none. Prints a table.
+python3 lab/recording/typed.py [NAME ...]: those of lab/cells/typed, or the named ones. Each runs twice under the load
+that `perhop import` writes: its datagrams alone, packet for packet, and all of it, for the goodput of each class. The
+first line of a file says the rate of the line: of one of 100 Gbit/s, which is no bottleneck, the kernel has none.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PORT = "device -> receiver"
 NO_LINE = "100Gbit/s"
 #: The handle of the line, beyond those that people type.
 LINE = "fff0:"
-TCP = re.compile(r'\n\[traffic\.[^\n]*TCP[^\n]*\]\n(?:[^\[\n][^\n]*\n?)+')
+TCP = re.compile(r"\n\[traffic\.[^\n]*TCP[^\n]*\]\n(?:[^\[\n][^\n]*\n?)+")
 
 
 def imported(file: Path) -> str:
@@ -57,8 +57,9 @@ def commands(file: Path, near: dict[str, str], made: list[dict[str, Any]]) -> li
 
 def _line(rate: str) -> list[str]:
     """A class that takes a packet when the one before it is paid for, as `explain --as tc` has it."""
-    tc = f"tc class add dev eth1 parent {LINE} classid {LINE}1 htb rate {rate.replace('/s', '').lower()} burst 1 cburst 1"
-    return [f"tc qdisc add dev eth1 root handle {LINE} htb default 1", tc]
+    bits = rate.replace("/s", "").lower()
+    line = f"tc class add dev eth1 parent {LINE} classid {LINE}1 htb rate {bits} burst 1 cburst 1"
+    return [f"tc qdisc add dev eth1 root handle {LINE} htb default 1", line]
 
 
 def both(file: Path, text: str) -> Both:
@@ -86,11 +87,12 @@ def main() -> int:
         alone = both(file, TCP.sub("\n", text))
         port = next(it for it in alone.ports if it.port == PORT)
         apart = max(port.apart_ns, default=0)
-        print(f"{file.stem}: of {port.came} datagrams {port.other_fate} fare otherwise; departures at most {apart} ns apart")
+        print(f"{file.stem}: of {port.came} datagrams {port.other_fate} fare otherwise; at most {apart} ns apart")
         for it in both(file, text).classes:
             ours, theirs = it.perhop.goodput_bit_s, it.kernel.goodput_bit_s
             if ours is not None and theirs:
-                print(f"  {it.name}: {ours / 1e6:.3f} Mbit/s, kernel {theirs / 1e6:.3f}: {100 * (ours / theirs - 1):+.1f} %")
+                more = 100 * (ours / theirs - 1)
+                print(f"  {it.name}: {ours / 1e6:.3f} Mbit/s, kernel {theirs / 1e6:.3f}: {more:+.1f} %")
         sys.stdout.flush()
     return 0
 

@@ -37,8 +37,16 @@ BAR = 0.9
 
 # Values that differ because genieparser means something else, by file and path.
 KNOWN = [
-    ("ShowPolicyMap/cli/equal/golden_output5", "bandwidth_remaining_percent", "the policy is shown twice, the second time without"),
-    ("ShowPolicyMapType/cli/equal/golden_output25", "class-default/police", "classes of the child stand in the parent there"),
+    (
+        "ShowPolicyMap/cli/equal/golden_output5",
+        "bandwidth_remaining_percent",
+        "the policy is shown twice, the second time without",
+    ),
+    (
+        "ShowPolicyMapType/cli/equal/golden_output25",
+        "class-default/police",
+        "classes of the child stand in the parent there",
+    ),
 ]
 
 

@@ -104,7 +104,11 @@ class Ours:
     def known(self, where: Where, depth: int, last: bool) -> set[str]:
         """Names of the classes that genieparser has at a depth: of the policy, or of those above it."""
         place = (where.interface, where.way, where.classes[:depth])
-        lists = [names for (*at, policy, above), names in self.names.items() if (*at, above) == place and (policy == where.policy) == last]
+        lists = [
+            names
+            for (*at, policy, above), names in self.names.items()
+            if (*at, above) == place and (policy == where.policy) == last
+        ]
         return set().union(*lists)
 
     def down(self, queue: Json, where: Where, depth: int) -> tuple[Json, Json] | None:
@@ -141,7 +145,9 @@ class Ours:
         """Counters of this name; several if an interface is shown twice."""
         entries = [entry for entry in self.answer["evidence"] if entry["kind"] == kind and name in entry["counts"]]
         of = "/".join(where.classes)
-        entries = [entry for entry in entries if (entry["of"] == of and not where.beside) or entry["of"].endswith(f"/{of}")]
+        entries = [
+            entry for entry in entries if (entry["of"] == of and not where.beside) or entry["of"].endswith(f"/{of}")
+        ]
         entries = [it for it in entries if same_interface(it["interface"], where.interface)] or entries
         return [entry["counts"][name] for entry in entries if where.way in ("", entry["way"])]
 
@@ -178,7 +184,18 @@ def amount(setting: Json) -> float | None:
     if not match:
         return None
     scales = {"%": 1, "bit/s": 1, "kbit/s": 1e3, "Mbit/s": 1e6, "Gbit/s": 1e9, "B": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9}
-    scales |= {"p": 1, "p/s": 1, "kp/s": 1e3, "Mp/s": 1e6, "ns": 1e-6, "us": 1e-3, "ms": 1, "s": 1e3, "KiB": 1024, "MiB": 1048576}
+    scales |= {
+        "p": 1,
+        "p/s": 1,
+        "kp/s": 1e3,
+        "Mp/s": 1e6,
+        "ns": 1e-6,
+        "us": 1e-3,
+        "ms": 1,
+        "s": 1e3,
+        "KiB": 1024,
+        "MiB": 1048576,
+    }
     return float(match[1]) * scales[match[2]]
 
 
@@ -235,9 +252,16 @@ def ecn(ours: Ours, where: Where, value: Json) -> Verdict:
 
 def target(ours: Ours, where: Where, value: Json) -> Verdict:
     """What the shaper sends at; the reader says so where it is not the rate."""
-    notes = [note for entry in ours.answer["account"].values() if entry["text"].endswith(f"rate {value}") for note in entry["notes"]]
+    notes = [
+        note
+        for entry in ours.answer["account"].values()
+        if entry["text"].endswith(f"rate {value}")
+        for note in entry["notes"]
+    ]
     if any("from which this differs" in note for note in notes):
-        return Verdict(where.path, "not compared", value, why="a target that is not the rate of the shaper, which the account says")
+        return Verdict(
+            where.path, "not compared", value, why="a target that is not the rate of the shaper, which the account says"
+        )
     return in_shape(ours, where, value)
 
 
@@ -273,7 +297,9 @@ def meter(*keys: str) -> Rule:
         settings = policer(ours, where)
         values = [amount(settings.get(key)) for key in keys]
         if values == [None] and keys[0] in ("ebs", "pbs") and "pir" not in settings:
-            return Verdict(where.path, "not compared", value, why="a second bucket without effect: no action of its own")
+            return Verdict(
+                where.path, "not compared", value, why="a second bucket without effect: no action of its own"
+            )
         return said(where, value, values, any(is_close(one, number(value)) for one in values))
 
     return rule
@@ -286,7 +312,9 @@ def meter_time(rate: str, burst: str) -> Rule:
         settings = policer(ours, where)
         ours_is = amount(settings.get(burst))
         if ours_is is None and number(value) == 0:
-            return Verdict(where.path, "not compared", value, why="a second bucket without effect: no action of its own")
+            return Verdict(
+                where.path, "not compared", value, why="a second bucket without effect: no action of its own"
+            )
         in_bytes = (amount(settings.get(rate)) or 0) / 8e3 * (number(value) or 0)
         return said(where, value, ours_is, is_close(ours_is, number(value)) or is_close(ours_is, in_bytes))
 
@@ -339,7 +367,7 @@ def actions_of(ours: Ours, where: Where, colour: str) -> list[str] | None:
 
 
 def action(ours: Ours, where: Where, value: Json) -> Verdict:
-    """`actions: {transmit: True}`, `actions: {set_dscp_transmit: "af31"}`"""
+    """`actions: {transmit: True}`, `actions: {set_dscp_transmit: "af31"}`."""
     ours_are = actions_of(ours, where, where.keys[1])
     return one_action(where, where.keys[-1].replace("_", "-"), value, ours_are)
 
@@ -359,11 +387,11 @@ def one_action(where: Where, name: str, value: Json, ours_are: list[str] | None)
 
 
 def action_list(colour: str) -> Rule:
-    """`conform_action: ["set-prec-transmit 4", "set-frde-transmit"]`"""
+    """`conform_action: ["set-prec-transmit 4", "set-frde-transmit"]`."""
 
     def rule(ours: Ours, where: Where, value: Json) -> Verdict:
         ours_are = actions_of(ours, where, colour)
-        verdicts = [one_action(where, *(one.split(" ", 1) + [""])[:2], ours_are) for one in value]
+        verdicts = [one_action(where, *([*one.split(" ", 1), ""])[:2], ours_are) for one in value]
         return said(where, value, ours_are, all(verdict.what == "equal" for verdict in verdicts))
 
     return rule
@@ -445,10 +473,12 @@ def by_random_detect(name: str, half: int | None = None) -> Rule:
 
 
 def pair(name: str) -> Rule:
-    """`transmitted: "1300/650000"`"""
+    """`transmitted: "1300/650000"`."""
 
     def rule(ours: Ours, where: Where, value: Json) -> Verdict:
-        both = [by_random_detect(f"{name}_{unit}", i)(ours, where, value) for i, unit in enumerate(("packets", "bytes"))]
+        both = [
+            by_random_detect(f"{name}_{unit}", i)(ours, where, value) for i, unit in enumerate(("packets", "bytes"))
+        ]
         return said(where, value, [one.ours for one in both], all(one.what == "equal" for one in both))
 
     return rule
@@ -481,7 +511,15 @@ def matches(ours: Ours, where: Where, value: Json) -> Verdict:
     if not takes:
         return Verdict(where.path, "not compared", value, why="a class without an action: it is not in the model")
     if any(entry["match"].get("conditioner") for entry in takes):
-        takes = next((it["takes"] for port in ours.ports(where) for it in port["conditioners"] if it["name"] == "/".join(where.classes)), [])
+        takes = next(
+            (
+                it["takes"]
+                for port in ours.ports(where)
+                for it in port["conditioners"]
+                if it["name"] == "/".join(where.classes)
+            ),
+            [],
+        )
     listed = {name for entry in takes for name in entry["match"].get("dscp", [])}
     return said(where, value, sorted(listed), names <= listed)
 
@@ -498,7 +536,9 @@ def of_class(where: Where, name: str) -> tuple[Json, ...]:
 def shares(ours: Ours, where: Where, value: Json) -> Verdict:
     """A share is a ratio to those of the siblings: `siblings` has what genieparser says of them."""
     siblings = ours.siblings.get(beside(where), {})
-    if where.keys[-1] == "bandwidth_kbps" and where.classes in ours.siblings.get(beside(replace(where, keys=("bandwidth_percent",))), {}):
+    if where.keys[-1] == "bandwidth_kbps" and where.classes in ours.siblings.get(
+        beside(replace(where, keys=("bandwidth_percent",))), {}
+    ):
         return Verdict(where.path, "not compared", value, why="said in percent, too")
     mine = quantum(ours, where)
     for other, share in siblings.items():
@@ -551,7 +591,7 @@ def level(ours: Ours, where: Where, value: Json) -> Verdict:
 
 
 def marks(ours: Ours, where: Where, value: Json) -> Verdict:
-    """`qos_set: {dscp: {ef: {marker_statistics: Disabled}}}`, `qos_set: {cos: {5: {packets_marked: 0}}}`"""
+    """`qos_set: {dscp: {ef: {marker_statistics: Disabled}}}`, `qos_set: {cos: {5: {packets_marked: 0}}}`."""
     keys = where.keys[1:]
     keys = tuple(key for key in keys if key != "stats")
     if keys[-1] == "packets_marked":
@@ -686,7 +726,13 @@ RULES: dict[str, Rule] = {
 }
 
 BURSTS = {"shape_bc_bps", "shape_be_bps", "shape/bc_bytes", "shape/be_bytes", "bc_bits", "be_bits"}
-SHARES = {"bandwidth_percent", "bandwidth_kbps", "bandwidth_remaining_percent", "bandwidth_remaining_ratio", "bandwidth"}
+SHARES = {
+    "bandwidth_percent",
+    "bandwidth_kbps",
+    "bandwidth_remaining_percent",
+    "bandwidth_remaining_ratio",
+    "bandwidth",
+}
 
 
 def rule_of(where: Where) -> Rule:
@@ -723,14 +769,16 @@ def rule_of(where: Where) -> Rule:
 
 
 def afd(where: Where) -> Rule:
-    """`virtual_class: {0: {min: 10, max: 20, dscp: 1, transmit_bytes: ..}}`"""
+    """`virtual_class: {0: {min: 10, max: 20, dscp: 1, transmit_bytes: ..}}`."""
     last = where.keys[-1]
     if last in ("total_drops_bytes", "total_drops_packets"):
         return counted("afd", last)
     if last in ("min", "max"):
         return virtual_class(last)
     if last in ("afd_weight", "dscp"):
-        return not_compared("the weight of a virtual class" if last == "afd_weight" else "whose thresholds are compared")
+        return not_compared(
+            "the weight of a virtual class" if last == "afd_weight" else "whose thresholds are compared"
+        )
     return counted(f"afd {where.keys[2]}", last)
 
 
@@ -762,7 +810,7 @@ def in_random_detect(where: Where) -> Rule:
     if before in ("transmitted", "random_drop", "tail_drop"):
         return by_random_detect(f"{before}_{'packets' if last == 'pkts' else last}")
     if before in ("minimum_threshold", "maximum_threshold"):
-        if last != "bytes" and last != "packets":
+        if last not in {"bytes", "packets"}:
             return not_compared("a time that is said in bytes, too")
         return threshold("min" if before.startswith("min") else "max")
     if before == "mean_queue_depth":
@@ -786,6 +834,8 @@ def verdicts(expected: dict[str, Any], answer: dict[str, Any]) -> Iterator[Verdi
             place = (where.interface, where.way, where.policy, where.classes)
             ours.bursts.setdefault(place, []).append(number(value) or 0)
         if where.classes:
-            ours.names.setdefault((where.interface, where.way, where.policy, where.classes[:-1]), set()).add(where.classes[-1])
+            ours.names.setdefault((where.interface, where.way, where.policy, where.classes[:-1]), set()).add(
+                where.classes[-1]
+            )
     for where, value in all_of_them:
         yield rule_of(where)(ours, where, value)

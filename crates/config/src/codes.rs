@@ -5,8 +5,9 @@ use perhop_core::codes::Code;
 /// By the folder of their pages.
 pub const LIST: &[Code] = perhop_core::codes! {
     "tc": E300 E302 W400 W401 W402 W403 W404 W405;
-    "import": E310 E311 E312 E313 E314 E315 E316 E317 E318;
+    "import": E310 E311 E312 E313 E314 E315 E316 E317;
     "ios": E305 E306 E307 E308 W410 W411;
+    "load": E318;
     "rules": W420 W421 W422 W423 W424 W425 W426 W427 W428 W429 W430 W431 W432 W433 W434 W435;
     "rules": W437 W438 W439 W440 W441 W442 W443 W444 W445 W446;
 };

@@ -10,6 +10,8 @@
 //!                                                └─> rules (findings that the text alone shows)
 //! ```
 //!
+//! Decision: docs/decisions/118-configurations-are-one-neutral-model.md
+//!
 //! No I/O. A dialect is a folder with one entry function and one line in [`dialect`].
 
 pub mod account;

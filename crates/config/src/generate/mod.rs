@@ -49,7 +49,9 @@ pub fn of(shape: Shape) -> impl Strategy<Value = Port> {
 
 /// Where there are several conditioners, the last and the first class also take what has passed the first of them.
 fn passing(conditioners: &mut [Conditioner], queue: Option<&mut Queue>) {
-    let ([first, .., last], Some(class)) = (conditioners, queue.and_then(|queue| queue.classes.last_mut())) else { return };
+    let ([first, .., last], Some(class)) = (conditioners, queue.and_then(|queue| queue.classes.last_mut())) else {
+        return;
+    };
     if first.name.is == last.name.is || class.rest || first.takes.is_empty() {
         return;
     }

@@ -23,7 +23,13 @@ impl Writer<'_> {
         let mut by_path = ByPath::new();
         for (of, place, matches) in runs(&all) {
             let name = self.conditioners.unique(&format!("{} {}", takers[of].name, count(&by_path, &paths[of]) + 1));
-            self.marks.push(Marker { name: name.clone(), matches: self.named(&matches), place, before: None, ends: true });
+            self.marks.push(Marker {
+                name: name.clone(),
+                matches: self.named(&matches),
+                place,
+                before: None,
+                ends: true,
+            });
             passed(&mut by_path, &paths[of]).push(name);
         }
         for (path, taker) in paths.iter().zip(&takers).filter(|(_, taker)| taker.takes.is_empty() && !taker.rest) {
@@ -31,13 +37,25 @@ impl Writer<'_> {
             if !traffic.is_empty() {
                 let matches = Match { traffic, ..Match::default() };
                 let name = self.conditioners.unique(&format!("{} 1", taker.name));
-                self.marks.push(Marker { name: name.clone(), matches: Some(matches), place: None, before: None, ends: true });
+                self.marks.push(Marker {
+                    name: name.clone(),
+                    matches: Some(matches),
+                    place: None,
+                    before: None,
+                    ends: true,
+                });
                 passed(&mut by_path, path).push(name);
             }
         }
         if let Some(rest) = rest.filter(|&rest| !is_last(queue, &paths[rest])) {
             let name = self.conditioners.unique(&format!("{} rest", takers[rest].name));
-            self.marks.push(Marker { name: name.clone(), matches: Some(Match::default()), place: None, before: None, ends: true });
+            self.marks.push(Marker {
+                name: name.clone(),
+                matches: Some(Match::default()),
+                place: None,
+                before: None,
+                ends: true,
+            });
             passed(&mut by_path, &paths[rest]).push(name);
         } else if let Some(rest) = rest {
             by_path.insert(paths[rest].clone(), Taken::Rest);

@@ -1,10 +1,10 @@
 //! `[queue.X]`: a queue, with its classes and their queues.
 
+use super::Writer;
 use super::chain::is_made;
 use super::names::{last_word, plain};
 use super::page::{List, Page, Row, key, toml};
 use super::sort::{Sorted, Taken, Taker, sort};
-use super::Writer;
 use crate::model::{Class, Filter, Kind, Queue};
 use crate::value::Value;
 use perhop_core::classify::Match;

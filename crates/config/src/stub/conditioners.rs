@@ -1,10 +1,10 @@
 //! `[conditioner.X]`: markers that sort packets, then what the device has.
 
-use super::{Marker, Writer};
 use super::classes::{key_text, matched};
 use super::names::plain;
 use super::page::{Page, Row};
 use super::sort::add;
+use super::{Marker, Writer};
 use crate::model::{Act, Conditioner, Port};
 use crate::value::Said;
 use perhop_core::classify::Match;
@@ -53,7 +53,13 @@ impl Writer<'_> {
 
     /// One match for several: each of them has a marker that does nothing, and the match names these. A match by conditioners
     /// alone needs no marker. `None` where no traffic of the load can agree.
-    pub(super) fn one(&mut self, of: &str, all: &[Match], place: Option<Place>, before: Option<usize>) -> Option<Match> {
+    pub(super) fn one(
+        &mut self,
+        of: &str,
+        all: &[Match],
+        place: Option<Place>,
+        before: Option<usize>,
+    ) -> Option<Match> {
         if let [one] = all {
             return self.named_before(one, before);
         }
