@@ -150,6 +150,9 @@ pub(super) fn framed(option: &Opt<'_>) -> Option<Value> {
     }
 }
 
+/// What the kernel makes of a `prio` beyond it.
+const LAST_PRIO: u64 = 7;
+
 /// The keys of a class.
 pub(super) fn class(of: &Qdisc<'_>, class: &Class<'_>, leaf: bool, log: &mut Log) -> Settings {
     log.options(&class.options);
@@ -170,6 +173,9 @@ pub(super) fn class(of: &Qdisc<'_>, class: &Class<'_>, leaf: bool, log: &mut Log
         Assumed::complete(&[assumed("prio", Fixed::Count(0), "tc-htb(8)")], &mut settings);
         if class.options.has("quantum") && settings.bytes("quantum") == Some(Bytes::new(0)) {
             settings.remove("quantum");
+        }
+        if let Some(prio) = class.options.get("prio").filter(|it| it.count().is_some_and(|it| it > LAST_PRIO)) {
+            settings.set("prio", prio.said(Value::Count(LAST_PRIO)));
         }
     } else {
         ["prio", "quantum"].into_iter().for_each(|key| _ = settings.remove(key));

@@ -87,7 +87,7 @@ fn classes_of_htb_are_a_tree() {
         "tc qdisc add dev eth0 root handle 1: htb default 20\n\
          tc class add dev eth0 parent 1: classid 1:1 htb rate 10mbit burst 15k\n\
          tc class add dev eth0 parent 1:1 classid 1:20 htb rate 4mbit ceil 10mbit prio 2 quantum 3000\n\
-         tc class add dev eth0 parent 1:1 classid 1:10 htb rate 6mbit overhead 18\n",
+         tc class add dev eth0 parent 1:1 classid 1:10 htb rate 6mbit overhead 18 prio 20\n",
     );
     assert_eq!(found.classes.iter().map(|it| it.name.is.as_str()).collect::<Vec<_>>(), ["1:1", "1:10", "1:20"]);
     let leaf = class(&found, "1:20");
@@ -96,6 +96,7 @@ fn classes_of_htb_are_a_tree() {
         ["rate", "ceil", "prio", "quantum", "burst"].map(|key| value(&leaf.settings, key)),
         ["4Mbit/s", "10Mbit/s", "2", "3000B", "1600B"]
     );
+    assert_eq!(value(&class(&found, "1:10").settings, "prio"), "7");
     assert_eq!(value(&found.settings, "overhead"), "18B");
     assert!(found.settings.get("unclassified").is_none());
 }
@@ -196,6 +197,12 @@ fn policers_are_token_buckets() {
     );
     let acts: Vec<_> = it.actions.iter().map(|(colour, acts)| (*colour, acts.is.clone())).collect();
     assert_eq!(acts, [(Colour::Green, vec![Act::Transmit]), (Colour::Red, vec![Act::Drop])]);
+    // A peak rate's bucket is of `mtu`, even one that tc would set itself.
+    let found = port(
+        "tc qdisc add dev eth0 clsact\n\
+         tc filter add dev eth0 egress matchall action police rate 2mbit burst 20k mtu 2kb peakrate 3mbit\n",
+    );
+    assert_eq!(["pir", "mtu"].map(|key| value(&found.conditioners[0].settings, key)), ["3Mbit/s", "2048B"]);
 }
 
 #[test]
