@@ -8,6 +8,8 @@ pub(crate) mod meters;
 mod bytes;
 /// Which filter comes first to a packet.
 mod overlap;
+/// What has no classes, or nothing above it.
+mod bare;
 
 use super::kernel::{AT_EGRESS, AT_INGRESS, Class as Classful, INGRESS, Interface, Kernel, Qdisc, ROOT, own};
 use super::log::Log;
@@ -30,6 +32,7 @@ pub(super) fn device(kernel: &Kernel<'_>, log: &mut Log) -> Device {
     let behind: BTreeSet<_> = kernel.interfaces.iter().flat_map(|it| meters::redirects(kernel, it)).collect();
     let mut device = Device::default();
     for (i, interface) in kernel.interfaces.iter().enumerate() {
+        bare::loose(interface, log);
         if !behind.contains(&i) {
             device.ports.extend(port(kernel, interface, Way::Output, log));
         }
@@ -136,7 +139,7 @@ impl<'k, 'a> Making<'k, 'a> {
             "tbf" => Some(self.shaper(it)),
             "netem" => self.of_link(it, parent),
             "prio" | "pfifo_fast" | "ets" => Some(self.bands(it)),
-            "htb" | "hfsc" | "drr" => Some(self.classes(it)),
+            "htb" | "hfsc" | "drr" => self.classes(it),
             _ => Some(self.leaf(it)),
         }
     }
@@ -295,7 +298,7 @@ impl<'k, 'a> Making<'k, 'a> {
         Class { name, parent, takes: Vec::new(), rest: false, settings, queue: self.queue(id) }
     }
 
-    fn classes(&mut self, it: &'k Qdisc<'a>) -> Queue {
+    fn classes(&mut self, it: &'k Qdisc<'a>) -> Option<Queue> {
         let mut queue = self.plain(it);
         for (id, parent, place) in self.interface.orphans.iter().filter(|orphan| own(it.handle).contains(&orphan.0)) {
             let [id, parent] = [*id, *parent].map(shown);
@@ -318,7 +321,7 @@ impl<'k, 'a> Making<'k, 'a> {
         if !self.takes(it, &ids, &mut queue.classes) {
             self.left(it, &leaves, &mut queue);
         }
-        queue
+        if classes.is_empty() { self.without_classes(it) } else { Some(queue) }
     }
 
     fn settings(&mut self, it: &Qdisc<'a>, class: &Classful<'a>, leaf: bool) -> Settings {

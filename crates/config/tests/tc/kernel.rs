@@ -43,7 +43,8 @@ fn what_is_refused_has_no_effect() {
         let read = read(&text);
         let last = verdicts(&read).into_iter().next_back();
         assert_eq!(last, Some((text.lines().count(), Verdict::NotModelled)), "{text}\n{:?}", read.account);
-        assert_eq!(codes(&read), ["W400"], "{text}\n{:?}", read.findings);
+        let codes: Vec<_> = codes(&read).into_iter().filter(|code| *code != "W406").collect();
+        assert_eq!(codes, ["W400"], "{text}\n{:?}", read.findings);
     }
 }
 
@@ -113,4 +114,37 @@ fn what_happens_in_silence_is_found() {
     let orphan = format!("{HTB}tc class add dev eth0 parent 1:7 classid 1:2 htb rate 1mbit\n");
     assert_eq!(codes(&read(&orphan)), ["W405"]);
     assert_eq!(class(&queue(&orphan), "1:2").parent, None);
+    assert_eq!(codes(&read("tc qdisc add dev eth0 root handle 1: htb default 1\n")), ["W406"]);
+    let dropping = read("tc qdisc add dev eth0 root handle 1: drr\n");
+    assert_eq!((codes(&dropping), verdicts(&dropping)), (vec!["W406"], vec![(1, Verdict::NotModelled)]));
+}
+
+/// `tc qdisc show` prints no classes, nor do texts that were cut.
+#[test]
+fn what_is_missing_above_is_said() {
+    let root = "qdisc htb 1: dev eth0 root refcnt 2 r2q 10 default 0x30 direct_packets_stat 0\n";
+    let leaf = "qdisc pfifo 30: dev eth0 parent 1:30 limit 100p\n";
+    let class = |parent: &str| {
+        format!("class htb 1:30 parent {parent} leaf 30: prio 0 rate 1Mbit ceil 1Mbit burst 1600b cburst 1600b\n")
+    };
+    let of = |text: String| {
+        let found = read(&text);
+        (codes(&found), verdicts(&found).iter().map(|it| it.1.name()).collect::<Vec<_>>())
+    };
+    let [taken, nearly, lost] = ["taken", "approximated", "not modelled"];
+    assert_eq!(of(format!("{root}{leaf}")), (vec!["W406"], vec![lost, lost]));
+    assert_eq!(of(format!("{root}{leaf}{}", class("1:1"))), (vec![], vec![taken, taken, nearly]));
+    let filter = "filter dev eth0 parent 1: protocol ip pref 1 fw chain 0 handle 0x1 classid 1:30\n";
+    assert_eq!(of(format!("{leaf}{filter}")), (vec![], vec![lost, lost]));
+}
+
+/// Prints of one interface do not name it; those of all do.
+#[test]
+fn prints_without_a_name_are_of_the_interface_with_the_handle() {
+    let text = "qdisc htb 1: dev eth0 root refcnt 2 r2q 10 default 0x30\nqdisc fq_codel 2: dev eth1 root refcnt 2 limit 100p\n\
+                class htb 1:30 root prio 0 rate 1Mbit ceil 1Mbit burst 9000b cburst 9000b\n\
+                class htb 1:31 root prio 0 rate 2Mbit ceil 2Mbit burst 9000b cburst 9000b\n";
+    let ports = read(text).device.ports;
+    let many = |at: usize| (ports[at].interface.is.as_str(), ports[at].queue.as_ref().unwrap().classes.len());
+    assert_eq!((ports.len(), many(0), many(1)), (2, ("eth0", 2), ("eth1", 0)));
 }
