@@ -23,7 +23,7 @@ pub(crate) fn name(file: &Path) -> String {
 
 /// The text of a file; `-` is standard input, read once.
 pub(crate) fn text(path: &Path) -> Result<String, Diagnostics> {
-    file::decoded(&name(path), read(path).as_deref().map_err(|error| error))
+    file::decoded(&name(path), read(path).as_deref())
 }
 
 /// The bytes of a file, which may be a configuration.
@@ -43,7 +43,10 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
     });
-    input.as_ref().map(Clone::clone).map_err(|error| io::Error::new(error.kind(), error.to_string()))
+    match input {
+        Ok(bytes) => Ok(bytes.clone()),
+        Err(error) => Err(io::Error::new(error.kind(), error.to_string())),
+    }
 }
 
 /// The options given on the command line.
@@ -107,7 +110,7 @@ fn diagnose(path: &Path, args: &Check) -> Found {
         }
         bytes => bytes,
     };
-    let read = file::decoded(&name, bytes.as_deref().map_err(|error| error));
+    let read = file::decoded(&name, bytes.as_deref());
     let found = read.and_then(|text| Document::check(&text, &options));
     let (found, notes) = found.unwrap_or_else(|errors| (errors, Vec::new()));
     let notes = notes.iter().map(|note| format!("{name}: note: {note}")).collect();

@@ -1,7 +1,7 @@
 //! What became of a text: `account --from tc|ios [--link 100Mbit/s] [--interface X] [--direction output] [--platform ios]`
 //! reads a configuration from standard input and prints its account, model and counters as JSON.
 
-use perhop_config::dialect::{self, Read};
+use perhop_config::dialect::Read;
 use perhop_config::given::{Given, Platform};
 use perhop_config::model::{Act, Conditioner, Filter, Kind, Port, Queue, Way};
 use perhop_config::text::Text;
@@ -16,7 +16,7 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let option = |name: &str| arguments.windows(2).find(|pair| pair[0] == name).map(|pair| pair[1].as_str());
     let from = option("--from").expect("--from NAME");
-    let dialect = dialect::ALL.iter().find(|dialect| dialect.name == from).expect("a dialect");
+    let dialect = perhop_config::import::DIALECTS.iter().find(|dialect| dialect.name == from).expect("a dialect");
     let text = Text::new(&bytes);
     if arguments.iter().any(|argument| argument == "--counts") {
         let read = (dialect.read)(&text, &given(option));

@@ -1,8 +1,8 @@
 //! What is found in texts: `findings --from tc FILE ..` prints a line for each finding: file, line, code, the text's line, the
 //! message, what to write instead; and one for each text that cannot be read.
 
-use perhop_config::dialect::ALL;
 use perhop_config::given::Given;
+use perhop_config::import::DIALECTS as ALL;
 use perhop_config::rules::findings;
 use perhop_config::text::Text;
 

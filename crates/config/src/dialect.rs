@@ -33,6 +33,3 @@ pub struct Dialect {
     /// Reads a text.
     pub read: fn(&Text, &Given) -> Result<Read, Fault>,
 }
-
-/// All of them.
-pub const ALL: &[Dialect] = &[crate::tc::DIALECT, crate::ios::DIALECT];

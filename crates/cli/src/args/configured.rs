@@ -3,8 +3,8 @@
 use super::{Settings, quantity};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
-use perhop_config::dialect;
 use perhop_config::given::{Given, Platform};
+use perhop_config::import::DIALECTS;
 use perhop_config::model::Way;
 use perhop_core::units::BitRate;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use std::path::PathBuf;
 #[derive(Args, Clone, Debug, Default)]
 pub struct Configuration {
     /// Dialect of a device's configuration; guessed without
-    #[arg(long, value_name = "DIALECT", value_parser = PossibleValuesParser::new(dialect::ALL.iter().map(|it| it.name)))]
+    #[arg(long, value_name = "DIALECT", value_parser = PossibleValuesParser::new(DIALECTS.iter().map(|it| it.name)))]
     pub from: Option<String>,
     /// Rate of the port's link, where the configuration does not say it, as in 100Mbit/s
     #[arg(long, value_name = "RATE", value_parser = quantity::<BitRate>)]

@@ -1,7 +1,8 @@
 //! Which dialect a text is in, and which of those that perhop does not read.
 
+use super::DIALECTS;
 use super::fault;
-use crate::dialect::{self, Dialect};
+use crate::dialect::Dialect;
 use crate::finding::Fault;
 use crate::text::{Line, Text};
 
@@ -48,7 +49,7 @@ pub(super) fn guess(text: &Text) -> Result<&'static Dialect, Fault> {
         let help = format!("perhop reads {}; if it is one of them, say so by --from", titles(" and "));
         return Err(fault("E312", format!("the text looks like {name}"), help));
     }
-    let best = dialect::ALL.iter().map(|dialect| ((dialect.looks)(text), dialect)).max_by_key(|it| it.0);
+    let best = DIALECTS.iter().map(|dialect| ((dialect.looks)(text), dialect)).max_by_key(|it| it.0);
     best.filter(|(lines, _)| *lines > 0).map(|(_, dialect)| dialect).ok_or_else(|| {
         let message = format!("no line of the text is of {}", titles(" or "));
         fault(
@@ -61,7 +62,7 @@ pub(super) fn guess(text: &Text) -> Result<&'static Dialect, Fault> {
 
 /// Whether a text is a configuration in a dialect that is known, or known by name.
 pub fn is_configuration(text: &Text) -> bool {
-    dialect::ALL.iter().any(|dialect| (dialect.looks)(text) > 0) || other(text).is_some()
+    DIALECTS.iter().any(|dialect| (dialect.looks)(text) > 0) || other(text).is_some()
 }
 
 /// A dialect that perhop does not read, if the text looks like it more than like those that it does.
@@ -78,5 +79,5 @@ fn begins(line: Line<'_>, starts: &[&str]) -> bool {
 }
 
 fn titles(between: &str) -> String {
-    dialect::ALL.iter().map(|dialect| dialect.title).collect::<Vec<_>>().join(between)
+    DIALECTS.iter().map(|dialect| dialect.title).collect::<Vec<_>>().join(between)
 }

@@ -4,7 +4,7 @@
 
 mod guess;
 
-use crate::dialect::{self, Dialect, Read};
+use crate::dialect::{Dialect, Read};
 use crate::finding::Fault;
 use crate::given::Given;
 use crate::load::Load;
@@ -20,6 +20,9 @@ pub use guess::{is_configuration, other};
 
 /// Of a thousand characters, as many may be of no text.
 const ODD: usize = 20;
+
+/// The dialects.
+pub const DIALECTS: &[Dialect] = &[crate::tc::DIALECT, crate::ios::DIALECT];
 
 /// A configuration that was read.
 pub struct Imported {
@@ -152,8 +155,8 @@ fn text(bytes: &[u8]) -> Result<Text, Fault> {
 /// The dialect of a text, and whether it was guessed.
 fn dialect_of(text: &Text, from: Option<&str>) -> Result<(&'static Dialect, bool), Fault> {
     let Some(from) = from else { return guess(text).map(|dialect| (dialect, true)) };
-    let names: Vec<_> = dialect::ALL.iter().map(|dialect| dialect.name).collect();
-    let found = dialect::ALL.iter().find(|dialect| dialect.name == from);
+    let names: Vec<_> = DIALECTS.iter().map(|dialect| dialect.name).collect();
+    let found = DIALECTS.iter().find(|dialect| dialect.name == from);
     let unknown = || fault("E312", format!("no dialect `{from}`"), suggest(from, &names));
     found.map(|dialect| (dialect, false)).ok_or_else(unknown)
 }
@@ -161,7 +164,7 @@ fn dialect_of(text: &Text, from: Option<&str>) -> Result<(&'static Dialect, bool
 /// Why a reader refuses a text, and what else it looks like.
 fn advised(fault: Fault, text: &Text, dialect: &Dialect) -> Fault {
     let looks = |it: &&Dialect| it.name != dialect.name && (it.looks)(text) > 0;
-    match (dialect::ALL.iter().find(looks), other(text)) {
+    match (DIALECTS.iter().find(looks), other(text)) {
         (Some(better), _) => Fault { help: format!("it looks like {}: --from {}", better.title, better.name), ..fault },
         (None, Some(name)) => Fault { help: format!("it looks like {name}, which perhop does not read"), ..fault },
         (None, None) => fault,

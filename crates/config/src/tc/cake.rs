@@ -1,6 +1,6 @@
 //! `cake`.
 
-use super::fair::LARGEST;
+use super::early::LARGEST;
 use super::log::Log;
 use super::options::{Discipline, Does, Fixed, Opt, Options, Row, Takes, assumed, row};
 use crate::model::Kind;

@@ -1,11 +1,13 @@
 //! Queues that drop or mark early: `red`, `choke`, `codel`, `pie`, `dualpi2`.
 
-use super::fair::LARGEST;
 use super::log::Log;
 use super::options::{Discipline, Does, Fixed, Options, Takes, assumed, row};
 use crate::model::Kind;
 use crate::value::{Said, Settings, Value};
 use perhop_core::units::{Bytes, Packets, Span};
+
+/// The largest packet of an Ethernet interface with its header.
+pub(super) const LARGEST: &str = "the interface's MTU, by default 1500, and its header of 14";
 
 /// How tc counts the weights of PIE.
 pub(super) const SIXTEENTHS: &str = "the same key, in sixteenths";

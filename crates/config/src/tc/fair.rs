@@ -1,6 +1,6 @@
 //! Queues of flows: `fq_codel`, `fq`, `fq_pie`, `sfq`.
 
-use super::early::SIXTEENTHS;
+use super::early::{LARGEST, SIXTEENTHS};
 use super::log::Log;
 use super::options::{Discipline, Does, Fixed, Options, Takes, assumed, row};
 use super::words::{Refusal, Taken};
@@ -8,8 +8,6 @@ use crate::model::Kind;
 use crate::value::{Said, Settings, Value};
 use perhop_core::units::{Bytes, Packets};
 
-/// The largest packet of an Ethernet interface with its header.
-pub(super) const LARGEST: &str = "the interface's MTU, by default 1500, and its header of 14";
 const FQ_CODEL_C: &str = "sch_fq_codel.c";
 const FQ_C: &str = "sch_fq.c";
 const FQ_PIE_C: &str = "sch_fq_pie.c";

@@ -5,9 +5,9 @@ mod htb;
 mod ios;
 mod tc;
 
-use perhop_config::dialect::ALL;
 use perhop_config::finding::Finding;
 use perhop_config::given::Given;
+use perhop_config::import::DIALECTS as ALL;
 use perhop_config::rules::{findings, instead_of};
 use perhop_config::text::Text;
 use proptest::prelude::*;

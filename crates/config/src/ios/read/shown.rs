@@ -3,9 +3,13 @@
 //!
 //! A class belongs to the last policy that is not deeper than it is. Within a class the words say what a line is about.
 
+#[path = "shown_finish.rs"]
 mod finish;
+#[path = "shown_lines.rs"]
 mod lines;
+#[path = "shown_pattern.rs"]
 mod pattern;
+#[path = "shown_wred.rs"]
 mod wred;
 
 use super::words::{Outcome, Words};
