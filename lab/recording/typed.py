@@ -26,6 +26,7 @@ PORT = "device -> receiver"
 NO_LINE = "100Gbit/s"
 #: The handle of the line, beyond those that people type.
 LINE = "fff0:"
+NAME_OF_TCP = re.compile(r', "[^"\n]* TCP"')
 TCP = re.compile(r"\n\[traffic\.[^\n]*TCP[^\n]*\]\n(?:[^\[\n][^\n]*\n?)+")
 
 
@@ -84,7 +85,7 @@ def main() -> int:
     files = [TYPED / f"{name}.tc" for name in sys.argv[1:]] or sorted(TYPED.glob("*.tc"))
     for file in files:
         text = imported(file)
-        alone = both(file, TCP.sub("\n", text))
+        alone = both(file, NAME_OF_TCP.sub("", TCP.sub("\n", text)))
         port = next(it for it in alone.ports if it.port == PORT)
         apart = max(port.apart_ns, default=0)
         print(f"{file.stem}: of {port.came} datagrams {port.other_fate} fare otherwise; at most {apart} ns apart")
