@@ -313,7 +313,10 @@ impl<'k, 'a> Making<'k, 'a> {
         }
         for (id, class) in &classes {
             let settings = self.settings(it, class, !parents.contains(id));
-            let made = self.class(*id, class.place, places.get(&class.parent).copied(), settings);
+            let mut made = self.class(*id, class.place, places.get(&class.parent).copied(), settings);
+            if parents.contains(id) && made.queue.take().is_some() {
+                self.unused(*id);
+            }
             queue.classes.push(made);
         }
         let ids: Vec<_> = classes.iter().map(|it| it.0).collect();

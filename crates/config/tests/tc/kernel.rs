@@ -7,7 +7,13 @@ const HTB: &str =
     "tc qdisc add dev eth0 root handle 1: htb default 1\ntc class add dev eth0 parent 1: classid 1:1 htb rate 1mbit\n";
 
 /// The last line of each has no effect.
-const REFUSED: [&str; 26] = [
+const REFUSED: [&str; 32] = [
+    "tc qdisc add dev eth0 root tbf rate 8mbit burst 10k limit 50k peakrate 9mbit",
+    "tc qdisc add dev eth0 root tbf rate 8mbit burst 10k limit 50k peakrate 8mbit mtu 1540",
+    "tc qdisc add dev eth0 root red limit 400k min 90k max 80k avpkt 1000 burst 100",
+    "tc qdisc add dev eth0 root red limit 400k min 30k max 90k avpkt 1000 burst 20",
+    "tc qdisc add dev eth0 root choke limit 100 bandwidth 10mbit burst 60 max 300",
+    "tc qdisc add dev eth0 root choke limit 400 min 90 max 90 burst 100 bandwidth 10mbit",
     "tc qdisc add dev eth0 root tbf rate 8mb burst 10k latency 30ms",
     "tc qdisc add dev eth0 root tbf rate 8mbit latency 30ms",
     "tc qdisc add dev eth0 root fq limit 10p",

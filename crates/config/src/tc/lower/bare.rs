@@ -37,6 +37,13 @@ pub(super) fn loose(interface: &Interface<'_>, log: &mut Log) {
 }
 
 impl<'a> Making<'_, 'a> {
+    /// A queue of a class that has got classes below it.
+    pub(super) fn unused(&mut self, class: u32) {
+        if let Some(it) = self.interface.qdiscs.get(&class) {
+            self.log.lost(&it.lines, &format!("class {} has classes below it: no packet waits here", shown(class)));
+        }
+    }
+
     /// `htb` is a queue then.
     pub(super) fn without_classes(&mut self, it: &Qdisc<'a>) -> Option<Queue> {
         let (kind, handle, device) = (&it.name.text, shown(it.handle), name(&self.interface.device).is);
