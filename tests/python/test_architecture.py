@@ -43,6 +43,7 @@ def test_each_walk_is_short() -> None:
     assert [walk.partition("\n")[0] for walk in walks] == [
         "The way of a packet",
         "The way of a key",
+        "The way of a line",
         "The way of a claim",
     ]
     assert all(len(walk.splitlines()) <= 34 for walk in walks)

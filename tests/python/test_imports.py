@@ -11,17 +11,10 @@ import pytest
 import perhop
 from imports import ROOT, Crate, Graph, Package, cycles, graphs, late, listed, python_names
 
-#: Cycles that are still to be taken apart, and no others: an entry that is no longer one fails, too.
-TO_MEND = {
-    "cli": ["check configured"],
-    "config": ["stub::chain stub::classes", "tc::filters tc::kernel"],
-    "scenario": ["as_ios::htb as_ios::tree", "as_ios::queues as_ios::wred"],
-}
-
 
 @pytest.mark.parametrize(("name", "graph"), graphs().items(), ids=graphs())
 def test_there_are_no_import_cycles(name: str, graph: Graph) -> None:
-    assert listed(cycles(graph)) == TO_MEND.get(name, []), name
+    assert listed(cycles(graph)) == [], name
 
 
 def _crate(folder: Path, files: dict[str, str]) -> dict[str, set[str]]:

@@ -170,6 +170,7 @@ def test_long_names_and_odd_signs_fit() -> None:
         (["cbs 5 kB", "cbs 9 kB"], ["5 kB", "9 kB"]),
         (["5 kB", "5 MB"], ["5 kB", "5 MB"]),
         (["2.5 Mbit/s, red", "10 Mbit/s, red"], ["2.5 Mbit/s", "10 Mbit/s"]),
+        (["1:10", "1:20"], ["1:10", "1:20"]),
         (["only one"], ["only one"]),
         (["a", "a b"], ["a", "a b"]),
         ([], []),

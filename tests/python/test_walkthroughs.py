@@ -17,7 +17,8 @@ import pytest
 from walkthrough import FENCE, Reader, commands, edit, missing, renewed, replaced
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "docs/guides/tutorial.md", *sorted((ROOT / "docs/guides/how-to").glob("*.md"))]
+GUIDES = [ROOT / "docs/guides/tutorial.md", ROOT / "docs/guides/configurations.md"]
+PAGES = [*GUIDES, *sorted((ROOT / "docs/guides/how-to").glob("*.md"))]
 
 
 @pytest.fixture
@@ -35,7 +36,7 @@ def test_a_page_can_be_followed(page: Path, checkout: Path) -> None:
     reader.follow(page.read_text())
     assert reader.ran >= 2
     drawn = {path.name: path for path in checkout.glob("*.svg")}
-    shown = re.findall(r"\]\(\.\./figures/(\S+)\)", reader.page)
+    shown = re.findall(r"\]\((?:\.\./)?figures/(\S+)\)", reader.page)
     assert set(shown) <= set(drawn)
     if reader.renews:
         page.write_text(reader.page)

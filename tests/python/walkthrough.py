@@ -1,7 +1,8 @@
 """A page that is followed to the letter: its files are written, its commands run, its output compared.
 
 - A `toml` block whose first line is `# file: NAME` writes that file, `# add to NAME` appends to it, and
-  `# in NAME, in place of [TABLE]` replaces that table.
+  `# in NAME, in place of [TABLE]` replaces that table. So does a block of a device's configuration: `sh`, or `cisco`,
+  whose comments begin with `!`.
 - Each `$ perhop ...` line of a `console` block runs. The lines below it must appear in what it prints, in this order;
   `...` stands for any lines. Times and rates of the machine are not compared.
 - A `python` block runs; a `text` block after it is what it prints.
@@ -24,6 +25,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FILES = ("toml", "sh", "cisco")
 PLACE = re.compile(r"# in (\S+), in place of \[(.+)\]")
 MACHINE = re.compile(r"\d+\.\d s( \(.*\))?$")
 
@@ -53,8 +55,9 @@ def commands(block: str) -> list[Command]:
 
 
 def edit(directory: Path, block: str) -> None:
-    """What a `toml` block says to do with a file; nothing if it names none."""
+    """What a block says to do with a file; nothing if it names none."""
     first, rest = block.split("\n", 1)
+    first = re.sub("^!", "#", first)
     if first.startswith("# file: "):
         (directory / first.removeprefix("# file: ")).write_text(block)
     elif first.startswith("# add to "):
@@ -145,7 +148,7 @@ class Reader:
         """Every block, in order."""
         self.page = page
         for language, block in blocks(page):
-            if language == "toml":
+            if language in FILES:
                 edit(self.directory, block)
             elif language == "console":
                 for command in commands(block):

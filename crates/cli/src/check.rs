@@ -1,106 +1,17 @@
 //! `check`: all errors of files in one pass, and warnings.
 
-use crate::args::{Check, Configuration, Settings, Source};
-use crate::configured::{self, File};
+use crate::args::{Check, Configuration};
+use crate::configured::{self, File, Found};
+use crate::reading::{name, options, read};
 use crate::{Exit, Failure, complain, say, show};
 use perhop_config::import::is_configuration as looks;
 use perhop_config::text::Text;
 use perhop_core::params::Problems;
 use perhop_core::units::counted;
-use perhop_runs::request;
 use perhop_scenario::sections::{kind::OF_POLICY, model::SECTIONS};
 use perhop_scenario::text::{file, toml};
-use perhop_scenario::{Diagnostic, Diagnostics, Document, Options, Sweep};
-use std::fs;
-use std::io::{self, Read};
+use perhop_scenario::{Diagnostics, Document};
 use std::path::Path;
-use std::sync::OnceLock;
-
-/// A file's name in messages and, without its ending, in results.
-pub(crate) fn name(file: &Path) -> String {
-    if file == Path::new("-") { "stdin".into() } else { file.to_string_lossy().into_owned() }
-}
-
-/// The text of a file; `-` is standard input, read once.
-pub(crate) fn text(path: &Path) -> Result<String, Diagnostics> {
-    file::decoded(&name(path), read(path).as_deref())
-}
-
-/// The bytes of a file, which may be a configuration.
-pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>, Diagnostics> {
-    read(path).map_err(|error| {
-        let help = "give the path of a device's configuration";
-        Diagnostics::of_file(&name(path), "E007", [format!("cannot read the file: {error}"), help.into()])
-    })
-}
-
-fn read(path: &Path) -> io::Result<Vec<u8>> {
-    static INPUT: OnceLock<io::Result<Vec<u8>>> = OnceLock::new();
-    if path != Path::new("-") {
-        return fs::read(path);
-    }
-    let input = INPUT.get_or_init(|| {
-        let mut bytes = Vec::new();
-        io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
-    });
-    match input {
-        Ok(bytes) => Ok(bytes.clone()),
-        Err(error) => Err(io::Error::new(error.kind(), error.to_string())),
-    }
-}
-
-/// The options given on the command line.
-pub(crate) fn options(file: &Path, settings: &Settings) -> Options {
-    let mut options = Options::new(&name(file));
-    let keys = [
-        ("seed", &settings.seed),
-        ("duration", &settings.duration),
-        ("warmup", &settings.warmup),
-        ("replications", &settings.replications),
-    ];
-    for (key, value) in keys {
-        if let Some(value) = value {
-            options = options.setting(key, value);
-        }
-    }
-    settings.set.iter().fold(options, |options, text| options.set(text))
-}
-
-/// What a scenario is read from, with these axes.
-///
-/// # Errors
-/// The file cannot be read.
-pub(crate) fn source(source: &Source, vary: &[String]) -> Result<request::Source, Failure> {
-    let options = vary.iter().fold(options(&source.file, &source.settings), |options, text| options.vary(text));
-    Ok(request::Source { text: accepted(text(&source.file), "nothing was run")?, options })
-}
-
-/// Loads a scenario with its points.
-pub(crate) fn load(source: &Source, options: &Options) -> Result<Sweep, Failure> {
-    let read = text(&source.file).and_then(|text| Sweep::parse(&text, options));
-    let (sweep, warnings) = accepted(read, "nothing was run")?;
-    warn(&warnings);
-    Ok(sweep)
-}
-
-/// What was read; errors end it, and `therefore` says what that means.
-pub(crate) fn accepted<T>(read: Result<T, Diagnostics>, therefore: &str) -> Result<T, Failure> {
-    read.map_err(|errors| Failure::Error(format!("{errors:#}\n{}, {therefore}", errors.summary())))
-}
-
-/// Prints warnings.
-pub(crate) fn warn(warnings: &Diagnostics) {
-    if !warnings.list.is_empty() {
-        complain!("{warnings:#}");
-    }
-}
-
-/// Everything found in a file, and notes, which are no fault of it.
-#[derive(Default)]
-pub(crate) struct Found {
-    pub(crate) list: Vec<Diagnostic>,
-    pub(crate) notes: Vec<String>,
-}
 
 fn diagnose(path: &Path, args: &Check) -> Found {
     let (name, options) = (name(path), options(path, &args.settings));

@@ -3,7 +3,7 @@
 mod found;
 
 use crate::args::Configuration;
-use crate::{Failure, check, complain};
+use crate::{Failure, complain, reading};
 use perhop_config::account::Verdict;
 use perhop_config::dialect::Dialect;
 use perhop_config::finding::{Fault, Finding};
@@ -17,7 +17,7 @@ use perhop_scenario::text::source::Sources;
 use perhop_scenario::text::{diagnostics::Diagnostic, toml};
 use std::path::Path;
 
-pub(crate) use found::{found, in_its_words};
+pub(crate) use found::{Found, found, in_its_words};
 
 /// A configuration in a file.
 pub(crate) struct File<'a> {
@@ -97,7 +97,7 @@ pub(crate) fn not_taken(imported: &Imported) -> String {
 /// # Errors
 /// The file cannot be read, is no TOML, or holds something else.
 pub(crate) fn load(path: &Path) -> Result<Load, Failure> {
-    let text = check::accepted(check::text(path), "nothing was run")?;
+    let text = reading::accepted(reading::text(path), "nothing was run")?;
     let mut problems = Problems::default();
     let root = toml::parse(&text, 0, &mut problems);
     let name = path.to_string_lossy();

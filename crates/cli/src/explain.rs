@@ -1,28 +1,28 @@
 //! `explain`: every effective value, every queue, and the times that follow from them.
 
 use crate::args::{Explain, System};
-use crate::{Exit, Failure, check, complain, say};
+use crate::{Exit, Failure, complain, reading, say};
 use perhop_core::units::counted;
 use perhop_scenario::{Document, Sweep, as_ios, as_tc, explain_sweep, facts};
 use serde_json::json;
 
 pub(crate) fn explain(args: &Explain) -> Result<Exit, Failure> {
     let file = &args.source.file;
-    let options = check::options(file, &args.source.settings);
+    let options = reading::options(file, &args.source.settings);
     if let Some(wrong) = unsuited(args) {
         return Err(Failure::Error(format!("error[E295] {wrong}")));
     }
     if let Some(system) = args.written_as {
-        let sweep = check::load(&args.source, &options)?;
+        let sweep = reading::load(&args.source, &options)?;
         return match (system, &args.port) {
             (System::Tc, None) => network(&sweep, args.json),
             (System::Tc, Some(port)) => one_port(&sweep, port, args),
             (System::Ios, _) => routers(&sweep, args),
         };
     }
-    let read = check::text(file).and_then(|text| Document::read(&text, &options));
-    let (document, warnings) = check::accepted(read, "nothing was run")?;
-    check::warn(&warnings);
+    let read = reading::text(file).and_then(|text| Document::read(&text, &options));
+    let (document, warnings) = reading::accepted(read, "nothing was run")?;
+    reading::warn(&warnings);
     match document {
         document if args.json => say!("{}", facts(&document)),
         Document::Policy(policy) => say!("{}", policy.effective()),

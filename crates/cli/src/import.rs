@@ -3,18 +3,20 @@
 use crate::args::{Form, Import};
 use crate::begin::existing;
 use crate::configured::{self, File};
-use crate::{Exit, Failure, check, complain, places, say};
+use crate::{Exit, Failure, complain, places, reading, say};
 use perhop_config::account::{Entry, Verdict};
 use perhop_config::import::Imported;
 use perhop_config::rules;
 use perhop_config::stub::Stub;
+use perhop_core::params::Severity;
 use perhop_core::units::counted;
 use perhop_scenario::text::shown;
+use perhop_scenario::{Document, Options};
 use serde_json::{Value, json};
 
 pub(crate) fn import(args: &Import) -> Result<Exit, Failure> {
-    let name = check::name(&args.file);
-    let bytes = check::bytes(&args.file).map_err(|found| Failure::Error(format!("{found:#}")))?;
+    let name = reading::name(&args.file);
+    let bytes = reading::bytes(&args.file).map_err(|found| Failure::Error(format!("{found:#}")))?;
     let file = File { name: &name, bytes: &bytes };
     let mut imported = file.read(&args.configuration)?;
     let load = args.load.as_deref().map(configured::load).transpose()?;
@@ -23,6 +25,9 @@ pub(crate) fn import(args: &Import) -> Result<Exit, Failure> {
         Form::Scenario => imported.stub(&given, load),
         Form::Policy => imported.policy(),
     };
+    if let Ok(stub) = &written {
+        refused(&file, &mut imported, stub);
+    }
     if !args.json {
         account(&imported);
     }
@@ -37,6 +42,16 @@ pub(crate) fn import(args: &Import) -> Result<Exit, Failure> {
     }
     let lost = imported.read.account.count(&Verdict::NotModelled) > 0;
     Ok(if lost && !args.allow { Exit::Warnings } else { Exit::Fine })
+}
+
+/// Lines whose values a scenario cannot have are not modelled, whatever the reader made of them.
+fn refused(file: &File<'_>, imported: &mut Imported, stub: &Stub) {
+    let found = Document::check(&stub.text, &Options::new(file.name)).err().unwrap_or_default();
+    for error in configured::in_its_words(file, imported, stub, found) {
+        if let (Severity::Error, Some(spot)) = (error.severity, error.spot) {
+            imported.read.account.not_modelled(spot.line, format!("no scenario has this: {}", error.message));
+        }
+    }
 }
 
 /// What became of each line, for people.

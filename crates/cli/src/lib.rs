@@ -35,6 +35,8 @@ mod mark;
 mod meter;
 /// What is read, and what is written.
 mod places;
+/// Files and standard input.
+mod reading;
 /// `run`
 mod run;
 /// What is printed.

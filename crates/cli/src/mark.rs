@@ -3,7 +3,7 @@
 use crate::args::{Mark, Through};
 use crate::begin::existing;
 use crate::places::{in_a_directory, unwritten};
-use crate::{Exit, Failure, check, complain, say, watch};
+use crate::{Exit, Failure, complain, reading, say, watch};
 use perhop_capture::mark::{self, Behind, MarkError, Marking, Report};
 use perhop_capture::{CaptureError, Pump, STANDARD_INPUT};
 use perhop_core::params::unit_code;
@@ -107,7 +107,7 @@ pub(crate) fn marking(
     asker: Asker<'_>,
 ) -> Result<Marking, Failure> {
     let flow_timeout = flow_timeout(through)?;
-    let (policy, warnings) = check::accepted(Policy::load(policy, options), "nothing was read")?;
+    let (policy, warnings) = reading::accepted(Policy::load(policy, options), "nothing was read")?;
     if !warnings.list.is_empty() {
         (asker.warn)(&format!("{warnings:#}"));
     }

@@ -5,7 +5,7 @@ use crate::args::{Cli, ForPython, Predict};
 use crate::configured::{self, File};
 use crate::run::{hash_of, options};
 use crate::watch::Terminal;
-use crate::{Exit, Failure, Outcome, answer, check, say};
+use crate::{Exit, Failure, Outcome, answer, reading, say};
 use clap::Parser;
 use perhop_config::import::Imported;
 use perhop_config::stub::Stub;
@@ -18,8 +18,8 @@ use serde_json::json;
 use std::path::{Path, PathBuf};
 
 pub(crate) fn predict(args: &Predict) -> Result<Outcome, Failure> {
-    let name = check::name(&args.file);
-    let bytes = check::bytes(&args.file).map_err(|found| Failure::Error(format!("{found:#}")))?;
+    let name = reading::name(&args.file);
+    let bytes = reading::bytes(&args.file).map_err(|found| Failure::Error(format!("{found:#}")))?;
     let file = File { name: &name, bytes: &bytes };
     let mut imported = file.read(&args.configuration)?;
     let load = args.load.as_deref().map(configured::load).transpose()?;
@@ -64,7 +64,7 @@ fn finish(args: &Predict, dir: &Path) -> Result<Outcome, Failure> {
 
 /// The scenario of a configuration; what is wrong with it is said of the configuration.
 fn scenario(args: &Predict, file: &File<'_>, imported: &Imported, stub: &Stub) -> Result<(Request, Sweep), Failure> {
-    let options = check::options(&args.file, &args.settings);
+    let options = reading::options(&args.file, &args.settings);
     let options = match warmup(args) {
         Some(warmup) => options.setting("warmup", &warmup.to_string()),
         None => options,

@@ -3,7 +3,7 @@
 use crate::answer::{self, Answer};
 use crate::args::Run;
 use crate::watch::Terminal;
-use crate::{Exit, Failure, check, complain, pcap, places, say, show, watch};
+use crate::{Exit, Failure, complain, pcap, places, reading, say, show, watch};
 use perhop_core::units::{Span, counted};
 use perhop_runs::filter::{Known, Where};
 use perhop_runs::intervals::Intervals;
@@ -36,8 +36,8 @@ pub(crate) fn read(mut request: Request) -> Result<(Request, Sweep), Failure> {
             read = request.source.read();
         }
     }
-    let (sweep, warnings) = check::accepted(read, "nothing was run")?;
-    check::warn(&warnings);
+    let (sweep, warnings) = reading::accepted(read, "nothing was run")?;
+    reading::warn(&warnings);
     let sweep = request.asked.named(sweep).map_err(Failure::Error)?;
     Ok((request, sweep))
 }
@@ -61,7 +61,7 @@ pub(crate) fn options(request: &Request, sweep: &Sweep) -> Result<RunOptions, Fa
 
 pub(crate) fn run(args: &Run) -> Result<Exit, Failure> {
     let asked = Asked { output: args.output.clone(), traced: args.traced.clone(), fresh: true, ..Asked::default() };
-    let source = check::source(&args.source, &[])?;
+    let source = reading::source(&args.source, &[])?;
     let (request, sweep) = read(Request { source, asked, shown: args.shown.clone() })?;
     if sweep.is_grid() {
         complain!(

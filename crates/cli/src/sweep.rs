@@ -3,7 +3,7 @@
 use crate::answer::{self, Answer};
 use crate::args::{ForPython, Sweep};
 use crate::watch::Terminal;
-use crate::{Exit, Failure, Outcome, check, complain, run, say, watch};
+use crate::{Exit, Failure, Outcome, complain, reading, run, say, watch};
 use perhop_core::units::counted;
 use perhop_runs::request::{Asked, Request};
 use perhop_runs::rows::{self, Rows};
@@ -33,7 +33,7 @@ pub struct Made {
 pub(crate) fn sweep(args: &Sweep) -> Result<Outcome, Failure> {
     let (output, traced, fresh) = (args.output.clone(), args.traced.clone(), args.fresh);
     let asked = Asked { output, traced, fresh, ..Asked::default() };
-    let source = check::source(&args.source, &args.vary)?;
+    let source = reading::source(&args.source, &args.vary)?;
     let (mut request, sweep) = run::read(Request { source, asked, shown: args.shown.clone() })?;
     let all = sweep.points();
     request.asked.points = shard(all.len(), args.shard.as_deref())?;
@@ -54,7 +54,7 @@ pub(crate) fn sweep(args: &Sweep) -> Result<Outcome, Failure> {
 
 /// The answer to a request that a cluster has carried out.
 pub(crate) fn answer(request: &Request, made: &Made) -> Result<Exit, Failure> {
-    let (sweep, _) = check::accepted(request.source.read(), "nothing was run")?;
+    let (sweep, _) = reading::accepted(request.source.read(), "nothing was run")?;
     let sweep = request.asked.named(sweep).map_err(Failure::Error)?;
     let points = request.asked.chosen(&sweep.points()).map_err(Failure::Error)?;
     let options = RunOptions::of(&request.asked, &sweep, &request.source.options, watch::now());

@@ -1,7 +1,7 @@
 //! `tune`: parameters of SVB and MSVB by Lemma 3.1.
 
 use crate::args::{Cli, ForPython, Settings, Source, Tunable, Tune, Verb};
-use crate::{Failure, check, say, show};
+use crate::{Failure, reading, say, show};
 use clap::Parser;
 use perhop_core::design::msvb::Bottleneck;
 use perhop_core::units::{Packets, counted};
@@ -68,7 +68,7 @@ fn kind(args: &Tune) -> Kind {
 fn from_file(args: &Tune, file: &std::path::Path) -> Result<Asked, Failure> {
     let settings = Settings { set: args.set.clone(), ..Settings::default() };
     let source = Source { file: file.to_owned(), settings };
-    let scenario = check::load(&source, &check::options(file, &source.settings))?.base;
+    let scenario = reading::load(&source, &reading::options(file, &source.settings))?.base;
     let reference = f64::from(args.reference.get());
     let name = file.to_string_lossy();
     asked(&scenario, Wanted { kind: kind(args), queue: args.queue.as_deref(), reference, file: &name }).map_err(failure)

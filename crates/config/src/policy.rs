@@ -2,6 +2,7 @@
 
 use crate::load::Load;
 use crate::model::Port;
+use crate::stub::names::queue_name;
 use crate::stub::page::Page;
 use crate::stub::{Stub, Writer};
 use crate::value::{Said, Value};
@@ -11,7 +12,7 @@ use perhop_core::units::BitRate;
 pub fn policy(port: &Port) -> Stub {
     let load = Load::default();
     let mut writer = Writer::new(port, &load);
-    let root = port.queue.as_ref().map(|queue| writer.queue(queue));
+    let root = port.queue.as_ref().map(|queue| writer.queue(queue, queue_name(port)));
     let conditioners = writer.conditioned(port, None);
     let mut page = Page::default();
     page.add(&format!("# {} {}. What the device says stands behind `!`.\n", port.interface.is, port.way.name()));

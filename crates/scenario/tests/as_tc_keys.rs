@@ -1,8 +1,10 @@
 //! `explain --as tc` passes over no key: each one changes the commands, or a note says that Linux has it otherwise, or it is
 //! refused. What only traffic sent says (when, how much) is in the times at which the lab sends, and told as such below.
 
-use perhop_core::params::{Field, Params};
-use perhop_core::registry::Entry;
+mod keys;
+
+use keys::{entry, fields};
+use perhop_core::params::Params;
 use perhop_core::{aqm, conditioner, port, sched};
 use perhop_scenario::sections::{conditioner as placed, link, queue, settings, tcp, traffic as common};
 use perhop_scenario::{Options, Scenario, as_tc};
@@ -60,8 +62,7 @@ enum Fate {
 }
 use Fate::{Elsewhere, Noted, Refused, Said};
 
-/// A key, what sets it, what becomes of it.
-type Row = (&'static str, &'static str, Fate);
+type Row = keys::Row<Fate>;
 
 /// A queue whose keys are looked at, the law of TCP, the keys that there are, and a row for each.
 struct Walk {
@@ -70,14 +71,6 @@ struct Walk {
     law: &'static str,
     keys: Vec<String>,
     rows: &'static [Row],
-}
-
-fn fields(fields: &'static [Field]) -> Vec<String> {
-    Field::all(fields).into_iter().map(|field| field.name.to_owned()).collect()
-}
-
-fn entry(list: &[Entry], name: &str) -> Vec<String> {
-    list.iter().find(|entry| entry.name == name).unwrap().parameters().into_iter().map(|it| it.0).collect()
 }
 
 const PLAIN: &str = "limit = \"50p\"";
@@ -884,23 +877,8 @@ fn fate(walk: &Walk, set: &str) -> Result<Fate, String> {
 
 #[test]
 fn every_key_is_said_noted_or_refused() {
-    let mut wrong = Vec::new();
-    for walk in walks() {
-        let rows: Vec<_> = walk.rows.iter().map(|row| row.0.to_owned()).collect();
-        let (mut known, mut keys) = (rows.clone(), walk.keys.clone());
-        known.sort();
-        keys.sort();
-        keys.dedup();
-        if known != keys {
-            wrong.push(format!("{}: keys {keys:?}, rows {known:?}", walk.what));
-        }
-        for &(key, set, expected) in walk.rows {
-            let found = fate(&walk, set);
-            if found != Ok(expected) {
-                wrong.push(format!("{} {key}: {found:?}, not {expected:?}", walk.what));
-            }
-        }
-    }
+    let of = |walk: Walk| keys::wrong(walk.what, walk.keys.clone(), walk.rows, |set| fate(&walk, set));
+    let wrong: Vec<_> = walks().into_iter().flat_map(of).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 

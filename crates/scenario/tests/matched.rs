@@ -111,3 +111,28 @@ fn the_first_of_two_classes_takes_a_packet() {
     assert!(sent(NET, 0) > 1000 && sent(NET, 1) > 100, "{} {}", sent(NET, 0), sent(NET, 1));
     assert_eq!(sent(&swapped, 1), 0, "all of a's packets are in the class by address");
 }
+
+/// Ports are those that the traffic states; the simulator gives others, never one below 1024.
+#[test]
+fn a_class_by_port_gets_the_traffic_that_states_it() {
+    let by_port = NET
+        .replace("{ match = { dscp = \"AF12\" }, quantum", "{ match = { destination-port = 443 }, quantum")
+        .replace("{ match = { destination = \"10.0.1.0/24\" }, quantum", "{ match = { source-port = 22 }, quantum");
+    let sent = |text: &str| -> Vec<u64> {
+        let (scenario, _) = Scenario::parse(text, &Options::new("net.toml")).unwrap_or_else(|found| panic!("{found}"));
+        let plan = scenario.plan(1, 0);
+        let port = plan.links.iter().position(|link| link.name == "r -> x").unwrap();
+        let outcome = Simulation::new(plan, EngineOptions::default()).unwrap().run(|_| true).unwrap();
+        let of = |class: usize| {
+            let rows = outcome.ports.queues.iter().filter(move |row| (row.link, row.queue) == (port, class));
+            rows.map(|row| row.sent.packets).sum()
+        };
+        (0..4).map(of).collect()
+    };
+    let none = sent(&by_port);
+    assert_eq!(none[..2], [0, 0], "no traffic states a port");
+    let stated = by_port.replace("[traffic.c]", "[traffic.c]\ndestination-port = 443\nsource-port = 4000");
+    let some = sent(&stated);
+    assert!(some[0] > 1000 && some[1] == 0, "{some:?}");
+    assert!(some[3] < none[3], "{some:?} {none:?}");
+}

@@ -28,15 +28,15 @@ def shortened(names: Sequence[str], longest: int = LONGEST) -> list[str]:
 
 
 def _without_start(names: Sequence[str]) -> list[str]:
-    """Without the first words that all share; parts of a path are words, those of a number are not."""
-    words = [re.findall(MEASURED + r"(?:[^\s/,:.]|[/.](?=\d))+[\s/,:.]*", name) for name in names]
+    """Without the first words that all share; parts of a path are words, those of numbers and of `1:10` are not."""
+    words = [re.findall(MEASURED + r"(?:[^\s/,:.]|[/.:](?=\d))+[\s/,:.]*", name) for name in names]
     shared = _shared(words)
     return ["".join(of[shared:]) for of in words]
 
 
 def _without_end(names: Sequence[str]) -> list[str]:
     """Without the last words that all share; a unit, `Mbit/s`, is part of its number's word."""
-    words = [re.findall(MEASURED + r"[^\s,:]+[\s,:]*", name) for name in names]
+    words = [re.findall(MEASURED + r"(?:[^\s,:]|:(?=\d))+[\s,:]*", name) for name in names]
     shared = _shared([of[::-1] for of in words])
     return ["".join(of[: len(of) - shared]).rstrip(" ,:") for of in words]
 

@@ -3,7 +3,6 @@
 
 use super::{File, guessed, not_taken};
 use crate::args::Configuration;
-use crate::check::Found;
 use perhop_config::account::Verdict;
 use perhop_config::import::{Imported, read};
 use perhop_config::rules;
@@ -11,6 +10,13 @@ use perhop_config::stub::Stub;
 use perhop_core::params::{Place, Severity};
 use perhop_scenario::text::source::Spot;
 use perhop_scenario::{Diagnostic, Diagnostics, Document, Options};
+
+/// Everything found in a file, and notes, which are no fault of it.
+#[derive(Default)]
+pub(crate) struct Found {
+    pub(crate) list: Vec<Diagnostic>,
+    pub(crate) notes: Vec<String>,
+}
 
 /// Codes that are about the load of the stub, or about the network around its port, and not about the port.
 const OF_THE_LOAD: &[&str] = &[

@@ -2,7 +2,7 @@
 
 use super::shares::{bounded, shares};
 use crate::model::{Class, Conditioner, Kind, Port, Queue};
-use crate::stub::names::{Names, last_word};
+use crate::stub::names::{Names, queue_name};
 use crate::stub::overlap::intersection;
 use crate::value::Value;
 use perhop_core::classify::Match;
@@ -109,7 +109,7 @@ impl<'a> Finder<'a> {
         let own: f64 = port.conditioners.iter().filter(|it| !it.takes.is_empty()).filter_map(committed).sum();
         let all = port.conditioners.iter().filter(|it| it.takes.is_empty()).filter_map(committed);
         let rate = all.fold((top.rate - own).max(top.rate / 10.0), f64::min);
-        let wanted = port.queue.as_ref().map_or("all", |queue| last_word(&queue.name.is));
+        let wanted = queue_name(port);
         let name =
             self.names.unique(if port.conditioners.iter().any(|it| !it.takes.is_empty()) { "other" } else { wanted });
         let (path, wants) = (Vec::new(), vec![Match::default()]);

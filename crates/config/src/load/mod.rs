@@ -16,6 +16,7 @@ use leaves::{Leaf, leaves};
 use look::{Asked, Ground};
 use perhop_core::classify::{Match, Protocol};
 use perhop_core::units::{BitRate, Bytes};
+use shares::bounded;
 use std::net::Ipv4Addr;
 
 pub use look::Look;
@@ -24,8 +25,11 @@ pub use look::Look;
 pub const RECEIVER: &str = "receiver";
 /// What the name of a class's TCP ends with.
 const TCP: &str = " TCP";
-/// Size of its datagrams.
+/// Size of its datagrams: where much is sent, larger ones, so that a run stays short.
 const DATAGRAM: u64 = 500;
+const LARGE: u64 = 1200;
+/// From this rate on, bit/s.
+const FAST: f64 = 200e6;
 /// Flows of its datagrams: where flows share, each gets less than its share.
 pub const FLOWS: u64 = 4;
 /// An IP packet of its TCP, and what is no data of it.
@@ -86,6 +90,8 @@ pub struct Load {
     pub without: Vec<(String, &'static str)>,
     /// Whether there are classes with priority, without a TCP.
     pub has_priority: bool,
+    /// The most that leaves the port, bit/s; 0 where that is unknown.
+    whole: f64,
     /// What a file states, as text.
     stated: Option<String>,
     names: Names,
@@ -100,6 +106,8 @@ impl Load {
             receivers: vec![ground.node(RECEIVER, ground.destination)],
             ..Self::default()
         };
+        let link_rate = link.bit_s() as f64;
+        load.whole = port.queue.as_ref().map_or(link_rate, |queue| bounded(queue, link_rate));
         let leaves = leaves(port, link);
         load.has_priority = leaves.iter().any(|leaf| leaf.has_priority);
         leaves.iter().for_each(|leaf| load.add(leaf, &ground));
@@ -120,7 +128,8 @@ impl Load {
         let rate = two_thirds(leaf.rate / marks.len().max(1) as f64);
         for mark in marks {
             let called = mark.as_deref().unwrap_or(&leaf.name);
-            let datagrams = Sends::Datagrams(rate, Bytes::new(DATAGRAM));
+            let size = if self.whole < FAST { DATAGRAM } else { LARGE };
+            let datagrams = Sends::Datagrams(rate, Bytes::new(size));
             self.flow(leaf, ground, (called, mark.as_deref()), datagrams);
             if !leaf.has_priority {
                 self.flow(leaf, ground, (&format!("{called}{TCP}"), mark.as_deref()), Sends::Tcp(None));
@@ -158,6 +167,15 @@ impl Load {
         !other(&self.receivers, look.source)
             && !other(&self.senders, look.destination)
             && (look.source.is_none() || look.source != look.destination)
+    }
+
+    /// How long it is simulated, and how much of that is not counted: less of a faster port, so that a prediction takes seconds.
+    pub const fn times(&self) -> [&'static str; 2] {
+        match self.whole {
+            ..FAST => ["20s", "5s"],
+            FAST..2e9 => ["6s", "2s"],
+            _ => ["2s", "500ms"],
+        }
     }
 
     /// What a file states of it, as TOML; `None`: it was made for the port.

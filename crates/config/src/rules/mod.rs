@@ -29,6 +29,7 @@ mod overlimits;
 mod quanta;
 mod reclassify;
 mod short_burst;
+mod small_policer;
 mod standing;
 mod sums;
 mod tc;
@@ -85,6 +86,7 @@ const RULES: &[Rule] = &[
     direct::RULE,
     standing::RULE,
     exceeding::RULE,
+    small_policer::RULE,
 ];
 
 /// Everything that the rules find, in the order of the text.

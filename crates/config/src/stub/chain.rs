@@ -3,6 +3,7 @@
 //! A list of classes says the same as the device's filters only if the filters are asked in the order of the classes. Where they
 //! are not, and nothing else at the port gives colours, markers without `next` stand in the filters' own order.
 
+use super::classes::{is_made, leaves_of};
 use super::sort::{Asked, Taken, Taker, add, asked, living};
 use super::{Marker, Writer};
 use crate::model::{Kind, Queue};
@@ -86,7 +87,7 @@ fn count(by_path: &ByPath, path: &[usize]) -> usize {
 
 /// All classes whose filters are asked in one order: those of the queue, and of what is one list with it in the device.
 fn collect<'a>(queue: &'a Queue, above: &[usize], paths: &mut Vec<Vec<usize>>, takers: &mut Vec<Taker<'a>>) {
-    for (i, class) in super::classes::leaves_of(queue) {
+    for (i, class) in leaves_of(queue) {
         let path = [above, &[i]].concat();
         match class.queue.as_ref().filter(|_| is_made(queue, i)) {
             Some(below) => collect(below, &path, paths, takers),
@@ -96,14 +97,6 @@ fn collect<'a>(queue: &'a Queue, above: &[usize], paths: &mut Vec<Vec<usize>>, t
             }
         }
     }
-}
-
-/// Whether a class, the last, stands for others that are one list with those before it in the device.
-pub(super) fn is_made(queue: &Queue, i: usize) -> bool {
-    let class = &queue.classes[i];
-    let has_classes = class.queue.as_ref().is_some_and(|queue| !queue.classes.is_empty());
-    let is_last = i + 1 == queue.classes.len();
-    is_last && class.rest && class.takes.is_empty() && class.name.origin.place().is_none() && has_classes
 }
 
 /// Whether the class at a path is the last of its list, or may be put last.

@@ -1,8 +1,7 @@
 //! `[queue.X]`: a queue, with its classes and their queues.
 
 use super::Writer;
-use super::chain::is_made;
-use super::names::{last_word, plain};
+use super::names::plain;
 use super::page::{List, Page, Row, key, toml};
 use super::sort::{Sorted, Taken, Taker, sort};
 use crate::model::{Class, Filter, Kind, Queue};
@@ -27,7 +26,7 @@ struct Below<'a> {
 
 impl Writer<'_> {
     /// A queue and all below it; the name of its section.
-    pub(crate) fn queue(&mut self, queue: &Queue) -> String {
+    pub(crate) fn queue(&mut self, queue: &Queue, called: &str) -> String {
         let leaves = leaves(queue);
         let takers: Vec<_> = leaves.iter().map(|&i| taker(queue, i)).collect();
         let sorted = sort(&takers);
@@ -35,7 +34,7 @@ impl Writer<'_> {
         if self.own.is_empty() && (moved.is_some() || !sorted.notes.is_empty()) {
             self.chained = self.chain(queue);
         }
-        let name = self.queues.unique(last_word(&queue.name.is));
+        let name = self.queues.unique(called);
         self.section(Below { name: name.clone(), queue, comment: plain(&queue.name.is), path: Vec::new() });
         name
     }
@@ -46,6 +45,14 @@ impl Writer<'_> {
         let comment = if comment == name { String::new() } else { format!("! {comment}") };
         let start = page.text.len();
         page.section("queue", Some(&name), queue.name.origin.place(), &comment);
+        if let Some(how) = childless(queue) {
+            self.notes.push((queue.name.origin.place(), format!("{how}: here they pass a FIFO of 1000 packets")));
+            let mut row = Row::default().with(how);
+            row.page.add("aqm = \"drop-tail\"");
+            page.row(row);
+            page.around(start, queue.name.origin.place());
+            return self.tree.append(&page);
+        }
         match queue.kind {
             Some(Kind::Scheduler(kind)) => page.add(&format!("scheduler = {}\n", key_text(kind))),
             Some(Kind::Aqm(kind)) => page.add(&format!("aqm = {}\n", key_text(kind))),
@@ -197,6 +204,17 @@ impl Writer<'_> {
     }
 }
 
+/// What the device does with packets of a scheduler that has no classes.
+fn childless(queue: &Queue) -> Option<&'static str> {
+    match queue.kind.filter(|_| queue.classes.is_empty()) {
+        Some(Kind::Scheduler("htb")) => Some("without classes all packets pass unshaped"),
+        Some(Kind::Scheduler("drr" | "wrr" | "hfsc" | "ets" | "strict-priority")) => {
+            Some("without classes all packets are dropped")
+        }
+        _ => None,
+    }
+}
+
 /// The places of the classes that packets end in.
 fn leaves(queue: &Queue) -> Vec<usize> {
     let is_parent = |i: usize| queue.classes.iter().any(|class| class.parent == Some(i));
@@ -206,6 +224,14 @@ fn leaves(queue: &Queue) -> Vec<usize> {
 /// The classes that packets end in.
 pub(super) fn leaves_of(queue: &Queue) -> impl Iterator<Item = (usize, &Class)> {
     leaves(queue).into_iter().map(|i| (i, &queue.classes[i]))
+}
+
+/// Whether a class, the last, stands for others that are one list with those before it in the device.
+pub(super) fn is_made(queue: &Queue, i: usize) -> bool {
+    let class = &queue.classes[i];
+    let has_classes = class.queue.as_ref().is_some_and(|queue| !queue.classes.is_empty());
+    let is_last = i + 1 == queue.classes.len();
+    is_last && class.rest && class.takes.is_empty() && class.name.origin.place().is_none() && has_classes
 }
 
 /// A class as filters see it.

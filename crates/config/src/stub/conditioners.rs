@@ -65,7 +65,14 @@ impl Writer<'_> {
         }
         let (mut conditioner, mut count) = (Vec::new(), 0);
         for matches in all {
-            if is_of_conditioners(matches) {
+            let more = !is_of_conditioners(matches);
+            // Behind the device's conditioners no marker is reached.
+            if !matches.conditioner.is_empty() && (!more || before.is_none()) {
+                if more {
+                    let how =
+                        "all packets that pass the conditioners that a filter names go here, whatever else it asks for";
+                    self.notes.push((place, format!("`{of}`: {how}")));
+                }
                 conditioner.extend(self.named_before(matches, before).into_iter().flat_map(|named| named.conditioner));
                 continue;
             }

@@ -21,7 +21,8 @@ pub(super) fn head(page: &mut Page, port: &Port, link: BitRate, load: &Load) {
     let way = port.way.name();
     page.add(&format!("# {} {way}, {link}. What the device says stands behind `!`.\n#\n", plain(&port.interface.is)));
     page.add(&format!("# {}\n", sentence(load)));
-    page.add("[scenario]\nduration = \"20s\"\nwarmup = \"5s\"\nreplications = 3\n");
+    let [duration, warmup] = load.times();
+    page.add(&format!("[scenario]\nduration = \"{duration}\"\nwarmup = \"{warmup}\"\nreplications = 3\n"));
     if let Some(accounting) = &port.accounting {
         page.entry("accounting", &Said { is: Value::Word(accounting.is.to_owned()), origin: accounting.origin });
     }

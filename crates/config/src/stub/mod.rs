@@ -1,6 +1,8 @@
 //! A port as a commented scenario that runs, with the place in the configuration of each stretch of it.
 //!
 //! Names are the device's. A value that the device assumes is written, too, with its source in a comment.
+//!
+//! Decision: docs/decisions/118-configurations-are-one-neutral-model.md
 
 mod chain;
 mod classes;
@@ -15,7 +17,7 @@ use crate::given::Given;
 use crate::load::Load;
 use crate::model::{Kind, Port, Queue};
 use chain::ByPath;
-use names::Names;
+use names::{Names, queue_name};
 use page::{List, Page, Piece};
 use perhop_core::classify::Match;
 use perhop_core::params::Place;
@@ -123,7 +125,7 @@ pub fn stub(port: &Port, link: BitRate) -> Stub {
 /// A port as a scenario with this load.
 pub fn with_load(port: &Port, link: BitRate, load: &Load) -> Stub {
     let mut writer = Writer::new(port, load);
-    let queue = port.queue.as_ref().map(|queue| writer.queue(queue));
+    let queue = port.queue.as_ref().map(|queue| writer.queue(queue, queue_name(port)));
     let conditioners = writer.conditioned(port, Some(LINK));
     let mut page = Page::default();
     frame::head(&mut page, port, link, load);

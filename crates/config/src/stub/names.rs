@@ -1,5 +1,6 @@
 //! Names of a device as a scenario can have them: each once, printable, and no series.
 
+use crate::model::{Port, Queue};
 use std::collections::BTreeSet;
 
 /// The names of one kind of section.
@@ -34,4 +35,16 @@ pub fn plain(name: &str) -> String {
 /// `WAN` of `policy-map WAN`.
 pub fn last_word(name: &str) -> &str {
     name.split_whitespace().last().unwrap_or(name)
+}
+
+/// What a port's queue is called: as the text does, or as the interface where it has no name, or only the kernel's number.
+pub(crate) fn queue_name(port: &Port) -> &str {
+    let named = |queue: &&Queue| queue.name.origin.place().is_some() && !is_given(&queue.name.is);
+    last_word(port.queue.as_ref().filter(named).map_or(&port.interface.is, |queue| &queue.name.is))
+}
+
+/// Whether a handle of tc is one that the kernel gives: `8001:` and on, or `0:` for what no command has made.
+fn is_given(handle: &str) -> bool {
+    let number = handle.strip_suffix(':').and_then(|digits| u16::from_str_radix(digits, 16).ok());
+    number.is_some_and(|number| number == 0 || number >= 0x8000)
 }

@@ -112,8 +112,9 @@ impl Page {
             return self.tables(name, value, items);
         }
         let mut row = Row::default();
-        row.page.from(value.origin.place(), |page| page.add(&format!("{} = ", key(name))));
+        row.page.add(&format!("{} = ", key(name)));
         row.value(&value.is);
+        row.page.around(0, value.origin.place());
         if let Origin::Assumed(source) = value.origin {
             row.assume("", source);
         }

@@ -114,15 +114,18 @@ fn by_code_point(asked: &[Asked], rest: Option<usize>, takers: usize) -> Sorted 
 fn in_order(asked: Vec<Asked>, rest: Option<usize>, takers: &[Taker<'_>]) -> Sorted {
     let mut notes = Vec::new();
     let mut asked = living(asked);
+    // The one that takes what is left is the last of its list.
+    let place = |of: usize| if rest == Some(of) { takers.len() } else { of };
     for later in 1..asked.len() {
         let (before, from) = asked.split_at_mut(later);
         let second = &mut from[0];
         for first in before.iter().filter(|first| !first.dead && first.of != second.of) {
             let both = is_of_code_points(&first.matches) && is_of_code_points(&second.matches);
-            if second.dead || !overlap(&first.matches, &second.matches) || first.of < second.of && !both {
+            let in_order = place(first.of) < place(second.of);
+            if second.dead || !overlap(&first.matches, &second.matches) || in_order && !both {
                 continue;
             }
-            if !is_of_code_points(&first.matches) {
+            if !is_of_code_points(&first.matches) || !second.matches.conditioner.is_empty() {
                 notes.push((second.place, stolen(takers[first.of].name, takers[second.of].name)));
                 continue;
             }

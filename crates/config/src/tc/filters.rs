@@ -14,7 +14,7 @@ mod list;
 pub(super) use list::Filters;
 
 use super::actions::{self, Action};
-use super::kernel::id;
+use super::handles::id;
 use super::words::{Form, Refusal, Statement, Taken, Token, Verb, Words};
 use perhop_core::classify::Match;
 use perhop_core::params::Place;

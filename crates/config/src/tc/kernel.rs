@@ -12,23 +12,10 @@ mod sorters;
 use super::actions;
 use super::filters::Filters;
 use super::options::{Discipline, Options};
-use super::units::{class, handle, number};
+use super::units::number;
 use super::words::{Device, Form, Object, Refusal, Statement, Taken, Token, Verb, Words};
 use perhop_core::params::Place;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-
-/// Where the first queueing discipline of an interface is.
-pub(super) const ROOT: u32 = 0xffff_ffff;
-/// Where `ingress` and `clsact` are.
-pub(super) const INGRESS: u32 = 0xffff_fff1;
-/// Filters of packets that come in.
-pub(super) const AT_INGRESS: u32 = 0xffff_fff2;
-/// Filters of packets that go out, before the queues.
-pub(super) const AT_EGRESS: u32 = 0xffff_fff3;
-/// The handle of `ingress` and `clsact`.
-const INGRESS_HANDLE: u32 = 0xffff_0000;
-/// The first handle that the kernel gives itself.
-const OWN_HANDLES: u32 = 0x8001_0000;
 
 /// All interfaces, in the order of the text.
 #[derive(Debug, Default)]
@@ -201,30 +188,4 @@ fn alone<'a>(words: &[Token<'a>], form: Form) -> Taken<()> {
         Some(word) => Err(Refusal::at(word, "an action by itself has no chains to go to")),
         None => Ok(()),
     }
-}
-
-/// A handle or the number of a class.
-///
-/// # Errors
-/// It is none.
-pub(super) fn id(token: &Token<'_>) -> Taken<u32> {
-    let named = match &*token.text {
-        "root" => Some(ROOT),
-        "ingress" => Some(AT_INGRESS),
-        "egress" => Some(AT_EGRESS),
-        "none" => Some(0),
-        text => class(text),
-    };
-    named.ok_or_else(|| Refusal::at(token, format!("`{}` is no handle", token.text)).instead("1: or 1:10, hexadecimal"))
-}
-
-/// The handle of a queueing discipline.
-fn qdisc_id(token: &Token<'_>) -> Taken<u32> {
-    let found = if token.text == "none" { Some(0) } else { handle(&token.text) };
-    found.ok_or_else(|| Refusal::at(token, format!("`{}` is no handle", token.text)).instead("1:, hexadecimal"))
-}
-
-/// The numbers of a queueing discipline and its classes, without the places that stand for something else.
-pub(super) fn own(handle: u32) -> std::ops::RangeInclusive<u32> {
-    handle..=(handle | 0xffff).min(INGRESS - 1)
 }

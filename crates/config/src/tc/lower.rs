@@ -11,7 +11,8 @@ mod overlap;
 /// What has no classes, or nothing above it.
 mod bare;
 
-use super::kernel::{AT_EGRESS, AT_INGRESS, Class as Classful, INGRESS, Interface, Kernel, Qdisc, ROOT, own};
+use super::handles::{AT_EGRESS, AT_INGRESS, INGRESS, ROOT, own};
+use super::kernel::{Class as Classful, Interface, Kernel, Qdisc};
 use super::log::Log;
 use super::options::{Assumed, Options};
 use super::units::shown;

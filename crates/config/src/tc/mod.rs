@@ -20,6 +20,7 @@ pub mod equivalents;
 mod fair;
 mod fifo;
 mod filters;
+mod handles;
 mod htb;
 mod json;
 mod kernel;

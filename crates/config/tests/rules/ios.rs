@@ -178,3 +178,13 @@ fn a_class_map_that_nothing_matches() {
     none(&map("match-all ").replace("match dscp cs5", "match not dscp cs5"));
     none(&map("match-all ").replace("match dscp cs5", "match precedence 5"));
 }
+
+/// A packet of 1500 B counts 1514 B at layer 2; of voice no packet is that large.
+#[test]
+fn a_policer_that_lets_no_full_packet_pass() {
+    let found = only(&class("police cir 2000000 bc 1513"), "W447", "1513");
+    assert!(found.message.contains("holds 1513 B") && found.instead.contains("25000 B"), "{found:?}");
+    none(&class("police cir 2000000 bc 25000"));
+    none(&class("police cir 64000 bc 1600").replace("match dscp af31", "match dscp ef"));
+    none(&class("police cir 64000 bc 1000").replace("match dscp af31", "match dscp ef"));
+}

@@ -2,10 +2,11 @@
 //!
 //! What is spare goes by priority and quantum in HTB, and by IOS's own shares there.
 
-use super::queues::Written;
+use super::matches::codes;
 use super::shape;
-use super::tree::{Entry, Writer, codes};
 use super::words::kbit;
+use super::writer::{Entry, Writer};
+use super::written::Written;
 use crate::device::classes::Leaf;
 use perhop_core::arithmetic::Arithmetic;
 use perhop_core::classify::Match;

@@ -215,6 +215,17 @@ fn ports(ports: &[u16]) -> Vec<String> {
     runs.flat_map(word).collect()
 }
 
+/// The code points of packets that agree; `None`: any.
+pub(super) fn codes(takes: &[Match]) -> Option<Vec<Dscp>> {
+    let each: Vec<_> = takes.iter().map(|it| it.dscp.clone()).collect();
+    (!each.is_empty() && each.iter().all(|it| !it.is_empty())).then(|| {
+        let mut all = each.concat();
+        all.sort_unstable();
+        all.dedup();
+        all
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -28,6 +28,10 @@ mod text;
 /// Schedulers.
 mod tree;
 mod wred;
+/// The port that is written.
+mod writer;
+/// What is written of a class.
+mod written;
 /// Quantities as IOS writes them.
 mod words;
 
@@ -45,7 +49,8 @@ use perhop_core::params::Place;
 use perhop_core::sched::SchedulerParams;
 use stages::Stages;
 use text::{Config, Shelf};
-use tree::{Entry, Writer, is_classful};
+use tree::is_classful;
+use writer::{Entry, Writer};
 
 /// The ports of the one scenario that a file describes: all that have queues or conditioners, or the one that is named, on
 /// the interface that is named.

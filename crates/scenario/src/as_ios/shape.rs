@@ -1,6 +1,6 @@
 //! Shapers as `shape average`.
 
-use super::queues::Written;
+use super::written::Written;
 use perhop_core::arithmetic::Arithmetic;
 use perhop_core::framing::{Framing, LinkLayer};
 use perhop_core::port::ShaperParams;

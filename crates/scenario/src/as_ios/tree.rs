@@ -1,82 +1,22 @@
 //! The tree of a port's queues as policy maps: classes of a scheduler are those of a policy map, a scheduler below a class is
 //! another one.
 
-use super::matches::class_map;
-use super::queues::{self, Written, below, text};
-use super::stages::Stages;
-use super::text::{Config, Shelf};
+use super::matches::{class_map, codes};
+use super::queues::{self, text};
 use super::words::kbit;
+use super::writer::{Entry, Writer};
 use super::{htb, police, shape, shares};
 use crate::device::classes::{Leaf, all_classes, leaves};
-use crate::device::told::Told;
-use crate::resolve::topology::Direction;
 use perhop_core::classify::Match;
 use perhop_core::dscp::Dscp;
 use perhop_core::params::Node;
 use perhop_core::port::{Inside, NodeSpec};
 use perhop_core::sched::{Police, PriorityLimit, SchedulerParams};
-use perhop_sim::plan::Link;
 
 /// Levels of priority.
 const LEVELS: usize = 2;
 
-/// A class of a policy map.
-pub(super) struct Entry {
-    /// Its class map.
-    pub(super) class: String,
-    pub(super) lines: Vec<String>,
-    /// Whether its packets meet a conditioner.
-    pub(super) conditioned: bool,
-}
-
-impl Entry {
-    /// What takes all that others leave.
-    pub(super) fn default(lines: Vec<String>) -> Self {
-        Self { class: DEFAULT.into(), lines, conditioned: false }
-    }
-
-    pub(super) fn is_default(&self) -> bool {
-        self.class == DEFAULT
-    }
-}
-
-/// What takes all that others leave.
-pub(super) const DEFAULT: &str = "class-default";
-
-/// Writes a port.
-pub(super) struct Writer<'a> {
-    pub(super) link: &'a Link,
-    pub(super) direction: &'a Direction,
-    pub(super) config: &'a mut Config,
-    pub(super) told: &'a mut Told,
-    pub(super) stages: Stages<'a>,
-    /// Whether the interface is faster than the link.
-    pub(super) shapes: bool,
-}
-
 impl Writer<'_> {
-    pub(super) fn refuse(&mut self, what: &str) {
-        self.told.refuse(format!("port `{}`", self.link.name), &format!("IOS cannot express {what}"));
-    }
-
-    pub(super) fn note(&mut self, what: &str) {
-        self.told.note(format!("port `{}`", self.link.name), what);
-    }
-
-    /// Lines, and what is told about them.
-    pub(super) fn told(&mut self, written: Written) -> Vec<String> {
-        written.refused.iter().for_each(|what| self.refuse(what));
-        written.notes.iter().for_each(|what| self.note(what));
-        written.lines
-    }
-
-    /// A policy map of these classes.
-    pub(super) fn policy(&mut self, wanted: &str, entries: Vec<Entry>) -> String {
-        let class = |it: Entry| [format!("class {}", it.class)].into_iter().chain(below(it.lines));
-        let lines = entries.into_iter().flat_map(class).collect();
-        self.config.add(Shelf::Policy, "policy-map", wanted, lines)
-    }
-
     /// What is below a node, without its shaper.
     pub(super) fn inside(&mut self, index: usize, takes: Option<&[Dscp]>) -> Vec<Entry> {
         let node = &self.link.nodes[index];
@@ -366,15 +306,4 @@ fn common(names: &[String]) -> Option<String> {
 /// Whether it has classes.
 pub(super) fn is_classful(node: &NodeSpec) -> bool {
     node.scheduler().is_some_and(|params| params.layout().is_some())
-}
-
-/// The code points of packets that agree; `None`: any.
-pub(super) fn codes(takes: &[Match]) -> Option<Vec<Dscp>> {
-    let each: Vec<_> = takes.iter().map(|it| it.dscp.clone()).collect();
-    (!each.is_empty() && each.iter().all(|it| !it.is_empty())).then(|| {
-        let mut all = each.concat();
-        all.sort_unstable();
-        all.dedup();
-        all
-    })
 }

@@ -1,7 +1,7 @@
 //! RED and WRED as `random-detect`: a row for each code point, and without code points one for each precedence.
 
-use super::queues::{Counts, Written};
 use super::words::dscp;
+use super::written::{Counts, Written};
 use perhop_core::Scope;
 use perhop_core::aqm::early::shape::{Shape, Stated};
 use perhop_core::aqm::early::{Beyond, Common, Counted, Level, Profile, Spacing, Unit};

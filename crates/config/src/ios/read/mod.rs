@@ -7,6 +7,10 @@ pub mod police;
 pub mod wred;
 pub mod words;
 mod shown;
+mod shown_finish;
+mod shown_lines;
+mod shown_pattern;
+mod shown_wred;
 
 use super::plan::{At, Attached, Child, Class, ClassMap, Interface, List, Plan, Policy, Put, Table};
 use super::tree::Row;

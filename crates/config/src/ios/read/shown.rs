@@ -3,15 +3,8 @@
 //!
 //! A class belongs to the last policy that is not deeper than it is. Within a class the words say what a line is about.
 
-#[path = "shown_finish.rs"]
-mod finish;
-#[path = "shown_lines.rs"]
-mod lines;
-#[path = "shown_pattern.rs"]
-mod pattern;
-#[path = "shown_wred.rs"]
-mod wred;
-
+use super::shown_pattern as pattern;
+use super::shown_wred as wred;
 use super::words::{Outcome, Words};
 use super::{Here, Reader, action, matches, police};
 use crate::evidence::Counters;
@@ -24,45 +17,45 @@ use perhop_core::units::Length;
 #[derive(Debug, Default)]
 pub struct Shown {
     /// The last line that names an interface.
-    interface: Option<(String, At)>,
+    pub(super) interface: Option<(String, At)>,
     /// The direction of the last policy of an interface.
-    way: Option<Way>,
+    pub(super) way: Option<Way>,
     /// Policies within policies: the indentation of each, and its place.
-    policies: Vec<(usize, usize)>,
+    pub(super) policies: Vec<(usize, usize)>,
     /// Names of the classes above each of them.
-    paths: Vec<String>,
+    pub(super) paths: Vec<String>,
     /// What the lines are about.
-    about: About,
+    pub(super) about: About,
     /// Whose actions come next.
-    colour: Option<usize>,
+    pub(super) colour: Option<usize>,
     /// The table of WRED that comes next.
-    table: wred::Columns,
+    pub(super) table: wred::Columns,
     /// The thresholds of the table are percentages of the limit.
-    percent: bool,
+    pub(super) percent: bool,
     /// The virtual class of approximate fair drop that was named last.
-    afd: u64,
+    pub(super) afd: u64,
     /// Limits of the queues of priority classes: policy, level (0: all), limit.
-    limits: Vec<(usize, u64, Put<Length>)>,
+    pub(super) limits: Vec<(usize, u64, Put<Length>)>,
     /// The name of the field that `QoS Set` set last.
-    set: String,
+    pub(super) set: String,
     /// What the next lines may belong to.
-    open: Open,
+    pub(super) open: Open,
 }
 
 /// What was begun and may be continued.
 #[derive(Clone, Debug, Default)]
-struct Open {
+pub(super) struct Open {
     /// `match` lines of the class.
-    tests: usize,
+    pub(super) tests: usize,
     /// The last line was a `match` by code point, which may have more.
-    goes_on: bool,
+    pub(super) goes_on: bool,
     /// The last line ended before its number of drops.
-    drops_next: bool,
+    pub(super) drops_next: bool,
 }
 
 /// What lines of a class are about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum About {
+pub(super) enum About {
     /// The class, or its queue.
     #[default]
     Class,
@@ -337,7 +330,7 @@ impl Reader {
     }
 
     /// The class that lines are about; counters of a policy may come before its first class.
-    fn shown_class_at(&mut self, (policy, class): (usize, usize)) -> Option<&mut Class> {
+    pub(super) fn shown_class_at(&mut self, (policy, class): (usize, usize)) -> Option<&mut Class> {
         self.plan.policies.get_mut(policy)?.classes.get_mut(class)
     }
 
@@ -371,7 +364,7 @@ impl Reader {
     }
 
     /// Adds counters of one kind of the class that lines are about.
-    fn count(&mut self, kind: &str, at: At, counts: &[(&'static str, u64)]) {
+    pub(super) fn count(&mut self, kind: &str, at: At, counts: &[(&'static str, u64)]) {
         let of = self.path();
         let interface = self.shown.interface.as_ref().map_or("", |(name, _)| name).to_owned();
         let way = self.shown.way;
@@ -394,7 +387,7 @@ impl Reader {
     }
 
     /// An action of a policer, below `conformed .. actions:`.
-    fn shown_action(&mut self, class: (usize, usize), row: &Row<'_>, word: usize) -> Option<Outcome> {
+    pub(super) fn shown_action(&mut self, class: (usize, usize), row: &Row<'_>, word: usize) -> Option<Outcome> {
         let colour = self.shown.colour?;
         let mut words = Words::new(row, word);
         if !action::ACTIONS.iter().any(|known| known.word == words.peek()) {

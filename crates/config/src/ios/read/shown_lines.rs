@@ -1,10 +1,10 @@
 //! The lines of a class as devices print them: one row each.
 
-use super::About;
-use super::pattern::numbers;
+use super::shown::About;
+use super::shown_pattern::numbers;
 use crate::ios::plan::{Bits, Burst, Class, Priority, Put, Rate, Shape, Share};
 use crate::ios::read::words::{Outcome, Words};
-use crate::ios::read::{Reader, action, police, wred as typed};
+use crate::ios::read::{Reader, action, police};
 use crate::ios::tree::Row;
 use perhop_core::units::{BitRate, Bytes, Length, Packets, Span};
 
@@ -380,6 +380,3 @@ fn cir_of_shape(class: &mut Class, row: &Row<'_>) -> Outcome {
     }
     words.end().map(|()| None)
 }
-
-/// Thresholds that are shown are typed thresholds.
-pub(super) const DENOMINATOR: u64 = typed::DENOMINATOR;

@@ -6,8 +6,8 @@
 //! af31    1300/650000  84/42000     0/0         32       64       1/10     0        25             50             1/10
 //! ```
 
-use super::lines::DENOMINATOR;
-use super::pattern::numbers;
+use super::shown_pattern::numbers;
+use super::wred::DENOMINATOR;
 use crate::ios::plan::{Basis, Of, Profile, Put, Wred};
 use crate::ios::read::Reader;
 use crate::ios::read::words::{Outcome, Words, dscp};

@@ -1,8 +1,9 @@
 //! Classes: made, altered, removed.
 
 use super::head::{Head, head};
-use super::{Class, Interface, Qdisc, ROOT, own};
+use super::{Class, Interface, Qdisc};
 use crate::tc::filters::Sorter;
+use crate::tc::handles::{ROOT, own};
 use crate::tc::options::{self, Discipline, Options};
 use crate::tc::units::shown;
 use crate::tc::words::{Form, Refusal, Statement, Taken, Token, Verb};

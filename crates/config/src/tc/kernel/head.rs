@@ -1,6 +1,6 @@
 //! What stands before the kind of a queueing discipline or a class.
 
-use super::{INGRESS, INGRESS_HANDLE, ROOT, id, qdisc_id};
+use crate::tc::handles::{INGRESS, INGRESS_HANDLE, ROOT, id, qdisc_id};
 use crate::tc::options::{self, Options, Row};
 use crate::tc::table;
 use crate::tc::words::{Statement, Taken, Token, Words};

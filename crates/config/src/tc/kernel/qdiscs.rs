@@ -1,7 +1,8 @@
 //! Queueing disciplines: put, altered, removed.
 
 use super::head::{Head, head};
-use super::{INGRESS, Interface, OWN_HANDLES, Qdisc, ROOT, own};
+use super::{Interface, Qdisc};
+use crate::tc::handles::{INGRESS, OWN_HANDLES, ROOT, own};
 use crate::tc::options::{self, Options};
 use crate::tc::table;
 use crate::tc::units::shown;

@@ -1,7 +1,8 @@
 //! Filters: put, removed.
 
-use super::{AT_EGRESS, AT_INGRESS, INGRESS, INGRESS_HANDLE, Interface, ROOT};
+use super::Interface;
 use crate::tc::filters;
+use crate::tc::handles::{AT_EGRESS, AT_INGRESS, INGRESS, INGRESS_HANDLE, ROOT};
 use crate::tc::units::shown;
 use crate::tc::words::{Form, Refusal, Statement, Taken, Verb};
 

@@ -2,7 +2,7 @@
 
 use super::Making;
 use crate::model::{Kind, Queue, Way};
-use crate::tc::kernel::ROOT;
+use crate::tc::handles::ROOT;
 use crate::tc::tbf;
 use crate::value::{Said, Settings, Value};
 

@@ -1,0 +1,284 @@
+//! Configurations of devices: `import`, `check` and `predict` read them, account for each line, and say nothing of others.
+
+#[allow(dead_code)]
+mod command;
+
+use command::{Folder, error};
+use serde_json::Value;
+use std::process::Output;
+
+const ROUTER: &str = "\
+hostname hidden-router
+enable secret 5 hidden-secret
+snmp-server community hidden-community RO
+class-map match-any VOICE
+ match dscp ef
+class-map match-any WEB
+ match access-group name WEB
+policy-map WAN
+ description hidden-remark
+ class VOICE
+  priority 512
+ class WEB
+  bandwidth percent 50
+  fair-queue
+ class class-default
+  random-detect
+policy-map WAN-OUT
+ class class-default
+  shape average 10000000
+  service-policy WAN
+interface GigabitEthernet0/0
+ description to hidden-customer
+ ip address 10.66.66.66 255.255.255.0
+ service-policy output WAN-OUT
+ip access-list extended WEB
+ permit tcp any any eq 443
+";
+
+const SCRIPT: &str = "\
+tc qdisc add dev eth0 root handle 1: htb default 20
+tc class add dev eth0 parent 1: classid 1:1 htb rate 10mbit
+tc class add dev eth0 parent 1:1 classid 1:10 htb rate 2mbit ceil 10mbit
+tc class add dev eth0 parent 1:1 classid 1:20 htb rate 8mbit ceil 10mbit
+tc qdisc add dev eth0 parent 1:10 fq_codel
+tc qdisc add dev eth0 parent 1:20 fq_codel
+tc filter add dev eth0 parent 1: protocol ip prio 1 u32 match ip dsfield 0xb8 0xfc flowid 1:10
+";
+
+/// A queueing discipline that perhop does not have.
+const LOST: &str = "tc qdisc add dev eth0 root handle 1: tbf rate 10mbit burst 15k limit 150k\n\
+                    tc qdisc add dev eth0 parent 1: handle 2: skbprio limit 64\n";
+
+fn folder() -> Folder {
+    let texts = [("router.cfg", ROUTER), ("script.sh", SCRIPT), ("lost.sh", LOST)];
+    Folder::with(&texts.map(|(name, text)| (name, text.as_bytes())))
+}
+
+fn said(out: &Output) -> (String, String) {
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    (text(&out.stdout), text(&out.stderr))
+}
+
+/// The stub is printed whether lines were lost or not, and is sound.
+#[test]
+fn what_is_not_modelled_ends_with_one_unless_it_is_allowed() {
+    let folder = folder();
+    for (more, code) in [(&[][..], 1), (&["--allow"], 0)] {
+        let out = folder.perhop(&[&["import", "lost.sh"], more].concat());
+        let (stub, account) = said(&out);
+        assert_eq!(out.status.code(), Some(code), "{account}");
+        assert!(
+            account.contains("    2  not modelled  tc qdisc add dev eth0 parent 1: handle 2: skbprio limit 64"),
+            "{account}"
+        );
+        assert!(stub.contains("[queue.\"1:\"]"), "{stub}");
+        std::fs::write(folder.path("stub.toml"), stub).unwrap();
+        assert_eq!(folder.perhop(&["check", "stub.toml"]).status.code(), Some(0));
+    }
+    assert_eq!(folder.perhop(&["import", "script.sh"]).status.code(), Some(0));
+}
+
+#[test]
+fn every_line_of_qos_is_in_the_account_and_no_other() {
+    let folder = folder();
+    let out = folder.perhop(&["import", "router.cfg", "--json"]);
+    let answer: Value = serde_json::from_slice(&out.stdout).unwrap();
+    let account = answer["account"].as_array().unwrap();
+    let lines: Vec<_> = account.iter().map(|line| line["line"].as_u64().unwrap()).collect();
+    let is_qos = |line: &&str| !line.contains("hidden") && !line.starts_with(" ip address");
+    let own: Vec<_> = (1..).zip(ROUTER.lines()).filter(|(_, line)| is_qos(line)).map(|(number, _)| number).collect();
+    let lacking: Vec<_> = own.iter().filter(|line| !lines.contains(line)).collect();
+    assert!(
+        lacking.iter().all(|line| ROUTER.lines().nth(**line as usize - 1).unwrap().starts_with("ip access-list")),
+        "{lacking:?}"
+    );
+    assert_eq!(lines.iter().filter(|line| !own.contains(line)).count(), 0, "{lines:?}");
+    assert_eq!((&answer["dialect"], &answer["guessed"]), (&"ios".into(), &true.into()));
+    assert_eq!(answer["port"]["interface"], "GigabitEthernet0/0");
+    assert!(answer["scenario"].as_str().unwrap().contains("[queue.WAN-OUT]"));
+}
+
+/// No word of a line that does not speak of QoS is anywhere.
+#[test]
+fn nothing_else_of_a_configuration_is_printed() {
+    let folder = folder();
+    let calls: [&[&str]; 6] = [
+        &["import", "router.cfg"],
+        &["import", "router.cfg", "--json"],
+        &["import", "router.cfg", "--as", "policy"],
+        &["check", "router.cfg"],
+        &["check", "router.cfg", "--json"],
+        &["predict", "router.cfg", "--duration", "300ms"],
+    ];
+    for call in calls {
+        let (out, aside) = said(&folder.perhop(call));
+        for word in ["hidden", "10.66.66.66", "255.255.255.0", "community"] {
+            assert!(!out.contains(word) && !aside.contains(word), "{call:?} says {word}:\n{out}{aside}");
+        }
+    }
+}
+
+#[test]
+fn findings_stand_at_the_configurations_lines() {
+    let broken = SCRIPT.replace("rate 2mbit ceil 10mbit", "rate 2mbit ceil 10mbit quantum 200");
+    let folder = Folder::with(&[("script.sh", broken.as_bytes())]);
+    let (found, aside) = said(&folder.perhop(&["check", "script.sh"]));
+    assert!(
+        found.contains("script.sh:3:") && found.contains("3 | tc class add dev eth0 parent 1:1 classid 1:10"),
+        "{found}"
+    );
+    assert!(!found.contains("[traffic") && !found.contains("device -> receiver"), "{found}");
+    assert!(aside.contains("script.sh: read as Linux tc (--from tc)"), "{aside}");
+    let json: Value = serde_json::from_slice(&folder.perhop(&["check", "script.sh", "--json"]).stdout).unwrap();
+    assert!(json.as_array().unwrap().iter().all(|it| it["file"] == "script.sh" && it["line"] == 3), "{json}");
+}
+
+#[test]
+fn a_prediction_is_in_the_configurations_names() {
+    let folder = folder();
+    let call = ["predict", "script.sh", "--duration", "2s", "--out", "kept"];
+    let (first, _) = said(&folder.perhop(&call));
+    assert!(first.starts_with("script.sh: Linux tc, eth0 output, 10Mbit/s. The load: in each class"), "{first}");
+    let rows = |class: &str| first.lines().any(|line| line.starts_with(class));
+    assert!(rows("1:10 ") && rows("1:20 "), "{first}");
+    let next = first.lines().last().unwrap();
+    assert!(next.starts_with("kept/script/base-") && next.contains("next: perhop plot kept/script/base-"), "{next}");
+    assert_eq!(said(&folder.perhop(&call)).0, first, "the same again");
+    let json: Value =
+        serde_json::from_slice(&folder.perhop(&["predict", "script.sh", "--duration", "2s", "--json"]).stdout).unwrap();
+    assert!(json["rows"].as_array().unwrap().iter().any(|row| row["class"] == "1:10"), "{json}");
+}
+
+#[test]
+fn another_load_is_sent_where_a_file_states_it() {
+    let load = "[traffic.calls]\nmodel = \"cbr\"\nrate = \"80kbit/s\"\nsize = \"200B\"\nfrom = \"phones\"\nto = \"site\"\ndscp = \"EF\"\n";
+    let folder = Folder::with(&[("script.sh", SCRIPT.as_bytes()), ("load.toml", load.as_bytes())]);
+    let (out, _) = said(&folder.perhop(&["predict", "script.sh", "--duration", "1s", "--load", "load.toml"]));
+    assert!(
+        out.contains("The load is that of load.toml.") && out.lines().any(|line| line.starts_with("calls ")),
+        "{out}"
+    );
+    assert!(!out.contains("1:20 TCP"), "{out}");
+}
+
+/// What a terminal, a mail or another system adds to a text changes nothing.
+#[test]
+fn a_text_may_have_been_through_anything() {
+    let plain = SCRIPT.to_owned();
+    let forms: [Vec<u8>; 5] = [
+        plain.replace('\n', "\r\n").into_bytes(),
+        plain.replace(' ', "\t").into_bytes(),
+        plain.lines().map(|line| format!("> {line}\n")).collect::<String>().into_bytes(),
+        plain.lines().map(|line| format!("\u{1b}[1m{line}\u{1b}[0m\n")).collect::<String>().into_bytes(),
+        [b"# caf\xe9\n", plain.as_bytes()].concat(),
+    ];
+    let (expected, _) = said(&folder().perhop(&["import", "script.sh"]));
+    for form in forms {
+        let folder = Folder::with(&[("script.sh", &form)]);
+        let (stub, account) = said(&folder.perhop(&["import", "script.sh"]));
+        assert_eq!(stub, expected, "{account}");
+    }
+}
+
+/// One clear line each: the code, and what to do.
+#[test]
+fn what_cannot_be_read_is_refused_with_a_fix() {
+    let two = "tc qdisc add dev eth0 root fq_codel\ntc qdisc add dev eth1 root fq_codel\n";
+    let junos = "set class-of-service interfaces ge-0/0/0 shaping-rate 10m\n";
+    let eos = "policy-map type quality-of-service PM\n class CM\n";
+    let sonic = "{\n  \"SCHEDULER\": {\n    \"scheduler.0\": {\"type\": \"DWRR\"}\n  }\n}\n";
+    let vyos = "set qos policy shaper WAN bandwidth 10mbit\n";
+    let files: [(&str, &[u8]); 10] = [
+        ("empty", b""),
+        ("binary", b"PK\x00\x01\x02\x03\x04\x05"),
+        ("letter", b"Dear Sir,\nmy voice is bad.\n"),
+        ("junos", junos.as_bytes()),
+        ("eos", eos.as_bytes()),
+        ("sonic", sonic.as_bytes()),
+        ("vyos", vyos.as_bytes()),
+        ("two", two.as_bytes()),
+        ("router.cfg", ROUTER.as_bytes()),
+        ("script.sh", SCRIPT.as_bytes()),
+    ];
+    let cases: [(&[&str], &str, &str); 14] = [
+        (&["empty"], "E310", "paste"),
+        (&["binary"], "E311", "as text"),
+        (&["letter"], "E312", "--from"),
+        (&["junos"], "E312", "Junos"),
+        (&["eos"], "E312", "Arista EOS"),
+        (&["sonic"], "E312", "SONiC"),
+        (&["vyos"], "E312", "VyOS"),
+        (&["two", "--link", "1Mbit/s"], "E313", "--interface"),
+        (&["two", "--link", "1Mbit/s", "--interface", "eth2"], "E302", "eth1"),
+        (&["two", "--interface", "eth1"], "E315", "--link 100Mbit/s"),
+        (&["router.cfg", "--from", "tc"], "E300", "--from ios"),
+        (&["script.sh", "--from", "ios"], "E305", "--from tc"),
+        (&["router.cfg", "--interface", "Gi0/1"], "E307", "GigabitEthernet0/0"),
+        (&["missing"], "E007", "give the path"),
+    ];
+    let folder = Folder::with(&files);
+    for (call, code, fix) in cases {
+        for verb in ["import", "predict"] {
+            let message = error(&folder.perhop(&[&[verb], call].concat()));
+            assert!(
+                message.contains(&format!("error[{code}]")) && message.contains(fix),
+                "{verb} {call:?}:\n{message}"
+            );
+        }
+    }
+    let message = error(&folder.perhop(&["import", "."]));
+    assert!(message.contains("error[E007]") && message.contains("directory"), "{message}");
+    let message = error(&folder.perhop(&["import", "two", "--from", "iso"]));
+    assert!(message.contains("[possible values: tc, ios]"), "{message}");
+}
+
+/// A scenario with an error is not taken for a configuration, nor a configuration called `.toml` for a scenario.
+#[test]
+fn files_are_taken_for_what_they_hold() {
+    let broken = "[links]\n\"a - b\" = { rate = 10Mbit/s }\n# tc qdisc add dev eth0 root fq_codel\n";
+    let folder = Folder::with(&[("broken.toml", broken.as_bytes()), ("script.toml", SCRIPT.as_bytes())]);
+    assert!(said(&folder.perhop(&["check", "broken.toml"])).0.contains("error[E001]"));
+    assert_eq!(folder.perhop(&["check", "script.toml"]).status.code(), Some(0));
+}
+
+#[test]
+fn a_policy_marks_captures() {
+    let policer = "policy-map IN\n class class-default\n  police cir 1000000 bc 15000\n   conform-action set-dscp-transmit af11\n   exceed-action drop\ninterface Serial0/0\n service-policy input IN\n";
+    let capture = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/captures/tcp.pcap");
+    let capture = std::fs::read(capture).unwrap();
+    let folder = Folder::with(&[("router.cfg", policer.as_bytes()), ("in.pcap", &capture)]);
+    assert_eq!(folder.perhop(&["import", "router.cfg", "--as", "policy", "-o", "in.toml"]).status.code(), Some(0));
+    let out = folder.perhop(&["mark", "in.pcap", "-o", "out.pcap", "--policy", "in.toml"]);
+    assert_eq!(out.status.code(), Some(0), "{}", said(&out).1);
+    assert!(error(&folder.perhop(&["import", "router.cfg", "--as", "policy", "-o", "in.toml"])).contains("E026"));
+}
+
+/// What the model refuses is not called taken: its line is not modelled, and the stub has the error.
+#[test]
+fn a_value_that_no_scenario_has_is_not_modelled() {
+    let script = "tc qdisc add dev eth0 root codel target 100ms\n";
+    let folder = Folder::with(&[("script.sh", script.as_bytes())]);
+    let out = folder.perhop(&["import", "script.sh", "--link", "10Mbit/s"]);
+    let (stub, account) = said(&out);
+    assert_eq!(out.status.code(), Some(1));
+    assert!(
+        account.contains("    1  not modelled  tc qdisc add") && account.contains("`target` 100ms is not below"),
+        "{account}"
+    );
+    assert!(stub.contains("target = \"100ms\""), "{stub}");
+    let message = error(&folder.perhop(&["predict", "script.sh", "--link", "10Mbit/s"]));
+    assert!(message.contains("error[E214]") && message.contains("script.sh:1:"), "{message}");
+}
+
+/// A scheduler that no class was added to yet.
+#[test]
+fn a_scheduler_without_classes_is_approximated() {
+    let folder = Folder::with(&[("script.sh", b"tc qdisc add dev eth0 root handle 1: htb default 10\n")]);
+    let out = folder.perhop(&["import", "script.sh", "--link", "10Mbit/s"]);
+    let (stub, account) = said(&out);
+    assert_eq!(out.status.code(), Some(0), "{account}");
+    assert!(account.contains("without classes all packets pass unshaped"), "{account}");
+    std::fs::write(folder.path("stub.toml"), stub).unwrap();
+    assert_eq!(folder.perhop(&["check", "stub.toml"]).status.code(), Some(0));
+}
