@@ -11,6 +11,7 @@ mod sorters;
 
 use super::actions;
 use super::filters::Filters;
+use super::handles::id;
 use super::options::{Discipline, Options};
 use super::units::number;
 use super::words::{Device, Form, Object, Refusal, Statement, Taken, Token, Verb, Words};
