@@ -2,6 +2,7 @@
 
 use super::{class, codes, queue, read, verdicts};
 use perhop_config::account::Verdict;
+use perhop_config::model::Act;
 
 const HTB: &str =
     "tc qdisc add dev eth0 root handle 1: htb default 1\ntc class add dev eth0 parent 1: classid 1:1 htb rate 1mbit\n";
@@ -122,7 +123,7 @@ fn what_happens_in_silence_is_found() {
     assert_eq!(class(&queue(&orphan), "1:2").parent, None);
     assert_eq!(codes(&read("tc qdisc add dev eth0 root handle 1: htb default 1\n")), ["W406"]);
     let dropping = read("tc qdisc add dev eth0 root handle 1: drr\n");
-    assert_eq!((codes(&dropping), verdicts(&dropping)), (vec!["W406"], vec![(1, Verdict::NotModelled)]));
+    assert_eq!((codes(&dropping), verdicts(&dropping)), (vec!["W406"], vec![(1, Verdict::Taken)]));
 }
 
 /// `tc qdisc show` prints no classes, nor do texts that were cut.
@@ -153,4 +154,32 @@ fn prints_without_a_name_are_of_the_interface_with_the_handle() {
     let ports = read(text).device.ports;
     let many = |at: usize| (ports[at].interface.is.as_str(), ports[at].queue.as_ref().unwrap().classes.len());
     assert_eq!((ports.len(), many(0), many(1)), (2, ("eth0", 2), ("eth1", 0)));
+}
+
+/// What perhop has not is not there after a change either.
+#[test]
+fn a_change_of_what_perhop_has_not_is_not_modelled() {
+    let text = "tc qdisc add dev eth0 root handle 1: gred setup DPs 2 default 0\n\
+         tc qdisc change dev eth0 handle 1: gred limit 60k min 15k max 45k avpkt 1000 burst 20 DP 0 prio 2\n";
+    assert_eq!(verdicts(&read(text)), [(1, Verdict::NotModelled), (2, Verdict::NotModelled)]);
+}
+
+/// HFSC and DRR without classes drop all packets.
+#[test]
+fn a_scheduler_that_has_no_classes_drops_before_the_queue() {
+    for kind in ["hfsc", "hfsc default 1", "drr"] {
+        let text = format!("tc qdisc add dev eth0 root handle 1: {kind}\n");
+        let port = super::port(&text);
+        let [all] = &port.conditioners[..] else { panic!("{port:#?}") };
+        assert!(all.takes.is_empty() && port.queue.is_none(), "{port:#?}");
+        assert_eq!(all.actions[0].1.is, [Act::Drop]);
+        assert_eq!((verdicts(&read(&text)), codes(&read(&text))), (vec![(1, Verdict::Taken)], vec!["W406"]));
+    }
+}
+
+/// A class without anything above it is answered with what would be.
+#[test]
+fn a_class_of_no_scheduler_is_answered_with_one() {
+    let read = read("tc class add dev eth0 parent 2: classid 2:1 drr quantum 1514");
+    assert_eq!(read.findings[0].instead, "tc qdisc add dev .. root handle 2: drr, before it");
 }

@@ -10,7 +10,7 @@ use perhop_core::dscp::Dscp;
 use perhop_core::packet::Ecn;
 
 /// Commands at the root, and what their keys are; those of the manuals tc-*(8), and defaults as a kernel shows them.
-const QUEUES: [(&str, &str); 25] = [
+const QUEUES: [(&str, &str); 29] = [
     ("pfifo", "limit=1000p"),
     ("pfifo limit 30", "limit=30p"),
     ("bfifo limit 10k", "limit=10240B"),
@@ -30,6 +30,10 @@ const QUEUES: [(&str, &str); 25] = [
     ("cake overhead 18 mpu 64", "overhead=4B mpu=64B"),
     ("cake conservative", "overhead=34B link-layer=atm"),
     ("cake ethernet ether-vlan", "overhead=28B mpu=84B"),
+    ("cake overhead 4 ethernet", "overhead=28B mpu=84B link-layer="),
+    ("cake mpu 64 atm", "overhead= mpu=64B link-layer=atm"),
+    ("cake ethernet raw mpu 64", "overhead= mpu=64B"),
+    ("cake overhead -64", "overhead=-34B"),
     ("cake ack-filter-aggressive no-split-gso memlimit 8mb", "ack-filter=aggressive split-gso=false memory=8388608B"),
     ("codel ecn ce_threshold 2ms", "limit=1000p ecn=true ce-threshold=2ms target=5ms"),
     ("pie", "limit=1000p target=15ms interval=15ms alpha=0.125 beta=1.25 ecn=false delay=timestamps"),
@@ -316,5 +320,20 @@ fn what_perhop_has_not_is_named() {
         ));
         assert!(verdicts(&read).iter().all(|it| it.1 == Verdict::NotModelled), "{name}: {:?}", read.account);
         assert!(read.account.lines[&1].notes[0].contains(name), "{:?}", read.account);
+    }
+}
+
+/// A mask of 0xff compares the ECN field with 0, as packets without ECN have it.
+#[test]
+fn a_class_without_ecn_has_a_load() {
+    let port = port(
+        "tc qdisc add dev eth0 root handle 1: htb default 2\n\
+         tc class add dev eth0 parent 1: classid 1:1 htb rate 1mbit\n\
+         tc class add dev eth0 parent 1: classid 1:2 htb rate 1mbit\n\
+         tc filter add dev eth0 parent 1: protocol ip prio 1 u32 match ip tos 0xb8 0xff flowid 1:1\n",
+    );
+    let stub = perhop_config::stub::stub(&port, perhop_core::units::BitRate::mbps(10)).text;
+    for name in ["[traffic.\"1:1\"]", "[traffic.\"1:1 TCP\"]", "[traffic.\"1:2\"]"] {
+        assert!(stub.contains(name), "{name}\n{stub}");
     }
 }

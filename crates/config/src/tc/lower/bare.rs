@@ -1,12 +1,14 @@
 //! Queueing disciplines without classes, and what is printed without what is above it.
 
 use super::{INGRESS, Making, name};
-use crate::model::Queue;
+use crate::model::{Act, Conditioner, Queue};
 use crate::tc::htb;
 use crate::tc::kernel::{Interface, Qdisc};
 use crate::tc::log::Log;
 use crate::tc::units::shown;
 use crate::tc::words::Form;
+use crate::value::Said;
+use perhop_core::colour::Colour;
 
 const CLASSES: &str = "W406";
 
@@ -58,12 +60,25 @@ impl<'a> Making<'_, 'a> {
         let message = format!("`{kind}` {handle} has no classes: it {does}");
         self.log.found(CLASSES, it.place, message, &format!("tc class add dev {device} parent {handle} .."));
         if !is_queue {
-            self.log.lost(&it.lines, "without classes it drops all packets");
+            self.drops_all(it);
             return None;
         }
         let mut queue = self.empty(it);
         queue.settings.set("limit", htb::direct(it));
         Some(queue)
+    }
+}
+
+impl<'a> Making<'_, 'a> {
+    /// One without classes drops all packets of its port, before any queue.
+    fn drops_all(&mut self, it: &Qdisc<'a>) {
+        if self.depth > 1 {
+            return self.log.lost(&it.lines, "without classes it drops all packets");
+        }
+        let name = Said::at(it.place, shown(it.handle));
+        let actions = vec![(Colour::Green, Said::at(it.place, vec![Act::Drop]))];
+        let (takes, settings) = Default::default();
+        self.conditioners.push(Conditioner { name, takes, kind: "marker", settings, actions });
     }
 }
 
