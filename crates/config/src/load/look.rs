@@ -203,7 +203,7 @@ impl Packet<'_> {
             && within(look.destination.or(ground.destination), &matches.destination)
             && any(&matches.source_port, |it| Some(*it) == look.source_port)
             && any(&matches.destination_port, |it| Some(*it) == look.destination_port)
-            && any(&matches.ecn, |it| Some(*it) == look.ecn)
+            && any(&matches.ecn, |it| *it == look.ecn.unwrap_or(Ecn::NotEct))
             && matches.rtt.is_none()
             && (matches.conditioner.is_empty() || self.passed(&matches.conditioner, depth))
     }

@@ -10,6 +10,8 @@ use perhop_core::units::{Bytes, SignedBytes};
 const CAKE_C: &str = "sch_cake.c";
 /// What Linux's size of a packet has beyond the IP packet, from which `overhead` counts.
 const ETHERNET: i64 = 14;
+/// Bytes of an IP header, which an overhead may take away.
+const LEAST: i64 = -20;
 
 const fn says(word: &'static str, key: &'static str, value: &'static str) -> Row {
     row(word, Takes::Nothing, Does::Says(key, Fixed::Word(value)))
@@ -110,21 +112,22 @@ pub const CAKE: Discipline = Discipline {
     keeps: [true, false],
 };
 
-/// What a word says of frames: bytes beyond the IP packet, the least bytes, the cells; whether it adds to what was said before.
-const FRAMES: [(&str, i64, u64, Cells); 13] = [
-    ("conservative", 48, 0, Cells::Atm),
-    ("pppoa-vcmux", 10, 0, Cells::Atm),
-    ("pppoa-llc", 14, 0, Cells::Atm),
-    ("pppoe-vcmux", 32, 0, Cells::Atm),
-    ("pppoe-llcsnap", 40, 0, Cells::Atm),
-    ("bridged-vcmux", 24, 0, Cells::Atm),
-    ("bridged-llcsnap", 32, 0, Cells::Atm),
-    ("ipoa-vcmux", 8, 0, Cells::Atm),
-    ("ipoa-llcsnap", 16, 0, Cells::Atm),
-    ("pppoe-ptm", 30, 0, Cells::Ptm),
-    ("bridged-ptm", 22, 0, Cells::Ptm),
-    ("ethernet", 38, 84, Cells::None),
-    ("docsis", 18, 64, Cells::None),
+/// What a word says of frames: bytes that it adds beyond the IP packet, the least bytes or 0, the cells if it says so.
+const FRAMES: [(&str, i64, u64, Option<Cells>); 14] = [
+    ("conservative", 48, 0, Some(Cells::Atm)),
+    ("pppoa-vcmux", 10, 0, Some(Cells::Atm)),
+    ("pppoa-llc", 14, 0, Some(Cells::Atm)),
+    ("pppoe-vcmux", 32, 0, Some(Cells::Atm)),
+    ("pppoe-llcsnap", 40, 0, Some(Cells::Atm)),
+    ("bridged-vcmux", 24, 0, Some(Cells::Atm)),
+    ("bridged-llcsnap", 32, 0, Some(Cells::Atm)),
+    ("ipoa-vcmux", 8, 0, Some(Cells::Atm)),
+    ("ipoa-llcsnap", 16, 0, Some(Cells::Atm)),
+    ("pppoe-ptm", 30, 0, Some(Cells::Ptm)),
+    ("bridged-ptm", 22, 0, Some(Cells::Ptm)),
+    ("ethernet", 38, 84, None),
+    ("docsis", 18, 64, Some(Cells::None)),
+    ("ether-vlan", 4, 0, None),
 ];
 
 /// In what frames are carried.
@@ -137,7 +140,7 @@ enum Cells {
 }
 
 /// What is said of frames.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Frames {
     raw: bool,
     /// The word `raw` is said, behind which tc prints `overhead 0`.
@@ -145,6 +148,8 @@ struct Frames {
     overhead: i64,
     mpu: u64,
     cells: Cells,
+    /// Those of the table that were said: one that is said again begins anew, for it is of another command.
+    words: Vec<&'static str>,
 }
 
 /// What several words say together.
@@ -169,9 +174,15 @@ fn frames(options: &Options<'_>, settings: &mut Settings, log: &mut Log) {
             last = Some(it);
         }
     }
-    let Some(last) = last.filter(|_| !frames.raw) else { return };
-    let overhead = i32::try_from(frames.overhead - ETHERNET).unwrap_or_default();
-    settings.set("overhead", last.said(Value::Signed(SignedBytes::new(overhead))));
+    let Some(last) = last else { return };
+    // Without a word about the overhead a packet counts as elsewhere in Linux, with Ethernet's header.
+    if !frames.raw {
+        if frames.overhead < LEAST {
+            log.nearly(&[last.line], "`overhead`: at least -20 bytes, which leave nothing of an IP header");
+        }
+        let overhead = i32::try_from(frames.overhead.max(LEAST) - ETHERNET).unwrap_or_default();
+        settings.set("overhead", last.said(Value::Signed(SignedBytes::new(overhead))));
+    }
     if frames.mpu > 0 {
         settings.set("mpu", last.said(Value::Bytes(Bytes::new(frames.mpu))));
     }
@@ -183,21 +194,25 @@ fn frames(options: &Options<'_>, settings: &mut Settings, log: &mut Log) {
 }
 
 impl Frames {
-    /// Whether an option is about frames; they add up in their order.
+    /// Whether an option is about frames; within a command they add up in their order.
     fn takes(&mut self, it: &Opt<'_>) -> bool {
         if let Some((_, overhead, mpu, cells)) = FRAMES.iter().find(|frame| frame.0 == it.row.word) {
-            *self = Self { raw: false, printed: false, overhead: *overhead, mpu: *mpu, cells: *cells };
+            let anew = self.raw || it.row.word == "conservative" || self.words.contains(&it.row.word);
+            let before = if anew { 0 } else { self.overhead };
+            *self = Self { raw: false, overhead: before + overhead, words: std::mem::take(&mut self.words), ..*self };
+            self.mpu = if *mpu > 0 { *mpu } else { self.mpu };
+            self.cells = cells.unwrap_or(self.cells);
+            self.words.push(it.row.word);
             return true;
         }
         match (it.row.word, &it.value) {
-            ("raw", _) => *self = Self { raw: true, printed: true, ..Self::default() },
+            ("raw", _) => (self.raw, self.printed, self.overhead, self.cells) = (true, true, 0, Cells::None),
             ("overhead", Some(Value::Signed(bytes))) if !self.printed || bytes.get() != 0 => {
                 (self.raw, self.overhead) = (false, bytes.get().into());
             }
-            ("ether-vlan", _) => (self.raw, self.overhead) = (false, self.overhead + 4),
-            ("mpu", _) => (self.raw, self.mpu) = (false, it.count().unwrap_or_default()),
-            ("atm", _) => (self.raw, self.cells) = (false, Cells::Atm),
-            ("ptm", _) => (self.raw, self.cells) = (false, Cells::Ptm),
+            ("mpu", _) => self.mpu = it.count().unwrap_or_default(),
+            ("atm", _) => self.cells = Cells::Atm,
+            ("ptm", _) => self.cells = Cells::Ptm,
             ("noatm", _) => self.cells = Cells::None,
             _ => return false,
         }

@@ -1,7 +1,9 @@
 //! Queues that drop or mark early: `red`, `choke`, `codel`, `pie`, `dualpi2`.
 
+use super::kernel::Qdisc;
 use super::log::Log;
-use super::options::{Discipline, Does, Fixed, Options, Takes, assumed, row};
+use super::options::{Discipline, Does, Fixed, Opt, Options, Takes, assumed, row};
+use super::words::{Refusal, Taken};
 use crate::model::Kind;
 use crate::value::{Said, Settings, Value};
 use perhop_core::units::{Bytes, Packets, Span};
@@ -234,10 +236,8 @@ fn number(settings: &Settings, key: &str) -> Option<u64> {
 /// The thresholds and the weight that tc computes where they are not said.
 fn thresholds(options: &Options<'_>, settings: &mut Settings, log: &mut Log, unit: Unit) {
     let source = if unit == Unit::Bytes { TC_RED } else { TC_CHOKE };
-    let limit = number(settings, "limit").unwrap_or_default();
-    let max = number(settings, "max").filter(|it| *it > 0).unwrap_or(limit / 4);
+    let [min, max] = bounds(settings, unit);
     settings.assume("max", source, unit.value(max));
-    let min = number(settings, "min").filter(|it| *it > 0).unwrap_or(max / 3);
     settings.assume("min", source, unit.value(min));
     if let Some(it) = options.get("bandwidth") {
         log.nearly(&[it.line], "`bandwidth`: an empty queue's average falls by the rate that the queue gets");
@@ -251,17 +251,51 @@ fn thresholds(options: &Options<'_>, settings: &mut Settings, log: &mut Log, uni
     if options.has("ewma") {
         return;
     }
+    let Some(weight) = chosen(options, settings, unit).map(Value::Count) else { return };
+    let said = match options.get("burst") {
+        Some(burst) => burst.said(weight),
+        None => Said::assumed(source, weight),
+    };
+    settings.set("weight", said);
+}
+
+/// Its `min` and `max`, as they are said or as tc has them.
+fn bounds(settings: &Settings, unit: Unit) -> [u64; 2] {
+    let of = |key: &str| number(settings, key).filter(|it| *it > 0);
+    let quarter = number(settings, "limit").unwrap_or_default() / 4;
+    let thrice = of("min").filter(|_| unit == Unit::Bytes).map(|min| min.saturating_mul(3));
+    let max = of("max").or(thrice).unwrap_or(quarter);
+    [of("min").unwrap_or(max / 3), max]
+}
+
+/// -log2 of the weight that tc chooses; `None`: it finds none.
+fn chosen(options: &Options<'_>, settings: &Settings, unit: Unit) -> Option<u64> {
+    let [min, max] = bounds(settings, unit);
     let packet = number(settings, "mean-packet").unwrap_or(1000).max(1);
     let scale = if unit == Unit::Bytes { packet } else { 1 };
-    let burst = options.get("burst").and_then(|it| Some((it.count()?, it)));
-    let default = (2 * min + max) / (3 * scale);
-    let weight = weight(burst.map_or(default, |it| it.0), min as f64 / scale as f64);
-    let Some(weight) = weight else {
-        let why = "its `burst` is too small for its `min`: tc refuses it";
-        return options.list.iter().for_each(|it| log.lost(&[it.line], why));
+    let default = (2 * min).saturating_add(max) / (3 * scale);
+    let burst = options.get("burst").and_then(Opt::count).filter(|it| *it > 0).unwrap_or(default);
+    weight(burst, min as f64 / scale as f64)
+}
+
+/// What tc wants of thresholds.
+///
+/// # Errors
+/// It would refuse it.
+pub(super) fn checked(it: &Qdisc<'_>) -> Taken<()> {
+    let (settings, unit) = (it.options.settings(), if it.name.text == "red" { Unit::Bytes } else { Unit::Packets });
+    let [min, max] = bounds(&settings, unit);
+    let limit = number(&settings, "limit").unwrap_or_default();
+    let wrong = if min > max || (min == max && unit == Unit::Packets) {
+        "`min` is not below `max`"
+    } else if unit == Unit::Packets && max > limit {
+        "`max` is above `limit`"
+    } else if chosen(&it.options, &settings, unit).is_none() {
+        "its `burst` is too small for its `min`"
+    } else {
+        return Ok(());
     };
-    let weight = Value::Count(weight);
-    settings.set("weight", burst.map_or_else(|| Said::assumed(source, weight.clone()), |it| it.1.said(weight.clone())));
+    Err(Refusal::of(wrong))
 }
 
 /// -log2 of the weight that tc chooses for a burst, in packets: the first for which a burst after an empty queue leaves the average at

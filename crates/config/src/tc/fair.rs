@@ -195,6 +195,10 @@ pub(super) fn keys(name: &str, options: &Options<'_>, settings: &mut Settings, l
 }
 
 fn of_fq(options: &Options<'_>, settings: &mut Settings) {
+    if settings.get("pacing").is_some_and(|it| it.is == Value::Flag(false)) {
+        // The kernel keeps it, and looks at it only where it paces.
+        settings.remove("maxrate");
+    }
     if let Some(bytes) = settings.bytes("quantum").filter(|it| !(256..=MOST_QUANTUM).contains(&it.get())) {
         let bounded = Bytes::new(bytes.get().clamp(256, MOST_QUANTUM));
         settings.set("quantum", Said::assumed("sch_fq.c: between 256 B and 1 MiB", Value::Bytes(bounded)));

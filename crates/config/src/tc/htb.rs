@@ -7,7 +7,7 @@ use super::words::{Refusal, Taken};
 use crate::model::Kind;
 use crate::value::{Said, Settings, Value};
 use perhop_core::params::Place;
-use perhop_core::units::{BitRate, Bytes};
+use perhop_core::units::{BitRate, Bytes, Packets};
 
 const HTB_C: &str = "sch_htb.c";
 const HFSC_C: &str = "sch_hfsc.c";
@@ -110,13 +110,23 @@ pub(super) fn default_class(it: &Qdisc<'_>) -> Option<(u32, Place, usize)> {
 
 /// What several words of an `htb` say, and those of all its classes.
 pub(super) fn keys(it: &Qdisc<'_>, classes: &[(u32, &Class<'_>)], settings: &mut Settings, log: &mut Log) {
-    if let Some(option) = it.options.get("direct_qlen").filter(|option| option.count() != Some(DIRECT)) {
+    let other = |option: &&Opt<'_>| option.count() != Some(DIRECT);
+    if let Some(option) = it.options.get("direct_qlen").filter(other).filter(|_| !classes.is_empty()) {
         log.nearly(&[option.line], "`direct_qlen`: 1000 packets may pass unshaped");
     }
     for (word, key) in [("overhead", "overhead"), ("mpu", "mpu"), ("linklayer", "link-layer")] {
         framing(word, key, classes, settings, log);
     }
     settings.remove("schedule");
+}
+
+/// What it lets wait of packets that pass all classes.
+pub(super) fn direct(it: &Qdisc<'_>) -> Said<Value> {
+    let limit = |count: u64| Value::Packets(Packets::new(u32::try_from(count).unwrap_or(u32::MAX)));
+    match it.options.get("direct_qlen").and_then(|option| Some((option.count()?, option))) {
+        Some((count, option)) => option.said(limit(count)),
+        None => Said::assumed("sch_htb.c: txqueuelen, by default 1000", limit(DIRECT)),
+    }
 }
 
 /// perhop has one framing for all classes of an `htb`: that of the first which has one.
@@ -150,11 +160,20 @@ pub(super) fn framed(option: &Opt<'_>) -> Option<Value> {
     }
 }
 
-/// The keys of a class.
+/// What the kernel makes of a `prio` beyond it.
+const LAST_PRIO: u64 = 7;
+
+/// The keys of a class. A real-time curve is of leaves: the kernel makes one of a class above them a share, if it has none.
 pub(super) fn class(of: &Qdisc<'_>, class: &Class<'_>, leaf: bool, log: &mut Log) -> Settings {
     log.options(&class.options);
     if of.name.text == "hfsc" {
-        return curves(&class.options);
+        let mut settings = curves(&class.options);
+        if let Some(curve) = settings.get("rt").cloned().filter(|_| !leaf) {
+            let shared = settings.get("ls").cloned();
+            settings.remove("rt");
+            settings.set("ls", shared.unwrap_or(curve));
+        }
+        return settings;
     }
     let mut settings = class.options.settings();
     let rate = settings.get("rate").cloned();
@@ -170,6 +189,9 @@ pub(super) fn class(of: &Qdisc<'_>, class: &Class<'_>, leaf: bool, log: &mut Log
         Assumed::complete(&[assumed("prio", Fixed::Count(0), "tc-htb(8)")], &mut settings);
         if class.options.has("quantum") && settings.bytes("quantum") == Some(Bytes::new(0)) {
             settings.remove("quantum");
+        }
+        if let Some(prio) = class.options.get("prio").filter(|it| it.count().is_some_and(|it| it > LAST_PRIO)) {
+            settings.set("prio", prio.said(Value::Count(LAST_PRIO)));
         }
     } else {
         ["prio", "quantum"].into_iter().for_each(|key| _ = settings.remove(key));

@@ -11,6 +11,7 @@ mod sorters;
 
 use super::actions;
 use super::filters::Filters;
+use super::handles::id;
 use super::options::{Discipline, Options};
 use super::units::number;
 use super::words::{Device, Form, Object, Refusal, Statement, Taken, Token, Verb, Words};
@@ -101,11 +102,33 @@ impl<'a> Kernel<'a> {
             return Err(Refusal::of("it names no interface").instead("dev eth0"));
         }
         let key = (namespace.clone(), name.as_ref().map(|it| it.text.to_string()));
+        if let Some(place) = self.only(statement).filter(|_| !self.by_name.contains_key(&key)) {
+            return Ok(place);
+        }
         let interfaces = &mut self.interfaces;
         Ok(*self.by_name.entry(key).or_insert_with(|| {
             interfaces.push(Interface { device: statement.device.clone(), ..Interface::default() });
             interfaces.len() - 1
         }))
+    }
+
+    /// The interface that a print means without its name: the only one with this handle.
+    fn only(&self, statement: &Statement<'a>) -> Option<usize> {
+        if statement.device.name.is_some() {
+            return None;
+        }
+        let words = &statement.words;
+        let of = |key: &str| words.windows(2).find(|pair| pair[0].text == key).and_then(|pair| id(&pair[1]).ok());
+        let handle = match statement.object {
+            Object::Qdisc => of("handle"),
+            Object::Class => of("classid"),
+            _ => of("parent"),
+        }?;
+        let has = |it: &Interface<'_>| {
+            it.device.namespace == statement.device.namespace && it.by_handle(handle).is_some_and(|it| it.handle != 0)
+        };
+        let mut places = (0..self.interfaces.len()).filter(|place| has(&self.interfaces[*place]));
+        places.next().filter(|_| places.next().is_none())
     }
 
     /// `tc actions add action police .. index 1`

@@ -8,6 +8,8 @@ pub(crate) mod meters;
 mod bytes;
 /// Which filter comes first to a packet.
 mod overlap;
+/// What has no classes, or nothing above it.
+mod bare;
 
 use super::handles::{AT_EGRESS, AT_INGRESS, INGRESS, ROOT, own};
 use super::kernel::{Class as Classful, Interface, Kernel, Qdisc};
@@ -31,6 +33,7 @@ pub(super) fn device(kernel: &Kernel<'_>, log: &mut Log) -> Device {
     let behind: BTreeSet<_> = kernel.interfaces.iter().flat_map(|it| meters::redirects(kernel, it)).collect();
     let mut device = Device::default();
     for (i, interface) in kernel.interfaces.iter().enumerate() {
+        bare::loose(interface, log);
         if !behind.contains(&i) {
             device.ports.extend(port(kernel, interface, Way::Output, log));
         }
@@ -137,7 +140,7 @@ impl<'k, 'a> Making<'k, 'a> {
             "tbf" => Some(self.shaper(it)),
             "netem" => self.of_link(it, parent),
             "prio" | "pfifo_fast" | "ets" => Some(self.bands(it)),
-            "htb" | "hfsc" | "drr" => Some(self.classes(it)),
+            "htb" | "hfsc" | "drr" => self.classes(it),
             _ => Some(self.leaf(it)),
         }
     }
@@ -296,7 +299,7 @@ impl<'k, 'a> Making<'k, 'a> {
         Class { name, parent, takes: Vec::new(), rest: false, settings, queue: self.queue(id) }
     }
 
-    fn classes(&mut self, it: &'k Qdisc<'a>) -> Queue {
+    fn classes(&mut self, it: &'k Qdisc<'a>) -> Option<Queue> {
         let mut queue = self.plain(it);
         for (id, parent, place) in self.interface.orphans.iter().filter(|orphan| own(it.handle).contains(&orphan.0)) {
             let [id, parent] = [*id, *parent].map(shown);
@@ -311,7 +314,10 @@ impl<'k, 'a> Making<'k, 'a> {
         }
         for (id, class) in &classes {
             let settings = self.settings(it, class, !parents.contains(id));
-            let made = self.class(*id, class.place, places.get(&class.parent).copied(), settings);
+            let mut made = self.class(*id, class.place, places.get(&class.parent).copied(), settings);
+            if parents.contains(id) && made.queue.take().is_some() {
+                self.unused(*id);
+            }
             queue.classes.push(made);
         }
         let ids: Vec<_> = classes.iter().map(|it| it.0).collect();
@@ -319,7 +325,7 @@ impl<'k, 'a> Making<'k, 'a> {
         if !self.takes(it, &ids, &mut queue.classes) {
             self.left(it, &leaves, &mut queue);
         }
-        queue
+        if classes.is_empty() { self.without_classes(it) } else { Some(queue) }
     }
 
     fn settings(&mut self, it: &Qdisc<'a>, class: &Classful<'a>, leaf: bool) -> Settings {

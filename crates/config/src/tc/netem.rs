@@ -52,11 +52,27 @@ pub(super) fn link(options: &Options<'_>, settings: &mut Settings, log: &mut Log
             _ => {}
         }
     }
+    let lines: Vec<_> =
+        options.list.iter().filter(|it| matches!(it.row.word, "delay" | "latency")).map(|it| it.line).collect();
+    if let Some(most) = most_jitter(settings) {
+        let source = "no packet arrives before it was sent";
+        settings.set("jitter", Said::assumed(source, Value::Time(most)));
+        log.nearly(&lines, &format!("jitter: {most}, so that {source}"));
+    }
     if settings.get("jitter").is_some() && settings.get("rate").is_none() {
-        let lines: Vec<_> =
-            options.list.iter().filter(|it| matches!(it.row.word, "delay" | "latency")).map(|it| it.line).collect();
         log.nearly(&lines, "jitter: packets keep their order, which Linux's do only with a `rate`");
     }
+}
+
+/// The jitter that a delay has room for, if it is less than what is said; a normal one goes up to four standard deviations.
+fn most_jitter(settings: &Settings) -> Option<Span> {
+    let time = |key: &str| match settings.get(key).map(|it| &it.is) {
+        Some(Value::Time(time)) => Some(*time),
+        _ => None,
+    };
+    let normal = settings.get("distribution").is_some_and(|it| it.is == Value::Word("normal".into()));
+    let most = Span::from_ns(time("delay")?.ns() / if normal { 4 } else { 1 });
+    time("jitter").filter(|jitter| *jitter > most).map(|_| most)
 }
 
 fn word<'o, 'a>(it: &'o Opt<'a>, i: usize) -> Option<&'o Token<'a>> {

@@ -251,7 +251,7 @@ impl<'a> Reading<'a> {
         self.shown.end();
         let mut statements = std::mem::take(&mut self.shown.statements);
         self.log.evidence.append(&mut self.shown.evidence);
-        statements.sort_by_key(|it| it.object as u8);
+        statements.sort_by_key(|it| (it.object as u8, it.device.name.is_none()));
         for statement in &statements {
             self.log.spoken(&statement.lines);
             if !statement.words.is_empty() {

@@ -99,7 +99,11 @@ pub(super) fn checked(it: &Qdisc<'_>) -> Taken<()> {
     };
     match needs.iter().find_map(|words| missing(words)) {
         Some(refusal) => Err(refusal),
-        None if it.name.text == "fq" => fair::checked(&it.options),
-        None => bands::checked(it),
+        None => match &*it.name.text {
+            "fq" => fair::checked(&it.options),
+            "red" | "choke" => early::checked(it),
+            "tbf" => tbf::checked(&it.options),
+            _ => bands::checked(it),
+        },
     }
 }

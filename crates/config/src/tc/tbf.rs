@@ -2,7 +2,8 @@
 
 use super::htb::framed;
 use super::log::Log;
-use super::options::{Discipline, Does, Options, Takes, row};
+use super::options::{Discipline, Does, Opt, Options, Takes, row};
+use super::words::{Refusal, Taken};
 use crate::value::{Said, Settings, Value};
 use perhop_core::units::Bytes;
 
@@ -33,6 +34,21 @@ pub const TBF: Discipline = Discipline {
     assumed: &[],
     keeps: [false; 2],
 };
+
+/// What tc and the kernel want.
+///
+/// # Errors
+/// They would refuse it.
+pub(super) fn checked(options: &Options<'_>) -> Taken<()> {
+    let Some(peak) = options.get("peakrate") else { return Ok(()) };
+    if options.any(&["mtu", "minburst"]).is_none() {
+        return Err(Refusal::of("`peakrate` needs `mtu`"));
+    }
+    match (options.get("rate").and_then(Opt::rate), peak.rate()) {
+        (Some(rate), Some(peak)) if peak <= rate => Err(Refusal::of("`peakrate` is not above `rate`")),
+        _ => Ok(()),
+    }
+}
 
 /// Its shaper.
 pub(super) fn shape(options: &Options<'_>) -> Settings {

@@ -6,6 +6,9 @@
 mod canonical;
 mod ios;
 mod ios_draw;
+mod tc;
+mod tc_draw;
+mod tc_leaves;
 
 use perhop_config::dialect::{Dialect, Read};
 use perhop_config::given::Given;

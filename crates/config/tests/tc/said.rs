@@ -10,7 +10,7 @@ use perhop_core::dscp::Dscp;
 use perhop_core::packet::Ecn;
 
 /// Commands at the root, and what their keys are; those of the manuals tc-*(8), and defaults as a kernel shows them.
-const QUEUES: [(&str, &str); 24] = [
+const QUEUES: [(&str, &str); 29] = [
     ("pfifo", "limit=1000p"),
     ("pfifo limit 30", "limit=30p"),
     ("bfifo limit 10k", "limit=10240B"),
@@ -20,7 +20,8 @@ const QUEUES: [(&str, &str); 24] = [
         "limit=10240p flows=1024 quantum=1514B target=5ms interval=100ms memory=33554432B ecn=true arithmetic=linux",
     ),
     ("fq_codel noecn target 8000 quantum 300", "ecn=false target=8ms quantum=300B"),
-    ("fq maxrate 100mbit nopacing orphan_mask 255", "maxrate=100Mbit/s pacing=false flows=256 quantum=3028B"),
+    ("fq maxrate 100mbit orphan_mask 255", "maxrate=100Mbit/s pacing=true flows=256 quantum=3028B"),
+    ("fq maxrate 100mbit nopacing", "maxrate= pacing=false"),
     ("fq_pie alpha 4 beta 24 ecn_prob 20", "alpha=0.25 beta=1.5 ecn-below=0.2 interval=15ms"),
     ("sfq", "limit=127p depth=127p active=128 flows=1024 quantum=1514B"),
     ("sfq limit 3000 depth 10 flows 20", "limit=200p depth=10p active=20"),
@@ -29,6 +30,10 @@ const QUEUES: [(&str, &str); 24] = [
     ("cake overhead 18 mpu 64", "overhead=4B mpu=64B"),
     ("cake conservative", "overhead=34B link-layer=atm"),
     ("cake ethernet ether-vlan", "overhead=28B mpu=84B"),
+    ("cake overhead 4 ethernet", "overhead=28B mpu=84B link-layer="),
+    ("cake mpu 64 atm", "overhead= mpu=64B link-layer=atm"),
+    ("cake ethernet raw mpu 64", "overhead= mpu=64B"),
+    ("cake overhead -64", "overhead=-34B"),
     ("cake ack-filter-aggressive no-split-gso memlimit 8mb", "ack-filter=aggressive split-gso=false memory=8388608B"),
     ("codel ecn ce_threshold 2ms", "limit=1000p ecn=true ce-threshold=2ms target=5ms"),
     ("pie", "limit=1000p target=15ms interval=15ms alpha=0.125 beta=1.25 ecn=false delay=timestamps"),
@@ -39,8 +44,8 @@ const QUEUES: [(&str, &str); 24] = [
     ("red limit 120000 avpkt 1000", "max=30000B min=10000B max-p=0.02"),
     ("choke limit 1000 bandwidth 10mbit", "min=83p max=250p weight=6 mean-packet=1000B"),
     ("dualpi2 step_thresh 2ms", "l4s-min=2ms l4s-max=2ms target=15ms update=16ms"),
-    ("drr", "arithmetic=linux"),
-    ("htb r2q 4", "r2q=4 arithmetic=linux"),
+    ("htb", "limit=1000p"),
+    ("htb direct_qlen 30", "limit=30p"),
 ];
 
 #[test]
@@ -84,10 +89,10 @@ fn a_tbf_is_a_shaper() {
 #[test]
 fn classes_of_htb_are_a_tree() {
     let found = queue(
-        "tc qdisc add dev eth0 root handle 1: htb default 20\n\
+        "tc qdisc add dev eth0 root handle 1: htb default 20 r2q 4\n\
          tc class add dev eth0 parent 1: classid 1:1 htb rate 10mbit burst 15k\n\
          tc class add dev eth0 parent 1:1 classid 1:20 htb rate 4mbit ceil 10mbit prio 2 quantum 3000\n\
-         tc class add dev eth0 parent 1:1 classid 1:10 htb rate 6mbit overhead 18\n",
+         tc class add dev eth0 parent 1:1 classid 1:10 htb rate 6mbit overhead 18 prio 20\n",
     );
     assert_eq!(found.classes.iter().map(|it| it.name.is.as_str()).collect::<Vec<_>>(), ["1:1", "1:10", "1:20"]);
     let leaf = class(&found, "1:20");
@@ -96,8 +101,9 @@ fn classes_of_htb_are_a_tree() {
         ["rate", "ceil", "prio", "quantum", "burst"].map(|key| value(&leaf.settings, key)),
         ["4Mbit/s", "10Mbit/s", "2", "3000B", "1600B"]
     );
+    assert_eq!(value(&class(&found, "1:10").settings, "prio"), "7");
     assert_eq!(value(&found.settings, "overhead"), "18B");
-    assert!(found.settings.get("unclassified").is_none());
+    assert_eq!(["r2q", "arithmetic", "unclassified"].map(|key| value(&found.settings, key)), ["4", "linux", ""]);
 }
 
 #[test]
@@ -124,6 +130,14 @@ fn curves_of_hfsc_are_rates_or_pieces() {
     assert_eq!(of("1:1", "ul"), "{ m1 = 0bit/s, d = 5ms, m2 = 8Mbit/s }");
     assert_eq!(of("1:2", "rt"), "{ umax = 1500B, dmax = 10ms, rate = 1Mbit/s }");
     assert_eq!(of("1:2", "ls"), "1Mbit/s");
+    let found = queue(
+        "tc qdisc add dev eth0 root handle 1: hfsc default 3\n\
+         tc class add dev eth0 parent 1: classid 1:1 hfsc sc rate 10mbit ul rate 10mbit\n\
+         tc class add dev eth0 parent 1:1 classid 1:2 hfsc rt rate 2mbit\n\
+         tc class add dev eth0 parent 1:2 classid 1:3 hfsc sc rate 1mbit\n",
+    );
+    let of = |name: &str| ["rt", "ls"].map(|key| value(&class(&found, name).settings, key));
+    assert_eq!([of("1:1"), of("1:2"), of("1:3")], [["", "10Mbit/s"], ["", "2Mbit/s"], ["1Mbit/s", "1Mbit/s"]]);
 }
 
 /// Linux: the priority of a packet follows from bits 1 to 3 of its code point, and the band from the priomap.
@@ -196,6 +210,12 @@ fn policers_are_token_buckets() {
     );
     let acts: Vec<_> = it.actions.iter().map(|(colour, acts)| (*colour, acts.is.clone())).collect();
     assert_eq!(acts, [(Colour::Green, vec![Act::Transmit]), (Colour::Red, vec![Act::Drop])]);
+    // A peak rate's bucket is of `mtu`, even one that tc would set itself.
+    let found = port(
+        "tc qdisc add dev eth0 clsact\n\
+         tc filter add dev eth0 egress matchall action police rate 2mbit burst 20k mtu 2kb peakrate 3mbit\n",
+    );
+    assert_eq!(["pir", "mtu"].map(|key| value(&found.conditioners[0].settings, key)), ["3Mbit/s", "2048B"]);
 }
 
 #[test]
@@ -300,5 +320,20 @@ fn what_perhop_has_not_is_named() {
         ));
         assert!(verdicts(&read).iter().all(|it| it.1 == Verdict::NotModelled), "{name}: {:?}", read.account);
         assert!(read.account.lines[&1].notes[0].contains(name), "{:?}", read.account);
+    }
+}
+
+/// A mask of 0xff compares the ECN field with 0, as packets without ECN have it.
+#[test]
+fn a_class_without_ecn_has_a_load() {
+    let port = port(
+        "tc qdisc add dev eth0 root handle 1: htb default 2\n\
+         tc class add dev eth0 parent 1: classid 1:1 htb rate 1mbit\n\
+         tc class add dev eth0 parent 1: classid 1:2 htb rate 1mbit\n\
+         tc filter add dev eth0 parent 1: protocol ip prio 1 u32 match ip tos 0xb8 0xff flowid 1:1\n",
+    );
+    let stub = perhop_config::stub::stub(&port, perhop_core::units::BitRate::mbps(10)).text;
+    for name in ["[traffic.\"1:1\"]", "[traffic.\"1:1 TCP\"]", "[traffic.\"1:2\"]"] {
+        assert!(stub.contains(name), "{name}\n{stub}");
     }
 }

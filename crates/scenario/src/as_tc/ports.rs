@@ -28,7 +28,7 @@ pub(super) fn say(port: &Port<'_>, said: &mut Said) {
     let mut writer = Writer { port, said, handles: 0 };
     let at = match holds_itself(port) {
         true => root(port.overhead),
-        false => writer.link(&root(if counts_packets(port) { 0 } else { port.overhead })),
+        false => writer.link(&root(if is_of_link(port) { 0 } else { port.overhead })),
     };
     match port.link.nodes.is_empty() {
         true => writer.queue(&at, &port.link.queues[0]),
@@ -70,6 +70,11 @@ fn counts_packets(port: &Port<'_>) -> bool {
     let drop_tail =
         |queue: &QueueSpec| matches!((&queue.aqm, queue.limit), (AqmParams::DropTail(_), Limit::Packets(_)));
     port.link.nodes.is_empty() && drop_tail(&port.link.queues[0])
+}
+
+/// Whether the link alone says how many bytes a packet has: policers of a real interface count Ethernet's header.
+fn is_of_link(port: &Port<'_>) -> bool {
+    counts_packets(port) && (port.line == Line::Virtual || port.link.edge.is_empty())
 }
 
 /// What tc's `cake` holds.

@@ -106,10 +106,12 @@ impl Out<'_> {
         }
     }
 
-    /// TOS or traffic class; a version of IP in the same word says nothing more.
+    /// TOS or traffic class; a version of IP in the same word says nothing more, nor does a header without options.
     fn bytes(&mut self, value: u32, mask: u32, whole: u32, shift: u32) {
-        if mask & !(whole | 0xf000_0000) != 0 {
-            self.rule.lose("a length of the IP header or a flow label: perhop does not match it");
+        let without_options = shift == 16 && value & mask & 0x0f00_0000 == 0x0500_0000;
+        let said = if without_options { 0xff00_0000 } else { 0xf000_0000 };
+        if mask & !(whole | said) != 0 {
+            self.rule.lose("a length or a flow label: perhop does not match it");
         }
         if mask & whole != 0 {
             traffic_class(&mut self.matches, ((value & whole) >> shift) as u8, ((mask & whole) >> shift) as u8);

@@ -24,7 +24,10 @@ impl<'a> Interface<'a> {
             self.imply(id, head.kind.as_ref(), statement);
         }
         let Some(above) = self.by_handle(id) else {
-            return Err(Refusal::of(format!("there is no queueing discipline {}", shown(id & 0xffff_0000))));
+            let handle = shown(id & 0xffff_0000);
+            let refusal = Refusal::of(format!("there is no queueing discipline {handle}"));
+            let kind = head.kind.as_ref().map_or("htb", |it| &*it.text);
+            return Err(refusal.instead(&format!("tc qdisc add dev .. root handle {handle} {kind}, before it")));
         };
         let own = self.has_class(above, id);
         let Some(known) = above.known else {

@@ -81,7 +81,10 @@ impl<'a> Interface<'a> {
     /// New options for one that is there.
     fn alter(&mut self, parent: u32, head: Head<'a>, statement: &Statement<'a>) -> Taken<()> {
         let Some(old) = self.qdiscs.get_mut(&parent) else { return Ok(()) };
-        let Some(known) = old.known else { return Ok(()) };
+        let Some(known) = old.known else {
+            old.lines.extend(&statement.lines);
+            return Ok(());
+        };
         if table::is_fixed(known.name) && statement.form() == Form::Typed {
             let refusal = Refusal::of(format!("the kernel does not change `{}` that is there", known.name));
             return Err(refusal.instead("tc qdisc del .. root before it"));

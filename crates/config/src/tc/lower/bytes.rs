@@ -1,8 +1,9 @@
 //! Which bytes of a packet count.
 
 use super::Making;
-use crate::model::{Kind, Queue, Way};
+use crate::model::{Conditioner, Kind, Queue, Way};
 use crate::tc::handles::ROOT;
+use crate::tc::options::Opt;
 use crate::tc::tbf;
 use crate::value::{Said, Settings, Value};
 
@@ -30,10 +31,20 @@ impl Making<'_, '_> {
         let alone = framing.get("mpu").is_none() && framing.get("link-layer").is_none();
         let known = overhead.filter(|_| alone).and_then(|it| Some((TABLE.iter().find(|row| row.0 == it.0)?.1, it.1)));
         if let Some((name, origin)) = known {
+            self.policers_count(&root.stab.list);
             return (queue, Said { is: name, origin });
         }
         let queue = queue.map(|queue| self.framed(queue, &framing));
         (queue, Said::assumed(source, of))
+    }
+
+    /// Policers before the queues do not know the size table.
+    fn policers_count(&mut self, stab: &[Opt<'_>]) {
+        let counts = |it: &Conditioner| matches!(it.settings.get("cir").map(|it| &it.is), Some(Value::Rate(_)));
+        if self.conditioners.iter().any(counts) {
+            let lines: Vec<_> = stab.iter().map(|it| it.line).collect();
+            self.log.nearly(&lines, "`stab`: here it holds for the policers before the queues, too");
+        }
     }
 
     /// A size table that `accounting` has no name for: for the rates at the first queueing discipline.

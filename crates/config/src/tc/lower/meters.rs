@@ -244,7 +244,7 @@ fn bucket(options: &Options<'_>) -> Settings {
         let burst = Packets::new(u32::try_from(burst).unwrap_or(u32::MAX));
         settings.set("cbs", two.said(Value::Packets(burst)));
     } else if let Some((bytes, it)) = options.any(&["mtu", "minburst"]).and_then(|it| Some((it.bytes()?, it)))
-        && !OWN_MTU.contains(&bytes.get())
+        && (settings.get("pir").is_some() || !OWN_MTU.contains(&bytes.get()))
     {
         settings.set("mtu", it.said(Value::Bytes(bytes)));
     }

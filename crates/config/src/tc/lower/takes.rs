@@ -266,7 +266,33 @@ fn merged(any: Vec<Match>) -> Vec<Match> {
         out.push(matches);
     }
     out.iter_mut().for_each(ported);
+    both_versions(out)
+}
+
+/// Addresses of IPv4 and of IPv6 of what is else the same are one match: no packet has one of each.
+fn both_versions(all: Vec<Match>) -> Vec<Match> {
+    let mut out: Vec<Match> = Vec::new();
+    for matches in all {
+        let from = out.len().saturating_sub(NEAR);
+        match out[from..].iter_mut().find(|other| is_other_version(other, &matches)) {
+            Some(other) => {
+                other.source.extend(matches.source);
+                other.destination.extend(matches.destination);
+            }
+            None => out.push(matches),
+        }
+    }
     out
+}
+
+fn is_other_version(a: &Match, b: &Match) -> bool {
+    let is_six = |it: &Match| {
+        let mut all = it.source.iter().chain(&it.destination).map(|prefix| prefix.0.addr().is_ipv6());
+        let first = all.next()?;
+        (all.all(|it| it == first) && !it.source.is_empty() && !it.destination.is_empty()).then_some(first)
+    };
+    let bare = |it: &Match| Match { source: Vec::new(), destination: Vec::new(), ..it.clone() };
+    is_six(a).zip(is_six(b)).is_some_and(|(a, b)| a != b) && bare(a) == bare(b)
 }
 
 /// The place of one that can be joined with another, among the last.
