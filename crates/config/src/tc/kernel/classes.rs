@@ -27,7 +27,7 @@ impl<'a> Interface<'a> {
             let handle = shown(id & 0xffff_0000);
             let refusal = Refusal::of(format!("there is no queueing discipline {handle}"));
             let kind = head.kind.as_ref().map_or("htb", |it| &*it.text);
-            return Err(refusal.instead(&format!("tc qdisc add dev .. root handle {handle} {kind}, before it")));
+            return Err(refusal.instead(format!("tc qdisc add dev .. root handle {handle} {kind}, before it")));
         };
         let own = self.has_class(above, id);
         let Some(known) = above.known else {
