@@ -55,7 +55,7 @@ impl Line {
             });
             Leaf {
                 name: name(queue),
-                kind: *kind,
+                kind,
                 fates: fates.fold(Fates::default(), |sum, it| sum.plus(it)),
                 sent: flows.iter().map(|it| it.sent()).sum(),
                 backlog,
