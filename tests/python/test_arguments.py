@@ -14,10 +14,11 @@ import pytest
 
 import perhop
 from conftest import ROOT, SCENARIO, SWEPT
-from perhop import Builder, Frame, Interval, Metered, Runs, Scenario, Tuned, paired, plot
+from perhop import Builder, Configuration, Frame, Interval, Metered, Runs, Scenario, Tuned, paired, plot
 from perhop.arguments import LONGEST, fits, shown, words
 
 SMALL = SCENARIO.replace('"6s"', '"2s"')
+DEVICE = "tc qdisc add dev eth0 root fq_codel\ntc qdisc show\n"
 CAPTURE, POLICY = ROOT / "tests/captures/tcp.pcap", ROOT / "examples/mark-af.toml"
 
 
@@ -127,6 +128,8 @@ def calls(place: Path) -> dict[str, Call]:
         "Port.gauge": Call(session.ports["E1 -> E2"].gauge, {"quantity": "queue_packets"}),
         "meter": Call(perhop.meter, {"capture": CAPTURE, "policy": POLICY}),
         "mark": Call(perhop.mark, {"capture": CAPTURE, "out": place / "out.pcap", "policy": POLICY, "force": True}),
+        "import_config": Call(perhop.import_config, {"source": DEVICE, "link": "1Mbit/s"}),
+        "Configuration.scenario": Call(perhop.import_config(DEVICE, link="1Mbit/s").scenario, {}),
         "Metered.table": Call(perhop.meter(CAPTURE).table, {"name": "flows"}),
         "Runs.compare": Call(runs.compare, {"by": "marker", "metrics": ["traffic.jain"]}),
         "tune": Call(perhop.tune, {"aqm": "svb", **link}),
@@ -139,6 +142,7 @@ CLASSES = {
     "Scenario": Scenario,
     "Runs": Runs,
     "Builder": Builder,
+    "Configuration": Configuration,
     "Flows": perhop.Flows,
     "Frame": Frame,
     "Interval": Interval,
@@ -181,7 +185,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_none_is_forgotten(every: Mapping[str, Call]) -> None:
     assert public() - set(every) == set()
     others = {"Point", "Replication", "RunError", "ScenarioError", "Snapshot"}
-    others |= {"__version__", "mark", "meter", "tune"}
+    others |= {"__version__", "import_config", "mark", "meter", "tune"}
     quantities = {"Packets", "Probability", "Rate", "Size", "Time"}
     hooks = {"Aqm", "Conditioner", "CongestionControl", "register"}
     classes = set(perhop.__all__) - others - quantities - hooks

@@ -133,7 +133,7 @@ impl Assembler {
         self.full
     }
 
-    /// A cell of its own.
+    /// A separate cell.
     pub fn own(&mut self, value: f64) -> u8 {
         self.full |= self.memory.cells.len() == ROOM;
         if !self.full {
@@ -192,7 +192,7 @@ impl Assembler {
         cell
     }
 
-    /// A step whose result goes to `into`, or to a cell of its own. Of constants it is taken now.
+    /// A step whose result goes to `into`, or to a separate cell. Of constants it is taken now.
     pub fn step(&mut self, code: Code, [a, b]: [Operand; 2], into: Option<u8>) -> Operand {
         if let [Operand::Constant(a), Operand::Constant(b)] = [a, b]
             && code != Code::Chance

@@ -101,7 +101,7 @@ pub fn any_tree(fields: &'static [Field]) -> BoxedStrategy<Tree> {
         let value = any_value(&field.kind);
         let optional = field.default.is_some() || field.optional;
         let chosen = match field.name {
-            // Who pays what a bucket does not hold stops: that has tests of its own.
+            // Who pays what a bucket does not hold stops: that has separate tests.
             "pays" => Just(None).boxed(),
             _ if optional => prop::option::of(value).boxed(),
             _ => value.prop_map(Some).boxed(),

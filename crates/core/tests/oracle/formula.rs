@@ -1,4 +1,4 @@
-//! A formula, read anew for each packet: the tree of its expression is walked, in plain doubles. The instruments are written
+//! A formula, read again for each packet: the tree of its expression is walked, in plain doubles. The instruments are written
 //! out: buckets in bytes as doubles would differ, so they count as those of `buckets`.
 
 use super::Oracle;

@@ -39,6 +39,7 @@ mod words;
 
 pub use text::{Ios, IosPort};
 
+use crate::device::classes::is_classful;
 use crate::device::told::Told;
 use crate::device::{self, only_point};
 use crate::scenario::Scenario;
@@ -53,7 +54,6 @@ use perhop_core::units::Span;
 use spread::{Place as Placed, Spread};
 use stages::Stages;
 use text::{Config, Shelf};
-use tree::is_classful;
 use writer::{Entry, Writer};
 
 /// What is wanted of a scenario.

@@ -6,7 +6,7 @@
 
 use super::police;
 use super::stages::Stages;
-use crate::device::classes::leaves;
+use crate::device::classes::{is_classful, leaves};
 use perhop_core::classify::Match;
 use perhop_core::conditioner::ConditionerParams;
 use perhop_core::dscp::Dscp;
@@ -53,7 +53,7 @@ const UNKNOWN: &str = "its packets are not those of one class of the port's queu
 impl Spread {
     pub(super) fn new(link: &Link, stages: &Stages<'_>) -> Self {
         let mut regions = Vec::new();
-        if link.nodes.first().is_some_and(super::tree::is_classful) {
+        if link.nodes.first().is_some_and(is_classful) {
             collect(link, stages, (0, &[]), &mut regions);
         }
         Self(stages.places().map(|place| find(stages, place, &regions)).collect())
@@ -72,7 +72,7 @@ impl Spread {
 
 fn collect(link: &Link, stages: &Stages<'_>, (index, path): (usize, &[Level]), out: &mut Vec<Region>) {
     let node = &link.nodes[index];
-    if !super::tree::is_classful(node) {
+    if !is_classful(node) {
         out.push(Region { node: index, levels: path.to_vec() });
         return;
     }

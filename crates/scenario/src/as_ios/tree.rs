@@ -8,7 +8,7 @@ use super::stages::Order;
 use super::words::kbit;
 use super::writer::{Entry, Writer};
 use super::{htb, police, shape, shares};
-use crate::device::classes::{Leaf, all_classes, leaves};
+use crate::device::classes::{Leaf, all_classes, is_classful, leaves};
 use perhop_core::classify::Match;
 use perhop_core::dscp::Dscp;
 use perhop_core::params::Node;
@@ -402,9 +402,4 @@ fn common(names: &[String]) -> Option<String> {
     let shared = first.get(..length)?.trim_end_matches(|c: char| !c.is_alphanumeric());
     let last = |name: &str| name.rsplit('/').next().map(str::to_owned);
     last(if shared.is_empty() { first } else { shared })
-}
-
-/// Whether it has classes.
-pub(super) fn is_classful(node: &NodeSpec) -> bool {
-    node.scheduler().is_some_and(|params| params.layout().is_some())
 }

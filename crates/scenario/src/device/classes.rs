@@ -24,6 +24,11 @@ pub(crate) struct Leaf {
     pub(crate) alike: bool,
 }
 
+/// Whether it has classes.
+pub(crate) fn is_classful(node: &NodeSpec) -> bool {
+    node.scheduler().is_some_and(|params| params.layout().is_some())
+}
+
 /// Whether a class is written: of a template, those of the addresses that there are.
 pub(crate) fn used(layout: &Layout, leaves: &[Leaf], class: usize) -> bool {
     layout.template(class).is_none() || leaves.iter().any(|leaf| leaf.class == class)

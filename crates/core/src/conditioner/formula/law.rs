@@ -118,7 +118,7 @@ impl Estimate {
         }
     }
 
-    /// Goes on from what `old` has measured, if it is of the same kind.
+    /// Continues from what `old` has measured, if it is of the same kind.
     fn resume(&mut self, old: Self) {
         *self = match (*self, old) {
             (Self::Window(_, window), Self::Window(mut rate, _)) => {
