@@ -18,6 +18,7 @@ from types import ModuleType
 from typing import Any, TextIO
 
 from perhop import _core
+from perhop.own import find
 from perhop.progress import told
 from perhop.show import as_error
 from perhop.signals import code, heard
@@ -45,12 +46,28 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def of_program() -> int:
-    """Carries out what the program `perhop` hands over: a verb, and its arguments as JSON, in pieces."""
+    """Carries out what the program `perhop` hands over: a verb, and its arguments as JSON, in pieces.
+
+    Or a whole command (`--all`), which needs an algorithm that is a Python class; `--knows` asks whether there is one.
+    """
     _, *request = sys.argv
     if not request:
         print("error: perhop-python is for the program perhop: use that, or python -m perhop", file=sys.stderr)
         return ERROR
+    if request[0] == "--knows":
+        return knows(request[1])
+    if request[0] == "--all":
+        return main(request[1:])
     return carry_out(request[0], "".join(request[1:]))
+
+
+def knows(name: str) -> int:
+    """Whether an installed package offers an algorithm of this name; if it cannot be had, says why."""
+    try:
+        return 0 if find(name) else 1
+    except ImportError as error:
+        print(error, file=sys.stderr)
+        return ERROR
 
 
 def carry_out(verb: str, arguments: str) -> int:

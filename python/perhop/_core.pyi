@@ -6,15 +6,23 @@ from typing import Any, NotRequired, TypedDict, final, type_check_only
 import numpy.typing as npt
 
 __all__ = [
+    "At",
+    "Backlog",
     "Cut",
+    "Heard",
     "Loop",
+    "Packet",
+    "Passage",
+    "Random",
     "RunError",
     "Scenario",
     "ScenarioError",
     "Tables",
+    "Window",
     "__version__",
     "answer",
     "bounded",
+    "called",
     "captured",
     "check",
     "columns",
@@ -24,6 +32,8 @@ __all__ = [
     "main",
     "opened",
     "quantity",
+    "register",
+    "registered",
     "tc_stats",
     "text",
     "tune",
@@ -98,6 +108,29 @@ class ContractDict(TypedDict):
 PassedDict = TypedDict("PassedDict", {"class": str, "hop": str, "entry": bool, "acks": bool})
 """A port that data of a class passes; whether some enters there, and whether ACKs of the class pass it too."""
 
+@type_check_only
+class Parameter(TypedDict):
+    """A parameter of an algorithm's `__init__`."""
+
+    name: str
+    doc: str
+    kind: str
+    default: bool | float | str | None
+    optional: bool
+    choices: list[str]
+
+@type_check_only
+class Described(TypedDict):
+    """A class that is registered."""
+
+    name: str
+    summary: str
+    page: str
+    origin: str
+    source: str
+    parameters: list[Parameter]
+    hooks: list[str]
+
 class ScenarioError(ValueError):
     """A scenario that cannot run; `str()` is the rendered text, all problems of the file in one pass."""
 
@@ -121,6 +154,9 @@ def damaged(directory: str, what: str) -> str: ...
 def tc_stats(rows: list[tuple[Any, ...]]) -> str: ...
 def captured(args: list[str]) -> tuple[list[str], list[str]]: ...
 def answer(request: str, place: str, replications: set[tuple[int, int]], seconds: float) -> int: ...
+def register(kind: str, algorithm: type, described: Described) -> None: ...
+def called(function: Callable[[], object], times: int) -> None: ...
+def registered() -> list[tuple[str, str]]: ...
 def main(argv: list[str]) -> tuple[int, tuple[str, str] | None]: ...
 
 @final
@@ -173,3 +209,102 @@ class Scenario:
     def as_tc(self, port: str | None, dev: str | None) -> str: ...
     def run(self, progress: Callable[[int, int], object] | None) -> list[ReplicationDict]: ...
     def cut(self) -> Cut: ...
+
+@final
+class Backlog:
+    @property
+    def packets(self) -> int: ...
+    @property
+    def bytes(self) -> int: ...
+    @property
+    def idle_since(self) -> float | None: ...
+    @property
+    def room(self) -> bool: ...
+    @property
+    def ecn(self) -> bool: ...
+
+@final
+class At:
+    """An arrival at a queue, a departure from it, or the time of a timer; times in s."""
+
+    @property
+    def now(self) -> float: ...
+    @property
+    def arrived(self) -> float: ...
+    @property
+    def sojourn(self) -> float: ...
+    @property
+    def backlog(self) -> Backlog: ...
+
+@final
+class Passage:
+    """A packet's passage by a conditioner; times in s."""
+
+    @property
+    def now(self) -> float: ...
+    @property
+    def flow(self) -> int: ...
+    @property
+    def srtt(self) -> float | None: ...
+    @property
+    def rto(self) -> float | None: ...
+    @property
+    def cwnd(self) -> float | None: ...
+
+@final
+class Packet:
+    """A packet, while a hook runs."""
+
+    colour: str
+    dscp: int
+    @property
+    def label(self) -> float | None: ...
+    @label.setter
+    def label(self, label: float, /) -> None: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def flow(self) -> int: ...
+    @property
+    def payload(self) -> int: ...
+    @property
+    def seq_end(self) -> int: ...
+    @property
+    def ack(self) -> int: ...
+    @property
+    def pure_ack(self) -> bool: ...
+    @property
+    def ecn(self) -> bool: ...
+
+@final
+class Random:
+    """The random stream of an algorithm, while a hook runs."""
+
+    def random(self) -> float: ...
+    def exponential(self, mean: float) -> float: ...
+
+@final
+class Heard:
+    """What a sender has heard of the network; times in s, the rest in segments."""
+
+    @property
+    def now(self) -> float: ...
+    @property
+    def acked(self) -> int: ...
+    @property
+    def marked(self) -> int: ...
+    @property
+    def usable(self) -> float: ...
+    @property
+    def srtt(self) -> float | None: ...
+    @property
+    def min_rtt(self) -> float | None: ...
+    @property
+    def sample(self) -> float | None: ...
+
+@final
+class Window:
+    """The window of a sender, segments."""
+
+    cwnd: float
+    ssthresh: float

@@ -12,13 +12,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from perhop import _core, in_force, show, storage
+from perhop import _core, in_force, own, show, storage
 from perhop.arguments import bounded, checked, positive
 from perhop.arguments import shown as shown_value
 from perhop.builder import Builder, Values, axis, stated
 from perhop.cluster import runs as cluster
 from perhop.columns import Point, point, replication
 from perhop.hands import Work, span
+from perhop.processes import Processes
 from perhop.progress import shown
 from perhop.runs import Runs
 
@@ -159,7 +160,8 @@ class Scenario:
         Args:
             replications: how many, or which; the file's number by default.
             seed: the file's by default.
-            jobs: threads; 0 is one for each core. The results do not depend on it.
+            jobs: threads, or processes for algorithms that are Python classes; 0 is one for each core. The results do
+                not depend on it.
             out: directory for the results; without it they stay in memory.
             name: of this run, and the beginning of its directories' names; `Runs.open("runs/SCENARIO/NAME")` finds it.
             resume: take from `out` what it already holds.
@@ -199,8 +201,10 @@ class Scenario:
             fresh=not resume,
         )
         if client is None:
+            alone = jobs == 1 or len(chosen) * len(self._core.points) == 1
+            hands = None if alone or not own.used(core.request) else Processes(jobs)
             with shown(progress, self.name) as report:
-                done = work.run(report)
+                done = hands.one(work, report) if hands else work.run(report)
         else:
             done = cluster.run(client, chunk_s, work, progress)
         points, finished = work.scenario.points, [replication(r) for r in done]

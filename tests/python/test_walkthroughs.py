@@ -17,7 +17,7 @@ import pytest
 from walkthrough import FENCE, Reader, commands, edit, missing, renewed, replaced
 
 ROOT = Path(__file__).resolve().parents[2]
-GUIDES = [ROOT / "docs/guides/tutorial.md", ROOT / "docs/guides/configurations.md"]
+GUIDES = [ROOT / f"docs/guides/{name}.md" for name in ("tutorial", "configurations", "a-congestion-control-of-your-own")]
 PAGES = [*GUIDES, *sorted((ROOT / "docs/guides/how-to").glob("*.md"))]
 
 

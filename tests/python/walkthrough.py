@@ -5,7 +5,8 @@
   whose comments begin with `!`.
 - Each `$ perhop ...` line of a `console` block runs. The lines below it must appear in what it prints, in this order;
   `...` stands for any lines. Times and rates of the machine are not compared.
-- A `python` block runs; a `text` block after it is what it prints.
+- A `python` block runs, as the file that its first line names if it is `# file: NAME`; a `text` block after it is what
+  it prints.
 - `perhop lab` runs where its kernel has been built. The kernel draws its own numbers, so lines are compared without
   theirs.
 
@@ -154,7 +155,9 @@ class Reader:
                 for command in commands(block):
                     self.run(command)
             elif language == "python":
-                self.printed = _output(self.directory, ["-c", block])
+                edit(self.directory, block)
+                named = block.split("\n", 1)[0].partition("# file: ")[2]
+                self.printed = _output(self.directory, [named] if named else ["-c", block])
                 self.ran += 1
             elif language == "text":
                 self.compare("python", block.splitlines())

@@ -47,6 +47,7 @@ use std::path::Path;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use perhop_core::conditioner::{Conditioner as _, Writes};
+use perhop_core::fault;
 use perhop_core::port::edge::StageSpec;
 
 use crate::error::CaptureError;
@@ -128,6 +129,14 @@ fn open<'a>(input: &Path, pump: &Pump<'a>) -> Result<Capture<Input<'a>>, Capture
     }
 }
 
+/// What was made, unless an algorithm could not go on.
+fn sound<T>(made: T) -> Result<T, MarkError> {
+    match fault::is_raised().then(fault::take).flatten() {
+        Some(fault) => Err(MarkError::Algorithm(fault)),
+        None => Ok(made),
+    }
+}
+
 /// What `mark` and `meter` share, on any reader and writer. The caller discards the output after an error.
 ///
 /// # Errors
@@ -139,8 +148,10 @@ pub fn run<R: Read>(
     pump: &Pump<'_>,
 ) -> Result<Report, MarkError> {
     let mut marker = Marker::new(marking)?;
-    let tally = pump.run(capture, output, |record| Ok::<_, CaptureError>(marker.visit(record)))?;
+    fault::take(); // what came before on this thread is not ours
+    let tally = pump.run(capture, output, |record| sound(marker.visit(record)))?;
     marker.finish();
+    sound(())?;
     let report = Report::new(marker, &tally);
     match (report.ip_packets(), report.flaws.untimed) {
         _ if pump.has_ended() => Ok(report),

@@ -21,13 +21,14 @@ struct Chapter {
     heading: &'static str,
     key: &'static str,
     folder: &'static str,
-    entries: &'static [Entry],
+    entries: Vec<Entry>,
 }
 
 /// In the order of a packet's path; [`LISTS`] has the same lists under the names of the command line.
 fn chapters() -> [Chapter; 5] {
     let [(_, conditioners), (_, aqms), (_, schedulers), (_, traffic), (_, laws)] = LISTS;
-    let chapter = |heading, key, folder, entries| Chapter { heading, key, folder, entries };
+    let chapter =
+        |heading, key, folder, entries: fn() -> Vec<Entry>| Chapter { heading, key, folder, entries: entries() };
     [
         chapter("Conditioners", "kind", "core/src/conditioner", conditioners),
         chapter("Active queue management", "aqm", "core/src/aqm", aqms),

@@ -1,6 +1,6 @@
 //! `list`: what is available, from the lists themselves.
 
-use crate::args::List;
+use crate::args;
 use crate::{Exit, Failure, codes, say};
 use perhop_core::params::{Field, Tree, suggest};
 use perhop_core::registry::Entry;
@@ -12,13 +12,16 @@ use perhop_sim::traffic;
 use perhop_sim::transport::congestion;
 use serde_json::{Map, Value, json};
 
-/// The lists of algorithms, by the name they are asked for.
-pub(crate) const LISTS: [(&str, &[Entry]); 5] = [
-    ("conditioners", conditioner::LIST),
-    ("aqms", aqm::LIST),
-    ("schedulers", sched::LIST),
-    ("traffic", traffic::LIST),
-    ("congestion", congestion::LIST),
+/// A list by the name it is asked for, with what is registered.
+type List = (&'static str, fn() -> Vec<Entry>);
+
+/// The lists of algorithms.
+pub(crate) const LISTS: [List; 5] = [
+    ("conditioners", conditioner::entries),
+    ("aqms", aqm::entries),
+    ("schedulers", sched::entries),
+    ("traffic", traffic::entries),
+    ("congestion", congestion::entries),
 ];
 
 /// Where a quantity may be written in other ways.
@@ -34,7 +37,7 @@ struct Listed {
     json: Value,
 }
 
-pub(crate) fn list(args: &List) -> Result<Exit, Failure> {
+pub(crate) fn list(args: &args::List) -> Result<Exit, Failure> {
     let listed = match args.what.as_deref() {
         None => everything(),
         Some(what) => called(what).ok_or_else(|| unknown(what))?,
@@ -47,7 +50,7 @@ pub(crate) fn list(args: &List) -> Result<Exit, Failure> {
 }
 
 fn everything() -> Listed {
-    let all = LISTS.map(|(heading, entries)| (heading, several(entries)));
+    let all = LISTS.map(|(heading, entries)| (heading, several(&entries())));
     let text =
         all.iter().map(|(heading, listed)| format!("{heading}\n{}\n", listed.text)).collect::<Vec<_>>().join("\n");
     let json: Map<_, _> = all.into_iter().map(|(heading, listed)| (heading.to_owned(), listed.json)).collect();
@@ -60,15 +63,15 @@ fn called(what: &str) -> Option<Listed> {
         "tcp" => Some(stacks()),
         "diagnostics" => Some(diagnostics()),
         _ => {
-            let list = LISTS.iter().find(|list| list.0 == what).map(|list| several(list.1));
-            let entry = || entries().find(|entry| entry.name == what).map(one);
+            let list = LISTS.iter().find(|list| list.0 == what).map(|list| several(&list.1()));
+            let entry = || entries().find(|entry| entry.name == what).map(|entry| one(&entry));
             list.or_else(entry).or_else(|| code(what))
         }
     }
 }
 
-fn entries() -> impl Iterator<Item = &'static Entry> {
-    LISTS.into_iter().flat_map(|list| list.1)
+fn entries() -> impl Iterator<Item = Entry> {
+    LISTS.into_iter().flat_map(|list| list.1())
 }
 
 fn unknown(what: &str) -> Failure {

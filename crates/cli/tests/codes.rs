@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// No file gives these: their pages say how they come about, and name the test that shows it.
-const WITHOUT_EXAMPLE: [&str; 3] = ["E218", "E265", "E900"];
+const WITHOUT_EXAMPLE: [&str; 5] = ["E207", "E218", "E265", "E900", "E901"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -163,9 +163,10 @@ fn what_no_file_gives_is_shown_by_a_test() {
     for code in all().into_iter().filter(|code| WITHOUT_EXAMPLE.contains(&code.name)) {
         let part = section(code.page, "Example");
         let mut quoted = part.split('`').skip(1).step_by(2);
-        let file = quoted.find(|word| word.ends_with(".rs")).unwrap_or_else(|| panic!("{}: no test", code.name));
-        let test = quoted.next().unwrap_or_default();
-        assert!(text(&root().join(file)).contains(&format!("fn {test}(")), "{}: `{test}` in {file}", code.name);
+        let is_file = |word: &&str| word.ends_with(".rs") || word.ends_with(".py");
+        let file = quoted.find(is_file).unwrap_or_else(|| panic!("{}: no test", code.name));
+        let (test, word) = (quoted.next().unwrap_or_default(), if file.ends_with(".rs") { "fn" } else { "def" });
+        assert!(text(&root().join(file)).contains(&format!("{word} {test}(")), "{}: `{test}` in {file}", code.name);
     }
 }
 

@@ -40,6 +40,7 @@ pub const LIST: &[Code] = codes! {
     "aqm/members": E280;
     "aqm/early": E214 E215 E218 E219 W316;
     "conditioner": E212 E213;
+    "foreign": E207;
     "params": E003 E004 E005 E006 E103 E105 E106 E107 E108 E201 E202 E216;
     "port": E292;
     "sched": E223 E225 E227 E229 E284 E285 E286 E287 E290 W327;

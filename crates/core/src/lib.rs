@@ -62,6 +62,10 @@ pub mod scope;
 pub mod needs;
 /// Lists of algorithms.
 pub mod registry;
+/// Why an algorithm cannot go on.
+pub mod fault;
+/// The run-time part of a list: algorithms from outside.
+pub mod foreign;
 
 /// exp, ln, pow, arctan: same bits on every machine.
 pub mod math;

@@ -20,9 +20,9 @@ pub struct Entry {
     pub summary: &'static str,
     /// Its parameters.
     pub fields: &'static [Field],
-    /// Its file's name.
+    /// Its file's name; empty if it is registered.
     pub file: &'static str,
-    /// The text of its file; the head is its page.
+    /// The text of its file, whose head is its page; of what is registered, its page.
     source: &'static str,
 }
 
@@ -41,6 +41,16 @@ impl Entry {
         Self { name, summary, fields, file: text.file, source: text.source }
     }
 
+    /// An entry that is registered while the program runs; its page is a text.
+    pub const fn registered(
+        name: &'static str,
+        summary: &'static str,
+        fields: &'static [Field],
+        page: &'static str,
+    ) -> Self {
+        Self { name, summary, fields, file: "", source: page }
+    }
+
     /// Its parameters by the names its page gives them: `in.min` in a table, `profiles[].min` in a list of tables.
     pub fn parameters(&self) -> Vec<(String, &'static Field)> {
         named(self.fields, "")
@@ -53,6 +63,9 @@ impl Entry {
 
     /// The head of the algorithm's file: source, equations, symbols, deviations, as Markdown.
     pub fn page(&self) -> String {
+        if self.file.is_empty() {
+            return self.source.to_owned();
+        }
         let head = self.source.lines().take_while(|line| line.starts_with("//!"));
         head.map(|line| line.trim_start_matches("//!").strip_prefix(' ').unwrap_or("")).collect::<Vec<_>>().join("\n")
     }
@@ -90,10 +103,12 @@ macro_rules! algorithms {
     (
         $d:tt $noun:literal, $trait:ident over $Scope:ty => $running:ident, $params:ident, $dispatch:ident;
         $( #[doc = $doc:literal] $name:literal => $module:ident::{$P:ident, $State:ident}, )*
+        $( _ => $omodule:ident::{$OP:ident, $OState:ident}, )?
     ) => {
         $crate::algorithms! {
             $d $noun over $Scope => $running, $params, $dispatch;
             $( #[doc = $doc] $name => $module::{$P, $State}, )*
+            $( _ => $omodule::{$OP, $OState}, )?
         }
 
         impl $running {
@@ -106,6 +121,7 @@ macro_rules! algorithms {
             ) -> Result<(), $crate::params::ParamError> {
                 match (self, params) {
                     $( (Self::$State(it), $params::$State(params)) => $trait::retune(it, now, params, scope), )*
+                    $( (Self::$OState(it), $params::$OState(params)) => $trait::retune(it, now, params, scope), )?
                     #[allow(unreachable_patterns)]
                     _ => Err($crate::params::ParamError::other_kind()),
                 }
@@ -115,19 +131,27 @@ macro_rules! algorithms {
     (
         $d:tt $noun:literal over $Scope:ty => $running:ident, $params:ident, $dispatch:ident;
         $( #[doc = $doc:literal] $name:literal => $module:ident::{$P:ident, $State:ident}, )*
+        $( _ => $omodule:ident::{$OP:ident, $OState:ident}, )?
     ) => {
         $( #[doc = $doc] pub mod $module; )*
+        $( #[doc = concat!("Any ", $noun, " that is registered.")] pub mod $omodule; )?
 
         #[doc = concat!("Any running ", $noun, ".")]
         #[derive(Clone, Debug)]
         #[allow(clippy::large_enum_variant)]
-        pub enum $running { $( #[doc = $doc] $State($module::$State), )* }
+        pub enum $running {
+            $( #[doc = $doc] $State($module::$State), )*
+            $( #[doc = concat!("A ", $noun, " that is registered.")] $OState($omodule::$OState), )?
+        }
 
         #[doc = concat!("The parameters of any ", $noun, ".")]
         #[derive(Clone, Debug, PartialEq)]
-        pub enum $params { $( #[doc = $doc] $State($module::$P), )* }
+        pub enum $params {
+            $( #[doc = $doc] $State($module::$P), )*
+            $( #[doc = concat!("A ", $noun, " that is registered.")] $OState($omodule::$OP), )?
+        }
 
-        #[doc = concat!("Every ", $noun, ", in the order of the list.")]
+        #[doc = concat!("Every ", $noun, " that is built in, in the order of the list.")]
         pub const LIST: &[$crate::registry::Entry] = &[ $(
             $crate::registry::Entry::new(
                 $name,
@@ -143,10 +167,23 @@ macro_rules! algorithms {
         /// The names of the list.
         pub const NAMES: &[&str] = &[ $( $name ),* ];
 
+        /// The list, and what is registered.
+        pub fn entries() -> Vec<$crate::registry::Entry> {
+            [LIST.to_vec(), $( $omodule::REGISTER.entries(), )? Vec::new()].concat()
+        }
+
+        /// The names of the list, and of what is registered.
+        pub fn names() -> Vec<&'static str> {
+            entries().iter().map(|entry| entry.name).collect()
+        }
+
         impl $params {
             /// Its name in files.
             pub const fn name(&self) -> &'static str {
-                match self { $( Self::$State(_) => $name, )* }
+                match self {
+                    $( Self::$State(_) => $name, )*
+                    $( Self::$OState(params) => <$omodule::$OP>::name(params), )?
+                }
             }
 
             /// Reads the parameters of the algorithm called `name` (the value at `place`).
@@ -155,13 +192,21 @@ macro_rules! algorithms {
             ) -> Option<Self> {
                 match name {
                     $( $name => <$module::$P as $crate::params::Params>::read(reader).map(Self::$State), )*
-                    _ => $crate::registry::unknown(reader.problems, place, [$noun, name], NAMES),
+                    _ => {
+                        $( if let Some(found) = $omodule::REGISTER.read(name, reader) {
+                            return found.map(Self::$OState);
+                        } )?
+                        $crate::registry::unknown(reader.problems, place, [$noun, name], &names())
+                    }
                 }
             }
 
             /// All effective values.
             pub fn show(&self, out: &mut Vec<(&'static str, $crate::params::Tree)>) {
-                match self { $( Self::$State(params) => $crate::params::Params::show(params, out), )* }
+                match self {
+                    $( Self::$State(params) => $crate::params::Params::show(params, out), )*
+                    $( Self::$OState(params) => params.show(out), )?
+                }
             }
 
             /// Checks the parameters and makes the running algorithm.
@@ -169,13 +214,21 @@ macro_rules! algorithms {
             /// # Errors
             /// The offending parameter, with its bound.
             pub fn build(&self, scope: &$Scope) -> Result<$running, $crate::params::ParamError> {
-                match self { $( Self::$State(params) => params.clone().build(scope).map($running::$State), )* }
+                match self {
+                    $( Self::$State(params) => params.clone().build(scope).map($running::$State), )*
+                    $( Self::$OState(params) => {
+                        params.make(scope).map($omodule::$OState::from).map($running::$OState)
+                    } )?
+                }
             }
         }
 
         macro_rules! $dispatch {
             ($d any:ident, $d it:expr, $d x:ident => $d body:expr) => {
-                match $d it { $( $d any::$State($d x) => $d body, )* }
+                match $d it {
+                    $( $d any::$State($d x) => $d body, )*
+                    $( $d any::$OState($d x) => $d body, )?
+                }
             };
         }
     };

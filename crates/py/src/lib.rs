@@ -20,6 +20,8 @@ mod design;
 mod facts;
 /// Rows that are shown.
 mod filter;
+/// Algorithms that are Python classes.
+mod own;
 /// Problems of a file as dictionaries.
 mod diagnostics;
 
@@ -62,5 +64,7 @@ fn core_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(options::bounded, m)?)?;
     m.add_function(wrap_pyfunction!(stored::opened, m)?)?;
     m.add_function(wrap_pyfunction!(stored::damaged, m)?)?;
+    perhop_core::foreign::set_finder(own::find);
+    own::add_to(m)?;
     Ok(())
 }

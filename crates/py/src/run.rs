@@ -98,7 +98,8 @@ pub fn heard<T: Send>(py: Python<'_>, work: impl FnOnce(&AtomicBool) -> T + Send
 fn watched<T: Send>(work: impl FnOnce() -> T + Send, shared: &Shared, report: &Report) -> (T, PyResult<()>) {
     thread::scope(|scope| {
         let worker = scope.spawn(|| {
-            let result = work();
+            // Python knows this thread while it works: a hook then calls it at once.
+            let result = Python::attach(|py| py.detach(work));
             shared.listener.unpark();
             result
         });

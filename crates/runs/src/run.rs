@@ -7,6 +7,7 @@ use super::disk::{Entry, Failed, Identity};
 use super::ef::Found;
 use super::request::{Asked, Traced};
 use job::{AtPoint, Job};
+use perhop_core::fault::Fault;
 use perhop_core::units::counted;
 use perhop_scenario::bounds::{JOBS, REPLICATIONS, RUNS};
 use perhop_scenario::sweep::Point;
@@ -159,6 +160,13 @@ pub enum RunError {
     },
     /// The plan could not be built.
     Plan(Box<PlanError>),
+    /// An algorithm could not go on.
+    Algorithm {
+        /// Where.
+        point: String,
+        /// Which, when and why.
+        fault: Fault,
+    },
     /// Counts do not add up: a bug in perhop.
     Conservation {
         /// Where.
@@ -177,6 +185,7 @@ impl fmt::Display for RunError {
             }
             Self::Write { .. } => f.write_str(&self.told("`out`")),
             Self::Plan(error) => error.fmt(f),
+            Self::Algorithm { point, fault } => write!(f, "error[E901] {point}: {fault}"),
             Self::Conservation { point, breaches } => write!(
                 f,
                 "error[E900] packets do not add up in {point}; this is a bug in perhop, please report it\n   {}",
@@ -218,8 +227,14 @@ pub fn run(points: &[Point], options: &RunOptions, watch: &dyn Watch) -> Result<
         running.ended(&points[point], made.as_ref()).map_err(written)?;
         Ok(made.map(|made| Replication { point, ..made }))
     };
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(options.jobs).build().expect("threads can be had");
-    let results: Vec<_> = pool.install(|| work.into_par_iter().with_max_len(1).map(one).collect());
+    // One thread is the caller's: Python has one of its own for each thread that calls it.
+    let results: Vec<_> = match options.jobs {
+        1 => work.into_iter().map(one).collect(),
+        jobs => {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).build().expect("threads can be had");
+            pool.install(|| work.into_par_iter().with_max_len(1).map(one).collect())
+        }
+    };
     running.write_all().and_then(|()| running.homes.sync()).map_err(written)?;
     let mut replications = Vec::with_capacity(total);
     for result in results {

@@ -11,6 +11,7 @@ use crate::sections::tcp::TcpSection;
 use crate::sections::traffic::TrafficCommon;
 use perhop_core::params::{Field, Kind, Literal, Params};
 use perhop_core::registry::Entry;
+use perhop_core::{aqm, conditioner as conditioners, sched};
 use serde_json::{Map, Value, json};
 
 const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
@@ -45,7 +46,7 @@ pub fn schema() -> Value {
     let mut definitions = json!({
         "queue": queue(),
         "conditioner": conditioner_at_ports(),
-        "traffic": chosen("model", None, perhop_sim::traffic::LIST, &[TrafficCommon::FIELDS]),
+        "traffic": chosen("model", None, &perhop_sim::traffic::entries(), &[TrafficCommon::FIELDS]),
         "tcp": object(TcpSection::FIELDS),
     });
     [&mut definitions, &mut sections["links"]].into_iter().for_each(allow_series);
@@ -75,12 +76,11 @@ fn axis() -> Value {
 
 /// A queue with its AQM, or a scheduler whose classes have one each.
 fn queue() -> Value {
-    let mut schema = chosen("aqm", Some("drop-tail"), perhop_core::aqm::LIST, &[QueueCommon::FIELDS, Shaped::FIELDS]);
-    let mut schedulers = chosen("scheduler", None, perhop_core::sched::LIST, &[Shaped::FIELDS, Telling::FIELDS]);
+    let mut schema = chosen("aqm", Some("drop-tail"), &aqm::entries(), &[QueueCommon::FIELDS, Shaped::FIELDS]);
+    let mut schedulers = chosen("scheduler", None, &sched::entries(), &[Shaped::FIELDS, Telling::FIELDS]);
     let variants = schema["oneOf"].as_array_mut().expect("a list");
     let of_schedulers = schedulers["oneOf"].as_array_mut().expect("a list");
-    for (variant, _) in of_schedulers.iter_mut().zip(perhop_core::sched::LIST).filter(|(_, entry)| !has_classes(entry))
-    {
+    for (variant, _) in of_schedulers.iter_mut().zip(&sched::entries()).filter(|(_, entry)| !has_classes(entry)) {
         let properties = variant["properties"].as_object_mut().expect("a table");
         Telling::FIELDS.iter().for_each(|field| _ = properties.remove(field.name));
     }
@@ -102,7 +102,7 @@ fn change() -> Value {
         };
         json!({ "anyOf": list.iter().enumerate().map(variant).collect::<Vec<_>>() })
     };
-    let queue = of("queue", &[perhop_core::aqm::LIST, perhop_core::sched::LIST].concat());
+    let queue = of("queue", &[aqm::entries(), sched::entries()].concat());
     let mut rate = kind(&Kind::Rate);
     allow_series(&mut rate);
     let link =
@@ -112,8 +112,8 @@ fn change() -> Value {
         "links": { "type": "object", "additionalProperties": false, "patternProperties": { LINK: link } },
         "queue": { "type": "object", "additionalProperties": queue },
         "conditioner": { "type": "object",
-            "additionalProperties": of("conditioner", perhop_core::conditioner::LIST) },
-        "traffic": { "type": "object", "additionalProperties": of("traffic", perhop_sim::traffic::LIST) },
+            "additionalProperties": of("conditioner", &conditioners::entries()) },
+        "traffic": { "type": "object", "additionalProperties": of("traffic", &perhop_sim::traffic::entries()) },
     });
     json!({ "type": "array", "description": "Changes at a given time: keys as in the sections.", "items":
         { "type": "object", "additionalProperties": false, "required": ["at"], "properties": properties } })
@@ -151,14 +151,14 @@ pub fn policy_schema() -> Value {
 }
 
 fn conditioner() -> Value {
-    chosen("kind", None, perhop_core::conditioner::LIST, &[Placement::FIELDS, Actions::FIELDS])
+    chosen("kind", None, &conditioners::entries(), &[Placement::FIELDS, Actions::FIELDS])
 }
 
 /// With `at`, which may be a table of ports: then the keys that the kind requires may be there.
 fn conditioner_at_ports() -> Value {
     let mut schema = conditioner();
     let variants = schema["oneOf"].as_array_mut().into_iter().flatten();
-    for (i, (variant, entry)) in variants.zip(perhop_core::conditioner::LIST).enumerate() {
+    for (i, (variant, entry)) in variants.zip(conditioners::entries()).enumerate() {
         let fields = Field::all(entry.fields);
         let same = |f: &&Field| {
             (f.name.to_owned(), json!({ "$ref": format!("#/$defs/conditioner/oneOf/{i}/properties/{}", f.name) }))

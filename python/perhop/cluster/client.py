@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 
+from perhop import own
 from perhop.cluster import identity, place
 from perhop.cluster.errors import ClusterError, Failed, FailedError, listed, needed
 from perhop.cluster.task import Done, Taken, Task, perform
@@ -123,6 +124,7 @@ class Handing:
         self.cluster, self.works, self.report = cluster, works, report
         self.requests, self.identity = [work.scenario.request for work in works], identity.identity()
         self.outs = [work.asked["output"]["out"] for work in works]
+        self.own = [own.used(request) for request in self.requests]
         self.cuts = [self._cut(work) for work in works]
         self.totals = [cut.left for cut in self.cuts]
         self.total = sum(self.totals)
@@ -168,7 +170,7 @@ class Handing:
         for number, cut in enumerate(self.cuts):
             while len(self.flying) < AHEAD * workers and (piece := cut.next(self.cluster.chunk_s, workers)):
                 points, numbers = piece
-                of = (self.outs[number], self.works[number].take, self.identity)
+                of = (self.outs[number], self.works[number].take, self.identity, self.own[number])
                 self._submit(Flight(number, Task(self.requests[number], points, range(*numbers), *of)))
 
     def _submit(self, flight: Flight) -> None:

@@ -35,6 +35,8 @@ class Task:
     out: str | None
     take: Take
     made_with: Identity
+    own: tuple[tuple[str, str], ...] = ()
+    """Algorithms that are Python classes, with the hashes of their texts."""
 
     @property
     def total(self) -> int:
@@ -65,12 +67,33 @@ def perform(task: Task) -> Done:
     """
     if identity() != task.made_with:
         raise ClusterError(mixture(task.made_with, {"a worker that came later": str(identity())}))
-    work = Work(made(task.request), task.take)
+    work = Work(_read(task), task.take)
     began = time.perf_counter()
     place = nullcontext() if task.out is None else storage.writing(task.out)
     with place as out:
         taken, failed = _ran(work.asking(output={"out": out, "jobs": 1}), task.points, task.replications)
     return Done(taken, failed, time.perf_counter() - began)
+
+
+def _read(task: Task) -> _core.Scenario:
+    """The scenario, with the same algorithms as where it comes from.
+
+    Raises:
+        ClusterError: this worker lacks one of them, or has another text of it.
+    """
+    try:
+        scenario = made(task.request)
+    except _core.ScenarioError as error:
+        if task.own:
+            missing = ", ".join(name for name, _ in task.own)
+            help_ = "install the package that offers it (entry point perhop.algorithms) on every worker"
+            raise ClusterError(f"a worker cannot run {missing}: {error}\n   help: {help_}") from error
+        raise
+    here = dict(_core.registered())
+    for name, source in task.own:
+        if here.get(name) != source:
+            raise ClusterError(f"a worker has another text of `{name}`: {here.get(name)}, here it is {source}")
+    return scenario
 
 
 def _ran(work: Work, points: Sequence[int], numbers: range) -> tuple[list[Taken], list[Failed]]:

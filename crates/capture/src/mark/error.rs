@@ -1,5 +1,6 @@
 //! Why a capture could not be marked.
 
+use perhop_core::fault::Fault;
 use perhop_core::units::counted;
 use perhop_edge::PolicyError;
 use serde::Serialize;
@@ -16,6 +17,9 @@ pub enum MarkError {
     /// Of the policy; a checked one has none.
     #[error(transparent)]
     Policy(#[from] PolicyError),
+    /// An algorithm could not go on.
+    #[error("error[E901] {0}")]
+    Algorithm(Fault),
     /// No packet with an IP header that can be read.
     #[error("no IP packet in the capture ({}{}): there is nothing to meter; check what was captured", counted(.packets, ["packet", "packets"]), list(.reasons))]
     NoIp {

@@ -54,6 +54,7 @@ crate::algorithms! {
     "pie" => pie::{Params, Pie},
     /// Random exponential marking: the probability is exponential in a price that queue and load set.
     "rem" => rem::{Params, Rem},
+    _ => foreign::{Params, Foreign},
 }
 
 pub mod arithmetic;

@@ -59,6 +59,7 @@ crate::algorithms! {
     "pps-ack-tagger" => pps_ack_tagger::{Params, PpsAckTagger},
     /// PPS, receiver-based: exchanges tickets of ACKs and of the data they belong to.
     "pps-ack-relabeller" => pps_ack_relabeller::{Params, PpsAckRelabeller},
+    _ => foreign::{Params, Foreign},
 }
 
 pub mod meter;

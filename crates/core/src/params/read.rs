@@ -63,18 +63,28 @@ impl<'a> Reader<'a> {
 
     /// Reads a declared field.
     pub fn field<T: Value>(&mut self, field: &'static Field) -> Option<T> {
+        self.field_by(field, T::read, T::absent())
+    }
+
+    /// The same by a reader of its value; `absent` is the value of an optional key that is left away.
+    pub fn field_by<T>(
+        &mut self,
+        field: &'static Field,
+        read: impl FnOnce(&Node, &mut Problems) -> Option<T>,
+        absent: Option<T>,
+    ) -> Option<T> {
         if let Some(i) = self.settled.iter().position(|(name, _)| *name == field.name) {
             self.known.push(field.name);
             let node = Node { place: self.place_of(field.name), tree: self.settled.swap_remove(i).1 };
-            return T::read(&node, self.problems);
+            return read(&node, self.problems);
         }
         if let Some(node) = self.take(field.name) {
-            return T::read(node, self.problems);
+            return read(node, self.problems);
         }
         if let Some(default) = field.default {
-            return T::read(&Node { place: self.place, tree: default.into() }, self.problems);
+            return read(&Node { place: self.place, tree: default.into() }, self.problems);
         }
-        T::absent().or_else(|| {
+        absent.or_else(|| {
             let message = format!("missing key `{}` in {}", field.name, self.problems.section());
             let help = format!("{} ({})", field.doc, field.kind.noun());
             self.problems.error("E005", self.place, message).help(help).none()

@@ -188,6 +188,10 @@ impl Job<'_> {
 
     fn check(&self, outcome: &Outcome) -> Result<(), RunError> {
         let scenario = &self.at.point.scenario;
+        let point = || format!("{} {}, replication {}", scenario.name(), self.at.point.name, self.replication);
+        if let Some(fault) = &outcome.faults.algorithm {
+            return Err(RunError::Algorithm { point: point(), fault: fault.clone() });
+        }
         if outcome.faults.refused > 0 {
             let most = perhop_sim::engine::most_components(*scenario.settings().duration) / 2;
             let message = format!(
@@ -201,8 +205,7 @@ impl Job<'_> {
         if outcome.faults.breaches.is_empty() {
             return Ok(());
         }
-        let point = format!("{} {}, replication {}", scenario.name(), self.at.point.name, self.replication);
-        Err(RunError::Conservation { point, breaches: outcome.faults.breaches.clone() })
+        Err(RunError::Conservation { point: point(), breaches: outcome.faults.breaches.clone() })
     }
 
     /// The answers to what is asked, if those that already exist have all of them.

@@ -14,6 +14,7 @@ use crate::sections::queue::QueueCommon;
 use crate::sections::traffic::TrafficCommon;
 use crate::text::axis;
 use crate::text::tree::{self, KeyPath};
+use perhop_core::foreign;
 use perhop_core::params::{Field, Node, Params, Place, Problems, Table, Tree, suggest};
 use perhop_core::registry::{Entry, unknown};
 use perhop_core::{aqm, conditioner, sched};
@@ -32,18 +33,22 @@ struct Family {
     chooser: &'static str,
     /// What runs if a section omits the chooser.
     default: Option<&'static str>,
-    list: &'static [Entry],
+    list: fn() -> Vec<Entry>,
     /// Keys that all its sections have.
     common: &'static [&'static [Field]],
 }
 
-const CONDITIONERS: Family =
-    Family { chooser: "kind", default: None, list: conditioner::LIST, common: &[Placement::FIELDS, Actions::FIELDS] };
+const CONDITIONERS: Family = Family {
+    chooser: "kind",
+    default: None,
+    list: conditioner::entries,
+    common: &[Placement::FIELDS, Actions::FIELDS],
+};
 const AQMS: Family =
-    Family { chooser: "aqm", default: Some("drop-tail"), list: aqm::LIST, common: &[QueueCommon::FIELDS] };
-const SCHEDULERS: Family = Family { chooser: "scheduler", default: None, list: sched::LIST, common: &[] };
+    Family { chooser: "aqm", default: Some("drop-tail"), list: aqm::entries, common: &[QueueCommon::FIELDS] };
+const SCHEDULERS: Family = Family { chooser: "scheduler", default: None, list: sched::entries, common: &[] };
 const MODELS: Family =
-    Family { chooser: "model", default: None, list: traffic::LIST, common: &[TrafficCommon::FIELDS] };
+    Family { chooser: "model", default: None, list: traffic::entries, common: &[TrafficCommon::FIELDS] };
 
 const FAMILIES: [&Family; 4] = [&CONDITIONERS, &AQMS, &SCHEDULERS, &MODELS];
 
@@ -65,13 +70,13 @@ impl Family {
 
     /// Keys of the sections of an algorithm, if it is one of these.
     fn keys_of(&self, algorithm: &str) -> Option<Vec<&'static str>> {
-        self.list.iter().find(|entry| entry.name == algorithm).map(|entry| self.keys(entry))
+        (self.list)().iter().find(|entry| entry.name == algorithm).map(|entry| self.keys(entry))
     }
 }
 
 /// The names of all algorithms.
 fn algorithms() -> Vec<&'static str> {
-    FAMILIES.iter().flat_map(|family| family.list).map(|entry| entry.name).collect()
+    FAMILIES.iter().flat_map(|family| (family.list)()).map(|entry| entry.name).collect()
 }
 
 /// Applies `KEY=VALUE`, whose bytes begin at `base`.
@@ -152,8 +157,12 @@ impl Selector {
     /// Reports an unknown algorithm, and a key that it does not have.
     fn is_known(&self, problems: &mut Problems) -> bool {
         let (key, of) = (self.first(), self.algorithm.as_deref());
+        if let Some(name) = of.filter(|name| !algorithms().contains(name)) {
+            // What cannot be had is told where a section names it.
+            let _ = foreign::look_for(name);
+        }
         let families = FAMILIES.iter().filter(|family| of.is_none_or(|name| family.keys_of(name).is_some()));
-        let entries = families.flat_map(|family| family.list.iter().map(move |entry| (family, entry)));
+        let entries = families.flat_map(|family| (family.list)().into_iter().map(move |entry| (family, entry)));
         let entries: Vec<_> = entries.filter(|(_, entry)| of.is_none_or(|name| name == entry.name)).collect();
         let keys: Vec<_> = entries.iter().flat_map(|(family, entry)| family.keys(entry)).collect();
         match of {

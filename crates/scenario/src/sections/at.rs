@@ -55,14 +55,14 @@ pub fn stated<'a>(section: &mut Reader<'a>) -> Option<Vec<Stated<'a>>> {
 
 /// Reads the parameters of the algorithm called `kind` (the name at `place`) for each port.
 pub fn read(section: &mut Reader<'_>, kind: &Spanned<String>, stated: &[Stated<'_>]) -> Option<Vec<Port>> {
-    let Some(entry) = conditioner::LIST.iter().find(|e| e.name == **kind) else {
+    let Some(entry) = conditioner::entries().into_iter().find(|e| e.name == **kind) else {
         return ConditionerParams::read(kind, kind.place, section).map(|_| Vec::new());
     };
     let fields = Field::all(entry.fields);
     fields.iter().for_each(|field| _ = section.take(field.name));
-    let own: Vec<_> = stated.iter().map(|port| port.table(entry, section.problems)).collect();
+    let own: Vec<_> = stated.iter().map(|port| port.table(&entry, section.problems)).collect();
     let below = section.entries().iter().filter(|e| fields.iter().any(|field| field.name == e.0)).collect();
-    let layers = Layers { kind, below, at: section.place, needed: needed(entry, &own) };
+    let layers = Layers { kind, below, at: section.place, needed: needed(&entry, &own) };
     layers.read_overridden(&own, section.problems);
     let ports = stated.iter().zip(&own).map(|(port, own)| layers.read(port, own.as_ref()?, section.problems));
     ports.collect::<Vec<_>>().into_iter().collect()

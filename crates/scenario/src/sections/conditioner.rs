@@ -85,7 +85,7 @@ impl ConditionerSection {
             let places = reader.places();
             let stated = if has_at { at::stated(reader) } else { Some(vec![at::NOWHERE]) };
             let placement = <Placement as Params>::read(reader);
-            let name = name_of(reader, "kind", None, conditioner::NAMES);
+            let name = name_of(reader, "kind", None, &conditioner::names());
             let at = stated.as_deref().unwrap_or(&[at::NOWHERE]);
             let ports = name.as_ref().and_then(|name| at::read(reader, name, at));
             let actions = <Actions as Params>::read(reader);
@@ -93,7 +93,7 @@ impl ConditionerSection {
                 let (placement, ports, actions) = (placement?, ports?, actions?);
                 Some(Self { placement, places, ports, actions })
             };
-            let known = name.is_some_and(|name| conditioner::NAMES.contains(&name.as_str()));
+            let known = name.is_some_and(|name| conditioner::names().contains(&name.as_str()));
             (known, read().filter(|_| stated.is_some()))
         })
     }

@@ -168,10 +168,10 @@ impl Queue {
         chosen(node, problems, |reader| {
             let common = <QueueCommon as Params>::read(reader);
             let shaped = <Shaped as Params>::read(reader);
-            let name = name_of(reader, "aqm", Some("drop-tail"), aqm::NAMES);
+            let name = name_of(reader, "aqm", Some("drop-tail"), &aqm::names());
             let aqm = name.as_ref().and_then(|name| AqmParams::read(name, name.place, reader));
             let aqm = aqm.map(|value| Located { value, places: reader.places() });
-            let known = name.is_some_and(|name| aqm::NAMES.contains(&name.as_str()));
+            let known = name.is_some_and(|name| aqm::names().contains(&name.as_str()));
             (known, common.zip(shaped).zip(aqm).map(|((common, shaped), aqm)| Self { common, shaped, aqm }))
         })
     }

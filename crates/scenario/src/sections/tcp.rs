@@ -2,8 +2,9 @@
 
 use super::rto::Rto;
 use super::stack::StackSection;
+use perhop_core::foreign;
 use perhop_core::params::{
-    Choice, Field, Kind, Literal, Located, Node, Params, Problems, Reader, Tree, Value, read_table, show_table,
+    Choice, Field, Kind, Literal, Located, Node, Params, Problems, Reader, Tree, Value, read_table, show_table, suggest,
 };
 use perhop_core::registry::Entry;
 use perhop_core::units::{Bytes, Span};
@@ -32,15 +33,25 @@ pub enum RecoveryName {
 pub struct LawSection(pub LawParams);
 
 /// A law's name.
-struct LawName(&'static str);
+struct LawName(String);
 
 impl Value for LawName {
     const KIND: Kind = Kind::Choice(congestion::NAMES);
     fn read(node: &Node, problems: &mut Problems) -> Option<Self> {
-        problems.choice(node, congestion::NAMES).map(Self)
+        let Tree::Text(name) = &node.tree else { return problems.wrong_type(node, &Self::KIND) };
+        if !congestion::names().contains(&name.as_str())
+            && let Err(why) = foreign::look_for(name)
+        {
+            return problems.error("E006", node.place, why).help("mend the package, or take it away").none();
+        }
+        let names = congestion::names();
+        if names.contains(&name.as_str()) {
+            return Some(Self(name.clone()));
+        }
+        problems.error("E006", node.place, format!("unknown name `{name}`")).help(suggest(name, &names)).none()
     }
     fn tree(&self) -> Option<Tree> {
-        Some(Tree::Text(self.0.into()))
+        Some(Tree::Text(self.0.clone()))
     }
 }
 
@@ -66,20 +77,21 @@ impl Params for LawSection {
     };
     fn read(reader: &mut Reader<'_>) -> Option<Self> {
         let LawName(name) = reader.field(&Self::FIELDS[0])?;
-        refuse_keys_of_others(name, reader);
-        LawParams::read(name, reader.place_of(LAW.name), reader).map(Self)
+        refuse_keys_of_others(&name, reader);
+        LawParams::read(&name, reader.place_of(LAW.name), reader).map(Self)
     }
     fn show(&self, out: &mut Vec<(&'static str, Tree)>) {
-        out.extend(LawName(self.0.name()).tree().map(|name| (LAW.name, name)));
+        out.push((LAW.name, Tree::Text(self.0.name().to_owned())));
         self.0.show(out);
     }
 }
 
 /// Reports keys that only laws other than the one called `name` have.
 fn refuse_keys_of_others(name: &str, reader: &mut Reader<'_>) {
+    let laws = congestion::entries();
     for (key, place, _) in reader.entries() {
         let field = |law: &Entry| Field::all(law.fields).into_iter().find(|field| field.name == key);
-        let having = || congestion::LIST.iter().filter_map(|law| Some((law.name, field(law)?)));
+        let having = || laws.iter().filter_map(|law| Some((law.name, field(law)?)));
         let Some((_, Field { name: known, .. })) = having().next().filter(|_| having().all(|law| law.0 != name)) else {
             continue;
         };

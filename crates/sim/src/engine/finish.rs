@@ -5,6 +5,7 @@ use crate::hosts::HostTotals;
 use crate::net::NetTotals;
 use crate::record::{Delivered, Faults, Outcome, PortRows, Quantiles, Recorded, Work};
 use perhop_core::aqm::Backlog;
+use perhop_core::fault;
 use perhop_core::units::{Span, Time};
 
 /// All counters at one time.
@@ -47,14 +48,16 @@ impl Simulation {
         self.net.clear_waits(now);
     }
 
-    /// Runs to the end, calling `each` after every hundredth of the simulated time; `None` when that asks to stop.
+    /// Runs to the end, calling `each` after every hundredth of the simulated time; `None` when that asks to stop. An algorithm
+    /// that cannot go on ends it early.
     pub fn run(mut self, mut each: impl FnMut(Time) -> bool) -> Option<Outcome> {
         let end = Time::ZERO + self.plan.duration;
         let step = Span::from_ns((self.plan.duration.ns() / 100).max(1));
         let mut until = Time::ZERO;
-        self.look_ahead(end); // between the parts only the time is looked at
+        self.look_ahead(end); // between the parts only the time is read
+        fault::take(); // what a run before this one on this thread left is not ours
         self.act_until(until);
-        while until < end {
+        while until < end && !fault::is_raised() {
             if !each(until) {
                 return None;
             }
@@ -106,7 +109,7 @@ impl Simulation {
     fn finish(mut self) -> Outcome {
         let ef = self.end_trace();
         let base = self.warm.take().unwrap_or_else(|| self.totals());
-        let faults = Faults { refused: self.hosts.refused(), breaches: self.breaches() };
+        let faults = Faults { refused: self.hosts.refused(), breaches: self.breaches(), algorithm: fault::take() };
         let Recorded { transfers, completed, series, captured } = std::mem::take(&mut self.recorder).finish();
         let (plan, end) = (&self.plan, Time::ZERO + self.plan.duration);
         let counted = self.counted(&base, (Time::ZERO + plan.warmup, end), &completed);

@@ -9,6 +9,7 @@ use crate::transport::Counters;
 use perhop_core::classify::FlowHeaders;
 use perhop_core::count::Count;
 use perhop_core::counter::Part;
+use perhop_core::fault::Fault;
 use perhop_core::packet::Colour;
 use perhop_core::port::edge::ColourMatrix;
 use perhop_core::port::{Branch, Fates, LetGo};
@@ -207,6 +208,8 @@ pub struct Faults {
     pub refused: u64,
     /// Breaches of conservation: a fault of perhop, never of the scenario.
     pub breaches: Vec<String>,
+    /// An algorithm that could not go on; nothing after its time counts.
+    pub algorithm: Option<Fault>,
 }
 
 /// All results of a replication; by default nothing happened.

@@ -3,4 +3,5 @@
 #![allow(dead_code, unreachable_pub)]
 
 pub mod net;
+pub mod outside;
 pub mod random;

@@ -1,6 +1,7 @@
 //! Networks at random: a chain of routers with hosts, every traffic model, AQM and conditioner of the lists.
 
 use super::net::{self, Net};
+use super::outside;
 use perhop_core::aqm::early::{Beyond, Common, Counted, Profile, Spacing, Weight};
 use perhop_core::aqm::virtual_buffer::{Common as Buffer, Counting};
 use perhop_core::aqm::{AqmParams, msvb, red, rio, wred};
@@ -80,12 +81,12 @@ fn aqm() -> impl Strategy<Value = AqmParams> {
             other => declared(other, [min, min + width], &common),
         }
     };
-    (1u32..5, 1u32..12, common(), prop::sample::select(perhop_core::aqm::NAMES)).prop_map(of)
+    (1u32..5, 1u32..12, common(), prop::sample::select(outside::aqms())).prop_map(of)
 }
 
 /// Parameters of any AQM, from nothing but its declaration: thresholds, and what of `common` it declares.
 fn declared(name: &str, [min, max]: [u32; 2], common: &Common) -> AqmParams {
-    let entry = perhop_core::aqm::LIST.iter().find(|e| e.name == name).unwrap();
+    let entry = perhop_core::aqm::entries().into_iter().find(|e| e.name == name).unwrap();
     let value = |field: &Field| match (field.name, field.kind) {
         ("ecn", Kind::Bool) => Some(Tree::Bool(common.ecn)),
         ("spacing", _) => common.spacing.tree(),
@@ -112,7 +113,7 @@ fn limit() -> impl Strategy<Value = Limit> {
 
 /// Parameters of a conditioner of the list: its defaults, and rates and buckets that a few flows exceed.
 pub fn conditioner(name: &str, [cir, pir]: [u32; 2], depth: u32) -> ConditionerParams {
-    let entry = conditioner::LIST.iter().find(|e| e.name == name).unwrap();
+    let entry = conditioner::entries().into_iter().find(|e| e.name == name).unwrap();
     let text = |value: u32, unit: &str| Tree::Text(format!("{value}{unit}"));
     let value = |field: &Field| match field.name {
         "tickets" => Some(text(cir, "t/s")),
@@ -135,7 +136,7 @@ fn stage() -> impl Strategy<Value = StageSpec> {
     let per = prop::sample::select(vec![Per::Aggregate, Per::Flow, Per::Pair, Per::Class]);
     // RFC 4115 requires more tokens than the largest packet has bytes.
     let numbers = ([50u32..2000, 1u32..2000], 1501u32..20_000);
-    (prop::sample::select(conditioner::NAMES), numbers, per, [action(), action(), action(), action()]).prop_map(
+    (prop::sample::select(outside::conditioners()), numbers, per, [action(), action(), action(), action()]).prop_map(
         |(name, (rates, depth), per, actions)| {
             // Uncoloured packets pass, or nothing would.
             let actions = [Action::TRANSMIT, actions[1], actions[2], actions[3]];

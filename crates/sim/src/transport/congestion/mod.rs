@@ -39,6 +39,7 @@ perhop_core::algorithms! {
     "dctcp" => dctcp::{Params, Dctcp},
     /// DCTCP for the Internet: paced, no faster for short round trips (draft-briscoe-iccrg-prague-congestion-control).
     "prague" => prague::{Params, Prague},
+    _ => foreign::{Params, Foreign},
 }
 
 /// Slow starts that end before loss, for any law.

@@ -1,0 +1,174 @@
+//! Algorithms that are Python classes: registered here, called from the engine by their hooks.
+
+/// What a hook is shown.
+mod views;
+/// An instance of a class, and the calls of its hooks.
+mod object;
+/// AQMs.
+mod aqm;
+/// Conditioners.
+mod conditioner;
+/// Congestion laws.
+mod law;
+
+use object::Class;
+use perhop_core::foreign::{Given, Plain, Registered};
+use perhop_core::params::{Field, Kind, Literal, ParamError};
+use perhop_core::registry::Entry;
+use perhop_sim::transport::congestion;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyType};
+use std::sync::Arc;
+
+/// A parameter of `__init__`: its key, its type as `perhop.own` names it, its default, the names that it may have.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct Parameter {
+    name: String,
+    doc: String,
+    kind: String,
+    default: Option<Default>,
+    optional: bool,
+    choices: Vec<String>,
+}
+
+/// A default, as TOML would have it.
+#[derive(FromPyObject)]
+enum Default {
+    Bool(bool),
+    Integer(i64),
+    Number(f64),
+    Text(String),
+}
+
+/// What is registered of a class.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Described {
+    name: String,
+    summary: String,
+    page: String,
+    origin: String,
+    source: String,
+    parameters: Vec<Parameter>,
+    hooks: Vec<String>,
+}
+
+/// What Python needs of this module.
+pub fn add_to(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    views::add_to(m)?;
+    law::add_to(m)?;
+    m.add_function(wrap_pyfunction!(register, m)?)?;
+    m.add_function(wrap_pyfunction!(called, m)?)?;
+    m.add_function(wrap_pyfunction!(registered, m)?)
+}
+
+/// Registers a class as an algorithm of a kind: "aqm", "conditioner" or "law".
+///
+/// # Errors
+/// `ValueError`: the name is taken.
+#[pyfunction]
+pub fn register(kind: &str, class: Bound<'_, PyType>, described: Described) -> PyResult<()> {
+    let entry =
+        Entry::registered(kept(&described.name), kept(&described.summary), fields(&described), kept(&described.page));
+    let Described { origin, source, hooks, .. } = described;
+    let class = Arc::new(Class { name: entry.name, object: class.into_any().unbind(), hooks });
+    let added = match kind {
+        "aqm" => {
+            let make = Box::new(move |values: &[Given], _: &_| aqm::make(&class, values));
+            perhop_core::aqm::foreign::REGISTER.add(Registered { entry, origin, source, make }, perhop_core::aqm::NAMES)
+        }
+        "conditioner" => {
+            let make = Box::new(move |values: &[Given], _: &_| conditioner::make(&class, values));
+            let registered = Registered { entry, origin, source, make };
+            perhop_core::conditioner::foreign::REGISTER.add(registered, perhop_core::conditioner::NAMES)
+        }
+        "law" => {
+            let make = Box::new(move |values: &[Given], _: &()| law::make(&class, values));
+            let registered = Registered { entry, origin, source, make };
+            congestion::foreign::REGISTER.add(registered, congestion::NAMES)
+        }
+        other => return Err(PyTypeError::new_err(format!("no algorithms are of the kind {other}"))),
+    };
+    added.map_err(PyValueError::new_err)
+}
+
+/// Names and hashes of the texts of all that is registered.
+#[pyfunction]
+pub fn registered() -> Vec<(&'static str, String)> {
+    let aqms = perhop_core::aqm::foreign::REGISTER.sources();
+    [aqms, perhop_core::conditioner::foreign::REGISTER.sources(), congestion::foreign::REGISTER.sources()].concat()
+}
+
+/// Calls a function without arguments so many times from here: what the cost of a hook is held against.
+#[pyfunction]
+pub fn called(py: Python<'_>, function: Bound<'_, PyAny>, times: u64) -> PyResult<()> {
+    let function = function.unbind();
+    py.detach(|| (0..times).try_for_each(|_| Python::attach(|py| function.call0(py).map(drop))))
+}
+
+/// Asks Python's part for what an installed package offers.
+pub fn find(name: &str) -> Result<(), String> {
+    let found = |py: Python<'_>| py.import("perhop.own")?.call_method1("find", (name,)).map(drop);
+    Python::attach(|py| found(py).map_err(|error| error.value(py).to_string()))
+}
+
+/// A text that lives as long as the program: what is registered stays.
+fn kept(text: &str) -> &'static str {
+    Box::leak(text.to_owned().into_boxed_str())
+}
+
+fn fields(described: &Described) -> &'static [Field] {
+    let fields: Vec<_> = described.parameters.iter().map(field).collect();
+    Box::leak(fields.into_boxed_slice())
+}
+
+fn field(parameter: &Parameter) -> Field {
+    let Parameter { name, doc, kind, default, optional, choices } = parameter;
+    let choices = || choices.iter().map(|choice| kept(choice)).collect::<Vec<_>>();
+    let kind = match kind.as_str() {
+        "rate" => Kind::Rate,
+        "size" => Kind::Size,
+        "time" => Kind::Time,
+        "packets" => Kind::Count,
+        "probability" => Kind::Probability,
+        "integer" => Kind::Integer,
+        "number" => Kind::Number,
+        "bool" => Kind::Bool,
+        "choice" => Kind::Choice(Box::leak(choices().into_boxed_slice())),
+        _ => Kind::Text,
+    };
+    let default = default.as_ref().map(|default| match default {
+        Default::Bool(b) => Literal::Bool(*b),
+        Default::Integer(n) => Literal::Integer(*n),
+        Default::Number(x) => Literal::Float(*x),
+        Default::Text(text) => Literal::Text(kept(text)),
+    });
+    Field { name: kept(name), doc: kept(doc), kind, default, optional: *optional }
+}
+
+/// Values as arguments of `__init__`, which has `_` where a key has `-`.
+fn arguments<'py>(py: Python<'py>, values: &[Given]) -> PyResult<Bound<'py, PyDict>> {
+    let out = PyDict::new(py);
+    for Given { name, plain, .. } in values {
+        let name = name.replace('-', "_");
+        match plain {
+            Plain::Absent => out.set_item(name, py.None())?,
+            Plain::Bool(b) => out.set_item(name, b)?,
+            Plain::Integer(n) => out.set_item(name, n)?,
+            Plain::Number(x) => out.set_item(name, x)?,
+            Plain::Text(text) => out.set_item(name, text)?,
+        }
+    }
+    Ok(out)
+}
+
+/// What a class refuses: at the parameter that its message names, else at the first.
+fn refused(algorithm: &str, values: &[Given], error: &PyErr) -> ParamError {
+    let said = Python::attach(|py| error.value(py).to_string());
+    let named = values.iter().find(|given| said.contains(given.name) || said.contains(&given.name.replace('-', "_")));
+    let field = named.or(values.first()).map_or("", |given| given.name);
+    ParamError::new(field, "E201", format!("`{algorithm}` refuses its parameters: {said}"))
+        .help("change the value, or the class's `__init__`, which says this")
+}

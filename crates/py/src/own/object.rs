@@ -1,0 +1,197 @@
+//! An instance of a class, and the calls of its hooks.
+
+use super::{arguments, refused};
+use perhop_core::fault::{self, Fault};
+use perhop_core::foreign::Given;
+use perhop_core::params::ParamError;
+use perhop_core::units::Time;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::sync::Arc;
+
+/// A class that is registered.
+#[derive(Debug)]
+pub(super) struct Class {
+    pub(super) name: &'static str,
+    pub(super) object: Py<PyAny>,
+    /// The hooks that it defines.
+    pub(super) hooks: Vec<String>,
+}
+
+impl Class {
+    pub(super) fn has(&self, hook: &str) -> bool {
+        self.hooks.iter().any(|it| it == hook)
+    }
+}
+
+/// A running instance.
+#[derive(Debug)]
+pub(super) struct Object {
+    pub(super) class: Arc<Class>,
+    pub(super) instance: Py<PyAny>,
+    /// A hook has failed: no more is asked.
+    broken: bool,
+    /// It has a timer.
+    timed: bool,
+    /// What its `poll_at` said last.
+    next: Option<Time>,
+}
+
+impl Object {
+    /// # Errors
+    /// What `__init__` raises.
+    pub(super) fn new(class: &Arc<Class>, values: &[Given]) -> Result<Self, ParamError> {
+        let made = Python::attach(|py| class.object.call(py, (), Some(&arguments(py, values)?)));
+        let instance = made.map_err(|error| refused(class.name, values, &error))?;
+        let (class, timed) = (class.clone(), class.has("on_timer"));
+        let mut object = Self { class, instance, broken: false, timed, next: None };
+        object.plan(Time::ZERO);
+        Ok(object)
+    }
+
+    /// A hook as it is called.
+    pub(super) fn hook(&self, py: Python<'_>, name: &str) -> PyResult<Py<PyAny>> {
+        Ok(self.instance.bind(py).getattr(name)?.unbind())
+    }
+
+    /// Calls what may fail; `None` where it fails now or has before.
+    pub(super) fn call<T>(
+        &mut self,
+        at: Option<Time>,
+        work: impl FnOnce(Python<'_>, &Self) -> PyResult<T>,
+    ) -> Option<T> {
+        if self.broken {
+            return None;
+        }
+        Python::attach(|py| {
+            let made = work(py, self);
+            made.inspect_err(|error| self.fail(py, at, error)).ok()
+        })
+    }
+
+    #[cold]
+    fn fail(&mut self, py: Python<'_>, at: Option<Time>, error: &PyErr) {
+        self.broken = true;
+        fault::raise(Fault { at, algorithm: self.class.name, what: traceback(py, error) });
+    }
+
+    /// Asks when it wants its timer; after every hook, of a class that has one.
+    pub(super) fn plan(&mut self, now: Time) {
+        if !self.timed {
+            return;
+        }
+        let asked = self.call(Some(now), |py, it| {
+            let said = it.instance.bind(py).call_method0("poll_at")?;
+            let at: Option<f64> = said.extract().map_err(|_| wrong("poll_at", &said, "a time in s, or None"))?;
+            at.map(|at| time(at, now)).transpose()
+        });
+        self.next = asked.flatten();
+    }
+
+    pub(super) fn poll_at(&self) -> Option<Time> {
+        self.next
+    }
+
+    /// # Errors
+    /// The class has no `retune`, or it refuses.
+    pub(super) fn retune(&mut self, now: Time, values: &[Given]) -> Result<(), ParamError> {
+        let field = values.first().map_or("", |given| given.name);
+        if !self.class.has("retune") {
+            let message = format!("`{}` takes no new parameters while it runs", self.class.name);
+            let help = "give the class a method retune(self, now, **parameters)";
+            return Err(ParamError::new(field, "E202", message).help(help));
+        }
+        let done = Python::attach(|py| {
+            let given = arguments(py, values)?;
+            self.instance.bind(py).call_method("retune", (now.seconds(),), Some(&given)).map(drop)
+        });
+        done.map_err(|error| refused(self.class.name, values, &error))?;
+        self.plan(now);
+        Ok(())
+    }
+
+    pub(super) fn gauges(&self, each: &mut dyn FnMut(&'static str, f64)) {
+        if !self.class.has("gauges") {
+            return;
+        }
+        let values = self.ask(|py, it| {
+            let said = it.instance.bind(py).call_method0("gauges")?;
+            let said = said.cast::<PyDict>().map_err(|_| wrong("gauges", &said, "a dictionary of numbers by name"))?;
+            said.iter()
+                .map(|(name, value)| Ok((name.extract::<String>()?, value.extract::<f64>()?)))
+                .collect::<PyResult<Vec<_>>>()
+        });
+        values.unwrap_or_default().into_iter().for_each(|(name, value)| each(named(name), value));
+    }
+
+    /// Asks without changing anything; `None` where it fails.
+    pub(super) fn ask<T>(&self, work: impl FnOnce(Python<'_>, &Self) -> PyResult<T>) -> Option<T> {
+        if self.broken {
+            return None;
+        }
+        Python::attach(|py| {
+            let failed = |error: &PyErr| {
+                fault::raise(Fault { at: None, algorithm: self.class.name, what: traceback(py, error) });
+            };
+            work(py, self).inspect_err(failed).ok()
+        })
+    }
+
+    /// The same with a separate state: Python's `copy.deepcopy`. One that cannot be copied fails at its next hook.
+    pub(super) fn copied(&self) -> Self {
+        let copy = |py: Python<'_>| py.import("copy")?.call_method1("deepcopy", (&self.instance,)).map(Bound::unbind);
+        let (class, timed, next) = (self.class.clone(), self.timed, self.next);
+        let made = Python::attach(|py| copy(py).map_err(|error| traceback(py, &error)));
+        match made {
+            Ok(instance) => Self { class, instance, broken: self.broken, timed, next },
+            Err(what) => {
+                fault::raise(Fault { at: None, algorithm: self.class.name, what });
+                let instance = Python::attach(|py| self.instance.clone_ref(py));
+                Self { class, instance, broken: true, timed, next: None }
+            }
+        }
+    }
+}
+
+/// A time that a hook gives.
+fn time(at: f64, now: Time) -> PyResult<Time> {
+    let ns = at * 1e9;
+    if !(0.0..1e19).contains(&ns) {
+        return Err(PyValueError::new_err(format!("poll_at gave {at}: a time in s, from 0 on")));
+    }
+    let at = Time::from_ns(ns.round() as u64);
+    if at < now {
+        let said = format!("poll_at gave {} s at {} s: it must not be in the past", at.seconds(), now.seconds());
+        return Err(PyValueError::new_err(said));
+    }
+    Ok(at)
+}
+
+/// The answer of a hook is not what it gives.
+#[cold]
+pub(super) fn wrong(hook: &str, said: &Bound<'_, PyAny>, gives: &str) -> PyErr {
+    let shown = said.repr().map_or_else(|_| "something".to_owned(), |shown| shown.to_string());
+    PyTypeError::new_err(format!("{hook} gave {shown}: it gives {gives}"))
+}
+
+/// Python's own words for what went wrong.
+fn traceback(py: Python<'_>, error: &PyErr) -> String {
+    let lines = || -> PyResult<Vec<String>> {
+        let parts = (error.get_type(py), error.value(py), error.traceback(py));
+        py.import("traceback")?.call_method1("format_exception", parts)?.extract()
+    };
+    lines().map_or_else(|_| error.to_string(), |lines| lines.concat().trim_end().to_owned())
+}
+
+/// A name that lives as long as the program, each once.
+fn named(name: String) -> &'static str {
+    static NAMES: std::sync::Mutex<Vec<&'static str>> = std::sync::Mutex::new(Vec::new());
+    let mut names = NAMES.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if let Some(known) = names.iter().find(|known| **known == name) {
+        return known;
+    }
+    let name: &'static str = Box::leak(name.into_boxed_str());
+    names.push(name);
+    name
+}

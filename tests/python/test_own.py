@@ -1,0 +1,343 @@
+"""Algorithms that are Python classes: as built-in ones where they do the same, and clear where they fail."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pytest
+
+import perhop
+from conftest import ROOT
+from perhop import RunError, Runs, Scenario, ScenarioError, _core, own
+
+DUMBBELL = ROOT / "examples/dumbbell.toml"
+SHORT = "scenario.duration=4s"
+
+
+class Half(perhop.Aqm):
+    """Drops what finds `most` packets waiting.
+
+    most: packets that may wait.
+    """
+
+    def __init__(self, most: int = 10) -> None:
+        self.most = most
+
+    def on_arrival(self, at: Any, packet: Any, rng: Any) -> own.Verdict:
+        return "drop" if at.backlog.packets >= self.most else "pass"
+
+
+class Coin(perhop.Aqm):
+    """Drops one packet in so many, by the stream of the queue."""
+
+    name = "coin-2"
+
+    def __init__(self, p: perhop.Probability = 0.01) -> None:
+        self.p, self.seen = p, 0
+
+    def on_arrival(self, at: Any, packet: Any, rng: Any) -> own.Verdict:
+        self.seen += 1
+        return "drop" if rng.random() < self.p else "pass"
+
+    def gauges(self) -> dict[str, float]:
+        return {"seen": self.seen}
+
+
+class Aimd(perhop.CongestionControl):
+    """AIMD."""
+
+    def __init__(self, increase: float = 1.0, decrease: perhop.Probability = 0.5) -> None:
+        self.increase, self.decrease = increase, decrease
+
+    def on_ack(self, signal: Any, window: Any) -> None:
+        window.cwnd += 1 if window.cwnd < window.ssthresh else self.increase / window.cwnd
+
+    def on_loss(self, signal: Any, window: Any) -> None:
+        window.cwnd = signal.usable * (1 - self.decrease)
+        window.ssthresh = float(max(2, int(window.cwnd)))
+
+    def on_timeout(self, signal: Any, window: Any) -> None:
+        window.ssthresh = float(max(2, int(signal.usable * (1 - self.decrease))))
+        window.cwnd = 1.0
+
+
+class Bucket(perhop.Conditioner):
+    """A token bucket of two colours."""
+
+    def __init__(self, cir: perhop.Rate, cbs: perhop.Size) -> None:
+        self.rate, self.depth, self.tokens, self.last = cir / 8, cbs, float(cbs), 0.0
+
+    def forward(self, at: Any, packet: Any, rng: Any) -> own.Colour:
+        self.tokens = min(self.depth, self.tokens + (at.now - self.last) * self.rate)
+        self.last = at.now
+        if self.tokens < packet.size:
+            return "red"
+        self.tokens -= packet.size
+        return "green"
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _registered() -> None:
+    for algorithm in (Half, Coin, Aimd, Bucket):
+        perhop.register(algorithm)
+
+
+def ran(queue: str, *more: str, replications: int = 1, **options: Any) -> Runs:
+    scenario = Scenario.from_toml(DUMBBELL, [f"dumbbell.queue={queue}", SHORT, "scenario.warmup=1s", *more])
+    return scenario.run(replications, **options)
+
+
+def same(a: Runs, b: Runs, *tables: str) -> bool:
+    return all(
+        np.array_equal(
+            a.table(table)[column], b.table(table)[column], equal_nan=a.table(table)[column].dtype.kind == "f"
+        )
+        for table in tables
+        for column in a.table(table)
+    )
+
+
+def test_a_limit_is_a_limit() -> None:
+    ours, built_in = ran('{ aqm = "half", limit = "50p" }'), ran('{ aqm = "drop-tail", limit = "10p" }')
+    assert same(ours, built_in, "flows", "links", "traffic")
+    assert ours.table("links")["dropped_packets"].sum() > 0
+
+
+def test_a_law_is_renos() -> None:
+    """RFC 5681's numbers: with a = 1 and b = 1/2 it is Reno, segment for segment."""
+    law = 'tcp.own={ congestion = "%s" }', 'dumbbell.tcp="own"'
+    ours, reno = (ran('{ limit = "20p" }', law[0] % name, law[1]) for name in ("aimd", "reno"))
+    assert same(ours, reno, "flows", "links")
+    assert not same(ours, ran('{ limit = "20p" }', 'tcp.own={ congestion = "aimd", decrease = 0.1 }', law[1]), "flows")
+
+
+def test_a_bucket_colours_as_the_built_in_one() -> None:
+    """But for packets whose tokens differ by the rounding of floats: at most one in a million."""
+    marker = 'dumbbell.marker={ kind = "%s", cir = "500kbit/s", cbs = "20000B" }'
+    ours, built_in = (ran('{ limit = "50p" }', marker % kind) for kind in ("bucket", "token-bucket"))
+    greens = [runs.table("conditioners") for runs in (ours, built_in)]
+    assert same(ours, built_in, "conditioners"), greens
+
+
+def test_the_same_seed_gives_the_same_bytes_whoever_runs_it() -> None:
+    coin = '{ aqm = "coin-2", p = 0.02, limit = "50p" }'
+    in_processes, alone = ran(coin, replications=3, jobs=2), ran(coin, replications=3, jobs=1)
+    assert [it.hash for it in in_processes.replications] == [it.hash for it in alone.replications]
+    assert len({it.hash for it in alone.replications}) == 3
+
+
+def test_gauges_are_series() -> None:
+    seen = ran('{ aqm = "coin-2", limit = "50p" }', "scenario.sample=1s").table("series")
+    assert "seen" in set(seen["gauge"] if "gauge" in seen else seen["quantity"])
+
+
+def test_what_is_there_is_not_run_again_and_another_text_is(tmp_path: Path) -> None:
+    def version(text: str) -> None:
+        space: dict[str, Any] = {"perhop": perhop, "__name__": "elsewhere"}
+        exec(
+            f"class Versioned(perhop.Aqm):\n    def on_arrival(self, at, packet, rng):\n        return {text}\n", space
+        )
+        perhop.register(space["Versioned"])
+
+    queue = '{ aqm = "versioned", limit = "50p" }'
+    version('"pass"')
+    first = ran(queue, out=tmp_path)
+    assert [it.reused for it in ran(queue, out=tmp_path).replications] == [True]
+    version('"drop" if at.backlog.packets > 3 else "pass"')
+    second = ran(queue, out=tmp_path)
+    assert [it.reused for it in second.replications] == [False]
+    assert first.replications[0].hash != second.replications[0].hash
+
+
+def test_another_text_does_not_answer() -> None:
+    scenario = Scenario.from_toml(DUMBBELL, ['dumbbell.queue={ aqm = "half" }'])
+    text = scenario.effective()
+    hashed = dict(_core.registered())["half"]
+    assert f'source = "{hashed}"' in text
+    Scenario(text)
+    with pytest.raises(ScenarioError, match=r"E207.*another text of `half`"):
+        Scenario(text.replace(hashed, "0123456789abcdef"))
+
+
+def test_an_exception_ends_the_run() -> None:
+    class Fails(perhop.Aqm):
+        def on_arrival(self, at: Any, packet: Any, rng: Any) -> own.Verdict:
+            if at.now > 1.5:
+                raise KeyError(packet.size)
+            return "pass"
+
+    perhop.register(Fails)
+    with pytest.raises(RunError) as raised:
+        ran('{ aqm = "fails", limit = "50p" }')
+    said = str(raised.value)
+    assert said.startswith("error[E901] dumbbell base, replication 0: `fails` failed at 1.5")
+    assert "raise KeyError(packet.size)" in said
+    assert "KeyError: 1040" in said
+
+
+def test_a_capture_is_marked_by_a_class(tmp_path: Path) -> None:
+    """As by the built-in bucket, whose policy it is but for the name."""
+    capture, policy = ROOT / "tests/captures/tcp.pcap", tmp_path / "policy.toml"
+    made = []
+    for kind in ("bucket", "token-bucket"):
+        policy.write_text(f'[conditioner.all]\nkind = "{kind}"\ncir = "100kbit/s"\ncbs = "5000B"\n')
+        made.append(perhop.meter(capture, policy).table("colours"))
+    assert str(made[0]) == str(made[1])
+
+    class Stumbles(perhop.Conditioner):
+        def forward(self, at: Any, packet: Any, rng: Any) -> own.Colour:
+            raise LookupError("no such flow")
+
+    perhop.register(Stumbles)
+    policy.write_text('[conditioner.all]\nkind = "stumbles"\n')
+    with pytest.raises(ValueError, match=r"(?s)E901.*`stumbles` failed at .*LookupError: no such flow"):
+        perhop.mark(capture, tmp_path / "out.pcap", policy)
+    assert not (tmp_path / "out.pcap").exists()
+
+
+@pytest.mark.parametrize(
+    ("gives", "says"),
+    [
+        ("3", 'on_arrival gave 3: it gives "pass", "mark" or "drop"'),
+        ("None", "on_arrival gave None"),
+        ('"dropped"', "on_arrival gave 'dropped'"),
+    ],
+)
+def test_a_wrong_answer_is_told(gives: str, says: str) -> None:
+    space: dict[str, Any] = {"perhop": perhop, "__name__": "elsewhere"}
+    text = f"class Wrong(perhop.Aqm):\n    def on_arrival(self, at, packet, rng):\n        return {gives}\n"
+    exec(text, space)
+    perhop.register(space["Wrong"])
+    with pytest.raises(RunError) as raised:
+        ran('{ aqm = "wrong", limit = "50p" }')
+    assert says in str(raised.value)
+
+
+def test_a_window_of_nan_is_told() -> None:
+    class Lost(Aimd):
+        def on_ack(self, signal: Any, window: Any) -> None:
+            window.cwnd = float("nan")
+
+    perhop.register(Lost)
+    with pytest.raises(RunError, match="on_ack left cwnd = NaN"):
+        ran('{ limit = "20p" }', 'tcp.own={ congestion = "lost" }', 'dumbbell.tcp="own"')
+
+
+def test_a_packet_is_gone_after_its_hook() -> None:
+    class Keeps(perhop.Aqm):
+        kept: Any = None
+
+        def on_arrival(self, at: Any, packet: Any, rng: Any) -> own.Verdict:
+            Keeps.kept = packet, rng
+            return "pass"
+
+    perhop.register(Keeps)
+    ran('{ aqm = "keeps", limit = "50p" }', jobs=1)
+    packet, rng = Keeps.kept
+    for late in (lambda: packet.size, rng.random):
+        with pytest.raises(RuntimeError, match="while their hook runs"):
+            late()
+
+
+def test_parameters_are_held_to_their_units() -> None:
+    class Timed(perhop.Aqm):
+        """Times."""
+
+        def __init__(
+            self,
+            target: perhop.Time = perhop.Time("5ms"),  # noqa: B008
+            mode: Literal["early", "late"] = "early",
+            rate: perhop.Rate | None = None,
+        ) -> None:
+            if target > 1:
+                raise ValueError(f"target is {target} s: at most 1 s")
+            Timed.got = (float(target), mode, rate)  # type: ignore[attr-defined]
+
+        def on_arrival(self, at: Any, packet: Any, rng: Any) -> own.Verdict:
+            return "pass"
+
+    perhop.register(Timed)
+    ran('{ aqm = "timed", target = "15ms", rate = "2Mbit/s" }', jobs=1)
+    assert Timed.got == (0.015, "early", 2e6)  # type: ignore[attr-defined]
+    for keys, says in [
+        ("target = 5", "E103"),
+        ('target = "5Mbit/s"', "E105"),
+        ('mode = "earli"', "did you mean `early`"),
+        ('targt = "5ms"', "did you mean `target`"),
+        ('target = "2s"', "refuses its parameters: target is 2.0 s: at most 1 s"),
+    ]:
+        with pytest.raises(ScenarioError) as raised:
+            Scenario.from_toml(DUMBBELL, [f'dumbbell.queue={{ aqm = "timed", {keys} }}'])
+        assert says in str(raised.value)
+
+
+THREE: Any = 3
+
+
+def _of(bases: tuple[type, ...], **contents: Any) -> Callable[[], type]:
+    return lambda: own.register(type("Made", bases, contents))
+
+
+def _hook(self: Any, at: Any, packet: Any, rng: Any) -> str:
+    return "pass"
+
+
+def _listing(self: Any, levels: list[int]) -> None:
+    pass
+
+
+@pytest.mark.parametrize(
+    ("made", "says"),
+    [
+        (lambda: own.register(THREE), "must be a class from perhop.Aqm"),
+        (_of((object,)), "must be a class from perhop.Aqm"),
+        (_of((perhop.Aqm,)), "Made has no on_arrival"),
+        (_of((perhop.Aqm,), on_arrival=_hook, name="red"), "`red` is built in"),
+        (_of((perhop.Aqm,), on_arrival=_hook, name="half"), "`half` is registered already"),
+        (_of((perhop.Aqm,), on_arrival=_hook, name="Half!"), "single hyphens"),
+        (_of((perhop.Aqm,), on_arrival=_hook, on_timer=_hook), "on_timer and no poll_at"),
+        (_of((perhop.Aqm,), on_arrival=_hook, __init__=_listing), "parameter levels of Made: annotate it as one of"),
+    ],
+)
+def test_what_cannot_be_registered(made: Callable[[], object], says: str) -> None:
+    with pytest.raises((TypeError, ValueError)) as raised:
+        made()
+    assert says in str(raised.value)
+
+
+def test_an_installed_package_is_found_by_the_native_program(tmp_path: Path) -> None:
+    (tmp_path / "queues.py").write_text(
+        '"""A queue."""\nimport perhop\n\n\nclass Third(perhop.Aqm):\n    """A third."""\n\n'
+        '    def on_arrival(self, at, packet, rng):\n        return "drop" if at.backlog.packets > 3 else "pass"\n'
+    )
+    about = tmp_path / "queues-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: queues\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text("[perhop.algorithms]\nthird = queues:Third\nbroken = queues:None_\n")
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT / "python")])}
+
+    def perhop_says(name: str) -> subprocess.CompletedProcess[str]:
+        command = [
+            sys.executable,
+            "-m",
+            "perhop",
+            "run",
+            str(DUMBBELL),
+            "-s",
+            f'dumbbell.queue.aqm="{name}"',
+            "-s",
+            SHORT,
+        ]
+        command += ["-s", "scenario.warmup=1s", "--replications", "1", "--out", str(tmp_path / "runs")]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=False, cwd=tmp_path)
+
+    assert perhop_says("third").returncode == 0
+    broken = perhop_says("broken")
+    assert broken.returncode == 2
+    assert "`broken`, which the installed package queues offers, cannot be loaded" in broken.stderr
