@@ -127,7 +127,10 @@ def recorded() -> list[Row]:
     number = {"": None}
     with FILE.open(encoding="utf-8", newline="") as file:
         lines = list(csv.reader(file))[1:]
-    value = lambda text: number.get(text, 0.0) if text in number else float(text)  # noqa: E731
+
+    def value(text: str) -> float | None:
+        return None if text == "" else float(text)
+
     return [Row(name, int(seed), kind, what, value(one), value(two)) for name, seed, kind, what, one, two in lines]
 
 

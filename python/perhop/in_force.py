@@ -12,6 +12,10 @@ NAMING = ("for", "name", "class", "at")
 
 Path = tuple[str, ...]
 
+LARGEST = 2**63
+MOST = 10_000_000
+"""Items of a list: a range of more would take all memory."""
+
 
 class Setting(NamedTuple):
     """A key that differs: its values, `None` where a scenario does not have it."""
@@ -80,14 +84,20 @@ def toml(value: object, path: Path = ()) -> str:
     if isinstance(value, Mapping):
         inner = [f"{part(key, path)} = {toml(item, (*path, str(key)))}" for key, item in value.items()]
         return "{ " + ", ".join(inner) + " }" if inner else "{}"
-    if isinstance(value, Sequence) and not isinstance(value, bytes):
+    if isinstance(value, Sequence) and not isinstance(value, bytes) and not _is_endless(value):
         return "[" + ", ".join(toml(item, path) for item in value) + "]"
     if isinstance(value, Integral):
+        if abs(int(value)) >= LARGEST:
+            raise ValueError(f"{dotted(path)}: a value beyond the whole numbers of files, which have 64 bits")
         return str(int(value))
     if isinstance(value, Real):
         return repr(float(value))
     hint = "leave the key out for its default" if value is None else "write a text, number, boolean, list or table"
     raise TypeError(f"{dotted(path)}{' = ' if path else ''}{value!r} cannot be in a scenario: {hint}")
+
+
+def _is_endless(value: Sequence[object]) -> bool:
+    return isinstance(value, range) and (value.stop - value.start) // value.step > MOST
 
 
 def dotted(path: Sequence[str]) -> str:

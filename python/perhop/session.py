@@ -165,7 +165,9 @@ class Port:
         found = [i for i in here if rows["quantity"][i] == quantity]
         if not found:
             known = list(dict.fromkeys(rows["quantity"][i] for i in here))
-            raise UnknownKeyError(f"no gauge `{quantity}` at `{self.name}`: there are {', '.join(known) or 'none'}")
+            whose = "" if conditioner is None else f" of the conditioner {conditioner!r}"
+            there = ", ".join(known) or "none"
+            raise UnknownKeyError(f"no gauge `{quantity}`{whose} at `{self.name}`: there are {there}")
         return float(rows["value"][found[0]])
 
 

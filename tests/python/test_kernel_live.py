@@ -63,7 +63,7 @@ def test_a_share_that_is_off_is_outside(live: list[float], verdict: str) -> None
 
 
 def test_figures_are_of_what_came_after_the_warm_up() -> None:
-    """Two packets of a class wait 3 ms each in a second of counting; one of them is marked, one is dropped, and one came too early."""
+    """Two packets of a class wait 3 ms each in a second; one of them is marked, one dropped, and one came too early."""
     ms = 1_000_000
     packets = [
         Passed("A", 1000 * ms, 1003 * ms, 1000, 43),

@@ -17,7 +17,8 @@ import pytest
 from walkthrough import FENCE, Reader, commands, edit, missing, renewed, replaced
 
 ROOT = Path(__file__).resolve().parents[2]
-NAMES = ("tutorial", "configurations", "an-idea-in-two-minutes", "a-congestion-control-of-your-own", "a-knob-in-your-hand")
+IDEAS = ("an-idea-in-two-minutes", "a-congestion-control-of-your-own", "a-knob-in-your-hand")
+NAMES = ("tutorial", "configurations", *IDEAS)
 GUIDES = [ROOT / f"docs/guides/{name}.md" for name in NAMES]
 PAGES = [*GUIDES, *sorted((ROOT / "docs/guides/how-to").glob("*.md"))]
 
