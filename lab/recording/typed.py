@@ -124,7 +124,6 @@ def recorded() -> list[Row]:
     """What is kept."""
     if not FILE.exists():
         return []
-    number = {"": None}
     with FILE.open(encoding="utf-8", newline="") as file:
         lines = list(csv.reader(file))[1:]
 
