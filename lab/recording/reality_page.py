@@ -139,7 +139,7 @@ def text(found: Sequence[Line]) -> str:
 
 def _section(found: Sequence[Line]) -> str:
     cell = found[0].cell
-    out = f"\n## `{cell.name}`: {cell.text['about']}\n\n```toml\n{cell.text['policy']}```\n\n{HEADING}"
+    out = f"\n## `{cell.name}`: {cell.text['about']}\n\n```ini\n{cell.text['policy']}```\n\n{HEADING}"
     out += "".join(_row(it) for it in found)
     queues = (f"{law} {_queue(found, law, SIMULATOR)} / {_queue(found, law, LIVE)}" for law in _laws(found))
     out += f"\nMean queue in packets, simulator / live: {', '.join(queues)}.\n"

@@ -271,16 +271,19 @@ fn a_value_that_no_scenario_has_is_not_modelled() {
     assert!(message.contains("error[E214]") && message.contains("script.sh:1:"), "{message}");
 }
 
-/// A scheduler that no class was added to yet.
+/// A scheduler that no class was added to yet: its packets pass unshaped, which `check` says.
 #[test]
-fn a_scheduler_without_classes_is_approximated() {
+fn a_scheduler_without_classes_shapes_nothing() {
     let folder = Folder::with(&[("script.sh", b"tc qdisc add dev eth0 root handle 1: htb default 10\n")]);
     let out = folder.perhop(&["import", "script.sh", "--link", "10Mbit/s"]);
     let (stub, account) = said(&out);
     assert_eq!(out.status.code(), Some(0), "{account}");
-    assert!(account.contains("without classes all packets pass unshaped"), "{account}");
+    assert!(account.contains("1 line is taken"), "{account}");
     std::fs::write(folder.path("stub.toml"), stub).unwrap();
     assert_eq!(folder.perhop(&["check", "stub.toml"]).status.code(), Some(0));
+    let checked = folder.perhop(&["check", "script.sh", "--link", "10Mbit/s"]);
+    assert!(String::from_utf8_lossy(&[checked.stdout, checked.stderr].concat()).contains("W406"));
+    assert_eq!(checked.status.code(), Some(1));
 }
 
 /// A policer in a class with datagrams is judged by what TCP gets of it alone, also at an input.
