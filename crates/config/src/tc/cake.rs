@@ -148,7 +148,7 @@ struct Frames {
     overhead: i64,
     mpu: u64,
     cells: Cells,
-    /// Those of the table that were said: one that is said again begins anew, for it is of another command.
+    /// Those of the table that were said: one that is said again starts from 0, for it is of another command.
     words: Vec<&'static str>,
 }
 
@@ -175,7 +175,7 @@ fn frames(options: &Options<'_>, settings: &mut Settings, log: &mut Log) {
         }
     }
     let Some(last) = last else { return };
-    // Without a word about the overhead a packet counts as elsewhere in Linux, with Ethernet's header.
+    // If no overhead is stated, a packet counts as elsewhere in Linux, with Ethernet's header.
     if !frames.raw {
         if frames.overhead < LEAST {
             log.nearly(&[last.line], "`overhead`: at least -20 bytes, which leave nothing of an IP header");
@@ -197,8 +197,8 @@ impl Frames {
     /// Whether an option is about frames; within a command they add up in their order.
     fn takes(&mut self, it: &Opt<'_>) -> bool {
         if let Some((_, overhead, mpu, cells)) = FRAMES.iter().find(|frame| frame.0 == it.row.word) {
-            let anew = self.raw || it.row.word == "conservative" || self.words.contains(&it.row.word);
-            let before = if anew { 0 } else { self.overhead };
+            let again = self.raw || it.row.word == "conservative" || self.words.contains(&it.row.word);
+            let before = if again { 0 } else { self.overhead };
             *self = Self { raw: false, overhead: before + overhead, words: std::mem::take(&mut self.words), ..*self };
             self.mpu = if *mpu > 0 { *mpu } else { self.mpu };
             self.cells = cells.unwrap_or(self.cells);
