@@ -26,7 +26,7 @@
 //! Variables are `size`, `colour` (as the packet arrives), `ecn`, `now`, `gap` (since the last packet here), the rates and the
 //! levels of the buckets in bytes, before the packet pays. `chance(p)` holds with probability p; at 0 and 1 nothing is drawn.
 //!
-//! ```toml
+//! ```ini
 //! # token bucket
 //! sets = "if(c >= size, green, red)"
 //! buckets = { c = { rate = "1Mbit/s", burst = "10kB", pays = "green" } }
