@@ -148,11 +148,7 @@ struct Frames {
     overhead: i64,
     mpu: u64,
     cells: Cells,
-<<<<<<< HEAD
-    /// Those of the table that were said: one that is said again begins again, for it is of another command.
-=======
     /// Those of the table that were said: one that is said again starts from 0, for it is of another command.
->>>>>>> tcread
     words: Vec<&'static str>,
 }
 
@@ -179,11 +175,7 @@ fn frames(options: &Options<'_>, settings: &mut Settings, log: &mut Log) {
         }
     }
     let Some(last) = last else { return };
-<<<<<<< HEAD
-    // Where the overhead is not stated a packet counts as elsewhere in Linux, with Ethernet's header.
-=======
     // If no overhead is stated, a packet counts as elsewhere in Linux, with Ethernet's header.
->>>>>>> tcread
     if !frames.raw {
         if frames.overhead < LEAST {
             log.nearly(&[last.line], "`overhead`: at least -20 bytes, which leave nothing of an IP header");

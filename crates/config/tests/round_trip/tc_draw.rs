@@ -185,11 +185,7 @@ fn framing(overhead: std::ops::Range<i32>) -> impl Strategy<Value = Settings> {
     })
 }
 
-<<<<<<< HEAD
-/// A scheduler with classes; those of the first level may have others below them.
-=======
 /// A scheduler with its classes; those of the first level may have others below them.
->>>>>>> tcread
 fn scheduler(level: usize) -> BoxedStrategy<Queue> {
     let classes = prop::collection::vec(drawn(level), 1..=MOST);
     let kinds = if level == 0 {
