@@ -31,18 +31,18 @@ pub struct Wrong {
     /// In the file.
     pub place: Place,
     /// What it is.
-    pub fault: Fault,
+    pub fault: Box<Fault>,
 }
 
 impl Wrong {
     /// A fault of a formula at this key.
     pub fn of(field: &'static str, formula: &Formula, fault: Fault) -> Self {
-        Self { field, place: formula.place_of(&fault), fault }
+        Self { field, place: formula.place_of(&fault), fault: Box::new(fault) }
     }
 
     /// As the refusal of a parameter.
     pub fn refusal(self) -> ParamError {
-        let Fault { code, message, label, help, .. } = self.fault;
+        let Fault { code, message, label, help, .. } = *self.fault;
         ParamError { field: self.field, code, message, label, help }
     }
 
@@ -88,7 +88,8 @@ impl Assembler {
     /// E342 for a name that formulas cannot use, or that has a meaning.
     pub fn may_name(&self, field: &'static str, name: &str, place: Place) -> Result<(), Wrong> {
         let fault = |message: String, help: &str| {
-            Err(Wrong { field, place, fault: Fault::new("E342", Stretch::default(), message).help(help) })
+            let fault = Fault::new("E342", Stretch::default(), message).help(help);
+            Err(Wrong { field, place, fault: Box::new(fault) })
         };
         let letters = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         if !letters || !name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
