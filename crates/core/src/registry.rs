@@ -147,7 +147,6 @@ macro_rules! algorithms {
 
         #[doc = concat!("The parameters of any ", $noun, ".")]
         #[derive(Clone, Debug, PartialEq)]
-        #[allow(clippy::large_enum_variant)]
         pub enum $params {
             $( #[doc = $doc] $State($module::$P), )*
             $( #[doc = concat!("A ", $noun, " that is registered.")] $OState($omodule::$OP), )?

@@ -146,7 +146,7 @@ pub struct Stated {
 
 /// The same, with formulas whose names and units agree.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Params(Stated);
+pub struct Params(Box<Stated>);
 
 impl Declared for Params {
     const FIELDS: &'static [Field] = Stated::FIELDS;
@@ -154,7 +154,7 @@ impl Declared for Params {
     fn read(reader: &mut Reader<'_>) -> Option<Self> {
         let stated = <Stated as Declared>::read(reader)?;
         match Law::assemble(&stated, Some(1.0)) {
-            Ok(_) => Some(Self(stated)),
+            Ok(_) => Some(Self(Box::new(stated))),
             Err(wrong) => {
                 wrong.iter().for_each(|wrong| wrong.report(reader.problems));
                 None

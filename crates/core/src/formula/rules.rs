@@ -37,7 +37,7 @@ pub struct Wrong {
 impl Wrong {
     /// A fault of a formula at this key.
     pub fn of(field: &'static str, formula: &Formula, fault: Fault) -> Self {
-        Self { field, place: formula.place_of(&fault), fault: fault.into() }
+        Self { field, place: formula.place_of(&fault), fault: Box::new(fault) }
     }
 
     /// As the refusal of a parameter.
@@ -88,7 +88,8 @@ impl Assembler {
     /// E342 for a name that formulas cannot use, or that has a meaning.
     pub fn may_name(&self, field: &'static str, name: &str, place: Place) -> Result<(), Wrong> {
         let fault = |message: String, help: &str| {
-            Err(Wrong { field, place, fault: Fault::new("E342", Stretch::default(), message).help(help).into() })
+            let fault = Fault::new("E342", Stretch::default(), message).help(help);
+            Err(Wrong { field, place, fault: Box::new(fault) })
         };
         let letters = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         if !letters || !name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
