@@ -313,6 +313,7 @@ class Window:
     cwnd: float
     ssthresh: float
 
+@final
 class Session:
     def __new__(cls, of: Scenario) -> Session: ...
     @property

@@ -83,15 +83,15 @@ def test_defaults_are_the_platforms() -> None:
     burst = [
         perhop.import_config(WAN.replace(" bc 4000", ""), interface="Gi0/1", platform=it).text for it in ("ios", "ncs")
     ]
-    assert 'cbs = "125kB"' in burst[0]
-    assert 'cbs = "5kB"' in burst[1]
+    assert 'cbs = "125000B"' in burst[0]
+    assert 'cbs = "5000B"' in burst[1]
 
 
 @pytest.mark.parametrize(
     ("text", "given", "says"),
     [
         (WAN, {}, "choose one by interface="),
-        (WAN, {"interface": "Gi0/2"}, "the text says nothing of the interface `Gi0/2`"),
+        (WAN, {"interface": "Gi0/2"}, "the text has no interface `Gi0/2` with a policy"),
         (WAN.replace("Gigabit", "Any").replace(" bandwidth 10000\n", ""), {"interface": "Any0/1"}, 'link="100Mbit/s"'),
         ("no\nconfiguration\n", {}, 'from_="tc" or from_="ios"'),
         (WAN, {"from_": "junos"}, "junos"),
