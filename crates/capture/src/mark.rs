@@ -129,14 +129,6 @@ fn open<'a>(input: &Path, pump: &Pump<'a>) -> Result<Capture<Input<'a>>, Capture
     }
 }
 
-/// What was made, unless an algorithm could not go on.
-fn sound<T>(made: T) -> Result<T, MarkError> {
-    match fault::is_raised().then(fault::take).flatten() {
-        Some(fault) => Err(MarkError::Algorithm(fault)),
-        None => Ok(made),
-    }
-}
-
 /// What `mark` and `meter` share, on any reader and writer. The caller discards the output after an error.
 ///
 /// # Errors
@@ -149,9 +141,11 @@ pub fn run<R: Read>(
 ) -> Result<Report, MarkError> {
     let mut marker = Marker::new(marking)?;
     fault::take(); // what came before on this thread is not ours
-    let tally = pump.run(capture, output, |record| sound(marker.visit(record)))?;
+    let tally = pump.run(capture, output, |record| Ok::<_, CaptureError>(marker.visit(record)))?;
     marker.finish();
-    sound(())?;
+    if let Some(fault) = fault::take() {
+        return Err(MarkError::Algorithm(fault));
+    }
     let report = Report::new(marker, &tally);
     match (report.ip_packets(), report.flaws.untimed) {
         _ if pump.has_ended() => Ok(report),

@@ -152,7 +152,7 @@ fn wide(address: IpAddr) -> u128 {
 }
 
 /// A hash that cannot be predicted: packets are not trusted, and colliding flows would make the table slow.
-#[inline]
+#[inline(always)]
 fn hash(keys: &RandomState, packed: Packed, pair: Option<Pair>) -> u64 {
     match pair {
         None => keys.hash_one(packed.words()),
