@@ -202,7 +202,9 @@ class Scenario:
         )
         if client is None:
             alone = jobs == 1 or len(chosen) * len(self._core.points) == 1
-            hands = None if alone or not own.used(work.scenario.request) else Processes(jobs)
+            has_own = bool(own.used(work.scenario.request))
+            hands = Processes(jobs) if has_own and not alone else None
+            work = work.asking(output={"jobs": 1}) if has_own and alone else work
             with shown(progress, self.name) as report:
                 done = hands.one(work, report) if hands else work.run(report)
         else:

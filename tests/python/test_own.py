@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -15,6 +16,7 @@ import pytest
 import perhop
 from conftest import ROOT
 from perhop import RunError, Runs, Scenario, ScenarioError, _core, own
+from waits import WAIT_S
 
 DUMBBELL = ROOT / "examples/dumbbell.toml"
 SHORT = "scenario.duration=4s"
@@ -179,6 +181,27 @@ def test_an_exception_ends_the_run() -> None:
     assert said.startswith("error[E901] dumbbell base, replication 0: `fails` failed at 1.5")
     assert "raise KeyError(packet.size)" in said
     assert "KeyError: 1040" in said
+
+
+def test_ctrl_c_ends_a_hook_that_does_not_end(tmp_path: Path) -> None:
+    script = tmp_path / "endless.py"
+    script.write_text(
+        "import signal\n\nimport perhop\n\n\nclass Endless(perhop.Aqm):\n"
+        "    def on_arrival(self, at, packet, rng):\n        print('in', flush=True)\n"
+        "        while True:\n            pass\n\n\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\nperhop.register(Endless)\n"
+        f"perhop.Scenario.from_toml({str(DUMBBELL)!r}, ['dumbbell.queue={{ aqm = \"endless\" }}']).run(1)\n"
+    )
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "python")}
+    with subprocess.Popen(
+        [sys.executable, str(script)], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as running:
+        assert running.stdout is not None
+        assert running.stdout.readline() == "in\n"
+        running.send_signal(signal.SIGINT)
+        _, said = running.communicate(timeout=WAIT_S)
+    assert running.returncode != 0
+    assert said.splitlines()[-1].startswith("KeyboardInterrupt")
 
 
 def test_a_capture_is_marked_by_a_class(tmp_path: Path) -> None:

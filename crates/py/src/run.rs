@@ -8,15 +8,30 @@ use perhop_scenario::Point;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant, SystemTime};
 
 /// How long Ctrl-C and progress may wait.
 pub const POLL: Duration = Duration::from_millis(50);
 
+/// The number that Python gives this thread.
+fn identity(py: Python<'_>) -> PyResult<u64> {
+    py.import("threading")?.call_method0("get_ident")?.extract()
+}
+
+/// Raises `KeyboardInterrupt` in another thread, as soon as it carries out a line of Python.
+fn wake(py: Python<'_>, thread: u64) -> PyResult<()> {
+    let ctypes = py.import("ctypes")?;
+    let (number, of) = (ctypes.getattr("c_ulong")?.call1((thread,))?, ctypes.getattr("py_object")?);
+    let raised = of.call1((py.get_type::<PyKeyboardInterrupt>(),))?;
+    ctypes.getattr("pythonapi")?.call_method1("PyThreadState_SetAsyncExc", (number, raised)).map(drop)
+}
+
 /// The progress of the run, and whether it should end: written on one side, read on the other.
 struct Shared {
+    /// The number that Python gives the thread of the work.
+    worker: AtomicU64,
     done: AtomicUsize,
     stop: AtomicBool,
     began: Instant,
@@ -40,8 +55,8 @@ impl Watch for Shared {
 
 impl Shared {
     fn new() -> Self {
-        let (done, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
-        Self { done, stop, began: instant(), listener: thread::current() }
+        let (worker, done, stop) = (AtomicU64::new(0), AtomicUsize::new(0), AtomicBool::new(false));
+        Self { worker, done, stop, began: instant(), listener: thread::current() }
     }
 }
 
@@ -104,7 +119,10 @@ fn watched<T: Send>(work: impl FnOnce() -> T + Send, shared: &Shared, report: &R
     thread::scope(|scope| {
         let worker = scope.spawn(|| {
             // Python knows this thread while it works: a hook then calls it at once.
-            let result = Python::attach(|py| py.detach(work));
+            let result = Python::attach(|py| {
+                shared.worker.store(identity(py).unwrap_or(0), Relaxed);
+                py.detach(work)
+            });
             shared.listener.unpark();
             result
         });
@@ -113,7 +131,11 @@ fn watched<T: Send>(work: impl FnOnce() -> T + Send, shared: &Shared, report: &R
         while !worker.is_finished() {
             thread::park_timeout(POLL);
             heard = heard.and_then(|()| listen());
-            shared.stop.fetch_or(heard.is_err(), Relaxed);
+            if heard.is_err() {
+                shared.stop.store(true, Relaxed);
+                // A hook that does not end hears nothing of that.
+                Python::attach(|py| wake(py, shared.worker.load(Relaxed))).unwrap_or_default();
+            }
         }
         let result = worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         (result, heard.and_then(|()| listen()))

@@ -42,6 +42,7 @@ pub(crate) fn needed(name: &str) -> Entries {
         Kind::Rate | Kind::MeterRate => text("3Mbit/s"),
         Kind::Size | Kind::Burst => text("20000B"),
         Kind::Time => text("100ms"),
+        _ if field.name == "sets" => text("if(size > 500B, green, red)"),
         _ => panic!("add parameters for {name}: what should `{}` be?", field.name),
     };
     fields.map(|field| (field.name, value(field))).collect()
