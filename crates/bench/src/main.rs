@@ -171,7 +171,12 @@ fn decided(args: &Args) -> Found {
         format!("a packet through a port: 1000 B packets at twice the rate, ns each, best of {}", decisions::REPEATS);
     let lines = decisions.iter().map(|it| format!("\n  {:12} {:15} {:6.1}", it.list, it.name, it.ns));
     let text = head + &lines.collect::<String>();
-    let each: Map<_, _> = decisions.iter().map(|it| (it.name.to_owned(), json!(it.ns))).collect();
+    let is_shared = |name| decisions.iter().filter(|it| it.name == name).count() > 1;
+    let called = |it: &decisions::Decision| match is_shared(it.name) {
+        true => format!("{} {}", it.list, it.name),
+        false => it.name.to_owned(),
+    };
+    let each: Map<_, _> = decisions.iter().map(|it| (called(it), json!(it.ns))).collect();
     let made = args.packets.get() * u64::from(decisions::REPEATS) * decisions.len() as u64;
     Found { text, json: vec![("ns_per_decision", Value::Object(each)), ("decisions", json!(made))] }
 }
