@@ -9,6 +9,7 @@ use super::trace::Trace;
 use super::watch::Watch;
 use crate::args::Forward;
 use crate::complain;
+use perhop_core::fault;
 use perhop_live::{AfPacket, Forwarder, Order, Samples, monotonic_ns, run};
 
 /// All of it.
@@ -73,6 +74,10 @@ impl<'a> Work<'a> {
     fn look(&mut self, forwarder: &mut Forwarder<AfPacket>, now: u64) {
         let counts = forwarder.counts();
         self.log.look(&counts);
+        if let Some(fault) = fault::take() {
+            // To end would stop all traffic.
+            complain!("error[E901] {fault}\nwhat it should decide passes; mend the policy, and SIGHUP reads it again");
+        }
         if self.metrics.is_none() && self.watch.is_none() {
             return;
         }
