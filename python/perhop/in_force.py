@@ -12,7 +12,6 @@ NAMING = ("for", "name", "class", "at")
 
 Path = tuple[str, ...]
 
-LARGEST = 2**63
 MOST = 10_000_000
 """Items of a list: a range of more would take all memory."""
 
@@ -87,9 +86,10 @@ def toml(value: object, path: Path = ()) -> str:
     if isinstance(value, Sequence) and not isinstance(value, bytes) and not _is_endless(value):
         return "[" + ", ".join(toml(item, path) for item in value) + "]"
     if isinstance(value, Integral):
-        if abs(int(value)) >= LARGEST:
-            raise ValueError(f"{dotted(path)}: a value beyond the whole numbers of files, which have 64 bits")
-        return str(int(value))
+        try:
+            return str(int(value))
+        except ValueError:
+            raise ValueError(f"{dotted(path)}: a value of thousands of digits") from None
     if isinstance(value, Real):
         return repr(float(value))
     hint = "leave the key out for its default" if value is None else "write a text, number, boolean, list or table"
