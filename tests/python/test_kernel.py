@@ -27,6 +27,7 @@ def test_there_are_enough_cells() -> None:
 
 def test_every_vector_has_a_cell_and_every_cell_a_vector() -> None:
     files = {str(file.relative_to(cells.VECTORS)) for file in (cells.VECTORS).rglob("*.gz")}
+    files = {file for file in files if not file.startswith("live/")}  # those of `forward` have a list of cells apart
     assert files == {str(cell.file.relative_to(cells.VECTORS)) for cell in CELLS}
     assert sum((cells.VECTORS / file).stat().st_size for file in files) < 4_000_000
 
