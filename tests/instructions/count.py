@@ -165,6 +165,7 @@ MEASURES = (
     hops("p100-fq-codel", 2.0, 3.0),
     hops("p100-cubic", 2.0, 3.0),
     hops("p100-bbr", 2.0, 3.0),
+    hops("p100-formula", 2.0, 3.0),
     hops(FEW, 1.0, 1.2),
     hops(MANY, 1.0, 1.2),
     Measure("set-up-1000", "flow", (10, 1000), set_up),
