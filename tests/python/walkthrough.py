@@ -183,3 +183,15 @@ class Reader:
             shown, printed = worded(shown), "\n".join(worded(printed.splitlines()))
         gone = missing(shown, printed)
         assert gone is None, f"{what}\ndoes not print\n{gone}\nbut\n{self.printed}"
+
+
+def main(pages: list[str]) -> None:
+    """Follows pages in this directory, with the perhop that this Python has."""
+    for page in pages:
+        reader = Reader(Path())
+        reader.follow(Path(page).read_text())
+        print(f"{Path(page).name}: followed, {reader.ran} commands")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
