@@ -14,7 +14,7 @@ from conftest import ROOT
 from perhop import Scenario
 
 NOTEBOOKS = sorted((ROOT / "docs/guides/notebooks").glob("*.ipynb"))
-EXAMPLE = {"size-a-cbs": "cbs", "tutorial": "tutorial"}
+EXAMPLE = {"size-a-cbs": "cbs", "tutorial": "tutorial", "turn-a-knob": "pie"}
 """The scenario that each builds, as a file."""
 CHECK = "__import__('pathlib').Path('scenario.toml').write_text(scenario.to_toml())"
 MOST_BYTES = 150_000
