@@ -6,7 +6,7 @@ Decision: docs/decisions/093-one-request.md
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
@@ -45,6 +45,17 @@ class Work:
     def run(self, report: Callable[[int, int], object] | None) -> list[Any]:
         """Runs it on this machine; `report` is called with the replications done and all of them."""
         return [self.take(replication) for replication in self.scenario.run(report)]
+
+
+def noted(replication: _core.ReplicationDict) -> str | None:
+    """What travels of a replication that is written elsewhere: the note on damage that was found and mended."""
+    return replication["note"]
+
+
+def answered(work: Work, made: Mapping[tuple[int, int], str | None]) -> list[_core.ReplicationDict]:
+    """All replications of a work whose results are written; `made` are those that were not there before, with notes."""
+    kept: list[_core.ReplicationDict] = work.asking(fresh=False).run(None)
+    return [{**it, "reused": (at := (it["point"], it["replication"])) not in made, "note": made.get(at)} for it in kept]
 
 
 def span(numbers: range) -> dict[str, int]:

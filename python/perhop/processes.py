@@ -10,72 +10,69 @@ from __future__ import annotations
 import multiprocessing
 import os
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from perhop.cluster.errors import Failed, FailedError
 from perhop.cluster.identity import identity
-from perhop.cluster.task import Done, Task, perform
-from perhop.hands import Report, Work
+from perhop.cluster.task import Done, Taken, Task, perform
+from perhop.hands import Work, answered, noted
 from perhop.own import used
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-
-@dataclass(frozen=True)
-class Processes:
-    """Runs replications in processes that are forked from this one, as `perhop.hands.Hands`."""
-
-    jobs: int = 0
-    """0 is one for each core."""
-
-    def run(self, works: Sequence[Work], report: Report) -> list[list[Any]]:
-        """As `Hands.run`.
-
-        Raises:
-            FailedError: replications failed; all others are complete.
-        """
-        return [self.one(work, partial(report, number)) for number, work in enumerate(works)]
-
-    def one(self, work: Work, report: Callable[[int, int], object] | None) -> list[Any]:
-        """What is kept of the replications of one work, by point and number; what is on disk already is read."""
-        out = work.asked["output"]["out"]
-        tasks = list(_tasks(work, out))
-        done: list[Done] = []
-        with warnings.catch_warnings():
-            # Other threads of this process, as those of NumPy, hold nothing that a child needs.
-            warnings.simplefilter("ignore", DeprecationWarning)
-            pool = ProcessPoolExecutor(min(self.jobs or os.cpu_count() or 1, len(tasks) or 1), FORKED)
-            try:
-                waiting: set[Future[Done]] = {pool.submit(perform, task) for task in tasks}
-                while waiting:
-                    ended, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-                    done += [future.result() for future in ended]
-                    if report:
-                        report(len(done), len(tasks))
-            finally:
-                pool.shutdown(cancel_futures=True)
-        failed: list[Failed] = [it for made in done for it in made.failed]
-        if failed:
-            raise FailedError(failed, "all others are complete")
-        if out is not None:
-            return work.asking(fresh=False).run(None)
-        taken = sorted((it for made in done for it in made.taken), key=lambda it: it[:2])
-        return [it for *_, it in taken]
-
+    from perhop import _core
 
 FORKED = multiprocessing.get_context("fork")
 """A child of a fork has what was registered, wherever the class is written down."""
 
 
-def _tasks(work: Work, out: str | None) -> Iterator[Task]:
+def run(work: Work, jobs: int, report: Callable[[int, int], object] | None) -> list[_core.ReplicationDict]:
+    """All replications of a work, those that are not on disk yet in so many forked processes; 0 is one for each core.
+
+    Raises:
+        FailedError: replications failed; all others are complete.
+    """
+    out = work.asked["output"]["out"]
+    if out is None:
+        return [it for *_, it in sorted(_made(work, jobs, report), key=lambda it: it[:2])]
+    made = _made(Work(work.scenario, noted), jobs, report)
+    return answered(work, {(point, replication): note for point, replication, note in made})
+
+
+def _made(work: Work, jobs: int, report: Callable[[int, int], object] | None) -> list[Taken]:
+    """What is kept of those that were made; progress counts those that were there before."""
+    tasks = list(_tasks(work))
+    asked = work.asked["replications"]
+    total = len(work.scenario.points) * (asked["end"] - asked["start"])
+    done: list[Done] = []
+    with warnings.catch_warnings():
+        # Other threads of this process, as those of NumPy, hold nothing that a child needs.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        pool = ProcessPoolExecutor(min(jobs or os.cpu_count() or 1, len(tasks) or 1), FORKED)
+        try:
+            waiting: set[Future[Done]] = {pool.submit(perform, task) for task in tasks}
+            while waiting:
+                if report:
+                    report(total - len(waiting), total)
+                ended, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                done += [future.result() for future in ended]
+        finally:
+            pool.shutdown(cancel_futures=True)
+    if report:
+        report(total, total)
+    failed: list[Failed] = [it for made in done for it in made.failed]
+    if failed:
+        raise FailedError(failed, "all others are complete")
+    return [it for made in done for it in made.taken]
+
+
+def _tasks(work: Work) -> Iterator[Task]:
     """One for each replication that is not there yet."""
     cut, request = work.scenario.cut(), work.scenario.request
-    of = (out, work.take, identity(), used(request))
+    of = (work.asked["output"]["out"], work.take, identity(), used(request))
     while piece := cut.next(0.0, 1):
         points, numbers = piece
         yield Task(request, points, range(*numbers), *of)

@@ -12,14 +12,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from perhop import _core, in_force, own, show, storage
+from perhop import _core, in_force, own, processes, show, storage
 from perhop.arguments import bounded, checked, positive
 from perhop.arguments import shown as shown_value
 from perhop.builder import Builder, Values, axis, stated
 from perhop.cluster import runs as cluster
 from perhop.columns import Point, point, replication
 from perhop.hands import Work, span
-from perhop.processes import Processes
 from perhop.progress import shown
 from perhop.runs import Runs
 
@@ -203,10 +202,9 @@ class Scenario:
         if client is None:
             alone = jobs == 1 or len(chosen) * len(self._core.points) == 1
             has_own = bool(own.used(work.scenario.request))
-            hands = Processes(jobs) if has_own and not alone else None
             work = work.asking(output={"jobs": 1}) if has_own and alone else work
             with shown(progress, self.name) as report:
-                done = hands.one(work, report) if hands else work.run(report)
+                done = processes.run(work, jobs, report) if has_own and not alone else work.run(report)
         else:
             done = cluster.run(client, chunk_s, work, progress)
         points, finished = work.scenario.points, [replication(r) for r in done]

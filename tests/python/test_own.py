@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import signal
 import subprocess
@@ -51,43 +52,22 @@ class Coin(perhop.Aqm):
         return {"seen": self.seen}
 
 
-class Aimd(perhop.CongestionControl):
-    """AIMD."""
-
-    def __init__(self, increase: float = 1.0, decrease: perhop.Probability = 0.5) -> None:
-        self.increase, self.decrease = increase, decrease
-
-    def on_ack(self, signal: Any, window: Any) -> None:
-        window.cwnd += 1 if window.cwnd < window.ssthresh else self.increase / window.cwnd
-
-    def on_loss(self, signal: Any, window: Any) -> None:
-        window.cwnd = signal.usable * (1 - self.decrease)
-        window.ssthresh = float(max(2, int(window.cwnd)))
-
-    def on_timeout(self, signal: Any, window: Any) -> None:
-        window.ssthresh = float(max(2, int(signal.usable * (1 - self.decrease))))
-        window.cwnd = 1.0
-
-
-class Bucket(perhop.Conditioner):
-    """A token bucket of two colours."""
-
-    def __init__(self, cir: perhop.Rate, cbs: perhop.Size) -> None:
-        self.rate, self.depth, self.tokens, self.last = cir / 8, cbs, float(cbs), 0.0
-
-    def forward(self, at: Any, packet: Any, rng: Any) -> own.Colour:
-        self.tokens = min(self.depth, self.tokens + (at.now - self.last) * self.rate)
-        self.last = at.now
-        if self.tokens < packet.size:
-            return "red"
-        self.tokens -= packet.size
-        return "green"
+BUCKETS = [
+    ("leaky-bucket", 'rate = "500kbit/s", depth = "20000B"'),
+    ("token-bucket", 'cir = "500kbit/s", cbs = "20000B"'),
+]
 
 
 @pytest.fixture(autouse=True, scope="module")
 def _registered() -> None:
-    for algorithm in (Half, Coin, Aimd, Bucket):
+    for algorithm in (Half, Coin):
         perhop.register(algorithm)
+
+
+EXAMPLES = ROOT / "examples/own"
+sys.path.insert(0, str(EXAMPLES))
+aimd, leaky_bucket, red = (importlib.import_module(name) for name in ("aimd", "leaky_bucket", "red"))
+"""Each registers its class."""
 
 
 def ran(queue: str, *more: str, replications: int = 1, **options: Any) -> Runs:
@@ -111,7 +91,44 @@ def test_a_limit_is_a_limit() -> None:
     assert ours.table("links")["dropped_packets"].sum() > 0
 
 
-def test_a_law_is_renos() -> None:
+def test_every_example_is_held_here() -> None:
+    assert {path.stem for path in EXAMPLES.glob("*.py")} == {module.__name__ for module in (aimd, leaky_bucket, red)}
+
+
+RED = 'aqm = "red"\nmin = "20p"\nmax = "60p"'
+
+
+def test_the_examples_red_is_red() -> None:
+    """On a link that is never idle, packet for packet: the first arrival finds an average of 0."""
+    scenario = """
+[scenario]
+duration = "8s"
+warmup = "0s"
+
+[links]
+"a - b" = { rate = "10Mbit/s", delay = "1ms", queue = "red" }
+
+[queue.red]
+limit = "100p"
+max-p = 0.5
+%s
+
+[traffic.load]
+model = "cbr"
+rate = "12Mbit/s"
+size = "1000B"
+from = "a"
+to = "b"
+"""
+    ours, built_in, other = (
+        Scenario.from_toml(scenario % keys).run(1, jobs=1)
+        for keys in ('aqm = "early-drop"\nlow = "20p"\nhigh = "60p"', f'{RED}\nspacing = "bernoulli"', RED)
+    )
+    assert same(ours, built_in, "flows", "links", "traffic")
+    assert not same(ours, other, "flows")
+
+
+def test_the_examples_aimd_is_reno() -> None:
     """RFC 5681's numbers: with a = 1 and b = 1/2 it is Reno, segment for segment."""
     law = 'tcp.own={ congestion = "%s" }', 'dumbbell.tcp="own"'
     ours, reno = (ran('{ limit = "20p" }', law[0] % name, law[1]) for name in ("aimd", "reno"))
@@ -119,10 +136,10 @@ def test_a_law_is_renos() -> None:
     assert not same(ours, ran('{ limit = "20p" }', 'tcp.own={ congestion = "aimd", decrease = 0.1 }', law[1]), "flows")
 
 
-def test_a_bucket_colours_as_the_built_in_one() -> None:
-    """But for packets whose tokens differ by the rounding of floats: at most one in a million."""
-    marker = 'dumbbell.marker={ kind = "%s", cir = "500kbit/s", cbs = "20000B" }'
-    ours, built_in = (ran('{ limit = "50p" }', marker % kind) for kind in ("bucket", "token-bucket"))
+def test_the_examples_leaky_bucket_colours_as_a_token_bucket() -> None:
+    """But for packets whose level differs by the rounding of floats: at most one in a million."""
+    markers = [f'dumbbell.marker={{ kind = "{kind}", {keys} }}' for kind, keys in BUCKETS]
+    ours, built_in = (ran('{ limit = "50p" }', marker) for marker in markers)
     greens = [runs.table("conditioners") for runs in (ours, built_in)]
     assert same(ours, built_in, "conditioners"), greens
 
@@ -132,6 +149,23 @@ def test_the_same_seed_gives_the_same_bytes_whoever_runs_it() -> None:
     in_processes, alone = ran(coin, replications=3, jobs=2), ran(coin, replications=3, jobs=1)
     assert [it.hash for it in in_processes.replications] == [it.hash for it in alone.replications]
     assert len({it.hash for it in alone.replications}) == 3
+
+
+def test_more_replications_say_what_was_there(tmp_path: Path) -> None:
+    coin, told = '{ aqm = "coin-2", p = 0.02, limit = "50p" }', list[tuple[int, int]]()
+    first = ran(coin, replications=2, jobs=2, out=tmp_path)
+    assert [it.reused for it in first.replications] == [False, False]
+    more = ran(coin, replications=4, jobs=2, out=tmp_path, progress=lambda *done: told.append(done))
+    assert [it.reused for it in more.replications] == [True, True, False, False]
+    assert [it.hash for it in more.replications[:2]] == [it.hash for it in first.replications]
+    assert (told[0], told[-1], told) == ((2, 4), (4, 4), sorted(told))
+    alone = ran(coin, replications=4, jobs=1, out=tmp_path)
+    assert [it.reused for it in alone.replications] == [True] * 4
+    damaged = next(tmp_path.rglob("flows.parquet"))
+    damaged.write_bytes(damaged.read_bytes()[:-9])
+    mended = ran(coin, replications=4, jobs=2, out=tmp_path)
+    assert [it.hash for it in mended.replications] == [it.hash for it in more.replications]
+    assert len(mended.notes) == 1
 
 
 def test_gauges_are_series() -> None:
@@ -208,8 +242,8 @@ def test_a_capture_is_marked_by_a_class(tmp_path: Path) -> None:
     """As by the built-in bucket, whose policy it is but for the name."""
     capture, policy = ROOT / "tests/captures/tcp.pcap", tmp_path / "policy.toml"
     made = []
-    for kind in ("bucket", "token-bucket"):
-        policy.write_text(f'[conditioner.all]\nkind = "{kind}"\ncir = "100kbit/s"\ncbs = "5000B"\n')
+    for kind, keys in BUCKETS:
+        policy.write_text(f'[conditioner]\nall = {{ kind = "{kind}", {keys} }}\n')
         made.append(perhop.meter(capture, policy).table("colours"))
     assert str(made[0]) == str(made[1])
 
@@ -243,7 +277,7 @@ def test_a_wrong_answer_is_told(gives: str, says: str) -> None:
 
 
 def test_a_window_of_nan_is_told() -> None:
-    class Lost(Aimd):
+    class Lost(aimd.Aimd):  # type: ignore[misc, name-defined]
         def on_ack(self, signal: Any, window: Any) -> None:
             window.cwnd = float("nan")
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from perhop import _core, storage
 from perhop.cluster.client import Cluster, reached
 from perhop.cluster.errors import FailedError
-from perhop.hands import Work
+from perhop.hands import Work, answered, noted
 from perhop.progress import shown
 from perhop.show import as_error
 
@@ -27,7 +27,7 @@ def sweep(arguments: Mapping[str, Any]) -> int:
     work = _absolute(Work(_core.Scenario.of(request)))
     try:
         with reached(arguments["cluster"]) as cluster:
-            made = written(cluster, work, None) if cluster else set()
+            made = set(written(cluster, work, None)) if cluster else set()
     except FailedError as error:
         print(as_error(error), file=sys.stderr)
         return FAILED
@@ -44,23 +44,16 @@ def run(client: Client, chunk_s: float, work: Work, progress: Any) -> list[_core
         return found
     work = _absolute(work)
     made = written(cluster, work, progress)
-    kept: list[_core.ReplicationDict] = work.asking(output={"out": _here(work)}, fresh=False).run(None)
-    return [{**it, "reused": (it["point"], it["replication"]) not in made} for it in kept]
+    return answered(work.asking(output={"out": _here(work)}), made)
 
 
-def written(cluster: Cluster, work: Work, progress: Any) -> set[tuple[int, int]]:
-    """Has a cluster write what is lacking; the points and replications that it made."""
+def written(cluster: Cluster, work: Work, progress: Any) -> dict[tuple[int, int], str | None]:
+    """Has a cluster write what is lacking; the points and replications that it made, with notes, which are told."""
     with shown(progress, work.scenario.name) as report:
-        hashed = Work(work.scenario, _hashed)
-        [taken] = cluster.hand_out([hashed], lambda _, *done: report(*done) if report else None)
-    for note in (note for *_, (_, note) in taken if note is not None):
+        [taken] = cluster.hand_out([Work(work.scenario, noted)], lambda _, *done: report(*done) if report else None)
+    for note in (note for *_, note in taken if note is not None):
         print(f"note: {note}", file=sys.stderr)
-    return {(point, replication) for point, replication, _ in taken}
-
-
-def _hashed(replication: _core.ReplicationDict) -> tuple[str, str | None]:
-    """What travels of a replication that a worker wrote: hash and note."""
-    return (replication["hash"], replication["note"])
+    return {(point, replication): note for point, replication, note in taken}
 
 
 def _absolute(work: Work) -> Work:
