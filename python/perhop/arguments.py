@@ -47,18 +47,42 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
-        positional, hints = _stated(function)
-        for name, value in [*zip(positional, args, strict=False), *kwargs.items()]:
-            hint = hints.get(name, Any)
-            if hint is Any or (hint is str and type(value) is str and value.isascii()):
-                continue  # without a longer look: steps of a session cost microseconds
-            if not fits(value, hint):
-                raise TypeError(f"{name} = {shown(value)}: must be {words(hint)}")
-            if isinstance(value, str) and _takes_path(hint) and not _is_path(value):
-                raise ValueError(f"{name} = {shown(value)}: must be a path")
+        if refusal := _refusal(function, args, kwargs):
+            raise refusal
         return function(*args, **kwargs)
 
     return call
+
+
+def checked_late(function: Callable[P, R]) -> Callable[P, R]:
+    """The same for a function that the core refuses before it has done anything: its arguments are looked at only then.
+
+    Steps of a session cost microseconds, and loops make thousands of them.
+    """
+
+    @wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return function(*args, **kwargs)
+        except (TypeError, ValueError):
+            if refusal := _refusal(function, args, kwargs):
+                raise refusal from None
+            raise
+
+    return call
+
+
+def _refusal(
+    function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> TypeError | ValueError | None:
+    positional, hints = _stated(function)
+    for name, value in [*zip(positional, args, strict=False), *kwargs.items()]:
+        hint = hints.get(name, Any)
+        if not fits(value, hint):
+            return TypeError(f"{name} = {shown(value)}: must be {words(hint)}")
+        if isinstance(value, str) and _takes_path(hint) and not _is_path(value):
+            return ValueError(f"{name} = {shown(value)}: must be a path")
+    return None
 
 
 @cache

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from perhop import _core, show
-from perhop.arguments import checked
+from perhop.arguments import checked, checked_late
 from perhop.columns import point, replication
 from perhop.frames import Frame
 from perhop.runs import Runs
@@ -56,7 +56,7 @@ class Session:
         """What changes made by `set` were warned of."""
         return self._warnings
 
-    @checked
+    @checked_late
     def until(self, time: str) -> None:
         """Runs until a time since the start, `"1.5s"`, all that happens then included.
 
@@ -66,7 +66,7 @@ class Session:
         """
         self._core.until(time)
 
-    @checked
+    @checked_late
     def step(self, time: str) -> None:
         """Runs for a time, `"10ms"`, as `until` does."""
         self._core.step(time)
@@ -134,7 +134,7 @@ class Port:
     _core: _core.Session = field(repr=False)
     _index: int = field(repr=False)
 
-    @checked
+    @checked_late
     def counters(self, table: str = "summary") -> Frame:
         """What it counted since the table was last asked for, at first since the start: a row per class and colour.
 
@@ -150,7 +150,7 @@ class Port:
         """What a sample sees of it now: rows of `series`, the queue's and AQM's, then the conditioners'."""
         return Frame(self._core.port_gauges(self._index))
 
-    @checked
+    @checked_late
     def gauge(self, quantity: str, conditioner: str | None = None) -> float:
         """One of them: `"queue_packets"`, of the port itself or of a conditioner.
 
