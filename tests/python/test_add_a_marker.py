@@ -156,6 +156,20 @@ def test_the_aqm_runs(built: dict[str, Path], tmp_path: Path) -> None:
     assert (drops["forced"], drops["overflow"]) == ("0", "0")
 
 
+def test_the_idea_of_two_minutes_is_the_same_in_rust(built: dict[str, Path], tmp_path: Path) -> None:
+    """The threshold of docs/guides/an-idea-in-two-minutes.md: hashes of the results that its picture is made of."""
+    guide = (ROOT / "docs/guides/an-idea-in-two-minutes.md").read_text()
+    (tmp_path / "idea.toml").write_text(guide.split("```toml\n")[1].split("```")[0])
+    rust = ("-s", 'queue.mine={ aqm = "sojourn", bound = "20ms", limit = "100p" }')
+    hashes = []
+    for name, more in {"formula": (), "rust": rust}.items():
+        said = ("sweep", "idea.toml", "--name", name, "--vary", "dumbbell.flows=2,5,10,20", *more, "--json")
+        lines = run(built["perhop"], *said, cwd=tmp_path).splitlines()
+        hashes.append([json.loads(line).get("result_hash") for line in lines])
+    assert hashes[0] == hashes[1]
+    assert len(set(hashes[0]) - {None}) >= 4
+
+
 LINK = '[scenario]\nduration = "20s"\nwarmup = "2s"\n[links]\n"a - b" = { rate = "5Mbit/s", delay = "10ms" }\n'
 BULK = '[traffic.bulk]\nmodel = "ftp"\nfrom = "a"\nto = "b"\ntcp = "host"\n'
 HOST = '[tcp.host]\nrecovery = "rack"\ncongestion = "aimd"\ndecrease = 0.25\nwindow = 60\nsegment = "1448B"\n'
