@@ -77,8 +77,9 @@ live-lab:                               ## perhop forward beside the kernel's tb
 	cargo build --release -p perhop
 	scripts/live_lab.sh target/release/perhop $(PYTHON) target/live-lab.png
 
-live-bench:                             ## perhop forward beside the C forwarder FWD: CPU time, round trips; root, a minute
-	cargo build --release -p perhop -p perhop-live --examples
+live-bench:                             ## perhop forward beside the C forwarder FWD: CPU time, round trips; root, two minutes
+	cargo build --release -p perhop
+	cargo build --release -p perhop-live --examples
 	$(PYTHON) scripts/live_bench.py target/release $(FWD)
 
 soak:                                   ## perhop forward at full load for MINUTES=20: counts close, memory is flat; root

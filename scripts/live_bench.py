@@ -4,7 +4,8 @@
 
 FWD is a program that is called as `FWD v2 IF0 IF1` and forwards both ways until SIGTERM. Without it there is no ratio.
 Measured are the CPU time of a packet in perhop's own code, packets per CPU second of the whole process (the kernel's
-part of sending is in it), and the round trip that it adds to that of a kernel's bridge. It needs root and ip.
+part of sending is in it), and the round trip that it adds to that of a kernel's bridge. Each round measures all,
+every second one in the opposite order. Medians of the rounds are printed, of ratios too. It needs root and ip.
 """
 
 from __future__ import annotations
@@ -19,12 +20,14 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 SECONDS = 3
-ROUNDS = 3
-"""Each is measured so often, in turns; the best counts: others met other programs."""
+ROUNDS = 7
 
 TRIPS = 5000
+FIRST_TRIPS = 100
+"""Until caches and timers are warm."""
 
 POLICY = """[policy]
 [conditioner.all]
@@ -62,9 +65,11 @@ for n in range({TRIPS}):
         found.append(time.perf_counter_ns() - begun)
     except TimeoutError:
         pass
-print(statistics.median(found[100:]) / 1000)
+print(statistics.median(found[{FIRST_TRIPS}:]) / 1000)
 """
 """Without UDP checksums: virtual Ethernets leave them to the other end, and FWD does not finish them."""
+
+PERHOP, FWD, BRIDGE = "perhop", "fwd", "bridge"
 
 NAME = f"live-bench-{os.getpid()}"
 
@@ -165,37 +170,61 @@ def main() -> int:
         policy = Path(folder) / "policy.toml"
         policy.write_text(POLICY, encoding="utf-8")
         words = f"forward --in va --out vb --policy {policy}"
-        forwarders = {"perhop": [str(release / "perhop"), *words.split()]}
+        forwarders = {PERHOP: [str(release / "perhop"), *words.split()]}
         if fwd:
-            forwarders["fwd"] = [fwd, "v2", "va", "vb"]
+            forwarders[FWD] = [fwd, "v2", "va", "vb"]
         set_up()
         echo = start("r", sys.executable, "-c", ECHO)
         try:
-            rates: dict[str, list[float]] = {name: [] for name in forwarders}
-            trips: dict[str, list[float]] = {name: [] for name in [*forwarders, "bridge"]}
-            for _ in range(ROUNDS):
-                trips["bridge"].append(bridged())
-                for name, command in forwarders.items():
-                    rates[name].append(running(command, packets_per_cpu_second(str(release / "examples/blast"))))
-                    trips[name].append(running(command, round_trip))
+            rounds = [measured(forwarders, str(release / "examples/blast"), turn % 2 == 1) for turn in range(ROUNDS)]
         finally:
             echo.kill()
             clean()
-    show(rates, trips)
+    show(rounds)
     return 0
 
 
-def show(rates: dict[str, list[float]], trips: dict[str, list[float]]) -> None:
+class Round(NamedTuple):
+    """What was measured in turn, by forwarder."""
+
+    rates: dict[str, float]
+    """Packets per CPU second."""
+    trips: dict[str, float]
+    """Round trips, us; that of the kernel's bridge is among them."""
+
+    def added(self, name: str) -> float:
+        """What a forwarder adds to the round trip of the bridge, us."""
+        return self.trips[name] - self.trips[BRIDGE]
+
+
+def measured(forwarders: dict[str, list[str]], blast: str, backwards: bool) -> Round:
+    """One round."""
+    rates, trips = {}, {BRIDGE: bridged()}
+    for name, command in sorted(forwarders.items(), reverse=backwards):
+        rates[name] = running(command, packets_per_cpu_second(blast))
+        trips[name] = running(command, round_trip)
+    return Round(rates, trips)
+
+
+def show(rounds: list[Round]) -> None:
     """Print what was found, and the ratios."""
-    for name, found in rates.items():
-        print(f"{name}: {max(found) / 1e6:.3f} million packets per CPU second ({[round(it / 1e6, 3) for it in found]})")
-    for name, found in trips.items():
-        print(f"{name}: round trip {min(found):.1f} us (median of {TRIPS}; {[round(it, 1) for it in found]})")
-    if "fwd" in rates:
-        ratio = statistics.median(ours / theirs for ours, theirs in zip(rates["perhop"], rates["fwd"], strict=True))
-        print(f"packets per CPU second, perhop / fwd: {ratio:.3f} (at least .9 wanted)")
-        added = {name: min(found) - min(trips["bridge"]) for name, found in trips.items()}
-        print(f"added round trip, perhop / fwd: {added['perhop'] / added['fwd']:.3f} (at most 1.3 wanted)")
+    for name in rounds[0].rates:
+        line(f"{name}: million packets per CPU second", [it.rates[name] / 1e6 for it in rounds], 3)
+    for name in rounds[0].trips:
+        line(f"{name}: round trip, us, median of {TRIPS - FIRST_TRIPS}", [it.trips[name] for it in rounds], 1)
+    if FWD in rounds[0].rates:
+        rates = [it.rates[PERHOP] / it.rates[FWD] for it in rounds]
+        line("packets per CPU second, perhop / fwd (at least .9 wanted)", rates, 3)
+        line(
+            "added round trip, perhop / fwd (at most 1.3 wanted)",
+            [it.added(PERHOP) / it.added(FWD) for it in rounds],
+            3,
+        )
+
+
+def line(what: str, found: list[float], digits: int) -> None:
+    """The median, and the figure of each round."""
+    print(f"{what}: {statistics.median(found):.{digits}f}  {[round(it, digits) for it in found]}")
 
 
 if __name__ == "__main__":
