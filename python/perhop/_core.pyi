@@ -71,8 +71,8 @@ class PointDict(TypedDict):
     effective: str
     settings: NotRequired[dict[str, Any]]
     """Not of one that was found on disk."""
-    origin: NotRequired[tuple[str, list[str]]]
-    """Of that one: the scenario's file and the overrides of its run."""
+    origin: NotRequired[tuple[str, list[str], bool]]
+    """Of that one: the scenario's file, the overrides of its run, and whether it was recorded between interfaces."""
 
 @type_check_only
 class ReplicationDict(TypedDict):

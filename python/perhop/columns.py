@@ -33,6 +33,8 @@ class Origin(NamedTuple):
     """The scenario's file, as it was named."""
     overrides: list[str]
     """`KEY=VALUE` of `-s` and its kind."""
+    recorded: bool = False
+    """Whether it was recorded between interfaces, and not simulated."""
 
 
 @dataclass(frozen=True)

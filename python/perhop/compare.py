@@ -23,6 +23,9 @@ from perhop.stats import Interval
 MOST = 40
 """Settings that differ, as printed; `--json` has all."""
 
+MEANS = "mean ± half of the 95 % t-interval"
+NO_PAIRS = f"recorded between interfaces: no pairs, so a difference has no interval; {MEANS}"
+
 ALGORITHMS = ("aqm", "scheduler", "kind", "model")
 """Keys that name an algorithm. Where two sides have different ones, their parameters are not compared one by one."""
 
@@ -125,8 +128,8 @@ def _print_one(console: Console, of: Compared, marks: Sequence[str]) -> None:
     console.print(*(_plain(f"{side} {name}") for side, name in zip("AB", of.names, strict=True)), "", sep="\n")
     _print_settings(console, of)
     runs = of.sides[0]
-    pairs = f"seed {runs.seed}, {show.count(len(runs), 'pair')}; mean ± half of the 95 % t-interval\n"
-    console.print(pairs, highlight=False)
+    pairs = f"seed {runs.seed}, {show.count(len(runs), 'pair')}; {MEANS}"
+    console.print(NO_PAIRS if paired.is_recorded(*of.sides) else pairs, "", sep="\n", highlight=False)
     console.print(_table(of.found, marks, runs.points), highlight=False)
 
 

@@ -42,6 +42,9 @@ IN_COMMON = {
 }
 """What both sides of a pair have in force, and why."""
 
+TIMES = ("scenario.duration", "scenario.warmup")
+"""Every recorded run has others."""
+
 
 @dataclass(frozen=True)
 class Difference:
@@ -70,13 +73,14 @@ class Difference:
 def differences(a: Results, b: Results, metrics: Sequence[str] = METRICS) -> list[Difference]:
     """`b - a` for every row of every metric, `traffic.goodput_bit_s` for instance.
 
-    `settings` says what the two runs differ in.
+    `settings` says what the two runs differ in. With a run that was recorded between interfaces there are no pairs:
+    a difference is that of the means, without an interval. Where the times differ, counts are not compared.
 
     Raises:
         ValueError: when the runs are not pairs (seed, replications, points, measured time), or for an unknown metric.
     """
     refuse_unpaired(a, b)
-    found = [found for metric in metrics for found in _of_metric(a, b, metric)]
+    found = [found for metric in _comparable(a, b, metrics) for found in _of_metric(a, b, metric)]
     if tuple(metrics) != METRICS:
         return found
     several = _of_several_flows(a) | _of_several_flows(b)
@@ -95,14 +99,40 @@ def refuse_unpaired(a: Results, b: Results) -> None:
         raise ValueError("the runs sweep different points: sweep the same, or name one point's directory of each")
     if len(a.points) != len(b.points):
         raise ValueError(f"{len(a.points)} points against {len(b.points)}: name one point's directory of each")
-    if [r.run for r in a] != [r.run for r in b]:
+    recorded = is_recorded(a, b)
+    if not recorded and [r.run for r in a] != [r.run for r in b]:
         raise ValueError("the runs have different replications: run both with the same `replications`")
+    common = {units.ACCOUNTING: SAME_THING} if recorded else IN_COMMON
     for ours, theirs in zip(a.points, b.points, strict=True):
-        _refuse_other_measure(in_force.settings(ours.effective), in_force.settings(theirs.effective))
+        _refuse_other_measure(in_force.settings(ours.effective), in_force.settings(theirs.effective), common)
 
 
-def _refuse_other_measure(ours: Mapping[str, str], theirs: Mapping[str, str]) -> None:
-    for key, why in IN_COMMON.items():
+def is_recorded(*sides: Results) -> bool:
+    """Whether one of the runs was recorded between interfaces."""
+    return any(point.origin is not None and point.origin.recorded for side in sides for point in side.points)
+
+
+def _comparable(a: Results, b: Results, metrics: Sequence[str]) -> list[str]:
+    """The metrics, without counts over different times.
+
+    Raises:
+        ValueError: when such a count was asked for.
+    """
+    ours, theirs = (", ".join(map(_times, side.points)) for side in (a, b))
+    counts = [metric for metric in metrics if ours != theirs and _column(metric).role == "count"]
+    if counts and tuple(metrics) != METRICS:
+        raise ValueError(f"{counts[0]}: {ours} against {theirs}: {SAME_THING}; ask for a rate or a share")
+    return [metric for metric in metrics if metric not in counts]
+
+
+def _times(point: Point) -> str:
+    """How long it was measured: `duration 6s, warmup 1s`."""
+    found = in_force.settings(point.effective)
+    return ", ".join(f"{short(key)} {found.get(key)}" for key in TIMES)
+
+
+def _refuse_other_measure(ours: Mapping[str, str], theirs: Mapping[str, str], common: Mapping[str, str]) -> None:
+    for key, why in common.items():
         if ours.get(key) != theirs.get(key):
             name = short(key)
             raise ValueError(f"{name} {ours.get(key)} against {name} {theirs.get(key)}: {why}")
@@ -183,24 +213,32 @@ def _refuse_gaps(name: str, every: Mapping[str, Results]) -> None:
             )
 
 
-def _of_metric(a: Results, b: Results, metric: str) -> Iterator[Difference]:
+def _column(metric: str) -> Column:
+    """Of `TABLE.COLUMN`."""
     table, _, name = metric.partition(".")
     if table not in units.KEYS or not name:
         tables = f"{', '.join(units.KEYS)}{show.near(table, units.KEYS)}"
         raise ValueError(f"no metric `{metric}`: write TABLE.COLUMN with TABLE one of {tables}")
-    column = units.column(table, name)
+    return units.column(table, name)
+
+
+def _of_metric(a: Results, b: Results, metric: str) -> Iterator[Difference]:
+    column, pairs = _column(metric), not is_recorded(a, b)
     ours, theirs = (_told_once(_rows(runs, column)) for runs in (a, b))
     for group in dict.fromkeys([*ours, *theirs]):
         left, right = (_filled(side, group, runs, column) for side, runs in ((ours, a), (theirs, b)))
         if column.role == "count" and not left.any() and not right.any():
             continue
         whole = not (np.isnan(left).any() or np.isnan(right).any())
+        mine, other = _known(column, left), _known(column, right)
+        if whole and not pairs:
+            left, right = (np.array([stats.mean(values)]) for values in (left, right))
         yield Difference(
             metric,
             pair(a, b)[int(group[0])],
             " ".join(group[1:]),
-            _known(column, left),
-            _known(column, right),
+            mine,
+            other,
             measured.difference(column, left, right) if whole else None,
             stats.paired_p(left, right) if whole else math.nan,
             _labels(a.points[int(group[0])], b.points[int(group[0])]),

@@ -41,6 +41,6 @@ fn point<'py>(py: Python<'py>, found: &Found) -> PyResult<Bound<'py, PyDict>> {
     out.set_item("name", found.point_dir().file_name())?;
     out.set_item("hash", &common.point_hash)?;
     out.set_item("effective", &common.effective)?;
-    out.set_item("origin", (&common.identity.file, &common.identity.overrides))?;
+    out.set_item("origin", (&common.identity.file, &common.identity.overrides, common.identity.recorded))?;
     Ok(out)
 }

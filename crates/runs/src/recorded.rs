@@ -77,7 +77,7 @@ impl Recording {
     pub fn begin(out: &Path, of: &Between<'_>) -> Result<(Self, EventSink), Unrecorded> {
         let text = scenario(of);
         let (sweep, options) = read(&text, 1, of.file).map_err(Unrecorded::Policy)?;
-        let identity = Identity::of(&sweep, &options, of.started);
+        let identity = Identity { recorded: true, ..Identity::of(&sweep, &options, of.started) };
         let point = sweep.base_point();
         let failed = |path: &Path| {
             let path = path.to_owned();

@@ -156,6 +156,14 @@ pub struct Identity {
     /// When the run began, in seconds since 1970 (UTC).
     #[serde(deserialize_with = "stated")]
     pub started_s: Option<u64>,
+    /// It was recorded between interfaces, and not simulated.
+    #[serde(default, skip_serializing_if = "is_not")]
+    pub recorded: bool,
+}
+
+/// Whether a field says nothing new.
+const fn is_not(it: &bool) -> bool {
+    !*it
 }
 
 /// What may be null; without this serde would take it for null where it is missing.
@@ -173,6 +181,7 @@ impl Identity {
             vary: options.vary.iter().map(|axis| axis.text.clone()).collect(),
             base_hash: sweep.base_hash().to_owned(),
             started_s: started.duration_since(SystemTime::UNIX_EPOCH).ok().map(|since| since.as_secs()),
+            recorded: false,
         }
     }
 }
