@@ -31,9 +31,11 @@ impl Receiver {
             if status & TP_STATUS_USER == 0 {
                 return came;
             }
+            let behind = (self.next + 1) % SLOTS;
+            rings.fetch(Way::In, behind);
             self.hand_over(rings.slot(Way::In, self.next), status, each);
             rings.set_status(Way::In, self.next, TP_STATUS_KERNEL);
-            self.next = (self.next + 1) % SLOTS;
+            self.next = behind;
         }
         most
     }

@@ -51,6 +51,7 @@ impl Transmitter {
         rings.slot(Way::Out, self.next).write(START, bytes);
         rings.set_status(Way::Out, self.next, TP_STATUS_SEND_REQUEST);
         self.next = after;
+        rings.fetch(Way::Out, after);
         Offer::Taken
     }
 
