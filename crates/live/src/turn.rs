@@ -9,6 +9,7 @@ use std::os::fd::{AsFd, AsRawFd};
 use crate::clock::monotonic_ns;
 use crate::forwarder::Forwarder;
 use crate::io::PacketIo;
+use crate::scheduling::short_slices;
 
 /// The longest sleep: orders are looked at as often.
 const LONGEST_NS: u64 = 100_000_000;
@@ -31,6 +32,7 @@ pub enum Order {
 /// Forwards until `order`, which is asked in each turn and told the time, ends it.
 pub fn run<I: PacketIo + AsFd>(forwarder: &mut Forwarder<I>, order: &mut impl FnMut(&mut Forwarder<I>, u64) -> Order) {
     precise_timers();
+    short_slices();
     loop {
         let now = monotonic_ns();
         if order(forwarder, now) == Order::End {
@@ -53,10 +55,15 @@ const fn without_slack(wait: u64) -> u64 {
     wait - wait.div_ceil(SLACK_PARTS + 1)
 }
 
+/// How long from `now` on there is nothing to do, unless a frame comes.
+fn wait_ns<I: PacketIo>(forwarder: &Forwarder<I>, now: u64) -> u64 {
+    let longest = if forwarder.is_behind() { BEHIND_NS } else { LONGEST_NS };
+    forwarder.next_ns().map_or(longest, |next| next.saturating_sub(now).min(longest))
+}
+
 /// Until a frame comes, one is due, or there may be orders.
 fn sleep<I: PacketIo + AsFd>(forwarder: &Forwarder<I>, now: u64) {
-    let longest = if forwarder.is_behind() { BEHIND_NS } else { LONGEST_NS };
-    let wait = forwarder.next_ns().map_or(longest, |next| next.saturating_sub(now).min(longest));
+    let wait = wait_ns(forwarder, now);
     let fds = forwarder.sides().each_ref().map(|side| side.as_fd().as_raw_fd());
     let mut polled = fds.map(|fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 });
     let wait = libc::timespec { tv_sec: 0, tv_nsec: without_slack(wait) as i64 };
@@ -74,7 +81,41 @@ fn forget_error(fd: libc::c_int) {
 
 #[cfg(test)]
 mod tests {
+    use perhop_edge::{Behind, Policy};
+    use perhop_scenario::Options;
+
     use super::*;
+    use crate::memory::Memory;
+
+    /// 1000 B of IP.
+    fn datagram() -> Vec<u8> {
+        let mut frame = Vec::new();
+        let built =
+            etherparse::PacketBuilder::ethernet2([1; 6], [2; 6]).ipv4([10, 0, 0, 1], [10, 0, 0, 2], 64).udp(1, 9);
+        built.write(&mut frame, &[7; 972]).unwrap();
+        frame
+    }
+
+    /// It sleeps until the next departure, which is 1 ms after the last one at 8 Mbit/s, however late it woke up.
+    #[test]
+    fn sleeps_until_the_next_departure() {
+        let text = "[policy]\nqueue = \"q\"\nlink = \"8Mbit/s\"\n[queue.q]\nlimit = \"9p\"\n";
+        let (policy, _) = perhop_scenario::Policy::parse(text, &Options::new("q.toml")).unwrap();
+        let behind = Behind { name: "q".into(), plan: policy.line().unwrap().clone() };
+        let policy = Policy { queue: Some(behind), ..Policy::default() };
+        let mut forwarder = Forwarder::new(policy, [Memory::default(), Memory::default()], 0).unwrap();
+        assert_eq!(wait_ns(&forwarder, 0), LONGEST_NS);
+        forwarder.sides_mut()[0].coming.extend(std::iter::repeat_n((datagram(), false), 5));
+        forwarder.step(0);
+        assert_eq!([0, 300_000, 1_000_001].map(|now| wait_ns(&forwarder, now)), [1_000_000, 700_000, 0]);
+        forwarder.step(2_900_000);
+        assert_eq!((forwarder.sides()[1].sent.len(), wait_ns(&forwarder, 2_900_000)), (3, 100_000));
+        forwarder.sides_mut()[1].up = false;
+        forwarder.step(3_000_000);
+        assert_eq!((forwarder.counts()[0].here.waiting, wait_ns(&forwarder, 3_000_000)), (1, 1_000_000));
+        forwarder.step(4_000_000);
+        assert_eq!(wait_ns(&forwarder, 4_000_000), BEHIND_NS, "it offers them again");
+    }
 
     /// What is asked for, and a thousandth of it, are never more than the wait, and at most 2 ns less.
     #[test]

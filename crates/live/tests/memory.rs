@@ -272,3 +272,28 @@ fn packets_are_recorded() {
     let policed: u64 = outcome.ports.hops.iter().map(|row| row.policed.packets).sum();
     assert_eq!(policed, 7);
 }
+
+/// A segment of 100 B at `seq`, from A's side or from B's, that acknowledges all before `ack`.
+fn segment(forward: bool, seq: u32, ack: u32) -> Vec<u8> {
+    let (near, far) = (([10, 0, 0, 1], 5), ([10, 0, 0, 2], 9));
+    let (from, to) = if forward { (near, far) } else { (far, near) };
+    let mut frame = Vec::new();
+    let ip = PacketBuilder::ethernet2([1; 6], [2; 6]).ipv4(from.0, to.0, 64);
+    ip.tcp(from.1, to.1, seq, 1000).ack(ack).write(&mut frame, &[7; 100]).unwrap();
+    frame
+}
+
+/// Data from A to B is acknowledged after 5 ms, and data from B to A after 2 ms.
+#[test]
+fn round_trips_have_a_direction() {
+    let mut forwarder = forwarder(policy(Action::TRANSMIT));
+    forwarder.measure(64);
+    for (at_ms, side, frame) in
+        [(0, 0, segment(true, 1000, 1)), (5, 1, segment(false, 1, 1100)), (7, 0, segment(true, 1100, 101))]
+    {
+        forwarder.sides_mut()[side].coming.push_back((frame, false));
+        forwarder.step(at_ms * 1_000_000);
+    }
+    let found = forwarder.round_trips().unwrap().map(|it| (it.number, it.sum_ns));
+    assert_eq!(found, [(1, 5_000_000), (1, 2_000_000)]);
+}

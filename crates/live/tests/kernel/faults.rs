@@ -41,7 +41,7 @@ fn down_and_up_again() {
         came
     });
     let [there, _] = working.counts();
-    assert!(there.errors + there.here.waiting <= there.received);
+    assert!(there.errors >= 10, "{there:?}");
 }
 
 /// A forwarder that has no time loses frames beyond its ring, and the kernel's count says how many.
@@ -80,7 +80,8 @@ fn nothing_is_left_behind() {
     assert!(!promiscuous());
     let asking = lab.done("s", || UdpSocket::bind((SENDER, 0)).unwrap());
     let answering = lab.done("r", || UdpSocket::bind((RECEIVER, 9)).unwrap());
-    answering.set_nonblocking(true).unwrap();
+    // with a forwarder it takes microseconds
+    answering.set_read_timeout(Some(Duration::from_millis(500))).unwrap();
     asking.send_to(b"question", (RECEIVER, 9)).unwrap();
     assert!(answering.recv(&mut [0; 10]).is_err());
 }
