@@ -34,6 +34,7 @@ LINE = "fff0:"
 TIMER = "HZ=1000000000"
 NAME_OF_TCP = re.compile(r', "[^"\n]* TCP"')
 TCP = re.compile(r"\n\[traffic\.[^\n]*TCP[^\n]*\]\n(?:[^\[\n][^\n]*\n?)+")
+CONDITIONER = re.compile(r"\n\[conditioner\.[^\n]*\]\n(?:[^\[\n][^\n]*\n?)+")
 #: Long enough for some losses of each connection.
 DURATION = ["scenario.duration=10s", "scenario.warmup=2s"]
 SEEDS = (1, 2, 3)
@@ -89,7 +90,9 @@ def both(file: Path, text: str, seed: int) -> Both:
     counted = [] if line_of(file) == NO_LINE else ["scenario.accounting=l3"]
     settings = [*DURATION, *counted, f"scenario.seed={seed}"]
     scenario = Scenario(text, file.name, settings)
-    plain = Scenario(text, file.name, [*settings, f'links."{PORT}"={{ queue = {{ limit = "1000p" }} }}'])
+    # For the network alone: what is typed stands in place of its conditioners and queue.
+    bare = CONDITIONER.sub("\n", text) if counted else text
+    plain = Scenario(bare, file.name, [*settings, f'links."{PORT}"={{ queue = {{ limit = "1000p" }} }}'])
     linux = dict(plain.as_tc())
     near = next(it for it in linux["ports"] if it["name"] == PORT)["near"]
     linux["commands"] = commands(file, near, linux["commands"])
