@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
@@ -212,9 +214,89 @@ def test_an_exception_ends_the_run() -> None:
     with pytest.raises(RunError) as raised:
         ran('{ aqm = "fails", limit = "50p" }')
     said = str(raised.value)
-    assert said.startswith("error[E901] dumbbell base, replication 0: `fails` failed at 1.5")
+    assert said.startswith("error[E901] dumbbell base, replication 0: `fails` at `E1 -> E2` failed at 1.5")
     assert "raise KeyError(packet.size)" in said
     assert "KeyError: 1040" in said
+
+
+def session(queue: str, *more: str) -> perhop.Session:
+    overrides = [f"dumbbell.queue={queue}", SHORT, "scenario.warmup=1s", *more]
+    return perhop.Session(Scenario.from_toml(DUMBBELL, overrides))
+
+
+def test_an_exception_in_a_step_ends_the_session() -> None:
+    class Stops(perhop.Aqm):
+        def on_arrival(self, at: Any, packet: Any, rng: Any) -> own.Verdict:
+            if at.now > 1.5:
+                raise KeyError(packet.size)
+            return "pass"
+
+    perhop.register(Stops)
+    running = session('{ aqm = "stops", limit = "50p" }')
+    running.until("1.4s")
+    before = running.snapshot()
+    for _ in range(2):
+        with pytest.raises(RunError) as raised:
+            running.step("1s")
+        said = str(raised.value).splitlines()
+        assert said[0].startswith("error[E901] dumbbell base, replication 0: `stops` at `E1 -> E2` failed at 1.5")
+        assert said[1] == "Traceback (most recent call last):"
+        assert said[-2].strip() == "raise KeyError(packet.size)"
+        assert said[-1] == "KeyError: 1040"
+        with pytest.raises(RunError, match=r"^the session has ended with an error: begin another one, or restore"):
+            running.step("1ms")
+        running.restore(before)
+    running.until("1.5s")
+
+
+def test_a_hooks_mistake_names_the_conditioners_port() -> None:
+    class Refuses(perhop.Conditioner):
+        def forward(self, at: Any, packet: Any, rng: Any) -> own.Colour:
+            raise LookupError("no such flow")
+
+    perhop.register(Refuses)
+    running = session('{ limit = "50p" }', 'dumbbell.marker={ kind = "refuses" }')
+    with pytest.raises(RunError, match=r"(?s)`refuses` at `E1 -> E2` failed at 0\.\d+ s.*LookupError: no such flow"):
+        running.finish()
+
+
+def test_a_session_with_classes_is_branched() -> None:
+    """The state of an instance is part of a snapshot: futures differ by what is changed alone."""
+
+    class Remembers(Coin):
+        name = "coin-3"
+
+        def retune(self, now: float, p: float = 0.01) -> None:
+            self.p = p
+
+    perhop.register(Remembers)
+    running = session('{ aqm = "coin-3", p = 0.02, limit = "50p" }')
+    running.until("1.5s")
+    before, seen = running.snapshot(), []
+    for p in (None, 0.3, None):
+        running.restore(before)
+        if p is not None:
+            running.set("queue.bottleneck.p", p)
+        seen.append(running.finish().replications[0].hash)
+    assert seen[0] == seen[2] == ran('{ aqm = "coin-3", p = 0.02, limit = "50p" }').replications[0].hash
+    assert seen[1] != seen[0]
+
+
+def test_a_class_that_cannot_be_copied_refuses_a_snapshot_in_one_line() -> None:
+    class Holds(perhop.Aqm):
+        def __init__(self) -> None:
+            self.lock = threading.Lock()
+
+        def on_arrival(self, at: Any, packet: Any, rng: Any) -> own.Verdict:
+            return "pass"
+
+    perhop.register(Holds)
+    running = session('{ aqm = "holds", limit = "50p" }')
+    running.until("1s")
+    why = "TypeError: cannot pickle '_thread.lock' object: give its class a method __deepcopy__"
+    with pytest.raises(ValueError, match=f"^{re.escape(f'the session cannot be copied: `holds` cannot: {why}')}$"):
+        running.snapshot()
+    assert running.finish().replications[0].hash == ran('{ limit = "50p" }').replications[0].hash
 
 
 def test_ctrl_c_ends_a_hook_that_does_not_end(tmp_path: Path) -> None:

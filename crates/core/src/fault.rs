@@ -8,6 +8,7 @@
 
 use crate::units::Time;
 use std::cell::RefCell;
+use std::sync::Arc;
 
 thread_local! {
     static FIRST: RefCell<Option<Fault>> = const { RefCell::new(None) };
@@ -20,6 +21,8 @@ pub struct Fault {
     pub at: Option<Time>,
     /// Its name in files.
     pub algorithm: &'static str,
+    /// The port where it stands, if that has a name.
+    pub port: Option<Arc<str>>,
     /// What went wrong, in as many lines as it takes.
     pub what: String,
 }
@@ -42,11 +45,10 @@ pub fn take() -> Option<Fault> {
 
 impl std::fmt::Display for Fault {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.at {
-            Some(at) => {
-                write!(f, "`{}` failed at {:.9} s of the simulation\n{}", self.algorithm, at.seconds(), self.what)
-            }
-            None => write!(f, "`{}` failed\n{}", self.algorithm, self.what),
-        }
+        write!(f, "`{}`", self.algorithm)?;
+        self.port.iter().try_for_each(|port| write!(f, " at `{port}`"))?;
+        f.write_str(" failed")?;
+        self.at.iter().try_for_each(|at| write!(f, " at {:.9} s of the simulation", at.seconds()))?;
+        write!(f, "\n{}", self.what)
     }
 }

@@ -4,11 +4,14 @@
 
 use crate::params::ParamError;
 use crate::units::{BitRate, Bytes, Length};
+use std::sync::Arc;
 
 /// The surroundings of an algorithm: known to the host, needed to check parameters and to turn
 /// thresholds into packets or bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scope {
+    /// The name of the port, for messages; `None` where there is none.
+    pub port: Option<Arc<str>>,
     /// Largest packet of the traffic it will see, as meters count it.
     pub largest_packet: Bytes,
     /// Whose packet that is, for messages: "traffic `web`".
@@ -68,6 +71,7 @@ impl Default for Scope {
         let (classes, conditioners) = (Vec::new(), Vec::new());
         let asked_when_empty = true;
         Self {
+            port: None,
             largest_packet,
             largest_of,
             classes,

@@ -76,11 +76,11 @@ pub fn register(kind: &str, class: Bound<'_, PyType>, described: Described) -> P
     let class = Arc::new(Class { name: entry.name, object: class.into_any().unbind(), hooks });
     let added = match kind {
         "aqm" => {
-            let make = Box::new(move |values: &[Given], _: &_| aqm::make(&class, values));
+            let make = Box::new(move |values: &[Given], scope: &_| aqm::make(&class, values, scope));
             perhop_core::aqm::foreign::REGISTER.add(Registered { entry, origin, source, make }, perhop_core::aqm::NAMES)
         }
         "conditioner" => {
-            let make = Box::new(move |values: &[Given], _: &_| conditioner::make(&class, values));
+            let make = Box::new(move |values: &[Given], scope: &_| conditioner::make(&class, values, scope));
             let registered = Registered { entry, origin, source, make };
             perhop_core::conditioner::foreign::REGISTER.add(registered, perhop_core::conditioner::NAMES)
         }

@@ -130,9 +130,10 @@ impl Session {
         let goal = goal.map_or_else(|| held.now().map(|_| held.duration()), |goal| held.goal(goal));
         let (goal, session) = (goal.map_err(|it| error(py, it))?, &mut *held);
         loop {
-            let began = instant();
-            let reached = py.detach(|| session.advance(goal, || began.elapsed() < POLL)).map_err(|it| error(py, it))?;
-            if reached {
+            // A short step ends before it is asked whether to go on, and reads no clock.
+            let mut began = None;
+            let go_on = || began.get_or_insert_with(instant).elapsed() < POLL;
+            if py.detach(|| session.advance(goal, go_on)).map_err(|it| error(py, it))? {
                 return Ok(());
             }
             py.check_signals()?;

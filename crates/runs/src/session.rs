@@ -273,8 +273,7 @@ impl Session {
     fn copy(&self, running: &Running) -> Result<Box<Running>, SessionError> {
         fault::take();
         let copy = running.copy().map_err(|table| self.fixed(table))?;
-        let broken = |fault| Err(SessionError::Asked(format!("the session cannot be copied: {fault}")));
-        fault::take().map_or(Ok(copy), broken)
+        fault::take().map_or(Ok(copy), |fault| Err(uncopied(&fault)))
     }
 
     fn failed(&mut self, fault: Fault) -> SessionError {
@@ -291,6 +290,13 @@ impl Session {
             traffic.model.name()
         ))
     }
+}
+
+/// In one line, which is the last of an exception's.
+fn uncopied(fault: &Fault) -> SessionError {
+    let why = fault.what.lines().next_back().unwrap_or_default();
+    let help = "give its class a method __deepcopy__";
+    SessionError::Asked(format!("the session cannot be copied: `{}` cannot: {why}: {help}", fault.algorithm))
 }
 
 fn ended(over: &str) -> SessionError {

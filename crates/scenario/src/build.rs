@@ -227,8 +227,9 @@ fn sampled(settings: &Settings, topology: &Topology) -> Option<Vec<usize>> {
 /// The surroundings of a link: the largest packet that crosses it, and the conditioners of its port.
 fn scope(file: File<'_>, link: usize) -> Scope {
     let sizes = file.largest_over(link).map(|(size, flow)| (size, flow.offered.name.as_str()));
-    let conditioners = file.topology.links[link].conditioners.clone();
-    Scope { conditioners, ..file.scope_of(sizes.max_by_key(|s| s.0)) }
+    let direction = &file.topology.links[link];
+    let (port, conditioners) = (Some(direction.name.as_str().into()), direction.conditioners.clone());
+    Scope { port, conditioners, ..file.scope_of(sizes.max_by_key(|s| s.0)) }
 }
 
 fn length(limit: Limit) -> Length {

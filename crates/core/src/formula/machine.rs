@@ -3,6 +3,7 @@
 use super::assemble::Memory;
 use super::dimension::Type;
 use super::program::{Block, Cells, Draws, ROOM, Stop};
+use crate::Scope;
 use crate::fault::{self, Fault};
 use crate::params::ParamError;
 use crate::units::Time;
@@ -14,16 +15,17 @@ use std::sync::Arc;
 pub struct Machine {
     cells: Box<Cells>,
     named: Arc<[(String, Type, u8)]>,
+    port: Option<Arc<str>>,
     /// It cannot go on, and nothing is computed any more.
     broken: bool,
 }
 
 impl Machine {
-    /// With what was assembled.
-    pub fn new(memory: Memory) -> Self {
+    /// With what was assembled, at the port of `scope`.
+    pub fn new(memory: Memory, scope: &Scope) -> Self {
         let mut cells = Box::new([0.0; ROOM]);
         cells.iter_mut().zip(memory.cells).for_each(|(cell, value)| *cell = value);
-        Self { cells, named: memory.named.into(), broken: false }
+        Self { cells, named: memory.named.into(), port: scope.port.clone(), broken: false }
     }
 
     /// The cells.
@@ -66,7 +68,7 @@ impl Machine {
             self.values().map(|(name, kind, value)| format!("{name} = {}", kind.shown(value))).collect();
         let values = if values.is_empty() { String::new() } else { format!(" ({})", values.join(", ")) };
         let what = format!("{why}{values}\n   help: {help}");
-        fault::raise(Fault { at: Some(now), algorithm: "formula", what });
+        fault::raise(Fault { at: Some(now), algorithm: "formula", port: self.port.clone(), what });
         self.broken = true;
     }
 

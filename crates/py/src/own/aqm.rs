@@ -9,7 +9,7 @@ use perhop_core::needs::Needs;
 use perhop_core::packet::Packet;
 use perhop_core::params::ParamError;
 use perhop_core::units::Time;
-use perhop_core::{Rng, verdict};
+use perhop_core::{Rng, Scope, verdict};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
@@ -28,8 +28,8 @@ struct Aqm {
 
 /// # Errors
 /// What its `__init__` raises.
-pub(super) fn make(class: &Arc<Class>, values: &[Given]) -> Result<Box<dyn Hooks>, ParamError> {
-    let object = Object::new(class, values)?;
+pub(super) fn make(class: &Arc<Class>, values: &[Given], scope: &Scope) -> Result<Box<dyn Hooks>, ParamError> {
+    let object = Object::new(class, values, scope.port.clone())?;
     let made = Python::attach(|py| Aqm::of(py, object));
     made.map(|made| Box::new(made) as _).map_err(|error| super::refused(class.name, values, &error))
 }

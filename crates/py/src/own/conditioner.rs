@@ -2,7 +2,6 @@
 
 use super::object::{Class, Object, wrong};
 use super::views;
-use perhop_core::Rng;
 use perhop_core::conditioner::{self, foreign::Hooks};
 use perhop_core::foreign::Given;
 use perhop_core::needs::Needs;
@@ -10,6 +9,7 @@ use perhop_core::packet::{FlowId, Packet};
 use perhop_core::params::ParamError;
 use perhop_core::units::Time;
 use perhop_core::verdict::{Reason, Verdict};
+use perhop_core::{Rng, Scope};
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 use std::sync::Arc;
@@ -26,8 +26,8 @@ struct Conditioner {
 
 /// # Errors
 /// What its `__init__` raises.
-pub(super) fn make(class: &Arc<Class>, values: &[Given]) -> Result<Box<dyn Hooks>, ParamError> {
-    let object = Object::new(class, values)?;
+pub(super) fn make(class: &Arc<Class>, values: &[Given], scope: &Scope) -> Result<Box<dyn Hooks>, ParamError> {
+    let object = Object::new(class, values, scope.port.clone())?;
     let made = Python::attach(|py| Conditioner::of(py, object));
     made.map(|made| Box::new(made) as _).map_err(|error| super::refused(class.name, values, &error))
 }

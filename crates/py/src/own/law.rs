@@ -71,7 +71,7 @@ struct Law {
 /// # Errors
 /// What its `__init__` raises.
 pub(super) fn make(class: &Arc<Class>, values: &[Given]) -> Result<Box<dyn Hooks>, ParamError> {
-    let object = Object::new(class, values)?;
+    let object = Object::new(class, values, None)?;
     let made = Python::attach(|py| Law::of(py, object));
     made.map(|made| Box::new(made) as _).map_err(|error| super::refused(class.name, values, &error))
 }

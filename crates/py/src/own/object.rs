@@ -30,6 +30,8 @@ impl Class {
 pub(super) struct Object {
     pub(super) class: Arc<Class>,
     pub(super) instance: Py<PyAny>,
+    /// Where it stands, if that is a port.
+    port: Option<Arc<str>>,
     /// A hook has failed: no more is asked.
     broken: bool,
     /// It has a timer.
@@ -41,11 +43,11 @@ pub(super) struct Object {
 impl Object {
     /// # Errors
     /// What `__init__` raises.
-    pub(super) fn new(class: &Arc<Class>, values: &[Given]) -> Result<Self, ParamError> {
+    pub(super) fn new(class: &Arc<Class>, values: &[Given], port: Option<Arc<str>>) -> Result<Self, ParamError> {
         let made = Python::attach(|py| class.object.call(py, (), Some(&arguments(py, values)?)));
         let instance = made.map_err(|error| refused(class.name, values, &error))?;
         let (class, timed) = (class.clone(), class.has("on_timer"));
-        let mut object = Self { class, instance, broken: false, timed, next: None };
+        let mut object = Self { class, instance, port, broken: false, timed, next: None };
         object.plan(Time::ZERO);
         Ok(object)
     }
@@ -73,7 +75,12 @@ impl Object {
     #[cold]
     fn fail(&mut self, py: Python<'_>, at: Option<Time>, error: &PyErr) {
         self.broken = true;
-        fault::raise(Fault { at, algorithm: self.class.name, what: traceback(py, error) });
+        self.raise(at, traceback(py, error));
+    }
+
+    #[cold]
+    fn raise(&self, at: Option<Time>, what: String) {
+        fault::raise(Fault { at, algorithm: self.class.name, port: self.port.clone(), what });
     }
 
     /// Asks when it wants its timer; after every hook, of a class that has one.
@@ -130,25 +137,20 @@ impl Object {
         if self.broken {
             return None;
         }
-        Python::attach(|py| {
-            let failed = |error: &PyErr| {
-                fault::raise(Fault { at: None, algorithm: self.class.name, what: traceback(py, error) });
-            };
-            work(py, self).inspect_err(failed).ok()
-        })
+        Python::attach(|py| work(py, self).inspect_err(|error| self.raise(None, traceback(py, error))).ok())
     }
 
     /// The same with a separate state: Python's `copy.deepcopy`. One that cannot be copied fails at its next hook.
     pub(super) fn copied(&self) -> Self {
         let copy = |py: Python<'_>| py.import("copy")?.call_method1("deepcopy", (&self.instance,)).map(Bound::unbind);
-        let (class, timed, next) = (self.class.clone(), self.timed, self.next);
+        let (class, port, timed, next) = (self.class.clone(), self.port.clone(), self.timed, self.next);
         let made = Python::attach(|py| copy(py).map_err(|error| traceback(py, &error)));
         match made {
-            Ok(instance) => Self { class, instance, broken: self.broken, timed, next },
+            Ok(instance) => Self { class, instance, port, broken: self.broken, timed, next },
             Err(what) => {
-                fault::raise(Fault { at: None, algorithm: self.class.name, what });
+                self.raise(None, what);
                 let instance = Python::attach(|py| self.instance.clone_ref(py));
-                Self { class, instance, broken: true, timed, next: None }
+                Self { class, instance, port, broken: true, timed, next: None }
             }
         }
     }

@@ -235,8 +235,8 @@ impl Stage {
                 self.codes.extend(arriving.looks.iter().map(|look| look.dscp));
             }
         }
-        let conditioners = std::mem::take(&mut self.spec.scope.conditioners);
-        self.spec.scope = Scope { conditioners, ..file.scope_of(file.largest_of(taken)) };
+        let Scope { port, conditioners, .. } = std::mem::take(&mut self.spec.scope);
+        self.spec.scope = Scope { port, conditioners, ..file.scope_of(file.largest_of(taken)) };
     }
 
     /// Whether nothing that it serves passes: data, or the ACKs that it labels.
@@ -372,7 +372,11 @@ fn stage(file: File<'_>, conditioner: Conditioner<'_>, port: Indexed<'_, Port>, 
         per: section.placement.per,
         params,
         actions: section.actions.all(),
-        scope: Scope { conditioners: before(&file.topology.links[link], name), ..Scope::default() },
+        scope: Scope {
+            port: Some(at.as_str().into()),
+            conditioners: before(&file.topology.links[link], name),
+            ..Scope::default()
+        },
     };
     Stage {
         number: 0,

@@ -214,7 +214,7 @@ impl Formula {
             _ => (interned(name), *cell),
         });
         let gauges = gauges.collect();
-        let machine = Machine::new(std::mem::take(&mut law.memory));
+        let machine = Machine::new(std::mem::take(&mut law.memory), scope);
         let next = interval.map(|interval| Time::ZERO + interval);
         Ok(Self { law, machine, averages, sojourn: 0.0, arrived: Time::ZERO, interval, next, gauges })
     }

@@ -209,7 +209,7 @@ impl Formula {
             _ => (interned(name), *cell),
         });
         let gauges = gauges.collect();
-        let machine = Machine::new(std::mem::take(&mut law.memory));
+        let machine = Machine::new(std::mem::take(&mut law.memory), scope);
         Ok(Self { law, machine, rates, buckets: buckets.into(), seen: Time::ZERO, gauges })
     }
 
