@@ -46,5 +46,5 @@ pub const LIST: &[Code] = codes! {
     "port": E292;
     "sched": E223 E225 E227 E229 E284 E285 E286 E287 E290 W327;
     "sched/hfsc": E288 E289 W354 W359;
-    "sched/htb": W324 W325 W326 W336 W341;
+    "sched/htb": W324 W325 W326 W336 W341 W342;
 };

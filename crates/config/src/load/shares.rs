@@ -28,7 +28,8 @@ fn promised(queue: &Queue, whole: f64) -> Vec<f64> {
     let is_parent = |i: usize| queue.classes.iter().any(|class| class.parent == Some(i));
     let of = |(i, class): (usize, &Class)| {
         let curve = ["rate", "rt", "ls"].into_iter().find_map(|key| lasting(&class.settings, key));
-        if is_parent(i) { 0.0 } else { curve.unwrap_or_default() }
+        let ceil = lasting(&class.settings, "ceil").unwrap_or(f64::INFINITY);
+        if is_parent(i) { 0.0 } else { curve.unwrap_or_default().min(ceil) }
     };
     let rates: Vec<_> = queue.classes.iter().enumerate().map(of).collect();
     let sum: f64 = rates.iter().sum();

@@ -12,7 +12,7 @@ use crate::model::Kind;
 const CODE: &str = "W432";
 
 /// The rule.
-pub(super) const RULE: Rule = Rule { code: CODE, dialect: Some("tc"), instead_of: &["E213"], find };
+pub(super) const RULE: Rule = Rule { code: CODE, dialect: Some("tc"), instead_of: &["W342"], find };
 
 fn find(case: &Case<'_>) -> Vec<Finding> {
     let classes = |at: At<'_>| (0..at.queue.classes.len()).filter_map(|class| of_class(at, class)).collect::<Vec<_>>();

@@ -22,8 +22,8 @@
 //! `prio`, and among equals by turns of `quantum`. A parent that exceeds its own rate borrows from its parent in turn.
 //! If every class with packets is held back, the link waits until the first of them may send.
 //!
-//! So `rate` is a minimum and `ceil` a maximum, and siblings share the excess in the ratio of their quanta. Routers
-//! call the rate "bandwidth", the ceil "shape" and that ratio "bandwidth remaining ratio".
+//! So `rate` is a minimum and `ceil` a maximum, also where it is below `rate` (W342), and siblings share the excess in the
+//! ratio of their quanta. Routers call the rate "bandwidth", the ceil "shape" and that ratio "bandwidth remaining ratio".
 //!
 //! | symbol | field               | unit  | default |
 //! |--------|---------------------|-------|---------|
@@ -183,6 +183,18 @@ impl Listed for Class {
     }
 }
 
+impl Class {
+    /// What it never exceeds.
+    fn ceil(&self) -> BitRate {
+        self.ceil.unwrap_or(self.rate)
+    }
+
+    /// What it has without borrowing: nothing lifts a class above its ceil.
+    fn guaranteed(&self) -> BitRate {
+        self.rate.min(self.ceil())
+    }
+}
+
 impl super::Class for Class {
     fn filter(&self) -> &Filter {
         &self.filter
@@ -200,6 +212,7 @@ pub struct Htb {
     form: Form,
     tree: Tree,
     names: Vec<Option<String>>,
+    /// What each class has without borrowing.
     rates: Vec<BitRate>,
     /// The rate beyond which each class is never served.
     bounds: Vec<BitRate>,
@@ -217,7 +230,7 @@ impl Params {
 
     /// # Errors
     /// E201 without classes, for numbers out of bounds or too many levels; E002, E006, E228, E229, E223 for a list that is no
-    /// tree of classes with their own packets; E213 for a ceil below the rate; E239 for `unclassified = "direct"` where a class takes
+    /// tree of classes with their own packets; E239 for `unclassified = "direct"` where a class takes
     /// all; as [`Framing::build`].
     pub fn build(self, scope: &Scope) -> Result<Htb, ParamError> {
         let form = Form::of(&self.classes, LEVELS)?;
@@ -234,7 +247,7 @@ impl Params {
         let tree = Tree::new(plans, form.leaves.clone(), frame);
         let advice = advice::all(&self, &form, scope, frame);
         let bounds = form.bounds(&self.classes, scope);
-        let (names, rates) = self.classes.iter().map(|class| (class.name.clone(), class.rate)).unzip();
+        let (names, rates) = self.classes.iter().map(|class| (class.name.clone(), class.guaranteed())).unzip();
         let takes = self.arithmetic == Arithmetic::Linux;
         Ok(Htb { members, form, tree, names, rates, bounds, takes, direct, advice })
     }
@@ -242,7 +255,7 @@ impl Params {
     fn plan(&self, i: usize, parent: Option<usize>, level: usize) -> Plan {
         let (class, arithmetic) = (&self.classes[i], self.arithmetic);
         let rate = Bucket::full(class.rate, self.burst(i), arithmetic);
-        let ceil = Bucket::full(class.ceil.unwrap_or(class.rate), self.cburst(i), arithmetic);
+        let ceil = Bucket::full(class.ceil(), self.cburst(i), arithmetic);
         let (prio, quantum) = (class.prio.unwrap_or(0) as usize, self.quantum(i).get() as i64);
         Plan { parent, level, rate, ceil, prio, quantum }
     }
@@ -253,7 +266,7 @@ impl Params {
 
     fn cburst(&self, i: usize) -> Bytes {
         let class = &self.classes[i];
-        class.cburst.unwrap_or_else(|| default_burst(class.ceil.unwrap_or(class.rate)))
+        class.cburst.unwrap_or_else(|| default_burst(class.ceil()))
     }
 
     fn rate_by_r2q(&self, i: usize) -> u64 {

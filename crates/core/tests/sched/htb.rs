@@ -61,9 +61,9 @@ impl Host for Plain {
 
 /// A tree of up to three levels in the order of a file: parents before children.
 fn tree() -> impl Strategy<Value = Vec<Stated>> {
-    let numbers = (1u64..20, 0u64..20, 0usize..3, 1500i64..6000, 100u64..20_000, 100u64..20_000);
-    let class = numbers.prop_map(|(rate, more, prio, quantum, burst, cburst)| {
-        let (rate, ceil) = (rate * 500_000, (rate + more) * 500_000);
+    let numbers = (1u64..20, 1u64..40, 0usize..3, 1500i64..6000, 100u64..20_000, 100u64..20_000);
+    let class = numbers.prop_map(|(rate, ceil, prio, quantum, burst, cburst)| {
+        let (rate, ceil) = (rate * 500_000, ceil * 500_000);
         Stated { parent: None, rate, ceil, prio, quantum, burst, cburst }
     });
     (prop::collection::vec(class, 1..10), prop::collection::vec(any::<prop::sample::Index>(), 10)).prop_map(
@@ -143,6 +143,11 @@ fn who_is_backlogged_gets_its_rate_and_no_more_than_its_ceil() {
     close(&rates(&[class(None, 10, 10), class(Some(0), 7, 10), class(Some(0), 3, 10)]), &[7.0, 3.0]);
     // No class lends to one without a parent: its ceil is of no use to it.
     close(&rates(&[class(None, 5, 9)]), &[5.0]);
+    // A ceil below the rate is the bound; what it leaves, others borrow.
+    close(&rates(&[class(None, 5, 2)]), &[2.0]);
+    close(&rates(&[class(None, 10, 10), class(Some(0), 7, 2), class(Some(0), 3, 10)]), &[2.0, 8.0]);
+    // That of a parent bounds what it lends, not what its children have themselves.
+    close(&rates(&[class(None, 10, 4), class(Some(0), 3, 10), class(Some(0), 2, 10)]), &[3.0, 2.0]);
 }
 
 #[test]

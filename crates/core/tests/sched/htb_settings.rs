@@ -87,7 +87,6 @@ fn numbers_that_make_no_sense_are_refused() {
     let faults = [
         ("rate=0bit/s", "E201", "class 1: `rate` is 0"),
         ("rate=1Mbit/s quantum=0B", "E201", "class 1: `quantum` is 0"),
-        ("rate=2Mbit/s ceil=1Mbit/s", "E213", "class 1: `ceil` 1Mbit/s is below `rate` 2Mbit/s"),
         ("rate=2Mbit/s burst=0B", "E201", "class 1: `burst` is 0B"),
         ("rate=2Mbit/s prio=8", "E201", "class 1: `prio` is 8"),
     ];
@@ -113,6 +112,8 @@ fn what_is_hardly_meant_is_warned_of() {
     assert_eq!(warned(&more, &scope()), ["W324 the rates below class 1 (`up`) add up to 4Mbit/s, above its 3Mbit/s"]);
     let link = Scope { link_rate: Some(BitRate::mbps(2)), ..scope() };
     assert_eq!(warned(&sound, &link), ["W324 the rates below the root add up to 3Mbit/s, above its 2Mbit/s"]);
+    let low = ["name=up rate=3Mbit/s", "parent=up for=EF rate=3Mbit/s ceil=1Mbit/s", "parent=up rate=2Mbit/s"];
+    assert_eq!(warned(&low, &scope()), ["W342 class 2: `ceil` 1Mbit/s is below `rate` 3Mbit/s"]);
     let idle = ["name=up rate=3Mbit/s prio=1", "parent=up rate=2Mbit/s"];
     assert_eq!(warned(&idle, &scope()), ["W325 class 1 (`up`): `prio` has no effect on a class with children"]);
     assert_eq!(

@@ -49,6 +49,11 @@ fn ceil(class: &Class) -> BitRate {
     class.ceil.unwrap_or(class.rate)
 }
 
+/// What it is sure of: a ceil below the rate is the bound.
+fn rate(class: &Class) -> BitRate {
+    class.rate.min(ceil(class))
+}
+
 fn notes(writer: &mut Writer<'_>, htb: &Params) {
     writer.note("`htb` gives what is spare by `prio` and `quantum`: IOS has shares of its own for that");
     if htb.arithmetic == Arithmetic::Linux {
@@ -79,7 +84,7 @@ impl<'a> Level<'a> {
 }
 
 fn below(writer: &mut Writer<'_>, level: &Level<'_>) -> Vec<Entry> {
-    let rates: u64 = level.classes().map(|(_, class)| class.rate.bit_s()).sum();
+    let rates: u64 = level.classes().map(|(_, class)| rate(class).bit_s()).sum();
     let fits = rates <= level.bound.bit_s();
     if !fits {
         let rates = BitRate::bps(rates);
@@ -152,7 +157,7 @@ fn own(writer: &Writer<'_>, level: &Level<'_>, class: &Class, fits: bool) -> Wri
     let (mut out, ceil) = (Written::default(), ceil(class));
     let whole = level.parent.is_none() && level.classes().count() == 1;
     if fits && !whole {
-        match kbit(class.rate) {
+        match kbit(rate(class)) {
             Ok(kbit) => out.say(format!("bandwidth {kbit}")),
             Err(what) => out.refuse(what),
         }

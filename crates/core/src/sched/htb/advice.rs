@@ -31,8 +31,9 @@ pub(super) fn all(params: &Params, form: &Form, scope: &Scope, frame: Frame) -> 
             false => of_parent(params, i).chain(of_root(params, form, i)).chain(bursts).collect(),
         }
     });
+    let ceils = firsts().filter_map(|i| of_ceil(params, i));
     let cut = firsts().flat_map(|i| cut(params, i));
-    over_promised(params, form, scope).into_iter().chain(each).chain(cut).collect()
+    over_promised(params, form, scope).into_iter().chain(each).chain(ceils).chain(cut).collect()
 }
 
 /// The surroundings of classes that are alike: the largest packet of the leaves below them.
@@ -46,9 +47,9 @@ fn of_class(form: &Form, alike: Range<usize>, scope: &Scope) -> Scope {
 fn over_promised(params: &Params, form: &Form, scope: &Scope) -> Vec<ParamError> {
     let classes = &params.classes;
     let tops = (0..classes.len()).filter(|&i| form.parents[i].is_none() && form.counts(classes, i, scope));
-    let sum: u64 = tops.map(|i| classes[i].rate.bit_s()).sum();
+    let sum: u64 = tops.map(|i| classes[i].guaranteed().bit_s()).sum();
     let of_link = scope.link_rate.filter(|link| sum > link.bit_s()).map(|link| ("the root".to_owned(), link, sum));
-    let of_parent = |(i, sum): (usize, u64)| (called(&params.classes, i), params.classes[i].rate, sum);
+    let of_parent = |(i, sum): (usize, u64)| (called(&params.classes, i), params.classes[i].guaranteed(), sum);
     let said = |(whose, rate, sum): (String, BitRate, u64)| {
         let message = format!("the rates below {whose} add up to {}, above its {rate}", BitRate::bps(sum));
         let label = "a class within its rate does not borrow, so their parent sends more than its own rate";
@@ -73,10 +74,20 @@ fn of_root(params: &Params, form: &Form, i: usize) -> Option<ParamError> {
     })
 }
 
+/// W342: a guarantee that the ceil withholds.
+fn of_ceil(params: &Params, i: usize) -> Option<ParamError> {
+    let (rate, ceil) = (params.classes[i].rate, params.classes[i].ceil());
+    (ceil < rate).then(|| {
+        advice("W342", format!("{}: `ceil` {ceil} is below `rate` {rate}", called(&params.classes, i)))
+            .label("it never gets more than its `ceil`")
+            .help(format!("raise `ceil` to at least {rate}, or lower `rate` to {ceil}"))
+    })
+}
+
 /// W341: bursts that tc has no room for.
 fn cut(params: &Params, i: usize) -> impl Iterator<Item = ParamError> {
     let (class, name) = (&params.classes[i], called(&params.classes, i));
-    let ceil = class.ceil.unwrap_or(class.rate);
+    let ceil = class.ceil();
     let linux = params.arithmetic == Arithmetic::Linux;
     let bursts = [("burst", params.burst(i), class.rate), ("cburst", params.cburst(i), ceil)];
     bursts.into_iter().filter(move |&(_, burst, rate)| linux && burst > longest_in_ticks(rate)).map(

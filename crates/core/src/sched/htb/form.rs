@@ -12,8 +12,8 @@ use crate::units::{BitRate, Bytes};
 pub(super) trait Bounds {
     /// Level of each class: 0 for leaves, one less than its parent's for others, from the highest.
     fn levels(&self) -> Vec<usize>;
-    /// The rate beyond which each class is never served: what it may borrow of what is above it up to its ceil, and its own
-    /// rate at least. One with children passes their rates, too, whatever its own is.
+    /// The rate beyond which each class is never served: its own rate or what it may borrow of what is above it, and its ceil at
+    /// most. One with children passes their rates, too, whatever its own is.
     fn bounds(&self, classes: &Classes<Class>, scope: &Scope) -> Vec<BitRate>;
     /// The most that it sends itself, or lends.
     fn lends(&self, classes: &[Class], i: usize) -> BitRate;
@@ -35,24 +35,24 @@ impl Bounds for Form {
     }
 
     fn lends(&self, classes: &[Class], i: usize) -> BitRate {
-        let Class { rate, ceil, .. } = classes[i];
-        let borrowed = self.parents[i].map(|up| self.lends(classes, up).min(ceil.unwrap_or(rate)));
-        borrowed.map_or(rate, |borrowed| borrowed.max(rate))
+        let class = &classes[i];
+        let borrowed = self.parents[i].map(|up| self.lends(classes, up));
+        borrowed.map_or(class.rate, |borrowed| borrowed.max(class.rate)).min(class.ceil())
     }
 
     fn promised(&self, classes: &Classes<Class>, scope: &Scope) -> Vec<(usize, u64)> {
         let mut sums = vec![0; classes.len()];
         for (i, class) in classes.iter().enumerate().filter(|&(i, _)| self.counts(classes, i, scope)) {
-            self.parents[i].into_iter().for_each(|up| sums[up] += class.rate.bit_s());
+            self.parents[i].into_iter().for_each(|up| sums[up] += class.guaranteed().bit_s());
         }
-        sums.into_iter().enumerate().filter(|&(i, sum)| sum > classes[i].rate.bit_s()).collect()
+        sums.into_iter().enumerate().filter(|&(i, sum)| sum > classes[i].guaranteed().bit_s()).collect()
     }
 }
 
 /// Whether the numbers of a class make sense.
 ///
 /// # Errors
-/// E201 for a rate, burst or quantum of 0, a burst beyond the counters, an unknown priority; E213 for a ceil below the rate.
+/// E201 for a rate, burst or quantum of 0, a burst beyond the counters, an unknown priority.
 pub(super) fn numbers(params: &Params, i: usize) -> Result<(), ParamError> {
     let (class, name) = (&params.classes[i], called(&params.classes, i));
     let zero = [("rate", class.rate == BitRate::bps(0)), ("quantum", class.quantum == Some(Bytes::new(0)))];
@@ -60,11 +60,6 @@ pub(super) fn numbers(params: &Params, i: usize) -> Result<(), ParamError> {
         let help =
             "must be above 0; for a class that should get only what others leave, write a small `rate` and a `ceil`";
         return Err(fault("E201", format!("{name}: `{key}` is 0")).help(help));
-    }
-    if let Some(ceil) = class.ceil.filter(|&ceil| ceil < class.rate) {
-        let message = format!("{name}: `ceil` {ceil} is below `rate` {}", class.rate);
-        return Err(fault("E213", message)
-            .help("`ceil` must be at least `rate`: it is the rate that the class may reach by borrowing"));
     }
     for (key, burst) in [("burst", class.burst), ("cburst", class.cburst)] {
         let Some(burst) = burst.filter(|&burst| burst == Bytes::new(0) || burst > DEEPEST) else { continue };
