@@ -14,6 +14,7 @@ mod counted;
 mod debt;
 mod direct;
 mod drops;
+mod ecn;
 mod eighth;
 mod exceeding;
 mod fight;
@@ -59,6 +60,7 @@ struct Rule {
 
 /// All rules, in the order of their codes.
 const RULES: &[Rule] = &[
+    ecn::RULE,
     be::RULE,
     eighth::RULE,
     thousandth::RULE,

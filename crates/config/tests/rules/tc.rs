@@ -86,3 +86,38 @@ fn a_class_that_is_policed_and_shaped() {
     assert!(found.message.contains("beyond a burst of 15360 B"), "{}", found.message);
     none("tc", &text("11mbit"));
 }
+
+#[test]
+fn a_mask_that_misses_ecn_capable_packets() {
+    let text = |filters: &[&str]| {
+        let queue = |name: &str| {
+            format!(
+                "tc class add dev eth0 parent 1: classid 1:{name} htb rate 4mbit burst 5k\n\
+                 tc qdisc add dev eth0 parent 1:{name} handle {name}: fq_codel target 20ms\n"
+            )
+        };
+        let filter = |it: &&str| format!("tc filter add dev eth0 parent 1: protocol ip prio 1 {it} flowid 1:10\n");
+        let filters: String = filters.iter().map(filter).collect();
+        format!("tc qdisc add dev eth0 root handle 1: htb default 20\n{}{}{filters}", queue("10"), queue("20"))
+    };
+    for whole in ["u32 match ip tos 0xb8 0xff", "u32 match u8 0xb8 0xff at 1", "flower ip_tos 0xb8"] {
+        let words = format!("tc filter add dev eth0 parent 1: protocol ip prio 1 {whole} flowid 1:10");
+        let found = only("tc", &text(&[whole]), "W407", &words);
+        assert!(found.message.ends_with("packets of EF that are ECN-capable (as 0xb9 to 0xbb) go to class 1:20"));
+        assert_eq!(found.instead, "the mask 0xfc, as in `match ip dsfield 0xb8 0xfc`");
+    }
+    let field = "u32 match ip tos";
+    none("tc", &text(&[&format!("{field} 0xb8 0xfc")]));
+    // The bits of ECN alone, and one filter for each of their values.
+    none("tc", &text(&[&format!("{field} 0 0x3")]));
+    none(
+        "tc",
+        &text(
+            &["0xb8", "0xb9", "0xba", "0xbb"].map(|octet| format!("{field} {octet} 0xff")).each_ref().map(|it| &**it),
+        ),
+    );
+    let police = "tc qdisc add dev eth0 handle ffff: ingress\n\
+                  tc filter add dev eth0 parent ffff: protocol ip u32 match ip tos 0x28 0xff police rate 1mbit burst 100k drop\n";
+    let found = only("tc", police, "W407", police.lines().nth(1).unwrap());
+    assert!(found.message.ends_with("(as 0x29 to 0x2b) pass this one by"), "{}", found.message);
+}
