@@ -135,13 +135,24 @@ pub(super) fn fits(it: &Qdisc<'_>, id: u32, options: &Options<'_>) -> Taken<()> 
     }
 }
 
-/// The code points of each band, by the priomap; where all are in one band, that one takes the rest, and the lists are empty.
-pub(super) fn members(it: &Qdisc<'_>) -> (Vec<Vec<Dscp>>, Option<usize>) {
+/// The band of each priority, from 0.
+fn map(it: &Qdisc<'_>) -> Vec<usize> {
     let bands = many(it) as usize;
     let stated = list(&it.options, "priomap");
     let other = |i: usize| if it.name.text == "ets" { bands as u64 - 1 } else { PRIOMAP[i] };
-    let map: Vec<_> = (0..PRIORITIES).map(|i| stated.get(i).copied().unwrap_or_else(|| other(i)) as usize).collect();
-    let band = |code: u8| map[PRIORITY[usize::from(code & 7)]].min(bands - 1);
+    let band = |i: usize| stated.get(i).copied().unwrap_or_else(|| other(i)) as usize;
+    (0..PRIORITIES).map(|i| band(i).min(bands - 1)).collect()
+}
+
+/// The number of the class for priority 0.
+pub(super) fn of_priority_0(it: &Qdisc<'_>) -> u32 {
+    map(it)[0] as u32 + 1
+}
+
+/// The code points of each band, by the priomap; where all are in one band, that one takes the rest, and the lists are empty.
+pub(super) fn members(it: &Qdisc<'_>) -> (Vec<Vec<Dscp>>, Option<usize>) {
+    let (bands, map) = (many(it) as usize, map(it));
+    let band = |code: u8| map[PRIORITY[usize::from(code & 7)]];
     if (0..8).all(|code| band(code) == band(0)) {
         return (vec![Vec::new(); bands], Some(band(0)));
     }

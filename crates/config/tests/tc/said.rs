@@ -337,3 +337,31 @@ fn a_class_without_ecn_has_a_load() {
         assert!(stub.contains(name), "{name}\n{stub}");
     }
 }
+
+/// The kernel asks no further filter, and not for the priority either.
+#[test]
+fn what_a_filter_without_a_class_takes_is_of_priority_0_or_of_the_default() {
+    let rest = |root: &str, ends: &str| {
+        let filter = format!("matchall action police rate 5mbit burst 500k conform-exceed drop/{ends}");
+        let found = queue(&format!(
+            "tc qdisc add dev eth0 root handle 1: {root}\ntc filter add dev eth0 parent 1: protocol all prio 1 {filter}\n"
+        ));
+        found.classes.iter().find(|class| class.rest).map(|class| class.name.is.clone())
+    };
+    for ends in ["ok", "pipe"] {
+        assert_eq!(rest("prio", ends).as_deref(), Some("1:2"), "{ends}");
+        assert_eq!(rest("prio priomap 2 2 2 2 1 2 0 0 1 1 1 1 1 1 1 1", ends).as_deref(), Some("1:3"), "{ends}");
+    }
+    assert_eq!(rest("prio", "continue"), None);
+    let text = "tc qdisc add dev eth0 root handle 1: htb default 20\n\
+                tc class add dev eth0 parent 1: classid 1:10 htb rate 4mbit\n\
+                tc class add dev eth0 parent 1: classid 1:20 htb rate 6mbit\n\
+                tc filter add dev eth0 parent 1: protocol ip prio 1 u32 match ip dsfield 0xb8 0xfc police rate 1mbit burst 10k drop\n\
+                tc filter add dev eth0 parent 1: protocol ip prio 2 u32 match u32 0 0 flowid 1:10\n";
+    let found = queue(text);
+    let default = found.classes.iter().find(|class| class.name.is == "1:20").unwrap();
+    assert_eq!(
+        default.takes.iter().map(|it| it.matches.is.dscp.clone()).collect::<Vec<_>>(),
+        [vec![Dscp::new(46).unwrap()]]
+    );
+}

@@ -3,9 +3,11 @@
 use super::overlap::{hides, meets};
 use super::{Making, wrong_class};
 use crate::model::{Class, Filter};
-use crate::tc::actions::Action;
+use crate::tc::actions::{Act, Action, Control};
+use crate::tc::bands;
 use crate::tc::filters::{Protocol, Sorter};
 use crate::tc::handles::own;
+use crate::tc::htb;
 use crate::tc::kernel::Qdisc;
 use crate::tc::units::shown;
 use crate::value::Said;
@@ -104,7 +106,8 @@ impl<'k, 'a> Making<'k, 'a> {
         let Some(found) = self.run(run) else { return false };
         let lines: Vec<_> = run.iter().flat_map(|it| &it.lines).copied().collect();
         let handle = giving.of.handle;
-        let target = first.target.map(|(id, place)| (if id >> 16 == 0 { handle | id } else { id }, place));
+        let named = first.target.map(|(id, place)| (if id >> 16 == 0 { handle | id } else { id }, place));
+        let target = named.or_else(|| Some((unaimed(giving.of, first)?, first.place)));
         let Some((id, place)) = target else {
             self.meters(first, &found, "");
             if first.actions.is_empty() {
@@ -115,9 +118,10 @@ impl<'k, 'a> Making<'k, 'a> {
         let Some(place_of) = giving.places.get(&(id, true)).copied() else {
             return self.astray(id, place, &giving.ids, &lines);
         };
-        let name = shown(id);
+        let name = if named.is_some() { shown(id) } else { String::new() };
         let class = &mut classes[place_of];
-        let metered = !self.limited(giving.of, first, class) && self.metered(first, &found, &name, giving);
+        let limited = named.is_some() && self.limited(giving.of, first, class);
+        let metered = !limited && self.metered(first, &found, &name, giving);
         giving.before.extend(run.iter().map(|it| (*it, name.clone(), metered)));
         let all = found.any.contains(&Match::default());
         class.rest |= all;
@@ -217,6 +221,21 @@ impl<'k, 'a> Making<'k, 'a> {
             };
             class.takes.push(Filter { order: self.order, matches });
         }
+    }
+}
+
+/// The class of what a filter takes that has actions and names no class: it is not asked for again, and the priority of a packet does
+/// not count. `prio_classify` and `ets_classify` take the band of priority 0, `htb_classify` and `hfsc_classify` the default class.
+fn unaimed(of: &Qdisc<'_>, filter: &Sorter<'_>) -> Option<u32> {
+    let passes = |action: &Action<'_>| action.ends() && matches!(action.then, Control::Ok | Control::Pipe);
+    let chooses = |action: &Action<'_>| matches!(action.act, Act::Priority(_) | Act::Redirect(_));
+    let actions = &filter.actions;
+    if actions.is_empty() || !actions.iter().all(passes) || actions.iter().any(chooses) {
+        return None;
+    }
+    match &*of.name.text {
+        "prio" | "ets" => Some(of.handle | bands::of_priority_0(of)),
+        _ => htb::default_class(of).map(|it| it.0),
     }
 }
 
