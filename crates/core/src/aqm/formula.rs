@@ -64,7 +64,7 @@ mod law;
 
 use crate::Scope;
 use crate::aqm::{Aqm, Arrival, Backlog, Departure};
-use crate::formula::{Condition, Formula as Text, Named, Rule};
+use crate::formula::{Condition, Formula as Text, Named, Rule, Wrong};
 use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::params::{Choice, Field, Gives, Kind, Node, ParamError, Params as Declared, Problems, Reader, Tree, Value};
@@ -153,13 +153,7 @@ impl Declared for Params {
 
     fn read(reader: &mut Reader<'_>) -> Option<Self> {
         let stated = <Stated as Declared>::read(reader)?;
-        match Law::assemble(&stated, Some(1.0)) {
-            Ok(_) => Some(Self(Box::new(stated))),
-            Err(wrong) => {
-                wrong.iter().for_each(|wrong| wrong.report(reader.problems));
-                None
-            }
-        }
+        Wrong::none_in(Law::assemble(&stated, Some(1.0)), reader.problems).then(|| Self(Box::new(stated)))
     }
 
     fn show(&self, out: &mut Vec<(&'static str, Tree)>) {
@@ -173,11 +167,7 @@ impl Params {
     /// `interval` without rules or rules without one.
     pub fn build(self, scope: &Scope) -> Result<Formula, ParamError> {
         let rate = scope.link_rate.map(|rate| rate.bytes_s());
-        let law = Law::assemble(&self.0, rate).map_err(|wrong| match wrong.into_iter().next() {
-            Some(first) => first.refusal(),
-            None => ParamError::other_kind(),
-        })?;
-        Formula::new(&self.0, law, scope)
+        Formula::new(&self.0, Law::assemble(&self.0, rate).map_err(Wrong::refused)?, scope)
     }
 }
 

@@ -51,7 +51,7 @@ mod law;
 use super::marker::Mark;
 use crate::Scope;
 use crate::conditioner::{Conditioner, Passage, Writes};
-use crate::formula::{Constant, Decision, Formula as Text, Named};
+use crate::formula::{Constant, Decision, Formula as Text, Named, Wrong};
 use crate::packet::{Colour, Packet};
 use crate::params::{Field, ParamError, Params as Declared, Reader, Tree};
 use crate::port::turn::Turn;
@@ -119,13 +119,7 @@ impl Declared for Params {
 
     fn read(reader: &mut Reader<'_>) -> Option<Self> {
         let stated = <Stated as Declared>::read(reader)?;
-        match Law::assemble(&stated) {
-            Ok(_) => Some(Self(Box::new(stated))),
-            Err(wrong) => {
-                wrong.iter().for_each(|wrong| wrong.report(reader.problems));
-                None
-            }
-        }
+        Wrong::none_in(Law::assemble(&stated), reader.problems).then(|| Self(Box::new(stated)))
     }
 
     fn show(&self, out: &mut Vec<(&'static str, Tree)>) {
@@ -138,11 +132,7 @@ impl Params {
     /// E239 for a rate with both `window` and `k`, E005 with neither, E201 for one of 0, E212 for a bucket below the largest packet
     /// that pays from it.
     pub fn build(self, scope: &Scope) -> Result<Formula, ParamError> {
-        let law = Law::assemble(&self.0).map_err(|wrong| match wrong.into_iter().next() {
-            Some(first) => first.refusal(),
-            None => ParamError::other_kind(),
-        })?;
-        Formula::new(&self.0, law, scope)
+        Formula::new(&self.0, Law::assemble(&self.0).map_err(Wrong::refused)?, scope)
     }
 }
 

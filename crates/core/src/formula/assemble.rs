@@ -2,6 +2,7 @@
 
 use super::dimension::Type;
 use super::input::Input;
+use super::interned::interned;
 use super::program::{Block, Code, Draft, ROOM, Step};
 use crate::packet::Colour;
 
@@ -47,6 +48,20 @@ pub struct Memory {
     pub cells: Vec<f64>,
     /// Those with a name in files.
     pub named: Vec<(String, Type, u8)>,
+    /// What the host tells, of these.
+    told: Vec<u8>,
+}
+
+impl Memory {
+    /// Names of series and their cells: of all that has a name but what the host tells.
+    pub fn gauges(&self) -> Box<[(&'static str, u8)]> {
+        let own = self.named.iter().filter(|it| !self.told.contains(&it.2));
+        own.map(|(name, kind, cell)| match kind {
+            Type::Quantity(unit) => (interned(&format!("{name}{}", unit.ending())), *cell),
+            _ => (interned(name), *cell),
+        })
+        .collect()
+    }
 }
 
 /// Puts formulas together that share names and memory.
@@ -62,6 +77,8 @@ pub struct Assembler {
     /// Cells of the formula being compiled, and those of others, which are free.
     lent: Vec<u8>,
     free: Vec<u8>,
+    /// What this formula has computed on the way to where it is, and the cell that holds it.
+    computed: Vec<(Code, [u8; 2], u8)>,
     /// More is needed than there is room for.
     full: bool,
     /// What the block must not ask for.
@@ -73,7 +90,7 @@ pub struct Assembler {
 impl Assembler {
     /// Knows colours, and no other name.
     pub fn new() -> Self {
-        let mut new = Self { memory: Memory { cells: vec![0.0], named: Vec::new() }, ..Self::default() };
+        let mut new = Self { memory: Memory { cells: vec![0.0], ..Memory::default() }, ..Self::default() };
         for colour in Colour::ALL {
             new.declare(colour.name(), Type::Colour, Meaning::Constant(colour.index() as f64));
         }
@@ -151,6 +168,7 @@ impl Assembler {
 
     /// A formula is compiled: of what was lent for it only the cell of its value is still needed.
     pub fn release(&mut self, value: Operand) {
+        self.computed.clear();
         let cells = std::mem::take(&mut self.lent);
         self.free.extend(cells.into_iter().filter(|cell| Operand::Cell(*cell) != value));
     }
@@ -158,7 +176,7 @@ impl Assembler {
     fn push(&mut self, code: Code, to: u8, [a, b]: [u8; 2]) {
         self.full |= self.draft.steps.len() == ROOM - 1;
         if !self.full {
-            self.draft.steps.push(Step { code, to, a, b });
+            self.draft.steps.push(Step { code, to, a, b, next: 0 });
         }
     }
 
@@ -169,6 +187,7 @@ impl Assembler {
             let cell = self.own(0.0);
             self.inputs.push((input, cell));
             self.memory.named.push((input.name().to_owned(), input.kind(), cell));
+            self.memory.told.push(cell);
             cell
         });
         if !self.draft.inputs.contains(&(input, cell)) {
@@ -192,7 +211,8 @@ impl Assembler {
         cell
     }
 
-    /// A step whose result goes to `into`, or to a separate cell. Of constants it is taken now.
+    /// A step whose result goes to `into`, or to a separate cell. Of constants it is taken now, and what is computed already is
+    /// not computed again.
     pub fn step(&mut self, code: Code, [a, b]: [Operand; 2], into: Option<u8>) -> Operand {
         if let [Operand::Constant(a), Operand::Constant(b)] = [a, b]
             && code != Code::Chance
@@ -200,10 +220,27 @@ impl Assembler {
         {
             return Operand::Constant(code.of(a, b));
         }
-        let (a, b) = (self.cell_of(a), self.cell_of(b));
+        let of = [self.cell_of(a), self.cell_of(b)];
+        let same = self.computed.iter().find(|it| (it.0, it.1) == (code, of));
+        if let (None, Some((.., cell))) = (into, same) {
+            return Operand::Cell(*cell);
+        }
         let to = into.unwrap_or_else(|| self.lend());
-        self.push(code, to, [a, b]);
+        self.push(code, to, of);
+        if into.is_none() && code.always_has_a_value() {
+            self.computed.push((code, of, to));
+        }
         Operand::Cell(to)
+    }
+
+    /// What has been computed so far: what is computed from now on may not count.
+    pub fn computed(&self) -> usize {
+        self.computed.len()
+    }
+
+    /// What was computed since then has not been computed for certain.
+    pub fn forget(&mut self, since: usize) {
+        self.computed.truncate(since);
     }
 
     /// Puts a value into a cell, unless it is there.

@@ -225,9 +225,10 @@ impl Compiling<'_> {
             _ => self.out.step(Code::Not, [Operand::Cell(to); 2], None),
         };
         let goes_on = self.out.cell_of(goes_on);
-        let over = self.out.jump_unless_cell(goes_on);
+        let (over, certain) = (self.out.jump_unless_cell(goes_on), self.out.computed());
         let second = self.condition(right, Some(to))?;
         self.out.copy(second, to);
+        self.out.forget(certain);
         self.out.land(over);
         Ok((Operand::Cell(to), Type::Truth))
     }
@@ -329,12 +330,13 @@ impl Compiling<'_> {
     /// `if(c, a, b)`, or with more conditions `if(c, a, d, b, otherwise)`.
     fn choice(&mut self, arguments: &[Expression], into: Option<u8>) -> Typed {
         let to = into.unwrap_or_else(|| self.out.lend());
-        let (mut kind, mut ends, mut rest) = (None, Vec::new(), arguments);
+        let (mut kind, mut ends, mut rest, mut certain) = (None, Vec::new(), arguments, None);
         while let [condition, value, others @ ..] = rest
             && !others.is_empty()
         {
             let holds = self.condition(condition, None)?;
             let over = self.out.jump_unless(holds);
+            certain.get_or_insert(self.out.computed());
             self.branch(value, &mut kind, to)?;
             ends.push(self.out.jump());
             self.out.land(over);
@@ -344,11 +346,14 @@ impl Compiling<'_> {
             self.branch(otherwise, &mut kind, to)?;
         }
         ends.into_iter().for_each(|end| self.out.land(end));
+        certain.into_iter().for_each(|certain| self.out.forget(certain));
         Ok((Operand::Cell(to), kind.unwrap_or(Type::NUMBER)))
     }
 
     fn branch(&mut self, value: &Expression, kind: &mut Option<Type>, to: u8) -> Result<(), Fault> {
+        let certain = self.out.computed();
         let (operand, found) = self.any(value, Some(to))?;
+        self.out.forget(certain);
         let wanted = *kind.get_or_insert(found);
         if found != wanted {
             let fault = Fault::units(value.at, format!("{found} where the first value is {wanted}"));

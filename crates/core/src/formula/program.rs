@@ -1,7 +1,8 @@
 //! What a formula is compiled to: steps over one memory, run without allocation.
 //!
 //! A step takes one or two cells and fills one. Conditions are 1 and 0, colours their index. `if`, `and` and `or` jump over
-//! what does not count, so that `if(rate > 0bit/s, size / rate, 0s)` never divides by zero.
+//! what does not count, so that `if(rate > 0bit/s, size / rate, 0s)` never divides by zero. Each step knows the one that
+//! follows it, so jumps are no steps of a block.
 
 use super::input::Input;
 use crate::math;
@@ -47,7 +48,7 @@ pub enum Code {
     Ln,
     /// a
     Copy,
-    /// Stops unless a is finite.
+    /// Stops unless a is finite; looked at once, at the end of the block.
     Finite,
     /// True with probability a; stops unless that is one.
     Chance,
@@ -73,8 +74,9 @@ pub const ROOM: usize = 256;
 /// The memory of a law.
 pub type Cells = [f64; ROOM];
 
-/// A step.
+/// A step. Its size is a power of two, which finds the next one soonest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(align(8))]
 pub struct Step {
     /// What it does.
     pub code: Code,
@@ -84,6 +86,8 @@ pub struct Step {
     pub a: u8,
     /// Second cell.
     pub b: u8,
+    /// The step that follows, as the block has it.
+    pub next: u8,
 }
 
 impl Code {
@@ -110,6 +114,18 @@ impl Code {
             Self::Ln => ln(a),
             _ => a,
         }
+    }
+
+    /// Whether its `to` is a step.
+    const fn leads(self) -> bool {
+        use Code::{Jump, Unless, UnlessEqual, UnlessLess, UnlessLessOrEqual, UnlessUnequal};
+        matches!(self, Jump | Unless | UnlessLess | UnlessLessOrEqual | UnlessEqual | UnlessUnequal)
+    }
+
+    /// Whether it gives a number whatever its cells hold, and the same one each time.
+    pub const fn always_has_a_value(self) -> bool {
+        use Code::{Absolute, Add, Exp, Ln, Max, Min, Multiply, Negate, Power, Subtract};
+        matches!(self, Add | Subtract | Multiply | Power | Min | Max | Negate | Absolute | Exp | Ln)
     }
 
     /// What jumps unless this comparison holds.
@@ -143,8 +159,11 @@ fn ln(a: f64) -> f64 {
 /// Steps for one occasion, and what they read of the packet and its queue.
 #[derive(Clone)]
 pub struct Block {
-    /// In order; [`Code::End`] from the last on.
+    /// As they were made; [`Code::End`] from the last on.
     steps: Arc<[Step; ROOM]>,
+    first: u8,
+    /// The steps that ask for a finite value, in order, and its cell, which only the rule before fills.
+    finite: Box<[(u8, u8)]>,
     /// What is put where before.
     inputs: Box<[(Input, u8)]>,
     /// What a step computes, in the words of the file: of those that may stop.
@@ -169,12 +188,30 @@ pub struct Draft {
 impl Block {
     /// Of these steps.
     pub fn new(draft: Draft) -> Self {
-        let mut steps = [Step { code: Code::End, to: 0, a: 0, b: 0 }; ROOM];
+        let mut steps = [Step { code: Code::End, to: 0, a: 0, b: 0, next: 0 }; ROOM];
         steps.iter_mut().zip(&draft.steps).take(ROOM - 1).for_each(|(step, of)| *step = *of);
-        Self { steps: Arc::new(steps), inputs: draft.inputs.into(), parts: draft.parts.into() }
+        let drafted = steps;
+        let real = |mut at: u8| loop {
+            match drafted[usize::from(at)] {
+                Step { code: Code::Jump, to, .. } => at = to,
+                Step { code: Code::Finite, .. } => at = at.wrapping_add(1),
+                _ => return at,
+            }
+        };
+        for (at, step) in (0u8..).zip(&mut steps[..draft.steps.len()]) {
+            step.next = real(at.wrapping_add(1));
+            if step.code.leads() {
+                step.to = real(step.to);
+            }
+        }
+        let finite = (0u8..).zip(&draft.steps).filter(|(_, step)| step.code == Code::Finite);
+        let finite = finite.map(|(at, step)| (at, step.a)).collect();
+        let (inputs, parts) = (draft.inputs.into(), draft.parts.into());
+        Self { first: real(0), steps: Arc::new(steps), finite, inputs, parts }
     }
 
     /// Whether nothing happens.
+    #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.steps[0].code == Code::End
     }
@@ -190,41 +227,61 @@ impl Block {
     /// Takes all steps.
     ///
     /// # Errors
-    /// The step that has no result.
+    /// The first step that has no result, or whose cell is not finite.
     #[inline]
     pub fn run(&self, memory: &mut Cells, draws: &mut impl Draws) -> Result<(), Stop> {
         let steps = &*self.steps;
-        let mut next = 0u8;
+        let mut here = self.first;
         loop {
-            let here = next;
-            let step = steps[usize::from(here)];
-            next = here.wrapping_add(1);
-            let (a, b) = (memory[usize::from(step.a)], memory[usize::from(step.b)]);
-            let holds = match step.code {
-                Code::End => return Ok(()),
-                Code::Jump => false,
-                Code::Unless => a != 0.0,
-                Code::UnlessLess => a < b,
-                Code::UnlessLessOrEqual => a <= b,
-                Code::UnlessEqual => a == b,
-                Code::UnlessUnequal => a != b,
-                Code::Finite if a.is_finite() => true,
-                Code::Finite => return Err(Stop(here)),
-                Code::Divide if b == 0.0 => return Err(Stop(here)),
-                Code::Chance => {
-                    let hit = draws.hits(a).ok_or(Stop(here))?;
-                    memory[usize::from(step.to)] = f64::from(u8::from(hit));
-                    true
+            let Step { code, to, a, b, next } = steps[usize::from(here)];
+            let (a, b) = (memory[usize::from(a)], memory[usize::from(b)]);
+            let value = match code {
+                Code::End => return self.checked(memory),
+                Code::Unless => {
+                    here = if a != 0.0 { next } else { to };
+                    continue;
                 }
-                code => {
-                    memory[usize::from(step.to)] = code.of(a, b);
-                    true
+                Code::UnlessLess => {
+                    here = if a < b { next } else { to };
+                    continue;
                 }
+                Code::UnlessLessOrEqual => {
+                    here = if a <= b { next } else { to };
+                    continue;
+                }
+                Code::UnlessEqual => {
+                    here = if a == b { next } else { to };
+                    continue;
+                }
+                Code::UnlessUnequal => {
+                    here = if a != b { next } else { to };
+                    continue;
+                }
+                Code::Divide if b == 0.0 => return Err(self.stopped_at(here, memory)),
+                Code::Chance => match draws.hits(a) {
+                    Some(hit) => f64::from(u8::from(hit)),
+                    None => return Err(self.stopped_at(here, memory)),
+                },
+                code => code.of(a, b),
             };
-            if !holds {
-                next = step.to;
-            }
+            memory[usize::from(to)] = value;
+            here = next;
         }
+    }
+
+    #[inline(always)]
+    fn checked(&self, memory: &Cells) -> Result<(), Stop> {
+        match self.finite.iter().find(|(_, cell)| !memory[usize::from(*cell)].is_finite()) {
+            Some((at, _)) => Err(Stop(*at)),
+            None => Ok(()),
+        }
+    }
+
+    /// Of a step that has no result: unless something before it was not finite.
+    #[cold]
+    #[inline(never)]
+    fn stopped_at(&self, here: u8, memory: &Cells) -> Stop {
+        self.checked(memory).err().filter(|before| before.0 < here).unwrap_or(Stop(here))
     }
 
     /// What a step computes, and its code with the cells that it takes.

@@ -40,15 +40,18 @@ impl Wrong {
         Self { field, place: formula.place_of(&fault), fault: Box::new(fault) }
     }
 
-    /// As the refusal of a parameter.
-    pub fn refusal(self) -> ParamError {
-        let Fault { code, message, label, help, .. } = *self.fault;
-        ParamError { field: self.field, code, message, label, help }
+    /// Whether a law is sound: else all that is wrong is added to what is wrong with the file.
+    pub fn none_in<T>(law: Result<T, Vec<Self>>, problems: &mut Problems) -> bool {
+        let wrong = law.err().unwrap_or_default();
+        wrong.iter().for_each(|it| report(&it.fault, it.place, problems));
+        wrong.is_empty()
     }
 
-    /// Adds it to the others of the file.
-    pub fn report(&self, problems: &mut Problems) {
-        report(&self.fault, self.place, problems);
+    /// The first of them, as the refusal of a parameter.
+    pub fn refused(wrong: Vec<Self>) -> ParamError {
+        let Some(Self { field, fault, .. }) = wrong.into_iter().next() else { return ParamError::other_kind() };
+        let Fault { code, message, label, help, .. } = *fault;
+        ParamError { field, code, message, label, help }
     }
 }
 

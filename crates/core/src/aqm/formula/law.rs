@@ -6,7 +6,7 @@ use crate::aqm::early::Idle;
 use crate::aqm::{Arrival, Backlog, Departure};
 use crate::estimate::Ewma;
 use crate::formula::{
-    Assembler, Block, Dimension, Draws, Input, Machine, Meaning, Memory, NoDraws, Rule, Type, Wrong, interned, quantity,
+    Assembler, Block, Dimension, Draws, Input, Machine, Meaning, Memory, NoDraws, Rule, Type, Wrong, quantity,
 };
 use crate::needs::Needs;
 use crate::packet::Packet;
@@ -204,16 +204,7 @@ impl Formula {
         let averages = stated.averages.list.iter().zip(&law.cells.averages);
         let averages = averages.map(|((.., of), cells)| average(of, *cells, stated.when, scope));
         let averages = averages.collect::<Result<_, _>>()?;
-        let own = |name: &str| {
-            let all = stated.averages.list.iter().map(|it| &it.0).chain(stated.state.list.iter().map(|it| &it.0));
-            all.into_iter().any(|known| known == name)
-        };
-        let named = law.memory.named.iter().filter(|it| own(&it.0));
-        let gauges = named.map(|(name, kind, cell)| match kind {
-            Type::Quantity(dimension) => (interned(&format!("{name}{}", dimension.ending())), *cell),
-            _ => (interned(name), *cell),
-        });
-        let gauges = gauges.collect();
+        let gauges = law.memory.gauges();
         let machine = Machine::new(std::mem::take(&mut law.memory), scope);
         let next = interval.map(|interval| Time::ZERO + interval);
         Ok(Self { law, machine, averages, sojourn: 0.0, arrived: Time::ZERO, interval, next, gauges })
@@ -265,7 +256,7 @@ impl Formula {
         let Self { law, machine, averages, .. } = self;
         law.sample.load(machine.cells(), |input| moment.tell(input));
         law.decide.load(machine.cells(), |input| moment.tell(input));
-        if !machine.run(&law.sample, moment.now, &mut NoDraws) {
+        if !law.sample.is_empty() && !machine.run(&law.sample, moment.now, &mut NoDraws) {
             return Verdict::Pass;
         }
         for average in averages {

@@ -5,9 +5,7 @@ use crate::Scope;
 use crate::conditioner::Writes;
 use crate::estimate::fair_rate::EPS;
 use crate::estimate::{ExpRate, TokenBucket, Tsw};
-use crate::formula::{
-    Assembler, Block, Dimension, Input, Machine, Memory, Operand, Type, Wrong, colours, decision, interned,
-};
+use crate::formula::{Assembler, Block, Dimension, Input, Machine, Memory, Operand, Type, Wrong, colours, decision};
 use crate::packet::{Colour, Packet};
 use crate::params::ParamError;
 use crate::rng::Rng;
@@ -202,13 +200,7 @@ impl Formula {
             let new = Bucket::new(name, *cell, bucket, &buckets, scope)?;
             buckets.push(new);
         }
-        let is_input = |name: &str| Input::OF_CONDITIONERS.iter().any(|input| input.name() == name);
-        let named = law.memory.named.iter().filter(|it| !is_input(&it.0));
-        let gauges = named.map(|(name, kind, cell)| match kind {
-            Type::Quantity(unit) => (interned(&format!("{name}{}", unit.ending())), *cell),
-            _ => (interned(name), *cell),
-        });
-        let gauges = gauges.collect();
+        let gauges = law.memory.gauges();
         let machine = Machine::new(std::mem::take(&mut law.memory), scope);
         Ok(Self { law, machine, rates, buckets: buckets.into(), seen: Time::ZERO, gauges })
     }
