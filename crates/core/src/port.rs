@@ -394,10 +394,13 @@ impl<H: Copy> Port<H> {
     }
 
     /// When an AQM or a scheduler next needs [`Port::on_timer`].
+    // Hosts ask before every packet; few ports have timers.
+    #[inline]
     pub fn poll_at(&self) -> Option<Time> {
-        if !self.has_timers() {
-            return None;
-        }
+        if self.has_timers() { self.first_timer() } else { None }
+    }
+
+    fn first_timer(&self) -> Option<Time> {
         let of_aqms = self.queues.all().iter().filter_map(|queue| queue.gate().aqm().poll_at());
         match &self.queues {
             Queues::One(_) => of_aqms.min(),

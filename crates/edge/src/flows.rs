@@ -9,7 +9,7 @@ use ahash::RandomState;
 use hashbrown::HashTable;
 use perhop_core::classify::FlowHeaders;
 
-use crate::headers::{IpHeaders, Ports};
+use crate::headers::{Fragment, IpHeaders, Ports};
 
 /// What the packets of a flow share. The two directions of a connection are two flows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -153,7 +153,7 @@ fn wide(address: IpAddr) -> u128 {
 
 /// A hash that cannot be predicted: packets are not trusted, and colliding flows would make the table slow.
 #[inline(always)]
-fn hash(keys: &RandomState, packed: Packed, pair: Option<Pair>) -> u64 {
+fn hash(keys: &RandomState, (packed, pair): (Packed, Option<Pair>)) -> u64 {
     match pair {
         None => keys.hash_one(packed.words()),
         Some(pair) => keys.hash_one((packed.words(), pair[0], pair[1])),
@@ -199,7 +199,13 @@ impl FlowTable {
     /// The number of the flow the packet belongs to, a new one if it is the flow's first packet.
     #[inline]
     pub fn id(&mut self, headers: &IpHeaders) -> u32 {
-        let Some(fragment) = headers.fragment else { return self.number(&FlowKey::of(headers)) };
+        match headers.fragment {
+            None => self.number(&FlowKey::of(headers)),
+            Some(fragment) => self.of_fragment(headers, fragment),
+        }
+    }
+
+    fn of_fragment(&mut self, headers: &IpHeaders, fragment: Fragment) -> u32 {
         let IpHeaders { source, destination, protocol, .. } = *headers;
         let packet = PacketKey { source, destination, protocol, id: fragment.id };
         if fragment.first {
@@ -220,9 +226,8 @@ impl FlowTable {
 
     /// The number of the return flow of flow `id`, if it has one: nothing is numbered.
     pub fn known_mate(&self, id: u32) -> Option<u32> {
-        let (packed, pair) = Packed::new(&self.flows[id as usize].key(&self.pairs).reversed());
-        let is = |&it: &u32| self.flows[it as usize].is(packed, pair, &self.pairs);
-        self.numbers.find(hash(&self.hashes, packed, pair), is).copied()
+        let of = Packed::new(&self.flows[id as usize].key(&self.pairs).reversed());
+        self.find(hash(&self.hashes, of), of)
     }
 
     /// The flow with number `id`, if there is one.
@@ -240,17 +245,27 @@ impl FlowTable {
         self.flows.is_empty()
     }
 
+    // Every packet is looked up here; few are of a flow that is new.
+    #[inline(always)]
     fn number(&mut self, key: &FlowKey) -> u32 {
-        let (packed, pair) = Packed::new(key);
+        let of = Packed::new(key);
+        let hashed = hash(&self.hashes, of);
+        self.find(hashed, of).unwrap_or_else(|| self.add(hashed, of))
+    }
+
+    #[inline(always)]
+    fn find(&self, hashed: u64, (packed, pair): (Packed, Option<Pair>)) -> Option<u32> {
+        self.numbers.find(hashed, |&it| self.flows[it as usize].is(packed, pair, &self.pairs)).copied()
+    }
+
+    /// A flow that has no number gets one.
+    #[cold]
+    fn add(&mut self, hashed: u64, (packed, pair): (Packed, Option<Pair>)) -> u32 {
         let Self { numbers, hashes, flows, pairs, .. } = self;
-        let hashed = hash(hashes, packed, pair);
-        if let Some(&known) = numbers.find(hashed, |&it| flows[it as usize].is(packed, pair, pairs)) {
-            return known;
-        }
         let number = self.free.pop().unwrap_or(u32::try_from(flows.len()).expect("2^32 flows need 100 GB"));
         numbers.insert_unique(hashed, number, |&it| {
             let it = flows[it as usize];
-            hash(hashes, it, (it.kind & WIDE != 0).then(|| pairs[it.addresses[0] as usize]))
+            hash(hashes, (it, (it.kind & WIDE != 0).then(|| pairs[it.addresses[0] as usize])))
         });
         let packed = Packed { addresses: pair.map_or(packed.addresses, |pair| [self.keep(pair), 0]), ..packed };
         match self.flows.get_mut(number as usize) {
@@ -278,7 +293,7 @@ impl FlowTable {
     pub fn release(&mut self, flow: u32) {
         let packed = self.flows[flow as usize];
         let pair = (packed.kind & WIDE != 0).then(|| self.pairs[packed.addresses[0] as usize]);
-        if let Ok(entry) = self.numbers.find_entry(hash(&self.hashes, packed, pair), |&it| it == flow) {
+        if let Ok(entry) = self.numbers.find_entry(hash(&self.hashes, (packed, pair)), |&it| it == flow) {
             entry.remove();
             self.free.push(flow);
             self.free_pairs.extend(pair.map(|_| packed.addresses[0]));

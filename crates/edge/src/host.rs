@@ -79,10 +79,14 @@ impl Host {
         }
         self.replay.advance(it.at.now, &mut |trip| observer.trip(trip));
         let came = packet;
-        let (stays, taken) = match it.direction {
-            Direction::Forward => self.forward(it, &mut packet, observer),
+        let (mut stays, mut taken) = (true, None);
+        match it.direction {
+            Direction::Forward => {
+                taken = self.taken(it, &packet);
+                stays = self.pass(it, &mut packet, observer);
+            }
             Direction::Reverse => self.reverse(it, &mut packet),
-        };
+        }
         let left = stays.then_some(packet);
         let Self { replay, per, known, steps, .. } = self;
         let edge = replay.port().edge();
@@ -163,18 +167,12 @@ impl Host {
         it.headers.lengths.l3.saturating_add(self.overhead + tags)
     }
 
-    /// Whether it stays, and what colours it.
+    /// What will colour a forward packet, whose flow the conditioners are told of.
     #[inline(always)]
-    fn forward(
-        &mut self,
-        it: &Arriving<'_>,
-        packet: &mut Packet,
-        observer: &mut impl Observer,
-    ) -> (bool, Option<Taken>) {
+    fn taken(&mut self, it: &Arriving<'_>, packet: &Packet) -> Option<Taken> {
         self.known.announce(packet.flow, it.headers.tcp, self.replay.port_mut());
         let colouring = self.replay.port().edge().colouring(packet);
-        let taken = colouring.map(|(place, instance)| Taken { place, instance });
-        (self.pass(it, packet, observer), taken)
+        colouring.map(|(place, instance)| Taken { place, instance })
     }
 
     /// Through the conditioners, and into the queue if there is one: whether the conditioners keep it. What leaves at once is
@@ -197,14 +195,13 @@ impl Host {
         fate != Fate::Dropped(Reason::Policer)
     }
 
-    fn reverse(&mut self, it: &Arriving<'_>, packet: &mut Packet) -> (bool, Option<Taken>) {
+    fn reverse(&mut self, it: &Arriving<'_>, packet: &mut Packet) {
         if self.replay.port().edge_needs().contains(Needs::REVERSE) {
             let mate = FlowId(self.known.flows.mate(packet.flow.0));
             self.idle.iter_mut().for_each(|idle| idle.see(it.at.now, mate));
             self.known.meet(mate, self.replay.port_mut());
             self.replay.port_mut().reverse(&it.passage(mate), packet);
         }
-        (true, None)
     }
 
     /// Conditioners and queue, for what they count.

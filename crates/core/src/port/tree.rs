@@ -250,19 +250,26 @@ struct Part<'a, H> {
 impl<H: Copy> Part<'_, H> {
     /// What waits in a node, in packets and bytes.
     #[inline]
-    fn waiting(&self, node: usize) -> Count {
-        let it = &self.nodes[node - self.first];
-        let mut count = match &it.kind {
-            Kind::Queue(queue) => return self.queues[*queue].waiting(),
-            Kind::Shaper(_, child) => self.waiting(*child),
-            Kind::Scheduler(inner) => inner.all,
-        };
-        it.kept.iter().for_each(|taken| count.add(taken.size));
-        count
+    fn waiting(&self, mut node: usize) -> Count {
+        let mut kept = Count::default();
+        loop {
+            let it = &self.nodes[node - self.first];
+            match &it.kind {
+                // What a queue keeps for its parent still waits in it.
+                Kind::Queue(queue) => return kept + self.queues[*queue].waiting(),
+                Kind::Scheduler(inner) => return kept + it.handed_out() + inner.all,
+                Kind::Shaper(_, child) => (kept, node) = (kept + it.handed_out(), *child),
+            }
+        }
     }
 }
 
 impl<H> Node<H> {
+    /// What it keeps for its parent.
+    fn handed_out(&self) -> Count {
+        self.kept.as_ref().map_or(Count::default(), |taken| Count { packets: 1, bytes: taken.size.into() })
+    }
+
     /// Its queue, if it is a leaf.
     fn queue(&self) -> Option<usize> {
         if let Kind::Queue(queue) = self.kind { Some(queue) } else { None }

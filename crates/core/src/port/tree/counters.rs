@@ -1,7 +1,6 @@
 //! What `tc -s` shows of the nodes of a tree.
 
 use super::{Inner, Kind, Tree, UNMADE};
-use crate::count::Count;
 use crate::counter::{Below, Part, Seen};
 use crate::port::counters::of_queue;
 use crate::sched::Scheduler as _;
@@ -56,8 +55,7 @@ impl<H: Copy> Tree<H> {
 
     fn below(&self, now: Time, node: usize) -> Below {
         let it = &self.nodes[node];
-        let mut kept = Count::default();
-        it.kept.iter().for_each(|taken| kept.add(taken.size));
+        let kept = it.handed_out();
         let inside = match &it.kind {
             Kind::Queue(queue) => return self.queues[*queue].below(now, kept),
             Kind::Shaper(_, child) => Below { overlimits: self.held_back(node), ..self.below(now, *child) },

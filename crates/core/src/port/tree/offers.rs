@@ -2,7 +2,7 @@
 //!
 //! Decision: docs/decisions/067-looking-takes-a-packet.md
 
-use super::{Kind, Offer, Tree, UNKNOWN};
+use super::{Kind, Node, Offer, Tree, UNKNOWN};
 use crate::needs::Needs;
 use crate::port::{Buffers, Leaving, Turn};
 use crate::sched::{Head, Pick, Scheduler as _};
@@ -34,28 +34,52 @@ impl<H: Copy> Tree<H> {
     }
 
     /// What a node would send, without taking it.
+    #[inline]
     pub(super) fn offer(&mut self, node: usize, now: Time, host: &mut impl Buffers<H>) -> Offer {
+        match self.known(node, now) {
+            Some(offer) => offer,
+            None => self.renewed(node, now, host),
+        }
+    }
+
+    /// What a node is known to offer: what it keeps, or what it offered if nothing has changed and no time has come.
+    #[inline]
+    fn known(&mut self, node: usize, now: Time) -> Option<Offer> {
         let it = &mut self.nodes[node];
         if let Some(taken) = &it.kept {
             it.stale = false;
-            return Offer::Ready(taken.size);
+            return Some(Offer::Ready(taken.size));
         }
-        if !it.stale && !it.offer.is_due(now) && it.opens.is_none_or(|at| at > now) {
-            return it.offer;
-        }
+        let holds = !it.stale && !it.offer.is_due(now) && it.opens.is_none_or(|at| at > now);
+        holds.then_some(it.offer)
+    }
+
+    /// What a node offers is computed again.
+    fn renewed(&mut self, node: usize, now: Time, host: &mut impl Buffers<H>) -> Offer {
         let (offer, opens) = self.inside(node, now, host);
         let it = &mut self.nodes[node];
         (it.stale, it.offer, it.opens) = (false, offer, opens);
         offer
     }
 
+    /// A queue offers its first packet, and nothing opens below it.
+    #[inline]
+    fn of_queue(&mut self, node: usize, queue: usize) -> Offer {
+        let offer = self.queues[queue].first().map_or(Offer::Nothing, |first| Offer::Ready(first.size));
+        let it = &mut self.nodes[node];
+        (it.stale, it.offer) = (false, offer);
+        offer
+    }
+
     /// What a scheduler has to know of a child that it may not choose: of a queue its first packet; of others, and of
     /// queues that take what is looked at, what is known, or only whether anything waits there.
-    fn glance(&mut self, node: usize, now: Time, host: &mut impl Buffers<H>) -> Offer {
-        let it = &self.nodes[node];
-        let known = it.kept.is_some() || matches!(it.kind, Kind::Queue(_)) && !it.takes;
-        if known || !it.stale && !it.offer.is_due(now) && it.opens.is_none_or(|at| at > now) {
-            return self.offer(node, now, host);
+    #[inline]
+    fn glance(&mut self, node: usize, now: Time) -> Offer {
+        if let Some(offer) = self.known(node, now) {
+            return offer;
+        }
+        if let Node { kind: Kind::Queue(queue), takes: false, .. } = self.nodes[node] {
+            return self.of_queue(node, queue);
         }
         let waits = self.waiting(node).packets > 0;
         let it = &mut self.nodes[node];
@@ -78,10 +102,7 @@ impl<H: Copy> Tree<H> {
     /// What is inside a node offers, and when something there opens that may go before it.
     fn inside(&mut self, node: usize, now: Time, host: &mut impl Buffers<H>) -> (Offer, Option<Time>) {
         match &self.nodes[node].kind {
-            Kind::Queue(queue) => match self.queues[*queue].first() {
-                Some(first) => (Offer::Ready(first.size), None),
-                None => (Offer::Nothing, None),
-            },
+            &Kind::Queue(queue) => (self.of_queue(node, queue), None),
             Kind::Shaper(_, child) => {
                 let child = *child;
                 let below = self.look(child, now, host);
@@ -107,7 +128,7 @@ impl<H: Copy> Tree<H> {
     /// A scheduler chooses among what its children offer, and looks at what it has chosen.
     fn choose(&mut self, node: usize, now: Time, host: &mut impl Buffers<H>) -> (Offer, Option<Time>) {
         loop {
-            let opens = self.refresh(node, now, host);
+            let opens = self.refresh(node, now);
             let inner = self.inner_mut(node);
             let place = match inner.scheduler.pick(Turn::new(now), &inner.heads) {
                 Pick::Child(place) => place,
@@ -129,9 +150,9 @@ impl<H: Copy> Tree<H> {
     }
 
     /// Computes the offers of those children again that have changed; when the first opens that a shaper holds back.
-    fn refresh(&mut self, node: usize, now: Time, host: &mut impl Buffers<H>) -> Option<Time> {
+    fn refresh(&mut self, node: usize, now: Time) -> Option<Time> {
         while let Some(place) = self.inner_mut(node).stale.pop() {
-            let head = self.glance(self.child(node, place), now, host).head();
+            let head = self.glance(self.child(node, place), now).head();
             self.inner_mut(node).heads.set(place, head);
         }
         let mut opens = None::<Time>;
@@ -141,7 +162,7 @@ impl<H: Copy> Tree<H> {
                 continue;
             }
             let child = self.child(node, place);
-            let offer = self.glance(child, now, host);
+            let offer = self.glance(child, now);
             self.inner_mut(node).heads.set(place, offer.head());
             let later = if let Offer::Later(at) = offer { Some(at) } else { self.opens_below(child) };
             opens = later.map(|at| earlier(at, opens)).or(opens);

@@ -12,8 +12,9 @@ use crate::verdict::{Fate, Verdict};
 impl<H: Copy> Tree<H> {
     /// The packet that a node offers leaves it; `None` if its AQM dropped it instead.
     pub(super) fn release(&mut self, node: usize, now: Time, host: &mut impl Buffers<H>) -> Option<Taken<H>> {
-        let taken = match self.nodes[node].kept.take() {
+        let taken = match self.nodes[node].kept {
             Some(taken) => {
+                self.nodes[node].kept = None;
                 if let Kind::Queue(queue) = self.nodes[node].kind {
                     self.take(queue, taken.size);
                 }

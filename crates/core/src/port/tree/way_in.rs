@@ -175,9 +175,9 @@ impl<H: Copy> Tree<H> {
     /// What a scheduler wants to go. What it has handed out counts as long as it has not been sent.
     fn eviction(&mut self, node: usize) -> Option<Eviction> {
         let it = &mut self.nodes[node];
+        let kept = it.handed_out();
         let Kind::Scheduler(inner) = &mut it.kind else { return None };
-        let mut all = inner.all;
-        it.kept.iter().for_each(|taken| all.add(taken.size));
+        let all = inner.all + kept;
         inner.scheduler.evict(Turn::new(all))
     }
 
