@@ -283,10 +283,12 @@ impl<'k, 'a> Making<'k, 'a> {
             }
         }
         let caught = self.takes(it, &ids, &mut queue.classes);
-        if !caught {
-            self.by_priority(it, members, rest, &mut queue.classes);
-        }
         let used = |class: &Class| class.rest || !class.takes.is_empty() || class.queue.is_some();
+        match caught {
+            // No packet comes to any other band.
+            true => queue.classes.retain(used),
+            false => self.by_priority(it, members, rest, &mut queue.classes),
+        }
         while queue.classes.len() > 1 && queue.classes.last().is_some_and(|it| !used(it)) {
             queue.classes.pop();
         }

@@ -346,7 +346,9 @@ fn what_a_filter_without_a_class_takes_is_of_priority_0_or_of_the_default() {
         let found = queue(&format!(
             "tc qdisc add dev eth0 root handle 1: {root}\ntc filter add dev eth0 parent 1: protocol all prio 1 {filter}\n"
         ));
-        found.classes.iter().find(|class| class.rest).map(|class| class.name.is.clone())
+        let rest = found.classes.iter().find(|class| class.rest).map(|class| class.name.is.clone());
+        assert!(rest.is_none() || found.classes.len() == 1, "no packet comes to another band: {:?}", found.classes);
+        rest
     };
     for ends in ["ok", "pipe"] {
         assert_eq!(rest("prio", ends).as_deref(), Some("1:2"), "{ends}");
