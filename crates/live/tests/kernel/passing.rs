@@ -9,7 +9,7 @@ use perhop_core::classify::Match;
 use perhop_core::conditioner::{ConditionerParams, token_bucket};
 use perhop_core::port::edge::{Action, Per, StageSpec};
 use perhop_edge::{LinkType, Policy, locate};
-use perhop_live::Dropped;
+use perhop_live::{AfPacket, Dropped};
 
 use crate::lab::{Lab, RECEIVER, SENDER, ip, receive, send, unavailable};
 
@@ -138,4 +138,37 @@ fn too_long_a_frame_is_refused() {
     drop(listener);
     let _ = sender.join().unwrap();
     assert!(working.counts()[0].lost(Dropped::TooLong) > 0);
+}
+
+/// A frame one byte above the MTU is refused, and what follows passes.
+#[test]
+fn a_byte_too_much_is_refused() {
+    if unavailable() {
+        return;
+    }
+    let lab = Lab::new();
+    ip(&format!("-n {} link set eth0 mtu 1600", lab.of("s")));
+    ip(&format!("-n {} link set va mtu 1600", lab.of("m")));
+    let (mut from, mut to) = (lab.done("s", || AfPacket::open("eth0", 1600).unwrap()), lab.open("r", "eth0"));
+    let working = lab.forward(all_af11());
+    let [fits, exceeds] = [1500, 1501].map(|bytes| frame(&[0x88, 0xb5], &vec![1; bytes]));
+    send(&mut from, &[exceeds, fits.clone()]);
+    assert_eq!(receive(&mut to, 1, |bytes| bytes[..6] == [0x33; 6]), [fits]);
+    assert_eq!(working.counts()[0].lost(Dropped::TooLong), 1);
+}
+
+/// What this machine sends on an interface has not come in on it.
+#[test]
+fn own_frames_are_ignored() {
+    if unavailable() {
+        return;
+    }
+    let lab = Lab::new();
+    let (mut own, mut from, mut to) = (lab.open("m", "va"), lab.open("s", "eth0"), lab.open("r", "eth0"));
+    let working = lab.forward(all_af11());
+    send(&mut own, &[frame(&[0x88, 0xb5], &[1; 60])]);
+    let came = frame(&[0x88, 0xb6], &[2; 60]);
+    send(&mut from, &[came.clone()]);
+    assert_eq!(receive(&mut to, 1, |bytes| bytes[..6] == [0x33; 6]), [came]);
+    working.counts();
 }
