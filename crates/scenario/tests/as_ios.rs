@@ -286,3 +286,46 @@ fn conditioners_of_parts_of_classes_are_carried_over() {
     let ios = port(&(conditioner("moved", web, "kind = \"marker\"\ngreen = \"mark AF11\"") + CLASSES));
     assert!(ios.lost.len() == 1 && ios.lost[0].contains("sorts them before it marks"), "{:?}", ios.lost);
 }
+
+const POLICED: &str = r#"
+[scenario]
+accounting = "l2"
+
+[links]
+"customer - edge" = { rate = "10Mbit/s", delay = "5ms" }
+"edge - core" = { rate = "CORE", delay = "5ms" }
+MORE
+[conditioner.contract]
+at = "edge -> core"
+kind = "token-bucket"
+cir = "2Mbit/s"
+cbs = "15kB"
+red = "drop"
+
+[traffic.web]
+model = "ftp"
+from = "customer"
+to = "core"
+"#;
+
+/// Conditioners without a queue behind them are at the input of what brings their packets, and at no input if packets could wait
+/// or come from several sides.
+#[test]
+fn conditioners_alone_are_at_an_input() {
+    let service = |core: &str, more: &str| {
+        let text = POLICED.replace("CORE", core).replace("MORE", more);
+        let ios = written(&text, &[], None, None);
+        let line = ios.lines.iter().rev().nth(1).unwrap().clone();
+        (ios.text().lines().next().unwrap().to_owned(), line, ios.notes.len())
+    };
+    let at = |head: &str, way: &str, notes| {
+        (format!("! port \"edge -> core\" {head}0/0"), format!(" service-policy {way} edge-core"), notes)
+    };
+    assert_eq!(service("100Mbit/s", ""), at("at the input of Ethernet", "input", 0));
+    assert_eq!(service("10Mbit/s", "").1, " service-policy input edge-core");
+    assert_eq!(service("5Mbit/s", ""), at("on Serial", "output", 1));
+    let side = "\"side - edge\" = { rate = \"10Mbit/s\", delay = \"5ms\" }";
+    assert_eq!(service("100Mbit/s", side), at("on FastEthernet", "output", 1));
+    let queue = "\"edge -> core\" = { queue = { aqm = \"codel\", limit = \"100p\" } }";
+    assert_eq!(service("100Mbit/s", queue).0, "! port \"edge -> core\" on FastEthernet0/0");
+}

@@ -44,11 +44,14 @@ struct Child {
 /// A port.
 pub fn port() -> impl Strategy<Value = Port> {
     let classes = prop::collection::vec(drawn(), 0..=MOST);
-    (classes, 0usize..3, drawn(), shape(), any::<bool>()).prop_map(|(classes, priorities, last, shape, queues)| {
+    let numbers = (0usize..3, any::<bool>(), any::<bool>());
+    (classes, numbers, drawn(), shape()).prop_map(|(classes, (priorities, queues, comes_in), last, shape)| {
         let queues = queues || classes.iter().chain([&last]).all(|it| it.meter.is_none());
         let mut port = built(classes, priorities, &last, queues);
-        if let Some(queue) = &mut port.queue {
-            queue.shape = shape;
+        match &mut port.queue {
+            Some(queue) => queue.shape = shape,
+            None if comes_in => port.way = Way::Input,
+            None => {}
         }
         port
     })

@@ -37,7 +37,7 @@ mod written;
 /// Quantities as IOS writes them.
 mod words;
 
-pub use text::{Ios, IosPort};
+pub use text::{Ios, IosDirection, IosPort};
 
 use crate::device::classes::is_classful;
 use crate::device::told::Told;
@@ -51,6 +51,7 @@ use perhop_core::classify::Match;
 use perhop_core::params::Place;
 use perhop_core::sched::SchedulerParams;
 use perhop_core::units::Span;
+use perhop_sim::plan::Link;
 use spread::{Place as Placed, Spread};
 use stages::Stages;
 use text::{Config, Shelf};
@@ -106,13 +107,27 @@ fn plain(scenario: &Scenario, link: usize) -> bool {
     direction.nodes.is_empty() && matches!(direction.queues.as_slice(), [queue] if queue.queue == own)
 }
 
+/// The link at whose input a port's conditioners are: they are all that it has, and this link, which is not faster, brings all that
+/// comes to them, so nothing ever waits behind them.
+fn came(scenario: &Scenario, link: usize) -> Option<&Link> {
+    let links = &scenario.built.plan.links;
+    let port = &links[link];
+    let mut others = links.iter().filter(|it| it.to == port.from && it.from != port.to);
+    let (only, more) = (others.next()?, others.next());
+    (more.is_none() && plain(scenario, link) && only.rate <= port.rate).then_some(only)
+}
+
 fn written(scenario: &Scenario, links: &[usize], asked: Asked<'_>) -> Ios {
     let (mut config, mut told) = (Config::default(), Told::default());
     let mut ports: Vec<IosPort> = Vec::new();
     for &link in links {
         let it = &scenario.built.plan.links[link];
+        let came = came(scenario, link);
+        let rate = came.map_or(it.rate, |came| came.rate);
         let taken: Vec<_> = ports.iter().map(|port| port.interface.clone()).collect();
-        let interface = asked.device.map_or_else(|| interface::for_rate(it.rate, &taken), str::to_owned);
+        let interface = asked.device.map_or_else(|| interface::for_rate(rate, &taken), str::to_owned);
+        let line = interface::line(&interface, rate);
+        let direction = if came.is_some() { IosDirection::Input } else { IosDirection::Output };
         let stages = Stages::new(&it.edge);
         let mut writer = Writer {
             link: it,
@@ -122,7 +137,8 @@ fn written(scenario: &Scenario, links: &[usize], asked: Asked<'_>) -> Ios {
             told: &mut told,
             spread: Spread::new(it, &stages),
             stages,
-            shapes: interface::line(&interface, it.rate) == Line::Other,
+            // Nothing waits at an input, so nothing is shaped there.
+            shapes: line == Line::Other && direction == IosDirection::Output,
             interval: asked.interval,
         };
         if !scenario.built.plan.changes.is_empty() {
@@ -131,14 +147,19 @@ fn written(scenario: &Scenario, links: &[usize], asked: Asked<'_>) -> Ios {
         if let Some(note) = accounting(scenario.built.plan.overhead) {
             writer.note(&note);
         }
-        let policy = port(&mut writer, plain(scenario, link), &interface);
-        if let Some(policy) = &policy {
-            let told = interface::line(&interface, it.rate) == Line::Told;
-            let bandwidth = told.then(|| format!("bandwidth {}", it.rate.bit_s() / 1000));
-            let lines = bandwidth.into_iter().chain([format!("service-policy output {policy}")]).collect();
-            config.add(Shelf::Interface, "interface", &interface, lines);
+        let plain = plain(scenario, link);
+        if plain && !it.edge.is_empty() && direction == IosDirection::Output {
+            writer.note(&format!(
+                "the queue of {DEFAULT_LIMIT} packets that no file states is not written: IOS has its own"
+            ));
         }
-        ports.push(IosPort { port: it.name.clone(), interface, policy });
+        let policy = port(&mut writer, plain, &interface);
+        if let Some(policy) = &policy {
+            let bandwidth = (line == Line::Told).then(|| format!("bandwidth {}", rate.bit_s() / 1000));
+            let service = format!("service-policy {} {policy}", direction.word());
+            config.add(Shelf::Interface, "interface", &interface, bandwidth.into_iter().chain([service]).collect());
+        }
+        ports.push(IosPort { port: it.name.clone(), interface, direction, policy });
     }
     let own = format!("port `{}`: ", ports[0].port);
     let alone = ports.len() == 1;
@@ -163,7 +184,7 @@ fn port(writer: &mut Writer<'_>, plain: bool, interface: &str) -> Option<String>
     let root = link.nodes.first();
     let mut entries = match root {
         Some(_) => writer.inside(0, None),
-        None if plain => vec![Entry::default(unstated(writer))],
+        None if plain => vec![Entry::default(Vec::new())],
         None => vec![Entry::default(writer.queue(0, None))],
     };
     if !root.is_some_and(is_classful) {
@@ -192,15 +213,6 @@ fn port(writer: &mut Writer<'_>, plain: bool, interface: &str) -> Option<String>
     Some(writer.policy(&name, vec![Entry::default(above)]))
 }
 
-/// Nothing of the queue that every port has.
-fn unstated(writer: &mut Writer<'_>) -> Vec<String> {
-    if !writer.link.edge.is_empty() {
-        writer
-            .note(&format!("the queue of {DEFAULT_LIMIT} packets that no file states is not written: IOS has its own"));
-    }
-    Vec::new()
-}
-
 /// The lines of what holds all that leaves a port.
 fn shaped(writer: &mut Writer<'_>, interface: &str) -> Vec<String> {
     let (link, line) = (writer.link, interface::line(interface, writer.link.rate));
@@ -212,7 +224,7 @@ fn shaped(writer: &mut Writer<'_>, interface: &str) -> Vec<String> {
             let written = shape::shaper(shaper);
             writer.told(written)
         }
-        (None, Line::Other) if held(writer) => Vec::new(),
+        (None, Line::Other) if !writer.shapes || held(writer) => Vec::new(),
         (None, Line::Other) => {
             writer.note(&format!("a shaper holds {interface} to the link's {}", link.rate));
             vec![shape::of_link(link.rate, writer.interval)]

@@ -23,8 +23,30 @@ pub struct IosPort {
     pub port: String,
     /// The interface.
     pub interface: String,
-    /// The policy map of its output; `None`: nothing of it can be expressed.
+    /// Whether it meets what comes in there, or what goes out.
+    pub direction: IosDirection,
+    /// Its policy map; `None`: nothing of it can be expressed.
     pub policy: Option<String>,
+}
+
+/// A direction of an interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum IosDirection {
+    /// Packets that come in.
+    Input,
+    /// Packets that go out.
+    Output,
+}
+
+impl IosDirection {
+    /// As `service-policy` has it.
+    pub(super) const fn word(self) -> &'static str {
+        match self {
+            Self::Input => "input",
+            Self::Output => "output",
+        }
+    }
 }
 
 impl Ios {
@@ -35,7 +57,8 @@ impl Ios {
 
     /// The configuration as text, with comments, in which names are quoted and take one line each.
     pub fn text(&self) -> String {
-        let port = |it: &IosPort| format!("! port {:?} on {}", it.port, it.interface);
+        let on = |it: &IosPort| if it.direction == IosDirection::Input { "at the input of" } else { "on" };
+        let port = |it: &IosPort| format!("! port {:?} {} {}", it.port, on(it), it.interface);
         let told = |word: &str, list: &[String]| {
             list.iter().map(|it| format!("! {word}: {}", one_line(it))).collect::<Vec<_>>()
         };
