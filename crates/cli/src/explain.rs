@@ -3,6 +3,7 @@
 use crate::args::{Explain, System, platform};
 use crate::configured::OF_THE_LOAD;
 use crate::{Exit, Failure, complain, reading, say};
+use perhop_config::given::Platform;
 use perhop_config::ios::defaults;
 use perhop_core::units::counted;
 use perhop_scenario::as_ios::Asked;
@@ -70,8 +71,16 @@ fn one_port(sweep: &Sweep, port: &str, args: &Explain) -> Result<Exit, Failure> 
     Ok(lost(linux.lost.len(), ("commands", "the port"), '#'))
 }
 
+/// What is said of a platform whose configuration has another syntax.
+const OTHER_LINES: &str = "error[E296] no lines for --platform ncs: an NCS has IOS-XR, which writes `police rate`, \
+    units behind each number and `end-policy-map`\n   help: --platform ios or ios-xe; `perhop import` reads both";
+
 fn routers(sweep: &Sweep, args: &Explain) -> Result<Exit, Failure> {
-    let (interval, _) = defaults::interval(platform(args.platform.as_deref()));
+    let platform = platform(args.platform.as_deref());
+    if platform == Platform::Ncs {
+        return Err(Failure::Error(OTHER_LINES.to_owned()));
+    }
+    let (interval, _) = defaults::interval(platform);
     let asked = Asked { port: args.port.as_deref(), device: args.dev.as_deref(), interval };
     let ios = as_ios::of_sweep(sweep, asked).map_err(Failure::Error)?;
     match args.json {

@@ -33,7 +33,7 @@ fn what_is_whole_is_silent() {
 /// The shaper that holds a faster interface has the platform's own interval.
 #[test]
 fn defaults_are_the_platforms() {
-    for (platform, line) in [("ios-xe", "average 10000000 40000 0"), ("ncs", "average 10000000 100000 0")] {
+    for (platform, line) in [("ios", "average 10000000 40000 0"), ("ios-xe", "average 10000000 40000 0")] {
         let (code, out, err) =
             said(&["--as", "ios", "--port", "WAN -> site", "--dev", "Gi0/0", "--platform", platform]);
         assert_eq!((code, &*err), (Some(0), ""), "{out}");
@@ -55,6 +55,7 @@ fn bad_input_has_place_and_fix() {
     for (args, says) in [
         (&["--as", "ios", "--port", "WAN -> sit"][..], "error[E006] no port `WAN -> sit`"),
         (&["--as", "ios", "--port", "WAN -> site", "--dev", "Gi0/0\nno shutdown"], "error[E296] the interface"),
+        (&["--as", "ios", "--platform", "ncs"], "error[E296] no lines for --platform ncs: an NCS has IOS-XR"),
         (&["--as", "ios", "--dev", "Gi0/0"], "error[E295] --dev Gi0/0 without a port"),
         (&["--as", "tc", "--platform", "ios"], "error[E295] --platform ios without --as ios"),
     ] {
