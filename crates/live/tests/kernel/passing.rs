@@ -168,7 +168,7 @@ fn own_frames_are_ignored() {
     let working = lab.forward(all_af11());
     send(&mut own, &[frame(&[0x88, 0xb5], &[1; 60])]);
     let came = frame(&[0x88, 0xb6], &[2; 60]);
-    send(&mut from, &[came.clone()]);
+    send(&mut from, std::slice::from_ref(&came));
     assert_eq!(receive(&mut to, 1, |bytes| bytes[..6] == [0x33; 6]), [came]);
     working.counts();
 }
