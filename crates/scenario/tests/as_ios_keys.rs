@@ -217,6 +217,7 @@ fn schedulers() -> Vec<Walk> {
                 "",
                 "",
                 [
+                    ("classes[].name", "queue.q.classes=[{name=\"up\",for=\"EF\"},{}]", Said),
                     ("classes[].for", "queue.q.classes=[{for=\"AF11\"},{}]", Said),
                     ("classes[].match", "queue.q.classes=[{match={destination=\"10.0.1.0/24\"}},{}]", Said),
                     ("classes[].rate", "queue.q.classes=[{for=\"EF\",rate=\"2Mbit/s\"},{}]", Said),
@@ -239,6 +240,11 @@ fn schedulers() -> Vec<Walk> {
                 ",quantum=\"1600B\"",
                 "quantum=\"1600B\"",
                 [
+                    (
+                        "classes[].name",
+                        "queue.q.classes=[{name=\"up\",for=\"EF\",quantum=\"1600B\"},{quantum=\"1600B\"}]",
+                        Said
+                    ),
                     ("classes[].for", "queue.q.classes=[{for=\"AF11\",quantum=\"1600B\"},{quantum=\"1600B\"}]", Said),
                     (
                         "classes[].match",
@@ -264,6 +270,7 @@ fn schedulers() -> Vec<Walk> {
                 ",weight=1",
                 "weight=1",
                 [
+                    ("classes[].name", "queue.q.classes=[{name=\"up\",for=\"EF\",weight=1},{weight=1}]", Said),
                     ("classes[].for", "queue.q.classes=[{for=\"AF11\",weight=1},{weight=1}]", Said),
                     (
                         "classes[].match",
@@ -288,6 +295,7 @@ fn schedulers() -> Vec<Walk> {
                 ",quantum=\"1600B\"",
                 "quantum=\"1600B\"",
                 [
+                    ("classes[].name", "queue.q.classes=[{name=\"up\",for=\"EF\"},{quantum=\"1600B\"}]", Said),
                     ("classes[].for", "queue.q.classes=[{for=\"AF11\"},{quantum=\"1600B\"}]", Said),
                     (
                         "classes[].match",

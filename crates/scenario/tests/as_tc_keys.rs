@@ -243,6 +243,7 @@ fn walks() -> Vec<Walk> {
                 "",
                 "",
                 [
+                    ("classes[].name", "queue.q.classes=[{name=\"up\",for=\"EF\"},{}]", Elsewhere),
                     ("classes[].for", "queue.q.classes=[{for=\"AF11\"},{}]", Said),
                     ("classes[].match", "queue.q.classes=[{match={destination=\"10.0.1.0/24\"}},{}]", Said),
                     ("classes[].rate", "queue.q.classes=[{for=\"EF\",rate=\"2Mbit/s\"},{}]", Said),
@@ -265,6 +266,11 @@ fn walks() -> Vec<Walk> {
                 ",quantum=\"1600B\"",
                 "quantum=\"1600B\"",
                 [
+                    (
+                        "classes[].name",
+                        "queue.q.classes=[{name=\"up\",for=\"EF\",quantum=\"1600B\"},{quantum=\"1600B\"}]",
+                        Elsewhere
+                    ),
                     ("classes[].for", "queue.q.classes=[{for=\"AF11\",quantum=\"1600B\"},{quantum=\"1600B\"}]", Said),
                     (
                         "classes[].match",
@@ -290,6 +296,7 @@ fn walks() -> Vec<Walk> {
                 ",quantum=\"1600B\"",
                 "quantum=\"1600B\"",
                 [
+                    ("classes[].name", "queue.q.classes=[{name=\"up\",for=\"EF\"},{quantum=\"1600B\"}]", Elsewhere),
                     ("classes[].for", "queue.q.classes=[{for=\"AF11\"},{quantum=\"1600B\"}]", Said),
                     (
                         "classes[].match",

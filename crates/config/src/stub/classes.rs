@@ -247,22 +247,18 @@ fn split(queue: &Queue, i: usize) -> impl Iterator<Item = &Filter> {
     below.map_or(&[][..], |queue| queue.classes.as_slice()).iter().flat_map(|class| &class.takes)
 }
 
-/// The names of classes, where the scheduler has them.
-struct ClassNames(Option<Vec<String>>);
+/// The names of classes.
+struct ClassNames(Vec<String>);
 
 impl ClassNames {
     fn of(queue: &Queue) -> Self {
-        let named = matches!(queue.kind, Some(Kind::Scheduler("htb" | "hfsc")));
         let mut names = super::names::Names::default();
-        Self(named.then(|| queue.classes.iter().map(|class| names.unique(&class.name.is)).collect()))
+        Self(queue.classes.iter().map(|class| names.unique(&class.name.is)).collect())
     }
 
     /// `name` and `parent`.
     fn write(&self, i: usize, class: &Class, row: &mut Row) {
-        let Some(names) = &self.0 else {
-            row.say(&format!("! {}", plain(&class.name.is)));
-            return;
-        };
+        let Self(names) = self;
         row.page.from(class.name.origin.place(), |page| page.add(&format!("name = {}", key_text(&names[i]))));
         if let Some(parent) = class.parent.and_then(|up| names.get(up)) {
             row.page.add(&format!(", parent = {}", key_text(parent)));

@@ -48,6 +48,7 @@ const BANDS: &str = "prio bands N priomap ..";
 
 /// Keys that are separate commands.
 pub const SAID: &[Said] = &[
+    said("strict-priority", "classes[].name", BANDS, "a number"),
     said("strict-priority", "classes[].for", FILTER, "or `priomap`"),
     said("strict-priority", "classes[].match", FILTER, ""),
     said(
@@ -58,9 +59,11 @@ pub const SAID: &[Said] = &[
     ),
     said("strict-priority", "classes[].burst", "action police rate BPS burst BYTES conform-exceed drop/ok", "bytes"),
     said("strict-priority", "classes[].queue", BANDS, "a queueing discipline below the band"),
+    said("ets", "classes[].name", "tc class .. classid CLASS", "a number"),
     said("ets", "classes[].for", FILTER, "or `priomap`"),
     said("ets", "classes[].match", FILTER, ""),
     said("ets", "classes[].queue", "tc qdisc .. parent CLASS", ""),
+    said("drr", "classes[].name", "tc class .. classid CLASS", "a number"),
     said("drr", "classes[].for", FILTER, ""),
     said("drr", "classes[].match", FILTER, ""),
     said("drr", "classes[].queue", "tc qdisc .. parent CLASS", ""),

@@ -39,6 +39,18 @@ pub struct Members {
     table: [[u8; COLOURS]; CODE_POINTS],
     places: usize,
     by_flow: Option<Box<ByFlow>>,
+    names: Names,
+}
+
+/// By place the name of its class, for results.
+#[derive(Clone, Debug, Default)]
+struct Names(Box<[Option<String>]>);
+
+/// Other names are no other list: packets are sorted the same.
+impl PartialEq for Names {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 impl Members {
@@ -75,12 +87,22 @@ impl Members {
         };
         let table = if by_flow.is_none() { table(items) } else { [[0; COLOURS]; CODE_POINTS] };
         let places = by_flow.as_ref().map_or(items.len(), |by_flow| by_flow.places());
-        Ok(Self { table, places, by_flow })
+        Ok(Self { table, places, by_flow, names: Names::default() })
     }
 
-    /// Whether any of its entries is a template.
-    pub fn has_templates(&self) -> bool {
-        self.by_flow.as_ref().is_some_and(|by_flow| by_flow.has_templates())
+    /// With the names of its places.
+    pub(crate) fn called(self, names: Vec<Option<String>>) -> Self {
+        Self { names: Names(names.into()), ..self }
+    }
+
+    /// What the class of a place is called, if it has a name of its own.
+    pub fn name(&self, place: usize) -> Option<&str> {
+        self.names.0.get(place)?.as_deref()
+    }
+
+    /// Whether any of its places has a name, of its own or that of a template.
+    pub fn has_names(&self) -> bool {
+        self.names.0.iter().any(Option::is_some) || self.by_flow.as_ref().is_some_and(|it| it.has_templates())
     }
 
     /// How many addresses a place of a template has had; of the one for those without their own, how many there were.

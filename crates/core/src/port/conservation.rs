@@ -113,6 +113,7 @@ mod tests {
         let queue = QueueSpec { aqm, limit: Limit::Packets(3), drop: Side::Tail, scope: Scope::default() };
         let class = |members| strict_priority::Class {
             filter: Vec::into(members),
+            name: None,
             template: Default::default(),
             limit: Default::default(),
             queue: HostKey,

@@ -98,6 +98,8 @@ impl Value for Plans {
 
 /// A class of some scheduler.
 pub trait Class: Params + Clone {
+    /// What results, messages and other classes call it.
+    fn name(&self) -> Option<&str>;
     /// Which packets it takes.
     fn filter(&self) -> &Filter;
     /// The same, to be altered.
@@ -269,6 +271,14 @@ impl<C> Classes<C> {
         self.all.extend(classes);
         self.layout.of.resize(self.all.len(), entry);
         from..self.all.len()
+    }
+}
+
+impl<C: Class> Classes<C> {
+    /// ``class 2 (`voice`)``
+    pub(super) fn called(&self, class: usize) -> String {
+        let name = self.all[class].name().map_or(String::new(), |name| format!(" (`{name}`)"));
+        self.layout.called(class) + &name
     }
 }
 

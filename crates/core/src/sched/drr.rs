@@ -16,6 +16,7 @@
 //!
 //! | symbol | field               | unit | default |
 //! |--------|---------------------|------|---------|
+//! |        | `classes[].name`    |      | -       |
 //! |        | `classes[].for`     |      | -       |
 //! |        | `classes[].match` |      | -       |
 //! |        | `classes[].per`   |      | -       |
@@ -53,7 +54,7 @@
 //! Decision: docs/decisions/059-schedulers-own-nothing.md
 
 use super::rounds::Rounds;
-use super::{Classes, Heads, HostKey, Layout, Pick, Scheduler, TemplateKeys, members, same_arithmetic, same_members};
+use super::{Classes, Heads, HostKey, Pick, Scheduler, TemplateKeys, members, same_arithmetic, same_members};
 use crate::Scope;
 use crate::aqm::members::{Filter, Members};
 use crate::arithmetic::Arithmetic;
@@ -79,6 +80,8 @@ pub struct Params {
 /// One class: which packets, and its quantum.
 #[derive(Declared, Clone, Debug, PartialEq)]
 pub struct Class {
+    /// Name of the class, by which results and messages call it.
+    pub name: Option<String>,
     /// Which packets it takes.
     #[param(flatten)]
     pub filter: Filter,
@@ -92,6 +95,10 @@ pub struct Class {
 }
 
 impl super::Class for Class {
+    fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
     fn filter(&self) -> &Filter {
         &self.filter
     }
@@ -117,7 +124,7 @@ impl Params {
     pub fn build(self, scope: &Scope) -> Result<Drr, ParamError> {
         let members = members(&self.classes, |_| true, None, scope)?;
         let quanta: Vec<_> = self.classes.iter().map(|class| class.quantum).collect();
-        let advice = sound(self.classes.layout(), 0..quanta.len(), &quanta, (scope, self.arithmetic))?;
+        let advice = sound(&self.classes, 0..quanta.len(), &quanta, (scope, self.arithmetic))?;
         let rounds = Rounds::new(0, quanta.into_iter(), self.arithmetic);
         Ok(Drr { members, rounds, takes: self.arithmetic == Arithmetic::Linux, advice })
     }
@@ -126,12 +133,12 @@ impl Params {
 /// Refuses quanta of 0, and those below the largest packet unless Linux takes them: then warnings. `quanta` are of these
 /// classes.
 pub(super) fn sound(
-    layout: &Layout,
+    all: &Classes<impl super::Class>,
     classes: Range<usize>,
     quanta: &[Bytes],
     (scope, arithmetic): (&Scope, Arithmetic),
 ) -> Result<Vec<ParamError>, ParamError> {
-    let mut advice = Vec::new();
+    let (mut advice, layout) = (Vec::new(), all.layout());
     for (class, &quantum) in classes.zip(quanta).filter(|&(class, _)| layout.is_first(class)) {
         let scope = scope.of_classes(layout.alike(class));
         let least = scope.largest_packet;
@@ -139,7 +146,7 @@ pub(super) fn sound(
         if quantum >= least.max(Bytes::new(1)) {
             continue;
         }
-        let message = format!("{}: `quantum` is {quantum}", layout.called(class));
+        let message = format!("{}: `quantum` is {quantum}", all.called(class));
         if quantum == Bytes::new(0) {
             let error = ParamError::new("classes", "E201", message);
             return Err(error.help("must be at least the largest packet: otherwise the class never sends"));

@@ -15,6 +15,7 @@
 //!
 //! | symbol | field               | unit | default |
 //! |--------|---------------------|------|---------|
+//! |        | `classes[].name`    |      | -       |
 //! |        | `classes[].for`     |      | -       |
 //! |        | `classes[].match` |      | -       |
 //! |        | `classes[].per`   |      | -       |
@@ -39,7 +40,7 @@ use super::policed::Limits;
 pub use super::policed::{Police, PriorityLimit};
 use super::rounds::Rounds;
 use super::{
-    Classes, Heads, HostKey, Layout, Pick, Scheduler, TemplateKeys, Visit, drr, members, same_arithmetic, same_members,
+    Classes, Heads, HostKey, Pick, Scheduler, TemplateKeys, Visit, drr, members, same_arithmetic, same_members,
 };
 use crate::Scope;
 use crate::aqm::members::{Filter, Members};
@@ -67,6 +68,8 @@ pub struct Params {
 /// One class: which packets, and its quantum.
 #[derive(Declared, Clone, Debug, PartialEq)]
 pub struct Class {
+    /// Name of the class, by which results and messages call it.
+    pub name: Option<String>,
     /// Which packets it takes.
     #[param(flatten)]
     pub filter: Filter,
@@ -83,6 +86,10 @@ pub struct Class {
 }
 
 impl super::Class for Class {
+    fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
     fn filter(&self) -> &Filter {
         &self.filter
     }
@@ -113,10 +120,10 @@ impl Params {
         let members = members(&self.classes, |_| true, None, scope)?;
         let strict = self.classes.iter().take_while(|class| class.quantum.is_none()).count();
         if let Some(i) = (strict..self.classes.len()).find(|&i| self.classes[i].quantum.is_none()) {
-            return Err(late(self.classes.layout(), i, strict));
+            return Err(late(&self.classes, i, strict));
         }
         if let Some(i) = (strict..self.classes.len()).find(|&i| self.classes[i].limit != PriorityLimit::default()) {
-            let message = format!("{} has a `quantum` and keys of a limit", self.classes.layout().called(i));
+            let message = format!("{} has a `quantum` and keys of a limit", self.classes.called(i));
             let error = ParamError::new("classes", "E239", message);
             return Err(
                 error.help("only strict classes have a limit: remove `rate`, `burst` and `police`, or shape its queue")
@@ -124,8 +131,7 @@ impl Params {
         }
         let limits = Limits::new(self.limits(), scope)?;
         let quanta: Vec<_> = self.classes.iter().filter_map(|class| class.quantum).collect();
-        let layout = self.classes.layout();
-        let advice = drr::sound(layout, strict..self.classes.len(), &quanta, (scope, self.arithmetic))?;
+        let advice = drr::sound(&self.classes, strict..self.classes.len(), &quanta, (scope, self.arithmetic))?;
         let rounds = Rounds::new(strict, quanta.into_iter(), self.arithmetic);
         Ok(Ets { members, limits, strict, rounds, takes: self.arithmetic == Arithmetic::Linux, advice })
     }
@@ -135,8 +141,8 @@ impl Params {
     }
 }
 
-fn late(layout: &Layout, i: usize, first_shared: usize) -> ParamError {
-    let [strict, shared] = [i, first_shared].map(|class| layout.called(class));
+fn late(classes: &Classes<Class>, i: usize, first_shared: usize) -> ParamError {
+    let [strict, shared] = [i, first_shared].map(|class| classes.called(class));
     let message = format!("{strict} has no `quantum`, and {shared} before it has one");
     ParamError::new("classes", "E227", message)
         .label("a class without `quantum` is strict: it goes before all that share")

@@ -7,8 +7,6 @@ use crate::units::{BitRate, Bytes};
 
 /// A class of such a list.
 pub(super) trait Listed: Class {
-    /// What its children and messages call it.
-    fn name(&self) -> Option<&str>;
     /// The name of the class above it.
     fn parent(&self) -> Option<&str>;
     /// Whether it states a queue.
@@ -26,29 +24,16 @@ pub(super) struct Form {
     places: Vec<Option<usize>>,
 }
 
-/// ``class 2 (`voice`)``
-pub(super) fn called(classes: &Classes<impl Listed>, i: usize) -> String {
-    let name = classes[i].name().map_or(String::new(), |name| format!(" (`{name}`)"));
-    format!("{}{name}", classes.layout().called(i))
-}
-
 pub(super) fn fault(code: &'static str, message: String) -> ParamError {
     ParamError::new("classes", code, message)
 }
 
 impl Form {
     /// # Errors
-    /// E002 for a name that two have; E006 for an unknown parent; E228 for a loop; E201 for too many levels; E229 for a
-    /// parent that takes packets itself; E223 for a leaf that takes none.
+    /// E006 for an unknown parent; E228 for a loop; E201 for too many levels; E229 for a parent that takes packets itself;
+    /// E223 for a leaf that takes none.
     pub(super) fn of(classes: &Classes<impl Listed>, levels: usize) -> Result<Self, ParamError> {
-        let mut names: Vec<&str> = Vec::new();
-        for (i, name) in classes.iter().enumerate().filter_map(|(i, class)| Some((i, class.name()?))) {
-            if names.contains(&name) {
-                let message = format!("class {}: the name `{name}` is taken by a class before it", i + 1);
-                return Err(fault("E002", message).help("give each class a name of its own"));
-            }
-            names.push(name);
-        }
+        let names: Vec<&str> = classes.iter().filter_map(|class| class.name()).collect();
         let find = |i: usize| classes[i].parent().map(|name| parent(classes, &names, i, name)).transpose();
         let parents: Vec<_> = (0..classes.len()).map(find).collect::<Result<_, _>>()?;
         for i in 0..classes.len() {
@@ -80,7 +65,7 @@ impl Form {
 
     /// A leaf says which packets it takes, a parent takes none.
     fn takes_packets(&self, classes: &Classes<impl Listed>, i: usize) -> Result<(), ParamError> {
-        let (class, name) = (&classes[i], called(classes, i));
+        let (class, name) = (&classes[i], classes.called(i));
         if !self.is_leaf(i) {
             let key = class.filter().key().or(class.has_queue().then_some("queue"));
             return key.map_or(Ok(()), |key| {
@@ -161,7 +146,7 @@ impl Form {
     pub(super) fn leaves_some(&self, classes: &Classes<impl Listed>, unclassified: &str) -> Result<(), ParamError> {
         let all = self.leaves.last().filter(|&&leaf| classes[leaf].filter().is_empty());
         all.map_or(Ok(()), |&leaf| {
-            let name = called(classes, leaf);
+            let name = classes.called(leaf);
             let message =
                 format!("`unclassified = \"{unclassified}\"` has no effect: {name} takes all that no other does");
             let error = ParamError::new("unclassified", "E239", message);
@@ -173,7 +158,7 @@ impl Form {
 fn parent(classes: &Classes<impl Listed>, names: &[&str], i: usize, name: &str) -> Result<usize, ParamError> {
     let found = classes.iter().position(|class| class.name() == Some(name));
     found.ok_or_else(|| {
-        let message = format!("{}: no class is called `{name}`, its `parent`", called(classes, i));
+        let message = format!("{}: no class is called `{name}`, its `parent`", classes.called(i));
         let help = if names.is_empty() { "no class has a name".to_owned() } else { suggest(name, names) };
         fault("E006", message).help(help)
     })
@@ -190,11 +175,11 @@ fn climb(classes: &Classes<impl Listed>, parents: &[Option<usize>], i: usize, le
         path.push(up);
         if up == i {
             let names: Vec<_> = path.iter().map(|&at| classes[at].name().unwrap_or_default()).collect();
-            let message = format!("{} is its own ancestor: {}", called(classes, i), names.join(" -> "));
+            let message = format!("{} is its own ancestor: {}", classes.called(i), names.join(" -> "));
             return Err(fault("E228", message).help("remove the `parent` of one of them: it is the top of the tree"));
         }
         if path.len() > levels {
-            let message = format!("{} is more than {levels} levels below the top", called(classes, i));
+            let message = format!("{} is more than {levels} levels below the top", classes.called(i));
             return Err(fault("E201", message).help(format!("at most {levels} levels are allowed, as in Linux")));
         }
     }

@@ -192,9 +192,6 @@ pub struct Class {
 }
 
 impl Listed for Class {
-    fn name(&self) -> Option<&str> {
-        self.name.as_deref()
-    }
     fn parent(&self) -> Option<&str> {
         self.parent.as_deref()
     }
@@ -204,6 +201,10 @@ impl Listed for Class {
 }
 
 impl super::Class for Class {
+    fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
     fn filter(&self) -> &Filter {
         &self.filter
     }

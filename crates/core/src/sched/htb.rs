@@ -172,9 +172,6 @@ pub struct Class {
 }
 
 impl Listed for Class {
-    fn name(&self) -> Option<&str> {
-        self.name.as_deref()
-    }
     fn parent(&self) -> Option<&str> {
         self.parent.as_deref()
     }
@@ -196,6 +193,10 @@ impl Class {
 }
 
 impl super::Class for Class {
+    fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
     fn filter(&self) -> &Filter {
         &self.filter
     }

@@ -256,7 +256,9 @@ pub trait Scheduler {
 
     /// Its classes, each before those below it.
     fn outline(&self) -> Vec<Outline> {
-        (0..self.places()).map(|child| Outline { children: vec![child], ..Outline::default() }).collect()
+        let name = |child| self.sorted()?.name(child).map(str::to_owned);
+        let outline = |child| Outline { name: name(child), children: vec![child], ..Outline::default() };
+        (0..self.places()).map(outline).collect()
     }
 
     /// The rate that a child can count on while all have packets, of `whole` for all of them; `whole` if nothing is known.
@@ -312,7 +314,7 @@ fn share_of(whole: BitRate, part: u64, sum: u64) -> BitRate {
 /// Which packets belong to which of those `classes` that are children, in their order; `rest` is for what none of them takes.
 ///
 /// # Errors
-/// E201 without classes; as [`Members::new`].
+/// E201 without classes; E002 for a name that two have; as [`Members::new`].
 fn members<C: Class>(
     classes: &Classes<C>,
     is_child: impl Fn(usize) -> bool,
@@ -323,19 +325,26 @@ fn members<C: Class>(
         let error = ParamError::new("classes", "E201", "`classes` is empty".into());
         return Err(error.help("write at least one class; the last takes all other packets"));
     }
+    let names: Vec<_> = classes.iter().map(Class::name).collect();
+    for (i, name) in names.iter().enumerate().filter_map(|(i, name)| Some((i, (*name)?))) {
+        if names[..i].contains(&Some(name)) {
+            let message = format!("{}: the name `{name}` is taken by a class before it", classes.layout().called(i));
+            return Err(ParamError::new("classes", "E002", message).help("give each class a name of its own"));
+        }
+    }
     let (mut items, mut templates) = (Vec::new(), Vec::new());
     for entry in &classes.layout().entries {
         match entry {
             Entry::Class(i) if !is_child(*i) => {}
             Entry::Class(i) => {
-                items.push(Item { filter: classes[*i].filter(), called: classes.layout().called(*i), plan: None });
+                items.push(Item { filter: classes[*i].filter(), called: classes.called(*i), plan: None });
             }
             Entry::Template(template) => {
                 let plan = |(number, plan): (usize, &'_ Plan)| (plan.classes.start, (templates.len(), number));
                 let plans: Vec<_> = template.plans.iter().enumerate().map(plan).collect();
                 let item = |(class, plan): (usize, (usize, usize))| {
                     let filter = &template.plans[plan.1].filter;
-                    Item { filter, called: classes.layout().called(class), plan: Some(plan) }
+                    Item { filter, called: classes.called(class), plan: Some(plan) }
                 };
                 items.extend(plans.into_iter().map(item));
                 templates.push(&**template);
@@ -343,7 +352,9 @@ fn members<C: Class>(
         }
     }
     items.extend(rest.map(|filter| Item { filter, called: "what no class takes".into(), plan: None }));
-    Members::of_items("classes", &items, &templates, scope)
+    let children = (0..names.len()).filter(|&class| is_child(class));
+    let names = children.map(|class| names[class].map(str::to_owned)).collect();
+    Ok(Members::of_items("classes", &items, &templates, scope)?.called(names))
 }
 
 /// Refuses new parameters that send packets to other queues than before: waiting packets would be overtaken.

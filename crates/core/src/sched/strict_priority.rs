@@ -18,6 +18,7 @@
 //!
 //! | symbol | field              | unit  | default |
 //! |--------|--------------------|-------|---------|
+//! |        | `classes[].name`   |       | -       |
 //! |        | `classes[].for`    |       | -       |
 //! |        | `classes[].match`|       | -       |
 //! |        | `classes[].per`  |       | -       |
@@ -61,6 +62,8 @@ pub struct Params {
 /// One class: which packets.
 #[derive(Declared, Clone, Debug, PartialEq)]
 pub struct Class {
+    /// Name of the class, by which results and messages call it.
+    pub name: Option<String>,
     /// Which packets it takes.
     #[param(flatten)]
     pub filter: Filter,
@@ -75,6 +78,10 @@ pub struct Class {
 }
 
 impl super::Class for Class {
+    fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
     fn filter(&self) -> &Filter {
         &self.filter
     }

@@ -14,6 +14,7 @@
 //!
 //! | symbol | field              | unit | default |
 //! |--------|--------------------|------|---------|
+//! |        | `classes[].name`   |      | -       |
 //! |        | `classes[].for`    |      | -       |
 //! |        | `classes[].match`|      | -       |
 //! |        | `classes[].per`  |      | -       |
@@ -48,6 +49,8 @@ pub struct Params {
 /// One class: which packets, and its weight.
 #[derive(Declared, Clone, Debug, PartialEq)]
 pub struct Class {
+    /// Name of the class, by which results and messages call it.
+    pub name: Option<String>,
     /// Which packets it takes.
     #[param(flatten)]
     pub filter: Filter,
@@ -61,6 +64,10 @@ pub struct Class {
 }
 
 impl super::Class for Class {
+    fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
     fn filter(&self) -> &Filter {
         &self.filter
     }
@@ -88,8 +95,7 @@ impl Params {
         let members = members(&self.classes, |_| true, None, scope)?;
         let weights: Vec<_> = self.classes.iter().map(|class| class.weight).collect();
         if let Some(i) = weights.iter().position(|&weight| weight == 0) {
-            let error =
-                ParamError::new("classes", "E201", format!("{}: `weight` is 0", self.classes.layout().called(i)));
+            let error = ParamError::new("classes", "E201", format!("{}: `weight` is 0", self.classes.called(i)));
             return Err(error.help("must be at least 1: a class of weight 0 never sends"));
         }
         Ok(Wrr { members, current: weights.len() - 1, left: 0, weights })

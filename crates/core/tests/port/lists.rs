@@ -126,6 +126,7 @@ fn names(n: usize) -> Vec<String> {
 fn scheduler(filters: &[Filter]) -> SchedulerParams {
     let class = |filter: &Filter| wrr::Class {
         filter: filter.clone(),
+        name: None,
         template: Default::default(),
         weight: 1,
         queue: HostKey,

@@ -86,6 +86,7 @@ fn spec<'a>(edge: &'a [StageSpec], queues: &'a [QueueSpec]) -> PortSpec<'a> {
 fn green_first() -> SchedulerParams {
     let class = |members| strict_priority::Class {
         filter: Vec::into(members),
+        name: None,
         template: Default::default(),
         limit: Default::default(),
         queue: HostKey,

@@ -107,7 +107,13 @@ fn strict(parent: Option<usize>, members: &[Option<Colour>]) -> NodeSpec {
 
 fn strict_priority_class(colour: Option<Colour>) -> strict_priority::Class {
     let filter = colour.map(Member::Colour).into_iter().collect::<Vec<_>>().into();
-    strict_priority::Class { filter, template: Default::default(), limit: Default::default(), queue: HostKey }
+    strict_priority::Class {
+        name: None,
+        filter,
+        template: Default::default(),
+        limit: Default::default(),
+        queue: HostKey,
+    }
 }
 
 fn build(queues: &[QueueSpec], nodes: &[NodeSpec]) -> Port<usize> {
@@ -386,6 +392,26 @@ fn nodes_are_named_by_their_place() {
     let flat = [strict(None, &[Some(Colour::Green), None]), leaf(Some(0), 0), leaf(Some(0), 1)];
     assert!(build(&queues[..2], &flat).is_flat());
     assert!(!shaped(shaper(false, Arithmetic::Exact), 1).is_flat());
+}
+
+/// A class that has a name goes by it, one without by its number; then a flat tree says more than its queues.
+#[test]
+fn nodes_are_named_by_their_classes() {
+    let classes = [(Some("voice"), Some(Colour::Green)), (None, None)];
+    let class = |(name, colour): (Option<&str>, _)| strict_priority::Class {
+        name: name.map(str::to_owned),
+        ..strict_priority_class(colour)
+    };
+    let scheduler =
+        SchedulerParams::StrictPriority(strict_priority::Params { classes: classes.map(class).into_iter().collect() });
+    let nodes = [
+        NodeSpec { inside: Inside::Scheduler(scheduler), ..strict(None, &[None]) },
+        leaf(Some(0), 0),
+        leaf(Some(0), 1),
+    ];
+    let port = build(&[queue(10, Side::Tail), queue(10, Side::Tail)], &nodes);
+    assert_eq!(port.branches().iter().map(|it| &*it.path).collect::<Vec<_>>(), ["root", "voice", "2"]);
+    assert!(!port.is_flat());
 }
 
 /// A bucket kept over a change holds the same bytes, and pays at the new rate.

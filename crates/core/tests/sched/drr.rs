@@ -36,6 +36,7 @@ fn pseudo_code(quanta: &[u64], mut queues: Vec<VecDeque<u32>>) -> Vec<(usize, u3
 
 fn of(quanta: &[u64]) -> SchedulerParams {
     let class = |(i, &quantum)| drr::Class {
+        name: None,
         template: Default::default(),
         filter: members(i, quanta.len()).into(),
         quantum: Bytes::new(quantum),

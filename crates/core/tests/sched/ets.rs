@@ -10,6 +10,7 @@ use proptest::prelude::*;
 /// Classes with these quanta, in packets; none are strict.
 fn of(quanta: &[Option<u32>]) -> SchedulerParams {
     let class = |(i, quantum): (usize, &Option<u32>)| ets::Class {
+        name: None,
         template: Default::default(),
         filter: members(i, quanta.len()).into(),
         quantum: quantum.map(|packets| Bytes::new((packets * LARGEST).into())),

@@ -76,6 +76,7 @@ impl Kernel {
 fn of_ets(strict: usize, shares: &[u32]) -> SchedulerParams {
     let n = strict + shares.len();
     let class = |i: usize| ets::Class {
+        name: None,
         template: Default::default(),
         filter: members(i, n).into(),
         quantum: (i >= strict).then(|| Bytes::new((LARGEST * shares[i - strict]).into())),

@@ -60,6 +60,38 @@ fn a_class_that_no_packet_reaches_is_refused() {
     assert_eq!(refusal(&read("strict-priority", first_takes_all).unwrap()).0, "E223");
 }
 
+/// Parameters of a scheduler with two classes of these names, which is what tells one from the other.
+fn named(scheduler: &str, names: [&str; 2]) -> SchedulerParams {
+    let mut shown = Vec::new();
+    params(scheduler, &[1, 1]).show(&mut shown);
+    let Some(Tree::List(mut all)) = shown.into_iter().find(|(key, _)| *key == "classes").map(|it| it.1) else {
+        panic!("{scheduler} shows no list of classes")
+    };
+    for (class, name) in all.iter_mut().zip(names) {
+        let Tree::Table(table) = &mut class.tree else { panic!("a class of {scheduler} is no table") };
+        table.entries.push(("name".into(), class.place, Node::from(text(name))));
+    }
+    read(scheduler, Tree::List(all)).unwrap()
+}
+
+/// Of every scheduler over classes: results call a class by its name, and no two have the same.
+#[test]
+fn a_class_goes_by_its_name() {
+    for scheduler in classed() {
+        let outline = |params: &SchedulerParams| params.build(&scope()).unwrap().outline();
+        let names = |params| outline(&params).into_iter().map(|class| class.name).collect::<Vec<_>>();
+        assert_eq!(
+            names(named(scheduler, ["voice", "rest"])),
+            [Some("voice".into()), Some("rest".into())],
+            "{scheduler}"
+        );
+        assert_eq!(names(params(scheduler, &[1, 1])), [None, None], "{scheduler}: it has none");
+        assert_eq!(refusal(&named(scheduler, ["voice", "voice"])).0, "E002", "{scheduler}");
+        let mut running = params(scheduler, &[1, 1]).build(&scope()).unwrap();
+        running.retune(NOW, &named(scheduler, ["voice", "rest"]), &scope()).unwrap();
+    }
+}
+
 /// What waits would be overtaken by what comes to another queue.
 #[test]
 fn a_running_one_keeps_its_classes_and_its_kind() {

@@ -101,8 +101,8 @@ impl<'a> Noded<'a> {
 
 pub(super) fn nodes(run: Run<'_>) -> Made {
     let rows: Vec<_> = run.outcome.ports.nodes.iter().map(|row| Noded::new(run, row)).collect();
-    let node = "the node as `explain` names it: `root`, `2` for its second class, `2.1` for the first class of that, in \
-                `htb` a class's name";
+    let node = "the node as `explain` names it: `root`, `2` for its second class, `2.1` for the first class of that; a \
+                class that has a name goes by it";
     let below = "sum over the queues below the node. Packets that arrived and were neither sent nor dropped still \
                  wait";
     let used = "part of `rate_bit_s` that was used, by the bytes that the shaper counts; null without a shaper";

@@ -52,13 +52,13 @@ impl<H: Copy> Tree<H> {
         walk.found
     }
 
-    /// Whether it is one scheduler over queues, none with a shaper, whose classes have no classes below them: what its
-    /// branches do, its queues say.
+    /// Whether it is one scheduler over queues, none with a shaper, whose classes have neither names nor classes below them:
+    /// what its branches do, its queues say.
     pub(in crate::port) fn is_flat(&self) -> bool {
         let shapers = self.numbers.iter().any(|it| it.shaper.is_some());
         let plain = |inner: &Inner| {
-            let templates = inner.scheduler.sorted().is_some_and(Members::has_templates);
-            !templates && !inner.scheduler.outline().iter().any(|class| class.has_classes)
+            let named = inner.scheduler.sorted().is_some_and(Members::has_names);
+            !named && !inner.scheduler.outline().iter().any(|class| class.has_classes)
         };
         !shapers && self.schedulers.len() == 1 && self.inners().all(plain)
     }

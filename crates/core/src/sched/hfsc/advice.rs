@@ -5,7 +5,7 @@ use super::curve::{MOST_UMAX, Stated};
 use super::form::Curves;
 use crate::arithmetic::Arithmetic;
 use crate::params::ParamError;
-use crate::sched::form::{Form, called, fault};
+use crate::sched::form::{Form, fault};
 use crate::scope::Scope;
 use crate::units::BitRate;
 
@@ -20,7 +20,7 @@ pub(super) fn all(params: &Params, form: &Form, curves: &[Curves], scope: &Scope
 fn limits_nothing(params: &Params, i: usize) -> Option<ParamError> {
     let class = &params.classes[i];
     (class.ul.is_some() && class.ls.is_none()).then(|| {
-        fault("W359", format!("{}: `ul` has no effect without `ls`", called(&params.classes, i)))
+        fault("W359", format!("{}: `ul` has no effect without `ls`", params.classes.called(i)))
             .label("`ul` limits the link-sharing criterion; the class is served by `rt` alone, and never beyond it")
             .help("remove `ul`, or state the `ls` that it limits")
     })
@@ -33,7 +33,7 @@ fn over_share((params, scope): (&Params, &Scope), form: &Form, curves: &[Curves]
     let leaves = leaves.filter(|&leaf| form.counts(&params.classes, leaf, scope));
     let sum = BitRate::bps(leaves.filter_map(|leaf| Some(curves[leaf].rt?.m2.bit_s())).sum());
     (sum > share).then(|| {
-        let name = called(&params.classes, i);
+        let name = params.classes.called(i);
         fault("W354", format!("the `rt` of the leaves below {name} add up to {sum}, above its `ls` {share}"))
             .label("`rt` goes past the classes above a leaf: the class gets more than its share, its siblings less")
             .help(format!("raise its `ls` to {sum} or more, or lower the `rt` below it"))
@@ -42,7 +42,7 @@ fn over_share((params, scope): (&Params, &Scope), form: &Form, curves: &[Curves]
 
 /// W341: curves that tc cuts to whole bytes/s and microseconds.
 fn cut(params: &Params, i: usize) -> impl Iterator<Item = ParamError> {
-    let (class, name) = (&params.classes[i], called(&params.classes, i));
+    let (class, name) = (&params.classes[i], params.classes.called(i));
     let linux = params.arithmetic == Arithmetic::Linux;
     let stated = [("rt", class.rt), ("ls", class.ls), ("ul", class.ul)];
     let fine = stated.into_iter().filter_map(move |(key, stated)| Some((key, stated.filter(|_| linux)?)));

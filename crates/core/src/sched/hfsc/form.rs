@@ -5,7 +5,7 @@ use super::{Class, Params};
 use crate::arithmetic::Arithmetic;
 use crate::params::ParamError;
 use crate::sched::Classes;
-use crate::sched::form::{Form, called, fault};
+use crate::sched::form::{Form, fault};
 use crate::sched::share_of;
 use crate::units::BitRate;
 
@@ -26,7 +26,7 @@ pub(super) fn curves(params: &Params, form: &Form) -> Result<Vec<Curves>, ParamE
 }
 
 fn of_class(classes: &Classes<Class>, form: &Form, i: usize, arithmetic: Arithmetic) -> Result<Curves, ParamError> {
-    let (class, name, is_leaf) = (&classes[i], called(classes, i), form.is_leaf(i));
+    let (class, name, is_leaf) = (&classes[i], classes.called(i), form.is_leaf(i));
     if class.rt.is_some() && !is_leaf {
         let error = fault("E229", format!("{name} has `rt`, and other classes name it as their parent"));
         return Err(error.help("only leaves have real-time curves: move `rt` to its children, or write `ls`"));

@@ -9,7 +9,7 @@ use super::curve::Curve;
 use super::form::Curves;
 use crate::params::ParamError;
 use crate::sched::Classes;
-use crate::sched::form::{Form, called, fault};
+use crate::sched::form::{Form, fault};
 use crate::scope::Scope;
 use crate::units::{Bytes, NS_PER_S, Span};
 
@@ -37,7 +37,7 @@ pub(super) fn can_be_kept(
         let Some(ul) = *ul else { continue };
         let below = form.places_below(class);
         let leaves = below.into_iter().map(|place| form.leaves[place]).filter(|leaf| all.contains(leaf));
-        keeps(classes, curves, &leaves.collect::<Vec<_>>(), ul, &format!("the `ul` of {}", called(classes, class)))?;
+        keeps(classes, curves, &leaves.collect::<Vec<_>>(), ul, &format!("the `ul` of {}", classes.called(class)))?;
     }
     Ok(())
 }
@@ -52,7 +52,7 @@ fn keeps(
 ) -> Result<(), ParamError> {
     let promised: Vec<_> = leaves.iter().filter_map(|&leaf| curves[leaf].rt).collect();
     let Some(over) = exceeds(&promised, limit) else { return Ok(()) };
-    let names: Vec<_> = leaves.iter().take(MOST_NAMES).map(|&leaf| called(classes, leaf)).collect();
+    let names: Vec<_> = leaves.iter().take(MOST_NAMES).map(|&leaf| classes.called(leaf)).collect();
     let more = leaves.len().saturating_sub(MOST_NAMES);
     let more = if more == 0 { String::new() } else { format!(" and {more} more") };
     let (curve, verb) = if leaves.len() == 1 { ("curve", "exceeds") } else { ("curves", "exceed") };

@@ -5,7 +5,7 @@ use super::{LARGEST_QUANTUM, Params, SMALLEST_QUANTUM};
 use crate::arithmetic::{Arithmetic, Tariff, longest_in_ticks};
 use crate::framing::Frame;
 use crate::params::ParamError;
-use crate::sched::form::{Form, called};
+use crate::sched::form::Form;
 use crate::scope::Scope;
 use crate::units::{BitRate, Bytes};
 use std::ops::Range;
@@ -49,7 +49,7 @@ fn over_promised(params: &Params, form: &Form, scope: &Scope) -> Vec<ParamError>
     let tops = (0..classes.len()).filter(|&i| form.parents[i].is_none() && form.counts(classes, i, scope));
     let sum: u64 = tops.map(|i| classes[i].guaranteed().bit_s()).sum();
     let of_link = scope.link_rate.filter(|link| sum > link.bit_s()).map(|link| ("the root".to_owned(), link, sum));
-    let of_parent = |(i, sum): (usize, u64)| (called(&params.classes, i), params.classes[i].guaranteed(), sum);
+    let of_parent = |(i, sum): (usize, u64)| (params.classes.called(i), params.classes[i].guaranteed(), sum);
     let said = |(whose, rate, sum): (String, BitRate, u64)| {
         let message = format!("the rates below {whose} add up to {}, above its {rate}", BitRate::bps(sum));
         let label = "a class within its rate does not borrow, so their parent sends more than its own rate";
@@ -64,10 +64,7 @@ fn of_root(params: &Params, form: &Form, i: usize) -> Option<ParamError> {
     (form.parents[i].is_none() && ceil > rate).then(|| {
         advice(
             "W336",
-            format!(
-                "{}: `ceil` {ceil} is never reached: it has no `parent` to borrow from",
-                called(&params.classes, i)
-            ),
+            format!("{}: `ceil` {ceil} is never reached: it has no `parent` to borrow from", params.classes.called(i)),
         )
         .label(format!("it never gets more than its `rate` {rate}"))
         .help("name a `parent` whose rate it may borrow, or raise `rate`, or remove `ceil`")
@@ -78,7 +75,7 @@ fn of_root(params: &Params, form: &Form, i: usize) -> Option<ParamError> {
 fn of_ceil(params: &Params, i: usize) -> Option<ParamError> {
     let (rate, ceil) = (params.classes[i].rate, params.classes[i].ceil());
     (ceil < rate).then(|| {
-        advice("W342", format!("{}: `ceil` {ceil} is below `rate` {rate}", called(&params.classes, i)))
+        advice("W342", format!("{}: `ceil` {ceil} is below `rate` {rate}", params.classes.called(i)))
             .label("it never gets more than its `ceil`")
             .help(format!("raise `ceil` to at least {rate}, or lower `rate` to {ceil}"))
     })
@@ -86,7 +83,7 @@ fn of_ceil(params: &Params, i: usize) -> Option<ParamError> {
 
 /// W341: bursts that tc has no room for.
 fn cut(params: &Params, i: usize) -> impl Iterator<Item = ParamError> {
-    let (class, name) = (&params.classes[i], called(&params.classes, i));
+    let (class, name) = (&params.classes[i], params.classes.called(i));
     let ceil = class.ceil();
     let linux = params.arithmetic == Arithmetic::Linux;
     let bursts = [("burst", params.burst(i), class.rate), ("cburst", params.cburst(i), ceil)];
@@ -103,7 +100,7 @@ fn cut(params: &Params, i: usize) -> impl Iterator<Item = ParamError> {
 
 /// W325: what only leaves use.
 fn of_parent(params: &Params, i: usize) -> impl Iterator<Item = ParamError> {
-    let (class, name) = (&params.classes[i], called(&params.classes, i));
+    let (class, name) = (&params.classes[i], params.classes.called(i));
     let stated = [("quantum", class.quantum.is_some()), ("prio", class.prio.is_some())];
     stated.into_iter().filter(|&(_, stated)| stated).map(move |(key, _)| {
         let message = format!("{name}: `{key}` has no effect on a class with children");
@@ -113,7 +110,7 @@ fn of_parent(params: &Params, i: usize) -> impl Iterator<Item = ParamError> {
 
 /// W326: a stated burst below one packet keeps its rate only if it is woken in time.
 fn of_bursts(params: &Params, i: usize, scope: &Scope) -> impl Iterator<Item = ParamError> {
-    let (name, largest) = (called(&params.classes, i), scope.largest_packet);
+    let (name, largest) = (params.classes.called(i), scope.largest_packet);
     let class = &params.classes[i];
     let bursts = [("burst", class.burst), ("cburst", class.cburst)].map(|(key, burst)| Some((key, burst?)));
     bursts.into_iter().flatten().filter(move |&(_, burst)| burst < largest).map(move |(key, burst)| {
@@ -127,7 +124,7 @@ fn of_bursts(params: &Params, i: usize, scope: &Scope) -> impl Iterator<Item = P
 
 /// W327: shares that are not those of the rates, or of the quanta.
 fn of_quantum(params: &Params, i: usize, scope: &Scope) -> Option<ParamError> {
-    let (name, quantum) = (called(&params.classes, i), params.quantum(i));
+    let (name, quantum) = (params.classes.called(i), params.quantum(i));
     if params.classes[i].quantum.is_none() && params.rate_by_r2q(i) != quantum.get() {
         let by_rate = Bytes::new(params.rate_by_r2q(i));
         let message =

@@ -4,7 +4,7 @@ use super::tree::{LEVELS, PRIOS};
 use super::{Class, DEEPEST, Params};
 use crate::params::ParamError;
 use crate::sched::Classes;
-use crate::sched::form::{Form, called, fault};
+use crate::sched::form::{Form, fault};
 use crate::scope::Scope;
 use crate::units::{BitRate, Bytes};
 
@@ -54,7 +54,7 @@ impl Bounds for Form {
 /// # Errors
 /// E201 for a rate, burst or quantum of 0, a burst beyond the counters, an unknown priority.
 pub(super) fn numbers(params: &Params, i: usize) -> Result<(), ParamError> {
-    let (class, name) = (&params.classes[i], called(&params.classes, i));
+    let (class, name) = (&params.classes[i], params.classes.called(i));
     let zero = [("rate", class.rate == BitRate::bps(0)), ("quantum", class.quantum == Some(Bytes::new(0)))];
     if let Some((key, _)) = zero.into_iter().find(|&(_, zero)| zero) {
         let help =
