@@ -206,17 +206,20 @@ fn table(fields: &[&Field]) -> Value {
     let needed = needed(fields);
     let mut schema =
         json!({ "type": "object", "additionalProperties": false, "properties": properties, "required": needed });
-    let (ramp, curve) = INSTEAD;
-    if fields.iter().any(|f| f.name == curve) {
-        let others: Vec<_> = needed.into_iter().filter(|name| !ramp.contains(name)).collect();
-        schema["required"] = json!(others);
-        schema["anyOf"] = json!([{ "required": ramp }, { "required": [curve] }]);
+    for (instead, of) in INSTEAD.iter().filter(|(instead, _)| fields.iter().any(|f| f.name == *instead)) {
+        let is_of = |name: &&str| of.is_empty() || of.contains(name);
+        let (of, others): (Vec<&str>, Vec<&str>) = needed.iter().copied().partition(is_of);
+        if !of.is_empty() {
+            schema["required"] = json!(others);
+            schema["anyOf"] = json!([{ "required": of }, { "required": [instead] }]);
+        }
     }
     schema
 }
 
-/// RED's thresholds, and the key that may stand in their place.
-const INSTEAD: ([&str; 2], &str) = (["min", "max"], "curve");
+/// Keys that may stand in the place of others: of RED's thresholds, and, as each plan of a template states them, of all that
+/// a class needs.
+const INSTEAD: [(&str, &[&str]); 2] = [("curve", &["min", "max"]), ("plans", &[])];
 
 fn needed(fields: &[&Field]) -> Vec<&'static str> {
     fields.iter().filter(|f| f.default.is_none() && !f.optional).map(|f| f.name).collect()

@@ -124,6 +124,26 @@ fn it_refuses_what_the_parser_refuses() {
     }
 }
 
+/// What every plan of a template states, its entry need not.
+#[test]
+fn a_template_states_what_its_plans_do_not() {
+    let per = "per = \"destination\", slots = 9";
+    for (more, sound) in [
+        (", rate = \"1Mbit/s\"", true),
+        (", plans = [{ rate = \"1Mbit/s\" }, { rate = \"2Mbit/s\" }]", true),
+        ("", false),
+    ] {
+        let text = format!(
+            "[scenario]\nduration = \"20s\"\n[links]\n\"a - b\" = {{ rate = \"10Mbit/s\", delay = \"1ms\" }}\n\"a -> b\" = \
+             {{ queue = \"q\" }}\n[queue.q]\nscheduler = \"htb\"\nclasses = [{{ {per}{more} }}]\n[traffic.t]\nmodel = \
+             \"ftp\"\nfrom = \"a\"\nto = \"b\"\n"
+        );
+        let options = perhop_scenario::Options::new("x.toml");
+        assert_eq!(accepted(&schema(), &text), sound, "{text}");
+        assert_eq!(perhop_scenario::Scenario::parse(&text, &options).is_ok(), sound, "{text}");
+    }
+}
+
 #[test]
 fn it_refuses_changes_that_the_parser_refuses() {
     let good = include_str!("good/changes.toml");
