@@ -1,5 +1,11 @@
 //! Templates of classes: against classes written by hand, with more addresses than slots, and what is refused.
 
+use perhop_core::classify::FlowHeaders;
+use perhop_core::conditioner::Passage;
+use perhop_core::packet::{FlowId, Packet};
+use perhop_core::port::{Buffers, Port};
+use perhop_core::units::{BitRate, Bytes, Span, Time};
+use perhop_core::verdict::{Fate, Reason};
 use perhop_scenario::{Options, Scenario};
 use perhop_sim::{EngineOptions, Outcome, Simulation};
 use proptest::prelude::*;
@@ -141,6 +147,141 @@ proptest! {
         prop_assert_eq!(flows(&first), flows(&second));
         let counts = |outcome: &Outcome| outcome.ports.queues.iter().map(|row| row.fates).collect::<Vec<_>>();
         prop_assert_eq!(counts(&first), counts(&second));
+    }
+}
+
+/// What was handed to a port, and what became of it: when a packet's transmission began, or why it was dropped.
+#[derive(Default)]
+struct Host {
+    packets: Vec<Packet>,
+    fates: Vec<(usize, Time, Option<Reason>)>,
+    now: Time,
+}
+
+impl Buffers<usize> for Host {
+    fn packet(&mut self, handle: usize) -> &mut Packet {
+        &mut self.packets[handle]
+    }
+
+    fn dropped(&mut self, handle: usize, reason: Reason) {
+        self.fates.push((handle, self.now, Some(reason)));
+    }
+}
+
+/// A port with a template of one slot, before a line of 10 Mbit/s that is free from this time on.
+struct Uplink {
+    port: Port<usize>,
+    host: Host,
+    free: Time,
+}
+
+impl Uplink {
+    fn of(kind: (&str, &str, [&str; 2], &str)) -> Self {
+        let text = net(&CUSTOMERS, &by_template(kind, 1));
+        let (scenario, _) = Scenario::parse(&text, &Options::new("t.toml")).unwrap_or_else(|d| panic!("{d}"));
+        let plan = scenario.plan(1, 0);
+        let link = plan.links.iter().position(|link| &*link.name == "a -> r").unwrap();
+        Self { port: plan.port(link).build().unwrap(), host: Host::default(), free: Time::ZERO }
+    }
+
+    /// A flow to a customer begins.
+    fn comes(&mut self, flow: u32, customer: &str) {
+        let headers = FlowHeaders {
+            protocol: 17,
+            source: [10, 9, 0, 1].into(),
+            destination: customer.parse().unwrap(),
+            source_port: 1024,
+            destination_port: 53,
+            traffic: "any".into(),
+            class: String::new(),
+            rtt: None,
+        };
+        self.port.register(FlowId(flow), &headers);
+    }
+
+    /// Packets of a flow arrive, each so many microseconds after the one before it.
+    fn sends(&mut self, flow: u32, from: Time, load: &[(u64, u32)]) {
+        let mut at = from;
+        for &(gap, size) in load {
+            at += Span::from_us(gap);
+            self.until(at);
+            self.host.now = at;
+            let (handle, mut packet) =
+                (self.host.packets.len(), Packet { flow: FlowId(flow), size, ..Packet::default() });
+            if let Fate::Dropped(reason) = self.port.arrive(&Passage::of(at, packet.flow), &mut packet, handle) {
+                self.host.fates.push((handle, at, Some(reason)));
+            }
+            self.host.packets.push(packet);
+            self.port.evict(at, &mut self.host);
+        }
+    }
+
+    /// The line sends what it may until `end`.
+    fn until(&mut self, end: Time) {
+        let mut now = self.host.now.max(self.free);
+        while now <= end {
+            self.host.now = now;
+            now = match self.port.next(now, &mut self.host) {
+                Some(leaving) => {
+                    self.host.fates.push((leaving.handle, now, None));
+                    self.free = now + Bytes::new(self.host.packets[leaving.handle].size.into()) / BitRate::mbps(10);
+                    self.port.busy_until(&leaving, self.free);
+                    self.free
+                }
+                None => self.port.opens_at().unwrap_or(Time::MAX),
+            };
+            if now == Time::MAX {
+                break;
+            }
+        }
+    }
+
+    /// The classes of the template that were held, and how many addresses each has had.
+    fn held(&self) -> Vec<(String, u64)> {
+        self.port.branches().into_iter().filter_map(|it| Some((it.path.clone(), it.addresses?))).collect()
+    }
+}
+
+fn class(of: &str, addresses: u64) -> (String, u64) {
+    (format!("customers/{of}"), addresses)
+}
+
+/// More than any bucket takes to fill, and than CoDel remembers.
+const IDLE: Span = Span::from_s(100);
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// A customer leaves while packets still wait: the next one shares the class of all others. Once nothing waits, the one after
+    /// has the slot, under its own name and as if nobody had had it.
+    #[test]
+    fn an_idle_slot_is_as_new_for_the_next_customer(
+        which in 0..KINDS.len(),
+        before in prop::collection::vec((0u64..3000, 100u32..1500), 1..60),
+        after in prop::collection::vec((0u64..3000, 100u32..1500), 1..60),
+    ) {
+        let [mut used, mut fresh] = [0, 1].map(|_| Uplink::of(KINDS[which]));
+        used.comes(0, CUSTOMERS[0]);
+        used.sends(0, Time::ZERO, &before);
+        prop_assert_eq!(used.held(), [class(CUSTOMERS[0], 1), class("others", 0)]);
+        used.port.forget(FlowId(0));
+        used.comes(1, CUSTOMERS[1]);
+        prop_assert_eq!(used.held(), [class(CUSTOMERS[0], 1), class("others", 1)]);
+        used.until(Time::MAX);
+        used.port.forget(FlowId(1));
+        let from = used.free + IDLE;
+        let fates = [&mut used, &mut fresh].map(|it| {
+            let first = it.host.packets.len();
+            it.host.fates.clear();
+            it.comes(2, CUSTOMERS[2]);
+            it.sends(2, from, &after);
+            it.until(Time::MAX);
+            it.host.fates.iter().map(|(handle, at, reason)| (handle - first, *at, *reason)).collect::<Vec<_>>()
+        });
+        prop_assert_eq!(&fates[0], &fates[1]);
+        prop_assert_eq!(fates[0].len(), after.len());
+        prop_assert_eq!(used.held(), [class(CUSTOMERS[2], 2), class("others", 1)]);
+        prop_assert_eq!(used.port.breaches(), Vec::<String>::new());
     }
 }
 
