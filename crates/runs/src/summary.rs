@@ -43,11 +43,23 @@ fn cell(pool: &Pool<'_>, column: &str) -> String {
     show(pool.estimate(column).map(|it| it.scaled(pool.column(column).usual().1)))
 }
 
-/// Share of packets in per cent.
-fn percent(pool: &Pool<'_>, part: &str, whole: &str) -> String {
-    let pairs = pool.values(part).into_iter().flatten().zip(pool.values(whole).into_iter().flatten());
-    let shares: Vec<_> = pairs.filter(|(_, whole)| *whole > 0.0).map(|(part, whole)| 100.0 * part / whole).collect();
+/// Shares of packets in per cent, where there are any.
+fn percent(shares: impl Iterator<Item = [f64; 2]>) -> String {
+    let shares: Vec<_> = shares.filter(|[_, whole]| *whole > 0.0).map(|[part, whole]| 100.0 * part / whole).collect();
     show(estimate(&shares).map(|it| it.within([0.0, 100.0])))
+}
+
+/// Per cent of the packets that arrived that were dropped; `left` are those that were neither dropped nor wait. What waits when the
+/// warm-up ends may be dropped after it: where more are dropped than arrive, of those dropped and those that left.
+fn lost(dropped: f64, arrived: f64, left: f64) -> [f64; 2] {
+    [dropped, if dropped > arrived { dropped + left } else { arrived }]
+}
+
+/// [`lost`] of a row in per cent.
+fn dropped(pool: &Pool<'_>, left: &str) -> String {
+    let [dropped, arrived, left] = ["dropped_packets", "arrived_packets", left].map(|column| pool.values(column));
+    let rows = dropped.into_iter().zip(arrived).zip(left);
+    percent(rows.filter_map(|((dropped, arrived), left)| Some(lost(dropped?, arrived?, left?))))
 }
 
 /// Whether anything was counted.
@@ -228,8 +240,9 @@ const WAITS: [&str; 2] = ["wait_p50_ms", "wait_p99_ms"];
 fn port(pool: &Pool<'_>, look: Look) -> [String; 8] {
     let [hop, class, colour] = ["hop", "class", "colour"].map(|key| text_of(pool, key));
     let [p50, p99] = WAITS.map(|column| cell(pool, column));
-    let [dropped, marked] = ["dropped_packets", "marked_packets"].map(|part| percent(pool, part, "arrived_packets"));
-    [hop, class, colour, look.rate(pool, "arrived_bytes"), dropped, p50, p99, marked]
+    let [marked, arrived] = ["marked_packets", "arrived_packets"].map(|column| pool.values(column));
+    let marked = percent(marked.into_iter().zip(arrived).filter_map(|(marked, arrived)| Some([marked?, arrived?])));
+    [hop, class, colour, look.rate(pool, "arrived_bytes"), dropped(pool, "delivered_packets"), p50, p99, marked]
 }
 
 /// The nodes of trees that are more than one scheduler over queues; nothing if there are none.
@@ -244,7 +257,7 @@ fn nodes(pooled: &Pooled<'_>, look: Look) -> String {
         grid.add_row(match shown {
             Shown::Node(pool) => {
                 let names = ["hop", "node", "kind"].map(|key| text_of(pool, key));
-                let shares = [look.rate(pool, "arrived_bytes"), percent(pool, "dropped_packets", "arrived_packets")];
+                let shares = [look.rate(pool, "arrived_bytes"), dropped(pool, "sent_packets")];
                 names.into_iter().chain(shares).chain(columns.map(|column| cell(pool, column))).collect::<Vec<_>>()
             }
             Shown::Rest(pools) => rest(&pools, look),
@@ -313,10 +326,32 @@ fn rest(pools: &[&Pool<'_>], look: Look) -> Vec<String> {
         (0..all.first().map_or(0, Vec::len)).map(sum).collect::<Vec<_>>()
     };
     let rate = |column: &str| show(estimate(&sums(column).iter().map(|n| n * 8e-6 / look.seconds).collect::<Vec<_>>()));
-    let [dropped, arrived] = ["dropped_packets", "arrived_packets"].map(sums);
-    let shares: Vec<_> = dropped.iter().zip(&arrived).filter(|it| *it.1 > 0.0).map(|(d, a)| 100.0 * d / a).collect();
+    let [dropped, arrived, left] = ["dropped_packets", "arrived_packets", "sent_packets"].map(sums);
+    let shares =
+        dropped.into_iter().zip(arrived).zip(left).map(|((dropped, arrived), left)| lost(dropped, arrived, left));
     let (hop, template) = template(pools[0]).unwrap_or_default();
     let names = [hop, format!("{template}/... {} more", pools.len()), "class".into()];
-    let counts = [rate("arrived_bytes"), show(estimate(&shares).map(|it| it.within([0.0, 100.0]))), rate("sent_bytes")];
+    let counts = [rate("arrived_bytes"), percent(shares), rate("sent_bytes")];
     names.into_iter().chain(counts).chain([NONE; 4].map(str::to_owned)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Packets that wait at the start and others that arrive are dropped, leave, or wait in the end: whoever is dropped, it is
+        /// at most all of them, and a share of those that arrived wherever it can be.
+        #[test]
+        fn no_more_than_all_are_lost(waited in 0u32..100, arrived in 0u32..100, gone in 0.0f64..=1.0, dropped in 0.0f64..=1.0) {
+            let there = f64::from(waited + arrived);
+            let gone = (gone * there).floor();
+            let dropped = (dropped * gone).floor();
+            let [part, whole] = lost(dropped, arrived.into(), gone - dropped);
+            prop_assert_eq!(part, dropped);
+            prop_assert!(part <= whole && whole <= there);
+            prop_assert!(dropped > f64::from(arrived) || whole == f64::from(arrived));
+        }
+    }
 }
