@@ -1,5 +1,6 @@
 //! What E206 says that a replication keeps, beside what it takes while it is made and written.
 
+use perhop_core::sched;
 use perhop_core::units::Bytes;
 use perhop_runs::{disk, tables::tables};
 use perhop_scenario::{Options, Scenario};
@@ -75,4 +76,44 @@ fn series() {
         &format!("model = \"cbr\"\nrate = \"8kbit/s\"\nsize = \"1000B\"\nflows = 10\n{policer}"),
     );
     assert!(rows[1] >= 8000 * 5 && rows[2] >= 8000 * 10, "{rows:?}");
+}
+
+/// A port whose template has so many slots, and in each this queue.
+fn slots(many: u32, queue: &str) -> (u64, u64) {
+    let text = format!(
+        r#"
+[scenario]
+duration = "1ms"
+warmup = "0s"
+[links]
+"a - b" = {{ rate = "1Gbit/s", delay = "1ms" }}
+"a -> b" = {{ queue = "customers" }}
+[queue.customers]
+scheduler = "drr"
+classes = [{{ per = "destination", slots = {many}, quantum = "1500B", queue = {queue} }}]
+[traffic.t]
+model = "cbr"
+rate = "1Mbit/s"
+size = "100B"
+from = "a"
+to = "b"
+"#
+    );
+    let (stated, measured, _) = run(&text);
+    (stated, measured)
+}
+
+/// What 300 more slots take of what they should, with a queue and with each scheduler over flows: never more, and of the largest of
+/// these more than half of it.
+#[test]
+fn queues() {
+    let part = |queue: &str| {
+        let [few, many] = [100, 400].map(|slots_of| slots(slots_of, queue));
+        (many.1 - few.1) as f64 / (many.0 - few.0) as f64
+    };
+    let of_flows = sched::LIST.iter().filter(|entry| !entry.has("classes") && entry.has("flows"));
+    let of_flows: Vec<_> = of_flows.map(|it| (it.name, part(&format!("{{ scheduler = \"{}\" }}", it.name)))).collect();
+    let (plain, largest) = (part("{ limit = \"10p\" }"), of_flows.iter().map(|it| it.1).fold(0.0, f64::max));
+    assert!((1.0 / ROOM..=1.0).contains(&plain), "{plain}");
+    assert!((1.0 / ROOM..=1.0).contains(&largest), "{of_flows:?}");
 }

@@ -80,12 +80,13 @@ impl Scenario {
         &self.built.traffic
     }
 
-    /// What a replication keeps in the end: series, if asked for, and transfers, bytes.
-    pub fn kept(&self) -> [Bytes; 2] {
+    /// What a replication keeps in the end: queues, series, if asked for, and transfers, bytes.
+    pub fn kept(&self) -> [Bytes; 3] {
         let Built { plan, .. } = &*self.built;
         let file = self.built.file(&self.model);
         let series = memory::series(file, &plan.links).map_or(Bytes::new(0), |series| series.bytes());
-        [series, Bytes::new(memory::transfers(file, &plan.links).saturating_mul(memory::PER_TRANSFER))]
+        let queues = Bytes::new(memory::queues(&plan.links));
+        [queues, series, Bytes::new(memory::transfers(file, &plan.links).saturating_mul(memory::PER_TRANSFER))]
     }
 
     /// Every effective value as TOML, short forms expanded, without `[sweep]`; read again it gives the same model.

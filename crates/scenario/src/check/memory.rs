@@ -1,22 +1,28 @@
-//! What a replication keeps in memory: routes, counters, series and transfers. E206 if that is more than a run may take.
+//! What a replication keeps in memory: routes, queues, counters, series and transfers. E206 if that is more than a run may take.
 
 use crate::resolve::offered::{self, Flowline, MOST_HOPS};
 use crate::resolve::ports::{File, Resolved};
 use perhop_core::aqm::Aqm as _;
 use perhop_core::conditioner::Conditioner as _;
+use perhop_core::needs::Needs;
 use perhop_core::params::Problems;
+use perhop_core::sched::Scheduler as _;
 use perhop_core::units::{Bytes, Span, Time};
 use perhop_sim::plan;
 use perhop_sim::record::{FlowSample, Sample, Transfer};
 use perhop_sim::traffic::{LARGEST_PACKET, Traffic as _, TrafficScope};
 use std::collections::BTreeSet;
 
-/// Most bytes of series, of transfers, and of counters, that a replication may keep.
+/// Most bytes of queues, of series, of transfers, and of counters, that a replication may keep.
 pub const MOST: u64 = 4_000_000_000;
 /// Intervals are suggested in whole milliseconds.
 const NS_PER_MS: u64 = 1_000_000;
 /// About what a link keeps of a class: fates, what passed, and times of waiting, for each colour.
 const PER_CLASS: u64 = 1200;
+/// What a port keeps at most of a queue or a scheduler in its tree, before the first packet.
+const PER_NODE: u64 = 2500;
+/// What a scheduler over flows keeps at most of one of its queues, before the first packet.
+const PER_FLOW: u64 = 250;
 /// A value of a table, or none: a number and whether it is there, or a text that equal values share.
 const VALUE: usize = 16;
 /// The same in its file, 8 B and the eighth part of a byte, with room for as much again.
@@ -88,8 +94,9 @@ pub fn check_counters(file: File<'_>, problems: &mut Problems) -> bool {
     bytes <= MOST
 }
 
-/// E206 for series and transfers.
+/// E206 for queues, series and transfers.
 pub fn check(all: Resolved<'_>, problems: &mut Problems) {
+    check_queues(all, problems);
     let settings = &all.file.model.settings;
     if let (Some(sample), Some(series)) = (settings.sample, series(all.file, all.links))
         && series.bytes().get() > MOST
@@ -116,6 +123,45 @@ pub fn check(all: Resolved<'_>, problems: &mut Problems) {
         );
         problems.error("E206", settings.duration.place, message).help(help);
     }
+}
+
+/// E206 for queues, at the port that has most of them: a template has classes for all its slots.
+fn check_queues(all: Resolved<'_>, problems: &mut Problems) {
+    let bytes = queues(all.links);
+    let most = all.links.iter().zip(&all.file.topology.links).max_by_key(|(link, _)| of_port(link));
+    let Some((link, direction)) = most.filter(|_| bytes > MOST) else { return };
+    let root = direction.nodes.first();
+    let place = root.map(|root| root.scheduler.as_ref().map_or(root.place, |it| it.place("classes")));
+    let message = format!(
+        "the queues of all ports would take {} before the first packet; most, {}, at `{}`",
+        rounded(Bytes::new(bytes)),
+        rounded(Bytes::new(of_port(link))),
+        link.name
+    );
+    let label = format!("{} queues and schedulers", link.nodes.len());
+    let help = format!(
+        "at most {} are allowed: lower `slots`, or `flows` in the queue of a class, as in queue = {{ scheduler = \"fq-codel\", flows = 64 }}",
+        rounded(Bytes::new(MOST))
+    );
+    problems.error("E206", place, message).label(label).help(help);
+}
+
+/// Bytes of all queues before the first packet.
+pub fn queues(links: &[plan::Link]) -> u64 {
+    links.iter().map(of_port).fold(0, u64::saturating_add)
+}
+
+/// Of those of a port; the classes of a template are alike, so that few schedulers have to be built.
+fn of_port(link: &plan::Link) -> u64 {
+    let (mut known, mut flows) = (None, 0);
+    for (params, scope) in link.nodes.iter().filter_map(|node| Some((node.scheduler()?, &node.scope))) {
+        let of = match known {
+            Some((same, of)) if same == params => of,
+            _ => params.build(scope).map_or(0, |it| it.places() as u64 * u64::from(it.needs().contains(Needs::FLOWS))),
+        };
+        (known, flows) = (Some((params, of)), flows + of);
+    }
+    PER_NODE * link.nodes.len() as u64 + PER_FLOW * flows
 }
 
 /// Mean number of transfers that are opened after the warm-up, if nothing ever waits.
