@@ -18,6 +18,7 @@ from matplotlib.figure import Figure
 import reality
 from cells import LAB, RECORDS
 from passed import Figures
+from perhop import stats
 from reality import LIVE, SIMULATOR, Cell
 
 PAGE = LAB.parent / "docs/reports/simulation-and-reality.md"
@@ -26,8 +27,6 @@ HEAD = Path(__file__).with_suffix(".md")
 #: A live share may differ by so much of the simulated one.
 MARGIN = 0.05
 WITHIN, UNDECIDED, OUTSIDE = "within", "undecided", "outside"
-#: Two-sided 95 % quantiles of Student's t by degrees of freedom, from Abramowitz and Stegun, table 26.10.
-STUDENT = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306, 9: 2.262, 19: 2.093}
 PERCENT = 100
 #: What a table shows of both worlds, and in which unit.
 SHOWN = (("share", PERCENT), ("dropped", PERCENT), ("marked", PERCENT), ("green", PERCENT), ("delay_ms", 1))
@@ -51,9 +50,8 @@ class Sample(NamedTuple):
     @property
     def half(self) -> float:
         """Half of its 95 % interval; infinite for one run."""
-        if len(self.values) < 2:
-            return math.inf
-        return STUDENT[len(self.values) - 1] * statistics.stdev(self.values) / math.sqrt(len(self.values))
+        found = stats.interval(self.values)
+        return math.inf if found.n < 2 else (found.high - found.low) / 2
 
     def said(self, scale: float) -> str:
         """The mean with its interval; of what never was, 0."""
@@ -127,7 +125,7 @@ def text(found: Sequence[Line]) -> str:
         sure=sum(abs(it.ratio - 1) + it.noise <= MARGIN for it in found),
         undecided=sum(it.verdict == UNDECIDED for it in found),
         outside=sum(it.verdict == OUTSIDE for it in found),
-        runs=" or ".join(sorted({str(len(it.worlds[LIVE]["share"].values)) for it in found})),
+        runs=" or ".join(map(str, sorted({len(it.worlds[LIVE]["share"].values) for it in found}))),
         cells=len({(it.cell.name, it.cell.law) for it in found}),
         simulated=reality.SIMULATED,
         margin=f"{PERCENT * MARGIN:.0f}",
