@@ -92,6 +92,8 @@ fn any_formula() -> impl Strategy<Value = String> {
             (of.clone(), of.clone()).prop_map(|(x, y)| format!("({x}) / (1 + abs({y}))")),
             (of.clone(), compared.clone(), of.clone())
                 .prop_map(|(x, than, y)| format!("if({x} {than} {y}, ({x}) + ({y}), ({x}) * ({y}))")),
+            (of.clone(), compared.clone(), of.clone(), of.clone())
+                .prop_map(|(x, than, y, z)| format!("if({x} {than} {y}, ({z}) + 1, ({z}) - 2)")),
             (of.clone(), compared, joined, of).prop_map(|(x, than, join, y)| {
                 format!("if({x} {than} {y} {join} (({x}) * ({y}) < 1), ({x}) + 1, ({x}) * ({y}) > 2, ({x}) * ({y}), ({x}) + 1)")
             }),
