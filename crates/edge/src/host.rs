@@ -167,7 +167,7 @@ impl Host {
         it.headers.lengths.l3.saturating_add(self.overhead + tags)
     }
 
-    /// What will colour a forward packet, whose flow the conditioners are told of.
+    /// What will colour a forward packet, whose flow the conditioners learn of here.
     #[inline(always)]
     fn taken(&mut self, it: &Arriving<'_>, packet: &Packet) -> Option<Taken> {
         self.known.announce(packet.flow, it.headers.tcp, self.replay.port_mut());

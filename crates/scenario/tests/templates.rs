@@ -253,7 +253,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     /// A customer leaves while packets still wait: the next one shares the class of all others. Once nothing waits, the one after
-    /// has the slot, under its own name and as if nobody had had it.
+    /// has the slot, under its own name and as if it were new.
     #[test]
     fn an_idle_slot_is_as_new_for_the_next_customer(
         which in 0..KINDS.len(),

@@ -95,7 +95,7 @@ impl Members {
         Self { names: Names(names.into()), ..self }
     }
 
-    /// What the class of a place is called, if it has a name of its own.
+    /// The name that the file gives to the class of a place, if any.
     pub fn name(&self, place: usize) -> Option<&str> {
         self.names.0.get(place)?.as_deref()
     }
