@@ -62,7 +62,7 @@ class Session:
 
         Raises:
             ScenarioError: it is no time, has passed, or is beyond the end.
-            KeyboardInterrupt: Ctrl-C; the session has stopped on the way and can go on.
+            KeyboardInterrupt: Ctrl-C; the session has stopped on the way and can go on, unless it came in a hook.
         """
         self._core.until(time)
 

@@ -12,6 +12,7 @@ mod conditioner;
 mod law;
 
 use object::Class;
+pub use object::is_interrupted;
 use perhop_core::foreign::{Given, Plain, Registered};
 use perhop_core::params::{Field, Kind, Literal, ParamError};
 use perhop_core::registry::Entry;

@@ -1,12 +1,13 @@
 //! A simulation that a user steps, as `perhop.Session` has it: Python's lock is released while it runs.
 
+use crate::own::is_interrupted;
 use crate::run::{self, POLL, instant};
 use crate::{RunError, columns, diagnostics, scenario};
 use perhop_runs::classes::Classes;
 use perhop_runs::columns::Table;
 use perhop_runs::session::{self, SessionError};
 use perhop_scenario::knobs::Goal;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
@@ -133,12 +134,18 @@ impl Session {
             // A short step ends before it is asked whether to go on, and reads no clock.
             let mut began = None;
             let go_on = || began.get_or_insert_with(instant).elapsed() < POLL;
-            if py.detach(|| session.advance(goal, go_on)).map_err(|it| error(py, it))? {
+            if py.detach(|| session.advance(goal, go_on)).map_err(|it| ended(py, it))? {
                 return Ok(());
             }
             py.check_signals()?;
         }
     }
+}
+
+/// A stretch that has failed, or a hook that Ctrl-C has ended.
+fn ended(py: Python<'_>, error: SessionError) -> PyErr {
+    let said = self::error(py, error);
+    if is_interrupted() { PyKeyboardInterrupt::new_err(said.value(py).to_string()) } else { said }
 }
 
 fn made(py: Python<'_>, table: Result<Table, SessionError>) -> PyResult<Bound<'_, PyDict>> {

@@ -130,7 +130,7 @@ fn a_template_states_what_its_plans_do_not() {
     let per = "per = \"destination\", slots = 9";
     for (more, sound) in [
         (", rate = \"1Mbit/s\"", true),
-        (", plans = [{ rate = \"1Mbit/s\" }, { rate = \"2Mbit/s\" }]", true),
+        (", plans = [{ match = { destination = \"10.0.1.0/24\" }, rate = \"1Mbit/s\" }, { rate = \"2Mbit/s\" }]", true),
         ("", false),
     ] {
         let text = format!(

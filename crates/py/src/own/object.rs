@@ -5,10 +5,20 @@ use perhop_core::fault::{self, Fault};
 use perhop_core::foreign::Given;
 use perhop_core::params::ParamError;
 use perhop_core::units::Time;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::cell::Cell;
 use std::sync::Arc;
+
+thread_local! {
+    static INTERRUPTED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether Ctrl-C has ended a hook on this thread since this was last asked.
+pub fn is_interrupted() -> bool {
+    INTERRUPTED.take()
+}
 
 /// A class that is registered.
 #[derive(Debug)]
@@ -75,6 +85,7 @@ impl Object {
     #[cold]
     fn fail(&mut self, py: Python<'_>, at: Option<Time>, error: &PyErr) {
         self.broken = true;
+        INTERRUPTED.set(error.is_instance_of::<PyKeyboardInterrupt>(py));
         self.raise(at, traceback(py, error));
     }
 
