@@ -149,8 +149,9 @@ def packages() -> str:
 
 
 FAKE = {
-    "tar": "mkdir -p linux-source-6.12/arch/um/include/linux linux-source-6.12/scripts/kconfig\ncd linux-source-6.12\n"
-    "touch arch/um/Kconfig arch/um/include/linux/time-internal.h\n"
+    "tar": "mkdir linux-source-6.12\ncd linux-source-6.12\n"
+    "mkdir -p arch/um/include/linux arch/x86/um/os-Linux scripts/kconfig\n"
+    "touch arch/um/Kconfig arch/um/include/linux/time-internal.h arch/x86/um/os-Linux/registers.c\n"
     "echo '#!/bin/sh' >scripts/kconfig/merge_config.sh\nchmod +x scripts/kconfig/merge_config.sh",
     "make": 'case "$*" in *kernelrelease) echo 6.12.0;; *\\ linux) echo x >>"$BUILDS"; touch one.o; '
     'until [ -e "$MAY" ]; do /bin/sleep 0.02; done; '
