@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,17 @@ from = "a"
 to = "b"
 flows = 3
 """
+PAGE = Path(__file__).parents[2] / "docs/reference/results.md"
+QUEUES = (
+    'aqm = "codel"',
+    'aqm = "pie"\ndelay = "rate"\narithmetic = "linux"',
+    'aqm = "red"\nmin = "10p"\nmax = "30p"',
+    'scheduler = "drr"\nclasses = [{ quantum = "1600B" }]',
+    'scheduler = "htb"\narithmetic = "linux"\nclasses = [{ rate = "2Mbit/s", quantum = "1600B" }]',
+    'scheduler = "fq-codel"',
+    'scheduler = "cake"',
+)
+"""Each that has counters which others lack."""
 
 
 @pytest.fixture(scope="module")
@@ -96,3 +108,13 @@ def test_nothing_changes_unless_they_are_asked_for(perhop: Command, tmp_path: Pa
         stored.tc_stats()
     again = Runs.open(tmp_path / "with" / "counted")
     assert "lended:" in again.tc_stats()
+
+
+def test_the_page_lists_every_counter_that_there_is() -> None:
+    head = SCENARIO.split("[queue", maxsplit=1)[0]
+    bulk = SCENARIO[SCENARIO.index("[traffic.bulk]") :]
+    made = [Scenario.from_toml(f"{head}[queue.customer]\n{queue}\n\n{bulk}").run(tc_stats=True) for queue in QUEUES]
+    printed = {str(name) for runs in made for name in runs.table("counters")["counter"]}
+    table = PAGE.read_text().split("| word of tc | `counter` | is |\n")[1].split("\n\n")[0]
+    listed = {name for row in table.splitlines()[1:] for name in re.findall(r"`(\w+)`", row.split(" | ")[1])}
+    assert printed | {"drop_next"} == listed  # CoDel has it only while it drops.
