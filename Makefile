@@ -73,9 +73,9 @@ instructions:                           ## instructions of all that perhop does 
 
 lab: lab-ports lab-tcp                  ## what a Linux kernel does in the cells of lab/cells, against what is recorded; ARGS=--write
 
-live-lab:                               ## perhop forward beside the kernel's tbf and htb, in namespaces; root, a minute
+live-lab: .venv/packages.stamp          ## perhop forward beside the kernel's tbf and htb, in namespaces; root, a minute
 	cargo build --release -p perhop
-	scripts/live_lab.sh target/release/perhop $(PYTHON) target/live-lab.png
+	scripts/live_lab.sh target/release/perhop $(BIN)/python target/live-lab.png
 
 live-bench:                             ## perhop forward beside the C forwarder FWD: CPU time, round trips; root, two minutes
 	cargo build --release -p perhop
