@@ -12,7 +12,7 @@ use crate::units::Time;
 use crate::verdict::Fate;
 
 impl<H: Copy> Port<H> {
-    /// New parameters for the conditioner called `name`, see [`Edge::retune`].
+    /// New parameters for the conditioner called `name`, see [`Edge::retune`](super::edge::Edge::retune).
     ///
     /// # Errors
     /// The offending parameter; earlier parameters stay in force.
