@@ -4,8 +4,10 @@
 
 FWD is a program that is called as `FWD v2 IF0 IF1` and forwards both ways until SIGTERM. Without it there is no ratio.
 Measured are the CPU time of a packet in perhop's own code, packets per CPU second of the whole process (the kernel's
-part of sending is in it), and the round trip that it adds to that of a kernel's bridge. Each round measures all,
-every second one in the opposite order. Medians of the rounds are printed, of ratios too. It needs root and ip.
+part of sending is in it), and the round trip that it adds to that of a kernel's bridge. Round trips are measured with
+the two ends and the forwarder on one core, on two (the forwarder has one of its own), and where Linux puts them. The
+last says most of how long its cores take to wake up. Each round measures all, every second one in the opposite order.
+Medians of the rounds are printed, of ratios too. It needs root, ip and taskset.
 """
 
 from __future__ import annotations
@@ -71,6 +73,25 @@ print(statistics.median(found[{FIRST_TRIPS}:]) / 1000)
 
 PERHOP, FWD, BRIDGE = "perhop", "fwd", "bridge"
 
+
+class Cores(NamedTuple):
+    """Cores on which programs may run, as taskset takes them."""
+
+    ends: str
+    forwarder: str
+
+
+def places() -> dict[str, Cores]:
+    """Where round trips are measured."""
+    mine = sorted(os.sched_getaffinity(0))
+    first, last, all_of_them = str(mine[0]), str(mine[-1]), ",".join(map(str, mine))
+    return {
+        "on one core": Cores(first, first),
+        "on two cores": Cores(first, last),
+        "where Linux puts them": Cores(all_of_them, all_of_them),
+    }
+
+
 NAME = f"live-bench-{os.getpid()}"
 
 
@@ -82,6 +103,11 @@ def ip(words: str) -> str:
 def start(which: str, *words: str) -> subprocess.Popen[str]:
     """Begin a program in a namespace."""
     return subprocess.Popen(["ip", "netns", "exec", f"{NAME}-{which}", *words], stdout=subprocess.PIPE, text=True)
+
+
+def move(pid: int, cores: str) -> None:
+    """All threads of a program run on these cores from now on."""
+    subprocess.run(["taskset", "-acp", cores, str(pid)], check=True, stdout=subprocess.DEVNULL)
 
 
 def set_up() -> None:
@@ -141,19 +167,30 @@ def packets_per_cpu_second(blast: str) -> Callable[[int], float]:
     return measure
 
 
-def round_trip(_: int) -> float:
-    """Microseconds."""
-    return float(start("s", sys.executable, "-c", ASK).communicate(timeout=120)[0])
+def round_trip(echo: int, ends: str) -> float:
+    """Microseconds, with the two ends on these cores."""
+    move(echo, ends)
+    return float(start("s", "taskset", "-c", ends, sys.executable, "-c", ASK).communicate(timeout=120)[0])
 
 
-def bridged() -> float:
-    """Microseconds, through a bridge of the kernel."""
+def through(echo: int, cores: Cores) -> Callable[[int], float]:
+    """The round trip through a forwarder."""
+
+    def measure(pid: int) -> float:
+        move(pid, cores.forwarder)
+        return round_trip(echo, cores.ends)
+
+    return measure
+
+
+def bridged(echo: int) -> dict[str, float]:
+    """Microseconds through a bridge of the kernel, by place."""
     ip(f"-n {NAME}-m link add name br0 type bridge")
     for near in ("va", "vb"):
         ip(f"-n {NAME}-m link set {near} master br0")
     ip(f"-n {NAME}-m link set br0 up")
     time.sleep(1)
-    found = round_trip(0)
+    found = {place: round_trip(echo, cores.ends) for place, cores in places().items()}
     ip(f"-n {NAME}-m link delete br0")
     return found
 
@@ -176,7 +213,8 @@ def main() -> int:
         set_up()
         echo = start("r", sys.executable, "-c", ECHO)
         try:
-            rounds = [measured(forwarders, str(release / "examples/blast"), turn % 2 == 1) for turn in range(ROUNDS)]
+            blast = str(release / "examples/blast")
+            rounds = [measured(forwarders, blast, echo.pid, turn % 2 == 1) for turn in range(ROUNDS)]
         finally:
             echo.kill()
             clean()
@@ -189,37 +227,38 @@ class Round(NamedTuple):
 
     rates: dict[str, float]
     """Packets per CPU second."""
-    trips: dict[str, float]
-    """Round trips, us; that of the kernel's bridge is among them."""
+    trips: dict[str, dict[str, float]]
+    """Round trips by place, us; that of the kernel's bridge is among them."""
 
-    def added(self, name: str) -> float:
+    def added(self, name: str, place: str) -> float:
         """What a forwarder adds to the round trip of the bridge, us."""
-        return self.trips[name] - self.trips[BRIDGE]
+        return self.trips[name][place] - self.trips[BRIDGE][place]
 
 
-def measured(forwarders: dict[str, list[str]], blast: str, backwards: bool) -> Round:
+def measured(forwarders: dict[str, list[str]], blast: str, echo: int, backwards: bool) -> Round:
     """One round."""
-    rates, trips = {}, {BRIDGE: bridged()}
+    rates, trips = {}, {BRIDGE: bridged(echo)}
     for name, command in sorted(forwarders.items(), reverse=backwards):
         rates[name] = running(command, packets_per_cpu_second(blast))
-        trips[name] = running(command, round_trip)
+        trips[name] = {place: running(command, through(echo, cores)) for place, cores in places().items()}
     return Round(rates, trips)
 
 
 def show(rounds: list[Round]) -> None:
     """Print what was found, and the ratios."""
+    both = FWD in rounds[0].rates
     for name in rounds[0].rates:
         line(f"{name}: million packets per CPU second", [it.rates[name] / 1e6 for it in rounds], 3)
-    for name in rounds[0].trips:
-        line(f"{name}: round trip, us, median of {TRIPS - FIRST_TRIPS}", [it.trips[name] for it in rounds], 1)
-    if FWD in rounds[0].rates:
+    if both:
         rates = [it.rates[PERHOP] / it.rates[FWD] for it in rounds]
         line("packets per CPU second, perhop / fwd (at least .9 wanted)", rates, 3)
-        line(
-            "added round trip, perhop / fwd (at most 1.3 wanted)",
-            [it.added(PERHOP) / it.added(FWD) for it in rounds],
-            3,
-        )
+    print(f"round trips, us, medians of {TRIPS - FIRST_TRIPS}:")
+    for place in rounds[0].trips[BRIDGE]:
+        for name in rounds[0].trips:
+            line(f"  {place}: {name}", [it.trips[name][place] for it in rounds], 1)
+        if both:
+            ratios = [it.added(PERHOP, place) / it.added(FWD, place) for it in rounds]
+            line(f"  {place}: added to {BRIDGE}, perhop / fwd (at most 1.3 wanted)", ratios, 3)
 
 
 def line(what: str, found: list[float], digits: int) -> None:

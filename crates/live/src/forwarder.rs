@@ -140,6 +140,11 @@ impl<I: PacketIo> Forwarder<I> {
         self.core.queued.then(|| self.core.host.next_at()).flatten().map(|at| self.core.clock.zero_ns() + at.ns())
     }
 
+    /// Whether there is a queue, which frames leave at their time.
+    pub(crate) fn is_queued(&self) -> bool {
+        self.core.queued
+    }
+
     /// Whether frames wait for an interface to take them.
     pub fn is_behind(&self) -> bool {
         self.core.counts.iter().any(|counts| counts.here.waiting > 0)

@@ -20,12 +20,32 @@ pub fn real_time() -> io::Result<()> {
     if done < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// This thread asks for the processor in short slices, if it is an ordinary one. Its share is as before, but when it wakes
-/// up it runs before those that ask for longer ones. It needs no right. Linux before 6.12 takes no notice.
-pub(crate) fn short_slices() {
+/// How long this thread asks to have the processor at a time, if it is an ordinary one.
+///
+/// With short slices its share is as before, but when it wakes up it runs before those that ask for longer ones. What it
+/// interrupts is often the program whose packet woke it up, which then waits on the same processor: Linux puts the next
+/// receiver elsewhere, and on idle cores that costs a wake-up of its own. So a slice is short only where a departure is due
+/// at its time. It needs no right. Linux before 6.12 takes no notice.
+#[derive(Debug, Default)]
+pub(crate) struct Slices {
+    short: bool,
+}
+
+impl Slices {
+    /// Short ones from now on, or the usual ones.
+    pub(crate) fn follow(&mut self, short: bool) {
+        if short != self.short {
+            self.short = short;
+            ask(if short { SLICE_NS } else { 0 });
+        }
+    }
+}
+
+/// Asks for slices of so long; 0 are the usual ones.
+fn ask(slice_ns: u64) {
     let Some(mut now) = attributes() else { return };
     if now.sched_policy == libc::SCHED_OTHER as u32 {
-        now.sched_runtime = SLICE_NS;
+        now.sched_runtime = slice_ns;
         // SAFETY: thread 0 is the one that asks; the structure states its size and outlives the call.
         unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const now, 0) };
     }
@@ -45,16 +65,19 @@ fn attributes() -> Option<libc::sched_attr> {
 mod tests {
     use super::*;
 
-    /// In threads, for they stay so. A kernel that knows slices tells the one that is in force, others tell 0.
+    /// In a thread, for it stays so. A kernel that knows slices tells the one that is in force, others tell 0.
     #[test]
-    fn an_ordinary_thread_has_short_slices() {
-        let slices = || {
-            let before = attributes().unwrap();
-            short_slices();
-            (before.sched_runtime, attributes().unwrap().sched_runtime)
+    fn an_ordinary_thread_has_short_slices_as_long_as_it_wants_them() {
+        let of_a_thread = || {
+            let mut slices = Slices::default();
+            [false, true, false].map(|short| {
+                slices.follow(short);
+                attributes().unwrap().sched_runtime
+            })
         };
-        let (before, after) = std::thread::spawn(slices).join().unwrap();
-        assert!(before == 0 || (before > SLICE_NS && after == SLICE_NS), "{before} ns, then {after} ns");
+        let [before, short, after] = std::thread::spawn(of_a_thread).join().unwrap();
+        assert!(before == 0 || (before > SLICE_NS && short == SLICE_NS), "{before} ns, then {short} ns");
+        assert_eq!(after, before);
     }
 
     /// Where real time is not granted there is nothing to keep.
@@ -62,7 +85,7 @@ mod tests {
     fn a_real_time_thread_stays_one() {
         let policy = || {
             let granted = real_time().is_ok();
-            short_slices();
+            Slices::default().follow(true);
             (granted, attributes().unwrap().sched_policy)
         };
         let (granted, policy) = std::thread::spawn(policy).join().unwrap();

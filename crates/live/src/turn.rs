@@ -9,7 +9,7 @@ use std::os::fd::{AsFd, AsRawFd};
 use crate::clock::monotonic_ns;
 use crate::forwarder::Forwarder;
 use crate::io::PacketIo;
-use crate::scheduling::short_slices;
+use crate::scheduling::Slices;
 
 /// The longest sleep: orders are looked at as often.
 const LONGEST_NS: u64 = 100_000_000;
@@ -32,12 +32,13 @@ pub enum Order {
 /// Forwards until `order`, which is asked in each turn and told the time, ends it.
 pub fn run<I: PacketIo + AsFd>(forwarder: &mut Forwarder<I>, order: &mut impl FnMut(&mut Forwarder<I>, u64) -> Order) {
     precise_timers();
-    short_slices();
+    let mut slices = Slices::default();
     loop {
         let now = monotonic_ns();
         if order(forwarder, now) == Order::End {
             return;
         }
+        slices.follow(forwarder.is_queued());
         if forwarder.step(now) == 0 {
             sleep(forwarder, now);
         }
