@@ -5,9 +5,9 @@
 FWD is a program that is called as `FWD v2 IF0 IF1` and forwards both ways until SIGTERM. Without it there is no ratio.
 Measured are the CPU time of a packet in perhop's own code, packets per CPU second of the whole process (the kernel's
 part of sending is in it), and the round trip that it adds to that of a kernel's bridge. Round trips are measured with
-the two ends and the forwarder on one core, on two (the forwarder has one of its own), and where Linux puts them. The
-last says most of how long its cores take to wake up. Each round measures all, every second one in the opposite order.
-Medians of the rounds are printed, of ratios too. It needs root, ip and taskset.
+the two ends and the forwarder on one core, on two (one is the forwarder's), and where Linux puts them. The last says
+most of how long its cores take to wake up. Each round measures all, every second one in the opposite order. Medians of
+the rounds are printed, of ratios too. It needs root, ip and taskset.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ pub fn real_time() -> io::Result<()> {
 ///
 /// With short slices its share is as before, but when it wakes up it runs before those that ask for longer ones. What it
 /// interrupts is often the program whose packet woke it up, which then waits on the same processor: Linux puts the next
-/// receiver elsewhere, and on idle cores that costs a wake-up of its own. So a slice is short only where a departure is due
+/// receiver elsewhere, and on idle cores that costs another wake-up. So a slice is short only where a departure is due
 /// at its time. It needs no right. Linux before 6.12 takes no notice.
 #[derive(Debug, Default)]
 pub(crate) struct Slices {
