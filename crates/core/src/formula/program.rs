@@ -112,7 +112,9 @@ impl Code {
             Self::Absolute => a.abs(),
             Self::Exp => exp(a),
             Self::Ln => ln(a),
-            _ => a,
+            // By name, so that a run need not look first whether its code is among those above.
+            Self::Copy | Self::Finite | Self::Chance | Self::Jump | Self::End => a,
+            Self::Unless | Self::UnlessLess | Self::UnlessLessOrEqual | Self::UnlessEqual | Self::UnlessUnequal => a,
         }
     }
 
@@ -154,6 +156,12 @@ fn exp(a: f64) -> f64 {
 #[inline(never)]
 fn ln(a: f64) -> f64 {
     math::ln(a)
+}
+
+// In line, all that could be read would be computed before the loop over what is read.
+#[inline(never)]
+fn apart(read: &impl Fn(Input) -> f64, input: Input) -> f64 {
+    read(input)
 }
 
 /// Steps for one occasion, and what they read of the packet and its queue.
@@ -220,7 +228,7 @@ impl Block {
     #[inline(always)]
     pub fn load(&self, memory: &mut Cells, read: impl Fn(Input) -> f64) {
         for (input, cell) in &self.inputs {
-            memory[usize::from(*cell)] = read(*input);
+            memory[usize::from(*cell)] = apart(&read, *input);
         }
     }
 
