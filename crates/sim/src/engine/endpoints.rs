@@ -145,22 +145,36 @@ impl Simulation {
     }
 
     pub(super) fn wake_source(&mut self, now: Time, source: usize) {
-        let Some(Woken { step, flow, stop }) = self.hosts.wake(now, source) else {
-            return self.stop_peers(now, source);
-        };
+        match self.hosts.wake(now, source) {
+            Some(woken) => self.take_offer(now, source, woken),
+            None => self.wake_otherwise(now, source),
+        }
+    }
+
+    /// A source is woken that stops, or whose datagrams leave together.
+    #[inline(never)]
+    fn wake_otherwise(&mut self, now: Time, source: usize) {
+        match self.hosts.wake_otherwise(now, source) {
+            Some(woken) => self.take_offer(now, source, woken),
+            None => self.stop_peers(now, source),
+        }
+    }
+
+    #[inline(always)]
+    fn take_offer(&mut self, now: Time, source: usize, Woken { flow, stop, gathers }: Woken) {
+        let step = self.hosts.step(now, source);
         if let Some(next) = step.next {
             self.agenda.add(next, Component::Source(source));
         }
         match step.offer {
             Offer::Nothing => {}
-            Offer::Datagram(wire) => {
+            Offer::Datagram(wire) if gathers => {
                 let segments = self.hosts.gather(source);
-                if segments == 1 {
-                    let record = self.hosts.datagram(now, flow, wire);
-                    self.send(now, flow, End::Sender, record);
-                } else {
-                    self.send_datagrams(now, flow, (wire, segments));
-                }
+                self.send_datagrams(now, flow, (wire, segments));
+            }
+            Offer::Datagram(wire) => {
+                let record = self.hosts.datagram(now, flow, wire);
+                self.send(now, flow, End::Sender, record);
             }
             Offer::Replayed { wire, dscp, ecn } => {
                 let record = self.hosts.replayed(now, flow, (wire, dscp, ecn));

@@ -53,9 +53,9 @@ impl Hosts {
             }
             let flow = if asked { u32::MAX } else { self.flows.len() as u32 };
             let source = self.sources.len();
-            let stop = offered.stop.unwrap_or(Time::MAX);
             let (burst, gathered) = (offered.sockets.gso, 0);
-            self.sources.push(Source { traffic, rng, table: table as u32, flow, stop, burst, gathered });
+            let plain_until = if burst > 1 { Time::ZERO } else { self.tables[table].stop };
+            self.sources.push(Source { traffic, rng, table: table as u32, flow, plain_until, burst, gathered });
             if !asked {
                 self.add_flow(Asked { source, way: 0 }, plan, net)?;
             }

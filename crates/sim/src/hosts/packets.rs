@@ -6,7 +6,7 @@ use super::flow::{acknowledged, received};
 use super::session::Session;
 use super::source::Woken;
 use crate::net::{Record, number};
-use crate::traffic::{Carrier, Traffic as _};
+use crate::traffic::{Carrier, Step, Traffic as _};
 use crate::transport::AckInfo;
 use perhop_core::conditioner::SenderTruth;
 use perhop_core::dscp::Dscp;
@@ -167,12 +167,8 @@ impl Hosts {
     }
 
     /// A source offers a datagram: as many as leave together now, which may be none.
-    #[inline]
     pub fn gather(&mut self, source: usize) -> u32 {
         let it = &mut self.sources[source];
-        if it.burst == 1 {
-            return 1;
-        }
         it.gathered += 1;
         if it.gathered < it.burst { 0 } else { std::mem::take(&mut it.gathered) }
     }
@@ -230,14 +226,27 @@ impl Hosts {
         }
     }
 
-    /// A source is woken. One that stops offers nothing more: its standing connection sends nothing new.
+    /// A source is woken, of which there is nothing to know but what it offers; else [`Hosts::wake_otherwise`].
     #[inline(always)]
-    pub fn wake(&mut self, now: Time, source: usize) -> Option<Woken> {
+    pub fn wake(&self, now: Time, source: usize) -> Option<Woken> {
+        let it = &self.sources[source];
+        (now < it.plain_until).then_some(Woken { flow: it.flow as usize, stop: it.plain_until, gathers: false })
+    }
+
+    /// What a source offers, and when to wake it again.
+    #[inline(always)]
+    pub fn step(&mut self, now: Time, source: usize) -> Step {
         let it = &mut self.sources[source];
-        let (flow, stop) = (it.flow as usize, it.stop);
+        it.traffic.wake(now, &mut it.rng)
+    }
+
+    /// A source is woken whose datagrams leave together, or that stops and offers nothing more: its standing connection sends
+    /// nothing new.
+    pub fn wake_otherwise(&mut self, now: Time, source: usize) -> Option<Woken> {
+        let it = &self.sources[source];
+        let (flow, stop) = (it.flow as usize, self.tables[it.table as usize].stop);
         if now < stop {
-            let step = it.traffic.wake(now, &mut it.rng);
-            return Some(Woken { step, flow, stop });
+            return Some(Woken { flow, stop, gathers: true });
         }
         if self.tables[it.table as usize].carrier == Carrier::Connection {
             if let Some(tcp) = &mut self.flows[flow].tcp {

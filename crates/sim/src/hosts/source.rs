@@ -1,6 +1,6 @@
 //! Traffic sources.
 
-use crate::traffic::{AnyTraffic, Step};
+use crate::traffic::AnyTraffic;
 use perhop_core::Rng;
 use perhop_core::units::Time;
 
@@ -13,7 +13,8 @@ pub(super) struct Source {
     pub(super) table: u32,
     /// Its long-lived flow; for transfers, the one it uses first; for responses, none.
     pub(super) flow: u32,
-    pub(super) stop: Time,
+    /// Until when it is woken with nothing else to look at: until it stops; never if its datagrams leave together.
+    pub(super) plain_until: Time,
     /// Datagrams that leave together, and those that wait for others.
     pub(super) burst: u32,
     pub(super) gathered: u32,
@@ -22,12 +23,12 @@ pub(super) struct Source {
 /// A source that has been woken.
 #[derive(Clone, Copy, Debug)]
 pub struct Woken {
-    /// What it offers, and when to wake it again.
-    pub step: Step,
     /// Its standing flow.
     pub flow: usize,
     /// When it stops.
     pub stop: Time,
+    /// Whether its datagrams wait for others: [`super::Hosts::gather`].
+    pub gathers: bool,
 }
 
 /// A transfer is to begin: which source's, on which of its table's ways.

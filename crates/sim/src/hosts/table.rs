@@ -6,6 +6,7 @@ use crate::record::Retired;
 use crate::traffic::{Carrier, TrafficModel as _};
 use crate::transport::datagram::Protocol;
 use crate::transport::{self, Bursts};
+use perhop_core::units::Time;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -18,6 +19,8 @@ pub(super) struct Table {
     pub(super) idle: BTreeMap<u32, Vec<u32>>,
     /// What carries its sources.
     pub(super) carrier: Carrier,
+    /// When its sources stop.
+    pub(super) stop: Time,
     /// Parameters of its connections; tables that state the same share them.
     pub(super) tcp: Arc<transport::Config>,
     /// What carries them instead of TCP.
@@ -42,8 +45,9 @@ impl Table {
         ways.reserve_exact(senders);
         (0..senders).for_each(|way| ways.push(ways[way].reversed()));
         let (carrier, protocol) = (offered.model.carrier(), protocols(offered));
+        let stop = offered.stop.unwrap_or(Time::MAX);
         let (keeps_bursts, open, retired) = (false, 0, Retired::default());
-        Self { ways, idle: BTreeMap::new(), carrier, tcp, protocol, keeps_bursts, open, retired }
+        Self { ways, idle: BTreeMap::new(), carrier, stop, tcp, protocol, keeps_bursts, open, retired }
     }
 
     /// Has the ports of its senders, and of those who ask them, tell when they send what is theirs, and keep its bursts.

@@ -88,8 +88,11 @@ pub struct Link {
     /// Lost behind it, and not yet told.
     late: VecDeque<Late>,
     /// What the port did not count; nothing but where hosts send bursts.
-    beyond: Counted<Beyond>,
+    beyond: Option<Box<Counted<Beyond>>>,
 }
+
+// A power of two, which finds the next one soonest.
+const _: () = assert!(size_of::<Link>() == 512);
 
 /// Events that an action on a link asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -108,7 +111,7 @@ pub struct Wakes {
 struct Held<'a> {
     pool: &'a mut Pool,
     dropped: &'a mut Vec<(RecordId, Reason)>,
-    beyond: &'a mut Counted<Beyond>,
+    beyond: &'a mut Option<Box<Counted<Beyond>>>,
 }
 
 impl Buffers<RecordId> for Held<'_> {
@@ -124,7 +127,7 @@ impl Buffers<RecordId> for Held<'_> {
         self.dropped.push((id, reason));
         if self.pool.next(id).is_some() {
             let (packet, more) = (&self.pool.get(id).packet, self.pool.beyond(id));
-            self.beyond.at(packet.class, packet.colour).dropped_at_head(reason, more);
+            self.beyond.get_or_insert_default().at(packet.class, packet.colour).dropped_at_head(reason, more);
         }
     }
 }
@@ -142,7 +145,7 @@ impl Link {
             watched: uneven.is_some(),
             uneven,
             late: VecDeque::new(),
-            beyond: Counted::default(),
+            beyond: None,
             transmit_done: force_transmit_done || !port.is_plain_fifo(),
             tells_hosts: false,
             transmitting: false,
@@ -322,7 +325,7 @@ impl Link {
         } else {
             fate = self.port.arrive(at, packet, first);
             let ecn = packet.ecn;
-            self.beyond.at(packet.class, packet.colour).arrive(fate, more);
+            self.beyond.get_or_insert_default().at(packet.class, packet.colour).arrive(fate, more);
             // What the burst is marked with from now on, it is marked with at its departure.
             pool.next(first)
                 .filter(|_| fate.stays())
@@ -344,7 +347,7 @@ impl Link {
         let (first, arrived) = (leaving.handle, leaving.arrived);
         let (packet, more) = (pool.get(first).packet, pool.beyond(first));
         if pool.next(first).is_some_and(|second| pool.get(second).packet.ecn != packet.ecn) {
-            self.beyond.at(packet.class, packet.colour).0.marked += more;
+            self.beyond.get_or_insert_default().at(packet.class, packet.colour).0.marked += more;
         }
         pool.scatter(first);
         let alone = self.wire.is_empty();
@@ -478,7 +481,7 @@ impl Link {
     /// The fates of all packets at its gates, as the wire counts them.
     pub fn fates(&self) -> Counted<Fates> {
         let mut all = self.port.fates();
-        for (of, beyond) in self.beyond.iter() {
+        for (of, beyond) in self.beyond.iter().flat_map(|it| it.iter()) {
             let sum = all.at(of.class() as u16, of.colour());
             *sum = sum.plus(&beyond.0);
         }
@@ -503,7 +506,7 @@ impl Link {
     /// Times of waiting begin again. Nothing has to be allocated from now on for colours that conditioners give.
     pub fn clear_waits(&mut self) {
         self.port.reserve();
-        self.beyond.reserve_colours();
+        self.beyond.iter_mut().for_each(|beyond| beyond.reserve_colours());
         self.passed.reserve_colours();
         self.passed.values_mut().for_each(|passed| passed.waits.clear());
         self.waits.iter_mut().for_each(Delays::clear);

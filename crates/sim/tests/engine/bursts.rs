@@ -7,7 +7,7 @@ use perhop_core::count::Count;
 use perhop_core::packet::Colour;
 use perhop_core::port::edge::Action;
 use perhop_core::port::{Limit, NodeSpec, QueueSpec, Side};
-use perhop_core::units::{BitRate, Bytes, Span};
+use perhop_core::units::{BitRate, Bytes, Span, Time};
 use perhop_sim::Outcome;
 use perhop_sim::plan::TapPoint;
 use perhop_sim::record::Captured;
@@ -63,6 +63,17 @@ fn a_limit_in_packets_counts_a_burst_once() {
         let inside = came - left - flow.dropped.packets;
         assert!((2 * gso..=3 * gso + 1).contains(&inside), "{inside} of bursts of {gso}");
     }
+}
+
+/// Four datagrams, one each 16 ms, are together every 64 ms: 15 times in the second after which their source stops.
+#[test]
+fn a_source_of_bursts_stops() {
+    let mut net = host(4, 1000, BitRate::kbps(500));
+    let stop = Time::ZERO + Span::from_s(1);
+    net.plan.traffic[0].stop = Some(stop);
+    let came = seen(&net.run(), TapPoint::Input);
+    assert_eq!(came.len(), 4 * 15);
+    assert!(came.iter().all(|it| it.at < stop));
 }
 
 /// A conditioner meets segments: a bucket of three packets passes three of the first four.
