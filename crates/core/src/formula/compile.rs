@@ -141,7 +141,7 @@ impl Compiling<'_> {
             Form::Name(name) => self.name(name, of.at),
             Form::One(sign, inner) => self.one(sign, inner, into),
             Form::Two(sign @ ("and" | "or"), sides) => self.junction(sign, sides),
-            Form::Two("^", sides) => self.power(sides, into),
+            Form::Two("^", sides) => self.power(of.at, sides, into),
             Form::Two(sign, sides) => self.two((sign, of.at), sides, into),
             Form::Call(name, arguments) => self.call((name, of.at), arguments, into),
         }
@@ -244,7 +244,7 @@ impl Compiling<'_> {
     }
 
     /// `a^b`: a whole power of a quantity is made of products.
-    fn power(&mut self, [base, exponent]: &[Expression; 2], into: Option<u8>) -> Typed {
+    fn power(&mut self, at: Stretch, [base, exponent]: &[Expression; 2], into: Option<u8>) -> Typed {
         let (a, of_a) = self.any(base, None)?;
         let (b, of_b) = self.any(exponent, None)?;
         let (Type::Quantity(dimension), Type::NUMBER) = (of_a, of_b) else {
@@ -265,7 +265,23 @@ impl Compiling<'_> {
             let fault = Fault::units(base.at, format!("such a power of {}", dimension.noun()));
             return Err(fault.help("whole powers from 1 to 8 of a unit; else divide first, as in (sojourn / 15ms)^0.5"));
         }
-        Ok((self.out.step(Code::Power, [a, b], into), Type::NUMBER))
+        Ok((self.partial(at, Code::Power, [a, b], into)?, Type::NUMBER))
+    }
+
+    /// A step that has no value for some operands, and stops there.
+    fn partial(&mut self, at: Stretch, code: Code, of: [Operand; 2], into: Option<u8>) -> Result<Operand, Fault> {
+        let words = self.words(at);
+        match self.out.step(code, of, into) {
+            Operand::Constant(value) if value.is_nan() => {
+                let fault = Fault::new("E343", at, format!("`{words}` has no value"));
+                Err(fault.help("logarithms and broken powers are of positive numbers"))
+            }
+            out @ Operand::Constant(_) => Ok(out),
+            out @ Operand::Cell(_) => {
+                self.out.part(&words);
+                Ok(out)
+            }
+        }
     }
 
     fn call(&mut self, (name, at): (&str, Stretch), arguments: &[Expression], into: Option<u8>) -> Typed {
@@ -277,9 +293,9 @@ impl Compiling<'_> {
             ("min", [_, _, ..]) => self.extreme(Code::Min, arguments, into),
             ("max", [_, _, ..]) => self.extreme(Code::Max, arguments, into),
             ("min" | "max", _) => Err(arity(at, "at least two arguments, as in max(a, b)")),
-            ("abs", [one]) => self.function(Code::Absolute, one, into),
-            ("exp", [one]) => self.function(Code::Exp, one, into),
-            ("ln", [one]) => self.function(Code::Ln, one, into),
+            ("abs", [one]) => self.function((Code::Absolute, at), one, into),
+            ("exp", [one]) => self.function((Code::Exp, at), one, into),
+            ("ln", [one]) => self.function((Code::Ln, at), one, into),
             ("chance", [one]) => self.chance(at, one, into),
             (known, _) if FUNCTIONS.contains(&known) => Err(arity(at, "one argument, as in exp(a)")),
             _ => {
@@ -289,22 +305,26 @@ impl Compiling<'_> {
         }
     }
 
-    fn function(&mut self, code: Code, argument: &Expression, into: Option<u8>) -> Typed {
+    fn function(&mut self, (code, at): (Code, Stretch), argument: &Expression, into: Option<u8>) -> Typed {
         let (a, kind) = self.any(argument, None)?;
         let fits = kind == Type::NUMBER || code == Code::Absolute && matches!(kind, Type::Quantity(_));
         if !fits {
             let fault = Fault::units(argument.at, format!("a number is needed here, not {kind}"));
             return Err(fault.help("divide by a value of the same unit, as in exp(-gap / 100ms)"));
         }
-        Ok((self.out.step(code, [a, a], into), kind))
+        let out = match code {
+            Code::Ln => self.partial(at, code, [a, a], into)?,
+            _ => self.out.step(code, [a, a], into),
+        };
+        Ok((out, kind))
     }
 
     fn chance(&mut self, at: Stretch, argument: &Expression, into: Option<u8>) -> Typed {
         if !self.out.may_draw() {
             let fault = Fault::syntax(at, "`chance` draws, which is not for this formula");
-            return Err(fault.help("`chance` is for the `colour` of a conditioner; an AQM draws once, by `p`"));
+            return Err(fault.help("`chance` is for `sets` of a conditioner; an AQM draws once, by `p`"));
         }
-        let (a, kind) = self.function(Code::Copy, argument, None)?;
+        let (a, kind) = self.function((Code::Copy, at), argument, None)?;
         let hit = self.out.step(Code::Chance, [a, a], into);
         let words = self.words(at);
         self.out.part(&words);
@@ -322,7 +342,9 @@ impl Compiling<'_> {
                 let fault = Fault::units(argument.at, format!("{found} beside {kind}")).label(label);
                 return Err(fault.help("all arguments are quantities of one unit, as in max(backlog.time, 5ms)"));
             }
-            best = self.out.step(code, [best, value], into.filter(|_| i + 1 == arguments.len()));
+            // What is not a number comes through where it stands second: a constant never is.
+            let sides = if matches!(value, Operand::Constant(_)) { [value, best] } else { [best, value] };
+            best = self.out.step(code, sides, into.filter(|_| i + 1 == arguments.len()));
         }
         Ok((best, kind))
     }

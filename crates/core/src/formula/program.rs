@@ -22,7 +22,7 @@ pub enum Code {
     Multiply,
     /// a / b; stops at b = 0.
     Divide,
-    /// a^b
+    /// a^b; stops where that is no number.
     Power,
     /// The smaller one.
     Min,
@@ -44,7 +44,7 @@ pub enum Code {
     Absolute,
     /// e^a
     Exp,
-    /// Natural logarithm of a.
+    /// Natural logarithm of a; stops where that is no number.
     Ln,
     /// a
     Copy,
@@ -126,8 +126,8 @@ impl Code {
 
     /// Whether it gives a number whatever its cells hold, and the same one each time.
     pub const fn always_has_a_value(self) -> bool {
-        use Code::{Absolute, Add, Exp, Ln, Max, Min, Multiply, Negate, Power, Subtract};
-        matches!(self, Add | Subtract | Multiply | Power | Min | Max | Negate | Absolute | Exp | Ln)
+        use Code::{Absolute, Add, Exp, Max, Min, Multiply, Negate, Subtract};
+        matches!(self, Add | Subtract | Multiply | Min | Max | Negate | Absolute | Exp)
     }
 
     /// What jumps unless this comparison holds.
@@ -266,6 +266,10 @@ impl Block {
                     continue;
                 }
                 Code::Divide if b == 0.0 => return Err(self.stopped_at(here, memory)),
+                Code::Power | Code::Ln => match code.of(a, b) {
+                    value if value.is_nan() => return Err(self.stopped_at(here, memory)),
+                    value => value,
+                },
                 Code::Chance => match draws.hits(a) {
                     Some(hit) => f64::from(u8::from(hit)),
                     None => return Err(self.stopped_at(here, memory)),
@@ -342,6 +346,8 @@ impl Code {
             Self::Divide => {
                 (format!("a division by zero: `{part}` is {a} / {b}"), "write if(divisor > 0, quotient, other value)")
             }
+            Self::Ln => (format!("no logarithm: `{part}` of {a}"), "write if(a > 0, ln(a), other value)"),
+            Self::Power => (format!("no power: `{part}` is {a}^{b}"), "write max(0, a)^b, or a whole power"),
             Self::Chance => {
                 (format!("`{part}` of {a}"), "a probability is a number from 0 to 1: write max(0, min(1, p))")
             }

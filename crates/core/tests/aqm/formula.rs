@@ -262,6 +262,8 @@ fn what_is_wrong_is_said_where_it_is() {
         ("sojourn / 15sec", "E105", "15sec", "`15sec`: `sec` is not a unit of formulas"),
         ("rate / 5MB/s", "E105", "5MB/s", "`5MB/s`: `MB/s` is not a unit of formulas"),
         ("0.1 / (1 - 1)", "E343", "0.1 / (1 - 1)", "a division by zero"),
+        ("min(ln(-1), 1)", "E343", "ln(-1)", "`ln(-1)` has no value"),
+        ("max((1 - 2)^0.5, 0)", "E343", "(1 - 2)^0.5", "`(1 - 2)^0.5` has no value"),
     ] {
         let found = wrong(p);
         assert_eq!((found.0, &*found.1, &*found.2), (code, caret, message), "{p}");
@@ -309,7 +311,15 @@ fn a_formula_without_a_value_stops_with_time_and_values() {
     let above = p("if(backlog.packets > 4p, 1.2, 0)");
     assert!(above.contains("p is 1.2 (backlog.packets = 5 p)"), "{above}");
     assert!(p("0 - backlog.packets / 10p").contains("p is -0.1 ("));
-    assert!(p("0 * ln(2 - backlog.packets / 1p)").contains("p is NaN ("));
+    for (hidden, said) in [
+        ("0 * ln(2.5 - backlog.packets / 1p)", "no logarithm: `ln(2.5 - backlog.packets / 1p)` of -0.5 ("),
+        ("min(ln(2.5 - backlog.packets / 1p) * 0, 1)", "no logarithm: `ln(2.5 - backlog.packets / 1p)` of -0.5 ("),
+        ("if(ln(2.5 - backlog.packets / 1p) > 9, 1, 0)", "no logarithm: `ln(2.5 - backlog.packets / 1p)` of -0.5 ("),
+        ("min((2.5 - backlog.packets / 1p)^0.5 * 0, 1)", "no power: `(2.5 - backlog.packets / 1p)^0.5` is -0.5^0.5 ("),
+        ("min(exp(backlog.packets * 900 / 1p) - exp(backlog.packets * 900 / 1p), 1)", "p is NaN ("),
+    ] {
+        assert!(p(hidden).contains(said), "{}", p(hidden));
+    }
     let grows = |rule: &str| {
         let state = Tree::table(vec![("x", Tree::table(vec![("start", Tree::Integer(2)), ("arrival", text(rule))]))]);
         broken(vec![("p", Tree::Integer(0)), ("state", state)])
