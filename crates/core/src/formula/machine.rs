@@ -15,6 +15,8 @@ use std::sync::Arc;
 pub struct Machine {
     cells: Box<Cells>,
     named: Arc<[(String, Type, u8)]>,
+    /// Where each of them began.
+    starts: Arc<[f64]>,
     port: Option<Arc<str>>,
     /// It cannot go on, and nothing is computed any more.
     broken: bool,
@@ -25,7 +27,8 @@ impl Machine {
     pub fn new(memory: Memory, scope: &Scope) -> Self {
         let mut cells = Box::new([0.0; ROOM]);
         cells.iter_mut().zip(memory.cells).for_each(|(cell, value)| *cell = value);
-        Self { cells, named: memory.named.into(), port: scope.port.clone(), broken: false }
+        let starts = memory.named.iter().map(|it| cells[usize::from(it.2)]).collect();
+        Self { cells, named: memory.named.into(), starts, port: scope.port.clone(), broken: false }
     }
 
     /// The cells.
@@ -81,14 +84,22 @@ impl Machine {
     /// Takes over what `old` remembers under the same names.
     ///
     /// # Errors
-    /// E202 for a name whose unit is another.
+    /// E202 for a name whose unit is another, or that would have begun elsewhere.
     pub fn resume(&mut self, old: &Self) -> Result<(), ParamError> {
-        for (name, kind, cell) in self.named.iter() {
-            let Some((_, was, from)) = old.named.iter().find(|it| it.0 == *name) else { continue };
+        for ((name, kind, cell), start) in self.named.iter().zip(&*self.starts) {
+            let known = old.named.iter().zip(&*old.starts).find(|(it, _)| it.0 == *name);
+            let Some(((_, was, from), began)) = known else { continue };
             if was != kind {
                 let error =
                     ParamError::new("state", "E202", format!("`{name}` changes from {was} to {kind} while running"));
                 return Err(error.help("keep its unit, or give the new number another name"));
+            }
+            if began != start {
+                let message =
+                    format!("`{name}` has begun at {}: its `start` is of no use any more", kind.shown(*began));
+                return Err(
+                    ParamError::new("state", "E202", message).help("change a rule, or what the rule compares with")
+                );
             }
             self.cells[usize::from(*cell)] = old.at(*from);
         }

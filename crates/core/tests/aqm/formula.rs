@@ -387,6 +387,8 @@ fn a_change_keeps_what_is_remembered() {
         formula(vec![("p", text("0")), ("state", Tree::table(vec![("n", Tree::table(vec![("start", text("0s"))]))]))]);
     let error = served.0.retune(Time::ZERO, &other, &scope).unwrap_err();
     assert_eq!((error.code, &*error.message), ("E202", "`n` changes from a number to a time while running"));
+    let error = served.0.retune(Time::ZERO, &formula(with("0", Tree::Integer(3))), &scope).unwrap_err();
+    assert_eq!((error.code, &*error.message), ("E202", "`n` has begun at 0: its `start` is of no use any more"));
 }
 
 #[test]
