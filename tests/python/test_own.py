@@ -386,6 +386,29 @@ def test_a_packet_is_gone_after_its_hook() -> None:
             late()
 
 
+@pytest.mark.parametrize(
+    ("at", "says"),
+    [
+        ("-1", "poll_at gave -1: a time in s, from 0 on"),
+        ("'1s'", "poll_at gave '1s': it gives a time in s, or None"),
+        ("1.0", "poll_at gave 1 s again, after on_timer at that time"),
+        ("0", "poll_at gave 0 s again, after on_timer at that time"),
+    ],
+)
+def test_a_timer_that_cannot_be_is_told(at: str, says: str) -> None:
+    """Also where the first time is wrong, which is asked for before the run."""
+    space: dict[str, Any] = {"perhop": perhop, "__name__": "elsewhere"}
+    exec(
+        "class Ticks(perhop.Aqm):\n    def on_arrival(self, at, packet, rng):\n        return 'pass'\n"
+        f"    def poll_at(self):\n        return {at}\n    def on_timer(self, at):\n        pass\n",
+        space,
+    )
+    perhop.register(space["Ticks"])
+    with pytest.raises(RunError) as raised:
+        ran('{ aqm = "ticks", limit = "50p" }')
+    assert says in str(raised.value)
+
+
 def test_parameters_are_held_to_their_units() -> None:
     class Timed(perhop.Aqm):
         """Times."""

@@ -104,7 +104,7 @@ impl Hooks for Aqm {
             let call = || it.instance.bind(py).call_method1("on_timer", (at,)).map(drop);
             views::showing(Moment::of_timer(now, backlog), None, call)
         });
-        object.plan(now);
+        object.plan_again(now);
     }
 
     fn needs(&self) -> Needs {

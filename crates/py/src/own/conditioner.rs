@@ -85,7 +85,7 @@ impl Hooks for Conditioner {
 
     fn on_timer(&mut self, now: Time) {
         self.object.call(Some(now), |py, it| it.instance.bind(py).call_method1("on_timer", (now.seconds(),)).map(drop));
-        self.object.plan(now);
+        self.object.plan_again(now);
     }
 
     fn needs(&self) -> Needs {

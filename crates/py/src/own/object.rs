@@ -42,8 +42,8 @@ pub(super) struct Object {
     pub(super) instance: Py<PyAny>,
     /// Where it stands, if that is a port.
     port: Option<Arc<str>>,
-    /// A hook has failed: no more is asked.
-    broken: bool,
+    /// A hook has failed: no more is asked, and each call says so again, as a fault of the set-up is no fault of the run yet.
+    broken: Option<Box<Fault>>,
     /// It has a timer.
     timed: bool,
     /// What its `poll_at` said last.
@@ -57,7 +57,7 @@ impl Object {
         let made = Python::attach(|py| class.object.call(py, (), Some(&arguments(py, values)?)));
         let instance = made.map_err(|error| refused(class.name, values, &error))?;
         let (class, timed) = (class.clone(), class.has("on_timer"));
-        let mut object = Self { class, instance, port, broken: false, timed, next: None };
+        let mut object = Self { class, instance, port, broken: None, timed, next: None };
         object.plan(Time::ZERO);
         Ok(object)
     }
@@ -73,7 +73,7 @@ impl Object {
         at: Option<Time>,
         work: impl FnOnce(Python<'_>, &Self) -> PyResult<T>,
     ) -> Option<T> {
-        if self.broken {
+        if self.is_broken() {
             return None;
         }
         Python::attach(|py| {
@@ -84,14 +84,25 @@ impl Object {
 
     #[cold]
     fn fail(&mut self, py: Python<'_>, at: Option<Time>, error: &PyErr) {
-        self.broken = true;
         INTERRUPTED.set(error.is_instance_of::<PyKeyboardInterrupt>(py));
-        self.raise(at, traceback(py, error));
+        let fault = self.fault(at, traceback(py, error));
+        self.broken = Some(Box::new(fault.clone()));
+        fault::raise(fault);
     }
 
-    #[cold]
-    fn raise(&self, at: Option<Time>, what: String) {
-        fault::raise(Fault { at, algorithm: self.class.name, port: self.port.clone(), what });
+    fn fault(&self, at: Option<Time>, what: String) -> Fault {
+        Fault { at, algorithm: self.class.name, port: self.port.clone(), what }
+    }
+
+    /// As [`Object::plan`], after `on_timer`: the next time is later, as else the simulation's time would stand still.
+    pub(super) fn plan_again(&mut self, now: Time) {
+        self.plan(now);
+        if self.next.is_some_and(|next| next <= now) {
+            self.next = None;
+            let said = format!("poll_at gave {} s again, after on_timer at that time", now.seconds());
+            let error = PyValueError::new_err(format!("{said}: it must give a later time, or None"));
+            Python::attach(|py| self.fail(py, Some(now), &error));
+        }
     }
 
     /// Asks when it wants its timer; after every hook, of a class that has one.
@@ -119,6 +130,11 @@ impl Object {
             let message = format!("`{}` takes no new parameters while it runs", self.class.name);
             let help = "give the class a method retune(self, now, **parameters)";
             return Err(ParamError::new(field, "E202", message).help(help));
+    fn is_broken(&self) -> bool {
+        self.broken.iter().for_each(|fault| fault::raise((**fault).clone()));
+        self.broken.is_some()
+    }
+
         }
         let done = Python::attach(|py| {
             let given = arguments(py, values)?;
@@ -145,10 +161,13 @@ impl Object {
 
     /// Asks without changing anything; `None` where it fails.
     pub(super) fn ask<T>(&self, work: impl FnOnce(Python<'_>, &Self) -> PyResult<T>) -> Option<T> {
-        if self.broken {
+        if self.is_broken() {
             return None;
         }
-        Python::attach(|py| work(py, self).inspect_err(|error| self.raise(None, traceback(py, error))).ok())
+        Python::attach(|py| {
+            let made = work(py, self);
+            made.inspect_err(|error| fault::raise(self.fault(None, traceback(py, error)))).ok()
+        })
     }
 
     /// The same with a separate state: Python's `copy.deepcopy`. One that cannot be copied fails at its next hook.
@@ -157,11 +176,12 @@ impl Object {
         let (class, port, timed, next) = (self.class.clone(), self.port.clone(), self.timed, self.next);
         let made = Python::attach(|py| copy(py).map_err(|error| traceback(py, &error)));
         match made {
-            Ok(instance) => Self { class, instance, port, broken: self.broken, timed, next },
+            Ok(instance) => Self { class, instance, port, broken: self.broken.clone(), timed, next },
             Err(what) => {
-                self.raise(None, what);
+                let fault = self.fault(None, what);
+                fault::raise(fault.clone());
                 let instance = Python::attach(|py| self.instance.clone_ref(py));
-                Self { class, instance, port, broken: true, timed, next: None }
+                Self { class, instance, port, broken: Some(Box::new(fault)), timed, next: None }
             }
         }
     }
