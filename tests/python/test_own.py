@@ -386,6 +386,63 @@ def test_a_packet_is_gone_after_its_hook() -> None:
             late()
 
 
+class Alarm:
+    """Sets its timer when a packet comes, 50 ms later; sees how much later it goes off."""
+
+    def __init__(self) -> None:
+        self.due: float | None = None
+        self.count, self.off = 0, 0.0
+
+    def set(self, now: float) -> None:
+        self.due = now + 0.05 if self.due is None else self.due
+
+    def poll_at(self) -> float | None:
+        return self.due
+
+    def goes_off(self, now: float) -> None:
+        assert self.due is not None
+        self.count, self.off, self.due = self.count + 1, max(self.off, abs(now - self.due)), None
+
+    def gauges(self) -> dict[str, float]:
+        return {"alarms": self.count, "off_s": self.off}
+
+
+class AlarmAqm(Alarm, perhop.Aqm):
+    """One at the queue."""
+
+    def on_arrival(self, at: Any, packet: Any, rng: Any) -> own.Verdict:
+        self.set(at.now)
+        return "pass"
+
+    def on_timer(self, at: Any) -> None:
+        self.goes_off(at.now)
+
+
+class AlarmMarker(Alarm, perhop.Conditioner):
+    """One at the edge."""
+
+    def forward(self, at: Any, packet: Any, rng: Any) -> own.Colour:
+        self.set(at.now)
+        return "green"
+
+    def on_timer(self, now: float) -> None:
+        self.goes_off(now)
+
+
+@pytest.mark.parametrize(
+    ("kind", "more"),
+    [(AlarmAqm, []), (AlarmMarker, ['dumbbell.marker={ kind = "alarm-marker" }'])],
+)
+def test_a_timer_may_be_set_by_a_hook(kind: type, more: list[str]) -> None:
+    """It goes off at its time, to the nanosecond; 4 s have at most 80 times 50 ms, each with a wait for a packet."""
+    perhop.register(kind)
+    queue = '{ limit = "50p" }' if more else '{ aqm = "alarm-aqm", limit = "50p" }'
+    series = ran(queue, *more, "scenario.sample=1s").table("series")
+    last = {name: series["value"][series["quantity"] == name][-1] for name in ("alarms", "off_s")}
+    assert last["off_s"] <= 1e-9
+    assert 40 < last["alarms"] <= 4 / 0.05
+
+
 @pytest.mark.parametrize(
     ("at", "says"),
     [

@@ -40,6 +40,8 @@ impl Needs {
     pub const PASSED: Self = Self(4096);
     /// That a scheduler gets the segments of a burst one by one: it has its host take bursts apart.
     pub const SEGMENTS: Self = Self(8192);
+    /// To be asked for the time of its timer after each hook: it may be another than before.
+    pub const MOVES: Self = Self(16384);
 
     /// Whether all of `other` are in it.
     pub const fn contains(self, other: Self) -> bool {

@@ -272,6 +272,11 @@ impl<H: Copy> Port<H> {
         self.aqm_needs.contains(Needs::TIMER)
     }
 
+    /// Whether the time of a timer may be another one after each hook.
+    pub fn moves_timers(&self) -> bool {
+        (self.edge_needs | self.aqm_needs).contains(Needs::MOVES)
+    }
+
     /// Conditioners and their ECN marks.
     #[inline(always)]
     fn condition(&mut self, at: &Passage<'_>, packet: &mut Packet) -> Result<(), Reason> {

@@ -85,7 +85,8 @@ impl Aqm for Foreign {
     }
 
     fn needs(&self) -> Needs {
-        self.0.needs()
+        let needs = self.0.needs();
+        needs | Needs::MOVES.only_if(needs.contains(Needs::TIMER))
     }
 
     fn poll_at(&self) -> Option<Time> {

@@ -48,8 +48,21 @@ impl Simulation {
         net.find_leaders();
         plan.forget_ports();
         let (warm, stop, unseen_until) = (None, Time::ZERO, Time::ZERO);
-        let mut it =
-            Self { plan, agenda, net, hosts, recorder, warm, next_sample, changes_made, stop, unseen_until, trace };
+        let timers = if net.moves_timers() { vec![Time::MAX; plan.links.len()] } else { Vec::new() };
+        let mut it = Self {
+            plan,
+            agenda,
+            net,
+            hosts,
+            recorder,
+            warm,
+            next_sample,
+            changes_made,
+            stop,
+            unseen_until,
+            timers,
+            trace,
+        };
         it.start();
         Ok(it)
     }
@@ -59,8 +72,8 @@ impl Simulation {
         for (source, at) in self.hosts.first_wakes(&self.plan).into_iter().enumerate() {
             self.agenda.add(at, Component::Source(source));
         }
-        for (link, at) in self.net.aqm_timers() {
-            self.agenda.add(at, Component::AqmTimer(link));
+        for (link, at) in self.net.aqm_timers().collect::<Vec<_>>() {
+            self.add_aqm_timer(at, link);
         }
         if self.plan.warmup == Span::ZERO {
             self.end_warmup();

@@ -61,6 +61,7 @@ impl Simulation {
 
     /// Makes every change that is due.
     pub(super) fn make_changes(&mut self, now: Time) {
+        let before = self.changes_made;
         let Self { plan, net, hosts, .. } = self;
         for change in plan.changes[self.changes_made..].iter().take_while(|change| change.at <= now) {
             for alteration in &change.what {
@@ -68,6 +69,9 @@ impl Simulation {
                 taken.expect("the plan took it");
             }
             self.changes_made += 1;
+        }
+        if self.changes_made > before {
+            (0..self.timers.len()).for_each(|link| self.follow_timers(link));
         }
     }
 }

@@ -44,6 +44,7 @@ impl Simulation {
             net: self.net.clone(),
             recorder: self.recorder.clone(),
             warm: self.warm.clone(),
+            timers: self.timers.clone(),
             trace: self.trace.clone(),
             ..*self
         })

@@ -55,6 +55,8 @@ pub struct Simulation {
     stop: Time,
     /// Until then no sample, change or end of the warm-up looks at links.
     unseen_until: Time,
+    /// Which event of each link's timers counts, where timers move; else nothing.
+    timers: Vec<Time>,
     /// Packets at ports, if they are asked for.
     trace: Option<Box<trace::Trace>>,
 }

@@ -85,7 +85,8 @@ impl Simulation {
     /// A packet arrives at a port that does more than queue it, or at which someone looks.
     #[inline(never)]
     fn enter_port(&mut self, now: Time, link: usize, id: RecordId) {
-        if self.net.is_watched(link) {
+        let watched = self.net.is_watched(link);
+        if watched {
             let mut next = Some(id);
             while let Some(segment) = next {
                 self.look_at_arrival(now, link, segment);
@@ -102,6 +103,9 @@ impl Simulation {
             }
             Ok(wakes) if wakes.begin => self.begin(now, link),
             Ok(wakes) => self.wake_link(link, wakes),
+        }
+        if watched {
+            self.follow_timers(link);
         }
     }
 
@@ -141,12 +145,37 @@ impl Simulation {
             self.depart(now, &record);
             next = self.net.part(id);
         }
+        if self.net.is_watched(link) {
+            self.follow_timers(link);
+        }
     }
 
+    /// The time that AQMs asked for has come, if they have not moved it.
     pub(super) fn on_aqm_timer(&mut self, now: Time, link: usize) {
-        if let Some(at) = self.net.on_aqm_timer(now, link) {
-            self.agenda.add(at, Component::AqmTimer(link));
+        if let Some(counts) = self.timers.get_mut(link) {
+            if *counts != now {
+                return;
+            }
+            *counts = Time::MAX;
         }
+        if let Some(at) = self.net.on_aqm_timer(now, link) {
+            self.add_aqm_timer(at, link);
+        }
+    }
+
+    pub(super) fn add_aqm_timer(&mut self, at: Time, link: usize) {
+        self.timers.get_mut(link).into_iter().for_each(|counts| *counts = at);
+        self.agenda.add(at, Component::AqmTimer(link));
+    }
+
+    /// Hooks at a port may have moved timers of its AQMs to an earlier time, and those of conditioners.
+    #[inline(never)]
+    pub(super) fn follow_timers(&mut self, link: usize) {
+        let Some(counts) = self.timers.get(link) else { return };
+        if let Some(at) = self.net.link(link).port().poll_at().filter(|at| at < counts) {
+            self.add_aqm_timer(at.max(self.agenda.now()), link);
+        }
+        self.wake_clock();
     }
 
     /// A packet ends before its destination: at this link's port, with all segments if it is a burst, or on a wire.

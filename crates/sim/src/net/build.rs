@@ -21,7 +21,12 @@ impl Net {
             links.push(build_link(plan, i, transmit_done)?);
         }
         let mates = mates(plan, &links);
-        (0..links.len()).filter(|&i| mates[i].is_some()).for_each(|i| links[i].watch());
+        let looked_at = |links: &[Link], i: usize| mates[i].is_some() || links[i].port().moves_timers();
+        (0..links.len()).for_each(|i| {
+            if looked_at(&links, i) {
+                links[i].watch()
+            }
+        });
         let timed = |&i: &usize| links[i].port().edge_needs().contains(Needs::TIMER);
         Ok(Self {
             mates,

@@ -167,6 +167,11 @@ impl Net {
         (sent, next)
     }
 
+    /// Whether the timers of any port may move.
+    pub fn moves_timers(&self) -> bool {
+        self.links.iter().any(|link| link.port().moves_timers())
+    }
+
     /// Whether anyone looks at what passes a link, or its wire does anything but delay.
     #[inline(always)]
     pub fn is_watched(&self, link: usize) -> bool {
