@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+import random
 import re
+import sys
 import types
 import typing
 from functools import cache
@@ -223,7 +225,7 @@ def register(algorithm: C) -> C:
     own = [name for name, _ in inspect.getmembers(algorithm, callable) if not name.startswith("_")]
     hooks = [name for name in own if getattr(algorithm, name) is not getattr(base, name, None)]
     if missing := [name for name in family.required if name not in hooks]:
-        raise TypeError(f"{title} has no {missing[0]}: a {base.__name__} needs {', '.join(family.required)}")
+        raise TypeError(f"{title} has no {missing[0]}: perhop.{base.__name__} needs {', '.join(family.required)}")
     if "on_timer" in hooks and "poll_at" not in hooks:
         raise TypeError(f"{title} has on_timer and no poll_at, which says when it is called")
     page = inspect.cleandoc(algorithm.__doc__ or title)
@@ -320,6 +322,13 @@ def _kind(hint: Any, of: str) -> tuple[str, bool, list[str]]:
 
 
 UNITS = ("Time", "Rate", "Size", "Packets", "Probability")
+
+
+def generators() -> Any:
+    """The state of the generators that all of Python shares: no hook may draw from them."""
+    numpy = sys.modules.get("numpy.random")
+    state = numpy.get_state() if numpy else ()
+    return random.getstate(), [it.tobytes() if hasattr(it, "tobytes") else it for it in state]
 
 
 def used(request: str) -> tuple[tuple[str, str], ...]:

@@ -466,6 +466,24 @@ def test_a_timer_that_cannot_be_is_told(at: str, says: str) -> None:
     assert says in str(raised.value)
 
 
+@pytest.mark.parametrize("draw", ["random.random()", "np.random.rand()"])
+def test_random_numbers_of_all_of_python_are_refused(draw: str, tmp_path: Path) -> None:
+    space: dict[str, Any] = {"perhop": perhop, "__name__": "elsewhere"}
+    exec(
+        "import random\nimport numpy as np\nclass Draws(perhop.Aqm):\n"
+        "    def __init__(self):\n        self.own, self.seen = random.Random(1), 0\n"
+        "    def on_arrival(self, at, packet, rng):\n        self.seen += 1\n"
+        f"        p = self.own.random() if self.seen % 50 else {draw}\n        return 'drop' if p < .02 else 'pass'\n",
+        space,
+    )
+    perhop.register(space["Draws"])
+    with pytest.raises(
+        RunError, match=r"(?s)E901.*`draws` at `E1 -> E2` failed at.*draws from `random` or `numpy.random`"
+    ):
+        ran('{ aqm = "draws", limit = "50p" }', out=tmp_path)
+    assert not list(tmp_path.rglob("manifest.json"))
+
+
 def test_parameters_are_held_to_their_units() -> None:
     class Timed(perhop.Aqm):
         """Times."""

@@ -5,7 +5,7 @@ use perhop_core::fault::{self, Fault};
 use perhop_core::foreign::Given;
 use perhop_core::params::ParamError;
 use perhop_core::units::Time;
-use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::cell::Cell;
@@ -13,6 +13,40 @@ use std::sync::Arc;
 
 thread_local! {
     static INTERRUPTED: Cell<bool> = const { Cell::new(false) };
+    static LOOKS: Cell<Looks> = const { Cell::new(Looks { calls: 0, next: 1 }) };
+}
+
+/// Which calls of hooks are looked at, as looking costs as much as a hundred of them: ever fewer, some 300 of a million.
+#[derive(Clone, Copy, Debug)]
+struct Looks {
+    calls: u64,
+    next: u64,
+}
+
+impl Looks {
+    const fn next(self) -> Self {
+        let (calls, next) = (self.calls + 1, self.next);
+        Self { calls, next: if calls > next { next + 1 + next / 20 } else { next } }
+    }
+
+    const fn is_now(self) -> bool {
+        self.calls == self.next
+    }
+}
+
+/// Calls a hook, which must not draw from generators that all of Python shares: what comes of it could not be repeated.
+#[cold]
+fn repeatable<T>(py: Python<'_>, hook: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
+    let state = || py.import("perhop.own")?.call_method0("generators");
+    let before = state()?;
+    let made = hook()?;
+    if before.eq(state()?)? {
+        return Ok(made);
+    }
+    let said = "it draws from `random` or `numpy.random`, which are not the replication's, so no run could be repeated";
+    Err(PyRuntimeError::new_err(format!(
+        "{said}: draw from the hook's `rng`, or from random.Random(1) made in __init__"
+    )))
 }
 
 /// Whether Ctrl-C has ended a hook on this thread since this was last asked.
@@ -54,6 +88,7 @@ impl Object {
     /// # Errors
     /// What `__init__` raises.
     pub(super) fn new(class: &Arc<Class>, values: &[Given], port: Option<Arc<str>>) -> Result<Self, ParamError> {
+        LOOKS.set(Looks { calls: 0, next: 1 });
         let made = Python::attach(|py| class.object.call(py, (), Some(&arguments(py, values)?)));
         let instance = made.map_err(|error| refused(class.name, values, &error))?;
         let (class, timed) = (class.clone(), class.has("on_timer"));
@@ -76,10 +111,17 @@ impl Object {
         if self.is_broken() {
             return None;
         }
+        let looks = LOOKS.get().next();
+        LOOKS.set(looks);
         Python::attach(|py| {
-            let made = work(py, self);
+            let made = if looks.is_now() { repeatable(py, || work(py, self)) } else { work(py, self) };
             made.inspect_err(|error| self.fail(py, at, error)).ok()
         })
+    }
+
+    fn is_broken(&self) -> bool {
+        self.broken.iter().for_each(|fault| fault::raise((**fault).clone()));
+        self.broken.is_some()
     }
 
     #[cold]
@@ -130,11 +172,6 @@ impl Object {
             let message = format!("`{}` takes no new parameters while it runs", self.class.name);
             let help = "give the class a method retune(self, now, **parameters)";
             return Err(ParamError::new(field, "E202", message).help(help));
-    fn is_broken(&self) -> bool {
-        self.broken.iter().for_each(|fault| fault::raise((**fault).clone()));
-        self.broken.is_some()
-    }
-
         }
         let done = Python::attach(|py| {
             let given = arguments(py, values)?;
