@@ -193,6 +193,79 @@ def test_what_is_there_is_not_run_again_and_another_text_is(tmp_path: Path) -> N
     assert first.replications[0].hash != second.replications[0].hash
 
 
+LIMIT = 3
+
+
+def limit() -> int:
+    return LIMIT
+
+
+class Shared(perhop.Aqm):
+    """Drops what finds `most` packets, of whoever comes from it."""
+
+    most = 3
+
+    def on_arrival(self, at: Any, packet: Any, rng: Any) -> own.Verdict:
+        return "drop" if at.backlog.packets >= self.most else "pass"
+
+
+def closed(most: int) -> None:
+    class Closed(perhop.Aqm):
+        def on_arrival(self, at: Any, packet: Any, rng: Any) -> own.Verdict:
+            return "drop" if at.backlog.packets >= most else "pass"
+
+    perhop.register(Closed)
+
+
+def inherited(most: int) -> None:
+    class Inherited(Shared):
+        """As its base says."""
+
+    Shared.most = most
+    perhop.register(Inherited)
+
+
+def helped(most: int) -> None:
+    class Helped(perhop.Aqm):
+        def on_arrival(self, at: Any, packet: Any, rng: Any) -> own.Verdict:
+            return "drop" if at.backlog.packets >= limit() else "pass"
+
+    globals()["LIMIT"] = most
+    perhop.register(Helped)
+
+
+def twice(most: int) -> None:
+    """Two classes of one name in one file."""
+    if most == 3:
+
+        class Twice(perhop.Aqm):
+            def on_arrival(self, at: Any, packet: Any, rng: Any) -> own.Verdict:
+                return "drop" if at.backlog.packets >= 3 else "pass"
+
+        perhop.register(Twice)
+    else:
+
+        class Twice(perhop.Aqm):  # type: ignore[no-redef]
+            def on_arrival(self, at: Any, packet: Any, rng: Any) -> own.Verdict:
+                return "drop" if at.backlog.packets >= 30 else "pass"
+
+        perhop.register(Twice)
+
+
+@pytest.mark.parametrize("defined", [closed, inherited, helped, twice])
+def test_what_a_class_uses_is_part_of_it(defined: Callable[[int], None], tmp_path: Path) -> None:
+    """Registered again with another constant, it is the new one that runs, and results of the old one do not answer."""
+    hashes: list[str] = []
+    for most in (3, 30, 3):
+        defined(most)
+        runs = ran(f'{{ aqm = "{defined.__name__}", limit = "50p" }}', out=tmp_path)
+        assert [it.reused for it in runs.replications] == [most == 3 and len(hashes) == 2]
+        built_in = ran(f'{{ aqm = "drop-tail", limit = "{most}p" }}')
+        assert same(runs, built_in, "flows", "links")
+        hashes.append(runs.replications[0].hash)
+    assert hashes[0] == hashes[2] != hashes[1]
+
+
 def test_another_text_does_not_answer() -> None:
     scenario = Scenario.from_toml(DUMBBELL, ['dumbbell.queue={ aqm = "half" }'])
     text = scenario.effective()

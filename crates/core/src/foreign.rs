@@ -91,7 +91,7 @@ impl<T: ?Sized, S> Copy for Params<T, S> {}
 
 impl<T: ?Sized, S> PartialEq for Params<T, S> {
     fn eq(&self, other: &Self) -> bool {
-        std::ptr::eq(self.algorithm, other.algorithm) && self.values == other.values
+        self.name() == other.name() && self.algorithm.source == other.algorithm.source && self.values == other.values
     }
 }
 

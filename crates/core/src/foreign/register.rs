@@ -87,8 +87,8 @@ impl<T: ?Sized, S> Register<T, S> {
         self.all().into_iter().map(|it| (it.entry.name, it.source.clone())).collect()
     }
 
-    /// Registers an algorithm; one from the same origin takes the place of the one before, and what was read before keeps
-    /// that. `built_in` are the names of the list.
+    /// Registers an algorithm; one from the same origin takes the place of the one before, of the same text too, as what that
+    /// holds may be another. What was read before keeps that. `built_in` are the names of the list.
     ///
     /// # Errors
     /// In words: another algorithm has the name.
@@ -105,7 +105,6 @@ impl<T: ?Sized, S> Register<T, S> {
             Some(before) if before.origin != algorithm.origin => {
                 Err(format!("`{name}` is registered already, by {}: choose another name", before.origin))
             }
-            Some(before) if before.source == algorithm.source => Ok(()),
             Some(before) => {
                 *before = Box::leak(Box::new(algorithm));
                 Ok(())
