@@ -17,7 +17,9 @@ import re
 import sys
 import types
 import typing
+import warnings
 from collections.abc import Collection, Mapping
+from contextlib import contextmanager
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, TypeVar
@@ -25,7 +27,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple,
 from perhop import _core
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from perhop._core import At, Heard, Packet, Passage, Random, Window
 
@@ -241,7 +243,25 @@ def register(algorithm: C) -> C:
         "hooks": hooks,
     }
     _core.register(family.kind, algorithm, described)
+    _REGISTERED[described["name"]] = algorithm
     return algorithm
+
+
+_REGISTERED: dict[str, type] = {}
+
+
+@contextmanager
+def in_instances(names: Iterable[str]) -> Iterator[None]:
+    """Warns if hooks of these algorithms change what belongs to no instance, and so to all replications."""
+    before = [(name, it, source(it)) for name in names if (it := _REGISTERED.get(name))]
+    yield
+    for name, it, text in before:
+        if source(it) != text:
+            warnings.warn(
+                f"hooks of `{name}` change an attribute of the class, or a global, which the next replication finds "
+                "changed: results depend on what ran before, unless no hook reads it; set it in __init__, as self.X",
+                stacklevel=4,
+            )
 
 
 def name_of(algorithm: type) -> str:

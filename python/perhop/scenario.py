@@ -201,10 +201,10 @@ class Scenario:
         )
         if client is None:
             alone = jobs == 1 or len(chosen) * len(self._core.points) == 1
-            has_own = bool(own.used(work.scenario.request))
-            work = work.asking(output={"jobs": 1}) if has_own and alone else work
-            with shown(progress, self.name) as report:
-                done = processes.run(work, jobs, report) if has_own and not alone else work.run(report)
+            names = [name for name, _ in own.used(work.scenario.request)]
+            work = work.asking(output={"jobs": 1}) if names and alone else work
+            with shown(progress, self.name) as report, own.in_instances(names):
+                done = processes.run(work, jobs, report) if names and not alone else work.run(report)
         else:
             done = cluster.run(client, chunk_s, work, progress)
         points, finished = work.scenario.points, [replication(r) for r in done]

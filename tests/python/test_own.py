@@ -266,6 +266,25 @@ def test_what_a_class_uses_is_part_of_it(defined: Callable[[int], None], tmp_pat
     assert hashes[0] == hashes[2] != hashes[1]
 
 
+def test_the_class_that_was_registered_last_runs() -> None:
+    """Also if it has the text of the one before: what its instances share is its own."""
+    made = []
+    for _ in range(2):
+
+        class Seen(perhop.Aqm):
+            instances: list[Any] = []  # noqa: RUF012
+
+            def on_arrival(self, at: Any, packet: Any, rng: Any) -> own.Verdict:
+                self.instances.append(self)
+                return "pass"
+
+        perhop.register(Seen)
+        made.append(Seen)
+        with pytest.warns(UserWarning, match="hooks of `seen` change an attribute of the class"):
+            ran('{ aqm = "seen", limit = "50p" }')
+    assert all(it.instances for it in made)
+
+
 def test_another_text_does_not_answer() -> None:
     scenario = Scenario.from_toml(DUMBBELL, ['dumbbell.queue={ aqm = "half" }'])
     text = scenario.effective()
@@ -452,7 +471,8 @@ def test_a_packet_is_gone_after_its_hook() -> None:
             return "pass"
 
     perhop.register(Keeps)
-    ran('{ aqm = "keeps", limit = "50p" }', jobs=1)
+    with pytest.warns(UserWarning, match="hooks of `keeps` change an attribute of the class"):
+        ran('{ aqm = "keeps", limit = "50p" }', jobs=1)
     packet, rng = Keeps.kept
     for late in (lambda: packet.size, rng.random):
         with pytest.raises(RuntimeError, match="while their hook runs"):
@@ -555,6 +575,21 @@ def test_random_numbers_of_all_of_python_are_refused(draw: str, tmp_path: Path) 
     ):
         ran('{ aqm = "draws", limit = "50p" }', out=tmp_path)
     assert not list(tmp_path.rglob("manifest.json"))
+
+
+def test_state_of_a_class_is_told() -> None:
+    """Replications of one process share it: with another number of processes the results are others."""
+
+    class Boxed(perhop.Aqm):
+        box: dict[int, int] = {}  # noqa: RUF012
+
+        def on_arrival(self, at: Any, packet: Any, rng: Any) -> own.Verdict:
+            self.box[packet.flow] = self.box.get(packet.flow, 0) + 1
+            return "drop" if self.box[packet.flow] % 100 == 99 else "pass"
+
+    perhop.register(Boxed)
+    with pytest.warns(UserWarning, match="hooks of `boxed` change .* set it in __init__, as self.X"):
+        ran('{ aqm = "boxed", limit = "50p" }', jobs=1, replications=2)
 
 
 def test_parameters_are_held_to_their_units() -> None:

@@ -16,6 +16,7 @@ from perhop import _core, storage
 from perhop.cluster.errors import ClusterError, Failed
 from perhop.cluster.identity import Identity, identity, mixture
 from perhop.hands import Take, Work, span
+from perhop.own import in_instances
 
 
 @lru_cache(4)
@@ -70,7 +71,7 @@ def perform(task: Task) -> Done:
     work = Work(_read(task), task.take)
     began = time.perf_counter()
     place = nullcontext() if task.out is None else storage.writing(task.out)
-    with place as out:
+    with place as out, in_instances(name for name, _ in task.own):
         taken, failed = _ran(work.asking(output={"out": out, "jobs": 1}), task.points, task.replications)
     return Done(taken, failed, time.perf_counter() - began)
 
