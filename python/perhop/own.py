@@ -9,9 +9,12 @@ Decision: docs/decisions/122-one-variant-for-what-is-registered.md
 
 from __future__ import annotations
 
+import difflib
 import dis
 import hashlib
 import inspect
+import math
+import numbers
 import random
 import re
 import sys
@@ -228,6 +231,11 @@ def register(algorithm: C) -> C:
     family, title = FAMILIES[base], algorithm.__qualname__
     own = [name for name, _ in inspect.getmembers(algorithm, callable) if not name.startswith("_")]
     hooks = [name for name in own if getattr(algorithm, name) is not getattr(base, name, None)]
+    known = [name for name in dir(base) if not name.startswith("_") and callable(getattr(base, name))]
+    for name in set(hooks).difference(known):
+        meant = difflib.get_close_matches(name, known, 1, 0.8 if name.startswith("on_") else 0.9)
+        if meant:
+            raise TypeError(f"{title}.{name} is never called: did you mean {meant[0]}? Else give it another name")
     if missing := [name for name in family.required if name not in hooks]:
         raise TypeError(f"{title} has no {missing[0]}: perhop.{base.__name__} needs {', '.join(family.required)}")
     if "on_timer" in hooks and "poll_at" not in hooks:
@@ -382,7 +390,7 @@ def parameters(algorithm: type, page: str) -> Iterator[_core.Parameter]:
         hint = hints.get(it.name, type(given) if given is not None else None)
         kind, optional, choices = _kind(hint, of)
         meaning = re.search(rf"^\s*`?{it.name}`?: *(.+)$", page, re.MULTILINE)
-        default = getattr(given, "text", given)
+        default = None if given is None else _default(given, (kind, choices), of)
         key = it.name.replace("_", "-")
         optional = optional or (it.default is None)
         yield {
@@ -393,6 +401,36 @@ def parameters(algorithm: type, page: str) -> Iterator[_core.Parameter]:
             "optional": optional,
             "choices": choices,
         }
+
+
+def _default(given: Any, of_kind: tuple[str, list[str]], of: str) -> bool | int | float | str:
+    """A default as files have it.
+
+    Raises:
+        TypeError: it is no value of this kind.
+    """
+    kind, choices = of_kind
+    if kind in EXAMPLES:
+        unit = next(it for it in (Time, Rate, Size, Packets) if it._kind == kind)
+        if isinstance(given, (unit, str)):
+            return given.text if isinstance(given, unit) else unit(given).text
+        raise TypeError(f"{of}: its default is {given!r}: write perhop.{unit.__name__}({EXAMPLES[kind]!r})")
+    real = isinstance(given, numbers.Real) and not isinstance(given, bool) and math.isfinite(given)
+    whole = real and isinstance(given, numbers.Integral) and -(2**63) <= int(given) < 2**63
+    fits = {
+        "probability": real and 0 <= given <= 1,
+        "number": real,
+        "integer": whole,
+        "bool": isinstance(given, bool),
+        "choice": given in choices,
+        "text": isinstance(given, str),
+    }
+    if fits[kind]:
+        return (int(given) if whole else float(given)) if real else given
+    raise TypeError(f"{of}: its default is {given!r}, which is no {NOUNS.get(kind, kind)}")
+
+
+NOUNS = {"bool": "True or False", "integer": "whole number", "number": "finite number", "choice": "name that it takes"}
 
 
 def _kind(hint: Any, of: str) -> tuple[str, bool, list[str]]:

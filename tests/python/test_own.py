@@ -639,6 +639,26 @@ def _listing(self: Any, levels: list[int]) -> None:
     pass
 
 
+def _limited(self: Any, limit: int = 3) -> None:
+    pass
+
+
+def _windowed(self: Any, initial_window: int = 3) -> None:
+    pass
+
+
+def _matching(self: Any, match: str = "all") -> None:
+    pass
+
+
+def _late(self: Any, bound: perhop.Time = 5) -> None:  # type: ignore[assignment]
+    pass
+
+
+def _half(self: Any, most: int = 2.5) -> None:  # type: ignore[assignment]
+    pass
+
+
 @pytest.mark.parametrize(
     ("made", "says"),
     [
@@ -650,6 +670,12 @@ def _listing(self: Any, levels: list[int]) -> None:
         (_of((perhop.Aqm,), on_arrival=_hook, name="Half!"), "single hyphens"),
         (_of((perhop.Aqm,), on_arrival=_hook, on_timer=_hook), "on_timer and no poll_at"),
         (_of((perhop.Aqm,), on_arrival=_hook, __init__=_listing), "parameter levels of Made: annotate it as one of"),
+        (_of((perhop.Aqm,), on_arrival=_hook, __init__=_limited), "[queue.X] has a key `limit` already"),
+        (_of((perhop.Conditioner,), forward=_hook, __init__=_matching), "[conditioner.X] has a key `match` already"),
+        (_of((aimd.Aimd,), __init__=_windowed), "[tcp.X] has a key `initial-window` already"),
+        (_of((perhop.Aqm,), on_arrival=_hook, __init__=_late), "its default is 5: write perhop.Time('15ms')"),
+        (_of((perhop.Aqm,), on_arrival=_hook, __init__=_half), "its default is 2.5, which is no whole number"),
+        (_of((perhop.Aqm,), on_arrival=_hook, on_departur=_hook), "never called: did you mean on_departure?"),
     ],
 )
 def test_what_cannot_be_registered(made: Callable[[], object], says: str) -> None:

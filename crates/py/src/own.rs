@@ -14,8 +14,12 @@ mod law;
 use object::Class;
 pub use object::is_interrupted;
 use perhop_core::foreign::{Given, Plain, Registered};
+use perhop_core::params::Params as _;
 use perhop_core::params::{Field, Kind, Literal, ParamError};
 use perhop_core::registry::Entry;
+use perhop_scenario::sections::conditioner::{Actions, Placement};
+use perhop_scenario::sections::queue::{QueueCommon, Shaped, Telling};
+use perhop_scenario::sections::tcp::TcpSection;
 use perhop_sim::transport::congestion;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -65,12 +69,39 @@ pub fn add_to(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(registered, m)?)
 }
 
+/// The table of such an algorithm in files, and whether it has this key already, whatever the algorithm.
+fn has_key(kind: &str, key: &str) -> (&'static str, bool) {
+    let any = |tables: &[&'static [Field]]| tables.iter().flat_map(|it| Field::all(it)).any(|field| field.name == key);
+    match kind {
+        "aqm" => {
+            let tables = [QueueCommon::FIELDS, Shaped::FIELDS, Telling::FIELDS];
+            ("[queue.X]", matches!(key, "aqm" | "scheduler" | "classes") || any(&tables))
+        }
+        "conditioner" => {
+            ("[conditioner.X]", matches!(key, "at" | "kind") || any(&[Placement::FIELDS, Actions::FIELDS]))
+        }
+        _ => {
+            let of_laws = congestion::LIST.iter().any(|law| any(&[law.fields]));
+            ("[tcp.X]", !of_laws && any(&[TcpSection::FIELDS]))
+        }
+    }
+}
+
 /// Registers a class as an algorithm of a kind: "aqm", "conditioner" or "law".
 ///
 /// # Errors
-/// `ValueError`: the name is taken.
+/// `ValueError`: the name is taken, or a parameter's.
 #[pyfunction]
 pub fn register(kind: &str, class: Bound<'_, PyType>, described: Described) -> PyResult<()> {
+    for Parameter { name, .. } in &described.parameters {
+        if let (table, true) = has_key(kind, name) {
+            let said = format!("the parameter `{name}` of `{}`: {table} has a key `{name}` already", described.name);
+            return Err(PyValueError::new_err(format!(
+                "{said}: call it otherwise, as in `own_{}`",
+                name.replace('-', "_")
+            )));
+        }
+    }
     let entry =
         Entry::registered(kept(&described.name), kept(&described.summary), fields(&described), kept(&described.page));
     let Described { origin, source, hooks, .. } = described;
