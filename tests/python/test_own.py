@@ -592,6 +592,29 @@ def test_state_of_a_class_is_told() -> None:
         ran('{ aqm = "boxed", limit = "50p" }', jobs=1, replications=2)
 
 
+@pytest.mark.parametrize("label", [-1.0, float("nan"), float("inf")])
+def test_a_label_is_a_number_from_0_on(label: float) -> None:
+    def forward(self: Any, at: Any, packet: Any, rng: Any) -> str:
+        packet.label = label
+        return "pass"
+
+    perhop.register(type("Labels", (perhop.Conditioner,), {"forward": forward, "__module__": "elsewhere"}))
+    with pytest.raises(RunError, match=r"label = .*: it is a finite number from 0 on"):
+        ran('{ limit = "50p" }', 'dumbbell.marker={ kind = "labels" }')
+
+
+def test_a_window_below_a_segment_is_told() -> None:
+    """After an ACK nothing may be under way, and then nothing would ever be sent again."""
+
+    class Shrinks(aimd.Aimd):  # type: ignore[misc, name-defined]
+        def on_ack(self, signal: Any, window: Any) -> None:
+            window.cwnd = 0.5
+
+    perhop.register(Shrinks)
+    with pytest.raises(RunError, match=r"on_ack left cwnd = 0\.5, .*: cwnd is at least 1 after an ACK"):
+        ran('{ limit = "20p" }', 'tcp.own={ congestion = "shrinks" }', 'dumbbell.tcp="own"')
+
+
 def test_parameters_are_held_to_their_units() -> None:
     class Timed(perhop.Aqm):
         """Times."""

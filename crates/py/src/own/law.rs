@@ -89,13 +89,16 @@ impl Law {
             *shown.borrow_mut(py) = Window { cwnd: window.cwnd, ssthresh: window.ssthresh };
             it.instance.bind(py).call_method1(hook, (&*heard, &*shown))?;
             let Window { cwnd, ssthresh } = *shown.borrow(py);
-            match cwnd.is_finite() && cwnd > 0.0 && ssthresh > 0.0 {
-                true => Ok(congestion::Window { cwnd, ssthresh }),
-                false => {
-                    let said =
-                        format!("{hook} left cwnd = {cwnd}, ssthresh = {ssthresh}: both are above 0, cwnd is finite");
-                    Err(PyValueError::new_err(said))
+            let wrong =
+                |why| Err(PyValueError::new_err(format!("{hook} left cwnd = {cwnd}, ssthresh = {ssthresh}: {why}")));
+            match (cwnd, ssthresh) {
+                (cwnd, ssthresh) if !(cwnd.is_finite() && cwnd > 0.0 && ssthresh > 0.0) => {
+                    wrong("both are above 0, cwnd is finite")
                 }
+                (cwnd, _) if hook == "on_ack" && cwnd < 1.0 => {
+                    wrong("cwnd is at least 1 after an ACK, as a sender with less never sends again")
+                }
+                (cwnd, ssthresh) => Ok(congestion::Window { cwnd, ssthresh }),
             }
         });
         *window = set.unwrap_or(*window);

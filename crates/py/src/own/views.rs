@@ -307,6 +307,9 @@ impl Packet {
 
     #[setter]
     fn set_label(&self, label: f32) -> PyResult<()> {
+        if !(0.0..=f32::MAX).contains(&label) {
+            return Err(PyValueError::new_err(format!("label = {label}: it is a finite number from 0 on")));
+        }
         change(|it| it.set_label(label))
     }
 
