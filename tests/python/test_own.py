@@ -285,6 +285,20 @@ def test_the_class_that_was_registered_last_runs() -> None:
     assert all(it.instances for it in made)
 
 
+def test_results_of_another_text_are_opened(tmp_path: Path) -> None:
+    closed(3)
+    first = ran('{ aqm = "closed", limit = "50p" }', out=tmp_path)
+    closed(30)
+    opened = Runs.open(tmp_path)
+    assert [it.hash for it in opened.replications] == [it.hash for it in first.replications]
+    assert set(opened.means("arrivals", "throughput_bit_s")) == set(first.means("arrivals", "throughput_bit_s"))
+    elsewhere = [sys.executable, "-c", f"import perhop; perhop.Runs.open({str(tmp_path)!r})"]
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "python")}
+    said = subprocess.run(elsewhere, env=environment, capture_output=True, text=True, check=False).stderr
+    assert "is of an algorithm that is a Python class:" in said
+    assert "help: import the class's module and `perhop.register` it in Python" in said
+
+
 def test_another_text_does_not_answer() -> None:
     scenario = Scenario.from_toml(DUMBBELL, ['dumbbell.queue={ aqm = "half" }'])
     text = scenario.effective()

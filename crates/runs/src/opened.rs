@@ -5,6 +5,7 @@ use super::disk::{Damaged, MANIFEST, Stored, load_all, numbers};
 use super::inventory::{self, Found, listed};
 use super::order::order;
 use super::run::Replication;
+use perhop_core::foreign::SOURCE;
 use perhop_core::params::suggest;
 use perhop_scenario::{Options, Scenario, Sweep};
 use rayon::prelude::*;
@@ -163,7 +164,7 @@ fn replications(points: &[&Found], places: &Places) -> Result<Vec<Replication>, 
 
 /// What each class of a point got, as far as the scenario in force can be read.
 fn classes(point: &Found) -> Option<Classes> {
-    let read = Scenario::parse(&point.common.effective, &Options::new(MANIFEST));
+    let read = Scenario::parse(&of_any_text(&point.common.effective), &Options::new(MANIFEST));
     read.ok().map(|(scenario, _)| Classes::new(&scenario))
 }
 
@@ -178,14 +179,37 @@ fn each(dir: &Path, stored: Stored) -> Vec<((PathBuf, u32), Replication)> {
 }
 
 fn scenario(first: &Found) -> Result<Scenario, Refused> {
-    let read = Sweep::parse(&first.common.effective, &Options::new(MANIFEST));
+    let effective = of_any_text(&first.common.effective);
+    let read = Sweep::parse(&effective, &Options::new(MANIFEST));
     read.map(|(sweep, _)| sweep.base).map_err(|found| {
         let (dir, theirs, ours) = (first.dir.display(), &first.common.perhop, env!("CARGO_PKG_VERSION"));
-        Refused::Unfit(format!(
-            "{dir} was written by perhop {theirs}, and this is perhop {ours}:\n{found}\n{}",
-            found.summary()
-        ))
+        let why = match effective == first.common.effective {
+            true => format!("{dir} was written by perhop {theirs}, and this is perhop {ours}:\n{found}"),
+            false => format!("{dir} is of an algorithm that is a Python class:\n{found}{OF_CLASS}"),
+        };
+        Refused::Unfit(format!("{why}\n{}", found.summary()))
     })
+}
+
+/// What to do where a run's class is not there.
+const OF_CLASS: &str = "   help: import the class's module and `perhop.register` it in Python, then `perhop.Runs.open(..)` plots, reports and \
+                        compares; the commands find it as an entry point `perhop.algorithms` of an installed package\n";
+
+/// A scenario in force without the hashes of classes: results can be read whatever their text is now.
+fn of_any_text(effective: &str) -> String {
+    let mark = format!("{SOURCE} = \"");
+    let mut pieces = effective.split(&*mark);
+    let mut out = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        match piece.split_once('"') {
+            Some((hash, rest)) if hash.len() == 16 && hash.bytes().all(|b| b.is_ascii_hexdigit()) => {
+                out.truncate(out.trim_end_matches(", ").len());
+                out.push_str(rest);
+            }
+            _ => out.extend([mark.as_str(), piece]),
+        }
+    }
+    out
 }
 
 /// Which of several runs was taken.
