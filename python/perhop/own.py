@@ -337,7 +337,8 @@ def _written(of: type | types.FunctionType) -> str:
 def _compiled(code: types.CodeType) -> Iterator[str]:
     yield f"{code.co_code!r} {code.co_names!r}"
     for it in code.co_consts:
-        yield from _compiled(it) if isinstance(it, types.CodeType) else [repr(it)]
+        plain = sorted(map(repr, it)) if isinstance(it, frozenset) else it  # its order is another in each process
+        yield from _compiled(it) if isinstance(it, types.CodeType) else [repr(plain)]
 
 
 def _used(function: types.FunctionType, home: str, seen: Looked) -> Iterator[str]:

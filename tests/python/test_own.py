@@ -266,6 +266,21 @@ def test_what_a_class_uses_is_part_of_it(defined: Callable[[int], None], tmp_pat
     assert hashes[0] == hashes[2] != hashes[1]
 
 
+def test_a_class_without_text_is_the_same_in_all_processes() -> None:
+    """A set of texts has another order in each; workers of a cluster compare hashes."""
+    hook = "def on_arrival(self, at, packet, rng): return 'drop' if packet.colour in {'red', 'green'} else 'pass'"
+    told = "print(own.source(type('Set', (perhop.Aqm,), space)))"
+    script = f"import perhop\nfrom perhop import own\nspace = {{}}\nexec({hook!r}, space)\n{told}"
+    hashes = set[str]()
+    for seed in "1234":
+        environment = os.environ | {"PYTHONPATH": str(ROOT / "python"), "PYTHONHASHSEED": seed}
+        made = subprocess.run(
+            [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True
+        )
+        hashes.add(made.stdout)
+    assert len(hashes) == 1
+
+
 def test_the_class_that_was_registered_last_runs() -> None:
     """Also if it has the text of the one before: what its instances share is its own."""
     made = []
@@ -618,7 +633,7 @@ def test_a_label_is_a_number_from_0_on(label: float) -> None:
 
 
 def test_a_window_below_a_segment_is_told() -> None:
-    """After an ACK nothing may be under way, and then nothing would ever be sent again."""
+    """After an ACK nothing may be in flight, and then nothing would ever be sent again."""
 
     class Shrinks(aimd.Aimd):  # type: ignore[misc, name-defined]
         def on_ack(self, signal: Any, window: Any) -> None:
