@@ -322,8 +322,9 @@ def _definition(of: type | types.FunctionType, home: str, seen: Looked) -> Itera
         yield from _definition(base, home, seen)
 
 
+@cache
 def _written(of: type | types.FunctionType) -> str:
-    """Its text; none where there is none, or where it is that of another class of the same name in the same file."""
+    """Its text as first seen, as a file may change; nothing where it is another class of the name, or is missing."""
     try:
         lines, first = inspect.getsourcelines(of)
     except (OSError, TypeError):
@@ -350,6 +351,7 @@ def _used(function: types.FunctionType, home: str, seen: Looked) -> Iterator[str
             yield from _value(it, home, seen)
 
 
+@cache
 def _names(code: types.CodeType) -> set[str]:
     """Globals that it names, as far as what stands inside it does."""
     inner = (_names(it) for it in code.co_consts if isinstance(it, types.CodeType))
@@ -454,6 +456,13 @@ def _kind(hint: Any, of: str) -> tuple[str, bool, list[str]]:
 
 
 UNITS = ("Time", "Rate", "Size", "Packets", "Probability")
+
+
+def renewed(request: str) -> bool:
+    """Registers again what a request may need and what uses other constants by now; whether there is something."""
+    known = dict(_core.registered())
+    stale = [it for name, it in _REGISTERED.items() if name in request and known.get(name) != source(it)]
+    return bool([register(it) for it in stale])
 
 
 def generators() -> Any:

@@ -189,6 +189,8 @@ class Scenario:
                 f"out={place!r} without client=: only a Dask cluster writes there; pass client=, or name a directory"
             )
         core = self._seeded(seed)
+        if own.renewed(core.request):
+            core = _core.Scenario.of(core.request)
         work = Work(core).asking(
             output={"out": place, "name": name, "jobs": bounded("jobs", jobs)},
             traced={

@@ -266,6 +266,18 @@ def test_what_a_class_uses_is_part_of_it(defined: Callable[[int], None], tmp_pat
     assert hashes[0] == hashes[2] != hashes[1]
 
 
+def test_a_constant_that_changes_later_is_another_text(tmp_path: Path) -> None:
+    """As in a notebook, whose cell with the class does not run again."""
+    helped(3)
+    scenario = Scenario.from_toml(DUMBBELL, ['dumbbell.queue={ aqm = "helped", limit = "50p" }', SHORT])
+    runs = [scenario.run(1, out=tmp_path)]
+    for most in (30, 3):
+        globals()["LIMIT"] = most
+        runs.append(scenario.run(1, out=tmp_path))
+    assert [it.replications[0].reused for it in runs] == [False, False, True]
+    assert runs[0].replications[0].hash == runs[2].replications[0].hash != runs[1].replications[0].hash
+
+
 def test_a_class_without_text_is_the_same_in_all_processes() -> None:
     """A set of texts has another order in each; workers of a cluster compare hashes."""
     hook = "def on_arrival(self, at, packet, rng): return 'drop' if packet.colour in {'red', 'green'} else 'pass'"
