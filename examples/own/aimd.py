@@ -21,7 +21,7 @@ class Aimd(perhop.CongestionControl):
 
     def on_loss(self, signal: Any, window: Any) -> None:
         """What is usable, less its part."""
-        window.cwnd = signal.usable * (1 - self.decrease)
+        window.cwnd = max(1.0, signal.usable * (1 - self.decrease))
         window.ssthresh = float(max(2, int(window.cwnd)))
 
     def on_timeout(self, signal: Any, window: Any) -> None:

@@ -644,16 +644,21 @@ def test_a_label_is_a_number_from_0_on(label: float) -> None:
         ran('{ limit = "50p" }', 'dumbbell.marker={ kind = "labels" }')
 
 
-def test_a_window_below_a_segment_is_told() -> None:
+@pytest.mark.parametrize(("hook", "aqm"), [("on_ack", "drop-tail"), ("on_ecn", "marks")])
+def test_a_window_below_a_segment_is_told(hook: str, aqm: str) -> None:
     """After an ACK nothing may be in flight, and then nothing would ever be sent again."""
 
-    class Shrinks(aimd.Aimd):  # type: ignore[misc, name-defined]
-        def on_ack(self, signal: Any, window: Any) -> None:
-            window.cwnd = 0.5
+    def shrink(self: Any, signal: Any, window: Any) -> None:
+        window.cwnd = 0.5
 
-    perhop.register(Shrinks)
-    with pytest.raises(RunError, match=r"on_ack left cwnd = 0\.5, .*: cwnd is at least 1 after an ACK"):
-        ran('{ limit = "20p" }', 'tcp.own={ congestion = "shrinks" }', 'dumbbell.tcp="own"')
+    def marks(self: Any, at: Any, packet: Any, rng: Any) -> str:
+        return "mark" if packet.ecn else "pass"
+
+    perhop.register(type("Shrinks", (aimd.Aimd,), {hook: shrink, "__module__": "elsewhere"}))
+    perhop.register(type("Marks", (perhop.Aqm,), {"on_arrival": marks, "__module__": "elsewhere"}))
+    law = 'tcp.own={ congestion = "shrinks", recovery = "rack", rto = "modern", ecn = true }'
+    with pytest.raises(RunError, match=rf"{hook} left cwnd = 0\.5, .*: cwnd is at least 1 there"):
+        ran(f'{{ aqm = "{aqm}", limit = "20p" }}', law, 'dumbbell.tcp="own"')
 
 
 def test_parameters_are_held_to_their_units() -> None:

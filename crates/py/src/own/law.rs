@@ -95,8 +95,8 @@ impl Law {
                 (cwnd, ssthresh) if !(cwnd.is_finite() && cwnd > 0.0 && ssthresh > 0.0) => {
                     wrong("both are above 0, cwnd is finite")
                 }
-                (cwnd, _) if hook == "on_ack" && cwnd < 1.0 => {
-                    wrong("cwnd is at least 1 after an ACK, as a sender with less never sends again")
+                (cwnd, _) if matches!(hook, "on_ack" | "on_ecn") && cwnd < 1.0 => {
+                    wrong("cwnd is at least 1 there, as with less nothing may ever be sent again")
                 }
                 (cwnd, ssthresh) => Ok(congestion::Window { cwnd, ssthresh }),
             }
