@@ -661,6 +661,17 @@ def test_a_window_below_a_segment_is_told(hook: str, aqm: str) -> None:
         ran(f'{{ aqm = "{aqm}", limit = "20p" }}', law, 'dumbbell.tcp="own"')
 
 
+@pytest.mark.parametrize("given", [None, {"a": None}, {1: 2.0}, {"a": "x"}])
+def test_gauges_are_numbers_by_name(given: Any) -> None:
+    def gauges(self: Any) -> Any:
+        return given
+
+    perhop.register(type("Gauged", (perhop.Aqm,), {"on_arrival": _hook, "gauges": gauges, "__module__": "elsewhere"}))
+    says = re.escape(f"gauges gave {given!r}: it gives a dictionary of numbers by name")
+    with pytest.raises(RunError, match=says):
+        ran('{ aqm = "gauged", limit = "50p" }', "scenario.sample=1s")
+
+
 def test_parameters_are_held_to_their_units() -> None:
     class Timed(perhop.Aqm):
         """Times."""

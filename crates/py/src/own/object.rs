@@ -188,10 +188,12 @@ impl Object {
         }
         let values = self.ask(|py, it| {
             let said = it.instance.bind(py).call_method0("gauges")?;
-            let said = said.cast::<PyDict>().map_err(|_| wrong("gauges", &said, "a dictionary of numbers by name"))?;
-            said.iter()
-                .map(|(name, value)| Ok((name.extract::<String>()?, value.extract::<f64>()?)))
-                .collect::<PyResult<Vec<_>>>()
+            let values = said.cast::<PyDict>().ok().and_then(|said| {
+                let value =
+                    |(name, value): (Bound<'_, _>, Bound<'_, _>)| Some((name.extract().ok()?, value.extract().ok()?));
+                said.iter().map(value).collect::<Option<Vec<(String, f64)>>>()
+            });
+            values.ok_or_else(|| wrong("gauges", &said, "a dictionary of numbers by name"))
         });
         values.unwrap_or_default().into_iter().for_each(|(name, value)| each(named(name), value));
     }
