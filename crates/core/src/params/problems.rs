@@ -174,6 +174,7 @@ pub fn suggest(text: &str, names: &[&str]) -> String {
     let near = names.iter().map(|n| (strsim::jaro_winkler(text, n), *n)).max_by(|a, b| a.0.total_cmp(&b.0));
     match near {
         Some((likeness, name)) if likeness > 0.8 => format!("did you mean `{name}`?"),
+        _ if names.is_empty() => "there is none to name here".to_owned(),
         _ if names.len() <= LISTED => format!("valid names: {}", names.join(", ")),
         _ => format!("valid names: {} and {} more", names[..LISTED].join(", "), names.len() - LISTED),
     }
