@@ -87,13 +87,14 @@ impl Group<'_> {
         }
         let filters: Vec<_> = self.lists.filters.iter().collect();
         let by_match = filters.iter().any(|filter| filter.matches.is_some());
+        let reached = self.reached();
         for (i, filter) in filters.iter().enumerate() {
             let Some(key) = filter.key() else { continue };
             if by_match && members::is_unreachable(&filters, i) {
                 continue;
             }
             let listed = filter.matches.as_ref().map_or_else(|| filter.members.clone(), code_points);
-            match self.reaches(i) {
+            match reached.contains(&i) {
                 true => self.unsent(&listed, self.place(i, key), &looks, problems),
                 false if key == "for" => self.unreached(i, &looks, problems),
                 false => self.unmatched(i, problems),
@@ -121,9 +122,11 @@ impl Group<'_> {
         self.places.at(&format!("{list}.{table}.{plan}{key}"))
     }
 
-    fn reaches(&self, i: usize) -> bool {
-        let goes = |it: &Arriving| it.looks.iter().any(|look| self.lists.goes(&it.ends, *look).contains(&i));
-        self.arriving.iter().any(goes)
+    /// Those that some packet goes to.
+    fn reached(&self) -> BTreeSet<usize> {
+        let goes =
+            |it: &Arriving| it.looks.iter().flat_map(|look| self.lists.goes(&it.ends, *look)).collect::<Vec<_>>();
+        self.arriving.iter().flat_map(goes).collect()
     }
 
     /// `profile 2`
