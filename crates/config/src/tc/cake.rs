@@ -49,7 +49,7 @@ pub const CAKE: Discipline = Discipline {
         rtt("internet", 100_000),
         rtt("oceanic", 300_000),
         rtt("satellite", 1_000_000),
-        rtt("interplanetary", 3_600_000_000),
+        rtt("interplanetary", 1_000_000_000),
         says("besteffort", "tins", "besteffort"),
         says("precedence", "tins", "precedence"),
         says("diffserv3", "tins", "diffserv3"),
@@ -148,8 +148,8 @@ struct Frames {
     overhead: i64,
     mpu: u64,
     cells: Cells,
-    /// Those of the table that were said: one that is said again starts from 0, for it is of another command.
-    words: Vec<&'static str>,
+    /// The command that said the overhead: the words of another one start from 0.
+    command: usize,
 }
 
 /// What several words say together.
@@ -197,18 +197,17 @@ impl Frames {
     /// Whether an option is about frames; within a command they add up in their order.
     fn takes(&mut self, it: &Opt<'_>) -> bool {
         if let Some((_, overhead, mpu, cells)) = FRAMES.iter().find(|frame| frame.0 == it.row.word) {
-            let again = self.raw || it.row.word == "conservative" || self.words.contains(&it.row.word);
-            let before = if again { 0 } else { self.overhead };
-            *self = Self { raw: false, overhead: before + overhead, words: std::mem::take(&mut self.words), ..*self };
+            let anew = self.raw || it.row.word == "conservative" || self.command != it.command;
+            let before = if anew { 0 } else { self.overhead };
+            (self.raw, self.overhead, self.command) = (false, before + overhead, it.command);
             self.mpu = if *mpu > 0 { *mpu } else { self.mpu };
             self.cells = cells.unwrap_or(self.cells);
-            self.words.push(it.row.word);
             return true;
         }
         match (it.row.word, &it.value) {
             ("raw", _) => (self.raw, self.printed, self.overhead, self.cells) = (true, true, 0, Cells::None),
             ("overhead", Some(Value::Signed(bytes))) if !self.printed || bytes.get() != 0 => {
-                (self.raw, self.overhead) = (false, bytes.get().into());
+                (self.raw, self.overhead, self.command) = (false, bytes.get().into(), it.command);
             }
             ("mpu", _) => self.mpu = it.count().unwrap_or_default(),
             ("atm", _) => self.cells = Cells::Atm,

@@ -167,6 +167,8 @@ pub(super) struct Opt<'a> {
     pub(super) place: Place,
     /// The number of its line.
     pub(super) line: usize,
+    /// Which of the commands says it that altered one thing after the other, from 0.
+    pub(super) command: usize,
 }
 
 /// Options that are said, in their order.
@@ -207,7 +209,8 @@ impl<'a> Options<'a> {
 
     /// Later options count.
     pub(super) fn extend(&mut self, later: Self) {
-        self.list.extend(later.list);
+        let command = self.list.last().map_or(0, |it| it.command + 1);
+        self.list.extend(later.list.into_iter().map(|it| Opt { command, ..it }));
     }
 }
 
@@ -285,7 +288,7 @@ fn of_values<'a>(row: &'static Row, word: &Token<'a>, own: Vec<Token<'a>>, form:
     }
     let value = value(row.takes, &own, form)?;
     let (place, line) = (of(word, &own), own.first().map_or(word.line, |it| it.line));
-    Ok(Opt { row, value, words: own, place, line })
+    Ok(Opt { row, value, words: own, place, line, command: 0 })
 }
 
 /// A word with its values, or the values alone if they are on another line.

@@ -196,6 +196,21 @@ fn filters_of_u32_and_flower_are_the_same() {
     assert_eq!(asked("protocol ip handle 6 fw").traffic, ["mark-6"]);
 }
 
+/// tc-cake(8): `ether-vlan` may be repeated; another command starts from 0.
+#[test]
+fn overheads_of_cake_add_up_within_a_command() {
+    let of = |more: &str| {
+        let found = queue(&format!("tc qdisc add dev eth0 root handle 1: cake bandwidth 10mbit {more}\n"));
+        value(&found.settings, "overhead")
+    };
+    // sch_cake.c counts from the IP packet, perhop's port from the frame of 14 bytes more.
+    assert_eq!(of("ethernet ether-vlan ether-vlan"), format!("{}B", 38 + 2 * 4 - 14));
+    assert_eq!(of("docsis ether-vlan"), format!("{}B", 18 + 4 - 14));
+    let change = "tc qdisc change dev eth0 root handle 1: cake";
+    assert_eq!(of(&format!("ethernet\n{change} ether-vlan")), format!("{}B", 4 - 14));
+    assert_eq!(of(&format!("ethernet ether-vlan\n{change} rtt 20ms")), format!("{}B", 38 + 4 - 14));
+}
+
 #[test]
 fn policers_are_token_buckets() {
     let found = port(
