@@ -114,16 +114,48 @@ fn control(word: &str) -> Option<Control> {
     })
 }
 
+/// Kinds of actions: one may follow another without the word `action` between them.
+const KINDS: [&str; 16] = [
+    "police",
+    "gact",
+    "pedit",
+    "csum",
+    "skbedit",
+    "mirred",
+    "connmark",
+    "ctinfo",
+    "simple",
+    "vlan",
+    "skbmod",
+    "tunnel_key",
+    "sample",
+    "mpls",
+    "nat",
+    "bpf",
+];
+
 /// One or more actions, whose word `action` has been read.
 ///
 /// # Errors
 /// What tc would refuse.
 pub(super) fn read<'a>(list: &mut Vec<Action<'a>>, words: &mut Words<'_, 'a>, form: Form) -> Taken<()> {
+    list.push(one(words, form)?);
+    while words.peek().is_some_and(|it| KINDS.contains(&&*it.text)) {
+        list.push(one(words, form)?);
+    }
+    Ok(())
+}
+
+/// The next action.
+///
+/// # Errors
+/// What tc would refuse.
+fn one<'a>(words: &mut Words<'_, 'a>, form: Form) -> Taken<Action<'a>> {
     if words.take("order").is_some() {
         words.next();
     }
     let Some(word) = words.next() else { return Err(Refusal::of("nothing follows `action`")) };
-    let action = match &*word.text {
+    Ok(match &*word.text {
         "police" => police(word, words, form)?,
         "gact" => gact(word, words)?,
         "pedit" => pedit(word, words)?,
@@ -137,9 +169,7 @@ pub(super) fn read<'a>(list: &mut Vec<Action<'a>>, words: &mut Words<'_, 'a>, fo
         "mirred" => mirred(word, words)?,
         text if control(text).is_some() => plain(word, words),
         kind => other(kind, word, words),
-    };
-    list.push(action);
-    Ok(())
+    })
 }
 
 fn is_sum(word: &str) -> bool {
@@ -313,8 +343,10 @@ fn mirred<'a>(word: &Token<'a>, words: &mut Words<'_, 'a>) -> Taken<Action<'a>> 
 
 /// An action that perhop does not have, with all of its words.
 fn other<'a>(kind: &str, word: &Token<'a>, words: &mut Words<'_, 'a>) -> Action<'a> {
-    while words.peek().is_some_and(|it| !matches!(&*it.text, "action" | "flowid" | "classid")) {
-        words.next();
+    let ends = |it: &Token<'_>| matches!(&*it.text, "action" | "flowid" | "classid");
+    let mut piped = false;
+    while words.peek().is_some_and(|it| !ends(it) && !(piped && KINDS.contains(&&*it.text))) {
+        piped = words.next().is_some_and(|it| it.text == "pipe");
     }
     let act = Act::Lost(format!("`action {kind}`: perhop has no such action"));
     Action { act, then: Control::Pipe, place: word.place, line: word.line }

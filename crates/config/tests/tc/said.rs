@@ -244,6 +244,27 @@ fn actions_follow_each_other() {
     assert_eq!(*red, [Act::Mark(Dscp::new(14).unwrap()), Act::Transmit]);
 }
 
+/// tc's parse_action: behind `pipe` the next kind of action may follow without the word `action`.
+#[test]
+fn actions_need_no_word_between_them() {
+    let ways = ["pipe csum ip and udp", "pipe action csum ip and udp", "pipe csum ip and udp action ok"];
+    for way in ways {
+        let found = port(&format!(
+            "tc qdisc add dev eth0 handle ffff: ingress\n\
+             tc filter add dev eth0 parent ffff: protocol ip prio 1 u32 match ip dport 53 0xffff action pedit ex munge ip tos set \
+             0x88 retain 0xfc {way}\n"
+        ));
+        let green = &found.conditioners[0].actions[0].1.is;
+        assert_eq!(green[0], Act::Mark(Dscp::new(0x88 >> 2).unwrap()), "{way}");
+    }
+    let found = read(
+        "tc qdisc add dev eth0 clsact\n\
+         tc filter add dev eth0 egress matchall action connmark pipe police rate 1mbit burst 10k drop\n",
+    );
+    assert_eq!(value(&found.device.ports[0].conditioners[0].settings, "cir"), "1Mbit/s");
+    assert_eq!(verdicts(&found)[1], (2, Verdict::NotModelled));
+}
+
 /// The limit of a strict class, written as a policer of all that its filters find.
 #[test]
 fn a_policer_of_a_strict_class_is_its_limit() {
