@@ -187,13 +187,26 @@ fn filters_of_u32_and_flower_are_the_same() {
     assert_eq!(asked("protocol ip flower src_ip 10.1.2.3/8"), net);
     let web = Match { protocol: vec![Protocol::TCP], destination_port: vec![443], ..Match::default() };
     assert_eq!(asked("protocol ip u32 match ip protocol 6 0xff match ip dport 443 0xffff"), web);
-    assert_eq!(asked("protocol ip u32 match tcp dst 443 0xffff"), web);
     assert_eq!(asked("protocol ip flower ip_proto tcp dst_port 443"), web);
     let six = Match { destination: of("2001:db8::/32"), ..Match::default() };
     assert_eq!(asked("protocol ipv6 u32 match ip6 dst 2001:db8::1/32"), six);
     assert_eq!(asked("protocol ip flower src_port 80-82").source_port, [80, 81, 82]);
     assert_eq!(asked("protocol ip u32 match ip sport 16 0xfffc").source_port, [16, 17, 18, 19]);
     assert_eq!(asked("protocol ip handle 6 fw").traffic, ["mark-6"]);
+}
+
+/// A filter that no table leads to has no next header: u32_classify adds an offset of 0, and so Linux compares the length of
+/// the packet in place of the port.
+#[test]
+fn a_next_header_without_a_table_is_not_the_ports() {
+    for filter in ["match tcp dst 22 0xffff", "match udp src 53 0xffff", "match u16 22 0xffff at nexthdr+2"] {
+        let found = read(&format!(
+            "tc qdisc add dev eth0 root handle 1: prio\n\
+             tc filter add dev eth0 parent 1: protocol ip prio 1 u32 {filter} flowid 1:1\n"
+        ));
+        assert_eq!(verdicts(&found)[1], (2, Verdict::NotModelled), "{filter}");
+        assert!(found.account.lines[&2].notes[0].contains("IP's own header"), "{:?}", found.account);
+    }
 }
 
 /// tc-cake(8): `ether-vlan` may be repeated; another command starts from 0.

@@ -49,6 +49,9 @@ const PORTS: [Named; 4] =
 /// Why tables of `u32` are not read.
 const TABLES: &str = "hash tables of u32: perhop asks filters one after the other";
 
+/// Where `nexthdr` is, in a filter that no table leads to (u32_classify).
+const NOT_BEHIND: &str = "without a table's `offset` Linux compares the first bytes of IP's own header";
+
 /// Reads it.
 ///
 /// # Errors
@@ -169,7 +172,11 @@ fn raw(it: &mut Sorter<'_>, fields: &mut Fields, pair: [u64; 2], bits: u32, word
         let number = text.parse().or_else(|_| number(text).and_then(|it| i32::try_from(it).ok()).ok_or(()));
         at = number.map_err(|()| Refusal::at(place, format!("`{}` is no place in a header", place.text)))?;
     }
-    match Field::new(pair, bits, at, next) {
+    if next {
+        it.rule.lose(format!("`nexthdr`: {NOT_BEHIND}"));
+        return Ok(());
+    }
+    match Field::new(pair, bits, at, false) {
         Some(field) => fields.add(field),
         None => it.rule.lose("a field that is not within four bytes"),
     }
@@ -201,17 +208,18 @@ fn header<'a>(
     let Some(field) = known.iter().find(|field| field.word == key.text) else {
         return Err(Refusal::at(key, format!("tc knows no `match {} {}`", of.text, key.text)));
     };
-    if transport {
-        let number = if of.text == "tcp" { 6 } else { 17 };
-        let (bits, at) = if it.protocol == Protocol::Ip6 { (8, 6) } else { (8, 9) };
-        fields.add_all(Field::new([number, 0xff], bits, at, false));
-    }
     let pair = [value(words.value(key)?)?, hexadecimal(words.value(key)?)?];
     if matches!(field.word, "ihl" | "icmp_type" | "icmp_code" | "flowlabel") {
         it.rule.lose(format!("`match {} {}`: perhop does not match it", of.text, field.word));
         return Ok(());
     }
-    fields.add_all(Field::new(pair, field.bits, field.at, field.next));
+    if field.next {
+        let (number, port) = (if of.text == "tcp" { 6 } else { 17 }, if field.at == 0 { "sport" } else { "dport" });
+        let ask = format!("`match ip protocol {number} 0xff match ip {port} ..` asks for the port");
+        it.rule.lose(format!("`match {} {}`: {NOT_BEHIND}; {ask}", of.text, key.text));
+        return Ok(());
+    }
+    fields.add_all(Field::new(pair, field.bits, field.at, false));
     Ok(())
 }
 
