@@ -142,7 +142,7 @@ fn framing(word: &str, key: &'static str, classes: &[(u32, &Class<'_>)], setting
 }
 
 /// Whether it alters anything.
-fn says(option: &Opt<'_>) -> bool {
+pub(super) fn says(option: &Opt<'_>) -> bool {
     match &option.value {
         Some(Value::Signed(bytes)) => bytes.get() != 0,
         Some(Value::Bytes(bytes)) => bytes.get() != 0,

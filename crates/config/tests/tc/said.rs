@@ -358,6 +358,17 @@ fn a_size_table_is_accounting_or_framing() {
 }
 
 /// Queueing disciplines that perhop has not, by name, with all below them.
+/// qdisc_pkt_len has the size table's bytes, and a class's `overhead` comes on top.
+#[test]
+fn a_framing_of_classes_beside_a_size_table_is_not_modelled() {
+    let text = "tc qdisc add dev eth0 root handle 1: stab linklayer atm overhead -4 mpu 53 htb default 1\n\
+                tc class add dev eth0 parent 1: classid 1:1 htb rate 1mbit overhead 24\n\
+                tc class add dev eth0 parent 1: classid 1:2 htb rate 1mbit\n";
+    assert_eq!(verdicts(&read(text))[1], (2, Verdict::NotModelled));
+    assert_eq!(verdicts(&read(&text.replace(" overhead 24", "")))[1], (2, Verdict::Taken));
+}
+
+/// Queueing disciplines that perhop has not, by name, with all below them.
 #[test]
 fn what_perhop_has_not_is_named() {
     for name in ["cbs", "etf", "gred", "hhf", "mqprio", "qfq", "sfb", "taprio", "multiq", "skbprio", "plug"] {

@@ -2,7 +2,8 @@
 
 use super::Making;
 use crate::model::{Conditioner, Kind, Queue, Way};
-use crate::tc::handles::ROOT;
+use crate::tc::handles::{ROOT, own};
+use crate::tc::htb;
 use crate::tc::options::Opt;
 use crate::tc::tbf;
 use crate::value::{Said, Settings, Value};
@@ -47,6 +48,14 @@ impl Making<'_, '_> {
         }
     }
 
+    /// The lines on which classes of the first queueing discipline have a framing of their own.
+    fn framed_classes(&self) -> Vec<usize> {
+        let Some(root) = self.interface.qdiscs.get(&ROOT) else { return Vec::new() };
+        let classes = self.interface.classes.range(own(root.handle));
+        let said = classes.flat_map(|it| ["overhead", "mpu", "linklayer"].map(|word| it.1.options.get(word)));
+        said.flatten().filter(|option| htb::says(option)).map(|option| option.line).collect()
+    }
+
     /// A size table that `accounting` has no name for: for the rates at the first queueing discipline.
     fn framed(&mut self, mut queue: Queue, framing: &Settings) -> Queue {
         let lines: Vec<_> = self
@@ -55,6 +64,9 @@ impl Making<'_, '_> {
             .get(&ROOT)
             .map(|it| it.stab.list.iter().map(|it| it.line).collect())
             .unwrap_or_default();
+        let twice = self.framed_classes();
+        let why = "a class's `overhead`, `mpu` and `linklayer` beside `stab`: Linux counts one on the other, here `stab` alone";
+        self.log.lost(&twice, why);
         let has = matches!(queue.kind, Some(Kind::Scheduler("htb" | "cake")));
         let at = match (queue.shape.is_empty(), has) {
             (false, _) => Some(&mut queue.shape),
