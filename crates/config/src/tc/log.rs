@@ -64,5 +64,8 @@ impl Log {
                 _ => {}
             }
         }
+        for it in &options.unknown {
+            self.lost(&[it.line], &format!("`{}`: perhop does not know this word of a print", it.text));
+        }
     }
 }

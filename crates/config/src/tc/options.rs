@@ -175,6 +175,8 @@ pub(super) struct Opt<'a> {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Options<'a> {
     pub(super) list: Vec<Opt<'a>>,
+    /// Words of a print that are not in the table: those of newer versions, or the last one of a text that is cut off.
+    pub(super) unknown: Vec<Token<'a>>,
 }
 
 impl<'a> Options<'a> {
@@ -265,7 +267,15 @@ pub(super) fn read<'a>(rows: &'static [Row], name: &str, words: &[Token<'a>], fo
     let mut words = Words::new(words);
     let mut options = Options::default();
     while let Some(word) = words.next() {
-        let row = rows.iter().find(|row| row.word == word.text).ok_or_else(|| unknown(rows, name, word))?;
+        let row = rows.iter().find(|row| row.word == word.text);
+        let cut = row.is_some_and(|row| row.takes != Takes::Nothing) && words.peek().is_none();
+        let Some(row) = row.filter(|_| form == Form::Typed || !cut) else {
+            if form == Form::Typed {
+                return Err(unknown(rows, name, word));
+            }
+            options.unknown.push(word.clone());
+            continue;
+        };
         let own = values(row.takes, word, &mut words, rows)?;
         options.list.push(of_values(row, word, own, form)?);
     }
@@ -337,7 +347,8 @@ fn value(takes: Takes, words: &[Token<'_>], form: Form) -> Taken<Option<Value>> 
         Takes::Signed => Value::Signed(SignedBytes::new(signed(&plain("b"))?)),
         Takes::Packets => Value::Packets(Packets::new(units::count(&plain("p"))?)),
         Takes::SizeInPackets => Value::Packets(Packets::new(packets(&plain("p"))?)),
-        Takes::Count => Value::Count(units::count(first)?.into()),
+        // `flows 128/1024` of `tc -d`: the second is another option.
+        Takes::Count => Value::Count(units::count(&Token { text: before_slash(first, form).into(), ..*first })?.into()),
         Takes::Time => Value::Time(units::time(first)?),
         Takes::TimeNs => Value::Time(units::time_ns(first)?),
         Takes::Percent => Value::Number(units::percent(first)?),
@@ -349,6 +360,11 @@ fn value(takes: Takes, words: &[Token<'_>], form: Form) -> Taken<Option<Value>> 
         Takes::Word => Value::Word(first.text.to_string()),
         Takes::Words(_) | Takes::Several | Takes::Nothing => return Ok(None),
     }))
+}
+
+fn before_slash(token: &Token<'_>, form: Form) -> String {
+    let text = if form == Form::Shown { token.text.split('/').next() } else { None };
+    text.unwrap_or(&token.text).to_owned()
 }
 
 fn signed(token: &Token<'_>) -> Taken<i32> {

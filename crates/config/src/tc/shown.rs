@@ -197,6 +197,11 @@ fn tokens(line: Bare<'_>) -> Vec<Token<'_>> {
     line.text.split_whitespace().map(token).collect()
 }
 
+/// Passes over the rest of what `-s` counts: `(rule hit 100 success 20)`, `(success 20 )`.
+fn uncounted<'a>(words: &mut impl Iterator<Item = Token<'a>>) {
+    while words.next().is_some_and(|it| !it.text.ends_with(')')) {}
+}
+
 /// A word that is not printed, at the place of one that is.
 fn word<'a>(text: &'static str, at: &Token<'a>) -> Token<'a> {
     Token { text: text.into(), ..at.clone() }
@@ -327,6 +332,7 @@ impl<'a> Open<'a> {
                         self.head.extend(value);
                     }
                 }
+                "(rule" => uncounted(&mut words),
                 _ => self.rest.push(next),
             }
         }
@@ -372,7 +378,17 @@ impl<'a> Open<'a> {
             }
             "key" => self.pedit(&words),
             "not_in_hw" | "in_hw" => {}
-            _ => self.rest.extend(words),
+            _ => {
+                let mut words = words.into_iter();
+                while let Some(next) = words.next() {
+                    match &*next.text {
+                        "(success" => uncounted(&mut words),
+                        // `installed 8 sec used 2 sec`, of an action.
+                        "installed" => break,
+                        _ => self.rest.push(next),
+                    }
+                }
+            }
         }
     }
 

@@ -132,6 +132,43 @@ fn json_has_other_units() {
     );
 }
 
+/// What `tc -s filter` and `tc -d qdisc` print beside the words of commands.
+#[test]
+fn counts_and_details_of_prints_are_passed_over() {
+    let text = "qdisc prio 1: dev eth0 root refcnt 2 bands 3 priomap 1 2 2 2 1 2 0 0 1 1 1 1 1 1 1 1\n\
+                qdisc sfq 20: dev eth0 parent 1:2 limit 127p quantum 1514b depth 127 flows 128/1024 divisor 1024 perturb 10sec\n\
+                filter parent 1: protocol ip pref 1 u32 chain 0 fh 800::800 order 2048 key ht 800 bkt 0 flowid 1:1 not_in_hw  (rule \
+                hit 100 success 20)\n  match 00b80000/00fc0000 at 0 (success 20 )\n";
+    let read = read(text);
+    assert_eq!(read.account.count(&Verdict::NotModelled), 0, "{:?}", read.account);
+    let found = read.device.ports[0].queue.as_ref().unwrap();
+    assert_eq!(super::class(found, "1:1").takes[0].matches.is.dscp.len(), 1);
+    let sfq = super::class(found, "1:2").queue.as_ref().unwrap();
+    assert_eq!([value(&sfq.settings, "active"), value(&sfq.settings, "flows")], ["128", "1024"]);
+    let found = super::port(
+        "$ tc -s filter show dev eth0 ingress\nfilter parent ffff: protocol ip pref 10 flower chain 0\nfilter parent ffff: protocol ip \
+         pref 10 flower chain 0 handle 0x1\n  eth_type ipv4\n  ip_proto tcp\n  not_in_hw\n\taction order 1:  police 0x1 rate 10Mbit \
+         burst 125Kb mtu 2Kb action drop overhead 0b linklayer ethernet\n\tref 1 bind 1  installed 8 sec used 2 sec firstused 5 \
+         sec\n\tAction statistics:\n\tSent 1234567 bytes 1000 pkt (dropped 33, overlimits 33 requeues 0)\n",
+    );
+    assert_eq!(value(&found.conditioners[0].settings, "cir"), "10Mbit/s");
+}
+
+/// A word that other versions print, and one that is cut off, cost that word alone.
+#[test]
+fn unknown_words_of_prints_are_said_and_the_others_taken() {
+    let found =
+        read("qdisc cake 8021: dev eth4 root refcnt 2 bandwidth 5Mbit diffserv4 noatm overhead 18 mpu 64 no-sce\n");
+    assert_eq!(verdicts(&found), [(1, Verdict::NotModelled)]);
+    assert!(found.account.lines[&1].notes[0].contains("`no-sce`"), "{:?}", found.account);
+    assert_eq!(value(&found.device.ports[0].queue.as_ref().unwrap().settings, "tins"), "diffserv4");
+    for end in ["cbur", "cburst"] {
+        let found = read(&format!("class htb 1:1 dev eth0 root rate 10Mbit ceil 10Mbit burst 1600b {end}"));
+        assert_eq!(verdicts(&found), [(1, Verdict::NotModelled)]);
+        assert_eq!(value(&found.device.ports[0].queue.as_ref().unwrap().classes[0].settings, "rate"), "10Mbit/s");
+    }
+}
+
 #[test]
 fn what_is_cut_off_is_said() {
     let read = read(
