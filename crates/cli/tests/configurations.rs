@@ -119,6 +119,36 @@ fn nothing_else_of_a_configuration_is_printed() {
     }
 }
 
+/// A comment, a password for `sudo` and another command on the line of a command are not printed, nor with a finding's caret.
+#[test]
+fn nothing_beside_a_command_is_printed() {
+    let beside = SCRIPT
+        .replace(
+            "tc class add dev eth0 parent 1:1 classid 1:10",
+            "echo hidden-1 | sudo -S tc class add dev eth0 parent 1:1 classid 1:10",
+        )
+        .replace("ceil 10mbit\ntc qdisc", "ceil 10mbit quantum 200 # hidden-2\ntc qdisc")
+        .replace("flowid 1:10\n", "flowid 1:10; curl -u hidden-3 https://10.66.66.66/\n")
+        .replace("rate 2mbit ceil 10mbit", "rate 2mbit ceil 10mbit quantum 200");
+    let folder = Folder::with(&[("script.sh", beside.as_bytes())]);
+    let calls: [&[&str]; 4] = [
+        &["import", "script.sh"],
+        &["import", "script.sh", "--json"],
+        &["check", "script.sh"],
+        &["check", "script.sh", "--json"],
+    ];
+    for call in calls {
+        let (out, aside) = said(&folder.perhop(call));
+        for word in ["hidden", "10.66.66.66", "echo", "curl"] {
+            assert!(!out.contains(word) && !aside.contains(word), "{call:?} says {word}:\n{out}{aside}");
+        }
+        assert!(
+            format!("{out}{aside}").contains("sudo -S tc class add dev eth0") || call.ends_with(&["--json"]),
+            "{call:?}\n{out}{aside}"
+        );
+    }
+}
+
 #[test]
 fn findings_stand_at_the_configurations_lines() {
     let broken = SCRIPT.replace("rate 2mbit ceil 10mbit", "rate 2mbit ceil 10mbit quantum 200");

@@ -6,6 +6,7 @@ use crate::finding::{Fault, Finding};
 use crate::given::Given;
 use crate::model::Device;
 use crate::text::Text;
+use perhop_core::params::Place;
 
 /// A text that was read.
 #[derive(Clone, Debug, Default)]
@@ -20,6 +21,8 @@ pub struct Read {
     pub evidence: Vec<Counters>,
     /// What the reader met that is likely wrong.
     pub findings: Vec<Finding>,
+    /// What stands on these lines and says nothing of QoS: it is not shown. In order, without overlap.
+    pub hidden: Vec<Place>,
 }
 
 /// A dialect.

@@ -50,6 +50,18 @@ impl Text {
         })
     }
 
+    /// With blanks in these places, which are in order and do not overlap.
+    pub fn blanked(self, places: &[Place]) -> Self {
+        let (mut text, mut done) = (String::with_capacity(self.text.len()), 0);
+        for place in places {
+            text.push_str(&self.text[done..place.start]);
+            text.extend(std::iter::repeat_n(' ', place.end - place.start));
+            done = place.end;
+        }
+        text.push_str(&self.text[done..]);
+        Self { text }
+    }
+
     /// The number of the line with a place, from 1.
     pub fn line_of(&self, place: Place) -> usize {
         1 + self.text.as_bytes()[..place.start.min(self.text.len())].iter().filter(|byte| **byte == b'\n').count()

@@ -56,6 +56,7 @@ pub fn read(bytes: &[u8], from: Option<&str>, given: &Given) -> Result<Imported,
     let text = text(bytes)?;
     let (dialect, guessed) = dialect_of(&text, from)?;
     let read = (dialect.read)(&text, given).map_err(|fault| advised(fault, &text, dialect))?;
+    let text = text.blanked(&read.hidden);
     Ok(Imported { dialect, guessed, text, read, port: 0 })
 }
 

@@ -76,7 +76,7 @@ fn read(text: &Text, given: &Given) -> Result<Read, Fault> {
     }
     let mut findings = Vec::new();
     let device = build::device(&plan, (text, given), &mut account, &mut findings)?;
-    Ok(Read { dialect: "ios", device, account, evidence, findings })
+    Ok(Read { dialect: "ios", device, account, evidence, findings, hidden: Vec::new() })
 }
 
 /// A text without policy maps, or with those of firewalls and subscribers alone.

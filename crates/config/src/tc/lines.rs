@@ -26,7 +26,10 @@ fn numbered(text: &str) -> Option<&str> {
     let digits = text.find(|c: char| !c.is_ascii_digit()).filter(|at| (1..=6).contains(at))?;
     let rest = text[digits..].trim_start_matches([':', ')', '.', '|']);
     let rest = rest.strip_prefix([' ', '\t'])?.trim_start();
-    rest.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '$' | '#' | '/' | '[' | '>')).then_some(rest)
+    rest.starts_with(|c: char| {
+        c.is_ascii_alphabetic() || matches!(c, '$' | '#' | '/' | '[' | '>' | '%' | '\u{276f}' | '\u{279c}')
+    })
+    .then_some(rest)
 }
 
 /// Where the command `tc` begins in a line, behind a prompt, `sudo` and the like; whether `#` was before it.
@@ -67,12 +70,12 @@ fn is_tc(word: &str) -> bool {
 
 /// Words before a command that do not alter what it does.
 pub(super) fn before(word: &str) -> bool {
-    const KNOWN: [&str; 18] = [
-        "sudo", "-E", "-n", "ip", "do", "then", "else", "if", "exec", "time", "command", "env", "nice", "+", "++",
-        "doas", "!", "{",
+    const KNOWN: [&str; 16] = [
+        "sudo", "ip", "do", "then", "else", "if", "exec", "time", "command", "env", "nice", "+", "++", "doas", "!", "{",
     ];
-    let prompt = word.ends_with(['$', '#', '%', '>', '\u{276f}', ']']) && !word.starts_with(['"', '\'']);
-    KNOWN.contains(&word) || prompt || word.contains('@') || word.starts_with('[') || word == "("
+    let prompt = word.ends_with(['$', '#', '%', '>', '\u{276f}', '\u{279c}', ']']) && !word.starts_with(['"', '\'']);
+    let option = word.len() == 2 && word.starts_with('-');
+    KNOWN.contains(&word) || option || prompt || word.contains('@') || word.starts_with('[') || word == "("
 }
 
 /// Whether a line speaks tc's language: as a command, or as what tc prints.

@@ -11,6 +11,7 @@
 
 mod actions;
 mod bands;
+mod beside;
 mod cake;
 mod commands;
 mod counters;

@@ -1,5 +1,6 @@
 //! A text, line by line: commands are applied, what is printed is collected.
 
+use super::beside::{self, Own};
 use super::commands::{self, Asked};
 use super::json::{self, Collector, Json};
 use super::kernel::Kernel;
@@ -28,7 +29,7 @@ pub(super) fn looks(text: &Text) -> usize {
 pub(super) fn read(text: &Text, given: &Given) -> Result<Read, Fault> {
     let mut reading = Reading { hashed: !text.lines().any(|line| is_typed(bare(line).text)), ..Reading::default() };
     text.lines().for_each(|line| reading.line(bare(line)));
-    let Reading { kernel, log, .. } = reading.end();
+    let Reading { kernel, log, own, .. } = reading.end();
     if log.account.lines.is_empty() {
         return Err(nothing());
     }
@@ -39,7 +40,8 @@ pub(super) fn read(text: &Text, given: &Given) -> Result<Read, Fault> {
         return Err(absent(missing, &names));
     }
     let Log { account, findings, evidence } = log;
-    Ok(Read { dialect: "tc", device, account, evidence, findings })
+    let hidden = beside::places(text, &own);
+    Ok(Read { dialect: "tc", device, account, evidence, findings, hidden })
 }
 
 fn nothing() -> Fault {
@@ -74,6 +76,8 @@ struct Reading<'a> {
     json: Collector<'a>,
     /// Of the commands of this line.
     namespace: String,
+    /// The words of commands.
+    own: Own,
 }
 
 /// The longest line that is looked at for commands behind others.
@@ -184,15 +188,32 @@ impl<'a> Reading<'a> {
         }
         let Some(at) = words.iter().position(is_tc) else { return self.nested(words) };
         let texts: Vec<_> = words[..at].iter().map(|it| &*it.text).collect();
+        let known = |it: &Token<'_>| it.unset || lines::before(&it.text) || shell::assignment(&it.text).is_some();
         let namespace = match texts[..] {
             [.., "netns", "exec", name] => name.to_owned(),
-            _ if texts.iter().all(|word| lines::before(word) || shell::assignment(word).is_some()) => {
-                self.namespace.clone()
+            _ if words[..at].iter().all(known) => self.namespace.clone(),
+            ["echo" | "printf" | "logger", ..] => return,
+            _ => {
+                let program = words[..at].iter().find(|it| !known(it)).map_or("", |it| &*it.text);
+                if !self.behind(&words[at..], program) {
+                    self.nested(words);
+                }
+                return;
             }
-            _ => return self.nested(words),
         };
         let asked = commands::asked(&words[at..], &namespace);
         self.asked(&words[at..], asked);
+    }
+
+    /// Whether words are a command, which a program may run.
+    fn behind(&mut self, words: &[Token<'a>], program: &str) -> bool {
+        let alters = matches!(commands::asked(words, ""), Ok(Asked::Alters(_)));
+        if alters {
+            self.own.entry(words[0].line).or_default();
+            let why = format!("perhop does not know what `{program}` does with the command: take it off");
+            self.log.account.not_modelled(words[0].line, why);
+        }
+        alters
     }
 
     /// Commands in a text that another program runs.
@@ -204,11 +225,15 @@ impl<'a> Reading<'a> {
         };
         for word in words.iter().filter(|word| word.text.contains(' ') && runs(&word.text)) {
             let why = "commands in a text for another shell: paste what it runs";
+            self.own.entry(word.line).or_default();
             self.log.account.not_modelled(word.line, why);
         }
     }
 
     fn asked(&mut self, words: &[Token<'a>], asked: Taken<Asked<'a>>) {
+        if !matches!(asked, Ok(Asked::Shows(..) | Asked::Other)) {
+            words.iter().for_each(|word| self.own.entry(word.line).or_default().push(word.place));
+        }
         match asked {
             Ok(Asked::Alters(statement)) => self.apply(&statement),
             Ok(Asked::Shows(device, place)) => (self.shown.device, self.shown.place) = (device, place),

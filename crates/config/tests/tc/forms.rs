@@ -169,6 +169,42 @@ fn unknown_words_of_prints_are_said_and_the_others_taken() {
     }
 }
 
+/// `echo PASSWORD | sudo -S`, other commands and comments on the line of a command are not shown.
+#[test]
+fn what_stands_beside_a_command_is_hidden() {
+    let text = "echo hunter2 | sudo -S tc qdisc add dev eth0 root fq_codel # swordfish\n\
+                sshpass -p topsecret ssh root@198.51.100.9 \"tc qdisc add dev eth1 root sfq; echo letmein\"\n\
+                PSK=hunter2 tc qdisc add dev eth2 root sfq; curl -u admin:letmein https://198.51.100.7/\n\
+                $ sudo tc qdisc add dev eth3 root \\\n  codel || true\n";
+    let found = read(text);
+    let shown = found.account.shown(&Text::new(text.as_bytes()).blanked(&found.hidden)).to_string();
+    for word in ["hunter2", "swordfish", "topsecret", "letmein", "198.51.100"] {
+        assert!(!shown.contains(word), "{word} in\n{shown}");
+    }
+    for part in
+        ["sudo -S tc qdisc add dev eth0 root fq_codel", "qdisc add dev eth1 root sfq", "tc qdisc add dev eth2 root sfq"]
+    {
+        assert!(shown.contains(part), "no {part} in\n{shown}");
+    }
+    assert!(shown.contains("$ sudo tc qdisc add dev eth3 root \\\n") && shown.contains("codel || true"), "{shown}");
+    assert_eq!(
+        found.device.ports.iter().map(|it| it.interface.is.as_str()).collect::<Vec<_>>(),
+        ["eth0", "eth2", "eth3"]
+    );
+}
+
+/// What stands before a command is a variable for `sudo`, or a program that perhop does not know.
+#[test]
+fn a_command_behind_another_word_is_in_the_account() {
+    let found = read(
+        "$SUDO tc qdisc add dev eth0 root fq_codel\ntimeout 5 tc qdisc add dev eth1 root sfq\necho tc qdisc add dev eth2 root sfq\n",
+    );
+    assert_eq!(verdicts(&found), [(1, Verdict::Taken), (2, Verdict::NotModelled)]);
+    assert!(found.account.lines[&2].notes[0].contains("`timeout`"), "{:?}", found.account);
+    let found = read("  12 \u{276f} sudo tc qdisc add dev eth0 root fq_codel\n");
+    assert_eq!(verdicts(&found), [(1, Verdict::Taken)]);
+}
+
 #[test]
 fn what_is_cut_off_is_said() {
     let read = read(
