@@ -21,6 +21,7 @@ pub(super) const OWN_HANDLES: u32 = 0x8001_0000;
 /// # Errors
 /// It is none.
 pub(super) fn id(token: &Token<'_>) -> Taken<u32> {
+    set(token)?;
     let named = match &*token.text {
         "root" => Some(ROOT),
         "ingress" => Some(AT_INGRESS),
@@ -33,8 +34,19 @@ pub(super) fn id(token: &Token<'_>) -> Taken<u32> {
 
 /// The handle of a queueing discipline.
 pub(super) fn qdisc_id(token: &Token<'_>) -> Taken<u32> {
+    set(token)?;
     let found = if token.text == "none" { Some(0) } else { handle(&token.text) };
     found.ok_or_else(|| Refusal::at(token, format!("`{}` is no handle", token.text)).instead("1:, hexadecimal"))
+}
+
+/// # Errors
+/// Part of it is a shell variable that the text does not set.
+fn set(token: &Token<'_>) -> Taken<()> {
+    if !token.unset {
+        return Ok(());
+    }
+    let message = format!("`{}` has a shell variable that this text does not set", token.text);
+    Err(Refusal::at(token, message).instead("write its value, and a line for each value of a loop or a function"))
 }
 
 /// The numbers of a queueing discipline and its classes, without the places that stand for something else.

@@ -27,6 +27,7 @@ mod json;
 mod kernel;
 mod lines;
 mod log;
+mod loops;
 pub(crate) mod lower;
 mod netem;
 /// Tables of words.

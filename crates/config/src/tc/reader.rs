@@ -6,6 +6,7 @@ use super::json::{self, Collector, Json};
 use super::kernel::Kernel;
 use super::lines::{self, bare, command, looks as speaks};
 use super::log::Log;
+use super::loops::Loop;
 use super::lower;
 use super::printed;
 use super::shell::{self, Bare, Variables};
@@ -78,7 +79,14 @@ struct Reading<'a> {
     namespace: String,
     /// The words of commands.
     own: Own,
+    /// A loop that goes on in the next line.
+    open_loop: Option<Loop<'a>>,
+    /// Lines of loops that were read again.
+    repeated: usize,
 }
+
+/// Lines of loops that are read, each time they are run.
+const MOST_REPEATED: usize = 50_000;
 
 /// The longest line that is looked at for commands behind others.
 const LONGEST: usize = 4096;
@@ -98,6 +106,9 @@ impl<'a> Reading<'a> {
         if !self.open.is_empty() {
             return self.more(line);
         }
+        if self.in_loop(line) {
+            return;
+        }
         let found = command(line.text).filter(|(_, hash)| self.hashed || !hash);
         if let Some((at, _)) = found {
             self.broken();
@@ -115,6 +126,41 @@ impl<'a> Reading<'a> {
             return;
         }
         self.other(line);
+    }
+
+    /// Whether a line is part of a loop over values that the text says.
+    fn in_loop(&mut self, line: Bare<'a>) -> bool {
+        let mut it = match self.open_loop.take() {
+            Some(mut it) => {
+                it.line(line);
+                it
+            }
+            None => match Loop::begin(line, &self.variables).filter(|_| self.repeated < MOST_REPEATED) {
+                Some(it) => it,
+                None => {
+                    self.variables.forget(line.text);
+                    return false;
+                }
+            },
+        };
+        match it.closed {
+            true => self.run(&mut it, line.number),
+            false => self.open_loop = Some(it),
+        }
+        true
+    }
+
+    /// Reads the lines of a loop for each of its values.
+    fn run(&mut self, it: &mut Loop<'a>, end: usize) {
+        for value in std::mem::take(&mut it.values) {
+            self.repeated += it.lines.len();
+            if self.repeated > MOST_REPEATED {
+                let why = format!("the loop is not read further: loops here run more than {MOST_REPEATED} lines");
+                return self.log.account.not_modelled(end, why);
+            }
+            self.variables.set(&it.name, value);
+            it.lines.iter().for_each(|line| self.line(*line));
+        }
     }
 
     /// Objects of JSON.
@@ -268,6 +314,13 @@ impl<'a> Reading<'a> {
 
     /// What is printed is there: first queueing disciplines, then classes, then filters.
     fn end(mut self) -> Self {
+        // One that is cut off: its variable is not known.
+        if let Some(it) = self.open_loop.take() {
+            self.variables.forget(&format!("for {}", it.name));
+            self.repeated = MOST_REPEATED;
+            it.lines.iter().for_each(|line| self.line(*line));
+            self.open_loop = None;
+        }
         if !self.open.is_empty() {
             let words = std::mem::take(&mut self.open);
             self.simple(&words);

@@ -6,6 +6,9 @@ use perhop_core::params::Place;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+/// The longest sequence of numbers.
+const LONGEST: usize = 5000;
+
 /// Variables that a text sets.
 #[derive(Debug, Default)]
 pub(super) struct Variables {
@@ -42,6 +45,19 @@ impl Variables {
             }
         }
         true
+    }
+
+    /// Gives one a value.
+    pub(super) fn set(&mut self, name: &str, value: String) {
+        self.values.insert(name.to_owned(), value);
+    }
+
+    /// Takes the value from those that a line of a loop sets to what the text does not say: `for i in $LIST`, `while read a b`.
+    pub(super) fn forget(&mut self, line: &str) {
+        let words = line.split([' ', '\t', ';']).skip_while(|word| !matches!(*word, "for" | "read")).skip(1);
+        if matches!(line.split_whitespace().next(), Some("for" | "while" | "until")) {
+            words.for_each(|name| _ = self.values.remove(name));
+        }
     }
 
     /// Its value.
@@ -210,10 +226,24 @@ fn output(command: &str, variables: &Variables) -> Option<String> {
     let (program, rest) = command.split_once(char::is_whitespace).unwrap_or((command, ""));
     match (program, rest.trim()) {
         ("which" | "command" | "type", rest) => rest.split_whitespace().next_back().map(str::to_owned),
+        ("seq", rest) => {
+            let ends: Option<Vec<i64>> = rest.split_whitespace().map(|it| it.parse().ok()).collect();
+            let (from, to) = match ends?[..] {
+                [to] => (1, to),
+                [from, to] => (from, to),
+                _ => return None,
+            };
+            Some(sequence(from, to).iter().map(i64::to_string).collect::<Vec<_>>().join(" "))
+        }
         ("expr", rest) => sums::sum(&rest.replace('\\', ""), &|name| variables.get(name)),
         ("echo", rest) if !rest.contains(['|', '$']) => Some(rest.trim_matches(['"', '\'']).to_owned()),
         _ => None,
     }
+}
+
+/// Whole numbers from one to another, as far as a loop goes.
+pub(super) fn sequence(from: i64, to: i64) -> Vec<i64> {
+    (from..=to).take(LONGEST).collect()
 }
 
 /// What ends a command.

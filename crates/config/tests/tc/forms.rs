@@ -193,6 +193,43 @@ fn what_stands_beside_a_command_is_hidden() {
     );
 }
 
+#[test]
+fn loops_over_known_values_are_run() {
+    let head = "tc qdisc add dev eth0 root handle 1: htb default 30\ntc class add dev eth0 parent 1: classid 1:1 htb rate 9mbit\n";
+    let body = "tc class add dev eth0 parent 1:1 classid 1:$i htb rate 3mbit prio $((i/10))";
+    let loops = [
+        format!("for i in 10 20 30; do\n  {body}\ndone\n"),
+        format!("for i in 10 20 30\ndo\n  {body}\ndone\n"),
+        format!("for i in 10 20 30; do {body}; done\n"),
+        format!("LIST=\"10 20 30\"\nfor i in $LIST; do {body}\ndone # of all\n"),
+        format!("for n in {{1..3}}; do\n i=$((n*10))\n {body}\ndone\n"),
+        format!("for n in $(seq 1 3); do\n for i in ${{n}}0; do {body}; done\ndone < /dev/null\n"),
+        format!("for i in 10 20; do\n {body}\ndone\nfor i in 30; do\n {body}\n"),
+    ];
+    for (i, text) in loops.iter().enumerate() {
+        let cut = i + 1 == loops.len();
+        let found = read(&format!("{head}{text}"));
+        let classes: Vec<_> =
+            found.device.ports[0].queue.as_ref().unwrap().classes.iter().map(|it| it.name.is.as_str()).collect();
+        assert_eq!(classes, &["1:1", "1:10", "1:20", "1:30"][..4 - usize::from(cut)], "{text}");
+        assert_eq!(found.account.count(&Verdict::NotModelled), usize::from(cut), "{text}\n{:?}", found.account);
+    }
+}
+
+/// `1:$1` of a function is not `1:1`.
+#[test]
+fn a_number_with_an_unset_variable_is_refused() {
+    let head = "tc qdisc add dev eth0 root handle 1: htb default 1\ntc class add dev eth0 parent 1: classid 1:1 htb rate 9mbit\n";
+    let ways = ["f() {\n", "for i in $ALL; do\n", "i=7\nwhile read i rate; do\n"];
+    for (way, name) in ways.into_iter().zip(["1", "i", "i"]) {
+        let text = format!("{head}{way} tc class add dev eth0 parent 1:1 classid 1:${name} htb rate 3mbit\ndone\n");
+        let found = read(&text);
+        assert_eq!(found.account.count(&Verdict::NotModelled), 1, "{text}");
+        let notes = &found.account.lines.last_key_value().unwrap().1.notes;
+        assert!(notes[0].contains("shell variable"), "{notes:?}");
+    }
+}
+
 /// What stands before a command is a variable for `sudo`, or a program that perhop does not know.
 #[test]
 fn a_command_behind_another_word_is_in_the_account() {
