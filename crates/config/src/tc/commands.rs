@@ -37,7 +37,8 @@ pub(super) fn asked<'a>(words: &[Token<'a>], namespace: &str) -> Taken<Asked<'a>
 /// # Errors
 /// What tc would refuse at once.
 pub(super) fn of_object<'a>(all: &[Token<'a>], mut rest: Words<'_, 'a>, namespace: String) -> Taken<Asked<'a>> {
-    let Some(object) = rest.next().and_then(|it| object(&it.text)) else { return Ok(Asked::Other) };
+    let Some(word) = rest.next() else { return Ok(Asked::Other) };
+    let Some(object) = object(&word.text) else { return none(word, rest.peek()) };
     let verb = match rest.peek() {
         Some(word) => match verb(&word.text) {
             Some(verb) => verb,
@@ -53,6 +54,19 @@ pub(super) fn of_object<'a>(all: &[Token<'a>], mut rest: Words<'_, 'a>, namespac
     let mut lines: Vec<_> = all.iter().map(|it| it.line).collect();
     lines.dedup();
     Ok(Asked::Alters(Statement { object, verb, device, words, place: span(all), lines }))
+}
+
+/// A word in the place of an object that is none of those that hold queues.
+///
+/// # Errors
+/// Something is to be made or altered.
+fn none<'a>(word: &Token<'a>, next: Option<&Token<'a>>) -> Taken<Asked<'a>> {
+    let alters = next.is_some_and(|it| it.text.len() > 2 && verb(&it.text).is_some_and(|verb| verb != Verb::Shown));
+    if !alters || matches!(&*word.text, "chain" | "exec" | "monitor") {
+        return Ok(Asked::Other);
+    }
+    let message = format!("tc knows no object `{}`", word.text);
+    Err(Refusal::at(word, message).instead("qdisc, class, filter or actions"))
 }
 
 /// The word that names the interface is taken out; the place is that of filters to be shown.

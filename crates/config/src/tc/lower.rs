@@ -17,7 +17,7 @@ use super::log::Log;
 use super::options::{Assumed, Options};
 use super::units::shown;
 use super::words::{Device as Named, Form};
-use super::{bands, cake, early, fair, htb, netem, tbf};
+use super::{bands, cake, early, fair, htb, netem, table, tbf};
 use crate::model::{Class, Conditioner, Device, Kind, Port, Queue, Way};
 use crate::value::{Said, Settings, Value};
 use perhop_core::params::Place;
@@ -148,7 +148,8 @@ impl<'k, 'a> Making<'k, 'a> {
     /// One that perhop has not: nor what is below it.
     fn unknown(&mut self, it: &Qdisc<'a>) -> Option<Queue> {
         let name = &it.name.text;
-        let why = format!("`{name}`: perhop has no such queueing discipline");
+        let near = table::near(name).map(|near| format!(": did you mean `{near}`?")).unwrap_or_default();
+        let why = format!("`{name}`: perhop has no such queueing discipline{near}");
         self.log.lost(&it.lines, &why);
         self.below(it, &format!("it is below `{name}`, which perhop has not"));
         None

@@ -49,6 +49,12 @@ pub(super) fn discipline(name: &str) -> Option<&'static Discipline> {
     DISCIPLINES.iter().find(|it| it.name == name).copied()
 }
 
+/// The one whose name is written so but for case, `-` and `_`.
+pub(super) fn near(name: &str) -> Option<&'static str> {
+    let letters = |name: &str| name.replace(['-', '_'], "").to_ascii_lowercase();
+    DISCIPLINES.iter().map(|it| it.name).find(|known| letters(known) == letters(name))
+}
+
 /// How many classes one has by itself; `None`: they are made by commands.
 pub(super) fn own_classes(it: &Qdisc<'_>) -> Option<u32> {
     match it.name.text.as_ref() {

@@ -110,6 +110,10 @@ pub(super) fn rate(token: &Token<'_>) -> Taken<BitRate> {
             (Some(n), Some("gb" | "g" | "gbits" | "gbit/s" | "gb/s")) => {
                 refusal.instead(format!("{n}gbit for Gbit/s, or {n}gbps for GB/s"))
             }
+            (Some(_), Some("%")) => {
+                let message = format!("`{text}` is a share of the interface's speed, which the text does not have");
+                Refusal::at(token, message).instead("write the rate, as in 10mbit")
+            }
             _ => refusal,
         }
     })

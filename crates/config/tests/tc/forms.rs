@@ -243,6 +243,12 @@ fn a_command_behind_another_word_is_in_the_account() {
 }
 
 #[test]
+fn a_wrong_object_is_refused() {
+    let found = read("tc qdisc add dev eth0 root sfq\ntc qdics add dev eth1 root fq_codel\ntc is a tool\n");
+    assert_eq!(verdicts(&found), [(1, Verdict::Taken), (2, Verdict::NotModelled)]);
+}
+
+#[test]
 fn what_is_cut_off_is_said() {
     let read = read(
         "[{\"kind\":\"pfifo\",\"handle\":\"1:\",\"dev\":\"eth0\",\"root\":true,\"options\":{\"limit\":30}},{\"kind\":\"fq\"",
