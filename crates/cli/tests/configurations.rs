@@ -149,6 +149,18 @@ fn nothing_beside_a_command_is_printed() {
     }
 }
 
+/// Where nothing is left, the line that is not modelled is said with its reason.
+#[test]
+fn a_text_of_which_nothing_is_left_says_why() {
+    let lost = "tc qdisc add dev eth0 root handle 1: htb defualt 20\n";
+    let beside = "tc qdisc add dev eth0 root sfq\ntc qdisc add dev eth7 root cake diffserv9\n";
+    let folder = Folder::with(&[("lost.sh", lost.as_bytes()), ("beside.sh", beside.as_bytes())]);
+    let (_, aside) = said(&folder.perhop(&["import", "lost.sh"]));
+    assert!(aside.contains("E314") && aside.contains("line 1: refused: tc knows no `defualt` of htb"), "{aside}");
+    let (_, aside) = said(&folder.perhop(&["import", "beside.sh", "--interface", "eth7"]));
+    assert!(aside.contains("E302") && aside.contains("line 2: refused: tc knows no `diffserv9` of cake"), "{aside}");
+}
+
 #[test]
 fn findings_stand_at_the_configurations_lines() {
     let broken = SCRIPT.replace("rate 2mbit ceil 10mbit", "rate 2mbit ceil 10mbit quantum 200");

@@ -73,6 +73,13 @@ impl Account {
         self.lines.values().filter(|entry| entry.verdict == *verdict).count()
     }
 
+    /// The first line that is not modelled, of those with such a number, and why: `line 5: ..`.
+    pub fn lost(&self, of: impl Fn(usize) -> bool) -> Option<String> {
+        let lost = |it: &(&usize, &Entry)| it.1.verdict == Verdict::NotModelled && of(*it.0);
+        let (line, entry) = self.lines.iter().find(lost)?;
+        Some(format!("line {line}: {}", entry.notes.first()?))
+    }
+
     /// With the lines themselves, for people.
     pub fn shown<'a>(&'a self, text: &'a Text) -> impl fmt::Display + 'a {
         Shown { account: self, text }

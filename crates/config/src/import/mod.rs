@@ -4,6 +4,7 @@
 
 mod guess;
 
+use crate::account::Account;
 use crate::dialect::{Dialect, Read};
 use crate::finding::Fault;
 use crate::given::Given;
@@ -44,7 +45,7 @@ pub struct Imported {
 /// As [`read`]; it has no port, or several that may be meant.
 pub fn import(bytes: &[u8], from: Option<&str>, given: &Given) -> Result<Imported, Fault> {
     let imported = read(bytes, from, given)?;
-    let port = chosen(&imported.read.device.ports, given)?;
+    let port = imported.chosen(given)?;
     Ok(Imported { port, ..imported })
 }
 
@@ -68,7 +69,24 @@ impl Imported {
     pub fn ports(&self, given: &Given) -> Result<Vec<usize>, Fault> {
         let ports = &self.read.device.ports;
         let found = meant(ports, given);
-        if found.is_empty() { chosen(ports, given).map(|_| found) } else { Ok(found) }
+        if found.is_empty() { self.chosen(given).map(|_| found) } else { Ok(found) }
+    }
+
+    /// The place of the port that is meant.
+    fn chosen(&self, given: &Given) -> Result<usize, Fault> {
+        let ports = &self.read.device.ports;
+        match meant(ports, given).as_slice() {
+            [one] => Ok(*one),
+            [] if ports.is_empty() => Err(portless(given, &self.read.account)),
+            [] => Err(absent(ports, given)),
+            several => {
+                let names: Vec<_> = several.iter().map(|&i| called(&ports[i])).collect();
+                let ways = several.iter().all(|&i| ports[i].interface.is == ports[several[0]].interface.is);
+                let option = if ways { "--direction" } else { "--interface" };
+                let message = format!("the text has {} ports: {}", several.len(), list(&names));
+                Err(fault("E313", message, format!("choose one by {option}")))
+            }
+        }
     }
 
     /// The port that is meant.
@@ -172,24 +190,12 @@ fn advised(fault: Fault, text: &Text, dialect: &Dialect) -> Fault {
     }
 }
 
-/// The port that is meant.
-fn chosen(ports: &[Port], given: &Given) -> Result<usize, Fault> {
-    match meant(ports, given).as_slice() {
-        [one] => Ok(*one),
-        [] if ports.is_empty() => Err(portless(given)),
-        [] => Err(absent(ports, given)),
-        several => {
-            let names: Vec<_> = several.iter().map(|&i| called(&ports[i])).collect();
-            let ways = several.iter().all(|&i| ports[i].interface.is == ports[several[0]].interface.is);
-            let option = if ways { "--direction" } else { "--interface" };
-            let message = format!("the text has {} ports: {}", several.len(), list(&names));
-            Err(fault("E313", message, format!("choose one by {option}")))
-        }
-    }
-}
-
-fn portless(given: &Given) -> Fault {
-    let message = "no line of the text says what happens to packets at an interface".to_owned();
+/// Why there is no port; a line that is not modelled may be why.
+fn portless(given: &Given, account: &Account) -> Fault {
+    let message = match account.lost(|_| true) {
+        Some(why) => format!("no line that is modelled says what happens to packets at an interface; {why}"),
+        None => "no line of the text says what happens to packets at an interface".to_owned(),
+    };
     let help = match given.way {
         Some(_) => "leave --direction out: perhop then says which directions there are",
         None => {

@@ -15,8 +15,9 @@ use super::words::{Form, Object, Refusal, Statement, Taken, Token, Verb, Words, 
 use crate::dialect::Read;
 use crate::finding::Fault;
 use crate::given::Given;
-use crate::text::Text;
+use crate::text::{Line, Text};
 use perhop_core::params::Place;
+use std::collections::BTreeSet;
 
 /// How many lines look like tc.
 pub(super) fn looks(text: &Text) -> usize {
@@ -38,7 +39,9 @@ pub(super) fn read(text: &Text, given: &Given) -> Result<Read, Fault> {
     let device = lower::device(&kernel, &mut log);
     let names: Vec<_> = device.ports.iter().map(|port| port.interface.is.as_str()).collect();
     if let Some(missing) = given.interface.as_ref().filter(|it| !names.contains(&it.as_str())) {
-        return Err(absent(missing, &names));
+        let names_it = |line: &Line<'_>| line.words().iter().any(|word| word.text == missing);
+        let lines: BTreeSet<_> = text.lines().filter(names_it).map(|line| line.number).collect();
+        return Err(absent(missing, &names, log.account.lost(|line| lines.contains(&line))));
     }
     let Log { account, findings, evidence } = log;
     let hidden = beside::places(text, &own);
@@ -50,12 +53,16 @@ fn nothing() -> Fault {
     Fault { code: "E300", place: None, message: "no line of this text is of tc".into(), help: help.into() }
 }
 
-fn absent(missing: &str, names: &[&str]) -> Fault {
+fn absent(missing: &str, names: &[&str], lost: Option<String>) -> Fault {
     let help = match names {
         [] => "it says nothing of any interface's queues".to_owned(),
         names => perhop_core::params::suggest(missing, names),
     };
-    Fault { code: "E302", place: None, message: format!("the text says nothing of the interface `{missing}`"), help }
+    let message = match lost {
+        Some(why) => format!("nothing that the text says of the interface `{missing}` is modelled; {why}"),
+        None => format!("the text says nothing of the interface `{missing}`"),
+    };
+    Fault { code: "E302", place: None, message, help }
 }
 
 /// Whether a command is in a line that does not begin with `#`.
