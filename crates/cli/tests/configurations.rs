@@ -161,6 +161,19 @@ fn a_text_of_which_nothing_is_left_says_why() {
     assert!(aside.contains("E302") && aside.contains("line 2: refused: tc knows no `diffserv9` of cake"), "{aside}");
 }
 
+/// Thresholds of WRED in two units, which no scenario has.
+#[test]
+fn a_stub_of_mixed_units_is_sound() {
+    let text = "policy-map P\n class class-default\n  random-detect dscp-based\n  random-detect dscp af11 20 40\n  random-detect dscp \
+                af12 1000 bytes 4000 bytes\ninterface FastEthernet0/0\n service-policy output P\n";
+    let folder = Folder::with(&[("mixed.cfg", text.as_bytes())]);
+    let (stub, account) = said(&folder.perhop(&["import", "mixed.cfg"]));
+    assert!(account.contains("5  not modelled") && account.contains("line 4 has packets"), "{account}");
+    std::fs::write(folder.path("stub.toml"), stub).unwrap();
+    let (out, aside) = said(&folder.perhop(&["check", "stub.toml"]));
+    assert!(!format!("{out}{aside}").contains("error"), "{out}{aside}");
+}
+
 #[test]
 fn findings_stand_at_the_configurations_lines() {
     let broken = SCRIPT.replace("rate 2mbit ceil 10mbit", "rate 2mbit ceil 10mbit quantum 200");

@@ -122,6 +122,21 @@ fn wred_in_other_units() {
     assert!(keys(&many.settings).contains("{for [AF11 AF12], min 24p, max 40p"), "{}", keys(&many.settings));
 }
 
+/// IOS takes one unit for all thresholds of a class, and so does a scenario.
+#[test]
+fn thresholds_in_two_units_are_not_modelled() {
+    let text = at_interface(
+        "class class-default\nrandom-detect dscp-based\nrandom-detect dscp af11 20 40\nrandom-detect dscp af12 1000 bytes 4000 bytes\n\
+         random-detect dscp af13 percent 10 20\nqueue-limit dscp af21 percent 80",
+    );
+    assert_eq!(verdict(&text, "bytes 4000").0, Verdict::NotModelled);
+    assert_eq!(verdict(&text, "percent 10 20").0, Verdict::Taken);
+    // A limit by code point has no place beside WRED.
+    assert_eq!(verdict(&text, "percent 80").0, Verdict::NotModelled);
+    let queue = port(&text).queue.unwrap();
+    assert!(!keys(&queue.settings).contains("1000B"), "{}", keys(&queue.settings));
+}
+
 /// A parent that shapes, and what it shapes below it: percentages are of the shaper.
 #[test]
 fn percentages_are_of_the_shaper_above() {

@@ -225,6 +225,12 @@ impl<'a> Build<'a> {
         if let Some(wred) = &class.waiting.wred
             && let Some(kind) = self.wred(wred, packets, settings)
         {
+            for put in &class.waiting.limits {
+                self.account.not_modelled(
+                    put.at.line,
+                    "a limit by code point beside `random-detect`: its thresholds alone count",
+                );
+            }
             if let Some(at) = class.waiting.fair {
                 let how = "flows share the queue of the class: its WRED is kept, and a queue for each flow is not";
                 self.account.approximated(at.line, how);

@@ -23,6 +23,7 @@ impl Build<'_> {
             }
             return None;
         };
+        let wred = &self.in_one_unit(wred);
         match wred.weight {
             Some(weight) => settings.set("weight", Said::at(weight.at.place, Value::Count(weight.is))),
             None => settings.assume("weight", defaults::WRED_WEIGHT.1, Value::Count(defaults::WRED_WEIGHT.0)),
@@ -44,6 +45,21 @@ impl Build<'_> {
         let place = wred.profiles.first().map_or(at, |put| put.at).place;
         settings.set("profiles", Said::at(place, Value::List(list)));
         Some(Kind::Aqm("wred"))
+    }
+
+    /// Without profiles whose thresholds are in another unit than those of the first.
+    fn in_one_unit(&mut self, wred: &Wred) -> Wred {
+        let thresholds = |put: &Put<Profile>| put.is.thresholds.map(|[min, _]| min);
+        let Some((unit, first)) = wred.profiles.iter().find_map(|put| Some((name(thresholds(put)?)?, put.at.line)))
+        else {
+            return wred.clone();
+        };
+        let fits = |put: &&Put<Profile>| thresholds(put).and_then(name).is_none_or(|it| it == unit);
+        for put in wred.profiles.iter().filter(|put| !fits(put)) {
+            let why = format!("IOS takes thresholds of a class in one unit, and line {first} has {unit}");
+            self.account.not_modelled(put.at.line, why);
+        }
+        Wred { profiles: wred.profiles.iter().filter(fits).cloned().collect(), ..wred.clone() }
     }
 
     /// The profiles that count: one that is said again replaces what was said before.
@@ -152,6 +168,16 @@ impl Build<'_> {
         }
         let last = groups.len().saturating_sub(1);
         groups.into_iter().enumerate().map(|(i, group)| assumed(group, i == last)).collect()
+    }
+}
+
+/// The unit of a threshold; a percentage is of the limit, whatever its unit.
+const fn name(length: Length) -> Option<&'static str> {
+    match length {
+        Length::Packets(_) => Some("packets"),
+        Length::Bytes(_) => Some("bytes"),
+        Length::Time(_) => Some("a time"),
+        _ => None,
     }
 }
 
