@@ -93,6 +93,30 @@ fn counters_are_evidence() {
     assert_eq!(count("class-default/class-default", "random-detect af11", "random_drop_packets"), 4);
 }
 
+/// What IOS 12 prints: priority on three lines, a shaper as a table, flows without a number behind them.
+#[test]
+fn classic_prints() {
+    let text = " FastEthernet0/0\n\n  Service-policy output: PM\n\n    Class-map: VOICE (match-all)\n      15 packets, 1500 bytes\n      \
+                Match: ip dscp ef\n      Queueing\n        Strict Priority\n        Output Queue: Conversation 264\n        Bandwidth \
+                386 (kbps) Burst 9650 (Bytes)\n        (total drops/bytes drops) 0/0\n\n    Class-map: BULK (match-all)\n      \
+                Match: ip dscp af11\n      Traffic Shaping\n           Target/Average   Byte   Sustain   Excess    Interval  \
+                Increment\n             Rate           Limit  bits/int  bits/int  (ms)      (bytes)\n           \
+                1228800/614400   1536   6144      6144      10        768\n\n        Adapt  Queue     Packets   Bytes     \
+                Packets   Bytes     Shaping\n        Active Depth                         Delayed   Delayed   Active\n        -      \
+                0         0         0         0         0         no\n\n    Class-map: class-default (match-any)\n      Match: \
+                any\n      Queueing\n        Flow Based Fair Queueing\n        Maximum Number of Hashed Queues 256\n";
+    let found = read(text);
+    assert_eq!(found.account.count(&Verdict::NotModelled), 0, "{:?}", found.account);
+    let queue = found.device.ports[0].queue.as_ref().unwrap();
+    assert_eq!(keys(&queue.classes[0].settings), "burst 9650B, police congested, rate 386kbit/s");
+    let below = queue.classes[1].queue.as_ref().unwrap();
+    let bulk = below.classes.iter().find(|it| it.name.is == "BULK").unwrap().queue.as_ref().unwrap();
+    // A peak rate: CIR (1 + Be / Bc), and both bursts in bytes.
+    assert_eq!(keys(&bulk.shape), format!("burst {}B, debt true, rate 1228.8kbit/s", (6144 + 6144) / 8));
+    let default = below.classes.iter().find(|it| it.rest).unwrap().queue.as_ref().unwrap();
+    assert_eq!(default.kind, Some(perhop_config::model::Kind::Scheduler("fq-codel")));
+}
+
 /// `show policy-map` has units in brackets, and shapers on two lines.
 #[test]
 fn policy_maps_as_printed() {

@@ -67,8 +67,15 @@ const HEADINGS: &[&str] = &[
     "Marker statistics: *",
     "Output Queue: Conversation #",
     "Output Queue: *",
-    "Flow Based Fair Queueing",
-    "Strict Priority",
+    "Maximum Number of Hashed Queues #",
+    "(total queued/total drops/no-buffer drops) #/#/#",
+    "(total drops/bytes drops) #/#",
+    "Traffic Shaping",
+    "Target/Average Byte Sustain Excess Interval Increment",
+    "Rate Limit bits/int bits/int (ms) (bytes)",
+    "Adapt Queue Packets Bytes Packets Bytes Shaping",
+    "Active Depth Delayed Delayed Active",
+    "- # # # # # *",
     "Counters last updated *",
 ];
 
@@ -89,6 +96,7 @@ const SETTINGS: &[(&str, Says)] = &[
     ("shape (average) cir # bc # be # *", |class, row, n| shaped(class, row, (false, n))),
     ("shape (peak) cir # bc # be #", |class, row, n| shaped(class, row, (true, n))),
     ("target shape rate #", target),
+    ("#/# # # # # #", shaped_by_table),
     ("bandwidth # kbps", |class, row, n| share(class, row, kbit(n[0]))),
     ("bandwidth # (kbps)", |class, row, n| share(class, row, kbit(n[0]))),
     ("bandwidth # (%)", |class, row, n| share(class, row, Share::Percent(n[0] as f64))),
@@ -101,6 +109,7 @@ const SETTINGS: &[(&str, Says)] = &[
     ("Priority Level: #", |class, _, n| level(class, n[0])),
     ("Priority: *", priority),
     ("Strict Priority *", priority),
+    ("bandwidth # (kbps) burst # (bytes)", strict),
     ("Exp-weight-constant: # *", weight),
     ("exponential weight: #", weight),
     ("exponential weight #", weight),
@@ -297,6 +306,20 @@ fn shaped(class: &mut Class, row: &Row<'_>, (peak, n): (bool, &[u64])) -> Outcom
     let rate = Put { is: Rate::Bits(BitRate::bps(n[0])), at };
     let bits = |count: u64| Some(Put { is: Bits::Count(count), at });
     class.shaping.shape = Some(Shape { at, peak, rate, bc: bits(n[1]), be: bits(n[2]) });
+    Ok(None)
+}
+
+/// The row of the table below `Traffic Shaping`: target and average rate, the limit in bytes, bits sustained and in excess.
+fn shaped_by_table(class: &mut Class, row: &Row<'_>, n: &[u64]) -> Outcome {
+    shaped(class, row, (n[0] != n[1], &[n[1], n[3], n[4]]))
+}
+
+/// `Bandwidth 386 (kbps) Burst 9650 (Bytes)`, below `Strict Priority`.
+fn strict(class: &mut Class, row: &Row<'_>, n: &[u64]) -> Outcome {
+    let at = row.at();
+    let priority = class.priority.as_mut().ok_or("no priority comes before it")?;
+    priority.rate = Some(Put { is: Rate::Bits(BitRate::bps(n[0].saturating_mul(1_000))), at });
+    priority.burst = Some(Put { is: n[1], at });
     Ok(None)
 }
 
