@@ -84,16 +84,26 @@ fn numbered(text: &str) -> Option<(u64, &str)> {
     Some((text[..digits].parse().ok()?, &text[digits..]))
 }
 
-/// Whether the first three lines are numbered one after the other.
+/// Whether the first three lines are numbered one after the other; with a colon or a bar, any three below each other.
 fn numbers(text: &Text) -> Numbers {
-    let first: Vec<_> = text.lines().filter(|line| !line.text.trim().is_empty()).take(3).collect();
-    let numbers: Option<Vec<_>> = first.iter().map(|line| numbered(unquoted(line.text))).collect();
-    let Some([a, b, c]) = numbers.as_deref() else { return Numbers::None };
-    let mark = |rest: &str| rest.chars().next().filter(|c| matches!(c, ':' | '|' | '\t' | ' ' | '.'));
-    match [a.1, b.1, c.1].into_iter().find_map(mark) {
-        Some(found) if a.0.checked_add(1) == Some(b.0) && b.0.checked_add(1) == Some(c.0) => Numbers::Before(found),
-        _ => Numbers::None,
+    let mut lines = text.lines().filter(|line| !line.text.trim().is_empty()).map(|line| numbered(unquoted(line.text)));
+    let (mut last, mut any) = ([lines.next().flatten(), lines.next().flatten()], &['\t', ' ', '.', ':', '|'][..]);
+    for next in lines {
+        let Some(found) = row_of_numbers([last[0], last[1], next], any) else {
+            (last, any) = ([last[1], next], &[':', '|']);
+            continue;
+        };
+        return Numbers::Before(found);
     }
+    Numbers::None
+}
+
+/// What stands behind three numbers that follow each other, if it is one of these.
+fn row_of_numbers(lines: [Option<(u64, &str)>; 3], marks: &[char]) -> Option<char> {
+    let [a, b, c] = [lines[0]?, lines[1]?, lines[2]?];
+    let mark = |rest: &str| rest.chars().next().filter(|c| marks.contains(c));
+    let found = [a.1, b.1, c.1].into_iter().find_map(mark)?;
+    (a.0.checked_add(1) == Some(b.0) && b.0.checked_add(1) == Some(c.0)).then_some(found)
 }
 
 struct Prompted<'a> {

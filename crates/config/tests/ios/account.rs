@@ -69,7 +69,8 @@ fn typed_pasted_and_mailed_texts_are_the_same() {
     let mailed = each(&|_, line| format!("> {line}\n"));
     let numbered = each(&|i, line| format!("{:>4}: {line}\n", i + 1));
     let tabs = each(&|_, line| format!("{}\r\n", line.replace(' ', "\t")));
-    for text in [typed, flat, mailed, numbered, tabs] {
+    let both = format!("Router#show run\n{}", each(&|i, line| format!("> {}: {line}\n", i + 1)));
+    for text in [typed, flat, mailed, numbered, tabs, both] {
         assert_eq!(read(&text).device, device, "{text}");
     }
 }
