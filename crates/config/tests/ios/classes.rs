@@ -86,6 +86,14 @@ fn class_maps_within_class_maps() {
     assert!(takes(&both, &tcp, 10) && !takes(&both, &tcp, 18));
 }
 
+/// IOS XR names the version of IP; `ip rtp` is a range of ports.
+#[test]
+fn versions_of_ip_and_rtp() {
+    assert_eq!(matches("match-all", "match dscp ipv4 ef", ""), matches("match-all", "match dscp ef", ""));
+    assert_eq!(matches("match-all", "match precedence ipv4 5", ""), matches("match-all", "match precedence 5", ""));
+    assert_eq!(matches("match-all", "match ip rtp 16384 16383", "")[0].traffic, ["ip-rtp-16384-16383"]);
+}
+
 /// Fields that no packet here has are a traffic of that name.
 #[test]
 fn other_fields_are_names() {

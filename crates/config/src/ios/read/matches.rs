@@ -57,8 +57,9 @@ pub fn test(words: &mut Words<'_>) -> Result<(Test, Option<String>), String> {
 }
 
 fn field(words: &mut Words<'_>) -> Taken {
-    words.has("ip");
-    let word = words.take();
+    // `ip rtp 16384 100` is a field of its own.
+    let ip = words.has("ip");
+    let word = if ip && words.peek() == "rtp" { "ip" } else { words.take() };
     let row = FIELDS.iter().find(|row| row.word == word).ok_or_else(|| wanted(word, "a field of packets"))?;
     (row.read)(words)
 }
@@ -81,10 +82,13 @@ fn named(traffic: Vec<String>) -> (What, Option<String>) {
 }
 
 fn dscp(words: &mut Words<'_>) -> Taken {
+    // IOS XR: of one version of IP.
+    words.has_any(&["ipv4", "ipv6"]);
     Ok((fields(Match { dscp: words.dscps()?, ..Match::default() }), None))
 }
 
 fn precedence(words: &mut Words<'_>) -> Taken {
+    words.has_any(&["ipv4", "ipv6"]);
     let dscp = words.precedences()?.into_iter().flat_map(dscps_of).collect();
     Ok((fields(Match { dscp, ..Match::default() }), None))
 }
