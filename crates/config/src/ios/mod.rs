@@ -46,7 +46,8 @@ const LOOKS: &[&str] = &[
     "conform-action",
     "exceed-action",
     "match access-group",
-    "match ip",
+    "match ip dscp",
+    "match ip precedence",
     "match dscp",
 ];
 
