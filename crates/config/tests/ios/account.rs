@@ -75,6 +75,18 @@ fn typed_pasted_and_mailed_texts_are_the_same() {
     }
 }
 
+/// A policy that is taken from its interface is not there.
+#[test]
+fn a_policy_is_taken_from_its_interface() {
+    let text = "policy-map X\n class class-default\n  shape average 1000000\npolicy-map Y\n class class-default\n  shape average \
+                2000000\ninterface Gi0/0\n service-policy output X\n no service-policy output X\n service-policy output Y\n";
+    let found = read(text);
+    assert_eq!(verdict_in(&found, text, "no service-policy").0, Verdict::Taken);
+    let at: Vec<_> = found.device.ports.iter().filter(|it| it.interface.is == "Gi0/0").collect();
+    assert_eq!(at.len(), 1, "{at:?}");
+    assert_eq!(at[0].queue.as_ref().unwrap().name.is, "Y");
+}
+
 #[test]
 fn no_takes_back() {
     let text = "policy-map P\n class class-default\n  shape average 8000000\n  fair-queue\n  no fair-queue\n";

@@ -315,6 +315,7 @@ impl Reader {
     fn of_interface(&mut self, port: usize, row: &Row<'_>) {
         match row.word(0) {
             "service-policy" => self.attach(port, row),
+            "no" if row.word(1) == "service-policy" => self.detach(port, row),
             "service" if row.word(1) == "instance" => self.instance(port, row),
             "bandwidth" => self.bandwidth(port, row),
             "hold-queue" => {
@@ -355,6 +356,19 @@ impl Reader {
         self.plan.attached.push(Attached { interface: port, way, policy, at: row.at() });
         self.account.taken(self.plan.interfaces[port].at.line);
         self.settle(row, words.end().map(|()| None));
+    }
+
+    /// `no service-policy input|output NAME`
+    fn detach(&mut self, port: usize, row: &Row<'_>) {
+        let name = self.plan.interfaces[port].name.clone();
+        let (interfaces, way) = (&self.plan.interfaces, row.word(2));
+        let meant = |it: &Attached| {
+            let policy =
+                !matches!(&it.policy, Child::Named(known) if !row.word(3).is_empty() && known.is != row.word(3));
+            interfaces[it.interface].name == name && !way.is_empty() && it.way.name().starts_with(way) && policy
+        };
+        self.plan.attached.retain(|it| !meant(it));
+        self.account.taken(row.number);
     }
 
     /// A metric of routing, and the base of percentages.
