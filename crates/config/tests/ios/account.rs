@@ -75,6 +75,19 @@ fn typed_pasted_and_mailed_texts_are_the_same() {
     }
 }
 
+/// As devices take them: a beginning that no other word has.
+#[test]
+fn words_may_be_cut_short() {
+    let whole = "class-map match-any V\n match dscp ef\npolicy-map WAN\n class V\n  priority 512\n class class-default\n  \
+                 fair-queue\ninterface Gi0/0\n bandwidth 2048\n service-policy output WAN\n";
+    let short = "class-m match-any V\n mat dscp ef\npolicy-m WAN\n cl V\n  pri 512\n cl class-default\n  fair\nint Gi0/0\n \
+                 bandwidth 2048\n serv out WAN\n";
+    assert_eq!(short.lines().count(), whole.lines().count());
+    let settings = |text: &str| format!("{:?}", read(text).device.ports[0].queue.as_ref().unwrap().classes.len());
+    assert_eq!(settings(short), settings(whole));
+    assert_eq!(read(short).account.count(&Verdict::NotModelled), 0, "{:?}", read(short).account);
+}
+
 /// A policy that is taken from its interface is not there.
 #[test]
 fn a_policy_is_taken_from_its_interface() {
@@ -85,6 +98,21 @@ fn a_policy_is_taken_from_its_interface() {
     let at: Vec<_> = found.device.ports.iter().filter(|it| it.interface.is == "Gi0/0").collect();
     assert_eq!(at.len(), 1, "{at:?}");
     assert_eq!(at[0].queue.as_ref().unwrap().name.is, "Y");
+}
+
+/// QoS outside of policy maps.
+#[test]
+fn lines_of_qos_at_interfaces_are_in_the_account() {
+    let text = "policy-map P\n class class-default\n  fair-queue\ninterface Multilink1\n ip rsvp bandwidth 100 20\n ppp multilink \
+                interleave\n max-reserved-bandwidth 100\n qos pre-classify\n service-policy output P\npriority-list 1 protocol ip \
+                high tcp 23\nmap-class frame-relay FR\n frame-relay cir 64000\n service-policy output P\nno policy-map Q\n";
+    let found = read(text);
+    for line in ["ip rsvp", "interleave", "max-reserved", "priority-list", "frame-relay cir", "no policy-map"] {
+        assert_eq!(verdict_in(&found, text, line).0, Verdict::NotModelled, "{line}");
+    }
+    assert_eq!(verdict_in(&found, text, "pre-classify").0, Verdict::Approximated);
+    let ports: Vec<_> = found.device.ports.iter().map(|it| it.interface.is.as_str()).collect();
+    assert_eq!(ports, ["Multilink1", "FR"]);
 }
 
 #[test]

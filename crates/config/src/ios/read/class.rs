@@ -123,7 +123,10 @@ fn remaining(words: &mut Words<'_>) -> Result<Share, String> {
 fn shape(class: &mut Class, words: &mut Words<'_>) -> Outcome {
     let at = words.row().at();
     let peak = words.has("peak");
-    if matches!(words.peek(), "adaptive" | "fecn-adapt" | "max-buffers") {
+    if words.peek() == "max-buffers" {
+        return no(words, "the buffers of the shaper are not modelled: `queue-limit` bounds what waits here");
+    }
+    if matches!(words.peek(), "adaptive" | "fecn-adapt") {
         return Err("shaping that adapts to Frame Relay is not modelled".into());
     }
     words.has("average");

@@ -68,7 +68,8 @@ pub struct Reader {
 /// Types of class and policy maps that are of QoS.
 const QOS_TYPES: [&str; 6] = ["qos", "queueing", "queuing", "network-qos", "control-plane", "copp"];
 
-/// Commands of an interface about QoS that are not in a policy map, with the reason why they are not modelled.
+/// Commands of an interface about QoS that are not in a policy map, by their first words, with the reason why they are not
+/// modelled.
 const OF_INTERFACES: &[(&str, &str)] = &[
     ("rate-limit", "CAR is not read: write `police` in a policy map"),
     ("traffic-shape", "generic traffic shaping is not read: write `shape` in a policy map"),
@@ -82,7 +83,23 @@ const OF_INTERFACES: &[(&str, &str)] = &[
     ("priority-queue", "queues of switches without a policy map are not read"),
     ("auto", "what `auto qos` makes is in the policy maps"),
     ("mls", "QoS of switches without a policy map is not read"),
+    ("max-reserved-bandwidth", "how much classes may reserve is not checked"),
+    ("ip rsvp", "reservations are not modelled"),
+    ("ppp multilink interleave", "fragments of packets are not modelled"),
+    ("ppp multilink fragment", "fragments of packets are not modelled"),
+    ("frame-relay traffic-shaping", FRAME_RELAY),
+    ("frame-relay cir", FRAME_RELAY),
+    ("frame-relay mincir", FRAME_RELAY),
+    ("frame-relay bc", FRAME_RELAY),
+    ("frame-relay be", FRAME_RELAY),
+    ("frame-relay traffic-rate", FRAME_RELAY),
+    ("frame-relay adaptive-shaping", FRAME_RELAY),
+    ("frame-relay fair-queue", FRAME_RELAY),
+    ("frame-relay fragment", "fragments of packets are not modelled"),
 ];
+
+/// Why the shaping of map classes is not modelled.
+const FRAME_RELAY: &str = "shaping of Frame Relay's circuits is not read: write `shape` in a policy map";
 
 impl Reader {
     /// Reads a line.
@@ -110,8 +127,8 @@ impl Reader {
     /// What begins something.
     fn head(&mut self, row: &Row<'_>) -> bool {
         let here = match (row.word(0), row.word(1)) {
-            ("class-map", _) => self.class_map(row),
-            ("policy-map" | "policy", _) => self.policy_map(row),
+            ("class-map" | "class-ma" | "class-m", _) => self.class_map(row),
+            ("policy-map" | "policy-ma" | "policy-m" | "policy", _) => self.policy_map(row),
             ("interface" | "int", "") => return false,
             ("interface" | "int", _) => self.interface(row),
             ("control-plane", _) => self.port(row, row.word(0), 0),
@@ -120,6 +137,16 @@ impl Reader {
             ("table-map", _) => self.table(row),
             ("qos", "police") => {
                 let why = "the policer of a child always comes before that of its parent";
+                self.account.not_modelled(row.number, why);
+                Here::Nowhere
+            }
+            ("priority-list" | "queue-list", _) => {
+                self.account.not_modelled(row.number, "priority and custom queueing by lists are not read");
+                Here::Nowhere
+            }
+            ("map-class", "frame-relay") => self.port(row, row.word(2), 2),
+            ("no", "policy-map" | "class-map") => {
+                let why = "what the text says of it is read all the same: paste what `show running-config` prints";
                 self.account.not_modelled(row.number, why);
                 Here::Nowhere
             }
@@ -242,9 +269,11 @@ impl Reader {
             (_, "exit") => self.here = Here::Nowhere,
             (Here::Nowhere, _) => {}
             (Here::Shown(..), _) if row.indent <= self.indent => {}
-            (Here::ClassMap(map), "match") => self.test_at(map, row, 1),
+            (Here::ClassMap(map), word) if word.len() > 1 && "match".starts_with(word) => self.test_at(map, row, 1),
             (Here::Policy(_) | Here::Class(..) | Here::ClassMap(_), "description") => {}
-            (Here::Policy(policy) | Here::Class(policy, _), "class") => self.class(policy, row),
+            (Here::Policy(policy) | Here::Class(policy, _), word) if word.len() > 1 && "class".starts_with(word) => {
+                self.class(policy, row);
+            }
             (Here::Class(policy, class), _) => self.of_class((policy, class), row),
             (Here::Interface(port), _) => self.of_interface(port, row),
             (Here::List(list), word) if permits(word, row) => self.plan.lists[list].lines.push(row.at()),
@@ -305,7 +334,9 @@ impl Reader {
             let outcome = class::unsay(class, row.word(1));
             return self.settle(row, outcome);
         }
-        let Some(known) = class::WORDS.iter().find(|known| same(known.word)) else { return self.unknown(row) };
+        let Some(known) = class::WORDS.iter().find(|known| same(known.word)).or_else(|| short(row.word(0))) else {
+            return self.unknown(row);
+        };
         let class = &mut self.plan.policies[policy].classes[class];
         let mut words = Words::new(row, 1);
         let outcome = (known.read)(class, &mut words).and_then(|nearly| words.end().map(|()| nearly));
@@ -315,14 +346,25 @@ impl Reader {
     fn of_interface(&mut self, port: usize, row: &Row<'_>) {
         match row.word(0) {
             "service-policy" => self.attach(port, row),
+            // Typed words are often cut short, as devices take them.
+            word if word.len() > 3 && "service-policy".starts_with(word) && row.word(1) != "instance" => {
+                self.attach(port, row)
+            }
             "no" if row.word(1) == "service-policy" => self.detach(port, row),
+            "qos" if row.word(1) == "pre-classify" => {
+                self.account.approximated(
+                    row.number,
+                    "packets here have the header within a tunnel alone: it is always looked at",
+                );
+            }
             "service" if row.word(1) == "instance" => self.instance(port, row),
             "bandwidth" => self.bandwidth(port, row),
             "hold-queue" => {
                 self.account.approximated(row.number, "the limits of the classes count, not that of the interface")
             }
-            word => {
-                if let Some((_, why)) = OF_INTERFACES.iter().find(|(known, _)| *known == word) {
+            _ => {
+                let known = |known: &&(&str, &str)| known.0.split(' ').enumerate().all(|(i, word)| row.word(i) == word);
+                if let Some((_, why)) = OF_INTERFACES.iter().find(known) {
                     self.account.not_modelled(row.number, *why);
                 }
             }
@@ -387,6 +429,12 @@ impl Reader {
             Err(why) => self.account.not_modelled(row.number, why),
         }
     }
+}
+
+/// The only word of a class that begins so: typed words are often cut short, as devices take them.
+fn short(word: &str) -> Option<&'static class::Word> {
+    let mut meant = class::WORDS.iter().filter(|known| word.len() > 1 && known.word.starts_with(word));
+    meant.next().filter(|_| meant.next().is_none())
 }
 
 /// A word that begins no line, and one that is much like it.
