@@ -343,9 +343,11 @@ fn mirred<'a>(word: &Token<'a>, words: &mut Words<'_, 'a>) -> Taken<Action<'a>> 
 
 /// An action that perhop does not have, with all of its words.
 fn other<'a>(kind: &str, word: &Token<'a>, words: &mut Words<'_, 'a>) -> Action<'a> {
-    let ends = |it: &Token<'_>| matches!(&*it.text, "action" | "flowid" | "classid");
     let mut piped = false;
-    while words.peek().is_some_and(|it| !ends(it) && !(piped && KINDS.contains(&&*it.text))) {
+    let ends = |it: &Token<'_>, piped: bool| {
+        matches!(&*it.text, "action" | "flowid" | "classid") || piped && KINDS.contains(&&*it.text)
+    };
+    while words.peek().is_some_and(|it| !ends(it, piped)) {
         piped = words.next().is_some_and(|it| it.text == "pipe");
     }
     let act = Act::Lost(format!("`action {kind}`: perhop has no such action"));

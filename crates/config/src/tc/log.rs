@@ -64,7 +64,8 @@ impl Log {
                 _ => {}
             }
         }
-        for it in &options.unknown {
+        // What JSON leaves out has no line.
+        for it in options.unknown.iter().filter(|it| it.line > 0) {
             self.lost(&[it.line], &format!("`{}`: perhop does not know this word of a print", it.text));
         }
     }
