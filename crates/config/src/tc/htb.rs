@@ -181,6 +181,10 @@ pub(super) fn class(of: &Qdisc<'_>, class: &Class<'_>, leaf: bool, log: &mut Log
         settings.assume("ceil", "tc-htb(8): the rate", rate.is);
     }
     for (key, of) in [("burst", "rate"), ("cburst", "ceil")] {
+        // tc takes 0 for none, and prints it at rates beyond its table of ticks.
+        if settings.bytes(key) == Some(Bytes::new(0)) {
+            settings.remove(key);
+        }
         if let Some(rate) = settings.rate(of) {
             settings.assume(key, TC_HTB, Value::Bytes(burst(rate.bit_s())));
         }

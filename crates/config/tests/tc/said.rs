@@ -358,6 +358,16 @@ fn a_size_table_is_accounting_or_framing() {
 }
 
 /// Queueing disciplines that perhop has not, by name, with all below them.
+/// tc sets its own where 0 is said, and prints 0 for what does not fit its table of ticks.
+#[test]
+fn a_burst_of_0_is_that_of_tc() {
+    let text = "class htb 1:2 dev eth0 root prio 0 rate 12Gbit ceil 12Gbit burst 0b cburst 0b";
+    let found = queue(text);
+    let own = (1600 + 12_000_000_000_u64 / 8 / 1_000_000_000).to_string() + "B";
+    assert_eq!(["burst", "cburst"].map(|key| value(&found.classes[0].settings, key)), [own.clone(), own]);
+}
+
+/// Queueing disciplines that perhop has not, by name, with all below them.
 /// qdisc_pkt_len has the size table's bytes, and a class's `overhead` comes on top.
 #[test]
 fn a_framing_of_classes_beside_a_size_table_is_not_modelled() {
