@@ -243,6 +243,12 @@ fn a_command_behind_another_word_is_in_the_account() {
 }
 
 #[test]
+fn a_kind_that_is_an_unset_variable_is_refused() {
+    let found = read("tc qdisc add dev eth0 root handle 1: ${STABSTRING} htb default 12\n");
+    assert!(found.account.lines[&1].notes[0].contains("`STABSTRING` is a shell variable"), "{:?}", found.account);
+}
+
+#[test]
 fn a_wrong_object_is_refused() {
     let found = read("tc qdisc add dev eth0 root sfq\ntc qdics add dev eth1 root fq_codel\ntc is a tool\n");
     assert_eq!(verdicts(&found), [(1, Verdict::Taken), (2, Verdict::NotModelled)]);

@@ -163,6 +163,9 @@ impl<'a> Interface<'a> {
 
 fn made<'a>(head: Head<'a>, statement: &Statement<'a>) -> Taken<Qdisc<'a>> {
     let Some(name) = head.kind else { return Err(Refusal::of("it names no queueing discipline")) };
+    if name.unset {
+        return Err(Refusal::at(&name, format!("`{}` is a shell variable that this text does not set", name.text)));
+    }
     let known = table::discipline(&name.text);
     let options = match known {
         Some(known) => options::read(known.rows, known.name, &head.options, statement.form())?,
