@@ -1,6 +1,7 @@
 //! Lines without what mails, listings and terminals put before them.
 
 use super::shell::Bare;
+use super::table::discipline;
 use crate::text::Line;
 
 /// Without a mail's `> ` and a listing's numbers.
@@ -86,7 +87,11 @@ pub(super) fn looks(text: &str) -> bool {
         Some("filter") => text.contains(" pref ") || text.contains(" protocol "),
         Some("Sent") => text.contains(" bytes ") && text.contains(" pkt"),
         Some(word) if word.starts_with(['[', '{']) => text.contains("\"kind\":") && text.contains("\"handle\":"),
-        Some(_) => command(text).is_some_and(|(at, _)| has_object(&text[at..])),
+        Some("\"kind\":" | "\"class\":") => {
+            words.next().is_some_and(|it| discipline(it.trim_matches(['"', ','])).is_some())
+        }
+        // The first command of a line, or one behind others.
+        Some(_) => text.split([';', '&', '|']).any(|part| command(part).is_some_and(|(at, _)| has_object(&part[at..]))),
         None => false,
     }
 }

@@ -55,6 +55,9 @@ fn nothing() -> Fault {
 
 fn absent(missing: &str, names: &[&str], lost: Option<String>) -> Fault {
     let help = match names {
+        _ if lost.is_some() => {
+            "mend that line, or leave --interface out: perhop then says which ports there are".to_owned()
+        }
         [] => "it says nothing of any interface's queues".to_owned(),
         names => perhop_core::params::suggest(missing, names),
     };
@@ -216,8 +219,15 @@ impl<'a> Reading<'a> {
             return;
         }
         self.namespace.clear();
-        let (simple, _) = shell::simple(line, &self.variables);
-        simple.into_iter().filter(|it| !it.is_empty()).for_each(|words| self.simple(&words));
+        let (mut simple, _) = shell::simple(line, &self.variables);
+        for i in 0..simple.len() {
+            // What one command sets counts for those behind it.
+            if self.variables.assign(&simple[i]) {
+                simple = shell::simple(line, &self.variables).0;
+            } else if !simple[i].is_empty() {
+                self.simple(&simple[i]);
+            }
+        }
     }
 
     /// A line of a command.

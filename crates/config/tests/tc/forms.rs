@@ -242,6 +242,21 @@ fn a_command_behind_another_word_is_in_the_account() {
     assert_eq!(verdicts(&found), [(1, Verdict::Taken)]);
 }
 
+/// Without `--from`: JSON with a key on each line, and commands behind others on one line.
+#[test]
+fn the_dialect_is_found_wherever_a_command_stands() {
+    let given = Given { link: Some(perhop_core::units::BitRate::mbps(1)), ..Given::default() };
+    let json = "[ {\n        \"kind\": \"cake\",\n        \"handle\": \"8005:\",\n        \"dev\": \"wan\",\n        \"root\": true,\n        \
+                \"options\": {\n            \"diffserv\": \"diffserv4\"\n        }\n} ]\n";
+    for (text, name) in [(json, "wan"), ("DEV=eth0;RATE=30;tc qdisc add dev $DEV root fq_codel && echo done\n", "eth0")]
+    {
+        let found = perhop_config::import::import(text.as_bytes(), None, &given)
+            .unwrap_or_else(|fault| panic!("{fault:?}\n{text}"));
+        assert_eq!((found.dialect.name, found.port().interface.is.as_str()), ("tc", name));
+    }
+    assert!(!perhop_config::import::is_configuration(&Text::new(b"# shaped; by tc\n[links]\n\"a - b\" = {}\n")));
+}
+
 #[test]
 fn a_kind_that_is_an_unset_variable_is_refused() {
     let found = read("tc qdisc add dev eth0 root handle 1: ${STABSTRING} htb default 12\n");
