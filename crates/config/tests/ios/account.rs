@@ -88,6 +88,27 @@ fn words_may_be_cut_short() {
     assert_eq!(read(short).account.count(&Verdict::NotModelled), 0, "{:?}", read(short).account);
 }
 
+/// `exit` below `police` leads back to the class, by the prompt or where that says nothing.
+#[test]
+fn exit_leaves_the_policer_first() {
+    let typed = [
+        ("config", "policy-map QOS"),
+        ("config-pmap", "class VOICE"),
+        ("config-pmap-c", "police 128000"),
+        ("config-pmap-c-police", "conform-action transmit"),
+        ("config-pmap-c-police", "exit"),
+        ("config-pmap-c", "exit"),
+        ("config-pmap", "class class-default"),
+        ("config-pmap-c", "fair-queue"),
+    ];
+    let prompts: String = typed.iter().map(|(mode, line)| format!("R2({mode})#{line}\n")).collect();
+    let plain: String = typed.iter().map(|(_, line)| format!("{line}\n")).collect();
+    for text in [prompts, plain] {
+        let found = read(&text);
+        assert_eq!(verdict_in(&found, &text, "fair-queue").0, Verdict::Approximated, "{text}");
+    }
+}
+
 /// A policy that is taken from its interface is not there.
 #[test]
 fn a_policy_is_taken_from_its_interface() {

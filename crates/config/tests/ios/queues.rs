@@ -122,6 +122,16 @@ fn wred_in_other_units() {
     assert!(keys(&many.settings).contains("{for [AF11 AF12], min 24p, max 40p"), "{}", keys(&many.settings));
 }
 
+/// A number whose unit is not known is no number.
+#[test]
+fn a_line_that_is_read_in_part_counts_for_nothing() {
+    let class = default_class("queue-limit 2 mbytes");
+    assert_eq!(keys(&class.settings), "limit 2000000B");
+    let text = at_interface("class class-default\nfair-queue\nqueue-limit 2 furlongs");
+    assert_eq!(verdict(&text, "furlongs").0, Verdict::NotModelled);
+    assert_eq!(keys(&port(&text).queue.unwrap().settings), keys(&default_class("fair-queue").settings));
+}
+
 /// IOS takes one unit for all thresholds of a class, and so does a scenario.
 #[test]
 fn thresholds_in_two_units_are_not_modelled() {

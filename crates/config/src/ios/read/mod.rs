@@ -59,6 +59,8 @@ pub struct Reader {
     pub indent: usize,
     /// A policy map or class map was not of QoS.
     pub foreign: bool,
+    /// The lines that come next are of the policer of a class.
+    in_police: bool,
     /// Counters.
     pub evidence: Vec<Counters>,
     /// What devices print.
@@ -265,6 +267,7 @@ impl Reader {
     /// What belongs to what began.
     fn body(&mut self, row: &Row<'_>) {
         match (self.here, row.word(0)) {
+            (Here::Class(..), "exit") if self.leaves_police(row) => self.in_police = false,
             (Here::Class(policy, _), "exit") => self.here = Here::Policy(policy),
             (_, "exit") => self.here = Here::Nowhere,
             (Here::Nowhere, _) => {}
@@ -279,6 +282,14 @@ impl Reader {
             (Here::List(list), word) if permits(word, row) => self.plan.lists[list].lines.push(row.at()),
             (Here::Table(_), "map" | "default" | "from") => self.account.approximated(row.number, TABLES),
             _ => self.unknown(row),
+        }
+    }
+
+    /// Whether `exit` is said below `police`: by the prompt, or else by the lines before it.
+    fn leaves_police(&self, row: &Row<'_>) -> bool {
+        match row.level {
+            Some(level) if !level.is_empty() => level.ends_with("police"),
+            _ => self.in_police,
         }
     }
 
@@ -298,8 +309,9 @@ impl Reader {
     pub fn test_at(&mut self, map: usize, row: &Row<'_>, word: usize) {
         let mut words = Words::new(row, word);
         let outcome = matches::test(&mut words).and_then(|(is, nearly)| {
+            words.end()?;
             self.plan.class_maps[map].tests.push(Put { is, at: row.at() });
-            words.end().map(|()| nearly)
+            Ok(nearly)
         });
         self.settle(row, outcome);
     }
@@ -337,9 +349,19 @@ impl Reader {
         let Some(known) = class::WORDS.iter().find(|known| same(known.word)).or_else(|| short(row.word(0))) else {
             return self.unknown(row);
         };
+        self.in_police = match known.word {
+            "police" => !row.words.iter().any(|word| word.text.ends_with("-action")),
+            word => self.in_police && word.ends_with("-action"),
+        };
         let class = &mut self.plan.policies[policy].classes[class];
         let mut words = Words::new(row, 1);
-        let outcome = (known.read)(class, &mut words).and_then(|nearly| words.end().map(|()| nearly));
+        let before = class.clone();
+        let mut outcome = (known.read)(class, &mut words);
+        // What is left of a line may be a unit: nothing of it counts.
+        if let (Ok(_), Err(why)) = (&outcome, words.end()) {
+            *class = before;
+            outcome = Err(why);
+        }
         self.settle(row, outcome);
     }
 

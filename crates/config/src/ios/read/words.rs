@@ -191,11 +191,13 @@ impl<'a> Words<'a> {
         let is = match self.peek() {
             _ if percent => Length::Percent(count as f64),
             "bytes" => Length::Bytes(Bytes::new(count)),
+            "kbytes" => Length::Bytes(Bytes::new(count.saturating_mul(1_000))),
+            "mbytes" => Length::Bytes(Bytes::new(count.saturating_mul(1_000_000))),
             "ms" => Length::Time(span(count, 1_000_000)?),
             "us" => Length::Time(span(count, 1_000)?),
             _ => Length::Packets(Packets::new(u32::try_from(count).map_err(|_| wanted(word, "below 2^32 packets"))?)),
         };
-        self.has_any(&["bytes", "ms", "us", "packets"]);
+        self.has_any(&["bytes", "kbytes", "mbytes", "ms", "us", "packets"]);
         Ok(Put { is, at: self.since(at) })
     }
 
