@@ -367,7 +367,6 @@ fn a_burst_of_0_is_that_of_tc() {
     assert_eq!(["burst", "cburst"].map(|key| value(&found.classes[0].settings, key)), [own.clone(), own]);
 }
 
-/// Queueing disciplines that perhop has not, by name, with all below them.
 /// qdisc_pkt_len has the size table's bytes, and a class's `overhead` comes on top.
 #[test]
 fn a_framing_of_classes_beside_a_size_table_is_not_modelled() {
