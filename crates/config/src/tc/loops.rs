@@ -1,6 +1,7 @@
-//! Loops of a shell over values that the text says: `for i in 10 20 30; do .. done`.
+//! Loops of a shell that the text says all of: `for i in 10 20 30; do .. done`, `for ((i = 1; i < 5; i++))`, `while [ $i -lt 5 ]`.
 
 use super::shell::{self, Bare, Simple, Variables};
+use super::sums::sum;
 
 /// Most values of a loop.
 const MOST: usize = 4096;
@@ -10,12 +11,16 @@ const MOST: usize = 4096;
 pub(super) struct Loop<'a> {
     /// Its variable.
     pub(super) name: String,
-    /// What that is, one after the other.
+    /// What that is, one after the other; none: that is not known.
     pub(super) values: Vec<String>,
+    /// `while [ .. ]`: as long as this holds.
+    pub(super) condition: Option<Bare<'a>>,
     /// What is done with each.
     pub(super) lines: Vec<Bare<'a>>,
     /// Whether its last line is read.
     pub(super) closed: bool,
+    /// What stands behind `done` on its line.
+    pub(super) rest: Option<Bare<'a>>,
     /// Loops within it that are open.
     within: usize,
 }
@@ -23,29 +28,41 @@ pub(super) struct Loop<'a> {
 impl<'a> Loop<'a> {
     /// The loop that a line begins; `None` if it begins none, or one whose values the text does not say.
     pub(super) fn begin(line: Bare<'a>, variables: &Variables) -> Option<Self> {
-        line.text.strip_prefix("for ")?;
-        let (commands, _) = shell::simple(line, variables);
-        let mut commands = commands.iter().filter(|it| !it.is_empty());
-        let [_, name, of, values @ ..] = &commands.next()?[..] else { return None };
-        let listed: Vec<_> = values.iter().flat_map(|it| expanded(&it.text)).collect();
-        if of.text != "in" || listed.len() > MOST || values.iter().any(|it| it.unset) {
+        let first = line.text.split_whitespace().next()?;
+        if !matches!(first, "for" | "while" | "until") {
             return None;
         }
-        let name = name.text.to_string();
-        let mut it = Self { name, values: listed, lines: Vec::new(), closed: false, within: 0 };
-        let rest: Vec<_> = commands.collect();
-        if let Some(first) = rest.first().filter(|words| words[0].text == "do") {
-            it.body(line, first[0].place.end, &rest);
+        let (commands, _) = shell::simple(line, variables);
+        let commands: Vec<_> = commands.iter().filter(|it| !it.is_empty()).collect();
+        let at = commands.iter().position(|words| words[0].text == "do");
+        let end = at.map_or(line.start + line.text.len(), |at| commands[at][0].place.start);
+        let head = Bare { text: &line.text[..end - line.start], ..line };
+        let (name, values, condition) = match first {
+            "for" => counted(head.text, variables).or_else(|| listed(commands.first()?))?,
+            _ => holds(head, variables).map(|_| (String::new(), Vec::new(), Some(head)))?,
+        };
+        let mut it = Self { name, values, condition, lines: Vec::new(), closed: false, rest: None, within: 0 };
+        if let Some(at) = at {
+            it.body(line, commands[at][0].place.end, &commands[at..]);
         }
         Some(it)
     }
 
-    /// What stands behind `do` on its line, up to the last `done`.
+    /// What stands behind `do` on its line, up to its `done`.
     fn body(&mut self, line: Bare<'a>, start: usize, commands: &[&Simple<'a>]) {
-        let last = commands.last().filter(|words| words[0].text == "done");
+        let mut open = 0;
+        let last = commands.iter().find(|words| {
+            open += i32::from(words[0].text == "do") - i32::from(words[0].text == "done");
+            open == 0
+        });
         self.closed = last.is_some();
-        let end = last.map_or(line.start + line.text.len(), |words| words[0].place.start);
-        self.push(line, start, end);
+        let whole = line.start + line.text.len();
+        self.push(line, start, last.map_or(whole, |words| words[0].place.start));
+        let rest = last.map(|words| (words[0].place.end, &line.text[words[0].place.end - line.start..]));
+        self.rest = rest.map(|(start, text)| {
+            let bare = text.trim_start_matches([';', '&', '|', ' ', '\t']);
+            Bare { number: line.number, start: start + text.len() - bare.len(), text: bare }
+        });
     }
 
     fn push(&mut self, line: Bare<'a>, start: usize, end: usize) {
@@ -78,6 +95,67 @@ impl<'a> Loop<'a> {
         }
         self.lines.push(line);
     }
+}
+
+/// A variable with its values.
+type Known<'a> = (String, Vec<String>, Option<Bare<'a>>);
+
+/// `for i in 10 20 30`
+fn listed<'a>(words: &Simple<'_>) -> Option<Known<'a>> {
+    let [_, name, of, values @ ..] = &words[..] else { return None };
+    let listed: Vec<_> = values.iter().flat_map(|it| expanded(&it.text)).collect();
+    let known = of.text == "in" && listed.len() <= MOST && !values.iter().any(|it| it.unset);
+    known.then(|| (name.text.to_string(), listed, None))
+}
+
+/// `for ((i = 1; i <= 5; i++))`; without values, if it counts in another way.
+fn counted<'a>(text: &str, variables: &Variables) -> Option<Known<'a>> {
+    let inner = text.strip_prefix("for")?.trim_start().strip_prefix("((")?.split("))").next()?;
+    let inner: String = inner.chars().filter(|c| !c.is_whitespace()).collect();
+    let name = inner.split('=').next()?.to_owned();
+    let values = || {
+        let [start, end, step] = inner.split(';').collect::<Vec<_>>()[..] else { return None };
+        let number = |text: &str| sum(text, &|name| variables.get(name))?.parse::<i64>().ok();
+        let from = number(start.strip_prefix(&name)?.strip_prefix('=')?)?;
+        let end = end.strip_prefix(&name)?;
+        let to = match end.strip_prefix("<=") {
+            Some(to) => number(to)?,
+            None => number(end.strip_prefix('<')?)? - 1,
+        };
+        let by = match step.strip_prefix(&name).or_else(|| step.strip_suffix(&name))? {
+            "++" => 1,
+            other => usize::try_from(number(other.strip_prefix("+=")?)?).ok().filter(|by| *by > 0)?,
+        };
+        Some(shell::sequence(from, to).iter().step_by(by).map(i64::to_string).collect())
+    };
+    let values = values().unwrap_or_default();
+    Some((name, values, None))
+}
+
+/// Whether the condition of a `while` holds: `while [ $i -lt 5 ]`; `None`: that is not known.
+pub(super) fn holds(head: Bare<'_>, variables: &Variables) -> Option<bool> {
+    let (commands, _) = shell::simple(head, variables);
+    let words = commands.first()?;
+    let [first, "[" | "[[", a, sign, b, "]" | "]]"] = words.iter().map(|it| &*it.text).collect::<Vec<_>>()[..] else {
+        return None;
+    };
+    let (a, b): (i64, i64) = (a.parse().ok()?, b.parse().ok()?);
+    let is = match sign {
+        "-lt" => a < b,
+        "-le" => a <= b,
+        "-gt" => a > b,
+        "-ge" => a >= b,
+        "-ne" => a != b,
+        "-eq" => a == b,
+        _ => return None,
+    };
+    Some(is == (first == "while"))
+}
+
+/// The words of a condition, with the values that variables have.
+pub(super) fn seen(head: Bare<'_>, variables: &Variables) -> Vec<String> {
+    let (commands, _) = shell::simple(head, variables);
+    commands.iter().flatten().map(|it| it.text.to_string()).collect()
 }
 
 /// The values of a word: `{1..5}`, or the words in it.

@@ -6,7 +6,7 @@ use super::json::{self, Collector, Json};
 use super::kernel::Kernel;
 use super::lines::{self, bare, command, looks as speaks};
 use super::log::Log;
-use super::loops::Loop;
+use super::loops::{self, Loop};
 use super::lower;
 use super::printed;
 use super::shell::{self, Bare, Variables};
@@ -116,7 +116,7 @@ impl<'a> Reading<'a> {
         if !self.open.is_empty() {
             return self.more(line);
         }
-        if self.in_loop(line) {
+        if self.in_loop(line) || self.in_two(line) {
             return;
         }
         let found = command(line.text).filter(|(_, hash)| self.hashed || !hash);
@@ -153,24 +153,65 @@ impl<'a> Reading<'a> {
                 }
             },
         };
-        match it.closed {
-            true => self.run(&mut it, line.number),
-            false => self.open_loop = Some(it),
+        if !it.closed {
+            self.open_loop = Some(it);
+            return true;
         }
+        self.run(&mut it, line.number);
+        it.rest.into_iter().for_each(|rest| self.line(rest));
+        true
+    }
+
+    /// Reads a line in two where a loop begins behind another command; false: none does.
+    fn in_two(&mut self, line: Bare<'a>) -> bool {
+        const BEGINS: [&str; 6] = ["; for ", "; while ", "; until ", ";for ", ";while ", "&& for "];
+        let found = BEGINS.iter().filter_map(|it| line.text.find(it)).min().filter(|_| line.text.len() <= LONGEST);
+        let Some(at) = found.filter(|_| self.open_loop.is_none()) else { return false };
+        let rest = line.text[at..].trim_start_matches([';', '&', ' ']);
+        let start = line.start + line.text.len() - rest.len();
+        self.line(Bare { text: &line.text[..at], ..line });
+        self.line(Bare { start, text: rest, ..line });
         true
     }
 
     /// Reads the lines of a loop for each of its values.
     fn run(&mut self, it: &mut Loop<'a>, end: usize) {
+        if let Some(condition) = it.condition {
+            return self.run_while(condition, it, end);
+        }
+        if it.values.is_empty() {
+            self.variables.forget(&format!("for {}", it.name));
+            return it.lines.iter().for_each(|line| self.line(*line));
+        }
         for value in std::mem::take(&mut it.values) {
-            self.repeated += it.lines.len();
-            if self.repeated > MOST_REPEATED {
-                let why = format!("the loop is not read further: loops here run more than {MOST_REPEATED} lines");
-                return self.log.account.not_modelled(end, why);
+            if self.is_too_long(it, end) {
+                return;
             }
             self.variables.set(&it.name, value);
             it.lines.iter().for_each(|line| self.line(*line));
         }
+    }
+
+    /// Reads the lines of a loop as long as its condition holds.
+    fn run_while(&mut self, condition: Bare<'a>, it: &Loop<'a>, end: usize) {
+        while loops::holds(condition, &self.variables) == Some(true) && !self.is_too_long(it, end) {
+            let before = loops::seen(condition, &self.variables);
+            it.lines.iter().for_each(|line| self.line(*line));
+            if loops::seen(condition, &self.variables) == before {
+                let why = "the loop is read once: no line of it that is read alters what it waits for";
+                return self.log.account.not_modelled(end, why);
+            }
+        }
+    }
+
+    /// Counts the lines of a loop that is run once more; whether they are too many.
+    fn is_too_long(&mut self, it: &Loop<'_>, end: usize) -> bool {
+        self.repeated += it.lines.len();
+        if self.repeated > MOST_REPEATED {
+            let why = format!("the loop is not read further: loops here run more than {MOST_REPEATED} lines");
+            self.log.account.not_modelled(end, why);
+        }
+        self.repeated > MOST_REPEATED
     }
 
     /// Objects of JSON.

@@ -54,10 +54,12 @@ impl Variables {
 
     /// Takes the value from those that a line of a loop sets to what the text does not say: `for i in $LIST`, `while read a b`.
     pub(super) fn forget(&mut self, line: &str) {
-        let words = line.split([' ', '\t', ';']).skip_while(|word| !matches!(*word, "for" | "read")).skip(1);
-        if matches!(line.split_whitespace().next(), Some("for" | "while" | "until")) {
-            words.for_each(|name| _ = self.values.remove(name));
+        if !matches!(line.split_whitespace().next(), Some("for" | "while" | "until")) {
+            return;
         }
+        let words = line.split([' ', '\t', ';']).skip_while(|word| !matches!(*word, "for" | "read")).skip(1);
+        let asked = line.split_whitespace().filter(|word| word.contains('$')).map(name_of);
+        words.chain(asked).for_each(|name| _ = self.values.remove(name));
     }
 
     /// Its value.

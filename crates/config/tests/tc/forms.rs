@@ -216,6 +216,29 @@ fn loops_over_known_values_are_run() {
     }
 }
 
+/// Loops that count, by the values of their condition; one that counts in a way that is not read is said.
+#[test]
+fn loops_that_count_are_run() {
+    let head = "tc qdisc add dev eth0 root handle 1: htb default 3\n";
+    let body = "tc class add dev eth0 parent 1: classid 1:$i htb rate ${i}mbit";
+    let loops = [
+        (format!("for ((i=1;i<=3;i++)); do\n {body}\ndone\n"), 3, 0),
+        (format!("N=4\nfor (( i = 1; i < N; i += 1 ))\ndo\n {body}\ndone\n"), 3, 0),
+        (format!("i=1\nwhile [ $i -le 3 ]; do\n {body}\n i=$((i+1))\ndone\n"), 3, 0),
+        (format!("i=1; while [ $i -lt 4 ]; do {body}; i=`expr $i + 1`; done; echo done\n"), 3, 0),
+        (format!("i=1\nwhile [ $i -lt 4 ]; do {body}; i=`expr $i + 1`; done\n"), 3, 0),
+        (format!("i=1\nuntil [ $i -gt 3 ]\ndo\n {body}\n i=$((i+1))\ndone\n"), 3, 0),
+        (format!("i=1\nwhile [ $i -lt 4 ]; do\n {body}\n next\ndone\n"), 1, 1),
+        (format!("for ((i=3;i>0;i--)); do\n {body}\ndone\n"), 0, 1),
+        (format!("i=1\nwhile [ $i -lt $MANY ]; do\n {body}\ndone\n"), 0, 1),
+    ];
+    for (text, classes, lost) in loops {
+        let found = read(&format!("{head}{text}"));
+        let made = found.device.ports.first().and_then(|port| port.queue.as_ref()).map_or(0, |it| it.classes.len());
+        assert_eq!((made, found.account.count(&Verdict::NotModelled)), (classes, lost), "{text}\n{:?}", found.account);
+    }
+}
+
 /// `1:$1` of a function is not `1:1`.
 #[test]
 fn a_number_with_an_unset_variable_is_refused() {
