@@ -75,7 +75,11 @@ impl Imported {
     /// The place of the port that is meant.
     fn chosen(&self, given: &Given) -> Result<usize, Fault> {
         let ports = &self.read.device.ports;
-        match meant(ports, given).as_slice() {
+        let found = meant(ports, given);
+        // A port of which nothing is said, such as that of an `ingress` without filters, is none to choose.
+        let full = |place: &usize| ports[*place].queue.is_some() || !ports[*place].conditioners.is_empty();
+        let full: Vec<_> = found.iter().copied().filter(full).collect();
+        match if full.len() == 1 { full } else { found }.as_slice() {
             [one] => Ok(*one),
             [] if ports.is_empty() => Err(portless(given, &self.read.account)),
             [] => Err(absent(ports, given)),

@@ -286,6 +286,15 @@ fn a_kind_that_is_an_unset_variable_is_refused() {
     assert!(found.account.lines[&1].notes[0].contains("`STABSTRING` is a shell variable"), "{:?}", found.account);
 }
 
+/// SQM puts an `ingress` beside its queue; without filters it is no port that could be meant.
+#[test]
+fn an_ingress_without_filters_is_no_choice() {
+    let text = "qdisc fq_codel 1: dev wan root refcnt 2 limit 1001p flows 1024\nqdisc ingress ffff: dev wan parent ffff:fff1 ----------------\n";
+    let found = perhop_config::import::import(text.as_bytes(), None, &Given::default())
+        .unwrap_or_else(|fault| panic!("{fault:?}"));
+    assert_eq!(found.port().way, perhop_config::model::Way::Output);
+}
+
 #[test]
 fn a_wrong_object_is_refused() {
     let found = read("tc qdisc add dev eth0 root sfq\ntc qdics add dev eth1 root fq_codel\ntc is a tool\n");
