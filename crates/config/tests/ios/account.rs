@@ -128,6 +128,8 @@ fn lines_of_qos_at_interfaces_are_in_the_account() {
                 interleave\n max-reserved-bandwidth 100\n qos pre-classify\n service-policy output P\npriority-list 1 protocol ip \
                 high tcp 23\nmap-class frame-relay FR\n frame-relay cir 64000\n service-policy output P\nno policy-map Q\n";
     let found = read(text);
+    let switch = format!("mls qos map cos-dscp 0 8 16\n{text}");
+    assert_eq!(verdict_in(&read(&switch), &switch, "mls qos map").0, Verdict::NotModelled);
     for line in ["ip rsvp", "interleave", "max-reserved", "priority-list", "frame-relay cir", "no policy-map"] {
         assert_eq!(verdict_in(&found, text, line).0, Verdict::NotModelled, "{line}");
     }

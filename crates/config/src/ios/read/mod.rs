@@ -87,6 +87,8 @@ const OF_INTERFACES: &[(&str, &str)] = &[
     ("mls", "QoS of switches without a policy map is not read"),
     ("max-reserved-bandwidth", "how much classes may reserve is not checked"),
     ("ip rsvp", "reservations are not modelled"),
+    ("ip nhrp map group", "policies of groups of NHRP are not read: write `service-policy` at an interface"),
+    ("queue-set", "queues of switches without a policy map are not read"),
     ("ppp multilink interleave", "fragments of packets are not modelled"),
     ("ppp multilink fragment", "fragments of packets are not modelled"),
     ("frame-relay traffic-shaping", FRAME_RELAY),
@@ -144,6 +146,10 @@ impl Reader {
             }
             ("priority-list" | "queue-list", _) => {
                 self.account.not_modelled(row.number, "priority and custom queueing by lists are not read");
+                Here::Nowhere
+            }
+            ("mls", "qos") if !matches!(self.here, Here::Interface(_)) => {
+                self.account.not_modelled(row.number, "QoS of switches without a policy map is not read");
                 Here::Nowhere
             }
             ("map-class", "frame-relay") => self.port(row, row.word(2), 2),
