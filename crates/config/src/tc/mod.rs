@@ -32,6 +32,7 @@ pub(crate) mod lower;
 mod netem;
 /// Tables of words.
 pub mod options;
+mod parts;
 mod printed;
 mod reader;
 mod shell;

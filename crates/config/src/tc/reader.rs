@@ -8,6 +8,7 @@ use super::lines::{self, bare, command, looks as speaks};
 use super::log::Log;
 use super::loops::{self, Loop};
 use super::lower;
+use super::parts::Part;
 use super::printed;
 use super::shell::{self, Bare, Variables};
 use super::shown::Reader;
@@ -93,6 +94,8 @@ struct Reading<'a> {
     open_loop: Option<Loop<'a>>,
     /// Lines of loops that were read again.
     repeated: usize,
+    /// Where the lines are.
+    part: Part,
 }
 
 /// Lines of loops that are read, each time they are run.
@@ -119,6 +122,7 @@ impl<'a> Reading<'a> {
         if self.in_loop(line) || self.in_two(line) {
             return;
         }
+        self.part.line(line.text);
         let found = command(line.text).filter(|(_, hash)| self.hashed || !hash);
         if let Some((at, _)) = found {
             self.broken();
@@ -287,6 +291,7 @@ impl<'a> Reading<'a> {
 
     /// One command of a line.
     fn simple(&mut self, words: &[Token<'a>]) {
+        words.first().into_iter().for_each(|word| self.part.word(&word.text));
         if self.variables.assign(words) {
             return;
         }
@@ -354,6 +359,13 @@ impl<'a> Reading<'a> {
 
     fn apply(&mut self, statement: &Statement<'a>) {
         self.log.spoken(&statement.lines);
+        let typed = statement.form() == Form::Typed;
+        if let Some(name) = self.part.stop.as_ref().filter(|_| typed && statement.verb == Verb::Delete) {
+            return self.log.idle(&statement.lines, &format!("it is of `{name}`, which takes away what is read here"));
+        }
+        if self.part.other && typed {
+            self.log.nearly(&statement.lines, "a branch of `if`: all branches are read, one after the other");
+        }
         if let Err(refusal) = self.kernel.apply(statement) {
             let removes = statement.verb == Verb::Delete && statement.form() == Form::Typed;
             if removes && refusal.place.is_none() {

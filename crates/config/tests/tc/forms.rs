@@ -295,6 +295,36 @@ fn an_ingress_without_filters_is_no_choice() {
     assert_eq!(found.port().way, perhop_config::model::Way::Output);
 }
 
+/// What a script removes when it is stopped is there while it runs; of two branches both are read, which is said.
+#[test]
+fn parts_of_a_script_that_exclude_each_other() {
+    let start = "tc qdisc add dev eth0 root pfifo limit 30";
+    let stop = "tc qdisc del dev eth0 root";
+    let scripts = [
+        format!("start() {{\n {start}\n}}\nstop() {{\n {stop}\n}}\n"),
+        format!("function start {{\n {start}\n}}\nfunction qos_stop {{\n {stop}\n}}\n"),
+        format!("case \"$1\" in\n start)\n {start}\n ;;\n stop)\n {stop}\n ;;\nesac\n"),
+        format!("case $1 in\n start) {start} ;;\n \"stop\") {stop} ;;\nesac\n"),
+    ];
+    for text in scripts {
+        let found = read(&text);
+        assert_eq!(found.device.ports.len(), 1, "{text}\n{:?}", found.account);
+        assert!(
+            found.account.lines.last_key_value().unwrap().1.notes[0].contains("which takes away"),
+            "{:?}",
+            found.account
+        );
+    }
+    // Removed where it is not called so.
+    assert!(read(&format!("start() {{\n {start}\n}}\nstop() {{\n true\n}}\n{stop}\n")).device.ports.is_empty());
+    let text = format!(
+        "if [ -n \"$FAST\" ]; then\n {start}\nelse\n {}\nfi\n{start}\n",
+        start.replace("add", "replace").replace("30", "40")
+    );
+    assert_eq!(verdicts(&read(&text))[..2], [(2, Verdict::Taken), (4, Verdict::Approximated)]);
+    assert_eq!(verdicts(&read(&text))[2], (6, Verdict::NotModelled));
+}
+
 #[test]
 fn a_wrong_object_is_refused() {
     let found = read("tc qdisc add dev eth0 root sfq\ntc qdics add dev eth1 root fq_codel\ntc is a tool\n");
