@@ -76,7 +76,7 @@ impl Imported {
     fn chosen(&self, given: &Given) -> Result<usize, Fault> {
         let ports = &self.read.device.ports;
         let found = meant(ports, given);
-        // A port of which nothing is said, such as that of an `ingress` without filters, is none to choose.
+        // A port whose text says nothing, such as that of an `ingress` without filters, is none to choose.
         let full = |place: &usize| ports[*place].queue.is_some() || !ports[*place].conditioners.is_empty();
         let full: Vec<_> = found.iter().copied().filter(full).collect();
         match if full.len() == 1 { full } else { found }.as_slice() {

@@ -197,8 +197,8 @@ impl Frames {
     /// Whether an option is about frames; within a command they add up in their order.
     fn takes(&mut self, it: &Opt<'_>) -> bool {
         if let Some((_, overhead, mpu, cells)) = FRAMES.iter().find(|frame| frame.0 == it.row.word) {
-            let anew = self.raw || it.row.word == "conservative" || self.command != it.command;
-            let before = if anew { 0 } else { self.overhead };
+            let begins = self.raw || it.row.word == "conservative" || self.command != it.command;
+            let before = if begins { 0 } else { self.overhead };
             (self.raw, self.overhead, self.command) = (false, before + overhead, it.command);
             self.mpu = if *mpu > 0 { *mpu } else { self.mpu };
             self.cells = cells.unwrap_or(self.cells);

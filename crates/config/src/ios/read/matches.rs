@@ -57,7 +57,7 @@ pub fn test(words: &mut Words<'_>) -> Result<(Test, Option<String>), String> {
 }
 
 fn field(words: &mut Words<'_>) -> Taken {
-    // `ip rtp 16384 100` is a field of its own.
+    // `ip rtp 16384 100` is one field.
     let ip = words.has("ip");
     let word = if ip && words.peek() == "rtp" { "ip" } else { words.take() };
     let row = FIELDS.iter().find(|row| row.word == word).ok_or_else(|| wanted(word, "a field of packets"))?;

@@ -48,7 +48,7 @@ impl Making<'_, '_> {
         }
     }
 
-    /// The lines on which classes of the first queueing discipline have a framing of their own.
+    /// The lines on which classes of the first queueing discipline have their own framing.
     fn framed_classes(&self) -> Vec<usize> {
         let Some(root) = self.interface.qdiscs.get(&ROOT) else { return Vec::new() };
         let classes = self.interface.classes.range(own(root.handle));
