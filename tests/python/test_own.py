@@ -2,62 +2,22 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import re
 import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-import numpy as np
 import pytest
 
 import perhop
 from conftest import ROOT
-from perhop import RunError, Runs, Scenario, ScenarioError, _core, own
+from owned import DUMBBELL, EXAMPLES, SHORT, Coin, Half, aimd, leaky_bucket, ran, red, same
+from perhop import RunError, Scenario, ScenarioError, _core, own
 from waits import WAIT_S
-
-DUMBBELL = ROOT / "examples/dumbbell.toml"
-SHORT = "scenario.duration=4s"
-
-
-class Half(perhop.Aqm):
-    """Drops what finds `most` packets waiting.
-
-    most: packets that may wait.
-    """
-
-    def __init__(self, most: int = 10) -> None:
-        self.most = most
-
-    def on_arrival(self, at: Any, packet: Any, rng: Any) -> own.Verdict:
-        return "drop" if at.backlog.packets >= self.most else "pass"
-
-
-class Coin(perhop.Aqm):
-    """Drops one packet in so many, by the stream of the queue."""
-
-    name = "coin-2"
-
-    def __init__(self, p: perhop.Probability = 0.01) -> None:
-        self.p, self.seen = p, 0
-
-    def on_arrival(self, at: Any, packet: Any, rng: Any) -> own.Verdict:
-        self.seen += 1
-        return "drop" if rng.random() < self.p else "pass"
-
-    def gauges(self) -> dict[str, float]:
-        return {"seen": self.seen}
-
-
-BUCKETS = [
-    ("leaky-bucket", 'rate = "500kbit/s", depth = "20000B"'),
-    ("token-bucket", 'cir = "500kbit/s", cbs = "20000B"'),
-]
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -66,25 +26,10 @@ def _registered() -> None:
         perhop.register(algorithm)
 
 
-EXAMPLES = ROOT / "examples/own"
-sys.path.insert(0, str(EXAMPLES))
-aimd, leaky_bucket, red = (importlib.import_module(name) for name in ("aimd", "leaky_bucket", "red"))
-"""Each registers its class."""
-
-
-def ran(queue: str, *more: str, replications: int = 1, **options: Any) -> Runs:
-    scenario = Scenario.from_toml(DUMBBELL, [f"dumbbell.queue={queue}", SHORT, "scenario.warmup=1s", *more])
-    return scenario.run(replications, **options)
-
-
-def same(a: Runs, b: Runs, *tables: str) -> bool:
-    return all(
-        np.array_equal(
-            a.table(table)[column], b.table(table)[column], equal_nan=a.table(table)[column].dtype.kind == "f"
-        )
-        for table in tables
-        for column in a.table(table)
-    )
+BUCKETS = [
+    ("leaky-bucket", 'rate = "500kbit/s", depth = "20000B"'),
+    ("token-bucket", 'cir = "500kbit/s", cbs = "20000B"'),
+]
 
 
 def test_a_limit_is_a_limit() -> None:
@@ -173,157 +118,6 @@ def test_more_replications_say_what_was_there(tmp_path: Path) -> None:
 def test_gauges_are_series() -> None:
     seen = ran('{ aqm = "coin-2", limit = "50p" }', "scenario.sample=1s").table("series")
     assert "seen" in set(seen["gauge"] if "gauge" in seen else seen["quantity"])
-
-
-def test_what_is_there_is_not_run_again_and_another_text_is(tmp_path: Path) -> None:
-    def version(text: str) -> None:
-        space: dict[str, Any] = {"perhop": perhop, "__name__": "elsewhere"}
-        exec(
-            f"class Versioned(perhop.Aqm):\n    def on_arrival(self, at, packet, rng):\n        return {text}\n", space
-        )
-        perhop.register(space["Versioned"])
-
-    queue = '{ aqm = "versioned", limit = "50p" }'
-    version('"pass"')
-    first = ran(queue, out=tmp_path)
-    assert [it.reused for it in ran(queue, out=tmp_path).replications] == [True]
-    version('"drop" if at.backlog.packets > 3 else "pass"')
-    second = ran(queue, out=tmp_path)
-    assert [it.reused for it in second.replications] == [False]
-    assert first.replications[0].hash != second.replications[0].hash
-
-
-LIMIT = 3
-
-
-def limit() -> int:
-    return LIMIT
-
-
-class Shared(perhop.Aqm):
-    """Drops what finds `most` packets, of whoever comes from it."""
-
-    most = 3
-
-    def on_arrival(self, at: Any, packet: Any, rng: Any) -> own.Verdict:
-        return "drop" if at.backlog.packets >= self.most else "pass"
-
-
-def closed(most: int) -> None:
-    class Closed(perhop.Aqm):
-        def on_arrival(self, at: Any, packet: Any, rng: Any) -> own.Verdict:
-            return "drop" if at.backlog.packets >= most else "pass"
-
-    perhop.register(Closed)
-
-
-def inherited(most: int) -> None:
-    class Inherited(Shared):
-        """As its base says."""
-
-    Shared.most = most
-    perhop.register(Inherited)
-
-
-def helped(most: int) -> None:
-    class Helped(perhop.Aqm):
-        def on_arrival(self, at: Any, packet: Any, rng: Any) -> own.Verdict:
-            return "drop" if at.backlog.packets >= limit() else "pass"
-
-    globals()["LIMIT"] = most
-    perhop.register(Helped)
-
-
-def twice(most: int) -> None:
-    """Two classes of one name in one file."""
-    if most == 3:
-
-        class Twice(perhop.Aqm):
-            def on_arrival(self, at: Any, packet: Any, rng: Any) -> own.Verdict:
-                return "drop" if at.backlog.packets >= 3 else "pass"
-
-        perhop.register(Twice)
-    else:
-
-        class Twice(perhop.Aqm):  # type: ignore[no-redef]
-            def on_arrival(self, at: Any, packet: Any, rng: Any) -> own.Verdict:
-                return "drop" if at.backlog.packets >= 30 else "pass"
-
-        perhop.register(Twice)
-
-
-@pytest.mark.parametrize("defined", [closed, inherited, helped, twice])
-def test_what_a_class_uses_is_part_of_it(defined: Callable[[int], None], tmp_path: Path) -> None:
-    """Registered again with another constant, it is the new one that runs, and results of the old one do not answer."""
-    hashes: list[str] = []
-    for most in (3, 30, 3):
-        defined(most)
-        runs = ran(f'{{ aqm = "{defined.__name__}", limit = "50p" }}', out=tmp_path)
-        assert [it.reused for it in runs.replications] == [most == 3 and len(hashes) == 2]
-        built_in = ran(f'{{ aqm = "drop-tail", limit = "{most}p" }}')
-        assert same(runs, built_in, "flows", "links")
-        hashes.append(runs.replications[0].hash)
-    assert hashes[0] == hashes[2] != hashes[1]
-
-
-def test_a_constant_that_changes_later_is_another_text(tmp_path: Path) -> None:
-    """As in a notebook, whose cell with the class does not run again."""
-    helped(3)
-    scenario = Scenario.from_toml(DUMBBELL, ['dumbbell.queue={ aqm = "helped", limit = "50p" }', SHORT])
-    runs = [scenario.run(1, out=tmp_path)]
-    for most in (30, 3):
-        globals()["LIMIT"] = most
-        runs.append(scenario.run(1, out=tmp_path))
-    assert [it.replications[0].reused for it in runs] == [False, False, True]
-    assert runs[0].replications[0].hash == runs[2].replications[0].hash != runs[1].replications[0].hash
-
-
-def test_a_class_without_text_is_the_same_in_all_processes() -> None:
-    """A set of texts has another order in each; workers of a cluster compare hashes."""
-    hook = "def on_arrival(self, at, packet, rng): return 'drop' if packet.colour in {'red', 'green'} else 'pass'"
-    told = "print(own.source(type('Set', (perhop.Aqm,), space)))"
-    script = f"import perhop\nfrom perhop import own\nspace = {{}}\nexec({hook!r}, space)\n{told}"
-    hashes = set[str]()
-    for seed in "1234":
-        environment = os.environ | {"PYTHONPATH": str(ROOT / "python"), "PYTHONHASHSEED": seed}
-        made = subprocess.run(
-            [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True
-        )
-        hashes.add(made.stdout)
-    assert len(hashes) == 1
-
-
-def test_the_class_that_was_registered_last_runs() -> None:
-    """Also if it has the text of the one before: what its instances share is its own."""
-    made = []
-    for _ in range(2):
-
-        class Seen(perhop.Aqm):
-            instances: list[Any] = []  # noqa: RUF012
-
-            def on_arrival(self, at: Any, packet: Any, rng: Any) -> own.Verdict:
-                self.instances.append(self)
-                return "pass"
-
-        perhop.register(Seen)
-        made.append(Seen)
-        with pytest.warns(UserWarning, match="hooks of `seen` change an attribute of the class"):
-            ran('{ aqm = "seen", limit = "50p" }')
-    assert all(it.instances for it in made)
-
-
-def test_results_of_another_text_are_opened(tmp_path: Path) -> None:
-    closed(3)
-    first = ran('{ aqm = "closed", limit = "50p" }', out=tmp_path)
-    closed(30)
-    opened = Runs.open(tmp_path)
-    assert [it.hash for it in opened.replications] == [it.hash for it in first.replications]
-    assert set(opened.means("arrivals", "throughput_bit_s")) == set(first.means("arrivals", "throughput_bit_s"))
-    elsewhere = [sys.executable, "-c", f"import perhop; perhop.Runs.open({str(tmp_path)!r})"]
-    environment = os.environ | {"PYTHONPATH": str(ROOT / "python")}
-    said = subprocess.run(elsewhere, env=environment, capture_output=True, text=True, check=False).stderr
-    assert "is of an algorithm that is a Python class:" in said
-    assert "help: import the class's module and `perhop.register` it in Python" in said
 
 
 def test_another_text_does_not_answer() -> None:
@@ -475,34 +269,6 @@ def test_a_capture_is_marked_by_a_class(tmp_path: Path) -> None:
     assert not (tmp_path / "out.pcap").exists()
 
 
-@pytest.mark.parametrize(
-    ("gives", "says"),
-    [
-        ("3", 'on_arrival gave 3: it gives "pass", "mark" or "drop"'),
-        ("None", "on_arrival gave None"),
-        ('"dropped"', "on_arrival gave 'dropped'"),
-    ],
-)
-def test_a_wrong_answer_is_told(gives: str, says: str) -> None:
-    space: dict[str, Any] = {"perhop": perhop, "__name__": "elsewhere"}
-    text = f"class Wrong(perhop.Aqm):\n    def on_arrival(self, at, packet, rng):\n        return {gives}\n"
-    exec(text, space)
-    perhop.register(space["Wrong"])
-    with pytest.raises(RunError) as raised:
-        ran('{ aqm = "wrong", limit = "50p" }')
-    assert says in str(raised.value)
-
-
-def test_a_window_of_nan_is_told() -> None:
-    class Lost(aimd.Aimd):  # type: ignore[misc, name-defined]
-        def on_ack(self, signal: Any, window: Any) -> None:
-            window.cwnd = float("nan")
-
-    perhop.register(Lost)
-    with pytest.raises(RunError, match="on_ack left cwnd = NaN"):
-        ran('{ limit = "20p" }', 'tcp.own={ congestion = "lost" }', 'dumbbell.tcp="own"')
-
-
 def test_a_packet_is_gone_after_its_hook() -> None:
     class Keeps(perhop.Aqm):
         kept: Any = None
@@ -575,193 +341,6 @@ def test_a_timer_may_be_set_by_a_hook(kind: type, more: list[str]) -> None:
     last = {name: series["value"][series["quantity"] == name][-1] for name in ("alarms", "off_s")}
     assert last["off_s"] <= 1e-9
     assert 40 < last["alarms"] <= 4 / 0.05
-
-
-@pytest.mark.parametrize(
-    ("at", "says"),
-    [
-        ("-1", "poll_at gave -1: a time in s, from 0 on"),
-        ("'1s'", "poll_at gave '1s': it gives a time in s, or None"),
-        ("1.0", "poll_at gave 1 s again, after on_timer at that time"),
-        ("0", "poll_at gave 0 s again, after on_timer at that time"),
-    ],
-)
-def test_a_timer_that_cannot_be_is_told(at: str, says: str) -> None:
-    """Also where the first time is wrong, which is asked for before the run."""
-    space: dict[str, Any] = {"perhop": perhop, "__name__": "elsewhere"}
-    exec(
-        "class Ticks(perhop.Aqm):\n    def on_arrival(self, at, packet, rng):\n        return 'pass'\n"
-        f"    def poll_at(self):\n        return {at}\n    def on_timer(self, at):\n        pass\n",
-        space,
-    )
-    perhop.register(space["Ticks"])
-    with pytest.raises(RunError) as raised:
-        ran('{ aqm = "ticks", limit = "50p" }')
-    assert says in str(raised.value)
-
-
-@pytest.mark.parametrize("draw", ["random.random()", "np.random.rand()"])
-def test_random_numbers_of_all_of_python_are_refused(draw: str, tmp_path: Path) -> None:
-    space: dict[str, Any] = {"perhop": perhop, "__name__": "elsewhere"}
-    exec(
-        "import random\nimport numpy as np\nclass Draws(perhop.Aqm):\n"
-        "    def __init__(self):\n        self.own, self.seen = random.Random(1), 0\n"
-        "    def on_arrival(self, at, packet, rng):\n        self.seen += 1\n"
-        f"        p = self.own.random() if self.seen % 50 else {draw}\n        return 'drop' if p < .02 else 'pass'\n",
-        space,
-    )
-    perhop.register(space["Draws"])
-    with pytest.raises(
-        RunError, match=r"(?s)E901.*`draws` at `E1 -> E2` failed at.*draws from `random` or `numpy.random`"
-    ):
-        ran('{ aqm = "draws", limit = "50p" }', out=tmp_path)
-    assert not list(tmp_path.rglob("manifest.json"))
-
-
-def test_state_of_a_class_is_told() -> None:
-    """Replications of one process share it: with another number of processes the results are others."""
-
-    class Boxed(perhop.Aqm):
-        box: dict[int, int] = {}  # noqa: RUF012
-
-        def on_arrival(self, at: Any, packet: Any, rng: Any) -> own.Verdict:
-            self.box[packet.flow] = self.box.get(packet.flow, 0) + 1
-            return "drop" if self.box[packet.flow] % 100 == 99 else "pass"
-
-    perhop.register(Boxed)
-    with pytest.warns(UserWarning, match="hooks of `boxed` change .* set it in __init__, as self.X"):
-        ran('{ aqm = "boxed", limit = "50p" }', jobs=1, replications=2)
-
-
-@pytest.mark.parametrize("label", [-1.0, float("nan"), float("inf")])
-def test_a_label_is_a_number_from_0_on(label: float) -> None:
-    def forward(self: Any, at: Any, packet: Any, rng: Any) -> str:
-        packet.label = label
-        return "pass"
-
-    perhop.register(type("Labels", (perhop.Conditioner,), {"forward": forward, "__module__": "elsewhere"}))
-    with pytest.raises(RunError, match=r"label = .*: it is a finite number from 0 on"):
-        ran('{ limit = "50p" }', 'dumbbell.marker={ kind = "labels" }')
-
-
-@pytest.mark.parametrize(("hook", "aqm"), [("on_ack", "drop-tail"), ("on_ecn", "marks")])
-def test_a_window_below_a_segment_is_told(hook: str, aqm: str) -> None:
-    """After an ACK nothing may be in flight, and then nothing would ever be sent again."""
-
-    def shrink(self: Any, signal: Any, window: Any) -> None:
-        window.cwnd = 0.5
-
-    def marks(self: Any, at: Any, packet: Any, rng: Any) -> str:
-        return "mark" if packet.ecn else "pass"
-
-    perhop.register(type("Shrinks", (aimd.Aimd,), {hook: shrink, "__module__": "elsewhere"}))
-    perhop.register(type("Marks", (perhop.Aqm,), {"on_arrival": marks, "__module__": "elsewhere"}))
-    law = 'tcp.own={ congestion = "shrinks", recovery = "rack", rto = "modern", ecn = true }'
-    with pytest.raises(RunError, match=rf"{hook} left cwnd = 0\.5, .*: cwnd is at least 1 there"):
-        ran(f'{{ aqm = "{aqm}", limit = "20p" }}', law, 'dumbbell.tcp="own"')
-
-
-@pytest.mark.parametrize("given", [None, {"a": None}, {1: 2.0}, {"a": "x"}])
-def test_gauges_are_numbers_by_name(given: Any) -> None:
-    def gauges(self: Any) -> Any:
-        return given
-
-    perhop.register(type("Gauged", (perhop.Aqm,), {"on_arrival": _hook, "gauges": gauges, "__module__": "elsewhere"}))
-    says = re.escape(f"gauges gave {given!r}: it gives a dictionary of numbers by name")
-    with pytest.raises(RunError, match=says):
-        ran('{ aqm = "gauged", limit = "50p" }', "scenario.sample=1s")
-
-
-def test_parameters_are_held_to_their_units() -> None:
-    class Timed(perhop.Aqm):
-        """Times."""
-
-        def __init__(
-            self,
-            target: perhop.Time = perhop.Time("5ms"),  # noqa: B008
-            mode: Literal["early", "late"] = "early",
-            rate: perhop.Rate | None = None,
-        ) -> None:
-            if target > 1:
-                raise ValueError(f"target is {target} s: at most 1 s")
-            Timed.got = (float(target), mode, rate)  # type: ignore[attr-defined]
-
-        def on_arrival(self, at: Any, packet: Any, rng: Any) -> own.Verdict:
-            return "pass"
-
-    perhop.register(Timed)
-    ran('{ aqm = "timed", target = "15ms", rate = "2Mbit/s" }', jobs=1)
-    assert Timed.got == (0.015, "early", 2e6)  # type: ignore[attr-defined]
-    for keys, says in [
-        ("target = 5", "E103"),
-        ('target = "5Mbit/s"', "E105"),
-        ('mode = "earli"', "did you mean `early`"),
-        ('targt = "5ms"', "did you mean `target`"),
-        ('target = "2s"', "refuses its parameters: target is 2.0 s: at most 1 s"),
-    ]:
-        with pytest.raises(ScenarioError) as raised:
-            Scenario.from_toml(DUMBBELL, [f'dumbbell.queue={{ aqm = "timed", {keys} }}'])
-        assert says in str(raised.value)
-
-
-THREE: Any = 3
-
-
-def _of(bases: tuple[type, ...], **contents: Any) -> Callable[[], type]:
-    return lambda: own.register(type("Made", bases, contents))
-
-
-def _hook(self: Any, at: Any, packet: Any, rng: Any) -> str:
-    return "pass"
-
-
-def _listing(self: Any, levels: list[int]) -> None:
-    pass
-
-
-def _limited(self: Any, limit: int = 3) -> None:
-    pass
-
-
-def _windowed(self: Any, initial_window: int = 3) -> None:
-    pass
-
-
-def _matching(self: Any, match: str = "all") -> None:
-    pass
-
-
-def _late(self: Any, bound: perhop.Time = 5) -> None:  # type: ignore[assignment]
-    pass
-
-
-def _half(self: Any, most: int = 2.5) -> None:  # type: ignore[assignment]
-    pass
-
-
-@pytest.mark.parametrize(
-    ("made", "says"),
-    [
-        (lambda: own.register(THREE), "must be a class from perhop.Aqm"),
-        (_of((object,)), "must be a class from perhop.Aqm"),
-        (_of((perhop.Aqm,)), "Made has no on_arrival"),
-        (_of((perhop.Aqm,), on_arrival=_hook, name="red"), "`red` is built in"),
-        (_of((perhop.Aqm,), on_arrival=_hook, name="half"), "`half` is registered already"),
-        (_of((perhop.Aqm,), on_arrival=_hook, name="Half!"), "single hyphens"),
-        (_of((perhop.Aqm,), on_arrival=_hook, on_timer=_hook), "on_timer and no poll_at"),
-        (_of((perhop.Aqm,), on_arrival=_hook, __init__=_listing), "parameter levels of Made: annotate it as one of"),
-        (_of((perhop.Aqm,), on_arrival=_hook, __init__=_limited), "[queue.X] has a key `limit` already"),
-        (_of((perhop.Conditioner,), forward=_hook, __init__=_matching), "[conditioner.X] has a key `match` already"),
-        (_of((aimd.Aimd,), __init__=_windowed), "[tcp.X] has a key `initial-window` already"),
-        (_of((perhop.Aqm,), on_arrival=_hook, __init__=_late), "its default is 5: write perhop.Time('15ms')"),
-        (_of((perhop.Aqm,), on_arrival=_hook, __init__=_half), "its default is 2.5, which is no whole number"),
-        (_of((perhop.Aqm,), on_arrival=_hook, on_departur=_hook), "never called: did you mean on_departure?"),
-    ],
-)
-def test_what_cannot_be_registered(made: Callable[[], object], says: str) -> None:
-    with pytest.raises((TypeError, ValueError)) as raised:
-        made()
-    assert says in str(raised.value)
 
 
 def test_an_installed_package_is_found_by_the_native_program(tmp_path: Path) -> None:
