@@ -49,8 +49,8 @@ const PORTS: [Named; 4] =
 /// Why tables of `u32` are not read.
 const TABLES: &str = "hash tables of u32: perhop asks filters one after the other";
 
-/// Where `nexthdr` is, in a filter that no table leads to (u32_classify). In Linux 6.18, of seven datagrams to port 80 `match udp
-/// dst 80 0xffff` takes none, `match ip dport 80 0xffff` all, and so does `match u16 0x4500 0xffff at nexthdr+0`.
+/// Where `nexthdr` is, in a filter that no table leads to (u32_classify). In Linux 6.18, of seven datagrams to port 80
+/// `match udp dst 80 0xffff` takes none, `match ip dport 80 0xffff` all, and so does `match u16 0x4500 0xffff at nexthdr+0`.
 const NOT_BEHIND: &str = "without a table's `offset` Linux compares the first bytes of IP's own header";
 
 /// Reads it.
