@@ -40,7 +40,8 @@ def test_every_file_that_names_the_version_names_the_same() -> None:
     inside = [it["version"] for name, it in WORKSPACE["dependencies"].items() if name.split("-")[0] == "perhop"]
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    newest = next(line for line in changes.splitlines() if line.startswith("## "))
+    headings = [line for line in changes.splitlines() if line.startswith("## ")]
+    newest = next(line for line in headings if line != "## Unreleased")
     assert set(inside) == {VERSION}
     assert _core.__version__ == citation["version"] == VERSION
     assert newest == f"## {VERSION} ({citation['date-released']})"
