@@ -1,8 +1,8 @@
-//! Frames between two interfaces: whatever the bytes, a frame passes, has one fate, and differs from what came only where
-//! it may.
+//! Frames between two interfaces: whatever the bytes, a frame passes unless it is malformed, has one fate, and differs from what came
+//! only where it may.
 
 use perhop_edge::{IpHeaders, LinkType, Policy, locate};
-use perhop_live::{Counts, Forwarder, Memory};
+use perhop_live::{Counts, Dropped, Forwarder, Memory};
 use perhop_scenario::Options;
 
 /// All that the edge may write: code points, rates in flow labels, and CE by a queue that marks every packet it can.
@@ -65,7 +65,7 @@ impl Between {
         assert_eq!(self.forwarder.step(self.now), 1);
         let left: Vec<_> = self.forwarder.sides_mut()[1 - way].sent.drain(..).collect();
         match left.as_slice() {
-            [] => assert!(frame.len() > 1514, "lost: {frame:02x?}"),
+            [] => assert!(frame.len() > 1514 || is_malformed(frame), "lost: {frame:02x?}"),
             [after] => self.differs(frame, after, (unfinished, way == 0)),
             more => panic!("{} frames of one", more.len()),
         }
@@ -88,12 +88,20 @@ impl Between {
     }
 }
 
+/// Whether it should be IP and is not, or hides a transport header: then it is lost.
+fn is_malformed(frame: &[u8]) -> bool {
+    match locate(LinkType::ETHERNET, frame, frame.len() as u32) {
+        Ok(headers) => headers.fragment.is_some_and(|fragment| fragment.tiny),
+        Err(why) => Dropped::of(why).is_some(),
+    }
+}
+
 /// Of what goes forward the code point with IPv4's checksum, or with IPv6's flow label; an unfinished checksum of the
 /// transport wherever it goes.
 fn may_differ(headers: &IpHeaders, place: usize, forward: bool, unfinished: bool) -> bool {
     let at = place.wrapping_sub(headers.ip_offset);
     let header = if headers.version == 4 { [1, 10, 11].contains(&at) } else { at < 4 };
-    let transport = at.wrapping_sub((headers.lengths.l3 - headers.lengths.l4) as usize);
+    let transport = at.wrapping_sub((headers.lengths.stated - headers.lengths.l4) as usize);
     let checksum = match headers.protocol {
         6 => 16..18,
         17 => 6..8,

@@ -3,4 +3,5 @@
 
 pub mod captures;
 pub mod frames;
+pub mod lengths;
 pub mod texts;

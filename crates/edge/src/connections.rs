@@ -1,6 +1,7 @@
 //! Flows that the conditioners have been told of, and what is known of their connections.
 
 use perhop_core::classify::FlowHeaders;
+use perhop_core::needs::Needs;
 use perhop_core::packet::FlowId;
 use perhop_core::port::Port;
 use perhop_core::units::Time;
@@ -32,6 +33,8 @@ pub(crate) struct Connections {
     phases: Vec<Phase>,
     /// Watched if a match asks for round-trip times.
     pub(crate) handshakes: Option<Handshakes>,
+    /// Whether a connection finds the buckets as the one before it on the same ports left them.
+    keeps_buckets: bool,
 }
 
 impl Connections {
@@ -40,17 +43,33 @@ impl Connections {
         Self { handshakes: rtt.then(Handshakes::default), ..Self::default() }
     }
 
-    /// Registers a flow with the conditioners before its first packet; also when a SYN after other segments opens another
-    /// connection on the same ports, as conditioners start afresh with each in the simulator. A SYN after a SYN is the same
-    /// one again.
+    /// For hosts that face senders: a SYN is not believed to open a new connection, for it would fill buckets.
+    pub(crate) fn keeping_buckets(self) -> Self {
+        Self { keeps_buckets: true, ..self }
+    }
+
+    /// Registers a flow with the conditioners before its first packet. When a SYN after other segments opens another
+    /// connection on the same ports, conditioners start afresh as with each in the simulator, or keep their buckets. A SYN after a
+    /// SYN is the same one again.
     #[inline]
     pub(crate) fn announce(&mut self, flow: FlowId, tcp: Option<TcpView>, port: &mut Port<u32>) {
         let syn = tcp.is_some_and(|tcp| tcp.flags & TCP_SYN != 0);
         let before = self.phase(flow);
         if before == Phase::Unknown || (syn && before == Phase::Open) {
-            port.register(flow, &self.headers_of(flow));
+            self.begin(flow, before, port);
         }
         self.phases[flow.0 as usize] = if syn { Phase::Opening } else { Phase::Open };
+    }
+
+    #[cold]
+    fn begin(&mut self, flow: FlowId, before: Phase, port: &mut Port<u32>) {
+        let headers = self.headers_of(flow);
+        // what is measured of segments must forget those of the old connection
+        let measures = port.edge_needs().contains(Needs::REVERSE);
+        match before {
+            Phase::Open if self.keeps_buckets && !measures => port.reclassify(flow, &headers),
+            _ => port.register(flow, &headers),
+        }
     }
 
     /// Registers the other half of a connection with return traffic, which may be the first that comes.

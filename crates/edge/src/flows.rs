@@ -70,11 +70,12 @@ pub fn flow_name(flow: &FlowKey) -> String {
     format!("{protocol} {source} > {}", end(flow.destination, ports.map(|ports| ports.destination)))
 }
 
-/// What the fragments of a packet share.
+/// What the fragments of a packet share (RFC 791, RFC 8200 section 4.5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct PacketKey {
     source: IpAddr,
     destination: IpAddr,
+    /// 0 in IPv6, whose later fragments do not say what is behind the extension headers of the first.
     protocol: u8,
     id: u32,
 }
@@ -207,6 +208,7 @@ impl FlowTable {
 
     fn of_fragment(&mut self, headers: &IpHeaders, fragment: Fragment) -> u32 {
         let IpHeaders { source, destination, protocol, .. } = *headers;
+        let protocol = if headers.version == 6 { 0 } else { protocol };
         let packet = PacketKey { source, destination, protocol, id: fragment.id };
         if fragment.first {
             let flow = self.number(&FlowKey::of(headers));
@@ -319,7 +321,7 @@ impl FlowTable {
 mod tests {
     use super::*;
     use crate::headers::Fragment;
-    use crate::headers::Lengths;
+    use crate::lengths::Lengths;
 
     fn packet(ports: Option<(u16, u16)>, fragment: Option<(u32, bool)>) -> IpHeaders {
         IpHeaders {
@@ -328,11 +330,11 @@ mod tests {
             dscp: 0,
             ecn: 0,
             flow_label: None,
-            lengths: Lengths { l3: 100, l4: 80 },
+            lengths: Lengths { l3: 100, stated: 100, l4: 80 },
             protocol: 17,
             source: IpAddr::from([10, 0, 0, 1]),
             destination: IpAddr::from([10, 0, 0, 2]),
-            fragment: fragment.map(|(id, first)| Fragment { id, first }),
+            fragment: fragment.map(|(id, first)| Fragment { id, first, tiny: false }),
             ports: ports.map(|(source, destination)| Ports { source, destination }),
             tcp: None,
         }

@@ -1,14 +1,14 @@
 //! From captured bytes to what a classifier and a meter need: the outermost IP header and the transport's first fields.
 //!
-//! Link headers are walked in `link.rs`; IP headers with their extensions are cut by `etherparse`'s lax slices, which
-//! accept a packet whose end was not captured. For a tunnel the outer header counts: that is the one a router marks.
+//! Link headers are walked in `link.rs`, extension headers in `chain.rs`; how long a packet is, `lengths.rs` says. The end of a
+//! packet need not be captured. For a tunnel the outer header counts: that is the one a router marks.
 
-use std::net::IpAddr;
-
-use etherparse::{Ipv6ExtensionSlice, Ipv6ExtensionsSlice, LaxIpv4Slice, LaxIpv6Slice};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use perhop_core::estimate::Timestamps;
 
+use crate::chain::{Chain, Part};
+use crate::lengths::Lengths;
 use crate::link::{self, LinkType};
 use crate::options;
 use crate::unread::Unread;
@@ -42,16 +42,6 @@ pub struct IpHeaders {
     pub tcp: Option<TcpView>,
 }
 
-/// Lengths of an IP packet, from its header.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lengths {
-    /// Bytes of the whole IP packet, header included. If the header says 0 (segmentation offload, jumbogram), the
-    /// original length without the link header, which includes a captured frame check sequence.
-    pub l3: u32,
-    /// Bytes after the IP header and its extensions: transport header and payload.
-    pub l4: u32,
-}
-
 /// A fragment's place (RFC 791, RFC 8200 section 4.5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fragment {
@@ -59,6 +49,9 @@ pub struct Fragment {
     pub id: u32,
     /// Set for the fragment at offset 0, which carries the transport header.
     pub first: bool,
+    /// Set where a transport header is cut so that no fragment shows all of it: a first fragment that does not hold it (RFC 1858
+    /// section 3, RFC 7112), or TCP's bytes from the eighth on (RFC 3128). No honest sender cuts packets so.
+    pub tiny: bool,
 }
 
 /// Transport ports.
@@ -96,105 +89,123 @@ pub fn locate(link: LinkType, data: &[u8], original: u32) -> Result<IpHeaders, U
         return Err(Unread::Version(version));
     }
     // a length on the wire below the captured one is a writer's fault: the bytes are there
-    let wire = original.max(data.len() as u32) - network.offset as u32;
+    let there = original.max(data.len() as u32) - network.offset as u32;
     let found = match version {
-        4 => ipv4(ip, wire)?,
-        6 => ipv6(ip, wire)?,
+        4 => ipv4(ip, there)?,
+        6 => ipv6(ip, there)?,
         other => return Err(Unread::Version(other)),
     };
     Ok(found.with_transport(ip, network.offset))
 }
 
-/// The IP layer, and where the transport begins behind the IP header's start.
+/// The IP layer, and what lies before the transport.
 struct Located {
     headers: IpHeaders,
-    transport: usize,
+    chain: Chain,
 }
 
-fn ipv4(ip: &[u8], wire: u32) -> Result<Located, Unread> {
+fn ipv4(ip: &[u8], there: u32) -> Result<Located, Unread> {
+    const MORE: u16 = 0x2000;
     let header_length = usize::from(ip[0] & 0x0f) * 4;
     if header_length < 20 {
         return Err(Unread::Malformed);
     }
-    let (slice, _) = LaxIpv4Slice::from_slice(ip).map_err(|_| Unread::Snapped)?;
-    let (header, extensions) = (slice.header(), slice.extensions());
-    let l3_length = if header.total_len() == 0 { wire } else { u32::from(header.total_len()) };
-    if (l3_length as usize) < header_length {
+    let header: &[u8; 20] = ip.get(..header_length).and_then(<[u8]>::first_chunk).ok_or(Unread::Snapped)?;
+    let word = |at: usize| u16::from_be_bytes([header[at], header[at + 1]]);
+    let lengths = Lengths::of(word(2).into(), there)?;
+    if (lengths.stated as usize) < header_length {
         return Err(Unread::Malformed);
     }
-    let id = u32::from(header.identification());
-    let first = header.fragments_offset().value() == 0;
+    let part = Part::of(word(4).into(), word(6) & (MORE - 1), word(6) & MORE != 0);
     let headers = IpHeaders {
         ip_offset: 0,
         version: 4,
-        dscp: header.dcp().value(),
-        ecn: header.ecn().value(),
+        dscp: header[1] >> 2,
+        ecn: header[1] & 0b11,
         flow_label: None,
-        lengths: Lengths { l3: l3_length, l4: 0 },
-        protocol: slice.payload_ip_number().0,
-        source: header.source_addr().into(),
-        destination: header.destination_addr().into(),
-        fragment: header.is_fragmenting_payload().then_some(Fragment { id, first }),
+        lengths,
+        protocol: header[9],
+        source: Ipv4Addr::from_bits(number(header, 12)).into(),
+        destination: Ipv4Addr::from_bits(number(header, 16)).into(),
+        fragment: None,
         ports: None,
         tcp: None,
     };
-    Ok(Located { headers, transport: header_length + extensions.auth.map_or(0, |auth| auth.slice().len()) })
+    Ok(Located { headers, chain: Chain::version_4(whole(ip, &lengths), header[9], header_length, part) })
 }
 
-fn ipv6(ip: &[u8], wire: u32) -> Result<Located, Unread> {
+fn ipv6(ip: &[u8], there: u32) -> Result<Located, Unread> {
     const NO_NEXT_HEADER: u8 = 59;
-    let (slice, _) = LaxIpv6Slice::from_slice(ip).map_err(|_| Unread::Snapped)?;
-    let header = slice.header();
+    let header: &[u8; 40] = ip.first_chunk().ok_or(Unread::Snapped)?;
+    let first = number(header, 0);
+    let (payload, next) = (u16::from_be_bytes([header[4], header[5]]), header[6]);
     // a payload length of 0 is true only of a packet that ends here
-    let offloaded = header.payload_length() == 0 && header.next_header().0 != NO_NEXT_HEADER;
+    let offloaded = payload == 0 && next != NO_NEXT_HEADER;
+    let lengths = Lengths::of(if offloaded { 0 } else { 40 + u32::from(payload) }, there)?;
+    let address = |at: usize| Ipv6Addr::from_octets(*header[at..].first_chunk().expect("16 of 40 bytes"));
     let headers = IpHeaders {
         ip_offset: 0,
         version: 6,
-        dscp: header.dscp().value(),
-        ecn: header.ecn().value(),
-        flow_label: Some(header.flow_label().value()),
-        lengths: Lengths { l3: if offloaded { wire } else { 40 + u32::from(header.payload_length()) }, l4: 0 },
-        protocol: slice.payload().ip_number.0,
-        source: header.source_addr().into(),
-        destination: header.destination_addr().into(),
-        fragment: ipv6_fragment(slice.extensions()),
+        dscp: (first >> 22 & 0x3f) as u8,
+        ecn: (first >> 20 & 0b11) as u8,
+        flow_label: Some(first & 0xf_ffff),
+        lengths,
+        protocol: next,
+        source: address(8).into(),
+        destination: address(24).into(),
+        fragment: None,
         ports: None,
         tcp: None,
     };
-    Ok(Located { headers, transport: 40 + slice.extensions().slice().len() })
+    Ok(Located { headers, chain: Chain::version_6(whole(ip, &lengths), next) })
 }
 
-fn ipv6_fragment(extensions: &Ipv6ExtensionsSlice<'_>) -> Option<Fragment> {
-    if !extensions.is_fragmenting_payload() {
-        return None;
-    }
-    extensions.clone().into_iter().find_map(|extension| match extension {
-        Ipv6ExtensionSlice::Fragment(fragment) if fragment.is_fragmenting_payload() => {
-            Some(Fragment { id: fragment.identification(), first: fragment.fragment_offset().value() == 0 })
-        }
-        _ => None,
-    })
+#[inline]
+fn number(bytes: &[u8], at: usize) -> u32 {
+    u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
+
+/// As much of the packet as was captured, without what lies behind it.
+#[inline]
+fn whole<'a>(ip: &'a [u8], lengths: &Lengths) -> &'a [u8] {
+    &ip[..ip.len().min(lengths.stated as usize)]
+}
+
+const TCP: u8 = 6;
 
 impl Located {
     fn with_transport(self, ip: &[u8], ip_offset: usize) -> IpHeaders {
-        const TCP: u8 = 6;
         const WITH_PORTS: [u8; 5] = [TCP, 17, 33, 132, 136];
-        let l3 = self.headers.lengths.l3;
-        let lengths = Lengths { l3, l4: l3.saturating_sub(self.transport as u32) };
-        let mut headers = IpHeaders { ip_offset, lengths, ..self.headers };
-        if headers.fragment.is_some_and(|fragment| !fragment.first) || !WITH_PORTS.contains(&headers.protocol) {
+        let Self { headers, chain } = self;
+        let protocol = chain.protocol;
+        let lengths = Lengths { l4: headers.lengths.stated.saturating_sub(chain.end as u32), ..headers.lengths };
+        // an Ethernet frame's padding lies behind the IP packet's end and is no transport header
+        let whole = whole(ip, &lengths);
+        let mut headers = IpHeaders { ip_offset, lengths, protocol, ..headers };
+        let has_ports = WITH_PORTS.contains(&protocol);
+        if let Some(part) = chain.part {
+            let is_snapped = whole.len() < lengths.stated as usize;
+            let tiny = match part.offset {
+                0 => chain.is_cut && !is_snapped || has_ports && lengths.l4 < shortest(protocol),
+                offset => offset == 1 && protocol == TCP,
+            };
+            headers.fragment = Some(Fragment { id: part.id, first: part.offset == 0, tiny });
+        }
+        if !has_ports || headers.fragment.is_some_and(|fragment| !fragment.first) {
             return headers;
         }
-        // an Ethernet frame's padding lies behind the IP packet's end and is no transport header
-        let end = ip.len().min(lengths.l3 as usize);
-        let transport = ip.get(self.transport..end).unwrap_or_default();
+        let transport = whole.get(chain.end..).unwrap_or_default();
         headers.ports = transport.first_chunk().map(ports);
-        if headers.protocol == TCP {
+        if protocol == TCP {
             headers.tcp = transport.first_chunk().and_then(|start| tcp(start, transport, lengths.l4));
         }
         headers
     }
+}
+
+/// Bytes of a transport header with ports: TCP's without options, or those of UDP.
+const fn shortest(protocol: u8) -> u32 {
+    if protocol == TCP { 20 } else { 8 }
 }
 
 fn ports(start: &[u8; 4]) -> Ports {
@@ -204,7 +215,6 @@ fn ports(start: &[u8; 4]) -> Ports {
 /// `start`: the header up to its flags (etherparse wants all of it with options, which a snapped capture lacks);
 /// `captured`: the same with all that was captured behind; `length`: TCP header and payload in bytes.
 fn tcp(start: &[u8; 14], captured: &[u8], length: u32) -> Option<TcpView> {
-    let number = |at: usize| u32::from_be_bytes([start[at], start[at + 1], start[at + 2], start[at + 3]]);
     let header_length = (start[12] >> 4) * 4;
     if header_length < 20 {
         return None;
@@ -212,5 +222,5 @@ fn tcp(start: &[u8; 14], captured: &[u8], length: u32) -> Option<TcpView> {
     let payload = length.checked_sub(u32::from(header_length))?;
     let end = captured.len().min(header_length.into());
     let timestamps = options::timestamps(captured.get(20..end).unwrap_or_default());
-    Some(TcpView { seq: number(4), ack: number(8), flags: start[13], header_length, payload, timestamps })
+    Some(TcpView { seq: number(start, 4), ack: number(start, 8), flags: start[13], header_length, payload, timestamps })
 }

@@ -61,6 +61,7 @@ impl Host {
         let (labels, reuses) = (Labels::new(policy.flow_label.take()), idle.is_some() && most.is_some());
         let replay = policy.port()?;
         let known = Connections::new(replay.port().asks_round_trips());
+        let known = if reuses { known.keeping_buckets() } else { known };
         let (steps, queued) = (Steps::default(), behind.is_some());
         Ok(Self { replay, queued, behind, per, overhead, known, idle, reuses, framed_line, labels, steps })
     }

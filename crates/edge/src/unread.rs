@@ -26,6 +26,8 @@ pub enum Unread {
     Version(u8),
     /// An IPv4 header length below 20 bytes, or a total length below the header's.
     Malformed,
+    /// The IP header states more bytes than the frame has (Linux: InTruncatedPkts).
+    Truncated,
 }
 
 impl fmt::Display for Unread {
@@ -41,6 +43,7 @@ impl fmt::Display for Unread {
             Unread::AddressFamily(value) => write!(f, "address family {value}"),
             Unread::Version(value) => write!(f, "IP version {value}"),
             Unread::Malformed => f.write_str("IP header with an impossible length"),
+            Unread::Truncated => f.write_str("IP header that states more than the frame has"),
         }
     }
 }

@@ -127,20 +127,24 @@ fn length_zero_means_segmentation_offload() {
     assert_eq!(locate(LinkType::RAW, &six, 90_000).unwrap().lengths.l3, 90_000);
     // no next header: 0 is the truth, the rest is padding
     let none = hex(&UDP6.replace("00 08 11 40", "00 00 3b 40"));
-    assert_eq!(locate(LinkType::RAW, &none, 46).unwrap().lengths.l3, 40);
+    assert_eq!(locate(LinkType::RAW, &none[..46], 46).unwrap().lengths.l3, 40);
+    assert_eq!(locate(LinkType::RAW, &none, 48).unwrap().lengths.l3, 48, "more than padding");
 }
 
 #[test]
 fn ipv4_fragments() {
     let fragment = |flags: &str| UDP4.replace("00 01 40 00", &format!("be ef {flags}"));
     let first = read(LinkType::RAW, &fragment("20 00")).unwrap();
-    assert_eq!(first.fragment, Some(Fragment { id: 0xbeef, first: true }));
+    assert_eq!(first.fragment, Some(Fragment { id: 0xbeef, first: true, tiny: false }));
     assert!(first.ports.is_some());
     for (flags, what) in [("20 b9", "a middle one"), ("00 b9", "the last one")] {
         let later = read(LinkType::RAW, &fragment(flags)).unwrap();
-        assert_eq!(later.fragment, Some(Fragment { id: 0xbeef, first: false }), "{what}");
+        assert_eq!(later.fragment, Some(Fragment { id: 0xbeef, first: false, tiny: false }), "{what}");
         assert_eq!(later.ports, None, "{what}");
     }
+    // an authentication header is in the first fragment only
+    let later = fragment("20 b9").replace("40 11 00 00", "40 33 00 00");
+    assert_eq!(read(LinkType::RAW, &later).unwrap().protocol, 51);
 }
 
 #[test]
@@ -159,6 +163,10 @@ fn ipv6_extension_headers() {
         found.tcp,
         Some(TcpView { seq: 7, ack: 9, flags: 0x10, header_length: 20, payload: 0, timestamps: None })
     );
+    // hop-by-hop options behind destination options: read on, as Linux does
+    let behind = packet.replace("00 54 00 40", "00 54 3c 40").replace("3c 00 01 04", "00 00 01 04");
+    let found = read(LinkType::RAW, &behind).unwrap();
+    assert_eq!((found.protocol, found.ports, found.tcp.is_some()), (6, ports, true));
     // cut inside the routing header: still IP, transport unknown
     let bytes = hex(&packet);
     let cut = locate(LinkType::RAW, &bytes[..40 + 8 + 8 + 3], 124).unwrap();
@@ -171,12 +179,16 @@ fn ipv6_fragments() {
     let tcp = "1234 0050 00000007 00000009 50 10 ffff 0000 0000";
     let with = |fragment: &str| read(LinkType::RAW, &format!("{start} {fragment} {tcp}")).unwrap();
     let first = with("06 00 00 01 deadbeef");
-    assert_eq!((first.fragment, first.protocol), (Some(Fragment { id: 0xdead_beef, first: true }), 6));
+    assert_eq!((first.fragment, first.protocol), (Some(Fragment { id: 0xdead_beef, first: true, tiny: false }), 6));
     assert!(first.ports.is_some() && first.tcp.is_some());
     let later = with("06 00 00 08 deadbeef");
-    assert_eq!((later.fragment, later.ports), (Some(Fragment { id: 0xdead_beef, first: false }), None));
+    assert_eq!((later.fragment, later.ports), (Some(Fragment { id: 0xdead_beef, first: false, tiny: true }), None));
+    let options = with("3c 00 00 10 deadbeef");
+    assert_eq!((options.protocol, options.ports), (60, None), "what a later fragment carries is no header");
     let both = with("2c 00 00 00 00000001  06 00 00 08 deadbeef");
     assert_eq!(both.fragment, later.fragment, "the fragment header that fragments");
+    let twice = with("2c 00 00 01 00000001  06 00 00 01 deadbeef");
+    assert_eq!((twice.fragment, twice.ports), (Some(Fragment { id: 1, first: true, tiny: true }), None));
     assert_eq!(with("06 00 00 00 deadbeef").fragment, None, "an atomic fragment is a whole packet (RFC 6946)");
 }
 

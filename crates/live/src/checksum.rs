@@ -22,7 +22,7 @@ pub fn finish(bytes: &mut [u8], headers: &IpHeaders) -> bool {
         _ => return false,
     };
     let length = headers.lengths.l4 as usize;
-    let end = headers.ip_offset + headers.lengths.l3 as usize;
+    let end = headers.ip_offset + headers.lengths.stated as usize;
     let Some(segment) = end.checked_sub(length).and_then(|start| bytes.get_mut(start..end)) else { return false };
     if headers.fragment.is_some() || segment.len() < place + 2 {
         return false;

@@ -1,6 +1,7 @@
 //! What is counted of each direction. Nothing is lost in silence: see [`Counts::is_closed`].
 
 use perhop_core::verdict::Reason;
+use perhop_edge::Unread;
 
 /// What a kernel counts of the frames that came.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,11 +32,23 @@ pub enum Dropped {
     Filtered = 6,
     /// The buffer of the outgoing interface was full.
     Unsent = 7,
+    /// An IPv4 header length below 20 bytes, or a total length below the header's.
+    HeaderLength = 8,
+    /// The frame ends before the IP header does.
+    Short = 9,
+    /// The IP header states more bytes than the frame has.
+    Truncated = 10,
+    /// The version is not that of the EtherType.
+    Version = 11,
+    /// More VLAN tags than are followed.
+    VlanDepth = 12,
+    /// A fragment that hides its transport header, see [`perhop_edge::Fragment::tiny`].
+    TinyFragment = 13,
 }
 
 impl Dropped {
     /// All reasons, by index.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 14] = [
         Self::Kernel,
         Self::TooLong,
         Self::Policer,
@@ -44,7 +57,34 @@ impl Dropped {
         Self::Overflow,
         Self::Filtered,
         Self::Unsent,
+        Self::HeaderLength,
+        Self::Short,
+        Self::Truncated,
+        Self::Version,
+        Self::VlanDepth,
+        Self::TinyFragment,
     ];
+
+    /// Why a frame without a readable IP header is lost, as at a router; `None`: it is honestly not IP, and passes.
+    pub const fn of(why: Unread) -> Option<Self> {
+        match why {
+            Unread::Malformed => Some(Self::HeaderLength),
+            Unread::Snapped => Some(Self::Short),
+            Unread::Truncated => Some(Self::Truncated),
+            Unread::Version(_) => Some(Self::Version),
+            Unread::VlanDepth => Some(Self::VlanDepth),
+            Unread::EtherType(_)
+            | Unread::Llc
+            | Unread::LinkType(_)
+            | Unread::Hardware(_)
+            | Unread::AddressFamily(_) => None,
+        }
+    }
+
+    /// Whether it is the sender's fault that the frame was lost: its headers are malformed.
+    pub const fn is_malformed(self) -> bool {
+        self as u8 >= Self::HeaderLength as u8
+    }
 
     /// Name in tables.
     pub const fn name(self) -> &'static str {
@@ -57,6 +97,12 @@ impl Dropped {
             Self::Overflow => "overflow",
             Self::Filtered => "filtered",
             Self::Unsent => "unsent",
+            Self::HeaderLength => "header-length",
+            Self::Short => "short",
+            Self::Truncated => "truncated",
+            Self::Version => "version",
+            Self::VlanDepth => "vlan-depth",
+            Self::TinyFragment => "tiny-fragment",
         }
     }
 }
@@ -103,7 +149,7 @@ pub struct Counts {
     pub dropped: [u64; Dropped::ALL.len()],
     /// Frames that are here.
     pub here: Here,
-    /// Frames without an IP header, which passed as they were.
+    /// Frames that are not IP, which passed as they were.
     pub plain: u64,
     /// Frames whose transport checksum was finished here.
     pub finished: u64,
@@ -121,6 +167,11 @@ impl Counts {
     /// Frames that were lost for this reason.
     pub const fn lost(&self, why: Dropped) -> u64 {
         self.dropped[why as usize]
+    }
+
+    /// Frames that were lost because their headers are malformed.
+    pub fn malformed(&self) -> u64 {
+        Dropped::ALL.into_iter().filter(|why| why.is_malformed()).map(|why| self.lost(why)).sum()
     }
 
     /// Frames that are here.

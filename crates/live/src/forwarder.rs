@@ -1,9 +1,8 @@
 //! Two interfaces and the edge between them.
 //!
-//! A frame without an IP header passes as it is; so does return traffic, which the edge watches. What goes from A to B
-//! passes the conditioners, and with a queue waits there until the line is free.
-
-use std::collections::BTreeMap;
+//! A frame that is not IP passes as it is; so does return traffic, which the edge watches. What goes from A to B
+//! passes the conditioners, and with a queue waits there until the line is free. IP with malformed headers passes nowhere, as
+//! at a router: it must not evade a policer.
 
 use perhop_core::count::Count;
 use perhop_core::packet::Packet;
@@ -17,6 +16,7 @@ use crate::checksum;
 use crate::counts::{Counts, Dropped};
 use crate::io::{Frame, Offer, PacketIo};
 use crate::leaves::{Leaf, Line};
+use crate::protocols::Protocols;
 use crate::round_trips::{RoundTrips, Samples};
 use crate::seen::Seen;
 use crate::store::Store;
@@ -43,7 +43,7 @@ struct Core {
     seen: Seen,
     store: Store,
     counts: [Counts; 2],
-    unread: [BTreeMap<Unread, u64>; 2],
+    protocols: [Protocols; 2],
     clock: Clock,
     /// Whether there is a queue.
     queued: bool,
@@ -71,7 +71,7 @@ impl<I: PacketIo> Forwarder<I> {
             seen: Seen::default(),
             store: Store::default(),
             counts: Default::default(),
-            unread: Default::default(),
+            protocols: Default::default(),
             clock: Clock::new(now_ns),
             queued,
             line,
@@ -172,9 +172,9 @@ impl<I: PacketIo> Forwarder<I> {
         self.core.line.leaves(self.core.host.port(), self.core.now())
     }
 
-    /// Frames without an IP header, by direction and reason.
-    pub fn unread(&self) -> &[BTreeMap<Unread, u64>; 2] {
-        &self.core.unread
+    /// Frames that are not IP, by direction.
+    pub fn protocols(&self) -> &[Protocols; 2] {
+        &self.core.protocols
     }
 
     /// The edge, for what it counts.
@@ -212,17 +212,27 @@ impl Core {
         }
         match locate(LinkType::ETHERNET, frame.bytes, frame.length) {
             Ok(headers) => {
+                if headers.fragment.is_some_and(|fragment| fragment.tiny) {
+                    return self.counts[way].drop(Dropped::TinyFragment);
+                }
                 if frame.unfinished {
                     self.finish(way, frame.bytes, &headers);
                 }
                 self.packet(at, Found { way, bytes: frame.bytes, headers: &headers }, to);
             }
-            Err(reason) => {
-                self.counts[way].plain += 1;
-                *self.unread[way].entry(reason).or_default() += 1;
-                _ = self.send(way, frame.bytes, to);
-            }
+            Err(reason) => self.plain(way, frame.bytes, reason, to),
         }
+    }
+
+    /// A frame whose IP header cannot be read: it is lost if it should have one, and else passes as it is.
+    #[cold]
+    fn plain(&mut self, way: usize, bytes: &[u8], reason: Unread, to: &mut impl PacketIo) {
+        if let Some(why) = Dropped::of(reason) {
+            return self.counts[way].drop(why);
+        }
+        self.counts[way].plain += 1;
+        self.protocols[way].add(reason, bytes.len() as u32);
+        self.send(way, bytes, to);
     }
 
     #[cold]

@@ -17,7 +17,7 @@ pub(super) struct Log<'a> {
     told: [[(u64, u64); KINDS]; 2],
 }
 
-const KINDS: usize = 4;
+const KINDS: usize = 5;
 
 impl<'a> Log<'a> {
     pub(super) fn new(names: [&'a str; 2]) -> Self {
@@ -44,6 +44,7 @@ impl<'a> Log<'a> {
                 (lost, "dropped by the kernel: the ring was full".into()),
                 (counts.lost(Dropped::Unsent), format!("lost: {to} takes no more")),
                 (counts.errors, format!("refused by {to}: is it up?")),
+                (counts.malformed(), "dropped: their headers are malformed (the counts say why)".into()),
             ];
             for (kind, (count, what)) in kinds.into_iter().enumerate() {
                 self.tell(way, kind, count, &format!("from {from} {what}"));

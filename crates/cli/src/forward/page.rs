@@ -51,6 +51,7 @@ pub(super) fn page([a, b]: [&str; 2], shown: &Shown) -> String {
             .iter()
             .for_each(|why| page.line("perhop_drops_total", labels, ("reason", why.name()), counts.lost(*why)));
     }
+    page.protocols([b, a], shown);
     let trips: Vec<_> = [a, b].into_iter().map(of).zip(&shown.trips).collect();
     TRIPS.iter().for_each(|family| page.family(family, &trips));
     page.seconds(&trips);
@@ -88,6 +89,19 @@ impl Page {
         const NAME: &str = "perhop_round_trip_seconds_total";
         self.head(NAME, "counter", "Their sum: of data that comes in on the interface.");
         trips.iter().for_each(|(labels, it)| self.line(NAME, labels, ("", ""), it.sum_ns as f64 / 1e9));
+    }
+
+    fn protocols(&mut self, devices: [&str; 2], shown: &Shown) {
+        for (n, unit) in ["packets", "bytes"].into_iter().enumerate() {
+            let name = format!("perhop_not_ip_{unit}_total");
+            self.head(&name, "counter", &format!("{unit} of frames that are not IP and passed as they were."));
+            for (device, protocols) in devices.iter().zip(&shown.protocols) {
+                let labels = vec![("device", (*device).to_owned())];
+                for (protocol, count) in protocols.counts() {
+                    self.line(&name, &labels, ("protocol", &protocol), [count.packets, count.bytes][n]);
+                }
+            }
+        }
     }
 
     fn queues(&mut self, device: &str, leaves: &[Leaf]) {

@@ -2,7 +2,7 @@
 
 use perhop_core::count::Count;
 use perhop_core::port::edge::ColourMatrix;
-use perhop_live::{AfPacket, Counts, Forwarder, Leaf, Samples};
+use perhop_live::{AfPacket, Counts, Forwarder, Leaf, Protocols, Samples};
 
 /// By colour behind a conditioner; the last are those it dropped.
 pub(super) type Colours = [Count; 5];
@@ -17,6 +17,8 @@ pub(super) struct Shown {
     /// By conditioner.
     pub(super) stages: Vec<(String, Colours)>,
     pub(super) leaves: Vec<Leaf>,
+    /// Frames that are not IP, of both directions.
+    pub(super) protocols: [Protocols; 2],
     /// Round trips of data of each direction, since the beginning.
     pub(super) trips: [Samples; 2],
 }
@@ -25,7 +27,8 @@ impl Shown {
     pub(super) fn of(at: u64, forwarder: &Forwarder<AfPacket>, counts: [Counts; 2]) -> Self {
         let edge = forwarder.host().port().edge();
         let stages = edge.counts().map(|it| (it.name.to_owned(), colours(it.counts))).collect();
-        Self { at, counts, stages, leaves: forwarder.leaves(), trips: Default::default() }
+        let (leaves, protocols) = (forwarder.leaves(), forwarder.protocols().clone());
+        Self { at, counts, stages, leaves, protocols, trips: Default::default() }
     }
 
     /// What a conditioner had counted here; nothing of one that was not there, or has begun afresh since.

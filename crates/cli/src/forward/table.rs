@@ -3,7 +3,7 @@
 use crate::Failure;
 use crate::mark;
 use perhop_core::packet::Colour;
-use perhop_live::{AfPacket, Counts, Dropped, Forwarder};
+use perhop_live::{AfPacket, Counts, Dropped, Forwarder, Protocols};
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
 
@@ -28,10 +28,20 @@ pub(super) fn text(forwarder: &Forwarder<AfPacket>, counts: &[Counts; 2]) -> Str
     for (colour, count) in Colour::ALL.into_iter().zip(forwarder.colours()).filter(|it| it.1.packets > 0) {
         row(colour.name(), [count.packets, 0]);
     }
+    protocols(&mut out, forwarder.protocols());
     if let Some(way) = counts.iter().position(|it| !it.is_closed()) {
         _ = writeln!(out, "error: the counts of {} do not close: this is a fault of perhop's", WAYS[way]);
     }
     out.trim_end().to_owned()
+}
+
+/// Frames that are not IP, if there are any: by EtherType and direction.
+fn protocols(out: &mut String, of: &[Protocols; 2]) {
+    for (way, protocols) in WAYS.iter().zip(of) {
+        for (name, count) in protocols.counts() {
+            _ = writeln!(out, "not IP, {way}: {name}: {} frames, {} B", count.packets, count.bytes);
+        }
+    }
 }
 
 /// A name, and what it counts.
@@ -57,10 +67,17 @@ pub(super) fn json(forwarder: &Forwarder<AfPacket>, counts: &[Counts; 2]) -> Res
     for (way, counts) in WAYS.iter().zip(counts) {
         all.insert((*way).to_owned(), of(counts));
     }
+    let protocols = WAYS.iter().zip(forwarder.protocols()).map(|(way, it)| ((*way).to_owned(), by_protocol(it)));
+    all.insert("not_ip".into(), Value::Object(protocols.collect()));
     let colours = Colour::ALL.into_iter().map(Colour::name).chain(["dropped"]).zip(forwarder.colours());
     let colours = colours.map(|(name, count)| (name.to_owned(), json!([count.packets, count.bytes])));
     all.insert("colours".into(), Value::Object(colours.collect()));
     mark::json(&all)
+}
+
+/// Frames and their bytes.
+fn by_protocol(protocols: &Protocols) -> Value {
+    Value::Object(protocols.counts().map(|(name, count)| (name, json!([count.packets, count.bytes]))).collect())
 }
 
 fn of(counts: &Counts) -> Value {

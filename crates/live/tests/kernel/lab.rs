@@ -5,10 +5,11 @@ use std::io::{self, Write};
 use std::os::fd::AsRawFd;
 use std::process::Command;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::thread::{JoinHandle, spawn};
 use std::time::Duration;
 
+use perhop_core::count::Count;
 use perhop_edge::Policy;
 use perhop_live::{AfPacket, Counts, Forwarder, Order, PacketIo, monotonic_ns, run};
 
@@ -40,8 +41,10 @@ impl Lab {
         let name = format!("live-{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
         let lab = Self { name };
         let [s, m, r] = ["s", "m", "r"].map(|which| lab.of(which));
-        for each in [&s, &m, &r] {
-            ip(&format!("netns add {each}"));
+        for which in ["s", "m", "r"] {
+            ip(&format!("netns add {}", lab.of(which)));
+            // nobody but the tests sends anything
+            lab.done(which, || std::fs::write("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1").unwrap());
         }
         for (namespace, near, address) in [(&s, "va", SENDER), (&r, "vb", RECEIVER)] {
             ip(&format!("-n {m} link add {near} type veth peer name eth0 netns {namespace}"));
@@ -82,18 +85,21 @@ impl Lab {
     /// A forwarder from `va` to `vb`, at work until it is told.
     pub fn forward(&self, policy: Policy) -> Working {
         let (end, begun) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
-        let flags = (end.clone(), begun.clone());
+        let received: Arc<[AtomicU64; 2]> = Arc::default();
+        let (flags, shown) = ((end.clone(), begun.clone()), received.clone());
         let thread = self.within("m", move || {
             let sides = ["va", "vb"].map(|name| AfPacket::open(name, 1500).unwrap());
             let mut forwarder = Forwarder::new(policy, sides, monotonic_ns()).unwrap();
             flags.1.store(true, Ordering::Relaxed);
-            run(&mut forwarder, &mut |_, _| {
+            run(&mut forwarder, &mut |forwarder, _| {
+                let now = forwarder.counts();
+                shown.iter().zip(now).for_each(|(shown, now)| shown.store(now.received, Ordering::Relaxed));
                 if flags.0.load(Ordering::Relaxed) { Order::End } else { Order::GoOn }
             });
-            forwarder.counts()
+            (forwarder.counts(), forwarder.colours())
         });
         until("the forwarder begins", || begun.load(Ordering::Relaxed));
-        Working { end, thread }
+        Working { end, received, thread }
     }
 
     /// An interface of a namespace, for frames by hand.
@@ -113,16 +119,31 @@ impl Drop for Lab {
 /// A forwarder at work.
 pub struct Working {
     end: Arc<AtomicBool>,
-    thread: JoinHandle<[Counts; 2]>,
+    /// Frames that were read, by direction.
+    received: Arc<[AtomicU64; 2]>,
+    thread: JoinHandle<Ended>,
 }
 
+/// Counts of a forwarder, and its colours.
+type Ended = ([Counts; 2], [Count; 5]);
+
 impl Working {
+    /// Waits until it has read so many frames in direction `way`.
+    pub fn until_received(&self, way: usize, frames: u64) {
+        until("frames are read", || self.received[way].load(Ordering::Relaxed) >= frames);
+    }
+
     /// Ends it. Every frame has one fate.
-    pub fn counts(self) -> [Counts; 2] {
+    pub fn ends(self) -> Ended {
         self.end.store(true, Ordering::Relaxed);
-        let counts = self.thread.join().unwrap();
-        assert!(counts.iter().all(Counts::is_closed), "{counts:?}");
-        counts
+        let ended = self.thread.join().unwrap();
+        assert!(ended.0.iter().all(Counts::is_closed), "{ended:?}");
+        ended
+    }
+
+    /// The same, without colours.
+    pub fn counts(self) -> [Counts; 2] {
+        self.ends().0
     }
 }
 

@@ -8,6 +8,10 @@
 #![cfg(target_os = "linux")]
 
 mod faults;
+#[allow(dead_code)] // what other tests need
+#[path = "../common/frames.rs"]
+mod frames;
 mod lab;
+mod lengths;
 mod passing;
 mod queueing;

@@ -11,12 +11,12 @@ pub enum Accounting {
     /// The IP packet.
     #[default]
     L3,
-    /// With the Ethernet header: 14 B more.
+    /// With the Ethernet header: 14 B more, in real frames 4 B more for each VLAN tag.
     L2,
-    /// With header and check sequence: 18 B more.
+    /// With header and check sequence: 4 B more than `l2`.
     #[param(name = "l2+fcs")]
     L2Fcs,
-    /// On the wire, with preamble and gap: 38 B more.
+    /// On the wire, with preamble and gap: 24 B more than `l2`.
     L1,
 }
 
