@@ -66,6 +66,8 @@ class Network:
     contracts: list[_core.ContractDict]
     passed: list[_core.PassedDict]
     warnings: list[_core.Diagnostic]
+    recorded_warnings: list[_core.Diagnostic]
+    """Those of them that mean something of packets that passed between interfaces."""
 
     def of(self, name: str) -> list[_core.ContractDict]:
         """The contracts that a class's data may come under."""
@@ -76,7 +78,7 @@ class Network:
 def network(effective: str) -> Network:
     """From an effective scenario."""
     scenario = _core.Scenario(effective, "manifest.json", [], [])
-    return Network(scenario.contracts, scenario.passed, scenario.warnings)
+    return Network(scenario.contracts, scenario.passed, scenario.warnings, scenario.recorded_warnings)
 
 
 def answers(runs: Results) -> list[Answer]:

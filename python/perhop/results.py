@@ -11,7 +11,7 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 
-from perhop import _core, filters, measured, stats, units
+from perhop import _core, filters, measured, sql, stats, units
 from perhop.arguments import WORDS, checked
 from perhop.columns import COLOURS, Column, Columns, Group, Point, Replication, Run, Values, point, replication, short
 from perhop.filters import Conditions, Kept
@@ -285,6 +285,11 @@ def _one(measure: str, missing: float | None) -> Fold:
 def with_every(runs: R, column: str) -> R:
     """The same with rows of every value of a column, whatever `where` kept."""
     return replace(runs, _where={key: kept for key, kept in runs._where.items() if key != column}, **_fresh())
+
+
+def traced(runs: Results) -> sql.Traced:
+    """Packets at the ports of those runs that have them on disk."""
+    return sql.traced(runs.points, runs.replications, runs._where)
 
 
 def opened(directories: Sequence[str | Path], where: Conditions = ()) -> Results:

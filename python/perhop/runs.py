@@ -21,8 +21,7 @@ from perhop.frames import Frame
 from perhop.plot import figure
 from perhop.plots.sheet import Look
 from perhop.plots.style import Figure
-from perhop.results import Results, with_every
-from perhop.sql import Traced
+from perhop.results import Results, traced, with_every
 from perhop.units import Column
 
 if TYPE_CHECKING:
@@ -97,8 +96,8 @@ class Runs(Results):
         connection = sql.connect()
         for name in self.tables:
             connection.register(name, self.table(name))
-        if (traced := self._traced()).replications:
-            sql.register(connection, traced)
+        if (of := traced(self)).replications:
+            sql.register(connection, of)
         return connection
 
     @checked
@@ -123,10 +122,7 @@ class Runs(Results):
         Raises:
             ValueError: when these runs have none, or a file is damaged.
         """
-        return Frame(sql.events(self._traced(), where, columns))
-
-    def _traced(self) -> Traced:
-        return sql.traced(self.points, self.replications, self._where)
+        return Frame(sql.events(traced(self), where, columns))
 
     @checked
     def plot(  # noqa: PLR0913

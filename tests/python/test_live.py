@@ -11,10 +11,13 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from conftest import Command
-from perhop import Runs, Scenario
+from perhop import Runs, Scenario, plot
+from perhop.report import html
+from perhop.reporting.warned import warned
 from waits import WAIT_S, until
 
 pytestmark = pytest.mark.skipif(
@@ -128,3 +131,44 @@ def test_what_counts_other_bytes_is_refused(live: tuple[Path, Path], tmp_path: P
     done = perhop("compare", live[0], tmp_path / "policy")
     assert done.returncode == 2
     assert "accounting l2 against accounting l1: these are not measures of the same thing" in done.stderr
+
+
+def test_reports_warn_of_nothing_that_only_senders_would_do(
+    live: tuple[Path, Path], tmp_path: Path, perhop: Command
+) -> None:
+    """The scenario of a recorded run has senders that stand for unknown ones: what `check` says of them is not said."""
+    runs = Runs.open(live[1])
+    scenario = Scenario.from_toml(runs.points[0].effective)
+    assert {found["code"] for found in scenario.warnings}, "of simulated senders it would be said"
+    assert warned(runs) == []
+    assert "warning" not in html(runs)
+    for words in (
+        ("report", live[1], "-o", tmp_path / "page.html"),
+        ("plot", live[1], "-o", tmp_path / "picture.png"),
+        ("compare", *live),
+        ("runs", live[1]),
+    ):
+        done = perhop(*words)
+        assert done.returncode == 0, done.stderr
+        assert "W3" not in done.stdout + done.stderr
+
+
+def test_a_recorded_run_over_time(live: tuple[Path, Path], tmp_path: Path, perhop: Command) -> None:
+    """Rates by class and colour add up to what was sent; the queue of the slower line was full, and is never longer."""
+    runs = Runs.open(live[1])
+    there = next(axes for axes in plot.figure("over-time", runs).axes if axes.get_title(loc="left") == "va -> vb")
+    lines = {str(line.get_label()): line for line in there.lines}
+    assert {"live: green", "live: red"} <= set(lines)
+    events = runs.events("hop = 'va -> vb' and fate <> 'dropped' and out_ns is not null")
+    for colour in ("green", "red"):
+        t, rate = (np.asarray(of) for of in (lines[f"live: {colour}"].get_xdata(), lines[f"live: {colour}"].get_ydata()))
+        sent = 8 * events["size_bytes"][events["colour"] == colour].sum()
+        assert (rate * t[0]).sum() * 1e6 == pytest.approx(sent)
+    (queue,) = plot.figure("queue", runs).axes
+    (line,) = queue.lines
+    most = np.asarray(line.get_ydata()).max()
+    assert 10 < most <= 20
+    for kind in ("over-time", "queue", "delay-over-time"):
+        done = perhop("plot", live[1], "--kind", kind, "-o", tmp_path / f"{kind}.png")
+        assert done.returncode == 0, done.stderr
+    assert "over-time" in html(runs)

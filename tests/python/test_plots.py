@@ -17,8 +17,9 @@ from matplotlib.transforms import Bbox
 
 from conftest import ROOT, SCENARIO, Command
 from perhop import Runs, Scenario, plot, report, stats, units
-from perhop.plots import axis, delays, extent, grid, style
+from perhop.plots import axis, delays, extent, grid, passed, style
 from perhop.plots.choice import Choice
+from perhop.plots.lines import Of
 from perhop.plots.names import LONGEST, shortened
 from perhop.plots.sheet import NATURAL, Asked, Left, Look, Sheet, Worth, telling
 from perhop.stats import Interval
@@ -565,6 +566,36 @@ def test_the_warm_up_is_shaded_and_the_port_named(sampled: Runs) -> None:
         assert "warm-up, not counted" in [text.get_text() for text in figure.legends[0].get_texts()]
     assert "R -> D" in [axes.get_title(loc="left") for axes in plot.figure("queue", sampled).axes]
     assert [axes.get_title(loc="left") for axes in plot.figure("bucket", sampled).axes] == ["E -> R"]
+
+
+def test_lines_from_packets_are_those_of_a_slow_count(tmp_path: Path) -> None:
+    """Each step of each line, packet by packet, at every port."""
+    short = {"scenario.duration": "4s", "scenario.warmup": "1s"}
+    scenario = Scenario.from_toml(ROOT / "examples" / "tutorial.toml", short)
+    scenario.run(2, out=tmp_path, events=True, progress=False)
+    runs = Runs.open(next(tmp_path.iterdir()))
+    assert not len(runs.table("series")["t_s"])
+    events = runs.events("replication = 0")
+    width = round(passed.backlogs(runs, 0)[Of("R -> D", "", "queue_packets")].t_s[0] * 1e9)
+    rates, backlogs = passed.rates(runs, 0), passed.backlogs(runs, 0)
+    sent = (events["fate"] != "dropped") & ~np.isnan(events["out_ns"].astype(float))
+    leaves = np.where(np.isnan(events["out_ns"].astype(float)), events["dropped_ns"], events["out_ns"]).astype(float)
+    for hop in dict.fromkeys(events["hop"]):
+        at = events["hop"] == hop
+        for (name, colour), line in rates[hop].items():
+            of = at & sent & (events["class"] == name) & (events["colour"] == colour)
+            for step, value in enumerate(line.value):
+                within = of & (events["out_ns"] // width == step)
+                last = of & (events["out_ns"] // width >= step) if step == len(line.value) - 1 else within
+                assert value == pytest.approx(8e9 / width * events["size_bytes"][last].sum())
+        line = backlogs[Of(hop, "", "queue_packets")]
+        for t, value in list(zip(line.t_s, line.value, strict=True))[:-1]:
+            end = round(t * 1e9)
+            assert value == (at & (events["in_ns"] < end)).sum() - (at & (leaves < end)).sum()
+    for kind in ("over-time", "delay-over-time", "queue"):
+        assert plot.figure(kind, runs).axes
+    with pytest.raises(ValueError, match="--trace series"):
+        plot.figure("bucket", runs)
 
 
 def test_round_trips_and_waits_over_time_by_hand(sampled: Runs) -> None:

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// Those of the command line itself.
 const OWN: &[Code] = perhop_core::codes! {
-    ".": E020 E021 E024 E025 E026 E030 W310 W323;
+    ".": E020 E021 E024 E025 E026 E030 E031 W310 W323;
 };
 
 /// Every code, in order.

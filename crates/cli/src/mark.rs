@@ -8,7 +8,7 @@ use perhop_capture::mark::{self, Behind, MarkError, Marking, Report};
 use perhop_capture::{CaptureError, Pump, STANDARD_INPUT};
 use perhop_core::params::unit_code;
 use perhop_core::units::Span;
-use perhop_scenario::{Options, Policy};
+use perhop_scenario::{Host, Options, Policy};
 use perhop_sim::Plan;
 use serde::Serialize;
 use std::borrow::Cow;
@@ -112,6 +112,7 @@ pub(crate) fn marking(
 ) -> Result<Marking, Failure> {
     let flow_timeout = flow_timeout(through)?;
     let (policy, warnings) = reading::accepted(Policy::load(policy, options), "nothing was read")?;
+    let warnings = warnings.of(Host::Captures);
     if !warnings.list.is_empty() {
         (asker.warn)(&format!("{warnings:#}"));
     }

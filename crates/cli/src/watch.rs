@@ -1,8 +1,9 @@
 //! Signals, the clock and the progress line: the only place of the command line that reads a clock.
 
-use crate::Exit;
+use crate::{Exit, complain};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lines::Lines;
+use perhop_runs::disk::leftovers::{Leftover, Writer};
 use perhop_runs::run::{Progress, Watch};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
@@ -102,7 +103,25 @@ impl Watch for Terminal {
         interrupted().load(Ordering::Relaxed)
     }
 
+    fn stays(&self, leftover: &Leftover) {
+        self.bar.suspend(|| complain!("{}", stays(leftover)));
+    }
+
     fn clock(&self) -> Duration {
         self.elapsed()
     }
+}
+
+/// Why something half-written is not removed, in a line.
+pub(crate) fn stays(Leftover { path, writer }: &Leftover) -> String {
+    let (path, why) = (
+        path.display(),
+        match writer {
+            Writer::Dead => "its writer is dead, and it is protected: remove it",
+            _ => {
+                "whether its writer lives is not known here: remove it if no perhop of another machine or container writes it"
+            }
+        },
+    );
+    format!("note: {path} is half-written and stays; {why}")
 }

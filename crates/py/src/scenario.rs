@@ -7,7 +7,7 @@ use perhop_runs::cut;
 use perhop_runs::request::{Asked, Request, Source};
 use perhop_runs::run::RunOptions;
 use perhop_runs::session::{Session, SessionError};
-use perhop_scenario::{Diagnostics, Point, Sweep, as_tc, contracts};
+use perhop_scenario::{Diagnostics, Host, Point, Sweep, as_tc, contracts};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -93,6 +93,12 @@ impl Scenario {
     #[getter]
     fn warnings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         diagnostics::list(py, &self.read.found)
+    }
+
+    /// Those of them that mean something of packets that passed between interfaces.
+    #[getter]
+    fn recorded_warnings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        diagnostics::list(py, &self.read.found.clone().of(Host::Interfaces))
     }
 
     /// Every value in force, as TOML.

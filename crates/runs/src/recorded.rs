@@ -3,6 +3,7 @@
 //! Its scenario says what was between them: conditioners, queue and line of the policy. Its `[traffic]` tables have the
 //! names by which flows are told apart, and stand for senders that are unknown here.
 
+use super::disk::leftovers::{self, Leftover};
 use super::disk::manifest::Labels;
 use super::disk::write::{self, Draft};
 use super::disk::{self, Common, Effort, Entry, Failed, Identity, home::Home};
@@ -12,10 +13,10 @@ use perhop_scenario::tables::tables;
 use perhop_scenario::{Diagnostics, Options, Policy, Sweep};
 use perhop_sim::Outcome;
 use perhop_sim::record::{EventSink, PortEvent};
+use rustix::fs::{Access, access};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -62,15 +63,47 @@ pub struct Recording {
     text: String,
     identity: Identity,
     seed: u64,
-    /// Rows until the run has its name.
-    rows: PathBuf,
+    /// Its directory, which has rows and no name until the duration is known.
+    draft: Draft,
     home: Home,
     writing: JoinHandle<io::Result<()>>,
     lost: Arc<AtomicU64>,
 }
 
+/// Where rows are until the run has its name, in its scenario's directory.
+const ROWS: &str = "recording";
+
+/// Whether a run can be recorded in `out` by this process; what is half-written there. Nothing is written.
+///
+/// # Errors
+/// As far as they can be foreseen, those of [`Recording::begin`].
+pub fn check(out: &Path, of: &Between<'_>) -> Result<Vec<Leftover>, Unrecorded> {
+    let (sweep, _) = read(&scenario(of), 1, of.file).map_err(Unrecorded::Policy)?;
+    writable(&out.join(sweep.base_point().scenario.name()).join(ROWS)).map_err(Unrecorded::Path)?;
+    Ok(leftovers::found(out))
+}
+
+/// Whether a directory can be made and written: the last one on the way that is there says so.
+fn writable(dir: &Path) -> Result<(), Failed> {
+    let named = |path: &Path| if path.as_os_str().is_empty() { Path::new(".").to_owned() } else { path.to_owned() };
+    for path in dir.ancestors().map(named) {
+        let error = match fs::metadata(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => error,
+            Ok(found) if !found.is_dir() => io::ErrorKind::NotADirectory.into(),
+            Ok(_) => match access(&path, Access::WRITE_OK | Access::EXEC_OK) {
+                Ok(()) => return Ok(()),
+                Err(error) => error.into(),
+            },
+        };
+        return Err((path, error));
+    }
+    Ok(())
+}
+
 impl Recording {
-    /// Begins a run in `out`; packets go to the sink that comes with it, which does not wait for the disk.
+    /// Begins a run in `out`; packets go to the sink that comes with it, which does not wait for the disk. What dead
+    /// processes left half-written there is removed.
     ///
     /// # Errors
     /// Nothing is left of the attempt.
@@ -79,45 +112,38 @@ impl Recording {
         let (sweep, options) = read(&text, 1, of.file).map_err(Unrecorded::Policy)?;
         let identity = Identity { recorded: true, ..Identity::of(&sweep, &options, of.started) };
         let point = sweep.base_point();
-        let failed = |path: &Path| {
-            let path = path.to_owned();
-            move |error| Unrecorded::Path((path, error))
-        };
-        let dir = out.join(point.scenario.name());
-        let home = Home::enter(dir.clone()).map_err(failed(out))?;
-        let dir = dir.join("recording");
-        fs::create_dir_all(&dir).map_err(failed(&dir))?;
-        let rows = dir.join(format!(".rep-000.{}.partial", process::id()));
+        let (home, _) = Home::enter(out, point.scenario.name())
+            .map_err(|error| Unrecorded::Path((out.join(point.scenario.name()), error)))?;
+        let rows = disk::directory(&out.join(point.scenario.name()).join(ROWS), &(0..=0));
+        let draft = Draft::begin(&rows).map_err(Unrecorded::Path)?;
         let plan = point.scenario.plan(of.seed, 0);
         let constants = write::constants(&Labels::default(), Some(0));
-        let writer = Writer::begin(&rows, &plan, constants).map_err(failed(&rows))?;
+        let rows = draft.file(events::NAME);
+        let writer = Writer::begin(&rows, &plan, constants).map_err(|error| Unrecorded::Path((rows, error)))?;
         let (to, batches) = sync_channel(WAITING);
         let writing = thread::spawn(move || write(writer, &batches));
         let lost = Arc::new(AtomicU64::new(0));
         let (out, seed, sink) = (out.to_owned(), of.seed, sink(to, lost.clone()));
-        Ok((Self { out, text, identity, seed, rows, home, writing, lost }, sink))
+        Ok((Self { out, text, identity, seed, draft, home, writing, lost }, sink))
     }
 
     /// Completes it with what came of it, when its sink is gone; its directory.
     ///
     /// # Errors
-    /// The path that could not be written.
+    /// The path that could not be written; nothing is left of the attempt.
     pub fn complete(self, outcome: &Outcome) -> Result<PathBuf, Failed> {
-        let Self { out, text, identity, seed, rows, home, writing, .. } = self;
-        let there = |error| (rows.clone(), error);
+        let Self { out, text, identity, seed, draft, home, writing, .. } = self;
+        let there = |error| (draft.file(events::NAME), error);
         writing.join().unwrap_or_else(|_| Err(io::Error::other("its writer ended early"))).map_err(there)?;
         let (sweep, _) = read(&text, outcome.measured.ns().max(1), &identity.file)
-            .map_err(|found| (rows.clone(), io::Error::other(found.to_string())))?;
+            .map_err(|found| there(io::Error::other(found.to_string())))?;
         let point = sweep.base_point();
-        let draft = Draft::begin(&disk::directory(&disk::point_dir(&out, &point), &(0..=0)))?;
-        fs::rename(&rows, draft.file(events::NAME)).map_err(there)?;
+        let draft = draft.renamed(disk::directory(&disk::point_dir(&out, &point), &(0..=0)))?;
         let tables = tables(&point.scenario.plan(seed, 0), outcome);
         let effort = Effort { packet_hops: outcome.work.packet_hops, wall_s: outcome.measured.seconds() };
         let entry = Entry { replication: 0, result_hash: disk::hash(&tables), effort, ef: Vec::new() };
         let dir = draft.dir().to_owned();
         draft.complete(&common(&point, identity, sweep.base_hash(), seed), vec![entry], &tables)?;
-        // the folder of rows that are being written, if no other run has some there
-        let _ = fs::remove_dir(rows.parent().unwrap_or(&rows));
         drop(home);
         Ok(dir)
     }

@@ -3,6 +3,7 @@
 
 use super::columns::Table;
 use super::disk::home::{Home, Homes};
+use super::disk::leftovers::Leftover;
 use super::disk::{Entry, Failed, Identity};
 use super::ef::Found;
 use super::request::{Asked, Traced};
@@ -84,6 +85,9 @@ pub trait Watch: Sync {
     fn stop(&self) -> bool {
         false
     }
+
+    /// Something half-written stays in the directory of results, for its writer is unknown or it is protected.
+    fn stays(&self, _leftover: &Leftover) {}
 
     /// Time since some fixed moment, for the manifest's wall time.
     fn clock(&self) -> Duration {
@@ -220,7 +224,7 @@ pub fn run(points: &[Point], options: &RunOptions, watch: &dyn Watch) -> Result<
         .collect();
     let (total, done) = (work.len(), AtomicUsize::new(0));
     let running =
-        Running { points: &points, options, watch, homes: Homes::new(homes(&points, options)?, watch.clock()) };
+        Running { points: &points, options, watch, homes: Homes::new(homes(&points, options, watch)?, watch.clock()) };
     watch.progress(Progress { done: 0, total });
     let one = |(point, replication): (usize, u32)| {
         let result = Job { at: &points[point], replication, options, watch }.run();
@@ -305,11 +309,14 @@ fn complete(replications: &mut [Replication], points: &[AtPoint<'_>]) {
 }
 
 /// The scenarios' directories, entered for the time of the run.
-fn homes(points: &[AtPoint<'_>], options: &RunOptions) -> Result<Vec<Home>, RunError> {
+fn homes(points: &[AtPoint<'_>], options: &RunOptions, watch: &dyn Watch) -> Result<Vec<Home>, RunError> {
     let Some(out) = &options.out else { return Ok(Vec::new()) };
     let names: BTreeSet<_> = points.iter().map(|at| at.point.scenario.name()).collect();
-    let enter = |name| Home::enter(out.join(name)).map_err(|error| RunError::Write { path: out.clone(), error });
-    names.into_iter().map(enter).collect()
+    let enter = |name| Home::enter(out, name).map_err(|error| RunError::Write { path: out.clone(), error });
+    let entered: Vec<_> = names.into_iter().map(enter).collect::<Result<_, _>>()?;
+    // each has looked at all of `out`
+    entered.iter().take(1).flat_map(|(_, stays)| stays).for_each(|leftover| watch.stays(leftover));
+    Ok(entered.into_iter().map(|(home, _)| home).collect())
 }
 
 fn written((path, error): Failed) -> RunError {

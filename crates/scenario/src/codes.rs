@@ -18,3 +18,47 @@ pub const LIST: &[Code] = perhop_core::codes! {
     "text": E001 E002 E007 E008 E027;
     "tune": E260;
 };
+
+/// What passes packets through conditioners and queues. What it knows of their senders decides which warnings mean something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Host {
+    /// The simulator: all senders are stated.
+    Simulator,
+    /// Captures: senders are unknown, and `inside` says which side they are on.
+    Captures,
+    /// Interfaces, live or recorded: senders are unknown, and each side has an interface.
+    Interfaces,
+}
+
+/// Warnings of this crate that mean something to other hosts than the simulator, and to which. All of perhop-core are about
+/// the parameters of one algorithm: they mean the same to each host.
+const ELSEWHERE: [(&str, &[Host]); 2] = [("W314", &[Host::Captures]), ("W332", &[Host::Captures, Host::Interfaces])];
+
+impl Host {
+    /// Whether a warning of this code means something to it.
+    pub fn heeds(self, code: &str) -> bool {
+        let elsewhere = || ELSEWHERE.iter().any(|(known, hosts)| *known == code && hosts.contains(&self));
+        let of_an_algorithm = || perhop_core::codes::LIST.iter().any(|known| known.name == code);
+        self == Self::Simulator || elsewhere() || of_an_algorithm()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_host_heeds_what_it_knows() {
+        let heeding = |code| [Host::Simulator, Host::Captures, Host::Interfaces].map(|host| host.heeds(code));
+        assert_eq!(heeding("W302"), [true, false, false], "a stated load");
+        assert_eq!(heeding("W314"), [true, true, false], "which side senders are on");
+        assert_eq!(heeding("W332"), [true; 3], "labels that nobody writes");
+        assert_eq!(heeding("W316"), [true; 3], "a parameter of an AQM");
+    }
+
+    /// A code that is made known to other hosts is one of this crate's.
+    #[test]
+    fn elsewhere_are_codes_of_the_list() {
+        assert!(ELSEWHERE.iter().all(|(code, _)| LIST.iter().any(|known| known.name == *code)));
+    }
+}

@@ -55,6 +55,7 @@ pub mod contracts;
 pub mod tune;
 
 pub use as_tc::as_tc;
+pub use codes::Host;
 pub use document::Document;
 pub use explain::{explain, explain_sweep, facts};
 pub use knobs::Knobs;

@@ -9,8 +9,9 @@ import numpy as np
 
 from perhop import _core, in_force, units
 from perhop.columns import Columns, Group, Point, Values
-from perhop.plots import extent, style
+from perhop.plots import extent, passed, style
 from perhop.plots.extent import Extent
+from perhop.plots.lines import Line, Of
 from perhop.plots.names import shortened
 from perhop.plots.points import thinned
 from perhop.plots.sheet import Sheet
@@ -27,23 +28,9 @@ MOST_LINES = 8
 AVERAGE = "those with the largest averages"
 HEIGHT = 2.0
 """Inches of a panel."""
+DASHES = ("-", "--", ":", "-.")
+"""Of classes whose lines have the colours of their packets."""
 WARMUP = "warm-up, not counted"
-
-
-class Line(NamedTuple):
-    """Values over time."""
-
-    t_s: Values
-    value: Values
-
-
-class Of(NamedTuple):
-    """What a line of `series` shows."""
-
-    hop: str
-    conditioner: str
-    """Nothing for the queue and its AQM."""
-    quantity: str
 
 
 class Panel(NamedTuple):
@@ -64,6 +51,8 @@ class Drawn(NamedTuple):
     label: str
     keys: Sequence[str]
     """What tells lines apart."""
+    painted: bool = False
+    """Whether the last key is a packet's colour, in which the line is drawn."""
 
 
 def _label(group: Group) -> str:
@@ -77,7 +66,9 @@ def _label(group: Group) -> str:
 
 
 def over_time(runs: Results, sheet: Sheet) -> Figure:
-    """What each traffic delivers over time, from one sample to the next, in the first replication."""
+    """What each traffic delivers over time or, from packets at ports, each class and colour sends; first replication."""
+    if not _has(runs, "flow_series") and passed.are_there(runs):
+        return _sent(runs, sheet)
     runs = _points(runs, "flow_series", sheet)
     lines = {Panel(i, ""): _rates(runs, i) for i in range(len(runs.points))}
     scale = units.DELIVERED.scaled(_top(lines))
@@ -85,10 +76,23 @@ def over_time(runs: Results, sheet: Sheet) -> Figure:
     return _drawn(runs, [Drawn(_scaled(lines, scale.factor), units.DELIVERED, label, ["traffic"])], sheet)
 
 
+def _sent(runs: Results, sheet: Sheet) -> Figure:
+    """From packets at ports: a panel for each port."""
+    runs = thinned(runs, runs.keys, MOST_POINTS, sheet)
+    lines = {Panel(i, hop): of for i in range(len(runs.points)) for hop, of in passed.rates(runs, i).items()}
+    if not lines:
+        raise ValueError("nothing to show: no packet was sent at any port")
+    lines = _at_ports(lines, len(runs.points), sheet)
+    scale, column = units.DELIVERED.scaled(_top(lines)), units.DELIVERED
+    label = f"{units.named(runs.points, 'sent')}, {scale.unit}"
+    return _drawn(runs, [Drawn(_scaled(lines, scale.factor), column, label, ["class", "colour"], painted=True)], sheet)
+
+
 def delay_over_time(runs: Results, sheet: Sheet) -> Figure:
     """Round trips as senders measure them, and how long a port needs to send what waits; first replication."""
     runs = _points(runs, "flow_series", sheet)
-    trips = {Panel(i, "round trip"): _round_trips(runs, i) for i in range(len(runs.points))}
+    measured = _has(runs, "flow_series")
+    trips = {Panel(i, "round trip"): _round_trips(runs, i) for i in range(len(runs.points)) if measured}
     waits = {Panel(i, "time to send what waits"): _backlogs(runs, i) for i in range(len(runs.points))}
     drawn = [Drawn(trips, ROUND_TRIP, "round trip, ms", ["traffic"]), Drawn(waits, WAIT, "wait, ms", ["hop"])]
     found = [of for of in drawn if any(of.lines.values())]
@@ -107,6 +111,8 @@ def queue(runs: Results, sheet: Sheet) -> Figure:
 
 def bucket(runs: Results, sheet: Sheet) -> Figure:
     """Tokens of every conditioner's buckets, in the first replication."""
+    if not _has(runs, "series"):
+        raise ValueError(f"{LACKING}: run it again with {SAMPLED}")
     drawn = _of_series(runs, BYTES, _buckets, sheet)
     if drawn is None:
         raise ValueError("no conditioner of this run has a bucket")
@@ -149,10 +155,18 @@ def _at_ports(lines: Lines, points: int, sheet: Sheet) -> Lines:
     return {panel: of for panel, of in lines.items() if panel.of in kept}
 
 
+LACKING, SAMPLED = "this run has no series", "--trace series, or with `sample` in [scenario]"
+
+
+def _has(runs: Results, table: str) -> bool:
+    """Whether these runs were sampled."""
+    return table in runs.tables and len(runs.table(table)["t_s"]) > 0
+
+
 def _points(runs: Results, table: str, sheet: Sheet) -> Results:
-    """The points for which there is room, if this run has the table."""
-    if table not in runs.tables or not len(runs.table(table)["t_s"]):
-        raise ValueError("this run has no series: run it again with --trace series, or with `sample` in [scenario]")
+    """The points for which there is room, if this run has the table or packets at ports."""
+    if not _has(runs, table) and not passed.are_there(runs):
+        raise ValueError(f"{LACKING}: run it again with {SAMPLED}, or with --trace events")
     return thinned(runs, runs.keys, MOST_POINTS, sheet)
 
 
@@ -169,6 +183,7 @@ def _drawn(runs: Results, every: Sequence[Drawn], sheet: Sheet) -> Figure:
     every = [of._replace(lines=_chosen(of, sheet)) for of in every]
     panels = sorted(((panel, of) for of in every for panel in of.lines), key=lambda found: found[0].point)
     names = list(dict.fromkeys(_label(name) for panel, of in panels for name in of.lines[panel]))
+    classes = list(dict.fromkeys(name[0] for panel, of in panels for name in of.lines[panel]))
     looks = {name: (label, i) for i, (name, label) in enumerate(zip(names, shortened(names, 36), strict=True))}
     extents = {of.label: _extent(of, sheet) for of in every}
     titles = shortened([point.title for point in runs.points], 60)
@@ -179,18 +194,20 @@ def _drawn(runs: Results, every: Sequence[Drawn], sheet: Sheet) -> Figure:
             style.empty(at, "nothing to show here")
             continue
         _shade(at, runs.points[panel.point])
-        _draw(at, of.lines[panel], looks)
+        _draw(at, of.lines[panel], looks, classes if of.painted else [])
         extents[of.label].put(at, "y", of.label, HEIGHT)
         at.set_xlabel("time, s")
     style.legend(figure, sheet=sheet)
     return figure
 
 
-def _draw(axes: Axes, lines: Mapping[Group, Line], looks: Mapping[str, tuple[str, int]]) -> None:
+def _draw(axes: Axes, lines: Mapping[Group, Line], looks: Mapping[str, tuple[str, int]], classes: list[str]) -> None:
     for name, line in lines.items():
         label, look = looks[_label(name)]
         again, which = divmod(look, len(style.SERIES))
         kind, colour = "--" if again else "-", style.SERIES[which % len(style.SERIES)]
+        if classes:
+            kind, colour = DASHES[classes.index(name[0]) % len(DASHES)], style.PACKETS[name[-1]]
         axes.plot(line.t_s, line.value, kind, color=colour, linewidth=0.9, label=label)
     axes.margins(x=0)
 
@@ -233,6 +250,8 @@ def _first(table: Columns, point: int) -> np.ndarray:
 
 
 def _lines(runs: Results, point: int) -> dict[Of, Line]:
+    if not _has(runs, "series"):
+        return passed.backlogs(runs, point)
     table = runs.table("series")
     keys: dict[Of, list[int]] = {}
     for i in _first(table, point):
@@ -269,7 +288,7 @@ def _round_trips(runs: Results, point: int) -> dict[Group, Line]:
 
 def _backlogs(runs: Results, point: int) -> dict[Group, Line]:
     """What waits at each port over the rate of its link, ms; of ports where two packets ever waited at once."""
-    links, lines = runs.table("links"), _lines(runs, point) if "series" in runs.tables else {}
+    links, lines = runs.table("links"), _lines(runs, point)
     rates = {links["hop"][i]: float(links["rate_bit_s"][i]) for i in _first(links, point)}
     used = {of.hop for of in _queues(lines)}
     return {

@@ -28,7 +28,9 @@ def warned(runs: Results) -> list[Warned]:
     """Each warning once, in the order of the points and of `check`."""
     points: dict[tuple[str, str], list[int]] = {}
     for i, point in enumerate(runs.points):
-        for found in network(point.effective).warnings:
+        of = network(point.effective)
+        recorded = point.origin is not None and point.origin.recorded
+        for found in of.recorded_warnings if recorded else of.warnings:
             points.setdefault((found["code"], _text(found)), []).append(i)
     return [Warned(code, text, _where(runs, at)) for (code, text), at in points.items()]
 

@@ -1,22 +1,30 @@
-//! Both interfaces, looked at before anything is touched.
+//! Both interfaces, and all that a start needs, looked at before anything is touched.
 
+use super::metrics::Listening;
 use super::policy::Read;
+use super::trace;
 use crate::Failure;
 use crate::args::Forward;
 use perhop_core::units::counted;
-use perhop_live::interface::{Facts, NET_ADMIN, NET_RAW, Offloads, Right, SYS_NICE, Trouble, keep, names, troubles};
+use perhop_edge::Host;
+use perhop_live::interface::{
+    Facts, Lock, NET_ADMIN, NET_RAW, Offloads, Right, SYS_NICE, Trouble, keep, names, troubles,
+};
 use perhop_live::{AfPacket, OpenError};
-use std::io;
+use std::{fs, io, thread};
 
-/// Interfaces that may be had.
+/// What a start and a dry run have looked at: interfaces that may be had.
 pub(super) struct Checked {
     sides: [Facts; 2],
+    listening: Option<Listening>,
+    /// Lines about what a start would warn of.
+    notes: Vec<String>,
 }
 
 impl Checked {
     /// # Errors
-    /// Everything that speaks against them, in one pass.
-    pub(super) fn of(args: &Forward) -> Result<Self, Failure> {
+    /// Everything that speaks against a start, in one pass.
+    pub(super) fn of(args: &Forward, policy: &Read) -> Result<Self, Failure> {
         let asked = [("--in", &args.inside), ("--out", &args.outside)];
         let found = asked.map(|(option, name)| Facts::of(name).map_err(|error| missing(option, name, &error)));
         let mut all = rights(args);
@@ -28,7 +36,35 @@ impl Checked {
             }
         };
         all.extend(sides.iter().flat_map(troubles));
-        sides.filter(|_| all.is_empty()).map(|sides| Self { sides }).ok_or_else(|| refused(&all))
+        let mut all: Vec<_> = all.iter().map(|trouble| format!("error[E030] {trouble}")).collect();
+        all.extend(Host::new(policy.edge(args)).err().map(|error| format!("error[E030] {error}")));
+        let mut keep = |failure: Failure| all.push(failure.plain());
+        let listening = args.seen.metrics.and_then(|port| Listening::on(port).map_err(&mut keep).ok());
+        let mut notes = sides.iter().flatten().flat_map(|side| long_frames(args, side)).collect::<Vec<_>>();
+        let names = [&args.inside, &args.outside].map(String::as_str);
+        let later = without_rights(|| (trace::check(args, names, policy), fs::File::open(&args.policy)));
+        notes.extend(later.0.map_err(keep).unwrap_or_default());
+        notes.extend(later.1.err().map(|error| format!("note: SIGHUP cannot read {}: {error}", args.policy.display())));
+        let sides = sides.filter(|_| all.is_empty()).ok_or_else(|| refused(&all))?;
+        Ok(Self { sides, listening, notes })
+    }
+
+    /// Lines about what is no reason not to begin.
+    pub(super) fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// The port of `--metrics`, once.
+    pub(super) fn listening(&mut self) -> Option<Listening> {
+        self.listening.take()
+    }
+
+    /// Keeps other forwarders from both interfaces.
+    ///
+    /// # Errors
+    /// One was faster.
+    pub(super) fn lock(&self) -> Result<[Lock; 2], Failure> {
+        Lock::both(&self.sides).map_err(|trouble| refused(&[format!("error[E030] {trouble}")]))
     }
 
     pub(super) fn names(&self) -> [&str; 2] {
@@ -61,18 +97,31 @@ impl Checked {
     pub(super) fn plan(&self, args: &Forward, policy: &Read) -> String {
         let [a, b] = self.names();
         let mut lines = vec![format!("{a} -> {b}: {}", policy.summary()), format!("{b} -> {a}: passes")];
-        for name in [a, b] {
-            for offload in Offloads::on(name).unwrap_or_default() {
-                let line = format!("ethtool -K {name} {} off", offload.name());
-                lines.push(match args.fix_offloads {
-                    true => format!("would do: {line}"),
-                    false => format!("note: frames above the MTU are lost; {line}, or --fix-offloads"),
-                });
-            }
+        if args.fix_offloads {
+            lines.extend(self.sides.iter().flat_map(offloads_off).map(|line| format!("would do: {line}")));
         }
+        lines.extend(self.notes.iter().cloned());
         lines.push("nothing was touched".into());
         lines.join("\n")
     }
+}
+
+/// The lines that switch off what is on of the offloads.
+fn offloads_off(side: &Facts) -> Vec<String> {
+    let on = Offloads::on(&side.name).unwrap_or_default();
+    on.iter().map(|offload| format!("ethtool -K {} {} off", side.name, offload.name())).collect()
+}
+
+/// What is said of offloads that stay on.
+fn long_frames(args: &Forward, side: &Facts) -> Vec<String> {
+    let stay = if args.fix_offloads { Vec::new() } else { offloads_off(side) };
+    stay.iter().map(|line| format!("note: frames above the MTU are lost; {line}, or --fix-offloads")).collect()
+}
+
+/// What a thread finds that has given up its rights, as this one will have when packets pass.
+fn without_rights<T: Send>(look: impl FnOnce() -> T + Send) -> T {
+    let found = thread::scope(|scope| scope.spawn(|| keep(&[]).map(|()| look())).join());
+    found.expect("it does not panic").expect("rights can be given up")
 }
 
 /// Rights that are missing.
@@ -121,7 +170,17 @@ fn unopened(error: &OpenError) -> Failure {
     ))
 }
 
-fn refused(all: &[Trouble]) -> Failure {
-    let lines: Vec<_> = all.iter().map(|trouble| format!("error[E030] {trouble}")).collect();
-    Failure::Error(format!("{}\n{}, nothing was touched", lines.join("\n"), counted(all.len(), ["error", "errors"])))
+fn refused(all: &[String]) -> Failure {
+    let counted = counted(all.len(), ["error", "errors"]);
+    Failure::Error(format!("{}\n{counted}, nothing was touched", all.join("\n")))
+}
+
+/// Interfaces went away while packets passed: a service manager begins again when they are back.
+pub(super) fn gone(names: &[&str]) -> Failure {
+    let line = |name: &&str| {
+        let what = "the interface was deleted or left this network namespace, so nothing passes";
+        let help = format!("begin again when {name} is back, as systemd does with contrib/perhop-forward@.service");
+        format!("error[E031] {name}: {what}\n   help: {help}")
+    };
+    Failure::Error(names.iter().map(line).collect::<Vec<_>>().join("\n"))
 }

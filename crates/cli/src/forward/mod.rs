@@ -35,12 +35,13 @@ use work::Work;
 pub(crate) fn forward(args: &Forward) -> Result<Exit, Failure> {
     let policy = policy::read(args)?;
     policy.warn();
-    let checked = Checked::of(args)?;
+    let mut checked = Checked::of(args, &policy)?;
     if args.dry_run {
         say!("{}", checked.plan(args, &policy));
         return Ok(Exit::Fine);
     }
-    let listening = args.seen.metrics.map(Listening::on).transpose()?;
+    checked.notes().iter().for_each(|note| complain!("{note}"));
+    let locks = checked.lock()?;
     let signals = Signals::catch();
     let offloads = checked.fix(args)?;
     let sides = checked.open()?;
@@ -50,10 +51,12 @@ pub(crate) fn forward(args: &Forward) -> Result<Exit, Failure> {
     interfaces::give_up_rights(args)?;
     let trace = Trace::begin(args, checked.names(), &policy, &mut forwarder)?;
     complain!("{}", checked.begun(args));
-    Work::new(args, checked.names(), signals, listening.map(Listening::answer), trace).go(&mut forwarder);
+    let metrics = checked.listening().map(Listening::answer);
+    let gone = Work::new(args, checked.names(), signals, metrics, trace).go(&mut forwarder);
     let counts = forwarder.counts();
     say!("{}", if args.seen.json { table::json(&forwarder, &counts)? } else { table::text(&forwarder, &counts) });
     drop(forwarder);
     drop(offloads);
-    Ok(Exit::Fine)
+    drop(locks);
+    if gone.is_empty() { Ok(Exit::Fine) } else { Err(interfaces::gone(&gone)) }
 }

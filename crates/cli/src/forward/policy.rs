@@ -6,7 +6,7 @@ use crate::{Failure, complain};
 use perhop_core::units::Span;
 use perhop_edge as edge;
 use perhop_live::{AfPacket, Forwarder};
-use perhop_scenario::{Diagnostics, Options, Policy};
+use perhop_scenario::{Diagnostics, Host, Options, Policy};
 use perhop_sim::Plan;
 use perhop_sim::replay::Changed;
 
@@ -26,6 +26,7 @@ pub(super) fn read(args: &Forward) -> Result<Read, Failure> {
         None => options,
     });
     let (policy, warnings) = accepted(Policy::load(&args.policy, &options), "nothing was touched")?;
+    let warnings = warnings.of(Host::Interfaces);
     Ok(Read { policy, warnings, flow_timeout: flow_timeout(&args.flow_timeout)? })
 }
 

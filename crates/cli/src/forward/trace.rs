@@ -5,7 +5,8 @@ use crate::args::Forward;
 use crate::{Failure, complain, watch};
 use perhop_live::{AfPacket, Forwarder, TRAFFIC};
 use perhop_runs::disk::Failed;
-use perhop_runs::recorded::{Between, Recording, Unrecorded};
+use perhop_runs::disk::leftovers::Writer;
+use perhop_runs::recorded::{self, Between, Recording, Unrecorded};
 
 /// A run being recorded.
 #[derive(Debug)]
@@ -23,15 +24,8 @@ impl Trace {
         forwarder: &mut Forwarder<AfPacket>,
     ) -> Result<Option<Self>, Failure> {
         let Some(out) = &args.seen.trace else { return Ok(None) };
-        let between = Between {
-            interfaces: names,
-            policy: policy.policy(),
-            file: &args.policy.to_string_lossy(),
-            traffic: &TRAFFIC,
-            seed: args.seed,
-            started: watch::now(),
-        };
-        let (recording, sink) = Recording::begin(out, &between).map_err(refused)?;
+        let file = args.policy.to_string_lossy();
+        let (recording, sink) = Recording::begin(out, &between(args, names, policy, &file)).map_err(refused)?;
         forwarder.record(sink);
         Ok(Some(Self(recording)))
     }
@@ -48,6 +42,22 @@ impl Trace {
             Err(failed) => complain!("{}", unwritten(&failed)),
         }
     }
+}
+
+/// Lines about what is half-written where runs are to be recorded, if that was asked for.
+///
+/// # Errors
+/// None can be recorded there.
+pub(super) fn check(args: &Forward, names: [&str; 2], policy: &Read) -> Result<Vec<String>, Failure> {
+    let Some(out) = &args.seen.trace else { return Ok(Vec::new()) };
+    let file = args.policy.to_string_lossy();
+    let left = recorded::check(out, &between(args, names, policy, &file)).map_err(refused)?;
+    Ok(left.iter().filter(|leftover| leftover.writer == Writer::Unknown).map(watch::stays).collect())
+}
+
+fn between<'a>(args: &Forward, interfaces: [&'a str; 2], policy: &'a Read, file: &'a str) -> Between<'a> {
+    let (policy, started) = (policy.policy(), watch::now());
+    Between { interfaces, policy, file, traffic: &TRAFFIC, seed: args.seed, started }
 }
 
 fn refused(why: Unrecorded) -> Failure {

@@ -23,6 +23,8 @@ pub(super) struct Work<'a> {
     trace: Option<Trace>,
     /// Since the beginning.
     trips: [Samples; 2],
+    /// Interfaces that went away.
+    gone: Vec<&'a str>,
 }
 
 impl<'a> Work<'a> {
@@ -34,16 +36,17 @@ impl<'a> Work<'a> {
         trace: Option<Trace>,
     ) -> Self {
         let (log, watch) = (Log::new(names), args.seen.watch.then(Watch::default));
-        Self { args, names, signals, log, metrics, watch, trace, trips: Default::default() }
+        Self { args, names, signals, log, metrics, watch, trace, trips: Default::default(), gone: Vec::new() }
     }
 
-    /// Until a signal ends it.
-    pub(super) fn go(mut self, forwarder: &mut Forwarder<AfPacket>) {
+    /// Until a signal ends it, or an interface goes away: which did.
+    pub(super) fn go(mut self, forwarder: &mut Forwarder<AfPacket>) -> Vec<&'a str> {
         if self.metrics.is_some() || self.watch.is_some() {
             forwarder.measure(self.args.most_flows);
         }
         run(forwarder, &mut |forwarder, now| self.order(forwarder, now));
         self.trace.into_iter().for_each(|trace| trace.end(forwarder, monotonic_ns()));
+        self.gone
     }
 
     fn order(&mut self, forwarder: &mut Forwarder<AfPacket>, now: u64) -> Order {
@@ -56,7 +59,7 @@ impl<'a> Work<'a> {
         if self.log.is_due(now) {
             self.look(forwarder, now);
         }
-        Order::GoOn
+        if self.gone.is_empty() { Order::GoOn } else { Order::End }
     }
 
     /// The policy is read again; a run that is recorded ends where another policy begins.
@@ -72,6 +75,8 @@ impl<'a> Work<'a> {
 
     /// Once a second.
     fn look(&mut self, forwarder: &mut Forwarder<AfPacket>, now: u64) {
+        let gone = self.names.into_iter().zip(forwarder.sides()).filter(|(_, side)| side.is_gone());
+        self.gone = gone.map(|(name, _)| name).collect();
         let counts = forwarder.counts();
         self.log.look(&counts);
         if let Some(fault) = fault::take() {

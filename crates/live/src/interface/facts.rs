@@ -4,17 +4,20 @@ use std::fs;
 use std::io;
 use std::net::Ipv6Addr;
 
-use super::ioctl::Asker;
+use super::ioctl::{Asker, index_of, name_of};
+use super::lock::is_taken;
 use super::netmask;
 
 /// ARPHRD_ETHER.
 const ETHERNET: u16 = 1;
 
 /// What is to be known of an interface.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
-    /// Its name.
+    /// Its name; if it was asked for by an alternative one, its first.
     pub name: String,
+    /// Its number, which no other interface of the namespace ever has.
+    pub index: u32,
     /// Whether it is up.
     pub up: bool,
     /// Whether its frames have Ethernet headers.
@@ -27,6 +30,19 @@ pub struct Facts {
     pub master: Option<String>,
     /// Keys of sysctl by which the kernel forwards what comes in on it.
     pub forwarding: Vec<String>,
+    /// Interfaces above and below it, as a VLAN and its Ethernet are to each other: a frame passes both.
+    pub stack: Vec<Layer>,
+    /// It, or those of the stack, if a forwarder has them.
+    pub used: Vec<String>,
+}
+
+/// An interface above or below another one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layer {
+    /// Its name.
+    pub name: String,
+    /// Its number.
+    pub index: u32,
 }
 
 /// Names of the interfaces here.
@@ -42,14 +58,20 @@ impl Facts {
     /// It is not there, or the kernel does not say.
     pub fn of(name: &str) -> io::Result<Self> {
         let asker = Asker::new()?;
+        let index = index_of(name)?;
+        let name = &name_of(index)?;
+        let stack = stack(name);
         Ok(Self {
-            name: name.to_owned(),
+            name: name.clone(),
+            index,
             up: asker.flags(name)? & libc::IFF_UP != 0,
             ethernet: asker.hardware(name)? == ETHERNET,
             mtu: asker.mtu(name)?,
             addresses: addresses(name)?,
             master: master(name),
             forwarding: forwarding(name),
+            used: used(Layer { name: name.clone(), index }, &stack)?,
+            stack,
         })
     }
 }
@@ -74,6 +96,34 @@ fn global(line: &str, name: &str) -> Option<String> {
 fn master(name: &str) -> Option<String> {
     let link = fs::read_link(format!("/sys/class/net/{name}/master")).ok()?;
     Some(link.file_name()?.to_string_lossy().into_owned())
+}
+
+/// All below it, and all above it.
+fn stack(name: &str) -> Vec<Layer> {
+    ["lower_", "upper_"].into_iter().flat_map(|way| along(way, name)).collect()
+}
+
+fn along(way: &str, name: &str) -> Vec<Layer> {
+    let mut found: Vec<Layer> = Vec::new();
+    let mut open = vec![name.to_owned()];
+    while let Some(name) = open.pop() {
+        let links = fs::read_dir(format!("/sys/class/net/{name}")).into_iter().flatten().flatten();
+        let names = links.filter_map(|link| link.file_name().to_str()?.strip_prefix(way).map(str::to_owned));
+        let new: Vec<_> = names.filter(|name| found.iter().all(|it| it.name != *name)).collect();
+        found.extend(new.iter().filter_map(|name| Some(Layer { name: name.clone(), index: index_of(name).ok()? })));
+        open.extend(new);
+    }
+    found
+}
+
+fn used(own: Layer, stack: &[Layer]) -> io::Result<Vec<String>> {
+    let mut used = Vec::new();
+    for layer in [&own].into_iter().chain(stack) {
+        if is_taken(layer.index)? {
+            used.push(layer.name.clone());
+        }
+    }
+    Ok(used)
 }
 
 fn forwarding(name: &str) -> Vec<String> {

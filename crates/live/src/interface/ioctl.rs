@@ -1,5 +1,6 @@
 //! Questions to the kernel about an interface (netdevice(7)).
 
+use std::ffi::{CStr, CString};
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
@@ -16,6 +17,27 @@ pub(super) fn question(name: &str) -> Option<libc::ifreq> {
         *to = byte as libc::c_char;
     }
     fits.then_some(question)
+}
+
+/// The number of an interface.
+pub(super) fn index_of(name: &str) -> io::Result<u32> {
+    let name = CString::new(name).map_err(|_| io::ErrorKind::NotFound)?;
+    // SAFETY: a string that ends with 0.
+    match unsafe { libc::if_nametoindex(name.as_ptr()) } {
+        0 => Err(io::Error::last_os_error()),
+        index => Ok(index),
+    }
+}
+
+/// The name of an interface, not one of its alternative names.
+pub(super) fn name_of(index: u32) -> io::Result<String> {
+    let mut name = [0 as libc::c_char; libc::IF_NAMESIZE];
+    // SAFETY: a buffer of the size that the call asks for.
+    if unsafe { libc::if_indextoname(index, name.as_mut_ptr()) }.is_null() {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the call has filled the buffer with a string that ends with 0.
+    Ok(unsafe { CStr::from_ptr(name.as_ptr()) }.to_string_lossy().into_owned())
 }
 
 impl Asker {

@@ -2,12 +2,14 @@
 
 mod facts;
 mod ioctl;
+mod lock;
 mod netmask;
 mod offloads;
 mod rights;
 mod trouble;
 
-pub use facts::{Facts, names};
+pub use facts::{Facts, Layer, names};
+pub use lock::Lock;
 pub use offloads::{Offload, Offloads};
 pub use rights::{NET_ADMIN, NET_RAW, Right, SYS_NICE, keep};
 pub use trouble::{Trouble, troubles};

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::ioctl::Asker;
+use super::ioctl::{Asker, index_of};
 
 /// Numbers of linux/ethtool.h.
 const GET_FLAGS: u32 = 0x25;
@@ -57,6 +57,7 @@ impl Offload {
 pub struct Offloads {
     asker: Asker,
     name: String,
+    index: u32,
     /// Those that were on.
     pub off: Vec<Offload>,
 }
@@ -77,7 +78,7 @@ impl Offloads {
     /// The kernel refuses. What was switched off is on again.
     pub fn fix(name: &str) -> io::Result<Self> {
         let on = Self::on(name)?;
-        let mut fixed = Self { asker: Asker::new()?, name: name.to_owned(), off: Vec::new() };
+        let mut fixed = Self { asker: Asker::new()?, name: name.to_owned(), index: index_of(name)?, off: Vec::new() };
         for offload in on {
             offload.set(&fixed.asker, name, false)?;
             fixed.off.push(offload);
@@ -88,7 +89,9 @@ impl Offloads {
 
 impl Drop for Offloads {
     fn drop(&mut self) {
-        for offload in self.off.drain(..) {
+        // another interface may have its name now
+        let is_there = index_of(&self.name).is_ok_and(|index| index == self.index);
+        for offload in self.off.drain(..).filter(|_| is_there) {
             // an interface that has gone meanwhile has no offloads to switch on
             let _ = offload.set(&self.asker, &self.name, true);
         }

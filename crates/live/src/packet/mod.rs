@@ -62,6 +62,12 @@ impl AfPacket {
         let (receiver, transmitter) = (Receiver::new(shape), Transmitter::new(shape, mtu));
         Ok(Self { receiver, transmitter, rings, socket, kernel: Kernel::default() })
     }
+
+    /// Whether the interface was deleted, or has left this network namespace: no frame passes it again. One that is
+    /// down is still there.
+    pub fn is_gone(&self) -> bool {
+        self.socket.is_gone()
+    }
 }
 
 impl AsFd for AfPacket {

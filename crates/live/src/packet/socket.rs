@@ -75,6 +75,17 @@ impl Socket {
         done(unsafe { libc::bind(self.0.as_raw_fd(), pointer, size) })
     }
 
+    /// Whether its interface is there no longer; the kernel then takes the interface from the socket, and gives it to none
+    /// that has the same name (packet_notifier of net/packet/af_packet.c).
+    pub(super) fn is_gone(&self) -> bool {
+        // SAFETY: zeros are a valid address of this kind.
+        let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
+        let mut size = size_of::<libc::sockaddr_ll>() as u32;
+        // SAFETY: pointer and size are those of `address`.
+        let told = unsafe { libc::getsockname(self.0.as_raw_fd(), (&raw mut address).cast(), &mut size) } == 0;
+        told && address.sll_ifindex < 0
+    }
+
     /// Frames since the last call: those for this socket, and of them those that were dropped.
     pub(super) fn statistics(&self) -> Kernel {
         let mut found = libc::tpacket_stats { tp_packets: 0, tp_drops: 0 };

@@ -1,10 +1,11 @@
-//! One process among several in a scenario's directory: what a killed one left there is removed by the next, and what is
-//! written reaches the disk in time.
+//! One process among several in a scenario's directory: others see that it writes there, and what is written reaches the
+//! disk in time.
 //!
 //! Decision: docs/decisions/088-results-are-renamed-when-complete.md
 
 use super::Failed;
-use std::fs::{self, File, TryLockError};
+use super::leftovers::{self, Leftover};
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,8 +15,7 @@ use std::time::Duration;
 /// How much work a crash of the machine may cost; and, of what is gathered to be written together, a process that is killed.
 const AT_STAKE: Duration = Duration::from_secs(1);
 
-/// A scenario's directory in use. Everyone who writes there shares a lock on it, so the one that gets it alone knows that
-/// what is half-written is of no running process.
+/// A scenario's directory in use. Everyone who writes there shares a lock on it.
 #[derive(Debug)]
 pub struct Home {
     dir: PathBuf,
@@ -24,15 +24,18 @@ pub struct Home {
 }
 
 impl Home {
-    /// Enters the directory, making it if it is missing; the first one in removes what was left half-written.
+    /// Enters a scenario's directory in `out`, making it if it is missing. What dead processes left half-written in `out` is
+    /// removed; what stays comes with it.
     ///
     /// # Errors
-    /// When it cannot be made. On a file system without locks nothing is removed.
-    pub fn enter(dir: PathBuf) -> io::Result<Self> {
+    /// When it cannot be made.
+    pub fn enter(out: &Path, scenario: &str) -> io::Result<(Self, Vec<Leftover>)> {
+        let (dir, stays) = (out.join(scenario), leftovers::remove(out));
         fs::create_dir_all(&dir)?;
         let file = File::open(&dir).ok();
-        file.iter().for_each(|file| share(file, &dir));
-        Ok(Self { dir, file })
+        // on a file system without locks nobody is told
+        file.iter().for_each(|file| _ = file.lock_shared());
+        Ok((Self { dir, file }, stays))
     }
 
     /// What was written there is on the disk when this returns.
@@ -102,36 +105,6 @@ impl Homes {
         }
         self.homes.iter().try_for_each(Home::sync)
     }
-}
-
-fn share(file: &File, dir: &Path) {
-    match file.try_lock() {
-        Ok(()) => remove_leftovers(dir),
-        Err(TryLockError::WouldBlock) => {}
-        Err(TryLockError::Error(_)) => return,
-    }
-    // Without a lock nothing is removed.
-    let _ = file.lock_shared();
-}
-
-fn remove_leftovers(dir: &Path) {
-    for point in entries(dir) {
-        for path in entries(&point).filter(|path| is_leftover(path)) {
-            // What cannot be removed does no harm: no reader looks at hidden names.
-            let _ = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
-        }
-    }
-}
-
-fn entries(dir: &Path) -> impl Iterator<Item = PathBuf> {
-    fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path())
-}
-
-/// `.rep-003.1234-0.partial`, `.reps-000-099.1234-0.old`
-fn is_leftover(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let is_ours = name.starts_with(".rep-") || name.starts_with(".reps-");
-    is_ours && (name.ends_with(".partial") || name.ends_with(".old"))
 }
 
 impl Drop for Home {

@@ -14,6 +14,8 @@ use std::path::{Path, PathBuf};
 
 /// One process among several in a scenario's directory.
 pub mod home;
+/// What is half-written, and by whom.
+pub mod leftovers;
 /// What a directory says about its results.
 pub mod manifest;
 /// Tables of several replications as one, and back.

@@ -3,6 +3,7 @@
 //! Decision: docs/decisions/086-one-sync-a-second.md
 
 use super::join::{REPLICATION, join};
+use super::leftovers;
 use super::manifest::Labels;
 use super::{Common, Entry, Failed, MANIFEST, Manifest, Stored, events_file, files, hash_files, load};
 use crate::parquet::{Constant, One};
@@ -11,7 +12,6 @@ use perhop_scenario::tables::columns::Table;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
-use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// How often another process may come first; more is a fault of the file system.
@@ -43,6 +43,17 @@ impl Draft {
         Err((dir.to_owned(), io::Error::other("all temporary names beside it are taken")))
     }
 
+    /// The same under another name, in this file system.
+    ///
+    /// # Errors
+    /// The path that could not be written.
+    pub fn renamed(mut self, dir: PathBuf) -> Result<Self, Failed> {
+        let parent = dir.parent().unwrap_or(Path::new("."));
+        fs::create_dir_all(parent).map_err(|e| (parent.to_owned(), e))?;
+        self.dir = dir;
+        Ok(self)
+    }
+
     /// The name that it will have.
     pub fn dir(&self) -> &Path {
         &self.dir
@@ -62,7 +73,10 @@ impl Draft {
         let files = files(tables, &constants(&common.point, only));
         let manifest = Manifest { common: common.clone(), files_hash: hash_files(&files), replications };
         let written = write_all(&self.temporary, &manifest, &files);
-        written.and_then(|()| place(&self.temporary, &self.dir, &manifest)).map_err(|e| (self.dir.clone(), e))
+        written.and_then(|()| place(&self.temporary, &self.dir, &manifest)).map_err(|e| (self.dir.clone(), e))?;
+        // a folder that had nothing but this
+        let _ = self.temporary.parent().filter(|folder| Some(*folder) != self.dir.parent()).map(fs::remove_dir);
+        Ok(())
     }
 }
 
@@ -71,8 +85,9 @@ impl Drop for Draft {
         // After completion there is nothing here.
         if fs::remove_dir_all(&self.temporary).is_ok() {
             // The point's and the scenario's directories are removed too if they hold nothing else.
-            let parent = self.dir.parent().unwrap_or(Path::new("."));
-            let _ = fs::remove_dir(parent).and_then(|()| fs::remove_dir(parent.parent().unwrap_or(parent)));
+            for parent in [&self.dir, &self.temporary].map(|path| path.parent().unwrap_or(Path::new("."))) {
+                let _ = fs::remove_dir(parent).and_then(|()| fs::remove_dir(parent.parent().unwrap_or(parent)));
+            }
         }
     }
 }
@@ -121,12 +136,12 @@ fn replace_manifest(dir: &Path, manifest: &Manifest) -> Result<(), Failed> {
     })
 }
 
-/// A hidden name beside `dir`, used once: `.rep-003.1234-0.partial`.
+/// A hidden name beside `dir`, used once, which says whose it is: `.rep-003.1234-567-89abcdef-0.partial`.
 fn beside(dir: &Path, ending: &str) -> PathBuf {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let name = dir.file_name().unwrap_or_default().to_string_lossy();
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    dir.with_file_name(format!(".{name}.{}-{number}.{ending}", process::id()))
+    dir.with_file_name(format!(".{name}.{}-{number}.{ending}", leftovers::own()))
 }
 
 fn write_all(dir: &Path, manifest: &Manifest, files: &[(&'static str, Vec<u8>)]) -> io::Result<()> {

@@ -2,6 +2,7 @@
 //!
 //! Decision: docs/decisions/072-all-faults-in-one-pass.md
 
+use crate::codes::Host;
 use crate::text::shown::shown;
 use crate::text::source::{Sources, Spot};
 use anstyle::{AnsiColor, Style};
@@ -96,6 +97,13 @@ impl Diagnostics {
                 help,
             }],
         }
+    }
+
+    /// Errors, and the warnings that mean something to a host.
+    #[must_use]
+    pub fn of(mut self, host: Host) -> Self {
+        self.list.retain(|it| it.severity == Severity::Error || host.heeds(it.code));
+        self
     }
 
     /// Number of errors.
