@@ -82,7 +82,9 @@ impl<'a> Collector<'a> {
 
     fn word(&mut self, line: Bare<'a>, [start, end]: [usize; 2], quoted: bool) {
         let place = Place { start: line.start + start, end: line.start + end };
-        let text = Cow::Borrowed(&line.text[start..end]);
+        let raw = &line.text[start..end];
+        // Messages have words between backticks.
+        let text = if raw.contains('`') { Cow::Owned(raw.replace('`', "'")) } else { Cow::Borrowed(raw) };
         self.pieces.push(Piece::Word(Token { text, place, line: line.number, unset: false }, quoted));
     }
 
