@@ -8,6 +8,7 @@
 //! - of a line that is not known its first word, if that [looks like the name of a command](words::is_first);
 //! - of a message what stands between backticks by the same rule: there, messages have what comes from the text.
 //!
+//! A reader takes a backtick of the text for an apostrophe ([`unquoted`]), as messages could not be told from what is in them.
 //! What steers a terminal is not in a [`Text`] at all: see [`Text::new`].
 
 pub mod words;
@@ -16,6 +17,7 @@ use crate::account::Account;
 use crate::finding::{Fault, Finding};
 use crate::text::Text;
 use perhop_core::params::{Place, escaped};
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 /// Most characters of a part of a text within a message.
@@ -68,17 +70,18 @@ impl Screen {
         let mut stretches: Vec<_> = spoken.statements.iter().map(known).chain(spoken.unknown.iter().map(first)).collect();
         stretches.sort_by_key(|(place, end)| (place.start, *end));
         let mut cover = Cover { all, out: String::with_capacity(all.len()), at: 0 };
-        let mut closed = None;
+        // What follows an unknown word on its line is not shown either.
+        let mut closed = 0;
         for (place, end) in stretches {
-            // What follows an unknown word on its line is not shown either.
-            let same_line = |closed: &usize| !all[*closed..place.start.max(*closed)].contains('\n');
-            if place.start < cover.at || closed.as_ref().is_some_and(same_line) {
+            if place.start < cover.at.max(closed) {
                 continue;
             }
             cover.blank(place.start);
             cover.show(end);
-            closed = (end < place.end).then_some(end);
-            closed.iter().for_each(|_| cover.dots());
+            if end < place.end {
+                closed = all[end..].find('\n').map_or(all.len(), |length| end + length);
+                cover.dots();
+            }
         }
         cover.blank(all.len());
         Text { text: cover.out }
@@ -131,6 +134,7 @@ impl Screen {
     pub fn account(&self, account: &mut Account) {
         for entry in account.lines.values_mut() {
             entry.notes.iter_mut().for_each(|note| *note = self.message(note));
+            entry.notes.dedup();
         }
     }
 
@@ -144,6 +148,11 @@ impl Screen {
     pub fn fault(&self, fault: Fault) -> Fault {
         Fault { message: self.message(&fault.message), help: self.message(&fault.help), ..fault }
     }
+}
+
+/// A word of a text without backticks.
+pub fn unquoted(word: &str) -> Cow<'_, str> {
+    if word.contains('`') { Cow::Owned(word.replace('`', "'")) } else { Cow::Borrowed(word) }
 }
 
 /// Names of shell variables: `DEV` of `$DEV` and of `${DEV}`.

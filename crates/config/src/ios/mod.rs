@@ -19,7 +19,7 @@ mod tree;
 
 use crate::dialect::{Dialect, Read};
 use crate::finding::Fault;
-use crate::foreign::Spoken;
+use crate::foreign::{Spoken, unquoted};
 use crate::given::Given;
 use crate::text::Text;
 use read::Reader;
@@ -62,11 +62,12 @@ fn looks(text: &Text) -> usize {
 /// What a text says, in the dialect's own words: for rules that ask more than the model holds.
 pub(crate) fn plan(text: &Text) -> plan::Plan {
     let mut reader = Reader::default();
-    tree::rows(text).for_each(|row| reader.row(&row));
+    tree::rows(&without_backticks(text)).for_each(|row| reader.row(&row));
     reader.plan
 }
 
 fn read(text: &Text, given: &Given) -> Result<Read, Fault> {
+    let text = &without_backticks(text);
     let Reader { plan, mut account, evidence, foreign, mut spoken, .. } = reader(text);
     if plan.policies.is_empty() && plan.attached.is_empty() {
         return Err(empty(foreign));
@@ -79,9 +80,13 @@ fn read(text: &Text, given: &Given) -> Result<Read, Fault> {
 
 /// What is said in a text that [`read`] refuses.
 fn spoken(text: &Text) -> Spoken {
-    let Reader { plan, mut spoken, .. } = reader(text);
+    let Reader { plan, mut spoken, .. } = reader(&without_backticks(text));
     plan.names(&mut |name| spoken.name(name));
     spoken
+}
+
+fn without_backticks(text: &Text) -> Text {
+    Text { text: unquoted(&text.text).into_owned() }
 }
 
 fn reader(text: &Text) -> Reader {

@@ -2,6 +2,7 @@
 
 use super::sums;
 use super::words::Token;
+use crate::foreign::unquoted;
 use perhop_core::params::Place;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -137,9 +138,7 @@ impl<'a> Scanner<'a, '_> {
 
     fn push(&mut self, start: usize, grown: Growing) {
         let raw = &self.line.text[start..self.at];
-        let text = grown.text.map_or(Cow::Borrowed(raw), Cow::Owned);
-        // Messages have words between backticks.
-        let text = if text.contains('`') { Cow::Owned(text.replace('`', "'")) } else { text };
+        let text = grown.text.map_or(Cow::Borrowed(raw), |text| Cow::Owned(unquoted(&text).into_owned()));
         let place = Place { start: self.line.start + start, end: self.line.start + self.at };
         let token = Token { text, place, line: self.line.number, unset: grown.unset };
         self.commands.iter_mut().last().into_iter().for_each(|it| it.push(token.clone()));
