@@ -111,6 +111,9 @@ renew-examples renew-codes: renew-%:
 renew-bad renew-studies renew-kernel: renew-%:
 	PERHOP_RENEW=1 cargo test -q -p perhop-scenario --test $*
 
+renew-words:
+	PERHOP_RENEW=1 cargo test -q -p perhop-config --lib words_that_readers_name
+
 renew-results: .venv/extension.stamp
 	cd tests/python && ../../$(BIN)/python -m same --write
 

@@ -6,8 +6,8 @@ use crate::args::Configuration;
 use crate::{Failure, complain, reading};
 use perhop_config::account::Verdict;
 use perhop_config::dialect::Dialect;
-use perhop_config::finding::{Fault, Finding};
-use perhop_config::import::{DIALECTS, Imported, import};
+use perhop_config::finding::{Fault, Finding, Refused};
+use perhop_config::import::{Imported, import};
 use perhop_config::load::Load;
 use perhop_config::text::Text;
 use perhop_core::params::{Problems, Severity};
@@ -53,12 +53,13 @@ impl<'a> File<'a> {
     /// # Errors
     /// What is wrong with it.
     pub(crate) fn import(&self, asked: &Configuration) -> Result<Imported, Failure> {
-        import(self.bytes, asked.from.as_deref(), &asked.given()).map_err(|fault| self.refused(fault))
+        import(self.bytes, asked.from.as_deref(), &asked.given()).map_err(|refused| self.refused(refused))
     }
 
     /// Why it cannot be read.
-    pub(crate) fn refused(&self, fault: Fault) -> Failure {
-        Failure::Error(format!("{:#}", self.diagnostic(&self.text(), Severity::Error, fault)))
+    pub(crate) fn refused(&self, refused: impl Into<Refused>) -> Failure {
+        let Refused { fault, text } = refused.into();
+        Failure::Error(format!("{:#}", self.diagnostic(&text, Severity::Error, fault)))
     }
 
     /// A fault or finding as everything that perhop finds.
@@ -85,23 +86,15 @@ impl<'a> File<'a> {
             sources
         })
     }
-
-    /// Its text.
-    pub(crate) fn text(&self) -> Text {
-        Text::new(self.bytes)
-    }
 }
 
 /// What a file was taken for, and of what dialect other lines of it are.
 pub(crate) fn guessed(name: &str, imported: &Imported) -> String {
     let Dialect { name: from, title, .. } = imported.dialect;
     let mut text = format!("{name}: read as {title} (--from {from})");
-    for other in DIALECTS.iter().filter(|it| it.name != *from) {
-        let lines = (other.looks)(&imported.text);
-        if lines > 0 {
-            let (count, from) = (counted(lines, ["line of it looks", "lines of it look"]), other.name);
-            text += &format!("; {count} like {}, which --from {from} reads", other.title);
-        }
+    for (other, lines) in imported.others() {
+        let (count, from) = (counted(lines, ["line of it looks", "lines of it look"]), other.name);
+        text += &format!("; {count} like {}, which --from {from} reads", other.title);
     }
     text
 }
@@ -128,11 +121,12 @@ pub(crate) fn load(path: &Path) -> Result<Load, Failure> {
     let root = toml::parse(&text, 0, &mut problems);
     let name = path.to_string_lossy();
     let file = File::new(&name, text.as_bytes());
+    let own = |fault| Refused { fault, text: Text { text: text.clone() } };
     let Some(root) = root.filter(|_| !problems.has_errors()) else {
         let problem = problems.list.into_iter().next();
         let (code, place, message, help) = problem
             .map_or(("E001", None, "no TOML".into(), String::new()), |it| (it.code, it.place, it.message, it.help));
-        return Err(file.refused(Fault { code, place, message, help }));
+        return Err(file.refused(own(Fault { code, place, message, help })));
     };
-    Load::stated(&root).map_err(|fault| file.refused(fault))
+    Load::stated(&root).map_err(|fault| file.refused(own(fault)))
 }

@@ -4,6 +4,7 @@ use crate::args::{Cli, Form, Import, Verb};
 use crate::begin::existing;
 use crate::configured::{self, File};
 use crate::tune::reason;
+use crate::show::harmless;
 use crate::{Exit, Failure, complain, places, reading, say};
 use clap::Parser;
 use perhop_config::account::{Entry, Verdict};
@@ -47,7 +48,7 @@ pub fn imported(args: impl IntoIterator<Item = OsString>, text: Option<Vec<u8>>)
     let words = ["perhop", "import"].map(OsString::from).into_iter().chain(args);
     let cli = Cli::try_parse_from(words).map_err(|error| reason(&error.to_string()))?;
     let Verb::Import(args) = &cli.verb else { return Err("not `import`".into()) };
-    said(args, text).map(|json| json.to_string()).map_err(Failure::plain)
+    said(args, text).map(|json| harmless(&json.to_string())).map_err(Failure::plain)
 }
 
 fn said(args: &Import, text: Option<Vec<u8>>) -> Result<Value, Failure> {
@@ -88,14 +89,11 @@ fn refused(file: &File<'_>, imported: &mut Imported, stub: &Stub) {
 
 /// What became of each line, for people.
 fn account(imported: &Imported) {
-    let account = &imported.read.account;
-    let lines: Vec<_> = imported.text.lines().map(|line| line.text.trim()).collect();
-    for (number, Entry { verdict, notes }) in &account.lines {
-        let text = lines.get(number.wrapping_sub(1)).copied().unwrap_or_default();
-        complain!("{number:>5}  {:<12}  {}", verdict.name(), shown::line(text));
-        notes.iter().for_each(|note| complain!("{:21}{}", "", shown::line(note)));
+    for (number, text, Entry { verdict, notes }) in imported.lines() {
+        complain!("{number:>5}  {:<12}  {}", verdict.name(), shown::cut(&text));
+        notes.iter().for_each(|note| complain!("{:21}{note}", ""));
     }
-    let taken = account.count(&Verdict::Taken);
+    let taken = imported.read.account.count(&Verdict::Taken);
     let others = configured::not_taken(imported);
     let others = if others.is_empty() { others } else { format!(", {others}") };
     complain!("{}{others}", counted(taken, ["line is taken", "lines are taken"]));
@@ -103,9 +101,8 @@ fn account(imported: &Imported) {
 
 /// The same as JSON, with what was written.
 fn answer(file: &File<'_>, imported: &Imported, stub: &Stub, args: &Import) -> Value {
-    let (read, text, port) = (&imported.read, &imported.text, imported.port());
-    let lines: Vec<_> = text.lines().map(|line| line.text.trim()).collect();
-    let line = |(number, entry): (&usize, &Entry)| json!({ "line": number, "text": lines.get(number.wrapping_sub(1)), "verdict": entry.verdict.name(), "notes": entry.notes });
+    let port = imported.port();
+    let line = |(number, text, entry): (usize, String, &Entry)| json!({ "line": number, "text": shown::cut(&text), "verdict": entry.verdict.name(), "notes": entry.notes });
     let findings = configured::found(file, &args.configuration, &Options::new(file.name)).list;
     let kind = if args.form == Form::Policy { "policy" } else { "scenario" };
     json!({
@@ -113,7 +110,7 @@ fn answer(file: &File<'_>, imported: &Imported, stub: &Stub, args: &Import) -> V
         "guessed": imported.guessed,
         "port": { "interface": port.interface.is, "direction": port.way.name(), "link_bit_s": stub.link.bit_s() },
         kind: stub.text,
-        "account": read.account.lines.iter().map(line).collect::<Vec<_>>(),
+        "account": imported.lines().map(line).collect::<Vec<_>>(),
         "findings": findings.iter().map(Diagnostic::to_json).collect::<Vec<_>>(),
     })
 }

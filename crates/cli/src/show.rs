@@ -1,9 +1,11 @@
-//! What the command line prints, and whether it arrived.
+//! What the command line prints, and whether it arrived. All of it passes here, and leaves without a character that would steer the
+//! terminal, in JSON as in words: names of files and of what they hold may have them.
 //!
 //! Decision: docs/decisions/077-lost-output-is-an-error.md
 
 use crate::Failure;
 use anstyle::AnsiColor;
+use perhop_core::params::escaped_but;
 use perhop_runs::request;
 use std::fmt::Arguments;
 use std::io::{self, Write};
@@ -27,13 +29,13 @@ pub(crate) fn colour(choice: clap::ColorChoice) {
 /// written for another reason is kept for [`lost`].
 pub(crate) fn line(words: Arguments<'_>) {
     let mut out = io::stdout().lock();
-    keep(writeln!(out, "{words}").and_then(|()| out.flush()));
+    keep(writeln!(out, "{}", harmless(&words.to_string())).and_then(|()| out.flush()));
 }
 
 /// As [`line`], of words in colour: a terminal that wants none gets none.
 pub(crate) fn coloured(words: Arguments<'_>) {
     let mut out = anstream::AutoStream::auto(io::stdout().lock());
-    keep(writeln!(out, "{words}").and_then(|()| out.flush()));
+    keep(writeln!(out, "{}", in_colour(&words.to_string())).and_then(|()| out.flush()));
 }
 
 /// Keeps why output was lost.
@@ -54,7 +56,25 @@ pub(crate) fn lost() -> Option<String> {
 
 /// A line on standard error, in colour if it is a terminal that wants it; there is nowhere to say that it did not arrive.
 pub(crate) fn aside(words: Arguments<'_>) {
-    let _ = writeln!(anstream::AutoStream::auto(io::stderr().lock()), "{words}");
+    let _ = writeln!(anstream::AutoStream::auto(io::stderr().lock()), "{}", in_colour(&words.to_string()));
+}
+
+/// With an escape for each character that steers a terminal, but for ends of lines and tabs. In JSON it means the same.
+pub(crate) fn harmless(text: &str) -> String {
+    escaped_but(&text.replace("\r\n", "\n"), |c| matches!(c, '\n' | '\t')).into_owned()
+}
+
+/// As [`harmless`], with colours.
+fn in_colour(text: &str) -> String {
+    let mut parts = text.split("\u{1b}[");
+    let mut out = harmless(parts.next().unwrap_or_default());
+    for part in parts {
+        let end = part.find(|c: char| !c.is_ascii_digit() && c != ';').unwrap_or(part.len());
+        let is_colour = part[end..].starts_with('m');
+        out += if is_colour { "\u{1b}[" } else { "\\u001b[" };
+        out += &harmless(part);
+    }
+    out
 }
 
 /// A message whose code is in colour, as that of a file's problem.
@@ -85,3 +105,17 @@ macro_rules! complain {
 }
 
 pub(crate) use {complain, say};
+
+#[cfg(test)]
+mod tests {
+    use super::{harmless, in_colour};
+
+    #[test]
+    fn only_colours_steer_a_terminal() {
+        let text = "\u{1b}[1m\u{1b}[31merror\u{1b}[0m a\u{9b}\u{1b}[2J\u{1b}]0;x\u{7}\u{202e}\r\tb\r\nc\n";
+        let end = "\\u001b]0;x\\u0007\\u202e\\u000d\tb\nc\n";
+        let colours = "\u{1b}[1m\u{1b}[31merror\u{1b}[0m a\\u009b\\u001b[2J";
+        assert_eq!(in_colour(text), format!("{colours}{end}"));
+        assert_eq!(harmless(text), format!("{}{end}", colours.replace('\u{1b}', "\\u001b")));
+    }
+}

@@ -382,3 +382,78 @@ fn a_text_of_two_dialects_says_what_is_of_the_other() {
     let (found, _) = said(&folder.perhop(&["check", "prose.txt"]));
     assert!(found.contains("error[E312] no line of the text is of Linux tc or Cisco IOS"), "{found}");
 }
+
+/// Lines of interfaces whose heads were cut out of a `running-config`, behind a class.
+const CUT: &str = "\
+policy-map P
+ class class-default
+  fair-queue
+ ip ospf message-digest-key 1 md5 TOPSECRET1
+ bandwidth 1000 TOPSECRET2
+ ppp chap password 7 TOPSECRET3
+ key-string TOPSECRET4
+interface Gi0/0
+ service-policy output P
+";
+
+/// Prompts, what `sudo` asks, and characters that steer a terminal, on the lines of commands.
+const PROMPTED: &str = "\
+tc qdisc add dev eth0 root handle 1: htb default 1 # \u{9b}31m
+root@customer-17:~# tc class add dev eth0 parent 1: classid 1:1 htb rate 1mbit
+sudo -p TOPSECRET7 tc qdisc add dev eth0 parent 1:1 fq_codel
+tc class add dev eth0 parent 1: classid 1:2 htb rate 1mbit\u{9b}31mX\u{7f}
+tc class add dev eth0 parent 1: classid 1:3 htb rate TOPSECRET8 burst 12345678
+";
+
+/// Everything that verbs say of a text.
+fn everything(name: &str, text: &str) -> String {
+    let folder = Folder::with(&[(name, text.as_bytes())]);
+    let calls: [&[&str]; 6] = [
+        &["import", name, "--allow", "--link", "1Gbit/s"],
+        &["import", name, "--allow", "--link", "1Gbit/s", "--json"],
+        &["import", name, "--link", "1Gbit/s", "--as", "policy"],
+        &["check", name, "--link", "1Gbit/s"],
+        &["check", name, "--json"],
+        &["predict", name, "--link", "1Gbit/s", "--duration", "300ms", "--json"],
+    ];
+    calls.iter().map(|call| said(&folder.perhop(call))).map(|(out, aside)| format!("{out}\n{aside}\n")).collect()
+}
+
+#[test]
+fn a_line_that_is_not_known_is_named_by_its_number_and_first_word() {
+    let all = everything("cut.cfg", CUT);
+    assert!(!all.contains("TOPSECRET") && !all.contains("md5") && !all.contains("password"), "{all}");
+    for line in ["    4  not modelled  ip\n", "    5  not modelled  bandwidth\n", "    7  not modelled  key-string\n"] {
+        assert!(all.contains(line), "{all}");
+    }
+}
+
+#[test]
+fn nothing_before_a_command_is_printed_and_nothing_steers_a_terminal() {
+    let all = everything("p.sh", PROMPTED);
+    for word in ["TOPSECRET", "customer-17", "sudo", "31m", "12345678"] {
+        assert!(!all.contains(word), "{word} in\n{all}");
+    }
+    assert!(!all.chars().any(|c| c.is_control() && c != '\n'), "{all:?}");
+    let lines = [
+        "    2  taken         tc class add dev eth0 parent 1: classid 1:1 htb rate 1mbit\n",
+        "    3  taken         tc qdisc add dev eth0 parent 1:1 fq_codel\n",
+        "    5  not modelled  tc class add dev eth0 parent 1: classid 1:3 htb rate ...\n",
+    ];
+    for line in lines {
+        assert!(all.contains(line), "{all}");
+    }
+}
+
+/// A name of a file, in words and in JSON.
+#[test]
+fn names_of_files_do_not_steer_a_terminal() {
+    let name = "a\u{9b}31m\u{202e}b.sh";
+    let folder = Folder::with(&[(name, LOST.as_bytes())]);
+    for call in [&["check", name, "--json"][..], &["check", name], &["import", name], &["import", "none\u{9b}.sh"]] {
+        let (out, aside) = said(&folder.perhop(call));
+        assert!(!format!("{out}{aside}").chars().any(|c| (c.is_control() && c != '\n') || c == '\u{202e}'), "{out}{aside}");
+    }
+    let found: Value = serde_json::from_slice(&folder.perhop(&["check", name, "--json"]).stdout).unwrap();
+    assert_eq!(found[0]["file"], name);
+}

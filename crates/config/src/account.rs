@@ -1,9 +1,8 @@
 //! What became of each line that speaks of QoS.
 
-use crate::text::{Line, Text};
+use crate::text::Text;
 use perhop_core::params::Place;
 use std::collections::BTreeMap;
-use std::fmt;
 
 /// What became of a line. The worse one counts where a line has several.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -78,30 +77,6 @@ impl Account {
         let lost = |it: &(&usize, &Entry)| it.1.verdict == Verdict::NotModelled && of(*it.0);
         let (line, entry) = self.lines.iter().find(lost)?;
         Some(format!("line {line}: {}", entry.notes.first()?))
-    }
-
-    /// With the lines themselves, for people.
-    pub fn shown<'a>(&'a self, text: &'a Text) -> impl fmt::Display + 'a {
-        Shown { account: self, text }
-    }
-}
-
-struct Shown<'a> {
-    account: &'a Account,
-    text: &'a Text,
-}
-
-impl fmt::Display for Shown<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let lines: Vec<Line<'_>> = self.text.lines().collect();
-        for (number, entry) in &self.account.lines {
-            let text = lines.get(number - 1).map_or("", |line| line.text.trim());
-            writeln!(f, "{number:>5}  {:<12}  {text}", entry.verdict.name())?;
-            for note in &entry.notes {
-                writeln!(f, "{:21}{note}", "")?;
-            }
-        }
-        Ok(())
     }
 }
 

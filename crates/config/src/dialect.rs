@@ -3,10 +3,10 @@
 use crate::account::Account;
 use crate::evidence::Counters;
 use crate::finding::{Fault, Finding};
+use crate::foreign::Spoken;
 use crate::given::Given;
 use crate::model::Device;
 use crate::text::Text;
-use perhop_core::params::Place;
 
 /// A text that was read.
 #[derive(Clone, Debug, Default)]
@@ -21,8 +21,8 @@ pub struct Read {
     pub evidence: Vec<Counters>,
     /// What the reader met that is likely wrong.
     pub findings: Vec<Finding>,
-    /// What stands on these lines and says nothing of QoS: it is not shown. In order, without overlap.
-    pub hidden: Vec<Place>,
+    /// What of the text is said, and so may be printed.
+    pub spoken: Spoken,
 }
 
 /// A dialect.
@@ -35,4 +35,6 @@ pub struct Dialect {
     pub looks: fn(&Text) -> usize,
     /// Reads a text.
     pub read: fn(&Text, &Given) -> Result<Read, Fault>,
+    /// What is said in a text that the reader refuses.
+    pub spoken: fn(&Text) -> Spoken,
 }

@@ -1,5 +1,6 @@
 //! What a text alone shows to be wrong, or likely so.
 
+use crate::text::Text;
 use perhop_core::params::Place;
 
 /// Something to be looked at.
@@ -16,7 +17,7 @@ pub struct Finding {
 }
 
 /// Why a text cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fault {
     /// Its code.
     pub code: &'static str,
@@ -26,4 +27,19 @@ pub struct Fault {
     pub message: String,
     /// What to do.
     pub help: String,
+}
+
+/// A text that cannot be read: why, and what of it may be printed.
+#[derive(Clone, Debug, Default)]
+pub struct Refused {
+    /// Why.
+    pub fault: Fault,
+    /// The text as far as it may be printed, for the place.
+    pub text: Text,
+}
+
+impl From<Fault> for Refused {
+    fn from(fault: Fault) -> Self {
+        Self { fault, ..Self::default() }
+    }
 }

@@ -20,6 +20,7 @@ pub mod dialect;
 pub mod equivalents;
 pub mod evidence;
 pub mod finding;
+pub mod foreign;
 #[cfg(any(test, feature = "generate"))]
 pub mod generate;
 pub mod given;

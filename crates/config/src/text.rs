@@ -1,6 +1,7 @@
 //! A text as it is pasted: its characters, its lines, its words, each with its place.
 
-use perhop_core::params::Place;
+use perhop_core::params::{Place, steers};
+use std::fmt::Write as _;
 
 /// What was read, without what terminals and mails add to it.
 #[derive(Clone, Debug, Default)]
@@ -30,7 +31,8 @@ pub struct Word<'a> {
 }
 
 impl Text {
-    /// Decodes UTF-8, or else Latin-1; takes off the colours of terminals, byte order marks and carriage returns.
+    /// Decodes UTF-8, or else Latin-1; takes off the colours of terminals, byte order marks and carriage returns. A character that
+    /// [`steers`] a terminal stands as its escape, `\u009b`, so that nothing that is made of a text can hold one.
     pub fn new(bytes: &[u8]) -> Self {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         let decoded = match std::str::from_utf8(bytes) {
@@ -48,18 +50,6 @@ impl Text {
             start += text.len() + 1;
             line
         })
-    }
-
-    /// With blanks in these places, which are in order and do not overlap.
-    pub fn blanked(self, places: &[Place]) -> Self {
-        let (mut text, mut done) = (String::with_capacity(self.text.len()), 0);
-        for place in places {
-            text.push_str(&self.text[done..place.start]);
-            text.extend(std::iter::repeat_n(' ', place.end - place.start));
-            done = place.end;
-        }
-        text.push_str(&self.text[done..]);
-        Self { text }
     }
 
     /// The number of the line with a place, from 1.
@@ -84,17 +74,20 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Without escape sequences (ECMA-48 CSI and OSC) and without what ends a line but `\n`.
+/// Without escape sequences (ECMA-48 CSI and OSC), without what ends a line but `\n`, and with escapes for what steers.
 fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
         match c {
             '\r' if chars.peek() == Some(&'\n') => {}
-            '\r' | '\u{2028}' => out.push('\n'),
+            '\r' | '\u{2028}' | '\u{2029}' => out.push('\n'),
+            '\u{b}' | '\u{c}' => out.push(' '),
             '\u{1b}' => skip(&mut chars),
             '\u{8}' => _ = out.pop(),
             '\u{feff}' | '\0' => {}
+            '\n' | '\t' => out.push(c),
+            c if steers(c) => _ = write!(out, "\\u{:04x}", u32::from(c)),
             c => out.push(c),
         }
     }
@@ -118,6 +111,7 @@ mod tests {
         let text = Text::new(b"\xef\xbb\xbf\x1b[1;31mqdisc\x1b[0m htb\r\n\tpolice\r\n");
         assert_eq!(text.text, "qdisc htb\n\tpolice\n");
         assert_eq!(Text::new(b"caf\xe9").text, "café");
+        assert_eq!(Text::new("a\u{9b}31m\u{7f}\u{202e}\u{2029}b\u{c}c\td".as_bytes()).text, "a\\u009b31m\\u007f\\u202e\nb c\td");
     }
 
     #[test]

@@ -4,6 +4,7 @@
 use super::{File, guessed, not_taken};
 use crate::args::Configuration;
 use perhop_config::account::Verdict;
+use perhop_config::finding::Refused;
 use perhop_config::given::Given;
 use perhop_config::import::{Imported, read};
 use perhop_config::load::Load;
@@ -33,16 +34,14 @@ pub(crate) const OF_THE_LOAD: &[&str] = &[
 /// What is found in a configuration, and what it was taken for.
 pub(crate) fn found(file: &File<'_>, asked: &Configuration, options: &Options) -> Found {
     let given = asked.given();
-    let refused =
-        |fault| Found { list: vec![file.diagnostic(&file.text(), Severity::Error, fault)], ..Found::default() };
     let mut imported = match read(file.bytes, asked.from.as_deref(), &given) {
         Ok(imported) => imported,
-        Err(fault) => return refused(fault),
+        Err(Refused { fault, text }) => {
+            return Found { list: vec![file.diagnostic(&text, Severity::Error, fault)], ..Found::default() };
+        }
     };
     let text = imported.text.clone();
-    let mut own = imported.read.findings.clone();
-    own.extend(rules::findings(&imported.read, &text, &given));
-    let mut list: Vec<_> = own.into_iter().map(|finding| file.finding(&text, finding)).collect();
+    let mut list: Vec<_> = imported.findings(&given).into_iter().map(|finding| file.finding(&text, finding)).collect();
     let ports = imported.ports(&given).unwrap_or_else(|fault| {
         // An error that was found already may be why there is none.
         if list.iter().all(|known| known.severity == Severity::Warning) {

@@ -4,13 +4,15 @@
 
 mod guess;
 
-use crate::account::Account;
+use crate::account::{Account, Entry};
 use crate::dialect::{Dialect, Read};
-use crate::finding::Fault;
+use crate::finding::{Fault, Finding, Refused};
+use crate::foreign::Screen;
 use crate::given::Given;
 use crate::load::Load;
 use crate::model::Port;
 use crate::policy::policy;
+use crate::rules;
 use crate::stub::{self, Stub};
 use crate::text::Text;
 use guess::guess;
@@ -31,19 +33,23 @@ pub struct Imported {
     pub dialect: &'static Dialect,
     /// Whether that was guessed.
     pub guessed: bool,
-    /// Its text.
+    /// Its text, as far as it may be printed.
     pub text: Text,
-    /// What it says.
+    /// What it says, in notes and findings that may be printed.
     pub read: Read,
     /// The port that is meant, by its place in the device.
     pub port: usize,
+    /// What may be printed of it.
+    screen: Screen,
+    /// All of the text.
+    whole: Text,
 }
 
 /// Reads a configuration, and finds the port that is meant.
 ///
 /// # Errors
 /// As [`read`]; it has no port, or several that may be meant.
-pub fn import(bytes: &[u8], from: Option<&str>, given: &Given) -> Result<Imported, Fault> {
+pub fn import(bytes: &[u8], from: Option<&str>, given: &Given) -> Result<Imported, Refused> {
     let imported = read(bytes, from, given)?;
     let port = imported.chosen(given)?;
     Ok(Imported { port, ..imported })
@@ -53,15 +59,50 @@ pub fn import(bytes: &[u8], from: Option<&str>, given: &Given) -> Result<Importe
 ///
 /// # Errors
 /// It is no text, or in no dialect that is known; the reader refuses it.
-pub fn read(bytes: &[u8], from: Option<&str>, given: &Given) -> Result<Imported, Fault> {
-    let text = text(bytes)?;
-    let (dialect, guessed) = dialect_of(&text, from)?;
-    let read = (dialect.read)(&text, given).map_err(|fault| advised(fault, &text, dialect))?;
-    let text = text.blanked(&read.hidden);
-    Ok(Imported { dialect, guessed, text, read, port: 0 })
+pub fn read(bytes: &[u8], from: Option<&str>, given: &Given) -> Result<Imported, Refused> {
+    let whole = text(bytes)?;
+    let (dialect, guessed) = dialect_of(&whole, from)?;
+    let mut read = match (dialect.read)(&whole, given) {
+        Ok(read) => read,
+        Err(fault) => {
+            let mut spoken = (dialect.spoken)(&whole);
+            given.interface.iter().for_each(|name| spoken.name(name));
+            let screen = Screen::new(&whole, &mut spoken);
+            let fault = screen.fault(advised(fault, &whole, dialect));
+            return Err(Refused { fault, text: screen.text(&whole, &spoken) });
+        }
+    };
+    let screen = Screen::new(&whole, &mut read.spoken);
+    screen.account(&mut read.account);
+    read.findings = read.findings.into_iter().map(|it| screen.finding(it)).collect();
+    let text = screen.text(&whole, &read.spoken);
+    Ok(Imported { dialect, guessed, text, read, port: 0, screen, whole })
 }
 
 impl Imported {
+    /// What the reader has found, and what the rules find.
+    pub fn findings(&self, given: &Given) -> Vec<Finding> {
+        let found = rules::findings(&self.read, &self.whole, given).into_iter().map(|it| self.screen.finding(it));
+        self.read.findings.iter().cloned().chain(found).collect()
+    }
+
+    /// Other dialects that lines of the text look like, and how many do.
+    pub fn others(&self) -> Vec<(&'static Dialect, usize)> {
+        let others = DIALECTS.iter().filter(|it| it.name != self.dialect.name);
+        others.map(|it| (it, (it.looks)(&self.whole))).filter(|it| it.1 > 0).collect()
+    }
+
+    /// The lines of the account with what may be printed of them.
+    pub fn lines(&self) -> impl Iterator<Item = (usize, String, &Entry)> {
+        let mut lines = self.text.lines();
+        let mut at = 0;
+        self.read.account.lines.iter().map(move |(number, entry)| {
+            let line = lines.nth(number.saturating_sub(at + 1));
+            at = *number;
+            (*number, shown(line.map_or("", |line| line.text)), entry)
+        })
+    }
+
     /// The ports that may be meant.
     ///
     /// # Errors
@@ -139,10 +180,16 @@ impl Imported {
         for (place, note) in &stub.notes {
             let line = place.map(|place| self.text.line_of(place));
             let line = line.or_else(|| self.read.account.lines.keys().next().copied());
-            line.into_iter().for_each(|line| self.read.account.approximated(line, note));
+            let note = self.screen.message(note);
+            line.into_iter().for_each(|line| self.read.account.approximated(line, note.clone()));
         }
         stub
     }
+}
+
+/// A line without the blanks around it, and with a single one for each stretch of them.
+fn shown(line: &str) -> String {
+    line.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn fault(code: &'static str, message: String, help: impl Into<String>) -> Fault {

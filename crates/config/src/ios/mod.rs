@@ -19,12 +19,13 @@ mod tree;
 
 use crate::dialect::{Dialect, Read};
 use crate::finding::Fault;
+use crate::foreign::{Spoken, unquoted};
 use crate::given::Given;
 use crate::text::Text;
 use read::Reader;
 
 /// Cisco IOS.
-pub const DIALECT: Dialect = Dialect { name: "ios", title: "Cisco IOS", looks, read };
+pub const DIALECT: Dialect = Dialect { name: "ios", title: "Cisco IOS", looks, read, spoken };
 
 /// Starts of lines that no other dialect has.
 const LOOKS: &[&str] = &[
@@ -61,23 +62,38 @@ fn looks(text: &Text) -> usize {
 /// What a text says, in the dialect's own words: for rules that ask more than the model holds.
 pub(crate) fn plan(text: &Text) -> plan::Plan {
     let mut reader = Reader::default();
-    tree::rows(text).for_each(|row| reader.row(&row));
+    tree::rows(&without_backticks(text)).for_each(|row| reader.row(&row));
     reader.plan
 }
 
 fn read(text: &Text, given: &Given) -> Result<Read, Fault> {
-    let mut reader = Reader::default();
-    for row in tree::rows(text) {
-        reader.row(&row);
-    }
-    reader.finish();
-    let Reader { plan, mut account, evidence, foreign, .. } = reader;
+    let text = &without_backticks(text);
+    let Reader { plan, mut account, evidence, foreign, mut spoken, .. } = reader(text);
     if plan.policies.is_empty() && plan.attached.is_empty() {
         return Err(empty(foreign));
     }
     let mut findings = Vec::new();
     let device = build::device(&plan, (text, given), &mut account, &mut findings)?;
-    Ok(Read { dialect: "ios", device, account, evidence, findings, hidden: Vec::new() })
+    plan.names(&mut |name| spoken.name(name));
+    Ok(Read { dialect: "ios", device, account, evidence, findings, spoken })
+}
+
+/// What is said in a text that [`read`] refuses.
+fn spoken(text: &Text) -> Spoken {
+    let Reader { plan, mut spoken, .. } = reader(&without_backticks(text));
+    plan.names(&mut |name| spoken.name(name));
+    spoken
+}
+
+fn without_backticks(text: &Text) -> Text {
+    Text { text: unquoted(&text.text).into_owned() }
+}
+
+fn reader(text: &Text) -> Reader {
+    let mut reader = Reader::default();
+    tree::rows(text).for_each(|row| reader.row(&row));
+    reader.finish();
+    reader
 }
 
 /// A text without policy maps, or with those of firewalls and subscribers alone.

@@ -374,6 +374,29 @@ pub struct Attached {
 }
 
 impl Plan {
+    /// Names that the text gives to class maps, policies, classes, lists, tables, interfaces and traffic, and those that it uses.
+    pub fn names(&self, name: &mut dyn FnMut(&str)) {
+        let classes = || self.policies.iter().flat_map(|policy| &policy.classes);
+        let named = |child: &'_ Child| if let Child::Named(name) = child { Some(name.is.clone()) } else { None };
+        self.policies.iter().for_each(|it| name(&it.name));
+        self.lists.iter().for_each(|it| name(&it.name));
+        self.tables.iter().for_each(|it| name(&it.name));
+        self.interfaces.iter().for_each(|it| name(&it.name));
+        classes().for_each(|it| name(&it.name));
+        let children = classes().filter_map(|class| class.child.as_ref());
+        children.chain(self.attached.iter().map(|it| &it.policy)).filter_map(named).for_each(|it| name(&it));
+        for map in self.class_maps.iter().chain(classes().filter_map(|class| class.map.as_ref())) {
+            name(&map.name);
+            for test in &map.tests {
+                match &test.is.what {
+                    What::List(it) | What::Class(it) => name(it),
+                    What::Fields(fields) => fields.traffic.iter().for_each(|it| name(it)),
+                    What::Any => {}
+                }
+            }
+        }
+    }
+
     /// The policy of a name or of a place.
     pub fn child(&self, child: &Child) -> Option<&Policy> {
         match child {

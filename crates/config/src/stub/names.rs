@@ -1,6 +1,7 @@
 //! Names of a device as a scenario can have them: each once, printable, and no series.
 
 use crate::model::{Port, Queue};
+use perhop_core::params::steers;
 use std::collections::BTreeSet;
 
 /// The names of one kind of section.
@@ -24,7 +25,7 @@ pub fn plain(name: &str) -> String {
     let fit = |c: char| match c {
         '{' => '(',
         '}' => ')',
-        c if c.is_control() => ' ',
+        c if steers(c) => ' ',
         c => c,
     };
     let name: String = name.chars().map(fit).collect();

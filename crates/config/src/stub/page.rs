@@ -1,7 +1,7 @@
 //! TOML as it is written, with the place in the text that each stretch of it comes from.
 
 use crate::value::{Origin, Said, Settings, Value};
-use perhop_core::params::{Place, Tree};
+use perhop_core::params::{Place, Tree, steers};
 use std::fmt::Write as _;
 
 /// Column of comments, as in the templates of `init`.
@@ -283,7 +283,7 @@ fn quoted(text: &str) -> String {
     for c in text.chars() {
         match c {
             '"' | '\\' => out.extend(['\\', c]),
-            c if c.is_control() => _ = write!(out, "\\u{:04X}", u32::from(c)),
+            c if steers(c) => _ = write!(out, "\\u{:04X}", u32::from(c)),
             c => out.push(c),
         }
     }

@@ -2,8 +2,8 @@
 
 use super::shell::Bare;
 use super::words::Token;
+use crate::foreign::unquoted;
 use perhop_core::params::Place;
-use std::borrow::Cow;
 
 /// Deepest nesting.
 const DEEPEST: usize = 64;
@@ -82,7 +82,7 @@ impl<'a> Collector<'a> {
 
     fn word(&mut self, line: Bare<'a>, [start, end]: [usize; 2], quoted: bool) {
         let place = Place { start: line.start + start, end: line.start + end };
-        let text = Cow::Borrowed(&line.text[start..end]);
+        let text = unquoted(&line.text[start..end]);
         self.pieces.push(Piece::Word(Token { text, place, line: line.number, unset: false }, quoted));
     }
 

@@ -11,7 +11,6 @@
 
 mod actions;
 mod bands;
-mod beside;
 mod cake;
 mod commands;
 mod counters;
@@ -49,4 +48,10 @@ pub use actions::POLICE;
 use crate::dialect::Dialect;
 
 /// Linux's tc.
-pub const DIALECT: Dialect = Dialect { name: "tc", title: "Linux tc", looks: reader::looks, read: reader::read };
+pub const DIALECT: Dialect = Dialect {
+    name: "tc",
+    title: "Linux tc",
+    looks: reader::looks,
+    read: reader::read,
+    spoken: reader::spoken,
+};

@@ -1,6 +1,5 @@
 //! A text, line by line: commands are applied, what is printed is collected.
 
-use super::beside::{self, Own};
 use super::commands::{self, Asked};
 use super::json::{self, Collector, Json};
 use super::kernel::Kernel;
@@ -15,6 +14,7 @@ use super::shown::Reader;
 use super::words::{Form, Object, Refusal, Statement, Taken, Token, Verb, Words, span};
 use crate::dialect::Read;
 use crate::finding::Fault;
+use crate::foreign::Spoken;
 use crate::given::Given;
 use crate::text::{Line, Text};
 use perhop_core::params::Place;
@@ -30,9 +30,7 @@ pub(super) fn looks(text: &Text) -> usize {
 /// # Errors
 /// E300 if nothing in it is of tc, E302 if the interface that is meant is not in it.
 pub(super) fn read(text: &Text, given: &Given) -> Result<Read, Fault> {
-    let mut reading = Reading { hashed: !text.lines().any(|line| is_typed(bare(line).text)), ..Reading::default() };
-    text.lines().for_each(|line| reading.line(bare(line)));
-    let Reading { kernel, log, own, .. } = reading.end();
+    let Reading { kernel, log, spoken, .. } = reading(text);
     if log.account.lines.is_empty() {
         return Err(nothing());
     }
@@ -45,8 +43,18 @@ pub(super) fn read(text: &Text, given: &Given) -> Result<Read, Fault> {
         return Err(absent(missing, &names, log.account.lost(|line| lines.contains(&line))));
     }
     let Log { account, findings, evidence } = log;
-    let hidden = beside::places(text, &own);
-    Ok(Read { dialect: "tc", device, account, evidence, findings, hidden })
+    Ok(Read { dialect: "tc", device, account, evidence, findings, spoken })
+}
+
+/// What is said in a text that [`read`] refuses.
+pub(super) fn spoken(text: &Text) -> Spoken {
+    reading(text).spoken
+}
+
+fn reading(text: &Text) -> Reading<'_> {
+    let mut reading = Reading { hashed: !text.lines().any(|line| is_typed(bare(line).text)), ..Reading::default() };
+    text.lines().for_each(|line| reading.line(bare(line)));
+    reading.end()
 }
 
 fn nothing() -> Fault {
@@ -88,8 +96,8 @@ struct Reading<'a> {
     json: Collector<'a>,
     /// Of the commands of this line.
     namespace: String,
-    /// The words of commands.
-    own: Own,
+    /// What is said: words of commands, and what tc prints.
+    spoken: Spoken,
     /// A loop that goes on in the next line.
     open_loop: Option<Loop<'a>>,
     /// Lines of loops that were read again.
@@ -108,6 +116,11 @@ const LONGEST: usize = 4096;
 fn namespace(before: &str) -> String {
     let mut words = before.split_whitespace().skip_while(|word| *word != "netns").skip(2);
     words.next().unwrap_or_default().to_owned()
+}
+
+/// All of a line.
+fn whole(line: Bare<'_>) -> Place {
+    Place { start: line.start, end: line.start + line.text.len() }
 }
 
 fn is_tc(word: &Token<'_>) -> bool {
@@ -133,11 +146,15 @@ impl<'a> Reading<'a> {
         }
         if self.json.is_open() || json::begins(line.text) {
             self.shown.end();
+            self.spoken.statements.push(whole(line));
             let found = self.json.line(line);
             return found.into_iter().for_each(|it| self.printed(&it));
         }
-        if self.batch(line) || self.shown.line(line) {
+        if self.batch(line) {
             return;
+        }
+        if self.shown.line(line) {
+            return self.spoken.statements.push(whole(line));
         }
         self.other(line);
     }
@@ -303,8 +320,7 @@ impl<'a> Reading<'a> {
             _ if words[..at].iter().all(known) => self.namespace.clone(),
             ["echo" | "printf" | "logger", ..] => return,
             _ => {
-                let program = words[..at].iter().find(|it| !known(it)).map_or("", |it| &*it.text);
-                if !self.behind(&words[at..], program) {
+                if !self.behind(&words[at..]) {
                     self.nested(words);
                 }
                 return;
@@ -315,11 +331,10 @@ impl<'a> Reading<'a> {
     }
 
     /// Whether words are a command, which a program may run.
-    fn behind(&mut self, words: &[Token<'a>], program: &str) -> bool {
+    fn behind(&mut self, words: &[Token<'a>]) -> bool {
         let alters = matches!(commands::asked(words, ""), Ok(Asked::Alters(_)));
         if alters {
-            self.own.entry(words[0].line).or_default();
-            let why = format!("perhop does not know what `{program}` does with the command: take it off");
+            let why = "perhop does not know what the program before it does with the command: take it off";
             self.log.account.not_modelled(words[0].line, why);
         }
         alters
@@ -334,14 +349,14 @@ impl<'a> Reading<'a> {
         };
         for word in words.iter().filter(|word| word.text.contains(' ') && runs(&word.text)) {
             let why = "commands in a text for another shell: paste what it runs";
-            self.own.entry(word.line).or_default();
             self.log.account.not_modelled(word.line, why);
         }
     }
 
     fn asked(&mut self, words: &[Token<'a>], asked: Taken<Asked<'a>>) {
         if !matches!(asked, Ok(Asked::Shows(..) | Asked::Other)) {
-            words.iter().for_each(|word| self.own.entry(word.line).or_default().push(word.place));
+            self.spoken.statements.extend(words.iter().map(|word| word.place));
+            self.named(words);
         }
         match asked {
             Ok(Asked::Alters(statement)) => self.apply(&statement),
@@ -357,8 +372,17 @@ impl<'a> Reading<'a> {
         }
     }
 
+    /// Interfaces that words name.
+    fn named(&mut self, words: &[Token<'a>]) {
+        let device = |before: &str| matches!(before, "dev" | "to_dev");
+        let names = words.windows(2).filter(|pair| device(&pair[0].text));
+        names.for_each(|pair| self.spoken.name(&pair[1].text));
+    }
+
     fn apply(&mut self, statement: &Statement<'a>) {
         self.log.spoken(&statement.lines);
+        statement.device.name.iter().for_each(|name| self.spoken.name(&name.text));
+        self.named(&statement.words);
         let typed = statement.form() == Form::Typed;
         if let Some(name) = self.part.stop.as_ref().filter(|_| typed && statement.verb == Verb::Delete) {
             return self.log.idle(&statement.lines, &format!("it is of `{name}`, which takes away what is read here"));

@@ -2,6 +2,7 @@
 
 use super::sums;
 use super::words::Token;
+use crate::foreign::unquoted;
 use perhop_core::params::Place;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -137,7 +138,7 @@ impl<'a> Scanner<'a, '_> {
 
     fn push(&mut self, start: usize, grown: Growing) {
         let raw = &self.line.text[start..self.at];
-        let text = grown.text.map_or(Cow::Borrowed(raw), Cow::Owned);
+        let text = grown.text.map_or(Cow::Borrowed(raw), |text| Cow::Owned(unquoted(&text).into_owned()));
         let place = Place { start: self.line.start + start, end: self.line.start + self.at };
         let token = Token { text, place, line: self.line.number, unset: grown.unset };
         self.commands.iter_mut().last().into_iter().for_each(|it| it.push(token.clone()));
@@ -186,9 +187,19 @@ impl<'a> Scanner<'a, '_> {
         let raw = &self.rest()[..length];
         self.at += length;
         it.unset |= value.is_none();
-        let value = value.unwrap_or_else(|| name_of(raw).to_owned());
+        let value = value.unwrap_or_else(|| unknown(raw));
         it.text.iter_mut().for_each(|text| text.push_str(&value));
     }
+}
+
+/// What stands for an expansion whose value is not known: the name of a variable. What commands print has no name; each command
+/// has a number, which says nothing of its words.
+fn unknown(raw: &str) -> String {
+    if raw.starts_with('`') || raw.starts_with("$(") {
+        let hash = raw.bytes().fold(0xcbf2_9ce4_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+        return format!("$({})", hash % 1000);
+    }
+    name_of(raw).to_owned()
 }
 
 /// Letters of an expansion that name something: `DEV` of `${DEV}`.

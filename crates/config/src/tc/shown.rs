@@ -4,6 +4,7 @@ use super::counters;
 use super::shell::Bare;
 use super::words::{Device, Object, Statement, Token, Verb, span};
 use crate::evidence::Counters;
+use crate::foreign::unquoted;
 use perhop_core::params::Place;
 
 /// Reads line by line.
@@ -189,7 +190,7 @@ pub(super) fn munged([value, mask]: [u32; 2], shift: u32, six: bool) -> String {
 fn tokens(line: Bare<'_>) -> Vec<Token<'_>> {
     let at = |word: &str| line.start + (word.as_ptr() as usize - line.text.as_ptr() as usize);
     let token = |word| Token {
-        text: std::borrow::Cow::Borrowed(word),
+        text: unquoted(word),
         place: Place { start: at(word), end: at(word) + word.len() },
         line: line.number,
         unset: false,

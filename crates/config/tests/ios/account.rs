@@ -27,23 +27,14 @@ const WORDS: [&str; 12] = [
 #[test]
 fn nothing_outside_qos_is_shown() {
     for text in [SECRETS.to_owned(), SECRETS.replace("\n ", "\n").replace("\n ", "\n")] {
-        let read = read(&text);
-        let shown = format!(
-            "{:?}{:?}{}",
-            read.device,
-            read.findings,
-            read.account.shown(&perhop_config::text::Text::new(text.as_bytes()))
-        );
+        let read = perhop_config::import::read(text.as_bytes(), None, &crate::hand::given()).unwrap();
+        let lines: Vec<_> = read.lines().collect();
+        let shown = format!("{:?}{:?}{lines:?}", read.read.device, read.read.findings);
         for word in WORDS {
             assert!(!shown.contains(word), "{word} is shown of\n{text}");
         }
-        assert_eq!(read.account.count(&Verdict::NotModelled), 0);
-        assert_eq!(
-            read.account.lines.len(),
-            10,
-            "{}",
-            read.account.shown(&perhop_config::text::Text::new(text.as_bytes()))
-        );
+        assert_eq!(read.read.account.count(&Verdict::NotModelled), 0);
+        assert_eq!(lines.len(), 10, "{lines:?}");
     }
 }
 

@@ -176,17 +176,17 @@ fn what_stands_beside_a_command_is_hidden() {
                 sshpass -p topsecret ssh root@198.51.100.9 \"tc qdisc add dev eth1 root sfq; echo letmein\"\n\
                 PSK=hunter2 tc qdisc add dev eth2 root sfq; curl -u admin:letmein https://198.51.100.7/\n\
                 $ sudo tc qdisc add dev eth3 root \\\n  codel || true\n";
-    let found = read(text);
-    let shown = found.account.shown(&Text::new(text.as_bytes()).blanked(&found.hidden)).to_string();
-    for word in ["hunter2", "swordfish", "topsecret", "letmein", "198.51.100"] {
-        assert!(!shown.contains(word), "{word} in\n{shown}");
-    }
-    for part in
-        ["sudo -S tc qdisc add dev eth0 root fq_codel", "qdisc add dev eth1 root sfq", "tc qdisc add dev eth2 root sfq"]
-    {
-        assert!(shown.contains(part), "no {part} in\n{shown}");
-    }
-    assert!(shown.contains("$ sudo tc qdisc add dev eth3 root \\\n") && shown.contains("codel || true"), "{shown}");
+    let found = perhop_config::import::read(text.as_bytes(), None, &Given::default()).unwrap();
+    let shown: Vec<_> = found.lines().map(|(number, text, _)| (number, text)).collect();
+    let lines = [
+        (1, "tc qdisc add dev eth0 root fq_codel"),
+        (2, ""),
+        (3, "tc qdisc add dev eth2 root sfq"),
+        (4, "tc qdisc add dev eth3 root"),
+        (5, "codel"),
+    ];
+    assert_eq!(shown, lines.map(|(number, text)| (number, text.to_owned())));
+    let found = found.read;
     assert_eq!(
         found.device.ports.iter().map(|it| it.interface.is.as_str()).collect::<Vec<_>>(),
         ["eth0", "eth2", "eth3"]

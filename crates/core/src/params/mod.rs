@@ -11,6 +11,7 @@ mod kind;
 mod problems;
 mod read;
 mod spanned;
+mod steers;
 mod tree;
 mod values;
 
@@ -19,4 +20,5 @@ pub use kind::{Field, Gives, Kind, Literal};
 pub use problems::{Problem, Problems, Report, Severity, suggest, unit_code};
 pub use read::{Params, Reader, Value, read_table, show_table};
 pub use spanned::{Located, Places, Spanned};
+pub use steers::{escaped, escaped_but, steers};
 pub use tree::{Node, Place, Table, Tree, key};

@@ -195,7 +195,7 @@ impl fmt::Display for Diagnostic {
             let number = if spot.path.is_empty() { spot.line.to_string() } else { " ".into() };
             writeln!(f, "{number} | {}", spot.text)?;
             let caret = format!("{} {}", "^".repeat(spot.width), self.label);
-            let indent = " ".repeat(spot.column - 1);
+            let indent = " ".repeat(spot.shown_column - 1);
             writeln!(f, "{} | {indent}{}", " ".repeat(number.len()), ink.loud(caret.trim_end()))?;
         } else if !self.label.is_empty() {
             writeln!(f, "   {}", self.label)?;

@@ -33,8 +33,10 @@ pub struct Spot {
     pub column: usize,
     /// Characters to underline on that line, at least 1.
     pub width: usize,
-    /// The line, without its end.
+    /// The line, without its end; of a long one what is around the column.
     pub text: String,
+    /// The column in `text`.
+    pub shown_column: usize,
     /// The dotted key there, of a text whose lines are keys; empty for a file.
     pub path: String,
 }
@@ -83,12 +85,16 @@ impl Sources {
         let text = rest.lines().next().unwrap_or("");
         // If it spans several lines, the first character is enough.
         let until = if end > begin + text.len() { start } else { end };
+        let column = piece.text[begin..start].chars().count() + 1;
+        let (text, shown_column) = shown::window(&shown::line(text), column);
+        let room = (text.chars().count() + 1).saturating_sub(shown_column).max(1);
         Some(Spot {
             name: piece.name.clone(),
             line: above + 1,
-            column: piece.text[begin..start].chars().count() + 1,
-            width: piece.text[start..until].chars().count().max(1),
-            text: shown::line(text),
+            column,
+            width: piece.text[start..until].chars().count().clamp(1, room),
+            text,
+            shown_column,
             path: piece.keys.get(above).map_or_else(String::new, |key| upto(key, start - begin)),
         })
     }

@@ -3,6 +3,7 @@
 //! A field that no packet here has is a `traffic` called after it: `match protocol http` takes the traffic called `http`.
 
 use super::words::{Words, dscps_of, wanted};
+use crate::foreign::words::is_known;
 use crate::ios::acl::protocol;
 use crate::ios::plan::{Test, What};
 use perhop_core::classify::{Match, Protocol};
@@ -37,14 +38,14 @@ pub const FIELDS: &[Field] = &[
     row("traffic-class", "a `traffic` called `traffic-class-N`", |words| several(words, "traffic-class")),
     row("mpls", "a `traffic` called `mpls-exp-N`", mpls),
     row("vlan", "a `traffic` called `vlan-N`", |words| several(words, "vlan")),
-    row("input-interface", "a `traffic` called after the interface", |words| one(words, "from")),
+    row("input-interface", "a `traffic` called after the interface", |words| by_name(words, "from")),
     row("packet", "a `traffic` called after the lengths", packet),
     row("source-address", "a `traffic` called after the address", |words| one(words, "source")),
     row("destination-address", "a `traffic` called after the address", |words| one(words, "destination")),
     row("fr-de", "a `traffic` called `fr-de`", |_| Ok(named(vec!["fr-de".into()]))),
     row("atm", "a `traffic` called `atm-clp`", |words| one(words, "atm")),
     row("flow", "a `traffic` called after the field", |words| one(words, "flow")),
-    row("application", "a `traffic` called after it", |words| one(words, "application")),
+    row("application", "a `traffic` called after it", |words| by_name(words, "application")),
     row("non-client-nrt", "a `traffic` called `non-client-nrt`", |_| Ok(named(vec!["non-client-nrt".into()]))),
     row("ip", "as without", ip),
 ];
@@ -129,7 +130,8 @@ fn several(words: &mut Words<'_>, field: &str) -> Taken {
             Some((Ok(from), Ok(to))) if from <= to && to - from < 64 => {
                 names.extend((from..=to).map(|n| format!("{field}-{n}")));
             }
-            _ => names.push(format!("{field}-{part}")),
+            _ if is_known(part) => names.push(format!("{field}-{part}")),
+            _ => return Err(wanted(part, "a number")),
         }
     }
     if names.is_empty() { Err(wanted("", "a number")) } else { Ok(named(names)) }
@@ -141,9 +143,20 @@ fn mpls(words: &mut Words<'_>) -> Taken {
     several(words, "mpls-exp")
 }
 
+/// A field in words of IOS, such as `length min 100`.
 fn one(words: &mut Words<'_>, before: &str) -> Taken {
-    let rest = words.rest().replace(' ', "-");
-    Ok(named(vec![format!("{before}-{rest}")]))
+    let rest = words.rest();
+    match rest.split(' ').find(|word| !is_known(word)) {
+        Some(strange) => Err(wanted(strange, "a word of `match`")),
+        None => Ok(named(vec![format!("{before}-{}", rest.replace(' ', "-"))])),
+    }
+}
+
+/// The name of an interface or of an application.
+fn by_name(words: &mut Words<'_>, before: &str) -> Taken {
+    let name = words.take().to_owned();
+    let number = if words.is_number() { format!("-{}", words.take()) } else { String::new() };
+    Ok(named(vec![format!("{before}-{name}{number}")]))
 }
 
 fn packet(words: &mut Words<'_>) -> Taken {

@@ -16,6 +16,7 @@ use super::plan::{At, Attached, Child, Class, ClassMap, Interface, List, Plan, P
 use super::tree::Row;
 use crate::account::Account;
 use crate::evidence::Counters;
+use crate::foreign::Spoken;
 use crate::model::Way;
 use perhop_core::params::suggest;
 use perhop_core::units::BitRate;
@@ -57,6 +58,14 @@ pub struct Reader {
     pub here: Here,
     /// The indentation of the line that began it.
     pub indent: usize,
+    /// That of the last `class` of a policy map.
+    class_indent: usize,
+    /// A line of that class was indented deeper.
+    indented: bool,
+    /// What is said.
+    pub spoken: Spoken,
+    /// The line is none that is known here.
+    strange: bool,
     /// A policy map or class map was not of QoS.
     pub foreign: bool,
     /// The lines that come next are of the policer of a class.
@@ -112,9 +121,16 @@ impl Reader {
             self.here = Here::Nowhere;
             return;
         }
+        self.strange = false;
+        let within = !matches!(self.here, Here::Nowhere | Here::Foreign);
         let known = (self.may_be_shown(row) && self.shown(row)) || self.head(row);
         if !known {
             self.body(row);
+        }
+        match self.strange {
+            false if known || within => self.spoken.statements.push(row.at().place),
+            true if self.account.lines.contains_key(&row.number) => self.spoken.unknown.push(row.words[0].place),
+            _ => {}
         }
     }
 
@@ -283,12 +299,20 @@ impl Reader {
             (Here::Policy(policy) | Here::Class(policy, _), word) if word.len() > 1 && "class".starts_with(word) => {
                 self.class(policy, row);
             }
-            (Here::Class(policy, class), _) => self.of_class((policy, class), row),
+            (Here::Class(policy, class), _) if self.is_of_class(policy, row) => self.of_class((policy, class), row),
             (Here::Interface(port), _) => self.of_interface(port, row),
             (Here::List(list), word) if permits(word, row) => self.plan.lists[list].lines.push(row.at()),
             (Here::Table(_), "map" | "default" | "from") => self.account.approximated(row.number, TABLES),
             _ => self.unknown(row),
         }
+    }
+
+    /// Whether a line may be an action of the last class: not where that is less deep than the actions before it, as lines are whose
+    /// own heads are cut out of the text.
+    fn is_of_class(&mut self, policy: usize, row: &Row<'_>) -> bool {
+        let deeper = row.indent > self.class_indent;
+        self.indented |= deeper;
+        deeper || !self.indented || row.level.is_some() || self.plan.policies[policy].shown
     }
 
     /// Whether `exit` is said below `police`: by the prompt, or else by the lines before it.
@@ -301,10 +325,13 @@ impl Reader {
 
     /// A line that is not understood is of QoS if it is below what is.
     fn unknown(&mut self, row: &Row<'_>) {
+        self.strange = true;
         let below = row.indent > self.indent || row.level.is_some_and(|level| level.starts_with("config-"));
         match self.here {
             Here::ClassMap(_) | Here::Policy(_) | Here::Class(..) | Here::Shown(..) if below => {
-                self.account.not_modelled(row.number, not_understood(row.word(0)));
+                let known = class::WORDS.iter().any(|known| known.word == row.word(0));
+                let why = if known { OUTSIDE.to_owned() } else { not_understood(row.word(0)) };
+                self.account.not_modelled(row.number, why);
             }
             Here::Foreign | Here::Interface(_) | Here::List(_) | Here::Table(_) if below => {}
             _ => self.here = Here::Nowhere,
@@ -330,6 +357,7 @@ impl Reader {
         }
         let name = words.take().to_owned();
         self.class_called(policy, row, name);
+        (self.class_indent, self.indented) = (row.indent, false);
         self.settle(row, words.end().map(|()| None));
     }
 
@@ -392,8 +420,9 @@ impl Reader {
             }
             _ => {
                 let known = |known: &&(&str, &str)| known.0.split(' ').enumerate().all(|(i, word)| row.word(i) == word);
-                if let Some((_, why)) = OF_INTERFACES.iter().find(known) {
-                    self.account.not_modelled(row.number, *why);
+                match OF_INTERFACES.iter().find(known) {
+                    Some((_, why)) => self.account.not_modelled(row.number, *why),
+                    None => self.strange = true,
                 }
             }
         }
@@ -473,6 +502,9 @@ fn not_understood(word: &str) -> String {
         _ => format!("`{word}` is not understood"),
     }
 }
+
+/// Why a line with a word of classes is none of the class before it.
+const OUTSIDE: &str = "it is not indented as the actions of the class before it are: indent it if it is one of them";
 
 /// What a table does here.
 const TABLES: &str = "a packet keeps its code point: tables from one field to another are not modelled";
