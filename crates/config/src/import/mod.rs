@@ -13,6 +13,7 @@ use crate::model::Port;
 use crate::policy::policy;
 use crate::stub::{self, Stub};
 use crate::text::Text;
+use crate::value::{Said, Value};
 use guess::guess;
 use perhop_core::params::suggest;
 use perhop_core::units::BitRate;
@@ -56,7 +57,11 @@ pub fn import(bytes: &[u8], from: Option<&str>, given: &Given) -> Result<Importe
 pub fn read(bytes: &[u8], from: Option<&str>, given: &Given) -> Result<Imported, Fault> {
     let text = text(bytes)?;
     let (dialect, guessed) = dialect_of(&text, from)?;
-    let read = (dialect.read)(&text, given).map_err(|fault| advised(fault, &text, dialect))?;
+    let mut read = (dialect.read)(&text, given).map_err(|fault| advised(fault, &text, dialect))?;
+    if let Some(framing) = given.framing {
+        let stated = Said::assumed("given by --framing", Value::Word(framing.name().to_owned()));
+        read.device.ports.iter_mut().for_each(|port| port.link.set("framing", stated.clone()));
+    }
     let text = text.blanked(&read.hidden);
     Ok(Imported { dialect, guessed, text, read, port: 0 })
 }
