@@ -40,13 +40,13 @@ pub struct Between {
 impl Default for Between {
     fn default() -> Self {
         let (policy, _) = perhop_scenario::Policy::parse(POLICY, &Options::new("fuzz.toml")).expect("a sound policy");
+        let policy = policy.live();
         let queue = policy.line().zip(policy.queue());
         let policy = Policy {
             stages: policy.stages(),
             flow_label: policy.encoding(),
             flow_timeout: Some("10ms".parse().expect("a time")),
             most_flows: Some(100),
-            framed_line: true,
             queue: queue.map(|(plan, name)| perhop_edge::Behind { name: name.to_owned(), plan: plan.clone() }),
             ..Policy::default()
         };

@@ -78,6 +78,7 @@ def meter(  # noqa: PLR0913
     by: str | None = None,
     queue: str | None = None,
     link: str | None = None,
+    framing: str | None = None,
     rtt: bool = False,
     bursts: bool = False,
     seed: int = 1,
@@ -93,6 +94,7 @@ def meter(  # noqa: PLR0913
         by: "host", "pair", "flow", "dscp" or "ecn": a table of packets in these groups in place of all others.
         queue: a queue of the policy into which the forward packets are replayed, behind which is `link`.
         link: the rate of that line, as "10Mbit/s".
+        framing: the bytes of a packet that this rate counts: "l3" (as without), "l2", "l2+fcs" or "l1".
         rtt: also round-trip times and windows of TCP.
         bursts: also the most bytes within any 1, 10 and 100 ms.
         seed: of the conditioners' random streams.
@@ -105,9 +107,11 @@ def meter(  # noqa: PLR0913
     """
     if by is not None and by not in GROUPS:
         raise ValueError(f"by = {shown(by)}: must be one of {', '.join(GROUPS)}{show.near(by, GROUPS)}")
-    if policy is None and (queue, link) != (None, None):
-        raise ValueError(f"{'link' if queue is None else 'queue'}= without policy=: name the file that has the queue")
-    given = {"policy": policy, "by": by, "queue": queue, "link": link, "rtt": rtt, "bursts": bursts}
+    line = {"queue": queue, "link": link, "framing": framing}
+    stated = next((name for name, value in line.items() if value is not None), None)
+    if policy is None and stated is not None:
+        raise ValueError(f"{stated}= without policy=: name the file that has the queue")
+    given = {"policy": policy, "by": by, **line, "rtt": rtt, "bursts": bursts}
     return _metered("meter", [capture], given | _through(seed, flow_timeout, partial=partial, once=once))
 
 

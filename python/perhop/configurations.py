@@ -69,6 +69,7 @@ def import_config(  # noqa: PLR0913
     *,
     from_: str | None = None,
     link: str | None = None,
+    framing: str | None = None,
     interface: str | None = None,
     direction: str | None = None,
     platform: str | None = None,
@@ -81,6 +82,7 @@ def import_config(  # noqa: PLR0913
         source: a file, or the text itself (a text holds a line break, a path does not).
         from_: "tc" or "ios"; guessed without.
         link: the rate of the port's link where the text does not say it, as "100Mbit/s".
+        framing: the bytes of a packet that this rate counts: "l3" (as without), "l2", "l2+fcs" or "l1".
         interface: the one that is meant, where the text has several.
         direction: "input" or "output", where the interface has both.
         platform: whose defaults count: "ios", "ios-xe" (as without) or "ncs".
@@ -93,7 +95,8 @@ def import_config(  # noqa: PLR0913
     if as_ not in FORMS:
         raise ValueError(f"as_ = {shown(as_)}: must be one of {', '.join(FORMS)}{show.near(as_, FORMS)}")
     is_text = isinstance(source, str) and "\n" in source
-    given = {"from": from_, "link": link, "interface": interface, "direction": direction, "platform": platform}
+    given = {"from": from_, "link": link, "framing": framing, "interface": interface}
+    given |= {"direction": direction, "platform": platform}
     given |= {"load": None if load is None else os.fspath(load), "as": as_}
     words = [f"--{name}={value}" for name, value in given.items() if value is not None]
     text = str(source).encode() if is_text else None
@@ -112,7 +115,7 @@ def _as_arguments(message: str) -> str:
         name = option[1] + ("_" if option[1] in {"as", "from"} else "")
         return f'{name}="{option[2]}"' if option[2] else f"{name}="
 
-    return re.sub(r"--(as|direction|from|interface|link|load|platform)\b(?:[ =](\d\S*|tc\b|ios\b))?", argument, message)
+    return re.sub(r"--(as|direction|framing|from|interface|link|load|platform)\b(?:[ =](\d\S*|tc\b|ios\b))?", argument, message)
 
 
 def _account(lines: list[dict[str, Any]]) -> Frame:

@@ -14,6 +14,7 @@ use std::net::IpAddr;
 use perhop_capture::mark::{Behind, Marking, MeasuredRow, Report, RoundTripReport, RoundTripsOf, Volume, run};
 use perhop_capture::{Capture, Pump};
 use perhop_core::Scope;
+use perhop_core::accounting::Accounting;
 use perhop_core::aqm::AqmParams;
 use perhop_core::classify::{Match, Prefix, RttClass};
 use perhop_core::conditioner::{Conditioner, ConditionerParams, marker};
@@ -117,7 +118,7 @@ fn queue() -> Marking {
         replication: 0,
         duration: Span::from_s(1),
         warmup: Span::ZERO,
-        overhead: 0,
+        accounting: Accounting::L3,
         nodes: (0..2).map(node).collect(),
         links: vec![line, link(1, 0)].into(),
         classes: vec!["all".into()].into(),
@@ -137,7 +138,7 @@ fn policies() -> Vec<Marking> {
     vec![
         marking(vec![policer(Per::Aggregate)]),
         expiring(20, marking(vec![policer(Per::Flow)])),
-        expiring(300, Marking { overhead: 14, ..marking(vec![near(), policer(Per::Pair)]) }),
+        expiring(300, Marking { accounting: Accounting::L2, ..marking(vec![near(), policer(Per::Pair)]) }),
         expiring(50, tickets()),
         expiring(100, marking(vec![stage("rto", rto), policer(Per::Class)])),
         marking(Vec::new()),
@@ -146,8 +147,8 @@ fn policies() -> Vec<Marking> {
 
 /// The same policy for the host, and all packets through it.
 fn forwarded(it: &Marking, packets: Vec<Buffer>) -> Forwarder {
-    let Marking { stages, seed, overhead, flow_label, flow_timeout, queue, .. } = it.clone();
-    let policy = Policy { stages, seed, overhead, flow_label, flow_timeout, queue, ..Policy::default() };
+    let Marking { stages, seed, accounting, flow_label, flow_timeout, queue, .. } = it.clone();
+    let policy = Policy { stages, seed, accounting, flow_label, flow_timeout, queue, ..Policy::default() };
     let mut forwarder = Forwarder::new(policy).unwrap();
     forwarder.forward(packets);
     forwarder

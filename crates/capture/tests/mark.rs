@@ -9,6 +9,7 @@ use perhop_capture::export::SimulatedPacket;
 use perhop_capture::mark::{CaptureReport, MarkError, Marking, Origin, Output, Report, changes_nothing, mark, meter};
 use perhop_capture::{CaptureError, Existing, Pump};
 use perhop_core::Scope;
+use perhop_core::accounting::Accounting;
 use perhop_core::classify::{Match, Prefix};
 use perhop_core::conditioner::{ConditionerParams, fsam, rate_labeller};
 use perhop_core::flow_label::Encoding;
@@ -163,9 +164,9 @@ fn conserved(name: &str, report: &Report) {
 /// The captures are snapped to 96 bytes; meters count what was on the wire.
 #[test]
 fn lengths_are_those_of_the_wire() {
-    let ethernet = |name: &str, tags: u32, overhead: u32| {
+    let ethernet = |name: &str, tags: u32, accounting: Accounting| {
         let input = std::fs::read(file(name)).unwrap();
-        let marking = Marking { overhead, ..marking(vec![stage("tb", bucket(CIR, CBS))]) };
+        let marking = Marking { accounting, ..marking(vec![stage("tb", bucket(CIR, CBS))]) };
         let report = marked(&input, marking).unwrap().1;
         let ip: Vec<Seen> = packets(&input).into_iter().filter(|packet| packet.ip.is_some()).collect();
         assert!(ip.iter().any(|packet| packet.original as usize > packet.data.len() + 500), "{name} is snapped");
@@ -173,21 +174,21 @@ fn lengths_are_those_of_the_wire() {
         // l3: without the link header; else with it, tags and all, and what surrounds it. raw.pcap was Ethernet once, and
         // its lengths on the wire still show it
         let header = 14 + tags;
-        let framing = match overhead {
+        let framing = match accounting.overhead() {
             0 => -i64::from(header),
             more => i64::from(more) + i64::from(tags) - i64::from(header),
         };
         assert_eq!(
             report.directions.forward.bytes as i64,
             wire as i64 + framing * ip.len() as i64,
-            "{name} with {overhead}"
+            "{name} with {accounting:?}"
         );
     };
-    for overhead in [0, 14, 18, 38] {
-        ethernet("tcp.pcap", 0, overhead);
-        ethernet("vlan.pcap", 4, overhead);
-        ethernet("qinq.pcap", 8, overhead);
-        ethernet("raw.pcap", 0, overhead);
+    for accounting in [Accounting::L3, Accounting::L2, Accounting::L2Fcs, Accounting::L1] {
+        ethernet("tcp.pcap", 0, accounting);
+        ethernet("vlan.pcap", 4, accounting);
+        ethernet("qinq.pcap", 8, accounting);
+        ethernet("raw.pcap", 0, accounting);
     }
 }
 

@@ -65,7 +65,7 @@ fn plan(aqm: AqmParams) -> Plan {
         replication: 0,
         duration: Span::from_s(10),
         warmup: Span::ZERO,
-        overhead: 0,
+        accounting: Default::default(),
         nodes: (0..2).map(node).collect(),
         links: vec![line, link(1, 0)].into(),
         classes: vec!["all".into()].into(),

@@ -56,7 +56,7 @@ fn simulated() -> Outcome {
         replication: 0,
         duration: Span::from_s(3),
         warmup: Span::ZERO,
-        overhead: 0,
+        accounting: Default::default(),
         nodes: (0..4).map(|i| Node { name: format!("n{i}"), address: Ipv4Addr::new(10, 0, i, 1) }).collect(),
         links: links.into(),
         classes: vec!["all".into()].into(),

@@ -10,6 +10,7 @@ use perhop_capture::export::{Exporter, SimulatedPacket};
 use perhop_capture::mark::{ColourRow, Marking, Origin, Report, run};
 use perhop_capture::{Capture, Pump};
 use perhop_core::Scope;
+use perhop_core::accounting::Accounting;
 use perhop_core::classify::Prefix;
 use perhop_core::conditioner::{Conditioner as _, ConditionerParams, LIST, Writes};
 use perhop_core::packet::Colour;
@@ -77,7 +78,7 @@ struct Case {
     name: &'static str,
     aware: bool,
     per: Per,
-    overhead: u32,
+    accounting: Accounting,
 }
 
 const S1: usize = 0;
@@ -119,7 +120,7 @@ fn plan(case: &Case) -> Plan {
         replication: 0,
         duration: Span::from_s(10),
         warmup: Span::ZERO,
-        overhead: case.overhead,
+        accounting: case.accounting,
         nodes: (0..4).map(node).collect(),
         links: links.into(),
         classes: vec!["all".into()].into(),
@@ -162,7 +163,7 @@ fn address(node: usize) -> Ipv4Addr {
 fn marked(case: &Case, input: &[u8], (seed, origin): (u64, Origin)) -> (Vec<u8>, Report) {
     let stages = stages(case);
     let inside = [S1, S2].map(|node| Prefix(IpAddr::from(address(node)).into())).into();
-    let marking = Marking { stages, overhead: case.overhead, inside, seed, origin, ..Marking::default() };
+    let marking = Marking { stages, accounting: case.accounting, inside, seed, origin, ..Marking::default() };
     let mut output = Vec::new();
     let mut capture = Capture::new(input).expect("a capture");
     let report = run(marking, &mut capture, Some(&mut output), &Pump::default()).expect("marked");
@@ -221,7 +222,7 @@ fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for entry in LIST.iter().filter(|entry| colours(entry.name)) {
         let per = if entry.name == "rate-labeller" { Per::Flow } else { Per::Aggregate };
-        let case = Case { name: entry.name, aware: false, per, overhead: 0 };
+        let case = Case { name: entry.name, aware: false, per, accounting: Accounting::L3 };
         cases.push(case);
         if aware(entry) {
             cases.push(Case { aware: true, ..case });
@@ -258,7 +259,7 @@ fn the_same_colours_packet_for_packet() {
 fn and_whatever_shares_an_instance_or_counts() {
     for per in [Per::Flow, Per::Pair, Per::Aggregate] {
         for name in ["token-bucket", "pam", "tsw3cm", "rate-labeller"] {
-            check(&Case { name, aware: false, per, overhead: 18 });
+            check(&Case { name, aware: false, per, accounting: Accounting::L2Fcs });
         }
     }
 }
@@ -266,7 +267,7 @@ fn and_whatever_shares_an_instance_or_counts() {
 /// The test above can fail: another seed, another time zero, and the colours are others.
 #[test]
 fn another_seed_or_clock_gives_other_colours() {
-    let case = Case { name: "tsw2cm", aware: false, per: Per::Aggregate, overhead: 0 };
+    let case = Case { name: "tsw2cm", aware: false, per: Per::Aggregate, accounting: Accounting::L3 };
     let (_, input) = check(&case);
     let differs =
         |seed, origin| marked(&case, &input, (SEED, Origin::Auto)).0 != marked(&case, &input, (seed, origin)).0;

@@ -12,6 +12,7 @@ use pcap_file::{DataLink, Endianness, TsResolution};
 use perhop_capture::export::{SimulatedPacket, SimulatedTransport};
 use perhop_capture::mark::{LabelReport, Marking};
 use perhop_core::Scope;
+use perhop_core::accounting::Accounting;
 use perhop_core::classify::Prefix;
 use perhop_core::conditioner::{Conditioner, ConditionerParams, LIST, Writes};
 use perhop_core::flow_label::Encoding;
@@ -39,8 +40,9 @@ const OUT: usize = 4;
 const BACK: usize = 5;
 const SINK: usize = 7;
 
-/// IPv6's header is 20 bytes longer than the simulator's.
+/// IPv6's header is 20 bytes longer than the simulator's: l1 there is l2+fcs of what is captured.
 const LONGER: u32 = 20;
+const OF_CAPTURE: Accounting = Accounting::L2Fcs;
 
 /// What is at the port under test, and where the ACKs start.
 struct Case {
@@ -85,7 +87,7 @@ fn plan(case: &Case) -> Plan {
         replication: 0,
         duration: Span::from_s(10),
         warmup: Span::ZERO,
-        overhead: LONGER,
+        accounting: Accounting::L1,
         nodes: (0..5).map(node).collect(),
         links: links.into(),
         classes: vec!["all".into()].into(),
@@ -202,7 +204,14 @@ fn check(case: &Case) -> LabelReport {
     let (outcome, encoding) = (simulated(case), encoding(case));
     let inside = [S1, S2].map(|i| Prefix(format!("{}/128", address(i)).parse().unwrap())).into();
     let flow_label = Some(encoding.clone());
-    let marking = Marking { stages: case.out.clone(), inside, flow_label, seed: SEED, ..Marking::default() };
+    let marking = Marking {
+        stages: case.out.clone(),
+        inside,
+        flow_label,
+        seed: SEED,
+        accounting: OF_CAPTURE,
+        ..Marking::default()
+    };
     let (output, report) = marked(&capture(&outcome, &encoding), marking).unwrap();
     let mut compared = [0, 0];
     let left = [OUT, BACK].map(|link| tap(&outcome, link, TapPoint::Output));

@@ -118,7 +118,7 @@ pub(crate) fn marking(
     }
     Ok(Marking {
         stages: policy.stages(),
-        overhead: policy.overhead(),
+        accounting: policy.accounting(),
         inside: policy.inside().to_vec(),
         flow_label: policy.encoding(),
         seed: through.seed,

@@ -164,7 +164,7 @@ fn asked(args: &Meter, asker: Asker<'_>) -> Result<Marking, Failure> {
     let through = &args.through;
     let marking = match &args.policy {
         Some(policy) => {
-            let stated = [("queue", &args.queue), ("link", &args.link)];
+            let stated = [("queue", &args.queue), ("link", &args.link), ("framing", &args.framing)];
             let options = Options::new(&policy.to_string_lossy());
             let options = stated.iter().fold(options, |options, (key, value)| match value {
                 Some(value) => options.of_policy(key, value),

@@ -1,6 +1,7 @@
 //! What the reader of a text is told beside it.
 
 use crate::model::Way;
+use perhop_core::accounting::Accounting;
 use perhop_core::units::BitRate;
 
 /// Options of an import.
@@ -8,6 +9,8 @@ use perhop_core::units::BitRate;
 pub struct Given {
     /// The rate of the link, where the text has none.
     pub link: Option<BitRate>,
+    /// Which bytes of a packet that rate counts; no text says it.
+    pub framing: Option<Accounting>,
     /// The interface that is meant, where the text has several.
     pub interface: Option<String>,
     /// The direction that is meant, where the text has both.

@@ -24,6 +24,7 @@ pub fn policy(port: &Port) -> Stub {
     if let Some((name, rate)) = root.as_ref().zip(port.link.get("rate")) {
         page.entry("queue", &Said { is: Value::Word(name.clone()), origin: rate.origin });
         page.entry("link", rate);
+        port.link.get("framing").into_iter().for_each(|framing| page.entry("framing", framing));
     }
     page.append(&conditioners);
     page.append(&writer.tree);

@@ -58,7 +58,7 @@ impl Framing {
     /// E201 when `overhead` would leave nothing of an IP header, or exceeds 32767B; when `mpu` exceeds 65535B.
     pub fn build(self, scope: &Scope) -> Result<Frame, ParamError> {
         let (overhead, mpu) = (self.overhead.unwrap_or_default(), self.mpu.unwrap_or_default());
-        let least = (-i64::from(SMALLEST_PACKET + scope.overhead)).max(i16::MIN.into());
+        let least = (-i64::from(SMALLEST_PACKET + scope.accounting.overhead())).max(i16::MIN.into());
         if !(least..=i64::from(MOST_OVERHEAD)).contains(&i64::from(overhead.get())) {
             let error = ParamError::new("overhead", "E201", format!("`overhead` is {overhead}"));
             let help = format!("must be between {least}B, which leaves nothing of an IP header, and {MOST_OVERHEAD}B");
@@ -112,6 +112,7 @@ impl Frame {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::accounting::Accounting;
     use proptest::prelude::*;
 
     fn frame(overhead: i32, mpu: u64, layer: LinkLayer) -> Frame {
@@ -184,7 +185,7 @@ mod tests {
 
     #[test]
     fn bounds_are_named() {
-        let l2 = Scope { overhead: 14, ..Scope::default() };
+        let l2 = Scope { accounting: Accounting::L2, ..Scope::default() };
         let fault = |overhead: i32, scope: &Scope| {
             let framing = Framing { overhead: Some(SignedBytes::new(overhead)), ..Framing::default() };
             framing.build(scope).map_err(|e| e.help).err()

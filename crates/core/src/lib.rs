@@ -19,6 +19,8 @@ pub mod flow_label;
 
 /// Which aggregate a packet belongs to.
 pub mod classify;
+/// Which bytes of a packet count.
+pub mod accounting;
 /// Which bytes of a packet a rate counts.
 pub mod framing;
 /// Instruments that measure.

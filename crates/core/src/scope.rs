@@ -2,6 +2,7 @@
 //!
 //! Decision: docs/decisions/060-idle-and-rate-of-a-class.md
 
+use crate::accounting::{Accounting, Recount};
 use crate::params::ParamError;
 use crate::units::{BitRate, Bytes, Length};
 use std::sync::Arc;
@@ -23,8 +24,10 @@ pub struct Scope {
     pub link_rate: Option<BitRate>,
     /// Limit of the queue: packets or bytes.
     pub limit: Option<Length>,
-    /// Bytes a packet counts beyond what the link sends of it (`accounting`).
-    pub overhead: u32,
+    /// Which bytes of a packet meters and queues count.
+    pub accounting: Accounting,
+    /// Which bytes of a packet the link's rate counts.
+    pub framing: Accounting,
     /// Weights of the flows whose rates are labels; `None` if labels come from where they are unknown.
     pub weights: Option<Weights>,
     /// Names of the conditioners of the port that a packet passes before, in order.
@@ -67,7 +70,8 @@ impl Default for Scope {
     /// Ethernet's largest packet, and nothing else known.
     fn default() -> Self {
         let (largest_packet, largest_of) = (Bytes::new(1500), "Ethernet".into());
-        let (link_rate, limit, overhead, weights) = (None, None, 0, None);
+        let (link_rate, limit, weights) = (None, None, None);
+        let (accounting, framing) = (Accounting::L3, Accounting::L3);
         let (classes, conditioners) = (Vec::new(), Vec::new());
         let asked_when_empty = true;
         Self {
@@ -77,7 +81,8 @@ impl Default for Scope {
             classes,
             link_rate,
             limit,
-            overhead,
+            accounting,
+            framing,
             weights,
             conditioners,
             asked_when_empty,
@@ -86,6 +91,11 @@ impl Default for Scope {
 }
 
 impl Scope {
+    /// From the bytes that a packet counts to those that the link counts of it.
+    pub const fn on_link(&self) -> Recount {
+        self.accounting.to(self.framing)
+    }
+
     /// The surroundings of one class of a scheduler: its own largest packet, if that is known.
     pub fn of_class(&self, class: usize) -> Self {
         let Some(Largest { packet, of }) = self.classes.get(class).cloned() else { return self.clone() };

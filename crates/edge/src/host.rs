@@ -1,11 +1,13 @@
 //! One packet after the other through the edge.
 
+use perhop_core::accounting::Accounting;
 use perhop_core::needs::Needs;
 use perhop_core::packet::{Ecn, FlowId, Packet};
 use perhop_core::port::Port;
 use perhop_core::port::edge::Per;
 use perhop_core::units::Time;
 use perhop_core::verdict::{Fate, Reason};
+use perhop_sim::plan::Link;
 use perhop_sim::replay::{Replay, Trip};
 
 use crate::arriving::{Arriving, Direction};
@@ -25,6 +27,14 @@ use crate::view::view;
 /// Bytes of an Ethernet header without VLAN tags.
 const ETHERNET_HEADER: u32 = 14;
 
+/// What counts of a packet: where that holds a link header, VLAN tags are part of it.
+#[inline]
+fn size(it: &Arriving<'_>, accounting: Accounting) -> u32 {
+    let framed = accounting != Accounting::L3 && it.link == LinkType::ETHERNET;
+    let tags = if framed { it.headers.ip_offset as u32 - ETHERNET_HEADER } else { 0 };
+    it.headers.lengths.l3.saturating_add(accounting.overhead() + tags)
+}
+
 /// An edge at work.
 #[derive(Debug)]
 pub struct Host {
@@ -35,15 +45,15 @@ pub struct Host {
     pub(crate) behind: Option<Behind>,
     /// By conditioner, what shares an instance.
     pub(crate) per: Vec<Per>,
-    /// See [`Policy::overhead`].
-    pub(crate) overhead: u32,
+    /// See [`Policy::accounting`].
+    pub(crate) accounting: Accounting,
     pub(crate) known: Connections,
     /// If flows expire.
     pub(crate) idle: Option<Idle>,
     /// Whether a forgotten flow's number is given to another.
     pub(crate) reuses: bool,
-    /// See [`Policy::framed_line`].
-    pub(crate) framed_line: bool,
+    /// See [`Policy::framing`].
+    pub(crate) framing: Accounting,
     pub(crate) labels: Labels,
     pub(crate) steps: Steps,
 }
@@ -54,16 +64,16 @@ impl Host {
     /// # Errors
     /// Parameters that their algorithm refuses.
     pub fn new(mut policy: Policy) -> Result<Self, PolicyError> {
-        let (behind, overhead) = (policy.queue.clone(), policy.overhead);
+        let behind = policy.queue.clone();
         let per = policy.stages.iter().map(|stage| stage.per).collect();
-        let (most, framed_line) = (policy.most_flows, policy.framed_line);
+        let (most, accounting, framing) = (policy.most_flows, policy.accounting, policy.framing());
         let idle = policy.flow_timeout.map(|timeout| Idle::new(timeout, most.unwrap_or(u32::MAX)));
         let (labels, reuses) = (Labels::new(policy.flow_label.take()), idle.is_some() && most.is_some());
         let replay = policy.port()?;
         let known = Connections::new(replay.port().asks_round_trips());
         let known = if reuses { known.keeping_buckets() } else { known };
         let (steps, queued) = (Steps::default(), behind.is_some());
-        Ok(Self { replay, queued, behind, per, overhead, known, idle, reuses, framed_line, labels, steps })
+        Ok(Self { replay, queued, behind, per, accounting, known, idle, reuses, framing, labels, steps })
     }
 
     /// A packet arrives: how it leaves or goes into the queue; `None`: a conditioner or an action drops it. `observer` sees
@@ -72,7 +82,7 @@ impl Host {
     pub fn arrive(&mut self, it: &Arriving<'_>, observer: &mut impl Observer) -> Option<Packet> {
         let flow = FlowId(self.known.flows.id(it.headers));
         self.steps.see(it.at);
-        let mut packet = Packet { flow, size: self.size(it), ..view(it.headers) };
+        let mut packet = Packet { flow, size: size(it, self.accounting), ..view(it.headers) };
         self.expire(it, flow, observer);
         self.labels.read(it.headers, &mut packet);
         if let Some(mate) = self.known.watch(it, flow, &self.steps, self.replay.port_mut()) {
@@ -161,13 +171,6 @@ impl Host {
         idle.see(it.at.now, flow);
     }
 
-    /// What meters count: the IP length and the overhead; where that holds a link header, VLAN tags are part of it.
-    fn size(&self, it: &Arriving<'_>) -> u32 {
-        let framed = self.overhead > 0 && it.link == LinkType::ETHERNET;
-        let tags = if framed { it.headers.ip_offset as u32 - ETHERNET_HEADER } else { 0 };
-        it.headers.lengths.l3.saturating_add(self.overhead + tags)
-    }
-
     /// What will colour a forward packet, whose flow the conditioners learn of here.
     #[inline(always)]
     fn taken(&mut self, it: &Arriving<'_>, packet: &Packet) -> Option<Taken> {
@@ -185,7 +188,7 @@ impl Host {
             return self.replay.port_mut().pass(&at, packet).is_ok();
         }
         let (number, mut after) = (self.replay.arrivals(), None);
-        let wire = if self.framed_line { packet.size } else { it.headers.lengths.l3 };
+        let wire = size(it, self.framing);
         let fate = self.replay.arrive(&at, packet, wire, &mut |trip| {
             if trip.number == number {
                 after = Some(trip.packet);
@@ -203,6 +206,11 @@ impl Host {
             self.known.meet(mate, self.replay.port_mut());
             self.replay.port_mut().reverse(&it.passage(mate), packet);
         }
+    }
+
+    /// The line behind the queue, if there is one.
+    pub fn line(&self) -> Option<&Link> {
+        self.behind.as_ref().map(|behind| &behind.plan.links[0])
     }
 
     /// Conditioners and queue, for what they count.

@@ -1,5 +1,6 @@
 //! What a host does: a policy, checked.
 
+use perhop_core::accounting::Accounting;
 use perhop_core::flow_label::Encoding;
 use perhop_core::port::Port;
 use perhop_core::port::edge::{Edge, StageSpec};
@@ -15,9 +16,9 @@ pub struct Policy {
     pub stages: Vec<StageSpec>,
     /// With each conditioner's name, the key of a random stream, as in replication 0 of a run.
     pub seed: u64,
-    /// Bytes that meters count beyond the IP length: 0, or an Ethernet header of 14 bytes and what may surround it. In the
-    /// latter case the VLAN tags of an Ethernet header count too; padding never does.
-    pub overhead: u32,
+    /// Which bytes of a packet meters and queues count. Beyond l3 the VLAN tags of an Ethernet header count too; padding
+    /// never does.
+    pub accounting: Accounting,
     /// How IPv6 flow labels carry labels; `None`: they are neither read nor written.
     pub flow_label: Option<Encoding>,
     /// Silence after which a flow is forgotten; `None`: none is.
@@ -25,8 +26,6 @@ pub struct Policy {
     /// Beyond so many flows the one silent longest is forgotten, and numbers of forgotten flows are given to others. Needs
     /// a timeout; `None`: numbers last for ever.
     pub most_flows: Option<u32>,
-    /// Whether the line behind the queue sends `overhead` with each packet; else the IP packet alone.
-    pub framed_line: bool,
     /// The queue on a line behind the conditioners; `None`: what passes leaves at once.
     pub queue: Option<Behind>,
 }
@@ -62,6 +61,11 @@ pub enum PolicyError {
 }
 
 impl Policy {
+    /// Which bytes of a packet the line behind the queue sends; VLAN tags as in `accounting`.
+    pub(crate) fn framing(&self) -> Accounting {
+        self.queue.as_ref().map(|behind| behind.plan.links[0].framing).unwrap_or_default()
+    }
+
     /// The conditioners, and the queue on its line, if there is one.
     pub(crate) fn port(self) -> Result<Replay, PolicyError> {
         if let Some(Behind { name, plan }) = self.queue {

@@ -18,7 +18,7 @@ impl Host {
     pub fn reload(&mut self, policy: Policy, at: Moment, observer: &mut impl Observer) -> Result<Changed, PolicyError> {
         let (encoding, queue) = (policy.flow_label.clone(), policy.queue.clone());
         let per = policy.stages.iter().map(|stage| stage.per).collect();
-        let (overhead, framed_line) = (policy.overhead, policy.framed_line);
+        let (accounting, framing) = (policy.accounting, policy.framing());
         let bounds = policy.flow_timeout.zip(policy.most_flows);
         let fresh = policy.port()?;
         self.replay.advance(at.now, &mut |trip| observer.trip(trip));
@@ -27,7 +27,7 @@ impl Host {
         let change = Change { fresh, plans, flows: &flows };
         let changed = self.replay.change(at.now, change, &mut |trip| observer.trip(trip));
         (self.queued, self.behind, self.per) = (queue.is_some(), queue, per);
-        (self.overhead, self.framed_line, self.labels.encoding) = (overhead, framed_line, encoding);
+        (self.accounting, self.framing, self.labels.encoding) = (accounting, framing, encoding);
         if self.replay.port().asks_round_trips() {
             self.known.handshakes.get_or_insert_with(Handshakes::default);
         }

@@ -8,6 +8,7 @@ use super::disk::manifest::Labels;
 use super::disk::write::{self, Draft};
 use super::disk::{self, Common, Effort, Entry, Failed, Identity, home::Home};
 use super::events::{self, Writer};
+use perhop_core::accounting::Accounting;
 use perhop_scenario::sweep::Point;
 use perhop_scenario::tables::tables;
 use perhop_scenario::{Diagnostics, Options, Policy, Sweep};
@@ -192,12 +193,15 @@ fn write(writer: Writer, batches: &Receiver<Vec<PortEvent>>) -> io::Result<()> {
 fn scenario(of: &Between<'_>) -> String {
     let Between { interfaces: [a, b], policy, traffic, seed, .. } = of;
     let [both, there] = [format!("{a} - {b}"), format!("{a} -> {b}")].map(|name| quoted(&name));
-    let rate = policy.line().map_or(NO_LINE.to_owned(), |plan| plan.links[0].rate.to_string());
+    let line = policy.line().map(|plan| &plan.links[0]);
+    let rate = line.map_or(NO_LINE.to_owned(), |line| line.rate.to_string());
+    let framing = line.map(|line| line.framing).filter(|framing| *framing != Accounting::default());
+    let framing = framing.map_or(String::new(), |framing| format!(", framing = {}", quoted(framing.name())));
     let queue = policy.queue().map_or(String::new(), |name| format!("{there} = {{ queue = {} }}\n", quoted(name)));
     let (accounting, sections) = sections(&policy.effective(), &there);
     let head = format!(
         "[scenario]\nname = {}\nduration = \"1s\"\nwarmup = \"0s\"\nseed = {seed}\nreplications = 1\n{accounting}\n\
-         [links]\n{both} = {{ rate = {}, delay = \"0s\" }}\n{queue}\n",
+         [links]\n{both} = {{ rate = {}{framing}, delay = \"0s\" }}\n{queue}\n",
         quoted(policy.name()),
         quoted(&rate),
     );

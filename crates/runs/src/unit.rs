@@ -1,7 +1,7 @@
 //! Which bytes the numbers of a table count, for its headings: `delivered Mbit/s (l1)`.
 
+use perhop_core::accounting::Accounting;
 use perhop_scenario::scenario::Scenario;
-use perhop_scenario::sections::settings::Accounting;
 use perhop_scenario::tables::column::Column;
 use std::borrow::Cow;
 

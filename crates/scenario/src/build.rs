@@ -1,8 +1,8 @@
 //! Model -> plan of a run, with every check that needs more than one section.
 
 use crate::check::{
-    ack_filter, advice, labels, memory, mtu, names, pace, paced, phases, queues, reached, sends, settings, stability,
-    starving,
+    ack_filter, advice, framing, idle, labels, memory, mtu, names, pace, paced, phases, queues, reached, sends,
+    settings, stability, starving,
 };
 use crate::resolve::arriving::{Arrivals, Arriving};
 use crate::resolve::crossing::Crossing;
@@ -61,7 +61,11 @@ pub fn build(model: &Model, problems: &mut Problems) -> Option<Built> {
         return None;
     }
     let (stages, arrivals) = ports::stages(file, problems);
-    advice::check(Resolved { file, stages: &stages, arrivals: &arrivals, links: &links }, problems);
+    let resolved = Resolved { file, stages: &stages, arrivals: &arrivals, links: &links };
+    if file.is_whole() {
+        idle::check(resolved, problems);
+    }
+    advice::check(resolved, problems);
     let at = ports::at_links(&stages, links.len());
     for (index, link) in links.iter_mut().enumerate() {
         link.edge = at[index].iter().map(|stage| stage.spec.clone()).collect();
@@ -76,6 +80,7 @@ pub fn build(model: &Model, problems: &mut Problems) -> Option<Built> {
         phases::check(resolved, problems);
         sends::check(resolved, problems);
         paced::check(resolved, problems);
+        framing::check(resolved, problems);
     }
     mtu::check(file, problems);
     labels::check(resolved, problems);
@@ -114,10 +119,11 @@ fn finish(file: File<'_>, around: Around<'_>, link: &mut plan::Link, problems: &
     let sizes = Sizes::new(file, &around, direction);
     for (i, (queue, stated)) in link.queues.iter_mut().zip(&direction.queues).enumerate() {
         let (limit, scope) = (Some(length(queue.limit)), sizes.of(sizes.queues.get(i)));
-        queue.scope = Scope { limit, link_rate: Some(stated.rate), ..scope };
+        queue.scope = Scope { limit, link_rate: Some(stated.rate), framing: link.framing, ..scope };
     }
     for (i, (node, stated)) in link.nodes.iter_mut().zip(&direction.nodes).enumerate() {
-        node.scope = Scope { link_rate: Some(stated.bound), classes: sizes.classes(i), ..sizes.of(sizes.nodes.get(i)) };
+        let (link_rate, classes) = (Some(stated.bound), sizes.classes(i));
+        node.scope = Scope { link_rate, framing: link.framing, classes, ..sizes.of(sizes.nodes.get(i)) };
     }
     queues::check_queues(file, Indexed { index, it: link }, problems);
     queues::check_nodes(file, Indexed { index, it: link }, problems);
@@ -173,6 +179,7 @@ fn draft(link: &topology::Direction) -> plan::Link {
         from: link.from,
         to: link.to,
         rate: *link.rate,
+        framing: link.framing.unwrap_or_default(),
         delay: link.delay,
         loss: link.loss,
         transit: link.transit,
@@ -207,7 +214,7 @@ fn plan(model: &Model, topology: &Topology, traffic: &[Flowline], links: Vec<pla
         replication: 0,
         duration: *settings.duration,
         warmup: *settings.warmup,
-        overhead: settings.accounting.overhead(),
+        accounting: settings.accounting,
         nodes: topology.nodes.clone(),
         links: links.into(),
         classes: offered::classes(model).into_iter().map(str::to_owned).collect(),

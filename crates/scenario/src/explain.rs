@@ -7,12 +7,12 @@ use crate::resolve::ports::{Stage, following, longest_rtt, parameter};
 use crate::scenario::Scenario;
 use crate::sections::at::Shown;
 use crate::sections::model::Model;
-use crate::sections::settings::Accounting;
 use crate::sections::tcp::TcpRef;
 use crate::sweep::{Point, Sweep};
 use crate::text::tree::leaves;
 use crate::text::write;
 use drain::{Drain, Ports};
+use perhop_core::accounting::Accounting;
 use perhop_core::aqm::AqmParams;
 use perhop_core::conditioner::meter::Tokens;
 use perhop_core::framing::LinkLayer;
@@ -161,7 +161,7 @@ fn way(scenario: &Scenario, ports: &Ports<'_>, (name, way): (&str, &[u32]), out:
             "  {name} {}: {}{}, then {} and {}{}{}",
             link.name,
             stages.concat(),
-            waiting(&ports.drains[index as usize], scenario.built.plan.overhead),
+            waiting(&ports.drains[index as usize], scenario.built.plan.accounting),
             link.rate,
             link.delay,
             transit(&link.transit),
@@ -189,8 +189,8 @@ fn transit(transit: &plan::Transit) -> String {
 }
 
 /// All queues of a port on one line.
-fn waiting(drain: &Drain<'_>, overhead: u32) -> String {
-    let queues: Vec<_> = (0..drain.link.queues.len()).map(|queue| one_queue(drain, queue, overhead)).collect();
+fn waiting(drain: &Drain<'_>, accounting: Accounting) -> String {
+    let queues: Vec<_> = (0..drain.link.queues.len()).map(|queue| one_queue(drain, queue, accounting)).collect();
     match drain.link.scheduler() {
         Some(scheduler) => format!("{}{} over {}", scheduler.name(), room(drain, scheduler, 0), queues.join(" + ")),
         None => queues.concat(),
@@ -198,11 +198,11 @@ fn waiting(drain: &Drain<'_>, overhead: u32) -> String {
 }
 
 /// A queue's AQM, its limit and the time it takes to empty.
-fn one_queue(drain: &Drain<'_>, index: usize, overhead: u32) -> String {
+fn one_queue(drain: &Drain<'_>, index: usize, accounting: Accounting) -> String {
     let queue = &drain.link.queues[index];
     let (aqm, time) = (queue.aqm.name(), drain.alone(index).map(approximately).unwrap_or_default());
-    // A link serialises IP packets.
-    let largest = queue.scope.largest_packet.get().saturating_sub(u64::from(overhead));
+    // Its IP length.
+    let largest = queue.scope.largest_packet.get().saturating_sub(accounting.overhead().into());
     match queue.limit {
         Limit::Packets(u32::MAX) => aqm.to_owned(),
         Limit::Packets(n) => format!("{aqm} {n}p ({time} of {largest}B)"),
@@ -226,15 +226,22 @@ fn room(drain: &Drain<'_>, scheduler: &SchedulerParams, first: usize) -> String 
 /// Each port's queue, whatever traffic passes it.
 fn queues(scenario: &Scenario, ports: &Ports<'_>, out: &mut String) {
     heading(out, "Queues: every port");
+    let _ = writeln!(out, "a link counts {} unless it says otherwise", Accounting::default().words());
     for (index, drain) in ports.drains.iter().enumerate() {
-        let (link, overhead) = (drain.link, scenario.built.plan.overhead);
+        let (link, accounting) = (drain.link, scenario.built.plan.accounting);
         if link.nodes.is_empty() {
-            let _ = writeln!(out, "{}: {}, rate {}", link.name, waiting(drain, overhead), link.rate);
+            let _ = writeln!(out, "{}: {}, rate {}", link.name, waiting(drain, accounting), line(link));
         } else {
-            let _ = writeln!(out, "{}: rate {}", link.name, link.rate);
+            let _ = writeln!(out, "{}: rate {}", link.name, line(link));
             tree::draw(&scenario.built.plan, index, drain, out);
         }
     }
+}
+
+/// A link's rate, and which bytes it counts if they are not those of the IP packet.
+fn line(link: &plan::Link) -> String {
+    let framing = Some(link.framing).filter(|it| *it != Accounting::default());
+    framing.map_or_else(|| link.rate.to_string(), |framing| format!("{}, counts {}", link.rate, framing.words()))
 }
 
 /// How much is sampled.

@@ -103,7 +103,7 @@ fn a_policy_is_conditioners_without_ports() {
                 [conditioner.a]\nkind = \"token-bucket\"\ncir = \"1Mbit/s\"\ncbs = \"3000B\"\ngreen = \"mark AF11\"";
     let (policy, warnings) = Policy::parse(text, &Options::new("p.toml")).unwrap();
     assert_eq!(warnings.list, []);
-    assert_eq!((policy.name(), policy.overhead(), policy.inside().len()), ("p", 14, 1));
+    assert_eq!((policy.name(), policy.accounting().overhead(), policy.inside().len()), ("p", 14, 1));
     let stages = policy.stages();
     assert_eq!(stages.iter().map(|s| s.name.as_str()).collect::<Vec<_>>(), ["z", "a"], "the file's order");
     assert_eq!(stages[0].actions[2], perhop_core::port::edge::Action::Drop);
@@ -127,7 +127,7 @@ fn accounting_counts_beyond_the_ip_length() {
         let text =
             format!("[scenario]\naccounting = \"{name}\"\n{LINE}[conditioner.m]\nat = \"A -> B\"\n{BUCKET}{WEB}");
         let plan = good(&text).plan(1, 0);
-        assert_eq!(plan.overhead, overhead);
+        assert_eq!(plan.accounting.overhead(), overhead);
         assert_eq!(plan.links[0].edge[0].scope.largest_packet, Bytes::new(1040 + u64::from(overhead)));
         assert_eq!(plan.links[0].queues[0].scope.largest_packet, Bytes::new(1040 + u64::from(overhead)));
         assert_eq!(

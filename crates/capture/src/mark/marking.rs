@@ -1,5 +1,6 @@
 //! What is asked for: a policy, checked.
 
+use perhop_core::accounting::Accounting;
 use perhop_core::classify::Prefix;
 use perhop_core::flow_label::Encoding;
 use perhop_core::port::edge::StageSpec;
@@ -25,9 +26,9 @@ pub enum RoundTripsOf {
 pub struct Marking {
     /// Conditioners in the policy's order.
     pub stages: Vec<StageSpec>,
-    /// Bytes that meters count beyond the IP length (`accounting`): 0, or an Ethernet header of 14 bytes and what may
-    /// surround it. In the latter case the VLAN tags that a captured Ethernet header has count too; padding never does.
-    pub overhead: u32,
+    /// Which bytes of a packet meters and queues count. Beyond l3 the VLAN tags that a captured Ethernet header has count
+    /// too; padding never does.
+    pub accounting: Accounting,
     /// Forward is from these prefixes to any other address; everything else is reverse. Without prefixes everything is
     /// forward.
     pub inside: Vec<Prefix>,
@@ -52,8 +53,8 @@ pub struct Marking {
 impl Marking {
     /// What the edge is told.
     pub(crate) fn policy(&self) -> Policy {
-        let Self { stages, seed, overhead, flow_label, flow_timeout, queue, .. } = self.clone();
-        Policy { stages, seed, overhead, flow_label, flow_timeout, queue, ..Policy::default() }
+        let Self { stages, seed, accounting, flow_label, flow_timeout, queue, .. } = self.clone();
+        Policy { stages, seed, accounting, flow_label, flow_timeout, queue, ..Policy::default() }
     }
 
     /// Which way a packet goes.

@@ -104,8 +104,13 @@ pub struct QueueClassRow {
 pub struct QueueReport {
     /// Its name in the policy.
     pub name: String,
-    /// Rate of the line; it sends IP packets.
+    /// Rate of the line.
     pub link_bit_s: u64,
+    /// Which bytes of a packet that rate counts: `l3`, `l2`, `l2+fcs`, `l1`.
+    pub framing: &'static str,
+    /// The same as a sentence.
+    #[serde(skip)]
+    pub link: String,
     /// What came to it over the capture's duration, as meters count bytes; `None` where that is 0.
     pub offered_bit_s: Option<f64>,
     /// The most packets that waited when one came.
@@ -155,9 +160,12 @@ impl QueueReport {
     pub(super) fn new(it: &Queueing, line: Line<'_>, classes: Vec<QueueClassRow>, names: &Names<'_>) -> Self {
         let code_point = |dscp: u8| Dscp::new(dscp).expect("below 64").to_string();
         let colour = |index: usize| Colour::ALL[index].name().to_owned();
+        let link = &line.behind.plan.links[0];
         Self {
             name: line.behind.name.clone(),
-            link_bit_s: line.behind.plan.links[0].rate.bit_s(),
+            link_bit_s: link.rate.bit_s(),
+            framing: link.framing.name(),
+            link: link.counts(),
             offered_bit_s: over(it.all.met.came.bytes, line.duration_s),
             longest_packets: it.longest.packets,
             longest_bytes: it.longest.bytes,
@@ -190,11 +198,12 @@ impl QueueReport {
     fn summary(&self) -> String {
         let offered = self.offered_bit_s.map_or(String::new(), |rate| format!(", offered {}", bit_rate(rate)));
         format!(
-            "queue `{}` on a line of {}{offered}; at most {} waiting, {} B",
+            "queue `{}` on a line of {}{offered}; at most {} waiting, {} B\n{}",
             self.name,
             bit_rate(self.link_bit_s as f64),
             counted(self.longest_packets, ["packet", "packets"]),
-            self.longest_bytes
+            self.longest_bytes,
+            self.link
         )
     }
 

@@ -264,7 +264,7 @@ impl Report {
             capture: CaptureReport {
                 packets: tally.packets,
                 original_bytes: tally.original_bytes,
-                overhead_bytes: marking.overhead,
+                overhead_bytes: marking.accounting.overhead(),
                 seed: marking.seed,
                 time_zero_ns: clock.zero_ns(),
                 first_packet_s: clock.first().map(|first| first.seconds()),

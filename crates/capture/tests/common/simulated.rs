@@ -63,6 +63,7 @@ pub(crate) fn link(from: usize, to: usize) -> Link {
         from,
         to,
         rate: BitRate::mbps(50),
+        framing: Default::default(),
         delay: Span::from_ms(5),
         loss: Probability::ZERO,
         transit: Default::default(),

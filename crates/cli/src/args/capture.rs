@@ -81,6 +81,9 @@ pub struct Meter {
     /// Rate of the line behind that queue, as in 10Mbit/s
     #[arg(long, value_name = "RATE", requires = "policy")]
     pub link: Option<String>,
+    /// Which bytes of a packet that rate counts: l3, l2, l2+fcs or l1 [default: l3, the IP packet]
+    #[arg(long, value_name = "BYTES", requires = "policy")]
+    pub framing: Option<String>,
     /// Show instead who sends how much, by `host`, `pair` of addresses, `flow`, `dscp` or `ecn`: packets, bytes, rate and share
     #[arg(long, value_name = "WHAT", value_parser = by(), conflicts_with_all = ["rtt", "bursts", "queue"])]
     pub by: Option<By>,

@@ -1,11 +1,12 @@
 //! Device configurations: `import`, `predict`, and what `check` shares with them.
 
 use super::{Settings, quantity};
-use clap::builder::PossibleValuesParser;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use perhop_config::given::{Given, Platform};
 use perhop_config::import::DIALECTS;
 use perhop_config::model::Way;
+use perhop_core::accounting::Accounting;
 use perhop_core::units::BitRate;
 use std::path::PathBuf;
 
@@ -18,6 +19,9 @@ pub struct Configuration {
     /// Rate of the port's link, where the configuration does not say it, as in 100Mbit/s
     #[arg(long, value_name = "RATE", value_parser = quantity::<BitRate>)]
     pub link: Option<BitRate>,
+    /// Which bytes of a packet that rate counts [default: l3, the IP packet]
+    #[arg(long, value_name = "BYTES", value_parser = framing())]
+    pub framing: Option<Accounting>,
     /// Interface that is meant, where the configuration has several
     #[arg(long, value_name = "NAME")]
     pub interface: Option<String>,
@@ -27,6 +31,13 @@ pub struct Configuration {
     /// Whose defaults count [default: ios-xe]
     #[arg(long, value_name = "SYSTEM", value_parser = platforms())]
     pub platform: Option<String>,
+}
+
+/// What a rate may count.
+fn framing() -> impl TypedValueParser<Value = Accounting> {
+    let all = [Accounting::L3, Accounting::L2, Accounting::L2Fcs, Accounting::L1];
+    let of_name = move |name: String| all.into_iter().find(|it| it.name() == name).expect("clap knows the names");
+    PossibleValuesParser::new(Accounting::NAMES.iter().copied()).map(of_name)
 }
 
 /// The names of `--platform`.
@@ -54,6 +65,7 @@ impl Configuration {
         let way = |direction| if direction == Direction::Input { Way::Input } else { Way::Output };
         Given {
             link: self.link,
+            framing: self.framing,
             interface: self.interface.clone(),
             way: self.direction.map(way),
             platform: platform(self.platform.as_deref()),

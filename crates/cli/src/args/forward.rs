@@ -18,9 +18,12 @@ pub struct Forward {
     /// Send what passes the conditioners through this `[queue.X]` of the policy; needs --link
     #[arg(long, value_name = "NAME")]
     pub queue: Option<String>,
-    /// Rate of the line behind that queue, as in 10Mbit/s. It counts the bytes that `accounting` says
+    /// Rate of the line behind that queue, as in 10Mbit/s
     #[arg(long, value_name = "RATE")]
     pub link: Option<String>,
+    /// Which bytes of a packet that rate counts: l3, l2, l2+fcs or l1 [default: what `accounting` says]
+    #[arg(long, value_name = "BYTES")]
+    pub framing: Option<String>,
     /// Seed of the conditioners' and the queue's random streams
     #[arg(long, default_value_t = 1)]
     pub seed: u64,

@@ -28,7 +28,7 @@ pub(crate) struct Found {
 /// Codes that are about the load of the stub, or about the network around its port, and not about the port.
 pub(crate) const OF_THE_LOAD: &[&str] = &[
     "W302", "W305", "W306", "W307", "W318", "W321", "W322", "W331", "W339", "W340", "W341", "W344", "W355", "W356",
-    "W358", "W360",
+    "W358", "W360", "W361",
 ];
 
 /// What is found in a configuration, and what it was taken for.

@@ -19,14 +19,18 @@ pub(super) struct Read {
 
 /// Reads and checks it.
 pub(super) fn read(args: &Forward) -> Result<Read, Failure> {
-    let stated = [("queue", &args.queue), ("link", &args.link)];
+    let stated = [("queue", &args.queue), ("link", &args.link), ("framing", &args.framing)];
     let options = Options::new(&args.policy.to_string_lossy());
     let options = stated.iter().fold(options, |options, (key, value)| match value {
         Some(value) => options.of_policy(key, value),
         None => options,
     });
     let (policy, warnings) = accepted(Policy::load(&args.policy, &options), "nothing was touched")?;
+<<<<<<< HEAD
     let warnings = warnings.of(Host::Interfaces);
+=======
+    let policy = policy.live();
+>>>>>>> wt-framing
     Ok(Read { policy, warnings, flow_timeout: flow_timeout(&args.flow_timeout)? })
 }
 
@@ -53,11 +57,10 @@ impl Read {
         edge::Policy {
             stages: policy.stages(),
             seed: args.seed,
-            overhead: policy.overhead(),
+            accounting: policy.accounting(),
             flow_label: policy.encoding(),
             flow_timeout: Some(self.flow_timeout),
             most_flows: Some(args.most_flows),
-            framed_line: true,
             queue: policy.line().zip(policy.queue()).map(|(plan, name)| {
                 let plan = Plan { seed: args.seed, ..plan.clone() };
                 edge::Behind { name: name.to_owned(), plan }
@@ -71,7 +74,7 @@ impl Read {
         let names: Vec<_> = stages.iter().map(|it| format!("{} ({})", it.name, it.params.name())).collect();
         let conditioners = if names.is_empty() { "no conditioner".into() } else { names.join(", ") };
         let line = self.policy.line().zip(self.policy.queue());
-        let queue = line.map(|(plan, name)| format!(", then queue {name} on {}", plan.links[0].rate));
+        let queue = line.map(|(plan, name)| format!(", then queue {name}: {}", plan.links[0].counts()));
         conditioners + &queue.unwrap_or_default()
     }
 }

@@ -29,6 +29,9 @@ pub(super) fn text(forwarder: &Forwarder<AfPacket>, counts: &[Counts; 2]) -> Str
         row(colour.name(), [count.packets, 0]);
     }
     protocols(&mut out, forwarder.protocols());
+    if let Some(line) = forwarder.host().line() {
+        _ = writeln!(out, "{}", line.counts());
+    }
     if let Some(way) = counts.iter().position(|it| !it.is_closed()) {
         _ = writeln!(out, "error: the counts of {} do not close: this is a fault of perhop's", WAYS[way]);
     }
@@ -72,6 +75,9 @@ pub(super) fn json(forwarder: &Forwarder<AfPacket>, counts: &[Counts; 2]) -> Res
     let colours = Colour::ALL.into_iter().map(Colour::name).chain(["dropped"]).zip(forwarder.colours());
     let colours = colours.map(|(name, count)| (name.to_owned(), json!([count.packets, count.bytes])));
     all.insert("colours".into(), Value::Object(colours.collect()));
+    if let Some(line) = forwarder.host().line() {
+        all.insert("link".into(), json!({ "bit_s": line.rate.bit_s(), "framing": line.framing.name() }));
+    }
     mark::json(&all)
 }
 

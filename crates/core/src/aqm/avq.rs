@@ -38,6 +38,7 @@ use super::early::level::{Level, Unit, link_rate, most_bytes};
 use super::early::same_unit;
 use super::virtual_buffer::Counting;
 use crate::Scope;
+use crate::accounting::Recount;
 use crate::aqm::{Aqm, Arrival};
 use crate::packet::Packet;
 use crate::params::{ParamError, Params as Declared};
@@ -78,7 +79,7 @@ pub struct Avq {
     counting: Counting,
     /// C, units a second.
     capacity: f64,
-    overhead: u32,
+    on_link: Recount,
     /// Bytes of a unit.
     one: f64,
     early: Verdict,
@@ -103,15 +104,15 @@ impl Params {
         };
         let capacity = link_rate("aqm", scope)?.bytes_s() / one;
         let early = if self.ecn { Verdict::Mark } else { Verdict::Drop(Reason::Early) };
-        let (alpha, gamma, counting, overhead) = (self.alpha, self.gamma.get(), self.counting, scope.overhead);
+        let (alpha, gamma, counting, on_link) = (self.alpha, self.gamma.get(), self.counting, scope.on_link());
         let (rate, queue, last) = (capacity, 0.0, Time::ZERO);
-        Ok(Avq { alpha, gamma, buffer, counting, capacity, overhead, one, early, rate, queue, last })
+        Ok(Avq { alpha, gamma, buffer, counting, capacity, on_link, one, early, rate, queue, last })
     }
 }
 
 impl Avq {
     fn units(&self, packet: &Packet) -> f64 {
-        f64::from(packet.size - self.overhead) / self.one
+        f64::from(self.on_link.bytes(packet.size)) / self.one
     }
 
     fn queue_at(&self, now: Time) -> f64 {

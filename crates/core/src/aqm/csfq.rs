@@ -42,11 +42,12 @@
 //! unknown alpha and the bound of alpha by C follow two ports of the authors' ns-2 code, where new credits come only
 //! when congestion begins. The bound is C/w_min, where w_min is the least weight that a labeller of the file gives;
 //! it is the largest label instead if that is larger or if the weights are unknown. A first alpha is at least 1 B/s
-//! by the largest weight. If `accounting` counts more than IP packets, A and F ignore the excess, as the link does.
+//! by the largest weight. A and F count the bytes that the link counts.
 
 use super::early::found;
 use super::early::level::{Level, link_rate};
 use crate::Scope;
+use crate::accounting::Recount;
 use crate::aqm::{Aqm, Arrival};
 use crate::conditioner::Writes;
 use crate::estimate::FairRate;
@@ -82,7 +83,7 @@ pub struct Params {
 #[derive(Clone, Debug)]
 pub struct Csfq {
     threshold: Level,
-    overhead: u32,
+    on_link: Recount,
     ecn: bool,
     fair: FairRate,
 }
@@ -95,7 +96,7 @@ impl Params {
         let fair = FairRate::new(self.fair(scope)?);
         let threshold = Level::of("threshold", self.threshold, scope)?;
         threshold.below_limit(("threshold", self.threshold), scope)?;
-        Ok(Csfq { threshold, overhead: scope.overhead, ecn: self.ecn, fair })
+        Ok(Csfq { threshold, on_link: scope.on_link(), ecn: self.ecn, fair })
     }
 
     fn fair(&self, scope: &Scope) -> Result<Rules, ParamError> {
@@ -123,7 +124,7 @@ impl Csfq {
     #[inline]
     fn count(&mut self, at: &Arrival, packet: &Packet, label: f64, accepted: bool) {
         let spare = || found(at, self.threshold.unit) < self.threshold.value;
-        self.fair.count(&Judged { now: at.now, size: packet.size - self.overhead, label, accepted }, spare);
+        self.fair.count(&Judged { now: at.now, size: self.on_link.bytes(packet.size), label, accepted }, spare);
     }
 }
 

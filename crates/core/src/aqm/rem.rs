@@ -33,6 +33,7 @@
 use super::early::level::link_rate;
 use super::early::{Level, Unit, same_unit};
 use crate::Scope;
+use crate::accounting::Recount;
 use crate::aqm::{Aqm, Arrival, Backlog};
 use crate::math;
 use crate::needs::Needs;
@@ -79,7 +80,7 @@ pub struct Rem {
     unit: Unit,
     /// Of a packet, in the unit.
     one: f64,
-    overhead: u32,
+    on_link: Recount,
     reference: f64,
     /// c, packets in an interval.
     sent: f64,
@@ -113,7 +114,7 @@ impl Params {
             interval,
             unit: level.unit,
             one,
-            overhead: scope.overhead,
+            on_link: scope.on_link(),
             reference: level.value / one,
             sent,
             early,
@@ -148,7 +149,7 @@ impl Aqm for Rem {
 
     #[inline]
     fn on_arrival(&mut self, _at: Turn<&Arrival>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
-        self.came += f64::from(packet.size - self.overhead) / self.mean;
+        self.came += f64::from(self.on_link.bytes(packet.size)) / self.mean;
         if rng.uniform() < self.p { self.early } else { Verdict::Pass }
     }
 

@@ -14,6 +14,7 @@
 
 use super::early::level::{Level, Unit, link_rate, most_bytes};
 use crate::Scope;
+use crate::accounting::Recount;
 use crate::aqm::Arrival;
 use crate::math::{larger, smaller};
 use crate::packet::Packet;
@@ -130,7 +131,7 @@ fn suffer(suffers: bool, ecn: bool, at: &Arrival) -> Verdict {
 #[derive(Clone, Debug)]
 pub struct VirtualQueue {
     unit: Unit,
-    overhead: u32,
+    on_link: Recount,
     /// Bytes of a unit.
     one: f64,
     /// Units a second.
@@ -153,7 +154,7 @@ impl VirtualQueue {
         };
         let capacity = link_rate("aqm", scope)?.bytes_s() / one;
         let (unit, floor) = (floor.unit, floor.value);
-        Ok(Self { unit, overhead: scope.overhead, one, capacity, floor, length: floor, since: Time::ZERO })
+        Ok(Self { unit, on_link: scope.on_link(), one, capacity, floor, length: floor, since: Time::ZERO })
     }
 
     /// What the link can send, units a second.
@@ -169,7 +170,7 @@ impl VirtualQueue {
     /// What a packet adds: its bytes on the link, or how many packets of the mean size they are.
     #[inline]
     pub fn units(&self, packet: &Packet) -> f64 {
-        f64::from(packet.size - self.overhead) / self.one
+        f64::from(self.on_link.bytes(packet.size)) / self.one
     }
 
     /// Its length at `now`.

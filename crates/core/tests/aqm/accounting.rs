@@ -1,6 +1,8 @@
-//! What `accounting` adds to a packet is not the link's: AQMs that compare arrivals with the link's rate leave it out.
+//! What `accounting` adds to a packet is not the link's: AQMs that compare arrivals with the link's rate count what the link
+//! counts.
 
 use crate::support::{self, packets};
+use perhop_core::accounting::Accounting;
 use perhop_core::aqm::virtual_buffer::Counting;
 use perhop_core::aqm::{Aqm, AqmParams, Arrival, Backlog, avq, rem};
 use perhop_core::packet::Packet;
@@ -9,8 +11,6 @@ use perhop_core::port::Turn;
 use perhop_core::units::{Bytes, Probability, Span, Time};
 use perhop_core::verdict::{Fate, Verdict};
 use perhop_core::{Rng, Scope};
-
-const OVERHEAD: u32 = 38;
 
 fn rem() -> AqmParams {
     AqmParams::Rem(rem::Params {
@@ -37,9 +37,9 @@ fn svb() -> AqmParams {
     read.unwrap_or_else(|| panic!("{:?}", problems.list))
 }
 
-/// All verdicts and gauges over 1.25 times the link's rate, of packets whose IP length is 1000 B.
-fn story(params: &AqmParams, overhead: u32) -> (Vec<Verdict>, Vec<f64>) {
-    let mut aqm = params.build(&Scope { overhead, ..support::scope(100) }).unwrap();
+/// All verdicts and gauges over 1.25 times the link's rate, of packets of which the link counts 1000 B.
+fn story(params: &AqmParams, accounting: Accounting, framing: Accounting) -> (Vec<Verdict>, Vec<f64>) {
+    let mut aqm = params.build(&Scope { accounting, framing, ..support::scope(100) }).unwrap();
     let (mut rng, mut verdicts, mut gauges) = (Rng::stream(1, 0, "queue"), Vec::new(), Vec::new());
     for n in 0..2000u64 {
         let now = Time::from_ns(n * 640_000);
@@ -47,7 +47,7 @@ fn story(params: &AqmParams, overhead: u32) -> (Vec<Verdict>, Vec<f64>) {
         while aqm.poll_at().is_some_and(|at| at <= now) {
             aqm.on_timer(Turn::testing(now), &backlog);
         }
-        let mut packet = Packet { size: 1000 + overhead, ..Packet::default() };
+        let mut packet = Packet { size: framing.to(accounting).bytes(1000), ..Packet::default() };
         let at = Arrival { now, backlog };
         let verdict = aqm.on_arrival(Turn::testing(&at), &mut packet, &mut rng);
         let fate = if let Verdict::Drop(reason) = verdict { Fate::Dropped(reason) } else { Fate::Queued };
@@ -59,10 +59,15 @@ fn story(params: &AqmParams, overhead: u32) -> (Vec<Verdict>, Vec<f64>) {
 }
 
 #[test]
-fn the_excess_of_accounting_is_not_on_the_link() {
+fn the_link_counts_what_its_framing_says() {
     for params in [rem(), avq(), svb()] {
-        let plain = story(&params, 0);
+        let plain = story(&params, Accounting::L3, Accounting::L3);
         assert!(plain.0.iter().any(|verdict| *verdict != Verdict::Pass), "{}", params.name());
-        assert_eq!(plain, story(&params, OVERHEAD), "{}", params.name());
+        for accounting in [Accounting::L3, Accounting::L2, Accounting::L1] {
+            for framing in [Accounting::L3, Accounting::L2Fcs, Accounting::L1] {
+                let name = params.name();
+                assert_eq!(plain, story(&params, accounting, framing), "{name}: {accounting:?} on {framing:?}");
+            }
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::csfq::{any_load, any_params, port, same_label};
 use crate::support::{self, RATE, packets};
+use perhop_core::accounting::Accounting;
 use perhop_core::aqm::csfq::Params;
 use perhop_core::aqm::{AnyAqm, Aqm, AqmParams, Arrival, Backlog};
 use perhop_core::math::exp;
@@ -20,6 +21,10 @@ fn params(threshold: Length) -> Params {
 
 fn built(p: &Params, scope: &Scope) -> AnyAqm {
     AqmParams::Csfq(p.clone()).build(scope).unwrap()
+}
+
+fn any_accounting() -> impl Strategy<Value = Accounting> {
+    prop::sample::select(vec![Accounting::L3, Accounting::L2, Accounting::L2Fcs, Accounting::L1])
 }
 
 /// Alpha, arrival rate, accepted rate.
@@ -87,19 +92,20 @@ proptest! {
         }
     }
 
-    /// What `accounting` adds to a packet is not the link's: rates, fair rate and verdicts are those of the IP packets.
+    /// What `accounting` adds to a packet is not the link's: rates, fair rate and verdicts are those of what the link counts.
     #[test]
-    fn accounting_does_not_narrow_the_link(load in any_load(), seed in any::<u64>(), overhead in 0u32..60) {
+    fn accounting_does_not_narrow_the_link(load in any_load(), seed in any::<u64>(), [accounting, framing] in [any_accounting(), any_accounting()]) {
         let p = params(packets(4));
-        let mut plain = built(&p, &support::scope(1000));
-        let mut counted = built(&p, &Scope { overhead, ..support::scope(1000) });
+        let mut plain = built(&p, &Scope { accounting: framing, framing, ..support::scope(1000) });
+        let mut counted = built(&p, &Scope { accounting, framing, ..support::scope(1000) });
         let mut now = Time::ZERO;
         for (n, (gap, packet)) in load.iter().enumerate() {
             now += *gap;
             let rng = Rng::stream(seed, n as u32, "packet");
-            let (mut ip, mut framed) = (*packet, Packet { size: packet.size + overhead, ..*packet });
+            let of = |it: Accounting| Packet { size: packet.size + it.overhead(), ..*packet };
+            let (mut sent, mut framed) = (of(framing), of(accounting));
             let at = arrival(now, 8, packet);
-            let verdict = plain.on_arrival(Turn::testing(&at), &mut ip, &mut rng.clone());
+            let verdict = plain.on_arrival(Turn::testing(&at), &mut sent, &mut rng.clone());
             prop_assert_eq!(verdict, counted.on_arrival(Turn::testing(&at), &mut framed, &mut rng.clone()));
             prop_assert_eq!(gauges(&plain), gauges(&counted));
         }

@@ -1,13 +1,13 @@
 //! `--ef 'PORT,rate=2Mbit/s,for=EF+CS5'`, read for a scenario.
 
-use super::sure;
+use super::sure::{self, Port};
 use perhop_core::Scope;
 use perhop_core::dscp::Dscp;
 use perhop_core::framing::Framing;
 use perhop_core::params::suggest;
 use perhop_core::units::BitRate;
 use perhop_scenario::scenario::Scenario;
-use perhop_sim::plan::{Aggregate, EfCheck, Link, Plan};
+use perhop_sim::plan::{Aggregate, EfCheck, Plan};
 
 /// What may follow the port.
 const KEYS: [&str; 3] = ["rate", "for", "class"];
@@ -78,12 +78,12 @@ impl<'a> Asked<'a> {
 
     fn check(&self, plan: &Plan) -> Result<EfCheck, Refused> {
         let (link, of) = (self.link(plan)?, self.aggregate(plan)?);
-        let port = Port { link: &plan.links[link], overhead: plan.overhead };
+        let port = Port { link: &plan.links[link], accounting: plan.accounting };
         let (rate, framing) = match self.rate {
             Some(text) => (port.stated(text)?, Framing::default()),
-            None => sure::rate(port.link, &of).ok_or_else(|| port.unknown_rate())?,
+            None => sure::rate(port, &of).ok_or_else(|| port.unknown_rate())?,
         };
-        let scope = Scope { overhead: plan.overhead, ..Scope::default() };
+        let scope = Scope { accounting: plan.accounting, ..Scope::default() };
         let frame = framing.build(&scope).expect("the port was built with it");
         Ok(EfCheck { link, of, rate, frame })
     }
@@ -115,13 +115,6 @@ impl<'a> Asked<'a> {
             }
         }
     }
-}
-
-/// A port that is asked.
-struct Port<'a> {
-    link: &'a Link,
-    /// Bytes that packets count beyond their IP length.
-    overhead: u32,
 }
 
 impl Port<'_> {
@@ -157,6 +150,6 @@ impl Port<'_> {
     }
 
     fn most(&self) -> BitRate {
-        sure::most(self.link, self.overhead)
+        sure::most(*self)
     }
 }

@@ -39,12 +39,6 @@ pub(super) fn entries(writer: &mut Writer<'_>, htb: &Params, leaves: &[Leaf]) ->
     found
 }
 
-/// The most that classes with none above them may send.
-pub(super) fn ceiling(htb: &Params) -> BitRate {
-    let top = htb.classes.iter().filter(|class| class.parent.is_none());
-    BitRate::bps(top.map(|class| ceil(class).bit_s()).sum())
-}
-
 fn ceil(class: &Class) -> BitRate {
     class.ceil.unwrap_or(class.rate)
 }

@@ -42,11 +42,12 @@ pub use text::{Ios, IosDirection, IosPort};
 use crate::device::classes::is_classful;
 use crate::device::told::Told;
 use crate::device::{self, only_point};
+use crate::resolve::held::ceiling;
 use crate::scenario::Scenario;
 use crate::sections::queue::{DEFAULT_LIMIT, default_drop_tail};
-use crate::sections::settings::Accounting;
 use crate::sweep::Sweep;
 use interface::Line;
+use perhop_core::accounting::Accounting;
 use perhop_core::classify::Match;
 use perhop_core::params::Place;
 use perhop_core::sched::SchedulerParams;
@@ -144,7 +145,7 @@ fn written(scenario: &Scenario, links: &[usize], asked: Asked<'_>) -> Ios {
         if !scenario.built.plan.changes.is_empty() {
             writer.note("[[change]] is not in it: this is the port as it begins");
         }
-        if let Some(note) = accounting(scenario.built.plan.overhead) {
+        if let Some(note) = accounting(scenario.built.plan.accounting) {
             writer.note(&note);
         }
         let plain = plain(scenario, link);
@@ -171,9 +172,9 @@ fn written(scenario: &Scenario, links: &[usize], asked: Asked<'_>) -> Ios {
 }
 
 /// What IOS counts of a packet, if that is another length: its header of layer 2, without the check sequence.
-fn accounting(overhead: u32) -> Option<String> {
-    let name = Accounting::of(overhead).name();
-    (overhead != Accounting::L2.overhead()).then(|| {
+fn accounting(accounting: Accounting) -> Option<String> {
+    let name = accounting.name();
+    (accounting != Accounting::L2).then(|| {
         format!("`accounting` of {name}: IOS counts the header of layer 2 without its check sequence, as l2 does")
     })
 }
@@ -196,7 +197,8 @@ fn port(writer: &mut Writer<'_>, plain: bool, interface: &str) -> Option<String>
     let (mut above, shaper) = (after, shaped(writer, interface));
     if !above.is_empty() && shaper.is_empty() && root.is_some_and(is_classful) {
         // A class with queues below it has one itself.
-        above.push(shape::of_link(link.rate, writer.interval));
+        let written = shape::of_link(link, writer.interval);
+        above.extend(writer.told(written));
     }
     above.extend(shaper);
     if above.is_empty() {
@@ -227,7 +229,8 @@ fn shaped(writer: &mut Writer<'_>, interface: &str) -> Vec<String> {
         (None, Line::Other) if !writer.shapes || held(writer) => Vec::new(),
         (None, Line::Other) => {
             writer.note(&format!("a shaper holds {interface} to the link's {}", link.rate));
-            vec![shape::of_link(link.rate, writer.interval)]
+            let written = shape::of_link(link, writer.interval);
+            writer.told(written)
         }
         (None, _) => Vec::new(),
     }
@@ -236,7 +239,7 @@ fn shaped(writer: &mut Writer<'_>, interface: &str) -> Vec<String> {
 /// Whether HTB holds all to the rate of the link.
 fn held(writer: &Writer<'_>) -> bool {
     match writer.link.nodes.first().and_then(|root| root.scheduler()) {
-        Some(SchedulerParams::Htb(htb)) => htb::ceiling(htb) <= writer.link.rate && one_top(htb),
+        Some(SchedulerParams::Htb(htb)) => ceiling(htb) <= writer.link.rate && one_top(htb),
         _ => false,
     }
 }

@@ -1,10 +1,12 @@
 //! Shapers as `shape average`.
 
 use super::written::Written;
+use perhop_core::accounting::Accounting;
 use perhop_core::arithmetic::Arithmetic;
 use perhop_core::framing::{Framing, LinkLayer};
 use perhop_core::port::ShaperParams;
-use perhop_core::units::{BitRate, Bytes, Span};
+use perhop_core::units::{BitRate, Bytes, SignedBytes, Span};
+use perhop_sim::plan::Link;
 
 /// Offsets of `account user-defined`, bytes (Ethernet Overhead Accounting, IOS XE).
 const OFFSETS: std::ops::RangeInclusive<i32> = -63..=63;
@@ -34,9 +36,15 @@ fn average(rate: BitRate, burst: Bytes) -> String {
     format!("shape average {} {} 0", rate.bit_s(), burst.get().saturating_mul(8))
 }
 
-/// A shaper that holds an interface to the rate of a link, with the interval Bc / CIR.
-pub(super) fn of_link(rate: BitRate, interval: Span) -> String {
-    average(rate, (rate * interval).max(Bytes::new(1)))
+/// A shaper that holds an interface to the rate of a link, with the interval Bc / CIR. Of the link's framing it has what
+/// surrounds the header of layer 2, which IOS counts itself.
+pub(super) fn of_link(link: &Link, interval: Span) -> Written {
+    let (mut out, rate) = (Written::default(), link.rate);
+    let more = Accounting::L2.to(link.framing).more();
+    let counted = Framing { overhead: (more > 0).then_some(SignedBytes::new(more)), ..Framing::default() };
+    let framing = framing(counted, &mut out);
+    out.say(format!("{}{framing}", average(rate, (rate * interval).max(Bytes::new(1)))));
+    out
 }
 
 /// The line of a ceil: with IOS's own burst, unless one is stated.

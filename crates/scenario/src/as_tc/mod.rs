@@ -77,7 +77,7 @@ pub fn as_tc(scenario: &Scenario) -> Result<Linux, Vec<String>> {
         interface(scenario, i, &mut said);
         let port = Port {
             near: near(plan, i),
-            overhead: plan.overhead,
+            accounting: plan.accounting,
             link,
             headers: passing(scenario, i),
             line: Line::Virtual,
@@ -201,7 +201,8 @@ fn interface(scenario: &Scenario, i: usize, said: &mut Said) {
 
 /// Largest IP packet of an interface. AQMs spare a queue of no more than that, so it is Ethernet's where packets are not larger.
 fn mtu(link: &plan::Link) -> u64 {
-    let largest = |queue: &QueueSpec| queue.scope.largest_packet.get().saturating_sub(queue.scope.overhead.into());
+    let largest =
+        |queue: &QueueSpec| queue.scope.largest_packet.get().saturating_sub(queue.scope.accounting.overhead().into());
     link.queues.iter().map(largest).max().unwrap_or_default().max(1500)
 }
 

@@ -24,7 +24,7 @@ pub(crate) struct Object {
 pub(crate) fn objects(plan: &Plan, link: usize, headers: &[FlowHeaders]) -> BTreeMap<(usize, Part), Object> {
     let (mut said, it) = (Said::default(), &plan.links[link]);
     let (near, headers) = (near(plan, link), headers.to_vec());
-    let port = Port { near, overhead: plan.overhead, link: it, line: Line::Virtual, headers };
+    let port = Port { near, accounting: plan.accounting, link: it, line: Line::Virtual, headers };
     ports::say(&port, &mut said);
     let made = said.commands.iter().map(|command| Made::of(&command.argv)).collect();
     let mut walk = Walk { port: &port, link: it, made, handles: 0, found: BTreeMap::new() };
@@ -172,7 +172,7 @@ mod tests {
                 let near = near(plan, link);
                 let headers = passing(&sweep.base, link);
                 let it = &plan.links[link];
-                let port = Port { near, overhead: plan.overhead, link: it, line: Line::Virtual, headers };
+                let port = Port { near, accounting: plan.accounting, link: it, line: Line::Virtual, headers };
                 ports::say(&port, &mut said);
                 if !said.refused().is_empty() {
                     continue;

@@ -25,7 +25,7 @@ pub(super) fn say(port: &Port<'_>, said: &mut Said) {
     }
     let mut chain = Chain::new(port, "egress");
     let meters = |stage: &StageSpec| matches!(stage.params, ConditionerParams::TokenBucketMarker(_));
-    if i64::from(port.overhead) != super::ETHERNET && port.link.edge.iter().any(meters) {
+    if i64::from(port.accounting.overhead()) != super::ETHERNET && port.link.edge.iter().any(meters) {
         said.refuse(port, "a policer that does not count Ethernet's 14 bytes: write accounting = \"l2\"");
     }
     for stage in &port.link.edge {

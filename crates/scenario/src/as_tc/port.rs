@@ -43,8 +43,13 @@ fn port(scenario: &Scenario, name: &str, device: &str) -> Result<LinuxPort, Stri
     let plan = &scenario.built.plan;
     let i = device::port(plan, name)?;
     let near = Device { namespace: None, device: device.to_owned() };
-    let port =
-        Port { near, overhead: plan.overhead, link: &plan.links[i], headers: passing(scenario, i), line: Line::Real };
+    let port = Port {
+        near,
+        accounting: plan.accounting,
+        link: &plan.links[i],
+        headers: passing(scenario, i),
+        line: Line::Real,
+    };
     let mut said = Said::default();
     if !plan.changes.is_empty() {
         said.note(&port, "[[change]] is not in it: this is the port as it begins");

@@ -5,7 +5,9 @@ use super::said::{Line, Port, Said};
 use super::words::{self, ecn, rate, time};
 use super::{ETHERNET, fq, queues};
 use crate::device::classes::{Leaf, leaves, used};
+use crate::resolve::held::most;
 use crate::sections::queue::limits;
+use perhop_core::accounting::Accounting;
 use perhop_core::aqm::{self, AqmParams};
 use perhop_core::arithmetic::{Arithmetic, longest_in_ticks};
 use perhop_core::classify::Match;
@@ -15,7 +17,7 @@ use perhop_core::port::{Inside, Limit, NodeSpec, QueueSpec, ShaperParams, Side};
 use perhop_core::sched::cake::AckFilter;
 use perhop_core::sched::flows::{Hash, Hashing};
 use perhop_core::sched::{Police, SchedulerParams, cake, ets, fq_codel, hfsc, htb, sfq};
-use perhop_core::units::{BitRate, Bytes, Span};
+use perhop_core::units::{Bytes, Span};
 
 /// Most bands of `prio` and `ets`.
 const MOST_BANDS: usize = 16;
@@ -26,9 +28,10 @@ const NO_LIMIT: u32 = 1_000_000_000;
 pub(super) fn say(port: &Port<'_>, said: &mut Said) {
     said.comment(format!("port {:?}, {}", port.link.name, port.link.rate));
     let mut writer = Writer { port, said, handles: 0 };
+    let counted = if is_of_link(port) { port.link.framing } else { port.accounting };
     let at = match holds_itself(port) {
-        true => root(port.overhead),
-        false => writer.link(&root(if is_of_link(port) { 0 } else { port.overhead })),
+        true => root(port.accounting),
+        false => writer.link(&root(counted), counted),
     };
     match port.link.nodes.is_empty() {
         true => writer.queue(&at, &port.link.queues[0]),
@@ -38,8 +41,8 @@ pub(super) fn say(port: &Port<'_>, said: &mut Said) {
 
 /// Where the first queueing discipline goes, with a size table for what is counted beyond Ethernet's header. The table counts the
 /// headers of a packet of several segments once, so there is none without need.
-fn root(overhead: u32) -> String {
-    match i64::from(overhead) - ETHERNET {
+fn root(counted: Accounting) -> String {
+    match i64::from(counted.overhead()) - ETHERNET {
         0 => "root".into(),
         bytes => format!("root stab overhead {bytes} linklayer ethernet"),
     }
@@ -49,19 +52,8 @@ fn root(overhead: u32) -> String {
 /// time, so only a shaper, which has a peak, does.
 pub(super) fn holds_itself(port: &Port<'_>) -> bool {
     let Some(root) = port.link.nodes.first() else { return false };
-    let most = match root.scheduler() {
-        _ if port.line == Line::Virtual => None,
-        Some(SchedulerParams::Cake(cake)) => cake.rate,
-        Some(SchedulerParams::Htb(htb)) if !htb.is_direct() => Some(ceiling(htb)),
-        _ => None,
-    };
+    let most = if port.line == Line::Virtual { None } else { most(root) };
     root.shaper.is_some() || most.is_some_and(|most| most <= port.link.rate)
-}
-
-/// What the classes that have none above them may send together.
-fn ceiling(htb: &htb::Params) -> BitRate {
-    let top = htb.classes.iter().filter(|class| class.parent.is_none());
-    BitRate::bps(top.map(|class| class.ceil.unwrap_or(class.rate).bit_s()).sum())
 }
 
 /// Whether nothing at a port asks how many bytes a packet has, but its link, which sends the IP packet. With a size table
@@ -115,12 +107,31 @@ impl Writer<'_, '_> {
 
     /// The link's own rate: a packet begins as soon as the one before it has been paid for. HTB takes it from its queue
     /// then; `tbf` would take it when the one before it begins, and an AQM would see a queue that is shorter by one. Where time
-    /// is real, timers are late, and without a burst HTB would not reach the rate.
-    fn link(&mut self, at: &str) -> String {
+    /// is real, timers are late, and without a burst HTB would not reach the rate. Before it packets count what `counted` says.
+    fn link(&mut self, at: &str, counted: Accounting) -> String {
         let handle = self.qdisc(at, "htb default 1");
         let burst = if self.port.line == Line::Virtual { " burst 1 cburst 1" } else { "" };
-        self.class(&handle, 0, &format!("htb rate {}{burst}", rate(self.port.link.rate)));
+        let framing = self.on_link(counted);
+        self.class(&handle, 0, &format!("htb rate {}{burst}{framing}", rate(self.port.link.rate)));
         format!("parent {handle}1")
+    }
+
+    /// What the link counts beyond what is counted before it. A class of HTB adds bytes to a packet and takes none away; a link that
+    /// counts IP packets then counts as its queues do.
+    fn on_link(&mut self, counted: Accounting) -> String {
+        let framing = self.port.link.framing;
+        match counted.to(framing).more() {
+            more @ 1.. => format!(" overhead {more}"),
+            ..=-1 if framing != Accounting::L3 => {
+                let (framing, counted) = (framing.name(), counted.name());
+                self.said.note(
+                    self.port,
+                    &format!("`framing` of {framing}: the link counts what is counted before it, {counted}"),
+                );
+                String::new()
+            }
+            _ => String::new(),
+        }
     }
 
     fn token_bucket(&mut self, at: &str, what: &str) -> String {
@@ -167,7 +178,7 @@ impl Writer<'_, '_> {
     /// Of the load; a real interface has other packets too.
     fn largest(&self, node: &NodeSpec) -> Bytes {
         let own = node.scope.largest_packet;
-        let of_device = Bytes::new(super::mtu(self.port.link) + u64::from(self.port.overhead));
+        let of_device = Bytes::new(super::mtu(self.port.link) + u64::from(self.port.accounting.overhead()));
         if self.port.line == Line::Real { own.max(of_device) } else { own }
     }
 

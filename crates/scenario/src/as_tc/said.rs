@@ -4,6 +4,7 @@ use super::{Command, Device};
 use crate::device::told::Told;
 use crate::resolve::offered::Flowline;
 use crate::scenario::Scenario;
+use perhop_core::accounting::Accounting;
 use perhop_core::classify::FlowHeaders;
 use perhop_sim::plan::Link;
 
@@ -21,8 +22,8 @@ pub(super) struct Said {
 /// A port, as Linux knows it.
 pub(super) struct Port<'a> {
     pub(super) near: Device,
-    /// Bytes that queues count beyond the IP length.
-    pub(super) overhead: u32,
+    /// Which bytes queues count.
+    pub(super) accounting: Accounting,
     pub(super) link: &'a Link,
     /// Of the load that passes it: addresses, and nothing else.
     pub(super) headers: Vec<FlowHeaders>,

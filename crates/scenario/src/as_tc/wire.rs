@@ -27,7 +27,7 @@ pub(super) fn say(port: &Port<'_>, far: &Device, i: usize, said: &mut Said) {
         );
     }
     let (delay, loss) = (delay(link), share("loss", link.loss));
-    let bits = format!("rate {rate} -{}{loss} {LIMIT}", super::ETHERNET);
+    let bits = format!("rate {rate} {}{loss} {LIMIT}", i64::from(link.framing.overhead()) - super::ETHERNET);
     let wire = Device { device: format!("d{i}"), ..far.clone() };
     said.say(wire.ip(&format!("link add {} type ifb", wire.device)));
     said.say(wire.ip(&format!("link set {} up", wire.device)));

@@ -90,7 +90,9 @@ pub fn contract(file: File<'_>, stage: &Stage, links: &[plan::Link]) -> Option<C
     let rate = parameter::<BitRate>(stage, "cir")?;
     let taken: Vec<_> = stage.takes.iter().map(|&i| &file.traffic[i]).collect();
     let long_lived = |flow: &&Flowline| flow.offered.model.is_bulk_tcp();
-    let passes = |link: &plan::Link| link.rate <= rate || shaped(link, rate, burst);
+    let (accounting, largest) =
+        (stage.spec.scope.accounting, taken.iter().map(|flow| flow.data).max().unwrap_or_default());
+    let passes = |link: &plan::Link| link.carries(largest, accounting) <= rate || shaped(link, rate, burst);
     if taken.is_empty() || !taken.iter().all(long_lived) || before(stage, &taken).any(|link| passes(&links[link])) {
         return None;
     }
@@ -110,7 +112,7 @@ impl Bucket<'_> {
     /// others leave.
     fn contract(&self, rate: BitRate, burst: Bytes) -> Option<Contract> {
         let rtt = self.mean(|flow| flow.base_rtt(self.links).unwrap_or_default().seconds());
-        let overhead = self.stage.spec.scope.overhead;
+        let overhead = self.stage.spec.scope.accounting.overhead();
         let packet = self.mean(|flow| f64::from(self.stage.tokens.of(flow.data + overhead)));
         let data = self.mean(|flow| f64::from(flow.offered.tcp.mss));
         let window = self.mean(|flow| f64::from(flow.offered.tcp.window));

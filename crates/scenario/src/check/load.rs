@@ -65,7 +65,7 @@ pub(crate) fn only_queue(link: &plan::Link) -> Option<&QueueSpec> {
     link.scheduler().is_none().then(|| &link.queues[0])
 }
 
-/// The link, or what bounds its queue, in packets of this many bytes.
+/// The link, or what bounds its queue, in packets of this many bytes of IP.
 pub(crate) fn bottleneck(link: &plan::Link, packet: u64, reference: f64) -> Bottleneck {
     let held = |queue: &QueueSpec| match queue.limit {
         Limit::Packets(n) => f64::from(n),
@@ -73,7 +73,9 @@ pub(crate) fn bottleneck(link: &plan::Link, packet: u64, reference: f64) -> Bott
     };
     let limit = link.queues.iter().map(held).sum();
     let rate = only_queue(link).and_then(|queue| queue.scope.link_rate).unwrap_or(link.rate);
-    Bottleneck { capacity: rate.bytes_s() / packet as f64, limit, reference }
+    let of_link = rate == link.rate;
+    let on_link = packet + if of_link { u64::from(link.framing.overhead()) } else { 0 };
+    Bottleneck { capacity: rate.bytes_s() / on_link as f64, limit, reference }
 }
 
 /// What the queue has, in packets of `capacity` a second: its own unit is that of its virtual queue.

@@ -8,6 +8,10 @@ pub mod advice;
 pub mod bursts;
 /// Senders that ask for ECN, and the queues that they meet.
 pub mod ecn;
+/// Full links that count other bytes than meters do.
+pub mod framing;
+/// Conditioners that take nothing.
+pub mod idle;
 /// Who writes labels and who reads them.
 pub mod labels;
 /// The load of a queue.

@@ -56,7 +56,7 @@ impl<'a> Target<'a> {
 
 /// Bytes that the link sends of the largest packet.
 fn packet(scope: &Scope) -> u64 {
-    scope.largest_packet.get().saturating_sub(scope.overhead.into())
+    scope.on_link().bytes(u32::try_from(scope.largest_packet.get()).unwrap_or(u32::MAX)).into()
 }
 
 /// W337, RFC 8290 section 5.2.2: the target is at least what the largest packet takes at the rate. Once for a port.

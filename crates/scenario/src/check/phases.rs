@@ -10,6 +10,7 @@
 use crate::resolve::offered::Flowline;
 use crate::resolve::ports::Resolved;
 use crate::resolve::topology::Direction;
+use perhop_core::accounting::Accounting;
 use perhop_core::aqm::AqmParams;
 use perhop_core::params::Problems;
 use perhop_core::port::{Limit, edge::Action};
@@ -48,6 +49,7 @@ fn warn(direction: &Direction, time: Span, [one, other]: [&Flowline; 2], problem
 /// A drop-tail in which few flows meet, and no others.
 struct Slots<'a> {
     flows: Vec<&'a Flowline>,
+    /// In bytes of IP packets.
     rate: BitRate,
 }
 
@@ -55,14 +57,16 @@ impl<'a> Slots<'a> {
     /// `None` where something is random, or another port is as narrow.
     fn of(all: Resolved<'a>, index: usize) -> Option<Self> {
         let link = &all.links[index];
-        let rate = departures(link)?;
         let over: Vec<_> = all.file.crossing.either(index).collect();
         let flows: Vec<_> = over.iter().map(|&(i, _)| &all.file.traffic[i]).collect();
+        let data = flows.first()?.data;
+        let rate = departures(link, data)?;
         let polices =
             |i: usize| all.stages.iter().any(|stage| stage.takes_data(i) && stage.spec.actions.contains(&Action::Drop));
         let alone = over.iter().all(|&(i, data)| data && !polices(i)) && flows.iter().all(|flow| is_bulk(flow));
         let steady = |flow: &&Flowline| {
-            let narrow = |it: &u32| *it as usize != index && all.links[*it as usize].rate <= rate;
+            let narrow =
+                |it: &u32| *it as usize != index && all.links[*it as usize].carries(data, Accounting::L3) <= rate;
             let mut way = flow.forward.iter().chain(&flow.backward);
             !flow.forward.iter().any(narrow) && way.all(|&it| is_steady(&all.links[it as usize]))
         };
@@ -102,11 +106,12 @@ impl<'a> Slots<'a> {
     }
 }
 
-/// The rate of a port with one queue, which is a drop-tail.
-fn departures(link: &plan::Link) -> Option<BitRate> {
+/// The rate of a port with one queue, which is a drop-tail, for packets of this many bytes of IP.
+fn departures(link: &plan::Link, data: u32) -> Option<BitRate> {
     let [queue] = &link.queues[..] else { return None };
     let shaped = link.nodes.iter().filter_map(|node| Some(node.shaper.as_ref()?.rate)).min();
-    matches!(queue.aqm, AqmParams::DropTail(_)).then(|| shaped.map_or(link.rate, |rate| rate.min(link.rate)))
+    let line = link.carries(data, Accounting::L3);
+    matches!(queue.aqm, AqmParams::DropTail(_)).then(|| shaped.map_or(line, |rate| rate.min(line)))
 }
 
 /// Whether all packets take the same time on its wire.

@@ -3,6 +3,7 @@
 
 use crate::resolve::offered::{Flowline, tables};
 use crate::resolve::ports::{File, Resolved};
+use perhop_core::accounting::Accounting;
 use perhop_core::aqm::AqmParams;
 use perhop_core::params::Problems;
 use perhop_core::units::Span;
@@ -72,6 +73,7 @@ fn own_bottleneck(all: Resolved<'_>, problems: &mut Problems) {
 
 /// Whether all links behind the first, if there are any, are faster.
 fn slowest_is_first(flow: &Flowline, links: &[plan::Link]) -> bool {
-    let rates: Vec<_> = flow.forward.iter().map(|&link| links[link as usize].rate).collect();
+    let rates: Vec<_> =
+        flow.forward.iter().map(|&link| links[link as usize].carries(flow.data, Accounting::L3)).collect();
     matches!(&rates[..], [first, rest @ ..] if rest.iter().all(|rate| rate > first))
 }

@@ -5,6 +5,7 @@ use crate::resolve::offered::Flowline;
 use crate::resolve::ports::Resolved;
 use crate::resolve::reaching;
 use crate::resolve::topology::Direction;
+use perhop_core::accounting::Accounting;
 use perhop_core::params::{Place, Problems};
 use perhop_core::port::edge::Action;
 use perhop_core::sched::SchedulerParams;
@@ -19,6 +20,8 @@ struct Urgent<'a> {
     direction: &'a Direction,
     /// The rate of all classes together.
     rate: BitRate,
+    /// Which bytes it counts, if it is the link's.
+    framing: Accounting,
     place: Place,
     /// Its number, and that of the last class.
     numbers: [usize; 2],
@@ -80,12 +83,13 @@ fn filling(all: Resolved<'_>, class: &Urgent<'_>) -> Option<String> {
         let transport = flow.offered.model.transport().name();
         return Some(format!("traffic `{}` sends as fast as {transport} can", flow.offered.name));
     }
-    let load: f64 = free().filter_map(mean_rate).sum();
+    let counts = |flow: &Flowline| f64::from(flow.data + class.framing.overhead()) / f64::from(flow.data.max(1));
+    let load: f64 = free().filter_map(|flow| Some(mean_rate(flow)? * counts(flow))).sum();
     (load >= class.rate.bit_s() as f64).then(|| format!("its traffic offers {}", BitRate::bps(load as u64)))
 }
 
 /// What traffic offers if nothing ever waits, bit/s, if its model knows it.
-fn mean_rate(flow: &Flowline) -> Option<f64> {
+pub(super) fn mean_rate(flow: &Flowline) -> Option<f64> {
     flow.offered.model.rate().map(|each| each * f64::from(flow.offered.flows)).or(flow.load)
 }
 
@@ -106,11 +110,13 @@ fn at<'a>(direction: &'a Direction, node: usize, arriving: &[Cow<'_, [Arriving]>
     let traffic = |i: usize| -> BTreeSet<usize> {
         arriving[children[i]].iter().filter(|it| !it.acks).map(|it| it.traffic).collect()
     };
+    let rate = direction.nodes[node].bound;
     for (i, limit) in strict(scheduler).into_iter().enumerate().take(children.len()) {
         let polices = limit.rate.is_some();
         found.push(Urgent {
             direction,
-            rate: direction.nodes[node].bound,
+            rate,
+            framing: direction.framing.filter(|_| rate == *direction.rate).unwrap_or_default(),
             place: scheduler.places.at(&format!("classes.{i}")),
             numbers: [i + 1, children.len()],
             limited: polices || direction.nodes[children[i]].shaper.is_some(),

@@ -9,6 +9,7 @@
 use crate::resolve::indexed::{Indexed, indexed};
 use crate::resolve::offered::Flowline;
 use crate::resolve::ports::{File, Resolved, Stage, parameter};
+use perhop_core::accounting::Accounting;
 use perhop_core::conditioner::pps::tags::{Scale, Tags};
 use perhop_core::conditioner::{Conditioner as _, Writes};
 use perhop_core::needs::Needs;
@@ -168,7 +169,8 @@ impl<'a> Ledger<'a> {
                     all += self.at_queue(j, hop).unwrap_or_default() * f64::from(flow.offered.flows);
                 }
             }
-            Some(links[link as usize].rate.bytes_s() * self.at_queue(i, hop)? / all)
+            let rate = links[link as usize].carries(self.traffic[i].data, Accounting::L3);
+            Some(rate.bytes_s() * self.at_queue(i, hop)? / all)
         };
         let shares = self.traffic[i].forward.iter().enumerate().filter_map(share);
         let least = shares.fold(f64::INFINITY, f64::min);

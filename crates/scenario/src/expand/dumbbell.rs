@@ -7,6 +7,7 @@
 //! conditioner `marker`. Other sections may use its nodes.
 
 use crate::text::tree;
+use perhop_core::accounting::Accounting;
 use perhop_core::params::{Kind, Node, Params, Place, Problems, Spanned, Table, Tree, Value, read_table};
 use perhop_core::units::{BitRate, Span};
 
@@ -21,6 +22,8 @@ pub struct Dumbbell {
     pub flows: Spanned<u32>,
     /// Rate of the link `E1 - E2`.
     pub bottleneck: Spanned<BitRate>,
+    /// Which bytes of a packet the rates of its links count; default: the IP packet (`l3`).
+    pub framing: Option<Spanned<Accounting>>,
     /// Propagation from `s` to `d` and back.
     pub rtt: Spanned<Span>,
     /// TCP of the flows: a preset, a name of `[tcp]`, or a table.
@@ -69,13 +72,13 @@ struct Expansion<'a> {
 
 impl Expansion<'_> {
     fn all(&mut self, dumbbell: Dumbbell) {
-        let Dumbbell { flows, bottleneck, rtt, tcp, queue, marker } = dumbbell;
+        let Dumbbell { flows, bottleneck, framing, rtt, tcp, queue, marker } = dumbbell;
         let access = Spanned::new(bottleneck.place, BitRate::bps(bottleneck.bit_s().saturating_mul(ACCESS)));
         let near = Spanned::new(rtt.place, *rtt / 8);
         let core = Spanned::new(rtt.place, Span::from_ns((*rtt / 2).ns() - 2 * near.ns()));
-        self.link("s - E1", access, near);
-        self.link("E1 - E2", bottleneck, core);
-        self.link("E2 - d", access, near);
+        for (name, rate, delay) in [("s - E1", access, near), ("E1 - E2", bottleneck, core), ("E2 - d", access, near)] {
+            self.link(name, (rate, delay), framing);
+        }
         if let Some(Stated(node)) = queue {
             let place = node.place;
             let name = match node.tree {
@@ -106,9 +109,15 @@ impl Expansion<'_> {
         tree::set(self.out, &path, node, self.problems);
     }
 
-    fn link(&mut self, name: &str, rate: Spanned<BitRate>, delay: Spanned<Span>) {
-        let node = |place, tree: Option<Tree>| Node { place, tree: tree.expect("a quantity") };
-        let entries = vec![("rate", node(rate.place, rate.tree())), ("delay", node(delay.place, delay.tree()))];
+    fn link(
+        &mut self,
+        name: &str,
+        (rate, delay): (Spanned<BitRate>, Spanned<Span>),
+        framing: Option<Spanned<Accounting>>,
+    ) {
+        let node = |place, tree: Option<Tree>| Node { place, tree: tree.expect("a value") };
+        let mut entries = vec![("rate", node(rate.place, rate.tree())), ("delay", node(delay.place, delay.tree()))];
+        entries.extend(framing.map(|framing| ("framing", node(framing.place, framing.tree()))));
         self.section(["links", name], table(rate.place, entries));
     }
 

@@ -24,7 +24,7 @@ pub(super) struct Drain<'a> {
     /// Its link.
     pub(super) link: &'a plan::Link,
     necks: Vec<Neck>,
-    /// How the link counts packets: as they are.
+    /// How the link counts packets.
     serialised: Framing,
 }
 
@@ -32,7 +32,8 @@ impl<'a> Drain<'a> {
     /// Of a link.
     pub(super) fn of(plan: &'a Plan, index: usize) -> Self {
         let link = &plan.links[index];
-        let serialised = Framing { overhead: Some(SignedBytes::new(-(plan.overhead as i32))), ..Framing::default() };
+        let overhead = Some(SignedBytes::new(plan.accounting.to(link.framing).more()));
+        let serialised = Framing { overhead, ..Framing::default() };
         let mut drain = Self { link, necks: Vec::new(), serialised };
         drain.add(link.rate, serialised, &(0..link.queues.len()).collect::<Vec<_>>());
         if let Ok(port) = plan.port(index).build::<()>() {

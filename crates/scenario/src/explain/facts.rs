@@ -68,6 +68,7 @@ fn port(drain: &Drain<'_>) -> Value {
     json!({
         "link": link.name,
         "rate_bit_s": link.rate.bit_s(),
+        "framing": link.framing.name(),
         "delay_ms": ms(link.delay),
         "conditioners": link.edge.iter().map(|stage| stage.name.as_str()).collect::<Value>(),
         "scheduler": link.scheduler().map(|it| it.name()),

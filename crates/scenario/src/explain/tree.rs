@@ -5,20 +5,21 @@ use super::{approximately, one_queue, rate, room};
 use crate::sections::queue::{is_parent, limits, parents};
 use crate::text::tree::get;
 use crate::text::write;
+use perhop_core::accounting::Accounting;
 use perhop_core::params::{Node, Tree, show_table};
 use perhop_core::port::{Branch, Inside, NodeSpec, ShaperParams, Side};
 use perhop_core::sched::cake::TinOutline;
 use perhop_core::sched::flows::Hash;
 use perhop_core::sched::hfsc::Promise;
 use perhop_core::sched::{Child, Police, SchedulerParams, is_template, plans};
-use perhop_core::units::Span;
+use perhop_core::units::{Bytes, Span};
 use perhop_sim::plan::{self, Plan};
 use std::fmt::Write;
 
 /// Draws the tree of a link's queues.
 pub(super) fn draw(plan: &Plan, link: usize, drain: &Drain<'_>, out: &mut String) {
     let Ok(port) = plan.port(link).build::<()>() else { return };
-    let drawn = Drawn { link: &plan.links[link], drain, overhead: plan.overhead };
+    let drawn = Drawn { link: &plan.links[link], drain, accounting: plan.accounting };
     for branch in &port.branches() {
         drawn.plans(branch).iter().for_each(|plan| drawn.line(plan, out));
         drawn.line(branch, out);
@@ -34,20 +35,20 @@ pub(super) fn draw(plan: &Plan, link: usize, drain: &Drain<'_>, out: &mut String
 struct Drawn<'a> {
     link: &'a plan::Link,
     drain: &'a Drain<'a>,
-    overhead: u32,
+    accounting: Accounting,
 }
 
 impl Drawn<'_> {
     fn node(self, branch: &Branch, index: usize) -> String {
         let node = &self.link.nodes[index];
-        let shaper = node.shaper.as_ref().map(|it| shaped(it, self.overhead) + ", ").unwrap_or_default();
+        let shaper = node.shaper.as_ref().map(|it| shaped(it, self.accounting.overhead()) + ", ").unwrap_or_default();
         match &node.inside {
             Inside::Queue(queue) => {
                 let (index, queue) = (*queue, &self.link.queues[*queue]);
                 let side = if queue.drop == Side::Head { ", drops from the head" } else { "" };
                 let told = queue.scope.link_rate.filter(|rate| *rate != self.link.rate);
                 let told = told.map(|rate| format!(", told a rate of {rate}")).unwrap_or_default();
-                format!("{shaper}{}{side}{told}", one_queue(self.drain, index, self.overhead))
+                format!("{shaper}{}{side}{told}", one_queue(self.drain, index, self.accounting))
             }
             Inside::Scheduler(params) => {
                 let first = branch.queues.first().copied().unwrap_or_default();
@@ -130,7 +131,9 @@ impl Drawn<'_> {
         let promise = node.scheduler().and_then(|params| params.promise(place, size));
         let Some(Promise { first, within, due }) = promise else { return Vec::new() };
         let first = (within > Span::ZERO).then(|| format!("rt gives {first} in its first {within}"));
-        let left = approximately((due + node.scope.largest_packet / self.link.rate).seconds());
+        let largest = u32::try_from(node.scope.largest_packet.get()).unwrap_or(u32::MAX);
+        let largest = Bytes::new(node.scope.on_link().bytes(largest).into());
+        let left = approximately((due + largest / self.link.rate).seconds());
         let due = format!("a packet of {size} that finds it empty has left after {left} at the latest");
         first.into_iter().chain([due]).collect()
     }

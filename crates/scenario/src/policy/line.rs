@@ -52,14 +52,16 @@ fn labelled(plan: &Plan, around: &Surroundings<'_>, problems: &mut Problems) {
     }
 }
 
-/// The keys of the link: both are needed, or neither.
+/// The keys of the link: the first two are needed, or none.
 fn link(stated: &Node, problems: &mut Problems) -> Option<Table> {
     let Tree::Table(table) = &stated.tree else { return None };
-    let [queue, rate] = ["queue", "link"].map(|key| table.entries.iter().find(|entry| entry.0 == key));
+    let [queue, rate, framing] =
+        ["queue", "link", "framing"].map(|key| table.entries.iter().find(|entry| entry.0 == key));
     match (queue, rate) {
         (Some(queue), Some(rate)) => {
             let entry = |name: &str, (_, place, node): &(String, Place, Node)| (name.to_owned(), *place, node.clone());
-            Some(Table { entries: vec![entry("rate", rate), entry("queue", queue)] })
+            let framing = framing.map(|framing| entry("framing", framing));
+            Some(Table { entries: [entry("rate", rate), entry("queue", queue)].into_iter().chain(framing).collect() })
         }
         (Some((_, place, _)), None) => {
             let help =
@@ -70,7 +72,11 @@ fn link(stated: &Node, problems: &mut Problems) -> Option<Table> {
             let help = "name a [queue.X] of the policy, as in --queue X, or queue = \"X\" in [policy]";
             problems.error("E005", *place, "`link` without `queue`").help(help).none()
         }
-        (None, None) => None,
+        (None, None) => {
+            let (_, place, _) = framing?;
+            let help = "add the queue and the rate of its line, as in --queue X --link 10Mbit/s";
+            problems.error("E005", *place, "`framing` without `link`").help(help).none()
+        }
     }
 }
 

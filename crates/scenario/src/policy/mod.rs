@@ -20,6 +20,7 @@ use crate::text::diagnostics::{Diagnostics, Findings};
 use crate::text::options::Options;
 use crate::text::{file, write};
 
+use perhop_core::accounting::Accounting;
 use perhop_core::classify::Prefix;
 use perhop_core::conditioner::{Conditioner as _, Writes};
 use perhop_core::flow_label::{Carried, Encoding};
@@ -173,9 +174,9 @@ impl Policy {
         }
     }
 
-    /// Bytes a packet counts beyond its IP length.
-    pub fn overhead(&self) -> u32 {
-        self.settings.accounting.overhead()
+    /// Which bytes of a packet meters and queues count.
+    pub fn accounting(&self) -> Accounting {
+        self.settings.accounting
     }
 
     /// Its conditioners in the file's order, for [`perhop_core::port::edge::Edge`].
@@ -188,6 +189,14 @@ impl Policy {
         self.line.as_ref()
     }
 
+    /// The same for a live host, whose line counts what `accounting` says unless `framing` is stated.
+    pub fn live(mut self) -> Self {
+        if let (None, Some(line)) = (self.settings.framing, &mut self.line) {
+            line.set_framing(0, self.settings.accounting);
+        }
+        self
+    }
+
     /// The name of that queue.
     pub fn queue(&self) -> Option<&str> {
         self.settings.queue.as_ref().map(|name| name.as_str())
@@ -195,11 +204,12 @@ impl Policy {
 
     /// What is known about packets of a capture.
     fn scope(&self) -> Scope {
-        let largest_packet = Bytes::new(u64::from(LARGEST + self.overhead()));
-        let (largest_of, overhead) = ("an Ethernet".into(), self.overhead());
+        let accounting = self.accounting();
+        let largest_packet = Bytes::new(u64::from(LARGEST + accounting.overhead()));
+        let largest_of = "an Ethernet".into();
         let conditioners = self.conditioners.sound().map(|(name, _)| name.to_owned()).collect();
         let weights = ports::weights(&self.conditioners);
-        Scope { largest_packet, largest_of, overhead, weights, conditioners, ..Scope::default() }
+        Scope { largest_packet, largest_of, accounting, weights, conditioners, ..Scope::default() }
     }
 
     /// Every effective value as TOML; read again it gives an equal policy.

@@ -114,6 +114,8 @@ pub struct Arrivals {
     pub gates: Vec<AtGate>,
     /// At each link's queue.
     pub queues: Vec<Vec<Arriving>>,
+    /// At each port with conditioners, before them.
+    pub ports: Vec<Vec<Arriving>>,
     /// Whether all of it is here: false while an error hides a conditioner, a link or traffic.
     pub complete: bool,
     /// Whether every conditioner on the way is known: what is here then arrives as it looks here.
@@ -179,6 +181,7 @@ pub fn walk(topology: &Topology, traffic: &[Flowline], gates: &[Gate<'_>]) -> Ar
     let found = Arrivals {
         gates: vec![AtGate::default(); gates.len()],
         queues: vec![Vec::new(); links],
+        ports: vec![Vec::new(); links],
         ..Arrivals::default()
     };
     let mut walk = Walk { topology, gates, here, known: Known::default(), found };
@@ -256,7 +259,10 @@ impl Walk<'_> {
         let mut looks = self.known.share(starts(flow));
         for &link in way.links {
             if !self.here[link as usize].is_empty() {
-                let after = self.port(&way, link as usize, &looks);
+                let (ends, here) = (way.ends.clone(), looks.clone());
+                let comes = Arriving { traffic: way.traffic, acks: way.acks, ends, looks: here };
+                let after = self.port(&way, link as usize, &comes.looks);
+                self.found.ports[link as usize].push(comes);
                 looks = self.known.share(after);
             }
             if looks.is_empty() {

@@ -29,6 +29,11 @@ impl Crossing {
         self.data[link].iter().map(|&i| i as usize)
     }
 
+    /// The traffic whose ACKs cross a link, in the order of the file.
+    pub fn acks(&self, link: usize) -> impl Iterator<Item = usize> {
+        self.acks[link].iter().map(|&i| i as usize)
+    }
+
     /// The traffic whose data or ACKs cross a link, in the order of the file, and whether data does.
     pub fn either(&self, link: usize) -> impl Iterator<Item = (usize, bool)> {
         let (mut data, mut acks) = (self.data[link].as_slice(), self.acks[link].as_slice());

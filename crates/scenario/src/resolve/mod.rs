@@ -8,6 +8,8 @@ pub mod captured;
 pub mod crossing;
 /// Keys of `[links]`.
 pub mod ends;
+/// What holds a port to a rate.
+pub mod held;
 /// Items of a list with their indices.
 pub mod indexed;
 /// Traffic and its routes.

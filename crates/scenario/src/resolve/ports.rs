@@ -9,6 +9,7 @@ use crate::sections::at::Port;
 use crate::sections::conditioner::ConditionerSection;
 use crate::sections::model::Model;
 use crate::sections::named::Named;
+use perhop_core::accounting::Accounting;
 use perhop_core::classify::Passed;
 use perhop_core::conditioner::meter::Tokens;
 use perhop_core::conditioner::{Conditioner as _, ConditionerParams, Writes};
@@ -87,9 +88,9 @@ impl<'a> File<'a> {
 
     /// A scope whose largest packet (IP length) and its traffic are known; zero bytes while they may not be.
     pub fn scope_of(&self, largest: Option<(u32, &str)>) -> Scope {
-        let mut scope = Scope { overhead: self.overhead(), weights: self.weights, ..Scope::default() };
+        let mut scope = Scope { accounting: self.accounting(), weights: self.weights, ..Scope::default() };
         if let Some((size, name)) = largest {
-            scope.largest_packet = Bytes::new(u64::from(size + self.overhead()));
+            scope.largest_packet = Bytes::new(u64::from(size + self.accounting().overhead()));
             scope.largest_of = format!("traffic `{name}`");
         } else if !self.knows_traffic() {
             scope.largest_packet = Bytes::new(0);
@@ -107,9 +108,9 @@ impl<'a> File<'a> {
         Scope { largest_packet: Bytes::new(0), ..self.scope_of(None) }
     }
 
-    /// Bytes a packet counts beyond its IP length.
-    fn overhead(&self) -> u32 {
-        self.model.settings.accounting.overhead()
+    /// Which bytes of a packet count.
+    fn accounting(&self) -> Accounting {
+        self.model.settings.accounting
     }
 }
 
@@ -239,13 +240,14 @@ impl Stage {
         self.spec.scope = Scope { port, conditioners, ..file.scope_of(file.largest_of(taken)) };
     }
 
-    /// Whether nothing that it serves passes: data, or the ACKs that it labels.
-    fn is_idle(&self) -> bool {
-        if self.writes == Some(Writes::AckTickets) && !self.rewrites {
-            self.takes_acks.is_empty()
-        } else {
-            self.takes.is_empty()
-        }
+    /// Whether it is for ACKs, which it labels.
+    pub fn serves_acks(&self) -> bool {
+        self.writes == Some(Writes::AckTickets) && !self.rewrites
+    }
+
+    /// Whether it takes nothing of what it is for.
+    pub fn is_idle(&self) -> bool {
+        if self.serves_acks() { self.takes_acks.is_empty() } else { self.takes.is_empty() }
     }
 }
 
@@ -270,14 +272,6 @@ pub fn stages(file: File<'_>, problems: &mut Problems) -> (Vec<Stage>, Arrivals)
         stages.iter().for_each(|stage| check_next(file, &stages, stage, problems));
     }
     arrivals.complete = !problems.has_errors();
-    if file.is_whole() {
-        for (stages, arriving) in of_each(&stages, &arrivals) {
-            warn_unpassed(file, stages, problems);
-            if arrivals.complete {
-                warn_idle(file, stages, arriving, problems);
-            }
-        }
-    }
     (stages, arrivals)
 }
 
@@ -451,40 +445,6 @@ pub fn refuse_next(spec: &StageSpec, places: &Places, at: &str, problems: &mut P
     let message = format!("`{key} = \"{}\"`: no conditioner that gives colours follows{at}", spec.actions[i]);
     let help = "put a meter or marker after it in the file, or leave `next` out";
     problems.error("E239", places.at(key), message).help(help);
-}
-
-/// Whether traffic passes any of the ports, in either direction.
-fn passed(file: File<'_>, stages: &[Stage]) -> bool {
-    stages.iter().any(|stage| file.crossing.either(stage.link).next().is_some())
-}
-
-/// W306
-fn warn_unpassed(file: File<'_>, stages: &[Stage], problems: &mut Problems) {
-    let Some(first) = stages.first().filter(|_| !passed(file, stages)) else { return };
-    let message = format!("no traffic passes the port of conditioner `{}`", first.name);
-    problems.warn("W306", first.keys.at, message).help("put the conditioner on a link that traffic uses");
-}
-
-/// W305
-fn warn_idle(file: File<'_>, stages: &[Stage], arriving: &[AtGate], problems: &mut Problems) {
-    let Some((first, section)) = stages.first().and_then(|s| Some((s, file.model.conditioners.get(&s.name)?))) else {
-        return;
-    };
-    if !passed(file, stages) || !stages.iter().all(Stage::is_idle) {
-        return;
-    }
-    let message = format!("conditioner `{}` takes no traffic's data", first.name);
-    let codes = section.placement.matches.as_ref().map_or(&[][..], |it| &it.dscp);
-    let passing: BTreeSet<_> = arriving.iter().flat_map(|it| it.passing.iter().copied()).collect();
-    let hidden = passing.iter().any(|dscp| codes.is_empty() || codes.contains(dscp));
-    let label = if passing.is_empty() { String::new() } else { format!("what arrives: {}", names(&passing)) };
-    let help = match hidden {
-        true => {
-            "earlier conditioners at its port take these packets: move this one up, as they act in the order of the file"
-        }
-        false => "change `match` or `at`: no traffic that passes its port matches",
-    };
-    problems.warn("W305", section.places.at("match"), message).label(label).help(help);
 }
 
 /// Code points for messages.

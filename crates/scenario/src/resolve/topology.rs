@@ -8,6 +8,7 @@ use crate::sections::named::{Declared, Named};
 use crate::sections::queue::{
     AqmRate, DEFAULT_LIMIT, Queue, QueueRef, QueueSection, Scheduled, default_drop_tail, default_queue, has_classes,
 };
+use perhop_core::accounting::Accounting;
 use perhop_core::params::{Located, Place, Problems, Spanned, suggest};
 use perhop_core::port::{Limit, ShaperParams};
 use perhop_core::sched::{self, AnyScheduler, Scheduler as _, SchedulerParams};
@@ -29,6 +30,8 @@ pub struct Direction {
     pub to: usize,
     /// Rate.
     pub rate: Spanned<BitRate>,
+    /// Which bytes of a packet the rate counts; `None`: not stated, the IP packet.
+    pub framing: Option<Accounting>,
     /// Propagation delay.
     pub delay: Span,
     /// Share lost on the wire.
@@ -280,6 +283,7 @@ impl<'a> Builder<'a> {
         let entries: Vec<&'a LinkSection> = overriding.into_iter().chain([own]).collect();
         let link = Direction {
             rate: self.rate(stated, &entries)?,
+            framing: entries.iter().find_map(|l| l.framing).map(|stated| *stated),
             delay: entries.iter().find_map(|l| l.delay)?,
             loss: entries.iter().find_map(|l| l.loss)?,
             transit: wire::transit(&entries, self.problems)?,

@@ -2,6 +2,7 @@
 
 use super::chosen::text;
 use super::queue::QueueRef;
+use perhop_core::accounting::Accounting;
 use perhop_core::params::{Kind, Node, Params, Problems, Spanned, Tree, Value};
 use perhop_core::units::{BitRate, Bytes, Probability, Span};
 use perhop_sim::plan::Spread;
@@ -19,6 +20,8 @@ pub struct NodeSection {
 pub struct LinkSection {
     /// Rate.
     pub rate: Option<Spanned<BitRate>>,
+    /// Which bytes of a packet the rate counts; default: the IP packet (`l3`).
+    pub framing: Option<Spanned<Accounting>>,
     /// Propagation delay.
     pub delay: Option<Span>,
     /// Its queue: a name of `[queue]`, or a table of the same keys.

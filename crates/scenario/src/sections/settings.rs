@@ -1,42 +1,10 @@
 //! `[scenario]` and `[policy]`.
 
 use super::named::holds;
+use perhop_core::accounting::Accounting;
 use perhop_core::flow_label::Carried;
-use perhop_core::params::{Choice, Node, Params, Place, Problems, Spanned, Table, Tree, read_table};
+use perhop_core::params::{Node, Params, Place, Problems, Spanned, Table, Tree, read_table};
 use perhop_core::units::{BitRate, Span};
-
-/// Which bytes count.
-#[derive(Choice, Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Accounting {
-    /// The IP packet.
-    #[default]
-    L3,
-    /// With the Ethernet header: 14 B more, in real frames 4 B more for each VLAN tag.
-    L2,
-    /// With header and check sequence: 4 B more than `l2`.
-    #[param(name = "l2+fcs")]
-    L2Fcs,
-    /// On the wire, with preamble and gap: 24 B more than `l2`.
-    L1,
-}
-
-impl Accounting {
-    /// Bytes a packet counts beyond its IP length.
-    pub const fn overhead(self) -> u32 {
-        match self {
-            Self::L3 => 0,
-            Self::L2 => 14,
-            Self::L2Fcs => 18,
-            Self::L1 => 38,
-        }
-    }
-
-    /// The one with this overhead.
-    pub fn of(overhead: u32) -> Self {
-        let all = [Self::L3, Self::L2, Self::L2Fcs, Self::L1];
-        all.into_iter().find(|it| it.overhead() == overhead).expect("a plan has the overhead of one of them")
-    }
-}
 
 /// `[scenario]`
 #[derive(Params, Clone, Debug, PartialEq)]
@@ -55,7 +23,7 @@ pub struct Settings {
     /// Independent runs behind each mean and interval.
     #[param(default = 10)]
     pub replications: Spanned<u32>,
-    /// Which bytes meters, queues and tables of results count; links always serialise the IP packet.
+    /// Which bytes meters, queues and tables of results count; which a link's rate counts is its `framing`.
     #[param(default = "l3")]
     pub accounting: Accounting,
     /// Interval of the series; default: none are written.
@@ -87,6 +55,9 @@ pub struct PolicySettings {
     pub queue: Option<Spanned<String>>,
     /// Rate of the line behind that queue.
     pub link: Option<Spanned<BitRate>>,
+    /// Which bytes of a packet that rate counts; default: with `meter` the IP packet (`l3`), with `forward` what `accounting`
+    /// says.
+    pub framing: Option<Spanned<Accounting>>,
 }
 
 /// `[scenario]`; keys with errors count as omitted, and no time is then too short or too long.

@@ -2,7 +2,6 @@
 
 use super::column::{Column, Unit, measure, total};
 use super::columns::{Columns, Made};
-use crate::sections::settings::Accounting;
 use perhop_core::units::NS_PER_S;
 use perhop_sim::plan::{Aggregate, EfCheck, Plan};
 use perhop_sim::record::EfRow;
@@ -99,7 +98,7 @@ impl Found {
 }
 
 fn counts(plan: &Plan, check: &EfCheck) -> String {
-    let (accounting, frame) = (Accounting::of(plan.overhead).name(), check.frame.to_string());
+    let (accounting, frame) = (plan.accounting.name(), check.frame.to_string());
     if frame.is_empty() { accounting.to_owned() } else { format!("{accounting}, {frame}") }
 }
 

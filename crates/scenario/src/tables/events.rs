@@ -27,7 +27,7 @@ pub fn declared() -> Declared {
         number("flow", flow),
         text("direction", "`out`: away from the source; `back`: the return direction of the flow (ACKs)"),
         bytes("size_bytes", "size as meters and queues count it (`accounting`)").accounted(),
-        bytes("wire_bytes", "IP length; the link sends these bytes"),
+        bytes("wire_bytes", "IP length; the link sends these bytes, with what its `framing` adds"),
         at("in_ns", "time of arrival at the port"),
         at("out_ns", "start of transmission; null if there was none. `out_ns` - `in_ns` is the wait"),
         at(

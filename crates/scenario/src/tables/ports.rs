@@ -192,7 +192,14 @@ pub(super) fn links(run: Run<'_>) -> Made {
     let busy = "part of the measured time in which the link was sending, including packets that the wire lost";
     run.columns("links", &["hop"], &rows)
         .text("hop", "the direction, `C -> E2`", |r| r.link.name.clone())
-        .integer(measure("rate_bit_s", Unit::BitS, "rate of the link, for IP packets"), |r| r.link.rate.bit_s())
+        .integer(
+            measure(
+                "rate_bit_s",
+                Unit::BitS,
+                "rate of the link, of the bytes that its `framing` says: by default those of IP packets",
+            ),
+            |r| r.link.rate.bit_s(),
+        )
         .real(measure("delay_ms", Unit::Ms, "propagation delay of the link"), |r| ms(r.link.delay.ns()))
         .count("delivered", "reached the other end of the link, as in `summary`", |r| r.delivered)
         .integer(total("dropped_packets", Unit::Packets, dropped), |r| r.dropped.packets)
@@ -202,8 +209,8 @@ pub(super) fn links(run: Run<'_>) -> Made {
 
 fn used<'a>(run: Run<'a>, link: &'a plan::Link, hops: &[&HopRow]) -> Used<'a> {
     let sent: Count = hops.iter().map(|h| h.delivered + h.lost).sum();
-    let ip_bytes = sent.bytes.saturating_sub(sent.packets * u64::from(run.plan.overhead));
-    let utilisation = ip_bytes as f64 * 8.0 / (link.rate.bit_s() as f64 * run.seconds);
+    let on_link = run.plan.accounting.to(link.framing).all(sent.packets, sent.bytes);
+    let utilisation = on_link as f64 * 8.0 / (link.rate.bit_s() as f64 * run.seconds);
     let delivered = hops.iter().map(|h| h.delivered).sum();
     Used { link, delivered, dropped: hops.iter().map(|h| h.fates.lost() + h.policed + h.lost).sum(), utilisation }
 }

@@ -49,7 +49,7 @@ pub fn replayed_as(cell: &Cell, rows: &[Row], seed: u64, field: fn(&Packet) -> u
     };
     for (burst, mut packet) in packets.iter().copied() {
         let at = Passage::of(Time::from_ns(BEGIN_NS + burst[0].came), packet.flow);
-        let framing = if cell.link.is_some() { policy.overhead() } else { 0 };
+        let framing = if cell.link.is_some() { policy.accounting().overhead() } else { 0 };
         replay.arrive(&at, &mut packet, burst.iter().map(|row| row.bytes + framing).sum(), &mut each);
     }
     replay.finish(&mut each);
@@ -59,8 +59,8 @@ pub fn replayed_as(cell: &Cell, rows: &[Row], seed: u64, field: fn(&Packet) -> u
 /// The packets of rows that arrive together: the port meets one, unless it wants the segments one by one.
 fn packets<'a>(burst: &'a [Row], policy: &Policy, replay: &mut Replay) -> Vec<(&'a [Row], Packet)> {
     let each = |rows: &'a [Row]| {
-        let size = rows.iter().map(|row| row.bytes + policy.overhead()).sum();
-        (rows, Packet { size, ..packet(&rows[0], policy.overhead()) })
+        let size = rows.iter().map(|row| row.bytes + policy.accounting().overhead()).sum();
+        (rows, Packet { size, ..packet(&rows[0], policy.accounting().overhead()) })
     };
     let whole = each(burst);
     let apart = burst.len() > 1 && replay.port_mut().takes_apart(&whole.1);
@@ -79,7 +79,7 @@ pub fn read(cell: &Cell, rows: &[Row], seed: u64, at_ns: u64) -> Result<Vec<Coun
     let mut replay = begun(cell, &policy, rows, seed)?;
     for row in rows.iter().take_while(|row| row.came <= at_ns) {
         let at = Passage::of(Time::from_ns(BEGIN_NS + row.came), FlowId(row.port.into()));
-        replay.arrive(&at, &mut packet(row, policy.overhead()), row.bytes, &mut |_| {});
+        replay.arrive(&at, &mut packet(row, policy.accounting().overhead()), row.bytes, &mut |_| {});
     }
     let (now, mut found) = (Time::from_ns(BEGIN_NS + at_ns), Vec::new());
     replay.advance(now, &mut |_| {});

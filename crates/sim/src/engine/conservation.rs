@@ -22,6 +22,7 @@ mod tests {
     use crate::plan::{self, Plan};
     use crate::traffic::{TrafficParams, cbr, ftp};
     use perhop_core::Scope;
+    use perhop_core::accounting::Accounting;
     use perhop_core::classify::Match;
     use perhop_core::conditioner::{ConditionerParams, Passage, token_bucket};
     use perhop_core::packet::{Colour, FlowId, Packet};
@@ -56,7 +57,7 @@ mod tests {
         let traffic = [("tcp", TrafficParams::Ftp(ftp::Params {})), ("udp", TrafficParams::Cbr(cbr))];
         let traffic = traffic.map(|(name, model)| offered(name, [0, 1], model)).into();
         let of = small::plan(["n0", "n1"].map(node).into(), links, traffic);
-        let plan = Plan { duration: Span::from_s(10), overhead: 14, ..of };
+        let plan = Plan { duration: Span::from_s(10), accounting: Accounting::L2, ..of };
         let mut simulation = Simulation::new(plan, EngineOptions::default()).unwrap();
         simulation.run_until(Time::ZERO + Span::from_s(5));
         simulation

@@ -30,7 +30,8 @@ impl Hosts {
         let tables = tables(plan, protocols, net)?;
         let (sources, flows, ending) = (Vec::new(), Vec::new(), Vec::new());
         let (pairs, payloads) = (Pairs::default(), Payloads::default());
-        let mut it = Self { sources, flows, pairs, payloads, tables, ending, refused: 0, overhead: plan.overhead };
+        let mut it =
+            Self { sources, flows, pairs, payloads, tables, ending, refused: 0, overhead: plan.accounting.overhead() };
         for table in 0..plan.traffic.len() {
             it.add_sources(table, plan, net)?;
         }

@@ -60,6 +60,7 @@ fn build_link(plan: &Plan, index: usize, transmit_done: bool) -> Result<Link, Pl
     Ok(Link::new(Parts {
         port: build_port(plan, index)?,
         rate: link.rate,
+        framing: link.framing,
         delay: link.delay,
         uneven: Wire::new(plan, index),
         force_transmit_done: transmit_done || plan.has_timed_rate(index),

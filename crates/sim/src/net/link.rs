@@ -10,11 +10,12 @@ use super::serialiser::Serialiser;
 use super::wire::{Passage as OnWire, Wire};
 use super::{Pool, Record, RecordId};
 use crate::record::Delays;
+use perhop_core::accounting::Accounting;
 use perhop_core::conditioner::Passage;
 use perhop_core::count::Count;
 use perhop_core::counted::Counted;
 use perhop_core::packet::{Colour, Options, Packet};
-use perhop_core::port::{Buffers, Fates, Leaving, Port, Sent};
+use perhop_core::port::{Buffers, Fates, Leaving, Port, Sent, Transmission};
 use perhop_core::units::{BitRate, Span, Time};
 use perhop_core::verdict::{Fate, Reason};
 use std::collections::VecDeque;
@@ -36,6 +37,8 @@ pub struct Parts {
     pub port: Port<RecordId>,
     /// Rate.
     pub rate: BitRate,
+    /// Which bytes of a packet the rate counts.
+    pub framing: Accounting,
     /// Propagation delay.
     pub delay: Span,
     /// What happens on the wire beyond the delay.
@@ -68,6 +71,8 @@ pub struct Link {
     /// Whether the hosts before it are told when a transmission begins.
     tells_hosts: bool,
     transmitting: bool,
+    /// Bytes that the serialiser sends of each packet beyond its IP length.
+    beyond_ip: u16,
     /// Up to where the other end is, or a wire on which packets take different times begins.
     delay: Span,
     /// Arrived at the other end, by colour.
@@ -132,7 +137,7 @@ impl Buffers<RecordId> for Held<'_> {
 impl Link {
     /// A link at rest.
     pub fn new(parts: Parts) -> Self {
-        let Parts { port, rate, delay, uneven, force_transmit_done } = parts;
+        let Parts { port, rate, framing, delay, uneven, force_transmit_done } = parts;
         let queues = if port.is_scheduled() { port.rows().len() } else { 0 };
         let mut link = Self {
             serialiser: Serialiser::new(rate),
@@ -146,6 +151,7 @@ impl Link {
             transmit_done: force_transmit_done || !port.is_plain_fifo(),
             tells_hosts: false,
             transmitting: false,
+            beyond_ip: framing.overhead() as u16,
             ends: Time::ZERO,
             wake: Time::MAX,
             delivered: Default::default(),
@@ -227,7 +233,7 @@ impl Link {
     /// Why it was dropped.
     #[inline(always)]
     pub fn pass(&mut self, now: Time, id: RecordId, record: &mut Record) -> Result<Option<Time>, Reason> {
-        let (wire, serialiser) = (record.bytes(), &mut self.serialiser);
+        let (wire, serialiser) = (record.bytes() + u32::from(self.beyond_ip), &mut self.serialiser);
         let sent = self.port.queue_ahead(now, &mut record.packet, id, |now| serialiser.send(now, wire))?;
         Ok(sent.map(|ends| ends + self.delay))
     }
@@ -248,7 +254,7 @@ impl Link {
             return Ok(Wakes { begin, ..Wakes::default() });
         }
         let record = pool.get_mut(id);
-        let (wire, serialiser) = (record.bytes(), &mut self.serialiser);
+        let (wire, serialiser) = (record.bytes() + u32::from(self.beyond_ip), &mut self.serialiser);
         let sent = self.port.arrive_ahead(at, &mut record.packet, id, |now| serialiser.send(now, wire))?;
         Ok(Wakes { delivery: sent.map(|ends| ends + self.delay), ..Wakes::default() })
     }
@@ -290,7 +296,7 @@ impl Link {
         if pool.next(leaving.handle).is_some() {
             return self.begin_burst(now, &leaving, pool);
         }
-        let sent = self.serialiser.send(now, pool.get(leaving.handle).bytes());
+        let sent = self.send(now, pool.get(leaving.handle));
         self.port.busy_until(&leaving, sent.ends);
         if let Some(waits) = self.waits.get_mut(leaving.queue) {
             waits.observe(sent.starts.since(leaving.arrived).ns());
@@ -300,6 +306,12 @@ impl Link {
         (self.transmitting, self.ends) = (true, sent.ends);
         let departure = self.tells_hosts.then_some(leaving.handle);
         Wakes { delivery, transmit_done: Some(sent.ends), departure, ..Wakes::default() }
+    }
+
+    /// The transmission of a packet that could begin now.
+    #[inline]
+    fn send(&mut self, now: Time, record: &Record) -> Transmission {
+        self.serialiser.send(now, record.bytes() + u32::from(self.beyond_ip))
     }
 
     /// A burst comes to its host's port; whether to [`Link::begin`].
@@ -349,7 +361,7 @@ impl Link {
         pool.scatter(first);
         let alone = self.wire.is_empty();
         for handle in pool.burst(first) {
-            let sent = self.serialiser.send(now, pool.get(handle).bytes());
+            let sent = self.send(now, pool.get(handle));
             self.wire.push_back(Sent { handle, arrived, sent });
             self.ends = sent.ends;
         }

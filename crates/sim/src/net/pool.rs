@@ -21,7 +21,7 @@ pub struct Record {
     pub hop: u32,
     /// TCP: number of the segment, or the next number expected. Other transports: where what it says is kept.
     pub number: u32,
-    /// Bytes that links serialise (IP length).
+    /// IP length, which a link serialises with what its framing adds.
     pub wire: u16,
     /// TCP: segments of the window that an ACK offers, 0 if it does not say; of a segment 1 if it asks for its ACK (PSH).
     pub window: u16,
@@ -71,7 +71,7 @@ impl Record {
         self
     }
 
-    /// Bytes that links serialise.
+    /// IP length.
     #[inline]
     pub fn bytes(&self) -> u32 {
         self.wire.into()

@@ -3,6 +3,7 @@
 use crate::traffic::TrafficParams;
 use crate::transport;
 use crate::transport::datagram::Protocol;
+use perhop_core::accounting::Accounting;
 use perhop_core::dscp::Dscp;
 use perhop_core::params::Choice;
 use perhop_core::port::edge::StageSpec;
@@ -39,8 +40,8 @@ pub struct Plan {
     pub duration: Span,
     /// Time at the start that is excluded from the statistics.
     pub warmup: Span,
-    /// Bytes that meters and queues count beyond the IP length of a packet (`accounting`).
-    pub overhead: u32,
+    /// Which bytes of a packet meters and queues count.
+    pub accounting: Accounting,
     /// Hosts and routers.
     pub nodes: Shared<Node>,
     /// Links, one entry for each direction.
@@ -79,6 +80,15 @@ impl Plan {
         for link in self.links.alone_mut().into_iter().flatten() {
             (link.queues, link.edge) = (Vec::new(), Vec::new());
         }
+    }
+
+    /// A link counts other bytes from now on, and what stands before it knows that.
+    pub fn set_framing(&mut self, link: usize, framing: Accounting) {
+        let link = &mut self.links[link];
+        link.framing = framing;
+        let queues = link.queues.iter_mut().map(|queue| &mut queue.scope);
+        let nodes = link.nodes.iter_mut().map(|node| &mut node.scope);
+        queues.chain(nodes).for_each(|scope| scope.framing = framing);
     }
 
     /// The port that a link leaves from.
@@ -161,6 +171,8 @@ pub struct Link {
     pub to: usize,
     /// Rate.
     pub rate: BitRate,
+    /// Which bytes of a packet the rate counts.
+    pub framing: Accounting,
     /// Propagation delay.
     pub delay: Span,
     /// Share of packets lost on the wire.
@@ -180,6 +192,18 @@ impl Link {
     pub fn paces(&self) -> bool {
         let paces = |params: &SchedulerParams| matches!(params, SchedulerParams::Fq(fq) if fq.pacing);
         self.nodes.iter().filter_map(NodeSpec::scheduler).any(paces)
+    }
+
+    /// Which bytes its rate counts, as a sentence: `link 10Mbit/s counts IP packets (l3)`.
+    pub fn counts(&self) -> String {
+        format!("link {} counts {}", self.rate, self.framing.words())
+    }
+
+    /// What it sends of packets of one IP length, in the bytes that an accounting counts of them.
+    pub fn carries(&self, length: u32, accounting: Accounting) -> BitRate {
+        let bytes = |accounting: Accounting| u128::from(length.max(1)) + u128::from(accounting.overhead());
+        let rate = u128::from(self.rate.bit_s()) * bytes(accounting) / bytes(self.framing);
+        BitRate::bps(u64::try_from(rate).unwrap_or(u64::MAX))
     }
 
     /// The scheduler at the root of its tree.

@@ -2,6 +2,7 @@
 
 use super::net::{self, Net};
 use super::outside;
+use perhop_core::accounting::Accounting;
 use perhop_core::aqm::early::{Beyond, Common, Counted, Profile, Spacing, Weight};
 use perhop_core::aqm::virtual_buffer::{Common as Buffer, Counting};
 use perhop_core::aqm::{AqmParams, msvb, red, rio, wred};
@@ -268,6 +269,7 @@ fn hop() -> impl Strategy<Value = Hop> {
 fn add_link(net: &mut Net, ends: [usize; 2], (rate, delay, wire, queues, scheduler, stage): Hop) {
     let place = net.plan.links.len();
     let link = net.link(ends, rate, delay);
+    link.framing = [Accounting::L3, Accounting::L1, Accounting::L2, Accounting::L2Fcs][place % 4];
     let ((loss, share, spread, reorder), probability) = (wire, |p| Probability::new(p).unwrap());
     let jitter = Span::from_ns((delay.ns() as f64 * share) as u64 / spread.reach());
     let reorder = probability(if delay > Span::ZERO { reorder } else { 0.0 });

@@ -4,6 +4,7 @@
 use crate::common::net::Net;
 use crate::common::random::any_net;
 use crate::ef_oracle::{Served, errors};
+use perhop_core::accounting::Accounting;
 use perhop_core::dscp::Dscp;
 use perhop_core::estimate::ef_bound::Worst;
 use perhop_core::framing::Frame;
@@ -80,8 +81,8 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, max_shrink_iters: 50, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_run_says_what_the_equations_say(mut net in any_net(), overhead in prop::sample::select(vec![0u32, 14, 38])) {
-        (net.plan.warmup, net.plan.overhead) = (Span::ZERO, overhead);
+    fn a_run_says_what_the_equations_say(mut net in any_net(), accounting in prop::sample::select(vec![Accounting::L3, Accounting::L2, Accounting::L1])) {
+        (net.plan.warmup, net.plan.accounting) = (Span::ZERO, accounting);
         net.plan.links.iter_mut().for_each(|link| (link.loss, link.transit) = (Probability::ZERO, Transit::default()));
         net.plan.changes.clear();
         net.tap_all();

@@ -83,7 +83,8 @@ fn check_ways(net: &Net, rows: &[PortEvent]) {
         way.sort_by_key(|row| row.came);
         for pair in way.windows(2) {
             let link = &net.plan.links[pair[0].link as usize];
-            let ns = u128::from(pair[0].wire) * 8_000_000_000 / u128::from(link.rate.bit_s());
+            let bytes = pair[0].wire + link.framing.overhead();
+            let ns = u128::from(bytes) * 8_000_000_000 / u128::from(link.rate.bit_s());
             let arrives = pair[0].left.unwrap() + Span::from_ns(ns as u64) + link.delay;
             // The remainder of the division moves it by a nanosecond; on an uneven link each takes its own time.
             let even = link.transit.jitter == Span::ZERO && link.transit.reorder == Probability::ZERO;
