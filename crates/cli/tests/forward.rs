@@ -5,7 +5,7 @@
 mod command;
 
 use command::Folder;
-use command::process::{ended, signal, until};
+use command::process::{by_a_terminal, ended, signal, until};
 use std::io::Write;
 use std::process::{Child, Command, Output, Stdio};
 
@@ -46,7 +46,7 @@ impl Namespace {
     }
 
     fn command(&self, folder: &Folder, words: &str) -> Command {
-        let mut command = Command::new("ip");
+        let mut command = by_a_terminal("ip");
         command.args(["netns", "exec", &self.0, env!("CARGO_BIN_EXE_perhop"), "forward", "--in", "va", "--out", "vb"]);
         command.args(["--policy", "policy.toml"]).args(words.split_whitespace()).current_dir(folder.path(""));
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
