@@ -20,7 +20,7 @@ PYTEST = [str(ROOT / ".venv/bin/python"), "-m", "pytest", "-m", "hypothesis", "-
 
 
 def properties(text: str) -> Iterator[str]:
-    """The tests of a Rust file that draw their cases: those in `proptest!`, and all of a file with a runner of its own."""
+    """The tests of a Rust file that draw cases: those in `proptest!`, and all of a file with its own runner."""
     blocks = re.findall(r"^( *)proptest! \{\n(.*?)^\1\}", text, re.DOTALL | re.MULTILINE)
     for body in [body for _, body in blocks] + ([text] if "TestRunner::new" in text else []):
         yield from re.findall(r"#\[test\]\s+(?:#\[[^\n]*\]\s+)*fn (\w+)", body)

@@ -15,19 +15,24 @@ from typing import Any
 
 WAIT_S = 600.0
 
-#: Signals as a terminal leaves them. What starts the tests may ignore some, as `nohup` does, and so would all that they start.
+#: Signals as a terminal leaves them. What starts the tests may ignore some, as `nohup` does, and children inherit that.
 BY_A_TERMINAL = ("env", "--default-signal=HUP,INT,TERM")
 
 
 @contextlib.contextmanager
 def begun(
-    command: Sequence[object], cwd: Path | None = None, env: Mapping[str, str] | None = None, **pipes: int
+    command: Sequence[object],
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    *,
+    stdout: int | None = None,
+    stderr: int | None = None,
 ) -> Iterator[subprocess.Popen[str]]:
     """A process that gets signals. Nothing that it started is left, however the test ends."""
     name, value = "PERHOP_TEST", uuid.uuid4().hex
     words = [*BY_A_TERMINAL, *map(str, command)]
     environment = {**(os.environ if env is None else env), name: value}
-    with subprocess.Popen(words, cwd=cwd, env=environment, text=True, **pipes) as process:
+    with subprocess.Popen(words, cwd=cwd, env=environment, stdout=stdout, stderr=stderr, text=True) as process:
         try:
             yield process
         finally:
