@@ -13,14 +13,20 @@ FAST := heads port sched conditioners engine owners bad changes ports scenario s
 # Files that tests compare with and a checkout can write, by test.
 WHAT ?= codes docs examples bad studies kernel results notebooks walkthroughs kernel_tcp kernel_live
 export PERHOP_PYTHON := $(CURDIR)/$(BIN)/python
+# Property tests draw the same cases in each run, those of hypothesis by tests/python/conftest.py; `make free` draws others.
+export PROPTEST_RNG_SEED ?= 2475
+ROUNDS ?= 10
 
-.PHONY: install test test-rust test-differential test-python test-fast same-results reproduce maps lint wheel release-check first-minute bench instructions lab lab-ports lab-tcp lab-live lab-reality live-lab live-bench soak renew docs lock clean
+.PHONY: install test free test-rust test-differential test-python test-fast same-results reproduce maps lint wheel release-check first-minute bench instructions lab lab-ports lab-tcp lab-live lab-reality live-lab live-bench soak renew docs lock clean
 .DEFAULT_GOAL := install
 
 install: .venv/extension.stamp          ## build the release extension into .venv
 	@echo "perhop is at $(BIN)/perhop"
 
-test: test-rust test-differential test-python             ## all tests; tests whose tools are missing are skipped with a message
+test:                                   ## all tests; tests whose tools are missing are skipped with a message
+	@failed=; for part in rust differential python; do \
+	  $(MAKE) --no-print-directory test-$$part || failed="$$failed test-$$part"; \
+	done; [ -z "$$failed" ] || { echo "make test failed in:$$failed" >&2; exit 1; }
 
 test-rust: .venv/packages.stamp
 	cargo test --workspace --no-fail-fast
@@ -36,6 +42,9 @@ test-python: .venv/extension.stamp
 test-fast: .venv/extension.stamp        ## the most telling tests, 90 s after the build: no comparison with ns-2, no second build
 	cargo test --workspace --lib $(addprefix --test ,$(FAST)) -- --skip ns2
 	$(BIN)/python -m pytest $(PARALLEL) -m "not slow" $(ARGS)
+
+free: .venv/extension.stamp             ## property tests with ROUNDS=10 new seeds, each printed where it fails; SEED=7 for one known
+	$(PYTHON) tests/free.py --rounds $(ROUNDS) $(if $(SEED),--seed $(SEED)) $(ARGS)
 
 same-results: .venv/extension.stamp     ## every column and quantity against tests/reference/results; ARGS="--against PYTHON"
 	cd tests/python && ../../$(BIN)/python -m same --check $(ARGS)

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Generator
 from pathlib import Path
 
+import hypothesis
 import pluggy
 import pytest
 
@@ -48,6 +49,11 @@ SWEPT = """
   { kind = "pam", cir = "500kbit/s", cbs = "20000B" },
 ]
 """
+
+# The same cases in each run, so that a run fails for what changed; `make free` chooses the other profile.
+CI = hypothesis.settings.get_profile("ci")
+hypothesis.settings.register_profile("free", CI, derandomize=False, max_examples=1000)
+hypothesis.settings.load_profile("ci")
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
 

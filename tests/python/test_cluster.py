@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,7 @@ from perhop.cluster import identity
 from perhop.cluster.client import Cluster
 from perhop.cluster.errors import ClusterError
 from test_on_disk import SHORT, same
-from waits import WAIT_S, heard, until
+from waits import WAIT_S, begun, heard, until
 
 pytestmark = [
     # Dask's own: sockets of workers that were killed, threads that end after the test.
@@ -336,33 +337,34 @@ def test_a_full_disk_on_a_worker(processes: Processes, tmp_path: Path) -> None:
     same(kept, Runs.open(out))
 
 
-def _begun(local: Client, folder: Path) -> subprocess.Popen[str]:
+@contextmanager
+def _begun(local: Client, folder: Path) -> Iterator[subprocess.Popen[str]]:
     """A sweep that has written something."""
     (folder / "long.toml").write_text(longer().to_toml())
-    process = _sweep(local, folder)
-    until(lambda: written(folder / "runs") > 1, "results")
-    return process
+    with _sweep(local, folder) as process:
+        until(lambda: written(folder / "runs") > 1, "results")
+        yield process
 
 
 def _resumes(local: Client, folder: Path) -> None:
     """The same command runs what is missing."""
-    process = _sweep(local, folder)
-    printed, said = process.communicate(timeout=WAIT_S)
+    with _sweep(local, folder) as process:
+        printed, said = process.communicate(timeout=WAIT_S)
     assert process.returncode == 0, said
     assert f"{2 * EACH} replications (0 already there)" not in printed
     assert hashes(Runs.open(folder / "runs")) == hashes(longer().run(EACH))
 
 
-def _sweep(local: Client, folder: Path) -> subprocess.Popen[str]:
+def _sweep(local: Client, folder: Path) -> AbstractContextManager[subprocess.Popen[str]]:
     options = ["--replications", str(EACH), "--cluster", local.scheduler.address, "--chunk", "100ms"]
     command = [sys.executable, "-c", PERHOP, "sweep", "long.toml", *options]
-    return subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return begun(command, folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
 def test_ctrl_c_says_what_is_there_and_the_same_command_resumes(local: Client, tmp_path: Path) -> None:
-    process = _begun(local, tmp_path)
-    process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=WAIT_S)
+    with _begun(local, tmp_path) as process:
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=WAIT_S)
     assert process.returncode == 130, said
     assert f"of {2 * EACH} replications complete in {tmp_path}/runs; the same command continues" in said
     assert "Traceback" not in said
@@ -370,9 +372,9 @@ def test_ctrl_c_says_what_is_there_and_the_same_command_resumes(local: Client, t
 
 
 def test_a_client_that_dies_and_comes_back_resumes(local: Client, tmp_path: Path) -> None:
-    process = _begun(local, tmp_path)
-    process.kill()
-    process.communicate()
+    with _begun(local, tmp_path) as process:
+        process.kill()
+        process.communicate()
     _resumes(local, tmp_path)
 
 
@@ -394,13 +396,13 @@ def test_ctrl_c_twice_leaves_at_once(local: Client, tmp_path: Path) -> None:
     """Whatever it waits for: here a scheduler that does not answer the first one."""
     (tmp_path / "long.toml").write_text(longer().to_toml())
     command = [sys.executable, "-c", STUCK, "sweep", "long.toml", "--cluster", local.scheduler.address]
-    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    until((tmp_path / "runs" / "small").exists, "the first task")
-    process.send_signal(signal.SIGINT)
-    assert process.stdout is not None
-    assert heard(process.stdout.fileno(), "stuck\n") == "stuck\n"
-    process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=WAIT_S)
+    with begun(command, tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        until((tmp_path / "runs" / "small").exists, "the first task")
+        process.send_signal(signal.SIGINT)
+        assert process.stdout is not None
+        assert heard(process.stdout.fileno(), "stuck\n") == "stuck\n"
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=WAIT_S)
     assert process.returncode == 130
     assert "Traceback" not in said
 

@@ -8,14 +8,14 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from conftest import SCENARIO
 from perhop import Runs
-from waits import WAIT_S, heard, rest, until
+from waits import WAIT_S, begun, heard, rest, until
 
 PATIENCE_S = 0.5
 
@@ -34,26 +34,18 @@ VERBS = {
 }
 
 
-@pytest.fixture(autouse=True)
-def responds_to_interrupts() -> Iterator[None]:
-    """Tests in the background ignore Ctrl-C, and what they start would as well."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
 def interrupted(command: Sequence[str], directory: Path) -> tuple[int, float, str]:
     """Exit code, seconds from the signal to the end, standard error; the signal comes when something is complete.
 
     Seconds for which the machine had no processor for it, or for this test, do not count.
     """
-    process = subprocess.Popen(command, cwd=directory, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
-    until(lambda: list(directory.glob("runs/*/*/rep*/manifest.json")), "a replication is finished", process)
-    began = time.monotonic() - _delays(process)
-    process.send_signal(signal.SIGINT)
-    until(lambda: os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT), "its end")
-    seconds = time.monotonic() - _delays(process) - began
-    _, error = process.communicate(timeout=WAIT_S)
+    with begun(command, directory, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL) as process:
+        until(lambda: list(directory.glob("runs/*/*/rep*/manifest.json")), "a replication is finished", process)
+        began = time.monotonic() - _delays(process)
+        process.send_signal(signal.SIGINT)
+        until(lambda: os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT), "its end")
+        seconds = time.monotonic() - _delays(process) - began
+        _, error = process.communicate(timeout=WAIT_S)
     return process.returncode, seconds, error
 
 
@@ -91,12 +83,12 @@ def test_ctrl_c_ends_reproduce(tmp_path: Path) -> None:
     """Python carries this verb out; a terminal shows each run that is done, when many are not."""
     command = [sys.executable, "-m", "perhop", "reproduce", "pf-fig7", "--seeds", "40", "--out", "out"]
     screen, terminal = pty.openpty()
-    process = subprocess.Popen(command, cwd=tmp_path, stderr=terminal, stdout=subprocess.DEVNULL)
-    os.close(terminal)
-    heard(screen, " runs")
-    process.send_signal(signal.SIGINT)
-    error = rest(screen)
-    os.close(screen)
-    assert process.wait(WAIT_S) == 130, error
+    with begun(command, tmp_path, stderr=terminal, stdout=subprocess.DEVNULL) as process:
+        os.close(terminal)
+        heard(screen, " runs")
+        process.send_signal(signal.SIGINT)
+        error = rest(screen)
+        os.close(screen)
+        assert process.wait(WAIT_S) == 130, error
     assert "Traceback" not in error
     assert not list(tmp_path.rglob("results.json"))

@@ -8,7 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -16,7 +16,7 @@ import pytest
 import lab_stub
 from perhop import Scenario
 from test_lab_names import hostile
-from waits import WAIT_S, heard, until
+from waits import WAIT_S, begun, heard, until
 
 ROOT = Path(__file__).resolve().parents[2]
 LAB = [sys.executable, "-m", "perhop", "lab"]
@@ -35,14 +35,6 @@ to = "b"
 """
 
 
-@pytest.fixture(autouse=True)
-def responds_to_interrupts() -> Iterator[None]:
-    """Tests in the background ignore Ctrl-C, and what they start would as well."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
 def lives(pid: int) -> bool:
     """Whether a process runs; a zombie does not."""
     try:
@@ -57,17 +49,17 @@ def test_no_kernel_and_no_folder_outlives_it(tmp_path: Path, number: signal.Sign
     (tmp_path / "tmp").mkdir()
     environment = lab_stub.install(tmp_path / "cache", ends=False) | {"TMPDIR": str(tmp_path / "tmp")}
     command = [*LAB, "plain.toml"]
-    process = subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True)
-    until(lambda: [it for it in tmp_path.glob(f"tmp/*/{lab_stub.PID}") if it.read_text()], "the kernel", process)
-    (file,) = tmp_path.glob(f"tmp/*/{lab_stub.PID}")
-    kernel = int(file.read_text())
-    words = Path(f"/proc/{kernel}/cmdline").read_bytes().decode().split("\0")
-    (box,) = (Path(it.partition("=")[2]).parent for it in words if it.startswith("LAB_JOB="))
-    assert box.is_dir()
-    process.send_signal(number)
-    process.communicate(timeout=WAIT_S)
+    with begun(command, tmp_path, environment, stderr=subprocess.PIPE) as process:
+        until(lambda: [it for it in tmp_path.glob(f"tmp/*/{lab_stub.PID}") if it.read_text()], "the kernel", process)
+        (file,) = tmp_path.glob(f"tmp/*/{lab_stub.PID}")
+        kernel = int(file.read_text())
+        words = Path(f"/proc/{kernel}/cmdline").read_bytes().decode().split("\0")
+        (box,) = (Path(it.partition("=")[2]).parent for it in words if it.startswith("LAB_JOB="))
+        assert box.is_dir()
+        process.send_signal(number)
+        process.communicate(timeout=WAIT_S)
+        assert not lives(kernel)
     assert process.returncode == code
-    assert not lives(kernel)
     assert not box.exists()
     assert not list((tmp_path / "tmp").iterdir())
 
@@ -181,20 +173,19 @@ class Builder:
             "MAY": str(self.may),
         }
 
-    def start(self) -> subprocess.Popen[str]:
+    def start(self) -> AbstractContextManager[subprocess.Popen[str]]:
         """Begins a build."""
-        pipe = subprocess.PIPE
-        return subprocess.Popen([self._script], env=self._environment, stdout=pipe, stderr=pipe, text=True)
+        return begun([self._script], env=self._environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
 def test_two_first_runs_build_one_kernel(tmp_path: Path) -> None:
     builder = Builder(tmp_path)
-    first = builder.start()
-    until(builder.builds.exists, "the first build", first)
-    second = builder.start()
-    told = heard(_errors(second), "lab: waiting for another build of the kernel\n")
-    builder.may.touch()
-    answers = [it.communicate(timeout=WAIT_S) for it in (first, second)]
+    with builder.start() as first:
+        until(builder.builds.exists, "the first build", first)
+        with builder.start() as second:
+            told = heard(_errors(second), "lab: waiting for another build of the kernel\n")
+            builder.may.touch()
+            answers = [it.communicate(timeout=WAIT_S) for it in (first, second)]
     assert (first.returncode, second.returncode) == (0, 0), answers
     assert answers[0][0] == answers[1][0]
     assert os.access(answers[0][0].strip(), os.X_OK)
@@ -206,16 +197,16 @@ def test_two_first_runs_build_one_kernel(tmp_path: Path) -> None:
 
 def test_a_build_that_is_ended_leaves_nothing_and_the_next_one_builds(tmp_path: Path) -> None:
     builder = Builder(tmp_path)
-    process = builder.start()
-    until(builder.builds.exists, "the build", process)
-    process.terminate()
-    process.communicate(timeout=WAIT_S)
+    with builder.start() as process:
+        until(builder.builds.exists, "the build", process)
+        process.terminate()
+        process.communicate(timeout=WAIT_S)
     assert process.returncode == 143
     assert not list(builder.cache.glob("build.*"))
-    again = builder.start()
-    until(lambda: builder.builds.read_text() == "x\nx\n", "the next build", again)
-    again.send_signal(signal.SIGHUP)
-    again.communicate(timeout=WAIT_S)
+    with builder.start() as again:
+        until(lambda: builder.builds.read_text() == "x\nx\n", "the next build", again)
+        again.send_signal(signal.SIGHUP)
+        again.communicate(timeout=WAIT_S)
     assert again.returncode == 129
 
 
@@ -224,12 +215,12 @@ def test_a_build_says_how_far_it_is(tmp_path: Path) -> None:
     builder = Builder(tmp_path)
     (builder.tools / "sleep").write_text("#!/bin/sh\nexec /bin/sleep 0.02\n")
     (builder.tools / "sleep").chmod(0o755)
-    process = builder.start()
-    until(builder.builds.exists, "the build", process)
-    told = heard(_errors(process), " s: 1 files compiled\n")
-    assert "lab: building for 30 s: " in told
-    builder.may.touch()
-    process.communicate(timeout=WAIT_S)
+    with builder.start() as process:
+        until(builder.builds.exists, "the build", process)
+        told = heard(_errors(process), " s: 1 files compiled\n")
+        assert "lab: building for 30 s: " in told
+        builder.may.touch()
+        process.communicate(timeout=WAIT_S)
     assert process.returncode == 0
 
 

@@ -18,7 +18,7 @@ from conftest import Command
 from perhop import Runs, Scenario, plot
 from perhop.report import html
 from perhop.reporting.warned import warned
-from waits import WAIT_S, until
+from waits import WAIT_S, begun, until
 
 pytestmark = pytest.mark.skipif(
     os.name != "posix" or os.geteuid() != 0 or shutil.which("ip") is None, reason="namespaces need root and iproute2"
@@ -70,11 +70,11 @@ def forward(namespace: str, folder: Path, rate: str) -> Path:
     (folder / "policy.toml").write_text(POLICY)
     inside = ["ip", "netns", "exec", namespace, sys.executable]
     words = f"-m perhop forward --in va --out vb --policy policy.toml --queue line --link {rate} --trace {rate[:2]}"
-    process = subprocess.Popen([*inside, *words.split()], cwd=folder, stderr=subprocess.PIPE, text=True)
-    until(lambda: "promiscuity 1" in ip(f"-n {namespace} -details link show vb"), "it forwards", process)
-    subprocess.run([*inside, "-c", SEND], check=True)
-    process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=WAIT_S)
+    with begun([*inside, *words.split()], folder, stderr=subprocess.PIPE) as process:
+        until(lambda: "promiscuity 1" in ip(f"-n {namespace} -details link show vb"), "it forwards", process)
+        subprocess.run([*inside, "-c", SEND], check=True)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=WAIT_S)
     assert process.returncode == 0, said
     return folder / rate[:2] / "policy"
 

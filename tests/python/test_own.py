@@ -17,7 +17,7 @@ import perhop
 from conftest import ROOT
 from owned import DUMBBELL, EXAMPLES, SHORT, Coin, Half, aimd, leaky_bucket, ran, red, same
 from perhop import RunError, Scenario, ScenarioError, _core, own
-from waits import WAIT_S
+from waits import WAIT_S, begun
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -230,17 +230,15 @@ def test_a_class_that_cannot_be_copied_refuses_a_snapshot_in_one_line() -> None:
 def test_ctrl_c_ends_a_hook_that_does_not_end(tmp_path: Path, call: str) -> None:
     script = tmp_path / "endless.py"
     script.write_text(
-        "import signal\n\nimport perhop\n\n\nclass Endless(perhop.Aqm):\n"
+        "import perhop\n\n\nclass Endless(perhop.Aqm):\n"
         "    def on_arrival(self, at, packet, rng):\n        print('in', flush=True)\n"
         "        while True:\n            pass\n\n\n"
-        "signal.signal(signal.SIGINT, signal.default_int_handler)\nperhop.register(Endless)\n"
+        "perhop.register(Endless)\n"
         f"scenario = perhop.Scenario.from_toml({str(DUMBBELL)!r}, ['dumbbell.queue={{ aqm = \"endless\" }}'])\n"
         f"try:\n    {call}\nexcept BaseException as error:\n    raise SystemExit(type(error).__name__)\n"
     )
     environment = os.environ | {"PYTHONPATH": str(ROOT / "python")}
-    with subprocess.Popen(
-        [sys.executable, str(script)], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as running:
+    with begun([sys.executable, script], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
         assert running.stdout is not None
         assert running.stdout.readline() == "in\n"
         running.send_signal(signal.SIGINT)

@@ -2,14 +2,49 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
+import signal
 import subprocess
 import time
-from collections.abc import Callable
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 WAIT_S = 600.0
+
+#: Signals as a terminal leaves them. What starts the tests may ignore some, as `nohup` does, and children inherit that.
+BY_A_TERMINAL = ("env", "--default-signal=HUP,INT,TERM")
+
+
+@contextlib.contextmanager
+def begun(
+    command: Sequence[object],
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    *,
+    stdout: int | None = None,
+    stderr: int | None = None,
+) -> Iterator[subprocess.Popen[str]]:
+    """A process that gets signals. Nothing that it started is left, however the test ends."""
+    name, value = "PERHOP_TEST", uuid.uuid4().hex
+    words = [*BY_A_TERMINAL, *map(str, command)]
+    environment = {**(os.environ if env is None else env), name: value}
+    with subprocess.Popen(words, cwd=cwd, env=environment, stdout=stdout, stderr=stderr, text=True) as process:
+        try:
+            yield process
+        finally:
+            _end_all(f"{name}={value}".encode())
+
+
+def _end_all(mark: bytes) -> None:
+    """Kills the processes whose environment has it."""
+    for file in Path("/proc").glob("[0-9]*/environ"):
+        with contextlib.suppress(OSError):
+            if mark in file.read_bytes().split(b"\0"):
+                os.kill(int(file.parent.name), signal.SIGKILL)
 
 
 def until(true: Callable[[], object], what: str, process: subprocess.Popen[Any] | None = None) -> None:

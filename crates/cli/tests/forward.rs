@@ -5,7 +5,7 @@
 mod command;
 
 use command::Folder;
-use command::process::{ended, meanwhile, signal, until};
+use command::process::{by_a_terminal, ended, meanwhile, signal, until};
 use std::io::Write;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -64,7 +64,7 @@ impl Namespace {
     }
 
     fn with(&self, first: &[&str], folder: &Folder, words: &str) -> Command {
-        let mut command = Command::new("ip");
+        let mut command = by_a_terminal("ip");
         command.args(["netns", "exec", &self.0, env!("CARGO_BIN_EXE_perhop"), "forward"]);
         command.args(first).args(words.split_whitespace()).current_dir(folder.path(""));
         command.stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -10,7 +10,7 @@ mod meter;
 mod text;
 
 pub use meter::{Burst, MeterRate};
-pub use text::{Quantity, READERS, Reader, UnitError, UnitFault, column};
+pub use text::{Quantity, READERS, Reader, UnitError, UnitFault, column, in_range};
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Div, Mul, Sub};

@@ -47,7 +47,7 @@ pub struct Folder(tempfile::TempDir);
 
 /// The command in its folder.
 pub fn perhop(args: &[&str], folder: &Folder) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_perhop"));
+    let mut command = process::by_a_terminal(env!("CARGO_BIN_EXE_perhop"));
     command.args(args).current_dir(folder.0.path());
     command
 }

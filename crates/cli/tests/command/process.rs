@@ -31,6 +31,14 @@ pub fn ended(mut child: Child) -> Output {
     child.wait_with_output().unwrap()
 }
 
+/// A program that takes signals as one that a terminal starts. What starts the tests may ignore some, as `nohup` does, and so
+/// would all that they start. `env` becomes the program.
+pub fn by_a_terminal(program: &str) -> Command {
+    let mut command = Command::new("env");
+    command.args(["--default-signal=HUP,INT,TERM", program]);
+    command
+}
+
 pub fn signal(child: &Child, which: &str) {
     let sent = Command::new("sh").args(["-c", &format!("kill -{which} {}", child.id())]).status().unwrap();
     assert!(sent.success());

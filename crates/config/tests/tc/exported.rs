@@ -38,6 +38,33 @@ fn back(text: &str) -> Port {
     port.clone()
 }
 
+/// Filters that do the same to packets of different fields, before the one for all others.
+const ALIKE: &str = "\
+tc qdisc add dev eth0 root stab overhead -14 linklayer ethernet handle 1: htb default 1
+tc class add dev eth0 parent 1: classid 1:1 htb rate 100000000bit
+tc qdisc add dev eth0 parent 1:1 handle 2: prio bands 2 priomap 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1
+tc filter add dev eth0 parent 2: protocol all prio 1 handle 0x4/0x4 fw flowid 2:1
+tc qdisc add dev eth0 parent 2:1 handle 3: pfifo limit 1000
+tc filter add dev eth0 parent 2: protocol all prio 2 matchall flowid 2:2
+tc qdisc add dev eth0 parent 2:2 handle 4: pfifo limit 1000
+tc qdisc add dev eth0 clsact
+tc filter add dev eth0 egress protocol ip prio 1 flower ip_tos 0x00/0xfc action ok
+tc filter add dev eth0 egress protocol ipv6 prio 2 flower ip_tos 0x00/0xfc action ok
+tc filter add dev eth0 egress protocol ip prio 3 flower dst_ip 10.0.0.0/8 action ok
+tc filter add dev eth0 egress protocol all prio 4 matchall action skbedit mark 0x4/0x4 pipe action ok
+";
+
+/// What is written, without the comments.
+fn again(text: &str) -> String {
+    let said = commands(&written(&back(text)).unwrap_or_else(|error| panic!("{error}\n{text}")));
+    said.lines().filter(|line| !line.starts_with('#')).map(|line| format!("{line}\n")).collect()
+}
+
+#[test]
+fn what_was_written_is_written_again() {
+    assert_eq!(again(ALIKE), ALIKE);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(256) })]
 

@@ -52,8 +52,8 @@
 //!
 //! Only what counts is computed: the other side of an `if`, and what stands behind an `and` or `or` that is decided, is not.
 //! Units are checked when the file is read: p is a number without unit, both sides of `+` and `<` have the same one. At p = 0
-//! and p = 1 no random number is drawn. A division by zero, a p that is no probability and a number of `state` that is no longer
-//! finite end the run with the time and all values.
+//! and p = 1 no random number is drawn. A division by zero, a logarithm or power that has no value, any value beyond the largest
+//! number (1.8e308) and a p that is no probability end the run with the time and all values, whatever stands around them.
 //!
 //! Deviations: none from what the file states. Arithmetic is in numbers of 64 bits, times in seconds; whole powers are
 //! products. `sojourn` at an arrival is that of the last departure, as an AQM sees no packet that waits.

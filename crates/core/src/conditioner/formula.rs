@@ -38,8 +38,8 @@
 //! buckets = { c = { rate = "1Mbit/s", burst = "10kB", pays = "green" }, e = { burst = "20kB", from = "c", pays = "yellow" } }
 //! ```
 //!
-//! A packet that pays more than a bucket holds, a division by zero, a chance that is no probability and a number of `state` that
-//! is no longer finite end the run with the time and all values.
+//! A packet that pays more than a bucket holds, a chance that is no probability and what ends a formula of the AQM end the run with
+//! the time and all values.
 //!
 //! Deviations: buckets count in bits x ns as those of other meters do, and the formula compares their level as a number of 64
 //! bits. With buckets of up to 1 MB no comparison differs by that.

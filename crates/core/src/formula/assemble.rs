@@ -5,6 +5,7 @@ use super::input::Input;
 use super::interned::interned;
 use super::program::{Block, Code, Draft, ROOM, Step};
 use crate::packet::Colour;
+use crate::params::Place;
 
 /// What a name stands for.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -79,8 +80,10 @@ pub struct Assembler {
     free: Vec<u8>,
     /// What this formula has computed on the way to where it is, and the cell that holds it.
     computed: Vec<(Code, [u8; 2], u8)>,
-    /// More is needed than there is room for.
-    full: bool,
+    /// What is being compiled: the key of the algorithm and the place in the file.
+    now: (&'static str, Place),
+    /// What first needed more than there is room for.
+    full: Option<(&'static str, Place)>,
     /// What the block must not ask for.
     hidden: &'static [Input],
     /// Whether formulas may draw.
@@ -145,16 +148,16 @@ impl Assembler {
         self.draws
     }
 
-    /// Whether there is more than can be numbered.
-    pub fn is_full(&self) -> bool {
-        self.full
+    /// What is compiled from now on, for messages: the key of the algorithm and the place in the file.
+    pub fn begin(&mut self, field: &'static str, place: Place) {
+        self.now = (field, place);
     }
 
-    /// A separate cell.
+    /// A separate cell. Numbers beyond the room are no cells' any more, but nothing runs then.
     pub fn own(&mut self, value: f64) -> u8 {
-        self.full |= self.memory.cells.len() == ROOM;
-        if !self.full {
-            self.memory.cells.push(value);
+        self.memory.cells.push(value);
+        if self.memory.cells.len() > ROOM {
+            self.full.get_or_insert(self.now);
         }
         (self.memory.cells.len() - 1) as u8
     }
@@ -174,9 +177,9 @@ impl Assembler {
     }
 
     fn push(&mut self, code: Code, to: u8, [a, b]: [u8; 2]) {
-        self.full |= self.draft.steps.len() == ROOM - 1;
-        if !self.full {
-            self.draft.steps.push(Step { code, to, a, b, next: 0 });
+        self.draft.steps.push(Step { code, to, a, b, next: 0 });
+        if self.draft.steps.len() == ROOM {
+            self.full.get_or_insert(self.now);
         }
     }
 
@@ -211,23 +214,20 @@ impl Assembler {
         cell
     }
 
-    /// A step whose result goes to `into`, or to a separate cell. Of constants it is taken now, and what is computed already is
-    /// not computed again.
-    pub fn step(&mut self, code: Code, [a, b]: [Operand; 2], into: Option<u8>) -> Operand {
-        if let [Operand::Constant(a), Operand::Constant(b)] = [a, b]
-            && code != Code::Chance
-            && !(code == Code::Divide && b == 0.0)
-        {
-            return Operand::Constant(code.of(a, b));
-        }
-        let of = [self.cell_of(a), self.cell_of(b)];
+    /// A step whose result goes to `into`, or to a separate cell; `part` is what it computes, in the words of the file. What is
+    /// computed already is not computed again.
+    pub fn step(&mut self, code: Code, operands: [Operand; 2], into: Option<u8>, part: &str) -> Operand {
+        let of = operands.map(|operand| self.cell_of(operand));
         let same = self.computed.iter().find(|it| (it.0, it.1) == (code, of));
         if let (None, Some((.., cell))) = (into, same) {
             return Operand::Cell(*cell);
         }
         let to = into.unwrap_or_else(|| self.lend());
+        if code.stops() {
+            self.draft.parts.push((self.draft.steps.len() as u8, part.to_owned()));
+        }
         self.push(code, to, of);
-        if into.is_none() && code.always_has_a_value() {
+        if into.is_none() && code.is_kept() {
             self.computed.push((code, of, to));
         }
         Operand::Cell(to)
@@ -249,17 +249,6 @@ impl Assembler {
             let a = self.cell_of(from);
             self.push(Code::Copy, to, [a, 0]);
         }
-    }
-
-    /// What the last step computes, which may stop.
-    pub fn part(&mut self, words: &str) {
-        self.draft.parts.push((self.draft.steps.len().saturating_sub(1) as u8, words.to_owned()));
-    }
-
-    /// Stops the run where a cell is not finite.
-    pub fn must_be_finite(&mut self, cell: u8, what: &str) {
-        self.push(Code::Finite, 0, [cell, 0]);
-        self.part(what);
     }
 
     /// A jump whose aim is set by [`Assembler::land`].
@@ -298,11 +287,15 @@ impl Assembler {
     /// The steps since the last block.
     pub fn block(&mut self) -> Block {
         self.landed = 0;
-        Block::new(std::mem::take(&mut self.draft))
+        let draft = std::mem::take(&mut self.draft);
+        Block::new(if draft.steps.len() < ROOM { draft } else { Draft::default() })
     }
 
     /// The memory, once all is put together.
-    pub fn finish(self) -> Memory {
-        self.memory
+    ///
+    /// # Errors
+    /// What first needed more than there is room for.
+    pub fn finish(self) -> Result<Memory, (&'static str, Place)> {
+        self.full.map_or(Ok(self.memory), Err)
     }
 }

@@ -6,9 +6,8 @@ use super::expression::{Expression, Form};
 use super::fault::{Fault, Stretch};
 use super::input::Input;
 use super::program::Code;
-use super::stated::{Decision, Formula};
 use crate::packet::Colour;
-use crate::params::suggest;
+use crate::params::{suggest, unit_code};
 
 /// All functions.
 pub const FUNCTIONS: [&str; 7] = ["if", "min", "max", "abs", "exp", "ln", "chance"];
@@ -18,31 +17,48 @@ const POWERS: i8 = 8;
 
 type Typed = Result<(Operand, Type), Fault>;
 
-/// Compiles an expression of this type, whose text is given for messages; its value is in the returned place, which is
-/// `into` if that is given.
+/// What an expression has to give.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Wanted {
+    /// This.
+    Exactly(Type),
+    /// Any quantity.
+    Quantity,
+    /// A colour, or a rate for a label.
+    Decision,
+}
+
+/// A cell for a value, and what the value is called.
+#[derive(Clone, Copy, Debug)]
+pub struct Target<'a> {
+    /// Which.
+    pub cell: u8,
+    /// In messages.
+    pub name: &'a str,
+}
+
+/// Compiles an expression, whose text is given for messages; its value is in the returned place, which is `into` if that is
+/// given.
 ///
 /// # Errors
-/// Units that do not fit, unknown names.
+/// Units that do not fit, unknown names, what is known to have no value.
 pub fn compile(
     out: &mut Assembler,
     (text, expression): (&str, &Expression),
-    wanted: Type,
-    into: Option<u8>,
-) -> Result<Operand, Fault> {
-    let (operand, found) = Compiling { out, text }.any(expression, into)?;
-    if found != wanted {
-        return Err(other_type(expression.at, found, wanted));
+    wanted: Wanted,
+    into: Option<Target<'_>>,
+) -> Typed {
+    let cell = into.map(|target| target.cell);
+    let (operand, kind) = Compiling { out, text, into }.any(expression, cell)?;
+    if !wanted.is(kind) {
+        return Err(other_type(expression.at, kind, wanted));
     }
-    if out.is_full() {
-        let fault = Fault::syntax(expression.at, "the formulas compute more than there is room for");
-        return Err(fault.help("at most 255 steps for one occasion, and 256 numbers: shorten them"));
-    }
-    if let Some(cell) = into {
+    if let Some(cell) = cell {
         out.copy(operand, cell);
     }
-    let value = into.map_or(operand, Operand::Cell);
+    let value = cell.map_or(operand, Operand::Cell);
     out.release(value);
-    Ok(value)
+    Ok((value, kind))
 }
 
 /// The value of an expression without variables, and what it is.
@@ -50,43 +66,11 @@ pub fn compile(
 /// # Errors
 /// As [`compile`], or that it is not known beforehand.
 pub fn constant(out: &mut Assembler, text: &str, expression: &Expression) -> Result<(f64, Type), Fault> {
-    match (Compiling { out, text }).any(expression, None)? {
-        (Operand::Constant(value), kind @ Type::Quantity(_)) if value.is_finite() => Ok((value, kind)),
+    match (Compiling { out, text, into: None }).any(expression, None)? {
+        (Operand::Constant(value), kind @ Type::Quantity(_)) => Ok((value, kind)),
         _ => {
             let fault = Fault::syntax(expression.at, "this has to be known before the run");
             Err(fault.help("numbers with units, as in 10ms; `rate` is the link's rate"))
-        }
-    }
-}
-
-/// Compiles an expression that gives a quantity.
-///
-/// # Errors
-/// As [`compile`], or that it gives something else.
-pub fn quantity(out: &mut Assembler, text: &str, expression: &Expression) -> Result<(Operand, Type), Fault> {
-    match (Compiling { out, text }).any(expression, None)? {
-        (operand, kind @ Type::Quantity(_)) => {
-            out.release(operand);
-            Ok((operand, kind))
-        }
-        (_, other) => Err(other_type(expression.at, other, Type::NUMBER)),
-    }
-}
-
-/// Compiles an expression that gives a colour, or a rate for a label.
-///
-/// # Errors
-/// As [`compile`], or that it gives something else.
-pub fn decision(out: &mut Assembler, of: &Decision) -> Result<(Operand, Type), Fault> {
-    let Decision(Formula { text, expression, .. }) = of;
-    match (Compiling { out, text }).any(expression, None)? {
-        found @ (operand, Type::Colour | Type::Quantity(Dimension::RATE)) => {
-            out.release(operand);
-            Ok(found)
-        }
-        (_, other) => {
-            let fault = Fault::units(expression.at, format!("the formula gives {other}, not a colour or a rate"));
-            Err(fault.help("write a colour, as in if(c >= size, green, red), or a rate, which becomes the label"))
         }
     }
 }
@@ -112,7 +96,25 @@ fn add_colours(of: &Expression, named: &mut [bool; 4], own: &mut bool) {
     }
 }
 
-fn other_type(at: Stretch, found: Type, wanted: Type) -> Fault {
+impl Wanted {
+    fn is(self, found: Type) -> bool {
+        match self {
+            Self::Exactly(wanted) => found == wanted,
+            Self::Quantity => matches!(found, Type::Quantity(_)),
+            Self::Decision => matches!(found, Type::Colour | Type::Quantity(Dimension::RATE)),
+        }
+    }
+}
+
+fn other_type(at: Stretch, found: Type, wanted: Wanted) -> Fault {
+    let wanted = match wanted {
+        Wanted::Exactly(wanted) => wanted,
+        Wanted::Quantity => Type::NUMBER,
+        Wanted::Decision => {
+            let fault = Fault::units(at, format!("the formula gives {found}, not a colour or a rate"));
+            return fault.help("write a colour, as in if(c >= size, green, red), or a rate, which becomes the label");
+        }
+    };
     let help = match (wanted, found) {
         (_, Type::Truth) => "write if(condition, a, b)",
         (Type::Truth, _) => "write a comparison, as in backlog.packets > 30p",
@@ -124,10 +126,11 @@ fn other_type(at: Stretch, found: Type, wanted: Type) -> Fault {
     Fault::units(at, format!("the formula gives {found}, not {wanted}")).help(help)
 }
 
-/// A formula being compiled, and its text.
+/// A formula being compiled, its text, and where its value goes.
 struct Compiling<'a> {
     out: &'a mut Assembler,
     text: &'a str,
+    into: Option<Target<'a>>,
 }
 
 impl Compiling<'_> {
@@ -135,12 +138,42 @@ impl Compiling<'_> {
         self.text.get(at.start..at.end).unwrap_or_default().to_owned()
     }
 
+    /// What a step whose result goes there computes: a quotient or a logarithm in the words of the file, what becomes the value
+    /// of the formula by its name.
+    fn part(&self, (code, at): (Code, Stretch), into: Option<u8>) -> String {
+        match self.into.filter(|target| Some(target.cell) == into) {
+            Some(target) if !matches!(code, Code::Divide | Code::Ln | Code::Power | Code::Chance) => target.name.to_owned(),
+            _ => self.words(at),
+        }
+    }
+
+    /// A step. Of constants its value is taken now, if it has one.
+    fn step(&mut self, done: (Code, Stretch), of: [Operand; 2], into: Option<u8>) -> Result<Operand, Fault> {
+        let (code, at) = done;
+        let [Operand::Constant(a), Operand::Constant(b)] = of else {
+            let part = self.part(done, into);
+            return Ok(self.out.step(code, of, into, &part));
+        };
+        match code.of(a, b) {
+            value if value.is_finite() => Ok(Operand::Constant(value)),
+            value => {
+                let fault = |what| Fault::new("E343", at, format!("`{}` {what}", self.words(at)));
+                Err(match code {
+                    Code::Ln | Code::Power if value.is_nan() || a == 0.0 => {
+                        fault("has no value").help("logarithms and broken powers are of positive numbers")
+                    }
+                    _ => fault("is out of range").help("numbers end at 1.8e308: write smaller ones"),
+                })
+            }
+        }
+    }
+
     fn any(&mut self, of: &Expression, into: Option<u8>) -> Typed {
         match &of.form {
             Form::Number(number, unit) => literal(number, unit, of.at),
             Form::Name(name) => self.name(name, of.at),
-            Form::One(sign, inner) => self.one(sign, inner, into),
-            Form::Two(sign @ ("and" | "or"), sides) => self.junction(sign, sides),
+            Form::One(sign, inner) => self.one((sign, of.at), inner, into),
+            Form::Two(sign @ ("and" | "or"), sides) => self.junction((sign, of.at), sides),
             Form::Two("^", sides) => self.power(of.at, sides, into),
             Form::Two(sign, sides) => self.two((sign, of.at), sides, into),
             Form::Call(name, arguments) => self.call((name, of.at), arguments, into),
@@ -162,7 +195,7 @@ impl Compiling<'_> {
             Meaning::Input(input) => Operand::Cell(self.out.input(input)),
             Meaning::Drain(rate) => {
                 let bytes = Operand::Cell(self.out.input(Input::Bytes));
-                self.out.step(Code::Divide, [bytes, Operand::Constant(rate)], None)
+                self.step((Code::Divide, at), [bytes, Operand::Constant(rate)], None)?
             }
             Meaning::Unknown => {
                 let fault =
@@ -182,7 +215,7 @@ impl Compiling<'_> {
         Fault::new("E006", at, format!("unknown name `{name}` in the formula")).help(help)
     }
 
-    fn one(&mut self, sign: &str, inner: &Expression, into: Option<u8>) -> Typed {
+    fn one(&mut self, (sign, at): (&str, Stretch), inner: &Expression, into: Option<u8>) -> Typed {
         let (operand, kind) = self.any(inner, None)?;
         let code = match (sign, kind) {
             ("not", Type::Truth) => Code::Not,
@@ -192,7 +225,7 @@ impl Compiling<'_> {
                 return Err(fault.help("`-` is for quantities, `not` for conditions"));
             }
         };
-        Ok((self.out.step(code, [operand, operand], into), kind))
+        Ok((self.step((code, at), [operand, operand], into)?, kind))
     }
 
     fn two(&mut self, (sign, at): (&str, Stretch), [left, right]: &[Expression; 2], into: Option<u8>) -> Typed {
@@ -207,22 +240,17 @@ impl Compiling<'_> {
         if code == Code::Divide && b == Operand::Constant(0.0) {
             return Err(Fault::new("E343", at, "a division by zero").help("divide by something else"));
         }
-        let out = self.out.step(code, operands, into);
-        if code == Code::Divide && matches!(out, Operand::Cell(_)) {
-            let words = self.words(at);
-            self.out.part(&words);
-        }
-        Ok((out, kind))
+        Ok((self.step((code, at), operands, into)?, kind))
     }
 
     /// `a and b`, `a or b`: b is computed only if it counts.
-    fn junction(&mut self, sign: &str, [left, right]: &[Expression; 2]) -> Typed {
+    fn junction(&mut self, (sign, at): (&str, Stretch), [left, right]: &[Expression; 2]) -> Typed {
         let to = self.out.lend();
         let first = self.condition(left, Some(to))?;
         self.out.copy(first, to);
         let goes_on = match sign {
             "and" => Operand::Cell(to),
-            _ => self.out.step(Code::Not, [Operand::Cell(to); 2], None),
+            _ => self.step((Code::Not, at), [Operand::Cell(to); 2], None)?,
         };
         let goes_on = self.out.cell_of(goes_on);
         let (over, certain) = (self.out.jump_unless_cell(goes_on), self.out.computed());
@@ -258,30 +286,14 @@ impl Compiling<'_> {
         if let Some(n @ 1..=POWERS) = whole {
             let kind = Dimension::NUMBER.times(dimension, n);
             let kind = kind.ok_or_else(|| Fault::units(exponent.at, "too high a power").help("divide first"))?;
-            let next = |product, i| self.out.step(Code::Multiply, [product, a], into.filter(|_| i + 1 == n));
-            return Ok(((1..n).fold(a, next), Type::Quantity(kind)));
+            let mut next = |product, i| self.step((Code::Multiply, at), [product, a], into.filter(|_| i + 1 == n));
+            return Ok(((1..n).try_fold(a, &mut next)?, Type::Quantity(kind)));
         }
         if dimension != Dimension::NUMBER {
             let fault = Fault::units(base.at, format!("such a power of {}", dimension.noun()));
             return Err(fault.help("whole powers from 1 to 8 of a unit; else divide first, as in (sojourn / 15ms)^0.5"));
         }
-        Ok((self.partial(at, Code::Power, [a, b], into)?, Type::NUMBER))
-    }
-
-    /// A step that has no value for some operands, and stops there.
-    fn partial(&mut self, at: Stretch, code: Code, of: [Operand; 2], into: Option<u8>) -> Result<Operand, Fault> {
-        let words = self.words(at);
-        match self.out.step(code, of, into) {
-            Operand::Constant(value) if value.is_nan() => {
-                let fault = Fault::new("E343", at, format!("`{words}` has no value"));
-                Err(fault.help("logarithms and broken powers are of positive numbers"))
-            }
-            out @ Operand::Constant(_) => Ok(out),
-            out @ Operand::Cell(_) => {
-                self.out.part(&words);
-                Ok(out)
-            }
-        }
+        Ok((self.step((Code::Power, at), [a, b], into)?, Type::NUMBER))
     }
 
     fn call(&mut self, (name, at): (&str, Stretch), arguments: &[Expression], into: Option<u8>) -> Typed {
@@ -290,8 +302,8 @@ impl Compiling<'_> {
             ("if", _) => {
                 Err(arity(at, "a condition, a value and what holds otherwise: if(c, a, b) or if(c, a, d, b, e)"))
             }
-            ("min", [_, _, ..]) => self.extreme(Code::Min, arguments, into),
-            ("max", [_, _, ..]) => self.extreme(Code::Max, arguments, into),
+            ("min", [_, _, ..]) => self.extreme((Code::Min, at), arguments, into),
+            ("max", [_, _, ..]) => self.extreme((Code::Max, at), arguments, into),
             ("min" | "max", _) => Err(arity(at, "at least two arguments, as in max(a, b)")),
             ("abs", [one]) => self.function((Code::Absolute, at), one, into),
             ("exp", [one]) => self.function((Code::Exp, at), one, into),
@@ -307,16 +319,10 @@ impl Compiling<'_> {
 
     fn function(&mut self, (code, at): (Code, Stretch), argument: &Expression, into: Option<u8>) -> Typed {
         let (a, kind) = self.any(argument, None)?;
-        let fits = kind == Type::NUMBER || code == Code::Absolute && matches!(kind, Type::Quantity(_));
-        if !fits {
-            let fault = Fault::units(argument.at, format!("a number is needed here, not {kind}"));
-            return Err(fault.help("divide by a value of the same unit, as in exp(-gap / 100ms)"));
+        if !(code == Code::Absolute && matches!(kind, Type::Quantity(_))) {
+            must_be_number(argument.at, kind)?;
         }
-        let out = match code {
-            Code::Ln => self.partial(at, code, [a, a], into)?,
-            _ => self.out.step(code, [a, a], into),
-        };
-        Ok((out, kind))
+        Ok((self.step((code, at), [a, a], into)?, kind))
     }
 
     fn chance(&mut self, at: Stretch, argument: &Expression, into: Option<u8>) -> Typed {
@@ -324,16 +330,13 @@ impl Compiling<'_> {
             let fault = Fault::syntax(at, "`chance` draws, which is not for this formula");
             return Err(fault.help("`chance` is for `sets` of a conditioner; an AQM draws once, by `p`"));
         }
-        let (a, kind) = self.function((Code::Copy, at), argument, None)?;
-        let hit = self.out.step(Code::Chance, [a, a], into);
-        let words = self.words(at);
-        self.out.part(&words);
-        debug_assert_eq!(kind, Type::NUMBER);
-        Ok((hit, Type::Truth))
+        let (p, kind) = self.any(argument, None)?;
+        must_be_number(argument.at, kind)?;
+        Ok((self.out.step(Code::Chance, [p, p], into, &self.words(at)), Type::Truth))
     }
 
     /// `min` and `max` of two or more.
-    fn extreme(&mut self, code: Code, arguments: &[Expression], into: Option<u8>) -> Typed {
+    fn extreme(&mut self, (code, at): (Code, Stretch), arguments: &[Expression], into: Option<u8>) -> Typed {
         let (mut best, kind) = self.any(&arguments[0], None)?;
         for (i, argument) in arguments.iter().enumerate().skip(1) {
             let (value, found) = self.any(argument, None)?;
@@ -342,9 +345,9 @@ impl Compiling<'_> {
                 let fault = Fault::units(argument.at, format!("{found} beside {kind}")).label(label);
                 return Err(fault.help("all arguments are quantities of one unit, as in max(backlog.time, 5ms)"));
             }
-            // What is not a number comes through where it stands second: a constant never is.
+            // Of 0 and -0, which are equal, the second comes through: never that of the file.
             let sides = if matches!(value, Operand::Constant(_)) { [value, best] } else { [best, value] };
-            best = self.out.step(code, sides, into.filter(|_| i + 1 == arguments.len()));
+            best = self.step((code, at), sides, into.filter(|_| i + 1 == arguments.len()))?;
         }
         Ok((best, kind))
     }
@@ -384,6 +387,14 @@ impl Compiling<'_> {
         self.out.copy(operand, to);
         Ok(())
     }
+}
+
+fn must_be_number(at: Stretch, kind: Type) -> Result<(), Fault> {
+    if kind == Type::NUMBER {
+        return Ok(());
+    }
+    let fault = Fault::units(at, format!("a number is needed here, not {kind}"));
+    Err(fault.help("divide by a value of the same unit, as in exp(-gap / 100ms)"))
 }
 
 fn arity(at: Stretch, needs: &str) -> Fault {
@@ -426,13 +437,14 @@ fn in_common(a: Type, b: Type) -> &'static str {
 }
 
 fn literal(number: &str, unit: &str, at: Stretch) -> Typed {
-    if let Some((value, dimension)) = Dimension::of_literal(number, unit) {
-        return Ok((Operand::Constant(value), Type::Quantity(dimension)));
-    }
-    let help = match unit {
-        "B/s" | "kB/s" | "MB/s" => "rates are in bits: multiply by 8 and write bit/s, kbit/s or Mbit/s",
-        "" => "write a smaller number",
-        _ => "units are ns us ms s min h, B kB MB KiB MiB, p, bit/s kbit/s Mbit/s Gbit/s, p/s; before a name write `*`",
+    let written = format!("{number}{unit}");
+    let fault = match Dimension::of_literal(number, unit) {
+        Ok(Some((value, dimension))) => return Ok((Operand::Constant(value), Type::Quantity(dimension))),
+        Ok(None) => Fault::new("E105", at, format!("`{written}`: `{unit}` is not a unit of formulas")),
+        Err(error) => return Err(Fault::new(unit_code(error.fault), at, error.message).help(error.help)),
     };
-    Err(Fault::new("E105", at, format!("`{number}{unit}`: `{unit}` is not a unit of formulas")).help(help))
+    Err(fault.help(match unit {
+        "B/s" | "kB/s" | "MB/s" => "rates are in bits: multiply by 8 and write bit/s, kbit/s or Mbit/s",
+        _ => "units are ns us ms s min h, B kB MB KiB MiB, p, bit/s kbit/s Mbit/s Gbit/s, p/s; before a name write `*`",
+    }))
 }

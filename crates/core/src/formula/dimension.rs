@@ -1,6 +1,6 @@
 //! What a value of a formula is: a quantity with its unit, a condition, a colour.
 
-use crate::units::column;
+use crate::units::{UnitError, column, in_range};
 use std::fmt;
 
 /// Powers of the three units in which formulas count: seconds, bytes, packets.
@@ -92,19 +92,24 @@ impl Dimension {
         }
     }
 
-    /// A number with its unit as files write it, in the base units of formulas.
-    pub fn of_literal(number: &str, unit: &str) -> Option<(f64, Self)> {
-        let quantity = column(&format!("{number}{unit}"))?;
-        let (scale, dimension) = match quantity.ending {
+    /// A number with its unit as files write it, in the base units of formulas; `None` if formulas have no such unit.
+    ///
+    /// # Errors
+    /// The number is out of range.
+    pub fn of_literal(number: &str, unit: &str) -> Result<Option<(f64, Self)>, UnitError> {
+        let Some(one) = column(&format!("1{unit}")) else { return Ok(None) };
+        let (scale, dimension) = match one.ending {
             "" => (1.0, Self::NUMBER),
             "s" => (1.0, Self::TIME),
             "bytes" => (1.0, Self::SIZE),
             "packets" => (1.0, Self::PACKETS),
             "bit_s" => (8.0, Self::RATE),
             "packets_s" => (1.0, Self::PACKET_RATE),
-            _ => return None,
+            _ => return Ok(None),
         };
-        Some((quantity.value / scale, dimension))
+        let written = format!("{number}{unit}");
+        let value = column(&written).map_or(f64::INFINITY, |quantity| quantity.value / scale);
+        in_range(&written, value).map(|value| Some((value, dimension)))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::assemble::Memory;
 use super::dimension::Type;
-use super::program::{Block, Cells, Draws, ROOM, Stop};
+use super::program::{Block, Cells, Draws, KEEP_WITHIN, ROOM, Stop};
 use crate::Scope;
 use crate::fault::{self, Fault};
 use crate::params::ParamError;
@@ -59,8 +59,23 @@ impl Machine {
     #[inline(never)]
     fn stop(&mut self, block: &Block, stop: Stop, now: Time) {
         let (part, taken) = block.stopped(stop);
-        let (why, help) = taken.code.stopped(part, self.at(taken.a), self.at(taken.b));
+        let (a, b) = (self.at(taken.a), self.at(taken.b));
+        let (why, help) = taken.code.stopped(part, a, b);
+        let value = taken.code.of(a, b);
+        if value.is_infinite() {
+            self.cells[usize::from(taken.to)] = value;
+        }
         self.end(now, why, help);
+    }
+
+    /// It cannot go on: what would be in a cell that has a name is not finite.
+    #[cold]
+    #[inline(never)]
+    pub fn end_at(&mut self, cell: u8, value: f64, now: Time) {
+        let name = self.named.iter().find(|it| it.2 == cell).map_or("", |it| &*it.0);
+        let why = format!("`{name}` is {value}");
+        self.cells[usize::from(cell)] = value;
+        self.end(now, why, KEEP_WITHIN);
     }
 
     /// It cannot go on: the host is told why, with the values of its names and what to do about it.

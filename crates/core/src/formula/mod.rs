@@ -27,7 +27,7 @@ mod stated;
 mod text;
 
 pub use assemble::{Assembler, Meaning, Memory, Operand};
-pub use compile::{colours, compile, constant, decision, quantity};
+pub use compile::{Target, Wanted, colours};
 pub use dimension::{Dimension, Type};
 pub use expression::{Expression, Form};
 pub use fault::{Fault, Stretch};

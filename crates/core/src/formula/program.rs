@@ -14,15 +14,15 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Code {
-    /// a + b
+    /// a + b; stops where that is infinite, as all steps that may be.
     Add,
     /// a - b
     Subtract,
     /// a b
     Multiply,
-    /// a / b; stops at b = 0.
+    /// a / b; stops at b = 0 too.
     Divide,
-    /// a^b; stops where that is no number.
+    /// a^b; stops where that is no number too.
     Power,
     /// The smaller one.
     Min,
@@ -44,12 +44,10 @@ pub enum Code {
     Absolute,
     /// e^a
     Exp,
-    /// Natural logarithm of a; stops where that is no number.
+    /// Natural logarithm of a; stops where that is no number too.
     Ln,
     /// a
     Copy,
-    /// Stops unless a is finite; looked at once, at the end of the block.
-    Finite,
     /// True with probability a; stops unless that is one.
     Chance,
     /// Goes on at the step `to` unless a.
@@ -113,7 +111,7 @@ impl Code {
             Self::Exp => exp(a),
             Self::Ln => ln(a),
             // By name, so that a run need not look first whether its code is among those above.
-            Self::Copy | Self::Finite | Self::Chance | Self::Jump | Self::End => a,
+            Self::Copy | Self::Chance | Self::Jump | Self::End => a,
             Self::Unless | Self::UnlessLess | Self::UnlessLessOrEqual | Self::UnlessEqual | Self::UnlessUnequal => a,
         }
     }
@@ -124,10 +122,16 @@ impl Code {
         matches!(self, Jump | Unless | UnlessLess | UnlessLessOrEqual | UnlessEqual | UnlessUnequal)
     }
 
-    /// Whether it gives a number whatever its cells hold, and the same one each time.
-    pub const fn always_has_a_value(self) -> bool {
+    /// Whether it is not taken a second time for the same cells. A comparison may become part of a jump.
+    pub const fn is_kept(self) -> bool {
         use Code::{Absolute, Add, Exp, Max, Min, Multiply, Negate, Subtract};
         matches!(self, Add | Subtract | Multiply | Min | Max | Negate | Absolute | Exp)
+    }
+
+    /// Whether it stops where it has no finite value. The others have one wherever their cells do.
+    pub const fn stops(self) -> bool {
+        use Code::{Add, Chance, Divide, Exp, Ln, Multiply, Power, Subtract};
+        matches!(self, Add | Subtract | Multiply | Divide | Power | Exp | Ln | Chance)
     }
 
     /// What jumps unless this comparison holds.
@@ -170,22 +174,20 @@ pub struct Block {
     /// As they were made; [`Code::End`] from the last on.
     steps: Arc<[Step; ROOM]>,
     first: u8,
-    /// The steps that ask for a finite value, in order, and its cell, which only the rule before fills.
-    finite: Box<[(u8, u8)]>,
     /// What is put where before.
     inputs: Box<[(Input, u8)]>,
     /// What a step computes, in the words of the file: of those that may stop.
     parts: Arc<[(u8, String)]>,
 }
 
-/// A run stopped at this step.
+/// A run stopped at this step, whose cells are as it found them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stop(u8);
 
 /// What a block is made of.
 #[derive(Clone, Debug, Default)]
 pub struct Draft {
-    /// In order, fewer than [`ROOM`].
+    /// In order; a block has room for fewer than [`ROOM`].
     pub steps: Vec<Step>,
     /// What is put where before.
     pub inputs: Vec<(Input, u8)>,
@@ -194,28 +196,25 @@ pub struct Draft {
 }
 
 impl Block {
-    /// Of these steps.
+    /// Of these steps, for which there is room.
     pub fn new(draft: Draft) -> Self {
         let mut steps = [Step { code: Code::End, to: 0, a: 0, b: 0, next: 0 }; ROOM];
-        steps.iter_mut().zip(&draft.steps).take(ROOM - 1).for_each(|(step, of)| *step = *of);
+        steps[..draft.steps.len()].copy_from_slice(&draft.steps);
         let drafted = steps;
-        let real = |mut at: u8| loop {
-            match drafted[usize::from(at)] {
-                Step { code: Code::Jump, to, .. } => at = to,
-                Step { code: Code::Finite, .. } => at = at.wrapping_add(1),
-                _ => return at,
+        let real = |mut at: u8| {
+            while let Step { code: Code::Jump, to, .. } = drafted[usize::from(at)] {
+                at = to;
             }
+            at
         };
-        for (at, step) in (0u8..).zip(&mut steps[..draft.steps.len()]) {
-            step.next = real(at.wrapping_add(1));
+        for (step, at) in steps[..draft.steps.len()].iter_mut().zip(0u8..) {
+            step.next = real(at + 1);
             if step.code.leads() {
                 step.to = real(step.to);
             }
         }
-        let finite = (0u8..).zip(&draft.steps).filter(|(_, step)| step.code == Code::Finite);
-        let finite = finite.map(|(at, step)| (at, step.a)).collect();
         let (inputs, parts) = (draft.inputs.into(), draft.parts.into());
-        Self { first: real(0), steps: Arc::new(steps), finite, inputs, parts }
+        Self { first: real(0), steps: Arc::new(steps), inputs, parts }
     }
 
     /// Whether nothing happens.
@@ -232,10 +231,10 @@ impl Block {
         }
     }
 
-    /// Takes all steps.
+    /// Takes all steps. What memory and draws hold is finite, and so is all that they become.
     ///
     /// # Errors
-    /// The first step that has no result, or whose cell is not finite.
+    /// The first step that has no finite result.
     #[inline]
     pub fn run(&self, memory: &mut Cells, draws: &mut impl Draws) -> Result<(), Stop> {
         let steps = &*self.steps;
@@ -244,7 +243,7 @@ impl Block {
             let Step { code, to, a, b, next } = steps[usize::from(here)];
             let (a, b) = (memory[usize::from(a)], memory[usize::from(b)]);
             let value = match code {
-                Code::End => return self.checked(memory),
+                Code::End => return Ok(()),
                 Code::Unless => {
                     here = if a != 0.0 { next } else { to };
                     continue;
@@ -265,35 +264,19 @@ impl Block {
                     here = if a != b { next } else { to };
                     continue;
                 }
-                Code::Divide if b == 0.0 => return Err(self.stopped_at(here, memory)),
-                Code::Power | Code::Ln => match code.of(a, b) {
-                    value if value.is_nan() => return Err(self.stopped_at(here, memory)),
-                    value => value,
-                },
                 Code::Chance => match draws.hits(a) {
                     Some(hit) => f64::from(u8::from(hit)),
-                    None => return Err(self.stopped_at(here, memory)),
+                    None => return Err(Stop(here)),
+                },
+                code if code.stops() => match code.of(a, b) {
+                    value if value.is_finite() => value,
+                    _ => return Err(Stop(here)),
                 },
                 code => code.of(a, b),
             };
             memory[usize::from(to)] = value;
             here = next;
         }
-    }
-
-    #[inline(always)]
-    fn checked(&self, memory: &Cells) -> Result<(), Stop> {
-        match self.finite.iter().find(|(_, cell)| !memory[usize::from(*cell)].is_finite()) {
-            Some((at, _)) => Err(Stop(*at)),
-            None => Ok(()),
-        }
-    }
-
-    /// Of a step that has no result: unless something before it was not finite.
-    #[cold]
-    #[inline(never)]
-    fn stopped_at(&self, here: u8, memory: &Cells) -> Stop {
-        self.checked(memory).err().filter(|before| before.0 < here).unwrap_or(Stop(here))
     }
 
     /// What a step computes, and its code with the cells that it takes.
@@ -339,19 +322,28 @@ impl Draws for NoDraws {
     }
 }
 
+/// What to do about a value that is infinite.
+pub const KEEP_WITHIN: &str = "numbers end at 1.8e308: keep what it is made of within bounds by min and max";
+
 impl Code {
     /// Why a step that does this stops, and what to do about it.
     pub fn stopped(self, part: &str, a: f64, b: f64) -> (String, &'static str) {
+        let value = self.of(a, b);
         match self {
-            Self::Divide => {
+            Self::Divide if b == 0.0 => {
                 (format!("a division by zero: `{part}` is {a} / {b}"), "write if(divisor > 0, quotient, other value)")
             }
             Self::Ln => (format!("no logarithm: `{part}` of {a}"), "write if(a > 0, ln(a), other value)"),
-            Self::Power => (format!("no power: `{part}` is {a}^{b}"), "write max(0, a)^b, or a whole power"),
+            Self::Power if value.is_nan() => {
+                (format!("no power: `{part}` is {a}^{b}"), "write max(0, a)^b, or a whole power")
+            }
+            Self::Power if a == 0.0 => {
+                (format!("no power: `{part}` is {a}^{b}"), "write if(a > 0, a^b, other value)")
+            }
             Self::Chance => {
                 (format!("`{part}` of {a}"), "a probability is a number from 0 to 1: write max(0, min(1, p))")
             }
-            _ => (format!("{part} is {a}"), "keep it within bounds by min and max"),
+            _ => (format!("`{part}` is {value}"), KEEP_WITHIN),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Named numbers that rules change, and faults of the formulas of one law.
 
-use super::assemble::Assembler;
-use super::compile::{FUNCTIONS, compile, constant};
+use super::assemble::{Assembler, Memory, Operand};
+use super::compile::{FUNCTIONS, Target, Wanted, compile, constant};
 use super::dimension::Type;
 use super::fault::{Fault, Stretch};
 use super::stated::{Condition, Constant, Formula, report};
@@ -56,16 +56,16 @@ impl Wrong {
 }
 
 impl Assembler {
-    /// Reads the value of a formula into a cell.
+    /// Reads the value of a formula into a cell, and says what it is.
     ///
     /// # Errors
     /// What is wrong with it.
-    pub fn formula(&mut self, field: &'static str, formula: &Formula, wanted: Type) -> Result<u8, Wrong> {
-        let compiled = compile(self, (&formula.text, &formula.expression), wanted, None);
-        compiled.map(|operand| self.cell_of(operand)).map_err(|fault| Wrong::of(field, formula, fault))
+    pub fn formula(&mut self, field: &'static str, formula: &Formula, wanted: Wanted) -> Result<(u8, Type), Wrong> {
+        let (operand, kind) = self.compiled(field, formula, wanted, None)?;
+        Ok((self.cell_of(operand), kind))
     }
 
-    /// Has the value of a formula put into a cell each time.
+    /// Has the value of a formula put into the cell of something named each time.
     ///
     /// # Errors
     /// What is wrong with it.
@@ -73,10 +73,9 @@ impl Assembler {
         &mut self,
         field: &'static str,
         formula: &Formula,
-        (wanted, cell): (Type, u8),
-    ) -> Result<u8, Wrong> {
-        let compiled = compile(self, (&formula.text, &formula.expression), wanted, Some(cell));
-        compiled.map(|_| cell).map_err(|fault| Wrong::of(field, formula, fault))
+        (wanted, target): (Type, Target<'_>),
+    ) -> Result<(), Wrong> {
+        self.compiled(field, formula, Wanted::Exactly(wanted), Some(target)).map(|_| ())
     }
 
     /// As [`Assembler::formula`], of a condition.
@@ -84,7 +83,33 @@ impl Assembler {
     /// # Errors
     /// What is wrong with it.
     pub fn condition(&mut self, field: &'static str, condition: &Condition) -> Result<u8, Wrong> {
-        self.formula(field, &condition.0, Type::Truth)
+        self.formula(field, &condition.0, Wanted::Exactly(Type::Truth)).map(|(cell, _)| cell)
+    }
+
+    fn compiled(
+        &mut self,
+        field: &'static str,
+        formula: &Formula,
+        wanted: Wanted,
+        into: Option<Target<'_>>,
+    ) -> Result<(Operand, Type), Wrong> {
+        let Formula { text, expression, .. } = formula;
+        self.begin(field, formula.place_at(expression.at));
+        compile(self, (text, expression), wanted, into).map_err(|fault| Wrong::of(field, formula, fault))
+    }
+
+    /// The memory of a law, once all its formulas are compiled. What they need is asked for here, and nowhere before.
+    ///
+    /// # Errors
+    /// All that is wrong with it, and E340 where it needs more than there is room for.
+    pub fn law(self, mut wrong: Vec<Wrong>) -> Result<Memory, Vec<Wrong>> {
+        let memory = self.finish().map_err(|(field, place)| {
+            let what = "the formulas compute more than there is room for";
+            let help = "at most 255 steps for one occasion, and 256 numbers: shorten them";
+            let fault = Fault::syntax(Stretch::default(), what).help(help);
+            wrong.push(Wrong { field, place, fault: Box::new(fault) });
+        });
+        memory.ok().filter(|_| wrong.is_empty()).ok_or(wrong)
     }
 
     /// # Errors
@@ -112,6 +137,7 @@ impl Assembler {
         wrong: &mut Vec<Wrong>,
     ) -> Vec<(u8, Type)> {
         let each = numbers.map(|(name, place, Constant(start))| {
+            self.begin("state", place);
             wrong.extend(self.may_name("state", name, place).err());
             let (value, kind) = constant(self, &start.text, &start.expression).unwrap_or_else(|fault| {
                 wrong.push(Wrong::of("state", start, fault));
@@ -131,10 +157,8 @@ impl Assembler {
     ) {
         for ((name, rule), (cell, kind)) in rules.zip(cells) {
             let Some(formula) = rule else { continue };
-            match compile(self, (&formula.text, &formula.expression), *kind, Some(*cell)) {
-                Ok(_) => self.must_be_finite(*cell, &format!("`{name}`")),
-                Err(fault) => wrong.push(Wrong::of("state", formula, fault)),
-            }
+            let target = Target { cell: *cell, name };
+            wrong.extend(self.formula_into("state", formula, (*kind, target)).err());
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Formulas as values of keys.
 
 use super::expression::Expression;
-use super::fault::Fault;
+use super::fault::{Fault, Stretch};
 use crate::params::{Gives, Kind, Node, Place, Problems, Tree, Value};
 
 /// A formula of a file. Equality is that of the text.
@@ -41,7 +41,7 @@ impl Formula {
         match Expression::read(&text) {
             Ok(expression) => Some(Self { text, expression, place: node.place, bare }),
             Err(fault) => {
-                report(&fault, place_in(&text, node.place, &fault), problems);
+                report(&fault, place_in(&text, node.place, fault.at), problems);
                 None
             }
         }
@@ -54,7 +54,12 @@ impl Formula {
 
     /// The place in the file of what is wrong with it.
     pub fn place_of(&self, fault: &Fault) -> Place {
-        place_in(&self.text, self.place, fault)
+        self.place_at(fault.at)
+    }
+
+    /// The place in the file of a stretch of it.
+    pub fn place_at(&self, at: Stretch) -> Place {
+        place_in(&self.text, self.place, at)
     }
 }
 
@@ -65,12 +70,12 @@ pub(super) fn report(fault: &Fault, place: Place, problems: &mut Problems) {
 
 /// The place of a stretch of a text, which is in quotes; of the whole value if it is written in another way, with escapes or
 /// on several lines.
-fn place_in(text: &str, whole: Place, fault: &Fault) -> Place {
+fn place_in(text: &str, whole: Place, at: Stretch) -> Place {
     if whole.end.checked_sub(whole.start) != Some(text.len() + 2) {
         return whole;
     }
-    let start = whole.start + 1 + fault.at.start;
-    Place { start, end: (whole.start + 1 + fault.at.end).max(start + 1).min(whole.end) }
+    let start = whole.start + 1 + at.start;
+    Place { start, end: (whole.start + 1 + at.end).max(start + 1).min(whole.end) }
 }
 
 /// A formula that gives a packet's colour, or a rate for its label.

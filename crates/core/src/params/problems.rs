@@ -169,13 +169,43 @@ pub fn unit_code(fault: UnitFault) -> &'static str {
 /// Most names that a message lists.
 const LISTED: usize = 40;
 
+/// Shortest name of which one wrong letter leaves enough to know it by.
+const KNOWN_BY: usize = 3;
+
+/// How much a text is like a name: above [`MEANT`] it is probably meant. A letter too many, missing or wrong, or two that have
+/// changed places, count for more than all else.
+fn likeness(text: &str, name: &str) -> f64 {
+    let slip = text.len().min(name.len()) >= KNOWN_BY && strsim::osa_distance(text, name) == 1;
+    strsim::jaro_winkler(text, name) + f64::from(u8::from(slip))
+}
+
+/// See [`likeness`].
+const MEANT: f64 = 0.8;
+
 /// "did you mean `x`?" for the nearest name, else all of them, or the first of very many.
 pub fn suggest(text: &str, names: &[&str]) -> String {
-    let near = names.iter().map(|n| (strsim::jaro_winkler(text, n), *n)).max_by(|a, b| a.0.total_cmp(&b.0));
+    let near = names.iter().map(|name| (likeness(text, name), *name)).max_by(|a, b| a.0.total_cmp(&b.0));
     match near {
-        Some((likeness, name)) if likeness > 0.8 => format!("did you mean `{name}`?"),
+        Some((likeness, name)) if likeness > MEANT => format!("did you mean `{name}`?"),
         _ if names.is_empty() => "there is none to name here".to_owned(),
         _ if names.len() <= LISTED => format!("valid names: {}", names.join(", ")),
         _ => format!("valid names: {} and {} more", names[..LISTED].join(", "), names.len() - LISTED),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::suggest;
+
+    #[test]
+    fn a_slip_of_the_fingers_is_known() {
+        let keys = ["cir", "cbs", "ebs", "colour-aware", "at", "match", "per"];
+        for (text, name) in [("cri", "cir"), ("icr", "cir"), ("ccir", "cir"), ("bcs", "cbs"), ("color-aware", "colour-aware")] {
+            assert_eq!(suggest(text, &keys), format!("did you mean `{name}`?"), "{text}");
+        }
+        for text in ["rate", "ab", "xyz", ""] {
+            assert!(suggest(text, &keys).starts_with("valid names: "), "{text}");
+        }
+        assert_eq!(suggest("A2", &["A1"]), "valid names: A1", "names of two letters");
     }
 }

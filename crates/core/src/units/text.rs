@@ -184,7 +184,7 @@ impl Reader {
                 format!("must be at least 0 and below 2^63 {}", self.units[0].0),
             );
         }
-        if (base - whole).abs() > 1e-9 * base.abs().max(1.0) {
+        if (base - whole).abs() > 1e-9 * base.abs().max(1.0) || whole == 0.0 && !is_zero(number) {
             let message = format!("{} `{text}` is not a whole number of {}", self.quantity, self.units[0].0);
             return self.fail(
                 UnitFault::Range,
@@ -213,7 +213,7 @@ pub struct Quantity {
 /// without unit has none. `None` for anything else.
 pub fn column(text: &str) -> Option<Quantity> {
     let (number, written) = split(text);
-    let number = number.replace('_', "").parse::<f64>().ok().filter(|x| x.is_finite())?;
+    let number = number.replace('_', "").parse().ok().and_then(|value| in_range(number, value).ok())?;
     let of = |reader: &Reader| {
         let &(unit, scale) = reader.units.iter().find(|u| u.0 == written)?;
         let (ending, one) = reader.ending;
@@ -224,6 +224,25 @@ pub fn column(text: &str) -> Option<Quantity> {
         "%" => Some(Quantity { value: number, ending: "percent", unit: "%", one: 1.0 }),
         _ => READERS.into_iter().find_map(of),
     }
+}
+
+/// Whether a number is 0 as it is written, whatever its exponent.
+fn is_zero(number: &str) -> bool {
+    let digits = number.split(['e', 'E']).next().unwrap_or_default();
+    !digits.contains(|c| matches!(c, '1'..='9'))
+}
+
+/// The value of a number that is written so, with or without a unit.
+///
+/// # Errors
+/// 64 bits hold it as infinite, or as 0 although it is not.
+pub fn in_range(written: &str, value: f64) -> Result<f64, UnitError> {
+    if value.is_finite() && (value != 0.0 || is_zero(split(written).0)) {
+        return Ok(value);
+    }
+    let message = format!("number `{written}` is out of range");
+    let help = "write 0, or a number from 5e-324 to 1.8e308; a unit multiplies it".to_owned();
+    Err(UnitError { fault: UnitFault::Range, message, help })
 }
 
 impl std::str::FromStr for BitRate {
@@ -291,7 +310,7 @@ impl std::str::FromStr for Length {
         match unit {
             "p" => text.parse().map(Length::Packets),
             "%" => match number.parse::<f64>() {
-                Ok(share) if (0.0..=100.0).contains(&share) => Ok(Length::Percent(share)),
+                Ok(share) if (0.0..=100.0).contains(&share) && in_range(number, share).is_ok() => Ok(Length::Percent(share)),
                 _ => COUNT.fail(UnitFault::Range, format!("share `{text}` is out of range"), "must be between 0% and 100%".into()),
             },
             _ if has(&SIZE) => text.parse().map(Length::Bytes),
@@ -356,7 +375,7 @@ mod tests {
         for (text, value, ending) in known.into_iter().chain(others) {
             assert_eq!(column(text).map(|it| (it.value, it.ending)), Some((value, ending)), "{text}");
         }
-        for text in ["", "pam", "5M", "5 parsecs", "inf", "nan", "{ kind = 1 }", "ms"] {
+        for text in ["", "pam", "5M", "5 parsecs", "inf", "nan", "{ kind = 1 }", "ms", "1e400", "-1e400s", "1e-400"] {
             assert_eq!(column(text), None, "{text}");
         }
     }
@@ -372,6 +391,14 @@ mod tests {
         assert_eq!(fault("1e30Gbit/s"), UnitFault::Range);
         assert_eq!("1e30s".parse::<Span>().unwrap_err().fault, UnitFault::Range);
         assert_eq!("0.4B".parse::<Bytes>().unwrap_err().fault, UnitFault::Range);
+        for (text, fault) in [("1e400s", Some(UnitFault::Range)), ("1e-400s", Some(UnitFault::Range)), ("0e9s", None)] {
+            assert_eq!(text.parse::<Span>().err().map(|error| error.fault), fault, "{text}");
+        }
+        for text in ["1e-10ns", "-1e-400s", "0.000_000_000_000_1ns"] {
+            assert_eq!(text.parse::<Span>().unwrap_err().fault, UnitFault::Range, "{text} is not 0");
+        }
+        assert_eq!("-0s".parse::<Span>(), Ok(Span::from_s(0)));
+        assert_eq!("1e-400%".parse::<Length>().unwrap_err().fault, UnitFault::Range);
         assert_eq!("-3GB".parse::<SignedBytes>().unwrap_err().fault, UnitFault::Range);
         assert_eq!("--3B".parse::<SignedBytes>().unwrap_err().fault, UnitFault::Range);
         assert_eq!("-3".parse::<SignedBytes>().unwrap_err().fault, UnitFault::Missing);

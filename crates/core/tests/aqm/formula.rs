@@ -261,9 +261,19 @@ fn what_is_wrong_is_said_where_it_is() {
         ("maxi(0, 1)", "E006", "maxi(0, 1)", "unknown function `maxi` in the formula"),
         ("sojourn / 15sec", "E105", "15sec", "`15sec`: `sec` is not a unit of formulas"),
         ("rate / 5MB/s", "E105", "5MB/s", "`5MB/s`: `MB/s` is not a unit of formulas"),
+        ("min(1, 1e400)", "E108", "1e400", "number `1e400` is out of range"),
+        ("sojourn / 1e400ms", "E108", "1e400ms", "number `1e400ms` is out of range"),
+        ("rate / 1e308Gbit/s", "E108", "1e308Gbit/s", "number `1e308Gbit/s` is out of range"),
+        ("sojourn / 1e400sec", "E105", "1e400sec", "`1e400sec`: `sec` is not a unit of formulas"),
+        ("0.1 + 1e-400", "E108", "1e-400", "number `1e-400` is out of range"),
+        ("sojourn / 1e-320ns", "E108", "1e-320ns", "number `1e-320ns` is out of range"),
         ("0.1 / (1 - 1)", "E343", "0.1 / (1 - 1)", "a division by zero"),
         ("min(ln(-1), 1)", "E343", "ln(-1)", "`ln(-1)` has no value"),
         ("max((1 - 2)^0.5, 0)", "E343", "(1 - 2)^0.5", "`(1 - 2)^0.5` has no value"),
+        ("max(ln(0), 0)", "E343", "ln(0)", "`ln(0)` has no value"),
+        ("min(0^-1, 1)", "E343", "0^-1", "`0^-1` has no value"),
+        ("min(1, exp(1000))", "E343", "exp(1000)", "`exp(1000)` is out of range"),
+        ("1 / (1e308 * 10)", "E343", "1e308 * 10", "`1e308 * 10` is out of range"),
     ] {
         let found = wrong(p);
         assert_eq!((found.0, &*found.1, &*found.2), (code, caret, message), "{p}");
@@ -316,7 +326,13 @@ fn a_formula_without_a_value_stops_with_time_and_values() {
         ("min(ln(2.5 - backlog.packets / 1p) * 0, 1)", "no logarithm: `ln(2.5 - backlog.packets / 1p)` of -0.5 ("),
         ("if(ln(2.5 - backlog.packets / 1p) > 9, 1, 0)", "no logarithm: `ln(2.5 - backlog.packets / 1p)` of -0.5 ("),
         ("min((2.5 - backlog.packets / 1p)^0.5 * 0, 1)", "no power: `(2.5 - backlog.packets / 1p)^0.5` is -0.5^0.5 ("),
-        ("min(exp(backlog.packets * 900 / 1p) - exp(backlog.packets * 900 / 1p), 1)", "p is NaN ("),
+        ("min(exp(backlog.packets * 900 / 1p), 1)", "`exp(backlog.packets * 900 / 1p)` is inf ("),
+        ("max(0, 0 * ln(backlog.packets / 1p))", "no logarithm: `ln(backlog.packets / 1p)` of 0 ("),
+        ("min(1, (backlog.packets / 5p)^-1)", "no power: `(backlog.packets / 5p)^-1` is 0^-1 ("),
+        ("min(1, (1e100 + backlog.packets / 1p)^3.5)", "`(1e100 + backlog.packets / 1p)^3.5` is inf ("),
+        ("if(backlog.packets / 1p + 1e308 < 1e308 * backlog.packets / 1p, 1, 0)", "`1e308 * backlog.packets` is inf ("),
+        ("min(1, backlog.packets / 1e-320p)", "`backlog.packets / 1e-320p` is inf ("),
+        ("1e308 * (backlog.packets / 0.2p)", "`p` is inf ("),
     ] {
         assert!(p(hidden).contains(said), "{}", p(hidden));
     }

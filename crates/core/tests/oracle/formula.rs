@@ -2,9 +2,10 @@
 //! out: buckets in bytes as doubles would differ, so they count as those of `buckets`.
 
 use super::Oracle;
+use super::expression::walk;
 use super::tsw::Rate;
 use perhop_core::conditioner::formula;
-use perhop_core::formula::{Expression, Form};
+use perhop_core::formula::Expression;
 use perhop_core::packet::{Colour, Packet};
 use perhop_core::params::{Node, Params as _, Tree};
 use std::collections::BTreeMap;
@@ -77,7 +78,7 @@ impl Walker {
         });
         let state = entries(key("state")).into_iter().map(|(name, it)| {
             let start = Expression::read(&of(&it.tree, "start").unwrap()).unwrap();
-            let start = walk(&start, &BTreeMap::new(), &mut Vec::new());
+            let start = walk(&start, &BTreeMap::new(), &mut Vec::new()).unwrap();
             (name, start, of(&it.tree, "arrival").map(|rule| Expression::read(&rule).unwrap()))
         });
         let (rates, buckets, state) = (rates.collect(), buckets.collect(), state.collect());
@@ -143,92 +144,15 @@ impl Oracle for Walker {
         for i in 0..self.state.len() {
             names.extend(self.state.iter().map(|(name, value, _)| (name.clone(), *value)));
             if let (_, value, Some(rule)) = &mut self.state[i] {
-                *value = walk(rule, &names, &mut Vec::new());
+                *value = walk(rule, &names, &mut Vec::new()).unwrap();
             }
         }
         names.extend(self.state.iter().map(|(name, value, _)| (name.clone(), *value)));
         let mut draws = vec![self.another, u];
-        let colour = Colour::ALL[walk(&self.sets, &names, &mut draws) as usize];
+        let colour = Colour::ALL[walk(&self.sets, &names, &mut draws).unwrap() as usize];
         packet.colour = colour;
         for bucket in self.buckets.iter_mut().filter(|it| it.pays.iter().any(|name| name == colour.name())) {
             bucket.credit -= u128::from(packet.size) * NANOBITS;
         }
-    }
-}
-
-/// The value of an expression; conditions are 1 and 0, colours their index.
-pub fn walk(of: &Expression, names: &BTreeMap<String, f64>, draws: &mut Vec<f64>) -> f64 {
-    let truth = |it: bool| f64::from(u8::from(it));
-    match &of.form {
-        Form::Number(number, unit) => number.parse::<f64>().unwrap() * scale(unit),
-        Form::Name(name) => Colour::ALL
-            .iter()
-            .position(|colour| colour.name() == name)
-            .map_or_else(|| names[name], |index| index as f64),
-        Form::One("not", a) => truth(walk(a, names, draws) == 0.0),
-        Form::One(_, a) => -walk(a, names, draws),
-        Form::Two(sign, sides) => {
-            let a = walk(&sides[0], names, draws);
-            match (*sign, a == 0.0) {
-                ("and", true) => return 0.0,
-                ("or", false) => return 1.0,
-                _ => {}
-            }
-            let b = walk(&sides[1], names, draws);
-            match *sign {
-                "and" | "or" => b,
-                "+" => a + b,
-                "-" => a - b,
-                "*" => a * b,
-                "/" => a / b,
-                "<" => truth(a < b),
-                "<=" => truth(a <= b),
-                ">" => truth(a > b),
-                ">=" => truth(a >= b),
-                "==" => truth(a == b),
-                "!=" => truth(a != b),
-                "^" if b.fract() == 0.0 && (1.0..=8.0).contains(&b) => (1..b as u32).fold(a, |power, _| power * a),
-                "^" => perhop_core::math::pow(a, b),
-                other => panic!("{other}"),
-            }
-        }
-        Form::Call(name, arguments) if name == "if" => {
-            let mut rest = &arguments[..];
-            while let [condition, value, others @ ..] = rest
-                && !others.is_empty()
-            {
-                if walk(condition, names, draws) != 0.0 {
-                    return walk(value, names, draws);
-                }
-                rest = others;
-            }
-            walk(&rest[0], names, draws)
-        }
-        Form::Call(name, arguments) => {
-            let values: Vec<_> = arguments.iter().map(|it| walk(it, names, draws)).collect();
-            match &**name {
-                "min" => values.into_iter().fold(f64::INFINITY, f64::min),
-                "max" => values.into_iter().fold(f64::NEG_INFINITY, f64::max),
-                "abs" => values[0].abs(),
-                "exp" => perhop_core::math::exp(values[0]),
-                "ln" => perhop_core::math::ln(values[0]),
-                "chance" if values[0] == 0.0 || values[0] == 1.0 => values[0],
-                "chance" => truth(draws.pop().unwrap() < values[0]),
-                other => panic!("{other}"),
-            }
-        }
-    }
-}
-
-fn scale(unit: &str) -> f64 {
-    match unit {
-        "" | "s" | "B" | "p" => 1.0,
-        "ms" => 1e-3,
-        "us" => 1e-6,
-        "ns" => 1e-9,
-        "kB" => 1e3,
-        "Mbit/s" => 125_000.0,
-        "kbit/s" => 125.0,
-        other => panic!("{other}"),
     }
 }

@@ -4,6 +4,7 @@
 
 pub mod buckets;
 pub mod edge;
+pub mod expression;
 pub mod formula;
 pub mod fsam;
 pub mod label;

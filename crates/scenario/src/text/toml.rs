@@ -1,6 +1,7 @@
 //! TOML text -> tree of nodes that know their places.
 
-use perhop_core::params::{Node, Place, Problems, Table, Tree};
+use perhop_core::params::{Node, Place, Problems, Table, Tree, unit_code};
+use perhop_core::units::in_range;
 use toml_span::value::ValueInner;
 use toml_span::{Error, ErrorKind, Span, Value};
 
@@ -10,13 +11,13 @@ const MOST_DUPLICATES: usize = 20;
 const BARE: &[u8] = b"_-0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 /// Reads `text`, whose bytes begin at `base` of all sources. A duplicate key is reported and skipped, so that the rest
-/// of the file is still checked; any other fault of syntax ends the reading.
+/// of the file is still checked; any other fault of syntax ends the reading, and so does a number that 64 bits do not hold.
 pub fn parse(text: &str, base: usize, problems: &mut Problems) -> Option<Node> {
     let (mut copy, mut masked) = (text.to_owned(), Vec::<Span>::new());
     let mut spare = BARE.iter();
     loop {
         let mut error = match toml_span::parse(&copy) {
-            Ok(mut value) => return Some(Converter { text, base, masked: &masked }.root(&mut value)),
+            Ok(mut value) => return Converter { text, base, masked: &masked, problems }.root(&mut value),
             Err(error) => error,
         };
         let duplicate = narrow(text, &mut error);
@@ -49,12 +50,23 @@ struct Converter<'a> {
     text: &'a str,
     base: usize,
     masked: &'a [Span],
+    problems: &'a mut Problems,
 }
 
 impl Converter<'_> {
-    fn root(&self, value: &mut Value<'_>) -> Node {
-        let place = Place { start: self.base, end: self.base };
-        Node { place, ..self.node(value, place) }
+    /// `None` if a number is out of range: each is reported.
+    fn root(mut self, value: &mut Value<'_>) -> Option<Node> {
+        let (place, before) = (Place { start: self.base, end: self.base }, self.problems.list.len());
+        let node = self.node(value, place);
+        (self.problems.list.len() == before).then_some(Node { place, ..node })
+    }
+
+    fn float(&mut self, x: f64, span: Span) -> Tree {
+        let written = self.text.get(span.start..span.end).unwrap_or_default();
+        if let Err(error) = in_range(written, x) {
+            self.problems.error(unit_code(error.fault), self.place(span), error.message).help(error.help);
+        }
+        Tree::Float(x)
     }
 
     fn place(&self, span: Span) -> Place {
@@ -62,14 +74,14 @@ impl Converter<'_> {
     }
 
     /// A value; a section (a table not written in braces) is at the place of its name.
-    fn node(&self, value: &mut Value<'_>, key: Place) -> Node {
+    fn node(&mut self, value: &mut Value<'_>, key: Place) -> Node {
         let span = value.span;
         let tree = match value.take() {
             ValueInner::String(text) => {
                 return Node { place: self.place(self.with_quotes(span)), tree: Tree::Text(text.into_owned()) };
             }
             ValueInner::Integer(n) => Tree::Integer(n),
-            ValueInner::Float(x) => Tree::Float(x),
+            ValueInner::Float(x) => self.float(x, span),
             ValueInner::Boolean(b) => Tree::Bool(b),
             ValueInner::Array(items) => {
                 Tree::List(items.into_iter().map(|mut item| self.node(&mut item, key)).collect())
@@ -84,8 +96,9 @@ impl Converter<'_> {
     }
 
     /// Entries in the file's order.
-    fn table(&self, table: toml_span::value::Table<'_>) -> Table {
-        let kept = table.into_iter().filter(|(key, _)| !self.masked.contains(&key.span));
+    fn table(&mut self, table: toml_span::value::Table<'_>) -> Table {
+        let masked = self.masked;
+        let kept = table.into_iter().filter(|(key, _)| !masked.contains(&key.span));
         let mut entries: Vec<_> = kept
             .map(|(key, mut value)| {
                 let place = self.place(key.span);
@@ -169,6 +182,17 @@ mod tests {
         let of_key = ("E002", "duplicate key `a`", "first in line 2");
         assert_eq!(messages, [of_key, ("E002", "duplicate name `one`", "first in line 1")]);
         assert_eq!(node.unwrap().tree.to_string(), "{ q = { one = { a = 1 } }, r = { c = 1 } }");
+    }
+
+    #[test]
+    fn a_number_out_of_range_is_one_wherever_it_stands() {
+        let (node, problems) = read("a = 1e400\nb = [0.5, { c = -1e-400 }]\nd = inf\ne = 0e-500\nf = -0.0\ng = 1_0e3_99");
+        assert_eq!(node, None);
+        let said: Vec<_> = problems.iter().map(|it| (it.code, it.message.as_str(), it.place.unwrap().start)).collect();
+        let out = |written: &str, start| ("E108", format!("number `{written}` is out of range"), start);
+        let mut want = vec![out("1e400", 104), out("-1e-400", 126), out("inf", 139), out("1_0e3_99", 0)];
+        want[3].2 = said[3].2;
+        assert_eq!(said, want.iter().map(|it| (it.0, it.1.as_str(), it.2)).collect::<Vec<_>>());
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! The tree of a file: dotted keys, looking up places, setting values (`-s`, sweeps).
 
 use crate::text::{items, toml};
-use perhop_core::params::{Node, Place, Problems, Table, Tree, key, suggest};
+use perhop_core::params::{Node, Place, Problems, Table, Tree, key, suggest, unit_code};
+use perhop_core::units::UnitFault;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
@@ -150,7 +151,8 @@ pub fn parse_value(text: &str, base: usize, problems: &mut Problems) -> Option<N
     if let Some(node) = read.as_ref().and_then(|node| get(node, &["v"])) {
         return Some(node.clone());
     }
-    if text.trim_start().starts_with(['{', '[', '"', '\'']) {
+    let out_of_range = faults.list.iter().any(|fault| fault.code == unit_code(UnitFault::Range));
+    if out_of_range || text.trim_start().starts_with(['{', '[', '"', '\'']) {
         problems.list.extend(faults.list);
         return None;
     }
@@ -301,6 +303,13 @@ mod tests {
         assert_eq!(set("a.b=5Mbit/s"), "{ a = { b = \"5Mbit/s\" } }");
         assert_eq!(set("a.c=[1, 2]"), "{ a = { b = 1, c = [1, 2] } }");
         assert_eq!(set("x.\"C -> E2\".rate=true"), "{ a = { b = 1 }, x = { \"C -> E2\" = { rate = true } } }");
+    }
+
+    #[test]
+    fn a_number_out_of_range_is_no_text() {
+        let (_, problems) = after("[a]\nb = 1", "a.b=1e400");
+        assert_eq!(problems.list[0].code, "E108");
+        assert_eq!(problems.list[0].place.unwrap().start, 1004);
     }
 
     #[test]

@@ -59,11 +59,13 @@ impl<'k, 'a> Making<'k, 'a> {
             rest = left;
             let Some(found) = self.run(run) else { continue };
             let way = if at == AT_EGRESS { "egress" } else { "ingress" };
-            let name = format!("{way}-{}", self.conditioners.len() + 1);
-            if filter.actions.is_empty() {
-                self.passes(&found, &name);
+            for found in apart(filter, found) {
+                let name = format!("{way}-{}", self.conditioners.len() + 1);
+                if filter.actions.is_empty() {
+                    self.passes(&found, &name);
+                }
+                self.meters(filter, &found, &name);
             }
-            self.meters(filter, &found, &name);
         }
         self.both();
     }
@@ -196,6 +198,16 @@ impl<'k, 'a> Making<'k, 'a> {
             i += 1;
         }
     }
+}
+
+/// What filters that do the same take, each match for itself where nothing is kept from one packet to the next or to a class: so they
+/// are written again as they stand.
+fn apart(filter: &Sorter<'_>, found: Run) -> Vec<Run> {
+    let keeps_nothing = |action: &Action<'_>| matches!(action.act, Act::Goes | Act::Nothing | Act::Mark(_));
+    if !filter.actions.iter().all(keeps_nothing) {
+        return vec![found];
+    }
+    found.any.into_iter().map(|matches| Run { any: vec![matches], place: found.place }).collect()
 }
 
 /// What some actions in a row do.

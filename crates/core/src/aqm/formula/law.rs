@@ -6,7 +6,7 @@ use crate::aqm::early::Idle;
 use crate::aqm::{Arrival, Backlog, Departure};
 use crate::estimate::Ewma;
 use crate::formula::{
-    Assembler, Block, Dimension, Draws, Input, Machine, Meaning, Memory, NoDraws, Rule, Type, Wrong, quantity,
+    Assembler, Block, Dimension, Draws, Input, Machine, Meaning, Memory, NoDraws, Rule, Target, Type, Wanted, Wrong,
 };
 use crate::needs::Needs;
 use crate::packet::Packet;
@@ -61,6 +61,7 @@ impl Law {
         let averages = of_averages(&mut out, stated, &mut wrong);
         let sample = out.block();
         for ((name, place, _), (of, kind)) in stated.averages.list.iter().zip(averages) {
+            out.begin("averages", *place);
             wrong.extend(out.may_name("averages", name, *place).err());
             cells.averages.push((of, out.remember(name, kind, 0.0)));
         }
@@ -69,10 +70,12 @@ impl Law {
             When::Departure => (|rule| rule.departure.as_ref(), |rule| rule.arrival.as_ref()),
         };
         out.rules(on(stated, first), &state, &mut wrong);
-        let mut found = |cell: Result<u8, Wrong>| cell.map_err(|it| wrong.push(it)).ok();
+        let mut found = |cell: Result<u8, Wrong>| cell.map_err(|fault| wrong.push(fault)).ok();
         cells.drop = stated.drop_if.as_ref().and_then(|it| found(out.condition("drop-if", it)));
+        out.begin("p", stated.p.place);
         cells.p = out.own(0.0);
-        found(out.formula_into("p", &stated.p, (Type::NUMBER, cells.p)));
+        let target = Target { cell: cells.p, name: "p" };
+        found(out.formula_into("p", &stated.p, (Type::NUMBER, target)).map(|()| cells.p));
         cells.marks = match &stated.ecn {
             Marks::Fixed(fixed) => fixed.then(|| out.cell_of(crate::formula::Operand::Constant(1.0))),
             Marks::If(condition) => found(out.condition("ecn", condition)),
@@ -86,11 +89,8 @@ impl Law {
         out.rules(on(stated, |rule| rule.interval.as_ref()), &state, &mut wrong);
         let interval = out.block();
         let (sojourn, when) = (out.asks(Input::Sojourn), stated.when);
-        let memory = out.finish();
-        match wrong.is_empty() {
-            true => Ok(Self { sample, decide, other, interval, hit, when, cells, memory, sojourn }),
-            false => Err(wrong),
-        }
+        let memory = out.law(wrong)?;
+        Ok(Self { sample, decide, other, interval, hit, when, cells, memory, sojourn })
     }
 }
 
@@ -104,12 +104,10 @@ fn on(stated: &Stated, occasion: Occasion) -> impl Iterator<Item = (&str, Option
 /// What averages count, as cells with their units.
 fn of_averages(out: &mut Assembler, stated: &Stated, wrong: &mut Vec<Wrong>) -> Vec<(u8, Type)> {
     let each = stated.averages.list.iter().map(|(.., AverageOf { of, .. })| {
-        let found = quantity(out, &of.text, &of.expression);
-        let (operand, kind) = found.unwrap_or_else(|fault| {
-            wrong.push(Wrong::of("averages", of, fault));
-            (crate::formula::Operand::Constant(0.0), Type::NUMBER)
-        });
-        (out.cell_of(operand), kind)
+        out.formula("averages", of, Wanted::Quantity).unwrap_or_else(|fault| {
+            wrong.push(fault);
+            (0, Type::NUMBER)
+        })
     });
     each.collect()
 }
@@ -268,6 +266,10 @@ impl Formula {
                 average.ewma.decay(0.0, missed);
             }
             let value = average.ewma.update(machine.at(average.of));
+            if !value.is_finite() {
+                machine.end_at(average.to, value, moment.now);
+                return Verdict::Pass;
+            }
             machine.cells()[usize::from(average.to)] = value;
         }
         if !machine.run(&law.decide, moment.now, &mut NoDraws) {

@@ -5,7 +5,7 @@ use crate::Scope;
 use crate::conditioner::Writes;
 use crate::estimate::fair_rate::EPS;
 use crate::estimate::{ExpRate, TokenBucket, Tsw};
-use crate::formula::{Assembler, Block, Dimension, Input, Machine, Memory, Operand, Type, Wrong, colours, decision};
+use crate::formula::{Assembler, Block, Dimension, Input, Machine, Memory, Type, Wanted, Wrong, colours};
 use crate::packet::{Colour, Packet};
 use crate::params::ParamError;
 use crate::rng::Rng;
@@ -36,14 +36,13 @@ impl Law {
         let state = out.declare_numbers(starts, &mut wrong);
         let rules = stated.state.list.iter().map(|(name, _, kept)| (&**name, kept.arrival.as_ref()));
         out.rules(rules, &state, &mut wrong);
-        let (operand, kind) = decision(&mut out, &stated.sets).unwrap_or_else(|fault| {
-            wrong.push(Wrong::of("sets", &stated.sets.0, fault));
-            (Operand::Constant(0.0), Type::Colour)
+        let (sets, kind) = out.formula("sets", &stated.sets.0, Wanted::Decision).unwrap_or_else(|it| {
+            wrong.push(it);
+            (0, Type::Colour)
         });
-        let sets = out.cell_of(operand);
         let (block, colours) = (out.block(), colours(&stated.sets.0.expression));
-        let memory = out.finish();
-        if wrong.is_empty() { Ok(Self { block, sets, kind, rates, buckets, memory, colours }) } else { Err(wrong) }
+        let memory = out.law(wrong)?;
+        Ok(Self { block, sets, kind, rates, buckets, memory, colours })
     }
 }
 
@@ -56,6 +55,7 @@ fn names<T>(
     wrong: &mut Vec<Wrong>,
 ) -> Vec<u8> {
     let each = list.iter().map(|(name, place, _)| {
+        out.begin(field, *place);
         wrong.extend(out.may_name(field, name, *place).err());
         out.remember(name, Type::Quantity(unit), 0.0)
     });

@@ -1,0 +1,12 @@
+//! Formulas, wherever a law has one: their values beside a walk over their trees, and the limits of what there is room for.
+
+/// Random formulas.
+mod draw;
+/// The places of formulas in laws.
+mod kinds;
+#[path = "../oracle/expression.rs"]
+mod oracle;
+/// What is just within the limits, and just beyond.
+mod room;
+/// A formula has the value of its tree, or stops where that has none.
+mod values;
