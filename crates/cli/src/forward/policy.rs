@@ -26,11 +26,7 @@ pub(super) fn read(args: &Forward) -> Result<Read, Failure> {
         None => options,
     });
     let (policy, warnings) = accepted(Policy::load(&args.policy, &options), "nothing was touched")?;
-<<<<<<< HEAD
-    let warnings = warnings.of(Host::Interfaces);
-=======
-    let policy = policy.live();
->>>>>>> wt-framing
+    let (policy, warnings) = (policy.live(), warnings.of(Host::Interfaces));
     Ok(Read { policy, warnings, flow_timeout: flow_timeout(&args.flow_timeout)? })
 }
 

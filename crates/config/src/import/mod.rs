@@ -60,7 +60,6 @@ pub fn import(bytes: &[u8], from: Option<&str>, given: &Given) -> Result<Importe
 ///
 /// # Errors
 /// It is no text, or in no dialect that is known; the reader refuses it.
-<<<<<<< HEAD
 pub fn read(bytes: &[u8], from: Option<&str>, given: &Given) -> Result<Imported, Refused> {
     let whole = text(bytes)?;
     let (dialect, guessed) = dialect_of(&whole, from)?;
@@ -74,23 +73,15 @@ pub fn read(bytes: &[u8], from: Option<&str>, given: &Given) -> Result<Imported,
             return Err(Refused { fault, text: screen.text(&whole, &spoken) });
         }
     };
+    if let Some(framing) = given.framing {
+        let stated = Said::assumed("given by --framing", Value::Word(framing.name().to_owned()));
+        read.device.ports.iter_mut().for_each(|port| port.link.set("framing", stated.clone()));
+    }
     let screen = Screen::new(&whole, &mut read.spoken);
     screen.account(&mut read.account);
     read.findings = read.findings.into_iter().map(|it| screen.finding(it)).collect();
     let text = screen.text(&whole, &read.spoken);
     Ok(Imported { dialect, guessed, text, read, port: 0, screen, whole })
-=======
-pub fn read(bytes: &[u8], from: Option<&str>, given: &Given) -> Result<Imported, Fault> {
-    let text = text(bytes)?;
-    let (dialect, guessed) = dialect_of(&text, from)?;
-    let mut read = (dialect.read)(&text, given).map_err(|fault| advised(fault, &text, dialect))?;
-    if let Some(framing) = given.framing {
-        let stated = Said::assumed("given by --framing", Value::Word(framing.name().to_owned()));
-        read.device.ports.iter_mut().for_each(|port| port.link.set("framing", stated.clone()));
-    }
-    let text = text.blanked(&read.hidden);
-    Ok(Imported { dialect, guessed, text, read, port: 0 })
->>>>>>> wt-framing
 }
 
 impl Imported {
