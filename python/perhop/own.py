@@ -10,8 +10,6 @@ Decision: docs/decisions/122-one-variant-for-what-is-registered.md
 from __future__ import annotations
 
 import difflib
-import dis
-import hashlib
 import inspect
 import math
 import numbers
@@ -21,13 +19,14 @@ import sys
 import types
 import typing
 import warnings
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from contextlib import contextmanager
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, TypeVar
 
 from perhop import _core
+from perhop.texts import text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -240,18 +239,24 @@ def register(algorithm: C) -> C:
         raise TypeError(f"{title} has no {missing[0]}: perhop.{base.__name__} needs {', '.join(family.required)}")
     if "on_timer" in hooks and "poll_at" not in hooks:
         raise TypeError(f"{title} has on_timer and no poll_at, which says when it is called")
-    page = inspect.cleandoc(algorithm.__doc__ or title)
+    page, written = inspect.cleandoc(algorithm.__doc__ or title), text(algorithm)
     described: _core.Described = {
         "name": name_of(algorithm),
         "summary": page.splitlines()[0],
         "page": page,
         "origin": f"{algorithm.__module__}.{title}",
-        "source": source(algorithm),
+        "source": written.hash,
         "parameters": list(parameters(algorithm, page)),
         "hooks": hooks,
     }
     _core.register(family.kind, algorithm, described)
     _REGISTERED[described["name"]] = algorithm
+    for note in written.notes:
+        warnings.warn(
+            f"`{described['name']}`: results do not tell when this becomes another: {note}; after a change there, run "
+            "with resume=False",
+            stacklevel=2,
+        )
     return algorithm
 
 
@@ -263,8 +268,8 @@ def in_instances(names: Iterable[str]) -> Iterator[None]:
     """Warns if hooks of these algorithms change what belongs to no instance, and so to all replications."""
     before = [(name, it, source(it)) for name in names if (it := _REGISTERED.get(name))]
     yield
-    for name, it, text in before:
-        if source(it) != text:
+    for name, it, then in before:
+        if source(it) != then:
             warnings.warn(
                 f"hooks of `{name}` change an attribute of the class, or a global, which the next replication finds "
                 "changed: results depend on what ran before, unless no hook reads it; set it in __init__, as self.X",
@@ -288,92 +293,8 @@ def name_of(algorithm: type) -> str:
 
 
 def source(algorithm: type) -> str:
-    """A hash of its text, and of what that text uses: bases, closures, constants and functions of its package."""
-    text = "".join(_definition(algorithm, algorithm.__module__.partition(".")[0], {}))
-    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
-
-
-Looked = dict[int, Any]
-"""What has been looked at, by identity, so that nothing is looked at twice."""
-
-
-def _definition(of: type | types.FunctionType, home: str, seen: Looked) -> Iterator[str]:
-    """The text of a class or function of the package `home`, its code where there is none, and what it uses."""
-    if of in FAMILIES or of is object or id(of) in seen:
-        return
-    seen[id(of)] = of
-    if of.__module__.partition(".")[0] != home:
-        yield of.__qualname__
-        return
-    text = _written(of)
-    yield text
-    if isinstance(of, types.FunctionType):
-        yield from [] if text else _compiled(of.__code__)
-        yield from _used(of, home, seen)
-        return
-    for name, held in sorted(vars(of).items()):
-        it = held.fget if isinstance(held, property) else getattr(held, "__func__", held)
-        if isinstance(it, types.FunctionType):
-            yield from [] if text else [it.__qualname__, *_compiled(it.__code__)]
-            yield from _used(it, home, seen)
-        elif not name.startswith("__"):
-            yield from (name, *_value(held, home, seen))
-    for base in of.__bases__:
-        yield from _definition(base, home, seen)
-
-
-@cache
-def _written(of: type | types.FunctionType) -> str:
-    """Its text as first seen, as a file may change; nothing where it is another class of the name, or is missing."""
-    try:
-        lines, first = inspect.getsourcelines(of)
-    except (OSError, TypeError):
-        return ""
-    inside = range(first, first + len(lines))
-    own = [it.__code__ for it in vars(of).values() if isinstance(it, types.FunctionType)]
-    file = inspect.getsourcefile(of)
-    return "" if any(it.co_filename == file and it.co_firstlineno not in inside for it in own) else "".join(lines)
-
-
-def _compiled(code: types.CodeType) -> Iterator[str]:
-    yield f"{code.co_code!r} {code.co_names!r}"
-    for it in code.co_consts:
-        plain = sorted(map(repr, it)) if isinstance(it, frozenset) else it  # its order is another in each process
-        yield from _compiled(it) if isinstance(it, types.CodeType) else [repr(plain)]
-
-
-def _used(function: types.FunctionType, home: str, seen: Looked) -> Iterator[str]:
-    """What a function holds or names that is written elsewhere; of modules nothing."""
-    closed = [it.cell_contents for it in function.__closure__ or () if it != types.CellType()]
-    named = [function.__globals__[it] for it in sorted(_names(function.__code__)) if it in function.__globals__]
-    for it in [*closed, *named, function.__defaults__, function.__kwdefaults__]:
-        if it is not None and not isinstance(it, types.ModuleType):
-            yield from _value(it, home, seen)
-
-
-@cache
-def _names(code: types.CodeType) -> set[str]:
-    """Globals that it names, as far as what stands inside it does."""
-    inner = (_names(it) for it in code.co_consts if isinstance(it, types.CodeType))
-    return {it.argval for it in dis.get_instructions(code) if it.opname == "LOAD_GLOBAL"}.union(*inner)
-
-
-def _value(of: Any, home: str, seen: Looked) -> Iterator[str]:
-    """What tells a value from others; of an object of another package only what it is."""
-    if isinstance(of, (type, types.FunctionType)):
-        yield from _definition(of, home, seen)
-    elif isinstance(of, (bool, int, float, complex, str, bytes, range, types.NoneType)):
-        yield repr(of)
-    elif hasattr(of, "__array_interface__"):
-        yield f"{of.dtype} {of.shape} {of.tobytes()!r}"
-    elif id(of) not in seen:
-        seen[id(of)] = of
-        yield type(of).__qualname__
-        ours = type(of).__module__.partition(".")[0] == home
-        inner = of if isinstance(of, Collection) else getattr(of, "__dict__", None) if ours else None
-        pairs = inner.items() if isinstance(inner, Mapping) else inner or ()
-        each = ["".join(_value(it, home, seen)) for it in pairs]
-        yield str(sorted(each) if isinstance(of, (set, frozenset)) else each)
+    """The hash of its text, and of what that uses."""
+    return text(algorithm).hash
 
 
 def parameters(algorithm: type, page: str) -> Iterator[_core.Parameter]:
