@@ -8,7 +8,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use perhop_core::estimate::Timestamps;
 
 use crate::chain::{Chain, Part};
-use crate::lengths::Lengths;
+use crate::lengths::{Lengths, Payload};
 use crate::link::{self, LinkType};
 use crate::options;
 use crate::unread::Unread;
@@ -89,10 +89,11 @@ pub fn locate(link: LinkType, data: &[u8], original: u32) -> Result<IpHeaders, U
         return Err(Unread::Version(version));
     }
     // a length on the wire below the captured one is a writer's fault: the bytes are there
-    let there = original.max(data.len() as u32) - network.offset as u32;
+    let bytes = original.max(data.len() as u32) - network.offset as u32;
+    let payload = Payload { bytes, is_bare: network.offset == 0 };
     let found = match version {
-        4 => ipv4(ip, there)?,
-        6 => ipv6(ip, there)?,
+        4 => ipv4(ip, payload)?,
+        6 => ipv6(ip, payload)?,
         other => return Err(Unread::Version(other)),
     };
     Ok(found.with_transport(ip, network.offset))
@@ -104,7 +105,7 @@ struct Located {
     chain: Chain,
 }
 
-fn ipv4(ip: &[u8], there: u32) -> Result<Located, Unread> {
+fn ipv4(ip: &[u8], payload: Payload) -> Result<Located, Unread> {
     const MORE: u16 = 0x2000;
     let header_length = usize::from(ip[0] & 0x0f) * 4;
     if header_length < 20 {
@@ -112,7 +113,7 @@ fn ipv4(ip: &[u8], there: u32) -> Result<Located, Unread> {
     }
     let header: &[u8; 20] = ip.get(..header_length).and_then(<[u8]>::first_chunk).ok_or(Unread::Snapped)?;
     let word = |at: usize| u16::from_be_bytes([header[at], header[at + 1]]);
-    let lengths = Lengths::of(word(2).into(), there)?;
+    let lengths = Lengths::of(word(2).into(), payload)?;
     if (lengths.stated as usize) < header_length {
         return Err(Unread::Malformed);
     }
@@ -134,14 +135,14 @@ fn ipv4(ip: &[u8], there: u32) -> Result<Located, Unread> {
     Ok(Located { headers, chain: Chain::version_4(whole(ip, &lengths), header[9], header_length, part) })
 }
 
-fn ipv6(ip: &[u8], there: u32) -> Result<Located, Unread> {
+fn ipv6(ip: &[u8], payload: Payload) -> Result<Located, Unread> {
     const NO_NEXT_HEADER: u8 = 59;
     let header: &[u8; 40] = ip.first_chunk().ok_or(Unread::Snapped)?;
     let first = number(header, 0);
-    let (payload, next) = (u16::from_be_bytes([header[4], header[5]]), header[6]);
+    let (carried, next) = (u16::from_be_bytes([header[4], header[5]]), header[6]);
     // a payload length of 0 is true only of a packet that ends here
-    let offloaded = payload == 0 && next != NO_NEXT_HEADER;
-    let lengths = Lengths::of(if offloaded { 0 } else { 40 + u32::from(payload) }, there)?;
+    let offloaded = carried == 0 && next != NO_NEXT_HEADER;
+    let lengths = Lengths::of(if offloaded { 0 } else { 40 + u32::from(carried) }, payload)?;
     let address = |at: usize| Ipv6Addr::from_octets(*header[at..].first_chunk().expect("16 of 40 bytes"));
     let headers = IpHeaders {
         ip_offset: 0,

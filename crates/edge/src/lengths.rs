@@ -8,6 +8,18 @@ const LEAST_PAYLOAD: u32 = 46;
 /// The longest trailer: a frame check sequence, or a tag of a switch.
 const LONGEST_TRAILER: u32 = 4;
 
+/// What a capture of Ethernet has too much once a tool has cut the link headers off and left the lengths on the wire as they were.
+const ETHERNET_HEADER: u32 = 14;
+
+/// The frame behind its link header.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Payload {
+    /// Bytes on the wire.
+    pub(crate) bytes: u32,
+    /// Whether there is no link header: raw IP.
+    pub(crate) is_bare: bool,
+}
+
 /// Lengths of an IP packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lengths {
@@ -22,21 +34,23 @@ pub struct Lengths {
 }
 
 impl Lengths {
-    /// Those of a packet of which `there` bytes are behind the link header, and whose header states so many. `l4` is not known yet.
+    /// Those of a packet whose header states so many bytes. `l4` is not known yet.
     ///
     /// # Errors
     /// The header states more than there are.
     #[inline]
-    pub(crate) fn of(stated: u32, there: u32) -> Result<Self, Unread> {
+    pub(crate) fn of(stated: u32, Payload { bytes: there, is_bare }: Payload) -> Result<Self, Unread> {
+        let as_stated = Self { l3: stated, stated, l4: 0 };
         // wraps where more is stated, and is then above all trailers
-        if there.wrapping_sub(stated) <= LONGEST_TRAILER {
-            return Ok(Self { l3: stated, stated, l4: 0 });
+        let left = there.wrapping_sub(stated);
+        if left <= LONGEST_TRAILER {
+            return Ok(as_stated);
         }
         match stated {
             0 => Ok(Self { l3: there, stated: there, l4: 0 }),
             more if more > there => Err(Unread::Truncated),
-            padded if there <= LEAST_PAYLOAD => Ok(Self { l3: padded, stated, l4: 0 }),
-            _ => Ok(Self { l3: there, stated, l4: 0 }),
+            _ if there <= LEAST_PAYLOAD || is_bare && left == ETHERNET_HEADER => Ok(as_stated),
+            _ => Ok(Self { l3: there, ..as_stated }),
         }
     }
 }

@@ -207,8 +207,9 @@ fn captures_are_charged_as_live_frames() {
     assert_eq!([volume("green"), volume("dropped")], [live.colours[0], live.colours[4]]);
 
     let lie = ethernet(0x0800, &ip4(&Packet { stated: Some(65_535), ..Packet::of(&udp(&[0; 18])) }));
-    let (kept, report) = marked(&coloured, &each_ms(3, &lie));
-    assert_eq!(kept, vec![lie.clone(); 3]);
+    let frames = [lie.clone(), honest.clone(), lie.clone(), lie.clone()];
+    let (kept, report) = marked(&POLICER.replace("red = \"drop\"", ""), &frames.map(|frame| (0, frame)).into());
+    assert_eq!(kept, [&lie, &honest, &lie, &lie].map(Clone::clone));
     let unchanged: Vec<_> = report.flaws.unchanged.iter().map(|it| (it.reason.as_str(), it.packets)).collect();
     assert_eq!(unchanged, [("IP header that states more than the frame has", 3)]);
     assert!(report.text(10).contains("states more than the frame has"), "{}", report.text(10));
