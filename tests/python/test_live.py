@@ -158,10 +158,10 @@ def test_a_recorded_run_over_time(live: tuple[Path, Path], tmp_path: Path, perho
     runs = Runs.open(live[1])
     there = next(axes for axes in plot.figure("over-time", runs).axes if axes.get_title(loc="left") == "va -> vb")
     lines = {str(line.get_label()): line for line in there.lines}
-    assert {"live: green", "live: red"} <= set(lines)
+    assert {"green", "red"} <= set(lines)
     events = runs.events("hop = 'va -> vb' and fate <> 'dropped' and out_ns is not null")
     for colour in ("green", "red"):
-        t, rate = (np.asarray(of) for of in (lines[f"live: {colour}"].get_xdata(), lines[f"live: {colour}"].get_ydata()))
+        t, rate = np.asarray(lines[colour].get_xdata()), np.asarray(lines[colour].get_ydata())
         sent = 8 * events["size_bytes"][events["colour"] == colour].sum()
         assert (rate * t[0]).sum() * 1e6 == pytest.approx(sent)
     (queue,) = plot.figure("queue", runs).axes

@@ -29,7 +29,7 @@ SENT = "fate <> 'dropped' and out_ns is not null"
 RATES = f"""
     select hop, class, colour, least(out_ns // $width, $steps - 1) as step, sum(size_bytes)::double as bytes
     from {sql.EVENTS} where {SENT} group by all order by all
-"""  # noqa: S608
+"""
 BACKLOGS = f"""
     with moved as (
         select hop, in_ns as moment, 1 as packets, size_bytes as bytes from {sql.EVENTS}
@@ -37,9 +37,10 @@ BACKLOGS = f"""
         select hop, coalesce(out_ns, dropped_ns), -1, -size_bytes from {sql.EVENTS}
         where coalesce(out_ns, dropped_ns) is not null
     )
-    select hop, least(moment // $width, $steps - 1) as step, sum(packets)::double as packets, sum(bytes)::double as bytes
+    select hop, least(moment // $width, $steps - 1) as step,
+        sum(packets)::double as packets, sum(bytes)::double as bytes
     from moved group by all order by all
-"""  # noqa: S608
+"""
 
 
 class Steps(NamedTuple):
@@ -100,7 +101,7 @@ def _asked(runs: Results, point: int, query: str) -> Iterator[tuple[Steps, Colum
 
 
 def _steps(connection: duckdb.DuckDBPyConnection, point: Point) -> Steps:
-    found = connection.execute(f"select count(*), max(in_ns) from {sql.EVENTS}").fetchone() or (0, 0)  # noqa: S608
+    found = connection.execute(f"select count(*), max(in_ns) from {sql.EVENTS}").fetchone() or (0, 0)
     stated = _core.quantity(in_force.settings(point.effective).get("scenario.duration", ""))
     end = max(round(stated[0] * NS) if stated else 0, (found[1] or 0) + 1)
     number = max(LEAST, min(MOST, found[0] // PACKETS))

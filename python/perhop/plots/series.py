@@ -66,7 +66,7 @@ def _label(group: Group) -> str:
 
 
 def over_time(runs: Results, sheet: Sheet) -> Figure:
-    """What each traffic delivers over time or, from packets at ports, each class and colour sends; first replication."""
+    """What each traffic delivers over time, or each class and colour sends at each port; first replication."""
     if not _has(runs, "flow_series") and passed.are_there(runs):
         return _sent(runs, sheet)
     runs = _points(runs, "flow_series", sheet)

@@ -42,9 +42,9 @@ impl Checked {
         let listening = args.seen.metrics.and_then(|port| Listening::on(port).map_err(&mut keep).ok());
         let mut notes = sides.iter().flatten().flat_map(|side| long_frames(args, side)).collect::<Vec<_>>();
         let names = [&args.inside, &args.outside].map(String::as_str);
-        let later = without_rights(|| (trace::check(args, names, policy), fs::File::open(&args.policy)));
-        notes.extend(later.0.map_err(keep).unwrap_or_default());
-        notes.extend(later.1.err().map(|error| format!("note: SIGHUP cannot read {}: {error}", args.policy.display())));
+        let later = without_rights(|| trace::check(args, names, policy).map(|left| (left, unreadable(args))));
+        let (left, unreadable) = later.map_err(keep).unwrap_or_default();
+        notes.extend(left.into_iter().chain(unreadable));
         let sides = sides.filter(|_| all.is_empty()).ok_or_else(|| refused(&all))?;
         Ok(Self { sides, listening, notes })
     }
@@ -119,9 +119,20 @@ fn long_frames(args: &Forward, side: &Facts) -> Vec<String> {
 }
 
 /// What a thread finds that has given up its rights, as this one will have when packets pass.
-fn without_rights<T: Send>(look: impl FnOnce() -> T + Send) -> T {
-    let found = thread::scope(|scope| scope.spawn(|| keep(&[]).map(|()| look())).join());
-    found.expect("it does not panic").expect("rights can be given up")
+fn without_rights<T: Send>(look: impl FnOnce() -> Result<T, Failure> + Send) -> Result<T, Failure> {
+    let rightless = || keep(&[]).map_err(|error| kept_rights(&error)).and_then(|()| look());
+    thread::scope(|scope| scope.spawn(rightless).join()).expect("it does not panic")
+}
+
+/// Whether SIGHUP would not find a policy to read; it opens no pipe, which would wait for its other end.
+fn unreadable(args: &Forward) -> Option<String> {
+    let error = fs::metadata(&args.policy)
+        .and_then(|it| if it.is_file() { fs::File::open(&args.policy).map(drop) } else { Ok(()) });
+    error.err().map(|error| format!("note: SIGHUP cannot read {}: {error}", args.policy.display()))
+}
+
+fn kept_rights(error: &io::Error) -> Failure {
+    Failure::Error(format!("error[E030] cannot give up rights: {error}"))
 }
 
 /// Rights that are missing.
@@ -139,7 +150,7 @@ fn rights(args: &Forward) -> Vec<Trouble> {
 /// open need no right, and the policy is read again as this user.
 pub(super) fn give_up_rights(args: &Forward) -> Result<(), Failure> {
     let kept: &[Right] = if args.fix_offloads { &[NET_ADMIN] } else { &[] };
-    keep(kept).map_err(|error| Failure::Error(format!("error[E030] cannot give up rights: {error}")))
+    keep(kept).map_err(|error| kept_rights(&error))
 }
 
 /// Real-time scheduling, if that was asked for.

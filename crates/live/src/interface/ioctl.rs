@@ -21,7 +21,8 @@ pub(super) fn question(name: &str) -> Option<libc::ifreq> {
 
 /// The number of an interface.
 pub(super) fn index_of(name: &str) -> io::Result<u32> {
-    let name = CString::new(name).map_err(|_| io::ErrorKind::NotFound)?;
+    question(name).ok_or(io::ErrorKind::NotFound)?;
+    let name = CString::new(name)?;
     // SAFETY: a string that ends with 0.
     match unsafe { libc::if_nametoindex(name.as_ptr()) } {
         0 => Err(io::Error::last_os_error()),
