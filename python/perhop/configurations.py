@@ -115,7 +115,9 @@ def _as_arguments(message: str) -> str:
         name = option[1] + ("_" if option[1] in {"as", "from"} else "")
         return f'{name}="{option[2]}"' if option[2] else f"{name}="
 
-    return re.sub(r"--(as|direction|framing|from|interface|link|load|platform)\b(?:[ =](\d\S*|tc\b|ios\b))?", argument, message)
+    return re.sub(
+        r"--(as|direction|framing|from|interface|link|load|platform)\b(?:[ =](\d\S*|tc\b|ios\b))?", argument, message
+    )
 
 
 def _account(lines: list[dict[str, Any]]) -> Frame:

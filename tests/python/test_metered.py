@@ -98,6 +98,7 @@ def test_warnings_of_the_policy_come_first(tmp_path: Path, capfd: pytest.Capture
         ({"policy": "missing.toml"}, "missing.toml"),
         ({"queue": "x"}, "queue= without policy=: "),
         ({"link": "1Mbit/s"}, "link= without policy=: "),
+        ({"framing": "l1"}, "framing= without policy=: "),
         ({"flow_timeout": "soon"}, "--flow-timeout"),
         ({"seed": -1}, "`seed` is -1"),
     ],

@@ -116,7 +116,8 @@ fn from_check_to_end() {
     let out = namespace.output(&folder, "--dry-run --queue q --link 10Mbit/s");
     assert_eq!(out.status.code(), Some(0), "{}", text(&out.stderr));
     assert!(
-        text(&out.stdout).contains("va -> vb: all (token-bucket), then queue q on 10Mbit/s"),
+        text(&out.stdout)
+            .contains("va -> vb: all (token-bucket), then queue q on 10Mbit/s, which counts IP packets (l3)"),
         "{}",
         text(&out.stdout)
     );

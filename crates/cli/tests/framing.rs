@@ -28,7 +28,7 @@ fn packets() -> Vec<(u64, u16)> {
     (0..4).flat_map(burst).collect()
 }
 
-/// A frame of UDP; each has a port of its own, so that each is a flow.
+/// A frame of UDP; each has its own port, so that each is a flow.
 fn frame(number: usize, length: u16) -> Vec<u8> {
     let mut ip = vec![0x45, 0, 0, 0, 0, 0, 0x40, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];
     ip[2..4].copy_from_slice(&length.to_be_bytes());

@@ -39,6 +39,7 @@ fn given<'a>(option: impl Fn(&str) -> Option<&'a str>) -> Given {
         interface: option("--interface").map(str::to_owned),
         way: option("--direction").map(way),
         platform: option("--platform").and_then(platform).unwrap_or_default(),
+        ..Given::default()
     }
 }
 

@@ -670,6 +670,7 @@ fn walks() -> Vec<Walk> {
             fields(<link::LinkSection as Params>::FIELDS),
             &[
                 ("rate", "links.\"a -> b\".rate=9Mbit/s", Said),
+                ("framing", "links.\"a -> b\".framing=l1", Said),
                 ("delay", "links.\"a -> b\".delay=6ms", Said),
                 ("queue", "links.\"a -> b\".queue={limit=\"9p\"}", Said),
                 ("loss", "links.\"a -> b\".loss=0.01", Said),

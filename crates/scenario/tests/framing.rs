@@ -224,7 +224,12 @@ fn a_silent_link_that_is_full_is_warned_of() {
     let shaped = |rate: &str| format!("links.'r -> b'.queue={{shape={{rate=\"{rate}\",burst=\"3000B\"}}}}");
     let policer = "[conditioner.p]\nat = \"r -> b\"\nkind = \"token-bucket\"\ncir = \"50Mbit/s\"\ncbs = \"9000B\"\nred = \"drop\"\n";
     assert_eq!(codes(&bulk, &[]), ["W361"], "a TCP that always has data");
-    let quiet: [(&str, &str, &[&str]); 9] = [
+    let tower = "[scenario]\naccounting = \"l2\"\n[links]\n\"a - r\" = { rate = \"1Gbit/s\", delay = \"5ms\" }\n\
+        \"r - s\" = { rate = \"100Mbit/s\", framing = \"l2\" }\n\"s - c{1..20}\" = { rate = \"100Mbit/s\" }\n\
+        [traffic.\"t{1..20}\"]\nmodel = \"ftp\"\nfrom = \"a\"\nto = \"c{i}\"\ntcp = \"linux\"\n";
+    let quiet: [(&str, &str, &[&str]); 11] = [
+        ("a shaper behind it holds TCP", &bulk, &["links.'a - r'.rate=100Mbit/s", &shaped("10Mbit/s")]),
+        ("one link holds all TCP", tower, &[]),
         ("stated", FULL, &["links.'r - b'.framing=l1"]),
         ("stated as IP", FULL, &["links.'r - b'.framing=l3"]),
         ("counts IP packets", FULL, &["scenario.accounting=l3"]),

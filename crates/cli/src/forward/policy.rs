@@ -70,7 +70,11 @@ impl Read {
         let names: Vec<_> = stages.iter().map(|it| format!("{} ({})", it.name, it.params.name())).collect();
         let conditioners = if names.is_empty() { "no conditioner".into() } else { names.join(", ") };
         let line = self.policy.line().zip(self.policy.queue());
-        let queue = line.map(|(plan, name)| format!(", then queue {name}: {}", plan.links[0].counts()));
+        let told = |(plan, name): (&Plan, &str)| {
+            let link = &plan.links[0];
+            format!(", then queue {name} on {}, which counts {}", link.rate, link.framing.words())
+        };
+        let queue = line.map(told);
         conditioners + &queue.unwrap_or_default()
     }
 }

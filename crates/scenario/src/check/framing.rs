@@ -1,14 +1,16 @@
 //! W361: meters and queues count more of a packet than a full link does, so that more passes it than its rate.
 //!
-//! A link is full if what is offered to it, after what comes before on its way, is its rate or more, and nothing at its own port
-//! holds it back. Traffic that a conditioner may drop counts as nothing.
+//! A link is full if what is offered to it is its rate or more, and nothing at its own port holds it back. Of the other links on the
+//! way of a traffic the narrowest counts, with what its queues hold the traffic to: of TCP all links, of datagrams those before.
+//! Traffic that a conditioner may drop counts as nothing.
 //!
 //! Decision: docs/decisions/021-accounting-is-stated.md
 
 use super::starving::mean_rate;
-use crate::resolve::held::holds_itself;
+use crate::resolve::held::{holds_itself, most};
 use crate::resolve::offered::Flowline;
 use crate::resolve::ports::Resolved;
+use crate::resolve::reaching;
 use perhop_core::accounting::Accounting;
 use perhop_core::params::Problems;
 use perhop_core::port::edge::Action;
@@ -18,17 +20,100 @@ use std::collections::BTreeMap;
 
 /// Looks at all links that state no framing.
 pub fn check(all: Resolved<'_>, problems: &mut Problems) {
-    let accounting = all.file.model.settings.accounting;
-    if accounting == Accounting::L3 {
+    if all.file.model.settings.accounting == Accounting::L3 {
         return;
     }
-    let silent = (0..all.links.len()).filter(|&link| all.file.topology.links[link].framing.is_none());
-    let full: Vec<_> = silent.filter_map(|link| Full::of(all, link)).collect();
+    let (network, links) = (Network::new(all), &all.file.topology.links);
+    let silent = (0..all.links.len()).filter(|&link| links[link].framing.is_none());
+    let full: Vec<_> = silent.filter_map(|link| network.full(link)).collect();
     let Some(first) = full.first() else { return };
-    let mut places: Vec<_> = full.iter().map(|it| all.file.topology.links[it.link].rate.place.start).collect();
+    let mut places: Vec<_> = full.iter().map(|it| links[it.link].rate.place.start).collect();
     places.sort_unstable();
     places.dedup();
     first.warn(all, places.len() - 1, problems);
+}
+
+/// All links, and what they pass of each traffic.
+struct Network<'a> {
+    all: Resolved<'a>,
+    /// By link and traffic: the least rate of the shapers and classes that its data passes there.
+    bounds: Vec<BTreeMap<usize, BitRate>>,
+}
+
+impl<'a> Network<'a> {
+    fn new(all: Resolved<'a>) -> Self {
+        let links = all.file.topology.links.iter().zip(&all.arrivals.queues);
+        let bounds = links.map(|(direction, arriving)| {
+            let mut bounds = BTreeMap::<usize, BitRate>::new();
+            let nodes = if direction.nodes.is_empty() { Vec::new() } else { reaching::at_nodes(direction, arriving) };
+            for (node, comes) in direction.nodes.iter().zip(&nodes) {
+                for it in comes.iter().filter(|it| !it.acks) {
+                    let least = bounds.entry(it.traffic).or_insert(node.bound);
+                    *least = node.bound.min(*least);
+                }
+            }
+            bounds
+        });
+        Self { all, bounds: bounds.collect() }
+    }
+
+    /// A link, if it is full, with the IP length of the largest packets on it.
+    fn full(&self, link: usize) -> Option<Full> {
+        let it = &self.all.links[link];
+        if holds_itself(it) {
+            return None;
+        }
+        let stages = self.all.stages;
+        let polices =
+            |i: usize| stages.iter().any(|stage| stage.takes_data(i) && stage.spec.actions.contains(&Action::Drop));
+        // By the narrowest other link: what it passes of them, and what they offer.
+        let mut groups = BTreeMap::<Option<u32>, [f64; 2]>::new();
+        let free: Vec<_> = self.all.file.crossing.data(link).filter(|&i| !polices(i)).collect();
+        for &i in &free {
+            let narrowest = self.narrowest(i, link as u32);
+            let passes = narrowest.map_or(f64::INFINITY, |other| other.1);
+            let [most, offered] = groups.entry(narrowest.map(|other| other.0)).or_default();
+            *most = passes.max(*most);
+            *offered += self.offered(&self.all.file.traffic[i]);
+        }
+        let load: f64 = groups.values().map(|[most, offered]| offered.min(*most)).sum();
+        let length = free.iter().map(|&i| self.all.file.traffic[i].data).max()?;
+        (load >= it.rate.bit_s() as f64).then_some(Full { link, length })
+    }
+
+    /// The narrowest of the other links that hold a traffic back, and what it passes, bit/s of IP packets.
+    fn narrowest(&self, traffic: usize, link: u32) -> Option<(u32, f64)> {
+        let flow = &self.all.file.traffic[traffic];
+        let place = flow.forward.iter().position(|&it| it == link)?;
+        // What comes back makes a sender heed later links, too.
+        let held = if flow.backward.is_empty() { &flow.forward[..place] } else { &flow.forward[..] };
+        let others = held.iter().filter(|&&it| it != link);
+        others.map(|&it| (it, self.passes(it as usize, traffic))).min_by(|a, b| a.1.total_cmp(&b.1))
+    }
+
+    /// What a link passes of a traffic, bit/s of IP packets.
+    fn passes(&self, link: usize, traffic: usize) -> f64 {
+        let (it, data) = (&self.all.links[link], self.all.file.traffic[traffic].data);
+        let overhead = self.all.file.model.settings.accounting.overhead();
+        let of_ip = |rate: BitRate| rate.bit_s() as f64 * f64::from(data) / f64::from(data + overhead);
+        let root = it.nodes.first();
+        let shaper = root.and_then(|root| root.shaper.as_ref()).map(|shaper| shaper.rate);
+        let bound = self.bounds[link].get(&traffic).copied().filter(|bound| *bound < it.rate);
+        let held = [shaper, root.and_then(most), bound].into_iter().flatten().map(of_ip);
+        held.fold(it.carries(data, Accounting::L3).bit_s() as f64, f64::min)
+    }
+
+    /// What a traffic would send if all links were wide, bit/s.
+    fn offered(&self, flow: &Flowline) -> f64 {
+        let senders = flow.offered.from.len().max(1) as f64;
+        if !flow.offered.model.is_endless() {
+            return mean_rate(flow).unwrap_or_default() / senders;
+        }
+        let rtt = flow.base_rtt(self.all.links).unwrap_or(Span::ZERO).seconds().max(1e-9);
+        let window = f64::from(flow.offered.tcp.window) * f64::from(flow.data) * 8.0;
+        let window = if flow.tcp { window } else { f64::INFINITY };
+        f64::from(flow.offered.flows) * window / rtt / senders
+    }
 }
 
 /// A link that is full, and the IP length of packets on it.
@@ -38,29 +123,6 @@ struct Full {
 }
 
 impl Full {
-    fn of(all: Resolved<'_>, link: usize) -> Option<Self> {
-        let it = &all.links[link];
-        if holds_itself(it) {
-            return None;
-        }
-        let polices =
-            |i: usize| all.stages.iter().any(|stage| stage.takes_data(i) && stage.spec.actions.contains(&Action::Drop));
-        let free = all.file.crossing.data(link).filter(|&i| !polices(i)).map(|i| &all.file.traffic[i]);
-        let mut before = BTreeMap::<Option<u32>, (f64, u32)>::new();
-        for flow in free {
-            let way = Way { all, flow, link: link as u32 };
-            let (load, length) = before.entry(way.before()).or_default();
-            *load += way.load();
-            *length = (*length).max(flow.data);
-        }
-        let passes = |(from, (load, length)): (&Option<u32>, &(f64, u32))| {
-            from.map_or(*load, |from| load.min(way_in(all, from, *length)))
-        };
-        let load: f64 = before.iter().map(passes).sum();
-        let length = before.values().map(|it| it.1).max()?;
-        (load >= it.rate.bit_s() as f64).then_some(Self { link, length })
-    }
-
     fn warn(&self, all: Resolved<'_>, more: usize, problems: &mut Problems) {
         let (link, accounting) = (&all.links[self.link], all.file.model.settings.accounting);
         let (name, rate, most) = (accounting.name(), link.rate, link.carries(self.length, accounting));
@@ -81,52 +143,6 @@ impl Full {
         let place = all.file.topology.links[self.link].rate.place;
         problems.warn("W361", place, message).label(label).help(help);
     }
-}
-
-/// A traffic on its way over a link.
-struct Way<'a> {
-    all: Resolved<'a>,
-    flow: &'a Flowline,
-    link: u32,
-}
-
-impl Way<'_> {
-    /// The link before.
-    fn before(&self) -> Option<u32> {
-        let place = self.flow.forward.iter().position(|&link| link == self.link)?;
-        Some(self.flow.forward[place.checked_sub(1)?])
-    }
-
-    /// What it brings to the link, bit/s of IP packets: what it offers, or what the narrowest other link leaves of that. TCP
-    /// sends no more than later links take, either.
-    fn load(&self) -> f64 {
-        let flow = self.flow;
-        let ends = flow.backward.is_empty();
-        let earlier = flow.forward.iter().take_while(|&&link| link != self.link);
-        let others: Vec<_> =
-            if ends { earlier.collect() } else { flow.forward.iter().filter(|&&link| link != self.link).collect() };
-        let narrowest = others.into_iter().map(|&link| way_in(self.all, link, flow.data));
-        narrowest.fold(self.offered(), f64::min)
-    }
-
-    /// What it would send if all links were wide.
-    fn offered(&self) -> f64 {
-        let flow = self.flow;
-        let senders = flow.offered.from.len().max(1) as f64;
-        if !flow.offered.model.is_endless() {
-            return mean_rate(flow).unwrap_or_default() / senders;
-        }
-        let rtt = flow.base_rtt(self.all.links).unwrap_or(Span::ZERO).seconds().max(1e-9);
-        let tcp = &flow.offered.tcp;
-        let window = f64::from(tcp.window) * f64::from(flow.data) * 8.0;
-        let window = if flow.tcp { window } else { f64::INFINITY };
-        f64::from(flow.offered.flows) * window / rtt / senders
-    }
-}
-
-/// What a link brings of packets of a length, bit/s of IP.
-fn way_in(all: Resolved<'_>, link: u32, length: u32) -> f64 {
-    all.links[link as usize].carries(length, Accounting::L3).bit_s() as f64
 }
 
 /// To three digits.

@@ -71,7 +71,7 @@ impl<'a> Idle<'a> {
         } else {
             let earlier = list(before.iter().map(|stage| stage.name.as_str()));
             let take = if before.len() == 1 { "takes" } else { "take" };
-            let label = format!("at `{}` {earlier} {take} these packets before it{}", self.port(), self.codes());
+            let label = format!("at `{}`, {earlier} {take} these packets before it{}", self.port(), self.codes());
             let move_up = format!("move [conditioner.{}] above {earlier}", key(&first.name));
             (at_match, [label, format!("{move_up}: conditioners of a port act in the order of the file")])
         };

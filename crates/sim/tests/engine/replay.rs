@@ -24,7 +24,9 @@ fn at_tap(outcome: &Outcome, link: usize, point: TapPoint) -> impl Iterator<Item
 /// What left the link in the engine by its end, and in a replay of what came to it: time at the far end, packet.
 fn both(net: &Net, outcome: &Outcome, link: usize) -> [Vec<(Time, Packet)>; 2] {
     let (it, end) = (&net.plan.links[link], Time::ZERO + net.plan.duration);
-    let arrivals = at_tap(outcome, link, TapPoint::Input).map(|c| Arrival { at: c.at, packet: c.packet, wire: c.wire });
+    let wire = |c: &Captured| c.wire + it.framing.overhead();
+    let input = at_tap(outcome, link, TapPoint::Input);
+    let arrivals = input.map(|c| Arrival { at: c.at, packet: c.packet, wire: wire(c) });
     let trips = replay(net.plan.port(link).build().unwrap(), Line::Rate(it.rate), arrivals);
     let left = trips.iter().filter_map(|trip| Some((trip.sent?.ends + it.delay, trip.packet)));
     let engine = at_tap(outcome, link, TapPoint::Output).map(|c| (c.at, c.packet));
