@@ -4,12 +4,21 @@
 set -eu
 . "$(dirname "$0")/where.sh"
 
+# An edit has found its line: the source of another version may have none.
+edited() { grep -q "$2" "$1" || { echo "edits.sh found nothing to edit in $1: \`$2\` is not there" >&2; exit 1; }; }
+
 # What is built in the folder $2.
 if [ "${1:-}" = --in ]; then
     cd "$2"
     tar xf "$archive"
     cd "linux-source-$version"
     "$lab/edits.sh"
+    edited arch/um/Kconfig 'default 1000$'
+    edited arch/um/include/linux/time-internal.h '^#define TIMER_MULTIPLIER 1$'
+    edited arch/um/include/linux/time-internal.h '^#define TIMER_MIN_DELTA 1$'
+    for line in 'static char whole' 'iov_base = whole;' 'iov_len = sizeof(whole);' '^#include <string.h>'; do
+        edited arch/x86/um/os-Linux/registers.c "$line"
+    done
     make -s ARCH=um defconfig
     scripts/kconfig/merge_config.sh -m .config "$lab/kernel.config"
     make -s ARCH=um olddefconfig

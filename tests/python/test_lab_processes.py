@@ -140,10 +140,17 @@ def packages() -> str:
     return line.split('"')[1].replace("$version", "6.12")
 
 
+#: What lab/edits.sh edits, by the file.
+SOURCE = {
+    "arch/um/Kconfig": "config HZ\n\tdefault 100\n",
+    "arch/um/include/linux/time-internal.h": "#define TIMER_MULTIPLIER 256\n#define TIMER_MIN_DELTA 500\n",
+    "arch/x86/um/os-Linux/registers.c": "#include <stdlib.h>\n"
+    "int restore_fp_registers(int pid, unsigned long *fp_regs)\n{\n\tstruct iovec iov;\n\n"
+    "\t\tiov.iov_base = fp_regs;\n\t\tiov.iov_len = FP_SIZE;\n}\n",
+}
 FAKE = {
-    "tar": "mkdir linux-source-6.12\ncd linux-source-6.12\n"
-    "mkdir -p arch/um/include/linux arch/x86/um/os-Linux scripts/kconfig\n"
-    "touch arch/um/Kconfig arch/um/include/linux/time-internal.h arch/x86/um/os-Linux/registers.c\n"
+    "tar": 'mkdir linux-source-6.12\ncp -r "$SOURCE/." linux-source-6.12\ncd linux-source-6.12\n'
+    "mkdir -p scripts/kconfig\n"
     "echo '#!/bin/sh' >scripts/kconfig/merge_config.sh\nchmod +x scripts/kconfig/merge_config.sh",
     "make": 'case "$*" in *kernelrelease) echo 6.12.0;; *\\ linux) echo x >>"$BUILDS"; touch one.o; '
     'until [ -e "$MAY" ]; do /bin/sleep 0.02; done; '
@@ -164,11 +171,15 @@ class Builder:
         for tool in (*FAKE, "ip", "tc", "ethtool", "busybox", "gcc", "flex", "bison", "bc", "xz"):
             (tools / tool).write_text(f"#!/bin/sh\nset -e\n{FAKE.get(tool, 'exit 1')}\n")
             (tools / tool).chmod(0o755)
+        for name, text in SOURCE.items():
+            (folder / "source" / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / "source" / name).write_text(text)
         self.tools, self.cache, self.builds, self.may = tools, folder / "cache", folder / "builds", folder / "may"
         self._script = lab / "build.sh"
         self._environment = os.environ | {
             "PATH": f"{tools}:{os.environ['PATH']}",
             "PERHOP_LAB": str(self.cache),
+            "SOURCE": str(folder / "source"),
             "BUILDS": str(self.builds),
             "MAY": str(self.may),
         }
@@ -208,6 +219,19 @@ def test_a_build_that_is_ended_leaves_nothing_and_the_next_one_builds(tmp_path: 
         again.send_signal(signal.SIGHUP)
         again.communicate(timeout=WAIT_S)
     assert again.returncode == 129
+
+
+@pytest.mark.parametrize("line", [line for text in SOURCE.values() for line in text.splitlines() if line.strip("{}")])
+def test_an_edit_that_finds_nothing_ends_the_build(tmp_path: Path, line: str) -> None:
+    """Every line of the source is one that an edit needs; the rest of them is a word that none needs."""
+    builder = Builder(tmp_path)
+    for name, text in SOURCE.items():
+        (tmp_path / "source" / name).write_text(text.replace(f"{line}\n", "other\n"))
+    with builder.start() as process:
+        _, said = process.communicate(timeout=WAIT_S)
+    assert process.returncode == 1
+    assert "edits.sh found nothing to edit in arch/" in said
+    assert not builder.builds.exists()
 
 
 def test_a_build_says_how_far_it_is(tmp_path: Path) -> None:

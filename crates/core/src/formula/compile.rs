@@ -142,7 +142,9 @@ impl Compiling<'_> {
     /// of the formula by its name.
     fn part(&self, (code, at): (Code, Stretch), into: Option<u8>) -> String {
         match self.into.filter(|target| Some(target.cell) == into) {
-            Some(target) if !matches!(code, Code::Divide | Code::Ln | Code::Power | Code::Chance) => target.name.to_owned(),
+            Some(target) if !matches!(code, Code::Divide | Code::Ln | Code::Power | Code::Chance) => {
+                target.name.to_owned()
+            }
             _ => self.words(at),
         }
     }

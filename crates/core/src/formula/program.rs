@@ -337,9 +337,7 @@ impl Code {
             Self::Power if value.is_nan() => {
                 (format!("no power: `{part}` is {a}^{b}"), "write max(0, a)^b, or a whole power")
             }
-            Self::Power if a == 0.0 => {
-                (format!("no power: `{part}` is {a}^{b}"), "write if(a > 0, a^b, other value)")
-            }
+            Self::Power if a == 0.0 => (format!("no power: `{part}` is {a}^{b}"), "write if(a > 0, a^b, other value)"),
             Self::Chance => {
                 (format!("`{part}` of {a}"), "a probability is a number from 0 to 1: write max(0, min(1, p))")
             }

@@ -200,7 +200,9 @@ mod tests {
     #[test]
     fn a_slip_of_the_fingers_is_known() {
         let keys = ["cir", "cbs", "ebs", "colour-aware", "at", "match", "per"];
-        for (text, name) in [("cri", "cir"), ("icr", "cir"), ("ccir", "cir"), ("bcs", "cbs"), ("color-aware", "colour-aware")] {
+        for (text, name) in
+            [("cri", "cir"), ("icr", "cir"), ("ccir", "cir"), ("bcs", "cbs"), ("color-aware", "colour-aware")]
+        {
             assert_eq!(suggest(text, &keys), format!("did you mean `{name}`?"), "{text}");
         }
         for text in ["rate", "ab", "xyz", ""] {

@@ -7,7 +7,18 @@ use proptest::prelude::*;
 /// Any formula that gives a number.
 pub fn any_formula() -> impl Strategy<Value = String> {
     let leaf = prop::sample::select(vec![
-        "a", "a", "now / 1s", "now / 1s", "a * (now / 1s)", "0", "1", "2", "0.25", "3", "1e-300", "1e308",
+        "a",
+        "a",
+        "now / 1s",
+        "now / 1s",
+        "a * (now / 1s)",
+        "0",
+        "1",
+        "2",
+        "0.25",
+        "3",
+        "1e-300",
+        "1e308",
     ]);
     leaf.prop_map(str::to_owned).prop_recursive(5, 60, 4, |of| {
         let sign = prop::sample::select(vec!["+", "-", "*", "/"]);

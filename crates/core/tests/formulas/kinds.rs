@@ -1,6 +1,6 @@
 //! The places of formulas in laws, what they give there, and how to see it.
 
-use perhop_core::aqm::{Aqm as _, AqmParams, AnyAqm, Arrival, Backlog, Departure};
+use perhop_core::aqm::{AnyAqm, Aqm as _, AqmParams, Arrival, Backlog, Departure};
 use perhop_core::conditioner::{AnyConditioner, Conditioner as _, ConditionerParams, Passage};
 use perhop_core::packet::{Ecn, FlowId, Packet};
 use perhop_core::params::{Place, Problem, Problems, Reader, Tree};
@@ -100,9 +100,8 @@ impl Stated {
 
     fn tree(&self) -> Tree {
         let Self { kind, formula, .. } = self;
-        let number = |start: &str, rules: Vec<(&str, Tree)>| {
-            Tree::table([vec![("start", text(start))], rules].concat())
-        };
+        let number =
+            |start: &str, rules: Vec<(&str, Tree)>| Tree::table([vec![("start", text(start))], rules].concat());
         let rule = |formula: &String| vec![(kind.occasion(), text(formula))];
         let mut state = vec![("a".to_owned(), number(&self.a, vec![]))];
         state.extend((0..self.numbers).map(|n| (format!("n{n}"), number("0", vec![]))));
@@ -144,7 +143,8 @@ impl Stated {
         let mut reader = Reader::new(&table, Place::default(), &mut problems);
         let scope = Scope { largest_packet: Bytes::new(1500), ..Scope::default() };
         let built = match self.kind.is_of_a_queue() {
-            true => AqmParams::read("formula", Place::default(), &mut reader).map(|it| Host::Queue(it.build(&scope).unwrap())),
+            true => AqmParams::read("formula", Place::default(), &mut reader)
+                .map(|it| Host::Queue(it.build(&scope).unwrap())),
             false => ConditionerParams::read("formula", Place::default(), &mut reader)
                 .map(|it| Host::Edge(it.build(&scope).unwrap())),
         };
@@ -199,7 +199,11 @@ impl Law {
     }
 
     fn gauge(&mut self, name: &str) -> f64 {
-        let mut each = |key: &'static str, value| if key == name { self.seen = value };
+        let mut each = |key: &'static str, value| {
+            if key == name {
+                self.seen = value
+            }
+        };
         match &self.host {
             Host::Edge(edge) => edge.gauges(Time::ZERO, &mut each),
             Host::Queue(queue) => queue.gauges(Time::ZERO, &mut each),

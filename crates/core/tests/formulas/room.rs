@@ -92,7 +92,8 @@ fn numbers_beside(kind: Kind) -> usize {
 fn at_most_256_numbers_are_kept_apart() {
     for kind in Kind::ALL {
         for numbers in NUMBERS - 1..=NUMBERS + 1 {
-            let of_state = if matches!(kind, Kind::P | Kind::DropIf | Kind::Ecn | Kind::Average | Kind::Sets) { 1 } else { 2 };
+            let of_state =
+                if matches!(kind, Kind::P | Kind::DropIf | Kind::Ecn | Kind::Average | Kind::Sets) { 1 } else { 2 };
             let more = numbers - numbers_beside(kind) - of_state;
             match (Stated { numbers: more, ..stated(kind, sum(2)) }).built() {
                 Ok(mut law) => {
@@ -112,7 +113,9 @@ fn at_most_256_numbers_are_kept_apart() {
 fn however_far_beyond_it_is_one_error() {
     let branches = format!("if({} a)", "a > 1 and a < 2 or a == 3, a, ".repeat(20));
     for kind in Kind::ALL {
-        for (numbers, before, formula) in [(300, 0, &branches), (1000, 3, &branches), (0, 400, &branches), (0, 90, &sum(150))] {
+        for (numbers, before, formula) in
+            [(300, 0, &branches), (1000, 3, &branches), (0, 400, &branches), (0, 90, &sum(150))]
+        {
             let stated = Stated { numbers, before: vec![formula.clone(); before], ..stated(kind, branches.clone()) };
             assert!(stated.built().is_err_and(|problems| is_beyond(&problems)), "{numbers} {before} for {kind:?}");
         }

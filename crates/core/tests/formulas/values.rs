@@ -38,7 +38,10 @@ fn has_the_value_of_its_tree(kind: Kind, formula: &str, a: f64, times: &[u32]) -
     let tree = match Expression::read(formula) {
         Ok(tree) => tree,
         Err(fault) => {
-            prop_assert!(fault.message.starts_with("more than 400") || fault.message.starts_with("nested"), "{fault:?}");
+            prop_assert!(
+                fault.message.starts_with("more than 400") || fault.message.starts_with("nested"),
+                "{fault:?}"
+            );
             return Ok(());
         }
     };
@@ -54,7 +57,8 @@ fn has_the_value_of_its_tree(kind: Kind, formula: &str, a: f64, times: &[u32]) -
         now = Time::from_ns(now.ns() + u64::from(*time) * 1_000_003);
         let names = BTreeMap::from([("a".to_owned(), a), ("now".to_owned(), now.ns() as f64 / 1e9)]);
         let value = walk(&tree, &names, &mut Vec::new());
-        let value = value.and_then(|value| if kind == Kind::Average { averaged(&mut average, value) } else { Some(value) });
+        let value =
+            value.and_then(|value| if kind == Kind::Average { averaged(&mut average, value) } else { Some(value) });
         let want = value.and_then(|value| kind.want(value));
         prop_assert_eq!(law.at(now), want, "at {} of {:?}", now, kind);
         if want.is_none() {
@@ -80,8 +84,10 @@ proptest! {
 /// Where a limit or a comparison would hide that there is no value.
 #[test]
 fn what_has_no_value_stops_behind_any_limit() {
-    let infinite = ["(now / 1s)^-1", "ln(now / 1s)", "exp(1 / (a - a))", "1 / (now / 1s)", "1e308 * (a + 9)", "exp(a * 1e3)"];
-    let infinite = infinite.into_iter().chain(["1e308 + a * 1e308", "-1e308 - a * 1e308", "(a + 1e100)^8", "a / 1e-310"]);
+    let infinite =
+        ["(now / 1s)^-1", "ln(now / 1s)", "exp(1 / (a - a))", "1 / (now / 1s)", "1e308 * (a + 9)", "exp(a * 1e3)"];
+    let infinite =
+        infinite.into_iter().chain(["1e308 + a * 1e308", "-1e308 - a * 1e308", "(a + 1e100)^8", "a / 1e-310"]);
     let hidden = ["max(0, X)", "min(1, X)", "min(0, X, 2)", "if(X > 2, 0, 1)", "1 / (2 + abs(X))", "max(X - X, 0)"];
     for kind in Kind::ALL {
         for (x, within) in infinite.clone().flat_map(|x| hidden.map(|within| (x, within))) {

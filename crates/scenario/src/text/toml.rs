@@ -186,7 +186,8 @@ mod tests {
 
     #[test]
     fn a_number_out_of_range_is_one_wherever_it_stands() {
-        let (node, problems) = read("a = 1e400\nb = [0.5, { c = -1e-400 }]\nd = inf\ne = 0e-500\nf = -0.0\ng = 1_0e3_99");
+        let (node, problems) =
+            read("a = 1e400\nb = [0.5, { c = -1e-400 }]\nd = inf\ne = 0e-500\nf = -0.0\ng = 1_0e3_99");
         assert_eq!(node, None);
         let said: Vec<_> = problems.iter().map(|it| (it.code, it.message.as_str(), it.place.unwrap().start)).collect();
         let out = |written: &str, start| ("E108", format!("number `{written}` is out of range"), start);
