@@ -6,7 +6,7 @@ Decision: docs/decisions/094-tasks-of-a-chunk.md
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
@@ -59,8 +59,11 @@ class Done:
     """Without reading the scenario, which is done once."""
 
 
-def perform(task: Task) -> Done:
-    """Runs it; a replication that fails leaves the others as they are.
+Report = Callable[[int, int], object]
+
+
+def perform(task: Task, report: Report | None = None) -> Done:
+    """Runs it; a replication that fails leaves the others as they are. `report` hears of progress, and may end it.
 
     Raises:
         ClusterError: this worker is of another version.
@@ -72,7 +75,8 @@ def perform(task: Task) -> Done:
     began = time.perf_counter()
     place = nullcontext() if task.out is None else storage.writing(task.out)
     with place as out, in_instances(name for name, _ in task.own):
-        taken, failed = _ran(work.asking(output={"out": out, "jobs": 1}), task.points, task.replications)
+        asked = work.asking(output={"out": out, "jobs": 1})
+        taken, failed = _ran(asked, task.points, task.replications, report)
     return Done(taken, failed, time.perf_counter() - began)
 
 
@@ -97,14 +101,14 @@ def _read(task: Task) -> _core.Scenario:
     return scenario
 
 
-def _ran(work: Work, points: Sequence[int], numbers: range) -> tuple[list[Taken], list[Failed]]:
+def _ran(work: Work, points: Sequence[int], numbers: range, report: Report | None) -> tuple[list[Taken], list[Failed]]:
     """Where one of them fails, each alone."""
     try:
-        done = work.asking(points=points, replications=span(numbers)).scenario.run(None)
+        done = work.asking(points=points, replications=span(numbers)).scenario.run(report)
     except _core.RunError as error:
         if len(points) == len(numbers) == 1:
             at = work.scenario.points[points[0]]
             return [], [Failed(work.scenario.name, at["name"], numbers.start, at["settings"]["seed"], str(error))]
-        each = [_ran(work, [point], range(n, n + 1)) for point in points for n in numbers]
+        each = [_ran(work, [point], range(n, n + 1), report) for point in points for n in numbers]
         return [it for taken, _ in each for it in taken], [it for _, failed in each for it in failed]
     return [(it["point"], it["replication"], work.take(it)) for it in done], []
