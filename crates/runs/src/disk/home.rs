@@ -128,7 +128,7 @@ fn entries(dir: &Path) -> impl Iterator<Item = PathBuf> {
 }
 
 /// `.rep-003.1234-0.partial`, `.reps-000-099.1234-0.old`
-fn is_leftover(path: &Path) -> bool {
+pub(crate) fn is_leftover(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let is_ours = name.starts_with(".rep-") || name.starts_with(".reps-");
     is_ours && (name.ends_with(".partial") || name.ends_with(".old"))
