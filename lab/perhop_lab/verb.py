@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from perhop import _core
+from perhop import _core, files
 from perhop.progress import told
 from perhop.scenario import Scenario
 from perhop_lab import boot
@@ -25,8 +25,7 @@ def lab(arguments: Mapping[str, Any]) -> int:
     """
     scenario = _read(arguments["file"], arguments["settings"])
     with boot.ended_by_signals(), tempfile.TemporaryDirectory(prefix="perhop-lab-") as temporary:
-        folder = Path(arguments["keep"] or temporary).resolve()
-        folder.mkdir(parents=True, exist_ok=True)
+        folder = files.directory(Path(arguments["keep"] or temporary)).resolve()
         both = _both(scenario, folder)
     print(json.dumps(both.to_json())) if arguments["json"] else both.show()
     return 0
@@ -35,7 +34,7 @@ def lab(arguments: Mapping[str, Any]) -> int:
 def _read(file: str, settings: Sequence[str]) -> Scenario:
     """The scenario of a file; of standard input if that is `-`."""
     if file == "-":
-        return Scenario(_core.text("stdin", sys.stdin.buffer.read()), "stdin", settings)
+        return Scenario(_core.text("stdin", sys.stdin.buffer.read(_core.MOST_TEXT + 1)), "stdin", settings)
     return Scenario.from_toml(Path(file), settings)
 
 

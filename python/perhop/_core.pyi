@@ -1,6 +1,8 @@
 """The Rust side: handles in, columns out; no model lives in Python."""
 
+import os
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any, NotRequired, TypedDict, final, type_check_only
 
 import numpy.typing as npt
@@ -11,6 +13,7 @@ __all__ = [
     "Cut",
     "Heard",
     "Loop",
+    "MOST_TEXT",
     "Packet",
     "Passage",
     "Random",
@@ -35,11 +38,13 @@ __all__ = [
     "main",
     "opened",
     "quantity",
+    "refuse",
     "register",
     "registered",
     "tc_stats",
     "text",
     "tune",
+    "utf8",
     "where",
     "where_left_nothing",
 ]
@@ -143,7 +148,11 @@ class RunError(RuntimeError):
     """A run that failed: its plan cannot be built, or packets do not add up."""
 
 def check(text: str, file_name: str, overrides: list[str], vary: list[str]) -> list[Diagnostic]: ...
+MOST_TEXT: int
+
 def text(file_name: str, read: bytes) -> str: ...
+def refuse(output: os.PathLike[str], inputs: list[Path]) -> None: ...
+def utf8(path: os.PathLike[str]) -> str: ...
 def tune(args: list[str]) -> tuple[str, str]: ...
 def bounded(name: str, number: int) -> int: ...
 def quantity(text: str) -> tuple[float, str, str, float] | None: ...

@@ -5,12 +5,15 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+import stat
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
+
+from perhop import _core
 
 
 def data() -> Path:
@@ -31,26 +34,67 @@ def whole(path: Path) -> Iterator[Path]:
 
     A device is written itself, and so is standard output under its names. Of a symbolic link, the file it points to is
     written. A file that may not be written is not replaced.
+
+    Raises:
+        OSError: it cannot be written; E020.
     """
-    if str(path) in STREAMS:
-        with _copied(STREAMS[str(path)], path.suffix) as temporary:
-            yield temporary
-        return
-    if path.exists() and not path.is_file():
-        yield path
-        return
-    target = path.resolve()
-    temporary = target.with_name(f".{target.stem}.{os.getpid()}.partial{path.suffix}")
-    try:
+    with writing(path):
+        if str(path) in STREAMS:
+            with _copied(STREAMS[str(path)], path.suffix) as temporary:
+                yield temporary
+            return
+        target = _target(path)
+        if target.exists() and not target.is_file():
+            yield path
+            return
         if target.exists() and not os.access(target, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
-        yield temporary
-        _onto_the_disk(temporary, target)
-        temporary.replace(target)
+        temporary = target.with_name(f".{target.stem}.{os.getpid()}.partial{path.suffix}")
+        try:
+            yield temporary
+            _onto_the_disk(temporary, target)
+            temporary.replace(target)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Whatever the system says against writing `path`, in words, as an exception of the same class.
+
+    Raises:
+        OSError: E020.
+    """
+    try:
+        yield
+    except BrokenPipeError:
+        raise  # a reader has gone: it needs no message
     except OSError as error:
-        raise OSError(error.errno, error.strerror, str(path)) from error
-    finally:
-        temporary.unlink(missing_ok=True)
+        if error.strerror is None:
+            raise
+        help_ = "choose another place, or free some space"
+        said = type(error)(f"error[E020] cannot write {path}: {error.strerror}\n   help: {help_}")
+        said.errno = error.errno
+        raise said from error
+
+
+def directory(path: Path) -> Path:
+    """A directory, made if it is not there; returns it.
+
+    Raises:
+        OSError: it cannot be made; E020.
+    """
+    with writing(path):
+        path.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def _target(path: Path) -> Path:
+    """The file at the end of symbolic links, whether it is there or not."""
+    try:
+        return Path(os.path.realpath(path, strict=True))
+    except FileNotFoundError:
+        return Path(os.path.realpath(path))
 
 
 @contextmanager
@@ -84,16 +128,7 @@ def refuse(path: Path, inputs: Iterable[str | os.PathLike[str]]) -> None:
     Raises:
         ValueError: when it is.
     """
-    if not path.is_file():
-        return
-    for place in map(Path, inputs):
-        # the name of some runs, with which their directories' names begin, is in the directory above
-        for file in _read(place if place.exists() else place.parent):
-            if file.samefile(path):
-                raise ValueError(
-                    f"error[E025] {path} is {file}, which is read: the input would be lost\n"
-                    "   help: give the output another name"
-                )
+    _core.refuse(path, [Path(place) for place in inputs])
 
 
 def keep_others(path: Path, endings: tuple[str, ...]) -> None:
@@ -102,16 +137,27 @@ def keep_others(path: Path, endings: tuple[str, ...]) -> None:
     Raises:
         ValueError: when it would.
     """
-    if str(path) not in STREAMS and path.is_file() and path.suffix.lower() not in endings:
+    if str(path) not in STREAMS and os.path.isfile(path) and path.suffix.lower() not in endings:
         raise ValueError(
             f"error[E026] {path} exists, and its name does not end in {endings[0]}\n"
             f"   help: give a name that ends in {endings[0]}: such a file is replaced"
         )
 
 
-def _read(place: Path) -> Iterator[Path]:
-    """A file, or those of the runs in a directory."""
-    if place.is_file():
-        yield place
-    elif place.is_dir():
-        yield from (file for file in place.rglob("*") if file.suffix == ".parquet" or file.name == "manifest.json")
+
+def head(path: Path) -> bytes:
+    """The bytes of a file, as far as a text may have them, and one more; a pipe is read to its end."""
+    with path.open("rb") as file:
+        return file.read(_core.MOST_TEXT + 1)
+
+
+def regular(path: Path) -> bytes:
+    """The same of a regular file that nobody waits for: it was not named on purpose.
+
+    Raises:
+        OSError: it cannot be read, or is something else.
+    """
+    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(errno.EINVAL, "it is not a regular file", str(path))
+        return file.read(_core.MOST_TEXT + 1)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from perhop import _core, in_force, own, processes, show, storage
+from perhop import _core, files, in_force, own, processes, show, storage
 from perhop.arguments import bounded, checked, positive
 from perhop.arguments import shown as shown_value
 from perhop.builder import Builder, Values, axis, stated
@@ -66,7 +66,7 @@ class Scenario:
         if isinstance(source, str) and "\n" in source:
             return cls(source, overrides=overrides, vary=vary)
         path = Path(source)
-        return cls(_core.text(str(path), path.read_bytes()), str(path), overrides, vary)
+        return cls(_core.text(str(path), files.head(path)), str(path), overrides, vary)
 
     @classmethod
     @checked

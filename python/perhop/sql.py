@@ -129,7 +129,7 @@ def _one_of(column: str, values: Sequence[str]) -> str:
 
 def _file(replication: Replication) -> str:
     path = Path(replication.directory or "") / f"{EVENTS}.parquet"
-    return f"read_parquet({text(str(path))}, hive_partitioning = false)"
+    return f"read_parquet({text(_core.utf8(path))}, hive_partitioning = false)"
 
 
 def _readable(connection: duckdb.DuckDBPyConnection, replication: Replication) -> bool:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from perhop import files
 from perhop.cluster.client import reached
 from perhop.progress import say, told
 from perhop.unknown import UnknownError
@@ -139,7 +140,7 @@ def select(what: list[str]) -> list[tuple[Paper, Study]]:
 
 
 def _all(studies: list[tuple[Paper, Study]], options: Options) -> int:
-    options.out.mkdir(parents=True, exist_ok=True)
+    files.directory(options.out)
     began = time.monotonic()
     papers = {found.name: found for found, _ in studies}
     asked = [(name, one) for name in papers for one in chosen(papers[name].settings(), options.setting)]

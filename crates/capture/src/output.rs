@@ -137,10 +137,8 @@ fn followed(target: &Path) -> io::Result<PathBuf> {
 fn create_beside(target: &Path) -> io::Result<(PathBuf, File)> {
     let name =
         target.file_name().ok_or_else(|| io::Error::new(ErrorKind::InvalidInput, "the path has no file name"))?;
-    let mut prefix = OsString::from(".");
-    prefix.push(name);
-    prefix.push(".perhop-");
-    remove_abandoned(target, &prefix);
+    let prefix = prefix(name);
+    temporaries(target).iter().for_each(|path| remove_abandoned(path));
     for n in 0u32.. {
         let mut hidden = prefix.clone();
         hidden.push(format!("{}-{n}", process::id()));
@@ -164,21 +162,43 @@ fn locked(file: &File) -> bool {
     !matches!(file.try_lock(), Err(TryLockError::WouldBlock))
 }
 
-/// Removes temporary files of this target whose writers are gone: names `prefix` PID-N that no process has locked.
-fn remove_abandoned(target: &Path, prefix: &OsStr) {
+/// How temporary files of a target begin: PID-N follows.
+fn prefix(name: &OsStr) -> OsString {
+    let mut prefix = OsString::from(".");
+    prefix.push(name);
+    prefix.push(".perhop-");
+    prefix
+}
+
+/// Temporary files of a target: of writers at work, and of those that are gone.
+pub fn temporaries(target: &Path) -> Vec<PathBuf> {
+    let prefix = prefix(target.file_name().unwrap_or_default());
     let folder = target.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let ours = |name: &OsStr| {
         let rest = name.as_encoded_bytes().strip_prefix(prefix.as_encoded_bytes());
         rest.is_some_and(|rest| !rest.is_empty() && rest.iter().all(|byte| byte.is_ascii_digit() || *byte == b'-'))
     };
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    for path in entries.filter(|entry| ours(&entry.file_name())).map(|entry| entry.path()) {
-        // What cannot be opened, locked or removed stays: it does no harm.
-        let Ok(file) = File::open(&path) else { continue };
-        // The lock is held until the file is gone: its writer may be about to take it.
-        if file.try_lock().is_ok() {
-            let _ = fs::remove_file(&path);
-        }
+    let ours = entries.filter(|entry| ours(&entry.file_name()) && entry.file_type().is_ok_and(|kind| kind.is_file()));
+    ours.map(|entry| entry.path()).collect()
+}
+
+/// A temporary file that no process has locked: its writer is gone. It is locked until this is dropped.
+fn abandoned(path: &Path) -> Option<File> {
+    // what cannot be opened or locked does no harm
+    File::open(path).ok().filter(|file| file.try_lock().is_ok())
+}
+
+/// Whether the writer of a temporary file is gone.
+pub fn is_abandoned(path: &Path) -> bool {
+    abandoned(path).is_some()
+}
+
+/// Removes a temporary file whose writer is gone.
+pub fn remove_abandoned(path: &Path) {
+    // The lock is held until the file is gone: its writer may be about to take it.
+    if let Some(_locked) = abandoned(path) {
+        let _ = fs::remove_file(path);
     }
 }
 

@@ -43,7 +43,8 @@ pub struct Tally {
     pub gaps: Gaps,
     /// Packets without a time (Simple Packet Blocks).
     pub untimed: u64,
-    /// Earliest and latest time in ns since 1970, if any packet has one.
+    /// The first time and the largest, in ns since 1970, if any packet has one: a packet that is stamped earlier than a
+    /// preceding one counts at the largest time seen, as it is metered.
     pub span_ns: Option<(u64, u64)>,
     /// Where the capture is cut off, if it is and `partial` was set.
     pub truncated: Option<Truncated>,
@@ -156,7 +157,7 @@ impl Tally {
         } else if now - last > LONG_GAP_NS {
             self.gaps.add(last, now - last);
         }
-        self.span_ns = Some((first.min(now), last.max(now)));
+        self.span_ns = Some((first, last.max(now)));
     }
 }
 

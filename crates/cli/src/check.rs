@@ -17,7 +17,7 @@ use std::path::Path;
 fn diagnose(path: &Path, args: &Check) -> Found {
     let (name, options) = (name(path), options(path, &args.settings));
     let bytes = match read(path) {
-        Ok(bytes) if is_configuration(path, &bytes, &args.configuration) => {
+        Ok(bytes) if bytes.len() <= file::MOST && is_configuration(path, &bytes, &args.configuration) => {
             return configured::found(&File::new(&name, &bytes), &args.configuration, &options);
         }
         bytes => bytes,

@@ -59,6 +59,7 @@ pub use args::ForPython;
 pub use captured::{Captured, captured};
 pub use import::imported;
 use perhop_runs::request::Request;
+pub use places::not_read;
 use show::{complain, say};
 pub use sweep::Made;
 

@@ -4,9 +4,10 @@ use crate::Failure;
 use perhop_capture::export::{Exporter, SimulatedPacket};
 use perhop_capture::{Existing, OutputFile};
 use perhop_core::classify::FlowHeaders;
+use perhop_runs::captures::file_name;
 use perhop_runs::run::Replication;
 use perhop_scenario::Scenario;
-use perhop_sim::plan::{Tap, TapPoint};
+use perhop_sim::plan::Tap;
 use perhop_sim::record::Captured;
 use std::path::{Path, PathBuf};
 
@@ -31,13 +32,6 @@ pub(crate) fn write(
             .map_err(|error| Failure::Error(format!("error[E020] cannot write {}: {error}", path.display())))?;
     }
     Ok(paths)
-}
-
-/// `C-E2.pcap`, `C-E2-in.pcap`: characters unfit for a file name are dropped.
-fn file_name(link: &str, point: TapPoint) -> String {
-    let fit = |c: char| if c.is_alphanumeric() || c == '_' { c } else { '-' };
-    let suffix = if point == TapPoint::Input { "-in" } else { "" };
-    format!("{}{suffix}.pcap", link.replace(" -> ", "-").chars().map(fit).collect::<String>())
 }
 
 /// `headers[k]` belongs to packet numbers `2 k` (out) and `2 k + 1` (back).

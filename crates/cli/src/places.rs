@@ -5,13 +5,13 @@
 use crate::Failure;
 use crate::args::Verb;
 use perhop_capture::{CaptureError, Existing, OutputFile, STANDARD_INPUT};
+use perhop_runs::disk::MANIFEST;
+use perhop_runs::disk::walk::walk;
+use perhop_runs::opened::searched;
 use std::fs::{self, Metadata};
 use std::io::Write;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-
-/// What a run's directory holds beside tables.
-const MANIFEST: &str = "manifest.json";
 
 /// Files and directories of a command line.
 struct Places<'a> {
@@ -95,21 +95,24 @@ pub(crate) fn in_a_directory(file: &Path) -> Result<(), Failure> {
     }
 }
 
-/// The file at or below `input` that is `wanted`.
+/// The file that is `wanted`: `input`, or one of the runs at that address.
 fn found(input: &Path, wanted: &Metadata) -> Option<PathBuf> {
     let place = if input.as_os_str() == STANDARD_INPUT { Path::new("/dev/stdin") } else { input };
-    match fs::metadata(place) {
-        Ok(it) if it.is_dir() => below(place, wanted),
-        Ok(it) => ((it.dev(), it.ino()) == (wanted.dev(), wanted.ino())).then(|| input.to_path_buf()),
-        // The name of some runs, with which their directories' names begin.
-        Err(_) => below(place.parent()?, wanted),
+    let is_it = |path: &Path| fs::metadata(path).is_ok_and(|it| (it.dev(), it.ino()) == (wanted.dev(), wanted.ino()));
+    if fs::metadata(place).is_ok_and(|it| !it.is_dir()) {
+        return is_it(place).then(|| input.to_path_buf());
     }
+    let of_run = |path: &Path| path.ends_with(MANIFEST) || path.extension().is_some_and(|it| it == "parquet");
+    let files = |dir: PathBuf| fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
+    walk(searched(place), |_| true).into_iter().flat_map(files).find(|path| of_run(path) && is_it(path))
 }
 
-fn below(dir: &Path, wanted: &Metadata) -> Option<PathBuf> {
-    let of_run = |path: &Path| path.ends_with(MANIFEST) || path.extension().is_some_and(|it| it == "parquet");
-    let paths = fs::read_dir(dir).ok()?.flatten().map(|entry| entry.path());
-    paths.filter(|path| path.is_dir() || of_run(path)).find_map(|path| found(&path, wanted))
+/// As [`refuse`], in words.
+///
+/// # Errors
+/// It is.
+pub fn not_read(output: &Path, inputs: &[&Path]) -> Result<(), String> {
+    refuse(output, inputs).map_err(Failure::plain)
 }
 
 /// Writes a file, whole or not at all.

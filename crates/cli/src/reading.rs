@@ -5,8 +5,7 @@ use crate::{Failure, complain};
 use perhop_runs::request;
 use perhop_scenario::text::file;
 use perhop_scenario::{Diagnostics, Options, Sweep};
-use std::fs;
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -22,23 +21,18 @@ pub(crate) fn text(path: &Path) -> Result<String, Diagnostics> {
 
 /// The bytes of a file, which may be a configuration.
 pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>, Diagnostics> {
-    read(path).map_err(|error| {
-        let help = "give the path of a device's configuration";
-        Diagnostics::of_file(&name(path), "E007", [format!("cannot read the file: {error}"), help.into()])
-    })
+    let bytes = read(path);
+    file::bounded(&name(path), bytes.as_deref(), "give the path of a device's configuration")?;
+    Ok(bytes.unwrap_or_default())
 }
 
-/// The bytes of a file; `-` is standard input, read once.
+/// The bytes of a file, as far as a text may have them; `-` is standard input, read once.
 pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
     static INPUT: OnceLock<io::Result<Vec<u8>>> = OnceLock::new();
     if path != Path::new("-") {
-        return fs::read(path);
+        return file::read(path);
     }
-    let input = INPUT.get_or_init(|| {
-        let mut bytes = Vec::new();
-        io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
-    });
-    match input {
+    match INPUT.get_or_init(|| file::head(io::stdin().lock())) {
         Ok(bytes) => Ok(bytes.clone()),
         Err(error) => Err(io::Error::new(error.kind(), error.to_string())),
     }

@@ -4,7 +4,9 @@ use crate::args::Runs;
 use crate::{Exit, Failure, complain, say};
 use perhop_runs::delete::Doomed;
 use perhop_runs::{inventory, inventory_table};
+use perhop_scenario::text::shown::shown;
 use serde_json::json;
+use std::path::Path;
 
 pub(crate) fn runs(args: &Runs) -> Result<Exit, Failure> {
     if args.delete.is_empty() { list(args) } else { delete(args) }
@@ -14,19 +16,32 @@ pub(crate) fn runs(args: &Runs) -> Result<Exit, Failure> {
 fn delete(args: &Runs) -> Result<Exit, Failure> {
     let doomed = args.delete.iter().map(|address| Doomed::at(address)).collect::<Result<Vec<_>, _>>();
     for run in doomed.map_err(Failure::Error)? {
-        if !args.dry_run {
-            run.delete().map_err(Failure::Error)?;
+        match args.dry_run {
+            true => run.is_free().map_err(Failure::Error)?,
+            false => run.delete().map_err(Failure::Error)?,
         }
-        let verb = if args.dry_run { "would be deleted" } else { "deleted" };
         match args.json {
             true => say!("{}", json!({ "run": run, "deleted": !args.dry_run })),
-            false => say!("{verb}: {}", run.text()),
+            false => told(&run, args.dry_run),
         }
-        for file in &run.left {
-            complain!("note: {} stays: perhop did not write it", file.display());
-        }
+        run.left.iter().for_each(|path| complain!("note: {} stays: perhop did not write it", named(path)));
+        run.kept
+            .iter()
+            .for_each(|path| complain!("note: {} stays: it is of results that are not deleted", named(path)));
     }
     Ok(Exit::Fine)
+}
+
+/// What was deleted, or each file that would be.
+fn told(run: &Doomed, dry_run: bool) {
+    let verb = if dry_run { "would be deleted" } else { "deleted" };
+    say!("{verb}: {}", shown(&run.text()));
+    run.files.iter().filter(|_| dry_run).for_each(|file| say!("  {}", named(file)));
+}
+
+/// A path as a terminal may show it.
+fn named(path: &Path) -> String {
+    shown(&path.to_string_lossy()).into_owned()
 }
 
 fn list(args: &Runs) -> Result<Exit, Failure> {

@@ -7,8 +7,10 @@ use clap::builder::ValueParser;
 use clap::{Arg, Command, CommandFactory};
 use command::{Folder, SCENARIO, error, perhop};
 use perhop::args::Cli;
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::Write;
+use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -157,6 +159,62 @@ fn an_output_that_is_an_input_is_refused() {
             let said = folder.refused(&line.iter().map(String::as_str).collect::<Vec<_>>());
             assert!(said.contains("error[E025]") && said.contains("   help: "), "{line:?}: {said}");
         }
+    }
+}
+
+/// A name that is not UTF-8, in place of every path: it is taken, or refused with a code.
+#[test]
+fn no_name_ends_a_verb_by_surprise() {
+    let folder = Folder::with(&[("ok.toml", SCENARIO.as_bytes())]);
+    let name = |placeholder: &str| {
+        let bytes = placeholder.as_bytes().strip_suffix(b"NAME").map(|before| [before, b"o\xff"].concat());
+        bytes.map_or_else(|| OsString::from(placeholder), OsString::from_vec)
+    };
+    for is_there in [false, true] {
+        for verb in Cli::command().get_subcommands() {
+            for arg in paths(verb).map(|arg| arg.get_id().as_str()) {
+                if is_there {
+                    fs::copy(folder.path("ok.toml"), folder.path("").join(name("NAME"))).unwrap();
+                }
+                let words = line(verb, [(arg, "NAME"), ("", "")]);
+                let mut command = perhop(&[], &folder);
+                command.args(words.iter().map(|word| name(word))).stdin(Stdio::null());
+                let out = command.output().unwrap();
+                let said = String::from_utf8_lossy(&out.stderr).into_owned();
+                assert!(matches!(out.status.code(), Some(0..=2)) && !said.contains("panicked"), "{words:?}: {said}");
+                let refused = out.status.code() != Some(2) || said.contains("error[") || said.contains("perhop-python");
+                assert!(refused, "{words:?}: {said}");
+            }
+        }
+    }
+}
+
+/// Where nothing can be written: a link to itself, a full device, a directory, a file in place of a directory, a name that is too
+/// long. One error each.
+#[test]
+fn what_cannot_be_written_is_one_error() {
+    let folder = folder();
+    fs::write(folder.path("device.cfg"), "policy-map p\n class class-default\n  police 1000000\n").unwrap();
+    symlink("loop", folder.path("loop")).unwrap();
+    fs::create_dir(folder.path("dir")).unwrap();
+    let long = "x".repeat(300);
+    let places = ["loop", "/dev/full", "dir", "old/x", "gone/x", &long];
+    let meter = ["meter", "in.pcap", "--csv"];
+    let import = ["import", "device.cfg", "--from", "ios", "--link", "10Mbit/s", "--force", "-o"];
+    let run = ["run", "ok.toml", "--replications", "1", "--csv"];
+    for place in places {
+        for verb in [&MARK[..], &INIT, &meter, &import, &run] {
+            let args = [verb, &[place]].concat();
+            let out = folder.perhop(&args);
+            let said = error(&out);
+            assert_eq!(said.matches("error[").count(), 1, "{args:?}: {said}");
+            let help = said.contains("   help: ");
+            assert!((said.contains("error[E020] ") || said.contains("error[E026] ")) && help, "{args:?}: {said}");
+        }
+    }
+    for place in ["loop", "old/x", &long] {
+        let said = error(&folder.perhop(&["run", "ok.toml", "--replications", "1", "--out", place]));
+        assert!(said.contains("error[E020] "), "{place}: {said}");
     }
 }
 

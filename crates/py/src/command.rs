@@ -58,6 +58,16 @@ pub fn imported(py: Python<'_>, args: Vec<OsString>, text: Option<Vec<u8>>) -> P
     py.detach(|| perhop::imported(args, text)).map_err(PyValueError::new_err)
 }
 
+/// Refuses an output that is one of the inputs, by whatever name; of a directory, one of the files of its runs.
+///
+/// # Errors
+/// `ValueError` when it is: E025.
+#[pyfunction]
+pub fn refuse(py: Python<'_>, output: PathBuf, inputs: Vec<PathBuf>) -> PyResult<()> {
+    let inputs: Vec<_> = inputs.iter().map(PathBuf::as_path).collect();
+    py.detach(|| perhop::not_read(&output, &inputs)).map_err(PyValueError::new_err)
+}
+
 /// What `perhop mark --json` or `perhop meter --json` says, and what the policy was warned of, from the verb and its
 /// arguments.
 ///

@@ -27,6 +27,7 @@ mod own;
 /// Problems of a file as dictionaries.
 mod diagnostics;
 
+use perhop_scenario::text::file;
 use pyo3::prelude::*;
 use pyo3::types::PyMapping;
 
@@ -54,8 +55,10 @@ fn core_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<design::Loop>()?;
     m.add_function(wrap_pyfunction!(command::main, m)?)?;
     m.add_function(wrap_pyfunction!(command::answer, m)?)?;
+    m.add("MOST_TEXT", file::MOST)?;
     m.add_function(wrap_pyfunction!(command::captured, m)?)?;
     m.add_function(wrap_pyfunction!(command::imported, m)?)?;
+    m.add_function(wrap_pyfunction!(command::refuse, m)?)?;
     m.add_function(wrap_pyfunction!(command::tune, m)?)?;
     m.add_function(wrap_pyfunction!(diagnostics::check, m)?)?;
     m.add_function(wrap_pyfunction!(diagnostics::text, m)?)?;
@@ -69,6 +72,7 @@ fn core_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(options::bounded, m)?)?;
     m.add_function(wrap_pyfunction!(stored::opened, m)?)?;
     m.add_function(wrap_pyfunction!(stored::damaged, m)?)?;
+    m.add_function(wrap_pyfunction!(stored::utf8, m)?)?;
     perhop_core::foreign::set_finder(own::find);
     own::add_to(m)?;
     Ok(())

@@ -178,7 +178,7 @@ pub fn dict(py: Python<'_>, replication: Replication) -> PyResult<Bound<'_, PyDi
     out.set_item("hash", replication.hash)?;
     out.set_item("reused", replication.reused)?;
     out.set_item("note", replication.note.as_deref())?;
-    out.set_item("directory", replication.dir.as_ref().map(|it| it.to_string_lossy()))?;
+    out.set_item("directory", replication.dir.as_ref().map(|it| it.as_os_str()))?;
     out.set_item("tables", Tables::new(replication.tables))?;
     Ok(out)
 }

@@ -4,6 +4,7 @@ use crate::{run, scenario};
 use perhop_runs::disk::Damaged;
 use perhop_runs::inventory::Found;
 use perhop_runs::opened::{Refused, open};
+use perhop_runs::request;
 use pyo3::exceptions::{PyFileNotFoundError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -35,10 +36,19 @@ pub fn damaged(directory: PathBuf, what: String) -> String {
     Damaged { dir: directory, what }.to_string()
 }
 
+/// A path as text.
+///
+/// # Errors
+/// `ValueError` when it is not UTF-8: E022.
+#[pyfunction]
+pub fn utf8(path: PathBuf) -> PyResult<String> {
+    request::text(&path).map(str::to_owned).map_err(PyValueError::new_err)
+}
+
 fn point<'py>(py: Python<'py>, found: &Found) -> PyResult<Bound<'py, PyDict>> {
     let (common, out) = (&found.common, PyDict::new(py));
     out.set_item("labels", common.point.0.clone())?;
-    out.set_item("name", found.point_dir().file_name())?;
+    out.set_item("name", found.point_dir().file_name().unwrap_or_default().to_string_lossy())?;
     out.set_item("hash", &common.point_hash)?;
     out.set_item("effective", &common.effective)?;
     out.set_item("origin", (&common.identity.file, &common.identity.overrides, common.identity.recorded))?;

@@ -1,13 +1,19 @@
 //! Deleting a run: its replications' directories, of what perhop has written alone.
 
-use super::disk::{MANIFEST, directories};
+use super::captures;
+use super::disk::leftovers::is_leftover;
+use super::disk::{MANIFEST, directories, numbers};
+use super::events;
 use super::inventory::{self, Found, Listed, listed};
-use super::opened::{Refused, there};
+use super::opened::{Refused, in_force, there};
+use super::request::lossy;
+use super::tables::NAMES;
+use perhop_capture::output;
 use perhop_core::units::counted;
 use serde::Serialize;
 use std::collections::BTreeSet;
-use std::fs::{self, File, TryLockError};
-use std::io;
+use std::fs::{self, DirEntry, File, TryLockError};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// Runs that a refusal names.
@@ -18,12 +24,17 @@ const MOST_NAMED: usize = 5;
 pub struct Doomed {
     /// It.
     pub run: Listed,
-    /// Its files.
+    /// Its files: tables and manifests, captures at its links, and what writers that were killed have left half-written.
+    #[serde(serialize_with = "lossy")]
     pub files: Vec<PathBuf>,
     /// Their size.
     pub bytes: u64,
-    /// Files in its directories that perhop has not written: they stay.
+    /// What else is in its directories and perhop has not written: it stays.
+    #[serde(serialize_with = "lossy")]
     pub left: Vec<PathBuf>,
+    /// What perhop has written there, but of results that are not deleted: of other replications, or damaged. It stays.
+    #[serde(serialize_with = "lossy")]
+    pub kept: Vec<PathBuf>,
     /// Directories of replications and of points, each before the one it is in.
     #[serde(skip)]
     dirs: Vec<PathBuf>,
@@ -45,30 +56,51 @@ impl Doomed {
         let mut runs = listed(found.clone());
         let run = runs.pop().filter(|_| runs.is_empty()).ok_or_else(|| several(address, listed(found.clone())))?;
         let run = Listed { address: address.to_owned(), ..run };
-        let dirs: BTreeSet<_> =
-            found.iter().flat_map(|found| [found.dir.clone(), found.point_dir().to_owned()]).collect();
-        if let Some(link) = dirs.iter().find(|dir| dir.is_symlink()) {
+        let dirs = found.iter().flat_map(|found| [found.dir.as_path(), found.point_dir()]);
+        if let Some(link) = dirs.into_iter().find(|dir| dir.is_symlink()) {
             let what = format!("error[E029] {} is a link: its target may belong to another user", link.display());
             return Err(format!("{what}\n   help: delete the run where it is"));
         }
-        Ok(Self::of(run, &found, dirs))
+        Ok(Self::of(run, &found))
     }
 
-    fn of(run: Listed, found: &[Found], dirs: BTreeSet<PathBuf>) -> Self {
-        let doomed: BTreeSet<_> = found.iter().map(|found| found.dir.as_path()).collect();
-        // a point that keeps replications of other runs keeps its captures
-        let emptied = |dir: &Path| directories(dir).iter().all(|(_, dir)| doomed.contains(dir.as_path()));
-        let (mut files, mut left) = (Vec::new(), Vec::new());
-        for dir in &dirs {
-            let of_replications = doomed.contains(dir.as_path());
-            for file in entries(dir).filter(|path| !path.is_dir()) {
-                let is_ours = if of_replications { is_result(&file) } else { is_capture(&file) && emptied(dir) };
-                if is_ours { &mut files } else { &mut left }.push(file);
+    fn of(run: Listed, found: &[Found]) -> Self {
+        let home = found.first().and_then(|found| found.point_dir().parent()).unwrap_or(Path::new(".")).to_owned();
+        let mut doomed = Self { run, files: vec![], bytes: 0, left: vec![], kept: vec![], dirs: vec![], home };
+        let of_replications: BTreeSet<_> = found.iter().map(|found| found.dir.as_path()).collect();
+        of_replications.iter().for_each(|dir| doomed.sort_results(dir));
+        let points: BTreeSet<_> = found.iter().map(Found::point_dir).collect();
+        for point in points {
+            let of_point = found.iter().find(|found| found.point_dir() == point);
+            doomed.sort_point(&Point::of(point, of_point, &of_replications));
+        }
+        doomed.bytes = doomed.files.iter().filter_map(|file| Some(fs::symlink_metadata(file).ok()?.len())).sum();
+        doomed
+    }
+
+    /// What is in a directory of replications, complete or half-written.
+    fn sort_results(&mut self, dir: &Path) {
+        for entry in entries(dir) {
+            let path = entry.path();
+            if is_file(&entry) && is_result(&path) { &mut self.files } else { &mut self.left }.push(path);
+        }
+        self.dirs.push(dir.to_owned());
+    }
+
+    /// What is in a directory of a point.
+    fn sort_point(&mut self, point: &Point<'_>) {
+        for entry in entries(point.dir) {
+            let path = entry.path();
+            match point.what(&entry) {
+                What::Deleted => {}
+                What::Leftover if is_file(&entry) => self.files.push(path),
+                What::Leftover => self.sort_results(&path),
+                What::Capture => self.files.push(path),
+                What::Kept => self.kept.push(path),
+                What::Foreign => self.left.push(path),
             }
         }
-        let bytes = files.iter().filter_map(|file| Some(fs::symlink_metadata(file).ok()?.len())).sum();
-        let home = found.first().and_then(|found| found.point_dir().parent()).unwrap_or(Path::new(".")).to_owned();
-        Self { run, files, bytes, left, dirs: dirs.into_iter().rev().collect(), home }
+        self.dirs.push(point.dir.to_owned());
     }
 
     /// Deletes it: manifests first, so that what is left of it after a failure is no result to any reader.
@@ -76,15 +108,24 @@ impl Doomed {
     /// # Errors
     /// A run is writing there, or a file cannot be deleted; E020.
     pub fn delete(&self) -> Result<(), String> {
-        let refused =
-            |(path, error): (PathBuf, io::Error)| format!("error[E020] cannot delete {}: {error}", path.display());
         let _alone = self.lock()?;
         let (manifests, others): (Vec<_>, Vec<_>) = self.files.iter().partition(|file| file.ends_with(MANIFEST));
-        let remove = |file: &&PathBuf| fs::remove_file(file).map_err(|error| refused(((*file).clone(), error)));
+        let remove = |file: &&PathBuf| match fs::remove_file(file) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                Err(format!("error[E020] cannot delete {}: {error}", file.display()))
+            }
+            _ => Ok(()),
+        };
         manifests.iter().chain(&others).try_for_each(remove)?;
         // one that is not empty stays, with what it holds
         self.dirs.iter().chain([&self.home]).for_each(|dir| drop(fs::remove_dir(dir)));
         Ok(())
+    }
+
+    /// # Errors
+    /// It could not be deleted now: a run is writing there; E020.
+    pub fn is_free(&self) -> Result<(), String> {
+        self.lock().map(drop)
     }
 
     /// No other process writes there while this is held.
@@ -124,15 +165,74 @@ fn several(address: &Path, runs: Vec<Listed>) -> String {
     format!("error[E029] {} holds {} runs\n   help: {help}", address.display(), runs.len())
 }
 
+/// What something in a point's directory is.
+enum What {
+    /// A directory of replications that are deleted.
+    Deleted,
+    /// What a killed writer has left.
+    Leftover,
+    /// Of `--pcap`.
+    Capture,
+    /// Of results that are not deleted.
+    Kept,
+    /// What perhop has not written.
+    Foreign,
+}
+
+/// The directory of a point, of which all replications or some are deleted.
+struct Point<'a> {
+    dir: &'a Path,
+    deleted: &'a BTreeSet<&'a Path>,
+    /// The captures at its links, whether they are there or not; none if its scenario is of another version, and cannot be read.
+    captures: BTreeSet<PathBuf>,
+    /// What becomes a capture, or would have.
+    temporaries: BTreeSet<PathBuf>,
+    /// Some replications stay, and with them the captures.
+    stays: bool,
+    /// Its file system has locks: what is half-written is of no process at work once its home is locked.
+    locks: bool,
+}
+
+impl<'a> Point<'a> {
+    fn of(dir: &'a Path, found: Option<&Found>, deleted: &'a BTreeSet<&'a Path>) -> Self {
+        let scenario = found.and_then(|found| in_force(&found.common.effective));
+        let names = scenario.map_or_else(BTreeSet::new, |it| captures::file_names(&it.plan(0, 0)));
+        let captures: BTreeSet<_> = names.into_iter().map(|name| dir.join(name)).collect();
+        let temporaries = captures.iter().flat_map(|capture| output::temporaries(capture)).collect();
+        let stays = directories(dir).iter().any(|(_, dir)| !deleted.contains(dir.as_path()));
+        let locks = File::open(dir).is_ok_and(|file| !matches!(file.try_lock_shared(), Err(TryLockError::Error(_))));
+        Self { dir, deleted, captures, temporaries, stays, locks }
+    }
+
+    fn what(&self, entry: &DirEntry) -> What {
+        let path = entry.path();
+        let (is_dir, is_file) = (entry.file_type().is_ok_and(|kind| kind.is_dir()), is_file(entry));
+        let if_not = |kept: bool, what| if kept { What::Kept } else { what };
+        match () {
+            () if is_dir && self.deleted.contains(path.as_path()) => What::Deleted,
+            () if is_dir && numbers(&path).is_some() => What::Kept,
+            () if (is_dir || is_file) && is_leftover(&path) => if_not(!self.locks, What::Leftover),
+            () if is_file && self.captures.contains(&path) => if_not(self.stays, What::Capture),
+            () if is_file && self.temporaries.contains(&path) => if_not(!output::is_abandoned(&path), What::Leftover),
+            () => What::Foreign,
+        }
+    }
+}
+
+/// A table or a manifest.
 fn is_result(file: &Path) -> bool {
-    file.ends_with(MANIFEST) || file.extension().is_some_and(|it| it == "parquet")
+    NAMES.into_iter().chain([events::NAME]).any(|name| file.ends_with(format!("{name}.parquet")))
+        || file.ends_with(MANIFEST)
 }
 
-/// Of `--pcap`.
-fn is_capture(file: &Path) -> bool {
-    file.extension().is_some_and(|it| it == "pcap")
+/// No link either: perhop writes none.
+fn is_file(entry: &DirEntry) -> bool {
+    entry.file_type().is_ok_and(|kind| kind.is_file())
 }
 
-fn entries(dir: &Path) -> impl Iterator<Item = PathBuf> {
-    fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path())
+/// What is in a directory, by name.
+fn entries(dir: &Path) -> Vec<DirEntry> {
+    let mut found: Vec<_> = fs::read_dir(dir).into_iter().flatten().flatten().collect();
+    found.sort_by_key(DirEntry::file_name);
+    found
 }

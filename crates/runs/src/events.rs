@@ -4,6 +4,7 @@
 
 pub use perhop_scenario::tables::events::NAME;
 
+use super::disk::regular;
 use super::parquet::{Constant, column, physical, properties, schema_of, values_of, write_column};
 use parquet::column::writer::{ColumnCloseResult, ColumnWriter};
 use parquet::data_type::ByteArray;
@@ -94,7 +95,7 @@ impl Writer {
 /// # Errors
 /// When one cannot be read or the other not written.
 pub fn relabel(from: &Path, to: &Path, constants: &[Constant]) -> io::Result<()> {
-    let source = File::open(from)?;
+    let source = regular::open(from, u64::MAX)?;
     let indexed = ReadOptionsBuilder::new().with_page_index().build();
     let read = SerializedFileReader::new_with_options(source.try_clone()?, indexed).map_err(io_error)?;
     let mut file = begun(to, constants).map_err(io_error)?;

@@ -1,8 +1,10 @@
 //! What a directory of runs holds: for each run its name, its points, how it was called, when, how large it is.
 
 use super::disk::manifest::{Common, Identity, Labels};
+use super::disk::walk::walk;
 use super::disk::{Damaged, MANIFEST, Manifest, load, numbers};
 use super::order::order;
+use super::request::lossy;
 use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,11 +24,15 @@ pub struct Inventory {
 /// A run: the points that one call made, or several calls that add to the same sweep.
 #[derive(Clone, Debug, Serialize)]
 pub struct Listed {
-    /// What `plot`, `report`, `compare` and `runs --delete` take: its directory and name, or the directory of its only point, or
-    /// its number where these lead to other runs as well.
+    /// What `plot`, `report`, `compare` and `runs --delete` take, and what leads to no other run: its directory and name, or the
+    /// directory of its only point, or its number.
+    #[serde(serialize_with = "lossy")]
     pub address: PathBuf,
     /// Its number: 8 hexadecimal digits, of all that tells it from other runs.
     pub id: String,
+    /// The same with 16 digits.
+    #[serde(skip)]
+    pub(crate) number: String,
     /// Name of the scenario.
     pub scenario: String,
     /// How it was called; of a sweep that was continued, the last time.
@@ -48,6 +54,7 @@ pub struct Listed {
 #[derive(Clone, Debug, Serialize)]
 pub struct ListedPoint {
     /// Its directory.
+    #[serde(serialize_with = "lossy")]
     pub dir: PathBuf,
     /// Swept keys and their values.
     pub labels: Labels,
@@ -91,7 +98,8 @@ impl Found {
 
     /// Whether its run has this name or this number.
     pub(crate) fn is_of(&self, called: &str) -> bool {
-        self.common.identity.name.as_deref() == Some(called) || id(&self.key()) == called
+        let number = number(&self.key());
+        self.common.identity.name.as_deref() == Some(called) || number == called || short(&number) == called
     }
 
     /// What tells its run from others.
@@ -119,42 +127,72 @@ pub(crate) fn listed(found: Vec<Found>) -> Vec<Listed> {
     found.into_iter().for_each(|found| runs.entry(found.key()).or_default().push(found));
     let mut runs: Vec<_> = runs.into_iter().collect();
     runs.sort_by_key(|(_, found)| found.iter().map(|f| f.written).max());
-    let mut runs: Vec<_> = runs.into_iter().map(|(key, found)| one(id(&key), found)).collect();
-    let first: Vec<_> = runs.iter().map(|run| run.address.clone()).collect();
-    for run in runs.iter_mut().filter(|run| first.iter().filter(|address| **address == run.address).count() > 1) {
-        run.address.set_file_name(&run.id);
-    }
-    runs
+    let runs: Vec<_> = runs.into_iter().map(|(key, found)| one(number(&key), found)).collect();
+    let places = Places::of(&runs);
+    runs.into_iter().map(|run| Listed { address: places.address(&run), ..run }).collect()
 }
 
-/// The number of a run.
-fn id(key: &Key) -> String {
+/// How many runs each path leads to: as a name or a number beside the directories of their points, and as one of these.
+#[derive(Default)]
+struct Places {
+    called: BTreeMap<PathBuf, usize>,
+    dirs: BTreeMap<PathBuf, usize>,
+}
+
+impl Places {
+    fn of(runs: &[Listed]) -> Self {
+        let mut places = Self::default();
+        for run in runs {
+            let called =
+                run.points.iter().flat_map(|point| run.called().map(move |name| point.dir.with_file_name(name)));
+            let dirs = run.points.iter().map(|point| point.dir.clone());
+            called.collect::<BTreeSet<_>>().into_iter().for_each(|path| *places.called.entry(path).or_default() += 1);
+            dirs.for_each(|path| *places.dirs.entry(path).or_default() += 1);
+        }
+        places
+    }
+
+    /// The first that leads to a run and to no other: its name, the directory of its only point, its number in 8 digits or 16. A
+    /// directory that is called so comes before a run that is, whatever is in it.
+    fn address(&self, run: &Listed) -> PathBuf {
+        let Some(first) = run.points.first().map(|point| &point.dir) else { return PathBuf::new() };
+        let leads = |path: &PathBuf| self.called[path] == 1 && !path.is_dir();
+        let name = run.identity.name.as_ref().map(|name| first.with_file_name(name)).filter(leads);
+        let only = || (run.points.len() == 1 && self.dirs[first] == 1).then(|| first.clone());
+        let id = || Some(first.with_file_name(&run.id)).filter(leads);
+        name.or_else(only).or_else(id).unwrap_or_else(|| first.with_file_name(&run.number))
+    }
+}
+
+impl Listed {
+    /// What it is called: its name, and its number.
+    fn called(&self) -> impl Iterator<Item = &str> {
+        self.identity.name.as_deref().into_iter().chain([&*self.id])
+    }
+}
+
+/// The number of a run in 8 digits.
+fn short(number: &str) -> &str {
+    &number[..8]
+}
+
+/// The number of a run in 16.
+fn number(key: &Key) -> String {
     let (scenario, name, base, version, keys) = key;
     let mut hasher = blake3::Hasher::new_derive_key("perhop run v1");
     let parts = [scenario, name.as_deref().unwrap_or_default(), base, version].map(str::as_bytes);
     for part in parts.into_iter().chain(keys.iter().map(String::as_bytes)) {
         hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
     }
-    hasher.finalize().to_hex()[..8].to_owned()
+    hasher.finalize().to_hex()[..16].to_owned()
 }
 
 /// Every directory of replications below `dir`, which may be one itself.
 pub(crate) fn found(dir: &Path) -> Vec<Result<Found, Damaged>> {
-    let mut dirs = Vec::new();
-    walk(dir, &mut BTreeSet::new(), &mut dirs);
+    let is_of_replications = |dir: &Path| numbers(dir).is_some();
+    let dirs = walk(dir, |dir| !is_of_replications(dir));
+    let dirs: Vec<_> = dirs.into_iter().filter(|dir| is_of_replications(dir)).collect();
     dirs.into_par_iter().map(Found::read).collect()
-}
-
-/// In the order of their names; each directory once, whatever links there are.
-fn walk(dir: &Path, seen: &mut BTreeSet<PathBuf>, out: &mut Vec<PathBuf>) {
-    if numbers(dir).is_some() {
-        out.push(dir.to_owned());
-    } else if fs::canonicalize(dir).is_ok_and(|real| seen.insert(real)) {
-        let entries = fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
-        let mut entries: Vec<_> = entries.filter(|path| path.is_dir()).collect();
-        entries.sort();
-        entries.iter().for_each(|path| walk(path, seen, out));
-    }
 }
 
 fn size(dir: &Path) -> u64 {
@@ -166,7 +204,7 @@ fn modified(path: &Path) -> SystemTime {
     fs::metadata(path).and_then(|data| data.modified()).unwrap_or(SystemTime::UNIX_EPOCH)
 }
 
-fn one(id: String, found: Vec<Found>) -> Listed {
+fn one(number: String, found: Vec<Found>) -> Listed {
     let newest = found.iter().max_by_key(|f| (f.common.identity.started_s, f.written)).expect("not empty");
     let Common { scenario, identity, perhop, .. } = newest.common.clone();
     let written =
@@ -177,16 +215,9 @@ fn one(id: String, found: Vec<Found>) -> Listed {
     seeds.dedup();
     let bytes = found.iter().map(|f| size(&f.dir)).sum();
     let points = points(found);
-    let address = address(&points, identity.name.as_deref(), &id);
-    Listed { address, id, scenario, identity, seeds, perhop, points, written_s, bytes }
-}
-
-/// The shortest that may lead to a run.
-fn address(points: &[ListedPoint], name: Option<&str>, id: &str) -> PathBuf {
-    match (name, points) {
-        (None, [only]) => only.dir.clone(),
-        _ => points.first().map_or_else(PathBuf::new, |point| point.dir.with_file_name(name.unwrap_or(id))),
-    }
+    let address = PathBuf::new(); // it depends on what others are called
+    let id = short(&number).to_owned();
+    Listed { address, id, number, scenario, identity, seeds, perhop, points, written_s, bytes }
 }
 
 fn points(found: Vec<Found>) -> Vec<ListedPoint> {

@@ -18,6 +18,8 @@ pub mod inventory;
 pub mod opened;
 /// A run of it, deleted.
 pub mod delete;
+/// The files of packets at its links.
+pub mod captures;
 /// The order of points.
 mod order;
 /// The same as a table for the terminal.

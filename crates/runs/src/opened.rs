@@ -72,16 +72,27 @@ pub(crate) fn there(
         found.retain(|found| !found.numbers.is_empty());
         Ok::<_, Damaged>(found)
     };
-    if address.is_dir() {
+    let dir = searched(address);
+    if dir == address {
         let every = finished(address)?;
         let none = || format!("no finished replication below {}: `perhop run` writes runs/NAME", address.display());
         return if every.is_empty() { Err(Refused::Missing(none())) } else { Ok(every) };
     }
-    let above = address.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let every = if above.is_dir() { finished(above)? } else { Vec::new() };
+    let every = if dir.is_dir() { finished(dir)? } else { Vec::new() };
     let called = address.file_name().and_then(OsStr::to_str).unwrap_or_default();
-    let of_run: Vec<_> = every.iter().filter(|found| found.is_of(called)).cloned().collect();
+    let mut of_run: Vec<_> = every.iter().filter(|found| found.is_of(called)).cloned().collect();
+    let is_beside = |found: &Found| found.point_dir().parent() == Some(dir);
+    // further down it may be a copy
+    if of_run.iter().any(is_beside) {
+        of_run.retain(is_beside);
+    }
     if of_run.is_empty() { Err(Refused::Missing(unknown(address, every))) } else { Ok(of_run) }
+}
+
+/// The directory in which results at an address are looked for: it, if it is one, or else that in which it would be.
+pub fn searched(address: &Path) -> &Path {
+    let above = || address.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if address.is_dir() { address } else { above() }
 }
 
 /// No run has this address; which are like it.
@@ -164,8 +175,12 @@ fn replications(points: &[&Found], places: &Places) -> Result<Vec<Replication>, 
 
 /// What each class of a point got, as far as the scenario in force can be read.
 fn classes(point: &Found) -> Option<Classes> {
-    let read = Scenario::parse(&of_any_text(&point.common.effective), &Options::new(MANIFEST));
-    read.ok().map(|(scenario, _)| Classes::new(&scenario))
+    in_force(&point.common.effective).map(|scenario| Classes::new(&scenario))
+}
+
+/// A scenario in force, as far as this version can read it.
+pub(crate) fn in_force(effective: &str) -> Option<Scenario> {
+    Scenario::parse(&of_any_text(effective), &Options::new(MANIFEST)).ok().map(|(scenario, _)| scenario)
 }
 
 /// The replications of a directory.

@@ -10,6 +10,7 @@ use perhop_scenario::{Diagnostics, Options, Point, Sweep};
 use serde::ser::Error;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
+use std::borrow::Cow;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -190,30 +191,33 @@ pub fn text(path: &Path) -> Result<&str, String> {
     })
 }
 
-/// Paths, as text.
+/// A path, or several.
 pub trait Paths {
-    /// As JSON has them.
+    /// As JSON has them, each as `text` has it.
     ///
     /// # Errors
-    /// One is not UTF-8.
-    fn json(&self) -> Result<Value, String>;
+    /// One has no such text.
+    fn json(&self, text: Text) -> Result<Value, String>;
 }
 
+/// A path as text.
+pub type Text = fn(&Path) -> Result<Cow<'_, str>, String>;
+
 impl Paths for PathBuf {
-    fn json(&self) -> Result<Value, String> {
+    fn json(&self, text: Text) -> Result<Value, String> {
         text(self).map(Value::from)
     }
 }
 
 impl Paths for Option<PathBuf> {
-    fn json(&self) -> Result<Value, String> {
-        self.as_ref().map_or(Ok(Value::Null), Paths::json)
+    fn json(&self, text: Text) -> Result<Value, String> {
+        self.as_ref().map_or(Ok(Value::Null), |path| path.json(text))
     }
 }
 
 impl Paths for Vec<PathBuf> {
-    fn json(&self) -> Result<Value, String> {
-        self.iter().map(Paths::json).collect()
+    fn json(&self, text: Text) -> Result<Value, String> {
+        self.iter().map(|path| path.json(text)).collect()
     }
 }
 
@@ -222,5 +226,13 @@ impl Paths for Vec<PathBuf> {
 /// # Errors
 /// One is not UTF-8.
 pub fn utf8<S: Serializer>(paths: &impl Paths, serializer: S) -> Result<S::Ok, S::Error> {
-    paths.json().map_err(S::Error::custom)?.serialize(serializer)
+    paths.json(|path| text(path).map(Cow::from)).map_err(S::Error::custom)?.serialize(serializer)
+}
+
+/// Serializes paths that were found, for a reader to look at: what is not UTF-8 in them is U+FFFD.
+///
+/// # Errors
+/// None of its own.
+pub fn lossy<S: Serializer>(paths: &impl Paths, serializer: S) -> Result<S::Ok, S::Error> {
+    paths.json(|path| Ok(path.to_string_lossy())).map_err(S::Error::custom)?.serialize(serializer)
 }

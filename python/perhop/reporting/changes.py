@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from perhop import _core, in_force
+from perhop import _core, files, in_force
 from perhop.columns import Origin
 from perhop.reporting.tables import Tabled
 from perhop.results import Results
@@ -63,7 +63,7 @@ def _against_file(runs: Results) -> list[Tabled]:
 def _stated(origin: Origin) -> dict[str, str] | None:
     """Every value in force in the file as it is now, without overrides; `None` if it cannot be read."""
     try:
-        text = Path(origin.file).read_text(encoding="utf-8")
+        text = _core.text(origin.file, files.regular(Path(origin.file)))
         return in_force.settings(_core.Scenario(text, origin.file, [], []).effective())
     except (OSError, ValueError):
         return None

@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from perhop import _core
+from perhop import _core, files
 from perhop_studies import runs as simulation
 from perhop_studies.maps import Map
 from perhop_studies.maps.grid import At, Grid, Point, read, write
@@ -96,7 +96,7 @@ def _margin(part: Part) -> float:
 
 def run(found: Map, budget: Budget, out: Path, date: str, say: Say) -> Grid:
     """Runs a map, or takes up one that was broken off; what is complete is kept after each point."""
-    out.mkdir(parents=True, exist_ok=True)
+    files.directory(out)
     runner, path = Runner.of(found, budget), out / f"{found.id}.jsonl"
     fresh = Grid(len(found.x.values), len(found.y.values), runner.made_with, date)
     kept = read(path)

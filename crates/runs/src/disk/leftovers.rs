@@ -85,6 +85,11 @@ fn entries(dir: &Path) -> Vec<PathBuf> {
     paths
 }
 
+/// Whether something is half-written, whoever writes it.
+pub(crate) fn is_leftover(path: &Path) -> bool {
+    path.file_name().and_then(|name| name.to_str()).is_some_and(|name| writer(name).is_some())
+}
+
 /// Who writes what has such a name: `.rep-003.1234-567-89abcdef-0.partial`, `.reps-000-099.1234-567-89abcdef-0.old`.
 /// `None`: it is not half-written.
 fn writer(name: &str) -> Option<Writer> {

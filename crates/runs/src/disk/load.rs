@@ -2,13 +2,14 @@
 //!
 //! Decision: docs/decisions/089-the-core-reads-results.md
 
+use super::regular::{self, MOST_MANIFEST, MOST_TABLE};
 use super::{MANIFEST, Manifest, hash, hash_files, join};
 use crate::{ef, parquet, tables};
 use perhop_scenario::tables::columns::{Declared, Table};
 use rayon::prelude::*;
 use std::fmt;
-use std::fs;
 use std::io;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 /// Replications read back.
@@ -83,7 +84,9 @@ pub fn load_all(dirs: &[PathBuf]) -> Result<Vec<Stored>, Damaged> {
 /// # Errors
 /// What is wrong with it.
 pub fn manifest(dir: &Path) -> Result<Manifest, String> {
-    let text = fs::read_to_string(dir.join(MANIFEST)).map_err(|e| format!("{MANIFEST} cannot be read: {e}"))?;
+    let unread = |error: &dyn fmt::Display| format!("{MANIFEST} cannot be read: {error}");
+    let bytes = regular::read(&dir.join(MANIFEST), MOST_MANIFEST).map_err(|error| unread(&error))?;
+    let text = String::from_utf8(bytes).map_err(|error| unread(&error.utf8_error()))?;
     Manifest::from_json(&text).map_err(|e| format!("{MANIFEST} {e}"))
 }
 
@@ -91,13 +94,27 @@ pub fn manifest(dir: &Path) -> Result<Manifest, String> {
 fn files(dir: &Path) -> Result<Vec<(&'static str, Vec<u8>)>, String> {
     let mut files = Vec::new();
     for name in tables::NAMES {
-        match fs::read(dir.join(format!("{name}.parquet"))) {
+        match file(&dir.join(format!("{name}.parquet"))) {
             Ok(bytes) => files.push((name, bytes)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(format!("{name}.parquet cannot be read: {error}")),
         }
     }
     Ok(files)
+}
+
+/// What a Parquet file begins and ends with.
+const MAGIC: [u8; 4] = *b"PAR1";
+
+/// The bytes of a Parquet file, looked at from both ends before it is read.
+fn file(path: &Path) -> io::Result<Vec<u8>> {
+    let (file, mut ends) = (regular::open(path, MOST_TABLE)?, [[0; MAGIC.len()]; 2]);
+    let last = file.metadata()?.len().saturating_sub(MAGIC.len() as u64);
+    let read = file.read_exact_at(&mut ends[0], 0).and_then(|()| file.read_exact_at(&mut ends[1], last));
+    match read.is_ok() && ends == [MAGIC; 2] {
+        true => regular::read_all(file, MOST_TABLE),
+        false => Err(io::Error::new(io::ErrorKind::InvalidData, "the file is cut short or not Parquet")),
+    }
 }
 
 /// All tables, also those that have no file because they were empty.
@@ -122,16 +139,11 @@ fn is_declared(table: &str, column: &str) -> bool {
     tables::declaration(table).is_some_and(|of| of.column(column).is_some())
 }
 
-/// What a Parquet file begins and ends with.
-const MAGIC: &[u8] = b"PAR1";
-
 /// Why the files are not those of the manifest. They are not parsed: the library panics on some damage.
 fn difference(files: &[(&'static str, Vec<u8>)], manifest: &Manifest) -> String {
-    let cut = files.iter().find(|(_, bytes)| !bytes.starts_with(MAGIC) || !bytes.ends_with(MAGIC));
-    let cut = cut.map(|(name, _)| format!("{name}.parquet cannot be read: the file is cut short or not Parquet"));
     let there = |name: &str| files.iter().any(|file| file.0 == name);
     let missing = tables::NAMES.into_iter().find(|name| !tables::may_lack(name) && !there(name));
-    cut.or_else(|| missing.map(|name| format!("{name}.parquet is missing"))).unwrap_or_else(|| {
+    missing.map(|name| format!("{name}.parquet is missing")).unwrap_or_else(|| {
         let (found, stated) = (hash_files(files), &manifest.files_hash);
         format!("the hash of the tables is {found}, but the manifest says {stated}: a table was altered")
     })

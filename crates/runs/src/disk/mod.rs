@@ -28,6 +28,10 @@ pub mod write;
 pub mod gather;
 /// What a point already has.
 pub mod kept;
+/// Files of results, opened and read.
+pub mod regular;
+/// Directories below a directory.
+pub mod walk;
 
 pub use load::{Damaged, Stored, load, load_all};
 pub use manifest::{Common, Effort, Entry, Identity, Manifest};
