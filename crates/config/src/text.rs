@@ -1,12 +1,15 @@
 //! A text as it is pasted: its characters, its lines, its words, each with its place.
 
 use perhop_core::params::Place;
+use std::sync::OnceLock;
 
 /// What was read, without what terminals and mails add to it.
 #[derive(Clone, Debug, Default)]
 pub struct Text {
     /// The characters, with `\n` between lines; places are bytes of this.
     pub text: String,
+    /// Where its lines begin, once that was asked.
+    starts: OnceLock<Vec<usize>>,
 }
 
 /// A line.
@@ -37,7 +40,11 @@ impl Text {
             Ok(text) => text.to_owned(),
             Err(_) => bytes.iter().map(|byte| char::from(*byte)).collect(),
         };
-        Self { text: plain(&decoded) }
+        Self::of(plain(&decoded))
+    }
+
+    const fn of(text: String) -> Self {
+        Self { text, starts: OnceLock::new() }
     }
 
     /// Its lines.
@@ -59,12 +66,13 @@ impl Text {
             done = place.end;
         }
         text.push_str(&self.text[done..]);
-        Self { text }
+        Self::of(text)
     }
 
     /// The number of the line with a place, from 1.
     pub fn line_of(&self, place: Place) -> usize {
-        1 + self.text.as_bytes()[..place.start.min(self.text.len())].iter().filter(|byte| **byte == b'\n').count()
+        let starts = || [0].into_iter().chain(self.text.match_indices('\n').map(|(end, _)| end + 1)).collect();
+        self.starts.get_or_init(starts).partition_point(|start| *start <= place.start)
     }
 }
 

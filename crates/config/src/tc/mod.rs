@@ -12,6 +12,7 @@
 mod actions;
 mod bands;
 mod beside;
+mod bounds;
 mod cake;
 mod commands;
 mod counters;
