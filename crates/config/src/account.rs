@@ -2,7 +2,8 @@
 
 use crate::text::Text;
 use perhop_core::params::Place;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+use std::fmt;
 
 /// What became of a line. The worse one counts where a line has several.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,7 +42,24 @@ pub struct Entry {
 pub struct Account {
     /// By the number of the line, from 1.
     pub lines: BTreeMap<usize, Entry>,
+    many: Many,
 }
+
+/// The notes of lines that have many.
+#[derive(Clone, Debug, Default)]
+struct Many(BTreeMap<usize, HashSet<String>>);
+
+/// They are those of the entries.
+impl PartialEq for Many {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Many {}
+
+/// How many notes of a line are looked through for another.
+const FEW: usize = 16;
 
 impl Account {
     /// The model says the same.
@@ -62,9 +80,20 @@ impl Account {
     fn note(&mut self, line: usize, verdict: Verdict, note: String) {
         let entry = self.lines.entry(line).or_default();
         entry.verdict = entry.verdict.clone().max(verdict);
-        if !entry.notes.contains(&note) {
+        let is_new = if entry.notes.len() < FEW {
+            !entry.notes.contains(&note)
+        } else {
+            let known = self.many.0.entry(line).or_insert_with(|| entry.notes.iter().cloned().collect());
+            known.insert(note.clone())
+        };
+        if is_new {
             entry.notes.push(note);
         }
+    }
+
+    /// Something about a line that leaves its verdict.
+    pub fn noted(&mut self, line: usize, note: impl Into<String>) {
+        self.note(line, Verdict::Taken, note.into());
     }
 
     /// How many lines have a verdict.

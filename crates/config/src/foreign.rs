@@ -84,7 +84,7 @@ impl Screen {
             }
         }
         cover.blank(all.len());
-        Text { text: cover.out }
+        Text::of(cover.out)
     }
 
     /// A message: between backticks stands only what may be printed.

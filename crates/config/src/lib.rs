@@ -33,4 +33,5 @@ pub mod rules;
 pub mod stub;
 pub mod tc;
 pub mod text;
+mod unions;
 pub mod value;

@@ -90,6 +90,17 @@ pub struct Class {
     pub queue: Option<Queue>,
 }
 
+impl Queue {
+    /// For each class whether others are below it.
+    pub fn parents(&self) -> Vec<bool> {
+        let mut parents = vec![false; self.classes.len()];
+        for parent in self.classes.iter().filter_map(|class| class.parent) {
+            parents.get_mut(parent).into_iter().for_each(|is_parent| *is_parent = true);
+        }
+        parents
+    }
+}
+
 impl Class {
     /// Whether the text leads no packet to it.
     pub fn is_unnamed(&self) -> bool {

@@ -2,12 +2,15 @@
 
 use perhop_core::params::{Place, steers};
 use std::fmt::Write as _;
+use std::sync::OnceLock;
 
 /// What was read, without what terminals and mails add to it.
 #[derive(Clone, Debug, Default)]
 pub struct Text {
     /// The characters, with `\n` between lines; places are bytes of this.
     pub text: String,
+    /// Where its lines begin, once that was asked.
+    starts: OnceLock<Vec<usize>>,
 }
 
 /// A line.
@@ -39,7 +42,12 @@ impl Text {
             Ok(text) => text.to_owned(),
             Err(_) => bytes.iter().map(|byte| char::from(*byte)).collect(),
         };
-        Self { text: plain(&decoded) }
+        Self::of(plain(&decoded))
+    }
+
+    /// A text of which nothing is to be taken away.
+    pub const fn of(text: String) -> Self {
+        Self { text, starts: OnceLock::new() }
     }
 
     /// Its lines.
@@ -54,7 +62,8 @@ impl Text {
 
     /// The number of the line with a place, from 1.
     pub fn line_of(&self, place: Place) -> usize {
-        1 + self.text.as_bytes()[..place.start.min(self.text.len())].iter().filter(|byte| **byte == b'\n').count()
+        let starts = || [0].into_iter().chain(self.text.match_indices('\n').map(|(end, _)| end + 1)).collect();
+        self.starts.get_or_init(starts).partition_point(|start| *start <= place.start)
     }
 }
 

@@ -38,7 +38,7 @@ fn stub(text: &str) -> (Stub, Text) {
 fn line(of: &(Stub, Text), words: &str) -> usize {
     let (stub, text) = of;
     let at = stub.text.find(words).unwrap_or_else(|| panic!("{words}\n{}", stub.text));
-    text.line_of(stub.origin(at).unwrap_or_else(|| panic!("{words} comes from nowhere\n{}", stub.text)))
+    text.line_of(stub.origins().origin(at).unwrap_or_else(|| panic!("{words} comes from nowhere\n{}", stub.text)))
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn what_is_assumed_comes_from_what_it_is_assumed_for() {
     assert_eq!(line(&script, "\"100ms\""), 5, "the interval of fq_codel: the line of the qdisc");
     for words in ["[scenario]", "[traffic.", "sender - device"] {
         let at = script.0.text.find(words).unwrap();
-        assert_eq!(script.0.origin(at), None, "{words}");
+        assert_eq!(script.0.origins().origin(at), None, "{words}");
     }
 }
 
@@ -77,5 +77,5 @@ fn classes_stand_in_the_order_of_the_stub() {
         .collect();
     assert_eq!(classes, [("1:1", Some(2)), ("1:20", Some(4)), ("1:30", Some(3))]);
     assert_eq!(stub.classes(at + 1), None);
-    assert_eq!(stub.origin(usize::MAX), None::<Place>);
+    assert_eq!(stub.origins().origin(usize::MAX), None::<Place>);
 }

@@ -6,7 +6,10 @@
 //!
 //! Decision: docs/decisions/110-what-a-packet-passed.md
 
+mod index;
 mod related;
+
+pub use index::{Index, Relation};
 
 use crate::dscp::Dscp;
 use crate::packet::{Ecn, Packet};
@@ -50,7 +53,7 @@ impl FlowHeaders {
 }
 
 /// A match: every field that is present must agree. Lists mean "any of these".
-#[derive(Params, Clone, Debug, Default, PartialEq)]
+#[derive(Params, Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Match {
     /// Names of `[traffic]` tables.
     pub traffic: Vec<String>,
@@ -161,7 +164,7 @@ fn late(field: &'static str, name: &str) -> ParamError {
 }
 
 /// Round-trip times from `from` up to but excluding `to`.
-#[derive(Params, Clone, Debug, PartialEq, Eq)]
+#[derive(Params, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Rtts {
     /// The least.
     #[param(default = "0s")]
@@ -171,13 +174,18 @@ pub struct Rtts {
 }
 
 /// [`Rtts`] that are not empty: a round-trip time class.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RttClass(Rtts);
 
 impl RttClass {
     /// From `from` up to but excluding `to`; `None` if that is empty.
     pub fn new(from: Span, to: Option<Span>) -> Option<Self> {
         to.is_none_or(|to| from < to).then_some(Self(Rtts { from, to }))
+    }
+
+    /// All that are no shorter.
+    pub const fn since(from: Span) -> Self {
+        Self(Rtts { from, to: None })
     }
 
     /// Whether it contains all of another.
@@ -209,7 +217,7 @@ impl Value for RttClass {
 }
 
 /// An IP protocol number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Protocol(pub u8);
 
 impl Protocol {
@@ -244,7 +252,7 @@ impl Value for Protocol {
 }
 
 /// An address prefix, IPv4 or IPv6; a lone address is a prefix of its full length.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Prefix(pub IpNet);
 
 impl Value for Prefix {

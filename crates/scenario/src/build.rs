@@ -137,6 +137,8 @@ fn finish(file: File<'_>, around: Around<'_>, link: &mut plan::Link, problems: &
 struct Sizes<'a> {
     file: File<'a>,
     direction: &'a Direction,
+    /// The nodes right below each.
+    children: Vec<Vec<usize>>,
     /// Of all that cross it.
     whole: &'a Scope,
     /// What comes to each node, and to each queue.
@@ -151,7 +153,8 @@ impl<'a> Sizes<'a> {
         let arriving = known.map(|arrivals| &*arrivals.queues[around.link]);
         let nodes = arriving.map(|arriving| reaching::at_nodes(direction, arriving)).unwrap_or_default();
         let queues = arriving.map(|arriving| reaching::at_queues(direction, &nodes, arriving)).unwrap_or_default();
-        Self { file, direction, whole: &around.scope, nodes, queues }
+        let children = reaching::children(direction);
+        Self { file, direction, children, whole: &around.scope, nodes, queues }
     }
 
     /// The surroundings where these packets come; where none come, those of the link.
@@ -169,7 +172,7 @@ impl<'a> Sizes<'a> {
             found.map_or(Largest::default(), |scope| Largest { packet: scope.largest_packet, of: scope.largest_of })
         };
         let known = !self.nodes.is_empty() && self.direction.nodes[node].scheduler.is_some();
-        if known { reaching::children(self.direction, node).map(class).collect() } else { Vec::new() }
+        if known { self.children[node].iter().copied().map(class).collect() } else { Vec::new() }
     }
 }
 

@@ -16,7 +16,7 @@ use perhop_core::params::{Place, Severity};
 use perhop_core::units::BitRate;
 use perhop_scenario::text::source::Spot;
 use perhop_scenario::{Diagnostic, Diagnostics, Document, Options};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 /// Everything found in a file, and notes, which are no fault of it.
 #[derive(Default)]
@@ -41,11 +41,12 @@ pub(crate) fn found(file: &File<'_>, asked: &Configuration, options: &Options) -
         }
     };
     let text = imported.text.clone();
-    let mut list: Vec<_> = imported.findings(&given).into_iter().map(|finding| file.finding(&text, finding)).collect();
+    let mut said = Said::default();
+    imported.findings(&given).into_iter().for_each(|finding| said.add(file.finding(&text, finding)));
     let ports = imported.ports(&given).unwrap_or_else(|fault| {
         // An error that was found already may be why there is none.
-        if list.iter().all(|known| known.severity == Severity::Warning) {
-            list.push(file.diagnostic(&text, Severity::Error, fault));
+        if said.list.iter().all(|known| known.severity == Severity::Warning) {
+            said.add(file.diagnostic(&text, Severity::Error, fault));
         }
         Vec::new()
     });
@@ -57,12 +58,13 @@ pub(crate) fn found(file: &File<'_>, asked: &Configuration, options: &Options) -
         }
         match imported.stub(&given, None) {
             Ok(stub) => {
-                of_stub(file, &imported, (&stub, &|_| true), options, &mut list);
-                of_tcp(file, &imported, (&given, options), &mut list);
+                of_stub(file, &imported, (&stub, &|_| true), options, &mut said);
+                of_tcp(file, &imported, (&given, options), &mut said);
             }
             Err(_) => unknown.push(imported.port().interface.is.as_str().to_owned()),
         }
     }
+    let mut list = said.list;
     list.sort_by_key(|it| it.spot.as_ref().map_or((0, 0), |spot| (spot.line, spot.column)));
     Found { list, notes: notes(file, &imported, &unknown) }
 }
@@ -107,7 +109,7 @@ fn notes(file: &File<'_>, imported: &Imported, unknown: &[String]) -> Vec<String
 const OF_TCP: &str = "W301";
 
 /// Adds what a port does to TCP alone, if it has a policer.
-fn of_tcp(file: &File<'_>, imported: &Imported, (given, options): (&Given, &Options), list: &mut Vec<Diagnostic>) {
+fn of_tcp(file: &File<'_>, imported: &Imported, (given, options): (&Given, &Options), list: &mut Said) {
     let Ok(link) = imported.link(given) else { return };
     let port = imported.port();
     if !port.conditioners.iter().any(|it| it.settings.get("cir").is_some()) {
@@ -121,23 +123,37 @@ fn of_tcp(file: &File<'_>, imported: &Imported, (given, options): (&Given, &Opti
 type Looked<'a> = (&'a Stub, &'a dyn Fn(&str) -> bool);
 
 /// Adds what the check of a port's scenario finds.
-fn of_stub(
-    file: &File<'_>,
-    imported: &Imported,
-    (stub, wanted): Looked<'_>,
-    options: &Options,
-    list: &mut Vec<Diagnostic>,
-) {
+fn of_stub(file: &File<'_>, imported: &Imported, (stub, wanted): Looked<'_>, options: &Options, list: &mut Said) {
     let found = Document::check(&stub.text, options).map_or_else(|errors| errors, |(found, _)| found);
     for diagnostic in in_its_words(file, imported, stub, found).into_iter().filter(|it| wanted(it.code)) {
-        let said = |known: &Diagnostic| {
-            let same = known.code == diagnostic.code && known.message == diagnostic.message;
-            let line = |it: &Diagnostic| it.spot.as_ref().map(|spot| spot.line);
-            let better = rules::instead_of(known.code).contains(&diagnostic.code);
-            line(known) == line(&diagnostic) && (same || better)
-        };
-        if !list.iter().any(said) {
-            list.push(diagnostic);
+        list.push(diagnostic);
+    }
+}
+
+/// Diagnostics of which each line has one of a kind.
+#[derive(Default)]
+struct Said {
+    list: Vec<Diagnostic>,
+    same: HashSet<(Option<usize>, &'static str, String)>,
+    /// Codes that say the same of a line, less well.
+    better: HashSet<(Option<usize>, &'static str)>,
+}
+
+impl Said {
+    /// One that is said, whatever else is.
+    fn add(&mut self, it: Diagnostic) {
+        let line = it.spot.as_ref().map(|spot| spot.line);
+        self.better.extend(rules::instead_of(it.code).iter().map(|code| (line, *code)));
+        self.same.insert((line, it.code, it.message.clone()));
+        self.list.push(it);
+    }
+
+    /// One that is said unless its line has it, or what says it better.
+    fn push(&mut self, it: Diagnostic) {
+        let line = it.spot.as_ref().map(|spot| spot.line);
+        let known = self.same.contains(&(line, it.code, it.message.clone()));
+        if !known && !self.better.contains(&(line, it.code)) {
+            self.add(it);
         }
     }
 }
@@ -146,6 +162,7 @@ fn of_stub(
 /// What is about the scenario's own load is left out, unless nothing can run.
 pub(crate) fn in_its_words(file: &File<'_>, imported: &Imported, stub: &Stub, found: Diagnostics) -> Vec<Diagnostic> {
     let sources = file.sources(&imported.text);
+    let (origins, lines) = (stub.origins(), starts(&stub.text));
     let moved = |it: Diagnostic| {
         if it.severity != Severity::Error && OF_THE_LOAD.contains(&it.code) {
             return None;
@@ -153,10 +170,10 @@ pub(crate) fn in_its_words(file: &File<'_>, imported: &Imported, stub: &Stub, fo
         let Some(spot) = it.spot.clone().filter(|spot| spot.name == it.file && spot.path.is_empty()) else {
             return Some(it).filter(|it| it.severity == Severity::Error);
         };
-        let at = byte(&stub.text, &spot)?;
+        let at = byte((&stub.text, &lines), &spot)?;
         let (place, message) = match stub.classes(at).and_then(|classes| of_class(&it.message, classes)) {
-            Some((place, message)) => (place.or_else(|| stub.origin(at)), message),
-            None => (stub.origin(at), it.message.clone()),
+            Some((place, message)) => (place.or_else(|| origins.origin(at)), message),
+            None => (origins.origin(at), it.message.clone()),
         };
         let spot = place.and_then(|place| sources.spot(place));
         (it.severity == Severity::Error || spot.is_some()).then_some(Diagnostic { spot, message, ..it })
@@ -174,9 +191,14 @@ fn of_class(message: &str, classes: &[(String, Option<Place>)]) -> Option<(Optio
     Some((*place, format!("{before}class `{name}`{rest}")))
 }
 
-/// The byte of a scenario at a spot.
-fn byte(text: &str, spot: &Spot) -> Option<usize> {
-    let line = text.split('\n').nth(spot.line - 1)?;
-    let start = line.as_ptr() as usize - text.as_ptr() as usize;
-    Some(start + line.chars().take(spot.column - 1).map(char::len_utf8).sum::<usize>())
+/// Where the lines of a text begin.
+fn starts(text: &str) -> Vec<usize> {
+    [0].into_iter().chain(text.match_indices('\n').map(|(end, _)| end + 1)).collect()
+}
+
+/// The byte of a scenario, with the starts of its lines, at a spot.
+fn byte((text, lines): (&str, &[usize]), spot: &Spot) -> Option<usize> {
+    let start = *lines.get(spot.line - 1)?;
+    let before = text[start..].chars().take_while(|c| *c != '\n').take(spot.column - 1);
+    Some(start + before.map(char::len_utf8).sum::<usize>())
 }

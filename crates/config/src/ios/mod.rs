@@ -86,7 +86,7 @@ fn spoken(text: &Text) -> Spoken {
 }
 
 fn without_backticks(text: &Text) -> Text {
-    Text { text: unquoted(&text.text).into_owned() }
+    Text::of(unquoted(&text.text).into_owned())
 }
 
 fn reader(text: &Text) -> Reader {

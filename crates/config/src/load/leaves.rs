@@ -5,9 +5,10 @@ use crate::model::{Class, Conditioner, Kind, Port, Queue};
 use crate::stub::names::{Names, queue_name};
 use crate::stub::overlap::intersection;
 use crate::value::Value;
-use perhop_core::classify::Match;
+use perhop_core::classify::{Index, Match, Relation};
 use perhop_core::dscp::Dscp;
 use perhop_core::units::BitRate;
+use std::collections::{HashMap, HashSet};
 
 /// How many conditioners may name each other.
 pub(super) const DEEPEST: usize = 8;
@@ -39,7 +40,9 @@ impl Leaf<'_> {
 
 /// All of a port whose link has this rate.
 pub(super) fn leaves(port: &Port, link: BitRate) -> Vec<Leaf<'_>> {
-    let mut found = Finder { port, found: Vec::new(), names: Names::default() };
+    let mut by_name: HashMap<&str, Vec<&Conditioner>> = HashMap::new();
+    port.conditioners.iter().for_each(|it| by_name.entry(&it.name.is).or_default().push(it));
+    let mut found = Finder { by_name, found: Vec::new(), wanted: HashSet::new(), names: Names::default() };
     let whole = port.queue.as_ref().map_or(link.bit_s() as f64, |queue| bounded(queue, link.bit_s() as f64));
     let top = Above { path: Vec::new(), wants: vec![Match::default()], rate: whole, has_priority: false };
     match port.queue.as_ref().filter(|queue| !queue.classes.is_empty()) {
@@ -59,16 +62,19 @@ struct Above {
 }
 
 struct Finder<'a> {
-    port: &'a Port,
+    /// The port's conditioners.
+    by_name: HashMap<&'a str, Vec<&'a Conditioner>>,
     found: Vec<Leaf<'a>>,
+    /// What these want.
+    wanted: HashSet<Match>,
     names: Names,
 }
 
 impl<'a> Finder<'a> {
     fn queue(&mut self, queue: &'a Queue, above: &Above) {
-        let is_parent = |i: usize| queue.classes.iter().any(|class| class.parent == Some(i));
+        let parents = queue.parents();
         let rates = shares(queue, above.rate);
-        for (i, class) in queue.classes.iter().enumerate().filter(|(i, _)| !is_parent(*i)) {
+        for (i, class) in queue.classes.iter().enumerate().filter(|(i, _)| !parents[*i]) {
             let path = [above.path.clone(), vec![i]].concat();
             let has_priority = above.has_priority || has_priority(queue, i);
             let below = Above { path, wants: self.wants(class, &above.wants), rate: rates[i], has_priority };
@@ -82,7 +88,12 @@ impl<'a> Finder<'a> {
     fn leaf(&mut self, class: &'a Class, below: Above) {
         let Above { path, wants, rate, has_priority } = below;
         let name = self.names.unique(&class.name.is);
-        self.found.push(Leaf { name, path, wants, conditioner: None, rate, has_priority });
+        self.push(Leaf { name, path, wants, conditioner: None, rate, has_priority });
+    }
+
+    fn push(&mut self, leaf: Leaf<'a>) {
+        self.wanted.extend(leaf.wants.iter().cloned());
+        self.found.push(leaf);
     }
 
     /// What a class's filters want, within what leads to it.
@@ -90,7 +101,16 @@ impl<'a> Finder<'a> {
         let own: Vec<_> = class.takes.iter().map(|filter| filter.matches.is.clone()).collect();
         let own = if own.is_empty() || class.rest { [own, vec![Match::default()]].concat() } else { own };
         let own: Vec<_> = own.iter().flat_map(|one| self.behind(one, DEEPEST)).collect();
-        above.iter().flat_map(|outer| own.iter().filter_map(|inner| intersection(outer, inner))).collect()
+        let mut index: Index = own.iter().collect();
+        let mut wants = Vec::new();
+        for outer in above {
+            let mut met: Vec<usize> = Vec::new();
+            index.candidates(outer, (Relation::Meets, own.len()), |places| met.extend(places));
+            met.sort_unstable();
+            met.dedup();
+            wants.extend(met.into_iter().filter_map(|inner| intersection(outer, &own[inner])));
+        }
+        wants
     }
 
     /// A match without conditioners: in their place stands what these take.
@@ -99,8 +119,14 @@ impl<'a> Finder<'a> {
             return vec![of.clone()];
         }
         let rest = Match { conditioner: Vec::new(), ..of.clone() };
-        let named = self.port.conditioners.iter().filter(|it| of.conditioner.contains(&it.name.is));
-        let takes = named.flat_map(|it| it.takes.iter().flat_map(|filter| self.behind(&filter.matches.is, depth - 1)));
+        let mut named: Vec<_> =
+            of.conditioner.iter().filter_map(|name| self.by_name.get(name.as_str())).flatten().copied().collect();
+        // In the order of the port, each once.
+        named.sort_by_key(|it| std::ptr::from_ref::<Conditioner>(it));
+        named.dedup_by_key(|it| std::ptr::from_ref::<Conditioner>(it));
+        let takes = named
+            .into_iter()
+            .flat_map(|it| it.takes.iter().flat_map(|filter| self.behind(&filter.matches.is, depth - 1)));
         takes.filter_map(|inner| intersection(&rest, &inner)).collect()
     }
 
@@ -113,21 +139,20 @@ impl<'a> Finder<'a> {
         let name =
             self.names.unique(if port.conditioners.iter().any(|it| !it.takes.is_empty()) { "other" } else { wanted });
         let (path, wants) = (Vec::new(), vec![Match::default()]);
-        self.found.push(Leaf { name, path, wants, conditioner: None, rate, has_priority: false });
+        self.push(Leaf { name, path, wants, conditioner: None, rate, has_priority: false });
     }
 
     /// Conditioners whose packets no class has.
     fn policed(&mut self, port: &'a Port) {
         for conditioner in port.conditioners.iter().filter(|it| !it.takes.is_empty()) {
-            let theirs = |leaf: &Leaf<'_>| conditioner.takes.iter().any(|it| leaf.wants.contains(&it.matches.is));
-            if self.found.iter().any(theirs) {
+            if conditioner.takes.iter().any(|it| self.wanted.contains(&it.matches.is)) {
                 continue;
             }
             let name = self.names.unique(&conditioner.name.is);
             let wants = conditioner.takes.iter().flat_map(|filter| self.behind(&filter.matches.is, DEEPEST)).collect();
             let rate = committed(conditioner).unwrap_or(1e6);
             let (path, conditioner) = (Vec::new(), Some(conditioner));
-            self.found.push(Leaf { name, path, wants, conditioner, rate, has_priority: false });
+            self.push(Leaf { name, path, wants, conditioner, rate, has_priority: false });
         }
     }
 }

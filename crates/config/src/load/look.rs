@@ -3,11 +3,13 @@
 use super::Node;
 use super::buckets::{bucket, limit, shaped};
 use super::leaves::{DEEPEST, Leaf};
-use crate::model::{Class, Filter, Port, Queue};
-use perhop_core::classify::{Match, Prefix, Protocol};
+use crate::model::{Class, Conditioner, Filter, Port, Queue};
+use perhop_core::classify::{Index, Match, Prefix, Protocol, Relation};
 use perhop_core::dscp::Dscp;
 use perhop_core::packet::Ecn;
 use perhop_core::units::Bytes;
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
 use std::net::{IpAddr, Ipv4Addr};
 
 /// The simulator gives ports from this one on.
@@ -39,21 +41,75 @@ pub(super) struct Asked<'a> {
 }
 
 /// A look with a mark and a protocol: all that filters ask.
-struct Packet<'a> {
-    look: &'a Look,
-    mark: Option<&'a str>,
+struct Packet<'p, 'a> {
+    look: &'p Look,
+    mark: Option<&'p str>,
     protocol: Protocol,
-    ground: &'a Ground<'a>,
+    ground: &'p Ground<'a>,
 }
 
 /// What the filters of a port make of packets.
 pub(super) struct Ground<'a> {
     port: &'a Port,
+    filters: RefCell<Filters<'a>>,
+    /// Its conditioners.
+    by_name: HashMap<&'a str, Vec<usize>>,
     /// The address of who has no other, if filters look at addresses: in none of their prefixes.
     pub(super) source: Option<Ipv4Addr>,
     pub(super) destination: Option<Ipv4Addr>,
     /// The port of who has no other, if filters look at ports that the simulator gives: none of these.
     other: Option<u16>,
+}
+
+/// The filters of a port by what they ask.
+struct Filters<'a> {
+    /// Of each queue with classes, and the class that takes what they leave.
+    queues: HashMap<*const Queue, (List<'a>, Option<usize>)>,
+    /// Of all conditioners.
+    conditioners: List<'a>,
+    /// Conditioners that take all packets, and the largest packet that their buckets hold.
+    open: Vec<usize>,
+    open_bucket: Option<Bytes>,
+}
+
+/// Filters in the order in which they are asked, each with its class or its conditioner.
+#[derive(Default)]
+struct List<'a> {
+    filters: Vec<(&'a Match, usize)>,
+    index: Index,
+}
+
+impl<'a> List<'a> {
+    fn of(filters: Vec<(&'a Match, usize)>) -> Self {
+        let mut index = Index::default();
+        // What a packet has passed is asked of the conditioners.
+        filters.iter().for_each(|it| index.add(&Match { conditioner: Vec::new(), ..it.0.clone() }));
+        Self { filters, index }
+    }
+}
+
+impl<'a> Filters<'a> {
+    fn of(port: &'a Port) -> Self {
+        let filters = |(i, it): (usize, &'a Conditioner)| it.takes.iter().map(move |filter| (&filter.matches.is, i));
+        let open: Vec<_> = (0..port.conditioners.len()).filter(|i| port.conditioners[*i].takes.is_empty()).collect();
+        let open_bucket = open.iter().filter_map(|i| bucket(&port.conditioners[*i])).min();
+        let conditioners = List::of(port.conditioners.iter().enumerate().flat_map(filters).collect());
+        let mut it = Self { queues: HashMap::new(), conditioners, open, open_bucket };
+        port.queue.iter().for_each(|queue| it.queue(queue));
+        it
+    }
+
+    fn queue(&mut self, queue: &'a Queue) {
+        let orders = |(i, class): (usize, &'a Class)| {
+            class.takes.iter().map(move |filter| ((filter.order, i), &filter.matches.is))
+        };
+        let mut filters: Vec<_> = queue.classes.iter().enumerate().flat_map(orders).collect();
+        filters.sort_by_key(|it| it.0);
+        let filters = filters.into_iter().map(|((_, class), matches)| (matches, class)).collect();
+        let rest = queue.classes.iter().rposition(|class| class.rest);
+        self.queues.insert(std::ptr::from_ref(queue), (List::of(filters), rest));
+        queue.classes.iter().filter_map(|class| class.queue.as_ref()).for_each(|below| self.queue(below));
+    }
 }
 
 impl<'a> Ground<'a> {
@@ -69,8 +125,12 @@ impl<'a> Ground<'a> {
         let mut free = outside(&prefixes);
         let mut next = || if prefixes.is_empty() { None } else { free.next() };
         let given = ports.iter().any(|port| *port >= GIVEN);
+        let ports: HashSet<_> = ports.into_iter().collect();
         let other = (GIVEN..u16::MAX).find(|port| given && !ports.contains(port));
-        Self { port, source: next(), destination: next(), other }
+        let (source, destination) = (next(), next());
+        let mut by_name: HashMap<&str, Vec<usize>> = HashMap::new();
+        port.conditioners.iter().enumerate().for_each(|(i, it)| by_name.entry(&it.name.is).or_default().push(i));
+        Self { port, filters: RefCell::new(Filters::of(port)), by_name, source, destination, other }
     }
 
     pub(super) fn node(&self, name: &str, address: Option<Ipv4Addr>) -> Node {
@@ -108,8 +168,7 @@ impl<'a> Ground<'a> {
     /// The largest IP packet that buckets on the way to a class hold, if that is less than any.
     pub(super) fn largest(&self, asked: &Asked<'_>, look: &Look) -> Option<Bytes> {
         let packet = self.packet(asked, look);
-        let met = self.port.conditioners.iter().filter(|it| packet.is_of(&it.takes));
-        let (mut buckets, mut depth): (Vec<_>, _) = (met.filter_map(bucket).collect(), 0);
+        let (mut buckets, mut depth): (Vec<_>, _) = (packet.buckets(), 0);
         let mut queue = self.port.queue.as_ref();
         while let Some(here) = queue {
             buckets.extend(shaped(here));
@@ -121,29 +180,28 @@ impl<'a> Ground<'a> {
         buckets.into_iter().min()
     }
 
-    fn packet<'b>(&'b self, asked: &Asked<'b>, look: &'b Look) -> Packet<'b> {
+    /// The class of a queue that takes what no filter does.
+    fn rest(&self, queue: &Queue) -> Option<usize> {
+        self.filters.borrow().queues.get(&std::ptr::from_ref(queue))?.1
+    }
+
+    fn packet<'b>(&'b self, asked: &Asked<'b>, look: &'b Look) -> Packet<'b, 'a> {
         Packet { look, mark: asked.mark, protocol: asked.protocol, ground: self }
     }
 
-    fn ends_in(&self, leaf: &Leaf<'_>, packet: &Packet<'_>) -> bool {
+    fn ends_in(&self, leaf: &Leaf<'_>, packet: &Packet<'_, '_>) -> bool {
         if let Some(own) = leaf.conditioner {
-            return self
-                .port
-                .conditioners
-                .iter()
-                .find(|it| packet.is_of(&it.takes))
-                .is_some_and(|it| std::ptr::eq(it, own));
+            return packet.met().is_some_and(|it| std::ptr::eq(&self.port.conditioners[it], own));
         }
         let Some(queue) = self.port.queue.as_ref().filter(|_| !leaf.path.is_empty()) else {
-            let policed = self.port.conditioners.iter().flat_map(|it| &it.takes);
-            return policed.into_iter().all(|filter| !packet.agrees(&filter.matches.is));
+            return packet.policed().is_none();
         };
         let mut queue = queue;
         for (depth, &place) in leaf.path.iter().enumerate() {
             let last = depth + 1 == leaf.path.len();
             let ends = match packet.filtered(queue) {
                 Some(found) => found == place,
-                None => queue.classes[place].is_unnamed() || rest(queue) == Some(place),
+                None => queue.classes[place].is_unnamed() || self.rest(queue) == Some(place),
             };
             if !ends {
                 return false;
@@ -157,24 +215,67 @@ impl<'a> Ground<'a> {
     }
 }
 
-impl Packet<'_> {
-    /// Whether it is one of those that these filters take; without filters all are.
-    fn is_of(&self, filters: &[Filter]) -> bool {
-        filters.is_empty() || filters.iter().any(|it| self.agrees(&it.matches.is))
+impl Packet<'_, '_> {
+    /// It as a match that only it agrees with.
+    fn alone(&self) -> Match {
+        let (look, ground) = (self.look, self.ground);
+        let host = |address: Option<Ipv4Addr>| address.map(|it| Prefix(IpAddr::V4(it).into())).into_iter().collect();
+        Match {
+            traffic: self.mark.map(str::to_owned).into_iter().collect(),
+            dscp: vec![look.dscp],
+            protocol: vec![self.protocol],
+            source: host(look.source.or(ground.source)),
+            destination: host(look.destination.or(ground.destination)),
+            source_port: look.source_port.into_iter().collect(),
+            destination_port: look.destination_port.into_iter().collect(),
+            ecn: vec![look.ecn.unwrap_or(Ecn::NotEct)],
+            ..Match::default()
+        }
+    }
+
+    /// The first filter of a list that takes it.
+    fn first(&self, of: &mut List<'_>) -> Option<usize> {
+        let List { index, filters } = of;
+        let filters = &*filters;
+        index
+            .first(&self.alone(), (Relation::Covers, filters.len()), |i| self.agrees(filters[i].0))
+            .map(|i| filters[i].1)
+    }
+
+    /// The first conditioner of whose filters one takes it.
+    fn policed(&self) -> Option<usize> {
+        self.first(&mut self.ground.filters.borrow_mut().conditioners)
+    }
+
+    /// The first conditioner that takes it; without filters one takes all.
+    fn met(&self) -> Option<usize> {
+        let all = self.ground.filters.borrow().open.first().copied();
+        self.policed().into_iter().chain(all).min()
+    }
+
+    /// The largest IP packets that the buckets of all conditioners that take it hold.
+    fn buckets(&self) -> Vec<Bytes> {
+        let mut all = self.ground.filters.borrow_mut();
+        let Filters { conditioners: List { index, filters }, open_bucket, .. } = &mut *all;
+        let mut met: Vec<usize> = Vec::new();
+        index.candidates(&self.alone(), (Relation::Covers, filters.len()), |places| {
+            met.extend(places.iter().filter(|i| self.agrees(filters[**i].0)).map(|i| filters[*i].1));
+        });
+        met.sort_unstable();
+        met.dedup();
+        let own = met.into_iter().filter_map(|it| bucket(&self.ground.port.conditioners[it]));
+        own.chain(*open_bucket).collect()
     }
 
     /// The class of a queue whose filter takes it.
     fn filtered(&self, queue: &Queue) -> Option<usize> {
-        let asked = |(i, class): (usize, &Class)| {
-            let orders = class.takes.iter().filter(|filter| self.agrees(&filter.matches.is)).map(|filter| filter.order);
-            orders.min().map(|order| (order, i))
-        };
-        queue.classes.iter().enumerate().filter_map(asked).min().map(|(_, i)| i)
+        let mut filters = self.ground.filters.borrow_mut();
+        self.first(&mut filters.queues.get_mut(&std::ptr::from_ref(queue))?.0)
     }
 
     /// The class of a queue that takes it.
     fn class(&self, queue: &Queue) -> Option<usize> {
-        self.filtered(queue).or_else(|| rest(queue))
+        self.filtered(queue).or_else(|| self.ground.rest(queue))
     }
 
     fn agrees(&self, matches: &Match) -> bool {
@@ -184,8 +285,9 @@ impl Packet<'_> {
     /// Whether it has passed one of these conditioners of the port.
     fn passed(&self, names: &[String], depth: usize) -> bool {
         let takes = |filter: &Filter| self.agrees_within(&filter.matches.is, depth - 1);
-        let named = self.ground.port.conditioners.iter().filter(|it| names.contains(&it.name.is));
-        depth > 0 && named.into_iter().any(|it| it.takes.is_empty() || it.takes.iter().any(takes))
+        let conditioners = &self.ground.port.conditioners;
+        let named = names.iter().filter_map(|name| self.ground.by_name.get(name.as_str())).flatten();
+        depth > 0 && named.map(|it| &conditioners[*it]).any(|it| it.takes.is_empty() || it.takes.iter().any(takes))
     }
 
     fn agrees_within(&self, matches: &Match, depth: usize) -> bool {
@@ -207,11 +309,6 @@ impl Packet<'_> {
             && matches.rtt.is_none()
             && (matches.conditioner.is_empty() || self.passed(&matches.conditioner, depth))
     }
-}
-
-/// The class of a queue that takes what no filter does.
-fn rest(queue: &Queue) -> Option<usize> {
-    queue.classes.iter().rposition(|class| class.rest)
 }
 
 /// Whether packets with a mark, or without, agree with a list of marks.

@@ -17,7 +17,9 @@ use look::{Asked, Ground};
 use perhop_core::classify::{Match, Protocol};
 use perhop_core::units::{BitRate, Bytes};
 use shares::bounded;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::Ipv4Addr;
+use std::sync::OnceLock;
 
 pub use look::Look;
 
@@ -97,6 +99,17 @@ pub struct Load {
     /// What a file states, as text.
     stated: Option<String>,
     names: Names,
+    /// Places of nodes on both sides.
+    by_address: [HashMap<Ipv4Addr, usize>; 2],
+    by_name: OnceLock<ByName>,
+}
+
+/// The places of flows.
+#[derive(Clone, Debug, Default)]
+struct ByName {
+    classes: HashMap<String, Vec<usize>>,
+    paths: BTreeMap<Vec<usize>, Vec<usize>>,
+    marks: HashMap<String, Vec<usize>>,
 }
 
 impl Load {
@@ -112,10 +125,13 @@ impl Load {
 
     fn made(port: &Port, link: BitRate, datagrams: bool) -> Self {
         let ground = Ground::of(port);
+        let by_address =
+            [ground.source, ground.destination].map(|address| address.into_iter().map(|it| (it, 0)).collect());
         let mut load = Self {
             datagrams,
             senders: vec![ground.node("sender", ground.source)],
             receivers: vec![ground.node(RECEIVER, ground.destination)],
+            by_address,
             ..Self::default()
         };
         let link_rate = link.bit_s() as f64;
@@ -166,8 +182,9 @@ impl Load {
             (Sends::Datagrams(rate, size), Some(largest)) => Sends::Datagrams(rate, size.min(largest)),
             (sends, None) => sends,
         };
-        let from = node(&mut self.senders, look.source);
-        let to = node(&mut self.receivers, look.destination);
+        let [senders, receivers] = &mut self.by_address;
+        let from = node(&mut self.senders, senders, look.source);
+        let to = node(&mut self.receivers, receivers, look.destination);
         let (name, class, path) = (self.names.unique(called), leaf.name.clone(), leaf.path.clone());
         let mark = mark.map(str::to_owned);
         self.flows.push(Flow { name, mark, class, path, sends, look, from, to });
@@ -175,11 +192,11 @@ impl Load {
 
     /// Whether the ends of a look are two nodes, each on its side.
     fn has_room(&self, look: &Look) -> bool {
-        let other = |nodes: &[Node], address: Option<Ipv4Addr>| {
-            address.is_some() && nodes.iter().any(|node| node.address == address)
-        };
-        !other(&self.receivers, look.source)
-            && !other(&self.senders, look.destination)
+        let [senders, receivers] = &self.by_address;
+        let other =
+            |nodes: &HashMap<_, _>, address: Option<Ipv4Addr>| address.is_some_and(|it| nodes.contains_key(&it));
+        !other(receivers, look.source)
+            && !other(senders, look.destination)
             && (look.source.is_none() || look.source != look.destination)
     }
 
@@ -199,30 +216,48 @@ impl Load {
 
     /// The names of the traffic of the class at a path, and of those below it; of a stated load that with the class's name.
     pub fn named(&self, path: &[usize], class: &str) -> Vec<String> {
-        let is_of = |flow: &&Flow| match self.stated {
-            Some(_) => flow.class == class,
-            None => flow.path.starts_with(path),
+        let by_name = self.by_name();
+        let mut places: Vec<_> = match self.stated {
+            Some(_) => by_name.classes.get(class).into_iter().flatten().copied().collect(),
+            None => {
+                let below = by_name.paths.range(path.to_vec()..).take_while(|it| it.0.starts_with(path));
+                below.flat_map(|it| it.1).copied().collect()
+            }
         };
-        self.flows.iter().filter(is_of).map(|flow| flow.name.clone()).collect()
+        places.sort_unstable();
+        places.into_iter().map(|place| self.flows[place].name.clone()).collect()
+    }
+
+    fn by_name(&self) -> &ByName {
+        self.by_name.get_or_init(|| {
+            let mut by_name = ByName::default();
+            for (place, flow) in self.flows.iter().enumerate() {
+                by_name.classes.entry(flow.class.clone()).or_default().push(place);
+                by_name.paths.entry(flow.path.clone()).or_default().push(place);
+                flow.mark.iter().for_each(|mark| by_name.marks.entry(mark.clone()).or_default().push(place));
+            }
+            by_name
+        })
     }
 
     /// A match with the names of the traffic that has its marks; `None` if no traffic has.
     pub fn known(&self, matches: &Match) -> Option<Match> {
-        let has = |flow: &&Flow| flow.mark.as_ref().is_some_and(|mark| matches.traffic.contains(mark));
-        let traffic: Vec<_> = self.flows.iter().filter(has).map(|flow| flow.name.clone()).collect();
+        let by_name = self.by_name();
+        let places = matches.traffic.iter().filter_map(|mark| by_name.marks.get(mark)).flatten();
+        let places: BTreeSet<_> = places.copied().collect();
+        let traffic: Vec<_> = places.into_iter().map(|place| self.flows[place].name.clone()).collect();
         (matches.traffic.is_empty() || !traffic.is_empty()).then(|| Match { traffic, ..matches.clone() })
     }
 }
 
 /// The node with an address, made if there is none.
-fn node(nodes: &mut Vec<Node>, address: Option<Ipv4Addr>) -> String {
-    let found = nodes.iter().find(|node| address.is_none() || node.address == address);
-    if let Some(found) = found {
-        return found.name.clone();
+fn node(nodes: &mut Vec<Node>, by_address: &mut HashMap<Ipv4Addr, usize>, address: Option<Ipv4Addr>) -> String {
+    let Some(known) = address else { return nodes.first().map(|node| node.name.clone()).unwrap_or_default() };
+    let place = *by_address.entry(known).or_insert(nodes.len());
+    if place == nodes.len() {
+        nodes.push(Node { name: known.to_string(), address });
     }
-    let name = address.map(|address| address.to_string()).unwrap_or_default();
-    nodes.push(Node { name: name.clone(), address });
-    name
+    nodes[place].name.clone()
 }
 
 /// A flow's part of two thirds of a rate, to three digits.

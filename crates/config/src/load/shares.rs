@@ -25,11 +25,11 @@ pub(super) fn bounded(queue: &Queue, whole: f64) -> f64 {
 
 /// Rates of classes that have them; less if there is not so much.
 fn promised(queue: &Queue, whole: f64) -> Vec<f64> {
-    let is_parent = |i: usize| queue.classes.iter().any(|class| class.parent == Some(i));
+    let parents = queue.parents();
     let of = |(i, class): (usize, &Class)| {
         let curve = ["rate", "rt", "ls"].into_iter().find_map(|key| lasting(&class.settings, key));
         let ceil = lasting(&class.settings, "ceil").unwrap_or(f64::INFINITY);
-        if is_parent(i) { 0.0 } else { curve.unwrap_or_default().min(ceil) }
+        if parents[i] { 0.0 } else { curve.unwrap_or_default().min(ceil) }
     };
     let rates: Vec<_> = queue.classes.iter().enumerate().map(of).collect();
     let sum: f64 = rates.iter().sum();

@@ -164,11 +164,8 @@ pub(super) fn up(queue: &Queue, class: usize) -> impl Iterator<Item = usize> {
 
 /// The classes without children.
 pub(super) fn leaves(queue: &Queue) -> Vec<usize> {
-    let mut has = vec![false; queue.classes.len()];
-    for parent in queue.classes.iter().filter_map(|class| class.parent) {
-        has.get_mut(parent).into_iter().for_each(|has| *has = true);
-    }
-    (0..has.len()).filter(|i| !has[*i]).collect()
+    let parents = queue.parents();
+    (0..parents.len()).filter(|i| !parents[*i]).collect()
 }
 
 /// Where something is said; nowhere in particular if the device assumes it.

@@ -10,6 +10,7 @@ use crate::model::{Filter, Queue};
 use perhop_core::dscp::Dscp;
 use perhop_core::packet::Ecn;
 use perhop_core::params::Place;
+use std::collections::HashSet;
 
 const CODE: &str = "W407";
 
@@ -37,7 +38,10 @@ fn of_queue(queue: &Queue) -> Vec<Finding> {
 }
 
 fn of_filters<'a>(filters: &'a [Filter], fate: &'a str) -> impl Iterator<Item = Finding> + 'a {
-    let missed = move |filter: &&Filter| !codes(filter).is_empty() && !takes_ecn(filter) && !caught(filter, filters);
+    // Another filter of the same class may take ECN-capable packets of these code points.
+    let caught: HashSet<_> = filters.iter().filter(|it| takes_ecn(it)).map(codes).collect();
+    let caught = move |filter: &Filter| caught.contains(codes(filter)) || caught.contains(&[][..]);
+    let missed = move |filter: &&Filter| !codes(filter).is_empty() && !takes_ecn(filter) && !caught(filter);
     filters.iter().filter(missed).filter_map(move |it| Some(found(codes(it), it.matches.origin.place()?, fate)))
 }
 
@@ -47,11 +51,6 @@ fn codes(filter: &Filter) -> &[Dscp] {
 
 fn takes_ecn(filter: &Filter) -> bool {
     filter.matches.is.ecn != [Ecn::NotEct]
-}
-
-/// Whether another filter of the same class takes ECN-capable packets of these code points.
-fn caught(filter: &Filter, others: &[Filter]) -> bool {
-    others.iter().any(|it| takes_ecn(it) && (codes(it).is_empty() || codes(it) == codes(filter)))
 }
 
 fn found(codes: &[Dscp], place: Place, fate: &str) -> Finding {

@@ -4,9 +4,10 @@
 //! are not, and nothing else at the port gives colours, markers without `next` stand in the filters' own order.
 
 use super::classes::{is_made, leaves_of};
-use super::sort::{Asked, Taken, Taker, add, asked, living};
+use super::sort::{Asked, Taken, Taker, asked, living};
 use super::{Marker, Writer};
 use crate::model::{Kind, Queue};
+use crate::unions::Unions;
 use perhop_core::classify::Match;
 use perhop_core::params::Place;
 use std::collections::BTreeMap;
@@ -111,12 +112,10 @@ fn is_last(queue: &Queue, path: &[usize]) -> bool {
 
 /// Filters one after another of one class as few matches, in the order of the filters.
 fn runs(all: &[Asked]) -> Vec<(usize, Option<Place>, Match)> {
-    let mut runs: Vec<(usize, Option<Place>, Vec<Match>)> = Vec::new();
-    for filter in all {
-        match runs.last_mut().filter(|run| run.0 == filter.of) {
-            Some((_, _, matches)) => add(matches, filter.matches.clone()),
-            None => runs.push((filter.of, filter.place, vec![filter.matches.clone()])),
-        }
-    }
-    runs.into_iter().flat_map(|(of, place, all)| all.into_iter().map(move |matches| (of, place, matches))).collect()
+    let of_run = |run: &[Asked]| {
+        let (of, place) = (run[0].of, run[0].place);
+        let matches = Unions::of(run.iter().map(|filter| filter.matches.clone()));
+        matches.into_iter().map(move |matches| (of, place, matches))
+    };
+    all.chunk_by(|one, next| one.of == next.of).flat_map(of_run).collect()
 }

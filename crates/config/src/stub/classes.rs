@@ -104,7 +104,7 @@ impl Writer<'_> {
             row.page.add("  { ");
             let (class, path) = (&queue.classes[i], [above, &[i]].concat());
             names.write(i, class, &mut row);
-            if let Some(leaf) = leaves.iter().position(|&leaf| leaf == i) {
+            if let Ok(leaf) = leaves.binary_search(&i) {
                 self.takes(class, &taken[leaf], &path, &mut row);
             }
             row.entries(&class.settings);
@@ -217,8 +217,8 @@ fn childless(queue: &Queue) -> Option<&'static str> {
 
 /// The places of the classes that packets end in.
 fn leaves(queue: &Queue) -> Vec<usize> {
-    let is_parent = |i: usize| queue.classes.iter().any(|class| class.parent == Some(i));
-    (0..queue.classes.len()).filter(|&i| !is_parent(i)).collect()
+    let parents = queue.parents();
+    (0..queue.classes.len()).filter(|&i| !parents[i]).collect()
 }
 
 /// The classes that packets end in.

@@ -3,27 +3,29 @@
 use super::classes::{key_text, matched};
 use super::names::plain;
 use super::page::{Page, Row};
-use super::sort::add;
 use super::{Marker, Writer};
 use crate::model::{Act, Conditioner, Port};
+use crate::unions::Unions;
 use crate::value::Said;
 use perhop_core::classify::Match;
 use perhop_core::colour::Colour;
 use perhop_core::params::Place;
+use std::collections::BTreeSet;
 
 impl Writer<'_> {
     /// All at a port; in a policy there is none.
     pub(crate) fn conditioned(&mut self, port: &Port, at: Option<&str>) -> Page {
         let matches: Vec<_> = port.conditioners.iter().enumerate().map(|(i, it)| self.matched(i, it)).collect();
         let (mut page, names) = (Page::default(), self.own.clone());
+        let mut here: Vec<Vec<&Marker>> = vec![Vec::new(); port.conditioners.len()];
+        self.marks.iter().for_each(|marker| marker.before.into_iter().for_each(|before| here[before].push(marker)));
         let of = |ends: bool| self.marks.iter().filter(move |marker| marker.before.is_none() && marker.ends == ends);
         let behind = of(true).count() + port.conditioners.len();
         let first = of(false).count();
         of(false).enumerate().for_each(|(i, marker)| marked(&mut page, at, marker, i + 1 < first || behind > 0));
         of(true).for_each(|marker| marked(&mut page, at, marker, false));
         for (i, conditioner) in port.conditioners.iter().enumerate() {
-            let here = self.marks.iter().filter(|marker| marker.before == Some(i));
-            here.for_each(|marker| marked(&mut page, at, marker, true));
+            here[i].iter().for_each(|marker| marked(&mut page, at, marker, true));
             let (from, name) = (conditioner.name.origin.place(), &names[i].1);
             let comment = plain(&conditioner.name.is);
             let comment = if comment == *name { String::new() } else { format!("! {comment}") };
@@ -41,8 +43,7 @@ impl Writer<'_> {
 
     /// The match of a conditioner; none for all packets.
     fn matched(&mut self, i: usize, conditioner: &Conditioner) -> Option<(Option<Match>, Option<Place>)> {
-        let mut all = Vec::new();
-        conditioner.takes.iter().for_each(|filter| add(&mut all, filter.matches.is.clone()));
+        let all = Unions::of(conditioner.takes.iter().map(|filter| filter.matches.is.clone()));
         let place = conditioner.takes.first().and_then(|filter| filter.matches.origin.place());
         match all.as_slice() {
             [] => None,
@@ -94,9 +95,10 @@ impl Writer<'_> {
     /// The same of a conditioner of the device, by its place: it names those before it.
     fn named_before(&self, matches: &Match, place: Option<usize>) -> Option<Match> {
         let known = self.load.known(matches)?;
-        let is_asked = |own: &&(String, String)| matches.conditioner.contains(&own.0);
-        let before = &self.own[..place.unwrap_or(self.own.len())];
-        let conditioner: Vec<_> = before.iter().filter(is_asked).map(|own| own.1.clone()).collect();
+        let before = place.unwrap_or(self.own.len());
+        let named = matches.conditioner.iter().collect::<BTreeSet<_>>().into_iter();
+        let named: BTreeSet<_> = named.filter_map(|name| self.by_name.get(name)).flatten().copied().collect();
+        let conditioner: Vec<_> = named.range(..before).map(|own| self.own[*own].1.clone()).collect();
         (matches.conditioner.is_empty() || !conditioner.is_empty()).then_some(Match { conditioner, ..known })
     }
 }

@@ -9,9 +9,11 @@ mod classes;
 mod conditioners;
 mod frame;
 pub(crate) mod names;
+mod origins;
 pub(crate) mod overlap;
 pub mod page;
 mod sort;
+mod stolen;
 
 use crate::given::Given;
 use crate::load::Load;
@@ -22,8 +24,10 @@ use page::{List, Page, Piece};
 use perhop_core::classify::Match;
 use perhop_core::params::Place;
 use perhop_core::units::BitRate;
+use std::collections::HashMap;
 
 pub use frame::{ACCESS, LINK};
+pub use origins::Origins;
 
 /// A scenario for a port.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -45,13 +49,14 @@ pub struct Stub {
 impl Stub {
     /// The classes of the list that begins at a byte.
     pub fn classes(&self, at: usize) -> Option<&[(String, Option<Place>)]> {
-        self.lists.iter().find(|list| list.at == at).map(|list| list.rows.as_slice())
+        // In the order of the text.
+        let place = self.lists.binary_search_by_key(&at, |list| list.at).ok()?;
+        Some(self.lists[place].rows.as_slice())
     }
 
-    /// Where in the configuration a byte of the scenario comes from.
-    pub fn origin(&self, at: usize) -> Option<Place> {
-        let holds = |piece: &&Piece| piece.page.start <= at && at < piece.page.end;
-        self.map.iter().filter(holds).min_by_key(|piece| piece.page.end - piece.page.start).map(|piece| piece.text)
+    /// Where in the configuration its bytes come from.
+    pub fn origins(&self) -> Origins {
+        Origins::of(&self.map)
     }
 }
 
@@ -74,6 +79,8 @@ pub(crate) struct Writer<'a> {
     conditioners: Names,
     /// The device's conditioners: its names for them, and those of the scenario.
     own: Vec<(String, String)>,
+    /// Their places, by the device's names.
+    by_name: HashMap<String, Vec<usize>>,
     marks: Vec<Marker>,
     /// What classes take whose filters are a chain.
     chained: ByPath,
@@ -85,12 +92,16 @@ pub(crate) struct Writer<'a> {
 impl<'a> Writer<'a> {
     pub(crate) fn new(port: &Port, load: &'a Load) -> Self {
         let mut conditioners = Names::default();
-        let own = port.conditioners.iter().map(|it| (it.name.is.clone(), conditioners.unique(&it.name.is))).collect();
+        let own: Vec<_> =
+            port.conditioners.iter().map(|it| (it.name.is.clone(), conditioners.unique(&it.name.is))).collect();
+        let mut by_name: HashMap<String, Vec<usize>> = HashMap::new();
+        own.iter().enumerate().for_each(|(place, own)| by_name.entry(own.0.clone()).or_default().push(place));
         Self {
             load,
             queues: Names::default(),
             conditioners,
             own,
+            by_name,
             marks: Vec::new(),
             chained: ByPath::new(),
             tree: Page::default(),

@@ -2,21 +2,31 @@
 
 use crate::model::{Port, Queue};
 use perhop_core::params::steers;
-use std::collections::BTreeSet;
+use std::collections::{HashMap, HashSet};
 
 /// The names of one kind of section.
 #[derive(Clone, Debug, Default)]
-pub struct Names(BTreeSet<String>);
+pub struct Names {
+    all: HashSet<String>,
+    /// The number from which on one may be free, by the name before it.
+    next: HashMap<String, usize>,
+}
 
 impl Names {
     /// A name like this one that no other has.
     pub fn unique(&mut self, wanted: &str) -> String {
         let plain = plain(wanted);
-        let numbered = (2..).map(|n| format!("{plain}-{n}"));
-        let free = [plain.clone()].into_iter().chain(numbered).find(|name| !self.0.contains(name));
-        let name = free.unwrap_or(plain);
-        self.0.insert(name.clone());
-        name
+        if self.all.insert(plain.clone()) {
+            return plain;
+        }
+        let next = self.next.entry(plain.clone()).or_insert(2);
+        loop {
+            let name = format!("{plain}-{next}");
+            *next += 1;
+            if self.all.insert(name.clone()) {
+                return name;
+            }
+        }
     }
 }
 

@@ -13,25 +13,6 @@ pub fn code_points(of: &Match) -> Vec<Dscp> {
     if of.dscp.is_empty() { (0..64).filter_map(Dscp::new).collect() } else { of.dscp.clone() }
 }
 
-/// One match that takes what either takes, if there is one.
-pub fn union(a: &Match, b: &Match) -> Option<Match> {
-    fn both<T: Clone + PartialEq>(a: &[T], b: &[T]) -> Vec<T> {
-        match a.is_empty() || b.is_empty() {
-            true => Vec::new(),
-            false => a.iter().chain(b.iter().filter(|x| !a.contains(x))).cloned().collect(),
-        }
-    }
-    macro_rules! but_one {
-        ($($field:ident),*) => { $(
-            if (Match { $field: Vec::new(), ..a.clone() }) == (Match { $field: Vec::new(), ..b.clone() }) {
-                return Some(Match { $field: both(&a.$field, &b.$field), ..a.clone() });
-            }
-        )* };
-    }
-    but_one!(dscp, traffic, protocol, source, destination, source_port, destination_port, ecn, conditioner);
-    None
-}
-
 /// One match that takes what both take; `None` if that is nothing.
 pub fn intersection(a: &Match, b: &Match) -> Option<Match> {
     fn both<T: Clone + PartialEq>(a: &[T], b: &[T]) -> Option<Vec<T>> {

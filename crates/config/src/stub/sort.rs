@@ -3,9 +3,11 @@
 //! A device asks its filters in their order, whatever the order of the classes that they lead to. Where these two orders
 //! differ, code points are taken out of the later filter; what cannot be said that way becomes a chain of markers, or a note.
 
-use super::overlap::{code_points, is_of_code_points, union};
+use super::overlap::{code_points, is_of_code_points};
+use super::stolen::Stolen;
 use crate::model::Filter;
-use perhop_core::aqm::members::{self, Member};
+use crate::unions::Unions;
+use perhop_core::aqm::members::{self, Cover, Member};
 use perhop_core::classify::Match;
 use perhop_core::dscp::Dscp;
 use perhop_core::params::Place;
@@ -56,7 +58,15 @@ pub(super) struct Asked {
     /// Where the text says it.
     pub(super) place: Option<Place>,
     /// Whether filters before it take all that it matches.
-    dead: bool,
+    pub(super) dead: bool,
+}
+
+#[cfg(test)]
+impl Asked {
+    /// Of a taker.
+    pub(super) fn new(of: usize, matches: Match) -> Self {
+        Self { order: 0, of, matches, place: None, dead: false }
+    }
 }
 
 /// Sorts the takers of one list.
@@ -112,30 +122,18 @@ fn by_code_point(asked: &[Asked], rest: Option<usize>, takers: usize) -> Sorted 
 }
 
 fn in_order(asked: Vec<Asked>, rest: Option<usize>, takers: &[Taker<'_>]) -> Sorted {
-    let mut notes = Vec::new();
     let mut asked = living(asked);
     // The one that takes what is left is the last of its list.
     let place = |of: usize| if rest == Some(of) { takers.len() } else { of };
-    for later in 1..asked.len() {
-        let (before, from) = asked.split_at_mut(later);
-        let second = &mut from[0];
-        for first in before.iter().filter(|first| !first.dead && first.of != second.of) {
-            let both = is_of_code_points(&first.matches) && is_of_code_points(&second.matches);
-            let in_order = place(first.of) < place(second.of);
-            if second.dead || !first.matches.meets(&second.matches) || in_order && !both {
-                continue;
-            }
-            if !is_of_code_points(&first.matches) || !second.matches.conditioner.is_empty() {
-                notes.push((second.place, stolen(takers[first.of].name, takers[second.of].name)));
-                continue;
-            }
-            let left = code_points(&second.matches).into_iter().filter(|it| !first.matches.dscp.contains(it));
-            second.matches.dscp = left.collect();
-            second.dead = second.matches.dscp.is_empty();
-        }
-    }
-    asked.retain(|filter| !filter.dead);
-    let mut taken: Vec<_> = (0..takers.len()).map(|of| any(&asked, of)).collect();
+    let found = Stolen::of(&mut asked, &place);
+    let note = |it: (usize, usize)| {
+        let [first, second] = [it.0, it.1].map(|filter| &asked[filter]);
+        (second.place, stolen(takers[first.of].name, takers[second.of].name))
+    };
+    let notes = found.into_iter().map(note).collect();
+    let mut left = vec![Vec::new(); takers.len()];
+    asked.into_iter().filter(|filter| !filter.dead).for_each(|filter| left[filter.of].push(filter.matches));
+    let mut taken: Vec<_> = left.into_iter().map(any).collect();
     rest.into_iter().for_each(|rest| taken[rest] = Taken::Rest);
     unreachable(&mut taken);
     Sorted { taken, notes }
@@ -143,18 +141,19 @@ fn in_order(asked: Vec<Asked>, rest: Option<usize>, takers: &[Taker<'_>]) -> Sor
 
 /// Takes its packets from what those before it leave none.
 fn unreachable(taken: &mut [Taken]) {
-    let mut before: Vec<members::Filter> = Vec::new();
-    for taken in taken.iter_mut() {
-        let filter = match taken {
-            Taken::For(codes) => codes.iter().copied().map(Member::Dscp).collect::<Vec<_>>().into(),
-            Taken::Any(all) if all.len() == 1 => all[0].clone().into(),
-            _ => continue,
-        };
-        before.push(filter);
-        let all: Vec<_> = before.iter().collect();
-        if members::is_unreachable(&all, all.len() - 1) {
-            before.pop();
-            *taken = Taken::Nothing;
+    let filter = |taken: &Taken| match taken {
+        Taken::For(codes) => Some(codes.iter().copied().map(Member::Dscp).collect::<Vec<_>>().into()),
+        Taken::Any(all) if all.len() == 1 => Some(all[0].clone().into()),
+        _ => None,
+    };
+    let filters: Vec<(usize, members::Filter)> =
+        taken.iter().enumerate().filter_map(|(i, taken)| Some((i, filter(taken)?))).collect();
+    let mut cover = Cover::new(filters.iter().map(|it| &it.1));
+    let mut counts = vec![true; filters.len()];
+    for (entry, (i, _)) in filters.iter().enumerate() {
+        if cover.is_unreachable_by(entry, &|before| counts[before]) {
+            counts[entry] = false;
+            taken[*i] = Taken::Nothing;
         }
     }
 }
@@ -162,10 +161,8 @@ fn unreachable(taken: &mut [Taken]) {
 /// Those to which the filters before them leave a packet.
 pub(super) fn living(asked: Vec<Asked>) -> Vec<Asked> {
     let filters: Vec<members::Filter> = asked.iter().map(|filter| filter.matches.clone().into()).collect();
-    let filters: Vec<_> = filters.iter().collect();
-    let is_reached = |i: &usize| !members::is_unreachable(&filters, *i);
-    let living: Vec<_> = (0..asked.len()).filter(is_reached).collect();
-    living.into_iter().map(|i| asked[i].clone()).collect()
+    let mut cover = Cover::new(&filters);
+    asked.into_iter().enumerate().filter(|(i, _)| !cover.is_unreachable(*i)).map(|(_, filter)| filter).collect()
 }
 
 /// A note about two filters whose order is not that of their classes.
@@ -176,23 +173,11 @@ fn stolen(first: &str, second: &str) -> String {
 }
 
 /// What is left for one, with as few matches as can say it.
-fn any(asked: &[Asked], of: usize) -> Taken {
-    let mut all: Vec<Match> = Vec::new();
-    asked.iter().filter(|filter| filter.of == of).for_each(|filter| add(&mut all, filter.matches.clone()));
+fn any(left: Vec<Match>) -> Taken {
+    let all = Unions::of(left);
     match all.as_slice() {
         [] => Taken::Nothing,
         [one] if is_of_code_points(one) => Taken::For(one.dscp.clone()),
         _ => Taken::Any(all),
-    }
-}
-
-/// Adds a match to those of one taker; two that differ in one key become one.
-pub fn add(all: &mut Vec<Match>, new: Match) {
-    match all.iter().enumerate().find_map(|(i, known)| Some((i, union(known, &new)?))) {
-        Some((i, both)) => {
-            all.remove(i);
-            add(all, both);
-        }
-        None => all.push(new),
     }
 }

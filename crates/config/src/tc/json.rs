@@ -6,7 +6,7 @@ use crate::foreign::unquoted;
 use perhop_core::params::Place;
 
 /// Deepest nesting.
-const DEEPEST: usize = 64;
+pub(super) const DEEPEST: usize = 64;
 
 /// A value.
 #[derive(Clone, Debug)]
@@ -32,6 +32,8 @@ enum Piece<'a> {
 pub(super) struct Collector<'a> {
     pieces: Vec<Piece<'a>>,
     depth: usize,
+    /// Values were passed over, as they are too deep.
+    pub(super) is_deep: bool,
 }
 
 /// Whether a line begins JSON of tc.
@@ -111,13 +113,17 @@ impl<'a> Collector<'a> {
     pub(super) fn end(&mut self) -> Option<Json<'a>> {
         let pieces = std::mem::take(&mut self.pieces);
         self.depth = 0;
-        Parser { pieces: &pieces, at: 0 }.value(0)
+        let mut parser = Parser { pieces: &pieces, at: 0, is_deep: false };
+        let value = parser.value(0);
+        self.is_deep |= parser.is_deep;
+        value
     }
 }
 
 struct Parser<'p, 'a> {
     pieces: &'p [Piece<'a>],
     at: usize,
+    is_deep: bool,
 }
 
 impl<'a> Parser<'_, 'a> {
@@ -135,8 +141,7 @@ impl<'a> Parser<'_, 'a> {
 
     fn value(&mut self, depth: usize) -> Option<Json<'a>> {
         if depth > DEEPEST {
-            self.at = self.pieces.len();
-            return None;
+            return self.pass();
         }
         Some(match self.next()? {
             Piece::Sign('{') => self.object(depth),
@@ -144,6 +149,24 @@ impl<'a> Parser<'_, 'a> {
             Piece::Word(token, _) => Json::One(token),
             Piece::Sign(_) => return None,
         })
+    }
+
+    /// Goes behind a value that is too deep.
+    fn pass(&mut self) -> Option<Json<'a>> {
+        self.is_deep = true;
+        let mut open = 0usize;
+        while let Some(piece) = self.pieces.get(self.at) {
+            self.at += 1;
+            match piece {
+                Piece::Sign('{' | '[') => open += 1,
+                Piece::Sign('}' | ']') => open = open.saturating_sub(1),
+                _ => {}
+            }
+            if open == 0 {
+                break;
+            }
+        }
+        None
     }
 
     fn object(&mut self, depth: usize) -> Json<'a> {

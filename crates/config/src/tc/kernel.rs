@@ -23,6 +23,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 pub(super) struct Kernel<'a> {
     pub(super) interfaces: Vec<Interface<'a>>,
     by_name: HashMap<(String, Option<String>), usize>,
+    /// The first of each name.
+    by_device: HashMap<String, usize>,
+    /// Interfaces that have had a queueing discipline of a handle.
+    by_handle: HashMap<u32, BTreeSet<usize>>,
     /// Actions that were made by themselves, by kind and number.
     pub(super) actions: HashMap<(String, u64), Vec<Token<'a>>>,
 }
@@ -34,7 +38,7 @@ pub(super) struct Interface<'a> {
     /// By their parent.
     pub(super) qdiscs: BTreeMap<u32, Qdisc<'a>>,
     /// The parent of each, by its handle.
-    handles: HashMap<u32, u32>,
+    handles: Handles,
     /// By their number.
     pub(super) classes: BTreeMap<u32, Class<'a>>,
     /// By where they are.
@@ -43,8 +47,29 @@ pub(super) struct Interface<'a> {
     given: u32,
     /// The classes below each, with it: (parent, class).
     below: BTreeSet<(u32, u32)>,
-    /// Classes of `htb` that name a class above them which is not there, with its number.
-    pub(super) orphans: Vec<(u32, u32, Place)>,
+    /// Classes that filters lead to, with where these are.
+    aimed: BTreeSet<(u32, u32)>,
+    /// Classes of `htb`, each with the class above it that is not there, in the order of the text.
+    pub(super) orphans: BTreeMap<u32, Vec<(u32, u32, Place)>>,
+}
+
+/// The parents of queueing disciplines, by their handles.
+#[derive(Debug, Default)]
+struct Handles {
+    parents: HashMap<u32, u32>,
+    /// Those that were put since this was asked last.
+    fresh: Vec<u32>,
+}
+
+impl Handles {
+    fn get(&self, handle: u32) -> Option<u32> {
+        self.parents.get(&handle).copied()
+    }
+
+    fn insert(&mut self, handle: u32, parent: u32) {
+        self.parents.insert(handle, parent);
+        self.fresh.push(handle);
+    }
 }
 
 /// A queueing discipline.
@@ -88,11 +113,20 @@ impl<'a> Kernel<'a> {
             (statement.object == Object::Filter && !self.actions.is_empty()).then(|| self.resolved(statement));
         let statement = resolved.as_ref().unwrap_or(statement);
         let interface = &mut self.interfaces[place];
-        match statement.object {
+        let done = match statement.object {
             Object::Qdisc => interface.qdisc(statement),
             Object::Class => interface.class(statement),
             _ => interface.filter(statement),
+        };
+        for handle in interface.handles.fresh.drain(..) {
+            self.by_handle.entry(handle).or_default().insert(place);
         }
+        done
+    }
+
+    /// The interface of a name, in the namespace of the first that has it.
+    pub(super) fn named(&self, name: &str) -> Option<usize> {
+        self.by_device.get(name).copied()
     }
 
     /// The interface of a statement.
@@ -105,8 +139,9 @@ impl<'a> Kernel<'a> {
         if let Some(place) = self.only(statement).filter(|_| !self.by_name.contains_key(&key)) {
             return Ok(place);
         }
-        let interfaces = &mut self.interfaces;
+        let (interfaces, by_device) = (&mut self.interfaces, &mut self.by_device);
         Ok(*self.by_name.entry(key).or_insert_with(|| {
+            name.iter().for_each(|name| _ = by_device.entry(name.text.to_string()).or_insert(interfaces.len()));
             interfaces.push(Interface { device: statement.device.clone(), ..Interface::default() });
             interfaces.len() - 1
         }))
@@ -127,7 +162,8 @@ impl<'a> Kernel<'a> {
         let has = |it: &Interface<'_>| {
             it.device.namespace == statement.device.namespace && it.by_handle(handle).is_some_and(|it| it.handle != 0)
         };
-        let mut places = (0..self.interfaces.len()).filter(|place| has(&self.interfaces[*place]));
+        let known = self.by_handle.get(&(handle & 0xffff_0000)).into_iter().flatten();
+        let mut places = known.copied().filter(|place| has(&self.interfaces[*place]));
         places.next().filter(|_| places.next().is_none())
     }
 
@@ -157,21 +193,32 @@ impl<'a> Kernel<'a> {
 
     /// A filter with the actions that it names by their number.
     fn resolved(&self, statement: &Statement<'a>) -> Statement<'a> {
-        let mut out = statement.clone();
-        let mut at = 0;
-        while at + 2 < out.words.len() {
-            let index = if out.words[at + 1].text == "index" { number(&out.words[at + 2].text) } else { None };
-            let made = index.and_then(|index| self.actions.get(&(out.words[at].text.to_string(), index)));
-            if let Some(made) = made {
-                // At the place where it is named, the words of the other command.
-                let place = out.words[at].clone();
-                let words: Vec<_> = made.iter().map(|it| Token { text: it.text.clone(), ..place.clone() }).collect();
-                out.words.splice(at..at + 3, words);
-                at += made.len();
+        let mut words = Vec::with_capacity(statement.words.len());
+        let mut rest = &statement.words[..];
+        while let Some((first, behind)) = rest.split_first() {
+            rest = behind;
+            let index = if let [word, index, ..] = behind
+                && word.text == "index"
+            {
+                number(&index.text)
+            } else {
+                None
+            };
+            match index.and_then(|index| self.actions.get(&(first.text.to_string(), index))) {
+                Some(made) => {
+                    // At the place where it is named, the words of the other command.
+                    words.extend(made.iter().map(|it| Token { text: it.text.clone(), ..first.clone() }));
+                    // The one behind it is not looked at, as it is no name.
+                    rest = &behind[2..];
+                    if let Some((next, behind)) = rest.split_first() {
+                        words.push(next.clone());
+                        rest = behind;
+                    }
+                }
+                None => words.push(first.clone()),
             }
-            at += 1;
         }
-        out
+        Statement { words, ..statement.clone() }
     }
 }
 

@@ -6,13 +6,16 @@ use crate::account::Account;
 use crate::evidence::Counters;
 use crate::finding::Finding;
 use perhop_core::params::Place;
+use std::collections::HashSet;
 
 /// The account of a text while it is read.
 #[derive(Debug, Default)]
 pub(super) struct Log {
     pub(super) account: Account,
+    /// Each once, however often a loop runs its line.
     pub(super) findings: Vec<Finding>,
     pub(super) evidence: Vec<Counters>,
+    found: HashSet<(&'static str, usize, String)>,
 }
 
 /// tc or the kernel refuses a line.
@@ -36,10 +39,7 @@ impl Log {
 
     /// There was nothing to be removed, which alters nothing.
     pub(super) fn idle(&mut self, lines: &[usize], message: &str) {
-        for line in lines {
-            let entry = self.account.lines.entry(*line).or_default();
-            entry.notes.push(format!("no effect: {message}"));
-        }
+        lines.iter().for_each(|line| self.account.noted(*line, format!("no effect: {message}")));
     }
 
     /// A statement that would be refused has no effect.
@@ -52,7 +52,9 @@ impl Log {
 
     /// Something to be looked at.
     pub(super) fn found(&mut self, code: &'static str, place: Place, message: String, instead: &str) {
-        self.findings.push(Finding { code, place, message, instead: instead.to_owned() });
+        if self.found.insert((code, place.start, message.clone())) {
+            self.findings.push(Finding { code, place, message, instead: instead.to_owned() });
+        }
     }
 
     /// What single words say otherwise than perhop, or not at all.

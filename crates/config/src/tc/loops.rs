@@ -1,10 +1,7 @@
 //! Loops of a shell that the text says all of: `for i in 10 20 30; do .. done`, `for ((i = 1; i < 5; i++))`, `while [ $i -lt 5 ]`.
 
-use super::shell::{self, Bare, Simple, Variables};
+use super::shell::{self, Bare, Commands, Simple, Variables};
 use super::sums::sum;
-
-/// Most values of a loop.
-const MOST: usize = 4096;
 
 /// A loop whose lines are being read.
 #[derive(Debug)]
@@ -26,42 +23,55 @@ pub(super) struct Loop<'a> {
 }
 
 impl<'a> Loop<'a> {
-    /// The loop that a line begins; `None` if it begins none, or one whose values the text does not say.
-    pub(super) fn begin(line: Bare<'a>, variables: &Variables) -> Option<Self> {
+    /// The loop that a line begins, with so many of its values at most; `None` if it begins none, or one whose values the text does not
+    /// say.
+    pub(super) fn begin(line: Bare<'a>, variables: &Variables, most: usize) -> Option<Self> {
         let first = line.text.split_whitespace().next()?;
         if !matches!(first, "for" | "while" | "until") {
             return None;
         }
-        let (commands, _) = shell::simple(line, variables);
-        let commands: Vec<_> = commands.iter().filter(|it| !it.is_empty()).collect();
-        let at = commands.iter().position(|words| words[0].text == "do");
-        let end = at.map_or(line.start + line.text.len(), |at| commands[at][0].place.start);
+        let mut commands = Commands::new(line);
+        let mut said = None;
+        let begun = loop {
+            match commands.next(variables) {
+                None => break None,
+                Some(words) if words.is_empty() => {}
+                Some(words) if words[0].text == "do" => break Some(words[0].place),
+                Some(words) => _ = said.get_or_insert(words),
+            }
+        };
+        let end = begun.map_or(line.start + line.text.len(), |place| place.start);
         let head = Bare { text: &line.text[..end - line.start], ..line };
         let (name, values, condition) = match first {
-            "for" => counted(head.text, variables).or_else(|| listed(commands.first()?))?,
+            "for" => counted(head.text, variables, most).or_else(|| listed(&said?, most))?,
             _ => holds(head, variables).map(|_| (String::new(), Vec::new(), Some(head)))?,
         };
         let mut it = Self { name, values, condition, lines: Vec::new(), closed: false, rest: None, within: 0 };
-        if let Some(at) = at {
-            it.body(line, commands[at][0].place.end, &commands[at..]);
+        if let Some(place) = begun {
+            it.body(line, place.end, (&mut commands, variables));
         }
         Some(it)
     }
 
     /// What stands behind `do` on its line, up to its `done`.
-    fn body(&mut self, line: Bare<'a>, start: usize, commands: &[&Simple<'a>]) {
-        let mut open = 0;
-        let last = commands.iter().find(|words| {
-            open += i32::from(words[0].text == "do") - i32::from(words[0].text == "done");
-            open == 0
-        });
+    fn body(&mut self, line: Bare<'a>, start: usize, (commands, variables): (&mut Commands<'a>, &Variables)) {
+        let mut open = 1;
+        let mut last = None;
+        while let Some(words) = commands.next(variables) {
+            let Some(word) = words.first() else { continue };
+            open += i32::from(word.text == "do") - i32::from(word.text == "done");
+            if open == 0 {
+                last = Some(word.place);
+                break;
+            }
+        }
         self.closed = last.is_some();
         let whole = line.start + line.text.len();
-        self.push(line, start, last.map_or(whole, |words| words[0].place.start));
-        let rest = last.map(|words| (words[0].place.end, &line.text[words[0].place.end - line.start..]));
-        self.rest = rest.map(|(start, text)| {
+        self.push(line, start, last.map_or(whole, |place| place.start));
+        self.rest = last.map(|place| {
+            let text = &line.text[place.end - line.start..];
             let bare = text.trim_start_matches([';', '&', '|', ' ', '\t']);
-            Bare { number: line.number, start: start + text.len() - bare.len(), text: bare }
+            Bare { number: line.number, start: place.end + text.len() - bare.len(), text: bare }
         });
     }
 
@@ -101,15 +111,17 @@ impl<'a> Loop<'a> {
 type Known<'a> = (String, Vec<String>, Option<Bare<'a>>);
 
 /// `for i in 10 20 30`
-fn listed<'a>(words: &Simple<'_>) -> Option<Known<'a>> {
+fn listed<'a>(words: &Simple<'_>, most: usize) -> Option<Known<'a>> {
     let [_, name, of, values @ ..] = &words[..] else { return None };
-    let listed: Vec<_> = values.iter().flat_map(|it| expanded(&it.text)).collect();
-    let known = of.text == "in" && listed.len() <= MOST && !values.iter().any(|it| it.unset);
-    known.then(|| (name.text.to_string(), listed, None))
+    if of.text != "in" || values.iter().any(|it| it.unset) {
+        return None;
+    }
+    let listed = values.iter().flat_map(|it| expanded(&it.text)).take(most).collect();
+    Some((name.text.to_string(), listed, None))
 }
 
 /// `for ((i = 1; i <= 5; i++))`; without values, if it counts in another way.
-fn counted<'a>(text: &str, variables: &Variables) -> Option<Known<'a>> {
+fn counted<'a>(text: &str, variables: &Variables, most: usize) -> Option<Known<'a>> {
     let inner = text.strip_prefix("for")?.trim_start().strip_prefix("((")?.split("))").next()?;
     let inner: String = inner.chars().filter(|c| !c.is_whitespace()).collect();
     let name = inner.split('=').next()?.to_owned();
@@ -126,7 +138,7 @@ fn counted<'a>(text: &str, variables: &Variables) -> Option<Known<'a>> {
             "++" => 1,
             other => usize::try_from(number(other.strip_prefix("+=")?)?).ok().filter(|by| *by > 0)?,
         };
-        Some(shell::sequence(from, to).iter().step_by(by).map(i64::to_string).collect())
+        Some((from..=to).step_by(by).take(most).map(|number| number.to_string()).collect())
     };
     let values = values().unwrap_or_default();
     Some((name, values, None))
@@ -159,10 +171,10 @@ pub(super) fn seen(head: Bare<'_>, variables: &Variables) -> Vec<String> {
 }
 
 /// The values of a word: `{1..5}`, or the words in it.
-fn expanded(word: &str) -> Vec<String> {
+fn expanded(word: &str) -> impl Iterator<Item = String> {
     let braces = word.strip_prefix('{').and_then(|it| it.strip_suffix('}')).and_then(|it| it.split_once(".."));
-    if let Some((Ok(from), Ok(to))) = braces.map(|(from, to)| (from.parse(), to.parse())) {
-        return shell::sequence(from, to).iter().map(i64::to_string).collect();
-    }
-    word.split_whitespace().map(str::to_owned).collect()
+    let ends = braces.and_then(|(from, to)| Some((from.parse::<i64>().ok()?, to.parse::<i64>().ok()?)));
+    let numbers = ends.into_iter().flat_map(|(from, to)| from..=to).map(|number| number.to_string());
+    let words = if ends.is_some() { "" } else { word };
+    numbers.chain(words.split_whitespace().map(str::to_owned))
 }

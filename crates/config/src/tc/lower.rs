@@ -2,6 +2,8 @@
 
 /// Which packets go to which class.
 mod takes;
+/// Marks of packets that conditioners set.
+mod tags;
 /// Meters and markers.
 pub(crate) mod meters;
 /// Which bytes count.
@@ -22,6 +24,7 @@ use crate::model::{Class, Conditioner, Device, Kind, Port, Queue, Way};
 use crate::value::{Said, Settings, Value};
 use perhop_core::params::Place;
 use std::collections::{BTreeMap, BTreeSet};
+use tags::Tags;
 
 /// Deepest tree of queues.
 const DEEPEST: usize = 32;
@@ -52,8 +55,8 @@ struct Making<'k, 'a> {
     order: u32,
     /// Packets whose class an action says before all filters of the queues: its number, what it takes, their lines.
     chosen: Vec<(u32, takes::Run, Vec<usize>)>,
-    /// Conditioners that set bits of a packet's mark: bits, which of them, name.
-    tags: Vec<(u64, u64, String)>,
+    /// Conditioners that set bits of a packet's mark.
+    tags: Tags,
     depth: usize,
 }
 
@@ -74,7 +77,7 @@ fn port(kernel: &Kernel<'_>, interface: &Interface<'_>, way: Way, log: &mut Log)
         conditioners: Vec::new(),
         order: 0,
         chosen: Vec::new(),
-        tags: Vec::new(),
+        tags: Tags::default(),
         depth: 0,
     };
     making.edge(at);
@@ -304,7 +307,7 @@ impl<'k, 'a> Making<'k, 'a> {
 
     fn classes(&mut self, it: &'k Qdisc<'a>) -> Option<Queue> {
         let mut queue = self.plain(it);
-        for (id, parent, place) in self.interface.orphans.iter().filter(|orphan| own(it.handle).contains(&orphan.0)) {
+        for (id, parent, place) in self.interface.orphans.get(&it.handle).into_iter().flatten() {
             let [id, parent] = [*id, *parent].map(shown);
             let message = format!("there is no class {parent}: HTB puts {id} at the top, where it borrows from none");
             self.log.found("W405", *place, message, "make the class above it first, or name the one that is there");
@@ -361,7 +364,7 @@ impl<'k, 'a> Making<'k, 'a> {
         };
         if let Some((id, place, line)) = default {
             let what = if value == "direct" { "pass all classes unshaped" } else { "are dropped" };
-            let wrong = wrong_class(id, classes);
+            let wrong = wrong_class(classes.iter().any(|class| class.0 == id));
             let message = format!("`default` names {}, which {wrong}: packets that no filter names {what}", shown(id));
             let last = classes.iter().rfind(|it| it.1).map_or(0, |it| it.0 & 0xffff);
             self.log.account.taken(line);
@@ -372,8 +375,8 @@ impl<'k, 'a> Making<'k, 'a> {
 }
 
 /// Why a class takes no packets.
-fn wrong_class(id: u32, classes: &[(u32, bool)]) -> &'static str {
-    if classes.iter().any(|class| class.0 == id) { "has classes below it" } else { "is no class here" }
+const fn wrong_class(is_there: bool) -> &'static str {
+    if is_there { "has classes below it" } else { "is no class here" }
 }
 
 /// Whether a class of `htb` says no more than the rate of a line.

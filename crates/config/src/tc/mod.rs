@@ -11,6 +11,7 @@
 
 mod actions;
 mod bands;
+mod bounds;
 mod cake;
 mod commands;
 mod counters;

@@ -1,5 +1,6 @@
 //! A text, line by line: commands are applied, what is printed is collected.
 
+use super::bounds::{Bound, LINE, LOOPS, Room, Runs};
 use super::commands::{self, Asked};
 use super::json::{self, Collector, Json};
 use super::kernel::Kernel;
@@ -9,7 +10,7 @@ use super::loops::{self, Loop};
 use super::lower;
 use super::parts::Part;
 use super::printed;
-use super::shell::{self, Bare, Variables};
+use super::shell::{self, Bare, Commands, Variables};
 use super::shown::Reader;
 use super::words::{Form, Object, Refusal, Statement, Taken, Token, Verb, Words, span};
 use crate::dialect::Read;
@@ -42,7 +43,7 @@ pub(super) fn read(text: &Text, given: &Given) -> Result<Read, Fault> {
         let lines: BTreeSet<_> = text.lines().filter(names_it).map(|line| line.number).collect();
         return Err(absent(missing, &names, log.account.lost(|line| lines.contains(&line))));
     }
-    let Log { account, findings, evidence } = log;
+    let Log { account, findings, evidence, .. } = log;
     Ok(Read { dialect: "tc", device, account, evidence, findings, spoken })
 }
 
@@ -52,7 +53,9 @@ pub(super) fn spoken(text: &Text) -> Spoken {
 }
 
 fn reading(text: &Text) -> Reading<'_> {
-    let mut reading = Reading { hashed: !text.lines().any(|line| is_typed(bare(line).text)), ..Reading::default() };
+    let variables = Variables::within(Room::of(text.text.len()));
+    let hashed = !text.lines().any(|line| is_typed(bare(line).text));
+    let mut reading = Reading { hashed, variables, ..Reading::default() };
     text.lines().for_each(|line| reading.line(bare(line)));
     reading.end()
 }
@@ -100,17 +103,28 @@ struct Reading<'a> {
     spoken: Spoken,
     /// A loop that goes on in the next line.
     open_loop: Option<Loop<'a>>,
-    /// Lines of loops that were read again.
-    repeated: usize,
+    /// What loops run again.
+    runs: Runs,
+    /// No loop begins: what is read is cut off.
+    is_flat: bool,
+    /// Bounds that were met, each once.
+    met: BTreeSet<Bound>,
     /// Where the lines are.
     part: Part,
 }
 
-/// Lines of loops that are read, each time they are run.
-const MOST_REPEATED: usize = 50_000;
+/// What of a line may say which variables a loop sets.
+const HEAD: usize = 4096;
 
-/// The longest line that is looked at for commands behind others.
-const LONGEST: usize = 4096;
+/// A line in two where a loop begins behind another command.
+fn in_two(line: Bare<'_>) -> (Bare<'_>, Option<Bare<'_>>) {
+    const BEGINS: [&str; 6] = ["; for ", "; while ", "; until ", ";for ", ";while ", "&& for "];
+    let begins = |it: &(usize, &str)| BEGINS.iter().any(|begin| line.text[it.0..].starts_with(begin));
+    let Some((at, _)) = line.text.match_indices([';', '&']).find(begins) else { return (line, None) };
+    let rest = line.text[at..].trim_start_matches([';', '&', ' ']);
+    let start = line.start + line.text.len() - rest.len();
+    (Bare { text: &line.text[..at], ..line }, Some(Bare { start, text: rest, ..line }))
+}
 
 /// The namespace that is named before a command: `ip netns exec NAME`.
 fn namespace(before: &str) -> String {
@@ -128,13 +142,47 @@ fn is_tc(word: &Token<'_>) -> bool {
 }
 
 impl<'a> Reading<'a> {
+    /// A line, with all that stands on it.
     fn line(&mut self, line: Bare<'a>) {
-        if !self.open.is_empty() {
-            return self.more(line);
+        let mut left = Some(line);
+        while let Some(line) = left.take() {
+            left = self.part_of_line(line);
         }
-        if self.in_loop(line) || self.in_two(line) {
+    }
+
+    /// What stands on a line up to a loop or behind one; what is left of it.
+    fn part_of_line(&mut self, line: Bare<'a>) -> Option<Bare<'a>> {
+        let goes_on = !self.open.is_empty();
+        if !goes_on && self.is_of_loop(line) {
+            return self.looped(line);
+        }
+        let (line, rest) = if goes_on { (line, None) } else { in_two(line) };
+        let may = self.runs.count(line.text.len().div_ceil(LINE).max(1));
+        match (goes_on, may) {
+            // A command is read to its end.
+            (true, _) => self.more(line),
+            (false, true) => self.plain(line),
+            (false, false) => self.meets(Bound::Lines, line),
+        }
+        if let Some(bound) = self.variables.room.met() {
+            self.meets(bound, line);
+        }
+        rest
+    }
+
+    /// Says once that a bound is met.
+    fn meets(&mut self, bound: Bound, line: Bare<'a>) {
+        if !self.met.insert(bound) {
             return;
         }
+        let [message, instead] = bound.words();
+        let place = Place { start: line.start, end: line.start + line.text.trim_end().len() };
+        self.log.account.not_modelled(line.number, message.clone());
+        self.log.found("W448", place, message, &instead);
+    }
+
+    /// A line without loops.
+    fn plain(&mut self, line: Bare<'a>) {
         self.part.line(line.text);
         let found = command(line.text).filter(|(_, hash)| self.hashed || !hash);
         if let Some((at, _)) = found {
@@ -148,6 +196,9 @@ impl<'a> Reading<'a> {
             self.shown.end();
             self.spoken.statements.push(whole(line));
             let found = self.json.line(line);
+            if std::mem::take(&mut self.json.is_deep) {
+                self.meets(Bound::Json, line);
+            }
             return found.into_iter().for_each(|it| self.printed(&it));
         }
         if self.batch(line) {
@@ -159,44 +210,40 @@ impl<'a> Reading<'a> {
         self.other(line);
     }
 
-    /// Whether a line is part of a loop over values that the text says.
-    fn in_loop(&mut self, line: Bare<'a>) -> bool {
-        let mut it = match self.open_loop.take() {
-            Some(mut it) => {
-                it.line(line);
-                it
-            }
-            None => match Loop::begin(line, &self.variables).filter(|_| self.repeated < MOST_REPEATED) {
-                Some(it) => it,
-                None => {
-                    self.variables.forget(line.text);
-                    return false;
-                }
-            },
-        };
-        if !it.closed {
-            self.open_loop = Some(it);
+    /// Whether a line is part of a loop over values that the text says, which is open then.
+    fn is_of_loop(&mut self, line: Bare<'a>) -> bool {
+        if let Some(it) = &mut self.open_loop {
+            it.line(line);
             return true;
         }
-        self.run(&mut it, line.number);
-        it.rest.into_iter().for_each(|rest| self.line(rest));
-        true
+        let is_loop = matches!(line.text.split_whitespace().next(), Some("for" | "while" | "until"));
+        if !is_loop {
+            return false;
+        }
+        if !self.is_flat && self.runs.within >= LOOPS {
+            self.meets(Bound::Loops, line);
+        } else if !self.is_flat {
+            self.open_loop = Loop::begin(line, &self.variables, self.runs.values());
+        }
+        if self.open_loop.is_none() {
+            self.variables.forget(&line.text[..line.text.floor_char_boundary(HEAD)]);
+        }
+        self.open_loop.is_some()
     }
 
-    /// Reads a line in two where a loop begins behind another command; false: none does.
-    fn in_two(&mut self, line: Bare<'a>) -> bool {
-        const BEGINS: [&str; 6] = ["; for ", "; while ", "; until ", ";for ", ";while ", "&& for "];
-        let found = BEGINS.iter().filter_map(|it| line.text.find(it)).min().filter(|_| line.text.len() <= LONGEST);
-        let Some(at) = found.filter(|_| self.open_loop.is_none()) else { return false };
-        let rest = line.text[at..].trim_start_matches([';', '&', ' ']);
-        let start = line.start + line.text.len() - rest.len();
-        self.line(Bare { text: &line.text[..at], ..line });
-        self.line(Bare { start, text: rest, ..line });
-        true
+    /// Runs the loop that is open, if this was its last line; what stands behind it.
+    fn looped(&mut self, line: Bare<'a>) -> Option<Bare<'a>> {
+        let mut it = self.open_loop.take_if(|it| it.closed)?;
+        // What of its own line is looked through again.
+        self.runs.count(it.lines.first().map_or(0, |first| first.text.len()) / LINE);
+        self.runs.within += 1;
+        self.run(&mut it, line);
+        self.runs.within -= 1;
+        it.rest
     }
 
     /// Reads the lines of a loop for each of its values.
-    fn run(&mut self, it: &mut Loop<'a>, end: usize) {
+    fn run(&mut self, it: &mut Loop<'a>, end: Bare<'a>) {
         if let Some(condition) = it.condition {
             return self.run_while(condition, it, end);
         }
@@ -204,35 +251,43 @@ impl<'a> Reading<'a> {
             self.variables.forget(&format!("for {}", it.name));
             return it.lines.iter().for_each(|line| self.line(*line));
         }
-        for value in std::mem::take(&mut it.values) {
-            if self.is_too_long(it, end) {
-                return;
+        let first = !self.runs.again;
+        for (i, value) in std::mem::take(&mut it.values).into_iter().enumerate() {
+            self.runs.again |= i > 0;
+            if !self.may_run(it, end) {
+                break;
             }
             self.variables.set(&it.name, value);
             it.lines.iter().for_each(|line| self.line(*line));
         }
+        self.runs.again &= !first;
     }
 
     /// Reads the lines of a loop as long as its condition holds.
-    fn run_while(&mut self, condition: Bare<'a>, it: &Loop<'a>, end: usize) {
-        while loops::holds(condition, &self.variables) == Some(true) && !self.is_too_long(it, end) {
+    fn run_while(&mut self, condition: Bare<'a>, it: &Loop<'a>, end: Bare<'a>) {
+        let first = !self.runs.again;
+        while loops::holds(condition, &self.variables) == Some(true) && self.may_run(it, end) {
             let before = loops::seen(condition, &self.variables);
             it.lines.iter().for_each(|line| self.line(*line));
+            self.runs.again = true;
             if loops::seen(condition, &self.variables) == before {
                 let why = "the loop is read once: no line of it that is read alters what it waits for";
-                return self.log.account.not_modelled(end, why);
+                self.log.account.not_modelled(end.number, why);
+                break;
             }
         }
+        self.runs.again &= !first;
     }
 
-    /// Counts the lines of a loop that is run once more; whether they are too many.
-    fn is_too_long(&mut self, it: &Loop<'_>, end: usize) -> bool {
-        self.repeated += it.lines.len();
-        if self.repeated > MOST_REPEATED {
-            let why = format!("the loop is not read further: loops here run more than {MOST_REPEATED} lines");
-            self.log.account.not_modelled(end, why);
+    /// Whether a loop may be run once more.
+    fn may_run(&mut self, it: &Loop<'a>, end: Bare<'a>) -> bool {
+        // One without lines, and its condition, cost as well.
+        let own = it.condition.map_or(0, |condition| condition.text.len() / LINE) + usize::from(it.lines.is_empty());
+        let may = self.runs.count(own) && (!self.runs.again || self.runs.are_open());
+        if !may {
+            self.meets(Bound::Lines, it.lines.first().copied().unwrap_or(end));
         }
-        self.repeated > MOST_REPEATED
+        may
     }
 
     /// Objects of JSON.
@@ -277,17 +332,15 @@ impl<'a> Reading<'a> {
     /// Neither a command nor what tc prints: it may set variables, or hold commands behind others.
     fn other(&mut self, line: Bare<'a>) {
         let may = line.text.contains('=') || line.text.contains("tc ") || line.text.contains("TC");
-        if !may || line.text.len() > LONGEST || line.text.starts_with('#') {
+        if !may || line.text.starts_with('#') {
             return;
         }
         self.namespace.clear();
-        let (mut simple, _) = shell::simple(line, &self.variables);
-        for i in 0..simple.len() {
-            // What one command sets counts for those behind it.
-            if self.variables.assign(&simple[i]) {
-                simple = shell::simple(line, &self.variables).0;
-            } else if !simple[i].is_empty() {
-                self.simple(&simple[i]);
+        let mut commands = Commands::new(line);
+        // What one command sets counts for those behind it.
+        while let Some(words) = commands.next(&self.variables) {
+            if !words.is_empty() {
+                self.simple(&words);
             }
         }
     }
@@ -411,7 +464,7 @@ impl<'a> Reading<'a> {
         // One that is cut off: its variable is not known.
         if let Some(it) = self.open_loop.take() {
             self.variables.forget(&format!("for {}", it.name));
-            self.repeated = MOST_REPEATED;
+            self.is_flat = true;
             it.lines.iter().for_each(|line| self.line(*line));
             self.open_loop = None;
         }

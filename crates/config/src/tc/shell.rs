@@ -1,19 +1,20 @@
 //! Lines as a shell reads them: words, quotes, variables, several commands in a line.
 
+use super::bounds::{Room, VALUE};
 use super::sums;
 use super::words::Token;
 use crate::foreign::unquoted;
 use perhop_core::params::Place;
 use std::borrow::Cow;
 use std::collections::HashMap;
-
-/// The longest sequence of numbers.
-const LONGEST: usize = 5000;
+use std::fmt::Write as _;
 
 /// Variables that a text sets.
 #[derive(Debug, Default)]
 pub(super) struct Variables {
     values: HashMap<String, String>,
+    /// What they may still add to the text.
+    pub(super) room: Room,
 }
 
 /// A line without what mails and listings put before it.
@@ -31,6 +32,11 @@ pub(super) struct Bare<'a> {
 pub(super) type Simple<'a> = Vec<Token<'a>>;
 
 impl Variables {
+    /// None, with room for their values.
+    pub(super) fn within(room: Room) -> Self {
+        Self { room, ..Self::default() }
+    }
+
     /// Takes the assignments of a command, if it consists of nothing else: `DEV=eth0`, `export RATE=10mbit`.
     pub(super) fn assign(&mut self, words: &[Token<'_>]) -> bool {
         let declares =
@@ -40,7 +46,7 @@ impl Variables {
             words.iter().map(|word| assignment(&word.text).map(|it| (it, word.unset))).collect();
         let Some(found) = found.filter(|it| !it.is_empty()) else { return false };
         for ((name, value), unset) in found {
-            match unset {
+            match unset || !self.room.holds(value.len()) {
                 true => _ = self.values.remove(name),
                 false => _ = self.values.insert(name.to_owned(), value.to_owned()),
             }
@@ -79,18 +85,43 @@ pub(super) fn assignment(word: &str) -> Option<(&str, &str)> {
 
 /// The simple commands of a line, and whether the last goes on in the next line.
 pub(super) fn simple<'a>(line: Bare<'a>, variables: &Variables) -> (Vec<Simple<'a>>, bool) {
-    let mut scanner = Scanner { line, at: 0, variables, commands: vec![Vec::new()], goes_on: false };
-    while scanner.word() {}
-    let goes_on = scanner.goes_on;
-    (scanner.commands, goes_on)
+    let mut commands = Commands::new(line);
+    let list = std::iter::from_fn(|| commands.next(variables)).collect();
+    (list, commands.goes_on)
+}
+
+/// The simple commands of a line, one after the other, so that what one sets counts for the next.
+pub(super) struct Commands<'a> {
+    line: Bare<'a>,
+    at: usize,
+    /// The last goes on in the next line.
+    pub(super) goes_on: bool,
+    is_over: bool,
+    /// Ends of expansions that the rest of the line does not have.
+    missing: Vec<&'static str>,
+}
+
+impl<'a> Commands<'a> {
+    /// Of a line.
+    pub(super) const fn new(line: Bare<'a>) -> Self {
+        Self { line, at: 0, goes_on: false, is_over: false, missing: Vec::new() }
+    }
+
+    /// The next, which may have no words; `None` behind the last.
+    pub(super) fn next(&mut self, variables: &Variables) -> Option<Simple<'a>> {
+        if self.is_over {
+            return None;
+        }
+        let mut scanner = Scanner { of: self, variables, words: Vec::new() };
+        while scanner.word() {}
+        Some(scanner.words)
+    }
 }
 
 struct Scanner<'a, 'v> {
-    line: Bare<'a>,
-    at: usize,
+    of: &'v mut Commands<'a>,
     variables: &'v Variables,
-    commands: Vec<Simple<'a>>,
-    goes_on: bool,
+    words: Simple<'a>,
 }
 
 /// A word that is being read.
@@ -103,57 +134,57 @@ struct Growing {
 
 impl<'a> Scanner<'a, '_> {
     fn rest(&self) -> &'a str {
-        &self.line.text[self.at..]
+        &self.of.line.text[self.of.at..]
     }
 
     fn next_char(&self) -> Option<char> {
         self.rest().chars().next()
     }
 
-    /// The next word, operator or comment; false at the end of the line.
+    /// The next word; false at the end of the command.
     fn word(&mut self) -> bool {
-        self.at = self.line.text.len() - self.rest().trim_start().len();
-        let Some(first) = self.next_char() else { return false };
-        if first == '#' {
+        let of = &mut *self.of;
+        of.at = of.line.text.len() - of.line.text[of.at..].trim_start().len();
+        let Some(first) = self.next_char().filter(|first| *first != '#') else {
+            self.of.is_over = true;
             return false;
-        }
+        };
         if let Some(length) = operator(self.rest()) {
-            self.at += length;
-            self.commands.push(Vec::new());
-            return true;
+            self.of.at += length;
+            return false;
         }
         if let Some(length) = redirection(self.rest()) {
-            self.at += length;
+            self.of.at += length;
             return true;
         }
-        if self.rest() == "\\" {
-            self.goes_on = true;
+        if first == '\\' && self.rest() == "\\" {
+            (self.of.goes_on, self.of.is_over) = (true, true);
             return false;
         }
-        let start = self.at;
+        let start = self.of.at;
         let grown = self.grow();
         self.push(start, grown);
         true
     }
 
     fn push(&mut self, start: usize, grown: Growing) {
-        let raw = &self.line.text[start..self.at];
+        let Commands { line, at, .. } = *self.of;
+        let raw = &line.text[start..at];
         let text = grown.text.map_or(Cow::Borrowed(raw), |text| Cow::Owned(unquoted(&text).into_owned()));
-        let place = Place { start: self.line.start + start, end: self.line.start + self.at };
-        let token = Token { text, place, line: self.line.number, unset: grown.unset };
-        self.commands.iter_mut().last().into_iter().for_each(|it| it.push(token.clone()));
+        let place = Place { start: line.start + start, end: line.start + at };
+        self.words.push(Token { text, place, line: line.number, unset: grown.unset });
     }
 
     /// Goes to the end of a word.
     fn grow(&mut self) -> Growing {
-        let (start, mut it, mut quote) = (self.at, Growing::default(), None);
+        let (start, mut it, mut quote) = (self.of.at, Growing::default(), None);
         while let Some(c) = self.next_char() {
             if quote.is_none() && (c.is_whitespace() || operator(self.rest()).is_some()) {
                 break;
             }
             let special = matches!(c, '\'' | '"' | '\\' | '$' | '`');
             if special && it.text.is_none() {
-                it.text = Some(self.line.text[start..self.at].to_owned());
+                it.text = Some(self.of.line.text[start..self.of.at].to_owned());
             }
             match (c, quote) {
                 ('\'' | '"', None) => quote = Some(c),
@@ -165,7 +196,7 @@ impl<'a> Scanner<'a, '_> {
                 }
                 (c, _) => it.text.iter_mut().for_each(|text| text.push(c)),
             }
-            self.at += c.len_utf8();
+            self.of.at += c.len_utf8();
         }
         it
     }
@@ -173,22 +204,23 @@ impl<'a> Scanner<'a, '_> {
     /// A backslash; at the end of the line it joins this one and the next.
     fn escaped(&mut self, it: &mut Growing) -> bool {
         let Some(c) = self.rest()[1..].chars().next() else {
-            (self.goes_on, self.at) = (true, self.at + 1);
+            (self.of.goes_on, self.of.at) = (true, self.of.at + 1);
             return true;
         };
         it.text.iter_mut().for_each(|text| text.push(c));
-        self.at += 1 + c.len_utf8();
+        self.of.at += 1 + c.len_utf8();
         true
     }
 
-    /// `$NAME`, `${NAME}`, `$((sum))`, `$(command)`, or a command between backticks.
+    /// `$NAME`, `${NAME}`, `$((sum))`, `$(command)`, or a command between backticks; not more than a value may have.
     fn expansion(&mut self, it: &mut Growing) {
-        let (length, value) = expanded(self.rest(), self.variables);
+        let (length, value) = expanded(self.rest(), self.variables, &mut self.of.missing);
         let raw = &self.rest()[..length];
-        self.at += length;
+        self.of.at += length;
+        let text = it.text.get_or_insert_default();
+        let value = value.filter(|value| self.variables.room.takes(text.len(), value.len()));
         it.unset |= value.is_none();
-        let value = value.unwrap_or_else(|| unknown(raw));
-        it.text.iter_mut().for_each(|text| text.push_str(&value));
+        text.push_str(&value.unwrap_or_else(|| unknown(raw)));
     }
 }
 
@@ -207,30 +239,35 @@ fn name_of(raw: &str) -> &str {
     raw.trim_matches(|c: char| !c.is_ascii_alphanumeric() && c != '_')
 }
 
-/// How long an expansion is, and its value.
-fn expanded(text: &str, variables: &Variables) -> (usize, Option<String>) {
-    let closed = |open: usize, end: &str| text[open..].find(end).map(|at| (at + open, at + open + end.len()));
-    if let Some((inner, end)) = text.strip_prefix("$((").and_then(|_| closed(3, "))")) {
-        return (end, sums::sum(&text[3..inner], &|name| variables.get(name)));
+/// How long an expansion is, and its value. An end that is `missing` is not looked for again.
+fn expanded<'v>(
+    text: &str,
+    variables: &'v Variables,
+    missing: &mut Vec<&'static str>,
+) -> (usize, Option<Cow<'v, str>>) {
+    let mut closed = |begin: &str, end: &'static str| {
+        let inner = text.strip_prefix(begin).filter(|_| !missing.contains(&end))?;
+        let Some(at) = inner.find(end) else {
+            missing.push(end);
+            return None;
+        };
+        Some((begin.len() + at + end.len(), inner[..at].to_owned()))
+    };
+    let sum = |inner: &str| sums::sum(inner, &|name| variables.get(name)).map(Cow::Owned);
+    if let Some((end, inner)) = closed("$((", "))").or_else(|| closed("$[", "]")) {
+        return (end, sum(&inner));
     }
-    if let Some((inner, end)) = text.strip_prefix("$[").and_then(|_| closed(2, "]")) {
-        return (end, sums::sum(&text[2..inner], &|name| variables.get(name)));
+    if let Some((end, inner)) = closed("$(", ")").or_else(|| closed("`", "`")) {
+        return (end, output(&inner, variables).map(Cow::Owned));
     }
-    if let Some((inner, end)) = text.strip_prefix("$(").and_then(|_| closed(2, ")")) {
-        return (end, output(&text[2..inner], variables));
-    }
-    if let Some((inner, end)) = text.strip_prefix('`').and_then(|_| closed(1, "`")) {
-        return (end, output(&text[1..inner], variables));
-    }
-    if let Some((inner, end)) = text.strip_prefix("${").and_then(|_| closed(2, "}")) {
-        let name = &text[2..inner];
-        let (name, default) = name.split_once(":-").or_else(|| name.split_once(":=")).unwrap_or((name, ""));
-        let default = Some(default.to_owned()).filter(|it| !it.is_empty());
-        return (end, variables.get(name).map(str::to_owned).or(default));
+    if let Some((end, name)) = closed("${", "}") {
+        let (name, default) = name.split_once(":-").or_else(|| name.split_once(":=")).unwrap_or((&name, ""));
+        let default = (!default.is_empty()).then(|| Cow::Owned(default.to_owned()));
+        return (end, variables.get(name).map(Cow::Borrowed).or(default));
     }
     let name = text[1..].split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().unwrap_or_default();
     let length = 1 + if name.starts_with(|c: char| c.is_ascii_digit()) { 1 } else { name.len() };
-    (length, variables.get(name).map(str::to_owned))
+    (length, variables.get(name).map(Cow::Borrowed))
 }
 
 /// What a command prints, where that is known: `which tc`, `expr 3 \* 4`, `echo 5`.
@@ -246,7 +283,7 @@ fn output(command: &str, variables: &Variables) -> Option<String> {
                 [from, to] => (from, to),
                 _ => return None,
             };
-            Some(sequence(from, to).iter().map(i64::to_string).collect::<Vec<_>>().join(" "))
+            sequence(from, to, variables)
         }
         ("expr", rest) => sums::sum(&rest.replace('\\', ""), &|name| variables.get(name)),
         ("echo", rest) if !rest.contains(['|', '$']) => Some(rest.trim_matches(['"', '\'']).to_owned()),
@@ -254,9 +291,17 @@ fn output(command: &str, variables: &Variables) -> Option<String> {
     }
 }
 
-/// Whole numbers from one to another, as far as a loop goes.
-pub(super) fn sequence(from: i64, to: i64) -> Vec<i64> {
-    (from..=to).take(LONGEST).collect()
+/// Whole numbers from one to another; `None` of more than a value holds.
+fn sequence(from: i64, to: i64, variables: &Variables) -> Option<String> {
+    let mut out = String::new();
+    for number in from..=to {
+        let gap = if out.is_empty() { "" } else { " " };
+        let _ = write!(out, "{gap}{number}");
+        if out.len() > VALUE {
+            break;
+        }
+    }
+    variables.room.holds(out.len()).then_some(out)
 }
 
 /// What ends a command.

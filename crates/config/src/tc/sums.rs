@@ -7,6 +7,8 @@ pub(super) fn sum<'v>(text: &str, known: &dyn Fn(&str) -> Option<&'v str>) -> Op
     parser.rest.trim().is_empty().then(|| value.to_string())
 }
 
+/// The longest value that is read as a number.
+const LONGEST: usize = 64;
 /// Deepest parentheses.
 const DEEPEST: u32 = 64;
 
@@ -64,7 +66,7 @@ impl Parser<'_, '_> {
         let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(text.len());
         let (word, rest) = text.split_at(end);
         self.rest = rest.strip_prefix('}').unwrap_or(rest);
-        word.parse().ok().or_else(|| (self.known)(word)?.parse().ok())
+        word.parse().ok().or_else(|| (self.known)(word).filter(|value| value.len() <= LONGEST)?.parse().ok())
     }
 }
 

@@ -1,5 +1,6 @@
 //! The reader of tc.
 
+mod bounds;
 mod exported;
 mod forms;
 mod kernel;

@@ -12,7 +12,7 @@ mod cover;
 pub mod filter;
 mod waiting;
 
-pub use cover::{Covered, covered, is_unreachable};
+pub use cover::{Cover, Covered, asks};
 pub(crate) use filter::Item;
 pub use filter::{Filter, Member};
 pub use waiting::Profiles;

@@ -92,7 +92,10 @@ impl Places {
     /// The place of the value at a dotted key (`in.min`), or of the nearest table around it.
     pub fn at(&self, key: &str) -> Place {
         let (first, rest) = key.split_once('.').unwrap_or((key, ""));
-        self.keys.iter().find(|(name, _)| name == first).map_or(self.whole, |(_, below)| below.at(rest))
+        // An item of a list is at its number.
+        let item = first.parse().ok().and_then(|item: usize| self.keys.get(item)).filter(|(name, _)| name == first);
+        let found = item.or_else(|| self.keys.iter().find(|(name, _)| name == first));
+        found.map_or(self.whole, |(_, below)| below.at(rest))
     }
 }
 

@@ -17,6 +17,7 @@ use perhop_core::params::Problems;
 use perhop_core::port::edge::Action;
 use perhop_core::sched::SchedulerParams;
 use perhop_sim::plan;
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 const EF: Dscp = Dscp::new(46).expect("46 is below 64");
@@ -69,16 +70,24 @@ fn unanswered(file: File<'_>, stage: &Stage, problems: &mut Problems) {
 /// give it another code point.
 fn unpoliced_ef(all: Resolved<'_>, problems: &mut Problems) {
     let Resolved { file, stages, .. } = all;
+    if file.traffic.iter().all(|flow| flow.offered.dscp != EF) {
+        return;
+    }
+    let polices = stages.iter().filter(|stage| stage.spec.actions.iter().any(limits));
+    let mut policed = starving::policed(all);
+    policed.extend(polices.flat_map(|stage| stage.takes.iter().copied()));
+    let shaped = OnceCell::new();
     for (i, flow) in file.traffic.iter().enumerate().filter(|(_, f)| f.offered.dscp == EF) {
-        let polices = |s: &Stage| s.takes_data(i) && s.spec.actions.iter().any(limits);
-        if !stages.iter().any(polices) && !starving::policed(all, i) {
+        if !policed.contains(&i) {
             let Some(stated) = file.model.traffic.get(&flow.offered.name) else { continue };
             let message = format!("nothing polices the EF traffic `{}`", flow.offered.name);
-            problems.warn("W302", stated.common.dscp.place, message).help(if starving::shaped(all, i) {
-                "packets beyond the rate of their class wait: put a token bucket with red = \"drop\" on their path"
-            } else {
-                "put a token bucket with red = \"drop\" on its path, or give its priority class a `rate`"
-            });
+            problems.warn("W302", stated.common.dscp.place, message).help(
+                if shaped.get_or_init(|| starving::shaped(all)).contains(&i) {
+                    "packets beyond the rate of their class wait: put a token bucket with red = \"drop\" on their path"
+                } else {
+                    "put a token bucket with red = \"drop\" on its path, or give its priority class a `rate`"
+                },
+            );
         }
     }
 }

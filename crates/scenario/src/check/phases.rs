@@ -7,13 +7,14 @@
 //!
 //! Decision: docs/decisions/039-hosts-take-time.md
 
+use super::starving;
 use crate::resolve::offered::Flowline;
 use crate::resolve::ports::Resolved;
 use crate::resolve::topology::Direction;
 use perhop_core::accounting::Accounting;
 use perhop_core::aqm::AqmParams;
 use perhop_core::params::Problems;
-use perhop_core::port::{Limit, edge::Action};
+use perhop_core::port::Limit;
 use perhop_core::units::{BitRate, NS_PER_S, Probability, Span};
 use perhop_sim::plan;
 use perhop_sim::traffic::TrafficModel as _;
@@ -61,9 +62,9 @@ impl<'a> Slots<'a> {
         let flows: Vec<_> = over.iter().map(|&(i, _)| &all.file.traffic[i]).collect();
         let data = flows.first()?.data;
         let rate = departures(link, data)?;
-        let polices =
-            |i: usize| all.stages.iter().any(|stage| stage.takes_data(i) && stage.spec.actions.contains(&Action::Drop));
-        let alone = over.iter().all(|&(i, data)| data && !polices(i)) && flows.iter().all(|flow| is_bulk(flow));
+        let dropped = starving::dropped(all);
+        let alone =
+            over.iter().all(|&(i, data)| data && !dropped.contains(&i)) && flows.iter().all(|flow| is_bulk(flow));
         let steady = |flow: &&Flowline| {
             let narrow =
                 |it: &u32| *it as usize != index && all.links[*it as usize].carries(data, Accounting::L3) <= rate;

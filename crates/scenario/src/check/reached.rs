@@ -6,16 +6,19 @@
 //!
 //! Decision: docs/decisions/015-check-walks-each-route.md
 
-use crate::resolve::arriving::{Arriving, Ends, Look, Takes};
+use crate::resolve::arriving::{Arriving, Ends, Look, Takes, packet};
 use crate::resolve::ports::{File, Resolved, Stage, names, of_each};
 use crate::resolve::reaching::{self, Lists};
 use crate::resolve::topology::Direction;
-use perhop_core::aqm::members::{self, Covered, Filter, Member};
-use perhop_core::classify::{FlowHeaders, Match};
+use perhop_core::aqm::members::{Cover, Covered, Member, asks};
+use perhop_core::classify::{FlowHeaders, Index, Match, Relation};
 use perhop_core::dscp::Dscp;
 use perhop_core::packet::Colour;
 use perhop_core::params::{Located, Place, Places, Problems};
+use perhop_core::units::Span;
+use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// Looks at every queue, scheduler and match, once it is known what arrives there.
 pub fn check(all: Resolved<'_>, problems: &mut Problems) {
@@ -60,7 +63,15 @@ fn add<'a>(lists: Lists, places: &'a Places, direction: &'a Direction, arriving:
     let place = places.at(lists.key);
     let port = &direction.name;
     let group = groups.entry((place.start, place.end));
-    let group = group.or_insert_with(|| Group { lists, places, port, arriving: Vec::new(), refused: BTreeMap::new() });
+    let group = group.or_insert_with(|| Group {
+        lists,
+        packets: RefCell::default(),
+        named: OnceCell::new(),
+        places,
+        port,
+        arriving: Vec::new(),
+        refused: BTreeMap::new(),
+    });
     for (template, addresses) in group.lists.shares(arriving).1 {
         let known = group.refused.entry(template).or_default();
         *known = (*known).max(addresses);
@@ -68,9 +79,30 @@ fn add<'a>(lists: Lists, places: &'a Places, direction: &'a Direction, arriving:
     group.arriving.extend(arriving.iter().cloned());
 }
 
+/// What arrives, packet by packet as far as they differ.
+struct Packets {
+    all: Vec<(Arc<Ends>, Look)>,
+    index: Index,
+    times: BTreeSet<Span>,
+}
+
+impl Packets {
+    fn of(arriving: &[Arriving]) -> Self {
+        let all = arriving.iter().flat_map(|it| it.looks.iter().map(move |look| (it.ends.clone(), *look)));
+        let all: Vec<_> = all.collect();
+        let mut index = Index::default();
+        all.iter().for_each(|(ends, look)| index.add(&packet(ends, Some(*look))));
+        let times = all.iter().filter_map(|it| it.0.headers.rtt).collect();
+        Self { all, index, times }
+    }
+}
+
 /// Lists of one place in the file, with what arrives at all ports that have them.
 struct Group<'a> {
     lists: Lists,
+    packets: RefCell<Option<Packets>>,
+    /// Code points that entries name.
+    named: OnceCell<BTreeSet<Dscp>>,
     places: &'a Places,
     /// The first port.
     port: &'a str,
@@ -85,12 +117,13 @@ impl Group<'_> {
         if !self.arriving.iter().any(|it| !it.acks && !it.looks.is_empty()) {
             return;
         }
-        let filters: Vec<_> = self.lists.filters.iter().collect();
+        let filters = &self.lists.filters;
         let by_match = filters.iter().any(|filter| filter.matches.is_some());
         let reached = self.reached();
+        let mut cover = Cover::new(filters);
         for (i, filter) in filters.iter().enumerate() {
             let Some(key) = filter.key() else { continue };
-            if by_match && members::is_unreachable(&filters, i) {
+            if by_match && cover.is_unreachable(i) {
                 continue;
             }
             let listed = filter.matches.as_ref().map_or_else(|| filter.members.clone(), code_points);
@@ -99,7 +132,7 @@ impl Group<'_> {
                 false if key == "for" => self.unreached(i, &looks, problems),
                 false => self.unmatched(i, problems),
             }
-            self.covered(i, problems);
+            self.covered((&mut cover, i), problems);
         }
         self.falls(file, problems);
         self.refused.iter().for_each(|(&table, &addresses)| self.crowded(table, addresses, problems));
@@ -155,9 +188,15 @@ impl Group<'_> {
 
     /// The entry that takes packets which the `i`-th would take.
     fn taken_before(&self, i: usize) -> Option<usize> {
-        let all = self.arriving.iter().flat_map(|it| it.looks.iter().map(move |look| (&*it.ends, *look)));
-        let mut own = all.filter(|(ends, look)| self.lists.takes(i, ends, *look) != Takes::None);
-        own.find_map(|(ends, look)| self.lists.goes(ends, look).first().copied())
+        let mut packets = self.packets.borrow_mut();
+        let Packets { all, index, times } = packets.get_or_insert_with(|| Packets::of(&self.arriving));
+        let asked = asks(&self.lists.filters[i]);
+        if asked.rtt.as_ref().is_some_and(|class| !times.iter().any(|rtt| class.holds(*rtt))) {
+            return None;
+        }
+        let takes = |place: usize| self.lists.takes(i, &all[place].0, all[place].1) != Takes::None;
+        let (ends, look) = &all[index.first(&asked, (Relation::Meets, all.len()), takes)?];
+        self.lists.goes(ends, *look).first().copied()
     }
 
     /// W321 for a `match`.
@@ -177,9 +216,8 @@ impl Group<'_> {
     }
 
     /// W350
-    fn covered(&self, i: usize, problems: &mut Problems) {
-        let filters: Vec<_> = self.lists.filters.iter().collect();
-        for Covered { key, index, value, by, .. } in members::covered(&filters, i) {
+    fn covered(&self, (cover, i): (&mut Cover<'_>, usize), problems: &mut Problems) {
+        for Covered { key, index, value, by, .. } in cover.covered(i) {
             let (name, first) = (self.name(i), self.name(by));
             let path = if key == "for" { key.to_owned() } else { format!("match.{key}.{index}") };
             let message = format!("{value} in `{key}` of {name} has no effect: {first} takes all of its packets");
@@ -205,11 +243,7 @@ impl Group<'_> {
 
     /// What may be meant by a code point never sent: one of its drop precedence that arrives and that no list names.
     fn meant(&self, members: &[Member], looks: &BTreeSet<Look>) -> Option<String> {
-        let named = |dscp: Dscp| {
-            let listed = |filter: &Filter| filter.members.contains(&Member::Dscp(dscp));
-            let matched = |filter: &Filter| filter.matches.as_ref().is_some_and(|it| it.dscp.contains(&dscp));
-            self.lists.filters.iter().any(|filter| listed(filter) || matched(filter))
-        };
+        let named = |dscp: Dscp| self.named.get_or_init(|| self.lists.codes()).contains(&dscp);
         let like = |dscp: Dscp| members.iter().any(|m| matches!(m, Member::Dscp(own) if own.colour() == dscp.colour()));
         let free = |dscp: &Dscp| *dscp != Dscp::BE && !named(*dscp) && like(*dscp);
         let free: BTreeSet<_> = looks.iter().map(|look| look.dscp).filter(free).collect();
@@ -223,7 +257,9 @@ impl Group<'_> {
         let Some((last, others)) = self.lists.filters.split_last() else { return };
         let Some(key) = last.key() else { return };
         let by_colour = last.members.iter().any(|member| matches!(member, Member::Colour(_)));
-        let named = |ends: &Ends, look| (0..=others.len()).any(|i| self.lists.takes(i, ends, look) != Takes::None);
+        let named = |ends: &Ends, look| {
+            self.lists.likely(ends, look).into_iter().any(|i| self.lists.takes(i, ends, look) != Takes::None)
+        };
         let meant = |ends: &Ends, look: &Look| named(ends, *look) || by_colour && look.colour == Colour::Unmarked;
         let mut found = BTreeMap::<&str, BTreeSet<Look>>::new();
         for it in self.arriving.iter().filter(|it| !it.acks) {

@@ -33,19 +33,27 @@ struct Urgent<'a> {
     others: bool,
 }
 
-/// Whether traffic passes a priority class with a limit.
-pub(super) fn policed(all: Resolved<'_>, traffic: usize) -> bool {
-    urgent(all).iter().any(|class| class.polices && class.traffic.contains(&traffic))
+/// Traffic that passes a priority class with a limit.
+pub(super) fn policed(all: Resolved<'_>) -> BTreeSet<usize> {
+    urgent(all).into_iter().filter(|class| class.polices).flat_map(|class| class.traffic).collect()
 }
 
-/// Whether traffic passes a class with a rate beyond which it waits.
-pub(super) fn shaped(all: Resolved<'_>, traffic: usize) -> bool {
+/// Traffic that passes a class with a rate beyond which it waits.
+pub(super) fn shaped(all: Resolved<'_>) -> BTreeSet<usize> {
     let links = all.file.topology.links.iter().zip(&all.arrivals.queues).zip(all.links);
-    links.into_iter().any(|((direction, arriving), link)| {
-        let slower = |i: usize| direction.nodes[i].bound < link.rate;
+    let of = |((direction, arriving), link): ((&Direction, &Vec<Arriving>), &perhop_sim::plan::Link)| {
         let nodes = reaching::at_nodes(direction, arriving);
-        nodes.iter().enumerate().any(|(i, at)| slower(i) && at.iter().any(|it| !it.acks && it.traffic == traffic))
-    })
+        let slower = nodes.iter().enumerate().filter(|(i, _)| direction.nodes[*i].bound < link.rate);
+        let data = slower.flat_map(|(_, at)| at.iter()).filter(|it| !it.acks);
+        data.map(|it| it.traffic).collect::<BTreeSet<_>>()
+    };
+    links.flat_map(of).collect()
+}
+
+/// Traffic of which a conditioner drops some.
+pub(super) fn dropped(all: Resolved<'_>) -> BTreeSet<usize> {
+    let drops = all.stages.iter().filter(|stage| stage.spec.actions.contains(&Action::Drop));
+    drops.flat_map(|stage| stage.takes.iter().copied()).collect()
 }
 
 /// Warns of classes without a limit whose traffic could fill the link.
@@ -53,9 +61,9 @@ pub fn check(all: Resolved<'_>, problems: &mut Problems) {
     if !all.arrivals.complete {
         return;
     }
-    let mut warned = BTreeSet::new();
+    let (mut warned, dropped) = (BTreeSet::new(), dropped(all));
     for class in urgent(all).iter().filter(|class| !class.limited && class.others) {
-        if let Some(load) = filling(all, class)
+        if let Some(load) = filling(all, class, &dropped)
             && warned.insert((class.place.start, class.place.end))
         {
             warn(class, &load, problems);
@@ -75,10 +83,8 @@ fn warn(class: &Urgent<'_>, load: &str, problems: &mut Problems) {
 }
 
 /// Why the traffic of a class could fill its link.
-fn filling(all: Resolved<'_>, class: &Urgent<'_>) -> Option<String> {
-    let policed =
-        |i: usize| all.stages.iter().any(|stage| stage.takes_data(i) && stage.spec.actions.contains(&Action::Drop));
-    let free = || class.traffic.iter().filter(|&&i| !policed(i)).map(|&i| &all.file.traffic[i]);
+fn filling(all: Resolved<'_>, class: &Urgent<'_>, dropped: &BTreeSet<usize>) -> Option<String> {
+    let free = || class.traffic.iter().filter(|i| !dropped.contains(i)).map(|&i| &all.file.traffic[i]);
     if let Some(flow) = free().find(|flow| flow.offered.model.is_endless()) {
         let transport = flow.offered.model.transport().name();
         return Some(format!("traffic `{}` sends as fast as {transport} can", flow.offered.name));
@@ -98,20 +104,30 @@ fn urgent(all: Resolved<'_>) -> Vec<Urgent<'_>> {
     let mut found = Vec::new();
     for (link, direction) in all.file.topology.links.iter().enumerate().filter(|(_, it)| !it.nodes.is_empty()) {
         let arriving = reaching::at_nodes(direction, &all.arrivals.queues[link]);
-        (0..direction.nodes.len()).for_each(|node| at(direction, node, &arriving, &mut found));
+        let children = reaching::children(direction);
+        (0..direction.nodes.len()).for_each(|node| at((direction, node), &children[node], &arriving, &mut found));
     }
     found
 }
 
 /// Those of one scheduler.
-fn at<'a>(direction: &'a Direction, node: usize, arriving: &[Cow<'_, [Arriving]>], found: &mut Vec<Urgent<'a>>) {
+fn at<'a>(
+    (direction, node): (&'a Direction, usize),
+    children: &[usize],
+    arriving: &[Cow<'_, [Arriving]>],
+    found: &mut Vec<Urgent<'a>>,
+) {
     let Some(scheduler) = &direction.nodes[node].scheduler else { return };
-    let children: Vec<_> = reaching::children(direction, node).collect();
     let traffic = |i: usize| -> BTreeSet<usize> {
         arriving[children[i]].iter().filter(|it| !it.acks).map(|it| it.traffic).collect()
     };
+    let limits = strict(scheduler);
+    if limits.is_empty() {
+        return;
+    }
     let rate = direction.nodes[node].bound;
-    for (i, limit) in strict(scheduler).into_iter().enumerate().take(children.len()) {
+    let last = (0..children.len()).rfind(|i| !traffic(*i).is_empty());
+    for (i, limit) in limits.into_iter().enumerate().take(children.len()) {
         let polices = limit.rate.is_some();
         found.push(Urgent {
             direction,
@@ -122,7 +138,7 @@ fn at<'a>(direction: &'a Direction, node: usize, arriving: &[Cow<'_, [Arriving]>
             limited: polices || direction.nodes[children[i]].shaper.is_some(),
             polices,
             traffic: traffic(i),
-            others: (i + 1..children.len()).any(|other| !traffic(other).is_empty()),
+            others: last.is_some_and(|last| last > i),
         });
     }
 }

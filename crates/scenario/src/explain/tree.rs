@@ -14,6 +14,7 @@ use perhop_core::sched::hfsc::Promise;
 use perhop_core::sched::{Child, Police, SchedulerParams, is_template, plans};
 use perhop_core::units::{Bytes, Span};
 use perhop_sim::plan::{self, Plan};
+use std::collections::HashSet;
 use std::fmt::Write;
 
 /// Draws the tree of a link's queues.
@@ -101,7 +102,8 @@ impl Drawn<'_> {
         let Some(above) = branch.above else { return String::new() };
         let classes = classes(&self.link.nodes[above]);
         let Some(node) = branch.node else {
-            let named = |class: &&Node| is_parent(class, std::slice::from_ref(&branch.name));
+            let own = HashSet::from([branch.name.clone()]);
+            let named = |class: &&Node| is_parent(class, &own);
             return classes.iter().find(named).map_or_else(String::new, |class| said(class).join(", "));
         };
         let place = self.children(above).iter().position(|&child| child == node).unwrap_or_default();

@@ -8,7 +8,7 @@
 use super::indexed::indexed;
 use super::offered::Flowline;
 use super::topology::Topology;
-use perhop_core::classify::{FlowHeaders, Match, Passed, Protocol};
+use perhop_core::classify::{FlowHeaders, Index, Match, Passed, Prefix, Protocol, Relation, RttClass};
 use perhop_core::dscp::Dscp;
 use perhop_core::packet::{Colour, Ecn, Packet};
 use perhop_core::port::edge::Action;
@@ -87,6 +87,23 @@ pub fn takes(matches: &Match, ends: &Ends, look: Look) -> Takes {
         return Takes::None;
     }
     if ports == [Takes::All; 2] && !by_ecn { Takes::All } else { Takes::Some }
+}
+
+/// Packets of one direction of a traffic, which may look so, as a match: a port that the simulator gives is not known.
+pub fn packet(ends: &Ends, look: Option<Look>) -> Match {
+    let FlowHeaders { protocol, source, destination, source_port, destination_port, traffic, rtt, .. } = &ends.headers;
+    let port = |port: &u16| Some(*port).filter(|port| *port > 0).into_iter().collect();
+    Match {
+        traffic: vec![traffic.clone()],
+        dscp: look.iter().map(|look| look.dscp).collect(),
+        protocol: vec![Protocol(*protocol)],
+        source: vec![Prefix((*source).into())],
+        destination: vec![Prefix((*destination).into())],
+        source_port: port(source_port),
+        destination_port: port(destination_port),
+        rtt: rtt.map(RttClass::since),
+        ..Match::default()
+    }
 }
 
 /// What the ports of a match take; 0 is a port that the simulator will give.
@@ -176,8 +193,12 @@ impl Gate<'_> {
 /// Sends all traffic over its routes.
 pub fn walk(topology: &Topology, traffic: &[Flowline], gates: &[Gate<'_>]) -> Arrivals {
     let links = topology.links.len();
-    let mut here = vec![Vec::new(); links];
-    indexed(gates).for_each(|gate| here[gate.it.link].push(gate.index));
+    let mut here = vec![(Vec::new(), Index::default()); links];
+    for gate in indexed(gates) {
+        let (gates, index) = &mut here[gate.it.link];
+        gates.push(gate.index);
+        index.add(gate.it.matches);
+    }
     let found = Arrivals {
         gates: vec![AtGate::default(); gates.len()],
         queues: vec![Vec::new(); links],
@@ -247,8 +268,8 @@ fn starts(flow: &Flowline) -> BTreeSet<Look> {
 struct Walk<'a> {
     topology: &'a Topology,
     gates: &'a [Gate<'a>],
-    /// The gates of each link.
-    here: Vec<Vec<usize>>,
+    /// The gates of each link, and what they take by its values.
+    here: Vec<(Vec<usize>, Index)>,
     known: Known,
     found: Arrivals,
 }
@@ -258,7 +279,7 @@ impl Walk<'_> {
         debug_assert!(way.links.iter().all(|&link| (link as usize) < self.topology.links.len()));
         let mut looks = self.known.share(starts(flow));
         for &link in way.links {
-            if !self.here[link as usize].is_empty() {
+            if !self.here[link as usize].0.is_empty() {
                 let (ends, here) = (way.ends.clone(), looks.clone());
                 let comes = Arriving { traffic: way.traffic, acks: way.acks, ends, looks: here };
                 let after = self.port(&way, link as usize, &comes.looks);
@@ -281,7 +302,15 @@ impl Walk<'_> {
     fn port(&mut self, way: &Way<'_>, link: usize, looks: &BTreeSet<Look>) -> BTreeSet<Look> {
         let codes: BTreeSet<_> = looks.iter().map(|look| look.dscp).collect();
         let mut states: BTreeSet<_> = looks.iter().map(|&look| State { look, written: [false; 3] }).collect();
-        for &index in &self.here[link] {
+        let (gates, known) = &mut self.here[link];
+        let mut met: Vec<usize> = Vec::new();
+        let all = (Relation::Takes, gates.len());
+        // Code points count whatever the ports.
+        let ends = Match { source_port: Vec::new(), destination_port: Vec::new(), ..packet(&way.ends, None) };
+        known.candidates(&ends, all, |places| met.extend(places.iter().map(|place| gates[*place])));
+        met.sort_unstable();
+        met.dedup();
+        for index in met {
             if self.gates[index].matches.ends(&way.ends.headers) {
                 self.found.gates[index].passing.extend(&codes);
                 let Self { gates, found, known, .. } = self;

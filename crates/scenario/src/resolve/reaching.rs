@@ -1,25 +1,28 @@
 //! Which of what arrives at a port reaches each node of its tree: schedulers send a packet to the first of their classes
 //! whose `for` has its colour or code point, or whose `match` agrees, else to the last; flows may be those of any packet.
 
-use super::arriving::{Arriving, Ends, Look, Takes, takes};
+use super::arriving::{Arriving, Ends, Look, Takes, packet, takes};
 use super::topology::Direction;
 use crate::sections::queue::{is_parent, parents};
 use perhop_core::Scope;
-use perhop_core::aqm::members::{Filter, Members};
-use perhop_core::classify::Passed;
+use perhop_core::aqm::members::{Filter, Member, Members, asks};
+use perhop_core::classify::{Index, Passed, Relation};
+use perhop_core::dscp::Dscp;
 use perhop_core::packet::FlowId;
 use perhop_core::params::{Node, Params as _, Place, Problems, Reader, Tree};
 use perhop_core::sched::{Entry, Held, SchedulerParams, Slots, Template};
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// What arrives at each node of a direction's tree, of what arrives at the direction.
 pub fn at_nodes<'a>(direction: &Direction, arriving: &'a [Arriving]) -> Vec<Cow<'a, [Arriving]>> {
     let mut at = vec![Cow::Borrowed(arriving); direction.nodes.len()];
+    let mut below = children(direction);
     for (node, stated) in direction.nodes.iter().enumerate() {
         let Some(scheduler) = &stated.scheduler else { continue };
-        let children: Vec<_> = children(direction, node).collect();
+        let children = std::mem::take(&mut below[node]);
         match Lists::of_scheduler(scheduler, &direction.conditioners) {
             Some(lists) => {
                 let shares = lists.shares(&at[node]).0;
@@ -44,9 +47,13 @@ pub fn at_queues<'a>(
     queues
 }
 
-/// The nodes right below one, in the order of its scheduler.
-pub fn children(direction: &Direction, node: usize) -> impl Iterator<Item = usize> {
-    (0..direction.nodes.len()).filter(move |&child| direction.nodes[child].parent == Some(node))
+/// The nodes right below each, in the order of its scheduler.
+pub fn children(direction: &Direction) -> Vec<Vec<usize>> {
+    let mut below = vec![Vec::new(); direction.nodes.len()];
+    for (child, node) in direction.nodes.iter().enumerate() {
+        node.parent.iter().for_each(|parent| below[*parent].push(child));
+    }
+    below
 }
 
 /// Profiles or classes, each with the packets it is for.
@@ -63,6 +70,8 @@ pub struct Lists {
     plans: Vec<Option<usize>>,
     /// By table, the template that it is.
     templates: Vec<Option<Template>>,
+    /// What each takes, by its values.
+    index: RefCell<Index>,
 }
 
 /// Who has which of a template's children.
@@ -128,9 +137,21 @@ impl Lists {
                 Members::new(["", ""], &filters, &Scope::default()).ok()?;
             }
             let templates = templates.clone();
-            let known = Self { key, numbers, filters, named, plans, templates };
+            let mut index = Index::default();
+            filters.iter().for_each(|filter| index.add(&asks(filter)));
+            let known = Self { key, numbers, filters, named, plans, templates, index: RefCell::new(index) };
             (has_templates || known.filters.iter().any(|filter| !filter.is_empty())).then_some(known)
         })
+    }
+
+    /// Code points that any of them names.
+    pub fn codes(&self) -> BTreeSet<Dscp> {
+        let listed = |member: &Member| if let Member::Dscp(dscp) = member { Some(*dscp) } else { None };
+        let all = |filter: &Filter| {
+            let matched = filter.matches.iter().flat_map(|it| it.dscp.iter().copied());
+            filter.members.iter().filter_map(listed).chain(matched).collect::<Vec<_>>()
+        };
+        self.filters.iter().flat_map(all).collect()
     }
 
     /// The template that a table is.
@@ -145,15 +166,26 @@ impl Lists {
 
     /// Those that packets of one direction of a traffic which look so may go to.
     pub fn goes(&self, ends: &Ends, look: Look) -> Vec<usize> {
+        let last = self.filters.len() - 1;
         let mut found = Vec::new();
-        for i in 0..self.filters.len() - 1 {
+        for i in self.likely(ends, look).into_iter().take_while(|i| *i < last) {
             match self.takes(i, ends, look) {
                 Takes::None => {}
                 Takes::Some => found.push(i),
                 Takes::All => return [found, vec![i]].concat(),
             }
         }
-        [found, vec![self.filters.len() - 1]].concat()
+        [found, vec![last]].concat()
+    }
+
+    /// Those that may take such packets, in their order.
+    pub fn likely(&self, ends: &Ends, look: Look) -> Vec<usize> {
+        let mut found: Vec<usize> = Vec::new();
+        let all = (Relation::Takes, self.filters.len());
+        self.index.borrow_mut().candidates(&packet(ends, Some(look)), all, |places| found.extend(places));
+        found.sort_unstable();
+        found.dedup();
+        found
     }
 
     /// Which of these packets the `i`-th takes of those that come to it.

@@ -11,6 +11,7 @@ use perhop_core::port::{ShaperParams, Side};
 use perhop_core::registry::Entry;
 use perhop_core::sched::{self, Child, PriorityLimit, SchedulerParams};
 use perhop_core::units::{Length, Packets};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Default limit of a queue, packets: Linux's for an interface.
@@ -297,7 +298,7 @@ fn of_plans(class: &Node, read: &mut impl FnMut(&Node) -> Option<Spanned<QueueRe
 }
 
 /// The names of classes that others name as their `parent`.
-pub fn parents(classes: &[Node]) -> Vec<String> {
+pub fn parents(classes: &[Node]) -> HashSet<String> {
     let named = |class: Node| match &tree::get(&class, &["parent"])?.tree {
         Tree::Text(name) => Some(name.clone()),
         _ => None,
@@ -307,7 +308,7 @@ pub fn parents(classes: &[Node]) -> Vec<String> {
 }
 
 /// Whether a class has other classes below it, and so no queue.
-pub fn is_parent(class: &Node, parents: &[String]) -> bool {
+pub fn is_parent(class: &Node, parents: &HashSet<String>) -> bool {
     tree::get(class, &["name"]).is_some_and(|name| matches!(&name.tree, Tree::Text(name) if parents.contains(name)))
 }
 

@@ -8,11 +8,11 @@ use super::numbers::burst;
 use super::{Build, Under};
 use crate::finding::Fault;
 use crate::ios::defaults;
-use crate::ios::fields::apart;
+use crate::ios::fields::{meet, plain};
 use crate::ios::plan::{Burst, Class, Do, Police, Policy, Put, Rate};
 use crate::model::{Act, Conditioner, Filter};
 use crate::value::{Said, Settings, Value};
-use perhop_core::classify::Match;
+use perhop_core::classify::{Index, Match, Relation};
 use perhop_core::colour::Colour;
 use perhop_core::dscp::Dscp;
 use perhop_core::units::Bytes;
@@ -29,9 +29,9 @@ impl<'a> Build<'a> {
         let acts: Vec<_> =
             policy.classes.iter().map(|class| self.plan.class_or_below(class, &|class| self.own(class))).collect();
         let mut list = Vec::new();
+        let later = if under.cover { Vec::new() } else { later(&packets, &acts) };
         for (i, class) in policy.classes.iter().enumerate() {
-            let later = (i + 1..acts.len()).any(|j| acts[j] && !apart_or_all(&packets[i], &packets[j]));
-            let cover = under.cover || later;
+            let cover = under.cover || later[i];
             self.of_one(class, (i, packets[i].clone()), (under, cover), &mut list)?;
         }
         Ok(list)
@@ -300,7 +300,27 @@ fn passed(class: &Class, order: usize, list: &[Conditioner]) -> Vec<Filter> {
     Build::filters(class, order, vec![Match { conditioner, ..Match::default() }], None)
 }
 
-/// Whether the later class cannot take packets of the earlier; no filters are all packets.
-fn apart_or_all(a: &[Match], b: &[Match]) -> bool {
-    !a.is_empty() && !b.is_empty() && apart(a, b)
+/// For each class whether a later one that acts may take packets of it, as far as code points, protocols, addresses and ports say; no
+/// filters are all packets.
+fn later(packets: &Packets, acts: &[bool]) -> Vec<bool> {
+    /// More pairs of filters are not looked at.
+    const MOST: usize = 100_000;
+    let (mut index, mut filters, mut longest, mut all) = (Index::default(), Vec::new(), None, false);
+    let mut found = vec![false; packets.len()];
+    // From the last class on, so that those behind a class are known.
+    for (i, own) in packets.iter().enumerate().rev() {
+        let meets = |index: &mut Index, one: &Match| {
+            let below = (Relation::Meets, filters.len());
+            index.first(&plain(one), below, |place| meet(one, filters[place])).is_some()
+        };
+        let many = longest.is_some_and(|other| own.len().saturating_mul(other) > MOST);
+        found[i] = longest.is_some() && (own.is_empty() || all || many || own.iter().any(|one| meets(&mut index, one)));
+        if acts[i] {
+            longest = longest.max(Some(own.len()));
+            all |= own.is_empty();
+            own.iter().for_each(|one| index.add(&plain(one)));
+            filters.extend(own);
+        }
+    }
+    found
 }

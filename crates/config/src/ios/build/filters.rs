@@ -1,9 +1,10 @@
 //! Which packets a class takes.
 
+use super::holes::Holes;
 use super::{Build, Under};
 use crate::finding::Finding;
 use crate::ios::acl;
-use crate::ios::fields::{both, meet, without};
+use crate::ios::fields::{both, without};
 use crate::ios::plan::{At, Class, ClassMap, Put, Test, What};
 use crate::ios::read::words::Words;
 use crate::ios::tree::row_of;
@@ -16,7 +17,7 @@ use perhop_core::params::suggest;
 const DEEPEST: usize = 64;
 
 /// Classes of packets in one class map at most: lists within lists multiply.
-const MOST: usize = 4_096;
+pub(super) const MOST: usize = 4_096;
 
 impl<'a> Build<'a> {
     /// The packets of a class, of those that come to its policy; empty: all.
@@ -177,35 +178,21 @@ impl<'a> Build<'a> {
 
     /// The first line that agrees decides, so a `deny` takes packets from the lines after it.
     fn read_list(&mut self, lines: &[At]) -> Vec<Match> {
-        let (mut list, mut denied): (Vec<Match>, Vec<(Match, usize)>) = (Vec::new(), Vec::new());
-        for at in lines {
-            match self.read_line(*at) {
-                Some(it) if it.permits => {
-                    let rest = self.less(it.packets, &denied);
-                    list.extend(rest);
-                }
-                Some(it) => denied.push((it.packets, at.line)),
-                None => {}
-            }
-        }
-        list
-    }
-
-    fn less(&mut self, packets: Match, denied: &[(Match, usize)]) -> Vec<Match> {
-        let mut rest = vec![packets];
-        for (hole, line) in denied {
-            if !rest.iter().any(|one| meet(one, hole)) {
+        let read: Vec<_> = lines.iter().filter_map(|at| Some((at.line, self.read_line(*at)?))).collect();
+        let denials = read.iter().filter(|it| !it.1.permits);
+        let denied: Vec<_> = denials.map(|(line, it)| (&it.packets, *line)).collect();
+        let (mut holes, mut before, mut list) = (Holes::of(&denied), 0, Vec::new());
+        for (_, it) in &read {
+            if !it.permits {
+                before += 1;
                 continue;
             }
-            let parts: Option<Vec<_>> = rest.iter().map(|one| without(one, hole)).collect();
-            match parts.map(|parts| parts.concat()) {
-                Some(parts) if parts.len() <= MOST => rest = parts,
-                _ => {
-                    self.account.not_modelled(*line, "packets that this denies and a later line permits are permitted")
-                }
-            }
+            list.extend(holes.left(&it.packets, before));
         }
-        rest
+        for line in holes.lost {
+            self.account.not_modelled(line, "packets that this denies and a later line permits are permitted");
+        }
+        list
     }
 
     fn read_line(&mut self, at: At) -> Option<acl::Permit> {

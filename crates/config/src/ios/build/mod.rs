@@ -2,6 +2,7 @@
 
 mod conditioners;
 mod filters;
+mod holes;
 mod numbers;
 mod queue;
 mod unreached;
@@ -18,7 +19,7 @@ use crate::value::{Said, Settings, Value};
 use perhop_core::classify::Match;
 use perhop_core::params::suggest;
 use perhop_core::units::BitRate;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Classes of all ports together, beside four for each class and interface of the text; more are refused, as nested
 /// policies multiply.
@@ -68,8 +69,8 @@ struct OfPort {
     output: bool,
     /// Classes of its queue are told by the conditioners that packets passed, as those change code points.
     passage: bool,
-    /// Names of its conditioners.
-    names: Vec<String>,
+    /// Names of its conditioners, with their places.
+    names: BTreeMap<String, Vec<usize>>,
 }
 
 /// Where a policy is: in a port, or in a class of another.
@@ -200,7 +201,10 @@ impl<'a> Build<'a> {
             && self.plan.any_class(policy, &conditioners::marks);
         let under = Under { base, cover: self.port.passage, ..Under::default() };
         let conditioners = self.conditioners(policy, &under)?;
-        self.port.names = conditioners.iter().map(|conditioner| conditioner.name.is.clone()).collect();
+        self.port.names.clear();
+        for (place, conditioner) in conditioners.iter().enumerate() {
+            self.port.names.entry(conditioner.name.is.clone()).or_default().push(place);
+        }
         let queue = match wanted.way {
             Way::Output => self.port_queue(policy, &under)?,
             Way::Input => self.no_queue(policy),

@@ -168,9 +168,13 @@ impl<'a> Build<'a> {
 
     /// Names of the conditioners of a class and of the classes below it.
     fn below(&self, path: &str) -> Vec<String> {
-        let below =
-            |name: &&String| name.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-        self.port.names.iter().filter(below).cloned().collect()
+        let start = format!("{path}/");
+        let names = &self.port.names;
+        let below = names.range(start.clone()..).take_while(|it| it.0.starts_with(&start));
+        let all = names.get_key_value(path).into_iter().chain(below);
+        let mut found: Vec<_> = all.flat_map(|(name, places)| places.iter().map(move |place| (*place, name))).collect();
+        found.sort_unstable();
+        found.into_iter().map(|it| it.1.clone()).collect()
     }
 
     /// The queue of one class.

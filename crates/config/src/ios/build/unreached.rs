@@ -6,7 +6,7 @@ use super::Build;
 use crate::account::Verdict;
 use crate::finding::Finding;
 use crate::ios::plan::{At, Class, ClassMap, Policy, What};
-use perhop_core::classify::Match;
+use perhop_core::classify::{Index, Match, Relation};
 
 /// Classes of packets that are compared for one policy at most.
 const MOST: usize = 2_000;
@@ -19,10 +19,14 @@ impl<'a> Build<'a> {
         if packets.iter().map(Vec::len).sum::<usize>() > MOST {
             return;
         }
-        let known: Vec<bool> = policy.classes.iter().map(|class| self.is_known(class)).collect();
-        for (i, class) in policy.classes.iter().enumerate().filter(|(i, class)| known[*i] && !class.is_default()) {
-            let before: Vec<usize> = (0..i).filter(|&j| known[j] && !policy.classes[j].is_default()).collect();
-            let Some(takers) = takers(&packets[i], &before, packets) else { continue };
+        let mut before = Before::default();
+        for (i, class) in policy.classes.iter().enumerate() {
+            if class.is_default() || !self.is_known(class) {
+                continue;
+            }
+            let takers = before.takers(&packets[i]);
+            before.add(i, &packets[i]);
+            let Some(takers) = takers else { continue };
             if self.is_new(class.at.place.start) {
                 let names: Vec<_> = takers.iter().map(|&j| policy.classes[j].name.as_str()).collect();
                 self.findings.push(finding(class, &names));
@@ -58,24 +62,43 @@ impl<'a> Build<'a> {
     }
 }
 
-/// The classes that together take all of these packets before; `None` if some are left.
-fn takers(own: &[Match], before: &[usize], packets: &[Vec<Match>]) -> Option<Vec<usize>> {
-    let mut takers = Vec::new();
-    for one in own {
-        let mut left = Some(one.clone());
-        for (&j, class) in before.iter().flat_map(|j| packets[*j].iter().map(move |it| (j, it))) {
-            let Some(rest) = left.take() else { break };
-            let meets = class.meets(&rest);
-            left = rest.left_by(class);
-            if meets && !takers.contains(&j) {
-                takers.push(j);
+/// The packets of classes.
+#[derive(Default)]
+struct Before<'a> {
+    /// Each with its class.
+    all: Vec<(usize, &'a Match)>,
+    index: Index,
+}
+
+impl<'a> Before<'a> {
+    fn add(&mut self, class: usize, packets: &'a [Match]) {
+        packets.iter().for_each(|one| self.index.add(one));
+        self.all.extend(packets.iter().map(|one| (class, one)));
+    }
+
+    /// The classes that together take all of these packets; `None` if some are left.
+    fn takers(&mut self, own: &[Match]) -> Option<Vec<usize>> {
+        let mut takers = Vec::new();
+        for one in own {
+            let mut met: Vec<usize> = Vec::new();
+            self.index.candidates(one, (Relation::Meets, self.all.len()), |places| met.extend(places));
+            met.sort_unstable();
+            met.dedup();
+            let mut left = Some(one.clone());
+            for (class, before) in met.into_iter().map(|place| self.all[place]) {
+                let Some(rest) = left.take() else { break };
+                let meets = before.meets(&rest);
+                left = rest.left_by(before);
+                if meets && !takers.contains(&class) {
+                    takers.push(class);
+                }
+            }
+            if left.is_some() {
+                return None;
             }
         }
-        if left.is_some() {
-            return None;
-        }
+        (!own.is_empty()).then_some(takers)
     }
-    (!own.is_empty()).then_some(takers)
 }
 
 fn finding(class: &Class, takers: &[&str]) -> Finding {

@@ -21,6 +21,7 @@ use crate::model::Way;
 use perhop_core::params::suggest;
 use perhop_core::units::BitRate;
 use shown::Shown;
+use std::collections::HashMap;
 use words::{Outcome, Words, wanted};
 
 /// What the lines that come next belong to.
@@ -74,6 +75,16 @@ pub struct Reader {
     pub evidence: Vec<Counters>,
     /// What devices print.
     pub shown: Shown,
+    /// The classes of each policy map.
+    classes: HashMap<usize, Classes>,
+}
+
+/// Classes of a policy map by name.
+#[derive(Debug, Default)]
+struct Classes {
+    /// How many of them are here.
+    seen: usize,
+    by_name: HashMap<String, usize>,
 }
 
 /// Types of class and policy maps that are of QoS.
@@ -364,8 +375,13 @@ impl Reader {
     /// A class of a policy map, by its name.
     pub fn class_called(&mut self, policy: usize, row: &Row<'_>, name: String) {
         let classes = &mut self.plan.policies[policy].classes;
-        // A class that is named again goes on.
-        let place = classes.iter().position(|class| class.name == name).unwrap_or(classes.len());
+        // A class that is named again goes on; those that are shown are known by their names, too.
+        let known = self.classes.entry(policy).or_default();
+        for (place, class) in classes.iter().enumerate().skip(known.seen) {
+            known.by_name.entry(class.name.clone()).or_insert(place);
+        }
+        known.seen = classes.len();
+        let place = known.by_name.get(&name).copied().unwrap_or(classes.len());
         if place == classes.len() {
             classes.push(Class { name, at: row.at(), ..Class::default() });
         }
@@ -388,11 +404,14 @@ impl Reader {
             word => self.in_police && word.ends_with("-action"),
         };
         let class = &mut self.plan.policies[policy].classes[class];
+        // What is left of a line may be a unit: nothing of it counts. What a line does to a class without others shows whether
+        // anything is left, so that a class with many lines is rarely kept aside.
+        let mut tried = Words::new(row, 1);
+        let is_read = (known.read)(&mut Class::default(), &mut tried).is_ok() && tried.end().is_ok();
+        let before = (!is_read).then(|| class.clone());
         let mut words = Words::new(row, 1);
-        let before = class.clone();
         let mut outcome = (known.read)(class, &mut words);
-        // What is left of a line may be a unit: nothing of it counts.
-        if let (Ok(_), Err(why)) = (&outcome, words.end()) {
+        if let (Ok(_), Err(why), Some(before)) = (&outcome, words.end(), before) {
             *class = before;
             outcome = Err(why);
         }

@@ -2,7 +2,6 @@
 
 use super::head::{Head, head};
 use super::{Class, Interface, Qdisc};
-use crate::tc::filters::Sorter;
 use crate::tc::handles::{ROOT, own};
 use crate::tc::options::{self, Discipline, Options};
 use crate::tc::units::shown;
@@ -83,7 +82,7 @@ impl<'a> Interface<'a> {
             bands::fits(above, id, &options)?;
         }
         if missing && known.name == "htb" && !self.classes.contains_key(&id) {
-            self.orphans.push((id, parent, statement.place));
+            self.orphans.entry(id & 0xffff_0000).or_default().push((id, parent, statement.place));
         }
         let flat = !matches!(known.name, "htb" | "hfsc");
         let parent = if missing || flat { id & 0xffff_0000 } else { parent };
@@ -152,15 +151,15 @@ impl<'a> Interface<'a> {
         if self.is_parent(id) {
             return Err(Refusal::of(format!("class {} has classes below it", shown(id))));
         }
-        let used = |it: &Sorter<'_>| it.target.is_some_and(|target| target.0 == id);
-        if self.filters.range(own(id & 0xffff_0000)).flat_map(|it| it.1.iter()).any(used) {
+        let own = own(id & 0xffff_0000);
+        if self.aimed.range((id, *own.start())..=(id, *own.end())).next().is_some() {
             return Err(Refusal::of(format!("a filter sends packets to class {}", shown(id))));
         }
         let none = || Refusal::of(format!("there is no class {}", shown(id)));
         let class = self.classes.remove(&id).ok_or_else(none)?;
         self.below.remove(&(class.parent, id));
         _ = self.remove(id, None);
-        self.filters.remove(&id);
+        self.without_filters(id);
         Ok(())
     }
 }

@@ -11,7 +11,7 @@ use crate::tc::words::{Form, Refusal, Statement, Taken, Verb};
 impl<'a> Interface<'a> {
     /// The queueing discipline with this handle.
     pub(in crate::tc) fn by_handle(&self, id: u32) -> Option<&Qdisc<'a>> {
-        self.qdiscs.get(self.handles.get(&(id & 0xffff_0000))?)
+        self.qdiscs.get(&self.handles.get(id & 0xffff_0000)?)
     }
 
     /// Does what a statement says of one.
@@ -21,7 +21,7 @@ impl<'a> Interface<'a> {
     pub(super) fn qdisc(&mut self, statement: &Statement<'a>) -> Taken<()> {
         let head = head(statement)?;
         let typed = statement.form() == Form::Typed;
-        let parent = match head.parent.or_else(|| head.handle.and_then(|it| self.handles.get(&it).copied())) {
+        let parent = match head.parent.or_else(|| head.handle.and_then(|it| self.handles.get(it))) {
             Some(parent) => parent,
             None if !typed => ROOT,
             None => return Err(Refusal::of("it says neither `root` nor `parent`")),
@@ -62,7 +62,7 @@ impl<'a> Interface<'a> {
     fn graft(&mut self, parent: u32, mut head: Head<'a>, statement: &Statement<'a>) -> Taken<()> {
         let handle = head.handle.unwrap_or_else(|| self.own_handle());
         head.handle = Some(handle);
-        let taken = self.handles.get(&handle).is_some_and(|at| *at != parent) && handle != 0;
+        let taken = self.handles.get(handle).is_some_and(|at| at != parent) && handle != 0;
         if taken && statement.form() == Form::Typed {
             return Err(Refusal::of(format!("the handle {} is taken", shown(handle))));
         }
@@ -117,7 +117,7 @@ impl<'a> Interface<'a> {
         let mut gone = vec![parent];
         while let Some(parent) = gone.pop() {
             let Some(it) = self.qdiscs.remove(&parent) else { continue };
-            self.handles.remove(&it.handle);
+            self.handles.parents.remove(&it.handle);
             let own = own(it.handle);
             gone.extend(self.qdiscs.range(own.clone()).map(|it| *it.0));
             let classes: Vec<_> = self.classes.range(own.clone()).map(|(id, class)| (class.parent, *id)).collect();
@@ -126,9 +126,10 @@ impl<'a> Interface<'a> {
                 self.below.remove(&place);
             }
             let filters: Vec<_> = self.filters.range(own).map(|it| *it.0).collect();
-            filters.into_iter().for_each(|at| _ = self.filters.remove(&at));
+            filters.into_iter().for_each(|at| self.without_filters(at));
             if parent == INGRESS {
-                self.filters.retain(|at, _| *at < INGRESS);
+                let at_edges: Vec<_> = self.filters.range(INGRESS..).map(|it| *it.0).collect();
+                at_edges.into_iter().for_each(|at| self.without_filters(at));
             }
         }
         Ok(())

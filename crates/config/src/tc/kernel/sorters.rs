@@ -24,10 +24,23 @@ impl<'a> Interface<'a> {
             self.takes_filters(at)?;
         }
         let list = self.filters.entry(at).or_default();
-        match statement.verb {
+        let done = match statement.verb {
             Verb::Delete => list.remove(&head),
             _ => list.put(head, statement),
+        };
+        for target in std::mem::take(&mut list.altered) {
+            match list.aims_at(target) {
+                true => self.aimed.insert((target, at)),
+                false => self.aimed.remove(&(target, at)),
+            };
         }
+        done
+    }
+
+    /// All filters of a place go.
+    pub(super) fn without_filters(&mut self, at: u32) {
+        let targets = self.filters.remove(&at).into_iter().flat_map(|list| list.targets().collect::<Vec<_>>());
+        targets.for_each(|target| _ = self.aimed.remove(&(target, at)));
     }
 
     fn takes_filters(&self, at: u32) -> Taken<()> {

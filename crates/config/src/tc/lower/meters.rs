@@ -28,13 +28,8 @@ pub(super) fn redirects(kernel: &Kernel<'_>, it: &Interface<'_>) -> Vec<usize> {
         Act::Redirect(device) => Some(device.text.to_string()),
         _ => None,
     };
-    let named = |name: &String| {
-        kernel
-            .interfaces
-            .iter()
-            .position(|other| other.device.name.as_ref().is_some_and(|own| own.text == name.as_str()))
-    };
-    let mut found: Vec<_> = filters.flat_map(|it| &it.actions).filter_map(name).filter_map(|it| named(&it)).collect();
+    let mut found: Vec<_> =
+        filters.flat_map(|it| &it.actions).filter_map(name).filter_map(|it| kernel.named(&it)).collect();
     found.dedup();
     found
 }
@@ -96,8 +91,7 @@ impl<'k, 'a> Making<'k, 'a> {
                     self.police(&it.actions[i..], run, name);
                 }
                 Act::Tag(mark, mask) => {
-                    let name = name.to_owned();
-                    self.tags.push((*mark, *mask, name));
+                    self.tags.add(*mark, *mask, name.to_owned());
                 }
                 Act::Lost(why) => self.log.lost(&it.lines, why),
                 Act::Priority(id) => self.chosen.push((*id, run.clone(), it.lines.clone())),

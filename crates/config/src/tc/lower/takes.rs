@@ -10,6 +10,7 @@ use crate::tc::handles::own;
 use crate::tc::htb;
 use crate::tc::kernel::Qdisc;
 use crate::tc::units::shown;
+use crate::unions::Union;
 use crate::value::Said;
 use perhop_core::classify::{Match, Prefix, Protocol as Number};
 use perhop_core::dscp::Dscp;
@@ -29,10 +30,10 @@ pub(super) struct Run {
 /// The filters of a queueing discipline while they are given to its classes.
 struct Giving<'k, 'a> {
     of: &'k Qdisc<'a>,
-    /// The numbers of its classes, and whether they are leaves.
-    ids: Vec<(u32, bool)>,
-    /// And their places.
+    /// The places of its classes, by their numbers and whether they are leaves.
     places: HashMap<(u32, bool), usize>,
+    /// Some that a filter may lead to.
+    some: String,
     /// Those that come before, with the names of their classes, and whether something meters their packets.
     before: Vec<(&'k Sorter<'a>, String, bool)>,
 }
@@ -46,7 +47,8 @@ impl<'k, 'a> Making<'k, 'a> {
         let parents: HashSet<_> = classes.iter().filter_map(|class| class.parent).collect();
         let ids: Vec<_> = ids.iter().enumerate().map(|(i, id)| (*id, !parents.contains(&i))).collect();
         let places = ids.iter().enumerate().map(|(i, it)| (*it, i)).collect();
-        let mut giving = Giving { of: it, ids, places, before: Vec::new() };
+        let some: Vec<_> = ids.iter().filter(|it| it.1).map(|it| format!("flowid {}", shown(it.0))).take(3).collect();
+        let mut giving = Giving { of: it, places, some: some.join(", or "), before: Vec::new() };
         self.chosen(&giving, classes);
         let filters = self.asked(filters, true);
         let mut rest = &filters[..];
@@ -116,7 +118,7 @@ impl<'k, 'a> Making<'k, 'a> {
             return false;
         };
         let Some(place_of) = giving.places.get(&(id, true)).copied() else {
-            return self.astray(id, place, &giving.ids, &lines);
+            return self.astray((id, place), giving, &lines);
         };
         let name = if named.is_some() { shown(id) } else { String::new() };
         let class = &mut classes[place_of];
@@ -162,12 +164,11 @@ impl<'k, 'a> Making<'k, 'a> {
     }
 
     /// A filter to a class that is not there, or has classes below it.
-    fn astray(&mut self, id: u32, place: Place, classes: &[(u32, bool)], lines: &[usize]) -> bool {
-        let message = format!("the filter sends packets to {}, which {}", shown(id), wrong_class(id, classes));
+    fn astray(&mut self, (id, place): (u32, Place), giving: &Giving<'k, 'a>, lines: &[usize]) -> bool {
+        let wrong = wrong_class(giving.places.contains_key(&(id, false)));
+        let message = format!("the filter sends packets to {}, which {wrong}", shown(id));
         self.log.lost(lines, &message);
-        let leaves: Vec<_> =
-            classes.iter().filter(|it| it.1).map(|it| format!("flowid {}", shown(it.0))).take(3).collect();
-        self.log.found("W401", place, message, &leaves.join(", or "));
+        self.log.found("W401", place, message, &giving.some);
         false
     }
 
@@ -180,7 +181,9 @@ impl<'k, 'a> Making<'k, 'a> {
             if it.protocol == Protocol::Other {
                 self.log.nearly(&it.lines, "perhop has only IP packets");
             } else if it.rule.lost.is_empty() {
-                any.extend(it.rule.any.iter().map(|matches| (self.tagged(it, matches), it.protocol)));
+                for matches in &it.rule.any {
+                    any.push((self.tagged(it, matches), it.protocol));
+                }
             }
         }
         let place = Place { start: filters[0].place.start, end: filters[0].place.end };
@@ -189,10 +192,9 @@ impl<'k, 'a> Making<'k, 'a> {
     }
 
     /// What a filter by a mark takes: a mark that a conditioner of the port has set is that conditioner.
-    fn tagged(&self, it: &Sorter<'a>, matches: &Match) -> Match {
+    fn tagged(&mut self, it: &Sorter<'a>, matches: &Match) -> Match {
         let Some((mark, mask)) = it.rule.mark else { return matches.clone() };
-        let sets = |tag: &&(u64, u64, String)| tag.1 & mask == mask && tag.0 & mask == mark;
-        let conditioner: Vec<_> = self.tags.iter().filter(sets).map(|tag| tag.2.clone()).collect();
+        let conditioner = self.tags.names(mark, mask);
         match conditioner.is_empty() {
             true => Match { traffic: vec![marked(mark, mask)], ..matches.clone() },
             false => Match { conditioner, ..matches.clone() },
@@ -273,17 +275,17 @@ fn versions(any: Vec<(Match, Protocol)>) -> Vec<Match> {
 
 /// Matches that differ in one list are one match with both lists.
 fn merged(any: Vec<Match>) -> Vec<Match> {
-    let mut out: Vec<Match> = Vec::new();
+    let mut out: Vec<Union> = Vec::new();
     for matches in any {
-        let mut matches = matches;
-        while let Some(place) = near(&out, &matches) {
-            if let Some(both) = joined(&out[place], &matches) {
-                out.remove(place);
-                matches = both;
-            }
+        let mut one = Union::from(matches);
+        while let Some((place, list)) = near(&out, &one) {
+            let mut known = out.remove(place);
+            known.extend(list, one.matches);
+            one = known;
         }
-        out.push(matches);
+        out.push(one);
     }
+    let mut out: Vec<_> = out.into_iter().map(|it| it.matches).collect();
     out.iter_mut().for_each(ported);
     both_versions(out)
 }
@@ -314,10 +316,11 @@ fn is_other_version(a: &Match, b: &Match) -> bool {
     is_six(a).zip(is_six(b)).is_some_and(|(a, b)| a != b) && bare(a) == bare(b)
 }
 
-/// The place of one that can be joined with another, among the last.
-fn near(out: &[Match], matches: &Match) -> Option<usize> {
+/// The place of one that can be joined with another, among the last, and the only list in which they differ; neither leaves it open.
+fn near(out: &[Union], one: &Union) -> Option<(usize, usize)> {
     let from = out.len().saturating_sub(NEAR);
-    out[from..].iter().rposition(|other| joined(other, matches).is_some()).map(|at| at + from)
+    let list = |other: &Union| other.differs(one).filter(|list| !other.is_open(*list) && !one.is_open(*list));
+    out[from..].iter().enumerate().rev().find_map(|(at, other)| Some((at + from, list(other)?)))
 }
 
 /// How many matches are held against a new one.
@@ -329,30 +332,4 @@ fn ported(matches: &mut Match) {
     if asks && matches.protocol.len() == 2 && [6, 17].iter().all(|it| matches.protocol.contains(&Number(*it))) {
         matches.protocol.clear();
     }
-}
-
-/// Both in one, if they differ in one list that neither leaves open.
-fn joined(a: &Match, b: &Match) -> Option<Match> {
-    let mut out = a.clone();
-    let mut differ = 0;
-    join(&mut out.dscp, &b.dscp, &mut differ)?;
-    join(&mut out.protocol, &b.protocol, &mut differ)?;
-    join(&mut out.source, &b.source, &mut differ)?;
-    join(&mut out.destination, &b.destination, &mut differ)?;
-    join(&mut out.source_port, &b.source_port, &mut differ)?;
-    join(&mut out.destination_port, &b.destination_port, &mut differ)?;
-    join(&mut out.ecn, &b.ecn, &mut differ)?;
-    join(&mut out.conditioner, &b.conditioner, &mut differ)?;
-    join(&mut out.traffic, &b.traffic, &mut differ)?;
-    (differ == 1 && a.rtt == b.rtt).then_some(out)
-}
-
-fn join<T: Clone + PartialEq>(a: &mut Vec<T>, b: &[T], differ: &mut u32) -> Option<()> {
-    if a == b {
-        return Some(());
-    }
-    *differ += 1;
-    let fits = !a.is_empty() && !b.is_empty() && *differ == 1;
-    a.extend(b.iter().filter(|it| !a.contains(it)).cloned().collect::<Vec<_>>());
-    fits.then_some(())
 }

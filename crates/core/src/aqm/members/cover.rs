@@ -1,8 +1,9 @@
 //! What of a list no packet can reach, whatever arrives: entries before it take all of that.
 
 use super::{Filter, Item, Member};
-use crate::classify::{Match, Prefix};
+use crate::classify::{Index, Match, Prefix, Relation};
 use crate::params::{ParamError, Value};
+use std::borrow::Cow;
 
 /// A value of an entry of which entries before it take every packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,37 +28,77 @@ struct Narrowed {
     filter: Filter,
 }
 
-/// The values of an entry of which entries before it take every packet.
-pub fn covered(filters: &[&Filter], entry: usize) -> Vec<Covered> {
-    let found = narrowed(filters[entry]).into_iter().filter_map(|Narrowed { key, index, value, filter }| {
-        let by = filters[..entry].iter().position(|before| covers(before, &filter))?;
-        Some(Covered { entry, key, index, value, by })
-    });
-    found.collect()
+/// What the entries of a list leave to those behind them.
+pub struct Cover<'a> {
+    filters: Vec<&'a Filter>,
+    index: Index,
 }
 
-/// Whether entries before one leave it no packet, which [`super::Members::new`] refuses.
-pub fn is_unreachable(filters: &[&Filter], entry: usize) -> bool {
-    all_before(filters, entry).is_some()
-}
-
-/// The entries before one that together leave it no packet.
-fn all_before(filters: &[&Filter], entry: usize) -> Option<Vec<usize>> {
-    if let Some(by) = filters[..entry].iter().position(|before| covers(before, filters[entry])) {
-        return Some(vec![by]);
+impl<'a> Cover<'a> {
+    /// Of a list.
+    pub fn new(filters: impl IntoIterator<Item = &'a Filter>) -> Self {
+        let filters: Vec<_> = filters.into_iter().collect();
+        let mut index = Index::default();
+        filters.iter().for_each(|filter| index.add(&asks(filter)));
+        Self { filters, index }
     }
-    let (covered, all) = (covered(filters, entry), narrowed(filters[entry]));
-    let values = |key| all.iter().filter(|it| it.key == key).count();
-    let of = |key| covered.iter().filter(move |it| it.key == key).map(|it| it.by);
-    let key = covered.iter().map(|it| it.key).find(|&key| of(key).count() == values(key))?;
-    let mut by: Vec<_> = of(key).collect();
-    by.dedup();
-    Some(by)
+
+    /// The values of an entry of which entries before it take every packet.
+    pub fn covered(&mut self, entry: usize) -> Vec<Covered> {
+        self.covered_by(entry, &|_| true)
+    }
+
+    /// Whether entries before one leave it no packet, which [`super::Members::new`] refuses.
+    pub fn is_unreachable(&mut self, entry: usize) -> bool {
+        self.all_before(entry, &|_| true).is_some()
+    }
+
+    /// The same of those entries that count.
+    pub fn is_unreachable_by(&mut self, entry: usize, counts: &dyn Fn(usize) -> bool) -> bool {
+        self.all_before(entry, counts).is_some()
+    }
+
+    fn covered_by(&mut self, entry: usize, counts: &dyn Fn(usize) -> bool) -> Vec<Covered> {
+        let found = narrowed(self.filters[entry]).into_iter().filter_map(|Narrowed { key, index, value, filter }| {
+            let by = self.first(&filter, entry, counts)?;
+            Some(Covered { entry, key, index, value, by })
+        });
+        found.collect()
+    }
+
+    /// The first entry before one that takes every packet of a filter.
+    fn first(&mut self, of: &Filter, before: usize, counts: &dyn Fn(usize) -> bool) -> Option<usize> {
+        let Self { filters, index } = self;
+        let takes = |by: usize| counts(by) && covers(filters[by], of);
+        index.first(&asks(of), (Relation::Covers, before), takes)
+    }
+
+    /// The entries before one that together leave it no packet.
+    fn all_before(&mut self, entry: usize, counts: &dyn Fn(usize) -> bool) -> Option<Vec<usize>> {
+        if let Some(by) = self.first(self.filters[entry], entry, counts) {
+            return Some(vec![by]);
+        }
+        let (covered, all) = (self.covered_by(entry, counts), narrowed(self.filters[entry]));
+        let values = |key| all.iter().filter(|it| it.key == key).count();
+        let of = |key| covered.iter().filter(move |it| it.key == key).map(|it| it.by);
+        let mut keys: Vec<_> = covered.iter().map(|it| it.key).collect();
+        keys.dedup();
+        let key = keys.into_iter().find(|&key| of(key).count() == values(key))?;
+        let mut by: Vec<_> = of(key).collect();
+        by.dedup();
+        Some(by)
+    }
+}
+
+/// What of a filter an index of matches knows.
+pub fn asks(filter: &Filter) -> Cow<'_, Match> {
+    filter.matches.as_ref().map_or_else(|| Cow::Owned(listed(&filter.members)), Cow::Borrowed)
 }
 
 /// Refuses entries that can match no packet.
 pub(super) fn each_matches(key: &'static str, items: &[Item<'_>]) -> Result<(), ParamError> {
-    let filters: Vec<_> = items.iter().map(|item| item.filter).collect();
+    let mut cover = Cover::new(items.iter().map(|item| item.filter));
+    let filters = cover.filters.clone();
     let fault = |code, message: String, help: &str| Err(ParamError::new(key, code, message).help(help));
     let by_match = items.iter().any(|item| item.filter.matches.is_some() || item.plan.is_some());
     let mut seen: Vec<Member> = Vec::new();
@@ -79,7 +120,7 @@ pub(super) fn each_matches(key: &'static str, items: &[Item<'_>]) -> Result<(), 
             }
             seen.push(*member);
         }
-        if by_match && let Some(before) = all_before(&filters, i) {
+        if by_match && let Some(before) = cover.all_before(i, &|_| true) {
             let before = before.iter().map(|&by| items[by].called.as_str()).collect::<Vec<_>>().join(" and ");
             let help = format!("move {name} before {before}, or remove it");
             return fault("E223", format!("no packet can reach {name}: {before} before it takes all of them"), &help);
@@ -137,7 +178,10 @@ fn narrowed(filter: &Filter) -> Vec<Narrowed> {
     let Some(matches) = &filter.matches else { return found };
     macro_rules! alone {
         ($($key:literal => $field:ident),*) => { $(
-            alone($key, &matches.$field, &mut found, |one| Match { $field: vec![one], ..matches.clone() }.into());
+            if !matches.$field.is_empty() {
+                let others = Match { $field: Vec::new(), ..matches.clone() };
+                alone($key, &matches.$field, &mut found, |one| Match { $field: vec![one], ..others.clone() }.into());
+            }
         )* };
     }
     alone!(
