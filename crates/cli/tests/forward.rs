@@ -311,7 +311,7 @@ fn one_of_two_at_once_forwards() {
         let pairs = [["va", "vb"], ["vb", "va"], ["va", "vb"]];
         let runs = |child: &mut Child| child.try_wait().unwrap().is_none();
         let mut all: Vec<_> = pairs.map(|pair| namespace.between(pair, &folder, "").spawn().unwrap()).into();
-        until("one is left", || all.iter_mut().filter(|child| runs(child)).count() == 1);
+        until("one is left", || all.iter_mut().map(runs).filter(|runs| *runs).count() == 1);
         until("it forwards", || namespace.is_promiscuous());
         let winner = all.iter_mut().position(runs).unwrap();
         let winner = all.remove(winner);
