@@ -16,7 +16,7 @@ const ETHERNET: u16 = 1;
 pub struct Facts {
     /// Its name; if it was asked for by an alternative one, its first.
     pub name: String,
-    /// Its number, which no other interface of the namespace ever has.
+    /// Its number in the network namespace.
     pub index: u32,
     /// Whether it is up.
     pub up: bool,
