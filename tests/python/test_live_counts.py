@@ -1,4 +1,4 @@
-"""What `perhop forward` says of frames that are malformed or not IP: the table, `--json` and the page for Prometheus."""
+"""What `perhop forward` says of frames that are malformed or not IP: table, `--json`, the page for Prometheus."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ cbs = "15kB"
 red = "drop"
 """
 
-# Frames for no host: 12 of 1514 B that state 28 B of IP, of which 9 fit into 15 kB; 3 of 60 B that state 65,535; 2 of LLDP.
+# Frames for no host: 12 of 1514 B that state 28 B of IP, of which 9 fit into 15 kB; 3 of 60 B that state 65,535;
+# 2 of LLDP.
 SEND = """
 import socket, struct
 s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)

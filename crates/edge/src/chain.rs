@@ -78,7 +78,7 @@ impl Chain {
         if self.protocol == FRAGMENT {
             let place = u16::from_be_bytes([a, b]);
             let inner = Part::of(u32::from_be_bytes(*header.last_chunk()?), place >> 3, place & 1 != 0);
-            // fragments of fragments end the chain: nobody has use for them
+            // fragments of fragments end the chain: no sender needs them
             part = if part.is_some() && inner.is_some() { return None } else { part.or(inner) };
         }
         Some(Self { protocol, end: self.end + length, part, is_cut: false })

@@ -34,7 +34,7 @@ pub struct Lengths {
 }
 
 impl Lengths {
-    /// Those of a packet whose header states so many bytes. `l4` is not known yet.
+    /// Those of a packet whose header states this many bytes. `l4` is not known yet.
     ///
     /// # Errors
     /// The header states more than there are.

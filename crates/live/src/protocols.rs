@@ -16,7 +16,7 @@ pub struct Protocols {
 }
 
 impl Protocols {
-    /// A frame of so many bytes.
+    /// A frame of this length.
     pub(crate) fn add(&mut self, kind: Unread, bytes: u32) {
         let known = self.kinds.len() < MOST || self.kinds.contains_key(&kind);
         let count = if known { self.kinds.entry(kind).or_default() } else { &mut self.others };

@@ -122,9 +122,9 @@ fn a_line_serves_what_is_on_the_wire() {
     }
 }
 
-/// Two frames a second of 60 bytes that state 65,535 hold nobody up.
+/// Two frames a second of 60 bytes that state 65,535 hold no packet up.
 #[test]
-fn what_states_too_much_is_lost_and_delays_nobody() {
+fn what_states_too_much_is_lost_and_delays_no_other() {
     let honest = ethernet(0x0800, &ip4(&Packet { host: 77, ..Packet::of(&udp(&[0; 100])) }));
     let lie = ethernet(0x0800, &ip4(&Packet { stated: Some(65_535), ..Packet::of(&udp(&[0; 18])) }));
     let alone: Coming = (0..500).map(|n| (n * 10 * MS, honest.clone())).collect();

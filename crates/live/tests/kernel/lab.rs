@@ -43,7 +43,7 @@ impl Lab {
         let [s, m, r] = ["s", "m", "r"].map(|which| lab.of(which));
         for which in ["s", "m", "r"] {
             ip(&format!("netns add {}", lab.of(which)));
-            // nobody but the tests sends anything
+            // only the tests send anything
             lab.done(which, || std::fs::write("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1").unwrap());
         }
         for (namespace, near, address) in [(&s, "va", SENDER), (&r, "vb", RECEIVER)] {
