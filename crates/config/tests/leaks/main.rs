@@ -37,7 +37,7 @@ fn printed(text: &str) -> Printed {
 }
 
 fn of_configuration(mut imported: Imported, given: &Given, out: &mut Printed) {
-    out.lines = imported.text.text.clone();
+    out.lines = format!("{}\n", imported.text.text);
     for finding in imported.findings(given) {
         out.words += &format!("{} {}\n{}\n", finding.code, finding.message, finding.instead);
     }
@@ -88,16 +88,24 @@ fn fail_if_any(found: &[String]) {
     assert!(found.is_empty(), "{} cases\n{shown}", found.len());
 }
 
+/// Positions of a text that are tried; all of them with `PERHOP_EVERY_POSITION=1`, which takes minutes.
+const MOST: usize = 40;
+
 #[test]
 fn a_word_is_shown_as_a_first_word_or_as_a_name() {
-    let looked = |text: &str| cases(text).into_iter().filter_map(|case| leak(&case)).collect();
+    let every = std::env::var_os("PERHOP_EVERY_POSITION").is_some();
+    let looked = |text: &str| {
+        let cases = cases(text);
+        let step = if every { 1 } else { cases.len().div_ceil(MOST).max(1) };
+        cases.into_iter().skip(text.len() % step).step_by(step).filter_map(|case| leak(&case)).collect()
+    };
     fail_if_any(&each_text(looked));
 }
 
 /// Where a marker is printed that should not be.
 fn leak(case: &Case) -> Option<String> {
     let printed = printed(&case.text);
-    let begins = |line: &str| line.trim_start().strip_prefix(MARKER).is_some_and(|rest| !rest.contains(MARKER));
+    let begins = |line: &str| !line.split_whitespace().skip(1).any(|word| word.contains(MARKER));
     let lines = |line: &&str| line.contains(MARKER) && !(case.shows == Shows::First && begins(line));
     let found = match case.shows {
         Shows::Name => None,
