@@ -449,10 +449,13 @@ fn nothing_before_a_command_is_printed_and_nothing_steers_a_terminal() {
 #[test]
 fn names_of_files_do_not_steer_a_terminal() {
     let name = "a\u{9b}31m\u{202e}b.sh";
-    let folder = Folder::with(&[(name, LOST.as_bytes())]);
+    let folder = Folder::with(&[(name, PROMPTED.as_bytes())]);
     for call in [&["check", name, "--json"][..], &["check", name], &["import", name], &["import", "none\u{9b}.sh"]] {
         let (out, aside) = said(&folder.perhop(call));
-        assert!(!format!("{out}{aside}").chars().any(|c| (c.is_control() && c != '\n') || c == '\u{202e}'), "{out}{aside}");
+        assert!(
+            !format!("{out}{aside}").chars().any(|c| (c.is_control() && c != '\n') || c == '\u{202e}'),
+            "{out}{aside}"
+        );
     }
     let found: Value = serde_json::from_slice(&folder.perhop(&["check", name, "--json"]).stdout).unwrap();
     assert_eq!(found[0]["file"], name);

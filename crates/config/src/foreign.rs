@@ -77,7 +77,8 @@ impl Screen {
             let shows = words::is_first(&all[place.start..place.end]);
             (*place, if shows { place.end } else { place.start })
         };
-        let mut stretches: Vec<_> = spoken.statements.iter().map(known).chain(spoken.unknown.iter().map(first)).collect();
+        let mut stretches: Vec<_> =
+            spoken.statements.iter().map(known).chain(spoken.unknown.iter().map(first)).collect();
         stretches.sort_by_key(|(place, end)| (place.start, *end));
         let mut cover = Cover { all, out: String::with_capacity(all.len()), at: 0 };
         // What follows an unknown word on its line is not shown either.
@@ -99,7 +100,8 @@ impl Screen {
 
     /// A message: between backticks stands only what may be printed.
     pub fn message(&self, message: &str) -> String {
-        let parts = message.split('`').enumerate().map(|(i, part)| if i % 2 == 0 { self.prose(part) } else { self.part(part) });
+        let parts =
+            message.split('`').enumerate().map(|(i, part)| if i % 2 == 0 { self.prose(part) } else { self.part(part) });
         escaped(&parts.collect::<Vec<_>>().join("`")).into_owned()
     }
 
@@ -116,7 +118,9 @@ impl Screen {
         let found: Vec<_> = words.split(' ').filter(is_strange).collect();
         match found.is_empty() {
             true => words.to_owned(),
-            false => words.split(' ').map(|word| if is_strange(&word) { "…" } else { word }).collect::<Vec<_>>().join(" "),
+            false => {
+                words.split(' ').map(|word| if is_strange(&word) { "…" } else { word }).collect::<Vec<_>>().join(" ")
+            }
         }
     }
 
@@ -181,7 +185,8 @@ pub fn unquoted(word: &str) -> Cow<'_, str> {
 
 /// Names of shell variables: `DEV` of `$DEV` and of `${DEV}`.
 fn variables(text: &str) -> impl Iterator<Item = &str> {
-    let name = |rest: &'_ str| rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_').len();
+    let name =
+        |rest: &'_ str| rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_').len();
     text.split('$').skip(1).map(move |rest| {
         let rest = rest.strip_prefix('{').unwrap_or(rest);
         &rest[..name(rest)]

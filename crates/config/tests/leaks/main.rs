@@ -77,7 +77,9 @@ fn each_text(look: impl Fn(&str) -> Vec<String> + Sync) -> Vec<String> {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let (texts, look) = (&texts, &look);
     thread::scope(|scope| {
-        let of = |core: usize| move || texts.iter().skip(core).step_by(cores).flat_map(|text| look(text)).collect::<Vec<_>>();
+        let of = |core: usize| {
+            move || texts.iter().skip(core).step_by(cores).flat_map(|text| look(text)).collect::<Vec<_>>()
+        };
         let threads: Vec<_> = (0..cores).map(|core| scope.spawn(of(core))).collect();
         threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
     })
@@ -116,15 +118,30 @@ fn leak(case: &Case) -> Option<String> {
 
 #[test]
 fn no_character_steers_a_terminal() {
-    const SIGNS: [&str; 12] =
-        ["\u{9b}31m", "\u{7f}", "\u{202e}", "\u{2066}", "\u{200f}", "\u{61c}", "\u{85}", "\u{1b}]0;x\u{7}", "\u{1}", "\u{2029}", "\u{2028}", "\u{feff}"];
+    const SIGNS: [&str; 12] = [
+        "\u{9b}31m",
+        "\u{7f}",
+        "\u{202e}",
+        "\u{2066}",
+        "\u{200f}",
+        "\u{61c}",
+        "\u{85}",
+        "\u{1b}]0;x\u{7}",
+        "\u{1}",
+        "\u{2029}",
+        "\u{2028}",
+        "\u{feff}",
+    ];
     let looked = |text: &str| {
         let signs = SIGNS.iter().cycle();
         let of = |(at, sign): (usize, &&str)| {
             let odd = put(text, at, sign);
             let printed = printed(&odd);
             let steering = |c: char| steers(c) && !matches!(c, '\n' | '\t');
-            let found = [&printed.lines, &printed.words].into_iter().flat_map(|it| it.lines()).find(|line| line.contains(steering));
+            let found = [&printed.lines, &printed.words]
+                .into_iter()
+                .flat_map(|it| it.lines())
+                .find(|line| line.contains(steering));
             found.map(|line| format!("{sign:?}: {line:?}"))
         };
         (0..text.len()).filter(|at| text.is_char_boundary(*at)).step_by(7).zip(signs).filter_map(of).collect()

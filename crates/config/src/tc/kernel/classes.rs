@@ -5,9 +5,9 @@ use super::{Class, Interface, Qdisc};
 use crate::tc::filters::Sorter;
 use crate::tc::handles::{ROOT, own};
 use crate::tc::options::{self, Discipline, Options};
+use crate::tc::table::discipline;
 use crate::tc::units::shown;
 use crate::tc::words::{Form, Refusal, Statement, Taken, Token, Verb};
-use crate::tc::table::discipline;
 use crate::tc::{bands, htb, table};
 
 impl<'a> Interface<'a> {
