@@ -460,3 +460,15 @@ fn names_of_files_do_not_steer_a_terminal() {
     let found: Value = serde_json::from_slice(&folder.perhop(&["check", name, "--json"]).stdout).unwrap();
     assert_eq!(found[0]["file"], name);
 }
+
+/// A verb of scenarios says what the file is, and shows no line of it.
+#[test]
+fn a_configuration_in_place_of_a_scenario_is_not_shown() {
+    let text = format!("enable secret 5 TOPSECRET\n{CUT}");
+    let folder = Folder::with(&[("wan.cfg", text.as_bytes())]);
+    for call in [&["run", "wan.cfg"][..], &["explain", "wan.cfg"], &["sweep", "wan.cfg", "--vary", "seed=1,2"]] {
+        let (out, aside) = said(&folder.perhop(call));
+        assert!(!format!("{out}{aside}").contains("SECRET"), "{out}{aside}");
+        assert!(aside.contains("error[E001] this is the configuration of a device"), "{out}{aside}");
+    }
+}
