@@ -30,7 +30,7 @@ pub(crate) fn text(path: &Path) -> Result<String, Diagnostics> {
     Ok(text)
 }
 
-/// Whether a text in place of a scenario is the configuration of a device, of which no line is printed as one of a scenario.
+/// Whether a text in place of a scenario is the configuration of a device. No line of such a text is printed as one of a scenario.
 fn is_of_device(text: &str) -> bool {
     !is_toml(text) && is_configuration(&Text::new(text.as_bytes()))
 }
