@@ -2,14 +2,12 @@
 
 use crate::args::{Check, Configuration};
 use crate::configured::{self, File, Found};
-use crate::reading::{name, options, read};
+use crate::reading::{is_toml, name, options, read};
 use crate::{Exit, Failure, complain, say, show};
 use perhop_config::import::is_configuration as looks;
 use perhop_config::text::Text;
-use perhop_core::params::Problems;
 use perhop_core::units::counted;
-use perhop_scenario::sections::{kind::OF_POLICY, model::SECTIONS};
-use perhop_scenario::text::{file, toml};
+use perhop_scenario::text::file;
 use perhop_scenario::{Diagnostics, Document};
 use std::ffi::OsStr;
 use std::path::Path;
@@ -32,19 +30,9 @@ fn diagnose(path: &Path, args: &Check) -> Found {
 /// Whether a file is the configuration of a device: it is said to be one, or it looks like one and not like TOML. One that looks
 /// like neither is one if its name does not say TOML but text.
 fn is_configuration(path: &Path, bytes: &[u8], asked: &Configuration) -> bool {
-    let toml = |text: &str| toml::parse(text, 0, &mut Problems::default()).is_some() || text.lines().any(is_section);
     let text = ["txt", "cfg", "conf", "log", "ios", "sh", "tc"].map(OsStr::new);
     let named = || path.extension().is_some_and(|it| text.contains(&it));
-    asked.from.is_some() || !std::str::from_utf8(bytes).is_ok_and(toml) && (looks(&Text::new(bytes)) || named())
-}
-
-/// Whether a line begins a section of a scenario or a policy, whatever is wrong with the rest of the file.
-fn is_section(line: &str) -> bool {
-    line.strip_prefix('[').is_some_and(|line| {
-        let known =
-            |section: &&'static str| line.strip_prefix(*section).is_some_and(|rest| rest.starts_with([']', '.']));
-        SECTIONS.iter().chain(&OF_POLICY).any(known)
-    })
+    asked.from.is_some() || !std::str::from_utf8(bytes).is_ok_and(is_toml) && (looks(&Text::new(bytes)) || named())
 }
 
 pub(crate) fn check(args: &Check) -> Result<Exit, Failure> {

@@ -3,8 +3,8 @@
 use crate::args::{Cli, Form, Import, Verb};
 use crate::begin::existing;
 use crate::configured::{self, File};
-use crate::tune::reason;
 use crate::show::harmless;
+use crate::tune::reason;
 use crate::{Exit, Failure, complain, places, reading, say};
 use clap::Parser;
 use perhop_config::account::{Entry, Verdict};

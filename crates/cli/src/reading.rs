@@ -2,8 +2,12 @@
 
 use crate::args::{Settings, Source};
 use crate::{Failure, complain};
+use perhop_config::import::is_configuration;
+use perhop_config::text::Text;
+use perhop_core::params::Problems;
 use perhop_runs::request;
-use perhop_scenario::text::file;
+use perhop_scenario::sections::{kind::OF_POLICY, model::SECTIONS};
+use perhop_scenario::text::{file, toml};
 use perhop_scenario::{Diagnostics, Options, Sweep};
 use std::io;
 use std::path::Path;
@@ -16,7 +20,32 @@ pub(crate) fn name(file: &Path) -> String {
 
 /// The text of a file; `-` is standard input, read once.
 pub(crate) fn text(path: &Path) -> Result<String, Diagnostics> {
-    file::decoded(&name(path), read(path).as_deref())
+    let text = file::decoded(&name(path), read(path).as_deref())?;
+    if is_of_device(&text) {
+        let message = "this is the configuration of a device, and no TOML".to_owned();
+        let help = "`perhop import` makes a scenario of it; `check` and `predict` read it as it is";
+        return Err(Diagnostics::of_file(&name(path), "E001", [message, help.into()]));
+    }
+    Ok(text)
+}
+
+/// Whether a text in place of a scenario is the configuration of a device. No line of such a text is printed as one of a scenario.
+fn is_of_device(text: &str) -> bool {
+    !is_toml(text) && is_configuration(&Text::new(text.as_bytes()))
+}
+
+/// Whether a text is TOML, or has a section of a scenario or a policy.
+pub(crate) fn is_toml(text: &str) -> bool {
+    toml::parse(text, 0, &mut Problems::default()).is_some() || text.lines().any(is_section)
+}
+
+/// Whether a line begins a section of a scenario or a policy, whatever is wrong with the rest of the file.
+fn is_section(line: &str) -> bool {
+    line.strip_prefix('[').is_some_and(|line| {
+        let known =
+            |section: &&'static str| line.strip_prefix(*section).is_some_and(|rest| rest.starts_with([']', '.']));
+        SECTIONS.iter().chain(&OF_POLICY).any(known)
+    })
 }
 
 /// The bytes of a file, which may be a configuration.

@@ -449,11 +449,26 @@ fn nothing_before_a_command_is_printed_and_nothing_steers_a_terminal() {
 #[test]
 fn names_of_files_do_not_steer_a_terminal() {
     let name = "a\u{9b}31m\u{202e}b.sh";
-    let folder = Folder::with(&[(name, LOST.as_bytes())]);
+    let folder = Folder::with(&[(name, PROMPTED.as_bytes())]);
     for call in [&["check", name, "--json"][..], &["check", name], &["import", name], &["import", "none\u{9b}.sh"]] {
         let (out, aside) = said(&folder.perhop(call));
-        assert!(!format!("{out}{aside}").chars().any(|c| (c.is_control() && c != '\n') || c == '\u{202e}'), "{out}{aside}");
+        assert!(
+            !format!("{out}{aside}").chars().any(|c| (c.is_control() && c != '\n') || c == '\u{202e}'),
+            "{out}{aside}"
+        );
     }
     let found: Value = serde_json::from_slice(&folder.perhop(&["check", name, "--json"]).stdout).unwrap();
     assert_eq!(found[0]["file"], name);
+}
+
+/// A verb of scenarios says what the file is, and shows no line of it.
+#[test]
+fn a_configuration_in_place_of_a_scenario_is_not_shown() {
+    let text = format!("enable secret 5 TOPSECRET\n{CUT}");
+    let folder = Folder::with(&[("wan.cfg", text.as_bytes())]);
+    for call in [&["run", "wan.cfg"][..], &["explain", "wan.cfg"], &["sweep", "wan.cfg", "--vary", "seed=1,2"]] {
+        let (out, aside) = said(&folder.perhop(call));
+        assert!(!format!("{out}{aside}").contains("SECRET"), "{out}{aside}");
+        assert!(aside.contains("error[E001] this is the configuration of a device"), "{out}{aside}");
+    }
 }

@@ -6,7 +6,8 @@
 //!
 //! - of a statement its words up to the first one that is neither a word of the dialect, nor a value, nor such a name;
 //! - of a line that is not known its first word, if that [looks like the name of a command](words::is_first);
-//! - of a message what stands between backticks by the same rule: there, messages have what comes from the text.
+//! - of a message what stands between backticks by the same rule: there, messages have what comes from the text. Elsewhere in a
+//!   message no word of a statement that is none of these.
 //!
 //! A reader takes a backtick of the text for an apostrophe ([`unquoted`]), as messages could not be told from what is in them.
 //! What steers a terminal is not in a [`Text`] at all: see [`Text::new`].
@@ -47,6 +48,8 @@ impl Spoken {
 #[derive(Clone, Debug, Default)]
 pub struct Screen {
     names: HashSet<String>,
+    /// Words of statements that may not be printed.
+    strange: HashSet<String>,
 }
 
 impl Screen {
@@ -56,7 +59,14 @@ impl Screen {
         for place in &spoken.statements {
             names.extend(variables(&text.text[place.start..place.end]).map(str::to_owned));
         }
-        Self { names }
+        let mut screen = Self { names, strange: HashSet::new() };
+        for place in &spoken.statements {
+            for word in text.text[place.start..place.end].split_whitespace() {
+                let strange: Vec<_> = parts(word).filter(|part| !screen.is_known(part)).map(str::to_owned).collect();
+                screen.strange.extend(strange);
+            }
+        }
+        screen
     }
 
     /// A text in which only statements, and the first words of lines that are not known, are left; places are the same.
@@ -67,7 +77,8 @@ impl Screen {
             let shows = words::is_first(&all[place.start..place.end]);
             (*place, if shows { place.end } else { place.start })
         };
-        let mut stretches: Vec<_> = spoken.statements.iter().map(known).chain(spoken.unknown.iter().map(first)).collect();
+        let mut stretches: Vec<_> =
+            spoken.statements.iter().map(known).chain(spoken.unknown.iter().map(first)).collect();
         stretches.sort_by_key(|(place, end)| (place.start, *end));
         let mut cover = Cover { all, out: String::with_capacity(all.len()), at: 0 };
         // What follows an unknown word on its line is not shown either.
@@ -89,7 +100,8 @@ impl Screen {
 
     /// A message: between backticks stands only what may be printed.
     pub fn message(&self, message: &str) -> String {
-        let parts = message.split('`').enumerate().map(|(i, part)| if i % 2 == 0 { part.to_owned() } else { self.part(part) });
+        let parts =
+            message.split('`').enumerate().map(|(i, part)| if i % 2 == 0 { self.prose(part) } else { self.part(part) });
         escaped(&parts.collect::<Vec<_>>().join("`")).into_owned()
     }
 
@@ -98,6 +110,18 @@ impl Screen {
         let known = part[..self.known(part)].trim_end();
         let short: String = known.chars().take(LONGEST).collect();
         if short.len() == part.len() { short } else { format!("{short}…") }
+    }
+
+    /// Words of perhop's own, without those of the text among them that may not be printed.
+    fn prose(&self, words: &str) -> String {
+        let is_strange = |word: &&str| parts(word).any(|part| self.strange.contains(part));
+        let found: Vec<_> = words.split(' ').filter(is_strange).collect();
+        match found.is_empty() {
+            true => words.to_owned(),
+            false => {
+                words.split(' ').map(|word| if is_strange(&word) { "…" } else { word }).collect::<Vec<_>>().join(" ")
+            }
+        }
     }
 
     /// Up to which byte its words are known.
@@ -119,8 +143,7 @@ impl Screen {
         if self.names.contains(word) {
             return None;
         }
-        let parts = word.split(words::SIGNS).filter(|part| !part.is_empty());
-        let strange = parts.into_iter().find(|part| !self.is_known(part))?;
+        let strange = parts(word).find(|part| !self.is_known(part))?;
         Some(strange.as_ptr() as usize - word.as_ptr() as usize)
     }
 
@@ -150,6 +173,11 @@ impl Screen {
     }
 }
 
+/// The parts of a word between signs.
+fn parts(word: &str) -> impl Iterator<Item = &str> {
+    word.split(words::SIGNS).filter(|part| !part.is_empty())
+}
+
 /// A word of a text without backticks.
 pub fn unquoted(word: &str) -> Cow<'_, str> {
     if word.contains('`') { Cow::Owned(word.replace('`', "'")) } else { Cow::Borrowed(word) }
@@ -157,7 +185,8 @@ pub fn unquoted(word: &str) -> Cow<'_, str> {
 
 /// Names of shell variables: `DEV` of `$DEV` and of `${DEV}`.
 fn variables(text: &str) -> impl Iterator<Item = &str> {
-    let name = |rest: &'_ str| rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_').len();
+    let name =
+        |rest: &'_ str| rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_').len();
     text.split('$').skip(1).map(move |rest| {
         let rest = rest.strip_prefix('{').unwrap_or(rest);
         &rest[..name(rest)]
@@ -193,6 +222,9 @@ impl Cover<'_> {
 
     /// Three dots in place of what follows on the line, as far as it goes.
     fn dots(&mut self) {
+        if self.all[self.at..].starts_with(' ') {
+            self.show(self.at + 1);
+        }
         let dots = self.all[self.at..].bytes().take(3).take_while(|byte| byte.is_ascii() && *byte != b'\n').count();
         self.out.push_str(&"..."[..dots]);
         self.at += dots;

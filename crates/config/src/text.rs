@@ -120,7 +120,10 @@ mod tests {
         let text = Text::new(b"\xef\xbb\xbf\x1b[1;31mqdisc\x1b[0m htb\r\n\tpolice\r\n");
         assert_eq!(text.text, "qdisc htb\n\tpolice\n");
         assert_eq!(Text::new(b"caf\xe9").text, "café");
-        assert_eq!(Text::new("a\u{9b}31m\u{7f}\u{202e}\u{2029}b\u{c}c\td".as_bytes()).text, "a\\u009b31m\\u007f\\u202e\nb c\td");
+        assert_eq!(
+            Text::new("a\u{9b}31m\u{7f}\u{202e}\u{2029}b\u{c}c\td".as_bytes()).text,
+            "a\\u009b31m\\u007f\\u202e\nb c\td"
+        );
     }
 
     #[test]

@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 
 /// Signs between words.
 pub const SIGNS: [char; 25] = [
-    '"', '\'', '(', ')', '{', '}', '[', ']', ',', ';', '|', '&', '<', '>', '=', '#', '!', '*', '?', '^', '~', '\\', '`',
-    '$', '…',
+    '"', '\'', '(', ')', '{', '}', '[', ']', ',', ';', '|', '&', '<', '>', '=', '#', '!', '*', '?', '^', '~', '\\',
+    '`', '$', '…',
 ];
 
 /// The longest value: an address of IPv6 with its prefix.
@@ -62,7 +62,9 @@ fn is_near(word: &str) -> bool {
 
 /// A number with its unit, an address, a handle, a mask.
 fn is_value(word: &str) -> bool {
-    word.len() <= LONGEST_VALUE && word.is_ascii() && (is_number(word) || is_address(word) || word.split('/').all(is_hex))
+    word.len() <= LONGEST_VALUE
+        && word.is_ascii()
+        && (is_number(word) || is_address(word) || word.split('/').all(is_hex))
 }
 
 /// `10mbit`, `-4`, `1.5ms`, `10.0.0.0/8`, `1-7`, `15kb/8`
@@ -82,7 +84,8 @@ fn is_number(word: &str) -> bool {
 /// `1:10`, `ffff:`, `2001:db8::/32`, `02:00:5e:00:53:01`
 fn is_address(word: &str) -> bool {
     let (groups, length) = word.split_once('/').unwrap_or((word, "0"));
-    let group = |group: &str| group.len() <= 4 && group.bytes().all(|byte| byte.is_ascii_hexdigit()) || is_number(group);
+    let group =
+        |group: &str| group.len() <= 4 && group.bytes().all(|byte| byte.is_ascii_hexdigit()) || is_number(group);
     groups.contains(':') && groups.split(':').all(group) && length.bytes().all(|byte| byte.is_ascii_digit())
 }
 

@@ -44,7 +44,7 @@ pub(super) fn command(text: &str) -> Option<(usize, bool)> {
             skip -= 1;
         } else if is_tc(inner) {
             return Some((open, hash));
-        } else if word == "netns" || word == "-u" {
+        } else if matches!(word, "netns" | "-u" | "-p" | "-g" | "-n") {
             skip = usize::from(word == "netns") + 1;
         } else if before(word) {
             hash |= word == "#";
@@ -127,6 +127,7 @@ mod tests {
             assert_eq!(rest(text), Some("tc x"), "{text}");
         }
         assert_eq!(rest("ip netns exec r1 tc x"), Some("tc x"));
+        assert_eq!(rest("sudo -p word -u root nice -n 5 tc x"), Some("tc x"));
         assert_eq!(rest("$TC x"), Some("$TC x"));
         assert_eq!(rest("the tc x"), None);
         assert_eq!(rest("description tc x"), None);

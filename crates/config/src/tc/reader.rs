@@ -435,7 +435,6 @@ impl<'a> Reading<'a> {
     fn apply(&mut self, statement: &Statement<'a>) {
         self.log.spoken(&statement.lines);
         statement.device.name.iter().for_each(|name| self.spoken.name(&name.text));
-        self.named(&statement.words);
         let typed = statement.form() == Form::Typed;
         if let Some(name) = self.part.stop.as_ref().filter(|_| typed && statement.verb == Verb::Delete) {
             return self.log.idle(&statement.lines, &format!("it is of `{name}`, which takes away what is read here"));

@@ -25,29 +25,99 @@ pub struct Case {
 }
 
 /// Words before names.
-const NAMING: [&str; 36] = [
-    "class", "class-map", "policy-map", "service-policy", "input", "output", "input:", "output:", "access-group", "name",
-    "access-list", "extended", "standard", "interface", "int", "match-any", "match-all", "table-map", "table", "policy",
-    "protocol", "input-interface", "application", "map", "Class-map:", "Service-policy", "policy-map:", "Class", "Map",
-    "dev", "to_dev", "class-ma", "policy-ma", "Interface", "preconfigure", "from",
+const NAMING: [&str; 38] = [
+    "class",
+    "class-map",
+    "policy-map",
+    "service-policy",
+    "input",
+    "output",
+    "input:",
+    "output:",
+    "access-group",
+    "name",
+    "access-list",
+    "extended",
+    "standard",
+    "interface",
+    "int",
+    "match-any",
+    "match-all",
+    "table-map",
+    "table",
+    "policy",
+    "protocol",
+    "input-interface",
+    "application",
+    "map",
+    "Class-map:",
+    "Service-policy",
+    "policy-map:",
+    "Class",
+    "Map",
+    "dev",
+    "to_dev",
+    "\"dev\":",
+    "instance",
+    "class-ma",
+    "policy-ma",
+    "Interface",
+    "preconfigure",
+    "from",
 ];
 
 /// What may stand before a command.
 const BEFORE: [&str; 16] = [
-    "M=1 ", "M= ", "sudo -u M ", "sudo -p M ", "sudo -pM ", "root@M:~# ", "M# ", "M> ", "M$ ", "[M ~]$ ", "ip netns exec M ",
-    "echo M | ", "$(M) ", "su M -c ", "M; ", "if M; then ",
+    "M=1 ",
+    "M= ",
+    "sudo -u M ",
+    "sudo -p M ",
+    "sudo -pM ",
+    "root@M:~# ",
+    "M# ",
+    "M> ",
+    "M$ ",
+    "[M ~]$ ",
+    "ip netns exec M ",
+    "echo M | ",
+    "$(M) ",
+    "su M -c ",
+    "M; ",
+    "if M; then ",
 ];
 
 /// What may stand behind one.
 const BEHIND: [&str; 14] = [
-    " # M", " ! M", " ; M 1", "; echo M", " && M", " || M x", " | M", " <<< M", " > M", " 2>M", " >> /tmp/M", " \\ M", " & M",
+    " # M",
+    " ! M",
+    " ; M 1",
+    "; echo M",
+    " && M",
+    " || M x",
+    " | M",
+    " <<< M",
+    " > M",
+    " 2>M",
+    " >> /tmp/M",
+    " \\ M",
+    " & M",
     " `M`",
 ];
 
 /// Lines between others.
 const LINES: [&str; 12] = [
-    "other M", "# M", "! M", " description M", "  password 7 M", " ip ospf message-digest-key 1 md5 M", "key M", "\"k\": \"M\",",
-    "M", "   M x", "PASS=M", "cat <<M",
+    "other M",
+    "# M",
+    "! M",
+    " description M",
+    "  password 7 M",
+    " ip ospf message-digest-key 1 md5 M",
+    "key M",
+    "\"k\": \"M\",",
+    "M",
+    "   M x",
+    "PASS=M",
+    "cat <<M",
 ];
 
 /// Every case of a text.
@@ -90,7 +160,9 @@ fn within(line: &str, case: &mut dyn FnMut(&'static str, Shows, String)) {
         let [before, after] = [&line[..start], &line[start + word.len()..]];
         let shows = shows(&words[..i], word);
         case("a word before", shows, format!("{before}{MARKER} {word}{after}"));
-        case("glued to", shows, format!("{before}{word}{MARKER}{after}"));
+        // The name of a variable or of JSON; behind a colon stands a name or a value.
+        let glued = if word.contains('$') || word.ends_with(':') { Shows::Name } else { shows };
+        case("glued to", glued, format!("{before}{word}{MARKER}{after}"));
         case("glued before", shows, format!("{before}{MARKER}{word}{after}"));
         if i % 3 == 0 {
             case("instead of", shows, format!("{before}{MARKER}{after}"));
@@ -112,9 +184,12 @@ fn within(line: &str, case: &mut dyn FnMut(&'static str, Shows, String)) {
 
 /// How a word may be shown behind others.
 fn shows(before: &[&str], word: &str) -> Shows {
-    let names = |word: &&str| NAMING.contains(word);
+    let names = |word: &&str| NAMING.contains(&word.rsplit(['#', '>', '(']).next().unwrap_or_default());
+    let quotes = |word: &&&str| word.trim_matches(['>', '|', ':', '.', ')']).bytes().all(|byte| byte.is_ascii_digit());
+    let before = &before[before.iter().take_while(quotes).count()..];
     match before {
-        [] if word.starts_with('$') || word.contains(':') => Shows::Nothing,
+        [] if word.starts_with('$') => Shows::Nothing,
+        [] if word.starts_with(char::is_uppercase) && word.ends_with(|c: char| c.is_ascii_digit()) => Shows::Name,
         [] => Shows::First,
         [.., last] if names(last) => Shows::Name,
         // A name in two words: `GigabitEthernet 0/1`; the second way in which a class is named.

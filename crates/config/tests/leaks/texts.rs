@@ -19,10 +19,16 @@ pub fn texts() -> Vec<String> {
     }
     for folder in ["crates/config/src", "docs/guides"] {
         let fenced = |page: &str| page.split("```").skip(1).step_by(2).map(without_language).collect::<Vec<_>>();
-        files(&root.join(folder), &["md"]).iter().flat_map(|path| fenced(&text(path))).for_each(|it| add(&mut all, &it));
+        files(&root.join(folder), &["md"])
+            .iter()
+            .flat_map(|path| fenced(&text(path)))
+            .for_each(|it| add(&mut all, &it));
     }
     for folder in ["crates/config/tests", "crates/config/src", "crates/cli/tests", "crates/scenario/tests"] {
-        files(&root.join(folder), &["rs"]).iter().flat_map(|path| literals(&text(path))).for_each(|it| add(&mut all, &it));
+        files(&root.join(folder), &["rs"])
+            .iter()
+            .flat_map(|path| literals(&text(path)))
+            .for_each(|it| add(&mut all, &it));
     }
     all.into_iter().collect()
 }

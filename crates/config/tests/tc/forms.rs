@@ -260,7 +260,7 @@ fn a_command_behind_another_word_is_in_the_account() {
         "$SUDO tc qdisc add dev eth0 root fq_codel\ntimeout 5 tc qdisc add dev eth1 root sfq\necho tc qdisc add dev eth2 root sfq\n",
     );
     assert_eq!(verdicts(&found), [(1, Verdict::Taken), (2, Verdict::NotModelled)]);
-    assert!(found.account.lines[&2].notes[0].contains("`timeout`"), "{:?}", found.account);
+    assert!(found.account.lines[&2].notes[0].contains("the program before it"), "{:?}", found.account);
     let found = read("  12 \u{276f} sudo tc qdisc add dev eth0 root fq_codel\n");
     assert_eq!(verdicts(&found), [(1, Verdict::Taken)]);
 }

@@ -81,8 +81,26 @@ fn words_that_readers_name_are_recorded() {
 #[test]
 fn words_of_dialects_and_values_are_known() {
     for word in [
-        "qdisc", "random-detect", "10mbit", "1:10", "ffff:", "8001:", "0xb8", "00fc0000", "10.0.0.0/8", "2001:db8::/32",
-        "02:00:5e:00:53:01", "1.5ms", "50%", "1-7", "15kb/8", "-4", "..", "10mbitt", "defalt", "police:",
+        "qdisc",
+        "random-detect",
+        "10mbit",
+        "1:10",
+        "ffff:",
+        "8001:",
+        "0xb8",
+        "00fc0000",
+        "10.0.0.0/8",
+        "2001:db8::/32",
+        "02:00:5e:00:53:01",
+        "1.5ms",
+        "50%",
+        "1-7",
+        "15kb/8",
+        "-4",
+        "..",
+        "10mbitt",
+        "defalt",
+        "police:",
     ] {
         assert!(is_known(word), "{word}");
     }
@@ -91,8 +109,19 @@ fn words_of_dialects_and_values_are_known() {
 #[test]
 fn words_of_others_are_not() {
     for word in [
-        "TOPSECRET1", "root@customer-17", "hunter2", "0822455D0A16", "correct", "c1sc0", "deadbeefcafe", "1234MARKER",
-        "12345678901234567890123", "p4ssw0rd", "Zürich", "\u{9b}31m", "1mbit\\u009b",
+        "TOPSECRET1",
+        "root@customer-17",
+        "hunter2",
+        "0822455D0A16",
+        "correct",
+        "c1sc0",
+        "deadbeefcafe",
+        "1234MARKER",
+        "12345678901234567890123",
+        "p4ssw0rd",
+        "Zürich",
+        "\u{9b}31m",
+        "1mbit\\u009b",
     ] {
         assert!(!is_known(word), "{word}");
     }
@@ -101,6 +130,7 @@ fn words_of_others_are_not() {
 #[test]
 fn first_words_are_names_of_commands() {
     assert!(["ip", "ppp", "key-string", "ipv6", "MARKER"].into_iter().all(is_first));
-    let keys = ["", "A0030201", "MIIDdzCCAl+gAwIBAgI", "308201D5", "x1y2z3", "a=b", "$1$mERr$hx5rVt7rPNoS4wqbXKX7m0", "ключ"];
+    let keys =
+        ["", "A0030201", "MIIDdzCCAl+gAwIBAgI", "308201D5", "x1y2z3", "a=b", "$1$mERr$hx5rVt7rPNoS4wqbXKX7m0", "ключ"];
     assert!(!keys.into_iter().any(is_first));
 }

@@ -133,7 +133,8 @@ impl Reader {
             return;
         }
         self.strange = false;
-        let within = !matches!(self.here, Here::Nowhere | Here::Foreign);
+        let within =
+            !matches!(self.here, Here::Nowhere | Here::Foreign) && !matches!(row.word(0), "description" | "remark");
         let known = (self.may_be_shown(row) && self.shown(row)) || self.head(row);
         if !known {
             self.body(row);

@@ -173,7 +173,7 @@ impl Reader {
             (self.here, self.indent) = (Here::Foreign, row.indent);
             return true;
         }
-        let name = words.rest();
+        let name = words.take().to_owned();
         let place = match self.plan.policy.get(&name) {
             Some(known) => *known,
             None => self.new_policy(name, row.at(), false),
@@ -182,14 +182,15 @@ impl Reader {
         self.plan.policies[place].shown = true;
         self.plan.policies[place].classes.clear();
         (self.here, self.indent) = (Here::Policy(place), row.indent);
-        self.account.taken(row.number);
+        self.settle(row, words.end().map(|()| None));
         true
     }
 
     /// `Class VOICE` of `show policy-map`.
     fn class_of_map(&mut self, policy: usize, row: &Row<'_>) -> bool {
-        self.class_called(policy, row, Words::new(row, 1).rest());
-        self.account.taken(row.number);
+        let mut words = Words::new(row, 1);
+        self.class_called(policy, row, words.take().to_owned());
+        self.settle(row, words.end().map(|()| None));
         (self.shown.table, self.shown.percent) = (wred::Columns::default(), false);
         true
     }

@@ -4,6 +4,7 @@ use super::head::{Head, head};
 use super::{Class, Interface, Qdisc};
 use crate::tc::handles::{ROOT, own};
 use crate::tc::options::{self, Discipline, Options};
+use crate::tc::table::discipline;
 use crate::tc::units::shown;
 use crate::tc::words::{Form, Refusal, Statement, Taken, Token, Verb};
 use crate::tc::{bands, htb, table};
@@ -25,7 +26,7 @@ impl<'a> Interface<'a> {
         let Some(above) = self.by_handle(id) else {
             let handle = shown(id & 0xffff_0000);
             let refusal = Refusal::of(format!("there is no queueing discipline {handle}"));
-            let kind = head.kind.as_ref().map_or("htb", |it| &*it.text);
+            let kind = head.kind.as_ref().and_then(|it| discipline(&it.text)).map_or("htb", |it| it.name);
             return Err(refusal.instead(format!("tc qdisc add dev .. root handle {handle} {kind}, before it")));
         };
         let own = self.has_class(above, id);
