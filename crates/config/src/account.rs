@@ -3,7 +3,6 @@
 use crate::text::Text;
 use perhop_core::params::Place;
 use std::collections::{BTreeMap, HashSet};
-use std::fmt;
 
 /// What became of a line. The worse one counts where a line has several.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

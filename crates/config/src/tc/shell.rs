@@ -220,7 +220,7 @@ impl<'a> Scanner<'a, '_> {
         let text = it.text.get_or_insert_default();
         let value = value.filter(|value| self.variables.room.takes(text.len(), value.len()));
         it.unset |= value.is_none();
-        text.push_str(&value.unwrap_or_else(|| unknown(raw)));
+        text.push_str(&value.unwrap_or_else(|| Cow::Owned(unknown(raw))));
     }
 }
 
