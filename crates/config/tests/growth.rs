@@ -1,4 +1,5 @@
-//! What `check` does with a configuration grows as its text does: instructions and memory at n, 4 n and 16 n.
+//! What is made of a configuration, up to the text of its scenario, grows as its text does: instructions and memory at n, 4 n and
+//! 16 n.
 //!
 //! Instructions are counted by cachegrind, under which this binary runs itself for one text; no other process alters them. What
 //! next to no text costs is taken off. `PERHOP_KIND=htb` tries the kinds with this in their names.
@@ -10,7 +11,6 @@ use perhop_config::given::Given;
 use perhop_config::import::read;
 use perhop_config::rules;
 use perhop_core::units::BitRate;
-use perhop_scenario::{Document, Options};
 use std::path::Path;
 use std::process::Command;
 use std::sync::Mutex;
@@ -22,15 +22,13 @@ const MOST: f64 = 5.0;
 /// The file of the text of a run below cachegrind.
 const TEXT: &str = "PERHOP_TEXT";
 
-fn check(text: &str) {
+fn import(text: &str) {
     let given = Given { link: Some(BitRate::mbps(1000)), ..Given::default() };
     let Ok(mut imported) = read(text.as_bytes(), None, &given) else { return };
     let _ = rules::findings(&imported.read, &imported.text, &given);
     for port in imported.ports(&given).unwrap_or_default() {
         imported.port = port;
-        if let Ok(stub) = imported.stub(&given, None) {
-            let _ = Document::check(&stub.text, &Options::new("x.toml"));
-        }
+        let _ = imported.stub(&given, None);
     }
 }
 
@@ -38,7 +36,7 @@ fn check(text: &str) {
 #[test]
 fn one_text() {
     if let Ok(file) = std::env::var(TEXT) {
-        check(&std::fs::read_to_string(file).unwrap());
+        import(&std::fs::read_to_string(file).unwrap());
     }
 }
 
@@ -66,7 +64,7 @@ fn memory() {
     for kind in kinds() {
         let bytes = [1, 4, 16].map(|times| {
             let text = (kind.text)(kind.least * times);
-            allocation_counter::measure(|| check(&text)).bytes_max as f64
+            allocation_counter::measure(|| import(&text)).bytes_max as f64
         });
         let (said, is_fine) = grown(kind, bytes, "bytes");
         much.extend((!is_fine).then_some(said));

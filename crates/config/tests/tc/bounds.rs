@@ -49,7 +49,8 @@ fn all_values_together_have_a_most() {
 fn loops_within_loops_end() {
     let loops = "for a in 1 2; do ".repeat(50) + "tc qdisc add dev e$a root fq_codel;" + &" done;".repeat(50);
     let read = read(&format!("{ROOT}{loops}\n"));
-    assert_eq!(codes(&read), ["W448"]);
+    // The first run adds what is there already.
+    assert_eq!(codes(&read), ["W400", "W448"]);
     let notes = &read.account.lines[&2].notes;
     assert!(notes.len() <= 4, "each is said once: {notes:?}");
 }

@@ -125,12 +125,7 @@ impl Index {
     }
 
     /// Places below another that may have such a relation to a match, in lists that each ascend; a place may come twice.
-    pub fn candidates(
-        &mut self,
-        of: &Match,
-        (relation, below): (Relation, usize),
-        mut each: impl FnMut(&[usize]),
-    ) {
+    pub fn candidates(&mut self, of: &Match, (relation, below): (Relation, usize), mut each: impl FnMut(&[usize])) {
         self.places(of, relation, |places, rtt| each(places.range(rtt, below)));
     }
 
@@ -328,7 +323,8 @@ fn values(of: &Match) -> Vec<Values> {
                 values.lists[field].clone_from(list);
                 values
             };
-            found = found.iter().flat_map(|values| by_length.iter().map(move |it| with(values, (&it.0, &it.1)))).collect();
+            found =
+                found.iter().flat_map(|values| by_length.iter().map(move |it| with(values, (&it.0, &it.1)))).collect();
         }
     }
     found
