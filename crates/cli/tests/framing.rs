@@ -7,7 +7,7 @@ mod command;
 
 use command::Folder;
 use perhop_core::accounting::Accounting;
-use perhop_core::units::Span;
+use perhop_core::units::{BitRate, Span};
 use perhop_edge as edge;
 use perhop_live::{Forwarder, Memory};
 use perhop_scenario::{Options, Policy, Scenario, simulation};
@@ -111,11 +111,11 @@ fn metered(folder: &Folder, framing: Option<Accounting>) -> (Vec<u64>, String) {
     let report: Value = serde_json::from_str(&run(&["--json"])).unwrap();
     let text = run(&[]);
     let said = text.lines().find(|line| line.starts_with("link ")).unwrap().to_owned();
-    let queue = &report["load"]["queue"];
+    let queue = &report["queue"];
     let mut found = vec![0; packets().len()];
     for row in queue["flows"].as_array().unwrap() {
         let flow = row["flow"].as_str().unwrap();
-        let port = flow.split(['>', ' ']).next().unwrap().rsplit(':').next().unwrap();
+        let port = flow.split(" > ").next().unwrap().rsplit(':').next().unwrap();
         found[port.parse::<usize>().unwrap() - 5000] = (row["max_wait_s"].as_f64().unwrap() * 1e9).round() as u64;
     }
     let words = queue["framing"].as_str().unwrap();
@@ -177,7 +177,7 @@ fn without_it_each_host_counts_as_it_says() {
     let folder = folder();
     assert_eq!(simulated(&folder, None), law(0));
     let (waits, said) = metered(&folder, None);
-    assert_eq!((waits, said.as_str()), (law(0), "link 7300kbit/s counts IP packets (l3)"));
+    assert_eq!((waits, said), (law(0), format!("link {} counts IP packets (l3)", BitRate::bps(RATE))));
     assert_eq!(forwarded(None), law(14));
 }
 
