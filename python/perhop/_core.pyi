@@ -8,12 +8,12 @@ from typing import Any, NotRequired, TypedDict, final, type_check_only
 import numpy.typing as npt
 
 __all__ = [
+    "MOST_TEXT",
     "At",
     "Backlog",
     "Cut",
     "Heard",
     "Loop",
-    "MOST_TEXT",
     "Packet",
     "Passage",
     "Random",
@@ -148,6 +148,7 @@ class RunError(RuntimeError):
     """A run that failed: its plan cannot be built, or packets do not add up."""
 
 def check(text: str, file_name: str, overrides: list[str], vary: list[str]) -> list[Diagnostic]: ...
+
 MOST_TEXT: int
 
 def text(file_name: str, read: bytes) -> str: ...

@@ -144,7 +144,6 @@ def keep_others(path: Path, endings: tuple[str, ...]) -> None:
         )
 
 
-
 def head(path: Path) -> bytes:
     """The bytes of a file, as far as a text may have them, and one more; a pipe is read to its end."""
     with path.open("rb") as file:

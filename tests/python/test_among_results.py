@@ -111,7 +111,9 @@ def test_names_that_are_not_utf_8(tmp_path: Path, perhop: Command) -> None:
     run = Scenario.from_toml(SHORT).run(1, out=tmp_path / BYTES, events=True)
     assert len(Runs.open(tmp_path / BYTES)) == 1
     for runs in (run, Runs.open(tmp_path / BYTES)):
-        with pytest.raises(ValueError, match=r"error\[E022\] the path `.*o\N{REPLACEMENT CHARACTER}/small/.*` is not UTF-8"):
+        with pytest.raises(
+            ValueError, match=r"error\[E022\] the path `.*o\N{REPLACEMENT CHARACTER}/small/.*` is not UTF-8"
+        ):
             runs.events()
     # one in a directory that is: its name is shown as far as it is text
     (point,) = (tmp_path / BYTES / "small").iterdir()

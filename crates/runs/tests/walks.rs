@@ -4,9 +4,9 @@ use perhop_runs::disk::regular::read;
 use perhop_runs::disk::walk::walk;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use std::fs::{self, File};
+use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
-use std::os::unix::fs::symlink;
 
 /// Links up, to each other, to themselves, to nothing, and to directories that are there anyway.
 #[test]
