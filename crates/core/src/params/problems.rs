@@ -169,13 +169,14 @@ pub fn unit_code(fault: UnitFault) -> &'static str {
 /// Most names that a message lists.
 const LISTED: usize = 40;
 
-/// Shortest name of which one wrong letter leaves enough to know it by.
+/// Shortest name that is known although a letter is missing.
 const KNOWN_BY: usize = 3;
 
-/// How much a text is like a name: above [`MEANT`] it is probably meant. A letter too many, missing or wrong, or two that have
-/// changed places, count for more than all else.
+/// How much a text is like a name: above [`MEANT`] it is probably meant. A letter too many or missing, or two that have changed
+/// places, count for more than all else; a wrong one would make most names of three letters alike.
 fn likeness(text: &str, name: &str) -> f64 {
-    let slip = text.len().min(name.len()) >= KNOWN_BY && strsim::osa_distance(text, name) == 1;
+    let is_other = text.len() == name.len() && strsim::levenshtein(text, name) == 1;
+    let slip = text.len().min(name.len()) >= KNOWN_BY && strsim::osa_distance(text, name) == 1 && !is_other;
     strsim::jaro_winkler(text, name) + f64::from(u8::from(slip))
 }
 
@@ -205,7 +206,7 @@ mod tests {
         {
             assert_eq!(suggest(text, &keys), format!("did you mean `{name}`?"), "{text}");
         }
-        for text in ["rate", "ab", "xyz", ""] {
+        for text in ["rate", "ab", "xyz", "crr", ""] {
             assert!(suggest(text, &keys).starts_with("valid names: "), "{text}");
         }
         assert_eq!(suggest("A2", &["A1"]), "valid names: A1", "names of two letters");

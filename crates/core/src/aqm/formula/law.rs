@@ -180,16 +180,18 @@ fn average(stated: &AverageOf, cells: (u8, u8), when: When, scope: &Scope) -> Re
 
 /// # Errors
 /// E201 for an interval of 0, E239 for an interval without rules, E005 for rules without one.
-fn checked(interval: Option<Span>, rules: &Block) -> Result<Option<Span>, ParamError> {
+fn checked(stated: &Stated) -> Result<Option<Span>, ParamError> {
+    let (interval, has_rules) =
+        (stated.interval, on(stated, |rule| rule.interval.as_ref()).any(|rule| rule.1.is_some()));
     match interval {
         Some(span) => ParamError::above_zero("interval", span)?,
-        None if !rules.is_empty() => {
+        None if has_rules => {
             let error = ParamError::new("state", "E005", "rules `interval`, and the key `interval` is missing".into());
             return Err(error.help("add the time between two of them, as in interval = \"15ms\""));
         }
         None => {}
     }
-    if interval.is_some() && rules.is_empty() {
+    if interval.is_some() && !has_rules {
         let error = ParamError::new("interval", "E239", "`interval` has no effect: no rule is for it".into());
         return Err(error.help("remove it, or write state = { x = { start = 0, interval = \"..\" } }"));
     }
@@ -198,7 +200,7 @@ fn checked(interval: Option<Span>, rules: &Block) -> Result<Option<Span>, ParamE
 
 impl Formula {
     pub(super) fn new(stated: &Stated, mut law: Law, scope: &Scope) -> Result<Self, ParamError> {
-        let interval = checked(stated.interval, &law.interval)?;
+        let interval = checked(stated)?;
         let averages = stated.averages.list.iter().zip(&law.cells.averages);
         let averages = averages.map(|((.., of), cells)| average(of, *cells, stated.when, scope));
         let averages = averages.collect::<Result<_, _>>()?;
