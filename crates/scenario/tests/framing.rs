@@ -227,7 +227,10 @@ fn a_silent_link_that_is_full_is_warned_of() {
     let tower = "[scenario]\naccounting = \"l2\"\n[links]\n\"a - r\" = { rate = \"1Gbit/s\", delay = \"5ms\" }\n\
         \"r - s\" = { rate = \"100Mbit/s\", framing = \"l2\" }\n\"s - c{1..20}\" = { rate = \"100Mbit/s\" }\n\
         [traffic.\"t{1..20}\"]\nmodel = \"ftp\"\nfrom = \"a\"\nto = \"c{i}\"\ntcp = \"linux\"\n";
-    let quiet: [(&str, &str, &[&str]); 11] = [
+    let equal = tower.replace(", framing = \"l2\"", ", framing = \"l3\"");
+    assert_eq!(codes(&bulk, &["links.'a - r'.rate=100Mbit/s"]), ["W361"], "of two as narrow the first");
+    let quiet: [(&str, &str, &[&str]); 12] = [
+        ("as wide as what all comes through", &equal, &[]),
         ("a shaper behind it holds TCP", &bulk, &["links.'a - r'.rate=100Mbit/s", &shaped("10Mbit/s")]),
         ("one link holds all TCP", tower, &[]),
         ("stated", FULL, &["links.'r - b'.framing=l1"]),

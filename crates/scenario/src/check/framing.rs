@@ -77,8 +77,10 @@ impl<'a> Network<'a> {
             *offered += self.offered(&self.all.file.traffic[i]);
         }
         let load: f64 = groups.values().map(|[most, offered]| offered.min(*most)).sum();
-        let length = free.iter().map(|&i| self.all.file.traffic[i].data).max()?;
-        (load >= it.rate.bit_s() as f64).then_some(Full { link, length })
+        let (length, rate) = (free.iter().map(|&i| self.all.file.traffic[i].data).max()?, it.rate.bit_s() as f64);
+        // All of it comes through a link that is no wider: that one is full.
+        let held = groups.len() == 1 && groups.values().all(|[most, _]| *most <= rate);
+        (load >= rate && !held).then_some(Full { link, length })
     }
 
     /// The narrowest of the other links that hold a traffic back, and what it passes, bit/s of IP packets.
@@ -87,8 +89,13 @@ impl<'a> Network<'a> {
         let place = flow.forward.iter().position(|&it| it == link)?;
         // What comes back makes a sender heed later links, too.
         let held = if flow.backward.is_empty() { &flow.forward[..place] } else { &flow.forward[..] };
-        let others = held.iter().filter(|&&it| it != link);
-        others.map(|&it| (it, self.passes(it as usize, traffic))).min_by(|a, b| a.1.total_cmp(&b.1))
+        let others = held.iter().enumerate().filter(|&(_, &it)| it != link);
+        // Of two that are as narrow the first is full.
+        let passes = |(at, &it): (usize, &u32)| {
+            let passes = self.passes(it as usize, traffic);
+            (it, if at > place { passes.next_up() } else { passes })
+        };
+        others.map(passes).min_by(|a, b| a.1.total_cmp(&b.1))
     }
 
     /// What a link passes of a traffic, bit/s of IP packets.
