@@ -37,13 +37,13 @@ const MS: u64 = 1_000_000;
 
 fn policy(text: &str) -> Policy {
     let (policy, _) = perhop_scenario::Policy::parse(text, &Options::new("lengths.toml")).unwrap();
+    let policy = policy.live();
     let queue = policy.line().zip(policy.queue());
     Policy {
         stages: policy.stages(),
-        overhead: policy.overhead(),
+        accounting: policy.accounting(),
         flow_timeout: Some("60s".parse().unwrap()),
         most_flows: Some(1000),
-        framed_line: true,
         queue: queue.map(|(plan, name)| Behind { name: name.to_owned(), plan: plan.clone() }),
         ..Policy::default()
     }
@@ -175,9 +175,9 @@ fn capture(coming: &Coming) -> Vec<u8> {
 
 /// `mark` of these frames: what it keeps, and its report.
 fn marked(text: &str, coming: &Coming) -> (Vec<Vec<u8>>, mark::Report) {
-    let Policy { stages, overhead, .. } = policy(text);
+    let Policy { stages, accounting, .. } = policy(text);
     let (file, mut out) = (capture(coming), Vec::new());
-    let marking = Marking { stages, overhead, ..Marking::default() };
+    let marking = Marking { stages, accounting, ..Marking::default() };
     let report = mark::run(marking, &mut Capture::new(&file[..]).unwrap(), Some(&mut out), &Pump::default()).unwrap();
     let (mut kept, mut capture) = (Vec::new(), Capture::new(&out[..]).unwrap());
     while let Some(mut chunk) = capture.next_chunk().unwrap() {

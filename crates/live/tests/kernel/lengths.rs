@@ -19,7 +19,7 @@ fn policer() -> Policy {
         red = "drop"
     "#;
     let (policy, _) = perhop_scenario::Policy::parse(text, &perhop_scenario::Options::new("police.toml")).unwrap();
-    Policy { stages: policy.stages(), overhead: policy.overhead(), ..Policy::default() }
+    Policy { stages: policy.stages(), accounting: policy.accounting(), ..Policy::default() }
 }
 
 /// 400 frames of 1514 B that state 28 B: no more pass than a bucket of 15 kB and 1 Mbit/s allow until the last of them came.

@@ -3,6 +3,7 @@
 
 use crate::cells::{Cell, Described, cells, ports};
 use crate::verdict::{Verdict, judge};
+use perhop_config::finding::Fault;
 use perhop_config::given::Given;
 use perhop_config::import::import;
 use perhop_config::model::Way;
@@ -46,8 +47,9 @@ fn policy(port: &Described) -> Result<(String, String), String> {
     let comes = port.commands.iter().any(|command| command.contains("{in}"));
     let (interface, way) = if comes { (COMING, Way::Input) } else { (LEAVING, Way::Output) };
     let given = Given { interface: Some(interface.to_owned()), way: Some(way), ..Given::default() };
-    let read = import(text.as_bytes(), Some("tc"), &given).and_then(|mut read| read.policy());
-    let policy = read.map_err(|fault| format!("{} {}", fault.code, fault.message))?;
+    let said = |fault: Fault| format!("{} {}", fault.code, fault.message);
+    let mut read = import(text.as_bytes(), Some("tc"), &given).map_err(|refused| said(refused.fault))?;
+    let policy = read.policy().map_err(said)?;
     let heading = policy.text.lines().find_map(|line| line.strip_prefix("[queue."));
     let name = heading.and_then(|rest| rest.split_once(']')).map(|(name, _)| name.trim_matches('"').to_owned());
     Ok((policy.text, name.unwrap_or_default()))
