@@ -58,7 +58,7 @@ class Session:
 
     @checked_late
     def until(self, time: str) -> None:
-        """Runs until a time since the start, `"1.5s"`, all that happens then included.
+        """Runs until a time since the start, `"1.5s"`, to where a `[[change]]` of that time would be made.
 
         Raises:
             ScenarioError: it is no time, has passed, or is beyond the end.
@@ -73,7 +73,9 @@ class Session:
 
     @checked
     def set(self, key: str, value: object) -> None:
-        """Changes a value from now on, as a `[[change]]` of the file does: `set("queue.port.target", "3ms")`.
+        """Changes a value from now on, as a `[[change]]` of this time does: `set("queue.port.target", "3ms")`.
+
+        It takes effect when the session runs on: until then gauges show what was in force before.
 
         Raises:
             ScenarioError: with everything that is wrong; nothing is then changed.

@@ -59,9 +59,11 @@ pub use args::ForPython;
 pub use captured::{Captured, captured};
 pub use import::imported;
 use perhop_runs::request::Request;
+use perhop_runs::run::RunError;
 pub use places::not_read;
 use show::{complain, say};
 pub use sweep::Made;
+pub use watch::interrupted;
 
 /// How a verb ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -192,10 +194,11 @@ impl Failure {
     }
 }
 
-impl From<perhop_runs::run::RunError> for Failure {
-    fn from(error: perhop_runs::run::RunError) -> Self {
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Self {
         match error {
-            perhop_runs::run::RunError::Interrupted { .. } => Self::Interrupted(error.to_string()),
+            RunError::Interrupted { .. } => Self::Interrupted(error.to_string()),
+            RunError::Algorithm { .. } if watch::has_interrupted() => Self::Interrupted(watch::NOTHING.to_owned()),
             _ => Self::Error(error.told("--out")),
         }
     }

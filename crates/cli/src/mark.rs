@@ -173,8 +173,8 @@ impl<'a> Verb<'a> {
 
     fn failure(&self, error: &MarkError) -> Failure {
         use CaptureError::{Empty, Exists, Interrupted, Open, Truncated, Write};
-        let MarkError::Capture(error) = error else { return self.refused(error) };
-        let is_cut = matches!(error, Interrupted { .. } | Empty | Truncated(_));
+        let is_cut =
+            matches!(error, MarkError::Algorithm(_) | MarkError::Capture(Interrupted { .. } | Empty | Truncated(_)));
         if is_cut && self.asker.has_interrupted() {
             return Failure::Interrupted(format!(
                 "{} was interrupted: {} was not {}",
@@ -183,6 +183,7 @@ impl<'a> Verb<'a> {
                 self.not_done
             ));
         }
+        let MarkError::Capture(error) = error else { return self.refused(error) };
         match error {
             Write { .. } | Exists { .. } => unwritten(error),
             Open { .. } => Failure::Error(format!("error[E021] {error}")),

@@ -16,7 +16,6 @@ use perhop_scenario::{Point, Scenario, Sweep, tc_stats};
 use perhop_sim::plan::{Tap, TapPoint};
 use serde_json::json;
 use std::path::Path;
-use std::sync::atomic::Ordering;
 
 /// What is asked, its scenario read and under its name; warnings are printed. What is traced is a key of the
 /// scenario where that says what is recorded.
@@ -111,10 +110,10 @@ fn part_by_part(request: &Request, point: &Point, every: Span) -> Result<(), Fai
             false if part.rows.is_empty() => {}
             false => say!("{}", parts.lines(part)),
         }
-        !watch::interrupted().load(Ordering::Relaxed)
+        !watch::has_interrupted()
     })?;
-    if watch::interrupted().load(Ordering::Relaxed) {
-        return Err(Failure::Interrupted("interrupted: nothing is written".to_owned()));
+    if watch::has_interrupted() {
+        return Err(Failure::Interrupted(watch::NOTHING.to_owned()));
     }
     if !as_json {
         say!("");

@@ -21,9 +21,17 @@ const SIGNALS: [(i32, Exit); 3] = [(SIGINT, Exit::Interrupted), (SIGTERM, Exit::
 static CAUGHT: LazyLock<(Arc<AtomicBool>, Arc<AtomicUsize>)> = LazyLock::new(Default::default);
 
 /// Whether Ctrl-C was pressed since the program began, or another signal came that ends work.
-pub(crate) fn interrupted() -> &'static AtomicBool {
+pub fn interrupted() -> &'static AtomicBool {
     &CAUGHT.0
 }
+
+/// The same, at this moment.
+pub(crate) fn has_interrupted() -> bool {
+    interrupted().load(Ordering::Relaxed)
+}
+
+/// What is said where nothing was complete.
+pub(crate) const NOTHING: &str = "interrupted: nothing is written";
 
 /// The exit code of work that a signal cut short.
 pub(crate) fn signalled() -> Exit {
@@ -100,7 +108,7 @@ impl Watch for Terminal {
     }
 
     fn stop(&self) -> bool {
-        interrupted().load(Ordering::Relaxed)
+        has_interrupted()
     }
 
     fn stays(&self, leftover: &Leftover) {

@@ -1,7 +1,7 @@
 //! The command line, the same function as the stand-alone binary's.
 
-use crate::run;
 use crate::scenario::json;
+use crate::{own, run};
 use perhop::{Captured, Made, Outcome};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -16,7 +16,7 @@ type Ended = (u8, Option<(&'static str, String)>);
 /// Carries out a command line; `argv[0]` is the program's name.
 #[pyfunction]
 pub fn main(py: Python<'_>, argv: Vec<OsString>) -> Ended {
-    let outcome = py.detach(|| perhop::main(argv));
+    let outcome = py.detach(|| own::ending(perhop::interrupted(), || perhop::main(argv)));
     // A signal that ended it has been heard: Python need not raise anything for it.
     let _ = py.check_signals();
     match outcome {

@@ -8,9 +8,12 @@ mod object;
 mod aqm;
 /// Conditioners.
 mod conditioner;
+/// Threads that call hooks.
+mod callers;
 /// Congestion laws.
 mod law;
 
+pub use callers::ending;
 use object::Class;
 pub use object::is_interrupted;
 use perhop_core::foreign::{Given, Plain, Registered};

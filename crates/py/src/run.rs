@@ -16,16 +16,25 @@ use std::time::{Duration, Instant, SystemTime};
 pub const POLL: Duration = Duration::from_millis(50);
 
 /// The number that Python gives this thread.
-fn identity(py: Python<'_>) -> PyResult<u64> {
+pub fn identity(py: Python<'_>) -> PyResult<u64> {
     py.import("threading")?.call_method0("get_ident")?.extract()
 }
 
 /// Raises `KeyboardInterrupt` in another thread, as soon as it carries out a line of Python.
-fn wake(py: Python<'_>, thread: u64) -> PyResult<()> {
+pub fn wake(py: Python<'_>, thread: u64) -> PyResult<()> {
+    let of = py.import("ctypes")?.getattr("py_object")?;
+    raise_in(py, thread, &of.call1((py.get_type::<PyKeyboardInterrupt>(),))?)
+}
+
+/// Nothing is raised in this thread that [`wake`] would have raised later.
+pub fn calm(py: Python<'_>) -> PyResult<()> {
+    raise_in(py, identity(py)?, py.None().bind(py))
+}
+
+fn raise_in(py: Python<'_>, thread: u64, what: &Bound<'_, PyAny>) -> PyResult<()> {
     let ctypes = py.import("ctypes")?;
-    let (number, of) = (ctypes.getattr("c_ulong")?.call1((thread,))?, ctypes.getattr("py_object")?);
-    let raised = of.call1((py.get_type::<PyKeyboardInterrupt>(),))?;
-    ctypes.getattr("pythonapi")?.call_method1("PyThreadState_SetAsyncExc", (number, raised)).map(drop)
+    let number = ctypes.getattr("c_ulong")?.call1((thread,))?;
+    ctypes.getattr("pythonapi")?.call_method1("PyThreadState_SetAsyncExc", (number, what)).map(drop)
 }
 
 /// The progress of the run, and whether it should end: written on one side, read on the other.

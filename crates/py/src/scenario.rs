@@ -2,13 +2,14 @@
 
 use crate::cut::Cut;
 use crate::options::options;
+use crate::own::is_interrupted;
 use crate::{diagnostics, run};
 use perhop_runs::cut;
 use perhop_runs::request::{Asked, Request, Source};
 use perhop_runs::run::RunOptions;
 use perhop_runs::session::{Session, SessionError};
 use perhop_scenario::{Diagnostics, Host, Point, Sweep, as_tc, contracts};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use serde::de::DeserializeOwned;
@@ -155,7 +156,11 @@ impl Scenario {
 
 impl Scenario {
     fn read(py: Python<'_>, request: Request) -> PyResult<Self> {
-        let (sweep, found) = request.source.read().map_err(|found| diagnostics::error(py, &found))?;
+        let refused = |found| match is_interrupted() {
+            true => PyKeyboardInterrupt::new_err(()),
+            false => diagnostics::error(py, &found),
+        };
+        let (sweep, found) = request.source.read().map_err(refused)?;
         let sweep = request.asked.named(sweep).map_err(PyValueError::new_err)?;
         Ok(Self { request, read: Arc::new(Read { sweep, points: OnceLock::new(), found }) })
     }

@@ -8,8 +8,8 @@ use super::request::Source;
 use super::run::{Replication, RunError, check};
 use perhop_core::fault::{self, Fault};
 use perhop_core::units::{Span, Time};
-use perhop_scenario::knobs::{Goal, Knobs, Turned};
-use perhop_scenario::simulation::simulation;
+use perhop_scenario::knobs::{Goal, Knobs};
+use perhop_scenario::simulation::alterable;
 use perhop_scenario::tables::{asked, tables};
 use perhop_scenario::{Diagnostics, Point, Sweep};
 use perhop_sim::Simulation;
@@ -89,7 +89,7 @@ impl Session {
         }
         let point = points.remove(0);
         let plan = point.scenario.plan(point.scenario.settings().seed, 0);
-        let simulation = simulation(plan.clone()).map_err(|error| RunError::Plan(Box::new(error)))?;
+        let simulation = alterable(plan.clone()).map_err(|error| RunError::Plan(Box::new(error)))?;
         let running = Running { simulation, knobs: None, ports: BTreeMap::new(), flows: FlowsAsked::default() };
         Ok(Self {
             begun: Arc::new(Begun { point, plan, source: source.clone() }),
@@ -125,7 +125,7 @@ impl Session {
         goal.reached(now, self.duration()).map_err(SessionError::Said)
     }
 
-    /// Runs until a goal; `go_on` is asked about a thousand times a run. Whether the goal is reached: else it has stopped
+    /// Runs until a goal, to where a `[[change]]` of that time would be made; `go_on` is asked about a thousand times a run. Whether the goal is reached: else it has stopped
     /// between two events, and may go on.
     ///
     /// # Errors
@@ -135,7 +135,7 @@ impl Session {
         self.with(|running, _| {
             loop {
                 let next = goal.min(Span::from_ns(running.now().ns().saturating_add(every.ns())));
-                running.simulation.run_until(Time::ZERO + next);
+                running.simulation.pause_at(Time::ZERO + next);
                 if next == goal || fault::is_raised() || !go_on() {
                     return next == goal;
                 }
@@ -200,7 +200,7 @@ impl Session {
         self.with(|running, begun| asked::flow_gauges(&begun.plan, running.simulation.flow_gauges()))
     }
 
-    /// Makes the change `KEY=VALUE` now, as a `[[change]]` of this time would be made; its warnings.
+    /// Has the change `KEY=VALUE` made now, as a `[[change]]` of this time, as soon as it runs on; its warnings.
     ///
     /// # Errors
     /// All that is wrong with it; nothing is then changed.
@@ -208,8 +208,8 @@ impl Session {
         let set = self.with(|running, begun| {
             let (now, Source { text: file, options }) = (running.now(), &begun.source);
             let knobs = running.knobs.get_or_insert_with(|| Knobs::new(&begun.point.scenario, file, options));
-            let (Turned { what, ahead }, warnings) = knobs.set(now, text)?;
-            running.simulation.alter(what, ahead);
+            let (changes, warnings) = knobs.set(now, text)?;
+            running.simulation.alter(changes);
             Ok(warnings)
         })?;
         set.map_err(SessionError::Said)

@@ -1,12 +1,15 @@
 //! A session is the engine itself: what only looks changes nothing, a change is a `[[change]]`, and a copy goes on alike.
 
+use perhop_core::params::{Problems, Tree};
 use perhop_core::units::Span;
 use perhop_runs::columns::Table;
 use perhop_runs::disk::Identity;
 use perhop_runs::request::{Source, Traced};
 use perhop_runs::run::{Replication, RunOptions, Unwatched, run};
 use perhop_runs::session::{Session, SessionError, Snapshot};
+use perhop_scenario::change::overlay;
 use perhop_scenario::knobs::Goal;
+use perhop_scenario::text::{toml, tree, write};
 use perhop_scenario::{Options, Point, Sweep};
 use std::path::Path;
 
@@ -224,24 +227,145 @@ fn row(table: &Table, at: usize) -> String {
     table.columns.iter().map(value).collect::<Vec<_>>().join(", ")
 }
 
-/// At times at which nothing else happens the results are those of the same `[[change]]`s, and so is what is said to have run.
+/// The results are those of the same `[[change]]`s, and so is what is said to have run: also where the beacon sends at these
+/// times, and where several changes are made at one of them.
 #[test]
 fn a_change_is_a_change_of_the_file() {
-    let first =
-        "\n[[change]]\nat = \"1.50000001s\"\nqueue.port.target = \"15ms\"\nlinks.\"R -> b\".rate = \"1500kbit/s\"\n";
-    let second = "\n[[change]]\nat = \"2.00000001s\"\nconditioner.gold.cbs = \"20kB\"\n";
+    let first = "\n[[change]]\nat = \"1.5s\"\nqueue.port.target = \"15ms\"\nlinks.\"R -> b\".rate = \"1500kbit/s\"\n";
+    let second = "\n[[change]]\nat = \"2s\"\nconditioner.gold.cbs = \"20kB\"\n";
     let stated = format!("{NET}{first}{second}{CHANGE}");
     assert_ne!(hash(&stated), hash(&format!("{NET}{CHANGE}")));
     let mut session = begin(&format!("{NET}{CHANGE}"));
-    until(&mut session, "1.50000001s");
+    until(&mut session, "1.5s");
+    session.set("links.\"R -> b\".rate=900kbit/s").unwrap();
     session.set("queue.port.target=15ms").unwrap();
     session.set("links.\"R -> b\".rate=1500kbit/s").unwrap();
-    until(&mut session, "2.00000001s");
+    until(&mut session, "2s");
     session.set("conditioner.gold.cbs=20kB").unwrap();
     let (point, made) = session.finish().unwrap();
     assert_eq!(made.hash, hash(&stated));
     assert_eq!(hash(&point.scenario.effective()), made.hash, "what it says ran gives the same again");
     assert_ne!(point.hash, source(NET, Options::new("net.toml")).0.base_point().hash);
+}
+
+/// The SYN is sent again 1 s after the first one: a `[[change]]` of that time comes before it.
+#[test]
+fn a_change_comes_before_a_timer_of_its_time() {
+    let text = NET
+        .replace("delay = \"10ms\"", "delay = \"3s\"")
+        .replace("model = \"ftp\"", "model = \"ftp\"\nspread = \"0s\"");
+    let change = |at| format!("{text}\n[[change]]\nat = \"{at}\"\nlinks.\"a -> R\".rate = \"10kbit/s\"\n");
+    assert_ne!(hash(&change("1s")), hash(&change("1.000000001s")), "something happens in between");
+    let mut session = begin(&text);
+    until(&mut session, "1s");
+    session.set("links.\"a -> R\".rate=10kbit/s").unwrap();
+    assert_eq!(finish(session), hash(&change("1s")));
+}
+
+/// What a change of the file and one that is set do together, at one time.
+#[test]
+fn a_change_at_the_time_of_one_of_the_file() {
+    let both = "\n[[change]]\nat = \"3s\"\nconditioner.gold.cir = \"1Mbit/s\"\nconditioner.gold.cbs = \"20kB\"\n";
+    let mut session = begin(&format!("{NET}{CHANGE}"));
+    until(&mut session, "3s");
+    session.set("conditioner.gold.cbs=30kB").unwrap();
+    let copy = session.snapshot().unwrap();
+    session.set("conditioner.gold.cbs=20kB").unwrap();
+    let (point, made) = session.finish().unwrap();
+    assert_eq!(made.hash, hash(&format!("{NET}{both}")));
+    assert_eq!(hash(&point.scenario.effective()), made.hash);
+    session.restore(&copy).unwrap();
+    assert_eq!(finish(session), hash(&format!("{NET}{both}").replace("20kB", "30kB")));
+}
+
+/// Another value of the same kind; `None` of what has no other.
+fn another(value: &Tree, factor: f64) -> Option<String> {
+    match value {
+        Tree::Text(text) => {
+            let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+            let number: f64 = text[..digits].parse().ok()?;
+            let number = if text.ends_with('p') { (number * factor).ceil() } else { number * factor };
+            Some(format!("\"{number}{}\"", &text[digits..]))
+        }
+        Tree::Integer(number) => Some(((*number as f64 * factor).ceil() as i64).to_string()),
+        Tree::Float(number) => Some(format!("{:?}", number * factor)),
+        Tree::Bool(is) => Some((!is).to_string()),
+        Tree::List(_) | Tree::Table(_) => None,
+    }
+}
+
+/// All that is stated or in force in the sections that a change may touch, with values. What cannot change is refused.
+fn keys(sweep: &Sweep) -> Vec<(String, Tree)> {
+    let root = toml::parse(&sweep.base.effective(), 0, &mut Problems::default()).unwrap();
+    let paths = tree::leaves(&root.tree).into_iter().filter(|path| overlay::SECTIONS.contains(&path[0]));
+    paths.map(|path| (write::dotted(&path), tree::get(&root, &path).unwrap().tree.clone())).collect()
+}
+
+/// An example that has one point, of as few seconds as it allows.
+fn one_point(path: &Path) -> Option<(Sweep, Source)> {
+    let (text, plain) = (std::fs::read_to_string(path).unwrap(), Options::new(&path.to_string_lossy()));
+    let of = |length: &str| plain.clone().setting("duration", length).setting("warmup", "600ms");
+    let sources = ["3s", "13s", "40s"].map(|length| Source { text: text.clone(), options: of(length) });
+    let (sweep, source) = sources.into_iter().find_map(|source| Some((source.read().ok()?.0, source)))?;
+    (sweep.points().len() == 1).then_some((sweep, source))
+}
+
+/// Every key that can change, of every example: two values at one time, later what it was. The file that is said to have run
+/// gives the same results, and no link is busy for longer than it is looked at.
+#[test]
+fn every_change_is_a_change_of_the_file() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let all = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let (mut made, mut rates) = (0, 0);
+    for (number, path) in all.filter(|path| path.extension().is_some_and(|it| it == "toml")).enumerate() {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let Some((sweep, source)) = one_point(&path) else { continue };
+        let times = [["1s", "200ms"], ["1.234567891s", "1ms"], ["600ms", "700ms"]][number % 3];
+        let mut session = Session::begin(&sweep, &source).unwrap();
+        until(&mut session, times[0]);
+        let copy = session.snapshot().ok();
+        for (key, value) in keys(&sweep) {
+            let Some([first, second]) = another(&value, 1.25).zip(another(&value, 0.8)).map(<[_; 2]>::from) else {
+                continue;
+            };
+            match &copy {
+                Some(copy) => session.restore(copy).unwrap(),
+                None => {
+                    session = Session::begin(&sweep, &source).unwrap();
+                    until(&mut session, times[0]);
+                }
+            }
+            let accepted = [first, second].map(|value| session.set(&format!("{key}={value}")).is_ok());
+            if accepted == [false; 2] {
+                continue;
+            }
+            let goal = session.goal(Goal::Step(times[1])).unwrap();
+            assert!(session.advance(goal, || true).unwrap());
+            let _ = session.set(&format!("{key}={value}"));
+            let (point, found) = session.finish().unwrap();
+            let effective = point.scenario.effective();
+            let again = undisturbed(&self::source(&effective, Options::new(&path.to_string_lossy())).0.base_point());
+            assert_eq!(found.hash, again.hash, "{name}: {key}\n{}", differing(&found, &again));
+            made += 1;
+            if key.starts_with("links.") && key.ends_with(".rate") {
+                rates += 1;
+                let links = found.tables.iter().find(|table| table.name == "links").unwrap();
+                let busy = links.texts("hop").iter().zip(links.reals("utilisation"));
+                let over: Vec<_> = busy.filter(|(hop, _)| key.contains(hop.as_deref().unwrap())).collect();
+                assert!(over.iter().all(|(_, busy)| busy.unwrap() <= 1.0), "{name}: {key}: {over:?}");
+            }
+        }
+    }
+    assert!(made > 250 && rates > 50, "{made} changes, {rates} of rates");
+}
+
+/// The columns in which two replications differ.
+fn differing(a: &Replication, b: &Replication) -> String {
+    let columns = a.tables.iter().zip(&b.tables).flat_map(|(a, b)| {
+        let pairs = a.columns.iter().zip(&b.columns).filter(|(a, b)| format!("{a:?}") != format!("{b:?}"));
+        pairs.map(move |(column, _)| format!("{}.{}", a.name, column.0))
+    });
+    columns.collect::<Vec<_>>().join(" ")
 }
 
 /// After a change of the file, what it set is in force.

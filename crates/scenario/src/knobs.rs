@@ -1,11 +1,12 @@
 //! Changes that are stated while a scenario runs: each is a `[[change]]` at the time that is reached.
 //!
 //! What is in force is kept, and what the file still has ahead. A change is laid over the one with every check, then the
-//! file's later changes are laid over the result, as if the file had had it from the beginning.
+//! file's later changes are laid over the result, as if the file had had it from the beginning. Changes of the same time, the
+//! file's among them, are one, as in a file.
 //!
 //! Decision: docs/decisions/121-a-session-is-the-engine-itself.md
 
-use crate::change::follow::{Said, follow};
+use crate::change::follow::{Laid, Said, follow};
 use crate::change::overlay::{self, Overlay};
 use crate::expand::short;
 use crate::in_force::InForce;
@@ -15,17 +16,21 @@ use crate::text::diagnostics::{Diagnostics, Findings};
 use crate::text::options::Options;
 use crate::text::source::Sources;
 use crate::text::tree::{self, KeyPath};
-use perhop_core::params::{Node, Place, Problem, Problems, Tree, Value};
-use perhop_core::units::Span;
-use perhop_sim::plan::{self, Alteration};
+use perhop_core::params::{Node, Place, Problem, Problems, Severity, Tree, Value};
+use perhop_core::units::{Span, Time};
+use perhop_sim::plan;
 
 /// What is in force while a scenario runs, and may be changed.
 #[derive(Clone, Debug)]
 pub struct Knobs {
     scenario: Scenario,
     sources: Sources,
+    /// In force before the changes of this time.
+    before: InForce,
+    /// In force with them.
     now: InForce,
-    /// Changes made so far, the file's among them.
+    here: Option<Here>,
+    /// Changes of earlier times, the file's among them.
     made: Vec<Change>,
     /// Those of the file that are still to come.
     ahead: Vec<Overlay>,
@@ -33,13 +38,12 @@ pub struct Knobs {
     known: Vec<Problem>,
 }
 
-/// What a change means for the simulation.
-#[derive(Clone, Debug, Default)]
-pub struct Turned {
-    /// To be altered now.
-    pub what: Vec<Alteration>,
-    /// All that is still to come.
-    pub ahead: Vec<plan::Change>,
+/// The changes of one time, as one.
+#[derive(Clone, Debug)]
+struct Here {
+    overlay: Overlay,
+    /// What differs in effective values; `None`: nothing.
+    change: Option<Change>,
 }
 
 impl Knobs {
@@ -49,28 +53,29 @@ impl Knobs {
         let root = expanded(&scenario.stated, &mut problems).expect("a checked scenario");
         let now = InForce::new(root, &options.stem(), &mut problems);
         let ahead = overlay::all(&scenario.stated, &now, &mut problems);
-        let (scenario, known) = (scenario.clone(), problems.list);
-        Self { scenario, sources: sources(text, options), now, made: Vec::new(), ahead, known }
+        let (scenario, sources, known) = (scenario.clone(), sources(text, options), problems.list);
+        Self { scenario, sources, before: now.clone(), now, here: None, made: Vec::new(), ahead, known }
     }
 
-    /// Makes the change `KEY=VALUE` at `at`, where the simulation is: what has to be altered, and warnings.
+    /// Makes the change `KEY=VALUE` at `at`, where the simulation has paused: all changes from this time on, and warnings.
     ///
     /// # Errors
     /// All that is wrong with it, as of a `[[change]]`; nothing is then changed.
-    pub fn set(&mut self, at: Span, text: &str) -> Result<(Turned, Diagnostics), Diagnostics> {
+    pub fn set(&mut self, at: Span, text: &str) -> Result<(Vec<plan::Change>, Diagnostics), Diagnostics> {
         self.pass(at);
         let base = self.sources.add("set", text);
         let mut findings = Findings { sources: self.sources.clone(), problems: Problems::default() };
-        let turned = self.turn(at, (text, base), &mut findings.problems);
-        findings.conclude(turned)
+        let changes = self.turn(at, (text, base), &mut findings.problems);
+        findings.conclude(changes)
     }
 
-    fn turn(&mut self, at: Span, (text, base): (&str, usize), problems: &mut Problems) -> Option<Turned> {
-        let item = self.item(at, (text, base), problems)?;
-        let change = overlay::overlay(&item, &self.now, problems)?;
+    fn turn(&mut self, at: Span, text: (&str, usize), problems: &mut Problems) -> Option<Vec<plan::Change>> {
+        let item = self.item(at, text, problems)?;
+        let overlay = overlay::overlay(&item, &self.now, problems)?;
         let mut said = Said { known: self.known.clone(), problems };
-        let laid = said.lay(&self.now, &change)?;
+        let laid = said.lay(&self.now, &overlay)?;
         let known = said.known;
+        let (overlay, laid) = self.together((overlay, laid), problems)?;
         let mut later = Problems { list: known.clone(), ..Problems::default() };
         let (_, ahead) = follow(&laid.after, &self.ahead, &mut later);
         problems.list.extend(later.list.iter().filter(|it| !known.contains(it)).cloned());
@@ -78,8 +83,19 @@ impl Knobs {
             return None;
         }
         (self.now, self.known) = (laid.after, later.list);
-        self.made.extend(laid.change);
-        Some(Turned { what: laid.what.unwrap_or_default(), ahead })
+        self.here = Some(Here { overlay, change: laid.change });
+        Some(laid.what.map(|what| plan::Change { at: Time::ZERO + at, what }).into_iter().chain(ahead).collect())
+    }
+
+    /// A change, and what it made, with those that were made at this time before it.
+    fn together(&self, (overlay, laid): (Overlay, Laid), problems: &mut Problems) -> Option<(Overlay, Laid)> {
+        let Some(here) = &self.here else { return Some((overlay, laid)) };
+        let mut all = here.overlay.clone();
+        all.join(&overlay);
+        let mut found = Problems::default();
+        let laid = Said { known: self.known.clone(), problems: &mut found }.lay(&self.before, &all);
+        problems.list.extend(found.list.into_iter().filter(|it| it.severity == Severity::Error));
+        laid.map(|laid| (all, laid))
     }
 
     /// As it would stand below `[[change]]`.
@@ -115,11 +131,21 @@ impl Knobs {
     fn pass(&mut self, until: Span) {
         while self.ahead.first().is_some_and(|overlay| overlay.at <= until) {
             let overlay = self.ahead.remove(0);
+            self.arrive(overlay.at);
             let mut said = Said { known: self.known.clone(), problems: &mut Problems::default() };
             let Some(laid) = said.lay(&self.now, &overlay) else { continue };
             self.known = said.known;
-            self.made.extend(laid.change);
             self.now = laid.after;
+            self.here = Some(Here { overlay, change: laid.change });
+        }
+        self.arrive(until);
+    }
+
+    /// Changes of an earlier time have been made.
+    fn arrive(&mut self, at: Span) {
+        if let Some(here) = self.here.take_if(|here| here.overlay.at < at) {
+            self.made.extend(here.change);
+            self.before = self.now.clone();
         }
     }
 
@@ -128,6 +154,7 @@ impl Knobs {
         if let Some(last) = self.ahead.last().map(|overlay| overlay.at) {
             self.pass(last);
         }
+        self.made.extend(self.here.and_then(|here| here.change));
         self.scenario.with_changes(self.made)
     }
 }

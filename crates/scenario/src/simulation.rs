@@ -16,6 +16,14 @@ pub fn simulation(plan: Plan) -> Result<Simulation, PlanError> {
     Simulation::with_protocols(plan, EngineOptions::default(), &protocol)
 }
 
+/// The same, whose links can have another rate at any time: none knows when what waits will leave.
+///
+/// # Errors
+/// A plan that no validated scenario makes.
+pub fn alterable(plan: Plan) -> Result<Simulation, PlanError> {
+    Simulation::with_protocols(plan, EngineOptions { transmit_done: true }, &protocol)
+}
+
 /// What carries a `[traffic]` instead of TCP.
 #[cfg(feature = "quic")]
 fn protocol(offered: &Offered) -> Option<Arc<dyn Protocol>> {

@@ -1,5 +1,6 @@
 //! An instance of a class, and the calls of its hooks.
 
+use super::callers::attach;
 use super::{arguments, refused};
 use perhop_core::fault::{self, Fault};
 use perhop_core::foreign::Given;
@@ -10,6 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::cell::Cell;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
 thread_local! {
     static INTERRUPTED: Cell<bool> = const { Cell::new(false) };
@@ -89,7 +91,11 @@ impl Object {
     /// What `__init__` raises.
     pub(super) fn new(class: &Arc<Class>, values: &[Given], port: Option<Arc<str>>) -> Result<Self, ParamError> {
         LOOKS.set(Looks { calls: 0, next: 1 });
-        let made = Python::attach(|py| class.object.call(py, (), Some(&arguments(py, values)?)));
+        INTERRUPTED.set(false);
+        let made = attach(|py| {
+            let made = class.object.call(py, (), Some(&arguments(py, values)?));
+            made.inspect_err(|error| INTERRUPTED.set(is_interrupt(py, error)))
+        });
         let instance = made.map_err(|error| refused(class.name, values, &error))?;
         let (class, timed) = (class.clone(), class.has("on_timer"));
         let mut object = Self { class, instance, port, broken: None, timed, next: None };
@@ -113,7 +119,7 @@ impl Object {
         }
         let looks = LOOKS.get().next();
         LOOKS.set(looks);
-        Python::attach(|py| {
+        attach(|py| {
             let made = if looks.is_now() { repeatable(py, || work(py, self)) } else { work(py, self) };
             made.inspect_err(|error| self.fail(py, at, error)).ok()
         })
@@ -121,12 +127,21 @@ impl Object {
 
     fn is_broken(&self) -> bool {
         self.broken.iter().for_each(|fault| fault::raise((**fault).clone()));
-        self.broken.is_some()
+        self.broken.is_some() || self.is_over()
+    }
+
+    /// Whether a signal ends the run: no other hook of it is called then.
+    fn is_over(&self) -> bool {
+        let over = INTERRUPTED.get() || perhop::interrupted().load(Relaxed);
+        if over {
+            fault::raise(self.fault(None, "interrupted".to_owned()));
+        }
+        over
     }
 
     #[cold]
     fn fail(&mut self, py: Python<'_>, at: Option<Time>, error: &PyErr) {
-        INTERRUPTED.set(error.is_instance_of::<PyKeyboardInterrupt>(py));
+        INTERRUPTED.set(is_interrupt(py, error));
         let fault = self.fault(at, traceback(py, error));
         self.broken = Some(Box::new(fault.clone()));
         fault::raise(fault);
@@ -143,7 +158,7 @@ impl Object {
             self.next = None;
             let said = format!("poll_at gave {} s again, after on_timer at that time", now.seconds());
             let error = PyValueError::new_err(format!("{said}: it must give a later time, or None"));
-            Python::attach(|py| self.fail(py, Some(now), &error));
+            attach(|py| self.fail(py, Some(now), &error));
         }
     }
 
@@ -173,7 +188,7 @@ impl Object {
             let help = "give the class a method retune(self, now, **parameters)";
             return Err(ParamError::new(field, "E202", message).help(help));
         }
-        let done = Python::attach(|py| {
+        let done = attach(|py| {
             let given = arguments(py, values)?;
             self.instance.bind(py).call_method("retune", (now.seconds(),), Some(&given)).map(drop)
         });
@@ -203,7 +218,7 @@ impl Object {
         if self.is_broken() {
             return None;
         }
-        Python::attach(|py| {
+        attach(|py| {
             let made = work(py, self);
             made.inspect_err(|error| fault::raise(self.fault(None, traceback(py, error)))).ok()
         })
@@ -213,17 +228,21 @@ impl Object {
     pub(super) fn copied(&self) -> Self {
         let copy = |py: Python<'_>| py.import("copy")?.call_method1("deepcopy", (&self.instance,)).map(Bound::unbind);
         let (class, port, timed, next) = (self.class.clone(), self.port.clone(), self.timed, self.next);
-        let made = Python::attach(|py| copy(py).map_err(|error| traceback(py, &error)));
+        let made = attach(|py| copy(py).map_err(|error| traceback(py, &error)));
         match made {
             Ok(instance) => Self { class, instance, port, broken: self.broken.clone(), timed, next },
             Err(what) => {
                 let fault = self.fault(None, what);
                 fault::raise(fault.clone());
-                let instance = Python::attach(|py| self.instance.clone_ref(py));
+                let instance = attach(|py| self.instance.clone_ref(py));
                 Self { class, instance, port, broken: Some(Box::new(fault)), timed, next: None }
             }
         }
     }
+}
+
+fn is_interrupt(py: Python<'_>, error: &PyErr) -> bool {
+    error.is_instance_of::<PyKeyboardInterrupt>(py)
 }
 
 /// A time that a hook gives.

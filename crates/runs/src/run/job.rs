@@ -174,6 +174,8 @@ impl Job<'_> {
         events.iter().for_each(|events| simulation.record_events(events.sink()));
         let failed = || events.as_ref().is_some_and(Writer::failed);
         let outcome = simulation.run(|_| !self.watch.stop() && !failed());
+        // A hook that was ended is no fault of its algorithm.
+        let outcome = outcome.filter(|outcome| outcome.faults.algorithm.is_none() || !self.watch.stop());
         if let (Some(events), Some(draft)) = (events, draft) {
             events.finish().map_err(|error| written((disk::events_file(draft.dir()), error)))?;
         }

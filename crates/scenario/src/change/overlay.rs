@@ -49,6 +49,12 @@ impl Overlay {
         out
     }
 
+    /// One of the same time comes behind it: they are one, and the last word counts.
+    pub fn join(&mut self, later: &Self) {
+        tree::lay(&mut self.node, &later.node);
+        self.whole &= later.whole;
+    }
+
     /// Reports a key that cannot change.
     pub fn refuse(&self, path: &[&str], problems: &mut Problems) {
         let place = tree::nearest(&self.node, path).unwrap_or(self.place);
@@ -95,8 +101,7 @@ pub fn all(stated: &Node, file: &InForce, problems: &mut Problems) -> Vec<Overla
     out.dedup_by(|later, first| {
         let same = later.at == first.at;
         if same {
-            tree::lay(&mut first.node, &later.node);
-            first.whole &= later.whole;
+            first.join(later);
         }
         same
     });

@@ -186,7 +186,7 @@ struct Used<'a> {
 pub(super) fn links(run: Run<'_>) -> Made {
     let mut hops = vec![Vec::new(); run.plan.links.len()];
     run.outcome.ports.hops.iter().for_each(|hop| hops[hop.link].push(hop));
-    let rows: Vec<_> = run.plan.links.iter().zip(&hops).map(|(link, hops)| used(run, link, hops)).collect();
+    let rows: Vec<_> = hops.iter().enumerate().map(|(link, hops)| used(run, link, hops)).collect();
     let dropped = "dropped at the port, or lost on the wire. Every packet that arrived is delivered, dropped or \
                    still there";
     let busy = "part of the measured time in which the link was sending, including packets that the wire lost";
@@ -207,10 +207,13 @@ pub(super) fn links(run: Run<'_>) -> Made {
         .made()
 }
 
-fn used<'a>(run: Run<'a>, link: &'a plan::Link, hops: &[&HopRow]) -> Used<'a> {
+fn used<'a>(run: Run<'a>, index: usize, hops: &[&HopRow]) -> Used<'a> {
+    let link = &run.plan.links[index];
     let sent: Count = hops.iter().map(|h| h.delivered + h.lost).sum();
-    let on_link = run.plan.accounting.to(link.framing).all(sent.packets, sent.bytes);
-    let utilisation = on_link as f64 * 8.0 / (link.rate.bit_s() as f64 * run.seconds);
+    let on_link = || run.plan.accounting.to(link.framing).all(sent.packets, sent.bytes);
+    let by_bytes = || on_link() as f64 * 8.0 / (link.rate.bit_s() as f64 * run.seconds);
+    let retuned = run.outcome.ports.sending.iter().find(|row| row.link == index);
+    let utilisation = retuned.map_or_else(by_bytes, |row| row.time.seconds() / run.seconds);
     let delivered = hops.iter().map(|h| h.delivered).sum();
     Used { link, delivered, dropped: hops.iter().map(|h| h.fates.lost() + h.policed + h.lost).sum(), utilisation }
 }

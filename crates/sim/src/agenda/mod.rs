@@ -1,10 +1,10 @@
 //! The agenda: who acts next, and when.
 //!
 //! Components are numbered: ends of transmission of each link, deliveries of each link, timers of each
-//! link's AQM, sources, then the engine's own clock (end of warm-up, samples, timed changes, reports of conditioners), and
-//! arrivals over links on which each packet takes its own time, if there are any. So at equal
-//! times departures come before arrivals, and a change holds for what comes after it. TCP's timers have a separate
-//! heap; at equal times they come last.
+//! link's AQM, sources, a pause in a user's hands, then the engine's own clock (end of warm-up, samples, timed changes, reports
+//! of conditioners), and arrivals over links on which each packet takes its own time, if there are any. So at equal
+//! times departures come before arrivals, and a change holds for what comes after it, whether the file states it or a user who
+//! has paused there. TCP's timers have a separate heap; at equal times they come last.
 //!
 //! Decision: docs/decisions/024-one-word-events.md
 
@@ -26,6 +26,8 @@ pub enum Component {
     AqmTimer(usize),
     /// A traffic source.
     Source(usize),
+    /// The user, who goes on later.
+    Pause,
     /// The engine's own clock.
     Clock,
     /// A packet on a link with jitter.
@@ -40,6 +42,7 @@ struct First {
     delivery: usize,
     aqm_timer: usize,
     source: usize,
+    pause: usize,
     clock: usize,
 }
 
@@ -61,14 +64,14 @@ pub struct Agenda {
 impl Agenda {
     /// Nothing to do, at time zero, in a run of this length.
     pub fn new(links: usize, sources: usize, duration: Span) -> Self {
-        let source = 3 * links;
-        let first = First { delivery: links, aqm_timer: 2 * links, source, clock: source + sources };
+        let (source, pause) = (3 * links, 3 * links + sources);
+        let first = First { delivery: links, aqm_timer: 2 * links, source, pause, clock: pause + 1 };
         let (events, timers) = (Heap::new(duration), Heap::new(duration));
         let (now, never) = (Time::ZERO, Time::MAX);
         Self { now, events, timers, first, timer_at: never, clock_at: never, done: 0, wires: false }
     }
 
-    /// Components that events of links, sources and the clock name.
+    /// Components that events of links, sources, the pause and the clock name.
     pub fn components(&self) -> usize {
         self.first.clock + 1 + if self.wires { self.first.delivery } else { 0 }
     }
@@ -98,6 +101,7 @@ impl Agenda {
             Component::Delivery(link) => first.delivery + link,
             Component::AqmTimer(link) => first.aqm_timer + link,
             Component::Source(source) => first.source + source,
+            Component::Pause => first.pause,
             Component::Clock => first.clock,
             Component::Wire(link) => first.clock + 1 + link,
             Component::Timer(end) => {
@@ -168,7 +172,8 @@ impl Agenda {
             i if i < first.delivery => Component::TransmitDone(i),
             i if i < first.aqm_timer => Component::Delivery(i - first.delivery),
             i if i < first.source => Component::AqmTimer(i - first.aqm_timer),
-            i if i < first.clock => Component::Source(i - first.source),
+            i if i < first.pause => Component::Source(i - first.source),
+            i if i == first.pause => Component::Pause,
             i if i == first.clock => Component::Clock,
             i => Component::Wire(i - first.clock - 1),
         }
@@ -213,7 +218,7 @@ mod tests {
         next
     }
 
-    /// At equal times: ends of transmission, deliveries, AQMs, sources, the clock, timers of connections.
+    /// At equal times: ends of transmission, deliveries, AQMs, sources, a pause, the clock, timers of connections.
     #[test]
     fn components_act_in_their_order() {
         let order = [
@@ -221,6 +226,7 @@ mod tests {
             Component::Delivery(0),
             Component::AqmTimer(1),
             Component::Source(2),
+            Component::Pause,
             Component::Clock,
             Component::Timer(0),
         ];
@@ -229,7 +235,7 @@ mod tests {
         agenda.add(at(6), Component::Delivery(1));
         let found: Vec<_> = std::iter::from_fn(|| take(&mut agenda, at(5))).collect();
         assert_eq!(found, order.map(|component| (at(5), component)));
-        assert_eq!((agenda.now(), agenda.done(), agenda.components()), (at(5), 6, 10));
+        assert_eq!((agenda.now(), agenda.done(), agenda.components()), (at(5), 7, 11));
     }
 
     #[test]

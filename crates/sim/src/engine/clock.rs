@@ -60,7 +60,7 @@ impl Simulation {
     }
 
     /// Makes every change that is due.
-    pub(super) fn make_changes(&mut self, now: Time) {
+    fn make_changes(&mut self, now: Time) {
         let before = self.changes_made;
         let Self { plan, net, hosts, .. } = self;
         for change in plan.changes[self.changes_made..].iter().take_while(|change| change.at <= now) {

@@ -33,7 +33,11 @@ pub struct Part {
 
 impl Simulation {
     fn totals(&self) -> Totals {
-        Totals { net: self.net.totals(), hosts: self.hosts.totals().of_begun(), arrivals: self.hosts.delivered() }
+        Totals {
+            net: self.net.totals(self.agenda.now()),
+            hosts: self.hosts.totals().of_begun(),
+            arrivals: self.hosts.delivered(),
+        }
     }
 
     /// The warm-up is over.

@@ -8,7 +8,7 @@
 use super::Simulation;
 use crate::hosts::HostTotals;
 use crate::net::PortTotals;
-use crate::plan::{Alteration, Change};
+use crate::plan::Change;
 use crate::record::{FlowSample, Outcome, Sample};
 use perhop_core::units::Time;
 
@@ -50,20 +50,17 @@ impl Simulation {
         })
     }
 
-    /// Makes alterations now, after all that happens at this time. `ahead` are the changes that are still to come, in
-    /// place of those that the plan had.
-    pub fn alter(&mut self, what: Vec<Alteration>, ahead: Vec<Change>) {
-        let now = self.agenda.now();
-        self.plan.changes = [Change { at: now, what }].into_iter().chain(ahead).collect();
-        self.changes_made = 0;
-        self.make_changes(now);
-        self.net.exchange(now);
+    /// Has these changes made, from this time on, in place of those that were still to come. It has [paused](Self::pause_at), and
+    /// every link whose rate they change has an event at the end of each transmission.
+    pub fn alter(&mut self, changes: Vec<Change>) {
+        (self.plan.changes, self.changes_made) = (changes, 0);
         self.wake_clock();
     }
 
     /// What a link's port counted since it was last asked: rows of ports without waits.
     pub fn port_since(&self, link: usize, asked: &mut PortAsked) -> Outcome {
-        let (now, totals) = (self.agenda.now(), self.net.port_totals(link));
+        let now = self.agenda.now();
+        let totals = self.net.port_totals(now, link);
         let ports = self.net.port_rows(now, link, &asked.totals);
         let measured = now - asked.at;
         *asked = PortAsked { at: now, totals };

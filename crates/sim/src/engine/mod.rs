@@ -71,7 +71,18 @@ impl Simulation {
         stop == end
     }
 
-    /// All events until `stop`.
+    /// Runs until a [`Change`](crate::plan::Change) of this time would be made, at most to the end of the plan.
+    pub fn pause_at(&mut self, at: Time) {
+        if at >= Time::ZERO + self.plan.duration {
+            self.run_until(at);
+            return;
+        }
+        self.look_ahead(at);
+        self.agenda.add(at, Component::Pause);
+        self.act_until(at);
+    }
+
+    /// All events until `stop`, or a pause there.
     fn act_until(&mut self, stop: Time) {
         while let Some((now, component)) = self.agenda.next(stop) {
             match component {
@@ -79,6 +90,7 @@ impl Simulation {
                 Component::TransmitDone(link) => self.begin(now, link),
                 Component::Timer(end) => self.on_timer(now, end),
                 Component::Source(source) => self.wake_source(now, source),
+                Component::Pause => break,
                 Component::AqmTimer(link) => self.on_aqm_timer(now, link),
                 Component::Clock => self.on_clock(now),
                 Component::Wire(link) => self.leave_wire(now, link),

@@ -73,6 +73,8 @@ pub struct Link {
     transmitting: bool,
     /// Bytes that the serialiser sends of each packet beyond its IP length.
     beyond_ip: u16,
+    /// Whether its rate has changed.
+    retuned: bool,
     /// Up to where the other end is, or a wire on which packets take different times begins.
     delay: Span,
     /// Arrived at the other end, by colour.
@@ -85,6 +87,8 @@ pub struct Link {
     waits: Vec<Delays>,
     /// When the transmission ends that began last.
     ends: Time,
+    /// For how long it has been sending when that ends. Only with an event at the end of each transmission.
+    busy: Span,
     /// When it next looks whether a shaper lets something go.
     wake: Time,
     /// Sent and not yet at the other end. Without an event at the end of each transmission the port holds them.
@@ -152,7 +156,9 @@ impl Link {
             tells_hosts: false,
             transmitting: false,
             beyond_ip: framing.overhead() as u16,
+            retuned: false,
             ends: Time::ZERO,
+            busy: Span::ZERO,
             wake: Time::MAX,
             delivered: Default::default(),
             passed: Counted::default(),
@@ -189,8 +195,19 @@ impl Link {
 
     /// Sends at another rate from the next transmission. Needs the event at the end of each.
     pub fn set_rate(&mut self, rate: BitRate) {
-        debug_assert!(self.transmit_done, "departures of waiting packets must not be known yet");
+        assert!(self.transmit_done, "departures of waiting packets must not be known yet");
         self.serialiser.set_rate(rate);
+        self.retuned = true;
+    }
+
+    /// For how long it has been sending until `now`, if its rate has changed: what it sent does not say that then.
+    pub fn sending(&self, now: Time) -> Option<Span> {
+        self.retuned.then(|| self.busy(now))
+    }
+
+    /// For how long it has been sending until `now`, if it has an event at the end of each transmission.
+    pub fn busy(&self, now: Time) -> Span {
+        self.busy - self.ends.since(now)
     }
 
     /// Whether nothing happens to a packet but that it is queued, sent and delivered: no conditioners, no event at the end of each
@@ -304,6 +321,7 @@ impl Link {
         let delivery = self.wire.is_empty().then_some(sent.ends + self.delay);
         self.wire.push_back(Sent { handle: leaving.handle, arrived: leaving.arrived, sent });
         (self.transmitting, self.ends) = (true, sent.ends);
+        self.busy = self.busy + (sent.ends - sent.starts);
         let departure = self.tells_hosts.then_some(leaving.handle);
         Wakes { delivery, transmit_done: Some(sent.ends), departure, ..Wakes::default() }
     }
@@ -364,6 +382,7 @@ impl Link {
             let sent = self.send(now, pool.get(handle));
             self.wire.push_back(Sent { handle, arrived, sent });
             self.ends = sent.ends;
+            self.busy = self.busy + (sent.ends - sent.starts);
         }
         self.transmitting = true;
         self.port.busy_until(leaving, self.ends);

@@ -2,14 +2,15 @@
 
 use super::{Link, Net, RecordId};
 use crate::record::{
-    ConditionerRow, CounterRow, Delays, HopRow, NodeRow, PortRows, Quantiles, QueueRow, Recorder, Sample, Tally,
+    ConditionerRow, CounterRow, Delays, HopRow, NodeRow, PortRows, Quantiles, QueueRow, Recorder, Sample, Sending,
+    Tally,
 };
 use perhop_core::aqm::Aqm as _;
 use perhop_core::count::Count;
 use perhop_core::counted::{Counted, Of};
 use perhop_core::port::edge::{ColourMatrix, StageCounts};
 use perhop_core::port::{Branch, Fates, Offered, Queue};
-use perhop_core::units::Time;
+use perhop_core::units::{Span, Time};
 use std::array::from_fn;
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter;
@@ -37,6 +38,8 @@ struct LinkTotals {
     /// After the gate.
     lost: BTreeMap<Of, Count>,
     on_link: Counted<Count>,
+    /// For how long it was sending, see [`Link::busy`].
+    busy: Span,
     /// By class of the scheduler.
     queues: Vec<QueueTotals>,
     /// By conditioner.
@@ -52,21 +55,22 @@ struct QueueTotals {
 
 impl Net {
     /// All counters now.
-    pub fn totals(&self) -> NetTotals {
+    pub fn totals(&self, now: Time) -> NetTotals {
         let link = |link: &Link| {
-            let totals = self.link_totals(link);
+            let totals = self.link_totals(now, link);
             (!totals.gates.is_empty() || !totals.offered.is_empty()).then(|| Box::new(totals))
         };
         NetTotals { links: self.links.iter().map(link).collect(), tallies: self.tallies() }
     }
 
-    fn link_totals(&self, link: &Link) -> LinkTotals {
+    fn link_totals(&self, now: Time, link: &Link) -> LinkTotals {
         let port = link.port();
         LinkTotals {
             gates: link.fates(),
             offered: port.offered().clone(),
             lost: link.passed().iter().map(|(of, passed)| (of, passed.lost)).collect(),
             on_link: link.on_link(&self.pool),
+            busy: link.busy(now),
             queues: scheduled(link).iter().map(|row| queue_totals(row)).collect(),
             edge: port.edge().counts().map(|of| *of.counts).collect(),
         }
@@ -92,7 +96,9 @@ impl Net {
 
     /// Adds what one port did from `base` until `now`, except its tallies.
     fn add_rows(&self, now: Time, (link, told): (usize, Waits), base: &LinkTotals, rows: &mut PortRows) {
-        let end = self.link_totals(&self.links[link]);
+        let end = self.link_totals(now, &self.links[link]);
+        let sending = self.links[link].sending(now).map(|busy| Sending { link, time: busy - base.busy });
+        rows.sending.extend(sending);
         let hop = |of| self.hop_row((link, told), of, &end, base);
         rows.hops.extend(end.seen().into_iter().filter_map(hop));
         let (queues, branches) = (self.queue_rows((link, told), &end, base), self.links[link].port().branches());
@@ -105,10 +111,10 @@ impl Net {
     }
 
     /// All counters of one link now.
-    pub fn port_totals(&self, link: usize) -> PortTotals {
+    pub fn port_totals(&self, now: Time, link: usize) -> PortTotals {
         let mut tallies = Vec::new();
         self.add_tallies(link, &mut tallies);
-        PortTotals { link: self.link_totals(&self.links[link]), tallies }
+        PortTotals { link: self.link_totals(now, &self.links[link]), tallies }
     }
 
     /// What one port did from `base` until `now`, times of waiting left out.

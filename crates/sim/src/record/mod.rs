@@ -27,8 +27,8 @@ pub use ef::{EfRow, EfWatch};
 pub use events::{Came, EventSink, Events, FlowOf, PortEvent, PortFate, Went};
 pub use histogram::bucket_width;
 pub use outcome::{
-    ArrivalRow, ConditionerRow, CounterRow, Faults, FlowRow, HopRow, NodeRow, Outcome, PortRows, QueueRow, Series,
-    SessionRow, TableRow, Work,
+    ArrivalRow, ConditionerRow, CounterRow, Faults, FlowRow, HopRow, NodeRow, Outcome, PortRows, QueueRow, Sending,
+    Series, SessionRow, TableRow, Work,
 };
 pub use recorder::{Recorded, Recorder};
 pub use sample::{FlowSample, Sample};

@@ -74,6 +74,15 @@ pub struct HopRow {
     pub wait: Option<Quantiles>,
 }
 
+/// A link whose rate has changed.
+#[derive(Clone, Copy, Debug)]
+pub struct Sending {
+    /// Index of the link.
+    pub link: usize,
+    /// For how long it was sending.
+    pub time: Span,
+}
+
 /// One queue of a link's scheduler.
 #[derive(Clone, Debug)]
 pub struct QueueRow {
@@ -169,6 +178,8 @@ pub struct SessionRow {
 pub struct PortRows {
     /// Classes and colours at each hop; rows without packets are omitted.
     pub hops: Vec<HopRow>,
+    /// Links whose rates have changed.
+    pub sending: Vec<Sending>,
     /// Queues of schedulers.
     pub queues: Vec<QueueRow>,
     /// Nodes of trees that are more than a scheduler over queues.
