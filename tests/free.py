@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Property tests with seeds that no run has had: `make free ROUNDS=100`, and `make free SEED=7` for one again.
 
-`make test` has one seed, so that it fails for what changed. A case that fails here becomes a test of its own.
+`make test` has one seed, so that it fails for what changed. A case that fails here becomes a separate test.
 """
 
 from __future__ import annotations

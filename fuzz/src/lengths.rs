@@ -1,6 +1,7 @@
 //! What is charged for a frame, beside a reading of its bytes that shares no code with the edge: IEEE 802.3, 802.1Q, RFC 791 and
 //! RFC 8200 by hand.
 
+use perhop_core::accounting::Accounting;
 use perhop_core::units::Span;
 use perhop_edge::{Arriving, Clock, Direction, FlowTable, Host, LinkType, Observer, Passed, Policy, Unread, locate};
 
@@ -140,13 +141,14 @@ pub struct Charging {
 
 impl Default for Charging {
     fn default() -> Self {
-        let policy = |overhead| Policy {
-            overhead,
+        let policy = |accounting| Policy {
+            accounting,
             flow_timeout: Some(Span::from_s(1)),
             most_flows: Some(64),
             ..Policy::default()
         };
-        let hosts = OVERHEADS.map(|overhead| Host::new(policy(overhead)).expect("no conditioners"));
+        let accountings = [Accounting::L3, Accounting::L2, Accounting::L2Fcs, Accounting::L1];
+        let hosts = accountings.map(|accounting| Host::new(policy(accounting)).expect("no conditioners"));
         Self { hosts, clock: Clock::new(0), frames: 0 }
     }
 }

@@ -151,7 +151,7 @@ def head(path: Path) -> bytes:
 
 
 def regular(path: Path) -> bytes:
-    """The same of a regular file that nobody waits for: it was not named on purpose.
+    """The same of a regular file that was not named on purpose: no pipe is waited for.
 
     Raises:
         OSError: it cannot be read, or is something else.

@@ -106,8 +106,10 @@ BY_TEXT = [
     "__main__.py: import_module(PYTHON_VERBS[verb])",
     "cluster/errors.py: import_module(module)",
     "frames.py: import_module(chosen)",
+    "texts.py: importlib.import_module(f'{module.__name__}.{name}')",
+    "texts.py: importlib.import_module(name)",
 ]
-"""Public names when first used; the program's verbs; what an extra brings; pandas or polars."""
+"""Public names when first used; the program's verbs; what an extra brings; pandas or polars; modules of the user."""
 
 
 def test_no_function_imports_a_module_of_perhop() -> None:

@@ -1,6 +1,6 @@
 """A registered class counts with all that it uses: an edit of that makes another one, an edit of the rest does not.
 
-Folders with a class and what it uses are read in processes of their own, in which texts have other hashes.
+Folders with a class and what it uses are read in new processes, in which texts have other hashes.
 """
 
 from __future__ import annotations

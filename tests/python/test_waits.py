@@ -10,7 +10,7 @@ import pytest
 
 from waits import begun, heard, until
 
-#: Starts a process in a session of its own, says its number, and stays.
+#: Starts a process in a new session, says its number, and stays.
 PARENT = """
 import subprocess, sys, time
 child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1000)"], start_new_session=True)

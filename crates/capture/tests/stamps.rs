@@ -67,7 +67,7 @@ fn one_that_is_late_holds_the_clock() {
     assert!(said("50 packets have a timestamp earlier") && said("its clock jumped"), "{:?}", report.warnings);
 }
 
-/// The first is early, by so much that the rest looks like a capture of its own: it is where time begins.
+/// The first is early, by so much that the rest looks like a separate capture: it is where time begins.
 #[test]
 fn the_first_begins_the_clock_whatever_its_stamp() {
     let (report, _) = through(&load(0, |at| at - HOUR_NS), policed());
@@ -104,7 +104,7 @@ proptest! {
             stated.push(packet(at, host, (size, None)));
             largest = largest.max(at);
             metered.push(packet(largest, host, (size, None)));
-            // an early or a late one is alone in that: the next goes on from the right time
+            // an early or a late one is alone in that: the next continues at the right time
             let is_wrong = !(0..30_000_000).contains(&step);
             let next = at.saturating_add_signed(step);
             if is_wrong {

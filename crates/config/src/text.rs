@@ -45,7 +45,7 @@ impl Text {
         Self::of(plain(&decoded))
     }
 
-    /// A text of which nothing is to be taken away.
+    /// A text as it is, which holds no control characters.
     pub const fn of(text: String) -> Self {
         Self { text, starts: OnceLock::new() }
     }

@@ -97,7 +97,7 @@ impl Union {
     }
 }
 
-/// Matches of which no two differ in one list alone.
+/// Matches, each pair of which differs in more than one list.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Unions {
     /// In their order; one that has become part of a later one is gone.

@@ -232,7 +232,7 @@ pub fn utf8<S: Serializer>(paths: &impl Paths, serializer: S) -> Result<S::Ok, S
 /// Serializes paths that were found, for a reader to look at: what is not UTF-8 in them is U+FFFD.
 ///
 /// # Errors
-/// None of its own.
+/// Those of the serializer.
 pub fn lossy<S: Serializer>(paths: &impl Paths, serializer: S) -> Result<S::Ok, S::Error> {
     paths.json(|path| Ok(path.to_string_lossy())).map_err(S::Error::custom)?.serialize(serializer)
 }

@@ -36,7 +36,7 @@ const ELSEWHERE: [(&str, &[Host]); 2] = [("W314", &[Host::Captures]), ("W332", &
 
 impl Host {
     /// Whether a warning of this code means something to it.
-    pub fn heeds(self, code: &str) -> bool {
+    pub fn has_use_for(self, code: &str) -> bool {
         let elsewhere = || ELSEWHERE.iter().any(|(known, hosts)| *known == code && hosts.contains(&self));
         let of_an_algorithm = || perhop_core::codes::LIST.iter().any(|known| known.name == code);
         self == Self::Simulator || elsewhere() || of_an_algorithm()
@@ -48,12 +48,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_host_heeds_what_it_knows() {
-        let heeding = |code| [Host::Simulator, Host::Captures, Host::Interfaces].map(|host| host.heeds(code));
-        assert_eq!(heeding("W302"), [true, false, false], "a stated load");
-        assert_eq!(heeding("W314"), [true, true, false], "which side senders are on");
-        assert_eq!(heeding("W332"), [true; 3], "labels that nobody writes");
-        assert_eq!(heeding("W316"), [true; 3], "a parameter of an AQM");
+    fn each_host_has_the_warnings_it_can_act_on() {
+        let has = |code| [Host::Simulator, Host::Captures, Host::Interfaces].map(|host| host.has_use_for(code));
+        assert_eq!(has("W302"), [true, false, false], "a stated load");
+        assert_eq!(has("W314"), [true, true, false], "which side senders are on");
+        assert_eq!(has("W332"), [true; 3], "labels without a writer");
+        assert_eq!(has("W316"), [true; 3], "a parameter of an AQM");
     }
 
     /// A code that is made known to other hosts is one of this crate's.

@@ -4,7 +4,8 @@
 //! are not, and nothing else at the port gives colours, markers without `next` stand in the filters' own order.
 
 use super::classes::{is_made, leaves_of};
-use super::sort::{Asked, Taken, Taker, asked, living};
+use super::sort::{Taken, Taker, asked, living};
+use super::stolen::Asked;
 use super::{Marker, Writer};
 use crate::model::{Kind, Queue};
 use crate::unions::Unions;

@@ -4,7 +4,7 @@
 //! differ, code points are taken out of the later filter; what cannot be said that way becomes a chain of markers, or a note.
 
 use super::overlap::{code_points, is_of_code_points};
-use super::stolen::Stolen;
+use super::stolen::{Asked, Stolen};
 use crate::model::Filter;
 use crate::unions::Unions;
 use perhop_core::aqm::members::{self, Cover, Member};
@@ -45,28 +45,6 @@ pub struct Sorted {
     pub taken: Vec<Taken>,
     /// What differs from the device, and where.
     pub notes: Vec<(Option<Place>, String)>,
-}
-
-/// A filter, and whose it is.
-#[derive(Clone, Debug)]
-pub(super) struct Asked {
-    order: u32,
-    /// The place of its taker.
-    pub(super) of: usize,
-    /// What it takes.
-    pub(super) matches: Match,
-    /// Where the text says it.
-    pub(super) place: Option<Place>,
-    /// Whether filters before it take all that it matches.
-    pub(super) dead: bool,
-}
-
-#[cfg(test)]
-impl Asked {
-    /// Of a taker.
-    pub(super) fn new(of: usize, matches: Match) -> Self {
-        Self { order: 0, of, matches, place: None, dead: false }
-    }
 }
 
 /// Sorts the takers of one list.

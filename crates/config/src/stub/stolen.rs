@@ -2,9 +2,9 @@
 //! classes cannot say.
 
 use super::overlap::{code_points, is_of_code_points};
-use super::sort::Asked;
 use perhop_core::classify::{Index, Match, Relation};
 use perhop_core::dscp::Dscp;
+use perhop_core::params::Place;
 
 /// A set of code points.
 type Codes = u64;
@@ -12,6 +12,28 @@ type Codes = u64;
 const ALL: Codes = Codes::MAX;
 /// Classes of which a filter may meet some: more are not said.
 const MOST: usize = 64;
+
+/// A filter, and whose it is.
+#[derive(Clone, Debug)]
+pub(super) struct Asked {
+    pub(super) order: u32,
+    /// The place of its taker.
+    pub(super) of: usize,
+    /// What it takes.
+    pub(super) matches: Match,
+    /// Where the text says it.
+    pub(super) place: Option<Place>,
+    /// Whether filters before it take all that it matches.
+    pub(super) dead: bool,
+}
+
+#[cfg(test)]
+impl Asked {
+    /// Of a taker.
+    pub(super) fn new(of: usize, matches: Match) -> Self {
+        Self { order: 0, of, matches, place: None, dead: false }
+    }
+}
 
 /// Filters by what they have to do with later ones.
 pub(super) struct Stolen<'p> {

@@ -3,18 +3,19 @@
 //! What stands in the text is read whatever its length. What loops run again and variables put in is bounded, so that time and memory
 //! grow as the text does. Beyond a bound W448 says once what is not read.
 
-use super::json::DEEPEST as JSON;
 use std::cell::Cell;
 
 /// The longest value of a variable, of an expansion and of a word that has one, in bytes.
 pub(super) const VALUE: usize = 64 << 10;
 /// Lines that loops run beyond those that stand in the text.
 pub(super) const LINES: usize = 20_000;
-/// A longer line counts for each of so many bytes.
+/// A longer line counts once for each stretch of this many bytes.
 pub(super) const LINE: usize = 200;
 /// Loops within each other.
 pub(super) const LOOPS: usize = 64;
-/// Bytes that all expansions may add: so many for each of the text, and those of all lines that loops run.
+/// Brackets of JSON within each other.
+pub(super) const JSON: usize = 64;
+/// Bytes that all expansions may add: this many for each of the text, and those of all lines that loops run.
 const TIMES: usize = 8;
 
 /// A bound that a text has met.
@@ -78,12 +79,12 @@ impl Default for Room {
 }
 
 impl Room {
-    /// Of a text of so many bytes.
+    /// Of a text of this many bytes.
     pub(super) const fn of(text: usize) -> Self {
         Self { left: Cell::new(text.saturating_mul(TIMES).saturating_add(LINES * LINE)), met: Cell::new(None) }
     }
 
-    /// Whether a value of so many bytes is short enough.
+    /// Whether a value of this many bytes is short enough.
     pub(super) fn holds(&self, length: usize) -> bool {
         if length > VALUE {
             self.met.set(Some(Bound::Value));
@@ -91,7 +92,7 @@ impl Room {
         length <= VALUE
     }
 
-    /// Whether a value may be put into a word that has so many bytes already.
+    /// Whether a value may be put into a word that has this many bytes already.
     pub(super) fn takes(&self, before: usize, length: usize) -> bool {
         if !self.holds(before + length) {
             return false;

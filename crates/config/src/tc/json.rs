@@ -1,12 +1,10 @@
 //! JSON as `tc -j` prints it, which is not always JSON: words of text are among it, names come twice, and the end may be missing.
 
+use super::bounds::JSON;
 use super::shell::Bare;
 use super::words::Token;
 use crate::foreign::unquoted;
 use perhop_core::params::Place;
-
-/// Deepest nesting.
-pub(super) const DEEPEST: usize = 64;
 
 /// A value.
 #[derive(Clone, Debug)]
@@ -140,7 +138,7 @@ impl<'a> Parser<'_, 'a> {
     }
 
     fn value(&mut self, depth: usize) -> Option<Json<'a>> {
-        if depth > DEEPEST {
+        if depth > JSON {
             return self.pass();
         }
         Some(match self.next()? {

@@ -43,7 +43,7 @@ pub fn any_formula() -> impl Strategy<Value = String> {
     })
 }
 
-/// What a formula needs at most: steps and numbers of its own, if nothing of it is known beforehand or computed already.
+/// What a formula needs at most: steps and numbers, if nothing of it is known beforehand or computed already.
 pub fn most(of: &Expression) -> usize {
     match &of.form {
         Form::Number(..) | Form::Name(_) => 1,

@@ -1,4 +1,4 @@
-//! Formulas, wherever a law has one: their values beside a walk over their trees, and the limits of what there is room for.
+//! Formulas, wherever a law has one: their values beside a walk over their trees, and the limits of their size.
 
 /// Random formulas.
 mod draw;

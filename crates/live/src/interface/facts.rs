@@ -4,8 +4,8 @@ use std::fs;
 use std::io;
 use std::net::Ipv6Addr;
 
+use super::holder::is_taken;
 use super::ioctl::{Asker, index_of, name_of};
-use super::lock::is_taken;
 use super::netmask;
 
 /// ARPHRD_ETHER.

@@ -4,10 +4,10 @@
 //! names belong to a network namespace, as interfaces do, and the kernel frees them when their process ends, however it ends.
 
 use std::io;
-use std::os::linux::net::SocketAddrExt as _;
-use std::os::unix::net::{SocketAddr, UnixDatagram};
+use std::os::unix::net::UnixDatagram;
 
 use super::facts::Facts;
+use super::holder::{address, is_taken, told};
 use super::trouble::Trouble;
 
 /// An interface that no other forwarder may have until this is dropped.
@@ -41,32 +41,6 @@ impl Lock {
             None => Ok(locks),
         }
     }
-}
-
-/// Whether a forwarder has the interface of this index.
-///
-/// # Errors
-/// There are no sockets of this family.
-pub(super) fn is_taken(index: u32) -> io::Result<bool> {
-    match UnixDatagram::unbound().map_err(told)?.connect_addr(&address(index)?) {
-        Ok(()) => Ok(true),
-        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => Ok(false),
-        Err(error) => Err(told(error)),
-    }
-}
-
-/// Why it is unknown whether a forwarder has an interface; an interface in use is none of these reasons.
-fn told(error: io::Error) -> io::Error {
-    let why = "cannot tell whether another `perhop forward` has it";
-    match error.raw_os_error() {
-        Some(libc::EAFNOSUPPORT) => io::Error::other(format!("{why}: RestrictAddressFamilies= lacks AF_UNIX")),
-        Some(libc::EADDRINUSE) => error,
-        _ => io::Error::other(format!("{why}: {error}")),
-    }
-}
-
-fn address(index: u32) -> io::Result<SocketAddr> {
-    SocketAddr::from_abstract_name(format!("perhop-forward-{index}"))
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! What is known of an interface before it is opened, and whether a forwarder may have it.
 
 mod facts;
+mod holder;
 mod ioctl;
 mod lock;
 mod netmask;

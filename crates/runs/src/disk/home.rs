@@ -33,7 +33,7 @@ impl Home {
         let (dir, stays) = (out.join(scenario), leftovers::remove(out));
         fs::create_dir_all(&dir)?;
         let file = File::open(&dir).ok();
-        // on a file system without locks nobody is told
+        // on a file system without locks no other process is told
         file.iter().for_each(|file| _ = file.lock_shared());
         Ok((Self { dir, file }, stays))
     }

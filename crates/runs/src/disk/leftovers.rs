@@ -2,7 +2,7 @@
 //!
 //! The name of what is being written says who writes it: a process by number and by the time of its start, since numbers come
 //! back, and the place where such numbers mean something. A process of another place, as on another machine or in another
-//! container, is dead if nobody holds the lock on the scenario's directory. Else nobody knows, and it stays.
+//! container, is dead if no process holds the lock on the scenario's directory. Else its state is unknown, and what it wrote stays.
 //!
 //! Decision: docs/decisions/088-results-are-renamed-when-complete.md
 
@@ -57,7 +57,7 @@ fn removed(path: &Path) -> io::Result<()> {
     if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }
 }
 
-/// The lock on a scenario's directory, if nobody writes there.
+/// The lock on a scenario's directory, if no process writes there.
 fn alone(dir: &Path) -> Option<File> {
     File::open(dir).ok().filter(|file| file.try_lock().is_ok())
 }
@@ -201,7 +201,7 @@ mod tests {
         }
     }
 
-    /// What is of the dead goes, in every scenario's directory. What nobody can judge stays while somebody writes there.
+    /// What is of the dead goes, in every scenario's directory. What cannot be judged stays while a process writes there.
     #[test]
     fn the_dead_leave_nothing() {
         let (out, Process { number, start, place }) = (tempfile::tempdir().unwrap(), Process::own());

@@ -87,7 +87,7 @@ impl<'a> Network<'a> {
     fn narrowest(&self, traffic: usize, link: u32) -> Option<(u32, f64)> {
         let flow = &self.all.file.traffic[traffic];
         let place = flow.forward.iter().position(|&it| it == link)?;
-        // What comes back makes a sender heed later links, too.
+        // What comes back slows a sender to the rate of later links, too.
         let held = if flow.backward.is_empty() { &flow.forward[..place] } else { &flow.forward[..] };
         let others = held.iter().enumerate().filter(|&(_, &it)| it != link);
         // Of two that are as narrow the first is full.

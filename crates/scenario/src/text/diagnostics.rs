@@ -102,7 +102,7 @@ impl Diagnostics {
     /// Errors, and the warnings that mean something to a host.
     #[must_use]
     pub fn of(mut self, host: Host) -> Self {
-        self.list.retain(|it| it.severity == Severity::Error || host.heeds(it.code));
+        self.list.retain(|it| it.severity == Severity::Error || host.has_use_for(it.code));
         self
     }
 

@@ -1,6 +1,6 @@
 //! Which packets a class takes.
 
-use super::holes::Holes;
+use super::holes::{Holes, MOST};
 use super::{Build, Under};
 use crate::finding::Finding;
 use crate::ios::acl;
@@ -15,9 +15,6 @@ use perhop_core::params::suggest;
 
 /// Class maps within class maps at most.
 const DEEPEST: usize = 64;
-
-/// Classes of packets in one class map at most: lists within lists multiply.
-pub(super) const MOST: usize = 4_096;
 
 impl<'a> Build<'a> {
     /// The packets of a class, of those that come to its policy; empty: all.

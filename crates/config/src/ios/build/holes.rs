@@ -1,8 +1,10 @@
 //! What lines of an access list that permit leave, once lines before them have denied some of it.
 
-use super::filters::MOST;
 use crate::ios::fields::{meet, plain, without};
 use perhop_core::classify::{Index, Match, Relation};
+
+/// Classes of packets in one class map at most: lists within lists multiply.
+pub(super) const MOST: usize = 4_096;
 
 /// What is denied.
 pub(super) struct Holes<'a> {
