@@ -121,7 +121,7 @@ pub(crate) fn load(path: &Path) -> Result<Load, Failure> {
     let root = toml::parse(&text, 0, &mut problems);
     let name = path.to_string_lossy();
     let file = File::new(&name, text.as_bytes());
-    let own = |fault| Refused { fault, text: Text::of(text.clone()) };
+    let own = |fault| Refused { fault, text: Box::new(Text::of(text.clone())) };
     let Some(root) = root.filter(|_| !problems.has_errors()) else {
         let problem = problems.list.into_iter().next();
         let (code, place, message, help) = problem

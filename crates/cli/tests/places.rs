@@ -182,7 +182,9 @@ fn no_name_ends_a_verb_by_surprise() {
                 let out = command.output().unwrap();
                 let said = String::from_utf8_lossy(&out.stderr).into_owned();
                 assert!(matches!(out.status.code(), Some(0..=2)) && !said.contains("panicked"), "{words:?}: {said}");
-                let refused = out.status.code() != Some(2) || said.contains("error[") || said.contains("perhop-python");
+                let incomplete = said.contains("required arguments were not provided");
+                let refused = said.contains("error[") || said.contains("perhop-python") || incomplete;
+                let refused = refused || out.status.code() != Some(2);
                 assert!(refused, "{words:?}: {said}");
             }
         }

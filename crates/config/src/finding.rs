@@ -35,7 +35,7 @@ pub struct Refused {
     /// Why.
     pub fault: Fault,
     /// The text as far as it may be printed, for the place.
-    pub text: Text,
+    pub text: Box<Text>,
 }
 
 impl From<Fault> for Refused {

@@ -70,7 +70,7 @@ pub fn read(bytes: &[u8], from: Option<&str>, given: &Given) -> Result<Imported,
             given.interface.iter().for_each(|name| spoken.name(name));
             let screen = Screen::new(&whole, &mut spoken);
             let fault = screen.fault(advised(fault, &whole, dialect));
-            return Err(Refused { fault, text: screen.text(&whole, &spoken) });
+            return Err(Refused { fault, text: Box::new(screen.text(&whole, &spoken)) });
         }
     };
     if let Some(framing) = given.framing {

@@ -121,9 +121,7 @@ impl<'p> Stolen<'p> {
         let mut firsts = Vec::new();
         let by_passage = !second.matches.conditioner.is_empty();
         for index in self.indices.iter_mut().skip(usize::from(!by_passage)) {
-            index.first_of_each(&second.matches, (Relation::Meets, place), (of + 1, MOST), meets, |group, first| {
-                firsts.push((group, first));
-            });
+            firsts.extend(index.first_of_each(&second.matches, (Relation::Meets, place), (of + 1, MOST), meets));
         }
         firsts.sort_unstable();
         firsts.dedup_by_key(|it| it.0);

@@ -65,8 +65,10 @@ fn so_many_lines_are_run() {
         let read = read(&text);
         assert_eq!(read.findings.iter().filter(|it| it.code == "W448").count(), met, "{values}");
     }
+    // without a default, as one class that all packets enter is the link
+    let htb = HTB.replace(" default 1", "");
     let text = format!(
-        "{HTB}for i in $(seq 1 9000); do\n for j in 1 2 3; do\n  ip link add e$i-$j\n done\ndone\nfor i in 1 2 3; do\n tc class add dev eth0 parent 1: classid 1:$i htb rate 1mbit\ndone\n"
+        "{htb}for i in $(seq 1 9000); do\n for j in 1 2 3; do\n  ip link add e$i-$j\n done\ndone\nfor i in 1 2 3; do\n tc class add dev eth0 parent 1: classid 1:$i htb rate 1mbit\ndone\n"
     );
     let read = read(&text);
     assert_eq!((met(&read).len(), classes(&read)), (1, 1), "the last loop is read once, with its first value");

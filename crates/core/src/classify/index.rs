@@ -139,23 +139,24 @@ impl Index {
         }
     }
 
-    /// Of groups from one on, so many at most in each list, the first place below another that has such a relation; a group may come
-    /// again.
+    /// Of groups from one on, so many at most in each list, the first place below another that has such a relation: group and place. A
+    /// group may come again.
     pub fn first_of_each(
         &mut self,
         of: &Match,
         (relation, below): (Relation, usize),
         (from, most): (usize, usize),
         has: impl Fn(usize) -> bool,
-        mut each: impl FnMut(usize, usize),
-    ) {
+    ) -> Vec<(usize, usize)> {
+        let mut all = Vec::new();
         self.places(of, relation, |places, _| {
             let first = |(group, places): (&usize, &Vec<usize>)| {
                 let found = places.iter().take_while(|place| **place < below).find(|place| has(**place));
                 found.map(|place| (*group, *place))
             };
-            places.groups.range(from..).filter_map(first).take(most).for_each(|it| each(it.0, it.1));
+            all.extend(places.groups.range(from..).filter_map(first).take(most));
         });
+        all
     }
 
     /// The first place below another that has such a relation, by a test of the caller's.

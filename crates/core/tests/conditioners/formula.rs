@@ -8,7 +8,6 @@ use perhop_core::conditioner::{Conditioner as _, ConditionerParams, Writes};
 use perhop_core::fault;
 use perhop_core::packet::{Colour, Packet};
 use perhop_core::params::Tree;
-use perhop_core::units::Time;
 use proptest::prelude::*;
 
 /// The colours that a load gets.
