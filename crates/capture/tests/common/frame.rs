@@ -36,6 +36,14 @@ pub(crate) fn frame() -> impl Strategy<Value = Frame> {
 }
 
 impl Frame {
+    /// The same, captured to its end.
+    pub(crate) fn whole(&self) -> Self {
+        match self {
+            Frame::Ip(frame) => Frame::Ip(IpFrame { snap: usize::MAX, ..frame.clone() }),
+            Frame::Junk(bytes) => Frame::Junk(bytes.clone()),
+        }
+    }
+
     /// Captured bytes and original length on a link of type `link`, the DSCP moved by `shift` if the IP header is whole.
     pub(crate) fn build(&self, link: u16, shift: u8) -> (Vec<u8>, u32) {
         match self {

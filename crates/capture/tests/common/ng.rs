@@ -121,8 +121,7 @@ impl SectionSpec {
             }
             BlockSpec::Simple(frame) => {
                 // the snap length is 65535, so a Simple Packet Block holds the whole packet
-                let (data, _) = frame.build(interface.link, shift);
-                let original = data.len() as u32;
+                let (data, original) = frame.whole().build(interface.link, shift);
                 let block = SimplePacketBlock { original_len: original, data: Cow::Borrowed(&data) };
                 writer.write_block(&block.into_block()).unwrap();
                 Some(Expected { data, original, time_ns: None, link: interface.link, interface: 0 })
