@@ -100,7 +100,7 @@ impl Folder {
         self.contents().into_keys().collect()
     }
 
-    /// Every file with its bytes.
+    /// Every file with its bytes, and every link with where it leads.
     pub fn contents(&self) -> BTreeMap<PathBuf, Vec<u8>> {
         let mut out = BTreeMap::new();
         collect(self.0.path(), &mut out);
@@ -112,13 +112,17 @@ impl Folder {
 fn collect(folder: &Path, out: &mut BTreeMap<PathBuf, Vec<u8>>) {
     let Some(entries) = there(std::fs::read_dir(folder)) else { return };
     for entry in entries {
-        let path = entry.unwrap().path();
-        match path.is_dir() {
-            true => {
-                out.insert(path.clone(), Vec::new());
-                collect(&path, out);
-            }
-            false => out.extend(there(std::fs::read(&path)).map(|bytes| (path, bytes))),
+        let entry = entry.unwrap();
+        let path = entry.path();
+        let Some(kind) = there(entry.file_type()) else { continue };
+        if kind.is_dir() {
+            out.insert(path.clone(), Vec::new());
+            collect(&path, out);
+        } else if kind.is_symlink() {
+            let to = there(std::fs::read_link(&path));
+            out.extend(to.map(|to| (path, to.into_os_string().into_encoded_bytes())));
+        } else {
+            out.extend(there(std::fs::read(&path)).map(|bytes| (path, bytes)));
         }
     }
 }
