@@ -135,7 +135,7 @@ def test_a_file_that_cannot_be_completed_is_not_begun(tmp_path: Path, perhop: Co
         limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024))  # noqa: E731
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, preexec_fn=limit)
         assert done.returncode == 2, done.stdout + done.stderr
-        assert f"File too large: '{target.name}'" in done.stderr
+        assert f"error[E020] cannot write {target.name}: File too large" in done.stderr
         assert sorted(tmp_path.rglob("*")) == kept
         assert before is None or target.read_text() == before
 
