@@ -65,14 +65,14 @@ class Text(NamedTuple):
 
 def text(algorithm: type) -> Text:
     """Of a class that is registered."""
-    found = Found(algorithm.__module__.partition(".")[0])
-    whole = [found.token(algorithm), *found.all_uses()]
+    walk = UseWalk(algorithm.__module__.partition(".")[0])
+    whole = [walk.token(algorithm), *walk.all_uses()]
     hashed = hashlib.blake2b("\n".join(whole).encode("utf-8", "surrogatepass"), digest_size=8)
-    return Text(hashed.hexdigest(), found.notes)
+    return Text(hashed.hexdigest(), walk.notes)
 
 
-class Found:
-    """What has been found of a class of the package `home`."""
+class UseWalk:
+    """A walk over all that a class of the package `home` uses."""
 
     def __init__(self, home: str) -> None:
         self.home = home

@@ -22,7 +22,7 @@ fn delete(args: &Runs) -> Result<Exit, Failure> {
         }
         match args.json {
             true => say!("{}", json!({ "run": run, "deleted": !args.dry_run })),
-            false => told(&run, args.dry_run),
+            false => say_deleted(&run, args.dry_run),
         }
         run.left.iter().for_each(|path| complain!("note: {} stays: perhop did not write it", named(path)));
         run.kept
@@ -33,7 +33,7 @@ fn delete(args: &Runs) -> Result<Exit, Failure> {
 }
 
 /// What was deleted, or each file that would be.
-fn told(run: &Doomed, dry_run: bool) {
+fn say_deleted(run: &Doomed, dry_run: bool) {
     let verb = if dry_run { "would be deleted" } else { "deleted" };
     say!("{verb}: {}", shown(&run.text()));
     run.files.iter().filter(|_| dry_run).for_each(|file| say!("  {}", named(file)));

@@ -3,7 +3,7 @@
 use crate::account::Account;
 use crate::evidence::Counters;
 use crate::finding::{Fault, Finding};
-use crate::foreign::Spoken;
+use crate::foreign::Recognition;
 use crate::given::Given;
 use crate::model::Device;
 use crate::text::Text;
@@ -21,8 +21,8 @@ pub struct Read {
     pub evidence: Vec<Counters>,
     /// What the reader met that is likely wrong.
     pub findings: Vec<Finding>,
-    /// What of the text is said, and so may be printed.
-    pub spoken: Spoken,
+    /// The parts of the text that are recognised, and so may be printed.
+    pub recognition: Recognition,
 }
 
 /// A dialect.
@@ -35,6 +35,6 @@ pub struct Dialect {
     pub looks: fn(&Text) -> usize,
     /// Reads a text.
     pub read: fn(&Text, &Given) -> Result<Read, Fault>,
-    /// What is said in a text that the reader refuses.
-    pub spoken: fn(&Text) -> Spoken,
+    /// The parts that are recognised in a text that the reader refuses.
+    pub recognition: fn(&Text) -> Recognition,
 }

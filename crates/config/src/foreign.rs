@@ -24,9 +24,9 @@ use std::collections::HashSet;
 /// Most characters of a part of a text within a message.
 const LONGEST: usize = 200;
 
-/// What a reader says of a text that it has read.
+/// The parts of a text that a reader recognises.
 #[derive(Clone, Debug, Default)]
-pub struct Spoken {
+pub struct Recognition {
     /// Stretches that are of statements, none of which goes beyond its line.
     pub statements: Vec<Place>,
     /// First words of lines that are not known.
@@ -34,7 +34,7 @@ pub struct Spoken {
     names: HashSet<String>,
 }
 
-impl Spoken {
+impl Recognition {
     /// A name that statements use.
     pub fn name(&mut self, name: &str) {
         if !name.is_empty() && !self.names.contains(name) {
@@ -54,13 +54,13 @@ pub struct Screen {
 
 impl Screen {
     /// Of a text, with what was said of it.
-    pub fn new(text: &Text, spoken: &mut Spoken) -> Self {
-        let mut names = std::mem::take(&mut spoken.names);
-        for place in &spoken.statements {
+    pub fn new(text: &Text, recognition: &mut Recognition) -> Self {
+        let mut names = std::mem::take(&mut recognition.names);
+        for place in &recognition.statements {
             names.extend(variables(&text.text[place.start..place.end]).map(str::to_owned));
         }
         let mut screen = Self { names, strange: HashSet::new() };
-        for place in &spoken.statements {
+        for place in &recognition.statements {
             for word in text.text[place.start..place.end].split_whitespace() {
                 let strange: Vec<_> = parts(word).filter(|part| !screen.is_known(part)).map(str::to_owned).collect();
                 screen.strange.extend(strange);
@@ -70,7 +70,7 @@ impl Screen {
     }
 
     /// A text in which only statements, and the first words of lines that are not known, are left; places are the same.
-    pub fn text(&self, text: &Text, spoken: &Spoken) -> Text {
+    pub fn text(&self, text: &Text, recognition: &Recognition) -> Text {
         let all = &text.text;
         let known = |place: &Place| (*place, place.start + self.known(&all[place.start..place.end]));
         let first = |place: &Place| {
@@ -78,7 +78,7 @@ impl Screen {
             (*place, if shows { place.end } else { place.start })
         };
         let mut stretches: Vec<_> =
-            spoken.statements.iter().map(known).chain(spoken.unknown.iter().map(first)).collect();
+            recognition.statements.iter().map(known).chain(recognition.unknown.iter().map(first)).collect();
         stretches.sort_by_key(|(place, end)| (place.start, *end));
         let mut cover = Cover { all, out: String::with_capacity(all.len()), at: 0 };
         // What follows an unknown word on its line is not shown either.

@@ -132,7 +132,7 @@ fn ipv4(ip: &[u8], payload: Payload) -> Result<Located, Unread> {
         ports: None,
         tcp: None,
     };
-    Ok(Located { headers, chain: Chain::version_4(whole(ip, &lengths), header[9], header_length, part) })
+    Ok(Located { headers, chain: Chain::version_4(within_packet(ip, &lengths), header[9], header_length, part) })
 }
 
 fn ipv6(ip: &[u8], payload: Payload) -> Result<Located, Unread> {
@@ -158,7 +158,7 @@ fn ipv6(ip: &[u8], payload: Payload) -> Result<Located, Unread> {
         ports: None,
         tcp: None,
     };
-    Ok(Located { headers, chain: Chain::version_6(whole(ip, &lengths), next) })
+    Ok(Located { headers, chain: Chain::version_6(within_packet(ip, &lengths), next) })
 }
 
 #[inline]
@@ -168,7 +168,7 @@ fn number(bytes: &[u8], at: usize) -> u32 {
 
 /// As much of the packet as was captured, without what lies behind it.
 #[inline]
-fn whole<'a>(ip: &'a [u8], lengths: &Lengths) -> &'a [u8] {
+fn within_packet<'a>(ip: &'a [u8], lengths: &Lengths) -> &'a [u8] {
     &ip[..ip.len().min(lengths.stated as usize)]
 }
 
@@ -181,7 +181,7 @@ impl Located {
         let protocol = chain.protocol;
         let lengths = Lengths { l4: headers.lengths.stated.saturating_sub(chain.end as u32), ..headers.lengths };
         // an Ethernet frame's padding lies behind the IP packet's end and is no transport header
-        let whole = whole(ip, &lengths);
+        let whole = within_packet(ip, &lengths);
         let mut headers = IpHeaders { ip_offset, lengths, protocol, ..headers };
         let has_ports = WITH_PORTS.contains(&protocol);
         if let Some(part) = chain.part {

@@ -37,7 +37,7 @@ pub(crate) fn frame() -> impl Strategy<Value = Frame> {
 
 impl Frame {
     /// The same, captured to its end.
-    pub(crate) fn whole(&self) -> Self {
+    pub(crate) fn uncut(&self) -> Self {
         match self {
             Frame::Ip(frame) => Frame::Ip(IpFrame { snap: usize::MAX, ..frame.clone() }),
             Frame::Junk(bytes) => Frame::Junk(bytes.clone()),

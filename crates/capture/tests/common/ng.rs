@@ -121,7 +121,7 @@ impl SectionSpec {
             }
             BlockSpec::Simple(frame) => {
                 // the snap length is 65535, so a Simple Packet Block holds the whole packet
-                let (data, original) = frame.whole().build(interface.link, shift);
+                let (data, original) = frame.uncut().build(interface.link, shift);
                 let block = SimplePacketBlock { original_len: original, data: Cow::Borrowed(&data) };
                 writer.write_block(&block.into_block()).unwrap();
                 Some(Expected { data, original, time_ns: None, link: interface.link, interface: 0 })

@@ -41,12 +41,12 @@ pub(crate) fn found(file: &File<'_>, asked: &Configuration, options: &Options) -
         }
     };
     let text = imported.text.clone();
-    let mut said = Said::default();
-    imported.findings(&given).into_iter().for_each(|finding| said.add(file.finding(&text, finding)));
+    let mut findings = Findings::default();
+    imported.findings(&given).into_iter().for_each(|finding| findings.add(file.finding(&text, finding)));
     let ports = imported.ports(&given).unwrap_or_else(|fault| {
         // An error that was found already may be why there is none.
-        if said.list.iter().all(|known| known.severity == Severity::Warning) {
-            said.add(file.diagnostic(&text, Severity::Error, fault));
+        if findings.list.iter().all(|known| known.severity == Severity::Warning) {
+            findings.add(file.diagnostic(&text, Severity::Error, fault));
         }
         Vec::new()
     });
@@ -58,13 +58,13 @@ pub(crate) fn found(file: &File<'_>, asked: &Configuration, options: &Options) -
         }
         match imported.stub(&given, None) {
             Ok(stub) => {
-                of_stub(file, &imported, (&stub, &|_| true), options, &mut said);
-                of_tcp(file, &imported, (&given, options), &mut said);
+                of_stub(file, &imported, (&stub, &|_| true), options, &mut findings);
+                of_tcp(file, &imported, (&given, options), &mut findings);
             }
             Err(_) => unknown.push(imported.port().interface.is.as_str().to_owned()),
         }
     }
-    let mut list = said.list;
+    let mut list = findings.list;
     list.sort_by_key(|it| it.spot.as_ref().map_or((0, 0), |spot| (spot.line, spot.column)));
     Found { list, notes: notes(file, &imported, &unknown) }
 }
@@ -109,7 +109,7 @@ fn notes(file: &File<'_>, imported: &Imported, unknown: &[String]) -> Vec<String
 const OF_TCP: &str = "W301";
 
 /// Adds what a port does to TCP alone, if it has a policer.
-fn of_tcp(file: &File<'_>, imported: &Imported, (given, options): (&Given, &Options), list: &mut Said) {
+fn of_tcp(file: &File<'_>, imported: &Imported, (given, options): (&Given, &Options), list: &mut Findings) {
     let Ok(link) = imported.link(given) else { return };
     let port = imported.port();
     if !port.conditioners.iter().any(|it| it.settings.get("cir").is_some()) {
@@ -123,24 +123,24 @@ fn of_tcp(file: &File<'_>, imported: &Imported, (given, options): (&Given, &Opti
 type Looked<'a> = (&'a Stub, &'a dyn Fn(&str) -> bool);
 
 /// Adds what the check of a port's scenario finds.
-fn of_stub(file: &File<'_>, imported: &Imported, (stub, wanted): Looked<'_>, options: &Options, list: &mut Said) {
+fn of_stub(file: &File<'_>, imported: &Imported, (stub, wanted): Looked<'_>, options: &Options, list: &mut Findings) {
     let found = Document::check(&stub.text, options).map_or_else(|errors| errors, |(found, _)| found);
     for diagnostic in in_its_words(file, imported, stub, found).into_iter().filter(|it| wanted(it.code)) {
         list.push(diagnostic);
     }
 }
 
-/// Diagnostics of which each line has one of a kind.
+/// Diagnostics, of which a line has each once.
 #[derive(Default)]
-struct Said {
+struct Findings {
     list: Vec<Diagnostic>,
     same: HashSet<(Option<usize>, &'static str, String)>,
     /// Codes that say the same of a line, less well.
     better: HashSet<(Option<usize>, &'static str)>,
 }
 
-impl Said {
-    /// One that is said, whatever else is.
+impl Findings {
+    /// Adds one, whatever its line has.
     fn add(&mut self, it: Diagnostic) {
         let line = it.spot.as_ref().map(|spot| spot.line);
         self.better.extend(rules::instead_of(it.code).iter().map(|code| (line, *code)));
@@ -148,7 +148,7 @@ impl Said {
         self.list.push(it);
     }
 
-    /// One that is said unless its line has it, or what says it better.
+    /// Adds one unless its line has it, or another that says it better.
     fn push(&mut self, it: Diagnostic) {
         let line = it.spot.as_ref().map(|spot| spot.line);
         let known = self.same.contains(&(line, it.code, it.message.clone()));

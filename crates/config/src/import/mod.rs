@@ -66,21 +66,21 @@ pub fn read(bytes: &[u8], from: Option<&str>, given: &Given) -> Result<Imported,
     let mut read = match (dialect.read)(&whole, given) {
         Ok(read) => read,
         Err(fault) => {
-            let mut spoken = (dialect.spoken)(&whole);
-            given.interface.iter().for_each(|name| spoken.name(name));
-            let screen = Screen::new(&whole, &mut spoken);
+            let mut recognition = (dialect.recognition)(&whole);
+            given.interface.iter().for_each(|name| recognition.name(name));
+            let screen = Screen::new(&whole, &mut recognition);
             let fault = screen.fault(advised(fault, &whole, dialect));
-            return Err(Refused { fault, text: Box::new(screen.text(&whole, &spoken)) });
+            return Err(Refused { fault, text: Box::new(screen.text(&whole, &recognition)) });
         }
     };
     if let Some(framing) = given.framing {
         let stated = Said::assumed("given by --framing", Value::Word(framing.name().to_owned()));
         read.device.ports.iter_mut().for_each(|port| port.link.set("framing", stated.clone()));
     }
-    let screen = Screen::new(&whole, &mut read.spoken);
+    let screen = Screen::new(&whole, &mut read.recognition);
     screen.account(&mut read.account);
     read.findings = read.findings.into_iter().map(|it| screen.finding(it)).collect();
-    let text = screen.text(&whole, &read.spoken);
+    let text = screen.text(&whole, &read.recognition);
     Ok(Imported { dialect, guessed, text, read, port: 0, screen, whole })
 }
 
@@ -104,7 +104,7 @@ impl Imported {
         self.read.account.lines.iter().map(move |(number, entry)| {
             let line = lines.nth(number.saturating_sub(at + 1));
             at = *number;
-            (*number, shown(line.map_or("", |line| line.text)), entry)
+            (*number, in_single_blanks(line.map_or("", |line| line.text)), entry)
         })
     }
 
@@ -193,7 +193,7 @@ impl Imported {
 }
 
 /// A line without the blanks around it, and with a single one for each stretch of them.
-fn shown(line: &str) -> String {
+fn in_single_blanks(line: &str) -> String {
     line.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

@@ -19,13 +19,13 @@ mod tree;
 
 use crate::dialect::{Dialect, Read};
 use crate::finding::Fault;
-use crate::foreign::{Spoken, unquoted};
+use crate::foreign::{Recognition, unquoted};
 use crate::given::Given;
 use crate::text::Text;
 use read::Reader;
 
 /// Cisco IOS.
-pub const DIALECT: Dialect = Dialect { name: "ios", title: "Cisco IOS", looks, read, spoken };
+pub const DIALECT: Dialect = Dialect { name: "ios", title: "Cisco IOS", looks, read, recognition };
 
 /// Starts of lines that no other dialect has.
 const LOOKS: &[&str] = &[
@@ -68,21 +68,21 @@ pub(crate) fn plan(text: &Text) -> plan::Plan {
 
 fn read(text: &Text, given: &Given) -> Result<Read, Fault> {
     let text = &without_backticks(text);
-    let Reader { plan, mut account, evidence, foreign, mut spoken, .. } = reader(text);
+    let Reader { plan, mut account, evidence, foreign, mut recognition, .. } = reader(text);
     if plan.policies.is_empty() && plan.attached.is_empty() {
         return Err(empty(foreign));
     }
     let mut findings = Vec::new();
     let device = build::device(&plan, (text, given), &mut account, &mut findings)?;
-    plan.names(&mut |name| spoken.name(name));
-    Ok(Read { dialect: "ios", device, account, evidence, findings, spoken })
+    plan.names(&mut |name| recognition.name(name));
+    Ok(Read { dialect: "ios", device, account, evidence, findings, recognition })
 }
 
 /// What is said in a text that [`read`] refuses.
-fn spoken(text: &Text) -> Spoken {
-    let Reader { plan, mut spoken, .. } = reader(&without_backticks(text));
-    plan.names(&mut |name| spoken.name(name));
-    spoken
+fn recognition(text: &Text) -> Recognition {
+    let Reader { plan, mut recognition, .. } = reader(&without_backticks(text));
+    plan.names(&mut |name| recognition.name(name));
+    recognition
 }
 
 fn without_backticks(text: &Text) -> Text {

@@ -5,7 +5,7 @@
 
 use super::classes::{is_made, leaves_of};
 use super::sort::{Taken, Taker, asked, living};
-use super::stolen::Asked;
+use super::stolen::OwnedFilter;
 use super::{Marker, Writer};
 use crate::model::{Kind, Queue};
 use crate::unions::Unions;
@@ -112,8 +112,8 @@ fn is_last(queue: &Queue, path: &[usize]) -> bool {
 }
 
 /// Filters one after another of one class as few matches, in the order of the filters.
-fn runs(all: &[Asked]) -> Vec<(usize, Option<Place>, Match)> {
-    let of_run = |run: &[Asked]| {
+fn runs(all: &[OwnedFilter]) -> Vec<(usize, Option<Place>, Match)> {
+    let of_run = |run: &[OwnedFilter]| {
         let (of, place) = (run[0].of, run[0].place);
         let matches = Unions::of(run.iter().map(|filter| filter.matches.clone()));
         matches.into_iter().map(move |matches| (of, place, matches))

@@ -4,7 +4,7 @@
 //! differ, code points are taken out of the later filter; what cannot be said that way becomes a chain of markers, or a note.
 
 use super::overlap::{code_points, is_of_code_points};
-use super::stolen::{Asked, Stolen};
+use super::stolen::{OwnedFilter, Stolen};
 use crate::model::Filter;
 use crate::unions::Unions;
 use perhop_core::aqm::members::{self, Cover, Member};
@@ -57,9 +57,9 @@ pub fn sort(takers: &[Taker<'_>]) -> Sorted {
 }
 
 /// The filters in their order, up to one that takes all, and who takes what is left.
-pub(super) fn asked(takers: &[Taker<'_>]) -> (Vec<Asked>, Option<usize>) {
+pub(super) fn asked(takers: &[Taker<'_>]) -> (Vec<OwnedFilter>, Option<usize>) {
     let of = |(of, taker): (usize, &Taker<'_>)| {
-        let asked = |filter: &&Filter| Asked {
+        let asked = |filter: &&Filter| OwnedFilter {
             order: filter.order,
             of,
             matches: filter.matches.is.clone(),
@@ -81,7 +81,7 @@ pub(super) fn asked(takers: &[Taker<'_>]) -> (Vec<Asked>, Option<usize>) {
     }
 }
 
-fn by_code_point(asked: &[Asked], rest: Option<usize>, takers: usize) -> Sorted {
+fn by_code_point(asked: &[OwnedFilter], rest: Option<usize>, takers: usize) -> Sorted {
     let mut owner = [rest; 64];
     for (code, owner) in (0..64).filter_map(Dscp::new).zip(&mut owner) {
         let first = asked.iter().find(|filter| code_points(&filter.matches).contains(&code));
@@ -99,7 +99,7 @@ fn by_code_point(asked: &[Asked], rest: Option<usize>, takers: usize) -> Sorted 
     Sorted { taken: (0..takers).map(of).collect(), notes: Vec::new() }
 }
 
-fn in_order(asked: Vec<Asked>, rest: Option<usize>, takers: &[Taker<'_>]) -> Sorted {
+fn in_order(asked: Vec<OwnedFilter>, rest: Option<usize>, takers: &[Taker<'_>]) -> Sorted {
     let mut asked = living(asked);
     // The one that takes what is left is the last of its list.
     let place = |of: usize| if rest == Some(of) { takers.len() } else { of };
@@ -137,7 +137,7 @@ fn unreachable(taken: &mut [Taken]) {
 }
 
 /// Those to which the filters before them leave a packet.
-pub(super) fn living(asked: Vec<Asked>) -> Vec<Asked> {
+pub(super) fn living(asked: Vec<OwnedFilter>) -> Vec<OwnedFilter> {
     let filters: Vec<members::Filter> = asked.iter().map(|filter| filter.matches.clone().into()).collect();
     let mut cover = Cover::new(&filters);
     asked.into_iter().enumerate().filter(|(i, _)| !cover.is_unreachable(*i)).map(|(_, filter)| filter).collect()

@@ -15,7 +15,7 @@ const MOST: usize = 64;
 
 /// A filter, and whose it is.
 #[derive(Clone, Debug)]
-pub(super) struct Asked {
+pub(super) struct OwnedFilter {
     pub(super) order: u32,
     /// The place of its taker.
     pub(super) of: usize,
@@ -28,7 +28,7 @@ pub(super) struct Asked {
 }
 
 #[cfg(test)]
-impl Asked {
+impl OwnedFilter {
     /// Of a taker.
     pub(super) fn new(of: usize, matches: Match) -> Self {
         Self { order: 0, of, matches, place: None, dead: false }
@@ -62,7 +62,7 @@ type Losses = Vec<(usize, Codes)>;
 impl<'p> Stolen<'p> {
     /// Takes code points from filters whose packets others before them take. The pairs of which the second takes packets of the first
     /// in a list of classes, once for each taker of the first.
-    pub(super) fn of(asked: &mut [Asked], place: &'p dyn Fn(usize) -> usize) -> Vec<(usize, usize)> {
+    pub(super) fn of(asked: &mut [OwnedFilter], place: &'p dyn Fn(usize) -> usize) -> Vec<(usize, usize)> {
         let mut it = Self {
             place,
             indices: Default::default(),
@@ -93,7 +93,7 @@ impl<'p> Stolen<'p> {
     }
 
     /// What a filter loses to those before it that look at code points alone.
-    fn losses(&self, second: &Asked) -> Losses {
+    fn losses(&self, second: &OwnedFilter) -> Losses {
         let (mut left, mut losses) = (codes(&second.matches), Losses::new());
         let both = is_of_code_points(&second.matches);
         if !second.matches.conditioner.is_empty() {
@@ -109,7 +109,7 @@ impl<'p> Stolen<'p> {
     }
 
     /// The filters that a list of classes asks behind this one, and a device before it: one of each taker.
-    fn met(&mut self, asked: &[Asked], (place, losses): (usize, &Losses), found: &mut Vec<(usize, usize)>) {
+    fn met(&mut self, asked: &[OwnedFilter], (place, losses): (usize, &Losses), found: &mut Vec<(usize, usize)>) {
         let second = &asked[place];
         let (of, all) = ((self.place)(second.of), codes(&second.matches));
         let others = Match { dscp: Vec::new(), ..second.matches.clone() };
@@ -131,7 +131,7 @@ impl<'p> Stolen<'p> {
     }
 
     /// One that looks at code points alone.
-    fn add(&mut self, filter: usize, it: &Asked) {
+    fn add(&mut self, filter: usize, it: &OwnedFilter) {
         let place = (self.place)(it.of);
         self.codes[filter] = codes(&it.matches);
         code_points(&it.matches)

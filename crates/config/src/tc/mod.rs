@@ -49,5 +49,10 @@ pub use actions::POLICE;
 use crate::dialect::Dialect;
 
 /// Linux's tc.
-pub const DIALECT: Dialect =
-    Dialect { name: "tc", title: "Linux tc", looks: reader::looks, read: reader::read, spoken: reader::spoken };
+pub const DIALECT: Dialect = Dialect {
+    name: "tc",
+    title: "Linux tc",
+    looks: reader::looks,
+    read: reader::read,
+    recognition: reader::recognition,
+};

@@ -15,7 +15,7 @@ use super::shown::Reader;
 use super::words::{Form, Object, Refusal, Statement, Taken, Token, Verb, Words, span};
 use crate::dialect::Read;
 use crate::finding::Fault;
-use crate::foreign::Spoken;
+use crate::foreign::Recognition;
 use crate::given::Given;
 use crate::text::{Line, Text};
 use perhop_core::params::Place;
@@ -31,7 +31,7 @@ pub(super) fn looks(text: &Text) -> usize {
 /// # Errors
 /// E300 if nothing in it is of tc, E302 if the interface that is meant is not in it.
 pub(super) fn read(text: &Text, given: &Given) -> Result<Read, Fault> {
-    let Reading { kernel, log, spoken, .. } = reading(text);
+    let Reading { kernel, log, recognition, .. } = reading(text);
     if log.account.lines.is_empty() {
         return Err(nothing());
     }
@@ -44,12 +44,12 @@ pub(super) fn read(text: &Text, given: &Given) -> Result<Read, Fault> {
         return Err(absent(missing, &names, log.account.lost(|line| lines.contains(&line))));
     }
     let Log { account, findings, evidence, .. } = log;
-    Ok(Read { dialect: "tc", device, account, evidence, findings, spoken })
+    Ok(Read { dialect: "tc", device, account, evidence, findings, recognition })
 }
 
-/// What is said in a text that [`read`] refuses.
-pub(super) fn spoken(text: &Text) -> Spoken {
-    reading(text).spoken
+/// The parts that are recognised in a text that [`read`] refuses.
+pub(super) fn recognition(text: &Text) -> Recognition {
+    reading(text).recognition
 }
 
 fn reading(text: &Text) -> Reading<'_> {
@@ -99,8 +99,8 @@ struct Reading<'a> {
     json: Collector<'a>,
     /// Of the commands of this line.
     namespace: String,
-    /// What is said: words of commands, and what tc prints.
-    spoken: Spoken,
+    /// The words of commands, and what tc prints.
+    recognition: Recognition,
     /// A loop that goes on in the next line.
     open_loop: Option<Loop<'a>>,
     /// What loops run again.
@@ -132,8 +132,8 @@ fn namespace(before: &str) -> String {
     words.next().unwrap_or_default().to_owned()
 }
 
-/// All of a line.
-fn whole(line: Bare<'_>) -> Place {
+/// The stretch of a whole line.
+fn extent(line: Bare<'_>) -> Place {
     Place { start: line.start, end: line.start + line.text.len() }
 }
 
@@ -194,7 +194,7 @@ impl<'a> Reading<'a> {
         }
         if self.json.is_open() || json::begins(line.text) {
             self.shown.end();
-            self.spoken.statements.push(whole(line));
+            self.recognition.statements.push(extent(line));
             let found = self.json.line(line);
             if std::mem::take(&mut self.json.is_deep) {
                 self.meets(Bound::Json, line);
@@ -205,7 +205,7 @@ impl<'a> Reading<'a> {
             return;
         }
         if self.shown.line(line) {
-            return self.spoken.statements.push(whole(line));
+            return self.recognition.statements.push(extent(line));
         }
         self.other(line);
     }
@@ -408,7 +408,7 @@ impl<'a> Reading<'a> {
 
     fn asked(&mut self, words: &[Token<'a>], asked: Taken<Asked<'a>>) {
         if !matches!(asked, Ok(Asked::Shows(..) | Asked::Other)) {
-            self.spoken.statements.extend(words.iter().map(|word| word.place));
+            self.recognition.statements.extend(words.iter().map(|word| word.place));
             self.named(words);
         }
         match asked {
@@ -429,12 +429,12 @@ impl<'a> Reading<'a> {
     fn named(&mut self, words: &[Token<'a>]) {
         let device = |before: &str| matches!(before, "dev" | "to_dev");
         let names = words.windows(2).filter(|pair| device(&pair[0].text));
-        names.for_each(|pair| self.spoken.name(&pair[1].text));
+        names.for_each(|pair| self.recognition.name(&pair[1].text));
     }
 
     fn apply(&mut self, statement: &Statement<'a>) {
         self.log.spoken(&statement.lines);
-        statement.device.name.iter().for_each(|name| self.spoken.name(&name.text));
+        statement.device.name.iter().for_each(|name| self.recognition.name(&name.text));
         let typed = statement.form() == Form::Typed;
         if let Some(name) = self.part.stop.as_ref().filter(|_| typed && statement.verb == Verb::Delete) {
             return self.log.idle(&statement.lines, &format!("it is of `{name}`, which takes away what is read here"));

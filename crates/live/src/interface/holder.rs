@@ -9,15 +9,15 @@ use std::os::unix::net::{SocketAddr, UnixDatagram};
 /// # Errors
 /// There are no sockets of this family.
 pub(super) fn is_taken(index: u32) -> io::Result<bool> {
-    match UnixDatagram::unbound().map_err(told)?.connect_addr(&address(index)?) {
+    match UnixDatagram::unbound().map_err(unknown_holder)?.connect_addr(&address(index)?) {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => Ok(false),
-        Err(error) => Err(told(error)),
+        Err(error) => Err(unknown_holder(error)),
     }
 }
 
 /// Why it is unknown whether a forwarder has an interface; an interface in use is none of these reasons.
-pub(super) fn told(error: io::Error) -> io::Error {
+pub(super) fn unknown_holder(error: io::Error) -> io::Error {
     let why = "cannot tell whether another `perhop forward` has it";
     match error.raw_os_error() {
         Some(libc::EAFNOSUPPORT) => io::Error::other(format!("{why}: RestrictAddressFamilies= lacks AF_UNIX")),

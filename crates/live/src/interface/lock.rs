@@ -7,7 +7,7 @@ use std::io;
 use std::os::unix::net::UnixDatagram;
 
 use super::facts::Facts;
-use super::holder::{address, is_taken, told};
+use super::holder::{address, is_taken, unknown_holder};
 use super::trouble::Trouble;
 
 /// An interface that no other forwarder may have until this is dropped.
@@ -22,7 +22,7 @@ impl Lock {
     /// # Errors
     /// `AddrInUse`: another forwarder has it.
     fn take(index: u32) -> io::Result<Self> {
-        UnixDatagram::bind_addr(&address(index)?).map(|socket| Self { _socket: socket }).map_err(told)
+        UnixDatagram::bind_addr(&address(index)?).map(|socket| Self { _socket: socket }).map_err(unknown_holder)
     }
 
     /// Takes both interfaces. Of forwarders that begin at once one gets what it asks for, because all ask in the order of

@@ -16,7 +16,7 @@ use super::plan::{At, Attached, Child, Class, ClassMap, Interface, List, Plan, P
 use super::tree::Row;
 use crate::account::Account;
 use crate::evidence::Counters;
-use crate::foreign::Spoken;
+use crate::foreign::Recognition;
 use crate::model::Way;
 use perhop_core::params::suggest;
 use perhop_core::units::BitRate;
@@ -64,7 +64,7 @@ pub struct Reader {
     /// A line of that class was indented deeper.
     indented: bool,
     /// What is said.
-    pub spoken: Spoken,
+    pub recognition: Recognition,
     /// The line is none that is known here.
     strange: bool,
     /// A policy map or class map was not of QoS.
@@ -140,8 +140,8 @@ impl Reader {
             self.body(row);
         }
         match self.strange {
-            false if known || within => self.spoken.statements.push(row.at().place),
-            true if self.account.lines.contains_key(&row.number) => self.spoken.unknown.push(row.words[0].place),
+            false if known || within => self.recognition.statements.push(row.at().place),
+            true if self.account.lines.contains_key(&row.number) => self.recognition.unknown.push(row.words[0].place),
             _ => {}
         }
     }

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use std::collections::BTreeSet;
 
 /// What filters lose, and the pairs that are in the wrong order: the taker of the first, the second.
-fn by_pairs(asked: &mut [Asked], place: &dyn Fn(usize) -> usize) -> BTreeSet<(usize, usize)> {
+fn by_pairs(asked: &mut [OwnedFilter], place: &dyn Fn(usize) -> usize) -> BTreeSet<(usize, usize)> {
     let mut found = BTreeSet::new();
     for later in 1..asked.len() {
         let (before, from) = asked.split_at_mut(later);
@@ -54,7 +54,7 @@ proptest! {
     #[test]
     fn as_all_pairs(list in prop::collection::vec((matches(), 0usize..5), 0..24), last in 0usize..5) {
         let list = list.into_iter().filter(|it| it.0 != Match::default());
-        let mut slow: Vec<_> = list.map(|(matches, of)| Asked::new(of, matches)).collect();
+        let mut slow: Vec<_> = list.map(|(matches, of)| OwnedFilter::new(of, matches)).collect();
         let mut fast = slow.clone();
         let place = |of: usize| if of == last { 5 } else { of };
         let expected = by_pairs(&mut slow, &place);
