@@ -1,10 +1,12 @@
 //! From captured bytes to what a classifier and a meter need: the outermost IP header and the transport's first fields.
 //!
-//! Link headers are walked in `link.rs`, extension headers in `chain.rs`; how long a packet is, `lengths.rs` says. The end of a
-//! packet need not be captured. For a tunnel the outer header counts: that is the one a router marks.
+//! Link headers are walked in `link.rs`, extension headers in `chain.rs`; how long a packet is, `lengths.rs` says. IP headers are
+//! read by `etherparse`, and the end of a packet need not be captured. For a tunnel the outer header counts: that is the one a
+//! router marks.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::IpAddr;
 
+use etherparse::{Ipv4HeaderSlice, Ipv6HeaderSlice};
 use perhop_core::estimate::Timestamps;
 
 use crate::chain::{Chain, Part};
@@ -106,64 +108,57 @@ struct Located {
 }
 
 fn ipv4(ip: &[u8], payload: Payload) -> Result<Located, Unread> {
-    const MORE: u16 = 0x2000;
-    let header_length = usize::from(ip[0] & 0x0f) * 4;
-    if header_length < 20 {
+    if ip[0] & 0x0f < 5 {
         return Err(Unread::Malformed);
     }
-    let header: &[u8; 20] = ip.get(..header_length).and_then(<[u8]>::first_chunk).ok_or(Unread::Snapped)?;
-    let word = |at: usize| u16::from_be_bytes([header[at], header[at + 1]]);
-    let lengths = Lengths::of(word(2).into(), payload)?;
+    let header = Ipv4HeaderSlice::from_slice(ip).map_err(|_| Unread::Snapped)?;
+    let lengths = Lengths::of(header.total_len().into(), payload)?;
+    let header_length = header.slice().len();
     if (lengths.stated as usize) < header_length {
         return Err(Unread::Malformed);
     }
-    let part = Part::of(word(4).into(), word(6) & (MORE - 1), word(6) & MORE != 0);
+    let offset = header.fragments_offset().value();
+    let part = Part::of(header.identification().into(), offset, header.more_fragments());
+    let protocol = header.protocol().0;
     let headers = IpHeaders {
         ip_offset: 0,
         version: 4,
-        dscp: header[1] >> 2,
-        ecn: header[1] & 0b11,
+        dscp: header.dcp().value(),
+        ecn: header.ecn().value(),
         flow_label: None,
         lengths,
-        protocol: header[9],
-        source: Ipv4Addr::from_bits(number(header, 12)).into(),
-        destination: Ipv4Addr::from_bits(number(header, 16)).into(),
+        protocol,
+        source: header.source_addr().into(),
+        destination: header.destination_addr().into(),
         fragment: None,
         ports: None,
         tcp: None,
     };
-    Ok(Located { headers, chain: Chain::version_4(within_packet(ip, &lengths), header[9], header_length, part) })
+    Ok(Located { headers, chain: Chain::version_4(within_packet(ip, &lengths), protocol, header_length, part) })
 }
 
 fn ipv6(ip: &[u8], payload: Payload) -> Result<Located, Unread> {
     const NO_NEXT_HEADER: u8 = 59;
-    let header: &[u8; 40] = ip.first_chunk().ok_or(Unread::Snapped)?;
-    let first = number(header, 0);
-    let (carried, next) = (u16::from_be_bytes([header[4], header[5]]), header[6]);
+    let header = Ipv6HeaderSlice::from_slice(ip).map_err(|_| Unread::Snapped)?;
+    let (carried, next) = (header.payload_length(), header.next_header().0);
     // a payload length of 0 is true only of a packet that ends here
     let offloaded = carried == 0 && next != NO_NEXT_HEADER;
     let lengths = Lengths::of(if offloaded { 0 } else { 40 + u32::from(carried) }, payload)?;
-    let address = |at: usize| Ipv6Addr::from_octets(*header[at..].first_chunk().expect("16 of 40 bytes"));
     let headers = IpHeaders {
         ip_offset: 0,
         version: 6,
-        dscp: (first >> 22 & 0x3f) as u8,
-        ecn: (first >> 20 & 0b11) as u8,
-        flow_label: Some(first & 0xf_ffff),
+        dscp: header.dscp().value(),
+        ecn: header.ecn().value(),
+        flow_label: Some(header.flow_label().value()),
         lengths,
         protocol: next,
-        source: address(8).into(),
-        destination: address(24).into(),
+        source: header.source_addr().into(),
+        destination: header.destination_addr().into(),
         fragment: None,
         ports: None,
         tcp: None,
     };
     Ok(Located { headers, chain: Chain::version_6(within_packet(ip, &lengths), next) })
-}
-
-#[inline]
-fn number(bytes: &[u8], at: usize) -> u32 {
-    u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
 /// As much of the packet as was captured, without what lies behind it.
@@ -216,6 +211,7 @@ fn ports(start: &[u8; 4]) -> Ports {
 /// `start`: the header up to its flags (etherparse wants all of it with options, which a snapped capture lacks);
 /// `captured`: the same with all that was captured behind; `length`: TCP header and payload in bytes.
 fn tcp(start: &[u8; 14], captured: &[u8], length: u32) -> Option<TcpView> {
+    let number = |at: usize| u32::from_be_bytes([start[at], start[at + 1], start[at + 2], start[at + 3]]);
     let header_length = (start[12] >> 4) * 4;
     if header_length < 20 {
         return None;
@@ -223,5 +219,5 @@ fn tcp(start: &[u8; 14], captured: &[u8], length: u32) -> Option<TcpView> {
     let payload = length.checked_sub(u32::from(header_length))?;
     let end = captured.len().min(header_length.into());
     let timestamps = options::timestamps(captured.get(20..end).unwrap_or_default());
-    Some(TcpView { seq: number(start, 4), ack: number(start, 8), flags: start[13], header_length, payload, timestamps })
+    Some(TcpView { seq: number(4), ack: number(8), flags: start[13], header_length, payload, timestamps })
 }
