@@ -369,6 +369,12 @@ impl<H: Copy> Port<H> {
         }
     }
 
+    /// Another connection begins on the ports of an announced flow, see [`Edge::reopen`].
+    pub fn reopen(&mut self, flow: FlowId, headers: &FlowHeaders) {
+        self.edge.reopen(flow, headers);
+        self.sort(flow, headers);
+    }
+
     /// More is now known about an announced flow, see [`Edge::reclassify`].
     pub fn reclassify(&mut self, flow: FlowId, headers: &FlowHeaders) {
         self.edge.reclassify(flow, headers);

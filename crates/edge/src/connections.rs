@@ -1,7 +1,6 @@
 //! Flows that the conditioners have been told of, and what is known of their connections.
 
 use perhop_core::classify::FlowHeaders;
-use perhop_core::needs::Needs;
 use perhop_core::packet::FlowId;
 use perhop_core::port::Port;
 use perhop_core::units::Time;
@@ -64,10 +63,8 @@ impl Connections {
     #[cold]
     fn begin(&mut self, flow: FlowId, before: Phase, port: &mut Port<u32>) {
         let headers = self.headers_of(flow);
-        // what is measured of segments must forget those of the old connection
-        let measures = port.edge_needs().contains(Needs::REVERSE);
         match before {
-            Phase::Open if self.keeps_buckets && !measures => port.reclassify(flow, &headers),
+            Phase::Open if self.keeps_buckets => port.reopen(flow, &headers),
             _ => port.register(flow, &headers),
         }
     }

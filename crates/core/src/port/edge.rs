@@ -227,6 +227,15 @@ impl Stage {
         }
     }
 
+    /// Forgets what was measured of a flow that it takes, which keeps its instance.
+    fn reopen(&mut self, flow: FlowId, headers: &FlowHeaders) {
+        self.classify(flow, headers);
+        let instance = self.by_flow[flow.0 as usize];
+        if instance != NO_INSTANCE {
+            self.instances[instance as usize].forget(Turn::new(flow));
+        }
+    }
+
     /// Takes a flow or leaves it. One that it had taken keeps its instance.
     fn classify(&mut self, flow: FlowId, headers: &FlowHeaders) {
         self.reach(flow);
@@ -317,6 +326,14 @@ impl Edge {
     pub fn forget(&mut self, flow: FlowId) {
         for stage in &mut self.stages {
             stage.release(flow);
+        }
+    }
+
+    /// Another connection begins on the ports of an announced flow. What was measured of the one before it is forgotten; buckets
+    /// stay as they are.
+    pub fn reopen(&mut self, flow: FlowId, headers: &FlowHeaders) {
+        for stage in &mut self.stages {
+            stage.reopen(flow, headers);
         }
     }
 
