@@ -337,7 +337,10 @@ fn a_scheduler_without_classes_shapes_nothing() {
     std::fs::write(folder.path("stub.toml"), stub).unwrap();
     let (out, aside) = said(&folder.perhop(&["check", "stub.toml"]));
     let of_stub = out + &aside;
-    assert!(of_stub.contains("[W361]") && of_stub.contains("1 warning;"), "what its line counts is not said: {of_stub}");
+    assert!(
+        of_stub.contains("[W361]") && of_stub.contains("1 warning;"),
+        "what its line counts is not said: {of_stub}"
+    );
     let checked = folder.perhop(&["check", "script.sh", "--link", "10Mbit/s"]);
     assert!(String::from_utf8_lossy(&[checked.stdout, checked.stderr].concat()).contains("W406"));
     assert_eq!(checked.status.code(), Some(1));

@@ -191,9 +191,10 @@ impl fmt::Display for Diagnostic {
         let code = format!("{}[{}]", self.severity_name(), self.code);
         let wide = PLACE_COLUMN.saturating_sub(code.chars().count() + 1);
         writeln!(f, "{} {:wide$} {}", ink.loud(&code), self.message, self.place())?;
-        if let Some(spot) = &self.spot {
+        // of a line of a device's configuration that may not be printed only blanks are left
+        if let Some(spot) = self.spot.as_ref().filter(|spot| !spot.text.trim().is_empty()) {
             let number = if spot.path.is_empty() { spot.line.to_string() } else { " ".into() };
-            writeln!(f, "{number} | {}", spot.text)?;
+            writeln!(f, "{number} | {}", spot.text.trim_end())?;
             let caret = format!("{} {}", "^".repeat(spot.width), self.label);
             let indent = " ".repeat(spot.shown_column - 1);
             writeln!(f, "{} | {indent}{}", " ".repeat(number.len()), ink.loud(caret.trim_end()))?;
@@ -266,5 +267,16 @@ mod tests {
         let first = ("`S1 -> P` is 10kB", "above 5%; the first of 2 like this");
         let others = [("`T2 -> P` is 1.5MB", "above 55%"), ("`T2 -> P` is 1.5MB", "the first of 2 like this")];
         assert_eq!(said, [first, others[0], others[1]]);
+    }
+
+    #[test]
+    fn a_line_of_blanks_is_not_shown() {
+        let (mut problems, mut sources) = (Problems::default(), Sources::default());
+        sources.add("a.cfg", "    \nset  \n");
+        for (start, end, message) in [(0, 4, "unknown"), (5, 8, "not taken")] {
+            problems.error("E001", perhop_core::params::Place { start, end }, message).help("help");
+        }
+        let said = Diagnostics::new(problems, &sources).to_string();
+        assert!(said.contains("a.cfg:1:1") && !said.contains("1 |") && said.contains("2 | set\n"), "{said}");
     }
 }
