@@ -17,7 +17,7 @@ export PERHOP_PYTHON := $(CURDIR)/$(BIN)/python
 export PROPTEST_RNG_SEED ?= 2475
 ROUNDS ?= 10
 
-.PHONY: install test free test-rust test-differential test-python test-fast same-results reproduce maps lint wheel release-check first-minute bench instructions lab lab-ports lab-tcp lab-live lab-reality live-lab live-bench soak renew docs lock clean
+.PHONY: install test free test-rust test-differential test-python test-fast same-results reproduce maps lint wheel release-check first-minute bench instructions growth lab lab-ports lab-tcp lab-live lab-reality live-lab live-bench soak renew docs lock clean
 .DEFAULT_GOAL := install
 
 install: .venv/extension.stamp          ## build the release extension into .venv
@@ -79,6 +79,10 @@ bench:                                  ## this machine: packet-hops, decisions,
 instructions:                           ## instructions of all that perhop does against tests/instructions/baseline.toml
 	cargo build --release -p perhop -p perhop-bench
 	$(PYTHON) tests/instructions/count.py $(ARGS)
+
+growth:                                 ## instructions of `check` at three sizes of each kind of configuration; PERHOP_KIND=htb for some
+	cargo build --release -p perhop
+	PERHOP_PROGRAM=$(CURDIR)/target/release/perhop cargo test --workspace --test growth -- --ignored
 
 lab: lab-ports lab-tcp                  ## what a Linux kernel does in the cells of lab/cells, against what is recorded; ARGS=--write
 

@@ -3,11 +3,11 @@
 use crate::args::Meter;
 use crate::mark::{Asker, Verb, flow_timeout, input_name, json, marking};
 use crate::places::{self, in_a_directory};
+use crate::reading::options_of_policy;
 use crate::{Exit, Failure, complain, say};
 use perhop_capture::Existing;
 use perhop_capture::mark::{self, By, Groups, Marking, Part, Report, RoundTripsOf, Total};
 use perhop_runs::rows::record;
-use perhop_scenario::Options;
 use serde::Serialize;
 use std::path::Path;
 
@@ -165,12 +165,7 @@ fn asked(args: &Meter, asker: Asker<'_>) -> Result<Marking, Failure> {
     let marking = match &args.policy {
         Some(policy) => {
             let stated = [("queue", &args.queue), ("link", &args.link), ("framing", &args.framing)];
-            let options = Options::new(&policy.to_string_lossy());
-            let options = stated.iter().fold(options, |options, (key, value)| match value {
-                Some(value) => options.of_policy(key, value),
-                None => options,
-            });
-            marking(policy, &options, through, asker)?
+            marking(policy, &options_of_policy(policy, stated), through, asker)?
         }
         None => {
             let flow_timeout = flow_timeout(through)?;

@@ -67,6 +67,15 @@ pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
     }
 }
 
+/// A policy, with what options say in place of its `[policy]`.
+pub(crate) fn options_of_policy<'a>(
+    file: &Path,
+    stated: impl IntoIterator<Item = (&'a str, &'a Option<String>)>,
+) -> Options {
+    let given = stated.into_iter().filter_map(|(key, value)| Some((key, value.as_ref()?)));
+    given.fold(Options::new(&file.to_string_lossy()), |options, (key, value)| options.of_policy(key, value))
+}
+
 /// The options given on the command line.
 pub(crate) fn options(file: &Path, settings: &Settings) -> Options {
     let mut options = Options::new(&name(file));

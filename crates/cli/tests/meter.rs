@@ -10,12 +10,13 @@ use std::path::Path;
 /// A packet of a capture: its time in ns, and its bytes with the link header.
 type Sent = (u64, Vec<u8>);
 
-/// A nanosecond pcap of Ethernet.
+/// A nanosecond pcap of Ethernet, with packets of which only the first bytes were captured.
 fn pcap(packets: &[Sent]) -> Vec<u8> {
     let mut out = [0xa1b2_3c4d_u32, 0x0004_0002, 0, 0, 65_535, 1].map(u32::to_le_bytes).concat();
     for (ns, data) in packets {
+        let stated = u32::from(u16::from_be_bytes([data[16], data[17]])) + 14;
         let length = data.len() as u32;
-        let header = [(ns / 1_000_000_000) as u32, (ns % 1_000_000_000) as u32, length, length];
+        let header = [(ns / 1_000_000_000) as u32, (ns % 1_000_000_000) as u32, length, length.max(stated)];
         out.extend(header.map(u32::to_le_bytes).concat());
         out.extend(data);
     }

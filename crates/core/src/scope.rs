@@ -5,6 +5,7 @@
 use crate::accounting::{Accounting, Recount};
 use crate::params::ParamError;
 use crate::units::{BitRate, Bytes, Length};
+use std::ops::Deref;
 use std::sync::Arc;
 
 /// The surroundings of an algorithm: known to the host, needed to check parameters and to turn
@@ -18,7 +19,7 @@ pub struct Scope {
     /// Whose packet that is, for messages: "traffic `web`".
     pub largest_of: String,
     /// The largest packet of each class of a scheduler, in their order; empty: it is that of all for each of them.
-    pub classes: Vec<Largest>,
+    pub classes: Arc<[Largest]>,
     /// The rate that bounds what is behind the queue or in the scheduler, even if a scheduler shares it; `None` for a
     /// conditioner, or if unknown.
     pub link_rate: Option<BitRate>,
@@ -31,9 +32,44 @@ pub struct Scope {
     /// Weights of the flows whose rates are labels; `None` if labels come from where they are unknown.
     pub weights: Option<Weights>,
     /// Names of the conditioners of the port that a packet passes before, in order.
-    pub conditioners: Vec<String>,
+    pub conditioners: Predecessors,
     /// Whether what sends its packets asks the queue also while it is empty. In Linux a shaper and most schedulers do not.
     pub asked_when_empty: bool,
+}
+
+/// Names of conditioners that a packet passes first, in order. All that is at a port shares one list.
+#[derive(Clone, Debug, Default)]
+pub struct Predecessors {
+    port: Arc<[String]>,
+    count: usize,
+}
+
+impl Predecessors {
+    /// The first so many of these.
+    #[must_use]
+    pub fn first(&self, count: usize) -> Self {
+        Self { port: Arc::clone(&self.port), count: count.min(self.count) }
+    }
+}
+
+impl From<Vec<String>> for Predecessors {
+    fn from(names: Vec<String>) -> Self {
+        Self { count: names.len(), port: names.into() }
+    }
+}
+
+impl Deref for Predecessors {
+    type Target = [String];
+
+    fn deref(&self) -> &[String] {
+        &self.port[..self.count]
+    }
+}
+
+impl PartialEq for Predecessors {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
 }
 
 /// The largest packet of a class; by default none is known.
@@ -72,7 +108,7 @@ impl Default for Scope {
         let (largest_packet, largest_of) = (Bytes::new(1500), "Ethernet".into());
         let (link_rate, limit, weights) = (None, None, None);
         let (accounting, framing) = (Accounting::L3, Accounting::L3);
-        let (classes, conditioners) = (Vec::new(), Vec::new());
+        let (classes, conditioners) = (Arc::default(), Predecessors::default());
         let asked_when_empty = true;
         Self {
             port: None,
@@ -99,13 +135,13 @@ impl Scope {
     /// The surroundings of one class of a scheduler: its own largest packet, if that is known.
     pub fn of_class(&self, class: usize) -> Self {
         let Some(Largest { packet, of }) = self.classes.get(class).cloned() else { return self.clone() };
-        Self { largest_packet: packet, largest_of: of, classes: Vec::new(), ..self.clone() }
+        Self { largest_packet: packet, largest_of: of, classes: Arc::default(), ..self.clone() }
     }
 
     /// The surroundings of several classes: the largest packet of any of them.
     pub fn of_classes(&self, classes: std::ops::Range<usize>) -> Self {
-        let scopes = classes.map(|class| self.of_class(class));
-        scopes.max_by_key(|scope| scope.largest_packet).unwrap_or_else(|| self.clone())
+        let packet = |class: &usize| self.classes.get(*class).map_or(self.largest_packet, |largest| largest.packet);
+        classes.max_by_key(packet).map_or_else(|| self.clone(), |class| self.of_class(class))
     }
 
     /// # Errors

@@ -20,6 +20,7 @@ use perhop_core::units::{Bytes, Length, Packets};
 use perhop_sim::plan::{self, Plan, Probes};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// A plan and what it was made from, for `explain`.
 #[derive(Clone, Debug)]
@@ -166,13 +167,13 @@ impl<'a> Sizes<'a> {
     }
 
     /// The largest packet of each class of a node: none is too large for a class that no packet reaches.
-    fn classes(&self, node: usize) -> Vec<Largest> {
+    fn classes(&self, node: usize) -> Arc<[Largest]> {
         let class = |child: usize| {
             let found = self.file.largest_of(&self.nodes[child]).map(|largest| self.file.scope_of(Some(largest)));
             found.map_or(Largest::default(), |scope| Largest { packet: scope.largest_packet, of: scope.largest_of })
         };
         let known = !self.nodes.is_empty() && self.direction.nodes[node].scheduler.is_some();
-        if known { self.children[node].iter().copied().map(class).collect() } else { Vec::new() }
+        if known { self.children[node].iter().copied().map(class).collect() } else { Arc::default() }
     }
 }
 
@@ -184,8 +185,8 @@ fn draft(link: &topology::Direction) -> plan::Link {
         rate: *link.rate,
         framing: link.framing.unwrap_or_default(),
         delay: link.delay,
-        loss: link.loss,
-        transit: link.transit,
+        loss: link.wire.loss,
+        transit: link.wire.transit,
         queues: link.queues.iter().map(draft_queue).collect(),
         nodes: link.nodes.iter().map(draft_node).collect(),
         edge: Vec::new(),

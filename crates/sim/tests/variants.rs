@@ -17,7 +17,7 @@ const OPEN: [([&str; 2], &str); 3] = [
 ];
 
 /// Who names entries of an open list, and why.
-const NAMING: [(&str, &str); 31] = [
+const NAMING: [(&str, &str); 32] = [
     ("core/src/port.rs", "a policer is counted as tc does: it is the token bucket"),
     ("core/src/port/edge.rs", "a policer is counted as tc does: it is the token bucket"),
     ("core/src/port/gate.rs", "drop-tail is not asked: most queues are spared a call"),
@@ -46,6 +46,10 @@ const NAMING: [(&str, &str); 31] = [
     ("scenario/src/check/starving.rs", "which classes go before others"),
     ("scenario/src/explain.rs", "which queues of a host's own port take bursts apart"),
     ("scenario/src/explain/tree.rs", "curves of HFSC, tins of CAKE"),
+    (
+        "scenario/src/resolve/held.rs",
+        "CAKE and HTB have rates of their own, which may hold back all that the link would send",
+    ),
     ("scenario/src/resolve/ports.rs", "the weight that a rate labeller gives"),
     ("scenario/src/sections/queue.rs", "the default is drop-tail"),
     ("sim/src/plan/mod.rs", "which port is at a host and has fq, for its senders to pace"),

@@ -104,13 +104,9 @@ pub struct QueueClassRow {
 pub struct QueueReport {
     /// Its name in the policy.
     pub name: String,
-    /// Rate of the line.
-    pub link_bit_s: u64,
-    /// Which bytes of a packet that rate counts: `l3`, `l2`, `l2+fcs`, `l1`.
-    pub framing: &'static str,
-    /// The same as a sentence.
-    #[serde(skip)]
-    pub link: String,
+    /// The line behind it.
+    #[serde(flatten)]
+    pub line: LineReport,
     /// What came to it over the capture's duration, as meters count bytes; `None` where that is 0.
     pub offered_bit_s: Option<f64>,
     /// The most packets that waited when one came.
@@ -130,6 +126,18 @@ pub struct QueueReport {
     pub classes: Vec<QueueClassRow>,
     /// What such a replay cannot say.
     pub note: &'static str,
+}
+
+/// What the line behind a queue sends.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LineReport {
+    /// Its rate.
+    pub link_bit_s: u64,
+    /// Which bytes of a packet that rate counts: `l3`, `l2`, `l2+fcs`, `l1`.
+    pub framing: &'static str,
+    /// The same as a sentence.
+    #[serde(skip)]
+    pub link: String,
 }
 
 /// The line that the queue was on.
@@ -163,9 +171,7 @@ impl QueueReport {
         let link = &line.behind.plan.links[0];
         Self {
             name: line.behind.name.clone(),
-            link_bit_s: link.rate.bit_s(),
-            framing: link.framing.name(),
-            link: link.counts(),
+            line: LineReport { link_bit_s: link.rate.bit_s(), framing: link.framing.name(), link: link.counts() },
             offered_bit_s: over(it.all.met.came.bytes, line.duration_s),
             longest_packets: it.longest.packets,
             longest_bytes: it.longest.bytes,
@@ -200,10 +206,10 @@ impl QueueReport {
         format!(
             "queue `{}` on a line of {}{offered}; at most {} waiting, {} B\n{}",
             self.name,
-            bit_rate(self.link_bit_s as f64),
+            bit_rate(self.line.link_bit_s as f64),
             counted(self.longest_packets, ["packet", "packets"]),
             self.longest_bytes,
-            self.link
+            self.line.link
         )
     }
 

@@ -15,15 +15,9 @@ pub struct Forward {
     /// Policy file: `[conditioner]` tables without `at`, `[queue]` tables. SIGHUP has it read again
     #[arg(long, value_name = "FILE")]
     pub policy: PathBuf,
-    /// Send what passes the conditioners through this `[queue.X]` of the policy; needs --link
-    #[arg(long, value_name = "NAME")]
-    pub queue: Option<String>,
-    /// Rate of the line behind that queue, as in 10Mbit/s
-    #[arg(long, value_name = "RATE")]
-    pub link: Option<String>,
-    /// Which bytes of a packet that rate counts: l3, l2, l2+fcs or l1 [default: what `accounting` says]
-    #[arg(long, value_name = "BYTES")]
-    pub framing: Option<String>,
+    /// The queue and the line behind it.
+    #[command(flatten)]
+    pub line: Line,
     /// Seed of the conditioners' and the queue's random streams
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
@@ -45,6 +39,20 @@ pub struct Forward {
     /// How what passes is seen.
     #[command(flatten)]
     pub seen: Seen,
+}
+
+/// The queue and the line behind it.
+#[derive(Args, Debug)]
+pub struct Line {
+    /// Send what passes the conditioners through this `[queue.X]` of the policy; needs --link
+    #[arg(long, value_name = "NAME")]
+    pub queue: Option<String>,
+    /// Rate of the line behind that queue, as in 10Mbit/s
+    #[arg(long, value_name = "RATE")]
+    pub link: Option<String>,
+    /// Which bytes of a packet that rate counts: l3, l2, l2+fcs or l1 [default: what `accounting` says]
+    #[arg(long, value_name = "BYTES")]
+    pub framing: Option<String>,
 }
 
 /// How what passes is seen.

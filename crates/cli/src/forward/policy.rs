@@ -1,12 +1,12 @@
 //! The policy of `forward`.
 
 use crate::args::Forward;
-use crate::reading::{accepted, warn};
+use crate::reading::{accepted, options_of_policy, warn};
 use crate::{Failure, complain};
 use perhop_core::units::Span;
 use perhop_edge as edge;
 use perhop_live::{AfPacket, Forwarder};
-use perhop_scenario::{Diagnostics, Host, Options, Policy};
+use perhop_scenario::{Diagnostics, Host, Policy};
 use perhop_sim::Plan;
 use perhop_sim::replay::Changed;
 
@@ -19,12 +19,9 @@ pub(super) struct Read {
 
 /// Reads and checks it.
 pub(super) fn read(args: &Forward) -> Result<Read, Failure> {
-    let stated = [("queue", &args.queue), ("link", &args.link), ("framing", &args.framing)];
-    let options = Options::new(&args.policy.to_string_lossy());
-    let options = stated.iter().fold(options, |options, (key, value)| match value {
-        Some(value) => options.of_policy(key, value),
-        None => options,
-    });
+    let line = &args.line;
+    let stated = [("queue", &line.queue), ("link", &line.link), ("framing", &line.framing)];
+    let options = options_of_policy(&args.policy, stated);
     let (policy, warnings) = accepted(Policy::load(&args.policy, &options), "nothing was touched")?;
     let (policy, warnings) = (policy.live(), warnings.of(Host::Interfaces));
     Ok(Read { policy, warnings, flow_timeout: flow_timeout(&args.flow_timeout)? })

@@ -1,15 +1,43 @@
-//! Texts of each kind, of any size: what a device or a script may hold thousands of.
+//! Texts of each kind, of any size, and what four times a text may cost: what a device or a script may hold thousands of.
 
 use std::fmt::Write as _;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+/// What four times a text may cost: n log n is 4 log(4 n) / log(n) times as much, below 5 from 256 bytes on.
+const MOST: f64 = 5.0;
 
 /// A kind of text: its name, the text of so many, and how many its test begins with.
-pub struct Kind {
+struct Kind {
     /// In messages.
-    pub name: &'static str,
+    name: &'static str,
     /// Lines, classes, values or levels: whatever grows.
-    pub text: fn(usize) -> String,
+    text: fn(usize) -> String,
     /// The least of three sizes, each four times the one before.
-    pub least: usize,
+    least: usize,
+}
+
+/// Fails where the cost of a kind's text is more than [`MOST`] times that of a fourth of it.
+pub fn refuse_growth(unit: &str, cost: impl Fn(&str) -> f64 + Sync) {
+    let only = std::env::var("PERHOP_KIND").unwrap_or_default();
+    let kinds: Vec<_> = KINDS.iter().filter(|kind| kind.name.contains(&only)).collect();
+    let (next, slow) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let work = || {
+        while let Some(kind) = kinds.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let costs = [1, 4, 16].map(|times| cost(&(kind.text)(kind.least * times)));
+            let ratios = [costs[1] / costs[0], costs[2] / costs[1]];
+            let shown = costs.map(|cost| format!("{:.2}", cost / 1e6)).join(", ");
+            let line = format!("{}: {shown} million {unit}, {:.2} and {:.2} times", kind.name, ratios[0], ratios[1]);
+            eprintln!("{line}");
+            slow.lock().unwrap().extend(ratios.iter().any(|ratio| *ratio > MOST).then_some(line));
+        }
+    };
+    thread::scope(|scope| {
+        (0..thread::available_parallelism().map_or(1, usize::from)).for_each(|_| _ = scope.spawn(work));
+    });
+    let slow = slow.into_inner().unwrap();
+    assert!(slow.is_empty(), "more than {MOST} times for four times the text:\n{}", slow.join("\n"));
 }
 
 const fn kind(name: &'static str, least: usize, text: fn(usize) -> String) -> Kind {
@@ -17,7 +45,7 @@ const fn kind(name: &'static str, least: usize, text: fn(usize) -> String) -> Ki
 }
 
 /// All kinds.
-pub const KINDS: &[Kind] = &[
+const KINDS: &[Kind] = &[
     kind("access list", 60, |n| {
         acl(n, |i| format!("permit tcp 10.{}.{}.0 0.0.0.255 any range {i} {}", i / 256, i % 256, i + 5))
     }),
@@ -245,7 +273,7 @@ pub const KINDS: &[Kind] = &[
             )
         })
     }),
-    kind("prio with prio below", 20, |n| {
+    kind("prio with prio below", 5, |n| {
         lines(n, |i| {
             format!(
                 "tc qdisc add dev eth{i} root handle 1: prio bands 16\n{}",
@@ -287,21 +315,21 @@ pub const KINDS: &[Kind] = &[
             "tc qdisc add dev eth0 root fq_codel\nfor i in $(seq 1 {n}); do\n tc qdisc add dev eth0 root frob$i\ndone\n"
         )
     }),
-    kind("loops within loops on one line", 40, |n| {
+    kind("loops within loops on one line", 100, |n| {
         format!(
             "tc qdisc add dev eth0 root fq_codel\n{}tc qdisc add dev e root fq_codel;{}\n",
             "for a in 1; do ".repeat(n),
             " done;".repeat(n)
         )
     }),
-    kind("loops within loops", 40, |n| {
+    kind("loops within loops", 100, |n| {
         format!(
             "tc qdisc add dev eth0 root fq_codel\n{}tc qdisc add dev e root fq_codel\n{}",
             "for a in 1; do\n".repeat(n),
             "done\n".repeat(n)
         )
     }),
-    kind("a variable that doubles", 10, |n| {
+    kind("a variable that doubles", 20, |n| {
         format!("A=aaaaaaaaaa\n{}tc qdisc add dev eth0 root fq_codel\n", "A=$A$A\n".repeat(n))
     }),
     kind("variables", 60, |n| {
@@ -330,22 +358,22 @@ pub const KINDS: &[Kind] = &[
         "tc qdisc add dev eth0 root fq_codel\n".to_owned()
             + &lines(n, |i| format!("tc qdisc add dev eth0 root fq_codel limit {}x", i + 1))
     }),
-    kind("words that are not known", 100, |n| {
+    kind("words that are not known", 1000, |n| {
         format!(
             "tc qdisc add dev eth0 root fq_codel {}\ntc qdisc add dev eth1 root fq_codel\n",
             words(n, |i| format!("w{i}"))
         )
     }),
-    kind("parentheses", 100, |n| {
+    kind("parentheses", 4000, |n| {
         format!("A=$(({}1{}))\ntc qdisc add dev eth0 root fq_codel limit $A\n", "(".repeat(n), ")".repeat(n))
     }),
-    kind("expansions that do not end", 100, |n| {
+    kind("expansions that do not end", 1000, |n| {
         format!("tc qdisc add dev eth0 root fq_codel {}\ntc qdisc add dev eth1 root fq_codel\n", "$((".repeat(n))
     }),
-    kind("commands within commands", 100, |n| {
+    kind("commands within commands", 4000, |n| {
         format!("A={}echo 1{}\ntc qdisc add dev eth0 root fq_codel limit $A\n", "$(".repeat(n), ")".repeat(n))
     }),
-    kind("JSON within JSON", 100, |n| {
+    kind("JSON within JSON", 1000, |n| {
         format!(
             "[{{\"kind\":\"fq_codel\",\"handle\":\"1:\",\"dev\":\"eth0\",\"root\":true,\"options\":{{\"x\":{}1{}}}}}]\n",
             "[".repeat(n),

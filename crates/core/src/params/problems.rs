@@ -173,8 +173,13 @@ const LISTED: usize = 40;
 const KNOWN_BY: usize = 3;
 
 /// How much a text is like a name: above [`MEANT`] it is probably meant. A letter too many or missing, or two that have changed
-/// places, count for more than all else; a wrong one would make most names of three letters alike.
+/// places, count for more than all else; a wrong one would make most names of three letters alike. A name of half as many letters
+/// or twice as many is only meant if it begins so.
 fn likeness(text: &str, name: &str) -> f64 {
+    let is_far = text.len().min(name.len()) * 2 <= text.len().max(name.len());
+    if is_far && (text.len() < KNOWN_BY || !name.starts_with(text)) {
+        return 0.0;
+    }
     let is_other = text.len() == name.len() && strsim::levenshtein(text, name) == 1;
     let slip = text.len().min(name.len()) >= KNOWN_BY && strsim::osa_distance(text, name) == 1 && !is_other;
     strsim::jaro_winkler(text, name) + f64::from(u8::from(slip))

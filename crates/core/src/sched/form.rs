@@ -4,6 +4,7 @@ use super::{Class, Classes, Outline};
 use crate::params::{ParamError, suggest};
 use crate::scope::Scope;
 use crate::units::{BitRate, Bytes};
+use std::collections::HashMap;
 
 /// A class of such a list.
 pub(super) trait Listed: Class {
@@ -33,8 +34,10 @@ impl Form {
     /// E006 for an unknown parent; E228 for a loop; E201 for too many levels; E229 for a parent that takes packets itself;
     /// E223 for a leaf that takes none.
     pub(super) fn of(classes: &Classes<impl Listed>, levels: usize) -> Result<Self, ParamError> {
-        let names: Vec<&str> = classes.iter().filter_map(|class| class.name()).collect();
-        let find = |i: usize| classes[i].parent().map(|name| parent(classes, &names, i, name)).transpose();
+        let named = classes.iter().enumerate().filter_map(|(i, class)| Some((class.name()?, i)));
+        // Of two of one name the first is meant.
+        let by_name: HashMap<_, _> = named.rev().collect();
+        let find = |i: usize| classes[i].parent().map(|name| parent(classes, &by_name, i, name)).transpose();
         let parents: Vec<_> = (0..classes.len()).map(find).collect::<Result<_, _>>()?;
         for i in 0..classes.len() {
             climb(classes, &parents, i, levels)?;
@@ -155,11 +158,16 @@ impl Form {
     }
 }
 
-fn parent(classes: &Classes<impl Listed>, names: &[&str], i: usize, name: &str) -> Result<usize, ParamError> {
-    let found = classes.iter().position(|class| class.name() == Some(name));
-    found.ok_or_else(|| {
+fn parent(
+    classes: &Classes<impl Listed>,
+    by_name: &HashMap<&str, usize>,
+    i: usize,
+    name: &str,
+) -> Result<usize, ParamError> {
+    by_name.get(name).copied().ok_or_else(|| {
         let message = format!("{}: no class is called `{name}`, its `parent`", classes.called(i));
-        let help = if names.is_empty() { "no class has a name".to_owned() } else { suggest(name, names) };
+        let names: Vec<&str> = classes.iter().filter_map(|class| class.name()).collect();
+        let help = if names.is_empty() { "no class has a name".to_owned() } else { suggest(name, &names) };
         fault("E006", message).help(help)
     })
 }

@@ -114,7 +114,7 @@ fn edge(matches: &[Match]) -> Vec<StageSpec> {
         per: Per::Aggregate,
         params: ConditionerParams::Marker(marker::Params { colour: marker::Mark::Green }),
         actions: [on; 4],
-        scope: Scope { conditioners: names(i), ..scope() },
+        scope: Scope { conditioners: names(i).into(), ..scope() },
     };
     matches.iter().enumerate().map(stage).collect()
 }
@@ -137,7 +137,7 @@ fn scheduler(filters: &[Filter]) -> SchedulerParams {
 fn port(filters: &[Filter], edge: &[StageSpec]) -> Result<Port<usize>, PortError> {
     let queues = vec![drop_tail(10); filters.len()];
     let mut nodes = NodeSpec::flat(scheduler(filters), &queues);
-    nodes[0].scope.conditioners = names(edge.len());
+    nodes[0].scope.conditioners = names(edge.len()).into();
     PortSpec { nodes: &nodes, ..spec(edge, &queues) }.build()
 }
 

@@ -101,7 +101,7 @@ fn the_default_burst_is_200_ms_of_the_rate() {
 #[test]
 fn the_default_burst_holds_a_packet_of_its_class() {
     let small = Largest { packet: Bytes::new(200), of: "voice".into() };
-    let scope = Scope { classes: vec![small, Largest::default()], ..scope() };
+    let scope = Scope { classes: [small, Largest::default()].into(), ..scope() };
     let voice = params("strict-priority", &[("rate", "8kbit/s")]);
     let mut running = voice.build(&scope).unwrap();
     let mut passing = |now| (0..10).filter(|_| judge(&mut running, now, [0, 200, 1]) == Verdict::Pass).count();

@@ -207,9 +207,9 @@ impl Policy {
         let accounting = self.accounting();
         let largest_packet = Bytes::new(u64::from(LARGEST + accounting.overhead()));
         let largest_of = "an Ethernet".into();
-        let conditioners = self.conditioners.sound().map(|(name, _)| name.to_owned()).collect();
+        let conditioners: Vec<_> = self.conditioners.sound().map(|(name, _)| name.to_owned()).collect();
         let weights = ports::weights(&self.conditioners);
-        Scope { largest_packet, largest_of, accounting, weights, conditioners, ..Scope::default() }
+        Scope { largest_packet, largest_of, accounting, weights, conditioners: conditioners.into(), ..Scope::default() }
     }
 
     /// Every effective value as TOML; read again it gives an equal policy.

@@ -4,7 +4,7 @@ use super::arriving::{self, Arrivals, Arriving, AtGate, Gate};
 use super::crossing::Crossing;
 use super::indexed::Indexed;
 use super::offered::{Flowline, tables};
-use super::topology::{Direction, Topology};
+use super::topology::Topology;
 use crate::sections::at::Port;
 use crate::sections::conditioner::ConditionerSection;
 use crate::sections::model::Model;
@@ -21,7 +21,7 @@ use perhop_core::port::edge::{Action, StageSpec};
 use perhop_core::scope::{Scope, Weights};
 use perhop_core::units::{Bytes, Span};
 use perhop_sim::plan;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// What the file says, for the checks.
 #[derive(Clone, Copy)]
@@ -254,9 +254,11 @@ impl Stage {
 /// The stages of all ports, in the file's order, and what arrives everywhere; every fault is reported.
 pub fn stages(file: File<'_>, problems: &mut Problems) -> (Vec<Stage>, Arrivals) {
     let (mut stages, found) = (Vec::new(), problems.list.len());
+    let ports = file.topology.links.iter().map(|direction| direction.conditioners.iter().enumerate().rev());
+    let places: Vec<HashMap<_, _>> = ports.map(|names| names.map(|(i, name)| (name.as_str(), i)).collect()).collect();
     for (name, section) in file.model.conditioners.sound() {
         check_names(file, section, problems);
-        stages.append(&mut placed(file, Conditioner { name, section }, problems));
+        stages.append(&mut placed(file, Conditioner { name, section, places: &places }, problems));
     }
     stages.iter_mut().enumerate().for_each(|(number, stage)| stage.number = number);
     let gates: Vec<_> = stages.iter().map(Stage::gate).collect();
@@ -269,7 +271,10 @@ pub fn stages(file: File<'_>, problems: &mut Problems) -> (Vec<Stage>, Arrivals)
         check_named(file, stage, problems);
     }
     if !problems.has_errors() {
-        stages.iter().for_each(|stage| check_next(file, &stages, stage, problems));
+        let colouring = stages.iter().filter(|stage| stage.writes == Some(Writes::Colour));
+        let last: BTreeMap<_, _> = colouring.map(|stage| (stage.link, stage.number)).collect();
+        let is_last = |stage: &Stage| last.get(&stage.link).is_none_or(|&last| last <= stage.number);
+        stages.iter().filter(|stage| is_last(stage)).for_each(|stage| check_next(file, stage, problems));
     }
     arrivals.complete = !problems.has_errors();
     (stages, arrivals)
@@ -285,11 +290,15 @@ pub fn of_each<'a>(stages: &'a [Stage], arrivals: &'a Arrivals) -> impl Iterator
     })
 }
 
+/// Of each link, the places of the conditioners at its port.
+type ByLink<'a> = [HashMap<&'a str, usize>];
+
 /// A conditioner of the file.
 #[derive(Clone, Copy)]
 struct Conditioner<'a> {
     name: &'a str,
     section: &'a ConditionerSection,
+    places: &'a ByLink<'a>,
 }
 
 /// A stage for each port, without duplicates.
@@ -355,7 +364,7 @@ fn check_names(file: File<'_>, section: &ConditionerSection, problems: &mut Prob
 /// The stage at the `i`-th port of a conditioner. Its name is that of its random stream: the first port has the
 /// section's name, further ones add the port, so that no two draw the same numbers.
 fn stage(file: File<'_>, conditioner: Conditioner<'_>, port: Indexed<'_, Port>, link: usize) -> Stage {
-    let (Conditioner { name, section }, Indexed { index, it: port }) = (conditioner, port);
+    let (Conditioner { name, section, places }, Indexed { index, it: port }) = (conditioner, port);
     let at = &file.topology.links[link].name;
     let params = port.params.value.clone();
     // Nothing is too large for it yet: only faults of the parameters alone count here.
@@ -368,7 +377,9 @@ fn stage(file: File<'_>, conditioner: Conditioner<'_>, port: Indexed<'_, Port>, 
         actions: section.actions.all(),
         scope: Scope {
             port: Some(at.as_str().into()),
-            conditioners: before(&file.topology.links[link], name),
+            conditioners: file.topology.links[link]
+                .conditioners
+                .first(places[link].get(name).copied().unwrap_or(usize::MAX)),
             ..Scope::default()
         },
     };
@@ -400,11 +411,6 @@ fn check_named(file: File<'_>, stage: &Stage, problems: &mut Problems) {
     }
 }
 
-/// The conditioners at a port that come before one of them.
-fn before(direction: &Direction, name: &str) -> Vec<String> {
-    direction.conditioners.iter().take_while(|other| *other != name).cloned().collect()
-}
-
 /// Builds it: its parameters' faults, and actions that nothing takes.
 fn build(stage: &mut Stage, problems: &mut Problems) {
     if let Err(error) = stage.spec.params.build(&stage.spec.scope) {
@@ -430,10 +436,9 @@ pub fn following<'a>(all: &'a [Stage], stage: &Stage) -> Option<&'a Stage> {
     behind.into_iter().find(|other| other.link == stage.link && other.writes == Some(Writes::Colour))
 }
 
-fn check_next(file: File<'_>, all: &[Stage], stage: &Stage, problems: &mut Problems) {
-    if stage.spec.actions.iter().any(|action| action.goes_on())
-        && let (None, Some(section)) = (following(all, stage), file.model.conditioners.get(&stage.name))
-    {
+/// E239 of a conditioner behind which none gives colours.
+fn check_next(file: File<'_>, stage: &Stage, problems: &mut Problems) {
+    if let Some(section) = file.model.conditioners.get(&stage.name) {
         refuse_next(&stage.spec, &section.places, &format!(" at {}", stage.port), problems);
     }
 }
@@ -474,7 +479,7 @@ pub fn policy_stages(conditioners: &Named<ConditionerSection>, scope: &Scope) ->
             per: section.placement.per,
             params: section.ports.first()?.params.value.clone(),
             actions: section.actions.all(),
-            scope: Scope { conditioners: scope.conditioners[..i].to_vec(), ..scope.clone() },
+            scope: Scope { conditioners: scope.conditioners.first(i), ..scope.clone() },
         })
     };
     conditioners.sound().enumerate().filter_map(spec).collect()

@@ -12,7 +12,7 @@ use perhop_core::accounting::Accounting;
 use perhop_core::params::{Located, Place, Problems, Spanned, suggest};
 use perhop_core::port::{Limit, ShaperParams};
 use perhop_core::sched::{self, AnyScheduler, Scheduler as _, SchedulerParams};
-use perhop_core::scope::Scope;
+use perhop_core::scope::{Predecessors, Scope};
 use perhop_core::units::{BitRate, Bytes, Length, Probability, Span};
 use perhop_sim::plan::{self, Transit};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -34,10 +34,8 @@ pub struct Direction {
     pub framing: Option<Accounting>,
     /// Propagation delay.
     pub delay: Span,
-    /// Share lost on the wire.
-    pub loss: Probability,
-    /// How packets' times on the wire differ.
-    pub transit: Transit,
+    /// What happens to packets on the wire beyond the delay.
+    pub wire: Wire,
     /// The largest packet it carries.
     pub mtu: Option<Spanned<Bytes>>,
     /// Its queues: one, or those at the leaves of the tree.
@@ -47,7 +45,16 @@ pub struct Direction {
     /// The `[queue.X]` that it names.
     pub queue: Option<Arc<str>>,
     /// Names of the conditioners at its port, in order.
-    pub conditioners: Vec<String>,
+    pub conditioners: Predecessors,
+}
+
+/// What happens to packets on the wire beyond the delay.
+#[derive(Clone, Copy, Debug)]
+pub struct Wire {
+    /// Share lost.
+    pub loss: Probability,
+    /// How their times differ.
+    pub transit: Transit,
 }
 
 impl Direction {
@@ -155,9 +162,9 @@ pub fn fill_defaults(links: &mut Named<LinkSection>) {
 #[derive(Clone, Debug, Default)]
 pub struct Conditioners {
     /// At each port.
-    by_port: BTreeMap<String, Vec<String>>,
+    by_port: BTreeMap<String, Predecessors>,
     /// At all others.
-    others: Vec<String>,
+    others: Predecessors,
 }
 
 impl Conditioners {
@@ -169,15 +176,16 @@ impl Conditioners {
             let ports = section.ports.iter().filter_map(|port| direction_name(port.name.as_ref()?));
             ports.for_each(|port| by_port.entry(port).or_insert_with(|| others.clone()).push(name.to_owned()));
         }
-        Self { by_port, others }
+        let by_port = by_port.into_iter().map(|(port, names)| (port, names.into())).collect();
+        Self { by_port, others: others.into() }
     }
 
     /// These, at every port.
-    pub fn everywhere(names: &[String]) -> Self {
-        Self { by_port: BTreeMap::new(), others: names.to_vec() }
+    pub fn everywhere(names: &Predecessors) -> Self {
+        Self { by_port: BTreeMap::new(), others: names.clone() }
     }
 
-    fn at(&self, port: &str) -> Vec<String> {
+    fn at(&self, port: &str) -> Predecessors {
         self.by_port.get(port).unwrap_or(&self.others).clone()
     }
 }
@@ -285,8 +293,7 @@ impl<'a> Builder<'a> {
             rate: self.rate(stated, &entries)?,
             framing: entries.iter().find_map(|l| l.framing).map(|stated| *stated),
             delay: entries.iter().find_map(|l| l.delay)?,
-            loss: entries.iter().find_map(|l| l.loss)?,
-            transit: wire::transit(&entries, self.problems)?,
+            wire: Wire { loss: entries.iter().find_map(|l| l.loss)?, transit: wire::transit(&entries, self.problems)? },
             mtu: entries.iter().find_map(|l| l.mtu),
             queues: Vec::new(),
             nodes: Vec::new(),
@@ -438,8 +445,8 @@ impl<'a> Builder<'a> {
 struct Classes(Option<AnyScheduler>);
 
 impl Classes {
-    fn new(params: &SchedulerParams, conditioners: &[String]) -> Self {
-        let (largest_packet, conditioners) = (Bytes::new(0), conditioners.to_vec());
+    fn new(params: &SchedulerParams, conditioners: &Predecessors) -> Self {
+        let (largest_packet, conditioners) = (Bytes::new(0), conditioners.clone());
         let any_packet = Scope { largest_packet, conditioners, ..Scope::default() };
         let classful = sched::LIST.iter().any(|entry| entry.name == params.name() && has_classes(entry));
         Self(classful.then(|| params.build(&any_packet).ok()).flatten())

@@ -86,7 +86,8 @@ impl Sources {
         // If it spans several lines, the first character is enough.
         let until = if end > begin + text.len() { start } else { end };
         let column = piece.text[begin..start].chars().count() + 1;
-        let (text, shown_column) = shown::window(&shown::line(text), column);
+        let (text, shown_column) = shown::window(text, column);
+        let text = shown::line(&text);
         let room = (text.chars().count() + 1).saturating_sub(shown_column).max(1);
         Some(Spot {
             name: piece.name.clone(),

@@ -72,7 +72,7 @@ pub struct Link {
     tells_hosts: bool,
     transmitting: bool,
     /// Bytes that the serialiser sends of each packet beyond its IP length.
-    beyond_ip: u16,
+    beyond_ip: u8,
     /// Whether its rate has changed.
     retuned: bool,
     /// Up to where the other end is, or a wire on which packets take different times begins.
@@ -84,7 +84,7 @@ pub struct Link {
     /// After the gate.
     passed: Counted<Passed>,
     /// Time from arrival to start of transmission, by queue; of a scheduler's queues only.
-    waits: Vec<Delays>,
+    waits: Box<[Delays]>,
     /// When the transmission ends that began last.
     ends: Time,
     /// For how long it has been sending when that ends. Only with an event at the end of each transmission.
@@ -155,14 +155,14 @@ impl Link {
             transmit_done: force_transmit_done || !port.is_plain_fifo(),
             tells_hosts: false,
             transmitting: false,
-            beyond_ip: framing.overhead() as u16,
+            beyond_ip: framing.overhead() as u8,
             retuned: false,
             ends: Time::ZERO,
             busy: Span::ZERO,
             wake: Time::MAX,
             delivered: Default::default(),
             passed: Counted::default(),
-            waits: vec![Delays::default(); queues],
+            waits: vec![Delays::default(); queues].into(),
             port,
         };
         link.find_plain();
@@ -196,8 +196,8 @@ impl Link {
     /// Sends at another rate from the next transmission. Needs the event at the end of each.
     pub fn set_rate(&mut self, rate: BitRate) {
         assert!(self.transmit_done, "departures of waiting packets must not be known yet");
+        self.retuned |= rate != self.serialiser.rate();
         self.serialiser.set_rate(rate);
-        self.retuned = true;
     }
 
     /// For how long it has been sending until `now`, if its rate has changed: what it sent does not say that then.

@@ -22,6 +22,11 @@ impl Serialiser {
         Self { rate, ns_per_byte, remainder: 0, busy_until: Time::ZERO }
     }
 
+    /// The rate of what begins now.
+    pub fn rate(&self) -> BitRate {
+        BitRate::bps(self.rate)
+    }
+
     /// What begins from now on is sent at another rate; what is in transmission ends as it would have.
     pub fn set_rate(&mut self, rate: BitRate) {
         let part = u128::from(self.remainder) * u128::from(rate.bit_s()) / u128::from(self.rate);

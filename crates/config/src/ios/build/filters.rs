@@ -96,7 +96,10 @@ impl<'a> Build<'a> {
             let Some(one) = self.of_test(test) else { continue };
             all = Some(match (all, map.all) {
                 (None, _) => one,
-                (Some(list), false) => [list, one].concat(),
+                (Some(mut list), false) => {
+                    list.extend(one);
+                    list
+                }
                 (Some(list), true) => {
                     list.iter().flat_map(|a| one.iter().filter_map(|b| both(a, b))).take(MOST + 1).collect()
                 }

@@ -59,10 +59,8 @@ pub struct Reader {
     pub here: Here,
     /// The indentation of the line that began it.
     pub indent: usize,
-    /// That of the last `class` of a policy map.
-    class_indent: usize,
-    /// A line of that class was indented deeper.
-    indented: bool,
+    /// How the last `class` of a policy map is indented.
+    of_class: OfClass,
     /// What is said.
     pub recognition: Recognition,
     /// The line is none that is known here.
@@ -77,6 +75,15 @@ pub struct Reader {
     pub shown: Shown,
     /// The classes of each policy map.
     classes: HashMap<usize, Classes>,
+}
+
+/// How a class and its actions are indented.
+#[derive(Debug, Default)]
+struct OfClass {
+    /// The line that names it.
+    indent: usize,
+    /// A line behind that was indented deeper.
+    is_followed: bool,
 }
 
 /// Classes of a policy map by name.
@@ -322,9 +329,9 @@ impl Reader {
     /// Whether a line may be an action of the last class: not where that is less deep than the actions before it, as lines are whose
     /// own heads are cut out of the text.
     fn is_of_class(&mut self, policy: usize, row: &Row<'_>) -> bool {
-        let deeper = row.indent > self.class_indent;
-        self.indented |= deeper;
-        deeper || !self.indented || row.level.is_some() || self.plan.policies[policy].shown
+        let deeper = row.indent > self.of_class.indent;
+        self.of_class.is_followed |= deeper;
+        deeper || !self.of_class.is_followed || row.level.is_some() || self.plan.policies[policy].shown
     }
 
     /// Whether `exit` is said below `police`: by the prompt, or else by the lines before it.
@@ -369,7 +376,7 @@ impl Reader {
         }
         let name = words.take().to_owned();
         self.class_called(policy, row, name);
-        (self.class_indent, self.indented) = (row.indent, false);
+        self.of_class = OfClass { indent: row.indent, is_followed: false };
         self.settle(row, words.end().map(|()| None));
     }
 
