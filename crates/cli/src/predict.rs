@@ -5,7 +5,7 @@ use crate::args::{Cli, ForPython, Predict};
 use crate::configured::{self, File};
 use crate::run::{hash_of, options};
 use crate::watch::Terminal;
-use crate::{Exit, Failure, Outcome, answer, reading, say};
+use crate::{Exit, Failure, Outcome, answer, reading, say, show};
 use clap::Parser;
 use perhop_config::import::Imported;
 use perhop_config::stub::Stub;
@@ -22,6 +22,11 @@ pub(crate) fn predict(args: &Predict) -> Result<Outcome, Failure> {
     let bytes = reading::bytes(&args.file).map_err(|found| Failure::Error(format!("{found:#}")))?;
     let file = File::new(&name, &bytes);
     let mut imported = file.read(&args.configuration)?;
+    let findings = configured::found(&file, &args.configuration, &reading::options(&args.file, &args.settings)).list;
+    let findings = Diagnostics { list: findings };
+    if !args.json && !findings.list.is_empty() {
+        show::coloured(format_args!("{findings:#}\n{}\n\n", findings.summary()));
+    }
     let load = args.load.as_deref().map(configured::load).transpose()?;
     let stub = imported.stub(&args.configuration.given(), load).map_err(|fault| file.refused(fault))?;
     let (request, sweep) = scenario(args, &file, &imported, &stub)?;

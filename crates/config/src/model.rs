@@ -31,7 +31,7 @@ pub struct Port {
 }
 
 /// A direction of an interface.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Way {
     /// Packets that come in.
     Input,

@@ -273,7 +273,8 @@ fn named(port: &Port, given: &Given) -> bool {
 
 fn absent(ports: &[Port], given: &Given) -> Fault {
     let asked = given.interface.as_deref().unwrap_or_default();
-    let names: Vec<_> = ports.iter().map(|port| port.interface.is.as_str()).collect();
+    let mut names: Vec<_> = ports.iter().map(|port| port.interface.is.as_str()).collect();
+    names.dedup();
     let there: Vec<_> = ports.iter().filter(|port| named(port, given)).map(called).collect();
     match (there.is_empty(), given.way) {
         (true, _) => fault("E317", format!("the text says nothing of the interface `{asked}`"), suggest(asked, &names)),

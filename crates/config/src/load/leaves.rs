@@ -28,29 +28,50 @@ pub(super) struct Leaf<'a> {
     pub(super) rate: f64,
     /// Whether it goes before others, and is not for packets without a code point.
     pub(super) has_priority: bool,
+    /// Whether it is no class, but what no filter takes and no class is the default for.
+    pub(super) is_unclassified: bool,
+}
+
+/// Where packets of a port end, and the classes that none comes to.
+pub(super) struct Leaves<'a> {
+    pub(super) reached: Vec<Leaf<'a>>,
+    pub(super) unreached: Vec<String>,
 }
 
 impl Leaf<'_> {
     /// Packets that no class wants.
     pub(super) fn anyone(link: BitRate) -> Self {
         let (name, path, wants) = ("other".to_owned(), Vec::new(), Vec::new());
-        Self { name, path, wants, conditioner: None, rate: link.bit_s() as f64, has_priority: false }
+        let rate = link.bit_s() as f64;
+        Self { name, path, wants, conditioner: None, rate, has_priority: false, is_unclassified: false }
     }
 }
 
+/// Whether a text says which packets a class takes. One that does not leaves that to others: marks of sockets and of firewalls,
+/// eBPF, the filters of a print that was not pasted.
+fn names_packets(queue: &Queue) -> bool {
+    let of_class = |class: &Class| !class.takes.is_empty() || class.queue.as_ref().is_some_and(names_packets);
+    queue.classes.iter().any(of_class)
+}
+
 /// All of a port whose link has this rate.
-pub(super) fn leaves(port: &Port, link: BitRate) -> Vec<Leaf<'_>> {
+pub(super) fn leaves(port: &Port, link: BitRate) -> Leaves<'_> {
     let mut by_name: HashMap<&str, Vec<&Conditioner>> = HashMap::new();
     port.conditioners.iter().for_each(|it| by_name.entry(&it.name.is).or_default().push(it));
-    let mut found = Finder { by_name, found: Vec::new(), wanted: HashSet::new(), names: Names::default() };
+    let is_named = port.queue.as_ref().is_some_and(names_packets);
+    let leaves = Leaves { reached: Vec::new(), unreached: Vec::new() };
+    let mut found = Finder { by_name, is_named, leaves, wanted: HashSet::new(), names: Names::default() };
     let whole = port.queue.as_ref().map_or(link.bit_s() as f64, |queue| bounded(queue, link.bit_s() as f64));
     let top = Above { path: Vec::new(), wants: vec![Match::default()], rate: whole, has_priority: false };
     match port.queue.as_ref().filter(|queue| !queue.classes.is_empty()) {
-        Some(queue) => found.queue(queue, &top),
+        Some(queue) => {
+            found.queue(queue, &top);
+            found.unclassified(queue, &top);
+        }
         None => found.whole(port, &top),
     }
     found.policed(port);
-    found.found
+    found.leaves
 }
 
 /// What leads to a queue.
@@ -64,8 +85,10 @@ struct Above {
 struct Finder<'a> {
     /// The port's conditioners.
     by_name: HashMap<&'a str, Vec<&'a Conditioner>>,
-    found: Vec<Leaf<'a>>,
-    /// What these want.
+    /// Whether the text says which packets classes take.
+    is_named: bool,
+    leaves: Leaves<'a>,
+    /// What those that are reached want.
     wanted: HashSet<Match>,
     names: Names,
 }
@@ -75,6 +98,10 @@ impl<'a> Finder<'a> {
         let parents = queue.parents();
         let rates = shares(queue, above.rate);
         for (i, class) in queue.classes.iter().enumerate().filter(|(i, _)| !parents[*i]) {
+            if self.is_named && class.is_unnamed() {
+                self.leaves.unreached.push(class.name.is.clone());
+                continue;
+            }
             let path = [above.path.clone(), vec![i]].concat();
             let has_priority = above.has_priority || has_priority(queue, i);
             let below = Above { path, wants: self.wants(class, &above.wants), rate: rates[i], has_priority };
@@ -88,12 +115,23 @@ impl<'a> Finder<'a> {
     fn leaf(&mut self, class: &'a Class, below: Above) {
         let Above { path, wants, rate, has_priority } = below;
         let name = self.names.unique(&class.name.is);
-        self.push(Leaf { name, path, wants, conditioner: None, rate, has_priority });
+        self.push(Leaf { name, path, wants, conditioner: None, rate, has_priority, is_unclassified: false });
     }
 
     fn push(&mut self, leaf: Leaf<'a>) {
         self.wanted.extend(leaf.wants.iter().cloned());
-        self.found.push(leaf);
+        self.leaves.reached.push(leaf);
+    }
+
+    /// What no filter takes, where no class is for that: as much of it as of a class.
+    fn unclassified(&mut self, queue: &Queue, top: &Above) {
+        if !self.is_named || queue.settings.get("unclassified").is_none() {
+            return;
+        }
+        let name = self.names.unique("unclassified");
+        let rate = top.rate / (self.leaves.reached.len() + 1) as f64;
+        let (path, wants) = (Vec::new(), vec![Match::default()]);
+        self.push(Leaf { name, path, wants, conditioner: None, rate, has_priority: false, is_unclassified: true });
     }
 
     /// What a class's filters want, within what leads to it.
@@ -139,7 +177,7 @@ impl<'a> Finder<'a> {
         let name =
             self.names.unique(if port.conditioners.iter().any(|it| !it.takes.is_empty()) { "other" } else { wanted });
         let (path, wants) = (Vec::new(), vec![Match::default()]);
-        self.push(Leaf { name, path, wants, conditioner: None, rate, has_priority: false });
+        self.push(Leaf { name, path, wants, conditioner: None, rate, has_priority: false, is_unclassified: false });
     }
 
     /// Conditioners whose packets no class has.
@@ -152,7 +190,7 @@ impl<'a> Finder<'a> {
             let wants = conditioner.takes.iter().flat_map(|filter| self.behind(&filter.matches.is, DEEPEST)).collect();
             let rate = committed(conditioner).unwrap_or(1e6);
             let (path, conditioner) = (Vec::new(), Some(conditioner));
-            self.push(Leaf { name, path, wants, conditioner, rate, has_priority: false });
+            self.push(Leaf { name, path, wants, conditioner, rate, has_priority: false, is_unclassified: false });
         }
     }
 }

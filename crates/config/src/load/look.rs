@@ -193,6 +193,9 @@ impl<'a> Ground<'a> {
         if let Some(own) = leaf.conditioner {
             return packet.met().is_some_and(|it| std::ptr::eq(&self.port.conditioners[it], own));
         }
+        if leaf.is_unclassified {
+            return self.port.queue.as_ref().is_some_and(|queue| packet.class(queue).is_none());
+        }
         let Some(queue) = self.port.queue.as_ref().filter(|_| !leaf.path.is_empty()) else {
             return packet.policed().is_none();
         };

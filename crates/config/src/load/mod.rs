@@ -12,7 +12,7 @@ mod stated;
 
 use crate::model::Port;
 use crate::stub::names::Names;
-use leaves::{Leaf, leaves};
+use leaves::{Leaf, Leaves, leaves};
 use look::{Asked, Ground};
 use perhop_core::classify::{Match, Protocol};
 use perhop_core::units::{BitRate, Bytes};
@@ -136,9 +136,10 @@ impl Load {
         };
         let link_rate = link.bit_s() as f64;
         load.whole = port.queue.as_ref().map_or(link_rate, |queue| bounded(queue, link_rate));
-        let leaves = leaves(port, link);
-        load.has_priority = leaves.iter().any(|leaf| leaf.has_priority);
-        leaves.iter().for_each(|leaf| load.add(leaf, &ground));
+        let Leaves { reached, unreached } = leaves(port, link);
+        load.has_priority = reached.iter().any(|leaf| leaf.has_priority);
+        load.without.extend(unreached.into_iter().map(|class| (class, "no filter leads to it")));
+        reached.iter().for_each(|leaf| load.add(leaf, &ground));
         if load.flows.is_empty() {
             load.flow(
                 &Leaf::anyone(link),

@@ -30,17 +30,35 @@ fn find(case: &Case<'_>) -> Vec<Finding> {
 /// Leaves of tc, and queues without classes.
 fn of_trees(case: &Case<'_>) -> Vec<Finding> {
     let leaves: Vec<Counted<'_>> = counted(case).into_iter().filter(|it| it.leaf).collect();
+    let filtered = ack_filtered(case);
+    let dropped = |it: &Counters| {
+        let filtered = filtered.get(&(it.interface.as_str(), it.of.as_str())).copied().unwrap_or(0);
+        Some(count(it, "dropped")?.saturating_sub(filtered))
+    };
     let mut beside: HashMap<*const Queue, u64> = HashMap::new();
     for it in &leaves {
         let all = beside.entry(std::ptr::from_ref(it.at.queue)).or_default();
-        *all = all.saturating_add(count(it.counters, "dropped").unwrap_or(0));
+        *all = all.saturating_add(dropped(it.counters).unwrap_or(0));
     }
     let of_leaf = |it: &Counted<'_>| {
-        let (lost, sent) = (count(it.counters, "dropped")?, count(it.counters, "sent_packets")?);
+        let (lost, sent) = (dropped(it.counters)?, count(it.counters, "sent_packets")?);
         let beside = beside.get(&std::ptr::from_ref(it.at.queue)).copied().unwrap_or(0);
         say(it.counters, &it.name(), (lost, lost.saturating_add(sent)), beside)
     };
     leaves.iter().filter_map(of_leaf).collect()
+}
+
+/// What ACK filters dropped, by interface and queue: of CAKE, whose tins count them apart (sch_cake.c, `ack_drops`). No data is lost
+/// with them.
+fn ack_filtered<'a>(case: &'a Case<'_>) -> HashMap<(&'a str, &'a str), u64> {
+    let mut all = HashMap::new();
+    for tin in case.read.evidence.iter().filter(|it| it.counts.contains_key("ack_drop")) {
+        if let (Some((of, _)), Some(many)) = (tin.of.split_once(' '), count(tin, "ack_drop")) {
+            let sum: &mut u64 = all.entry((tin.interface.as_str(), of)).or_default();
+            *sum = sum.saturating_add(many);
+        }
+    }
+    all
 }
 
 /// Queues of IOS, but those of classes with others in them.

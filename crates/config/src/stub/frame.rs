@@ -33,9 +33,25 @@ pub(super) fn sentence(load: &Load) -> String {
     if load.text().is_some() {
         return "The load: the stated one.".to_owned();
     }
+    let (first, of) = (unreached(load), if load.without.is_empty() { "each class" } else { "each other class" });
     let without = load.has_priority;
     let which = if without { "each without priority" } else { "each" };
-    format!("The load: in each class datagrams at two thirds of its rate, and in {which} a TCP that always has data.")
+    format!("{first}The load: in {of} datagrams at two thirds of its rate, and in {which} a TCP that always has data.")
+}
+
+/// The classes that nothing is sent in, with the reasons.
+fn unreached(load: &Load) -> String {
+    const SHOWN: usize = 8;
+    let mut whys: Vec<&str> = load.without.iter().map(|it| it.1).collect();
+    whys.dedup();
+    let of = |why: &str| {
+        let mut names: Vec<_> = load.without.iter().filter(|it| it.1 == why).map(|it| plain(&it.0)).collect();
+        let more = names.len().saturating_sub(SHOWN);
+        names.truncate(SHOWN);
+        let others = if more > 0 { format!(" and {more} more") } else { String::new() };
+        format!("No packet reaches {}{others}: {why}. ", names.join(", "))
+    };
+    whys.into_iter().map(of).collect()
 }
 
 /// `[nodes]` and `[links]`.

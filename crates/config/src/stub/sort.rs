@@ -90,7 +90,9 @@ fn by_code_point(asked: &[OwnedFilter], rest: Option<usize>, takers: usize) -> S
     let of = |taker: usize| {
         let all = (0..64).filter_map(Dscp::new).zip(&owner).filter(|(_, owner)| **owner == Some(taker));
         let all: Vec<_> = all.map(|(code, _)| code).collect();
-        match (rest == Some(taker) && taker + 1 == takers, all.is_empty()) {
+        // Without filters the load says which class its packets are for: what is left comes after all of these.
+        let is_last = taker + 1 == takers || asked.is_empty();
+        match (rest == Some(taker) && is_last, all.is_empty()) {
             (true, false) => Taken::Rest,
             (_, true) => Taken::Nothing,
             _ => Taken::For(all),

@@ -10,7 +10,7 @@ mod classes;
 mod sorters;
 
 use super::actions;
-use super::filters::Filters;
+use super::filters::{Filters, Sorter};
 use super::handles::id;
 use super::options::{Discipline, Options};
 use super::units::number;
@@ -51,6 +51,8 @@ pub(super) struct Interface<'a> {
     aimed: BTreeSet<(u32, u32)>,
     /// Classes of `htb`, each with the class above it that is not there, in the order of the text.
     pub(super) orphans: BTreeMap<u32, Vec<(u32, u32, Place)>>,
+    /// Of trees whose inner classes have filters, by handle: all of them as filters of the root.
+    pub(super) led: BTreeMap<u32, Vec<Sorter<'a>>>,
 }
 
 /// The parents of queueing disciplines, by their handles.

@@ -32,6 +32,11 @@ impl Log {
         lines.iter().for_each(|line| self.account.approximated(*line, how));
     }
 
+    /// Lines are modelled as they are, and something of them is worth a word.
+    pub(super) fn noted(&mut self, lines: &[usize], what: &str) {
+        lines.iter().for_each(|line| self.account.noted(*line, what));
+    }
+
     /// Lines are not modelled.
     pub(super) fn lost(&mut self, lines: &[usize], why: &str) {
         lines.iter().for_each(|line| self.account.not_modelled(*line, why));

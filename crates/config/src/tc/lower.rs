@@ -12,6 +12,8 @@ mod bytes;
 mod overlap;
 /// What has no classes, or nothing above it.
 mod bare;
+/// Filters of inner classes.
+pub(super) mod inner;
 
 use super::handles::{AT_EGRESS, AT_INGRESS, INGRESS, ROOT, own};
 use super::kernel::{Class as Classful, Interface, Kernel, Qdisc};
@@ -88,10 +90,10 @@ fn port(kernel: &Kernel<'_>, interface: &Interface<'_>, way: Way, log: &mut Log)
     for (id, _, lines) in std::mem::take(&mut making.chosen) {
         making.log.lost(&lines, &format!("`skbedit priority {}`: there is no such class below", shown(id)));
     }
-    let (queue, accounting) = making.counted(way, queue);
+    let interface = name(&interface.device);
+    let (queue, accounting) = making.counted(&interface.is, way, queue);
     let queue = making.line(queue);
     let Making { link, conditioners, .. } = making;
-    let interface = name(&interface.device);
     Some(Port { interface, way, accounting: Some(accounting), link, conditioners, queue })
 }
 

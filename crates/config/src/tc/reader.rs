@@ -31,13 +31,15 @@ pub(super) fn looks(text: &Text) -> usize {
 /// # Errors
 /// E300 if nothing in it is of tc, E302 if the interface that is meant is not in it.
 pub(super) fn read(text: &Text, given: &Given) -> Result<Read, Fault> {
-    let Reading { kernel, log, recognition, .. } = reading(text);
+    let Reading { mut kernel, log, recognition, .. } = reading(text);
     if log.account.lines.is_empty() {
         return Err(nothing());
     }
     let mut log = log;
+    lower::inner::follow(&mut kernel, &mut log);
     let device = lower::device(&kernel, &mut log);
-    let names: Vec<_> = device.ports.iter().map(|port| port.interface.is.as_str()).collect();
+    let mut names: Vec<_> = device.ports.iter().map(|port| port.interface.is.as_str()).collect();
+    names.dedup();
     if let Some(missing) = given.interface.as_ref().filter(|it| !names.contains(&it.as_str())) {
         let names_it = |line: &Line<'_>| line.words().iter().any(|word| word.text == missing);
         let lines: BTreeSet<_> = text.lines().filter(names_it).map(|line| line.number).collect();

@@ -64,8 +64,12 @@ const TIMES: [(&str, f64); 10] = [
     ("secs", 1e9),
 ];
 
-/// The number at the start of a word, and the unit after it.
+/// The number at the start of a word, as strtod reads it, and the unit after it.
 fn split(text: &str) -> Option<(f64, &str)> {
+    if let Some(hex) = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+        let (digits, unit) = hex.split_at(hex.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(hex.len()));
+        return Some((u64::from_str_radix(digits, 16).ok()? as f64, unit));
+    }
     let sign = usize::from(text.starts_with(['-', '+']));
     let digits = |c: char| c.is_ascii_digit() || c == '.';
     let mut end = text[sign..].find(|c| !digits(c)).map_or(text.len(), |at| at + sign);
@@ -192,7 +196,7 @@ pub(super) fn real(token: &Token<'_>) -> Taken<f64> {
     found.ok_or_else(|| Refusal::at(token, format!("`{}` is no number", token.text)))
 }
 
-/// A handle of a queueing discipline, hexadecimal: `1:`, or `1`.
+/// A handle of a queueing discipline, hexadecimal: `1:`, `0x1:`, or `1`.
 pub(super) fn handle(text: &str) -> Option<u32> {
     let (major, minor) = text.split_once(':').unwrap_or((text, ""));
     if minor.is_empty() { class(&format!("{major}:")) } else { class(text) }
@@ -202,7 +206,10 @@ pub(super) fn handle(text: &str) -> Option<u32> {
 /// discipline.
 pub(super) fn class(text: &str) -> Option<u32> {
     let (major, minor) = text.split_once(':').unwrap_or(("", text));
-    let hex = |text: &str| if text.is_empty() { Some(0) } else { u16::from_str_radix(text, 16).ok() };
+    let hex = |text: &str| {
+        let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")).unwrap_or(text);
+        if text.is_empty() { Some(0) } else { u16::from_str_radix(digits, 16).ok() }
+    };
     Some(u32::from(hex(major)?) << 16 | u32::from(hex(minor)?))
 }
 
@@ -243,6 +250,8 @@ mod tests {
         for (text, bytes) in [("20k", 20480), ("20kb", 20480), ("10kbit", 1280), ("15Kb", 15360), ("1514b", 1514)] {
             assert_eq!(of(text), Some(bytes), "{text}");
         }
+        // strtod
+        assert_eq!([of("0x600"), of("0x10kb"), of("0x")], [Some(1536), Some(16_384), None]);
         assert_eq!(of("10p"), None);
     }
 
@@ -263,6 +272,8 @@ mod tests {
             [0x10010, 0x10000, 5, 0x8001_0000]
         );
         assert_eq!(class("10"), Some(0x10));
+        // strtoul(16): with or without 0x
+        assert_eq!([class("0x1:0xA"), handle("0x1:"), class("0x")], [Some(0x1_000a), Some(0x1_0000), None]);
         assert_eq!([class("1:10000"), class("x")], [None, None]);
         assert_eq!([shown(0x10010), shown(0x10000)], ["1:10", "1:"]);
     }

@@ -6,7 +6,7 @@
 
 use super::numbers::burst;
 use super::{Build, Under};
-use crate::finding::Fault;
+use crate::finding::{Fault, Finding};
 use crate::ios::defaults;
 use crate::ios::fields::{meet, plain};
 use crate::ios::plan::{Burst, Class, Do, Police, Policy, Put, Rate};
@@ -16,6 +16,9 @@ use perhop_core::classify::{Index, Match, Relation};
 use perhop_core::colour::Colour;
 use perhop_core::dscp::Dscp;
 use perhop_core::units::Bytes;
+
+/// A packet of 1500 B with the header that IOS counts.
+const FRAME: u64 = 1514;
 
 /// Classes of packets, one for each class of a policy.
 type Packets = Vec<Vec<Match>>;
@@ -75,7 +78,8 @@ impl<'a> Build<'a> {
             self.depth += 1;
             let mut inner = self.conditioners(child, &below)?;
             self.depth -= 1;
-            if own && inner.iter().any(changes) {
+            // Without filters it takes all packets, also those that were changed.
+            if own && !takes.is_empty() && inner.iter().any(changes) {
                 takes.extend(passed(class, order, &inner));
             }
             list.append(&mut inner);
@@ -132,7 +136,8 @@ impl<'a> Build<'a> {
                 "trtcm"
             }
             (None, true) => {
-                settings.set("ebs", police.be.map_or_else(|| excess(&bc), burst));
+                let ebs = police.be.map_or_else(|| excess(&bc), burst);
+                settings.set("ebs", self.of_full_packets(police, ebs));
                 "srtcm"
             }
             (None, false) => "token-bucket",
@@ -147,6 +152,21 @@ impl<'a> Build<'a> {
             settings.set("overhead", Said::at(bytes.at.place, is));
         }
         Some((kind, settings))
+    }
+
+    /// An excess burst. IOS takes one below a packet, and no full-sized packet ever exceeds: here none does.
+    fn of_full_packets(&mut self, police: &Police, ebs: Said<Value>) -> Said<Value> {
+        let (Value::Bytes(bytes), Some(be)) = (&ebs.is, police.be) else { return ebs };
+        if bytes.get() == 0 || bytes.get() >= FRAME {
+            return ebs;
+        }
+        let message = format!(
+            "the second bucket holds {bytes}: a packet of 1500 B counts {FRAME} B and never exceeds, it violates"
+        );
+        self.account.approximated(be.at.line, "smaller packets, which may exceed in the device, violate here");
+        let instead = format!("`be` of at least {FRAME}, or no `be` and no violate-action");
+        self.findings.push(Finding { code: "W447", place: be.at.place, message, instead });
+        Said { is: Value::Bytes(Bytes::new(0)), ..ebs }
     }
 
     pub(super) fn default_burst(&self, rate: &Said<Value>) -> Said<Value> {

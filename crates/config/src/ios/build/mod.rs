@@ -135,6 +135,7 @@ fn wanted(plan: &Plan, given: &Given) -> Vec<Wanted> {
         }
     }
     let mut list: Vec<_> = plan.attached.iter().map(|attached| at_interface(plan, attached)).collect();
+    tell_apart(plan, &mut list);
     let defined = || plan.policies.iter().enumerate().filter(|(_, policy)| !policy.inline);
     let unused = defined().filter(|(_, policy)| !used.contains(policy.name.as_str()));
     list.extend(unused.map(|(place, policy)| alone(plan, given, (place, policy))));
@@ -143,6 +144,19 @@ fn wanted(plan: &Plan, given: &Given) -> Vec<Wanted> {
         list.extend(defined().map(|(place, policy)| alone(plan, given, (place, policy))));
     }
     list
+}
+
+/// Policies of one interface and direction, such as those of a tunnel's peers, are called after the policy, too.
+fn tell_apart(plan: &Plan, list: &mut [Wanted]) {
+    let mut many: HashMap<(String, Way), usize> = HashMap::new();
+    list.iter().for_each(|it| *many.entry((it.name.is.clone(), it.way)).or_default() += 1);
+    for it in list.iter_mut().filter(|it| many[&(it.name.is.clone(), it.way)] > 1) {
+        let policy = match &it.policy {
+            Child::Named(name) => Some(name.is.as_str()),
+            Child::Shown(place) => plan.policies.get(*place).map(|policy| policy.name.as_str()),
+        };
+        it.name.is = [it.name.is.as_str(), policy.unwrap_or_default()].join(" ");
+    }
 }
 
 /// A policy that no interface has.

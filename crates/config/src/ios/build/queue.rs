@@ -321,7 +321,8 @@ impl<'a> Build<'a> {
             .sum();
         let said: Vec<Option<f64>> =
             named.iter().map(|(_, class)| self.weight(class, under.base, 100.0 - taken)).collect();
-        let known: f64 = said.iter().flatten().sum();
+        let own = default.and_then(|class| self.weight(class, under.base, 100.0 - taken));
+        let known: f64 = said.iter().chain([&own]).flatten().sum();
         let least = said.iter().flatten().copied().fold(f64::INFINITY, f64::min);
         let ratio = named.iter().any(|(_, class)| is_ratio(class)) || default.is_some_and(is_ratio);
         let rest = if ratio { 1.0 } else { 100.0 - taken - known };
@@ -335,7 +336,6 @@ impl<'a> Build<'a> {
         let unsaid = said.iter().filter(|share| share.is_none()).count()
             + usize::from(default.is_none_or(|class| class.bandwidth.is_none()));
         let each = if ratio { 1.0 } else { rest / unsaid.max(1) as f64 };
-        let own = default.and_then(|class| self.weight(class, under.base, 100.0 - taken));
         let weights: Vec<f64> = said.iter().copied().chain([own]).map(|share| share.unwrap_or(each)).collect();
         let quanta = quanta(&weights);
         let places = named.iter().map(|(_, class)| class.bandwidth).chain([default.and_then(|class| class.bandwidth)]);

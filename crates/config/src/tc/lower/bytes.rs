@@ -11,16 +11,35 @@ use crate::value::{Said, Settings, Value};
 /// Linux's size of a packet at a queueing discipline has Ethernet's header.
 const AT_QUEUES: &str = "Linux: a queueing discipline counts Ethernet's 14 bytes";
 const AT_INGRESS: &str = "Linux: filters of packets that come in count the IP packet";
-/// Bytes of a size table beyond Ethernet's 14, with the name of what is then counted.
-const TABLE: [(i32, &str); 3] = [(-14, "l3"), (4, "l2+fcs"), (24, "l1")];
+const WITHOUT_ETHERNET: &str = "Linux: an interface without Ethernet's header, by its name, counts the IP packet";
+/// Ethernet's header.
+const ETHERNET: i32 = 14;
+/// Bytes of a size table beyond the IP packet, with the name of what is then counted.
+const TABLE: [(i32, &str); 4] = [(0, "l3"), (ETHERNET, "l2"), (18, "l2+fcs"), (38, "l1")];
+
+/// What names of interfaces without Ethernet's header begin with; a digit or a sign follows. `gretap` and `tap` have the header.
+const BARE: [&str; 12] = ["tun", "ppp", "pppoe", "wg", "tunl", "ipip", "gre", "sit", "vti", "ip6tnl", "ip6gre", "wwan"];
+
+/// Whether an interface of this name has no Ethernet header.
+fn is_bare(name: &str) -> bool {
+    let begins = |begin: &&str| name.strip_prefix(*begin).is_some_and(|rest| !rest.starts_with(char::is_alphabetic));
+    BARE.iter().any(|begin| begins(&begin))
+}
 
 impl Making<'_, '_> {
-    /// What the port counts, by its size table.
-    pub(super) fn counted(&mut self, way: Way, queue: Option<Queue>) -> (Option<Queue>, Said<&'static str>) {
+    /// What the port of an interface counts, by its size table.
+    pub(super) fn counted(
+        &mut self,
+        interface: &str,
+        way: Way,
+        queue: Option<Queue>,
+    ) -> (Option<Queue>, Said<&'static str>) {
         let (source, of) = match (way, &queue) {
             (Way::Input, None) => (AT_INGRESS, "l3"),
+            _ if is_bare(interface) => (WITHOUT_ETHERNET, "l3"),
             _ => (AT_QUEUES, "l2"),
         };
+        let header = if of == "l3" { 0 } else { ETHERNET };
         let root = self.interface.qdiscs.get(&ROOT).filter(|it| !it.stab.list.is_empty());
         let Some(root) = root else { return (queue, Said::assumed(source, of)) };
         let mut framing = Settings::default();
@@ -30,7 +49,8 @@ impl Making<'_, '_> {
             _ => None,
         };
         let alone = framing.get("mpu").is_none() && framing.get("link-layer").is_none();
-        let known = overhead.filter(|_| alone).and_then(|it| Some((TABLE.iter().find(|row| row.0 == it.0)?.1, it.1)));
+        let known =
+            overhead.filter(|_| alone).and_then(|it| Some((TABLE.iter().find(|row| row.0 == header + it.0)?.1, it.1)));
         if let Some((name, origin)) = known {
             self.policers_count(&root.stab.list);
             return (queue, Said { is: name, origin });

@@ -42,8 +42,10 @@ impl<'k, 'a> Making<'k, 'a> {
     /// Gives the filters of a queueing discipline to its classes; true: one takes all that is left.
     pub(super) fn takes(&mut self, it: &'k Qdisc<'a>, ids: &[u32], classes: &mut [Class]) -> bool {
         let interface = self.interface;
-        let at = interface.filters.range(own(it.handle));
-        let filters: Vec<_> = at.flat_map(|(_, list)| list.iter()).collect();
+        let filters: Vec<_> = match interface.led.get(&it.handle) {
+            Some(led) => led.iter().collect(),
+            None => interface.filters.get(&it.handle).into_iter().flat_map(|list| list.iter()).collect(),
+        };
         let parents: HashSet<_> = classes.iter().filter_map(|class| class.parent).collect();
         let ids: Vec<_> = ids.iter().enumerate().map(|(i, id)| (*id, !parents.contains(&i))).collect();
         let places = ids.iter().enumerate().map(|(i, it)| (*it, i)).collect();
@@ -108,7 +110,7 @@ impl<'k, 'a> Making<'k, 'a> {
         let Some(found) = self.run(run) else { return false };
         let lines: Vec<_> = run.iter().flat_map(|it| &it.lines).copied().collect();
         let handle = giving.of.handle;
-        let named = first.target.map(|(id, place)| (if id >> 16 == 0 { handle | id } else { id }, place));
+        let named = first.target.map(|(id, place)| (self.numbered(giving.of, (id, place), &lines), place));
         let target = named.or_else(|| Some((unaimed(giving.of, first)?, first.place)));
         let Some((id, place)) = target else {
             self.meters(first, &found, "");
@@ -117,9 +119,7 @@ impl<'k, 'a> Making<'k, 'a> {
             }
             return false;
         };
-        let Some(place_of) = giving.places.get(&(id, true)).copied() else {
-            return self.astray((id, place), giving, &lines);
-        };
+        let Some(place_of) = self.place_of((id, place), giving, &lines) else { return false };
         let name = if named.is_some() { shown(id) } else { String::new() };
         let class = &mut classes[place_of];
         let limited = named.is_some() && self.limited(giving.of, first, class);
@@ -163,13 +163,43 @@ impl<'k, 'a> Making<'k, 'a> {
         true
     }
 
-    /// A filter to a class that is not there, or has classes below it.
-    fn astray(&mut self, (id, place): (u32, Place), giving: &Giving<'k, 'a>, lines: &[usize]) -> bool {
-        let wrong = wrong_class(giving.places.contains_key(&(id, false)));
+    /// The number of the class that a filter names. `prio_classify` and `ets_classify` look at the minor number alone; where there is no
+    /// such band, the packet is in that of priority 0.
+    fn numbered(&mut self, of: &Qdisc<'a>, (id, place): (u32, Place), lines: &[usize]) -> u32 {
+        if !matches!(&*of.name.text, "prio" | "ets") {
+            return if id >> 16 == 0 { of.handle | id } else { id };
+        }
+        let band = id & 0xffff;
+        if (1..=bands::many(of)).contains(&band) {
+            return of.handle | band;
+        }
+        let taken = of.handle | bands::of_priority_0(of);
+        let message =
+            format!("`{}` has no band {}: the filter's packets go to {}", of.name.text, shown(id), shown(taken));
+        self.log.noted(lines, &message);
+        self.log.found("W401", place, message, &format!("flowid {}", shown(taken)));
+        taken
+    }
+
+    /// The place of the class that a filter leads to. One that is not there, or has classes below it, stands for the `default`.
+    fn place_of(&mut self, (id, place): (u32, Place), giving: &Giving<'k, 'a>, lines: &[usize]) -> Option<usize> {
+        if let Some(found) = giving.places.get(&(id, true)) {
+            return Some(*found);
+        }
+        let is_own = id == giving.of.handle && giving.of.name.text == "htb";
+        let wrong = match is_own {
+            true => "is HTB itself: they pass all classes unshaped",
+            false => wrong_class(giving.places.contains_key(&(id, false))),
+        };
         let message = format!("the filter sends packets to {}, which {wrong}", shown(id));
-        self.log.lost(lines, &message);
+        let default = htb::default_class(giving.of).filter(|_| !is_own);
+        let default = default.and_then(|it| giving.places.get(&(it.0, true)).copied());
+        match default {
+            Some(_) => self.log.noted(lines, &format!("{message}: they go to the default")),
+            None => self.log.lost(lines, &message),
+        }
         self.log.found("W401", place, message, &giving.some);
-        false
+        default
     }
 
     /// What filters in a row take; `None`: nothing that perhop has, or nothing that it can say.
