@@ -9,6 +9,7 @@ use crate::{Exit, Failure, Outcome, answer, reading, say, show};
 use clap::Parser;
 use perhop_config::import::Imported;
 use perhop_config::stub::Stub;
+use perhop_core::params::Severity;
 use perhop_core::units::{Span, counted};
 use perhop_runs::request::{Asked, Output, Request, Shown, Source};
 use perhop_runs::run::{Replication, run as run_points};
@@ -22,7 +23,10 @@ pub(crate) fn predict(args: &Predict) -> Result<Outcome, Failure> {
     let bytes = reading::bytes(&args.file).map_err(|found| Failure::Error(format!("{found:#}")))?;
     let file = File::new(&name, &bytes);
     let mut imported = file.read(&args.configuration)?;
-    let findings = configured::found(&file, &args.configuration, &reading::options(&args.file, &args.settings)).list;
+    let mut findings =
+        configured::found(&file, &args.configuration, &reading::options(&args.file, &args.settings)).list;
+    // Errors are why it is refused below.
+    findings.retain(|it| it.severity == Severity::Warning);
     let findings = Diagnostics { list: findings };
     if !args.json && !findings.list.is_empty() {
         show::coloured(format_args!("{findings:#}\n{}\n\n", findings.summary()));
@@ -38,7 +42,7 @@ pub(crate) fn predict(args: &Predict) -> Result<Outcome, Failure> {
     terminal.clear();
     let predicted = Predicted { args, imported: &imported, stub: &stub, point: &point, replications: &replications };
     match args.json {
-        true => say!("{}", predicted.json(&answer)?),
+        true => say!("{}", predicted.json(&answer, &findings)?),
         false => {
             say!("{}\n\n{}", predicted.told(&name), answer.summary(&point, &replications.iter().collect::<Vec<_>>())?)
         }
@@ -119,12 +123,13 @@ impl Predicted<'_> {
         format!("{name}: {}, {port}.{others} {load} {run}", self.imported.dialect.title)
     }
 
-    fn json(&self, answer: &Answer) -> Result<serde_json::Value, Failure> {
+    fn json(&self, answer: &Answer, findings: &Diagnostics) -> Result<serde_json::Value, Failure> {
         let rows = answer.rows(std::slice::from_ref(self.point), self.replications)?;
         let port = self.imported.port();
         Ok(json!({
             "dialect": self.imported.dialect.name,
             "port": { "interface": port.interface.is, "direction": port.way.name(), "link_bit_s": self.stub.link.bit_s() },
+            "findings": findings.to_json(),
             "load": self.stub.load,
             "scenario": self.stub.text,
             "result_hash": hash_of(self.replications),
