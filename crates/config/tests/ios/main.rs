@@ -5,6 +5,7 @@ mod assumed;
 mod classes;
 mod found;
 mod hand;
+mod misread;
 mod police;
 mod queues;
 mod robust;

@@ -116,3 +116,30 @@ fn what_ios_counts() {
     let found = only("ios", &used(shown("", queue)), "W440", "(queue depth/total drops/no-buffer drops) 0/300/0");
     assert!(found.message.starts_with("class GOLD lost 300 of 10000 packets (3.0 %)"), "{}", found.message);
 }
+
+/// What an ACK filter drops is no loss: 100 of 100100 packets are .1 %.
+#[test]
+fn the_ack_filter_of_cake_loses_nothing() {
+    let text = |drops: u64, filtered: u64| {
+        format!(
+            "qdisc cake 8001: root refcnt 2 bandwidth 1Mbit besteffort dual-srchost nonat nowash ack-filter split-gso rtt 100ms noatm overhead 38
+ Sent 40000000 bytes 100000 pkt (dropped {}, overlimits 0 requeues 0)
+ backlog 0b 0p requeues 0
+
+                  Tin 0
+  thresh          1Mbit
+  pkts           110000
+  bytes        40500000
+  drops      {drops:>10}
+  marks               0
+  ack_drop   {filtered:>10}
+",
+            drops + filtered
+        )
+    };
+    none("tc", &text(100, 9900));
+    let codes = |text: &str| super::given("tc", text, &perhop_config::given::Given::default());
+    assert!(
+        codes(&text(9900, 100)).iter().any(|it| it.0.code == "W440" && it.0.message.contains("lost 9900 of 109900"))
+    );
+}

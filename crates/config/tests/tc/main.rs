@@ -4,6 +4,7 @@ mod bounds;
 mod exported;
 mod forms;
 mod kernel;
+mod misread;
 mod robust;
 mod said;
 
