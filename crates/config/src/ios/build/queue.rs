@@ -294,6 +294,15 @@ impl<'a> Build<'a> {
             true => (u128::from(rate.bit_s()) * u128::from(bc.is.saturating_add(be.is)) / u128::from(bc.is)) as u64,
             false => rate.bit_s(),
         };
+        if shape.peak {
+            let how = format!(
+                "the rate is {}: CIR (1 + Be/Bc), CIR {rate}, Bc {} bit, Be {} bit",
+                BitRate::bps(peak),
+                bc.is,
+                be.is
+            );
+            self.account.noted(shape.at.line, how);
+        }
         settings.set("rate", Said::at(shape.rate.at.place, Value::Rate(BitRate::bps(peak))));
         let bytes = Value::Bytes(Bytes::new((bc.is.saturating_add(be.is)) / 8));
         settings.set("burst", Said { is: bytes, origin: bc.origin });
