@@ -109,7 +109,8 @@ def test_a_scenario_from_a_pipe_and_one_without_end(tmp_path: Path) -> None:
 
 def test_names_that_are_not_utf_8(tmp_path: Path, perhop: Command) -> None:
     scenario = Scenario.from_toml(SHORT)
-    with pytest.raises(ValueError, match=r"error\[E022\] the path `.*o\N{REPLACEMENT CHARACTER}` is not UTF-8"):
+    refusal = "error\\[E022\\] the path `.*o\N{REPLACEMENT CHARACTER}%s` is not UTF-8"
+    with pytest.raises(ValueError, match=refusal % ""):
         scenario.run(1, out=tmp_path / BYTES)
     scenario.run(1, out=tmp_path / "plain", events=True)
     (tmp_path / "plain").rename(tmp_path / BYTES)
