@@ -382,8 +382,13 @@ UNITS = ("Time", "Rate", "Size", "Packets", "Probability")
 def renewed(request: str) -> bool:
     """Registers again what a request may need and what uses other constants by now; whether there is something."""
     known = dict(_core.registered())
-    stale = [it for name, it in _REGISTERED.items() if name in request and known.get(name) != source(it)]
+    stale = [it for name, it in _REGISTERED.items() if _mentions(request, name) and known.get(name) != source(it)]
     return bool([register(it) for it in stale])
+
+
+def _mentions(request: str, name: str) -> bool:
+    """Whether a request has the name of an algorithm, as a whole word."""
+    return re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", request) is not None
 
 
 def generators() -> Any:
@@ -395,9 +400,7 @@ def generators() -> Any:
 
 def used(request: str) -> tuple[tuple[str, str], ...]:
     """Names of registered algorithms that a request needs, with the hashes of their texts."""
-    mentioned = [
-        it for it in sorted(_core.registered()) if re.search(rf"(?<![\w-]){re.escape(it[0])}(?![\w-])", request)
-    ]
+    mentioned = [it for it in sorted(_core.registered()) if _mentions(request, it[0])]
     if not mentioned:
         return ()
     texts = [point["effective"] for point in _core.Scenario.of(request).points]

@@ -183,7 +183,7 @@ class Scenario:
                 "events=True without out=: name a directory, as packets at ports are written to disk during the run"
             )
         chosen, chunk_s = self._replications(replications), positive("chunk_s", chunk_s)
-        place = None if out is None else os.fspath(out)
+        place = None if out is None else _core.utf8(out)
         if place is not None and client is None and storage.is_address(place):
             raise ValueError(
                 f"out={place!r} without client=: only a Dask cluster writes there; pass client=, or name a directory"

@@ -108,13 +108,16 @@ def test_a_scenario_from_a_pipe_and_one_without_end(tmp_path: Path) -> None:
 
 
 def test_names_that_are_not_utf_8(tmp_path: Path, perhop: Command) -> None:
-    run = Scenario.from_toml(SHORT).run(1, out=tmp_path / BYTES, events=True)
-    assert len(Runs.open(tmp_path / BYTES)) == 1
-    for runs in (run, Runs.open(tmp_path / BYTES)):
-        with pytest.raises(
-            ValueError, match=r"error\[E022\] the path `.*o\N{REPLACEMENT CHARACTER}/small/.*` is not UTF-8"
-        ):
-            runs.events()
+    scenario = Scenario.from_toml(SHORT)
+    refusal = "error\\[E022\\] the path `.*o\N{REPLACEMENT CHARACTER}%s` is not UTF-8"
+    with pytest.raises(ValueError, match=refusal % ""):
+        scenario.run(1, out=tmp_path / BYTES)
+    scenario.run(1, out=tmp_path / "plain", events=True)
+    (tmp_path / "plain").rename(tmp_path / BYTES)
+    run = Runs.open(tmp_path / BYTES)
+    assert len(run) == 1
+    with pytest.raises(ValueError, match=refusal % "/small/.*"):
+        run.events()
     # one in a directory that is: its name is shown as far as it is text
     (point,) = (tmp_path / BYTES / "small").iterdir()
     (tmp_path / "runs").mkdir()

@@ -268,17 +268,17 @@ def test_a_capture_is_marked_by_a_class(tmp_path: Path) -> None:
 
 
 def test_a_packet_is_gone_after_its_hook() -> None:
-    class Keeps(perhop.Aqm):
+    class PacketKeeper(perhop.Aqm):
         kept: Any = None
 
         def on_arrival(self, at: Any, packet: Any, rng: Any) -> own.Verdict:
-            Keeps.kept = packet, rng
+            PacketKeeper.kept = packet, rng
             return "pass"
 
-    perhop.register(Keeps)
-    with pytest.warns(UserWarning, match="hooks of `keeps` change an attribute of the class"):
-        ran('{ aqm = "keeps", limit = "50p" }', jobs=1)
-    packet, rng = Keeps.kept
+    perhop.register(PacketKeeper)
+    with pytest.warns(UserWarning, match="hooks of `packet-keeper` change an attribute of the class"):
+        ran('{ aqm = "packet-keeper", limit = "50p" }', jobs=1)
+    packet, rng = PacketKeeper.kept
     for late in (lambda: packet.size, rng.random):
         with pytest.raises(RuntimeError, match="while their hook runs"):
             late()

@@ -297,7 +297,8 @@ print([it.reused for it in swept.replications])
 
 def test_an_edit_of_a_helper_is_another_point(tmp_path: Path) -> None:
     (tmp_path / "waits.py").write_text(RUN)
-    environment = os.environ | {"PYTHONPATH": str(ROOT / "python"), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "python")}
+    environment |= {"PYTHONDONTWRITEBYTECODE": "1"}
     said = []
     for bound in ("0.05", "0.05", "0.002", "0.05"):
         (tmp_path / "helper.py").write_text(f"BOUND = {bound}\n")

@@ -45,7 +45,7 @@ impl Host {
 
 #[cfg(test)]
 mod tests {
-    use super::{ELSEWHERE, Host, LIST};
+    use crate::codes::{ELSEWHERE, Host, LIST};
 
     #[test]
     fn each_host_has_the_warnings_it_can_act_on() {

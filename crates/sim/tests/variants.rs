@@ -48,7 +48,7 @@ const NAMING: [(&str, &str); 32] = [
     ("scenario/src/explain/tree.rs", "curves of HFSC, tins of CAKE"),
     (
         "scenario/src/resolve/held.rs",
-        "CAKE and HTB have rates of their own, which may hold back all that the link would send",
+        "CAKE and HTB have separate rates, which may hold back all that the link would send",
     ),
     ("scenario/src/resolve/ports.rs", "the weight that a rate labeller gives"),
     ("scenario/src/sections/queue.rs", "the default is drop-tail"),

@@ -60,7 +60,7 @@ fn of_port(imported: &mut Imported, given: &Given, out: &mut String) {
     for stub in [imported.stub(given, None), imported.policy()] {
         match stub {
             Ok(stub) => {
-                *out += &stub.text;
+                *out += &format!("{}\n{}\n", stub.text, stub.load);
                 let found = Document::check(&stub.text, &Options::new("port.toml"));
                 let found = found.map_or_else(|errors| errors, |(found, _)| found);
                 found.list.iter().for_each(|it| *out += &format!("{}\n{}\n{}\n", it.message, it.label, it.help));
