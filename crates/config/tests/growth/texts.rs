@@ -207,7 +207,7 @@ const KINDS: &[Kind] = &[
                 )
             })
     }),
-    kind("filters with a policer", 60, |n| {
+    kind("filters with a policer", 30, |n| {
         "tc qdisc add dev eth0 handle ffff: ingress\n".to_owned()
             + &lines(n, |i| {
                 format!(
