@@ -63,7 +63,11 @@ pub fn check(all: Resolved<'_>, problems: &mut Problems) {
         return;
     }
     let mut arriving = vec![Vec::new(); links.len()];
-    let at = at_links(stages, links.len());
+    // What only meters concerns no label.
+    let concerned =
+        |stage: &Stage| stage.reads.is_some() || stage.writes.map(Writes::field) == Some(Writes::Rate.field());
+    let concerned = if stages.iter().any(concerned) { stages } else { &[] };
+    let at = at_links(concerned, links.len());
     let labelled = labelled(file, &at);
     for Indexed { index, it: flow } in indexed(file.traffic) {
         let mut walk = Walk { file, flow, writer: None, labelled: &labelled, problems };

@@ -19,6 +19,7 @@ use perhop_core::units::{BitRate, NS_PER_S, Probability, Span};
 use perhop_sim::plan;
 use perhop_sim::traffic::TrafficModel as _;
 use perhop_sim::transport::CongestionLaw as _;
+use std::collections::BTreeSet;
 
 /// More flows than these mix their phases.
 const MOST_FLOWS: u32 = 50;
@@ -27,8 +28,9 @@ const NEAR: f64 = 0.02;
 
 /// Warns at every such port.
 pub fn check(all: Resolved<'_>, problems: &mut Problems) {
+    let dropped = starving::dropped(all);
     for (index, direction) in all.file.topology.links.iter().enumerate() {
-        if let Some(slots) = Slots::of(all, index)
+        if let Some(slots) = Slots::of(all, index, &dropped)
             && let Some([one, other]) = slots.in_phase(all.links)
         {
             warn(direction, slots.time(), [one, other], problems);
@@ -56,13 +58,12 @@ struct Slots<'a> {
 
 impl<'a> Slots<'a> {
     /// `None` where something is random, or another port is as narrow.
-    fn of(all: Resolved<'a>, index: usize) -> Option<Self> {
+    fn of(all: Resolved<'a>, index: usize, dropped: &BTreeSet<usize>) -> Option<Self> {
         let link = &all.links[index];
         let over: Vec<_> = all.file.crossing.either(index).collect();
         let flows: Vec<_> = over.iter().map(|&(i, _)| &all.file.traffic[i]).collect();
         let data = flows.first()?.data;
         let rate = departures(link, data)?;
-        let dropped = starving::dropped(all);
         let alone =
             over.iter().all(|&(i, data)| data && !dropped.contains(&i)) && flows.iter().all(|flow| is_bulk(flow));
         let steady = |flow: &&Flowline| {

@@ -21,7 +21,9 @@ use perhop_sim::plan;
 /// All checks of tickets; the labels are in order.
 pub fn check(all: Resolved<'_>, problems: &mut Problems) {
     let Resolved { file, stages, links, .. } = all;
-    let ways: Vec<_> = indexed(file.traffic).map(|flow| way(stages, flow)).collect();
+    let tickets = |stage: &&Stage| matches!(stage.writes, Some(Writes::Tickets | Writes::AckTickets));
+    let stations: Vec<_> = stages.iter().filter(tickets).collect();
+    let ways: Vec<_> = indexed(file.traffic).map(|flow| way(&stations, flow)).collect();
     if !loops(file, &ways, problems) {
         let ledger = Ledger::new(file.traffic, &ways);
         let misfits = stages.iter().filter_map(|stage| misfit(&ledger, links, stage)).collect();
@@ -36,9 +38,9 @@ struct Way<'a> {
     from_sink: bool,
 }
 
-fn way<'a>(stages: &'a [Stage], of: Indexed<'_, Flowline>) -> Way<'a> {
+fn way<'a>(stages: &[&'a Stage], of: Indexed<'_, Flowline>) -> Way<'a> {
     let Indexed { index: i, it: flow } = of;
-    let at = |link: u32| stages.iter().filter(move |s| s.link == link as usize);
+    let at = |link: u32| stages.iter().copied().filter(move |s| s.link == link as usize);
     let along = |writes: Writes| {
         let taken = move |s: &&Stage| s.takes_data(i) && s.writes == Some(writes);
         flow.forward.iter().flat_map(move |&link| at(link)).filter(taken)
