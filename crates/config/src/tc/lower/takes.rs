@@ -6,7 +6,6 @@ use crate::model::{Class, Filter};
 use crate::tc::actions::{Act, Action, Control};
 use crate::tc::bands;
 use crate::tc::filters::{Protocol, Sorter};
-use crate::tc::handles::own;
 use crate::tc::htb;
 use crate::tc::kernel::Qdisc;
 use crate::tc::units::shown;
@@ -109,7 +108,6 @@ impl<'k, 'a> Making<'k, 'a> {
         let first = run[0];
         let Some(found) = self.run(run) else { return false };
         let lines: Vec<_> = run.iter().flat_map(|it| &it.lines).copied().collect();
-        let handle = giving.of.handle;
         let named = first.target.map(|(id, place)| (self.numbered(giving.of, (id, place), &lines), place));
         let target = named.or_else(|| Some((unaimed(giving.of, first)?, first.place)));
         let Some((id, place)) = target else {
