@@ -1,0 +1,152 @@
+"""Holds perhop beside the kernel at configurations of tc drawn at random: the class and fate of each packet.
+
+python3 lab/recording/differential.py [--seed N] [--count N] [--reduce] [--write]: prints a table of differences by
+kind. With --reduce, a shortest text for each kind; with --write, lab/records/configurations.json is written again: the
+first twenty of the seed, which a test of perhop-config replays.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections import Counter, defaultdict
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import answers
+from answers import Answer
+from cells import RECORDS
+from drawn import Configuration, configuration
+from kinds import kind_of
+from reduced import Case, reduce
+
+FILE = RECORDS / "configurations.json"
+#: Of a configuration that is kept, so many packets.
+KEPT, KEPT_PACKETS = 20, 100
+#: Differences of a configuration whose texts are shortened.
+SHORTENED = 4
+
+
+@dataclass
+class Held:
+    """A configuration and both answers."""
+
+    it: Configuration
+    kernel: Answer
+    perhop: Answer
+
+    def verdict(self) -> str:
+        """What perhop says: refused as a whole, lines not modelled, lines nearly so, or nothing."""
+        lost = set(self.perhop.refused) - set(self.kernel.refused)
+        if self.perhop.why:
+            return "refused"
+        return "not modelled" if lost else "nearly" if set(self.perhop.nearly) - set(self.kernel.refused) else "taken"
+
+    def differences(self) -> list[int]:
+        """The packets whose fates differ."""
+        if self.perhop.why:
+            return []
+        pairs = zip(self.kernel.fates, self.perhop.fates, strict=True)
+        return [i for i, (kernel, perhop) in enumerate(pairs) if kernel != perhop]
+
+    def groups(self) -> dict[tuple[str, str, str], list[int]]:
+        """Those that look alike: by EtherType and by both fates."""
+        found = defaultdict(list)
+        for i in self.differences():
+            found[self.it.packets[i][:4], self.kernel.fates[i], self.perhop.fates[i]].append(i)
+        return dict(sorted(found.items(), key=lambda it: -len(it[1])))
+
+
+def held(asked: list[Configuration]) -> list[Held]:
+    """Both answers of all."""
+    both = zip(asked, answers.kernel(asked), answers.perhop(asked), strict=True)
+    return [Held(*it) for it in both]
+
+
+def shortened(all_held: list[Held]) -> list[tuple[Held, list[int], Case]]:
+    """A shortest text for the larger groups of each configuration, with the packets of the group."""
+    found = []
+    for it in all_held:
+        for (_, kernel, perhop), packets in list(it.groups().items())[:SHORTENED]:
+            one = replace(it.it, packets=[it.it.packets[packets[0]]])
+            found.append((it, packets, Case(one, kernel, perhop, len(it.kernel.refused))))
+    reduce([case for *_, case in found], lambda asked: (answers.kernel(asked), answers.perhop(asked)))
+    return found
+
+
+def table(all_held: list[Held], cases: list[tuple[Held, list[int], Case]]) -> str:
+    """Configurations by what perhop says of them, and differences by kind."""
+    rows = [f"{len(all_held)} configurations, {sum(len(it.it.packets) for it in all_held)} packets", ""]
+    rows += ["| perhop says | configurations | with differences | packets that differ |", "|---|---|---|---|"]
+    for verdict in ("taken", "nearly", "not modelled", "refused"):
+        some = [it for it in all_held if it.verdict() == verdict]
+        packets = [len(it.differences()) for it in some]
+        rows.append(f"| {verdict} | {len(some)} | {sum(it > 0 for it in packets)} | {sum(packets)} |")
+    rows += ["", "| kind | configurations | packets | of them nothing said |", "|---|---|---|---|"]
+    by_kind: dict[str, list[tuple[str, int, bool]]] = defaultdict(list)
+    for it, packets, case in cases:
+        by_kind[kind_of(case)].append((it.it.name, len(packets), it.verdict() == "taken"))
+    for kind, some in sorted(by_kind.items(), key=lambda it: -len({name for name, *_ in it[1]})):
+        silent = sum(many for _, many, taken in some if taken)
+        rows.append(f"| {kind} | {len({name for name, *_ in some})} | {sum(many for _, many, _ in some)} | {silent} |")
+    return "\n".join(rows)
+
+
+def refusals(all_held: list[Held]) -> str:
+    """What perhop says of lines that the kernel takes, by how often."""
+    said = Counter(
+        note
+        for it in all_held
+        for line, note in (it.perhop.refused | it.perhop.nearly).items()
+        if line not in it.kernel.refused
+    )
+    return "\n".join(f"{many:5} {note}" for note, many in said.most_common(40))
+
+
+def keep(all_held: list[Held], cases: list[tuple[Held, list[int], Case]]) -> None:
+    """Writes the first twenty, with the kinds of their differences."""
+    kinds = defaultdict(set)
+    for it, _, case in cases:
+        kinds[it.it.name].add(kind_of(case))
+    rows = [
+        {
+            "name": it.it.name,
+            "direction": it.it.direction,
+            "text": it.it.text,
+            "known": sorted(kinds[it.it.name]),
+            "packets": it.it.packets[:KEPT_PACKETS],
+            "fates": it.kernel.fates[:KEPT_PACKETS],
+        }
+        for it in all_held[:KEPT]
+    ]
+    FILE.write_text(json.dumps(rows, indent=0) + "\n")
+
+
+def main() -> int:
+    """Draws, asks both, prints."""
+    reader = argparse.ArgumentParser(description=__doc__)
+    reader.add_argument("--seed", type=int, default=1)
+    reader.add_argument("--count", type=int, default=100)
+    reader.add_argument("--reduce", action="store_true", help="a shortest text for each kind of difference")
+    reader.add_argument("--write", action="store_true", help="replace what is recorded")
+    reader.add_argument("--keep", type=Path, help="leave both answers in this file")
+    asked = reader.parse_args()
+    if status := answers.build():
+        return status
+    all_held = held([configuration(asked.seed, number) for number in range(asked.count)])
+    if asked.keep:
+        asked.keep.write_text(json.dumps([[vars(x) for x in (it.it, it.kernel, it.perhop)] for it in all_held]))
+    cases = shortened(all_held)
+    print(table(all_held, cases), refusals(all_held), sep="\n\n")
+    if asked.reduce:
+        seen = {kind_of(case): case for *_, case in cases}
+        for kind, case in seen.items():
+            print(f"\n## {kind}\n{case.it.text}{case.it.packets[0]}: kernel {case.kernel}, perhop {case.perhop}")
+    if asked.write:
+        keep(all_held, cases)
+    return 1 if any(it.differences() for it in all_held) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
