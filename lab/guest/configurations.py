@@ -18,7 +18,6 @@ come from d. One packet is sent at a time, and the counters are read before and 
 from __future__ import annotations
 
 import json
-import re
 import socket
 import subprocess
 import sys
@@ -37,7 +36,6 @@ _CLASSFUL = {"htb", "hfsc", "drr", "prio"}
 _DEVICES = {"eth0": ("r", 1), "d0": ("d", 2), "lan0": ("r", 3), "s0": ("s", 4)}
 #: Virtual time after which the kernel has said all that it says of new addresses.
 _QUIET_S = 30
-_FAILED = re.compile(r"Command failed -:(\d+)")
 
 
 def _mac(device: str) -> bytes:
@@ -115,11 +113,27 @@ def leads_to(device: str) -> None:
         call("ip", "-n", "r", version, "route", "replace", "default", "via", net(device, 2), "dev", device)
 
 
-def batch(commands: list[str]) -> list[int]:
-    """Runs commands of tc in the router, all of them; the numbers of those that are refused, from 0."""
+def tc(commands: list[str]) -> bool:
+    """Runs commands of tc in the router, in one process; whether all of them were taken."""
     words = ["tc", "-n", "r", "-force", "-batch", "-"]
-    done = subprocess.run(words, input="\n".join(commands) + "\n", capture_output=True, text=True, check=False)
-    return [int(number) - 1 for number in _FAILED.findall(done.stderr)]
+    return not subprocess.run(
+        words, input="\n".join(commands) + "\n", capture_output=True, text=True, check=False
+    ).returncode
+
+
+def clear() -> None:
+    """Takes all queueing disciplines off the port."""
+    tc([f"qdisc del dev {_PORT} {place}" for place in ("root", "ingress", "clsact")])
+
+
+def apply(commands: list[str]) -> list[int]:
+    """Runs all commands; the numbers of those that are refused, from 0."""
+    clear()
+    if tc(commands):
+        return []
+    # A word that tc does not know ends the batch, where a shell would go on.
+    clear()
+    return [number for number, command in enumerate(commands) if not tc([command])]
 
 
 class Senders(NamedTuple):
@@ -235,8 +249,7 @@ def _innermost(queued: list[netlink.Entry], counts: Counts) -> netlink.Entry:
 def answer(job: dict[str, Any], senders: Senders, meter: Meter) -> dict[str, Any]:
     """One configuration."""
     leads_to("eth0" if job["direction"] == "output" else "lan0")
-    batch([f"qdisc del dev {_PORT} {place}" for place in ("root", "ingress", "clsact")])
-    refused, fates = batch(job["commands"]), []
+    refused, fates = apply(job["commands"]), []
     meter.restart()
     for packet in job["packets"]:
         senders.send(bytes.fromhex(packet), job["direction"])

@@ -1,7 +1,7 @@
 """Holds perhop beside the kernel at configurations of tc drawn at random: the class and fate of each packet.
 
 python3 lab/recording/differential.py [--seed N] [--count N] [--reduce] [--write]: prints a table of differences by
-kind. With --reduce, a shortest text for each kind; with --write, lab/records/configurations.json is written again: the
+kind. With --reduce, a shortest text for each kind; with --write, lab/records/configurations.jsonl is written again: the
 first twenty of the seed, which a test of perhop-config replays.
 """
 
@@ -21,11 +21,9 @@ from drawn import Configuration, configuration
 from kinds import kind_of
 from reduced import Case, reduce
 
-FILE = RECORDS / "configurations.json"
+FILE = RECORDS / "configurations.jsonl"
 #: Of a configuration that is kept, so many packets.
 KEPT, KEPT_PACKETS = 20, 100
-#: Differences of a configuration whose texts are shortened.
-SHORTENED = 4
 
 
 @dataclass
@@ -64,11 +62,11 @@ def held(asked: list[Configuration]) -> list[Held]:
     return [Held(*it) for it in both]
 
 
-def shortened(all_held: list[Held]) -> list[tuple[Held, list[int], Case]]:
-    """A shortest text for the larger groups of each configuration, with the packets of the group."""
+def shortened(all_held: list[Held], most: int) -> list[tuple[Held, list[int], Case]]:
+    """A shortest text for the largest groups of each configuration, with the packets of the group."""
     found = []
     for it in all_held:
-        for (_, kernel, perhop), packets in list(it.groups().items())[:SHORTENED]:
+        for (_, kernel, perhop), packets in list(it.groups().items())[:most]:
             one = replace(it.it, packets=[it.it.packets[packets[0]]])
             found.append((it, packets, Case(one, kernel, perhop, len(it.kernel.refused))))
     reduce([case for *_, case in found], lambda asked: (answers.kernel(asked), answers.perhop(asked)))
@@ -87,9 +85,9 @@ def table(all_held: list[Held], cases: list[tuple[Held, list[int], Case]]) -> st
     by_kind: dict[str, list[tuple[str, int, bool]]] = defaultdict(list)
     for it, packets, case in cases:
         by_kind[kind_of(case)].append((it.it.name, len(packets), it.verdict() == "taken"))
-    for kind, some in sorted(by_kind.items(), key=lambda it: -len({name for name, *_ in it[1]})):
-        silent = sum(many for _, many, taken in some if taken)
-        rows.append(f"| {kind} | {len({name for name, *_ in some})} | {sum(many for _, many, _ in some)} | {silent} |")
+    for kind, found in sorted(by_kind.items(), key=lambda it: -len({name for name, *_ in it[1]})):
+        silent = sum(many for _, many, taken in found if taken)
+        rows.append(f"| {kind} | {len({name for name, *_ in found})} | {sum(it[1] for it in found)} | {silent} |")
     return "\n".join(rows)
 
 
@@ -106,21 +104,17 @@ def refusals(all_held: list[Held]) -> str:
 
 def keep(all_held: list[Held], cases: list[tuple[Held, list[int], Case]]) -> None:
     """Writes the first twenty, with the kinds of their differences."""
-    kinds = defaultdict(set)
-    for it, _, case in cases:
-        kinds[it.it.name].add(kind_of(case))
-    rows = [
-        {
-            "name": it.it.name,
-            "direction": it.it.direction,
-            "text": it.it.text,
-            "known": sorted(kinds[it.it.name]),
-            "packets": it.it.packets[:KEPT_PACKETS],
-            "fates": it.kernel.fates[:KEPT_PACKETS],
-        }
-        for it in all_held[:KEPT]
-    ]
-    FILE.write_text(json.dumps(rows, indent=0) + "\n")
+    known: dict[str, list[dict[str, object]]] = defaultdict(list)
+    for it, packets, case in cases:
+        if kept := [i for i in packets if i < KEPT_PACKETS]:
+            known[it.it.name].append({"kind": kind_of(case), "packets": kept})
+    rows = []
+    for it in all_held[:KEPT]:
+        refused = [{"kind": f"refused: {it.perhop.why}", "packets": list(range(KEPT_PACKETS))}] if it.perhop.why else []
+        row: dict[str, object] = {"name": it.it.name, "direction": it.it.direction, "text": it.it.text}
+        row |= {"packets": it.it.packets[:KEPT_PACKETS], "fates": it.kernel.fates[:KEPT_PACKETS]}
+        rows.append(row | {"known": refused or known[it.it.name]})
+    FILE.write_text("".join(json.dumps(row, separators=(",", ":")) + "\n" for row in rows))
 
 
 def main() -> int:
@@ -130,6 +124,7 @@ def main() -> int:
     reader.add_argument("--count", type=int, default=100)
     reader.add_argument("--reduce", action="store_true", help="a shortest text for each kind of difference")
     reader.add_argument("--write", action="store_true", help="replace what is recorded")
+    reader.add_argument("--groups", type=int, default=3, help="so many differences of a configuration are shortened")
     reader.add_argument("--keep", type=Path, help="leave both answers in this file")
     asked = reader.parse_args()
     if status := answers.build():
@@ -137,7 +132,7 @@ def main() -> int:
     all_held = held([configuration(asked.seed, number) for number in range(asked.count)])
     if asked.keep:
         asked.keep.write_text(json.dumps([[vars(x) for x in (it.it, it.kernel, it.perhop)] for it in all_held]))
-    cases = shortened(all_held)
+    cases = shortened(all_held, asked.groups)
     print(table(all_held, cases), refusals(all_held), sep="\n\n")
     if asked.reduce:
         seen = {kind_of(case): case for *_, case in cases}

@@ -21,7 +21,7 @@ const STEP: Span = Span::from_ns(1_000_000);
 const ADDRESSES: usize = 12;
 
 /// A text, and packets as hexadecimal bytes from the EtherType on.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, Serialize)]
 pub struct Asked {
     /// Of the configuration.
     pub name: String,
@@ -69,7 +69,8 @@ fn host(asked: &Asked, answer: &mut Answer) -> Result<Host, String> {
     let lost = imported.read.account.lines.iter().filter(|(_, entry)| entry.verdict != Verdict::Taken);
     answer.said = lost.map(|(line, entry)| (*line, entry.verdict.name(), entry.notes.join("; "))).collect();
     let text = written.map_err(|fault| fault.message)?.text;
-    let (checked, _) = Checked::parse(&text, &Options::new("policy.toml")).map_err(|found| format!("{found}\n{text}"))?;
+    let (checked, _) =
+        Checked::parse(&text, &Options::new("policy.toml")).map_err(|found| format!("{found}\n{text}"))?;
     let queue = checked.line().zip(checked.queue());
     let queue = queue.map(|(plan, name)| Behind { name: name.to_owned(), plan: plan.clone() });
     let policy = Policy { stages: checked.stages(), accounting: checked.accounting(), queue, ..Policy::default() };
