@@ -34,6 +34,17 @@ _PORT = "eth0"
 _CLASSFUL = {"htb", "hfsc", "drr", "prio"}
 #: Each device with its namespace, and the number that its addresses have.
 _DEVICES = {"eth0": ("r", 1), "d0": ("d", 2), "lan0": ("r", 3), "s0": ("s", 4)}
+#: It forwards, whatever the source, and asks nobody for addresses.
+_ROUTER = {
+    "ipv4/ip_forward": 1,
+    "ipv4/conf/all/rp_filter": 0,
+    "ipv4/conf/default/rp_filter": 0,
+    "ipv6/conf/all/forwarding": 1,
+    "ipv6/conf/default/accept_dad": 0,
+    "ipv6/conf/default/accept_ra": 0,
+    "ipv6/conf/default/router_solicitations": 0,
+    "ipv6/conf/default/addr_gen_mode": 1,
+}
 #: Virtual time after which the kernel has said all that it says of new addresses.
 _QUIET_S = 30
 
@@ -42,57 +53,36 @@ def _mac(device: str) -> bytes:
     return bytes((2, 0, 0, 0, 0, _DEVICES[device][1]))
 
 
+def _ip(words: str) -> None:
+    call("ip", *words.split())
+
+
 def build() -> None:
     """The router between two ends, which say nothing themselves."""
-    call("ip", "link", "set", "lo", "up")
+    _ip("link set lo up")
     for name in "srd":
-        call("ip", "netns", "add", name)
+        _ip(f"netns add {name}")
         with inside(name):
             _sysctl("ipv6/conf/default/disable_ipv6", 0 if name == "r" else 1)
     with inside("r"):
-        for key in ("ipv4/ip_forward", "ipv6/conf/all/forwarding"):
-            _sysctl(key, 1)
-        for key in ("ipv4/conf/all/rp_filter", "ipv4/conf/default/rp_filter"):
-            _sysctl(key, 0)
-        for key in ("accept_dad", "accept_ra", "router_solicitations", "addr_gen_mode"):
-            _sysctl(f"ipv6/conf/default/{key}", 1 if key == "addr_gen_mode" else 0)
+        for key, value in _ROUTER.items():
+            _sysctl(key, value)
     for near, far in (("lan0", "s0"), ("eth0", "d0")):
-        ends = [_DEVICES[near][0], _DEVICES[far][0]]
-        call("ip", "link", "add", near, "netns", ends[0], "type", "veth", "peer", "name", far, "netns", ends[1])
-        for device, namespace in zip((near, far), ends, strict=True):
-            call("ip", "-n", namespace, "link", "set", device, "address", _mac(device).hex(":"), "up")
-            with inside(namespace):
-                call(
-                    "ethtool", "-K", device, "tso", "off", "gso", "off", "gro", "off", "txvlan", "off", "rxvlan", "off"
-                )
-    for near, far in (("lan0", "s0"), ("eth0", "d0")):
-        for net, length in ((_net4, 24), (_net6, 64)):
-            call(
-                "ip",
-                "-n",
-                "r",
-                "addr",
-                "add",
-                f"{net(near, 1)}/{length}",
-                "dev",
-                near,
-                *(["nodad"] if length == 64 else []),
-            )
-            call(
-                "ip",
-                "-n",
-                "r",
-                "neigh",
-                "add",
-                net(near, 2),
-                "lladdr",
-                _mac(far).hex(":"),
-                "dev",
-                near,
-                "nud",
-                "permanent",
-            )
+        _link(near, far)
+        for flag, net, length in ((" nodad", _net6, 64), ("", _net4, 24)):
+            _ip(f"-n r addr add {net(near, 1)}/{length} dev {near}{flag}")
+            _ip(f"-n r neigh add {net(near, 2)} lladdr {_mac(far).hex(':')} dev {near} nud permanent")
     time.sleep(_QUIET_S)
+
+
+def _link(near: str, far: str) -> None:
+    """A link from the router to an end, without offloads."""
+    ends = [(device, _DEVICES[device][0]) for device in (near, far)]
+    _ip(f"link add {near} netns {ends[0][1]} type veth peer name {far} netns {ends[1][1]}")
+    for device, namespace in ends:
+        _ip(f"-n {namespace} link set {device} address {_mac(device).hex(':')} up")
+        with inside(namespace):
+            call("ethtool", "-K", device, "tso", "off", "gso", "off", "gro", "off")
 
 
 def _net4(device: str, host: int) -> str:
