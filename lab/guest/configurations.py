@@ -7,11 +7,11 @@ packets as hexadecimal bytes from the EtherType on, with zeros up to their IP le
     1:10          the class in whose queue it went, the innermost
     direct        HTB sends it past all classes
     policed       an action drops it
-    unclassified  a queueing discipline drops it for want of a class
+    unclassified  a queueing discipline drops it, since it has no class
     passed        it comes in, and nothing drops it
 
 The router r has lan0 towards s and eth0 towards d. IP packets of direction output come over lan0 and are forwarded,
-so the kernel gives them their priority; others, which nobody forwards, are sent at eth0. Packets of direction input
+so the kernel gives them their priority; others, which no router forwards, are sent at eth0. Packets of direction input
 come from d. One packet is sent at a time, and the counters are read before and after it.
 """
 
@@ -34,7 +34,7 @@ _PORT = "eth0"
 _CLASSFUL = {"htb", "hfsc", "drr", "prio"}
 #: Each device with its namespace, and the number that its addresses have.
 _DEVICES = {"eth0": ("r", 1), "d0": ("d", 2), "lan0": ("r", 3), "s0": ("s", 4)}
-#: It forwards, whatever the source, and asks nobody for addresses.
+#: It forwards, whatever the source, and asks for no addresses.
 _ROUTER = {
     "ipv4/ip_forward": 1,
     "ipv4/conf/all/rp_filter": 0,

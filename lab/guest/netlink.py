@@ -24,7 +24,7 @@ _ACTIONS, _ACTION_KIND, _ACTION_STATS = 1, 1, 4
 
 
 class Entry(NamedTuple):
-    """A queueing discipline or class: its number, what it hangs on, and what it counts."""
+    """A queueing discipline or class: its number, what it is attached to, and what it counts."""
 
     kind: str
     handle: int
@@ -64,7 +64,7 @@ def _dropped(netlink: socket.socket, kind: str) -> int:
     asked = _attribute(_ACTIONS, _attribute(1, _attribute(_ACTION_KIND, name)))
     total = 0
     for message in _dump(netlink, _GET_ACTION, struct.pack("=Bxxx", socket.AF_UNSPEC) + asked):
-        # Behind four bytes of a header is the list of actions, each in an attribute of its own.
+        # Behind four bytes of a header is the list of actions, each in a separate attribute.
         for one in _attributes(_attributes(message[4:]).get(_ACTIONS, b"")).values():
             stats = _attributes(_attributes(one).get(_ACTION_STATS, b""))
             total += struct.unpack_from("=III", stats[_QUEUE])[2] if _QUEUE in stats else 0

@@ -22,7 +22,7 @@ from kinds import kind_of
 from reduced import Case, reduce
 
 FILE = RECORDS / "configurations.jsonl"
-#: Of a configuration that is kept, so many packets.
+#: How many configurations are kept, and packets of each.
 KEPT, KEPT_PACKETS = 20, 100
 
 

@@ -32,7 +32,7 @@ class Configuration:
 
 @dataclass
 class Class:
-    """A class: its number, the class above it, the classes below it, and whether a queueing discipline hangs on it."""
+    """A class: its number, the class above it, the classes below it, and whether it has a queueing discipline."""
 
     minor: int
     above: Class | None = None
@@ -156,7 +156,7 @@ class Drawing:
         return self.draw.choice(forms[kind])
 
     def leaf(self, major: int, it: Class, within: int) -> None:
-        """What hangs on a leaf: nothing, a queue, or another tree."""
+        """What a leaf has: nothing, a queue, or another tree."""
         chance, place = self.draw.random(), f"parent {self.shown(major, it.minor)}"
         if chance < 0.2 and self.left >= 2 and within < WITHIN:
             it.qdisc = True

@@ -29,7 +29,7 @@ PROTOCOLS = {6: "tcp", 17: "udp", 1: "icmp", 58: "icmpv6"}
 HUGE = ["rate 10gbit burst 100mb", "rate 8gbit burst 50mb mtu 64kb", "rate 1gbit burst 10mb"]
 TINY = ["rate 8kbit burst 20", "rate 1mbit burst 40b", "rate 1gbit burst 10mb mtu 40"]
 CONTROLS = ["drop", "pass", "ok", "pipe", "continue", "reclassify", "shot"]
-#: What is not endless: a filter that has the packet classified anew takes it again.
+#: Without `reclassify`, which begins again at the first filter, so that the same one takes the packet.
 ENDS = ["drop", "pass", "ok", "pipe", "continue", "shot"]
 MARKS = [1, 2, 5, 10, 0x20]
 
