@@ -21,7 +21,7 @@ LONGEST = 3600
 MANY = 600
 #: Has the shell print the words of each command, as tc would get them.
 TC = "tc() { for word; do printf '%s\\037' \"$word\"; done; echo; }\n"
-PERHOP = ["cargo", "run", "-q", "--release", "-p", "perhop-config", "--example", "asked"]
+PERHOP = ["cargo", "run", "-q", "-p", "perhop-config", "--example", "asked"]
 
 
 @dataclass

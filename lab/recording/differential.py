@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
@@ -24,6 +25,7 @@ from reduced import Case, reduce
 FILE = RECORDS / "configurations.jsonl"
 #: How many configurations are kept, and packets of each.
 KEPT, KEPT_PACKETS = 20, 100
+NUMBERS = re.compile(r"`[^`]*:[^`]*`|\b[0-9a-fx]+:[0-9a-fx]*|\b\d+\b")
 
 
 @dataclass
@@ -92,14 +94,13 @@ def table(all_held: list[Held], cases: list[tuple[Held, list[int], Case]]) -> st
 
 
 def refusals(all_held: list[Held]) -> str:
-    """What perhop says of lines that the kernel takes, by how often."""
-    said = Counter(
-        note
-        for it in all_held
-        for line, note in (it.perhop.refused | it.perhop.nearly).items()
-        if line not in it.kernel.refused
-    )
-    return "\n".join(f"{many:5} {note}" for note, many in said.most_common(40))
+    """What perhop says of texts, and of lines that the kernel takes, by how often; of names and numbers none."""
+    said = [it.perhop.why.splitlines()[0] for it in all_held if it.perhop.why]
+    for it in all_held:
+        lines = it.perhop.refused | it.perhop.nearly
+        said += [note for line, note in lines.items() if line not in it.kernel.refused]
+    alike = Counter(NUMBERS.sub("..", note) for note in said)
+    return "\n".join(f"{many:5} {note}" for note, many in alike.most_common(30))
 
 
 def keep(all_held: list[Held], cases: list[tuple[Held, list[int], Case]]) -> None:
@@ -110,7 +111,11 @@ def keep(all_held: list[Held], cases: list[tuple[Held, list[int], Case]]) -> Non
             known[it.it.name].append({"kind": kind_of(case), "packets": kept})
     rows = []
     for it in all_held[:KEPT]:
-        refused = [{"kind": f"refused: {it.perhop.why}", "packets": list(range(KEPT_PACKETS))}] if it.perhop.why else []
+        refused = (
+            [{"kind": f"refused: {it.perhop.why.splitlines()[0]}", "packets": list(range(KEPT_PACKETS))}]
+            if it.perhop.why
+            else []
+        )
         row: dict[str, object] = {"name": it.it.name, "direction": it.it.direction, "text": it.it.text}
         row |= {"packets": it.it.packets[:KEPT_PACKETS], "fates": it.kernel.fates[:KEPT_PACKETS]}
         rows.append(row | {"known": refused or known[it.it.name]})
