@@ -30,6 +30,8 @@ from network import call, inside
 
 _IP, _IP6 = 0x0800, 0x86DD
 _PORT = "eth0"
+#: Parents of the first queueing discipline, and of `ingress` and `clsact`.
+_ROOT, _INGRESS = 0xFFFFFFFF, 0xFFFFFFF1
 #: Queueing disciplines with classes; flows of others look as if they were.
 _CLASSFUL = {"htb", "hfsc", "drr", "prio"}
 #: Each device with its namespace, and the number that its addresses have.
@@ -111,21 +113,6 @@ def tc(commands: list[str]) -> bool:
     ).returncode
 
 
-def clear() -> None:
-    """Takes all queueing disciplines off the port."""
-    tc([f"qdisc del dev {_PORT} {place}" for place in ("root", "ingress", "clsact")])
-
-
-def apply(commands: list[str]) -> list[int]:
-    """Runs all commands; the numbers of those that are refused, from 0."""
-    clear()
-    if tc(commands):
-        return []
-    # A word that tc does not know ends the batch, where a shell would go on.
-    clear()
-    return [number for number, command in enumerate(commands) if not tc([command])]
-
-
 class Senders(NamedTuple):
     """Sockets from which frames enter the router's two devices, and one that sends at its own."""
 
@@ -185,6 +172,12 @@ class Meter:
         classes, qdiscs = netlink.classes(self.netlink, self.index), netlink.qdiscs(self.netlink, self.index)
         return Counts({it.handle: it for it in classes if it.kind in _CLASSFUL}, {it.handle: it for it in qdiscs})
 
+    def clearing(self) -> list[str]:
+        """Commands that take all queueing disciplines off the port."""
+        places = {it.parent: it.kind for it in netlink.qdiscs(self.netlink, self.index)}
+        known = {_ROOT: "root", _INGRESS: places.get(_INGRESS)}
+        return [f"qdisc del dev {_PORT} {known[place]}" for place in places if place in known]
+
     def restart(self) -> None:
         """What is counted so far belongs to no packet."""
         self.before, self.by_actions = self.read(), netlink.dropped_by_actions(self.netlink)
@@ -236,10 +229,18 @@ def _innermost(queued: list[netlink.Entry], counts: Counts) -> netlink.Entry:
     return only
 
 
+def apply(commands: list[str], meter: Meter) -> list[int]:
+    """Runs all commands at a port without queueing disciplines; the numbers of those that are refused, from 0."""
+    if tc(meter.clearing() + commands):
+        return []
+    # A word that tc does not know ends the batch, where a shell would go on.
+    tc(meter.clearing())
+    return [number for number, command in enumerate(commands) if not tc([command])]
+
+
 def answer(job: dict[str, Any], senders: Senders, meter: Meter) -> dict[str, Any]:
     """One configuration."""
-    leads_to("eth0" if job["direction"] == "output" else "lan0")
-    refused, fates = apply(job["commands"]), []
+    refused, fates = apply(job["commands"], meter), []
     meter.restart()
     for packet in job["packets"]:
         senders.send(bytes.fromhex(packet), job["direction"])
@@ -251,7 +252,12 @@ def main(folder: Path) -> None:
     """The whole job."""
     build()
     senders, meter = opened(), Meter()
-    answers = [answer(job, senders, meter) for job in json.loads((folder / "configurations.json").read_text())]
+    answers, direction = [], ""
+    for job in json.loads((folder / "configurations.json").read_text()):
+        if job["direction"] != direction:
+            direction = job["direction"]
+            leads_to("eth0" if direction == "output" else "lan0")
+        answers.append(answer(job, senders, meter))
     (folder / "answers.json").write_text(json.dumps(answers))
 
 

@@ -51,7 +51,7 @@ class Drawing:
         self.draw = draw
         self.lines: list[str] = []
         self.device = draw.choice(["eth0", "eth0", "$DEV"])
-        self.hexadecimal = draw.random() < 0.15
+        self.hexadecimal = draw.random() < 0.08
         self.majors = draw.sample(range(1, 0x30), 8)
         self.left = draw.randrange(3, MOST_CLASSES + 1)
         self.filters = Filters(draw, self.shown)

@@ -25,9 +25,9 @@ PLACES = {
     6: {"protocol": 6, "sport": 40, "dport": 42},
 }
 PROTOCOLS = {6: "tcp", 17: "udp", 1: "icmp", 58: "icmpv6"}
-#: Buckets that hold all packets of a configuration, and buckets that hold none.
+#: Buckets that hold all packets of a configuration, and buckets that hold none, or none above a size.
 HUGE = ["rate 10gbit burst 100mb", "rate 8gbit burst 50mb mtu 64kb", "rate 1gbit burst 10mb"]
-TINY = ["rate 8kbit burst 20", "rate 1mbit burst 40b", "rate 1gbit burst 10mb mtu 40"]
+TINY = ["rate 8kbit burst 20", "rate 1mbit burst 40b", "rate 1gbit burst 10mb mtu 300"]
 CONTROLS = ["drop", "pass", "ok", "pipe", "continue", "reclassify", "shot"]
 #: Without `reclassify`, which begins again at the first filter, so that the same one takes the packet.
 ENDS = ["drop", "pass", "ok", "pipe", "continue", "shot"]
@@ -55,7 +55,8 @@ class Filters:
         protocol = self.protocol(kind, version)
         prio = self.prio(kind, protocol, used)
         match, handle = getattr(self, kind)(version, protocol)
-        does = self.does(targets, kind)
+        # Without a handle the mark is the class, and the kernel takes no other words.
+        does = self.does(targets, kind) if kind != "fw" or handle else ""
         words = ["filter add", place, f"protocol {protocol}", prio, handle, kind, match, does]
         if self.draw.random() < 0.3:
             words[1:3] = [f"protocol {protocol}", place] if place != "egress" else words[1:3]
@@ -152,7 +153,7 @@ class Filters:
 
     def police(self, kind: str) -> str:
         """A bucket, and what becomes of packets that it holds and does not hold."""
-        bucket = self.draw.choice([HUGE, TINY])
+        bucket = self.draw.choice([HUGE, HUGE, TINY])
         words = f"police {self.draw.choice(bucket)}"
         form = self.draw.randrange(3)
         # A reclassified packet that meets the same policer again never ends: now and then, the kernel ends it.

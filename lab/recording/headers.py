@@ -49,7 +49,7 @@ def asked(draw: Random, names: list[str], version: int) -> Asked:
     it = Asked(version)
     for name in names:
         it.fields[name] = _masked(draw, name, it)
-    if {"sport", "dport"} & set(names) and "protocol" not in names:
+    if {"sport", "dport"} & set(names):
         it.fields["protocol"] = (draw.choice([TCP, UDP]), 0xFF)
     return it
 
