@@ -1,7 +1,8 @@
 """Applies configurations of tc inside the kernel, one after the other, and says what became of each packet of each.
 
-DIR/configurations.json is a list of `{"name", "direction", "commands", "packets"}`: commands for `tc -batch`, and
-packets as hexadecimal bytes from the EtherType on, with zeros up to their IP length. DIR/answers.json gets for each
+DIR/configurations.json is a list of `{"name", "direction", "commands", "packets", "strict"}`: commands for `tc -batch`,
+packets as hexadecimal bytes from the EtherType on, with zeros up to their IP length, and whether one command that is
+refused ends the configuration, of which no packet is then sent. DIR/answers.json gets for each
 `{"name", "refused", "fates"}`: the numbers of the commands that tc or the kernel refuses, and a fate for each packet:
 
     1:10          the class in whose queue it went, the innermost
@@ -232,10 +233,12 @@ def _innermost(queued: list[netlink.Entry], counts: Counts) -> netlink.Entry:
     return only
 
 
-def apply(commands: list[str], meter: Meter) -> list[int]:
+def apply(commands: list[str], meter: Meter, strict: bool) -> list[int]:
     """Runs all commands at a port without queueing disciplines; the numbers of those that are refused, from 0."""
     if tc(meter.clearing() + commands):
         return []
+    if strict:
+        return list(range(len(commands)))
     # A word that tc does not know ends the batch, where a shell would go on.
     tc(meter.clearing())
     return [number for number, command in enumerate(commands) if not tc([command])]
@@ -243,9 +246,9 @@ def apply(commands: list[str], meter: Meter) -> list[int]:
 
 def answer(job: dict[str, Any], senders: Senders, meter: Meter) -> dict[str, Any]:
     """One configuration."""
-    refused, fates = apply(job["commands"], meter), []
+    refused, fates = apply(job["commands"], meter, job["strict"]), []
     meter.restart()
-    for packet in job["packets"]:
+    for packet in job["packets"] if not (refused and job["strict"]) else []:
         senders.send(bytes.fromhex(packet), job["direction"])
         fates.append(meter.fate(job["direction"]))
     return {"name": job["name"], "refused": refused, "fates": fates}

@@ -18,7 +18,7 @@ MORE = {**os.environ, "KERNEL_MORE": "1"}
 #: The longest run of a kernel, in seconds of the host.
 LONGEST = 3600
 #: Configurations of one boot.
-MANY = 600
+MANY = 3000
 #: Has the shell print the words of each command, as tc would get them.
 TC = "tc() { for word; do printf '%s\\037' \"$word\"; done; echo; }\n"
 PERHOP = ["cargo", "run", "-q", "-p", "perhop-config", "--example", "asked"]
@@ -54,19 +54,16 @@ def lines(text: str) -> list[int]:
     return [i + 1 for i, line in enumerate(text.splitlines()) if line.startswith("tc ")]
 
 
-def kernel(asked: list[Configuration]) -> list[Answer]:
-    """What the kernel does."""
+def kernel(asked: list[Configuration], strict: bool = False) -> list[Answer]:
+    """What the kernel does; if this is strict, with no packet where it refuses a line."""
     found: list[Answer] = []
     for at in range(0, len(asked), MANY):
-        found += _booted(asked[at : at + MANY])
+        found += _booted(asked[at : at + MANY], strict)
     return found
 
 
-def _booted(asked: list[Configuration]) -> list[Answer]:
-    jobs = [
-        {"name": it.name, "direction": it.direction, "commands": commands(it.text), "packets": it.packets}
-        for it in asked
-    ]
+def _booted(asked: list[Configuration], strict: bool) -> list[Answer]:
+    jobs = [{**vars(it), "commands": commands(it.text), "strict": strict} for it in asked]
     with tempfile.TemporaryDirectory(prefix="perhop-lab-") as made:
         folder = Path(made)
         (folder / "configurations.json").write_text(json.dumps(jobs))

@@ -19,7 +19,7 @@ import answers
 from answers import Answer
 from cells import RECORDS
 from drawn import Configuration, configuration
-from kinds import kind_of
+from kinds import is_foreign, kind_of
 from reduced import Case, reduce
 
 FILE = RECORDS / "configurations.jsonl"
@@ -67,11 +67,16 @@ def held(asked: list[Configuration]) -> list[Held]:
 def shortened(all_held: list[Held], most: int) -> list[tuple[Held, list[int], Case]]:
     """A shortest text for the largest groups of each configuration, with the packets of the group."""
     found = []
+
+    def ask(asked: list[Configuration]) -> tuple[list[Answer], list[Answer]]:
+        return answers.kernel(asked, strict=True), answers.perhop(asked)
+
     for it in all_held:
         for (_, kernel, perhop), packets in list(it.groups().items())[:most]:
-            one = replace(it.it, packets=[it.it.packets[packets[0]]])
-            found.append((it, packets, Case(one, kernel, perhop, len(it.kernel.refused))))
-    reduce([case for *_, case in found], lambda asked: (answers.kernel(asked), answers.perhop(asked)))
+            taken = [line for i, line in enumerate(it.it.text.splitlines()) if i + 1 not in it.kernel.refused]
+            one = replace(it.it, text="\n".join(taken) + "\n", packets=[it.it.packets[packets[0]]])
+            found.append((it, packets, Case(one, kernel, perhop)))
+    reduce([case for *_, case in found if not is_foreign(case)], ask)
     return found
 
 
@@ -135,9 +140,11 @@ def main() -> int:
     if status := answers.build():
         return status
     all_held = held([configuration(asked.seed, number) for number in range(asked.count)])
-    if asked.keep:
-        asked.keep.write_text(json.dumps([[vars(x) for x in (it.it, it.kernel, it.perhop)] for it in all_held]))
     cases = shortened(all_held, asked.groups)
+    if asked.keep:
+        both = [[vars(one) for one in (it.it, it.kernel, it.perhop)] for it in all_held]
+        short = [[it.it.name, packets, {**vars(case), "it": vars(case.it)}] for it, packets, case in cases]
+        asked.keep.write_text(json.dumps([both, short]))
     print(table(all_held, cases), refusals(all_held), sep="\n\n")
     if asked.reduce:
         seen = {kind_of(case): case for *_, case in cases}

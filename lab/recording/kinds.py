@@ -129,7 +129,8 @@ def _default(it: Facts, absent: bool) -> bool:
 
 
 KINDS: list[tuple[str, Callable[[Facts], bool]]] = [
-    ("packets that are not IP", lambda it: it.case.it.packets[0][:4] == "0806"),
+    ("packets that are not IP", lambda it: is_foreign(it.case)),
+    ("line that the kernel refuses", lambda it: it.case.refused),
     ("packets with a VLAN tag", lambda it: it.case.it.packets[0][:4] == "8100"),
     ("filter of an inner class", _any(lambda it: isinstance(it.place, tuple) and it.place[1] != 0)),
     ("filter by a mark", _any(lambda it: it.kind == "fw")),
@@ -158,6 +159,11 @@ KINDS: list[tuple[str, Callable[[Facts], bool]]] = [
     ("drr without filter", lambda it: "drr" in it.qdiscs.values()),
     ("priomap", lambda it: "prio" in it.qdiscs.values()),
 ]
+
+
+def is_foreign(case: Case) -> bool:
+    """Whether the packet is neither IP nor tagged, which is a cause by itself."""
+    return case.it.packets[0][:4] == "0806"
 
 
 def kind_of(case: Case) -> str:

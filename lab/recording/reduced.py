@@ -20,8 +20,8 @@ class Case:
     it: Configuration
     kernel: str
     perhop: str
-    #: How many lines the kernel refuses.
-    refused: int
+    #: Whether it is a line that the kernel refuses which makes the difference.
+    refused: bool = False
     #: Lines that may go together, once those of a round are known.
     removable: list[list[int]] = field(default_factory=list)
 
@@ -37,7 +37,10 @@ class Case:
 
 
 def reduce(cases: list[Case], ask: Ask) -> None:
-    """Shortens all of them."""
+    """Shortens all of them, the kernel taking each line."""
+    for case, same in zip(cases, _same([(case, []) for case in cases], ask), strict=True):
+        case.refused = not same
+    cases = [case for case in cases if not case.refused]
     size = LARGEST
     while True:
         moved = _round(cases, size, ask)
@@ -78,6 +81,6 @@ def _same(tried: list[tuple[Case, list[int]]], ask: Ask) -> list[bool]:
         return []
     kernel, perhop = ask([case.without(lines) for case, lines in tried])
     return [
-        one.fates == [case.kernel] and other.fates == [case.perhop] and len(one.refused) <= case.refused
+        one.fates == [case.kernel] and other.fates == [case.perhop]
         for (case, _), one, other in zip(tried, kernel, perhop, strict=True)
     ]
