@@ -178,7 +178,7 @@ class Meter:
 
     def clearing(self) -> list[str]:
         """Commands that take all queueing disciplines off the port."""
-        places = {it.parent: it.kind for it in netlink.qdiscs(self.netlink, self.index)}
+        places = {it.parent: it.kind for it in netlink.qdiscs(self.netlink, self.index) if it.handle}
         known = {_ROOT: "root", _INGRESS: places.get(_INGRESS)}
         return [f"qdisc del dev {_PORT} {known[place]}" for place in places if place in known]
 

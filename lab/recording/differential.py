@@ -143,7 +143,7 @@ def main() -> int:
     cases = shortened(all_held, asked.groups)
     if asked.keep:
         both = [[vars(one) for one in (it.it, it.kernel, it.perhop)] for it in all_held]
-        short = [[it.it.name, packets, {**vars(case), "it": vars(case.it)}] for it, packets, case in cases]
+        short = [[it.it.name, packets, vars(case) | {"it": vars(case.it)}] for it, packets, case in cases]
         asked.keep.write_text(json.dumps([both, short]))
     print(table(all_held, cases), refusals(all_held), sep="\n\n")
     if asked.reduce:
