@@ -6,7 +6,7 @@ refused ends the configuration, of which no packet is then sent. DIR/answers.jso
 `{"name", "refused", "fates"}`: the numbers of the commands that tc or the kernel refuses, and a fate for each packet:
 
     1:10          the class in whose queue it went, the innermost
-    direct        HTB sends it past all classes
+    direct        an HTB sends it past all of its classes
     policed       an action drops it
     unclassified  a queueing discipline drops it, since it has no class
     passed        it comes in, and nothing drops it
@@ -190,14 +190,12 @@ class Meter:
         """Of the packet that was sent since."""
         before, after = self.before, self.read()
         self.before = after
+        if any(it.direct != before.qdiscs[it.handle].direct for it in after.qdiscs.values()):
+            return "direct"
         queued = [it for it in after.classes.values() if _came(it) != _came(before.classes[it.handle])]
         if queued:
             return _shown(_innermost(queued, after))
-        direct = [it for it in after.qdiscs.values() if it.direct != before.qdiscs[it.handle].direct]
-        if direct:
-            return "direct"
-        dropped = [it for it in after.qdiscs.values() if it.dropped != before.qdiscs[it.handle].dropped]
-        if dropped:
+        if any(it.dropped != before.qdiscs[it.handle].dropped for it in after.qdiscs.values()):
             actions = netlink.dropped_by_actions(self.netlink)
             policed, self.by_actions = actions != self.by_actions, actions
             return "policed" if policed else "unclassified"

@@ -56,6 +56,8 @@ class Facts:
     #: What HTB and HFSC do with what no filter names.
     defaults: dict[int, int]
     filters: list[Filter]
+    #: The handle of the first queueing discipline.
+    root: int = 0
 
 
 def facts(case: Case) -> Facts:
@@ -78,6 +80,7 @@ def _qdisc(it: Facts, words: list[str]) -> None:
         at = words.index("handle")
         major, kind = _id(words[at + 1])[0], words[at + 2]
         it.qdiscs[major] = kind
+        it.root = major if "root" in words else it.root
         if "default" in words:
             it.defaults[major] = int(words[words.index("default") + 1], 16)
 
@@ -128,29 +131,50 @@ def _default(it: Facts, absent: bool) -> bool:
     return bool(pairs - it.classes) if absent else bool(pairs & it.inner)
 
 
+def _versions(it: Facts, ether: str, protocol: str) -> bool:
+    """The packet is of one version of IP, and the filters are of the other."""
+    return it.case.it.packets[0][:4] == ether and {one.protocol for one in it.filters} == {protocol}
+
+
+def _nested(it: Facts) -> bool:
+    return any(isinstance(one.place, tuple) and one.place[0] not in {it.root, 0xFFFF} for one in it.filters)
+
+
+def _twice(it: Facts) -> bool:
+    before, behind = ([one for one in it.filters if (one.place == "egress") is so] for so in (True, False))
+    return bool(before) and any(one.acts for one in behind)
+
+
 KINDS: list[tuple[str, Callable[[Facts], bool]]] = [
-    ("packets that are not IP", lambda it: is_foreign(it.case)),
+    ("packet that is not IP", lambda it: is_foreign(it.case)),
+    ("packet with a VLAN tag", lambda it: it.case.it.packets[0][:4] == "8100"),
     ("line that the kernel refuses", lambda it: it.case.refused),
-    ("packets with a VLAN tag", lambda it: it.case.it.packets[0][:4] == "8100"),
+    ("handle in hexadecimal", lambda it: " handle 0x" in it.case.it.text or " parent 0x" in it.case.it.text),
     ("filter of an inner class", _any(lambda it: isinstance(it.place, tuple) and it.place[1] != 0)),
+    ("filter at egress, then an action at the root", _twice),
     ("filter by a mark", _any(lambda it: it.kind == "fw")),
-    ("reclassify", _any(lambda it: it.has("reclassify"))),
     ("skbedit priority", _any(lambda it: it.has("priority") and it.has("skbedit"))),
-    ("skbedit mark", _any(lambda it: it.has("skbedit"))),
+    ("reclassify", _any(lambda it: it.has("reclassify"))),
     ("foreign major in flowid, prio", lambda it: _foreign(it, True)),
     ("foreign major in flowid", lambda it: _foreign(it, False)),
+    ("action of a filter to an inner class", lambda it: _astray(it, True) and any(one.acts for one in it.filters)),
+    ("action of a filter to an absent class", lambda it: _astray(it, False) and any(one.acts for one in it.filters)),
     ("filter to an inner class", lambda it: _astray(it, True)),
-    ("filter to a class that is not there", lambda it: _astray(it, False)),
+    ("filter to an absent class", lambda it: _astray(it, False)),
     ("filter to the queueing discipline itself", _any(lambda it: it.target is not None and it.target[1] == 0)),
+    ("IPv6 packet, filters of protocol ip", lambda it: _versions(it, "86dd", "ip")),
+    ("IPv4 packet, filters of protocol ipv6", lambda it: _versions(it, "0800", "ipv6")),
+    ("protocol all", _any(lambda it: it.protocol == "all")),
+    ("skbedit mark", _any(lambda it: it.has("skbedit"))),
     ("policer and continue", _any(lambda it: it.has("police") and it.has("continue"))),
     ("policer and pipe", _any(lambda it: it.has("police") and it.has("pipe"))),
     ("policer", _any(lambda it: it.has("police"))),
     ("action continue", _any(lambda it: it.has("continue"))),
     ("action pipe", _any(lambda it: it.has("pipe"))),
     ("action drop or pass", _any(lambda it: it.acts)),
+    ("filter below a class", _nested),
     ("default at an inner class", lambda it: _default(it, False)),
-    ("default at a class that is not there", lambda it: _default(it, True)),
-    ("protocol all", _any(lambda it: it.protocol == "all")),
+    ("default at an absent class", lambda it: _default(it, True)),
     ("two filters", lambda it: len(it.filters) > 1),
     ("u32", _any(lambda it: it.kind == "u32")),
     ("flower", _any(lambda it: it.kind == "flower")),
