@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds user-mode Linux with virtual time, once: about 8 minutes on two cores. Prints the path of the kernel; how far it is goes to
-# standard error, a line each half minute. Where it cannot be built it says why in one line and exits with 3.
+# standard error, a line each half minute. Where it cannot be built it says why in one line and exits with 3. KERNEL_MORE=1: see where.sh.
 set -eu
 . "$(dirname "$0")/where.sh"
 
@@ -20,7 +20,7 @@ if [ "${1:-}" = --in ]; then
         edited arch/x86/um/os-Linux/registers.c "$line"
     done
     make -s ARCH=um defconfig
-    scripts/kconfig/merge_config.sh -m .config "$lab/kernel.config"
+    scripts/kconfig/merge_config.sh -m .config "$lab/kernel.config" ${more:+"$more"}
     make -s ARCH=um olddefconfig
     make -s ARCH=um -j"$(nproc)" linux
     make -s ARCH=um kernelrelease >../release

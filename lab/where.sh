@@ -1,9 +1,10 @@
 # Sourced by build.sh and run: what is built, and where it is kept. A kernel is named by its version and a hash of its configuration
-# and of the edits of its source.
+# and of the edits of its source. With KERNEL_MORE=1 it is the one that has kernel-more.config, too, beside the first.
 lab=$(cd "$(dirname "$0")" && pwd)
 version=6.12
 archive=/usr/src/linux-source-$version.tar.xz
-key=$(cat "$lab/kernel.config" "$lab/edits.sh" | sha256sum | cut -c1-12)
+more=${KERNEL_MORE:+$lab/kernel-more.config}
+key=$(cat "$lab/kernel.config" ${more:+"$more"} "$lab/edits.sh" | sha256sum | cut -c1-12)
 cache=${PERHOP_LAB:-${XDG_CACHE_HOME:-$HOME/.cache}/perhop/lab}
 kernel=$cache/$version-$key/linux
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The first process inside: what has to be mounted, then inside.py or scenario.py, then the end. The host's files are there to be read;
+# The first process inside: what has to be mounted, then the program that the job is for, then the end. The host's files are there to be read;
 # the job's folder, mounted once more, is the only one that may be written. The host's /tmp stays visible: private files go to /run.
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin TMPDIR=/run PYTHONDONTWRITEBYTECODE=1
 mount() { busybox mount "$@"; }
@@ -10,6 +10,7 @@ mount -t tmpfs run /run
 echo 400000 400000 400000 >/proc/sys/net/ipv4/tcp_mem
 busybox mkdir -p /run/netns /run/job
 mount -t hostfs -o "$LAB_JOB" job /run/job
-if [ -f /run/job/scenario.json ]; then work=scenario.py; else work=inside.py; fi
+work=inside.py
+for job in scenario configurations; do if [ -f "/run/job/$job.json" ]; then work=$job.py; fi; done
 if /usr/bin/python3 "${0%/*}/$work" /run/job; then echo ok >/run/job/done; fi
 busybox poweroff -f
