@@ -12,6 +12,9 @@ pub struct Device {
     pub ports: Vec<Port>,
 }
 
+/// The most packets that a link of the device holds at once. Links of a scenario have no such bound.
+pub const ON_THEIR_WAY: &str = "packets on their way";
+
 /// An interface in one direction, with what happens to its packets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Port {
@@ -22,7 +25,7 @@ pub struct Port {
     pub way: Way,
     /// The bytes that its meters and queues count: `accounting` of a scenario.
     pub accounting: Option<Said<&'static str>>,
-    /// Keys of the link: `rate`, `delay`, `jitter`, `loss`, `reorder`, `mtu`.
+    /// Keys of the link: `rate`, `delay`, `jitter`, `loss`, `reorder`, `mtu`, [`ON_THEIR_WAY`].
     pub link: Settings,
     /// What meters, marks and polices before the queue, in the order in which packets meet it.
     pub conditioners: Vec<Conditioner>,

@@ -11,6 +11,7 @@ mod related;
 
 pub use index::{Index, Relation};
 
+use crate::colour::Colour;
 use crate::dscp::Dscp;
 use crate::packet::{Ecn, Packet};
 use crate::params::{Kind, Node, ParamError, Params, Problems, Tree, Value, read_table, show_table, suggest};
@@ -73,7 +74,8 @@ pub struct Match {
     pub rtt: Option<RttClass>,
     /// ECN fields: not-ect, ect0, ect1 or ce.
     pub ecn: Vec<Ecn>,
-    /// Names of conditioners of the same port of which the packet has passed one.
+    /// Names of conditioners of the same port of which the packet has passed one; with a colour behind the name, as in
+    /// "police red", it has passed that one and left it with this colour.
     pub conditioner: Vec<String>,
 }
 
@@ -110,14 +112,37 @@ impl Match {
     }
 }
 
-/// Conditioners of one port, each by its place: those that a packet has passed, or those that a match names.
+/// The first conditioners of a port, which a match may name.
+const NAMED: usize = 256;
+/// Each conditioner has a bit for each colour that it leaves packets with.
+const COLOURS: usize = Colour::ALL.len();
+const WORDS: usize = NAMED * COLOURS / u64::BITS as usize;
+
+/// Conditioners of one port, each by its place and by the colour that it has left a packet with: those that a packet has passed, or
+/// those that a match names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Passed(u64);
+pub struct Passed([u64; WORDS]);
 
 impl Passed {
-    /// The conditioner at this place; none of those that cannot be named.
-    pub const fn one(place: usize) -> Self {
-        Self(if place < u64::BITS as usize { 1 << place } else { 0 })
+    /// The conditioner at this place, whatever the colour; none of those that cannot be named.
+    pub fn one(place: usize) -> Self {
+        let mut one = Self::default();
+        Colour::ALL.into_iter().for_each(|colour| one.add(place, colour));
+        one
+    }
+
+    /// With the conditioner at this place, which leaves the packet with this colour.
+    #[inline]
+    pub const fn add(&mut self, place: usize, colour: Colour) {
+        if place < NAMED {
+            let bit = place * COLOURS + colour.index();
+            self.0[bit / 64] |= 1 << (bit % 64);
+        }
+    }
+
+    /// Whether it is of no conditioner.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
     }
 
     /// Those that a match names, of those of its port that come before it.
@@ -125,25 +150,38 @@ impl Passed {
     /// # Errors
     /// E281 for one that is not among them.
     pub fn named(field: &'static str, matches: &Match, before: &[String]) -> Result<Self, ParamError> {
-        let place = |name: &String| {
-            let place = before.iter().position(|known| known == name).ok_or_else(|| unknown(field, name, before))?;
-            (place < u64::BITS as usize).then_some(place).ok_or_else(|| late(field, name))
+        let place = |name: &str| {
+            let place = before.iter().position(|known| known == name)?;
+            Some(if place < NAMED { Ok(place) } else { Err(late(field, name)) })
         };
-        matches.conditioner.iter().try_fold(Self::default(), |all, name| Ok(all.with(Self::one(place(name)?))))
+        matches.conditioner.iter().try_fold(Self::default(), |mut all, name| {
+            if let Some(place) = place(name) {
+                return Ok(all.with(Self::one(place?)));
+            }
+            let (own, colour) = of_colour(name).ok_or_else(|| unknown(field, name, before))?;
+            all.add(place(own).ok_or_else(|| unknown(field, name, before))??, colour);
+            Ok(all)
+        })
     }
 
     /// Both.
     #[inline]
     #[must_use]
-    pub const fn with(self, other: Self) -> Self {
-        Self(self.0 | other.0)
+    pub fn with(self, other: Self) -> Self {
+        Self(std::array::from_fn(|word| self.0[word] | other.0[word]))
     }
 
     /// Whether it names none, or a packet has passed one of them.
     #[inline]
-    pub const fn agrees(self, passed: Self) -> bool {
-        self.0 == 0 || self.0 & passed.0 != 0
+    pub fn agrees(&self, passed: &Self) -> bool {
+        self.is_empty() || self.0.iter().zip(&passed.0).any(|(own, other)| own & other != 0)
     }
+}
+
+/// A conditioner and a colour: `police green` is of the packets that `police` has left green.
+fn of_colour(name: &str) -> Option<(&str, Colour)> {
+    let (name, colour) = name.rsplit_once(' ')?;
+    Colour::ALL.into_iter().find(|it| it.name() == colour).map(|colour| (name, colour))
 }
 
 fn unknown(field: &'static str, name: &str, before: &[String]) -> ParamError {
@@ -158,8 +196,8 @@ fn unknown(field: &'static str, name: &str, before: &[String]) -> ParamError {
 }
 
 fn late(field: &'static str, name: &str) -> ParamError {
-    let message = format!("conditioner `{name}` comes after {} others at its port", u64::BITS);
-    let help = format!("only the first {} of a port can be named: move it up in the file", u64::BITS);
+    let message = format!("conditioner `{name}` comes after {NAMED} others at its port");
+    let help = format!("only the first {NAMED} of a port can be named: move it up in the file");
     ParamError::new(field, "E201", message).help(help)
 }
 

@@ -26,6 +26,7 @@ mod merged;
 mod mixed;
 mod no_queue;
 mod not_enabled;
+mod on_their_way;
 mod overlimits;
 mod quanta;
 mod reclassify;
@@ -89,6 +90,7 @@ const RULES: &[Rule] = &[
     standing::RULE,
     exceeding::RULE,
     small_policer::RULE,
+    on_their_way::RULE,
 ];
 
 /// Everything that the rules find, in the order of the text.

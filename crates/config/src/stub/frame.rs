@@ -4,7 +4,7 @@ use super::classes::key_text;
 use super::names::plain;
 use super::page::{Page, Row, key};
 use crate::load::{FLOWS, Flow, Load, Node, Sends};
-use crate::model::{Port, Way};
+use crate::model::{ON_THEIR_WAY, Port, Way};
 use crate::value::{Said, Value};
 use perhop_core::packet::Ecn;
 use perhop_core::units::{BitRate, Span};
@@ -95,6 +95,7 @@ fn port_link(page: &mut Page, ends: &str, port: &Port, link: BitRate) {
         row.comma();
         row.page.add(&format!("delay = \"{DELAY}\""));
     }
+    settings.remove(ON_THEIR_WAY);
     let mtu = settings.remove("mtu");
     row.entries(&settings);
     mtu.iter().for_each(|mtu| row.inner("mtu", mtu));

@@ -69,6 +69,13 @@ pub(super) struct Rule {
     pub(super) lost: Vec<String>,
 }
 
+impl Sorter<'_> {
+    /// Whether the mark of a packet is the class that it leads to: `fw` without a handle.
+    pub(super) fn is_by_mark_itself(&self) -> bool {
+        self.kind == "fw" && self.rule.mark.is_none()
+    }
+}
+
 impl Rule {
     /// One match.
     pub(super) fn one(matches: Match) -> Self {

@@ -21,7 +21,7 @@ use super::log::Log;
 use super::options::{Assumed, Options};
 use super::units::shown;
 use super::words::{Device as Named, Form};
-use super::{bands, cake, early, fair, htb, netem, table, tbf};
+use super::{bands, cake, early, fair, foreign, htb, netem, table, tbf};
 use crate::model::{Class, Conditioner, Device, Kind, Port, Queue, Way};
 use crate::value::{Said, Settings, Value};
 use perhop_core::params::Place;
@@ -40,9 +40,12 @@ pub(super) fn device(kernel: &Kernel<'_>, log: &mut Log) -> Device {
     for (i, interface) in kernel.interfaces.iter().enumerate() {
         bare::loose(interface, log);
         if !behind.contains(&i) {
-            device.ports.extend(port(kernel, interface, Way::Output, log));
+            match of_hardware(interface) {
+                Some(trees) => device.ports.extend(trees.iter().filter_map(|it| tree(kernel, interface, *it, log))),
+                None => device.ports.extend(port(kernel, interface, Way::Output, ROOT, log)),
+            }
         }
-        device.ports.extend(port(kernel, interface, Way::Input, log));
+        device.ports.extend(port(kernel, interface, Way::Input, ROOT, log));
     }
     device
 }
@@ -62,9 +65,29 @@ struct Making<'k, 'a> {
     depth: usize,
 }
 
-fn port(kernel: &Kernel<'_>, interface: &Interface<'_>, way: Way, log: &mut Log) -> Option<Port> {
+/// The places of trees below `mq`, of which each is a port of its own: classes are shared out and shaped in each by itself.
+fn of_hardware(interface: &Interface<'_>) -> Option<Vec<u32>> {
+    let mq = interface.qdiscs.get(&ROOT).filter(|it| it.name.text == "mq" && it.handle != 0)?;
+    let has_classes = |it: &Qdisc<'_>| matches!(&*it.name.text, "htb" | "hfsc" | "drr" | "prio" | "ets" | "tbf" | "cake");
+    let children = interface.qdiscs.range(own(mq.handle)).filter(|it| has_classes(it.1));
+    let places: Vec<_> = children.map(|it| *it.0).collect();
+    (places.len() > 1).then_some(places)
+}
+
+/// A tree below `mq`, named by the interface and its own handle.
+fn tree(kernel: &Kernel<'_>, interface: &Interface<'_>, place: u32, log: &mut Log) -> Option<Port> {
+    let own = &interface.qdiscs[&place];
+    let mq = &interface.qdiscs[&ROOT];
+    log.nearly(&mq.lines, "`mq`: each tree below it is a port of its own; which one a packet takes, the driver says");
+    let mut port = port(kernel, interface, Way::Output, place, log)?;
+    port.interface.is = format!("{} {}", port.interface.is, shown(own.handle));
+    Some(port)
+}
+
+/// What stands at an interface in a direction; packets that go out wait at the place `first`.
+fn port(kernel: &Kernel<'_>, interface: &Interface<'_>, way: Way, first: u32, log: &mut Log) -> Option<Port> {
     let (at, root) = match way {
-        Way::Output => (AT_EGRESS, interface.qdiscs.get(&ROOT).is_some_and(queues)),
+        Way::Output => (AT_EGRESS, interface.qdiscs.get(&first).is_some_and(queues)),
         Way::Input => (AT_INGRESS, false),
     };
     let has_filters = interface.filters.get(&at).is_some_and(|list| !list.is_empty());
@@ -84,7 +107,7 @@ fn port(kernel: &Kernel<'_>, interface: &Interface<'_>, way: Way, log: &mut Log)
     };
     making.edge(at);
     let queue = match way {
-        Way::Output => making.queue(ROOT),
+        Way::Output => making.queue(first),
         Way::Input => making.redirected(kernel),
     };
     for (id, _, lines) in std::mem::take(&mut making.chosen) {
@@ -156,6 +179,11 @@ impl<'k, 'a> Making<'k, 'a> {
         let near = table::near(name).map(|near| format!(": did you mean `{near}`?")).unwrap_or_default();
         let why = format!("`{name}`: perhop has no such queueing discipline{near}");
         self.log.lost(&it.lines, &why);
+        if let Some(does) = foreign::does(name) {
+            let message = format!("`{name}` is not modelled: {does}; a plain FIFO stands in its place");
+            let instead = "rates and delays behind it are not those of the device: take them as unknown";
+            self.log.found("W450", it.place, message, instead);
+        }
         self.below(it, &format!("it is below `{name}`, which perhop has not"));
         None
     }
@@ -266,7 +294,7 @@ impl<'k, 'a> Making<'k, 'a> {
         if let Some(child) = child {
             return Some(child);
         }
-        let limit = netem::limit(&it.options, self.log)?;
+        let limit = netem::limit(&it.options, &mut self.link, self.log)?;
         let mut queue = self.empty(it);
         queue.settings.set("limit", limit);
         Some(queue)

@@ -21,6 +21,7 @@ pub mod equivalents;
 mod fair;
 mod fifo;
 mod filters;
+mod foreign;
 mod handles;
 mod htb;
 mod json;

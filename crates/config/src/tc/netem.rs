@@ -4,6 +4,7 @@ use super::log::Log;
 use super::options::{Discipline, Does, Opt, Options, Takes, row};
 use super::units;
 use super::words::Token;
+use crate::model::ON_THEIR_WAY;
 use crate::value::{Said, Settings, Value};
 use perhop_core::units::{Packets, Span};
 
@@ -202,16 +203,18 @@ fn rate(it: &Opt<'_>, settings: &mut Settings, log: &mut Log) {
 }
 
 /// The room of its queue, which is one of packets that wait for its rate.
-pub(super) fn limit(options: &Options<'_>, log: &mut Log) -> Option<Said<Value>> {
+pub(super) fn limit(options: &Options<'_>, link: &mut Settings, log: &mut Log) -> Option<Said<Value>> {
     let stated = options.get("limit");
-    if !options.has("rate") {
-        if let Some(it) = stated {
-            log.nearly(&[it.line], "`limit`: no limit for packets that are on their way");
-        }
-        return None;
-    }
     let assumed = || Said::assumed("tc-netem(8)", Value::Packets(Packets::new(1000)));
-    Some(stated.and_then(|it| Some(it.said(it.value.clone()?))).unwrap_or_else(assumed))
+    let limit = stated.and_then(|it| Some(it.said(it.value.clone()?))).unwrap_or_else(assumed);
+    if options.has("rate") {
+        return Some(limit);
+    }
+    if let Some(it) = stated {
+        log.nearly(&[it.line], "`limit`: no limit for packets that are on their way");
+    }
+    link.set(ON_THEIR_WAY, limit);
+    None
 }
 
 #[cfg(test)]

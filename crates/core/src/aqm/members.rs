@@ -149,7 +149,7 @@ impl Members {
     }
 
     /// Needs [`Needs::PASSED`]. Which conditioners of its port the packet that arrives next has passed.
-    pub fn tell(&mut self, passed: Passed) {
+    pub fn tell(&mut self, passed: &Passed) {
         self.by_flow.iter_mut().for_each(|by_flow| by_flow.tell(passed));
     }
 

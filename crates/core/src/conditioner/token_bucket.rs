@@ -102,7 +102,10 @@ impl Params {
         let largest_packet = mtu.map_or(scope.largest_packet, |mtu| mtu.min(scope.largest_packet));
         let rates: Vec<_> = [("cir", self.cir)].into_iter().chain(self.pir.map(|pir| ("pir", pir.into()))).collect();
         let counting = Counting::new(self.framing, &rates, &Scope { largest_packet, ..scope.clone() })?;
-        counting.holds_largest(self.committed(), 0)?;
+        // The kernel takes a bucket of any depth.
+        if self.arithmetic != Some(Arithmetic::Linux) {
+            counting.holds_largest(self.committed(), 0)?;
+        }
         let mtu = mtu.map_or(u32::MAX, |mtu| u32::try_from(mtu.get()).unwrap_or(u32::MAX));
         let peak = self.pir.map(|pir| self.peak(pir)).transpose()?;
         Ok(TokenBucketMarker { buckets: self.buckets(&counting, peak)?, tokens: counting.tokens, mtu })

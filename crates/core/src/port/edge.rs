@@ -123,9 +123,10 @@ struct Holders {
 #[derive(Clone, Debug)]
 struct Stage {
     spec: StageSpec,
-    /// It alone, and the conditioners before it that its match names.
-    own: Passed,
-    named: Passed,
+    /// Its place at the port.
+    place: usize,
+    /// The conditioners before it that its match names, if any.
+    named: Option<Box<Passed>>,
     writes: Writes,
     /// Whether it writes what it has not read: of those at a port only the first takes a packet.
     original: bool,
@@ -142,7 +143,7 @@ impl Stage {
     /// The one at this place of its port.
     fn new(spec: StageSpec, place: usize, rng: Rng) -> Result<Self, ParamError> {
         let first = spec.params.build(&spec.scope)?;
-        let (own, named) = (Passed::one(place), spec.named(first.needs())?);
+        let named = Some(spec.named(first.needs())?).filter(|it| !it.is_empty()).map(Box::new);
         let writes = first.writes();
         let original = !first.rewrites();
         let instances = if spec.per == Per::Aggregate { vec![first] } else { Vec::new() };
@@ -150,7 +151,7 @@ impl Stage {
         let (by_flow, counts) = (Vec::new(), ColourMatrix::default());
         Ok(Self {
             spec,
-            own,
+            place,
             named,
             writes,
             original,
@@ -249,9 +250,10 @@ impl Stage {
     }
 
     #[inline]
-    fn takes(&self, packet: &Packet, passed: Passed) -> Option<usize> {
+    fn takes(&self, packet: &Packet, passed: &Passed) -> Option<usize> {
         let instance = self.by_flow[packet.flow.0 as usize];
-        let takes = instance != NO_INSTANCE && self.named.agrees(passed) && self.spec.matches.packet(packet);
+        let named = self.named.as_ref().is_none_or(|named| named.agrees(passed));
+        let takes = instance != NO_INSTANCE && named && self.spec.matches.packet(packet);
         takes.then_some(instance as usize)
     }
 
@@ -352,12 +354,12 @@ impl Edge {
         let mut written = [false; 3];
         *passed = Passed::default();
         for stage in stages {
-            let Some(instance) = stage.takes(packet, *passed) else { continue };
+            let Some(instance) = stage.takes(packet, passed) else { continue };
             if stage.original && written[stage.writes.field()] {
                 continue;
             }
-            *passed = passed.with(stage.own);
             let met = stage.forward(instance, at, packet);
+            passed.add(stage.place, packet.colour);
             if met.verdict != Verdict::Pass {
                 return met.verdict;
             }
@@ -367,8 +369,8 @@ impl Edge {
     }
 
     /// The conditioners that the last packet has passed.
-    pub(super) fn passed(&self) -> Passed {
-        self.passed
+    pub(super) fn passed(&self) -> &Passed {
+        &self.passed
     }
 
     /// The first conditioner that colours this packet (its place in the order) and which of its instances; `None`: none does.
@@ -376,11 +378,11 @@ impl Edge {
     pub fn colouring(&self, packet: &Packet) -> Option<(usize, usize)> {
         let mut passed = Passed::default();
         for (place, stage) in self.stages.iter().enumerate() {
-            let Some(instance) = stage.takes(packet, passed) else { continue };
+            let Some(instance) = stage.takes(packet, &passed) else { continue };
             if stage.writes == Writes::Colour {
                 return Some((place, instance));
             }
-            passed = passed.with(stage.own);
+            passed.add(place, packet.colour);
         }
         None
     }
@@ -394,7 +396,7 @@ impl Edge {
     /// Shows a packet at the start of its transmission to every conditioner that takes it.
     pub(super) fn departing(&mut self, at: &Passage<'_>, packet: &mut Packet) {
         for stage in &mut self.stages {
-            if let Some(instance) = stage.takes(packet, Passed::default()) {
+            if let Some(instance) = stage.takes(packet, &Passed::default()) {
                 stage.instances[instance].departing(Turn::new(at), packet, &mut stage.rng);
             }
         }

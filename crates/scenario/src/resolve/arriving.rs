@@ -169,7 +169,7 @@ impl Gate<'_> {
     /// Which packets of a flow it takes.
     fn takes(&self, ends: &Ends, state: &State) -> Takes {
         let free = self.field.is_none_or(|field| !state.written[field]);
-        if free && self.named.agrees(state.look.passed) { takes(self.matches, ends, state.look) } else { Takes::None }
+        if free && self.named.agrees(&state.look.passed) { takes(self.matches, ends, state.look) } else { Takes::None }
     }
 
     /// How a packet may look once it has been taken; of a kind that gives no colours, as before.
@@ -291,7 +291,7 @@ impl Walk<'_> {
             }
             let (ends, here) = (way.ends.clone(), looks.clone());
             self.found.queues[link as usize].push(Arriving { traffic: way.traffic, acks: way.acks, ends, looks: here });
-            if looks.iter().any(|look| look.passed != Passed::default()) {
+            if looks.iter().any(|look| !look.passed.is_empty()) {
                 let on = looks.iter().map(|look| Look { passed: Passed::default(), ..*look });
                 looks = self.known.share(on.collect());
             }

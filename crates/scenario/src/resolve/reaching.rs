@@ -192,7 +192,7 @@ impl Lists {
     pub fn takes(&self, i: usize, ends: &Ends, look: Look) -> Takes {
         let (filter, packet) = (&self.filters[i], look.packet());
         match &filter.matches {
-            Some(matches) if self.named[i].agrees(look.passed) => takes(matches, ends, look),
+            Some(matches) if self.named[i].agrees(&look.passed) => takes(matches, ends, look),
             None if filter.members.iter().any(|member| member.is_of(&packet)) => Takes::All,
             _ => Takes::None,
         }

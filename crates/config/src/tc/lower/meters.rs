@@ -241,8 +241,14 @@ fn ended(control: Control) -> Vec<Acts> {
     }]
 }
 
+/// Whether the bucket of a policer holds no packet: the smallest that IP has with a header of a transport, and that of Ethernet.
+pub(super) fn holds_none(options: &Options<'_>) -> bool {
+    const SMALLEST: u64 = 28;
+    bucket(options).bytes("cbs").is_some_and(|bytes| bytes.get() < SMALLEST)
+}
+
 /// The keys of a policer.
-fn bucket(options: &Options<'_>) -> Settings {
+pub(super) fn bucket(options: &Options<'_>) -> Settings {
     let mut settings = options.settings();
     let packets = |word: &str| options.get(word).and_then(|it| Some((it.count()?, it)));
     if let (Some((rate, one)), Some((burst, two))) = (packets("pkts_rate"), packets("pkts_burst")) {

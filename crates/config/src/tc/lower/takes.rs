@@ -40,6 +40,15 @@ struct Giving<'k, 'a> {
 impl<'k, 'a> Making<'k, 'a> {
     /// Gives the filters of a queueing discipline to its classes; true: one takes all that is left.
     pub(super) fn takes(&mut self, it: &'k Qdisc<'a>, ids: &[u32], classes: &mut [Class]) -> bool {
+        if let Some(names) = &self.course {
+            for (id, class) in ids.iter().zip(classes) {
+                let Some(names) = names.get(id) else { continue };
+                self.order += 1;
+                let matches = Match { conditioner: names.clone(), ..Match::default() };
+                class.takes = vec![Filter { order: self.order, matches: Said::at(class.name.origin.place().unwrap_or(it.place), matches) }];
+            }
+            return false;
+        }
         let interface = self.interface;
         let filters: Vec<_> = match interface.led.get(&it.handle) {
             Some(led) => led.iter().collect(),
@@ -277,7 +286,7 @@ fn is_known(matches: &Match, class: &Class) -> bool {
 }
 
 /// The traffic with a mark, which no header has. A mask of the lowest bits alone leaves the mark as it is.
-fn marked(mark: u64, mask: u64) -> String {
+pub(super) fn marked(mark: u64, mask: u64) -> String {
     if (mask + 1).is_power_of_two() { format!("mark-{mark}") } else { format!("mark-{mark}-of-{mask}") }
 }
 

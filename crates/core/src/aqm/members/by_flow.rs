@@ -153,7 +153,7 @@ impl ByFlow {
         let place = match &self.sorts[self.by_flow[packet.flow.0 as usize] as usize] {
             Sort::One(place) => *place,
             Sort::Looks(table) => table[usize::from(packet.dscp.get())][packet.ecn as usize][packet.colour.index()],
-            Sort::Each(candidates) => self.first(candidates, packet, self.passed),
+            Sort::Each(candidates) => self.first(candidates, packet, &self.passed),
         };
         place as usize
     }
@@ -164,8 +164,8 @@ impl ByFlow {
         Needs::HEADERS | rtt | Needs::PASSED.only_if(matches().any(|it| !it.conditioner.is_empty()))
     }
 
-    pub(super) fn tell(&mut self, passed: Passed) {
-        self.passed = passed;
+    pub(super) fn tell(&mut self, passed: &Passed) {
+        self.passed = *passed;
     }
 
     pub(super) fn register(&mut self, flow: FlowId, headers: &FlowHeaders, waits: &dyn Fn(usize) -> bool) {
@@ -223,7 +223,7 @@ impl ByFlow {
     fn sort_by(&self, candidates: &[Candidate]) -> Sort {
         match candidates {
             [(_, place)] => Sort::One(*place),
-            _ if candidates.iter().any(|it| self.entries[it.0 as usize].named != Passed::default()) => {
+            _ if candidates.iter().any(|it| !self.entries[it.0 as usize].named.is_empty()) => {
                 Sort::Each(candidates.to_vec())
             }
             _ => Sort::Looks(self.table(candidates)),
@@ -235,14 +235,14 @@ impl ByFlow {
         for (dscp, row) in (0..).filter_map(Dscp::new).take(CODE_POINTS).zip(table.iter_mut()) {
             *row = Ecn::ALL.map(|ecn| {
                 let packet = |colour| Packet { dscp, ecn, colour, ..Packet::default() };
-                Colour::ALL.map(|colour| self.first(candidates, &packet(colour), Passed::default()))
+                Colour::ALL.map(|colour| self.first(candidates, &packet(colour), &Passed::default()))
             });
         }
         table
     }
 
     /// The place by the first of these entries that takes a packet, else by the last.
-    fn first(&self, candidates: &[Candidate], packet: &Packet, passed: Passed) -> u32 {
+    fn first(&self, candidates: &[Candidate], packet: &Packet, passed: &Passed) -> u32 {
         let takes = |it: &&Candidate| {
             let Entry { filter, named, .. } = &self.entries[it.0 as usize];
             filter.packet(packet) && named.agrees(passed)

@@ -1,0 +1,538 @@
+//! The course of packets through the filters of a port, followed as the kernel follows it: filter by filter, action by action, from
+//! `clsact` to the last queueing discipline.
+//!
+//! All packets start as one set. A filter takes a part of a set, and what the filter does decides where that part goes on. Where
+//! a part ends, a marker takes it, and the class that it ends in asks for that marker. So the order of classes does not
+//! matter, and a class may ask what no header says.
+//!
+//! Source: Linux 6.12, `tcf_classify`, `tcf_action_exec`, `htb_classify`, `hfsc_classify`, `drr_classify`, `prio_classify`.
+
+use super::overlap::covers;
+use super::{Making, meters};
+use crate::model::{Act as Acts, Conditioner, Filter};
+use crate::stub::overlap::intersection;
+use crate::tc::actions::{Act, Action, Control};
+use crate::tc::bands;
+use crate::tc::filters::{Protocol, Sorter};
+use crate::tc::handles::{AT_EGRESS, ROOT, own};
+use crate::tc::htb;
+use crate::tc::kernel::{Interface, Qdisc};
+use crate::tc::table;
+use crate::tc::units::shown;
+use crate::unions::Unions;
+use crate::value::Said;
+use perhop_core::classify::{Match, Prefix};
+use perhop_core::colour::Colour;
+use perhop_core::params::Place;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The most conditioners that a class of a scenario can ask for.
+const MOST: usize = 240;
+/// How often a filter may be asked of some packets.
+const STEPS: usize = 20_000;
+/// Filters that lead to each other, and queueing disciplines within each other.
+const DEEPEST: usize = 48;
+/// How often the kernel begins again at the first filter: `max_reclassify_loop`.
+const AGAIN: usize = 16;
+
+/// Where packets end.
+#[derive(Debug, Default)]
+pub(super) struct Course {
+    /// Policers and markers, in their order.
+    pub(super) conditioners: Vec<Conditioner>,
+    /// By class, those of packets that end in it or below it.
+    pub(super) names: BTreeMap<u32, Vec<String>>,
+    /// HTBs that let packets pass without a class though they have a default.
+    pub(super) direct: BTreeSet<u32>,
+    /// Filters that some packets are asked by, and what is wrong with their targets.
+    pub(super) asked: BTreeSet<usize>,
+    pub(super) wrong: Vec<(Place, u32, bool, Vec<usize>)>,
+}
+
+/// Why the course of packets cannot be said.
+pub(super) struct Unsaid;
+
+type Followed = Result<(), Unsaid>;
+
+/// Some packets, at one place of their course.
+#[derive(Clone, Debug)]
+struct Packets {
+    /// What is known of them: any of these.
+    any: Vec<Match>,
+    /// What they have been asked since they passed the conditioner `passed`.
+    since: Vec<Match>,
+    passed: Option<String>,
+    /// The bits of the firewall's mark that an action has set, and which these are.
+    mark: (u64, u64),
+    /// The class that an action has named.
+    priority: Option<u32>,
+    /// Whether an action has written their code point.
+    written: bool,
+}
+
+impl Packets {
+    fn all() -> Self {
+        let any = vec![Match::default()];
+        Self { since: any.clone(), any, passed: None, mark: (0, 0), priority: None, written: false }
+    }
+
+    /// Those of them that a filter takes.
+    fn of(&self, asks: &[Match]) -> Option<Self> {
+        let any = both(&self.any, asks);
+        (!any.is_empty()).then(|| Self { any, since: both(&self.since, asks), ..self.clone() })
+    }
+
+    /// What a conditioner asks to take them.
+    fn takes(&self) -> Vec<Match> {
+        match &self.passed {
+            None => self.any.clone(),
+            Some(name) => {
+                let named = |it: &Match| Match { conditioner: vec![name.clone()], ..it.clone() };
+                self.since.iter().map(named).collect()
+            }
+        }
+    }
+
+    /// The same behind a conditioner that has taken them.
+    fn behind(&self, name: String) -> Self {
+        Self { since: vec![Match::default()], passed: Some(name), ..self.clone() }
+    }
+
+    fn is_everything(&self) -> bool {
+        self.takes().contains(&Match::default())
+    }
+}
+
+/// What both take, without what another part of it takes, too.
+fn both(one: &[Match], other: &[Match]) -> Vec<Match> {
+    let mut out: Vec<Match> = Vec::new();
+    for it in one.iter().flat_map(|a| other.iter().filter_map(|b| intersection(a, b))) {
+        if !out.iter().any(|known| covers(known, &it)) {
+            out.retain(|known| !covers(&it, known));
+            out.push(it);
+        }
+    }
+    out
+}
+
+/// Where filters are asked.
+#[derive(Clone, Copy)]
+struct Spot<'s> {
+    /// Of the filters: [`AT_EGRESS`] and its like, a queueing discipline, a class.
+    place: u32,
+    /// The parent of the queueing discipline; `None`: before all of them.
+    parent: Option<u32>,
+    /// The classes that have led there.
+    path: &'s [u32],
+    /// How often the kernel has begun again here, and with what of a mark and a priority it has begun.
+    again: usize,
+    began: (u64, Option<u32>),
+    depth: usize,
+}
+
+/// A walk along the filters of a port.
+pub(super) struct Walk<'m, 'k, 'a> {
+    making: &'m mut Making<'k, 'a>,
+    course: Course,
+    steps: usize,
+    /// The place of the first queueing discipline; `None`: packets come in.
+    first: Option<u32>,
+}
+
+impl<'m, 'k, 'a> Walk<'m, 'k, 'a> {
+    /// Follows all packets of a port; those that go out wait at the place `first`.
+    ///
+    /// # Errors
+    /// An action that perhop does not have, or more conditioners than can be named.
+    pub(super) fn along(making: &'m mut Making<'k, 'a>, at: u32, first: Option<u32>) -> Result<Course, Unsaid> {
+        let mut it = Self { making, course: Course::default(), steps: 0, first };
+        let spot = Spot { place: at, parent: None, path: &[], again: 0, began: (0, None), depth: 0 };
+        it.list(spot, 0, Packets::all())?;
+        it.tidy();
+        Ok(it.course)
+    }
+
+    fn interface(&self) -> &'k Interface<'a> {
+        self.making.interface
+    }
+
+    /// Asks the filters of a place from one on.
+    fn list(&mut self, at: Spot<'_>, from: usize, mut packets: Packets) -> Followed {
+        if at.depth > DEEPEST {
+            return Err(Unsaid);
+        }
+        let interface = self.interface();
+        let filters: Vec<&'k Sorter<'a>> = interface.filters.get(&at.place).into_iter().flat_map(|it| it.iter()).collect();
+        for (i, filter) in filters.iter().enumerate().skip(from) {
+            self.steps += 1;
+            if self.steps > STEPS || self.course.conditioners.len() > MOST {
+                return Err(Unsaid);
+            }
+            let Some((asks, target)) = self.asks(filter, &packets)? else { continue };
+            let Some(taken) = packets.of(&asks) else { continue };
+            self.course.asked.insert(std::ptr::from_ref(*filter) as usize);
+            let next = next(&filters, i);
+            self.acts(at, Of { filter, target, next }, 0, taken)?;
+            packets.any.retain(|known| !asks.iter().any(|ask| covers(ask, known)));
+            if packets.any.is_empty() {
+                return Ok(());
+            }
+        }
+        self.unmatched(at, packets)
+    }
+
+    /// What a filter asks of the headers of packets, and the class that it leads to; `None`: it takes none of them.
+    fn asks(&mut self, filter: &Sorter<'a>, packets: &Packets) -> Result<Option<(Vec<Match>, Option<u32>)>, Unsaid> {
+        let target = filter.target.map(|it| it.0);
+        if filter.protocol == Protocol::Other {
+            return Ok(None);
+        }
+        let (mark, set) = packets.mark;
+        if filter.is_by_mark_itself() {
+            let all = version(filter.protocol, &Match::default());
+            return Ok((set != 0 && mark != 0).then(|| (vec![all], u32::try_from(mark).ok())));
+        }
+        if !filter.rule.lost.is_empty() {
+            return Err(Unsaid);
+        }
+        let mut asks: Vec<_> = filter.rule.any.iter().map(|it| version(self.protocol(filter, it), it)).collect();
+        if let Some((wanted, mask)) = filter.rule.mark {
+            match (set & mask, mark & mask == wanted & mask) {
+                // No action has set them: what sets them is not in the text.
+                (0, _) => asks.iter_mut().for_each(|it| it.traffic = vec![super::takes::marked(wanted, mask)]),
+                (bits, is_so) if bits == mask => return Ok(is_so.then_some((asks, target))),
+                _ => return Err(Unsaid),
+            }
+        }
+        Ok(Some((asks, target)))
+    }
+
+    /// The packets that a match is of: fields of IPv4 are other bytes of IPv6.
+    fn protocol(&mut self, filter: &Sorter<'a>, of: &Match) -> Protocol {
+        let by_place = matches!(&*filter.kind, "u32" | "basic");
+        if filter.protocol != Protocol::All || !by_place || *of == Match::default() {
+            return filter.protocol;
+        }
+        let how = "`protocol all` with fields of IPv4: of other packets the kernel compares the bytes at their places, and perhop none";
+        self.making.log.nearly(&filter.lines, how);
+        Protocol::Ip
+    }
+
+    /// The actions of a filter, from one on.
+    fn acts(&mut self, at: Spot<'_>, of: Of<'_, 'k, 'a>, from: usize, mut packets: Packets) -> Followed {
+        for (i, action) in of.filter.actions.iter().enumerate().skip(from) {
+            match &action.act {
+                Act::Police(..) => return self.police(at, of, i, packets),
+                Act::Mark(dscp) => {
+                    let name = self.take(&packets, &format!("mark {dscp}"), vec![Acts::Mark(*dscp), Acts::Next], action.place);
+                    packets = packets.behind(name);
+                    packets.any.iter_mut().for_each(|it| it.dscp = vec![*dscp]);
+                    packets.written = true;
+                }
+                Act::Tag(mark, mask) => {
+                    let (old, set) = packets.mark;
+                    packets.mark = (old & !mask | mark & mask, set | mask);
+                }
+                Act::Priority(id) => packets.priority = Some(*id),
+                Act::Goes | Act::Nothing => {}
+                Act::Redirect(_) | Act::Lost(_) => return Err(Unsaid),
+            }
+            if action.then != Control::Pipe {
+                return self.goes(at, of, i, (action.then, packets));
+            }
+        }
+        self.ends(at, of, packets)
+    }
+
+    /// After the action `i`, whose verdict is this.
+    fn goes(&mut self, at: Spot<'_>, of: Of<'_, 'k, 'a>, i: usize, (then, packets): (Control, Packets)) -> Followed {
+        match then {
+            Control::Ok => self.ends(at, of, packets),
+            Control::Pipe => self.acts(at, of, i + 1, packets),
+            Control::Continue => self.list(Spot { depth: at.depth + 1, ..at }, of.next, packets),
+            Control::Drop => self.dropped(&packets, of.filter.actions[i].place),
+            Control::Reclassify => {
+                let now = (packets.mark.0, packets.priority);
+                if at.again >= AGAIN || now == at.began {
+                    return self.dropped(&packets, of.filter.actions[i].place);
+                }
+                self.list(Spot { again: at.again + 1, began: now, depth: at.depth + 1, ..at }, 0, packets)
+            }
+            Control::Other => Err(Unsaid),
+        }
+    }
+
+    /// A policer, and where what conforms and what exceeds goes on.
+    fn police(&mut self, at: Spot<'_>, of: Of<'_, 'k, 'a>, i: usize, packets: Packets) -> Followed {
+        let action = &of.filter.actions[i];
+        let Act::Police(options, _, exceed) = &action.act else { return Err(Unsaid) };
+        let conform = action.then;
+        if meters::holds_none(options) {
+            return self.goes(at, of, i, (*exceed, packets));
+        }
+        let settings = meters::bucket(options);
+        if settings.get("cir").is_none() {
+            return Err(Unsaid);
+        }
+        let ends = |control: Control| matches!(control, Control::Drop | Control::Reclassify);
+        let verdict = |control| vec![if ends(control) { Acts::Drop } else { Acts::Next }];
+        let acts = [(Colour::Green, verdict(conform)), (Colour::Red, verdict(*exceed))];
+        let label = of.filter.target.map_or_else(|| "filter".to_owned(), |it| shown(it.0));
+        let name = self.name(&format!("{label} police"));
+        let takes = filters(&packets.takes(), of.filter.place, &mut self.making.order);
+        let actions = acts.map(|(colour, acts)| (colour, Said::at(action.place, acts))).to_vec();
+        let said = Said::at(of.filter.place, name.clone());
+        self.course.conditioners.push(Conditioner { name: said, takes, kind: "token-bucket", settings, actions });
+        match (ends(conform), ends(*exceed)) {
+            (true, true) => Ok(()),
+            (true, false) => self.goes(at, of, i, (*exceed, packets)),
+            (false, true) => self.goes(at, of, i, (conform, packets)),
+            (false, false) if conform == *exceed => self.goes(at, of, i, (conform, packets)),
+            _ => {
+                self.goes(at, of, i, (conform, packets.behind(format!("{name} green"))))?;
+                self.goes(at, of, i, (*exceed, packets.behind(format!("{name} red"))))
+            }
+        }
+    }
+
+    /// A filter has taken packets, and its actions let them pass.
+    fn ends(&mut self, at: Spot<'_>, of: Of<'_, 'k, 'a>, packets: Packets) -> Followed {
+        let Some(parent) = at.parent else { return self.queues(at, packets) };
+        let it = &self.interface().qdiscs[&parent];
+        let target = of.target.unwrap_or_default();
+        match &*it.name.text {
+            "prio" | "ets" => {
+                let band = target & 0xffff;
+                let band = if (1..=bands::many(it)).contains(&band) { band } else { bands::of_priority_0(it) };
+                self.leaf(at, it, it.handle | band, packets)
+            }
+            "htb" if target == it.handle => self.direct(at, it, packets),
+            _ => match self.level(target, it) {
+                Some(0) => self.leaf(at, it, target, packets),
+                Some(level) if it.name.text != "hfsc" || level < self.level(at.place, it).unwrap_or(usize::MAX) => {
+                    self.inner(at, (it, target), of, packets)
+                }
+                level => {
+                    self.wrong(of, level.is_some());
+                    self.default(at, it, packets)
+                }
+            },
+        }
+    }
+
+    /// A filter leads to a class with classes below it, whose own filters are asked then.
+    fn inner(&mut self, at: Spot<'_>, (it, class): (&'k Qdisc<'a>, u32), of: Of<'_, 'k, 'a>, packets: Packets) -> Followed {
+        if self.interface().filters.get(&class).is_none_or(|list| list.is_empty()) {
+            self.wrong(of, true);
+            return self.default(at, it, packets);
+        }
+        let began = (packets.mark.0, packets.priority);
+        self.list(Spot { place: class, depth: at.depth + 1, again: 0, began, ..at }, 0, packets)
+    }
+
+    fn wrong(&mut self, of: Of<'_, 'k, 'a>, is_there: bool) {
+        if let Some((id, place)) = of.filter.target.filter(|it| Some(it.0) == of.target) {
+            self.course.wrong.push((place, id, is_there, of.filter.lines.clone()));
+        }
+    }
+
+    /// How many classes are below a class, at most, one below the other; `None`: there is no such class.
+    fn level(&self, id: u32, it: &Qdisc<'_>) -> Option<usize> {
+        let interface = self.interface();
+        if !own(it.handle).contains(&id) || !interface.classes.contains_key(&id) {
+            return None;
+        }
+        Some(self.height(id, it, 0))
+    }
+
+    fn height(&self, id: u32, it: &Qdisc<'_>, depth: usize) -> usize {
+        let below = self.interface().classes.range(own(it.handle)).filter(|(_, class)| class.parent == id);
+        if depth > DEEPEST {
+            return 0;
+        }
+        below.map(|(id, _)| 1 + self.height(*id, it, depth + 1)).max().unwrap_or_default()
+    }
+
+    /// No filter of a list has taken packets.
+    fn unmatched(&mut self, at: Spot<'_>, packets: Packets) -> Followed {
+        match at.parent {
+            None => self.queues(at, packets),
+            Some(parent) => self.default(at, &self.interface().qdiscs[&parent], packets),
+        }
+    }
+
+    /// Behind the filters before all queues.
+    fn queues(&mut self, at: Spot<'_>, packets: Packets) -> Followed {
+        match self.first {
+            Some(first) => self.qdisc(first, at, packets),
+            None => self.ended(at.path, "rest", &packets),
+        }
+    }
+
+    /// Packets come to the queueing discipline at a place.
+    fn qdisc(&mut self, parent: u32, at: Spot<'_>, packets: Packets) -> Followed {
+        let interface = self.interface();
+        let Some(it) = interface.qdiscs.get(&parent).filter(|_| at.depth < DEEPEST) else {
+            return self.ended(at.path, "rest", &packets);
+        };
+        let began = (packets.mark.0, packets.priority);
+        let place = it.handle;
+        let spot = Spot { place, parent: Some(parent), again: 0, began, depth: at.depth + 1, ..at };
+        let is_own = |id: &u32| own(it.handle).contains(id);
+        match &*it.name.text {
+            "htb" | "hfsc" | "drr" => {
+                let Some(id) = packets.priority.filter(is_own) else { return self.list(spot, 0, packets) };
+                if id == it.handle && it.name.text == "htb" {
+                    return self.direct(spot, it, packets);
+                }
+                match self.level(id, it) {
+                    Some(0) => self.leaf(spot, it, id, packets),
+                    Some(_) if it.name.text == "htb" => self.list(Spot { place: id, ..spot }, 0, packets),
+                    _ => self.list(spot, 0, packets),
+                }
+            }
+            "prio" | "ets" => match packets.priority.filter(is_own) {
+                Some(id) => {
+                    let band = id & 0xffff;
+                    let band = if (1..=bands::many(it)).contains(&band) { band } else { bands::of_priority_0(it) };
+                    self.leaf(spot, it, it.handle | band, packets)
+                }
+                None => self.list(spot, 0, packets),
+            },
+            "mq" => Err(Unsaid),
+            _ if it.known.is_some_and(|known| table::own_classes_of(known) == Some(1)) => {
+                self.qdisc(it.handle | 1, spot, packets)
+            }
+            _ => self.ended(at.path, "rest", &packets),
+        }
+    }
+
+    /// What no filter of a queueing discipline has taken.
+    fn default(&mut self, at: Spot<'_>, it: &'k Qdisc<'a>, packets: Packets) -> Followed {
+        let default = htb::default_class(it).map(|it| it.0).filter(|id| self.level(*id, it) == Some(0));
+        match (&*it.name.text, default) {
+            ("prio" | "ets", _) => self.by_priority(at, it, packets),
+            ("htb" | "hfsc", Some(id)) => self.leaf(at, it, id, packets),
+            ("htb", None) => self.direct(at, it, packets),
+            _ => self.dropped(&packets, it.place),
+        }
+    }
+
+    /// The band of packets by their priority: that of the code point if IPv4 is forwarded, none if IPv6 is.
+    fn by_priority(&mut self, at: Spot<'_>, it: &'k Qdisc<'a>, mut packets: Packets) -> Followed {
+        let first = it.handle | bands::of_priority_0(it);
+        let (members, _) = bands::members(it);
+        if packets.priority.is_none() {
+            for (band, dscp) in (1..).zip(members).filter(|(band, dscp)| it.handle | band != first && !dscp.is_empty()) {
+                if packets.written {
+                    return Err(Unsaid);
+                }
+                let asks = [version(Protocol::Ip, &Match { dscp, ..Match::default() })];
+                let Some(taken) = packets.of(&asks) else { continue };
+                self.leaf(at, it, it.handle | band, taken)?;
+                packets.any.retain(|known| !covers(&asks[0], known));
+            }
+        }
+        if packets.any.is_empty() { Ok(()) } else { self.leaf(at, it, first, packets) }
+    }
+
+    fn leaf(&mut self, at: Spot<'_>, _: &Qdisc<'a>, id: u32, packets: Packets) -> Followed {
+        let path = [at.path, &[id]].concat();
+        self.qdisc(id, Spot { path: &path, ..at }, packets)
+    }
+
+    fn direct(&mut self, at: Spot<'_>, it: &Qdisc<'a>, packets: Packets) -> Followed {
+        if htb::default_class(it).is_some_and(|default| self.level(default.0, it) == Some(0)) {
+            self.course.direct.insert(it.handle);
+        }
+        self.ended(at.path, "direct", &packets)
+    }
+
+    /// Packets end in the last class of a path.
+    fn ended(&mut self, path: &[u32], other: &str, packets: &Packets) -> Followed {
+        let label = path.last().map_or_else(|| other.to_owned(), |id| shown(*id));
+        let place = self.interface().qdiscs.get(&ROOT).map_or(Place { start: 0, end: 0 }, |it| it.place);
+        for one in Unions::of(packets.takes()) {
+            let name = self.marker(&[one], &label, vec![Acts::Transmit], place);
+            path.iter().for_each(|id| self.course.names.entry(*id).or_default().push(name.clone()));
+        }
+        Ok(())
+    }
+
+    fn dropped(&mut self, packets: &Packets, place: Place) -> Followed {
+        for one in Unions::of(packets.takes()) {
+            self.marker(&[one], "drop", vec![Acts::Drop], place);
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, packets: &Packets, label: &str, acts: Vec<Acts>, place: Place) -> String {
+        self.marker(&packets.takes(), label, acts, place)
+    }
+
+    fn marker(&mut self, takes: &[Match], label: &str, acts: Vec<Acts>, place: Place) -> String {
+        let name = self.name(label);
+        let takes = filters(takes, place, &mut self.making.order);
+        let actions = vec![(Colour::Green, Said::at(place, acts))];
+        let (said, settings) = (Said::at(place, name.clone()), crate::value::Settings::default());
+        self.course.conditioners.push(Conditioner { name: said, takes, kind: "marker", settings, actions });
+        name
+    }
+
+    fn name(&self, label: &str) -> String {
+        format!("{label} {}", self.course.conditioners.len() + 1)
+    }
+
+    /// Without the last marker that takes all that is left and that no class asks for.
+    fn tidy(&mut self) {
+        let course = &mut self.course;
+        let is_idle = |it: &Conditioner| it.takes.is_empty() && it.actions.iter().all(|it| it.1.is == [Acts::Transmit]);
+        if course.conditioners.last().is_some_and(is_idle)
+            && let Some(last) = course.conditioners.pop()
+        {
+            course.names.values_mut().for_each(|names| names.retain(|name| *name != last.name.is));
+        }
+    }
+}
+
+/// A filter that has taken packets.
+#[derive(Clone, Copy)]
+struct Of<'f, 'k, 'a> {
+    filter: &'f &'k Sorter<'a>,
+    /// The class that it leads to.
+    target: Option<u32>,
+    /// The filter that is asked after it where an action says `continue`.
+    next: usize,
+}
+
+/// The filter after one: of `flower`, one of another prio, since a prio's filters are one table.
+fn next(filters: &[&Sorter<'_>], i: usize) -> usize {
+    let it = filters[i];
+    let same = |other: &&&Sorter<'_>| it.kind == "flower" && other.prio == it.prio;
+    i + 1 + filters[i + 1..].iter().take_while(same).count()
+}
+
+fn filters(takes: &[Match], place: Place, order: &mut u32) -> Vec<Filter> {
+    if takes.contains(&Match::default()) {
+        return Vec::new();
+    }
+    let filter = |it: &Match| {
+        *order += 1;
+        Filter { order: *order, matches: Said::at(place, it.clone()) }
+    };
+    takes.iter().map(filter).collect()
+}
+
+/// A match of packets of one version alone.
+pub(super) fn version(protocol: Protocol, of: &Match) -> Match {
+    let net = match protocol {
+        Protocol::Ip => "0.0.0.0/0",
+        Protocol::Ip6 => "::/0",
+        _ => return of.clone(),
+    };
+    let all: Vec<_> = net.parse().ok().map(Prefix).into_iter().collect();
+    match (of.source.is_empty(), of.destination.is_empty()) {
+        (true, true) => Match { source: all, ..of.clone() },
+        _ => of.clone(),
+    }
+}
