@@ -95,6 +95,14 @@ impl Account {
         self.note(line, Verdict::Taken, note.into());
     }
 
+    /// With what another says of these lines and of others.
+    pub fn extend(&mut self, other: Self) {
+        for (line, entry) in other.lines {
+            self.lines.entry(line).or_default();
+            entry.notes.into_iter().for_each(|note| self.note(line, entry.verdict.clone(), note));
+        }
+    }
+
     /// How many lines have a verdict.
     pub fn count(&self, verdict: &Verdict) -> usize {
         self.lines.values().filter(|entry| entry.verdict == *verdict).count()

@@ -31,6 +31,8 @@ pub struct Port {
     pub conditioners: Vec<Conditioner>,
     /// What waits; `None`: the text says nothing of it.
     pub queue: Option<Queue>,
+    /// The same port for hosts that meet IPv6 as well, where its filters tell the two versions apart; `None`: it says all.
+    pub both_versions: Option<Box<Self>>,
 }
 
 /// A direction of an interface.

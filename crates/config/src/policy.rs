@@ -10,6 +10,8 @@ use perhop_core::units::BitRate;
 
 /// A port as a policy.
 pub fn policy(port: &Port) -> Stub {
+    let link = &port.link;
+    let port = port.both_versions.as_deref().unwrap_or(port);
     let load = Load::default();
     let mut writer = Writer::new(port, &load);
     let root = port.queue.as_ref().map(|queue| writer.queue(queue, queue_name(port)));
@@ -21,10 +23,10 @@ pub fn policy(port: &Port) -> Stub {
         page.entry("accounting", &Said { is: Value::Word(accounting.is.to_owned()), origin: accounting.origin });
     }
     // Without a rate of the link, `meter` asks for one where packets wait.
-    if let Some((name, rate)) = root.as_ref().zip(port.link.get("rate")) {
+    if let Some((name, rate)) = root.as_ref().zip(link.get("rate")) {
         page.entry("queue", &Said { is: Value::Word(name.clone()), origin: rate.origin });
         page.entry("link", rate);
-        port.link.get("framing").into_iter().for_each(|framing| page.entry("framing", framing));
+        link.get("framing").into_iter().for_each(|framing| page.entry("framing", framing));
     }
     page.append(&conditioners);
     page.append(&writer.tree);

@@ -2,6 +2,7 @@
 
 use super::shares::{bounded, shares};
 use crate::model::{Class, Conditioner, Kind, Port, Queue};
+use crate::stub::conditioners::without_colour;
 use crate::stub::names::{Names, queue_name};
 use crate::stub::overlap::intersection;
 use crate::value::Value;
@@ -45,6 +46,11 @@ impl Leaf<'_> {
         let rate = link.bit_s() as f64;
         Self { name, path, wants, conditioner: None, rate, has_priority: false, is_unclassified: false }
     }
+}
+
+/// Those of the name of a conditioner, whatever the colour behind it.
+pub(super) fn of_name<'m, T>(by_name: &'m HashMap<&str, Vec<T>>, name: &str) -> Option<&'m Vec<T>> {
+    by_name.get(name).or_else(|| by_name.get(without_colour(name)?))
 }
 
 /// Whether a text says which packets a class takes. One that does not leaves that to others: marks of sockets and of firewalls,
@@ -158,7 +164,7 @@ impl<'a> Finder<'a> {
         }
         let rest = Match { conditioner: Vec::new(), ..of.clone() };
         let mut named: Vec<_> =
-            of.conditioner.iter().filter_map(|name| self.by_name.get(name.as_str())).flatten().copied().collect();
+            of.conditioner.iter().filter_map(|name| of_name(&self.by_name, name)).flatten().copied().collect();
         // In the order of the port, each once.
         named.sort_by_key(|it| std::ptr::from_ref::<Conditioner>(it));
         named.dedup_by_key(|it| std::ptr::from_ref::<Conditioner>(it));

@@ -2,7 +2,7 @@
 
 use super::Node;
 use super::buckets::{bucket, limit, shaped};
-use super::leaves::{DEEPEST, Leaf};
+use super::leaves::{DEEPEST, Leaf, of_name};
 use crate::model::{Class, Conditioner, Filter, Port, Queue};
 use perhop_core::classify::{Index, Match, Prefix, Protocol, Relation};
 use perhop_core::dscp::Dscp;
@@ -289,7 +289,7 @@ impl Packet<'_, '_> {
     fn passed(&self, names: &[String], depth: usize) -> bool {
         let takes = |filter: &Filter| self.agrees_within(&filter.matches.is, depth - 1);
         let conditioners = &self.ground.port.conditioners;
-        let named = names.iter().filter_map(|name| self.ground.by_name.get(name.as_str())).flatten();
+        let named = names.iter().filter_map(|name| of_name(&self.ground.by_name, name)).flatten();
         depth > 0 && named.map(|it| &conditioners[*it]).any(|it| it.takes.is_empty() || it.takes.iter().any(takes))
     }
 

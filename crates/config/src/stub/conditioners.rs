@@ -92,19 +92,34 @@ impl Writer<'_> {
         self.named_before(matches, None)
     }
 
+    /// The places of the device's conditioners of a name, with the colour behind it, if any.
+    fn places<'n>(&self, name: &'n str) -> Vec<(usize, &'n str)> {
+        let (known, colour) = match (self.by_name.get(name), without_colour(name)) {
+            (None, Some(known)) => (self.by_name.get(known), &name[known.len()..]),
+            (known, _) => (known, ""),
+        };
+        known.into_iter().flatten().map(|place| (*place, colour)).collect()
+    }
+
     /// The same of a conditioner of the device, by its place: it names those before it.
     fn named_before(&self, matches: &Match, place: Option<usize>) -> Option<Match> {
         let known = self.load.known(matches)?;
         let before = place.unwrap_or(self.own.len());
-        let named = matches.conditioner.iter().collect::<BTreeSet<_>>().into_iter();
-        let named: BTreeSet<_> = named.filter_map(|name| self.by_name.get(name)).flatten().copied().collect();
-        let conditioner: Vec<_> = named.range(..before).map(|own| self.own[*own].1.clone()).collect();
+        let named: BTreeSet<_> = matches.conditioner.iter().flat_map(|name| self.places(name)).collect();
+        let known_here = named.iter().filter(|it| it.0 < before);
+        let conditioner: Vec<_> = known_here.map(|(own, colour)| format!("{}{colour}", self.own[*own].1)).collect();
         (matches.conditioner.is_empty() || !conditioner.is_empty()).then_some(Match { conditioner, ..known })
     }
 }
 
+/// The conditioner of a name that ends with a colour: `police red` is of what `police` leaves red.
+pub(crate) fn without_colour(name: &str) -> Option<&str> {
+    let (name, colour) = name.rsplit_once(' ')?;
+    Colour::ALL.iter().any(|it| it.name() == colour).then_some(name)
+}
+
 /// Whether a match asks for conditioners and nothing else.
-fn is_of_conditioners(matches: &Match) -> bool {
+pub(super) fn is_of_conditioners(matches: &Match) -> bool {
     let others = Match { conditioner: Vec::new(), ..matches.clone() };
     !matches.conditioner.is_empty() && others == Match::default()
 }

@@ -6,7 +6,7 @@
 
 mod chain;
 mod classes;
-mod conditioners;
+pub(crate) mod conditioners;
 mod frame;
 pub(crate) mod names;
 mod origins;

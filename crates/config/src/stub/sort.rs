@@ -3,6 +3,7 @@
 //! A device asks its filters in their order, whatever the order of the classes that they lead to. Where these two orders
 //! differ, code points are taken out of the later filter; what cannot be said that way becomes a chain of markers, or a note.
 
+use super::conditioners::is_of_conditioners;
 use super::overlap::{code_points, is_of_code_points};
 use super::stolen::{OwnedFilter, Stolen};
 use crate::model::Filter;
@@ -53,7 +54,19 @@ pub fn sort(takers: &[Taker<'_>]) -> Sorted {
     if asked.iter().all(|filter| is_of_code_points(&filter.matches)) {
         return by_code_point(&asked, rest, takers.len());
     }
+    if asked.iter().all(|filter| is_of_conditioners(&filter.matches)) {
+        return by_passage(asked, rest, takers.len());
+    }
     in_order(asked, rest, takers)
+}
+
+/// Packets have passed one conditioner each of those that are asked for: the order does not matter.
+fn by_passage(asked: Vec<OwnedFilter>, rest: Option<usize>, takers: usize) -> Sorted {
+    let mut left = vec![Vec::new(); takers];
+    asked.into_iter().for_each(|filter| left[filter.of].push(filter.matches));
+    let mut taken: Vec<_> = left.into_iter().map(any).collect();
+    rest.into_iter().for_each(|rest| taken[rest] = Taken::Rest);
+    Sorted { taken, notes: Vec::new() }
 }
 
 /// The filters in their order, up to one that takes all, and who takes what is left.

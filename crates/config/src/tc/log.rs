@@ -22,6 +22,13 @@ pub(super) struct Log {
 const REFUSED: &str = "W400";
 
 impl Log {
+    /// With all of another.
+    pub(super) fn extend(&mut self, other: Self) {
+        self.account.extend(other.account);
+        self.evidence.extend(other.evidence);
+        other.findings.into_iter().for_each(|it| self.found(it.code, it.place, it.message, &it.instead));
+    }
+
     /// The lines of a statement say something of QoS.
     pub(super) fn spoken(&mut self, lines: &[usize]) {
         lines.iter().for_each(|line| self.account.taken(*line));

@@ -12,6 +12,10 @@ mod bytes;
 mod overlap;
 /// What has no classes, or nothing above it.
 mod bare;
+/// All filters, followed as the kernel follows them.
+mod course;
+/// Whether lists of classes can say what filters do.
+mod lists;
 /// Filters of inner classes.
 pub(super) mod inner;
 
@@ -23,9 +27,12 @@ use super::units::shown;
 use super::words::{Device as Named, Form};
 use super::{bands, cake, early, fair, foreign, htb, netem, table, tbf};
 use crate::model::{Class, Conditioner, Device, Kind, Port, Queue, Way};
+use crate::policy::policy;
 use crate::value::{Said, Settings, Value};
 use perhop_core::params::Place;
 use std::collections::{BTreeMap, BTreeSet};
+use course::{Course, Walk};
+use lists::Lists;
 use tags::Tags;
 
 /// Deepest tree of queues.
@@ -51,9 +58,9 @@ pub(super) fn device(kernel: &Kernel<'_>, log: &mut Log) -> Device {
 }
 
 /// A port that is being made.
-struct Making<'k, 'a> {
+struct Making<'l, 'k, 'a> {
     interface: &'k Interface<'a>,
-    log: &'k mut Log,
+    log: &'l mut Log,
     link: Settings,
     conditioners: Vec<Conditioner>,
     /// Filters asked so far.
@@ -63,6 +70,17 @@ struct Making<'k, 'a> {
     /// Conditioners that set bits of a packet's mark.
     tags: Tags,
     depth: usize,
+    /// Whether filters of one version of IP ask for it where nothing else does.
+    versions: bool,
+    /// Where the course of packets ends, if it says which class they come to.
+    course: Option<Ends>,
+}
+
+/// The conditioners that packets of classes have passed.
+struct Ends {
+    names: BTreeMap<u32, Vec<String>>,
+    /// HTBs that let some packets pass without a class.
+    direct: BTreeSet<u32>,
 }
 
 /// The places of trees below `mq`, of which each is a port of its own: classes are shared out and shaped in each by itself.
@@ -95,29 +113,92 @@ fn port(kernel: &Kernel<'_>, interface: &Interface<'_>, way: Way, first: u32, lo
     if !root && !has_filters && !only_ingress {
         return None;
     }
-    let mut making = Making {
-        interface,
-        log,
-        link: Settings::default(),
-        conditioners: Vec::new(),
-        order: 0,
-        chosen: Vec::new(),
-        tags: Tags::default(),
-        depth: 0,
-    };
-    making.edge(at);
-    let queue = match way {
-        Way::Output => making.queue(first),
-        Way::Input => making.redirected(kernel),
-    };
-    for (id, _, lines) in std::mem::take(&mut making.chosen) {
-        making.log.lost(&lines, &format!("`skbedit priority {}`: there is no such class below", shown(id)));
+    let stand = Stand { kernel, interface, way, at, first };
+    let (port, said) = stand.port();
+    log.extend(said);
+    Some(port)
+}
+
+/// Where a port is.
+struct Stand<'k, 'a> {
+    kernel: &'k Kernel<'a>,
+    interface: &'k Interface<'a>,
+    way: Way,
+    /// The filters before its queues.
+    at: u32,
+    /// The place of its first queueing discipline.
+    first: u32,
+}
+
+impl<'k, 'a> Stand<'k, 'a> {
+    /// The port, and what is said of its lines. Filters that lists of classes can say become these; others become the course of packets
+    /// through them, as far as perhop has it.
+    fn port(&self) -> (Port, Log) {
+        let mut said = Log::default();
+        let mut port = self.by_lists(&mut said, false);
+        let lists = Lists::of(self);
+        if lists.are_plain() && policy(&port).notes.is_empty() {
+            if lists.tell_versions() {
+                let mut other = self.by_lists(&mut Log::default(), true);
+                if lists.have_priorities() || !policy(&other).notes.is_empty() {
+                    other = self.by_course(&mut Log::default()).unwrap_or(other);
+                }
+                port.both_versions = Some(Box::new(other));
+            }
+            return (port, said);
+        }
+        let mut of_course = Log::default();
+        self.by_course(&mut of_course).map_or((port, said), |port| (port, of_course))
     }
-    let interface = name(&interface.device);
-    let (queue, accounting) = making.counted(&interface.is, way, queue);
-    let queue = making.line(queue);
-    let Making { link, conditioners, .. } = making;
-    Some(Port { interface, way, accounting: Some(accounting), link, conditioners, queue })
+
+    fn making<'l>(&self, log: &'l mut Log) -> Making<'l, 'k, 'a> {
+        Making {
+            interface: self.interface,
+            log,
+            link: Settings::default(),
+            conditioners: Vec::new(),
+            order: 0,
+            chosen: Vec::new(),
+            tags: Tags::default(),
+            depth: 0,
+            versions: false,
+            course: None,
+        }
+    }
+
+    fn by_lists(&self, log: &mut Log, versions: bool) -> Port {
+        let mut making = Making { versions, ..self.making(log) };
+        making.edge(self.at);
+        self.finish(making)
+    }
+
+    /// By the course of its packets; `None`: perhop has not all of it.
+    fn by_course(&self, log: &mut Log) -> Option<Port> {
+        let mut making = self.making(log);
+        let first = (self.way == Way::Output).then_some(self.first);
+        let Course { conditioners, names, direct, asked, wrong } = Walk::along(&mut making, self.at, first).ok()?;
+        making.never_asked(self.at, &asked);
+        making.lead_astray(wrong);
+        making.conditioners = conditioners;
+        making.course = Some(Ends { names, direct });
+        Some(self.finish(making))
+    }
+
+    fn finish(&self, mut making: Making<'_, 'k, 'a>) -> Port {
+        let queue = match self.way {
+            Way::Output => making.queue(self.first),
+            Way::Input => making.redirected(self.kernel),
+        };
+        for (id, _, lines) in std::mem::take(&mut making.chosen) {
+            making.log.lost(&lines, &format!("`skbedit priority {}`: there is no such class below", shown(id)));
+        }
+        let interface = name(&self.interface.device);
+        let (queue, accounting) = making.counted(&interface.is, self.way, queue);
+        let queue = making.line(queue);
+        let Making { link, conditioners, .. } = making;
+        let accounting = Some(accounting);
+        Port { interface, way: self.way, accounting, link, conditioners, queue, both_versions: None }
+    }
 }
 
 /// Whether a queueing discipline says anything of a port.
@@ -132,7 +213,7 @@ fn name(device: &Named<'_>) -> Said<String> {
     }
 }
 
-impl<'k, 'a> Making<'k, 'a> {
+impl<'k, 'a> Making<'_, 'k, 'a> {
     /// The queue of the interface to which packets that come in are sent.
     fn redirected(&mut self, kernel: &'k Kernel<'a>) -> Option<Queue> {
         let other = *meters::redirects(kernel, self.interface).first()?;
@@ -318,10 +399,15 @@ impl<'k, 'a> Making<'k, 'a> {
         }
         let caught = self.takes(it, &ids, &mut queue.classes);
         let used = |class: &Class| class.rest || !class.takes.is_empty() || class.queue.is_some();
-        match caught {
+        if self.course.is_some() {
+            if let Some(last) = queue.classes.iter_mut().rfind(|class| !class.takes.is_empty()) {
+                last.rest = true;
+            }
+        } else if caught {
             // No packet comes to any other band.
-            true => queue.classes.retain(used),
-            false => self.by_priority(it, members, rest, &mut queue.classes),
+            queue.classes.retain(used);
+        } else {
+            self.by_priority(it, members, rest, &mut queue.classes);
         }
         while queue.classes.len() > 1 && queue.classes.last().is_some_and(|it| !used(it)) {
             queue.classes.pop();
@@ -380,19 +466,25 @@ impl<'k, 'a> Making<'k, 'a> {
             return;
         }
         let default = htb::default_class(it);
-        if let Some(place) = default.and_then(|it| classes.iter().position(|class| *class == (it.0, true))) {
+        let place = default.and_then(|it| classes.iter().position(|class| *class == (it.0, true)));
+        let course = self.course.as_ref();
+        if let Some(place) = place.filter(|_| !course.is_some_and(|course| course.direct.contains(&it.handle))) {
             queue.classes[place].rest = true;
             return;
         }
+        let is_said = course.is_some();
         let (value, source) = match &*it.name.text {
             "htb" => ("direct", "sch_htb.c: no class is the `default`"),
             "hfsc" => ("drop", "sch_hfsc.c: no class is the `default`"),
             _ => {
                 let how = "packets that no filter names are dropped in Linux; here the last class takes them";
-                return self.log.nearly(&it.lines, how);
+                if !is_said {
+                    self.log.nearly(&it.lines, how);
+                }
+                return;
             }
         };
-        if let Some((id, place, line)) = default {
+        if let Some((id, place, line)) = default.filter(|_| place.is_none()) {
             let what = if value == "direct" { "pass all classes unshaped" } else { "are dropped" };
             let wrong = wrong_class(classes.iter().any(|class| class.0 == id));
             let message = format!("`default` names {}, which {wrong}: packets that no filter names {what}", shown(id));
@@ -415,7 +507,7 @@ fn is_line(options: &Options<'_>) -> bool {
     options.list.iter().all(|it| known.contains(&it.row.word))
 }
 
-impl Making<'_, '_> {
+impl Making<'_, '_, '_> {
     /// An `htb` with one class for all packets is the rate of the link.
     fn line(&mut self, queue: Option<Queue>) -> Option<Queue> {
         let queue = queue?;

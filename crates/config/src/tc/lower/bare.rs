@@ -38,7 +38,7 @@ pub(super) fn loose(interface: &Interface<'_>, log: &mut Log) {
     }
 }
 
-impl<'a> Making<'_, 'a> {
+impl<'a> Making<'_, '_, 'a> {
     /// A queue of a class that has got classes below it.
     pub(super) fn unused(&mut self, class: u32) {
         if let Some(it) = self.interface.qdiscs.get(&class) {
@@ -69,7 +69,7 @@ impl<'a> Making<'_, 'a> {
     }
 }
 
-impl<'a> Making<'_, 'a> {
+impl<'a> Making<'_, '_, 'a> {
     /// One without classes drops all packets of its port, before any queue.
     fn drops_all(&mut self, it: &Qdisc<'a>) {
         if self.depth > 1 {

@@ -26,7 +26,7 @@ fn is_bare(name: &str) -> bool {
     BARE.iter().any(|begin| begins(&begin))
 }
 
-impl Making<'_, '_> {
+impl Making<'_, '_, '_> {
     /// What the port of an interface counts, by its size table.
     pub(super) fn counted(
         &mut self,

@@ -8,13 +8,14 @@
 //! Source: Linux 6.12, `tcf_classify`, `tcf_action_exec`, `htb_classify`, `hfsc_classify`, `drr_classify`, `prio_classify`.
 
 use super::overlap::covers;
-use super::{Making, meters};
+use super::takes::{marked, of_bytes};
+use super::{Making, meters, wrong_class};
 use crate::model::{Act as Acts, Conditioner, Filter};
 use crate::stub::overlap::intersection;
-use crate::tc::actions::{Act, Action, Control};
+use crate::tc::actions::{Act, Control};
 use crate::tc::bands;
 use crate::tc::filters::{Protocol, Sorter};
-use crate::tc::handles::{AT_EGRESS, ROOT, own};
+use crate::tc::handles::{ROOT, own};
 use crate::tc::htb;
 use crate::tc::kernel::{Interface, Qdisc};
 use crate::tc::table;
@@ -46,7 +47,16 @@ pub(super) struct Course {
     pub(super) direct: BTreeSet<u32>,
     /// Filters that some packets are asked by, and what is wrong with their targets.
     pub(super) asked: BTreeSet<usize>,
-    pub(super) wrong: Vec<(Place, u32, bool, Vec<usize>)>,
+    pub(super) wrong: Vec<Wrong>,
+}
+
+/// A filter that names a class that takes no packets.
+#[derive(Debug)]
+pub(super) struct Wrong {
+    place: Place,
+    class: u32,
+    is_there: bool,
+    lines: Vec<usize>,
 }
 
 /// Why the course of packets cannot be said.
@@ -97,10 +107,6 @@ impl Packets {
     fn behind(&self, name: String) -> Self {
         Self { since: vec![Match::default()], passed: Some(name), ..self.clone() }
     }
-
-    fn is_everything(&self) -> bool {
-        self.takes().contains(&Match::default())
-    }
 }
 
 /// What both take, without what another part of it takes, too.
@@ -118,7 +124,7 @@ fn both(one: &[Match], other: &[Match]) -> Vec<Match> {
 /// Where filters are asked.
 #[derive(Clone, Copy)]
 struct Spot<'s> {
-    /// Of the filters: [`AT_EGRESS`] and its like, a queueing discipline, a class.
+    /// Of the filters: before all queues, a queueing discipline, a class.
     place: u32,
     /// The parent of the queueing discipline; `None`: before all of them.
     parent: Option<u32>,
@@ -131,20 +137,20 @@ struct Spot<'s> {
 }
 
 /// A walk along the filters of a port.
-pub(super) struct Walk<'m, 'k, 'a> {
-    making: &'m mut Making<'k, 'a>,
+pub(super) struct Walk<'m, 'l, 'k, 'a> {
+    making: &'m mut Making<'l, 'k, 'a>,
     course: Course,
     steps: usize,
     /// The place of the first queueing discipline; `None`: packets come in.
     first: Option<u32>,
 }
 
-impl<'m, 'k, 'a> Walk<'m, 'k, 'a> {
+impl<'m, 'l, 'k, 'a> Walk<'m, 'l, 'k, 'a> {
     /// Follows all packets of a port; those that go out wait at the place `first`.
     ///
     /// # Errors
     /// An action that perhop does not have, or more conditioners than can be named.
-    pub(super) fn along(making: &'m mut Making<'k, 'a>, at: u32, first: Option<u32>) -> Result<Course, Unsaid> {
+    pub(super) fn along(making: &'m mut Making<'l, 'k, 'a>, at: u32, first: Option<u32>) -> Result<Course, Unsaid> {
         let mut it = Self { making, course: Course::default(), steps: 0, first };
         let spot = Spot { place: at, parent: None, path: &[], again: 0, began: (0, None), depth: 0 };
         it.list(spot, 0, Packets::all())?;
@@ -165,9 +171,10 @@ impl<'m, 'k, 'a> Walk<'m, 'k, 'a> {
         let filters: Vec<&'k Sorter<'a>> = interface.filters.get(&at.place).into_iter().flat_map(|it| it.iter()).collect();
         for (i, filter) in filters.iter().enumerate().skip(from) {
             self.steps += 1;
-            if self.steps > STEPS || self.course.conditioners.len() > MOST {
+            if self.steps > STEPS || self.course.conditioners.len() > MOST || packets.any.len() > MOST {
                 return Err(Unsaid);
             }
+            filter.rule.nearly.iter().for_each(|how| self.making.log.nearly(&filter.lines, how));
             let Some((asks, target)) = self.asks(filter, &packets)? else { continue };
             let Some(taken) = packets.of(&asks) else { continue };
             self.course.asked.insert(std::ptr::from_ref(*filter) as usize);
@@ -197,9 +204,9 @@ impl<'m, 'k, 'a> Walk<'m, 'k, 'a> {
         }
         let mut asks: Vec<_> = filter.rule.any.iter().map(|it| version(self.protocol(filter, it), it)).collect();
         if let Some((wanted, mask)) = filter.rule.mark {
-            match (set & mask, mark & mask == wanted & mask) {
+            match (set & mask, mark & mask == wanted) {
                 // No action has set them: what sets them is not in the text.
-                (0, _) => asks.iter_mut().for_each(|it| it.traffic = vec![super::takes::marked(wanted, mask)]),
+                (0, _) => asks.iter_mut().for_each(|it| it.traffic = vec![marked(wanted, mask)]),
                 (bits, is_so) if bits == mask => return Ok(is_so.then_some((asks, target))),
                 _ => return Err(Unsaid),
             }
@@ -209,13 +216,12 @@ impl<'m, 'k, 'a> Walk<'m, 'k, 'a> {
 
     /// The packets that a match is of: fields of IPv4 are other bytes of IPv6.
     fn protocol(&mut self, filter: &Sorter<'a>, of: &Match) -> Protocol {
-        let by_place = matches!(&*filter.kind, "u32" | "basic");
-        if filter.protocol != Protocol::All || !by_place || *of == Match::default() {
-            return filter.protocol;
+        let protocol = of_bytes(filter, of);
+        if protocol != filter.protocol {
+            let how = "`protocol all` with fields of IPv4: of other packets the kernel compares the bytes at their places, and perhop none";
+            self.making.log.nearly(&filter.lines, how);
         }
-        let how = "`protocol all` with fields of IPv4: of other packets the kernel compares the bytes at their places, and perhop none";
-        self.making.log.nearly(&filter.lines, how);
-        Protocol::Ip
+        protocol
     }
 
     /// The actions of a filter, from one on.
@@ -265,7 +271,8 @@ impl<'m, 'k, 'a> Walk<'m, 'k, 'a> {
     /// A policer, and where what conforms and what exceeds goes on.
     fn police(&mut self, at: Spot<'_>, of: Of<'_, 'k, 'a>, i: usize, packets: Packets) -> Followed {
         let action = &of.filter.actions[i];
-        let Act::Police(options, _, exceed) = &action.act else { return Err(Unsaid) };
+        // A bucket of several filters is none of this list's.
+        let Act::Police(options, None, exceed) = &action.act else { return Err(Unsaid) };
         let conform = action.then;
         if meters::holds_none(options) {
             return self.goes(at, of, i, (*exceed, packets));
@@ -332,7 +339,7 @@ impl<'m, 'k, 'a> Walk<'m, 'k, 'a> {
 
     fn wrong(&mut self, of: Of<'_, 'k, 'a>, is_there: bool) {
         if let Some((id, place)) = of.filter.target.filter(|it| Some(it.0) == of.target) {
-            self.course.wrong.push((place, id, is_there, of.filter.lines.clone()));
+            self.course.wrong.push(Wrong { place, class: id, is_there, lines: of.filter.lines.clone() });
         }
     }
 
@@ -483,14 +490,53 @@ impl<'m, 'k, 'a> Walk<'m, 'k, 'a> {
         format!("{label} {}", self.course.conditioners.len() + 1)
     }
 
-    /// Without the last marker that takes all that is left and that no class asks for.
+    /// Without the last marker, if it takes all that is left and leads where packets go that have passed none.
     fn tidy(&mut self) {
-        let course = &mut self.course;
         let is_idle = |it: &Conditioner| it.takes.is_empty() && it.actions.iter().all(|it| it.1.is == [Acts::Transmit]);
-        if course.conditioners.last().is_some_and(is_idle)
-            && let Some(last) = course.conditioners.pop()
-        {
-            course.names.values_mut().for_each(|names| names.retain(|name| *name != last.name.is));
+        let Some(last) = self.course.conditioners.last().filter(|it| is_idle(it)).map(|it| it.name.is.clone()) else {
+            return;
+        };
+        let ids: Vec<_> = self.course.names.iter().filter(|it| it.1.contains(&last)).map(|it| *it.0).collect();
+        if ids.iter().all(|id| self.takes_rest(*id)) {
+            self.course.conditioners.pop();
+            self.course.names.values_mut().for_each(|names| names.retain(|name| *name != last));
+        }
+    }
+
+    /// Whether a class takes what no other of its queueing discipline does.
+    fn takes_rest(&self, id: u32) -> bool {
+        let handle = id & 0xffff_0000;
+        let all = self.interface().qdiscs.values();
+        let mut its = all.filter(|it| it.handle == handle && matches!(&*it.name.text, "htb" | "hfsc"));
+        its.any(|it| htb::default_class(it).is_some_and(|default| default.0 == id)) && !self.course.direct.contains(&handle)
+    }
+}
+
+impl Making<'_, '_, '_> {
+    /// Says which filters no packet comes to.
+    pub(super) fn never_asked(&mut self, at: u32, asked: &BTreeSet<usize>) {
+        let interface = self.interface;
+        let trees = interface.qdiscs.values().map(|it| it.handle);
+        let places = std::iter::once(at..=at).chain(trees.map(own));
+        let lists = places.flat_map(|places| interface.filters.range(places)).flat_map(|it| it.1.iter());
+        for filter in lists.filter(|it| !asked.contains(&(std::ptr::from_ref(*it) as usize))) {
+            if filter.protocol == Protocol::Other {
+                self.log.nearly(&filter.lines, "perhop has only IP packets");
+                continue;
+            }
+            self.log.noted(&filter.lines, "it takes no packet: filters before it do, or none leads to it");
+            let message = "this filter takes no packet: filters before it do, or none leads to its class";
+            let help = "remove it, or give it a lower prio than those before it";
+            self.log.found("W404", filter.place, message.to_owned(), help);
+        }
+    }
+
+    /// Says which filters lead to classes that take no packets.
+    pub(super) fn lead_astray(&mut self, all: Vec<Wrong>) {
+        for Wrong { place, class, is_there, lines } in all {
+            let message = format!("the filter sends packets to {}, which {}", shown(class), wrong_class(is_there));
+            self.log.noted(&lines, &format!("{message}: they go where packets go that no filter takes"));
+            self.log.found("W401", place, message, "name a class that has no classes below it");
         }
     }
 }

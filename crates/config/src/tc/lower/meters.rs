@@ -41,7 +41,7 @@ struct Does {
     actions: Vec<(Colour, Said<Vec<Acts>>)>,
 }
 
-impl<'k, 'a> Making<'k, 'a> {
+impl<'k, 'a> Making<'_, 'k, 'a> {
     /// Filters before all queues.
     pub(super) fn edge(&mut self, at: u32) {
         let interface = self.interface;

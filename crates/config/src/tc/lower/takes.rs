@@ -1,7 +1,8 @@
 //! Which packets go to which class: filters, then priorities.
 
+use super::course::version;
 use super::overlap::{hides, meets};
-use super::{Making, wrong_class};
+use super::{Ends, Making, wrong_class};
 use crate::model::{Class, Filter};
 use crate::tc::actions::{Act, Action, Control};
 use crate::tc::bands;
@@ -37,10 +38,10 @@ struct Giving<'k, 'a> {
     before: Vec<(&'k Sorter<'a>, String, bool)>,
 }
 
-impl<'k, 'a> Making<'k, 'a> {
+impl<'k, 'a> Making<'_, 'k, 'a> {
     /// Gives the filters of a queueing discipline to its classes; true: one takes all that is left.
     pub(super) fn takes(&mut self, it: &'k Qdisc<'a>, ids: &[u32], classes: &mut [Class]) -> bool {
-        if let Some(names) = &self.course {
+        if let Some(Ends { names, .. }) = &self.course {
             for (id, class) in ids.iter().zip(classes) {
                 let Some(names) = names.get(id) else { continue };
                 self.order += 1;
@@ -219,12 +220,16 @@ impl<'k, 'a> Making<'k, 'a> {
                 self.log.nearly(&it.lines, "perhop has only IP packets");
             } else if it.rule.lost.is_empty() {
                 for matches in &it.rule.any {
-                    any.push((self.tagged(it, matches), it.protocol));
+                    any.push((self.tagged(it, matches), of_bytes(it, matches)));
                 }
             }
         }
         let place = Place { start: filters[0].place.start, end: filters[0].place.end };
-        let any = merged(versions(any));
+        let any = match self.versions {
+            true => any.iter().map(|(matches, protocol)| version(*protocol, matches)).collect(),
+            false => versions(any),
+        };
+        let any = merged(any);
         (!any.is_empty()).then_some(Run { any, place })
     }
 
@@ -276,6 +281,12 @@ fn unaimed(of: &Qdisc<'_>, filter: &Sorter<'_>) -> Option<u32> {
         "prio" | "ets" => Some(of.handle | bands::of_priority_0(of)),
         _ => htb::default_class(of).map(|it| it.0),
     }
+}
+
+/// The packets that a match is of: at the places of IPv4's fields other packets have other bytes.
+pub(super) fn of_bytes(it: &Sorter<'_>, matches: &Match) -> Protocol {
+    let by_place = matches!(&*it.kind, "u32" | "basic") && *matches != Match::default();
+    if it.protocol == Protocol::All && by_place { Protocol::Ip } else { it.protocol }
 }
 
 /// Whether a class takes some packets already; what IPv6 adds to all packets is nothing.

@@ -1,0 +1,130 @@
+//! Whether lists of classes, each with what it takes, say the same as the filters of a port.
+
+use super::Stand;
+use crate::tc::actions::{Act, Action, Control};
+use crate::tc::bands;
+use crate::tc::filters::{Protocol, Sorter};
+use crate::tc::handles::{ROOT, own};
+use crate::tc::kernel::{Interface, Qdisc};
+use perhop_core::classify::Match;
+
+/// The filters of a port by the place where they are asked.
+pub(super) struct Lists<'k, 'a> {
+    interface: &'k Interface<'a>,
+    /// Before all queues.
+    edge: Vec<&'k Sorter<'a>>,
+    /// Of each queueing discipline and each class.
+    queues: Vec<(u32, Vec<&'k Sorter<'a>>)>,
+    /// The queueing disciplines with classes, the first one first.
+    trees: Vec<&'k Qdisc<'a>>,
+    /// The handle of the first queueing discipline.
+    root: Option<u32>,
+}
+
+impl<'k, 'a> Lists<'k, 'a> {
+    pub(super) fn of(stand: &Stand<'k, 'a>) -> Self {
+        let interface = stand.interface;
+        let all = |place: &u32| interface.filters.get(place).into_iter().flat_map(|it| it.iter()).collect::<Vec<_>>();
+        let has_classes = |it: &&Qdisc<'_>| matches!(&*it.name.text, "htb" | "hfsc" | "drr" | "prio" | "ets");
+        let is_output = stand.way == crate::model::Way::Output;
+        let trees: Vec<_> = interface.qdiscs.values().filter(has_classes).filter(|_| is_output).collect();
+        let places = trees.iter().flat_map(|it| interface.filters.range(own(it.handle))).map(|it| *it.0);
+        let queues = places.map(|place| (place, all(&place))).filter(|it| !it.1.is_empty()).collect();
+        let root = interface.qdiscs.get(if is_output { &stand.first } else { &ROOT }).map(|it| it.handle);
+        Self { interface, edge: all(&stand.at), queues, trees, root }
+    }
+
+    fn each(&self) -> impl Iterator<Item = &'k Sorter<'a>> {
+        self.edge.iter().chain(self.queues.iter().flat_map(|it| &it.1)).copied()
+    }
+
+    /// Whether they say what the filters do to packets of one version.
+    pub(super) fn are_plain(&self) -> bool {
+        let of_queueing_discipline = |it: &(u32, Vec<_>)| it.0 & 0xffff == 0;
+        self.queues.iter().all(of_queueing_discipline)
+            && self.each().all(|it| !it.is_by_mark_itself() && it.actions.iter().all(is_plain) && it.actions.len() < 2)
+            && self.acts_at_one_place()
+            && self.lead_to_leaves()
+            && self.leave_nothing_to_drop()
+            && !self.versions_hide_each_other()
+    }
+
+    /// Only filters that are asked of all packets do anything, and only those of one place.
+    fn acts_at_one_place(&self) -> bool {
+        let act = |list: &[&Sorter<'_>]| list.iter().any(|it| it.actions.iter().any(does));
+        let mut acting = self.queues.iter().filter(|it| act(&it.1)).map(|it| it.0);
+        match (acting.next(), acting.next()) {
+            (None, _) => true,
+            (Some(one), None) => Some(one) == self.root && self.edge.is_empty(),
+            _ => false,
+        }
+    }
+
+    fn lead_to_leaves(&self) -> bool {
+        self.trees.iter().all(|it| {
+            let list = self.queues.iter().filter(|list| list.0 == it.handle).flat_map(|list| &list.1);
+            let named = list.filter(|it| it.protocol != Protocol::Other).map(|filter| (filter, filter.target));
+            named.into_iter().all(|(filter, target)| match target {
+                None => filter.actions.iter().all(|it| it.then == Control::Drop && matches!(it.act, Act::Goes)),
+                Some((id, _)) if matches!(&*it.name.text, "prio" | "ets") => (1..=bands::many(it)).contains(&(id & 0xffff)),
+                Some((id, _)) => self.is_leaf(it, id),
+            })
+        })
+    }
+
+    fn is_leaf(&self, it: &Qdisc<'_>, id: u32) -> bool {
+        let mut classes = self.interface.classes.range(own(it.handle));
+        own(it.handle).contains(&id)
+            && self.interface.classes.contains_key(&id)
+            && !classes.any(|(_, class)| class.parent == id)
+    }
+
+    /// DRR drops what its filters do not take, and a list of classes has a last one, which takes it.
+    fn leave_nothing_to_drop(&self) -> bool {
+        let takes_all = |list: &[&Sorter<'_>]| list.iter().any(|it| it.protocol == Protocol::All && is_open(it));
+        self.trees.iter().filter(|it| it.name.text == "drr").all(|it| {
+            self.queues.iter().filter(|list| list.0 == it.handle).all(|list| takes_all(&list.1))
+        })
+    }
+
+    /// A filter takes all packets of one version, and another is of the other one.
+    fn versions_hide_each_other(&self) -> bool {
+        let lists = std::iter::once(&self.edge).chain(self.queues.iter().map(|it| &it.1));
+        lists.into_iter().any(|list| {
+            let is_of_one = |it: &&&Sorter<'_>| matches!(it.protocol, Protocol::Ip | Protocol::Ip6) && is_open(it);
+            list.iter().filter(is_of_one).any(|one| list.iter().any(|other| other.protocol != one.protocol))
+        })
+    }
+
+    /// Whether a packet's version decides anything.
+    pub(super) fn tell_versions(&self) -> bool {
+        self.each().any(|it| matches!(it.protocol, Protocol::Ip | Protocol::Ip6 | Protocol::All)) || self.have_priorities()
+    }
+
+    /// Whether a queueing discipline sorts by the priority that IPv4 packets have and others have not, or drops what no filter takes.
+    pub(super) fn have_priorities(&self) -> bool {
+        let drops = |it: &&&Qdisc<'_>| it.name.text == "drr";
+        let sorts = |it: &&&Qdisc<'_>| matches!(&*it.name.text, "prio" | "ets") && bands::members(it).1.is_none();
+        self.trees.iter().any(|it| drops(&it) || sorts(&it))
+    }
+}
+
+/// Whether a filter takes all packets of its protocol.
+fn is_open(it: &Sorter<'_>) -> bool {
+    it.rule.mark.is_none() && it.rule.any.contains(&Match::default())
+}
+
+fn does(it: &Action<'_>) -> bool {
+    !matches!(it.act, Act::Nothing | Act::Redirect(_)) || it.then == Control::Drop
+}
+
+/// Whether a conditioner does the same, wherever the filter is.
+fn is_plain(it: &Action<'_>) -> bool {
+    let ends = |control: Control| matches!(control, Control::Ok | Control::Pipe | Control::Drop);
+    match &it.act {
+        Act::Police(_, _, exceed) => ends(it.then) && (*exceed == Control::Drop || it.then == *exceed),
+        Act::Goes | Act::Nothing | Act::Mark(_) => ends(it.then),
+        Act::Redirect(_) | Act::Lost(_) => true,
+        Act::Tag(..) | Act::Priority(_) => false,
+    }
+}
