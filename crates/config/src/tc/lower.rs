@@ -399,14 +399,10 @@ impl<'k, 'a> Making<'_, 'k, 'a> {
         }
         let caught = self.takes(it, &ids, &mut queue.classes);
         let used = |class: &Class| class.rest || !class.takes.is_empty() || class.queue.is_some();
-        if self.course.is_some() {
-            if let Some(last) = queue.classes.iter_mut().rfind(|class| !class.takes.is_empty()) {
-                last.rest = true;
-            }
-        } else if caught {
+        if caught {
             // No packet comes to any other band.
             queue.classes.retain(used);
-        } else {
+        } else if self.course.is_none() {
             self.by_priority(it, members, rest, &mut queue.classes);
         }
         while queue.classes.len() > 1 && queue.classes.last().is_some_and(|it| !used(it)) {

@@ -314,6 +314,8 @@ impl<'m, 'l, 'k, 'a> Walk<'m, 'l, 'k, 'a> {
                 self.leaf(at, it, it.handle | band, packets)
             }
             "htb" if target == it.handle => self.direct(at, it, packets),
+            // It leads to itself, again and again, until the kernel drops the packet.
+            "hfsc" if target == it.handle && at.place == it.handle => self.dropped(&packets, of.filter.place),
             _ => match self.level(target, it) {
                 Some(0) => self.leaf(at, it, target, packets),
                 Some(level) if it.name.text != "hfsc" || level < self.level(at.place, it).unwrap_or(usize::MAX) => {

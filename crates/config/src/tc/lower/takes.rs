@@ -43,7 +43,7 @@ impl<'k, 'a> Making<'_, 'k, 'a> {
     pub(super) fn takes(&mut self, it: &'k Qdisc<'a>, ids: &[u32], classes: &mut [Class]) -> bool {
         if let Some(Ends { names, .. }) = &self.course {
             for (id, class) in ids.iter().zip(classes) {
-                let Some(names) = names.get(id) else { continue };
+                let Some(names) = names.get(id).filter(|it| !it.is_empty()) else { continue };
                 self.order += 1;
                 let matches = Match { conditioner: names.clone(), ..Match::default() };
                 class.takes = vec![Filter { order: self.order, matches: Said::at(class.name.origin.place().unwrap_or(it.place), matches) }];
