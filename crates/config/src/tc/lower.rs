@@ -60,6 +60,8 @@ pub(super) fn device(kernel: &Kernel<'_>, log: &mut Log) -> Device {
 /// A port that is being made.
 struct Making<'l, 'k, 'a> {
     interface: &'k Interface<'a>,
+    /// Where filters are asked before all queues.
+    at: u32,
     log: &'l mut Log,
     link: Settings,
     conditioners: Vec<Conditioner>,
@@ -154,6 +156,7 @@ impl<'k, 'a> Stand<'k, 'a> {
     fn making<'l>(&self, log: &'l mut Log) -> Making<'l, 'k, 'a> {
         Making {
             interface: self.interface,
+            at: self.at,
             log,
             link: Settings::default(),
             conditioners: Vec::new(),

@@ -8,7 +8,7 @@
 //! Source: Linux 6.12, `tcf_classify`, `tcf_action_exec`, `htb_classify`, `hfsc_classify`, `drr_classify`, `prio_classify`.
 
 use super::overlap::covers;
-use super::takes::{marked, of_bytes};
+use super::takes::{OF_BYTES, marked, of_bytes};
 use super::{Making, meters, wrong_class};
 use crate::model::{Act as Acts, Conditioner, Filter};
 use crate::stub::overlap::intersection;
@@ -218,8 +218,7 @@ impl<'m, 'l, 'k, 'a> Walk<'m, 'l, 'k, 'a> {
     fn protocol(&mut self, filter: &Sorter<'a>, of: &Match) -> Protocol {
         let protocol = of_bytes(filter, of);
         if protocol != filter.protocol {
-            let how = "`protocol all` with fields of IPv4: of other packets the kernel compares the bytes at their places, and perhop none";
-            self.making.log.nearly(&filter.lines, how);
+            self.making.log.nearly(&filter.lines, OF_BYTES);
         }
         protocol
     }
@@ -277,7 +276,7 @@ impl<'m, 'l, 'k, 'a> Walk<'m, 'l, 'k, 'a> {
         if meters::holds_none(options) {
             return self.goes(at, of, i, (*exceed, packets));
         }
-        let settings = meters::bucket(options);
+        let settings = self.making.bucket(options);
         if settings.get("cir").is_none() {
             return Err(Unsaid);
         }

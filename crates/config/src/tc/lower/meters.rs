@@ -11,7 +11,7 @@ use crate::tc::options::Options;
 use crate::tc::tbf;
 use crate::value::{Said, Settings, Value};
 use perhop_core::colour::Colour;
-use perhop_core::units::{PacketRate, Packets};
+use perhop_core::units::{Bytes, PacketRate, Packets};
 
 /// What the default action of a policer does.
 pub(crate) const RECLASSIFY: &str =
@@ -20,6 +20,8 @@ pub(crate) const RECLASSIFY: &str =
 /// What tc sets as the largest packet of a policer where it is not told, as it prints it.
 const OWN_MTU: std::ops::RangeInclusive<u64> = 2040..=2048;
 const POLICE_C: &str = "act_police.c";
+/// Ethernet's header.
+const ETHERNET: u64 = 14;
 
 /// The interfaces to which packets that come in are sent.
 pub(super) fn redirects(kernel: &Kernel<'_>, it: &Interface<'_>) -> Vec<usize> {
@@ -132,7 +134,7 @@ impl<'k, 'a> Making<'_, 'k, 'a> {
         let Some((action, rest)) = actions.split_first() else { return };
         let Act::Police(options, _, exceed) = &action.act else { return };
         self.log.options(options);
-        let settings = bucket(options);
+        let settings = self.bucket(options);
         let acts = |control: Control| {
             let acts = if control == Control::Pipe { then(rest) } else { ended(control) };
             Said::at(action.place, acts)
@@ -152,13 +154,24 @@ impl<'k, 'a> Making<'_, 'k, 'a> {
         self.conditioner(name, run, Does { kind: "token-bucket", settings, actions });
     }
 
+    /// The keys of a policer. Where packets come in, the kernel counts IP packets and holds them against `mtu` with Ethernet's header.
+    pub(super) fn bucket(&self, options: &Options<'_>) -> Settings {
+        let mut settings = bucket(options);
+        let mtu = settings.get("mtu").filter(|_| self.at == AT_INGRESS && settings.get("pir").is_none());
+        if let Some((Value::Bytes(mtu), origin)) = mtu.map(|it| (&it.is, it.origin)) {
+            let is = Value::Bytes(Bytes::new(mtu.get().saturating_sub(ETHERNET).max(1)));
+            settings.set("mtu", Said { is, origin });
+        }
+        settings
+    }
+
     /// The limit of a class that goes before others: a policer of all that its filters find.
     pub(super) fn limited(&mut self, of: &Qdisc<'_>, it: &Sorter<'a>, class: &mut Class) -> bool {
         let [Action { act: Act::Police(options, _, Control::Drop), then: Control::Ok, .. }] = &it.actions[..] else {
             return false;
         };
         let strict = matches!(&*of.name.text, "prio" | "ets") && class.settings.get("quantum").is_none();
-        let settings = bucket(options);
+        let settings = self.bucket(options);
         let alone =
             settings.iter().all(|(key, _)| matches!(key, "cir" | "cbs" | "arithmetic")) && class.takes.is_empty();
         let (Some(cir), Some(cbs)) = (settings.get("cir"), settings.get("cbs")) else { return false };
@@ -248,7 +261,7 @@ pub(super) fn holds_none(options: &Options<'_>) -> bool {
 }
 
 /// The keys of a policer.
-pub(super) fn bucket(options: &Options<'_>) -> Settings {
+fn bucket(options: &Options<'_>) -> Settings {
     let mut settings = options.settings();
     let packets = |word: &str| options.get(word).and_then(|it| Some((it.count()?, it)));
     if let (Some((rate, one)), Some((burst, two))) = (packets("pkts_rate"), packets("pkts_burst")) {

@@ -220,6 +220,9 @@ impl<'k, 'a> Making<'_, 'k, 'a> {
                 self.log.nearly(&it.lines, "perhop has only IP packets");
             } else if it.rule.lost.is_empty() {
                 for matches in &it.rule.any {
+                    if of_bytes(it, matches) != it.protocol {
+                        self.log.nearly(&it.lines, OF_BYTES);
+                    }
                     any.push((self.tagged(it, matches), of_bytes(it, matches)));
                 }
             }
@@ -282,6 +285,9 @@ fn unaimed(of: &Qdisc<'_>, filter: &Sorter<'_>) -> Option<u32> {
         _ => htb::default_class(of).map(|it| it.0),
     }
 }
+
+/// What is said of a filter that looks at other bytes of other packets.
+pub(super) const OF_BYTES: &str = "`protocol all` with fields of IPv4: which IPv6 packets have such bytes at their places is not modelled";
 
 /// The packets that a match is of: at the places of IPv4's fields other packets have other bytes.
 pub(super) fn of_bytes(it: &Sorter<'_>, matches: &Match) -> Protocol {
