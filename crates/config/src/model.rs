@@ -31,8 +31,24 @@ pub struct Port {
     pub conditioners: Vec<Conditioner>,
     /// What waits; `None`: the text says nothing of it.
     pub queue: Option<Queue>,
+    /// Where packets end that are not of IP, and those of IPv6 if none of its filters looks at them; without those of which that hangs on
+    /// what they are.
+    pub others: Vec<(&'static str, Fate)>,
     /// The same port for hosts that meet IPv6 as well, where its filters tell the two versions apart; `None`: it says all.
     pub both_versions: Option<Box<Self>>,
+}
+
+/// Where packets of a protocol end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// In a class.
+    Class(String),
+    /// Past all classes.
+    Direct,
+    /// Nowhere: they are dropped.
+    Dropped,
+    /// They pass, and no class is there.
+    Passed,
 }
 
 /// A direction of an interface.

@@ -52,8 +52,19 @@ pub(super) enum Protocol {
     Ip,
     /// IPv6.
     Ip6,
-    /// Others, of which perhop has none.
+    /// Resolution of addresses.
+    Arp,
+    /// Frames with a tag of a VLAN.
+    Vlan,
+    /// Others.
     Other,
+}
+
+impl Protocol {
+    /// Whether it is none of IP, of which perhop has no packets.
+    pub(super) const fn is_other(self) -> bool {
+        matches!(self, Self::Arp | Self::Vlan | Self::Other)
+    }
 }
 
 /// What a filter asks for.
@@ -145,6 +156,8 @@ fn protocol(word: &str) -> Protocol {
         "all" | "0x0003" | "0x3" => Protocol::All,
         "ip" | "ipv4" | "0x800" | "0x0800" | "2048" => Protocol::Ip,
         "ipv6" | "ip6" | "0x86dd" | "0x86DD" => Protocol::Ip6,
+        "arp" | "0x806" | "0x0806" => Protocol::Arp,
+        "802.1q" | "802.1Q" | "0x8100" => Protocol::Vlan,
         _ => Protocol::Other,
     }
 }

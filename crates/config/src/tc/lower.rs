@@ -19,6 +19,7 @@ mod lists;
 /// Filters of inner classes.
 pub(super) mod inner;
 
+use super::filters::Protocol;
 use super::handles::{AT_EGRESS, AT_INGRESS, INGRESS, ROOT, own};
 use super::kernel::{Class as Classful, Interface, Kernel, Qdisc};
 use super::log::Log;
@@ -26,7 +27,7 @@ use super::options::{Assumed, Options};
 use super::units::shown;
 use super::words::{Device as Named, Form};
 use super::{bands, cake, early, fair, foreign, htb, netem, table, tbf};
-use crate::model::{Class, Conditioner, Device, Kind, Port, Queue, Way};
+use crate::model::{Class, Conditioner, Device, Fate, Kind, Port, Queue, Way};
 use crate::policy::policy;
 use crate::value::{Said, Settings, Value};
 use perhop_core::params::Place;
@@ -116,8 +117,9 @@ fn port(kernel: &Kernel<'_>, interface: &Interface<'_>, way: Way, first: u32, lo
         return None;
     }
     let stand = Stand { kernel, interface, way, at, first };
-    let (port, said) = stand.port();
+    let (mut port, said) = stand.port();
     log.extend(said);
+    port.others = stand.others();
     Some(port)
 }
 
@@ -151,6 +153,14 @@ impl<'k, 'a> Stand<'k, 'a> {
         }
         let mut of_course = Log::default();
         self.by_course(&mut of_course).map_or((port, said), |port| (port, of_course))
+    }
+
+    /// Where packets end that are not of IPv4.
+    fn others(&self) -> Vec<(&'static str, Fate)> {
+        let first = (self.way == Way::Output).then_some(self.first);
+        let fate = |protocol| Walk::of(&mut self.making(&mut Log::default()), protocol, self.at, first);
+        let all = [("IPv6", Protocol::Ip6), ("ARP", Protocol::Arp), ("802.1Q", Protocol::Vlan)];
+        all.into_iter().filter_map(|(name, protocol)| Some((name, fate(protocol)?))).collect()
     }
 
     fn making<'l>(&self, log: &'l mut Log) -> Making<'l, 'k, 'a> {
@@ -200,7 +210,7 @@ impl<'k, 'a> Stand<'k, 'a> {
         let queue = making.line(queue);
         let Making { link, conditioners, .. } = making;
         let accounting = Some(accounting);
-        Port { interface, way: self.way, accounting, link, conditioners, queue, both_versions: None }
+        Port { interface, way: self.way, accounting, link, conditioners, queue, others: Vec::new(), both_versions: None }
     }
 }
 

@@ -4,7 +4,7 @@
 use perhop_config::account::Verdict;
 use perhop_config::given::Given;
 use perhop_config::import::import;
-use perhop_config::model::Way;
+use perhop_config::model::{Fate, Way};
 use perhop_config::value::{Said, Value};
 use perhop_core::packet::FlowId;
 use perhop_core::port::edge::Edge;
@@ -50,17 +50,21 @@ pub struct Answer {
 pub fn answer(asked: &Asked) -> Answer {
     let mut answer = Answer { name: asked.name.clone(), ..Answer::default() };
     match host(asked, &mut answer) {
-        Ok(mut host) => answer.fates = fates(&mut host, &asked.packets),
+        Ok((mut host, others)) => answer.fates = fates(&mut host, &others, &asked.packets),
         Err(why) => answer.refused = Some(why),
     }
     answer
 }
 
+/// Where packets end that are not of IP.
+type Others = Vec<(&'static str, Fate)>;
+
 /// A host for the text.
-fn host(asked: &Asked, answer: &mut Answer) -> Result<Host, String> {
+fn host(asked: &Asked, answer: &mut Answer) -> Result<(Host, Others), String> {
     let way = if asked.direction == "input" { Way::Input } else { Way::Output };
     let given = Given { way: Some(way), ..Given::default() };
     let mut imported = import(asked.text.as_bytes(), Some("tc"), &given).map_err(|it| it.fault.message)?;
+    let others = imported.port().others.clone();
     let link = &mut imported.read.device.ports[imported.port].link;
     if link.get("rate").is_none() {
         link.set("rate", Said::assumed("a line that holds nothing back", Value::Rate(LINE)));
@@ -74,7 +78,7 @@ fn host(asked: &Asked, answer: &mut Answer) -> Result<Host, String> {
     let queue = checked.line().zip(checked.queue());
     let queue = queue.map(|(plan, name)| Behind { name: name.to_owned(), plan: plan.clone() });
     let policy = Policy { stages: checked.stages(), accounting: checked.accounting(), queue, ..Policy::default() };
-    Host::new(policy).map_err(|error| error.to_string())
+    Ok((Host::new(policy).map_err(|error| error.to_string())?, others))
 }
 
 /// Whether a conditioner drops the packet that has just come.
@@ -92,10 +96,13 @@ impl Observer for Watch {
 }
 
 /// Of one packet after the other.
-fn fates(host: &mut Host, packets: &[String]) -> Vec<String> {
+fn fates(host: &mut Host, others: &Others, packets: &[String]) -> Vec<String> {
     let (mut watch, mut now) = (Watch::default(), Time::ZERO);
     let each = |packet: &String| {
         now += STEP;
+        if let Some(name) = other(packet) {
+            return others.iter().find(|it| it.0 == name).map_or("unknown".to_owned(), |it| fate(&it.1));
+        }
         let data = frame(packet);
         // Of a header that is not read perhop passes the packet on.
         let Ok(headers) = locate(LinkType::ETHERNET, &data, length(&data)) else { return "passed".to_owned() };
@@ -111,6 +118,20 @@ fn fates(host: &mut Host, packets: &[String]) -> Vec<String> {
         }
     };
     packets.iter().map(each).collect()
+}
+
+/// The protocol of a packet that is none of IP.
+fn other(packet: &str) -> Option<&'static str> {
+    [("0806", "ARP"), ("8100", "802.1Q")].iter().find(|it| packet.starts_with(it.0)).map(|it| it.1)
+}
+
+fn fate(of: &Fate) -> String {
+    match of {
+        Fate::Class(name) => name.clone(),
+        Fate::Direct => "direct".to_owned(),
+        Fate::Dropped => "policed".to_owned(),
+        Fate::Passed => "passed".to_owned(),
+    }
 }
 
 /// The bytes of a frame.

@@ -100,6 +100,8 @@ fn built(mut classes: Vec<Drawn>, priorities: usize, last: &Drawn, queues: bool)
         link,
         conditioners,
         queue,
+        others: Vec::new(),
+        both_versions: None,
     }
 }
 

@@ -46,6 +46,8 @@ pub fn port() -> impl Strategy<Value = Port> {
             link,
             conditioners,
             queue: Some(queue),
+            others: Vec::new(),
+            both_versions: None,
         }
     })
 }

@@ -10,7 +10,7 @@
 use super::overlap::covers;
 use super::takes::{OF_BYTES, marked, of_bytes};
 use super::{Making, meters, wrong_class};
-use crate::model::{Act as Acts, Conditioner, Filter};
+use crate::model::{Act as Acts, Conditioner, Fate, Filter};
 use crate::stub::overlap::intersection;
 use crate::tc::actions::{Act, Control};
 use crate::tc::bands;
@@ -143,6 +143,10 @@ pub(super) struct Walk<'m, 'l, 'k, 'a> {
     steps: usize,
     /// The place of the first queueing discipline; `None`: packets come in.
     first: Option<u32>,
+    /// Of which packets it is, if not of IP; all of these are alike.
+    only: Option<Protocol>,
+    /// Where those end.
+    fates: Vec<Fate>,
 }
 
 impl<'m, 'l, 'k, 'a> Walk<'m, 'l, 'k, 'a> {
@@ -151,15 +155,42 @@ impl<'m, 'l, 'k, 'a> Walk<'m, 'l, 'k, 'a> {
     /// # Errors
     /// An action that perhop does not have, or more conditioners than can be named.
     pub(super) fn along(making: &'m mut Making<'l, 'k, 'a>, at: u32, first: Option<u32>) -> Result<Course, Unsaid> {
-        let mut it = Self { making, course: Course::default(), steps: 0, first };
+        let mut it = Self { making, course: Course::default(), steps: 0, first, only: None, fates: Vec::new() };
         let spot = Spot { place: at, parent: None, path: &[], again: 0, began: (0, None), depth: 0 };
         it.list(spot, 0, Packets::all())?;
         it.tidy();
         Ok(it.course)
     }
 
+    /// Follows packets of one protocol whose headers do not matter; `None`: they may, or perhop has not all that meets them.
+    pub(super) fn of(making: &'m mut Making<'l, 'k, 'a>, only: Protocol, at: u32, first: Option<u32>) -> Option<Fate> {
+        let only = Some(only);
+        let mut it = Self { making, course: Course::default(), steps: 0, first, only, fates: Vec::new() };
+        let spot = Spot { place: at, parent: None, path: &[], again: 0, began: (0, None), depth: 0 };
+        it.list(spot, 0, Packets::all()).ok()?;
+        (it.fates.len() == 1).then(|| it.fates.remove(0))
+    }
+
     fn interface(&self) -> &'k Interface<'a> {
         self.making.interface
+    }
+
+    /// The class of a filter that takes all packets of a protocol.
+    ///
+    /// # Errors
+    /// It may look at bytes of them.
+    fn asks_others(&self, filter: &Sorter<'a>, only: Protocol, packets: &Packets) -> Result<Option<Option<u32>>, Unsaid> {
+        if filter.protocol != Protocol::All && filter.protocol != only {
+            return Ok(None);
+        }
+        let (mark, set) = packets.mark;
+        let target = filter.target.map(|it| it.0);
+        Ok(match filter.rule.mark {
+            _ if filter.is_by_mark_itself() => (set != 0 && mark != 0).then(|| u32::try_from(mark).ok()),
+            Some((wanted, mask)) => (set & mask == mask && mark & mask == wanted).then_some(target),
+            None if filter.rule.lost.is_empty() && filter.rule.any.contains(&Match::default()) => Some(target),
+            None => return Err(Unsaid),
+        })
     }
 
     /// Asks the filters of a place from one on.
@@ -191,7 +222,10 @@ impl<'m, 'l, 'k, 'a> Walk<'m, 'l, 'k, 'a> {
     /// What a filter asks of the headers of packets, and the class that it leads to; `None`: it takes none of them.
     fn asks(&mut self, filter: &Sorter<'a>, packets: &Packets) -> Result<Option<(Vec<Match>, Option<u32>)>, Unsaid> {
         let target = filter.target.map(|it| it.0);
-        if filter.protocol == Protocol::Other {
+        if let Some(only) = self.only {
+            return Ok(self.asks_others(filter, only, packets)?.map(|target| (vec![Match::default()], target)));
+        }
+        if filter.protocol.is_other() {
             return Ok(None);
         }
         let (mark, set) = packets.mark;
@@ -275,6 +309,9 @@ impl<'m, 'l, 'k, 'a> Walk<'m, 'l, 'k, 'a> {
         let conform = action.then;
         if meters::holds_none(options) {
             return self.goes(at, of, i, (*exceed, packets));
+        }
+        if self.only.is_some() {
+            return self.goes(at, of, i, (conform, packets));
         }
         let settings = self.making.bucket(options);
         if settings.get("cir").is_none() {
@@ -430,7 +467,7 @@ impl<'m, 'l, 'k, 'a> Walk<'m, 'l, 'k, 'a> {
     fn by_priority(&mut self, at: Spot<'_>, it: &'k Qdisc<'a>, mut packets: Packets) -> Followed {
         let first = it.handle | bands::of_priority_0(it);
         let (members, _) = bands::members(it);
-        if packets.priority.is_none() {
+        if packets.priority.is_none() && self.only.is_none() {
             for (band, dscp) in (1..).zip(members).filter(|(band, dscp)| it.handle | band != first && !dscp.is_empty()) {
                 if packets.written {
                     return Err(Unsaid);
@@ -458,6 +495,10 @@ impl<'m, 'l, 'k, 'a> Walk<'m, 'l, 'k, 'a> {
 
     /// Packets end in the last class of a path.
     fn ended(&mut self, path: &[u32], other: &str, packets: &Packets) -> Followed {
+        if self.only.is_some() {
+            self.fates.push(path.last().map_or(if other == "direct" { Fate::Direct } else { Fate::Passed }, |id| Fate::Class(shown(*id))));
+            return Ok(());
+        }
         let label = path.last().map_or_else(|| other.to_owned(), |id| shown(*id));
         let place = self.interface().qdiscs.get(&ROOT).map_or(Place { start: 0, end: 0 }, |it| it.place);
         for one in Unions::of(packets.takes()) {
@@ -468,6 +509,10 @@ impl<'m, 'l, 'k, 'a> Walk<'m, 'l, 'k, 'a> {
     }
 
     fn dropped(&mut self, packets: &Packets, place: Place) -> Followed {
+        if self.only.is_some() {
+            self.fates.push(Fate::Dropped);
+            return Ok(());
+        }
         for one in Unions::of(packets.takes()) {
             self.marker(&[one], "drop", vec![Acts::Drop], place);
         }
@@ -521,7 +566,7 @@ impl Making<'_, '_, '_> {
         let places = std::iter::once(at..=at).chain(trees.map(own));
         let lists = places.flat_map(|places| interface.filters.range(places)).flat_map(|it| it.1.iter());
         for filter in lists.filter(|it| !asked.contains(&(std::ptr::from_ref(*it) as usize))) {
-            if filter.protocol == Protocol::Other {
+            if filter.protocol.is_other() {
                 self.log.nearly(&filter.lines, "perhop has only IP packets");
                 continue;
             }

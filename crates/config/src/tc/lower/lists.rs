@@ -63,7 +63,7 @@ impl<'k, 'a> Lists<'k, 'a> {
     fn lead_to_leaves(&self) -> bool {
         self.trees.iter().all(|it| {
             let list = self.queues.iter().filter(|list| list.0 == it.handle).flat_map(|list| &list.1);
-            let named = list.filter(|it| it.protocol != Protocol::Other).map(|filter| (filter, filter.target));
+            let named = list.filter(|it| !it.protocol.is_other()).map(|filter| (filter, filter.target));
             named.into_iter().all(|(filter, target)| match target {
                 None => filter.actions.iter().all(|it| it.then == Control::Drop && matches!(it.act, Act::Goes)),
                 Some((id, _)) if matches!(&*it.name.text, "prio" | "ets") => (1..=bands::many(it)).contains(&(id & 0xffff)),

@@ -216,7 +216,7 @@ impl<'k, 'a> Making<'_, 'k, 'a> {
         for it in filters {
             it.rule.nearly.iter().for_each(|how| self.log.nearly(&it.lines, how));
             it.rule.lost.iter().for_each(|why| self.log.lost(&it.lines, why));
-            if it.protocol == Protocol::Other {
+            if it.protocol.is_other() {
                 self.log.nearly(&it.lines, "perhop has only IP packets");
             } else if it.rule.lost.is_empty() {
                 for matches in &it.rule.any {
