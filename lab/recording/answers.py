@@ -21,7 +21,9 @@ LONGEST = 3600
 MANY = 3000
 #: Has the shell print the words of each command, as tc would get them.
 TC = "tc() { for word; do printf '%s\\037' \"$word\"; done; echo; }\n"
-PERHOP = ["cargo", "run", "-q", "-p", "perhop-config", "--example", "asked"]
+PERHOP = ["cargo", "run", "-q", "-p", "perhop-config", "--example", "answers"]
+#: What the kernel's counters tell apart, and no sender.
+DROPS = {"policed", "unclassified"}
 
 
 @dataclass
@@ -54,32 +56,36 @@ def lines(text: str) -> list[int]:
     return [i + 1 for i, line in enumerate(text.splitlines()) if line.startswith("tc ")]
 
 
-def kernel(asked: list[Configuration], strict: bool = False) -> list[Answer]:
+def kernel(configurations: list[Configuration], strict: bool = False) -> list[Answer]:
     """What the kernel does; if this is strict, with no packet where it refuses a line."""
     found: list[Answer] = []
-    for at in range(0, len(asked), MANY):
-        found += _booted(asked[at : at + MANY], strict)
+    for at in range(0, len(configurations), MANY):
+        found += _booted(configurations[at : at + MANY], strict)
     return found
 
 
-def _booted(asked: list[Configuration], strict: bool) -> list[Answer]:
-    jobs = [{**vars(it), "commands": commands(it.text), "strict": strict} for it in asked]
+def _booted(configurations: list[Configuration], strict: bool) -> list[Answer]:
+    jobs = [{**vars(it), "commands": commands(it.text), "strict": strict} for it in configurations]
     with tempfile.TemporaryDirectory(prefix="perhop-lab-") as made:
         folder = Path(made)
         (folder / "configurations.json").write_text(json.dumps(jobs))
         subprocess.run([LAB / "run", folder, str(LONGEST)], env=MORE, check=True)
         said = json.loads((folder / "answers.json").read_text())
-    by = zip(asked, said, strict=True)
+    by = zip(configurations, said, strict=True)
     return [
-        Answer(one["fates"], {lines(it.text)[n]: "refused by the kernel" for n in one["refused"]}) for it, one in by
+        Answer(_fates(one["fates"]), {lines(it.text)[n]: "refused by the kernel" for n in one["refused"]}) for it, one in by
     ]
 
 
-def perhop(asked: list[Configuration]) -> list[Answer]:
+def perhop(configurations: list[Configuration]) -> list[Answer]:
     """What perhop does."""
-    given = "".join(json.dumps(vars(it)) + "\n" for it in asked)
+    given = "".join(json.dumps(vars(it)) + "\n" for it in configurations)
     done = subprocess.run(PERHOP, input=given, stdout=subprocess.PIPE, text=True, check=True, cwd=ROOT)
     return [_read(json.loads(line)) for line in done.stdout.splitlines()]
+
+
+def _fates(counted: list[str]) -> list[str]:
+    return ["dropped" if fate in DROPS else fate for fate in counted]
 
 
 def _read(said: dict[str, object]) -> Answer:

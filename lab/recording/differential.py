@@ -23,6 +23,8 @@ from kinds import is_foreign, kind_of
 from reduced import Case, reduce
 
 FILE = RECORDS / "configurations.jsonl"
+#: What perhop says of a packet of which a filter compares bytes that perhop has not.
+UNKNOWN = "unknown"
 #: How many configurations are kept, and packets of each.
 KEPT, KEPT_PACKETS = 20, 100
 NUMBERS = re.compile(r"`[^`]*:[^`]*`|\b[0-9a-fx]+:[0-9a-fx]*|\b\d+\b")
@@ -48,7 +50,11 @@ class Held:
         if self.perhop.why:
             return []
         pairs = zip(self.kernel.fates, self.perhop.fates, strict=True)
-        return [i for i, (kernel, perhop) in enumerate(pairs) if kernel != perhop]
+        return [i for i, (kernel, perhop) in enumerate(pairs) if perhop not in {kernel, UNKNOWN}]
+
+    def unknown(self) -> int:
+        """Of how many packets perhop says that it does not know: of a text that it refuses, all."""
+        return len(self.it.packets) if self.perhop.why else self.perhop.fates.count(UNKNOWN)
 
     def groups(self) -> dict[tuple[str, str, str], list[int]]:
         """Those that look alike: by EtherType and by both fates."""
@@ -58,9 +64,9 @@ class Held:
         return dict(sorted(found.items(), key=lambda it: -len(it[1])))
 
 
-def held(asked: list[Configuration]) -> list[Held]:
+def held(configurations: list[Configuration]) -> list[Held]:
     """Both answers of all."""
-    both = zip(asked, answers.kernel(asked), answers.perhop(asked), strict=True)
+    both = zip(configurations, answers.kernel(configurations), answers.perhop(configurations), strict=True)
     return [Held(*it) for it in both]
 
 
@@ -68,8 +74,8 @@ def shortened(all_held: list[Held], most: int) -> list[tuple[Held, list[int], Ca
     """A shortest text for the largest groups of each configuration, with the packets of the group."""
     found = []
 
-    def ask(asked: list[Configuration]) -> tuple[list[Answer], list[Answer]]:
-        return answers.kernel(asked, strict=True), answers.perhop(asked)
+    def ask(configurations: list[Configuration]) -> tuple[list[Answer], list[Answer]]:
+        return answers.kernel(configurations, strict=True), answers.perhop(configurations)
 
     for it in all_held:
         for (_, kernel, perhop), packets in list(it.groups().items())[:most]:
@@ -83,11 +89,13 @@ def shortened(all_held: list[Held], most: int) -> list[tuple[Held, list[int], Ca
 def table(all_held: list[Held], cases: list[tuple[Held, list[int], Case]]) -> str:
     """Configurations by what perhop says of them, and differences by kind."""
     rows = [f"{len(all_held)} configurations, {sum(len(it.it.packets) for it in all_held)} packets", ""]
-    rows += ["| perhop says | configurations | with differences | packets that differ |", "|---|---|---|---|"]
+    rows += ["| perhop says | configurations | with differences | packets that differ | packets of which it does not know |"]
+    rows += ["|---|---|---|---|---|"]
     for verdict in ("taken", "nearly", "not modelled", "refused"):
         some = [it for it in all_held if it.verdict() == verdict]
         packets = [len(it.differences()) for it in some]
-        rows.append(f"| {verdict} | {len(some)} | {sum(it > 0 for it in packets)} | {sum(packets)} |")
+        unknown = sum(it.unknown() for it in some)
+        rows.append(f"| {verdict} | {len(some)} | {sum(it > 0 for it in packets)} | {sum(packets)} | {unknown} |")
     rows += ["", "| kind | configurations | packets | of them nothing said |", "|---|---|---|---|"]
     by_kind: dict[str, list[tuple[str, int, bool]]] = defaultdict(list)
     for it, packets, case in cases:
@@ -108,22 +116,12 @@ def refusals(all_held: list[Held]) -> str:
     return "\n".join(f"{many:5} {note}" for note, many in alike.most_common(30))
 
 
-def keep(all_held: list[Held], cases: list[tuple[Held, list[int], Case]]) -> None:
-    """Writes the first twenty, with the kinds of their differences."""
-    known: dict[str, list[dict[str, object]]] = defaultdict(list)
-    for it, packets, case in cases:
-        if kept := [i for i in packets if i < KEPT_PACKETS]:
-            known[it.it.name].append({"kind": kind_of(case), "packets": kept})
+def keep(all_held: list[Held]) -> None:
+    """Writes the first twenty of those that perhop takes."""
     rows = []
-    for it in all_held[:KEPT]:
-        refused = (
-            [{"kind": f"refused: {it.perhop.why.splitlines()[0]}", "packets": list(range(KEPT_PACKETS))}]
-            if it.perhop.why
-            else []
-        )
+    for it in [it for it in all_held if not it.perhop.why][:KEPT]:
         row: dict[str, object] = {"name": it.it.name, "direction": it.it.direction, "text": it.it.text}
-        row |= {"packets": it.it.packets[:KEPT_PACKETS], "fates": it.kernel.fates[:KEPT_PACKETS]}
-        rows.append(row | {"known": refused or known[it.it.name]})
+        rows.append(row | {"packets": it.it.packets[:KEPT_PACKETS], "fates": it.kernel.fates[:KEPT_PACKETS]})
     FILE.write_text("".join(json.dumps(row, separators=(",", ":")) + "\n" for row in rows))
 
 
@@ -151,7 +149,7 @@ def main() -> int:
         for kind, case in seen.items():
             print(f"\n## {kind}\n{case.it.text}{case.it.packets[0]}: kernel {case.kernel}, perhop {case.perhop}")
     if asked.write:
-        keep(all_held, cases)
+        keep(all_held)
     return 1 if any(it.differences() for it in all_held) else 0
 
 

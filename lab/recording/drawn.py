@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 from filters import Filters
-from headers import Asked, packet
+from headers import Wish, packet
 
 PACKETS = 200
 MOST_CLASSES = 12
@@ -190,6 +190,6 @@ def configuration(seed: int, number: int) -> Configuration:
     draw = Random(f"{seed}/{number}")
     drawing, direction = Drawing(draw), draw.choices(["output", "input"], [6, 1])[0]
     getattr(drawing, direction)()
-    wishes: list[Asked] = drawing.filters.wishes
+    wishes: list[Wish] = drawing.filters.wishes
     packets = [packet(draw, wishes).hex() for _ in range(PACKETS)]
     return Configuration(f"{seed}-{number}", direction, "\n".join(drawing.lines) + "\n", packets)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from ipaddress import IPv4Address, IPv6Address
 from random import Random
 
-from headers import ARP, VLAN, Asked, asked
+from headers import ARP, VLAN, Wish, wish
 
 KINDS = ["u32", "u32", "u32", "flower", "flower", "fw", "matchall", "basic"]
 #: Words of a filter for what an IP packet has at a place, and for the values of its protocol.
@@ -39,7 +39,7 @@ class Filters:
 
     def __init__(self, draw: Random, shown: Callable[[int, int], str]) -> None:
         self.draw, self.shown = draw, shown
-        self.wishes: list[Asked] = []
+        self.wishes: list[Wish] = []
         #: Whether filters like to set marks here, and to look at them.
         self.marks = draw.random() < 0.25
 
@@ -80,11 +80,11 @@ class Filters:
         used[prio] = (kind, protocol)
         return f"{self.draw.choice(['prio', 'prio', 'pref'])} {prio}"
 
-    def wish(self, kind: str, version: int, protocol: str) -> Asked:
+    def wish(self, kind: str, version: int, protocol: str) -> Wish:
         """What is asked of a packet, which some of the packets will have."""
         names = [name for name in U32 if kind != "basic" or name in PLACES[version or 4]]
         many = self.draw.choices([1, 2, 3], [6, 3, 1])[0] if version else 0
-        it = asked(self.draw, self.draw.sample(names, many), version or 4)
+        it = wish(self.draw, self.draw.sample(names, many), version or 4)
         it.ether = {"arp": ARP, "802.1q": VLAN}.get(protocol, 0)
         self.wishes.append(it)
         return it
@@ -168,7 +168,7 @@ class Filters:
         return words if old else f"action {words}"
 
 
-def _value(name: str, it: Asked) -> str:
+def _value(name: str, it: Wish) -> str:
     """A value under its mask, as u32 has it."""
     value, mask = it.fields[name]
     if name in {"source", "destination"}:
@@ -176,7 +176,7 @@ def _value(name: str, it: Asked) -> str:
     return f"{hex(value) if name == 'tos' else value} {hex(mask)}"
 
 
-def _of_flower(name: str, it: Asked) -> str:
+def _of_flower(name: str, it: Wish) -> str:
     value, mask = it.fields[name]
     whole = (1 << it.width(name)) - 1
     if name in {"source", "destination"}:
@@ -188,12 +188,12 @@ def _of_flower(name: str, it: Asked) -> str:
     return str(value) if mask == whole else f"{value}/{mask:#x}"
 
 
-def _prefix(value: int, mask: int, it: Asked) -> str:
+def _prefix(value: int, mask: int, it: Wish) -> str:
     shown = IPv4Address(value) if it.version == 4 else IPv6Address(value)
     return f"{shown}/{mask.bit_count()}"
 
 
-def _ematch(draw: Random, name: str, it: Asked) -> str:
+def _ematch(draw: Random, name: str, it: Wish) -> str:
     """A field by its place."""
     (value, mask), place = it.fields[name], PLACES[it.version][name]
     size = {8: "u8", 16: "u16", 32: "u32"}[it.width(name)]

@@ -25,7 +25,7 @@ CODE_POINTS = [0, 8, 10, 16, 18, 24, 26, 32, 34, 40, 46, 48, 56]
 
 
 @dataclass
-class Asked:
+class Wish:
     """What a filter asks of an IP packet: its version, and of some fields the value under a mask."""
 
     version: int
@@ -44,9 +44,9 @@ def address(draw: Random, version: int) -> int:
     return draw.choice(NETS[version]) + (draw.randrange(4) << 16 - 8 * (version == 4)) + host
 
 
-def asked(draw: Random, names: list[str], version: int) -> Asked:
+def wish(draw: Random, names: list[str], version: int) -> Wish:
     """Something to ask of these fields."""
-    it = Asked(version)
+    it = Wish(version)
     for name in names:
         it.fields[name] = _masked(draw, name, it)
     if {"sport", "dport"} & set(names):
@@ -54,7 +54,7 @@ def asked(draw: Random, names: list[str], version: int) -> Asked:
     return it
 
 
-def _masked(draw: Random, name: str, it: Asked) -> tuple[int, int]:
+def _masked(draw: Random, name: str, it: Wish) -> tuple[int, int]:
     """A value of a field and the mask under which it counts."""
     bits = it.width(name)
     whole = (1 << bits) - 1
@@ -71,9 +71,9 @@ def _masked(draw: Random, name: str, it: Asked) -> tuple[int, int]:
     return address(draw, it.version) & mask, mask
 
 
-def packet(draw: Random, wishes: list[Asked]) -> bytes:
+def packet(draw: Random, wishes: list[Wish]) -> bytes:
     """A packet from its EtherType on; every second one as one of the filters asks, as far as it can be."""
-    wish = draw.choice(wishes) if wishes and draw.random() < 0.5 else Asked(draw.choices([4, 6], [5, 1])[0])
+    wish = draw.choice(wishes) if wishes and draw.random() < 0.5 else Wish(draw.choices([4, 6], [5, 1])[0])
     ether = wish.ether or (ARP if draw.random() < 0.03 else 0)
     if ether == ARP:
         return struct.pack("!HHHBBH", ARP, 1, IP, 6, 4, 2) + draw.randbytes(20)
@@ -82,7 +82,7 @@ def packet(draw: Random, wishes: list[Asked]) -> bytes:
     return struct.pack("!HH", VLAN, draw.randrange(1, 8)) + body if ether == VLAN else body
 
 
-def _field(draw: Random, name: str, wish: Asked) -> int:
+def _field(draw: Random, name: str, wish: Wish) -> int:
     """A value of a field, as it is asked for."""
     value, mask = wish.fields.get(name, (0, 0))
     return value & mask | _any(draw, name, wish.version) & ~mask

@@ -8,8 +8,8 @@
 //! Source: Linux 6.12, `tcf_classify`, `tcf_action_exec`, `htb_classify`, `hfsc_classify`, `drr_classify`, `prio_classify`.
 
 use super::overlap::covers;
-use super::takes::{OF_BYTES, marked, of_bytes};
-use super::{Making, meters, wrong_class};
+use super::takes::{OF_BYTES, is_of_bytes, marked, of_protocol};
+use super::{Making, wrong_class};
 use crate::model::{Act as Acts, Conditioner, Fate, Filter};
 use crate::stub::overlap::intersection;
 use crate::tc::actions::{Act, Control};
@@ -180,8 +180,11 @@ impl<'m, 'l, 'k, 'a> Walk<'m, 'l, 'k, 'a> {
     /// # Errors
     /// It may look at bytes of them.
     fn asks_others(&self, filter: &Sorter<'a>, only: Protocol, packets: &Packets) -> Result<Option<Option<u32>>, Unsaid> {
-        if filter.protocol != Protocol::All && filter.protocol != only {
+        if filter.asked != Protocol::All && filter.asked != only {
             return Ok(None);
+        }
+        if filter.rule.any.iter().any(|it| is_of_bytes(filter, it)) {
+            return Err(Unsaid);
         }
         let (mark, set) = packets.mark;
         let target = filter.target.map(|it| it.0);
@@ -250,11 +253,10 @@ impl<'m, 'l, 'k, 'a> Walk<'m, 'l, 'k, 'a> {
 
     /// The packets that a match is of: fields of IPv4 are other bytes of IPv6.
     fn protocol(&mut self, filter: &Sorter<'a>, of: &Match) -> Protocol {
-        let protocol = of_bytes(filter, of);
-        if protocol != filter.protocol {
+        if is_of_bytes(filter, of) {
             self.making.log.nearly(&filter.lines, OF_BYTES);
         }
-        protocol
+        of_protocol(filter, of)
     }
 
     /// The actions of a filter, from one on.
@@ -307,7 +309,7 @@ impl<'m, 'l, 'k, 'a> Walk<'m, 'l, 'k, 'a> {
         // A bucket of several filters is none of this list's.
         let Act::Police(options, None, exceed) = &action.act else { return Err(Unsaid) };
         let conform = action.then;
-        if meters::holds_none(options) {
+        if self.making.holds_none(options) {
             return self.goes(at, of, i, (*exceed, packets));
         }
         if self.only.is_some() {
@@ -496,7 +498,11 @@ impl<'m, 'l, 'k, 'a> Walk<'m, 'l, 'k, 'a> {
     /// Packets end in the last class of a path.
     fn ended(&mut self, path: &[u32], other: &str, packets: &Packets) -> Followed {
         if self.only.is_some() {
-            self.fates.push(path.last().map_or(if other == "direct" { Fate::Direct } else { Fate::Passed }, |id| Fate::Class(shown(*id))));
+            self.fates.push(match path.last() {
+                _ if other == "direct" => Fate::Direct,
+                Some(id) => Fate::Class(shown(*id)),
+                None => Fate::Passed,
+            });
             return Ok(());
         }
         let label = path.last().map_or_else(|| other.to_owned(), |id| shown(*id));

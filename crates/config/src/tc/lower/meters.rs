@@ -22,6 +22,8 @@ const OWN_MTU: std::ops::RangeInclusive<u64> = 2040..=2048;
 const POLICE_C: &str = "act_police.c";
 /// Ethernet's header.
 const ETHERNET: u64 = 14;
+/// The headers of IPv4 and UDP.
+const DATAGRAM: u64 = 28;
 
 /// The interfaces to which packets that come in are sent.
 pub(super) fn redirects(kernel: &Kernel<'_>, it: &Interface<'_>) -> Vec<usize> {
@@ -165,6 +167,12 @@ impl<'k, 'a> Making<'_, 'k, 'a> {
         settings
     }
 
+    /// Whether the bucket of a policer holds no packet: the smallest is one of UDP without data.
+    pub(super) fn holds_none(&self, options: &Options<'_>) -> bool {
+        let smallest = if self.at == AT_INGRESS { DATAGRAM } else { DATAGRAM + ETHERNET };
+        bucket(options).bytes("cbs").is_some_and(|bytes| bytes.get() < smallest)
+    }
+
     /// The limit of a class that goes before others: a policer of all that its filters find.
     pub(super) fn limited(&mut self, of: &Qdisc<'_>, it: &Sorter<'a>, class: &mut Class) -> bool {
         let [Action { act: Act::Police(options, _, Control::Drop), then: Control::Ok, .. }] = &it.actions[..] else {
@@ -252,12 +260,6 @@ fn ended(control: Control) -> Vec<Acts> {
         Control::Drop | Control::Reclassify => Acts::Drop,
         Control::Continue => Acts::Next,
     }]
-}
-
-/// Whether the bucket of a policer holds no packet: the smallest that IP has with a header of a transport, and that of Ethernet.
-pub(super) fn holds_none(options: &Options<'_>) -> bool {
-    const SMALLEST: u64 = 28;
-    bucket(options).bytes("cbs").is_some_and(|bytes| bytes.get() < SMALLEST)
 }
 
 /// The keys of a policer.

@@ -220,10 +220,10 @@ impl<'k, 'a> Making<'_, 'k, 'a> {
                 self.log.nearly(&it.lines, "perhop has only IP packets");
             } else if it.rule.lost.is_empty() {
                 for matches in &it.rule.any {
-                    if of_bytes(it, matches) != it.protocol {
+                    if is_of_bytes(it, matches) {
                         self.log.nearly(&it.lines, OF_BYTES);
                     }
-                    any.push((self.tagged(it, matches), of_bytes(it, matches)));
+                    any.push((self.tagged(it, matches), of_protocol(it, matches)));
                 }
             }
         }
@@ -287,12 +287,17 @@ fn unaimed(of: &Qdisc<'_>, filter: &Sorter<'_>) -> Option<u32> {
 }
 
 /// What is said of a filter that looks at other bytes of other packets.
-pub(super) const OF_BYTES: &str = "`protocol all` with fields of IPv4: which IPv6 packets have such bytes at their places is not modelled";
+pub(super) const OF_BYTES: &str =
+    "`protocol all` with fields of one protocol: which packets of others have such bytes at their places is not modelled";
 
-/// The packets that a match is of: at the places of IPv4's fields other packets have other bytes.
-pub(super) fn of_bytes(it: &Sorter<'_>, matches: &Match) -> Protocol {
-    let by_place = matches!(&*it.kind, "u32" | "basic") && *matches != Match::default();
-    if it.protocol == Protocol::All && by_place { Protocol::Ip } else { it.protocol }
+/// Whether a filter compares bytes at places where packets of other protocols have other fields.
+pub(super) fn is_of_bytes(it: &Sorter<'_>, matches: &Match) -> bool {
+    it.asked == Protocol::All && matches!(&*it.kind, "u32" | "basic") && *matches != Match::default()
+}
+
+/// The packets that a match is of.
+pub(super) fn of_protocol(it: &Sorter<'_>, matches: &Match) -> Protocol {
+    if is_of_bytes(it, matches) && it.protocol == Protocol::All { Protocol::Ip } else { it.protocol }
 }
 
 /// Whether a class takes some packets already; what IPv6 adds to all packets is nothing.

@@ -1,7 +1,7 @@
 //! Which class each packet goes to, and what becomes of it: the text is imported as a policy, and a host of perhop-edge with
 //! its conditioners and its queue is given the packets.
 
-use perhop_config::account::Verdict;
+use perhop_config::account::{Entry, Verdict};
 use perhop_config::given::Given;
 use perhop_config::import::import;
 use perhop_config::model::{Fate, Way};
@@ -22,7 +22,7 @@ const ADDRESSES: usize = 12;
 
 /// A text, and packets as hexadecimal bytes from the EtherType on.
 #[derive(Debug, Deserialize, Serialize)]
-pub struct Asked {
+pub struct Question {
     /// Of the configuration.
     pub name: String,
     /// `input` or `output`.
@@ -42,29 +42,36 @@ pub struct Answer {
     pub refused: Option<String>,
     /// Lines that are not taken as they are: number, verdict, notes.
     pub said: Vec<(usize, &'static str, String)>,
-    /// Of each packet: the innermost class, `direct`, `policed`, `unclassified`, `passed` or `queue`, which is a queue without class.
+    /// Of each packet: the innermost class, `direct`, `dropped`, `passed`, `queue`, which is a queue without class, or `unknown`, where
+    /// perhop says that it does not know.
     pub fates: Vec<String>,
 }
 
 /// The answer.
-pub fn answer(asked: &Asked) -> Answer {
-    let mut answer = Answer { name: asked.name.clone(), ..Answer::default() };
-    match host(asked, &mut answer) {
-        Ok((mut host, others)) => answer.fates = fates(&mut host, &others, &asked.packets),
+pub fn answer(question: &Question) -> Answer {
+    let mut answer = Answer { name: question.name.clone(), ..Answer::default() };
+    match host(question, &mut answer) {
+        Ok((mut host, others)) => answer.fates = fates(&mut host, &others, &question.packets),
         Err(why) => answer.refused = Some(why),
     }
     answer
 }
 
-/// Where packets end that are not of IP.
-type Others = Vec<(&'static str, Fate)>;
+/// Packets of which the filters alone say where they end.
+struct Others {
+    fates: Vec<(&'static str, Fate)>,
+    /// Whether a filter compares bytes of IPv6 packets that perhop does not know.
+    blind: bool,
+}
 
 /// A host for the text.
-fn host(asked: &Asked, answer: &mut Answer) -> Result<(Host, Others), String> {
-    let way = if asked.direction == "input" { Way::Input } else { Way::Output };
+fn host(question: &Question, answer: &mut Answer) -> Result<(Host, Others), String> {
+    let way = if question.direction == "input" { Way::Input } else { Way::Output };
     let given = Given { way: Some(way), ..Given::default() };
-    let mut imported = import(asked.text.as_bytes(), Some("tc"), &given).map_err(|it| it.fault.message)?;
-    let others = imported.port().others.clone();
+    let mut imported = import(question.text.as_bytes(), Some("tc"), &given).map_err(|it| it.fault.message)?;
+    let is_blind = |entry: &Entry| entry.notes.iter().any(|note| note.starts_with("`protocol all` with fields"));
+    let blind = imported.read.account.lines.values().any(is_blind);
+    let others = Others { fates: imported.port().others.clone(), blind };
     let link = &mut imported.read.device.ports[imported.port].link;
     if link.get("rate").is_none() {
         link.set("rate", Said::assumed("a line that holds nothing back", Value::Rate(LINE)));
@@ -101,7 +108,10 @@ fn fates(host: &mut Host, others: &Others, packets: &[String]) -> Vec<String> {
     let each = |packet: &String| {
         now += STEP;
         if let Some(name) = other(packet) {
-            return others.iter().find(|it| it.0 == name).map_or("unknown".to_owned(), |it| fate(&it.1));
+            return others.fates.iter().find(|it| it.0 == name).map_or("unknown".to_owned(), |it| fate(&it.1));
+        }
+        if others.blind && packet.starts_with("86dd") {
+            return "unknown".to_owned();
         }
         let data = frame(packet);
         // Of a header that is not read perhop passes the packet on.
@@ -112,7 +122,7 @@ fn fates(host: &mut Host, others: &Others, packets: &[String]) -> Vec<String> {
         host.arrive(&it, &mut watch);
         let row = arrived(host).iter().zip(before).position(|(now, before)| *now != before);
         match (watch.policed, row, host.line()) {
-            (true, ..) => "policed".to_owned(),
+            (true, ..) => "dropped".to_owned(),
             (_, Some(row), Some(_)) => class(host, row),
             _ => "passed".to_owned(),
         }
@@ -129,7 +139,7 @@ fn fate(of: &Fate) -> String {
     match of {
         Fate::Class(name) => name.clone(),
         Fate::Direct => "direct".to_owned(),
-        Fate::Dropped => "policed".to_owned(),
+        Fate::Dropped => "dropped".to_owned(),
         Fate::Passed => "passed".to_owned(),
     }
 }
@@ -164,5 +174,9 @@ fn class(host: &Host, row: usize) -> String {
     let branches = host.port().branches();
     let own = branches.iter().filter(|branch| branch.queues == [row]);
     let named = own.filter(|branch| branch.name.contains(':') || ["direct", "unclassified"].contains(&&*branch.name));
-    named.max_by_key(|branch| branch.depth).map_or("queue".to_owned(), |branch| branch.name.clone())
+    match named.max_by_key(|branch| branch.depth).map(|branch| branch.name.as_str()) {
+        None => "queue".to_owned(),
+        Some("unclassified") => "dropped".to_owned(),
+        Some(name) => name.to_owned(),
+    }
 }
