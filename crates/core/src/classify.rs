@@ -367,6 +367,26 @@ mod tests {
         assert!(!but(|m| m.rtt = RttClass::new(Span::ZERO, Some(Span::from_ms(80)))));
     }
 
+    /// A name alone is of every colour, a name with a colour of that one; the last that can be named is the 256th.
+    #[test]
+    fn a_packet_has_passed_a_conditioner_with_a_colour() {
+        let before: Vec<String> = (0..300).map(|i| format!("police {i}")).collect();
+        let named = |name: &str| {
+            let matches = Match { conditioner: vec![name.into()], ..Match::default() };
+            Passed::named("match", &matches, &before)
+        };
+        let mut passed = Passed::default();
+        passed.add(255, Colour::Red);
+        assert!(named("police 255").unwrap().agrees(&passed));
+        assert!(named("police 255 red").unwrap().agrees(&passed));
+        assert!(!named("police 255 green").unwrap().agrees(&passed));
+        assert!(!named("police 254 red").unwrap().agrees(&passed));
+        assert_eq!(named("police 256").unwrap_err().code, "E201");
+        assert_eq!(named("police 256 red").unwrap_err().code, "E201");
+        assert_eq!(named("police 255 blue").unwrap_err().code, "E281");
+        assert!(Passed::default().agrees(&passed), "a match that names none takes all");
+    }
+
     /// Half-open: neighbouring classes neither overlap nor leave a gap. An unknown time is in no class.
     #[test]
     fn a_round_trip_time_is_in_one_of_two_neighbours() {

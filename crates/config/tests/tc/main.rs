@@ -1,6 +1,7 @@
 //! The reader of tc.
 
 mod bounds;
+mod course;
 mod exported;
 mod forms;
 mod kernel;

@@ -1,12 +1,16 @@
 //! Texts that were misread once, with what a kernel did with 20 packets of each: Linux 6.1 and 6.18.
 
 use super::{class, codes, port, queue, read, value};
-use perhop_config::model::Class;
+use perhop_config::model::{Class, Conditioner, Filter};
+
+fn shown(filters: &[Filter]) -> Vec<String> {
+    let shown = |filter: &Filter| perhop_core::params::show_table(&filter.matches.is).to_string().replace('"', "");
+    filters.iter().map(shown).collect()
+}
 
 /// What a class takes, as a scenario has it.
 fn takes(class: &Class) -> Vec<String> {
-    let shown = |matches| perhop_core::params::show_table(matches).to_string().replace('"', "");
-    class.takes.iter().map(|filter| shown(&filter.matches.is)).collect()
+    shown(&class.takes)
 }
 
 const TREE: &str = "tc qdisc add dev eth0 root handle 1: htb default 20
@@ -29,10 +33,17 @@ fn filters_of_an_inner_class_are_asked_behind_those_of_the_root() {
     // Port 5000 to 10.9.0.0/24 is in 1:11, what else goes there and all other addresses in the default class.
     let root = "tc filter add dev eth0 protocol ip parent 1: prio 1 u32 match ip dst 10.9.0.0/24 flowid 1:10\n";
     let text = format!("{TREE}{root}{inner}");
-    let tree = queue(&text);
-    assert_eq!(takes(class(&tree, "1:11")), ["{ destination = [10.9.0.0/24], destination-port = [5000] }"]);
-    assert_eq!(takes(class(&tree, "1:20")), ["{ destination = [10.9.0.0/24] }"]);
-    assert!(class(&tree, "1:11").takes[0].order < class(&tree, "1:20").takes[0].order);
+    let port = port(&text);
+    let names = |name: &str| {
+        let of = &class(port.queue.as_ref().unwrap(), name).takes;
+        of.iter().flat_map(|it| it.matches.is.conditioner.clone()).collect::<Vec<_>>()
+    };
+    let [first, second] = &port.conditioners[..] else { panic!("{:#?}", port.conditioners) };
+    assert_eq!(names("1:11"), [first.name.is.as_str()]);
+    assert_eq!(names("1:20"), [second.name.is.as_str()]);
+    let asks = |it: &Conditioner| shown(&it.takes);
+    assert_eq!(asks(first), ["{ destination = [10.9.0.0/24], destination-port = [5000] }"]);
+    assert_eq!(asks(second), ["{ destination = [10.9.0.0/24] }"]);
     assert_eq!(codes(&read(&text)), [""; 0]);
 }
 

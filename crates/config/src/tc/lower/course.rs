@@ -8,6 +8,7 @@
 //! Source: Linux 6.12, `tcf_classify`, `tcf_action_exec`, `htb_classify`, `hfsc_classify`, `drr_classify`, `prio_classify`.
 
 use super::overlap::covers;
+use super::meters::RECLASSIFY;
 use super::takes::{OF_BYTES, is_of_bytes, marked, of_protocol};
 use super::{Making, wrong_class};
 use crate::model::{Act as Acts, Conditioner, Fate, Filter};
@@ -318,6 +319,9 @@ impl<'m, 'l, 'k, 'a> Walk<'m, 'l, 'k, 'a> {
         let settings = self.making.bucket(options);
         if settings.get("cir").is_none() {
             return Err(Unsaid);
+        }
+        if *exceed == Control::Reclassify {
+            self.making.log.nearly(&of.filter.lines, RECLASSIFY);
         }
         let ends = |control: Control| matches!(control, Control::Drop | Control::Reclassify);
         let verdict = |control| vec![if ends(control) { Acts::Drop } else { Acts::Next }];

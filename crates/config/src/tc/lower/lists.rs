@@ -5,6 +5,7 @@ use crate::tc::actions::{Act, Action, Control};
 use crate::tc::bands;
 use crate::tc::filters::{Protocol, Sorter};
 use crate::tc::handles::{ROOT, own};
+use crate::tc::htb;
 use crate::tc::kernel::{Interface, Qdisc};
 use perhop_core::classify::Match;
 
@@ -42,7 +43,7 @@ impl<'k, 'a> Lists<'k, 'a> {
     pub(super) fn are_plain(&self) -> bool {
         let of_queueing_discipline = |it: &(u32, Vec<_>)| it.0 & 0xffff == 0;
         self.queues.iter().all(of_queueing_discipline)
-            && self.each().all(|it| !it.is_by_mark_itself() && it.actions.iter().all(is_plain) && it.actions.len() < 2)
+            && self.each().all(|it| !it.is_by_mark_itself() && is_plain(&it.actions))
             && self.acts_at_one_place()
             && self.lead_to_leaves()
             && self.leave_nothing_to_drop()
@@ -60,14 +61,16 @@ impl<'k, 'a> Lists<'k, 'a> {
         }
     }
 
+    /// Each filter leads to a leaf, or to the default.
     fn lead_to_leaves(&self) -> bool {
         self.trees.iter().all(|it| {
+            let sorts = matches!(&*it.name.text, "prio" | "ets");
+            let default = htb::default_class(it).is_some_and(|default| self.is_leaf(it, default.0));
             let list = self.queues.iter().filter(|list| list.0 == it.handle).flat_map(|list| &list.1);
-            let named = list.filter(|it| !it.protocol.is_other()).map(|filter| (filter, filter.target));
-            named.into_iter().all(|(filter, target)| match target {
-                None => filter.actions.iter().all(|it| it.then == Control::Drop && matches!(it.act, Act::Goes)),
-                Some((id, _)) if matches!(&*it.name.text, "prio" | "ets") => (1..=bands::many(it)).contains(&(id & 0xffff)),
-                Some((id, _)) => self.is_leaf(it, id),
+            list.filter(|filter| !filter.protocol.is_other()).all(|filter| match filter.target {
+                _ if sorts => true,
+                None => default || filter.actions.iter().any(|it| it.then == Control::Drop && matches!(it.act, Act::Goes)),
+                Some((id, _)) => self.is_leaf(it, id) || default && id != it.handle,
             })
         })
     }
@@ -118,13 +121,16 @@ fn does(it: &Action<'_>) -> bool {
     !matches!(it.act, Act::Nothing | Act::Redirect(_)) || it.then == Control::Drop
 }
 
-/// Whether a conditioner does the same, wherever the filter is.
-fn is_plain(it: &Action<'_>) -> bool {
+/// Whether conditioners do the same, one behind the other: no packet that one of them has taken meets the next filter.
+fn is_plain(actions: &[Action<'_>]) -> bool {
     let ends = |control: Control| matches!(control, Control::Ok | Control::Pipe | Control::Drop);
-    match &it.act {
-        Act::Police(_, _, exceed) => ends(it.then) && (*exceed == Control::Drop || it.then == *exceed),
-        Act::Goes | Act::Nothing | Act::Mark(_) => ends(it.then),
+    let is_police = |it: &Action<'_>| matches!(it.act, Act::Police(..));
+    let marks_some = actions.iter().skip_while(|it| !is_police(it)).any(|it| matches!(it.act, Act::Tag(..)));
+    let one = |it: &Action<'_>| match &it.act {
+        Act::Police(_, _, exceed) => ends(it.then) && (ends(*exceed) || *exceed == Control::Reclassify),
+        Act::Goes | Act::Nothing | Act::Mark(_) | Act::Tag(..) => ends(it.then),
         Act::Redirect(_) | Act::Lost(_) => true,
-        Act::Tag(..) | Act::Priority(_) => false,
-    }
+        Act::Priority(_) => false,
+    };
+    !marks_some && actions.iter().all(one)
 }
