@@ -48,8 +48,9 @@ pub fn is_known(word: &str) -> bool {
     word.chars().all(plain) || is_word(bare) || is_word(word) || is_value(word) || is_near(bare)
 }
 
+/// In any letters: a device takes `Policy-Map`, too.
 fn is_word(word: &str) -> bool {
-    words().all.contains(word)
+    words().all.contains(word) || words().all.contains(&*word.to_ascii_lowercase())
 }
 
 /// Whether a word is one letter away from a word of a dialect.

@@ -41,6 +41,8 @@ pub struct Plan {
     pub interfaces: Vec<Interface>,
     /// Policies at interfaces.
     pub attached: Vec<Attached>,
+    /// What interfaces police and shape without a policy.
+    pub apart: Vec<Apart>,
     /// By name: the last one said.
     pub class_map: HashMap<String, usize>,
     /// By name.
@@ -210,7 +212,7 @@ pub enum Burst {
 pub struct Priority {
     /// Where.
     pub at: At,
-    /// 1 first.
+    /// 1 first, and where none is said. Classes of one level share a queue.
     pub level: u64,
     /// Its limit.
     pub rate: Option<Put<Rate>>,
@@ -281,6 +283,8 @@ pub enum Do {
     Transmit,
     /// It goes no further.
     Drop,
+    /// It goes on to the next policer that it agrees with.
+    Continue,
     /// It gets a code point.
     Dscp(Dscp),
     /// It gets a precedence.
@@ -358,6 +362,8 @@ pub struct Interface {
     pub at: At,
     /// `bandwidth`
     pub bandwidth: Option<Put<BitRate>>,
+    /// The address of the far end: a tunnel may have a policy for each.
+    pub peer: Option<String>,
 }
 
 /// A policy at an interface.
@@ -371,6 +377,17 @@ pub struct Attached {
     pub policy: Child,
     /// Where.
     pub at: At,
+}
+
+/// A policer or shaper of an interface that is in no policy map.
+#[derive(Clone, Debug)]
+pub struct Apart {
+    /// Its place in [`Plan::interfaces`].
+    pub interface: usize,
+    /// The direction.
+    pub way: Way,
+    /// What a class of a policy map would say.
+    pub class: Class,
 }
 
 impl Plan {
@@ -403,6 +420,41 @@ impl Plan {
             Child::Named(name) => self.policy.get(&name.is).map(|at| &self.policies[*at]),
             Child::Shown(at) => self.policies.get(*at),
         }
+    }
+
+    /// The name of a policy.
+    pub fn name_of<'a>(&'a self, child: &'a Child) -> &'a str {
+        match child {
+            Child::Named(name) => &name.is,
+            Child::Shown(at) => self.policies.get(*at).map_or("", |policy| &policy.name),
+        }
+    }
+
+    /// What the port of each policy at an interface is called: the interface, and where several policies have one direction of it, such
+    /// as those of a tunnel's far ends, the policy; after that a number.
+    pub fn called(&self) -> Vec<String> {
+        let interface = |it: &Attached| self.interfaces[it.interface].name.clone();
+        let mut many: HashMap<(String, Way), HashSet<(&str, Option<&str>)>> = HashMap::new();
+        for it in &self.attached {
+            let whose = (self.name_of(&it.policy), self.interfaces[it.interface].peer.as_deref());
+            many.entry((interface(it), it.way)).or_default().insert(whose);
+        }
+        let mut seen: HashMap<(String, Way), Vec<Option<&str>>> = HashMap::new();
+        let name = |it: &Attached| {
+            let one = interface(it);
+            if many[&(one.clone(), it.way)].len() == 1 {
+                return one;
+            }
+            let name = [one.as_str(), self.name_of(&it.policy)].join(" ");
+            let peer = self.interfaces[it.interface].peer.as_deref();
+            let before = seen.entry((name.clone(), it.way)).or_default();
+            let place = before.iter().position(|known| *known == peer).unwrap_or_else(|| {
+                before.push(peer);
+                before.len() - 1
+            });
+            if place == 0 { name } else { format!("{name} {}", place + 1) }
+        };
+        self.attached.iter().map(name).collect()
     }
 
     /// Whether a class of a policy, or of one within it, is such. Each policy is looked at once, as they may be in a circle.

@@ -8,6 +8,7 @@
 
 mod bare;
 mod be;
+mod bucket;
 mod case;
 mod ceil;
 mod counted;
@@ -89,6 +90,7 @@ const RULES: &[Rule] = &[
     standing::RULE,
     exceeding::RULE,
     small_policer::RULE,
+    bucket::RULE,
 ];
 
 /// Everything that the rules find, in the order of the text.

@@ -2,6 +2,7 @@
 
 mod account;
 mod assumed;
+mod car;
 mod classes;
 mod found;
 mod hand;

@@ -238,6 +238,7 @@ impl<'a> Build<'a> {
         match &put.is {
             Do::Transmit => Some(Act::Transmit),
             Do::Drop => Some(Act::Drop),
+            Do::Continue => Some(Act::Next),
             Do::Dscp(dscp) => Some(Act::Mark(*dscp)),
             Do::Precedence(precedence) => {
                 self.account.approximated(line, "the three bits below the precedence become 0");

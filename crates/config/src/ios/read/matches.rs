@@ -76,7 +76,8 @@ fn fields(fields: Match) -> What {
     What::Fields(Box::new(fields))
 }
 
-fn named(traffic: Vec<String>) -> (What, Option<String>) {
+/// The traffic of these names.
+pub fn named(traffic: Vec<String>) -> (What, Option<String>) {
     let names: Vec<_> = traffic.iter().map(|name| format!("`{name}`")).collect();
     let how = format!("no packet here has this field: the traffic called {}", names.join(" or "));
     (fields(Match { traffic, ..Match::default() }), Some(how))
