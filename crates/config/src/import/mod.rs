@@ -272,7 +272,8 @@ fn meant(ports: &[Port], given: &Given) -> Vec<usize> {
 /// Whether a port is of the interface that is asked for, which several policies have: they are called after it, and after
 /// the policy.
 fn begins(port: &Port, given: &Given) -> bool {
-    let starts = |asked: &String| port.interface.is.match_indices(' ').any(|(end, _)| same(&port.interface.is[..end], asked));
+    let starts =
+        |asked: &String| port.interface.is.match_indices(' ').any(|(end, _)| same(&port.interface.is[..end], asked));
     given.interface.as_ref().is_some_and(starts)
 }
 

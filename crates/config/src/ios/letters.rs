@@ -46,7 +46,8 @@ impl Small {
         if !row.words.iter().any(|word| has_capitals(word.text)) {
             return None;
         }
-        let (mut small, mut is_new, mut names) = (Self { text: String::new(), words: Vec::new() }, false, Names::of(row));
+        let (mut small, mut is_new, mut names) =
+            (Self { text: String::new(), words: Vec::new() }, false, Names::of(row));
         for word in &row.words {
             let start = small.text.len();
             let lower = word.text.to_ascii_lowercase();
@@ -60,7 +61,8 @@ impl Small {
 
     /// The line with these words at the places of its own.
     pub fn row<'a>(&'a self, of: &Row<'a>) -> Row<'a> {
-        let word = |(range, word): (&Range<usize>, &Word<'a>)| Word { text: &self.text[range.clone()], place: word.place };
+        let word =
+            |(range, word): (&Range<usize>, &Word<'a>)| Word { text: &self.text[range.clone()], place: word.place };
         Row { words: self.words.iter().zip(&of.words).map(word).collect(), ..*of }
     }
 }

@@ -433,25 +433,23 @@ impl Plan {
     /// What the port of each policy at an interface is called: the interface, and where several policies have one direction of it, such
     /// as those of a tunnel's far ends, the policy; after that a number.
     pub fn called(&self) -> Vec<String> {
-        let interface = |it: &Attached| self.interfaces[it.interface].name.clone();
-        let mut many: HashMap<(String, Way), HashSet<(&str, Option<&str>)>> = HashMap::new();
-        for it in &self.attached {
-            let whose = (self.name_of(&it.policy), self.interfaces[it.interface].peer.as_deref());
-            many.entry((interface(it), it.way)).or_default().insert(whose);
-        }
-        let mut seen: HashMap<(String, Way), Vec<Option<&str>>> = HashMap::new();
+        let way = |it: &Attached| (self.interfaces[it.interface].name.clone(), it.way);
+        let whose =
+            |it: &'_ Attached| (self.name_of(&it.policy).to_owned(), self.interfaces[it.interface].peer.clone());
+        let mut many: HashMap<_, HashSet<_>> = HashMap::new();
+        self.attached.iter().for_each(|it| _ = many.entry(way(it)).or_default().insert(whose(it)));
+        let mut seen: HashMap<_, Vec<_>> = HashMap::new();
         let name = |it: &Attached| {
-            let one = interface(it);
-            if many[&(one.clone(), it.way)].len() == 1 {
-                return one;
+            let (key, (policy, peer)) = (way(it), whose(it));
+            if many[&key].len() == 1 {
+                return key.0;
             }
-            let name = [one.as_str(), self.name_of(&it.policy)].join(" ");
-            let peer = self.interfaces[it.interface].peer.as_deref();
-            let before = seen.entry((name.clone(), it.way)).or_default();
-            let place = before.iter().position(|known| *known == peer).unwrap_or_else(|| {
+            let name = [key.0.as_str(), &policy].join(" ");
+            let before = seen.entry((key, policy)).or_default();
+            let place = before.iter().position(|known| *known == peer).unwrap_or(before.len());
+            if place == before.len() {
                 before.push(peer);
-                before.len() - 1
-            });
+            }
             if place == 0 { name } else { format!("{name} {}", place + 1) }
         };
         self.attached.iter().map(name).collect()

@@ -159,3 +159,18 @@ fn no_takes_back() {
     let read = read(text);
     assert_eq!(read.device.ports[0].queue.as_ref().unwrap().kind, None);
 }
+
+/// A precedence takes eight code points, and a bucket of seconds lets as much pass at once: both are said, and taken as they are.
+#[test]
+fn what_is_more_than_its_words_is_said() {
+    let text = "ip access-list extended LIST\n permit ip any any precedence critical\nclass-map match-any A\n match ip precedence 5\n \
+                match access-group name LIST\npolicy-map P\n class A\n  police cir 1000000 bc 250000\n class class-default\n  police \
+                cir 1000000 bc 31250\n";
+    let found = read(text);
+    for line in ["match ip precedence", "permit ip"] {
+        assert_eq!(verdict_in(&found, text, line), (Verdict::Taken, "it takes 8 code points: 40 to 47".into()));
+    }
+    let said = "the bucket of 250000 bytes is 2000 ms of 1Mbit/s: as much passes at once";
+    assert_eq!(verdict_in(&found, text, "bc 250000"), (Verdict::Taken, said.into()));
+    assert_eq!(verdict_in(&found, text, "bc 31250").1, "");
+}

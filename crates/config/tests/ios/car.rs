@@ -20,7 +20,8 @@ fn rate_limits_are_policers_one_after_the_other() {
     );
     let found = port(&text);
     assert_eq!((found.interface.is.as_str(), found.way, found.queue.is_some()), ("Serial0/0", Way::Input, false));
-    let each: Vec<_> = found.conditioners.iter().map(|it| (it.name.is.as_str(), keys(&it.settings), actions(it))).collect();
+    let each: Vec<_> =
+        found.conditioners.iter().map(|it| (it.name.is.as_str(), keys(&it.settings), actions(it))).collect();
     let row = |name, keys: &str, actions: &str| (name, keys.to_owned(), actions.to_owned());
     assert_eq!(
         each,
@@ -58,7 +59,8 @@ fn shapers_of_interfaces() {
     assert_eq!(keys(&queue.shape), "burst 1500B, debt true, rate 256kbit/s");
     assert_eq!((queue.kind, keys(&queue.settings).as_str()), (Some(Kind::Scheduler("fq-codel")), "limit 500p"));
     assert_eq!(verdict(&text, "traffic-shape").0, Verdict::Approximated);
-    let groups = port(&at_interface("traffic-shape group 101 128000\ntraffic-shape group 102 64000 8000 0")).queue.unwrap();
+    let groups =
+        port(&at_interface("traffic-shape group 101 128000\ntraffic-shape group 102 64000 8000 0")).queue.unwrap();
     let shapes: Vec<_> = groups.classes.iter().map(|it| keys(&it.queue.as_ref().unwrap().shape)).collect();
     let default = "burst 128B, debt true, rate 128kbit/s";
     assert_eq!(shapes, [default, "burst 1000B, debt true, rate 64kbit/s", ""]);

@@ -109,7 +109,8 @@ fn a_class_in_two() {
             (codes, it.actions.iter().map(|(_, acts)| acts.is.clone()).collect::<Vec<_>>())
         };
         let each = port.conditioners.iter().map(of);
-        let mut all: Vec<_> = each.flat_map(|(codes, acts)| codes.into_iter().map(move |code| (code, format!("{acts:?}")))).collect();
+        let mut all: Vec<_> =
+            each.flat_map(|(codes, acts)| codes.into_iter().map(move |code| (code, format!("{acts:?}")))).collect();
         all.sort();
         all
     };
@@ -155,7 +156,9 @@ fn sorted_queue(mut queue: Queue) -> Queue {
     for class in &mut queue.classes {
         // Of a level, each class but the first says that it is of it.
         let old = std::mem::replace(&mut class.settings, whole.clone());
-        old.iter().filter(|(key, _)| *key != "same-level").for_each(|(key, said)| class.settings.set(key, said.clone()));
+        old.iter()
+            .filter(|(key, _)| *key != "same-level")
+            .for_each(|(key, said)| class.settings.set(key, said.clone()));
         class.takes.iter_mut().for_each(|it| it.order = 0);
         class.queue = class.queue.take().map(sorted_queue);
     }

@@ -11,6 +11,7 @@ use perhop_config::value::{Said, Settings, Value};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+mod judged;
 mod table;
 
 fn text(name: &str) -> String {

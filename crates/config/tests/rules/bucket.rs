@@ -20,12 +20,15 @@ fn policy(police: &str, matches: &str) -> String {
 fn a_bucket_of_milliseconds() {
     let (message, instead) = found("ios", &policy("cir 45000000 bc 10000", "dscp af11")).unwrap();
     assert!(message.starts_with("the bucket holds 10000 B, 1.8 ms at 45Mbit/s: 4 downloads"), "{message}");
+    eprintln!("{message} || {instead}");
     let burst = instead.strip_prefix("police cir 45000000 bc ").unwrap();
     assert!(found("ios", &policy(&format!("cir 45000000 bc {burst}"), "dscp af11")).is_none());
     let old = found("ios", &policy("45000000 10000 20000", "dscp af11")).unwrap().1;
     assert_eq!(old, format!("police 45000000 {burst} 20000"));
     let shell = |burst: &str| {
-        format!("tc qdisc add dev eth0 handle ffff: ingress\ntc filter add dev eth0 parent ffff: protocol ip prio 50 u32 match ip src 0.0.0.0/0 police rate 45mbit burst {burst} drop flowid :1\n")
+        format!(
+            "tc qdisc add dev eth0 handle ffff: ingress\ntc filter add dev eth0 parent ffff: protocol ip prio 50 u32 match ip src 0.0.0.0/0 police rate 45mbit burst {burst} drop flowid :1\n"
+        )
     };
     let (_, instead) = found("tc", &shell("10k")).unwrap();
     assert_eq!(instead, format!("burst {burst}b"));
@@ -40,6 +43,7 @@ fn what_is_no_download() {
     }
     let control = policy("cir 45000000 bc 10000", "dscp af11").replace("interface GigabitEthernet0/1", "control-plane");
     assert!(found("ios", &control).is_none());
-    let marks = policy("cir 45000000 bc 10000", "dscp af11").replace("exceed-action drop", "exceed-action set-dscp-transmit af12");
+    let marks = policy("cir 45000000 bc 10000", "dscp af11")
+        .replace("exceed-action drop", "exceed-action set-dscp-transmit af12");
     assert!(found("ios", &marks).is_none());
 }

@@ -126,7 +126,7 @@ pub(crate) fn params(kind: &str, shares: &[u32]) -> SchedulerParams {
             ("for", _) => members(i, shares.len()).tree(),
             (
                 "queue" | "name" | "parent" | "ceil" | "prio" | "police" | "match" | "rt" | "ul" | "per" | "slots"
-                | "plans",
+                | "plans" | "same-level",
                 _,
             ) => None,
             // Limits of priority classes.

@@ -7,6 +7,7 @@ use crate::ios::acl;
 use crate::ios::fields::{both, without};
 use crate::ios::letters::Small;
 use crate::ios::plan::{At, Class, ClassMap, Put, Test, What};
+use crate::ios::read::matches::taken;
 use crate::ios::read::words::Words;
 use crate::ios::tree::row_of;
 use crate::model::Filter;
@@ -207,6 +208,9 @@ impl<'a> Build<'a> {
                 self.account.taken(at.line);
                 for how in &it.nearly {
                     self.account.approximated(at.line, how.clone());
+                }
+                if row.words.iter().any(|word| word.text == "precedence") && it.packets.dscp.len() > 1 {
+                    self.account.noted(at.line, taken(&it.packets.dscp));
                 }
                 Some(it)
             }

@@ -12,16 +12,15 @@
 use super::action::{self, action};
 use super::words::{Words, dscp, wanted};
 use super::{Reader, class, matches};
-use crate::ios::plan::{
-    Apart, At, Attached, Child, Class, ClassMap, Do, Police, Policy, Put, Shape, Test, What,
-};
+use crate::ios::plan::{Apart, At, Attached, Child, Class, ClassMap, Do, Police, Policy, Put, Shape, Test, What};
 use crate::ios::tree::Row;
 use crate::model::Way;
 use perhop_core::classify::Match;
 use perhop_core::units::Length;
 
 /// What a policer beside a policy map is.
-const BESIDE: &str = "what an interface polices or shapes beside a `service-policy` of the same direction is not modelled";
+const BESIDE: &str =
+    "what an interface polices or shapes beside a `service-policy` of the same direction is not modelled";
 
 /// The queue of a shaper without a policy map.
 const SHAPER: &str = "its queue is weighted fair queueing in IOS: a queue for each flow here";

@@ -366,12 +366,15 @@ impl Reader {
     /// A `match` line of a class map.
     pub fn test_at(&mut self, map: usize, row: &Row<'_>, word: usize) {
         let mut words = Words::new(row, word);
+        let mut several = None;
         let outcome = matches::test(&mut words).and_then(|(is, nearly)| {
             words.end()?;
+            several = matches::code_points(row, &is);
             self.plan.class_maps[map].tests.push(Put { is, at: row.at() });
             Ok(nearly)
         });
         self.settle(row, outcome);
+        several.into_iter().for_each(|what| self.account.noted(row.number, what));
     }
 
     /// A class of a policy map.

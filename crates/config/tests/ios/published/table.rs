@@ -41,12 +41,24 @@ pub(super) const OUTPUTS: &[(&str, &str)] = &[
     ("51", "github.com/CiscoTestAutomation/genieparser iosxe/ShowPolicyMapMultipoint/golden_output2_output.txt"),
     ("52", "github.com/CiscoTestAutomation/genieparser iosxe/ShowPolicyMapTargetClass/golden_output16_output.txt"),
     ("53", "github.com/CiscoTestAutomation/genieparser iosxe/ShowPolicyMapTargetClass/golden_output17_output.txt"),
-    ("77", "github.com/CiscoTestAutomation/genieparser iosxe/ShowPolicyMapTypeQueueingInterfaceOutput/golden_output10_output.txt"),
-    ("78", "github.com/CiscoTestAutomation/genieparser iosxe/ShowPolicyMapTypeQueueingInterfaceOutput/golden_output11_output.txt"),
+    (
+        "77",
+        "github.com/CiscoTestAutomation/genieparser iosxe/ShowPolicyMapTypeQueueingInterfaceOutput/golden_output10_output.txt",
+    ),
+    (
+        "78",
+        "github.com/CiscoTestAutomation/genieparser iosxe/ShowPolicyMapTypeQueueingInterfaceOutput/golden_output11_output.txt",
+    ),
     ("a1", "cisco.manymanuals.com/networking/mwr-2941/installation-manual-6877/317"),
     ("a2", "Cisco MWR 2941 Software Configuration Guide, Release 12.2(33)MRB, page B-524"),
-    ("a3", "cisco.com/content/en/us/td/docs/ios-xml/ios/qos_plcshp/configuration/xe-16-6/qos-plcshp-xe-16-6-book/qos-plcshp-pct-plc.html"),
-    ("a4", "cisco.com/content/en/us/td/docs/ios-xml/ios/qos_plcshp/configuration/xe-16-12/qos-plcshp-xe-16-12-book/qos-plcshp-pct-shp.html"),
+    (
+        "a3",
+        "cisco.com/content/en/us/td/docs/ios-xml/ios/qos_plcshp/configuration/xe-16-6/qos-plcshp-xe-16-6-book/qos-plcshp-pct-plc.html",
+    ),
+    (
+        "a4",
+        "cisco.com/content/en/us/td/docs/ios-xml/ios/qos_plcshp/configuration/xe-16-12/qos-plcshp-xe-16-12-book/qos-plcshp-pct-shp.html",
+    ),
     ("a5", "a course on GitHub: a flood of ICMP at a policer of the control plane"),
     ("a6", "a course on GitHub: a backup held by a policer"),
     ("a7", "a lab report on GitHub: 1000 pings at a policer"),
