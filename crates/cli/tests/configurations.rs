@@ -358,7 +358,7 @@ fn a_policer_that_holds_tcp_is_found_beside_datagrams() {
     for way in ["input", "output"] {
         let folder = Folder::with(&[("port.cfg", port(way).as_bytes())]);
         let (found, notes) = said(&folder.perhop(&["check", "port.cfg"]));
-        assert!(found.contains("warning[W301] `DATA` will hold TCP below its contract"), "{way}: {found}{notes}");
+        assert!(found.contains("warning[W451] the bucket holds 4000 B, 8.0 ms at 4Mbit/s"), "{way}: {found}{notes}");
         assert!(found.contains("port.cfg:5:"), "{found}");
         assert!(found.contains("\n1 warning; "), "{found}");
     }

@@ -1,5 +1,6 @@
 //! Values of a configuration, each with its unit, and where they come from.
 
+use perhop_core::dscp::Dscp;
 use perhop_core::params::{Node, Place, Table, Tree};
 use perhop_core::units::{BitRate, Bytes, PacketRate, Packets, SignedBytes, Span};
 
@@ -30,6 +31,26 @@ pub enum Value {
     List(Vec<Value>),
     /// A table, such as a curve or a profile.
     Table(Settings),
+}
+
+/// Code points in words: `40 to 47`, `10, 12 and 14`.
+pub fn code_points(list: &[Dscp]) -> String {
+    let mut codes: Vec<u8> = list.iter().map(|code| code.get()).collect();
+    codes.sort_unstable();
+    codes.dedup();
+    let each: Vec<String> = codes.chunk_by(|one, next| one + 1 == *next).flat_map(in_words).collect();
+    match each.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        _ => each.concat(),
+    }
+}
+
+/// Numbers that follow each other.
+fn in_words(run: &[u8]) -> Vec<String> {
+    match run {
+        [first, _, .., last] => vec![format!("{first} to {last}")],
+        few => few.iter().map(u8::to_string).collect(),
+    }
 }
 
 impl Value {

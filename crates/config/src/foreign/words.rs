@@ -45,7 +45,9 @@ fn shorter(word: &str) -> impl Iterator<Item = String> + '_ {
 pub fn is_known(word: &str) -> bool {
     let bare = word.trim_end_matches([':', '.']);
     let plain = |c: char| c.is_ascii_punctuation() || c == '\u{2026}';
-    word.chars().all(plain) || is_word(bare) || is_word(word) || is_value(word) || is_near(bare)
+    // A device takes `Policy-Map`, too.
+    let small = bare.to_ascii_lowercase();
+    word.chars().all(plain) || is_word(&small) || is_word(bare) || is_word(word) || is_value(word) || is_near(bare)
 }
 
 fn is_word(word: &str) -> bool {

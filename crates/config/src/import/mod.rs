@@ -263,8 +263,18 @@ fn portless(given: &Given, account: &Account) -> Fault {
 
 /// The ports that may be meant, by their places.
 fn meant(ports: &[Port], given: &Given) -> Vec<usize> {
-    let meant = |port: &Port| named(port, given) && given.way.is_none_or(|way| port.way == way);
-    (0..ports.len()).filter(|&i| meant(&ports[i])).collect()
+    let of_way = |port: &Port| given.way.is_none_or(|way| port.way == way);
+    let exact: Vec<_> = (0..ports.len()).filter(|&i| named(&ports[i], given)).collect();
+    let found = if exact.is_empty() { (0..ports.len()).filter(|&i| begins(&ports[i], given)).collect() } else { exact };
+    found.into_iter().filter(|&i| of_way(&ports[i])).collect()
+}
+
+/// Whether a port is of the interface that is asked for, which several policies have: they are called after it, and after
+/// the policy.
+fn begins(port: &Port, given: &Given) -> bool {
+    let starts =
+        |asked: &String| port.interface.is.match_indices(' ').any(|(end, _)| same(&port.interface.is[..end], asked));
+    given.interface.as_ref().is_some_and(starts)
 }
 
 fn named(port: &Port, given: &Given) -> bool {
@@ -273,8 +283,9 @@ fn named(port: &Port, given: &Given) -> bool {
 
 fn absent(ports: &[Port], given: &Given) -> Fault {
     let asked = given.interface.as_deref().unwrap_or_default();
-    let mut names: Vec<_> = ports.iter().map(|port| port.interface.is.as_str()).collect();
-    names.dedup();
+    let mut seen = std::collections::HashSet::new();
+    let names = ports.iter().map(|port| port.interface.is.as_str()).filter(|name| seen.insert(*name));
+    let names: Vec<_> = names.collect();
     let there: Vec<_> = ports.iter().filter(|port| named(port, given)).map(called).collect();
     match (there.is_empty(), given.way) {
         (true, _) => fault("E317", format!("the text says nothing of the interface `{asked}`"), suggest(asked, &names)),

@@ -33,6 +33,7 @@ const PROTOCOLS: &[(&str, u8)] = &[
     ("esp", 50),
     ("ahp", 51),
     ("icmpv6", 58),
+    ("ipv6-icmp", 58),
     ("eigrp", 88),
     ("ospf", 89),
     ("nos", 94),

@@ -13,6 +13,7 @@ pub mod defaults;
 /// Lines for keys.
 pub mod equivalents;
 mod fields;
+mod letters;
 pub(crate) mod plan;
 pub mod read;
 mod tree;
@@ -22,6 +23,7 @@ use crate::finding::Fault;
 use crate::foreign::{Recognition, unquoted};
 use crate::given::Given;
 use crate::text::Text;
+use letters::Small;
 use read::Reader;
 
 /// Cisco IOS.
@@ -50,13 +52,19 @@ const LOOKS: &[&str] = &[
     "match ip dscp",
     "match ip precedence",
     "match dscp",
+    "rate-limit input",
+    "rate-limit output",
+    "traffic-shape rate",
+    "traffic-shape group",
 ];
 
 /// Lines that only this dialect has.
 fn looks(text: &Text) -> usize {
-    tree::rows(text)
-        .filter(|row| LOOKS.iter().any(|start| start.split(' ').enumerate().all(|(i, word)| row.word(i) == word)))
-        .count()
+    let is_known = |row: &tree::Row<'_>| {
+        LOOKS.iter().any(|start| start.split(' ').enumerate().all(|(i, word)| row.word(i) == word))
+    };
+    let looks = |row: &tree::Row<'_>| is_known(row) || Small::of(row).is_some_and(|small| is_known(&small.row(row)));
+    tree::rows(text).filter(looks).count()
 }
 
 /// What a text says, in the dialect's own words: for rules that ask more than the model holds.

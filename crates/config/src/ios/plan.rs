@@ -41,6 +41,8 @@ pub struct Plan {
     pub interfaces: Vec<Interface>,
     /// Policies at interfaces.
     pub attached: Vec<Attached>,
+    /// What interfaces police and shape without a policy.
+    pub apart: Vec<Apart>,
     /// By name: the last one said.
     pub class_map: HashMap<String, usize>,
     /// By name.
@@ -210,7 +212,7 @@ pub enum Burst {
 pub struct Priority {
     /// Where.
     pub at: At,
-    /// 1 first.
+    /// 1 first, and where none is said. Classes of one level share a queue.
     pub level: u64,
     /// Its limit.
     pub rate: Option<Put<Rate>>,
@@ -281,6 +283,8 @@ pub enum Do {
     Transmit,
     /// It goes no further.
     Drop,
+    /// It goes on to the next policer that it agrees with.
+    Continue,
     /// It gets a code point.
     Dscp(Dscp),
     /// It gets a precedence.
@@ -358,6 +362,8 @@ pub struct Interface {
     pub at: At,
     /// `bandwidth`
     pub bandwidth: Option<Put<BitRate>>,
+    /// The address of the far end: a tunnel may have a policy for each.
+    pub peer: Option<String>,
 }
 
 /// A policy at an interface.
@@ -371,6 +377,17 @@ pub struct Attached {
     pub policy: Child,
     /// Where.
     pub at: At,
+}
+
+/// A policer or shaper of an interface that is in no policy map.
+#[derive(Clone, Debug)]
+pub struct Apart {
+    /// Its place in [`Plan::interfaces`].
+    pub interface: usize,
+    /// The direction.
+    pub way: Way,
+    /// What a class of a policy map would say.
+    pub class: Class,
 }
 
 impl Plan {
@@ -403,6 +420,39 @@ impl Plan {
             Child::Named(name) => self.policy.get(&name.is).map(|at| &self.policies[*at]),
             Child::Shown(at) => self.policies.get(*at),
         }
+    }
+
+    /// The name of a policy.
+    pub fn name_of<'a>(&'a self, child: &'a Child) -> &'a str {
+        match child {
+            Child::Named(name) => &name.is,
+            Child::Shown(at) => self.policies.get(*at).map_or("", |policy| &policy.name),
+        }
+    }
+
+    /// What the port of each policy at an interface is called: the interface, and where several policies have one direction of it, such
+    /// as those of a tunnel's far ends, the policy; after that a number.
+    pub fn called(&self) -> Vec<String> {
+        let way = |it: &Attached| (self.interfaces[it.interface].name.clone(), it.way);
+        let whose =
+            |it: &'_ Attached| (self.name_of(&it.policy).to_owned(), self.interfaces[it.interface].peer.clone());
+        let mut many: HashMap<_, HashSet<_>> = HashMap::new();
+        self.attached.iter().for_each(|it| _ = many.entry(way(it)).or_default().insert(whose(it)));
+        let mut seen: HashMap<_, Vec<_>> = HashMap::new();
+        let name = |it: &Attached| {
+            let (key, (policy, peer)) = (way(it), whose(it));
+            if many[&key].len() == 1 {
+                return key.0;
+            }
+            let name = [key.0.as_str(), &policy].join(" ");
+            let before = seen.entry((key, policy)).or_default();
+            let place = before.iter().position(|known| *known == peer).unwrap_or(before.len());
+            if place == before.len() {
+                before.push(peer);
+            }
+            if place == 0 { name } else { format!("{name} {}", place + 1) }
+        };
+        self.attached.iter().map(name).collect()
     }
 
     /// Whether a class of a policy, or of one within it, is such. Each policy is looked at once, as they may be in a circle.

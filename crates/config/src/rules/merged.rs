@@ -5,7 +5,7 @@
 
 use super::Rule;
 use super::case::{Case, finding, is_said};
-use super::tc;
+use super::{bucket, tc};
 use crate::finding::Finding;
 use crate::model::{Act, Conditioner, Port, Way};
 use perhop_core::classify::Protocol;
@@ -36,7 +36,8 @@ fn of_policer(port: &Port, it: &Conditioner) -> Option<Finding> {
         burst.get(),
         MERGED.get()
     );
-    let instead = format!("burst {}, or ethtool -K {} gro off", tc::size(MERGED), port.interface.is);
+    let need = it.settings.rate("cir").and_then(bucket::enough).map_or(MERGED, |need| need.max(MERGED));
+    let instead = format!("burst {}, or ethtool -K {} gro off", tc::size(need), port.interface.is);
     Some(finding(CODE, said.origin.place()?, message, instead))
 }
 

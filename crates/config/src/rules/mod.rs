@@ -8,6 +8,7 @@
 
 mod bare;
 mod be;
+mod bucket;
 mod case;
 mod ceil;
 mod counted;
@@ -91,6 +92,7 @@ const RULES: &[Rule] = &[
     exceeding::RULE,
     small_policer::RULE,
     on_their_way::RULE,
+    bucket::RULE,
 ];
 
 /// Everything that the rules find, in the order of the text.

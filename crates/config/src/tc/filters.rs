@@ -16,6 +16,7 @@ pub(super) use list::Filters;
 use super::actions::{self, Action};
 use super::handles::id;
 use super::words::{Form, Refusal, Statement, Taken, Token, Verb, Words};
+use crate::value::code_points;
 use perhop_core::classify::Match;
 use perhop_core::params::Place;
 
@@ -91,6 +92,13 @@ impl Rule {
     /// One match.
     pub(super) fn one(matches: Match) -> Self {
         Self { any: vec![matches], ..Self::default() }
+    }
+
+    /// How many code points it takes, where a mask leaves several.
+    pub(super) fn code_points(&self) -> Option<String> {
+        let codes = &self.any.first()?.dscp;
+        let several = (2..64).contains(&codes.len());
+        several.then(|| format!("its mask takes {} code points: {}", codes.len(), code_points(codes)))
     }
 
     /// It cannot be said.

@@ -79,6 +79,30 @@ fn words_may_be_cut_short() {
     assert_eq!(read(short).account.count(&Verdict::NotModelled), 0, "{:?}", read(short).account);
 }
 
+/// Words in any letters are read, and names keep theirs.
+#[test]
+fn capitals_are_read() {
+    let plain = "ip access-list extended Web\n permit tcp any any eq 80\nclass-map match-any Voice\n match dscp ef\n match \
+                 access-group name Web\npolicy-map Wan\n class Voice\n  priority percent 10\n class class-default\n  \
+                 random-detect dscp-based\ninterface GigabitEthernet0/0\n service-policy output Wan\n";
+    let names = ["Web", "Voice", "Wan", "GigabitEthernet0/0"];
+    let change = |of: &dyn Fn(&str) -> String| {
+        let word = |word: &str| if names.contains(&word.trim()) { word.to_owned() } else { of(word) };
+        plain.split_inclusive([' ', '\n']).map(word).collect::<String>()
+    };
+    let titled = |word: &str| {
+        let part = |part: &str| part[..part.len().min(1)].to_uppercase() + &part[part.len().min(1)..];
+        word.split('-').map(part).collect::<Vec<_>>().join("-")
+    };
+    for text in [change(&str::to_uppercase), change(&titled)] {
+        let found = perhop_config::import::read(text.as_bytes(), None, &crate::hand::given()).unwrap().read;
+        assert_eq!(found.device, read(plain).device, "{text}");
+        assert_eq!(found.account, read(plain).account, "{text}");
+    }
+    let two = "class-map match-any Voice\n match dscp ef\npolicy-map WAN\n class voice\n  priority 512\n";
+    assert_eq!(verdict_in(&read(two), two, "class voice").0, Verdict::Approximated);
+}
+
 /// `exit` below `police` leads back to the class, by the prompt or where that says nothing.
 #[test]
 fn exit_leaves_the_policer_first() {
@@ -134,4 +158,19 @@ fn no_takes_back() {
     let text = "policy-map P\n class class-default\n  shape average 8000000\n  fair-queue\n  no fair-queue\n";
     let read = read(text);
     assert_eq!(read.device.ports[0].queue.as_ref().unwrap().kind, None);
+}
+
+/// A precedence takes eight code points, and a bucket of seconds lets as much pass at once: both are said, and taken as they are.
+#[test]
+fn what_is_more_than_its_words_is_said() {
+    let text = "ip access-list extended LIST\n permit ip any any precedence critical\nclass-map match-any A\n match ip precedence 5\n \
+                match access-group name LIST\npolicy-map P\n class A\n  police cir 1000000 bc 250000\n class class-default\n  police \
+                cir 1000000 bc 31250\n";
+    let found = read(text);
+    for line in ["match ip precedence", "permit ip"] {
+        assert_eq!(verdict_in(&found, text, line), (Verdict::Taken, "it takes 8 code points: 40 to 47".into()));
+    }
+    let said = "the bucket of 250000 bytes is 2000 ms of 1Mbit/s: as much passes at once";
+    assert_eq!(verdict_in(&found, text, "bc 250000"), (Verdict::Taken, said.into()));
+    assert_eq!(verdict_in(&found, text, "bc 31250").1, "");
 }

@@ -10,6 +10,8 @@ use perhop_config::text::Text;
 use perhop_config::value::Settings;
 use perhop_core::params::Tree;
 use perhop_core::units::BitRate;
+use perhop_scenario::as_ios::{self, Asked};
+use perhop_scenario::{Options, Sweep};
 
 /// With a link of 100 Mbit/s.
 pub fn given() -> Given {
@@ -43,6 +45,16 @@ pub fn default_class(lines: &str) -> Queue {
 /// A policy of these lines, at an interface.
 pub fn at_interface(lines: &str) -> String {
     format!("policy-map P\n{}\ninterface Serial0/0\n service-policy output P\n", indented(lines))
+}
+
+/// What a text is once it has been imported and written again.
+pub fn exported(text: &str) -> String {
+    let link = BitRate::mbps(100);
+    let stub = perhop_config::stub::stub(&port(text), link);
+    let sweep = Sweep::parse(&stub.text, &Options::new("stub.toml")).unwrap_or_else(|_| panic!("{}", stub.text)).0;
+    let interval = perhop_config::ios::defaults::interval(Platform::default()).0;
+    let asked = Asked { port: Some(perhop_config::stub::LINK), device: Some("Serial0/0"), interval };
+    as_ios::of_sweep(&sweep, asked).unwrap_or_else(|error| panic!("{error}\n{}", stub.text)).text()
 }
 
 fn indented(lines: &str) -> String {

@@ -2,11 +2,16 @@
 
 mod account;
 mod assumed;
+#[path = "../round_trip/canonical.rs"]
+mod canonical;
+mod car;
 mod classes;
 mod found;
 mod hand;
+mod metamorphic;
 mod misread;
 mod police;
+mod published;
 mod queues;
 mod robust;
 mod shown;

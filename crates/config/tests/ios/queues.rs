@@ -1,6 +1,6 @@
 //! Queues: priority, shares, shapers, WRED, nested policies.
 
-use crate::hand::{at_interface, default_class, keys, port, read, verdict};
+use crate::hand::{at_interface, default_class, exported, keys, port, read, verdict};
 use perhop_config::account::Verdict;
 use perhop_config::model::{Class, Kind, Queue};
 
@@ -63,6 +63,29 @@ fn priority_by_level_and_with_a_policer() {
     );
     assert_eq!(names(&queue)[0], ("VOICE", "burst 5000B, police always, rate 1Mbit/s".into()));
     assert_eq!(names(&queue)[1], ("VIDEO", "burst 250000B, police congested, rate 10Mbit/s".into()));
+}
+
+/// Classes without a level have one queue, and so have classes of one level; each has its own limit.
+#[test]
+fn priority_classes_of_a_level_share_a_queue() {
+    let two = queue("class VOICE\npriority 1000 4000\nclass VIDEO\npriority 2000 8000");
+    assert_eq!(names(&two)[0], ("VOICE", "burst 4000B, police congested, rate 1Mbit/s".into()));
+    assert_eq!(names(&two)[1], ("VIDEO", "burst 8000B, police congested, rate 2Mbit/s, same-level true".into()));
+    let levels = "class VOICE\npriority level 2 1000\nclass VIDEO\npriority level 1\nclass DATA\npriority level 2 500";
+    let same: Vec<_> = queue(levels).classes.iter().map(|it| it.settings.get("same-level").is_some()).collect();
+    assert_eq!(same, [false, false, true, false]);
+}
+
+/// What is exported has levels only where classes differ by them.
+#[test]
+fn levels_are_written_where_they_are() {
+    let lines = |first: &str, second: &str| {
+        let typed = format!("class VOICE\npriority {first}1000 4000\nclass VIDEO\npriority {second}2000 8000");
+        exported(&format!("{MAPS}{}", at_interface(&typed)))
+    };
+    let plain = lines("", "");
+    assert!(plain.contains(" priority 1000 4000\n") && plain.contains(" priority 2000 8000\n"), "{plain}");
+    assert!(lines("level 1 ", "level 2 ").contains(" priority level 2 2000 8000\n"));
 }
 
 /// Bc and Be are bits: (40000 + 20000) / 8 bytes. `shape peak` sends at R (1 + Be / Bc).

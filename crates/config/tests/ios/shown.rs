@@ -1,7 +1,11 @@
 //! What devices print, with its counters.
 
-use crate::hand::{actions, keys, read, verdict_in};
+use crate::hand::{actions, given, keys, read, verdict_in};
 use perhop_config::account::Verdict;
+use perhop_config::dialect::Read;
+use perhop_config::evidence::Counters;
+use perhop_config::given::Given;
+use perhop_config::import::import;
 use perhop_config::model::Way;
 
 const INTERFACE: &str = "\
@@ -35,7 +39,7 @@ GigabitEthernet0/0/0.2
           Priority: 30% (29961 kbps), burst bytes 749000, b/w exceed drops:
 0
           police:
-              cir 8000000 bps, bc 4000 bytes, be 1000 bytes
+              cir 8000000 bps, bc 4000 bytes, be 2000 bytes
             conformed 9 packets, 900 bytes; actions:
               transmit
             exceeded 1 packets, 100 bytes; actions:
@@ -70,7 +74,7 @@ fn an_interface_with_two_levels() {
     let default = queue.classes[1].queue.as_ref().unwrap();
     assert!(keys(&default.settings).contains("{for AF11, min 24p, max 40p, max-p 0.2}"), "{}", keys(&default.settings));
     let voice = &port.conditioners[0];
-    assert_eq!((voice.kind, keys(&voice.settings).as_str()), ("srtcm", "cbs 4000B, cir 8Mbit/s, ebs 1000B"));
+    assert_eq!((voice.kind, keys(&voice.settings).as_str()), ("srtcm", "cbs 4000B, cir 8Mbit/s, ebs 2000B"));
     assert_eq!(actions(voice), "green [Transmit], yellow [Mark(Dscp(10))], red [Drop]");
     assert_eq!(read.account.count(&Verdict::NotModelled), 0);
     assert_eq!(read.account.lines.len(), INTERFACE.lines().filter(|line| !line.trim().is_empty()).count());
@@ -165,4 +169,92 @@ fn one_interface_after_another() {
     let read = read(&text);
     let names: Vec<_> = read.device.ports.iter().map(|port| port.interface.is.as_str()).collect();
     assert_eq!(names, ["GigabitEthernet0/0/0.2", "GigabitEthernet0/0/0.3"]);
+}
+
+/// A tunnel prints a policy for each far end; ports are called after the policy, and those of one name get a number.
+#[test]
+fn policies_of_far_ends() {
+    let peer = |address: &str, policy: &str, packets: u64| {
+        format!(
+            "Interface Tunnel7 <--> {address}\n\n  Service-policy output: {policy}\n\n    Class-map: V6 (match-any)\n      {packets} \
+             packets, 1280 bytes\n      Match: protocol ipv6-icmp\n      police:\n          cir 1000000 bps, bc 31250 bytes\n        \
+             conformed {packets} packets, 1280 bytes; actions:\n          transmit\n        exceeded 0 packets, 0 bytes; actions:\n          drop\n\n"
+        )
+    };
+    let text = peer("192.0.2.1", "NEAR", 10) + &peer("192.0.2.2", "FAR", 20) + &peer("192.0.2.3", "FAR", 30);
+    let names = |read: &Read| read.device.ports.iter().map(|it| it.interface.is.clone()).collect::<Vec<_>>();
+    let found = read(&text);
+    assert_eq!(names(&found), ["Tunnel7 NEAR", "Tunnel7 FAR", "Tunnel7 FAR 2"]);
+    let packets = |name: &str| {
+        let mine = |it: &&Counters| it.interface == name && it.kind == "class";
+        found.evidence.iter().find(mine).map(|it| it.counts["packets"])
+    };
+    assert_eq!(["Tunnel7 NEAR", "Tunnel7 FAR", "Tunnel7 FAR 2"].map(packets), [Some(10), Some(20), Some(30)]);
+    let protocol = &found.device.ports[0].conditioners[0].takes[0].matches.is.protocol;
+    assert_eq!(protocol.iter().map(|it| it.0).collect::<Vec<_>>(), [58]);
+    // Pasted twice it is the same.
+    assert_eq!(names(&read(&format!("{text}{text}"))), names(&found));
+    let asked = |name: &str| Given { interface: Some(name.into()), ..given() };
+    let chosen = |name: &str| import(text.as_bytes(), None, &asked(name)).map(|it| it.port().interface.is.clone());
+    assert_eq!(chosen("tunnel7 far").ok().as_deref(), Some("Tunnel7 FAR"));
+    assert_eq!(chosen("Tunnel7 FAR 2").ok().as_deref(), Some("Tunnel7 FAR 2"));
+    let several = chosen("Tu7").unwrap_err().fault;
+    let list = "the text has 3 ports: `Tunnel7 NEAR` output, `Tunnel7 FAR` output, `Tunnel7 FAR 2` output";
+    assert_eq!((several.code, several.message.as_str()), ("E313", list));
+    // An interface with two directions is named once.
+    let both = "policy-map P\n class class-default\n  set dscp 0\ninterface Serial7\n service-policy input P\n service-policy output P\n";
+    let unknown = import(both.as_bytes(), None, &asked("Zz9")).map(|_| ()).unwrap_err().fault;
+    assert_eq!(unknown.help.matches("Serial7").count(), 1, "{unknown:?}");
+}
+
+/// Policers of the control plane, of several policies.
+#[test]
+fn the_control_plane() {
+    let policy = |name: &str, list: u32, cir: u64| {
+        format!(
+            "Control Plane\n    Service-policy input: {name}\n        Class-map: {name}-class (match-all)\n            105 packets, 6720 \
+             bytes\n            5 minute offered rate 18000 bps, drop rate 15000 bps\n            Match: access-group {list}\n            \
+             police:  cir {cir} bps, bc 8000 bytes\n            conformed 14 packets, 896 bytes; actions:\n            transmit\n            \
+             exceeded 91 packets, 5824 bytes; actions:\n            drop\n            conformed 2000 bps, exceeded 15000 bps\n"
+        )
+    };
+    let text = policy("REMOTE", 102, 64_000) + &policy("ROUTING", 103, 128_000);
+    let found = read(&text);
+    let meters: Vec<_> = found.device.ports.iter().map(|it| keys(&it.conditioners[0].settings)).collect();
+    assert_eq!(meters, ["cbs 8000B, cir 64kbit/s", "cbs 8000B, cir 128kbit/s"]);
+    let names: Vec<_> = found.device.ports.iter().map(|it| it.interface.is.as_str()).collect();
+    assert_eq!(names, ["Control Plane REMOTE", "Control Plane ROUTING"]);
+    let asked = Given { interface: Some("control plane routing".into()), ..given() };
+    assert_eq!(import(text.as_bytes(), None, &asked).ok().unwrap().port().interface.is, names[1]);
+    assert_eq!(found.account.count(&Verdict::NotModelled), 0);
+}
+
+/// A policy within a policy within a policy, with VLANs and named access lists as classes.
+#[test]
+fn three_levels_with_vlans() {
+    let text = "TenGigabitEthernet0/1/0\n\n  Service-policy output: PORT\n\n    Class-map: VLAN-20 (match-all)\n      100 packets, 9000 \
+                bytes\n      Match: vlan  20\n      Queueing\n      queue limit 416 packets\n      shape (average) cir 100000000, bc \
+                400000, be 400000\n      target shape rate 100000000\n\n      Service-policy : CUSTOMER\n\n        Class-map: \
+                class-default (match-any)\n          100 packets, 9000 bytes\n          Match: any\n          Queueing\n          \
+                shape (average) cir 50000000, bc 200000, be 200000\n          target shape rate 50000000\n\n          \
+                Service-policy : SITE\n\n            Class-map: PHONES (match-any)\n              10 packets, 1000 bytes\n              \
+                Match: access-group name PHONES-OF-SITE\n              Priority: 10% (5000 kbps), burst bytes 125000, b/w exceed \
+                drops: 0\n\n            Class-map: class-default (match-any)\n              90 packets, 8000 bytes\n              \
+                Match: any\n              queue limit 208 packets\n\n    Class-map: class-default (match-any)\n      0 packets, 0 \
+                bytes\n      Match: any\n";
+    let found = read(text);
+    assert_eq!(found.account.count(&Verdict::NotModelled), 0, "{:?}", found.account);
+    let port = &found.device.ports[0];
+    let top = port.queue.as_ref().unwrap();
+    let vlan = &top.classes[0];
+    assert_eq!((vlan.name.is.as_str(), &vlan.takes[0].matches.is.traffic), ("VLAN-20", &vec!["vlan-20".to_owned()]));
+    let customer = vlan.queue.as_ref().unwrap();
+    assert_eq!(keys(&customer.shape), "burst 100000B, debt true, rate 100Mbit/s");
+    let site = customer.classes[0].queue.as_ref().unwrap();
+    assert_eq!(keys(&site.shape), "burst 50000B, debt true, rate 50Mbit/s");
+    assert_eq!(keys(&site.classes[0].settings), "burst 125000B, police congested, rate 5Mbit/s");
+    let traffic: Vec<_> = site.classes[0].takes.iter().flat_map(|it| &it.matches.is.traffic).collect();
+    assert!(traffic == ["vlan-20+PHONES-OF-SITE"], "{traffic:?}");
+    let of: Vec<_> = found.evidence.iter().map(|it| it.of.as_str()).collect();
+    assert!(of.contains(&"VLAN-20/class-default/PHONES"), "{of:?}");
 }

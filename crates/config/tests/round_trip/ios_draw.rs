@@ -223,7 +223,11 @@ fn queue(classes: &[Drawn], priorities: usize, last: &Drawn, told: bool) -> Queu
         }
     };
     let (first, others): (Vec<_>, Vec<_>) = classes.iter().enumerate().partition(|(i, _)| *i < priorities);
-    let first: Vec<_> = first.into_iter().map(class).collect();
+    let mut first: Vec<_> = first.into_iter().map(class).collect();
+    // IOS has two levels; classes of one share a queue.
+    for class in first.iter_mut().skip(if last.weight.is_multiple_of(2) { 2 } else { 1 }) {
+        class.settings.set("same-level", said(Value::Flag(true)));
+    }
     let sharing: Vec<_> = others.into_iter().map(|it| with_quantum(class(it), it.1.weight)).collect();
     let below = match sharing.is_empty() {
         true => last.queue.clone(),

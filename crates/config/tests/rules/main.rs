@@ -1,5 +1,6 @@
 //! What the rules find in texts.
 
+mod bucket;
 mod counters;
 mod htb;
 mod ios;

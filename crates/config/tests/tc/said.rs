@@ -436,3 +436,19 @@ fn what_a_filter_without_a_class_takes_is_of_priority_0_or_of_the_default() {
         [vec![Dscp::new(46).unwrap()]]
     );
 }
+
+/// A mask that leaves several code points says which.
+#[test]
+fn a_mask_says_what_it_takes() {
+    let filter = |tos: &str| {
+        format!(
+            "tc qdisc add dev eth0 root handle 1: htb default 20\ntc class add dev eth0 parent 1: classid 1:10 htb rate 1mbit\ntc class add \
+             dev eth0 parent 1: classid 1:20 htb rate 1mbit\ntc filter add dev eth0 parent 1: protocol ip prio 1 u32 match ip tos {tos} \
+             flowid 1:10\n"
+        )
+    };
+    let note = |tos: &str| read(&filter(tos)).account.lines[&4].notes.join("; ");
+    assert_eq!(note("0xa0 0xe0"), "its mask takes 8 code points: 40 to 47");
+    assert_eq!(note("0x28 0xec"), "its mask takes 2 code points: 10 and 14");
+    assert_eq!(note("0xb8 0xfc"), "");
+}

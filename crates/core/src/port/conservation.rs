@@ -116,6 +116,7 @@ mod tests {
             name: None,
             template: Default::default(),
             limit: Default::default(),
+            same_level: false,
             queue: HostKey,
         };
         let classes = vec![class(vec![Member::Colour(Colour::Green)]), class(vec![])];

@@ -27,7 +27,11 @@
 //! |        | `classes[].rate`   | bit/s | -       |
 //! |        | `classes[].burst`  | B     | -       |
 //! |        | `classes[].police` |       | -       |
+//! |        | `classes[].same-level` |   | false   |
 //! |        | `classes[].queue`  |       | -       |
+//!
+//! A class with `same-level` has the priority of the class before it: packets of both leave in the order of their arrival, as
+//! from one queue. Each has its own limit. So `priority` without `level` in several classes of IOS is.
 //!
 //! Without `rate` there is no limit. `burst` defaults to 200 ms at `rate`, `police` to `always`. The `priority RATE` of
 //! IOS has the same burst, and polices as `congested` does.
@@ -43,6 +47,7 @@ pub use super::policed::{Police, PriorityLimit};
 use super::{Classes, Heads, HostKey, Pick, Scheduler, TemplateKeys, Visit, members, same_members};
 use crate::Scope;
 use crate::aqm::members::{Filter, Members};
+use crate::count::Count;
 use crate::counter::{Part, Seen};
 use crate::needs::Needs;
 use crate::packet::Packet;
@@ -51,6 +56,7 @@ use crate::port::turn::Turn;
 use crate::rng::Rng;
 use crate::units::Time;
 use crate::verdict::Verdict;
+use std::collections::VecDeque;
 
 /// What a scenario states.
 #[derive(Declared, Clone, Debug, PartialEq)]
@@ -73,6 +79,9 @@ pub struct Class {
     /// Its own limit.
     #[param(flatten)]
     pub limit: PriorityLimit,
+    /// Whether it has the priority of the class before it: packets of both leave in the order of their arrival.
+    #[param(default = false)]
+    pub same_level: bool,
     /// Its queue: a name of `[queue]`, or a table of the same keys; default: drop-tail.
     pub queue: HostKey,
 }
@@ -96,19 +105,75 @@ impl super::Class for Class {
 pub struct StrictPriority {
     members: Members,
     limits: Limits,
+    levels: Levels,
+}
+
+/// The order of arrival in levels of several classes.
+#[derive(Clone, Debug)]
+struct Levels {
+    /// For each class the first one of its level; empty where each class is a level.
+    first: Vec<usize>,
+    /// For the first class of each level, the classes of the packets that wait in it.
+    waiting: Vec<VecDeque<u32>>,
 }
 
 impl Params {
     /// # Errors
     /// E201 without classes or for a rate of 0; E223 when a class can match no packet; E212 for a burst below the largest
-    /// packet; E239 for a burst or `police` without a rate.
+    /// packet; E239 for a burst or `police` without a rate, or for `same-level` of the first class.
     pub fn build(self, scope: &Scope) -> Result<StrictPriority, ParamError> {
         let members = members(&self.classes, |_| true, None, scope)?;
-        Ok(StrictPriority { members, limits: Limits::new(self.limits(), scope)? })
+        if self.classes.first().is_some_and(|class| class.same_level) {
+            let message = "class 1: `same-level` has no effect without a class before it".into();
+            let error = ParamError::new("classes", "E239", message);
+            return Err(error.help("state it of the second class, or remove it"));
+        }
+        let levels = Levels::new(self.classes.iter().map(|class| class.same_level));
+        Ok(StrictPriority { members, limits: Limits::new(self.limits(), scope)?, levels })
     }
 
     fn limits(&self) -> impl Iterator<Item = PriorityLimit> {
         self.classes.iter().map(|class| class.limit)
+    }
+}
+
+impl Levels {
+    /// Of classes that each say whether they have the level of the one before.
+    fn new(same: impl Iterator<Item = bool>) -> Self {
+        let mut first: Vec<usize> = Vec::new();
+        for (i, same) in same.enumerate() {
+            first.push(if same { first.last().copied().unwrap_or(i) } else { i });
+        }
+        if first.iter().enumerate().all(|(i, &first)| i == first) {
+            first.clear();
+        }
+        let waiting = vec![VecDeque::new(); first.len()];
+        Self { first, waiting }
+    }
+
+    /// Of the level of a class, the class that sends: the first one that is ready, by the order of arrival.
+    #[inline]
+    fn oldest(&self, class: usize, heads: &Heads) -> usize {
+        let Some(&first) = self.first.get(class) else { return class };
+        let ready = self.waiting[first].iter().find(|&&of| heads[of as usize].is_ready());
+        ready.map_or(class, |&of| of as usize)
+    }
+
+    #[inline]
+    fn queued(&mut self, class: usize) {
+        if let Some(&first) = self.first.get(class) {
+            self.waiting[first].push_back(class as u32);
+        }
+    }
+
+    /// The first packet of a class waits no more.
+    #[inline]
+    fn gone(&mut self, class: usize) {
+        let Some(&first) = self.first.get(class) else { return };
+        let waiting = &mut self.waiting[first];
+        if let Some(at) = waiting.iter().position(|&of| of as usize == class) {
+            waiting.remove(at);
+        }
     }
 }
 
@@ -133,7 +198,21 @@ impl Scheduler for StrictPriority {
     }
 
     fn pick(&mut self, _now: Turn<Time>, heads: &Heads) -> Pick {
-        heads.first_ready(0).map_or(Pick::Nothing, Pick::Child)
+        heads.first_ready(0).map_or(Pick::Nothing, |first| Pick::Child(self.levels.oldest(first, heads)))
+    }
+
+    #[inline]
+    fn queued(&mut self, _now: Turn<Time>, child: usize, _bytes: u32) {
+        self.levels.queued(child);
+    }
+
+    #[inline]
+    fn sent(&mut self, _now: Turn<Time>, child: usize, _bytes: u32, _behind: Count) {
+        self.levels.gone(child);
+    }
+
+    fn dropped(&mut self, _now: Turn<Time>, child: usize, _bytes: u32, _behind: Count) {
+        self.levels.gone(child);
     }
 
     fn on_arrival(&mut self, at: Turn<&Visit>, packet: &mut Packet, _rng: &mut Rng) -> Verdict {
@@ -150,7 +229,13 @@ impl Scheduler for StrictPriority {
 
     /// Tokens stay as far as they fit; which classes have a limit is fixed.
     fn retune(&mut self, now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
-        same_members(&self.members, &params.clone().build(scope)?.members)?;
+        let new = params.clone().build(scope)?;
+        same_members(&self.members, &new.members)?;
+        if self.levels.first != new.levels.first {
+            let message = "the change would alter which classes have one level".into();
+            let error = ParamError::new("classes", "E202", message);
+            return Err(error.help("`same-level` is fixed when the run begins: remove it from the change"));
+        }
         self.limits.retune(now, params.limits(), scope)
     }
 }

@@ -89,6 +89,7 @@ fn green_first() -> SchedulerParams {
         name: None,
         template: Default::default(),
         limit: Default::default(),
+        same_level: false,
         queue: HostKey,
     };
     let classes = vec![class(vec![Member::Colour(Colour::Green)]), class(vec![])];

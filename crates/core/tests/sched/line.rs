@@ -126,7 +126,7 @@ pub(crate) fn params(kind: &str, shares: &[u32]) -> SchedulerParams {
             ("for", _) => members(i, shares.len()).tree(),
             (
                 "queue" | "name" | "parent" | "ceil" | "prio" | "police" | "match" | "rt" | "ul" | "per" | "slots"
-                | "plans",
+                | "plans" | "same-level",
                 _,
             ) => None,
             // Limits of priority classes.
@@ -188,8 +188,8 @@ pub(crate) fn has_shares(params: &SchedulerParams) -> bool {
     let SchedulerParams::StrictPriority(_) = params else { return true };
     assert_eq!(
         perhop_core::sched::strict_priority::Class::FIELDS.len(),
-        5,
-        "its name, whose packets, whether a template, which limit and queue"
+        6,
+        "its name, whose packets, whether a template, which limit, level and queue"
     );
     false
 }

@@ -63,6 +63,7 @@ mod htb_settings;
 mod kernel;
 mod kernel_htb;
 mod kernel_rounds;
+mod levels;
 mod line;
 mod linux_rounds;
 mod policed;

@@ -161,15 +161,23 @@ impl Writer<'_> {
         let shown = all_classes(node);
         let limit = |i: usize| limits.get(leaves[i].class).copied().flatten();
         let first = (0..leaves.len().saturating_sub(1)).take_while(|&i| limit(i).is_some()).count();
-        if first > LEVELS {
-            self.refuse(&format!("{first} priorities: IOS has {LEVELS} levels, so the others are in the second"));
-        }
         let params = node.scheduler().expect("a scheduler");
+        let levels = levels(params, leaves);
+        let count = levels[..first].last().copied().unwrap_or_default();
+        if count > LEVELS {
+            self.refuse(&format!("{count} priorities: IOS has {LEVELS} levels, so the others are in the second"));
+        }
+        if first < leaves.len() && levels[first] == count && count > 0 {
+            self.refuse(&format!("class {}: `same-level` for what is left", leaves[first].name));
+        }
         let shares = self.told_of(shares::of(params, &leaves[first..]));
         let (mut entries, mut before) = (Vec::new(), Vec::new());
         for (i, leaf) in leaves.iter().enumerate() {
             let lines = match limit(i).filter(|_| i < first) {
-                Some(limit) => self.priority((i, first), leaf, limit, node),
+                Some(limit) => {
+                    let level = if count > 1 { format!(" level {}", levels[i].min(LEVELS)) } else { String::new() };
+                    self.priority(&level, leaf, limit, node)
+                }
                 None => shares.get(i - first).cloned().into_iter().flatten().collect(),
             };
             let last = i + 1 == leaves.len();
@@ -365,14 +373,7 @@ impl Writer<'_> {
     }
 
     /// `priority`, with its limit.
-    fn priority(
-        &mut self,
-        (i, levels): (usize, usize),
-        leaf: &Leaf,
-        limit: PriorityLimit,
-        node: &NodeSpec,
-    ) -> Vec<String> {
-        let level = if levels > 1 { format!(" level {}", (i + 1).min(LEVELS)) } else { String::new() };
+    fn priority(&mut self, level: &str, leaf: &Leaf, limit: PriorityLimit, node: &NodeSpec) -> Vec<String> {
         let queue = &self.link.nodes[leaf.node];
         let plain = match &queue.inside {
             Inside::Queue(queue) => matches!(self.link.queues[*queue].aqm, perhop_core::aqm::AqmParams::DropTail(_)),
@@ -392,6 +393,19 @@ impl Writer<'_> {
             vec![format!("priority{level}")]
         })
     }
+}
+
+/// The level of each class, from 1: one with `same-level` has that of the class before it.
+fn levels(params: &SchedulerParams, leaves: &[Leaf]) -> Vec<usize> {
+    let same = |class: usize| match params {
+        SchedulerParams::StrictPriority(strict) => strict.classes[class].same_level,
+        _ => false,
+    };
+    let next = |level: &mut usize, leaf: &Leaf| {
+        *level += usize::from(!same(leaf.class) || *level == 0);
+        Some(*level)
+    };
+    leaves.iter().scan(0, next).collect()
 }
 
 /// What names have in common: one is itself, `GOLD 1` and `GOLD 2` are GOLD; of `WAN/GOLD` the last part.

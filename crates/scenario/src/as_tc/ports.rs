@@ -241,7 +241,10 @@ impl Writer<'_, '_> {
         let children: Vec<_> = (0..nodes.len()).filter(|&child| nodes[child].parent == Some(index)).collect();
         let leaves = leaves(&self.port.headers, node, &children);
         let handle = match params {
-            SchedulerParams::StrictPriority(_) if children.len() <= MOST_BANDS => {
+            SchedulerParams::StrictPriority(strict) if children.len() <= MOST_BANDS => {
+                if strict.classes.iter().any(|class| class.same_level) {
+                    self.refuse("`same-level`: a band of `prio` goes before the next");
+                }
                 let last = vec![(children.len() - 1).to_string(); MOST_BANDS].join(" ");
                 self.qdisc(at, &format!("prio bands {} priomap {last}", children.len().max(2)))
             }

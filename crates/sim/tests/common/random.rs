@@ -231,7 +231,7 @@ pub fn scheduler(name: &str, shares: &[u32]) -> SchedulerParams {
         let value = |field: &Field| match (field.name, field.kind) {
             ("for", _) if i + 1 == shares.len() => None,
             ("queue" | "name" | "parent" | "ceil" | "prio" | "police" | "match" | "rt" | "ul", _) => None,
-            ("per" | "slots" | "plans", _) => None,
+            ("per" | "slots" | "plans" | "same-level", _) => None,
             // Limits of priority classes.
             ("rate" | "burst", _) if field.optional && name != "htb" => None,
             // What keeps a rate does not hold anything back as long as its bursts are not used up.

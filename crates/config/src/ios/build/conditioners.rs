@@ -17,6 +17,9 @@ use perhop_core::colour::Colour;
 use perhop_core::dscp::Dscp;
 use perhop_core::units::Bytes;
 
+/// Milliseconds of a rate that are a large bucket.
+const LONG: f64 = 500.0;
+
 /// A packet of 1500 B with the header that IOS counts.
 const FRAME: u64 = 1514;
 
@@ -126,6 +129,7 @@ impl<'a> Build<'a> {
         let mut settings = Settings::default();
         let cir = self.rate(police.cir, under.base)?;
         let bc = police.bc.map_or_else(|| self.default_burst(&cir), burst);
+        self.long_bucket(police, &cir, &bc);
         settings.set("cir", cir);
         settings.set("cbs", bc.clone());
         let kind = match (police.pir, three_colours(police)) {
@@ -154,12 +158,23 @@ impl<'a> Build<'a> {
         Some((kind, settings))
     }
 
+    /// Says how long a bucket lasts that lets more than half a second of the rate pass at once.
+    fn long_bucket(&mut self, police: &Police, cir: &Said<Value>, bc: &Said<Value>) {
+        let (Value::Rate(rate), Value::Bytes(bytes)) = (&cir.is, &bc.is) else { return };
+        let ms = bytes.get() as f64 * 8e3 / rate.bit_s().max(1) as f64;
+        if ms > LONG && police.bc.is_some() {
+            let what = format!("the bucket of {} bytes is {ms:.0} ms of {rate}: as much passes at once", bytes.get());
+            self.account.noted(police.bc.map_or(police.at, |bc| bc.at).line, what);
+        }
+    }
+
     /// An excess burst. IOS takes one below a packet, and no full-sized packet ever exceeds: here none does.
     fn of_full_packets(&mut self, police: &Police, ebs: Said<Value>) -> Said<Value> {
-        let (Value::Bytes(bytes), Some(be)) = (&ebs.is, police.be) else { return ebs };
+        let Value::Bytes(bytes) = &ebs.is else { return ebs };
         if bytes.get() == 0 || bytes.get() >= FRAME {
             return ebs;
         }
+        let Some(be) = police.be else { return Said { is: Value::Bytes(Bytes::new(0)), ..ebs } };
         let message = format!(
             "the second bucket holds {bytes}: a packet of 1500 B counts {FRAME} B and never exceeds, it violates"
         );
@@ -238,6 +253,7 @@ impl<'a> Build<'a> {
         match &put.is {
             Do::Transmit => Some(Act::Transmit),
             Do::Drop => Some(Act::Drop),
+            Do::Continue => Some(Act::Next),
             Do::Dscp(dscp) => Some(Act::Mark(*dscp)),
             Do::Precedence(precedence) => {
                 self.account.approximated(line, "the three bits below the precedence become 0");

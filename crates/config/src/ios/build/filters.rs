@@ -5,7 +5,9 @@ use super::{Build, Under};
 use crate::finding::Finding;
 use crate::ios::acl;
 use crate::ios::fields::{both, without};
+use crate::ios::letters::Small;
 use crate::ios::plan::{At, Class, ClassMap, Put, Test, What};
+use crate::ios::read::matches::taken;
 use crate::ios::read::words::Words;
 use crate::ios::tree::row_of;
 use crate::model::Filter;
@@ -196,13 +198,19 @@ impl<'a> Build<'a> {
     }
 
     fn read_line(&mut self, at: At) -> Option<acl::Permit> {
-        let row = row_of(self.text, at)?;
-        let mut words = Words::new(&row, 0);
+        let typed = row_of(self.text, at)?;
+        let small = Small::of(&typed);
+        let in_small = small.as_ref().map(|small| small.row(&typed));
+        let row = in_small.as_ref().unwrap_or(&typed);
+        let mut words = Words::new(row, 0);
         match acl::permit(&mut words) {
             Ok(Some(it)) => {
                 self.account.taken(at.line);
                 for how in &it.nearly {
                     self.account.approximated(at.line, how.clone());
+                }
+                if row.words.iter().any(|word| word.text == "precedence") && it.packets.dscp.len() > 1 {
+                    self.account.noted(at.line, taken(&it.packets.dscp));
                 }
                 Some(it)
             }

@@ -118,7 +118,14 @@ fn chosen(plan: &Plan, given: &Given) -> Result<Vec<Wanted>, Fault> {
     let all = wanted(plan, given);
     let way = |wanted: &Wanted| given.way.is_none_or(|way| wanted.way == way);
     let Some(asked) = &given.interface else { return Ok(all.into_iter().filter(way).collect()) };
-    let (meant, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|wanted| same_interface(&wanted.name.is, asked));
+    let exact = |wanted: &Wanted| same_interface(&wanted.name.is, asked);
+    let (mut meant, mut others): (Vec<_>, Vec<_>) = all.into_iter().partition(exact);
+    if meant.is_empty() {
+        // All policies of the interface.
+        let interface = |wanted: &Wanted| wanted.interface.map(|at| &plan.interfaces[at].name);
+        let of = |wanted: &Wanted| interface(wanted).is_some_and(|name| same_interface(name, asked));
+        (meant, others) = others.into_iter().partition(of);
+    }
     if meant.is_empty() {
         return Err(unknown(plan, asked, &others));
     }
@@ -134,8 +141,8 @@ fn wanted(plan: &Plan, given: &Given) -> Vec<Wanted> {
             used.insert(&name.is);
         }
     }
-    let mut list: Vec<_> = plan.attached.iter().map(|attached| at_interface(plan, attached)).collect();
-    tell_apart(plan, &mut list);
+    let attached = plan.attached.iter().zip(plan.called());
+    let mut list: Vec<_> = attached.map(|(attached, name)| at_interface(plan, attached, name)).collect();
     let defined = || plan.policies.iter().enumerate().filter(|(_, policy)| !policy.inline);
     let unused = defined().filter(|(_, policy)| !used.contains(policy.name.as_str()));
     list.extend(unused.map(|(place, policy)| alone(plan, given, (place, policy))));
@@ -146,19 +153,6 @@ fn wanted(plan: &Plan, given: &Given) -> Vec<Wanted> {
     list
 }
 
-/// Policies of one interface and direction, such as those of a tunnel's peers, are called after the policy, too.
-fn tell_apart(plan: &Plan, list: &mut [Wanted]) {
-    let mut many: HashMap<(String, Way), usize> = HashMap::new();
-    list.iter().for_each(|it| *many.entry((it.name.is.clone(), it.way)).or_default() += 1);
-    for it in list.iter_mut().filter(|it| many[&(it.name.is.clone(), it.way)] > 1) {
-        let policy = match &it.policy {
-            Child::Named(name) => Some(name.is.as_str()),
-            Child::Shown(place) => plan.policies.get(*place).map(|policy| policy.name.as_str()),
-        };
-        it.name.is = [it.name.is.as_str(), policy.unwrap_or_default()].join(" ");
-    }
-}
-
 /// A policy that no interface has.
 fn alone(plan: &Plan, given: &Given, (place, policy): (usize, &Policy)) -> Wanted {
     let way = given.way.unwrap_or(if plan.any_class(policy, &Class::queues) { Way::Output } else { Way::Input });
@@ -166,9 +160,8 @@ fn alone(plan: &Plan, given: &Given, (place, policy): (usize, &Policy)) -> Wante
     Wanted { name, interface: None, way, policy: Child::Shown(place) }
 }
 
-fn at_interface(plan: &Plan, attached: &Attached) -> Wanted {
-    let interface = &plan.interfaces[attached.interface];
-    let name = Said::at(interface.at.place, interface.name.clone());
+fn at_interface(plan: &Plan, attached: &Attached, name: String) -> Wanted {
+    let name = Said::at(plan.interfaces[attached.interface].at.place, name);
     Wanted { name, interface: Some(attached.interface), way: attached.way, policy: attached.policy.clone() }
 }
 
@@ -176,7 +169,7 @@ fn at_interface(plan: &Plan, attached: &Attached) -> Wanted {
 fn same_interface(name: &str, asked: &str) -> bool {
     let halves = |text: &str| {
         let end = text.find(|c: char| c.is_ascii_digit()).unwrap_or(text.len());
-        (text[..end].trim().to_ascii_lowercase(), text[end..].to_owned())
+        (text[..end].trim().to_ascii_lowercase(), text[end..].to_ascii_lowercase())
     };
     let ((kind, number), (asked, of)) = (halves(name), halves(asked));
     number == of && (kind == asked || (!number.is_empty() && !asked.is_empty() && kind.starts_with(&asked)))
@@ -184,7 +177,10 @@ fn same_interface(name: &str, asked: &str) -> bool {
 
 fn unknown(plan: &Plan, asked: &str, others: &[Wanted]) -> Fault {
     let bare = plan.interfaces.iter().find(|interface| same_interface(&interface.name, asked));
-    let names: Vec<_> = others.iter().map(|wanted| wanted.name.is.as_str()).take(MOST_NAMES).collect();
+    // An interface has two directions.
+    let mut seen = HashSet::new();
+    let names = others.iter().map(|wanted| wanted.name.is.as_str()).filter(|name| seen.insert(*name));
+    let names: Vec<_> = names.take(MOST_NAMES).collect();
     let message = match bare {
         Some(interface) => format!("no policy is at interface {}", interface.name),
         None => format!("the text has no interface `{asked}` with a policy"),

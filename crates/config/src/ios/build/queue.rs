@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! policy map            queue
-//! priority classes      classes of `strict-priority`, by level
+//! priority classes      classes of `strict-priority`, by level; those of one level with `same-level`
 //! all others            `drr` in its last class: quanta in the ratio of `bandwidth`
 //! shape                 `shape` of the class's queue, and the base of percentages below it
 //! service-policy        the class's queue is that of the policy
@@ -66,9 +66,15 @@ impl<'a> Build<'a> {
             rest.name = Said::at(policy.at.place, policy.name.clone());
             return Ok(Some(rest));
         }
-        let mut classes = Vec::new();
+        let mut classes: Vec<model::Class> = Vec::new();
+        let mut level = None;
         for (i, class, said) in priority {
-            classes.push(self.priority_class((i, class), said, under)?);
+            let mut made = self.priority_class((i, class), said, under)?;
+            if let Some(first) = classes.last().filter(|_| level == Some(said.level)) {
+                self.one_queue(said, &first.name.is, &mut made.settings);
+            }
+            classes.push(made);
+            level = Some(said.level);
         }
         // The default class itself, unless others share with it what priority leaves.
         let name = if rest.classes.is_empty() { "class-default" } else { "below priority" };
@@ -86,6 +92,17 @@ impl<'a> Build<'a> {
         let queue = self.class_queue(class, under)?;
         let takes = self.takes((order, class), under);
         Ok(model::Class { name: name(class), parent: None, takes, rest: false, settings, queue: Some(queue) })
+    }
+
+    /// A priority class of the level of the one before it.
+    fn one_queue(&mut self, said: &Priority, before: &str, settings: &mut Settings) {
+        let source = "IOS: priority classes of one level share a queue";
+        settings.assume("same-level", source, Value::Flag(true));
+        let how = format!(
+            "one queue with {before}, as all priority classes of a level: packets leave in the order of their arrival; its limit \
+             is one for each class here"
+        );
+        self.account.approximated(said.at.line, how);
     }
 
     /// The limit of a priority class: in congestion, or by its policer always.

@@ -5,13 +5,19 @@
 use super::Build;
 use crate::account::Verdict;
 use crate::finding::Finding;
-use crate::ios::plan::{At, Class, ClassMap, Policy, What};
+use crate::ios::plan::{At, Class, ClassMap, Do, Policy, What};
 use perhop_core::classify::{Index, Match, Relation};
 
 /// Classes of packets that are compared for one policy at most.
 const MOST: usize = 2_000;
 /// Class maps within class maps.
 const DEEPEST: usize = 8;
+
+/// Whether packets of a class may go on to later ones.
+fn goes_on(class: &Class) -> bool {
+    let actions = class.police.iter().flat_map(|police| police.actions.iter().flatten().flatten());
+    actions.into_iter().any(|done| done.is == Do::Continue)
+}
 
 impl<'a> Build<'a> {
     /// Finds them in a policy whose classes have these packets.
@@ -25,7 +31,9 @@ impl<'a> Build<'a> {
                 continue;
             }
             let takers = before.takers(&packets[i]);
-            before.add(i, &packets[i]);
+            if !goes_on(class) {
+                before.add(i, &packets[i]);
+            }
             let Some(takers) = takers else { continue };
             if self.is_new(class.at.place.start) {
                 let names: Vec<_> = takers.iter().map(|&j| policy.classes[j].name.as_str()).collect();

@@ -68,6 +68,14 @@ pub fn set(words: &mut Words<'_>) -> Result<Put<Do>, String> {
     one(words, SETS, "a field of a packet")
 }
 
+/// An action whose word was read.
+pub fn of_word(word: &str, words: &mut Words<'_>) -> Result<Put<Do>, String> {
+    let first = words.at();
+    let known = ACTIONS.iter().find(|row| row.word == word).ok_or_else(|| wanted(word, "an action"))?;
+    let is = (known.read)(words)?;
+    Ok(Put { is, at: words.since(first) })
+}
+
 fn one(words: &mut Words<'_>, table: &[Action], what: &str) -> Result<Put<Do>, String> {
     let word = words.take();
     let first = words.at();

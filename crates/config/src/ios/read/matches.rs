@@ -6,7 +6,10 @@ use super::words::{Words, dscps_of, wanted};
 use crate::foreign::words::is_known;
 use crate::ios::acl::protocol;
 use crate::ios::plan::{Test, What};
+use crate::ios::tree::Row;
+use crate::value;
 use perhop_core::classify::{Match, Protocol};
+use perhop_core::dscp::Dscp;
 
 /// A field, and how it is read.
 pub struct Field {
@@ -76,7 +79,8 @@ fn fields(fields: Match) -> What {
     What::Fields(Box::new(fields))
 }
 
-fn named(traffic: Vec<String>) -> (What, Option<String>) {
+/// The traffic of these names.
+pub fn named(traffic: Vec<String>) -> (What, Option<String>) {
     let names: Vec<_> = traffic.iter().map(|name| format!("`{name}`")).collect();
     let how = format!("no packet here has this field: the traffic called {}", names.join(" or "));
     (fields(Match { traffic, ..Match::default() }), Some(how))
@@ -92,6 +96,18 @@ fn precedence(words: &mut Words<'_>) -> Taken {
     words.has_any(&["ipv4", "ipv6"]);
     let dscp = words.precedences()?.into_iter().flat_map(dscps_of).collect();
     Ok((fields(Match { dscp, ..Match::default() }), None))
+}
+
+/// Which code points a precedence takes.
+pub fn code_points(row: &Row<'_>, test: &Test) -> Option<String> {
+    let What::Fields(fields) = &test.what else { return None };
+    let by_precedence = row.words.iter().any(|word| word.text == "precedence");
+    by_precedence.then(|| taken(&fields.dscp))
+}
+
+/// What a precedence takes.
+pub fn taken(codes: &[Dscp]) -> String {
+    format!("it takes {} code points: {}", codes.len(), value::code_points(codes))
 }
 
 fn access_group(words: &mut Words<'_>) -> Taken {

@@ -1,6 +1,7 @@
 //! Reads a text line by line into a [`Plan`], and says what became of each line.
 
 pub mod action;
+mod car;
 pub mod class;
 pub mod matches;
 pub mod police;
@@ -12,6 +13,7 @@ mod shown_lines;
 mod shown_pattern;
 mod shown_wred;
 
+use super::letters::Small;
 use super::plan::{At, Attached, Child, Class, ClassMap, Interface, List, Plan, Policy, Put, Table};
 use super::tree::Row;
 use crate::account::Account;
@@ -100,8 +102,6 @@ const QOS_TYPES: [&str; 6] = ["qos", "queueing", "queuing", "network-qos", "cont
 /// Commands of an interface about QoS that are not in a policy map, by their first words, with the reason why they are not
 /// modelled.
 const OF_INTERFACES: &[(&str, &str)] = &[
-    ("rate-limit", "CAR is not read: write `police` in a policy map"),
-    ("traffic-shape", "generic traffic shaping is not read: write `shape` in a policy map"),
     ("fair-queue", "fair queueing without a policy map is not read"),
     ("random-detect", "WRED without a policy map is not read"),
     ("priority-group", "priority queueing by lists is not read"),
@@ -142,9 +142,15 @@ impl Reader {
         self.strange = false;
         let within =
             !matches!(self.here, Here::Nowhere | Here::Foreign) && !matches!(row.word(0), "description" | "remark");
-        let known = (self.may_be_shown(row) && self.shown(row)) || self.head(row);
+        let before = self.shown.interface.as_ref().map(|it| it.at);
+        let is_shown = self.may_be_shown(row) && self.shown(row);
+        let names_interface = self.shown.interface.as_ref().map(|it| it.at) != before;
+        let small = if is_shown || names_interface { None } else { Small::of(row) };
+        let in_small = small.as_ref().map(|small| small.row(row));
+        let typed = in_small.as_ref().unwrap_or(row);
+        let known = is_shown || self.head(typed);
         if !known {
-            self.body(row);
+            self.body(typed);
         }
         match self.strange {
             false if known || within => self.recognition.statements.push(row.at().place),
@@ -271,7 +277,7 @@ impl Reader {
 
     /// An interface that was not named before.
     pub fn add_interface(&mut self, name: String, at: At) -> usize {
-        self.plan.interfaces.push(Interface { name, at, bandwidth: None });
+        self.plan.interfaces.push(Interface { name, at, bandwidth: None, peer: None });
         self.plan.interfaces.len() - 1
     }
 
@@ -360,12 +366,15 @@ impl Reader {
     /// A `match` line of a class map.
     pub fn test_at(&mut self, map: usize, row: &Row<'_>, word: usize) {
         let mut words = Words::new(row, word);
+        let mut several = None;
         let outcome = matches::test(&mut words).and_then(|(is, nearly)| {
             words.end()?;
+            several = matches::code_points(row, &is);
             self.plan.class_maps[map].tests.push(Put { is, at: row.at() });
             Ok(nearly)
         });
         self.settle(row, outcome);
+        several.into_iter().for_each(|what| self.account.noted(row.number, what));
     }
 
     /// A class of a policy map.
@@ -381,7 +390,10 @@ impl Reader {
     }
 
     /// A class of a policy map, by its name.
-    pub fn class_called(&mut self, policy: usize, row: &Row<'_>, name: String) {
+    pub fn class_called(&mut self, policy: usize, row: &Row<'_>, mut name: String) {
+        if name.eq_ignore_ascii_case("class-default") {
+            name.make_ascii_lowercase();
+        }
         let classes = &mut self.plan.policies[policy].classes;
         // A class that is named again goes on; those that are shown are known by their names, too.
         let known = self.classes.entry(policy).or_default();
@@ -442,6 +454,8 @@ impl Reader {
             }
             "service" if row.word(1) == "instance" => self.instance(port, row),
             "bandwidth" => self.bandwidth(port, row),
+            "rate-limit" => self.rate_limit(port, row),
+            "traffic-shape" => self.traffic_shape(port, row),
             "hold-queue" => {
                 self.account.approximated(row.number, "the limits of the classes count, not that of the interface")
             }

@@ -52,7 +52,7 @@ fn bare_bursts(it: &mut Police, words: &mut Words<'_>) -> Result<(), String> {
 
 fn part(it: &mut Police, words: &mut Words<'_>) -> Result<(), String> {
     match words.peek() {
-        "bc" | "burst" => it.bc = Some(after(words, Words::burst)?),
+        "bc" | "burst" | "conform-burst" => it.bc = Some(after(words, Words::burst)?),
         "be" | "peak-burst" => it.be = Some(after(words, Words::burst)?),
         "pir" | "peak-rate" => it.pir = Some(after(words, |words| words.rate(1))?),
         "conform-color" => {

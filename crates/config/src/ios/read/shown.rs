@@ -8,7 +8,7 @@ use super::shown_wred as wred;
 use super::words::{Outcome, Words};
 use super::{Here, Reader, action, matches, police};
 use crate::evidence::Counters;
-use crate::ios::plan::{At, Attached, Child, Class, ClassMap, Put};
+use crate::ios::plan::{At, Attached, Child, Class, ClassMap, Interface, Put};
 use crate::ios::tree::Row;
 use crate::model::Way;
 use perhop_core::units::Length;
@@ -17,7 +17,7 @@ use perhop_core::units::Length;
 #[derive(Debug, Default)]
 pub struct Shown {
     /// The last line that names an interface.
-    pub(super) interface: Option<(String, At)>,
+    pub(super) interface: Option<Named>,
     /// The direction of the last policy of an interface.
     pub(super) way: Option<Way>,
     /// Policies within policies: the indentation of each, and its place.
@@ -40,6 +40,16 @@ pub struct Shown {
     pub(super) set: String,
     /// What the next lines may belong to.
     pub(super) open: Open,
+}
+
+/// An interface as devices print it.
+#[derive(Clone, Debug)]
+pub(super) struct Named {
+    pub(super) name: String,
+    /// Its place; without a line where that is not to be shown.
+    pub(super) at: At,
+    /// The address of the far end.
+    pub(super) peer: Option<String>,
 }
 
 /// What was begun and may be continued.
@@ -245,11 +255,14 @@ impl Reader {
         self.shown.policies.clear();
         self.shown.paths.clear();
         self.shown.paths.push(String::new());
-        let (interface, named) = self.shown.interface.clone().unwrap_or((name, at));
-        self.account_interface(named);
-        let known = self.plan.interfaces.iter().rposition(|known| known.name == interface);
-        let interface = known.unwrap_or_else(|| self.add_interface(interface, named));
-        self.plan.attached.push(Attached { interface, way, policy: Child::Shown(place), at });
+        let (way_at, named) = (at, self.shown.interface.clone());
+        let Named { name: interface, at, peer } = named.unwrap_or(Named { name, at, peer: None });
+        self.account_interface(at);
+        let same = |known: &Interface| known.name == interface && known.peer == peer;
+        let known = self.plan.interfaces.iter().rposition(same);
+        let interface = known.unwrap_or_else(|| self.add_interface(interface, at));
+        self.plan.interfaces[interface].peer = peer;
+        self.plan.attached.push(Attached { interface, way, policy: Child::Shown(place), at: way_at });
     }
 
     fn account_interface(&mut self, at: At) {
@@ -311,7 +324,7 @@ impl Reader {
         match self.here {
             Here::Shown(policy, class) => self.shown_line((policy, class), row),
             Here::Class(policy, class) if self.plan.policies[policy].shown => self.line_of_map((policy, class), row),
-            Here::ClassMap(map) if row.word(0) == "Match" => {
+            Here::ClassMap(map) if row.word(0) == "Match" && !row.word(1).starts_with(char::is_uppercase) => {
                 self.test_at(map, row, 1);
                 true
             }
@@ -367,7 +380,7 @@ impl Reader {
     /// Adds counters of one kind of the class that lines are about.
     pub(super) fn count(&mut self, kind: &str, at: At, counts: &[(&'static str, u64)]) {
         let of = self.path();
-        let interface = self.shown.interface.as_ref().map_or("", |(name, _)| name).to_owned();
+        let interface = self.shown.interface.as_ref().map_or("", |it| &it.name).to_owned();
         let way = self.shown.way;
         let last = self.evidence.iter_mut().rev().take(12);
         let mut same = last.filter(|known| {
@@ -404,9 +417,9 @@ impl Reader {
 }
 
 /// The interface that a line names.
-fn interface(row: &Row<'_>) -> Option<(String, At)> {
+fn interface(row: &Row<'_>) -> Option<Named> {
     if row.starts(&["Control", "Plane"]) && row.words.len() == 2 {
-        return Some(("Control Plane".to_owned(), row.at()));
+        return Some(Named { name: "Control Plane".to_owned(), at: row.at(), peer: None });
     }
     let peer = row.word(0) == "Interface";
     let word = row.words.get(usize::from(peer))?;
@@ -418,5 +431,6 @@ fn interface(row: &Row<'_>) -> Option<(String, At)> {
     }
     // The address of a peer is not shown, nor its line.
     let line = if peer { 0 } else { row.number };
-    Some((name.to_owned(), At { line, place: word.place }))
+    let peer = peer.then(|| row.words.last().map_or("", |word| word.text).to_owned());
+    Some(Named { name: name.to_owned(), at: At { line, place: word.place }, peer })
 }

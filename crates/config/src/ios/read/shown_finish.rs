@@ -2,6 +2,7 @@
 
 use crate::ios::plan::{Attached, Child, Class};
 use crate::ios::read::Reader;
+use crate::model::Way;
 use std::collections::{HashMap, HashSet};
 
 impl Reader {
@@ -9,7 +10,10 @@ impl Reader {
     pub fn finish(&mut self) {
         self.limits_of_priority();
         self.children_elsewhere();
+        let policies = self.shown_policies();
         self.said_twice();
+        self.counters_of_policies(&policies);
+        self.policies_of_interfaces();
     }
 
     /// A later line replaces an earlier one, and what is typed counts before what the device printed of it.
@@ -33,13 +37,29 @@ impl Reader {
         self.plan.attached = kept.into_iter().flatten().collect();
     }
 
-    /// Whether two say the same of an interface: both typed, or with policies of one name.
+    /// Whether two say the same of an interface: both typed, or with policies of one name, and of one far end.
     fn same(&self, old: &Attached, new: &Attached) -> bool {
-        let name = |attached: &Attached| match &attached.policy {
-            Child::Named(name) => Some(name.is.clone()),
-            Child::Shown(at) => self.plan.policies.get(*at).map(|policy| policy.name.clone()),
-        };
-        (typed(old) && typed(new)) || name(old) == name(new)
+        let peer = |attached: &Attached| &self.plan.interfaces[attached.interface].peer;
+        let name = |attached: &Attached| self.plan.name_of(&attached.policy).to_owned();
+        (typed(old) && typed(new)) || (name(old) == name(new) && peer(old) == peer(new))
+    }
+
+    /// Where each policy that is shown at an interface begins, and what its port is to be called.
+    fn shown_policies(&self) -> Vec<(usize, Way, String)> {
+        let names = self.plan.called();
+        let shown = self.plan.attached.iter().zip(names).filter(|(attached, _)| !typed(attached));
+        shown.map(|(attached, name)| (attached.at.place.start, attached.way, name)).collect()
+    }
+
+    /// Counters of an interface with several policies of one direction are those of the policy's port.
+    fn counters_of_policies(&mut self, policies: &[(usize, Way, String)]) {
+        for counters in &mut self.evidence {
+            let before = policies.partition_point(|(start, ..)| *start <= counters.place.start);
+            let Some((_, way, name)) = before.checked_sub(1).map(|at| &policies[at]) else { continue };
+            if counters.way == Some(*way) && name.starts_with(&counters.interface) && !counters.interface.is_empty() {
+                counters.interface.clone_from(name);
+            }
+        }
     }
 
     /// Limits of priority classes that are shown apart from them.

@@ -16,6 +16,7 @@ const COUNTERS: &[(&str, &str, &[&str])] = &[
     ("# minute offered rate # bps", "class", &["interval_min", "offered_bps"]),
     ("# minute rate # bps", "class", &["interval_min", "offered_bps"]),
     ("# second offered rate # bps drop rate # bps", "class", &["interval_s", "offered_bps", "drop_bps"]),
+    ("# seconds offered rate # bps drop rate # bps", "class", &["interval_s", "offered_bps", "drop_bps"]),
     ("# second offered rate # bps", "class", &["interval_s", "offered_bps"]),
     ("# second rate # bps", "class", &["interval_s", "offered_bps"]),
     ("(queue depth/total drops/no-buffer drops) #/#/#", "queue", &["queue_depth", "total_drops", "no_buffer_drops"]),
@@ -30,6 +31,7 @@ const COUNTERS: &[(&str, &str, &[&str])] = &[
     ("(pkts queued/bytes queued) #/#", "queue", &["pkts_queued", "bytes_queued"]),
     ("(pkts matched/bytes matched) #/#", "queue", &["pkts_matched", "bytes_matched"]),
     ("(total drops) #", "queue", &["total_drops"]),
+    ("(total drops/no-buffer drops) #/#", "queue", &["total_drops", "no_buffer_drops"]),
     ("(bytes output) #", "queue", &["bytes_output"]),
     ("(queue depth) #", "queue", &["queue_depth"]),
     ("(pkts output) #", "queue", &["pkts_output"]),
@@ -97,6 +99,7 @@ const SETTINGS: &[(&str, Says)] = &[
     ("shape (peak) cir # bc # be #", |class, row, n| shaped(class, row, (true, n))),
     ("target shape rate #", target),
     ("#/# # # # # #", shaped_by_table),
+    ("bandwidth: # kbps", |class, row, n| share(class, row, kbit(n[0]))),
     ("bandwidth # kbps", |class, row, n| share(class, row, kbit(n[0]))),
     ("bandwidth # (kbps)", |class, row, n| share(class, row, kbit(n[0]))),
     ("bandwidth # (%)", |class, row, n| share(class, row, Share::Percent(n[0] as f64))),
@@ -366,7 +369,7 @@ fn fair(class: &mut Class, row: &Row<'_>, _: &[u64]) -> Outcome {
 
 /// `police:`, `cir R bps, bc B bytes`, `rate R pps, burst B packets`
 fn policed(class: &mut Class, row: &Row<'_>, _: &[u64]) -> Outcome {
-    let first = usize::from(row.word(0) == "police:");
+    let first = usize::from(row.word(0).eq_ignore_ascii_case("police:"));
     if row.words.len() == first {
         return Ok(None);
     }

@@ -115,6 +115,9 @@ impl<'k, 'a> Making<'_, 'k, 'a> {
 
     /// Gives some filters in a row to their class; true: it takes all that is left.
     fn lead(&mut self, giving: &mut Giving<'k, 'a>, run: &[&'k Sorter<'a>], classes: &mut [Class]) -> bool {
+        for it in run {
+            it.rule.code_points().iter().for_each(|what| self.log.noted(&it.lines, what));
+        }
         let first = run[0];
         let Some(found) = self.run(run) else { return false };
         let lines: Vec<_> = run.iter().flat_map(|it| &it.lines).copied().collect();
