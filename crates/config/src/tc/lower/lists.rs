@@ -43,7 +43,9 @@ impl<'k, 'a> Lists<'k, 'a> {
     pub(super) fn are_plain(&self) -> bool {
         let of_queueing_discipline = |it: &(u32, Vec<_>)| it.0 & 0xffff == 0;
         self.queues.iter().all(of_queueing_discipline)
-            && self.each().all(|it| !it.is_by_mark_itself() && is_plain(&it.actions))
+            && self.each().all(|it| !it.is_by_mark_itself())
+            && self.edge.iter().all(|it| is_plain(&it.actions, !shares_table(it, &self.edge)))
+            && self.queues.iter().flat_map(|it| &it.1).all(|it| is_plain(&it.actions, false))
             && self.acts_at_one_place()
             && self.lead_to_leaves()
             && self.leave_nothing_to_drop()
@@ -121,16 +123,28 @@ fn does(it: &Action<'_>) -> bool {
     !matches!(it.act, Act::Nothing | Act::Redirect(_)) || it.then == Control::Drop
 }
 
-/// Whether conditioners do the same, one behind the other: no packet that one of them has taken meets the next filter.
-fn is_plain(actions: &[Action<'_>]) -> bool {
+/// Whether another filter is in one table with this one, and is not asked after it where an action says `continue`.
+fn shares_table(it: &Sorter<'_>, list: &[&Sorter<'_>]) -> bool {
+    it.kind == "flower" && list.iter().filter(|other| other.kind == "flower" && other.prio == it.prio).count() > 1
+}
+
+/// Whether conditioners do the same, one behind the other. A packet may go on to the next filter where no class is chosen.
+fn is_plain(actions: &[Action<'_>], may_go_on: bool) -> bool {
+    let goes_on = |control: Control| may_go_on && control == Control::Continue;
     let ends = |control: Control| matches!(control, Control::Ok | Control::Pipe | Control::Drop);
     let is_police = |it: &Action<'_>| matches!(it.act, Act::Police(..));
     let marks_some = actions.iter().skip_while(|it| !is_police(it)).any(|it| matches!(it.act, Act::Tag(..)));
     let one = |it: &Action<'_>| match &it.act {
-        Act::Police(_, _, exceed) => ends(it.then) && (ends(*exceed) || *exceed == Control::Reclassify),
-        Act::Goes | Act::Nothing | Act::Mark(_) | Act::Tag(..) => ends(it.then),
+        Act::Police(_, _, exceed) => [it.then, *exceed].map(|it| ends(it) || goes_on(it)) == [true; 2] || reclassifies(it),
+        Act::Goes | Act::Nothing | Act::Mark(_) => ends(it.then) || goes_on(it.then),
+        Act::Tag(..) => ends(it.then),
         Act::Redirect(_) | Act::Lost(_) => true,
         Act::Priority(_) => false,
     };
     !marks_some && actions.iter().all(one)
+}
+
+/// Whether what exceeds meets the same policer until the kernel drops it.
+fn reclassifies(it: &Action<'_>) -> bool {
+    matches!(it.act, Act::Police(_, _, Control::Reclassify)) && matches!(it.then, Control::Ok | Control::Pipe | Control::Drop)
 }
