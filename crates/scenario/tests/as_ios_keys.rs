@@ -227,6 +227,7 @@ fn schedulers() -> Vec<Walk> {
                         "queue.q.classes=[{for=\"EF\",rate=\"2Mbit/s\",police=\"congested\"},{}]",
                         Said
                     ),
+                    ("classes[].same-level", "queue.q.classes=[{for=\"EF\"},{same-level=true}]", Lost),
                     ("classes[].queue", "queue.q.classes=[{for=\"EF\",queue={limit=\"9p\"}},{}]", Said),
                 ]
             ),

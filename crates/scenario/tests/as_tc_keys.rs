@@ -253,6 +253,7 @@ fn walks() -> Vec<Walk> {
                         "queue.q.classes=[{for=\"EF\",rate=\"2Mbit/s\",police=\"congested\"},{}]",
                         Refused,
                     ),
+                    ("classes[].same-level", "queue.q.classes=[{for=\"EF\"},{same-level=true}]", Refused),
                     ("classes[].queue", "queue.q.classes=[{for=\"EF\",queue={limit=\"9p\"}},{}]", Said),
                 ]
             ),

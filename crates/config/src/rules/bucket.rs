@@ -17,8 +17,8 @@ use perhop_core::units::{BitRate, Bytes, Span};
 const CODE: &str = "W451";
 /// The downloads that share the bucket.
 const FLOWS: f64 = 4.0;
-/// Their round trip: most are longer, and need more.
-const RTT: Span = Span::from_ms(20);
+/// Their round trip, that of the loads that `predict` makes.
+const RTT: Span = Span::from_ms(30);
 /// Below this the window of a download is a few packets, and the table says little.
 const LEAST: BitRate = BitRate::mbps(1);
 /// Code points of voice, whose packets are small: EF, and VOICE-ADMIT of RFC 5865.

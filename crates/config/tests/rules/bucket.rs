@@ -20,7 +20,6 @@ fn policy(police: &str, matches: &str) -> String {
 fn a_bucket_of_milliseconds() {
     let (message, instead) = found("ios", &policy("cir 45000000 bc 10000", "dscp af11")).unwrap();
     assert!(message.starts_with("the bucket holds 10000 B, 1.8 ms at 45Mbit/s: 4 downloads"), "{message}");
-    eprintln!("{message} || {instead}");
     let burst = instead.strip_prefix("police cir 45000000 bc ").unwrap();
     assert!(found("ios", &policy(&format!("cir 45000000 bc {burst}"), "dscp af11")).is_none());
     let old = found("ios", &policy("45000000 10000 20000", "dscp af11")).unwrap().1;

@@ -141,8 +141,13 @@ impl<'a> Build<'a> {
             }
             (None, true) => {
                 let ebs = police.be.map_or_else(|| excess(&bc), burst);
-                settings.set("ebs", self.of_full_packets(police, ebs));
-                "srtcm"
+                match self.is_void(police, &ebs) {
+                    true => "token-bucket",
+                    false => {
+                        settings.set("ebs", ebs);
+                        "srtcm"
+                    }
+                }
             }
             (None, false) => "token-bucket",
         };
@@ -168,20 +173,20 @@ impl<'a> Build<'a> {
         }
     }
 
-    /// An excess burst. IOS takes one below a packet, and no full-sized packet ever exceeds: here none does.
-    fn of_full_packets(&mut self, police: &Police, ebs: Said<Value>) -> Said<Value> {
-        let Value::Bytes(bytes) = &ebs.is else { return ebs };
+    /// Whether the second bucket holds no full-sized packet: IOS takes it, and such packets never exceed, they violate.
+    fn is_void(&mut self, police: &Police, ebs: &Said<Value>) -> bool {
+        let Value::Bytes(bytes) = ebs.is else { return false };
         if bytes.get() == 0 || bytes.get() >= FRAME {
-            return ebs;
+            return false;
         }
-        let Some(be) = police.be else { return Said { is: Value::Bytes(Bytes::new(0)), ..ebs } };
+        let Some(be) = police.be else { return true };
         let message = format!(
             "the second bucket holds {bytes}: a packet of 1500 B counts {FRAME} B and never exceeds, it violates"
         );
         self.account.approximated(be.at.line, "smaller packets, which may exceed in the device, violate here");
         let instead = format!("`be` of at least {FRAME}, or no `be` and no violate-action");
         self.findings.push(Finding { code: "W447", place: be.at.place, message, instead });
-        Said { is: Value::Bytes(Bytes::new(0)), ..ebs }
+        true
     }
 
     pub(super) fn default_burst(&self, rate: &Said<Value>) -> Said<Value> {
@@ -202,7 +207,8 @@ impl<'a> Build<'a> {
     fn actions(&mut self, police: &Police, kind: &str, (sets, next): (&[Act], bool)) -> Vec<(Colour, Said<Vec<Act>>)> {
         let two = kind == "token-bucket";
         let red = if two && police.actions[1].is_none() && police.actions[2].is_some() { 2 } else { 1 };
-        let red = if two && no_excess(police) && police.actions[2].is_some() { 2 } else { red };
+        let violates = (no_excess(police) && police.actions[2].is_some()) || three_colours(police);
+        let red = if two && violates { 2 } else { red };
         let colours: &[(Colour, usize)] = match two {
             true => &[(Colour::Green, 0), (Colour::Red, red)],
             false => &[(Colour::Green, 0), (Colour::Yellow, 1), (Colour::Red, 2)],
