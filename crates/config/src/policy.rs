@@ -35,5 +35,7 @@ pub fn policy(port: &Port) -> Stub {
         notes: writer.notes,
         load: String::new(),
         link: BitRate::default(),
+        back: None,
+        rows: Vec::new(),
     }
 }

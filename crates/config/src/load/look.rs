@@ -113,15 +113,18 @@ impl<'a> Filters<'a> {
 }
 
 impl<'a> Ground<'a> {
-    pub(super) fn of(port: &'a Port) -> Self {
+    /// Of a port, with addresses and ports of packets that are in no filter of it and of another.
+    pub(super) fn of(port: &'a Port, other: Option<&Port>) -> Self {
         let (mut prefixes, mut ports) = (Vec::new(), Vec::new());
         let mut add = |filter: &Filter| {
             let matches = &filter.matches.is;
             ports.extend(matches.source_port.iter().chain(&matches.destination_port).copied());
             prefixes.extend(matches.source.iter().chain(&matches.destination).copied());
         };
-        port.conditioners.iter().flat_map(|it| &it.takes).for_each(&mut add);
-        port.queue.iter().for_each(|queue| each_filter(queue, &mut add));
+        for port in [Some(port), other].into_iter().flatten() {
+            port.conditioners.iter().flat_map(|it| &it.takes).for_each(&mut add);
+            port.queue.iter().for_each(|queue| each_filter(queue, &mut add));
+        }
         let mut free = outside(&prefixes);
         let mut next = || if prefixes.is_empty() { None } else { free.next() };
         let given = ports.iter().any(|port| *port >= GIVEN);

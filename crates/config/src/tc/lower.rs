@@ -90,11 +90,13 @@ fn port(kernel: &Kernel<'_>, interface: &Interface<'_>, way: Way, log: &mut Log)
     for (id, _, lines) in std::mem::take(&mut making.chosen) {
         making.log.lost(&lines, &format!("`skbedit priority {}`: there is no such class below", shown(id)));
     }
+    let others = if way == Way::Input { meters::redirects(kernel, interface) } else { Vec::new() };
+    let behind = others.first().map(|other| name(&kernel.interfaces[*other].device));
     let interface = name(&interface.device);
     let (queue, accounting) = making.counted(&interface.is, way, queue);
     let queue = making.line(queue);
     let Making { link, conditioners, .. } = making;
-    Some(Port { interface, way, accounting: Some(accounting), link, conditioners, queue })
+    Some(Port { interface, way, behind, accounting: Some(accounting), link, conditioners, queue })
 }
 
 /// Whether a queueing discipline says anything of a port.

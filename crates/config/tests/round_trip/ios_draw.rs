@@ -96,6 +96,7 @@ fn built(mut classes: Vec<Drawn>, priorities: usize, last: &Drawn, queues: bool)
     Port {
         interface: said(INTERFACE.into()),
         way: Way::Output,
+        behind: None,
         accounting: Some(said("l2")),
         link,
         conditioners,

@@ -42,6 +42,7 @@ pub fn port() -> impl Strategy<Value = Port> {
         Port {
             interface: said(INTERFACE.into()),
             way: Way::Output,
+            behind: None,
             accounting: Some(said(accounting)),
             link,
             conditioners,
