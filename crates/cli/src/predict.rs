@@ -13,13 +13,15 @@ use perhop_config::model::Port;
 use perhop_config::stub::Stub;
 use perhop_core::params::Severity;
 use perhop_core::units::{BitRate, Span, counted};
+use perhop_runs::disk;
 use perhop_runs::prediction::{self, PortClass};
 use perhop_runs::request::{Asked, Output, Request, Shown, Source};
 use perhop_runs::rows::Rows;
 use perhop_runs::run::{Replication, run as run_points};
-use perhop_runs::disk;
+use perhop_runs::summary::{grid, titled};
 use perhop_scenario::{Diagnostics, Point, Sweep};
 use serde_json::{Value, json};
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 pub(crate) fn predict(args: &Predict) -> Result<Outcome, Failure> {
@@ -44,7 +46,8 @@ pub(crate) fn predict(args: &Predict) -> Result<Outcome, Failure> {
             true => answers.push(predicted.json(&imported)),
             false => {
                 let gap = if at > 0 { "\n" } else { "" };
-                say!("{gap}{}\n\n{}", predicted.told(&name, &imported), prediction::text(&predicted.rows, &predicted.point));
+                let rows = prediction::text(&predicted.rows, &predicted.point);
+                say!("{gap}{}\n\n{rows}{}", predicted.told(&name, &imported), predicted.filters_told(&imported));
             }
         }
         kept = kept_in(args).map(|out| disk::point_dir(out, &predicted.point));
@@ -64,7 +67,13 @@ fn wires(args: &Predict, imported: &Imported) -> Result<Vec<Wire>, Fault> {
     let wires = imported.wires(&given)?;
     let alone = |wire: &Wire| [Some(wire.port), wire.back].into_iter().flatten().map(|port| Wire { port, back: None });
     let wires: Vec<_> = if args.load.is_some() { wires.iter().flat_map(alone).collect() } else { wires };
-    if args.all || wires.len() == 1 { Ok(wires) } else { Ok(vec![Wire { port: imported.chosen(&given)?, back: None }]) }
+    if args.all || wires.len() == 1 {
+        return Ok(wires);
+    }
+    let chosen = imported
+        .chosen(&given)
+        .map_err(|fault| Fault { help: format!("{}, or take all by --all", fault.help), ..fault });
+    Ok(vec![Wire { port: chosen?, back: None }])
 }
 
 /// What is said of one line, or of all.
@@ -119,6 +128,17 @@ fn scenario(args: &Predict, file: &File<'_>, imported: &Imported, stub: &Stub) -
 fn warmup(args: &Predict) -> Option<Span> {
     let given = args.settings.duration.as_ref().filter(|_| args.settings.warmup.is_none())?;
     given.parse::<Span>().ok().map(|duration| duration / 4)
+}
+
+/// Of the filters of a port, the most that are printed, and of the line of each so many letters.
+const MOST_FILTERS: usize = 24;
+const MOST_LETTERS: usize = 100;
+
+/// A line with filters, and the packets that they took.
+struct Met {
+    line: usize,
+    text: String,
+    packets: f64,
 }
 
 /// What came of it.
@@ -181,11 +201,50 @@ impl<'a> Predicted<'a> {
         format!("{name}: {}, {}.{others} {load} {run}", imported.dialect.title, ports.join("; "))
     }
 
+    /// The filters with the lines that say them and the packets that they took.
+    fn filters(&self, imported: &Imported) -> Vec<Met> {
+        let sent = prediction::sent(&self.replications.iter().collect::<Vec<_>>());
+        let texts: HashMap<_, _> = imported.lines().map(|(line, text, _)| (line, text)).collect();
+        let mut by_line: BTreeMap<usize, f64> = BTreeMap::new();
+        for row in &self.stub.filters {
+            let packets: f64 = row.traffic.iter().filter_map(|traffic| sent.get(traffic)).sum();
+            *by_line.entry(imported.text.line_of(row.place)).or_default() += packets;
+        }
+        let met = |(line, packets): (usize, f64)| Met {
+            line,
+            text: texts.get(&line).cloned().unwrap_or_default(),
+            packets: packets.round(),
+        };
+        by_line.into_iter().map(met).collect()
+    }
+
+    /// The same as a table, those that took none among the first, and what becomes of packets that no filter takes.
+    fn filters_told(&self, imported: &Imported) -> String {
+        let mut filters = self.filters(imported);
+        let more = filters.len().saturating_sub(MOST_FILTERS);
+        if more > 0 {
+            filters.sort_by_key(|met| (met.packets > 0.0, met.line));
+            filters.truncate(MOST_FILTERS);
+        }
+        let mut table = grid(&["line", "filter", "packets"]);
+        for Met { line, text, packets } in &filters {
+            let text: String = text.chars().take(MOST_LETTERS).collect();
+            table.add_row([line.to_string(), text, packets.to_string()]);
+        }
+        let title = "Filters, and the packets of this load that each took in a replication";
+        let table = (!filters.is_empty()).then(|| titled(title, table, 2));
+        let more = (more > 0).then(|| format!("{} more took packets or none: --json has all", more));
+        let others = self.stub.others.join("\n");
+        let parts = [table.into_iter().chain(more).collect::<Vec<_>>().join("\n"), others];
+        parts.into_iter().filter(|part| !part.is_empty()).map(|part| format!("\n\n{part}")).collect()
+    }
+
     fn json(&self, imported: &Imported) -> Value {
         let port = |(port, link): (&Port, BitRate)| {
             let behind = port.behind.as_ref().map(|name| name.is.as_str());
             json!({ "interface": port.interface.is, "direction": port.way.name(), "behind": behind, "link_bit_s": link.bit_s() })
         };
+        let filter = |met: &Met| json!({ "line": met.line, "packets": met.packets });
         let mut ports = self.ports(imported).into_iter().map(port);
         json!({
             "port": ports.next(),
@@ -194,6 +253,8 @@ impl<'a> Predicted<'a> {
             "scenario": self.stub.text,
             "result_hash": hash_of(&self.replications),
             "rows": self.rows.to_json(0),
+            "filters": self.filters(imported).iter().map(filter).collect::<Vec<_>>(),
+            "unmet": self.stub.others,
         })
     }
 }

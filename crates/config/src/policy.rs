@@ -37,5 +37,7 @@ pub fn policy(port: &Port) -> Stub {
         link: BitRate::default(),
         back: None,
         rows: Vec::new(),
+        filters: Vec::new(),
+        others: Vec::new(),
     }
 }

@@ -136,6 +136,18 @@ fn sums(arrivals: &Table) -> HashMap<&str, [f64; 2]> {
     of
 }
 
+/// Packets that each traffic sent, the mean over the replications.
+pub fn sent(replications: &[&Replication]) -> HashMap<String, f64> {
+    let mut sent = HashMap::new();
+    for flows in replications.iter().map(|it| find(&it.tables, "flows")) {
+        for (traffic, packets) in flows.texts("traffic").iter().zip(flows.integers("sent_packets")) {
+            let (Some(traffic), Some(packets)) = (traffic, packets) else { continue };
+            *sent.entry(traffic.to_string()).or_default() += *packets as f64 / replications.len() as f64;
+        }
+    }
+    sent
+}
+
 /// The rows as a table for the terminal, without columns that have no value.
 pub fn text(rows: &Rows, point: &Point) -> String {
     let unit = Unit::of([&point.scenario]);

@@ -241,9 +241,10 @@ fn is_full(port: &Port) -> bool {
     port.queue.is_some() || !port.conditioners.is_empty()
 }
 
-/// Whether two ports of an interface are its two directions, and count the same bytes.
+/// Whether two ports of an interface are its two directions, and one scenario can count the bytes of both.
 fn faces(one: &Port, other: &Port) -> bool {
-    one.way != other.way && one.accounting == other.accounting
+    let without_queue = |port: &Port| port.way == Way::Input && port.queue.is_none();
+    one.way != other.way && (one.accounting == other.accounting || without_queue(one) || without_queue(other))
 }
 
 /// A line without the blanks around it, and with a single one for each stretch of them.

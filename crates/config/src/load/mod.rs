@@ -11,11 +11,12 @@ mod shares;
 mod sorts;
 mod stated;
 
-use crate::model::{Port, Way};
+use crate::model::{Filter, Port, Way};
 use crate::stub::names::Names;
 use leaves::{Leaf, Leaves, leaves};
-use look::{Asked, Ground};
+use look::{Asked, Ground, each_filter};
 use perhop_core::classify::{Match, Protocol};
+use perhop_core::params::Place;
 use perhop_core::units::{BitRate, Bytes};
 use shares::bounded;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -90,6 +91,8 @@ pub struct Flow {
     pub from: String,
     /// The node that receives.
     pub to: String,
+    /// Where the text says the filters that take its packets.
+    pub met: Vec<Place>,
 }
 
 /// A class that is sent in.
@@ -103,6 +106,15 @@ pub struct ClassRow {
     pub class: String,
     /// The traffic that is its call.
     pub call: Option<String>,
+}
+
+/// A filter of a port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FilterRow {
+    /// Where the text says it.
+    pub place: Place,
+    /// The traffic whose packets it takes.
+    pub traffic: Vec<String>,
 }
 
 /// The load of a port.
@@ -251,7 +263,8 @@ impl Load {
         let to = node(&mut self.receivers, receivers, look.destination);
         let (name, class, path) = (self.names.unique(called), leaf.name.clone(), leaf.path.clone());
         let mark = mark.map(str::to_owned);
-        self.flows.push(Flow { name, mark, class, path, sends, look, from, to });
+        let met = ground.met(&asked, &look);
+        self.flows.push(Flow { name, mark, class, path, sends, look, from, to, met });
     }
 
     /// Whether the ends of a look are two nodes, each on its side.
@@ -302,6 +315,29 @@ impl Load {
             }
         }
         rows
+    }
+
+    /// The filters of its port, in the order of the text, each with the traffic that it takes; none of a load that is stated.
+    pub(crate) fn filters(&self, port: &Port) -> Vec<FilterRow> {
+        if self.stated.is_some() {
+            return Vec::new();
+        }
+        let mut rows: BTreeMap<usize, FilterRow> = BTreeMap::new();
+        let mut add = |filter: &Filter| {
+            let place = filter.matches.origin.place();
+            place
+                .into_iter()
+                .for_each(|place| _ = rows.entry(place.start).or_insert(FilterRow { place, traffic: Vec::new() }));
+        };
+        port.conditioners.iter().flat_map(|it| &it.takes).for_each(&mut add);
+        port.queue.iter().for_each(|queue| each_filter(queue, &mut add));
+        for flow in &self.flows {
+            let met: BTreeSet<_> = flow.met.iter().map(|place| place.start).collect();
+            for at in met {
+                rows.entry(at).and_modify(|row| row.traffic.push(flow.name.clone()));
+            }
+        }
+        rows.into_values().collect()
     }
 
     /// What a file states of it, as TOML; `None`: it was made for the port.

@@ -10,21 +10,24 @@ mod conditioners;
 mod frame;
 pub(crate) mod names;
 mod origins;
+mod others;
 pub(crate) mod overlap;
 pub mod page;
 mod sort;
 mod stolen;
 
 use crate::given::Given;
-use crate::load::{ClassRow, Load};
+use crate::load::{ClassRow, FilterRow, Load};
 use crate::model::{Kind, Port, Queue};
+use crate::value::{Said, Value};
 use chain::ByPath;
 use frame::{End, FACING};
 use names::{Names, queue_name};
 use page::{List, Page, Piece};
+use perhop_core::accounting::Accounting;
 use perhop_core::classify::Match;
 use perhop_core::params::Place;
-use perhop_core::units::BitRate;
+use perhop_core::units::{BitRate, SignedBytes};
 use std::collections::HashMap;
 
 pub use frame::{ACCESS, LINK};
@@ -49,6 +52,10 @@ pub struct Stub {
     pub back: Option<BitRate>,
     /// The classes that the load is sent in.
     pub rows: Vec<ClassRow>,
+    /// The filters of its ports.
+    pub filters: Vec<FilterRow>,
+    /// What becomes of packets of which these take none.
+    pub others: Vec<String>,
 }
 
 impl Stub {
@@ -76,6 +83,9 @@ struct Marker {
     /// Whether no other takes what it has taken.
     ends: bool,
 }
+
+/// Why buckets count other bytes than the scenario.
+const COUNTS: &str = "what comes in is counted without Ethernet's header";
 
 /// What is written of a port.
 pub(crate) struct Writer<'a> {
@@ -158,12 +168,49 @@ pub fn with_load(port: &Port, link: BitRate, load: &Load) -> Stub {
     page.append(&writer.tree);
     frame::load(&mut page, load);
     let sentence = frame::sentence(&[load]);
+    let others = others::sentence(port).into_iter().collect();
     let Page { text, map, lists } = page;
-    Stub { text, map, lists, notes: writer.notes, load: sentence, link, back: None, rows: load.classes() }
+    Stub {
+        text,
+        map,
+        lists,
+        notes: writer.notes,
+        load: sentence,
+        link,
+        back: None,
+        rows: load.classes(),
+        filters: load.filters(port),
+        others,
+    }
+}
+
+/// A port without a queue in a scenario that counts the bytes of another: its buckets count their own.
+fn counted_as(other: &Port, port: &Port) -> Port {
+    let mut port = port.clone();
+    let all = [Accounting::L3, Accounting::L2, Accounting::L2Fcs, Accounting::L1];
+    let counted = |port: &Port| {
+        let name = port.accounting.as_ref().map_or(Accounting::default().name(), |it| it.is);
+        all.into_iter().find(|it| it.name() == name).unwrap_or_default().overhead() as i32
+    };
+    let more = counted(&port) - counted(other);
+    let metered = port
+        .conditioners
+        .iter_mut()
+        .filter(|it| matches!(it.settings.get("cir").map(|it| &it.is), Some(Value::Rate(_))));
+    for conditioner in metered.filter(|_| more != 0) {
+        let known = match conditioner.settings.get("overhead").map(|it| &it.is) {
+            Some(Value::Signed(bytes)) => bytes.get(),
+            _ => 0,
+        };
+        let bytes = Value::Signed(SignedBytes::new(known + more));
+        conditioner.settings.set("overhead", Said::assumed(COUNTS, bytes));
+    }
+    port
 }
 
 /// Both directions of a line as one scenario, what leaves first: the ACKs of one are load of the other.
 pub fn of_both([out, back]: [(&Port, BitRate); 2]) -> Stub {
+    let back = (&counted_as(out.0, back.0), back.1);
     let [load, mut facing] = Load::of_both([out, back]);
     let rows = load.classes();
     let others = facing.told_apart(&load, back.0.way);
@@ -184,7 +231,22 @@ pub fn of_both([out, back]: [(&Port, BitRate); 2]) -> Stub {
         rows.into_iter().map(move |row| ClassRow { port: Some(port.clone()), ..row })
     };
     let rows = named(out.0, rows).chain(named(back.0, others)).collect();
+    let filters = [load.filters(out.0), facing.filters(back.0)].concat();
+    let others = [out.0, back.0].into_iter();
+    let others =
+        others.filter_map(|port| Some(format!("{}: {}", frame::called(port), others::sentence(port)?))).collect();
     let Page { text, map, lists } = page;
     let notes = [writer.notes, second.notes].concat();
-    Stub { text, map, lists, notes, load: frame::sentence(&[&load, &facing]), link: out.1, back: Some(back.1), rows }
+    Stub {
+        text,
+        map,
+        lists,
+        notes,
+        load: frame::sentence(&[&load, &facing]),
+        link: out.1,
+        back: Some(back.1),
+        rows,
+        filters,
+        others,
+    }
 }

@@ -15,6 +15,7 @@ mod bare;
 /// Filters of inner classes.
 pub(super) mod inner;
 
+use super::filters::Protocol;
 use super::handles::{AT_EGRESS, AT_INGRESS, INGRESS, ROOT, own};
 use super::kernel::{Class as Classful, Interface, Kernel, Qdisc};
 use super::log::Log;
@@ -93,10 +94,11 @@ fn port(kernel: &Kernel<'_>, interface: &Interface<'_>, way: Way, log: &mut Log)
     let others = if way == Way::Input { meters::redirects(kernel, interface) } else { Vec::new() };
     let behind = others.first().map(|other| name(&kernel.interfaces[*other].device));
     let interface = name(&interface.device);
+    let unmet = making.unmet(way, queue.is_some());
     let (queue, accounting) = making.counted(&interface.is, way, queue);
     let queue = making.line(queue);
     let Making { link, conditioners, .. } = making;
-    Some(Port { interface, way, behind, accounting: Some(accounting), link, conditioners, queue })
+    Some(Port { interface, way, behind, unmet, accounting: Some(accounting), link, conditioners, queue })
 }
 
 /// Whether a queueing discipline says anything of a port.
@@ -112,6 +114,23 @@ fn name(device: &Named<'_>) -> Said<String> {
 }
 
 impl<'k, 'a> Making<'k, 'a> {
+    /// Packets of which no filter takes any, by what the filters say of the protocol: those of the queue's classes, or of what stands
+    /// before no queue.
+    fn unmet(&self, way: Way, has_queue: bool) -> Option<&'static str> {
+        let edge = if way == Way::Input { AT_INGRESS } else { AT_EGRESS };
+        let is_own = |at: u32| if has_queue { at != AT_INGRESS && at != AT_EGRESS } else { at == edge };
+        let lists = self.interface.filters.iter().filter(|it| is_own(*it.0));
+        let protocols: Vec<_> = lists.flat_map(|it| it.1.iter()).map(|it| it.protocol).collect();
+        let [all, six, others] =
+            [Protocol::All, Protocol::Ip6, Protocol::Other].map(|protocol| protocols.contains(&protocol));
+        match (all || protocols.is_empty(), six, others) {
+            (true, ..) | (_, true, true) => None,
+            (_, false, false) => Some("IPv6, ARP and other packets"),
+            (_, true, false) => Some("ARP and other packets"),
+            (_, false, true) => Some("IPv6 packets"),
+        }
+    }
+
     /// The queue of the interface to which packets that come in are sent.
     fn redirected(&mut self, kernel: &'k Kernel<'a>) -> Option<Queue> {
         let other = *meters::redirects(kernel, self.interface).first()?;

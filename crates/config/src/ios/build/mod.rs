@@ -224,7 +224,16 @@ impl<'a> Build<'a> {
             Way::Input => self.no_queue(policy),
         };
         let accounting = Some(Said::assumed("IOS XE: headers of layer 2 without the checksum", "l2"));
-        Ok(Port { interface: wanted.name, way: wanted.way, behind: None, accounting, link, conditioners, queue })
+        Ok(Port {
+            interface: wanted.name,
+            way: wanted.way,
+            behind: None,
+            unmet: None,
+            accounting,
+            link,
+            conditioners,
+            queue,
+        })
     }
 
     /// The policy of a name, or that there is none.
