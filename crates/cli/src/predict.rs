@@ -98,8 +98,8 @@ fn finish(args: &Predict, dir: &Path) -> Result<Outcome, Failure> {
         say!("{dir}  next: perhop plot {dir}; perhop report {dir} -o report.html", dir = dir.display());
         return Ok(Outcome::Done(Exit::Fine));
     };
-    let words: Vec<PathBuf> =
-        ["perhop", "plot"].map(PathBuf::from).into_iter().chain([dir.into(), "-o".into(), picture.clone()]).collect();
+    let plot = ["perhop", "plot", "--kind", PICTURE, "-o"].map(PathBuf::from);
+    let words: Vec<PathBuf> = plot.into_iter().chain([picture.clone(), dir.into()]).collect();
     let cli = Cli::try_parse_from(words).map_err(|error| Failure::Error(error.to_string()))?;
     Ok(ForPython::of(&cli.verb)?.map_or(Outcome::Done(Exit::Fine), Outcome::Python))
 }
@@ -130,6 +130,8 @@ fn warmup(args: &Predict) -> Option<Span> {
     given.parse::<Span>().ok().map(|duration| duration / 4)
 }
 
+/// The plot of the delays of each class.
+const PICTURE: &str = "box";
 /// Of the filters of a port, the most that are printed, and of the line of each so many letters.
 const MOST_FILTERS: usize = 24;
 const MOST_LETTERS: usize = 100;
