@@ -70,7 +70,7 @@ fn an_interface_with_two_levels() {
     let default = queue.classes[1].queue.as_ref().unwrap();
     assert!(keys(&default.settings).contains("{for AF11, min 24p, max 40p, max-p 0.2}"), "{}", keys(&default.settings));
     let voice = &port.conditioners[0];
-    assert_eq!((voice.kind, keys(&voice.settings).as_str()), ("srtcm", "cbs 4000B, cir 8Mbit/s, ebs 1000B"));
+    assert_eq!((voice.kind, keys(&voice.settings).as_str()), ("srtcm", "cbs 4000B, cir 8Mbit/s, ebs 0B"));
     assert_eq!(actions(voice), "green [Transmit], yellow [Mark(Dscp(10))], red [Drop]");
     assert_eq!(read.account.count(&Verdict::NotModelled), 0);
     assert_eq!(read.account.lines.len(), INTERFACE.lines().filter(|line| !line.trim().is_empty()).count());

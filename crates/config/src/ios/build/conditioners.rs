@@ -137,7 +137,7 @@ impl<'a> Build<'a> {
             }
             (None, true) => {
                 let ebs = police.be.map_or_else(|| excess(&bc), burst);
-                settings.set("ebs", self.of_full_packets(police, ebs));
+                settings.set("ebs", self.of_full_packets(police, &bc, ebs));
                 "srtcm"
             }
             (None, false) => "token-bucket",
@@ -154,10 +154,12 @@ impl<'a> Build<'a> {
         Some((kind, settings))
     }
 
-    /// An excess burst. IOS takes one below a packet, and no full-sized packet ever exceeds: here none does.
-    fn of_full_packets(&mut self, police: &Police, ebs: Said<Value>) -> Said<Value> {
+    /// An excess burst. IOS takes one below a packet, and no full-sized packet ever exceeds: here none does. No packet is larger than
+    /// the first bucket.
+    fn of_full_packets(&mut self, police: &Police, bc: &Said<Value>, ebs: Said<Value>) -> Said<Value> {
         let (Value::Bytes(bytes), Some(be)) = (&ebs.is, police.be) else { return ebs };
-        if bytes.get() == 0 || bytes.get() >= FRAME {
+        let least = if let Value::Bytes(bc) = bc.is { FRAME.min(bc.get()) } else { FRAME };
+        if bytes.get() == 0 || bytes.get() >= least {
             return ebs;
         }
         let message = format!(
