@@ -60,7 +60,9 @@ fn it_begins_with_what_check_finds() {
     let folder = Folder::with(&[("port.sh", text.as_bytes())]);
     let out = folder.perhop(&["predict", "port.sh", "--link", "8Mbit/s", "--duration", "2s"]);
     let said = String::from_utf8_lossy(&out.stdout);
-    assert!(said.starts_with("warning[W401] the filter sends packets to 1:50, which is no class here"), "{said}");
+    let places = ["warning[W401] the filter sends packets to 1:50, which is no class here", "port.sh: Linux tc"];
+    let [finding, prediction] = places.map(|words| said.find(words).unwrap_or_else(|| panic!("{words} in {said}")));
+    assert!(finding < prediction, "{said}");
 }
 
 /// The names of the rows.
@@ -157,7 +159,7 @@ fn both_directions_of_a_line_are_one_run() {
     let alone = predicted(BOTH, &["--direction", "output"]);
     assert_eq!(names(&alone, "port"), [""]);
     let [with, without] = [&together, &alone].map(|of| of["rows"][0]["throughput_bit_s"]["mean"].as_f64().unwrap());
-    assert!(with < 0.9 * without, "{with} {without}");
+    assert!(with < 0.95 * without, "{with} {without}");
     let down = together["rows"][1]["throughput_bit_s"]["mean"].as_f64().unwrap();
     assert!(down > 15e6, "{down}");
 }
@@ -187,19 +189,28 @@ fn all_ports_are_predicted_one_after_another() {
     assert_eq!(found["predictions"].as_array().unwrap().len(), 2);
 }
 
-/// A filter whose packets one before it takes has none; IPv6 and ARP meet none.
+/// The load of a class meets the first of its filters; IPv6 and ARP meet none.
 #[test]
 fn filters_are_counted() {
-    let text = SCRIPT.to_owned()
-        + "tc filter add dev eth0 parent 1: protocol ip prio 2 u32 match ip dport 80 0xffff match ip tos 0xb8 0xfc flowid 1:20\n";
+    let of = "tc filter add dev eth0 parent 1: protocol ip prio";
+    let text = format!(
+        "{SCRIPT}{of} 2 u32 match ip dport 81 0xffff flowid 1:20\n{of} 3 u32 match ip tos 0xb8 0xfc flowid 1:10\n"
+    );
     let found = predicted(&text, &["--link", "8Mbit/s"]);
-    let packets =
-        |at: usize| (found["filters"][at]["line"].as_u64(), found["filters"][at]["packets"].as_f64().unwrap());
-    assert!(packets(0).0 == Some(5) && packets(0).1 > 100.0, "{}", found["filters"]);
-    assert_eq!(packets(1), (Some(6), 0.0));
-    let end = "IPv6, ARP and other packets meet no filter: they pass all classes, unshaped.";
-    assert_eq!(found["unmet"], serde_json::json!([end]));
+    let filters = found["filters"].as_array().unwrap();
+    let packets = |at: usize| filters[at]["packets"].as_f64().unwrap();
+    assert_eq!(filters.iter().map(|it| it["line"].as_u64().unwrap()).collect::<Vec<_>>(), [5, 6, 7]);
+    assert!(packets(0) > 100.0 && packets(1) > 100.0 && packets(2) == 0.0, "{filters:?}");
+    let end = |end: &str| serde_json::json!([format!("IPv6, ARP and other packets meet no filter: they {end}.")]);
+    assert_eq!(found["unmet"], end("pass all classes, unshaped"));
     let with_default = text.replace("handle 1: htb", "handle 1: htb default 20");
-    let found = predicted(&with_default, &["--link", "8Mbit/s"]);
-    assert_eq!(found["unmet"], serde_json::json!(["IPv6, ARP and other packets meet no filter: they go to 1:20."]));
+    assert_eq!(predicted(&with_default, &["--link", "8Mbit/s"])["unmet"], end("go to 1:20"));
+    let six =
+        text.replace("protocol ip prio 2", "protocol ipv6 prio 2").replace("match ip dport 81", "match ip6 dport 81");
+    let found = predicted(&six, &["--link", "8Mbit/s"]);
+    assert!(
+        found["unmet"][0].as_str().unwrap().starts_with("ARP and other packets meet no filter"),
+        "{}",
+        found["unmet"]
+    );
 }
