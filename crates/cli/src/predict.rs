@@ -47,7 +47,7 @@ pub(crate) fn predict(args: &Predict) -> Result<Outcome, Failure> {
             false => {
                 let gap = if at > 0 { "\n" } else { "" };
                 let rows = prediction::text(&predicted.rows, &predicted.point);
-                say!("{gap}{}\n\n{rows}{}", predicted.told(&name, &imported), predicted.filters_told(&imported));
+                say!("{gap}{}\n\n{rows}{}", predicted.told(&name, &imported), predicted.filter_table(&imported));
             }
         }
         kept = kept_in(args).map(|out| disk::point_dir(out, &predicted.point));
@@ -137,7 +137,7 @@ const MOST_FILTERS: usize = 24;
 const MOST_LETTERS: usize = 100;
 
 /// A line with filters, and the packets that they took.
-struct Met {
+struct FilterCount {
     line: usize,
     text: String,
     packets: f64,
@@ -204,7 +204,7 @@ impl<'a> Predicted<'a> {
     }
 
     /// The filters with the lines that say them and the packets that they took.
-    fn filters(&self, imported: &Imported) -> Vec<Met> {
+    fn filters(&self, imported: &Imported) -> Vec<FilterCount> {
         let sent = prediction::sent(&self.replications.iter().collect::<Vec<_>>());
         let texts: HashMap<_, _> = imported.lines().map(|(line, text, _)| (line, text)).collect();
         let mut by_line: BTreeMap<usize, f64> = BTreeMap::new();
@@ -212,7 +212,7 @@ impl<'a> Predicted<'a> {
             let packets: f64 = row.traffic.iter().filter_map(|traffic| sent.get(traffic)).sum();
             *by_line.entry(imported.text.line_of(row.place)).or_default() += packets;
         }
-        let met = |(line, packets): (usize, f64)| Met {
+        let met = |(line, packets): (usize, f64)| FilterCount {
             line,
             text: texts.get(&line).cloned().unwrap_or_default(),
             packets: packets.round(),
@@ -221,7 +221,7 @@ impl<'a> Predicted<'a> {
     }
 
     /// The same as a table, those that took none among the first, and what becomes of packets that no filter takes.
-    fn filters_told(&self, imported: &Imported) -> String {
+    fn filter_table(&self, imported: &Imported) -> String {
         let mut filters = self.filters(imported);
         let more = filters.len().saturating_sub(MOST_FILTERS);
         if more > 0 {
@@ -229,7 +229,7 @@ impl<'a> Predicted<'a> {
             filters.truncate(MOST_FILTERS);
         }
         let mut table = grid(&["line", "filter", "packets"]);
-        for Met { line, text, packets } in &filters {
+        for FilterCount { line, text, packets } in &filters {
             let text: String = text.chars().take(MOST_LETTERS).collect();
             table.add_row([line.to_string(), text, packets.to_string()]);
         }
@@ -246,7 +246,7 @@ impl<'a> Predicted<'a> {
             let behind = port.behind.as_ref().map(|name| name.is.as_str());
             json!({ "interface": port.interface.is, "direction": port.way.name(), "behind": behind, "link_bit_s": link.bit_s() })
         };
-        let filter = |met: &Met| json!({ "line": met.line, "packets": met.packets });
+        let filter = |met: &FilterCount| json!({ "line": met.line, "packets": met.packets });
         let mut ports = self.ports(imported).into_iter().map(port);
         json!({
             "port": ports.next(),
@@ -256,7 +256,7 @@ impl<'a> Predicted<'a> {
             "result_hash": hash_of(&self.replications),
             "rows": self.rows.to_json(0),
             "filters": self.filters(imported).iter().map(filter).collect::<Vec<_>>(),
-            "unmet": self.stub.others,
+            "others": self.stub.others,
         })
     }
 }

@@ -202,15 +202,15 @@ fn filters_are_counted() {
     assert_eq!(filters.iter().map(|it| it["line"].as_u64().unwrap()).collect::<Vec<_>>(), [5, 6, 7]);
     assert!(packets(0) > 100.0 && packets(1) > 100.0 && packets(2) == 0.0, "{filters:?}");
     let end = |end: &str| serde_json::json!([format!("IPv6, ARP and other packets meet no filter: they {end}.")]);
-    assert_eq!(found["unmet"], end("pass all classes, unshaped"));
+    assert_eq!(found["others"], end("pass all classes, unshaped"));
     let with_default = text.replace("handle 1: htb", "handle 1: htb default 20");
-    assert_eq!(predicted(&with_default, &["--link", "8Mbit/s"])["unmet"], end("go to 1:20"));
+    assert_eq!(predicted(&with_default, &["--link", "8Mbit/s"])["others"], end("go to 1:20"));
     let six =
         text.replace("protocol ip prio 2", "protocol ipv6 prio 2").replace("match ip dport 81", "match ip6 dport 81");
     let found = predicted(&six, &["--link", "8Mbit/s"]);
     assert!(
-        found["unmet"][0].as_str().unwrap().starts_with("ARP and other packets meet no filter"),
+        found["others"][0].as_str().unwrap().starts_with("ARP and other packets meet no filter"),
         "{}",
-        found["unmet"]
+        found["others"]
     );
 }

@@ -23,7 +23,7 @@ pub struct Port {
     /// The interface in whose queue packets wait that come in, as `ifb4eth0`; `None`: another name of the port is not said.
     pub behind: Option<Said<String>>,
     /// Packets of which none of its filters takes any, as `IPv6, ARP and other packets`; `None`: some may.
-    pub unmet: Option<&'static str>,
+    pub others: Option<&'static str>,
     /// The bytes that its meters and queues count: `accounting` of a scenario.
     pub accounting: Option<Said<&'static str>>,
     /// Keys of the link: `rate`, `delay`, `jitter`, `loss`, `reorder`, `mtu`.

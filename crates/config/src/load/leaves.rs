@@ -118,11 +118,11 @@ impl<'a> Finder<'a> {
         let name = class.name.is.clone();
         let leaf = Leaf { name, path, wants, conditioner: None, rate, has_priority, is_unclassified: false };
         let sort_name = |sort: &str| format!("{} {sort}", class.name.is);
-        self.sorted(leaf, class.queue.as_ref(), sort_name);
+        self.split(leaf, class.queue.as_ref(), sort_name);
     }
 
     /// A class, or one for each sort of packets that its queue tells apart, if that are several of its own.
-    fn sorted(&mut self, leaf: Leaf<'a>, queue: Option<&Queue>, sort_name: impl Fn(&str) -> String) {
+    fn split(&mut self, leaf: Leaf<'a>, queue: Option<&Queue>, sort_name: impl Fn(&str) -> String) {
         let of_sort = |sort: Sort| {
             let wants: Vec<_> = leaf.wants.iter().filter_map(|own| intersection(own, &sort.wants)).collect();
             (!wants.is_empty()).then(|| (sort_name(&sort.name), wants))
@@ -199,7 +199,7 @@ impl<'a> Finder<'a> {
         let name = (if has_filters { "other" } else { wanted }).to_owned();
         let (path, wants) = (Vec::new(), vec![Match::default()]);
         let leaf = Leaf { name, path, wants, conditioner: None, rate, has_priority: false, is_unclassified: false };
-        self.sorted(leaf, port.queue.as_ref(), str::to_owned);
+        self.split(leaf, port.queue.as_ref(), str::to_owned);
     }
 
     /// Conditioners whose packets no class has.

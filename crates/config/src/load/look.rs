@@ -185,7 +185,7 @@ impl<'a> Ground<'a> {
     }
 
     /// Where the text says the filters that take such packets: of the conditioners, then of each queue on the way to the class.
-    pub(super) fn met(&self, asked: &Asked<'_>, look: &Look) -> Vec<Place> {
+    pub(super) fn takers(&self, asked: &Asked<'_>, look: &Look) -> Vec<Place> {
         let packet = self.packet(asked, look);
         let first = packet.first(&mut self.filters.borrow_mut().conditioners).map(|it| it.0.matches.origin);
         let mut met: Vec<_> = first.into_iter().collect();

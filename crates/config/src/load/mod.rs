@@ -92,7 +92,7 @@ pub struct Flow {
     /// The node that receives.
     pub to: String,
     /// Where the text says the filters that take its packets.
-    pub met: Vec<Place>,
+    pub takers: Vec<Place>,
 }
 
 /// A class that is sent in.
@@ -263,8 +263,8 @@ impl Load {
         let to = node(&mut self.receivers, receivers, look.destination);
         let (name, class, path) = (self.names.unique(called), leaf.name.clone(), leaf.path.clone());
         let mark = mark.map(str::to_owned);
-        let met = ground.met(&asked, &look);
-        self.flows.push(Flow { name, mark, class, path, sends, look, from, to, met });
+        let takers = ground.takers(&asked, &look);
+        self.flows.push(Flow { name, mark, class, path, sends, look, from, to, takers });
     }
 
     /// Whether the ends of a look are two nodes, each on its side.
@@ -291,8 +291,8 @@ impl Load {
         self.flows.iter().any(|flow| matches!(flow.sends, Sends::Call(..)))
     }
 
-    /// Gives its classes other names in the scenario where another load has such; the classes.
-    pub(crate) fn told_apart(&mut self, other: &Self, way: Way) -> Vec<ClassRow> {
+    /// Gives its classes other names in the scenario where another load has the same; the classes.
+    pub(crate) fn tell_apart(&mut self, other: &Self, way: Way) -> Vec<ClassRow> {
         let taken: BTreeSet<&str> = other.flows.iter().map(|flow| flow.class.as_str()).collect();
         let other_name = |class: &str| taken.contains(class).then(|| format!("{class} {}", way.name()));
         let mut rows = self.classes();
@@ -332,7 +332,7 @@ impl Load {
         port.conditioners.iter().flat_map(|it| &it.takes).for_each(&mut add);
         port.queue.iter().for_each(|queue| each_filter(queue, &mut add));
         for flow in &self.flows {
-            let met: BTreeSet<_> = flow.met.iter().map(|place| place.start).collect();
+            let met: BTreeSet<_> = flow.takers.iter().map(|place| place.start).collect();
             for at in met {
                 rows.entry(at).and_modify(|row| row.traffic.push(flow.name.clone()));
             }

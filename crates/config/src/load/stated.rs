@@ -49,7 +49,7 @@ impl Load {
             look: Look::default(),
             from: from.into_iter().next().unwrap_or_default(),
             to: to.into_iter().next().unwrap_or_default(),
-            met: Vec::new(),
+            takers: Vec::new(),
         });
     }
 

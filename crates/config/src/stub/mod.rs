@@ -185,7 +185,7 @@ pub fn with_load(port: &Port, link: BitRate, load: &Load) -> Stub {
 }
 
 /// A port without a queue in a scenario that counts the bytes of another: its buckets count their own.
-fn counted_as(other: &Port, port: &Port) -> Port {
+fn recount(other: &Port, port: &Port) -> Port {
     let mut port = port.clone();
     let all = [Accounting::L3, Accounting::L2, Accounting::L2Fcs, Accounting::L1];
     let counted = |port: &Port| {
@@ -210,10 +210,10 @@ fn counted_as(other: &Port, port: &Port) -> Port {
 
 /// Both directions of a line as one scenario, what leaves first: the ACKs of one are load of the other.
 pub fn of_both([out, back]: [(&Port, BitRate); 2]) -> Stub {
-    let back = (&counted_as(out.0, back.0), back.1);
+    let back = (&recount(out.0, back.0), back.1);
     let [load, mut facing] = Load::of_both([out, back]);
     let rows = load.classes();
-    let others = facing.told_apart(&load, back.0.way);
+    let others = facing.tell_apart(&load, back.0.way);
     let ends = [End { port: out.0, link: out.1, load: &load }, End { port: back.0, link: back.1, load: &facing }];
     let mut writer = Writer::new(out.0, &load);
     let queue = out.0.queue.as_ref().map(|queue| writer.queue(queue, queue_name(out.0)));

@@ -6,13 +6,13 @@ use crate::value::Value;
 
 /// A sentence on them, if there are such packets.
 pub(super) fn sentence(port: &Port) -> Option<String> {
-    let unmet = port.unmet?;
+    let others = port.others?;
     let end = match &port.queue {
         Some(queue) if queue.classes.is_empty() => return None,
         Some(queue) => end(queue),
         None => "pass without being metered".to_owned(),
     };
-    Some(format!("{unmet} meet no filter: they {end}."))
+    Some(format!("{others} meet no filter: they {end}."))
 }
 
 /// Where they end.

@@ -91,14 +91,14 @@ fn port(kernel: &Kernel<'_>, interface: &Interface<'_>, way: Way, log: &mut Log)
     for (id, _, lines) in std::mem::take(&mut making.chosen) {
         making.log.lost(&lines, &format!("`skbedit priority {}`: there is no such class below", shown(id)));
     }
-    let others = if way == Way::Input { meters::redirects(kernel, interface) } else { Vec::new() };
-    let behind = others.first().map(|other| name(&kernel.interfaces[*other].device));
+    let ifbs = if way == Way::Input { meters::redirects(kernel, interface) } else { Vec::new() };
+    let behind = ifbs.first().map(|ifb| name(&kernel.interfaces[*ifb].device));
     let interface = name(&interface.device);
-    let unmet = making.unmet(way, queue.is_some());
+    let others = making.others(way, queue.is_some());
     let (queue, accounting) = making.counted(&interface.is, way, queue);
     let queue = making.line(queue);
     let Making { link, conditioners, .. } = making;
-    Some(Port { interface, way, behind, unmet, accounting: Some(accounting), link, conditioners, queue })
+    Some(Port { interface, way, behind, others, accounting: Some(accounting), link, conditioners, queue })
 }
 
 /// Whether a queueing discipline says anything of a port.
@@ -116,7 +116,7 @@ fn name(device: &Named<'_>) -> Said<String> {
 impl<'k, 'a> Making<'k, 'a> {
     /// Packets of which no filter takes any, by what the filters say of the protocol: those of the queue's classes, or of what stands
     /// before no queue.
-    fn unmet(&self, way: Way, has_queue: bool) -> Option<&'static str> {
+    fn others(&self, way: Way, has_queue: bool) -> Option<&'static str> {
         let edge = if way == Way::Input { AT_INGRESS } else { AT_EGRESS };
         let is_own = |at: u32| if has_queue { at != AT_INGRESS && at != AT_EGRESS } else { at == edge };
         let lists = self.interface.filters.iter().filter(|it| is_own(*it.0));

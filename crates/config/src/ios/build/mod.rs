@@ -228,7 +228,7 @@ impl<'a> Build<'a> {
             interface: wanted.name,
             way: wanted.way,
             behind: None,
-            unmet: None,
+            others: None,
             accounting,
             link,
             conditioners,
