@@ -53,6 +53,13 @@ fn a_class_that_no_packet_reaches_gets_none() {
     );
 }
 
+/// A filter that leads to no class leads nothing to the others.
+#[test]
+fn no_class_gets_what_a_filter_sends_elsewhere() {
+    let found = predicted(&SCRIPT.replace("flowid 1:10", "flowid 1:50"), &["--link", "8Mbit/s"]);
+    assert_eq!(names(&found, "class"), ["unclassified"]);
+}
+
 /// What `check` finds stands before all else.
 #[test]
 fn it_begins_with_what_check_finds() {

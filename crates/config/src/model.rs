@@ -22,6 +22,8 @@ pub struct Port {
     pub way: Way,
     /// The interface in whose queue packets wait that come in, as `ifb4eth0`; `None`: another name of the port is not said.
     pub behind: Option<Said<String>>,
+    /// Whether filters of its queue sort packets, wherever they lead.
+    pub sorts: bool,
     /// Packets of which none of its filters takes any, as `IPv6, ARP and other packets`; `None`: some may.
     pub others: Option<&'static str>,
     /// The bytes that its meters and queues count: `accounting` of a scenario.

@@ -42,7 +42,7 @@ pub fn of(shape: Shape) -> impl Strategy<Value = Port> {
             passing(&mut conditioners, queue.as_mut());
             let way = if input { Way::Input } else { Way::Output };
             let interface = Said { is: interface.is.to_owned(), origin: interface.origin };
-            Port { interface, way, behind: None, others: None, accounting, link, conditioners, queue }
+            Port { interface, way, behind: None, sorts: false, others: None, accounting, link, conditioners, queue }
         },
     )
 }

@@ -59,7 +59,7 @@ fn names_packets(queue: &Queue) -> bool {
 pub(super) fn leaves(port: &Port, link: BitRate) -> Leaves<'_> {
     let mut by_name: HashMap<&str, Vec<&Conditioner>> = HashMap::new();
     port.conditioners.iter().for_each(|it| by_name.entry(&it.name.is).or_default().push(it));
-    let is_named = port.queue.as_ref().is_some_and(names_packets);
+    let is_named = port.sorts || port.queue.as_ref().is_some_and(names_packets);
     let leaves = Leaves { reached: Vec::new(), unreached: Vec::new() };
     let mut found = Finder { by_name, is_named, leaves, wanted: HashSet::new(), names: Names::default() };
     let whole = port.queue.as_ref().map_or(link.bit_s() as f64, |queue| bounded(queue, link.bit_s() as f64));

@@ -60,6 +60,8 @@ struct Making<'k, 'a> {
     chosen: Vec<(u32, takes::Run, Vec<usize>)>,
     /// Conditioners that set bits of a packet's mark.
     tags: Tags,
+    /// Whether a filter of a queue takes packets.
+    sorts: bool,
     depth: usize,
 }
 
@@ -81,6 +83,7 @@ fn port(kernel: &Kernel<'_>, interface: &Interface<'_>, way: Way, log: &mut Log)
         order: 0,
         chosen: Vec::new(),
         tags: Tags::default(),
+        sorts: false,
         depth: 0,
     };
     making.edge(at);
@@ -97,8 +100,8 @@ fn port(kernel: &Kernel<'_>, interface: &Interface<'_>, way: Way, log: &mut Log)
     let others = making.others(way, queue.is_some());
     let (queue, accounting) = making.counted(&interface.is, way, queue);
     let queue = making.line(queue);
-    let Making { link, conditioners, .. } = making;
-    Some(Port { interface, way, behind, others, accounting: Some(accounting), link, conditioners, queue })
+    let Making { link, conditioners, sorts, .. } = making;
+    Some(Port { interface, way, behind, sorts, others, accounting: Some(accounting), link, conditioners, queue })
 }
 
 /// Whether a queueing discipline says anything of a port.

@@ -18,7 +18,7 @@ pub fn port(mut port: Port) -> Port {
     port.accounting.iter_mut().for_each(|it| it.origin = NOWHERE);
     port.link = settings(&port.link);
     // A port has IPv4 alone, whatever the text says of others.
-    port.others = None;
+    (port.sorts, port.others) = (false, None);
     for conditioner in &mut port.conditioners {
         conditioned(conditioner, &names);
     }

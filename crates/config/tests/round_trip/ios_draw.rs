@@ -97,6 +97,7 @@ fn built(mut classes: Vec<Drawn>, priorities: usize, last: &Drawn, queues: bool)
         interface: said(INTERFACE.into()),
         way: Way::Output,
         behind: None,
+        sorts: false,
         others: None,
         accounting: Some(said("l2")),
         link,

@@ -43,6 +43,7 @@ pub fn port() -> impl Strategy<Value = Port> {
             interface: said(INTERFACE.into()),
             way: Way::Output,
             behind: None,
+            sorts: false,
             others: None,
             accounting: Some(said(accounting)),
             link,

@@ -228,6 +228,7 @@ impl<'a> Build<'a> {
             interface: wanted.name,
             way: wanted.way,
             behind: None,
+            sorts: false,
             others: None,
             accounting,
             link,

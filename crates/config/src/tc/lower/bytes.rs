@@ -23,7 +23,7 @@ const BARE: [&str; 12] = ["tun", "ppp", "pppoe", "wg", "tunl", "ipip", "gre", "s
 /// Whether an interface of this name has no Ethernet header.
 fn is_bare(name: &str) -> bool {
     let begins = |begin: &&str| name.strip_prefix(*begin).is_some_and(|rest| !rest.starts_with(char::is_alphabetic));
-    BARE.iter().any(|begin| begins(&begin))
+    BARE.iter().any(begins)
 }
 
 impl Making<'_, '_> {
