@@ -48,6 +48,19 @@ impl<'a> File<'a> {
         Ok(imported)
     }
 
+    /// The same whatever port is meant.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(crate) fn read_all(&self, asked: &Configuration) -> Result<Imported, Failure> {
+        let read = perhop_config::import::read(self.bytes, asked.from.as_deref(), &asked.given());
+        let imported = read.map_err(|refused| self.refused(refused))?;
+        if imported.guessed {
+            complain!("{}", guessed(self.name, &imported));
+        }
+        Ok(imported)
+    }
+
     /// Reads it.
     ///
     /// # Errors

@@ -1,28 +1,35 @@
 //! `predict`: what a configuration does to traffic, by a run of the scenario that is made of it.
 
-use crate::answer::Answer;
 use crate::args::{Cli, ForPython, Predict};
 use crate::configured::{self, File};
 use crate::run::{hash_of, options};
 use crate::watch::Terminal;
-use crate::{Exit, Failure, Outcome, answer, reading, say, show};
+use crate::{Exit, Failure, Outcome, reading, say, show};
 use clap::Parser;
-use perhop_config::import::Imported;
+use perhop_config::finding::Fault;
+use perhop_config::import::{Imported, Wire};
+use perhop_config::load::ClassRow;
+use perhop_config::model::Port;
 use perhop_config::stub::Stub;
 use perhop_core::params::Severity;
-use perhop_core::units::{Span, counted};
+use perhop_core::units::{BitRate, Span, counted};
+use perhop_runs::disk;
+use perhop_runs::prediction::{self, PortClass};
 use perhop_runs::request::{Asked, Output, Request, Shown, Source};
+use perhop_runs::rows::Rows;
 use perhop_runs::run::{Replication, run as run_points};
-use perhop_runs::{disk, summary};
+use perhop_runs::summary::{grid, titled};
 use perhop_scenario::{Diagnostics, Point, Sweep};
-use serde_json::json;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 pub(crate) fn predict(args: &Predict) -> Result<Outcome, Failure> {
     let name = reading::name(&args.file);
     let bytes = reading::bytes(&args.file).map_err(|found| Failure::Error(format!("{found:#}")))?;
     let file = File::new(&name, &bytes);
-    let mut imported = file.read(&args.configuration)?;
+    let mut imported = file.read_all(&args.configuration)?;
+    let wires = wires(args, &imported).map_err(|fault| file.refused(fault))?;
     let mut findings =
         configured::found(&file, &args.configuration, &reading::options(&args.file, &args.settings)).list;
     // Errors are why it is refused below.
@@ -31,27 +38,53 @@ pub(crate) fn predict(args: &Predict) -> Result<Outcome, Failure> {
     if !args.json && !findings.list.is_empty() {
         show::coloured(format_args!("{findings:#}\n{}\n\n", findings.summary()));
     }
-    let load = args.load.as_deref().map(configured::load).transpose()?;
-    let stub = imported.stub(&args.configuration.given(), load).map_err(|fault| file.refused(fault))?;
-    let (request, sweep) = scenario(args, &file, &imported, &stub)?;
-    let point = sweep.base_point();
-    let points = std::slice::from_ref(&point);
-    let answer = Answer::new(&request, points, &summary::TABLES)?;
-    let terminal = Terminal::new("replications");
-    let replications = run_points(points, &options(&request, &sweep)?, &terminal)?;
-    terminal.clear();
-    let predicted = Predicted { args, imported: &imported, stub: &stub, point: &point, replications: &replications };
-    match args.json {
-        true => say!("{}", predicted.json(&answer, &findings)?),
-        false => {
-            say!("{}\n\n{}", predicted.told(&name), answer.summary(&point, &replications.iter().collect::<Vec<_>>())?)
+    let mut answers = Vec::new();
+    let mut kept = None;
+    for (at, wire) in wires.iter().enumerate() {
+        let predicted = Predicted::of(args, (&file, &mut imported), *wire)?;
+        match args.json {
+            true => answers.push(predicted.json(&imported)),
+            false => {
+                let gap = if at > 0 { "\n" } else { "" };
+                let rows = prediction::text(&predicted.rows, &predicted.point);
+                say!("{gap}{}\n\n{rows}{}", predicted.told(&name, &imported), predicted.filter_table(&imported));
+            }
         }
+        kept = kept_in(args).map(|out| disk::point_dir(out, &predicted.point));
     }
-    let kept = kept_in(args).map(|out| disk::point_dir(out, &point));
-    if let Some(dir) = kept.filter(|_| !args.json || args.output.is_some()) {
+    if args.json {
+        say!("{}", whole(args.all, &imported, &findings, answers));
+    }
+    if let Some(dir) = kept.filter(|_| !args.all && (!args.json || args.output.is_some())) {
         return finish(args, &dir);
     }
     Ok(Outcome::Done(Exit::Fine))
+}
+
+/// The ports that are predicted: one line, unless all are asked for. A load that is stated goes to one port.
+fn wires(args: &Predict, imported: &Imported) -> Result<Vec<Wire>, Fault> {
+    let given = args.configuration.given();
+    let wires = imported.wires(&given)?;
+    let alone = |wire: &Wire| [Some(wire.port), wire.back].into_iter().flatten().map(|port| Wire { port, back: None });
+    let wires: Vec<_> = if args.load.is_some() { wires.iter().flat_map(alone).collect() } else { wires };
+    if args.all || wires.len() == 1 {
+        return Ok(wires);
+    }
+    let chosen = imported
+        .chosen(&given)
+        .map_err(|fault| Fault { help: format!("{}, or take all by --all", fault.help), ..fault });
+    Ok(vec![Wire { port: chosen?, back: None }])
+}
+
+/// What is said of one line, or of all.
+fn whole(all: bool, imported: &Imported, findings: &Diagnostics, mut answers: Vec<Value>) -> Value {
+    let said = json!({ "dialect": imported.dialect.name, "findings": findings.to_json() });
+    let Value::Object(mut said) = said else { unreachable!("an object was made") };
+    match (all, answers.pop()) {
+        (false, Some(Value::Object(answer))) => said.extend(answer),
+        (_, last) => _ = said.insert("predictions".to_owned(), answers.into_iter().chain(last).collect()),
+    }
+    said.into()
 }
 
 /// Where results are kept.
@@ -65,8 +98,8 @@ fn finish(args: &Predict, dir: &Path) -> Result<Outcome, Failure> {
         say!("{dir}  next: perhop plot {dir}; perhop report {dir} -o report.html", dir = dir.display());
         return Ok(Outcome::Done(Exit::Fine));
     };
-    let words: Vec<PathBuf> =
-        ["perhop", "plot"].map(PathBuf::from).into_iter().chain([dir.into(), "-o".into(), picture.clone()]).collect();
+    let plot = ["perhop", "plot", "--kind", PICTURE, "-o"].map(PathBuf::from);
+    let words: Vec<PathBuf> = plot.into_iter().chain([picture.clone(), dir.into()]).collect();
     let cli = Cli::try_parse_from(words).map_err(|error| Failure::Error(error.to_string()))?;
     Ok(ForPython::of(&cli.verb)?.map_or(Outcome::Done(Exit::Fine), Outcome::Python))
 }
@@ -78,6 +111,8 @@ fn scenario(args: &Predict, file: &File<'_>, imported: &Imported, stub: &Stub) -
         Some(warmup) => options.setting("warmup", &warmup.to_string()),
         None => options,
     };
+    // Quantiles of classes of several colours are made from it.
+    let options = options.set("scenario.delay-histogram=true");
     let source = Source { text: stub.text.clone(), options };
     let (sweep, _) = source.read().map_err(|found| {
         let list = configured::in_its_words(file, imported, stub, found);
@@ -95,23 +130,68 @@ fn warmup(args: &Predict) -> Option<Span> {
     given.parse::<Span>().ok().map(|duration| duration / 4)
 }
 
+/// The plot of the delays of each class.
+const PICTURE: &str = "box";
+/// Of the filters of a port, the most that are printed, and of the line of each so many letters.
+const MOST_FILTERS: usize = 24;
+const MOST_LETTERS: usize = 100;
+
+/// A line with filters, and the packets that they took.
+struct FilterCount {
+    line: usize,
+    text: String,
+    packets: f64,
+}
+
 /// What came of it.
 struct Predicted<'a> {
     args: &'a Predict,
-    imported: &'a Imported,
-    stub: &'a Stub,
-    point: &'a Point,
-    replications: &'a [Replication],
+    wire: Wire,
+    stub: Stub,
+    point: Point,
+    replications: Vec<Replication>,
+    /// What each class got.
+    rows: Rows,
 }
 
-impl Predicted<'_> {
+impl<'a> Predicted<'a> {
+    /// Runs the ports of a line.
+    fn of(args: &'a Predict, (file, imported): (&File<'_>, &mut Imported), wire: Wire) -> Result<Self, Failure> {
+        let given = args.configuration.given();
+        let load = args.load.as_deref().map(configured::load).transpose()?;
+        imported.port = wire.port;
+        let stub = match wire.back {
+            Some(back) => imported.stub_of_both(&given, back),
+            None => imported.stub(&given, load),
+        };
+        let stub = stub.map_err(|fault| file.refused(fault))?;
+        let (request, sweep) = scenario(args, file, imported, &stub)?;
+        let point = sweep.base_point();
+        let terminal = Terminal::new("replications");
+        let replications = run_points(std::slice::from_ref(&point), &options(&request, &sweep)?, &terminal)?;
+        terminal.clear();
+        let row = |it: &ClassRow| {
+            let ClassRow { port, name, class, call } = it.clone();
+            PortClass { port, name, class, call }
+        };
+        let classes: Vec<_> = stub.rows.iter().map(row).collect();
+        let rows = prediction::rows(&point, &replications.iter().collect::<Vec<_>>(), &classes);
+        Ok(Self { args, wire, stub, point, replications, rows })
+    }
+
+    /// The ports with the rates of their links.
+    fn ports<'i>(&self, imported: &'i Imported) -> Vec<(&'i Port, BitRate)> {
+        let ports = &imported.read.device.ports;
+        let back = self.wire.back.zip(self.stub.back).map(|(back, link)| (&ports[back], link));
+        [Some((&ports[self.wire.port], self.stub.link)), back].into_iter().flatten().collect()
+    }
+
     /// What was read, what was left out, what was sent.
-    fn told(&self, name: &str) -> String {
-        let port = self.imported.port();
-        let link = self.stub.link;
-        let port = format!("{} {}, {link}", port.interface.is, port.way.name());
+    fn told(&self, name: &str, imported: &Imported) -> String {
+        let port = |(port, link): (&Port, BitRate)| format!("{} {}, {link}", port.interface.is, port.direction());
+        let ports: Vec<_> = self.ports(imported).into_iter().map(port).collect();
         let settings = self.point.scenario.settings();
-        let others = configured::not_taken(self.imported);
+        let others = configured::not_taken(imported);
         let others =
             if others.is_empty() { String::new() } else { format!(" {others}: `perhop import {name}` says how.") };
         let load = match &self.args.load {
@@ -120,20 +200,63 @@ impl Predicted<'_> {
         };
         let times = counted(self.replications.len(), ["replication", "replications"]);
         let run = format!("{times} of {}, the first {} not counted.", *settings.duration, *settings.warmup);
-        format!("{name}: {}, {port}.{others} {load} {run}", self.imported.dialect.title)
+        format!("{name}: {}, {}.{others} {load} {run}", imported.dialect.title, ports.join("; "))
     }
 
-    fn json(&self, answer: &Answer, findings: &Diagnostics) -> Result<serde_json::Value, Failure> {
-        let rows = answer.rows(std::slice::from_ref(self.point), self.replications)?;
-        let port = self.imported.port();
-        Ok(json!({
-            "dialect": self.imported.dialect.name,
-            "port": { "interface": port.interface.is, "direction": port.way.name(), "link_bit_s": self.stub.link.bit_s() },
-            "findings": findings.to_json(),
+    /// The filters with the lines that say them and the packets that they took.
+    fn filters(&self, imported: &Imported) -> Vec<FilterCount> {
+        let sent = prediction::sent(&self.replications.iter().collect::<Vec<_>>());
+        let texts: HashMap<_, _> = imported.lines().map(|(line, text, _)| (line, text)).collect();
+        let mut by_line: BTreeMap<usize, f64> = BTreeMap::new();
+        for row in &self.stub.filters {
+            let packets: f64 = row.traffic.iter().filter_map(|traffic| sent.get(traffic)).sum();
+            *by_line.entry(imported.text.line_of(row.place)).or_default() += packets;
+        }
+        let met = |(line, packets): (usize, f64)| FilterCount {
+            line,
+            text: texts.get(&line).cloned().unwrap_or_default(),
+            packets: packets.round(),
+        };
+        by_line.into_iter().map(met).collect()
+    }
+
+    /// The same as a table, those that took none among the first, and what becomes of packets that no filter takes.
+    fn filter_table(&self, imported: &Imported) -> String {
+        let mut filters = self.filters(imported);
+        let more = filters.len().saturating_sub(MOST_FILTERS);
+        if more > 0 {
+            filters.sort_by_key(|met| (met.packets > 0.0, met.line));
+            filters.truncate(MOST_FILTERS);
+        }
+        let mut table = grid(&["line", "filter", "packets"]);
+        for FilterCount { line, text, packets } in &filters {
+            let text: String = text.chars().take(MOST_LETTERS).collect();
+            table.add_row([line.to_string(), text, packets.to_string()]);
+        }
+        let title = "Filters, and the packets of this load that each took in a replication";
+        let table = (!filters.is_empty()).then(|| titled(title, table, 2));
+        let more = (more > 0).then(|| format!("{} more took packets or none: --json has all", more));
+        let others = self.stub.others.join("\n");
+        let parts = [table.into_iter().chain(more).collect::<Vec<_>>().join("\n"), others];
+        parts.into_iter().filter(|part| !part.is_empty()).map(|part| format!("\n\n{part}")).collect()
+    }
+
+    fn json(&self, imported: &Imported) -> Value {
+        let port = |(port, link): (&Port, BitRate)| {
+            let behind = port.behind.as_ref().map(|name| name.is.as_str());
+            json!({ "interface": port.interface.is, "direction": port.way.name(), "behind": behind, "link_bit_s": link.bit_s() })
+        };
+        let filter = |met: &FilterCount| json!({ "line": met.line, "packets": met.packets });
+        let mut ports = self.ports(imported).into_iter().map(port);
+        json!({
+            "port": ports.next(),
+            "back": ports.next(),
             "load": self.stub.load,
             "scenario": self.stub.text,
-            "result_hash": hash_of(self.replications),
-            "rows": answer::json(&rows, 0),
-        }))
+            "result_hash": hash_of(&self.replications),
+            "rows": self.rows.to_json(0),
+            "filters": self.filters(imported).iter().map(filter).collect::<Vec<_>>(),
+            "others": self.stub.others,
+        })
     }
 }

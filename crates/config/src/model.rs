@@ -23,6 +23,10 @@ pub struct Port {
     pub interface: Said<String>,
     /// The direction.
     pub way: Way,
+    /// The interface in whose queue packets wait that come in, as `ifb4eth0`; `None`: another name of the port is not said.
+    pub behind: Option<Said<String>>,
+    /// Whether filters of its queue sort packets, wherever they lead.
+    pub sorts: bool,
     /// The bytes that its meters and queues count: `accounting` of a scenario.
     pub accounting: Option<Said<&'static str>>,
     /// Keys of the link: `rate`, `delay`, `jitter`, `loss`, `reorder`, `mtu`, [`ON_THEIR_WAY`].
@@ -47,6 +51,8 @@ pub enum Fate {
     Direct,
     /// Nowhere: they are dropped.
     Dropped,
+    /// They pass as far as a policer lets them, and no class is there.
+    Metered,
     /// They pass, and no class is there.
     Passed,
 }
@@ -58,6 +64,19 @@ pub enum Way {
     Input,
     /// Packets that go out.
     Output,
+}
+
+impl Port {
+    /// Its direction as a user calls it: `output`, `input (ifb4eth0)`.
+    pub fn direction(&self) -> String {
+        let behind = self.behind.as_ref().map(|name| format!(" ({})", name.is)).unwrap_or_default();
+        format!("{}{behind}", self.way.name())
+    }
+
+    /// Its names: that of the interface, and that of the one behind it.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        [Some(&self.interface), self.behind.as_ref()].into_iter().flatten().map(|name| name.is.as_str())
+    }
 }
 
 impl Way {

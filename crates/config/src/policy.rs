@@ -37,5 +37,9 @@ pub fn policy(port: &Port) -> Stub {
         notes: writer.notes,
         load: String::new(),
         link: BitRate::default(),
+        back: None,
+        rows: Vec::new(),
+        filters: Vec::new(),
+        others: Vec::new(),
     }
 }

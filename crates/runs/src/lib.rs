@@ -46,6 +46,8 @@ pub mod shown;
 pub mod filter;
 /// Rows of a table over replications.
 pub mod pooled;
+/// What each class of a port gets.
+pub mod prediction;
 /// What each class got.
 pub mod classes;
 /// Results of several points as rows.

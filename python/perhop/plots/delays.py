@@ -28,6 +28,8 @@ MOST_PANELS = 12
 ROW = ("class", "colour")
 SHARES = (1.0, 0.1, 0.01, 0.001, 1e-4, 1e-5, 1e-6, 1e-7)
 LABEL = "delay, ms"
+UNMARKED = "unmarked"
+"""The colour of packets that nothing has coloured."""
 
 
 class Exceeded(NamedTuple):
@@ -139,11 +141,16 @@ def _exceeded(delays: np.ndarray, packets: np.ndarray) -> Exceeded:
 
 def _chart(runs: Results, found: Found) -> Chart:
     """A run's rows in one panel; of a sweep a panel for each row, with the points in it by name."""
-    names = dict(zip(found, shortened([" ".join(row) for row in found], 40), strict=True))
+    names = dict(zip(found, shortened([_named(row) for row in found], 40), strict=True))
     points = shortened([point.title for point in runs.points], 40)
     if len(points) == 1:
         return {"": {names[row]: of[0] for row, of in found.items()}}
     return {names[row]: {points[i]: of[i] for i in sorted(of)} for row, of in found.items()}
+
+
+def _named(row: Group) -> str:
+    """A class with its colour, if its packets have one."""
+    return " ".join(name for name in row if name != UNMARKED)
 
 
 def _panels(every: list[Axes], chart: Chart) -> list[tuple[Axes, tuple[str, dict[str, Distribution]]]]:

@@ -122,6 +122,9 @@ pub struct Predict {
     /// File with `[traffic]` tables (and `[tcp]`, `[nodes]`) to send in place of the first load
     #[arg(long, value_name = "FILE")]
     pub load: Option<PathBuf>,
+    /// Predict all ports of the text, one after another
+    #[arg(long, conflicts_with = "output")]
+    pub all: bool,
     /// What is changed in the scenario that `import` would print.
     #[command(flatten)]
     pub settings: Settings,

@@ -42,7 +42,8 @@ pub fn of(shape: Shape) -> impl Strategy<Value = Port> {
             passing(&mut conditioners, queue.as_mut());
             let way = if input { Way::Input } else { Way::Output };
             let interface = Said { is: interface.is.to_owned(), origin: interface.origin };
-            Port { interface, way, accounting, link, conditioners, queue, others: Vec::new(), both_versions: None }
+            let (behind, others, both_versions) = (None, Vec::new(), None);
+            Port { interface, way, behind, sorts: false, others, accounting, link, conditioners, queue, both_versions }
         },
     )
 }

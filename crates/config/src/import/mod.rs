@@ -10,7 +10,7 @@ use crate::finding::{Fault, Finding, Refused};
 use crate::foreign::Screen;
 use crate::given::Given;
 use crate::load::Load;
-use crate::model::Port;
+use crate::model::{Port, Way};
 use crate::policy::policy;
 use crate::rules;
 use crate::stub::{self, Stub};
@@ -19,6 +19,7 @@ use crate::value::{Said, Value};
 use guess::guess;
 use perhop_core::params::suggest;
 use perhop_core::units::BitRate;
+use std::collections::{BTreeSet, HashMap};
 
 pub use guess::{is_configuration, other};
 
@@ -44,6 +45,15 @@ pub struct Imported {
     screen: Screen,
     /// All of the text.
     whole: Text,
+}
+
+/// A port, and that of the other direction of its interface if the text has one, by their places.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wire {
+    /// What leaves, if the text has both directions.
+    pub port: usize,
+    /// What comes in.
+    pub back: Option<usize>,
 }
 
 /// Reads a configuration, and finds the port that is meant.
@@ -118,13 +128,35 @@ impl Imported {
         if found.is_empty() { self.chosen(given).map(|_| found) } else { Ok(found) }
     }
 
+    /// The ports that may be meant, both directions of an interface together.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn wires(&self, given: &Given) -> Result<Vec<Wire>, Fault> {
+        let ports = &self.read.device.ports;
+        let meant = self.ports(given)?;
+        let full: Vec<_> = meant.iter().copied().filter(|place| is_full(&ports[*place])).collect();
+        let meant = if full.is_empty() { meant } else { full };
+        let mut by_name: HashMap<&str, Vec<usize>> = HashMap::new();
+        meant.iter().for_each(|place| by_name.entry(&ports[*place].interface.is).or_default().push(*place));
+        let of = |place: usize| match by_name[ports[place].interface.is.as_str()].as_slice() {
+            &[one, other] if faces(&ports[one], &ports[other]) => {
+                let [port, back] = if ports[one].way == Way::Output { [one, other] } else { [other, one] };
+                (place == one).then_some(Wire { port, back: Some(back) })
+            }
+            _ => Some(Wire { port: place, back: None }),
+        };
+        Ok(meant.into_iter().filter_map(of).collect())
+    }
+
     /// The place of the port that is meant.
-    fn chosen(&self, given: &Given) -> Result<usize, Fault> {
+    ///
+    /// # Errors
+    /// It is none, or one of several.
+    pub fn chosen(&self, given: &Given) -> Result<usize, Fault> {
         let ports = &self.read.device.ports;
         let found = meant(ports, given);
-        // A port whose text says nothing, such as that of an `ingress` without filters, is none to choose.
-        let full = |place: &usize| ports[*place].queue.is_some() || !ports[*place].conditioners.is_empty();
-        let full: Vec<_> = found.iter().copied().filter(full).collect();
+        let full: Vec<_> = found.iter().copied().filter(|place| is_full(&ports[*place])).collect();
         match if full.len() == 1 { full } else { found }.as_slice() {
             [one] => Ok(*one),
             [] if ports.is_empty() => Err(portless(given, &self.read.account)),
@@ -167,6 +199,18 @@ impl Imported {
         Ok(self.noted(stub))
     }
 
+    /// Both directions of the port's interface as one scenario. A rate that is said of one direction is that of both.
+    ///
+    /// # Errors
+    /// As [`Imported::link`].
+    pub fn stub_of_both(&mut self, given: &Given, back: usize) -> Result<Stub, Fault> {
+        let ports = [self.port(), &self.read.device.ports[back]];
+        let links = ports.map(|port| stub::link(port, given));
+        let known = links[0].or(links[1]).map_or_else(|| self.link(given), Ok)?;
+        let stub = stub::of_both([0, 1].map(|i| (ports[i], links[i].unwrap_or(known))));
+        Ok(self.noted(stub))
+    }
+
     /// The port's conditioners and queues as a policy.
     ///
     /// # Errors
@@ -190,6 +234,17 @@ impl Imported {
         }
         stub
     }
+}
+
+/// A port whose text says nothing, such as that of an `ingress` without filters, is none to choose.
+fn is_full(port: &Port) -> bool {
+    port.queue.is_some() || !port.conditioners.is_empty()
+}
+
+/// Whether two ports of an interface are its two directions, and one scenario can count the bytes of both.
+fn faces(one: &Port, other: &Port) -> bool {
+    let without_queue = |port: &Port| port.way == Way::Input && port.queue.is_none();
+    one.way != other.way && (one.accounting == other.accounting || without_queue(one) || without_queue(other))
 }
 
 /// A line without the blanks around it, and with a single one for each stretch of them.
@@ -263,7 +318,7 @@ fn portless(given: &Given, account: &Account) -> Fault {
 
 /// The ports that may be meant, by their places.
 fn meant(ports: &[Port], given: &Given) -> Vec<usize> {
-    let of_way = |port: &Port| given.way.is_none_or(|way| port.way == way);
+    let of_way = |port: &Port| given.way.is_none_or(|way| leads(port, given, way));
     let exact: Vec<_> = (0..ports.len()).filter(|&i| named(&ports[i], given)).collect();
     let found = if exact.is_empty() { (0..ports.len()).filter(|&i| begins(&ports[i], given)).collect() } else { exact };
     found.into_iter().filter(|&i| of_way(&ports[i])).collect()
@@ -277,15 +332,20 @@ fn begins(port: &Port, given: &Given) -> bool {
     given.interface.as_ref().is_some_and(starts)
 }
 
+/// Whether the direction of a port is meant: what comes in and waits in the queue of another interface leaves that one.
+fn leads(port: &Port, given: &Given, way: Way) -> bool {
+    let behind = port.behind.as_ref().zip(given.interface.as_ref());
+    port.way == way || way == Way::Output && behind.is_some_and(|(name, asked)| same(&name.is, asked))
+}
+
 fn named(port: &Port, given: &Given) -> bool {
-    given.interface.as_ref().is_none_or(|name| same(&port.interface.is, name))
+    given.interface.as_ref().is_none_or(|asked| port.names().any(|name| same(name, asked)))
 }
 
 fn absent(ports: &[Port], given: &Given) -> Fault {
     let asked = given.interface.as_deref().unwrap_or_default();
-    let mut seen = std::collections::HashSet::new();
-    let names = ports.iter().map(|port| port.interface.is.as_str()).filter(|name| seen.insert(*name));
-    let names: Vec<_> = names.collect();
+    let mut known = BTreeSet::new();
+    let names: Vec<_> = ports.iter().flat_map(Port::names).filter(|name| known.insert(*name)).collect();
     let there: Vec<_> = ports.iter().filter(|port| named(port, given)).map(called).collect();
     match (there.is_empty(), given.way) {
         (true, _) => fault("E317", format!("the text says nothing of the interface `{asked}`"), suggest(asked, &names)),
@@ -298,7 +358,7 @@ fn absent(ports: &[Port], given: &Given) -> Fault {
 
 /// `eth0 output`
 fn called(port: &Port) -> String {
-    format!("`{}` {}", port.interface.is, port.way.name())
+    format!("`{}` {}", port.interface.is, port.direction())
 }
 
 fn list(names: &[String]) -> String {

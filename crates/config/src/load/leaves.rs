@@ -1,6 +1,7 @@
 //! The classes of a port that packets end in.
 
 use super::shares::{bounded, shares};
+use super::sorts::{Sort, sorts};
 use crate::model::{Class, Conditioner, Kind, Port, Queue};
 use crate::stub::conditioners::without_colour;
 use crate::stub::names::{Names, queue_name};
@@ -64,7 +65,7 @@ fn names_packets(queue: &Queue) -> bool {
 pub(super) fn leaves(port: &Port, link: BitRate) -> Leaves<'_> {
     let mut by_name: HashMap<&str, Vec<&Conditioner>> = HashMap::new();
     port.conditioners.iter().for_each(|it| by_name.entry(&it.name.is).or_default().push(it));
-    let is_named = port.queue.as_ref().is_some_and(names_packets);
+    let is_named = port.sorts || port.queue.as_ref().is_some_and(names_packets);
     let leaves = Leaves { reached: Vec::new(), unreached: Vec::new() };
     let mut found = Finder { by_name, is_named, leaves, wanted: HashSet::new(), names: Names::default() };
     let whole = port.queue.as_ref().map_or(link.bit_s() as f64, |queue| bounded(queue, link.bit_s() as f64));
@@ -120,8 +121,28 @@ impl<'a> Finder<'a> {
 
     fn leaf(&mut self, class: &'a Class, below: Above) {
         let Above { path, wants, rate, has_priority } = below;
-        let name = self.names.unique(&class.name.is);
-        self.push(Leaf { name, path, wants, conditioner: None, rate, has_priority, is_unclassified: false });
+        let name = class.name.is.clone();
+        let leaf = Leaf { name, path, wants, conditioner: None, rate, has_priority, is_unclassified: false };
+        let sort_name = |sort: &str| format!("{} {sort}", class.name.is);
+        self.split(leaf, class.queue.as_ref(), sort_name);
+    }
+
+    /// A class, or one for each sort of packets that its queue tells apart, if that are several of its own.
+    fn split(&mut self, leaf: Leaf<'a>, queue: Option<&Queue>, sort_name: impl Fn(&str) -> String) {
+        let of_sort = |sort: Sort| {
+            let wants: Vec<_> = leaf.wants.iter().filter_map(|own| intersection(own, &sort.wants)).collect();
+            (!wants.is_empty()).then(|| (sort_name(&sort.name), wants))
+        };
+        let sorts: Vec<_> = queue.map(sorts).unwrap_or_default().into_iter().filter_map(of_sort).collect();
+        if sorts.len() < 2 {
+            let name = self.names.unique(&leaf.name);
+            return self.push(Leaf { name, ..leaf });
+        }
+        let rate = leaf.rate / sorts.len() as f64;
+        for (name, wants) in sorts {
+            let name = self.names.unique(&name);
+            self.push(Leaf { name, wants, rate, ..leaf.clone() });
+        }
     }
 
     fn push(&mut self, leaf: Leaf<'a>) {
@@ -180,10 +201,11 @@ impl<'a> Finder<'a> {
         let all = port.conditioners.iter().filter(|it| it.takes.is_empty()).filter_map(committed);
         let rate = all.fold((top.rate - own).max(top.rate / 10.0), f64::min);
         let wanted = queue_name(port);
-        let name =
-            self.names.unique(if port.conditioners.iter().any(|it| !it.takes.is_empty()) { "other" } else { wanted });
+        let has_filters = port.conditioners.iter().any(|it| !it.takes.is_empty());
+        let name = (if has_filters { "other" } else { wanted }).to_owned();
         let (path, wants) = (Vec::new(), vec![Match::default()]);
-        self.push(Leaf { name, path, wants, conditioner: None, rate, has_priority: false, is_unclassified: false });
+        let leaf = Leaf { name, path, wants, conditioner: None, rate, has_priority: false, is_unclassified: false };
+        self.split(leaf, port.queue.as_ref(), str::to_owned);
     }
 
     /// Conditioners whose packets no class has.

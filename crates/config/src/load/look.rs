@@ -4,9 +4,11 @@ use super::Node;
 use super::buckets::{bucket, limit, shaped};
 use super::leaves::{DEEPEST, Leaf, of_name};
 use crate::model::{Class, Conditioner, Filter, Port, Queue};
+use crate::value::Origin;
 use perhop_core::classify::{Index, Match, Prefix, Protocol, Relation};
 use perhop_core::dscp::Dscp;
 use perhop_core::packet::Ecn;
+use perhop_core::params::Place;
 use perhop_core::units::Bytes;
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -75,22 +77,23 @@ struct Filters<'a> {
 /// Filters in the order in which they are asked, each with its class or its conditioner.
 #[derive(Default)]
 struct List<'a> {
-    filters: Vec<(&'a Match, usize)>,
+    filters: Vec<(&'a Filter, usize)>,
     index: Index,
 }
 
 impl<'a> List<'a> {
-    fn of(filters: Vec<(&'a Match, usize)>) -> Self {
+    fn of(filters: Vec<(&'a Filter, usize)>) -> Self {
         let mut index = Index::default();
         // What a packet has passed is asked of the conditioners.
-        filters.iter().for_each(|it| index.add(&Match { conditioner: Vec::new(), ..it.0.clone() }));
+        let alone = |it: &Filter| Match { conditioner: Vec::new(), ..it.matches.is.clone() };
+        filters.iter().for_each(|it| index.add(&alone(it.0)));
         Self { filters, index }
     }
 }
 
 impl<'a> Filters<'a> {
     fn of(port: &'a Port) -> Self {
-        let filters = |(i, it): (usize, &'a Conditioner)| it.takes.iter().map(move |filter| (&filter.matches.is, i));
+        let filters = |(i, it): (usize, &'a Conditioner)| it.takes.iter().map(move |filter| (filter, i));
         let open: Vec<_> = (0..port.conditioners.len()).filter(|i| port.conditioners[*i].takes.is_empty()).collect();
         let open_bucket = open.iter().filter_map(|i| bucket(&port.conditioners[*i])).min();
         let conditioners = List::of(port.conditioners.iter().enumerate().flat_map(filters).collect());
@@ -100,12 +103,10 @@ impl<'a> Filters<'a> {
     }
 
     fn queue(&mut self, queue: &'a Queue) {
-        let orders = |(i, class): (usize, &'a Class)| {
-            class.takes.iter().map(move |filter| ((filter.order, i), &filter.matches.is))
-        };
+        let orders = |(i, class): (usize, &'a Class)| class.takes.iter().map(move |filter| ((filter.order, i), filter));
         let mut filters: Vec<_> = queue.classes.iter().enumerate().flat_map(orders).collect();
         filters.sort_by_key(|it| it.0);
-        let filters = filters.into_iter().map(|((_, class), matches)| (matches, class)).collect();
+        let filters = filters.into_iter().map(|((_, class), filter)| (filter, class)).collect();
         let rest = queue.classes.iter().rposition(|class| class.rest);
         self.queues.insert(std::ptr::from_ref(queue), (List::of(filters), rest));
         queue.classes.iter().filter_map(|class| class.queue.as_ref()).for_each(|below| self.queue(below));
@@ -113,15 +114,18 @@ impl<'a> Filters<'a> {
 }
 
 impl<'a> Ground<'a> {
-    pub(super) fn of(port: &'a Port) -> Self {
+    /// Of a port, with addresses and ports of packets that are in no filter of it and of another.
+    pub(super) fn of(port: &'a Port, other: Option<&Port>) -> Self {
         let (mut prefixes, mut ports) = (Vec::new(), Vec::new());
         let mut add = |filter: &Filter| {
             let matches = &filter.matches.is;
             ports.extend(matches.source_port.iter().chain(&matches.destination_port).copied());
             prefixes.extend(matches.source.iter().chain(&matches.destination).copied());
         };
-        port.conditioners.iter().flat_map(|it| &it.takes).for_each(&mut add);
-        port.queue.iter().for_each(|queue| each_filter(queue, &mut add));
+        for port in [Some(port), other].into_iter().flatten() {
+            port.conditioners.iter().flat_map(|it| &it.takes).for_each(&mut add);
+            port.queue.iter().for_each(|queue| each_filter(queue, &mut add));
+        }
         let mut free = outside(&prefixes);
         let mut next = || if prefixes.is_empty() { None } else { free.next() };
         let given = ports.iter().any(|port| *port >= GIVEN);
@@ -180,6 +184,22 @@ impl<'a> Ground<'a> {
         buckets.into_iter().min()
     }
 
+    /// Where the text says the filters that take such packets: of the conditioners, then of each queue on the way to the class.
+    pub(super) fn takers(&self, asked: &Asked<'_>, look: &Look) -> Vec<Place> {
+        let packet = self.packet(asked, look);
+        let first = packet.first(&mut self.filters.borrow_mut().conditioners).map(|it| it.0.matches.origin);
+        let mut met: Vec<_> = first.into_iter().collect();
+        let (mut queue, mut depth) = (self.port.queue.as_ref(), 0);
+        while let Some(here) = queue {
+            let found = packet.filter(here);
+            met.extend(found.map(|it| it.0.matches.origin));
+            let led = asked.leaf.path.get(depth).copied().or(found.map(|it| it.1));
+            queue = led.and_then(|i| here.classes[i].queue.as_ref());
+            depth += 1;
+        }
+        met.into_iter().filter_map(Origin::place).collect()
+    }
+
     /// The class of a queue that takes what no filter does.
     fn rest(&self, queue: &Queue) -> Option<usize> {
         self.filters.borrow().queues.get(&std::ptr::from_ref(queue))?.1
@@ -236,18 +256,18 @@ impl Packet<'_, '_> {
         }
     }
 
-    /// The first filter of a list that takes it.
-    fn first(&self, of: &mut List<'_>) -> Option<usize> {
+    /// The first filter of a list that takes it, with its class or conditioner.
+    fn first<'l>(&self, of: &mut List<'l>) -> Option<(&'l Filter, usize)> {
         let List { index, filters } = of;
         let filters = &*filters;
         index
-            .first(&self.alone(), (Relation::Covers, filters.len()), |i| self.agrees(filters[i].0))
-            .map(|i| filters[i].1)
+            .first(&self.alone(), (Relation::Covers, filters.len()), |i| self.agrees(&filters[i].0.matches.is))
+            .map(|i| filters[i])
     }
 
     /// The first conditioner of whose filters one takes it.
     fn policed(&self) -> Option<usize> {
-        self.first(&mut self.ground.filters.borrow_mut().conditioners)
+        self.first(&mut self.ground.filters.borrow_mut().conditioners).map(|it| it.1)
     }
 
     /// The first conditioner that takes it; without filters one takes all.
@@ -262,7 +282,7 @@ impl Packet<'_, '_> {
         let Filters { conditioners: List { index, filters }, open_bucket, .. } = &mut *all;
         let mut met: Vec<usize> = Vec::new();
         index.candidates(&self.alone(), (Relation::Covers, filters.len()), |places| {
-            met.extend(places.iter().filter(|i| self.agrees(filters[**i].0)).map(|i| filters[*i].1));
+            met.extend(places.iter().filter(|i| self.agrees(&filters[**i].0.matches.is)).map(|i| filters[*i].1));
         });
         met.sort_unstable();
         met.dedup();
@@ -272,6 +292,11 @@ impl Packet<'_, '_> {
 
     /// The class of a queue whose filter takes it.
     fn filtered(&self, queue: &Queue) -> Option<usize> {
+        self.filter(queue).map(|it| it.1)
+    }
+
+    /// The filter of a queue that takes it, with its class.
+    fn filter(&self, queue: &Queue) -> Option<(&Filter, usize)> {
         let mut filters = self.ground.filters.borrow_mut();
         self.first(&mut filters.queues.get_mut(&std::ptr::from_ref(queue))?.0)
     }
@@ -365,7 +390,8 @@ fn outside(prefixes: &[Prefix]) -> impl Iterator<Item = Ipv4Addr> + '_ {
     hosts.filter(move |it| prefixes.iter().all(|prefix| !prefix.0.contains(&IpAddr::V4(*it))))
 }
 
-fn each_filter(queue: &Queue, add: &mut impl FnMut(&Filter)) {
+/// All filters of the classes of a queue, and of those below it.
+pub(super) fn each_filter<'q>(queue: &'q Queue, add: &mut impl FnMut(&'q Filter)) {
     for class in &queue.classes {
         class.takes.iter().for_each(&mut *add);
         class.queue.iter().for_each(|queue| each_filter(queue, add));

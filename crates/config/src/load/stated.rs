@@ -49,6 +49,7 @@ impl Load {
             look: Look::default(),
             from: from.into_iter().next().unwrap_or_default(),
             to: to.into_iter().next().unwrap_or_default(),
+            takers: Vec::new(),
         });
     }
 

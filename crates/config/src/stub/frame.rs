@@ -3,7 +3,7 @@
 use super::classes::key_text;
 use super::names::plain;
 use super::page::{Page, Row, key};
-use crate::load::{FLOWS, Flow, Load, Node, Sends};
+use crate::load::{FLOWS, Flow, Load, Node, SENDER, Sends};
 use crate::model::{ON_THEIR_WAY, Port, Way};
 use crate::value::{Said, Value};
 use perhop_core::packet::Ecn;
@@ -11,32 +11,54 @@ use perhop_core::units::{BitRate, Span};
 
 /// The port itself.
 pub const LINK: &str = "device -> receiver";
+/// The port of the other direction.
+pub(super) const FACING: &str = "device -> sender";
 /// How much faster the other links are.
 pub const ACCESS: u64 = 10;
 /// Propagation over each link.
 const DELAY: Span = Span::from_ms(5);
 
+/// What is sent beside the load.
+const CALLS: &str = " Beside it a call: 50 packets/s of 100 bytes, fewer where that is more than 1 % of the class.";
+
+/// A port, the rate of its link, and what is sent to it.
+#[derive(Clone, Copy)]
+pub(super) struct End<'a> {
+    pub(super) port: &'a Port,
+    pub(super) link: BitRate,
+    pub(super) load: &'a Load,
+}
+
+/// A port as a user calls it.
+pub(super) fn called(port: &Port) -> String {
+    plain(&format!("{} {}", port.interface.is, port.direction()))
+}
+
 /// The head, and `[scenario]`.
-pub(super) fn head(page: &mut Page, port: &Port, link: BitRate, load: &Load) {
-    let way = port.way.name();
-    page.add(&format!("# {} {way}, {link}. What the device says stands behind `!`.\n#\n", plain(&port.interface.is)));
-    page.add(&format!("# {}\n", sentence(load)));
-    let [duration, warmup] = load.times();
+pub(super) fn head(page: &mut Page, ends: &[End<'_>]) {
+    let loads: Vec<_> = ends.iter().map(|end| end.load).collect();
+    let ports: Vec<_> = ends.iter().map(|end| format!("{}, {}", called(end.port), end.link)).collect();
+    page.add(&format!("# {}. What the device says stands behind `!`.\n#\n", ports.join("; ")));
+    page.add(&format!("# {}\n", sentence(&loads)));
+    let [duration, warmup] = Load::times(&loads);
     page.add(&format!("[scenario]\nduration = \"{duration}\"\nwarmup = \"{warmup}\"\nreplications = 3\n"));
-    if let Some(accounting) = &port.accounting {
+    if let Some(accounting) = ends.iter().find_map(|end| end.port.accounting.as_ref()) {
         page.entry("accounting", &Said { is: Value::Word(accounting.is.to_owned()), origin: accounting.origin });
     }
 }
 
 /// The load, as a sentence.
-pub(super) fn sentence(load: &Load) -> String {
-    if load.text().is_some() {
+pub(super) fn sentence(loads: &[&Load]) -> String {
+    if loads.iter().any(|load| load.text().is_some()) {
         return "The load: the stated one.".to_owned();
     }
-    let (first, of) = (unreached(load), if load.without.is_empty() { "each class" } else { "each other class" });
-    let without = load.has_priority;
-    let which = if without { "each without priority" } else { "each" };
-    format!("{first}The load: in {of} datagrams at two thirds of its rate, and in {which} a TCP that always has data.")
+    let first: String = loads.iter().map(|load| unreached(load)).collect();
+    let of = if first.is_empty() { "each class" } else { "each other class" };
+    let which = if loads.iter().any(|load| load.has_priority) { "each without priority" } else { "each" };
+    let calls = if loads.iter().any(|load| load.has_calls()) { CALLS } else { "" };
+    format!(
+        "{first}The load: in {of} datagrams at two thirds of its rate, and in {which} a TCP that always has data.{calls}"
+    )
 }
 
 /// The classes that nothing is sent in, with the reasons.
@@ -81,6 +103,30 @@ pub(super) fn links(page: &mut Page, port: &Port, link: BitRate, load: &Load, qu
     }
 }
 
+/// The same of both directions of a line, and the queues of both.
+pub(super) fn links_of_both(page: &mut Page, [out, back]: [End<'_>; 2], queues: [Option<&str>; 2]) {
+    // The second load has the nodes of the first.
+    let (near, far) = (&back.load.receivers, &back.load.senders);
+    for node in near.iter().chain(far).filter(|node| node.address.is_some()) {
+        page.section("nodes", Some(&node.name), None, "");
+        page.add(&format!("address = \"{}\"\n", node.address.map(|it| it.to_string()).unwrap_or_default()));
+    }
+    page.section("links", None, None, "");
+    let fast = BitRate::bps(out.link.max(back.link).bit_s().saturating_mul(ACCESS));
+    let access = |page: &mut Page, ends: String| {
+        page.add(&format!("{} = {{ rate = \"{fast}\", delay = \"{DELAY}\" }}\n", key(&ends)));
+    };
+    access(page, format!("{SENDER} - device"));
+    port_link(page, "device - receiver", out.port, out.link);
+    port_link(page, "receiver -> device", back.port, back.link);
+    near.iter().skip(1).for_each(|node| access(page, format!("{} - {SENDER}", node.name)));
+    far.iter().skip(1).for_each(|node| access(page, format!("receiver - {}", node.name)));
+    for (link, queue) in [LINK, FACING].into_iter().zip(queues) {
+        let Some(queue) = queue else { continue };
+        page.add(&format!("{} = {{ queue = {} }}\n", key(link), key_text(queue)));
+    }
+}
+
 /// The link whose rate is the port's.
 fn port_link(page: &mut Page, ends: &str, port: &Port, link: BitRate) {
     let mut row = Row::default();
@@ -113,6 +159,11 @@ pub(super) fn load(page: &mut Page, load: &Load) {
     load.flows.iter().for_each(|flow| traffic(page, flow));
 }
 
+/// The stack of a TCP: ECT(1) is for a scalable one (RFC 9331).
+fn stack(flow: &Flow) -> &'static str {
+    if flow.look.ecn == Some(Ecn::Ect1) { "prague" } else { "linux" }
+}
+
 fn traffic(page: &mut Page, flow: &Flow) {
     page.section("traffic", Some(&flow.name), None, "");
     match flow.sends {
@@ -121,9 +172,13 @@ fn traffic(page: &mut Page, flow: &Flow) {
                 "model = \"cbr\"\nrate = \"{rate}\"\nflows = {FLOWS}\nsize = \"{size}\"\njitter = 0.5\n"
             ));
         }
-        Sends::Tcp(None) => page.add("model = \"ftp\"\ntcp = \"linux\"\n"),
+        Sends::Call(rate, size) => {
+            page.add(&format!("model = \"cbr\"\nrate = \"{rate}\"\nsize = \"{size}\"\njitter = 0.5\n"));
+        }
+        Sends::Tcp(None) => page.add(&format!("model = \"ftp\"\ntcp = \"{}\"\n", stack(flow))),
         Sends::Tcp(Some(segment)) => {
-            page.add(&format!("model = \"ftp\"\ntcp = {{ stack = \"linux\", segment = \"{segment}\" }}"));
+            let stack = stack(flow);
+            page.add(&format!("model = \"ftp\"\ntcp = {{ stack = \"{stack}\", segment = \"{segment}\" }}"));
             page.add("  # the largest that its buckets hold\n");
         }
     }

@@ -10,20 +10,24 @@ pub(crate) mod conditioners;
 mod frame;
 pub(crate) mod names;
 mod origins;
+mod others;
 pub(crate) mod overlap;
 pub mod page;
 mod sort;
 mod stolen;
 
 use crate::given::Given;
-use crate::load::Load;
+use crate::load::{ClassRow, FilterRow, Load};
 use crate::model::{Kind, Port, Queue};
+use crate::value::{Said, Value};
 use chain::ByPath;
+use frame::{End, FACING};
 use names::{Names, queue_name};
 use page::{List, Page, Piece};
+use perhop_core::accounting::Accounting;
 use perhop_core::classify::Match;
 use perhop_core::params::Place;
-use perhop_core::units::BitRate;
+use perhop_core::units::{BitRate, SignedBytes};
 use std::collections::HashMap;
 
 pub use frame::{ACCESS, LINK};
@@ -44,6 +48,14 @@ pub struct Stub {
     pub load: String,
     /// The rate of the port's link.
     pub link: BitRate,
+    /// That of the other direction, where the scenario has its port.
+    pub back: Option<BitRate>,
+    /// The classes that the load is sent in.
+    pub rows: Vec<ClassRow>,
+    /// The filters of its ports.
+    pub filters: Vec<FilterRow>,
+    /// What becomes of packets of which these take none.
+    pub others: Vec<String>,
 }
 
 impl Stub {
@@ -72,6 +84,9 @@ struct Marker {
     ends: bool,
 }
 
+/// Why buckets count other bytes than the scenario.
+const COUNTS: &str = "what comes in is counted without Ethernet's header";
+
 /// What is written of a port.
 pub(crate) struct Writer<'a> {
     load: &'a Load,
@@ -91,14 +106,22 @@ pub(crate) struct Writer<'a> {
 
 impl<'a> Writer<'a> {
     pub(crate) fn new(port: &Port, load: &'a Load) -> Self {
-        let mut conditioners = Names::default();
+        Self::with(port, load, [Names::default(), Names::default()])
+    }
+
+    /// Of a scenario that has another port.
+    fn beside(other: &Self, port: &Port, load: &'a Load) -> Self {
+        Self::with(port, load, [other.queues.clone(), other.conditioners.clone()])
+    }
+
+    fn with(port: &Port, load: &'a Load, [queues, mut conditioners]: [Names; 2]) -> Self {
         let own: Vec<_> =
             port.conditioners.iter().map(|it| (it.name.is.clone(), conditioners.unique(&it.name.is))).collect();
         let mut by_name: HashMap<String, Vec<usize>> = HashMap::new();
         own.iter().enumerate().for_each(|(place, own)| by_name.entry(own.0.clone()).or_default().push(place));
         Self {
             load,
-            queues: Names::default(),
+            queues,
             conditioners,
             own,
             by_name,
@@ -139,11 +162,91 @@ pub fn with_load(port: &Port, link: BitRate, load: &Load) -> Stub {
     let queue = port.queue.as_ref().map(|queue| writer.queue(queue, queue_name(port)));
     let conditioners = writer.conditioned(port, Some(LINK));
     let mut page = Page::default();
-    frame::head(&mut page, port, link, load);
+    frame::head(&mut page, &[End { port, link, load }]);
     frame::links(&mut page, port, link, load, queue.as_deref());
     page.append(&conditioners);
     page.append(&writer.tree);
     frame::load(&mut page, load);
-    let sentence = frame::sentence(load);
-    Stub { text: page.text, map: page.map, lists: page.lists, notes: writer.notes, load: sentence, link }
+    let sentence = frame::sentence(&[load]);
+    let others = others::sentence(port).into_iter().collect();
+    let Page { text, map, lists } = page;
+    Stub {
+        text,
+        map,
+        lists,
+        notes: writer.notes,
+        load: sentence,
+        link,
+        back: None,
+        rows: load.classes(),
+        filters: load.filters(port),
+        others,
+    }
+}
+
+/// A port without a queue in a scenario that counts the bytes of another: its buckets count their own.
+fn recount(other: &Port, port: &Port) -> Port {
+    let mut port = port.clone();
+    let all = [Accounting::L3, Accounting::L2, Accounting::L2Fcs, Accounting::L1];
+    let counted = |port: &Port| {
+        let name = port.accounting.as_ref().map_or(Accounting::default().name(), |it| it.is);
+        all.into_iter().find(|it| it.name() == name).unwrap_or_default().overhead() as i32
+    };
+    let more = counted(&port) - counted(other);
+    let metered = port
+        .conditioners
+        .iter_mut()
+        .filter(|it| matches!(it.settings.get("cir").map(|it| &it.is), Some(Value::Rate(_))));
+    for conditioner in metered.filter(|_| more != 0) {
+        let known = match conditioner.settings.get("overhead").map(|it| &it.is) {
+            Some(Value::Signed(bytes)) => bytes.get(),
+            _ => 0,
+        };
+        let bytes = Value::Signed(SignedBytes::new(known + more));
+        conditioner.settings.set("overhead", Said::assumed(COUNTS, bytes));
+    }
+    port
+}
+
+/// Both directions of a line as one scenario, what leaves first: the ACKs of one are load of the other.
+pub fn of_both([out, back]: [(&Port, BitRate); 2]) -> Stub {
+    let back = (&recount(out.0, back.0), back.1);
+    let [load, mut facing] = Load::of_both([out, back]);
+    let rows = load.classes();
+    let others = facing.tell_apart(&load, back.0.way);
+    let ends = [End { port: out.0, link: out.1, load: &load }, End { port: back.0, link: back.1, load: &facing }];
+    let mut writer = Writer::new(out.0, &load);
+    let queue = out.0.queue.as_ref().map(|queue| writer.queue(queue, queue_name(out.0)));
+    let conditioners = writer.conditioned(out.0, Some(LINK));
+    let mut second = Writer::beside(&writer, back.0, &facing);
+    let other = back.0.queue.as_ref().map(|queue| second.queue(queue, queue_name(back.0)));
+    let other_conditioners = second.conditioned(back.0, Some(FACING));
+    let mut page = Page::default();
+    frame::head(&mut page, &ends);
+    frame::links_of_both(&mut page, ends, [queue.as_deref(), other.as_deref()]);
+    [&conditioners, &writer.tree, &other_conditioners, &second.tree].into_iter().for_each(|part| page.append(part));
+    ends.iter().for_each(|end| frame::load(&mut page, end.load));
+    let named = |port: &Port, rows: Vec<ClassRow>| {
+        let port = frame::called(port);
+        rows.into_iter().map(move |row| ClassRow { port: Some(port.clone()), ..row })
+    };
+    let rows = named(out.0, rows).chain(named(back.0, others)).collect();
+    let filters = [load.filters(out.0), facing.filters(back.0)].concat();
+    let others = [out.0, back.0].into_iter();
+    let others =
+        others.filter_map(|port| Some(format!("{}: {}", frame::called(port), others::sentence(port)?))).collect();
+    let Page { text, map, lists } = page;
+    let notes = [writer.notes, second.notes].concat();
+    Stub {
+        text,
+        map,
+        lists,
+        notes,
+        load: frame::sentence(&[&load, &facing]),
+        link: out.1,
+        back: Some(back.1),
+        rows,
+        filters,
+        others,
+    }
 }

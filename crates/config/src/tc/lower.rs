@@ -72,6 +72,8 @@ struct Making<'l, 'k, 'a> {
     chosen: Vec<(u32, takes::Run, Vec<usize>)>,
     /// Conditioners that set bits of a packet's mark.
     tags: Tags,
+    /// Whether a filter of a queue takes packets.
+    sorts: bool,
     depth: usize,
     /// Whether filters of one version of IP ask for it where nothing else does.
     versions: bool,
@@ -173,6 +175,7 @@ impl<'k, 'a> Stand<'k, 'a> {
             order: 0,
             chosen: Vec::new(),
             tags: Tags::default(),
+            sorts: false,
             depth: 0,
             versions: false,
             course: None,
@@ -194,6 +197,7 @@ impl<'k, 'a> Stand<'k, 'a> {
         making.lead_astray(wrong);
         making.conditioners = conditioners;
         making.course = Some(Ends { names, direct });
+        making.sorts = true;
         Some(self.finish(making))
     }
 
@@ -205,12 +209,14 @@ impl<'k, 'a> Stand<'k, 'a> {
         for (id, _, lines) in std::mem::take(&mut making.chosen) {
             making.log.lost(&lines, &format!("`skbedit priority {}`: there is no such class below", shown(id)));
         }
+        let ifbs = if self.way == Way::Input { meters::redirects(self.kernel, self.interface) } else { Vec::new() };
+        let behind = ifbs.first().map(|ifb| name(&self.kernel.interfaces[*ifb].device));
         let interface = name(&self.interface.device);
         let (queue, accounting) = making.counted(&interface.is, self.way, queue);
         let queue = making.line(queue);
-        let Making { link, conditioners, .. } = making;
-        let accounting = Some(accounting);
-        Port { interface, way: self.way, accounting, link, conditioners, queue, others: Vec::new(), both_versions: None }
+        let Making { link, conditioners, sorts, .. } = making;
+        let (accounting, way, others) = (Some(accounting), self.way, Vec::new());
+        Port { interface, way, behind, sorts, others, accounting, link, conditioners, queue, both_versions: None }
     }
 }
 

@@ -17,6 +17,7 @@ use crate::dialect::Read;
 use crate::finding::Fault;
 use crate::foreign::Recognition;
 use crate::given::Given;
+use crate::model::Port;
 use crate::text::{Line, Text};
 use perhop_core::params::Place;
 use std::collections::BTreeSet;
@@ -38,8 +39,8 @@ pub(super) fn read(text: &Text, given: &Given) -> Result<Read, Fault> {
     let mut log = log;
     lower::inner::follow(&mut kernel, &mut log);
     let device = lower::device(&kernel, &mut log);
-    let mut names: Vec<_> = device.ports.iter().map(|port| port.interface.is.as_str()).collect();
-    names.dedup();
+    let mut known = BTreeSet::new();
+    let names: Vec<_> = device.ports.iter().flat_map(Port::names).filter(|name| known.insert(*name)).collect();
     if let Some(missing) = given.interface.as_ref().filter(|it| !names.contains(&it.as_str())) {
         let names_it = |line: &Line<'_>| line.words().iter().any(|word| word.text == missing);
         let lines: BTreeSet<_> = text.lines().filter(names_it).map(|line| line.number).collect();

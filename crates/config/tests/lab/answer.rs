@@ -140,7 +140,7 @@ fn fate(of: &Fate) -> String {
         Fate::Class(name) => name.clone(),
         Fate::Direct => "direct".to_owned(),
         Fate::Dropped => "dropped".to_owned(),
-        Fate::Passed => "passed".to_owned(),
+        Fate::Metered | Fate::Passed => "passed".to_owned(),
     }
 }
 

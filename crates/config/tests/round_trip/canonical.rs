@@ -15,9 +15,10 @@ pub fn port(mut port: Port) -> Port {
     let names: BTreeMap<String, String> =
         port.conditioners.iter().enumerate().map(|(i, it)| (it.name.is.clone(), format!("c{i}"))).collect();
     port.interface.origin = NOWHERE;
-    (port.others, port.both_versions) = (Vec::new(), None);
     port.accounting.iter_mut().for_each(|it| it.origin = NOWHERE);
     port.link = settings(&port.link);
+    // A port has IPv4 alone, whatever the text says of others.
+    (port.sorts, port.others, port.both_versions) = (false, Vec::new(), None);
     for conditioner in &mut port.conditioners {
         conditioned(conditioner, &names);
     }

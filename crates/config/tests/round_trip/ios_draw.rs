@@ -96,6 +96,8 @@ fn built(mut classes: Vec<Drawn>, priorities: usize, last: &Drawn, queues: bool)
     Port {
         interface: said(INTERFACE.into()),
         way: Way::Output,
+        behind: None,
+        sorts: false,
         accounting: Some(said("l2")),
         link,
         conditioners,

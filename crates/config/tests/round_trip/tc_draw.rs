@@ -42,6 +42,8 @@ pub fn port() -> impl Strategy<Value = Port> {
         Port {
             interface: said(INTERFACE.into()),
             way: Way::Output,
+            behind: None,
+            sorts: false,
             accounting: Some(said(accounting)),
             link,
             conditioners,

@@ -220,7 +220,18 @@ impl<'a> Build<'a> {
             Way::Input => self.no_queue(policy),
         };
         let accounting = Some(Said::assumed("IOS XE: headers of layer 2 without the checksum", "l2"));
-        Ok(Port { interface: wanted.name, way: wanted.way, accounting, link, conditioners, queue, others: Vec::new(), both_versions: None })
+        Ok(Port {
+            interface: wanted.name,
+            way: wanted.way,
+            behind: None,
+            sorts: false,
+            others: Vec::new(),
+            accounting,
+            link,
+            conditioners,
+            queue,
+            both_versions: None,
+        })
     }
 
     /// The policy of a name, or that there is none.

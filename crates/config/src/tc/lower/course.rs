@@ -146,8 +146,9 @@ pub(super) struct Walk<'m, 'l, 'k, 'a> {
     first: Option<u32>,
     /// Of which packets it is, if not of IP; all of these are alike.
     only: Option<Protocol>,
-    /// Where those end.
+    /// Where those end, and whether a policer has met them.
     fates: Vec<Fate>,
+    metered: bool,
 }
 
 impl<'m, 'l, 'k, 'a> Walk<'m, 'l, 'k, 'a> {
@@ -156,7 +157,7 @@ impl<'m, 'l, 'k, 'a> Walk<'m, 'l, 'k, 'a> {
     /// # Errors
     /// An action that perhop does not have, or more conditioners than can be named.
     pub(super) fn along(making: &'m mut Making<'l, 'k, 'a>, at: u32, first: Option<u32>) -> Result<Course, Unsaid> {
-        let mut it = Self { making, course: Course::default(), steps: 0, first, only: None, fates: Vec::new() };
+        let mut it = Self { making, course: Course::default(), steps: 0, first, only: None, fates: Vec::new(), metered: false };
         let spot = Spot { place: at, parent: None, path: &[], again: 0, began: (0, None), depth: 0 };
         it.list(spot, 0, Packets::all())?;
         it.tidy();
@@ -166,7 +167,7 @@ impl<'m, 'l, 'k, 'a> Walk<'m, 'l, 'k, 'a> {
     /// Follows packets of one protocol whose headers do not matter; `None`: they may, or perhop has not all that meets them.
     pub(super) fn of(making: &'m mut Making<'l, 'k, 'a>, only: Protocol, at: u32, first: Option<u32>) -> Option<Fate> {
         let only = Some(only);
-        let mut it = Self { making, course: Course::default(), steps: 0, first, only, fates: Vec::new() };
+        let mut it = Self { making, course: Course::default(), steps: 0, first, only, fates: Vec::new(), metered: false };
         let spot = Spot { place: at, parent: None, path: &[], again: 0, began: (0, None), depth: 0 };
         it.list(spot, 0, Packets::all()).ok()?;
         (it.fates.len() == 1).then(|| it.fates.remove(0))
@@ -314,6 +315,7 @@ impl<'m, 'l, 'k, 'a> Walk<'m, 'l, 'k, 'a> {
             return self.goes(at, of, i, (*exceed, packets));
         }
         if self.only.is_some() {
+            self.metered = true;
             return self.goes(at, of, i, (conform, packets));
         }
         let settings = self.making.bucket(options);
@@ -505,6 +507,7 @@ impl<'m, 'l, 'k, 'a> Walk<'m, 'l, 'k, 'a> {
             self.fates.push(match path.last() {
                 _ if other == "direct" => Fate::Direct,
                 Some(id) => Fate::Class(shown(*id)),
+                None if self.metered => Fate::Metered,
                 None => Fate::Passed,
             });
             return Ok(());

@@ -120,6 +120,7 @@ impl<'k, 'a> Making<'_, 'k, 'a> {
         }
         let first = run[0];
         let Some(found) = self.run(run) else { return false };
+        self.sorts |= first.target.is_some();
         let lines: Vec<_> = run.iter().flat_map(|it| &it.lines).copied().collect();
         let named = first.target.map(|(id, place)| (self.numbered(giving.of, (id, place), &lines), place));
         let target = named.or_else(|| Some((unaimed(giving.of, first)?, first.place)));
