@@ -6,8 +6,8 @@ use super::Rule;
 use super::case::{Case, FRAME, finding};
 use crate::finding::Finding;
 use crate::model::{ON_THEIR_WAY, Port};
-use crate::value::Value;
 use crate::stub;
+use crate::value::Value;
 use perhop_core::units::{BitRate, Packets, Span};
 
 const CODE: &str = "W449";

@@ -30,10 +30,10 @@ use super::{bands, cake, early, fair, foreign, htb, netem, table, tbf};
 use crate::model::{Class, Conditioner, Device, Fate, Kind, Port, Queue, Way};
 use crate::policy::policy;
 use crate::value::{Said, Settings, Value};
-use perhop_core::params::Place;
-use std::collections::{BTreeMap, BTreeSet};
 use course::{Course, Walk};
 use lists::Lists;
+use perhop_core::params::Place;
+use std::collections::{BTreeMap, BTreeSet};
 use tags::Tags;
 
 /// Deepest tree of queues.
@@ -91,7 +91,8 @@ struct Ends {
 /// The places of trees below `mq`, of which each is a port of its own: classes are shared out and shaped in each by itself.
 fn of_hardware(interface: &Interface<'_>) -> Option<Vec<u32>> {
     let mq = interface.qdiscs.get(&ROOT).filter(|it| it.name.text == "mq" && it.handle != 0)?;
-    let has_classes = |it: &Qdisc<'_>| matches!(&*it.name.text, "htb" | "hfsc" | "drr" | "prio" | "ets" | "tbf" | "cake");
+    let has_classes =
+        |it: &Qdisc<'_>| matches!(&*it.name.text, "htb" | "hfsc" | "drr" | "prio" | "ets" | "tbf" | "cake");
     let children = interface.qdiscs.range(own(mq.handle)).filter(|it| has_classes(it.1));
     let places: Vec<_> = children.map(|it| *it.0).collect();
     (places.len() > 1).then_some(places)

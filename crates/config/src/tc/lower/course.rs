@@ -7,8 +7,8 @@
 //!
 //! Source: Linux 6.12, `tcf_classify`, `tcf_action_exec`, `htb_classify`, `hfsc_classify`, `drr_classify`, `prio_classify`.
 
-use super::overlap::covers;
 use super::meters::RECLASSIFY;
+use super::overlap::covers;
 use super::takes::{OF_BYTES, is_of_bytes, marked, of_protocol};
 use super::{Making, wrong_class};
 use crate::model::{Act as Acts, Conditioner, Fate, Filter};
@@ -157,7 +157,8 @@ impl<'m, 'l, 'k, 'a> Walk<'m, 'l, 'k, 'a> {
     /// # Errors
     /// An action that perhop does not have, or more conditioners than can be named.
     pub(super) fn along(making: &'m mut Making<'l, 'k, 'a>, at: u32, first: Option<u32>) -> Result<Course, Unsaid> {
-        let mut it = Self { making, course: Course::default(), steps: 0, first, only: None, fates: Vec::new(), metered: false };
+        let mut it =
+            Self { making, course: Course::default(), steps: 0, first, only: None, fates: Vec::new(), metered: false };
         let spot = Spot { place: at, parent: None, path: &[], again: 0, began: (0, None), depth: 0 };
         it.list(spot, 0, Packets::all())?;
         it.tidy();
@@ -167,7 +168,8 @@ impl<'m, 'l, 'k, 'a> Walk<'m, 'l, 'k, 'a> {
     /// Follows packets of one protocol whose headers do not matter; `None`: they may, or perhop has not all that meets them.
     pub(super) fn of(making: &'m mut Making<'l, 'k, 'a>, only: Protocol, at: u32, first: Option<u32>) -> Option<Fate> {
         let only = Some(only);
-        let mut it = Self { making, course: Course::default(), steps: 0, first, only, fates: Vec::new(), metered: false };
+        let mut it =
+            Self { making, course: Course::default(), steps: 0, first, only, fates: Vec::new(), metered: false };
         let spot = Spot { place: at, parent: None, path: &[], again: 0, began: (0, None), depth: 0 };
         it.list(spot, 0, Packets::all()).ok()?;
         (it.fates.len() == 1).then(|| it.fates.remove(0))
@@ -181,7 +183,12 @@ impl<'m, 'l, 'k, 'a> Walk<'m, 'l, 'k, 'a> {
     ///
     /// # Errors
     /// It may look at bytes of them.
-    fn asks_others(&self, filter: &Sorter<'a>, only: Protocol, packets: &Packets) -> Result<Option<Option<u32>>, Unsaid> {
+    fn asks_others(
+        &self,
+        filter: &Sorter<'a>,
+        only: Protocol,
+        packets: &Packets,
+    ) -> Result<Option<Option<u32>>, Unsaid> {
         if filter.asked != Protocol::All && filter.asked != only {
             return Ok(None);
         }
@@ -204,7 +211,8 @@ impl<'m, 'l, 'k, 'a> Walk<'m, 'l, 'k, 'a> {
             return Err(Unsaid);
         }
         let interface = self.interface();
-        let filters: Vec<&'k Sorter<'a>> = interface.filters.get(&at.place).into_iter().flat_map(|it| it.iter()).collect();
+        let filters: Vec<&'k Sorter<'a>> =
+            interface.filters.get(&at.place).into_iter().flat_map(|it| it.iter()).collect();
         for (i, filter) in filters.iter().enumerate().skip(from) {
             self.steps += 1;
             if self.steps > STEPS || self.course.conditioners.len() > MOST || packets.any.len() > MOST {
@@ -267,7 +275,8 @@ impl<'m, 'l, 'k, 'a> Walk<'m, 'l, 'k, 'a> {
             match &action.act {
                 Act::Police(..) => return self.police(at, of, i, packets),
                 Act::Mark(dscp) => {
-                    let name = self.take(&packets, &format!("mark {dscp}"), vec![Acts::Mark(*dscp), Acts::Next], action.place);
+                    let name =
+                        self.take(&packets, &format!("mark {dscp}"), vec![Acts::Mark(*dscp), Acts::Next], action.place);
                     packets = packets.behind(name);
                     packets.any.iter_mut().for_each(|it| it.dscp = vec![*dscp]);
                     packets.written = true;
@@ -374,7 +383,13 @@ impl<'m, 'l, 'k, 'a> Walk<'m, 'l, 'k, 'a> {
     }
 
     /// A filter leads to a class with classes below it, whose own filters are asked then.
-    fn inner(&mut self, at: Spot<'_>, (it, class): (&'k Qdisc<'a>, u32), of: Of<'_, 'k, 'a>, packets: Packets) -> Followed {
+    fn inner(
+        &mut self,
+        at: Spot<'_>,
+        (it, class): (&'k Qdisc<'a>, u32),
+        of: Of<'_, 'k, 'a>,
+        packets: Packets,
+    ) -> Followed {
         if self.interface().filters.get(&class).is_none_or(|list| list.is_empty()) {
             self.wrong(of, true);
             return self.default(at, it, packets);
@@ -476,7 +491,8 @@ impl<'m, 'l, 'k, 'a> Walk<'m, 'l, 'k, 'a> {
         let first = it.handle | bands::of_priority_0(it);
         let (members, _) = bands::members(it);
         if packets.priority.is_none() && self.only.is_none() {
-            for (band, dscp) in (1..).zip(members).filter(|(band, dscp)| it.handle | band != first && !dscp.is_empty()) {
+            for (band, dscp) in (1..).zip(members).filter(|(band, dscp)| it.handle | band != first && !dscp.is_empty())
+            {
                 if packets.written {
                     return Err(Unsaid);
                 }
@@ -567,7 +583,8 @@ impl<'m, 'l, 'k, 'a> Walk<'m, 'l, 'k, 'a> {
         let handle = id & 0xffff_0000;
         let all = self.interface().qdiscs.values();
         let mut its = all.filter(|it| it.handle == handle && matches!(&*it.name.text, "htb" | "hfsc"));
-        its.any(|it| htb::default_class(it).is_some_and(|default| default.0 == id)) && !self.course.direct.contains(&handle)
+        its.any(|it| htb::default_class(it).is_some_and(|default| default.0 == id))
+            && !self.course.direct.contains(&handle)
     }
 }
 

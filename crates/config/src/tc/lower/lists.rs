@@ -71,7 +71,9 @@ impl<'k, 'a> Lists<'k, 'a> {
             let list = self.queues.iter().filter(|list| list.0 == it.handle).flat_map(|list| &list.1);
             list.filter(|filter| !filter.protocol.is_other()).all(|filter| match filter.target {
                 _ if sorts => true,
-                None => default || filter.actions.iter().any(|it| it.then == Control::Drop && matches!(it.act, Act::Goes)),
+                None => {
+                    default || filter.actions.iter().any(|it| it.then == Control::Drop && matches!(it.act, Act::Goes))
+                }
                 Some((id, _)) => self.is_leaf(it, id) || default && id != it.handle,
             })
         })
@@ -87,9 +89,10 @@ impl<'k, 'a> Lists<'k, 'a> {
     /// DRR drops what its filters do not take, and a list of classes has a last one, which takes it.
     fn leave_nothing_to_drop(&self) -> bool {
         let takes_all = |list: &[&Sorter<'_>]| list.iter().any(|it| it.protocol == Protocol::All && is_open(it));
-        self.trees.iter().filter(|it| it.name.text == "drr").all(|it| {
-            self.queues.iter().filter(|list| list.0 == it.handle).all(|list| takes_all(&list.1))
-        })
+        self.trees
+            .iter()
+            .filter(|it| it.name.text == "drr")
+            .all(|it| self.queues.iter().filter(|list| list.0 == it.handle).all(|list| takes_all(&list.1)))
     }
 
     /// A filter takes all packets of one version, and another is of the other one.
@@ -103,7 +106,8 @@ impl<'k, 'a> Lists<'k, 'a> {
 
     /// Whether a packet's version decides anything.
     pub(super) fn tell_versions(&self) -> bool {
-        self.each().any(|it| matches!(it.protocol, Protocol::Ip | Protocol::Ip6 | Protocol::All)) || self.have_priorities()
+        self.each().any(|it| matches!(it.protocol, Protocol::Ip | Protocol::Ip6 | Protocol::All))
+            || self.have_priorities()
     }
 
     /// Whether a queueing discipline sorts by the priority that IPv4 packets have and others have not, or drops what no filter takes.
@@ -135,7 +139,9 @@ fn is_plain(actions: &[Action<'_>], may_go_on: bool) -> bool {
     let is_police = |it: &Action<'_>| matches!(it.act, Act::Police(..));
     let marks_some = actions.iter().skip_while(|it| !is_police(it)).any(|it| matches!(it.act, Act::Tag(..)));
     let one = |it: &Action<'_>| match &it.act {
-        Act::Police(_, _, exceed) => [it.then, *exceed].map(|it| ends(it) || goes_on(it)) == [true; 2] || reclassifies(it),
+        Act::Police(_, _, exceed) => {
+            [it.then, *exceed].map(|it| ends(it) || goes_on(it)) == [true; 2] || reclassifies(it)
+        }
         Act::Goes | Act::Nothing | Act::Mark(_) => ends(it.then) || goes_on(it.then),
         Act::Tag(..) => ends(it.then),
         Act::Redirect(_) | Act::Lost(_) => true,
@@ -146,5 +152,6 @@ fn is_plain(actions: &[Action<'_>], may_go_on: bool) -> bool {
 
 /// Whether what exceeds meets the same policer until the kernel drops it.
 fn reclassifies(it: &Action<'_>) -> bool {
-    matches!(it.act, Act::Police(_, _, Control::Reclassify)) && matches!(it.then, Control::Ok | Control::Pipe | Control::Drop)
+    matches!(it.act, Act::Police(_, _, Control::Reclassify))
+        && matches!(it.then, Control::Ok | Control::Pipe | Control::Drop)
 }

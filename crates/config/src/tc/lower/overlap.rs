@@ -48,8 +48,7 @@ fn any<T: PartialEq>(a: &[T], b: &[T]) -> bool {
 /// Whether a filter before another one is asked about all of its packets, and takes them.
 pub(super) fn hides(before: &Sorter<'_>, it: &Sorter<'_>) -> bool {
     let asked = before.asked == Protocol::All || before.asked == it.asked;
-    let sees =
-        !before.protocol.is_other() && (before.protocol == it.protocol || before.protocol == Protocol::All);
+    let sees = !before.protocol.is_other() && (before.protocol == it.protocol || before.protocol == Protocol::All);
     let own = |matches: &Match| before.rule.any.iter().any(|outer| covers(outer, matches));
     let known = before.rule.lost.is_empty() && it.rule.lost.is_empty() && !it.rule.any.is_empty();
     let marked = before.rule.mark.is_none_or(|mark| it.rule.mark == Some(mark));

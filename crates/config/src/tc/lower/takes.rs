@@ -46,7 +46,10 @@ impl<'k, 'a> Making<'_, 'k, 'a> {
                 let Some(names) = names.get(id).filter(|it| !it.is_empty()) else { continue };
                 self.order += 1;
                 let matches = Match { conditioner: names.clone(), ..Match::default() };
-                class.takes = vec![Filter { order: self.order, matches: Said::at(class.name.origin.place().unwrap_or(it.place), matches) }];
+                class.takes = vec![Filter {
+                    order: self.order,
+                    matches: Said::at(class.name.origin.place().unwrap_or(it.place), matches),
+                }];
             }
             return false;
         }
@@ -291,8 +294,7 @@ fn unaimed(of: &Qdisc<'_>, filter: &Sorter<'_>) -> Option<u32> {
 }
 
 /// What is said of a filter that looks at other bytes of other packets.
-pub(super) const OF_BYTES: &str =
-    "`protocol all` with fields of one protocol: which packets of others have such bytes at their places is not modelled";
+pub(super) const OF_BYTES: &str = "`protocol all` with fields of one protocol: which packets of others have such bytes at their places is not modelled";
 
 /// Whether a filter compares bytes at places where packets of other protocols have other fields.
 pub(super) fn is_of_bytes(it: &Sorter<'_>, matches: &Match) -> bool {
