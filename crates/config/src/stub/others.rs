@@ -3,11 +3,12 @@
 use super::names::plain;
 use crate::model::{Fate, Port};
 
-/// A sentence on them, by where they end; `None`: where classes are, the text says nothing of them, or all end in one.
+/// A sentence on them, by where they end; `None`: nothing at the port tells packets apart.
 pub(super) fn sentence(port: &Port) -> Option<String> {
-    let has_classes = port.queue.as_ref().is_none_or(|queue| !queue.classes.is_empty());
+    let has_classes = port.queue.as_ref().is_some_and(|queue| !queue.classes.is_empty());
+    let tells_apart = if port.queue.is_some() { has_classes } else { !port.conditioners.is_empty() };
     let mut ends: Vec<(&Fate, Vec<&str>)> = Vec::new();
-    for (protocol, fate) in port.others.iter().filter(|_| has_classes) {
+    for (protocol, fate) in port.others.iter().filter(|_| tells_apart) {
         match ends.iter_mut().find(|it| it.0 == fate) {
             Some((_, protocols)) => protocols.push(protocol),
             None => ends.push((fate, vec![protocol])),

@@ -594,7 +594,10 @@ impl Making<'_, '_, '_> {
         let interface = self.interface;
         let trees = interface.qdiscs.values().map(|it| it.handle);
         let places = std::iter::once(at..=at).chain(trees.map(own));
-        let lists = places.flat_map(|places| interface.filters.range(places)).flat_map(|it| it.1.iter());
+        // Of a class that no filter leads to it has been said.
+        let is_class = |place: u32| place != at && place & 0xffff != 0;
+        let lists = places.flat_map(|places| interface.filters.range(places)).filter(|it| !is_class(*it.0));
+        let lists = lists.flat_map(|it| it.1.iter());
         for filter in lists.filter(|it| !asked.contains(&(std::ptr::from_ref(*it) as usize))) {
             if filter.protocol.is_other() {
                 self.log.nearly(&filter.lines, "perhop has only IP packets");
