@@ -2,7 +2,7 @@
 
 use super::shares::{bounded, shares};
 use super::sorts::{Sort, sorts};
-use crate::model::{Class, Conditioner, Kind, Port, Queue};
+use crate::model::{Act, Class, Conditioner, Kind, Port, Queue};
 use crate::stub::conditioners::without_colour;
 use crate::stub::names::{Names, queue_name};
 use crate::stub::overlap::intersection;
@@ -210,7 +210,10 @@ impl<'a> Finder<'a> {
 
     /// Conditioners whose packets no class has.
     fn policed(&mut self, port: &'a Port) {
-        for conditioner in port.conditioners.iter().filter(|it| !it.takes.is_empty()) {
+        let has_classes = port.queue.as_ref().is_some_and(|queue| !queue.classes.is_empty());
+        let only_passes = |it: &Conditioner| it.actions.iter().all(|it| it.1.is == [Act::Transmit]);
+        let is_idle = |it: &Conditioner| has_classes && it.kind == "marker" && only_passes(it);
+        for conditioner in port.conditioners.iter().filter(|it| !it.takes.is_empty() && !is_idle(it)) {
             if conditioner.takes.iter().any(|it| self.wanted.contains(&it.matches.is)) {
                 continue;
             }

@@ -16,7 +16,7 @@ use crate::stub::overlap::intersection;
 use crate::tc::actions::{Act, Control};
 use crate::tc::bands;
 use crate::tc::filters::{Protocol, Sorter};
-use crate::tc::handles::{ROOT, own};
+use crate::tc::handles::own;
 use crate::tc::htb;
 use crate::tc::kernel::{Interface, Qdisc};
 use crate::tc::table;
@@ -34,6 +34,7 @@ const MOST: usize = 240;
 const STEPS: usize = 20_000;
 /// Filters that lead to each other, and queueing disciplines within each other.
 const DEEPEST: usize = 48;
+const NO_FILTER: &str = "no filter takes them";
 /// How often the kernel begins again at the first filter: `max_reclassify_loop`.
 const AGAIN: usize = 16;
 
@@ -79,12 +80,14 @@ struct Packets {
     priority: Option<u32>,
     /// Whether an action has written their code point.
     written: bool,
+    /// The last filter that has taken them.
+    place: Option<Place>,
 }
 
 impl Packets {
     fn all() -> Self {
         let any = vec![Match::default()];
-        Self { since: any.clone(), any, passed: None, mark: (0, 0), priority: None, written: false }
+        Self { since: any.clone(), any, passed: None, mark: (0, 0), priority: None, written: false, place: None }
     }
 
     /// Those of them that a filter takes.
@@ -220,7 +223,8 @@ impl<'m, 'l, 'k, 'a> Walk<'m, 'l, 'k, 'a> {
             }
             filter.rule.nearly.iter().for_each(|how| self.making.log.nearly(&filter.lines, how));
             let Some((asks, target)) = self.asks(filter, &packets)? else { continue };
-            let Some(taken) = packets.of(&asks) else { continue };
+            let Some(mut taken) = packets.of(&asks) else { continue };
+            taken.place = Some(filter.place);
             self.course.asked.insert(std::ptr::from_ref(*filter) as usize);
             let next = next(&filters, i);
             self.acts(at, Of { filter, target, next }, 0, taken)?;
@@ -339,7 +343,7 @@ impl<'m, 'l, 'k, 'a> Walk<'m, 'l, 'k, 'a> {
         let acts = [(Colour::Green, verdict(conform)), (Colour::Red, verdict(*exceed))];
         let label = of.filter.target.map_or_else(|| "filter".to_owned(), |it| shown(it.0));
         let name = self.name(&format!("{label} police"));
-        let takes = filters(&packets.takes(), of.filter.place, &mut self.making.order);
+        let takes = filters(&packets.takes(), Some(of.filter.place), &mut self.making.order);
         let actions = acts.map(|(colour, acts)| (colour, Said::at(action.place, acts))).to_vec();
         let said = Said::at(of.filter.place, name.clone());
         self.course.conditioners.push(Conditioner { name: said, takes, kind: "token-bucket", settings, actions });
@@ -529,9 +533,8 @@ impl<'m, 'l, 'k, 'a> Walk<'m, 'l, 'k, 'a> {
             return Ok(());
         }
         let label = path.last().map_or_else(|| other.to_owned(), |id| shown(*id));
-        let place = self.interface().qdiscs.get(&ROOT).map_or(Place { start: 0, end: 0 }, |it| it.place);
         for one in Unions::of(packets.takes()) {
-            let name = self.marker(&[one], &label, vec![Acts::Transmit], place);
+            let name = self.marker(&[one], &label, vec![Acts::Transmit], packets.place);
             path.iter().for_each(|id| self.course.names.entry(*id).or_default().push(name.clone()));
         }
         Ok(())
@@ -543,20 +546,20 @@ impl<'m, 'l, 'k, 'a> Walk<'m, 'l, 'k, 'a> {
             return Ok(());
         }
         for one in Unions::of(packets.takes()) {
-            self.marker(&[one], "drop", vec![Acts::Drop], place);
+            self.marker(&[one], "drop", vec![Acts::Drop], packets.place.or(Some(place)));
         }
         Ok(())
     }
 
     fn take(&mut self, packets: &Packets, label: &str, acts: Vec<Acts>, place: Place) -> String {
-        self.marker(&packets.takes(), label, acts, place)
+        self.marker(&packets.takes(), label, acts, Some(place))
     }
 
-    fn marker(&mut self, takes: &[Match], label: &str, acts: Vec<Acts>, place: Place) -> String {
+    fn marker(&mut self, takes: &[Match], label: &str, acts: Vec<Acts>, place: Option<Place>) -> String {
         let name = self.name(label);
         let takes = filters(takes, place, &mut self.making.order);
-        let actions = vec![(Colour::Green, Said::at(place, acts))];
-        let (said, settings) = (Said::at(place, name.clone()), crate::value::Settings::default());
+        let actions = vec![(Colour::Green, said(place, acts))];
+        let (said, settings) = (said(place, name.clone()), crate::value::Settings::default());
         self.course.conditioners.push(Conditioner { name: said, takes, kind: "marker", settings, actions });
         name
     }
@@ -637,13 +640,21 @@ fn next(filters: &[&Sorter<'_>], i: usize) -> usize {
     i + 1 + filters[i + 1..].iter().take_while(same).count()
 }
 
-fn filters(takes: &[Match], place: Place, order: &mut u32) -> Vec<Filter> {
+/// Said by a filter, or by none of them.
+fn said<T>(place: Option<Place>, is: T) -> Said<T> {
+    match place {
+        Some(place) => Said::at(place, is),
+        None => Said::assumed(NO_FILTER, is),
+    }
+}
+
+fn filters(takes: &[Match], place: Option<Place>, order: &mut u32) -> Vec<Filter> {
     if takes.contains(&Match::default()) {
         return Vec::new();
     }
     let filter = |it: &Match| {
         *order += 1;
-        Filter { order: *order, matches: Said::at(place, it.clone()) }
+        Filter { order: *order, matches: said(place, it.clone()) }
     };
     takes.iter().map(filter).collect()
 }

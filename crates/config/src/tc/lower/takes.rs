@@ -46,10 +46,8 @@ impl<'k, 'a> Making<'_, 'k, 'a> {
                 let Some(names) = names.get(id).filter(|it| !it.is_empty()) else { continue };
                 self.order += 1;
                 let matches = Match { conditioner: names.clone(), ..Match::default() };
-                class.takes = vec![Filter {
-                    order: self.order,
-                    matches: Said::at(class.name.origin.place().unwrap_or(it.place), matches),
-                }];
+                let matches = Said::assumed("the course of packets through all filters", matches);
+                class.takes = vec![Filter { order: self.order, matches }];
             }
             return false;
         }
