@@ -39,9 +39,9 @@ fn downloads(rate: BitRate) -> Policed {
     Policed { sender: Sender::Linux, rate, flows: FLOWS, rtt: RTT.seconds(), packet: FRAME.get() as f64 }
 }
 
-/// The bucket with which downloads get most of a rate, to two digits.
+/// The bucket with which even a single download gets most of a rate, to two digits.
 pub(super) fn enough(rate: BitRate) -> Option<Bytes> {
-    let need = downloads(rate).need()?.get();
+    let need = Policed { flows: 1.0, ..downloads(rate) }.need()?.get();
     let unit = 10u64.pow(need.max(1).ilog10().saturating_sub(1));
     Some(Bytes::new(need.div_ceil(unit) * unit))
 }
