@@ -82,17 +82,29 @@ struct Packets {
     written: bool,
     /// The last filter that has taken them.
     place: Option<Place>,
+    /// What filters before have taken of the set that they were part of: they are none of these.
+    gone: Vec<Match>,
 }
 
 impl Packets {
     fn all() -> Self {
         let any = vec![Match::default()];
-        Self { since: any.clone(), any, passed: None, mark: (0, 0), priority: None, written: false, place: None }
+        Self {
+            since: any.clone(),
+            any,
+            passed: None,
+            mark: (0, 0),
+            priority: None,
+            written: false,
+            place: None,
+            gone: Vec::new(),
+        }
     }
 
     /// Those of them that a filter takes.
     fn of(&self, asks: &[Match]) -> Option<Self> {
-        let any = both(&self.any, asks);
+        let mut any = both(&self.any, asks);
+        any.retain(|it| !self.gone.iter().any(|gone| covers(gone, it)));
         (!any.is_empty()).then(|| Self { any, since: both(&self.since, asks), ..self.clone() })
     }
 
@@ -232,6 +244,7 @@ impl<'m, 'l, 'k, 'a> Walk<'m, 'l, 'k, 'a> {
             if packets.any.is_empty() {
                 return Ok(());
             }
+            packets.gone.extend(asks.into_iter().take(MOST.saturating_sub(packets.gone.len())));
         }
         self.unmatched(at, packets)
     }
@@ -283,6 +296,7 @@ impl<'m, 'l, 'k, 'a> Walk<'m, 'l, 'k, 'a> {
                         self.take(&packets, &format!("mark {dscp}"), vec![Acts::Mark(*dscp), Acts::Next], action.place);
                     packets = packets.behind(name);
                     packets.any.iter_mut().for_each(|it| it.dscp = vec![*dscp]);
+                    packets.gone.clear();
                     packets.written = true;
                 }
                 Act::Tag(mark, mask) => {

@@ -1,6 +1,7 @@
 //! Whether lists of classes, each with what it takes, say the same as the filters of a port.
 
 use super::Stand;
+use super::meters::then;
 use crate::tc::actions::{Act, Action, Control};
 use crate::tc::bands;
 use crate::tc::filters::{Protocol, Sorter};
@@ -100,7 +101,10 @@ impl<'k, 'a> Lists<'k, 'a> {
         let lists = std::iter::once(&self.edge).chain(self.queues.iter().map(|it| &it.1));
         lists.into_iter().any(|list| {
             let is_of_one = |it: &&&Sorter<'_>| matches!(it.protocol, Protocol::Ip | Protocol::Ip6) && is_open(it);
-            list.iter().filter(is_of_one).any(|one| list.iter().any(|other| other.protocol != one.protocol))
+            let is_unlike = |one: &Sorter<'_>, other: &Sorter<'_>| {
+                other.protocol != one.protocol && !(is_open(other) && do_the_same(one, other))
+            };
+            list.iter().filter(is_of_one).any(|one| list.iter().any(|other| is_unlike(one, other)))
         })
     }
 
@@ -121,6 +125,13 @@ impl<'k, 'a> Lists<'k, 'a> {
 /// Whether a filter takes all packets of its protocol.
 fn is_open(it: &Sorter<'_>) -> bool {
     it.rule.mark.is_none() && it.rule.any.contains(&Match::default())
+}
+
+/// Whether two filters lead to the same class and do the same, which keeps nothing from one packet to the next.
+fn do_the_same(one: &Sorter<'_>, other: &Sorter<'_>) -> bool {
+    let class = |it: &Sorter<'_>| it.target.map(|target| target.0);
+    let keeps = |it: &Sorter<'_>| it.actions.iter().any(|it| matches!(it.act, Act::Police(..) | Act::Tag(..)));
+    class(one) == class(other) && !keeps(one) && !keeps(other) && then(&one.actions) == then(&other.actions)
 }
 
 fn does(it: &Action<'_>) -> bool {

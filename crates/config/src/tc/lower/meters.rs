@@ -226,7 +226,7 @@ fn apart(filter: &Sorter<'_>, found: Run) -> Vec<Run> {
 }
 
 /// What some actions in a row do.
-fn then(actions: &[Action<'_>]) -> Vec<Acts> {
+pub(super) fn then(actions: &[Action<'_>]) -> Vec<Acts> {
     let mut acts = Vec::new();
     for it in actions {
         match &it.act {
