@@ -124,6 +124,9 @@ const WORDS: usize = NAMED * COLOURS / u64::BITS as usize;
 pub struct Passed([u64; WORDS]);
 
 impl Passed {
+    /// Of none.
+    pub const NONE: Self = Self([0; WORDS]);
+
     /// The conditioner at this place, whatever the colour; none of those that cannot be named.
     pub fn one(place: usize) -> Self {
         let mut one = Self::default();

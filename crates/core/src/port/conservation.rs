@@ -116,7 +116,7 @@ mod tests {
             name: None,
             template: Default::default(),
             limit: Default::default(),
-            same_level: false,
+            same_level: None,
             queue: HostKey,
         };
         let classes = vec![class(vec![Member::Colour(Colour::Green)]), class(vec![])];

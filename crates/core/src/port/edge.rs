@@ -289,8 +289,8 @@ struct Met {
 #[derive(Clone, Debug, Default)]
 pub struct Edge {
     stages: Vec<Stage>,
-    /// The conditioners that the last packet has passed.
-    passed: Passed,
+    /// The conditioners that the last packet has passed; `None`: there was none.
+    passed: Option<Box<Passed>>,
 }
 
 /// What a table shows of one conditioner.
@@ -314,7 +314,7 @@ impl Edge {
             Stage::new(spec, place, rng).map_err(|error| Box::new((name, error)))
         };
         let stages = specs.into_iter().enumerate().map(stage).collect::<Result<_, _>>()?;
-        Ok(Self { stages, passed: Passed::default() })
+        Ok(Self { stages, passed: None })
     }
 
     /// Announces a flow before its first packet, and again when its number is given to another.
@@ -351,8 +351,9 @@ impl Edge {
     #[inline]
     pub(super) fn forward(&mut self, at: &Passage<'_>, packet: &mut Packet) -> Verdict {
         let Self { stages, passed } = self;
+        let passed = passed.get_or_insert_default();
         let mut written = [false; 3];
-        *passed = Passed::default();
+        **passed = Passed::NONE;
         for stage in stages {
             let Some(instance) = stage.takes(packet, passed) else { continue };
             if stage.original && written[stage.writes.field()] {
@@ -370,7 +371,7 @@ impl Edge {
 
     /// The conditioners that the last packet has passed.
     pub(super) fn passed(&self) -> &Passed {
-        &self.passed
+        self.passed.as_deref().unwrap_or(&Passed::NONE)
     }
 
     /// The first conditioner that colours this packet (its place in the order) and which of its instances; `None`: none does.

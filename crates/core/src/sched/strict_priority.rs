@@ -80,10 +80,16 @@ pub struct Class {
     #[param(flatten)]
     pub limit: PriorityLimit,
     /// Whether it has the priority of the class before it: packets of both leave in the order of their arrival.
-    #[param(default = false)]
-    pub same_level: bool,
+    pub same_level: Option<bool>,
     /// Its queue: a name of `[queue]`, or a table of the same keys; default: drop-tail.
     pub queue: HostKey,
+}
+
+impl Class {
+    /// Whether it has the level of the class before it.
+    pub fn is_beside(&self) -> bool {
+        self.same_level == Some(true)
+    }
 }
 
 impl super::Class for Class {
@@ -123,12 +129,12 @@ impl Params {
     /// packet; E239 for a burst or `police` without a rate, or for `same-level` of the first class.
     pub fn build(self, scope: &Scope) -> Result<StrictPriority, ParamError> {
         let members = members(&self.classes, |_| true, None, scope)?;
-        if self.classes.first().is_some_and(|class| class.same_level) {
+        if self.classes.first().is_some_and(|class| class.is_beside()) {
             let message = "class 1: `same-level` has no effect without a class before it".into();
             let error = ParamError::new("classes", "E239", message);
             return Err(error.help("state it of the second class, or remove it"));
         }
-        let levels = Levels::new(self.classes.iter().map(|class| class.same_level));
+        let levels = Levels::new(self.classes.iter().map(|class| class.is_beside()));
         Ok(StrictPriority { members, limits: Limits::new(self.limits(), scope)?, levels })
     }
 

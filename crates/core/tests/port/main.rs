@@ -89,7 +89,7 @@ fn green_first() -> SchedulerParams {
         name: None,
         template: Default::default(),
         limit: Default::default(),
-        same_level: false,
+        same_level: None,
         queue: HostKey,
     };
     let classes = vec![class(vec![Member::Colour(Colour::Green)]), class(vec![])];

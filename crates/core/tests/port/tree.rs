@@ -112,7 +112,7 @@ fn strict_priority_class(colour: Option<Colour>) -> strict_priority::Class {
         filter,
         template: Default::default(),
         limit: Default::default(),
-        same_level: false,
+        same_level: None,
         queue: HostKey,
     }
 }

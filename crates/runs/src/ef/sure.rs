@@ -62,7 +62,7 @@ pub(super) fn rate(port: Port<'_>, of: &Aggregate) -> Option<Counted> {
     let of_node = |(i, scheduler): (usize, &SchedulerParams)| match scheduler {
         SchedulerParams::StrictPriority(strict) => {
             let place = strict.classes.iter().position(|class| named(&class.filter))?;
-            let alone = strict.classes.get(place + 1).is_none_or(|next| !next.same_level);
+            let alone = strict.classes.get(place + 1).is_none_or(|next| !next.is_beside());
             let all = (i == 0 && place == 0 && alone).then(|| capacity(port));
             strict.classes[place].limit.rate.map(|rate| (rate, Framing::default())).or(all)
         }

@@ -398,7 +398,7 @@ impl Writer<'_> {
 /// The level of each class, from 1: one with `same-level` has that of the class before it.
 fn levels(params: &SchedulerParams, leaves: &[Leaf]) -> Vec<usize> {
     let same = |class: usize| match params {
-        SchedulerParams::StrictPriority(strict) => strict.classes[class].same_level,
+        SchedulerParams::StrictPriority(strict) => strict.classes[class].is_beside(),
         _ => false,
     };
     let next = |level: &mut usize, leaf: &Leaf| {

@@ -242,7 +242,7 @@ impl Writer<'_, '_> {
         let leaves = leaves(&self.port.headers, node, &children);
         let handle = match params {
             SchedulerParams::StrictPriority(strict) if children.len() <= MOST_BANDS => {
-                if strict.classes.iter().any(|class| class.same_level) {
+                if strict.classes.iter().any(|class| class.is_beside()) {
                     self.refuse("`same-level`: a band of `prio` goes before the next");
                 }
                 let last = vec![(children.len() - 1).to_string(); MOST_BANDS].join(" ");
