@@ -192,7 +192,10 @@ class Meter:
         self.before = after
         if any(it.direct != before.qdiscs[it.handle].direct for it in after.qdiscs.values()):
             return "direct"
-        queued = [it for it in after.classes.values() if _came(it) != _came(before.classes[it.handle])]
+        # A class with classes below it counts a packet when it leaves, which may be while the next one comes.
+        inner = {it.parent for it in after.classes.values()}
+        leaves = [it for it in after.classes.values() if it.handle not in inner]
+        queued = [it for it in leaves if _came(it) != _came(before.classes[it.handle])]
         if queued:
             return _shown(_innermost(queued, after))
         if any(it.dropped != before.qdiscs[it.handle].dropped for it in after.qdiscs.values()):

@@ -149,6 +149,8 @@ struct Spot<'s> {
     /// How often the kernel has begun again here, and with what of a mark and a priority it has begun.
     again: usize,
     began: (u64, Option<u32>),
+    /// The class that an action had named when the packets came to the queueing discipline.
+    entered: Option<u32>,
     depth: usize,
 }
 
@@ -174,7 +176,7 @@ impl<'m, 'l, 'k, 'a> Walk<'m, 'l, 'k, 'a> {
     pub(super) fn along(making: &'m mut Making<'l, 'k, 'a>, at: u32, first: Option<u32>) -> Result<Course, Unsaid> {
         let mut it =
             Self { making, course: Course::default(), steps: 0, first, only: None, fates: Vec::new(), metered: false };
-        let spot = Spot { place: at, parent: None, path: &[], again: 0, began: (0, None), depth: 0 };
+        let spot = Spot { place: at, parent: None, path: &[], again: 0, began: (0, None), entered: None, depth: 0 };
         it.list(spot, 0, Packets::all())?;
         it.tidy();
         Ok(it.course)
@@ -185,7 +187,7 @@ impl<'m, 'l, 'k, 'a> Walk<'m, 'l, 'k, 'a> {
         let only = Some(only);
         let mut it =
             Self { making, course: Course::default(), steps: 0, first, only, fates: Vec::new(), metered: false };
-        let spot = Spot { place: at, parent: None, path: &[], again: 0, began: (0, None), depth: 0 };
+        let spot = Spot { place: at, parent: None, path: &[], again: 0, began: (0, None), entered: None, depth: 0 };
         it.list(spot, 0, Packets::all()).ok()?;
         (it.fates.len() == 1).then(|| it.fates.remove(0))
     }
@@ -463,7 +465,8 @@ impl<'m, 'l, 'k, 'a> Walk<'m, 'l, 'k, 'a> {
         };
         let began = (packets.mark.0, packets.priority);
         let place = it.handle;
-        let spot = Spot { place, parent: Some(parent), again: 0, began, depth: at.depth + 1, ..at };
+        let entered = packets.priority;
+        let spot = Spot { place, parent: Some(parent), again: 0, began, entered, depth: at.depth + 1, ..at };
         let is_own = |id: &u32| own(it.handle).contains(id);
         match &*it.name.text {
             "htb" | "hfsc" | "drr" => {
@@ -508,7 +511,7 @@ impl<'m, 'l, 'k, 'a> Walk<'m, 'l, 'k, 'a> {
     fn by_priority(&mut self, at: Spot<'_>, it: &'k Qdisc<'a>, mut packets: Packets) -> Followed {
         let first = it.handle | bands::of_priority_0(it);
         let (members, _) = bands::members(it);
-        if packets.priority.is_none() && self.only.is_none() {
+        if at.entered.is_none() && self.only.is_none() {
             for (band, dscp) in (1..).zip(members).filter(|(band, dscp)| it.handle | band != first && !dscp.is_empty())
             {
                 if packets.written {

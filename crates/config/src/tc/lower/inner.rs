@@ -90,8 +90,7 @@ impl<'i, 'a> Walk<'i, 'a> {
     }
 
     fn filter(&mut self, mut it: Sorter<'a>, depth: usize) {
-        let target = it.target.map(|(id, place)| (if id >> 16 == 0 { self.handle | id } else { id }, place));
-        let inner = target.filter(|(id, _)| self.parents.contains(id) && self.interface.filters.contains_key(id));
+        let inner = it.target.filter(|(id, _)| self.parents.contains(id) && self.interface.filters.contains_key(id));
         let Some((inner, place)) = inner.filter(|_| depth < DEEPEST) else { return self.found.push(it) };
         self.place(inner, Some(&it), depth + 1);
         // Without a `default` it is said that the filter leads to no class that takes packets.

@@ -180,7 +180,7 @@ impl<'k, 'a> Making<'_, 'k, 'a> {
     /// such band, the packet is in that of priority 0.
     fn numbered(&mut self, of: &Qdisc<'a>, (id, place): (u32, Place), lines: &[usize]) -> u32 {
         if !matches!(&*of.name.text, "prio" | "ets") {
-            return if id >> 16 == 0 { of.handle | id } else { id };
+            return id;
         }
         let band = id & 0xffff;
         if (1..=bands::many(of)).contains(&band) {
