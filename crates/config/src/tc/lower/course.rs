@@ -340,7 +340,7 @@ impl<'m, 'l, 'k, 'a> Walk<'m, 'l, 'k, 'a> {
         // A bucket of several filters is none of this list's.
         let Act::Police(options, None, exceed) = &action.act else { return Err(Unsaid) };
         let conform = action.then;
-        if self.making.holds_none(options) {
+        if self.making.holds_none(options, matches!(self.only, None | Some(Protocol::Ip6))) {
             return self.goes(at, of, i, (*exceed, packets));
         }
         if self.only.is_some() {

@@ -24,6 +24,8 @@ const POLICE_C: &str = "act_police.c";
 const ETHERNET: u64 = 14;
 /// The headers of IPv4 and UDP.
 const DATAGRAM: u64 = 28;
+/// The least that a frame of Ethernet carries.
+const PADDED: u64 = 46;
 
 /// The interfaces to which packets that come in are sent.
 pub(super) fn redirects(kernel: &Kernel<'_>, it: &Interface<'_>) -> Vec<usize> {
@@ -167,9 +169,14 @@ impl<'k, 'a> Making<'_, 'k, 'a> {
         settings
     }
 
-    /// Whether the bucket of a policer holds no packet: the smallest is one of UDP without data.
-    pub(super) fn holds_none(&self, options: &Options<'_>) -> bool {
-        let smallest = if self.at == AT_INGRESS { DATAGRAM } else { DATAGRAM + ETHERNET };
+    /// Whether the bucket of a policer holds no packet: the smallest is one of UDP without data, or, if it is none of IP, as long and, where
+    /// it comes in, filled up to the least that Ethernet carries.
+    pub(super) fn holds_none(&self, options: &Options<'_>, of_ip: bool) -> bool {
+        let smallest = match (self.at == AT_INGRESS, of_ip) {
+            (true, true) => DATAGRAM,
+            (true, false) => PADDED,
+            (false, _) => DATAGRAM + ETHERNET,
+        };
         bucket(options).bytes("cbs").is_some_and(|bytes| bytes.get() < smallest)
     }
 
