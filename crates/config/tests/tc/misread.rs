@@ -107,3 +107,31 @@ tc class add dev {name} parent 1: classid 1:10 htb rate 1mbit ceil 2mbit\n"
     // A size table counts from what there is.
     assert_eq!([counts("ppp0", "stab overhead 38"), counts("eth0", "stab overhead 24")], ["l1"; 2]);
 }
+
+/// A packet waits in one tree only, and each shapes by itself.
+#[test]
+fn trees_below_mq_are_ports_of_their_own() {
+    let tree = |queue: u32| {
+        format!(
+            "tc qdisc add dev eth0 parent 7fff:{queue} handle {queue}: htb default 2\n\
+             tc class add dev eth0 parent {queue}: classid {queue}:1 htb rate {queue}0mbit\n\
+             tc class add dev eth0 parent {queue}:1 classid {queue}:2 htb rate {queue}mbit ceil {queue}0mbit\n"
+        )
+    };
+    let read = read(&format!("tc qdisc add dev eth0 root handle 7fff: mq\n{}{}", tree(1), tree(2)));
+    let names: Vec<_> = read.device.ports.iter().map(|port| port.interface.is.as_str()).collect();
+    assert_eq!(names, ["eth0 1:", "eth0 2:"]);
+    let rates = read.device.ports.iter().map(|port| {
+        value(&class(port.queue.as_ref().unwrap(), &port.interface.is[5..].replace(':', ":1")).settings, "rate")
+    });
+    assert_eq!(rates.collect::<Vec<_>>(), ["10Mbit/s", "20Mbit/s"]);
+}
+
+#[test]
+fn what_is_not_modelled_is_named_with_what_it_does() {
+    for name in ["qfq", "mqprio", "taprio", "cbs", "etf"] {
+        let read = read(&format!("tc qdisc add dev eth0 root handle 1: {name}\n"));
+        assert_eq!(codes(&read), ["W450"], "{name}");
+        assert!(read.findings[0].message.starts_with(&format!("`{name}` is not modelled: it")) || name == "qfq");
+    }
+}
