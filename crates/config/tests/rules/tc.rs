@@ -1,6 +1,7 @@
 //! Units, policers and shapers of tc.
 
 use super::{none, only};
+use perhop_config::given::Given;
 
 fn shaped(keys: &str) -> String {
     format!("tc qdisc add dev eth0 root tbf {keys}\n")
