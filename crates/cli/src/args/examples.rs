@@ -60,7 +60,7 @@ pub const PREDICT: &str = "\
 Examples:
   perhop predict router.cfg
   perhop predict shaper.sh --link 100Mbit/s --duration 5s
-  perhop predict shaper.sh --interface eth0 --direction output
+  perhop predict shaper.sh --interface eth0 --direction output --link 100Mbit/s
   perhop predict router.cfg --all
   perhop predict router.cfg --load load.toml --out runs";
 /// `meter`

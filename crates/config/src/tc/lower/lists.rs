@@ -147,8 +147,10 @@ fn shares_table(it: &Sorter<'_>, list: &[&Sorter<'_>]) -> bool {
 fn is_plain(actions: &[Action<'_>], may_go_on: bool) -> bool {
     let goes_on = |control: Control| may_go_on && control == Control::Continue;
     let ends = |control: Control| matches!(control, Control::Ok | Control::Pipe | Control::Drop);
-    let is_police = |it: &Action<'_>| matches!(it.act, Act::Police(..));
-    let marks_some = actions.iter().skip_while(|it| !is_police(it)).any(|it| matches!(it.act, Act::Tag(..)));
+    let passes = |control: Control| !matches!(control, Control::Drop | Control::Reclassify | Control::Pipe);
+    let tells_apart =
+        |it: &Action<'_>| matches!(&it.act, Act::Police(_, _, exceed) if passes(it.then) || passes(*exceed));
+    let marks_some = actions.iter().skip_while(|it| !tells_apart(it)).any(|it| matches!(it.act, Act::Tag(..)));
     let one = |it: &Action<'_>| match &it.act {
         Act::Police(_, _, exceed) => {
             [it.then, *exceed].map(|it| ends(it) || goes_on(it)) == [true; 2] || reclassifies(it)
