@@ -128,13 +128,34 @@ impl Packets {
 /// What both take, without what another part of it takes, too.
 fn both(one: &[Match], other: &[Match]) -> Vec<Match> {
     let mut out: Vec<Match> = Vec::new();
-    for it in one.iter().flat_map(|a| other.iter().filter_map(|b| intersection(a, b))) {
+    for it in one.iter().flat_map(|a| other.iter().filter_map(|b| intersection(a, b))).filter_map(plain) {
         if !out.iter().any(|known| covers(known, &it)) {
             out.retain(|known| !covers(&it, known));
             out.push(it);
         }
     }
     out
+}
+
+/// Without a prefix of all addresses of a version that the other address is of; `None`: no packet has an address of each version.
+fn plain(mut of: Match) -> Option<Match> {
+    let mut sixes = of.source.iter().chain(&of.destination).map(|prefix| prefix.0.addr().is_ipv6());
+    if let Some(first) = sixes.next()
+        && sixes.any(|six| six != first)
+        && of.source.len() == 1
+        && of.destination.len() == 1
+    {
+        return None;
+    }
+    let is_whole = |list: &[Prefix]| matches!(list, [one] if one.0.prefix_len() == 0);
+    let same =
+        |one: &[Prefix], other: &[Prefix]| other.iter().all(|it| it.0.addr().is_ipv6() == one[0].0.addr().is_ipv6());
+    if is_whole(&of.source) && !of.destination.is_empty() && same(&of.source, &of.destination) {
+        of.source.clear();
+    } else if is_whole(&of.destination) && !of.source.is_empty() && same(&of.destination, &of.source) {
+        of.destination.clear();
+    }
+    Some(of)
 }
 
 /// Where filters are asked.

@@ -96,15 +96,17 @@ impl<'k, 'a> Lists<'k, 'a> {
             .all(|it| self.queues.iter().filter(|list| list.0 == it.handle).all(|list| takes_all(&list.1)))
     }
 
-    /// A filter takes all packets of one version, and another is of the other one.
+    /// A filter takes all packets of one version, and another behind it is of the other one.
     fn versions_hide_each_other(&self) -> bool {
         let lists = std::iter::once(&self.edge).chain(self.queues.iter().map(|it| &it.1));
         lists.into_iter().any(|list| {
-            let is_of_one = |it: &&&Sorter<'_>| matches!(it.protocol, Protocol::Ip | Protocol::Ip6) && is_open(it);
+            let is_of_one = |it: &Sorter<'_>| matches!(it.protocol, Protocol::Ip | Protocol::Ip6) && is_open(it);
             let is_unlike = |one: &Sorter<'_>, other: &Sorter<'_>| {
                 other.protocol != one.protocol && !(is_open(other) && do_the_same(one, other))
             };
-            list.iter().filter(is_of_one).any(|one| list.iter().any(|other| is_unlike(one, other)))
+            let behind = |i: usize| list[i + 1..].iter();
+            let ones = list.iter().enumerate().filter(|(_, one)| is_of_one(one));
+            ones.into_iter().any(|(i, one)| behind(i).any(|other| is_unlike(one, other)))
         })
     }
 
