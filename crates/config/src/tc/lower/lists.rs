@@ -56,12 +56,30 @@ impl<'k, 'a> Lists<'k, 'a> {
     /// Only filters that are asked of all packets do anything, and only those of one place.
     fn acts_at_one_place(&self) -> bool {
         let act = |list: &[&Sorter<'_>]| list.iter().any(|it| it.actions.iter().any(does));
-        let mut acting = self.queues.iter().filter(|it| act(&it.1)).map(|it| it.0);
+        let acts = |it: &&(u32, Vec<&Sorter<'_>>)| act(&it.1) && !self.are_limits(it.0, &it.1);
+        let mut acting = self.queues.iter().filter(acts).map(|it| it.0);
         match (acting.next(), acting.next()) {
             (None, _) => true,
             (Some(one), None) => Some(one) == self.root && self.edge.is_empty(),
             _ => false,
         }
+    }
+
+    /// Whether all that filters of a `prio` do is to limit a band each, which is the band's rate.
+    fn are_limits(&self, place: u32, list: &[&Sorter<'_>]) -> bool {
+        let is_limit = |it: &Sorter<'_>| match &it.actions[..] {
+            [] => true,
+            [Action { act: Act::Police(options, bucket, Control::Drop), then: Control::Ok, .. }] => {
+                let more = ["mtu", "minburst", "peakrate", "overhead", "linklayer", "pkts_rate"];
+                let band = it.target.map(|it| it.0);
+                let of_band: Vec<_> = list.iter().filter(|other| other.target.map(|it| it.0) == band).collect();
+                let has_it = |it: &Sorter<'_>| matches!(it.actions[..], [Action { act: Act::Police(_, other, _), .. }] if other == *bucket);
+                let is_one = of_band.len() == 1 || bucket.is_some() && of_band.iter().all(|it| has_it(it));
+                options.any(&more).is_none() && band.is_some() && is_one
+            }
+            _ => false,
+        };
+        self.trees.iter().any(|it| it.handle == place && it.name.text == "prio") && list.iter().all(|it| is_limit(it))
     }
 
     /// Each filter leads to a leaf, or to the default.
