@@ -128,10 +128,18 @@ pub(super) fn checked(it: &Qdisc<'_>) -> Taken<()> {
 /// # Errors
 /// A strict band has no quantum.
 pub(super) fn fits(it: &Qdisc<'_>, id: u32, options: &Options<'_>) -> Taken<()> {
-    let strict = u64::from(id & 0xffff) <= count(&it.options, "strict").unwrap_or_default();
     match options.get("quantum") {
-        Some(_) if it.name.text == "ets" && strict => Err(Refusal::of("a strict band has no quantum")),
+        Some(_) if it.name.text == "ets" && is_strict(it, id) => Err(Refusal::of("a strict band has no quantum")),
         _ => Ok(()),
+    }
+}
+
+/// Whether a class is a band that goes before those behind it.
+pub(super) fn is_strict(it: &Qdisc<'_>, id: u32) -> bool {
+    match &*it.name.text {
+        "prio" => true,
+        "ets" => u64::from(id & 0xffff) <= count(&it.options, "strict").unwrap_or_default(),
+        _ => false,
     }
 }
 

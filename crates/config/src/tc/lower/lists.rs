@@ -2,6 +2,7 @@
 
 use super::Stand;
 use super::meters::then;
+use super::overlap::meets;
 use crate::tc::actions::{Act, Action, Control};
 use crate::tc::bands;
 use crate::tc::filters::{Protocol, Sorter};
@@ -60,18 +61,35 @@ impl<'k, 'a> Lists<'k, 'a> {
         let mut acting = self.queues.iter().filter(acts).map(|it| it.0);
         match (acting.next(), acting.next()) {
             (None, _) => true,
-            (Some(one), None) => Some(one) == self.root && self.edge.is_empty(),
+            (Some(one), None) => self.edge.is_empty() && self.has_all(one),
             _ => false,
         }
     }
 
-    /// Whether all that filters of a `prio` do is to limit a band each, which is the band's rate.
+    /// Whether all packets come to a queueing discipline: it is the first one, or below classes that have no others beside them.
+    fn has_all(&self, handle: u32) -> bool {
+        let above = |place: u32| self.trees.iter().find(|it| own(it.handle).contains(&place));
+        let place = self.interface.qdiscs.iter().find(|it| it.1.handle == handle).map(|it| *it.0);
+        let is_only = |it: &Qdisc<'_>, place: u32| match &*it.name.text {
+            "prio" | "ets" => bands::many(it) == 1,
+            "htb" => htb::default_class(it).is_some_and(|default| default.0 == place) && self.has_one_leaf(it),
+            _ => false,
+        };
+        Some(handle) == self.root
+            || place.is_some_and(|place| above(place).is_some_and(|it| is_only(it, place) && self.has_all(it.handle)))
+    }
+
+    fn has_one_leaf(&self, it: &Qdisc<'_>) -> bool {
+        self.interface.classes.range(own(it.handle)).filter(|(id, _)| self.is_leaf(it, **id)).count() == 1
+    }
+
+    /// Whether all that filters of a `prio` or of strict bands do is to limit a band each, which is the band's rate.
     fn are_limits(&self, place: u32, list: &[&Sorter<'_>]) -> bool {
-        let is_limit = |it: &Sorter<'_>| match &it.actions[..] {
+        let is_limit = |of: &Qdisc<'_>, it: &Sorter<'_>| match &it.actions[..] {
             [] => true,
             [Action { act: Act::Police(options, bucket, Control::Drop), then: Control::Ok, .. }] => {
                 let more = ["mtu", "minburst", "peakrate", "overhead", "linklayer", "pkts_rate"];
-                let band = it.target.map(|it| it.0);
+                let band = it.target.map(|it| it.0).filter(|band| bands::is_strict(of, *band));
                 let of_band: Vec<_> = list.iter().filter(|other| other.target.map(|it| it.0) == band).collect();
                 let has_it = |it: &Sorter<'_>| matches!(it.actions[..], [Action { act: Act::Police(_, other, _), .. }] if other == *bucket);
                 let is_one = of_band.len() == 1 || bucket.is_some() && of_band.iter().all(|it| has_it(it));
@@ -79,7 +97,7 @@ impl<'k, 'a> Lists<'k, 'a> {
             }
             _ => false,
         };
-        self.trees.iter().any(|it| it.handle == place && it.name.text == "prio") && list.iter().all(|it| is_limit(it))
+        self.trees.iter().find(|it| it.handle == place).is_some_and(|of| list.iter().all(|it| is_limit(of, it)))
     }
 
     /// Each filter leads to a leaf, or to the default.
@@ -158,9 +176,12 @@ fn does(it: &Action<'_>) -> bool {
     !matches!(it.act, Act::Nothing | Act::Redirect(_)) || it.then == Control::Drop
 }
 
-/// Whether another filter is in one table with this one, and is not asked after it where an action says `continue`.
+/// Whether another filter is in one table with this one, may take the same packets, and is not asked after it where an action says
+/// `continue`.
 fn shares_table(it: &Sorter<'_>, list: &[&Sorter<'_>]) -> bool {
-    it.kind == "flower" && list.iter().filter(|other| other.kind == "flower" && other.prio == it.prio).count() > 1
+    let meets_it = |other: &Sorter<'_>| it.rule.any.iter().any(|one| other.rule.any.iter().any(|two| meets(one, two)));
+    let shares = |other: &Sorter<'_>| other.kind == "flower" && other.prio == it.prio && other.place != it.place;
+    it.kind == "flower" && list.iter().any(|other| shares(other) && meets_it(other))
 }
 
 /// Whether conditioners do the same, one behind the other. A packet may go on to the next filter where no class is chosen.
