@@ -16,7 +16,8 @@ fn diagnose(path: &Path, args: &Check) -> Found {
     let (name, options) = (name(path), options(path, &args.settings));
     let bytes = match read(path) {
         Ok(bytes) if bytes.len() <= file::MOST && is_configuration(path, &bytes, &args.configuration) => {
-            return configured::found(&File::new(&name, &bytes), &args.configuration, &options);
+            let found = configured::found(&File::new(&name, &bytes), &args.configuration, &options);
+            return if args.json { found } else { found.by_cause() };
         }
         bytes => bytes,
     };

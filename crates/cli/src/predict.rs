@@ -36,6 +36,7 @@ pub(crate) fn predict(args: &Predict) -> Result<Outcome, Failure> {
     findings.retain(|it| it.severity == Severity::Warning);
     let findings = Diagnostics { list: findings };
     if !args.json && !findings.list.is_empty() {
+        let findings = findings.clone().by_cause();
         show::coloured(format_args!("{findings:#}\n{}\n\n", findings.summary()));
     }
     let mut answers = Vec::new();

@@ -362,6 +362,8 @@ pub struct Interface {
     pub at: At,
     /// `bandwidth`
     pub bandwidth: Option<Put<BitRate>>,
+    /// `max-reserved-bandwidth`, in percent.
+    pub reserves: Option<f64>,
     /// The address of the far end: a tunnel may have a policy for each.
     pub peer: Option<String>,
 }

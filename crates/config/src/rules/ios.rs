@@ -1,7 +1,7 @@
 //! Ways through what a text says in the words of IOS, and lines of IOS to write instead.
 
 use super::case::Case;
-use crate::ios::plan::{At, Attached, Burst, Class, Do, Plan, Police, Policy, Put, Rate};
+use crate::ios::plan::{At, Attached, Burst, Class, Do, Plan, Police, Policy, Put, Rate, Share};
 use crate::ios::read::nominal;
 use crate::model::Way;
 use perhop_core::params::Place;
@@ -26,6 +26,8 @@ pub(super) struct Use<'a> {
     pub way: Option<Way>,
     /// Whether it protects the router itself.
     pub control: bool,
+    /// `max-reserved-bandwidth` of the interface, in percent.
+    pub reserves: Option<f64>,
 }
 
 impl Use<'_> {
@@ -41,8 +43,9 @@ pub(super) fn uses<'a>(case: &Case<'a>) -> Vec<Use<'a>> {
     let mut all = Vec::new();
     for attached in &plan.attached {
         if let Some(policy) = plan.child(&attached.policy) {
-            let control = plan.interfaces[attached.interface].name == "control-plane";
-            let it = Use { policy, base: link(case, attached), top: true, way: Some(attached.way), control };
+            let interface = &plan.interfaces[attached.interface];
+            let (control, reserves) = (interface.name == "control-plane", interface.reserves);
+            let it = Use { policy, base: link(case, attached), top: true, way: Some(attached.way), control, reserves };
             below(plan, it, 0, &mut all);
         }
     }
@@ -50,7 +53,8 @@ pub(super) fn uses<'a>(case: &Case<'a>) -> Vec<Use<'a>> {
     let children = plan.policies.iter().flat_map(|policy| &policy.classes).filter_map(|class| class.child.as_ref());
     used.extend(children.filter_map(|child| plan.child(child)).map(std::ptr::from_ref));
     for policy in plan.policies.iter().filter(|policy| !used.contains(&std::ptr::from_ref(*policy))) {
-        below(plan, Use { policy, base: case.given.link, top: false, way: None, control: false }, 0, &mut all);
+        let it = Use { policy, base: case.given.link, top: false, way: None, control: false, reserves: None };
+        below(plan, it, 0, &mut all);
     }
     all
 }
@@ -70,8 +74,18 @@ fn below<'a>(plan: &'a Plan, it: Use<'a>, depth: usize, all: &mut Vec<Use<'a>>) 
     for class in &it.policy.classes {
         if let Some(policy) = class.child.as_ref().and_then(|child| plan.child(child)) {
             let shape = class.shaping.shape.as_ref().and_then(|shape| bits(shape.rate.is, it.base));
-            below(plan, Use { policy, base: shape.or(it.base), top: false, ..it }, depth + 1, all);
+            let base = shape.or_else(|| guarantee(class, it.base)).or(it.base);
+            below(plan, Use { policy, base, top: false, ..it }, depth + 1, all);
         }
+    }
+}
+
+/// What a class is guaranteed.
+fn guarantee(class: &Class, base: Option<BitRate>) -> Option<BitRate> {
+    match class.bandwidth?.is {
+        Share::Rate(rate) => Some(rate),
+        Share::Percent(percent) => bits(Rate::Percent(percent), base),
+        _ => None,
     }
 }
 

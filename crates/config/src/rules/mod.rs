@@ -23,6 +23,7 @@ mod impossible;
 mod ios;
 mod kilobytes;
 mod leaf;
+mod long_bucket;
 mod merged;
 mod mixed;
 mod no_queue;
@@ -35,6 +36,7 @@ mod short_burst;
 mod small_policer;
 mod standing;
 mod sums;
+mod super_packets;
 mod tc;
 mod thousandth;
 mod too_large;
@@ -93,6 +95,8 @@ const RULES: &[Rule] = &[
     small_policer::RULE,
     on_their_way::RULE,
     bucket::RULE,
+    long_bucket::RULE,
+    super_packets::RULE,
 ];
 
 /// Everything that the rules find, in the order of the text.

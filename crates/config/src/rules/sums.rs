@@ -12,6 +12,8 @@ use crate::ios::plan::{At, Class, Rate, Share};
 use perhop_core::units::BitRate;
 
 const CODE: &str = "W428";
+/// What classic IOS reserves of an interface without `max-reserved-bandwidth`, in percent.
+const CLASSIC: f64 = 75.0;
 
 /// The rule.
 pub(super) const RULE: Rule = Rule { code: CODE, dialect: Some("ios"), instead_of: &[], find };
@@ -71,21 +73,37 @@ fn reserved(case: &Case<'_>, it: &Use<'_>) -> Option<Finding> {
     let parts = parts(it);
     let sum: f64 = parts.iter().map(|part| part.percent).sum();
     let classic = case.given.platform == Platform::Ios && it.top;
-    let most = if classic { 75.0 } else { 100.0 };
+    let most = if classic { it.reserves.unwrap_or(CLASSIC) } else { 100.0 };
     // One that is too large by itself has its own finding.
     if sum <= most + 1e-9 || parts.iter().any(|part| part.percent > 100.0) {
         return None;
     }
     let (part, left) = crossing(&parts, most)?;
-    let why = if classic { "classic IOS reserves at most 75 % of an interface" } else { "IOS refuses more than 100 %" };
+    let why = match it.reserves.filter(|_| classic) {
+        Some(most) => format!("`max-reserved-bandwidth {most}` stands at the interface"),
+        None if classic => "classic IOS reserves at most 75 % of an interface".to_owned(),
+        None => "IOS refuses more than 100 %".to_owned(),
+    };
     let of = it.base.map(|base| format!(" of {base}")).unwrap_or_default();
-    let message =
-        format!("`priority` and `bandwidth` of policy map {} add up to {sum:.0} %{of}: {why}", it.policy.name);
+    let (name, sum_of_all) = (&it.policy.name, in_full(&parts, sum));
+    let message = format!("`priority` and `bandwidth` of policy map {name} add up to {sum_of_all}{of}: {why}");
     let mut instead = if left >= 1.0 { part.of(left, it.base) } else { "bandwidth remaining percent ..".to_owned() };
-    if classic {
-        instead += &format!(", or max-reserved-bandwidth {:.0} at the interface", sum.min(100.0));
+    if classic && sum.ceil() <= 100.0 {
+        instead += &format!(", or max-reserved-bandwidth {} at the interface", sum.ceil());
     }
     Some(finding(CODE, part.at.place, message, instead))
+}
+
+/// `110 % (30 + 50 + 30)`, to a tenth where it is not whole, so that what is too much is never printed as what fits.
+fn in_full(parts: &[Part], sum: f64) -> String {
+    const SHOWN: usize = 8;
+    let tenth = |percent: f64| format!("{}", (percent * 10.0).round() / 10.0);
+    let mut each: Vec<_> = parts.iter().map(|part| tenth(part.percent)).collect();
+    if each.len() > SHOWN {
+        each.truncate(SHOWN);
+        each.push("..".to_owned());
+    }
+    format!("{} % ({})", (sum * 10.0 - 1e-6).ceil() / 10.0, each.join(" + "))
 }
 
 /// The part that exceeds the most, and what the ones before it leave.
@@ -107,10 +125,9 @@ fn remaining(it: &Use<'_>) -> Option<Finding> {
     let parts: Vec<Part> = it.policy.classes.iter().filter_map(part).collect();
     let (part, left) = crossing(&parts, 100.0 + 1e-9)?;
     let sum: f64 = parts.iter().map(|part| part.percent).sum();
-    let message = format!(
-        "`bandwidth remaining percent` of policy map {} adds up to {sum:.0} %: IOS refuses more than 100 %",
-        it.policy.name
-    );
+    let (name, sum) = (&it.policy.name, in_full(&parts, sum));
+    let message =
+        format!("`bandwidth remaining percent` of policy map {name} adds up to {sum}: IOS refuses more than 100 %");
     let instead = format!("{}; bandwidth remaining ratio N in each class has no such bound", part.of(left, None));
     Some(finding(CODE, part.at.place, message, instead))
 }

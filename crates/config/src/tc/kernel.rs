@@ -12,6 +12,7 @@ mod sorters;
 use super::actions;
 use super::filters::{Filters, Sorter};
 use super::handles::id;
+use super::links::Links;
 use super::options::{Discipline, Options};
 use super::units::number;
 use super::words::{Device, Form, Object, Refusal, Statement, Taken, Token, Verb, Words};
@@ -29,6 +30,8 @@ pub(super) struct Kernel<'a> {
     by_handle: HashMap<u32, BTreeSet<usize>>,
     /// Actions that were made by themselves, by kind and number.
     pub(super) actions: HashMap<(String, u64), Vec<Token<'a>>>,
+    /// Which interfaces have Ethernet's header.
+    pub(super) links: Links,
 }
 
 /// An interface.

@@ -213,7 +213,8 @@ impl<'k, 'a> Stand<'k, 'a> {
         let ifbs = if self.way == Way::Input { meters::redirects(self.kernel, self.interface) } else { Vec::new() };
         let behind = ifbs.first().map(|ifb| name(&self.kernel.interfaces[*ifb].device));
         let interface = name(&self.interface.device);
-        let (queue, accounting) = making.counted(&interface.is, self.way, queue);
+        let (queue, accounting) =
+            making.counted((&interface.is, self.kernel.links.header(&interface.is)), self.way, queue);
         let queue = making.line(queue);
         let Making { link, conditioners, sorts, .. } = making;
         let (accounting, way, others) = (Some(accounting), self.way, Vec::new());

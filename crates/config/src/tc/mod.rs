@@ -27,6 +27,7 @@ mod htb;
 mod json;
 mod kernel;
 mod lines;
+mod links;
 mod log;
 mod loops;
 pub(crate) mod lower;

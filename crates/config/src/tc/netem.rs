@@ -37,6 +37,10 @@ pub const NETEM: Discipline = Discipline {
 const NO_CORRELATION: &str = "each packet is drawn for by itself, without the correlation";
 const MEAN: &str = "the same share of packets is lost, but not in such runs";
 
+/// Where packets are put together.
+const OFFLOAD: &str = "packets of the wire are lost here one by one; at a host that sends with segmentation offload Linux loses up to \
+                       64 kB of a TCP at once, and tells its TCP";
+
 /// The keys of the link.
 pub(super) fn link(options: &Options<'_>, settings: &mut Settings, log: &mut Log) {
     for it in &options.list {
@@ -136,6 +140,7 @@ fn loss(it: &Opt<'_>, settings: &mut Settings, log: &mut Log) {
         _ => None,
     };
     if let Some(share) = share {
+        log.nearly(&[it.line], &format!("`{}`: {OFFLOAD}", it.row.word));
         settings.set("loss", it.said(Value::Number(share)));
     }
 }

@@ -207,6 +207,9 @@ impl<'a> Reading<'a> {
         if self.batch(line) {
             return;
         }
+        if self.kernel.links.line(line) {
+            return;
+        }
         if self.shown.line(line) {
             return self.recognition.statements.push(extent(line));
         }
@@ -332,9 +335,9 @@ impl<'a> Reading<'a> {
         true
     }
 
-    /// Neither a command nor what tc prints: it may set variables, or hold commands behind others.
+    /// Neither a command nor what tc prints: it may set variables, make an interface, or hold commands behind others.
     fn other(&mut self, line: Bare<'a>) {
-        let may = line.text.contains('=') || line.text.contains("tc ") || line.text.contains("TC");
+        let may = ["=", "tc ", "TC", " add "].iter().any(|part| line.text.contains(part));
         if !may || line.text.starts_with('#') {
             return;
         }
@@ -368,7 +371,10 @@ impl<'a> Reading<'a> {
         if self.variables.assign(words) {
             return;
         }
-        let Some(at) = words.iter().position(is_tc) else { return self.nested(words) };
+        let Some(at) = words.iter().position(is_tc) else {
+            self.kernel.links.command(words);
+            return self.nested(words);
+        };
         let texts: Vec<_> = words[..at].iter().map(|it| &*it.text).collect();
         let known = |it: &Token<'_>| it.unset || lines::before(&it.text) || shell::assignment(&it.text).is_some();
         let namespace = match texts[..] {

@@ -145,7 +145,8 @@ fn lines_of_qos_at_interfaces_are_in_the_account() {
     let found = read(text);
     let switch = format!("mls qos map cos-dscp 0 8 16\n{text}");
     assert_eq!(verdict_in(&read(&switch), &switch, "mls qos map").0, Verdict::NotModelled);
-    for line in ["ip rsvp", "interleave", "max-reserved", "priority-list", "frame-relay cir", "no policy-map"] {
+    assert_eq!(verdict_in(&found, text, "max-reserved").0, Verdict::Taken);
+    for line in ["ip rsvp", "interleave", "priority-list", "frame-relay cir", "no policy-map"] {
         assert_eq!(verdict_in(&found, text, line).0, Verdict::NotModelled, "{line}");
     }
     assert_eq!(verdict_in(&found, text, "pre-classify").0, Verdict::Approximated);

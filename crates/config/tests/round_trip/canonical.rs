@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 /// A port as it is compared.
 pub fn port(mut port: Port) -> Port {
+    without_labels(&mut port);
     if port.conditioners.last().is_some_and(nothing) {
         port.conditioners.pop();
     }
@@ -25,6 +26,46 @@ pub fn port(mut port: Port) -> Port {
     let taken = port.conditioners.iter().map(|it| (it.name.is.clone(), codes(&it.takes))).collect();
     port.queue = port.queue.map(|it| queue(it, &Known { names: &names, taken: &taken }, None));
     port
+}
+
+/// Where conditioners only say which packets they saw, classes take these packets themselves.
+fn without_labels(port: &mut Port) {
+    let last = port.conditioners.len().wrapping_sub(1);
+    let says_only = |(i, it): (usize, &Conditioner)| {
+        let ends = |acts: &[Act]| acts == [Act::Next] || acts == [Act::Transmit] && i == last;
+        let asks_none = it.takes.iter().all(|filter| filter.matches.is.conditioner.is_empty());
+        // Without a word of its colours a marker lets all pass.
+        let passes = it.actions.iter().all(|(_, acts)| ends(&acts.is)) && (i == last || !it.actions.is_empty());
+        it.kind == "marker" && passes && asks_none
+    };
+    let Some(queue) = &mut port.queue else { return };
+    if !port.conditioners.iter().enumerate().all(says_only) || !asks(queue) {
+        return;
+    }
+    let taken: BTreeMap<String, Vec<Filter>> =
+        port.conditioners.drain(..).map(|it| (it.name.is, if it.takes.is_empty() { all() } else { it.takes })).collect();
+    by_headers(queue, &taken);
+}
+
+fn all() -> Vec<Filter> {
+    vec![Filter { order: 0, matches: bare(Match::default()) }]
+}
+
+/// Whether a class asks for conditioners.
+fn asks(queue: &Queue) -> bool {
+    let takes = |class: &Class| class.takes.iter().any(|it| !it.matches.is.conditioner.is_empty());
+    queue.classes.iter().any(|class| takes(class) || class.queue.as_ref().is_some_and(asks))
+}
+
+fn by_headers(queue: &mut Queue, taken: &BTreeMap<String, Vec<Filter>>) {
+    for class in &mut queue.classes {
+        let of = |filter: Filter| match filter.matches.is.conditioner.as_slice() {
+            [] => vec![filter],
+            names => names.iter().flat_map(|name| taken[name].clone()).collect(),
+        };
+        class.takes = std::mem::take(&mut class.takes).into_iter().flat_map(of).collect();
+        class.queue.iter_mut().for_each(|queue| by_headers(queue, taken));
+    }
 }
 
 /// Whether it takes all that is left and changes none of it.

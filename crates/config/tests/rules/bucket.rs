@@ -34,6 +34,32 @@ fn a_bucket_of_milliseconds() {
     assert!(found("tc", &shell(&format!("{burst}b"))).is_none());
 }
 
+/// 10 MiB are 42 s of 2 Mbit/s; 1.5 s are what Cisco recommends.
+#[test]
+fn a_bucket_of_seconds() {
+    let tc = |burst: &str| {
+        let text = format!(
+            "tc qdisc add dev eth0 clsact\ntc filter add dev eth0 ingress matchall action police rate 2mbit burst {burst}\n"
+        );
+        let all = given("tc", &text, &Given::default());
+        all.into_iter().map(|it| it.0).find(|it| it.code == "W452").map(|it| it.message)
+    };
+    let message = tc("10m").unwrap();
+    assert!(
+        message.starts_with("`10m` is in megabytes: the bucket holds 10485760 B, 41943 ms at 2Mbit/s"),
+        "{message}"
+    );
+    // 16384 B are 66 ms, 131072 B 524 ms.
+    assert!(tc("0.015625m").is_some() && tc("16k").is_none());
+    assert!(tc("128k").is_some() && tc("120k").is_none());
+    let ios = |bc: u64| {
+        let all = given("ios", &policy(&format!("cir 8000000 bc {bc}"), "dscp af11"), &Given::default());
+        all.into_iter().map(|it| it.0).find(|it| it.code == "W452").map(|it| it.instead)
+    };
+    assert!(ios(500_000).is_none() && ios(1_500_000).is_none());
+    assert!(ios(510_000).is_some_and(|instead| instead.starts_with("bc ")));
+}
+
 /// Voice, datagrams and the router's own packets are no downloads.
 #[test]
 fn what_is_no_download() {

@@ -143,3 +143,23 @@ fn the_ack_filter_of_cake_loses_nothing() {
         codes(&text(9900, 100)).iter().any(|it| it.0.code == "W440" && it.0.message.contains("lost 9900 of 109900"))
     );
 }
+
+/// An Ethernet carries no packet of 12.8 kB.
+#[test]
+fn packets_that_the_host_put_together() {
+    let text = |bytes: u64, giants: u64| {
+        tree([
+            "",
+            &format!(
+                "Sent {bytes} bytes 1000 pkt (dropped 0, overlimits 0 requeues 0)\nlended: 1 borrowed: 0 giants: {giants}"
+            ),
+            "",
+        ])
+    };
+    let class = "class htb 1:10 root leaf 10: prio 0 rate 2Mbit ceil 10Mbit burst 1600b cburst 1600b";
+    let found = only("tc", &text(12_800_000, 0), "W453", class);
+    assert!(found.message.starts_with("12800000 B in 1000 packets, 12.8 kB each"), "{}", found.message);
+    let found = only("tc", &text(1_000_000, 7), "W453", class);
+    assert!(found.message.starts_with("giants 7:"), "{}", found.message);
+    none("tc", &text(9_000_000, 0));
+}

@@ -154,6 +154,23 @@ fn shares_above_all_there_is() {
     none(&fits);
     let classic = given(&fits, &Given { platform: Platform::Ios, ..Given::default() });
     assert!(classic[0].0.instead.ends_with("max-reserved-bandwidth 90 at the interface"), "{classic:?}");
+    let reserves = |percent: &str| {
+        let text = fits
+            .replace(" service-policy output", &format!(" max-reserved-bandwidth {percent}\n service-policy output"));
+        let found = given(&text, &Given { platform: Platform::Ios, ..Given::default() });
+        found.into_iter().map(|it| it.0).find(|it| it.code == "W428")
+    };
+    assert_eq!(reserves("90"), None);
+    let found = reserves("89").unwrap();
+    assert!(
+        found.message.contains("add up to 90 % (30 + 50 + 10)")
+            && found.message.contains("`max-reserved-bandwidth 89`"),
+        "{found:?}"
+    );
+    // What is too much by less than a percent is not printed as what there is.
+    let little = of(["priority percent 30", "bandwidth percent 50", "bandwidth 2003"]);
+    let found = given(&little, &Given::default()).into_iter().map(|it| it.0).find(|it| it.code == "W428").unwrap();
+    assert!(found.message.contains("add up to 100.1 % (30 + 50 + 20)"), "{found:?}");
     let wide = given(&rates, &Given { link: Some(BitRate::mbps(20)), ..Given::default() });
     assert!(wide.is_empty(), "{wide:?}");
 }

@@ -106,6 +106,29 @@ impl Diagnostics {
         self
     }
 
+    /// Of those that differ only in numbers and in names between backticks, the first with the lines of all: one cause, many lines. A
+    /// few with different help stay as they are.
+    #[must_use]
+    pub fn by_cause(self) -> Self {
+        const FEW: usize = 3;
+        let mut groups: Vec<Vec<Diagnostic>> = Vec::new();
+        let mut known = BTreeMap::new();
+        for it in self.list {
+            let line = it.spot.as_ref().map(|spot| (spot.name.clone(), spot.path.clone()));
+            let words = (it.code, line, without_names(&it.message), without_names(&it.label));
+            let place = *known.entry(words).or_insert(groups.len());
+            match groups.get_mut(place) {
+                Some(group) => group.push(it),
+                None => groups.push(vec![it]),
+            }
+        }
+        let is_one = |group: &[Diagnostic]| group.len() > FEW || group.iter().all(|it| it.help == group[0].help);
+        let list = groups.into_iter().flat_map(|group| if is_one(&group) { vec![first_of(group)] } else { group });
+        let mut list: Vec<_> = list.collect();
+        list.sort_by_key(|it| it.spot.as_ref().map_or((0, 0), |spot| (spot.line, spot.column)));
+        Self { list }
+    }
+
     /// Number of errors.
     pub fn errors(&self) -> usize {
         self.list.iter().filter(|d| d.severity == Severity::Error).count()
@@ -136,6 +159,27 @@ fn alike(mut problem: Problem, count: usize) -> Problem {
         problem.label += &format!("{gap}the first of {count} like this");
     }
     problem
+}
+
+/// The first of several that have one cause, with the lines of all.
+fn first_of(group: Vec<Diagnostic>) -> Diagnostic {
+    const SHOWN: usize = 12;
+    let lines: BTreeSet<_> = group.iter().filter_map(|it| Some(it.spot.as_ref()?.line)).collect();
+    let mut group = group.into_iter();
+    let mut first = group.next().unwrap_or_else(|| unreachable!("a group has a first"));
+    if lines.len() > 1 {
+        let names: Vec<_> = lines.iter().take(SHOWN).map(usize::to_string).collect();
+        let more = if lines.len() > SHOWN { ", .." } else { "" };
+        let gap = if first.label.is_empty() { "" } else { "; " };
+        first.label += &format!("{gap}the first of {} lines like this: {}{more}", lines.len(), names.join(", "));
+    }
+    first
+}
+
+/// Words with `#` for each number, its unit included, and for each name between backticks.
+fn without_names(words: &str) -> String {
+    let parts: Vec<_> = words.split('`').enumerate().map(|(i, part)| if i % 2 == 1 { "#" } else { part }).collect();
+    without_numbers(&parts.concat())
 }
 
 /// Words with `#` for each number, its unit included.
@@ -267,6 +311,28 @@ mod tests {
         let first = ("`S1 -> P` is 10kB", "above 5%; the first of 2 like this");
         let others = [("`T2 -> P` is 1.5MB", "above 55%"), ("`T2 -> P` is 1.5MB", "the first of 2 like this")];
         assert_eq!(said, [first, others[0], others[1]]);
+    }
+
+    #[test]
+    fn lines_with_one_cause_are_one_problem() {
+        let found = |lines: &[(&str, &str)]| {
+            let (mut problems, mut sources) = (Problems::default(), Sources::default());
+            sources.add("a.cfg", &"words\n".repeat(lines.len()));
+            for (i, (message, help)) in lines.iter().enumerate() {
+                problems
+                    .warning("W401", perhop_core::params::Place { start: 6 * i, end: 6 * i + 5 }, *message)
+                    .help(*help);
+            }
+            let list = Diagnostics::new(problems, &sources).by_cause().list;
+            list.into_iter().map(|it| (it.message, it.label)).collect::<Vec<_>>()
+        };
+        let one = |message: &str, label: &str| (message.to_owned(), label.to_owned());
+        let same = found(&[("class `1:a` gets 3bit", "less"), ("else", ""), ("class `1:b` gets 4bit", "less")]);
+        assert_eq!(same, [one("class `1:a` gets 3bit", "the first of 2 lines like this: 1, 3"), one("else", "")]);
+        // Each has a line of its own to be written, and few are all shown.
+        assert_eq!(found(&[("burst 3B", "4B"), ("burst 5B", "6B")]).len(), 2);
+        let many: Vec<_> = ["1", "2", "3", "4"].map(|help| ("burst 3B", help)).into();
+        assert_eq!(found(&many), [one("burst 3B", "the first of 4 lines like this: 1, 2, 3, 4")]);
     }
 
     #[test]

@@ -112,7 +112,6 @@ const OF_INTERFACES: &[(&str, &str)] = &[
     ("priority-queue", "queues of switches without a policy map are not read"),
     ("auto", "what `auto qos` makes is in the policy maps"),
     ("mls", "QoS of switches without a policy map is not read"),
-    ("max-reserved-bandwidth", "how much classes may reserve is not checked"),
     ("ip rsvp", "reservations are not modelled"),
     ("ip nhrp map group", "policies of groups of NHRP are not read: write `service-policy` at an interface"),
     ("queue-set", "queues of switches without a policy map are not read"),
@@ -277,7 +276,7 @@ impl Reader {
 
     /// An interface that was not named before.
     pub fn add_interface(&mut self, name: String, at: At) -> usize {
-        self.plan.interfaces.push(Interface { name, at, bandwidth: None, peer: None });
+        self.plan.interfaces.push(Interface { name, at, ..Interface::default() });
         self.plan.interfaces.len() - 1
     }
 
@@ -454,6 +453,7 @@ impl Reader {
             }
             "service" if row.word(1) == "instance" => self.instance(port, row),
             "bandwidth" => self.bandwidth(port, row),
+            "max-reserved-bandwidth" => self.reserved(port, row),
             "rate-limit" => self.rate_limit(port, row),
             "traffic-shape" => self.traffic_shape(port, row),
             "hold-queue" => {
@@ -516,6 +516,18 @@ impl Reader {
         let mut words = Words::new(row, 1);
         if let Ok(kbit) = words.count() {
             self.plan.interfaces[port].bandwidth = Some(Put { is: class::kbit(kbit.is), at: row.at() });
+        }
+    }
+
+    /// How much of an interface classes may reserve, which is a bound for the text and changes no packet.
+    fn reserved(&mut self, port: usize, row: &Row<'_>) {
+        let mut words = Words::new(row, 1);
+        match words.count() {
+            Ok(percent) => {
+                self.plan.interfaces[port].reserves = Some(percent.is as f64);
+                self.settle(row, words.end().map(|()| None));
+            }
+            Err(why) => self.account.not_modelled(row.number, why),
         }
     }
 

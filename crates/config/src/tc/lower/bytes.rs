@@ -4,6 +4,7 @@ use super::Making;
 use crate::model::{Conditioner, Kind, Queue, Way};
 use crate::tc::handles::{ROOT, own};
 use crate::tc::htb;
+use crate::tc::links::Header;
 use crate::tc::options::Opt;
 use crate::tc::tbf;
 use crate::value::{Said, Settings, Value};
@@ -11,7 +12,7 @@ use crate::value::{Said, Settings, Value};
 /// Linux's size of a packet at a queueing discipline has Ethernet's header.
 const AT_QUEUES: &str = "Linux: a queueing discipline counts Ethernet's 14 bytes";
 const AT_INGRESS: &str = "Linux: filters of packets that come in count the IP packet";
-const WITHOUT_ETHERNET: &str = "Linux: an interface without Ethernet's header, by its name, counts the IP packet";
+const BY_NAME: &str = "Linux: an interface without Ethernet's header, by its name, counts the IP packet";
 /// Ethernet's header.
 const ETHERNET: i32 = 14;
 /// Bytes of a size table beyond the IP packet, with the name of what is then counted.
@@ -20,7 +21,7 @@ const TABLE: [(i32, &str); 4] = [(0, "l3"), (ETHERNET, "l2"), (18, "l2+fcs"), (3
 /// What names of interfaces without Ethernet's header begin with; a digit or a sign follows. `gretap` and `tap` have the header.
 const BARE: [&str; 12] = ["tun", "ppp", "pppoe", "wg", "tunl", "ipip", "gre", "sit", "vti", "ip6tnl", "ip6gre", "wwan"];
 
-/// Whether an interface of this name has no Ethernet header.
+/// Whether an interface of this name has no Ethernet header, where the text does not say which it has.
 fn is_bare(name: &str) -> bool {
     let begins = |begin: &&str| name.strip_prefix(*begin).is_some_and(|rest| !rest.starts_with(char::is_alphabetic));
     BARE.iter().any(begins)
@@ -30,18 +31,20 @@ impl Making<'_, '_, '_> {
     /// What the port of an interface counts, by its size table.
     pub(super) fn counted(
         &mut self,
-        interface: &str,
+        (interface, header): (&str, Option<Header>),
         way: Way,
         queue: Option<Queue>,
     ) -> (Option<Queue>, Said<&'static str>) {
-        let (source, of) = match (way, &queue) {
-            (Way::Input, None) => (AT_INGRESS, "l3"),
-            _ if is_bare(interface) => (WITHOUT_ETHERNET, "l3"),
-            _ => (AT_QUEUES, "l2"),
+        let bare = header.map_or_else(|| is_bare(interface), |it| !it.ethernet);
+        let counted = match (way, &queue) {
+            (Way::Input, None) => Said::assumed(AT_INGRESS, "l3"),
+            _ if bare => header.map_or(Said::assumed(BY_NAME, "l3"), |it| Said::at(it.place, "l3")),
+            _ => Said::assumed(AT_QUEUES, "l2"),
         };
+        let of = counted.is;
         let header = if of == "l3" { 0 } else { ETHERNET };
         let root = self.interface.qdiscs.get(&ROOT).filter(|it| !it.stab.list.is_empty());
-        let Some(root) = root else { return (queue, Said::assumed(source, of)) };
+        let Some(root) = root else { return (queue, counted) };
         let mut framing = Settings::default();
         tbf::framing(&root.stab, &mut framing);
         let overhead = match framing.get("overhead").map(|it| (&it.is, it.origin)) {
@@ -56,7 +59,7 @@ impl Making<'_, '_, '_> {
             return (queue, Said { is: name, origin });
         }
         let queue = queue.map(|queue| self.framed(queue, &framing));
-        (queue, Said::assumed(source, of))
+        (queue, counted)
     }
 
     /// Policers before the queues do not know the size table.
