@@ -6,6 +6,7 @@ use crate::run::{hash_of, options};
 use crate::watch::Terminal;
 use crate::{Exit, Failure, Outcome, reading, say, show};
 use clap::Parser;
+use perhop_config::account::Verdict;
 use perhop_config::finding::Fault;
 use perhop_config::import::{Imported, Wire};
 use perhop_config::load::ClassRow;
@@ -19,6 +20,7 @@ use perhop_runs::request::{Asked, Output, Request, Shown, Source};
 use perhop_runs::rows::Rows;
 use perhop_runs::run::{Replication, run as run_points};
 use perhop_runs::summary::{grid, titled};
+use perhop_scenario::text::shown;
 use perhop_scenario::{Diagnostics, Point, Sweep};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
@@ -39,6 +41,10 @@ pub(crate) fn predict(args: &Predict) -> Result<Outcome, Failure> {
         let findings = findings.clone().by_cause();
         show::coloured(format_args!("{findings:#}\n{}\n\n", findings.summary()));
     }
+    let not_modelled = not_modelled(&imported);
+    if !args.json && !not_modelled.is_empty() {
+        say!("{}", table_of(&not_modelled, &name));
+    }
     let mut answers = Vec::new();
     let mut kept = None;
     for (at, wire) in wires.iter().enumerate() {
@@ -54,7 +60,9 @@ pub(crate) fn predict(args: &Predict) -> Result<Outcome, Failure> {
         kept = kept_in(args).map(|out| disk::point_dir(out, &predicted.point));
     }
     if args.json {
-        say!("{}", whole(args.all, &imported, &findings, answers));
+        let line = |it: &NotModelled| json!({ "line": it.line, "text": it.text, "notes": it.notes });
+        let lines = not_modelled.iter().map(line).collect();
+        say!("{}", whole(args.all, &imported, (&findings, lines), answers));
     }
     if let Some(dir) = kept.filter(|_| !args.all && (!args.json || args.output.is_some())) {
         return finish(args, &dir);
@@ -78,14 +86,46 @@ fn wires(args: &Predict, imported: &Imported) -> Result<Vec<Wire>, Fault> {
 }
 
 /// What is said of one line, or of all.
-fn whole(all: bool, imported: &Imported, findings: &Diagnostics, mut answers: Vec<Value>) -> Value {
-    let said = json!({ "dialect": imported.dialect.name, "findings": findings.to_json() });
+fn whole(
+    all: bool,
+    imported: &Imported,
+    (findings, not_modelled): (&Diagnostics, Vec<Value>),
+    mut answers: Vec<Value>,
+) -> Value {
+    let dialect = imported.dialect.name;
+    let said = json!({ "dialect": dialect, "findings": findings.to_json(), "not_modelled": not_modelled });
     let Value::Object(mut said) = said else { unreachable!("an object was made") };
     match (all, answers.pop()) {
         (false, Some(Value::Object(answer))) => said.extend(answer),
         (_, last) => _ = said.insert("predictions".to_owned(), answers.into_iter().chain(last).collect()),
     }
     said.into()
+}
+
+/// A line of which nothing is predicted.
+struct NotModelled {
+    line: usize,
+    text: String,
+    /// Why.
+    notes: Vec<String>,
+}
+
+fn not_modelled(imported: &Imported) -> Vec<NotModelled> {
+    let lines = imported.lines().filter(|it| it.2.verdict == Verdict::NotModelled);
+    lines.map(|(line, text, entry)| NotModelled { line, text, notes: entry.notes.clone() }).collect()
+}
+
+/// These lines, as far as they fit on a page.
+fn table_of(lines: &[NotModelled], name: &str) -> String {
+    const SHOWN: usize = 12;
+    let mut text = String::from("Not modelled, so nothing of these lines is predicted:\n");
+    for NotModelled { line, text: words, notes } in lines.iter().take(SHOWN) {
+        text += &format!("{line:>5}  {}\n{:7}{}\n", shown::cut(words), "", notes.join("; "));
+    }
+    match lines.len().saturating_sub(SHOWN) {
+        0 => text,
+        more => text + &format!("{:7}and {more} more: `perhop import {name}` has all\n", ""),
+    }
 }
 
 /// Where results are kept.

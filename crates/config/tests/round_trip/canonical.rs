@@ -42,8 +42,11 @@ fn without_labels(port: &mut Port) {
     if !port.conditioners.iter().enumerate().all(says_only) || !asks(queue) {
         return;
     }
-    let taken: BTreeMap<String, Vec<Filter>> =
-        port.conditioners.drain(..).map(|it| (it.name.is, if it.takes.is_empty() { all() } else { it.takes })).collect();
+    let taken: BTreeMap<String, Vec<Filter>> = port
+        .conditioners
+        .drain(..)
+        .map(|it| (it.name.is, if it.takes.is_empty() { all() } else { it.takes }))
+        .collect();
     by_headers(queue, &taken);
 }
 
