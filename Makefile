@@ -17,7 +17,7 @@ export PERHOP_PYTHON := $(CURDIR)/$(BIN)/python
 export PROPTEST_RNG_SEED ?= 2475
 ROUNDS ?= 10
 
-.PHONY: install test free test-rust test-differential test-python test-fast same-results reproduce maps lint wheel release-check first-minute bench instructions growth lab lab-configurations lab-ports lab-tcp lab-live lab-reality live-lab live-bench soak renew docs lock clean
+.PHONY: install test free test-rust test-differential test-python test-fast same-results reproduce maps lint wheel release-check first-minute bench instructions growth lab lab-configurations lab-defaults lab-ports lab-tcp lab-live lab-reality live-lab live-bench soak renew docs lock clean
 .DEFAULT_GOAL := install
 
 install: .venv/extension.stamp          ## build the release extension into .venv
@@ -103,6 +103,9 @@ lab-ports:
 
 lab-configurations:                     ## perhop beside the lab's kernel at tc configurations drawn at random; ARGS="--seed 1 --count 100"
 	$(PYTHON) lab/recording/differential.py $(ARGS)
+
+lab-defaults:                           ## what the lab's kernel has of queueing disciplines where nothing is said; ARGS=--write
+	$(PYTHON) lab/recording/defaults.py $(ARGS)
 
 lab-live:                               ## perhop forward beside the kernel's queues, in the lab's kernel; ARGS=--write
 	cargo build --release -p perhop

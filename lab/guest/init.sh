@@ -11,6 +11,6 @@ echo 400000 400000 400000 >/proc/sys/net/ipv4/tcp_mem
 busybox mkdir -p /run/netns /run/job
 mount -t hostfs -o "$LAB_JOB" job /run/job
 work=inside.py
-for job in scenario configurations; do if [ -f "/run/job/$job.json" ]; then work=$job.py; fi; done
+for job in scenario configurations shows; do if [ -f "/run/job/$job.json" ]; then work=$job.py; fi; done
 if /usr/bin/python3 "${0%/*}/$work" /run/job; then echo ok >/run/job/done; fi
 busybox poweroff -f

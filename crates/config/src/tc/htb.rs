@@ -3,9 +3,10 @@
 use super::kernel::{Class, Qdisc};
 use super::log::Log;
 use super::options::{Assumed, Discipline, Does, Fixed, Opt, Options, Takes, assumed, row};
-use super::words::{Refusal, Taken};
+use super::words::{Form, Refusal, Taken};
 use crate::model::Kind;
 use crate::value::{Said, Settings, Value};
+use perhop_core::arithmetic::tc_time;
 use perhop_core::params::Place;
 use perhop_core::units::{BitRate, Bytes, Packets};
 
@@ -175,18 +176,20 @@ pub(super) fn class(of: &Qdisc<'_>, class: &Class<'_>, leaf: bool, log: &mut Log
         }
         return settings;
     }
-    let mut settings = class.options.settings();
+    let (mut settings, shown) = (class.options.settings(), of.form == Form::Shown);
     let rate = settings.get("rate").cloned();
     if let Some(rate) = rate {
         settings.assume("ceil", "tc-htb(8): the rate", rate.is);
     }
     for (key, of) in [("burst", "rate"), ("cburst", "ceil")] {
-        // tc takes 0 for none, and prints it at rates beyond its table of ticks.
-        if settings.bytes(key) == Some(Bytes::new(0)) {
+        let own = settings.rate(of).map(|rate| (rate, burst(rate.bit_s())));
+        // tc takes 0 for none, and prints it at rates beyond its table of ticks. Of its own burst it prints what is left in ticks.
+        let as_own = own.and_then(|(rate, own)| printed(own, rate)).filter(|_| shown);
+        if settings.bytes(key).is_some_and(|burst| burst.get() == 0 || Some(burst) == as_own) {
             settings.remove(key);
         }
-        if let Some(rate) = settings.rate(of) {
-            settings.assume(key, TC_HTB, Value::Bytes(burst(rate.bit_s())));
+        if let Some((_, own)) = own {
+            settings.assume(key, TC_HTB, Value::Bytes(own));
         }
     }
     if leaf {
@@ -206,6 +209,12 @@ pub(super) fn class(of: &Qdisc<'_>, class: &Class<'_>, leaf: bool, log: &mut Log
 /// What tc sets on a kernel with timers of 1 ns: it computes with whole bytes/s, and cuts off.
 fn burst(bit_s: u64) -> Bytes {
     Bytes::new(1600 + bit_s / 8 / 1_000_000_000)
+}
+
+/// What tc prints of a burst: the bytes of the whole microseconds of its time in ticks.
+fn printed(burst: Bytes, rate: BitRate) -> Option<Bytes> {
+    let us = tc_time(rate, burst.get())? / 1000;
+    Some(Bytes::new(us * (rate.bit_s() / 8) / 1_000_000))
 }
 
 /// Ticks a second of kernels' timers: of 1 ns, or of those without such.

@@ -7,6 +7,7 @@ mod canonical;
 mod ios;
 mod ios_draw;
 mod tc;
+mod tc_defaults;
 mod tc_draw;
 mod tc_leaves;
 
