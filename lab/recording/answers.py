@@ -71,10 +71,9 @@ def _booted(configurations: list[Configuration], strict: bool) -> list[Answer]:
         (folder / "configurations.json").write_text(json.dumps(jobs))
         subprocess.run([LAB / "run", folder, str(LONGEST)], env=MORE, check=True)
         said = json.loads((folder / "answers.json").read_text())
+    why = "refused by the kernel"
     by = zip(configurations, said, strict=True)
-    return [
-        Answer(_fates(one["fates"]), {lines(it.text)[n]: "refused by the kernel" for n in one["refused"]}) for it, one in by
-    ]
+    return [Answer(_fates(one["fates"]), {lines(it.text)[n]: why for n in one["refused"]}) for it, one in by]
 
 
 def perhop(configurations: list[Configuration]) -> list[Answer]:

@@ -26,7 +26,7 @@ HEAD = """\
 """
 #: A queueing discipline behind `tc qdisc add dev eth0`; its classes behind `tc class add dev eth0 parent 1: classid`.
 #: No command makes a `noop`, and `dualpi2` is newer than the lab's kernel.
-ASKED = {
+QDISCS = {
     "pfifo": ["root handle 1: pfifo"],
     "bfifo": ["root handle 1: bfifo"],
     "pfifo_head_drop": ["root handle 1: pfifo_head_drop"],
@@ -70,7 +70,7 @@ def commands(words: list[str]) -> list[str]:
 
 def entry(name: str, shows: dict[str, str]) -> str:
     """A table of the record."""
-    table = {"commands": [f"tc {command}" for command in commands(ASKED[name])]}
+    table = {"commands": [f"tc {command}" for command in commands(QDISCS[name])]}
     table |= {key: text.splitlines() for key, text in shows.items()}
     text = f"\n[{name}]\n"
     for key, lines in table.items():
@@ -83,11 +83,11 @@ def record(kernel: Path) -> str:
     """The text of the record."""
     with tempfile.TemporaryDirectory(prefix="perhop-lab-") as made:
         folder = Path(made)
-        (folder / "shows.json").write_text(json.dumps([commands(words) for words in ASKED.values()]))
+        (folder / "shows.json").write_text(json.dumps([commands(words) for words in QDISCS.values()]))
         subprocess.run([LAB / "run", folder], env=MORE, check=True)
         answers = json.loads((folder / "answers.json").read_text())
     head = "".join(f"{key} = {json.dumps(value)}\n" for key, value in versions(kernel).items())
-    return HEAD + head + "".join(entry(name, shows) for name, shows in zip(ASKED, answers, strict=True))
+    return HEAD + head + "".join(entry(name, shows) for name, shows in zip(QDISCS, answers, strict=True))
 
 
 def main() -> int:
@@ -101,7 +101,7 @@ def main() -> int:
     old = FILE.read_text() if FILE.exists() else ""
     new = record(Path(built.stdout.strip()))
     changed = list(difflib.unified_diff(old.splitlines(), new.splitlines(), "recorded", "now", lineterm=""))
-    print(*changed, f"lab: {len(ASKED)} configurations, {'changed' if changed else 'as recorded'}", sep="\n")
+    print(*changed, f"lab: {len(QDISCS)} configurations, {'changed' if changed else 'as recorded'}", sep="\n")
     if asked.write:
         FILE.write_text(new)
     return 1 if changed and not asked.write else 0

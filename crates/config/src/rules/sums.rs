@@ -85,8 +85,8 @@ fn reserved(case: &Case<'_>, it: &Use<'_>) -> Option<Finding> {
         None => "IOS refuses more than 100 %".to_owned(),
     };
     let of = it.base.map(|base| format!(" of {base}")).unwrap_or_default();
-    let (name, sum_of_all) = (&it.policy.name, in_full(&parts, sum));
-    let message = format!("`priority` and `bandwidth` of policy map {name} add up to {sum_of_all}{of}: {why}");
+    let (name, [sum_of_all, each]) = (&it.policy.name, in_full(&parts, sum));
+    let message = format!("`priority` and `bandwidth` of policy map {name} add up to {sum_of_all}{of} ({each}): {why}");
     let mut instead = if left >= 1.0 { part.of(left, it.base) } else { "bandwidth remaining percent ..".to_owned() };
     if classic && sum.ceil() <= 100.0 {
         instead += &format!(", or max-reserved-bandwidth {} at the interface", sum.ceil());
@@ -94,8 +94,8 @@ fn reserved(case: &Case<'_>, it: &Use<'_>) -> Option<Finding> {
     Some(finding(CODE, part.at.place, message, instead))
 }
 
-/// `110 % (30 + 50 + 30)`, to a tenth where it is not whole, so that what is too much is never printed as what fits.
-fn in_full(parts: &[Part], sum: f64) -> String {
+/// `110 %` and `30 + 50 + 30`, to a tenth where it is not whole, so that what is too much is never printed as what fits.
+fn in_full(parts: &[Part], sum: f64) -> [String; 2] {
     const SHOWN: usize = 8;
     let tenth = |percent: f64| format!("{}", (percent * 10.0).round() / 10.0);
     let mut each: Vec<_> = parts.iter().map(|part| tenth(part.percent)).collect();
@@ -103,7 +103,7 @@ fn in_full(parts: &[Part], sum: f64) -> String {
         each.truncate(SHOWN);
         each.push("..".to_owned());
     }
-    format!("{} % ({})", (sum * 10.0 - 1e-6).ceil() / 10.0, each.join(" + "))
+    [format!("{} %", (sum * 10.0 - 1e-6).ceil() / 10.0), each.join(" + ")]
 }
 
 /// The part that exceeds the most, and what the ones before it leave.
@@ -125,9 +125,10 @@ fn remaining(it: &Use<'_>) -> Option<Finding> {
     let parts: Vec<Part> = it.policy.classes.iter().filter_map(part).collect();
     let (part, left) = crossing(&parts, 100.0 + 1e-9)?;
     let sum: f64 = parts.iter().map(|part| part.percent).sum();
-    let (name, sum) = (&it.policy.name, in_full(&parts, sum));
-    let message =
-        format!("`bandwidth remaining percent` of policy map {name} adds up to {sum}: IOS refuses more than 100 %");
+    let (name, [sum, each]) = (&it.policy.name, in_full(&parts, sum));
+    let message = format!(
+        "`bandwidth remaining percent` of policy map {name} adds up to {sum} ({each}): IOS refuses more than 100 %"
+    );
     let instead = format!("{}; bandwidth remaining ratio N in each class has no such bound", part.of(left, None));
     Some(finding(CODE, part.at.place, message, instead))
 }

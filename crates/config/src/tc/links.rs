@@ -75,14 +75,10 @@ fn made<'w>(words: &'w [Token<'_>]) -> Option<(&'w str, Header)> {
         return None;
     }
     let after = |word: &str| rest.iter().skip_while(|it| it.text != word).nth(1);
-    let has_value =
-        |word: &str| matches!(word, "link" | "mtu" | "address" | "txqueuelen" | "mode" | "remote" | "local");
-    let bare_name = || {
-        let is_name = |i: usize| i == 0 || !has_value(&rest[i - 1].text);
-        (0..rest.len()).find(|i| is_name(*i) && !has_value(&rest[*i].text)).map(|i| &rest[i])
-    };
-    let name = after("name").or_else(|| after("dev").filter(|_| rest.first().is_some_and(|it| it.text == "dev")));
-    let name = name.or_else(bare_name)?;
+    let is_tuntap = object.text.starts_with("tun") && object.text != "tunnel";
+    let first_of = |word: &str| after(word).filter(|_| is_tuntap || rest.first().is_some_and(|it| it.text == word));
+    let named = after("name").or_else(|| first_of("dev"));
+    let name = named.or_else(|| (0..rest.len()).find(|i| is_name(rest, *i)).map(|i| &rest[i]))?;
     let kind = if object.text.starts_with('l') { after("type")? } else { after("mode").unwrap_or(object) };
     let bare = match &*object.text {
         "link" | "l" => BARE.contains(&&*kind.text),
@@ -90,6 +86,13 @@ fn made<'w>(words: &'w [Token<'_>]) -> Option<(&'w str, Header)> {
         _ => kind.text == "tun",
     };
     Some((&name.text, Header { ethernet: !bare, place: kind.place }))
+}
+
+/// Whether a word of a command is neither a key nor its value.
+fn is_name(words: &[Token<'_>], i: usize) -> bool {
+    const KEYS: [&str; 9] = ["link", "mtu", "address", "txqueuelen", "mode", "remote", "local", "dev", "type"];
+    let is_key = |word: &Token<'_>| KEYS.contains(&&*word.text);
+    !is_key(&words[i]) && !(i > 0 && is_key(&words[i - 1]))
 }
 
 #[cfg(test)]

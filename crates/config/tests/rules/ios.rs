@@ -163,14 +163,14 @@ fn shares_above_all_there_is() {
     assert_eq!(reserves("90"), None);
     let found = reserves("89").unwrap();
     assert!(
-        found.message.contains("add up to 90 % (30 + 50 + 10)")
+        found.message.contains("add up to 90 % of 10Mbit/s (30 + 50 + 10)")
             && found.message.contains("`max-reserved-bandwidth 89`"),
         "{found:?}"
     );
     // What is too much by less than a percent is not printed as what there is.
     let little = of(["priority percent 30", "bandwidth percent 50", "bandwidth 2003"]);
     let found = given(&little, &Given::default()).into_iter().map(|it| it.0).find(|it| it.code == "W428").unwrap();
-    assert!(found.message.contains("add up to 100.1 % (30 + 50 + 20)"), "{found:?}");
+    assert!(found.message.contains("add up to 100.1 % of 10Mbit/s (30 + 50 + 20)"), "{found:?}");
     let wide = given(&rates, &Given { link: Some(BitRate::mbps(20)), ..Given::default() });
     assert!(wide.is_empty(), "{wide:?}");
 }

@@ -49,10 +49,10 @@ fn numbers_without_a_unit() {
 
 #[test]
 fn what_exceeds_is_classified_again() {
-    let found = only("tc", &policed("police rate 1mbit burst 100k"), "W437", "rate 1mbit");
+    let found = only("tc", &policed("police rate 2mbit burst 100k"), "W437", "rate 2mbit");
     assert!(found.instead.starts_with("conform-exceed drop"), "{}", found.instead);
-    none("tc", &policed("police rate 1mbit burst 100k conform-exceed drop"));
-    none("tc", &policed("police rate 1mbit burst 100k conform-exceed continue"));
+    none("tc", &policed("police rate 2mbit burst 100k conform-exceed drop"));
+    none("tc", &policed("police rate 2mbit burst 100k conform-exceed continue"));
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn a_mask_that_misses_ecn_capable_packets() {
         ),
     );
     let police = "tc qdisc add dev eth0 handle ffff: ingress\n\
-                  tc filter add dev eth0 parent ffff: protocol ip u32 match ip tos 0x28 0xff police rate 1mbit burst 100k drop\n";
+                  tc filter add dev eth0 parent ffff: protocol ip u32 match ip tos 0x28 0xff police rate 2mbit burst 100k drop\n";
     let found = only("tc", police, "W407", police.lines().nth(1).unwrap());
     assert!(found.message.ends_with("(as 0x29 to 0x2b) pass this one by"), "{}", found.message);
 }

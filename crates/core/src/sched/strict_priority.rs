@@ -27,7 +27,7 @@
 //! |        | `classes[].rate`   | bit/s | -       |
 //! |        | `classes[].burst`  | B     | -       |
 //! |        | `classes[].police` |       | -       |
-//! |        | `classes[].same-level` |   | false   |
+//! |        | `classes[].same-level` |   | -       |
 //! |        | `classes[].queue`  |       | -       |
 //!
 //! A class with `same-level` has the priority of the class before it: packets of both leave in the order of their arrival, as

@@ -189,6 +189,9 @@ pub(super) struct Walk<'m, 'l, 'k, 'a> {
     metered: bool,
 }
 
+/// What a filter asks of headers, and the class that it leads to.
+type Question = (Vec<Match>, Option<u32>);
+
 impl<'m, 'l, 'k, 'a> Walk<'m, 'l, 'k, 'a> {
     /// Follows all packets of a port; those that go out wait at the place `first`.
     ///
@@ -273,7 +276,7 @@ impl<'m, 'l, 'k, 'a> Walk<'m, 'l, 'k, 'a> {
     }
 
     /// What a filter asks of the headers of packets, and the class that it leads to; `None`: it takes none of them.
-    fn asks(&mut self, filter: &Sorter<'a>, packets: &Packets) -> Result<Option<(Vec<Match>, Option<u32>)>, Unsaid> {
+    fn asks(&mut self, filter: &Sorter<'a>, packets: &Packets) -> Result<Option<Question>, Unsaid> {
         let target = filter.target.map(|it| it.0);
         if let Some(only) = self.only {
             return Ok(self.asks_others(filter, only, packets)?.map(|target| (vec![Match::default()], target)));
