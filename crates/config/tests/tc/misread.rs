@@ -155,3 +155,23 @@ fn what_is_not_modelled_is_named_with_what_it_does() {
         assert!(read.findings[0].message.starts_with(&format!("`{name}` is not modelled: it")) || name == "qfq");
     }
 }
+
+/// 200 packets, of which those with mark 1 went on to the next filter, and none to 1:1.
+#[test]
+fn a_mark_is_a_class_only_where_no_filter_names_marks() {
+    let tree = "tc qdisc add dev eth0 root handle 1: prio
+tc filter add dev eth0 parent 1: protocol all prio 1 u32 match ip dst 10.0.0.0/8 classid 1:9 action skbedit mark 1 continue\n";
+    let [with, without] = ["handle 2 fw classid 1:3", "fw"]
+        .map(|filter| format!("tc filter add dev eth0 parent 1: protocol all prio 2 {filter}\n"));
+    let to_first = |text: &str| shown_of(class(&queue(text), "1:1"));
+    assert_ne!(to_first(&format!("{tree}{without}")), to_first(tree));
+    for text in [format!("{tree}{with}{without}"), format!("{tree}{without}{with}")] {
+        assert_eq!(to_first(&text), to_first(&format!("{tree}{with}")), "{text}");
+    }
+    assert_eq!(codes(&read(&format!("{tree}{with}{without}"))), ["W400"]);
+}
+
+/// What a class takes, with the conditioners by which it does.
+fn shown_of(class: &Class) -> String {
+    format!("{:?} {}", takes(class), class.rest)
+}

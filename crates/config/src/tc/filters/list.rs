@@ -61,6 +61,7 @@ impl<'a> Filters<'a> {
             let same = self.handles.get(&(own, it.handle.clone())).and_then(BTreeSet::first).copied();
             same.into_iter().for_each(|added| self.take((own, added)));
         }
+        self.by_mark_itself(own, &it)?;
         self.added += 1;
         self.handles.entry((own, it.handle.clone())).or_default().insert(self.added);
         if let Some((target, _)) = it.target {
@@ -68,6 +69,24 @@ impl<'a> Filters<'a> {
             self.altered.push(target);
         }
         self.list.insert((own, self.added), it);
+        Ok(())
+    }
+
+    /// A `fw` without a mark, for which the mark is the class, gives way to those with marks of its prio (Linux `cls_fw.c`: the old
+    /// method is for an empty table).
+    ///
+    /// # Errors
+    /// It would have no effect itself.
+    fn by_mark_itself(&mut self, prio: u32, it: &Sorter<'a>) -> Taken<()> {
+        if it.kind != "fw" {
+            return Ok(());
+        }
+        let own = || self.list.range((prio, 0)..=(prio, usize::MAX)).filter(|known| known.1.kind == "fw");
+        if it.is_by_mark_itself() && own().any(|known| !known.1.is_by_mark_itself()) {
+            return Err(Refusal::of("beside `fw` filters with marks one without has no effect").instead("another prio"));
+        }
+        let old: Vec<_> = own().filter(|known| known.1.is_by_mark_itself()).map(|known| *known.0).collect();
+        old.into_iter().filter(|_| !it.is_by_mark_itself()).for_each(|key| self.take(key));
         Ok(())
     }
 
