@@ -320,7 +320,7 @@ mod tests {
             sources.add("a.cfg", &"words\n".repeat(lines.len()));
             for (i, (message, help)) in lines.iter().enumerate() {
                 problems
-                    .warning("W401", perhop_core::params::Place { start: 6 * i, end: 6 * i + 5 }, *message)
+                    .warn("W401", perhop_core::params::Place { start: 6 * i, end: 6 * i + 5 }, *message)
                     .help(*help);
             }
             let list = Diagnostics::new(problems, &sources).by_cause().list;
