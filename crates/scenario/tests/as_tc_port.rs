@@ -272,3 +272,65 @@ fn a_template_is_a_class_for_each_address() {
     assert!(filters[10].contains("protocol all prio 2 matchall"), "{filters:#?}");
     assert_eq!((with("rate 5000000bit"), with("rate 1000000bit ceil 50000000bit")), (1, 10), "{commands:#?}");
 }
+
+/// Two filters of a class, as `import` writes them: conditioners that only say which of them a packet met. Where one more does
+/// something, the marks tell the class.
+#[test]
+fn conditioners_that_only_say_which_filter_took_a_packet_become_the_filters() {
+    let net = |last: &str| {
+        format!(
+            r#"
+[scenario]
+accounting = "l2"
+
+[links]
+"a - b" = {{ rate = "10Mbit/s", delay = "1ms" }}
+"a -> b" = {{ queue = "tree" }}
+
+[conditioner."voice 1"]
+at = "a -> b"
+match = {{ destination = "10.0.3.0/24" }}
+kind = "marker"
+green = "next"
+
+[conditioner."voice 2"]
+at = "a -> b"
+match = {{ protocol = "udp", source-port = 53 }}
+kind = "marker"
+{last}
+
+[queue.tree]
+scheduler = "htb"
+arithmetic = "linux"
+classes = [
+  {{ name = "voice", match = {{ conditioner = ["voice 1", "voice 2"] }}, rate = "1Mbit/s", ceil = "10Mbit/s" }},
+  {{ name = "rest", rate = "9Mbit/s", ceil = "10Mbit/s" }},
+]
+
+[traffic.web]
+model = "cbr"
+rate = "1Mbit/s"
+size = "500B"
+from = "a"
+to = "b"
+"#
+        )
+    };
+    let filters = |last: &str| {
+        let sweep = Sweep::parse(&net(last), &Options::new("net.toml")).unwrap_or_else(|found| panic!("{found}")).0;
+        let port = as_tc::port_of_sweep(&sweep, "a -> b", None).unwrap();
+        said(&port).into_iter().filter(|it| it.contains(" filter ")).collect::<Vec<_>>()
+    };
+    let of =
+        |prio: u8, ip: &str, what: &str| format!("tc filter add dev eth0 parent 1: protocol {ip} prio {prio} {what}");
+    let dns = "flower ip_proto udp src_port 53 flowid 1:1";
+    let expected = [
+        of(1, "ip", "flower dst_ip 10.0.3.0/24 flowid 1:1"),
+        of(2, "ip", dns),
+        of(3, "ipv6", dns),
+        of(4, "all", "matchall flowid 1:2"),
+    ];
+    assert_eq!(filters(""), expected);
+    let marked = filters("green = \"mark EF\"");
+    assert!(marked[0].contains("handle 0x1/0x1 fw flowid 1:1") && marked.len() > 4, "{marked:?}");
+}
