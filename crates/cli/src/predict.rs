@@ -39,7 +39,7 @@ pub(crate) fn predict(args: &Predict) -> Result<Outcome, Failure> {
     let findings = Diagnostics { list: findings };
     if !args.json && !findings.list.is_empty() {
         let findings = findings.clone().by_cause();
-        show::coloured(format_args!("{findings:#}\n{}\n\n", findings.summary()));
+        show::coloured(format_args!("{findings:#}\n{}\n", findings.summary()));
     }
     let not_modelled = not_modelled(&imported);
     if !args.json && !not_modelled.is_empty() {
