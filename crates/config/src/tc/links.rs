@@ -92,7 +92,8 @@ fn made<'w>(words: &'w [Token<'_>]) -> Option<(&'w str, Header)> {
 fn is_name(words: &[Token<'_>], i: usize) -> bool {
     const KEYS: [&str; 9] = ["link", "mtu", "address", "txqueuelen", "mode", "remote", "local", "dev", "type"];
     let is_key = |word: &Token<'_>| KEYS.contains(&&*word.text);
-    !is_key(&words[i]) && !(i > 0 && is_key(&words[i - 1]))
+    let is_value = i > 0 && is_key(&words[i - 1]);
+    !is_value && !is_key(&words[i])
 }
 
 #[cfg(test)]
