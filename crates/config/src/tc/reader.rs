@@ -337,7 +337,9 @@ impl<'a> Reading<'a> {
 
     /// Neither a command nor what tc prints: it may set variables, make an interface, or hold commands behind others.
     fn other(&mut self, line: Bare<'a>) {
-        let may = ["=", "tc ", "TC", " link add ", " tunnel add ", " tuntap add "].iter().any(|part| line.text.contains(part));
+        let may = ["=", "tc ", "TC", " link add ", " tunnel add ", " tuntap add "]
+            .iter()
+            .any(|part| line.text.contains(part));
         if !may || line.text.starts_with('#') {
             return;
         }
