@@ -89,7 +89,13 @@ def shortened(all_held: list[Held], most: int) -> list[tuple[Held, list[int], Ca
 def table(all_held: list[Held], cases: list[tuple[Held, list[int], Case]]) -> str:
     """Configurations by what perhop says of them, and differences by kind."""
     rows = [f"{len(all_held)} configurations, {sum(len(it.it.packets) for it in all_held)} packets", ""]
-    heads = ["perhop says", "configurations", "with differences", "packets that differ", "packets of which it does not know"]
+    heads = [
+        "perhop says",
+        "configurations",
+        "with differences",
+        "packets that differ",
+        "packets of which it does not know",
+    ]
     rows += [f"| {' | '.join(heads)} |"]
     rows += ["|---|---|---|---|---|"]
     for verdict in ("taken", "nearly", "not modelled", "refused"):
