@@ -2,7 +2,7 @@
 
 DIR/configurations.json is a list of `{"name", "direction", "commands", "packets", "strict"}`: commands for `tc -batch`,
 packets as hexadecimal bytes from the EtherType on, with zeros up to their IP length, and whether one command that is
-refused ends the configuration, of which no packet is then sent. DIR/answers.json gets for each
+refused ends the configuration, and none of its packets is then sent. DIR/answers.json gets for each
 `{"name", "refused", "fates"}`: the numbers of the commands that tc or the kernel refuses, and a fate for each packet:
 
     1:10          the class in whose queue it went, the innermost

@@ -55,7 +55,7 @@ def test_findings_are_those_of_check(tmp_path: Path) -> None:
     file = tmp_path / "lan.cfg"
     file.write_text(WAN)
     lan = perhop.import_config(file, interface="Gi0/1", link="1Gbit/s")
-    assert [(found["code"], found["line"]) for found in lan.findings] == [("W301", 7)]
+    assert [(found["code"], found["line"]) for found in lan.findings] == [("W451", 7)]
     command = [
         sys.executable,
         "-m",

@@ -102,7 +102,7 @@ fn whole(
     said.into()
 }
 
-/// A line of which nothing is predicted.
+/// A line that no prediction knows.
 struct NotModelled {
     line: usize,
     text: String,

@@ -72,7 +72,7 @@ fn it_begins_with_what_check_finds() {
     assert!(finding < prediction, "{said}");
 }
 
-/// Lines of which nothing is predicted are printed with the reasons, and many with one cause as one.
+/// Lines that no prediction knows are printed with the reasons, and many with one cause as one.
 #[test]
 fn what_is_not_predicted_is_printed() {
     let lost = "tc filter add dev eth0 parent 1: protocol ip prio 9 u32 match ip ihl 6 0xf flowid 1:10\n";
@@ -139,7 +139,7 @@ tc filter add dev eth0 parent 1: protocol ip prio 1 u32 match ip dport 80 0xffff
 tc filter add dev eth0 parent 1: protocol ip prio 2 u32 match ip dport 81 0xffff flowid 1:30
 ";
 
-/// A call waits behind a download in a FIFO, and not in a queue of its own; in 200 kbit/s it would be part of the load.
+/// A call waits behind a download in a FIFO, and not in a separate queue; in 200 kbit/s it would be part of the load.
 #[test]
 fn a_row_has_what_a_call_feels() {
     let found = predicted(QUEUES, &["--link", "10Mbit/s"]);

@@ -35,7 +35,7 @@ pub struct Port {
     pub conditioners: Vec<Conditioner>,
     /// What waits; `None`: the text says nothing of it.
     pub queue: Option<Queue>,
-    /// Where packets end that are not of IP, and those of IPv6 if none of its filters looks at them; without those of which that hangs on
+    /// Where packets end that are not of IP, and those of IPv6 if none of its filters looks at them; without those of which that depends on
     /// what they are.
     pub others: Vec<(&'static str, Fate)>,
     /// The same port for hosts that meet IPv6 as well, where its filters tell the two versions apart; `None`: it says all.

@@ -59,7 +59,7 @@ impl Small {
         is_new.then_some(small)
     }
 
-    /// The line with these words at the places of its own.
+    /// The line with these words at the places of its words.
     pub fn row<'a>(&'a self, of: &Row<'a>) -> Row<'a> {
         let word =
             |(range, word): (&Range<usize>, &Word<'a>)| Word { text: &self.text[range.clone()], place: word.place };
@@ -84,7 +84,7 @@ enum Next {
     Words,
     /// A name, once what may stand before it is over.
     Name,
-    /// Names, or what somebody wrote.
+    /// Names, or what a user wrote.
     Prose,
 }
 

@@ -127,7 +127,7 @@ impl<'a> Finder<'a> {
         self.split(leaf, class.queue.as_ref(), sort_name);
     }
 
-    /// A class, or one for each sort of packets that its queue tells apart, if that are several of its own.
+    /// A class, or one for each sort of packets that its queue tells apart, if it tells several apart.
     fn split(&mut self, leaf: Leaf<'a>, queue: Option<&Queue>, sort_name: impl Fn(&str) -> String) {
         let of_sort = |sort: Sort| {
             let wants: Vec<_> = leaf.wants.iter().filter_map(|own| intersection(own, &sort.wants)).collect();

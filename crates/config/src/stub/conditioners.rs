@@ -2,6 +2,7 @@
 
 use super::classes::{key_text, matched};
 use super::names::plain;
+use super::overlap::is_of_conditioners;
 use super::page::{Page, Row};
 use super::{Marker, Writer};
 use crate::model::{Act, Conditioner, Port};
@@ -116,12 +117,6 @@ impl Writer<'_> {
 pub(crate) fn without_colour(name: &str) -> Option<&str> {
     let (name, colour) = name.rsplit_once(' ')?;
     Colour::ALL.iter().any(|it| it.name() == colour).then_some(name)
-}
-
-/// Whether a match asks for conditioners and nothing else.
-pub(super) fn is_of_conditioners(matches: &Match) -> bool {
-    let others = Match { conditioner: Vec::new(), ..matches.clone() };
-    !matches.conditioner.is_empty() && others == Match::default()
 }
 
 /// A marker that only says that a packet has passed it.

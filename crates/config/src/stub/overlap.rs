@@ -46,3 +46,9 @@ pub fn intersection(a: &Match, b: &Match) -> Option<Match> {
         conditioner: both(&a.conditioner, &b.conditioner)?,
     })
 }
+
+/// Whether a match asks for conditioners and nothing else.
+pub(super) fn is_of_conditioners(matches: &Match) -> bool {
+    let others = Match { conditioner: Vec::new(), ..matches.clone() };
+    !matches.conditioner.is_empty() && others == Match::default()
+}

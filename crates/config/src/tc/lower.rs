@@ -88,7 +88,7 @@ struct Ends {
     direct: BTreeSet<u32>,
 }
 
-/// The places of trees below `mq`, of which each is a port of its own: classes are shared out and shaped in each by itself.
+/// The places of trees below `mq`, of which each is a separate port: classes are shared out and shaped in each by itself.
 fn of_hardware(interface: &Interface<'_>) -> Option<Vec<u32>> {
     let mq = interface.qdiscs.get(&ROOT).filter(|it| it.name.text == "mq" && it.handle != 0)?;
     let has_classes =
@@ -102,7 +102,7 @@ fn of_hardware(interface: &Interface<'_>) -> Option<Vec<u32>> {
 fn tree(kernel: &Kernel<'_>, interface: &Interface<'_>, place: u32, log: &mut Log) -> Option<Port> {
     let own = &interface.qdiscs[&place];
     let mq = &interface.qdiscs[&ROOT];
-    log.nearly(&mq.lines, "`mq`: each tree below it is a port of its own; which one a packet takes, the driver says");
+    log.nearly(&mq.lines, "`mq`: each tree below it is a separate port; which one a packet takes, the driver says");
     let mut port = port(kernel, interface, Way::Output, place, log)?;
     port.interface.is = format!("{} {}", port.interface.is, shown(own.handle));
     Some(port)

@@ -130,7 +130,7 @@ fn a_class_in_two() {
     assert_eq!(share(&parts, &["DATA", "MORE"]), 0.4);
 }
 
-/// Classes of which no packet is in two, in the other order.
+/// Classes that share no packet, in the other order.
 #[test]
 fn another_order() {
     for text in TEXTS {

@@ -34,7 +34,7 @@ fn without_labels(port: &mut Port) {
     let says_only = |(i, it): (usize, &Conditioner)| {
         let ends = |acts: &[Act]| acts == [Act::Next] || acts == [Act::Transmit] && i == last;
         let asks_none = it.takes.iter().all(|filter| filter.matches.is.conditioner.is_empty());
-        // Without a word of its colours a marker lets all pass.
+        // A marker that says nothing of its colours lets all pass.
         let passes = it.actions.iter().all(|(_, acts)| ends(&acts.is)) && (i == last || !it.actions.is_empty());
         it.kind == "marker" && passes && asks_none
     };

@@ -167,7 +167,7 @@ fn shares_above_all_there_is() {
             && found.message.contains("`max-reserved-bandwidth 89`"),
         "{found:?}"
     );
-    // What is too much by less than a percent is not printed as what there is.
+    // What is too much by less than a percent is not printed as what fits.
     let little = of(["priority percent 30", "bandwidth percent 50", "bandwidth 2003"]);
     let found = given(&little, &Given::default()).into_iter().map(|it| it.0).find(|it| it.code == "W428").unwrap();
     assert!(found.message.contains("add up to 100.1 % of 10Mbit/s (30 + 50 + 20)"), "{found:?}");

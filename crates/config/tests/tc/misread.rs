@@ -124,7 +124,7 @@ tc class add dev {name} parent 1: classid 1:10 htb rate 1mbit ceil 2mbit\n"
     assert_eq!(said("office", "ip link add dev office type wireguard"), "l3");
     assert_eq!(said("office", "KIND=ipip\nsudo ip tunnel add office mode $KIND remote 10.0.0.2"), "l3");
     assert_eq!(said("tun0", "ip tuntap add dev tun0 mode tap"), "l2");
-    // A size table counts from what there is.
+    // A size table counts from the header that the interface has.
     assert_eq!([counts("ppp0", "stab overhead 38"), counts("eth0", "stab overhead 24")], ["l1"; 2]);
 }
 

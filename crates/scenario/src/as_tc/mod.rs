@@ -23,6 +23,8 @@ mod queues;
 mod red;
 /// Queues of flows that pace or have PIE.
 mod fq;
+/// Conditioners that only say which packets they saw.
+mod labels;
 /// Conditioners.
 mod police;
 /// What has been said, and what cannot be.

@@ -3,7 +3,7 @@
 use super::filters::{Chain, count, groups};
 use super::said::{Line, Port, Said};
 use super::words::{self, ecn, rate, time};
-use super::{ETHERNET, fq, police, queues};
+use super::{ETHERNET, fq, labels, queues};
 use crate::device::classes::{Leaf, leaves, used};
 use crate::resolve::held::most;
 use crate::sections::queue::limits;
@@ -292,7 +292,7 @@ impl Writer<'_, '_> {
             // What no other takes is the last one's.
             let takes = if i + 1 == leaves.len() && !apart { Ok(vec![Match::default()]) } else { leaf.takes.clone() };
             let found = takes.and_then(|takes| {
-                let takes = police::by_headers(takes, self.port);
+                let takes = labels::by_headers(takes, self.port);
                 let groups = takes.iter().map(|takes| groups(takes, self.port, false)).collect::<Result<Vec<_>, _>>();
                 Ok(groups?.into_iter().flatten().collect::<Vec<_>>())
             });

@@ -8,7 +8,7 @@
 //! Source: Linux 6.12, `tcf_classify`, `tcf_action_exec`, `htb_classify`, `hfsc_classify`, `drr_classify`, `prio_classify`.
 
 use super::meters::RECLASSIFY;
-use super::overlap::covers;
+use super::overlap::{covers, version};
 use super::takes::{OF_BYTES, is_of_bytes, marked, of_protocol};
 use super::{Making, wrong_class};
 use crate::model::{Act as Acts, Conditioner, Fate, Filter};
@@ -698,18 +698,4 @@ fn filters(takes: &[Match], place: Option<Place>, order: &mut u32) -> Vec<Filter
         Filter { order: *order, matches: said(place, it.clone()) }
     };
     takes.iter().map(filter).collect()
-}
-
-/// A match of packets of one version alone.
-pub(super) fn version(protocol: Protocol, of: &Match) -> Match {
-    let net = match protocol {
-        Protocol::Ip => "0.0.0.0/0",
-        Protocol::Ip6 => "::/0",
-        _ => return of.clone(),
-    };
-    let all: Vec<_> = net.parse().ok().map(Prefix).into_iter().collect();
-    match (of.source.is_empty(), of.destination.is_empty()) {
-        (true, true) => Match { source: all, ..of.clone() },
-        _ => of.clone(),
-    }
 }

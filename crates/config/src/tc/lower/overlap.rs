@@ -55,6 +55,20 @@ pub(super) fn hides(before: &Sorter<'_>, it: &Sorter<'_>) -> bool {
     asked && sees && known && marked && it.rule.any.iter().all(own)
 }
 
+/// A match of packets of one version alone.
+pub(super) fn version(protocol: Protocol, of: &Match) -> Match {
+    let net = match protocol {
+        Protocol::Ip => "0.0.0.0/0",
+        Protocol::Ip6 => "::/0",
+        _ => return of.clone(),
+    };
+    let all: Vec<_> = net.parse().ok().map(Prefix).into_iter().collect();
+    match (of.source.is_empty(), of.destination.is_empty()) {
+        (true, true) => Match { source: all, ..of.clone() },
+        _ => of.clone(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,7 +1,6 @@
 //! Which packets go to which class: filters, then priorities.
 
-use super::course::version;
-use super::overlap::{hides, meets};
+use super::overlap::{hides, meets, version};
 use super::{Ends, Making, wrong_class};
 use crate::model::{Class, Filter};
 use crate::tc::actions::{Act, Action, Control};
