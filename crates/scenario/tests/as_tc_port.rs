@@ -322,15 +322,15 @@ to = "b"
         said(&port).into_iter().filter(|it| it.contains(" filter ")).collect::<Vec<_>>()
     };
     let of =
-        |prio: u8, ip: &str, what: &str| format!("tc filter add dev eth0 parent 1: protocol {ip} prio {prio} {what}");
-    let dns = "flower ip_proto udp src_port 53 flowid 1:1";
+        |prio: u8, ip: &str, what: &str| format!("tc filter add dev eth0 parent 2: protocol {ip} prio {prio} {what}");
+    let dns = "flower ip_proto udp src_port 53 flowid 2:1";
     let expected = [
-        of(1, "ip", "flower dst_ip 10.0.3.0/24 flowid 1:1"),
+        of(1, "ip", "flower dst_ip 10.0.3.0/24 flowid 2:1"),
         of(2, "ip", dns),
         of(3, "ipv6", dns),
-        of(4, "all", "matchall flowid 1:2"),
+        of(4, "all", "matchall flowid 2:2"),
     ];
     assert_eq!(filters(""), expected);
     let marked = filters("green = \"mark EF\"");
-    assert!(marked[0].contains("handle 0x1/0x1 fw flowid 1:1") && marked.len() > 4, "{marked:?}");
+    assert!(marked[0].contains("handle 0x1/0x1 fw flowid 2:1") && marked.len() > 4, "{marked:?}");
 }
