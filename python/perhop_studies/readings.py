@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from perhop_studies.criteria import Criterion
+from perhop_studies.sentences import fits
+
 
 @dataclass(frozen=True)
 class Reading:
@@ -18,6 +21,8 @@ class Reading:
     decided_by: str
     frozen: str
     values: dict[str, dict[str, Any]]
+    chosen_on: list[str]
+    """Claims on the runs that chose the answer, as patterns of `study/claim`; empty if no run had a say."""
     concerns: list[str] | None = None
     """The swept values it concerns, for instance kinds of marker; None means all."""
 
@@ -44,11 +49,22 @@ def load(path: Path) -> Readings:
     """Reads a paper's readings; without the file it leaves nothing open.
 
     Raises:
-        ValueError: a frozen answer that is not one of the values.
+        ValueError: a reading that does not say on which runs its answer was chosen, or a frozen answer that is not one of
+            the values.
     """
     stated = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    found = [Reading(**{key.replace("-", "_"): x for key, x in one.items()}) for one in stated.get("reading", [])]
+    entries = stated.get("reading", [])
+    if silent := [one["id"] for one in entries if "chosen-on" not in one]:
+        raise ValueError(
+            f"{path}: {silent[0]}: `chosen-on` is missing: the claims on the runs that chose the answer, [] if none did"
+        )
+    found = [Reading(**{key.replace("-", "_"): x for key, x in one.items()}) for one in entries]
     for one in found:
         if one.frozen not in one.values:
             raise ValueError(f"{path}: {one.id} is frozen at {one.frozen!r}, which is not one of its values")
     return {one.id: one for one in found}
+
+
+def in_sample(readings: Readings, criterion: Criterion) -> list[str]:
+    """The readings whose answer was chosen on runs that the criterion judges: for these it is a fit, no prediction."""
+    return [one.id for one in readings.values() if fits(one.chosen_on, criterion)]

@@ -13,8 +13,7 @@ from perhop import files
 from perhop.cluster.client import reached
 from perhop.progress import say, told
 from perhop.unknown import UnknownError
-from perhop_studies import Paper, Study, maps, mutants, report, sentences, sequential, summary, trying
-from perhop_studies import notes as noted
+from perhop_studies import Paper, Study, causes, maps, mutants, report, sentences, sequential, summary, trying
 from perhop_studies import runs as simulation
 from perhop_studies.map import run as map_all
 from perhop_studies.outcome import Outcome
@@ -74,7 +73,7 @@ def reproduce(arguments: Mapping[str, Any]) -> int:
 
 def _asked(arguments: Mapping[str, Any], options: Options) -> int:
     wanted = select(options.what)
-    for tried, module in {"readings": trying, "mutants": mutants}.items():
+    for tried, module in {"readings": trying, "mutants": mutants, "causes": causes}.items():
         if arguments[tried]:
             for found in _papers(wanted, tried):
                 print(f"written: {module.run(found, options.budget, options.out, say)}")
@@ -169,14 +168,14 @@ def run(found: Paper, studies: list[Study], budget: Budget, setting: Setting) ->
     claims = [claim for study in studies for claim in criteria.of(study.id)]
     asked = [*claims, *found.referee().judged(claims)]
     looks = sequential.run(found, asked, jobs, budget, _progress)
-    records = [replace(entry, setting=setting.title) for entry in judge(found, studies, looks)]
+    records = [replace(entry, setting=setting.title) for entry in judge(found, studies, looks, setting)]
     return Outcome(found, setting, studies, criteria, records, looks, budget)
 
 
-def judge(found: Paper, studies: list[Study], looks: Looks) -> list[Record]:
+def judge(found: Paper, studies: list[Study], looks: Looks, setting: Setting) -> list[Record]:
     """Every criterion of the studies, then their printed tables."""
     criteria, lines = found.criteria(), found.referee()
-    notes = noted.load(found.directory, trying.won_by(found), trying.answers(found))
+    notes = causes.Notes.of_paper(found, plain=setting.frozen and not setting.given)
     said, told_by = sentences.load(found.directory), mutants.told(found)
     records = []
     for study in studies:

@@ -1,12 +1,14 @@
-"""The sentences of a paper behind its hard criteria: `studies/<paper>/sentences.toml`.
+"""The sentences of a paper that state a result: `studies/<paper>/sentences.toml`.
 
-Several criteria may be drawn from one sentence, and points of an axis are its detail. So a count by sentence says how
-much of what the paper says holds; that of criteria says how finely it was asked.
+Each names the criteria that were drawn from it, or says why there is none. Several criteria may be drawn from one
+sentence, and points of an axis are its detail. So a count by sentence says how much of what the paper says holds; that
+of criteria says how finely it was asked.
 
     [[sentence]]
     place = "section 5.2, Fig. 7"
     words = "..."                              # a short quotation; empty for a criterion that no sentence says
-    claims = ["pf-fig7/tcp-order", "pf-udp/*"] # study and claim, without grid point
+    claims = ["pf-fig7/tcp-order", "pf-udp/*"] # study and claim, without grid point; or
+    no-claim = "because .."                    # why nothing is measured for it
 """
 
 from __future__ import annotations
@@ -30,8 +32,10 @@ class Sentence:
 
     place: str
     words: str
-    claims: tuple[str, ...]
+    claims: tuple[str, ...] = ()
     """Patterns of `study/claim`, without grid point."""
+    no_claim: str = ""
+    """Why it has none."""
 
     @property
     def title(self) -> str:
@@ -54,10 +58,21 @@ def fits(patterns: Iterable[str], criterion: Criterion) -> bool:
 
 
 def load(directory: Path) -> list[Sentence]:
-    """A paper's sentences; none without the file."""
+    """A paper's sentences; none without the file.
+
+    Raises:
+        ValueError: an entry with neither claims nor a reason, or with both.
+    """
     path = directory / FILE
     stated = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    return [Sentence(s["place"], s["words"], tuple(s["claims"])) for s in stated.get("sentence", [])]
+    found = [
+        Sentence(entry["place"], entry["words"], tuple(entry.get("claims", ())), entry.get("no-claim", ""))
+        for entry in stated.get("sentence", [])
+    ]
+    for one in found:
+        if bool(one.claims) == bool(one.no_claim):
+            raise ValueError(f"{path}: {one.title}: give either `claims` or `no-claim`, the reason why there are none")
+    return found
 
 
 def counted(found: Iterable[Sentence], criteria: Criteria, verdicts: Mapping[tuple[str, str], str]) -> dict[str, int]:

@@ -27,6 +27,7 @@ from perhop_studies.runs import RunSet, Settings
 
 FROZEN, ERA, LEMMA, KINDEST = "frozen", "era", "lemma", "kindest"
 NAMES = (FROZEN, ERA, LEMMA, KINDEST)
+ABOUT_FROZEN = "The specification's answers. Where it left a choice a rule decided, for some by runs of a figure."
 
 Lay = Callable[[Reading, str, RunSet], Settings]
 """What an answer to a reading lays over a run set."""
@@ -66,10 +67,11 @@ class Setting:
     def over(self, sets: Iterable[RunSet], readings: Readings, lay: Lay) -> list[RunSet]:
         """Run sets with it laid over them."""
         return [
-            replace(one, settings={**one.settings, **self._laid(one, readings, lay)}, given=self.given) for one in sets
+            replace(one, settings={**one.settings, **self.laid(one, readings, lay)}, given=self.given) for one in sets
         ]
 
-    def _laid(self, of: RunSet, readings: Readings, lay: Lay) -> Settings:
+    def laid(self, of: RunSet, readings: Readings, lay: Lay) -> Settings:
+        """What it lays over a run set."""
         merged: dict[str, Any] = {}
         for name in self.changed:
             merged |= lay(readings[name], self.answers[name].value, of)
@@ -85,7 +87,7 @@ def load(path: Path, readings: Readings) -> dict[str, Setting]:
     stated = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     if unknown := [name for name in stated if name not in NAMES]:
         raise ValueError(f"{path}: no setting is called {unknown[0]!r}: {', '.join(NAMES)}")
-    entries = {FROZEN: {"about": "What the specification fixed before the first run."}, **stated}
+    entries = {FROZEN: {"about": ABOUT_FROZEN}, **stated}
     return {name: _setting(name, entry, readings, path) for name, entry in entries.items()}
 
 

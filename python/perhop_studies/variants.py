@@ -1,4 +1,4 @@
-"""A paper's runs with something laid over them, judged: readings and mutants, one at a time.
+"""A paper's runs with something laid over them, judged: readings, mutants and interventions, one at a time.
 
 What a variant gave is kept in a file, a line each, with a hash of what it was made from: a call that was broken off
 goes on where it stopped, and a line is made again only if its runs or its criteria changed.
@@ -23,6 +23,7 @@ from perhop_studies.criteria import Criterion
 from perhop_studies.runs import Budget, Job, Place, RunSet, Settings
 from perhop_studies.samples import Key, Sample
 from perhop_studies.sequential import Looks
+from perhop_studies.verdict import Finding
 
 FEW, FULL = 3, 10
 """Seeds with which a variant is tried first, and with which a verdict that moved is made sure."""
@@ -101,10 +102,15 @@ class Store:
 
 @dataclass(frozen=True)
 class Judged:
-    """Verdicts with so many seeds, and the points that each claim asked for."""
+    """What claims found with so many seeds, and the points that each asked for."""
 
-    verdicts: Verdicts
+    findings: dict[str, Finding]
     asked: dict[str, set[Key]]
+
+    @property
+    def verdicts(self) -> Verdicts:
+        """Their verdicts."""
+        return {name: finding.verdict for name, finding in self.findings.items()}
 
 
 @dataclass
@@ -164,7 +170,7 @@ class Bench:
             study, name = self.paper.study(claim.study), f"{claim.study}/{claim.claim}"
             runs, asked = looks.of(study, seeds)
             asked.clear()
-            found.verdicts[name] = study.judge(claim, runs).verdict
+            found.findings[name] = study.judge(claim, runs)
             found.asked[name] = set(asked)
         return found
 

@@ -52,6 +52,10 @@ pub struct Reproduce {
     /// stopped
     #[arg(long, conflicts_with = "set")]
     pub mutants: bool,
+    /// Take the suspected causes of failed claims away, one at a time, and report which claims then hold. An interrupted run
+    /// continues where it stopped
+    #[arg(long, conflicts_with_all = ["set", "readings", "mutants"])]
+    pub causes: bool,
 }
 
 /// A number of seeds; an interval needs two.
