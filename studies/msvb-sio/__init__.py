@@ -38,6 +38,7 @@ PAPER = Paper(
         Study("msvb-fig5", title="Fig. 5: weighted shares", runs="msvb-fig5"),
         Study("msvb-fig6", title="Fig. 6: share and delay apart", runs="msvb-fig5"),
         Study("sio-out", title="Section 3.3: OUT's threshold", runs="sio-out"),
+        Study("sio-fairness", title="Sections 1 and 3.3: how fair SIO is", runs="sio-table1"),
         idle_class,
         lemma31,
         unused,

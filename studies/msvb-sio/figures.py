@@ -118,6 +118,22 @@ def _table(runs: Samples, cells: list[Cell]) -> Picture:
     return picture(figure, "sio-table1", caption, alternative)
 
 
+def _fairness(runs: Samples, _: list[Cell]) -> Picture:
+    figure, panels = canvas(3, (9.6, 2.9))
+    for axes, rates in zip(panels, (15, 25, 30), strict=True):
+        found = {k: [runs.mean("jain", scheme=s, rates=rates, cir=cir) for cir in CIRS] for s, k in SETS.items()}
+        _grouped(axes, list(CIRS.values()), found)
+        axes.set(title=f"UDP sends {rates} Mbit/s", xlabel="CIR of each class, Mbit/s", ylim=(0, 1.05))
+    panels[0].set_ylabel("Jain's index of the ten classes")
+    legend_above(figure)
+    caption = (
+        "How fair RIO and SIO are to five classes of TCP and five of UDP, by contract; at a CIR of 2 ten contracts "
+        "exceed the link."
+    )
+    alternative = "The indices of RIO and SIO by contract, three sets of UDP rates."
+    return picture(figure, "sio-fairness", caption, alternative)
+
+
 def _by_class(
     runs: Samples, kinds: Mapping[Look, Sequence[str]], top: float, ticks: Sequence[int]
 ) -> tuple[Figure, list[Axes]]:
@@ -294,6 +310,7 @@ def _recovery(runs: Samples, _: list[Cell]) -> Picture:
 PICTURES: dict[str, Callable[[Samples, list[Cell]], Picture]] = {
     "msvb-fig2": _queues,
     "sio-table1": _table,
+    "sio-fairness": _fairness,
     "msvb-fig3": _round_trips,
     "msvb-fig4": _unresponsive,
     "msvb-fig5": _weighted,
