@@ -16,6 +16,8 @@ interventions; what each gave is in `records/causes.jsonl`.
 `measured` says nothing that the run at hand does not: `{LABEL}` is the part of the claim with that label (stars match
 any text; of several parts the least and the largest are given), `{LABEL|%}` is in per cent, and `{LABEL|sign}` says on
 which side of zero its interval lies.
+
+Decision: docs/decisions/124-a-cause-needs-an-intervention.md
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ from perhop_studies.variants import FULL, Bench, Line, Lines, Say, read
 from perhop_studies.verdict import REPRODUCED, Finding, Part, number
 
 FILE, RECORD = "causes.toml", "records/causes.jsonl"
-OPEN = "open"
+OPENING = "The cause is open"
 _MEASURED = re.compile(r"\{([^{}|]+)(?:\|(%|sign))?\}")
 
 
@@ -206,7 +208,7 @@ class Notes:
         return ". ".join(text for text in (measured, *shown, self._tried(criterion)) if text)
 
     def _shown(self, cause: Cause, criterion: Criterion) -> Iterable[str]:
-        yield cause.text or "The cause is open"
+        yield cause.text or OPENING
         for trial in self.trials.get(f"{criterion.study}/{criterion.claim}", []):
             verdict = "it holds" if trial.verdict == REPRODUCED else "it still fails"
             yield f"With {trial.intervention} ({trial.seeds} seeds) {verdict}"

@@ -26,6 +26,12 @@ class Outcome:
     looks: Looks
     budget: Budget
 
+    @property
+    def complete(self) -> bool:
+        """Whether every study of the paper was run, and the paper has claims to judge."""
+        hard = any(one.kind == "hard" for one in self.criteria.claims)
+        return hard and {one.id for one in self.studies} == {one.id for one in self.paper.studies}
+
     @cached_property
     def tally(self) -> Tally:
         """What its claims come to."""

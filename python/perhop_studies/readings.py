@@ -49,8 +49,7 @@ def load(path: Path) -> Readings:
     """Reads a paper's readings; without the file it leaves nothing open.
 
     Raises:
-        ValueError: a reading that does not say on which runs its answer was chosen, or a frozen answer that is not one of
-            the values.
+        ValueError: a reading without `chosen-on`, or a frozen answer that is not one of the values.
     """
     stated = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     entries = stated.get("reading", [])

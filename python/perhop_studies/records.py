@@ -18,7 +18,7 @@ DIGITS = 6
 
 KEYS = (
     *("study", "claim", "kind", "criterion", "published", "measured", "ci95", "seeds", "verdict", "note"),
-    *("referee", "setting", "sentence", "tells", "added"),
+    *("referee", "setting", "sentence", "tells", "added", "in_sample"),
 )
 """Of a record in the file."""
 
@@ -68,6 +68,8 @@ class Record:
     """Whether a mutant of its mechanism fails it; None if none was tried."""
     added: bool = False
     """Whether it was added after results were known."""
+    in_sample: bool = False
+    """Whether it is judged by runs that chose an answer to what the paper leaves open: a fit, no prediction."""
     table: Sequence[Row] | None = None
     """Rows in the place of the conditions' means."""
 

@@ -15,7 +15,7 @@ import numpy as np
 from perhop import files, pages, stats
 from perhop.plots.dark import alone
 from perhop.sql import connect, text
-from perhop_studies import Paper, Study, known, maps, mutants, sentences, tally, trying
+from perhop_studies import Paper, Study, known, maps, mutants, sentences, summary, tally, trying
 from perhop_studies import runs as simulation
 from perhop_studies.criteria import Criterion
 from perhop_studies.drawing import Picture
@@ -164,15 +164,23 @@ def write(outcomes: list[Outcome], out: Path, say: Callable[[str], None]) -> Pat
     for entry in entries:
         if entry.outcome.setting.frozen:
             _save([mapped.picture for mapped in entry.maps], out / entry.figures)
-        files.write(out / entry.page, _render(entry.paper.template, entry=entry, rows=rows, home=home))
+        page = _render(entry.paper.template, entry=entry, rows=rows, home=home, headline=_headline([entry]))
+        files.write(out / entry.page, page)
         if entry.known_page:
             files.write(out / entry.known_page, _render("known.html", entry=entry, known=entry.known, home=home))
     if not single:
         firsts = {entry.paper.name: entry for entry in sorted(entries, key=lambda entry: entry.outcome.setting.frozen)}
         shown = [entry for entry in entries if entry is firsts[entry.paper.name]]
         whole = tally.total(entry.outcome.tally for entry in shown)
-        files.write(out / SUMMARY, _render("papers.html", papers=shown, rows=rows, whole=whole, home=None))
+        lines = [*summary.headlines(entry.outcome for entry in shown)]
+        files.write(
+            out / SUMMARY, _render("papers.html", papers=shown, rows=rows, whole=whole, headline=lines, home=None)
+        )
     return out / SUMMARY
+
+
+def _headline(entries: Iterable[Entry]) -> list[str]:
+    return [*summary.headlines(entry.outcome for entry in entries)]
 
 
 def _entry(outcome: Outcome, out: Path, single: bool, say: Callable[[str], None]) -> Entry:

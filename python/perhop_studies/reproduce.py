@@ -18,6 +18,7 @@ from perhop_studies import runs as simulation
 from perhop_studies.map import run as map_all
 from perhop_studies.outcome import Outcome
 from perhop_studies.papers import ASKED, PAPERS, paper
+from perhop_studies.readings import in_sample
 from perhop_studies.records import Record, cell_record, record, write
 from perhop_studies.runs import Budget, Job
 from perhop_studies.sequential import Looks
@@ -176,7 +177,7 @@ def judge(found: Paper, studies: list[Study], looks: Looks, setting: Setting) ->
     """Every criterion of the studies, then their printed tables."""
     criteria, lines = found.criteria(), found.referee()
     notes = causes.Notes.of_paper(found, plain=setting.frozen and not setting.given)
-    said, told_by = sentences.load(found.directory), mutants.told(found)
+    said, told_by, answers = sentences.load(found.directory), mutants.told(found), found.readings()
     records = []
     for study in studies:
         for criterion in [*criteria.of(study.id), *lines.added(study.id)]:
@@ -186,7 +187,8 @@ def judge(found: Paper, studies: list[Study], looks: Looks, setting: Setting) ->
             broken = told_by.get((criterion.study, criterion.claim))
             entry = replace(record(criterion, finding, why), added=criterion.added, sentence=sentence)
             refereed = lines.told(criterion, looks.finding)
-            records.append(replace(entry, referee=refereed, tells=broken.tells if broken else None))
+            fit = bool(in_sample(answers, criterion))
+            records.append(replace(entry, referee=refereed, tells=broken.tells if broken else None, in_sample=fit))
         records += [cell_record(cell.criterion, looks.cell(cell)) for cell in criteria.table(study.id)]
     return records
 

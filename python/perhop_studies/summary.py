@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from perhop_studies import tally
+from perhop_studies.headline import Headline, Part
 from perhop_studies.outcome import Outcome
 from perhop_studies.records import Record, overall
 from perhop_studies.verdict import UNDECIDED, VERDICTS
@@ -20,8 +21,16 @@ def text(outcomes: list[Outcome], seconds: float) -> str:
     counts = [_row("", tally.COLUMNS), *(_row(f"{o.paper.name} {o.setting.title}", o.tally.cells) for o in outcomes)]
     if len(outcomes) > 1 and len({o.setting.name for o in outcomes}) == 1:
         counts.append(_row("in all", tally.total(o.tally for o in outcomes).cells))
-    said = f"{len(records)} claims and printed values in {seconds:.0f} s"
-    return "\n".join([*rules, "", *studies, "", *counts, *_named(records), "", said])
+    taken = f"{len(records)} claims and printed values in {seconds:.0f} s"
+    return "\n".join([*rules, "", *studies, "", *counts, *_named(records), "", taken, "", *headlines(outcomes)])
+
+
+def headlines(outcomes: Iterable[Outcome]) -> Iterable[str]:
+    """The head-line of each setting, of the papers of which every study was run."""
+    whole = [one for one in outcomes if one.complete]
+    for setting in dict.fromkeys(one.setting.title for one in whole):
+        parts = [Part(one.paper, one.tally) for one in whole if one.setting.title == setting]
+        yield from (f"{setting}: {line}." for line in Headline.of(parts).lines)
 
 
 def _by_rule(outcome: Outcome) -> Iterable[tuple[tuple[str, str, str], list[str]]]:

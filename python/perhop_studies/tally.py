@@ -26,6 +26,7 @@ WORST = 1.0
 KEPT = "records/settings.jsonl"
 NOTHING = "\N{EN DASH}"
 COLUMNS = ("hard claims", "sentences", "in part", "that tell", "as a referee", "added", "soft", "undecided")
+COUNTS = ("hard", "undecided", "in_part", "soft_undecided")
 SHARES = ("refereed", "sentences", "telling", "added", "soft")
 
 
@@ -60,6 +61,7 @@ class Tally:
     """Claims that tell, of those that hold; None if no mutant was tried."""
     added: Share | None = None
     soft: Share | None = None
+    soft_undecided: int = 0
 
     @property
     def held(self) -> Share:
@@ -82,7 +84,8 @@ class Tally:
         return [
             *map(_of, (self.held, self.sentences)),
             str(self.in_part) if self.sentences else NOTHING,
-            *map(_of, (self.telling, self.refereed, self.added, self.soft)),
+            *map(_of, (self.telling, self.refereed, self.added)),
+            _of(self.soft) + (f", {self.soft_undecided} undecided" if self.soft_undecided else ""),
             str(self.undecided),
         ]
 
@@ -94,7 +97,7 @@ def _of(found: Share | None) -> str:
 def total(tallies: Iterable[Tally]) -> Tally:
     """Of several papers; a share that one of them lacks has no total."""
     listed = list(tallies)
-    sums = {key: sum(getattr(one, key) for one in listed) for key in ("hard", "undecided", "in_part")}
+    sums = {key: sum(getattr(one, key) for one in listed) for key in COUNTS}
     shares = {key: [getattr(one, key) for one in listed] for key in SHARES}
     whole: dict[str, Any] = {
         key: Share(*map(sum, zip(*found, strict=True))) for key, found in shares.items() if None not in found
@@ -116,6 +119,7 @@ def of(paper: Paper, records: Iterable[Record], setting: str, seed: int, date: s
     verdicts = {(r.study, r.claim): r.verdict for r in listed}
     hard = [r for r in listed if r.kind == "hard" and not r.added]
     held = [r for r in hard if r.verdict == REPRODUCED]
+    soft = [r for r in listed if r.kind == "soft" and not r.added]
     found = {(r.study, r.claim): r.estimates[0].mean for r in listed if r.estimates}
     cells = [(c.study, c.criterion.claim, c.published) for c in criteria.cells]
     errors = [error(found[study, claim], printed) for study, claim, printed in cells if (study, claim) in found]
@@ -135,7 +139,8 @@ def of(paper: Paper, records: Iterable[Record], setting: str, seed: int, date: s
         said[IN_PART],
         Share(sum(r.tells is True for r in told), len(held)) if told else None,
         share(r for r in listed if r.added and r.kind == "hard"),
-        share(r for r in listed if r.kind == "soft" and not r.added),
+        share(soft),
+        sum(r.verdict == UNDECIDED for r in soft),
     )
 
 

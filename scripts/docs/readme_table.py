@@ -11,7 +11,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from perhop_studies import tally
+from perhop_studies import headline, tally
 from perhop_studies.papers import PAPERS
 from perhop_studies.records import Record, read
 from perhop_studies.settings import FROZEN
@@ -19,6 +19,7 @@ from perhop_studies.settings import FROZEN
 ROOT = Path(__file__).resolve().parents[2]
 BEGIN, END = "<!-- table: scripts/docs/readme_table.py -->\n", "<!-- end of table -->\n"
 COUNTS = "<!-- counts: scripts/docs/readme_table.py -->\n", "<!-- end of counts -->\n"
+HEADLINE = "<!-- headline: scripts/docs/readme_table.py -->\n", "<!-- end of headline -->\n"
 MARKERS = {"tokenbucket": "token bucket", "pam": "PAM", "f-sam": "F-SAM"}
 FLOWS = {"tcp1": "TCP 1", "tcp2": "TCP 2", "udp": "UDP, 2 Mbit/s"}
 STUDY = "pf-fig2"
@@ -72,6 +73,7 @@ def main(reproduction: Path | None) -> None:
     """Counts; table and figures of one reproduction."""
     readme = ROOT / "README.md"
     page = filled(readme.read_text(), counts(), *COUNTS)
+    page = filled(page, headline.markdown(PAPERS.values()) + "\n", *HEADLINE)
     if reproduction:
         page = filled(page, table(read(reproduction / "results.json")))
         for figure, name in FIGURES.items():

@@ -8,7 +8,7 @@ A run with another base seed is kept beside it:
 $ perhop reproduce all --setting all --seed 2
 $ python scripts/docs/studies_settings.py reproduction/results.json 2
 
-Without a file it writes the tables, and the words at the head of docs/reports/studies/index.md.
+Without a file it writes the head-line and the tables, and the words of docs/reports/studies/index.md.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from perhop_studies import tally, trying
+from perhop_studies import headline, tally, trying
 from perhop_studies.papers import PAPERS
 from perhop_studies.records import read
 from perhop_studies.report import WORDS
@@ -54,13 +54,14 @@ def page(text: str) -> str:
     made = {"counts": counts_table, "anywhere": anywhere_table, "cells": cells_table, "seeds": seeds_table}
     for name, table in ((name, make(kept)) for name, make in made.items()):
         text = _between(text, name, table)
-    return text
+    return _between(text, "headline", headline.markdown(PAPERS.values()))
 
 
 def index(text: str) -> str:
     """The page with the words."""
     lines = (f"- **{word}**: {says}." for word, says in WORDS.items())
     fill = textwrap.TextWrapper(WIDTH, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False).fill
+    text = _between(text, "headline", headline.markdown(PAPERS.values()))
     return _between(text, "words", "\n".join(map(fill, lines)))
 
 
@@ -91,7 +92,7 @@ def anywhere_table(kept: Kept) -> str:
     for name, found in kept.items():
         paper, frozen = PAPERS[name], found["frozen", 1]
         never = set(frozen.failed).intersection(*(one.failed for one in found.values() if one.seed == 1))
-        nowhere = sorted(never - {*trying.won_by(paper)})
+        nowhere = sorted(headline.nowhere(headline.Part(paper, frozen)))
         answers = sum(len(reading.others) for reading in paper.readings().values())
         held = [str(frozen.hard - len(failed)) for failed in (frozen.failed, never, nowhere)]
         tried = f"{trying.answers(paper)} of {answers}"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from perhop_studies import sentences
 from perhop_studies.criteria import Criteria, Criterion
 from perhop_studies.papers import PAPERS, paper
-from perhop_studies.sentences import Sentence
+from perhop_studies.sentences import Sentence, fits
 
 R, N = "reproduced", "not reproduced"
 
@@ -18,7 +20,25 @@ def test_every_hard_criterion_has_one_sentence(name: str) -> None:
     listed = sentences.load(found.directory)
     hard = [c for c in found.criteria().claims if c.kind == "hard"]
     assert {f"{c.study}/{c.rule}" for c in hard if sum(s.says(c) for s in listed) != 1} == set()
-    assert [s for s in listed if not any(s.says(c) for c in hard)] == []
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_every_sentence_has_criteria_or_a_reason(name: str) -> None:
+    found = paper(name)
+    criteria = [*found.criteria().claims, *(c for line in found.referee().lines for c in line.added)]
+    for sentence in sentences.load(found.directory):
+        assert all(any(fits([pattern], c) for c in criteria) for pattern in sentence.claims), sentence.title
+        assert not sentence.no_claim or sentence.no_claim.startswith("because "), sentence.title
+        assert len(sentence.words.split()) <= 40, sentence.title
+
+
+@pytest.mark.parametrize(
+    "entry", ["claims = []", 'claims = ["s/x"]\nno-claim = "because it is a plan"', 'no-claim = ""']
+)
+def test_a_sentence_with_neither_or_both_is_refused(tmp_path: Path, entry: str) -> None:
+    (tmp_path / sentences.FILE).write_text(f'[[sentence]]\nplace = "section 1"\nwords = "w"\n{entry}\n')
+    with pytest.raises(ValueError, match="section 1: w: give either `claims` or `no-claim`"):
+        sentences.load(tmp_path)
 
 
 def test_a_sentence_holds_with_all_its_criteria() -> None:

@@ -58,7 +58,7 @@ by = "other"
 name = "wrong code"
 patch = "wrong"
 """
-CIR = Reading("cir", "?", "", "4", {"4": {}, "1": {"all": {"conditioner.meter.cir?": "1Mbit/s"}}, "4 again": {}})
+CIR = Reading("cir", "?", "", "4", {"4": {}, "1": {"all": {"conditioner.meter.cir?": "1Mbit/s"}}, "4 again": {}}, [])
 
 
 def green(tables: Tables) -> dict[str, float]:
