@@ -157,6 +157,11 @@ renew-readings: .venv/extension.stamp    # what other answers to what the papers
 	$(BIN)/perhop reproduce $(or $(WHICH),all) --readings --out target/readings
 	for found in target/readings/*.jsonl; do name=$$(basename $$found .jsonl); cp $$found studies/$${name#readings-}/records/readings.jsonl; done
 
+renew-causes: .venv/extension.stamp      # what becomes of failing claims once a suspected cause is taken away; WHICH=redp
+	$(BIN)/perhop reproduce $(or $(WHICH),all) --causes --out target/causes
+	for found in target/causes/*.jsonl; do name=$$(basename $$found .jsonl); cp $$found studies/$${name#causes-}/records/causes.jsonl; done
+	$(BIN)/python scripts/docs/studies_causes.py
+
 renew-today: .venv/extension.stamp
 	$(BIN)/perhop reproduce today --seeds 5
 	$(BIN)/python scripts/docs/studies_today.py reproduction
