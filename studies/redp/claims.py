@@ -8,7 +8,7 @@ from typing import Any
 from perhop import stats
 from perhop_studies import Study, measures
 from perhop_studies.bounds import Measured
-from perhop_studies.redp.terms import DROPPER, PHASE, PLAIN, UDP
+from perhop_studies.redp.terms import DROPPER, PHASE, PLAIN, TCP, UDP
 from perhop_studies.samples import Samples
 from perhop_studies.verdict import Finding, Part, Value, at_least, exact, greater, positive, within
 
@@ -18,9 +18,10 @@ fig8 = Study("redp-fig8", title="Fig. 8: fairness in promotion", runs=("redp-fig
 fig9 = Study("redp-fig9", title="Fig. 9: choice of P_drop", runs=("redp-fig5", "redp-fig9"))
 udp = Study("redp-udp", title="UDP: REDP against the leaky bucket", runs="redp-udp")
 flow = Study("redp-udp-flow", title="UDP: REDP against marking by flow", runs=("redp-udp", "redp-udp-flow"))
+rates = Study("redp-udp-rates", title="UDP sources of unequal rates", runs="redp-udp-rates")
 two = Study("redp-udp-two", title="UDP in promotion", runs="redp-udp-two")
 colours = Study("redp-udp-colours", title="Promotion with three colours and with two", runs="redp-udp-colours")
-STUDIES = [fig5, fig6, fig8, fig9, udp, flow, two, colours]
+STUDIES = [fig5, fig6, fig8, fig9, udp, flow, rates, two, colours]
 
 POINTS = (1, 2, 3, 4, 5)
 """P_drop of Fig. 9, hundredths."""
@@ -30,6 +31,21 @@ LEAST = {"2.0-0.7": 0.90, "2.0-1.2": 0.995, "1.2-0.7": 0.99}
 BUCKET = 60 * 8.0
 """What a bucket starts with, kbit."""
 MARKERS = {"redp": "REDP", "leaky": "leaky bucket"}
+
+
+@fig5.claim("starving-flow-loses-more")
+def packets_of_certain_flows(runs: Samples) -> Measured:
+    """Under plain REDP CR1 drops packets of the flow that gets least more often than those of the others."""
+    found = runs.at(drop=PLAIN, buffer=PHASE)
+    totals, lost = (zip(*(found.values(f"{flow}.{kind}") for flow in TCP), strict=True) for kind in ("total", "lost"))
+    gaps = [_of_the_least(total, parts) for total, parts in zip(totals, lost, strict=True)]
+    return Measured([Value("part lost: flow with least total - mean of the others, %", gaps)])
+
+
+def _of_the_least(totals: Sequence[float], parts: Sequence[float]) -> float:
+    """By how much more the flow with the least total loses than the others, %."""
+    i = totals.index(min(totals))
+    return 100 * (parts[i] - stats.mean([*parts[:i], *parts[i + 1 :]]))
 
 
 @fig8.claim("dropper-rests-at-er2")

@@ -3,7 +3,10 @@
 | quantity                    | unit    | is                                                                 |
 |-----------------------------|---------|--------------------------------------------------------------------|
 | `X.C`, `X.total`            | kbit/s  | of flow X, in colour C, as received                                |
-| `X.left`                    | kbit/s  | green of flow X that left the first boundary's marker              |
+| `X.came`, `X.excess`        | kbit/s  | green and red of flow X that came to the first boundary's marker   |
+| `X.left`, `X.demoted`       | kbit/s  | green and yellow of flow X that left it                            |
+| `X.dropped`                 | packets | of flow X that its dropper dropped                                 |
+| `X.lost`                    | -       | part of flow X's packets at CR1 that CR1 dropped                   |
 | `X.promoted`                | kbit/s  | green of flow X that left ER2, less what came to it green          |
 | `C`, `total`                | kbit/s  | of all flows                                                       |
 | `std.C`, `std.total`        | kbit/s  | population standard deviation over the flows                       |
@@ -27,7 +30,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from perhop import stats
@@ -41,6 +44,8 @@ KINDS = (*COLOURS, "total")
 REASONS = ("early", "forced", "overflow")
 CORES = ("CR1", "CR2")
 """Routers with RIO; T4 has the first alone."""
+FIRST = ("ER -> CR1", "ER1 -> CR1")
+"""Hops with the first boundary's marker."""
 
 
 def measured(tables: Tables) -> dict[str, float]:
@@ -107,14 +112,10 @@ def _router(hop: str) -> str:
 
 
 def _hops(tables: Tables, seconds: float) -> dict[str, float]:
-    """What left the markers green, flow by flow, and what became of packets at the links of 1.2 Mbit/s."""
+    """What came to the markers and left them, flow by flow, and what became of packets at the links of 1.2 Mbit/s."""
     rows = tables["summary"]
     core = {"hop": lambda hop: _router(hop) in CORES, "colour": lambda colour: colour in COLOURS}
-    first, second = (_green(rows, "queued_bytes", hops) for hops in (("ER -> CR1", "ER1 -> CR1"), ("ER2 -> CR2",)))
-    came = _green(rows, "delivered_bytes", ("CR1 -> ER2",))
-    flows = tables["traffic"]["class"]
-    found = {f"{name}.left": 8 * first[name] / seconds / 1000 for name in flows}
-    found |= {f"{name}.promoted": 8 * (second[name] - came[name]) / seconds / 1000 for name in flows}
+    found = {**_boundaries(tables, seconds), **_lost(tables)}
     for name, column in {"at": "arrived_packets", "lost": "dropped_packets"}.items():
         counts = sums(rows, column, by={"hop": _router, "colour": str}, where=core)
         found |= {f"{name}.{router}.{colour}": n for (router, colour), n in counts.items()}
@@ -124,8 +125,35 @@ def _hops(tables: Tables, seconds: float) -> dict[str, float]:
     return found
 
 
-def _green(rows: Columns, column: str, hops: tuple[str, ...]) -> defaultdict[Any, float]:
-    return sums(rows, column, by="class", where={"hop": lambda hop: hop in hops, "colour": "green"})
+def _boundaries(tables: Tables, seconds: float) -> dict[str, float]:
+    """What came to the markers and left them, flow by flow."""
+    rows, flows = tables["summary"], tables["traffic"]["class"]
+    colours = {"left": "green", "demoted": "yellow"}
+    sides = {name: _bytes(rows, "queued_bytes", colour, FIRST.__contains__) for name, colour in colours.items()}
+    sent = {"came": "green", "excess": "red"}
+    sides |= {name: _bytes(rows, "delivered_bytes", colour, _is_hosts) for name, colour in sent.items()}
+    second = _bytes(rows, "queued_bytes", "green", "ER2 -> CR2".__eq__)
+    came = _bytes(rows, "delivered_bytes", "green", "CR1 -> ER2".__eq__)
+    sides["promoted"] = defaultdict(float, {name: second[name] - came[name] for name in flows})
+    dropped = sums(rows, "dropped_policer_packets", by="class", where={"hop": FIRST.__contains__})
+    found = {f"{name}.{side}": 8 * sizes[name] / seconds / 1000 for side, sizes in sides.items() for name in flows}
+    return {**found, **{f"{name}.dropped": dropped[name] for name in flows}}
+
+
+def _lost(tables: Tables) -> dict[str, float]:
+    """The part of each flow's packets that CR1 dropped."""
+    rows = tables["summary"]
+    core = {"hop": lambda hop: _router(hop) == CORES[0], "colour": lambda colour: colour in COLOURS}
+    came, lost = (sums(rows, f"{what}_packets", by="class", where=core) for what in ("arrived", "dropped"))
+    return {f"{name}.lost": lost[name] / came[name] if came[name] else math.nan for name in tables["traffic"]["class"]}
+
+
+def _is_hosts(hop: str) -> bool:
+    return hop.startswith("H")
+
+
+def _bytes(rows: Columns, column: str, colour: str, of: Callable[[str], bool]) -> defaultdict[Any, float]:
+    return sums(rows, column, by="class", where={"hop": of, "colour": colour})
 
 
 def answer(reading: Reading, value: str, of: RunSet) -> Settings:
