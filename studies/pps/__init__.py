@@ -20,14 +20,13 @@ def cell(runs: Samples, printed: Cell) -> stats.Interval:
     return stats.interval(found[printed.study](runs.at(**printed.at), printed))
 
 
-_ORDER = (
-    "ex1 fig4 fig6 fig7 fig8 fig9 tab1 tab2 tab3 fig11 tab4 fig12 bits n flows local rich udp untagged ecn bytes log"
-)
+_PAPERS = "ex1 fig4 fig6 fig7 fig8 fig9 tab1 tab2 tab3 fig11 tab4 fig12 bits n tickets flows local rich"
+_BEYOND = "udp untagged ecn bytes log"
 
 
 def _in_order() -> list[Study]:
     found = {study.id: study for group in GROUPS for study in group.STUDIES}
-    return [found[f"pps-{name}"] for name in _ORDER.split()]
+    return [found[f"pps-{name}"] for name in f"{_PAPERS} {_BEYOND}".split()]
 
 
 PAPER = Paper(

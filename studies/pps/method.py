@@ -5,6 +5,8 @@
 | `X.throughput`, `X.goodput` | bit/s | traffic X over the whole run: what reaches the sink, what it hands on  |
 | `X.squares`                 | -     | sum of the squares of its flows' throughput                            |
 | `X.late`                    | bit/s | its throughput over 20-200 s                                           |
+| `X.lost`                    | -     | packets dropped by packets sent, of all its flows                      |
+| `N.source_tickets`          | 1/s   | what taggers of sources put on the packets that N sends, over 20-200 s |
 | `X@t`                       | bit/s | the same in the second that ends at t, where each second is sampled    |
 | `saturated`, `raised`       | tags  | that wanted more than the last code, or less than the first            |
 | `tagged`                    | tags  | put on packets                                                         |
@@ -47,7 +49,7 @@ Series = Mapping[float, float]
 def measured(tables: Tables) -> dict[str, float]:
     """All of the above from one replication."""
     tcp = {name: total(tables["traffic"], column) for name, column in TCP.items()}
-    return {**_flows(tables), **tcp, **_tags(tables), **_links(tables)}
+    return {**_flows(tables), **tcp, **_tags(tables), **_sources(tables["series"]), **_links(tables)}
 
 
 def _flows(tables: Tables) -> dict[str, float]:
@@ -57,6 +59,8 @@ def _flows(tables: Tables) -> dict[str, float]:
         found |= {f"{name}.{quantity}": rate for name, rate in whole.items()}
     rates = groups(tables["flows"], "throughput_bit_s", by="traffic")
     found |= {f"{name}.squares": stats.total(x * x for x in each) for name, each in rates.items()}
+    dropped, sent = (sums(tables["flows"], f"{count}_packets", by="traffic") for count in ("dropped", "sent"))
+    found |= {f"{name}.lost": dropped[name] / packets if packets else 0.0 for name, packets in sent.items()}
     delivered = sums(tables["flow_series"], "delivered_bytes", by=("traffic", "t_s"))
     for name in dict.fromkeys(name for name, _ in delivered):
         found[f"{name}.late"] = 8 * (delivered[name, END] - delivered[name, START]) / (END - START)
@@ -70,6 +74,14 @@ def _tags(tables: Tables) -> dict[str, float]:
     tallies = sums(tables["tallies"], "value", by="quantity")
     kinds = ("saturated", "raised", "tagged")
     return {kind: stats.total(n for name, n in tallies.items() if name.partition("_")[0] == kind) for kind in kinds}
+
+
+def _sources(series: Mapping[str, Any]) -> dict[str, float]:
+    of_sources = {"conditioner": "source", "quantity": "emitted_tickets_s", "t_s": lambda t: t >= START}
+    emitted: dict[str, dict[float, float]] = {}
+    for (hop, t), value in sums(series, "value", by=("hop", "t_s"), where=of_sources).items():
+        emitted.setdefault(hop.partition(" -> ")[0], {})[t] = value
+    return {f"{node}.source_tickets": stats.mean(rates.values()) for node, rates in emitted.items()}
 
 
 def _links(tables: Tables) -> dict[str, float]:

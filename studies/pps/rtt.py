@@ -48,13 +48,46 @@ def fairer_than_reno(runs: Samples, scheme: str, size: int) -> Measured:
 def less_biased_than_reno(runs: Samples, scheme: str, size: int) -> Measured:
     """When RTTs vary there is still a bias against long-RTT flows, but much less than Reno's."""
     pps, reno = (ten(runs, "b", s, size) for s in (scheme, "reno"))
-    parts = [
+    return Measured(_bias(pps, reno), f"sigma Reno {stats.mean(reno.deviation):.4f}.")
+
+
+def _bias(pps: Shares, reno: Shares) -> list[Value]:
+    return [
         Value("sigma PPS/Reno", ratio(pps.deviation, reno.deviation)),
         Value("max/min PPS", pps.spread),
         Value("slope PPS, Mb/s per ms", slope(pps, "b")),
         Value("slope Reno, Mb/s per ms", slope(reno, "b")),
     ]
-    return Measured(parts, f"sigma Reno {stats.mean(reno.deviation):.4f}.")
+
+
+@tab3.claim("bias-as-said")
+def a_bias_and_much_less(runs: Samples, scheme: str, size: int) -> Measured:
+    """The same, with the slope by that of Reno."""
+    pps, reno = (ten(runs, "b", s, size) for s in (scheme, "reno"))
+    steepness = Value("slope, PPS/Reno", ratio(slope(pps, "b"), slope(reno, "b")))
+    return Measured([*_bias(pps, reno), steepness], f"sigma Reno {stats.mean(reno.deviation):.4f}.")
+
+
+FAR_HALF, NEAR_HALF = FLOWS[:5], FLOWS[5:]
+"""Flows of Table III b with round trips of 180 to 300 ms, and of 30 to 150 ms."""
+
+
+def _favour(runs: Samples, scheme: str, size: int) -> list[float]:
+    """How many more of their packets near flows lose than far ones, in Table III b."""
+    found = runs.at(case="b", scheme=scheme, size=size)
+    far, close = (
+        [stats.mean(row) for row in zip(*(found.values(f"{flow}.lost") for flow in half), strict=True)]
+        for half in (FAR_HALF, NEAR_HALF)
+    )
+    return stats.differences(far, close)
+
+
+@tab3.claim("far-flows-lose-less")
+def packets_of_far_flows_get_through(runs: Samples, scheme: str, size: int) -> Measured:
+    """Packets of a flow with a large RTT are more likely to get through; with Reno TCP and RED less so."""
+    pps, reno = (_favour(runs, s, size) for s in (scheme, "reno"))
+    parts = [Value("share lost, near flows - far flows, PPS", pps)]
+    return Measured([*parts, Value("the same, PPS - Reno", stats.differences(reno, pps))])
 
 
 @tab3.claim("reno-spread")

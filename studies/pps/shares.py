@@ -24,7 +24,12 @@ bits = Study(
 exponent = Study("pps-n", title="Section II-C: exponent of TRED", runs=("pps-fig4", "pps-fig6", "pps-n"))
 flows = Study("pps-flows", title="Section III-J: width of a tag and number of flows", runs="pps-flows")
 rich = Study("pps-rich", title="Section II-C: rich flows that are not filtered out", runs=("pps-fig7", "pps-rich"))
-STUDIES = [fig4, fig6, fig7, bits, exponent, flows, rich]
+tickets = Study(
+    "pps-tickets",
+    title="Section II: what packets carry, and how many are dropped",
+    runs=("pps-ex1", "pps-fig4", "pps-fig6"),
+)
+STUDIES = [fig4, fig6, fig7, bits, exponent, flows, rich, tickets]
 
 FIG4: Rates = {f"f{i}": 0.01 * i for i in range(1, 31)}
 FIG6: Rates = {f"{group}{i}": rate * i for group, rate in (("A", 0.02), ("B", 0.01)) for i in range(1, 11)}
@@ -158,6 +163,12 @@ def from_four_bits_up(runs: Samples, **at: Any) -> Measured:
     return Measured([*parts, Value("jain(y) lost from 2 to 8 hops", lost)])
 
 
+@bits.claim("seventeen-bits")
+def seventeen_bits_are_enough(runs: Samples, **at: Any) -> Measured:
+    """Our simulations suggest that a tag of 17 bits is enough."""
+    return Measured([Value(f"{setup}: jain(y), 17 bits", jain_at_width(runs, setup, 17, **at)) for setup in SETUPS])
+
+
 def at_exponent(runs: Samples, setup: str, n: int, **at: Any) -> Samples:
     """The sender-based runs of Fig. 4 or 6 with an exponent; 3 are those figures' own."""
     if n == PUBLISHED_EXPONENT:
@@ -172,11 +183,19 @@ def _jain_at(runs: Samples, setup: str, n: int, **at: Any) -> list[float]:
 @exponent.claim("three-above-one")
 def a_small_exponent_penalises_too_little(runs: Samples, size: int) -> Finding:
     """For small n TRED fails to penalise those above their share sufficiently."""
-    parts = []
-    for setup in SETUPS:
-        three, one = (_jain_at(runs, setup, n, size=size) for n in (3, 1))
-        parts.append(greater(Value(f"{setup}: jain(y), n = 3", three), Value("n = 1", one)))
-    return Finding(parts)
+    return Finding([_three_above_one(runs, setup, size) for setup in SETUPS])
+
+
+def _three_above_one(runs: Samples, setup: str, size: int) -> Part:
+    three, one = (_jain_at(runs, setup, n, size=size) for n in (3, 1))
+    return greater(Value(f"{setup}: jain(y), n = 3", three), Value("n = 1", one))
+
+
+@exponent.claim("three-as-said")
+def with_one_it_is_difficult(runs: Samples, size: int) -> Measured:
+    """The same, and with n = 1 shares are not in proportion."""
+    parts: list[Value | Part] = [_three_above_one(runs, setup, size) for setup in SETUPS]
+    return Measured([*parts, *(Value(f"{s}: jain(y), n = 1", _jain_at(runs, s, 1, size=size)) for s in SETUPS)])
 
 
 @exponent.claim("large-n")
@@ -226,3 +245,30 @@ def at_each_width(runs: Samples, size: int) -> Finding:
         {"bits": bits, "3 flows": stats.mean(few), "30 flows": stats.mean(many)} for bits, (few, many) in found.items()
     ]
     return Finding([], "", rows, seeds=len(found[8][0]))
+
+
+SOURCES = {"sender": "S", "receiver": "D"}
+"""What the hosts of Fig. 4 that send data are called."""
+
+
+def carried(runs: Samples, scheme: str, size: int) -> list[list[float]]:
+    """Tickets by packets of each flow of Fig. 4, by those of all its packets; a row a replication.
+
+    Packets are those delivered; tickets of lost packets count too.
+    """
+    found = runs.of("pps-fig4").at(scheme=scheme, size=size)
+    issued = zip(*(found.values(f"{SOURCES[scheme]}{i}.source_tickets") for i in range(1, len(FIG4) + 1)), strict=True)
+    packets = zip(*([x / (8 * size) for x in found.values(f"{flow}.late")] for flow in FIG4), strict=True)
+    return [
+        [t / n * math.fsum(ns) / math.fsum(ts) if n else math.inf for t, n in zip(ts, ns, strict=True)]
+        for ts, ns in zip(issued, packets, strict=True)
+    ]
+
+
+@tickets.claim("alike")
+def most_flows_tag_alike(runs: Samples, scheme: str, size: int) -> Finding:
+    """Most competing flows tag approximately the same number of tickets on their packets."""
+    each = zip(*carried(runs, scheme, size), strict=True)
+    parts = [near(f"{flow}: tickets a packet by the average", [*of], 0.20) for flow, of in zip(FIG4, each, strict=True)]
+    outside = ", ".join(f"{part.name.split(':')[0]} {part.interval.mean:.2f}" for part in parts if part.holds is False)
+    return Finding([most("flows within 20 % of the average", parts, 27)], f"Outside: {outside}." if outside else "")
