@@ -7,6 +7,7 @@
 | `X.total`         | bit/s   | sum over the flows or transfers of X                        |
 | `X.throughput`    | bit/s   | mean over the flows of X, retransmissions and headers too   |
 | `X.transfer`      | bit/s   | mean over the transfers of X: size by completion time       |
+| `X.active`        | -       | transfers of X under way, mean over time                    |
 | `X.lost_per_cut`  | -       | packets of X's flows lost, by cuts of their windows         |
 | `X.in`, `X.out`   | packets | green and other packets of X behind the marker              |
 | `in_bytes`        | B       | all green bytes behind the marker                           |
@@ -70,7 +71,7 @@ def quantities(tables: Tables) -> dict[str, float]:
     sent = means(tables["flows"], "throughput_bit_s", by="traffic")
     found |= {f"{name}.throughput": sent.get(name, math.nan) for name in tables["traffic"]["traffic"]}
     found["utilisation"] = total(tables["links"], "utilisation", where={"hop": BOTTLENECK})
-    found |= _losses(tables) | _sampled(tables.get("series", {}))
+    found |= _losses(tables) | _sampled(tables.get("series", {})) | _under_way(tables, found)
     found["jain"] = measures.jain(float(x) for x in tables["flows"]["goodput_bit_s"])
     return found
 
@@ -78,6 +79,12 @@ def quantities(tables: Tables) -> dict[str, float]:
 def _losses(tables: Tables) -> dict[str, float]:
     lost, cuts = (sums(tables["flows"], of, by="traffic") for of in ("dropped_packets", "window_cuts"))
     return {f"{name}.lost_per_cut": lost[name] / cuts[name] if cuts[name] > 0 else math.nan for name in lost}
+
+
+def _under_way(tables: Tables, found: Mapping[str, float]) -> dict[str, float]:
+    """By Little's law: bits per second, times the mean time that a transfer takes for a bit."""
+    rates = groups(tables["transfers"], "goodput_bit_s", by="traffic") if "transfers" in tables else {}
+    return {f"{name}.active": found[f"{name}.total"] * stats.mean(1 / x for x in row) for name, row in rates.items()}
 
 
 def _sampled(series: Columns) -> dict[str, float]:

@@ -7,7 +7,7 @@ import math
 from perhop import stats
 from perhop_studies import Study
 from perhop_studies.bounds import Measured
-from perhop_studies.pam_fsam.terms import EVERY_N, FSAM, MARKERS, NAMES, PAM, TB, TSW, over, ratio
+from perhop_studies.pam_fsam.terms import EVERY_N, FSAM, MARKERS, NAMES, PAM, TB, TSW, over, pooled, ratio
 from perhop_studies.samples import Samples
 from perhop_studies.verdict import Finding, Value, greater
 
@@ -71,6 +71,36 @@ def mice_prefer_the_bucket_to_pam(runs: Samples) -> Measured:
     """For the short flows TB is better than PAM (bit/s)."""
     bucket, pam = (over(runs.at(loop="closed"), "mice.total", m) for m in (TB, PAM))
     return Measured([Value("TB - PAM", stats.differences(pam, bucket))])
+
+
+@fig6.claim("mice-above-their-share")
+def mice_have_more_than_their_share_of_tokens(runs: Samples) -> Measured:
+    """With F-SAM short flows get more IN packets than fair queueing would entitle them to."""
+    found = []
+    for loop in LOOPS:
+        ours = runs.at(loop=loop, marker=FSAM)
+        by_n = [ratio(ours.values("mice.share", n=n), _of_flows(ours, n)) for n in EVERY_N]
+        found.append(Value(f"{loop}: share of IN by share of flows", pooled(by_n)))
+    return Measured(found)
+
+
+def _of_flows(runs: Samples, n: int) -> list[float]:
+    """Transfers under way, as a share of all flows."""
+    return [active / (active + n) for active in runs.values("mice.active", n=n)]
+
+
+@fig6.claim("bias-reduced")
+def the_bias_against_mice_is_smaller(runs: Samples) -> Measured:
+    """The bias against short flows is smaller than behind a token bucket."""
+    found = []
+    for loop in LOOPS:
+        bucket, fsam = (pooled([_by_bulk(runs, m, loop, n) for n in EVERY_N]) for m in (TB, FSAM))
+        found.append(Value(f"{loop}: transfer/bulk flow, F-SAM - TB", stats.differences(bucket, fsam)))
+    return Measured(found)
+
+
+def _by_bulk(runs: Samples, marker: str, loop: str, n: int) -> list[float]:
+    return ratio(_transfer(runs, marker, loop, n), runs.values("bulk.goodput", marker=marker, loop=loop, n=n))
 
 
 @fig6.claim("total-bandwidth")
