@@ -180,6 +180,13 @@ def trials(paper: Paper) -> dict[str, list[Trial]]:
     return found
 
 
+def with_more_seeds(paper: Paper) -> set[str]:
+    """Claims that hold in a named setting with the seeds of an intervention that lays nothing else over it."""
+    plain = {one.name for cause in load(paper.directory) for one in cause.interventions if not one.set and not one.sets}
+    found = trials(paper).items()
+    return {name for name, listed in found if any(t.verdict == REPRODUCED and t.intervention in plain for t in listed)}
+
+
 @dataclass(frozen=True)
 class Notes:
     """What a report says beside a claim that fails."""

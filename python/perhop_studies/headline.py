@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from perhop_studies import Paper, readings, sentences, tally, trying
+from perhop_studies import Paper, causes, readings, sentences, tally, trying
 from perhop_studies.settings import FROZEN
 from perhop_studies.tally import Share, Tally
 
@@ -102,9 +102,10 @@ def kinds(paper: Paper) -> dict[str, str]:
 
 
 def nowhere(part: Part) -> set[str]:
-    """The hard claims that hold neither now nor in another setting nor with another answer to one reading."""
+    """The hard claims that hold neither now nor in another setting, with more seeds too, nor with another answer."""
     others = (one.failed for one in tally.read(part.paper).values() if one.seed == SEED)
-    return {*part.tally.failed}.intersection(*others) - {*trying.won_by(part.paper)}
+    held = {*trying.won_by(part.paper)} | causes.with_more_seeds(part.paper)
+    return {*part.tally.failed}.intersection(*others) - held
 
 
 def kept(papers: Iterable[Paper], setting: str) -> Headline:

@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 
-from perhop_studies import headline, readings, tally
+from perhop_studies import causes, headline, readings, tally
 from perhop_studies.criteria import Criterion
 from perhop_studies.headline import IN_SAMPLE, PREDICTION, WITHOUT_SENTENCE, Headline, Part
 from perhop_studies.papers import PAPERS, paper
 from perhop_studies.sentences import fits
 from perhop_studies.settings import FROZEN
 from perhop_studies.tally import Share
+from perhop_studies.verdict import FULL
 
 ROOT = Path(__file__).parents[2]
 
@@ -71,6 +72,18 @@ def test_what_is_undecided_or_not_counted_is_said_or_left_out() -> None:
     lines = Headline.of([Part(found, replace(plain, undecided=2, sentences=None))]).lines
     assert lines[0].startswith("Of 23 claims that test them, 23 hold, 2 are undecided: ")
     assert len(lines) == 2
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_what_holds_nowhere_was_tried_with_enough_seeds(name: str) -> None:
+    """In every setting, with four times the seeds that a verdict has."""
+    found = paper(name)
+    lost = headline.nowhere(Part(found, tally.read(found)[FROZEN, headline.SEED]))
+    criteria = {f"{c.study}/{c.claim}": c for c in found.criteria().claims}
+    for claim in lost:
+        (cause,) = (one for one in causes.load(found.directory) if one.explains(criteria[claim]))
+        plain = {one.setting for one in cause.interventions if not one.set and not one.sets and one.seeds >= 4 * FULL}
+        assert plain == {*found.settings()}, claim
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/reports/studies/index.md", "docs/reports/studies/settings.md"])
