@@ -24,6 +24,7 @@ and of each link with an AQM, called `P - Q` whichever way the packets go:
 | `L.queue`            | packets | the AQM's average queue, mean of the samples over 20-200 s |
 | `L.queue_deviation`  | packets | its standard deviation over these samples                |
 | `L.expectation`      | -       | E by the average tickets of a packet, mean of the same   |
+| `L.astray`           | -       | how far the two are apart, by E, mean of the same        |
 """
 
 from __future__ import annotations
@@ -77,11 +78,16 @@ def _tags(tables: Tables) -> dict[str, float]:
 
 
 def _sources(series: Mapping[str, Any]) -> dict[str, float]:
-    of_sources = {"conditioner": "source", "quantity": "emitted_tickets_s", "t_s": lambda t: t >= START}
+    of_sources = {"conditioner": _is_source, "quantity": "emitted_tickets_s", "t_s": lambda t: t >= START}
     emitted: dict[str, dict[float, float]] = {}
     for (hop, t), value in sums(series, "value", by=("hop", "t_s"), where=of_sources).items():
         emitted.setdefault(hop.partition(" -> ")[0], {})[t] = value
     return {f"{node}.source_tickets": stats.mean(rates.values()) for node, rates in emitted.items()}
+
+
+def _is_source(conditioner: str | None) -> bool:
+    """`source`, and `source at S2 -> P`, where ports of one conditioner have settings of their own."""
+    return conditioner is not None and conditioner.partition(" ")[0] == "source"
 
 
 def _links(tables: Tables) -> dict[str, float]:
@@ -121,7 +127,9 @@ def _queue(gauges: Mapping[str, Series]) -> dict[str, float]:
         found["queue_deviation"] = math.sqrt(stats.mean((q - centre) ** 2 for q in average))
     if "expected_tickets" in gauges:
         pairs = zip(_settled(gauges["expected_tickets"]), _settled(gauges["average_tickets"]), strict=True)
-        found["expectation"] = stats.mean(expected / average for expected, average in pairs if average)
+        judged = [(expected, average) for expected, average in pairs if average]
+        found["expectation"] = stats.mean(expected / average for expected, average in judged)
+        found["astray"] = stats.mean(abs(1 - average / e) if e else math.inf for e, average in judged)
     return found
 
 
