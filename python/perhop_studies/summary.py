@@ -18,11 +18,13 @@ def text(outcomes: list[Outcome], seconds: float) -> str:
     rules = [f"{name[0]:{wide}} {name[1]:34} {name[2]:5} {_counted(v)}" for o in outcomes for name, v in _by_rule(o)]
     names = dict.fromkeys(r.study for r in records)
     studies = [f"{name:{wide}} {overall(r for r in records if r.study == name)}" for name in names]
-    counts = [_row("", tally.COLUMNS), *(_row(f"{o.paper.name} {o.setting.title}", o.tally.cells) for o in outcomes)]
+    counts = [["", *tally.COLUMNS], *([f"{o.paper.name} {o.setting.title}", *o.tally.cells] for o in outcomes)]
     if len(outcomes) > 1 and len({o.setting.name for o in outcomes}) == 1:
-        counts.append(_row("in all", tally.total(o.tally for o in outcomes).cells))
+        counts.append(["in all", *tally.total(o.tally for o in outcomes).cells])
     taken = f"{len(records)} claims and printed values in {seconds:.0f} s"
-    return "\n".join([*rules, "", *studies, "", *counts, *_named(records), "", taken, "", *headlines(outcomes)])
+    return "\n".join(
+        [*rules, "", *studies, "", *_aligned(counts), *_named(records), "", taken, "", *headlines(outcomes)]
+    )
 
 
 def headlines(outcomes: Iterable[Outcome]) -> Iterable[str]:
@@ -49,8 +51,9 @@ def _counted(verdicts: list[str]) -> str:
     return f"{', '.join(parts)} (of {len(verdicts)})"
 
 
-def _row(name: str, cells: Iterable[str]) -> str:
-    return f"{name:18}" + "".join(f"{cell:>13}" for cell in cells)
+def _aligned(rows: list[list[str]]) -> Iterable[str]:
+    wide = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ("  ".join([f"{name:{wide[0]}}", *map(str.rjust, cells, wide[1:])]) for name, *cells in rows)
 
 
 def _named(records: list[Record]) -> list[str]:
