@@ -85,7 +85,7 @@ class Tally:
             *map(_of, (self.held, self.sentences)),
             str(self.in_part) if self.sentences else NOTHING,
             *map(_of, (self.telling, self.refereed, self.added)),
-            _of(self.soft) + (f", {self.soft_undecided} undecided" if self.soft_undecided else ""),
+            _of(self.soft) + (f", {self.soft_undecided} undecided" if self.soft and self.soft_undecided else ""),
             str(self.undecided),
         ]
 
