@@ -81,6 +81,13 @@ class Headline:
         return [line for line in found if line]
 
     @property
+    def short(self) -> str:
+        """What becomes of the sentences, in a few words; nothing if they were not counted."""
+        held, of = self.total.sentences or Share(0, 0)
+        rest = of - held - self.total.in_part
+        return f"{of} of their sentences judged: {held} hold, {self.total.in_part} in part, {rest} do not" if of else ""
+
+    @property
     def _sentences(self) -> str:
         if self.total.sentences is None:
             return ""

@@ -7,6 +7,7 @@ table of Fig. 2 is that of its run, and the figures are copied from there.
 from __future__ import annotations
 
 import math
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -20,6 +21,8 @@ ROOT = Path(__file__).resolve().parents[2]
 BEGIN, END = "<!-- table: scripts/docs/readme_table.py -->\n", "<!-- end of table -->\n"
 COUNTS = "<!-- counts: scripts/docs/readme_table.py -->\n", "<!-- end of counts -->\n"
 HEADLINE = "<!-- headline: scripts/docs/readme_table.py -->\n", "<!-- end of headline -->\n"
+SHORT = r"\d+ of their sentences judged: \d+ hold, \d+ in part, \d+ do not"
+"""In the list of the first screen."""
 MARKERS = {"tokenbucket": "token bucket", "pam": "PAM", "f-sam": "F-SAM"}
 FLOWS = {"tcp1": "TCP 1", "tcp2": "TCP 2", "udp": "UDP, 2 Mbit/s"}
 STUDY = "pf-fig2"
@@ -74,6 +77,7 @@ def main(reproduction: Path | None) -> None:
     readme = ROOT / "README.md"
     page = filled(readme.read_text(), counts(), *COUNTS)
     page = filled(page, headline.markdown(PAPERS.values()) + "\n", *HEADLINE)
+    page = re.sub(SHORT, headline.kept(PAPERS.values(), FROZEN).short, page)
     if reproduction:
         page = filled(page, table(read(reproduction / "results.json")))
         for figure, name in FIGURES.items():
