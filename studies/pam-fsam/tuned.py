@@ -10,7 +10,7 @@ from perhop_studies.samples import Samples
 from perhop_studies.verdict import Finding, Value
 
 FIGURES = ("fig4", "fig7")
-RIO, OF_PAM = ("RIO gentle", "OUT 10-40", "OUT max-p .02"), "PAM P_max .1"
+RIO, OF_PAM = ("RIO gentle", "OUT 10-40", "OUT 10-20, max-p .02"), "PAM P_max .1"
 
 tuned = Study(
     "pf-tuned",
