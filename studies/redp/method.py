@@ -118,7 +118,8 @@ def _hops(tables: Tables, seconds: float) -> dict[str, float]:
     found = {**_boundaries(tables, seconds), **_lost(tables)}
     for name, column in {"at": "arrived_packets", "lost": "dropped_packets"}.items():
         counts = sums(rows, column, by={"hop": _router, "colour": str}, where=core)
-        found |= {f"{name}.{router}.{colour}": n for (router, colour), n in counts.items()}
+        routers = dict.fromkeys(router for router, _ in counts)
+        found |= {f"{name}.{router}.{colour}": counts[router, colour] for router in routers for colour in COLOURS}
     for reason in REASONS:
         counts = sums(rows, f"dropped_{reason}_packets", by={"hop": _router}, where=core)
         found |= {f"lost.{router}.{reason}": n for (router,), n in counts.items()}
