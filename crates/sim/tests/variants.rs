@@ -17,7 +17,7 @@ const OPEN: [([&str; 2], &str); 3] = [
 ];
 
 /// Who names entries of an open list, and why.
-const NAMING: [(&str, &str); 32] = [
+const NAMING: [(&str, &str); 33] = [
     ("core/src/port.rs", "a policer is counted as tc does: it is the token bucket"),
     ("core/src/port/edge.rs", "a policer is counted as tc does: it is the token bucket"),
     ("core/src/port/gate.rs", "drop-tail is not asked: most queues are spared a call"),
@@ -30,6 +30,7 @@ const NAMING: [(&str, &str); 32] = [
     ("scenario/src/as_ios/spread.rs", "a marker may be in several classes, a bucket in one"),
     ("scenario/src/as_ios/stages.rs", "which conditioners stand in one class"),
     ("scenario/src/as_ios/tree.rs", "`priority` and `bandwidth` are strict priority, DRR, WRR or HTB"),
+    ("scenario/src/as_tc/labels.rs", "a marker of one colour is a filter of tc"),
     ("scenario/src/as_tc/objects.rs", "tc's policer is the token bucket"),
     ("scenario/src/as_tc/police.rs", "tc's policer is the token bucket"),
     ("scenario/src/as_tc/ports.rs", "tc's classful disciplines, one function each"),
