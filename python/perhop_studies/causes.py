@@ -35,7 +35,7 @@ from perhop_studies.criteria import Criterion
 from perhop_studies.runs import Budget, RunSet, Settings
 from perhop_studies.sentences import fits
 from perhop_studies.settings import FROZEN
-from perhop_studies.variants import FULL, Bench, Line, Lines, Say, read
+from perhop_studies.variants import FULL, Bench, Line, Lines, Say, Store, read
 from perhop_studies.verdict import REPRODUCED, Finding, Part, number
 
 FILE, RECORD = "causes.toml", "records/causes.jsonl"
@@ -132,14 +132,17 @@ def run(paper: Paper, budget: Budget, out: Path, say: Say) -> Path:
     """Judges the claims of each cause under each of its interventions; returns the file of what they gave."""
     bench = Bench(paper, replace(budget, seeds=FULL), say)
     lines = Lines.resumed(out / f"causes-{paper.name}.jsonl", paper.directory / RECORD)
+    stores: dict[str, Store] = {}
     for cause in load(paper.directory):
         claims = [one for one in paper.criteria().claims if cause.explains(one)]
-        for intervention in cause.interventions:
-            say(f"{', '.join(cause.claims)}: {intervention.name}")
+        for one in cause.interventions:
+            say(f"{', '.join(cause.claims)}: {one.name}")
+            keys = repr((one.set, one.sets, one.setting))
+            changed = stores.setdefault(keys, bench.laid(lambda runs, i=one: i.lay(paper, runs)))  # type: ignore[misc]
             lines.add(
-                bench.hash(bench.laid(lambda runs, i=intervention: i.lay(paper, runs)), claims, intervention.seeds),  # type: ignore[misc]
-                lambda c=claims, i=intervention: _line(bench, c, i),  # type: ignore[misc]
-                {"claims": list(cause.claims), "intervention": intervention.name},
+                bench.hash(changed, claims, one.seeds),
+                lambda c=claims, n=one.seeds, s=changed: _line(bench, c, n, s),  # type: ignore[misc]
+                {"claims": list(cause.claims), "intervention": one.name},
             )
     lines.finish()
     say("")
@@ -147,12 +150,11 @@ def run(paper: Paper, budget: Budget, out: Path, say: Say) -> Path:
     return lines.path
 
 
-def _line(bench: Bench, claims: list[Criterion], intervention: Intervention) -> Line:
-    changed = bench.laid(lambda runs: intervention.lay(bench.paper, runs))
-    found = bench.judge(claims, intervention.seeds, changed).findings
+def _line(bench: Bench, claims: list[Criterion], seeds: int, changed: Store) -> Line:
+    found = bench.judge(claims, seeds, changed).findings
     verdicts = {name: finding.verdict for name, finding in found.items()}
     parts = {name: "; ".join(map(str, finding.parts)) for name, finding in found.items()}
-    return {"seeds": intervention.seeds, "verdicts": verdicts, "parts": parts}
+    return {"seeds": seeds, "verdicts": verdicts, "parts": parts}
 
 
 def _outcome(line: Line) -> str:
