@@ -34,7 +34,7 @@ def _row(paper: Paper, cause: Cause, failed: tuple[str, ...], tried: dict[str, l
     cells = (
         ", ".join(f"`{name}`" for name in cause.claims),
         cause.text or "open",
-        "<br>".join(listed),
+        "<br>".join(listed) or "none tried",
         "<br>".join(results),
     )
     return "| " + " | ".join(cells) + " |"
