@@ -7,7 +7,7 @@
 | `X.total`         | bit/s   | sum over the flows or transfers of X                        |
 | `X.throughput`    | bit/s   | mean over the flows of X, retransmissions and headers too   |
 | `X.transfer`      | bit/s   | mean over the transfers of X: size by completion time       |
-| `X.active`        | -       | transfers of X under way, mean over time                    |
+| `X.active`        | -       | transfers of X in progress, mean over time                    |
 | `X.lost_per_cut`  | -       | packets of X's flows lost, by cuts of their windows         |
 | `X.in`, `X.out`   | packets | green and other packets of X behind the marker              |
 | `in_bytes`        | B       | all green bytes behind the marker                           |

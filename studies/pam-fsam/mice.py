@@ -85,7 +85,7 @@ def mice_have_more_than_their_share_of_tokens(runs: Samples) -> Measured:
 
 
 def _of_flows(runs: Samples, n: int) -> list[float]:
-    """Transfers under way, as a share of all flows."""
+    """Transfers in progress, as a share of all flows."""
     return [active / (active + n) for active in runs.values("mice.active", n=n)]
 
 

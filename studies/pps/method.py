@@ -86,7 +86,7 @@ def _sources(series: Mapping[str, Any]) -> dict[str, float]:
 
 
 def _is_source(conditioner: str | None) -> bool:
-    """`source`, and `source at S2 -> P`, where ports of one conditioner have settings of their own."""
+    """`source`, and `source at S2 -> P`, where each port of a conditioner has its own settings."""
     return conditioner is not None and conditioner.partition(" ")[0] == "source"
 
 

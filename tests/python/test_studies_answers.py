@@ -1,4 +1,4 @@
-"""The rule that chose answers of PAM and F-SAM: on the rows that are kept, and on runs of its own."""
+"""The rule that chose answers of PAM and F-SAM: on the rows that are kept, and on a few runs."""
 
 from __future__ import annotations
 
