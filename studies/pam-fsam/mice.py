@@ -79,9 +79,15 @@ def mice_have_more_than_their_share_of_tokens(runs: Samples) -> Measured:
     found = []
     for loop in LOOPS:
         ours = runs.at(loop=loop, marker=FSAM)
-        by_n = [ratio(ours.values("mice.share", n=n), _of_flows(ours, n)) for n in EVERY_N]
+        by_n = [ratio(_of_tokens(ours, n), _of_flows(ours, n)) for n in EVERY_N]
         found.append(Value(f"{loop}: share of IN by share of flows", pooled(by_n)))
     return Measured(found)
+
+
+def _of_tokens(runs: Samples, n: int) -> list[float]:
+    """IN packets of the mice, as a share of all; 0 where no packet is IN."""
+    ins = zip(runs.values("mice.in", n=n), runs.values("bulk.in", n=n), strict=True)
+    return [mice / (mice + bulk) if mice else 0.0 for mice, bulk in ins]
 
 
 def _of_flows(runs: Samples, n: int) -> list[float]:
