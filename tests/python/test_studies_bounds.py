@@ -25,7 +25,12 @@ BOUNDED = [
 ]
 NUMBER = re.compile(r"\d*\.?\d+")
 TEN = [1.0 + 0.01 * i for i in range(10)]
-BY_WORD = {("pf-fig6", "fsam-constant-in-n"): {"half": 0.5}, ("svb-lemma31", "packets"): {"half": 0.5}}
+BY_WORD = {
+    ("pf-fig6", "fsam-constant-in-n"): {"half": 0.5},
+    ("svb-lemma31", "packets"): {"half": 0.5},
+    ("redp-fig5", "demoted-in-proportion"): {"tenth": 0.1},
+    ("redp-fig5", "dropped-in-proportion"): {"tenth": 0.1},
+}
 """Numbers that a text has as words."""
 OF_THE_TABLE = ("sio-table1/in-tp-", "sio-table1/out-dp-", "sio-table1/queue-sio")
 """Criteria that name the printed table: its cells are the numbers."""

@@ -124,7 +124,7 @@ def tuned(more: float) -> Samples:
     """Runs in which one tuning of RIO and that of PAM give F-SAM and PAM so much more."""
     made = []
     for figure in ("fig4", "fig7"):
-        for tuning in ("", "RIO gentle", "OUT 10-40", "OUT max-p .02", "PAM P_max .1"):
+        for tuning in ("", "RIO gentle", "OUT 10-40", "OUT 10-20, max-p .02", "PAM P_max .1"):
             better = more if tuning in ("OUT 10-40", "PAM P_max .1") else 0.0
             for s in AS_PUBLISHED.at(rate=1, loop="open", arrivals="jittered").all:
                 gain = better if s.at["marker"] in ("pam", "f-sam") else 0.0

@@ -90,10 +90,22 @@ def values(of: RunSet, seed: int, rates: Rates) -> dict[str, float]:
         found[f"{flow}.squares"] = (1e6 * rate * wobble) ** 2
     skewed = {8: 2.0, 32: 4.0}.get(of.at.get("k", 2), 1.0)
     for link in LINKS:
-        found |= {f"{link}.utilisation": 0.99, f"{link}.drops": 0.03, f"{link}.queue_deviation": 5.0}
-        found |= {f"{link}.expectation": 0.25 * skewed * noise, f"{link}.queue": 5 + 20 * noise / skewed**3}
+        steep = of.at.get("n") == 6
+        found |= {
+            f"{link}.utilisation": 0.99,
+            f"{link}.drops": 0.03 + 0.01 * steep,
+            f"{link}.queue_deviation": 5.0 + steep,
+        }
+        found |= {f"{link}.expectation": skewed * noise, f"{link}.queue": 5 + 20 * noise / skewed**3}
     cut = 0.0 if of.at.get("chain") == "exchange-real" else 100.0
-    return found | {"saturated": cut, "tagged": 1000.0} | seconds(of, noise)
+    harsh = 1.0 if of.at.get("transport") == "tcp" else 0.1
+    lost = {"segments": 1000.0, "retransmitted": 100.0 * harsh * noise, "timeouts": 10.0 * harsh * noise}
+    if of.at.get("case") == "b":
+        near = 0.04 if of.at["scheme"] == "reno" else 0.06
+        lost |= {f"{flow}.lost": near * noise for flow in rtt.NEAR_HALF}
+        lost |= dict.fromkeys((f"{flow}.lost" for flow in rtt.FAR_HALF), 0.03)
+    issued = {f"{node}{i}.source_tickets": 1000.0 * i * noise for node in "SD" for i in range(1, len(shares.FIG4) + 1)}
+    return found | {"saturated": cut, "tagged": 1000.0} | lost | issued | seconds(of, noise)
 
 
 def seconds(of: RunSet, noise: float) -> dict[str, float]:
@@ -133,6 +145,11 @@ def turned(sample: Sample) -> Sample:
         **{key: 1e13 for key in sample.values if key.endswith(".squares") and "real" in sample.at.values()},
         **{f"{link}.expectation": 0.25 for link in LINKS},
         **{f"{link}.queue": 25.0 + 100 * (sample.runs == "pps-rich") for link in LINKS},
+        **{f"{link}.drops": 0.5 for link in LINKS},
+        **{f"{link}.queue_deviation": 5.0 for link in LINKS},
+        **{key: 0.1 - value for key, value in sample.values.items() if key.endswith(".lost")},
+        **{key: value**2 for key, value in sample.values.items() if key.endswith(".source_tickets")},
+        **{key: 110.0 - sample.values[key] for key in ("retransmitted", "timeouts")},
         "saturated": 100.0 - sample.values["saturated"],
     }
     return Sample(sample.runs, sample.at, sample.replication, swapped)

@@ -46,20 +46,36 @@ def tcp(of: RunSet, seed: int) -> dict[str, float]:
     found |= {"green": 690.0 + drop, "yellow": 380.0 - 5 * drop - 0.1 * seed, "red": 100.0}
     found |= {"ER.in.green": 1050.0 - drop, "ER1.out.green": 690.0, "ER2.promoted": 2000.0, "ER2.dropped_early": 0.0}
     found |= {"cov": 0.4 - 0.05 * drop, "peak": 0.8 - 0.05 * drop, "lag": 1.0, "echo": 0.2, "queue": 20.0}
-    return {**found, "lost.CR1.overflow": 100.0}
+    found |= {"lost.CR1.overflow": 100.0, "ER1.in.green": 1050.0}
+    for i, flow in enumerate(TCP):
+        sent = 1.0 + 0.3 * (not drop) * (3 - i) if of.name != "redp-fig5" or drop else (3.0, 1.0, 1.0, 0.5)[i]
+        found |= {f"{flow}.yellow": 90.0 * sent * noise(seed), f"{flow}.total": 300.0 * sent * noise(seed)}
+        found |= {f"{flow}.came": 1000.0 * sent, f"{flow}.excess": 100.0 * sent, f"{flow}.demoted": 300.0 * sent}
+        found |= {
+            f"{flow}.dropped": 20.0 * sent,
+            f"{flow}.promoted": 100.0 * sent,
+            f"{flow}.lost": 0.01 / sent * noise(seed),
+        }
+    for router in ("CR1", "CR2"):
+        found |= {f"at.{router}.{colour}": 1000.0 for colour in ("green", "yellow", "red")}
+        lost = {"green": 1.0 + 9 * (not drop), "yellow": 30.0 + 20 * (not drop), "red": 100.0}
+        found |= {f"lost.{router}.{colour}": n * noise(seed) for colour, n in lost.items()}
+    return found
 
 
 def datagrams(of: RunSet, seed: int) -> dict[str, float]:
     """Even under REDP; under the leaky bucket one flow has it all, if sources are strict."""
     _, rate = claims.RATES.get(of.at["point"], (2000.0, 700.0))
-    unfair = of.at.get("marker") == "leaky" and of.at["sources"] == "strict"
+    unfair = of.at.get("marker") == "leaky" and of.at.get("sources") == "strict"
     left = (rate - 24, 8.0, 8.0, 8.0) if unfair else [(rate + claims.BUCKET / 60) / 4] * 4
     found = {f"{flow}.left": x * noise(seed) for flow, x in zip(UDP, left, strict=True)}
     received = {"total": 300.0, "green": 300.0, "yellow": 60.0, "promoted": 60.0}
     if of.at.get("colours") == 2:
         received["green"] = 250.0
     found |= {f"{flow}.{kind}": x * noise(seed) for flow in UDP for kind, x in received.items()}
-    return {**found, "seconds": 60.0}
+    found |= {f"{flow}.came": 1000.0 * (i + 1) for i, flow in enumerate(UDP)}
+    found |= {f"{flow}.demoted": 650.0 * (i + 1 if of.name == "redp-udp-rates" else 1) for i, flow in enumerate(UDP)}
+    return {**found, "seconds": 60.0, "at.CR1.yellow": 1000.0, "lost.CR1.yellow": 980.0, "green": 1190.0}
 
 
 def made(of: RunSet, seed: int) -> dict[str, float]:

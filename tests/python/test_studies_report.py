@@ -50,6 +50,7 @@ ARGUMENTS = {
     "readings": False,
     "set": [],
     "mutants": False,
+    "causes": False,
     "setting": "frozen",
 }
 SHORT = ["scenario.duration=8s"]

@@ -49,7 +49,7 @@ def test_it_runs_by_its_name_and_is_no_part_of_all() -> None:
 
 def test_it_has_no_readings() -> None:
     arguments = {"what": ["today"], "quick": True, "seeds": None, "seed": 1, "jobs": 1, "out": "x", "strict": False}
-    arguments |= {"setting": "frozen", "set": [], "mutants": False}
+    arguments |= {"setting": "frozen", "set": [], "mutants": False, "causes": False}
     with pytest.raises(LookupError, match="`today` is no paper and has no readings: give a paper"):
         reproduce.reproduce({**arguments, "list": False, "readings": True})
 
