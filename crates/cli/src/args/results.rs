@@ -44,6 +44,15 @@ pub struct Reproduce {
     /// Set a key in every scenario of the studies, as in `run`, to try an idea; repeat for more. The report names the keys
     #[arg(short = 's', long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
+    /// What is changed, one thing at a time.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub variants: Variants,
+}
+
+/// Runs of `reproduce` that change one thing at a time, and report which verdicts change with it.
+#[derive(Args, Debug, Serialize)]
+pub struct Variants {
     /// Try every other answer to the questions that a paper leaves open, one at a time: 3 seeds, 10 where a hard verdict
     /// changes. An interrupted run continues where it stopped
     #[arg(long, conflicts_with_all = ["set", "mutants"])]
