@@ -200,13 +200,13 @@ class Notes:
     """Whether the run is of the setting that the causes are about."""
     won_by: dict[str, list[str]]
     """By `study/claim`, the other answers with which it holds."""
-    tried: dict[str, int]
-    """By `study/claim`, how many other answers it was judged with."""
+    tried: int
+    """How many other answers were tried."""
 
     @classmethod
     def of_paper(cls, paper: Paper, *, plain: bool) -> Notes:
         """Those of a paper; `plain` if its frozen setting is run, with nothing laid over it."""
-        won_by, tried = trying.won_by(paper), trying.tried(paper)
+        won_by, tried = trying.won_by(paper), trying.answers(paper)
         return cls(paper.directory / FILE, load(paper.directory), trials(paper), plain, won_by, tried)
 
     def of(self, criterion: Criterion, finding: Finding) -> str:
@@ -223,9 +223,8 @@ class Notes:
             yield f"With {trial.intervention} ({trial.seeds} seeds) {verdict}"
 
     def _tried(self, criterion: Criterion) -> str:
-        name = f"{criterion.study}/{criterion.claim}"
-        tried, won = self.tried.get(name, 0), self.won_by.get(name, [])
-        if not tried:
+        if not self.tried:
             return ""
-        of = f"of {tried} other answers, one at a time"
+        won = self.won_by.get(f"{criterion.study}/{criterion.claim}", [])
+        of = f"of {self.tried} other answers, one at a time"
         return f"It holds with {len(won)} {of}: {'; '.join(won)}" if won else f"It holds with none {of}"

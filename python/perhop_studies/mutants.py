@@ -33,7 +33,7 @@ from perhop_studies.criteria import Criterion
 from perhop_studies.runs import Budget, RunSet, Settings
 from perhop_studies.samples import Sample
 from perhop_studies.sentences import fits
-from perhop_studies.variants import FEW, FULL, Bench, Line, Lines, Say, Store, judges, read
+from perhop_studies.variants import FEW, FULL, Bench, Line, Lines, Say, Store, read
 from perhop_studies.verdict import NOT_REPRODUCED
 
 FILE, RECORD = "mutants.toml", "records/mutants.jsonl"
@@ -150,9 +150,8 @@ def told(paper: Paper, path: Path | None = None) -> dict[tuple[str, str], Told]:
     for claim in (one for one in paper.criteria().claims if one.kind == "hard"):
         mine = [m for m in mechanisms if m.decides(claim)]
         named = {(m.name, mutant.name) for m in mine for mutant in m.mutants}
-        name = f"{claim.study}/{claim.claim}"
-        run_of = [x for x in lines if (x["mechanism"], x["mutant"]) in named and judges(x, name)]
-        failed = tuple(line["mutant"] for line in run_of if name in line["fails"])
+        run_of = [line for line in lines if (line["mechanism"], line["mutant"]) in named]
+        failed = tuple(line["mutant"] for line in run_of if f"{claim.study}/{claim.claim}" in line["fails"])
         if run_of:
             found[claim.study, claim.claim] = Told(tuple(m.name for m in mine), failed, len(run_of))
     return found

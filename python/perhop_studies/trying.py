@@ -19,7 +19,7 @@ from perhop_studies.criteria import Criterion
 from perhop_studies.readings import Reading
 from perhop_studies.runs import Budget, RunSet, Settings
 from perhop_studies.samples import Sample
-from perhop_studies.variants import FEW, FULL, Bench, Line, Lines, Say, Store, Verdicts, judges, read
+from perhop_studies.variants import FEW, FULL, Bench, Line, Lines, Say, Store, Verdicts, read
 from perhop_studies.verdict import REPRODUCED
 
 RECORD = "records/readings.jsonl"
@@ -97,12 +97,6 @@ def _listed(claims: list[str]) -> str:
 def answers(paper: Paper) -> int:
     """How many other answers were tried."""
     return len(read(paper.directory / RECORD))
-
-
-def tried(paper: Paper) -> dict[str, int]:
-    """By `study/claim`, how many other answers it was judged with."""
-    lines = read(paper.directory / RECORD)
-    return {_name(claim): sum(judges(line, _name(claim)) for line in lines) for claim in paper.criteria().claims}
 
 
 def won_by(paper: Paper) -> dict[str, list[str]]:

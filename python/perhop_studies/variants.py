@@ -1,8 +1,7 @@
 """A paper's runs with something laid over them, judged: readings, mutants and interventions, one at a time.
 
 What a variant gave is kept in a file, a line each, with a hash of what it was made from: a call that was broken off
-goes on where it stopped, and a line is made again only if its runs or its criteria changed. A line that was kept
-when criteria were added names these as `without`.
+goes on where it stopped, and a line is made again only if its runs or its criteria changed.
 
 Decision: docs/decisions/106-papers-use-everyones-selectors.md
 """
@@ -13,7 +12,6 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from fnmatch import fnmatchcase
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -70,11 +68,6 @@ class Lines:
 def read(path: Path) -> list[Line]:
     """The lines of a file; none if there is none."""
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.is_file() else []
-
-
-def judges(line: Line, name: str) -> bool:
-    """Whether a line is about a claim, `study/claim`: patterns of those that are younger than it are its `without`."""
-    return not any(fnmatchcase(name, pattern) for pattern in line.get("without", ()))
 
 
 @dataclass

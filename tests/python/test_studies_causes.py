@@ -110,7 +110,7 @@ def test_what_is_in_braces_is_the_runs(means: tuple[float, ...], says: str) -> N
 def test_a_cause_is_said_of_the_frozen_setting_alone() -> None:
     cause = Cause(("s/order",), "jitter", "It is {A - B}", (Intervention("constant gaps"),))
     trials = {"s/order-n05": [Trial("constant gaps", 40, REPRODUCED, ""), Trial("more flows", 10, NOT_REPRODUCED, "")]}
-    notes = Notes(Path("x"), [cause], trials, True, {"s/order-n05": ["a = b"]}, {"s/order-n05": 7})
+    notes = Notes(Path("x"), [cause], trials, True, {"s/order-n05": ["a = b"]}, 7)
     finding = Finding([part("A - B > 0", 1.5)])
     tried = "It holds with 1 of 7 other answers, one at a time: a = b"
     shown = "jitter. With constant gaps (40 seeds) it holds. With more flows (10 seeds) it still fails"

@@ -136,17 +136,6 @@ def test_a_mutant_fails_the_criteria_of_its_mechanism_that_tell(metered: Any, tm
     }
 
 
-def test_a_line_tells_nothing_of_a_claim_that_is_younger(metered: Any, tmp_path: Path) -> None:
-    path = mutants.run(metered, ONE, tmp_path / "out", lambda _: None)
-    first, second = (json.loads(line) for line in path.read_text().splitlines())
-    path.write_text(json.dumps(first | {"without": ["s/so*"]}) + "\n" + json.dumps(second))
-    assert {name: one.tried for (_, name), one in mutants.told(metered, path).items()} == {
-        "most": 2,
-        "some": 1,
-        "more": 2,
-    }
-
-
 def test_a_patch_is_run_where_it_is_built_in_and_kept_elsewhere(metered: Any, tmp_path: Path) -> None:
     patch = tmp_path / "mutants/wrong.toml"
     path = mutants.run(metered, ONE, tmp_path, lambda _: None, "wrong")
