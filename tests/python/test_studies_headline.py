@@ -5,11 +5,12 @@ from __future__ import annotations
 import runpy
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from perhop_studies import causes, headline, readings, tally
+from perhop_studies import causes, headline, readings, report, tally
 from perhop_studies.criteria import Criterion
 from perhop_studies.headline import IN_SAMPLE, PREDICTION, WITHOUT_SENTENCE, Headline, Part
 from perhop_studies.papers import PAPERS, paper
@@ -84,6 +85,16 @@ def test_what_holds_nowhere_was_tried_with_enough_seeds(name: str) -> None:
         (cause,) = (one for one in causes.load(found.directory) if one.explains(criteria[claim]))
         plain = {one.setting for one in cause.interventions if not one.set and not one.sets and one.seeds >= 4 * FULL}
         assert plain == {*found.settings()}, claim
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_a_report_finds_the_same_claims_elsewhere(name: str) -> None:
+    found, kept = paper(name), tally.read(paper(name))
+    rows = [report.Row(name, one, kept.get((one.name, headline.SEED)), None) for one in found.settings().values()]
+    frozen = kept[FROZEN, headline.SEED]
+    outcome: Any = SimpleNamespace(paper=found, setting=found.settings()[FROZEN], tally=frozen)
+    lost = headline.nowhere(Part(found, frozen))
+    assert report.Entry(outcome, [], "").anywhere(rows) == Share(frozen.hard - len(lost), frozen.hard)
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/reports/studies/index.md", "docs/reports/studies/settings.md"])
