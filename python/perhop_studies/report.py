@@ -125,7 +125,7 @@ class Entry:
         return found
 
     def anywhere(self, rows: Iterable[Row]) -> Share:
-        """Hard claims that hold now, in another setting or with another answer."""
+        """Hard claims that hold now, in another setting, with another answer or with more seeds, as the head-line."""
         held, of = self.outcome.tally.held
         return Share(held + sum(bool(where) for where in self.elsewhere(rows).values()), of)
 
