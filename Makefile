@@ -28,7 +28,7 @@ test:                                   ## all tests; tests whose tools are miss
 	  $(MAKE) --no-print-directory test-$$part || failed="$$failed test-$$part"; \
 	done; [ -z "$$failed" ] || { echo "make test failed in:$$failed" >&2; exit 1; }
 
-test-rust: .venv/packages.stamp
+test-rust: .venv/tools.stamp
 	cargo test --workspace --no-fail-fast
 
 test-differential:                      ## laws beside other implementations: a separate workspace, which asks for a newer Rust
@@ -36,17 +36,17 @@ test-differential:                      ## laws beside other implementations: a 
 	  cargo test --manifest-path tests/differential/Cargo.toml --target-dir target; \
 	else echo "tests/differential skipped: s2n-quic-core needs Rust 1.95"; fi
 
-test-python: .venv/extension.stamp
+test-python: .venv/extension.stamp .venv/tools.stamp
 	$(BIN)/python -m pytest $(PARALLEL) $(ARGS)
 
-test-fast: .venv/extension.stamp        ## the most telling tests, 90 s after the build: no comparison with ns-2, no second build
+test-fast: .venv/extension.stamp .venv/tools.stamp ## the most telling tests, 90 s after the build: no comparison with ns-2, no second build
 	cargo test --workspace --lib $(addprefix --test ,$(FAST)) -- --skip ns2
 	$(BIN)/python -m pytest $(PARALLEL) -m "not slow" $(ARGS)
 
-free: .venv/extension.stamp             ## property tests with ROUNDS=10 new seeds, each printed where it fails; SEED=7 for one known
+free: .venv/extension.stamp .venv/tools.stamp ## property tests with ROUNDS=10 new seeds, each printed where it fails; SEED=7 for one known
 	$(PYTHON) tests/free.py --rounds $(ROUNDS) $(if $(SEED),--seed $(SEED)) $(ARGS)
 
-same-results: .venv/extension.stamp     ## every column and quantity against tests/reference/results; ARGS="--against PYTHON"
+same-results: .venv/extension.stamp .venv/tools.stamp ## every column and quantity against tests/reference/results; ARGS="--against PYTHON"
 	cd tests/python && ../../$(BIN)/python -m same --check $(ARGS)
 
 reproduce: .venv/extension.stamp        ## the papers' tables and figures with verdicts; ARGS="--setting all"
@@ -55,7 +55,7 @@ reproduce: .venv/extension.stamp        ## the papers' tables and figures with v
 maps: .venv/extension.stamp             ## where the papers' claims are true; ARGS="fsam-gain" for one
 	$(BIN)/perhop map $(ARGS)
 
-lint: .venv/packages.stamp              ## clippy, rustfmt, ruff, mypy: warnings are errors
+lint: .venv/tools.stamp                 ## clippy, rustfmt, ruff, mypy: warnings are errors
 	cargo clippy --workspace --all-targets -- -D warnings
 	rustfmt --edition 2024 --check $$(git ls-files '*.rs')
 	$(BIN)/ruff check .
@@ -132,10 +132,10 @@ renew-bad renew-studies renew-kernel: renew-%:
 renew-words:
 	PERHOP_RENEW=1 cargo test -q -p perhop-config --lib words_that_readers_name
 
-renew-results: .venv/extension.stamp
+renew-results: .venv/extension.stamp .venv/tools.stamp
 	cd tests/python && ../../$(BIN)/python -m same --write
 
-renew-notebooks renew-walkthroughs renew-kernel_tcp renew-kernel_live: renew-%: .venv/extension.stamp
+renew-notebooks renew-walkthroughs renew-kernel_tcp renew-kernel_live: renew-%: .venv/extension.stamp .venv/tools.stamp
 	PERHOP_RENEW=1 $(BIN)/python -m pytest tests/python/test_$*.py
 
 renew-lab renew-instructions: renew-%:
@@ -150,7 +150,7 @@ renew-bursts:
 renew-mutants:
 	$(PYTHON) tests/mutants/run.py --write
 
-renew-tells: .venv/extension.stamp       # which criteria of the papers tell; WHICH="redp pps" for some
+renew-tells: .venv/extension.stamp .venv/tools.stamp       # which criteria of the papers tell; WHICH="redp pps" for some
 	$(BIN)/python tests/mutants/papers.py $(WHICH)
 
 renew-readings: .venv/extension.stamp    # what other answers to what the papers leave open give; WHICH=redp
@@ -178,13 +178,20 @@ lock: .venv/packages.stamp              ## newest versions into requirements-*.l
 clean:                                  ## remove everything built; keep results
 	rm -rf .venv target dist python/perhop/_core*.so
 
-.venv/packages.stamp: requirements-dev.lock
+# What perhop runs and is built with.
+.venv/packages.stamp: requirements.lock
 	@scripts/need.sh $(PYTHON)
 	$(VENV) .venv
+	$(PIP) -q -r requirements.lock
+	@touch $@
+
+# What its tests take besides.
+.venv/tools.stamp: requirements-dev.lock .venv/packages.stamp
+	@echo "installing what the tests need"
 	$(PIP) -q -r requirements-dev.lock
 	@touch $@
 
-.venv/release.stamp: requirements-release.lock .venv/packages.stamp
+.venv/release.stamp: requirements-release.lock .venv/tools.stamp
 	$(PIP) -q -r requirements-release.lock
 	@touch $@
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Takes the newest versions that pyproject.toml allows and writes them to requirements-dev.lock and, for the tools of a release, which
-# are installed beside those, to requirements-release.lock. usage: lock.sh PYTHON [release]
+# Takes the newest versions that pyproject.toml allows and writes them to requirements.lock (what perhop runs and is built with), and
+# what is installed beside those to requirements-dev.lock (tests) and requirements-release.lock. usage: lock.sh PYTHON [release]
 set -e
 python=$1
 place=$(mktemp -d)
@@ -13,8 +13,11 @@ lock() {
     "$python" -m venv --clear "$place"
     "$python" - "$@" > "$place/wanted" <<'END'
 import sys, tomllib
-project = tomllib.load(open("pyproject.toml", "rb"))["project"]
-parts = {"dependencies": project["dependencies"], **project["optional-dependencies"]}
+pyproject = tomllib.load(open("pyproject.toml", "rb"))
+project = pyproject["project"]
+parts = {
+    "dependencies": project["dependencies"], "build": pyproject["build-system"]["requires"], **project["optional-dependencies"]
+}
 print(*(it for part in sys.argv[1:] for it in parts[part] if it != "perhop[cluster]"), sep="\n")
 END
     "$place/bin/python" -m pip install -q --disable-pip-version-check -r "$place/wanted" -c "$constraints"
@@ -24,5 +27,8 @@ END
     } > "$file"
 }
 
-[ "$2" = release ] || lock requirements-dev.lock "make install" /dev/null dependencies cluster dev
+if [ "$2" != release ]; then
+    lock requirements.lock "make install" /dev/null dependencies build
+    lock requirements-dev.lock "make test and make lint" requirements.lock dependencies build cluster dev
+fi
 lock requirements-release.lock "make release-check" requirements-dev.lock release
