@@ -46,9 +46,14 @@ PROGRAM.parent.mkdir(parents=True, exist_ok=True)
 
 
 def build_program(glibc: str | None = None) -> None:
-    """Compiles the program and puts it where `tool.maturin.data` of pyproject.toml says."""
+    """Compiles the program and puts it where `tool.maturin.data` of pyproject.toml says.
+
+    The module's package is named beside the program's, though only the program is built: dependencies then have the
+    features that maturin's build of the module needs, and are not compiled a second time for it.
+    """
     how = ["zigbuild", "--target", f"{linux()}.{glibc}"] if glibc else ["build"]
-    subprocess.run(["cargo", *how, "--release", "-p", "perhop", "--target-dir", str(TARGET)], cwd=ROOT, check=True)
+    what = ["--release", "-p", "perhop", "-p", "perhop-py", "--bin", "perhop", "--target-dir", str(TARGET)]
+    subprocess.run(["cargo", *how, *what], cwd=ROOT, check=True)
     shutil.copy2(TARGET / (linux() if glibc else "") / "release/perhop", PROGRAM)
 
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Takes the newest versions that pyproject.toml allows and writes them to requirements.lock (what perhop runs and is built with), and
-# what is installed beside those to requirements-dev.lock (tests) and requirements-release.lock. usage: lock.sh PYTHON [release]
+# what is installed beside those to requirements-dev.lock (tests), requirements-site.lock and requirements-release.lock. usage: lock.sh PYTHON [release]
 set -e
 python=$1
 place=$(mktemp -d)
@@ -30,5 +30,6 @@ END
 if [ "$2" != release ]; then
     lock requirements.lock "make install" /dev/null dependencies build
     lock requirements-dev.lock "make test and make lint" requirements.lock dependencies build cluster dev
+    lock requirements-site.lock "make site" requirements-dev.lock site
 fi
 lock requirements-release.lock "make release-check" requirements-dev.lock release

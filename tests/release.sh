@@ -14,6 +14,12 @@ audit=$(auditwheel show dist/*.whl | tr '\n' ' ')
 [[ $audit == *"platform tag: \"manylinux_${glibc/./_}_$(uname -m)\""* ]] || { echo "$audit" >&2; exit 1; }
 
 tests/wheel.sh dist/*.whl
+tests/installers.sh dist/*.whl
+if [ "$(id -u)" = 0 ] && command -v debootstrap >/dev/null; then
+    tests/debian.sh dist/*.whl
+else
+    echo "not tried on Debian stable and oldstable: that needs root and debootstrap" >&2
+fi
 # Its code is that of the wheel: whether it builds does not depend on how fast the result is.
 CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 tests/wheel.sh dist/*.tar.gz
 echo "dist/ can be published"

@@ -1,7 +1,7 @@
 """The head-line: what the sentences and claims of some papers come to, in a few lines that are the same everywhere.
 
 `perhop reproduce` prints it last and its report begins with it. README, docs/reports/studies/index.md and settings.md
-quote that of the last full run (scripts/docs/studies_settings.py, scripts/docs/readme_table.py).
+quote that of the last full run (scripts/docs/studies_settings.py, scripts/docs/readme.py).
 
 Decision: docs/decisions/123-in-sample-claims-are-counted-apart.md
 """

@@ -1,4 +1,4 @@
-"""README's table has the shape that scripts/docs/readme_table.py gives it; its numbers are those of a reproduction."""
+"""README and the pages of studies say what the records and reports say; scripts/docs/readme.py fills what it fills."""
 
 import re
 import runpy
@@ -6,13 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from perhop_studies import headline
-from perhop_studies.papers import PAPERS
 from perhop_studies.records import Estimate, Record
-from perhop_studies.settings import FROZEN
 
 ROOT = Path(__file__).resolve().parents[2]
-SCRIPT = runpy.run_path(str(ROOT / "scripts/docs/readme_table.py"))
+SCRIPT = runpy.run_path(str(ROOT / "scripts/docs/readme.py"))
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def records(measured: float = 100.0) -> list[Record]:
@@ -28,56 +26,70 @@ def shape(block: str) -> str:
     return re.sub(r"\d+", "0", block)
 
 
-def test_the_table_is_one_that_the_script_writes() -> None:
-    readme = (ROOT / "README.md").read_text()
-    block = readme.split(SCRIPT["BEGIN"])[1].split(SCRIPT["END"])[0].strip("\n")
-    assert shape(block) == shape(SCRIPT["table"](records()).strip("\n"))
+def test_the_table_of_fig_2_is_one_that_the_script_writes() -> None:
+    page = SCRIPT["PAM"].read_text(encoding="utf-8")
+    block = page.split("<!-- fig2: scripts/docs/readme.py -->\n")[1].split("<!-- end of fig2 -->")[0].strip("\n")
+    assert shape(block) == shape(SCRIPT["fig2"](records()))
+    assert "| token bucket | 100 ± 5 (67) | 100 ± 5 (67) | 100 ± 5 (67) |" in SCRIPT["fig2"](records())
 
 
 def test_filling_changes_the_block_alone_and_is_done_once() -> None:
-    page = "a\n" + SCRIPT["BEGIN"] + "old\n" + SCRIPT["END"] + "b\n"
-    once = SCRIPT["filled"](page, SCRIPT["table"](records()))
-    assert "| token bucket | 100 ± 5 (67) | 100 ± 5 (67) | 100 ± 5 (67) |" in once
-    assert once.startswith("a\n")
-    assert once.endswith("b\n")
-    assert SCRIPT["filled"](once, SCRIPT["table"](records())) == once
+    page = "a\n<!-- x: scripts/docs/readme.py -->\nold\n<!-- end of x -->\nb\n"
+    once = SCRIPT["filled"](page, "x", "new")
+    assert once == "a\n<!-- x: scripts/docs/readme.py -->\n\nnew\n\n<!-- end of x -->\nb\n"
+    assert SCRIPT["filled"](once, "x", "new") == once
 
 
 def test_a_missing_record_is_named() -> None:
     with pytest.raises(SystemExit, match="cell-pam-udp-in"):
-        SCRIPT["table"]([r for r in records() if r.claim != "cell-pam-udp-in"])
+        SCRIPT["fig2"]([r for r in records() if r.claim != "cell-pam-udp-in"])
 
 
-def test_the_counts_are_those_of_the_last_full_runs() -> None:
-    readme = (ROOT / "README.md").read_text()
-    assert SCRIPT["filled"](readme, SCRIPT["counts"](), *SCRIPT["COUNTS"]) == readme, "run scripts/docs/readme_table.py"
+@pytest.mark.parametrize(("path", "name"), [("README", "headline"), ("INDEX", "counts")])
+def test_what_is_filled_is_that_of_the_last_full_runs(path: str, name: str) -> None:
+    block = {"headline": SCRIPT["first_line"], "counts": SCRIPT["counts"]}[name]()
+    page = SCRIPT[path].read_text(encoding="utf-8")
+    assert SCRIPT["filled"](page, name, block) == page, "run scripts/docs/readme.py"
 
 
-@pytest.mark.parametrize("name", SCRIPT["FIGURES"].values())
-def test_the_figures_are_there(name: str) -> None:
-    assert f"docs/reports/figures/{name}" in (ROOT / "README.md").read_text()
-    assert (ROOT / "docs/reports/figures" / name).is_file()
-    assert "<svg" in (ROOT / "docs/reports/figures/pf-fig2.svg").read_text()
+def test_the_picture_has_a_bar_for_each_paper_and_fate() -> None:
+    found = SCRIPT["tallies"]()
+    (axes,) = SCRIPT["drawn"](found).axes
+    assert [label.get_text() for label in axes.get_yticklabels()] == [*found][::-1]
+    widths = [[bar.get_width() for bar in bars] for bars in axes.containers]
+    assert [*zip(*widths, strict=True)][::-1] == [SCRIPT["fates"](one) for one in found.values()]
+    assert "docs/reports/figures/sentences.svg" in README
+    assert "<svg" in SCRIPT["SENTENCES"].read_text(encoding="utf-8")
+
+
+def test_a_link_to_a_picture_finds_it() -> None:
+    pictures = re.findall(r"!\[[^\]]*\]\(([^)]+)\)", README)
+    assert pictures
+    assert [name for name in pictures if not (ROOT / name).is_file()] == []
+
+
+def test_the_readme_is_read_in_a_few_minutes() -> None:
+    assert len(README.splitlines()) <= 150
 
 
 def report(name: str) -> str:
-    return (ROOT / "docs/reports" / name).read_text()
+    return (ROOT / "docs/reports" / name).read_text(encoding="utf-8")
 
 
-def test_the_first_screen_says_what_the_reports_say() -> None:
-    first = (ROOT / "README.md").read_text().split("\n## ")[0]
-    queues = re.search(r"(\d+) of \[(\d+) recordings\]\S+ of its queues .*\n.*?(\d+) in dist", first)
+def test_figures_beside_a_kernel_are_those_of_the_reports() -> None:
+    said = " ".join(README.split())
+    queues = re.search(r"in (\d+) of \[(\d+) recordings\]\(docs/reports/beside-linux.md\)", said)
     assert queues
-    exact, cells, alike = queues.groups()
+    exact, cells = queues.groups()
     assert f"Of {cells} cells with " in report("beside-linux.md")
-    assert f"{exact} are exact, {alike} agree in distribution" in report("beside-linux.md")
+    assert f"{exact} are exact" in report("beside-linux.md")
 
     groups = re.findall(r"^\| \[\S+\]\(\S+\) \| (\d+) \| (\d+) \|", report("tcp-beside-linux.md"), re.MULTILINE)
     within, recorded = sum(int(inside) for _, inside in groups), sum(int(cells) for cells, _ in groups)
-    assert f"{within} of [{recorded} recordings](docs/reports/tcp-beside-linux.md)" in first
+    assert f"in {within} of [{recorded} recordings](docs/reports/tcp-beside-linux.md)" in said
 
-    ratios = re.findall(r"^\| [UPD]\S* \| \d+ \(.*?\) \| .*? \| ([\d.]+) \(", report("speed.md"), re.MULTILINE)
-    assert (round(min(map(float, ratios))), round(max(map(float, ratios)))) == (5, 15)
-    assert "A fifth to a fifteenth of [ns-2's time](docs/reports/speed.md)" in first
 
-    assert f"rerun**, {headline.kept(PAPERS.values(), FROZEN).short}." in first
+def test_the_ratio_to_ns2s_time_is_that_of_the_report() -> None:
+    rows = re.findall(r"^\| [UPD]\S* \| \d+ \(.*?\) \| .*? \| ([\d.]+) to ([\d.]+) ", report("speed.md"), re.MULTILINE)
+    least, most = min(float(low) for low, _ in rows), max(float(high) for _, high in rows)
+    assert f"{least:g} to {most:g} times" in " ".join(README.split())

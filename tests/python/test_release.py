@@ -79,12 +79,30 @@ def shipped() -> set[str]:
     return {file for file in found if not file.endswith(".so")}
 
 
-def test_the_readme_begins_with_a_run_and_a_picture() -> None:
+def test_the_readme_begins_with_a_finding_and_a_picture() -> None:
     first_minute = runpy.run_path(str(ROOT / "tests/first_minute.py"))
-    verbs = [command[1] for command in first_minute["commands"]()]
-    assert verbs[0] == "run"
-    assert "plot" in verbs
-    assert first_minute["block"]("text")[0].startswith("class ")
+    check, predict = first_minute["commands"]()
+    assert check.line.startswith("perhop check ")
+    assert predict.line.startswith("perhop predict ")
+    assert ".svg" in predict.line
+    assert check.shown
+    assert predict.shown
+
+
+def test_the_first_minute_compares_with_the_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A perhop that prints nothing, and one that draws nothing, are found."""
+    script = runpy.run_path(str(ROOT / "tests/first_minute.py"))
+    program = tmp_path / "perhop"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    with pytest.raises(SystemExit, match="does not print"):
+        script["first_minute"](tmp_path, 0.0)
+    readme = tmp_path / "shown"
+    readme.write_text("\n".join(line for command in script["commands"]() for line in command.shown))
+    program.write_text(f"#!/bin/sh\ncat {readme}\n")
+    with pytest.raises(SystemExit, match="no picture"):
+        script["first_minute"](tmp_path, 0.0)
 
 
 @pytest.mark.parametrize(("name", "calls"), [("ci", ".ci/run"), ("release", "tests/release.sh")])
