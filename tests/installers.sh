@@ -14,6 +14,6 @@ finds uvx --from "$wheel" perhop
 echo "uvx runs $(basename "$wheel")"
 pipx install -q "$wheel"
 finds "$place/bin/perhop"
-"$place/bin/perhop" predict "$home/examples/branch.sh" -o branch.svg >/dev/null
+"$place/bin/perhop" predict "$home/examples/branch.sh" --interface eth0 -o branch.svg >/dev/null
 [ -s branch.svg ]
 echo "pipx installs $(basename "$wheel")"
