@@ -18,7 +18,7 @@ from walkthrough import FENCE, Reader, commands, edit, missing, renewed, replace
 
 ROOT = Path(__file__).resolve().parents[2]
 IDEAS = ("an-idea-in-two-minutes", "a-congestion-control-of-your-own", "a-knob-in-your-hand")
-NAMES = ("tutorial", "configurations", *IDEAS)
+NAMES = ("tutorial", "configurations", "captures", *IDEAS)
 GUIDES = [ROOT / f"docs/guides/{name}.md" for name in NAMES]
 PAGES = [*GUIDES, *sorted((ROOT / "docs/guides/how-to").glob("*.md"))]
 
