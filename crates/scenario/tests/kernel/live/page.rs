@@ -19,7 +19,8 @@ fn page(ports: &[Port], all: &[Held]) -> String {
     let same = |differ: fn(&Held) -> &Differ| all.iter().filter(|it| differ(it).is_none()).count();
     let packets: usize = all.iter().map(|it| it.rows.len()).sum();
     let apart = all.iter().map(|it| it.simulator.apart).max().unwrap_or(0);
-    let mut text = include_str!("page.md")
+    let tables: String = ports.iter().map(|port| of_port(port, all)).collect();
+    include_str!("page.md")
         .replace("{kernel}", &recorded("kernel"))
         .replace("{iproute2}", &recorded("iproute2"))
         .replace("{cells}", &all.len().to_string())
@@ -31,15 +32,12 @@ fn page(ports: &[Port], all: &[Held]) -> String {
         .replace("{turns}", &TURNS.to_string())
         .replace("{readings}", &READINGS.to_string())
         .replace("{drift}", &DRIFT_NS.to_string())
-        .replace("{ticks}", &TICKS_NS.to_string());
-    for port in ports {
-        text += &of_port(port, all);
-    }
-    text
+        .replace("{ticks}", &TICKS_NS.to_string())
+        .replace("{tables}", &tables)
 }
 
 fn of_port(port: &Port, all: &[Held]) -> String {
-    let mut text = format!("\n## `{}`: {}\n\n```text\n", port.name, port.about);
+    let mut text = format!("\n### `{}`: {}\n\n```text\n", port.name, port.about);
     for command in &port.commands {
         writeln!(text, "tc {command}").unwrap();
     }
