@@ -16,8 +16,9 @@ export PERHOP_PYTHON := $(CURDIR)/$(BIN)/python
 # Property tests draw the same cases in each run, those of hypothesis by tests/python/conftest.py; `make free` draws others.
 export PROPTEST_RNG_SEED ?= 2475
 ROUNDS ?= 10
+PORT ?= 8000
 
-.PHONY: install test free test-rust test-differential test-python test-fast same-results reproduce maps lint wheel release-check first-minute bench instructions growth lab lab-configurations lab-defaults lab-ports lab-tcp lab-live lab-reality live-lab live-bench soak renew docs lock clean
+.PHONY: install test free test-rust test-differential test-python test-fast same-results reproduce maps lint wheel release-check first-minute bench instructions growth lab lab-configurations lab-defaults lab-ports lab-tcp lab-live lab-reality live-lab live-bench soak renew docs site serve-site lock clean
 .DEFAULT_GOAL := install
 
 install: .venv/extension.stamp          ## build the release extension into .venv
@@ -69,8 +70,13 @@ wheel: .venv/packages.stamp             ## dist/perhop-*.whl
 release-check: .venv/release.stamp      ## what a release publishes, made and tried: crates, sdist, a wheel for every Linux; a quarter of an hour
 	PATH="$(CURDIR)/$(BIN):$$PATH" tests/release.sh
 
-first-minute:                           ## the seconds from an empty environment to the README's first picture
+first-minute:                           ## the seconds from an empty environment to the README's first finding and picture; WHEEL=1: by a wheel
+ifdef WHEEL
+	[ -e dist/perhop-*.whl ] || $(MAKE) wheel
+	$(PYTHON) tests/first_minute.py --wheel dist/perhop-*.whl
+else
 	$(PYTHON) tests/first_minute.py --make
+endif
 
 bench:                                  ## this machine: packet-hops, decisions, memory, and whole processes beside ns-2
 	cargo build --release -p perhop -p perhop-bench
@@ -172,6 +178,15 @@ renew-growth: .venv/extension.stamp
 docs: renew-docs                        ## the generated part of docs/, and target/doc
 	cargo doc --workspace --no-deps
 
+site: .venv/site.stamp                  ## docs with navigation and search, to open or to serve: target/site/html/index.html
+	$(BIN)/python site/pages.py
+	@echo "open file://$(CURDIR)/target/site/html/index.html, or make serve-site"
+
+serve-site:                             ## the site on this machine alone; PORT=8000
+	@[ -e target/site/html/index.html ] || $(MAKE) --no-print-directory site
+	@echo "http://127.0.0.1:$(PORT)/"
+	@$(PYTHON) -m http.server --bind 127.0.0.1 --directory target/site/html $(PORT)
+
 lock: .venv/packages.stamp              ## newest versions into requirements-*.lock
 	scripts/lock.sh $(BIN)/python
 
@@ -189,6 +204,10 @@ clean:                                  ## remove everything built; keep results
 .venv/tools.stamp: requirements-dev.lock .venv/packages.stamp
 	@echo "installing what the tests need"
 	$(PIP) -q -r requirements-dev.lock
+	@touch $@
+
+.venv/site.stamp: requirements-site.lock .venv/packages.stamp
+	$(PIP) -q -r requirements-site.lock
 	@touch $@
 
 .venv/release.stamp: requirements-release.lock .venv/tools.stamp

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Takes the newest versions that pyproject.toml allows and writes them to requirements.lock (what perhop runs and is built with), and
-# what is installed beside those to requirements-dev.lock (tests), requirements-site.lock and requirements-release.lock. usage: lock.sh PYTHON [release]
+# what is installed beside those to requirements-dev.lock (tests), requirements-site.lock and requirements-release.lock.
+# usage: lock.sh PYTHON [release]
 set -e
 python=$1
 place=$(mktemp -d)
