@@ -50,14 +50,17 @@ def text(found: Sequence[Verdict]) -> str:
     sure = " and ".join(dict.fromkeys(f"`{it.cell.group}`" for it in found if it.cell.sure))
     most = max(len(it.measures[0].kernel) for it in found)
     head = HEAD.read_text(encoding="utf-8")
-    out = head.format(kernel=recorded_with["kernel"], cells=len(found), phases=phases, sure=sure, most=most)
+    inside = sum(it.good for it in found)
+    out = head.format(
+        kernel=recorded_with["kernel"], cells=len(found), inside=inside, phases=phases, sure=sure, most=most
+    )
     groups = list(dict.fromkeys(it.cell.group for it in found))
     for group in groups:
         own = [it for it in found if it.cell.group == group]
         inside = sum(it.good for it in own)
         bar = "reached" if 10 * inside >= BAR * len(own) else "not reached"
         out += f"| [{group}](#{group}) | {len(own)} | {inside} | {bar} |\n"
-    out += "\nThe window of four cells in their first boot, in segments, over time in seconds:\n"
+    out += "\nFour cells in their first boot, the window in segments over time in seconds:\n"
     out += "".join(f"\n![window of `{name}`](figures/tcp-{name}.svg)\n" for name in DRAWN)
     return out + "".join(_section(group, [it for it in found if it.cell.group == group]) for group in groups)
 

@@ -118,6 +118,7 @@ def _values(rows: Sequence[dict[str, str]], world: str, source: str, name: str) 
 def text(found: Sequence[Line]) -> str:
     """The page."""
     kernel = tomllib.loads((RECORDS / "kernel.toml").read_text())["kernel"]
+    runs = sorted({len(it.worlds[LIVE]["share"].values) for it in found})
     out = HEAD.read_text(encoding="utf-8").format(
         kernel=kernel,
         shares=len(found),
@@ -125,7 +126,7 @@ def text(found: Sequence[Line]) -> str:
         sure=sum(abs(it.ratio - 1) + it.noise <= MARGIN for it in found),
         undecided=sum(it.verdict == UNDECIDED for it in found),
         outside=sum(it.verdict == OUTSIDE for it in found),
-        runs=" or ".join(map(str, sorted({len(it.worlds[LIVE]["share"].values) for it in found}))),
+        runs=" or ".join(", ".join(map(str, runs)).rsplit(", ", 1)),
         cells=len({(it.cell.name, it.cell.law) for it in found}),
         simulated=reality.SIMULATED,
         margin=f"{PERCENT * MARGIN:.0f}",

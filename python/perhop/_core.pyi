@@ -94,12 +94,13 @@ class ReplicationDict(TypedDict):
 
 @type_check_only
 class OpenedDict(TypedDict):
-    """A run that was found on disk; `notes` says what was skipped."""
+    """A run that was found on disk; `notes` says what was skipped, `unread` why a point has no table `classes`."""
 
     settings: dict[str, Any]
     points: list[PointDict]
     replications: list[ReplicationDict]
     notes: list[str]
+    unread: str | None
 
 @type_check_only
 class ContractDict(TypedDict):

@@ -43,6 +43,8 @@ class Results:
     _named_values: dict[str, list[str]] = field(default_factory=dict, repr=False, compare=False)
     """By column the values there are."""
     _pools: bool = field(default=False, repr=False, compare=False)
+    _unread: str | None = field(default=None, repr=False, compare=False)
+    """Why a point has no table `classes`: that is made of its scenario in force."""
 
     @classmethod
     @checked
@@ -51,7 +53,15 @@ class Results:
         found = _core.opened(str(here(os.fspath(directory))))
         points, replications = map(point, found["points"]), map(replication, found["replications"])
         settings = found["settings"]
-        return cls(settings["name"], settings["seed"], list(points), list(replications), settings, found["notes"])
+        return cls(
+            settings["name"],
+            settings["seed"],
+            list(points),
+            list(replications),
+            settings,
+            found["notes"],
+            _unread=found["unread"],
+        )
 
     @property
     def keys(self) -> list[str]:
@@ -72,6 +82,8 @@ class Results:
         """
         if name not in self._tables:
             if name not in self.tables:
+                if name == "classes" and self._unread is not None:
+                    raise UnknownKeyError(f"no table `classes` here: {self._unread}")
                 raise UnknownKeyError(
                     f"no table `{name}` here: there are {', '.join(self.tables)}{near(name, self.tables)}"
                 )
@@ -316,4 +328,5 @@ def joined(every: Mapping[str, R]) -> R:
         replications += [replace(r, point=first + r.point, directory=None) for r in runs]
     one, names = next(iter(every.values())), dict.fromkeys(runs.name for runs in every.values())
     name, notes = " and ".join(names), [note for runs in every.values() for note in runs.notes]
-    return replace(one, name=name, points=points, replications=replications, notes=notes, **_fresh())
+    unread = next((runs._unread for runs in every.values() if runs._unread is not None), None)
+    return replace(one, name=name, points=points, replications=replications, notes=notes, _unread=unread, **_fresh())

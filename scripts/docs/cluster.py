@@ -1,4 +1,4 @@
-"""What a cluster costs, for docs/guides/cluster.md: CPU seconds, as other work on the machine does not count.
+"""What a cluster costs, for docs/reports/speed.md: CPU seconds, as other work on the machine does not count.
 
 python scripts/docs/cluster.py points [N..]        # 10,000 points of about 10 ms: threads, a LocalCluster of 2, of 1
 python scripts/docs/cluster.py replications [N..]  # 100,000 replications of about 1 ms: the same, and the size on disk

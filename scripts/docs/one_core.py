@@ -1,4 +1,4 @@
-"""What partitioning one simulation could bring, for docs/guides/cluster.md: from the packets that cross a cut.
+"""What partitioning one simulation could bring, for docs/reports/speed.md: from the packets that cross a cut.
 
     python scripts/docs/one_core.py
 

@@ -1,4 +1,4 @@
-"""CPU time of RED, a bucket and AIMD in perhop, ns.py and ns-3, for docs/guides/an-idea-in-two-minutes.md.
+"""CPU time of RED, a bucket and AIMD in perhop, ns.py and ns-3, for docs/reports/speed.md.
 
     python scripts/docs/peers_cost.py --nspy ns/bin/python [--rounds 5]
 

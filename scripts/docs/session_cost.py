@@ -1,4 +1,4 @@
-"""CPU time of a session in steps of 20 ms beside the same run undisturbed, for docs/guides/a-knob-in-your-hand.md.
+"""CPU time of a session in steps of 20 ms beside the same run undisturbed, for docs/reports/speed.md.
 
     python scripts/docs/session_cost.py [PAIRS]
 

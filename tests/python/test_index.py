@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-INDEXED = ("reference/algorithms", "reports/studies", "decisions")
+INDEXED = ("reference/algorithms", "reports/studies", "reports/beside-linux/", "decisions")
 """Folders with an index."""
 
 

@@ -166,3 +166,18 @@ def test_results_of_another_text_are_opened(tmp_path: Path) -> None:
     said = subprocess.run(elsewhere, env=environment, capture_output=True, text=True, check=False).stderr
     assert "is of an algorithm that is a Python class:" in said
     assert "help: import the class's module and `perhop.register` it in Python" in said
+
+
+def test_points_whose_class_is_unknown_say_so(tmp_path: Path) -> None:
+    """Where only the first queue is built in, a table that needs the scenarios in force says which it cannot read."""
+    closed(3)
+    queues = ['dumbbell.queue={ aqm = "drop-tail", limit = "50p" },{ aqm = "closed", limit = "50p" }']
+    swept = Scenario.from_toml(DUMBBELL, ["scenario.duration=2s", "scenario.warmup=0s"], vary=queues)
+    swept.run(2, out=tmp_path)
+    words = [sys.executable, "-m", "perhop", "compare", os.fspath(tmp_path), "--by", "queue"]
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "python")}
+    said = subprocess.run(words, env=environment, capture_output=True, text=True, check=False).stderr
+    assert "no table `classes` here: " in said
+    assert "queue_closed-" in said
+    assert "is of an algorithm that is a Python class:" in said
+    assert said.count("help: ") == 1, said

@@ -35,6 +35,7 @@ mod records;
 mod report;
 mod round_trip_report;
 mod rows;
+mod second;
 mod statistics;
 mod table;
 mod total;
@@ -72,6 +73,7 @@ pub use report::{
 };
 pub use round_trip_report::{AggregateRoundTrip, FlowRoundTrip, MeasuredRow, RoundTripReport, SampleRow, SmoothedRow};
 pub use rows::{ContractRows, FlowRows};
+pub use second::{ExcessBucketReport, PeakReport};
 pub use total::{Part, Total};
 pub use volume::Volume;
 

@@ -2,6 +2,7 @@
 
 mod common;
 
+use perhop_capture::mark::{ExcessBucketReport, PeakReport};
 use perhop_core::Scope;
 use perhop_core::params::Tree;
 use perhop_core::port::edge::{Per, StageSpec};
@@ -54,6 +55,50 @@ fn the_smallest_cbs_that_conforms() {
     assert_eq!(reds(least), (least, 0));
     let (again, red) = reds(least - 1);
     assert!(again == least && red > 0);
+}
+
+/// The report's PBS and EBS are such: with them no real packet is red, with a byte less one is. Yellow packets of a meter that trusts
+/// colours ask the second bucket alone, and red ones ask neither.
+#[test]
+fn the_smallest_second_bucket_with_which_none_is_red() {
+    let plain = std::fs::read(file("tcp.pcap")).unwrap();
+    let coloured = marked(&plain, marking(vec![stage("tb", by_name("srtcm", srtcm()))])).unwrap().0;
+    for (kind, [rate, burst]) in [("trtcm", ["pir", "pbs"]), ("trtcm-4115", ["eir", "ebs"])] {
+        for (input, aware, per) in
+            [(&plain, false, Per::Aggregate), (&coloured, true, Per::Aggregate), (&plain, false, Per::Flow)]
+        {
+            let seen = |second: u64| {
+                let text = |name, value: String| (name, Tree::Text(value));
+                let own = [text("cir", "1Mbit/s".into()), text("cbs", "3000B".into())];
+                let beyond = [text(rate, "2Mbit/s".into()), text(burst, format!("{second}B"))];
+                let entries = own.into_iter().chain(beyond).chain([("colour-aware", Tree::Bool(aware))]).collect();
+                let spec = StageSpec { per, ..stage("m", by_name(kind, entries)) };
+                let mut report = marked(input, marking(vec![spec])).unwrap().1;
+                let it = report.conditioners.remove(0);
+                let made = it.colours.iter().filter(|row| row.after == "red" && row.before != "red");
+                let red: u64 = made.map(|row| row.volume.packets).sum();
+                let (peak, excess) = (it.peak, it.excess);
+                let found = match kind {
+                    "trtcm" => [peak.pir_bit_s, peak.pbs_bytes, peak.conforming_pbs_bytes],
+                    _ => [excess.eir_bit_s, excess.ebs_bytes, excess.conforming_ebs_bytes],
+                };
+                assert_eq!(found[..2], [Some(2_000_000), Some(second)]);
+                assert_eq!(peak == PeakReport::default(), kind != "trtcm");
+                assert_eq!(excess == ExcessBucketReport::default(), kind == "trtcm");
+                (found[2].unwrap(), red)
+            };
+            let (least, red) = seen(3000);
+            assert!(red > 0 && least > 3000, "{kind} {aware} {per:?}: {least} {red}");
+            assert_eq!(seen(least), (least, 0), "{kind} {aware} {per:?}");
+            let (again, red) = seen(least - 1);
+            assert!(again == least && red > 0, "{kind} {aware} {per:?}: {again} {red}");
+        }
+    }
+}
+
+/// Some of all colours.
+fn srtcm() -> Vec<(&'static str, Tree)> {
+    [("cir", "1Mbit/s"), ("cbs", "9000B"), ("ebs", "9000B")].map(|(key, value)| (key, Tree::Text(value.into()))).into()
 }
 
 /// Each flow has a bucket: the one that needs most counts, and the two do not add up.

@@ -5,10 +5,11 @@ mod common;
 use common::marking::{by_name, marked, stage};
 use perhop_capture::export::{Exporter, SimulatedPacket, SimulatedTransport};
 use perhop_capture::mark::{Marking, Report};
+use perhop_core::Scope;
 use perhop_core::classify::Match;
 use perhop_core::params::Tree;
 use perhop_core::port::edge::{Per, StageSpec};
-use perhop_core::units::Span;
+use perhop_core::units::{Bytes, Span};
 use perhop_edge::Ports;
 
 const MS: u64 = 1_000_000;
@@ -87,6 +88,24 @@ fn a_flow_that_returns_owes_nothing() {
     let heir = [(0, 1), (0, 1), (500, 2)].map(|(ms, host)| packet(ms, host, 0));
     let report = run(&heir, vec![bucket("tb", Per::Flow)], Some(400));
     assert_eq!(report.conditioners[0].conforming_cbs_bytes, Some(2000));
+}
+
+/// The same of second buckets. Behind RFC 4115's committed bucket of 2001 B only the third packet asks for more, and after the
+/// pause none.
+#[test]
+fn a_flow_that_returns_owes_nothing_to_a_second_bucket() {
+    let alone = [0, 0, 500].map(|ms| packet(ms, 1, 0));
+    let two_rates = |kind, own: [(&'static str, &str); 4]| {
+        let params = by_name(kind, own.map(|(key, value)| (key, Tree::Text(value.into()))).into());
+        let scope = Scope { largest_packet: Bytes::new(1000), ..Scope::default() };
+        StageSpec { per: Per::Flow, scope, ..stage("m", params) }
+    };
+    let peak = || two_rates("trtcm", [("cir", "8kbit/s"), ("cbs", "2000B"), ("pir", "8kbit/s"), ("pbs", "2000B")]);
+    let excess =
+        || two_rates("trtcm-4115", [("cir", "8kbit/s"), ("cbs", "2001B"), ("eir", "8kbit/s"), ("ebs", "2000B")]);
+    let of = |stage, timeout| run(&alone, vec![stage], timeout).conditioners.remove(0);
+    assert_eq!([None, Some(400)].map(|it| of(peak(), it).peak.conforming_pbs_bytes), [Some(2500), Some(2000)]);
+    assert_eq!([None, Some(400)].map(|it| of(excess(), it).excess.conforming_ebs_bytes), [Some(1001), None]);
 }
 
 #[test]

@@ -334,7 +334,7 @@ fn packets_without_a_conditioner_are_counted_apart() {
     assert_eq!(rows, [("yellow", 300), ("unmarked", 200)]);
     assert_eq!(report.conditioners[0].conforming_cbs_bytes, Some(100));
     assert_eq!(report.conditioners[1].conforming_cbs_bytes, None);
-    assert_eq!(report.warnings, ["no packet reached conditioner `unused`: check its `match`"]);
+    assert_eq!(report.warnings, ["no packet reached conditioner `unused`: check its `match`, and those before it"]);
     let label = stage("label", by_name("rate-labeller", vec![]));
     let labelled = marked(&made(&load), marking(vec![label])).unwrap().1;
     assert_eq!(labelled.unmatched, [&report.unmatched[..1], &labelled.unmatched[1..]].concat());

@@ -124,22 +124,37 @@ pub(crate) fn not_taken(imported: &Imported) -> String {
     [near, none].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
+/// A load in a file.
+pub(crate) struct Stated {
+    /// What it states.
+    pub(crate) load: Load,
+    /// Its name in messages.
+    name: String,
+    /// Its text.
+    sources: Sources,
+}
+
 /// The load in a file.
 ///
 /// # Errors
 /// The file cannot be read, is no TOML, or holds something else.
-pub(crate) fn load(path: &Path) -> Result<Load, Failure> {
+pub(crate) fn load(path: &Path) -> Result<Stated, Failure> {
     let text = reading::accepted(reading::text(path), "nothing was run")?;
     let mut problems = Problems::default();
     let root = toml::parse(&text, 0, &mut problems);
-    let name = path.to_string_lossy();
-    let file = File::new(&name, text.as_bytes());
-    let own = |fault| Refused { fault, text: Box::new(Text::of(text.clone())) };
+    let name = path.to_string_lossy().into_owned();
+    let mut sources = Sources::default();
+    sources.add(&name, &text);
+    let refused = |fault| {
+        let own = Refused { fault, text: Box::new(Text::of(text.clone())) };
+        File::new(&name, text.as_bytes()).refused(own)
+    };
     let Some(root) = root.filter(|_| !problems.has_errors()) else {
         let problem = problems.list.into_iter().next();
         let (code, place, message, help) = problem
             .map_or(("E001", None, "no TOML".into(), String::new()), |it| (it.code, it.place, it.message, it.help));
-        return Err(file.refused(own(Fault { code, place, message, help })));
+        return Err(refused(Fault { code, place, message, help }));
     };
-    Load::stated(&root).map_err(|fault| file.refused(own(fault)))
+    let load = Load::stated(&root).map_err(refused)?;
+    Ok(Stated { load, name, sources })
 }

@@ -66,7 +66,7 @@ fn bytes(args: &Import) -> Result<Vec<u8>, Failure> {
 
 /// What is made of a configuration, or why nothing is.
 fn written(file: &File<'_>, imported: &mut Imported, args: &Import) -> Result<Result<Stub, Fault>, Failure> {
-    let load = args.load.as_deref().map(configured::load).transpose()?;
+    let load = args.load.as_deref().map(configured::load).transpose()?.map(|it| it.load);
     let written = match args.form {
         Form::Scenario => imported.stub(&args.configuration.given(), load),
         Form::Policy => imported.policy(),
@@ -80,7 +80,7 @@ fn written(file: &File<'_>, imported: &mut Imported, args: &Import) -> Result<Re
 /// Lines whose values a scenario cannot have are not modelled, whatever the reader made of them.
 fn refused(file: &File<'_>, imported: &mut Imported, stub: &Stub) {
     let found = Document::check(&stub.text, &Options::new(file.name)).err().unwrap_or_default();
-    for error in configured::in_its_words(file, imported, stub, found) {
+    for error in configured::in_its_words(file, imported, (stub, None), found) {
         if let (Severity::Error, Some(spot)) = (error.severity, error.spot) {
             imported.read.account.not_modelled(spot.line, format!("no scenario has this: {}", error.message));
         }

@@ -1,7 +1,7 @@
 //! `predict`: what a configuration does to traffic, by a run of the scenario that is made of it.
 
 use crate::args::{Cli, ForPython, Predict};
-use crate::configured::{self, File};
+use crate::configured::{self, File, Stated};
 use crate::run::{hash_of, options};
 use crate::watch::Terminal;
 use crate::{Exit, Failure, Outcome, reading, say, show};
@@ -145,8 +145,13 @@ fn finish(args: &Predict, dir: &Path) -> Result<Outcome, Failure> {
     Ok(ForPython::of(&cli.verb)?.map_or(Outcome::Done(Exit::Fine), Outcome::Python))
 }
 
-/// The scenario of a configuration; what is wrong with it is said of the configuration.
-fn scenario(args: &Predict, file: &File<'_>, imported: &Imported, stub: &Stub) -> Result<(Request, Sweep), Failure> {
+/// The scenario of a configuration; what is wrong with it is said of the configuration, or of the load.
+fn scenario(
+    args: &Predict,
+    file: &File<'_>,
+    imported: &Imported,
+    (stub, stated): (&Stub, Option<&Stated>),
+) -> Result<(Request, Sweep), Failure> {
     let options = reading::options(&args.file, &args.settings);
     let options = match warmup(args) {
         Some(warmup) => options.setting("warmup", &warmup.to_string()),
@@ -156,7 +161,7 @@ fn scenario(args: &Predict, file: &File<'_>, imported: &Imported, stub: &Stub) -
     let options = options.set("scenario.delay-histogram=true");
     let source = Source { text: stub.text.clone(), options };
     let (sweep, _) = source.read().map_err(|found| {
-        let list = configured::in_its_words(file, imported, stub, found);
+        let list = configured::in_its_words(file, imported, (stub, stated), found);
         let found = Diagnostics { list };
         Failure::Error(format!("{found:#}\n{}, nothing was run", found.summary()))
     })?;
@@ -199,14 +204,15 @@ impl<'a> Predicted<'a> {
     /// Runs the ports of a line.
     fn of(args: &'a Predict, (file, imported): (&File<'_>, &mut Imported), wire: Wire) -> Result<Self, Failure> {
         let given = args.configuration.given();
-        let load = args.load.as_deref().map(configured::load).transpose()?;
+        let stated = args.load.as_deref().map(configured::load).transpose()?;
+        let load = stated.as_ref().map(|it| it.load.clone());
         imported.port = wire.port;
         let stub = match wire.back {
             Some(back) => imported.stub_of_both(&given, back),
             None => imported.stub(&given, load),
         };
         let stub = stub.map_err(|fault| file.refused(fault))?;
-        let (request, sweep) = scenario(args, file, imported, &stub)?;
+        let (request, sweep) = scenario(args, file, imported, (&stub, stated.as_ref()))?;
         let point = sweep.base_point();
         let terminal = Terminal::new("replications");
         let replications = run_points(std::slice::from_ref(&point), &options(&request, &sweep)?, &terminal)?;

@@ -7,10 +7,20 @@ use crate::Failure;
 use anstyle::AnsiColor;
 use perhop_core::params::escaped_but;
 use perhop_runs::request;
+use std::collections::VecDeque;
 use std::fmt::Arguments;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal as _, Write};
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
+
+/// Moves a terminal's cursor to its first place, and clears the screen from there.
+const CLEAR: &str = "\x1b[H\x1b[J";
+
+/// What was said last on standard error: a page clears it away and says it again.
+static ASIDE: Mutex<VecDeque<String>> = Mutex::new(VecDeque::new());
+
+/// Most of it that is said again.
+const MOST: usize = 4;
 
 /// Why something printed did not arrive; the first time.
 static LOST: Mutex<Option<io::Error>> = Mutex::new(None);
@@ -56,7 +66,29 @@ pub(crate) fn lost() -> Option<String> {
 
 /// A line on standard error, in colour if it is a terminal that wants it; there is nowhere to say that it did not arrive.
 pub(crate) fn aside(words: Arguments<'_>) {
-    let _ = writeln!(anstream::AutoStream::auto(io::stderr().lock()), "{}", in_colour(&words.to_string()));
+    let words = in_colour(&words.to_string());
+    let _ = writeln!(anstream::AutoStream::auto(io::stderr().lock()), "{words}");
+    let mut said = ASIDE.lock().unwrap_or_else(PoisonError::into_inner);
+    said.push_back(words);
+    if said.len() > MOST {
+        said.pop_front();
+    }
+}
+
+/// A page on standard error in place of the one before, with what was said last below it. Where standard error is no terminal,
+/// plain lines below the page before.
+pub(crate) fn page(words: &str) {
+    let mut out = io::stderr().lock();
+    let mut said = ASIDE.lock().unwrap_or_else(PoisonError::into_inner);
+    let (clear, below) = around(out.is_terminal(), said.make_contiguous());
+    // Also a terminal that wants no colours is cleared.
+    let _ = out.write_all(clear.as_bytes());
+    let _ = writeln!(anstream::AutoStream::auto(out), "{}{below}", harmless(words));
+}
+
+/// What stands before and behind a page.
+fn around(is_terminal: bool, said: &[String]) -> (&'static str, String) {
+    if is_terminal { (CLEAR, said.iter().map(|line| format!("\n{line}")).collect()) } else { ("", String::new()) }
 }
 
 /// With an escape for each character that steers a terminal, but for ends of lines and tabs. In JSON it means the same.
@@ -108,7 +140,7 @@ pub(crate) use {complain, say};
 
 #[cfg(test)]
 mod tests {
-    use super::{harmless, in_colour};
+    use super::{CLEAR, around, harmless, in_colour};
 
     #[test]
     fn only_colours_steer_a_terminal() {
@@ -117,5 +149,11 @@ mod tests {
         let colours = "\u{1b}[1m\u{1b}[31merror\u{1b}[0m a\\u009b\\u001b[2J";
         assert_eq!(in_colour(text), format!("{colours}{end}"));
         assert_eq!(harmless(text), format!("{}{end}", colours.replace('\u{1b}', "\\u001b")));
+    }
+    #[test]
+    fn a_page_clears_a_terminal_and_says_again_what_it_clears() {
+        let said = ["warning: 3 frames lost".to_owned()];
+        assert_eq!(around(true, &said), (CLEAR, "\nwarning: 3 frames lost".to_owned()));
+        assert_eq!(around(false, &said), ("", String::new()));
     }
 }

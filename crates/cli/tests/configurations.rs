@@ -217,6 +217,53 @@ fn another_load_is_sent_where_a_file_states_it() {
     assert!(!out.contains("1:20 TCP"), "{out}");
 }
 
+/// What is wrong with a load is said of its file and line, not of the configuration.
+#[test]
+fn a_load_with_mistakes_is_named() {
+    let load = "# calls\n\n[traffic.calls]\nmodel = \"cbr\"\nrate = \"80kbit/s\"\nsise = \"200B\"\nfrom = \"phones\"\nto = \"site\"\n";
+    let folder = Folder::with(&[("script.sh", SCRIPT.as_bytes()), ("load.toml", load.as_bytes())]);
+    let message = error(&folder.perhop(&["predict", "script.sh", "--load", "load.toml"]));
+    let says = |code: &str, place: &str, line: &str| {
+        let heading = message.lines().position(|it| it.starts_with(&format!("error[{code}]")) && it.ends_with(place));
+        assert!(heading.is_some_and(|at| message.lines().nth(at + 1) == Some(line)), "{code} {place}:\n{message}");
+    };
+    says("E004", " load.toml:6:1", "6 | sise = \"200B\"");
+    says("E005", " load.toml:3:10", "3 | [traffic.calls]");
+    assert!(!message.contains(" script.sh"), "{message}");
+}
+
+/// A class that no packet reaches has a match that none meets: without one it would take what is left. A comment says so.
+#[test]
+fn a_class_that_nothing_reaches_is_called_one() {
+    let script = SCRIPT.replace(
+        "fq_codel\ntc filter",
+        "fq_codel\ntc class add dev eth0 parent 1:1 classid 1:30 htb rate 1mbit\ntc filter",
+    );
+    let folder = Folder::with(&[("script.sh", script.as_bytes())]);
+    let (stub, _) = said(&folder.perhop(&["import", "script.sh"]));
+    let place = stub.lines().position(|line| line.contains("name = \"1:30\"")).unwrap();
+    let above = stub.lines().nth(place - 1).unwrap();
+    assert!(above.starts_with("  # no filter leads to it, so its match is one that no packet meets"), "{stub}");
+}
+
+/// A load in place of a scenario is called one, with what to do.
+#[test]
+fn a_load_alone_is_no_scenario() {
+    let load =
+        "[traffic.calls]\nmodel = \"cbr\"\nrate = \"80kbit/s\"\nsize = \"200B\"\nfrom = \"phones\"\nto = \"site\"\n";
+    let queue = format!("[queue.q]\naqm = \"codel\"\n{load}");
+    let folder = Folder::with(&[("load.toml", load.as_bytes()), ("queue.toml", queue.as_bytes())]);
+    let (said_of_load, _) = said(&folder.perhop(&["check", "load.toml"]));
+    let words = [
+        "error[E244] no links: [traffic] alone is a load and no scenario",
+        "predict router.cfg --load FILE`",
+        "add [links]",
+    ];
+    assert!(words.iter().all(|word| said_of_load.contains(word)), "{said_of_load}");
+    let (said_of_queue, _) = said(&folder.perhop(&["check", "queue.toml"]));
+    assert!(said_of_queue.contains("error[E244] no links  ") && !said_of_queue.contains("--load"), "{said_of_queue}");
+}
+
 /// What a terminal, a mail or another system adds to a text changes nothing.
 #[test]
 fn a_text_may_have_been_through_anything() {

@@ -33,6 +33,7 @@ pub fn policy(port: &Port) -> Stub {
     Stub {
         text: page.text,
         map: page.map,
+        stated: Vec::new(),
         lists: page.lists,
         notes: writer.notes,
         load: String::new(),

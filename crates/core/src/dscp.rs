@@ -1,7 +1,7 @@
 //! DiffServ code points: names, numbers, and the drop precedence that AF names carry.
 //!
-//! Sources: RFC 2474 (field, class selectors), RFC 2597 (AF), RFC 3246 (EF), RFC 5865 (VOICE-ADMIT: VA), RFC 8622 (LE),
-//! RFC 9956 (NQB).
+//! Sources: RFC 2474 (field, class selectors), RFC 2597 (AF), RFC 3246 (EF), RFC 4594 (DF), RFC 5865 (VOICE-ADMIT: VA),
+//! RFC 8622 (LE), RFC 9956 (NQB).
 
 use crate::colour::Colour;
 use crate::params::{Kind, Node, Problems, Tree, Value};
@@ -11,9 +11,11 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Dscp(u8);
 
-/// Code points with names; others are written as numbers.
-pub const NAMES: [(&str, u8); 24] = [
+/// Code points with names; others are written as numbers. Of several names of one the first is printed.
+pub const NAMES: [(&str, u8); 26] = [
     ("BE", 0),
+    ("CS0", 0),
+    ("DF", 0),
     ("LE", 1),
     ("CS1", 8),
     ("AF11", 10),
@@ -144,6 +146,7 @@ mod tests {
         assert_eq!("nqb".parse::<Dscp>().unwrap().get(), 45);
         assert_eq!("5".parse::<Dscp>().unwrap().to_string(), "5");
         assert!("0xb8".parse::<Dscp>().unwrap_err()[1].contains("EF written as a whole TOS octet"));
+        assert_eq!(["CS0", "df"].map(|name| name.parse::<Dscp>().unwrap().to_string()), ["BE", "BE"]);
         assert!("AF14".parse::<Dscp>().unwrap_err()[1].contains("did you mean"));
         assert!("-1".parse::<Dscp>().is_err());
     }

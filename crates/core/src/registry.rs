@@ -93,9 +93,37 @@ fn named(fields: &'static [Field], prefix: &str) -> Vec<(String, &'static Field)
 
 /// Reports a name that is not in a list.
 pub fn unknown<T>(problems: &mut Problems, place: crate::params::Place, what: [&str; 2], names: &[&str]) -> Option<T> {
-    let [noun, name] = what;
-    let message = format!("unknown {noun} `{name}`");
-    problems.error("E006", place, message).help(crate::params::suggest(name, names)).none()
+    let help = crate::params::suggest(what[1], names);
+    report(problems, place, what, help)
+}
+
+/// Reports a name that is not in a list to which Python classes may be added.
+pub fn unregistered<T>(
+    problems: &mut Problems,
+    place: crate::params::Place,
+    what: [&str; 2],
+    names: &[&str],
+) -> Option<T> {
+    let help = nearest_or_class(what[1], names);
+    report(problems, place, what, help)
+}
+
+fn report<T>(problems: &mut Problems, place: crate::params::Place, [noun, name]: [&str; 2], help: String) -> Option<T> {
+    problems.error("E006", place, format!("unknown {noun} `{name}`")).help(help).none()
+}
+
+/// The nearest name of a list to which Python classes may be added; where none is near, also how such a class gets there.
+pub fn nearest_or_class(name: &str, names: &[&str]) -> String {
+    let help = crate::params::suggest(name, names);
+    match name.is_empty() || help.starts_with(crate::params::NEAREST) {
+        true => help,
+        false => {
+            format!(
+                "{help}; a Python class must be registered in this process (`perhop.register`) or offered by an installed \
+                 package (entry point `perhop.algorithms`)"
+            )
+        }
+    }
 }
 
 #[macro_export]
@@ -197,7 +225,10 @@ macro_rules! algorithms {
                         $( if let Some(found) = $omodule::REGISTER.read(name, reader) {
                             return found.map(Self::$OState);
                         } )?
-                        $crate::registry::unknown(reader.problems, place, [$noun, name], &names())
+                        let registers: &[&str] = &[$( stringify!($omodule) )?];
+                        let report =
+                            if registers.is_empty() { $crate::registry::unknown } else { $crate::registry::unregistered };
+                        report(reader.problems, place, [$noun, name], &names())
                     }
                 }
             }
@@ -233,4 +264,21 @@ macro_rules! algorithms {
             };
         }
     };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nearest_or_class;
+
+    #[test]
+    fn how_a_class_is_known_is_said_where_no_name_is_near() {
+        let help = |name| nearest_or_class(name, &["codel", "red"]);
+        assert_eq!(help("codle"), "did you mean `codel`?");
+        assert_eq!(help(""), "valid names: codel, red");
+        let said = help("my-own-queue");
+        assert!(
+            said.starts_with("valid names: codel, red; a Python class must be registered in this process"),
+            "{said}"
+        );
+    }
 }

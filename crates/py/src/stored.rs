@@ -27,6 +27,7 @@ pub fn opened(py: Python<'_>, directory: PathBuf) -> PyResult<Bound<'_, PyDict>>
     out.set_item("points", points)?;
     out.set_item("replications", replications)?;
     out.set_item("notes", Vec::from_iter(found.note))?;
+    out.set_item("unread", found.unread)?;
     Ok(out)
 }
 

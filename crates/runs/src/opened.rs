@@ -27,6 +27,8 @@ pub struct Opened {
     pub replications: Vec<Replication>,
     /// What was skipped.
     pub note: Option<String>,
+    /// Why a point has no table `classes`.
+    pub unread: Option<String>,
 }
 
 /// Why nothing is taken.
@@ -57,8 +59,16 @@ pub fn open(dir: &Path) -> Result<Opened, Refused> {
     let places = places(&every);
     let points = points(&places);
     let (scenario, replications) = (scenario(points[0])?, replications(&points, &places)?);
-    let note = note(&every, &places);
-    Ok(Opened { scenario, points: points.into_iter().cloned().collect(), replications, note })
+    let (note, unread) = (note(&every, &places), unread(&points, &replications));
+    Ok(Opened { scenario, points: points.into_iter().cloned().collect(), replications, note, unread })
+}
+
+/// Why the scenario in force of a point cannot be read, without which its classes are unknown; of the first such point.
+fn unread(points: &[&Found], replications: &[Replication]) -> Option<String> {
+    let without = replications.iter().find(|made| made.tables.iter().all(|table| table.name != "classes"))?;
+    match scenario(points[without.point]).err()? {
+        Refused::Missing(why) | Refused::Unfit(why) => Some(why),
+    }
 }
 
 /// The directories of replications at an address, and what becomes of damaged ones among them: a directory, or beside the
@@ -196,19 +206,21 @@ fn each(dir: &Path, stored: Stored) -> Vec<((PathBuf, u32), Replication)> {
 fn scenario(first: &Found) -> Result<Scenario, Refused> {
     let effective = of_any_text(&first.common.effective);
     let read = Sweep::parse(&effective, &Options::new(MANIFEST));
-    read.map(|(sweep, _)| sweep.base).map_err(|found| {
+    read.map(|(sweep, _)| sweep.base).map_err(|mut found| {
         let (dir, theirs, ours) = (first.dir.display(), &first.common.perhop, env!("CARGO_PKG_VERSION"));
-        let why = match effective == first.common.effective {
-            true => format!("{dir} was written by perhop {theirs}, and this is perhop {ours}:\n{found}"),
-            false => format!("{dir} is of an algorithm that is a Python class:\n{found}{OF_CLASS}"),
+        let why = if effective == first.common.effective {
+            format!("{dir} was written by perhop {theirs}, and this is perhop {ours}:\n{found}")
+        } else {
+            found.list.iter_mut().filter(|it| it.code == "E006").for_each(|it| it.help = OF_CLASS.to_owned());
+            format!("{dir} is of an algorithm that is a Python class:\n{found}")
         };
         Refused::Unfit(format!("{why}\n{}", found.summary()))
     })
 }
 
 /// What to do where a run's class is not there.
-const OF_CLASS: &str = "   help: import the class's module and `perhop.register` it in Python, then `perhop.Runs.open(..)` plots, reports and \
-                        compares; the commands find it as an entry point `perhop.algorithms` of an installed package\n";
+const OF_CLASS: &str = "import the class's module and `perhop.register` it in Python, then `perhop.Runs.open(..)` plots, reports and \
+                        compares; the commands find it as an entry point `perhop.algorithms` of an installed package";
 
 /// A scenario in force without the hashes of classes: results can be read whatever their text is now.
 fn of_any_text(effective: &str) -> String {

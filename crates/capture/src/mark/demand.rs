@@ -18,6 +18,8 @@ use perhop_core::params::Tree;
 use perhop_core::port::edge::{Per, StageSpec};
 use perhop_core::units::{self, BitRate, Bytes, NS_PER_S, Time};
 
+use super::second::Second;
+
 const NANOBITS_PER_BYTE: u128 = 8 * NS_PER_S as u128;
 
 /// The bytes owed to a bucket of some rate, in 20 bytes: there is one for each instance.
@@ -42,6 +44,39 @@ impl Burst {
     }
 }
 
+/// The bytes owed to the buckets of a rate, by instance.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Owed {
+    bursts: Vec<Burst>,
+    /// The most that was owed to one.
+    most: Option<u128>,
+}
+
+impl Owed {
+    /// Counts a packet at an instance.
+    pub(super) fn add(&mut self, instance: usize, rate: BitRate, (now, size): (Time, u32)) {
+        if self.bursts.len() <= instance {
+            self.bursts.resize(instance + 1, Burst::default());
+        }
+        self.most = self.most.max(Some(self.bursts[instance].add(rate, now, size)));
+    }
+
+    /// Nothing is owed to an instance any longer.
+    pub(super) fn forget(&mut self, instance: usize) {
+        self.bursts.get_mut(instance).into_iter().for_each(|it| *it = Burst::default());
+    }
+
+    /// The smallest depth at which every packet finds as many tokens as it has bytes; `None` without packets.
+    pub(super) fn enough(&self) -> Option<u64> {
+        self.most.map(bytes)
+    }
+
+    /// The same where it has to find more.
+    pub(super) fn more_than_enough(&self) -> Option<u64> {
+        self.most.map(|most| bytes(most + 1))
+    }
+}
+
 /// The demand on one conditioner of the policy, over all its instances.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Demand {
@@ -59,9 +94,9 @@ pub(crate) struct Demand {
     pub(crate) larger_than_cbs: u64,
     /// The longest of them, bytes.
     pub(crate) largest: u32,
-    bursts: Vec<Burst>,
-    /// The most that was owed to one.
-    most: Option<u128>,
+    owed: Owed,
+    /// The second bucket, of meters with two rates.
+    pub(super) second: Option<Second>,
 }
 
 impl Demand {
@@ -75,34 +110,37 @@ impl Demand {
             cbs: cir.zip(cbs).and_then(|(cir, cbs)| cbs.tokens(cir.into())),
             tokens: built.as_ref().map(|it| it.tokens()).unwrap_or_default(),
             meters: Colour::ALL.map(|colour| built.as_ref().is_none_or(|it| it.meters(colour))),
+            second: Second::new(spec),
             ..Self::default()
         }
     }
 
     /// Counts a packet that arrived with its colour at the conditioner's `instance`.
     pub(crate) fn add(&mut self, instance: usize, now: Time, (colour, size): (Colour, u32)) {
+        if let Some(second) = &mut self.second {
+            second.add(instance, now, (colour, self.tokens.of(size)));
+        }
         if !self.meters[colour.index()] {
             return;
         }
         self.largest = self.largest.max(size);
         let size = self.tokens.of(size);
         self.larger_than_cbs += u64::from(self.cbs.is_some_and(|cbs| u64::from(size) > cbs.get()));
-        let Some(cir) = self.cir else { return };
-        if self.bursts.len() <= instance {
-            self.bursts.resize(instance + 1, Burst::default());
+        if let Some(cir) = self.cir {
+            self.owed.add(instance, cir, (now, size));
         }
-        self.most = self.most.max(Some(self.bursts[instance].add(cir, now, size)));
     }
 
     /// Nothing is owed to an instance any longer.
     pub(crate) fn forget(&mut self, instance: usize) {
-        self.bursts.get_mut(instance).into_iter().for_each(|it| *it = Burst::default());
+        self.owed.forget(instance);
+        self.second.iter_mut().for_each(|it| it.forget(instance));
     }
 
     /// The smallest CBS at which all packets of every instance would conform, of those that are held to the rate; `None`
     /// without a CIR or without such packets.
     pub(crate) fn conforming_cbs(&self) -> Option<u64> {
-        self.most.map(bytes)
+        self.owed.enough()
     }
 }
 
@@ -112,7 +150,7 @@ fn bytes(owed: u128) -> u64 {
 }
 
 /// The effective value of a parameter, as its text.
-fn value(spec: &StageSpec, name: &str) -> Option<String> {
+pub(super) fn value(spec: &StageSpec, name: &str) -> Option<String> {
     let mut shown = Vec::new();
     spec.params.show(&mut shown);
     shown.into_iter().find_map(|(key, tree)| match tree {

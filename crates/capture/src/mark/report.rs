@@ -21,6 +21,7 @@ use super::rate_report::{self, BurstRow};
 use super::records::Records;
 use super::round_trip_report::{Names, RoundTripReport};
 use super::rows::{ContractRows, Counted, FlowRows};
+use super::second::{ExcessBucketReport, PeakReport, Second};
 use super::statistics::Statistics;
 use super::twice::{Twice, WITHIN};
 use super::volume::Volume;
@@ -67,6 +68,12 @@ pub struct ConditionerReport {
     pub conforming_cbs_bytes: Option<u64>,
     /// Packets larger than `cbs`: they can never be green.
     pub packets_larger_than_cbs: u64,
+    /// Its peak bucket, if it has one.
+    #[serde(flatten)]
+    pub peak: PeakReport,
+    /// Its excess bucket, if it has one with a rate.
+    #[serde(flatten)]
+    pub excess: ExcessBucketReport,
 }
 
 /// Forward packets of one code point.
@@ -333,7 +340,10 @@ impl Report {
         let mut found = Vec::new();
         for (it, demand) in self.conditioners.iter().zip(demands) {
             if it.colours.is_empty() {
-                found.push(format!("no packet reached conditioner `{}`: check its `match`", it.name));
+                found.push(format!(
+                    "no packet reached conditioner `{}`: check its `match`, and those before it",
+                    it.name
+                ));
             }
             if let (Some(cbs), 1..) = (it.cbs_bytes, it.packets_larger_than_cbs) {
                 found.push(format!(
@@ -460,6 +470,8 @@ fn conditioner(spec: &StageSpec, counts: &ColourMatrix, demand: &Demand) -> Cond
         cbs_bytes: demand.cbs.map(|cbs| cbs.get()),
         conforming_cbs_bytes: demand.conforming_cbs(),
         packets_larger_than_cbs: demand.larger_than_cbs,
+        peak: demand.second.as_ref().map(Second::peak).unwrap_or_default(),
+        excess: demand.second.as_ref().map(Second::excess).unwrap_or_default(),
     }
 }
 

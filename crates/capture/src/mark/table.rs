@@ -6,7 +6,7 @@ use super::by::Groups;
 use super::flow_row::{EcnRow, Fates, FlowRow};
 use super::layout::{Rows, bit_rate, limited, mbps, new_table, share, shown};
 use super::rate_report::When;
-use super::report::{ColourRow, Report};
+use super::report::{ColourRow, ConditionerReport, Report};
 use super::round_trip_report::{FlowRoundTrip, MeasuredRow, RoundTripReport};
 use super::volume::Volume;
 use perhop_core::units::counted;
@@ -20,7 +20,9 @@ impl Report {
     pub fn text(&self, flows: usize) -> String {
         let mut parts = vec![self.summary()];
         if !self.conditioners.is_empty() {
-            parts.extend([self.colours(), self.contracts(), self.excess(flows), self.tallies()]);
+            parts.extend([self.colours(), self.contracts()]);
+            parts.extend(self.second_buckets());
+            parts.extend([self.excess(flows), self.tallies()]);
             parts.extend([self.code_points(), self.labels(), self.rtts(), self.flows(flows), self.flow_codes(flows)]);
             parts.push(self.flow_colours(flows));
         } else if self.round_trips.is_none() {
@@ -109,6 +111,22 @@ impl Report {
             }
         }
         shown(&table)
+    }
+
+    /// The same of the second bucket of meters with two rates: those of RFC 2698, then of RFC 4115.
+    fn second_buckets(&self) -> [String; 2] {
+        let mut peak = new_table(&["conditioner", "pir", "pbs", "none would be red from pbs"], 1);
+        let mut excess = new_table(&["conditioner", "eir", "ebs", "none would be red from ebs"], 1);
+        let add = |table: &mut Table, name: &str, [rate, burst, least]: [Option<u64>; 3]| {
+            if let (Some(rate), Some(burst), Some(least)) = (rate, burst, least) {
+                table.add_row([name, &bit_rate(rate as f64), &format!("{burst} B"), &format!("{least} B")]);
+            }
+        };
+        for ConditionerReport { name, peak: p, excess: e, .. } in &self.conditioners {
+            add(&mut peak, name, [p.pir_bit_s, p.pbs_bytes, p.conforming_pbs_bytes]);
+            add(&mut excess, name, [e.eir_bit_s, e.ebs_bytes, e.conforming_ebs_bytes]);
+        }
+        [peak, excess].map(|table| shown(&table))
     }
 
     /// Who exceeds a contract, by how much, when.

@@ -1,7 +1,7 @@
 //! What is found in a configuration: by its readers, by rules that need only the text, and by the check of the scenario that is
 //! made of each port, in the configuration's own lines.
 
-use super::{File, guessed, not_taken};
+use super::{File, Stated, guessed, not_taken};
 use crate::args::Configuration;
 use perhop_config::account::Verdict;
 use perhop_config::finding::Refused;
@@ -132,7 +132,7 @@ type Looked<'a> = (&'a Stub, &'a dyn Fn(&str) -> bool);
 /// Adds what the check of a port's scenario finds.
 fn of_stub(file: &File<'_>, imported: &Imported, (stub, wanted): Looked<'_>, options: &Options, list: &mut Findings) {
     let found = Document::check(&stub.text, options).map_or_else(|errors| errors, |(found, _)| found);
-    for diagnostic in in_its_words(file, imported, stub, found).into_iter().filter(|it| wanted(it.code)) {
+    for diagnostic in in_its_words(file, imported, (stub, None), found).into_iter().filter(|it| wanted(it.code)) {
         list.push(diagnostic);
     }
 }
@@ -165,11 +165,17 @@ impl Findings {
     }
 }
 
-/// What is found in a scenario, where it comes from a configuration: at the configuration's place, with its line and its names.
-/// What is about the scenario's own load is left out, unless nothing can run.
-pub(crate) fn in_its_words(file: &File<'_>, imported: &Imported, stub: &Stub, found: Diagnostics) -> Vec<Diagnostic> {
+/// What is found in a scenario, where it comes from a configuration: at the configuration's place, with its line and its names. What
+/// is about a load that a file states is at that file's place. What is about the scenario's own load is left out, unless nothing can
+/// run.
+pub(crate) fn in_its_words(
+    file: &File<'_>,
+    imported: &Imported,
+    (stub, stated): (&Stub, Option<&Stated>),
+    found: Diagnostics,
+) -> Vec<Diagnostic> {
     let sources = file.sources(&imported.text);
-    let (origins, lines) = (stub.origins(), starts(&stub.text));
+    let (origins, loads, lines) = (stub.origins(), stub.stated_origins(), starts(&stub.text));
     let moved = |it: Diagnostic| {
         if it.severity != Severity::Error && OF_THE_LOAD.contains(&it.code) {
             return None;
@@ -178,6 +184,9 @@ pub(crate) fn in_its_words(file: &File<'_>, imported: &Imported, stub: &Stub, fo
             return Some(it).filter(|it| it.severity == Severity::Error);
         };
         let at = byte((&stub.text, &lines), &spot)?;
+        if let Some((load, place)) = stated.zip(loads.origin(at)) {
+            return Some(Diagnostic { file: load.name.clone(), spot: load.sources.spot(place), ..it });
+        }
         let (place, message) = match stub.classes(at).and_then(|classes| of_class(&it.message, classes)) {
             Some((place, message)) => (place.or_else(|| origins.origin(at)), message),
             None => (origins.origin(at), it.message.clone()),

@@ -2,13 +2,10 @@
 
 use super::rates::{Colours, Shown};
 use super::table;
-use crate::complain;
+use crate::show;
 use perhop_core::packet::Colour;
 use perhop_live::{AfPacket, Counts, Dropped, Forwarder, Samples};
 use std::fmt::Write as _;
-
-/// Moves a terminal's cursor to its first place, and clears what is behind it.
-const CLEAR: &str = "\x1b[H\x1b[J";
 
 /// Most conditioners and queues that are shown.
 const MOST: usize = 16;
@@ -28,7 +25,7 @@ impl Watch {
             conditioners(&mut out, seconds, &last, shown);
             queues(&mut out, seconds, &last, shown);
             round_trips(&mut out, trips);
-            complain!("{CLEAR}{out}\n{}", table::text(forwarder, &shown.counts));
+            show::page(&format!("{out}\n{}", table::text(forwarder, &shown.counts)));
         }
     }
 }

@@ -13,6 +13,7 @@ mod stated;
 
 use crate::model::{Filter, Port, Way};
 use crate::stub::names::Names;
+use crate::stub::page::Page;
 use leaves::{Leaf, Leaves, leaves};
 use look::{Asked, Ground, each_filter};
 use perhop_core::classify::{Match, Protocol};
@@ -134,8 +135,8 @@ pub struct Load {
     pub has_priority: bool,
     /// The most that leaves the port, bit/s; 0 where that is unknown.
     whole: f64,
-    /// What a file states, as text.
-    stated: Option<String>,
+    /// What a file states, with the places in that file.
+    stated: Option<Page>,
     names: Names,
     /// Places of nodes on both sides.
     by_address: [HashMap<Ipv4Addr, usize>; 2],
@@ -340,9 +341,9 @@ impl Load {
         rows.into_values().collect()
     }
 
-    /// What a file states of it, as TOML; `None`: it was made for the port.
-    pub fn text(&self) -> Option<&str> {
-        self.stated.as_deref()
+    /// What a file states of it, as TOML with its places in that file; `None`: it was made for the port.
+    pub fn page(&self) -> Option<&Page> {
+        self.stated.as_ref()
     }
 
     /// The names of the traffic of the class at a path, and of those below it; of a stated load that with the class's name.

@@ -2,10 +2,9 @@
 
 use super::{Flow, Load, Look, Node, Sends};
 use crate::finding::Fault;
-use crate::stub::page::{key, toml};
+use crate::stub::page::{Page, key, toml};
 use perhop_core::params::{Node as Value, Place, Table, Tree};
 use perhop_core::units::{BitRate, Bytes};
-use std::fmt::Write as _;
 use std::net::Ipv4Addr;
 
 /// The sections of a load.
@@ -81,9 +80,12 @@ impl Load {
 
 /// The tables of a section by name.
 fn tables<'a>(table: &'a Table, section: &str) -> impl Iterator<Item = (&'a str, &'a Table)> {
-    let of = |node: &'a Value| if let Tree::Table(table) = &node.tree { Some(table) } else { None };
-    let entries = table.get(section).and_then(of).map_or(&[][..], |table| table.entries.as_slice());
-    entries.iter().filter_map(move |(name, _, node)| Some((name.as_str(), of(node)?)))
+    let entries = table.get(section).and_then(table_of).map_or(&[][..], |table| table.entries.as_slice());
+    entries.iter().filter_map(|(name, _, node)| Some((name.as_str(), table_of(node)?)))
+}
+
+fn table_of(node: &Value) -> Option<&Table> {
+    if let Tree::Table(table) = &node.tree { Some(table) } else { None }
 }
 
 /// A name, or several.
@@ -95,14 +97,23 @@ fn words(node: Option<&Value>) -> Vec<String> {
     }
 }
 
-/// `[tcp]` and `[traffic]` as they are stated; nodes are written with the others.
-fn written(table: &Table) -> String {
-    let mut out = String::new();
+/// `[tcp]` and `[traffic]` as they are stated, with the places in the file that they come from; nodes are written with the others.
+fn written(table: &Table) -> Page {
+    let mut page = Page::default();
     for section in ["tcp", "traffic"] {
-        for (name, keys) in tables(table, section) {
-            let _ = writeln!(out, "\n[{section}.{}]", key(name));
-            keys.entries.iter().for_each(|(name, _, node)| _ = writeln!(out, "{} = {}", key(name), toml(&node.tree)));
+        let stated = table.get(section).and_then(table_of).map_or(&[][..], |table| table.entries.as_slice());
+        for (name, place, keys) in stated.iter().filter_map(|(name, place, node)| Some((name, place, table_of(node)?)))
+        {
+            page.add("\n[");
+            page.from(Some(*place), |page| page.add(&format!("{section}.{}", key(name))));
+            page.add("]\n");
+            for (name, place, node) in &keys.entries {
+                page.from(Some(*place), |page| page.add(&key(name)));
+                page.add(" = ");
+                page.from(Some(node.place), |page| page.add(&toml(&node.tree)));
+                page.add("\n");
+            }
         }
     }
-    out
+    page
 }

@@ -7,7 +7,8 @@ use super::case::{Case, FRAME, finding, is_said};
 use super::{ios, tc};
 use crate::finding::Finding;
 use crate::ios::plan::At;
-use crate::model::{Act, Conditioner, Port};
+use crate::model::{Act, Conditioner, Port, Way};
+use crate::stub;
 use crate::value::{Said, Value};
 use perhop_core::classify::Protocol;
 use perhop_core::colour::Colour;
@@ -31,7 +32,7 @@ fn find(case: &Case<'_>) -> Vec<Finding> {
     // What protects the router itself is no way of downloads.
     let control = |port: &Port| port.interface.is.to_ascii_lowercase().starts_with("control");
     let ports = case.read.device.ports.iter().filter(|port| !control(port));
-    ports.flat_map(|port| port.conditioners.iter().filter_map(|it| of_policer(case, it))).collect()
+    ports.flat_map(|port| port.conditioners.iter().filter_map(move |it| of_policer(case, port, it))).collect()
 }
 
 /// Downloads at a rate.
@@ -46,8 +47,12 @@ pub(super) fn enough(rate: BitRate) -> Option<Bytes> {
     Some(Bytes::new(need.div_ceil(unit) * unit))
 }
 
-fn of_policer(case: &Case<'_>, it: &Conditioner) -> Option<Finding> {
+fn of_policer(case: &Case<'_>, port: &Port, it: &Conditioner) -> Option<Finding> {
     let (rate, burst) = (it.settings.rate("cir")?, it.settings.bytes("cbs")?);
+    // A line that brings no more than the rate has made all of it fit.
+    if port.way == Way::Input && stub::link(port, case.given).is_some_and(|link| link <= rate) {
+        return None;
+    }
     let said = it.settings.get("cbs").filter(|said| is_said(said))?;
     let share = downloads(rate).share(burst);
     if rate < LEAST || burst < FRAME || share + ERROR >= ENOUGH || !drops(it) || !takes_tcp(it) {

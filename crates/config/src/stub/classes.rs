@@ -12,6 +12,9 @@ use perhop_core::params::{Node, Place, Tree, show_table};
 /// Hours of a round-trip time that no flow has. A later entry has fewer of them, so that none before it takes its packets.
 const LONG: usize = 99_999;
 
+/// What is said of such a match: a class without one would take what others leave.
+pub(super) const NOTHING: &str = "so its match is one that no packet meets";
+
 /// What differs from the device, and where.
 type Note = (Option<Place>, String);
 
@@ -180,7 +183,8 @@ impl Writer<'_> {
             Taken::Nothing => {
                 add(row, None);
                 let none = class.takes.is_empty();
-                row.say(if none { "no filter leads to it" } else { "filters before its own take all of its packets" });
+                let why = if none { "no filter leads to it" } else { "filters before its own take all of its packets" };
+                row.say(&format!("{why}, {NOTHING}"));
             }
         }
     }

@@ -1,6 +1,6 @@
 //! `[conditioner.X]`: markers that sort packets, then what the device has.
 
-use super::classes::{key_text, matched};
+use super::classes::{NOTHING, key_text, matched};
 use super::names::plain;
 use super::overlap::is_of_conditioners;
 use super::page::{Page, Row};
@@ -131,8 +131,12 @@ fn marked(page: &mut Page, at: Option<&str>, marker: &Marker, goes_on: bool) {
 fn placed(page: &mut Page, at: Option<&str>, matches: Option<(Option<&Match>, Option<Place>)>) {
     at.into_iter().for_each(|at| page.add(&format!("at = {}\n", key_text(at))));
     if let Some((matches, place)) = matches.filter(|it| it.0 != Some(&Match::default())) {
-        page.from(place, |page| page.add(&matched(matches, 0)));
-        page.add("\n");
+        let mut row = Row::default();
+        row.page.from(place, |page| page.add(&matched(matches, 0)));
+        if matches.is_none() {
+            row.say(&format!("nothing of the load comes here, {NOTHING}"));
+        }
+        page.row(row);
     }
 }
 

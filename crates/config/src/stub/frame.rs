@@ -49,7 +49,7 @@ pub(super) fn head(page: &mut Page, ends: &[End<'_>]) {
 
 /// The load, as a sentence.
 pub(super) fn sentence(loads: &[&Load]) -> String {
-    if loads.iter().any(|load| load.text().is_some()) {
+    if loads.iter().any(|load| load.page().is_some()) {
         return "The load: the stated one.".to_owned();
     }
     let first: String = loads.iter().map(|load| unreached(load)).collect();
@@ -152,8 +152,8 @@ fn port_link(page: &mut Page, ends: &str, port: &Port, link: BitRate) {
 
 /// `[tcp]` and `[traffic]`.
 pub(super) fn load(page: &mut Page, load: &Load) {
-    if let Some(text) = load.text() {
-        return page.add(text);
+    if let Some(stated) = load.page() {
+        return page.add(&stated.text);
     }
     load.without.iter().for_each(|(class, why)| page.add(&format!("\n# No traffic in {}: {why}.\n", plain(class))));
     load.flows.iter().for_each(|flow| traffic(page, flow));

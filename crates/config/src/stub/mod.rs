@@ -40,6 +40,8 @@ pub struct Stub {
     pub text: String,
     /// Where stretches of it come from; of two that hold a place the one that stands first is the inner one.
     pub map: Vec<Piece>,
+    /// The same of a load that a file states: where in that file.
+    pub stated: Vec<Piece>,
     /// Its lists of classes.
     pub lists: Vec<List>,
     /// What the scenario says differently from the device, and where in the configuration that is.
@@ -69,6 +71,11 @@ impl Stub {
     /// Where in the configuration its bytes come from.
     pub fn origins(&self) -> Origins {
         Origins::of(&self.map)
+    }
+
+    /// Where in the file of its load.
+    pub fn stated_origins(&self) -> Origins {
+        Origins::of(&self.stated)
     }
 }
 
@@ -166,6 +173,7 @@ pub fn with_load(port: &Port, link: BitRate, load: &Load) -> Stub {
     frame::links(&mut page, port, link, load, queue.as_deref());
     page.append(&conditioners);
     page.append(&writer.tree);
+    let stated = load.page().into_iter().flat_map(|stated| stated.moved(page.text.len())).collect();
     frame::load(&mut page, load);
     let sentence = frame::sentence(&[load]);
     let others = others::sentence(port).into_iter().collect();
@@ -173,6 +181,7 @@ pub fn with_load(port: &Port, link: BitRate, load: &Load) -> Stub {
     Stub {
         text,
         map,
+        stated,
         lists,
         notes: writer.notes,
         load: sentence,
@@ -240,6 +249,7 @@ pub fn of_both([out, back]: [(&Port, BitRate); 2]) -> Stub {
     Stub {
         text,
         map,
+        stated: Vec::new(),
         lists,
         notes,
         load: frame::sentence(&[&load, &facing]),

@@ -62,9 +62,14 @@ impl Page {
     pub fn append(&mut self, other: &Self) {
         let by = self.text.len();
         self.text.push_str(&other.text);
-        let moved = |place: Place| Place { start: place.start + by, end: place.end + by };
         self.lists.extend(other.lists.iter().map(|list| List { at: list.at + by, rows: list.rows.clone() }));
-        self.map.extend(other.map.iter().map(|piece| Piece { page: moved(piece.page), text: piece.text }));
+        self.map.extend(other.moved(by));
+    }
+
+    /// Where its stretches come from once `by` bytes are in front of it.
+    pub fn moved(&self, by: usize) -> impl Iterator<Item = Piece> {
+        let moved = move |place: Place| Place { start: place.start + by, end: place.end + by };
+        self.map.iter().map(move |piece| Piece { page: moved(piece.page), text: piece.text })
     }
 
     /// A blank line and a heading, `[queue.X]`.

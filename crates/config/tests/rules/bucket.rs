@@ -2,6 +2,7 @@
 
 use super::given;
 use perhop_config::given::Given;
+use perhop_core::units::BitRate;
 
 fn found(from: &str, text: &str) -> Option<(String, String)> {
     let all = given(from, text, &Given::default());
@@ -32,6 +33,23 @@ fn a_bucket_of_milliseconds() {
     let (_, instead) = found("tc", &shell("10k")).unwrap();
     assert_eq!(instead, format!("burst {burst}b"));
     assert!(found("tc", &shell(&format!("{burst}b"))).is_none());
+}
+
+/// A line that brings no more than the rate needs no burst; one that takes no more does not spare it.
+#[test]
+fn a_line_into_the_policer_is_a_shaper() {
+    let police = "matchall action police rate 10mbit burst 10k conform-exceed drop";
+    let input = format!("tc qdisc add dev eth0 clsact\ntc filter add dev eth0 ingress {police}\n");
+    let output = format!("tc qdisc add dev eth0 clsact\ntc filter add dev eth0 egress {police}\n");
+    let said = |text: &str, link: Option<u64>| {
+        let all = given("tc", text, &Given { link: link.map(BitRate::mbps), ..Given::default() });
+        all.iter().any(|it| it.0.code == "W451")
+    };
+    for text in [&input, &output] {
+        assert!(said(text, None) && said(text, Some(100)) && said(text, Some(11)), "{text}");
+    }
+    assert!(!said(&input, Some(10)) && !said(&input, Some(8)));
+    assert!(said(&output, Some(10)));
 }
 
 /// 10 MiB are 42 s of 2 Mbit/s.

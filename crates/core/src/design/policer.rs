@@ -14,7 +14,8 @@
 //!
 //! Off its grid the table is within [`ERROR`] of nine runs in ten, and of nine in ten cells in which a Linux kernel was measured.
 //! A rate or round trip beyond it is taken at the grid's edge with the same window. Packets of another size than 1500 B are taken as a rate
-//! and a burst of as many packets. Flows are long-lived, share one bucket, and lose what finds no tokens.
+//! and a burst of as many packets. Flows are long-lived, share one bucket, and lose what finds no tokens. Nothing slows their packets
+//! down before the bucket, and the link behind it is ten times as fast as the contract.
 //!
 //! | symbol | field    | unit   |
 //! |--------|----------|--------|

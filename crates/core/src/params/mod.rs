@@ -17,7 +17,7 @@ mod values;
 
 pub use error::ParamError;
 pub use kind::{Field, Gives, Kind, Literal};
-pub use problems::{Problem, Problems, Report, Severity, suggest, unit_code};
+pub use problems::{NEAREST, Problem, Problems, Report, Severity, suggest, unit_code};
 pub use read::{Params, Reader, Value, read_table, show_table};
 pub use spanned::{Located, Places, Spanned};
 pub use steers::{escaped, escaped_but, steers};

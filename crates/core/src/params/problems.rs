@@ -188,11 +188,14 @@ fn likeness(text: &str, name: &str) -> f64 {
 /// See [`likeness`].
 const MEANT: f64 = 0.8;
 
+/// What [`suggest`] begins with where a name is near.
+pub const NEAREST: &str = "did you mean ";
+
 /// "did you mean `x`?" for the nearest name, else all of them, or the first of very many.
 pub fn suggest(text: &str, names: &[&str]) -> String {
     let near = names.iter().map(|name| (likeness(text, name), *name)).max_by(|a, b| a.0.total_cmp(&b.0));
     match near {
-        Some((likeness, name)) if likeness > MEANT => format!("did you mean `{name}`?"),
+        Some((likeness, name)) if likeness > MEANT => format!("{NEAREST}`{name}`?"),
         _ if names.is_empty() => "there is none to name here".to_owned(),
         _ if names.len() <= LISTED => format!("valid names: {}", names.join(", ")),
         _ => format!("valid names: {} and {} more", names[..LISTED].join(", "), names.len() - LISTED),

@@ -1,7 +1,9 @@
 //! W301: a policer whose bucket holds long-lived TCP below its contract, by the table of its stack.
 //!
 //! Only a policer, which drops what finds no token, does so whatever comes after it. What is only marked is dropped
-//! where a queue is congested, if at all: then the contract may be delivered with any bucket.
+//! where a queue is congested, if at all: then the contract may be delivered with any bucket. A shaper or a link before the policer
+//! that lets out no more than the rate makes any bucket large enough. One behind it does not: its ACKs slow TCP down to its rate, but
+//! bunches still come to the bucket.
 
 use crate::resolve::offered::Flowline;
 use crate::resolve::ports::{File, Resolved, Stage, parameter};
@@ -10,6 +12,7 @@ use perhop_core::design::policer::{ENOUGH, ERROR, Policed, Sender};
 use perhop_core::packet::Colour;
 use perhop_core::params::Problems;
 use perhop_core::port::edge::{Action, Per};
+use perhop_core::sched::SchedulerParams;
 use perhop_core::units::{BitRate, Bytes, Span};
 use perhop_sim::plan;
 use perhop_sim::traffic::TrafficModel as _;
@@ -134,10 +137,13 @@ impl Bucket<'_> {
     }
 }
 
-/// Whether all that leaves a link is within a rate and a burst.
+/// Whether all that leaves a link is within a rate and a burst, as a shaper or a CAKE with a rate makes it. CAKE lets one packet out
+/// at a time.
 fn shaped(link: &plan::Link, rate: BitRate, burst: Bytes) -> bool {
-    let shaper = link.nodes.first().and_then(|root| root.shaper.as_ref());
-    shaper.is_some_and(|shaper| shaper.rate <= rate && shaper.burst <= burst)
+    let Some(root) = link.nodes.first() else { return false };
+    let shaper = root.shaper.as_ref().is_some_and(|shaper| shaper.rate <= rate && shaper.burst <= burst);
+    shaper
+        || matches!(root.scheduler(), Some(SchedulerParams::Cake(cake)) if cake.rate.is_some_and(|cake| cake <= rate))
 }
 
 /// The links that all these flows take on their way to a policer.

@@ -16,7 +16,7 @@ use crate::text::axis;
 use crate::text::tree::{self, KeyPath};
 use perhop_core::foreign;
 use perhop_core::params::{Field, Node, Params, Place, Problems, Table, Tree, suggest};
-use perhop_core::registry::{Entry, unknown};
+use perhop_core::registry::{Entry, unregistered};
 use perhop_core::{aqm, conditioner, sched};
 use perhop_sim::traffic;
 
@@ -168,7 +168,7 @@ impl Selector {
         match of {
             _ if keys.contains(&key) => return true,
             Some(name) if entries.is_empty() => {
-                unknown::<()>(problems, self.place, ["algorithm", name], &algorithms());
+                unregistered::<()>(problems, self.place, ["algorithm", name], &algorithms());
             }
             of => {
                 let whose = of.map_or_else(|| "any algorithm".to_owned(), |name| format!("`{name}`"));

@@ -200,14 +200,30 @@ pub fn read(model: &Model, conditioners: &Conditioners, problems: &mut Problems)
     let entries: Vec<_> = model.links.declared().iter().map(|link| builder.entry(link)).collect();
     builder.addresses();
     if model.links.declared().is_empty() && !model.links.malformed {
-        let help = "add [links] with lines such as \"A - B\" = { rate = \"10Mbit/s\", delay = \"5ms\" }";
-        builder.problems.error("E244", None, "no links").help(help);
+        no_links(model, builder.problems);
     }
     let read = model.links.all_sound() && model.nodes.all_sound() && model.queues.all_sound();
     let mut topology = builder.topology;
     topology.complete = !topology.links.is_empty() && topology.faulty.is_empty() && !entries.contains(&None);
     topology.whole = read && topology.complete && problems.list.len() == from;
     topology
+}
+
+/// Reports that there are none. What has only traffic may be a load, which a configuration is predicted with.
+fn no_links(model: &Model, problems: &mut Problems) {
+    const ADD: &str = "add [links] with lines such as \"A - B\" = { rate = \"10Mbit/s\", delay = \"5ms\" }";
+    let is_load = model.queues.names().is_empty()
+        && model.conditioners.names().is_empty()
+        && !model.traffic.declared().is_empty();
+    match is_load {
+        true => {
+            let help = format!(
+                "give a load with a device's configuration, as in `perhop predict router.cfg --load FILE`; for a scenario {ADD}"
+            );
+            problems.error("E244", None, "no links: [traffic] alone is a load and no scenario").help(help)
+        }
+        false => problems.error("E244", None, "no links").help(ADD),
+    };
 }
 
 /// Where in a port's tree something is.

@@ -4,9 +4,9 @@ use super::rto::Rto;
 use super::stack::StackSection;
 use perhop_core::foreign;
 use perhop_core::params::{
-    Choice, Field, Kind, Literal, Located, Node, Params, Problems, Reader, Tree, Value, read_table, show_table, suggest,
+    Choice, Field, Kind, Literal, Located, Node, Params, Problems, Reader, Tree, Value, read_table, show_table,
 };
-use perhop_core::registry::Entry;
+use perhop_core::registry::{Entry, nearest_or_class};
 use perhop_core::units::{Bytes, Span};
 use perhop_sim::transport::{
     AckDelay, Bursts, Config, ConfigError, CongestionLaw as _, EcnFeedback, LawParams, Pacing, PartialAckTimer,
@@ -48,7 +48,8 @@ impl Value for LawName {
         if names.contains(&name.as_str()) {
             return Some(Self(name.clone()));
         }
-        problems.error("E006", node.place, format!("unknown name `{name}`")).help(suggest(name, &names)).none()
+        let help = nearest_or_class(name, &names);
+        problems.error("E006", node.place, format!("unknown name `{name}`")).help(help).none()
     }
     fn tree(&self) -> Option<Tree> {
         Some(Tree::Text(self.0.clone()))

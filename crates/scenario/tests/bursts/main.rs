@@ -231,4 +231,20 @@ fn it_is_not_said_behind_a_shaper() {
     );
     assert!(said("delay = \"1us\", queue = { shape = { rate = \"10Mbit/s\", burst = \"9kB\" } }"));
     assert!(said("delay = \"1us\", queue = { shape = { rate = \"11Mbit/s\", burst = \"3kB\" } }"));
+    let cake = |rate: &str| format!("delay = \"1us\", queue = {{ scheduler = \"cake\", rate = \"{rate}\" }}");
+    assert!(!said(&cake("10Mbit/s")) && said(&cake("11Mbit/s")));
+    let held = policer.run_as(&policer.text().replace("delay = \"1us\"", &cake("10Mbit/s")));
+    assert!(held.share > 0.95, "{:.2}", held.share);
+}
+
+/// A link behind the policer that is as slow as the contract paces TCP by its ACKs. What that is worth depends on the bunches in
+/// which it still sends, so the warning stays.
+#[test]
+fn it_is_said_before_a_slow_link() {
+    for (rate, share) in [(10.0, 0.85..1.0), (100.0, 0.0..0.4)] {
+        let policer = Cell::policed(Sender::Linux, [rate, 20.0], 1, 6_000);
+        let fast = format!("rate = \"{}Mbit/s\"", 10.0 * rate);
+        let outcome = policer.run_as(&policer.text().replace(&fast, &format!("rate = \"{rate}Mbit/s\"")));
+        assert!(outcome.said.contains(&"W301") && share.contains(&outcome.share), "{rate}: {:.2}", outcome.share);
+    }
 }

@@ -1,10 +1,15 @@
 //! The cells of `lab/cells/cells.toml`, and what Linux did in them.
 
 use flate2::read::GzDecoder;
+use perhop_core::dscp::Dscp;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use toml_span::Value;
+
+/// Interfaces of the router, as in `lab/recording/cells.py`: packets leave by the first, come by the second.
+pub const LEAVING: &str = "r1";
+pub const COMING: &str = "r0";
 
 /// A port and a pattern.
 #[derive(Clone, Debug)]
@@ -97,6 +102,29 @@ pub fn ports() -> Vec<Described> {
         figure: text(value, "figure"),
     });
     described.into_iter().filter(|it| it.name != "tcp").collect()
+}
+
+/// The words behind a name in braces.
+fn word(name: &str) -> String {
+    let prio = |prio: u8, matches: String| format!("protocol ip prio {prio} u32 match {matches}");
+    match name {
+        "dev" => LEAVING.to_owned(),
+        "in" => COMING.to_owned(),
+        "rest" => prio(2, "u32 0 0".to_owned()),
+        port if port.chars().all(|c| c.is_ascii_digit()) => prio(1, format!("ip sport {port} 0xffff")),
+        dscp => {
+            let code: Dscp = dscp.parse().unwrap_or_else(|_| panic!("{dscp}"));
+            prio(1, format!("ip dsfield {:#x} 0xfc", code.get() << 2))
+        }
+    }
+}
+
+/// A command without braces.
+pub fn typed(command: &str) -> String {
+    let mut parts = command.split(['{', '}']).enumerate();
+    parts
+        .by_ref()
+        .fold("tc ".to_owned(), |line, (i, part)| line + &if i % 2 == 1 { word(part) } else { part.to_owned() })
 }
 
 impl Cell {

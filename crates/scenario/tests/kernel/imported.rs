@@ -1,45 +1,17 @@
 //! The commands of every cell, as they are typed for `tc`, imported: the port that they give is the one that was written by hand
 //! beside them, since it does with the kernel's arrivals what that one does.
 
-use crate::cells::{Cell, Described, cells, ports};
+use crate::cells::{COMING, Cell, Described, LEAVING, cells, ports, typed};
 use crate::verdict::{Verdict, judge};
 use perhop_config::finding::Fault;
 use perhop_config::given::Given;
 use perhop_config::import::import;
 use perhop_config::model::Way;
-use perhop_core::dscp::Dscp;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
-/// Interfaces of the router, as in `lab/recording/cells.py`: packets leave by the first, come by the second.
-const LEAVING: &str = "r1";
-const COMING: &str = "r0";
-
 /// Ports whose `htb` has one class with tc's own burst, no more than the rate of a line: it is read as the link, which lends no burst.
 const LINES: [&str; 3] = ["gso-codel", "gso-drr", "gso-fq-codel"];
-
-/// The words behind a name in braces.
-fn word(name: &str) -> String {
-    let prio = |prio: u8, matches: String| format!("protocol ip prio {prio} u32 match {matches}");
-    match name {
-        "dev" => LEAVING.to_owned(),
-        "in" => COMING.to_owned(),
-        "rest" => prio(2, "u32 0 0".to_owned()),
-        port if port.chars().all(|c| c.is_ascii_digit()) => prio(1, format!("ip sport {port} 0xffff")),
-        dscp => {
-            let code: Dscp = dscp.parse().unwrap_or_else(|_| panic!("{dscp}"));
-            prio(1, format!("ip dsfield {:#x} 0xfc", code.get() << 2))
-        }
-    }
-}
-
-/// A command without braces.
-fn typed(command: &str) -> String {
-    let mut parts = command.split(['{', '}']).enumerate();
-    parts
-        .by_ref()
-        .fold("tc ".to_owned(), |line, (i, part)| line + &if i % 2 == 1 { word(part) } else { part.to_owned() })
-}
 
 /// The port of some commands as a policy, and the name of its queue.
 fn policy(port: &Described) -> Result<(String, String), String> {

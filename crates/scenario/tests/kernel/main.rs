@@ -1,10 +1,11 @@
 //! perhop's ports beside a Linux kernel's, packet for packet: the arrivals of every cell of `lab/cells/cells.toml` through the
 //! same port, and what became of them in the vectors that `make lab` recorded.
 //!
-//! `make renew WHAT=kernel` writes `docs/reports/beside-linux.md` and its figures.
+//! `make renew WHAT=kernel` writes `docs/reports/beside-linux.md`, the pages below it and their figures.
 
 mod cells;
 mod counters;
+mod disciplines;
 mod figure;
 mod imported;
 mod live;
@@ -25,7 +26,7 @@ fn judged() -> Vec<Judged> {
 fn show(all: &[Judged]) {
     let Ok(wanted) = std::env::var("CELLS") else { return };
     for it in all.iter().filter(|it| it.cell.name().contains(&wanted)) {
-        println!("{}: {:?}", it.cell.name(), it.verdict);
+        println!("{}: {}", it.cell.name(), it.verdict);
         if it.cell.exact {
             detail(it);
         }
@@ -39,7 +40,7 @@ fn every_cell_is_as_the_kernel_or_explained() {
     show(&all);
     let wrong = |it: &Judged| match (&it.verdict, &it.cell.explained) {
         (Verdict::Exact | Verdict::Within(_), None) | (Verdict::Outside(_) | Verdict::Absent(_), Some(_)) => None,
-        (verdict, None) => Some(format!("{}: {verdict:?}", it.cell.name())),
+        (verdict, None) => Some(format!("{}: {verdict}", it.cell.name())),
         (_, Some(_)) => Some(format!("{}: its explanation has become wrong", it.cell.name())),
     };
     let found: Vec<_> = all.iter().filter_map(wrong).collect();

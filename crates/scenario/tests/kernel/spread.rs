@@ -3,13 +3,13 @@
 use crate::cells::{Cell, Row, folder};
 use crate::replayed::Fates;
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
+use std::fmt;
 
-/// Shares may differ by this much, or by [`SURE`] standard errors where these are more.
+/// The margin of a share, or [`SURE`] standard errors where these are more.
 pub const SHARE: f64 = 0.01;
-/// Mean and 99th percentile of the delay may differ by this share; the same.
+/// The margin of the mean and of the 99th percentile of the delay, as a part of the kernel's; or [`SURE`] standard errors, too.
 pub const DELAY: f64 = 0.1;
-/// Standard errors of a difference that chance alone hardly makes.
+/// Standard errors of a difference that chance alone rarely exceeds.
 const SURE: f64 = 3.0;
 
 /// What one run did.
@@ -67,10 +67,25 @@ fn mean(runs: &[Spread], of: impl Fn(&Spread) -> f64) -> [f64; 2] {
     [mean, squares / (n - 1.0) / n]
 }
 
-/// How a measure differs: ours less theirs, as a part of `whole`, and by how much it may.
-struct Off {
-    by: f64,
-    most: f64,
+/// The standard deviations of [`Compared::scatter`].
+fn scatter(runs: &[Spread]) -> [f64; 4] {
+    let deviation = |[_, error]: [f64; 2]| (error * runs.len() as f64).sqrt();
+    let share = |fate: &str| {
+        let names = runs[0].shares.keys().filter(|name| name.ends_with(fate));
+        names.map(|name| deviation(mean(runs, |run| run.shares[name]))).fold(0.0, f64::max)
+    };
+    let delay = |i: usize| {
+        let found = mean(runs, |run| run.delays[i]);
+        deviation(found) / found[0]
+    };
+    [share("dropped"), share("marked"), delay(0), delay(1)]
+}
+
+/// How a measure differs: ours less theirs, as a part of `whole`, and its margin.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Off {
+    pub by: f64,
+    pub most: f64,
 }
 
 impl Off {
@@ -82,31 +97,64 @@ impl Off {
     fn is_good(&self) -> bool {
         self.by.abs() <= self.most
     }
+}
 
-    /// The margin, where it is not the usual one.
-    fn margin(&self, usual: f64) -> String {
-        if self.most > usual { format!(", margin {:.1} %", 100.0 * self.most) } else { String::new() }
+/// The mean of a delay over all runs, ns.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Delay {
+    pub theirs: f64,
+    pub ours: f64,
+    pub off: Off,
+}
+
+/// The means of the kernel's runs beside those of ours.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Compared {
+    /// By source port and fate, as in `5001 dropped`.
+    pub shares: Vec<(String, Off)>,
+    /// Mean and 99th percentile.
+    pub delays: [Delay; 2],
+    /// Standard deviations among the kernel's runs: the largest of a share dropped and of a share marked, those of both delays as
+    /// parts of their means.
+    pub scatter: [f64; 4],
+}
+
+impl Compared {
+    pub fn of(theirs: &[Spread], ours: &[Spread]) -> Self {
+        let share = |name: &String| Off::new([ours, theirs].map(|runs| mean(runs, |run| run.shares[name])), 1.0, SHARE);
+        let delay = |i: usize| {
+            let both = [ours, theirs].map(|runs| mean(runs, |run| run.delays[i]));
+            Delay { theirs: both[1][0], ours: both[0][0], off: Off::new(both, both[1][0], DELAY) }
+        };
+        let shares = theirs[0].shares.keys().map(|name| (name.clone(), share(name))).collect();
+        Self { shares, delays: [0, 1].map(delay), scatter: scatter(theirs) }
+    }
+
+    pub fn is_good(&self) -> bool {
+        self.offs().all(|(off, _)| off.is_good())
+    }
+
+    /// Every measure, with the usual margin of its kind.
+    pub fn offs(&self) -> impl Iterator<Item = (&Off, f64)> {
+        let shares = self.shares.iter().map(|(_, off)| (off, SHARE));
+        shares.chain(self.delays.iter().map(|delay| (&delay.off, DELAY)))
+    }
+
+    /// The share that differs by most of its margin.
+    pub fn worst(&self) -> &(String, Off) {
+        let part = |it: &(String, Off)| it.1.by.abs() / it.1.most;
+        self.shares.iter().max_by(|a, b| part(a).total_cmp(&part(b))).unwrap()
     }
 }
 
-/// Whether the means of the kernel's runs agree with those of ours; both ways with what was measured.
-pub fn within(theirs: &[Spread], ours: &[Spread]) -> Result<String, String> {
-    let share = |name: &String| Off::new([ours, theirs].map(|runs| mean(runs, |run| run.shares[name])), 1.0, SHARE);
-    let shares: Vec<_> = theirs[0].shares.keys().map(|name| (name, share(name))).collect();
-    let part = |it: &(&String, Off)| it.1.by.abs() / it.1.most;
-    let worst = shares.iter().filter(|it| it.1.by != 0.0).max_by(|a, b| part(a).total_cmp(&part(b)));
-    let (mut said, mut good) = (String::new(), shares.iter().all(|it| it.1.is_good()));
-    if let Some((which, off)) = worst {
-        let (by, margin) = (100.0 * off.by, off.margin(SHARE));
-        write!(said, "largest difference of a share {by:+.2} % (port {which}{margin}); ").unwrap();
+impl fmt::Display for Compared {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, off) = self.worst();
+        write!(to, "share of port {name} {:+.2} points (margin {:.1})", 100.0 * off.by, 100.0 * off.most)?;
+        for (what, it) in ["mean", "p99"].into_iter().zip(&self.delays) {
+            let (theirs, ours, by, most) = (it.theirs / 1e6, it.ours / 1e6, 100.0 * it.off.by, 100.0 * it.off.most);
+            write!(to, "; {what} delay {theirs:.2} ms, perhop's {ours:.2} ms, {by:+.1} % (margin {most:.0})")?;
+        }
+        Ok(())
     }
-    for (i, name) in ["mean", "p99"].into_iter().enumerate() {
-        let both = [ours, theirs].map(|runs| mean(runs, |run| run.delays[i]));
-        let off = Off::new(both, both[1][0], DELAY);
-        good &= off.is_good();
-        let ([b, a], by, margin) = (both.map(|it| it[0] / 1e6), 100.0 * off.by, off.margin(DELAY));
-        write!(said, "{name} delay {a:.2} ms, perhop's {b:.2} ms ({by:+.1} %{margin}); ").unwrap();
-    }
-    let said = said.trim_end_matches("; ").to_owned();
-    if good { Ok(said) } else { Err(said) }
 }

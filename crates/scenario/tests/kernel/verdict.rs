@@ -2,7 +2,8 @@
 
 use crate::cells::{Cell, Left, Row};
 use crate::replayed::{Fates, replayed};
-use crate::spread::{Spread, repeated, within};
+use crate::spread::{Compared, Spread, repeated};
+use std::fmt;
 
 /// Times differ by less than the unit of the clock that user-mode Linux is shipped with: 256 ns.
 pub const CLOCK_NS: u64 = 256;
@@ -16,11 +17,22 @@ pub enum Verdict {
     /// Every packet: its fate, its mark, and its departure to within [`CLOCK_NS`].
     Exact,
     /// Shares and delays agree.
-    Within(String),
+    Within(Compared),
     /// They do not: what differs.
     Outside(String),
     /// perhop has no such port: its message.
     Absent(String),
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exact => write!(to, "exact"),
+            Self::Within(compared) => write!(to, "in distribution: {compared}"),
+            Self::Outside(said) => write!(to, "not: {said}"),
+            Self::Absent(said) => write!(to, "not: perhop refuses the port: {said}"),
+        }
+    }
 }
 
 /// What is said about a cell.
@@ -63,10 +75,10 @@ pub fn exactly(rows: &[Row], ours: &Fates) -> Verdict {
     }
     let worst = late.iter().map(|(_, a, b)| a.0.abs_diff(b.0)).max().unwrap_or(0);
     let first = pairs().find(fate).map(|it| it.0).into_iter().chain(late.first().map(|it| it.0)).min();
-    let from = first.map_or(String::new(), |i| format!(", from packet {i} at {} ms", rows[i].came / 1_000_000));
+    let from =
+        first.map_or(String::new(), |i| format!("; the first is packet {i}, at {} ms", rows[i].came / 1_000_000));
     Verdict::Outside(format!(
-        "of {} packets {fates} have another fate, {marks} another mark, {} leave at another time, by at most {worst} ns{from}",
-        rows.len(),
+        "{fates} packets have another fate, {marks} another mark, and {} leave at another time, by at most {worst} ns{from}",
         late.len()
     ))
 }
@@ -74,10 +86,14 @@ pub fn exactly(rows: &[Row], ours: &Fates) -> Verdict {
 fn in_distribution(cell: &Cell, rows: &[Row], runs: &[Fates]) -> Verdict {
     let theirs = repeated(cell);
     let ours: Vec<_> = runs.iter().map(|run| Spread::of(rows, run)).collect();
-    match within(&theirs, &ours) {
-        Ok(said) => Verdict::Within(said),
-        Err(said) => Verdict::Outside(said),
-    }
+    let compared = Compared::of(&theirs, &ours);
+    if compared.is_good() { Verdict::Within(compared) } else { Verdict::Outside(compared.to_string()) }
+}
+
+/// The largest distance between two departures of a packet, ns.
+pub fn apart(it: &Judged) -> u64 {
+    let both = it.rows.iter().zip(it.ours.iter().flatten());
+    both.filter_map(|(row, ours)| Some(row.left?.0.abs_diff((*ours)?.0))).max().unwrap_or(0)
 }
 
 /// Arrivals so near to a departure of another packet that the clock decides which comes first.
