@@ -26,6 +26,7 @@ mod ledger;
 mod load;
 mod marker;
 mod marking;
+mod owed;
 mod packed;
 mod queue_report;
 mod queueing;

@@ -12,11 +12,12 @@ use perhop_core::conditioner::Conditioner as _;
 use perhop_core::estimate::TokenBucket;
 use perhop_core::estimate::token_bucket::Fill;
 use perhop_core::packet::Colour;
+use perhop_core::params::Tree;
 use perhop_core::port::edge::StageSpec;
 use perhop_core::units::{self, BitRate, Bytes, Time};
 use serde::Serialize;
 
-use super::demand::{Owed, value};
+use super::owed::Owed;
 
 /// The peak bucket of RFC 2698. All of it is `None` of another conditioner.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -129,4 +130,14 @@ impl Second {
             conforming_ebs_bytes: owed.more_than_enough(),
         }
     }
+}
+
+/// The effective value of a parameter, as its text.
+pub(super) fn value(spec: &StageSpec, name: &str) -> Option<String> {
+    let mut shown = Vec::new();
+    spec.params.show(&mut shown);
+    shown.into_iter().find_map(|(key, tree)| match tree {
+        Tree::Text(text) if key == name => Some(text),
+        _ => None,
+    })
 }
