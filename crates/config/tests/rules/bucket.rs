@@ -38,7 +38,7 @@ fn a_bucket_of_milliseconds() {
 /// A line that brings no more than the rate needs no burst; one that takes no more does not spare it.
 #[test]
 fn a_line_into_the_policer_is_a_shaper() {
-    let police = "matchall action police rate 10mbit burst 10k conform-exceed drop";
+    let police = "matchall action police rate 10mbit burst 4k conform-exceed drop";
     let input = format!("tc qdisc add dev eth0 clsact\ntc filter add dev eth0 ingress {police}\n");
     let output = format!("tc qdisc add dev eth0 clsact\ntc filter add dev eth0 egress {police}\n");
     let said = |text: &str, link: Option<u64>| {
