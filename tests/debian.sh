@@ -21,7 +21,7 @@ for suite; do
     cp "$wheel" "$home/README.md" "$root/perhop"
     cp "$home/tests/first_minute.py" "$root/perhop/tests"
     cp "$home/tests/python/walkthrough.py" "$root/perhop/tests/python"
-    env -i HOME=/root PATH=/usr/bin:/bin PIP_CERT=/etc/ssl/certs/ca-certificates.crt chroot "$root" /bin/sh -ec '
+    chroot "$root" /usr/bin/env -i HOME=/root PATH=/usr/bin:/bin PIP_CERT=/etc/ssl/certs/ca-certificates.crt /bin/sh -ec '
         . /etc/os-release
         ! command -v cc cargo
         echo "$PRETTY_NAME, $(python3 -V), $(ldd --version | head -1)"
