@@ -8,7 +8,7 @@ wheel=$(realpath "$1")
 shift
 [ $# -gt 0 ] || set -- stable oldstable
 place=$(mktemp -d)
-trap 'rm -rf "$place"' EXIT
+trap 'umount "$place"/*/proc 2>/dev/null; rm -rf --one-file-system "$place"' EXIT
 
 for suite; do
     root=$place/$suite
@@ -17,7 +17,8 @@ for suite; do
     # The way to the packages is this machine's.
     cp -L /etc/resolv.conf "$root/etc/resolv.conf"
     cp -L /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/ca-certificates.crt"
-    mkdir -p "$root/perhop/tests/python" "$root/empty"
+    mount -t proc proc "$root/proc"
+    mkdir -p "$root/perhop/tests/python"
     cp "$wheel" "$home/README.md" "$root/perhop"
     cp "$home/tests/first_minute.py" "$root/perhop/tests"
     cp "$home/tests/python/walkthrough.py" "$root/perhop/tests/python"
@@ -26,5 +27,6 @@ for suite; do
         ! command -v cc cargo
         echo "$PRETTY_NAME, $(python3 -V), $(ldd --version | head -1)"
         cd /perhop && python3 tests/first_minute.py --wheel perhop-*.whl'
-    rm -rf "$root"
+    umount "$root/proc"
+    rm -rf --one-file-system "$root"
 done
