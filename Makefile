@@ -11,7 +11,7 @@ PARALLEL := -n auto --dist loadfile --no-loadscope-reorder
 FAST := heads port sched conditioners engine owners bad changes ports scenario schema selector series stages errors headers mark \
   roundtrip fuzz bad_input docs tune
 # Files that tests compare with and a checkout can write, by test.
-WHAT ?= codes docs words examples bad studies kernel results notebooks walkthroughs kernel_tcp kernel_live
+WHAT ?= columns codes docs words examples bad studies kernel results notebooks walkthroughs kernel_tcp kernel_live
 export PERHOP_PYTHON := $(CURDIR)/$(BIN)/python
 # Property tests draw the same cases in each run, those of hypothesis by tests/python/conftest.py; `make free` draws others.
 export PROPTEST_RNG_SEED ?= 2475
@@ -128,6 +128,9 @@ renew: $(addprefix renew-,$(WHAT))      ## writes again what tests compare with;
 
 renew-docs:
 	cargo run -q -p perhop --example docs
+
+renew-columns:
+	PERHOP_RENEW=1 cargo test -q -p perhop-results --lib names_of_all_columns
 
 renew-examples renew-codes: renew-%:
 	PERHOP_RENEW=1 cargo test -q -p perhop --test $*

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from perhop.runs import Runs
 
 Linux = Mapping[str, Any]
-"""What `Scenario.as_tc()` returns: the core's `Linux`, which crates/scenario/src/as_tc/linux.rs describes."""
+"""What `Scenario.as_tc()` returns: the core's `Linux`, which crates/config/src/as_tc/linux.rs describes."""
 #: Models whose datagrams are sent in the kernel at the scenario's own times.
 DATAGRAMS = ("cbr", "on-off", "poisson", "capture")
 _PORT = 20_000

@@ -1,7 +1,7 @@
-"""The verbs of the command line that Python carries out. The core parses it and carries out the others.
+"""What Python carries out of the command line: some verbs, and requests that need an algorithm which is a Python class.
 
-The program `perhop` needs no Python for those; for the rest it becomes `perhop-python`, which is `of_program` here.
-`python -m perhop` is the same command line.
+The program `perhop` reads the command line. It needs no Python for most verbs; for the rest it becomes `perhop-python`, which is
+`of_program` here. `python -m perhop` is the same command line, carried out in a process of Python.
 
 Decision: docs/decisions/077-lost-output-is-an-error.md
 """
@@ -10,15 +10,17 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
+import sysconfig
 from collections.abc import Callable
 from contextlib import redirect_stdout
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 from typing import Any, TextIO
 
 from perhop import _core
-from perhop.own import find
 from perhop.progress import told
 from perhop.show import as_error
 from perhop.signals import code, heard
@@ -40,38 +42,43 @@ ERROR, CLOSED = 2, 141
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Carries out a command line and returns its exit code; `argv[0]` is the program's name."""
-    ended, request = _core.main(["python -m perhop", *sys.argv[1:]] if argv is None else argv)
-    return ended if request is None else carry_out(*request)
+    """Carries out a command line in this process and returns its exit code; `argv[0]` is the program's name."""
+    words = sys.argv[1:] if argv is None else argv[1:]
+    done = subprocess.run([program(), "--print-request", *words], stdout=subprocess.PIPE, check=False)
+    if done.returncode or not done.stdout.startswith(b'{"arguments"'):
+        sys.stdout.write(done.stdout.decode())
+        return done.returncode
+    request = json.loads(done.stdout)
+    return carry_out(request["verb"], json.dumps(request["arguments"]))
+
+
+def program() -> Path:
+    """The program `perhop`, which is installed with this package.
+
+    Raises:
+        FileNotFoundError: it is not there.
+    """
+    places = [Path(sys.executable).parent, Path(sysconfig.get_path("scripts"))]
+    for place in places:
+        if (place / "perhop").exists():
+            return place / "perhop"
+    raise FileNotFoundError(f"the program perhop is not in {places[0]}: install perhop again")
 
 
 def of_program() -> int:
-    """Carries out what the program `perhop` hands over: a verb, and its arguments as JSON, in pieces.
-
-    Or a whole command (`--all`), which needs an algorithm that is a Python class; `--knows` asks whether there is one.
-    """
+    """Carries out what the program `perhop` hands over: a verb, and its arguments as JSON, in pieces."""
     _, *request = sys.argv
     if not request:
         print("error: perhop-python is for the program perhop: use that, or python -m perhop", file=sys.stderr)
         return ERROR
-    if request[0] == "--knows":
-        return knows(request[1])
-    if request[0] == "--all":
-        return main(request[1:])
     return carry_out(request[0], "".join(request[1:]))
-
-
-def knows(name: str) -> int:
-    """Whether an installed package offers an algorithm of this name; if it cannot be had, says why."""
-    try:
-        return 0 if find(name) else 1
-    except ImportError as error:
-        print(error, file=sys.stderr)
-        return ERROR
 
 
 def carry_out(verb: str, arguments: str) -> int:
     """Carries out a verb with its arguments as JSON and returns the exit code."""
+    if verb == "carry_out":
+        ended, request = _core.carry_out(arguments)
+        return ended if request is None else carry_out(*request)
     try:
         with heard(), redirect_stdout(Output(sys.stdout)), told(f"perhop {verb}"):
             exit_code: int = getattr(_module(verb), verb)(json.loads(arguments))

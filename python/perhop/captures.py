@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -111,8 +110,9 @@ def meter(  # noqa: PLR0913
     stated = next((name for name, value in line.items() if value is not None), None)
     if policy is None and stated is not None:
         raise ValueError(f"{stated}= without policy=: name the file that has the queue")
-    given = {"policy": policy, "by": by, **line, "rtt": rtt, "bursts": bursts}
-    return _metered("meter", [capture], given | _through(seed, flow_timeout, partial=partial, once=once))
+    request = {"inputs": [capture], "policy": policy, "by": by, **line, "rtt": rtt, "bursts": bursts}
+    through = _through(seed, flow_timeout, partial=partial, once=once)
+    return _metered(_core.metered_captures, request | {"through": through})
 
 
 @checked
@@ -134,27 +134,19 @@ def mark(  # noqa: PLR0913
     Raises:
         ValueError: for a capture or a policy that cannot be read, and for an output that exists or cannot be written.
     """
-    given = {"output": out, "policy": policy, "force": force}
-    return _metered("mark", [capture], given | _through(seed, flow_timeout, partial=partial, once=once))
+    request = {"input": capture, "output": out, "policy": policy, "force": force}
+    through = _through(seed, flow_timeout, partial=partial, once=once)
+    return _metered(_core.marked_capture, request | {"through": through})
 
 
 def _through(seed: int, flow_timeout: str | None, **flags: bool) -> dict[str, object]:
-    return {"seed": bounded("seed", seed), "flow-timeout": flow_timeout, **flags}
+    return {"seed": bounded("seed", seed), "flow_timeout": flow_timeout, "json": True, **flags}
 
 
-def _metered(verb: str, files: Sequence[Path], options: Mapping[str, object]) -> Metered:
-    words = [_word(name, value) for name, value in options.items() if value not in (None, False)]
-    try:
-        said, warned = _core.captured([verb, "--json", *words, "--", *(os.fspath(file) for file in files)])
-    except ValueError as error:
-        raise ValueError(re.sub(r"--(force|once|partial)\b", r"\1=True", str(error))) from error
+def _metered(verb: Callable[[str], tuple[list[str], list[str]]], request: dict[str, object]) -> Metered:
+    said, warned = verb(json.dumps(request, default=os.fspath))
     report = json.loads(said[0])
     return Metered(report, [*warned, *report["warnings"]], dict(_tables(report)))
-
-
-def _word(name: str, value: object) -> str:
-    stated = os.fspath(value) if isinstance(value, os.PathLike) else value
-    return f"--{name}" if stated is True else f"--{name}={stated}"
 
 
 def _tables(report: dict[str, Any]) -> Iterator[tuple[str, Frame]]:

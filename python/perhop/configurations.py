@@ -95,29 +95,17 @@ def import_config(  # noqa: PLR0913
     if as_ not in FORMS:
         raise ValueError(f"as_ = {shown(as_)}: must be one of {', '.join(FORMS)}{show.near(as_, FORMS)}")
     is_text = isinstance(source, str) and "\n" in source
-    given = {"from": from_, "link": link, "framing": framing, "interface": interface}
-    given |= {"direction": direction, "platform": platform}
-    given |= {"load": None if load is None else os.fspath(load), "as": as_}
-    words = [f"--{name}={value}" for name, value in given.items() if value is not None]
-    text = str(source).encode() if is_text else None
-    try:
-        said = _core.imported(["--json", *words, "--", "text" if is_text else os.fspath(source)], text)
-    except ValueError as error:
-        raise ValueError(_as_arguments(str(error))) from None
+    configuration = {"from": from_, "link": link, "framing": framing, "interface": interface}
+    configuration |= {"direction": direction, "platform": platform}
+    request = {
+        "file": "text" if is_text else os.fspath(source),
+        "configuration": configuration,
+        "form": as_,
+        "load": None if load is None else os.fspath(load),
+    }
+    said = _core.imported(json.dumps(request), str(source).encode() if is_text else None)
     report = json.loads(said)
     return Configuration(report[as_], _account(report["account"]), report["findings"], report)
-
-
-def _as_arguments(message: str) -> str:
-    """Options of the command line as arguments."""
-
-    def argument(option: re.Match[str]) -> str:
-        name = option[1] + ("_" if option[1] in {"as", "from"} else "")
-        return f'{name}="{option[2]}"' if option[2] else f"{name}="
-
-    return re.sub(
-        r"--(as|direction|framing|from|interface|link|load|platform)\b(?:[ =](\d\S*|tc\b|ios\b))?", argument, message
-    )
 
 
 def _account(lines: list[dict[str, Any]]) -> Frame:

@@ -412,15 +412,24 @@ def _installed() -> dict[str, EntryPoint]:
     return {point.name: point for point in entry_points(group=GROUP)}
 
 
-def find(name: str) -> bool:
-    """Registers what an installed package offers under this name; whether there is something.
+def resolve(text: str) -> None:
+    """Registers what installed packages offer of the algorithms that a text names; what cannot be had is known as such."""
+    known = dict(_core.registered())
+    for name in _installed():
+        if name not in known and _mentions(text, name):
+            try:
+                _find(name)
+            except ImportError as error:
+                _core.unavailable(name, str(error))
+
+
+def _find(name: str) -> None:
+    """Registers what an installed package offers under this name.
 
     Raises:
         ImportError: the package cannot be loaded, or what it offers is another algorithm.
     """
-    point = _installed().get(name)
-    if point is None:
-        return False
+    point = _installed()[name]
     whose = f"`{name}`, which the installed package {point.dist.name if point.dist else point.module} offers"
     try:
         found = register(point.load())
@@ -428,4 +437,3 @@ def find(name: str) -> bool:
         raise ImportError(f"{whose}, cannot be loaded: {type(error).__name__}: {error}") from error
     if name_of(found) != name:
         raise ImportError(f"{whose}, calls itself `{name_of(found)}`")
-    return True

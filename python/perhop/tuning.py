@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
 from pathlib import Path
@@ -18,11 +17,6 @@ from perhop.scenario import Overrides, assignments
 
 Class = str | Mapping[str, object]
 """`"rtt=120ms,flows=5..50,share=0.1"`, or `{"rtt": "120ms", "flows": (5, 50), "share": 0.1, "for": ["AF11"]}`."""
-
-
-NAMES = {"class": "classes", "set": "overrides"}
-"""Arguments whose options have other names."""
-OPTIONS = re.compile("--(alpha|class|floor|limit|packet|queue|rate|reference|set|v0)")
 
 
 class Tuned:
@@ -99,24 +93,18 @@ def tune(  # noqa: PLR0913
         ValueError: when an argument makes no sense, or the rule does not apply.
     """
     alphas = [alpha] if isinstance(alpha, Real) else list(cast("Sequence[float]", () if alpha is None else alpha))
-    stated = {
+    by_hand = {"class": [_words(one) for one in classes], "rate": rate, "packet": packet, "limit": limit}
+    stated = {"reference": reference, "v0": v0, "floor": floor}
+    request = {
+        "aqm": aqm,
+        "file": None if file is None else os.fspath(file),
         "queue": queue,
-        "rate": rate,
-        "packet": packet,
-        "limit": limit,
-        "reference": reference,
-        "v0": v0,
-        "floor": floor,
-        "alpha": ",".join(map(shown, alphas)) or None,
+        "set": assignments(overrides),
+        "by_hand": {name: value for name, value in by_hand.items() if value is not None},
+        "alpha": alphas,
+        **{name: value for name, value in stated.items() if value is not None},
     }
-    arguments = [f"--{name}={value}" for name, value in stated.items() if value is not None]
-    arguments += [f"--set={text}" for text in assignments(overrides)]
-    arguments += [f"--class={_words(one)}" for one in classes]
-    arguments += ["--", aqm, *([os.fspath(file)] if file is not None else [])]
-    try:
-        numbers, picture = _core.tune(arguments)
-    except ValueError as error:
-        raise ValueError(OPTIONS.sub(lambda option: NAMES.get(option[1], option[1]), str(error))) from None
+    numbers, picture = _core.tune(json.dumps(request))
     return Tuned(json.loads(numbers), json.loads(picture), file)
 
 

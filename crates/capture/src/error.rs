@@ -172,7 +172,7 @@ const CORRUPT: &str =
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error(
     "the capture is cut off: what begins at byte {offset} needs {need} bytes, only {have} are present; {packets} \
-     complete packets come before it (--partial keeps those)"
+     complete packets come before it (⟨partial!⟩ keeps those)"
 )]
 pub struct Truncated {
     /// Byte of the file where the incomplete packet or block begins.

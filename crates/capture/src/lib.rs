@@ -17,6 +17,7 @@ pub mod file;
 pub mod mark;
 pub mod output;
 pub mod pump;
+pub mod replay;
 
 mod chunk;
 mod input;

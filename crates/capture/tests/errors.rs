@@ -55,7 +55,7 @@ fn corrupt_pcap() {
     let long = fault(pcap(), 44 + 8, 300_000);
     says(&long, &["packet record at byte 44: 300000 bytes", "more than the 262144 allowed", "corrupt"]);
     let cut = read(&pcap()[..50]).unwrap_err().to_string();
-    says(&cut, &["cut off", "at byte 44 needs 16 bytes, only 6 are present", "1 complete packets", "--partial"]);
+    says(&cut, &["cut off", "at byte 44 needs 16 bytes, only 6 are present", "1 complete packets", "⟨partial!⟩"]);
     says(&read(&pcap()[..20]).unwrap_err().to_string(), &["at byte 0 needs 24 bytes, only 20 are present"]);
 }
 

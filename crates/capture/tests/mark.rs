@@ -370,7 +370,7 @@ fn a_cut_off_capture_is_an_error_unless_partial() {
     let tb = || marking(vec![stage("tb", bucket(CIR, CBS))]);
     let error = mark(&input.0, to(&output.0), tb(), &Pump::default()).unwrap_err();
     assert!(matches!(error, MarkError::Capture(CaptureError::Truncated(_))), "{error}");
-    assert!(error.to_string().contains("--partial"), "{error}");
+    assert!(error.to_string().contains("⟨partial!⟩"), "{error}");
     assert_eq!(output.bytes(), b"old");
     let partial = Pump { partial: true, ..Pump::default() };
     let report = mark(&input.0, to(&output.0), tb(), &partial).unwrap();

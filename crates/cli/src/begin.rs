@@ -1,40 +1,25 @@
-//! `init`, `completions`, `man`: what helps to begin.
+//! `completions`, `man`: what a shell and a reader get.
 
-use crate::args::{Cli, Completions, Init, Man};
-use crate::{Exit, Failure, places, say, show};
+use crate::args::{Cli, Completions, Man};
 use clap::{Command, CommandFactory};
 use clap_mangen::Man as Page;
-use perhop_capture::{Existing, STANDARD_INPUT as STANDARD_OUTPUT};
+use perhop_app::terminal::show;
+use perhop_app::{Exit, Failure, places};
+use perhop_capture::Existing;
 use std::fs;
 use std::path::Path;
-
-pub(crate) fn init(args: &Init) -> Result<Exit, Failure> {
-    let (file, template) = (args.output.display(), args.template);
-    if args.output.as_os_str() == STANDARD_OUTPUT {
-        say!("{}", template.text("scenario.toml").trim_end());
-        return Ok(Exit::Fine);
-    }
-    places::write(&args.output, template.text(&file.to_string()).as_bytes(), existing(args.force))?;
-    say!("wrote {file}; next: perhop {} {file}", template.verb());
-    Ok(Exit::Fine)
-}
-
-/// As `--force` says.
-pub(crate) fn existing(force: bool) -> Existing {
-    if force { Existing::Replaced } else { Existing::Kept }
-}
 
 pub(crate) fn completions(args: &Completions) -> Result<Exit, Failure> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "perhop", &mut script);
-    say!("{}", String::from_utf8_lossy(&script).trim_end());
+    show::line(format_args!("{}", String::from_utf8_lossy(&script).trim_end()));
     Ok(Exit::Fine)
 }
 
 pub(crate) fn man(args: &Man) -> Result<Exit, Failure> {
     let dir = args.dir.display();
     fs::create_dir_all(&args.dir).map_err(|error| {
-        Failure::Error(format!("error[E020] cannot write man pages to {dir}: {error}\n   help: choose another place"))
+        Failure::error("E020", format!("cannot write man pages to {dir}: {error}"), "choose another place")
     })?;
     let mut command = Cli::command().disable_help_subcommand(true);
     command.build();

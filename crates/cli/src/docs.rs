@@ -7,11 +7,11 @@
 /// The table of equivalents.
 mod dialects;
 
-use crate::codes;
-use crate::list::{LISTS, default};
+use perhop_app::codes;
+use perhop_app::list::{LISTS, default};
 use perhop_core::params::{Field, Kind};
 use perhop_core::registry::Entry;
-use perhop_scenario::tables::{self, columns::Declared};
+use perhop_results::tables::{self, columns::Declared};
 use perhop_scenario::{policy_schema, schema};
 use serde_json::{Value, json};
 use std::path::Path;

@@ -6,7 +6,7 @@ mod command;
 use command::Folder;
 use serde_json::Value;
 
-const TEMPLATE: &[u8] = include_bytes!("../templates/cisco.toml");
+const TEMPLATE: &[u8] = include_bytes!("../../app/templates/cisco.toml");
 
 fn said(args: &[&str]) -> (Option<i32>, String, String) {
     let out = Folder::with(&[("cisco.toml", TEMPLATE)]).perhop(&[&["explain", "cisco.toml"], args].concat());

@@ -138,7 +138,7 @@ fn a_code_has_its_page() {
         assert!(page.contains(part), "no {part:?} in\n{page}");
     }
     let said = said(&folder.perhop(&["list", "diagnostics"]));
-    for code in perhop::codes::all() {
+    for code in perhop_app::codes::all() {
         assert!(said.contains(&format!("  {}  {}\n", code.name, code.meaning())), "{said}");
     }
     assert!(folder.refused(&["list", "w301"]).contains("did you mean `W301`?"));
@@ -233,7 +233,7 @@ fn colour_where_it_is_wanted() {
         if *verb != ["list", "none"] {
             assert!(coloured.contains("\u{1b}[1m\u{1b}[31merror[E004]\u{1b}[0m"), "{coloured:?}");
         }
-        assert_eq!(anstream::adapter::strip_str(&coloured).to_string(), plain, "the same words");
+        assert_eq!(perhop_app::terminal::show::plain(&coloured).to_string(), plain, "the same words");
         assert!(with(verb, &[("CLICOLOR_FORCE", "1")]) == coloured);
         let never = [verb, &["--color", "never"]].concat();
         assert_eq!(with(&never, &[("CLICOLOR_FORCE", "1")]), plain);

@@ -1,7 +1,7 @@
 //! Every diagnostic code has a page beside the code that says it. Its example gives the code, the fix does not.
 //! `make renew WHAT=codes` writes again what perhop says to the examples.
 
-use perhop::codes::{all, path};
+use perhop_app::codes::{all, path};
 use perhop_core::codes::Code;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -1,6 +1,7 @@
 //! The table of equivalents has every word that the writers write.
 
-use perhop_scenario::{Options, Sweep, as_ios, as_tc};
+use perhop_config::{as_ios, as_tc};
+use perhop_scenario::{Options, Sweep};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -10,7 +11,7 @@ fn root() -> PathBuf {
 
 /// The scenarios of examples and templates that have one point.
 fn scenarios() -> Vec<Sweep> {
-    let folders = ["examples", "crates/cli/templates"].map(|folder| root().join(folder));
+    let folders = ["examples", "crates/app/templates"].map(|folder| root().join(folder));
     let files = folders.iter().flat_map(|folder| folder.read_dir().unwrap()).map(|entry| entry.unwrap().path());
     let read = |path: PathBuf| Some(Sweep::load(&path, &Options::new("x.toml")).ok()?.0);
     files.filter(|path| path.extension().is_some_and(|it| it == "toml")).filter_map(read).collect()

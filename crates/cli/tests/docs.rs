@@ -149,7 +149,7 @@ fn the_columns_are_explained() {
     let mut plan = scenario.plan(1, 0);
     plan.sampling = Some(perhop_sim::plan::Sampling::all("500ms".parse().unwrap()));
     let outcome = perhop_sim::Simulation::new(plan.clone(), Default::default()).unwrap().run(|_| true).unwrap();
-    for table in perhop_scenario::tables::tables(&plan, &outcome) {
+    for table in perhop_results::tables::tables(&plan, &outcome) {
         assert!(page.contains(&format!("`{}`", table.name)), "{}", table.name);
         for (column, _) in &table.columns {
             assert!(explained(&page, column), "docs/reference/results.md does not explain {}.{column}", table.name);

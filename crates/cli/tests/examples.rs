@@ -33,7 +33,7 @@ fn perhop(args: &[&str]) -> Output {
 }
 
 /// Folders of files, each with its `expected`.
-const FOLDERS: [&str; 2] = ["examples", "crates/cli/templates"];
+const FOLDERS: [&str; 2] = ["examples", "crates/app/templates"];
 
 /// What an example prints, without the last line of a run: its directory and wall time. Nothing is said beside it, but
 /// of a capture what has to be known of it.

@@ -70,7 +70,7 @@ fn lists_are_what_their_text_says() {
     assert_eq!((&cir["default"], &cir["optional"]), (&json!(null), &json!(false)));
     assert!(trtcm["page"].as_str().unwrap().contains("RFC 2698"));
     let codes = printed(&["list", "diagnostics"]);
-    assert_eq!(codes.as_array().unwrap().len(), perhop::codes::all().len());
+    assert_eq!(codes.as_array().unwrap().len(), perhop_app::codes::all().len());
     assert_eq!(printed(&["list", "W301"])["code"], json!("W301"));
     assert!(printed(&["list", "tcp"]).as_array().unwrap().contains(&json!("linux")));
     assert!(printed(&["list", "units"])[0]["units"].is_array());

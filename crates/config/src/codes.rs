@@ -4,6 +4,8 @@ use perhop_core::codes::Code;
 
 /// By the folder of their pages.
 pub const LIST: &[Code] = perhop_core::codes! {
+    "as_ios": E296;
+    "as_tc": E295;
     "tc": E300 E302 W400 W401 W402 W403 W404 W405 W406 W448 W450;
     "import": E310 E311 E312 E313 E314 E315 E316 E317;
     "ios": E305 E306 E307 E308 W410 W411 W412 W413;

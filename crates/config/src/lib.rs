@@ -15,7 +15,13 @@
 //! No I/O. A dialect is a folder with one entry function and one line in [`dialect`].
 
 pub mod account;
+/// Ports as the configuration of a router with Cisco IOS.
+pub mod as_ios;
+/// A scenario as commands for Linux.
+pub mod as_tc;
 pub mod codes;
+/// What the writers for devices share.
+pub mod device;
 pub mod dialect;
 pub mod equivalents;
 pub mod evidence;
@@ -32,6 +38,8 @@ pub mod policy;
 pub mod rules;
 pub mod stub;
 pub mod tc;
+/// Counters as `tc -s` writes them.
+pub mod tc_stats;
 pub mod text;
 mod unions;
 pub mod value;

@@ -12,28 +12,25 @@ pub use given::{Given, Plain};
 pub use register::{Register, Registered};
 
 use crate::params::{Field, ParamError, Reader, Tree};
+use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::OnceLock;
+use std::sync::{PoisonError, RwLock};
 
 /// The key under which a file that perhop writes names the text of an algorithm, so that no other text answers for it.
 pub const SOURCE: &str = "source";
 
-/// Registers what it can find under a name; in words why it cannot be had.
-pub type Finder = fn(&str) -> Result<(), String>;
+/// Names that a host knows of and could not register, with the reason of each.
+static UNAVAILABLE: RwLock<BTreeMap<String, String>> = RwLock::new(BTreeMap::new());
 
-static FINDER: OnceLock<Finder> = OnceLock::new();
-
-/// Who is asked for names that nothing has yet; the first stands.
-pub fn set_finder(finder: Finder) {
-    FINDER.get_or_init(|| finder);
+/// A host has an algorithm of this name and cannot register it; a file that names it is told why.
+pub fn set_unavailable(name: &str, why: &str) {
+    let mut known = UNAVAILABLE.write().unwrap_or_else(PoisonError::into_inner);
+    known.insert(name.to_owned(), why.to_owned());
 }
 
-/// Asks for a name that nothing has yet.
-///
-/// # Errors
-/// In words why what has it cannot be had.
-pub fn look_for(name: &str) -> Result<(), String> {
-    FINDER.get().map_or(Ok(()), |finder| finder(name))
+/// Why an algorithm that a host has cannot be had; `None` if no host has it.
+pub fn unavailable(name: &str) -> Option<String> {
+    UNAVAILABLE.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
 }
 
 /// The parameters of a registered algorithm; `T` is what it runs as, `S` what it is given about its surroundings.

@@ -7,6 +7,8 @@
 extern crate self as perhop_core;
 
 /// Time, rates, sizes, counts, probabilities.
+/// How a message names an option.
+pub mod door;
 pub mod units;
 /// The packet as algorithms see it.
 pub mod packet;

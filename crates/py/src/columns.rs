@@ -2,7 +2,7 @@
 //! missing.
 
 use numpy::PyArray1;
-use perhop_scenario::tables::columns::{Table, Values};
+use perhop_results::tables::columns::{Table, Values};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;

@@ -1,28 +1,40 @@
-//! The command line, the same function as the stand-alone binary's.
+//! Verbs: a request as JSON in, what it answers out.
 
 use crate::scenario::json;
 use crate::{own, run};
-use perhop::{Captured, Made, Outcome};
+use perhop_app::mark::{Asker, marked};
+use perhop_app::request::{Import, Mark, Meter, Request, Tune};
+use perhop_app::sweep::Made;
+use perhop_app::terminal::{show, watch};
+use perhop_app::{Failure, Outcome};
+use perhop_core::door::Door;
+use perhop_scenario::Diagnostics;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use std::cell::RefCell;
 use std::collections::BTreeSet;
-use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// How a command line ended: `(exit code, None)`, or `(0, (verb, arguments as JSON))` for Python to carry out.
+/// How a request ended: `(exit code, None)`, or `(0, (verb, arguments as JSON))` for Python to carry out.
 type Ended = (u8, Option<(&'static str, String)>);
 
-/// Carries out a command line; `argv[0]` is the program's name.
+/// Reports as JSON, and what the policy was warned of.
+type Reports = (Vec<String>, Vec<String>);
+
+/// Carries out a request, `{"verb": .., "request": {..}}`, and prints its answer.
 #[pyfunction]
-pub fn main(py: Python<'_>, argv: Vec<OsString>) -> Ended {
-    let outcome = py.detach(|| own::ending(perhop::interrupted(), || perhop::main(argv)));
+pub fn carry_out(py: Python<'_>, request: &str) -> PyResult<Ended> {
+    let request: Request = json(request)?;
+    own::resolve_all(perhop_app::texts(&request))?;
+    let outcome =
+        py.detach(|| own::ending(watch::interrupted(), || perhop_app::ended(perhop_app::carry_out(&request))));
     // A signal that ended it has been heard: Python need not raise anything for it.
     let _ = py.check_signals();
-    match outcome {
+    Ok(match outcome {
         Outcome::Done(exit) => (exit as u8, None),
         Outcome::Python(it) => (0, Some((it.verb, it.arguments.to_string()))),
-    }
+    })
 }
 
 /// Prints the answer to a request that a cluster carried out: `place` has its results, `replications` (point, number) of
@@ -37,25 +49,33 @@ pub fn answer(
 ) -> PyResult<u8> {
     let request = json(request)?;
     let made = Made { place, replications, took: Duration::from_secs_f64(seconds) };
-    let exit = py.detach(|| perhop::answer(&request, &made));
+    let exit = py.detach(|| perhop_app::sweep::answer(&request, &made));
     let _ = py.check_signals();
     Ok(exit as u8)
 }
 
-/// The answer of `perhop tune` to its arguments, as JSON: numbers, and what the picture shows.
-#[pyfunction]
-pub fn tune(py: Python<'_>, args: Vec<OsString>) -> PyResult<(String, String)> {
-    let numbers = py.detach(|| perhop::tune::numbers(args));
-    numbers.map(|[numbers, picture]| (numbers, picture)).map_err(PyValueError::new_err)
+fn refused(failure: Failure) -> PyErr {
+    PyValueError::new_err(failure.to_string())
 }
 
-/// What `perhop import --json` says, from its arguments; of this text in place of the file, if it is given.
+/// The answer to a request for parameters, as JSON: numbers, and what the picture shows.
+#[pyfunction]
+pub fn tune(py: Python<'_>, request: &str) -> PyResult<[String; 2]> {
+    let request = Tune { door: Door::Python, ..json(request)? };
+    let numbers = py.detach(|| perhop_app::tune::answer(&request)).map_err(refused)?;
+    Ok(numbers.map(|value| value.to_string()))
+}
+
+/// The answer to a request for an import, as JSON; of this text in place of the file, if it is given.
 ///
 /// # Errors
-/// `ValueError` for what is wrong with them or with the configuration.
+/// `ValueError` for what is wrong with it or with the configuration.
 #[pyfunction]
-pub fn imported(py: Python<'_>, args: Vec<OsString>, text: Option<Vec<u8>>) -> PyResult<String> {
-    py.detach(|| perhop::imported(args, text)).map_err(PyValueError::new_err)
+pub fn imported(py: Python<'_>, request: &str, text: Option<Vec<u8>>) -> PyResult<String> {
+    let mut request: Import = json(request)?;
+    request.configuration.door = Door::Python;
+    let answer = py.detach(|| perhop_app::import::answer(&request, text)).map_err(refused)?;
+    Ok(show::harmless(&answer.to_string()))
 }
 
 /// Refuses an output that is one of the inputs, by whatever name; of a directory, one of the files of its runs.
@@ -65,15 +85,45 @@ pub fn imported(py: Python<'_>, args: Vec<OsString>, text: Option<Vec<u8>>) -> P
 #[pyfunction]
 pub fn refuse(py: Python<'_>, output: PathBuf, inputs: Vec<PathBuf>) -> PyResult<()> {
     let inputs: Vec<_> = inputs.iter().map(PathBuf::as_path).collect();
-    py.detach(|| perhop::not_read(&output, &inputs)).map_err(PyValueError::new_err)
+    py.detach(|| perhop_app::places::refuse(&output, &inputs)).map_err(refused)
 }
 
-/// What `perhop mark --json` or `perhop meter --json` says, and what the policy was warned of, from the verb and its
-/// arguments.
+/// Marks a capture: the report as JSON, and what the policy was warned of.
 ///
 /// # Errors
-/// `ValueError` for what is wrong with them or with the capture; `KeyboardInterrupt`.
+/// `ValueError` for what is wrong with the request, the policy or the capture; `KeyboardInterrupt`.
 #[pyfunction]
-pub fn captured(py: Python<'_>, args: Vec<OsString>) -> PyResult<Captured> {
-    run::heard(py, |interrupted| perhop::captured(args, interrupted))?.map_err(PyValueError::new_err)
+pub fn marked_capture(py: Python<'_>, request: &str) -> PyResult<Reports> {
+    let mut request: Mark = json(request)?;
+    request.through.door = Door::Python;
+    captured(py, Request::Mark(request.clone()), |asker| {
+        marked(&request, asker).and_then(|report| perhop_app::mark::json(&report)).map(|report| vec![report])
+    })
+}
+
+/// Meters captures: the reports as JSON, and what the policy was warned of.
+///
+/// # Errors
+/// As [`marked_capture`].
+#[pyfunction]
+pub fn metered_captures(py: Python<'_>, request: &str) -> PyResult<Reports> {
+    let mut request: Meter = json(request)?;
+    request.through.door = Door::Python;
+    captured(py, Request::Meter(request.clone()), |asker| perhop_app::meter::reports(&request, asker))
+}
+
+fn captured(
+    py: Python<'_>,
+    request: Request,
+    reports: impl FnOnce(Asker<'_>) -> Result<Vec<String>, Failure> + Send,
+) -> PyResult<Reports> {
+    own::resolve_all(perhop_app::texts(&request))?;
+    perhop_app::places::check(request.files()).map_err(refused)?;
+    run::heard(py, |interrupted| {
+        let warnings = RefCell::new(Vec::new());
+        let warn = |found: &Diagnostics| warnings.borrow_mut().push(found.to_string());
+        let reports = reports(Asker { interrupted, warn: &warn })?;
+        Ok((reports, warnings.into_inner()))
+    })?
+    .map_err(refused)
 }

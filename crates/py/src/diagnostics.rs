@@ -2,9 +2,13 @@
 
 use crate::ScenarioError;
 use crate::options::options;
+use crate::own;
+use perhop_capture::replay::Files;
 use perhop_core::params::Severity;
 use perhop_scenario::text::file;
+use perhop_scenario::text::options::Captures;
 use perhop_scenario::{Diagnostic, Diagnostics, Document};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
@@ -17,6 +21,7 @@ pub fn check<'py>(
     overrides: Vec<String>,
     vary: Vec<String>,
 ) -> PyResult<Bound<'py, PyList>> {
+    own::resolve(&[&[text.to_owned()][..], &overrides, &vary].concat().join("\n"))?;
     let options = options(file_name, &overrides, &vary);
     let (Ok((found, _)) | Err(found)) = Document::check(text, &options);
     list(py, &found)
@@ -28,13 +33,18 @@ pub fn check<'py>(
 /// `ScenarioError`: it is a capture, or not UTF-8.
 #[pyfunction]
 pub fn text(py: Python<'_>, file_name: &str, read: &[u8]) -> PyResult<String> {
-    file::decoded(file_name, Ok(read)).map_err(|found| error(py, &found))
+    file::decoded(file_name, Ok(read), Captures::read_by(&Files)).map_err(|found| error(py, &found))
 }
 
 /// Problems as a list of dictionaries.
 pub fn list<'py>(py: Python<'py>, found: &Diagnostics) -> PyResult<Bound<'py, PyList>> {
     let dicts = found.list.iter().map(|d| dict(py, d)).collect::<PyResult<Vec<_>>>()?;
     PyList::new(py, dicts)
+}
+
+/// The exception of what cannot be done as it is asked.
+pub fn refused(found: Diagnostic) -> PyErr {
+    PyValueError::new_err(found.to_string())
 }
 
 /// The exception of a scenario that cannot run.

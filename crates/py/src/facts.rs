@@ -1,10 +1,10 @@
 //! What columns, quantities and estimates are, for Python, which knows nothing of them itself.
 
+use perhop_config::tc_stats::{Row, text};
 use perhop_core::units;
-use perhop_runs::stats;
-use perhop_scenario::tables::column::{Absent, Column};
-use perhop_scenario::tables::{declaration, declared};
-use perhop_scenario::tc_stats::{Row, text};
+use perhop_results::stats;
+use perhop_results::tables::column::{Absent, Column};
+use perhop_results::tables::{declaration, declared};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};

@@ -1,7 +1,8 @@
 //! `--where`, for what Python shows.
 
-use perhop_runs::filter::{Key, Known, Where};
-use pyo3::exceptions::PyValueError;
+use crate::diagnostics;
+use perhop_core::door::Door;
+use perhop_results::filter::{Key, Known, Where};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -19,7 +20,7 @@ pub fn chosen<'py>(
     rows: &Bound<'py, PyDict>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let known = Known { swept: keys(swept)?, rows: keys(rows)? };
-    let read = Where::read(&texts, &known).map_err(|error| PyValueError::new_err(plain(&error)))?;
+    let read = Where::read(&texts, &known).map_err(|found| diagnostics::refused(found.at(Door::Python)))?;
     let out = PyDict::new(py);
     read.terms.iter().try_for_each(|term| out.set_item(&term.key, &term.values))?;
     Ok(out)
@@ -28,12 +29,7 @@ pub fn chosen<'py>(
 /// The message that no row is left; E028.
 #[pyfunction]
 pub fn where_left_nothing(texts: Vec<String>) -> String {
-    plain(&Where::left_nothing(&texts))
-}
-
-/// In Python it is no option.
-fn plain(message: &str) -> String {
-    message.replace("--where ", "where ")
+    Where::left_nothing(&texts).at(Door::Python).to_string()
 }
 
 fn keys(of: &Bound<'_, PyDict>) -> PyResult<Vec<Key>> {

@@ -1,6 +1,6 @@
 //! perhop for Python, as the module `perhop._core`: handles in, columns out; no logic.
 
-/// The command line.
+/// Verbs.
 mod command;
 /// How a text is read.
 mod options;
@@ -53,10 +53,11 @@ fn core_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<columns::Tables>()?;
     PyMapping::register::<columns::Tables>(m.py())?;
     m.add_class::<design::Loop>()?;
-    m.add_function(wrap_pyfunction!(command::main, m)?)?;
+    m.add_function(wrap_pyfunction!(command::carry_out, m)?)?;
     m.add_function(wrap_pyfunction!(command::answer, m)?)?;
     m.add("MOST_TEXT", file::MOST)?;
-    m.add_function(wrap_pyfunction!(command::captured, m)?)?;
+    m.add_function(wrap_pyfunction!(command::marked_capture, m)?)?;
+    m.add_function(wrap_pyfunction!(command::metered_captures, m)?)?;
     m.add_function(wrap_pyfunction!(command::imported, m)?)?;
     m.add_function(wrap_pyfunction!(command::refuse, m)?)?;
     m.add_function(wrap_pyfunction!(command::tune, m)?)?;
@@ -73,7 +74,6 @@ fn core_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(stored::opened, m)?)?;
     m.add_function(wrap_pyfunction!(stored::damaged, m)?)?;
     m.add_function(wrap_pyfunction!(stored::utf8, m)?)?;
-    perhop_core::foreign::set_finder(own::find);
     own::add_to(m)?;
     Ok(())
 }

@@ -69,6 +69,7 @@ pub fn add_to(m: &Bound<'_, PyModule>) -> PyResult<()> {
     law::add_to(m)?;
     m.add_function(wrap_pyfunction!(register, m)?)?;
     m.add_function(wrap_pyfunction!(called, m)?)?;
+    m.add_function(wrap_pyfunction!(unavailable, m)?)?;
     m.add_function(wrap_pyfunction!(registered, m)?)
 }
 
@@ -143,10 +144,20 @@ pub fn called(py: Python<'_>, function: Bound<'_, PyAny>, times: u64) -> PyResul
     py.detach(|| (0..times).try_for_each(|_| Python::attach(|py| function.call0(py).map(drop))))
 }
 
-/// Asks Python's part for what an installed package offers.
-pub fn find(name: &str) -> Result<(), String> {
-    let found = |py: Python<'_>| py.import("perhop.own")?.call_method1("find", (name,)).map(drop);
-    Python::attach(|py| found(py).map_err(|error| error.value(py).to_string()))
+/// Has Python's part register what installed packages offer of the algorithms that a text names.
+pub fn resolve(text: &str) -> PyResult<()> {
+    Python::attach(|py| py.import("perhop.own")?.call_method1("resolve", (text,)).map(drop))
+}
+
+/// The same of several texts.
+pub fn resolve_all(texts: impl Iterator<Item = String>) -> PyResult<()> {
+    texts.into_iter().try_for_each(|text| resolve(&text))
+}
+
+/// A package offers an algorithm of this name that cannot be had: a file that names it is told why.
+#[pyfunction]
+pub fn unavailable(name: &str, why: &str) {
+    perhop_core::foreign::set_unavailable(name, why);
 }
 
 /// A text that lives as long as the program: what is registered stays.

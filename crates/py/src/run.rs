@@ -2,8 +2,9 @@
 
 use crate::RunError;
 use crate::columns::Tables;
-use perhop_runs::classes::Classes;
-use perhop_runs::run::{self, Progress, Replication, RunOptions, Watch};
+use perhop_results::Replication;
+use perhop_results::classes::Classes;
+use perhop_runs::run::{self, Progress, RunOptions, Watch};
 use perhop_scenario::Point;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyValueError};
 use pyo3::prelude::*;
@@ -173,7 +174,7 @@ impl Report {
 pub fn error(error: run::RunError) -> PyErr {
     match error {
         run::RunError::Interrupted { .. } => PyKeyboardInterrupt::new_err(error.to_string()),
-        run::RunError::Asked(message) => PyValueError::new_err(message),
+        run::RunError::Asked(what) => PyValueError::new_err(what.to_string()),
         run::RunError::Write { .. } => PyOSError::new_err(error.to_string()),
         _ => RunError::new_err(error.to_string()),
     }

@@ -3,12 +3,13 @@
 use crate::cut::Cut;
 use crate::options::options;
 use crate::own::is_interrupted;
-use crate::{diagnostics, run};
+use crate::{diagnostics, own, run};
+use perhop_config::as_tc;
 use perhop_runs::cut;
-use perhop_runs::request::{Asked, Request, Source};
+use perhop_app::request::run::{Asked, Request, Source, run_options};
 use perhop_runs::run::RunOptions;
 use perhop_runs::session::{Session, SessionError};
-use perhop_scenario::{Diagnostics, Host, Point, Sweep, as_tc, contracts};
+use perhop_scenario::{Diagnostics, Host, Point, Sweep, contracts};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -58,7 +59,7 @@ impl Scenario {
         let asked: Asked = serde_json::from_value(asked).map_err(invalid)?;
         let read = match asked.output.name == self.request.asked.output.name {
             true => self.read.clone(),
-            false => self.with(asked.named(self.read.sweep.clone()).map_err(PyValueError::new_err)?),
+            false => self.with(asked.named(self.read.sweep.clone()).map_err(diagnostics::refused)?),
         };
         Ok(Self { request: Request { asked, ..self.request.clone() }, read })
     }
@@ -67,7 +68,7 @@ impl Scenario {
     fn seeded(&self, seed: u64) -> PyResult<Self> {
         let mut request = self.request.clone();
         request.source.options = request.source.options.setting("seed", &seed.to_string());
-        let sweep = self.read.sweep.clone().seeded(seed).map_err(PyValueError::new_err)?;
+        let sweep = self.read.sweep.clone().seeded(seed).map_err(diagnostics::refused)?;
         Ok(Self { request, read: self.with(sweep) })
     }
 
@@ -131,11 +132,13 @@ impl Scenario {
         perhop_scenario::explain_sweep(&self.read.sweep)
     }
 
-    /// Its network on Linux, as JSON: see `perhop_scenario::as_tc::Linux`; a port alone: see `LinuxPort` there.
+    /// Its network on Linux, as JSON: see `perhop_config::as_tc::Linux`; a port alone: see `LinuxPort` there.
     #[pyo3(signature = (port, dev))]
     fn as_tc(&self, port: Option<&str>, dev: Option<&str>) -> PyResult<String> {
         let made = match port {
-            Some(port) => as_tc::port_of_sweep(&self.read.sweep, port, dev).map(|port| port.to_json()),
+            Some(port) => as_tc::port_of_sweep(&self.read.sweep, port, dev)
+                .map(|port| port.to_json())
+                .map_err(|found| found.to_string()),
             None => as_tc::of_sweep(&self.read.sweep).map(|linux| linux.to_json()).map_err(|said| said.join("\n")),
         };
         made.map_err(PyValueError::new_err)
@@ -156,12 +159,15 @@ impl Scenario {
 
 impl Scenario {
     fn read(py: Python<'_>, request: Request) -> PyResult<Self> {
+        let Source { text, options } = &request.source;
+        let given = options.overrides.iter().chain(&options.vary).map(|given| given.text.as_str());
+        own::resolve(&given.fold(text.clone(), |all, text| all + "\n" + text))?;
         let refused = |found| match is_interrupted() {
             true => PyKeyboardInterrupt::new_err(()),
             false => diagnostics::error(py, &found),
         };
         let (sweep, found) = request.source.read().map_err(refused)?;
-        let sweep = request.asked.named(sweep).map_err(PyValueError::new_err)?;
+        let sweep = request.asked.named(sweep).map_err(diagnostics::refused)?;
         Ok(Self { request, read: Arc::new(Read { sweep, points: OnceLock::new(), found }) })
     }
 
@@ -175,16 +181,16 @@ impl Scenario {
     }
 
     fn chosen(&self) -> PyResult<Vec<Point>> {
-        self.request.asked.chosen(self.all()).map_err(PyValueError::new_err)
+        self.request.asked.chosen(self.all()).map_err(diagnostics::refused)
     }
 
     /// A session of it, at time zero.
     pub fn session(&self) -> Result<Session, SessionError> {
-        Session::begin(&self.read.sweep, &self.request.source)
+        Session::begin(&self.read.sweep, &self.request.source.text, &self.request.source.options())
     }
 
     fn run_options(&self) -> RunOptions {
-        RunOptions::of(&self.request.asked, &self.read.sweep, &self.request.source.options, run::now())
+        run_options(&self.request.asked, &self.read.sweep, &self.request.source.options, run::now())
     }
 }
 
@@ -193,7 +199,8 @@ impl Scenario {
 /// # Errors
 /// `ValueError`: it is something else.
 pub fn json<T: DeserializeOwned>(text: &str) -> PyResult<T> {
-    serde_json::from_str(text).map_err(invalid)
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    serde_path_to_error::deserialize(&mut deserializer).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
 fn invalid(error: serde_json::Error) -> PyErr {

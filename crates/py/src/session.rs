@@ -3,8 +3,8 @@
 use crate::own::is_interrupted;
 use crate::run::{self, POLL, instant};
 use crate::{RunError, columns, diagnostics, scenario};
-use perhop_runs::classes::Classes;
-use perhop_runs::columns::Table;
+use perhop_results::classes::Classes;
+use perhop_results::columns::Table;
 use perhop_runs::session::{self, SessionError};
 use perhop_scenario::knobs::Goal;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};

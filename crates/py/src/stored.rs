@@ -1,10 +1,10 @@
 //! Results on disk.
 
-use crate::{run, scenario};
+use crate::{diagnostics, own, run, scenario};
 use perhop_runs::disk::Damaged;
 use perhop_runs::inventory::Found;
 use perhop_runs::opened::{Refused, open};
-use perhop_runs::request;
+use perhop_app::request::run as request;
 use pyo3::exceptions::{PyFileNotFoundError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -16,7 +16,7 @@ use std::path::PathBuf;
 /// `FileNotFoundError` when there is none; `ValueError` when there are several scenarios, or something is damaged: E023.
 #[pyfunction]
 pub fn opened(py: Python<'_>, directory: PathBuf) -> PyResult<Bound<'_, PyDict>> {
-    let found = py.detach(|| open(&directory)).map_err(|refused| match refused {
+    let found = py.detach(|| open(&directory, &|text| drop(own::resolve(text)))).map_err(|refused| match refused {
         Refused::Missing(what) => PyFileNotFoundError::new_err(what),
         Refused::Unfit(what) => PyValueError::new_err(what),
     })?;
@@ -43,7 +43,7 @@ pub fn damaged(directory: PathBuf, what: String) -> String {
 /// `ValueError` when it is not UTF-8: E022.
 #[pyfunction]
 pub fn utf8(path: PathBuf) -> PyResult<String> {
-    request::text(&path).map(str::to_owned).map_err(PyValueError::new_err)
+    request::text(&path).map(str::to_owned).map_err(diagnostics::refused)
 }
 
 fn point<'py>(py: Python<'py>, found: &Found) -> PyResult<Bound<'py, PyDict>> {

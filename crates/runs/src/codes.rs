@@ -4,6 +4,6 @@ use perhop_core::codes::Code;
 
 /// By the folder of their pages.
 pub const LIST: &[Code] = perhop_core::codes! {
-    ".": E022 E028 E029 E900 E901;
+    ".": E029 E900 E901;
     "disk": E023;
 };

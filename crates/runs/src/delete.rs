@@ -5,11 +5,12 @@ use super::disk::leftovers::is_leftover;
 use super::disk::{MANIFEST, directories, numbers};
 use super::events;
 use super::inventory::{self, Found, Listed, listed};
-use super::opened::{Refused, in_force, there};
-use super::request::lossy;
-use super::tables::NAMES;
+use super::opened::{Refused, there};
+use super::paths::lossy;
 use perhop_capture::output;
 use perhop_core::units::counted;
+use perhop_results::tables::NAMES;
+use perhop_scenario::Diagnostic;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fs::{self, DirEntry, File, TryLockError};
@@ -48,18 +49,18 @@ impl Doomed {
     ///
     /// # Errors
     /// There is none, or more than one (E029); a directory is a link (E029).
-    pub fn at(address: &Path) -> Result<Self, String> {
+    pub fn at(address: &Path) -> Result<Self, Diagnostic> {
         let sound = |dir: &Path| Ok(inventory::found(dir).into_iter().flatten().collect());
         let found = there(address, sound).map_err(|refused| match refused {
-            Refused::Missing(what) | Refused::Unfit(what) => format!("error[E029] {what}"),
+            Refused::Missing(what) | Refused::Unfit(what) => Diagnostic::error("E029", what, ""),
         })?;
         let mut runs = listed(found.clone());
         let run = runs.pop().filter(|_| runs.is_empty()).ok_or_else(|| several(address, listed(found.clone())))?;
         let run = Listed { address: address.to_owned(), ..run };
         let dirs = found.iter().flat_map(|found| [found.dir.as_path(), found.point_dir()]);
         if let Some(link) = dirs.into_iter().find(|dir| dir.is_symlink()) {
-            let what = format!("error[E029] {} is a link: its target may belong to another user", link.display());
-            return Err(format!("{what}\n   help: delete the run where it is"));
+            let what = format!("{} is a link: its target may belong to another user", link.display());
+            return Err(Diagnostic::error("E029", what, "delete the run where it is"));
         }
         Ok(Self::of(run, &found))
     }
@@ -107,12 +108,12 @@ impl Doomed {
     ///
     /// # Errors
     /// A run is writing there, or a file cannot be deleted; E020.
-    pub fn delete(&self) -> Result<(), String> {
+    pub fn delete(&self) -> Result<(), Diagnostic> {
         let _alone = self.lock()?;
         let (manifests, others): (Vec<_>, Vec<_>) = self.files.iter().partition(|file| file.ends_with(MANIFEST));
         let remove = |file: &&PathBuf| match fs::remove_file(file) {
             Err(error) if error.kind() != ErrorKind::NotFound => {
-                Err(format!("error[E020] cannot delete {}: {error}", file.display()))
+                Err(Diagnostic::error("E020", format!("cannot delete {}: {error}", file.display()), ""))
             }
             _ => Ok(()),
         };
@@ -124,21 +125,18 @@ impl Doomed {
 
     /// # Errors
     /// It could not be deleted now: a run is writing there; E020.
-    pub fn is_free(&self) -> Result<(), String> {
+    pub fn is_free(&self) -> Result<(), Diagnostic> {
         self.lock().map(drop)
     }
 
     /// No other process writes there while this is held.
-    fn lock(&self) -> Result<Option<File>, String> {
+    fn lock(&self) -> Result<Option<File>, Diagnostic> {
         let Ok(file) = File::open(&self.home) else { return Ok(None) };
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => {
-                let what = format!(
-                    "error[E020] cannot delete {}: a run is writing in {}",
-                    self.run.address.display(),
-                    self.home.display()
-                );
-                Err(format!("{what}\n   help: wait until it is complete"))
+                let (run, home) = (self.run.address.display(), self.home.display());
+                let what = format!("cannot delete {run}: a run is writing in {home}");
+                Err(Diagnostic::error("E020", what, "wait until it is complete"))
             }
             _ => Ok(Some(file)),
         }
@@ -158,11 +156,11 @@ impl Doomed {
     }
 }
 
-fn several(address: &Path, runs: Vec<Listed>) -> String {
+fn several(address: &Path, runs: Vec<Listed>) -> Diagnostic {
     let names: Vec<_> = runs.iter().rev().take(MOST_NAMED).map(|run| run.address.display().to_string()).collect();
     let more = runs.len().checked_sub(MOST_NAMED + 1).map_or(String::new(), |n| format!(" and {} more", n + 1));
     let help = format!("name one of them: {}{more}", names.join(", "));
-    format!("error[E029] {} holds {} runs\n   help: {help}", address.display(), runs.len())
+    Diagnostic::error("E029", format!("{} holds {} runs", address.display(), runs.len()), help)
 }
 
 /// What something in a point's directory is.
@@ -195,8 +193,7 @@ struct Point<'a> {
 
 impl<'a> Point<'a> {
     fn of(dir: &'a Path, found: Option<&Found>, deleted: &'a BTreeSet<&'a Path>) -> Self {
-        let scenario = found.and_then(|found| in_force(&found.common.effective));
-        let names = scenario.map_or_else(BTreeSet::new, |it| captures::file_names(&it.plan(0, 0)));
+        let names = found.map_or_else(BTreeSet::new, |found| captures::file_names(&found.common.effective));
         let captures: BTreeSet<_> = names.into_iter().map(|name| dir.join(name)).collect();
         let temporaries = captures.iter().flat_map(|capture| output::temporaries(capture)).collect();
         let stays = directories(dir).iter().any(|(_, dir)| !deleted.contains(dir.as_path()));

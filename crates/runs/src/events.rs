@@ -2,7 +2,7 @@
 //!
 //! It is no part of the results that their hash covers: a run with it has the same hash as one without.
 
-pub use perhop_scenario::tables::events::NAME;
+pub use perhop_results::tables::events::NAME;
 
 use super::disk::regular;
 use super::parquet::{Constant, column, physical, properties, schema_of, values_of, write_column};
@@ -14,7 +14,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::serialized_reader::ReadOptionsBuilder;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use perhop_core::packet::Ecn;
-use perhop_scenario::tables::events::declared;
+use perhop_results::tables::events::declared;
 use perhop_sim::plan::Plan;
 use perhop_sim::record::{EventSink, PortEvent, PortFate};
 use std::fs::File;

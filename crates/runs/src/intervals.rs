@@ -1,17 +1,18 @@
 //! A replication part by part of its time: what each class got within each, and where the most packets wait at its end.
 
-use super::classes::Classes;
-use super::columns::Table;
-use super::filter::Where;
-use super::listing::show;
-use super::rows::{Measure, OF_CLASSES, OF_CLASSES_BY, Row, of_tables, usual_measures};
 use super::run::RunError;
-use super::stats::Estimate;
-use super::summary::NONE;
-use super::tables::tables;
-use super::unit::Unit;
 use perhop_core::fault;
 use perhop_core::units::Span;
+use perhop_results::classes::Classes;
+use perhop_results::filter::Where;
+use perhop_results::listing::show;
+use perhop_results::rows::{Measure, OF_CLASSES, OF_CLASSES_BY, Row, of_tables, usual_measures};
+use perhop_results::stats::Estimate;
+use perhop_results::summary::NONE;
+use perhop_results::tables::columns::Table;
+use perhop_results::tables::tables;
+use perhop_results::unit::Unit;
+use perhop_scenario::Diagnostic;
 use perhop_scenario::simulation::simulation;
 use perhop_scenario::sweep::Point;
 use perhop_sim::engine::Part;
@@ -49,10 +50,10 @@ impl<'a> Intervals<'a> {
     ///
     /// # Errors
     /// E201: the parts are too short, or longer than the run.
-    pub fn new(point: &'a Point, every: Span, filter: &'a Where) -> Result<Self, String> {
+    pub fn new(point: &'a Point, every: Span, filter: &'a Where) -> Result<Self, Diagnostic> {
         let settings = point.scenario.settings();
         let (duration, least) = (*settings.duration, settings.duration.ns().div_ceil(MOST).max(1));
-        let refused = |help: String| format!("error[E201] `--every {every}`\n   help: {help}");
+        let refused = |help: String| Diagnostic::error("E201", format!("`--every {every}`"), help);
         match every.ns() {
             short if short < least => Err(refused(format!("at least {}: {MOST} rows at most", Span::from_ns(least)))),
             long if long > duration.ns() => Err(refused(format!("at most the duration of the run, {duration}"))),

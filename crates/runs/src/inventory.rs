@@ -4,7 +4,7 @@ use super::disk::manifest::{Common, Identity, Labels};
 use super::disk::walk::walk;
 use super::disk::{Damaged, MANIFEST, Manifest, load, numbers};
 use super::order::order;
-use super::request::lossy;
+use super::paths::lossy_path;
 use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,7 +26,7 @@ pub struct Inventory {
 pub struct Listed {
     /// What `plot`, `report`, `compare` and `runs --delete` take, and what leads to no other run: its directory and name, or the
     /// directory of its only point, or its number.
-    #[serde(serialize_with = "lossy")]
+    #[serde(serialize_with = "lossy_path")]
     pub address: PathBuf,
     /// Its number: 8 hexadecimal digits, of all that tells it from other runs.
     pub id: String,
@@ -54,7 +54,7 @@ pub struct Listed {
 #[derive(Clone, Debug, Serialize)]
 pub struct ListedPoint {
     /// Its directory.
-    #[serde(serialize_with = "lossy")]
+    #[serde(serialize_with = "lossy_path")]
     pub dir: PathBuf,
     /// Swept keys and their values.
     pub labels: Labels,

@@ -1,10 +1,10 @@
 //! The runs of a directory as a table for the terminal.
 
 use super::inventory::{Inventory, Listed};
-use super::summary::grid;
 use chrono::DateTime;
 use comfy_table::CellAlignment;
 use perhop_core::units::counted;
+use perhop_results::summary::grid;
 use perhop_scenario::text::shown::shown;
 
 /// Most values of an axis that are shown.

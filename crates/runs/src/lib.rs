@@ -8,8 +8,6 @@ pub mod parquet;
 pub mod events;
 /// Whether aggregates get their rates.
 pub mod ef;
-/// The same over replications, for the terminal.
-pub mod ef_shown;
 /// A replication's directory.
 pub mod disk;
 /// What a directory of runs holds.
@@ -26,36 +24,13 @@ mod order;
 pub mod inventory_table;
 /// A run that was not simulated.
 pub mod recorded;
-/// What is asked of a run.
-pub mod request;
+/// Paths in JSON.
+mod paths;
 /// The same, cut into tasks.
 pub mod cut;
 /// Points x replications on threads.
 pub mod run;
 /// A replication that a user steps.
 pub mod session;
-/// Means and intervals over replications, for the terminal.
-pub mod summary;
-/// Means, intervals.
-pub mod stats;
-/// Which bytes are counted, for headings.
-pub mod unit;
-/// Which results of a sweep are shown.
-pub mod shown;
-/// Which of their rows.
-pub mod filter;
-/// Rows of a table over replications.
-pub mod pooled;
-/// What each class of a port gets.
-pub mod prediction;
-/// What each class got.
-pub mod classes;
-/// Results of several points as rows.
-pub mod rows;
-/// Rows for the terminal.
-pub mod listing;
 /// Rows of a replication part by part of its time.
 pub mod intervals;
-
-pub use perhop_scenario::tables;
-pub use perhop_scenario::tables::columns;

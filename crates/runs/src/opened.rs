@@ -1,12 +1,14 @@
 //! What a reader takes of a directory: the newest of its runs, with the newest version of each point; each replication once.
 
-use super::classes::Classes;
-use super::disk::{Damaged, MANIFEST, Stored, load_all, numbers};
+use super::disk::{Damaged, Entry, MANIFEST, Stored, load_all, numbers};
 use super::inventory::{self, Found, listed};
 use super::order::order;
-use super::run::Replication;
+use perhop_capture::replay::Files;
 use perhop_core::foreign::SOURCE;
 use perhop_core::params::suggest;
+use perhop_results::Replication;
+use perhop_results::classes::Classes;
+use perhop_results::tables::columns::Table;
 use perhop_scenario::{Options, Scenario, Sweep};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -53,11 +55,12 @@ type Places<'a> = BTreeMap<(&'a str, u32), &'a Found>;
 ///
 /// # Errors
 /// When there is none, something is damaged, or runs are of several scenarios.
-pub fn open(dir: &Path) -> Result<Opened, Refused> {
+pub fn open(dir: &Path, resolve: &dyn Fn(&str)) -> Result<Opened, Refused> {
     let every = there(dir, read)?;
     refuse_several(dir, &every)?;
     let places = places(&every);
     let points = points(&places);
+    points.iter().for_each(|point| resolve(&point.common.effective));
     let (scenario, replications) = (scenario(points[0])?, replications(&points, &places)?);
     let (note, unread) = (note(&every, &places), unread(&points, &replications));
     Ok(Opened { scenario, points: points.into_iter().cloned().collect(), replications, note, unread })
@@ -189,15 +192,19 @@ fn classes(point: &Found) -> Option<Classes> {
 }
 
 /// A scenario in force, as far as this version can read it.
-pub(crate) fn in_force(effective: &str) -> Option<Scenario> {
-    Scenario::parse(&of_any_text(effective), &Options::new(MANIFEST)).ok().map(|(scenario, _)| scenario)
+fn in_force(effective: &str) -> Option<Scenario> {
+    Scenario::parse(&of_any_text(effective), &options()).ok().map(|(scenario, _)| scenario)
+}
+
+fn options() -> Options {
+    Options::new(MANIFEST).captures(&Files)
 }
 
 /// The replications of a directory.
 fn each(dir: &Path, stored: Stored) -> Vec<((PathBuf, u32), Replication)> {
     let read = stored.manifest.replications.into_iter().zip(stored.tables);
-    let one = |(entry, tables)| {
-        let (made, dir) = (Replication::of(entry, tables), dir.to_owned());
+    let one = |(entry, tables): (Entry, Vec<Table>)| {
+        let (made, dir) = (entry.with_tables(tables), dir.to_owned());
         ((dir.clone(), made.replication), Replication { reused: true, dir: Some(dir), ..made })
     };
     read.map(one).collect()
@@ -205,7 +212,7 @@ fn each(dir: &Path, stored: Stored) -> Vec<((PathBuf, u32), Replication)> {
 
 fn scenario(first: &Found) -> Result<Scenario, Refused> {
     let effective = of_any_text(&first.common.effective);
-    let read = Sweep::parse(&effective, &Options::new(MANIFEST));
+    let read = Sweep::parse(&effective, &options());
     read.map(|(sweep, _)| sweep.base).map_err(|mut found| {
         let (dir, theirs, ours) = (first.dir.display(), &first.common.perhop, env!("CARGO_PKG_VERSION"));
         let why = if effective == first.common.effective {

@@ -3,8 +3,6 @@
 //!
 //! Decision: docs/decisions/085-parquet-without-arrow.md
 
-use super::columns::{Known, Table, Values};
-use super::tables::column::Kind;
 use bytes::Bytes;
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical, ZstdLevel};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
@@ -15,6 +13,8 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPrope
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::{ColumnPath, Type};
+use perhop_results::tables::column::Kind;
+use perhop_results::tables::columns::{Known, Table, Values};
 use std::collections::HashMap;
 use std::io::Write;
 use std::sync::Arc;

@@ -9,8 +9,9 @@ use super::disk::write::{self, Draft};
 use super::disk::{self, Common, Effort, Entry, Failed, Identity, home::Home};
 use super::events::{self, Writer};
 use perhop_core::accounting::Accounting;
+use perhop_results::hash::hash;
+use perhop_results::tables::tables;
 use perhop_scenario::sweep::Point;
-use perhop_scenario::tables::tables;
 use perhop_scenario::{Diagnostics, Options, Policy, Sweep};
 use perhop_sim::Outcome;
 use perhop_sim::record::{EventSink, PortEvent};
@@ -142,7 +143,7 @@ impl Recording {
         let draft = draft.renamed(disk::directory(&disk::point_dir(&out, &point), &(0..=0)))?;
         let tables = tables(&point.scenario.plan(seed, 0), outcome);
         let effort = Effort { packet_hops: outcome.work.packet_hops, wall_s: outcome.measured.seconds() };
-        let entry = Entry { replication: 0, result_hash: disk::hash(&tables), effort, ef: Vec::new() };
+        let entry = Entry { replication: 0, result_hash: hash(&tables), effort, ef: Vec::new() };
         let dir = draft.dir().to_owned();
         draft.complete(&common(&point, identity, sweep.base_hash(), seed), vec![entry], &tables)?;
         drop(home);
@@ -298,7 +299,7 @@ mod tests {
         assert_eq!(recording.lost(), 0);
         let dir = recording.complete(&outcome).unwrap();
         assert!(disk::events_file(&dir).exists());
-        let opened = open(out.path()).unwrap();
+        let opened = open(out.path(), &|_| {}).unwrap();
         let found = opened.scenario.settings();
         assert_eq!((found.duration.ns(), found.seed, opened.replications.len()), (2_500_000_001, 3, 1));
         let plan = opened.scenario.plan(3, 0);

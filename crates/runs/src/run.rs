@@ -1,27 +1,25 @@
 //! Points x replications on threads. A replication's results depend on (point, seed, replication) alone,
 //! never on the number of threads or on what ran before.
 
-use super::columns::Table;
 use super::disk::home::{Home, Homes};
 use super::disk::leftovers::Leftover;
-use super::disk::{Entry, Failed, Identity};
-use super::ef::Found;
-use super::request::{Asked, Traced};
+use super::disk::{Failed, Identity};
 use job::{AtPoint, Job};
 use perhop_core::fault::Fault;
 use perhop_core::units::counted;
+use perhop_results::Replication;
 use perhop_scenario::bounds::{JOBS, REPLICATIONS, RUNS};
 use perhop_scenario::sweep::Point;
-use perhop_scenario::{Options, Sweep};
+use perhop_scenario::Diagnostic;
+use perhop_sim::PlanError;
 use perhop_sim::plan::Tap;
-use perhop_sim::{Outcome, PlanError};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 /// Why an outcome is no result.
 mod faults;
@@ -48,23 +46,19 @@ pub struct RunOptions {
     pub identity: Identity,
     /// Links whose packets are recorded.
     pub taps: Vec<Tap>,
-    /// What else is written, where results are written; `ef` as [`super::ef::checks`] reads it.
-    pub traced: Traced,
+    /// What else is recorded.
+    pub probes: Probes,
 }
 
-impl RunOptions {
-    /// As it is asked of a run of `sweep`, which was read with `options`, and which begins at `now`.
-    pub fn of(asked: &Asked, sweep: &Sweep, options: &Options, now: SystemTime) -> Self {
-        Self {
-            replications: asked.replications(sweep),
-            jobs: asked.output.jobs,
-            out: asked.output.out.clone(),
-            resume: !asked.fresh,
-            identity: Identity::of(sweep, options, now),
-            taps: Vec::new(),
-            traced: asked.traced.clone(),
-        }
-    }
+/// What a run records beside its results.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Probes {
+    /// A row for each packet at each port, where results are written.
+    pub events: bool,
+    /// Aggregates to be held against their rates, as [`super::ef::checks`] reads them.
+    pub ef: Vec<String>,
+    /// What `tc -s` would show of each port at the end.
+    pub counters: bool,
 }
 
 /// How far a run is.
@@ -100,57 +94,13 @@ pub struct Unwatched;
 
 impl Watch for Unwatched {}
 
-/// One replication of one point.
-#[derive(Clone, Debug)]
-pub struct Replication {
-    /// Index of the point.
-    pub point: usize,
-    /// Its number.
-    pub replication: u32,
-    /// Its tables.
-    pub tables: Vec<Table>,
-    /// What was found of the aggregates that were asked for, in their order.
-    pub ef: Vec<Found>,
-    /// Of its tables.
-    pub hash: String,
-    /// Packets that left a link.
-    pub packet_hops: u64,
-    /// Wall time.
-    pub wall: Duration,
-    /// It already existed.
-    pub reused: bool,
-    /// What existed was damaged, and how; it was made again. Of a directory of several, the first says so.
-    pub note: Option<String>,
-    /// The directory that it is in, if results are written.
-    pub dir: Option<PathBuf>,
-    /// The outcome itself if taps were requested.
-    pub captured: Option<Box<Outcome>>,
-}
-
-impl Replication {
-    /// What was made, of the first point.
-    pub(crate) fn of(entry: Entry, tables: Vec<Table>) -> Self {
-        Self {
-            point: 0,
-            replication: entry.replication,
-            tables,
-            ef: entry.ef,
-            hash: entry.result_hash,
-            packet_hops: entry.effort.packet_hops,
-            wall: Duration::ZERO,
-            reused: false,
-            note: None,
-            dir: None,
-            captured: None,
-        }
-    }
-}
-
 /// Why a run ended early.
 #[derive(Debug)]
 pub enum RunError {
     /// What is asked of the run cannot be answered.
-    Asked(String),
+    Asked(Diagnostic),
+    /// It came to no valid end.
+    Failed(Diagnostic),
     /// The observer stopped it; complete replications are on disk.
     Interrupted {
         /// How many.
@@ -186,29 +136,39 @@ pub enum RunError {
 impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Asked(message) => f.write_str(message),
+            Self::Asked(what) | Self::Failed(what) => what.fmt(f),
             Self::Interrupted { done, total } => {
                 write!(f, "interrupted: {done} of {} complete", counted(total, ["replication is", "replications are"]))
             }
-            Self::Write { .. } => f.write_str(&self.told("`out`")),
+            Self::Write { path, error } => unwritten(path, error, "`out`").fmt(f),
             Self::Plan(error) => error.fmt(f),
-            Self::Algorithm { point, fault } => write!(f, "error[E901] {point}: {fault}"),
-            Self::Conservation { point, breaches } => write!(
-                f,
-                "error[E900] packets do not add up in {point}; this is a bug in perhop, please report it\n   {}",
-                breaches.join("\n   ")
-            ),
+            Self::Algorithm { point, fault } => Diagnostic::error("E901", format!("{point}: {fault}"), "").fmt(f),
+            Self::Conservation { point, breaches } => conservation(point, breaches).fmt(f),
         }
     }
 }
 
 impl RunError {
-    /// The same where the directory is asked for by another name than `out`.
-    pub fn told(&self, out: &str) -> String {
-        let Self::Write { path, error } = self else { return self.to_string() };
-        let help = format!("existing results are untouched; choose another directory with {out}, or free some space");
-        format!("error[E020] cannot write {}: {error}\n   help: {help}", path.display())
+    /// As everything that perhop finds, where the directory is asked for as `out`.
+    pub fn diagnostic(self, out: &str) -> Diagnostic {
+        match self {
+            Self::Asked(what) | Self::Failed(what) => what,
+            Self::Write { path, error } => unwritten(&path, &error, out),
+            Self::Conservation { point, breaches } => conservation(&point, &breaches),
+            Self::Algorithm { point, fault } => Diagnostic::error("E901", format!("{point}: {fault}"), ""),
+            other => Diagnostic::of_call(other.to_string(), ""),
+        }
     }
+}
+
+fn unwritten(path: &Path, error: &std::io::Error, out: &str) -> Diagnostic {
+    let help = format!("existing results are untouched; choose another directory with {out}, or free some space");
+    Diagnostic::error("E020", format!("cannot write {}: {error}", path.display()), help)
+}
+
+fn conservation(point: &str, breaches: &[String]) -> Diagnostic {
+    let what = format!("packets do not add up in {point}; this is a bug in perhop, please report it");
+    Diagnostic::error("E900", format!("{what}\n   {}", breaches.join("\n   ")), "")
 }
 
 impl std::error::Error for RunError {}

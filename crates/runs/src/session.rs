@@ -2,16 +2,17 @@
 //!
 //! Decision: docs/decisions/121-a-session-is-the-engine-itself.md
 
-use super::columns::Table;
-use super::disk::{self, Effort, Entry};
-use super::request::Source;
-use super::run::{Replication, RunError, check};
+use super::disk::{Effort, Entry};
+use super::run::{RunError, check};
 use perhop_core::fault::{self, Fault};
 use perhop_core::units::{Span, Time};
+use perhop_results::Replication;
+use perhop_results::hash::hash;
+use perhop_results::tables::columns::Table;
+use perhop_results::tables::{asked, tables};
 use perhop_scenario::knobs::{Goal, Knobs};
 use perhop_scenario::simulation::alterable;
-use perhop_scenario::tables::{asked, tables};
-use perhop_scenario::{Diagnostics, Point, Sweep};
+use perhop_scenario::{Diagnostics, Options, Point, Sweep};
 use perhop_sim::Simulation;
 use perhop_sim::engine::{FlowsAsked, PortAsked};
 use perhop_sim::plan::Plan;
@@ -60,7 +61,9 @@ pub struct Snapshot {
 struct Begun {
     point: Point,
     plan: Plan,
-    source: Source,
+    /// The file that it was read from, and how.
+    text: String,
+    options: Options,
 }
 
 /// What goes on.
@@ -75,11 +78,11 @@ struct Running {
 }
 
 impl Session {
-    /// At time zero, of a sweep that has one point and was read from `source`.
+    /// At time zero, of a sweep that has one point and was read from `text` with `options`.
     ///
     /// # Errors
     /// It has several points, or its plan cannot be built.
-    pub fn begin(sweep: &Sweep, source: &Source) -> Result<Self, SessionError> {
+    pub fn begin(sweep: &Sweep, text: &str, options: &Options) -> Result<Self, SessionError> {
         let mut points = sweep.points();
         if points.len() > 1 {
             let help = "give the swept keys one value each";
@@ -92,7 +95,7 @@ impl Session {
         let simulation = alterable(plan.clone()).map_err(|error| RunError::Plan(Box::new(error)))?;
         let running = Running { simulation, knobs: None, ports: BTreeMap::new(), flows: FlowsAsked::default() };
         Ok(Self {
-            begun: Arc::new(Begun { point, plan, source: source.clone() }),
+            begun: Arc::new(Begun { point, plan, text: text.to_owned(), options: options.clone() }),
             running: Some(Box::new(running)),
             over: "",
         })
@@ -206,8 +209,9 @@ impl Session {
     /// All that is wrong with it; nothing is then changed.
     pub fn set(&mut self, text: &str) -> Result<Diagnostics, SessionError> {
         let set = self.with(|running, begun| {
-            let (now, Source { text: file, options }) = (running.now(), &begun.source);
-            let knobs = running.knobs.get_or_insert_with(|| Knobs::new(&begun.point.scenario, file, options));
+            let (now, Begun { text: file, options, .. }) = (running.now(), begun);
+            let knobs =
+                running.knobs.get_or_insert_with(|| Knobs::new(&begun.point.scenario, file, options));
             let (changes, warnings) = knobs.set(now, text)?;
             running.simulation.alter(changes);
             Ok(warnings)
@@ -249,13 +253,13 @@ impl Session {
         check(point, 0, &outcome)?;
         let (tables, effort) = (tables(plan, &outcome), outcome.work.packet_hops);
         let effort = Effort { packet_hops: effort, wall_s: 0.0 };
-        let entry = Entry { replication: 0, result_hash: disk::hash(&tables), effort, ef: Vec::new() };
+        let entry = Entry { replication: 0, result_hash: hash(&tables), effort, ef: Vec::new() };
         self.over = "is finished";
         let point = match knobs {
             Some(knobs) => point.clone().running(knobs.scenario()),
             None => point.clone(),
         };
-        Ok((point, Replication::of(entry, tables)))
+        Ok((point, entry.with_tables(tables)))
     }
 
     fn running(&self) -> Result<&Running, SessionError> {

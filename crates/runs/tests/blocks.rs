@@ -1,10 +1,10 @@
 //! Small replications of a point are kept in one directory, a block: the same results as in separate directories.
 
+use perhop_results::Replication;
+use perhop_results::tables::columns::Table;
 use perhop_runs::disk::{self, Entry, Identity, Manifest};
 use perhop_runs::inventory;
-use perhop_runs::request::{Trace, Traced};
-use perhop_runs::run::{Replication, RunError, RunOptions, Watch, run};
-use perhop_scenario::tables::columns::Table;
+use perhop_runs::run::{Probes, RunError, RunOptions, Watch, run};
 use perhop_scenario::{Options, Point, Sweep};
 use std::fs;
 use std::ops::Range;
@@ -81,7 +81,7 @@ impl Place {
             resume: true,
             identity: self.identity.clone(),
             taps: Vec::new(),
-            traced: Traced::default(),
+            probes: Probes::default(),
         }
     }
 
@@ -172,8 +172,8 @@ fn who_has_no_company_or_is_large_has_its_own_directory() {
     large.run(0..2, 1);
     assert_eq!(large.names(), ["rep-000", "rep-001"]);
     let events = Place::new();
-    let traced = Traced { trace: vec![Trace::Events], ..Traced::default() };
-    run(&events.points, &RunOptions { traced, ..events.options(0..2) }, &Steps::of(1)).unwrap();
+    let probes = Probes { events: true, ..Probes::default() };
+    run(&events.points, &RunOptions { probes, ..events.options(0..2) }, &Steps::of(1)).unwrap();
     assert_eq!(events.names(), ["rep-000", "rep-001"]);
     let series = SCENARIO.replace("warmup", "sample = \"100ms\"\nwarmup");
     let sweep = Sweep::parse(&series, &Options::new("small.toml")).unwrap().0;

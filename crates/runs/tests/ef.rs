@@ -1,11 +1,11 @@
 //! EF held against its rate, asked of a scenario: what schedulers are known to give it, what is stored, what is refused.
 
+use perhop_results::Replication;
+use perhop_results::ef_shown;
+use perhop_results::tables::columns::Table;
 use perhop_runs::disk::{self, Identity};
 use perhop_runs::ef::{Found, checks};
-use perhop_runs::ef_shown;
-use perhop_runs::request::Traced;
-use perhop_runs::run::{Replication, RunError, RunOptions, Unwatched, run};
-use perhop_scenario::tables::columns::Table;
+use perhop_runs::run::{Probes, RunError, RunOptions, Unwatched, run};
 use perhop_scenario::{Options, Point, Sweep};
 use std::path::Path;
 use std::time::SystemTime;
@@ -80,7 +80,7 @@ fn options(ef: &[&str], out: Option<&Path>) -> RunOptions {
         resume: true,
         identity: Identity::default(),
         taps: Vec::new(),
-        traced: Traced { ef: ef.iter().map(ToString::to_string).collect(), ..Traced::default() },
+        probes: Probes { ef: ef.iter().map(ToString::to_string).collect(), ..Probes::default() },
     }
 }
 
@@ -139,10 +139,10 @@ fn the_rate_is_what_the_class_is_sure_of() {
 fn what_cannot_be_asked_is_refused_with_what_to_write() {
     let refused = |port, ef: &str| {
         let sweep = scenario(port, "");
-        let error = checks(&[ef.to_owned()], &sweep.base).unwrap_err();
+        let error = checks(&[ef.to_owned()], &sweep.base).unwrap_err().to_string();
         assert!(error.contains(&format!("`ef` '{ef}'")) && error.contains("\n   help: "), "{error}");
         match run(&sweep.points(), &options(&[ef], None), &Unwatched) {
-            Err(RunError::Asked(same)) => assert_eq!(same, error),
+            Err(RunError::Asked(same)) => assert_eq!(same.to_string(), error),
             other => panic!("{other:?}"),
         }
         error
@@ -266,7 +266,7 @@ fn a_rate_may_exceed_the_links_where_more_than_ip_packets_counts() {
     let with = |accounting| Sweep::parse(&text, &Options::new("x.toml").setting("accounting", accounting)).unwrap().0;
     let ask = |accounting, rate| checks(&[format!("a -> b,rate={rate}")], &with(accounting).base);
     assert!(ask("l1", "13Mbit/s").is_ok());
-    assert!(ask("l3", "13Mbit/s").unwrap_err().contains("at most 10Mbit/s"));
-    let error = ask("l1", "24Mbit/s").unwrap_err();
+    assert!(ask("l3", "13Mbit/s").unwrap_err().to_string().contains("at most 10Mbit/s"));
+    let error = ask("l1", "24Mbit/s").unwrap_err().to_string();
     assert!(error.contains("E201") && error.contains("at most 23"), "{error}");
 }

@@ -1,13 +1,12 @@
 //! A replication part by part is the replication: what its parts got is together what the results have.
 
 use perhop_core::units::Span;
+use perhop_results::filter::{Known, Where};
+use perhop_results::rows::{Row, rows};
+use perhop_results::tables::declaration;
 use perhop_runs::disk::Identity;
-use perhop_runs::filter::{Known, Where};
 use perhop_runs::intervals::{Interval, Intervals};
-use perhop_runs::request::Traced;
-use perhop_runs::rows::{Row, rows};
-use perhop_runs::run::{RunOptions, Unwatched, run};
-use perhop_scenario::tables::declaration;
+use perhop_runs::run::{Probes, RunOptions, Unwatched, run};
 use perhop_scenario::{Options, Point, Sweep};
 
 const NET: &str = r#"
@@ -49,8 +48,8 @@ fn point(warmup: &str) -> Point {
 
 /// What the results say of each class.
 fn results(point: &Point) -> Vec<Row> {
-    let (identity, taps, traced) = (Identity::default(), Vec::new(), Traced::default());
-    let options = RunOptions { replications: 0..1, jobs: 1, out: None, resume: false, identity, taps, traced };
+    let (identity, taps, probes) = (Identity::default(), Vec::new(), Probes::default());
+    let options = RunOptions { replications: 0..1, jobs: 1, out: None, resume: false, identity, taps, probes };
     let points = std::slice::from_ref(point);
     let made = run(points, &options, &Unwatched).unwrap();
     rows(points, &made, &[]).remove(0).rows
@@ -120,7 +119,7 @@ fn the_last_part_may_be_shorter() {
 #[test]
 fn times_that_will_not_do() {
     let (point, all) = (point("0s"), Where::default());
-    let refused = |ns: u64| Intervals::new(&point, Span::from_ns(ns), &all).map(drop).unwrap_err();
+    let refused = |ns: u64| Intervals::new(&point, Span::from_ns(ns), &all).map(drop).unwrap_err().to_string();
     assert!(refused(0).contains("error[E201] `--every 0s`\n   help: at least 4us"), "{}", refused(0));
     assert!(refused(3_999).contains("error[E201]"));
     assert!(refused(4_000_000_001).contains("at most the duration of the run, 4s"), "{}", refused(4_000_000_001));

@@ -1,11 +1,11 @@
 //! The swept keys and the number of a replication are columns of every file, and no part of results.
 
+use perhop_results::Replication;
+use perhop_results::tables::NAMES;
+use perhop_results::tables::columns::Table;
 use perhop_runs::disk::{self, Identity};
 use perhop_runs::parquet;
-use perhop_runs::request::{Trace, Traced};
-use perhop_runs::run::{Replication, RunOptions, Unwatched, run};
-use perhop_runs::tables::NAMES;
-use perhop_runs::tables::columns::Table;
+use perhop_runs::run::{Probes, RunOptions, Unwatched, run};
 use perhop_scenario::{Options, Point, Sweep};
 use std::fs;
 use std::path::Path;
@@ -29,10 +29,10 @@ fn points() -> Vec<Point> {
 }
 
 fn made(points: &[Point], replications: u32, out: Option<&Path>) -> Vec<Replication> {
-    traced(points, replications, out, Traced::default())
+    traced(points, replications, out, Probes::default())
 }
 
-fn traced(points: &[Point], replications: u32, out: Option<&Path>, traced: Traced) -> Vec<Replication> {
+fn traced(points: &[Point], replications: u32, out: Option<&Path>, probes: Probes) -> Vec<Replication> {
     let options = RunOptions {
         replications: 0..replications,
         jobs: 1,
@@ -40,7 +40,7 @@ fn traced(points: &[Point], replications: u32, out: Option<&Path>, traced: Trace
         resume: true,
         identity: Identity::default(),
         taps: Vec::new(),
-        traced,
+        probes,
     };
     run(points, &options, &Unwatched).unwrap()
 }
@@ -112,7 +112,7 @@ fn packets_at_ports_have_them_too() {
     let mut theirs = ours.clone();
     theirs.iter_mut().for_each(|point| point.labels[0].0 = "other.flows".to_owned());
     let events = |points: &[Point]| {
-        let asked = Traced { trace: vec![Trace::Events], ef: Vec::new(), tc_stats: false };
+        let asked = Probes { events: true, ..Probes::default() };
         let all = traced(points, 1, Some(folder.path()), asked);
         all.iter().map(|it| whole(it.dir.as_ref().unwrap(), "events")).collect::<Vec<_>>()
     };

@@ -2,7 +2,9 @@
 
 use perhop_core::sched;
 use perhop_core::units::Bytes;
-use perhop_runs::{disk, tables::tables};
+use perhop_results::hash::hash;
+use perhop_results::tables::tables;
+use perhop_runs::disk;
 use perhop_scenario::{Options, Scenario};
 use perhop_sim::{Outcome, Simulation};
 
@@ -20,7 +22,7 @@ fn run(text: &str) -> (u64, u64, [usize; 3]) {
         rows = [outcome.transfers.len(), outcome.series.ports.len(), outcome.series.flows.len()];
         let tables = tables(&plan, &outcome);
         drop(outcome);
-        assert!(!disk::hash(&tables).is_empty());
+        assert!(!hash(&tables).is_empty());
         assert!(!disk::files(&tables, &[]).is_empty());
     });
     (scenario.kept().iter().copied().map(Bytes::get).sum(), taken.bytes_max, rows)

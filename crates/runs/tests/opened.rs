@@ -2,9 +2,8 @@
 
 use perhop_runs::disk::{Identity, MANIFEST, Manifest};
 use perhop_runs::inventory;
-use perhop_runs::opened::{Opened, Refused, open};
-use perhop_runs::request::Traced;
-use perhop_runs::run::{RunOptions, Unwatched, run};
+use perhop_runs::opened::{self, Opened, Refused};
+use perhop_runs::run::{Probes, RunOptions, Unwatched, run};
 use perhop_scenario::{Options, Sweep};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,13 +22,17 @@ rtt = "40ms"
 "#;
 
 /// Runs a replication of each value of the axis into a directory.
+fn open(dir: &Path) -> Result<Opened, Refused> {
+    opened::open(dir, &|_| {})
+}
+
 fn swept(out: &Path, axis: &str) {
     let options = Options::new("small.toml").axis("vary", axis);
     let (sweep, _) = Sweep::parse(SCENARIO, &options).unwrap();
     let identity = Identity::of(&sweep, &options, SystemTime::UNIX_EPOCH);
     let out = Some(out.to_owned());
-    let (taps, traced) = (Vec::new(), Traced::default());
-    let options = RunOptions { replications: 0..1, jobs: 1, out, resume: true, identity, taps, traced };
+    let (taps, probes) = (Vec::new(), Probes::default());
+    let options = RunOptions { replications: 0..1, jobs: 1, out, resume: true, identity, taps, probes };
     run(&sweep.points(), &options, &Unwatched).unwrap();
 }
 

@@ -1,13 +1,13 @@
 //! Rows of results: the numbers of a run's tables, whatever way they are shown.
 
+use perhop_results::Replication;
+use perhop_results::filter::{Known, Where};
+use perhop_results::rows::{Row, Rows, csv, rows};
+use perhop_results::stats::{Estimate, of_column};
+use perhop_results::tables::column;
+use perhop_results::{listing, shown, summary};
 use perhop_runs::disk::Identity;
-use perhop_runs::filter::{Known, Where};
-use perhop_runs::request::Traced;
-use perhop_runs::rows::{Row, Rows, csv, rows};
-use perhop_runs::run::{Replication, RunOptions, Unwatched, run};
-use perhop_runs::stats::{Estimate, of_column};
-use perhop_runs::{listing, shown, summary};
-use perhop_scenario::tables::column;
+use perhop_runs::run::{Probes, RunOptions, Unwatched, run};
 use perhop_scenario::{Options, Point, Sweep};
 
 /// Two classes, of one colour and of three; losses on the way there, and of ACKs on the way back.
@@ -73,7 +73,7 @@ fn of(sweep: &Sweep) -> (Vec<Point>, Vec<Replication>) {
         resume: false,
         identity: Identity::default(),
         taps: Vec::new(),
-        traced: Traced::default(),
+        probes: Probes::default(),
     };
     let replications = run(&points, &options, &Unwatched).unwrap();
     (points, replications)
@@ -129,8 +129,8 @@ fn a_class_is_the_sum_of_its_parts() {
         };
         let rows = (0..table.rows()).filter(|&i| which(&text("class", i), &text("hop", i)));
         let value = |i: usize| match table.columns.iter().find(|c| c.0 == column).unwrap().1 {
-            perhop_scenario::tables::columns::Values::Reals(ref v) => v[i].unwrap(),
-            perhop_scenario::tables::columns::Values::Integers(ref v) => v[i].unwrap() as f64,
+            perhop_results::tables::columns::Values::Reals(ref v) => v[i].unwrap(),
+            perhop_results::tables::columns::Values::Integers(ref v) => v[i].unwrap() as f64,
             _ => unreachable!(),
         };
         rows.map(value).sum()
@@ -163,7 +163,7 @@ fn no_loss_where_it_is_not_known() {
         resume: false,
         identity: Identity::default(),
         taps: Vec::new(),
-        traced: Traced::default(),
+        probes: Probes::default(),
     };
     let replications = run(&sweep.points(), &options, &Unwatched).unwrap();
     let all = rows(&sweep.points(), &replications, &[]);
@@ -200,7 +200,7 @@ fn any_columns_can_be_shown() {
 
 #[test]
 fn columns_that_are_none_are_refused_with_the_nearest() {
-    let said = |text: &str| shown::columns(&[text.to_owned()]).unwrap_err();
+    let said = |text: &str| shown::columns(&[text.to_owned()]).unwrap_err().to_string();
     assert!(
         said("arrivals.delay_p95_ms").contains("did you mean `arrivals.delay_p9"),
         "{}",
@@ -282,7 +282,7 @@ fn known() -> Known {
 fn where_has_keys_and_their_values() {
     let read = |texts: &[&str]| {
         let texts: Vec<_> = texts.iter().map(|text| (*text).to_owned()).collect();
-        let terms = Where::read(&texts, &known())?.terms;
+        let terms = Where::read(&texts, &known()).map_err(|found| found.to_string())?.terms;
         Ok::<_, String>(terms.into_iter().map(|it| format!("{}: {}", it.key, it.values.join("|"))).collect::<Vec<_>>())
     };
     let is = |texts: &[&str], terms: &[&str]| assert_eq!(read(texts).unwrap(), terms, "{texts:?}");
@@ -307,7 +307,7 @@ fn where_has_keys_and_their_values() {
 fn where_leaves_the_rows_that_have_the_values() {
     let (points, replications) = done(&["traffic.bulk.flows=1,2"]);
     let all = rows(&points, &replications, &[]);
-    let classes = ["classes"].map(|table| perhop_scenario::tables::declaration(table).unwrap());
+    let classes = ["classes"].map(|table| perhop_results::tables::declaration(table).unwrap());
     let known = Known::of(&points, &classes);
     let kept = |texts: &[&str]| {
         let texts: Vec<_> = texts.iter().map(|text| (*text).to_owned()).collect();

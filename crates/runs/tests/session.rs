@@ -2,10 +2,10 @@
 
 use perhop_core::params::{Problems, Tree};
 use perhop_core::units::Span;
-use perhop_runs::columns::Table;
+use perhop_results::Replication;
+use perhop_results::columns::Table;
 use perhop_runs::disk::Identity;
-use perhop_runs::request::{Source, Traced};
-use perhop_runs::run::{Replication, RunOptions, Unwatched, run};
+use perhop_runs::run::{Probes, RunOptions, Unwatched, run};
 use perhop_runs::session::{Session, SessionError, Snapshot};
 use perhop_scenario::change::overlay;
 use perhop_scenario::knobs::Goal;
@@ -53,20 +53,27 @@ to = "b"
 
 const CHANGE: &str = "\n[[change]]\nat = \"3s\"\nconditioner.gold.cir = \"1Mbit/s\"\n";
 
+/// A text, and how it is read.
+#[derive(Clone)]
+struct Source {
+    text: String,
+    options: Options,
+}
+
 fn source(text: &str, options: Options) -> (Sweep, Source) {
     let source = Source { text: text.to_owned(), options };
-    (source.read().unwrap_or_else(|found| panic!("{found}")).0, source)
+    (Sweep::parse(&source.text, &source.options).unwrap_or_else(|found| panic!("{found}")).0, source)
 }
 
 fn begin(text: &str) -> Session {
     let (sweep, source) = source(text, Options::new("net.toml"));
-    Session::begin(&sweep, &source).unwrap()
+    Session::begin(&sweep, &source.text, &source.options).unwrap()
 }
 
 /// Replication 0 as a run has it.
 fn undisturbed(point: &Point) -> Replication {
-    let (identity, taps, traced) = (Identity::default(), Vec::new(), Traced::default());
-    let options = RunOptions { replications: 0..1, jobs: 1, out: None, resume: false, identity, taps, traced };
+    let (identity, taps, probes) = (Identity::default(), Vec::new(), Probes::default());
+    let options = RunOptions { replications: 0..1, jobs: 1, out: None, resume: false, identity, taps, probes };
     run(std::slice::from_ref(point), &options, &Unwatched).unwrap().remove(0)
 }
 
@@ -138,7 +145,7 @@ fn looking_changes_nothing() {
         let options = shorter.into_iter().fold(Options::new(&path.to_string_lossy()), Options::set);
         let (sweep, source) = source(&text, options);
         let expected = undisturbed(&sweep.base_point());
-        let begin = || Session::begin(&sweep, &source).unwrap();
+        let begin = || Session::begin(&sweep, &source.text, &source.options).unwrap();
         let mut whole = begin();
         let (point, made) = whole.finish().unwrap();
         assert_eq!((made.hash, &point.hash), (expected.hash.clone(), &sweep.base_point().hash), "{name}");
@@ -218,7 +225,7 @@ fn gauges_are_what_a_sample_sees() {
 }
 
 fn row(table: &Table, at: usize) -> String {
-    use perhop_runs::columns::Values;
+    use perhop_results::columns::Values;
     let value = |(name, values): &(String, Values)| match values {
         Values::Integers(all) => format!("{name} {:?}", all[at]),
         Values::Reals(all) => format!("{name} {:?}", all[at]),
@@ -306,7 +313,7 @@ fn one_point(path: &Path) -> Option<(Sweep, Source)> {
     let (text, plain) = (std::fs::read_to_string(path).unwrap(), Options::new(&path.to_string_lossy()));
     let of = |length: &str| plain.clone().setting("duration", length).setting("warmup", "600ms");
     let sources = ["3s", "13s", "40s"].map(|length| Source { text: text.clone(), options: of(length) });
-    let (sweep, source) = sources.into_iter().find_map(|source| Some((source.read().ok()?.0, source)))?;
+    let (sweep, source) = sources.into_iter().find_map(|source| Some((Sweep::parse(&source.text, &source.options).ok()?.0, source)))?;
     (sweep.points().len() == 1).then_some((sweep, source))
 }
 
@@ -321,7 +328,7 @@ fn every_change_is_a_change_of_the_file() {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         let Some((sweep, source)) = one_point(&path) else { continue };
         let times = [["1s", "200ms"], ["1.234567891s", "1ms"], ["600ms", "700ms"]][number % 3];
-        let mut session = Session::begin(&sweep, &source).unwrap();
+        let mut session = Session::begin(&sweep, &source.text, &source.options).unwrap();
         until(&mut session, times[0]);
         let copy = session.snapshot().ok();
         for (key, value) in keys(&sweep) {
@@ -331,7 +338,7 @@ fn every_change_is_a_change_of_the_file() {
             match &copy {
                 Some(copy) => session.restore(copy).unwrap(),
                 None => {
-                    session = Session::begin(&sweep, &source).unwrap();
+                    session = Session::begin(&sweep, &source.text, &source.options).unwrap();
                     until(&mut session, times[0]);
                 }
             }
@@ -508,7 +515,7 @@ fn after_the_end_every_call_says_so() {
 fn a_session_has_one_point() {
     let (sweep, source) =
         source(&format!("{NET}\n[sweep]\n\"traffic.bulk.flows\" = [1, 2]\n"), Options::new("net.toml"));
-    assert!(said(Session::begin(&sweep, &source)).contains("sweeps 2"));
+    assert!(said(Session::begin(&sweep, &source.text, &source.options)).contains("sweeps 2"));
 }
 
 #[test]

@@ -1,11 +1,10 @@
 //! Tables on disk are the tables that were written.
 
+use perhop_results::tables;
+use perhop_results::tables::columns::{Table, Values};
 use perhop_runs::disk::{self, Identity, hash_files};
 use perhop_runs::parquet::{self, Constant, One};
-use perhop_runs::request::Traced;
-use perhop_runs::run::{RunOptions, Unwatched, run};
-use perhop_runs::tables;
-use perhop_scenario::tables::columns::{Table, Values};
+use perhop_runs::run::{Probes, RunOptions, Unwatched, run};
 use perhop_scenario::{Options, Point, Sweep};
 use proptest::collection::vec;
 use proptest::option;
@@ -92,7 +91,7 @@ fn points(extra: &str, vary: &[&str]) -> (Sweep, Identity) {
 }
 
 fn options(out: Option<PathBuf>, identity: Identity) -> RunOptions {
-    RunOptions { replications: 0..2, jobs: 1, out, resume: true, identity, taps: Vec::new(), traced: Traced::default() }
+    RunOptions { replications: 0..2, jobs: 1, out, resume: true, identity, taps: Vec::new(), probes: Probes::default() }
 }
 
 #[test]
@@ -133,7 +132,7 @@ fn a_named_run_has_its_own_directories() {
     let name = |run: &str, vary: &[&str]| points("", vary).0.named(run).map(|sweep| sweep.points()[0].directory());
     assert!(name("first try", &[]).unwrap().starts_with("first try-"));
     assert!(name("b", &["dumbbell.flows=5"]).unwrap().starts_with("b,flows_5-"));
-    assert!(name("a/b", &[]).unwrap_err().contains("E011"));
+    assert!(name("a/b", &[]).unwrap_err().to_string().contains("E011"));
 }
 
 #[test]

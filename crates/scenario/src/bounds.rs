@@ -1,5 +1,6 @@
 //! Bounds of what is asked of a run, the same for the command line and for Python.
 
+use crate::text::diagnostics::Diagnostic;
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
@@ -54,13 +55,13 @@ impl Bound {
     }
 
     /// E269 with what was given.
-    pub fn refused(&self, given: impl Display) -> String {
-        format!("error[E269] `{}` is {given}\n   help: {}", self.name, self.help())
+    pub fn refused(&self, given: impl Display) -> Diagnostic {
+        Diagnostic::error("E269", format!("`{}` is {given}", self.name), self.help())
     }
 
     /// # Errors
     /// E269: the number is out of bounds.
-    pub fn check(&self, given: u64) -> Result<(), String> {
+    pub fn check(&self, given: u64) -> Result<(), Diagnostic> {
         if self.range().contains(&given) { Ok(()) } else { Err(self.refused(given)) }
     }
 }

@@ -5,8 +5,6 @@ use perhop_core::codes::Code;
 /// By the folder of their pages.
 pub const LIST: &[Code] = perhop_core::codes! {
     ".": E241 E269 E270;
-    "as_ios": E296;
-    "as_tc": E295;
     "change": W311;
     "check": E011 E203 E204 E205 E206 E232 E236 E237 E251 E252 E276;
     "check": W301 W302 W305 W306 W307 W312 W313 W315 W317 W318 W320 W321 W322 W328 W331 W332 W337 W338 W339 W340 W344;

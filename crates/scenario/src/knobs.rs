@@ -51,7 +51,7 @@ impl Knobs {
     pub fn new(scenario: &Scenario, text: &str, options: &Options) -> Self {
         let mut problems = Problems::default();
         let root = expanded(&scenario.stated, &mut problems).expect("a checked scenario");
-        let now = InForce::new(root, &options.stem(), &mut problems);
+        let now = InForce::new(root, &options.stem(), options.captures, &mut problems);
         let ahead = overlay::all(&scenario.stated, &now, &mut problems);
         let (scenario, sources, known) = (scenario.clone(), sources(text, options), problems.list);
         Self { scenario, sources, before: now.clone(), now, here: None, made: Vec::new(), ahead, known }

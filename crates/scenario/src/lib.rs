@@ -28,8 +28,6 @@ pub mod change;
 pub mod scenario;
 /// Changes that are stated while a scenario runs.
 pub mod knobs;
-/// From an outcome to its tables, and what their columns are called.
-pub mod tables;
 /// A checked file: a scenario and its grid.
 pub mod sweep;
 /// A checked policy.
@@ -41,20 +39,11 @@ pub mod document;
 pub mod schema;
 /// Effective values, queues, times.
 pub mod explain;
-/// What the writers for devices share.
-pub mod device;
-/// A scenario as commands for Linux.
-pub mod as_tc;
-/// Ports as the configuration of a router with Cisco IOS.
-pub mod as_ios;
-/// Counters as `tc -s` writes them.
-pub mod tc_stats;
 /// Where classes enter, and what is committed to them.
 pub mod contracts;
 /// Parameters from a link and its flows.
 pub mod tune;
 
-pub use as_tc::as_tc;
 pub use codes::Host;
 pub use document::Document;
 pub use explain::{explain, explain_sweep, facts};

@@ -7,6 +7,7 @@ use crate::expand::{dumbbell, series, size};
 use crate::in_force::InForce;
 use crate::sections::model::{Change, Model};
 use crate::sections::settings::Settings;
+use crate::text::options::Options;
 use crate::text::{tree, write};
 
 use crate::resolve::offered::Flowline;
@@ -32,9 +33,9 @@ impl PartialEq for Scenario {
 
 impl Scenario {
     /// The scenario of a tree without `[sweep]`.
-    pub(crate) fn read(stated: Arc<Node>, stem: &str, problems: &mut Problems) -> Option<Self> {
+    pub(crate) fn read(stated: Arc<Node>, options: &Options, problems: &mut Problems) -> Option<Self> {
         let root = expanded(&stated, problems)?;
-        let base = InForce::new(root, stem, problems);
+        let base = InForce::new(root, &options.stem(), options.captures, problems);
         let overlays = overlay::all(&stated, &base, problems);
         let (changes, planned) = follow::follow(&base, &overlays, problems);
         let (model, mut built) = (Model { changes, ..base.model }, base.built?);
@@ -73,6 +74,16 @@ impl Scenario {
     /// The plan that all replications share, without seed and replication.
     pub fn common(&self) -> &Plan {
         &self.built.plan
+    }
+
+    /// What it is built of: the plan, the topology, what is offered.
+    pub fn built(&self) -> &Built {
+        &self.built
+    }
+
+    /// Every effective value, section by section.
+    pub fn model(&self) -> &Model {
+        &self.model
     }
 
     /// Its traffic with routes.

@@ -4,12 +4,11 @@ use crate::bounds::SEED;
 use crate::check::settings::unfit;
 use crate::check::unnamed;
 use crate::expand::axis::{self, Axis};
-use crate::expand::{selector, size, stated};
+use crate::expand::{reserved, selector, size, stated};
 use crate::scenario::{self, Scenario};
 use crate::sections::kind::Kind;
-use crate::tables::reserved;
 use crate::text::axis as written;
-use crate::text::diagnostics::{Diagnostics, Findings};
+use crate::text::diagnostics::{Diagnostic, Diagnostics, Findings};
 use crate::text::file;
 use crate::text::options::{Options, Override};
 use crate::text::tree;
@@ -59,13 +58,13 @@ impl Sweep {
     /// # Errors
     /// As [`Sweep::parse`]; also when the file cannot be read, is empty or not UTF-8.
     pub fn load(path: &std::path::Path, options: &Options) -> Result<(Self, Diagnostics), Diagnostics> {
-        Self::parse(&file::text(path)?, options)
+        Self::parse(&file::text(path, options.captures)?, options)
     }
 
     fn read(text: &str, options: &Options, findings: &mut Findings) -> Option<Self> {
         let (stated, base) = base(text, options, findings)?;
         let mut grid = Vec::new();
-        points(&stated, &options.stem(), &mut findings.problems, |point| grid.push(point))?;
+        points(&stated, options, &mut findings.problems, |point| grid.push(point))?;
         Some(Self { base: base?, run: None, grid, stated, base_hash: OnceLock::new() })
     }
 
@@ -87,7 +86,7 @@ impl Sweep {
             swept = true;
             unnamed |= is_unnamed(&point.scenario);
         };
-        points(&stated, &options.stem(), &mut findings.problems, each)?;
+        points(&stated, options, &mut findings.problems, each)?;
         let any = if swept { unnamed } else { is_unnamed(&base?) };
         Some(any.then_some(unnamed::NOTE).into_iter().collect())
     }
@@ -113,11 +112,12 @@ impl Sweep {
     ///
     /// # Errors
     /// When the name is unfit for a directory.
-    pub fn named(self, name: &str) -> Result<Self, String> {
+    pub fn named(self, name: &str) -> Result<Self, Diagnostic> {
         match unfit(name) {
-            Some(fault) => Err(format!(
-                "error[E011] name {fault}\n   help: it becomes the name of a directory: letters, digits, `-`, `_`, `.` \
-                 and spaces within"
+            Some(fault) => Err(Diagnostic::error(
+                "E011",
+                format!("name {fault}"),
+                "it becomes the name of a directory: letters, digits, `-`, `_`, `.` and spaces within",
             )),
             None => Ok(Self { run: Some(name.to_owned()), ..self }),
         }
@@ -127,11 +127,12 @@ impl Sweep {
     ///
     /// # Errors
     /// When the seed is swept, or more than a file can state.
-    pub fn seeded(self, seed: u64) -> Result<Self, String> {
+    pub fn seeded(self, seed: u64) -> Result<Self, Diagnostic> {
         SEED.check(seed)?;
         let swept = self.grid.iter().any(|point| point.scenario.settings().seed != self.base.settings().seed);
         if swept {
-            return Err(format!("seed {seed} for a scenario that sweeps its seed: give only one of the two"));
+            let message = format!("seed {seed} for a scenario that sweeps its seed: give only one of the two");
+            return Err(Diagnostic::of_call(message, ""));
         }
         let grid = self.grid.into_iter().map(|point| point.seeded(seed)).collect();
         let mut stated = self.stated;
@@ -179,7 +180,7 @@ fn base(text: &str, options: &Options, findings: &mut Findings) -> Option<(Arc<N
         Cow::Borrowed(_) => stated.clone(),
         Cow::Owned(plain) => Arc::new(plain),
     };
-    let base = Scenario::read(plain, &options.stem(), &mut findings.problems);
+    let base = Scenario::read(plain, options, &mut findings.problems);
     Some((stated, base))
 }
 
@@ -318,7 +319,7 @@ fn vary(root: &mut Node, vary: &[Override], findings: &mut Findings) {
 }
 
 /// Hands out the points of `[sweep]`: none without, `None` if an axis or a point is invalid.
-fn points(root: &Node, stem: &str, problems: &mut Problems, mut each: impl FnMut(Point)) -> Option<()> {
+fn points(root: &Node, options: &Options, problems: &mut Problems, mut each: impl FnMut(Point)) -> Option<()> {
     let Some(sweep) = tree::get(root, &["sweep"]) else { return Some(()) };
     let Tree::Table(table) = &sweep.tree else {
         return problems
@@ -341,7 +342,7 @@ fn points(root: &Node, stem: &str, problems: &mut Problems, mut each: impl FnMut
         let help = format!("at most {} are allowed: run fewer points, or a smaller scenario", size::MOST_SWEPT);
         return problems.error("E270", sweep.place, message).help(help).none();
     }
-    let (grid, mut seen) = (Grid { plain: &plain, stem, axes: &axes }, BTreeSet::new());
+    let (grid, mut seen) = (Grid { plain: &plain, options, axes: &axes }, BTreeSet::new());
     let mut sound = axes.len() == table.entries.len();
     let mut unused = unused_in(&problems.list);
     for index in 0..count {
@@ -393,7 +394,7 @@ fn refuse_reserved(axis: &Axis, problems: &mut Problems) {
 struct Grid<'a> {
     /// The tree without `[sweep]`.
     plain: &'a Node,
-    stem: &'a str,
+    options: &'a Options,
     axes: &'a [Axis],
 }
 
@@ -410,6 +411,6 @@ impl Grid<'_> {
             axis.set(&mut root, step, problems);
             labels.extend(axis.labels(step));
         }
-        Some(Point::new(Scenario::read(Arc::new(root), self.stem, problems)?, labels, index))
+        Some(Point::new(Scenario::read(Arc::new(root), self.options, problems)?, labels, index))
     }
 }

@@ -2,8 +2,8 @@
 //! the four; and what is at a link adds up there.
 
 use perhop_core::units::{Span, Time};
-use perhop_scenario::tables::columns::Table;
-use perhop_scenario::tables::tables;
+use perhop_results::tables::columns::Table;
+use perhop_results::tables::tables;
 use perhop_scenario::{Options, Scenario};
 use perhop_sim::Outcome;
 use perhop_sim::plan::Plan;

@@ -1,7 +1,7 @@
 //! The rate that bounds a queue, wherever it is stated: what times in limits and thresholds refer to, what `explain` says of
 //! a full queue, and what is measured.
 
-use perhop_scenario::tables::tables;
+use perhop_results::tables::tables;
 use perhop_scenario::{Options, Scenario, explain};
 
 fn read(text: &str) -> (Scenario, Vec<&'static str>) {

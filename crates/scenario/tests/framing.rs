@@ -1,9 +1,10 @@
 //! `framing`: which bytes of a packet a link's rate counts, in runs, in `explain`, in what is checked and written; and W361, where
 //! it is not stated.
 
+use perhop_config::{as_ios, as_tc};
 use perhop_core::accounting::Accounting;
-use perhop_scenario::tables::tables;
-use perhop_scenario::{Diagnostics, Options, Scenario, Sweep, as_ios, as_tc, explain};
+use perhop_results::tables::tables;
+use perhop_scenario::{Diagnostics, Options, Scenario, Sweep, explain};
 use perhop_sim::record::{EventSink, PortEvent};
 use std::sync::{Arc, Mutex};
 

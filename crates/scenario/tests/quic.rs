@@ -3,8 +3,9 @@
 
 #![cfg(feature = "quic")]
 
+use perhop_config::as_tc::as_tc;
 use perhop_scenario::simulation::simulation;
-use perhop_scenario::{Diagnostics, Options, Scenario, as_tc};
+use perhop_scenario::{Diagnostics, Options, Scenario};
 use perhop_sim::Outcome;
 
 const PATH: &str = r#"

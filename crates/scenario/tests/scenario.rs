@@ -279,7 +279,7 @@ fn every_sender_has_a_way() {
 fn users_times_are_in_the_tables() {
     let plan = good(USERS).plan(1, 0);
     let outcome = perhop_sim::Simulation::new(plan.clone(), Default::default()).unwrap().run(|_| true).unwrap();
-    let tables = perhop_scenario::tables::tables(&plan, &outcome);
+    let tables = perhop_results::tables::tables(&plan, &outcome);
     let table = |name: &str| tables.iter().find(|t| t.name == name).unwrap();
     let reals = |name: &str, column: &str| table(name).reals(column).iter().flatten().copied().collect::<Vec<f64>>();
     let integers =
@@ -323,7 +323,7 @@ fn each_queue_of_a_scheduler_is_in_the_tables() {
     let scenario = good(include_str!("good/scheduler.toml"));
     let plan = scenario.plan(1, 0);
     let outcome = perhop_sim::Simulation::new(plan.clone(), Default::default()).unwrap().run(|_| true).unwrap();
-    let tables = perhop_scenario::tables::tables(&plan, &outcome);
+    let tables = perhop_results::tables::tables(&plan, &outcome);
     let table = |name: &str| tables.iter().find(|t| t.name == name).unwrap();
     let here = |name: &str, row: usize| table(name).texts("hop")[row].as_deref() == Some("C -> d");
     let rows = |name: &str| (0..table(name).rows()).filter(|&row| here(name, row)).collect::<Vec<_>>();
@@ -395,7 +395,7 @@ fn each_node_of_a_tree_is_in_the_tables() {
     let scenario = good(NODES);
     let plan = scenario.plan(1, 0);
     let outcome = perhop_sim::Simulation::new(plan.clone(), Default::default()).unwrap().run(|_| true).unwrap();
-    let tables = perhop_scenario::tables::tables(&plan, &outcome);
+    let tables = perhop_results::tables::tables(&plan, &outcome);
     let table = |name: &str| tables.iter().find(|t| t.name == name).unwrap();
     let (nodes, queues) = (table("nodes"), table("queues"));
     let texts = |column: &str| nodes.texts(column).iter().map(|it| it.as_deref().unwrap()).collect::<Vec<_>>();
@@ -423,7 +423,7 @@ fn each_node_of_a_tree_is_in_the_tables() {
         let of = queues.reals(column);
         assert_eq!(nodes.reals(column)[2..], [of[0], of[2], of[1]], "{column}");
     }
-    let max = |table: &perhop_scenario::tables::columns::Table, row: usize| table.reals("wait_max_ms")[row].unwrap();
+    let max = |table: &perhop_results::tables::columns::Table, row: usize| table.reals("wait_max_ms")[row].unwrap();
     assert_eq!(max(nodes, 0), (0..3).map(|row| max(queues, row)).fold(0.0, f64::max));
     let text = perhop_scenario::explain(&scenario);
     let drawn = "
@@ -562,7 +562,7 @@ fn window_cuts_are_all_cuts() {
         );
         let plan = good(&text).plan(1, 0);
         let outcome = perhop_sim::Simulation::new(plan.clone(), Default::default()).unwrap().run(|_| true).unwrap();
-        let tables = perhop_scenario::tables::tables(&plan, &outcome);
+        let tables = perhop_results::tables::tables(&plan, &outcome);
         let flows = tables.iter().find(|t| t.name == "flows").unwrap();
         ["window_cuts", "timeouts", "fast_retransmits"]
             .map(|column| flows.integers(column).iter().flatten().sum::<i64>())
@@ -571,6 +571,6 @@ fn window_cuts_are_all_cuts() {
     assert!(all > 20 && all == timeouts + repeats, "{all} {timeouts} {repeats}");
     let [all, timeouts, repeats] = cuts(true);
     assert!(all > timeouts + repeats + 20, "{all} {timeouts} {repeats}");
-    let said = perhop_scenario::tables::column("flows", "window_cuts").doc;
+    let said = perhop_results::tables::column("flows", "window_cuts").doc;
     assert!(said.contains("cuts of the congestion window, for a loss, a time-out or an echo of ECN"), "{said}");
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The order of `src/lib.rs`.
-const ORDER: [&str; 25] = [
+const ORDER: [&str; 20] = [
     "codes",
     "bounds",
     "text",
@@ -19,16 +19,11 @@ const ORDER: [&str; 25] = [
     "change",
     "scenario",
     "knobs",
-    "tables",
     "sweep",
     "policy",
     "document",
     "schema",
     "explain",
-    "device",
-    "as_tc",
-    "as_ios",
-    "tc_stats",
     "contracts",
     "tune",
 ];

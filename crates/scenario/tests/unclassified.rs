@@ -1,6 +1,7 @@
 //! `unclassified = "direct"` of HTB: what no class names passes unshaped, here and in what is written for Linux.
 
-use perhop_scenario::{Options, Scenario, as_tc, explain};
+use perhop_config::as_tc::as_tc;
+use perhop_scenario::{Options, Scenario, explain};
 use perhop_sim::{EngineOptions, Simulation};
 
 const NET: &str = r#"

@@ -10,13 +10,14 @@ use super::rows::Counted;
 use super::volume::Volume;
 use perhop_core::packet::FlowId;
 use perhop_edge::flows::flow_name;
-use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
+use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
 /// What packets are grouped by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum By {
     /// Addresses, that send or receive.
     Host,

@@ -18,7 +18,7 @@ pub enum MarkError {
     #[error(transparent)]
     Policy(#[from] PolicyError),
     /// An algorithm could not go on.
-    #[error("error[E901] {0}")]
+    #[error("{0}")]
     Algorithm(Fault),
     /// No packet with an IP header that can be read.
     #[error("no IP packet in the capture ({}{}): there is nothing to meter; check what was captured", counted(.packets, ["packet", "packets"]), list(.reasons))]

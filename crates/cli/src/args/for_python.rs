@@ -1,46 +1,34 @@
-//! What the command line hands over to Python.
+//! Which verbs Python carries out.
 
-use super::{Settings, Verb};
-use crate::Failure;
-use serde::{Serialize, Serializer};
-use serde_json::{Value, json, to_value};
+use super::Verb;
+use perhop_app::places::{self, Files};
+use perhop_app::{Failure, ForPython};
+use serde::Serialize;
+use serde_json::json;
 
-/// A verb that Python carries out, with its arguments as JSON.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ForPython {
-    /// The verb.
-    pub verb: &'static str,
-    /// Its arguments by name.
-    pub arguments: Value,
+/// What is handed over of a verb, if Python carries it out.
+///
+/// # Errors
+/// A path that is not UTF-8; it would write what it reads.
+pub(crate) fn for_python(verb: &Verb) -> Result<Option<ForPython>, Failure> {
+    let request = match verb {
+        Verb::Reproduce(a) => checked("reproduce", a),
+        Verb::Map(a) => checked("map", a),
+        Verb::Plot(a) => checked("plot", a),
+        Verb::Report(a) => checked("report", a),
+        Verb::Compare(a) => checked("compare", a),
+        Verb::Lab(a) if a.source.settings.replications.as_ref().is_some_and(|n| n != "1") => {
+            let help = "remove --replications, or choose it by --seed";
+            Err(Failure::of_call(format!("`perhop lab` runs one replication: {help}"), ""))
+        }
+        Verb::Lab(a) => checked("lab", a),
+        Verb::List(a) if a.what.as_deref() == Some("studies") => ForPython::new("studies", &json!({ "json": a.json })),
+        _ => return Ok(None),
+    };
+    request.map(Some)
 }
 
-impl ForPython {
-    /// What is handed over of a verb, if Python carries it out.
-    ///
-    /// # Errors
-    /// A path that is not UTF-8.
-    pub(crate) fn of(verb: &Verb) -> Result<Option<Self>, Failure> {
-        let (verb, arguments) = match verb {
-            Verb::Reproduce(a) => ("reproduce", to_value(a)),
-            Verb::Map(a) => ("map", to_value(a)),
-            Verb::Plot(a) => ("plot", to_value(a)),
-            Verb::Report(a) => ("report", to_value(a)),
-            Verb::Compare(a) => ("compare", to_value(a)),
-            Verb::Lab(a) if a.source.settings.replications.as_ref().is_some_and(|n| n != "1") => {
-                let help = "remove --replications, or choose it by --seed";
-                return Err(Failure::Error(format!("`perhop lab` runs one replication: {help}")));
-            }
-            Verb::Lab(a) => ("lab", to_value(a)),
-            Verb::List(a) if a.what.as_deref() == Some("studies") => ("studies", Ok(json!({ "json": a.json }))),
-            _ => return Ok(None),
-        };
-        Ok(Some(Self { verb, arguments: arguments.map_err(|error| Failure::Error(error.to_string()))? }))
-    }
-}
-
-/// What the command line changes, as assignments of keys.
-pub(super) fn assignments<S: Serializer>(settings: &Settings, serializer: S) -> Result<S::Ok, S::Error> {
-    let own = [("seed", &settings.seed), ("duration", &settings.duration), ("warmup", &settings.warmup)];
-    let own = own.into_iter().filter_map(|(key, value)| value.as_ref().map(|value| format!("{key}={value}")));
-    settings.set.iter().cloned().chain(own).collect::<Vec<_>>().serialize(serializer)
+fn checked(verb: &'static str, request: &(impl Files + Serialize)) -> Result<ForPython, Failure> {
+    places::check(request)?;
+    ForPython::new(verb, request)
 }

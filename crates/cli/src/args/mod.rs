@@ -1,39 +1,20 @@
 //! The command line: every verb, defined once.
 
-mod capture;
-mod cluster;
-mod configured;
 mod for_python;
-mod forward;
 /// Examples of each verb.
 pub mod examples;
 /// The verbs in groups.
 pub mod groups;
 mod list;
-mod results;
-mod retired;
-mod simulate;
-mod tune;
 
 use clap::{ColorChoice, Parser, Subcommand};
-use perhop_core::units::UnitError;
-use std::str::FromStr;
 
-pub use capture::{Mark, Meter, Through};
-pub use cluster::Cluster;
-pub(crate) use configured::platform;
-pub use configured::{Configuration, Direction, Form, Import, Predict};
-pub use for_python::ForPython;
-pub use forward::Forward;
-pub use list::{Completions, Init, List, Man};
-pub use results::{Compare, Look, Map, Plot, Report, Reproduce, Runs};
-pub use simulate::{Check, Explain, Lab, Run, Settings, Source, Sweep, System};
-pub use tune::{ByHand, Tunable, Tune};
-
-/// A quantity with its unit.
-fn quantity<T: FromStr<Err = UnitError>>(text: &str) -> Result<T, String> {
-    text.parse().map_err(|error: UnitError| format!("{}; {}", error.message, error.help))
-}
+pub(crate) use for_python::for_python;
+pub use list::{Completions, Man};
+use perhop_app::request::{
+    Check, Compare, Explain, Forward, Import, Init, Lab, List, Map, Mark, Meter, Plot, Predict, Report, Reproduce,
+    Request, Run, Runs, Sweep, Tune,
+};
 
 /// A workbench for Differentiated Services: traffic conditioners at the edge, queue management in the core.
 #[derive(Debug, Parser)]
@@ -43,6 +24,9 @@ pub struct Cli {
     /// When to use colour; `auto` follows NO_COLOR, CLICOLOR and CLICOLOR_FORCE
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub color: ColorChoice,
+    /// Print what is asked as JSON, for another process, and carry out nothing
+    #[arg(long, hide = true)]
+    pub print_request: bool,
     /// What to do.
     #[command(subcommand)]
     pub verb: Verb,
@@ -114,4 +98,29 @@ pub enum Verb {
     /// Write man pages, one for each verb
     #[command(after_help = examples::MAN)]
     Man(Man),
+}
+
+impl Verb {
+    /// What perhop-app is asked; `None` of a verb that Python carries out, or that helps with the command line.
+    pub fn request(self) -> Option<Request> {
+        Some(match self {
+            Self::Init(a) => Request::Init(a),
+            Self::Check(a) => Request::Check(a),
+            Self::Explain(a) => Request::Explain(a),
+            Self::Run(a) => Request::Run(a),
+            Self::Sweep(a) => Request::Sweep(a),
+            Self::Tune(a) => Request::Tune(a),
+            Self::Import(a) => Request::Import(a),
+            Self::Predict(a) => Request::Predict(a),
+            Self::Mark(a) => Request::Mark(a),
+            Self::Meter(a) => Request::Meter(a),
+            Self::Forward(a) => Request::Forward(a),
+            Self::Runs(a) => Request::Runs(a),
+            Self::List(a) => Request::List(a),
+            Self::Lab(_) | Self::Plot(_) | Self::Report(_) | Self::Compare(_) | Self::Reproduce(_) | Self::Map(_) => {
+                return None;
+            }
+            Self::Completions(_) | Self::Man(_) => return None,
+        })
+    }
 }

@@ -47,7 +47,7 @@ const OTHERS: &[(&str, &[&str])] = &[
 /// The dialect that a text looks like.
 pub(super) fn guess(text: &Text) -> Result<&'static Dialect, Fault> {
     if let Some(name) = other(text) {
-        let help = format!("perhop reads {}; if it is one of them, say so by --from", titles(" and "));
+        let help = format!("perhop reads {}; if it is one of them, say so by ⟨from=⟩", titles(" and "));
         return Err(fault("E312", format!("the text looks like {name}"), help));
     }
     let best = DIALECTS.iter().map(|dialect| ((dialect.looks)(text), dialect)).max_by_key(|it| it.0);
@@ -56,7 +56,7 @@ pub(super) fn guess(text: &Text) -> Result<&'static Dialect, Fault> {
         fault(
             "E312",
             message,
-            "paste the commands, or what the device prints of its QoS; --from tc or --from ios says which",
+            "paste the commands, or what the device prints of its QoS; ⟨from=tc⟩ or ⟨from=ios⟩ says which",
         )
     })
 }

@@ -164,7 +164,7 @@ impl Imported {
             several => {
                 let names: Vec<_> = several.iter().map(|&i| called(&ports[i])).collect();
                 let ways = several.iter().all(|&i| ports[i].interface.is == ports[several[0]].interface.is);
-                let option = if ways { "--direction" } else { "--interface" };
+                let option = if ways { "⟨direction=⟩" } else { "⟨interface=⟩" };
                 let message = format!("the text has {} ports: {}", several.len(), list(&names));
                 Err(fault("E313", message, format!("choose one by {option}")))
             }
@@ -183,7 +183,7 @@ impl Imported {
     pub fn link(&self, given: &Given) -> Result<BitRate, Fault> {
         stub::link(self.port(), given).ok_or_else(|| {
             let message = format!("the text does not say how fast the link of `{}` is", self.port().interface.is);
-            fault("E315", message, "give its rate, as in --link 100Mbit/s")
+            fault("E315", message, "give its rate, as in ⟨link=100Mbit/s⟩")
         })
     }
 
@@ -219,7 +219,7 @@ impl Imported {
         let port = self.port();
         if port.conditioners.is_empty() && port.queue.is_none() {
             let message = format!("`{}` {} has neither conditioners nor queues", port.interface.is, port.way.name());
-            return Err(fault("E316", message, "leave --as out: a scenario has the link, too"));
+            return Err(fault("E316", message, "leave ⟨as=⟩ out: a scenario has the link, too"));
         }
         let policy = policy(port);
         Ok(self.noted(policy))
@@ -295,7 +295,9 @@ fn dialect_of(text: &Text, from: Option<&str>) -> Result<(&'static Dialect, bool
 fn advised(fault: Fault, text: &Text, dialect: &Dialect) -> Fault {
     let looks = |it: &&Dialect| it.name != dialect.name && (it.looks)(text) > 0;
     match (DIALECTS.iter().find(looks), other(text)) {
-        (Some(better), _) => Fault { help: format!("it looks like {}: --from {}", better.title, better.name), ..fault },
+        (Some(better), _) => {
+            Fault { help: format!("it looks like {}: ⟨from={}⟩", better.title, better.name), ..fault }
+        }
         (None, Some(name)) => Fault { help: format!("it looks like {name}, which perhop does not read"), ..fault },
         (None, None) => fault,
     }
@@ -308,7 +310,7 @@ fn portless(given: &Given, account: &Account) -> Fault {
         None => "no line of the text says what happens to packets at an interface".to_owned(),
     };
     let help = match given.way {
-        Some(_) => "leave --direction out: perhop then says which directions there are",
+        Some(_) => "leave ⟨direction=⟩ out: perhop then says which directions there are",
         None => {
             "add the lines that put it there: `tc qdisc add dev eth0 root ..`, `service-policy output ..` in an interface"
         }

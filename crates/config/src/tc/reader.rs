@@ -71,7 +71,7 @@ fn nothing() -> Fault {
 fn absent(missing: &str, names: &[&str], lost: Option<String>) -> Fault {
     let help = match names {
         _ if lost.is_some() => {
-            "mend that line, or leave --interface out: perhop then says which ports there are".to_owned()
+            "mend that line, or leave ⟨interface=⟩ out: perhop then says which ports there are".to_owned()
         }
         [] => "it says nothing of any interface's queues".to_owned(),
         names => perhop_core::params::suggest(missing, names),

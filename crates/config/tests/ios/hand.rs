@@ -1,6 +1,7 @@
 //! Reading by hand: a text in, its parts out.
 
 use perhop_config::account::Verdict;
+use perhop_config::as_ios::{self, Asked};
 use perhop_config::dialect::Read;
 use perhop_config::finding::Fault;
 use perhop_config::given::{Given, Platform};
@@ -10,7 +11,6 @@ use perhop_config::text::Text;
 use perhop_config::value::Settings;
 use perhop_core::params::Tree;
 use perhop_core::units::BitRate;
-use perhop_scenario::as_ios::{self, Asked};
 use perhop_scenario::{Options, Sweep};
 
 /// With a link of 100 Mbit/s.

@@ -2,11 +2,11 @@
 
 use super::ios_draw::{INTERFACE, LINK, port};
 use super::{canonical, differences, read, scenario};
+use perhop_config::as_ios::{self, Asked, Ios};
 use perhop_config::given::{Given, Platform};
 use perhop_config::ios::{DIALECT, defaults};
 use perhop_config::model::Port;
 use perhop_core::units::Bytes;
-use perhop_scenario::as_ios::{self, Asked, Ios};
 use proptest::prelude::*;
 
 /// A port as a platform's text.

@@ -2,10 +2,10 @@
 
 use super::tc_draw::{INTERFACE, LINK, port};
 use super::{canonical, differences, read, scenario};
+use perhop_config::as_tc::{LinuxPort, port_of_sweep};
 use perhop_config::given::Given;
 use perhop_config::model::Port;
 use perhop_config::tc::DIALECT;
-use perhop_scenario::as_tc::{LinuxPort, port_of_sweep};
 use proptest::prelude::*;
 
 /// A port as tc's text.

@@ -2,11 +2,11 @@
 
 use super::read;
 use perhop_config::account::Verdict;
+use perhop_config::as_tc::{LinuxPort, port_of_sweep};
 use perhop_config::generate::{LINK, Shape, of};
 use perhop_config::model::Port;
 use perhop_config::stub::stub;
 use perhop_core::params::Severity;
-use perhop_scenario::as_tc::{LinuxPort, port_of_sweep};
 use perhop_scenario::{Options, Sweep};
 use proptest::prelude::*;
 
@@ -22,7 +22,7 @@ fn written(port: &Port) -> Result<LinuxPort, String> {
         let errors: Vec<_> = errors.map(ToString::to_string).collect();
         format!("{}\n{}", errors.join("\n"), stub.text)
     })?;
-    port_of_sweep(&sweep, perhop_config::stub::LINK, Some("eth0"))
+    port_of_sweep(&sweep, perhop_config::stub::LINK, Some("eth0")).map_err(|found| found.to_string())
 }
 
 fn commands(port: &LinuxPort) -> String {

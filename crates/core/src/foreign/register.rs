@@ -119,7 +119,7 @@ impl<T: ?Sized, S> Register<T, S> {
     /// Reads the keys of what has this name; `None` if nothing has.
     pub fn read(&self, name: &str, reader: &mut Reader<'_>) -> Option<Option<Params<T, S>>> {
         if self.named(name).is_none()
-            && let Err(why) = super::look_for(name)
+            && let Some(why) = super::unavailable(name)
         {
             reader.problems.error("E006", reader.place, why).help("mend the package, or take it away");
             return Some(None);

@@ -132,7 +132,7 @@ impl Object {
 
     /// Whether a signal ends the run: no other hook of it is called then.
     fn is_over(&self) -> bool {
-        let over = INTERRUPTED.get() || perhop::interrupted().load(Relaxed);
+        let over = INTERRUPTED.get() || perhop_app::terminal::watch::interrupted().load(Relaxed);
         if over {
             fault::raise(self.fault(None, "interrupted".to_owned()));
         }

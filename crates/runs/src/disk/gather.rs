@@ -5,7 +5,7 @@
 
 use super::write::{self, Draft};
 use super::{Common, Entry, Failed, Manifest, Stored, directories, directory, join, load};
-use perhop_scenario::tables::columns::Table;
+use perhop_results::tables::columns::Table;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -1,7 +1,7 @@
 //! Tables of several replications as one, and back: the rows of one after the other, with `replication` as the first column.
 //! Of one alone it is a constant of its files.
 
-use perhop_scenario::tables::columns::{Table, Values};
+use perhop_results::tables::columns::{Table, Values};
 
 /// The column that tells rows of different replications apart.
 pub const REPLICATION: &str = "replication";

@@ -1,7 +1,7 @@
 //! What a point already has on disk, for a run that continues it. A block is read once, whoever asks first.
 
 use super::{Common, Damaged, Entry, Stored, directories, directory, load};
-use perhop_scenario::tables::columns::Table;
+use perhop_results::tables::columns::Table;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};

@@ -3,9 +3,12 @@
 //! Decision: docs/decisions/089-the-core-reads-results.md
 
 use super::regular::{self, MOST_MANIFEST, MOST_TABLE};
-use super::{MANIFEST, Manifest, hash, hash_files, join};
-use crate::{ef, parquet, tables};
-use perhop_scenario::tables::columns::{Declared, Table};
+use super::{MANIFEST, Manifest, hash_files, join};
+use crate::{ef, parquet};
+use perhop_results::hash::hash;
+use perhop_results::tables;
+use perhop_results::tables::columns::{Declared, Table};
+use perhop_scenario::Diagnostic;
 use rayon::prelude::*;
 use std::fmt;
 use std::io;
@@ -32,13 +35,9 @@ pub struct Damaged {
 
 impl fmt::Display for Damaged {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "error[E023] damaged results in {}: {}\n   help: run it again: `perhop run` and `perhop sweep` make it \
-             again; or remove that directory",
-            self.dir.display(),
-            self.what
-        )
+        let help = "run it again: `perhop run` and `perhop sweep` make it again; or remove that directory";
+        let message = format!("damaged results in {}: {}", self.dir.display(), self.what);
+        Diagnostic::error("E023", message, help).fmt(f)
     }
 }
 

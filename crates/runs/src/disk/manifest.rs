@@ -4,12 +4,14 @@
 
 use super::hash_manifest;
 use crate::ef::Found;
+use perhop_results::Replication;
+use perhop_results::tables::columns::Table;
 use perhop_scenario::sweep::Sweep;
 use perhop_scenario::text::options::Options;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 /// What a directory of replications holds in addition to their tables.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -62,7 +64,7 @@ impl Common {
 pub struct Entry {
     /// Number.
     pub replication: u32,
-    /// Of all names and values in its tables: [`super::hash`].
+    /// Of all names and values in its tables: [`perhop_results::hash::hash`].
     pub result_hash: String,
     /// What it took.
     #[serde(flatten)]
@@ -70,6 +72,25 @@ pub struct Entry {
     /// What was found of aggregates that were held against their rates, if any were.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ef: Vec<Found>,
+}
+
+impl Entry {
+    /// The replication with its tables, as if it were of the first point.
+    pub fn with_tables(self, tables: Vec<Table>) -> Replication {
+        Replication {
+            point: 0,
+            replication: self.replication,
+            tables,
+            ef: self.ef,
+            hash: self.result_hash,
+            packet_hops: self.effort.packet_hops,
+            wall: Duration::ZERO,
+            reused: false,
+            note: None,
+            dir: None,
+            captured: None,
+        }
+    }
 }
 
 impl Manifest {

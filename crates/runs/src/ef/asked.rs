@@ -6,6 +6,7 @@ use perhop_core::dscp::Dscp;
 use perhop_core::framing::Framing;
 use perhop_core::params::suggest;
 use perhop_core::units::BitRate;
+use perhop_scenario::Diagnostic;
 use perhop_scenario::scenario::Scenario;
 use perhop_sim::plan::{Aggregate, EfCheck, Plan};
 
@@ -19,7 +20,7 @@ const DEFAULT: &str = "EF";
 ///
 /// # Errors
 /// The first text that will not do: E004, E005, E006, E107, E201, E220 or E235, with what to write instead.
-pub fn checks(texts: &[String], scenario: &Scenario) -> Result<Vec<EfCheck>, String> {
+pub fn checks(texts: &[String], scenario: &Scenario) -> Result<Vec<EfCheck>, Diagnostic> {
     let plan = scenario.common();
     texts.iter().map(|text| Asked::read(text).and_then(|asked| asked.check(plan)).map_err(|it| it.of(text))).collect()
 }
@@ -36,8 +37,8 @@ impl Refused {
         Self { code, message: message.into(), help: help.into() }
     }
 
-    fn of(self, text: &str) -> String {
-        format!("error[{}] `ef` '{text}': {}\n   help: {}", self.code, self.message, self.help)
+    fn of(self, text: &str) -> Diagnostic {
+        Diagnostic::error(self.code, format!("`ef` '{text}': {}", self.message), self.help)
     }
 }
 

@@ -1,8 +1,9 @@
 //! Why a replication is no result, though it ran to its end.
 
 use super::RunError;
+use perhop_scenario::Diagnostic;
 use perhop_scenario::sweep::Point;
-use perhop_sim::{Outcome, PlanError};
+use perhop_sim::Outcome;
 
 /// Whether the outcome of a replication of `point` is valid.
 ///
@@ -16,12 +17,9 @@ pub fn check(point: &Point, replication: u32, outcome: &Outcome) -> Result<(), R
     }
     if outcome.faults.refused > 0 {
         let most = perhop_sim::engine::most_components(*scenario.settings().duration) / 2;
-        let message = format!(
-            "error[E205] more than {most} connections at a time: {} transfers could not start\n   help: longer \
-             gaps, or a faster link",
-            outcome.faults.refused
-        );
-        return Err(RunError::Plan(Box::new(PlanError::Other(message))));
+        let refused = outcome.faults.refused;
+        let message = format!("more than {most} connections at a time: {refused} transfers could not start");
+        return Err(RunError::Failed(Diagnostic::error("E205", message, "longer gaps, or a faster link")));
     }
     debug_assert!(outcome.faults.breaches.is_empty(), "{:?}", outcome.faults.breaches);
     if outcome.faults.breaches.is_empty() {

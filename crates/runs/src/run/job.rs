@@ -1,7 +1,7 @@
 //! One replication of one point: read where it exists, else simulated.
 
 use super::faults::check;
-use super::{Replication, RunError, RunOptions, Watch, written};
+use super::{RunError, RunOptions, Watch, written};
 use crate::disk::gather::{Gathered, Made, is_small};
 use crate::disk::kept::{Found, Kept};
 use crate::disk::manifest::Labels;
@@ -9,12 +9,13 @@ use crate::disk::write::{self, Draft};
 use crate::disk::{self, Common, Damaged, Effort, Entry};
 use crate::ef::{self, Found as Answer};
 use crate::events::{self, Writer};
-use crate::request::Trace;
+use perhop_config::tc_stats;
+use perhop_results::Replication;
+use perhop_results::hash::hash;
+use perhop_results::tables::columns::Table;
+use perhop_results::tables::tables;
 use perhop_scenario::simulation::simulation;
 use perhop_scenario::sweep::Point;
-use perhop_scenario::tables::columns::Table;
-use perhop_scenario::tables::tables;
-use perhop_scenario::tc_stats;
 use perhop_sim::Outcome;
 use perhop_sim::plan::{EfCheck, Plan};
 use std::collections::BTreeSet;
@@ -45,7 +46,7 @@ impl<'a> AtPoint<'a> {
         let dir = options.out.as_ref().map(|out| disk::point_dir(out, point));
         Ok(Self {
             point,
-            ef: ef::checks(&options.traced.ef, &point.scenario).map_err(RunError::Asked)?,
+            ef: ef::checks(&options.probes.ef, &point.scenario).map_err(RunError::Asked)?,
             open: AtomicUsize::new(options.replications.len()),
             gathered: Gathered::default(),
             kept: dir.clone().filter(|_| options.resume).map(Kept::new),
@@ -82,7 +83,7 @@ impl<'a> AtPoint<'a> {
     /// Whether its small replications are written together. One that has no others is not, and what may be large is not.
     fn gathers(&self, options: &RunOptions) -> bool {
         options.replications.len() > 1
-            && !options.traced.has(Trace::Events)
+            && !options.probes.events
             && self.point.scenario.settings().sample.is_none()
     }
 }
@@ -117,9 +118,9 @@ impl Job<'_> {
     /// The replication if it is on disk, with all that is asked for.
     fn existing(&self) -> Option<Result<Found, Damaged>> {
         let found = self.at.kept.as_ref()?.find(self.replication, self.at.common(self.options))?;
-        let traced = &self.options.traced;
-        let has_events = |found: &Found| !traced.has(Trace::Events) || disk::events_file(&found.dir).exists();
-        let has_counters = |found: &Found| !traced.tc_stats || tc_stats::found(&found.tables).is_some();
+        let probes = &self.options.probes;
+        let has_events = |found: &Found| !probes.events || disk::events_file(&found.dir).exists();
+        let has_counters = |found: &Found| !probes.counters || tc_stats::found(&found.tables).is_some();
         let has_all = |found: &Found| has_events(found) && has_counters(found);
         Some(found).filter(|found| found.as_ref().map_or(true, has_all))
     }
@@ -135,9 +136,9 @@ impl Job<'_> {
         let mut plan = self.at.point.scenario.plan(self.at.seed(), self.replication);
         plan.probes.taps.extend_from_slice(&self.options.taps);
         plan.probes.ef = self.at.ef.clone();
-        plan.probes.counters = self.options.traced.tc_stats;
+        plan.probes.counters = self.options.probes.counters;
         let dir = self.at.dir.as_ref().map(|dir| disk::directory(dir, &(self.replication..=self.replication)));
-        let with_events = dir.as_deref().filter(|_| self.options.traced.has(Trace::Events));
+        let with_events = dir.as_deref().filter(|_| self.options.probes.events);
         let draft = with_events.map(Draft::begin).transpose().map_err(written)?;
         let Some(mut outcome) = self.simulate(&plan, draft.as_ref())? else { return Ok(None) };
         check(self.at.point, self.replication, &outcome)?;
@@ -145,7 +146,7 @@ impl Job<'_> {
         tc_stats::fill(&mut tables, &plan, &outcome);
         // They are in the tables, and may be large.
         (outcome.transfers, outcome.series) = Default::default();
-        let (hash, wall) = (disk::hash(&tables), self.watch.clock().saturating_sub(began));
+        let (hash, wall) = (hash(&tables), self.watch.clock().saturating_sub(began));
         let found: Vec<_> = outcome.ports.ef.iter().map(|row| Answer::new(&plan, row)).collect();
         let effort = Effort { packet_hops: outcome.work.packet_hops, wall_s: wall.as_secs_f64() };
         let entry = Entry { replication: self.replication, result_hash: hash, effort, ef: found };
@@ -159,7 +160,7 @@ impl Job<'_> {
         };
         tables.extend((!entry.ef.is_empty()).then(|| ef::table(&entry.ef).table));
         let captured = (!self.options.taps.is_empty()).then(|| Box::new(outcome));
-        Ok(Some(Replication { wall, dir, captured, ..Replication::of(entry, tables) }))
+        Ok(Some(Replication { wall, dir, captured, ..entry.with_tables(tables) }))
     }
 
     /// The outcome; packets at ports go to the draft's file. `None` when interrupted.
@@ -207,7 +208,7 @@ impl Job<'_> {
         }
         tables.retain(|table| table.name != ef::NAME);
         tables.extend((!answers.is_empty()).then(|| ef::table(&answers).table));
-        let made = Replication::of(Entry { ef: answers, ..entry }, tables);
+        let made = Entry { ef: answers, ..entry }.with_tables(tables);
         Ok(Replication { reused: true, dir: Some(dir), ..made })
     }
 }

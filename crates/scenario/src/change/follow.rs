@@ -56,7 +56,7 @@ impl Said<'_> {
         let Self { known, problems } = self;
         let mut found = Problems::default();
         let stem = before.model.settings.name.as_ref().map(|name| name.value.clone()).unwrap_or_default();
-        let after = InForce::new(overlay.over(&before.root), &stem, &mut found);
+        let after = InForce::new(overlay.over(&before.root), &stem, before.captures, &mut found);
         let step = step(before, &after, overlay, &mut found);
         let faulty = found.has_errors();
         problems.list.retain(|problem| faulty || problem.code != "W321" || among(&found.list, problem));

@@ -115,7 +115,7 @@ pub(crate) fn groups<'a>(kind: Kind, link: &plan::Link, crossing: Crossing<'a>) 
         (Kind::Msvb, aqm) => {
             let what = aqm.map_or("a scheduler's", AqmParams::name);
             let message = format!("the queue of `{}` is {what}: it has no classes of MSVB", link.name);
-            return Err([message, "state them by --class, or use `perhop tune svb`".into()]);
+            return Err([message, "state them by ⟨class⟩, or use `perhop tune svb`".into()]);
         }
     };
     for arriving in crossing.arriving.iter().filter(|arriving| !arriving.acks) {
@@ -138,7 +138,7 @@ fn class_of(lists: &Lists, flow: &Flowline, arriving: &Arriving) -> Result<usize
                 "traffic `{}` may come in more than one class: a conditioner, a mark or a port decides",
                 flow.offered.name
             ),
-            "state the load of each class by --class".into(),
+            "state the load of each class by ⟨class⟩".into(),
         ]),
     }
 }

@@ -16,3 +16,5 @@ pub mod short;
 pub mod size;
 /// A file with its overrides.
 pub mod stated;
+/// Names that a key of a sweep cannot have.
+pub mod reserved;

@@ -14,7 +14,6 @@ use crate::sections::queue::QueueCommon;
 use crate::sections::traffic::TrafficCommon;
 use crate::text::axis;
 use crate::text::tree::{self, KeyPath};
-use perhop_core::foreign;
 use perhop_core::params::{Field, Node, Params, Place, Problems, Table, Tree, suggest};
 use perhop_core::registry::{Entry, unregistered};
 use perhop_core::{aqm, conditioner, sched};
@@ -157,10 +156,6 @@ impl Selector {
     /// Reports an unknown algorithm, and a key that it does not have.
     fn is_known(&self, problems: &mut Problems) -> bool {
         let (key, of) = (self.first(), self.algorithm.as_deref());
-        if let Some(name) = of.filter(|name| !algorithms().contains(name)) {
-            // What cannot be had is told where a section names it.
-            let _ = foreign::look_for(name);
-        }
         let families = FAMILIES.iter().filter(|family| of.is_none_or(|name| family.keys_of(name).is_some()));
         let entries = families.flat_map(|family| (family.list)().into_iter().map(move |entry| (family, entry)));
         let entries: Vec<_> = entries.filter(|(_, entry)| of.is_none_or(|name| name == entry.name)).collect();

@@ -73,7 +73,7 @@ impl Policy {
     /// # Errors
     /// As [`Policy::parse`]; also when the file cannot be read, is empty or not UTF-8.
     pub fn load(path: &std::path::Path, options: &Options) -> Result<(Self, Diagnostics), Diagnostics> {
-        Self::parse(&file::text(path)?, options)
+        Self::parse(&file::text(path, options.captures)?, options)
     }
 
     fn read(root: &Node, options: &Options, problems: &mut Problems) -> Option<Self> {

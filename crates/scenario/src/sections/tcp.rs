@@ -40,7 +40,7 @@ impl Value for LawName {
     fn read(node: &Node, problems: &mut Problems) -> Option<Self> {
         let Tree::Text(name) = &node.tree else { return problems.wrong_type(node, &Self::KIND) };
         if !congestion::names().contains(&name.as_str())
-            && let Err(why) = foreign::look_for(name)
+            && let Some(why) = foreign::unavailable(name)
         {
             return problems.error("E006", node.place, why).help("mend the package, or take it away").none();
         }

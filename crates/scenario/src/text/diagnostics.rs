@@ -6,6 +6,7 @@ use crate::codes::Host;
 use crate::text::shown::shown;
 use crate::text::source::{Sources, Spot};
 use anstyle::{AnsiColor, Style};
+use perhop_core::door::Door;
 use perhop_core::params::{Problem, Problems, Severity};
 use perhop_core::units::counted;
 use std::collections::{BTreeMap, BTreeSet};
@@ -97,6 +98,12 @@ impl Diagnostics {
                 help,
             }],
         }
+    }
+
+    /// In the words of a door.
+    #[must_use]
+    pub fn at(self, door: Door) -> Self {
+        Self { list: self.list.into_iter().map(|it| it.at(door)).collect() }
     }
 
     /// Errors, and the warnings that mean something to a host.
@@ -196,6 +203,23 @@ fn without_numbers(words: &str) -> String {
 }
 
 impl Diagnostic {
+    /// An error that is of no place in a file.
+    pub fn error(code: &'static str, message: impl Into<String>, help: impl Into<String>) -> Self {
+        let (message, help) = (message.into(), help.into());
+        let (file, spot, label) = (String::new(), None, String::new());
+        Self { severity: Severity::Error, code, message, file, spot, label, help }
+    }
+
+    /// A warning that is of no place in a file.
+    pub fn warning(code: &'static str, message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { severity: Severity::Warning, ..Self::error(code, message, help) }
+    }
+
+    /// An error of how perhop was called, which has no page.
+    pub fn of_call(message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self::error("", message, help)
+    }
+
     fn new(problem: Problem, sources: &Sources) -> Self {
         let Problem { severity, code, place, message, label, help } = problem;
         let spot = place.filter(|p| p.end > p.start).and_then(|p| sources.spot(p));
@@ -203,13 +227,26 @@ impl Diagnostic {
         Self { severity, code, message, file: sources.file().to_owned(), spot, label, help }
     }
 
+    /// In the words of a door; of the command line unless that is said.
+    #[must_use]
+    pub fn at(mut self, door: Door) -> Self {
+        let name = self.spot.as_mut().map(|spot| &mut spot.name);
+        for words in [&mut self.message, &mut self.label, &mut self.help, &mut self.file].into_iter().chain(name) {
+            if words.contains('⟨') {
+                *words = door.words(words);
+            }
+        }
+        self
+    }
+
     /// See [`Diagnostics::to_json`]; unknown values are null.
     pub fn to_json(&self) -> serde_json::Value {
-        let file = self.spot.as_ref().map_or(&self.file, |s| &s.name);
+        let it = self.clone().at(Door::default());
+        let file = it.spot.as_ref().map_or(&it.file, |s| &s.name);
         serde_json::json!({
-            "severity": self.severity_name(), "code": self.code, "message": self.message, "file": file,
-            "line": self.spot.as_ref().map(|s| s.line), "column": self.spot.as_ref().map(|s| s.column),
-            "label": self.label, "help": self.help,
+            "severity": it.severity_name(), "code": it.code, "message": it.message, "file": file,
+            "line": it.spot.as_ref().map(|s| s.line), "column": it.spot.as_ref().map(|s| s.column),
+            "label": it.label, "help": it.help,
         })
     }
 
@@ -231,8 +268,20 @@ impl Diagnostic {
 /// Plain with `{}`, in colour with `{:#}`.
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.clone().at(Door::default()).write(f)
+    }
+}
+
+impl Diagnostic {
+    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ink = Ink::of(self.severity, f.alternate());
         let code = format!("{}[{}]", self.severity_name(), self.code);
+        if self.spot.is_none() && self.file.is_empty() {
+            let code = if self.code.is_empty() { String::new() } else { ink.loud(&code) + " " };
+            let help =
+                if self.help.is_empty() { String::new() } else { format!("\n   {} {}", ink.help("help:"), self.help) };
+            return write!(f, "{code}{}{help}", self.message);
+        }
         let wide = PLACE_COLUMN.saturating_sub(code.chars().count() + 1);
         writeln!(f, "{} {:wide$} {}", ink.loud(&code), self.message, self.place())?;
         // of a line of a device's configuration that may not be printed only blanks are left
@@ -288,6 +337,14 @@ impl Ink {
 }
 
 impl std::error::Error for Diagnostics {}
+
+impl std::error::Error for Diagnostic {}
+
+impl From<Diagnostic> for Diagnostics {
+    fn from(one: Diagnostic) -> Self {
+        Self { list: vec![one] }
+    }
+}
 
 #[cfg(test)]
 mod tests {

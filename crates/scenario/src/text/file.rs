@@ -1,7 +1,7 @@
 //! Files on disk.
 
 use super::diagnostics::Diagnostics;
-use perhop_capture::is_capture;
+use super::options::Captures;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
@@ -40,20 +40,20 @@ pub fn bounded<'a>(name: &str, read: Result<&'a [u8], &io::Error>, help: &str) -
     }
 }
 
-/// The text of a scenario or policy file.
+/// The text of a scenario or policy file; `captures` knows those that are none.
 ///
 /// # Errors
 /// It cannot be read, is a capture, or is not UTF-8.
-pub fn text(path: &Path) -> Result<String, Diagnostics> {
-    decoded(&path.display().to_string(), read(path).as_deref())
+pub fn text(path: &Path, captures: Captures) -> Result<String, Diagnostics> {
+    decoded(&path.display().to_string(), read(path).as_deref(), captures)
 }
 
 /// What was read of the file `name`, as text.
 ///
 /// # Errors
 /// As [`text`].
-pub fn decoded(name: &str, read: Result<&[u8], &std::io::Error>) -> Result<String, Diagnostics> {
-    if read.is_ok_and(is_capture) {
+pub fn decoded(name: &str, read: Result<&[u8], &io::Error>, captures: Captures) -> Result<String, Diagnostics> {
+    if read.is_ok_and(|bytes| captures.recognise(bytes)) {
         let what = "a capture where a scenario or a policy is needed";
         let help = "use `perhop meter` or `perhop mark` for a capture, with the policy as --policy";
         return Err(Diagnostics::of_file(name, "E027", [what.into(), help.into()]));

@@ -1,6 +1,9 @@
 //! What the command line adds to a file.
 
+use perhop_core::classify::Match;
+use perhop_sim::traffic::capture::{CaptureReader, Contents, Fault};
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// One `KEY=VALUE`, or `KEY=A,B,C`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,6 +27,46 @@ impl From<Override> for (String, String) {
     }
 }
 
+/// Who reads captures that traffic replays: nobody, unless the host says so.
+#[derive(Clone, Copy, Default)]
+pub struct Captures(Option<&'static dyn CaptureReader>);
+
+impl Captures {
+    /// The host's reader.
+    pub fn read_by(reader: &'static dyn CaptureReader) -> Self {
+        Self(Some(reader))
+    }
+
+    /// Whether a file that begins with these bytes is a capture that could be read.
+    pub fn recognise(self, start: &[u8]) -> bool {
+        self.0.is_some_and(|reader| reader.recognises(start))
+    }
+
+    /// The packets of a file that match.
+    ///
+    /// # Errors
+    /// Those of the reader; there is none.
+    pub fn read(self, file: &str, matches: &Match) -> Result<Contents, Fault> {
+        let none = || ["no captures can be read here".to_owned(), "run it where perhop reads files".to_owned()];
+        self.0.ok_or_else(none)?.read(file, matches)
+    }
+}
+
+/// Whoever reads them, they hold the same.
+impl PartialEq for Captures {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Captures {}
+
+impl fmt::Debug for Captures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_some() { "Captures(reader)" } else { "Captures(none)" })
+    }
+}
+
 /// How to read a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -36,12 +79,20 @@ pub struct Options {
     pub vary: Vec<Override>,
     /// For a text whose lines are `KEY = VALUE`: the parts of each key, which messages name in place of lines.
     pub keys: Vec<Vec<String>>,
+    /// Who reads the captures that it names. No part of what is asked: each host has its own.
+    #[serde(skip)]
+    pub captures: Captures,
 }
 
 impl Options {
     /// For a file of this name.
     pub fn new(file_name: &str) -> Self {
         Self { file_name: file_name.to_owned(), ..Self::default() }
+    }
+
+    /// With captures read by `reader`.
+    pub fn captures(self, reader: &'static dyn CaptureReader) -> Self {
+        Self { captures: Captures::read_by(reader), ..self }
     }
 
     /// Adds `-s KEY=VALUE`.

@@ -35,7 +35,7 @@ fn read(scenario: &Scenario, wanted: Wanted<'_>) -> Result<Asked, [String; 2]> {
     let (link, direction) = (&built.plan.links[index], &built.topology.links[index]);
     if only_queue(link).is_none() {
         let message = format!("`{}` has a scheduler: the rate of each of its queues depends on the others", link.name);
-        return Err([message, "state the rate and load of one queue by --rate and --class".into()]);
+        return Err([message, "state the rate and load of one queue by ⟨rate⟩ and ⟨class⟩".into()]);
     }
     let groups =
         groups(wanted.kind, link, Crossing { traffic: &built.traffic, arriving: &built.arrivals.queues[index] })?;
@@ -88,12 +88,12 @@ fn link(scenario: &Scenario, wanted: Wanted<'_>) -> Result<usize, [String; 2]> {
             let all: Vec<_> = used.iter().flat_map(|&i| [names(i).0, Some(names(i).1)]).flatten().collect();
             Err([format!("no queue `{name}` that traffic passes"), suggest(name, &all)])
         }
-        ([], None) => Err(["no queue has a name".into(), "choose one by its link: --queue \"A -> B\"".into()]),
+        ([], None) => Err(["no queue has a name".into(), "choose one by its link: ⟨queue⟩ \"A -> B\"".into()]),
         (several, _) => {
             let links: Vec<_> = several.iter().map(|&i| format!("\"{}\"", names(i).1)).collect();
             Err([
                 format!("{} queues are possible", several.len()),
-                format!("choose one by --queue: {}", links.join(", ")),
+                format!("choose one by ⟨queue⟩: {}", links.join(", ")),
             ])
         }
     }

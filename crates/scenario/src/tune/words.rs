@@ -62,9 +62,9 @@ pub fn classes(kind: Kind, texts: &[String]) -> Result<Vec<Class>, Diagnostics> 
     let (mut sources, mut problems) = (Sources::default(), Problems::default());
     let mut all = Vec::new();
     for (i, text) in texts.iter().enumerate() {
-        let base = sources.add("--class", text);
+        let base = sources.add("⟨class⟩", text);
         let node = table(text, base);
-        let class = problems.within("--class", |problems| read_table::<Words>(&node, problems)?.class(i, problems));
+        let class = problems.within("⟨class⟩", |problems| read_table::<Words>(&node, problems)?.class(i, problems));
         all.extend(class);
     }
     let whole = Place { start: 0, end: texts.first().map_or(0, String::len) };
@@ -121,9 +121,9 @@ fn together(kind: Kind, classes: &[Class], place: Place, problems: &mut Problems
     let shares: f64 = classes.iter().map(|class| class.share).sum();
     if kind == Kind::Svb && classes.len() != 1 {
         let message = format!("svb has one class, but {} are stated", classes.len());
-        problems.error("E201", place, message).help("write one --class with all flows, or use `perhop tune msvb`");
+        problems.error("E201", place, message).help("write one ⟨class⟩ with all flows, or use `perhop tune msvb`");
     } else if shares > 1.0 + ROUNDING {
-        let message = format!("the shares of all --class sum to {shares}");
+        let message = format!("the shares of all ⟨class⟩ sum to {shares}");
         problems.error("E201", place, message).help("must be at most 1: they are shares of one link");
     } else if kind == Kind::Svb && shares < 1.0 {
         let message = format!("`share` is {shares}, but svb has no shares");

@@ -69,6 +69,30 @@ impl PartialEq for Recording {
     }
 }
 
+/// What a host has read of a capture.
+#[derive(Clone, Debug)]
+pub struct Contents {
+    /// Its packets that match, in the order of time.
+    pub packets: Arc<[Replayed]>,
+    /// Of these: 16 hexadecimal digits.
+    pub hash: String,
+}
+
+/// Why a capture cannot be replayed: what is wrong, and the fix.
+pub type Fault = [String; 2];
+
+/// Reads captures for a scenario, which knows no format of them.
+pub trait CaptureReader: Sync {
+    /// Whether a file that begins with these bytes is a capture.
+    fn recognises(&self, start: &[u8]) -> bool;
+
+    /// The packets of a file that match.
+    ///
+    /// # Errors
+    /// It cannot be read, or what it holds cannot be replayed.
+    fn read(&self, file: &str, matches: &Match) -> Result<Contents, Fault>;
+}
+
 impl Value for Recording {
     const KIND: Kind = Kind::Text;
     fn read(node: &Node, problems: &mut Problems) -> Option<Self> {

@@ -288,7 +288,7 @@ impl<'a> Build<'a> {
             return Ok(());
         }
         let message = format!("the ports of this text have more than {} classes together", self.most);
-        let help = "choose a port with --interface".to_owned();
+        let help = "choose a port with ⟨interface=⟩".to_owned();
         Err(Fault { code: "E308", place: Some(policy.at.place), message, help })
     }
 }

@@ -1,0 +1,220 @@
+//! What is found in a configuration: by its readers, by rules that need only the text, and by the check of the scenario that is
+//! made of each port, in the configuration's own lines.
+
+use super::{File, Stated, guessed, not_taken};
+use crate::request::Configuration;
+use perhop_config::account::Verdict;
+use perhop_config::finding::Refused;
+use perhop_config::given::Given;
+use perhop_config::import::{Imported, read};
+use perhop_config::load::Load;
+use perhop_config::model::Way;
+use perhop_config::rules;
+use perhop_config::stub::{Stub, with_load};
+use perhop_config::value::Origin;
+use perhop_core::params::{Place, Severity};
+use perhop_core::units::BitRate;
+use perhop_scenario::text::source::Spot;
+use perhop_scenario::{Diagnostic, Diagnostics, Document, Options};
+use std::collections::{BTreeSet, HashSet};
+
+/// Everything found in a file, and notes, which are no fault of it.
+#[derive(Default)]
+pub(crate) struct Found {
+    pub(crate) list: Vec<Diagnostic>,
+    pub(crate) notes: Vec<String>,
+}
+
+impl Found {
+    /// For people: one for each cause, with its lines.
+    pub(crate) fn by_cause(self) -> Self {
+        Self { list: Diagnostics { list: self.list }.by_cause().list, ..self }
+    }
+}
+
+/// Codes that are about the load of the stub, or about the network around its port, and not about the port.
+pub(crate) const OF_THE_LOAD: &[&str] = &[
+    "W302", "W305", "W306", "W307", "W318", "W321", "W322", "W331", "W339", "W340", "W341", "W344", "W355", "W356",
+    "W358", "W360", "W361",
+];
+
+/// What is found in a configuration, and what it was taken for.
+pub(crate) fn found(file: &File<'_>, asked: &Configuration, options: &Options) -> Found {
+    let given = asked.given();
+    let mut imported = match read(file.bytes, asked.from.as_deref(), &given) {
+        Ok(imported) => imported,
+        Err(Refused { fault, text }) => {
+            return Found { list: vec![file.diagnostic(&text, Severity::Error, fault)], ..Found::default() };
+        }
+    };
+    let text = imported.text.clone();
+    let mut findings = Findings::default();
+    imported.findings(&given).into_iter().for_each(|finding| findings.add(file.finding(&text, finding)));
+    let ports = imported.ports(&given).unwrap_or_else(|fault| {
+        // An error that was found already may be why there is none.
+        if findings.list.iter().all(|known| known.severity == Severity::Warning) {
+            findings.add(file.diagnostic(&text, Severity::Error, fault));
+        }
+        Vec::new()
+    });
+    let (mut unknown, mut known) = (Vec::new(), BTreeSet::new());
+    for port in ports {
+        imported.port = port;
+        if !known.insert(alike(&imported, &given)) {
+            continue;
+        }
+        match imported.stub(&given, None) {
+            Ok(stub) => {
+                of_stub(file, &imported, (&stub, &|_| true), options, &mut findings);
+                of_tcp(file, &imported, (&given, options), &mut findings);
+            }
+            Err(_) => unknown.push(imported.port().interface.is.as_str().to_owned()),
+        }
+    }
+    let mut list = findings.list;
+    list.sort_by_key(|it| it.spot.as_ref().map_or((0, 0), |spot| (spot.line, spot.column)));
+    Found { list, notes: notes(file, &imported, &unknown) }
+}
+
+/// What tells a port from others in its findings: the direction, the rate, and where its queue and its conditioners are said. A
+/// policy may be at thousands of interfaces.
+fn alike(imported: &Imported, given: &Given) -> (Way, Option<BitRate>, Vec<usize>) {
+    let port = imported.port();
+    let queue = port.queue.iter().map(|queue| queue.name.origin);
+    let conditioners = port.conditioners.iter().map(|it| it.name.origin);
+    let places: Vec<_> = queue.chain(conditioners).filter_map(Origin::place).collect();
+    let own = if places.is_empty() { port.interface.origin.place() } else { None };
+    (port.way, imported.link(given).ok(), places.into_iter().chain(own).map(|place| place.start).collect())
+}
+
+/// What the file was taken for, the ports whose links' rates are unknown, and what was not taken.
+fn notes(file: &File<'_>, imported: &Imported, unknown: &[String]) -> Vec<String> {
+    let mut notes: Vec<_> = imported.guessed.then(|| guessed(file.name, imported)).into_iter().collect();
+    if !unknown.is_empty() {
+        const SHOWN: usize = 4;
+        let mut names: Vec<_> = unknown.iter().map(|name| format!("`{name}`")).collect();
+        names.dedup();
+        let more = names.len().saturating_sub(SHOWN);
+        let shown = names[..names.len() - more].join(", ");
+        let others = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let what = "checked without what depends on the rate of its link; give it by --link";
+        notes.push(format!("{}: note: {shown}{others}: {what}", file.name));
+    }
+    let others = not_taken(imported);
+    if !others.is_empty() {
+        let which = if imported.read.account.count(&Verdict::NotModelled) > 0 {
+            "says which and why"
+        } else {
+            "says which and how"
+        };
+        notes.push(format!("{}: note: {others}: `perhop import {}` {which}", file.name, file.name));
+    }
+    notes
+}
+
+/// A policer that holds TCP below its rate: only seen where no datagrams are sent beside it.
+const OF_TCP: &str = "W301";
+
+/// Adds what a port does to TCP alone, if it has a policer.
+fn of_tcp(file: &File<'_>, imported: &Imported, (given, options): (&Given, &Options), list: &mut Findings) {
+    let Ok(link) = imported.link(given) else { return };
+    let port = imported.port();
+    if !port.conditioners.iter().any(|it| it.settings.get("cir").is_some()) {
+        return;
+    }
+    let stub = with_load(port, link, &Load::of_tcp(port, link));
+    of_stub(file, imported, (&stub, &|code| code == OF_TCP), options, list);
+}
+
+/// A stub, and which codes are of interest.
+type Looked<'a> = (&'a Stub, &'a dyn Fn(&str) -> bool);
+
+/// Adds what the check of a port's scenario finds.
+fn of_stub(file: &File<'_>, imported: &Imported, (stub, wanted): Looked<'_>, options: &Options, list: &mut Findings) {
+    let found = Document::check(&stub.text, options).map_or_else(|errors| errors, |(found, _)| found);
+    for diagnostic in in_its_words(file, imported, (stub, None), found).into_iter().filter(|it| wanted(it.code)) {
+        list.push(diagnostic);
+    }
+}
+
+/// Diagnostics, of which a line has each once.
+#[derive(Default)]
+struct Findings {
+    list: Vec<Diagnostic>,
+    same: HashSet<(Option<usize>, &'static str, String)>,
+    /// Codes that say the same of a line, less well.
+    better: HashSet<(Option<usize>, &'static str)>,
+}
+
+impl Findings {
+    /// Adds one, whatever its line has.
+    fn add(&mut self, it: Diagnostic) {
+        let line = it.spot.as_ref().map(|spot| spot.line);
+        self.better.extend(rules::instead_of(it.code).iter().map(|code| (line, *code)));
+        self.same.insert((line, it.code, it.message.clone()));
+        self.list.push(it);
+    }
+
+    /// Adds one unless its line has it, or another that says it better.
+    fn push(&mut self, it: Diagnostic) {
+        let line = it.spot.as_ref().map(|spot| spot.line);
+        let known = self.same.contains(&(line, it.code, it.message.clone()));
+        if !known && !self.better.contains(&(line, it.code)) {
+            self.add(it);
+        }
+    }
+}
+
+/// What is found in a scenario, where it comes from a configuration: at the configuration's place, with its line and its names. What
+/// is about a load that a file states is at that file's place. What is about the scenario's own load is left out, unless nothing can
+/// run.
+pub(crate) fn in_its_words(
+    file: &File<'_>,
+    imported: &Imported,
+    (stub, stated): (&Stub, Option<&Stated>),
+    found: Diagnostics,
+) -> Vec<Diagnostic> {
+    let sources = file.sources(&imported.text);
+    let (origins, loads, lines) = (stub.origins(), stub.stated_origins(), starts(&stub.text));
+    let moved = |it: Diagnostic| {
+        if it.severity != Severity::Error && OF_THE_LOAD.contains(&it.code) {
+            return None;
+        }
+        let Some(spot) = it.spot.clone().filter(|spot| spot.name == it.file && spot.path.is_empty()) else {
+            return Some(it).filter(|it| it.severity == Severity::Error);
+        };
+        let at = byte((&stub.text, &lines), &spot)?;
+        if let Some((load, place)) = stated.zip(loads.origin(at)) {
+            return Some(Diagnostic { file: load.name.clone(), spot: load.sources.spot(place), ..it });
+        }
+        let (place, message) = match stub.classes(at).and_then(|classes| of_class(&it.message, classes)) {
+            Some((place, message)) => (place.or_else(|| origins.origin(at)), message),
+            None => (origins.origin(at), it.message.clone()),
+        };
+        let spot = place.and_then(|place| sources.spot(place));
+        (it.severity == Severity::Error || spot.is_some()).then_some(Diagnostic { spot, message, ..it })
+    };
+    found.list.into_iter().filter_map(moved).collect()
+}
+
+/// A message about the n-th class of a list, with the device's name for it.
+fn of_class(message: &str, classes: &[(String, Option<Place>)]) -> Option<(Option<Place>, String)> {
+    let (before, rest) = message.split_once("class ")?;
+    let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    let (name, place) = classes.get(rest[..digits].parse::<usize>().ok()?.checked_sub(1)?)?;
+    let rest = &rest[digits..];
+    let rest = rest.strip_prefix(&format!(" (`{name}`)")).unwrap_or(rest);
+    Some((*place, format!("{before}class `{name}`{rest}")))
+}
+
+/// Where the lines of a text begin.
+fn starts(text: &str) -> Vec<usize> {
+    [0].into_iter().chain(text.match_indices('\n').map(|(end, _)| end + 1)).collect()
+}
+
+/// The byte of a scenario, with the starts of its lines, at a spot.
+fn byte((text, lines): (&str, &[usize]), spot: &Spot) -> Option<usize> {
+    let start = *lines.get(spot.line - 1)?;
+    let before = text[start..].chars().take_while(|c| *c != '\n').take(spot.column - 1);
+    Some(start + before.map(char::len_utf8).sum::<usize>())
+}

@@ -1,0 +1,199 @@
+//! The counters of ports as `tc -s qdisc show` and `tc -s class show` write them.
+//!
+//! What the model does not have is left out. `requeues` is 0: nothing that was handed out ever comes back.
+//!
+//! Decision: docs/decisions/117-counters-in-tcs-words.md
+
+/// CAKE's tins.
+mod cake;
+/// Numbers as tc writes them.
+mod words;
+
+use crate::as_tc::{Object, objects};
+use perhop_core::classify::FlowHeaders;
+use perhop_core::counter::Part;
+use perhop_results::tables::COUNTERS;
+use perhop_results::tables::columns::{Table, Values};
+use perhop_results::tables::counters::{self, Counted};
+use perhop_sim::Outcome;
+use perhop_sim::plan::Plan;
+use perhop_sim::record::CounterRow;
+use std::fmt::Write as _;
+use words::{number, time};
+
+/// A counter as the table `counters` has it.
+#[derive(Clone, Copy, Debug)]
+pub struct Row<'a> {
+    /// The port.
+    pub hop: &'a str,
+    /// `qdisc htb 1:`, `class htb 1:11`, `qdisc cake 2: tin 0`
+    pub object: &'a str,
+    /// Its place and options.
+    pub stated: &'a str,
+    /// tc's name of the counter.
+    pub counter: &'a str,
+    /// Its value.
+    pub value: f64,
+}
+
+/// Puts the counters of a run of `plan` into its tables, if they were asked for.
+pub fn fill(tables: &mut [Table], plan: &Plan, outcome: &Outcome) {
+    let of_link = |rows| of_link(plan, &outcome.headers, rows);
+    let rows: Vec<_> = outcome.ports.counters.chunk_by(|a, b| a.link == b.link).flat_map(of_link).collect();
+    let empty = tables.iter_mut().find(|table| table.name == COUNTERS).filter(|_| !rows.is_empty());
+    empty.into_iter().for_each(|it| *it = counters::table(&rows).table);
+}
+
+fn of_link<'a>(
+    plan: &'a Plan,
+    headers: &[FlowHeaders],
+    rows: &'a [CounterRow],
+) -> impl Iterator<Item = Counted> + use<'a> {
+    let (link, hop) = (rows[0].link, plan.links[rows[0].link].name.clone());
+    let objects = objects(plan, link, headers);
+    rows.iter().filter_map(move |row| {
+        let (part, tin) = match row.part {
+            Part::Tin(tin) => (Part::Whole, format!(" tin {tin}")),
+            part => (part, String::new()),
+        };
+        let Object { name, stated } = objects.get(&(row.node, part))?.clone();
+        let (hop, object, counter, value) = (hop.clone(), name + &tin, row.counter, row.value);
+        Some(Counted { hop, object, stated, counter, value })
+    })
+}
+
+/// The table of counters, if they were asked for.
+pub fn found(tables: &[Table]) -> Option<&Table> {
+    tables.iter().find(|table| table.name == COUNTERS && table.rows() > 0)
+}
+
+/// The rows of a table `counters`.
+///
+/// # Panics
+/// If it is another table.
+pub fn rows(table: &Table) -> Vec<Row<'_>> {
+    let texts = ["hop", "object", "stated", "counter"].map(|name| table.texts(name));
+    let text = |column: usize, row: usize| texts[column][row].as_deref().unwrap_or_default();
+    let Values::Reals(values) = table.column("value") else { panic!("`value` holds numbers") };
+    let row = |i: usize| {
+        Some(Row { hop: text(0, i), object: text(1, i), stated: text(2, i), counter: text(3, i), value: values[i]? })
+    };
+    (0..table.rows()).filter_map(row).collect()
+}
+
+/// All of them, port by port: queueing disciplines, then classes.
+pub fn text(rows: &[Row<'_>]) -> String {
+    rows.chunk_by(|a, b| a.hop == b.hop).map(of_port).collect::<Vec<_>>().join("\n")
+}
+
+fn of_port(rows: &[Row<'_>]) -> String {
+    let mut out = format!("# {}\n", rows[0].hop);
+    let objects: Vec<_> = rows.chunk_by(|a, b| a.object == b.object).map(|rows| Shown { rows }).collect();
+    for what in ["qdisc", "class", "police"] {
+        let shown = objects.iter().enumerate().filter(|(_, it)| it.what() == what && it.tin().is_none());
+        shown.for_each(|(i, it)| it.write(&objects[i + 1..], &mut out));
+    }
+    out
+}
+
+/// The counters of a queueing discipline, a class or a tin.
+struct Shown<'a> {
+    rows: &'a [Row<'a>],
+}
+
+impl Shown<'_> {
+    fn word(&self, i: usize) -> &str {
+        self.rows[0].object.split(' ').nth(i).unwrap_or_default()
+    }
+
+    fn what(&self) -> &str {
+        self.word(0)
+    }
+
+    fn tin(&self) -> Option<&str> {
+        self.rows[0].object.split_once(" tin ").map(|it| it.1)
+    }
+
+    fn get(&self, counter: &str) -> Option<f64> {
+        self.rows.iter().find(|row| row.counter == counter).map(|row| row.value)
+    }
+
+    /// A counter that every object of its kind has.
+    fn count(&self, counter: &str) -> String {
+        number(self.get(counter).unwrap_or_default())
+    }
+
+    /// ` word N`, if it has the counter.
+    fn named(&self, word: &str, counter: &str) -> String {
+        self.get(counter).map_or_else(String::new, |value| format!(" {word} {}", number(value)))
+    }
+
+    /// Those of a list that it has: ` maxpacket 1514 ecn_mark 0`.
+    fn list(&self, counters: &[&str]) -> String {
+        counters.iter().map(|counter| self.named(counter, counter)).collect()
+    }
+
+    /// `behind`: the objects behind it, of which the first are its tins.
+    fn write(&self, behind: &[Shown<'_>], out: &mut String) {
+        let row = &self.rows[0];
+        let direct = self.named("direct_packets_stat", "direct_packets_stat");
+        let _ = writeln!(out, "{} {}{direct}", row.object, row.stated);
+        let over = self.named("overlimits", "overlimits");
+        let over = if over.is_empty() { over } else { format!(",{over}") };
+        let [bytes, packets, drops, backlog, qlen] =
+            ["bytes", "packets", "drops", "backlog", "qlen"].map(|counter| self.count(counter));
+        let _ = writeln!(out, " Sent {bytes} bytes {packets} pkt (dropped {drops}{over} requeues 0)");
+        if self.what() != "police" {
+            let _ = writeln!(out, " backlog {backlog}b {qlen}p requeues 0");
+        }
+        self.own(out);
+        let tins: Vec<_> = behind.iter().take_while(|it| it.tin().is_some()).collect();
+        if !tins.is_empty() && self.what() == "qdisc" {
+            cake::write(&tins, out);
+        }
+    }
+
+    /// What its kind has beyond what all have.
+    fn own(&self, out: &mut String) {
+        let lines = match (self.what(), self.word(1)) {
+            ("class", "htb") => vec![
+                format!(
+                    "lended: {} borrowed: {} giants: {}",
+                    self.count("lended"),
+                    self.count("borrowed"),
+                    self.count("giants")
+                ),
+                format!("tokens: {} ctokens: {}", self.count("tokens"), self.count("ctokens")),
+            ],
+            ("class", "drr") => vec![format!(" deficit {}b", self.count("deficit"))],
+            (_, "codel") => vec![self.codel(), self.list(&["maxpacket", "ecn_mark", "drop_overlimit", "ce_mark"])],
+            (_, "fq_codel" | "fq-codel") => vec![
+                self.list(&["maxpacket", "drop_overlimit", "new_flow_count", "ecn_mark", "ce_mark"]),
+                self.list(&["new_flows_len", "old_flows_len"]),
+            ],
+            (_, "red") => vec![self.list(&["marked", "early", "pdrop"])],
+            (_, "pie") => vec![
+                format!(
+                    " prob {:.6} delay {}{}",
+                    self.get("prob").unwrap_or_default(),
+                    time(self.get("delay").unwrap_or_default()),
+                    self.list(&["avg_dq_rate"])
+                ),
+                format!(
+                    "{}{}",
+                    self.named("pkts_in", "pkts_in"),
+                    self.list(&["overlimit", "dropped", "maxq", "ecn_mark"])
+                ),
+            ],
+            _ => Vec::new(),
+        };
+        lines.iter().for_each(|line| _ = writeln!(out, " {line}"));
+    }
+
+    fn codel(&self) -> String {
+        let dropping = if self.get("dropping") == Some(1.0) { " dropping" } else { "" };
+        let next = self.get("drop_next").map_or_else(String::new, |us| format!(" drop_next {}", time(us)));
+        let wait = time(self.get("ldelay").unwrap_or_default());
+        format!("{} ldelay {wait}{dropping}{next}", self.list(&["count", "lastcount"]))
+    }
+}

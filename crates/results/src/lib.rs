@@ -1,0 +1,37 @@
+//! What simulations gave: tables of declared columns, means and intervals over replications, summaries and their texts.
+//!
+//! No disk, threads or command line: a browser has it as it is.
+
+/// Diagnostic codes and their pages.
+pub mod codes;
+/// From a replication's outcome to its tables.
+pub mod tables;
+/// One replication of one point.
+pub mod replication;
+/// Of a replication's tables.
+pub mod hash;
+/// Means, intervals.
+pub mod stats;
+/// Which bytes are counted, for headings.
+pub mod unit;
+/// Which results of a sweep are shown.
+pub mod shown;
+/// Which of their rows.
+pub mod filter;
+/// Rows of a table over replications.
+pub mod pooled;
+/// What each class got.
+pub mod classes;
+/// What each class of a port gets.
+pub mod prediction;
+/// Results of several points as rows.
+pub mod rows;
+/// Rows for the terminal.
+pub mod listing;
+/// Means and intervals over replications, for the terminal.
+pub mod summary;
+/// Whether aggregates get their rates, over replications.
+pub mod ef_shown;
+
+pub use replication::Replication;
+pub use tables::columns;
