@@ -18,7 +18,7 @@ export PROPTEST_RNG_SEED ?= 2475
 ROUNDS ?= 10
 PORT ?= 8000
 
-.PHONY: install test free test-rust test-differential test-python test-fast same-results reproduce maps lint wheel release-check first-minute bench instructions growth lab lab-configurations lab-defaults lab-ports lab-tcp lab-live lab-reality live-lab live-bench soak renew docs site serve-site lock clean
+.PHONY: install test free test-rust test-differential test-python test-fast same-results reproduce maps lint wasm-check wheel release-check first-minute bench instructions growth lab lab-configurations lab-defaults lab-ports lab-tcp lab-live lab-reality live-lab live-bench soak renew docs site serve-site lock clean
 .DEFAULT_GOAL := install
 
 install: .venv/extension.stamp          ## build the release extension into .venv
@@ -62,6 +62,9 @@ lint: .venv/tools.stamp                 ## clippy, rustfmt, ruff, mypy: warnings
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+wasm-check:                             ## cargo check for browsers of the crates that need no disk; a compiler of Debian's, 400 MB, once
+	scripts/wasm_check.sh
 
 wheel: .venv/packages.stamp             ## dist/perhop-*.whl
 	$(BIN)/python scripts/backend.py

@@ -5,8 +5,6 @@
 //! written from that buffer, many at a time.
 
 use std::io::Read;
-use std::path::Path;
-use std::sync::atomic::AtomicBool;
 
 use perhop_edge::LinkType;
 
@@ -64,24 +62,17 @@ pub struct Record<'a> {
     pub interface: u32,
 }
 
-impl Capture<Input<'static>> {
-    /// Open the file at `path`, or standard input if that is `-`; gzip is decompressed as it is read. Errors: not there,
-    /// empty, not a capture, header cut off.
-    pub fn open(path: impl AsRef<Path>) -> Result<Self, CaptureError> {
-        Self::new(input::open(path.as_ref(), None)?)
-    }
-}
-
 impl<'a> Capture<Input<'a>> {
-    /// The same of what is read while it is written, such as a pipe: when `ended` becomes true, the input ends with what is
-    /// there, and a pipe that is silent or has no writer is waited for no longer.
-    pub fn live(path: impl AsRef<Path>, ended: &'a AtomicBool) -> Result<Self, CaptureError> {
-        Self::new(input::open(path.as_ref(), Some(ended))?)
+    /// Read a capture from `input`, such as its bytes in memory; gzip is decompressed as it is read. Errors as in [`Self::new`].
+    pub fn plain_or_gzip(input: impl Read + 'a) -> Result<Self, CaptureError> {
+        let input = input::decompressed(Box::new(input));
+        Self::new(input.map_err(|cause| CaptureError::Read { offset: 0, cause })?)
     }
 }
 
 impl<R: Read> Capture<R> {
-    /// Read a capture from `input`, which is read in large pieces (no `BufReader` needed). Errors as in `open`.
+    /// Read a capture from `input`, which is read in large pieces (no `BufReader` needed). Errors: empty, not a capture, header
+    /// cut off, compressed.
     pub fn new(input: R) -> Result<Self, CaptureError> {
         let mut window = Window::new(input);
         if window.fill(pcap::FILE_HEADER)? == 0 && window.whole(0).is_err() {

@@ -8,6 +8,9 @@
 //! The output of a rewrite is the input's own bytes with IP headers patched: nothing is serialised a second time, so
 //! options, name resolution blocks and unknown blocks come out as they went in.
 //!
+//! A target without files, such as wasm, has no `output`: there captures are read from memory
+//! ([`Capture::plain_or_gzip`]), and [`mark::run`] writes to any writer.
+//!
 //! Decision: docs/decisions/078-captures-are-framed-by-hand.md
 #![forbid(unsafe_code)]
 
@@ -15,13 +18,13 @@ pub mod error;
 pub mod export;
 pub mod file;
 pub mod mark;
-pub mod output;
 pub mod pump;
 pub mod replay;
 
 mod chunk;
+#[cfg(not(target_family = "wasm"))]
+mod files;
 mod input;
-mod live;
 mod magic;
 mod order;
 mod pcap;
@@ -31,7 +34,8 @@ mod window;
 
 pub use error::{CaptureError, Truncated};
 pub use file::{Capture, Chunk, Record};
-pub use input::{Input, STANDARD_INPUT};
+#[cfg(not(target_family = "wasm"))]
+pub use files::{STANDARD_INPUT, output, output::Existing, output::OutputFile};
+pub use input::Input;
 pub use magic::is_capture;
-pub use output::{Existing, OutputFile};
 pub use pump::{Fate, Gaps, Pump, Tally};

@@ -19,6 +19,8 @@ mod clock;
 mod codes;
 mod demand;
 mod error;
+#[cfg(not(target_family = "wasm"))]
+mod files;
 mod flow_row;
 mod gaps;
 mod layout;
@@ -43,25 +45,22 @@ mod total;
 mod twice;
 mod volume;
 
-use std::io::{self, Read, Write};
-use std::path::Path;
+use std::io::{Read, Write};
 
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use perhop_core::conditioner::{Conditioner as _, Writes};
 use perhop_core::fault;
 use perhop_core::port::edge::StageSpec;
 
 use crate::error::CaptureError;
 use crate::file::Capture;
-use crate::input::Input;
-use crate::output::{Existing, OutputFile};
-use crate::pump::{Pump, Tally};
+use crate::pump::Pump;
 use marker::Marker;
 
 pub use by::{By, Group, Groups};
 pub use clock::Origin;
 pub use error::{MarkError, Unchanged};
+#[cfg(not(target_family = "wasm"))]
+pub use files::{Output, mark, meter};
 pub use flow_row::{EcnRow, Fates, FlowCodePointRow, FlowCodes, FlowRates, FlowRow};
 pub use gaps::GapsReport;
 pub use marking::{Marking, RoundTripsOf};
@@ -77,60 +76,6 @@ pub use rows::{ContractRows, FlowRows};
 pub use second::{ExcessBucketReport, PeakReport};
 pub use total::{Part, Total};
 pub use volume::Volume;
-
-/// The capture that `mark` writes.
-#[derive(Clone, Copy, Debug)]
-pub struct Output<'a> {
-    /// Its name; compressed with gzip if it ends in `.gz`.
-    pub path: &'a Path,
-    /// What becomes of a file of that name.
-    pub existing: Existing,
-}
-
-/// Sends the capture `input` through `marking` and writes it to `output`.
-///
-/// # Errors
-/// See [`MarkError`]. On any error an existing file of the output's name is untouched.
-pub fn mark(input: &Path, to: Output<'_>, marking: Marking, pump: &Pump<'_>) -> Result<Report, MarkError> {
-    let output = to.path;
-    let mut file = OutputFile::create(output, to.existing)?;
-    let mut capture = open(input, pump)?;
-    let mut report = if output.extension().is_some_and(|it| it == "gz") {
-        let mut packed = GzEncoder::new(&mut file, Compression::default());
-        let report = run(marking, &mut capture, Some(&mut packed), pump)?;
-        packed.finish().map_err(|cause| unwritten(output, cause))?;
-        report
-    } else {
-        run(marking, &mut capture, Some(&mut file), pump)?
-    };
-    file.finish()?;
-    report.capture.output = Some(output.display().to_string());
-    Ok(report)
-}
-
-fn unwritten(output: &Path, cause: io::Error) -> CaptureError {
-    CaptureError::Write { place: output.display().to_string(), cause }
-}
-
-/// The same without an output.
-///
-/// # Errors
-/// See [`MarkError`].
-pub fn meter(input: &Path, marking: Marking, pump: &Pump<'_>) -> Result<Report, MarkError> {
-    match open(input, pump) {
-        Err(CaptureError::Empty | CaptureError::Truncated(_)) if pump.has_ended() => {
-            Ok(Report::new(Marker::new(marking)?, &Tally::default()))
-        }
-        capture => run(marking, &mut capture?, None, pump),
-    }
-}
-
-fn open<'a>(input: &Path, pump: &Pump<'a>) -> Result<Capture<Input<'a>>, CaptureError> {
-    match pump.interrupted.filter(|_| pump.live) {
-        Some(ended) => Capture::live(input, ended),
-        None => Capture::open(input),
-    }
-}
 
 /// What `mark` and `meter` share, on any reader and writer. The caller discards the output after an error.
 ///

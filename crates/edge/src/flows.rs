@@ -5,11 +5,11 @@
 use std::collections::{HashMap, VecDeque};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use ahash::RandomState;
 use hashbrown::HashTable;
 use perhop_core::classify::FlowHeaders;
 
 use crate::headers::{Fragment, IpHeaders, Ports};
+use crate::keys::Keys;
 
 /// What the packets of a flow share. The two directions of a connection are two flows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -152,12 +152,11 @@ fn wide(address: IpAddr) -> u128 {
     }
 }
 
-/// A hash that cannot be predicted: packets are not trusted, and colliding flows would make the table slow.
 #[inline(always)]
-fn hash(keys: &RandomState, (packed, pair): (Packed, Option<Pair>)) -> u64 {
+fn hash(keys: &Keys, (packed, pair): (Packed, Option<Pair>)) -> u64 {
     match pair {
-        None => keys.hash_one(packed.words()),
-        Some(pair) => keys.hash_one((packed.words(), pair[0], pair[1])),
+        None => keys.hash(packed.words()),
+        Some(pair) => keys.hash((packed.words(), pair[0], pair[1])),
     }
 }
 
@@ -171,7 +170,7 @@ fn hash(keys: &RandomState, (packed, pair): (Packed, Option<Pair>)) -> u64 {
 #[derive(Debug, Clone, Default)]
 pub struct FlowTable {
     numbers: HashTable<u32>,
-    hashes: RandomState,
+    hashes: Keys,
     flows: Vec<Packed>,
     pairs: Vec<Pair>,
     fragmented: HashMap<PacketKey, Holder>,

@@ -26,6 +26,7 @@ mod clock;
 mod connections;
 mod host;
 mod idle;
+mod keys;
 mod labels;
 mod lengths;
 mod link;
