@@ -19,6 +19,7 @@ pub mod export;
 pub mod file;
 pub mod mark;
 pub mod pump;
+#[cfg(not(target_family = "wasm"))]
 pub mod replay;
 
 mod chunk;
