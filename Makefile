@@ -17,6 +17,9 @@ export PERHOP_PYTHON := $(CURDIR)/$(BIN)/python
 export PROPTEST_RNG_SEED ?= 2475
 ROUNDS ?= 10
 PORT ?= 8000
+# The lines of target/$(1) become the records of their papers: readings-pam-fsam.jsonl those of perhop_studies/pam_fsam.
+keep = for found in target/$(1)/*.jsonl; do name=$$(basename $$found .jsonl | tr - _); \
+  cp $$found python/perhop_studies/$${name\#$(1)_}/records/$(1).jsonl; done
 
 .PHONY: install test free test-rust test-differential test-python test-fast same-results reproduce maps lint wasm-check wheel release-check first-minute bench instructions growth lab lab-configurations lab-defaults lab-ports lab-tcp lab-live lab-reality live-lab live-bench soak renew docs site serve-site lock clean
 .DEFAULT_GOAL := install
@@ -67,7 +70,7 @@ wasm-check:                             ## cargo check for browsers of the crate
 	scripts/wasm_check.sh
 
 wheel: .venv/packages.stamp             ## dist/perhop-*.whl
-	$(BIN)/python scripts/backend.py
+	$(BIN)/python scripts/backend.py --wheel
 	$(BIN)/maturin build --release --out dist
 
 release-check: .venv/release.stamp      ## what a release publishes, made and tried: crates, sdist, a wheel for every Linux; a quarter of an hour
@@ -167,11 +170,11 @@ renew-tells: .venv/extension.stamp .venv/tools.stamp       # which criteria of t
 
 renew-readings: .venv/extension.stamp    # what other answers to what the papers leave open give; WHICH=redp
 	$(BIN)/perhop reproduce $(or $(WHICH),all) --readings --out target/readings
-	for found in target/readings/*.jsonl; do name=$$(basename $$found .jsonl); cp $$found studies/$${name#readings-}/records/readings.jsonl; done
+	$(call keep,readings)
 
 renew-causes: .venv/extension.stamp      # what becomes of failing claims once a suspected cause is taken away; WHICH=redp
 	$(BIN)/perhop reproduce $(or $(WHICH),all) --causes --out target/causes
-	for found in target/causes/*.jsonl; do name=$$(basename $$found .jsonl); cp $$found studies/$${name#causes-}/records/causes.jsonl; done
+	$(call keep,causes)
 	$(BIN)/python scripts/docs/studies_causes.py
 
 renew-today: .venv/extension.stamp

@@ -17,8 +17,10 @@ from perhop import _core
 
 
 def data() -> Path:
-    """The directory that holds `examples/`."""
-    return Path(str(resources.files("perhop"))) / "data"
+    """The directory that holds `examples/`: in a wheel the package's, in a checkout that of the checkout."""
+    package = Path(str(resources.files("perhop")))
+    installed = package / "data"
+    return installed if installed.is_dir() else package.parents[1]
 
 
 STREAMS = {

@@ -1,6 +1,6 @@
 """Studies: one experiment of a paper each, with its claims as functions.
 
-A claim is written under the id its criterion has in `studies/<paper>/criteria.toml`, and reads like the paper's
+A claim is written under the id its criterion has in `perhop_studies/<paper>/criteria.toml`, and reads like the paper's
 sentence. What decides it is in that file; the runs it is decided from are in `runs.toml`. Bounds on numbers are written
 in one place, beside the text, as `holds` (see `bounds`). Python measures what they bound, for one criterion or for
 several; where quantities and arithmetic are enough, the criteria file states the claim and there is no Python.

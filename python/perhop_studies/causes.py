@@ -1,4 +1,4 @@
-"""Why claims fail: `studies/<paper>/causes.toml`, with the experiments that show it.
+"""Why claims fail: `perhop_studies/<paper>/causes.toml`, with the experiments that show it.
 
     [[cause]]
     claims = ["rtt-fig5/larger-windows"]       # study and claim, without grid point

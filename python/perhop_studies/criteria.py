@@ -1,4 +1,4 @@
-"""The criteria of a paper: `studies/<paper>/criteria.toml` as records, frozen.
+"""The criteria of a paper: `perhop_studies/<paper>/criteria.toml` as records, frozen.
 
 `[axes]` of the file names the axes a record may be stated over, each with what it adds to a claim's id. Beside it, if
 there are any:

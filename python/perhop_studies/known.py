@@ -1,6 +1,6 @@
 """What is known now: one page for each paper, for a reader who has not read it.
 
-`studies/<paper>/known.toml` has the text; the report shows it with the maps that it names.
+`perhop_studies/<paper>/known.toml` has the text; the report shows it with the maps that it names.
 
     title = "PAM and F-SAM: markers without state for each flow"
     about = ["..."]                            # what is proposed, a paragraph each

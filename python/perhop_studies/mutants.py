@@ -1,4 +1,4 @@
-"""Do a paper's criteria tell? `studies/<paper>/mutants.toml` breaks its mechanisms on purpose.
+"""Do a paper's criteria tell? `perhop_studies/<paper>/mutants.toml` breaks its mechanisms on purpose.
 
 A criterion tells if one of the mutants of its mechanism fails it. One that holds with every mutant too says nothing of
 the mechanism, however true it is. `perhop reproduce PAPER --mutants` runs them, with three seeds; a rival that was run

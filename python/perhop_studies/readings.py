@@ -1,4 +1,4 @@
-"""The open readings of a paper: `studies/<paper>/readings.toml` as settings to lay over its scenario files."""
+"""The open readings of a paper: `perhop_studies/<paper>/readings.toml` as settings to lay over its scenario files."""
 
 from __future__ import annotations
 

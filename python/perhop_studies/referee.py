@@ -1,6 +1,6 @@
 """As a referee: a second line beside criteria that are no claim of the paper, or that no honest referee would set so.
 
-`studies/<paper>/referee.toml` has the lines. The frozen verdict stays; the referee's stands beside it.
+`perhop_studies/<paper>/referee.toml` has the lines. The frozen verdict stays; the referee's stands beside it.
 
     [[line]]
     study = "rtt-fig3"

@@ -1,6 +1,6 @@
 """The runs of a paper's studies: each set is simulated once, however many studies need it.
 
-`studies/<paper>/runs.toml` names the scenario files and the variants in which each is run; a reading of the paper
+`perhop_studies/<paper>/runs.toml` names the scenario files and the variants in which each is run; a reading of the paper
 (`readings.toml`) changes keys on top. This module turns both into calls of the simulator and its tables into samples.
 
     [axes.size]                            # variants that several sets share
@@ -155,8 +155,8 @@ class RunSet:
 
 
 def data(paper: str) -> Path:
-    """The directory of a paper: `studies/<paper>` in a checkout, to which a link in this package leads."""
-    return (HERE / paper.replace("-", "_")).resolve()
+    """The directory of a paper, whose name is that of its package: `pam_fsam` of `pam-fsam`."""
+    return HERE / paper.replace("-", "_")
 
 
 def load(directory: Path, method: Method) -> list[RunSet]:

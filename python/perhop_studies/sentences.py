@@ -1,4 +1,4 @@
-"""The sentences of a paper that state a result: `studies/<paper>/sentences.toml`.
+"""The sentences of a paper that state a result: `perhop_studies/<paper>/sentences.toml`.
 
 Each names the criteria that were drawn from it, or says why there is none. Several criteria may be drawn from one
 sentence, and points of an axis are its detail. So a count by sentence says how much of what the paper says holds; that

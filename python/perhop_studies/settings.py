@@ -1,6 +1,6 @@
 """Named settings of a paper: an answer to every reading each, with the reason for every one.
 
-`studies/<paper>/settings.toml` states what differs from the frozen answers, whose reasons are in `readings.toml`.
+`perhop_studies/<paper>/settings.toml` states what differs from the frozen answers, whose reasons are in `readings.toml`.
 
     [era]
     about = "..."                                  # one sentence, for the report

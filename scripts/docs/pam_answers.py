@@ -17,7 +17,7 @@ RECORD = "records/grid.jsonl"
 
 
 def main() -> None:
-    """Writes studies/pam-fsam/records/grid.jsonl."""
+    """Writes python/perhop_studies/pam_fsam/records/grid.jsonl."""
     found = paper("pam-fsam")
     rows = list(answers.grid(found, Budget(seeds=answers.DRAWS), say))
     files.write(found.directory / RECORD, "".join(f"{json.dumps(row)}\n" for row in rows))

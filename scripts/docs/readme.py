@@ -4,7 +4,7 @@
 - docs/reports/studies/index.md: the counts of the claims.
 - docs/reports/studies/pam-fsam.md: with a reproduction, the table of Fig. 2 and the figures of that run.
 
-Sentences and counts are those of the last full run of each paper (`studies/*/records/settings.jsonl`).
+Sentences and counts are those of the last full run of each paper (`python/perhop_studies/*/records/settings.jsonl`).
 """
 
 from __future__ import annotations

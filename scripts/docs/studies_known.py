@@ -1,4 +1,4 @@
-"""Writes docs/reports/studies/known.md from studies/*/known.toml.
+"""Writes docs/reports/studies/known.md from python/perhop_studies/*/known.toml.
 
 $ python scripts/docs/studies_known.py
 """
@@ -20,7 +20,7 @@ not read them. It says what each paper proposes, whether the mechanism is worth 
 which only in a corner of the parameters, and which nowhere near the paper's point. Verdicts are those of `perhop
 reproduce all` in the frozen setting unless another is named ([settings](settings.md)). The report has a page for each
 paper, with the maps named here (`perhop map --list`). `scripts/docs/studies_known.py` writes this page from
-`studies/*/known.toml`.
+`python/perhop_studies/*/known.toml`.
 """
 
 

@@ -1,4 +1,4 @@
-"""Keeps the counts of full runs, `studies/<paper>/records/settings.jsonl`, and fills docs/reports/studies/settings.md.
+"""Keeps the counts of full runs, `records/settings.jsonl` of each paper, and fills docs/reports/studies/settings.md.
 
 $ perhop reproduce all --setting all
 $ python scripts/docs/studies_settings.py reproduction/results.json

@@ -1,11 +1,11 @@
 """Which criteria of the papers tell: breaks each paper's mechanisms, and records which criteria fail.
 
-    python tests/mutants/papers.py               # all papers: studies/*/records/mutants.jsonl
+    python tests/mutants/papers.py               # all papers: PAPER/records/mutants.jsonl of perhop_studies
     python tests/mutants/papers.py redp pps
 
-Settings come first (`perhop reproduce PAPER --mutants`). Then patches, wrong lines of Rust in
-`studies/*/mutants/*.toml` (`file`, `old`, `new`): all are compiled into one copy of the tree, as in `run.py`, where an
-environment variable selects one. What was recorded and has not changed is not run again.
+Settings come first (`perhop reproduce PAPER --mutants`). Then patches, wrong lines of Rust in `PAPER/mutants/*.toml`
+(`file`, `old`, `new`): all are compiled into one copy of the tree, as in `run.py`, where an environment variable
+selects one. What was recorded and has not changed is not run again.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import run
 from run import COPY, ROOT, Mutant
 
 PACKAGE = COPY / "python"
+STUDIES = ROOT / "python/perhop_studies"
 RUN = """
 import sys
 from pathlib import Path
@@ -43,16 +44,26 @@ class Patch:
     mutant: Mutant
 
 
+def directory(paper: str) -> Path:
+    """Where a paper's files are: `pam_fsam` of `pam-fsam`."""
+    return STUDIES / paper.replace("-", "_")
+
+
+def of(package: Path) -> str:
+    """The paper whose package this is."""
+    return package.name.replace("_", "-")
+
+
 def load(papers: Iterable[str]) -> list[Patch]:
     """The patches of these papers."""
-    files = [file for paper in papers for file in sorted((ROOT / "studies" / paper / "mutants").glob("*.toml"))]
+    files = [file for paper in papers for file in sorted((directory(paper) / "mutants").glob("*.toml"))]
     return [_patch(number, file) for number, file in enumerate(files, 1)]
 
 
 def _patch(number: int, file: Path) -> Patch:
     stated = tomllib.loads(file.read_text(encoding="utf-8"))
     return Patch(
-        file.parents[1].name, file.stem, Mutant(number, stated["file"], stated["old"], stated["new"], file.stem)
+        of(file.parents[1]), file.stem, Mutant(number, stated["file"], stated["old"], stated["new"], file.stem)
     )
 
 
@@ -63,9 +74,9 @@ def build(patches: list[Patch]) -> None:
     environment = {**os.environ, "CARGO_TARGET_DIR": str(COPY / "build"), "CARGO_PROFILE_RELEASE_LTO": "off"}
     subprocess.run(command, cwd=COPY / "tree", env=environment, check=True)
     shutil.rmtree(PACKAGE, ignore_errors=True)
-    shutil.copytree(ROOT / "python/perhop", PACKAGE / "perhop", ignore=shutil.ignore_patterns("data", "*.so"))
+    shutil.copytree(ROOT / "python/perhop", PACKAGE / "perhop", ignore=shutil.ignore_patterns("*.so"))
     shutil.copy(COPY / "build/release/libperhop_core_py.so", PACKAGE / "perhop/_core.abi3.so")
-    (PACKAGE / "perhop_studies").symlink_to(ROOT / "python/perhop_studies")
+    (PACKAGE / "perhop_studies").symlink_to(STUDIES)
 
 
 def tell(paper: str, out: Path, python: Path, patch: Patch | None = None) -> None:
@@ -78,7 +89,7 @@ def tell(paper: str, out: Path, python: Path, patch: Patch | None = None) -> Non
 
 def main() -> int:
     """Carries out the command line."""
-    papers = sys.argv[1:] or sorted(path.parent.name for path in ROOT.glob("studies/*/mutants.toml"))
+    papers = sys.argv[1:] or sorted(of(path.parent) for path in STUDIES.glob("*/mutants.toml"))
     out, patches = COPY / "tells", load(papers)
     for paper in papers:
         tell(paper, out, ROOT / "python")
@@ -87,7 +98,7 @@ def main() -> int:
     for patch in patches:
         tell(patch.paper, out, PACKAGE, patch)
     for paper in papers:
-        shutil.copy(out / f"mutants-{paper}.jsonl", ROOT / "studies" / paper / "records/mutants.jsonl")
+        shutil.copy(out / f"mutants-{paper}.jsonl", directory(paper) / "records/mutants.jsonl")
     return 0
 
 

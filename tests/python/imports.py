@@ -211,7 +211,7 @@ def _is_own(node: ast.AST, package: Module) -> bool:
 def graphs(root: Path = ROOT) -> dict[str, Graph]:
     """Of each crate, and of the packages."""
     crates = {src.parent.name: Crate.of(src).graph() for src in sorted(root.glob("crates/*/src"))}
-    packages = {"python": "python/perhop", "studies": "python/perhop_studies", "lab": "lab/perhop_lab"}
+    packages = {"python": "python/perhop", "studies": "python/perhop_studies", "lab": "python/perhop_lab"}
     return crates | {name: Package.of(root / folder).graph() for name, folder in packages.items()}
 
 

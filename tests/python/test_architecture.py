@@ -9,7 +9,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/explanation/architecture.md"
 
 #: `crates/.../port.rs` (`arrive`, `next`): a path, and names to be found there.
-STEP = re.compile(r"`((?:crates|python|studies|docs|tests)/[^`\s]+)`(?:\s+\((`[^)]*`[^)]*)\))?")
+STEP = re.compile(r"`((?:crates|python|docs|tests)/[^`\s]+)`(?:\s+\((`[^)]*`[^)]*)\))?")
 NAME = re.compile(r"`(\w+)`")
 
 

@@ -114,7 +114,7 @@ def test_what_a_page_or_a_plot_is_made_from_is_not_replaced(tmp_path: Path) -> N
 #: Where files are opened for writing, and why that need not be whole.
 WRITERS = {
     "python/perhop/files.py": "whole itself",
-    "lab/perhop_lab/verb.py": "a new directory, which --keep leaves",
+    "python/perhop_lab/verb.py": "a new directory, which --keep leaves",
 }
 
 
@@ -124,7 +124,7 @@ def test_nothing_else_writes_a_file() -> None:
     words = (".write_text(", ".write_bytes(", 'open("w', '"wb"', "to_csv(", "to_parquet(", "np.save")
     found = {
         str(path.relative_to(root))
-        for folder in ("python/perhop", "lab/perhop_lab")
+        for folder in ("python/perhop", "python/perhop_lab")
         for path in (root / folder).rglob("*.py")
         if "data" not in path.parts and any(word in path.read_text(encoding="utf-8") for word in words)
     }

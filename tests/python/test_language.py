@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PROJECT = ("crates", "python/perhop", "docs", "examples", "site", "studies", "tests", "scripts", "lab", "fuzz")
+PROJECT = ("crates", "python", "docs", "examples", "site", "tests", "scripts", "lab", "fuzz")
 FOLDERS = (*PROJECT, ".github", ".ci")
 ENDINGS = {".rs", ".py", ".md", ".toml", ".txt", ".sh", ".yml", ".patch"}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import runpy
 import shutil
@@ -16,7 +17,7 @@ import pytest
 import yaml
 
 from conftest import ROOT
-from perhop import _core, built
+from perhop import _core, built, files
 
 #: What a crate on crates.io says of itself.
 SAID = ("description", "license", "repository", "readme", "keywords", "categories", "rust-version")
@@ -55,7 +56,16 @@ def test_every_crate_that_is_published_says_what_crates_io_asks_for() -> None:
     assert len({crate["description"] for crate in public}) == len(public)
 
 
-def test_an_sdist_has_plain_files_for_all_that_a_wheel_has(tmp_path: Path) -> None:
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="this is not a git checkout")
+def test_the_tree_has_no_link() -> None:
+    """Packages and archives are built from plain files, on systems without links too."""
+    listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    names = subprocess.run(listed, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\0")
+    assert len(names) > 1000
+    assert [name for name in names if (ROOT / name).is_symlink()] == []
+
+
+def test_an_sdist_has_all_that_a_wheel_has(tmp_path: Path) -> None:
     code = f"import sys; sys.path.insert(0, 'scripts'); import backend; backend.build_sdist({str(tmp_path)!r})"
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     subprocess.run(
@@ -66,17 +76,28 @@ def test_an_sdist_has_plain_files_for_all_that_a_wheel_has(tmp_path: Path) -> No
     assert [member.name for member in members if not member.isfile()] == []
     held = {member.name.partition("/")[2] for member in members}
     assert {f"python/{file}" for file in shipped()} <= held
+    assert {f"examples/{path.name}" for path in (ROOT / "examples").iterdir() if path.is_file()} <= held
+    assert [name for name in held if "perhop_lab" in name] == []
     assert {"scripts/backend.py", "pyproject.toml", "Cargo.lock", "LICENSE-MIT", "LICENSE-APACHE", "README.md"} <= held
 
 
 def shipped() -> set[str]:
-    """The files of the packages, those behind links too, and the examples."""
-    found = {f"perhop/data/examples/{path.name}" for path in (ROOT / "examples").glob("*.toml")}
-    for package in ("perhop", "perhop_studies"):
-        for folder, _, files in os.walk(ROOT / "python" / package, followlinks=True):
-            if "data" not in Path(folder).parts and "__pycache__" not in folder:
-                found |= {str((Path(folder) / file).relative_to(ROOT / "python")) for file in files}
-    return {file for file in found if not file.endswith(".so")}
+    """The files of the packages, below `python`."""
+    inside = (path for package in ("perhop", "perhop_studies") for path in (ROOT / "python" / package).rglob("*"))
+    found = (path for path in inside if path.is_file() and path.suffix not in (".so", ".pyc"))
+    return {str(path.relative_to(ROOT / "python")) for path in found}
+
+
+def test_a_wheel_has_the_examples_as_files_of_the_package(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    backend = importlib.import_module("backend")
+    there = tmp_path / "examples"
+    monkeypatch.setattr(backend, "EXAMPLES", there)
+    backend.copy_examples()
+    assert {path.name: path.read_bytes() for path in there.iterdir()} == {
+        path.name: path.read_bytes() for path in (ROOT / "examples").iterdir() if path.is_file()
+    }
+    assert (files.data() / "examples" / "dumbbell.toml").is_file()
 
 
 def test_the_readme_begins_with_a_finding_and_a_picture() -> None:
@@ -120,7 +141,7 @@ def elf(machine: int) -> bytes:
 
 def test_a_module_for_another_machine_is_an_error_that_names_both(tmp_path: Path) -> None:
     package = tmp_path / "perhop"
-    shutil.copytree(ROOT / "python/perhop", package, ignore=shutil.ignore_patterns("_core*", "data", "__pycache__"))
+    shutil.copytree(ROOT / "python/perhop", package, ignore=shutil.ignore_patterns("_core*", "__pycache__"))
     (package / "_core.abi3.so").write_bytes(elf(0x9026))
     done = subprocess.run(
         [sys.executable, "-c", "import perhop"],

@@ -307,7 +307,7 @@ def test_dark_pages_have_dark_pictures(tutorial: Runs) -> None:
     page = report.html(tutorial)
     assert page.count("prefers-color-scheme") >= 2
     used = set(re.findall(r"(?:fill|stroke): (#[0-9a-f]{6})", page))
-    for source in sorted((ROOT / "python" / "perhop" / "studies").rglob("*.py")):
+    for source in sorted((ROOT / "python" / "perhop_studies").rglob("*.py")):
         used |= set(re.findall(r'"(#[0-9a-f]{6})"', source.read_text(encoding="utf-8")))
     unclear = {colour for colour in used if _luminance(colour) < 0.15}
     assert unclear <= dark.COLOURS.keys(), "every colour that is dark on white has a light variant"

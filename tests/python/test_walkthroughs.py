@@ -26,7 +26,7 @@ PAGES = [*GUIDES, *sorted((ROOT / "docs/guides/how-to").glob("*.md"))]
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
     """A directory in which `examples/` and `tests/` are what a reader has."""
-    for name in ("examples", "tests", "studies"):
+    for name in ("examples", "tests"):
         (tmp_path / name).symlink_to(ROOT / name)
     return tmp_path
 

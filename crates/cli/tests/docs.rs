@@ -183,7 +183,7 @@ fn commands_in_the_text_are_accepted() {
                     assert!(!error.use_stderr(), "{place}\n{error}");
                 }
                 let files =
-                    words.iter().filter(|w| ["examples/", "tests/", "studies/"].iter().any(|d| w.starts_with(d)));
+                    words.iter().filter(|w| ["examples/", "tests/", "python/"].iter().any(|d| w.starts_with(d)));
                 files.for_each(|f| assert!(root().join(f).exists(), "{place}: no {f}"));
                 seen += 1;
             }

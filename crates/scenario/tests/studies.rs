@@ -17,7 +17,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 fn no_scenario_of_the_repository_gets_another_warning() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut said = String::new();
-    for path in [root.join("examples"), root.join("studies")].iter().flat_map(|folder| files(folder)) {
+    for path in [root.join("examples"), root.join("python/perhop_studies")].iter().flat_map(|folder| files(folder)) {
         let text = std::fs::read_to_string(&path).unwrap();
         if !text.contains("[links]") && !text.contains("[dumbbell]") {
             continue;

@@ -6,7 +6,7 @@
 
 What is recorded, in `tests/reference/results`:
 
-- `tables.json`: each scenario file of `examples` and `studies` as it is, one replication of every point.
+- `tables.json`: each scenario file of `examples` and of the papers as it is, one replication of every point.
 - `captures.json`: `perhop mark` and `perhop meter` on each capture of `tests/captures`, under each example of a policy.
 - `studies.json`: each run set of the papers, one replication: the quantities read off its tables; and what each open
   reading changes in each scenario file of its paper.

@@ -1,4 +1,4 @@
-"""Every scenario file of `examples` and `studies`: one replication of every point, in full."""
+"""Every scenario file of `examples` and of the papers: one replication of every point, in full."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .record import ROOT, Table, of_table
 
 def names() -> list[str]:
     """The TOML files in both, readable as scenarios or not."""
-    files = [*ROOT.glob("examples/*.toml"), *ROOT.glob("studies/*/*.toml")]
+    files = [*ROOT.glob("examples/*.toml"), *ROOT.glob("python/perhop_studies/*/*.toml")]
     return sorted(str(file.relative_to(ROOT)) for file in files)
 
 

@@ -1,7 +1,7 @@
 """Today: do the markers of the five papers still matter?
 
 Every marker before every queue it goes with, under transports as they are deployed, in five scenarios. Nothing here is
-judged: each answer of `studies/today/criteria.toml` is reported with the cells it is read from.
+judged: each answer of `perhop_studies/today/criteria.toml` is reported with the cells it is read from.
 """
 
 from __future__ import annotations

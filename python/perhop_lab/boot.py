@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
-LAB = Path(__file__).resolve().parents[1]
+LAB = Path(__file__).resolve().parents[2] / "lab"
 #: Exit status of lab/build.sh where a kernel can neither be found nor built.
 CANNOT = 3
 #: The longest run of a kernel, in seconds of the host.
