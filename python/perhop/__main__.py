@@ -1,7 +1,8 @@
 """What Python carries out of the command line: some verbs, and requests that need an algorithm which is a Python class.
 
-The program `perhop` reads the command line. It needs no Python for most verbs; for the rest it becomes `perhop-python`, which is
-`of_program` here. `python -m perhop` is the same command line, carried out in a process of Python.
+The program `perhop` reads the command line. It needs no Python for most verbs; for the rest it becomes
+`perhop-python`, which is `of_program` here. `python -m perhop` is the same command line, carried out in a process of
+Python.
 
 Decision: docs/decisions/077-lost-output-is-an-error.md
 """

@@ -413,7 +413,7 @@ def _installed() -> dict[str, EntryPoint]:
 
 
 def resolve(text: str) -> None:
-    """Registers what installed packages offer of the algorithms that a text names; what cannot be had is known as such."""
+    """Registers the algorithms that a text names and installed packages offer; what cannot be had is known as such."""
     known = dict(_core.registered())
     for name in _installed():
         if name not in known and _mentions(text, name):

@@ -1,7 +1,8 @@
 """The runs of a paper's studies: each set is simulated once, however many studies need it.
 
-`perhop_studies/<paper>/runs.toml` names the scenario files and the variants in which each is run; a reading of the paper
-(`readings.toml`) changes keys on top. This module turns both into calls of the simulator and its tables into samples.
+`perhop_studies/<paper>/runs.toml` names the scenario files and the variants in which each is run; a reading of the
+paper (`readings.toml`) changes keys on top. This module turns both into calls of the simulator and its tables into
+samples.
 
     [axes.size]                            # variants that several sets share
     1000 = {}

@@ -1,6 +1,7 @@
 """Named settings of a paper: an answer to every reading each, with the reason for every one.
 
-`perhop_studies/<paper>/settings.toml` states what differs from the frozen answers, whose reasons are in `readings.toml`.
+`perhop_studies/<paper>/settings.toml` states what differs from the frozen answers, whose reasons are in
+`readings.toml`.
 
     [era]
     about = "..."                                  # one sentence, for the report

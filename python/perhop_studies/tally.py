@@ -1,7 +1,7 @@
 """What a paper's claims come to under one setting, and how near its printed numbers are.
 
-`perhop_studies/<paper>/records/settings.jsonl` keeps that of the last full run of each setting with each base seed, a line
-each, so that a report can show those that it has not run, with their date.
+`perhop_studies/<paper>/records/settings.jsonl` keeps that of the last full run of each setting with each base seed, a
+line each, so that a report can show those that it has not run, with their date.
 
 Decision: docs/decisions/102-three-counts-of-claims.md
 """

@@ -1,8 +1,9 @@
 """Maps: where a claim is true.
 
-`perhop_studies/<paper>/maps.toml` states them. A map lays the values of two parameters over the very points of the grid that a
-claim asks for, and asks the claim's own verdict function at each; at the paper's point its verdict is the study's. What
-the paper says without a number, or of all points at once, a map states by `holds`, `of` and `measures` (see `bounds`).
+`perhop_studies/<paper>/maps.toml` states them. A map lays the values of two parameters over the very points of the
+grid that a claim asks for, and asks the claim's own verdict function at each; at the paper's point its verdict is the
+study's. What the paper says without a number, or of all points at once, a map states by `holds`, `of` and `measures`
+(see `bounds`).
 
     [[map]]
     id = "fsam-gain"
