@@ -2,6 +2,8 @@
 //!
 //! A request is read by clap, or by serde from what Python, a task of a cluster or another process says; [`request`] has them all.
 //! What a verb prints passes [`terminal`].
+//!
+//! Decision: docs/decisions/126-a-verb-is-a-function.md
 
 /// Rows of results.
 mod answer;

@@ -1,6 +1,8 @@
 //! What simulations gave: tables of declared columns, means and intervals over replications, summaries and their texts.
 //!
 //! No disk, threads or command line: a browser has it as it is.
+//!
+//! Decision: docs/decisions/127-results-have-no-disk.md
 
 /// Diagnostic codes and their pages.
 pub mod codes;
