@@ -188,7 +188,7 @@ mod tests {
         assert_eq!([rate(1), rate(512), rate(1 << 15)], [1.0 / 512.0, 1.0, 64.0]);
         // e = 3, m = 5: (2^15 + 5) 2^2 / 2^9
         assert_eq!(rate(3 << 15 | 5), 32773.0 / 128.0);
-        assert_eq!(rate(MAX), 65535.0 * 2f64.powi(21));
+        assert_eq!(rate(MAX), 65535.0 * f64::from(1 << 21));
         assert_eq!([255, 256].map(|code| tags(Scale::Linear, 8).value(code)), [Some(255.0), None]);
         assert_eq!([1, 255].map(|code| tags(Scale::Log, 8).value(code)), [Some(1.0), Some(1e6)]);
     }

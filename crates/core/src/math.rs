@@ -1,6 +1,13 @@
-//! exp, ln, pow, cube root and arctan: the only way to them, so that every machine computes the same bits.
+//! exp, ln, pow and other functions that no processor rounds alike: the only way to them, so that every machine computes the same
+//! bits.
 //!
 //! Decision: docs/decisions/020-named-random-streams.md
+
+mod powers;
+mod student;
+
+pub use powers::{decade, power_of_ten, power_of_two};
+pub use student::student_t;
 
 /// e^x.
 pub fn exp(x: f64) -> f64 {
@@ -73,6 +80,11 @@ fn exp_m1_of_little(x: f64) -> f64 {
 /// Natural logarithm.
 pub fn ln(x: f64) -> f64 {
     libm::log(x)
+}
+
+/// Logarithm to base 2, exact for powers of two.
+pub fn log2(x: f64) -> f64 {
+    libm::log2(x)
 }
 
 /// x^y.

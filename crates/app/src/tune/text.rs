@@ -1,6 +1,7 @@
 //! The answer for people: two tables and the lines to copy.
 
 use perhop_core::design::lemma31::Loop;
+use perhop_core::math::power_of_ten;
 use perhop_results::summary::{grid, titled};
 use perhop_scenario::tune::{Row, Tuned};
 use std::fmt;
@@ -97,7 +98,7 @@ fn number(value: f64) -> String {
     if value == 0.0 || value.abs() >= 100.0 {
         return format!("{value:.0}");
     }
-    let decimals = (0..8).find(|d| value.abs() * 10f64.powi(*d) >= 100.0).unwrap_or(8) as usize;
+    let decimals = (0..8).find(|d| value.abs() * power_of_ten(*d) >= 100.0).unwrap_or(8) as usize;
     let text = format!("{value:.decimals$}");
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }

@@ -9,6 +9,7 @@ use perhop_core::aqm::members::{Filter, Member};
 use perhop_core::aqm::{red, wred};
 use perhop_core::classify::Match;
 use perhop_core::dscp::Dscp;
+use perhop_core::math::log2;
 use perhop_core::units::{Bytes, Length, Packets, Span};
 
 /// The exponents of IOS.
@@ -202,7 +203,7 @@ fn denominator(ramp: &Profile, out: &mut Written) -> Option<u64> {
 
 /// The average.
 fn common(common: &Common, out: &mut Written) {
-    let exponent = -common.weight.0.log2();
+    let exponent = -log2(common.weight.0);
     let nearest = exponent.round();
     if EXPONENTS.contains(&nearest) {
         out.say(format!("random-detect exponential-weighting-constant {nearest}"));

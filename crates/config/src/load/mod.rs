@@ -17,6 +17,7 @@ use crate::stub::page::Page;
 use leaves::{Leaf, Leaves, leaves};
 use look::{Asked, Ground, each_filter};
 use perhop_core::classify::{Match, Protocol};
+use perhop_core::math::{decade, power_of_ten};
 use perhop_core::params::Place;
 use perhop_core::units::{BitRate, Bytes};
 use shares::bounded;
@@ -395,6 +396,6 @@ fn node(nodes: &mut Vec<Node>, by_address: &mut HashMap<Ipv4Addr, usize>, addres
 /// A flow's part of two thirds of a rate, to three digits.
 fn two_thirds(rate: f64) -> BitRate {
     let exact = (rate * 2.0 / 3.0 / FLOWS as f64).max(8.0);
-    let unit = 10f64.powi((exact.log10().floor() as i32 - 2).max(0));
+    let unit = power_of_ten((decade(exact) - 2).max(0));
     BitRate::bps(((exact / unit).floor() * unit) as u64)
 }

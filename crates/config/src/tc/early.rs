@@ -6,6 +6,7 @@ use super::options::{Discipline, Does, Fixed, Opt, Options, Takes, assumed, row}
 use super::words::{Refusal, Taken};
 use crate::model::Kind;
 use crate::value::{Said, Settings, Value};
+use perhop_core::math::pow;
 use perhop_core::units::{Bytes, Packets, Span};
 
 /// The largest packet of an Ethernet interface with its header.
@@ -305,10 +306,9 @@ fn weight(burst: u64, min: f64) -> Option<u64> {
     if over < 1.0 {
         return None;
     }
-    let steps = i32::try_from(burst).unwrap_or(i32::MAX);
     let fits = |log: &u64| {
         let w = 1.0 / (1u64 << log) as f64;
-        over <= (1.0 - (1.0 - w).powi(steps)) / w
+        over <= (1.0 - pow(1.0 - w, burst as f64)) / w
     };
     (1..32).find(fits)
 }

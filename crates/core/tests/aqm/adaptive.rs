@@ -8,6 +8,7 @@ use perhop_core::Rng;
 use perhop_core::aqm::early::{Beyond, Common, Spacing, Weight};
 use perhop_core::aqm::{AqmParams, red};
 use perhop_core::arithmetic::Arithmetic;
+use perhop_core::math::power_of_two;
 use perhop_core::packet::Packet;
 use perhop_core::port::{Gate, Limit};
 use perhop_core::units::{Bytes, Length, Packets, Span, Time};
@@ -99,7 +100,7 @@ proptest! {
     ) {
         let (min, width, max_p) = numbers;
         let bytes = |n| Length::Bytes(Bytes::new(n));
-        let common = Common { weight: Weight(0.5f64.powi(log)), ..common(0.5, Spacing::Uniformised) };
+        let common = Common { weight: Weight(power_of_two(-log)), ..common(0.5, Spacing::Uniformised) };
         let params = adaptive([bytes(min), bytes(min + width)], max_p, common, Arithmetic::Linux);
         let scope = perhop_core::Scope { limit: Some(bytes(60_000)), ..support::scope(LIMIT) };
         let gate = Gate::new(params.build(&scope).unwrap(), Limit::Bytes(60_000), rng());

@@ -7,6 +7,7 @@ use crate::support::{self, RATE, common, packets, profile};
 use perhop_core::aqm::early::{Common, Spacing, Weight};
 use perhop_core::aqm::{AqmParams, choke};
 use perhop_core::arithmetic::Arithmetic;
+use perhop_core::math::power_of_two;
 use perhop_core::packet::{Colour, FlowId, Packet};
 use perhop_core::port::{Gate, Limit, PortError, PortSpec, QueueSpec, Side};
 use perhop_core::units::{Bytes, Span, Time};
@@ -100,7 +101,7 @@ proptest! {
         ecn in any::<bool>(), asked_when_empty in any::<bool>(), load in loads(),
     ) {
         let (min, width, p) = numbers;
-        let weight = Weight(0.5f64.powi(log));
+        let weight = Weight(power_of_two(-log));
         let common = Common { weight, mean_packet: Bytes::new(mean), ecn, ..common(0.5, Spacing::Uniformised) };
         let params = params((min, min + width, p), common, Arithmetic::Linux);
         let thresholds = [min, min + width].map(u64::from);

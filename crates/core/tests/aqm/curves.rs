@@ -9,6 +9,7 @@ use perhop_core::aqm::early::shape::{MarkRamp, Shape, Stated};
 use perhop_core::aqm::early::{Beyond, Common, Spacing, Weight};
 use perhop_core::aqm::{AqmParams, red, wred};
 use perhop_core::arithmetic::Arithmetic;
+use perhop_core::math::power_of_two;
 use perhop_core::packet::Colour;
 use perhop_core::port::{Gate, Limit};
 use perhop_core::units::{Bytes, Length, Packets, Probability, Time};
@@ -139,7 +140,7 @@ proptest! {
     ) {
         let (min, width, p) = numbers;
         let bytes = |n| Length::Bytes(Bytes::new(n));
-        let weight = Weight(0.5f64.powi(log));
+        let weight = Weight(power_of_two(-log));
         let common = Common { weight, mean_packet: Bytes::new(mean), spacing: Spacing::Uniformised, beyond: Beyond::Drop, ecn };
         let profile = profile(bytes(min), bytes(min + width), p).into();
         let params = AqmParams::Red(red::Params { profile, common, min_waiting: Packets::new(0), arithmetic: Arithmetic::Linux, adaptive: false });

@@ -6,6 +6,7 @@ use crate::support::{self, built, common, packets, profile};
 use perhop_core::Rng;
 use perhop_core::aqm::early::{Beyond, Common, Spacing};
 use perhop_core::aqm::{AnyAqm, Aqm, AqmParams, Arrival, Backlog, red};
+use perhop_core::math;
 use perhop_core::packet::Packet;
 use perhop_core::port::Turn;
 use perhop_core::units::{Packets, Time};
@@ -23,7 +24,7 @@ fn queue(common: Common) -> AnyAqm {
 /// p-value of the chi-square test that all are equally likely.
 fn uniform_p(counts: &[u64]) -> f64 {
     let expected = counts.iter().sum::<u64>() as f64 / counts.len() as f64;
-    let statistic: f64 = counts.iter().map(|&c| (c as f64 - expected).powi(2) / expected).sum();
+    let statistic: f64 = counts.iter().map(|&c| math::pow(c as f64 - expected, 2.0) / expected).sum();
     ChiSquared::new(counts.len() as f64 - 1.0).unwrap().sf(statistic)
 }
 

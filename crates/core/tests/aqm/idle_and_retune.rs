@@ -6,6 +6,7 @@ use perhop_core::aqm::early::{Counted, Spacing};
 use perhop_core::aqm::rio::Mode;
 use perhop_core::aqm::wred::Member;
 use perhop_core::aqm::{AnyAqm, Aqm, AqmParams, Arrival, Backlog};
+use perhop_core::math::pow;
 use perhop_core::packet::{Colour, Packet};
 use perhop_core::port::Turn;
 use perhop_core::units::{Bytes, Length, Time};
@@ -45,7 +46,7 @@ fn idle_time_decays_the_average() {
     arrive(&mut aqm, 0, 40, None, Colour::Unmarked);
     close(gauge(&aqm, "avg_queue_packets"), 4.0);
     arrive(&mut aqm, 15_000, 0, Some(5_000), Colour::Unmarked);
-    close(gauge(&aqm, "avg_queue_packets"), 4.0 * (1.0 - WQ).powi(26));
+    close(gauge(&aqm, "avg_queue_packets"), 4.0 * pow(1.0 - WQ, 26.0));
 }
 
 /// The first packet after idle time was dropped, the link stays idle: the second counts only the time since.
@@ -55,7 +56,7 @@ fn idle_time_counts_once() {
     arrive(&mut aqm, 0, 40, None, Colour::Unmarked);
     arrive(&mut aqm, 15_000, 0, Some(5_000), Colour::Unmarked);
     arrive(&mut aqm, 15_400, 0, Some(5_000), Colour::Unmarked);
-    close(gauge(&aqm, "avg_queue_packets"), 4.0 * (1.0 - WQ).powi(25 + 1 + 1 + 1));
+    close(gauge(&aqm, "avg_queue_packets"), 4.0 * pow(1.0 - WQ, 25.0 + 1.0 + 1.0 + 1.0));
 }
 
 /// RIO: both averages rest, whoever comes first; IN's takes no sample from an OUT packet.
@@ -68,10 +69,10 @@ fn both_of_rio_rest() {
     }
     let before = [gauge(&aqm, "avg_in_packets"), gauge(&aqm, "avg_queue_packets")];
     close(before[0], WQ * 1.0);
-    close(before[1], 40.0 * (1.0 - (1.0 - WQ).powi(2)));
+    close(before[1], 40.0 * (1.0 - pow(1.0 - WQ, 2.0)));
     arrive(&mut aqm, 15_000, 0, Some(5_000), Colour::Red);
-    close(gauge(&aqm, "avg_in_packets"), before[0] * (1.0 - WQ).powi(25));
-    close(gauge(&aqm, "avg_queue_packets"), before[1] * (1.0 - WQ).powi(26));
+    close(gauge(&aqm, "avg_in_packets"), before[0] * pow(1.0 - WQ, 25.0));
+    close(gauge(&aqm, "avg_queue_packets"), before[1] * pow(1.0 - WQ, 26.0));
 }
 
 /// IN's average counts only IN: any number of OUT packets leaves it at zero; in RIO-D and the other way round.

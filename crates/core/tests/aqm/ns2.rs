@@ -120,7 +120,8 @@ impl Series {
         let least = self.averages.iter().copied().fold(f64::INFINITY, f64::min);
         let most = self.averages.iter().copied().fold(0.0, f64::max);
         let squares: Vec<f64> = self.lengths.iter().map(|x| x * x).collect();
-        let variance = stats::mean(&squares) - stats::mean(&self.lengths).powi(2);
+        let mean = stats::mean(&self.lengths);
+        let variance = stats::mean(&squares) - mean * mean;
         [mean, least, most, mean_queue, variance.sqrt(), loss]
     }
 }

@@ -8,6 +8,7 @@ use perhop_core::aqm::AqmParams;
 use perhop_core::aqm::cap::Cap;
 use perhop_core::aqm::sio::{Halving, Params, Recovery};
 use perhop_core::aqm::virtual_buffer::Counting;
+use perhop_core::math::power_of_two;
 use perhop_core::packet::{Colour, Packet};
 use perhop_core::port::{Gate, Limit};
 use perhop_core::units::{Bytes, Span, Time};
@@ -150,7 +151,7 @@ proptest! {
                 prop_assert_ne!(fate, Fate::Dropped(Reason::Early));
             }
             drops += i32::from(packet.colour == Colour::Green && !fate.stays());
-            prop_assert_eq!(port.gauge(now, "threshold_out_packets"), 8.0 * 0.5f64.powi(drops));
+            prop_assert_eq!(port.gauge(now, "threshold_out_packets"), 8.0 * power_of_two(-drops));
         }
     }
 }

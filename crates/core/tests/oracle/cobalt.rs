@@ -71,7 +71,7 @@ impl Cobalt {
                 due = self.count > 0 && schedule >= 0;
             }
         }
-        if self.p > 0 && rng.uniform() * 2f64.powi(32) < self.p as f64 {
+        if self.p > 0 && rng.uniform() * ((1u64 << 32) as f64) < self.p as f64 {
             drop = true;
         }
         if self.count == 0 {

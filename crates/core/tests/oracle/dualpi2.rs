@@ -105,8 +105,8 @@ impl DualPi2 {
 
     pub fn dequeue(&mut self, now: u64) -> Option<Waiting> {
         let p_cl = self.init.k * self.p_prime;
-        let p_c = self.p_prime.powi(2);
-        let p_cmax = (1.0 / self.init.k.powi(2)).min(1.0);
+        let p_c = self.p_prime * self.p_prime;
+        let p_cmax = (1.0 / (self.init.k * self.init.k)).min(1.0);
         while self.packets() > 0 {
             if self.scheduler() {
                 let qdelay = self.lq.time(now);

@@ -1,6 +1,7 @@
 //! RED as Linux 6.12 and tc behave, from a description of their integers, in wide integers and whole formulas.
 
 use perhop_core::Rng;
+use perhop_core::math::{ln, power_of_two};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
@@ -55,16 +56,16 @@ impl Linux {
 
     /// By how many binary places idle time of `us` lowers the average; `Err` for less than one place, with the cell.
     fn damping(&self, us: u64) -> Result<u32, u32> {
-        let per_tick = -perhop_core::math::ln(1.0 - 0.5f64.powi(self.log as i32)) / self.packet;
+        let per_tick = -ln(1.0 - power_of_two(-(self.log as i32))) / self.packet;
         let mut cell = 0;
-        while 31.0 / per_tick / 2f64.powi(cell) >= 512.0 {
+        while 31.0 / per_tick / power_of_two(cell) >= 512.0 {
             cell += 1;
         }
         let entry = (us / 2u64.pow(cell as u32)).min(255);
         if entry == 255 {
             return Ok(31);
         }
-        let shift = (entry as f64 * 2f64.powi(cell) * per_tick).floor().min(31.0) as u32;
+        let shift = (entry as f64 * power_of_two(cell) * per_tick).floor().min(31.0) as u32;
         if shift > 0 { Ok(shift) } else { Err(cell as u32) }
     }
 
@@ -157,6 +158,6 @@ impl Linux {
     }
 
     pub fn average(&self) -> f64 {
-        self.average as f64 / 2f64.powi(self.log as i32)
+        self.average as f64 / power_of_two(self.log as i32)
     }
 }

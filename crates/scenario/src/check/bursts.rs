@@ -9,6 +9,7 @@ use crate::resolve::offered::Flowline;
 use crate::resolve::ports::{File, Resolved, Stage, parameter};
 use perhop_core::conditioner::ConditionerParams;
 use perhop_core::design::policer::{ENOUGH, ERROR, Policed, Sender};
+use perhop_core::math::{decade, power_of_ten};
 use perhop_core::packet::Colour;
 use perhop_core::params::Problems;
 use perhop_core::port::edge::{Action, Per};
@@ -73,7 +74,7 @@ impl Contract {
 
 /// To two digits.
 fn rate(bit_s: f64) -> BitRate {
-    let unit = 10f64.powi(bit_s.max(1.0).log10() as i32 - 1).max(1.0);
+    let unit = power_of_ten((decade(bit_s) - 1).max(0));
     BitRate::bps(((bit_s / unit).round() * unit) as u64)
 }
 

@@ -12,6 +12,7 @@ use crate::resolve::ports::{File, Resolved, Stage, parameter};
 use perhop_core::accounting::Accounting;
 use perhop_core::conditioner::pps::tags::{Scale, Tags};
 use perhop_core::conditioner::{Conditioner as _, Writes};
+use perhop_core::math::decade;
 use perhop_core::needs::Needs;
 use perhop_core::params::Problems;
 use perhop_core::port::edge::Per;
@@ -228,6 +229,6 @@ fn widths(file: File<'_>, mut misfits: Vec<Misfit<'_>>, problems: &mut Problems)
 
 /// Three digits.
 fn round(tickets: f64) -> String {
-    let digits = if tickets >= 100.0 { 0 } else { (2 - tickets.log10().floor() as i32).max(0) as usize };
+    let digits = (2 - decade(tickets)).max(0) as usize;
     format!("{tickets:.digits$}")
 }

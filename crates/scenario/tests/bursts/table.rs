@@ -2,6 +2,7 @@
 
 use crate::cell::Cell;
 use perhop_core::design::policer::{Sender, grid};
+use perhop_core::math::power_of_two;
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -22,7 +23,7 @@ pub struct Row {
 impl Row {
     /// A burst of 2^power products of rate and round trip, B; a packet at least.
     fn burst(self, power: i32) -> u32 {
-        let bytes = grid::product(self.rate, self.rtt) * 2f64.powi(power);
+        let bytes = grid::product(self.rate, self.rtt) * power_of_two(power);
         bytes.max(grid::PACKET).round() as u32
     }
 

@@ -5,6 +5,7 @@ use crate::cells::{Cell, Row, cells, folder, ports};
 use crate::replayed::read;
 use crate::verdict::SEEDS;
 use perhop_core::counter::Part;
+use perhop_core::math::pow;
 use std::collections::{BTreeMap, BTreeSet};
 use toml_span::Value;
 
@@ -215,7 +216,7 @@ fn counters_are_those_of_the_kernel() {
 fn mean(values: &[f64]) -> [f64; 2] {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
-    let spread = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0);
+    let spread = values.iter().map(|value| pow(value - mean, 2.0)).sum::<f64>() / (n - 1.0);
     [mean, spread / n]
 }
 

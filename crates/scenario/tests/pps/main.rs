@@ -22,7 +22,8 @@ const FAST: OneHop = OneHop {
 };
 
 fn jain(of: &[f64]) -> f64 {
-    of.iter().sum::<f64>().powi(2) / (of.len() as f64 * of.iter().map(|x| x * x).sum::<f64>())
+    let sum = of.iter().sum::<f64>();
+    sum * sum / (of.len() as f64 * of.iter().map(|x| x * x).sum::<f64>())
 }
 
 /// Both schemes, both packet sizes of the specification.

@@ -1,5 +1,6 @@
 //! Small networks as files, and their results.
 
+use perhop_core::math::pow;
 use perhop_scenario::{Options, Scenario};
 use perhop_sim::plan::{Plan, Tap, TapPoint};
 use perhop_sim::{EngineOptions, Outcome, Simulation};
@@ -182,5 +183,5 @@ pub(crate) fn mean(of: &[f64]) -> f64 {
 /// Standard error of the mean.
 pub(crate) fn error(of: &[f64]) -> f64 {
     let (mean, n) = (mean(of), of.len() as f64);
-    (of.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0) / n).sqrt()
+    (of.iter().map(|x| pow(x - mean, 2.0)).sum::<f64>() / (n - 1.0) / n).sqrt()
 }

@@ -11,6 +11,7 @@ use crate::ns2::{self, Comparison, SECONDS, SEEDS};
 use crate::stats;
 use perhop_core::aqm::AqmParams;
 use perhop_core::aqm::early::{Beyond, Spacing};
+use perhop_core::math::pow;
 use perhop_core::port::Limit;
 use perhop_core::units::{BitRate, Bytes, Packets, Span};
 use perhop_sim::Outcome;
@@ -119,7 +120,7 @@ fn sample(outcome: &Outcome, case: &Case) -> Vec<f64> {
         values.sort_by(f64::total_cmp);
     }
     let (sum, mean) = (values.iter().sum::<f64>(), stats::mean(&values));
-    let sigma = (values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / FLOWS as f64).sqrt();
+    let sigma = (values.iter().map(|x| pow(x - mean, 2.0)).sum::<f64>() / FLOWS as f64).sqrt();
     let tcp = || outcome.flows.iter().map(|f| f.tcp.unwrap());
     let bottleneck = outcome.ports.hops.iter().find(|h| h.link == RED).unwrap();
     let wait_s = bottleneck.wait.unwrap().mean * 1e-9;

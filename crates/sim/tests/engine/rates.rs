@@ -2,6 +2,7 @@
 
 use crate::common::net::{cbr, poisson, telnet, transfers, web};
 use crate::stats;
+use perhop_core::math::pow;
 use perhop_core::params::ParamError;
 use perhop_core::rng::Rng;
 use perhop_core::units::{BitRate, Bytes, Packets, Probability, Span, Time};
@@ -72,7 +73,7 @@ fn on_off_has_its_mean_for_bursts_of_any_length() {
         let share = on.seconds() / (on + off).seconds();
         let [got, error] = measured(&params);
         let time = WARM.seconds() * f64::from(RUNS);
-        let variance = 2.0 * (on.seconds() * off.seconds()).powi(2) / (on + off).seconds().powi(3) / time;
+        let variance = 2.0 * pow(on.seconds() * off.seconds(), 2.0) / pow((on + off).seconds(), 3.0) / time;
         // Exact but for a packet's part at either end of a run.
         let within = 4.0 * 1e6 * variance.sqrt() + 2.0 * 4000.0 / WARM.seconds() / f64::from(RUNS).sqrt();
         assert!((got - 1e6 * share).abs() < within, "{on} on, {off} off: {got} bit/s, error {error} of {within}");

@@ -2,6 +2,7 @@
 
 use crate::common::net::{Net, telnet};
 use crate::stats;
+use perhop_core::math::pow;
 use perhop_core::units::{BitRate, Bytes, Probability, Span, Time};
 use perhop_sim::Outcome;
 use perhop_sim::plan::TapPoint;
@@ -77,7 +78,7 @@ fn numbers_of_packets_are_uniform() {
         counts[session.written as usize - 8] += 1.0;
     }
     let expected = f64::from(SOURCES) / 28.0;
-    let distance: f64 = counts.iter().map(|n: &f64| (n - expected).powi(2) / expected).sum();
+    let distance: f64 = counts.iter().map(|n| pow(n - expected, 2.0) / expected).sum();
     let p = ChiSquared::new(27.0).unwrap().cdf(distance);
     assert!(p < 0.999, "{counts:?}");
 }

@@ -3,6 +3,7 @@
 use crate::common::net::{Net, bulk, cbr, poisson, quic, stage, telnet, transfers, web};
 use crate::common::random::{conditioner, recording};
 use crate::stats;
+use perhop_core::math::pow;
 use perhop_core::packet::flags;
 use perhop_core::port::edge::{Per, StageSpec};
 use perhop_core::units::{BitRate, Bytes, Span, Time};
@@ -72,7 +73,7 @@ fn open_loop_arrivals_are_poisson() {
     let total: f64 = counts.iter().sum::<f64>() + f64::from(outcome.tables[1].open);
     assert!((total - expected).abs() < 4.0 * expected.sqrt(), "{total}");
     let mean = total / f64::from(SOURCES);
-    let dispersion: f64 = counts.iter().map(|c| (c - mean).powi(2) / mean).sum();
+    let dispersion: f64 = counts.iter().map(|c| pow(c - mean, 2.0) / mean).sum();
     let p = ChiSquared::new(f64::from(SOURCES) - 1.0).unwrap().cdf(dispersion);
     assert!((0.0005..0.9995).contains(&p), "{counts:?}");
 }

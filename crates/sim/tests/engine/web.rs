@@ -2,6 +2,7 @@
 
 use crate::common::net::{Net, web};
 use crate::stats;
+use perhop_core::math::pow;
 use perhop_core::units::{BitRate, Packets, Probability, Span, Time};
 use perhop_sim::Outcome;
 use perhop_sim::plan::TapPoint;
@@ -156,7 +157,7 @@ fn pages_follow_each_other() {
     assert!((got / mean - 1.0).abs() < 4.0 / n.sqrt(), "{got}");
     assert!((deviation / mean - 1.0).abs() < 4.0 * 2f64.sqrt() / n.sqrt(), "{deviation}");
     let each = pages.len() as f64 / 3.0;
-    let distance: f64 = servers.iter().map(|n: &f64| (n - each).powi(2) / each).sum();
+    let distance: f64 = servers.iter().map(|n| pow(n - each, 2.0) / each).sum();
     assert!(ChiSquared::new(2.0).unwrap().cdf(distance) < 0.999, "{servers:?}");
 }
 

@@ -1,6 +1,7 @@
 //! Reads the recorded results of ns-2 in `tests/reference/ns2` of the repository.
 
 use flate2::read::GzDecoder;
+use perhop_core::math::power_of_ten;
 use std::io::Read;
 use std::path::PathBuf;
 
@@ -31,12 +32,12 @@ pub(crate) struct Printed {
 impl Printed {
     pub(crate) fn new(text: &str) -> Self {
         let decimals = text.split_once('.').map_or(0, |(_, digits)| digits.len() as i32);
-        Self { value: text.parse().unwrap(), half_unit: 0.5 * 10f64.powi(-decimals) }
+        Self { value: text.parse().unwrap(), half_unit: 0.5 * power_of_ten(-decimals) }
     }
 
     /// A double printed with this many digits, trailing zeros dropped by the script that read it.
     pub(crate) fn digits(text: &str, decimals: i32) -> Self {
-        Self { value: text.parse().unwrap(), half_unit: 0.5 * 10f64.powi(-decimals) }
+        Self { value: text.parse().unwrap(), half_unit: 0.5 * power_of_ten(-decimals) }
     }
 
     /// Does the exact value round to this? 1 ns covers a float at the edge.

@@ -65,7 +65,7 @@ impl Probe {
 
     /// The bound rises twice as fast in each round trip.
     fn steepen(&mut self, cwnd: f64) {
-        self.each = (cwnd / 2f64.powi(self.doublings as i32)).max(1.0);
+        self.each = (cwnd / f64::from(1u32 << self.doublings)).max(1.0);
         self.doublings = (self.doublings + 1).min(MOST_DOUBLINGS);
     }
 }

@@ -202,7 +202,7 @@ impl Modern {
         let (least, timeouts) =
             (f64::from(self.data.initial_window).min(self.window.cwnd), idle.ns() / self.rtt.rto().ns());
         self.window.ssthresh = self.threshold();
-        self.window.cwnd = (self.window.cwnd / 2f64.powi(timeouts.min(32) as i32)).floor().max(least);
+        self.window.cwnd = (self.window.cwnd / (1u64 << timeouts.min(32)) as f64).floor().max(least);
         self.usage.limited = false;
     }
 
