@@ -32,5 +32,11 @@ def test_no_crate_depends_on_a_later_one() -> None:
         assert {need.removeprefix("perhop-").replace("perhop", "cli") for need in needs} <= set(names[:place]), name
 
 
+def test_statrs_computes_no_result() -> None:
+    """Its functions are those of the platform, whose last bits differ: it is for tests alone."""
+    for member in toml("Cargo.toml")["workspace"]["members"]:
+        assert "statrs" not in toml(f"{member}/Cargo.toml")["dependencies"], member
+
+
 def toml(path: str) -> dict[str, Any]:
     return tomllib.loads((ROOT / path).read_text(encoding="utf-8"))

@@ -10,7 +10,7 @@
 //! An interval of a share, an index or a percentage ends at its bounds.
 
 use crate::tables::column::Column;
-use statrs::distribution::{ContinuousCDF, StudentsT};
+use perhop_core::math::{power_of_ten, student_t};
 
 /// A mean with its 95 % interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -83,7 +83,7 @@ pub fn text(mean: f64, half: Option<f64>, cut: Option<[f64; 2]>) -> String {
         (Some(half), _) if half <= ALIKE * mean.abs() => format!("{} ±0", alone(mean)),
         (Some(half), _) if place(half, 2).abs() > FAR => {
             let power = place(mean.abs().max(half), 1);
-            let [mean, half] = [mean, half].map(|x| x / 10f64.powi(power));
+            let [mean, half] = [mean, half].map(|x| x / power_of_ten(power));
             format!("({})e{power}", both(mean, half))
         }
         (Some(half), Some(ends)) => {
@@ -101,7 +101,7 @@ fn both(mean: f64, half: f64) -> String {
 
 /// A number rounded to a place.
 fn rounded(x: f64, place: i32) -> String {
-    let unit = 10f64.powi(place);
+    let unit = power_of_ten(place);
     written(if place > 0 { (x / unit).round_ties_even() * unit } else { x }, place)
 }
 
@@ -127,8 +127,8 @@ fn written(x: f64, place: i32) -> String {
 
 /// The quantile of Student's t that a two-sided 95 % interval over `n` values takes; `None` below two.
 fn t_95(n: usize) -> Option<f64> {
-    let t = StudentsT::new(0.0, 1.0, n.checked_sub(1).filter(|&d| d > 0)? as f64).ok()?;
-    Some(t.inverse_cdf(0.975))
+    let freedom = n.checked_sub(1).filter(|&it| it > 0)?;
+    Some(student_t(u32::try_from(freedom).ok()?, 0.95))
 }
 
 /// Mean and interval; `None` without values.
