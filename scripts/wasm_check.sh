@@ -10,6 +10,8 @@ CHECKED=(
     "perhop-sim"
     "perhop-edge"
     "perhop-capture"
+    "perhop-scenario"
+    "perhop-results"
     "perhop-config"
 )
 
