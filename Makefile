@@ -11,17 +11,20 @@ PARALLEL := -n auto --dist loadfile --no-loadscope-reorder
 FAST := heads port sched conditioners engine owners bad changes ports scenario schema selector series stages errors headers mark \
   roundtrip fuzz bad_input docs tune
 # Files that tests compare with and a checkout can write, by test.
-WHAT ?= columns codes docs words examples bad studies kernel results notebooks walkthroughs kernel_tcp kernel_live
+WHAT ?= columns codes docs words examples bad studies kernel results texts notebooks walkthroughs kernel_tcp kernel_live
 export PERHOP_PYTHON := $(CURDIR)/$(BIN)/python
 # Property tests draw the same cases in each run, those of hypothesis by tests/python/conftest.py; `make free` draws others.
 export PROPTEST_RNG_SEED ?= 2475
 ROUNDS ?= 10
 PORT ?= 8000
+# A directory of public files, for `make same-texts` and `make renew WHAT=texts`.
+CORPUS ?=
+PUBLIC = $(if $(CORPUS),--corpus $(abspath $(CORPUS)))
 # The lines of target/$(1) become the records of their papers: readings-pam-fsam.jsonl those of perhop_studies/pam_fsam.
 keep = for found in target/$(1)/*.jsonl; do name=$$(basename $$found .jsonl | tr - _); \
   cp $$found python/perhop_studies/$${name\#$(1)_}/records/$(1).jsonl; done
 
-.PHONY: install test free test-rust test-differential test-python test-fast same-results reproduce maps lint wasm-check wheel release-check first-minute bench instructions growth lab lab-configurations lab-defaults lab-ports lab-tcp lab-live lab-reality live-lab live-bench soak renew docs site serve-site lock clean
+.PHONY: install test free test-rust test-differential test-python test-fast same-results same-texts reproduce maps lint wasm-check wheel release-check first-minute bench instructions growth lab lab-configurations lab-defaults lab-ports lab-tcp lab-live lab-reality live-lab live-bench soak renew docs site serve-site lock clean
 .DEFAULT_GOAL := install
 
 install: .venv/extension.stamp          ## build the release extension into .venv
@@ -52,6 +55,9 @@ free: .venv/extension.stamp .venv/tools.stamp ## property tests with ROUNDS=10 n
 
 same-results: .venv/extension.stamp .venv/tools.stamp ## every column and quantity against tests/reference/results; ARGS="--against PYTHON"
 	cd tests/python && ../../$(BIN)/python -m same --check $(ARGS)
+
+same-texts: .venv/extension.stamp .venv/tools.stamp ## what the verbs print of every text against hashes on record; CORPUS=DIR for public files, too; ARGS="--against PERHOP"
+	cd tests/python && ../../$(BIN)/python -m same_texts --check $(PUBLIC) $(ARGS)
 
 reproduce: .venv/extension.stamp        ## the papers' tables and figures with verdicts; ARGS="--setting all"
 	$(BIN)/perhop reproduce all $(ARGS)
@@ -149,6 +155,9 @@ renew-words:
 
 renew-results: .venv/extension.stamp .venv/tools.stamp
 	cd tests/python && ../../$(BIN)/python -m same --write
+
+renew-texts: .venv/extension.stamp .venv/tools.stamp
+	cd tests/python && ../../$(BIN)/python -m same_texts --write $(PUBLIC)
 
 renew-notebooks renew-walkthroughs renew-kernel_tcp renew-kernel_live: renew-%: .venv/extension.stamp .venv/tools.stamp
 	PERHOP_RENEW=1 $(BIN)/python -m pytest tests/python/test_$*.py
