@@ -1,11 +1,11 @@
 //! A million frames of any lengths: what is charged for each is what the rule says, read from the bytes by another hand.
 //! `PERHOP_CASES` says how many; a hundred million take minutes in a release build.
 
-use lengths::{Charging, Frame, Kind};
 use perhop_core::Rng;
+use target::{Charging, Frame, Kind};
 
-#[path = "../../../fuzz/src/lengths.rs"]
-mod lengths;
+#[path = "../../../../fuzz/src/lengths.rs"]
+mod target;
 
 /// Cases of an ordinary run.
 const CASES: u64 = 1_000_000;
