@@ -1,8 +1,6 @@
 //! Written once is proved for labels: what comes to a simulated port from both sides, written as an IPv6 capture and sent
 //! through `mark`, leaves with the labels that the port gave it, packet for packet, for every conditioner that writes any.
 
-mod common;
-
 use std::borrow::Cow;
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -23,8 +21,8 @@ use perhop_sim::plan::{Link, Node, Offered, Plan, Probes, Tap, TapPoint};
 use perhop_sim::record::Captured;
 use perhop_sim::{EngineOptions, Outcome, Simulation};
 
-use common::marking::{marked, packets};
-use common::simulated::{Entries, conditioner, headers, link, needed, offered, text, traffic};
+use crate::common::marking::{marked, packets};
+use crate::common::simulated::{Entries, conditioner, headers, link, needed, offered, text, traffic};
 
 const SEED: u64 = 20;
 

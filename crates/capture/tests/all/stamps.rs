@@ -1,9 +1,7 @@
 //! Timestamps that are wrong: every figure is of the times by which packets are metered.
 
-mod common;
-
-use common::made::{bucket, made, packet};
-use common::marking::{marking, packets, stage};
+use crate::common::made::{bucket, made, packet};
+use crate::common::marking::{marking, packets, stage};
 use perhop_capture::export::SimulatedPacket;
 use perhop_capture::mark::{Marking, Part, Report, Total, run};
 use perhop_capture::{Capture, Pump};

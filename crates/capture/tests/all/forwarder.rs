@@ -2,10 +2,9 @@
 //! the packets of every capture in `tests/captures` as byte buffers, of both directions, it sends the same bytes, drops the same
 //! packets, counts the same colours and labels, forgets the same flows, and measures the same round trips.
 
-mod common;
 #[allow(dead_code)] // its own `main`
-#[path = "../../edge/examples/forwarder.rs"]
-mod forwarder;
+#[path = "../../../edge/examples/forwarder.rs"]
+mod host;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -30,9 +29,9 @@ use perhop_edge::{Direction, FlowKey, FlowTable, Policy, Ports, RoundTrips, loca
 use perhop_sim::Plan;
 use perhop_sim::plan::{Node, Probes};
 
-use common::marking::{af, by_name, file, stage};
-use common::simulated::{link, needed, text};
-use forwarder::{Buffer, Forwarder};
+use crate::common::marking::{af, by_name, file, stage};
+use crate::common::simulated::{link, needed, text};
+use host::{Buffer, Forwarder};
 
 /// The hosts inside.
 const INSIDE: [&str; 3] = ["10.77.0.1", "10.77.1.1", "fd77::1"];

@@ -3,15 +3,13 @@
 //! The last three run the fuzzer's targets for this crate on edited captures: a fixed number of cases, under stable
 //! Rust. `PROPTEST_CASES=100000` runs more; `fuzz/README.md` describes the fuzzer itself.
 
-mod common;
-
-#[path = "../../../fuzz/src/captures.rs"]
+#[path = "../../../../fuzz/src/captures.rs"]
 mod captures;
-#[path = "../../../fuzz/src/edits.rs"]
+#[path = "../../../../fuzz/src/edits.rs"]
 mod edits;
 
+use crate::common::{concat, copy, file, shift_dscp};
 use captures::{Packet, chunks, rewritten};
-use common::{concat, copy, file, shift_dscp};
 use edits::{edited, seeds};
 use perhop_capture::Pump;
 use proptest::prelude::*;

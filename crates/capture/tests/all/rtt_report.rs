@@ -1,10 +1,8 @@
 //! `meter --rtt`: what is reported of flows and aggregates, with a policy and without.
 
-mod common;
-
 use std::path::{Path, PathBuf};
 
-use common::marking::{by_name, marking, stage};
+use crate::common::marking::{by_name, marking, stage};
 use perhop_capture::mark::{MarkError, Marking, Report, RoundTripReport, RoundTripsOf, run};
 use perhop_capture::{Capture, Pump};
 use perhop_core::classify::{Match, Prefix};
@@ -157,7 +155,7 @@ fn samples_are_listed_where_they_are_asked_for() {
 
 #[test]
 fn nothing_to_measure_is_an_error_without_a_policy_and_a_warning_with_one() {
-    let udp = std::fs::read(common::marking::file("udp-fragments.pcap")).unwrap();
+    let udp = std::fs::read(crate::common::marking::file("udp-fragments.pcap")).unwrap();
     let (header, records) = records(&udp);
     // protocol 17 behind an Ethernet header
     let datagrams = records.into_iter().filter(|(_, record)| record[16 + 14 + 9] == 17);

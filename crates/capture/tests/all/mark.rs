@@ -1,7 +1,5 @@
 //! `mark` and `meter` on real and on made captures: what a user may rely on.
 
-mod common;
-
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
@@ -17,8 +15,8 @@ use perhop_core::params::Tree;
 use perhop_core::port::edge::{Action, Per, StageSpec};
 use perhop_core::units::Bytes;
 
-use common::made::{bucket, dscps, made, packet};
-use common::marking::{Seen, af, by_name, file, marked, marking, packets, stage};
+use crate::common::made::{bucket, dscps, made, packet};
+use crate::common::marking::{Seen, af, by_name, file, marked, marking, packets, stage};
 
 const CIR: u64 = 1_000_000;
 const CBS: u64 = 15_000;

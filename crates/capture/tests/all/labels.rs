@@ -1,8 +1,6 @@
 //! Labels in IPv6 flow labels: what a labeller writes is there, a reader in another run sees it, and nothing else of
 //! a capture changes.
 
-mod common;
-
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,8 +13,8 @@ use perhop_core::params::Tree;
 use perhop_core::port::edge::{Action, Per, StageSpec};
 use perhop_edge::{FlowTable, locate, set_flow_label};
 
-use common::copy;
-use common::marking::{Seen, af, by_name, file, marked, marking, packets, stage};
+use crate::common::copy;
+use crate::common::marking::{Seen, af, by_name, file, marked, marking, packets, stage};
 
 /// Averaging constant of the labeller, its default.
 const K: f64 = 0.1;

@@ -2,8 +2,6 @@
 //! that the port gave it, packet for packet, for every conditioner of the list. `written_once_labels.rs` says the same of
 //! labels.
 
-mod common;
-
 use std::net::{IpAddr, Ipv4Addr};
 
 use perhop_capture::export::{Exporter, SimulatedPacket};
@@ -21,7 +19,7 @@ use perhop_edge::locate;
 use perhop_sim::plan::{EcnUse, Link, Node, Offered, Plan, Probes, Sockets, Tap, TapPoint};
 use perhop_sim::{EngineOptions, Outcome, Simulation};
 
-use common::simulated::{Entries, conditioner, headers, link, needed, offered, text, traffic};
+use crate::common::simulated::{Entries, conditioner, headers, link, needed, offered, text, traffic};
 
 const SEED: u64 = 20;
 const OTHER_SEED: u64 = 21;

@@ -1,15 +1,13 @@
 //! What exceeds a contract, and the smallest burst size with which all packets would conform.
 
-mod common;
-
 use perhop_capture::mark::{ExcessBucketReport, PeakReport};
 use perhop_core::Scope;
 use perhop_core::params::Tree;
 use perhop_core::port::edge::{Per, StageSpec};
 use perhop_core::units::Bytes;
 
-use common::made::{bucket, dscps, made, packet};
-use common::marking::{by_name, file, marked, marking, packets, stage};
+use crate::common::made::{bucket, dscps, made, packet};
+use crate::common::marking::{by_name, file, marked, marking, packets, stage};
 
 const CIR: u64 = 1_000_000;
 const CBS: u64 = 15_000;

@@ -1,8 +1,6 @@
 //! Classes by round-trip time in a capture: what a simulated port knows from the start, `mark` knows from the end of each
 //! handshake, if both directions were captured.
 
-mod common;
-
 use std::net::Ipv4Addr;
 
 use perhop_capture::export::{Exporter, SimulatedPacket};
@@ -16,8 +14,8 @@ use perhop_sim::plan::{Node, Plan, Probes, Tap, TapPoint};
 use perhop_sim::record::Captured;
 use perhop_sim::{EngineOptions, Outcome, Simulation};
 
-use common::marking::{af, marked, packets, stage};
-use common::simulated::{headers, link, offered, text, traffic};
+use crate::common::marking::{af, marked, packets, stage};
+use crate::common::simulated::{headers, link, offered, text, traffic};
 
 const NEAR: usize = 0;
 const FAR: usize = 1;

@@ -3,13 +3,11 @@
 //! If one of the two is missing the test says so and passes; with `CI` set it fails instead. Scapy is sought in
 //! the Python that `PERHOP_PYTHON` names, else in `python3`.
 
-mod common;
-
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use common::{copy, shift_dscp};
+use crate::common::{copy, shift_dscp};
 use perhop_capture::export::{Exporter, SimulatedPacket, SimulatedTransport};
 use perhop_capture::{Capture, Fate, Pump};
 use perhop_edge::{IpHeaders, LinkType, Ports, Unread, locate, set_dscp, set_flow_label};

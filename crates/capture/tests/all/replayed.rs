@@ -1,8 +1,6 @@
 //! A capture of what came to a simulated port, replayed into the same queue on the same line, meets the fate it met in the
 //! simulator: the same drops for the same reasons, the same marks, the same waits, by colour.
 
-mod common;
-
 use perhop_capture::export::{Exporter, SimulatedPacket};
 use perhop_capture::mark::{Behind, Marking, QueueReport, QueueRow, run};
 use perhop_capture::{Capture, Pump};
@@ -16,7 +14,7 @@ use perhop_core::verdict::Reason;
 use perhop_sim::plan::{EcnUse, Node, Offered, Plan, Probes, Sockets, Tap, TapPoint};
 use perhop_sim::{EngineOptions, Outcome, Simulation};
 
-use common::simulated::{conditioner, headers, link, offered, text, traffic};
+use crate::common::simulated::{conditioner, headers, link, offered, text, traffic};
 
 const RATE: BitRate = BitRate::mbps(2);
 

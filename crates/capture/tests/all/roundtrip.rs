@@ -1,10 +1,8 @@
 //! Whole files: what was written is read, and a copy differs from its original in the asked bytes only.
 
-mod common;
-
 use std::io::{self, Read};
 
-use common::{Expected, Piece, concat, copy, file, shift_dscp};
+use crate::common::{Expected, Piece, concat, copy, file, shift_dscp};
 use perhop_capture::{Capture, CaptureError, Fate, Pump};
 use proptest::prelude::*;
 

@@ -1,8 +1,6 @@
 //! Flows that are silent for too long, and contracts of flows that several conditioners take.
 
-mod common;
-
-use common::marking::{by_name, marked, stage};
+use crate::common::marking::{by_name, marked, stage};
 use perhop_capture::export::{Exporter, SimulatedPacket, SimulatedTransport};
 use perhop_capture::mark::{Marking, Report};
 use perhop_core::Scope;

@@ -1,5 +1,4 @@
 //! Random capture files whose content is known: built with pcap-file's writers and etherparse, not with our own code.
-#![allow(dead_code)] // each test file uses a part
 
 pub(crate) mod frame;
 pub(crate) mod made;
