@@ -1,16 +1,13 @@
 //! What a frame is charged, whatever its headers state: the same at the live host and in captures; and what must not slip past a
 //! policer passes nowhere.
 
-use frames::{ARP, Packet, ethernet, fragment, ip4, ip6, tagged, udp};
+use crate::frames::{ARP, Packet, ethernet, fragment, ip4, ip6, tagged, udp};
 use perhop_capture::mark::{self, Marking};
 use perhop_capture::{Capture, Pump};
 use perhop_core::count::Count;
 use perhop_edge::{Behind, Policy};
 use perhop_live::{Counts, Dropped, Forwarder, Memory};
 use perhop_scenario::Options;
-
-#[path = "common/frames.rs"]
-mod frames;
 
 /// 1 Mbit/s of frames.
 const POLICER: &str = r#"

@@ -222,7 +222,7 @@ proptest! {
         forwarder.sides_mut()[0].coming.extend(frames.iter().cloned());
         forwarder.step(0);
         let [there, _] = closed(&mut forwarder);
-        // malformed frames are lost: tests/lengths.rs says which
+        // malformed frames are lost: tests/all/lengths.rs says which
         prop_assert_eq!(there.sent + there.malformed(), frames.len() as u64);
         let mut sent = forwarder.sides()[1].sent.iter();
         for (before, unfinished) in frames.iter().filter(|it| !is_malformed(&it.0)) {

@@ -1,11 +1,11 @@
 //! The fuzzer's target for frames on edited frames of many kinds, under stable Rust. `PERHOP_CASES` says how many; ten
-//! million take minutes in a release build: `PERHOP_CASES=10000000 cargo test --release -p perhop-live --test fuzz`.
+//! million take minutes in a release build: `PERHOP_CASES=10000000 cargo test --release -p perhop-live --test all fuzz`.
 
 use etherparse::PacketBuilder;
 use frames::Between;
 use perhop_core::Rng;
 
-#[path = "../../../fuzz/src/frames.rs"]
+#[path = "../../../../fuzz/src/frames.rs"]
 mod frames;
 
 /// Cases of an ordinary run.
