@@ -74,8 +74,7 @@ pub struct Match {
     pub rtt: Option<RttClass>,
     /// ECN fields: not-ect, ect0, ect1 or ce.
     pub ecn: Vec<Ecn>,
-    /// Names of conditioners of the same port of which the packet has passed one; with a colour behind the name, as in
-    /// "police red", it has passed that one and left it with this colour.
+    /// Names of conditioners of the same port that the packet has passed; "police red": it left `police` with that colour.
     pub conditioner: Vec<String>,
 }
 

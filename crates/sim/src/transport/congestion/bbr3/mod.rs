@@ -2,7 +2,7 @@
 //! that loses more than 2 % sets a long-term bound; any loss in a round trip between probes sets a short-term bound.
 //!
 //! Source: draft-ietf-ccwg-bbr (text of 3 August 2026), sections 2, 4.1 and 5. No kernel at hand implements it, so
-//! the oracle of its tests is the draft's pseudo-code, ACK by ACK (`tests/transport/bbr3/`).
+//! the oracle of its tests is the draft's pseudo-code, ACK by ACK (`tests/all/transport/bbr3/`).
 //!
 //! ```text
 //! max_bw = greatest delivery rate of this cycle and the one before     bw = min(max_bw, bw_shortterm)

@@ -27,7 +27,7 @@ macro_rules! workload {
         Workload {
             name: $name,
             what: $what,
-            text: include_str!(concat!("workloads/", $name, ".toml")),
+            text: include_str!(concat!($name, ".toml")),
             bottleneck: $bottleneck,
             shorter: $shorter,
             ns2: $ns2,

@@ -19,7 +19,7 @@
 //! | `Recovery`  | fast recovery                                                    | `TCP_CA_Recovery` |
 //! | `Loss`      | after a time-out                                                 | `TCP_CA_Loss` |
 //!
-//! Departures from the texts, all of them Linux's, each shown by a switch of the slow version in `tests/transport/today/`:
+//! Departures from the texts, all of them Linux's, each shown by a switch of the slow version in `tests/all/transport/today/`:
 //!
 //! | text                  | here                                                                          |
 //! |-----------------------|-------------------------------------------------------------------------------|
