@@ -1,4 +1,4 @@
-//! Properties of every input, shared by the fuzzer's targets and by `tests/fuzz.rs` of the crates under test, which
+//! Properties of every input, shared by the fuzzer's targets and by `tests/all/fuzz.rs` of the crates under test, which
 //! check them under stable Rust.
 
 pub mod captures;

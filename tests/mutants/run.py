@@ -61,7 +61,8 @@ class Mutant:
     @property
     def hints(self) -> list[str]:
         """Names of tests to try before all others: the one that noticed it, then those named like its file."""
-        return [self.by] * bool(self.by) + [Path(self.file).stem, Path(self.file).parent.stem]
+        named = [part for part in Path(self.file).with_suffix("").parts[-3:][::-1] if part != "mod"]
+        return [self.by] * bool(self.by) + named[:2]
 
     @property
     def title(self) -> str:

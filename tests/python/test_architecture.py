@@ -36,14 +36,3 @@ def test_each_file_has_what_is_named() -> None:
         if not definition(name).search((ROOT / path).read_text(encoding="utf-8"))
     ]
     assert lacking == []
-
-
-def test_each_walk_is_short() -> None:
-    walks = PAGE.read_text(encoding="utf-8").split("\n## ")[1:]
-    assert [walk.partition("\n")[0] for walk in walks] == [
-        "The way of a packet",
-        "The way of a key",
-        "The way of a line",
-        "The way of a claim",
-    ]
-    assert all(len(walk.splitlines()) <= 34 for walk in walks)

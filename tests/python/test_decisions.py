@@ -1,11 +1,9 @@
-"""Decisions and the code they concern name each other; the index has each once; a decision fits a page."""
+"""Decisions and the code they concern name each other; the index has each once."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
-
-import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "docs/decisions"
@@ -14,7 +12,6 @@ DECISIONS = sorted(set(FOLDER.glob("*.md")) - {INDEX})
 CODE = ("crates", "python", "lab", "scripts", "site", "tests")
 NAMED = re.compile(r"docs/decisions/([\w-]+)\.md")
 LINKED = re.compile(r"decisions/([\w-]+)\.md\)")
-PARTS = ("Question", "Decision", "Figures", "Rejected")
 
 
 def code() -> list[Path]:
@@ -46,15 +43,5 @@ def test_the_index_has_each_decision_once_under_its_title() -> None:
     rows = re.findall(r"^- \[(\d{3})\]\(([\w-]+\.md)\) (.+)$", INDEX.read_text(encoding="utf-8"), re.MULTILINE)
     headings = [(path, path.read_text(encoding="utf-8").splitlines()[0]) for path in DECISIONS]
     assert sorted(rows, key=lambda row: row[0]) == [
-        (path.name[:3], path.name, re.sub(r"^# \d+\. ", "", heading)) for path, heading in headings
+        (path.name[:3], path.name, heading.removeprefix(f"# {int(path.name[:3])}. ")) for path, heading in headings
     ]
-
-
-@pytest.mark.parametrize("page", DECISIONS, ids=lambda page: page.stem)
-def test_a_decision_has_its_parts_in_order_on_a_page(page: Path) -> None:
-    text = page.read_text(encoding="utf-8")
-    parts = re.findall(r"^\*\*(\w+)\.\*\* ", text, re.MULTILINE)
-    assert parts[:2] == ["Question", "Decision"]
-    assert parts == [part for part in PARTS if part in parts]
-    assert text.startswith(f"# {int(page.name[:3])}. ")
-    assert len(text.split()) <= 450

@@ -80,8 +80,8 @@ pub fn files() -> Vec<(String, String)> {
         ("reference/algorithms/index.md".to_owned(), index(&chapters)),
         ("reference/diagnostics.md".to_owned(), codes::index()),
         ("reference/dialects.md".to_owned(), dialects::page()),
-        ("reference/scenario.schema.json".to_owned(), compact(&schema())),
-        ("reference/policy.schema.json".to_owned(), compact(&policy_schema())),
+        ("reference/scenario.schema.json".to_owned(), laid_out(&schema(), 0, 0) + "\n"),
+        ("reference/policy.schema.json".to_owned(), laid_out(&policy_schema(), 0, 0) + "\n"),
     ];
     files.push(("reference/results.md".to_owned(), with_columns(&text("reference/results.md"))));
     for chapter in &chapters {
@@ -91,25 +91,25 @@ pub fn files() -> Vec<(String, String)> {
     files
 }
 
-fn compact(schema: &Value) -> String {
-    laid_out(schema, 0) + "\n"
-}
-
-/// On one line: what is short; below the keys of sections and definitions, all but lists of algorithms, which have one a line.
-fn laid_out(value: &Value, depth: usize) -> String {
+/// On one line if that has room behind `before` bytes; otherwise a key or an entry a line.
+fn laid_out(value: &Value, depth: usize, before: usize) -> String {
     let whole = value.to_string();
-    if whole.len() < 100 {
+    let indent = " ".repeat(depth);
+    if before + whole.len() < 120 {
         return whole;
     }
-    let (open, close, parts): (_, _, Vec<_>) = match value {
-        Value::Object(map) if depth < 3 || map.contains_key("oneOf") => {
-            ('{', '}', map.iter().map(|(key, it)| format!("{}: {}", json!(key), laid_out(it, depth + 1))).collect())
+    let inside = |key: &str, it: &Value| format!("\n {indent}{key}{}", laid_out(it, depth + 1, depth + 1 + key.len()));
+    match value {
+        Value::Object(map) => {
+            let lines: Vec<_> = map.iter().map(|(key, it)| inside(&format!("{}: ", json!(key)), it)).collect();
+            format!("{{{}\n{indent}}}", lines.join(","))
         }
-        Value::Array(all) if depth < 5 => ('[', ']', all.iter().map(|it| laid_out(it, depth + 1)).collect()),
-        _ => return whole,
-    };
-    let indent = "  ".repeat(depth);
-    format!("{open}\n{indent}  {}\n{indent}{close}", parts.join(&format!(",\n{indent}  ")))
+        Value::Array(all) => {
+            let lines: Vec<_> = all.iter().map(|it| inside("", it)).collect();
+            format!("[{}\n{indent}]", lines.join(","))
+        }
+        _ => whole,
+    }
 }
 
 /// What an algorithm's page is called: as the algorithm, with its key before that where two lists have the name.

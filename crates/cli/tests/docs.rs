@@ -26,14 +26,15 @@ fn generated_pages_are_current() {
     }
 }
 
-/// Short enough to be read in a difference: an algorithm or a section a line.
+/// Written to be read in a difference: a key a line where a line would be long.
 #[test]
-fn schemas_are_compact_and_whole() {
+fn schemas_are_whole_in_short_lines() {
     let whole = [("scenario", perhop_scenario::schema()), ("policy", perhop_scenario::policy_schema())];
     for (name, schema) in whole {
         let text = text(&root().join(format!("docs/reference/{name}.schema.json")));
         assert!(serde_json::from_str::<serde_json::Value>(&text).unwrap() == schema, "{name}");
-        assert!(text.lines().count() <= 200, "{name}: {} lines", text.lines().count());
+        let long: Vec<_> = text.lines().filter(|line| line.len() > 160).collect();
+        assert!(long.is_empty(), "{name}: {long:?}");
     }
 }
 

@@ -126,17 +126,18 @@ pub fn nearest_or_class(name: &str, names: &[&str]) -> String {
     }
 }
 
+// An algorithm that is a folder is listed as `name/mod`: the page is in that file.
 #[macro_export]
 #[doc(hidden)]
 macro_rules! algorithms {
     (
         $d:tt $noun:literal, $trait:ident over $Scope:ty => $running:ident, $params:ident, $dispatch:ident;
-        $( #[doc = $doc:literal] $name:literal => $module:ident::{$P:ident, $State:ident}, )*
+        $( #[doc = $doc:literal] $name:literal => $module:ident $( / $inner:ident )? ::{$P:ident, $State:ident}, )*
         $( _ => $omodule:ident::{$OP:ident, $OState:ident}, )?
     ) => {
         $crate::algorithms! {
             $d $noun over $Scope => $running, $params, $dispatch;
-            $( #[doc = $doc] $name => $module::{$P, $State}, )*
+            $( #[doc = $doc] $name => $module $( / $inner )? ::{$P, $State}, )*
             $( _ => $omodule::{$OP, $OState}, )?
         }
 
@@ -159,7 +160,7 @@ macro_rules! algorithms {
     };
     (
         $d:tt $noun:literal over $Scope:ty => $running:ident, $params:ident, $dispatch:ident;
-        $( #[doc = $doc:literal] $name:literal => $module:ident::{$P:ident, $State:ident}, )*
+        $( #[doc = $doc:literal] $name:literal => $module:ident $( / $inner:ident )? ::{$P:ident, $State:ident}, )*
         $( _ => $omodule:ident::{$OP:ident, $OState:ident}, )?
     ) => {
         $( #[doc = $doc] pub mod $module; )*
@@ -187,8 +188,8 @@ macro_rules! algorithms {
                 $doc,
                 <$module::$P as $crate::params::Params>::FIELDS,
                 $crate::registry::Text {
-                    file: concat!(stringify!($module), ".rs"),
-                    source: include_str!(concat!(stringify!($module), ".rs")),
+                    file: concat!(stringify!($module), $( "/", stringify!($inner), )? ".rs"),
+                    source: include_str!(concat!(stringify!($module), $( "/", stringify!($inner), )? ".rs")),
                 },
             ),
         )* ];

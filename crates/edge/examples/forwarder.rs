@@ -2,7 +2,7 @@
 //!
 //!     cargo run -p perhop-edge --example forwarder
 //!
-//! It knows no file and no interface; whoever fills the buffers does. `crates/capture/tests/forwarder.rs` sends the captures of
+//! It knows no file and no interface; whoever fills the buffers does. `crates/capture/tests/all/forwarder.rs` sends the captures of
 //! `tests/captures` through it, through `mark` and through `meter --rtt`.
 
 use std::collections::BTreeMap;

@@ -53,10 +53,45 @@ pub fn schema() -> Value {
     sections["change"] = change();
     definitions["marker"] = conditioner();
     definitions["marker"]["description"] = json!("A conditioner without `at`.");
-    json!({
+    shared(json!({
         "$schema": DRAFT, "title": "perhop scenario", "type": "object", "additionalProperties": false,
         "properties": sections, "$defs": definitions,
-    })
+    }))
+}
+
+/// Makes definitions of the tables that many places have.
+fn shared(mut schema: Value) -> Value {
+    for name in ["match", "shape"] {
+        let mut tables = Vec::new();
+        share(&mut schema, name, &mut tables);
+        for (i, table) in tables.into_iter().enumerate() {
+            schema["$defs"][definition(name, i)] = table;
+        }
+    }
+    schema
+}
+
+fn definition(name: &str, i: usize) -> String {
+    if i == 0 { name.to_owned() } else { format!("{name}-{}", i + 1) }
+}
+
+/// Replaces each table called `name` by a reference, and collects those that differ in more than their description.
+fn share(schema: &mut Value, name: &str, tables: &mut Vec<Value>) {
+    let Some(map) = schema.as_object_mut() else {
+        return schema.as_array_mut().into_iter().flatten().for_each(|it| share(it, name, tables));
+    };
+    for (key, it) in map {
+        match it.as_object_mut().filter(|_| key == name) {
+            Some(table) if table.contains_key("properties") => {
+                let description = table.remove("description");
+                let table = it.take();
+                let i = tables.iter().position(|other| *other == table).unwrap_or(tables.len());
+                tables.extend((i == tables.len()).then_some(table));
+                *it = json!({ "$ref": format!("#/$defs/{}", definition(name, i)), "description": description });
+            }
+            _ => share(it, name, tables),
+        }
+    }
 }
 
 /// An axis: its values, or a table of values, labels and a name.
@@ -138,7 +173,7 @@ fn allow_series(schema: &mut Value) {
 
 /// Schema of a policy file.
 pub fn policy_schema() -> Value {
-    json!({
+    shared(json!({
         "$schema": DRAFT, "title": "perhop policy", "type": "object", "additionalProperties": false,
         "anyOf": [{ "required": ["conditioner"] }, { "required": ["queue"] }],
         "properties": {
@@ -147,7 +182,7 @@ pub fn policy_schema() -> Value {
             "queue": { "type": "object", "additionalProperties": { "$ref": "#/$defs/queue" } },
         },
         "$defs": { "queue": queue() },
-    })
+    }))
 }
 
 fn conditioner() -> Value {

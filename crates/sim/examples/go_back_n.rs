@@ -1,10 +1,10 @@
 //! A transport of your own over the simulator's links: go-back-N with a fixed window. `docs/guides/bring-your-own-transport.md`
-//! walks through it; `tests/own_transport.rs` runs it.
+//! walks through it; `tests/all/own_transport.rs` runs it.
 //!
 //! `cargo run -p perhop-sim --example go_back_n`
 
-#[path = "../tests/common/net.rs"]
-#[allow(dead_code)]
+#[path = "../tests/all/common/net.rs"]
+#[allow(dead_code, clippy::duplicate_mod)] // a test of this file has it too
 pub(crate) mod net;
 
 use perhop_core::packet::Ecn;

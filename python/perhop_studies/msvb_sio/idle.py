@@ -48,7 +48,7 @@ def the_same_packet_for_packet(runs: Samples) -> Finding:
     found = {figure: _alike(runs, figure) for figure in FIGURES}
     parts = [never_below(f"of {figure}: identical runs", alike, 1.0) for figure, (alike, _) in found.items()]
     left_out = ", ".join(f"{figure} {n}" for figure, (_, n) in found.items() if n)
-    note = "Packet for packet on random loads: crates/core/tests/aqm/virtual_buffer.rs."
+    note = "Packet for packet on random loads: crates/core/tests/all/aqm/virtual_buffer.rs."
     return Finding(parts, f"{note} Excluded, as a class was silent for 1 s: runs of {left_out}." if left_out else note)
 
 

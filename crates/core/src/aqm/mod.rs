@@ -23,7 +23,7 @@ crate::algorithms! {
     /// Drops a packet only when the queue is full.
     "drop-tail" => drop_tail::{Params, DropTail},
     /// Random early detection: drops at random before the queue is full.
-    "red" => red::{Params, Red},
+    "red" => red/mod::{Params, Red},
     /// RED with IN and OUT: green packets are dropped later and less often.
     "rio" => rio::{Params, Rio},
     /// Weighted RED: thresholds for each colour or DSCP, with one shared average or one for each.
@@ -31,9 +31,9 @@ crate::algorithms! {
     /// Core-stateless fair queueing: flows share the link by weight, and the queue reads only their labels.
     "csfq" => csfq::{Params, Csfq},
     /// Controlled delay: drops at the head once packets have waited longer than the target for a whole interval.
-    "codel" => codel::{Params, CoDel},
+    "codel" => codel/mod::{Params, CoDel},
     /// COBALT: CoDel, with BLUE for traffic that does not respond to it.
-    "cobalt" => cobalt::{Params, Cobalt},
+    "cobalt" => cobalt/mod::{Params, Cobalt},
     /// PPS: RED, with a higher drop probability for packets that carry fewer tickets.
     "tred" => tred::{Params, Tred},
     /// Stabilised virtual buffer: marks by a virtual queue and a threshold that both follow the load.
@@ -43,7 +43,7 @@ crate::algorithms! {
     /// SVB with IN and OUT: the threshold for OUT halves whenever IN loses a packet.
     "sio" => sio::{Params, Sio},
     /// CHOKe: RED that also drops an arrival together with a random waiting packet, if both are of one flow.
-    "choke" => choke::{Params, Choke},
+    "choke" => choke/mod::{Params, Choke},
     /// Flow random early drop: RED that counts the waiting packets of each flow.
     "fred" => fred::{Params, Fred},
     /// Adaptive virtual queue: marks packets that would overflow a slower link, whose rate adapts to the load.
@@ -51,11 +51,11 @@ crate::algorithms! {
     /// Proportional-integral controller: adjusts the probability until the queue settles at its reference.
     "pi" => pi::{Params, Pi},
     /// PI enhanced: controls the queueing delay, in smaller steps while the drop probability is small.
-    "pie" => pie::{Params, Pie},
+    "pie" => pie/mod::{Params, Pie},
     /// Random exponential marking: the probability is exponential in a price that queue and load set.
     "rem" => rem::{Params, Rem},
     /// Marks or drops with the probability that a formula gives: an AQM of your own, as text in the file.
-    "formula" => formula::{Params, Formula},
+    "formula" => formula/mod::{Params, Formula},
     _ => foreign::{Params, Foreign},
 }
 

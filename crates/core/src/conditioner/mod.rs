@@ -60,7 +60,7 @@ crate::algorithms! {
     /// PPS, receiver-based: exchanges tickets of ACKs and of the data they belong to.
     "pps-ack-relabeller" => pps_ack_relabeller::{Params, PpsAckRelabeller},
     /// Gives the colour or label that a formula says: a conditioner of your own, as text in the file.
-    "formula" => formula::{Params, Formula},
+    "formula" => formula/mod::{Params, Formula},
     _ => foreign::{Params, Foreign},
 }
 

@@ -62,8 +62,7 @@ pub struct Params {
     /// Level to hold: bytes, or share of `cbs`; above 0 and below `cbs`.
     #[param(default = "50%")]
     pub reference: Length,
-    /// Time constant of the loop: how fast the level returns to the reference; by default a quarter of `cbs` / `cir`, and no
-    /// less than two of the largest packets take at `cir`.
+    /// Time constant of the loop. Default: a quarter of `cbs` / `cir`, at least what two of the largest packets take at `cir`.
     pub response: Option<Span>,
 }
 

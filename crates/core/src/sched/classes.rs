@@ -77,8 +77,7 @@ pub struct TemplateKeys {
     pub per: Option<Whom>,
     /// Of a template: most addresses that have a class of their own at a time.
     pub slots: Option<u32>,
-    /// Of a template: tables of the class's keys, each with a `match` by addresses; the first that matches counts. What a plan
-    /// omits, the template states.
+    /// Of a template: tables of its keys, each with a `match` by addresses. The first match counts; the template has the rest.
     pub plans: Option<Plans>,
 }
 

@@ -56,19 +56,19 @@ crate::algorithms! {
     /// Enhanced transmission selection: strict priority among the first classes, deficit round robin among the others.
     "ets" => ets::{Params, Ets},
     /// Hierarchical token bucket: each class is guaranteed its rate and may borrow spare bandwidth up to its ceil.
-    "htb" => htb::{Params, Htb},
+    "htb" => htb/mod::{Params, Htb},
     /// Hierarchical fair service curves: leaves may be guaranteed rate and delay apart; a tree of classes shares the rest.
-    "hfsc" => hfsc::{Params, Hfsc},
+    "hfsc" => hfsc/mod::{Params, Hfsc},
     /// Strict priority: a class sends only while no class before it has anything to send.
     "strict-priority" => strict_priority::{Params, StrictPriority},
     /// FQ-CoDel: a queue with CoDel for each flow, served by deficit round robin, new flows first.
     "fq-codel" => fq_codel::{Params, FqCodel},
     /// fq: a queue for each flow, served by deficit round robin, with pacing.
-    "fq" => fq::{Params, Fq},
+    "fq" => fq/mod::{Params, Fq},
     /// FQ-PIE: a queue with PIE for each flow, served by deficit round robin, new flows first.
     "fq-pie" => fq_pie::{Params, FqPie},
     /// CAKE: a shaper without bursts, tins by code point, fairness among hosts and flows, COBALT in every queue.
-    "cake" => cake::{Params, Cake},
+    "cake" => cake/mod::{Params, Cake},
     /// SFQ: a queue for each flow, served by deficit round robin; in a full buffer the longest queue loses a packet.
     "sfq" => sfq::{Params, Sfq},
     /// DualPI2: a queue for L4S traffic and one for classic traffic, coupled so that flows of both get the same rate.

@@ -5,11 +5,12 @@
 //! ```
 //!
 //! They need root and `ip`. Elsewhere they are skipped, and say so.
+//! A process of their own: they measure time, and the busy threads of other tests would be in it.
 #![cfg(target_os = "linux")]
 
 mod faults;
 #[allow(dead_code)] // what other tests need
-#[path = "../common/frames.rs"]
+#[path = "../all/frames.rs"]
 mod frames;
 mod lab;
 mod lengths;

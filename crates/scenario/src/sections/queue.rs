@@ -37,8 +37,7 @@ pub struct Shaped {
 /// The keys of every `[queue.X]` with a scheduler over classes.
 #[derive(Params, Clone, Debug, PartialEq)]
 pub struct Telling {
-    /// Rate that the AQMs of its classes are told, and to which times in their limits refer: the most that their class can
-    /// get, `link` (default), or what it can count on, `share`.
+    /// Rate for its classes' AQMs and limits in time: the most that a class can get, `link` (default), or its sure `share`.
     pub aqm_rate: Option<AqmRate>,
 }
 

@@ -147,8 +147,7 @@ pub struct TcpSection {
 /// Explicit congestion notification.
 #[derive(Params, Clone, Debug, PartialEq)]
 pub struct EcnSection {
-    /// The sender asks for ECN (RFC 3168) when it opens the connection; default: true with a law that answers to the fraction of
-    /// marks, else false.
+    /// The sender asks for ECN (RFC 3168) when it connects; default: true with a law that answers to the fraction of marks.
     pub ecn: Option<bool>,
     /// The receiver agrees to ECN if asked; otherwise nothing is ECN-capable.
     #[param(default = true)]
@@ -230,8 +229,7 @@ pub struct DelaysSection {
     pub delayed_ack: Option<DelayedAck>,
     /// Upper bound of the uniformly drawn delay before the sender transmits what an ACK releases; default: none.
     pub overhead: Option<Span>,
-    /// Segments that leave back to back where the window allows it (segmentation offload), or "linux": as many as Linux chooses;
-    /// with `recovery = "rack"`; default: 1.
+    /// Segments that leave back to back (segmentation offload), or "linux": its choice; with `recovery = "rack"`; default: 1.
     pub burst_segments: Option<BurstSegments>,
     /// No more of a connection waits in its own host's queue than it sends in about 1 ms (Linux's small queues), with
     /// `recovery = "rack"`.

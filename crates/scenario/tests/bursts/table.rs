@@ -78,7 +78,7 @@ pub fn renew(what: &str) {
     let choice = |sender: Sender| format!("        Sender::{sender:?} => &{},\n", name(sender.measured()));
     let choices: String = Sender::ALL.map(choice).concat();
     let text = format!(
-        "//! Percent of a contract that TCP gets behind a policer. Written by a test: see `policer.rs`.\n\n\
+        "//! Percent of a contract that TCP gets behind a policer. Written by a test: see `mod.rs`.\n\n\
          use super::Sender;\nuse super::grid::Shares;\n\n\
          /// Those of a sender.\npub fn shares(sender: Sender) -> &'static Shares {{\n    match sender {{\n{choices}    }}\n}}\n{}",
         parts.concat()

@@ -17,7 +17,7 @@
 //! | `receiver.rs`   | reassembly, cumulative and delayed ACKs, ECN echo                          |
 //! | `accurate.rs`   | counts of marks (AccECN), the receiver's and the sender's                  |
 //! | `echo.rs`       | how a receiver tells of congestion marks                                   |
-//! | `ack_delay.rs`, `ack_delay/` | which ACK may wait, and how long; Linux's                 |
+//! | `ack_delay/`    | which ACK may wait, and how long; Linux's                                  |
 //! | `receive_buffer.rs` | how Linux's grows, and when that asks for ACKs                        |
 //! | `held.rs`       | what a receiver holds out of order                                         |
 //! | `reported.rs`   | what a receiver reports: SACK and D-SACK                                   |

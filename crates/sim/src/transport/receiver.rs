@@ -5,7 +5,7 @@
 //!
 //! - Every segment is acknowledged at once with the next number expected. With delayed ACKs a segment that arrives
 //!   in order with none missing behind it may wait: for the next segment, whatever that is, or for the timer. Which one
-//!   does, and how long, `ack_delay.rs` says.
+//!   does, and how long, `ack_delay` says.
 //! - Out of order, duplicate, filling a hole, or a SYN: acknowledged at once, with what was waiting.
 //! - ECN-setup SYN (ECE and CWR): answered by an ECN-setup SYN-ACK (ECE alone) if the receiver is willing (section
 //!   6.1.1).

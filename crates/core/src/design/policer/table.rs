@@ -1,4 +1,4 @@
-//! Percent of a contract that TCP gets behind a policer. Written by a test: see `policer.rs`.
+//! Percent of a contract that TCP gets behind a policer. Written by a test: see `mod.rs`.
 
 use super::Sender;
 use super::grid::Shares;

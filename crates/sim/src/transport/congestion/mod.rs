@@ -30,13 +30,13 @@ perhop_core::algorithms! {
     /// Slow start, additive increase, halving (RFC 5681).
     "reno" => reno::{Params, Reno},
     /// The window is a cubic function of the time since the last congestion event (RFC 9438).
-    "cubic" => cubic::{Params, Cubic},
+    "cubic" => cubic/mod::{Params, Cubic},
     /// Paced by a model of the path's rate and minimum round trip; loss alone does not slow it (BBR v1 as in Linux).
-    "bbr" => bbr::{Params, Bbr},
+    "bbr" => bbr/mod::{Params, Bbr},
     /// BBR with bounds that losses above 2 % set, and probes that keep within them (BBR v3 of the IETF draft).
-    "bbr3" => bbr3::{Params, Bbr3},
+    "bbr3" => bbr3/mod::{Params, Bbr3},
     /// Cuts the window by half of the fraction of segments that were marked (RFC 8257).
-    "dctcp" => dctcp::{Params, Dctcp},
+    "dctcp" => dctcp/mod::{Params, Dctcp},
     /// DCTCP for the Internet: paced, no faster for short round trips (draft-briscoe-iccrg-prague-congestion-control).
     "prague" => prague::{Params, Prague},
     _ => foreign::{Params, Foreign},

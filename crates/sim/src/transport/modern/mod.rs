@@ -2,7 +2,7 @@
 //!
 //! | file             | concept                                                             |
 //! |------------------|---------------------------------------------------------------------|
-//! | `sender.rs`      | one connection's sender                                             |
+//! | `sender/`        | one connection's sender                                             |
 //! | `sender/state.rs` | what it knows, by concern                                          |
 //! | `sender/transmission.rs` | what is sent next                                           |
 //! | `sender/burst.rs` | how many leave back to back (segmentation offload)                 |

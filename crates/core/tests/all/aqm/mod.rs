@@ -1,0 +1,29 @@
+//! The AQMs: against their oracles, their laws, ns-2; every one of the list under random operations.
+
+mod accounting;
+mod adaptive;
+mod against_oracle;
+mod choke;
+mod cobalt;
+mod codel;
+mod controllers;
+mod csfq;
+mod csfq_laws;
+mod csfq_weights;
+mod curves;
+mod fluid;
+mod formula;
+mod fred;
+mod gaps;
+mod idle_and_retune;
+mod kinship;
+mod ns2;
+mod operations;
+mod pie;
+mod redistribution;
+mod settings;
+mod sio;
+mod support;
+mod tred;
+mod virtual_buffer;
+mod warnings;

@@ -1,0 +1,31 @@
+//! The schedulers: against their definitions, their laws, and every one of the list under random operations.
+
+mod acks;
+mod cake;
+mod contract;
+mod driven;
+mod drr;
+mod dualpi2;
+mod ets;
+mod flow_contract;
+mod flow_line;
+mod fq;
+mod fq_codel;
+mod fq_pie;
+mod hfsc;
+mod hfsc_laws;
+mod hfsc_settings;
+mod htb;
+mod htb_plain;
+mod htb_settings;
+mod kernel;
+mod kernel_htb;
+mod kernel_rounds;
+mod levels;
+mod line;
+mod linux_rounds;
+mod policed;
+mod settings;
+mod sfq;
+mod through_port;
+mod wrr;

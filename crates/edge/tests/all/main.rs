@@ -1,0 +1,4 @@
+//! What is read from the bytes of packets that exist.
+
+mod headers;
+mod lengths;

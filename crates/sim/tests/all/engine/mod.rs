@@ -1,0 +1,37 @@
+//! The engine of perhop-sim against closed forms, slow versions, ns-2, and its own promises.
+
+mod ahead;
+mod allocations;
+mod bursts;
+mod changes;
+mod conservation;
+mod csfq;
+mod determinism;
+mod ecn;
+mod edges;
+mod ef;
+mod events;
+mod fill;
+mod fq;
+mod kinds;
+mod loss;
+mod md1;
+mod modern;
+mod ns2;
+mod ns2_af_queue;
+mod ns2_controllers;
+mod ns2_dynamic_load;
+mod ns2_mixed_load;
+mod ns2_pps_rtt;
+mod ns2_pps_table4;
+mod ns2_tsw3cm;
+mod overhead;
+mod rates;
+mod replay;
+mod routes;
+mod sched;
+mod series;
+mod telnet;
+mod transfers;
+mod virtual_buffers;
+mod web;
