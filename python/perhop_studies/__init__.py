@@ -27,18 +27,16 @@ from pathlib import Path
 from perhop import stats
 from perhop.unknown import UnknownError
 from perhop_studies import criteria as frozen
-from perhop_studies import readings as open_readings
 from perhop_studies import referee as refereed
 from perhop_studies import runs as simulation
 from perhop_studies import settings as named
 from perhop_studies.bounds import Measured
 from perhop_studies.criteria import Cell, Criteria, Criterion
 from perhop_studies.drawing import Picture
-from perhop_studies.readings import Readings
 from perhop_studies.referee import Referee
 from perhop_studies.runs import Method, RunSet
 from perhop_studies.samples import Sample, Samples
-from perhop_studies.settings import Lay, Setting
+from perhop_studies.settings import Lay, Readings, Setting
 from perhop_studies.verdict import Finding, Value
 
 Claim = Callable[..., Finding | Measured]
@@ -90,7 +88,7 @@ class Study:
         Raises:
             UnknownError: there is neither.
         """
-        name = f"{criterion.study}/{criterion.claim}"
+        name = criterion.name
         if criterion.rule not in self.claims or criterion.bounds.are_of_quantities:
             if not criterion.bounds.holds and not criterion.bounds.table:
                 raise UnknownError(f"{name}: neither a claim nor `holds` says when it holds")
@@ -144,7 +142,7 @@ class Paper:
 
     def readings(self) -> Readings:
         """What it leaves open."""
-        return open_readings.load(self.directory / "readings.toml")
+        return named.readings(self.directory / "readings.toml")
 
     def settings(self) -> dict[str, Setting]:
         """Its named settings, `frozen` first."""

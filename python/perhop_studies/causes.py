@@ -23,55 +23,50 @@ Decision: docs/decisions/124-a-cause-needs-an-intervention.md
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from perhop_studies import Paper, trying
-from perhop_studies.criteria import Criterion
+from perhop_studies.criteria import Criterion, read
 from perhop_studies.runs import Budget, RunSet, Settings
-from perhop_studies.sentences import fits
 from perhop_studies.settings import FROZEN
-from perhop_studies.variants import FULL, Bench, Line, Lines, Say, Store, read
+from perhop_studies.variants import FULL, Bench, Change, Line, Say, Store, Variant, recorded
 from perhop_studies.verdict import REPRODUCED, Finding, Part, number
 
-FILE, RECORD = "causes.toml", "records/causes.jsonl"
+FILE, KIND = "causes.toml", "causes"
 OPENING = "The cause is open"
 _MEASURED = re.compile(r"\{([^{}|]+)(?:\|(%|sign))?\}")
 
 
 @dataclass(frozen=True)
-class Intervention:
+class Intervention(Change):
     """A change that takes a suspected cause away, and nothing else."""
 
-    name: str
-    set: dict[str, Any] = field(default_factory=dict)
-    sets: dict[str, dict[str, Any]] = field(default_factory=dict)
     setting: str = FROZEN
     seeds: int = FULL
 
-    def lay(self, paper: Paper, runs: RunSet) -> Settings:
-        """The keys that it lays over a run set."""
-        below = paper.settings()[self.setting].laid(runs, paper.readings(), paper.answer)
-        return {**below, **self.set, **self.sets.get(runs.name, {})}
+    @property
+    def plain(self) -> bool:
+        """Whether it lays nothing over its setting: only the seeds are others."""
+        return not self.set and not self.sets
+
+    def over(self, paper: Paper, runs: RunSet) -> Settings:
+        """The keys that it lays over a run set, those of its setting below them."""
+        return {**paper.settings()[self.setting].laid(runs, paper.readings(), paper.answer), **self.lay(runs)}
 
 
-@dataclass(frozen=True)
-class Cause:
-    """Why some claims fail in the frozen setting, or that nobody knows."""
+class Cause(NamedTuple):
+    """Why some claims fail in the frozen setting, or that the cause is open."""
 
-    claims: tuple[str, ...]
+    claims: list[str]
     """Patterns of `study/claim`, without grid point."""
     text: str = ""
     measured: str = ""
     interventions: tuple[Intervention, ...] = ()
-
-    def explains(self, criterion: Criterion) -> bool:
-        """Whether the criterion is one of those that fail by it."""
-        return fits(self.claims, criterion)
 
     def says(self, path: Path, criterion: Criterion, finding: Finding) -> str:
         """What the run at hand measured.
@@ -79,7 +74,10 @@ class Cause:
         Raises:
             ValueError: the finding has no part of a label in `measured`.
         """
-        return _MEASURED.sub(lambda found: _value(path, found, criterion, finding), self.measured)
+        try:
+            return _MEASURED.sub(lambda found: _value(found[1], found[2], finding.parts), self.measured)
+        except LookupError as error:
+            raise ValueError(f"{path}: {criterion.study}/{criterion.rule}: {error.args[0]}") from None
 
 
 def load(directory: Path) -> list[Cause]:
@@ -89,38 +87,27 @@ def load(directory: Path) -> list[Cause]:
         ValueError: a cause without an intervention that shows it.
     """
     path = directory / FILE
-    stated = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    found = [_cause(entry) for entry in stated.get("cause", [])]
+    found = [_cause(**entry) for entry in read(path).get("cause", [])]
     if bare := [one for one in found if one.text and not one.interventions]:
         raise ValueError(f"{path}: {bare[0].claims[0]}: `text` needs an intervention that takes the cause away")
     return found
 
 
-def _cause(entry: Mapping[str, Any]) -> Cause:
-    rest = {key: value for key, value in entry.items() if key not in ("claims", "intervention")}
-    interventions = tuple(Intervention(**one) for one in entry.get("intervention", []))
-    return Cause(claims=tuple(entry["claims"]), interventions=interventions, **rest)
+def _cause(intervention: Iterable[Mapping[str, Any]] = (), **rest: Any) -> Cause:
+    return Cause(interventions=tuple(Intervention(**one) for one in intervention), **rest)
 
 
-def _value(path: Path, found: re.Match[str], criterion: Criterion, finding: Finding) -> str:
-    label, form = found[1], found[2]
-    parts = [part for part in finding.parts if _is_of(part.name, label)]
-    if not parts:
-        name, there = f"{criterion.study}/{criterion.rule}", "; ".join(part.name for part in finding.parts)
-        raise ValueError(f"{path}: {name}: nothing measured is called `{label}`: {there}")
+def _value(label: str, form: str | None, parts: list[Part]) -> str:
+    """The measured value of a label, or on which side of zero it is."""
+    mine = [part.interval for part in parts if _is_of(part.name, label)]
+    if not mine:
+        raise LookupError(f"nothing measured is called `{label}`: {'; '.join(part.name for part in parts)}")
     if form == "sign":
-        signs = {_sign(part) for part in parts}
-        return signs.pop() if len(signs) == 1 else "above zero at some points and not at others"
-    means = [part.interval.mean for part in parts]
-    scale, unit = (100, " %") if form else (1, "")
-    ends = dict.fromkeys(f"{scale * x:.3g}" if form else number(x) for x in (min(means), max(means)))
-    return " to ".join(ends) + unit
-
-
-def _sign(part: Part) -> str:
-    if part.interval.low > 0:
-        return "above zero"
-    return "below zero" if part.interval.high < 0 else "not distinguishable from zero"
+        sides = {"above" if x.low > 0 else "below" if x.high < 0 else "not distinguishable from" for x in mine}
+        return f"{sides.pop()} zero" if len(sides) == 1 else "above zero at some points and not at others"
+    ends = min(x.mean for x in mine), max(x.mean for x in mine)
+    texts = [f"{100 * x:.3g}" for x in ends] if form else [*map(number, ends)]
+    return " to ".join(dict.fromkeys(texts)) + (" %" if form else "")
 
 
 def _is_of(part: str, label: str) -> bool:
@@ -130,61 +117,50 @@ def _is_of(part: str, label: str) -> bool:
 
 def run(paper: Paper, budget: Budget, out: Path, say: Say) -> Path:
     """Judges the claims of each cause under each of its interventions; returns the file of what they gave."""
-    bench = Bench(paper, replace(budget, seeds=FULL), say)
-    lines = Lines.resumed(out / f"causes-{paper.name}.jsonl", paper.directory / RECORD)
+    path, lines = (bench := Bench(paper, budget, say)).lines(KIND, out, _variants(bench))
+    for line in lines:
+        held = [*line["verdicts"].values()].count(REPRODUCED)
+        print(f"{held:3} of {len(line['verdicts']):3} hold  {line['intervention']}")
+    return path
+
+
+def _variants(bench: Bench) -> Iterable[Variant]:
     stores: dict[str, Store] = {}
-    for cause in load(paper.directory):
-        claims = [one for one in paper.criteria().claims if cause.explains(one)]
+    for cause in load(bench.paper.directory):
+        claims = [one for one in bench.paper.criteria().claims if one.fits(cause.claims)]
         for one in cause.interventions:
-            say(f"{', '.join(cause.claims)}: {one.name}")
             keys = repr((one.set, one.sets, one.setting))
-            changed = stores.setdefault(keys, bench.laid(lambda runs, i=one: i.lay(paper, runs)))  # type: ignore[misc]
-            lines.add(
-                bench.hash(changed, claims, one.seeds),
-                lambda c=claims, n=one.seeds, s=changed: _line(bench, c, n, s),  # type: ignore[misc]
-                {"claims": list(cause.claims), "intervention": one.name},
-            )
-    lines.finish()
-    say("")
-    print("\n".join(f"{_outcome(line)}  {line['intervention']}" for line in lines.found))
-    return lines.path
+            changed = stores.setdefault(keys, bench.laid(partial(one.over, bench.paper)))
+            name = {"claims": cause.claims, "intervention": one.name}
+            yield Variant(name, changed, claims, partial(_line, bench, claims, one.seeds, changed), (one.seeds,))
 
 
 def _line(bench: Bench, claims: list[Criterion], seeds: int, changed: Store) -> Line:
-    found = bench.judge(claims, seeds, changed).findings
-    verdicts = {name: finding.verdict for name, finding in found.items()}
-    parts = {name: "; ".join(map(str, finding.parts)) for name, finding in found.items()}
-    return {"seeds": seeds, "verdicts": verdicts, "parts": parts}
+    found = bench.judge(claims, seeds, changed)
+    parts = {name: "; ".join(map(str, finding.parts)) for name, finding in found.findings.items()}
+    return {"seeds": seeds, "verdicts": found.verdicts, "parts": parts}
 
 
-def _outcome(line: Line) -> str:
-    held = sum(verdict == REPRODUCED for verdict in line["verdicts"].values())
-    return f"{held:3} of {len(line['verdicts']):3} hold"
-
-
-@dataclass(frozen=True)
-class Trial:
+class Trial(NamedTuple):
     """What an intervention gave for one claim."""
 
     intervention: str
     seeds: int
     verdict: str
-    parts: str
 
 
 def trials(paper: Paper) -> dict[str, list[Trial]]:
     """By `study/claim`, as last run."""
     found: dict[str, list[Trial]] = {}
-    for line in read(paper.directory / RECORD):
+    for line in recorded(paper, KIND):
         for name, verdict in line["verdicts"].items():
-            trial = Trial(line["intervention"], line["seeds"], verdict, line["parts"][name])
-            found.setdefault(name, []).append(trial)
+            found.setdefault(name, []).append(Trial(line["intervention"], line["seeds"], verdict))
     return found
 
 
 def with_more_seeds(paper: Paper) -> set[str]:
     """Claims that hold in a named setting with the seeds of an intervention that lays nothing else over it."""
-    plain = {one.name for cause in load(paper.directory) for one in cause.interventions if not one.set and not one.sets}
+    plain = {one.name for cause in load(paper.directory) for one in cause.interventions if one.plain}
     found = trials(paper).items()
     return {name for name, listed in found if any(t.verdict == REPRODUCED and t.intervention in plain for t in listed)}
 
@@ -211,20 +187,17 @@ class Notes:
 
     def of(self, criterion: Criterion, finding: Finding) -> str:
         """The note of a claim that failed."""
-        cause = next((one for one in self.causes if one.explains(criterion)), None)
-        measured = cause.says(self.path, criterion, finding) if cause else ""
-        shown = self._shown(cause, criterion) if cause and self.frozen else ()
-        return ". ".join(text for text in (measured, *shown, self._tried(criterion)) if text)
+        return ". ".join(text for text in self._texts(criterion, finding) if text)
 
-    def _shown(self, cause: Cause, criterion: Criterion) -> Iterable[str]:
-        yield cause.text or OPENING
-        for trial in self.trials.get(f"{criterion.study}/{criterion.claim}", []):
-            verdict = "it holds" if trial.verdict == REPRODUCED else "it still fails"
-            yield f"With {trial.intervention} ({trial.seeds} seeds) {verdict}"
-
-    def _tried(self, criterion: Criterion) -> str:
-        if not self.tried:
-            return ""
-        won = self.won_by.get(f"{criterion.study}/{criterion.claim}", [])
-        of = f"of {self.tried} other answers, one at a time"
-        return f"It holds with {len(won)} {of}: {'; '.join(won)}" if won else f"It holds with none {of}"
+    def _texts(self, criterion: Criterion, finding: Finding) -> Iterable[str]:
+        cause = next((one for one in self.causes if criterion.fits(one.claims)), None)
+        if cause:
+            yield cause.says(self.path, criterion, finding)
+        if cause and self.frozen:
+            yield cause.text or OPENING
+            for trial in self.trials.get(criterion.name, []):
+                verdict = "it holds" if trial.verdict == REPRODUCED else "it still fails"
+                yield f"With {trial.intervention} ({trial.seeds} seeds) {verdict}"
+        if self.tried:
+            won, of = self.won_by.get(criterion.name, []), f"of {self.tried} other answers, one at a time"
+            yield f"It holds with {len(won)} {of}: {'; '.join(won)}" if won else f"It holds with none {of}"

@@ -16,6 +16,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -51,9 +52,18 @@ class Criterion:
     """Whether it was added after results were known."""
 
     @property
+    def name(self) -> str:
+        """`study/claim`."""
+        return f"{self.study}/{self.claim}"
+
+    @property
     def where(self) -> str:
         """`n = 5`, or nothing."""
         return _where(self.at)
+
+    def fits(self, patterns: Iterable[str]) -> bool:
+        """Whether one of these patterns of `study/claim`, without grid point, names it."""
+        return any(fnmatchcase(f"{self.study}/{self.rule}", pattern) for pattern in patterns)
 
 
 @dataclass(frozen=True)
@@ -88,6 +98,11 @@ class Criteria:
     claims: list[Criterion]
     cells: list[Cell]
 
+    @property
+    def hard(self) -> list[Criterion]:
+        """The hard ones, added ones too."""
+        return [c for c in self.claims if c.kind == "hard"]
+
     def of(self, study: str) -> list[Criterion]:
         """Those of one study, in the file's order."""
         return [c for c in self.claims if c.study == study]
@@ -103,29 +118,29 @@ def load(path: Path) -> Criteria:
     Raises:
         ValueError: a kind that is none, two records with one name, or one beyond the paper that is not a report.
     """
-    with path.open("rb") as file:
-        stated = tomllib.load(file)
-    added = [{**entry, "added": True} for entry in _beside(path.with_name(ADDED)).get("criterion", [])]
+    stated = read(path)
+    added = [{**entry, "added": True} for entry in read(path.with_name(ADDED)).get("criterion", [])]
     entries = [*stated["criterion"], *added, *_beyond(path.with_name(BEYOND))]
-    read = _Reader(stated.get("axes", {}), stated.get("measures", {}), _beside(path.with_name(CLAIMS)))
-    claims = [c for entry in entries for c in read.claims(entry)]
+    reader = _Reader(stated.get("axes", {}), stated.get("measures", {}), read(path.with_name(CLAIMS)))
+    claims = [c for entry in entries for c in reader.claims(entry)]
     names = [(c.study, c.claim) for c in claims]
     twice = sorted({f"{s}/{c}" for s, c in names if names.count((s, c)) > 1})
     if twice:
         raise ValueError(f"{path}: listed twice: {', '.join(twice)}")
-    read.all_used(path.with_name(CLAIMS), claims)
-    forms = read.forms
+    reader.all_used(path.with_name(CLAIMS), claims)
+    forms = reader.forms
     return Criteria(
         claims, [cell for study, table in stated.get("table", {}).items() for cell in _cells(study, table, forms)]
     )
 
 
-def _beside(path: Path) -> dict[str, Any]:
+def read(path: Path) -> dict[str, Any]:
+    """A paper's file; empty if the paper has none of that name."""
     return tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
 
 
 def _beyond(path: Path) -> list[dict[str, Any]]:
-    entries: list[dict[str, Any]] = _beside(path).get("criterion", [])
+    entries: list[dict[str, Any]] = read(path).get("criterion", [])
     for entry in entries:
         if entry["kind"] != "report":
             raise ValueError(f"{path}: {entry['study']}/{entry['id']} is {entry['kind']!r}: only report goes here")

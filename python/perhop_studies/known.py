@@ -12,10 +12,10 @@
 
 from __future__ import annotations
 
-import tomllib
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
+
+from perhop_studies.criteria import read
 
 FILE = "known.toml"
 HEADINGS = {
@@ -27,8 +27,7 @@ HEADINGS = {
 KEYS = ("title", "about", "worth", *HEADINGS)
 
 
-@dataclass(frozen=True)
-class Fact:
+class Fact(NamedTuple):
     """One thing that is known."""
 
     text: str
@@ -36,8 +35,7 @@ class Fact:
     """The id of the map that shows it."""
 
 
-@dataclass(frozen=True)
-class Known:
+class Known(NamedTuple):
     """The page of one paper."""
 
     title: str
@@ -53,9 +51,8 @@ def load(path: Path, maps: list[str]) -> Known | None:
     Raises:
         ValueError: a key that is none, or a map that the paper does not have.
     """
-    if not path.is_file():
+    if not (stated := read(path)):
         return None
-    stated: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
     if wrong := [key for key in stated if key not in KEYS]:
         raise ValueError(f"{path}: no key `{wrong[0]}`: there are {', '.join(KEYS)}")
     facts = {HEADINGS[key]: [Fact(**one) for one in stated[key]] for key in HEADINGS if key in stated}

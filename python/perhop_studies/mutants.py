@@ -22,30 +22,26 @@ beside the mechanism anyway is judged with ten. What they gave is in `records/mu
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from perhop_studies import Paper
-from perhop_studies.criteria import Criterion
-from perhop_studies.runs import Budget, RunSet, Settings
+from perhop_studies.criteria import Criterion, read
+from perhop_studies.runs import Budget
 from perhop_studies.samples import Sample
-from perhop_studies.sentences import fits
-from perhop_studies.variants import FEW, FULL, Bench, Line, Lines, Say, Store, read
+from perhop_studies.variants import FEW, FULL, Bench, Change, Line, Say, Store, Variant, recorded
 from perhop_studies.verdict import NOT_REPRODUCED
 
-FILE, RECORD = "mutants.toml", "records/mutants.jsonl"
+FILE, KIND = "mutants.toml", "mutants"
 
 
 @dataclass(frozen=True)
-class Mutant:
+class Mutant(Change):
     """A mechanism that is broken in one place."""
 
-    name: str
-    set: dict[str, Any] = field(default_factory=dict)
-    sets: dict[str, dict[str, Any]] = field(default_factory=dict)
     axis: str = ""
     of: list[Any] = field(default_factory=list)
     by: Any = None
@@ -57,13 +53,9 @@ class Mutant:
         return FULL if self.axis else FEW
 
     def made_from(self, directory: Path) -> list[object]:
-        """What else its line depends on: a rival's seeds, a patch's text."""
-        patches = [directory / "mutants" / f"{self.patch}.toml"] if self.patch else []
-        return [*[self.seeds] * bool(self.axis), *(one.read_text(encoding="utf-8") for one in patches)]
-
-    def lay(self, runs: RunSet) -> Settings:
-        """The keys that it lays over a run set."""
-        return {**self.set, **self.sets.get(runs.name, {})}
+        """What its line depends on: its definition, a rival's seeds, a patch's text."""
+        patches = [directory / f"mutants/{self.patch}.toml"] if self.patch else []
+        return [repr(self), *[FULL] * bool(self.axis), *(one.read_text(encoding="utf-8") for one in patches)]
 
     def replaced(self, samples: Iterable[Sample]) -> list[Sample]:
         """Samples with those of the rival in the mechanism's places."""
@@ -75,66 +67,55 @@ class Mutant:
         return [*(s for s in listed if s.key not in taken), *(s for s in moved if s.key in taken)]
 
 
-@dataclass(frozen=True)
-class Mechanism:
+class Mechanism(NamedTuple):
     """What some criteria are about, and its mutants."""
 
     name: str
-    claims: tuple[str, ...]
-    mutants: tuple[Mutant, ...]
-
-    def decides(self, criterion: Criterion) -> bool:
-        """Whether the criterion is about it."""
-        return fits(self.claims, criterion)
+    claims: list[str]
+    """Patterns of `study/claim`, without grid point."""
+    mutants: list[Mutant]
 
 
 def load(directory: Path) -> list[Mechanism]:
     """A paper's mechanisms; none without the file."""
-    path = directory / FILE
-    stated = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    return [
-        Mechanism(one["name"], tuple(one["claims"]), tuple(Mutant(**mutant) for mutant in one["mutant"]))
-        for one in stated.get("mechanism", [])
-    ]
+    stated = read(directory / FILE).get("mechanism", [])
+    return [Mechanism(one["name"], one["claims"], [Mutant(**mutant) for mutant in one["mutant"]]) for one in stated]
 
 
 def run(paper: Paper, budget: Budget, out: Path, say: Say, patch: str = "") -> Path:
     """Judges each mechanism's criteria with each of its mutants; of patches, with the one that is built in."""
-    bench = Bench(paper, replace(budget, seeds=FEW), say)
-    lines = Lines.resumed(out / f"mutants-{paper.name}.jsonl", paper.directory / RECORD)
-    for mechanism in load(paper.directory):
-        claims = [one for one in bench.hard if mechanism.decides(one)]
+    bench = Bench(paper, budget, say)
+    path, lines = bench.lines(KIND, out, _variants(bench, patch))
+    made = {(line["mechanism"], line["mutant"]) for line in lines}
+    named = ((mechanism.name, mutant.name) for mechanism in load(paper.directory) for mutant in mechanism.mutants)
+    left = (f"{paper.name}: {one[1]}: a patch, which `make renew-tells` runs" for one in named if one not in made)
+    print("\n".join([*left, _said(paper, lines)]))
+    return path
+
+
+def _variants(bench: Bench, patch: str) -> Iterable[Variant]:
+    for mechanism in load(bench.paper.directory):
+        claims = [one for one in bench.hard if one.fits(mechanism.claims)]
         for mutant in mechanism.mutants:
-            name: Line = {"mechanism": mechanism.name, "mutant": mutant.name}
             changed = bench.laid(mutant.lay)
-            of = bench.hash(changed, claims, repr(mutant), *mutant.made_from(paper.directory))
-            if mutant.patch == patch or of in lines.kept:
-                say(f"{mechanism.name}: {mutant.name}")
-                lines.add(of, lambda m=mutant, c=claims, s=changed: _line(bench, m, c, s), name)  # type: ignore[misc]
-            else:
-                print(f"{paper.name}: {mutant.name}: a patch, which `make renew-tells` runs")
-    lines.finish()
-    say("")
-    print(_said(paper, lines.found))
-    return lines.path
+            make = partial(_line, bench, mutant, claims, changed) if mutant.patch == patch else None
+            name = {"mechanism": mechanism.name, "mutant": mutant.name}
+            yield Variant(name, changed, claims, make, tuple(mutant.made_from(bench.paper.directory)))
 
 
 def _line(bench: Bench, mutant: Mutant, claims: list[Criterion], changed: Store) -> Line:
     n = mutant.seeds
     if mutant.axis:
-        sets = {name for claim in claims for name in bench.paper.study(claim.study).sets}
-        samples = bench.frozen.upto(n, {key for key in bench.frozen.places if key[0] in sets})
+        samples = bench.frozen.upto(n, bench.places(claims))
         verdicts = bench.by(mutant.replaced(samples), claims, n).verdicts
     else:
         verdicts = bench.judge(claims, n, changed).verdicts
     return {"seeds": n, "judged": len(verdicts), "fails": [name for name, v in verdicts.items() if v == NOT_REPRODUCED]}
 
 
-@dataclass(frozen=True)
-class Told:
+class Told(NamedTuple):
     """What the mutants of a criterion's mechanism did to it."""
 
-    mechanisms: tuple[str, ...]
     failed_by: tuple[str, ...]
     tried: int
 
@@ -144,16 +125,15 @@ class Told:
         return bool(self.failed_by)
 
 
-def told(paper: Paper, path: Path | None = None) -> dict[tuple[str, str], Told]:
+def told(paper: Paper) -> dict[tuple[str, str], Told]:
     """By study and claim, as last run."""
-    lines, mechanisms, found = read(path or paper.directory / RECORD), load(paper.directory), {}
-    for claim in (one for one in paper.criteria().claims if one.kind == "hard"):
-        mine = [m for m in mechanisms if m.decides(claim)]
-        named = {(m.name, mutant.name) for m in mine for mutant in m.mutants}
-        run_of = [line for line in lines if (line["mechanism"], line["mutant"]) in named]
-        failed = tuple(line["mutant"] for line in run_of if f"{claim.study}/{claim.claim}" in line["fails"])
-        if run_of:
-            found[claim.study, claim.claim] = Told(tuple(m.name for m in mine), failed, len(run_of))
+    lines, mechanisms, found = recorded(paper, KIND), load(paper.directory), {}
+    for claim in paper.criteria().hard:
+        named = {(m.name, mutant.name) for m in mechanisms if claim.fits(m.claims) for mutant in m.mutants}
+        mine = [line for line in lines if (line["mechanism"], line["mutant"]) in named]
+        if mine:
+            failed = tuple(line["mutant"] for line in mine if claim.name in line["fails"])
+            found[claim.study, claim.claim] = Told(failed, len(mine))
     return found
 
 
@@ -161,8 +141,8 @@ def _said(paper: Paper, lines: list[Line]) -> str:
     rows = [f"{len(line['fails']):4} of {line['judged']:3} fail  {line['mutant']}" for line in lines]
     failed = {name for line in lines for name in line["fails"]}
     mechanisms = load(paper.directory)
-    about = [c for c in paper.criteria().claims if c.kind == "hard" and any(m.decides(c) for m in mechanisms)]
-    never = [f"{c.study}/{c.claim}" for c in about if f"{c.study}/{c.claim}" not in failed]
+    about = [c.name for c in paper.criteria().hard if any(c.fits(m.claims) for m in mechanisms)]
+    never = [name for name in about if name not in failed]
     return "\n".join(
         [*rows, f"no mutant fails {len(never)} of {len(about)} hard criteria:", *(f"  {n}" for n in never)]
     )

@@ -20,14 +20,13 @@ are its id.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from perhop_studies.bounds import Bounds
-from perhop_studies.criteria import Criteria, Criterion
+from perhop_studies.criteria import Criteria, Criterion, read
 from perhop_studies.records import Record, Refereed, rounded
 from perhop_studies.verdict import REPRODUCED, Finding
 
@@ -42,7 +41,7 @@ class Line:
     """What a referee would have asked for in the place of some criteria; without a text they do not count."""
 
     study: str
-    claims: tuple[str, ...]
+    claims: list[str]
     change: str
     words: str
     why: str
@@ -63,21 +62,12 @@ class Line:
         return bool(here) and all(criterion.at.get(axis) in values for axis, values in self.only.items())
 
     def beside(self, criterion: Criterion) -> Criterion:
-        """The criterion as it would read, under another name."""
-        return replace(
-            criterion,
-            claim=f"{criterion.claim}, as a referee",
-            kind="hard",
-            text=self.text,
-            rule=self.rule or criterion.rule,
-            bounds=self._bounds(criterion.bounds),
-        )
-
-    def _bounds(self, frozen: Bounds) -> Bounds:
-        """Its own; where it only bounds what the criterion measures, of the same runs."""
-        if self.bounds.measures or self.bounds.of:
-            return self.bounds
-        return replace(frozen, holds=self.bounds.holds or frozen.holds)
+        """The criterion as it would read, under another name; where only bounds differ, of what it measures."""
+        own, frozen = self.bounds, criterion.bounds
+        if not (own.measures or own.of):
+            own = replace(frozen, holds=own.holds or frozen.holds)
+        name, rule = f"{criterion.claim}, as a referee", self.rule or criterion.rule
+        return replace(criterion, claim=name, kind="hard", text=self.text, rule=rule, bounds=own)
 
     @property
     def added(self) -> list[Criterion]:
@@ -92,7 +82,7 @@ class Line:
 class Referee:
     """All lines of a paper."""
 
-    lines: tuple[Line, ...] = ()
+    lines: list[Line]
 
     def line(self, criterion: Criterion) -> Line | None:
         """The one beside a criterion."""
@@ -114,18 +104,12 @@ class Referee:
         line = self.line(criterion)
         if line is None:
             return None
-        finding = found(line.beside(criterion)) if line.counts else None
-        parts = finding.parts if finding else []
-        return Refereed(
-            line.change,
-            line.text,
-            line.words,
-            line.why,
-            line.known,
-            verdict=finding.verdict if finding else None,
-            measured=[rounded(part.interval.mean) for part in parts] if finding else None,
-            note="; ".join(map(str, parts)),
-        )
+        stated = (line.change, line.text, line.words, line.why, line.known)
+        if not line.counts:
+            return Refereed(*stated, verdict=None, measured=None, note="")
+        finding = found(line.beside(criterion))
+        measured = [rounded(part.interval.mean) for part in finding.parts]
+        return Refereed(*stated, finding.verdict, measured, "; ".join(map(str, finding.parts)))
 
 
 def load(path: Path, criteria: Criteria) -> Referee:
@@ -135,11 +119,10 @@ def load(path: Path, criteria: Criteria) -> Referee:
         ValueError: a key that is none, a criterion that is not there or not hard, two lines for one criterion, or a
             text without bounds.
     """
-    stated = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    lines = tuple(_line(path, entry, criteria) for entry in stated.get("line", []))
+    lines = [_line(path, entry, criteria) for entry in read(path).get("line", [])]
     for criterion in criteria.claims:
         if len(found := [line for line in lines if line.is_for(criterion)]) > 1:
-            raise ValueError(f"{path}: {criterion.study}/{criterion.claim}: {len(found)} lines, one is allowed")
+            raise ValueError(f"{path}: {criterion.name}: {len(found)} lines, one is allowed")
     return Referee(lines)
 
 
@@ -149,9 +132,8 @@ def _line(path: Path, entry: Mapping[str, Any], criteria: Criteria) -> Line:
         raise ValueError(f"{where}: no key `{unknown[0]}`: there are {', '.join(KEYS)}")
     if lacking := [key for key in NEEDED if key not in entry]:
         raise ValueError(f"{where}: `{lacking[0]}` is missing")
-    bounds = Bounds.read(entry, {})
-    plain = {key: value for key, value in entry.items() if key not in ("claims", "holds", "of", "measures")}
-    line = Line(claims=tuple(entry["claims"]), bounds=bounds, **plain)
+    plain = {key: value for key, value in entry.items() if key not in ("holds", "of", "measures")}
+    line = Line(bounds=Bounds.read(entry, {}), **plain)
     rules = {c.rule: c.kind for c in criteria.of(line.study)}
     if line.change == ADDED and (taken := [claim for claim in line.claims if claim in rules]):
         raise ValueError(f"{where}: `{taken[0]}` is a criterion: `added` is for claims that are none")
@@ -173,4 +155,4 @@ def verdict(entry: Record) -> str | None:
 def held(records: Iterable[Record]) -> tuple[int, int]:
     """Claims that hold as a referee, of those that count."""
     verdicts = [v for entry in records if (v := verdict(entry)) is not None]
-    return sum(v == REPRODUCED for v in verdicts), len(verdicts)
+    return verdicts.count(REPRODUCED), len(verdicts)

@@ -15,7 +15,7 @@ import numpy as np
 from perhop import files, pages, stats
 from perhop.plots.dark import alone
 from perhop.sql import connect, text
-from perhop_studies import Paper, Study, causes, known, maps, mutants, sentences, summary, tally, trying
+from perhop_studies import Paper, Study, headline, known, maps, mutants, sentences, summary, tally, trying
 from perhop_studies import runs as simulation
 from perhop_studies.criteria import Criterion
 from perhop_studies.drawing import Picture
@@ -37,8 +37,6 @@ MARKS = {REPRODUCED: "✓", NOT_REPRODUCED: "✗", UNDECIDED: "?", REPORTED: "·
 WORDS: dict[str, str] = tomllib.loads((Path(__file__).parent / "words.toml").read_text(encoding="utf-8"))
 """The words of a report, each said in one line at one place."""
 CLASSES = {REPRODUCED: "yes", NOT_REPRODUCED: "no", UNDECIDED: "open", REPORTED: "told"}
-MORE_SEEDS = "more seeds in a named setting"
-"""As a place where a claim holds."""
 
 
 @dataclass(frozen=True)
@@ -114,15 +112,10 @@ class Entry:
         return [(one, mine) for one in found if (mine := [r for r in hard if r.sentence == one.title])]
 
     def elsewhere(self, rows: Iterable[Row]) -> dict[str, list[str]]:
-        """Of each hard claim that does not hold, the other settings and answers with which it does, or more seeds."""
+        """Where each hard claim holds that does not hold here."""
         mine = [row for row in rows if row.paper == self.paper.name and row.setting.name != self.outcome.setting.name]
-        named, won = {row.setting.name: row.tally.failed for row in mine if row.tally}, trying.won_by(self.paper)
-        seeded = causes.with_more_seeds(self.paper)
-        found = {}
-        for claim in self.outcome.tally.failed:
-            settings = [name for name, failed in named.items() if claim not in failed]
-            found[claim] = [*settings, *won.get(claim, ()), *([MORE_SEEDS] if claim in seeded else [])]
-        return found
+        named = {row.setting.name: row.tally for row in mine if row.tally}
+        return headline.elsewhere(headline.Part(self.paper, self.outcome.tally), named)
 
     def anywhere(self, rows: Iterable[Row]) -> Share:
         """Hard claims that hold now, in another setting, with another answer or with more seeds, as the head-line."""

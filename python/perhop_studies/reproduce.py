@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +19,10 @@ from perhop_studies import runs as simulation
 from perhop_studies.map import run as map_all
 from perhop_studies.outcome import Outcome
 from perhop_studies.papers import ASKED, PAPERS, paper
-from perhop_studies.readings import in_sample
 from perhop_studies.records import Record, cell_record, record, write
-from perhop_studies.runs import Budget, Job
+from perhop_studies.runs import Budget
 from perhop_studies.sequential import Looks
-from perhop_studies.settings import FROZEN, Setting, chosen
+from perhop_studies.settings import FROZEN, Setting, chosen, in_sample
 from perhop_studies.verdict import FULL, NOT_REPRODUCED
 
 QUICK = 3
@@ -168,7 +168,7 @@ def run(found: Paper, studies: list[Study], budget: Budget, setting: Setting) ->
     jobs = simulation.prepare([s for s in found.runs(setting) if s.name in wanted], budget)
     claims = [claim for study in studies for claim in criteria.of(study.id)]
     asked = [*claims, *found.referee().judged(claims)]
-    looks = sequential.run(found, asked, jobs, budget, _progress)
+    looks = sequential.run(found, asked, jobs, budget, partial(simulation.progress, say))
     records = [replace(entry, setting=setting.title) for entry in judge(found, studies, looks, setting)]
     return Outcome(found, setting, studies, criteria, records, looks, budget)
 
@@ -183,7 +183,7 @@ def judge(found: Paper, studies: list[Study], looks: Looks, setting: Setting) ->
         for criterion in [*criteria.of(study.id), *lines.added(study.id)]:
             finding = looks.finding(criterion)
             why = notes.of(criterion, finding) if finding.verdict == NOT_REPRODUCED else ""
-            sentence = next((one.title for one in said if one.says(criterion)), "")
+            sentence = next((one.title for one in said if criterion.fits(one.claims)), "")
             broken = told_by.get((criterion.study, criterion.claim))
             entry = replace(record(criterion, finding, why), added=criterion.added, sentence=sentence)
             refereed = lines.told(criterion, looks.finding)
@@ -191,9 +191,3 @@ def judge(found: Paper, studies: list[Study], looks: Looks, setting: Setting) ->
             records.append(replace(entry, referee=refereed, tells=broken.tells if broken else None, in_sample=fit))
         records += [cell_record(cell.criterion, looks.cell(cell)) for cell in criteria.table(study.id)]
     return records
-
-
-def _progress(jobs: list[Job], job: Job, done: int) -> None:
-    before = sum(other.total for other in jobs[: next(i for i, other in enumerate(jobs) if other is job)])
-    variant = " ".join(str(value) for value in job.set.at.values())
-    say(f"{job.set.name} {variant}: {before + done} of {sum(other.total for other in jobs)} runs")

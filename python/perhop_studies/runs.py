@@ -1,8 +1,7 @@
 """The runs of a paper's studies: each set is simulated once, however many studies need it.
 
-`perhop_studies/<paper>/runs.toml` names the scenario files and the variants in which each is run; a reading of the
-paper (`readings.toml`) changes keys on top. This module turns both into calls of the simulator and its tables into
-samples.
+A paper's `runs.toml` names the scenario files and the variants in which each is run; a reading of the paper
+(`readings.toml`) changes keys on top. This module turns both into calls of the simulator and its tables into samples.
 
     [axes.size]                            # variants that several sets share
     1000 = {}
@@ -286,6 +285,13 @@ def simulate(jobs: Iterable[Job], budget: Budget, progress: Callable[[Job, int],
     works = [_work(job, budget.seed) for job in listed]
     found = budget.hands.run(works, lambda number, done, _: progress(listed[number], done))
     return [sample for job, taken in zip(listed, found, strict=True) for sample in _samples(job, taken)]
+
+
+def progress(say: Callable[[str], None], jobs: list[Job], job: Job, done: int) -> None:
+    """Says how many replications of jobs are done, which are run one after the other."""
+    before = sum(other.total for other in jobs[: next(i for i, other in enumerate(jobs) if other is job)])
+    variant = " ".join(str(value) for value in job.set.at.values())
+    say(f"{job.set.name} {variant}: {before + done} of {sum(other.total for other in jobs)} runs")
 
 
 Measured = tuple[int, int, dict[str, float]]

@@ -1,7 +1,7 @@
 """What a paper's claims come to under one setting, and how near its printed numbers are.
 
-`perhop_studies/<paper>/records/settings.jsonl` keeps that of the last full run of each setting with each base seed, a
-line each, so that a report can show those that it has not run, with their date.
+`records/settings.jsonl` of a paper keeps that of the last full run of each setting with each base seed, a line each, so
+that a report can show those that it has not run, with their date.
 
 Decision: docs/decisions/102-three-counts-of-claims.md
 """
@@ -18,6 +18,7 @@ from perhop import files
 from perhop_studies import Paper, referee, sentences
 from perhop_studies.records import Record
 from perhop_studies.sentences import HOLDS, IN_PART
+from perhop_studies.variants import recorded
 from perhop_studies.verdict import REPRODUCED, UNDECIDED
 
 NEAR = (0.05, 0.10, 0.25)
@@ -99,9 +100,7 @@ def total(tallies: Iterable[Tally]) -> Tally:
     listed = list(tallies)
     sums = {key: sum(getattr(one, key) for one in listed) for key in COUNTS}
     shares = {key: [getattr(one, key) for one in listed] for key in SHARES}
-    whole: dict[str, Any] = {
-        key: Share(*map(sum, zip(*found, strict=True))) for key, found in shares.items() if None not in found
-    }
+    whole: dict[str, Any] = {k: Share(*map(sum, zip(*x, strict=True))) for k, x in shares.items() if None not in x}
     failed = tuple(name for one in listed for name in one.failed)
     return Tally("in all", 0, "", 0, failed=failed, errors=(), **sums, **whole)
 
@@ -117,9 +116,8 @@ def of(paper: Paper, records: Iterable[Record], setting: str, seed: int, date: s
     """Of a paper's records under one setting."""
     listed, criteria = list(records), paper.criteria()
     verdicts = {(r.study, r.claim): r.verdict for r in listed}
-    hard = [r for r in listed if r.kind == "hard" and not r.added]
+    hard, soft = ([r for r in listed if r.kind == kind and not r.added] for kind in ("hard", "soft"))
     held = [r for r in hard if r.verdict == REPRODUCED]
-    soft = [r for r in listed if r.kind == "soft" and not r.added]
     found = {(r.study, r.claim): r.estimates[0].mean for r in listed if r.estimates}
     cells = [(c.study, c.criterion.claim, c.published) for c in criteria.cells]
     errors = [error(found[study, claim], printed) for study, claim, printed in cells if (study, claim) in found]
@@ -152,9 +150,7 @@ def share(records: Iterable[Record]) -> Share:
 
 def read(paper: Paper) -> dict[tuple[str, int], Tally]:
     """Those kept, by setting and base seed."""
-    path = paper.directory / KEPT
-    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
-    return {(one.setting, one.seed): one for one in (_read(**json.loads(line)) for line in lines)}
+    return {(one.setting, one.seed): one for one in (_read(**line) for line in recorded(paper, "settings"))}
 
 
 def _read(failed: list[str], errors: list[float], **rest: Any) -> Tally:

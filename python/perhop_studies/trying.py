@@ -10,47 +10,36 @@ Decision: docs/decisions/103-seeds-in-three-looks.md
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from perhop import files
 from perhop_studies import Paper
-from perhop_studies.criteria import Criterion
-from perhop_studies.readings import Reading
-from perhop_studies.runs import Budget, RunSet, Settings
+from perhop_studies.runs import Budget
 from perhop_studies.samples import Sample
-from perhop_studies.variants import FEW, FULL, Bench, Line, Lines, Say, Store, Verdicts, read
+from perhop_studies.variants import FEW, FULL, Bench, Line, Say, Store, Variant, Verdicts, recorded
 from perhop_studies.verdict import REPRODUCED
 
-RECORD = "records/readings.jsonl"
+KIND = "readings"
 
 
 def run(paper: Paper, budget: Budget, out: Path, say: Say) -> Path:
     """Tries every other answer; writes their lines and a page, and returns the latter."""
-    bench = Bench(paper, replace(budget, seeds=FULL), say)
-    lines = Lines.resumed(out / f"readings-{paper.name}.jsonl", paper.directory / RECORD)
-    for reading in paper.readings().values():
-        for value in reading.others:
-            _try(bench, lines, reading, value)
-    page = out / f"readings-{paper.name}.md"
-    lines.finish()
-    files.write(page, table(lines.found) + "\n")
-    say("")
+    bench = Bench(paper, budget, say)
+    _, lines = bench.lines(KIND, out, _variants(bench))
+    page = out / f"{KIND}-{paper.name}.md"
+    files.write(page, table(lines) + "\n")
     return page
 
 
-def _try(bench: Bench, lines: Lines, reading: Reading, value: str) -> None:
-    def lay(of: RunSet) -> Settings:
-        return bench.paper.answer(reading, value, of)
-
-    changed = bench.laid(lay, lambda place: reading.is_about(place.at))
-    bench.say(f"{reading.id}: {value}")
-    reread = bench.paper.reread.get(reading.id)
-    lines.add(
-        bench.hash(changed, bench.hard, "open again", reread and (reading.id, value)),
-        lambda: _reread(bench, reread) if reread else _line(bench, changed),
-        {"reading": reading.id, "value": value},
-    )
+def _variants(bench: Bench) -> Iterable[Variant]:
+    for reading in bench.paper.readings().values():
+        reread = bench.paper.reread.get(reading.id)
+        for value in reading.others:
+            changed = bench.laid(partial(bench.paper.answer, reading, value), reading.is_about)
+            make = partial(_reread, bench, reread) if reread else partial(_line, bench, changed)
+            more = ("open again", reread and (reading.id, value))
+            yield Variant({"reading": reading.id, "value": value}, changed, bench.hard, make, more)
 
 
 def _reread(bench: Bench, reread: Callable[[list[Sample]], list[Sample]]) -> Line:
@@ -65,14 +54,10 @@ def _line(bench: Bench, changed: Store) -> Line:
     sets = {key[0] for key in changed.places}
     claims = [c for c in bench.hard if sets & {*bench.paper.study(c.study).sets}]
     plain, laid = bench.judge(claims, FULL, Store([], bench.frozen.run)).verdicts, bench.judge(claims, FEW, changed)
-    moved = [c for c in claims if plain[_name(c)] != laid.verdicts[_name(c)]]
-    wanted = set().union(*(laid.asked[_name(c)] for c in moved))
+    moved = [c for c in claims if plain[c.name] != laid.verdicts[c.name]]
+    wanted = set().union(*(laid.asked[c.name] for c in moved))
     sure = laid.verdicts | bench.judge(moved, FULL, changed, wanted).verdicts
     return {"changed": len(changed.places), "judged": len(claims), "again": len(moved), **_differing(plain, sure)}
-
-
-def _name(claim: Criterion) -> str:
-    return f"{claim.study}/{claim.claim}"
 
 
 def _differing(plain: Verdicts, laid: Verdicts) -> Line:
@@ -82,12 +67,9 @@ def _differing(plain: Verdicts, laid: Verdicts) -> Line:
 
 def table(lines: Iterable[Line]) -> str:
     """What each answer wins and loses, as Markdown."""
-    head = "| reading | answer | points changed | wins | loses |\n|---|---|---|---|---|\n"
-    rows = [
-        f"| {x['reading']} | {x['value']} | {x['changed']} | {_listed(x['wins'])} | {_listed(x['loses'])} |"
-        for x in lines
-    ]
-    return head + "\n".join(rows)
+    head = "| reading | answer | points changed | wins | loses |\n|---|---|---|---|---|"
+    cells = ([x["reading"], x["value"], str(x["changed"]), _listed(x["wins"]), _listed(x["loses"])] for x in lines)
+    return "\n".join([head, *("| " + " | ".join(row) + " |" for row in cells)])
 
 
 def _listed(claims: list[str]) -> str:
@@ -96,13 +78,13 @@ def _listed(claims: list[str]) -> str:
 
 def answers(paper: Paper) -> int:
     """How many other answers were tried."""
-    return len(read(paper.directory / RECORD))
+    return len(recorded(paper, KIND))
 
 
 def won_by(paper: Paper) -> dict[str, list[str]]:
     """By `study/claim`, the answers with which it holds though it does not as frozen."""
     found: dict[str, list[str]] = {}
-    for line in read(paper.directory / RECORD):
+    for line in recorded(paper, KIND):
         for name in line["wins"]:
             found.setdefault(name, []).append(f"{line['reading']} = {line['value']}")
     return found

@@ -1,7 +1,7 @@
 """A paper's runs with something laid over them, judged: readings, mutants and interventions, one at a time.
 
-What a variant gave is kept in a file, a line each, with a hash of what it was made from: a call that was broken off
-goes on where it stopped, and a line is made again only if its runs or its criteria changed.
+What a variant gave is kept in a file, a line each, with a hash of what it was made from: an interrupted call continues,
+and a line is made again only if its runs or its criteria changed.
 
 Decision: docs/decisions/106-papers-use-everyones-selectors.md
 """
@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from perhop import files
 from perhop_studies import Paper
@@ -31,43 +31,34 @@ FEW, FULL = 3, 10
 Say = Callable[[str], None]
 Lay = Callable[[RunSet], Settings]
 Verdicts = dict[str, str]
-"""By `study/claim`, of hard criteria."""
+"""By `study/claim`."""
 Line = dict[str, Any]
 """A line of a file of results."""
 
 
-@dataclass
-class Lines:
-    """What variants gave, in a file: a line each, written as soon as it is known."""
+@dataclass(frozen=True)
+class Change:
+    """Keys that are laid over a paper's runs, under a name."""
 
-    path: Path
-    kept: dict[str, Line] = field(default_factory=dict)
-    """Lines of earlier runs, by the hash of what they were made from."""
-    found: list[Line] = field(default_factory=list)
+    name: str
+    set: dict[str, Any] = field(default_factory=dict)
+    """Over every run set."""
+    sets: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """Over one, by its name."""
 
-    @classmethod
-    def resumed(cls, path: Path, *others: Path) -> Lines:
-        """With the lines of a run that was broken off, and of those that travel with the paper."""
-        path.parent.mkdir(parents=True, exist_ok=True)
-        return cls(path, {line["of"]: line for one in (*others, path) for line in read(one)})
-
-    def add(self, of: str, make: Callable[[], Line], name: Line) -> None:
-        """The line that was made from the same, or a new one."""
-        self.found.append({**name, **(self.kept.get(of) or make()), **name, "of": of})
-        used = {line["of"] for line in self.found}
-        self._write([*self.found, *(line for of, line in self.kept.items() if of not in used)])
-
-    def finish(self) -> None:
-        """Leaves out the lines that nothing asks for any more."""
-        self._write(self.found)
-
-    def _write(self, lines: list[Line]) -> None:
-        files.write(self.path, "".join(f"{json.dumps(x, ensure_ascii=False, allow_nan=False)}\n" for x in lines))
+    def lay(self, runs: RunSet) -> Settings:
+        """Those of a run set."""
+        return {**self.set, **self.sets.get(runs.name, {})}
 
 
 def read(path: Path) -> list[Line]:
     """The lines of a file; none if there is none."""
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.is_file() else []
+
+
+def recorded(paper: Paper, kind: str) -> list[Line]:
+    """What the variants of a kind gave when they were last run: `readings`, `mutants` or `causes`."""
+    return read(paper.directory / f"records/{kind}.jsonl")
 
 
 @dataclass
@@ -100,6 +91,19 @@ class Store:
         return place.key in wanted and self._have(place.key) == have
 
 
+class Variant(NamedTuple):
+    """Something laid over the runs, and how its line is made."""
+
+    name: Line
+    """The line's first fields."""
+    changed: Store
+    claims: list[Criterion]
+    make: Callable[[], Line] | None
+    """None if it cannot be made here: a line of the same is kept then, or there is none."""
+    more: tuple[object, ...] = ()
+    """What else its line is made from."""
+
+
 @dataclass(frozen=True)
 class Judged:
     """What claims found with so many seeds, and the points that each asked for."""
@@ -121,10 +125,26 @@ class Bench:
     budget: Budget
     say: Say
 
+    def lines(self, kind: str, out: Path, variants: Iterable[Variant]) -> tuple[Path, list[Line]]:
+        """The line of each variant, made from the same before or now; in a file, each as soon as it is known."""
+        path = files.directory(out) / f"{kind}-{self.paper.name}.jsonl"
+        kept = {line["of"]: line for line in (*recorded(self.paper, kind), *read(path))}
+        left, found = dict(kept), list[Line]()
+        for one in variants:
+            self.say(": ".join(map(str, one.name.values())))
+            of = self._hash(one)
+            if line := kept.get(of) or (one.make and one.make()):
+                found.append({**one.name, **line, **one.name, "of": of})
+                left.pop(of, None)
+                _write(path, [*found, *left.values()])
+        _write(path, found)
+        self.say("")
+        return path, found
+
     @cached_property
     def hard(self) -> list[Criterion]:
         """All hard criteria."""
-        return [one for one in self.paper.criteria().claims if one.kind == "hard"]
+        return self.paper.criteria().hard
 
     @cached_property
     def frozen(self) -> Store:
@@ -137,29 +157,33 @@ class Bench:
         """Of each frozen point."""
         return {place.key: place.hash for job in self.frozen.jobs for place in job.points}
 
-    def laid(self, lay: Lay, about: Callable[[Place], bool] = lambda _: True) -> Store:
+    def laid(self, lay: Lay, about: Callable[[Mapping[str, Any]], bool] = lambda _: True) -> Store:
         """The runs that a variant changes, at the points where it does and that it is about."""
         settings = [(job.set, lay(job.set)) for job in self.frozen.jobs]
         store = self._store([replace(one, settings={**one.settings, **keys}) for one, keys in settings if keys])
         changed = [
-            one for job in store.jobs for one in job.narrowed(lambda p: p.hash != self.hashes[p.key] and about(p))
+            one for job in store.jobs for one in job.narrowed(lambda p: p.hash != self.hashes[p.key] and about(p.at))
         ]
         return replace(store, jobs=[job for job in changed if job.points])
 
-    def hash(self, changed: Store, claims: Iterable[Criterion], *more: object) -> str:
+    def _hash(self, one: Variant) -> str:
         """Of what a line is made from: its runs, the frozen ones, what judges them."""
-        points = sorted(place.hash for job in changed.jobs for place in job.points)
-        judged = [(one.study, one.claim, repr(one.bounds)) for one in claims]
-        text = repr((points, judged, self.budget.seed, sorted(self.hashes.values()), more))
+        points = sorted(place.hash for job in one.changed.jobs for place in job.points)
+        judged = [(claim.study, claim.claim, repr(claim.bounds)) for claim in one.claims]
+        text = repr((points, judged, self.budget.seed, sorted(self.hashes.values()), one.more))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def judge(self, claims: Iterable[Criterion], seeds: int, changed: Store, wanted: set[Key] | None = None) -> Judged:
         """Verdicts with changed runs in the place of frozen ones; `wanted` are the points that are enough."""
         listed = list(claims)
-        sets = {name for claim in listed for name in self.paper.study(claim.study).sets}
-        points = {key for key in self.frozen.places if key[0] in sets} if wanted is None else wanted
+        points = self.places(listed) if wanted is None else wanted
         samples = changed.upto(seeds, points) + self.frozen.upto(seeds, points - changed.places)
         return self.by(samples, listed, seeds)
+
+    def places(self, claims: Iterable[Criterion]) -> set[Key]:
+        """The frozen points of the studies that claims are in."""
+        sets = {name for claim in claims for name in self.paper.study(claim.study).sets}
+        return {key for key in self.frozen.places if key[0] in sets}
 
     def by(self, samples: Iterable[Sample], claims: Iterable[Criterion], seeds: int) -> Judged:
         """The verdicts of claims by these samples."""
@@ -167,22 +191,19 @@ class Bench:
         looks.add(samples)
         found = Judged({}, {})
         for claim in claims:
-            study, name = self.paper.study(claim.study), f"{claim.study}/{claim.claim}"
+            study = self.paper.study(claim.study)
             runs, asked = looks.of(study, seeds)
             asked.clear()
-            found.findings[name] = study.judge(claim, runs)
-            found.asked[name] = set(asked)
+            found.findings[claim.name] = study.judge(claim, runs)
+            found.asked[claim.name] = set(asked)
         return found
 
     def _store(self, sets: Iterable[RunSet]) -> Store:
         return Store(simulation.prepare(sets, self.budget), self._run)
 
     def _run(self, jobs: list[Job]) -> list[Sample]:
-        total = sum(job.total for job in jobs)
-        done: dict[int, int] = {}
+        return simulation.simulate(jobs, self.budget, partial(simulation.progress, self.say, jobs))
 
-        def told(job: Job, of: int) -> None:
-            done[id(job)] = of
-            self.say(f"{job.set.name}: {sum(done.values())} of {total} runs")
 
-        return simulation.simulate(jobs, self.budget, told)
+def _write(path: Path, lines: Iterable[Line]) -> None:
+    files.write(path, "".join(f"{json.dumps(x, ensure_ascii=False, allow_nan=False)}\n" for x in lines))

@@ -27,7 +27,7 @@ def table(paper: Paper) -> str:
 
 
 def _row(paper: Paper, cause: Cause, failed: tuple[str, ...], tried: dict[str, list[Trial]]) -> str:
-    names = [f"{one.study}/{one.claim}" for one in paper.criteria().claims if cause.explains(one)]
+    names = [one.name for one in paper.criteria().claims if one.fits(cause.claims)]
     frozen = [name for name in names if name in failed] or names
     listed = [intervention.name for intervention in cause.interventions]
     results = [_result(frozen, name, tried) for name in listed]

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Generator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import hypothesis
 import pluggy
@@ -14,6 +15,9 @@ import pytest
 
 from perhop import Runs, Scenario
 from waits import WAIT_S
+
+if TYPE_CHECKING:
+    from perhop_studies import Paper
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -76,6 +80,14 @@ def runs(small: Scenario) -> Runs:
 @pytest.fixture(scope="session")
 def swept() -> Runs:
     return Scenario.from_toml(SCENARIO + SWEPT).run(2)
+
+
+@pytest.fixture(params=["pam-fsam", "pps", "msvb-sio", "redp", "rtt-rto"])
+def each_paper(request: pytest.FixtureRequest) -> Paper:
+    """The papers, one after the other."""
+    from perhop_studies.papers import paper
+
+    return paper(request.param)
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Samples that tests make up or take from a few runs, as claims ask for them."""
+"""Samples that tests make up or take from a few runs, as claims ask for them; a line with a meter to take them from."""
 
 from __future__ import annotations
 
@@ -6,6 +6,30 @@ from collections.abc import Iterable, Mapping
 
 from perhop_studies import Study
 from perhop_studies.samples import Sample, Samples
+
+LINE = """
+[scenario]
+name = "line"
+duration = "{duration}"
+warmup = "{warmup}"
+[links]
+"A - B" = {{ rate = "10Mbit/s", delay = "1ms" }}
+"A -> B" = {{ queue = "long" }}
+[queue.long]
+limit = "100000p"
+[conditioner.{name}]
+at = "A -> B"
+kind = "token-bucket"
+cir = "{cir}"
+cbs = "3kB"
+[traffic.p]
+model = "poisson"
+rate = "5Mbit/s"
+size = "1000B"
+from = "A"
+to = "B"
+"""
+"""A link of 10 Mbit/s behind a meter, half full of Poisson's packets."""
 
 
 def by_set(samples: Iterable[Sample]) -> dict[str, Samples]:

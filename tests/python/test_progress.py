@@ -16,7 +16,7 @@ from perhop import Scenario, __main__, progress
 from perhop.cluster import runs as cluster
 from perhop.hands import Work
 from perhop.progress import Lines, Part, say, shown, told
-from perhop_studies import reproduce
+from perhop_studies import runs
 
 PATIENCE_S = 60
 SOON_S = 0.001
@@ -186,5 +186,5 @@ def test_a_cluster_tells(stream: Stream, small: Scenario) -> None:
 def test_studies_tell(stream: Stream) -> None:
     jobs: Any = [SimpleNamespace(set=SimpleNamespace(name="web", at={"marker": "pam"}), total=12) for _ in range(2)]
     with told("perhop reproduce"), told("rtt_rto (2 of 7)"):
-        reproduce._progress(jobs, jobs[1], 3)
+        runs.progress(say, jobs, jobs[1], 3)
         stream.until(r"perhop reproduce: rtt_rto \(2 of 7\): web pam: 15 of 24 runs, 0:00:\d\d\n")

@@ -1,16 +1,13 @@
-"""The rule that chose answers of PAM and F-SAM: on the rows that are kept, and on a few runs."""
+"""The rule that chose answers of PAM and F-SAM: on the rows that are kept, and on planted ones."""
 
 from __future__ import annotations
 
 import json
 from typing import Any
 
-import pytest
-
 from perhop_studies.pam_fsam import answers
 from perhop_studies.pam_fsam.terms import FSAM, PAM, TB
 from perhop_studies.papers import paper
-from perhop_studies.runs import Budget
 
 PAPER = paper("pam-fsam")
 ROWS = [json.loads(line) for line in (PAPER.directory / "records/grid.jsonl").read_text().splitlines()]
@@ -40,13 +37,3 @@ def test_the_unit_comes_first_then_what_is_sound_then_the_least_weight_and_error
     ]
     taken = answers.chosen(rows, dict.fromkeys(answers.GRID, 110.0))
     assert taken == {"a1": "bits", "a2": "0.02", "a3": "0.8", "a5": "y", "a7": "q"}
-
-
-def test_a_row_is_what_its_runs_measure(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two replications in the place of 50: the bucket's totals are those of its contract, whatever the sample."""
-    monkeypatch.setattr(answers, "DRAWS", 2)
-    monkeypatch.setattr(answers, "GRID", {PAM: ("a3",)})
-    kept, weak, _ = answers.grid(PAPER, Budget(seeds=2), lambda _: None)
-    assert kept["broken"] == []
-    assert weak["broken"] == ["fixed point"]
-    assert 0.95 <= kept["used"] <= 1 + 100e3 / answers.SUPPLY

@@ -10,62 +10,53 @@ from typing import Any
 
 import pytest
 
-from perhop_studies import causes, headline, readings, report, tally
+from perhop_studies import Paper, causes, headline, report, settings, tally
 from perhop_studies.criteria import Criterion
-from perhop_studies.headline import IN_SAMPLE, PREDICTION, WITHOUT_SENTENCE, Headline, Part
+from perhop_studies.headline import IN_SAMPLE, PREDICTION, SEED, WITHOUT_SENTENCE, Headline, Part
 from perhop_studies.papers import PAPERS, paper
-from perhop_studies.sentences import fits
-from perhop_studies.settings import FROZEN
-from perhop_studies.tally import Share
+from perhop_studies.settings import FROZEN, Reading
+from perhop_studies.tally import Share, Tally
 from perhop_studies.verdict import FULL
 
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("name", PAPERS)
-def test_a_reading_says_on_which_claims_its_answer_was_chosen(name: str) -> None:
-    found = paper(name)
-    for reading in found.readings().values():
-        for pattern in reading.chosen_on:
-            assert any(fits([pattern], c) for c in found.criteria().claims), f"{reading.id}: {pattern}"
+def as_frozen(found: Paper, **other: Any) -> Tally:
+    """What the last run of a paper came to, with other counts."""
+    return replace(tally.read(found)[FROZEN, SEED], **other)
 
 
-def test_a_reading_that_does_not_say_so_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "readings.toml"
-    path.write_text('[[reading]]\nid = "a"\nquestion = "?"\ndecided-by = "?"\nfrozen = "x"\n[reading.values]\nx = {}\n')
-    with pytest.raises(ValueError, match="a: `chosen-on` is missing: the claims on the runs that chose the answer"):
-        readings.load(path)
-    path.write_text(path.read_text().replace('frozen = "x"', 'frozen = "x"\nchosen-on = ["s/a*"]'))
-    found = readings.load(path)
-    assert readings.in_sample(found, Criterion("s", "ab-n05", "hard", "", rule="ab")) == ["a"]
-    assert readings.in_sample(found, Criterion("s", "b", "hard", "", rule="b")) == []
+def test_a_reading_says_on_which_claims_its_answer_was_chosen(each_paper: Paper) -> None:
+    claims = each_paper.criteria().claims
+    for reading in each_paper.readings().values():
+        assert [one for one in reading.chosen_on if not any(c.fits([one]) for c in claims)] == [], reading.id
 
 
-def test_the_groups_are_all_hard_claims_and_overlap_nowhere() -> None:
-    for found in PAPERS.values():
-        hard = [c for c in found.criteria().claims if c.kind == "hard" and not c.added]
-        assert headline.kinds(found).keys() == {f"{c.study}/{c.claim}" for c in hard}
-    assert headline.kinds(paper("pam-fsam"))["pf-fig2/jain-in-order"] == IN_SAMPLE
-    assert headline.kinds(paper("pam-fsam"))["pf-fig2/token-supply"] == WITHOUT_SENTENCE
-    assert headline.kinds(paper("pam-fsam"))["pf-fig4/fsam-gain"] == PREDICTION
+def test_a_claim_on_runs_that_chose_an_answer_is_in_sample() -> None:
+    readings = {"a": Reading("a", "?", "?", "x", {"x": {}}, ["s/a*"])}
+    assert settings.in_sample(readings, Criterion("s", "ab-n05", "hard", "", rule="ab")) == ["a"]
+    assert settings.in_sample(readings, Criterion("s", "b", "hard", "", rule="b")) == []
+
+
+def test_the_groups_are_all_hard_claims_and_overlap_nowhere(each_paper: Paper) -> None:
+    assert headline.kinds(each_paper).keys() == {c.name for c in each_paper.criteria().hard if not c.added}
+    kinds = headline.kinds(paper("pam-fsam"))
+    named = ("pf-fig2/jain-in-order", "pf-fig2/token-supply", "pf-fig4/fsam-gain")
+    assert [kinds[name] for name in named] == [IN_SAMPLE, WITHOUT_SENTENCE, PREDICTION]
 
 
 def test_a_claim_that_fails_leaves_its_group_alone() -> None:
     found = paper("pam-fsam")
-    plain = tally.read(found)[FROZEN, 1]
-    held = Headline.of([Part(found, replace(plain, failed=()))])
-    fails = Headline.of([Part(found, replace(plain, failed=("pf-fig2/jain-in-order", "pf-fig2/token-supply")))])
-    assert held.predictions == fails.predictions
-    assert held.in_sample.held - fails.in_sample.held == 1
-    assert held.without_sentence.held - fails.without_sentence.held == 1
-    assert sum(share.of for share in (held.predictions, held.in_sample, held.without_sentence)) == plain.hard
+    all_hold, two_fail = (), ("pf-fig2/jain-in-order", "pf-fig2/token-supply")
+    held, fails = (Headline.of([Part(found, as_frozen(found, failed=x))]).kinds for x in (all_hold, two_fail))
+    lost = {kind: held[kind].held - fails[kind].held for kind in held}
+    assert lost == {PREDICTION: 0, IN_SAMPLE: 1, WITHOUT_SENTENCE: 1}
+    assert sum(share.of for share in held.values()) == as_frozen(found).hard
 
 
 def test_what_is_undecided_or_not_counted_is_said_or_left_out() -> None:
     found = paper("redp")
-    plain = replace(
-        tally.read(found)[FROZEN, 1], failed=(), sentences=Share(8, 15), in_part=1, refereed=None, undecided=0
-    )
+    plain = as_frozen(found, failed=(), sentences=Share(8, 15), in_part=1, refereed=None, undecided=0)
     lines = Headline.of([Part(found, plain)]).lines
     assert lines[0] == "Of 15 judged sentences of the paper, 8 hold, 1 hold in part and 6 do not"
     assert lines[1].startswith("Of 23 claims that test them, 23 hold: ")
@@ -75,25 +66,20 @@ def test_what_is_undecided_or_not_counted_is_said_or_left_out() -> None:
     assert len(lines) == 2
 
 
-@pytest.mark.parametrize("name", PAPERS)
-def test_what_holds_nowhere_was_tried_with_enough_seeds(name: str) -> None:
+def test_what_holds_nowhere_was_tried_with_enough_seeds(each_paper: Paper) -> None:
     """In every setting, with four times the seeds that a verdict has."""
-    found = paper(name)
-    lost = headline.nowhere(Part(found, tally.read(found)[FROZEN, headline.SEED]))
-    criteria = {f"{c.study}/{c.claim}": c for c in found.criteria().claims}
-    for claim in lost:
-        (cause,) = (one for one in causes.load(found.directory) if one.explains(criteria[claim]))
-        plain = {one.setting for one in cause.interventions if not one.set and not one.sets and one.seeds >= 4 * FULL}
-        assert plain == {*found.settings()}, claim
+    lost = headline.nowhere(Part(each_paper, as_frozen(each_paper)))
+    for claim in (one for one in each_paper.criteria().claims if one.name in lost):
+        (cause,) = (one for one in causes.load(each_paper.directory) if claim.fits(one.claims))
+        plain = {one.setting for one in cause.interventions if one.plain and one.seeds >= 4 * FULL}
+        assert plain == {*each_paper.settings()}, claim.name
 
 
-@pytest.mark.parametrize("name", PAPERS)
-def test_a_report_finds_the_same_claims_elsewhere(name: str) -> None:
-    found, kept = paper(name), tally.read(paper(name))
-    rows = [report.Row(name, one, kept.get((one.name, headline.SEED)), None) for one in found.settings().values()]
-    frozen = kept[FROZEN, headline.SEED]
-    outcome: Any = SimpleNamespace(paper=found, setting=found.settings()[FROZEN], tally=frozen)
-    lost = headline.nowhere(Part(found, frozen))
+def test_a_report_finds_the_same_claims_elsewhere(each_paper: Paper) -> None:
+    found, kept, frozen = each_paper.settings(), tally.read(each_paper), as_frozen(each_paper)
+    rows = [report.Row(each_paper.name, one, kept.get((one.name, SEED)), None) for one in found.values()]
+    outcome: Any = SimpleNamespace(paper=each_paper, setting=found[FROZEN], tally=frozen)
+    lost = headline.nowhere(Part(each_paper, frozen))
     assert report.Entry(outcome, [], "").anywhere(rows) == Share(frozen.hard - len(lost), frozen.hard)
 
 

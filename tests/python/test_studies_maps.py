@@ -23,32 +23,9 @@ from perhop_studies.quantities import Tables, sums
 from perhop_studies.runs import Budget, Method, RunSet
 from perhop_studies.settings import FROZEN
 from perhop_studies.verdict import NOT_REPRODUCED, REPRODUCED, UNDECIDED, Finding, at_least
+from planted import LINE
 
 BUDGET = Budget(seeds=5, jobs=2)
-LINE = """
-[scenario]
-name = "line"
-duration = "{duration}"
-warmup = "1s"
-[links]
-"A - B" = {{ rate = "10Mbit/s", delay = "1ms" }}
-"A -> B" = {{ queue = "long" }}
-[queue.long]
-limit = "100000p"
-[conditioner.meter]
-at = "A -> B"
-kind = "token-bucket"
-cir = "5Mbit/s"
-cbs = "3kB"
-[traffic.p]
-model = "poisson"
-rate = "5Mbit/s"
-size = "1000B"
-from = "A"
-to = "B"
-"""
-
-
 LOSSY = """
 [scenario]
 name = "lossy"
@@ -82,7 +59,7 @@ class Line:
     """Stands for a paper: one link and one source, of a Poisson stream through a meter if nothing else is said."""
 
     def __init__(self, directory: Path, duration: str, text: str = LINE) -> None:
-        (directory / "line.toml").write_text(text.format(duration=duration))
+        (directory / "line.toml").write_text(text.format(duration=duration, warmup="1s", name="meter", cir="5Mbit/s"))
         self.sets = [RunSet("line", directory / "line.toml", {"at": "A"}, Method(measured))]
 
     def runs(self) -> list[RunSet]:

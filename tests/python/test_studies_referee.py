@@ -11,10 +11,9 @@ from typing import Any
 
 import pytest
 
-from perhop_studies import Study, referee
+from perhop_studies import Paper, Study, referee
 from perhop_studies.bounds import Bounds
 from perhop_studies.criteria import Criteria, Criterion
-from perhop_studies.papers import PAPERS, paper
 from perhop_studies.records import record
 from perhop_studies.referee import Referee
 from perhop_studies.runs import Budget, prepare
@@ -24,9 +23,8 @@ from perhop_studies.verdict import NOT_REPRODUCED, REPRODUCED
 UNCOUNTED = ("no claim", "counted already")
 
 
-@pytest.mark.parametrize("name", PAPERS)
-def test_each_line_has_the_papers_words_and_a_reason(name: str) -> None:
-    lines = paper(name).referee().lines
+def test_each_line_has_the_papers_words_and_a_reason(each_paper: Paper) -> None:
+    lines = each_paper.referee().lines
     assert lines
     for line in lines:
         assert line.words, line
@@ -36,23 +34,18 @@ def test_each_line_has_the_papers_words_and_a_reason(name: str) -> None:
         assert line.counts == (line.change not in UNCOUNTED), line
 
 
-@pytest.mark.parametrize("name", PAPERS)
-def test_at_least_as_many_lines_get_stricter_as_looser(name: str) -> None:
-    changes = Counter(line.change for line in paper(name).referee().lines)
+def test_at_least_as_many_lines_get_stricter_as_looser(each_paper: Paper) -> None:
+    changes = Counter(line.change for line in each_paper.referee().lines)
     assert changes["stricter"] + changes["no claim"] >= changes["looser"]
 
 
-@pytest.mark.parametrize("name", PAPERS)
-def test_every_line_stands_beside_a_criterion_or_adds_one(name: str) -> None:
-    found, lines = paper(name), paper(name).referee()
-    claims = [c for c in found.criteria().claims if c.kind == "hard"]
-    beside = Counter(id(line) for claim in claims if (line := lines.line(claim)))
-    for line in lines.lines:
-        assert beside[id(line)] or line.change == "added", f"{line.study}/{line.claims}: its `only` leaves nothing"
+def test_every_line_stands_beside_a_criterion_or_adds_one(each_paper: Paper) -> None:
+    claims, lines = each_paper.criteria().hard, each_paper.referee()
+    beside = {id(lines.line(claim)) for claim in claims}
     rules = {(c.study, c.rule) for c in claims}
     for line in lines.lines:
-        study = found.study(line.study)
-        assert not line.rule or line.rule in study.claims
+        assert id(line) in beside or line.change == "added", f"{line.study}/{line.claims}: its `only` leaves nothing"
+        assert not line.rule or line.rule in each_paper.study(line.study).claims
         assert line.bounds.holds or line.rule or not line.counts
         assert line.change == "added" or {(line.study, claim) for claim in line.claims} <= rules
 
@@ -83,29 +76,11 @@ def load(tmp_path: Path, *lines: str) -> Referee:
 STRICT = 'text = "x >= 7"\nholds = ["x >= 7"]\nof = { at = "here" }'
 
 
-@pytest.mark.parametrize(
-    ("claim", "change", "more", "says"),
-    [
-        ("z", "stricter", STRICT, "no hard criterion `z`: there are a, b"),
-        ("c", "stricter", STRICT, "no hard criterion `c`: there are a, b"),
-        ("a", "added", STRICT, "`a` is a criterion: `added` is for claims that are none"),
-        ("a", "looser", 'text = "x"', "`text` goes with `holds` or `rule`; without either its claims do not count"),
-        ("a", "no claim", 'holds = ["x >= 7"]', "`text` goes with `holds` or `rule`"),
-        ("a", "looser", "hold = 1", "no key `hold`: there are study, claims, change, words, why, known, text, holds"),
-    ],
-)
-def test_what_is_wrong_in_a_line_is_said(tmp_path: Path, claim: str, change: str, more: str, says: str) -> None:
-    with pytest.raises(ValueError, match=r"referee\.toml: s/") as error:
-        load(tmp_path, LINE.format(claim=claim, change=change, more=more))
-    assert says in str(error.value)
-
-
-def test_a_criterion_has_one_line(tmp_path: Path) -> None:
-    line = LINE.format(claim="a", change="stricter", more=STRICT)
+def test_each_point_of_a_criterion_has_one_line(tmp_path: Path) -> None:
+    lines = [LINE.format(claim="a", change="stricter", more=f"{STRICT}\nonly = {{ n = [{n}] }}") for n in (5, 10)]
+    assert len(load(tmp_path, *lines).lines) == 2
     with pytest.raises(ValueError, match="s/a-5: 2 lines, one is allowed"):
-        load(tmp_path, line, line)
-    parts = [line.replace("known", f"only = {{ n = [{n}] }}\nknown") for n in (5, 10)]
-    assert len(load(tmp_path, *parts).lines) == 2
+        load(tmp_path, lines[0], lines[0])
 
 
 def test_a_line_judges_by_its_own_bounds_and_the_frozen_verdict_stays(tmp_path: Path) -> None:
@@ -132,18 +107,16 @@ class Anything(defaultdict[str, float]):
     """Stands for the quantities of a run: any name has a number."""
 
 
-@pytest.mark.parametrize("name", PAPERS)
-def test_every_line_and_every_claim_can_be_judged(name: str) -> None:
+def test_every_line_and_every_claim_can_be_judged(each_paper: Paper) -> None:
     """On made-up runs of every point: an expression that is none, or a measure that is missing, is seen here."""
-    found = paper(name)
-    places = [place for job in prepare(found.runs(), Budget(seeds=3)) for place in job.points]
+    places = [place for job in prepare(each_paper.runs(), Budget(seeds=3)) for place in job.points]
     runs = [
         Sample(p.runs, p.at, n, Anything(partial(float, 1.0 + n / 7 + i / 1000)))
         for i, p in enumerate(places)
         for n in range(3)
     ]
-    claims = [one for one in found.criteria().claims if one.kind != "report"]
-    for claim in (*claims, *found.referee().judged(claims)):
-        study = found.study(claim.study)
+    claims = [one for one in each_paper.criteria().claims if one.kind != "report"]
+    for claim in (*claims, *each_paper.referee().judged(claims)):
+        study = each_paper.study(claim.study)
         with suppress(ZeroDivisionError):
             assert study.judge(claim, Samples(s for s in runs if s.runs in study.sets)).parts

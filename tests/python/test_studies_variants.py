@@ -2,46 +2,27 @@
 
 from __future__ import annotations
 
-import json
 import tomllib
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from perhop_studies import Study, mutants, trying, variants
+from perhop_studies import Paper, Study, mutants, trying, variants
 from perhop_studies import runs as simulation
 from perhop_studies.bounds import Bounds
 from perhop_studies.criteria import Criteria, Criterion
 from perhop_studies.mutants import Mutant
-from perhop_studies.papers import PAPERS, paper
 from perhop_studies.quantities import Tables, sums
-from perhop_studies.readings import Reading, Readings
 from perhop_studies.runs import Budget, Job, Method, RunSet, Settings
 from perhop_studies.samples import Sample
+from perhop_studies.settings import Reading, Readings
+from planted import LINE
 
 ROOT = Path(__file__).parents[2]
 ONE = Budget(seeds=1, jobs=1)
-METERED = """
-[scenario]
-name = "metered"
-duration = "2s"
-warmup = "0s"
-[links]
-"A - B" = {{ rate = "10Mbit/s", delay = "1ms" }}
-[conditioner.{name}]
-at = "A -> B"
-kind = "token-bucket"
-cir = "4Mbit/s"
-cbs = "3kB"
-[traffic.p]
-model = "poisson"
-rate = "5Mbit/s"
-size = "1000B"
-from = "A"
-to = "B"
-"""
 BROKEN = """
 [[mechanism]]
 name = "the meter"
@@ -101,35 +82,35 @@ class Metered:
 
     def runs(self) -> list[RunSet]:
         for name in ("meter", "other"):
-            (self.directory / f"{name}.toml").write_text(METERED.format(name=name))
+            text = LINE.format(duration="2s", warmup="0s", name=name, cir="4Mbit/s")
+            (self.directory / f"{name}.toml").write_text(text)
         return [RunSet("r", self.directory / f"{m}.toml", {"by": m}, Method(green)) for m in ("meter", "other")]
 
 
 @pytest.fixture
 def metered(tmp_path: Path) -> Any:
     (tmp_path / mutants.FILE).write_text(BROKEN)
-    (tmp_path / "mutants").mkdir()
+    for folder in ("mutants", "records"):
+        (tmp_path / folder).mkdir()
     (tmp_path / "mutants/wrong.toml").write_text('new = "1"')
     return Metered(tmp_path)
 
 
 def lines(path: Path) -> dict[str, dict[str, Any]]:
-    found = [json.loads(line) for line in path.read_text().splitlines()]
-    return {line.get("mutant") or line["value"]: line for line in found}
+    return {line.get("mutant") or line["value"]: line for line in variants.read(path)}
 
 
 def test_a_mutant_fails_the_criteria_of_its_mechanism_that_tell(metered: Any, tmp_path: Path) -> None:
     """A meter of 1 Mbit/s for one of 4, of 5 offered: green falls from .8 to .2. The other run has the same meter."""
-    out = tmp_path / "out"
-    mutants.run(metered, ONE, out, lambda _: None)
-    found = lines(out / "mutants-metered.jsonl")
+    path = mutants.run(metered, ONE, tmp_path / "out", lambda _: None)
+    found = lines(path)
     assert {name: line["fails"] for name, line in found.items()} == {
         "thin": ["s/most"],
         "the other in its place": ["s/more"],
     }
     assert [line["judged"] for line in found.values()] == [3, 3]
-    told = mutants.told(metered, out / "mutants-metered.jsonl")
-    assert {name: (one.tells, one.tried) for (_, name), one in told.items()} == {
+    path.rename(tmp_path / "records/mutants.jsonl")
+    assert {name: (one.tells, one.tried) for (_, name), one in mutants.told(metered).items()} == {
         "most": (True, 2),
         "some": (False, 2),
         "more": (True, 2),
@@ -197,56 +178,38 @@ def test_a_place_without_a_rivals_runs_is_not_taken() -> None:
     assert found == {("new", 1): 2, ("new", 2): 1, ("plain", 1): 2}
 
 
-@pytest.mark.parametrize("name", PAPERS)
-def test_every_hard_criterion_has_three_mutants(name: str) -> None:
-    found = paper(name)
-    mechanisms = mutants.load(found.directory)
-    few = {
-        f"{c.study}/{c.rule}"
-        for c in found.criteria().claims
-        if c.kind == "hard" and sum(len(m.mutants) for m in mechanisms if m.decides(c)) < 3
-    }
-    assert few == set()
+def test_every_hard_criterion_has_three_mutants(each_paper: Paper) -> None:
+    mechanisms = mutants.load(each_paper.directory)
+    tried = {c.name: sum(len(m.mutants) for m in mechanisms if c.fits(m.claims)) for c in each_paper.criteria().hard}
+    assert {name for name, number in tried.items() if number < 3} == set()
 
 
-@pytest.mark.parametrize("name", PAPERS)
-def test_a_patch_is_of_a_text_that_occurs_once(name: str) -> None:
-    found = paper(name).directory
-    named = {mutant.patch for mechanism in mutants.load(found) for mutant in mechanism.mutants} - {""}
-    files = {file.stem: tomllib.loads(file.read_text()) for file in found.glob("mutants/*.toml")}
-    assert {*files} == named
-    assert {stem: (ROOT / of["file"]).read_text().count(of["old"]) for stem, of in files.items()} == dict.fromkeys(
-        files, 1
-    )
+def test_a_patch_is_of_a_text_that_occurs_once(each_paper: Paper) -> None:
+    named = {mutant.patch for mechanism in mutants.load(each_paper.directory) for mutant in mechanism.mutants} - {""}
+    files = {file.stem: tomllib.loads(file.read_text()) for file in each_paper.directory.glob("mutants/*.toml")}
+    counts = {stem: (ROOT / of["file"]).read_text().count(of["old"]) for stem, of in files.items()}
+    assert counts == dict.fromkeys(named, 1)
 
 
-@pytest.mark.parametrize("name", PAPERS)
-def test_rivals_are_on_the_axes_of_the_runs(name: str) -> None:
-    found = paper(name)
-    jobs = simulation.prepare(found.runs(), ONE)
+def test_rivals_are_on_the_axes_of_the_runs(each_paper: Paper) -> None:
+    jobs = simulation.prepare(each_paper.runs(), ONE)
     axes = {(axis, value) for job in jobs for place in job.points for axis, value in place.at.items()}
-    for mutant in (one for mechanism in mutants.load(found.directory) for one in mechanism.mutants):
+    for mutant in (one for mechanism in mutants.load(each_paper.directory) for one in mechanism.mutants):
         assert bool(mutant.axis) + bool(mutant.patch) + bool(mutant.set or mutant.sets) == 1, mutant.name
         if mutant.axis:
             assert {(mutant.axis, value) for value in (*mutant.of, mutant.by)} <= axes, mutant.name
 
 
-@pytest.mark.parametrize("name", PAPERS)
-def test_every_answer_is_tried_where_it_changes_something(name: str) -> None:
-    found = paper(name)
-    bench = variants.Bench(found, ONE, lambda _: None)
-    for reading in found.readings().values():
+def test_every_answer_is_tried_where_it_changes_something(each_paper: Paper) -> None:
+    bench = variants.Bench(each_paper, ONE, lambda _: None)
+    for reading in (one for one in each_paper.readings().values() if one.id not in each_paper.reread):
         for value in reading.others:
-            if reading.id not in found.reread:
-                changed = bench.laid(lambda of, r=reading, v=value: found.answer(r, v, of))  # type: ignore[misc]
-                assert changed.places, f"{reading.id}: {value}"
+            assert bench.laid(partial(each_paper.answer, reading, value)).places, f"{reading.id}: {value}"
 
 
-@pytest.mark.parametrize("name", PAPERS)
-def test_every_answer_and_every_mutant_was_tried(name: str) -> None:
-    found = paper(name)
-    tried = {(line["reading"], line["value"]) for line in variants.read(found.directory / trying.RECORD)}
-    answers = {(r.id, value) for r in found.readings().values() for value in r.others}
+def test_every_answer_and_every_mutant_was_tried(each_paper: Paper) -> None:
+    tried = {(line["reading"], line["value"]) for line in variants.recorded(each_paper, trying.KIND)}
+    answers = {(r.id, value) for r in each_paper.readings().values() for value in r.others}
     assert tried == answers, "make renew-readings"
-    run = {(line["mechanism"], line["mutant"]) for line in variants.read(found.directory / mutants.RECORD)}
-    assert run == {(m.name, mutant.name) for m in mutants.load(found.directory) for mutant in m.mutants}
+    run = {(line["mechanism"], line["mutant"]) for line in variants.recorded(each_paper, mutants.KIND)}
+    assert run == {(m.name, mutant.name) for m in mutants.load(each_paper.directory) for mutant in m.mutants}

@@ -1,9 +1,8 @@
 """Maps: where a claim is true.
 
-`perhop_studies/<paper>/maps.toml` states them. A map lays the values of two parameters over the very points of the
-grid that a claim asks for, and asks the claim's own verdict function at each; at the paper's point its verdict is the
-study's. What the paper says without a number, or of all points at once, a map states by `holds`, `of` and `measures`
-(see `bounds`).
+A paper's `maps.toml` states them. A map lays the values of two parameters over the very points of the grid that a
+claim asks for, and asks the claim's own verdict function at each; at the paper's point its verdict is the study's. What
+the paper says without a number, or of all points at once, a map states by `holds`, `of` and `measures` (see `bounds`).
 
     [[map]]
     id = "fsam-gain"
@@ -21,7 +20,6 @@ study's. What the paper says without a number, or of all points at once, a map s
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,7 +28,7 @@ from typing import Any
 from perhop.unknown import UnknownError
 from perhop_studies import Paper, Study
 from perhop_studies.bounds import Bounds
-from perhop_studies.criteria import Criterion
+from perhop_studies.criteria import Criterion, read
 from perhop_studies.papers import PAPERS
 
 FILE = "maps.toml"
@@ -93,8 +91,7 @@ def load(found: Paper) -> list[Map]:
         ValueError: a study or claim that does not exist, or an axis without the paper's own value.
     """
     path = found.directory / FILE
-    stated = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    return [_map(found, entry, path) for entry in stated.get("map", [])]
+    return [_map(found, entry, path) for entry in read(path).get("map", [])]
 
 
 def _map(found: Paper, entry: Mapping[str, Any], path: Path) -> Map:

@@ -34,9 +34,9 @@ from typing import Any
 from perhop import stats
 from perhop_studies import measures
 from perhop_studies.quantities import Columns, Tables, each, groups, means, sums, total
-from perhop_studies.readings import Reading
 from perhop_studies.runs import Axis, Method, RunSet, Settings
 from perhop_studies.samples import Sample
+from perhop_studies.settings import Reading
 
 MARKERS = "conditioner.marker"
 TOKENS = ("pf-fig2", "pf-fig3")

@@ -36,8 +36,8 @@ from typing import Any
 
 from perhop import stats
 from perhop_studies.quantities import Tables, groups, sums, total
-from perhop_studies.readings import Reading
 from perhop_studies.runs import Method, RunSet, Settings
+from perhop_studies.settings import Reading
 
 START, END = 20.0, 200.0
 """Seconds between which a run is taken to be settled."""

@@ -35,9 +35,9 @@ from typing import Any
 
 from perhop import stats
 from perhop_studies.quantities import Columns, Tables, sums, total
-from perhop_studies.readings import Reading
 from perhop_studies.redp import queues
 from perhop_studies.runs import Method, RunSet, Settings
+from perhop_studies.settings import Reading
 
 COLOURS = ("green", "yellow", "red")
 KINDS = (*COLOURS, "total")
