@@ -20,7 +20,7 @@ What depends on the day or the place is cut before hashing (`program.CUTS`): wal
 the hash in the names of its directories, which covers the version.
 
 Simulations are short: 200 ms of simulated time, of a sweep its first point, and of a configuration the time in which
-its link sends `MOST_BITS`. So no text is left out of `run` or `predict`. Scenarios of studies have few verbs, as they are
-alike; so have scenarios that `check` refuses. Workloads of `crates/bench` are left out.
+its link sends `MOST_BITS`. So no text is left out of `run` or `predict`. Scenarios of studies have few verbs, as they
+are alike; so have scenarios that `check` refuses. Workloads of `crates/bench` are left out.
 New texts and verbs are listed, and are not a difference.
 """
