@@ -120,8 +120,8 @@ impl Series {
         let least = self.averages.iter().copied().fold(f64::INFINITY, f64::min);
         let most = self.averages.iter().copied().fold(0.0, f64::max);
         let squares: Vec<f64> = self.lengths.iter().map(|x| x * x).collect();
-        let mean = stats::mean(&self.lengths);
-        let variance = stats::mean(&squares) - mean * mean;
+        let length = stats::mean(&self.lengths);
+        let variance = stats::mean(&squares) - length * length;
         [mean, least, most, mean_queue, variance.sqrt(), loss]
     }
 }
