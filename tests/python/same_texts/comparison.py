@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from dataclasses import dataclass, replace
-from itertools import zip_longest
+from itertools import takewhile, zip_longest
 from pathlib import Path
 
 from . import calls, record
@@ -12,6 +12,9 @@ from .collect import collect
 from .program import Answer, Asker
 from .record import Record
 from .texts import Text
+
+WIDTH, BEFORE = 160, 60
+"""Characters of a line that are printed where it differs, and those of them that are the same."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,11 @@ class Comparison:
         """The first line in which two builds differ."""
         here, there = (printed(replace(self.asker, program=it), text, verb) for it in (self.asker.program, against))
         pairs = enumerate(zip_longest(here, there, fillvalue="no line"), 1)
-        return next((f"line {i}: {a}\n  other:  {b}" for i, (a, b) in pairs if a != b), "the same in both builds")
+        number, a, b = next(((i, a, b) for i, (a, b) in pairs if a != b), (0, "", ""))
+        same = sum(1 for _ in takewhile(lambda both: both[0] == both[1], zip(a, b, strict=False)))
+        begin = max(0, same - BEFORE)
+        cut = slice(begin, begin + WIDTH)
+        return f"line {number}: {a[cut]}\n  other:  {b[cut]}" if number else "the same in both builds"
 
 
 def printed(asker: Asker, text: Text, verb: str) -> list[str]:
