@@ -27,7 +27,7 @@ impl From<Override> for (String, String) {
     }
 }
 
-/// Who reads captures that traffic replays: nobody, unless the host says so.
+/// The host's reader of captures that traffic replays, if it has one.
 #[derive(Clone, Copy, Default)]
 pub struct Captures(Option<&'static dyn CaptureReader>);
 
