@@ -9,6 +9,7 @@ use crate::{Exit, Failure};
 use perhop_capture::Existing;
 use perhop_capture::mark::{self, By, Groups, Marking, Part, Report, RoundTripsOf, Total};
 use perhop_results::rows::record;
+use perhop_scenario::Diagnostic;
 use serde::Serialize;
 use std::path::Path;
 
@@ -88,6 +89,7 @@ struct Together<'a> {
 
 impl<'a> Metering<'a> {
     pub(crate) fn new(args: &'a Meter, asker: Asker<'a>) -> Result<Self, Failure> {
+        unsuited(args).map_or(Ok(()), |what| Err(Failure::from(what.at(args.through.door))))?;
         let by = args.by.or(args.csv.is_some().then_some(By::Flow));
         Ok(Self { args, asker, marking: asked(args, asker)?, by })
     }
@@ -163,6 +165,21 @@ impl<'a> Metering<'a> {
         }
         csv
     }
+}
+
+/// What does not go together: a command line has been refused before.
+fn unsuited(args: &Meter) -> Option<Diagnostic> {
+    let of_line = [("queue", &args.queue), ("link", &args.link), ("framing", &args.framing)];
+    let stated = of_line.into_iter().find(|(_, value)| value.is_some()).map(|it| it.0);
+    let whole = [("rtt", args.rtt), ("bursts", args.bursts), ("queue", args.queue.is_some())];
+    let beside = whole.into_iter().find(|it| it.1).map(|it| it.0);
+    let (message, help) = match (args.by, args.policy.is_some(), stated, beside) {
+        (Some(_), _, _, Some(name)) => (format!("⟨by=⟩ together with ⟨{name}=⟩"), "give one of the two"),
+        (_, false, Some(name), _) => (format!("⟨{name}=⟩ without ⟨policy=⟩"), "name the file that has the queue"),
+        _ if args.samples && !args.rtt => ("⟨samples!⟩ without ⟨rtt!⟩".to_owned(), "give both"),
+        _ => return None,
+    };
+    Some(Diagnostic::error("E239", message, help))
 }
 
 /// What a capture is sent through.

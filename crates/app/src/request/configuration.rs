@@ -9,7 +9,8 @@ use perhop_config::model::Way;
 use perhop_core::accounting::Accounting;
 use perhop_core::door::Door;
 use perhop_core::units::BitRate;
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 use std::path::PathBuf;
 
 /// How a configuration is read.
@@ -35,6 +36,7 @@ pub struct Configuration {
     pub direction: Option<Direction>,
     /// Whose defaults count [default: ios-xe]
     #[arg(long, value_name = "SYSTEM", value_parser = platforms())]
+    #[serde(deserialize_with = "known_platform")]
     pub platform: Option<String>,
     /// In whose words options are named.
     #[arg(skip)]
@@ -72,6 +74,15 @@ mod accounting {
 /// The names of `--platform`.
 pub(super) fn platforms() -> PossibleValuesParser {
     PossibleValuesParser::new(Platform::NAMED.map(|it| it.0))
+}
+
+fn known_platform<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    let stated = Option::<String>::deserialize(from)?;
+    let names = Platform::NAMED.map(|it| it.0);
+    match stated.as_deref().filter(|name| !names.contains(name)) {
+        Some(name) => Err(D::Error::custom(format!("unknown name `{name}`: must be one of {}", names.join(", ")))),
+        None => Ok(stated),
+    }
 }
 
 /// The platform with a name of `--platform`.
