@@ -10,9 +10,10 @@ CHECKED=(
     "perhop-sim"
     "perhop-edge"
     "perhop-capture"
-    "perhop-scenario"
+    "perhop-scenario --no-default-features"
     "perhop-results"
     "perhop-config"
+    "perhop-app"
 )
 
 tools=$(scripts/wasm_toolchain.sh) || case $? in

@@ -39,7 +39,11 @@ fn is_configuration(path: &Path, bytes: &[u8], asked: &Configuration) -> bool {
     asked.from.is_some() || !std::str::from_utf8(bytes).is_ok_and(is_toml) && (looks(&Text::new(bytes)) || named())
 }
 
-pub(crate) fn check(args: &Check) -> Result<Exit, Failure> {
+/// Carries it out, and prints the answer.
+///
+/// # Errors
+/// What is wrong with the request, or with what it reads.
+pub fn check(args: &Check) -> Result<Exit, Failure> {
     let mut all = Diagnostics::default();
     for file in &args.files {
         let Found { list, notes } = diagnose(file, args);

@@ -1,9 +1,5 @@
 //! Why a verb gives no answer.
 
-use crate::Exit;
-use crate::terminal::show::complain;
-use crate::terminal::watch;
-use perhop_runs::run::RunError;
 use perhop_scenario::{Diagnostic, Diagnostics};
 use std::fmt;
 
@@ -31,15 +27,6 @@ impl Failure {
     pub fn of_call(message: impl Into<String>, help: impl Into<String>) -> Self {
         Diagnostic::of_call(message, help).into()
     }
-
-    /// Says why; the exit code.
-    pub fn say(&self) -> Exit {
-        complain!("{self:#}");
-        match self {
-            Self::Interrupted(_) => watch::signalled(),
-            Self::Refused { .. } => Exit::Error,
-        }
-    }
 }
 
 impl fmt::Display for Failure {
@@ -65,15 +52,5 @@ impl From<Diagnostics> for Failure {
 impl From<Diagnostic> for Failure {
     fn from(found: Diagnostic) -> Self {
         Diagnostics::from(found).into()
-    }
-}
-
-impl From<RunError> for Failure {
-    fn from(error: RunError) -> Self {
-        match error {
-            RunError::Interrupted { .. } => Self::Interrupted(error.to_string()),
-            RunError::Algorithm { .. } if watch::has_interrupted() => Self::Interrupted(watch::NOTHING.to_owned()),
-            error => error.diagnostic("--out").into(),
-        }
     }
 }

@@ -12,7 +12,11 @@ use perhop_core::units::counted;
 use perhop_scenario::{Diagnostic, Document, Sweep, explain_sweep, facts};
 use serde_json::json;
 
-pub(crate) fn explain(args: &Explain) -> Result<Exit, Failure> {
+/// Carries it out, and prints the answer.
+///
+/// # Errors
+/// What is wrong with the request, or with what it reads.
+pub fn explain(args: &Explain) -> Result<Exit, Failure> {
     let file = &args.source.file;
     let options = reading::options(file, &args.source.settings);
     if let Some(wrong) = unsuited(args) {

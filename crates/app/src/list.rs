@@ -38,7 +38,11 @@ struct Listed {
     json: Value,
 }
 
-pub(crate) fn list(args: &request::List) -> Result<Exit, Failure> {
+/// Prints a list, or a page.
+///
+/// # Errors
+/// There is nothing of that name.
+pub fn list(args: &request::List) -> Result<Exit, Failure> {
     let listed = match args.what.as_deref() {
         None => everything(),
         Some(what) => called(what).ok_or_else(|| unknown(what))?,

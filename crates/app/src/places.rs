@@ -3,6 +3,7 @@
 //! Decision: docs/decisions/076-outputs-never-replace-inputs.md
 
 use crate::Failure;
+use crate::request::Files;
 use perhop_capture::{CaptureError, Existing, OutputFile, STANDARD_INPUT};
 use perhop_core::door::Door;
 use perhop_runs::disk::MANIFEST;
@@ -13,29 +14,6 @@ use std::fs::{self, Metadata};
 use std::io::Write;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-
-/// The files of a request.
-pub trait Files {
-    /// Files that it reads; of a directory, the files of its runs.
-    fn reads(&self) -> Vec<&Path> {
-        Vec::new()
-    }
-
-    /// Files that it writes; directories in which it makes new files are not among them.
-    fn writes(&self) -> Vec<PathBuf> {
-        Vec::new()
-    }
-
-    /// The file of its rows, if it has one.
-    fn rows(&self) -> Option<&Path> {
-        None
-    }
-
-    /// Texts that may name algorithms.
-    fn texts(&self) -> Vec<&Path> {
-        Vec::new()
-    }
-}
 
 /// # Errors
 /// What a request would write is what it reads, or its rows would replace a file of another kind.

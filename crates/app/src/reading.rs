@@ -1,13 +1,12 @@
 //! What verbs read: files and standard input, with the options of the command line.
 
 use crate::Failure;
+use crate::request::run as request;
 use crate::request::{Settings, Source};
 use crate::terminal::show::complain;
-use perhop_capture::replay::Files;
 use perhop_config::import::is_configuration;
 use perhop_config::text::Text;
 use perhop_core::params::Problems;
-use crate::request::run as request;
 use perhop_scenario::sections::{kind::OF_POLICY, model::SECTIONS};
 use perhop_scenario::text::options::Captures;
 use perhop_scenario::text::{file, toml};
@@ -72,12 +71,19 @@ pub fn read(path: &Path) -> io::Result<Vec<u8>> {
 
 /// Options of a file whose captures are files.
 pub fn of_file(name: &str) -> Options {
-    Options::new(name).captures(&Files)
+    Options { captures: captures(), ..Options::new(name) }
 }
 
 /// Who reads captures.
+#[cfg(not(target_family = "wasm"))]
 pub fn captures() -> Captures {
-    Captures::read_by(&Files)
+    Captures::read_by(&perhop_capture::replay::Files)
+}
+
+/// Without files nothing reads captures.
+#[cfg(target_family = "wasm")]
+pub fn captures() -> Captures {
+    Captures::default()
 }
 
 /// A policy, with what options say in place of its `[policy]`.

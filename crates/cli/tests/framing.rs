@@ -89,7 +89,8 @@ fn simulated(folder: &Folder, framing: Option<Accounting>) -> Vec<u64> {
          [traffic.it]\nmodel = \"capture\"\nfile = {:?}\nfrom = \"a\"\nto = \"b\"\n",
         folder.path("in.pcap")
     );
-    let (scenario, _) = Scenario::parse(&text, &Options::new("x.toml").captures(&perhop_capture::replay::Files)).unwrap_or_else(|found| panic!("{found}"));
+    let (scenario, _) = Scenario::parse(&text, &Options::new("x.toml").captures(&perhop_capture::replay::Files))
+        .unwrap_or_else(|found| panic!("{found}"));
     let mut simulation = simulation::simulation(scenario.plan(1, 0)).unwrap();
     let (sink, rows) = sink();
     simulation.record_events(sink);

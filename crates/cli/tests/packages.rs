@@ -28,7 +28,8 @@ fn environment(folder: &Path) {
     let python = folder.join("bin/perhop-python");
     fs::write(&python, "#!/bin/sh\necho \"$@\" > handed\n").unwrap();
     fs::set_permissions(&python, fs::Permissions::from_mode(0o755)).unwrap();
-    fs::write(package.join("entry_points.txt"), "[other]\nthrid = a:B\n[perhop.algorithms]\nthird = queues:Third\n").unwrap();
+    fs::write(package.join("entry_points.txt"), "[other]\nthrid = a:B\n[perhop.algorithms]\nthird = queues:Third\n")
+        .unwrap();
 }
 
 fn check(folder: &Path, aqm: &str, words: &[&str]) -> Output {

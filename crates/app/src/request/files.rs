@@ -4,8 +4,30 @@ use super::{
     Check, Compare, Explain, Forward, Import, Init, Lab, List, Map, Mark, Meter, Plot, Predict, Report, Reproduce, Run,
     Runs, Sweep, Tune,
 };
-use crate::places::Files;
 use std::path::{Path, PathBuf};
+
+/// The files of a request.
+pub trait Files {
+    /// Files that it reads; of a directory, the files of its runs.
+    fn reads(&self) -> Vec<&Path> {
+        Vec::new()
+    }
+
+    /// Files that it writes; directories in which it makes new files are not among them.
+    fn writes(&self) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
+    /// The file of its rows, if it has one.
+    fn rows(&self) -> Option<&Path> {
+        None
+    }
+
+    /// Texts that may name algorithms.
+    fn texts(&self) -> Vec<&Path> {
+        Vec::new()
+    }
+}
 
 fn all<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -> Vec<&'a Path> {
     paths.into_iter().map(PathBuf::as_path).collect()

@@ -18,7 +18,6 @@ mod scenario;
 mod text;
 mod tune;
 
-use crate::places::Files;
 use perhop_core::units::UnitError;
 use serde::{Deserialize, Serialize};
 use std::str::FromStr;
@@ -27,6 +26,7 @@ pub use capture::{Mark, Meter, Through};
 pub use cluster::Cluster;
 pub(crate) use configuration::platform;
 pub use configuration::{Configuration, Direction, Form, Import, Predict};
+pub use files::Files;
 pub use forward::Forward;
 pub use list::{Init, List};
 pub use results::{Compare, Look, Map, Plot, Report, Reproduce, Seeds, Variants};

@@ -3,10 +3,12 @@
 //!
 //! Decision: docs/decisions/093-one-request.md
 
+use crate::reading::captures;
 use clap::builder::RangedU64ValueParser;
 use clap::{Args, ValueEnum};
-use perhop_capture::replay::Files;
+#[cfg(not(target_family = "wasm"))]
 use perhop_runs::disk::Identity;
+#[cfg(not(target_family = "wasm"))]
 use perhop_runs::run::{Probes, RunOptions};
 use perhop_scenario::bounds::JOBS;
 use perhop_scenario::{Diagnostic, Diagnostics, Options, Point, Sweep};
@@ -16,6 +18,7 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+#[cfg(not(target_family = "wasm"))]
 use std::time::SystemTime;
 
 /// A scenario, and what is asked of its runs.
@@ -143,7 +146,7 @@ impl Source {
 
     /// What is added to the text, with captures read from files.
     pub fn options(&self) -> Options {
-        self.options.clone().captures(&Files)
+        Options { captures: captures(), ..self.options.clone() }
     }
 }
 
@@ -176,6 +179,7 @@ impl Asked {
 }
 
 /// What the engine is told to do for a run of `sweep`, which was read with `options`, and which begins at `now`.
+#[cfg(not(target_family = "wasm"))]
 pub fn run_options(asked: &Asked, sweep: &Sweep, options: &Options, now: SystemTime) -> RunOptions {
     let Traced { ef, tc_stats, .. } = asked.traced.clone();
     RunOptions {

@@ -17,7 +17,10 @@ use std::path::Path;
 mod text;
 
 /// Prints the answer; with `-o`, Python draws the picture.
-pub(crate) fn tune(args: &Tune) -> Result<Outcome, Failure> {
+///
+/// # Errors
+/// What is wrong with the request, or with its file.
+pub fn tune(args: &Tune) -> Result<Outcome, Failure> {
     let picture = args.output.as_deref().map(show::text).transpose()?;
     let tuned = tuned(args)?;
     match args.json {

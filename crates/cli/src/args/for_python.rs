@@ -1,7 +1,8 @@
 //! Which verbs Python carries out.
 
 use super::Verb;
-use perhop_app::places::{self, Files};
+use perhop_app::places;
+use perhop_app::request::Files;
 use perhop_app::{Failure, ForPython};
 use serde::Serialize;
 use serde_json::json;

@@ -1,42 +1,24 @@
 //! `import`: a device's configuration as a scenario or a policy, with an account of its lines.
 
+/// The answer on a terminal, or in a file.
+#[cfg(not(target_family = "wasm"))]
+mod print;
+
 use crate::configured::{self, File};
-use crate::places::existing;
 use crate::reading::of_file;
 use crate::request::{Form, Import};
-use crate::terminal::show::{complain, say};
-use crate::{Exit, Failure, places, reading};
-use perhop_config::account::{Entry, Verdict};
+use crate::{Failure, reading};
+use perhop_config::account::Entry;
 use perhop_config::finding::Fault;
 use perhop_config::import::Imported;
 use perhop_config::stub::Stub;
 use perhop_core::params::Severity;
-use perhop_core::units::counted;
 use perhop_scenario::text::shown;
 use perhop_scenario::{Diagnostic, Document};
 use serde_json::{Value, json};
 
-pub(crate) fn import(args: &Import) -> Result<Exit, Failure> {
-    let name = reading::name(&args.file);
-    let bytes = bytes(args)?;
-    let file = File::new(&name, &bytes, args.configuration.door);
-    let mut imported = file.read(&args.configuration)?;
-    let written = written(&file, &mut imported, args)?;
-    if !args.json {
-        account(&imported);
-    }
-    let stub = written.map_err(|fault| file.refused(fault))?;
-    if args.json {
-        say!("{}", to_json(&file, &imported, &stub, args));
-    }
-    match &args.output {
-        Some(output) => places::write(output, stub.text.as_bytes(), existing(args.force))?,
-        None if args.json => {}
-        None => say!("{}", stub.text.trim_end()),
-    }
-    let lost = imported.read.account.count(&Verdict::NotModelled) > 0;
-    Ok(if lost && !args.allow { Exit::Warnings } else { Exit::Fine })
-}
+#[cfg(not(target_family = "wasm"))]
+pub(crate) use print::import;
 
 /// What an import answers: what was made, what became of each line, what is wrong with it. Of `text` in place of the file, if it
 /// is given.
@@ -77,18 +59,6 @@ fn refused(file: &File<'_>, imported: &mut Imported, stub: &Stub) {
             imported.read.account.not_modelled(spot.line, format!("no scenario has this: {}", error.message));
         }
     }
-}
-
-/// What became of each line, for people.
-fn account(imported: &Imported) {
-    for (number, text, Entry { verdict, notes }) in imported.lines() {
-        complain!("{number:>5}  {:<12}  {}", verdict.name(), shown::cut(&text));
-        notes.iter().for_each(|note| complain!("{:21}{note}", ""));
-    }
-    let taken = imported.read.account.count(&Verdict::Taken);
-    let others = configured::not_taken(imported);
-    let others = if others.is_empty() { others } else { format!(", {others}") };
-    complain!("{}{others}", counted(taken, ["line is taken", "lines are taken"]));
 }
 
 /// The same as JSON, with what was written.

@@ -1,0 +1,45 @@
+//! The answer of `import` on a terminal, or in a file.
+
+use super::{bytes, to_json, written};
+use crate::configured::{self, File};
+use crate::request::Import;
+use crate::terminal::show::{complain, say};
+use crate::{Exit, Failure, places, reading};
+use perhop_config::account::{Entry, Verdict};
+use perhop_config::import::Imported;
+use perhop_core::units::counted;
+use perhop_scenario::text::shown;
+
+pub(crate) fn import(args: &Import) -> Result<Exit, Failure> {
+    let name = reading::name(&args.file);
+    let bytes = bytes(args)?;
+    let file = File::new(&name, &bytes, args.configuration.door);
+    let mut imported = file.read(&args.configuration)?;
+    let written = written(&file, &mut imported, args)?;
+    if !args.json {
+        account(&imported);
+    }
+    let stub = written.map_err(|fault| file.refused(fault))?;
+    if args.json {
+        say!("{}", to_json(&file, &imported, &stub, args));
+    }
+    match &args.output {
+        Some(output) => places::write(output, stub.text.as_bytes(), places::existing(args.force))?,
+        None if args.json => {}
+        None => say!("{}", stub.text.trim_end()),
+    }
+    let lost = imported.read.account.count(&Verdict::NotModelled) > 0;
+    Ok(if lost && !args.allow { Exit::Warnings } else { Exit::Fine })
+}
+
+/// What became of each line, for people.
+fn account(imported: &Imported) {
+    for (number, text, Entry { verdict, notes }) in imported.lines() {
+        complain!("{number:>5}  {:<12}  {}", verdict.name(), shown::cut(&text));
+        notes.iter().for_each(|note| complain!("{:21}{note}", ""));
+    }
+    let taken = imported.read.account.count(&Verdict::Taken);
+    let others = configured::not_taken(imported);
+    let others = if others.is_empty() { others } else { format!(", {others}") };
+    complain!("{}{others}", counted(taken, ["line is taken", "lines are taken"]));
+}
