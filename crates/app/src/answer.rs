@@ -1,5 +1,6 @@
 //! What `run` and `sweep` answer: rows of results, as a table, as CSV, as JSON.
 
+use crate::request::run::Request;
 use crate::terminal::show::say;
 use crate::{Failure, places};
 use perhop_capture::Existing;
@@ -9,7 +10,6 @@ use perhop_results::filter::{Known, Where};
 use perhop_results::rows::{self, Rows};
 use perhop_results::tables::{classes, declaration};
 use perhop_results::{ef_shown, shown, summary};
-use crate::request::run::Request;
 use perhop_scenario::Point;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};

@@ -2,6 +2,7 @@
 
 use crate::ForPython;
 use crate::configured::{self, File, Stated};
+use crate::request::run::{Asked, Output, Request, Shown, Source};
 use crate::request::{Plot, Predict};
 use crate::run::{hash_of, options};
 use crate::terminal::show;
@@ -21,7 +22,6 @@ use perhop_results::prediction::{self, PortClass};
 use perhop_results::rows::Rows;
 use perhop_results::summary::{grid, titled};
 use perhop_runs::disk;
-use crate::request::run::{Asked, Output, Request, Shown, Source};
 use perhop_runs::run::run as run_points;
 use perhop_scenario::text::shown;
 use perhop_scenario::{Diagnostics, Point, Sweep};

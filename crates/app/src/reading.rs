@@ -1,13 +1,13 @@
 //! What verbs read: files and standard input, with the options of the command line.
 
 use crate::Failure;
+use crate::request::run as request;
 use crate::request::{Settings, Source};
 use crate::terminal::show::complain;
 use perhop_capture::replay::Files;
 use perhop_config::import::is_configuration;
 use perhop_config::text::Text;
 use perhop_core::params::Problems;
-use crate::request::run as request;
 use perhop_scenario::sections::{kind::OF_POLICY, model::SECTIONS};
 use perhop_scenario::text::options::Captures;
 use perhop_scenario::text::{file, toml};

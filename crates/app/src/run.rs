@@ -2,6 +2,7 @@
 
 use crate::answer::{self, Answer};
 use crate::request::Run;
+use crate::request::run::{Asked, Request, Trace, run_options};
 use crate::terminal::show::{complain, say};
 use crate::terminal::watch::Terminal;
 use crate::terminal::{show, watch};
@@ -15,7 +16,6 @@ use perhop_results::tables::{classes, declaration};
 use perhop_results::{ef_shown, listing, summary};
 use perhop_runs::disk;
 use perhop_runs::intervals::Intervals;
-use crate::request::run::{Asked, Request, Trace, run_options};
 use perhop_runs::run::{Probes, RunOptions, run as run_points};
 use perhop_scenario::{Point, Scenario, Sweep};
 use perhop_sim::plan::{Tap, TapPoint};

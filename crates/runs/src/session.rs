@@ -210,8 +210,7 @@ impl Session {
     pub fn set(&mut self, text: &str) -> Result<Diagnostics, SessionError> {
         let set = self.with(|running, begun| {
             let (now, Begun { text: file, options, .. }) = (running.now(), begun);
-            let knobs =
-                running.knobs.get_or_insert_with(|| Knobs::new(&begun.point.scenario, file, options));
+            let knobs = running.knobs.get_or_insert_with(|| Knobs::new(&begun.point.scenario, file, options));
             let (changes, warnings) = knobs.set(now, text)?;
             running.simulation.alter(changes);
             Ok(warnings)

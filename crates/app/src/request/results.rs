@@ -1,9 +1,9 @@
 //! Results: `reproduce`, `runs`, `plot`, `report`, `compare`.
 
 use super::Cluster;
+use crate::request::run::{Filter, utf8};
 use clap::Args;
 use clap::builder::{RangedI64ValueParser, RangedU64ValueParser};
-use crate::request::run::{Filter, utf8};
 use perhop_scenario::bounds::{JOBS, SEED, SEEDS};
 use serde::Serialize;
 use std::path::PathBuf;

@@ -1,9 +1,9 @@
 //! Scenarios: `check`, `explain`, `run`, `sweep`.
 
 use super::{Cluster, Configuration, quantity, retired, text};
+use crate::request::run::{Output, Shown, Traced, utf8};
 use clap::{Args, ValueEnum};
 use perhop_core::units::Span;
-use crate::request::run::{Output, Shown, Traced, utf8};
 use serde::{Deserialize, Serialize, Serializer};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;

@@ -1,10 +1,10 @@
 //! `--missing`: what a second job array should run.
 
+use crate::request::run::Request;
 use crate::terminal::show::{complain, say};
 use crate::terminal::watch::Terminal;
 use crate::{Exit, Failure};
 use perhop_core::units::counted;
-use crate::request::run::Request;
 use perhop_runs::run::{RunOptions, missing};
 use perhop_scenario::Point;
 use serde_json::json;

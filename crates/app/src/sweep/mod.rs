@@ -3,6 +3,7 @@
 use crate::ForPython;
 use crate::answer::{self, Answer};
 use crate::request::Sweep;
+use crate::request::run::{Asked, Request, run_options};
 use crate::terminal::show::{complain, say};
 use crate::terminal::watch::Terminal;
 use crate::terminal::{show, watch};
@@ -13,7 +14,6 @@ use perhop_results::rows::{self, Rows};
 use perhop_results::tables::classes;
 use perhop_results::{ef_shown, listing, summary};
 use perhop_runs::disk;
-use crate::request::run::{Asked, Request, run_options};
 use perhop_runs::run::{RunOptions, run as run_points};
 use perhop_scenario::Point;
 use serde_json::{json, to_value};

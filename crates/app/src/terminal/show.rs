@@ -4,8 +4,8 @@
 //! Decision: docs/decisions/077-lost-output-is-an-error.md
 
 use crate::Failure;
-use perhop_core::params::escaped_but;
 use crate::request::run as request;
+use perhop_core::params::escaped_but;
 use perhop_scenario::Diagnostic;
 use std::collections::VecDeque;
 use std::fmt::Arguments;

@@ -82,9 +82,7 @@ impl<'a> AtPoint<'a> {
 
     /// Whether its small replications are written together. One that has no others is not, and what may be large is not.
     fn gathers(&self, options: &RunOptions) -> bool {
-        options.replications.len() > 1
-            && !options.probes.events
-            && self.point.scenario.settings().sample.is_none()
+        options.replications.len() > 1 && !options.probes.events && self.point.scenario.settings().sample.is_none()
     }
 }
 

@@ -313,7 +313,8 @@ fn one_point(path: &Path) -> Option<(Sweep, Source)> {
     let (text, plain) = (std::fs::read_to_string(path).unwrap(), Options::new(&path.to_string_lossy()));
     let of = |length: &str| plain.clone().setting("duration", length).setting("warmup", "600ms");
     let sources = ["3s", "13s", "40s"].map(|length| Source { text: text.clone(), options: of(length) });
-    let (sweep, source) = sources.into_iter().find_map(|source| Some((Sweep::parse(&source.text, &source.options).ok()?.0, source)))?;
+    let (sweep, source) =
+        sources.into_iter().find_map(|source| Some((Sweep::parse(&source.text, &source.options).ok()?.0, source)))?;
     (sweep.points().len() == 1).then_some((sweep, source))
 }
 
