@@ -19,7 +19,7 @@ fn run(text: &str, changes: &[[&str; 2]]) -> Outcome {
 /// What a source of this rate gets of the link's 1 Mbit/s, in the network of the paper.
 fn share_of_udp(aqm: &str, rate: &str) -> f64 {
     let changes = [["aqm = \"choke\"", aqm], ["rate = \"2Mbit/s\"", rate], ["replications = 3", "seed = 7"]];
-    let outcome = run(include_str!("../../../examples/choke.toml"), &changes);
+    let outcome = run(include_str!("../../../../examples/choke.toml"), &changes);
     let bytes: Vec<_> = [0, 1]
         .map(|class| {
             let rows = outcome.ports.hops.iter().filter(|row| row.class == class);
@@ -46,7 +46,7 @@ fn a_source_that_does_not_respond_is_held_down() {
 /// Of the example: ACKs filtered, and the rate of the download in bit/s.
 fn uplink(filter: &str) -> (u64, f64) {
     let change = [["ack-filter = \"on\"", filter], ["replications = 3", "seed = 7"]];
-    let outcome = run(include_str!("../../../examples/ack-filter.toml"), &change);
+    let outcome = run(include_str!("../../../../examples/ack-filter.toml"), &change);
     let filtered = outcome.ports.hops.iter().map(|row| row.fates.dropped[Reason::Filtered as usize].packets).sum();
     let rate = outcome.ports.hops.iter().map(|row| row.delivered.bytes).max().unwrap() as f64 * 8.0 / 30.0;
     (filtered, rate)

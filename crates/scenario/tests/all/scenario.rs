@@ -4,7 +4,7 @@ use perhop_core::port::Limit;
 use perhop_core::units::{Bytes, Span};
 use perhop_scenario::{Options, Policy, Scenario, Sweep};
 
-const EXPLICIT: &str = include_str!("good/explicit.toml");
+const EXPLICIT: &str = include_str!("../good/explicit.toml");
 
 fn good(text: &str) -> Scenario {
     match Scenario::parse(text, &Options::new("dir/file.toml")) {
@@ -209,7 +209,7 @@ fn labels_have_one_writer_before_their_reader() {
 
 #[test]
 fn explain_shows_every_queue_times_and_presets() {
-    let text = perhop_scenario::explain(&good(include_str!("good/dumbbell.toml")));
+    let text = perhop_scenario::explain(&good(include_str!("../good/dumbbell.toml")));
     for line in [
         "bulk: 20 x ftp over TCP, packets of at most 1040B, base RTT 40ms, ",
         "  there E1 -> E2: [marker: token-bucket] red 50p (83.2 ms of 1040B), then 5Mbit/s and 10ms\n",
@@ -320,7 +320,7 @@ fn users_times_are_in_the_tables() {
 /// A scheduler's queues in the tables: a row each, series and sums; the hop's rows are of all of them.
 #[test]
 fn each_queue_of_a_scheduler_is_in_the_tables() {
-    let scenario = good(include_str!("good/scheduler.toml"));
+    let scenario = good(include_str!("../good/scheduler.toml"));
     let plan = scenario.plan(1, 0);
     let outcome = perhop_sim::Simulation::new(plan.clone(), Default::default()).unwrap().run(|_| true).unwrap();
     let tables = perhop_results::tables::tables(&plan, &outcome);
@@ -537,7 +537,7 @@ fn an_aqm_can_be_told_its_share() {
 /// What `explain` writes is read again as the same, every queue of every class in it.
 #[test]
 fn a_scheduler_is_written_out_and_read_back() {
-    let scenario = good(include_str!("good/scheduler.toml"));
+    let scenario = good(include_str!("../good/scheduler.toml"));
     let again = good(&scenario.effective());
     assert_eq!(again.effective(), scenario.effective());
     assert_eq!(format!("{:?}", again.plan(1, 0)), format!("{:?}", scenario.plan(1, 0)));

@@ -4,15 +4,15 @@ use perhop_scenario::{Diagnostics, Options, Policy, Sweep};
 use proptest::prelude::*;
 
 const GOOD: [&str; 7] = [
-    include_str!("good/explicit.toml"),
-    include_str!("good/protected-tcp.toml"),
-    include_str!("good/every-key.toml"),
-    include_str!("good/dumbbell.toml"),
-    include_str!("good/changes.toml"),
-    include_str!("good/series.toml"),
-    include_str!("good/selectors.toml"),
+    include_str!("../good/explicit.toml"),
+    include_str!("../good/protected-tcp.toml"),
+    include_str!("../good/every-key.toml"),
+    include_str!("../good/dumbbell.toml"),
+    include_str!("../good/changes.toml"),
+    include_str!("../good/series.toml"),
+    include_str!("../good/selectors.toml"),
 ];
-const POLICIES: [&str; 2] = [include_str!("good/mark-af-policy.toml"), include_str!("good/labels-policy.toml")];
+const POLICIES: [&str; 2] = [include_str!("../good/mark-af-policy.toml"), include_str!("../good/labels-policy.toml")];
 
 fn options() -> Options {
     Options::new("file.toml")

@@ -1,10 +1,10 @@
 //! `docs/reports/beside-linux.md`, a page below it for each queueing discipline, and a figure for each kind of queue.
 
-use crate::cells::{Described, folder, ports, tables};
-use crate::disciplines::{Discipline, LIST, reasons};
-use crate::figure::figure;
-use crate::spread::{Compared, DELAY, SHARE};
-use crate::verdict::{CLOCK_NS, Judged, SEEDS, Verdict, apart};
+use crate::kernel::cells::{Described, folder, ports, tables};
+use crate::kernel::disciplines::{Discipline, LIST, reasons};
+use crate::kernel::figure::figure;
+use crate::kernel::spread::{Compared, DELAY, SHARE};
+use crate::kernel::verdict::{CLOCK_NS, Judged, SEEDS, Verdict, apart};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;

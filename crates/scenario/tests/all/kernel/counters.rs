@@ -1,9 +1,9 @@
 //! What perhop counts beside the kernel's `tc -s`, read at the same virtual time after the same packets: `lab/cells/counters.toml`
 //! says at which cells and what, `lab/records/counters.csv` has the readings.
 
-use crate::cells::{Cell, Row, cells, folder, ports};
-use crate::replayed::read;
-use crate::verdict::SEEDS;
+use crate::kernel::cells::{Cell, Row, cells, folder, ports};
+use crate::kernel::replayed::read;
+use crate::kernel::verdict::SEEDS;
 use perhop_core::counter::Part;
 use perhop_core::math::pow;
 use std::collections::{BTreeMap, BTreeSet};

@@ -6,8 +6,8 @@
 mod page;
 mod recorded;
 
-use crate::cells::{Cell, Left, tables, text, texts};
-use crate::replayed::replayed_as;
+use crate::kernel::cells::{Cell, Left, tables, text, texts};
+use crate::kernel::replayed::replayed_as;
 use perhop_core::packet::Packet;
 use rayon::prelude::*;
 use recorded::{Both, read};

@@ -6,7 +6,7 @@ use perhop_sim::plan::Plan;
 use perhop_sim::{EngineOptions, Outcome, Simulation};
 use proptest::prelude::*;
 
-const ALL: &str = include_str!("good/changes.toml");
+const ALL: &str = include_str!("../good/changes.toml");
 
 fn parse(text: &str) -> (Scenario, Vec<&'static str>) {
     match Scenario::parse(text, &Options::new("file.toml")) {
@@ -188,7 +188,7 @@ fn explain_lists_changes_in_order_of_time() {
 
 #[test]
 fn a_short_form_changes_by_the_names_it_stands_for() {
-    let short = include_str!("good/dumbbell.toml");
+    let short = include_str!("../good/dumbbell.toml");
     let what =
         "conditioner.marker.cir = \"2Mbit/s\"\nqueue.bottleneck.max = \"20p\"\nlinks.\"E1 - E2\".rate = \"6Mbit/s\"";
     let scenario = good(&format!("{short}\n{}", change("20s", what)));
@@ -200,7 +200,7 @@ fn a_short_form_changes_by_the_names_it_stands_for() {
 /// A receiver-based source reads its ACKs; it cannot begin to spread its own tickets half way.
 #[test]
 fn what_an_algorithm_looks_at_is_settled_at_the_start() {
-    let text = include_str!("../../../examples/pps-ack-tagger.toml");
+    let text = include_str!("../../../../examples/pps-ack-tagger.toml");
     let refused = |what: &str| {
         let options = Options::new("x.toml").set(&format!("change=[{{ at = \"5s\", conditioner.{what} }}]"));
         Scenario::parse(text, &options).map(|_| ()).unwrap_err().to_string()

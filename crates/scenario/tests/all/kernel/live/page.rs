@@ -1,8 +1,8 @@
 //! `docs/reports/live-beside-linux.md`: every cell in three columns.
 
 use super::{DRIFT_NS, Differ, Held, Port, READINGS, TICKS_NS, TURNS};
-use crate::cells::{Left, folder};
-use crate::page::recorded;
+use crate::kernel::cells::{Left, folder};
+use crate::kernel::page::recorded;
 use std::fmt::Write as _;
 
 /// Compares the page with the file, or writes it if `PERHOP_RENEW` is set.

@@ -1,6 +1,6 @@
 //! A cell as a picture: each packet's delay by its arrival, the kernel's and perhop's.
 
-use crate::verdict::Judged;
+use crate::kernel::verdict::Judged;
 use std::fmt::Write as _;
 
 const WIDTH: f64 = 760.0;

@@ -1,6 +1,6 @@
 //! The kernel's arrivals through perhop's port.
 
-use crate::cells::{Cell, Left, Row};
+use crate::kernel::cells::{Cell, Left, Row};
 use perhop_core::classify::FlowHeaders;
 use perhop_core::conditioner::Passage;
 use perhop_core::counter::Part;

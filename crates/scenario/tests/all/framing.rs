@@ -9,7 +9,7 @@ use perhop_sim::record::{EventSink, PortEvent};
 use std::sync::{Arc, Mutex};
 
 /// 150 Mbit/s of 200 B through a link of 100 Mbit/s.
-const FULL: &str = include_str!("bad/framing.toml");
+const FULL: &str = include_str!("../bad/framing.toml");
 const ALL: [Accounting; 4] = [Accounting::L3, Accounting::L2, Accounting::L2Fcs, Accounting::L1];
 const LINK: &str = "links.'r - b'.framing";
 

@@ -44,7 +44,7 @@ const FAULTS: [&str; 34] = [
 /// The errors of the file with these faults.
 fn errors(faults: &[&str]) -> BTreeSet<(&'static str, String)> {
     let options = faults.iter().fold(Options::new("x.toml"), |options, fault| options.set(fault));
-    let said = Scenario::parse(include_str!("good/every-key.toml"), &options).map(|it| it.1).unwrap_or_else(|it| it);
+    let said = Scenario::parse(include_str!("../good/every-key.toml"), &options).map(|it| it.1).unwrap_or_else(|it| it);
     let errors = said.list.into_iter().filter(|it| it.code.starts_with('E'));
     errors.map(|it| (it.code, it.message)).collect()
 }

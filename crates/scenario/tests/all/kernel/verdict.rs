@@ -1,8 +1,8 @@
 //! What a comparison of one cell says.
 
-use crate::cells::{Cell, Left, Row};
-use crate::replayed::{Fates, replayed};
-use crate::spread::{Compared, Spread, repeated};
+use crate::kernel::cells::{Cell, Left, Row};
+use crate::kernel::replayed::{Fates, replayed};
+use crate::kernel::spread::{Compared, Spread, repeated};
 use std::fmt;
 
 /// Times differ by less than the unit of the clock that user-mode Linux is shipped with: 256 ns.

@@ -1,7 +1,7 @@
 //! Shares and delays of a cell whose queue draws random numbers.
 
-use crate::cells::{Cell, Row, folder};
-use crate::replayed::Fates;
+use crate::kernel::cells::{Cell, Row, folder};
+use crate::kernel::replayed::Fates;
 use std::collections::BTreeMap;
 use std::fmt;
 

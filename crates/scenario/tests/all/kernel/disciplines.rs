@@ -1,9 +1,9 @@
 //! A page for each queueing discipline of Linux: its ports with their commands, cells and figures.
 
-use crate::cells::{Described, typed};
-use crate::page::{Counts, compared, counted, drawn, figure_of, patterns, recorded, wrapped};
-use crate::spread::{Compared, Delay};
-use crate::verdict::{Judged, Verdict};
+use crate::kernel::cells::{Described, typed};
+use crate::kernel::page::{Counts, compared, counted, drawn, figure_of, patterns, recorded, wrapped};
+use crate::kernel::spread::{Compared, Delay};
+use crate::kernel::verdict::{Judged, Verdict};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 

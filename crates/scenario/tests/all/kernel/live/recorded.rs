@@ -1,6 +1,6 @@
 //! The vectors of `lab/vectors/live`: a packet in the kernel's run and in the live host's.
 
-use crate::cells::{Cell, Left, Row, folder};
+use crate::kernel::cells::{Cell, Left, Row, folder};
 use flate2::read::GzDecoder;
 use std::fs::File;
 use std::io::{BufRead, BufReader};

@@ -1,8 +1,8 @@
 //! The commands of every cell, as they are typed for `tc`, imported: the port that they give is the one that was written by hand
 //! beside them, since it does with the kernel's arrivals what that one does.
 
-use crate::cells::{COMING, Cell, Described, LEAVING, cells, ports, typed};
-use crate::verdict::{Verdict, judge};
+use crate::kernel::cells::{COMING, Cell, Described, LEAVING, cells, ports, typed};
+use crate::kernel::verdict::{Verdict, judge};
 use perhop_config::finding::Fault;
 use perhop_config::given::Given;
 use perhop_config::import::import;

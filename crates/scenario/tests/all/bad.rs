@@ -79,7 +79,7 @@ fn files_that_cannot_be_read_as_text() {
 
 #[test]
 fn an_override_is_named_where_it_is_at_fault() {
-    let text = include_str!("good/protected-tcp.toml");
+    let text = include_str!("../good/protected-tcp.toml");
     let said = |pair: &str| {
         let options = Options::new("x.toml").set(pair);
         Scenario::parse(text, &options).map(|_| ()).unwrap_err().to_string()

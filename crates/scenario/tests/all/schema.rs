@@ -99,7 +99,7 @@ fn it_accepts_what_the_parser_accepts() {
 
 #[test]
 fn it_refuses_what_the_parser_refuses() {
-    let good = include_str!("good/protected-tcp.toml");
+    let good = include_str!("../good/protected-tcp.toml");
     for (from, to) in [
         ("duration = \"105s\"", "duration = 105"),
         ("duration = \"105s\"", "duration = \"105B\""),
@@ -146,7 +146,7 @@ fn a_template_states_what_its_plans_do_not() {
 
 #[test]
 fn it_refuses_changes_that_the_parser_refuses() {
-    let good = include_str!("good/changes.toml");
+    let good = include_str!("../good/changes.toml");
     for (from, to) in [
         ("at = \"10s\"", "at = 10"),
         ("at = \"10s\"\n", ""),

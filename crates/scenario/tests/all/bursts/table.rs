@@ -1,6 +1,6 @@
 //! The table of `perhop_core::design::policer`: measured, written, and looked at again.
 
-use crate::cell::Cell;
+use crate::bursts::cell::Cell;
 use perhop_core::design::policer::{Sender, grid};
 use perhop_core::math::power_of_two;
 use std::fmt::Write as _;

@@ -4,7 +4,7 @@ use perhop_scenario::{Diagnostic, Diagnostics, Options, Policy, Sweep};
 use proptest::prelude::*;
 
 /// Every place where an algorithm's section may be written.
-const NET: &str = include_str!("good/selectors.toml");
+const NET: &str = include_str!("../good/selectors.toml");
 
 fn read(text: &str, options: &Options) -> Result<Sweep, Diagnostics> {
     Sweep::parse(text, options).map(|found| found.0)
@@ -117,7 +117,7 @@ fn after_the_axes_before_it() {
 
 #[test]
 fn a_policy_has_sections_too() {
-    let policy = include_str!("good/mark-af-policy.toml");
+    let policy = include_str!("../good/mark-af-policy.toml");
     let set = |text: &str| Policy::parse(policy, &Options::new("p.toml").set(text)).map(|found| found.0);
     let kind = policy.split("kind = \"").nth(1).unwrap().split('"').next().unwrap();
     assert!(set(&format!("@{kind}.cir=123kbit/s")).unwrap() != set("@cbr.rate?=1Mbit/s").unwrap());

@@ -1,9 +1,9 @@
 //! The fuzzer's targets for this crate, on edited files of the repository: a fixed number of cases, under stable Rust.
 //! `PROPTEST_CASES=100000` runs more; `fuzz/README.md` describes the fuzzer itself.
 
-#[path = "../../../fuzz/src/edits.rs"]
+#[path = "../../../../fuzz/src/edits.rs"]
 mod edits;
-#[path = "../../../fuzz/src/texts.rs"]
+#[path = "../../../../fuzz/src/texts.rs"]
 mod texts;
 
 use edits::{edited, seeds};
