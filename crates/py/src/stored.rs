@@ -1,10 +1,10 @@
 //! Results on disk.
 
 use crate::{diagnostics, own, run, scenario};
+use perhop_app::request::run as request;
 use perhop_runs::disk::Damaged;
 use perhop_runs::inventory::Found;
 use perhop_runs::opened::{Refused, open};
-use perhop_app::request::run as request;
 use pyo3::exceptions::{PyFileNotFoundError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
