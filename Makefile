@@ -8,6 +8,7 @@ VENV := $(if $(shell command -v uv),uv venv --python $(PYTHON) --allow-existing,
 RUST := $(wildcard $(shell git ls-files --cached --others --exclude-standard 'crates/*.rs' 'crates/*.toml' 2>/dev/null)) Cargo.toml Cargo.lock pyproject.toml
 # One worker per core; the tests of a file run on one worker, because they share fixtures.
 PARALLEL := -n auto --dist loadfile --no-loadscope-reorder
+# Modules of the crates' tests.
 FAST := heads port sched conditioners engine owners bad changes ports scenario schema selector series stages errors headers mark \
   roundtrip fuzz bad_input docs tune
 # Files that tests compare with and a checkout can write, by test.
@@ -47,7 +48,8 @@ test-python: .venv/extension.stamp .venv/tools.stamp
 	$(BIN)/python -m pytest $(PARALLEL) $(ARGS)
 
 test-fast: .venv/extension.stamp .venv/tools.stamp ## the most telling tests, 90 s after the build: no comparison with ns-2, no second build
-	cargo test --workspace --lib $(addprefix --test ,$(FAST)) -- --skip ns2
+	cargo test --workspace --lib -- --skip ns2
+	cargo test --workspace --test all -- $(addsuffix ::,$(FAST)) --skip ns2 --skip transport::
 	$(BIN)/python -m pytest $(PARALLEL) -m "not slow" $(ARGS)
 
 free: .venv/extension.stamp .venv/tools.stamp ## property tests with ROUNDS=10 new seeds, each printed where it fails; SEED=7 for one known
@@ -99,7 +101,7 @@ instructions:                           ## instructions of all that perhop does 
 	$(PYTHON) tests/instructions/count.py $(ARGS)
 
 growth:                                 ## instructions of `check` at three sizes of all kinds of configurations, 7 minutes; KIND=htb for some
-	PERHOP_KIND=$(or $(KIND),all) cargo test --workspace --test growth -- --nocapture
+	PERHOP_KIND=$(or $(KIND),all) cargo test --workspace --test all growth:: -- --nocapture
 
 lab: lab-ports lab-tcp                  ## what a Linux kernel does in the cells of lab/cells, against what is recorded; ARGS=--write
 
@@ -145,10 +147,10 @@ renew-columns:
 	PERHOP_RENEW=1 cargo test -q -p perhop-results --lib names_of_all_columns
 
 renew-examples renew-codes: renew-%:
-	PERHOP_RENEW=1 cargo test -q -p perhop --test $*
+	PERHOP_RENEW=1 cargo test -q -p perhop --test all $*::
 
 renew-bad renew-studies renew-kernel: renew-%:
-	PERHOP_RENEW=1 cargo test -q -p perhop-scenario --test $*
+	PERHOP_RENEW=1 cargo test -q -p perhop-scenario --test all $*::
 
 renew-words:
 	PERHOP_RENEW=1 cargo test -q -p perhop-config --lib words_that_readers_name
@@ -169,7 +171,7 @@ renew-wire:
 	$(PYTHON) lab/recording/wire.py
 
 renew-bursts:
-	PERHOP_RENEW=$(or $(ARGS),1) cargo test -q --release -p perhop-scenario --test bursts
+	PERHOP_RENEW=$(or $(ARGS),1) cargo test -q --release -p perhop-scenario --test all bursts:: -- --skip own_bursts
 
 renew-mutants:
 	$(PYTHON) tests/mutants/run.py --write

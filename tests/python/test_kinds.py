@@ -1,4 +1,4 @@
-"""What a file is, for Python and its verbs: as for the command line (`crates/cli/tests/kinds.rs`)."""
+"""What a file is, for Python and its verbs: as for the command line (`crates/cli/tests/all/kinds.rs`)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 //! Of each line of the input, a configuration of tc with packets as JSON, a line with what perhop makes of each packet.
 //! `lab/recording/differential.py` holds the kernel's answers beside them.
 
-#[path = "../tests/lab/answer.rs"]
+#[path = "../tests/all/lab/answer.rs"]
 mod answer;
 
 use std::io::{Write as _, stdin, stdout};

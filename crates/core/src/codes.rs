@@ -1,7 +1,7 @@
 //! Diagnostic codes. Each has a page, a Markdown file beside the code that says it: `aqm/early/E215.md`.
 //!
 //! A page has the meaning as its title, then why, an example with what perhop says to it, the fix and the source.
-//! `crates/cli/tests/codes.rs` runs the example and the fix of every page.
+//! `crates/cli/tests/all/codes.rs` runs the example and the fix of every page.
 
 /// A diagnostic code. Codes are stable: a retired code is not reused.
 #[derive(Clone, Copy, Debug)]

@@ -28,9 +28,9 @@ impl Source {
         [self.folder().to_owned(), self.path.with_extension("")]
     }
 
-    /// Whether modules of other files are below it: `mod.rs`, or `name.rs` beside a folder `name`.
+    /// Whether modules of other files are below it.
     fn is_parent(&self) -> bool {
-        self.path.ends_with("mod.rs") || self.path.ends_with("lib.rs") || self.path.with_extension("").is_dir()
+        self.path.ends_with("mod.rs") || self.path.ends_with("lib.rs")
     }
 }
 

@@ -45,7 +45,7 @@ const NAMING: [(&str, &str); 33] = [
     ("scenario/src/check/phases.rs", "phases are a matter of drop-tail"),
     ("scenario/src/check/sends.rs", "which queues of a host's own port take bursts apart"),
     ("scenario/src/check/starving.rs", "which classes go before others"),
-    ("scenario/src/explain.rs", "which queues of a host's own port take bursts apart"),
+    ("scenario/src/explain/mod.rs", "which queues of a host's own port take bursts apart"),
     ("scenario/src/explain/tree.rs", "curves of HFSC, tins of CAKE"),
     (
         "scenario/src/resolve/held.rs",

@@ -1,0 +1,3 @@
+//! Verbs as functions of typed requests.
+
+mod request;

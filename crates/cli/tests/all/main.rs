@@ -1,0 +1,29 @@
+//! The program as users call it.
+
+mod among_results;
+mod as_ios;
+mod bad_input;
+mod begin;
+mod captures;
+mod codes;
+mod command;
+mod configurations;
+mod dialects;
+mod docs;
+mod examples;
+mod forward;
+mod framing;
+mod growth;
+mod interrupt;
+mod json;
+mod kinds;
+mod meter;
+mod meter_by;
+mod options;
+mod output;
+mod packages;
+mod places;
+mod predictions;
+mod runs;
+mod sweep;
+mod tune;

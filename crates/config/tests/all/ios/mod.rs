@@ -1,0 +1,15 @@
+//! The reader of IOS: what it makes of lines as they are typed and printed.
+
+mod account;
+mod assumed;
+mod car;
+mod classes;
+mod found;
+mod hand;
+mod metamorphic;
+mod misread;
+mod police;
+mod published;
+mod queues;
+mod robust;
+mod shown;
