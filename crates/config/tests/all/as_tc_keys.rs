@@ -61,7 +61,7 @@ enum Fate {
 }
 use Fate::{Elsewhere, Noted, Refused, Said};
 
-type Row = keys::Row<Fate>;
+type Row = crate::keys::Row<Fate>;
 
 /// A queue whose keys are looked at, the law of TCP, the keys that there are, and a row for each.
 struct Walk {
@@ -849,7 +849,7 @@ fn fate(walk: &Walk, set: &str) -> Result<Fate, String> {
 
 #[test]
 fn every_key_is_said_noted_or_refused() {
-    let of = |walk: Walk| keys::wrong(walk.what, walk.keys.clone(), walk.rows, |set| fate(&walk, set));
+    let of = |walk: Walk| crate::keys::wrong(walk.what, walk.keys.clone(), walk.rows, |set| fate(&walk, set));
     let wrong: Vec<_> = walks().into_iter().flat_map(of).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
