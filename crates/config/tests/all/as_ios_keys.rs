@@ -1,7 +1,7 @@
 //! `explain --as ios` passes over no key of a queue, a scheduler, a shaper or a conditioner: each one changes the lines, or a note says
 //! that IOS has it otherwise, or it is lost. Kinds that IOS has not are lost by name.
 
-use crate::keys::{self, entry, fields};
+use crate::keys::{entry, fields};
 use perhop_config::as_ios::{self, Asked, Ios};
 use perhop_core::params::Params;
 use perhop_core::{aqm, conditioner, port, sched};

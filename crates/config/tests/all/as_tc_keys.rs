@@ -1,7 +1,7 @@
 //! `explain --as tc` passes over no key: each one changes the commands, or a note says that Linux has it otherwise, or it is
 //! refused. What only traffic sent says (when, how much) is in the times at which the lab sends, and told as such below.
 
-use crate::keys::{self, entry, fields};
+use crate::keys::{entry, fields};
 use perhop_config::as_tc::as_tc;
 use perhop_core::params::Params;
 use perhop_core::{aqm, conditioner, port, sched};
