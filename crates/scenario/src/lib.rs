@@ -4,10 +4,10 @@
 
 /// Diagnostic codes and their pages.
 pub mod codes;
-/// What may be asked of a run.
-pub mod bounds;
 /// Bytes <-> tree.
 pub mod text;
+/// What may be asked of a run.
+pub mod bounds;
 /// A plan's simulation: which transports this build has.
 pub mod simulation;
 /// The sections: declared, read, written.

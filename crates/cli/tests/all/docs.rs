@@ -78,7 +78,7 @@ fn blocks(page: &str, language: &str) -> Vec<(usize, String)> {
 
 /// A file, or a policy if it has no traffic; without errors or warnings.
 fn parses(toml: &str, place: &str) {
-    let options = Options::new("page.toml");
+    let options = Options::new("page.toml").captures(&perhop_capture::replay::Files);
     let policy = !toml.contains("[traffic") && !toml.contains("[dumbbell");
     let found = match policy {
         true => Policy::parse(toml, &options).map(|p| p.1),

@@ -24,7 +24,8 @@ to = "b"
 fn environment(folder: &Path) {
     let package = folder.join("lib/python3.99/site-packages/queues-1.0.dist-info");
     [folder.join("bin"), package.clone()].iter().for_each(|dir| fs::create_dir_all(dir).unwrap());
-    fs::copy(env!("CARGO_BIN_EXE_perhop"), folder.join("bin/perhop")).unwrap();
+    // A copy would be open for writing when another test starts a process.
+    fs::hard_link(env!("CARGO_BIN_EXE_perhop"), folder.join("bin/perhop")).unwrap();
     let python = folder.join("bin/perhop-python");
     fs::write(&python, "#!/bin/sh\necho \"$@\" > handed\n").unwrap();
     fs::set_permissions(&python, fs::Permissions::from_mode(0o755)).unwrap();
@@ -40,7 +41,7 @@ fn check(folder: &Path, aqm: &str, words: &[&str]) -> Output {
 
 #[test]
 fn a_name_of_a_package_is_pythons() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     environment(folder.path());
     for (aqm, words) in [("third", &[][..]), ("red", &["-s", "queue.only.aqm=\"third\""])] {
         let done = check(folder.path(), aqm, words);
@@ -53,7 +54,7 @@ fn a_name_of_a_package_is_pythons() {
 
 #[test]
 fn a_typo_starts_no_python() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     environment(folder.path());
     let done = check(folder.path(), "thrid", &[]);
     let said = String::from_utf8_lossy(&done.stdout);
@@ -63,7 +64,7 @@ fn a_typo_starts_no_python() {
 
 #[test]
 fn standard_input_is_not_read_twice() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     environment(folder.path());
     let text = SCENARIO.replace("AQM", "third");
     fs::write(folder.path().join("x.toml"), &text).unwrap();

@@ -52,7 +52,8 @@ fn scenario(folder: &Path, more: &str) -> String {
 
 /// What comes to the first port: ns after `start`, IP length, code point, ECN field, flow.
 fn sent(text: &str, start: u64) -> Vec<(u64, u32, u8, u8, u32)> {
-    let (scenario, warnings) = Scenario::parse(text, &Options::new("x.toml")).unwrap_or_else(|e| panic!("{e}"));
+    let (scenario, warnings) = Scenario::parse(text, &Options::new("x.toml").captures(&perhop_capture::replay::Files))
+        .unwrap_or_else(|e| panic!("{e}"));
     assert!(warnings.list.is_empty(), "{warnings}");
     let mut plan = scenario.plan(1, 0);
     plan.probes.taps = vec![Tap { link: 0, point: TapPoint::Input }];
@@ -89,7 +90,8 @@ fn what_a_file_holds_is_what_is_sent() {
 #[test]
 fn results_belong_to_a_content() {
     let folder = tempfile::tempdir().unwrap();
-    let (path, options) = (folder.path().join("in.pcap"), Options::new("x.toml"));
+    let (path, options) =
+        (folder.path().join("in.pcap"), Options::new("x.toml").captures(&perhop_capture::replay::Files));
     write(&path, &ROWS);
     let (first, _) = Scenario::parse(&scenario(folder.path(), ""), &options).unwrap();
     let effective = first.effective();
@@ -105,7 +107,10 @@ fn results_belong_to_a_content() {
 fn what_cannot_be_sent_is_said() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("in.pcap");
-    let said = |more: &str| match Scenario::parse(&scenario(folder.path(), more), &Options::new("x.toml")) {
+    let said = |more: &str| match Scenario::parse(
+        &scenario(folder.path(), more),
+        &Options::new("x.toml").captures(&perhop_capture::replay::Files),
+    ) {
         Ok((_, warnings)) => warnings.to_string(),
         Err(errors) => errors.to_string(),
     };

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 /// The order of `src/lib.rs`.
 const ORDER: [&str; 20] = [
     "codes",
-    "bounds",
     "text",
+    "bounds",
     "simulation",
     "sections",
     "expand",
