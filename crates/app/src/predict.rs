@@ -23,7 +23,7 @@ use perhop_results::rows::Rows;
 use perhop_results::summary::{grid, titled};
 use perhop_runs::disk;
 use perhop_runs::run::run as run_points;
-use perhop_scenario::text::shown;
+use perhop_scenario::text::printable;
 use perhop_scenario::{Diagnostics, Point, Sweep};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
@@ -123,7 +123,7 @@ fn table_of(lines: &[NotModelled], name: &str) -> String {
     const SHOWN: usize = 12;
     let mut text = String::from("Not modelled, so nothing of these lines is predicted:\n");
     for NotModelled { line, text: words, notes } in lines.iter().take(SHOWN) {
-        text += &format!("{line:>5}  {}\n{:7}{}\n", shown::cut(words), "", notes.join("; "));
+        text += &format!("{line:>5}  {}\n{:7}{}\n", printable::cut(words), "", notes.join("; "));
     }
     match lines.len().saturating_sub(SHOWN) {
         0 => text,

@@ -14,7 +14,7 @@ use perhop_config::text::Text;
 use perhop_core::door::Door;
 use perhop_core::params::{Problems, Severity};
 use perhop_core::units::counted;
-use perhop_scenario::text::shown::shown;
+use perhop_scenario::text::printable::printable;
 use perhop_scenario::text::source::Sources;
 use perhop_scenario::text::{diagnostics::Diagnostic, toml};
 use std::cell::OnceCell;
@@ -83,7 +83,7 @@ impl<'a> File<'a> {
     pub(crate) fn diagnostic(&self, text: &Text, severity: Severity, fault: Fault) -> Diagnostic {
         let spot = fault.place.filter(|place| place.end > place.start);
         let spot = spot.and_then(|place| self.sources(text).spot(place));
-        let [message, help] = [fault.message, fault.help].map(|words| shown(&words).into_owned());
+        let [message, help] = [fault.message, fault.help].map(|words| printable(&words).into_owned());
         let (file, label) = (self.name.to_owned(), String::new());
         Diagnostic { severity, code: fault.code, message, file, spot, label, help }.at(self.door)
     }
