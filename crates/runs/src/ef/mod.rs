@@ -9,4 +9,4 @@ mod asked;
 mod sure;
 
 pub use asked::checks;
-pub use perhop_results::tables::ef::{Found, NAME, table};
+pub use perhop_results::tables::ef::{EfResult, NAME, table};

@@ -7,7 +7,7 @@ use crate::disk::kept::{Found, Kept};
 use crate::disk::manifest::Labels;
 use crate::disk::write::{self, Draft};
 use crate::disk::{self, Common, Damaged, Effort, Entry};
-use crate::ef::{self, Found as Answer};
+use crate::ef::{self, EfResult};
 use crate::events::{self, Writer};
 use perhop_config::tc_stats;
 use perhop_results::Replication;
@@ -145,7 +145,7 @@ impl Job<'_> {
         // They are in the tables, and may be large.
         (outcome.transfers, outcome.series) = Default::default();
         let (hash, wall) = (hash(&tables), self.watch.clock().saturating_sub(began));
-        let found: Vec<_> = outcome.ports.ef.iter().map(|row| Answer::new(&plan, row)).collect();
+        let found: Vec<_> = outcome.ports.ef.iter().map(|row| EfResult::new(&plan, row)).collect();
         let effort = Effort { packet_hops: outcome.work.packet_hops, wall_s: wall.as_secs_f64() };
         let entry = Entry { replication: self.replication, result_hash: hash, effort, ef: found };
         let dir = match dir {
@@ -189,13 +189,13 @@ impl Job<'_> {
     }
 
     /// The answers to what is asked, if those that already exist have all of them.
-    fn answers(&self, entry: &Entry) -> Option<Vec<Answer>> {
-        Answer::among(&entry.ef, &self.at.point.scenario.plan(0, 0), &self.at.ef)
+    fn answers(&self, entry: &Entry) -> Option<Vec<EfResult>> {
+        EfResult::among(&entry.ef, &self.at.point.scenario.plan(0, 0), &self.at.ef)
     }
 
     /// A replication that already existed. If another sweep made it, it belongs to this one from now on: its manifest
     /// gets this one's base and position, so that what is read from disk is what this run returns.
-    fn reused(&self, found: Found, answers: Vec<Answer>) -> Result<Replication, RunError> {
+    fn reused(&self, found: Found, answers: Vec<EfResult>) -> Result<Replication, RunError> {
         let Found { dir, is_ours, entry, mut tables } = found;
         let is_first = || {
             let mut claimed = self.at.claimed.lock().unwrap_or_else(PoisonError::into_inner);

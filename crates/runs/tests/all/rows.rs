@@ -5,7 +5,7 @@ use perhop_results::filter::{Known, Where};
 use perhop_results::rows::{Row, Rows, csv, rows};
 use perhop_results::stats::{Estimate, of_column};
 use perhop_results::tables::column;
-use perhop_results::{listing, shown, summary};
+use perhop_results::{choice, listing, summary};
 use perhop_runs::disk::Identity;
 use perhop_runs::run::{Probes, RunOptions, Unwatched, run};
 use perhop_scenario::{Options, Point, Sweep};
@@ -177,7 +177,7 @@ fn any_columns_can_be_shown() {
     let (points, replications) = done(&["traffic.bulk.flows=1,2"]);
     let text =
         ["traffic.jain,arrivals.delay_p999_ms", "flows.sent_packets", "traffic.goodput_bit_s"].map(str::to_owned);
-    let shown = shown::columns(&text).unwrap();
+    let shown = choice::columns(&text).unwrap();
     let all = rows(&points, &replications, &shown);
     let keys: Vec<_> = all.iter().map(|rows| rows.keys.join(" ")).collect();
     assert_eq!(keys, ["class traffic", "class colour", "class traffic flow"]);
@@ -200,7 +200,7 @@ fn any_columns_can_be_shown() {
 
 #[test]
 fn columns_that_are_none_are_refused_with_the_nearest() {
-    let said = |text: &str| shown::columns(&[text.to_owned()]).unwrap_err().to_string();
+    let said = |text: &str| choice::columns(&[text.to_owned()]).unwrap_err().to_string();
     assert!(
         said("arrivals.delay_p95_ms").contains("did you mean `arrivals.delay_p9"),
         "{}",
@@ -244,7 +244,7 @@ fn a_class_of_which_nothing_arrived_has_its_row() {
     let swept = words(listing::text(&points, &usual), "beacon");
     assert_eq!(swept, ["beacon red 0 ±0 0 ±0 100.0 ±0 - -"; 2]);
     let text = ["arrivals.throughput_bit_s".to_owned(), "arrivals.delay_p99_ms".to_owned()];
-    let shown = shown::columns(&text).unwrap();
+    let shown = choice::columns(&text).unwrap();
     let asked = rows(&points, &replications, &shown);
     assert_eq!(words(listing::text(&points, &asked), "beacon"), ["beacon - 0 ±0 -"; 2]);
     let classes: Vec<_> = asked[0].rows.iter().map(|row| (row.point, row.names[0].as_deref().unwrap())).collect();
