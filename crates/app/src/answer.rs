@@ -105,7 +105,7 @@ pub(crate) fn add_ef(said: &mut Value, replications: &[&Replication]) {
 /// Adds the counters of ports, if they were asked for.
 pub(crate) fn add_counters(said: &mut Value, replications: &[Replication]) {
     let of = |it: &Replication| {
-        let rows = tc_stats::found(&it.tables).map(tc_stats::rows).unwrap_or_default();
+        let rows = tc_stats::find(&it.tables).map(tc_stats::rows).unwrap_or_default();
         let row = |row: tc_stats::Row<'_>| {
             json!({ "replication": it.replication, "hop": row.hop, "object": row.object, "counter": row.counter,
                     "value": row.value })

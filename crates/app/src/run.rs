@@ -176,7 +176,7 @@ impl Printed<'_> {
             let gap = if self.answer.as_rows { "" } else { "\n" };
             say!("{gap}{}\n", listing::text(points, &[rows]));
         }
-        let counters = replications.first().and_then(|first| tc_stats::found(&first.tables));
+        let counters = replications.first().and_then(|first| tc_stats::find(&first.tables));
         counters.into_iter().for_each(|table| say!("{}", tc_stats::text(&tc_stats::rows(table))));
         say!("packets: in = out + dropped + queued, for every flow, colour and queue: ok");
         let wall = self.terminal.elapsed().as_secs_f64();

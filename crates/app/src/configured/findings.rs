@@ -5,8 +5,8 @@ use super::{File, Stated, guessed, not_taken};
 use crate::request::Configuration;
 use perhop_config::account::Verdict;
 use perhop_config::finding::Refused;
-use perhop_config::given::Given;
 use perhop_config::import::{Imported, read};
+use perhop_config::import_options::ImportOptions;
 use perhop_config::load::Load;
 use perhop_config::model::Way;
 use perhop_config::rules;
@@ -78,7 +78,7 @@ pub(crate) fn found(file: &File<'_>, asked: &Configuration, options: &Options) -
 
 /// What tells a port from others in its findings: the direction, the rate, and where its queue and its conditioners are said. A
 /// policy may be at thousands of interfaces.
-fn alike(imported: &Imported, given: &Given) -> (Way, Option<BitRate>, Vec<usize>) {
+fn alike(imported: &Imported, given: &ImportOptions) -> (Way, Option<BitRate>, Vec<usize>) {
     let port = imported.port();
     let queue = port.queue.iter().map(|queue| queue.name.origin);
     let conditioners = port.conditioners.iter().map(|it| it.name.origin);
@@ -116,7 +116,7 @@ fn notes(file: &File<'_>, imported: &Imported, unknown: &[String]) -> Vec<String
 const OF_TCP: &str = "W301";
 
 /// Adds what a port does to TCP alone, if it has a policer.
-fn of_tcp(file: &File<'_>, imported: &Imported, (given, options): (&Given, &Options), list: &mut Findings) {
+fn of_tcp(file: &File<'_>, imported: &Imported, (given, options): (&ImportOptions, &Options), list: &mut Findings) {
     let Ok(link) = imported.link(given) else { return };
     let port = imported.port();
     if !port.conditioners.iter().any(|it| it.settings.get("cir").is_some()) {

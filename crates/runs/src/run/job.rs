@@ -118,7 +118,7 @@ impl Job<'_> {
         let found = self.at.kept.as_ref()?.find(self.replication, self.at.common(self.options))?;
         let probes = &self.options.probes;
         let has_events = |found: &Found| !probes.events || disk::events_file(&found.dir).exists();
-        let has_counters = |found: &Found| !probes.counters || tc_stats::found(&found.tables).is_some();
+        let has_counters = |found: &Found| !probes.counters || tc_stats::find(&found.tables).is_some();
         let has_all = |found: &Found| has_events(found) && has_counters(found);
         Some(found).filter(|found| found.as_ref().map_or(true, has_all))
     }
