@@ -3,8 +3,8 @@
 use super::faults::check;
 use super::{RunError, RunOptions, Watch, written};
 use crate::disk::gather::{Gathered, Made, is_small};
-use crate::disk::kept::{Found, Kept};
 use crate::disk::manifest::Labels;
+use crate::disk::stock::{Stock, StoredReplication};
 use crate::disk::write::{self, Draft};
 use crate::disk::{self, Common, Damaged, Effort, Entry};
 use crate::ef::{self, EfResult};
@@ -33,7 +33,7 @@ pub(super) struct AtPoint<'a> {
     pub(super) gathered: Gathered,
     /// Where its results go, if they are written.
     dir: Option<PathBuf>,
-    kept: Option<Kept>,
+    kept: Option<Stock>,
     common: OnceLock<Common>,
     /// Directories of other sweeps that belong to this one from now on.
     claimed: Mutex<BTreeSet<PathBuf>>,
@@ -49,7 +49,7 @@ impl<'a> AtPoint<'a> {
             ef: ef::checks(&options.probes.ef, &point.scenario).map_err(RunError::Asked)?,
             open: AtomicUsize::new(options.replications.len()),
             gathered: Gathered::default(),
-            kept: dir.clone().filter(|_| options.resume).map(Kept::new),
+            kept: dir.clone().filter(|_| options.resume).map(Stock::new),
             dir,
             common: OnceLock::new(),
             claimed: Mutex::default(),
@@ -114,12 +114,12 @@ impl Job<'_> {
     }
 
     /// The replication if it is on disk, with all that is asked for.
-    fn existing(&self) -> Option<Result<Found, Damaged>> {
+    fn existing(&self) -> Option<Result<StoredReplication, Damaged>> {
         let found = self.at.kept.as_ref()?.find(self.replication, self.at.common(self.options))?;
         let probes = &self.options.probes;
-        let has_events = |found: &Found| !probes.events || disk::events_file(&found.dir).exists();
-        let has_counters = |found: &Found| !probes.counters || tc_stats::find(&found.tables).is_some();
-        let has_all = |found: &Found| has_events(found) && has_counters(found);
+        let has_events = |found: &StoredReplication| !probes.events || disk::events_file(&found.dir).exists();
+        let has_counters = |found: &StoredReplication| !probes.counters || tc_stats::find(&found.tables).is_some();
+        let has_all = |found: &StoredReplication| has_events(found) && has_counters(found);
         Some(found).filter(|found| found.as_ref().map_or(true, has_all))
     }
 
@@ -195,8 +195,8 @@ impl Job<'_> {
 
     /// A replication that already existed. If another sweep made it, it belongs to this one from now on: its manifest
     /// gets this one's base and position, so that what is read from disk is what this run returns.
-    fn reused(&self, found: Found, answers: Vec<EfResult>) -> Result<Replication, RunError> {
-        let Found { dir, is_ours, entry, mut tables } = found;
+    fn reused(&self, found: StoredReplication, answers: Vec<EfResult>) -> Result<Replication, RunError> {
+        let StoredReplication { dir, is_ours, entry, mut tables } = found;
         let is_first = || {
             let mut claimed = self.at.claimed.lock().unwrap_or_else(PoisonError::into_inner);
             claimed.insert(dir.clone())

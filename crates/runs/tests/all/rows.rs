@@ -309,17 +309,17 @@ fn where_leaves_the_rows_that_have_the_values() {
     let all = rows(&points, &replications, &[]);
     let classes = ["classes"].map(|table| perhop_results::tables::declaration(table).unwrap());
     let known = Known::of(&points, &classes);
-    let kept = |texts: &[&str]| {
+    let filter = |texts: &[&str]| {
         let texts: Vec<_> = texts.iter().map(|text| (*text).to_owned()).collect();
         let [rows] = &Where::read(&texts, &known).unwrap().keep(&points, all.clone())[..] else { panic!("one kind") };
         let name =
             |row: &Row| row.names.iter().map(|name| name.as_deref().unwrap_or("-")).collect::<Vec<_>>().join(" ");
         rows.rows.iter().map(|row| format!("{} {}", row.point, name(row))).collect::<Vec<_>>()
     };
-    assert_eq!(kept(&["flows=2", "class=data"]), ["1 data all", "1 data green", "1 data yellow", "1 data red"]);
-    assert_eq!(kept(&["flows=1", "colour=all"]), ["0 data all", "0 beacon unmarked"]);
-    assert_eq!(kept(&["flows=1", "colour=red,green"]), ["0 data green", "0 data red"]);
-    assert!(kept(&["class=beacon", "colour=red"]).is_empty());
+    assert_eq!(filter(&["flows=2", "class=data"]), ["1 data all", "1 data green", "1 data yellow", "1 data red"]);
+    assert_eq!(filter(&["flows=1", "colour=all"]), ["0 data all", "0 beacon unmarked"]);
+    assert_eq!(filter(&["flows=1", "colour=red,green"]), ["0 data green", "0 data red"]);
+    assert!(filter(&["class=beacon", "colour=red"]).is_empty());
     let one = Where::read(&["class=beacon".to_owned()], &known).unwrap();
     let first: Vec<_> = replications.iter().filter(|r| r.point == 0).collect();
     let text = summary::text(&points[0], &first, &one).unwrap();
