@@ -2,7 +2,7 @@
 
 use crate::answer::{self, Answer};
 use crate::request::Run;
-use crate::request::run::{Asked, Request, Trace, run_options};
+use crate::request::run::{Request, Terms, Trace, run_options};
 use crate::terminal::show::{complain, say};
 use crate::terminal::watch::Terminal;
 use crate::terminal::{show, watch};
@@ -64,7 +64,7 @@ pub(crate) fn options(request: &Request, sweep: &Sweep) -> Result<RunOptions, Fa
 }
 
 pub(crate) fn run(args: &Run) -> Result<Exit, Failure> {
-    let asked = Asked { output: args.output.clone(), traced: args.traced.clone(), fresh: true, ..Asked::default() };
+    let asked = Terms { output: args.output.clone(), traced: args.traced.clone(), fresh: true, ..Terms::default() };
     let source = reading::source(&args.source, &[])?;
     let (request, sweep) = read(Request { source, asked, shown: args.shown.clone() })?;
     if sweep.is_grid() {

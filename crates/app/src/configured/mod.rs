@@ -20,7 +20,7 @@ use perhop_scenario::text::{diagnostics::Diagnostic, toml};
 use std::cell::OnceCell;
 use std::path::Path;
 
-pub(crate) use findings::{Found, OF_THE_LOAD, found, in_its_words};
+pub(crate) use findings::{Findings, OF_THE_LOAD, findings, in_its_words};
 
 /// A configuration in a file.
 pub(crate) struct File<'a> {
@@ -57,7 +57,7 @@ impl<'a> File<'a> {
     /// # Errors
     /// What is wrong with it.
     pub(crate) fn read_all(&self, asked: &Configuration) -> Result<Imported, Failure> {
-        let read = perhop_config::import::read(self.bytes, asked.from.as_deref(), &asked.given());
+        let read = perhop_config::import::read(self.bytes, asked.from.as_deref(), &asked.import_options());
         let imported = read.map_err(|refused| self.refused(refused))?;
         if imported.guessed {
             complain!("{}", guessed(self.name, &imported));
@@ -70,7 +70,7 @@ impl<'a> File<'a> {
     /// # Errors
     /// What is wrong with it.
     pub fn import(&self, asked: &Configuration) -> Result<Imported, Failure> {
-        import(self.bytes, asked.from.as_deref(), &asked.given()).map_err(|refused| self.refused(refused))
+        import(self.bytes, asked.from.as_deref(), &asked.import_options()).map_err(|refused| self.refused(refused))
     }
 
     /// Why it cannot be read.

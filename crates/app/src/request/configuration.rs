@@ -102,7 +102,7 @@ pub enum Direction {
 
 impl Configuration {
     /// As readers are told.
-    pub(crate) fn given(&self) -> ImportOptions {
+    pub(crate) fn import_options(&self) -> ImportOptions {
         let way = |direction| if direction == Direction::Input { Way::Input } else { Way::Output };
         ImportOptions {
             link: self.link,
