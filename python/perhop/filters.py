@@ -14,7 +14,7 @@ from perhop.columns import Column, Columns
 Conditions = Mapping[str, object] | Sequence[str]
 """`{"class": ["voice", "data"], "cir": "5Mbit/s"}`, or `["class=voice,data", "cir=5Mbit/s"]`."""
 
-Kept = Mapping[str, Sequence[str]]
+Selection = Mapping[str, Sequence[str]]
 """By swept key or column, the values of which a row has one."""
 
 
@@ -44,7 +44,7 @@ def named(column: Column) -> list[str]:
     return list(dict.fromkeys(str(value) for value in column if value is not None))
 
 
-def fitting(columns: Columns, kept: Kept) -> npt.NDArray[np.bool_]:
+def fitting(columns: Columns, kept: Selection) -> npt.NDArray[np.bool_]:
     """Which rows have one of the values of each key that is among the columns."""
     keep = np.ones(len(next(iter(columns.values()), ())), dtype=np.bool_)
     for key, values in kept.items():
@@ -53,11 +53,11 @@ def fitting(columns: Columns, kept: Kept) -> npt.NDArray[np.bool_]:
     return keep
 
 
-def both(kept: Kept, more: Kept) -> Kept:
+def both(kept: Selection, more: Selection) -> Selection:
     """What both keep."""
     return {**kept, **{key: [value for value in of if value in kept.get(key, of)] for key, of in more.items()}}
 
 
-def worded(kept: Kept) -> str:
+def worded(kept: Selection) -> str:
     """`class voice or data, cir 5Mbit/s`."""
     return ", ".join(f"{key} {' or '.join(values)}" for key, values in kept.items())

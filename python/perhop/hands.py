@@ -26,7 +26,7 @@ def whole(replication: _core.ReplicationDict) -> _core.ReplicationDict:
 
 @dataclass(frozen=True)
 class Work:
-    """A scenario with what is asked of its runs: `Request` of `crates/runs/src/request.rs`, which has every option."""
+    """A scenario with what is asked of its runs: `Request` of `crates/app/src/request/run.rs` has every option."""
 
     scenario: _core.Scenario
     take: Take = whole
@@ -34,7 +34,7 @@ class Work:
 
     @property
     def asked(self) -> dict[str, Any]:
-        """What is asked, as `Asked` there."""
+        """What is asked, as `Terms` there."""
         asked: dict[str, Any] = json.loads(self.scenario.request)["asked"]
         return asked
 
@@ -59,7 +59,7 @@ def answered(work: Work, made: Mapping[tuple[int, int], str | None]) -> list[_co
 
 
 def span(numbers: range) -> dict[str, int]:
-    """Numbers of replications, as `Asked` has them."""
+    """Numbers of replications, as `Terms` has them."""
     return {"start": numbers.start, "end": numbers.stop}
 
 

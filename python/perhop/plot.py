@@ -18,7 +18,7 @@ from perhop.arguments import checked
 from perhop.plots import delays, grid, packets, series, stacked, style
 from perhop.plots.choice import Choice, chosen, listed, titled
 from perhop.plots.grid import Kind, Quantity
-from perhop.plots.sheet import NATURAL, Asked, Look, Sheet
+from perhop.plots.sheet import NATURAL, Look, PlotRequest, Sheet
 from perhop.plots.style import Figure
 from perhop.results import Results, opened
 from perhop.show import near
@@ -96,7 +96,7 @@ def figure(
     Raises:
         ValueError: when there is no such plot, this run does not have the data for it, or it would be illegible.
     """
-    return drawn(runs, Sheet(look, Asked(kind, x, [by] if isinstance(by, str) else by)))
+    return drawn(runs, Sheet(look, PlotRequest(kind, x, [by] if isinstance(by, str) else by)))
 
 
 def drawn(runs: Results, sheet: Sheet) -> Figure:
@@ -127,7 +127,7 @@ def plot(arguments: dict[str, Any]) -> int:
         print(json.dumps({"plots": plots, "y": columns}) if arguments["json"] else "\n".join(lines))
         return 0
     kind = arguments["y"] or arguments["kind"] or DEFAULT
-    asked = Asked(kind, arguments["x"], arguments["by"], arguments["runs"], arguments["where"])
+    asked = PlotRequest(kind, arguments["x"], arguments["by"], arguments["runs"], arguments["where"])
     sheet = Sheet(Look(*(arguments[name] for name in ("title", "width", "height", "log_y"))), asked)
     path = style.picture_file(Path(arguments["output"] or f"{asked.kind}.svg"))
     runs = opened(arguments["runs"], arguments["where"])

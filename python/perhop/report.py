@@ -15,7 +15,7 @@ from perhop.answer import Answer, answers
 from perhop.pages import environment
 from perhop.plots import stacked, style
 from perhop.plots.dark import inline
-from perhop.plots.sheet import Asked, Look, Note, Sheet
+from perhop.plots.sheet import Look, Note, PlotRequest, Sheet
 from perhop.plots.style import Figure
 from perhop.reporting import first
 from perhop.reporting.changes import changes
@@ -85,16 +85,16 @@ NARROW = Look(width=4.6)
 """Pictures that can be read on a phone."""
 
 
-IN_MEMORY = Asked()
+IN_MEMORY = PlotRequest()
 
 
-def html(runs: Results, asked: Asked = IN_MEMORY) -> str:
+def html(runs: Results, asked: PlotRequest = IN_MEMORY) -> str:
     """The page."""
     shown = page(runs, asked)
     return environment().get_template("run.html").render(page=shown, shown=SHOWN, most_open=MOST_OPEN)
 
 
-def page(runs: Results, asked: Asked = IN_MEMORY) -> Page:
+def page(runs: Results, asked: PlotRequest = IN_MEMORY) -> Page:
     """What it shows; commands on it name the directories that were read, and the rows that were chosen."""
     found = answers(runs)
     changing = any("change" in tomllib.loads(point.effective) for point in runs.points)
@@ -129,12 +129,12 @@ def about(runs: Results) -> str:
     return f"{points}{simulated}{warmup}; seed {runs.seed}; bytes counted as {settings['accounting']}"
 
 
-def _first(runs: Results, found: list[Answer], asked: Asked) -> Pictured | None:
+def _first(runs: Results, found: list[Answer], asked: PlotRequest) -> Pictured | None:
     sheet = Sheet(NARROW, asked)
     return _pictured(sheet, lambda: stacked.drawn(runs, found, sheet), first.told(runs, found))
 
 
-def _details(runs: Results, asked: Asked) -> list[Pictured]:
+def _details(runs: Results, asked: PlotRequest) -> list[Pictured]:
     """The other pictures that this run has the data for."""
     sheets = [Sheet(NARROW, replace(asked, kind=kind)) for kind in DETAILS]
     told = "; the tables below have the numbers"
@@ -161,7 +161,7 @@ def report(arguments: dict[str, Any]) -> int:
     path = Path(arguments["output"])
     files.refuse(path, arguments["runs"])
     files.keep_others(path, PAGES)
-    asked = Asked(plot.DEFAULT, directories=arguments["runs"], where=arguments["where"])
+    asked = PlotRequest(plot.DEFAULT, directories=arguments["runs"], where=arguments["where"])
     files.write(path, html(runs, asked))
     print(path)
     return 0

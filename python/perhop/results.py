@@ -14,7 +14,7 @@ import numpy as np
 from perhop import _core, filters, measured, sql, stats, units
 from perhop.arguments import WORDS, checked
 from perhop.columns import COLOURS, Column, Columns, Group, Point, Replication, Run, Values, point, replication, short
-from perhop.filters import Conditions, Kept
+from perhop.filters import Conditions, Selection
 from perhop.frames import Frame
 from perhop.show import near
 from perhop.storage import here
@@ -37,7 +37,7 @@ class Results:
     """`[scenario]` with every effective value, times in seconds."""
     notes: list[str] = field(default_factory=list)
     """What a reader of these results should know: what was skipped in a directory that holds several runs."""
-    _where: Kept = field(default_factory=dict, repr=False)
+    _where: Selection = field(default_factory=dict, repr=False)
     """Of which rows these are; what is in the replications is always everything."""
     _tables: dict[str, Frame] = field(default_factory=dict, repr=False, compare=False)
     _named_values: dict[str, list[str]] = field(default_factory=dict, repr=False, compare=False)
@@ -196,7 +196,7 @@ class Results:
             out[group] = np.array([fold(group, runs.get(run, [])) for run in order], dtype=np.float64)
         return out
 
-    def _named(self, conditions: Conditions, tables: Sequence[str]) -> Kept:
+    def _named(self, conditions: Conditions, tables: Sequence[str]) -> Selection:
         """The keys in full with the values that are meant; a column is one of these tables'."""
         texts, swept = filters.texts(conditions), {key: self._labels(key) for key in self.keys}
         any_value = dict.fromkeys(column for name in tables for column in _naming(name))

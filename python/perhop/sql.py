@@ -12,7 +12,7 @@ import numpy as np
 from perhop import _core
 from perhop.arguments import shown
 from perhop.columns import Column, Columns, Point, Replication
-from perhop.filters import Kept
+from perhop.filters import Selection
 from perhop.units import COLUMNS
 
 if TYPE_CHECKING:
@@ -66,10 +66,10 @@ class Traced:
 
     points: Sequence[Point]
     replications: Sequence[Replication]
-    kept: Kept
+    kept: Selection
 
 
-def traced(points: Sequence[Point], replications: Sequence[Replication], kept: Kept) -> Traced:
+def traced(points: Sequence[Point], replications: Sequence[Replication], kept: Selection) -> Traced:
     """Of the replications that have packets at ports."""
     having = [r for r in replications if r.directory is not None and (r.directory / f"{EVENTS}.parquet").is_file()]
     return Traced(points, having, kept)

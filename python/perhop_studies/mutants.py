@@ -113,7 +113,7 @@ def _line(bench: Bench, mutant: Mutant, claims: list[Criterion], changed: Store)
     return {"seeds": n, "judged": len(verdicts), "fails": [name for name, v in verdicts.items() if v == NOT_REPRODUCED]}
 
 
-class Told(NamedTuple):
+class Sensitivity(NamedTuple):
     """What the mutants of a criterion's mechanism did to it."""
 
     failed_by: tuple[str, ...]
@@ -125,7 +125,7 @@ class Told(NamedTuple):
         return bool(self.failed_by)
 
 
-def told(paper: Paper) -> dict[tuple[str, str], Told]:
+def told(paper: Paper) -> dict[tuple[str, str], Sensitivity]:
     """By study and claim, as last run."""
     lines, mechanisms, found = recorded(paper, KIND), load(paper.directory), {}
     for claim in paper.criteria().hard:
@@ -133,7 +133,7 @@ def told(paper: Paper) -> dict[tuple[str, str], Told]:
         mine = [line for line in lines if (line["mechanism"], line["mutant"]) in named]
         if mine:
             failed = tuple(line["mutant"] for line in mine if claim.name in line["fails"])
-            found[claim.study, claim.claim] = Told(failed, len(mine))
+            found[claim.study, claim.claim] = Sensitivity(failed, len(mine))
     return found
 
 

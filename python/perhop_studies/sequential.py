@@ -23,7 +23,7 @@ from perhop_studies.runs import Budget, Job
 from perhop_studies.samples import Key, Sample, Samples
 from perhop_studies.verdict import UNDECIDED, Finding
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 Progress = Callable[[list[Job], Job, int], None]
 
 
@@ -86,14 +86,14 @@ class Looks:
         places = {s.key for s in self.samples if s.runs in study.sets} - self.fixed
         return min((self.done[place] for place in places), default=0)
 
-    def common(self, study: Study, of: Callable[[Samples], Found]) -> tuple[Found, set[Key]]:
+    def common(self, study: Study, of: Callable[[Samples], Result]) -> tuple[Result, set[Key]]:
         """What a function finds in as many replications as all the places have that it asks for, and these places."""
         least = self.least(study)
         found, asked = self._asking(study, least, of)
         common = min((self.done[place] for place in asked), default=least)
         return (found, asked) if common == least else self._asking(study, common, of)
 
-    def _asking(self, study: Study, replications: int, of: Callable[[Samples], Found]) -> tuple[Found, set[Key]]:
+    def _asking(self, study: Study, replications: int, of: Callable[[Samples], Result]) -> tuple[Result, set[Key]]:
         runs, asked = self.of(study, replications)
         asked.clear()
         return of(runs), asked - self.fixed

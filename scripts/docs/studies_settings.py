@@ -31,7 +31,7 @@ PAGE, INDEX = STUDIES / "settings.md", STUDIES / "index.md"
 SEEDS = (1, 2, 3)
 """Base seeds; no choice of a setting has used the second and the third."""
 WIDTH = 128
-Kept = dict[str, dict[tuple[str, int], Tally]]
+Tallies = dict[str, dict[tuple[str, int], Tally]]
 """By paper, then by setting and base seed."""
 
 
@@ -76,7 +76,7 @@ def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     return "\n".join("| " + " | ".join(row) + " |" for row in (head, ["---"] * len(head), *rows))
 
 
-def counts_table(kept: Kept) -> str:
+def counts_table(kept: Tallies) -> str:
     """What the claims come to in every setting, with the first base seed."""
     rows = [[name, one.setting, *one.cells] for name, found in kept.items() for one in found.values() if one.seed == 1]
     for setting in NAMES:
@@ -86,7 +86,7 @@ def counts_table(kept: Kept) -> str:
     return _table(("paper", "setting", *COLUMNS), rows)
 
 
-def anywhere_table(kept: Kept) -> str:
+def anywhere_table(kept: Tallies) -> str:
     """Hard claims that hold as frozen, in any setting, with any answer that was tried; and those that never do."""
     rows = []
     for name, found in kept.items():
@@ -100,7 +100,7 @@ def anywhere_table(kept: Kept) -> str:
     return _table(("paper", "frozen", "any setting", "any answer too", "of", "answers tried", "hold in none"), rows)
 
 
-def cells_table(kept: Kept) -> str:
+def cells_table(kept: Tallies) -> str:
     """How near the printed cells are."""
     rows = [
         [name, one.setting, str(len(one.errors)), ", ".join(map(str, one.near)), f"{100 * one.error:.1f} %"]
@@ -111,7 +111,7 @@ def cells_table(kept: Kept) -> str:
     return _table(("paper", "setting", "printed cells", "within 5, 10, 25 %", "mean error"), rows)
 
 
-def seeds_table(kept: Kept) -> str:
+def seeds_table(kept: Tallies) -> str:
     """Every setting with every base seed: hard claims that hold, and those whose verdict differs from the first's."""
     names = [(name, setting) for name, paper in PAPERS.items() for setting in paper.settings()]
     rows = [[name, setting, *(_held(kept[name], setting, seed) for seed in SEEDS)] for name, setting in names]
@@ -141,7 +141,7 @@ def differing(first: Tally, other: Tally) -> str:
     return f"{other.held.held}" + (": " + ", ".join(named) if named else "")
 
 
-def _pairs(kept: Kept) -> Iterable[tuple[str, Tally, Tally]]:
+def _pairs(kept: Tallies) -> Iterable[tuple[str, Tally, Tally]]:
     """What is compared: its name, with the first base seed and with another."""
     for name, found in kept.items():
         for (setting, seed), one in found.items():
@@ -149,7 +149,7 @@ def _pairs(kept: Kept) -> Iterable[tuple[str, Tally, Tally]]:
                 yield f"{name}, `{setting}`, base seed {seed}", found[setting, 1], one
 
 
-def moved(kept: Kept) -> str:
+def moved(kept: Tallies) -> str:
     """By how much a setting's count moves, and how many verdicts change, at most; in a sentence."""
     pairs = list(_pairs(kept))
     counts = [(abs(a.held.held - b.held.held), where) for where, a, b in pairs]

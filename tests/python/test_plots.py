@@ -21,7 +21,7 @@ from perhop.plots import axis, delays, extent, grid, passed, style
 from perhop.plots.choice import Choice
 from perhop.plots.lines import Of
 from perhop.plots.names import LONGEST, shortened
-from perhop.plots.sheet import NATURAL, Asked, Left, Look, Sheet, Worth, telling
+from perhop.plots.sheet import NATURAL, Left, Look, PlotRequest, Sheet, Worth, telling
 from perhop.stats import Interval
 
 SHORT = {"scenario.duration": "4s", "scenario.warmup": "1s", "scenario.sample": "100ms"}
@@ -388,7 +388,7 @@ def many(request: pytest.FixtureRequest) -> Runs:
 
 @pytest.mark.parametrize("kind", [kind for kind in plot.PLOTS if kind != "fairness"])
 def test_no_plot_by_name_is_refused_for_its_many_rows(many: Runs, kind: str) -> None:
-    sheet = Sheet(asked=Asked(kind, directories=["runs/customers"]))
+    sheet = Sheet(asked=PlotRequest(kind, directories=["runs/customers"]))
     figure = plot.drawn(many, sheet)
     check(kind, figure)
     assert len(figure.axes) <= 18
@@ -401,7 +401,7 @@ def test_no_plot_by_name_is_refused_for_its_many_rows(many: Runs, kind: str) -> 
     assert len(lines) <= 2 * grid.CHOSEN_LINES
 
 
-HERE = Asked(directories=["runs/customers"])
+HERE = PlotRequest(directories=["runs/customers"])
 
 
 def test_a_report_of_many_rows_has_its_pictures(many: Runs) -> None:
@@ -434,7 +434,7 @@ def test_of_one_value_that_has_too_many_rows_some_are_shown() -> None:
 def test_points_are_evenly_spaced_from_the_first_to_the_last() -> None:
     scenario = Scenario.from_toml(SCENARIO, {"scenario.duration": "1500ms"})
     runs = scenario.sweep({"dumbbell.flows": list(range(1, 14)), "queue.rio.limit": ["40p", "80p"]}, replications=1)
-    sheet = Sheet(asked=Asked("cdf"))
+    sheet = Sheet(asked=PlotRequest("cdf"))
     plot.drawn(runs, sheet)
     (left,) = sheet.left
     assert (left.key, left.kept) == ("dumbbell.flows", ["1", "5", "9", "13"])
@@ -535,7 +535,7 @@ def test_titles_have_words_and_no_names_of_columns(swept_cir: Runs) -> None:
 
 
 def test_an_illegible_choice_names_a_command_for_a_legible_one(swept_cir: Runs) -> None:
-    asked = Asked("flows.goodput_bit_s", "cir", ["flow", "traffic"], ["runs/af-queue"])
+    asked = PlotRequest("flows.goodput_bit_s", "cir", ["flow", "traffic"], ["runs/af-queue"])
     with pytest.raises(ValueError, match="30 lines are too many to read") as said:
         plot.drawn(swept_cir, Sheet(asked=asked))
     command = "perhop plot runs/af-queue --y flows.goodput_bit_s --x cir --by flow,traffic --where flow="
@@ -546,7 +546,7 @@ def test_an_illegible_choice_names_a_command_for_a_legible_one(swept_cir: Runs) 
 
 
 def test_a_recommended_command_keeps_what_was_chosen_before() -> None:
-    asked = Asked("delay", directories=["runs/a"], where=["class=a,b,c", "cir=5Mbit/s"])
+    asked = PlotRequest("delay", directories=["runs/a"], where=["class=a,b,c", "cir=5Mbit/s"])
     command = "perhop plot runs/a --kind delay --where cir=5Mbit/s --where class=c"
     assert asked.again({"class": ["c"]}) == command
 

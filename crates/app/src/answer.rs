@@ -9,14 +9,14 @@ use perhop_results::Replication;
 use perhop_results::filter::{Known, Where};
 use perhop_results::rows::{self, Rows};
 use perhop_results::tables::{classes, declaration};
-use perhop_results::{ef_shown, shown, summary};
+use perhop_results::{choice, ef_shown, summary};
 use perhop_scenario::Point;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
 /// How a request is answered, checked before anything runs.
 pub(crate) struct Answer {
-    columns: Vec<shown::Shown>,
+    columns: Vec<choice::ColumnChoice>,
     filter: Where,
     /// CSV to a file.
     file: Option<PathBuf>,
@@ -33,7 +33,7 @@ impl Answer {
     /// An unknown column, an unknown key or value of `--where`, and a file in no directory.
     pub(crate) fn new(request: &Request, points: &[Point], usual: &[&str]) -> Result<Self, Failure> {
         let Request { asked, shown, .. } = request;
-        let columns = shown::columns(&shown.show)?;
+        let columns = choice::columns(&shown.show)?;
         let only_csv = shown.csv.as_deref() == Some(Path::new("-")) && !asked.output.json;
         let file = shown.csv.clone().filter(|_| !only_csv);
         file.as_deref().map_or(Ok(()), places::in_a_directory)?;
@@ -57,7 +57,7 @@ impl Answer {
         let made = rows::rows(points, replications, &self.columns);
         let all = self.filter.keep(points, made.clone());
         if self.as_rows && !self.filter.is_empty() && all.iter().all(|rows| rows.rows.is_empty()) {
-            return Err(self.filter.refused(&Known::found(points, &made)).into());
+            return Err(self.filter.refused(&Known::collect(points, &made)).into());
         }
         let csv = || {
             let checked = self.checked(points, replications);
@@ -105,7 +105,7 @@ pub(crate) fn add_ef(said: &mut Value, replications: &[&Replication]) {
 /// Adds the counters of ports, if they were asked for.
 pub(crate) fn add_counters(said: &mut Value, replications: &[Replication]) {
     let of = |it: &Replication| {
-        let rows = tc_stats::found(&it.tables).map(tc_stats::rows).unwrap_or_default();
+        let rows = tc_stats::find(&it.tables).map(tc_stats::rows).unwrap_or_default();
         let row = |row: tc_stats::Row<'_>| {
             json!({ "replication": it.replication, "hop": row.hop, "object": row.object, "counter": row.counter,
                     "value": row.value })

@@ -1,6 +1,6 @@
 //! `check`: all errors of files in one pass, and warnings.
 
-use crate::configured::{self, File, Found};
+use crate::configured::{self, File, Findings};
 use crate::reading::{is_toml, name, options, read};
 use crate::request::{Check, Configuration};
 use crate::terminal::show;
@@ -14,12 +14,12 @@ use perhop_scenario::{Diagnostics, Document};
 use std::ffi::OsStr;
 use std::path::Path;
 
-fn diagnose(path: &Path, args: &Check) -> Found {
+fn diagnose(path: &Path, args: &Check) -> Findings {
     let (name, options) = (name(path), options(path, &args.settings));
     let bytes = match read(path) {
         Ok(bytes) if bytes.len() <= file::MOST && is_configuration(path, &bytes, &args.configuration) => {
             let found =
-                configured::found(&File::new(&name, &bytes, args.configuration.door), &args.configuration, &options);
+                configured::findings(&File::new(&name, &bytes, args.configuration.door), &args.configuration, &options);
             return if args.json { found } else { found.by_cause() };
         }
         bytes => bytes,
@@ -28,7 +28,7 @@ fn diagnose(path: &Path, args: &Check) -> Found {
     let found = read.and_then(|text| Document::check(&text, &options));
     let (found, notes) = found.unwrap_or_else(|errors| (errors, Vec::new()));
     let notes = notes.iter().map(|note| format!("{name}: note: {note}")).collect();
-    Found { list: found.list, notes }
+    Findings { list: found.list, notes }
 }
 
 /// Whether a file is the configuration of a device: it is said to be one, or it looks like one and not like TOML. One that looks
@@ -46,7 +46,7 @@ fn is_configuration(path: &Path, bytes: &[u8], asked: &Configuration) -> bool {
 pub fn check(args: &Check) -> Result<Exit, Failure> {
     let mut all = Diagnostics::default();
     for file in &args.files {
-        let Found { list, notes } = diagnose(file, args);
+        let Findings { list, notes } = diagnose(file, args);
         let found = Diagnostics { list };
         if !args.json {
             print(file, args.files.len(), &found, &notes);

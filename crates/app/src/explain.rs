@@ -4,8 +4,8 @@ use crate::configured::OF_THE_LOAD;
 use crate::request::{Explain, System, platform};
 use crate::terminal::show::{complain, say};
 use crate::{Exit, Failure, reading};
-use perhop_config::as_ios::Asked;
-use perhop_config::given::Platform;
+use perhop_config::as_ios::Target;
+use perhop_config::import_options::Platform;
 use perhop_config::ios::defaults;
 use perhop_config::{as_ios, as_tc};
 use perhop_core::units::counted;
@@ -91,7 +91,7 @@ fn routers(sweep: &Sweep, args: &Explain) -> Result<Exit, Failure> {
         return Err(other_syntax().into());
     }
     let (interval, _) = defaults::interval(platform);
-    let asked = Asked { port: args.port.as_deref(), device: args.dev.as_deref(), interval };
+    let asked = Target { port: args.port.as_deref(), device: args.dev.as_deref(), interval };
     let ios = as_ios::of_sweep(sweep, asked)?;
     match args.json {
         true => say!("{}", json!(ios)),

@@ -91,7 +91,7 @@ impl<'a> Metering<'a> {
     pub(crate) fn new(args: &'a Meter, asker: Asker<'a>) -> Result<Self, Failure> {
         unsuited(args).map_or(Ok(()), |what| Err(Failure::from(what.at(args.through.door))))?;
         let by = args.by.or(args.csv.is_some().then_some(By::Flow));
-        Ok(Self { args, asker, marking: asked(args, asker)?, by })
+        Ok(Self { args, asker, marking: metering(args, asker)?, by })
     }
 
     fn only_csv(&self) -> bool {
@@ -183,7 +183,7 @@ fn unsuited(args: &Meter) -> Option<Diagnostic> {
 }
 
 /// What a capture is sent through.
-fn asked(args: &Meter, asker: Asker<'_>) -> Result<Marking, Failure> {
+fn metering(args: &Meter, asker: Asker<'_>) -> Result<Marking, Failure> {
     let round_trips = match (args.rtt, args.samples) {
         (false, _) => RoundTripsOf::Nothing,
         (true, false) => RoundTripsOf::Flows,

@@ -44,7 +44,7 @@ fn keep_others(csv: Option<&Path>) -> Result<(), Failure> {
 /// `output` is one of the `inputs`, by whatever name.
 pub fn refuse(output: &Path, inputs: &[&Path]) -> Result<(), Failure> {
     let Some(there) = fs::metadata(output).ok().filter(Metadata::is_file) else { return Ok(()) };
-    let Some(input) = inputs.iter().find_map(|input| found(input, &there)) else { return Ok(()) };
+    let Some(input) = inputs.iter().find_map(|input| same_file(input, &there)) else { return Ok(()) };
     let message = format!("{} is {}, which is read: the input would be lost", output.display(), input.display());
     Err(Failure::error("E025", message, "give the output another name"))
 }
@@ -62,7 +62,7 @@ pub fn in_a_directory(file: &Path) -> Result<(), Failure> {
 }
 
 /// The file that is `wanted`: `input`, or one of the runs at that address.
-fn found(input: &Path, wanted: &Metadata) -> Option<PathBuf> {
+fn same_file(input: &Path, wanted: &Metadata) -> Option<PathBuf> {
     let place = if input.as_os_str() == STANDARD_INPUT { Path::new("/dev/stdin") } else { input };
     let is_it = |path: &Path| fs::metadata(path).is_ok_and(|it| (it.dev(), it.ino()) == (wanted.dev(), wanted.ino()));
     if fs::metadata(place).is_ok_and(|it| !it.is_dir()) {

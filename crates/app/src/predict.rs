@@ -2,7 +2,7 @@
 
 use crate::ForPython;
 use crate::configured::{self, File, Stated};
-use crate::request::run::{Asked, Output, Request, Shown, Source};
+use crate::request::run::{Output, Request, Source, Terms, View};
 use crate::request::{Plot, Predict};
 use crate::run::{hash_of, options};
 use crate::terminal::show;
@@ -23,7 +23,7 @@ use perhop_results::rows::Rows;
 use perhop_results::summary::{grid, titled};
 use perhop_runs::disk;
 use perhop_runs::run::run as run_points;
-use perhop_scenario::text::shown;
+use perhop_scenario::text::printable;
 use perhop_scenario::{Diagnostics, Point, Sweep};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
@@ -36,7 +36,7 @@ pub(crate) fn predict(args: &Predict) -> Result<Outcome, Failure> {
     let mut imported = file.read_all(&args.configuration)?;
     let wires = wires(args, &imported).map_err(|fault| file.refused(fault))?;
     let mut findings =
-        configured::found(&file, &args.configuration, &reading::options(&args.file, &args.settings)).list;
+        configured::findings(&file, &args.configuration, &reading::options(&args.file, &args.settings)).list;
     // Errors are why it is refused below.
     findings.retain(|it| it.severity == Severity::Warning);
     let findings = Diagnostics { list: findings };
@@ -57,7 +57,7 @@ pub(crate) fn predict(args: &Predict) -> Result<Outcome, Failure> {
             false => {
                 let gap = if at > 0 { "\n" } else { "" };
                 let rows = prediction::text(&predicted.rows, &predicted.point);
-                say!("{gap}{}\n\n{rows}{}", predicted.told(&name, &imported), predicted.filter_table(&imported));
+                say!("{gap}{}\n\n{rows}{}", predicted.heading(&name, &imported), predicted.filter_table(&imported));
             }
         }
         kept = kept_in(args).map(|out| disk::point_dir(out, &predicted.point));
@@ -75,7 +75,7 @@ pub(crate) fn predict(args: &Predict) -> Result<Outcome, Failure> {
 
 /// The ports that are predicted: one line, unless all are asked for. A load that is stated goes to one port.
 fn wires(args: &Predict, imported: &Imported) -> Result<Vec<Wire>, Fault> {
-    let given = args.configuration.given();
+    let given = args.configuration.import_options();
     let wires = imported.wires(&given)?;
     let alone = |wire: &Wire| [Some(wire.port), wire.back].into_iter().flatten().map(|port| Wire { port, back: None });
     let wires: Vec<_> = if args.load.is_some() { wires.iter().flat_map(alone).collect() } else { wires };
@@ -123,7 +123,7 @@ fn table_of(lines: &[NotModelled], name: &str) -> String {
     const SHOWN: usize = 12;
     let mut text = String::from("Not modelled, so nothing of these lines is predicted:\n");
     for NotModelled { line, text: words, notes } in lines.iter().take(SHOWN) {
-        text += &format!("{line:>5}  {}\n{:7}{}\n", shown::cut(words), "", notes.join("; "));
+        text += &format!("{line:>5}  {}\n{:7}{}\n", printable::cut(words), "", notes.join("; "));
     }
     match lines.len().saturating_sub(SHOWN) {
         0 => text,
@@ -166,8 +166,8 @@ fn scenario(
         Failure::Refused { found: Diagnostics { list }, therefore: "nothing was run" }
     })?;
     let output = Output { out: kept_in(args).map(Path::to_path_buf), json: args.json, ..Output::default() };
-    let asked = Asked { output, fresh: true, ..Asked::default() };
-    Ok((Request { source, asked, shown: Shown::default() }, sweep))
+    let asked = Terms { output, fresh: true, ..Terms::default() };
+    Ok((Request { source, asked, shown: View::default() }, sweep))
 }
 
 /// A quarter of a duration that is given without a warm-up.
@@ -203,7 +203,7 @@ struct Predicted<'a> {
 impl<'a> Predicted<'a> {
     /// Runs the ports of a line.
     fn of(args: &'a Predict, (file, imported): (&File<'_>, &mut Imported), wire: Wire) -> Result<Self, Failure> {
-        let given = args.configuration.given();
+        let given = args.configuration.import_options();
         let stated = args.load.as_deref().map(configured::load).transpose()?;
         let load = stated.as_ref().map(|it| it.load.clone());
         imported.port = wire.port;
@@ -234,7 +234,7 @@ impl<'a> Predicted<'a> {
     }
 
     /// What was read, what was left out, what was sent.
-    fn told(&self, name: &str, imported: &Imported) -> String {
+    fn heading(&self, name: &str, imported: &Imported) -> String {
         let port = |(port, link): (&Port, BitRate)| format!("{} {}, {link}", port.interface.is, port.direction());
         let ports: Vec<_> = self.ports(imported).into_iter().map(port).collect();
         let settings = self.point.scenario.settings();

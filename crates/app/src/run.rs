@@ -2,7 +2,7 @@
 
 use crate::answer::{self, Answer};
 use crate::request::Run;
-use crate::request::run::{Asked, Request, Trace, run_options};
+use crate::request::run::{Request, Terms, Trace, run_options};
 use crate::terminal::show::{complain, say};
 use crate::terminal::watch::Terminal;
 use crate::terminal::{show, watch};
@@ -64,7 +64,7 @@ pub(crate) fn options(request: &Request, sweep: &Sweep) -> Result<RunOptions, Fa
 }
 
 pub(crate) fn run(args: &Run) -> Result<Exit, Failure> {
-    let asked = Asked { output: args.output.clone(), traced: args.traced.clone(), fresh: true, ..Asked::default() };
+    let asked = Terms { output: args.output.clone(), traced: args.traced.clone(), fresh: true, ..Terms::default() };
     let source = reading::source(&args.source, &[])?;
     let (request, sweep) = read(Request { source, asked, shown: args.shown.clone() })?;
     if sweep.is_grid() {
@@ -176,7 +176,7 @@ impl Printed<'_> {
             let gap = if self.answer.as_rows { "" } else { "\n" };
             say!("{gap}{}\n", listing::text(points, &[rows]));
         }
-        let counters = replications.first().and_then(|first| tc_stats::found(&first.tables));
+        let counters = replications.first().and_then(|first| tc_stats::find(&first.tables));
         counters.into_iter().for_each(|table| say!("{}", tc_stats::text(&tc_stats::rows(table))));
         say!("packets: in = out + dropped + queued, for every flow, colour and queue: ok");
         let wall = self.terminal.elapsed().as_secs_f64();

@@ -5,7 +5,7 @@ use crate::terminal::show::{complain, say};
 use crate::{Exit, Failure};
 use perhop_runs::delete::Doomed;
 use perhop_runs::{inventory, inventory_table};
-use perhop_scenario::text::shown::shown;
+use perhop_scenario::text::printable::printable;
 use serde_json::json;
 use std::path::Path;
 
@@ -36,13 +36,13 @@ fn delete(args: &Runs) -> Result<Exit, Failure> {
 /// What was deleted, or each file that would be.
 fn say_deleted(run: &Doomed, dry_run: bool) {
     let verb = if dry_run { "would be deleted" } else { "deleted" };
-    say!("{verb}: {}", shown(&run.text()));
+    say!("{verb}: {}", printable(&run.text()));
     run.files.iter().filter(|_| dry_run).for_each(|file| say!("  {}", named(file)));
 }
 
 /// A path as a terminal may show it.
 fn named(path: &Path) -> String {
-    shown(&path.to_string_lossy()).into_owned()
+    printable(&path.to_string_lossy()).into_owned()
 }
 
 fn list(args: &Runs) -> Result<Exit, Failure> {

@@ -37,7 +37,7 @@ fn show(what: &str, done: usize, total: usize) {
 }
 
 /// What was measured of a part: for people, and under a name for programs.
-struct Found {
+struct Section {
     text: String,
     json: Vec<(&'static str, Value)>,
 }
@@ -140,32 +140,32 @@ fn parts(args: &Args) -> Vec<Part> {
     all.into_iter().filter(|part| args.only.is_empty() || args.only.contains(part)).collect()
 }
 
-fn of(part: Part, args: &Args) -> Result<Found, String> {
+fn of(part: Part, args: &Args) -> Result<Section, String> {
     Ok(match part {
         Part::Workloads => {
             let all = workloads::measure(args.seconds)?;
-            Found { text: workloads::text(&all), json: vec![("workloads", workloads::as_json(&all))] }
+            Section { text: workloads::text(&all), json: vec![("workloads", workloads::as_json(&all))] }
         }
         Part::Processes => {
-            let asked = processes::Asked { seconds: args.seconds, pairs: args.pairs, large: args.large };
+            let asked = processes::Effort { seconds: args.seconds, pairs: args.pairs, large: args.large };
             let all = processes::measure(&asked)?;
-            Found { text: processes::text(&all), json: vec![("processes", processes::as_json(&all))] }
+            Section { text: processes::text(&all), json: vec![("processes", processes::as_json(&all))] }
         }
         Part::Memory => {
             let all = memory::measure(args.seconds, args.large)?;
-            Found { text: memory::text(&all), json: vec![("memory", memory::as_json(&all))] }
+            Section { text: memory::text(&all), json: vec![("memory", memory::as_json(&all))] }
         }
         Part::Decisions => decided(args),
         Part::Bare => alone(args),
     })
 }
 
-fn grown(most: usize) -> Result<Found, String> {
+fn grown(most: usize) -> Result<Section, String> {
     let all = growth::measure(most)?;
-    Ok(Found { text: growth::text(&all), json: vec![("growth", growth::as_json(&all))] })
+    Ok(Section { text: growth::text(&all), json: vec![("growth", growth::as_json(&all))] })
 }
 
-fn decided(args: &Args) -> Found {
+fn decided(args: &Args) -> Section {
     let decisions = decisions::measure(args.packets);
     let head =
         format!("a packet through a port: 1000 B packets at twice the rate, ns each, best of {}", decisions::REPEATS);
@@ -178,11 +178,11 @@ fn decided(args: &Args) -> Found {
     };
     let each: Map<_, _> = decisions.iter().map(|it| (called(it), json!(it.ns))).collect();
     let made = args.packets.get() * u64::from(decisions::REPEATS) * decisions.len() as u64;
-    Found { text, json: vec![("ns_per_decision", Value::Object(each)), ("decisions", json!(made))] }
+    Section { text, json: vec![("ns_per_decision", Value::Object(each)), ("decisions", json!(made))] }
 }
 
-fn alone(args: &Args) -> Found {
+fn alone(args: &Args) -> Section {
     let bare = Bare::measure(args);
     let json = vec![("ns_per_bare_decision", bare.as_json()), ("dpdk", json!(bare.peer.as_ref().ok()))];
-    Found { text: bare.text(), json }
+    Section { text: bare.text(), json }
 }

@@ -82,7 +82,7 @@ fn median(values: &[f64]) -> f64 {
 }
 
 /// What is asked for.
-pub(super) struct Asked {
+pub(super) struct Effort {
     /// Simulated seconds.
     pub(super) seconds: u64,
     /// Processes of each.
@@ -91,7 +91,7 @@ pub(super) struct Asked {
     pub(super) large: bool,
 }
 
-fn wholes(asked: &Asked) -> Vec<Whole> {
+fn wholes(asked: &Effort) -> Vec<Whole> {
     let of = |w: &Workload| Whole {
         name: w.name.to_owned(),
         text: w.text.into(),
@@ -123,7 +123,7 @@ pub(super) const LARGE_SHORTER: f64 = 40.0;
 ///
 /// # Errors
 /// perhop cannot be started.
-pub(super) fn measure(asked: &Asked) -> Result<Vec<Measured>, String> {
+pub(super) fn measure(asked: &Effort) -> Result<Vec<Measured>, String> {
     let wholes = wholes(asked);
     let total = wholes.iter().map(|w| w.repeats + 1).sum();
     let mut done = 0;

@@ -2,10 +2,10 @@
 //! reads a configuration from standard input and prints its account, model and counters as JSON.
 
 use perhop_config::dialect::Read;
-use perhop_config::given::{Given, Platform};
+use perhop_config::import_options::{ImportOptions, Platform};
 use perhop_config::model::{Act, Conditioner, Filter, Kind, Port, Queue, Way};
 use perhop_config::text::Text;
-use perhop_config::value::{Origin, Said, Settings};
+use perhop_config::value::{Origin, Settings, WithOrigin};
 use perhop_core::params::{Tree, show_table};
 use serde_json::{Map, Value, json};
 use std::io::Read as _;
@@ -31,15 +31,15 @@ fn main() {
     println!("{answer}");
 }
 
-fn given<'a>(option: impl Fn(&str) -> Option<&'a str>) -> Given {
+fn given<'a>(option: impl Fn(&str) -> Option<&'a str>) -> ImportOptions {
     let way = |name: &str| if name == "input" { Way::Input } else { Way::Output };
     let platform = |name: &str| Platform::NAMED.iter().find(|(known, _)| *known == name).map(|(_, platform)| *platform);
-    Given {
+    ImportOptions {
         link: option("--link").map(|rate| rate.parse().expect("a rate")),
         interface: option("--interface").map(str::to_owned),
         way: option("--direction").map(way),
         platform: option("--platform").and_then(platform).unwrap_or_default(),
-        ..Given::default()
+        ..ImportOptions::default()
     }
 }
 
@@ -101,7 +101,7 @@ fn port(port: &Port) -> Value {
 }
 
 fn conditioner(it: &Conditioner) -> Value {
-    let acts = |acts: &Said<Vec<Act>>| acts.is.iter().map(act).collect::<Vec<_>>();
+    let acts = |acts: &WithOrigin<Vec<Act>>| acts.is.iter().map(act).collect::<Vec<_>>();
     let actions: Map<_, _> =
         it.actions.iter().map(|(colour, list)| (colour.name().to_owned(), json!(acts(list)))).collect();
     json!({ "name": it.name.is, "takes": filters(&it.takes), "kind": it.kind, "settings": settings(&it.settings), "actions": actions })
@@ -142,7 +142,7 @@ fn filters(list: &[Filter]) -> Value {
 }
 
 fn settings(settings: &Settings) -> Value {
-    let one = |(key, said): (&'static str, &Said<perhop_config::value::Value>)| {
+    let one = |(key, said): (&'static str, &WithOrigin<perhop_config::value::Value>)| {
         let value = match said.origin {
             Origin::Text(_) => json!({ "value": tree(&said.is.tree()) }),
             Origin::Assumed(source) => json!({ "value": tree(&said.is.tree()), "assumed": source }),

@@ -4,7 +4,7 @@ use crate::account::Account;
 use crate::evidence::Counters;
 use crate::finding::{Fault, Finding};
 use crate::foreign::Recognition;
-use crate::given::Given;
+use crate::import_options::ImportOptions;
 use crate::model::Device;
 use crate::text::Text;
 
@@ -34,7 +34,7 @@ pub struct Dialect {
     /// How many lines look like this dialect.
     pub looks: fn(&Text) -> usize,
     /// Reads a text.
-    pub read: fn(&Text, &Given) -> Result<Read, Fault>,
+    pub read: fn(&Text, &ImportOptions) -> Result<Read, Fault>,
     /// The parts that are recognised in a text that the reader refuses.
     pub recognition: fn(&Text) -> Recognition,
 }

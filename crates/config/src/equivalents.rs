@@ -15,7 +15,7 @@ pub struct Row {
 
 /// What a dialect says for a key of perhop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Said {
+pub struct Equivalent {
     /// The algorithm or section that has the key.
     pub of: &'static str,
     /// The key.

@@ -29,8 +29,8 @@ pub mod finding;
 pub mod foreign;
 #[cfg(any(test, feature = "generate"))]
 pub mod generate;
-pub mod given;
 pub mod import;
+pub mod import_options;
 pub mod ios;
 pub mod load;
 pub mod model;

@@ -1,6 +1,6 @@
 //! The neutral model: what a device does with packets, in the field's words and perhop's keys.
 
-use crate::value::{Said, Settings};
+use crate::value::{Settings, WithOrigin};
 use perhop_core::classify::Match;
 use perhop_core::colour::Colour;
 use perhop_core::dscp::Dscp;
@@ -20,15 +20,15 @@ pub const ON_THEIR_WAY: &str = "packets on their way";
 pub struct Port {
     /// The interface as the text calls it: `eth0`, `GigabitEthernet0/0`; a policy that no interface has is a port with the policy's
     /// name.
-    pub interface: Said<String>,
+    pub interface: WithOrigin<String>,
     /// The direction.
     pub way: Way,
     /// The interface in whose queue packets wait that come in, as `ifb4eth0`; `None`: another name of the port is not said.
-    pub behind: Option<Said<String>>,
+    pub behind: Option<WithOrigin<String>>,
     /// Whether filters of its queue sort packets, wherever they lead.
     pub sorts: bool,
     /// The bytes that its meters and queues count: `accounting` of a scenario.
-    pub accounting: Option<Said<&'static str>>,
+    pub accounting: Option<WithOrigin<&'static str>>,
     /// Keys of the link: `rate`, `delay`, `jitter`, `loss`, `reorder`, `mtu`, [`ON_THEIR_WAY`].
     pub link: Settings,
     /// What meters, marks and polices before the queue, in the order in which packets meet it.
@@ -93,7 +93,7 @@ impl Way {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Queue {
     /// As the text calls it: `1:`, `policy-map WAN`.
-    pub name: Said<String>,
+    pub name: WithOrigin<String>,
     /// Its algorithm; `None`: drop-tail.
     pub kind: Option<Kind>,
     /// Keys of the algorithm, and `limit`.
@@ -117,7 +117,7 @@ pub enum Kind {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Class {
     /// As the text calls it: `1:10`, `GOLD`.
-    pub name: Said<String>,
+    pub name: WithOrigin<String>,
     /// The place in [`Queue::classes`] of the class above it; of `htb` and `hfsc` only.
     pub parent: Option<usize>,
     /// Which packets it takes: any of these. Empty in a parent, and in a class that takes what is left.
@@ -154,14 +154,14 @@ pub struct Filter {
     /// Filters of a port are asked by this number, the lowest first.
     pub order: u32,
     /// What agrees. A mark that no header has, such as that of a firewall, is a `traffic` called `mark-10`.
-    pub matches: Said<Match>,
+    pub matches: WithOrigin<Match>,
 }
 
 /// A meter, marker or policer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Conditioner {
     /// As the text calls it, or its class.
-    pub name: Said<String>,
+    pub name: WithOrigin<String>,
     /// Which packets it takes: any of these; empty: all.
     pub takes: Vec<Filter>,
     /// The algorithm, by its name in scenarios: `token-bucket`, `trtcm`, `marker`.
@@ -169,7 +169,7 @@ pub struct Conditioner {
     /// Its keys.
     pub settings: Settings,
     /// What happens to packets of a colour; a colour that is missing passes.
-    pub actions: Vec<(Colour, Said<Vec<Act>>)>,
+    pub actions: Vec<(Colour, WithOrigin<Vec<Act>>)>,
 }
 
 /// A part of an action.

@@ -5,7 +5,7 @@ use crate::model::Port;
 use crate::stub::names::queue_name;
 use crate::stub::page::Page;
 use crate::stub::{Stub, Writer};
-use crate::value::{Said, Value};
+use crate::value::{Value, WithOrigin};
 use perhop_core::units::BitRate;
 
 /// A port as a policy.
@@ -20,11 +20,11 @@ pub fn policy(port: &Port) -> Stub {
     page.add(&format!("# {} {}. What the device says stands behind `!`.\n", port.interface.is, port.way.name()));
     page.add("[policy]\n");
     if let Some(accounting) = &port.accounting {
-        page.entry("accounting", &Said { is: Value::Word(accounting.is.to_owned()), origin: accounting.origin });
+        page.entry("accounting", &WithOrigin { is: Value::Word(accounting.is.to_owned()), origin: accounting.origin });
     }
     // Without a rate of the link, `meter` asks for one where packets wait.
     if let Some((name, rate)) = root.as_ref().zip(link.get("rate")) {
-        page.entry("queue", &Said { is: Value::Word(name.clone()), origin: rate.origin });
+        page.entry("queue", &WithOrigin { is: Value::Word(name.clone()), origin: rate.origin });
         page.entry("link", rate);
         link.get("framing").into_iter().for_each(|framing| page.entry("framing", framing));
     }

@@ -97,14 +97,14 @@ impl Origin {
 /// Something with its origin. Two are equal if they say the same, wherever they say it: defaults written out are the same as
 /// defaults left away.
 #[derive(Clone, Debug)]
-pub struct Said<T> {
+pub struct WithOrigin<T> {
     /// What is said.
     pub is: T,
     /// Where.
     pub origin: Origin,
 }
 
-impl<T> Said<T> {
+impl<T> WithOrigin<T> {
     /// Said by the text.
     pub const fn at(place: Place, is: T) -> Self {
         Self { is, origin: Origin::Text(place) }
@@ -116,7 +116,7 @@ impl<T> Said<T> {
     }
 }
 
-impl<T: PartialEq> PartialEq for Said<T> {
+impl<T: PartialEq> PartialEq for WithOrigin<T> {
     fn eq(&self, other: &Self) -> bool {
         self.is == other.is
     }
@@ -125,12 +125,12 @@ impl<T: PartialEq> PartialEq for Said<T> {
 /// Keys of a section of a scenario with their values, in the order in which they are said. A key is perhop's own (`max-p`).
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
-    list: Vec<(&'static str, Said<Value>)>,
+    list: Vec<(&'static str, WithOrigin<Value>)>,
 }
 
 impl Settings {
     /// Says a key; what was said of it before is replaced, as in a device.
-    pub fn set(&mut self, key: &'static str, value: Said<Value>) {
+    pub fn set(&mut self, key: &'static str, value: WithOrigin<Value>) {
         match self.list.iter_mut().find(|(known, _)| *known == key) {
             Some((_, old)) => *old = value,
             None => self.list.push((key, value)),
@@ -140,18 +140,18 @@ impl Settings {
     /// Says a key unless it is said: a default.
     pub fn assume(&mut self, key: &'static str, source: &'static str, value: Value) {
         if self.get(key).is_none() {
-            self.set(key, Said::assumed(source, value));
+            self.set(key, WithOrigin::assumed(source, value));
         }
     }
 
     /// Unsays a key.
-    pub fn remove(&mut self, key: &str) -> Option<Said<Value>> {
+    pub fn remove(&mut self, key: &str) -> Option<WithOrigin<Value>> {
         let place = self.list.iter().position(|(known, _)| *known == key)?;
         Some(self.list.remove(place).1)
     }
 
     /// What is said of a key.
-    pub fn get(&self, key: &str) -> Option<&Said<Value>> {
+    pub fn get(&self, key: &str) -> Option<&WithOrigin<Value>> {
         self.list.iter().find(|(known, _)| *known == key).map(|(_, value)| value)
     }
 
@@ -172,7 +172,7 @@ impl Settings {
     }
 
     /// All of it, in order.
-    pub fn iter(&self) -> impl Iterator<Item = (&'static str, &Said<Value>)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, &WithOrigin<Value>)> {
         self.list.iter().map(|(key, value)| (*key, value))
     }
 
@@ -183,7 +183,7 @@ impl Settings {
 
     /// As a scenario has it.
     pub fn tree(&self) -> Tree {
-        let entry = |(key, value): (&'static str, &Said<Value>)| {
+        let entry = |(key, value): (&'static str, &WithOrigin<Value>)| {
             let place = value.origin.place().unwrap_or_default();
             (key.to_owned(), place, Node { place, tree: value.is.tree() })
         };

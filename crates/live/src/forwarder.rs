@@ -53,7 +53,7 @@ struct Core {
 }
 
 /// An IP packet in direction `way`, and what was found in it.
-struct Found<'a> {
+struct IpFrame<'a> {
     way: usize,
     bytes: &'a mut [u8],
     headers: &'a IpHeaders,
@@ -218,7 +218,7 @@ impl Core {
                 if frame.unfinished {
                     self.finish(way, frame.bytes, &headers);
                 }
-                self.packet(at, Found { way, bytes: frame.bytes, headers: &headers }, to);
+                self.packet(at, IpFrame { way, bytes: frame.bytes, headers: &headers }, to);
             }
             Err(reason) => self.plain(way, frame.bytes, reason, to),
         }
@@ -244,8 +244,8 @@ impl Core {
     }
 
     #[inline]
-    fn packet(&mut self, at: Moment, found: Found<'_>, to: &mut impl PacketIo) {
-        let Found { way, bytes, headers } = found;
+    fn packet(&mut self, at: Moment, found: IpFrame<'_>, to: &mut impl PacketIo) {
+        let IpFrame { way, bytes, headers } = found;
         let it = Arriving { number: self.number, at, direction: SIDES[way], link: LinkType::ETHERNET, headers };
         let number = self.host.arrivals();
         let left = self.host.arrive(&it, &mut self.seen);
@@ -254,7 +254,7 @@ impl Core {
         }
         match left {
             Some(packet) => {
-                let taken = self.leaves(Found { way, bytes, headers }, &packet, to);
+                let taken = self.leaves(IpFrame { way, bytes, headers }, &packet, to);
                 self.seen.trace.iter_mut().for_each(|it| it.left(&packet, taken));
             }
             None => {
@@ -316,13 +316,13 @@ impl Core {
             }
             fate => {
                 self.counts[0].marked += u64::from(fate == Fate::Marked);
-                self.leaves(Found { way: 0, bytes, headers }, &trip.packet, to)
+                self.leaves(IpFrame { way: 0, bytes, headers }, &trip.packet, to)
             }
         }
     }
 
     #[inline]
-    fn leaves(&mut self, found: Found<'_>, packet: &Packet, to: &mut impl PacketIo) -> bool {
+    fn leaves(&mut self, found: IpFrame<'_>, packet: &Packet, to: &mut impl PacketIo) -> bool {
         self.host.rewrite(found.bytes, found.headers, packet);
         self.send(found.way, found.bytes, to)
     }

@@ -4,7 +4,7 @@ use perhop_edge::IpHeaders;
 
 /// A frame in the queue.
 #[derive(Clone, Debug)]
-pub(crate) struct Kept {
+pub(crate) struct QueuedFrame {
     pub(crate) bytes: Vec<u8>,
     pub(crate) headers: IpHeaders,
 }
@@ -12,7 +12,7 @@ pub(crate) struct Kept {
 /// Buffers; each keeps its memory for the next frame.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Store {
-    kept: Vec<Kept>,
+    kept: Vec<QueuedFrame>,
 }
 
 impl Store {
@@ -25,12 +25,12 @@ impl Store {
             }
             None => {
                 debug_assert_eq!(place as usize, self.kept.len(), "places are given out in order");
-                self.kept.push(Kept { bytes: bytes.to_vec(), headers: *headers });
+                self.kept.push(QueuedFrame { bytes: bytes.to_vec(), headers: *headers });
             }
         }
     }
 
-    pub(crate) fn get(&mut self, place: u32) -> &mut Kept {
+    pub(crate) fn get(&mut self, place: u32) -> &mut QueuedFrame {
         &mut self.kept[place as usize]
     }
 }

@@ -12,13 +12,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// `{table: {column: array}}`, read-only. A table becomes NumPy's when it is first asked for: a sweep has hundreds of columns
 /// a replication, and most are never looked at.
 #[pyclass(mapping, frozen, module = "perhop._core")]
-pub struct Tables(Vec<Asked>);
+pub struct Tables(Vec<LazyTable>);
 
 /// Name and columns of a table.
 type Item<'py> = (&'static str, Bound<'py, PyDict>);
 
 /// A table, and what became of it.
-struct Asked {
+struct LazyTable {
     name: &'static str,
     table: Mutex<Option<Arc<Table>>>,
     columns: PyOnceLock<Py<PyDict>>,
@@ -27,20 +27,20 @@ struct Asked {
 impl Tables {
     /// Of one replication.
     pub fn new(tables: Vec<Table>) -> Self {
-        let asked = |table: Table| Asked {
+        let lazy = |table: Table| LazyTable {
             name: table.name,
             table: Mutex::new(Some(Arc::new(table))),
             columns: PyOnceLock::new(),
         };
-        Self(tables.into_iter().map(asked).collect())
+        Self(tables.into_iter().map(lazy).collect())
     }
 
-    fn find(&self, name: &str) -> Option<&Asked> {
+    fn find(&self, name: &str) -> Option<&LazyTable> {
         self.0.iter().find(|asked| asked.name == name)
     }
 }
 
-impl Asked {
+impl LazyTable {
     fn columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         if let Some(columns) = self.columns.get(py) {
             return Ok(columns.bind(py).clone());

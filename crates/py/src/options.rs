@@ -13,7 +13,7 @@ fn of_file(name: &str) -> Options {
 
 /// Overrides (`KEY=VALUE`) and axes (`KEY=A,B,C`) for the text of `file_name`; messages name Python's arguments.
 pub fn options(file_name: &str, overrides: &[String], vary: &[String]) -> Options {
-    let options = overrides.iter().fold(of_file(file_name), |options, text| options.given("overrides", text));
+    let options = overrides.iter().fold(of_file(file_name), |options, text| options.set_by("overrides", text));
     vary.iter().fold(options, |options, text| options.axis("vary", text))
 }
 

@@ -4,7 +4,7 @@ use crate::cut::Cut;
 use crate::options::options;
 use crate::own::is_interrupted;
 use crate::{diagnostics, own, run};
-use perhop_app::request::run::{Asked, Request, Source, run_options};
+use perhop_app::request::run::{Request, Source, Terms, run_options};
 use perhop_config::as_tc;
 use perhop_runs::cut;
 use perhop_runs::run::RunOptions;
@@ -56,7 +56,7 @@ impl Scenario {
     fn asking(&self, changes: &str) -> PyResult<Self> {
         let mut asked = serde_json::to_value(&self.request.asked).map_err(invalid)?;
         merge(&mut asked, json(changes)?);
-        let asked: Asked = serde_json::from_value(asked).map_err(invalid)?;
+        let asked: Terms = serde_json::from_value(asked).map_err(invalid)?;
         let read = match asked.output.name == self.request.asked.output.name {
             true => self.read.clone(),
             false => self.with(asked.named(self.read.sweep.clone()).map_err(diagnostics::refused)?),

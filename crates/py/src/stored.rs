@@ -3,7 +3,7 @@
 use crate::{diagnostics, own, run, scenario};
 use perhop_app::request::run as request;
 use perhop_runs::disk::Damaged;
-use perhop_runs::inventory::Found;
+use perhop_runs::inventory::ReplicationDir;
 use perhop_runs::opened::{Refused, open};
 use pyo3::exceptions::{PyFileNotFoundError, PyValueError};
 use pyo3::prelude::*;
@@ -46,7 +46,7 @@ pub fn utf8(path: PathBuf) -> PyResult<String> {
     request::text(&path).map(str::to_owned).map_err(diagnostics::refused)
 }
 
-fn point<'py>(py: Python<'py>, found: &Found) -> PyResult<Bound<'py, PyDict>> {
+fn point<'py>(py: Python<'py>, found: &ReplicationDir) -> PyResult<Bound<'py, PyDict>> {
     let (common, out) = (&found.common, PyDict::new(py));
     out.set_item("labels", common.point.0.clone())?;
     out.set_item("name", found.point_dir().file_name().unwrap_or_default().to_string_lossy())?;

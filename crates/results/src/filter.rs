@@ -156,7 +156,7 @@ impl Known {
     }
 
     /// What they have been found to be.
-    pub fn found(points: &[Point], all: &[Rows]) -> Self {
+    pub fn collect(points: &[Point], all: &[Rows]) -> Self {
         let mut keys: Vec<Key> = Vec::new();
         for rows in all {
             for (at, key) in rows.keys.iter().enumerate() {

@@ -17,7 +17,7 @@ pub mod stats;
 /// Which bytes are counted, for headings.
 pub mod unit;
 /// Which results of a sweep are shown.
-pub mod shown;
+pub mod choice;
 /// Which of their rows.
 pub mod filter;
 /// Rows of a table over replications.

@@ -35,7 +35,7 @@ struct Values {
 }
 
 /// A replication's tables by class and by traffic.
-struct Found<'a> {
+struct TableIndex<'a> {
     /// Delays of each class in ms, with their packets.
     delays: HashMap<&'a str, Vec<(f64, i64)>>,
     /// Packets of each class, and the sum of their delays.
@@ -52,7 +52,7 @@ pub fn rows(point: &Point, replications: &[&Replication], of: &[PortClass]) -> R
     let pooled = Pooled::new(NAME, &classes.iter().collect::<Vec<_>>());
     let wholes = pooled.rows.iter().filter(|it| it.names[1].as_deref() == Some(ALL));
     let wholes: HashMap<_, _> = wholes.map(|it| (it.names[0].as_deref().unwrap_or_default(), it)).collect();
-    let found: Vec<_> = replications.iter().map(|it| Found::new(&it.tables)).collect();
+    let found: Vec<_> = replications.iter().map(|it| TableIndex::new(&it.tables)).collect();
     let has_ports = of.iter().any(|class| class.port.is_some());
     let row = |class: &PortClass| {
         let port = has_ports.then(|| class.port.as_deref().map(Into::into));
@@ -67,7 +67,7 @@ pub fn rows(point: &Point, replications: &[&Replication], of: &[PortClass]) -> R
 }
 
 /// What a class got, column by column.
-fn values(class: &PortClass, whole: Option<&Pool<'_>>, found: &[Found<'_>]) -> Vec<Values> {
+fn values(class: &PortClass, whole: Option<&Pool<'_>>, found: &[TableIndex<'_>]) -> Vec<Values> {
     let counted = ["offered_bit_s", "throughput_bit_s", "loss_percent"].map(|name| Values {
         column: column(NAME, name).clone(),
         all: whole.map_or_else(Vec::new, |it| it.values(name).into_iter().flatten().collect()),
@@ -78,7 +78,7 @@ fn values(class: &PortClass, whole: Option<&Pool<'_>>, found: &[Found<'_>]) -> V
     let delays = delays.map(|(name, all)| Values { column: column("arrivals", name).clone(), all });
     let calls = ["mean", "p99"].map(|which| {
         let name = format!("delay_{which}_ms");
-        let of = |it: &Found<'_>| it.flows.reals(&name)[*it.flow_of.get(class.call.as_deref()?)?];
+        let of = |it: &TableIndex<'_>| it.flows.reals(&name)[*it.flow_of.get(class.call.as_deref()?)?];
         (which, found.iter().filter_map(of).collect())
     });
     let doc = "one-way delay of the class's call";
@@ -90,7 +90,7 @@ fn values(class: &PortClass, whole: Option<&Pool<'_>>, found: &[Found<'_>]) -> V
     counted.into_iter().chain(delays).chain(calls).collect()
 }
 
-impl<'a> Found<'a> {
+impl<'a> TableIndex<'a> {
     fn new(tables: &'a [Table]) -> Self {
         let flows = find(tables, "flows");
         let mut flow_of = HashMap::new();

@@ -1,7 +1,7 @@
 //! One replication of one point, whether it was simulated or read.
 
 use crate::tables::columns::Table;
-use crate::tables::ef::Found;
+use crate::tables::ef::EfResult;
 use perhop_sim::Outcome;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -16,7 +16,7 @@ pub struct Replication {
     /// Its tables.
     pub tables: Vec<Table>,
     /// What was found of the aggregates that were asked for, in their order.
-    pub ef: Vec<Found>,
+    pub ef: Vec<EfResult>,
     /// Of its tables.
     pub hash: String,
     /// Packets that left a link.

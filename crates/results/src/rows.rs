@@ -4,10 +4,10 @@
 //! Quantiles of several colours cannot be put together, so a class of several has a row for all of them, and one for each
 //! colour, with its delays. A class none of whose packets arrived has a row without a colour.
 
+use crate::choice::ColumnChoice;
 use crate::classes::Classes;
 use crate::pooled::{Names, Pooled, each};
 use crate::replication::Replication;
-use crate::shown::Shown;
 use crate::stats::Estimate;
 use crate::tables::classes::NAME;
 use crate::tables::column::Column;
@@ -57,7 +57,7 @@ pub struct Row {
 }
 
 /// The rows of points: of the classes, or those of `shown`, tables of the same keys together.
-pub fn rows(points: &[Point], replications: &[Replication], shown: &[Shown]) -> Vec<Rows> {
+pub fn rows(points: &[Point], replications: &[Replication], shown: &[ColumnChoice]) -> Vec<Rows> {
     let of = by_point(points.len(), replications);
     if shown.is_empty() {
         let keys = OF_CLASSES_BY.map(str::to_owned).to_vec();
@@ -67,7 +67,7 @@ pub fn rows(points: &[Point], replications: &[Replication], shown: &[Shown]) -> 
     }
     let mut all: Vec<Rows> = Vec::new();
     for (i, replications) in of.iter().enumerate().filter(|(_, of)| !of.is_empty()) {
-        asked(replications, shown, Indexed { index: i, it: &points[i] }, &mut all);
+        add_rows(replications, shown, Indexed { index: i, it: &points[i] }, &mut all);
     }
     all
 }
@@ -120,7 +120,7 @@ pub fn of_tables(point: usize, tables: &[Table]) -> Vec<Row> {
 }
 
 /// Adds the rows of one point for columns that are asked for. `arrivals` has each of the classes.
-fn asked(replications: &[&Replication], shown: &[Shown], at: Indexed<'_, Point>, all: &mut Vec<Rows>) {
+fn add_rows(replications: &[&Replication], shown: &[ColumnChoice], at: Indexed<'_, Point>, all: &mut Vec<Rows>) {
     let (made, classes) = (classes(at.it, replications), &at.it.scenario.common().classes);
     let mut places = HashMap::new();
     for it in shown {
@@ -148,13 +148,13 @@ fn asked(replications: &[&Replication], shown: &[Shown], at: Indexed<'_, Point>,
 }
 
 /// What names the rows of a column's table.
-fn keys(of: &Shown) -> Vec<String> {
+fn keys(of: &ColumnChoice) -> Vec<String> {
     let columns = &declaration(of.table).expect("it has a column").columns;
     columns.iter().filter(|column| column.role.names()).map(|column| column.name.clone().into_owned()).collect()
 }
 
 /// The columns whose tables have the same keys, each once.
-fn measures_of(shown: &[Shown], of: &Shown) -> Vec<Measure> {
+fn measures_of(shown: &[ColumnChoice], of: &ColumnChoice) -> Vec<Measure> {
     let mut all: Vec<Measure> = Vec::new();
     for it in shown.iter().filter(|it| keys(it) == keys(of)) {
         let measure = Measure { name: it.name(), column: it.column.clone() };

@@ -255,12 +255,12 @@ fn nodes(pooled: &Pooled<'_>, look: Look) -> String {
     let mut grid = grid(&heads.into_iter().chain(look.headings(pooled, &columns)).collect::<Vec<_>>());
     for shown in largest(pooled) {
         grid.add_row(match shown {
-            Shown::Node(pool) => {
+            TreeRow::Node(pool) => {
                 let names = ["hop", "node", "kind"].map(|key| text_of(pool, key));
                 let shares = [look.rate(pool, "arrived_bytes"), dropped(pool, "sent_packets")];
                 names.into_iter().chain(shares).chain(columns.map(|column| cell(pool, column))).collect::<Vec<_>>()
             }
-            Shown::Rest(pools) => rest(&pools, look),
+            TreeRow::Rest(pools) => rest(&pools, look),
         });
     }
     titled(
@@ -277,7 +277,7 @@ const LARGEST: usize = 10;
 const OTHERS: &str = "/others";
 
 /// What is printed of the nodes of trees.
-enum Shown<'a> {
+enum TreeRow<'a> {
     Node(&'a Pool<'a>),
     /// The smaller classes of a template.
     Rest(Vec<&'a Pool<'a>>),
@@ -291,7 +291,7 @@ fn template(pool: &Pool<'_>) -> Option<(String, String)> {
 
 /// All nodes, but of each template the classes that sent most, that of all addresses without a class, and the rest together
 /// in the place of the first of them.
-fn largest<'a>(pooled: &'a Pooled<'a>) -> Vec<Shown<'a>> {
+fn largest<'a>(pooled: &'a Pooled<'a>) -> Vec<TreeRow<'a>> {
     let mut groups = BTreeMap::<_, Vec<&Pool<'_>>>::new();
     let is_class = |pool: &&Pool<'_>| !text_of(pool, "node").ends_with(".flows");
     for pool in pooled.rows.iter().filter(is_class) {
@@ -309,10 +309,10 @@ fn largest<'a>(pooled: &'a Pooled<'a>) -> Vec<Shown<'a>> {
                 };
                 let is_of_others = |pool: &&Pool<'_>| text_of(pool, "node").ends_with(OTHERS);
                 let (others, rest): (Vec<_>, _) = pools.split_off(LARGEST).into_iter().partition(is_of_others);
-                shown.extend(pools.into_iter().chain(others).map(Shown::Node));
-                shown.push(Shown::Rest(rest));
+                shown.extend(pools.into_iter().chain(others).map(TreeRow::Node));
+                shown.push(TreeRow::Rest(rest));
             }
-            _ => shown.push(Shown::Node(pool)),
+            _ => shown.push(TreeRow::Node(pool)),
         }
     }
     shown

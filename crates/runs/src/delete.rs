@@ -4,7 +4,7 @@ use super::captures;
 use super::disk::leftovers::is_leftover;
 use super::disk::{MANIFEST, directories, numbers};
 use super::events;
-use super::inventory::{self, Found, Listed, listed};
+use super::inventory::{self, Listed, ReplicationDir, listed};
 use super::opened::{Refused, there};
 use super::paths::lossy;
 use perhop_capture::output;
@@ -50,7 +50,7 @@ impl Doomed {
     /// # Errors
     /// There is none, or more than one (E029); a directory is a link (E029).
     pub fn at(address: &Path) -> Result<Self, Diagnostic> {
-        let sound = |dir: &Path| Ok(inventory::found(dir).into_iter().flatten().collect());
+        let sound = |dir: &Path| Ok(inventory::scan(dir).into_iter().flatten().collect());
         let found = there(address, sound).map_err(|refused| match refused {
             Refused::Missing(what) | Refused::Unfit(what) => Diagnostic::error("E029", what, ""),
         })?;
@@ -65,12 +65,12 @@ impl Doomed {
         Ok(Self::of(run, &found))
     }
 
-    fn of(run: Listed, found: &[Found]) -> Self {
+    fn of(run: Listed, found: &[ReplicationDir]) -> Self {
         let home = found.first().and_then(|found| found.point_dir().parent()).unwrap_or(Path::new(".")).to_owned();
         let mut doomed = Self { run, files: vec![], bytes: 0, left: vec![], kept: vec![], dirs: vec![], home };
         let of_replications: BTreeSet<_> = found.iter().map(|found| found.dir.as_path()).collect();
         of_replications.iter().for_each(|dir| doomed.sort_results(dir));
-        let points: BTreeSet<_> = found.iter().map(Found::point_dir).collect();
+        let points: BTreeSet<_> = found.iter().map(ReplicationDir::point_dir).collect();
         for point in points {
             let of_point = found.iter().find(|found| found.point_dir() == point);
             doomed.sort_point(&Point::of(point, of_point, &of_replications));
@@ -192,7 +192,7 @@ struct Point<'a> {
 }
 
 impl<'a> Point<'a> {
-    fn of(dir: &'a Path, found: Option<&Found>, deleted: &'a BTreeSet<&'a Path>) -> Self {
+    fn of(dir: &'a Path, found: Option<&ReplicationDir>, deleted: &'a BTreeSet<&'a Path>) -> Self {
         let names = found.map_or_else(BTreeSet::new, |found| captures::file_names(&found.common.effective));
         let captures: BTreeSet<_> = names.into_iter().map(|name| dir.join(name)).collect();
         let temporaries = captures.iter().flat_map(|capture| output::temporaries(capture)).collect();

@@ -69,7 +69,7 @@ pub(crate) type Key = (String, Option<String>, String, String, Vec<String>);
 
 /// A directory of replications with what its manifest says of all of them, and their numbers.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct ReplicationDir {
     /// It.
     pub dir: PathBuf,
     /// What they have in common.
@@ -80,7 +80,7 @@ pub struct Found {
     pub written: SystemTime,
 }
 
-impl Found {
+impl ReplicationDir {
     fn read(dir: PathBuf) -> Result<Self, Damaged> {
         match load::manifest(&dir) {
             Ok(Manifest { common, replications, .. }) => {
@@ -116,14 +116,14 @@ impl Found {
 /// When `dir` cannot be read.
 pub fn list(dir: &Path) -> std::io::Result<Inventory> {
     fs::read_dir(dir)?;
-    let (sound, damaged): (Vec<_>, Vec<_>) = found(dir).into_iter().partition(Result::is_ok);
+    let (sound, damaged): (Vec<_>, Vec<_>) = scan(dir).into_iter().partition(Result::is_ok);
     let runs = listed(sound.into_iter().flatten().collect());
     Ok(Inventory { runs, damaged: damaged.into_iter().filter_map(Result::err).collect() })
 }
 
 /// The runs of these directories, the newest last.
-pub(crate) fn listed(found: Vec<Found>) -> Vec<Listed> {
-    let mut runs = BTreeMap::<Key, Vec<Found>>::new();
+pub(crate) fn listed(found: Vec<ReplicationDir>) -> Vec<Listed> {
+    let mut runs = BTreeMap::<Key, Vec<ReplicationDir>>::new();
     found.into_iter().for_each(|found| runs.entry(found.key()).or_default().push(found));
     let mut runs: Vec<_> = runs.into_iter().collect();
     runs.sort_by_key(|(_, found)| found.iter().map(|f| f.written).max());
@@ -188,11 +188,11 @@ fn number(key: &Key) -> String {
 }
 
 /// Every directory of replications below `dir`, which may be one itself.
-pub(crate) fn found(dir: &Path) -> Vec<Result<Found, Damaged>> {
+pub(crate) fn scan(dir: &Path) -> Vec<Result<ReplicationDir, Damaged>> {
     let is_of_replications = |dir: &Path| numbers(dir).is_some();
     let dirs = walk(dir, |dir| !is_of_replications(dir));
     let dirs: Vec<_> = dirs.into_iter().filter(|dir| is_of_replications(dir)).collect();
-    dirs.into_par_iter().map(Found::read).collect()
+    dirs.into_par_iter().map(ReplicationDir::read).collect()
 }
 
 fn size(dir: &Path) -> u64 {
@@ -204,7 +204,7 @@ fn modified(path: &Path) -> SystemTime {
     fs::metadata(path).and_then(|data| data.modified()).unwrap_or(SystemTime::UNIX_EPOCH)
 }
 
-fn one(number: String, found: Vec<Found>) -> Listed {
+fn one(number: String, found: Vec<ReplicationDir>) -> Listed {
     let newest = found.iter().max_by_key(|f| (f.common.identity.started_s, f.written)).expect("not empty");
     let Common { scenario, identity, perhop, .. } = newest.common.clone();
     let written =
@@ -220,11 +220,11 @@ fn one(number: String, found: Vec<Found>) -> Listed {
     Listed { address, id, number, scenario, identity, seeds, perhop, points, written_s, bytes }
 }
 
-fn points(found: Vec<Found>) -> Vec<ListedPoint> {
+fn points(found: Vec<ReplicationDir>) -> Vec<ListedPoint> {
     let mut points = Vec::<(ListedPoint, BTreeSet<u32>)>::new();
     for found in found {
         let dir = found.point_dir().to_owned();
-        let Found { common, numbers, .. } = found;
+        let ReplicationDir { common, numbers, .. } = found;
         match points.iter_mut().rfind(|(point, _)| point.dir == dir) {
             Some((_, known)) => known.extend(numbers),
             None => {

@@ -5,7 +5,7 @@ use chrono::DateTime;
 use comfy_table::CellAlignment;
 use perhop_core::units::counted;
 use perhop_results::summary::grid;
-use perhop_scenario::text::shown::shown;
+use perhop_scenario::text::printable::printable;
 
 /// Most values of an axis that are shown.
 const MOST_VALUES: usize = 5;
@@ -31,7 +31,7 @@ fn row(run: &Listed) -> [String; 7] {
         when(run),
         size(run.bytes),
     ];
-    cells.map(|cell| cell.lines().map(|line| shown(line).to_string()).collect::<Vec<_>>().join("\n"))
+    cells.map(|cell| cell.lines().map(|line| printable(line).to_string()).collect::<Vec<_>>().join("\n"))
 }
 
 /// `base`, or the axes with their values, each on a line.

@@ -1,7 +1,7 @@
 //! What a reader takes of a directory: the newest of its runs, with the newest version of each point; each replication once.
 
 use super::disk::{Damaged, Entry, MANIFEST, Stored, load_all, numbers};
-use super::inventory::{self, Found, listed};
+use super::inventory::{self, ReplicationDir, listed};
 use super::order::order;
 use perhop_capture::replay::Files;
 use perhop_core::foreign::SOURCE;
@@ -24,7 +24,7 @@ pub struct Opened {
     /// What is in force at its first point.
     pub scenario: Scenario,
     /// A directory of each point, as the sweep states them; in natural order if they are of several sweeps.
-    pub points: Vec<Found>,
+    pub points: Vec<ReplicationDir>,
     /// By point and number, compared with the hashes in their manifests.
     pub replications: Vec<Replication>,
     /// What was skipped.
@@ -49,7 +49,7 @@ impl From<Damaged> for Refused {
 }
 
 /// Directories of replications by the hash of the point, and the number.
-type Places<'a> = BTreeMap<(&'a str, u32), &'a Found>;
+type Places<'a> = BTreeMap<(&'a str, u32), &'a ReplicationDir>;
 
 /// The newest run below a directory; if there is no such directory, of the run with this name in the one above.
 ///
@@ -67,7 +67,7 @@ pub fn open(dir: &Path, resolve: &dyn Fn(&str)) -> Result<Opened, Refused> {
 }
 
 /// Why the scenario in force of a point cannot be read, without which its classes are unknown; of the first such point.
-fn unread(points: &[&Found], replications: &[Replication]) -> Option<String> {
+fn unread(points: &[&ReplicationDir], replications: &[Replication]) -> Option<String> {
     let without = replications.iter().find(|made| made.tables.iter().all(|table| table.name != "classes"))?;
     match scenario(points[without.point]).err()? {
         Refused::Missing(why) | Refused::Unfit(why) => Some(why),
@@ -78,8 +78,8 @@ fn unread(points: &[&Found], replications: &[Replication]) -> Option<String> {
 /// directories of points the name of a run or its number.
 pub(crate) fn there(
     address: &Path,
-    read: impl Fn(&Path) -> Result<Vec<Found>, Damaged>,
-) -> Result<Vec<Found>, Refused> {
+    read: impl Fn(&Path) -> Result<Vec<ReplicationDir>, Damaged>,
+) -> Result<Vec<ReplicationDir>, Refused> {
     let finished = |dir: &Path| {
         let mut found = read(dir)?;
         found.retain(|found| !found.numbers.is_empty());
@@ -94,7 +94,7 @@ pub(crate) fn there(
     let every = if dir.is_dir() { finished(dir)? } else { Vec::new() };
     let called = address.file_name().and_then(OsStr::to_str).unwrap_or_default();
     let mut of_run: Vec<_> = every.iter().filter(|found| found.is_of(called)).cloned().collect();
-    let is_beside = |found: &Found| found.point_dir().parent() == Some(dir);
+    let is_beside = |found: &ReplicationDir| found.point_dir().parent() == Some(dir);
     // further down it may be a copy
     if of_run.iter().any(is_beside) {
         of_run.retain(is_beside);
@@ -109,7 +109,7 @@ pub fn searched(address: &Path) -> &Path {
 }
 
 /// No run has this address; which are like it.
-fn unknown(address: &Path, every: Vec<Found>) -> String {
+fn unknown(address: &Path, every: Vec<ReplicationDir>) -> String {
     let runs: Vec<_> = listed(every).iter().map(|run| run.address.display().to_string()).collect();
     let like = match runs.as_slice() {
         [] => String::new(),
@@ -121,11 +121,11 @@ fn unknown(address: &Path, every: Vec<Found>) -> String {
     format!("{address} is not a directory, and no run there has this name: `perhop runs` lists all runs{like}")
 }
 
-fn read(dir: &Path) -> Result<Vec<Found>, Damaged> {
-    inventory::found(dir).into_iter().collect()
+fn read(dir: &Path) -> Result<Vec<ReplicationDir>, Damaged> {
+    inventory::scan(dir).into_iter().collect()
 }
 
-fn refuse_several(dir: &Path, every: &[Found]) -> Result<(), Refused> {
+fn refuse_several(dir: &Path, every: &[ReplicationDir]) -> Result<(), Refused> {
     let names: BTreeSet<_> = every.iter().map(|found| found.common.scenario.as_str()).collect();
     let names: Vec<_> = names.into_iter().collect();
     match names.as_slice() {
@@ -140,7 +140,7 @@ fn refuse_several(dir: &Path, every: &[Found]) -> Result<(), Refused> {
 
 /// Those of the newest run, of each point the newest version. One that is in a directory of its own as well as in a block
 /// is taken from its own.
-fn places(every: &[Found]) -> Places<'_> {
+fn places(every: &[ReplicationDir]) -> Places<'_> {
     let newest = every.iter().max_by_key(|found| found.written).expect("not empty").key();
     let mut kept: Vec<_> = every.iter().filter(|found| found.key() == newest).collect();
     kept.sort_by_key(|found| found.written);
@@ -155,25 +155,25 @@ fn is_alone(dir: &Path) -> bool {
     numbers(dir).is_some_and(|numbers| numbers.start() == numbers.end())
 }
 
-fn hash(found: &Found) -> &str {
+fn hash(found: &ReplicationDir) -> &str {
     &found.common.point_hash
 }
 
 /// A directory of each point, in order.
-fn points<'a>(places: &Places<'a>) -> Vec<&'a Found> {
+fn points<'a>(places: &Places<'a>) -> Vec<&'a ReplicationDir> {
     let points: BTreeMap<_, _> = places.iter().map(|(&(hash, _), &found)| (hash, found)).collect();
     let mut points: Vec<_> = points.into_values().collect();
     order(&mut points, |point| (point.common.index, &point.common.point));
     points
 }
 
-fn replications(points: &[&Found], places: &Places) -> Result<Vec<Replication>, Damaged> {
+fn replications(points: &[&ReplicationDir], places: &Places) -> Result<Vec<Replication>, Damaged> {
     let index: BTreeMap<_, _> = points.iter().enumerate().map(|(i, point)| (hash(point), i)).collect();
     let dirs: BTreeSet<_> = places.values().map(|found| found.dir.clone()).collect();
     let dirs: Vec<_> = dirs.into_iter().collect();
     let (stored, classes) = (load_all(&dirs)?, points.par_iter().map(|point| classes(point)).collect::<Vec<_>>());
     let mut read: BTreeMap<_, _> = dirs.into_iter().zip(stored).flat_map(|(dir, stored)| each(&dir, stored)).collect();
-    let take = |(&(hash, number), found): (&(&str, u32), &&Found)| {
+    let take = |(&(hash, number), found): (&(&str, u32), &&ReplicationDir)| {
         let made = read.remove(&(found.dir.clone(), number));
         let replaced =
             || Damaged { dir: found.dir.clone(), what: "the directory was replaced while perhop read it".to_owned() };
@@ -187,7 +187,7 @@ fn replications(points: &[&Found], places: &Places) -> Result<Vec<Replication>, 
 }
 
 /// What each class of a point got, as far as the scenario in force can be read.
-fn classes(point: &Found) -> Option<Classes> {
+fn classes(point: &ReplicationDir) -> Option<Classes> {
     in_force(&point.common.effective).map(|scenario| Classes::new(&scenario))
 }
 
@@ -210,7 +210,7 @@ fn each(dir: &Path, stored: Stored) -> Vec<((PathBuf, u32), Replication)> {
     read.map(one).collect()
 }
 
-fn scenario(first: &Found) -> Result<Scenario, Refused> {
+fn scenario(first: &ReplicationDir) -> Result<Scenario, Refused> {
     let effective = of_any_text(&first.common.effective);
     let read = Sweep::parse(&effective, &options());
     read.map(|(sweep, _)| sweep.base).map_err(|mut found| {
@@ -247,10 +247,10 @@ fn of_any_text(effective: &str) -> String {
 }
 
 /// Which of several runs was taken.
-fn note(every: &[Found], places: &Places) -> Option<String> {
+fn note(every: &[ReplicationDir], places: &Places) -> Option<String> {
     let taken: BTreeSet<_> = places.values().map(|found| found.point_dir()).collect();
     let left: Vec<_> =
-        every.iter().map(Found::point_dir).collect::<BTreeSet<_>>().difference(&taken).copied().collect();
+        every.iter().map(ReplicationDir::point_dir).collect::<BTreeSet<_>>().difference(&taken).copied().collect();
     let (first, last) = (taken.first()?, places.values().max_by_key(|found| found.written)?);
     let names: Vec<_> =
         left.iter().take(MOST_NAMED).map(|dir| dir.file_name().unwrap_or_default().to_string_lossy()).collect();

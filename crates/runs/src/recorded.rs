@@ -82,7 +82,7 @@ const ROWS: &str = "recording";
 pub fn check(out: &Path, of: &Between<'_>) -> Result<Vec<Leftover>, Unrecorded> {
     let (sweep, _) = read(&scenario(of), 1, of.file).map_err(Unrecorded::Policy)?;
     writable(&out.join(sweep.base_point().scenario.name()).join(ROWS)).map_err(Unrecorded::Path)?;
-    Ok(leftovers::found(out))
+    Ok(leftovers::find(out))
 }
 
 /// Whether a directory can be made and written: the last one on the way that is there says so.

@@ -9,7 +9,7 @@ use perhop_core::units::{Span, Time};
 use perhop_results::Replication;
 use perhop_results::hash::hash;
 use perhop_results::tables::columns::Table;
-use perhop_results::tables::{asked, tables};
+use perhop_results::tables::{snapshot, tables};
 use perhop_scenario::knobs::{Goal, Knobs};
 use perhop_scenario::simulation::alterable;
 use perhop_scenario::{Diagnostics, Options, Point, Sweep};
@@ -152,14 +152,14 @@ impl Session {
     /// There is no such table, or it is over.
     pub fn port_counters(&mut self, port: usize, table: &str) -> Result<Table, SessionError> {
         self.running()?;
-        if !asked::OF_PORT.contains(&table) {
-            let message = format!("a port has no counters `{table}`: there are {}", asked::OF_PORT.join(", "));
+        if !snapshot::OF_PORT.contains(&table) {
+            let message = format!("a port has no counters `{table}`: there are {}", snapshot::OF_PORT.join(", "));
             return Err(SessionError::Asked(message));
         }
         self.with(|running, begun| {
             let since = running.ports.entry((port, table.to_owned())).or_default();
             let outcome = running.simulation.port_since(port, since);
-            asked::port(table, &begun.plan, &outcome).expect("the table is known")
+            snapshot::port(table, &begun.plan, &outcome).expect("the table is known")
         })
     }
 
@@ -168,7 +168,7 @@ impl Session {
     /// # Errors
     /// It is over.
     pub fn port_gauges(&mut self, port: usize) -> Result<Table, SessionError> {
-        self.with(|running, begun| asked::port_gauges(&begun.plan, running.simulation.port_gauges(port)))
+        self.with(|running, begun| snapshot::port_gauges(&begun.plan, running.simulation.port_gauges(port)))
     }
 
     /// One of these of the port or of a conditioner, without a table: loops ask after each step. `None` where there is none,
@@ -192,7 +192,7 @@ impl Session {
     /// # Errors
     /// It is over.
     pub fn flow_counters(&mut self) -> Result<Table, SessionError> {
-        self.with(|running, begun| asked::flows(&begun.plan, &running.simulation.flows_since(&mut running.flows)))
+        self.with(|running, begun| snapshot::flows(&begun.plan, &running.simulation.flows_since(&mut running.flows)))
     }
 
     /// What a sample sees of the long-lived flows now.
@@ -200,7 +200,7 @@ impl Session {
     /// # Errors
     /// It is over.
     pub fn flow_gauges(&mut self) -> Result<Table, SessionError> {
-        self.with(|running, begun| asked::flow_gauges(&begun.plan, running.simulation.flow_gauges()))
+        self.with(|running, begun| snapshot::flow_gauges(&begun.plan, running.simulation.flow_gauges()))
     }
 
     /// Has the change `KEY=VALUE` made now, as a `[[change]]` of this time, as soon as it runs on; its warnings.

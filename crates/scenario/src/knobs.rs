@@ -6,7 +6,7 @@
 //!
 //! Decision: docs/decisions/121-a-session-is-the-engine-itself.md
 
-use crate::change::follow::{Laid, Said, follow};
+use crate::change::follow::{Laid, Review, follow};
 use crate::change::overlay::{self, Overlay};
 use crate::expand::short;
 use crate::in_force::InForce;
@@ -72,7 +72,7 @@ impl Knobs {
     fn turn(&mut self, at: Span, text: (&str, usize), problems: &mut Problems) -> Option<Vec<plan::Change>> {
         let item = self.item(at, text, problems)?;
         let overlay = overlay::overlay(&item, &self.now, problems)?;
-        let mut said = Said { known: self.known.clone(), problems };
+        let mut said = Review { known: self.known.clone(), problems };
         let laid = said.lay(&self.now, &overlay)?;
         let known = said.known;
         let (overlay, laid) = self.together((overlay, laid), problems)?;
@@ -93,7 +93,7 @@ impl Knobs {
         let mut all = here.overlay.clone();
         all.join(&overlay);
         let mut found = Problems::default();
-        let laid = Said { known: self.known.clone(), problems: &mut found }.lay(&self.before, &all);
+        let laid = Review { known: self.known.clone(), problems: &mut found }.lay(&self.before, &all);
         problems.list.extend(found.list.into_iter().filter(|it| it.severity == Severity::Error));
         laid.map(|laid| (all, laid))
     }
@@ -132,7 +132,7 @@ impl Knobs {
         while self.ahead.first().is_some_and(|overlay| overlay.at <= until) {
             let overlay = self.ahead.remove(0);
             self.arrive(overlay.at);
-            let mut said = Said { known: self.known.clone(), problems: &mut Problems::default() };
+            let mut said = Review { known: self.known.clone(), problems: &mut Problems::default() };
             let Some(laid) = said.lay(&self.now, &overlay) else { continue };
             self.known = said.known;
             self.now = laid.after;

@@ -92,7 +92,7 @@ impl Scenario {
     }
 
     /// What a replication keeps in the end: queues, series, if asked for, and transfers, bytes.
-    pub fn kept(&self) -> [Bytes; 3] {
+    pub fn memory(&self) -> [Bytes; 3] {
         let Built { plan, .. } = &*self.built;
         let file = self.built.file(&self.model);
         let series = memory::series(file, &plan.links).map_or(Bytes::new(0), |series| series.bytes());

@@ -64,7 +64,7 @@ class Distribution(NamedTuple):
         return float(self.histogram.shares[:-1].min(initial=1.0))
 
 
-Found = dict[Group, dict[int, Distribution]]
+Distributions = dict[Group, dict[int, Distribution]]
 """By row, then by point."""
 
 
@@ -139,7 +139,7 @@ def _exceeded(delays: np.ndarray, packets: np.ndarray) -> Exceeded:
     return Exceeded(ascending, 1 - np.cumsum(counts) / counts.sum())
 
 
-def _chart(runs: Results, found: Found) -> Chart:
+def _chart(runs: Results, found: Distributions) -> Chart:
     """A run's rows in one panel; of a sweep a panel for each row, with the points in it by name."""
     names = dict(zip(found, shortened([_named(row) for row in found], 40), strict=True))
     points = shortened([point.title for point in runs.points], 40)
@@ -191,13 +191,13 @@ def _box(axes: Axes, y: float, recorded: dict[str, Interval]) -> None:
     axes.vlines([recorded[MEAN].mean], y - 0.3, y + 0.3, color=style.INK, linewidth=1.6, label="mean")
 
 
-def _found(runs: Results, sheet: Sheet, room: int) -> Found:
+def _found(runs: Results, sheet: Sheet, room: int) -> Distributions:
     """The rows for which there is room, with what is recorded of them."""
     columns = {name: units.COLUMNS["arrivals", name] for name in (*EXCEEDED, LARGEST, MEAN)}
     by = ["point", *ROW]
     values = {n: runs.values("arrivals", n, by=by, missing=np.nan) for n in columns}
     packets, histograms = runs.totals("arrivals", "delivered_packets", by=by), _histograms(runs)
-    out: Found = {}
+    out: Distributions = {}
     for point, *row in packets:
         group = (point, *row)
         known = {n: measured.known(of, values[n][group]) for n, of in columns.items()}

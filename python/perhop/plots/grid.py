@@ -189,7 +189,7 @@ def draw(axis: Axis, quantities: Sequence[Quantity], charts: Sequence[Chart], sh
             axes.remove()
             continue
         title = titles[panel]
-        shown = Shown(quantities[quantity].label, extents[quantity], length)
+        shown = QuantityAxis(quantities[quantity].label, extents[quantity], length)
         _panel(axes, axis, charts[quantity][title], looks, shown)
         style.name(axes, title if len(title) <= LONGEST else shortened(titles)[panel], figure.get_figwidth() / wide)
         if not axis.key and i % wide:
@@ -223,7 +223,7 @@ def _extent(quantity: Quantity, chart: Chart, look: Look) -> Extent:
     return extent.of_means(quantity.column, every, look)
 
 
-class Shown(NamedTuple):
+class QuantityAxis(NamedTuple):
     """The axis of a quantity."""
 
     label: str
@@ -231,7 +231,7 @@ class Shown(NamedTuple):
     inches: float
 
 
-def _panel(axes: Axes, axis: Axis, lines: Lines, looks: dict[str, tuple[str, int]], shown: Shown) -> None:
+def _panel(axes: Axes, axis: Axis, lines: Lines, looks: dict[str, tuple[str, int]], shown: QuantityAxis) -> None:
     """Every line, by its legend and the number of its look."""
     along, spread = axis.key is not None, _spread(axis, len(lines))
     for place, (line, points) in enumerate(lines.items()):

@@ -47,7 +47,7 @@ NATURAL = Look()
 
 
 @dataclass(frozen=True)
-class Asked:
+class PlotRequest:
     """Which plot, of which runs; by words that show the same for some rows."""
 
     kind: str = "delivered"
@@ -150,7 +150,7 @@ class Sheet:
     """A picture in the making."""
 
     look: Look = NATURAL
-    asked: Asked = field(default_factory=Asked)
+    asked: PlotRequest = field(default_factory=PlotRequest)
     left: list[Left] = field(default_factory=list)
     beside: float = 0.0
     """Inches that a legend takes beside what is written above the picture."""

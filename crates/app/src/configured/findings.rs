@@ -5,8 +5,8 @@ use super::{File, Stated, guessed, not_taken};
 use crate::request::Configuration;
 use perhop_config::account::Verdict;
 use perhop_config::finding::Refused;
-use perhop_config::given::Given;
 use perhop_config::import::{Imported, read};
+use perhop_config::import_options::ImportOptions;
 use perhop_config::load::Load;
 use perhop_config::model::Way;
 use perhop_config::rules;
@@ -20,12 +20,12 @@ use std::collections::{BTreeSet, HashSet};
 
 /// Everything found in a file, and notes, which are no fault of it.
 #[derive(Default)]
-pub(crate) struct Found {
+pub(crate) struct Findings {
     pub(crate) list: Vec<Diagnostic>,
     pub(crate) notes: Vec<String>,
 }
 
-impl Found {
+impl Findings {
     /// For people: one for each cause, with its lines.
     pub(crate) fn by_cause(self) -> Self {
         Self { list: Diagnostics { list: self.list }.by_cause().list, ..self }
@@ -39,16 +39,16 @@ pub(crate) const OF_THE_LOAD: &[&str] = &[
 ];
 
 /// What is found in a configuration, and what it was taken for.
-pub(crate) fn found(file: &File<'_>, asked: &Configuration, options: &Options) -> Found {
-    let given = asked.given();
+pub(crate) fn findings(file: &File<'_>, asked: &Configuration, options: &Options) -> Findings {
+    let given = asked.import_options();
     let mut imported = match read(file.bytes, asked.from.as_deref(), &given) {
         Ok(imported) => imported,
         Err(Refused { fault, text }) => {
-            return Found { list: vec![file.diagnostic(&text, Severity::Error, fault)], ..Found::default() };
+            return Findings { list: vec![file.diagnostic(&text, Severity::Error, fault)], ..Findings::default() };
         }
     };
     let text = imported.text.clone();
-    let mut findings = Findings::default();
+    let mut findings = Collector::default();
     imported.findings(&given).into_iter().for_each(|finding| findings.add(file.finding(&text, finding)));
     let ports = imported.ports(&given).unwrap_or_else(|fault| {
         // An error that was found already may be why there is none.
@@ -73,12 +73,12 @@ pub(crate) fn found(file: &File<'_>, asked: &Configuration, options: &Options) -
     }
     let mut list = findings.list;
     list.sort_by_key(|it| it.spot.as_ref().map_or((0, 0), |spot| (spot.line, spot.column)));
-    Found { list, notes: notes(file, &imported, &unknown) }
+    Findings { list, notes: notes(file, &imported, &unknown) }
 }
 
 /// What tells a port from others in its findings: the direction, the rate, and where its queue and its conditioners are said. A
 /// policy may be at thousands of interfaces.
-fn alike(imported: &Imported, given: &Given) -> (Way, Option<BitRate>, Vec<usize>) {
+fn alike(imported: &Imported, given: &ImportOptions) -> (Way, Option<BitRate>, Vec<usize>) {
     let port = imported.port();
     let queue = port.queue.iter().map(|queue| queue.name.origin);
     let conditioners = port.conditioners.iter().map(|it| it.name.origin);
@@ -116,7 +116,7 @@ fn notes(file: &File<'_>, imported: &Imported, unknown: &[String]) -> Vec<String
 const OF_TCP: &str = "W301";
 
 /// Adds what a port does to TCP alone, if it has a policer.
-fn of_tcp(file: &File<'_>, imported: &Imported, (given, options): (&Given, &Options), list: &mut Findings) {
+fn of_tcp(file: &File<'_>, imported: &Imported, (given, options): (&ImportOptions, &Options), list: &mut Collector) {
     let Ok(link) = imported.link(given) else { return };
     let port = imported.port();
     if !port.conditioners.iter().any(|it| it.settings.get("cir").is_some()) {
@@ -127,10 +127,16 @@ fn of_tcp(file: &File<'_>, imported: &Imported, (given, options): (&Given, &Opti
 }
 
 /// A stub, and which codes are of interest.
-type Looked<'a> = (&'a Stub, &'a dyn Fn(&str) -> bool);
+type StubCheck<'a> = (&'a Stub, &'a dyn Fn(&str) -> bool);
 
 /// Adds what the check of a port's scenario finds.
-fn of_stub(file: &File<'_>, imported: &Imported, (stub, wanted): Looked<'_>, options: &Options, list: &mut Findings) {
+fn of_stub(
+    file: &File<'_>,
+    imported: &Imported,
+    (stub, wanted): StubCheck<'_>,
+    options: &Options,
+    list: &mut Collector,
+) {
     let found = Document::check(&stub.text, options).map_or_else(|errors| errors, |(found, _)| found);
     for diagnostic in in_its_words(file, imported, (stub, None), found).into_iter().filter(|it| wanted(it.code)) {
         list.push(diagnostic);
@@ -139,14 +145,14 @@ fn of_stub(file: &File<'_>, imported: &Imported, (stub, wanted): Looked<'_>, opt
 
 /// Diagnostics, of which a line has each once.
 #[derive(Default)]
-struct Findings {
+struct Collector {
     list: Vec<Diagnostic>,
     same: HashSet<(Option<usize>, &'static str, String)>,
     /// Codes that say the same of a line, less well.
     better: HashSet<(Option<usize>, &'static str)>,
 }
 
-impl Findings {
+impl Collector {
     /// Adds one, whatever its line has.
     fn add(&mut self, it: Diagnostic) {
         let line = it.spot.as_ref().map(|spot| spot.line);

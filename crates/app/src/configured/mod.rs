@@ -14,13 +14,13 @@ use perhop_config::text::Text;
 use perhop_core::door::Door;
 use perhop_core::params::{Problems, Severity};
 use perhop_core::units::counted;
-use perhop_scenario::text::shown::shown;
+use perhop_scenario::text::printable::printable;
 use perhop_scenario::text::source::Sources;
 use perhop_scenario::text::{diagnostics::Diagnostic, toml};
 use std::cell::OnceCell;
 use std::path::Path;
 
-pub(crate) use findings::{Found, OF_THE_LOAD, found, in_its_words};
+pub(crate) use findings::{Findings, OF_THE_LOAD, findings, in_its_words};
 
 /// A configuration in a file.
 pub(crate) struct File<'a> {
@@ -57,7 +57,7 @@ impl<'a> File<'a> {
     /// # Errors
     /// What is wrong with it.
     pub(crate) fn read_all(&self, asked: &Configuration) -> Result<Imported, Failure> {
-        let read = perhop_config::import::read(self.bytes, asked.from.as_deref(), &asked.given());
+        let read = perhop_config::import::read(self.bytes, asked.from.as_deref(), &asked.import_options());
         let imported = read.map_err(|refused| self.refused(refused))?;
         if imported.guessed {
             complain!("{}", guessed(self.name, &imported));
@@ -70,7 +70,7 @@ impl<'a> File<'a> {
     /// # Errors
     /// What is wrong with it.
     pub fn import(&self, asked: &Configuration) -> Result<Imported, Failure> {
-        import(self.bytes, asked.from.as_deref(), &asked.given()).map_err(|refused| self.refused(refused))
+        import(self.bytes, asked.from.as_deref(), &asked.import_options()).map_err(|refused| self.refused(refused))
     }
 
     /// Why it cannot be read.
@@ -83,7 +83,7 @@ impl<'a> File<'a> {
     pub(crate) fn diagnostic(&self, text: &Text, severity: Severity, fault: Fault) -> Diagnostic {
         let spot = fault.place.filter(|place| place.end > place.start);
         let spot = spot.and_then(|place| self.sources(text).spot(place));
-        let [message, help] = [fault.message, fault.help].map(|words| shown(&words).into_owned());
+        let [message, help] = [fault.message, fault.help].map(|words| printable(&words).into_owned());
         let (file, label) = (self.name.to_owned(), String::new());
         Diagnostic { severity, code: fault.code, message, file, spot, label, help }.at(self.door)
     }

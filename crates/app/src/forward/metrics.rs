@@ -1,7 +1,7 @@
 //! `--metrics`: counts for Prometheus, on loopback. A reader that hangs delays other readers, and no packet.
 
 use super::page::page;
-use super::rates::Shown;
+use super::rates::Snapshot;
 use crate::Failure;
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -48,7 +48,7 @@ pub(super) struct Metrics {
 }
 
 impl Metrics {
-    pub(super) fn show(&self, names: [&str; 2], shown: &Shown) {
+    pub(super) fn show(&self, names: [&str; 2], shown: &Snapshot) {
         let page = page(names, shown);
         *self.page.lock().unwrap_or_else(PoisonError::into_inner) = page;
     }

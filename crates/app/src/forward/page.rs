@@ -1,6 +1,6 @@
 //! What `--metrics` says: names after node_exporter's collector of qdiscs, by queue and by conditioner.
 
-use super::rates::Shown;
+use super::rates::Snapshot;
 use perhop_core::packet::Colour;
 use perhop_core::verdict::Reason;
 use perhop_live::{Counts, Dropped, Leaf, Samples};
@@ -40,7 +40,7 @@ const TRIPS: [Family<Samples>; 1] =
     [("perhop_round_trips_total", "counter", "Round trips of TCP that were measured.", |it| it.number)];
 
 /// The page.
-pub(super) fn page([a, b]: [&str; 2], shown: &Shown) -> String {
+pub(super) fn page([a, b]: [&str; 2], shown: &Snapshot) -> String {
     let mut page = Page::default();
     let of = |device: &str| vec![("device", device.to_owned())];
     let ways: Vec<_> = [b, a].into_iter().map(of).zip(&shown.counts).collect();
@@ -91,7 +91,7 @@ impl Page {
         trips.iter().for_each(|(labels, it)| self.line(NAME, labels, ("", ""), it.sum_ns as f64 / 1e9));
     }
 
-    fn protocols(&mut self, devices: [&str; 2], shown: &Shown) {
+    fn protocols(&mut self, devices: [&str; 2], shown: &Snapshot) {
         for (n, unit) in ["packets", "bytes"].into_iter().enumerate() {
             let name = format!("perhop_not_ip_{unit}_total");
             self.head(&name, "counter", &format!("{unit} of frames that are not IP and passed as they were."));
@@ -123,7 +123,7 @@ impl Page {
         }
     }
 
-    fn conditioners(&mut self, device: &str, shown: &Shown) {
+    fn conditioners(&mut self, device: &str, shown: &Snapshot) {
         let families = ["packets", "bytes"];
         for (n, unit) in families.into_iter().enumerate().filter(|_| !shown.stages.is_empty()) {
             let name = format!("perhop_conditioner_{unit}_total");

@@ -69,11 +69,11 @@ impl Read {
         let names: Vec<_> = stages.iter().map(|it| format!("{} ({})", it.name, it.params.name())).collect();
         let conditioners = if names.is_empty() { "no conditioner".into() } else { names.join(", ") };
         let line = self.policy.line().zip(self.policy.queue());
-        let told = |(plan, name): (&Plan, &str)| {
+        let queue_text = |(plan, name): (&Plan, &str)| {
             let link = &plan.links[0];
             format!(", then queue {name} on {}, which counts {}", link.rate, link.framing.words())
         };
-        let queue = line.map(told);
+        let queue = line.map(queue_text);
         conditioners + &queue.unwrap_or_default()
     }
 }

@@ -9,7 +9,7 @@ pub(super) type Colours = [Count; 5];
 
 /// All that is shown.
 #[derive(Clone, Debug)]
-pub(super) struct Shown {
+pub(super) struct Snapshot {
     /// When, ns.
     pub(super) at: u64,
     /// Of both directions.
@@ -23,7 +23,7 @@ pub(super) struct Shown {
     pub(super) trips: [Samples; 2],
 }
 
-impl Shown {
+impl Snapshot {
     pub(super) fn of(at: u64, forwarder: &Forwarder<AfPacket>, counts: [Counts; 2]) -> Self {
         let edge = forwarder.host().port().edge();
         let stages = edge.counts().map(|it| (it.name.to_owned(), colours(it.counts))).collect();

@@ -1,6 +1,6 @@
 //! `--watch`: tables of rates that are renewed each second.
 
-use super::rates::{Colours, Shown};
+use super::rates::{Colours, Snapshot};
 use super::table;
 use crate::terminal::show;
 use perhop_core::packet::Colour;
@@ -13,12 +13,12 @@ const MOST: usize = 16;
 /// What was shown last.
 #[derive(Debug, Default)]
 pub(super) struct Watch {
-    last: Option<Shown>,
+    last: Option<Snapshot>,
 }
 
 impl Watch {
     /// Shows rates since the last call, and all counts.
-    pub(super) fn show(&mut self, forwarder: &Forwarder<AfPacket>, shown: &Shown, trips: &[Samples; 2]) {
+    pub(super) fn show(&mut self, forwarder: &Forwarder<AfPacket>, shown: &Snapshot, trips: &[Samples; 2]) {
         if let Some(last) = self.last.replace(shown.clone()) {
             let seconds = (shown.at - last.at) as f64 / 1e9;
             let mut out = rates(seconds, &last.counts, &shown.counts);
@@ -50,7 +50,7 @@ fn rates(seconds: f64, before: &[Counts; 2], counts: &[Counts; 2]) -> String {
 }
 
 /// By conditioner and colour.
-fn conditioners(out: &mut String, seconds: f64, last: &Shown, shown: &Shown) {
+fn conditioners(out: &mut String, seconds: f64, last: &Snapshot, shown: &Snapshot) {
     if shown.stages.is_empty() {
         return;
     }
@@ -68,7 +68,7 @@ fn conditioners(out: &mut String, seconds: f64, last: &Shown, shown: &Shown) {
 }
 
 /// By queue.
-fn queues(out: &mut String, seconds: f64, last: &Shown, shown: &Shown) {
+fn queues(out: &mut String, seconds: f64, last: &Snapshot, shown: &Snapshot) {
     if shown.leaves.is_empty() {
         return;
     }

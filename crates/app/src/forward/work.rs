@@ -3,7 +3,7 @@
 use super::log::Log;
 use super::metrics::Metrics;
 use super::policy;
-use super::rates::Shown;
+use super::rates::Snapshot;
 use super::signals::Signals;
 use super::trace::Trace;
 use super::watch::Watch;
@@ -90,7 +90,7 @@ impl<'a> Work<'a> {
         }
         let recent = forwarder.round_trips().unwrap_or_default();
         self.trips = [0, 1].map(|way| self.trips[way].plus(&recent[way]));
-        let shown = Shown { trips: self.trips, ..Shown::of(now, forwarder, counts) };
+        let shown = Snapshot { trips: self.trips, ..Snapshot::of(now, forwarder, counts) };
         self.metrics.iter().for_each(|it| it.show(self.names, &shown));
         self.watch.iter_mut().for_each(|it| it.show(forwarder, &shown, &recent));
     }

@@ -13,7 +13,7 @@ use perhop_config::finding::Fault;
 use perhop_config::import::Imported;
 use perhop_config::stub::Stub;
 use perhop_core::params::Severity;
-use perhop_scenario::text::shown;
+use perhop_scenario::text::printable;
 use perhop_scenario::{Diagnostic, Document};
 use serde_json::{Value, json};
 
@@ -42,7 +42,7 @@ fn bytes(args: &Import) -> Result<Vec<u8>, Failure> {
 fn written(file: &File<'_>, imported: &mut Imported, args: &Import) -> Result<Result<Stub, Fault>, Failure> {
     let load = args.load.as_deref().map(configured::load).transpose()?.map(|it| it.load);
     let written = match args.form {
-        Form::Scenario => imported.stub(&args.configuration.given(), load),
+        Form::Scenario => imported.stub(&args.configuration.import_options(), load),
         Form::Policy => imported.policy(),
     };
     if let Ok(stub) = &written {
@@ -64,8 +64,8 @@ fn refused(file: &File<'_>, imported: &mut Imported, stub: &Stub) {
 /// The same as JSON, with what was written.
 fn to_json(file: &File<'_>, imported: &Imported, stub: &Stub, args: &Import) -> Value {
     let port = imported.port();
-    let line = |(number, text, entry): (usize, String, &Entry)| json!({ "line": number, "text": shown::cut(&text), "verdict": entry.verdict.name(), "notes": entry.notes });
-    let findings = configured::found(file, &args.configuration, &of_file(file.name)).list;
+    let line = |(number, text, entry): (usize, String, &Entry)| json!({ "line": number, "text": printable::cut(&text), "verdict": entry.verdict.name(), "notes": entry.notes });
+    let findings = configured::findings(file, &args.configuration, &of_file(file.name)).list;
     let kind = if args.form == Form::Policy { "policy" } else { "scenario" };
     json!({
         "dialect": imported.dialect.name,

@@ -8,7 +8,7 @@ use crate::{Exit, Failure, places, reading};
 use perhop_config::account::{Entry, Verdict};
 use perhop_config::import::Imported;
 use perhop_core::units::counted;
-use perhop_scenario::text::shown;
+use perhop_scenario::text::printable;
 
 pub(crate) fn import(args: &Import) -> Result<Exit, Failure> {
     let name = reading::name(&args.file);
@@ -35,7 +35,7 @@ pub(crate) fn import(args: &Import) -> Result<Exit, Failure> {
 /// What became of each line, for people.
 fn account(imported: &Imported) {
     for (number, text, Entry { verdict, notes }) in imported.lines() {
-        complain!("{number:>5}  {:<12}  {}", verdict.name(), shown::cut(&text));
+        complain!("{number:>5}  {:<12}  {}", verdict.name(), printable::cut(&text));
         notes.iter().for_each(|note| complain!("{:21}{note}", ""));
     }
     let taken = imported.read.account.count(&Verdict::Taken);

@@ -3,8 +3,8 @@
 use super::{Settings, quantity, text};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use perhop_config::given::{Given, Platform};
 use perhop_config::import::DIALECTS;
+use perhop_config::import_options::{ImportOptions, Platform};
 use perhop_config::model::Way;
 use perhop_core::accounting::Accounting;
 use perhop_core::door::Door;
@@ -102,9 +102,9 @@ pub enum Direction {
 
 impl Configuration {
     /// As readers are told.
-    pub(crate) fn given(&self) -> Given {
+    pub(crate) fn import_options(&self) -> ImportOptions {
         let way = |direction| if direction == Direction::Input { Way::Input } else { Way::Output };
-        Given {
+        ImportOptions {
             link: self.link,
             framing: self.framing,
             interface: self.interface.clone(),

@@ -28,9 +28,9 @@ pub struct Request {
     /// What is run.
     pub source: Source,
     /// How.
-    pub asked: Asked,
+    pub asked: Terms,
     /// What is printed of it.
-    pub shown: Shown,
+    pub shown: View,
 }
 
 /// What a scenario is read from.
@@ -46,7 +46,7 @@ pub struct Source {
 /// What is asked of a run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Asked {
+pub struct Terms {
     /// Where results go and how they are made.
     pub output: Output,
     /// What is written beside the results.
@@ -81,7 +81,7 @@ pub struct Output {
 /// Which results are shown.
 #[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Shown {
+pub struct View {
     /// Columns to show in place of the usual ones, as in `--show arrivals.delay_p999_ms,traffic.jain`
     #[arg(long, value_name = "TABLE.COLUMN", value_delimiter = ',')]
     pub show: Vec<String>,
@@ -150,7 +150,7 @@ impl Source {
     }
 }
 
-impl Asked {
+impl Terms {
     /// The scenario under the name of this run.
     ///
     /// # Errors
@@ -180,7 +180,7 @@ impl Asked {
 
 /// What the engine is told to do for a run of `sweep`, which was read with `options`, and which begins at `now`.
 #[cfg(not(target_family = "wasm"))]
-pub fn run_options(asked: &Asked, sweep: &Sweep, options: &Options, now: SystemTime) -> RunOptions {
+pub fn run_options(asked: &Terms, sweep: &Sweep, options: &Options, now: SystemTime) -> RunOptions {
     let Traced { ef, tc_stats, .. } = asked.traced.clone();
     RunOptions {
         replications: asked.replications(sweep),

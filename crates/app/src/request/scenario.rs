@@ -1,7 +1,7 @@
 //! Scenarios: `check`, `explain`, `run`, `sweep`.
 
 use super::{Cluster, Configuration, quantity, retired, text};
-use crate::request::run::{Output, Shown, Traced, utf8};
+use crate::request::run::{Output, Traced, View, utf8};
 use clap::{Args, ValueEnum};
 use perhop_core::units::Span;
 use serde::{Deserialize, Serialize, Serializer};
@@ -122,7 +122,7 @@ pub struct Run {
     pub output: Output,
     /// Which are shown.
     #[command(flatten)]
-    pub shown: Shown,
+    pub shown: View,
     /// What else is written.
     #[command(flatten)]
     pub traced: Traced,
@@ -151,7 +151,7 @@ pub struct Sweep {
     pub output: Output,
     /// Which are shown.
     #[command(flatten)]
-    pub shown: Shown,
+    pub shown: View,
     /// Add an axis to the grid, as in `--vary traffic.bulk.flows=5,10,20`, in place of the file's axis of that key
     #[arg(long, value_name = "KEY=A,B,C")]
     pub vary: Vec<String>,

@@ -3,7 +3,7 @@
 use crate::ForPython;
 use crate::answer::{self, Answer};
 use crate::request::Sweep;
-use crate::request::run::{Asked, Request, run_options};
+use crate::request::run::{Request, Terms, run_options};
 use crate::terminal::show::{complain, say};
 use crate::terminal::watch::Terminal;
 use crate::terminal::{show, watch};
@@ -37,7 +37,7 @@ pub struct Made {
 
 pub(crate) fn sweep(args: &Sweep) -> Result<Outcome, Failure> {
     let (output, traced, fresh) = (args.output.clone(), args.traced.clone(), args.fresh);
-    let asked = Asked { output, traced, fresh, ..Asked::default() };
+    let asked = Terms { output, traced, fresh, ..Terms::default() };
     let source = reading::source(&args.source, &args.vary)?;
     let (mut request, sweep) = run::read(Request { source, asked, shown: args.shown.clone() })?;
     let all = sweep.points();

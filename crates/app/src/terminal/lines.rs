@@ -11,10 +11,10 @@ const EVERY: Duration = Duration::from_secs(30);
 
 /// One line each half minute, and one at the end if there were any. A thread of its own tells them, since one
 /// replication may take longer.
-pub(super) struct Lines(Arc<Told>);
+pub(super) struct Lines(Arc<Ticker>);
 
 /// What they tell of.
-struct Told {
+struct Ticker {
     what: String,
     began: Instant,
     /// Writes a line; under the lock, so that none comes after the last.
@@ -31,10 +31,10 @@ struct State {
 
 impl Lines {
     pub(super) fn new(what: &str, began: Instant) -> Self {
-        Self::every(EVERY, Told::new(what, began, Box::new(|line| complain!("{line}"))))
+        Self::every(EVERY, Ticker::new(what, began, Box::new(|line| complain!("{line}"))))
     }
 
-    fn every(period: Duration, told: Told) -> Self {
+    fn every(period: Duration, told: Ticker) -> Self {
         let told = Arc::new(told);
         let theirs = told.clone();
         thread::spawn(move || theirs.tell(period));
@@ -64,7 +64,7 @@ impl Drop for Lines {
     }
 }
 
-impl Told {
+impl Ticker {
     fn new(what: &str, began: Instant, write: Box<dyn Fn(&str) + Send + Sync>) -> Self {
         let state = State { progress: Progress { done: 0, total: 0 }, lines: 0, over: false };
         Self { what: what.to_owned(), began, write, state: Mutex::new(state), over: Condvar::new() }
@@ -130,7 +130,7 @@ mod tests {
     fn lines(period: Duration) -> (Lines, Receiver<String>) {
         let (sender, receiver) = channel();
         let write = move |line: &str| drop(sender.send(line.to_owned()));
-        let lines = Lines::every(period, Told::new("replications", Instant::now(), Box::new(write)));
+        let lines = Lines::every(period, Ticker::new("replications", Instant::now(), Box::new(write)));
         lines.progress(Progress { done: 1, total: 3 });
         (lines, receiver)
     }

@@ -7,8 +7,8 @@ use crate::{Exit, ForPython, Outcome};
 use crate::{Failure, reading};
 use perhop_core::design::msvb::Bottleneck;
 use perhop_core::units::{Packets, counted};
-use perhop_scenario::tune::file::{Wanted, asked};
-use perhop_scenario::tune::{Asked, Kind, Stated, Tuned, words};
+use perhop_scenario::tune::file::{Wanted, task};
+use perhop_scenario::tune::{Kind, Stated, Task, Tuned, words};
 use perhop_scenario::{Diagnostics, Scenario};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -82,19 +82,19 @@ fn scenario(args: &Tune, file: &Path) -> Result<Scenario, Failure> {
     reading::load(&source, &reading::options(file, &source.settings)).map(|sweep| sweep.base)
 }
 
-fn from_file(args: &Tune, scenario: &Scenario, file: &Path) -> Result<Asked, Diagnostics> {
+fn from_file(args: &Tune, scenario: &Scenario, file: &Path) -> Result<Task, Diagnostics> {
     let reference = f64::from(args.reference.get());
     let name = file.to_string_lossy();
-    asked(scenario, Wanted { kind: kind(args), queue: args.queue.as_deref(), reference, file: &name })
+    task(scenario, Wanted { kind: kind(args), queue: args.queue.as_deref(), reference, file: &name })
 }
 
-fn from_words(args: &Tune) -> Result<Asked, Diagnostics> {
+fn from_words(args: &Tune) -> Result<Task, Diagnostics> {
     let rate = args.by_hand.rate.map_or(0.0, |rate| rate.bytes_s());
     if rate == 0.0 || args.by_hand.packet.get() == 0 || args.by_hand.limit.get() == 0 {
         return Err(refusal("perhop tune", "E201", ["`⟨rate⟩`, `⟨packet⟩` or `⟨limit⟩` is 0", "must be above 0"]));
     }
     let [limit, reference] = [args.by_hand.limit, args.reference].map(|n: Packets| f64::from(n.get()));
-    Ok(Asked {
+    Ok(Task {
         kind: kind(args),
         link: Bottleneck { capacity: rate / args.by_hand.packet.get() as f64, limit, reference },
         packet: args.by_hand.packet.get(),
@@ -107,7 +107,7 @@ fn from_words(args: &Tune) -> Result<Asked, Diagnostics> {
 }
 
 /// What the options give, laid over what the file has.
-fn state(args: &Tune, asked: &mut Asked) -> Result<(), Diagnostics> {
+fn state(args: &Tune, asked: &mut Task) -> Result<(), Diagnostics> {
     let (stated, origin) = &mut asked.stated;
     let packets = |n: Option<Packets>| n.map(|n| f64::from(n.get()));
     let classes = asked.classes.len();

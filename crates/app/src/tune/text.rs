@@ -15,15 +15,15 @@ impl fmt::Display for Text<'_> {
         writeln!(
             f,
             "{} before a link of {} packets/s of {}B, a queue of {} packets, target {}\n",
-            self.0.asked().kind.name(),
+            self.0.task().kind.name(),
             number(link.capacity),
-            self.0.asked().packet,
+            self.0.task().packet,
             number(link.limit),
             number(link.reference)
         )?;
         writeln!(f, "{}\n", self.loops())?;
         writeln!(f, "{}\n", self.table())?;
-        let notes = self.0.asked().notes.iter().cloned().chain(self.0.warnings());
+        let notes = self.0.task().notes.iter().cloned().chain(self.0.warnings());
         let notes: String = notes.map(|note| format!("note: {note}\n")).collect();
         write!(f, "{notes}{}{}", if notes.is_empty() { "" } else { "\n" }, self.0.toml())
     }

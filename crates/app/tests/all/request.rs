@@ -1,6 +1,6 @@
 //! A request travels as JSON, and says the same there.
 
-use perhop_app::request::run::{Asked, Filter, Output, Request, Shown, Source, Trace, Traced};
+use perhop_app::request::run::{Filter, Output, Request, Source, Terms, Trace, Traced, View};
 use perhop_runs::run::RunError;
 use perhop_scenario::Options;
 use std::path::PathBuf;
@@ -14,8 +14,8 @@ fn full() -> Request {
     let traced = Traced { trace: vec![Trace::Events], ef: vec!["E1 -> E2,rate=1Mbit/s".into()], tc_stats: false };
     Request {
         source: Source { text: TEXT.into(), options },
-        asked: Asked { output, traced, replications: Some(2..5), points: Some(vec![1]), fresh: true },
-        shown: Shown {
+        asked: Terms { output, traced, replications: Some(2..5), points: Some(vec![1]), fresh: true },
+        shown: View {
             show: vec!["traffic.jain".into()],
             csv: Some("rows.csv".into()),
             filter: Filter { texts: vec!["class=voice".into()] },
@@ -46,7 +46,7 @@ fn a_key_that_it_has_not_is_an_error() {
         let error = serde_json::from_str::<Request>(json).unwrap_err().to_string();
         assert!(error.contains("unknown field"), "{json}: {error}");
     }
-    let none = Request { asked: Asked { points: Some(vec![7]), ..full().asked }, ..full() };
+    let none = Request { asked: Terms { points: Some(vec![7]), ..full().asked }, ..full() };
     let (sweep, _) = none.source.read().unwrap();
     assert_eq!(none.asked.chosen(&sweep.points()).unwrap_err().to_string(), "no point 7: there are 2, counted from 0");
 }

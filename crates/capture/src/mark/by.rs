@@ -77,7 +77,7 @@ const ECN: [&str; 4] = ["Not-ECT", "ECT(1)", "ECT(0)", "CE"];
 impl Groups {
     /// Of one capture.
     pub(super) fn of(counted: &Counted, by: By) -> Self {
-        let mut found = Found::default();
+        let mut found = GroupBuilder::default();
         for (at, count) in counted.octets.iter().enumerate() {
             let octet = at as u8; // of either direction
             found.whole.add((*count).into());
@@ -95,7 +95,7 @@ impl Groups {
 
     /// Of several captures, which together cover this time.
     pub fn sum(by: By, all: &[Self], seconds: Option<f64>) -> Self {
-        let mut found = Found::default();
+        let mut found = GroupBuilder::default();
         for groups in all {
             found.whole.add(groups.whole);
             for Group { name, volume, sent } in &groups.rows {
@@ -191,13 +191,13 @@ impl Group {
 
 /// Groups while they are found.
 #[derive(Default)]
-struct Found {
+struct GroupBuilder {
     whole: Volume,
     places: HashMap<String, usize>,
     rows: Vec<Group>,
 }
 
-impl Found {
+impl GroupBuilder {
     fn flow(&mut self, counted: &Counted, flow: FlowId, by: By) {
         let (key, volume) = (counted.key(flow), counted.volume(flow));
         let [source, destination] = [key.source, key.destination].map(|address| address.to_string());

@@ -217,7 +217,7 @@ fn same_round_trips(trips: &RoundTrips, flows: &FlowTable, report: &RoundTripRep
 
 /// What the captures must have shown for the comparison to mean something.
 #[derive(Debug, Default)]
-struct Shown {
+struct Coverage {
     colours: [u64; 5],
     reverse: u64,
     expired: u64,
@@ -228,7 +228,7 @@ struct Shown {
 
 #[test]
 fn the_same_bytes_drops_colours_labels_and_round_trips() {
-    let (mut shown, captures) = (Shown::default(), captures());
+    let (mut shown, captures) = (Coverage::default(), captures());
     assert!(captures.len() >= 14, "{}", captures.len());
     for (name, bytes) in &captures {
         for (policy, it) in policies().iter().enumerate() {
@@ -271,7 +271,7 @@ fn the_same_bytes_drops_colours_labels_and_round_trips() {
             shown.samples += trips.samples.map_or(0, |all| all.len() as u64);
         }
     }
-    let Shown { colours, reverse, expired, labels, near, samples } = shown;
+    let Coverage { colours, reverse, expired, labels, near, samples } = shown;
     let least = colours.into_iter().chain([reverse, expired, labels, near, samples]).min();
     assert!(least.is_some_and(|least| least >= 10), "{shown:?}");
 }

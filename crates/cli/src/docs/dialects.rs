@@ -1,7 +1,7 @@
 //! `docs/reference/dialects.md`: perhop's keys, tc's words and IOS's lines beside each other, from the tables by which configurations
 //! are read and the registries of what they are read into.
 
-use perhop_config::equivalents::{Row, Said};
+use perhop_config::equivalents::{Equivalent, Row};
 use perhop_config::{ios, tc};
 use perhop_core::classify::Match;
 use perhop_core::params::{Field, Params};
@@ -69,9 +69,10 @@ fn section(of: &Of) -> String {
 }
 
 fn row(of: &str, key: &str) -> Option<String> {
-    let said = |list: &'static [Said]| list.iter().filter(move |it| it.of == of && it.key == key).collect::<Vec<_>>();
+    let said =
+        |list: &'static [Equivalent]| list.iter().filter(move |it| it.of == of && it.key == key).collect::<Vec<_>>();
     let (own, lines, words) =
-        (said(tc::equivalents::SAID), said(ios::equivalents::SAID), tc::equivalents::words(of, key));
+        (said(tc::equivalents::EQUIVALENTS), said(ios::equivalents::EQUIVALENTS), tc::equivalents::words(of, key));
     if own.is_empty() && lines.is_empty() && words.is_empty() {
         return None;
     }
@@ -115,7 +116,7 @@ mod tests {
     #[test]
     fn every_row_is_of_a_key() {
         let all = all();
-        for said in tc::equivalents::SAID.iter().chain(ios::equivalents::SAID) {
+        for said in tc::equivalents::EQUIVALENTS.iter().chain(ios::equivalents::EQUIVALENTS) {
             let has = |of: &Of| of.name == said.of && of.keys.iter().any(|key| key == said.key);
             assert!(all.iter().any(has), "{said:?}");
         }

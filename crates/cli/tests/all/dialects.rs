@@ -35,7 +35,7 @@ fn is_word(word: &str) -> bool {
 fn every_word_for_ios_is_in_the_table() {
     let (page, mut seen) = (page(), BTreeSet::new());
     for sweep in scenarios() {
-        let Ok(ios) = as_ios::of_sweep(&sweep, as_ios::Asked::default()) else { continue };
+        let Ok(ios) = as_ios::of_sweep(&sweep, as_ios::Target::default()) else { continue };
         for line in ios.lines.iter().map(|line| line.trim()) {
             // What follows these is a name.
             let named =

@@ -245,13 +245,13 @@ fn runs(folder: &Folder) -> usize {
 
 /// What a start that has to be refused said; a dry run says the same.
 fn refusal(namespace: &Namespace, pair: [&str; 2], folder: &Folder, words: &str) -> String {
-    let said = |more: &str| {
+    let stderr = |more: &str| {
         let out = namespace.between(pair, folder, &format!("{words} {more}")).output().unwrap();
         assert_eq!(out.status.code(), Some(2), "{pair:?} {words}: {}{}", text(&out.stdout), text(&out.stderr));
         text(&out.stderr)
     };
-    let told = said("--dry-run");
-    assert_eq!(said(""), told);
+    let told = stderr("--dry-run");
+    assert_eq!(stderr(""), told);
     assert!(told.contains("nothing was touched"), "{told}");
     told
 }

@@ -116,7 +116,7 @@ fn entry(
         }
     };
     let written = own(writer, level, class, fits);
-    let mut lines = writer.told(written);
+    let mut lines = writer.report(written);
     let leaf = under.iter().map(|&place| &level.leaves[place]).find(|leaf| leaf.class == i);
     match leaf {
         Some(leaf) => {

@@ -40,7 +40,7 @@ mod words;
 pub use text::{Ios, IosDirection, IosPort};
 
 use crate::device::classes::is_classful;
-use crate::device::told::Told;
+use crate::device::notes::Notes;
 use crate::device::{self, only_point};
 use interface::Line;
 use perhop_core::accounting::Accounting;
@@ -61,7 +61,7 @@ use writer::{Entry, Writer};
 
 /// What is wanted of a scenario.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked<'a> {
+pub struct Target<'a> {
     /// One port; `None`: all that have queues or conditioners.
     pub port: Option<&'a str>,
     /// The interface of that port; `None`: one as fast as its link.
@@ -70,7 +70,7 @@ pub struct Asked<'a> {
     pub interval: Span,
 }
 
-impl Default for Asked<'_> {
+impl Default for Target<'_> {
     fn default() -> Self {
         Self { port: None, device: None, interval: Span::from_ms(4) }
     }
@@ -82,7 +82,7 @@ impl Default for Asked<'_> {
 /// # Errors
 /// A sweep of several points; no such port, or none that has anything; a name that no interface of IOS has. With its code and how to
 /// put it right.
-pub fn of_sweep(sweep: &Sweep, asked: Asked<'_>) -> Result<Ios, Diagnostic> {
+pub fn of_sweep(sweep: &Sweep, asked: Target<'_>) -> Result<Ios, Diagnostic> {
     asked.device.map_or(Ok(()), interface::named)?;
     let scenario = only_point(sweep, "IOS")?.scenario;
     let links = match asked.port {
@@ -119,8 +119,8 @@ fn came(scenario: &Scenario, link: usize) -> Option<&Link> {
     (more.is_none() && plain(scenario, link) && only.rate <= port.rate).then_some(only)
 }
 
-fn written(scenario: &Scenario, links: &[usize], asked: Asked<'_>) -> Ios {
-    let (mut config, mut told) = (Config::default(), Told::default());
+fn written(scenario: &Scenario, links: &[usize], asked: Target<'_>) -> Ios {
+    let (mut config, mut told) = (Config::default(), Notes::default());
     let mut ports: Vec<IosPort> = Vec::new();
     for &link in links {
         let it = &scenario.built().plan.links[link];
@@ -199,7 +199,7 @@ fn port(writer: &mut Writer<'_>, plain: bool, interface: &str) -> Option<String>
     if !above.is_empty() && shaper.is_empty() && root.is_some_and(is_classful) {
         // A class with queues below it has one itself.
         let written = shape::of_link(link, writer.interval);
-        above.extend(writer.told(written));
+        above.extend(writer.report(written));
     }
     above.extend(shaper);
     if above.is_empty() {
@@ -225,13 +225,13 @@ fn shaped(writer: &mut Writer<'_>, interface: &str) -> Vec<String> {
                 writer.note(&format!("nothing holds {interface} to the link's {}", link.rate));
             }
             let written = shape::shaper(shaper);
-            writer.told(written)
+            writer.report(written)
         }
         (None, Line::Other) if !writer.shapes || held(writer) => Vec::new(),
         (None, Line::Other) => {
             writer.note(&format!("a shaper holds {interface} to the link's {}", link.rate));
             let written = shape::of_link(link, writer.interval);
-            writer.told(written)
+            writer.report(written)
         }
         (None, _) => Vec::new(),
     }

@@ -62,7 +62,7 @@ pub(super) fn flows(params: &SchedulerParams) -> Option<Written> {
         return Some(out);
     }
     out.say("fair-queue");
-    let keys = shown(params);
+    let keys = stated(params);
     if let Some(limit) = keys.iter().find(|it| it.0 == "limit").and_then(|it| packets(&it.1)) {
         out.say(format!("queue-limit {limit} packets"));
     }
@@ -73,7 +73,7 @@ pub(super) fn flows(params: &SchedulerParams) -> Option<Written> {
     Some(out)
 }
 
-fn shown(params: &SchedulerParams) -> Vec<(&'static str, Tree)> {
+fn stated(params: &SchedulerParams) -> Vec<(&'static str, Tree)> {
     let mut keys = Vec::new();
     params.show(&mut keys);
     keys
@@ -83,7 +83,7 @@ fn shown(params: &SchedulerParams) -> Vec<(&'static str, Tree)> {
 fn usual(name: &str) -> Vec<(&'static str, Tree)> {
     let (nothing, place, mut problems) = (Table::default(), Place::default(), Problems::default());
     let read = SchedulerParams::read(name, place, &mut Reader::new(&nothing, place, &mut problems));
-    read.map(|params| shown(&params)).unwrap_or_default()
+    read.map(|params| stated(&params)).unwrap_or_default()
 }
 
 fn packets(limit: &Tree) -> Option<u32> {

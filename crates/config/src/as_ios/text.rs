@@ -59,10 +59,10 @@ impl Ios {
     pub fn text(&self) -> String {
         let on = |it: &IosPort| if it.direction == IosDirection::Input { "at the input of" } else { "on" };
         let port = |it: &IosPort| format!("! port {:?} {} {}", it.port, on(it), it.interface);
-        let told = |word: &str, list: &[String]| {
+        let comments = |word: &str, list: &[String]| {
             list.iter().map(|it| format!("! {word}: {}", one_line(it))).collect::<Vec<_>>()
         };
-        let head = self.ports.iter().map(port).chain(told("note", &self.notes)).chain(told("lost", &self.lost));
+        let head = self.ports.iter().map(port).chain(comments("note", &self.notes)).chain(comments("lost", &self.lost));
         head.chain(self.lines.iter().cloned()).collect::<Vec<_>>().join("\n")
     }
 }

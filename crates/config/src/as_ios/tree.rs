@@ -51,7 +51,7 @@ impl Writer<'_> {
                 vec![Entry::default(lines)]
             }
             Inside::Scheduler(params) => match queues::flows(params) {
-                Some(written) => vec![Entry::default(self.told(written))],
+                Some(written) => vec![Entry::default(self.report(written))],
                 None => self.scheduler(index, node, params),
             },
         }
@@ -59,7 +59,7 @@ impl Writer<'_> {
 
     pub(super) fn queue(&mut self, queue: usize, takes: Option<&[Dscp]>) -> Vec<String> {
         let written = queues::queue(&self.link.queues[queue], &self.direction.queues[queue], takes);
-        self.told(written)
+        self.report(written)
     }
 
     /// The lines of a class with this node, whose packets have passed some of these conditioners.
@@ -68,7 +68,7 @@ impl Writer<'_> {
         let mut lines = match &node.shaper {
             Some(shaper) => {
                 let written = shape::shaper(shaper);
-                self.told(written)
+                self.report(written)
             }
             None => Vec::new(),
         };

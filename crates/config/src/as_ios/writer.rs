@@ -5,7 +5,7 @@ use super::spread::Spread;
 use super::stages::Stages;
 use super::text::{Config, Shelf};
 use super::written::Written;
-use crate::device::told::Told;
+use crate::device::notes::Notes;
 use perhop_core::units::Span;
 use perhop_scenario::resolve::topology::Direction;
 use perhop_sim::plan::{Link, Plan};
@@ -39,7 +39,7 @@ pub(super) struct Writer<'a> {
     pub(super) direction: &'a Direction,
     pub(super) plan: &'a Plan,
     pub(super) config: &'a mut Config,
-    pub(super) told: &'a mut Told,
+    pub(super) told: &'a mut Notes,
     pub(super) stages: Stages<'a>,
     pub(super) spread: Spread,
     /// Whether the interface is faster than the link.
@@ -58,7 +58,7 @@ impl Writer<'_> {
     }
 
     /// Lines, and what is told about them.
-    pub(super) fn told(&mut self, written: Written) -> Vec<String> {
+    pub(super) fn report(&mut self, written: Written) -> Vec<String> {
         written.refused.iter().for_each(|what| self.refuse(what));
         written.notes.iter().for_each(|what| self.note(what));
         written.lines

@@ -1,7 +1,7 @@
 //! Which packets a class or a conditioner takes, as filters: `flower` for what headers say. A filter has one value of each field,
 //! so lists become their combinations.
 
-use super::said::{Line, Port, Said};
+use super::script::{Line, Port, Script};
 use perhop_core::classify::{Match, Prefix, Protocol};
 use std::collections::BTreeSet;
 use std::net::IpAddr;
@@ -105,7 +105,7 @@ impl<'a> Chain<'a> {
     }
 
     /// What happens to the packets of some groups.
-    pub(super) fn say(&mut self, said: &mut Said, groups: &[Group], then: impl Fn(&Group) -> String) {
+    pub(super) fn say(&mut self, said: &mut Script, groups: &[Group], then: impl Fn(&Group) -> String) {
         for group in groups {
             self.tried += 1;
             for filter in &group.filters {

@@ -1,6 +1,6 @@
 //! Conditioners that only say which packets they saw: where classes ask for them, filters by headers say the same.
 
-use super::said::{Line, Port};
+use super::script::{Line, Port};
 use crate::device::classes;
 use perhop_core::classify::Match;
 use perhop_core::conditioner::ConditionerParams;

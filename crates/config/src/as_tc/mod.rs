@@ -28,7 +28,7 @@ mod labels;
 /// Conditioners.
 mod police;
 /// What has been said, and what cannot be.
-mod said;
+mod script;
 /// TCP.
 mod tcp;
 /// What Linux's TCP has its own way of.
@@ -48,7 +48,7 @@ use perhop_scenario::scenario::Scenario;
 use perhop_scenario::sweep::Sweep;
 use perhop_sim::plan::{self, Plan};
 use perhop_sim::transport::Bursts;
-use said::{Line, Port, Said, passing};
+use script::{Line, Port, Script, passing};
 use std::collections::BTreeMap;
 
 /// Ethernet's header, which Linux's queues count.
@@ -68,7 +68,7 @@ pub fn of_sweep(sweep: &Sweep) -> Result<Linux, Vec<String>> {
 /// Everything that Linux's tools cannot say, each with its place in the scenario.
 pub fn as_tc(scenario: &Scenario) -> Result<Linux, Vec<String>> {
     let plan = &scenario.built().plan;
-    let mut said = Said::default();
+    let mut said = Script::default();
     if !plan.changes.is_empty() {
         let why = "the commands set up one state; remove the change, or state its values by -s";
         said.refuse_of("the scenario".into(), &format!("tc cannot express [[change]]: {why}"));
@@ -95,7 +95,7 @@ pub fn as_tc(scenario: &Scenario) -> Result<Linux, Vec<String>> {
     }
 }
 
-fn described(plan: &Plan, said: Said) -> Linux {
+fn described(plan: &Plan, said: Script) -> Linux {
     let ends = |i: usize| Ends { name: plan.links[i].name.clone(), near: near(plan, i), far: far(plan, i) };
     let node = |i: usize| Node {
         name: plan.nodes[i].name.clone(),
@@ -132,7 +132,7 @@ fn device(link: usize) -> String {
     format!("p{link}")
 }
 
-fn nodes(plan: &Plan, said: &mut Said) {
+fn nodes(plan: &Plan, said: &mut Script) {
     for (i, node) in plan.nodes.iter().enumerate() {
         let (name, address) = (namespace(i), node.address);
         said.say(Command::of(&format!("ip netns add {name}")));
@@ -172,7 +172,7 @@ fn mac(link: usize, far: bool) -> String {
 }
 
 /// The pair of interfaces, once for both directions.
-fn interface(scenario: &Scenario, i: usize, said: &mut Said) {
+fn interface(scenario: &Scenario, i: usize, said: &mut Script) {
     let plan = &scenario.built().plan;
     let (link, mate) = (&plan.links[i], mate(plan, i));
     if mate.is_some_and(|mate| mate < i) {
@@ -209,7 +209,7 @@ fn mtu(link: &plan::Link) -> u64 {
 }
 
 /// A route to every traffic's ends at each node on its way.
-fn routes(scenario: &Scenario, said: &mut Said) {
+fn routes(scenario: &Scenario, said: &mut Script) {
     let plan = &scenario.built().plan;
     let mut known = BTreeMap::new();
     for flow in &scenario.built().traffic {

@@ -1,6 +1,6 @@
 //! The queueing disciplines and classes of a port, as `tc -s` calls them: with the numbers and words of the commands that make them.
 
-use super::said::{Line, Port, Said};
+use super::script::{Line, Port, Script};
 use super::{near, police, ports};
 use crate::device::classes;
 use perhop_core::classify::FlowHeaders;
@@ -22,7 +22,7 @@ pub(crate) struct Object {
 
 /// Those of a link's port, by their node in its specification; of a template, the classes of the addresses in `headers`.
 pub(crate) fn objects(plan: &Plan, link: usize, headers: &[FlowHeaders]) -> BTreeMap<(usize, Part), Object> {
-    let (mut said, it) = (Said::default(), &plan.links[link]);
+    let (mut said, it) = (Script::default(), &plan.links[link]);
     let (near, headers) = (near(plan, link), headers.to_vec());
     let port = Port { near, accounting: plan.accounting, link: it, line: Line::Virtual, headers };
     ports::say(&port, &mut said);
@@ -49,13 +49,13 @@ impl Made {
         let rest = after("handle").or_else(|| after("classid")).unwrap_or_default();
         let word = |i: usize| rest.get(i).cloned().unwrap_or_default();
         let parent = after("parent").and_then(|rest| rest.first().cloned()).unwrap_or_default();
-        let words: Vec<_> = rest.iter().skip(2).map(|word| shown(word)).collect();
+        let words: Vec<_> = rest.iter().skip(2).map(|word| rate_text(word)).collect();
         Self { id: word(0), parent, kind: word(1), words: words.join(" ") }
     }
 }
 
 /// A rate as tc shows it: `10000000bit` is `10Mbit`.
-fn shown(word: &str) -> String {
+fn rate_text(word: &str) -> String {
     let Some(mut rate) = word.strip_suffix("bit").and_then(|rate| rate.parse::<u64>().ok()) else { return word.into() };
     let mut units = ["", "K", "M", "G", "T"].into_iter().peekable();
     let mut unit = units.next().unwrap_or_default();
@@ -154,7 +154,7 @@ impl Walk<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::as_tc::said::passing;
+    use crate::as_tc::script::passing;
     use perhop_scenario::sweep::Sweep;
     use perhop_scenario::text::options::Options;
     use std::path::Path;
@@ -168,7 +168,7 @@ mod tests {
             let Ok((sweep, _)) = Sweep::load(&path, &Options::new("x.toml")) else { continue };
             let plan = &sweep.base.built().plan;
             for link in 0..plan.links.len() {
-                let mut said = Said::default();
+                let mut said = Script::default();
                 let near = near(plan, link);
                 let headers = passing(&sweep.base, link);
                 let it = &plan.links[link];

@@ -9,7 +9,7 @@ use perhop_sim::traffic::TrafficModel as _;
 use perhop_sim::transport::{CongestionLaw as _, RtoConfig};
 
 /// Keys that reach Linux, or that only choose others.
-const SAID: [&str; 14] = [
+const SETTINGS: [&str; 14] = [
     "stack",
     "preset",
     "recovery",
@@ -48,7 +48,7 @@ fn others(tcp: &TcpSection) -> Vec<String> {
         ("rto", timer(tcp) != timer(&linux)),
     ];
     let [own, linux] = [tcp, &linux].map(entries);
-    let differ = own.into_iter().filter(|it| !SAID.contains(&it.0.as_str()) && !linux.contains(it)).map(|it| it.0);
+    let differ = own.into_iter().filter(|it| !SETTINGS.contains(&it.0.as_str()) && !linux.contains(it)).map(|it| it.0);
     differ.chain(besides.into_iter().filter(|it| it.1).map(|it| it.0.to_owned())).collect()
 }
 

@@ -2,7 +2,7 @@
 //! for what conforms and one for what exceeds. Code points are written by `pedit`, and the header's checksum by `csum`.
 
 use super::filters::{Chain, Group, Ip, count, groups};
-use super::said::{Line, Port, Said};
+use super::script::{Line, Port, Script};
 use super::{labels, ports, queues, words};
 use crate::device::classes;
 use perhop_core::arithmetic::Arithmetic;
@@ -16,7 +16,7 @@ use perhop_core::units::{Bytes, MeterRate};
 const TC_MTU: Bytes = Bytes::new(2040);
 
 /// Says the conditioners of a port.
-pub(super) fn say(port: &Port<'_>, said: &mut Said) {
+pub(super) fn say(port: &Port<'_>, said: &mut Script) {
     if port.link.edge.is_empty() || labels::labels(port).is_some() {
         return;
     }
@@ -39,7 +39,7 @@ pub(super) fn say(port: &Port<'_>, said: &mut Said) {
 
 /// # Errors
 /// What tc cannot say.
-fn conditioner(port: &Port<'_>, stage: &StageSpec, chain: &mut Chain<'_>, said: &mut Said) -> Result<(), String> {
+fn conditioner(port: &Port<'_>, stage: &StageSpec, chain: &mut Chain<'_>, said: &mut Script) -> Result<(), String> {
     let steps = steps(stage)?;
     let marks = steps.iter().any(|step| step.then.is_some_and(is_mark));
     if marks && port.line == Line::Virtual {
@@ -191,7 +191,7 @@ fn limits(bucket: &token_bucket::Params, stage: &StageSpec) -> Result<String, St
 }
 
 /// Linux's policer has its own numbers.
-fn notes(port: &Port<'_>, stage: &StageSpec, said: &mut Said) {
+fn notes(port: &Port<'_>, stage: &StageSpec, said: &mut Script) {
     let ConditionerParams::TokenBucketMarker(bucket) = &stage.params else { return };
     if bucket.arithmetic != Some(Arithmetic::Linux) {
         said.note(port, &queues::other_numbers(&stage.name));

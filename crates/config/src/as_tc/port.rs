@@ -3,7 +3,7 @@
 //! The interface may be faster than the link, so something holds it to the link's rate: what the port has at its root, or a class
 //! of HTB above it. What tc cannot express is left out and named.
 
-use super::said::{Line, Port, Said, passing};
+use super::script::{Line, Port, Script, passing};
 use super::{Device, LinuxPort, police, ports};
 use crate::device::{self, only_point};
 use perhop_scenario::Diagnostic;
@@ -51,7 +51,7 @@ fn port(scenario: &Scenario, name: &str, device: &str) -> Result<LinuxPort, Diag
         headers: passing(scenario, i),
         line: Line::Real,
     };
-    let mut said = Said::default();
+    let mut said = Script::default();
     if !plan.changes.is_empty() {
         said.note(&port, "[[change]] is not in it: this is the port as it begins");
     }

@@ -1,7 +1,7 @@
 //! The tree of a port's queues as queueing disciplines, classes and filters.
 
 use super::filters::{Chain, count, groups};
-use super::said::{Line, Port, Said};
+use super::script::{Line, Port, Script};
 use super::words::{self, ecn, rate, time};
 use super::{ETHERNET, fq, labels, queues};
 use crate::device::classes::{Leaf, leaves, used};
@@ -25,7 +25,7 @@ const MOST_BANDS: usize = 16;
 const NO_LIMIT: u32 = 1_000_000_000;
 
 /// Says a port's rate and its queues.
-pub(super) fn say(port: &Port<'_>, said: &mut Said) {
+pub(super) fn say(port: &Port<'_>, said: &mut Script) {
     said.comment(format!("port {:?}, {}", port.link.name, port.link.rate));
     let mut writer = Writer { port, said, handles: 0 };
     let counted = if is_of_link(port) { port.link.framing } else { port.accounting };
@@ -81,7 +81,7 @@ const SFQ_DEPTH: u32 = 127;
 
 struct Writer<'a, 'b> {
     port: &'a Port<'a>,
-    said: &'b mut Said,
+    said: &'b mut Script,
     handles: usize,
 }
 

@@ -1,6 +1,6 @@
 //! TCP's senders and receivers: settings of their nodes, attributes of their routes, and what a socket is told.
 
-use super::said::Said;
+use super::script::Script;
 use super::{Command, Transfers, namespace, own, words};
 use perhop_scenario::resolve::offered::Flowline;
 use perhop_scenario::scenario::Scenario;
@@ -15,7 +15,7 @@ const TIME_STAMPS: u16 = 12;
 const BARE: u16 = 40;
 
 /// What a connection asks of its two nodes: settings and their values.
-fn asked(tcp: &Config) -> Vec<(&'static str, String)> {
+fn sysctls(tcp: &Config) -> Vec<(&'static str, String)> {
     let (rack, probes) = if tcp.recovery == Recovery::Rack { ("1", "3") } else { ("0", "0") };
     let stamps = if has_time_stamps(tcp) { "1" } else { "0" };
     let loss = [("sack", rack), ("recovery", rack), ("early_retrans", probes), ("timestamps", stamps)];
@@ -53,7 +53,7 @@ fn has_time_stamps(tcp: &Config) -> bool {
 }
 
 /// Settings of the nodes between which TCP goes, and what they leave out. QUIC has no kernel to go between.
-pub(super) fn settings(scenario: &Scenario, said: &mut Said) {
+pub(super) fn settings(scenario: &Scenario, said: &mut Script) {
     for offered in scenario.built().plan.traffic.iter().filter(|it| matches!(it.model.transport(), Transport::Quic(_)))
     {
         let why = "no kernel has QUIC; `model = \"ftp\"` with tcp = \"linux\" is what it can send";
@@ -75,7 +75,7 @@ pub(super) fn settings(scenario: &Scenario, said: &mut Said) {
             [("ecn", (!tcp.receiver_ecn).then(|| "0".into())), ("congestion_control", listens(tcp).map(Into::into))];
         for (at, own) in [(from, out), (flow.offered.to, back)] {
             let own = own.into_iter().filter_map(|(key, value)| Some((key, value?)));
-            for (key, value) in asked(tcp).into_iter().chain(own) {
+            for (key, value) in sysctls(tcp).into_iter().chain(own) {
                 if *nodes.entry(at).or_default().entry(key).or_insert_with(|| value.clone()) != value {
                     said.refuse_of(node(at), &format!("Linux has one `tcp_{key}` for all its TCP"));
                 }

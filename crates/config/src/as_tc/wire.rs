@@ -3,7 +3,7 @@
 //! netem lets a packet that overtakes go at once, before its bits have taken their time; so where packets overtake, one netem takes the
 //! time of the bits and another below it the delay. Jitter stays in the first, for netem keeps order only where it has a rate.
 
-use super::said::{Port, Said};
+use super::script::{Port, Script};
 use super::{Device, words};
 use perhop_core::units::{Probability, Span};
 use perhop_sim::plan::{Link, Spread, Transit};
@@ -14,7 +14,7 @@ const TICK_NS: u64 = 64;
 const LIMIT: &str = "limit 1000000";
 
 /// The commands for a port's wire to its far end; `i` is the link's number.
-pub(super) fn say(port: &Port<'_>, far: &Device, i: usize, said: &mut Said) {
+pub(super) fn say(port: &Port<'_>, far: &Device, i: usize, said: &mut Script) {
     let (link, rate) = (port.link, words::rate(port.link.rate));
     for what in words::fine(&[("delay", link.delay), ("jitter", link.transit.jitter)], words::US) {
         said.refuse(port, &what);

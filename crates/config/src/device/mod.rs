@@ -3,7 +3,7 @@
 /// The classes of a scheduler.
 pub(crate) mod classes;
 /// What cannot be said, and what is otherwise.
-pub(crate) mod told;
+pub(crate) mod notes;
 
 use perhop_core::params::suggest;
 use perhop_scenario::Diagnostic;

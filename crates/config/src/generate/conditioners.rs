@@ -1,8 +1,8 @@
 //! Conditioners: policers, meters and markers.
 
-use super::{filters, flag, said, settings, with, word};
+use super::{filters, flag, settings, with, with_origin, word};
 use crate::model::{Act, Conditioner};
-use crate::value::{Said, Settings, Value};
+use crate::value::{Settings, Value, WithOrigin};
 use perhop_core::colour::Colour;
 use perhop_core::dscp::Dscp;
 use perhop_core::units::{BitRate, Bytes, PacketRate, Packets, SignedBytes};
@@ -14,7 +14,7 @@ pub fn conditioners() -> impl Strategy<Value = Vec<Conditioner>> {
 }
 
 fn conditioner() -> impl Strategy<Value = Conditioner> {
-    let name = said(prop::sample::select(vec!["GOLD", "police 1", "class VOICE", "class-default"]));
+    let name = with_origin(prop::sample::select(vec!["GOLD", "police 1", "class VOICE", "class-default"]));
     let kind = prop_oneof![
         token_bucket().prop_map(|it| ("token-bucket", it)),
         by_packets().prop_map(|it| ("token-bucket", it)),
@@ -23,12 +23,12 @@ fn conditioner() -> impl Strategy<Value = Conditioner> {
         settings(vec![("colour", word(&["green", "yellow", "red"]))]).prop_map(|it| ("marker", it)),
     ];
     (name, filters(), kind, actions()).prop_map(|(name, takes, (kind, settings), actions)| {
-        let name = Said { is: name.is.to_owned(), origin: name.origin };
+        let name = WithOrigin { is: name.is.to_owned(), origin: name.origin };
         Conditioner { name, takes, kind, settings, actions }
     })
 }
 
-fn actions() -> impl Strategy<Value = Vec<(Colour, Said<Vec<Act>>)>> {
+fn actions() -> impl Strategy<Value = Vec<(Colour, WithOrigin<Vec<Act>>)>> {
     let code = (0u8..64).prop_filter_map("six bits", Dscp::new);
     let act = prop_oneof![
         3 => Just(vec![Act::Transmit]),
@@ -38,7 +38,7 @@ fn actions() -> impl Strategy<Value = Vec<(Colour, Said<Vec<Act>>)>> {
         1 => Just(vec![Act::Colour(Colour::Yellow), Act::Mark(Dscp::BE), Act::Next]),
     ];
     let each = Colour::METERED
-        .map(|colour| prop::option::of(said(act.clone())).prop_map(move |act| act.map(|act| (colour, act))));
+        .map(|colour| prop::option::of(with_origin(act.clone())).prop_map(move |act| act.map(|act| (colour, act))));
     Vec::from(each).prop_map(|all| all.into_iter().flatten().collect())
 }
 

@@ -1,6 +1,6 @@
 //! Filters: what a class or conditioner takes.
 
-use super::said;
+use super::with_origin;
 use crate::model::Filter;
 use perhop_core::classify::{Match, Prefix, Protocol};
 use perhop_core::dscp::Dscp;
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 /// Up to three filters, each with a number of its own in `taken`.
 pub fn filters() -> impl Strategy<Value = Vec<Filter>> {
-    let filter = (0u32..1000, said(matches())).prop_map(|(order, matches)| Filter { order, matches });
+    let filter = (0u32..1000, with_origin(matches())).prop_map(|(order, matches)| Filter { order, matches });
     prop::collection::vec(filter, 0..4)
 }
 

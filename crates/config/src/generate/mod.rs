@@ -5,7 +5,7 @@ mod filters;
 mod queues;
 
 use crate::model::{Conditioner, Device, Filter, Port, Queue, Way};
-use crate::value::{Said, Settings, Value};
+use crate::value::{Settings, Value, WithOrigin};
 use perhop_core::classify::Match;
 use perhop_core::params::Place;
 use perhop_core::units::{BitRate, Span};
@@ -34,14 +34,14 @@ pub fn port() -> impl Strategy<Value = Port> {
 
 /// A port as a dialect has it.
 pub fn of(shape: Shape) -> impl Strategy<Value = Port> {
-    let interface = said(prop::sample::select(vec!["eth0", "Gi0/0/0", "Serial0/0:1", "ppp \"0\"", "{1..3}"]));
-    let accounting = prop::option::of(said(prop::sample::select(vec!["l3", "l2", "l2+fcs", "l1"])));
+    let interface = with_origin(prop::sample::select(vec!["eth0", "Gi0/0/0", "Serial0/0:1", "ppp \"0\"", "{1..3}"]));
+    let accounting = prop::option::of(with_origin(prop::sample::select(vec!["l3", "l2", "l2+fcs", "l1"])));
     let queue = prop::option::weighted(0.9, queue(shape));
     (interface, any::<bool>(), accounting, link(), conditioners(), queue).prop_map(
         |(interface, input, accounting, link, mut conditioners, mut queue)| {
             passing(&mut conditioners, queue.as_mut());
             let way = if input { Way::Input } else { Way::Output };
-            let interface = Said { is: interface.is.to_owned(), origin: interface.origin };
+            let interface = WithOrigin { is: interface.is.to_owned(), origin: interface.origin };
             let (behind, others, both_versions) = (None, Vec::new(), None);
             Port { interface, way, behind, sorts: false, others, accounting, link, conditioners, queue, both_versions }
         },
@@ -57,7 +57,7 @@ fn passing(conditioners: &mut [Conditioner], queue: Option<&mut Queue>) {
         return;
     }
     let matches = Match { conditioner: vec![first.name.is.clone()], ..Match::default() };
-    let filter = Filter { order: 2000, matches: Said::assumed(SOURCE, matches) };
+    let filter = Filter { order: 2000, matches: WithOrigin::assumed(SOURCE, matches) };
     [&mut last.takes, &mut class.takes].into_iter().for_each(|takes| takes.push(filter.clone()));
 }
 
@@ -76,7 +76,7 @@ fn link() -> impl Strategy<Value = Settings> {
 /// Some of these keys, said or assumed.
 pub fn settings(keys: Vec<(&'static str, BoxedStrategy<Value>)>) -> impl Strategy<Value = Settings> {
     let one = |(key, value): (&'static str, BoxedStrategy<Value>)| {
-        prop::option::of(said(value)).prop_map(move |value| value.map(|value| (key, value)))
+        prop::option::of(with_origin(value)).prop_map(move |value| value.map(|value| (key, value)))
     };
     let all: Vec<_> = keys.into_iter().map(one).collect();
     all.prop_map(|all| {
@@ -91,7 +91,8 @@ pub fn with(
     fixed: Vec<(&'static str, BoxedStrategy<Value>)>,
     others: impl Strategy<Value = Settings>,
 ) -> impl Strategy<Value = Settings> {
-    let one = |(key, value): (&'static str, BoxedStrategy<Value>)| said(value).prop_map(move |value| (key, value));
+    let one =
+        |(key, value): (&'static str, BoxedStrategy<Value>)| with_origin(value).prop_map(move |value| (key, value));
     let fixed: Vec<_> = fixed.into_iter().map(one).collect();
     (fixed, others).prop_map(|(fixed, others)| {
         let mut settings = Settings::default();
@@ -102,10 +103,10 @@ pub fn with(
 }
 
 /// Something at some place of a text, or assumed.
-pub fn said<T: std::fmt::Debug + Clone>(of: impl Strategy<Value = T>) -> impl Strategy<Value = Said<T>> {
+pub fn with_origin<T: std::fmt::Debug + Clone>(of: impl Strategy<Value = T>) -> impl Strategy<Value = WithOrigin<T>> {
     (of, prop::option::weighted(0.8, 0usize..10_000)).prop_map(|(is, at)| match at {
-        Some(start) => Said::at(Place { start, end: start + 3 }, is),
-        None => Said::assumed(SOURCE, is),
+        Some(start) => WithOrigin::at(Place { start, end: start + 3 }, is),
+        None => WithOrigin::assumed(SOURCE, is),
     })
 }
 

@@ -1,8 +1,8 @@
 //! Queues: algorithms with their keys, schedulers over classes.
 
-use super::{LINK, MOST, filters, flag, said, settings, with, word};
+use super::{LINK, MOST, filters, flag, settings, with, with_origin, word};
 use crate::model::{Class, Kind, Queue};
-use crate::value::{Said, Settings, Value};
+use crate::value::{Settings, Value, WithOrigin};
 use perhop_core::units::{BitRate, Bytes, Packets, Span};
 use proptest::prelude::*;
 
@@ -31,7 +31,7 @@ fn prioritised() -> impl Strategy<Value = Queue> {
     let below = classful("drr", keys("quantum", bytes(1600..30_000)), simple().boxed(), word_keys(&[]));
     (first, below, shape(), name()).prop_map(|(mut classes, below, shape, name)| {
         let rest = Class {
-            name: Said::assumed(super::SOURCE, "class-default".to_owned()),
+            name: WithOrigin::assumed(super::SOURCE, "class-default".to_owned()),
             parent: None,
             takes: Vec::new(),
             rest: true,
@@ -107,13 +107,15 @@ fn tree(kind: &'static str, keys: BoxedStrategy<Settings>, below: BoxedStrategy<
         .prop_map(move |(top, mut queue, other)| {
             let rest = queue.classes.iter().any(|class| class.rest);
             let settings = top;
-            let name = Said::assumed(super::SOURCE, "1:1".to_owned());
+            let name = WithOrigin::assumed(super::SOURCE, "1:1".to_owned());
             let top = Class { name, parent: None, takes: Vec::new(), rest: false, settings, queue: None };
             queue.classes.iter_mut().for_each(|class| class.parent = Some(0));
             queue.classes.insert(0, top);
             if !rest {
                 let unclassified = if kind == "htb" { "direct" } else { "drop" };
-                queue.settings.set("unclassified", Said::assumed(super::SOURCE, Value::Word(unclassified.into())));
+                queue
+                    .settings
+                    .set("unclassified", WithOrigin::assumed(super::SOURCE, Value::Word(unclassified.into())));
             }
             if other && kind == "htb" {
                 queue.classes.iter_mut().filter(|class| class.rest).for_each(|class| class.parent = None);
@@ -156,15 +158,15 @@ fn limited() -> impl Strategy<Value = Settings> {
 }
 
 fn class(keys: BoxedStrategy<Settings>, below: BoxedStrategy<Queue>) -> impl Strategy<Value = Class> {
-    let name = said(prop::sample::select(vec!["1:10", "1:20", "GOLD", "VOICE", "class \"x\"", "{i}"]));
+    let name = with_origin(prop::sample::select(vec!["1:10", "1:20", "GOLD", "VOICE", "class \"x\"", "{i}"]));
     (name, filters(), keys, prop::option::of(below)).prop_map(|(name, takes, settings, queue)| {
-        let name = Said { is: name.is.to_owned(), origin: name.origin };
+        let name = WithOrigin { is: name.is.to_owned(), origin: name.origin };
         Class { name, parent: None, takes, rest: false, settings, queue }
     })
 }
 
-fn name() -> impl Strategy<Value = Said<String>> {
-    said(prop::sample::select(vec!["1:", "policy-map WAN", "110:"]).prop_map(str::to_owned))
+fn name() -> impl Strategy<Value = WithOrigin<String>> {
+    with_origin(prop::sample::select(vec!["1:", "policy-map WAN", "110:"]).prop_map(str::to_owned))
 }
 
 /// A shaper, or none.
@@ -243,7 +245,7 @@ fn wred() -> impl Strategy<Value = Settings> {
         with(keys, Just(Settings::default())).prop_map(move |mut settings| {
             let word = |code: &&str| Value::Word((*code).to_owned());
             let list = codes.map(|codes| Value::List(codes.iter().map(word).collect()));
-            list.into_iter().for_each(|list| settings.set("for", Said::assumed(super::SOURCE, list)));
+            list.into_iter().for_each(|list| settings.set("for", WithOrigin::assumed(super::SOURCE, list)));
             Value::Table(settings)
         })
     };

@@ -8,14 +8,14 @@ use crate::account::{Account, Entry};
 use crate::dialect::{Dialect, Read};
 use crate::finding::{Fault, Finding, Refused};
 use crate::foreign::Screen;
-use crate::given::Given;
+use crate::import_options::ImportOptions;
 use crate::load::Load;
 use crate::model::{Port, Way};
 use crate::policy::policy;
 use crate::rules;
 use crate::stub::{self, Stub};
 use crate::text::Text;
-use crate::value::{Said, Value};
+use crate::value::{Value, WithOrigin};
 use guess::guess;
 use perhop_core::params::suggest;
 use perhop_core::units::BitRate;
@@ -60,7 +60,7 @@ pub struct Wire {
 ///
 /// # Errors
 /// As [`read`]; it has no port, or several that may be meant.
-pub fn import(bytes: &[u8], from: Option<&str>, given: &Given) -> Result<Imported, Refused> {
+pub fn import(bytes: &[u8], from: Option<&str>, given: &ImportOptions) -> Result<Imported, Refused> {
     let imported = read(bytes, from, given)?;
     let port = imported.chosen(given)?;
     Ok(Imported { port, ..imported })
@@ -70,7 +70,7 @@ pub fn import(bytes: &[u8], from: Option<&str>, given: &Given) -> Result<Importe
 ///
 /// # Errors
 /// It is no text, or in no dialect that is known; the reader refuses it.
-pub fn read(bytes: &[u8], from: Option<&str>, given: &Given) -> Result<Imported, Refused> {
+pub fn read(bytes: &[u8], from: Option<&str>, given: &ImportOptions) -> Result<Imported, Refused> {
     let whole = text(bytes)?;
     let (dialect, guessed) = dialect_of(&whole, from)?;
     let mut read = match (dialect.read)(&whole, given) {
@@ -84,7 +84,7 @@ pub fn read(bytes: &[u8], from: Option<&str>, given: &Given) -> Result<Imported,
         }
     };
     if let Some(framing) = given.framing {
-        let stated = Said::assumed("given by --framing", Value::Word(framing.name().to_owned()));
+        let stated = WithOrigin::assumed("given by --framing", Value::Word(framing.name().to_owned()));
         read.device.ports.iter_mut().for_each(|port| port.link.set("framing", stated.clone()));
     }
     let screen = Screen::new(&whole, &mut read.recognition);
@@ -96,7 +96,7 @@ pub fn read(bytes: &[u8], from: Option<&str>, given: &Given) -> Result<Imported,
 
 impl Imported {
     /// What the reader has found, and what the rules find.
-    pub fn findings(&self, given: &Given) -> Vec<Finding> {
+    pub fn findings(&self, given: &ImportOptions) -> Vec<Finding> {
         let found = rules::findings(&self.read, &self.whole, given).into_iter().map(|it| self.screen.finding(it));
         self.read.findings.iter().cloned().chain(found).collect()
     }
@@ -122,7 +122,7 @@ impl Imported {
     ///
     /// # Errors
     /// There is none.
-    pub fn ports(&self, given: &Given) -> Result<Vec<usize>, Fault> {
+    pub fn ports(&self, given: &ImportOptions) -> Result<Vec<usize>, Fault> {
         let ports = &self.read.device.ports;
         let found = meant(ports, given);
         if found.is_empty() { self.chosen(given).map(|_| found) } else { Ok(found) }
@@ -132,7 +132,7 @@ impl Imported {
     ///
     /// # Errors
     /// There is none.
-    pub fn wires(&self, given: &Given) -> Result<Vec<Wire>, Fault> {
+    pub fn wires(&self, given: &ImportOptions) -> Result<Vec<Wire>, Fault> {
         let ports = &self.read.device.ports;
         let meant = self.ports(given)?;
         let full: Vec<_> = meant.iter().copied().filter(|place| is_full(&ports[*place])).collect();
@@ -153,7 +153,7 @@ impl Imported {
     ///
     /// # Errors
     /// It is none, or one of several.
-    pub fn chosen(&self, given: &Given) -> Result<usize, Fault> {
+    pub fn chosen(&self, given: &ImportOptions) -> Result<usize, Fault> {
         let ports = &self.read.device.ports;
         let found = meant(ports, given);
         let full: Vec<_> = found.iter().copied().filter(|place| is_full(&ports[*place])).collect();
@@ -180,7 +180,7 @@ impl Imported {
     ///
     /// # Errors
     /// Neither the text nor what is given says it.
-    pub fn link(&self, given: &Given) -> Result<BitRate, Fault> {
+    pub fn link(&self, given: &ImportOptions) -> Result<BitRate, Fault> {
         stub::link(self.port(), given).ok_or_else(|| {
             let message = format!("the text does not say how fast the link of `{}` is", self.port().interface.is);
             fault("E315", message, "give its rate, as in ⟨link=100Mbit/s⟩")
@@ -191,7 +191,7 @@ impl Imported {
     ///
     /// # Errors
     /// As [`Imported::link`].
-    pub fn stub(&mut self, given: &Given, load: Option<Load>) -> Result<Stub, Fault> {
+    pub fn stub(&mut self, given: &ImportOptions, load: Option<Load>) -> Result<Stub, Fault> {
         let link = self.link(given)?;
         let port = self.port();
         let load = load.unwrap_or_else(|| Load::of(port, link));
@@ -203,7 +203,7 @@ impl Imported {
     ///
     /// # Errors
     /// As [`Imported::link`].
-    pub fn stub_of_both(&mut self, given: &Given, back: usize) -> Result<Stub, Fault> {
+    pub fn stub_of_both(&mut self, given: &ImportOptions, back: usize) -> Result<Stub, Fault> {
         let ports = [self.port(), &self.read.device.ports[back]];
         let links = ports.map(|port| stub::link(port, given));
         let known = links[0].or(links[1]).map_or_else(|| self.link(given), Ok)?;
@@ -304,7 +304,7 @@ fn advised(fault: Fault, text: &Text, dialect: &Dialect) -> Fault {
 }
 
 /// Why there is no port; a line that is not modelled may be why.
-fn portless(given: &Given, account: &Account) -> Fault {
+fn portless(given: &ImportOptions, account: &Account) -> Fault {
     let message = match account.lost(|_| true) {
         Some(why) => format!("no line that is modelled says what happens to packets at an interface; {why}"),
         None => "no line of the text says what happens to packets at an interface".to_owned(),
@@ -319,7 +319,7 @@ fn portless(given: &Given, account: &Account) -> Fault {
 }
 
 /// The ports that may be meant, by their places.
-fn meant(ports: &[Port], given: &Given) -> Vec<usize> {
+fn meant(ports: &[Port], given: &ImportOptions) -> Vec<usize> {
     let of_way = |port: &Port| given.way.is_none_or(|way| leads(port, given, way));
     let exact: Vec<_> = (0..ports.len()).filter(|&i| named(&ports[i], given)).collect();
     let found = if exact.is_empty() { (0..ports.len()).filter(|&i| begins(&ports[i], given)).collect() } else { exact };
@@ -328,23 +328,23 @@ fn meant(ports: &[Port], given: &Given) -> Vec<usize> {
 
 /// Whether a port is of the interface that is asked for, which several policies have: they are called after it, and after
 /// the policy.
-fn begins(port: &Port, given: &Given) -> bool {
+fn begins(port: &Port, given: &ImportOptions) -> bool {
     let starts =
         |asked: &String| port.interface.is.match_indices(' ').any(|(end, _)| same(&port.interface.is[..end], asked));
     given.interface.as_ref().is_some_and(starts)
 }
 
 /// Whether the direction of a port is meant: what comes in and waits in the queue of another interface leaves that one.
-fn leads(port: &Port, given: &Given, way: Way) -> bool {
+fn leads(port: &Port, given: &ImportOptions, way: Way) -> bool {
     let behind = port.behind.as_ref().zip(given.interface.as_ref());
     port.way == way || way == Way::Output && behind.is_some_and(|(name, asked)| same(&name.is, asked))
 }
 
-fn named(port: &Port, given: &Given) -> bool {
+fn named(port: &Port, given: &ImportOptions) -> bool {
     given.interface.as_ref().is_none_or(|asked| port.names().any(|name| same(name, asked)))
 }
 
-fn absent(ports: &[Port], given: &Given) -> Fault {
+fn absent(ports: &[Port], given: &ImportOptions) -> Fault {
     let asked = given.interface.as_deref().unwrap_or_default();
     let mut known = BTreeSet::new();
     let names: Vec<_> = ports.iter().flat_map(Port::names).filter(|name| known.insert(*name)).collect();

@@ -1,6 +1,6 @@
 //! What a device assumes where a text says nothing: one function for each value, each with its source.
 
-use crate::given::Platform;
+use crate::import_options::Platform;
 use perhop_core::units::{BitRate, Bytes, Packets, Span};
 
 /// The packet in which limits are counted, in bytes.

@@ -21,7 +21,7 @@ mod tree;
 use crate::dialect::{Dialect, Read};
 use crate::finding::Fault;
 use crate::foreign::{Recognition, unquoted};
-use crate::given::Given;
+use crate::import_options::ImportOptions;
 use crate::text::Text;
 use letters::Small;
 use read::Reader;
@@ -74,7 +74,7 @@ pub(crate) fn plan(text: &Text) -> plan::Plan {
     reader.plan
 }
 
-fn read(text: &Text, given: &Given) -> Result<Read, Fault> {
+fn read(text: &Text, given: &ImportOptions) -> Result<Read, Fault> {
     let text = &without_backticks(text);
     let Reader { plan, mut account, evidence, foreign, mut recognition, .. } = reader(text);
     if plan.policies.is_empty() && plan.attached.is_empty() {

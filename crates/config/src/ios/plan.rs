@@ -19,7 +19,7 @@ pub struct At {
 
 /// Something with its place.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Put<T> {
+pub struct WithPlace<T> {
     /// What is said.
     pub is: T,
     /// Where.
@@ -63,7 +63,7 @@ pub struct ClassMap {
     /// `match-all`; otherwise any of the tests suffices.
     pub all: bool,
     /// Its `match` lines.
-    pub tests: Vec<Put<Test>>,
+    pub tests: Vec<WithPlace<Test>>,
 }
 
 /// A `match` line.
@@ -135,13 +135,13 @@ pub struct Class {
     /// `priority`
     pub priority: Option<Priority>,
     /// `bandwidth`
-    pub bandwidth: Option<Put<Share>>,
+    pub bandwidth: Option<WithPlace<Share>>,
     /// What shapes it.
     pub shaping: Shaping,
     /// `police`
     pub police: Option<Police>,
     /// `set`
-    pub sets: Vec<Put<Do>>,
+    pub sets: Vec<WithPlace<Do>>,
     /// What bounds and orders what waits in it.
     pub waiting: Waiting,
     /// `drop`
@@ -149,7 +149,7 @@ pub struct Class {
     /// `service-policy`
     pub child: Option<Child>,
     /// `account user-defined`, of a shaper or a policer: bytes beyond those that are counted.
-    pub overhead: Option<Put<i32>>,
+    pub overhead: Option<WithPlace<i32>>,
 }
 
 /// The shaper of a class.
@@ -169,9 +169,9 @@ pub struct Waiting {
     /// `random-detect`
     pub wred: Option<Wred>,
     /// `queue-limit`
-    pub limit: Option<Put<Length>>,
+    pub limit: Option<WithPlace<Length>>,
     /// `queue-limit dscp ..`
-    pub limits: Vec<Put<(Vec<Dscp>, Length)>>,
+    pub limits: Vec<WithPlace<(Vec<Dscp>, Length)>>,
     /// `fair-queue`
     pub fair: Option<At>,
 }
@@ -180,7 +180,7 @@ pub struct Waiting {
 #[derive(Clone, Debug)]
 pub enum Child {
     /// By its name.
-    Named(Put<String>),
+    Named(WithPlace<String>),
     /// Shown here: its place in [`Plan::policies`].
     Shown(usize),
 }
@@ -215,9 +215,9 @@ pub struct Priority {
     /// 1 first, and where none is said. Classes of one level share a queue.
     pub level: u64,
     /// Its limit.
-    pub rate: Option<Put<Rate>>,
+    pub rate: Option<WithPlace<Rate>>,
     /// Bytes.
-    pub burst: Option<Put<u64>>,
+    pub burst: Option<WithPlace<u64>>,
 }
 
 /// `bandwidth`
@@ -241,11 +241,11 @@ pub struct Shape {
     /// `peak`
     pub peak: bool,
     /// Its rate.
-    pub rate: Put<Rate>,
+    pub rate: WithPlace<Rate>,
     /// Bits, or time.
-    pub bc: Option<Put<Bits>>,
+    pub bc: Option<WithPlace<Bits>>,
     /// Bits, or time.
-    pub be: Option<Put<Bits>>,
+    pub be: Option<WithPlace<Bits>>,
 }
 
 /// A burst of a shaper.
@@ -263,15 +263,15 @@ pub struct Police {
     /// Where.
     pub at: At,
     /// Committed rate.
-    pub cir: Put<Rate>,
+    pub cir: WithPlace<Rate>,
     /// Committed burst.
-    pub bc: Option<Put<Burst>>,
+    pub bc: Option<WithPlace<Burst>>,
     /// Peak rate.
-    pub pir: Option<Put<Rate>>,
+    pub pir: Option<WithPlace<Rate>>,
     /// Excess burst without `pir`, peak burst with it.
-    pub be: Option<Put<Burst>>,
+    pub be: Option<WithPlace<Burst>>,
     /// For conforming, exceeding and violating packets; `None`: the default.
-    pub actions: [Option<Vec<Put<Do>>>; 3],
+    pub actions: [Option<Vec<WithPlace<Do>>>; 3],
     /// `conform-color`
     pub aware: Option<At>,
 }
@@ -305,11 +305,11 @@ pub struct Wred {
     /// By what its profiles are.
     pub basis: Option<Basis>,
     /// `exponential-weighting-constant`
-    pub weight: Option<Put<u64>>,
+    pub weight: Option<WithPlace<u64>>,
     /// `ecn`
     pub ecn: Option<At>,
     /// What is said of code points.
-    pub profiles: Vec<Put<Profile>>,
+    pub profiles: Vec<WithPlace<Profile>>,
     /// Whether a device printed it, so that nothing is left away but what is its own.
     pub whole: bool,
 }
@@ -361,7 +361,7 @@ pub struct Interface {
     /// Its name's place.
     pub at: At,
     /// `bandwidth`
-    pub bandwidth: Option<Put<BitRate>>,
+    pub bandwidth: Option<WithPlace<BitRate>>,
     /// `max-reserved-bandwidth`, in percent.
     pub reserves: Option<f64>,
     /// The address of the far end: a tunnel may have a policy for each.

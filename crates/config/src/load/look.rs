@@ -36,7 +36,7 @@ pub struct Look {
 
 /// Packets that are to end in a class.
 #[derive(Clone, Copy)]
-pub(super) struct Asked<'a> {
+pub(super) struct Goal<'a> {
     pub(super) leaf: &'a Leaf<'a>,
     pub(super) protocol: Protocol,
     pub(super) mark: Option<&'a str>,
@@ -47,11 +47,11 @@ struct Packet<'p, 'a> {
     look: &'p Look,
     mark: Option<&'p str>,
     protocol: Protocol,
-    ground: &'p Ground<'a>,
+    ground: &'p PortFilters<'a>,
 }
 
 /// What the filters of a port make of packets.
-pub(super) struct Ground<'a> {
+pub(super) struct PortFilters<'a> {
     port: &'a Port,
     filters: RefCell<Filters<'a>>,
     /// Its conditioners.
@@ -113,7 +113,7 @@ impl<'a> Filters<'a> {
     }
 }
 
-impl<'a> Ground<'a> {
+impl<'a> PortFilters<'a> {
     /// Of a port, with addresses and ports of packets that are in no filter of it and of another.
     pub(super) fn of(port: &'a Port, other: Option<&Port>) -> Self {
         let (mut prefixes, mut ports) = (Vec::new(), Vec::new());
@@ -153,8 +153,8 @@ impl<'a> Ground<'a> {
     }
 
     /// A look of packets that end in a class, one for which there is room.
-    pub(super) fn look(&self, asked: &Asked<'_>, has_room: impl Fn(&Look) -> bool) -> Option<Look> {
-        let Asked { leaf, protocol, mark } = *asked;
+    pub(super) fn look(&self, asked: &Goal<'_>, has_room: impl Fn(&Look) -> bool) -> Option<Look> {
+        let Goal { leaf, protocol, mark } = *asked;
         if leaf.wants.is_empty() && leaf.path.is_empty() {
             return Some(Look::default());
         }
@@ -170,7 +170,7 @@ impl<'a> Ground<'a> {
     }
 
     /// The largest IP packet that buckets on the way to a class hold, if that is less than any.
-    pub(super) fn largest(&self, asked: &Asked<'_>, look: &Look) -> Option<Bytes> {
+    pub(super) fn largest(&self, asked: &Goal<'_>, look: &Look) -> Option<Bytes> {
         let packet = self.packet(asked, look);
         let (mut buckets, mut depth): (Vec<_>, _) = (packet.buckets(), 0);
         let mut queue = self.port.queue.as_ref();
@@ -185,7 +185,7 @@ impl<'a> Ground<'a> {
     }
 
     /// Where the text says the filters that take such packets: of the conditioners, then of each queue on the way to the class.
-    pub(super) fn takers(&self, asked: &Asked<'_>, look: &Look) -> Vec<Place> {
+    pub(super) fn takers(&self, asked: &Goal<'_>, look: &Look) -> Vec<Place> {
         let packet = self.packet(asked, look);
         let first = packet.first(&mut self.filters.borrow_mut().conditioners).map(|it| it.0.matches.origin);
         let mut met: Vec<_> = first.into_iter().collect();
@@ -205,7 +205,7 @@ impl<'a> Ground<'a> {
         self.filters.borrow().queues.get(&std::ptr::from_ref(queue))?.1
     }
 
-    fn packet<'b>(&'b self, asked: &Asked<'b>, look: &'b Look) -> Packet<'b, 'a> {
+    fn packet<'b>(&'b self, asked: &Goal<'b>, look: &'b Look) -> Packet<'b, 'a> {
         Packet { look, mark: asked.mark, protocol: asked.protocol, ground: self }
     }
 

@@ -15,7 +15,7 @@ use crate::model::{Filter, Port, Way};
 use crate::stub::names::Names;
 use crate::stub::page::Page;
 use leaves::{Leaf, Leaves, leaves};
-use look::{Asked, Ground, each_filter};
+use look::{Goal, PortFilters, each_filter};
 use perhop_core::classify::{Match, Protocol};
 use perhop_core::math::{decade, power_of_ten};
 use perhop_core::params::Place;
@@ -164,13 +164,13 @@ impl Load {
     }
 
     fn made(port: &Port, link: BitRate, datagrams: bool) -> Self {
-        let ground = Ground::of(port, None);
+        let ground = PortFilters::of(port, None);
         Self::between(&ground, datagrams).at(port, link, &ground)
     }
 
     /// The loads of both directions of a line, the second from the receivers of the first to its senders.
     pub fn of_both([one, other]: [(&Port, BitRate); 2]) -> [Self; 2] {
-        let (ground, mut facing) = (Ground::of(one.0, Some(other.0)), Ground::of(other.0, Some(one.0)));
+        let (ground, mut facing) = (PortFilters::of(one.0, Some(other.0)), PortFilters::of(other.0, Some(one.0)));
         (facing.source, facing.destination) = (ground.destination, ground.source);
         let first = Self::between(&ground, true).at(one.0, one.1, &ground);
         let [senders, receivers] = first.by_address.clone();
@@ -187,7 +187,7 @@ impl Load {
     }
 
     /// Nothing, from a sender to a receiver.
-    fn between(ground: &Ground<'_>, datagrams: bool) -> Self {
+    fn between(ground: &PortFilters<'_>, datagrams: bool) -> Self {
         let by_address =
             [ground.source, ground.destination].map(|address| address.into_iter().map(|it| (it, 0)).collect());
         Self {
@@ -200,7 +200,7 @@ impl Load {
     }
 
     /// With what is sent to a port whose link has this rate.
-    fn at(mut self, port: &Port, link: BitRate, ground: &Ground<'_>) -> Self {
+    fn at(mut self, port: &Port, link: BitRate, ground: &PortFilters<'_>) -> Self {
         let link_rate = link.bit_s() as f64;
         self.whole = port.queue.as_ref().map_or(link_rate, |queue| bounded(queue, link_rate));
         let Leaves { reached, unreached } = leaves(port, link);
@@ -214,7 +214,7 @@ impl Load {
         self
     }
 
-    fn add(&mut self, leaf: &Leaf<'_>, ground: &Ground<'_>) {
+    fn add(&mut self, leaf: &Leaf<'_>, ground: &PortFilters<'_>) {
         let before = self.flows.len();
         let marks = ground.marks(leaf);
         let rate = two_thirds(leaf.rate / marks.len().max(1) as f64);
@@ -236,7 +236,7 @@ impl Load {
     }
 
     /// A flow beside the load of a class that is too thin to change it, if it has room for one.
-    fn call(&mut self, leaf: &Leaf<'_>, ground: &Ground<'_>) {
+    fn call(&mut self, leaf: &Leaf<'_>, ground: &PortFilters<'_>) {
         let packets = (leaf.rate * CALL_SHARE / (8.0 * CALL_SIZE as f64)).min(CALL_PACKETS).floor();
         if !self.datagrams || packets < FEWEST {
             return;
@@ -248,9 +248,9 @@ impl Load {
     }
 
     /// One traffic of a class, called so and with such a mark.
-    fn flow(&mut self, leaf: &Leaf<'_>, ground: &Ground<'_>, (called, mark): (&str, Option<&str>), sends: Sends) {
+    fn flow(&mut self, leaf: &Leaf<'_>, ground: &PortFilters<'_>, (called, mark): (&str, Option<&str>), sends: Sends) {
         let protocol = if matches!(sends, Sends::Tcp(_)) { Protocol::TCP } else { Protocol::UDP };
-        let asked = Asked { leaf, protocol, mark };
+        let asked = Goal { leaf, protocol, mark };
         let Some(look) = ground.look(&asked, |look| self.has_room(look)) else { return };
         let largest = ground.largest(&asked, &look);
         let sends = match (sends, largest) {

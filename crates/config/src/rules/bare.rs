@@ -5,7 +5,7 @@
 use super::Rule;
 use super::case::{Case, finding, groups, is_said, words};
 use crate::finding::Finding;
-use crate::value::{Said, Settings, Value};
+use crate::value::{Settings, Value, WithOrigin};
 use perhop_core::units::{BitRate, Bytes, Span};
 
 const CODE: &str = "W424";
@@ -34,7 +34,7 @@ fn find(case: &Case<'_>) -> Vec<Finding> {
 }
 
 /// A value, beside the rate of which it is.
-fn of_value(case: &Case<'_>, it: &Said<Value>, beside: Option<BitRate>) -> Option<Finding> {
+fn of_value(case: &Case<'_>, it: &WithOrigin<Value>, beside: Option<BitRate>) -> Option<Finding> {
     let (text, number) = words(case, it)?;
     let (key, _) = text.split_once(char::is_whitespace)?;
     let bare = number.bytes().all(|byte| byte.is_ascii_digit()) && number != "0";

@@ -9,7 +9,7 @@ use crate::finding::Finding;
 use crate::ios::plan::At;
 use crate::model::{Act, Conditioner, Port, Way};
 use crate::stub;
-use crate::value::{Said, Value};
+use crate::value::{Value, WithOrigin};
 use perhop_core::classify::Protocol;
 use perhop_core::colour::Colour;
 use perhop_core::design::policer::{ENOUGH, ERROR, Policed, Sender};
@@ -70,7 +70,7 @@ fn of_policer(case: &Case<'_>, port: &Port, it: &Conditioner) -> Option<Finding>
 }
 
 /// The line with this bucket.
-fn instead(case: &Case<'_>, said: &Said<Value>, need: Bytes) -> Option<String> {
+fn instead(case: &Case<'_>, said: &WithOrigin<Value>, need: Bytes) -> Option<String> {
     let place = said.origin.place()?;
     let bytes = need.get();
     if case.read.dialect == "tc" {

@@ -3,11 +3,11 @@
 use crate::dialect::Read;
 use crate::evidence::Counters;
 use crate::finding::Finding;
-use crate::given::Given;
+use crate::import_options::ImportOptions;
 use crate::ios::plan::Plan;
 use crate::model::{Class, Kind, Port, Queue};
 use crate::text::Text;
-use crate::value::{Origin, Said, Settings, Value};
+use crate::value::{Origin, Settings, Value, WithOrigin};
 use perhop_core::params::Place;
 use perhop_core::units::{BitRate, Bytes, counted};
 
@@ -21,7 +21,7 @@ pub(super) struct Case<'a> {
     /// Itself.
     pub text: &'a Text,
     /// What was given beside it.
-    pub given: &'a Given,
+    pub given: &'a ImportOptions,
     /// What it says in the words of IOS, if it is in IOS.
     pub plan: &'a Plan,
     /// Where its lines start.
@@ -98,13 +98,13 @@ fn of_queue<'a>(queue: &'a Queue, all: &mut Vec<&'a Settings>) {
 }
 
 /// Every value that the text states, of all ports; those of a curve or a profile too.
-pub(super) fn said<'a>(case: &Case<'a>) -> Vec<&'a Said<Value>> {
+pub(super) fn said<'a>(case: &Case<'a>) -> Vec<&'a WithOrigin<Value>> {
     let mut all = Vec::new();
     groups(case).into_iter().for_each(|group| of_settings(group, &mut all));
     all
 }
 
-fn of_settings<'a>(settings: &'a Settings, all: &mut Vec<&'a Said<Value>>) {
+fn of_settings<'a>(settings: &'a Settings, all: &mut Vec<&'a WithOrigin<Value>>) {
     for (_, said) in settings.iter().filter(|(_, said)| is_said(said)) {
         match &said.is {
             Value::Table(inner) => of_settings(inner, all),
@@ -114,7 +114,7 @@ fn of_settings<'a>(settings: &'a Settings, all: &mut Vec<&'a Said<Value>>) {
 }
 
 /// The words of a value, as in `rate 10mbit`, and the last of them.
-pub(super) fn words<'a>(case: &Case<'a>, said: &Said<Value>) -> Option<(&'a str, &'a str)> {
+pub(super) fn words<'a>(case: &Case<'a>, said: &WithOrigin<Value>) -> Option<(&'a str, &'a str)> {
     let place = said.origin.place()?;
     let text = case.text.text.get(place.start..place.end)?;
     Some((text, text.split_whitespace().last()?))
@@ -169,7 +169,7 @@ pub(super) fn leaves(queue: &Queue) -> Vec<usize> {
 }
 
 /// Where something is said; nowhere in particular if the device assumes it.
-pub(super) fn place<T>(said: &Said<T>) -> Place {
+pub(super) fn place<T>(said: &WithOrigin<T>) -> Place {
     said.origin.place().unwrap_or_default()
 }
 
@@ -179,7 +179,7 @@ pub(super) fn key_place(class: &Class, key: &str) -> Place {
 }
 
 /// Whether the text says it.
-pub(super) const fn is_said<T>(said: &Said<T>) -> bool {
+pub(super) const fn is_said<T>(said: &WithOrigin<T>) -> bool {
     matches!(said.origin, Origin::Text(_))
 }
 

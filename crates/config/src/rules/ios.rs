@@ -1,7 +1,7 @@
 //! Ways through what a text says in the words of IOS, and lines of IOS to write instead.
 
 use super::case::Case;
-use crate::ios::plan::{At, Attached, Burst, Class, Do, Plan, Police, Policy, Put, Rate, Share};
+use crate::ios::plan::{At, Attached, Burst, Class, Do, Plan, Police, Policy, Rate, Share, WithPlace};
 use crate::ios::read::nominal;
 use crate::model::Way;
 use perhop_core::params::Place;
@@ -105,14 +105,14 @@ pub(super) fn bits(rate: Rate, base: Option<BitRate>) -> Option<BitRate> {
 }
 
 /// A rate that the text states in bit/s.
-pub(super) fn stated(put: Put<Rate>) -> Option<BitRate> {
+pub(super) fn stated(put: WithPlace<Rate>) -> Option<BitRate> {
     if let Rate::Bits(_) = put.is { bits(put.is, None) } else { None }
 }
 
 /// A burst that the text states in bytes.
-pub(super) fn bytes(put: Option<Put<Burst>>) -> Option<Put<Bytes>> {
+pub(super) fn bytes(put: Option<WithPlace<Burst>>) -> Option<WithPlace<Bytes>> {
     let put = put?;
-    if let Burst::Bytes(bytes) = put.is { Some(Put { is: Bytes::new(bytes), at: put.at }) } else { None }
+    if let Burst::Bytes(bytes) = put.is { Some(WithPlace { is: Bytes::new(bytes), at: put.at }) } else { None }
 }
 
 /// Whether what exceeds is dropped, which is the default.

@@ -7,7 +7,7 @@ use super::Rule;
 use super::case::{Case, finding};
 use super::ios::{Use, uses};
 use crate::finding::Finding;
-use crate::ios::plan::{Put, Share};
+use crate::ios::plan::{Share, WithPlace};
 
 const CODE: &str = "W429";
 
@@ -40,7 +40,7 @@ const fn fit(a: Share, b: Share) -> bool {
 }
 
 fn of_policy(it: &Use<'_>) -> Option<Finding> {
-    let all: Vec<Put<Share>> = it.policy.classes.iter().filter_map(|class| class.bandwidth).collect();
+    let all: Vec<WithPlace<Share>> = it.policy.classes.iter().filter_map(|class| class.bandwidth).collect();
     let (first, rest) = all.split_first()?;
     let other = rest.iter().find(|put| !fit(first.is, put.is))?;
     let message = format!(

@@ -45,7 +45,7 @@ mod unused;
 
 use crate::dialect::Read;
 use crate::finding::Finding;
-use crate::given::Given;
+use crate::import_options::ImportOptions;
 use crate::text::Text;
 use case::Case;
 use std::collections::HashSet;
@@ -100,7 +100,7 @@ const RULES: &[Rule] = &[
 ];
 
 /// Everything that the rules find, in the order of the text.
-pub fn findings(read: &Read, text: &Text, given: &Given) -> Vec<Finding> {
+pub fn findings(read: &Read, text: &Text, given: &ImportOptions) -> Vec<Finding> {
     let plan = if read.dialect == "ios" { crate::ios::plan(text) } else { <_>::default() };
     let case = Case { read, text, given, plan: &plan, lines: case::starts(&text.text) };
     let speaks = |rule: &&Rule| rule.dialect.is_none_or(|dialect| dialect == read.dialect);

@@ -6,7 +6,7 @@
 use super::Rule;
 use super::case::{Case, finding};
 use crate::finding::Finding;
-use crate::given::Platform;
+use crate::import_options::Platform;
 use crate::ios::plan::Class;
 
 const CODE: &str = "W426";

@@ -7,7 +7,7 @@ use super::Rule;
 use super::case::{Case, finding};
 use super::ios::classes;
 use crate::finding::Finding;
-use crate::ios::plan::{Basis, Of, Profile, Put, Wred};
+use crate::ios::plan::{Basis, Of, Profile, WithPlace, Wred};
 
 const CODE: &str = "W425";
 
@@ -34,7 +34,7 @@ fn needs(profile: &Profile) -> Option<(Basis, &'static str, &'static str)> {
 
 fn of_wred(wred: &Wred) -> Option<Finding> {
     let enabled = wred.at.map(|_| wred.basis.unwrap_or(Basis::Precedence));
-    let idle = |put: &&Put<Profile>| needs(&put.is).is_some_and(|(basis, ..)| enabled != Some(basis));
+    let idle = |put: &&WithPlace<Profile>| needs(&put.is).is_some_and(|(basis, ..)| enabled != Some(basis));
     let first = wred.profiles.iter().find(idle)?;
     let (_, word, whose) = needs(&first.is)?;
     let many = wred.profiles.iter().filter(idle).count();

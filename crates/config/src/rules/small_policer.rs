@@ -6,7 +6,7 @@ use super::Rule;
 use super::case::{Case, FRAME, finding, is_said};
 use crate::finding::Finding;
 use crate::model::{Conditioner, Filter, Port, Way};
-use crate::value::{Said, Value};
+use crate::value::{Value, WithOrigin};
 use perhop_core::units::{BitRate, Bytes, Span};
 
 const CODE: &str = "W447";
@@ -40,7 +40,7 @@ fn of_policer(port: &Port, conditioner: &Conditioner) -> Option<Finding> {
 }
 
 /// What TCP needs, about a round trip of 100 ms at the rate.
-fn for_tcp(rate: Option<&Said<Value>>) -> String {
+fn for_tcp(rate: Option<&WithOrigin<Value>>) -> String {
     let burst = |rate: BitRate| format!("; for TCP about {} B, 100 ms of the rate", (rate * Span::from_ms(100)).get());
     if let Some(Value::Rate(rate)) = rate.map(|said| &said.is) { burst(*rate) } else { String::new() }
 }

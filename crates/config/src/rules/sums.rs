@@ -7,7 +7,7 @@ use super::Rule;
 use super::case::{Case, finding};
 use super::ios::{Use, uses};
 use crate::finding::Finding;
-use crate::given::Platform;
+use crate::import_options::Platform;
 use crate::ios::plan::{At, Class, Rate, Share};
 use perhop_core::units::BitRate;
 

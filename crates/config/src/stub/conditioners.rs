@@ -7,7 +7,7 @@ use super::page::{Page, Row};
 use super::{Marker, Writer};
 use crate::model::{Act, Conditioner, Port};
 use crate::unions::Unions;
-use crate::value::Said;
+use crate::value::WithOrigin;
 use perhop_core::classify::Match;
 use perhop_core::colour::Colour;
 use perhop_core::params::Place;
@@ -141,7 +141,7 @@ fn placed(page: &mut Page, at: Option<&str>, matches: Option<(Option<&Match>, Op
 }
 
 /// What happens to the packets of each colour.
-fn actions(page: &mut Page, actions: &[(Colour, Said<Vec<Act>>)], last: bool) {
+fn actions(page: &mut Page, actions: &[(Colour, WithOrigin<Vec<Act>>)], last: bool) {
     for (colour, acts) in actions {
         let mut row = Row::default();
         let text = action(&acts.is, last);

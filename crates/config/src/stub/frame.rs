@@ -5,7 +5,7 @@ use super::names::plain;
 use super::page::{Page, Row, key};
 use crate::load::{FLOWS, Flow, Load, Node, SENDER, Sends};
 use crate::model::{ON_THEIR_WAY, Port, Way};
-use crate::value::{Said, Value};
+use crate::value::{Value, WithOrigin};
 use perhop_core::packet::Ecn;
 use perhop_core::units::{BitRate, Span};
 
@@ -43,7 +43,7 @@ pub(super) fn head(page: &mut Page, ends: &[End<'_>]) {
     let [duration, warmup] = Load::times(&loads);
     page.add(&format!("[scenario]\nduration = \"{duration}\"\nwarmup = \"{warmup}\"\nreplications = 3\n"));
     if let Some(accounting) = ends.iter().find_map(|end| end.port.accounting.as_ref()) {
-        page.entry("accounting", &Said { is: Value::Word(accounting.is.to_owned()), origin: accounting.origin });
+        page.entry("accounting", &WithOrigin { is: Value::Word(accounting.is.to_owned()), origin: accounting.origin });
     }
 }
 

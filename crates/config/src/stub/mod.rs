@@ -16,10 +16,10 @@ pub mod page;
 mod sort;
 mod stolen;
 
-use crate::given::Given;
+use crate::import_options::ImportOptions;
 use crate::load::{ClassRow, FilterRow, Load};
 use crate::model::{Kind, Port, Queue};
-use crate::value::{Said, Value};
+use crate::value::{Value, WithOrigin};
 use chain::ByPath;
 use frame::{End, FACING};
 use names::{Names, queue_name};
@@ -141,7 +141,7 @@ impl<'a> Writer<'a> {
 }
 
 /// The rate of a port's link: what the text says of it, what is given, or the rate of what shapes all that leaves it.
-pub fn link(port: &Port, given: &Given) -> Option<BitRate> {
+pub fn link(port: &Port, given: &ImportOptions) -> Option<BitRate> {
     port.link.rate("rate").or(given.link).or_else(|| port.queue.as_ref().and_then(shaped))
 }
 
@@ -212,7 +212,7 @@ fn recount(other: &Port, port: &Port) -> Port {
             _ => 0,
         };
         let bytes = Value::Signed(SignedBytes::new(known + more));
-        conditioner.settings.set("overhead", Said::assumed(COUNTS, bytes));
+        conditioner.settings.set("overhead", WithOrigin::assumed(COUNTS, bytes));
     }
     port
 }

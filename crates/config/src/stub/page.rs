@@ -1,6 +1,6 @@
 //! TOML as it is written, with the place in the text that each stretch of it comes from.
 
-use crate::value::{Origin, Said, Settings, Value};
+use crate::value::{Origin, Settings, Value, WithOrigin};
 use perhop_core::params::{Place, Tree, steers};
 use std::fmt::Write as _;
 
@@ -110,7 +110,7 @@ impl Page {
     }
 
     /// `key = value`, with the source of what is assumed; a list of tables has a line for each.
-    pub fn entry(&mut self, name: &str, value: &Said<Value>) {
+    pub fn entry(&mut self, name: &str, value: &WithOrigin<Value>) {
         if let Value::List(items) = &value.is
             && items.iter().any(|item| matches!(item, Value::Table(_)))
         {
@@ -126,7 +126,7 @@ impl Page {
         self.row(row);
     }
 
-    fn tables(&mut self, name: &str, value: &Said<Value>, items: &[Value]) {
+    fn tables(&mut self, name: &str, value: &WithOrigin<Value>, items: &[Value]) {
         let rows: Vec<_> = items.iter().map(|item| Row::of("  ", item)).collect();
         let mut sources: Vec<_> = rows.iter().map(Row::only_source).collect();
         sources.dedup();
@@ -198,7 +198,7 @@ impl Row {
     }
 
     /// `, key = value` within a table.
-    pub fn inner(&mut self, name: &str, value: &Said<Value>) {
+    pub fn inner(&mut self, name: &str, value: &WithOrigin<Value>) {
         self.comma();
         let mut inside = Self::default();
         inside.value(&value.is);

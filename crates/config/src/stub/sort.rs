@@ -71,14 +71,14 @@ fn by_passage(asked: Vec<OwnedFilter>, rest: Option<usize>, takers: usize) -> So
 /// The filters in their order, up to one that takes all, and who takes what is left.
 pub(super) fn asked(takers: &[Taker<'_>]) -> (Vec<OwnedFilter>, Option<usize>) {
     let of = |(of, taker): (usize, &Taker<'_>)| {
-        let asked = |filter: &&Filter| OwnedFilter {
+        let owned = |filter: &&Filter| OwnedFilter {
             order: filter.order,
             of,
             matches: filter.matches.is.clone(),
             place: filter.matches.origin.place(),
             dead: false,
         };
-        taker.takes.iter().map(asked).collect::<Vec<_>>()
+        taker.takes.iter().map(owned).collect::<Vec<_>>()
     };
     let mut all: Vec<_> = takers.iter().enumerate().flat_map(of).collect();
     all.sort_by_key(|filter| filter.order);

@@ -4,7 +4,7 @@ use super::kernel::Qdisc;
 use super::options::{Assumed, Discipline, Does, Fixed, Options, Takes, assumed, row};
 use super::words::{Refusal, Taken};
 use crate::model::Kind;
-use crate::value::{Said, Settings, Value};
+use crate::value::{Settings, Value, WithOrigin};
 use perhop_core::dscp::Dscp;
 use perhop_core::units::Bytes;
 
@@ -204,6 +204,6 @@ fn complete(settings: &mut Settings) {
 }
 
 /// The room of a band of `pfifo_fast`.
-pub(super) fn of_interface() -> Said<Value> {
-    Said::assumed("txqueuelen, by default 1000", Fixed::Packets(1000).value())
+pub(super) fn of_interface() -> WithOrigin<Value> {
+    WithOrigin::assumed("txqueuelen, by default 1000", Fixed::Packets(1000).value())
 }

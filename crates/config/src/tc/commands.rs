@@ -4,7 +4,7 @@ use super::words::{Device, Object, Refusal, Statement, Taken, Token, Verb, Words
 
 /// What a command asks.
 #[derive(Debug)]
-pub(super) enum Asked<'a> {
+pub(super) enum Command<'a> {
     /// Something is altered.
     Alters(Statement<'a>),
     /// Something is printed: what follows is of this interface, and filters are at this place.
@@ -17,7 +17,7 @@ pub(super) enum Asked<'a> {
 ///
 /// # Errors
 /// What tc would refuse at once.
-pub(super) fn asked<'a>(words: &[Token<'a>], namespace: &str) -> Taken<Asked<'a>> {
+pub(super) fn asked<'a>(words: &[Token<'a>], namespace: &str) -> Taken<Command<'a>> {
     let mut rest = Words::new(words);
     rest.next();
     let mut namespace = namespace.to_owned();
@@ -36,8 +36,8 @@ pub(super) fn asked<'a>(words: &[Token<'a>], namespace: &str) -> Taken<Asked<'a>
 ///
 /// # Errors
 /// What tc would refuse at once.
-pub(super) fn of_object<'a>(all: &[Token<'a>], mut rest: Words<'_, 'a>, namespace: String) -> Taken<Asked<'a>> {
-    let Some(word) = rest.next() else { return Ok(Asked::Other) };
+pub(super) fn of_object<'a>(all: &[Token<'a>], mut rest: Words<'_, 'a>, namespace: String) -> Taken<Command<'a>> {
+    let Some(word) = rest.next() else { return Ok(Command::Other) };
     let Some(object) = object(&word.text) else { return none(word, rest.peek()) };
     let verb = match rest.peek() {
         Some(word) => match verb(&word.text) {
@@ -49,21 +49,21 @@ pub(super) fn of_object<'a>(all: &[Token<'a>], mut rest: Words<'_, 'a>, namespac
     rest.next();
     let (device, place, words) = device(rest, namespace, verb);
     if verb == Verb::Shown {
-        return Ok(Asked::Shows(device, place));
+        return Ok(Command::Shows(device, place));
     }
     let mut lines: Vec<_> = all.iter().map(|it| it.line).collect();
     lines.dedup();
-    Ok(Asked::Alters(Statement { object, verb, device, words, place: span(all), lines }))
+    Ok(Command::Alters(Statement { object, verb, device, words, place: span(all), lines }))
 }
 
 /// A word in the place of an object that is none of those that hold queues.
 ///
 /// # Errors
 /// Something is to be made or altered.
-fn none<'a>(word: &Token<'a>, next: Option<&Token<'a>>) -> Taken<Asked<'a>> {
+fn none<'a>(word: &Token<'a>, next: Option<&Token<'a>>) -> Taken<Command<'a>> {
     let alters = next.is_some_and(|it| it.text.len() > 2 && verb(&it.text).is_some_and(|verb| verb != Verb::Shown));
     if !alters || matches!(&*word.text, "chain" | "exec" | "monitor") {
-        return Ok(Asked::Other);
+        return Ok(Command::Other);
     }
     let message = format!("tc knows no object `{}`", word.text);
     Err(Refusal::at(word, message).instead("qdisc, class, filter or actions"))

@@ -5,7 +5,7 @@ use super::log::Log;
 use super::options::{Discipline, Does, Fixed, Opt, Options, Takes, assumed, row};
 use super::words::{Refusal, Taken};
 use crate::model::Kind;
-use crate::value::{Said, Settings, Value};
+use crate::value::{Settings, Value, WithOrigin};
 use perhop_core::math::pow;
 use perhop_core::units::{Bytes, Packets, Span};
 
@@ -246,7 +246,7 @@ fn thresholds(options: &Options<'_>, settings: &mut Settings, log: &mut Log, uni
     if settings.get("mean-packet").is_none() {
         settings.set(
             "mean-packet",
-            Said::assumed("tc does not print avpkt; tc-red(8) advises 1000", Value::Bytes(Bytes::new(1000))),
+            WithOrigin::assumed("tc does not print avpkt; tc-red(8) advises 1000", Value::Bytes(Bytes::new(1000))),
         );
     }
     if options.has("ewma") {
@@ -255,7 +255,7 @@ fn thresholds(options: &Options<'_>, settings: &mut Settings, log: &mut Log, uni
     let Some(weight) = chosen(options, settings, unit).map(Value::Count) else { return };
     let said = match options.get("burst") {
         Some(burst) => burst.said(weight),
-        None => Said::assumed(source, weight),
+        None => WithOrigin::assumed(source, weight),
     };
     settings.set("weight", said);
 }

@@ -3,7 +3,7 @@
 use super::actions::POLICE;
 use super::options::{Discipline, Does, Fixed, Row, Takes};
 use super::table::{DISCIPLINES, STAB};
-use crate::equivalents::{self, Said};
+use crate::equivalents::{self, Equivalent};
 use crate::model::Kind;
 use perhop_core::params::Tree;
 
@@ -39,64 +39,69 @@ const FILTERS: &[(&str, &str, &str)] = &[
 ];
 
 /// What perhop's schedulers and conditioners are, where a key is no option.
-const fn said(of: &'static str, key: &'static str, line: &'static str, note: &'static str) -> Said {
-    Said { of, key, line, note }
+const fn equivalent(of: &'static str, key: &'static str, line: &'static str, note: &'static str) -> Equivalent {
+    Equivalent { of, key, line, note }
 }
 
 const FILTER: &str = "tc filter .. flower .. flowid CLASS";
 const BANDS: &str = "prio bands N priomap ..";
 
 /// Keys that are separate commands.
-pub const SAID: &[Said] = &[
-    said("strict-priority", "classes[].name", BANDS, "a number"),
-    said("strict-priority", "classes[].for", FILTER, "or `priomap`"),
-    said("strict-priority", "classes[].match", FILTER, ""),
-    said(
+pub const EQUIVALENTS: &[Equivalent] = &[
+    equivalent("strict-priority", "classes[].name", BANDS, "a number"),
+    equivalent("strict-priority", "classes[].for", FILTER, "or `priomap`"),
+    equivalent("strict-priority", "classes[].match", FILTER, ""),
+    equivalent(
         "strict-priority",
         "classes[].rate",
         "action police rate BPS burst BYTES conform-exceed drop/ok",
         "of its filter; `always` only",
     ),
-    said("strict-priority", "classes[].burst", "action police rate BPS burst BYTES conform-exceed drop/ok", "bytes"),
-    said("strict-priority", "classes[].queue", BANDS, "a queueing discipline below the band"),
-    said("ets", "classes[].name", "tc class .. classid CLASS", "a number"),
-    said("ets", "classes[].for", FILTER, "or `priomap`"),
-    said("ets", "classes[].match", FILTER, ""),
-    said("ets", "classes[].queue", "tc qdisc .. parent CLASS", ""),
-    said("drr", "classes[].name", "tc class .. classid CLASS", "a number"),
-    said("drr", "classes[].for", FILTER, ""),
-    said("drr", "classes[].match", FILTER, ""),
-    said("drr", "classes[].queue", "tc qdisc .. parent CLASS", ""),
-    said("htb", "classes[].name", "tc class .. classid CLASS", "a number"),
-    said("htb", "classes[].parent", "tc class .. parent CLASS", "a number"),
-    said("htb", "classes[].for", FILTER, ""),
-    said("htb", "classes[].match", FILTER, ""),
-    said("htb", "classes[].queue", "tc qdisc .. parent CLASS", ""),
-    said("hfsc", "classes[].name", "tc class .. classid CLASS", "a number"),
-    said("hfsc", "classes[].parent", "tc class .. parent CLASS", "a number"),
-    said("hfsc", "classes[].for", FILTER, ""),
-    said("hfsc", "classes[].match", FILTER, ""),
-    said("hfsc", "classes[].queue", "tc qdisc .. parent CLASS", ""),
-    said("[queue]", "limit", "tc qdisc .. limit", "packets or bytes by the queueing discipline"),
-    said("[queue]", "drop", "pfifo_head_drop limit N", "packets"),
-    said(
+    equivalent(
+        "strict-priority",
+        "classes[].burst",
+        "action police rate BPS burst BYTES conform-exceed drop/ok",
+        "bytes",
+    ),
+    equivalent("strict-priority", "classes[].queue", BANDS, "a queueing discipline below the band"),
+    equivalent("ets", "classes[].name", "tc class .. classid CLASS", "a number"),
+    equivalent("ets", "classes[].for", FILTER, "or `priomap`"),
+    equivalent("ets", "classes[].match", FILTER, ""),
+    equivalent("ets", "classes[].queue", "tc qdisc .. parent CLASS", ""),
+    equivalent("drr", "classes[].name", "tc class .. classid CLASS", "a number"),
+    equivalent("drr", "classes[].for", FILTER, ""),
+    equivalent("drr", "classes[].match", FILTER, ""),
+    equivalent("drr", "classes[].queue", "tc qdisc .. parent CLASS", ""),
+    equivalent("htb", "classes[].name", "tc class .. classid CLASS", "a number"),
+    equivalent("htb", "classes[].parent", "tc class .. parent CLASS", "a number"),
+    equivalent("htb", "classes[].for", FILTER, ""),
+    equivalent("htb", "classes[].match", FILTER, ""),
+    equivalent("htb", "classes[].queue", "tc qdisc .. parent CLASS", ""),
+    equivalent("hfsc", "classes[].name", "tc class .. classid CLASS", "a number"),
+    equivalent("hfsc", "classes[].parent", "tc class .. parent CLASS", "a number"),
+    equivalent("hfsc", "classes[].for", FILTER, ""),
+    equivalent("hfsc", "classes[].match", FILTER, ""),
+    equivalent("hfsc", "classes[].queue", "tc qdisc .. parent CLASS", ""),
+    equivalent("[queue]", "limit", "tc qdisc .. limit", "packets or bytes by the queueing discipline"),
+    equivalent("[queue]", "drop", "pfifo_head_drop limit N", "packets"),
+    equivalent(
         "marker",
         "colour",
         "action pedit ex munge ip dsfield set X retain 0xfc pipe action csum ip4h",
         "the code point of the colour's action",
     ),
-    said("actions", "green", "conform-exceed DROP/OK", "the second word"),
-    said("actions", "red", "conform-exceed DROP/OK", "the first word"),
-    said("match", "dscp", "flower ip_tos X/0xfc", "the octet"),
-    said("match", "ecn", "flower ip_tos X/0x03", "the octet"),
-    said("match", "protocol", "flower ip_proto X", ""),
-    said("match", "source", "flower src_ip A/N", ""),
-    said("match", "destination", "flower dst_ip A/N", ""),
-    said("match", "source-port", "flower src_port N", ""),
-    said("match", "destination-port", "flower dst_port N", ""),
-    said("match", "conditioner", "handle MARK/MARK fw", "the mark is `action skbedit` of the conditioner"),
-    said("[links]", "queue", "tc qdisc add dev DEV root ..", ""),
-    said("[links]", "rate", "htb rate BPS", "a class above all, unless something else holds the port to it"),
+    equivalent("actions", "green", "conform-exceed DROP/OK", "the second word"),
+    equivalent("actions", "red", "conform-exceed DROP/OK", "the first word"),
+    equivalent("match", "dscp", "flower ip_tos X/0xfc", "the octet"),
+    equivalent("match", "ecn", "flower ip_tos X/0x03", "the octet"),
+    equivalent("match", "protocol", "flower ip_proto X", ""),
+    equivalent("match", "source", "flower src_ip A/N", ""),
+    equivalent("match", "destination", "flower dst_ip A/N", ""),
+    equivalent("match", "source-port", "flower src_port N", ""),
+    equivalent("match", "destination-port", "flower dst_port N", ""),
+    equivalent("match", "conditioner", "handle MARK/MARK fw", "the mark is `action skbedit` of the conditioner"),
+    equivalent("[links]", "queue", "tc qdisc add dev DEV root ..", ""),
+    equivalent("[links]", "rate", "htb rate BPS", "a class above all, unless something else holds the port to it"),
 ];
 
 /// Every word that is read.

@@ -5,7 +5,7 @@ use super::log::Log;
 use super::options::{Discipline, Does, Fixed, Options, Takes, assumed, row};
 use super::words::{Refusal, Taken};
 use crate::model::Kind;
-use crate::value::{Said, Settings, Value};
+use crate::value::{Settings, Value, WithOrigin};
 use perhop_core::units::{Bytes, Packets};
 
 const FQ_CODEL_C: &str = "sch_fq_codel.c";
@@ -201,14 +201,14 @@ fn of_fq(options: &Options<'_>, settings: &mut Settings) {
     }
     if let Some(bytes) = settings.bytes("quantum").filter(|it| !(256..=MOST_QUANTUM).contains(&it.get())) {
         let bounded = Bytes::new(bytes.get().clamp(256, MOST_QUANTUM));
-        settings.set("quantum", Said::assumed("sch_fq.c: between 256 B and 1 MiB", Value::Bytes(bounded)));
+        settings.set("quantum", WithOrigin::assumed("sch_fq.c: between 256 B and 1 MiB", Value::Bytes(bounded)));
     }
     if let Some((mask, it)) = options.get("orphan_mask").and_then(|it| Some((it.count()?, it))) {
         let most = u64::from(perhop_core::sched::flows::MOST);
         let flows = if mask < most {
             it.said(Value::Count(mask + 1))
         } else {
-            Said::assumed("perhop has at most 65536 queues of flows", Value::Count(most))
+            WithOrigin::assumed("perhop has at most 65536 queues of flows", Value::Count(most))
         };
         settings.set("flows", flows);
     }
@@ -244,7 +244,7 @@ fn of_sfq(options: &Options<'_>, settings: &mut Settings, log: &mut Log) {
     let held = limit.min(depth * active);
     let bound = |settings: &mut Settings, key: &'static str, is: Value| {
         if settings.get(key).is_some_and(|said| said.is != is) {
-            settings.set(key, Said::assumed(SFQ_C, is));
+            settings.set(key, WithOrigin::assumed(SFQ_C, is));
         }
     };
     bound(settings, "depth", Value::Packets(Packets::new(depth as u32)));

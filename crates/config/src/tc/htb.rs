@@ -5,7 +5,7 @@ use super::log::Log;
 use super::options::{Assumed, Discipline, Does, Fixed, Opt, Options, Takes, assumed, row};
 use super::words::{Form, Refusal, Taken};
 use crate::model::Kind;
-use crate::value::{Said, Settings, Value};
+use crate::value::{Settings, Value, WithOrigin};
 use perhop_core::arithmetic::tc_time;
 use perhop_core::params::Place;
 use perhop_core::units::{BitRate, Bytes, Packets};
@@ -122,11 +122,11 @@ pub(super) fn keys(it: &Qdisc<'_>, classes: &[(u32, &Class<'_>)], settings: &mut
 }
 
 /// What it lets wait of packets that pass all classes.
-pub(super) fn direct(it: &Qdisc<'_>) -> Said<Value> {
+pub(super) fn direct(it: &Qdisc<'_>) -> WithOrigin<Value> {
     let limit = |count: u64| Value::Packets(Packets::new(u32::try_from(count).unwrap_or(u32::MAX)));
     match it.options.get("direct_qlen").and_then(|option| Some((option.count()?, option))) {
         Some((count, option)) => option.said(limit(count)),
-        None => Said::assumed("sch_htb.c: txqueuelen, by default 1000", limit(DIRECT)),
+        None => WithOrigin::assumed("sch_htb.c: txqueuelen, by default 1000", limit(DIRECT)),
     }
 }
 
@@ -245,7 +245,7 @@ fn curves(options: &Options<'_>) -> Settings {
         let end = behind[..many].iter().map(|it| it.place.end).max().unwrap_or(first.place.end);
         let place = Place { start: first.place.start, end };
         if let Some(curve) = curve(&behind[..many]) {
-            keys.iter().for_each(|key| settings.set(key, Said::at(place, curve.clone())));
+            keys.iter().for_each(|key| settings.set(key, WithOrigin::at(place, curve.clone())));
         }
     }
     settings

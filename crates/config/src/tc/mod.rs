@@ -3,7 +3,7 @@
 //! Source: tc(8) and the pages of its parts; iproute2 6.1; Linux 6.12.
 //!
 //! ```text
-//! lines ─> commands, shown, json ─> statements ─> kernel ─> lower ─> Device
+//! lines ─> commands, show_output, json ─> statements ─> kernel ─> lower ─> Device
 //! ```
 //!
 //! Commands are applied in their order, as a kernel would: what it would refuse has no effect and is said. Then comes what tc
@@ -38,7 +38,7 @@ mod parts;
 mod printed;
 mod reader;
 mod shell;
-mod shown;
+mod show_output;
 mod sums;
 /// All queueing disciplines.
 pub mod table;

@@ -5,7 +5,7 @@ use super::options::{Discipline, Does, Opt, Options, Takes, row};
 use super::units;
 use super::words::Token;
 use crate::model::ON_THEIR_WAY;
-use crate::value::{Said, Settings, Value};
+use crate::value::{Settings, Value, WithOrigin};
 use perhop_core::units::{Packets, Span};
 
 /// Delay, loss and rate.
@@ -61,7 +61,7 @@ pub(super) fn link(options: &Options<'_>, settings: &mut Settings, log: &mut Log
         options.list.iter().filter(|it| matches!(it.row.word, "delay" | "latency")).map(|it| it.line).collect();
     if let Some(most) = most_jitter(settings) {
         let source = "no packet arrives before it was sent";
-        settings.set("jitter", Said::assumed(source, Value::Time(most)));
+        settings.set("jitter", WithOrigin::assumed(source, Value::Time(most)));
         log.nearly(&lines, &format!("jitter: {most}, so that {source}"));
     }
     if settings.get("jitter").is_some() && settings.get("rate").is_none() {
@@ -208,9 +208,9 @@ fn rate(it: &Opt<'_>, settings: &mut Settings, log: &mut Log) {
 }
 
 /// The room of its queue, which is one of packets that wait for its rate.
-pub(super) fn limit(options: &Options<'_>, link: &mut Settings, log: &mut Log) -> Option<Said<Value>> {
+pub(super) fn limit(options: &Options<'_>, link: &mut Settings, log: &mut Log) -> Option<WithOrigin<Value>> {
     let stated = options.get("limit");
-    let assumed = || Said::assumed("tc-netem(8)", Value::Packets(Packets::new(1000)));
+    let assumed = || WithOrigin::assumed("tc-netem(8)", Value::Packets(Packets::new(1000)));
     let limit = stated.and_then(|it| Some(it.said(it.value.clone()?))).unwrap_or_else(assumed);
     if options.has("rate") {
         return Some(limit);

@@ -3,7 +3,7 @@
 use super::units;
 use super::words::{Form, Refusal, Taken, Token, Words, span};
 use crate::model::Kind;
-use crate::value::{Said, Settings, Value};
+use crate::value::{Settings, Value, WithOrigin};
 use perhop_core::params::Place;
 use perhop_core::units::{BitRate, Bytes, Packets, SignedBytes, Span};
 
@@ -218,8 +218,8 @@ impl<'a> Options<'a> {
 
 impl Opt<'_> {
     /// A value at its place.
-    pub(super) fn said<T>(&self, value: T) -> Said<T> {
-        Said::at(self.place, value)
+    pub(super) fn said<T>(&self, value: T) -> WithOrigin<T> {
+        WithOrigin::at(self.place, value)
     }
 
     /// Its value as a rate.

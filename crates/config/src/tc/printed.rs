@@ -3,7 +3,7 @@
 use super::counters;
 use super::early::told;
 use super::json::Json;
-use super::shown::munged;
+use super::show_output::munged;
 use super::words::{Device, Object, Statement, Token, Verb};
 use crate::evidence::Counters;
 use perhop_core::params::Place;

@@ -1,7 +1,7 @@
 //! A text, line by line: commands are applied, what is printed is collected.
 
 use super::bounds::{Bound, LINE, LOOPS, Room, Runs};
-use super::commands::{self, Asked};
+use super::commands::{self, Command};
 use super::json::{self, Collector, Json};
 use super::kernel::Kernel;
 use super::lines::{self, bare, command, looks as speaks};
@@ -11,12 +11,12 @@ use super::lower;
 use super::parts::Part;
 use super::printed;
 use super::shell::{self, Bare, Commands, Variables};
-use super::shown::Reader;
+use super::show_output::Reader;
 use super::words::{Form, Object, Refusal, Statement, Taken, Token, Verb, Words, span};
 use crate::dialect::Read;
 use crate::finding::Fault;
 use crate::foreign::Recognition;
-use crate::given::Given;
+use crate::import_options::ImportOptions;
 use crate::model::Port;
 use crate::text::{Line, Text};
 use perhop_core::params::Place;
@@ -31,7 +31,7 @@ pub(super) fn looks(text: &Text) -> usize {
 ///
 /// # Errors
 /// E300 if nothing in it is of tc, E302 if the interface that is meant is not in it.
-pub(super) fn read(text: &Text, given: &Given) -> Result<Read, Fault> {
+pub(super) fn read(text: &Text, given: &ImportOptions) -> Result<Read, Fault> {
     let Reading { mut kernel, log, recognition, .. } = reading(text);
     if log.account.lines.is_empty() {
         return Err(nothing());
@@ -396,7 +396,7 @@ impl<'a> Reading<'a> {
 
     /// Whether words are a command, which a program may run.
     fn behind(&mut self, words: &[Token<'a>]) -> bool {
-        let alters = matches!(commands::asked(words, ""), Ok(Asked::Alters(_)));
+        let alters = matches!(commands::asked(words, ""), Ok(Command::Alters(_)));
         if alters {
             let why = "perhop does not know what the program before it does with the command: take it off";
             self.log.account.not_modelled(words[0].line, why);
@@ -417,15 +417,15 @@ impl<'a> Reading<'a> {
         }
     }
 
-    fn asked(&mut self, words: &[Token<'a>], asked: Taken<Asked<'a>>) {
-        if !matches!(asked, Ok(Asked::Shows(..) | Asked::Other)) {
+    fn asked(&mut self, words: &[Token<'a>], asked: Taken<Command<'a>>) {
+        if !matches!(asked, Ok(Command::Shows(..) | Command::Other)) {
             self.recognition.statements.extend(words.iter().map(|word| word.place));
             self.named(words);
         }
         match asked {
-            Ok(Asked::Alters(statement)) => self.apply(&statement),
-            Ok(Asked::Shows(device, place)) => (self.shown.device, self.shown.place) = (device, place),
-            Ok(Asked::Other) => {}
+            Ok(Command::Alters(statement)) => self.apply(&statement),
+            Ok(Command::Shows(device, place)) => (self.shown.device, self.shown.place) = (device, place),
+            Ok(Command::Other) => {}
             Err(refusal) => {
                 let mut lines: Vec<_> = words.iter().map(|it| it.line).collect();
                 lines.dedup();

@@ -4,7 +4,7 @@ use super::htb::framed;
 use super::log::Log;
 use super::options::{Discipline, Does, Opt, Options, Takes, row};
 use super::words::{Refusal, Taken};
-use crate::value::{Said, Settings, Value};
+use crate::value::{Settings, Value, WithOrigin};
 use perhop_core::units::Bytes;
 
 /// A token bucket with a queue.
@@ -79,7 +79,7 @@ pub(super) fn framing(options: &Options<'_>, settings: &mut Settings) {
 }
 
 /// The room of its own queue, bytes.
-pub(super) fn limit(options: &Options<'_>, shape: &Settings, log: &mut Log) -> Option<Said<Value>> {
+pub(super) fn limit(options: &Options<'_>, shape: &Settings, log: &mut Log) -> Option<WithOrigin<Value>> {
     if let Some((bytes, it)) = options.get("limit").and_then(|it| Some((it.bytes()?, it))) {
         return Some(it.said(Value::Bytes(bytes)));
     }

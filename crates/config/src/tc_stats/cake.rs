@@ -1,6 +1,6 @@
 //! The tins of CAKE: a column for each, a line for each counter.
 
-use super::Shown;
+use super::ObjectRows;
 use super::words::{number, rate, time};
 use perhop_core::sched::cake::tin_name;
 use std::fmt::Write as _;
@@ -36,7 +36,7 @@ const LINES: [(&str, &str, Written); 20] = [
     ("quantum", "flow_quantum", number),
 ];
 
-pub(super) fn write(tins: &[&Shown<'_>], out: &mut String) {
+pub(super) fn write(tins: &[&ObjectRows<'_>], out: &mut String) {
     let heads: String = (0..tins.len()).map(|tin| format!("{:>14}", tin_name(tins.len(), tin))).collect();
     let _ = writeln!(out, "\n{:10}{heads}", "");
     for (word, counter, written) in LINES {

@@ -63,7 +63,7 @@ fn of_link<'a>(
 }
 
 /// The table of counters, if they were asked for.
-pub fn found(tables: &[Table]) -> Option<&Table> {
+pub fn find(tables: &[Table]) -> Option<&Table> {
     tables.iter().find(|table| table.name == COUNTERS && table.rows() > 0)
 }
 
@@ -88,7 +88,7 @@ pub fn text(rows: &[Row<'_>]) -> String {
 
 fn of_port(rows: &[Row<'_>]) -> String {
     let mut out = format!("# {}\n", rows[0].hop);
-    let objects: Vec<_> = rows.chunk_by(|a, b| a.object == b.object).map(|rows| Shown { rows }).collect();
+    let objects: Vec<_> = rows.chunk_by(|a, b| a.object == b.object).map(|rows| ObjectRows { rows }).collect();
     for what in ["qdisc", "class", "police"] {
         let shown = objects.iter().enumerate().filter(|(_, it)| it.what() == what && it.tin().is_none());
         shown.for_each(|(i, it)| it.write(&objects[i + 1..], &mut out));
@@ -97,11 +97,11 @@ fn of_port(rows: &[Row<'_>]) -> String {
 }
 
 /// The counters of a queueing discipline, a class or a tin.
-struct Shown<'a> {
+struct ObjectRows<'a> {
     rows: &'a [Row<'a>],
 }
 
-impl Shown<'_> {
+impl ObjectRows<'_> {
     fn word(&self, i: usize) -> &str {
         self.rows[0].object.split(' ').nth(i).unwrap_or_default()
     }
@@ -134,7 +134,7 @@ impl Shown<'_> {
     }
 
     /// `behind`: the objects behind it, of which the first are its tins.
-    fn write(&self, behind: &[Shown<'_>], out: &mut String) {
+    fn write(&self, behind: &[ObjectRows<'_>], out: &mut String) {
         let row = &self.rows[0];
         let direct = self.named("direct_packets_stat", "direct_packets_stat");
         let _ = writeln!(out, "{} {}{direct}", row.object, row.stated);

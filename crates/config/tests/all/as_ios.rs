@@ -1,6 +1,6 @@
 //! `explain --as ios`: the template that shows IOS beside each of its parts, and what IOS cannot express.
 
-use perhop_config::as_ios::{self, Asked, Ios};
+use perhop_config::as_ios::{self, Ios, Target};
 use perhop_scenario::{Options, Sweep};
 
 const TEMPLATE: &str = include_str!("../../../app/templates/cisco.toml");
@@ -8,7 +8,7 @@ const TEMPLATE: &str = include_str!("../../../app/templates/cisco.toml");
 fn written(text: &str, set: &[&str], port: Option<&str>, device: Option<&str>) -> Ios {
     let options = set.iter().fold(Options::new("net.toml"), |options, set| options.set(set));
     let (sweep, _) = Sweep::parse(text, &options).unwrap_or_else(|found| panic!("{found}"));
-    as_ios::of_sweep(&sweep, Asked { port, device, ..Asked::default() }).unwrap_or_else(|error| panic!("{error}"))
+    as_ios::of_sweep(&sweep, Target { port, device, ..Target::default() }).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// What IOS writes stands in the template beside each part. Its class by traffic has an access list to be filled.

@@ -2,7 +2,7 @@
 //! that IOS has it otherwise, or it is lost. Kinds that IOS has not are lost by name.
 
 use crate::keys::{entry, fields};
-use perhop_config::as_ios::{self, Asked, Ios};
+use perhop_config::as_ios::{self, Ios, Target};
 use perhop_core::params::Params;
 use perhop_core::{aqm, conditioner, port, sched};
 use perhop_scenario::sections::{conditioner as placed, queue};
@@ -566,7 +566,7 @@ fn walks() -> Vec<Walk> {
 fn made(sections: &str, set: Option<&str>) -> Result<Ios, String> {
     let options = set.into_iter().fold(Options::new("net.toml"), |options, set| options.set(set));
     let (sweep, _) = Sweep::parse(&format!("{NET}{sections}"), &options).map_err(|found| found.to_string())?;
-    as_ios::of_sweep(&sweep, Asked { port: Some("a -> b"), ..Asked::default() }).map_err(|found| found.to_string())
+    as_ios::of_sweep(&sweep, Target { port: Some("a -> b"), ..Target::default() }).map_err(|found| found.to_string())
 }
 
 fn fate(walk: &Walk, set: &str) -> Result<Fate, String> {
@@ -595,7 +595,7 @@ fn every_kind_is_written_or_lost_by_name() {
         let path = format!("{}/../../examples/{name}.toml", env!("CARGO_MANIFEST_DIR"));
         let (sweep, _) = Sweep::load(std::path::Path::new(&path), &Options::new(path.as_str()))
             .unwrap_or_else(|found| panic!("{name}: {found}"));
-        as_ios::of_sweep(&sweep, Asked::default()).unwrap_or_else(|error| panic!("{name}: {error}"))
+        as_ios::of_sweep(&sweep, Target::default()).unwrap_or_else(|error| panic!("{name}: {error}"))
     };
     for name in [aqm::NAMES, sched::NAMES, conditioner::NAMES].concat().into_iter().filter(|it| !walked.contains(it)) {
         let lost = file(name).lost;

@@ -1,7 +1,7 @@
 //! A stub knows where in the configuration its values come from, and its classes in which order they stand.
 
-use perhop_config::given::Given;
 use perhop_config::import::import;
+use perhop_config::import_options::ImportOptions;
 use perhop_config::stub::Stub;
 use perhop_config::text::Text;
 use perhop_core::params::Place;
@@ -29,8 +29,8 @@ tc filter add dev eth0 parent 1: protocol ip prio 1 u32 match ip dsfield 0x28 0x
 ";
 
 fn stub(text: &str) -> (Stub, Text) {
-    let mut imported = import(text.as_bytes(), None, &Given::default()).unwrap();
-    let stub = imported.stub(&Given::default(), None).unwrap();
+    let mut imported = import(text.as_bytes(), None, &ImportOptions::default()).unwrap();
+    let stub = imported.stub(&ImportOptions::default(), None).unwrap();
     (stub, imported.text)
 }
 

@@ -3,7 +3,7 @@
 use perhop_config::generate::{LINK, Shape, of};
 use perhop_config::model::{Class, Filter, Kind, Port, Queue, Way};
 use perhop_config::stub::stub;
-use perhop_config::value::{Said, Settings, Value};
+use perhop_config::value::{Settings, Value, WithOrigin};
 use perhop_core::classify::{FlowHeaders, Match};
 use perhop_core::conditioner::Passage;
 use perhop_core::dscp::Dscp;
@@ -44,8 +44,8 @@ fn number(queue: &mut Queue, above: &[usize], paths: &mut Vec<Path>) {
             None => {
                 let mut settings = Settings::default();
                 let limit = Packets::new(FIRST + paths.len() as u32);
-                settings.set("limit", Said::assumed("here", Value::Packets(limit)));
-                let name = Said::assumed("here", "queue".to_owned());
+                settings.set("limit", WithOrigin::assumed("here", Value::Packets(limit)));
+                let name = WithOrigin::assumed("here", "queue".to_owned());
                 let (shape, classes) = (Settings::default(), Vec::new());
                 class.queue = Some(Queue { name, kind: None, settings, shape, classes });
                 paths.push(path);

@@ -2,7 +2,7 @@
 
 use crate::Scope;
 use crate::aqm::{Aqm, Arrival, Backlog, Departure};
-use crate::foreign::{self, Given, Register};
+use crate::foreign::{self, Argument, Register};
 use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::params::ParamError;
@@ -42,7 +42,7 @@ pub trait Hooks: Debug + Send + Sync {
     ///
     /// # Errors
     /// What it refuses.
-    fn retune(&mut self, now: Time, values: &[Given]) -> Result<(), ParamError>;
+    fn retune(&mut self, now: Time, values: &[Argument]) -> Result<(), ParamError>;
     /// As [`Aqm::gauges`].
     fn gauges(&self, _now: Time, _each: &mut dyn FnMut(&'static str, f64)) {}
     /// The same, with a separate state.

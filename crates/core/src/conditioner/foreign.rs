@@ -2,7 +2,7 @@
 
 use crate::Scope;
 use crate::conditioner::{Conditioner, Outbox, Passage};
-use crate::foreign::{self, Given, Register};
+use crate::foreign::{self, Argument, Register};
 use crate::needs::Needs;
 use crate::packet::{FlowId, Packet};
 use crate::params::ParamError;
@@ -40,7 +40,7 @@ pub trait Hooks: Debug + Send + Sync {
     ///
     /// # Errors
     /// What it refuses.
-    fn retune(&mut self, now: Time, values: &[Given]) -> Result<(), ParamError>;
+    fn retune(&mut self, now: Time, values: &[Argument]) -> Result<(), ParamError>;
     /// As [`Conditioner::forget`].
     fn forget(&mut self, _flow: FlowId) {}
     /// As [`Conditioner::gauges`].

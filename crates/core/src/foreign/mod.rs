@@ -5,10 +5,10 @@
 //!
 //! Decision: docs/decisions/122-one-variant-for-what-is-registered.md
 
-mod given;
+mod argument;
 mod register;
 
-pub use given::{Given, Plain};
+pub use argument::{Argument, Plain};
 pub use register::{Register, Registered};
 
 use crate::params::{Field, ParamError, Reader, Tree};
@@ -36,16 +36,16 @@ pub fn unavailable(name: &str) -> Option<String> {
 /// The parameters of a registered algorithm; `T` is what it runs as, `S` what it is given about its surroundings.
 pub struct Params<T: ?Sized + 'static, S: 'static> {
     algorithm: &'static Registered<T, S>,
-    values: &'static [Given],
+    values: &'static [Argument],
 }
 
 impl<T: ?Sized, S> Params<T, S> {
     /// Reads the keys that it was registered with.
     fn read(algorithm: &'static Registered<T, S>, reader: &mut Reader<'_>) -> Option<Self> {
         let sound = algorithm.is_of_source(reader);
-        let values: Vec<_> = algorithm.entry.fields.iter().map(|field| Given::read(field, reader)).collect();
+        let values: Vec<_> = algorithm.entry.fields.iter().map(|field| Argument::read(field, reader)).collect();
         let values: Vec<_> = values.into_iter().collect::<Option<_>>()?;
-        sound.then(|| Self { algorithm, values: given::kept(values) })
+        sound.then(|| Self { algorithm, values: argument::kept(values) })
     }
 
     /// Its name in files.
@@ -59,7 +59,7 @@ impl<T: ?Sized, S> Params<T, S> {
     }
 
     /// The values of its keys, in their order.
-    pub const fn values(&self) -> &'static [Given] {
+    pub const fn values(&self) -> &'static [Argument] {
         self.values
     }
 

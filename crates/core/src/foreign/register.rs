@@ -1,13 +1,13 @@
 //! What is registered: the run-time part of a list.
 
-use super::{Given, Params, SOURCE};
+use super::{Argument, Params, SOURCE};
 use crate::params::{Field, ParamError, Reader, Tree};
 use crate::registry::Entry;
 use std::fmt;
 use std::sync::{PoisonError, RwLock};
 
 /// Makes a running algorithm of the values of its keys.
-pub(super) type Make<T, S> = dyn Fn(&[Given], &S) -> Result<Box<T>, ParamError> + Send + Sync;
+pub(super) type Make<T, S> = dyn Fn(&[Argument], &S) -> Result<Box<T>, ParamError> + Send + Sync;
 
 /// An algorithm from outside.
 pub struct Registered<T: ?Sized + 'static, S: 'static> {

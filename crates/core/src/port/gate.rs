@@ -41,7 +41,7 @@ static DROP_TAIL: AnyAqm = AnyAqm::DropTail(DropTail);
 #[derive(Clone, Debug)]
 pub struct Gate {
     /// None is drop-tail, which has nothing to say. Most queues of a network are: they are spared the question and the room.
-    asked: Option<Box<Asked>>,
+    asked: Option<Box<AqmWithRng>>,
     limit: Limit,
     drop: Side,
     fates: Counted<Fates>,
@@ -50,7 +50,7 @@ pub struct Gate {
 
 /// An AQM and what it draws from.
 #[derive(Clone, Debug)]
-struct Asked {
+struct AqmWithRng {
     aqm: AnyAqm,
     rng: Rng,
 }
@@ -58,7 +58,7 @@ struct Asked {
 impl Gate {
     /// A gate before a queue of `limit`.
     pub fn new(aqm: AnyAqm, limit: Limit, rng: Rng) -> Self {
-        let asked = (!matches!(aqm, AnyAqm::DropTail(_))).then(|| Box::new(Asked { aqm, rng }));
+        let asked = (!matches!(aqm, AnyAqm::DropTail(_))).then(|| Box::new(AqmWithRng { aqm, rng }));
         Self { asked, limit, drop: Side::Tail, fates: Counted::default(), spared: 0 }
     }
 
@@ -102,7 +102,7 @@ impl Gate {
         (backlog.room, backlog.ecn) = (false, packet.ecn.capable());
         let fate = Fate::Dropped(reason);
         self.count_at_head(packet, fate);
-        if let Some(Asked { aqm, .. }) = self.asked.as_deref_mut() {
+        if let Some(AqmWithRng { aqm, .. }) = self.asked.as_deref_mut() {
             aqm.on_fate(Turn::new(&Arrival { now, backlog }), packet, fate);
         }
     }
@@ -158,7 +158,7 @@ impl Gate {
     fn ask(&mut self, now: Time, backlog: Backlog, packet: &mut Packet, marked: bool) -> Fate {
         let at = Arrival { now, backlog };
         let own = match self.asked.as_deref_mut() {
-            Some(Asked { aqm, rng }) => aqm.on_arrival(Turn::new(&at), packet, rng),
+            Some(AqmWithRng { aqm, rng }) => aqm.on_arrival(Turn::new(&at), packet, rng),
             None => Verdict::Pass,
         };
         let fate = match own {
@@ -166,7 +166,7 @@ impl Gate {
             own => self.let_in(&backlog, packet, own == Verdict::Mark || marked),
         };
         self.count(packet, fate);
-        if let Some(Asked { aqm, .. }) = self.asked.as_deref_mut() {
+        if let Some(AqmWithRng { aqm, .. }) = self.asked.as_deref_mut() {
             aqm.on_fate(Turn::new(&at), packet, fate);
         }
         fate
@@ -195,7 +195,7 @@ impl Gate {
     pub(super) fn depart(&mut self, mut at: Departure, packet: &mut Packet, may_drop: bool, above: Verdict) -> Fate {
         at.backlog = self.completed(at.backlog, packet);
         let verdict = match (above, self.asked.as_deref_mut()) {
-            (Verdict::Pass, Some(Asked { aqm, rng })) => aqm.on_departure(Turn::new(&at), packet, rng),
+            (Verdict::Pass, Some(AqmWithRng { aqm, rng })) => aqm.on_departure(Turn::new(&at), packet, rng),
             (above, _) => above,
         };
         let fate = match verdict {
@@ -212,7 +212,7 @@ impl Gate {
             return Fate::Queued;
         }
         self.count_at_head(packet, fate);
-        if let Some(Asked { aqm, .. }) = self.asked.as_deref_mut() {
+        if let Some(AqmWithRng { aqm, .. }) = self.asked.as_deref_mut() {
             aqm.on_fate(Turn::new(&Arrival { now: at.now, backlog: at.backlog }), packet, fate);
         }
         fate
@@ -271,7 +271,7 @@ impl Gate {
 
     /// The time that its AQM asked for has come.
     pub(super) fn on_timer(&mut self, now: Time, backlog: &Backlog) {
-        if let Some(Asked { aqm, .. }) = self.asked.as_deref_mut()
+        if let Some(AqmWithRng { aqm, .. }) = self.asked.as_deref_mut()
             && aqm.poll_at().is_some_and(|at| at <= now)
         {
             aqm.on_timer(Turn::new(now), backlog);
@@ -281,7 +281,7 @@ impl Gate {
     /// New parameters for its AQM.
     pub(super) fn retune(&mut self, now: Time, params: &AqmParams, scope: &Scope) -> Result<(), ParamError> {
         match self.asked.as_deref_mut() {
-            Some(Asked { aqm, .. }) => aqm.retune(now, params, scope),
+            Some(AqmWithRng { aqm, .. }) => aqm.retune(now, params, scope),
             None => DROP_TAIL.clone().retune(now, params, scope),
         }
     }

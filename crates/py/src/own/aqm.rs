@@ -4,7 +4,7 @@ use super::object::{Class, Object, wrong};
 use super::views::{self, Moment};
 use perhop_core::aqm::foreign::Hooks;
 use perhop_core::aqm::{Arrival, Backlog, Departure};
-use perhop_core::foreign::Given;
+use perhop_core::foreign::Argument;
 use perhop_core::needs::Needs;
 use perhop_core::packet::Packet;
 use perhop_core::params::ParamError;
@@ -28,7 +28,7 @@ struct Aqm {
 
 /// # Errors
 /// What its `__init__` raises.
-pub(super) fn make(class: &Arc<Class>, values: &[Given], scope: &Scope) -> Result<Box<dyn Hooks>, ParamError> {
+pub(super) fn make(class: &Arc<Class>, values: &[Argument], scope: &Scope) -> Result<Box<dyn Hooks>, ParamError> {
     let object = Object::new(class, values, scope.port.clone())?;
     let made = Python::attach(|py| Aqm::of(py, object));
     made.map(|made| Box::new(made) as _).map_err(|error| super::refused(class.name, values, &error))
@@ -115,7 +115,7 @@ impl Hooks for Aqm {
         self.object.poll_at()
     }
 
-    fn retune(&mut self, now: Time, values: &[Given]) -> Result<(), ParamError> {
+    fn retune(&mut self, now: Time, values: &[Argument]) -> Result<(), ParamError> {
         self.object.retune(now, values)
     }
 

@@ -3,7 +3,7 @@
 use super::object::{Class, Object, wrong};
 use super::views;
 use perhop_core::conditioner::{self, foreign::Hooks};
-use perhop_core::foreign::Given;
+use perhop_core::foreign::Argument;
 use perhop_core::needs::Needs;
 use perhop_core::packet::{FlowId, Packet};
 use perhop_core::params::ParamError;
@@ -26,7 +26,7 @@ struct Conditioner {
 
 /// # Errors
 /// What its `__init__` raises.
-pub(super) fn make(class: &Arc<Class>, values: &[Given], scope: &Scope) -> Result<Box<dyn Hooks>, ParamError> {
+pub(super) fn make(class: &Arc<Class>, values: &[Argument], scope: &Scope) -> Result<Box<dyn Hooks>, ParamError> {
     let object = Object::new(class, values, scope.port.clone())?;
     let made = Python::attach(|py| Conditioner::of(py, object));
     made.map(|made| Box::new(made) as _).map_err(|error| super::refused(class.name, values, &error))
@@ -100,7 +100,7 @@ impl Hooks for Conditioner {
         self.object.poll_at()
     }
 
-    fn retune(&mut self, now: Time, values: &[Given]) -> Result<(), ParamError> {
+    fn retune(&mut self, now: Time, values: &[Argument]) -> Result<(), ParamError> {
         self.object.retune(now, values)
     }
 

@@ -1,7 +1,7 @@
 //! A congestion law that is a Python class.
 
 use super::object::{Class, Object, wrong};
-use perhop_core::foreign::Given;
+use perhop_core::foreign::Argument;
 use perhop_core::params::ParamError;
 use perhop_core::units::Span;
 use perhop_sim::transport::congestion::foreign::Hooks;
@@ -70,7 +70,7 @@ struct Law {
 
 /// # Errors
 /// What its `__init__` raises.
-pub(super) fn make(class: &Arc<Class>, values: &[Given]) -> Result<Box<dyn Hooks>, ParamError> {
+pub(super) fn make(class: &Arc<Class>, values: &[Argument]) -> Result<Box<dyn Hooks>, ParamError> {
     let object = Object::new(class, values, None)?;
     let made = Python::attach(|py| Law::of(py, object));
     made.map(|made| Box::new(made) as _).map_err(|error| super::refused(class.name, values, &error))

@@ -16,7 +16,7 @@ mod law;
 pub use callers::ending;
 use object::Class;
 pub use object::is_interrupted;
-use perhop_core::foreign::{Given, Plain, Registered};
+use perhop_core::foreign::{Argument, Plain, Registered};
 use perhop_core::params::Params as _;
 use perhop_core::params::{Field, Kind, Literal, ParamError};
 use perhop_core::registry::Entry;
@@ -112,16 +112,16 @@ pub fn register(kind: &str, class: Bound<'_, PyType>, described: Described) -> P
     let class = Arc::new(Class { name: entry.name, object: class.into_any().unbind(), hooks });
     let added = match kind {
         "aqm" => {
-            let make = Box::new(move |values: &[Given], scope: &_| aqm::make(&class, values, scope));
+            let make = Box::new(move |values: &[Argument], scope: &_| aqm::make(&class, values, scope));
             perhop_core::aqm::foreign::REGISTER.add(Registered { entry, origin, source, make }, perhop_core::aqm::NAMES)
         }
         "conditioner" => {
-            let make = Box::new(move |values: &[Given], scope: &_| conditioner::make(&class, values, scope));
+            let make = Box::new(move |values: &[Argument], scope: &_| conditioner::make(&class, values, scope));
             let registered = Registered { entry, origin, source, make };
             perhop_core::conditioner::foreign::REGISTER.add(registered, perhop_core::conditioner::NAMES)
         }
         "law" => {
-            let make = Box::new(move |values: &[Given], _: &()| law::make(&class, values));
+            let make = Box::new(move |values: &[Argument], _: &()| law::make(&class, values));
             let registered = Registered { entry, origin, source, make };
             congestion::foreign::REGISTER.add(registered, congestion::NAMES)
         }
@@ -195,9 +195,9 @@ fn field(parameter: &Parameter) -> Field {
 }
 
 /// Values as arguments of `__init__`, which has `_` where a key has `-`.
-fn arguments<'py>(py: Python<'py>, values: &[Given]) -> PyResult<Bound<'py, PyDict>> {
+fn arguments<'py>(py: Python<'py>, values: &[Argument]) -> PyResult<Bound<'py, PyDict>> {
     let out = PyDict::new(py);
-    for Given { name, plain, .. } in values {
+    for Argument { name, plain, .. } in values {
         let name = name.replace('-', "_");
         match plain {
             Plain::Absent => out.set_item(name, py.None())?,
@@ -211,7 +211,7 @@ fn arguments<'py>(py: Python<'py>, values: &[Given]) -> PyResult<Bound<'py, PyDi
 }
 
 /// What a class refuses: at the parameter that its message names, else at the first.
-fn refused(algorithm: &str, values: &[Given], error: &PyErr) -> ParamError {
+fn refused(algorithm: &str, values: &[Argument], error: &PyErr) -> ParamError {
     let said = Python::attach(|py| error.value(py).to_string());
     let named = values.iter().find(|given| said.contains(given.name) || said.contains(&given.name.replace('-', "_")));
     let field = named.or(values.first()).map_or("", |given| given.name);

@@ -3,7 +3,7 @@
 use super::callers::attach;
 use super::{arguments, refused};
 use perhop_core::fault::{self, Fault};
-use perhop_core::foreign::Given;
+use perhop_core::foreign::Argument;
 use perhop_core::params::ParamError;
 use perhop_core::units::Time;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyTypeError, PyValueError};
@@ -89,7 +89,7 @@ pub(super) struct Object {
 impl Object {
     /// # Errors
     /// What `__init__` raises.
-    pub(super) fn new(class: &Arc<Class>, values: &[Given], port: Option<Arc<str>>) -> Result<Self, ParamError> {
+    pub(super) fn new(class: &Arc<Class>, values: &[Argument], port: Option<Arc<str>>) -> Result<Self, ParamError> {
         LOOKS.set(Looks { calls: 0, next: 1 });
         INTERRUPTED.set(false);
         let made = attach(|py| {
@@ -181,7 +181,7 @@ impl Object {
 
     /// # Errors
     /// The class has no `retune`, or it refuses.
-    pub(super) fn retune(&mut self, now: Time, values: &[Given]) -> Result<(), ParamError> {
+    pub(super) fn retune(&mut self, now: Time, values: &[Argument]) -> Result<(), ParamError> {
         let field = values.first().map_or("", |given| given.name);
         if !self.class.has("retune") {
             let message = format!("`{}` takes no new parameters while it runs", self.class.name);

@@ -52,14 +52,14 @@ impl Moment {
 
 /// What this thread's hook is called with.
 #[derive(Debug, Default)]
-struct Shown {
+struct HookArguments {
     moment: Moment,
     packet: Option<packet::Packet>,
     rng: Option<Rng>,
 }
 
 thread_local! {
-    static SHOWN: RefCell<Shown> = RefCell::default();
+    static SHOWN: RefCell<HookArguments> = RefCell::default();
 }
 
 fn moment<T>(of: impl FnOnce(&Moment) -> T) -> T {
@@ -68,7 +68,7 @@ fn moment<T>(of: impl FnOnce(&Moment) -> T) -> T {
 
 /// Shows packet and generator while `hook` runs, and takes back what it did to them.
 pub(super) fn during<T>(moment: Moment, packet: &mut packet::Packet, rng: &mut Rng, hook: impl FnOnce() -> T) -> T {
-    let shown = Shown { moment, packet: Some(*packet), rng: Some(rng.clone()) };
+    let shown = HookArguments { moment, packet: Some(*packet), rng: Some(rng.clone()) };
     let before = SHOWN.replace(shown);
     let made = hook();
     let after = SHOWN.replace(before);
@@ -81,7 +81,7 @@ pub(super) fn during<T>(moment: Moment, packet: &mut packet::Packet, rng: &mut R
 
 /// Shows a packet that cannot be changed, or none, while `hook` runs.
 pub(super) fn showing<T>(moment: Moment, packet: Option<&packet::Packet>, hook: impl FnOnce() -> T) -> T {
-    let before = SHOWN.replace(Shown { moment, packet: packet.copied(), rng: None });
+    let before = SHOWN.replace(HookArguments { moment, packet: packet.copied(), rng: None });
     let made = hook();
     SHOWN.replace(before);
     made

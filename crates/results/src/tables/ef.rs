@@ -20,7 +20,7 @@ pub fn worst_at() -> Column {
 
 /// What a check found, as the manifest keeps it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Found {
+pub struct EfResult {
     /// The port.
     pub hop: String,
     /// Its packets: `EF`, `EF+CS5`, `class voice`.
@@ -45,7 +45,7 @@ pub struct Found {
     pub code_points: Vec<String>,
 }
 
-impl Found {
+impl EfResult {
     /// Of a check in a run of `plan`.
     pub fn new(plan: &Plan, row: &EfRow) -> Self {
         Self {
@@ -103,7 +103,7 @@ fn counts(plan: &Plan, check: &EfCheck) -> String {
 }
 
 /// The table of a replication, a row for each check.
-pub fn table(found: &[Found]) -> Made {
+pub fn table(found: &[EfResult]) -> Made {
     let ms = |ns: Option<i64>| ns.map(|ns| ns as f64 / 1e6);
     let s = |ns: Option<u64>| ns.map(|ns| ns as f64 / NS_PER_S as f64);
     let counts = "bytes that R and l_j count: `accounting` and the framing of the class, as in `l3, overhead 4B`";

@@ -27,7 +27,7 @@ use perhop_sim::plan::Plan;
 use std::sync::OnceLock;
 
 /// What is asked for while a scenario runs.
-pub mod asked;
+pub mod snapshot;
 /// What each class got.
 pub mod classes;
 /// What `tc -s` would show.

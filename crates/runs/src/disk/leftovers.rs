@@ -33,7 +33,7 @@ pub enum Writer {
 }
 
 /// All that is half-written in a directory of runs.
-pub fn found(out: &Path) -> Vec<Leftover> {
+pub fn find(out: &Path) -> Vec<Leftover> {
     scenarios(out).flat_map(|dir| in_scenario(&dir, &alone(&dir))).collect()
 }
 

@@ -3,7 +3,7 @@
 //! Decision: docs/decisions/090-points-and-their-base.md
 
 use super::hash_manifest;
-use crate::ef::Found;
+use crate::ef::EfResult;
 use perhop_results::Replication;
 use perhop_results::tables::columns::Table;
 use perhop_scenario::sweep::Sweep;
@@ -71,7 +71,7 @@ pub struct Entry {
     pub effort: Effort,
     /// What was found of aggregates that were held against their rates, if any were.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub ef: Vec<Found>,
+    pub ef: Vec<EfResult>,
 }
 
 impl Entry {

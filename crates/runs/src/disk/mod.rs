@@ -28,7 +28,7 @@ pub mod write;
 /// Small replications, written together.
 pub mod gather;
 /// What a point already has.
-pub mod kept;
+pub mod stock;
 /// Files of results, opened and read.
 pub mod regular;
 /// Directories below a directory.

@@ -4,9 +4,9 @@
 //! the same hash as one that is not.
 
 /// From `PORT,rate=R,for=EF` to a check.
-mod asked;
+mod query;
 /// What a port's scheduler promises an aggregate.
 mod sure;
 
-pub use asked::checks;
-pub use perhop_results::tables::ef::{Found, NAME, table};
+pub use perhop_results::tables::ef::{EfResult, NAME, table};
+pub use query::checks;

@@ -3,11 +3,11 @@
 use super::faults::check;
 use super::{RunError, RunOptions, Watch, written};
 use crate::disk::gather::{Gathered, Made, is_small};
-use crate::disk::kept::{Found, Kept};
 use crate::disk::manifest::Labels;
+use crate::disk::stock::{Stock, StoredReplication};
 use crate::disk::write::{self, Draft};
 use crate::disk::{self, Common, Damaged, Effort, Entry};
-use crate::ef::{self, Found as Answer};
+use crate::ef::{self, EfResult};
 use crate::events::{self, Writer};
 use perhop_config::tc_stats;
 use perhop_results::Replication;
@@ -33,7 +33,7 @@ pub(super) struct AtPoint<'a> {
     pub(super) gathered: Gathered,
     /// Where its results go, if they are written.
     dir: Option<PathBuf>,
-    kept: Option<Kept>,
+    kept: Option<Stock>,
     common: OnceLock<Common>,
     /// Directories of other sweeps that belong to this one from now on.
     claimed: Mutex<BTreeSet<PathBuf>>,
@@ -49,7 +49,7 @@ impl<'a> AtPoint<'a> {
             ef: ef::checks(&options.probes.ef, &point.scenario).map_err(RunError::Asked)?,
             open: AtomicUsize::new(options.replications.len()),
             gathered: Gathered::default(),
-            kept: dir.clone().filter(|_| options.resume).map(Kept::new),
+            kept: dir.clone().filter(|_| options.resume).map(Stock::new),
             dir,
             common: OnceLock::new(),
             claimed: Mutex::default(),
@@ -114,12 +114,12 @@ impl Job<'_> {
     }
 
     /// The replication if it is on disk, with all that is asked for.
-    fn existing(&self) -> Option<Result<Found, Damaged>> {
+    fn existing(&self) -> Option<Result<StoredReplication, Damaged>> {
         let found = self.at.kept.as_ref()?.find(self.replication, self.at.common(self.options))?;
         let probes = &self.options.probes;
-        let has_events = |found: &Found| !probes.events || disk::events_file(&found.dir).exists();
-        let has_counters = |found: &Found| !probes.counters || tc_stats::found(&found.tables).is_some();
-        let has_all = |found: &Found| has_events(found) && has_counters(found);
+        let has_events = |found: &StoredReplication| !probes.events || disk::events_file(&found.dir).exists();
+        let has_counters = |found: &StoredReplication| !probes.counters || tc_stats::find(&found.tables).is_some();
+        let has_all = |found: &StoredReplication| has_events(found) && has_counters(found);
         Some(found).filter(|found| found.as_ref().map_or(true, has_all))
     }
 
@@ -145,7 +145,7 @@ impl Job<'_> {
         // They are in the tables, and may be large.
         (outcome.transfers, outcome.series) = Default::default();
         let (hash, wall) = (hash(&tables), self.watch.clock().saturating_sub(began));
-        let found: Vec<_> = outcome.ports.ef.iter().map(|row| Answer::new(&plan, row)).collect();
+        let found: Vec<_> = outcome.ports.ef.iter().map(|row| EfResult::new(&plan, row)).collect();
         let effort = Effort { packet_hops: outcome.work.packet_hops, wall_s: wall.as_secs_f64() };
         let entry = Entry { replication: self.replication, result_hash: hash, effort, ef: found };
         let dir = match dir {
@@ -189,14 +189,14 @@ impl Job<'_> {
     }
 
     /// The answers to what is asked, if those that already exist have all of them.
-    fn answers(&self, entry: &Entry) -> Option<Vec<Answer>> {
-        Answer::among(&entry.ef, &self.at.point.scenario.plan(0, 0), &self.at.ef)
+    fn answers(&self, entry: &Entry) -> Option<Vec<EfResult>> {
+        EfResult::among(&entry.ef, &self.at.point.scenario.plan(0, 0), &self.at.ef)
     }
 
     /// A replication that already existed. If another sweep made it, it belongs to this one from now on: its manifest
     /// gets this one's base and position, so that what is read from disk is what this run returns.
-    fn reused(&self, found: Found, answers: Vec<Answer>) -> Result<Replication, RunError> {
-        let Found { dir, is_ours, entry, mut tables } = found;
+    fn reused(&self, found: StoredReplication, answers: Vec<EfResult>) -> Result<Replication, RunError> {
+        let StoredReplication { dir, is_ours, entry, mut tables } = found;
         let is_first = || {
             let mut claimed = self.at.claimed.lock().unwrap_or_else(PoisonError::into_inner);
             claimed.insert(dir.clone())

@@ -4,7 +4,7 @@ use perhop_results::Replication;
 use perhop_results::ef_shown;
 use perhop_results::tables::columns::Table;
 use perhop_runs::disk::{self, Identity};
-use perhop_runs::ef::{Found, checks};
+use perhop_runs::ef::{EfResult, checks};
 use perhop_runs::run::{Probes, RunError, RunOptions, Unwatched, run};
 use perhop_scenario::{Options, Point, Sweep};
 use std::path::Path;
@@ -89,7 +89,7 @@ fn asked(sweep: &Sweep, ef: &[&str]) -> Vec<Replication> {
 }
 
 /// The one answer of the first replication.
-fn one(port: &str, ef: &str) -> Found {
+fn one(port: &str, ef: &str) -> EfResult {
     asked(&scenario(port, ""), &[ef])[0].ef[0].clone()
 }
 

@@ -25,7 +25,7 @@ fn run(text: &str) -> (u64, u64, [usize; 3]) {
         assert!(!hash(&tables).is_empty());
         assert!(!disk::files(&tables, &[]).is_empty());
     });
-    (scenario.kept().iter().copied().map(Bytes::get).sum(), taken.bytes_max, rows)
+    (scenario.memory().iter().copied().map(Bytes::get).sum(), taken.bytes_max, rows)
 }
 
 /// Names are long: equal ones are there once.

@@ -112,13 +112,13 @@ fn the_newest_is_taken_within_a_second() {
 #[test]
 fn nothing_there_is_said() {
     let folder = tempfile::tempdir().unwrap();
-    let said = |path: PathBuf| match open(&path).unwrap_err() {
+    let refusal = |path: PathBuf| match open(&path).unwrap_err() {
         Refused::Missing(what) => what.replace(&folder.path().display().to_string(), "DIR"),
         Refused::Unfit(what) => panic!("{what}"),
     };
-    assert_eq!(said(folder.path().to_owned()), "no finished replication below DIR: `perhop run` writes runs/NAME");
+    assert_eq!(refusal(folder.path().to_owned()), "no finished replication below DIR: `perhop run` writes runs/NAME");
     assert_eq!(
-        said(folder.path().join("a")),
+        refusal(folder.path().join("a")),
         "DIR/a is not a directory, and no run there has this name: `perhop runs` lists all runs"
     );
 }

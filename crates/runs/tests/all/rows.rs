@@ -5,7 +5,7 @@ use perhop_results::filter::{Known, Where};
 use perhop_results::rows::{Row, Rows, csv, rows};
 use perhop_results::stats::{Estimate, of_column};
 use perhop_results::tables::column;
-use perhop_results::{listing, shown, summary};
+use perhop_results::{choice, listing, summary};
 use perhop_runs::disk::Identity;
 use perhop_runs::run::{Probes, RunOptions, Unwatched, run};
 use perhop_scenario::{Options, Point, Sweep};
@@ -177,7 +177,7 @@ fn any_columns_can_be_shown() {
     let (points, replications) = done(&["traffic.bulk.flows=1,2"]);
     let text =
         ["traffic.jain,arrivals.delay_p999_ms", "flows.sent_packets", "traffic.goodput_bit_s"].map(str::to_owned);
-    let shown = shown::columns(&text).unwrap();
+    let shown = choice::columns(&text).unwrap();
     let all = rows(&points, &replications, &shown);
     let keys: Vec<_> = all.iter().map(|rows| rows.keys.join(" ")).collect();
     assert_eq!(keys, ["class traffic", "class colour", "class traffic flow"]);
@@ -200,7 +200,7 @@ fn any_columns_can_be_shown() {
 
 #[test]
 fn columns_that_are_none_are_refused_with_the_nearest() {
-    let said = |text: &str| shown::columns(&[text.to_owned()]).unwrap_err().to_string();
+    let said = |text: &str| choice::columns(&[text.to_owned()]).unwrap_err().to_string();
     assert!(
         said("arrivals.delay_p95_ms").contains("did you mean `arrivals.delay_p9"),
         "{}",
@@ -244,7 +244,7 @@ fn a_class_of_which_nothing_arrived_has_its_row() {
     let swept = words(listing::text(&points, &usual), "beacon");
     assert_eq!(swept, ["beacon red 0 ±0 0 ±0 100.0 ±0 - -"; 2]);
     let text = ["arrivals.throughput_bit_s".to_owned(), "arrivals.delay_p99_ms".to_owned()];
-    let shown = shown::columns(&text).unwrap();
+    let shown = choice::columns(&text).unwrap();
     let asked = rows(&points, &replications, &shown);
     assert_eq!(words(listing::text(&points, &asked), "beacon"), ["beacon - 0 ±0 -"; 2]);
     let classes: Vec<_> = asked[0].rows.iter().map(|row| (row.point, row.names[0].as_deref().unwrap())).collect();
@@ -309,17 +309,17 @@ fn where_leaves_the_rows_that_have_the_values() {
     let all = rows(&points, &replications, &[]);
     let classes = ["classes"].map(|table| perhop_results::tables::declaration(table).unwrap());
     let known = Known::of(&points, &classes);
-    let kept = |texts: &[&str]| {
+    let filter = |texts: &[&str]| {
         let texts: Vec<_> = texts.iter().map(|text| (*text).to_owned()).collect();
         let [rows] = &Where::read(&texts, &known).unwrap().keep(&points, all.clone())[..] else { panic!("one kind") };
         let name =
             |row: &Row| row.names.iter().map(|name| name.as_deref().unwrap_or("-")).collect::<Vec<_>>().join(" ");
         rows.rows.iter().map(|row| format!("{} {}", row.point, name(row))).collect::<Vec<_>>()
     };
-    assert_eq!(kept(&["flows=2", "class=data"]), ["1 data all", "1 data green", "1 data yellow", "1 data red"]);
-    assert_eq!(kept(&["flows=1", "colour=all"]), ["0 data all", "0 beacon unmarked"]);
-    assert_eq!(kept(&["flows=1", "colour=red,green"]), ["0 data green", "0 data red"]);
-    assert!(kept(&["class=beacon", "colour=red"]).is_empty());
+    assert_eq!(filter(&["flows=2", "class=data"]), ["1 data all", "1 data green", "1 data yellow", "1 data red"]);
+    assert_eq!(filter(&["flows=1", "colour=all"]), ["0 data all", "0 beacon unmarked"]);
+    assert_eq!(filter(&["flows=1", "colour=red,green"]), ["0 data green", "0 data red"]);
+    assert!(filter(&["class=beacon", "colour=red"]).is_empty());
     let one = Where::read(&["class=beacon".to_owned()], &known).unwrap();
     let first: Vec<_> = replications.iter().filter(|r| r.point == 0).collect();
     let text = summary::text(&points[0], &first, &one).unwrap();

@@ -19,7 +19,7 @@ use perhop_sim::plan::{self, Alteration};
 /// skipped, so that later ones can still be checked. What no packet reaches must be unreached all the time (W321).
 pub fn follow(base: &InForce, overlays: &[Overlay], problems: &mut Problems) -> (Vec<Change>, Vec<plan::Change>) {
     let (mut changes, mut planned) = (Vec::new(), Vec::new());
-    let mut said = Said { known: problems.list.clone(), problems };
+    let mut said = Review { known: problems.list.clone(), problems };
     let mut changed = None;
     for overlay in overlays {
         let Some(laid) = said.lay(changed.as_ref().unwrap_or(base), overlay) else { continue };
@@ -43,14 +43,14 @@ pub struct Laid {
 
 /// What was found of the file and of the changes so far.
 #[derive(Debug)]
-pub struct Said<'a> {
+pub struct Review<'a> {
     /// What is not said again.
     pub known: Vec<Problem>,
     /// All that is said.
     pub problems: &'a mut Problems,
 }
 
-impl Said<'_> {
+impl Review<'_> {
     /// Lays a change over what was in force before; `None` if it has a fault.
     pub fn lay(&mut self, before: &InForce, overlay: &Overlay) -> Option<Laid> {
         let Self { known, problems } = self;

@@ -27,7 +27,7 @@ pub fn check(all: Resolved<'_>, problems: &mut Problems) {
         };
         if let Ok(groups) =
             load::groups(kind, link, Crossing { traffic: file.traffic, arriving: &arrivals.queues[index] })
-            && let Some(found) = Found::new(&groups, link, links)
+            && let Some(found) = WorstLoop::new(&groups, link, links)
         {
             found.warn(&file.topology.links[index], kind, problems);
         }
@@ -36,7 +36,7 @@ pub fn check(all: Resolved<'_>, problems: &mut Problems) {
 
 /// The loop with the largest shortfall.
 #[derive(Clone, Copy, Debug)]
-struct Found {
+struct WorstLoop {
     it: Loop,
     alpha: f64,
     v0: f64,
@@ -45,7 +45,7 @@ struct Found {
     packet: u64,
 }
 
-impl Found {
+impl WorstLoop {
     fn new(groups: &[Group<'_>], link: &plan::Link, links: &[plan::Link]) -> Option<Self> {
         let tcp = |group: &&Group<'_>| {
             !group.tcp.is_empty() && group.others.is_empty() && group.tcp.iter().all(|flow| flow.ecn_capable())

@@ -5,7 +5,7 @@ use crate::check::memory;
 use crate::resolve::offered::{Flowline, tables, tcp_section};
 use crate::resolve::ports::{Stage, following, longest_rtt, parameter};
 use crate::scenario::Scenario;
-use crate::sections::at::Shown;
+use crate::sections::at::EffectiveParams;
 use crate::sections::model::Model;
 use crate::sections::tcp::TcpRef;
 use crate::sweep::{Point, Sweep};
@@ -307,7 +307,7 @@ fn actions(all: &[Stage], stage: &Stage, out: &mut String) {
 fn own(scenario: &Scenario, stage: &Stage, out: &mut String) {
     let Some(section) = scenario.model.conditioners.get(&stage.name) else { return };
     let named = section.ports.iter().position(|port| port.name.as_ref().is_some_and(|name| **name == stage.port));
-    let own = named.map(|i| Shown::new(&section.ports).own.swap_remove(i)).unwrap_or_default();
+    let own = named.map(|i| EffectiveParams::new(&section.ports).own.swap_remove(i)).unwrap_or_default();
     if !own.is_empty() {
         let _ = writeln!(out, "  of this port alone: {}", write::inline(&Tree::table(own)));
     }

@@ -135,22 +135,22 @@ impl Layers<'_> {
 }
 
 /// The parameters at each port, `common` to all or its `own`.
-pub struct Shown {
+pub struct EffectiveParams {
     /// What applies at every port.
     pub common: Vec<(&'static str, Tree)>,
     /// What differs, port by port.
     pub own: Vec<Vec<(&'static str, Tree)>>,
 }
 
-impl Shown {
+impl EffectiveParams {
     /// All effective values.
     pub fn new(ports: &[Port]) -> Self {
-        let shown = |port: &Port| {
+        let values = |port: &Port| {
             let mut out = Vec::new();
             port.params.show(&mut out);
             out
         };
-        let all: Vec<_> = ports.iter().map(shown).collect();
+        let all: Vec<_> = ports.iter().map(values).collect();
         let everywhere = |entry: &(&str, Tree)| all.iter().all(|port| port.contains(entry));
         let common: Vec<_> = all.first().into_iter().flatten().filter(|e| everywhere(e)).cloned().collect();
         let own = all.iter().map(|port| port.iter().filter(|e| !common.contains(e)).cloned().collect()).collect();

@@ -1,6 +1,6 @@
 //! `[conditioner]`: where it sits, what it takes, what happens to each colour.
 
-use super::at::{self, Port, Shown};
+use super::at::{self, EffectiveParams, Port};
 use super::chosen::{Entries, chosen, name_of, text};
 use perhop_core::classify::Match;
 use perhop_core::conditioner;
@@ -100,7 +100,7 @@ impl ConditionerSection {
 
     /// The inverse of [`ConditionerSection::read`].
     pub fn tree(&self) -> Tree {
-        let (mut entries, shown) = (Entries::new(), Shown::new(&self.ports));
+        let (mut entries, shown) = (Entries::new(), EffectiveParams::new(&self.ports));
         entries.extend(shown.at(&self.ports).map(|at| ("at", at)));
         self.placement.show(&mut entries);
         entries.extend(self.ports.first().map(|port| ("kind", Tree::Text(port.params.name().into()))));

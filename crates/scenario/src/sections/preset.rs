@@ -160,7 +160,7 @@ impl Preset {
     }
 
     /// For `explain`: which of a section's values, as it is shown, are the preset's, and which are altered.
-    pub fn told(&self, shown: &Tree) -> String {
+    pub fn describe(&self, shown: &Tree) -> String {
         let none = Table::default();
         let table = if let Tree::Table(table) = shown { table } else { &none };
         let timer = self.timer.tree().map(|name| ("rto", name));

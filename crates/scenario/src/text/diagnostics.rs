@@ -3,7 +3,7 @@
 //! Decision: docs/decisions/072-all-faults-in-one-pass.md
 
 use crate::codes::Host;
-use crate::text::shown::shown;
+use crate::text::printable::printable;
 use crate::text::source::{Sources, Spot};
 use anstyle::{AnsiColor, Style};
 use perhop_core::door::Door;
@@ -223,7 +223,7 @@ impl Diagnostic {
     fn new(problem: Problem, sources: &Sources) -> Self {
         let Problem { severity, code, place, message, label, help } = problem;
         let spot = place.filter(|p| p.end > p.start).and_then(|p| sources.spot(p));
-        let [message, label, help] = [message, label, help].map(|words| shown(&words).into_owned());
+        let [message, label, help] = [message, label, help].map(|words| printable(&words).into_owned());
         Self { severity, code, message, file: sources.file().to_owned(), spot, label, help }
     }
 
@@ -260,7 +260,7 @@ impl Diagnostic {
     fn place(&self) -> String {
         match &self.spot {
             Some(spot) => spot.place(),
-            None => shown(&self.file).into_owned(),
+            None => printable(&self.file).into_owned(),
         }
     }
 }
@@ -372,7 +372,7 @@ mod tests {
 
     #[test]
     fn lines_with_one_cause_are_one_problem() {
-        let found = |lines: &[(&str, &str)]| {
+        let by_cause = |lines: &[(&str, &str)]| {
             let (mut problems, mut sources) = (Problems::default(), Sources::default());
             sources.add("a.cfg", &"words\n".repeat(lines.len()));
             for (i, (message, help)) in lines.iter().enumerate() {
@@ -384,12 +384,12 @@ mod tests {
             list.into_iter().map(|it| (it.message, it.label)).collect::<Vec<_>>()
         };
         let one = |message: &str, label: &str| (message.to_owned(), label.to_owned());
-        let same = found(&[("class `1:a` gets 3bit", "less"), ("else", ""), ("class `1:b` gets 4bit", "less")]);
+        let same = by_cause(&[("class `1:a` gets 3bit", "less"), ("else", ""), ("class `1:b` gets 4bit", "less")]);
         assert_eq!(same, [one("class `1:a` gets 3bit", "the first of 2 lines like this: 1, 3"), one("else", "")]);
         // Each has a line of its own to be written, and few are all shown.
-        assert_eq!(found(&[("burst 3B", "4B"), ("burst 5B", "6B")]).len(), 2);
+        assert_eq!(by_cause(&[("burst 3B", "4B"), ("burst 5B", "6B")]).len(), 2);
         let many: Vec<_> = ["1", "2", "3", "4"].map(|help| ("burst 3B", help)).into();
-        assert_eq!(found(&many), [one("burst 3B", "the first of 4 lines like this: 1, 2, 3, 4")]);
+        assert_eq!(by_cause(&many), [one("burst 3B", "the first of 4 lines like this: 1, 2, 3, 4")]);
     }
 
     #[test]

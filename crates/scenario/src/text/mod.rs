@@ -13,7 +13,7 @@ pub mod options;
 /// Tree -> JSON.
 pub mod json;
 /// Text as a terminal may show it.
-pub mod shown;
+pub mod printable;
 /// Sources of text, and places in them.
 pub mod source;
 /// Text -> tree with places.

@@ -97,11 +97,11 @@ impl Options {
 
     /// Adds `-s KEY=VALUE`.
     pub fn set(self, text: &str) -> Self {
-        self.given("-s", text)
+        self.set_by("-s", text)
     }
 
     /// Adds `KEY=VALUE`, which was given as `flag`.
-    pub fn given(self, flag: &str, text: &str) -> Self {
+    pub fn set_by(self, flag: &str, text: &str) -> Self {
         self.flag(flag, text.to_owned())
     }
 

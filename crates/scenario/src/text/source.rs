@@ -2,7 +2,7 @@
 //!
 //! Each text gets a separate stretch, so that a [`Place`] says both which text and where in it.
 
-use super::shown;
+use super::printable;
 use perhop_core::params::Place;
 
 /// One text: a file, or an override such as `-s traffic.bulk.flows=20`.
@@ -46,9 +46,9 @@ impl Spot {
     pub fn place(&self) -> String {
         let Self { name, line, column, path, .. } = self;
         if path.is_empty() {
-            format!("{}:{line}:{column}", shown::shown(name))
+            format!("{}:{line}:{column}", printable::printable(name))
         } else {
-            shown::shown(path).into_owned()
+            printable::printable(path).into_owned()
         }
     }
 }
@@ -86,8 +86,8 @@ impl Sources {
         // If it spans several lines, the first character is enough.
         let until = if end > begin + text.len() { start } else { end };
         let column = piece.text[begin..start].chars().count() + 1;
-        let (text, shown_column) = shown::window(text, column);
-        let text = shown::line(&text);
+        let (text, shown_column) = printable::window(text, column);
+        let text = printable::line(&text);
         let room = (text.chars().count() + 1).saturating_sub(shown_column).max(1);
         Some(Spot {
             name: piece.name.clone(),

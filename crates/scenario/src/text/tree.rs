@@ -322,20 +322,20 @@ mod tests {
     #[test]
     fn a_key_of_a_section_with_nearly_the_name_of_another() {
         let text = "[conditioner.business]\ncir = 1\n[links]\n\"A - B2\" = { rate = 1 }";
-        let said = |pair: &str| {
+        let error = |pair: &str| {
             let (_, problems) = after(text, pair);
             problems.list.first().map(|p| format!("{}: {} {}", p.code, p.message, p.help))
         };
-        let busines = said("conditioner.busines.cir=2");
+        let busines = error("conditioner.busines.cir=2");
         assert_eq!(busines.as_deref(), Some("E006: no conditioner `busines` did you mean `business`?"));
-        let link = said("links.\"A - B3\".rate=2");
+        let link = error("links.\"A - B3\".rate=2");
         assert_eq!(link.as_deref(), Some("E006: no link `A - B3` did you mean `A - B2`?"));
         for fine in
             ["conditioner.business.cir=2", "links.\"A -> B2\".rate=2", "links.\"B2->A\".rate=2", "queue.q.aqm=1"]
         {
-            assert_eq!(said(fine), None, "{fine}");
+            assert_eq!(error(fine), None, "{fine}");
         }
-        assert_eq!(said("conditioner.busines={ kind = 1 }"), None, "a whole section");
+        assert_eq!(error("conditioner.busines={ kind = 1 }"), None, "a whole section");
     }
 
     #[test]

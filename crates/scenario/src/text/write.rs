@@ -1,6 +1,6 @@
 //! Tree -> TOML text.
 
-use super::shown::steers;
+use super::printable::steers;
 use super::tree::{self, leaves};
 use perhop_core::params::{Node, Tree};
 use std::borrow::{Borrow, Cow};

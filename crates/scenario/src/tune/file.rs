@@ -1,6 +1,6 @@
 //! The load of a queue, from a scenario: the rate of its link, round-trip times, flows, classes.
 
-use super::{Asked, Class, Kind, Stated};
+use super::{Class, Kind, Stated, Task};
 use crate::check::load::{Crossing, Group, bottleneck, groups, in_force, longest, only_queue, queue_name, range};
 use crate::scenario::Scenario;
 use crate::text::diagnostics::Diagnostics;
@@ -25,11 +25,11 @@ pub struct Wanted<'a> {
 ///
 /// # Errors
 /// E260 when there is no such queue, or nothing in it that the rule applies to.
-pub fn asked(scenario: &Scenario, wanted: Wanted<'_>) -> Result<Asked, Diagnostics> {
+pub fn task(scenario: &Scenario, wanted: Wanted<'_>) -> Result<Task, Diagnostics> {
     read(scenario, wanted).map_err(|what| Diagnostics::of_file(wanted.file, "E260", what))
 }
 
-fn read(scenario: &Scenario, wanted: Wanted<'_>) -> Result<Asked, [String; 2]> {
+fn read(scenario: &Scenario, wanted: Wanted<'_>) -> Result<Task, [String; 2]> {
     let built = &scenario.built;
     let index = link(scenario, wanted)?;
     let (link, direction) = (&built.plan.links[index], &built.topology.links[index]);
@@ -55,7 +55,7 @@ fn read(scenario: &Scenario, wanted: Wanted<'_>) -> Result<Asked, [String; 2]> {
         Class { name, filter: group.filter.clone(), share: group.share, load: load.filter(|_| group.share > 0.0) }
     };
     let classes = groups.iter().enumerate().map(class).collect();
-    Ok(Asked {
+    Ok(Task {
         kind: wanted.kind,
         link: bottleneck,
         packet,

@@ -40,7 +40,7 @@ pub struct Stated {
 
 /// What is asked.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Asked {
+pub struct Task {
     /// Which algorithm.
     pub kind: Kind,
     /// The link and queue.
@@ -59,7 +59,7 @@ pub struct Asked {
     pub notes: Vec<String>,
 }
 
-impl Asked {
+impl Task {
     /// What is given for a class, else the default.
     fn alpha(&self, i: usize) -> f64 {
         let stated = &self.stated.0.alpha;
@@ -94,7 +94,7 @@ impl Row {
 /// The answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tuned {
-    asked: Asked,
+    asked: Task,
     plant: Plant,
     /// What was already chosen, if anything, and what the rule gives.
     pub rows: Vec<Row>,
@@ -108,7 +108,7 @@ impl Tuned {
     ///
     /// # Errors
     /// E260 if it does not apply: no equilibrium at the fewest flows, or a threshold beyond 10^9 packets.
-    pub fn new(asked: Asked) -> Result<Self, Diagnostics> {
+    pub fn new(asked: Task) -> Result<Self, Diagnostics> {
         let loads: Vec<_> = asked.classes.iter().filter_map(|class| class.load).collect();
         let plant = Plant { link: asked.link, others: loads.len() < asked.classes.len(), loads };
         let mut tuned = Self { asked, plant, rows: Vec::new() };
@@ -154,7 +154,7 @@ impl Tuned {
     }
 
     /// What was asked.
-    pub fn asked(&self) -> &Asked {
+    pub fn task(&self) -> &Task {
         &self.asked
     }
 

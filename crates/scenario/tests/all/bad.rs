@@ -80,17 +80,17 @@ fn files_that_cannot_be_read_as_text() {
 #[test]
 fn an_override_is_named_where_it_is_at_fault() {
     let text = include_str!("../good/protected-tcp.toml");
-    let said = |pair: &str| {
+    let error = |pair: &str| {
         let options = Options::new("x.toml").set(pair);
         Scenario::parse(text, &options).map(|_| ()).unwrap_err().to_string()
     };
     assert!(
-        said("traffic.bulk.flows=x").contains("-s:1:20\n1 | traffic.bulk.flows=x\n"),
+        error("traffic.bulk.flows=x").contains("-s:1:20\n1 | traffic.bulk.flows=x\n"),
         "{}",
-        said("traffic.bulk.flows=x")
+        error("traffic.bulk.flows=x")
     );
-    assert!(said("traffic.bulk.flow=3").contains("did you mean `flows`?"));
-    assert!(said("trafic.bulk.flows=3").contains("unknown key `trafic`"));
-    assert!(said("conditioner.marker.cbs=500B").contains("E212"));
-    assert!(said("scenario.warmup=200s").contains("E203"));
+    assert!(error("traffic.bulk.flow=3").contains("did you mean `flows`?"));
+    assert!(error("trafic.bulk.flows=3").contains("unknown key `trafic`"));
+    assert!(error("conditioner.marker.cbs=500B").contains("E212"));
+    assert!(error("scenario.warmup=200s").contains("E203"));
 }

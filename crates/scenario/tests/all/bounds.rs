@@ -154,7 +154,7 @@ fn a_shaper_in_cells_keeps_its_rate() {
 /// The rule of Lemma 3.1 takes the rate that bounds the queue: a shaped link is judged as a slow one.
 #[test]
 fn a_shaped_queue_swings_as_that_of_a_slow_link() {
-    let said = |link: &str| {
+    let labels = |link: &str| {
         let text = format!(
             "[scenario]\nduration = \"20s\"\n[links]\n\"A - B\" = {{ rate = \"10Mbit/s\", delay = \"60ms\" }}\n\"A -> B\" = {{ {link} }}\n\
              [tcp.new]\necn = true\nsegment = \"960B\"\n[traffic.a]\nmodel = \"ftp\"\nflows = 50\nfrom = \"A\"\nto = \"B\"\ntcp = \"new\"\n"
@@ -163,8 +163,8 @@ fn a_shaped_queue_swings_as_that_of_a_slow_link() {
         said.list.into_iter().filter(|it| it.code == "W317").map(|it| it.label).collect::<Vec<_>>()
     };
     let queue = "aqm = \"svb\", limit = \"100p\", ecn = true";
-    let slow = said(&format!("queue = {{ {queue} }}"));
+    let slow = labels(&format!("queue = {{ {queue} }}"));
     assert_eq!(slow.len(), 1);
     let shape = "shape = { rate = \"10Mbit/s\", burst = \"3000B\" }";
-    assert_eq!(said(&format!("rate = \"1Gbit/s\", queue = {{ {queue}, {shape} }}")), slow);
+    assert_eq!(labels(&format!("rate = \"1Gbit/s\", queue = {{ {queue}, {shape} }}")), slow);
 }

@@ -107,16 +107,16 @@ fn results_belong_to_a_content() {
 fn what_cannot_be_sent_is_said() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("in.pcap");
-    let said = |more: &str| match Scenario::parse(
+    let messages = |more: &str| match Scenario::parse(
         &scenario(folder.path(), more),
         &Options::new("x.toml").captures(&perhop_capture::replay::Files),
     ) {
         Ok((_, warnings)) => warnings.to_string(),
         Err(errors) => errors.to_string(),
     };
-    assert!(said("").contains("E264"), "no file: {}", said(""));
+    assert!(messages("").contains("E264"), "no file: {}", messages(""));
     std::fs::write(&path, "no capture").unwrap();
-    assert!(said("").contains("E264"), "no capture: {}", said(""));
+    assert!(messages("").contains("E264"), "no capture: {}", messages(""));
     write(&path, &ROWS);
     for (more, words) in [
         ("match = { dscp = \"AF41\" }", &["E264", "no packet to replay among 5 packets"][..]),
@@ -127,8 +127,12 @@ fn what_cannot_be_sent_is_said() {
         ("tcp = \"reno\"", &["E239", "`tcp` has no effect"]),
         ("start = \"1999ms\"", &["W330", "1 packet is of 5 not sent"]),
     ] {
-        words.iter().for_each(|word| assert!(said(more).contains(word), "{more}: {}", said(more)));
+        words.iter().for_each(|word| assert!(messages(more).contains(word), "{more}: {}", messages(more)));
     }
     write(&path, &[ROWS[3], ROWS[0]]);
-    assert!(said("").contains("packet 2 has an earlier timestamp") && said("").contains("reordercap"), "{}", said(""));
+    assert!(
+        messages("").contains("packet 2 has an earlier timestamp") && messages("").contains("reordercap"),
+        "{}",
+        messages("")
+    );
 }

@@ -93,7 +93,7 @@ fn the_plan_becomes_that_of_the_file_with_those_keys() {
 fn each_alteration_names_what_it_changes() {
     let what = "links.\"B -> C\".rate = \"2Mbit/s\"\nconditioner.m.cir = \"1Mbit/s\"\ntraffic.t.rate = \"2Mbit/s\"";
     let plan = good(&line("500kbit/s", &change("5s", what))).plan(1, 0);
-    let shown = |what: &Alteration| match what {
+    let label = |what: &Alteration| match what {
         Alteration::Scheduler { link, params, .. } => format!("{} {}", plan.links[*link].name, params.name()),
         Alteration::Rate { link, rate } => format!("{} {rate}", plan.links[*link].name),
         Alteration::Shaper { link, params, .. } => format!("{} {}", plan.links[*link].name, params.rate),
@@ -108,7 +108,7 @@ fn each_alteration_names_what_it_changes() {
         Alteration::Conditioner { link, name, .. } => format!("{} {name}", plan.links[*link].name),
         Alteration::Traffic { table, .. } => plan.traffic[*table].name.clone(),
     };
-    let all: Vec<_> = plan.changes[0].what.iter().map(shown).collect();
+    let all: Vec<_> = plan.changes[0].what.iter().map(label).collect();
     assert_eq!(all, ["A -> B m", "B -> C 2Mbit/s", "B -> C red at 2Mbit/s", "t"], "the AQM learns the rate");
 }
 

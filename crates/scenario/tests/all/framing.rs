@@ -199,7 +199,7 @@ fn it_is_written_for_ios() {
             "links.'r -> b'.queue={aqm=\"wred\",limit=\"50p\",profiles=[{min=\"10p\",max=\"30p\"}]}".into(),
         ];
         let options = set.iter().fold(Options::new("x.toml"), |options, set| options.set(set));
-        let asked = as_ios::Asked { port: Some("r -> b"), device: Some("Tunnel0"), ..as_ios::Asked::default() };
+        let asked = as_ios::Target { port: Some("r -> b"), device: Some("Tunnel0"), ..as_ios::Target::default() };
         let ios = as_ios::of_sweep(&Sweep::parse(FULL, &options).unwrap().0, asked).unwrap();
         ios.lines
             .iter()

@@ -23,7 +23,7 @@ mod ports;
 mod pps;
 mod properties;
 mod quic;
-mod said;
+mod settings_without_effect;
 mod scenario;
 mod schema;
 mod selector;

@@ -439,7 +439,7 @@ fn each_node_of_a_tree_is_in_the_tables() {
 
 #[test]
 fn a_limit_shows_its_defaults() {
-    let shown = |class: &str| {
+    let explained = |class: &str| {
         let text = format!(
             r#"
 [links]
@@ -455,11 +455,11 @@ dscp = "EF"
         );
         perhop_scenario::explain(&good(&text))
     };
-    let text = shown(r#"{ for = "EF", rate = "256kbit/s" }"#);
+    let text = explained(r#"{ for = "EF", rate = "256kbit/s" }"#);
     assert!(text.contains("1 [\"EF\"], rate \"256kbit/s\", burst \"6400B\", police \"always\": "), "{text}");
-    let text = shown(r#"{ for = "EF", rate = "256kbit/s", burst = "2kB", police = "congested" }"#);
+    let text = explained(r#"{ for = "EF", rate = "256kbit/s", burst = "2kB", police = "congested" }"#);
     assert!(text.contains("1 [\"EF\"], rate \"256kbit/s\", burst \"2000B\", police \"congested\": "), "{text}");
-    let text = shown(r#"{ for = "EF" }"#);
+    let text = explained(r#"{ for = "EF" }"#);
     assert!(text.contains("1 [\"EF\"]: "), "{text}");
 }
 

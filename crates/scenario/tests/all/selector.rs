@@ -131,13 +131,13 @@ fn first_error(text: &str) -> Diagnostic {
 
 #[test]
 fn what_is_wrong_is_said_at_the_selector() {
-    let said = |text: &str| {
+    let error = |text: &str| {
         let found = first_error(text);
         let spot = found.spot.expect("a place");
         (found.code, format!("{}: {}", found.message, found.help), (spot.name, spot.column, spot.width))
     };
     let is = |text: &str, code: &str, words: &[&str]| {
-        let (found, said, (name, column, width)) = said(text);
+        let (found, said, (name, column, width)) = error(text);
         assert_eq!((found, &*name, column), (code, "-s", 1), "{text}: {said}");
         assert_eq!(width, text.split('=').next().unwrap().len(), "{text}");
         words.iter().for_each(|word| assert!(said.contains(word), "{text}: {said}"));
@@ -151,7 +151,7 @@ fn what_is_wrong_is_said_at_the_selector() {
     is("@*.k-alpha=1s", "E012", &["no section here has an algorithm with a key `k-alpha`"]);
     is("@red.max-p.x=1", "E010", &["`max-p.x` leads into a value that is not a table"]);
     for text in ["@=1", "@red=1", "@red.=1", "@.n=1", "@ red n=1"] {
-        let (code, words, _) = said(text);
+        let (code, words, _) = error(text);
         assert!(["E010", "E006"].contains(&code), "{text}: {words}");
     }
     let value = first_error("@red.max-p=2");

@@ -73,14 +73,14 @@ fn what_no_class_names_is_shaped_by_the_last_or_by_none() {
 /// For the last class Linux needs a filter that takes all; without it what is left is direct.
 #[test]
 fn linux_is_told_which() {
-    let told = |unclassified| {
+    let filters = |unclassified| {
         let linux = as_tc(&read(unclassified)).unwrap();
         let all = linux.lines().filter(|it| it.contains("parent 2: protocol all prio 2 matchall")).count();
         (all, linux.notes.iter().any(|note| note.contains("direct_packets_stat")))
     };
-    assert_eq!(told(None), (1, false));
-    assert_eq!(told(Some("last")), (1, false));
-    assert_eq!(told(Some("direct")), (0, true));
+    assert_eq!(filters(None), (1, false));
+    assert_eq!(filters(Some("last")), (1, false));
+    assert_eq!(filters(Some("direct")), (0, true));
     assert!(!as_tc(&read(Some("direct"))).unwrap().lines().any(|it| it.contains("classid 2:3")));
 }
 

@@ -2,7 +2,7 @@
 
 use super::Simulation;
 use crate::agenda::Component;
-use crate::hosts::{Asked, Completed, Due, End, Opening, Supplied, Woken};
+use crate::hosts::{Completed, Due, End, Opening, Supplied, TransferStart, Woken};
 use crate::net::{Onward, Record, RecordId, number};
 use crate::traffic::Offer;
 use crate::transport::{AckInfo, Supply};
@@ -220,7 +220,7 @@ impl Simulation {
     }
 
     /// Opens a connection for a transfer of a source on one of its table's routes.
-    fn transmit(&mut self, now: Time, asked: Asked, opening: Opening) {
+    fn transmit(&mut self, now: Time, asked: TransferStart, opening: Opening) {
         let Some(place) = self.hosts.place(asked, &self.plan, &mut self.net) else { return };
         if place.announced && self.net.has_timed_edges() {
             self.wake_clock(); // for a conditioner that this flow is the first of

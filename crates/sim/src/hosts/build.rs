@@ -3,7 +3,7 @@
 use super::Hosts;
 use super::flow::{Flow, Place};
 use super::peers::{Pairs, Payloads};
-use super::source::{Asked, Source};
+use super::source::{Source, TransferStart};
 use super::table::Table;
 use crate::agenda::most_components;
 use crate::net::{Net, Router, Way};
@@ -58,7 +58,7 @@ impl Hosts {
             let plain_until = if burst > 1 { Time::ZERO } else { self.tables[table].stop };
             self.sources.push(Source { traffic, rng, table: table as u32, flow, plain_until, burst, gathered });
             if !asked {
-                self.add_flow(Asked { source, way: 0 }, plan, net)?;
+                self.add_flow(TransferStart { source, way: 0 }, plan, net)?;
             }
         }
         Ok(())
@@ -84,7 +84,7 @@ impl Hosts {
     ///
     /// # Errors
     /// Keys cannot name more.
-    pub(super) fn add_flow(&mut self, asked: Asked, plan: &Plan, net: &mut Net) -> Result<usize, PlanError> {
+    pub(super) fn add_flow(&mut self, asked: TransferStart, plan: &Plan, net: &mut Net) -> Result<usize, PlanError> {
         let slot = self.flows.len();
         let most = most_components(plan.duration) / 2;
         if slot as u64 >= most {

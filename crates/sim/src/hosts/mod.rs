@@ -31,7 +31,7 @@ use table::Table;
 pub use connection::{End, Opening};
 pub use packets::{Due, Supplied};
 pub use report::HostTotals;
-pub use source::{Asked, Woken};
+pub use source::{TransferStart, Woken};
 pub use transfers::Completed;
 
 /// The hosts: sources, flows, and the transfers that come and go.

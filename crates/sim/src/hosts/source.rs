@@ -33,7 +33,7 @@ pub struct Woken {
 
 /// A transfer is to begin: which source's, on which of its table's ways.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Asked {
+pub struct TransferStart {
     /// Index of the source.
     pub source: usize,
     /// Which way.

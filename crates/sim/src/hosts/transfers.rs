@@ -3,7 +3,7 @@
 use super::Hosts;
 use super::connection::{Connection, Opening, Transit};
 use super::peers::Pair;
-use super::source::Asked;
+use super::source::TransferStart;
 use super::table::Table;
 use crate::net::Net;
 use crate::plan::Plan;
@@ -25,7 +25,7 @@ pub struct Place {
 #[derive(Clone, Debug)]
 pub enum Completed {
     /// A request: the object that it asked for is to be sent.
-    Request(Asked, Opening),
+    Request(TransferStart, Opening),
     /// A transfer.
     Transfer {
         /// What is recorded of it.
@@ -39,25 +39,25 @@ pub enum Completed {
 
 impl Hosts {
     /// A source begins a transfer of `bytes` from its only sender.
-    pub fn begin_transfer(&mut self, now: Time, source: usize, bytes: u64) -> (Asked, Opening) {
+    pub fn begin_transfer(&mut self, now: Time, source: usize, bytes: u64) -> (TransferStart, Opening) {
         self.tables[self.sources[source].table as usize].open += 1;
         let transit = Transit { bytes, opened: now, first: None, page: None, asks_for: None };
-        (Asked { source, way: 0 }, Opening::transfer(transit))
+        (TransferStart { source, way: 0 }, Opening::transfer(transit))
     }
 
     /// A source asks one of its table's senders for an object.
-    pub fn begin_request(&mut self, now: Time, source: usize, request: Request) -> (Asked, Opening) {
+    pub fn begin_request(&mut self, now: Time, source: usize, request: Request) -> (TransferStart, Opening) {
         let Request { server, bytes, object, page } = request;
         let table = &mut self.tables[self.sources[source].table as usize];
         table.open += 1;
         let way = table.senders() + server as usize;
         let transit = Transit { bytes, opened: now, first: None, page: Some(page), asks_for: Some(object) };
-        (Asked { source, way }, Opening::transfer(transit))
+        (TransferStart { source, way }, Opening::transfer(transit))
     }
 
     /// A flow for one more transfer: one that was used and is free, or a new one; `None`, which is counted, when keys
     /// cannot name more.
-    pub fn place(&mut self, asked: Asked, plan: &Plan, net: &mut Net) -> Option<Place> {
+    pub fn place(&mut self, asked: TransferStart, plan: &Plan, net: &mut Net) -> Option<Place> {
         let slot = match self.free_flow(asked) {
             Some(place) if !place.announced => return Some(place),
             Some(place) => place.slot,
@@ -75,7 +75,7 @@ impl Hosts {
         Some(Place { slot, announced: true })
     }
 
-    fn free_flow(&mut self, Asked { source, way }: Asked) -> Option<Place> {
+    fn free_flow(&mut self, TransferStart { source, way }: TransferStart) -> Option<Place> {
         let own = self.sources[source].flow as usize;
         let idle = &mut self.tables[self.sources[source].table as usize].idle;
         if let Some(slot) = idle.get_mut(&(way as u32)).and_then(Vec::pop) {
@@ -113,7 +113,7 @@ impl Hosts {
         self.ending.push(slot as u32);
         if let Some(bytes) = transit.asks_for {
             let answers = flow.tcp.as_ref().map(|tcp| tcp.sender.estimate());
-            let asked = Asked { source, way: way - self.tables[table].senders() };
+            let asked = TransferStart { source, way: way - self.tables[table].senders() };
             let object = Transit { bytes, asks_for: None, first: None, ..transit };
             return Some(Completed::Request(asked, Opening { answers, ..Opening::transfer(object) }));
         }

@@ -114,7 +114,7 @@ impl Agreed {
 
 /// What an ACK says.
 #[derive(Clone, Copy, Debug)]
-pub struct Told {
+pub struct AceReport {
     /// The flags AE, CWR, ECE.
     pub ace: u8,
     /// ECEB, if the ACK has the option.
@@ -138,7 +138,7 @@ impl Decoder {
     }
 
     /// How many segments were marked, taking the safest likely case.
-    pub fn marked(&mut self, told: Told) -> u32 {
+    pub fn marked(&mut self, told: AceReport) -> u32 {
         if told.newly == 0 {
             return 0;
         }

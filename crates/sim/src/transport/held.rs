@@ -21,12 +21,12 @@ struct Slot {
 pub(super) struct Held {
     /// Segment `n` is at `n` modulo the length, a power of two.
     ring: Vec<Slot>,
-    kept: Kept,
+    kept: Occupancy,
 }
 
 /// How much is held.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Kept {
+pub(super) struct Occupancy {
     pub(super) segments: u32,
     /// Of memory.
     pub(super) pieces: u32,
@@ -44,7 +44,7 @@ pub(super) struct Passed {
 impl Held {
     /// How much is held.
     #[inline]
-    pub(super) fn kept(&self) -> Kept {
+    pub(super) fn kept(&self) -> Occupancy {
         self.kept
     }
 
@@ -137,9 +137,9 @@ mod tests {
 
     #[test]
     fn runs_join_pieces_of_sixteen() {
-        assert_eq!(held([3, 4, 5]).kept(), Kept { segments: 3, pieces: 1 });
-        assert_eq!(held([3, 5, 4]).kept(), Kept { segments: 3, pieces: 2 });
-        assert_eq!(held(2..36).kept(), Kept { segments: 34, pieces: 3 });
+        assert_eq!(held([3, 4, 5]).kept(), Occupancy { segments: 3, pieces: 1 });
+        assert_eq!(held([3, 5, 4]).kept(), Occupancy { segments: 3, pieces: 2 });
+        assert_eq!(held(2..36).kept(), Occupancy { segments: 34, pieces: 3 });
         assert!(!held([3]).keep(1, 3, 1000));
     }
 
@@ -149,7 +149,7 @@ mod tests {
         for (last, first) in [(2, 2), (16, 16), (17, 1), (40, 1)] {
             let mut it = held(2..=last);
             assert_eq!(passed(&mut it, 2), (last - 1, first), "{last}");
-            assert_eq!(it.kept(), Kept::default());
+            assert_eq!(it.kept(), Occupancy::default());
         }
         let mut it = held([5, 6, 7, 8, 2, 3, 4]);
         assert_eq!((it.kept().pieces, passed(&mut it, 2)), (2, (7, 8)));

@@ -61,7 +61,7 @@ mod sender;
 mod supply;
 mod tick;
 
-pub use accurate::{Decoder, Told};
+pub use accurate::{AceReport, Decoder};
 pub use config::{AckDelay, Bursts, Config, Pacing, Reaction};
 pub use congestion::{
     CongestionControl, CongestionLaw, Event, Law, LawParams, LostSegment, RateSample, Report, Signal, State, Window,

@@ -28,7 +28,7 @@
 //! Deviations: the application reads at once; the first measure begins with the first read, in Linux when the connection opens; the
 //! echoes of short segments are measured too, in Linux only those of full ones.
 
-use super::held::Kept;
+use super::held::Occupancy;
 use super::tick;
 use perhop_core::units::{Span, Time};
 
@@ -114,8 +114,8 @@ impl Buffer {
 
     /// A segment of `bytes` has come, in order or not; what was held before and is after. Whether there is to be more room. A
     /// segment that begins a piece of memory out of order is looked at before it takes space.
-    pub(super) fn grows(&mut self, bytes: u16, (before, after): (Kept, Kept), in_order: bool) -> bool {
-        let one = Kept { segments: 1, pieces: 1 };
+    pub(super) fn grows(&mut self, bytes: u16, (before, after): (Occupancy, Occupancy), in_order: bool) -> bool {
+        let one = Occupancy { segments: 1, pieces: 1 };
         self.taken = match in_order {
             true => self.memory(before) + self.memory(one),
             false if before.pieces < after.pieces => self.memory(before),
@@ -134,11 +134,11 @@ impl Buffer {
     }
 
     /// The application has read all but this.
-    pub(super) fn keeps(&mut self, held: Kept) {
+    pub(super) fn keeps(&mut self, held: Occupancy) {
         self.taken = self.memory(held);
     }
 
-    fn memory(&self, kept: Kept) -> u64 {
+    fn memory(&self, kept: Occupancy) -> u64 {
         u64::from(kept.segments) * self.mss + u64::from(kept.pieces) * OVERHEAD
     }
 

@@ -9,9 +9,9 @@ use super::{Build, Under};
 use crate::finding::{Fault, Finding};
 use crate::ios::defaults;
 use crate::ios::fields::{meet, plain};
-use crate::ios::plan::{Burst, Class, Do, Police, Policy, Put, Rate};
+use crate::ios::plan::{Burst, Class, Do, Police, Policy, Rate, WithPlace};
 use crate::model::{Act, Conditioner, Filter};
-use crate::value::{Said, Settings, Value};
+use crate::value::{Settings, Value, WithOrigin};
 use perhop_core::classify::{Index, Match, Relation};
 use perhop_core::colour::Colour;
 use perhop_core::dscp::Dscp;
@@ -102,7 +102,7 @@ impl<'a> Build<'a> {
         (name, takes): (String, Vec<Filter>),
         under: &Under,
     ) -> Option<Conditioner> {
-        let name = Said::at(class.at.place, name);
+        let name = WithOrigin::at(class.at.place, name);
         let sets = self.sets(class);
         if let Some(police) = &class.police
             && class.drop.is_none()
@@ -115,7 +115,7 @@ impl<'a> Build<'a> {
             Some(at) => (at.place, vec![Act::Drop]),
             None => (class.sets.first().map_or(class.at, |set| set.at).place, then(sets, under.next)),
         };
-        let actions = vec![(Colour::Green, Said::at(place, acts))];
+        let actions = vec![(Colour::Green, WithOrigin::at(place, acts))];
         Some(Conditioner { name, takes, kind: "marker", settings: Settings::default(), actions })
     }
 
@@ -154,17 +154,17 @@ impl<'a> Build<'a> {
         if let Some(at) = police.aware
             && kind != "token-bucket"
         {
-            settings.set("colour-aware", Said::at(at.place, Value::Flag(true)));
+            settings.set("colour-aware", WithOrigin::at(at.place, Value::Flag(true)));
         }
         if let Some(bytes) = class.overhead.filter(|_| class.shaping.shape.is_none()) {
             let is = Value::Signed(perhop_core::units::SignedBytes::new(bytes.is));
-            settings.set("overhead", Said::at(bytes.at.place, is));
+            settings.set("overhead", WithOrigin::at(bytes.at.place, is));
         }
         Some((kind, settings))
     }
 
     /// Says how long a bucket lasts that lets more than half a second of the rate pass at once.
-    fn long_bucket(&mut self, police: &Police, cir: &Said<Value>, bc: &Said<Value>) {
+    fn long_bucket(&mut self, police: &Police, cir: &WithOrigin<Value>, bc: &WithOrigin<Value>) {
         let (Value::Rate(rate), Value::Bytes(bytes)) = (&cir.is, &bc.is) else { return };
         let ms = bytes.get() as f64 * 8e3 / rate.bit_s().max(1) as f64;
         if ms > LONG && police.bc.is_some() {
@@ -174,7 +174,7 @@ impl<'a> Build<'a> {
     }
 
     /// Whether the second bucket holds no full-sized packet: IOS takes it, and such packets never exceed, they violate.
-    fn is_void(&mut self, police: &Police, ebs: &Said<Value>) -> bool {
+    fn is_void(&mut self, police: &Police, ebs: &WithOrigin<Value>) -> bool {
         let Value::Bytes(bytes) = ebs.is else { return false };
         if bytes.get() == 0 || bytes.get() >= FRAME {
             return false;
@@ -189,22 +189,27 @@ impl<'a> Build<'a> {
         true
     }
 
-    pub(super) fn default_burst(&self, rate: &Said<Value>) -> Said<Value> {
+    pub(super) fn default_burst(&self, rate: &WithOrigin<Value>) -> WithOrigin<Value> {
         match rate.is {
             Value::PacketRate(rate) => {
                 let (packets, source) = defaults::police_packets(rate.packets_s());
-                Said::assumed(source, Value::Packets(packets))
+                WithOrigin::assumed(source, Value::Packets(packets))
             }
             Value::Rate(rate) => {
                 let (bytes, source) = defaults::police_burst(self.given.platform, rate);
-                Said::assumed(source, Value::Bytes(bytes))
+                WithOrigin::assumed(source, Value::Bytes(bytes))
             }
-            _ => Said::assumed("IOS: 1500 bytes", Value::Bytes(Bytes::new(1_500))),
+            _ => WithOrigin::assumed("IOS: 1500 bytes", Value::Bytes(Bytes::new(1_500))),
         }
     }
 
     /// The actions of each colour, with the marks of `set` before them.
-    fn actions(&mut self, police: &Police, kind: &str, (sets, next): (&[Act], bool)) -> Vec<(Colour, Said<Vec<Act>>)> {
+    fn actions(
+        &mut self,
+        police: &Police,
+        kind: &str,
+        (sets, next): (&[Act], bool),
+    ) -> Vec<(Colour, WithOrigin<Vec<Act>>)> {
         let two = kind == "token-bucket";
         let red = if two && police.actions[1].is_none() && police.actions[2].is_some() { 2 } else { 1 };
         let violates = (no_excess(police) && police.actions[2].is_some()) || three_colours(police);
@@ -232,29 +237,34 @@ impl<'a> Build<'a> {
         }
     }
 
-    fn of_colour(&mut self, said: Option<&[Put<Do>]>, colour: usize, (sets, next): (&[Act], bool)) -> Said<Vec<Act>> {
+    fn of_colour(
+        &mut self,
+        said: Option<&[WithPlace<Do>]>,
+        colour: usize,
+        (sets, next): (&[Act], bool),
+    ) -> WithOrigin<Vec<Act>> {
         let Some(said) = said else {
             let (acts, source) = match colour {
                 0 => (then(sets.to_vec(), next), "IOS: conforming packets are transmitted"),
                 _ => (vec![Act::Drop], "IOS: exceeding packets are dropped"),
             };
-            return Said::assumed(source, acts);
+            return WithOrigin::assumed(source, acts);
         };
         let place = said.first().map(|put| put.at.place).unwrap_or_default();
         let acts: Vec<_> = said.iter().filter_map(|put| self.act(put)).collect();
         if acts.contains(&Act::Drop) {
-            return Said::at(place, vec![Act::Drop]);
+            return WithOrigin::at(place, vec![Act::Drop]);
         }
         let mut all = sets.to_vec();
         for act in acts.into_iter().filter(|act| *act != Act::Transmit) {
             all.retain(|before| std::mem::discriminant(before) != std::mem::discriminant(&act));
             all.push(act);
         }
-        Said::at(place, then(all, next))
+        WithOrigin::at(place, then(all, next))
     }
 
     /// One action.
-    fn act(&mut self, put: &Put<Do>) -> Option<Act> {
+    fn act(&mut self, put: &WithPlace<Do>) -> Option<Act> {
         let line = put.at.line;
         match &put.is {
             Do::Transmit => Some(Act::Transmit),
@@ -292,20 +302,20 @@ fn three_colours(police: &Police) -> bool {
 /// A second bucket without room.
 fn no_excess(police: &Police) -> bool {
     let none = match police.be {
-        Some(Put { is: Burst::Bytes(count) | Burst::Packets(count), .. }) => count == 0,
-        Some(Put { is: Burst::Time(span), .. }) => span.ns() == 0,
+        Some(WithPlace { is: Burst::Bytes(count) | Burst::Packets(count), .. }) => count == 0,
+        Some(WithPlace { is: Burst::Time(span), .. }) => span.ns() == 0,
         None => false,
     };
     none && police.pir.is_none()
 }
 
-fn excess(bc: &Said<Value>) -> Said<Value> {
+fn excess(bc: &WithOrigin<Value>) -> WithOrigin<Value> {
     match bc.is {
         Value::Bytes(bytes) => {
             let (bytes, source) = defaults::excess_burst(bytes);
-            Said::assumed(source, Value::Bytes(bytes))
+            WithOrigin::assumed(source, Value::Bytes(bytes))
         }
-        ref other => Said::assumed("IOS: as large as bc", other.clone()),
+        ref other => WithOrigin::assumed("IOS: as large as bc", other.clone()),
     }
 }
 
@@ -321,8 +331,8 @@ fn then(mut acts: Vec<Act>, next: bool) -> Vec<Act> {
 
 /// A conditioner that only says which class a packet is of.
 fn passing(class: &Class, (name, takes): (String, Vec<Filter>), next: bool) -> Conditioner {
-    let name = Said::at(class.at.place, name);
-    let actions = vec![(Colour::Green, Said::at(class.at.place, then(Vec::new(), next)))];
+    let name = WithOrigin::at(class.at.place, name);
+    let actions = vec![(Colour::Green, WithOrigin::at(class.at.place, then(Vec::new(), next)))];
     Conditioner { name, takes, kind: "marker", settings: Settings::default(), actions }
 }
 

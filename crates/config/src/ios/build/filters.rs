@@ -6,12 +6,12 @@ use crate::finding::Finding;
 use crate::ios::acl;
 use crate::ios::fields::{both, without};
 use crate::ios::letters::Small;
-use crate::ios::plan::{At, Class, ClassMap, Put, Test, What};
+use crate::ios::plan::{At, Class, ClassMap, Test, What, WithPlace};
 use crate::ios::read::matches::taken;
 use crate::ios::read::words::Words;
 use crate::ios::tree::row_of;
 use crate::model::Filter;
-use crate::value::Said;
+use crate::value::WithOrigin;
 use perhop_core::classify::Match;
 use perhop_core::params::suggest;
 
@@ -46,7 +46,7 @@ impl<'a> Build<'a> {
     pub(super) fn filters(class: &Class, order: usize, packets: Vec<Match>, at: Option<At>) -> Vec<Filter> {
         let place = at.unwrap_or(class.at).place;
         let order = u32::try_from(order).unwrap_or(u32::MAX);
-        packets.into_iter().map(|matches| Filter { order, matches: Said::at(place, matches) }).collect()
+        packets.into_iter().map(|matches| Filter { order, matches: WithOrigin::at(place, matches) }).collect()
     }
 
     /// Where it is said which packets a class takes.
@@ -116,7 +116,7 @@ impl<'a> Build<'a> {
     }
 
     /// The packets that pass a test; `None` if it is not modelled.
-    fn of_test(&mut self, test: &'a Put<Test>) -> Option<Vec<Match>> {
+    fn of_test(&mut self, test: &'a WithPlace<Test>) -> Option<Vec<Match>> {
         let list = match &test.is.what {
             What::Any => vec![Match::default()],
             What::Fields(fields) => vec![(**fields).clone()],

@@ -8,14 +8,14 @@ mod queue;
 mod unreached;
 mod wred;
 
-use super::plan::{Attached, Child, Class, Plan, Policy, Put};
+use super::plan::{Attached, Child, Class, Plan, Policy, WithPlace};
 use super::read::nominal;
 use crate::account::Account;
 use crate::finding::{Fault, Finding};
-use crate::given::Given;
+use crate::import_options::ImportOptions;
 use crate::model::{Device, Port, Way};
 use crate::text::Text;
-use crate::value::{Said, Settings, Value};
+use crate::value::{Settings, Value, WithOrigin};
 use perhop_core::classify::Match;
 use perhop_core::params::suggest;
 use perhop_core::units::BitRate;
@@ -38,7 +38,7 @@ const DEEPEST: usize = 16;
 pub struct Build<'a> {
     plan: &'a Plan,
     text: &'a Text,
-    given: &'a Given,
+    given: &'a ImportOptions,
     account: &'a mut Account,
     findings: &'a mut Vec<Finding>,
     known: Known,
@@ -90,7 +90,7 @@ struct Under {
 
 /// A port to be: the interface, and the policy.
 struct Wanted {
-    name: Said<String>,
+    name: WithOrigin<String>,
     interface: Option<usize>,
     way: Way,
     policy: Child,
@@ -99,7 +99,7 @@ struct Wanted {
 /// The device, or why there is none.
 pub fn device(
     plan: &Plan,
-    (text, given): (&Text, &Given),
+    (text, given): (&Text, &ImportOptions),
     account: &mut Account,
     findings: &mut Vec<Finding>,
 ) -> Result<Device, Fault> {
@@ -114,7 +114,7 @@ pub fn device(
 }
 
 /// The ports that are meant.
-fn chosen(plan: &Plan, given: &Given) -> Result<Vec<Wanted>, Fault> {
+fn chosen(plan: &Plan, given: &ImportOptions) -> Result<Vec<Wanted>, Fault> {
     let all = wanted(plan, given);
     let way = |wanted: &Wanted| given.way.is_none_or(|way| wanted.way == way);
     let Some(asked) = &given.interface else { return Ok(all.into_iter().filter(way).collect()) };
@@ -133,7 +133,7 @@ fn chosen(plan: &Plan, given: &Given) -> Result<Vec<Wanted>, Fault> {
 }
 
 /// All ports: interfaces first, then policies that no interface has.
-fn wanted(plan: &Plan, given: &Given) -> Vec<Wanted> {
+fn wanted(plan: &Plan, given: &ImportOptions) -> Vec<Wanted> {
     let mut used: HashSet<&str> = HashSet::new();
     let children = plan.policies.iter().flat_map(|policy| &policy.classes).filter_map(|class| class.child.as_ref());
     for child in plan.attached.iter().map(|attached| &attached.policy).chain(children) {
@@ -154,14 +154,14 @@ fn wanted(plan: &Plan, given: &Given) -> Vec<Wanted> {
 }
 
 /// A policy that no interface has.
-fn alone(plan: &Plan, given: &Given, (place, policy): (usize, &Policy)) -> Wanted {
+fn alone(plan: &Plan, given: &ImportOptions, (place, policy): (usize, &Policy)) -> Wanted {
     let way = given.way.unwrap_or(if plan.any_class(policy, &Class::queues) { Way::Output } else { Way::Input });
-    let name = Said::at(policy.at.place, policy.name.clone());
+    let name = WithOrigin::at(policy.at.place, policy.name.clone());
     Wanted { name, interface: None, way, policy: Child::Shown(place) }
 }
 
 fn at_interface(plan: &Plan, attached: &Attached, name: String) -> Wanted {
-    let name = Said::at(plan.interfaces[attached.interface].at.place, name);
+    let name = WithOrigin::at(plan.interfaces[attached.interface].at.place, name);
     Wanted { name, interface: Some(attached.interface), way: attached.way, policy: attached.policy.clone() }
 }
 
@@ -197,7 +197,7 @@ impl<'a> Build<'a> {
             let how =
                 "the rate of the link, as nothing else says it: IOS takes percentages of it, but does not send at it";
             self.account.approximated(rate.at.line, how);
-            link.set("rate", Said::at(rate.at.place, Value::Rate(rate.is)));
+            link.set("rate", WithOrigin::at(rate.at.place, Value::Rate(rate.is)));
         } else if let (None, Some(rate)) = (self.given.link, interface.and_then(|it| nominal(&it.name))) {
             link.assume("rate", "the name of the interface", Value::Rate(rate));
         } else if let Some(rate) = metric {
@@ -219,7 +219,7 @@ impl<'a> Build<'a> {
             Way::Output => self.port_queue(policy, &under)?,
             Way::Input => self.no_queue(policy),
         };
-        let accounting = Some(Said::assumed("IOS XE: headers of layer 2 without the checksum", "l2"));
+        let accounting = Some(WithOrigin::assumed("IOS XE: headers of layer 2 without the checksum", "l2"));
         Ok(Port {
             interface: wanted.name,
             way: wanted.way,
@@ -293,7 +293,7 @@ impl<'a> Build<'a> {
     }
 }
 
-fn missing(plan: &Plan, name: &Put<String>) -> Fault {
+fn missing(plan: &Plan, name: &WithPlace<String>) -> Fault {
     let names: Vec<_> =
         plan.policies.iter().filter(|policy| !policy.inline).map(|policy| policy.name.as_str()).collect();
     let message = format!("policy map {} is not in the text", name.is);

@@ -1,8 +1,8 @@
 //! Numbers of a plan as values of the model.
 
 use super::Build;
-use crate::ios::plan::{Burst, Put, Rate};
-use crate::value::{Said, Value};
+use crate::ios::plan::{Burst, Rate, WithPlace};
+use crate::value::{Value, WithOrigin};
 use perhop_core::units::{BitRate, Bytes, Length, PacketRate, Packets};
 
 /// What happens to a percentage without a base.
@@ -10,7 +10,7 @@ const NO_BASE: &str = "a percentage of a link whose rate nothing says: state it 
 
 impl Build<'_> {
     /// A rate; percentages are of a base. `None` if there is none, which the account then says.
-    pub(super) fn rate(&mut self, rate: Put<Rate>, base: Option<BitRate>) -> Option<Said<Value>> {
+    pub(super) fn rate(&mut self, rate: WithPlace<Rate>, base: Option<BitRate>) -> Option<WithOrigin<Value>> {
         let is = match rate.is {
             Rate::Bits(rate) => Value::Rate(rate),
             Rate::Packets(rate) => Value::PacketRate(PacketRate::per_second(rate)),
@@ -22,11 +22,11 @@ impl Build<'_> {
                 }
             },
         };
-        Some(Said::at(rate.at.place, is))
+        Some(WithOrigin::at(rate.at.place, is))
     }
 
     /// A rate in bits.
-    pub(super) fn bit_rate(&mut self, rate: Put<Rate>, base: Option<BitRate>) -> Option<BitRate> {
+    pub(super) fn bit_rate(&mut self, rate: WithPlace<Rate>, base: Option<BitRate>) -> Option<BitRate> {
         match self.rate(rate, base)?.is {
             Value::Rate(rate) => Some(rate),
             _ => {
@@ -43,13 +43,13 @@ pub fn of(percent: f64, base: BitRate) -> BitRate {
 }
 
 /// A burst.
-pub fn burst(burst: Put<Burst>) -> Said<Value> {
+pub fn burst(burst: WithPlace<Burst>) -> WithOrigin<Value> {
     let is = match burst.is {
         Burst::Bytes(bytes) => Value::Bytes(Bytes::new(bytes)),
         Burst::Packets(packets) => Value::Packets(Packets::new(u32::try_from(packets).unwrap_or(u32::MAX))),
         Burst::Time(span) => Value::Time(span),
     };
-    Said::at(burst.at.place, is)
+    WithOrigin::at(burst.at.place, is)
 }
 
 /// A length of a queue.

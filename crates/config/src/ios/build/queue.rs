@@ -12,9 +12,9 @@ use super::numbers::{burst, length};
 use super::{Build, Under};
 use crate::finding::Fault;
 use crate::ios::defaults;
-use crate::ios::plan::{Bits, Class, Policy, Priority, Put, Shape, Share};
+use crate::ios::plan::{Bits, Class, Policy, Priority, Shape, Share, WithPlace};
 use crate::model::{self, Filter, Kind, Queue};
-use crate::value::{Said, Settings, Value};
+use crate::value::{Settings, Value, WithOrigin};
 use perhop_core::classify::Match;
 use perhop_core::units::{BitRate, Bytes, Length};
 
@@ -63,7 +63,7 @@ impl<'a> Build<'a> {
         priority.sort_by_key(|(.., said)| said.level);
         let mut rest = self.sharing(policy, &others, under)?;
         if priority.is_empty() {
-            rest.name = Said::at(policy.at.place, policy.name.clone());
+            rest.name = WithOrigin::at(policy.at.place, policy.name.clone());
             return Ok(Some(rest));
         }
         let mut classes: Vec<model::Class> = Vec::new();
@@ -78,7 +78,7 @@ impl<'a> Build<'a> {
         }
         // The default class itself, unless others share with it what priority leaves.
         let name = if rest.classes.is_empty() { "class-default" } else { "below priority" };
-        classes.push(rest_class(Said::assumed("IOS", name.to_owned()), rest));
+        classes.push(rest_class(WithOrigin::assumed("IOS", name.to_owned()), rest));
         Ok(Some(scheduler(policy, "strict-priority", classes)))
     }
 
@@ -113,7 +113,7 @@ impl<'a> Build<'a> {
                 let burst = police.bc.map_or_else(|| self.default_burst(&rate), burst);
                 settings.set("burst", in_bytes(burst, &rate));
                 settings.set("rate", rate);
-                settings.set("police", Said::at(police.at.place, Value::Word("always".into())));
+                settings.set("police", WithOrigin::at(police.at.place, Value::Word("always".into())));
             }
             return settings;
         }
@@ -129,7 +129,7 @@ impl<'a> Build<'a> {
             settings.assume("police", source, Value::Word("congested".into()));
         }
         if let Some(burst) = said.burst {
-            settings.set("burst", Said::at(burst.at.place, Value::Bytes(Bytes::new(burst.is))));
+            settings.set("burst", WithOrigin::at(burst.at.place, Value::Bytes(Bytes::new(burst.is))));
         }
         settings
     }
@@ -143,7 +143,7 @@ impl<'a> Build<'a> {
             None => self.default_queue(under),
         };
         if named.is_empty() {
-            last.name = Said::at(policy.at.place, policy.name.clone());
+            last.name = WithOrigin::at(policy.at.place, policy.name.clone());
             return Ok(last);
         }
         let shares = self.shares(policy, &named, default, under);
@@ -162,7 +162,7 @@ impl<'a> Build<'a> {
                 queue: Some(queue),
             });
         }
-        let called = default.map_or_else(|| Said::assumed("IOS", "class-default".to_owned()), name);
+        let called = default.map_or_else(|| WithOrigin::assumed("IOS", "class-default".to_owned()), name);
         let mut rest = rest_class(called, last);
         rest.settings.set("quantum", shares[named.len()].clone());
         classes.push(rest);
@@ -217,7 +217,7 @@ impl<'a> Build<'a> {
 
     fn limit(&mut self, class: &Class, base: Option<BitRate>, settings: &mut Settings) {
         match (class.waiting.limit, &class.priority) {
-            (Some(limit), _) => settings.set("limit", Said::at(limit.at.place, length(limit.is))),
+            (Some(limit), _) => settings.set("limit", WithOrigin::at(limit.at.place, length(limit.is))),
             (None, Some(_)) => {
                 let (limit, source) = defaults::priority_limit(self.given.platform);
                 settings.assume("limit", source, Value::Packets(limit));
@@ -276,7 +276,7 @@ impl<'a> Build<'a> {
         for put in &class.waiting.limits {
             let (dscps, limit) = &put.is;
             let mut table = Settings::default();
-            table.set("for", Said::at(put.at.place, super::wred::names(dscps)));
+            table.set("for", WithOrigin::at(put.at.place, super::wred::names(dscps)));
             step(&mut table, length(*limit), put.at.place);
             list.push(Value::Table(table));
         }
@@ -285,7 +285,7 @@ impl<'a> Build<'a> {
         list.push(Value::Table(rest));
         settings.set(
             "profiles",
-            Said::at(class.waiting.limits.first().map_or(class.at, |put| put.at).place, Value::List(list)),
+            WithOrigin::at(class.waiting.limits.first().map_or(class.at, |put| put.at).place, Value::List(list)),
         );
     }
 
@@ -294,7 +294,7 @@ impl<'a> Build<'a> {
         let mut settings = Settings::default();
         let (limit, source) = defaults::limit(self.given.platform, under.base);
         settings.assume("limit", source, Value::Packets(limit));
-        let name = Said::assumed("IOS", "class-default".to_owned());
+        let name = WithOrigin::assumed("IOS", "class-default".to_owned());
         Queue { name, kind: None, settings, shape: Settings::default(), classes: Vec::new() }
     }
 
@@ -303,8 +303,8 @@ impl<'a> Build<'a> {
         let mut settings = Settings::default();
         let Some(rate) = self.bit_rate(shape.rate, under.base) else { return settings };
         let platform = self.given.platform;
-        let bits = |put: Option<Put<Bits>>| put.map(|put| Said::at(put.at.place, in_bits(put.is, rate)));
-        let assumed = |(is, source)| Said::assumed(source, is);
+        let bits = |put: Option<WithPlace<Bits>>| put.map(|put| WithOrigin::at(put.at.place, in_bits(put.is, rate)));
+        let assumed = |(is, source)| WithOrigin::assumed(source, is);
         let bc = bits(shape.bc).unwrap_or_else(|| assumed(defaults::shape_bits(platform, rate)));
         let be = bits(shape.be).unwrap_or_else(|| assumed(defaults::shape_excess(platform, bc.is)));
         let peak = match shape.peak && bc.is > 0 {
@@ -320,13 +320,13 @@ impl<'a> Build<'a> {
             );
             self.account.noted(shape.at.line, how);
         }
-        settings.set("rate", Said::at(shape.rate.at.place, Value::Rate(BitRate::bps(peak))));
+        settings.set("rate", WithOrigin::at(shape.rate.at.place, Value::Rate(BitRate::bps(peak))));
         let bytes = Value::Bytes(Bytes::new((bc.is.saturating_add(be.is)) / 8));
-        settings.set("burst", Said { is: bytes, origin: bc.origin });
+        settings.set("burst", WithOrigin { is: bytes, origin: bc.origin });
         settings.assume("debt", "IOS: a packet waits until the bucket owes nothing", Value::Flag(true));
         if let Some(bytes) = class.overhead {
             let is = Value::Signed(perhop_core::units::SignedBytes::new(bytes.is));
-            settings.set("overhead", Said::at(bytes.at.place, is));
+            settings.set("overhead", WithOrigin::at(bytes.at.place, is));
         }
         settings
     }
@@ -338,7 +338,7 @@ impl<'a> Build<'a> {
         named: &[(usize, &'a Class)],
         default: Option<&'a Class>,
         under: &Under,
-    ) -> Vec<Said<Value>> {
+    ) -> Vec<WithOrigin<Value>> {
         let taken: f64 = policy
             .classes
             .iter()
@@ -365,11 +365,11 @@ impl<'a> Build<'a> {
         let weights: Vec<f64> = said.iter().copied().chain([own]).map(|share| share.unwrap_or(each)).collect();
         let quanta = quanta(&weights);
         let places = named.iter().map(|(_, class)| class.bandwidth).chain([default.and_then(|class| class.bandwidth)]);
-        let value = |(quantum, said): (u64, Option<Put<Share>>)| {
+        let value = |(quantum, said): (u64, Option<WithPlace<Share>>)| {
             let value = Value::Bytes(Bytes::new(quantum));
             match said {
-                Some(put) => Said::at(put.at.place, value),
-                None => Said::assumed("IOS: what the other classes leave", value),
+                Some(put) => WithOrigin::at(put.at.place, value),
+                None => WithOrigin::assumed("IOS: what the other classes leave", value),
             }
         };
         quanta.into_iter().zip(places).map(value).collect()
@@ -403,7 +403,7 @@ fn weight_of(share: Share, base: Option<BitRate>, left: f64) -> Option<f64> {
 }
 
 fn is_ratio(class: &Class) -> bool {
-    matches!(class.bandwidth, Some(Put { is: Share::RemainingRatio(_), .. }))
+    matches!(class.bandwidth, Some(WithPlace { is: Share::RemainingRatio(_), .. }))
 }
 
 fn percent_of(rate: crate::ios::plan::Rate, base: Option<BitRate>) -> f64 {
@@ -429,11 +429,11 @@ fn quanta(weights: &[f64]) -> Vec<u64> {
 }
 
 /// A burst in bytes, where its text has a time.
-fn in_bytes(burst: Said<Value>, rate: &Said<Value>) -> Said<Value> {
+fn in_bytes(burst: WithOrigin<Value>, rate: &WithOrigin<Value>) -> WithOrigin<Value> {
     match (&burst.is, &rate.is) {
         (Value::Time(span), Value::Rate(rate)) => {
             let bytes = Value::Bytes(Bytes::new(in_bits(Bits::Time(*span), *rate) / 8));
-            Said { is: bytes, origin: burst.origin }
+            WithOrigin { is: bytes, origin: burst.origin }
         }
         _ => burst,
     }
@@ -446,13 +446,13 @@ const fn in_bits(bits: Bits, rate: BitRate) -> u64 {
     }
 }
 
-fn name(class: &Class) -> Said<String> {
-    Said::at(class.at.place, class.name.clone())
+fn name(class: &Class) -> WithOrigin<String> {
+    WithOrigin::at(class.at.place, class.name.clone())
 }
 
 fn scheduler(policy: &Policy, kind: &'static str, classes: Vec<model::Class>) -> Queue {
     Queue {
-        name: Said::at(policy.at.place, policy.name.clone()),
+        name: WithOrigin::at(policy.at.place, policy.name.clone()),
         kind: Some(Kind::Scheduler(kind)),
         settings: Settings::default(),
         shape: Settings::default(),
@@ -460,7 +460,7 @@ fn scheduler(policy: &Policy, kind: &'static str, classes: Vec<model::Class>) ->
     }
 }
 
-fn rest_class(name: Said<String>, queue: Queue) -> model::Class {
+fn rest_class(name: WithOrigin<String>, queue: Queue) -> model::Class {
     model::Class {
         name,
         parent: None,
@@ -472,7 +472,7 @@ fn rest_class(name: Said<String>, queue: Queue) -> model::Class {
 }
 
 /// A queue below a shaper; one that is shaped itself is a separate class.
-fn shaped(name: Said<String>, shape: Settings, inner: Queue) -> Queue {
+fn shaped(name: WithOrigin<String>, shape: Settings, inner: Queue) -> Queue {
     if shape.is_empty() {
         return inner;
     }
@@ -492,6 +492,6 @@ fn shaped(name: Said<String>, shape: Settings, inner: Queue) -> Queue {
 /// A profile that drops all from a length on.
 fn step(table: &mut Settings, at: Value, place: perhop_core::params::Place) {
     let point = Value::List(vec![at, Value::Number(1.0)]);
-    table.set("curve", Said::at(place, Value::List(vec![point])));
-    table.set("interpolate", Said::at(place, Value::Word("step".into())));
+    table.set("curve", WithOrigin::at(place, Value::List(vec![point])));
+    table.set("interpolate", WithOrigin::at(place, Value::Word("step".into())));
 }

@@ -3,12 +3,12 @@
 use super::Build;
 use super::numbers::length;
 use crate::finding::Finding;
-use crate::given::Platform;
+use crate::import_options::Platform;
 use crate::ios::defaults;
-use crate::ios::plan::{Basis, Of, Profile, Put, Wred};
+use crate::ios::plan::{Basis, Of, Profile, WithPlace, Wred};
 use crate::ios::read::words::dscps_of;
 use crate::model::Kind;
-use crate::value::{Said, Settings, Value};
+use crate::value::{Settings, Value, WithOrigin};
 use perhop_core::classify::Match;
 use perhop_core::dscp::Dscp;
 use perhop_core::units::{Bytes, Length, Packets, Span};
@@ -25,11 +25,11 @@ impl Build<'_> {
         };
         let wred = &self.in_one_unit(wred);
         match wred.weight {
-            Some(weight) => settings.set("weight", Said::at(weight.at.place, Value::Count(weight.is))),
+            Some(weight) => settings.set("weight", WithOrigin::at(weight.at.place, Value::Count(weight.is))),
             None => settings.assume("weight", defaults::WRED_WEIGHT.1, Value::Count(defaults::WRED_WEIGHT.0)),
         }
         if let Some(at) = wred.ecn {
-            settings.set("ecn", Said::at(at.place, Value::Flag(true)));
+            settings.set("ecn", WithOrigin::at(at.place, Value::Flag(true)));
         }
         let mut list: Vec<Value> = Vec::new();
         let mut said: Vec<Dscp> = Vec::new();
@@ -43,18 +43,18 @@ impl Build<'_> {
             as_rest(list.last_mut());
         }
         let place = wred.profiles.first().map_or(at, |put| put.at).place;
-        settings.set("profiles", Said::at(place, Value::List(list)));
+        settings.set("profiles", WithOrigin::at(place, Value::List(list)));
         Some(Kind::Aqm("wred"))
     }
 
     /// Without profiles whose thresholds are in another unit than those of the first.
     fn in_one_unit(&mut self, wred: &Wred) -> Wred {
-        let thresholds = |put: &Put<Profile>| put.is.thresholds.map(|[min, _]| min);
+        let thresholds = |put: &WithPlace<Profile>| put.is.thresholds.map(|[min, _]| min);
         let Some((unit, first)) = wred.profiles.iter().find_map(|put| Some((name(thresholds(put)?)?, put.at.line)))
         else {
             return wred.clone();
         };
-        let fits = |put: &&Put<Profile>| thresholds(put).and_then(name).is_none_or(|it| it == unit);
+        let fits = |put: &&WithPlace<Profile>| thresholds(put).and_then(name).is_none_or(|it| it == unit);
         for put in wred.profiles.iter().filter(|put| !fits(put)) {
             let why = format!("IOS takes thresholds of a class in one unit, and line {first} has {unit}");
             self.account.not_modelled(put.at.line, why);
@@ -63,7 +63,7 @@ impl Build<'_> {
     }
 
     /// The profiles that count: one that is said again replaces what was said before.
-    fn counting<'p>(&mut self, wred: &'p Wred) -> Vec<&'p Put<Profile>> {
+    fn counting<'p>(&mut self, wred: &'p Wred) -> Vec<&'p WithPlace<Profile>> {
         let mut counting = Vec::new();
         for (i, put) in wred.profiles.iter().enumerate() {
             match wred.profiles[i + 1..].iter().find(|later| !wred.whole && later.is.of.replaces(&put.is.of)) {
@@ -74,7 +74,7 @@ impl Build<'_> {
         counting
     }
 
-    fn said_again(&mut self, put: &Put<Profile>, later: &Put<Profile>) {
+    fn said_again(&mut self, put: &WithPlace<Profile>, later: &WithPlace<Profile>) {
         self.account.approximated(put.at.line, format!("line {} says it again, which counts", later.at.line));
         if self.is_new(put.at.place.start) {
             let message =
@@ -87,7 +87,7 @@ impl Build<'_> {
     /// One profile that the text says.
     fn profile(
         &mut self,
-        put: &Put<Profile>,
+        put: &WithPlace<Profile>,
         (wred, limit): (&Wred, Option<&Value>),
         said: &mut Vec<Dscp>,
     ) -> Option<Value> {
@@ -98,7 +98,7 @@ impl Build<'_> {
             Of::Precedence(precedence) => dscps_of(*precedence).filter(|dscp| !said.contains(dscp)).collect(),
             Of::DiscardClass(class @ 0..=2) => {
                 let colour = ["green", "yellow", "red"][usize::from(*class)];
-                table.set("for", Said::at(place, Value::Word(colour.into())));
+                table.set("for", WithOrigin::at(place, Value::Word(colour.into())));
                 Vec::new()
             }
             Of::All => Vec::new(),
@@ -113,13 +113,13 @@ impl Build<'_> {
             }
         };
         if !dscps.is_empty() {
-            table.set("for", Said::at(place, names(&dscps)));
+            table.set("for", WithOrigin::at(place, names(&dscps)));
             said.extend(dscps);
         }
         match put.is.thresholds {
             Some([min, max]) => {
-                table.set("min", Said::at(place, length(min)));
-                table.set("max", Said::at(place, length(max)));
+                table.set("min", WithOrigin::at(place, length(min)));
+                table.set("max", WithOrigin::at(place, length(max)));
             }
             None => {
                 let one = said.last().copied().filter(|_| !matches!(put.is.of, Of::DiscardClass(_)));
@@ -131,7 +131,7 @@ impl Build<'_> {
             }
         }
         let denominator = put.is.denominator;
-        table.set("max-p", Said::at(place, Value::Number(1.0 / denominator as f64)));
+        table.set("max-p", WithOrigin::at(place, Value::Number(1.0 / denominator as f64)));
         Some(Value::Table(table))
     }
 

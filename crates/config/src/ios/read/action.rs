@@ -1,7 +1,7 @@
 //! What is done to a packet: actions of `police`, and `set`.
 
 use super::words::{Words, dscp, precedence, wanted};
-use crate::ios::plan::{Do, Put};
+use crate::ios::plan::{Do, WithPlace};
 
 /// A word of an action, and how it is read.
 pub struct Action {
@@ -55,12 +55,12 @@ pub const SETS: &[Action] = &[
 ];
 
 /// An action with its place; `set dscp af12` of IOS-XR is `set-dscp-transmit af12`.
-pub fn action(words: &mut Words<'_>) -> Result<Put<Do>, String> {
+pub fn action(words: &mut Words<'_>) -> Result<WithPlace<Do>, String> {
     if words.has("set") { set(words) } else { one(words, ACTIONS, "an action") }
 }
 
 /// What `set` sets, with its place.
-pub fn set(words: &mut Words<'_>) -> Result<Put<Do>, String> {
+pub fn set(words: &mut Words<'_>) -> Result<WithPlace<Do>, String> {
     let ahead = words.clone();
     if !(words.has_any(&["ip", "ipv6"]) && matches!(words.peek(), "dscp" | "precedence")) {
         *words = ahead;
@@ -69,19 +69,19 @@ pub fn set(words: &mut Words<'_>) -> Result<Put<Do>, String> {
 }
 
 /// An action whose word was read.
-pub fn of_word(word: &str, words: &mut Words<'_>) -> Result<Put<Do>, String> {
+pub fn of_word(word: &str, words: &mut Words<'_>) -> Result<WithPlace<Do>, String> {
     let first = words.at();
     let known = ACTIONS.iter().find(|row| row.word == word).ok_or_else(|| wanted(word, "an action"))?;
     let is = (known.read)(words)?;
-    Ok(Put { is, at: words.since(first) })
+    Ok(WithPlace { is, at: words.since(first) })
 }
 
-fn one(words: &mut Words<'_>, table: &[Action], what: &str) -> Result<Put<Do>, String> {
+fn one(words: &mut Words<'_>, table: &[Action], what: &str) -> Result<WithPlace<Do>, String> {
     let word = words.take();
     let first = words.at();
     let known = table.iter().find(|row| row.word == word).ok_or_else(|| wanted(word, what))?;
     let is = (known.read)(words)?;
-    Ok(Put { is, at: words.since(first) })
+    Ok(WithPlace { is, at: words.since(first) })
 }
 
 /// `dscp table NAME`: the field that is looked up does not matter, as the code point is not known here.

@@ -12,7 +12,7 @@
 use super::action::{self, action};
 use super::words::{Words, dscp, wanted};
 use super::{Reader, class, matches};
-use crate::ios::plan::{Apart, At, Attached, Child, Class, ClassMap, Do, Police, Policy, Put, Shape, Test, What};
+use crate::ios::plan::{Apart, At, Attached, Child, Class, ClassMap, Do, Police, Policy, Shape, Test, What, WithPlace};
 use crate::ios::tree::Row;
 use crate::model::Way;
 use perhop_core::classify::Match;
@@ -85,7 +85,7 @@ impl Reader {
 
 /// A class that only this line has.
 fn of_line(name: &str, at: At, what: What) -> Class {
-    let tests = vec![Put { is: Test { not: false, what }, at }];
+    let tests = vec![WithPlace { is: Test { not: false, what }, at }];
     let map = ClassMap { name: name.to_owned(), at, all: false, tests };
     Class { name: name.to_owned(), at, map: Some(map), ..Class::default() }
 }
@@ -142,17 +142,17 @@ fn packets(words: &mut Words<'_>) -> Result<(What, Option<String>), String> {
 }
 
 /// `conform-action continue`, `exceed-action set-dscp-continue 10`
-fn actions(words: &mut Words<'_>, of: &str) -> Result<Vec<Put<Do>>, String> {
+fn actions(words: &mut Words<'_>, of: &str) -> Result<Vec<WithPlace<Do>>, String> {
     if !words.has(of) {
         return Err(wanted(words.peek(), &format!("`{of}`")));
     }
     if words.has("continue") {
-        return Ok(vec![Put { is: Do::Continue, at: words.at() }]);
+        return Ok(vec![WithPlace { is: Do::Continue, at: words.at() }]);
     }
     let Some(field) = words.peek().strip_suffix("-continue") else { return action(words).map(|done| vec![done]) };
     let transmit = format!("{field}-transmit");
     words.take();
-    let goes_on = Put { is: Do::Continue, at: words.at() };
+    let goes_on = WithPlace { is: Do::Continue, at: words.at() };
     Ok(vec![action::of_word(&transmit, words)?, goes_on])
 }
 
@@ -175,7 +175,7 @@ fn traffic_shape(words: &mut Words<'_>) -> Result<((Way, Class), Option<String>)
         let count = words.count()?;
         let packets = u32::try_from(count.is).map_err(|_| "a limit beyond 2^32 packets".to_owned())?;
         let is: Length = class::in_packets(packets);
-        it.waiting.limit = Some(Put { is, at: count.at });
+        it.waiting.limit = Some(WithPlace { is, at: count.at });
     }
     it.waiting.fair = Some(at);
     let group = if it.is_default() { "" } else { "; what leaves the shapers of groups shares the link by turns here" };

@@ -3,7 +3,7 @@
 use super::police;
 use super::words::{Outcome, Words, wanted};
 use super::{action, wred};
-use crate::ios::plan::{Child, Class, Priority, Put, Rate, Shape, Share};
+use crate::ios::plan::{Child, Class, Priority, Rate, Shape, Share, WithPlace};
 use perhop_core::units::{BitRate, Length};
 
 /// A word of a class, and how it is read.
@@ -103,7 +103,7 @@ fn bandwidth(class: &mut Class, words: &mut Words<'_>) -> Outcome {
             Rate::Packets(_) => return Err("a bandwidth in packets is not modelled".into()),
         }
     };
-    class.bandwidth = Some(Put { is, at });
+    class.bandwidth = Some(WithPlace { is, at });
     if !words.has("account") {
         return Ok(None);
     }
@@ -145,7 +145,7 @@ pub fn account(class: &mut Class, words: &mut Words<'_>) -> Outcome {
     }
     let word = words.take();
     let is = word.parse().map_err(|_| wanted(word, "a number of bytes"))?;
-    class.overhead = Some(Put { is, at: words.at() });
+    class.overhead = Some(WithPlace { is, at: words.at() });
     if words.has("atm") { Err("cells are not modelled".into()) } else { Ok(None) }
 }
 
@@ -169,7 +169,7 @@ fn queue_limit(class: &mut Class, words: &mut Words<'_>) -> Outcome {
         words.take();
         return by_field(class, field, words);
     }
-    class.waiting.limit = Some(Put { is: words.length()?.is, at });
+    class.waiting.limit = Some(WithPlace { is: words.length()?.is, at });
     // What devices show: the same in bytes.
     words.has("/");
     Ok(None)
@@ -183,7 +183,7 @@ fn by_field(class: &mut Class, field: &str, words: &mut Words<'_>) -> Outcome {
         _ => return Err(format!("no packet here has a {field}: its limit is not modelled")),
     };
     let limit = words.length()?.is;
-    class.waiting.limits.push(Put { is: (keys, limit), at: words.row().at() });
+    class.waiting.limits.push(WithPlace { is: (keys, limit), at: words.row().at() });
     Ok(Some("a profile of WRED that drops all beyond this length of the queue, without average".into()))
 }
 
@@ -203,7 +203,7 @@ fn service_policy(class: &mut Class, words: &mut Words<'_>) -> Outcome {
     if name.is_empty() {
         return Err(wanted("", "the name of a policy map"));
     }
-    class.child = Some(Child::Named(Put { is: name.to_owned(), at: words.at() }));
+    class.child = Some(Child::Named(WithPlace { is: name.to_owned(), at: words.at() }));
     Ok(None)
 }
 

@@ -7,14 +7,14 @@ pub mod matches;
 pub mod police;
 pub mod wred;
 pub mod words;
-mod shown;
-mod shown_finish;
-mod shown_lines;
-mod shown_pattern;
-mod shown_wred;
+mod show_finish;
+mod show_lines;
+mod show_output;
+mod show_pattern;
+mod show_wred;
 
 use super::letters::Small;
-use super::plan::{At, Attached, Child, Class, ClassMap, Interface, List, Plan, Policy, Put, Table};
+use super::plan::{At, Attached, Child, Class, ClassMap, Interface, List, Plan, Policy, Table, WithPlace};
 use super::tree::Row;
 use crate::account::Account;
 use crate::evidence::Counters;
@@ -22,7 +22,7 @@ use crate::foreign::Recognition;
 use crate::model::Way;
 use perhop_core::params::suggest;
 use perhop_core::units::BitRate;
-use shown::Shown;
+use show_output::ShowOutput;
 use std::collections::HashMap;
 use words::{Outcome, Words, wanted};
 
@@ -74,7 +74,7 @@ pub struct Reader {
     /// Counters.
     pub evidence: Vec<Counters>,
     /// What devices print.
-    pub shown: Shown,
+    pub shown: ShowOutput,
     /// The classes of each policy map.
     classes: HashMap<usize, Classes>,
 }
@@ -142,7 +142,7 @@ impl Reader {
         let within =
             !matches!(self.here, Here::Nowhere | Here::Foreign) && !matches!(row.word(0), "description" | "remark");
         let before = self.shown.interface.as_ref().map(|it| it.at);
-        let is_shown = self.may_be_shown(row) && self.shown(row);
+        let is_shown = self.may_be_shown(row) && self.show_line(row);
         let names_interface = self.shown.interface.as_ref().map(|it| it.at) != before;
         let small = if is_shown || names_interface { None } else { Small::of(row) };
         let in_small = small.as_ref().map(|small| small.row(row));
@@ -369,7 +369,7 @@ impl Reader {
         let outcome = matches::test(&mut words).and_then(|(is, nearly)| {
             words.end()?;
             several = matches::code_points(row, &is);
-            self.plan.class_maps[map].tests.push(Put { is, at: row.at() });
+            self.plan.class_maps[map].tests.push(WithPlace { is, at: row.at() });
             Ok(nearly)
         });
         self.settle(row, outcome);
@@ -492,7 +492,7 @@ impl Reader {
                 return self.account.not_modelled(row.number, why);
             }
         };
-        let policy = Child::Named(Put { is: words.take().to_owned(), at: words.at() });
+        let policy = Child::Named(WithPlace { is: words.take().to_owned(), at: words.at() });
         self.plan.attached.push(Attached { interface: port, way, policy, at: row.at() });
         self.account.taken(self.plan.interfaces[port].at.line);
         self.settle(row, words.end().map(|()| None));
@@ -515,7 +515,7 @@ impl Reader {
     fn bandwidth(&mut self, port: usize, row: &Row<'_>) {
         let mut words = Words::new(row, 1);
         if let Ok(kbit) = words.count() {
-            self.plan.interfaces[port].bandwidth = Some(Put { is: class::kbit(kbit.is), at: row.at() });
+            self.plan.interfaces[port].bandwidth = Some(WithPlace { is: class::kbit(kbit.is), at: row.at() });
         }
     }
 

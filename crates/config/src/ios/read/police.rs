@@ -11,7 +11,7 @@
 
 use super::action::action;
 use super::words::{Outcome, Words, wanted};
-use crate::ios::plan::{Class, Do, Police, Put};
+use crate::ios::plan::{Class, Do, Police, WithPlace};
 
 /// The colours by the words of their actions.
 const COLOURS: [[&str; 2]; 3] =
@@ -83,7 +83,7 @@ fn actions(it: &mut Police, words: &mut Words<'_>) -> Result<(), String> {
 }
 
 /// Several actions of a colour add up.
-pub fn add(it: &mut Police, colour: usize, done: Put<Do>) {
+pub fn add(it: &mut Police, colour: usize, done: WithPlace<Do>) {
     it.actions[colour].get_or_insert_default().push(done);
 }
 

@@ -1,6 +1,6 @@
 //! The words of a line, one after the other, and what numbers with units mean in them.
 
-use crate::ios::plan::{At, Bits, Burst, Put, Rate};
+use crate::ios::plan::{At, Bits, Burst, Rate, WithPlace};
 use crate::ios::tree::Row;
 use perhop_core::dscp::Dscp;
 use perhop_core::params::Place;
@@ -104,9 +104,9 @@ impl<'a> Words<'a> {
     }
 
     /// A whole number with its place.
-    pub fn count(&mut self) -> Result<Put<u64>, String> {
+    pub fn count(&mut self) -> Result<WithPlace<u64>, String> {
         let is = self.number()?;
-        Ok(Put { is, at: self.at() })
+        Ok(WithPlace { is, at: self.at() })
     }
 
     /// The number of the word that was read last.
@@ -130,13 +130,13 @@ impl<'a> Words<'a> {
     }
 
     /// A rate in bit/s or packets/s, with the unit behind it, or of this many bit/s without one.
-    pub fn rate(&mut self, unit: u64) -> Result<Put<Rate>, String> {
+    pub fn rate(&mut self, unit: u64) -> Result<WithPlace<Rate>, String> {
         let first = self.has("percent");
         let word = self.peek();
         if first || word.ends_with('%') || matches!(self.row.word(self.next + 1), "%" | "(%)") {
             let percent = self.percent()?;
             self.has_any(&["%", "(%)"]);
-            return Ok(Put { is: Rate::Percent(percent), at: self.at() });
+            return Ok(WithPlace { is: Rate::Percent(percent), at: self.at() });
         }
         let (number, scale) = scaled(self.take());
         let count = number.ok_or_else(|| wanted(word, "a rate"))?;
@@ -148,14 +148,14 @@ impl<'a> Words<'a> {
             (None, "mbps") => bits(count, 1_000_000)?,
             (None, "gbps") => bits(count, 1_000_000_000)?,
             (None, "pps") => Rate::Packets(whole(count).ok_or_else(|| wanted(word, "a whole number of packets"))?),
-            (None, _) => return Ok(Put { is: bits(count, unit)?, at }),
+            (None, _) => return Ok(WithPlace { is: bits(count, unit)?, at }),
         };
         self.has_any(&["bps", "(bps)", "kbps", "(kbps)", "(kb/s)", "mbps", "gbps", "pps"]);
-        Ok(Put { is, at: self.since(at) })
+        Ok(WithPlace { is, at: self.since(at) })
     }
 
     /// A burst in bytes, packets, or time.
-    pub fn burst(&mut self) -> Result<Put<Burst>, String> {
+    pub fn burst(&mut self) -> Result<WithPlace<Burst>, String> {
         let count = self.number()?;
         let at = self.at();
         let is = match self.peek() {
@@ -166,11 +166,11 @@ impl<'a> Words<'a> {
             _ => Burst::Bytes(count),
         };
         self.has_any(&["ms", "us", "packets", "packet", "pkts", "kbytes", "bytes"]);
-        Ok(Put { is, at: self.since(at) })
+        Ok(WithPlace { is, at: self.since(at) })
     }
 
     /// A burst in bits or time.
-    pub fn bits(&mut self) -> Result<Put<Bits>, String> {
+    pub fn bits(&mut self) -> Result<WithPlace<Bits>, String> {
         let count = self.number()?;
         let at = self.at();
         let is = match self.peek() {
@@ -179,11 +179,11 @@ impl<'a> Words<'a> {
             _ => Bits::Count(count),
         };
         self.has_any(&["ms", "us", "bits", "(bits)"]);
-        Ok(Put { is, at: self.since(at) })
+        Ok(WithPlace { is, at: self.since(at) })
     }
 
     /// A length of a queue, in packets without a unit.
-    pub fn length(&mut self) -> Result<Put<Length>, String> {
+    pub fn length(&mut self) -> Result<WithPlace<Length>, String> {
         let percent = self.has("percent");
         let word = self.peek();
         let count = self.number()?;
@@ -198,7 +198,7 @@ impl<'a> Words<'a> {
             _ => Length::Packets(Packets::new(u32::try_from(count).map_err(|_| wanted(word, "below 2^32 packets"))?)),
         };
         self.has_any(&["bytes", "kbytes", "mbytes", "ms", "us", "packets"]);
-        Ok(Put { is, at: self.since(at) })
+        Ok(WithPlace { is, at: self.since(at) })
     }
 
     /// Code points up to a word that is none.

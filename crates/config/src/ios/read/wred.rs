@@ -8,7 +8,7 @@
 //! ```
 
 use super::words::{Outcome, Words, wanted};
-use crate::ios::plan::{At, Basis, Class, Of, Profile, Put, Wred};
+use crate::ios::plan::{At, Basis, Class, Of, Profile, WithPlace, Wred};
 use perhop_core::units::Length;
 
 /// One of ten packets is dropped at the largest average below the maximum.
@@ -60,7 +60,7 @@ fn profiles(wred: &mut Wred, field: &str, words: &mut Words<'_>) -> Result<(), S
     let (min, max, denominator) = thresholds(words)?;
     let at = words.row().at();
     let profile = |of| Profile { of, thresholds: Some([min, max]), denominator };
-    wred.profiles.extend(keys.into_iter().map(|of| Put { is: profile(of), at }));
+    wred.profiles.extend(keys.into_iter().map(|of| WithPlace { is: profile(of), at }));
     Ok(())
 }
 
@@ -81,7 +81,7 @@ pub fn of(field: &str, words: &mut Words<'_>) -> Result<Vec<Of>, String> {
 fn of_all(wred: &mut Wred, words: &mut Words<'_>) -> Result<(), String> {
     let at = words.row().at();
     let (min, max, denominator) = thresholds(words)?;
-    wred.profiles.push(Put { is: Profile { of: Of::All, thresholds: Some([min, max]), denominator }, at });
+    wred.profiles.push(WithPlace { is: Profile { of: Of::All, thresholds: Some([min, max]), denominator }, at });
     Ok(())
 }
 

@@ -7,7 +7,7 @@ use crate::tc::kernel::{Interface, Qdisc};
 use crate::tc::log::Log;
 use crate::tc::units::shown;
 use crate::tc::words::Form;
-use crate::value::Said;
+use crate::value::WithOrigin;
 use perhop_core::colour::Colour;
 
 const CLASSES: &str = "W406";
@@ -75,8 +75,8 @@ impl<'a> Making<'_, '_, 'a> {
         if self.depth > 1 {
             return self.log.lost(&it.lines, "without classes it drops all packets");
         }
-        let name = Said::at(it.place, shown(it.handle));
-        let actions = vec![(Colour::Green, Said::at(it.place, vec![Act::Drop]))];
+        let name = WithOrigin::at(it.place, shown(it.handle));
+        let actions = vec![(Colour::Green, WithOrigin::at(it.place, vec![Act::Drop]))];
         let (takes, settings) = Default::default();
         self.conditioners.push(Conditioner { name, takes, kind: "marker", settings, actions });
     }

@@ -7,7 +7,7 @@ use crate::tc::htb;
 use crate::tc::links::Header;
 use crate::tc::options::Opt;
 use crate::tc::tbf;
-use crate::value::{Said, Settings, Value};
+use crate::value::{Settings, Value, WithOrigin};
 
 /// Linux's size of a packet at a queueing discipline has Ethernet's header.
 const AT_QUEUES: &str = "Linux: a queueing discipline counts Ethernet's 14 bytes";
@@ -34,12 +34,12 @@ impl Making<'_, '_, '_> {
         (interface, header): (&str, Option<Header>),
         way: Way,
         queue: Option<Queue>,
-    ) -> (Option<Queue>, Said<&'static str>) {
+    ) -> (Option<Queue>, WithOrigin<&'static str>) {
         let bare = header.map_or_else(|| is_bare(interface), |it| !it.ethernet);
         let counted = match (way, &queue) {
-            (Way::Input, None) => Said::assumed(AT_INGRESS, "l3"),
-            _ if bare => header.map_or(Said::assumed(BY_NAME, "l3"), |it| Said::at(it.place, "l3")),
-            _ => Said::assumed(AT_QUEUES, "l2"),
+            (Way::Input, None) => WithOrigin::assumed(AT_INGRESS, "l3"),
+            _ if bare => header.map_or(WithOrigin::assumed(BY_NAME, "l3"), |it| WithOrigin::at(it.place, "l3")),
+            _ => WithOrigin::assumed(AT_QUEUES, "l2"),
         };
         let of = counted.is;
         let header = if of == "l3" { 0 } else { ETHERNET };
@@ -56,7 +56,7 @@ impl Making<'_, '_, '_> {
             overhead.filter(|_| alone).and_then(|it| Some((TABLE.iter().find(|row| row.0 == header + it.0)?.1, it.1)));
         if let Some((name, origin)) = known {
             self.policers_count(&root.stab.list);
-            return (queue, Said { is: name, origin });
+            return (queue, WithOrigin { is: name, origin });
         }
         let queue = queue.map(|queue| self.framed(queue, &framing));
         (queue, counted)

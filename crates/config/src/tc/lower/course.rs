@@ -22,7 +22,7 @@ use crate::tc::kernel::{Interface, Qdisc};
 use crate::tc::table;
 use crate::tc::units::shown;
 use crate::unions::Unions;
-use crate::value::Said;
+use crate::value::WithOrigin;
 use perhop_core::classify::{Match, Prefix};
 use perhop_core::colour::Colour;
 use perhop_core::params::Place;
@@ -384,8 +384,8 @@ impl<'m, 'l, 'k, 'a> Walk<'m, 'l, 'k, 'a> {
         let label = of.filter.target.map_or_else(|| "filter".to_owned(), |it| shown(it.0));
         let name = self.name(&format!("{label} police"));
         let takes = filters(&packets.takes(), Some(of.filter.place), &mut self.making.order);
-        let actions = acts.map(|(colour, acts)| (colour, Said::at(action.place, acts))).to_vec();
-        let said = Said::at(of.filter.place, name.clone());
+        let actions = acts.map(|(colour, acts)| (colour, WithOrigin::at(action.place, acts))).to_vec();
+        let said = WithOrigin::at(of.filter.place, name.clone());
         self.course.conditioners.push(Conditioner { name: said, takes, kind: "token-bucket", settings, actions });
         match (ends(conform), ends(*exceed)) {
             (true, true) => Ok(()),
@@ -682,10 +682,10 @@ fn next(filters: &[&Sorter<'_>], i: usize) -> usize {
 }
 
 /// Said by a filter, or by none of them.
-fn said<T>(place: Option<Place>, is: T) -> Said<T> {
+fn said<T>(place: Option<Place>, is: T) -> WithOrigin<T> {
     match place {
-        Some(place) => Said::at(place, is),
-        None => Said::assumed(NO_FILTER, is),
+        Some(place) => WithOrigin::at(place, is),
+        None => WithOrigin::assumed(NO_FILTER, is),
     }
 }
 

@@ -9,7 +9,7 @@ use crate::tc::handles::{AT_EGRESS, AT_INGRESS};
 use crate::tc::kernel::{Interface, Kernel, Qdisc};
 use crate::tc::options::Options;
 use crate::tc::tbf;
-use crate::value::{Said, Settings, Value};
+use crate::value::{Settings, Value, WithOrigin};
 use perhop_core::colour::Colour;
 use perhop_core::units::{Bytes, PacketRate, Packets};
 
@@ -44,7 +44,7 @@ pub(super) fn redirects(kernel: &Kernel<'_>, it: &Interface<'_>) -> Vec<usize> {
 struct Does {
     kind: &'static str,
     settings: Settings,
-    actions: Vec<(Colour, Said<Vec<Acts>>)>,
+    actions: Vec<(Colour, WithOrigin<Vec<Acts>>)>,
 }
 
 impl<'k, 'a> Making<'_, 'k, 'a> {
@@ -112,13 +112,13 @@ impl<'k, 'a> Making<'_, 'k, 'a> {
             return;
         }
         let place = it.actions[0].place;
-        let actions = vec![(Colour::Green, Said::at(place, acts))];
+        let actions = vec![(Colour::Green, WithOrigin::at(place, acts))];
         self.conditioner(name, run, Does { kind: "marker", settings: Settings::default(), actions });
     }
 
     /// Packets pass, whatever comes behind.
     pub(super) fn passes(&mut self, run: &Run, name: &str) {
-        let actions = vec![(Colour::Green, Said::at(run.place, vec![Acts::Transmit]))];
+        let actions = vec![(Colour::Green, WithOrigin::at(run.place, vec![Acts::Transmit]))];
         self.conditioner(name, run, Does { kind: "marker", settings: Settings::default(), actions });
     }
 
@@ -126,11 +126,11 @@ impl<'k, 'a> Making<'_, 'k, 'a> {
         let mut takes = Vec::new();
         for matches in run.any.iter().filter(|it| **it != Default::default()) {
             self.order += 1;
-            takes.push(Filter { order: self.order, matches: Said::at(run.place, matches.clone()) });
+            takes.push(Filter { order: self.order, matches: WithOrigin::at(run.place, matches.clone()) });
         }
         let name = if name.is_empty() { format!("filter-{}", self.conditioners.len() + 1) } else { name.to_owned() };
         let Does { kind, settings, actions } = does;
-        self.conditioners.push(Conditioner { name: Said::at(run.place, name), takes, kind, settings, actions });
+        self.conditioners.push(Conditioner { name: WithOrigin::at(run.place, name), takes, kind, settings, actions });
     }
 
     /// A policer, and the actions behind it.
@@ -141,7 +141,7 @@ impl<'k, 'a> Making<'_, 'k, 'a> {
         let settings = self.bucket(options);
         let acts = |control: Control| {
             let acts = if control == Control::Pipe { then(rest) } else { ended(control) };
-            Said::at(action.place, acts)
+            WithOrigin::at(action.place, acts)
         };
         let exceed = *exceed;
         let actions = vec![(Colour::Green, acts(action.then)), (Colour::Red, acts(exceed))];
@@ -164,7 +164,7 @@ impl<'k, 'a> Making<'_, 'k, 'a> {
         let mtu = settings.get("mtu").filter(|_| self.at == AT_INGRESS && settings.get("pir").is_none());
         if let Some((Value::Bytes(mtu), origin)) = mtu.map(|it| (&it.is, it.origin)) {
             let is = Value::Bytes(Bytes::new(mtu.get().saturating_sub(ETHERNET).max(1)));
-            settings.set("mtu", Said { is, origin });
+            settings.set("mtu", WithOrigin { is, origin });
         }
         settings
     }
@@ -195,7 +195,7 @@ impl<'k, 'a> Making<'_, 'k, 'a> {
         }
         class.settings.set("rate", cir.clone());
         class.settings.set("burst", cbs.clone());
-        class.settings.set("police", Said { is: Value::Word("always".into()), origin: cir.origin });
+        class.settings.set("police", WithOrigin { is: Value::Word("always".into()), origin: cir.origin });
         true
     }
 

@@ -29,7 +29,7 @@ use super::words::{Device as Named, Form};
 use super::{bands, cake, early, fair, foreign, htb, netem, table, tbf};
 use crate::model::{Class, Conditioner, Device, Fate, Kind, Port, Queue, Way};
 use crate::policy::policy;
-use crate::value::{Said, Settings, Value};
+use crate::value::{Settings, Value, WithOrigin};
 use course::{Course, Walk};
 use lists::Lists;
 use perhop_core::params::Place;
@@ -227,10 +227,10 @@ fn queues(it: &Qdisc<'_>) -> bool {
     !matches!(&*it.name.text, "noqueue" | "noop")
 }
 
-fn name(device: &Named<'_>) -> Said<String> {
+fn name(device: &Named<'_>) -> WithOrigin<String> {
     match &device.name {
-        Some(name) => Said::at(name.place, name.text.to_string()),
-        None => Said::assumed("the text names no interface", UNNAMED.to_owned()),
+        Some(name) => WithOrigin::at(name.place, name.text.to_string()),
+        None => WithOrigin::assumed("the text names no interface", UNNAMED.to_owned()),
     }
 }
 
@@ -308,8 +308,8 @@ impl<'k, 'a> Making<'_, 'k, 'a> {
         }
     }
 
-    fn named(it: &Qdisc<'_>) -> Said<String> {
-        Said::at(it.place, shown(it.handle))
+    fn named(it: &Qdisc<'_>) -> WithOrigin<String> {
+        WithOrigin::at(it.place, shown(it.handle))
     }
 
     /// A queue for each queue of the hardware: one of them.
@@ -342,7 +342,7 @@ impl<'k, 'a> Making<'_, 'k, 'a> {
         let Some(known) = it.known else { return self.empty(it) };
         let mut settings = it.options.settings();
         if it.form == Form::Shown && known.name == "fq_codel" && !it.options.has("ecn") {
-            settings.set("ecn", Said::assumed("tc prints `ecn` where it is on", Value::Flag(false)));
+            settings.set("ecn", WithOrigin::assumed("tc prints `ecn` where it is on", Value::Flag(false)));
         }
         fair::keys(known.name, &it.options, &mut settings, self.log);
         early::keys(known.name, &it.options, &mut settings, self.log);
@@ -378,7 +378,7 @@ impl<'k, 'a> Making<'_, 'k, 'a> {
 
     /// A shaper above a shaper: a scheduler of one class between them.
     fn within(&self, it: &Qdisc<'_>, queue: Queue) -> Queue {
-        let name = Said::at(it.place, shown(it.handle | 1));
+        let name = WithOrigin::at(it.place, shown(it.handle | 1));
         let settings = Settings::default();
         let class = Class { name, parent: None, takes: Vec::new(), rest: true, settings, queue: Some(queue) };
         Queue { kind: Some(Kind::Scheduler("strict-priority")), classes: vec![class], ..self.empty(it) }
@@ -434,7 +434,7 @@ impl<'k, 'a> Making<'_, 'k, 'a> {
 
     fn class(&mut self, id: u32, place: Place, parent: Option<usize>, settings: Settings) -> Class {
         let place = self.interface.classes.get(&id).map_or(place, |class| class.place);
-        let name = Said::at(place, shown(id));
+        let name = WithOrigin::at(place, shown(id));
         Class { name, parent, takes: Vec::new(), rest: false, settings, queue: self.queue(id) }
     }
 
@@ -509,7 +509,7 @@ impl<'k, 'a> Making<'_, 'k, 'a> {
             self.log.account.taken(line);
             self.log.found("W402", place, message, &format!("default {last:x}"));
         }
-        queue.settings.set("unclassified", Said::assumed(source, Value::Word(value.into())));
+        queue.settings.set("unclassified", WithOrigin::assumed(source, Value::Word(value.into())));
     }
 }
 

@@ -10,7 +10,7 @@ use crate::tc::htb;
 use crate::tc::kernel::Qdisc;
 use crate::tc::units::shown;
 use crate::unions::Union;
-use crate::value::Said;
+use crate::value::WithOrigin;
 use perhop_core::classify::{Match, Prefix, Protocol as Number};
 use perhop_core::dscp::Dscp;
 use perhop_core::params::Place;
@@ -45,7 +45,7 @@ impl<'k, 'a> Making<'_, 'k, 'a> {
                 let Some(names) = names.get(id).filter(|it| !it.is_empty()) else { continue };
                 self.order += 1;
                 let matches = Match { conditioner: names.clone(), ..Match::default() };
-                let matches = Said::assumed("the course of packets through all filters", matches);
+                let matches = WithOrigin::assumed("the course of packets through all filters", matches);
                 class.takes = vec![Filter { order: self.order, matches }];
             }
             return false;
@@ -87,7 +87,7 @@ impl<'k, 'a> Making<'_, 'k, 'a> {
             };
             for matches in run.any {
                 self.order += 1;
-                classes[*place].takes.push(Filter { order: self.order, matches: Said::at(run.place, matches) });
+                classes[*place].takes.push(Filter { order: self.order, matches: WithOrigin::at(run.place, matches) });
             }
         }
     }
@@ -142,7 +142,7 @@ impl<'k, 'a> Making<'_, 'k, 'a> {
         for matches in found.any.into_iter().filter(|_| !all) {
             if !is_known(&matches, class) {
                 self.order += 1;
-                class.takes.push(Filter { order: self.order, matches: Said::at(found.place, matches) });
+                class.takes.push(Filter { order: self.order, matches: WithOrigin::at(found.place, matches) });
             }
         }
         all
@@ -267,8 +267,8 @@ impl<'k, 'a> Making<'_, 'k, 'a> {
             self.order += 1;
             let matches = Match { dscp, ..Match::default() };
             let matches = match place {
-                Some(place) => Said::at(place, matches),
-                None => Said::assumed("tc-prio(8): the priomap, and the priority of a code point", matches),
+                Some(place) => WithOrigin::at(place, matches),
+                None => WithOrigin::assumed("tc-prio(8): the priomap, and the priority of a code point", matches),
             };
             class.takes.push(Filter { order: self.order, matches });
         }

@@ -4,14 +4,14 @@
 
 mod texts;
 
-use perhop_config::given::Given;
 use perhop_config::import::read;
+use perhop_config::import_options::ImportOptions;
 use perhop_core::units::BitRate;
 use perhop_scenario::{Document, Options};
 
 /// Reads a text, and checks the scenario of each of its ports.
 fn check(text: &str) {
-    let given = Given { link: Some(BitRate::mbps(1000)), ..Given::default() };
+    let given = ImportOptions { link: Some(BitRate::mbps(1000)), ..ImportOptions::default() };
     let Ok(mut imported) = read(text.as_bytes(), None, &given) else { return };
     let findings = imported.findings(&given);
     for port in imported.ports(&given).unwrap_or_default() {

@@ -1,7 +1,7 @@
 //! What devices assume: written out it is the same.
 
 use crate::ios::hand::{at_interface, read_on};
-use perhop_config::given::Platform;
+use perhop_config::import_options::Platform;
 use perhop_config::value::Origin;
 
 const MAPS: &str = "class-map match-all VOICE\n match dscp ef\nclass-map match-all DATA\n match precedence 3\n";

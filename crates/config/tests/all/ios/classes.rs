@@ -2,7 +2,7 @@
 
 use crate::ios::hand::{port, read, try_read, verdict};
 use perhop_config::account::Verdict;
-use perhop_config::given::Given;
+use perhop_config::import_options::ImportOptions;
 use perhop_core::classify::{FlowHeaders, Match};
 use perhop_core::dscp::Dscp;
 use perhop_core::packet::Packet;
@@ -128,16 +128,17 @@ fn a_class_map_that_is_missing() {
 #[test]
 fn what_is_missing_is_a_fault_with_the_nearest_name() {
     let text = "policy-map WAN-OUT\n class class-default\n  shape average 8000000\ninterface Gi0/1\n service-policy output WAN-OTU\n";
-    let fault = try_read(text, &Given::default()).unwrap_err();
+    let fault = try_read(text, &ImportOptions::default()).unwrap_err();
     assert_eq!((fault.code, fault.help.as_str()), ("E306", "did you mean `WAN-OUT`?"));
     let text = text.replace("WAN-OTU", "WAN-OUT");
-    let asked = |name: &str| try_read(&text, &Given { interface: Some(name.into()), ..Given::default() });
+    let asked =
+        |name: &str| try_read(&text, &ImportOptions { interface: Some(name.into()), ..ImportOptions::default() });
     let fault = asked("Gi0/2").unwrap_err();
     assert_eq!((fault.code, fault.help.as_str()), ("E307", "did you mean `Gi0/1`?"));
     assert_eq!(asked("gi0/1").unwrap().device.ports.len(), 1);
     let looped = "policy-map P\n class class-default\n  service-policy P\n";
-    assert_eq!(try_read(looped, &Given::default()).unwrap_err().code, "E308");
-    assert_eq!(try_read("hostname R1\n", &Given::default()).unwrap_err().code, "E305");
+    assert_eq!(try_read(looped, &ImportOptions::default()).unwrap_err().code, "E308");
+    assert_eq!(try_read("hostname R1\n", &ImportOptions::default()).unwrap_err().code, "E305");
 }
 
 /// A policy that no interface has is a port with its name.

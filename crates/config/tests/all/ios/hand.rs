@@ -1,10 +1,10 @@
 //! Reading by hand: a text in, its parts out.
 
 use perhop_config::account::Verdict;
-use perhop_config::as_ios::{self, Asked};
+use perhop_config::as_ios::{self, Target};
 use perhop_config::dialect::Read;
 use perhop_config::finding::Fault;
-use perhop_config::given::{Given, Platform};
+use perhop_config::import_options::{ImportOptions, Platform};
 use perhop_config::ios::DIALECT;
 use perhop_config::model::{Conditioner, Port, Queue};
 use perhop_config::text::Text;
@@ -14,11 +14,11 @@ use perhop_core::units::BitRate;
 use perhop_scenario::{Options, Sweep};
 
 /// With a link of 100 Mbit/s.
-pub fn given() -> Given {
-    Given { link: Some(BitRate::mbps(100)), ..Given::default() }
+pub fn given() -> ImportOptions {
+    ImportOptions { link: Some(BitRate::mbps(100)), ..ImportOptions::default() }
 }
 
-pub fn try_read(text: &str, given: &Given) -> Result<Read, Fault> {
+pub fn try_read(text: &str, given: &ImportOptions) -> Result<Read, Fault> {
     (DIALECT.read)(&Text::new(text.as_bytes()), given)
 }
 
@@ -27,7 +27,7 @@ pub fn read(text: &str) -> Read {
 }
 
 pub fn read_on(platform: Platform, text: &str) -> Read {
-    try_read(text, &Given { platform, ..given() }).unwrap()
+    try_read(text, &ImportOptions { platform, ..given() }).unwrap()
 }
 
 /// The only port.
@@ -53,7 +53,7 @@ pub fn exported(text: &str) -> String {
     let stub = perhop_config::stub::stub(&port(text), link);
     let sweep = Sweep::parse(&stub.text, &Options::new("stub.toml")).unwrap_or_else(|_| panic!("{}", stub.text)).0;
     let interval = perhop_config::ios::defaults::interval(Platform::default()).0;
-    let asked = Asked { port: Some(perhop_config::stub::LINK), device: Some("Serial0/0"), interval };
+    let asked = Target { port: Some(perhop_config::stub::LINK), device: Some("Serial0/0"), interval };
     as_ios::of_sweep(&sweep, asked).unwrap_or_else(|error| panic!("{error}\n{}", stub.text)).text()
 }
 
@@ -96,7 +96,7 @@ fn shown(tree: &Tree) -> String {
 
 /// `green transmit, red drop`
 pub fn actions(conditioner: &Conditioner) -> String {
-    let one = |(colour, acts): &(perhop_core::colour::Colour, perhop_config::value::Said<Vec<_>>)| {
+    let one = |(colour, acts): &(perhop_core::colour::Colour, perhop_config::value::WithOrigin<Vec<_>>)| {
         format!("{} {:?}", colour.name(), acts.is)
     };
     conditioner.actions.iter().map(one).collect::<Vec<_>>().join(", ")

@@ -1,7 +1,7 @@
 //! Texts that were misread once, with what IOS makes of them.
 
 use crate::ios::hand::{actions, given, keys, port, try_read};
-use perhop_config::given::Given;
+use perhop_config::import_options::ImportOptions;
 
 /// A policy below a class only divides it: the policer takes all packets of `class-default`, whatever the child does to them.
 #[test]
@@ -42,10 +42,10 @@ fn two_policies_of_one_place_can_be_chosen() {
         )
     };
     let text = policy("ONE", 64_000) + &policy("TWO", 128_000);
-    let names = |given: &Given| {
+    let names = |given: &ImportOptions| {
         let read = try_read(&text, given).unwrap();
         read.device.ports.iter().map(|port| port.interface.is.clone()).collect::<Vec<_>>()
     };
     assert_eq!(names(&given()), ["Control Plane ONE", "Control Plane TWO"]);
-    assert_eq!(names(&Given { interface: Some("Control Plane TWO".into()), ..given() }), ["Control Plane TWO"]);
+    assert_eq!(names(&ImportOptions { interface: Some("Control Plane TWO".into()), ..given() }), ["Control Plane TWO"]);
 }

@@ -1,6 +1,6 @@
 //! Any text: no panic, places within the text, and every line accounted for once.
 
-use perhop_config::given::{Given, Platform};
+use perhop_config::import_options::{ImportOptions, Platform};
 use perhop_config::ios::DIALECT;
 use perhop_config::text::Text;
 use perhop_config::value::{Origin, Settings, Value};
@@ -193,16 +193,16 @@ fn lines() -> impl Strategy<Value = String> {
     proptest::collection::vec(proptest::sample::select(LINES), 0..60).prop_map(|lines| lines.join("\n"))
 }
 
-fn given() -> impl Strategy<Value = Given> {
+fn given() -> impl Strategy<Value = ImportOptions> {
     let platform = proptest::sample::select(&[Platform::Ios, Platform::IosXe, Platform::Ncs][..]);
-    (proptest::option::of(1_000u64..10_000_000_000), platform).prop_map(|(link, platform)| Given {
+    (proptest::option::of(1_000u64..10_000_000_000), platform).prop_map(|(link, platform)| ImportOptions {
         link: link.map(perhop_core::units::BitRate::bps),
         platform,
-        ..Given::default()
+        ..ImportOptions::default()
     })
 }
 
-fn sound(bytes: &[u8], given: &Given) {
+fn sound(bytes: &[u8], given: &ImportOptions) {
     let text = Text::new(bytes);
     let lines = text.lines().count();
     let _ = (DIALECT.looks)(&text);
@@ -249,7 +249,7 @@ fn inside(settings: &Settings, text: &Text) {
 proptest! {
     #[test]
     fn any_bytes(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
-        sound(&bytes, &Given::default());
+        sound(&bytes, &ImportOptions::default());
     }
 
     #[test]

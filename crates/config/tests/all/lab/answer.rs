@@ -2,10 +2,10 @@
 //! its conditioners and its queue is given the packets.
 
 use perhop_config::account::{Entry, Verdict};
-use perhop_config::given::Given;
 use perhop_config::import::import;
+use perhop_config::import_options::ImportOptions;
 use perhop_config::model::{Fate, Way};
-use perhop_config::value::{Said, Value};
+use perhop_config::value::{Value, WithOrigin};
 use perhop_core::packet::FlowId;
 use perhop_core::port::edge::Edge;
 use perhop_core::units::{BitRate, Span, Time};
@@ -67,14 +67,14 @@ struct Others {
 /// A host for the text.
 fn host(question: &Question, answer: &mut Answer) -> Result<(Host, Others), String> {
     let way = if question.direction == "input" { Way::Input } else { Way::Output };
-    let given = Given { way: Some(way), ..Given::default() };
+    let given = ImportOptions { way: Some(way), ..ImportOptions::default() };
     let mut imported = import(question.text.as_bytes(), Some("tc"), &given).map_err(|it| it.fault.message)?;
     let is_blind = |entry: &Entry| entry.notes.iter().any(|note| note.starts_with("`protocol all` with fields"));
     let blind = imported.read.account.lines.values().any(is_blind);
     let others = Others { fates: imported.port().others.clone(), blind };
     let link = &mut imported.read.device.ports[imported.port].link;
     if link.get("rate").is_none() {
-        link.set("rate", Said::assumed("a line that holds nothing back", Value::Rate(LINE)));
+        link.set("rate", WithOrigin::assumed("a line that holds nothing back", Value::Rate(LINE)));
     }
     let written = imported.policy();
     let lost = imported.read.account.lines.iter().filter(|(_, entry)| entry.verdict != Verdict::Taken);

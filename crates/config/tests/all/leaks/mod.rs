@@ -4,8 +4,8 @@
 mod positions;
 mod texts;
 
-use perhop_config::given::Given;
 use perhop_config::import::{Imported, read};
+use perhop_config::import_options::ImportOptions;
 use perhop_core::params::steers;
 use perhop_core::units::BitRate;
 use perhop_scenario::{Document, Options};
@@ -24,7 +24,7 @@ struct Printed {
 }
 
 fn printed(text: &str) -> Printed {
-    let given = Given { link: Some(BitRate::mbps(100)), ..Given::default() };
+    let given = ImportOptions { link: Some(BitRate::mbps(100)), ..ImportOptions::default() };
     let mut out = Printed::default();
     match read(text.as_bytes(), None, &given) {
         Ok(imported) => of_configuration(imported, &given, &mut out),
@@ -36,7 +36,7 @@ fn printed(text: &str) -> Printed {
     out
 }
 
-fn of_configuration(mut imported: Imported, given: &Given, out: &mut Printed) {
+fn of_configuration(mut imported: Imported, given: &ImportOptions, out: &mut Printed) {
     out.lines = format!("{}\n", imported.text.text);
     for finding in imported.findings(given) {
         out.words += &format!("{} {}\n{}\n", finding.code, finding.message, finding.instead);
@@ -56,7 +56,7 @@ fn of_configuration(mut imported: Imported, given: &Given, out: &mut Printed) {
     }
 }
 
-fn of_port(imported: &mut Imported, given: &Given, out: &mut String) {
+fn of_port(imported: &mut Imported, given: &ImportOptions, out: &mut String) {
     for stub in [imported.stub(given, None), imported.policy()] {
         match stub {
             Ok(stub) => {
@@ -96,12 +96,12 @@ const MOST: usize = 40;
 #[test]
 fn a_word_is_shown_as_a_first_word_or_as_a_name() {
     let every = std::env::var_os("PERHOP_EVERY_POSITION").is_some();
-    let looked = |text: &str| {
+    let leaks = |text: &str| {
         let cases = cases(text);
         let step = if every { 1 } else { cases.len().div_ceil(MOST).max(1) };
         cases.into_iter().skip(text.len() % step).step_by(step).filter_map(|case| leak(&case)).collect()
     };
-    fail_if_any(&each_text(looked));
+    fail_if_any(&each_text(leaks));
 }
 
 /// Where a marker is printed that should not be.
@@ -132,7 +132,7 @@ fn no_character_steers_a_terminal() {
         "\u{2028}",
         "\u{feff}",
     ];
-    let looked = |text: &str| {
+    let steering_lines = |text: &str| {
         let signs = SIGNS.iter().cycle();
         let of = |(at, sign): (usize, &&str)| {
             let odd = put(text, at, sign);
@@ -146,5 +146,5 @@ fn no_character_steers_a_terminal() {
         };
         (0..text.len()).filter(|at| text.is_char_boundary(*at)).step_by(7).zip(signs).filter_map(of).collect()
     };
-    fail_if_any(&each_text(looked));
+    fail_if_any(&each_text(steering_lines));
 }

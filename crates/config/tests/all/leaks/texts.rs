@@ -1,7 +1,7 @@
 //! Configurations that this repository has: scripts and prints of the lab, examples of pages, texts of tests.
 
-use perhop_config::given::Given;
 use perhop_config::import::{is_configuration, read};
+use perhop_config::import_options::ImportOptions;
 use perhop_config::text::Text;
 use std::collections::BTreeSet;
 use std::fs;
@@ -55,7 +55,7 @@ fn files(folder: &Path, endings: &[&str]) -> Vec<PathBuf> {
 fn add(all: &mut BTreeSet<String>, text: &str) {
     let text: Vec<_> = text.lines().take(LONGEST).collect();
     let text = text.join("\n");
-    let is_read = || read(text.as_bytes(), None, &Given::default()).is_ok();
+    let is_read = || read(text.as_bytes(), None, &ImportOptions::default()).is_ok();
     if text.len() > 20 && !text.contains("{}") && is_configuration(&Text::new(text.as_bytes())) && is_read() {
         all.insert(text);
     }

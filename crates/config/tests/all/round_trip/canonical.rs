@@ -2,7 +2,7 @@
 //! last marker that changes nothing.
 
 use perhop_config::model::{Act, Class, Conditioner, Filter, Kind, Port, Queue};
-use perhop_config::value::{Origin, Said, Settings, Value};
+use perhop_config::value::{Origin, Settings, Value, WithOrigin};
 use perhop_core::classify::Match;
 use perhop_core::dscp::Dscp;
 use std::collections::BTreeMap;
@@ -101,8 +101,8 @@ fn conditioned(conditioner: &mut Conditioner, names: &BTreeMap<String, String>) 
 /// It does not count where something is said.
 const NOWHERE: Origin = Origin::Assumed("");
 
-fn bare<T>(is: T) -> Said<T> {
-    Said { is, origin: NOWHERE }
+fn bare<T>(is: T) -> WithOrigin<T> {
+    WithOrigin { is, origin: NOWHERE }
 }
 
 fn settings(of: &Settings) -> Settings {

@@ -2,8 +2,8 @@
 
 use super::ios_draw::{INTERFACE, LINK, port};
 use super::{canonical, differences, read, scenario};
-use perhop_config::as_ios::{self, Asked, Ios};
-use perhop_config::given::{Given, Platform};
+use perhop_config::as_ios::{self, Ios, Target};
+use perhop_config::import_options::{ImportOptions, Platform};
 use perhop_config::ios::{DIALECT, defaults};
 use perhop_config::model::Port;
 use perhop_core::units::Bytes;
@@ -18,12 +18,12 @@ fn written(port: &Port, platform: Platform) -> Ios {
 fn at(port: &Port, platform: Platform, interface: &str) -> Ios {
     let (stub, sweep) = scenario(port, LINK);
     let (interval, _) = defaults::interval(platform);
-    let asked = Asked { port: Some(perhop_config::stub::LINK), device: Some(interface), interval };
+    let asked = Target { port: Some(perhop_config::stub::LINK), device: Some(interface), interval };
     as_ios::of_sweep(&sweep, asked).unwrap_or_else(|error| panic!("{error}\n{}", stub.text))
 }
 
 fn back(ios: &Ios, platform: Platform) -> Port {
-    let read = read(&DIALECT, &ios.text(), &Given { platform, ..Given::default() });
+    let read = read(&DIALECT, &ios.text(), &ImportOptions { platform, ..ImportOptions::default() });
     let [port] = read.device.ports.as_slice() else { panic!("{:?}\n{}", read.device, ios.text()) };
     port.clone()
 }
@@ -58,7 +58,7 @@ proptest! {
 fn an_added_shaper_has_the_platforms_burst() {
     for (name, platform) in Platform::NAMED {
         let text = format!("policy-map P\n class class-default\n  fair-queue\n{}", at_interface("P"));
-        let given = Given { platform, ..Given::default() };
+        let given = ImportOptions { platform, ..ImportOptions::default() };
         let [old] = <[Port; 1]>::try_from(read(&DIALECT, &text, &given).device.ports).unwrap();
         let held = back(&at(&old, platform, "Tunnel0"), platform).queue.unwrap().shape;
         let assumed = Bytes::new(defaults::shape_bits(platform, LINK).0 / 8);
@@ -151,7 +151,7 @@ fn defaults_written_out_are_defaults_left_away() {
     for platform in Platform::NAMED.map(|it| it.1) {
         for short in SHORT {
             let text = format!("{short}{}", at_interface("P"));
-            let given = Given { platform, ..Given::default() };
+            let given = ImportOptions { platform, ..ImportOptions::default() };
             let [old] = <[Port; 1]>::try_from(read(&DIALECT, &text, &given).device.ports).unwrap();
             let ios = written(&old, platform);
             assert!(ios.lost.is_empty(), "{short}{:#?}", ios.lost);

@@ -1,7 +1,7 @@
 //! Ports as IOS has them: a policy map of up to eight classes with up to two levels, each key that the dialect has.
 
 use perhop_config::model::{Act, Class, Conditioner, Filter, Kind, Port, Queue, Way};
-use perhop_config::value::{Said, Settings, Value};
+use perhop_config::value::{Settings, Value, WithOrigin};
 use perhop_core::classify::{Match, Prefix, Protocol};
 use perhop_core::colour::Colour;
 use perhop_core::dscp::Dscp;
@@ -18,8 +18,8 @@ const MOST: usize = 7;
 /// Code points of each class, all of them apart.
 const CODES: usize = 8;
 
-fn said<T>(is: T) -> Said<T> {
-    Said::assumed("drawn", is)
+fn said<T>(is: T) -> WithOrigin<T> {
+    WithOrigin::assumed("drawn", is)
 }
 
 /// What is drawn of a class before it has its place.

@@ -12,7 +12,7 @@ mod tc_draw;
 mod tc_leaves;
 
 use perhop_config::dialect::{Dialect, Read};
-use perhop_config::given::Given;
+use perhop_config::import_options::ImportOptions;
 use perhop_config::model::Port;
 use perhop_config::stub::{Stub, stub};
 use perhop_config::text::Text;
@@ -34,7 +34,7 @@ fn scenario(port: &Port, link: BitRate) -> (Stub, Sweep) {
 }
 
 /// What a dialect reads.
-fn read(dialect: &Dialect, text: &str, given: &Given) -> Read {
+fn read(dialect: &Dialect, text: &str, given: &ImportOptions) -> Read {
     (dialect.read)(&Text::new(text.as_bytes()), given).unwrap_or_else(|fault| panic!("{fault:?}\n{text}"))
 }
 

@@ -3,7 +3,7 @@
 use super::tc_draw::{INTERFACE, LINK, port};
 use super::{canonical, differences, read, scenario};
 use perhop_config::as_tc::{LinuxPort, port_of_sweep};
-use perhop_config::given::Given;
+use perhop_config::import_options::ImportOptions;
 use perhop_config::model::Port;
 use perhop_config::tc::DIALECT;
 use proptest::prelude::*;
@@ -21,7 +21,7 @@ pub fn text(port: &LinuxPort) -> String {
 }
 
 fn back(text: &str) -> Port {
-    let read = read(&DIALECT, text, &Given::default());
+    let read = read(&DIALECT, text, &ImportOptions::default());
     let [port] = read.device.ports.as_slice() else { panic!("{:?}\n{text}", read.device) };
     port.clone()
 }

@@ -2,7 +2,7 @@
 
 use super::tc::{text, written};
 use super::{canonical, differences, read};
-use perhop_config::given::Given;
+use perhop_config::import_options::ImportOptions;
 use perhop_config::model::{Kind, Port, Queue};
 use perhop_config::tc::DIALECT;
 use perhop_config::tc::table::DISCIPLINES;
@@ -77,7 +77,7 @@ fn recorded() -> Vec<Recorded> {
 
 /// The ports of a text, without what is an exception.
 fn ports(text: &str, exception: Option<&Exception>) -> Vec<Port> {
-    let mut ports = read(&DIALECT, text, &Given::default()).device.ports;
+    let mut ports = read(&DIALECT, text, &ImportOptions::default()).device.ports;
     if let Some(it) = exception {
         ports.iter_mut().for_each(it.remove);
     }

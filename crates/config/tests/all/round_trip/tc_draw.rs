@@ -3,7 +3,7 @@
 
 use super::tc_leaves::{bytes, kbit, leaf, settings, table, word};
 use perhop_config::model::{Act, Class, Conditioner, Filter, Kind, Port, Queue, Way};
-use perhop_config::value::{Said, Settings, Value};
+use perhop_config::value::{Settings, Value, WithOrigin};
 use perhop_core::classify::{Match, Prefix, Protocol};
 use perhop_core::colour::Colour;
 use perhop_core::dscp::Dscp;
@@ -20,8 +20,8 @@ const MOST: usize = 8;
 /// Code points that are a class's alone.
 const CODES: usize = 7;
 
-pub fn said<T>(is: T) -> Said<T> {
-    Said::assumed("drawn", is)
+pub fn said<T>(is: T) -> WithOrigin<T> {
+    WithOrigin::assumed("drawn", is)
 }
 
 /// A port.
@@ -388,7 +388,7 @@ fn passed_on(acts: &[Act]) -> Vec<Act> {
     acts.iter().map(|act| if *act == Act::Next { Act::Transmit } else { *act }).collect()
 }
 
-type Meter = (&'static str, Settings, Vec<(Colour, Said<Vec<Act>>)>);
+type Meter = (&'static str, Settings, Vec<(Colour, WithOrigin<Vec<Act>>)>);
 
 fn meter() -> impl Strategy<Value = Meter> {
     let packets = settings(vec![

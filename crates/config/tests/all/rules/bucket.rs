@@ -1,11 +1,11 @@
 //! Buckets of policers beside what downloads need.
 
 use super::given;
-use perhop_config::given::Given;
+use perhop_config::import_options::ImportOptions;
 use perhop_core::units::BitRate;
 
 fn found(from: &str, text: &str) -> Option<(String, String)> {
-    let all = given(from, text, &Given::default());
+    let all = given(from, text, &ImportOptions::default());
     all.into_iter().map(|it| it.0).find(|it| it.code == "W451").map(|it| (it.message, it.instead))
 }
 
@@ -41,15 +41,15 @@ fn a_line_into_the_policer_is_a_shaper() {
     let police = "matchall action police rate 10mbit burst 4k conform-exceed drop";
     let input = format!("tc qdisc add dev eth0 clsact\ntc filter add dev eth0 ingress {police}\n");
     let output = format!("tc qdisc add dev eth0 clsact\ntc filter add dev eth0 egress {police}\n");
-    let said = |text: &str, link: Option<u64>| {
-        let all = given("tc", text, &Given { link: link.map(BitRate::mbps), ..Given::default() });
+    let warns = |text: &str, link: Option<u64>| {
+        let all = given("tc", text, &ImportOptions { link: link.map(BitRate::mbps), ..ImportOptions::default() });
         all.iter().any(|it| it.0.code == "W451")
     };
     for text in [&input, &output] {
-        assert!(said(text, None) && said(text, Some(100)) && said(text, Some(11)), "{text}");
+        assert!(warns(text, None) && warns(text, Some(100)) && warns(text, Some(11)), "{text}");
     }
-    assert!(!said(&input, Some(10)) && !said(&input, Some(8)));
-    assert!(said(&output, Some(10)));
+    assert!(!warns(&input, Some(10)) && !warns(&input, Some(8)));
+    assert!(warns(&output, Some(10)));
 }
 
 /// 10 MiB are 42 s of 2 Mbit/s.
@@ -59,7 +59,7 @@ fn a_bucket_of_seconds() {
         let text = format!(
             "tc qdisc add dev eth0 clsact\ntc filter add dev eth0 ingress matchall action police rate 2mbit burst {burst}\n"
         );
-        let all = given("tc", &text, &Given::default());
+        let all = given("tc", &text, &ImportOptions::default());
         all.into_iter().map(|it| it.0).find(|it| it.code == "W452").map(|it| it.message)
     };
     let message = tc("10m").unwrap();

@@ -138,7 +138,7 @@ fn the_ack_filter_of_cake_loses_nothing() {
         )
     };
     none("tc", &text(100, 9900));
-    let codes = |text: &str| super::given("tc", text, &perhop_config::given::Given::default());
+    let codes = |text: &str| super::given("tc", text, &perhop_config::import_options::ImportOptions::default());
     assert!(
         codes(&text(9900, 100)).iter().any(|it| it.0.code == "W440" && it.0.message.contains("lost 9900 of 109900"))
     );

@@ -1,7 +1,7 @@
 //! Texts of IOS.
 
 use perhop_config::finding::Finding;
-use perhop_config::given::{Given, Platform};
+use perhop_config::import_options::{ImportOptions, Platform};
 use perhop_core::units::BitRate;
 
 /// The lines of a class at the output of a port of 10 Mbit/s.
@@ -30,7 +30,7 @@ fn none(text: &str) {
     super::none("ios", text);
 }
 
-fn given(text: &str, given: &Given) -> Vec<(Finding, String)> {
+fn given(text: &str, given: &ImportOptions) -> Vec<(Finding, String)> {
     super::given("ios", text, given)
 }
 
@@ -152,12 +152,12 @@ fn shares_above_all_there_is() {
     assert!(only(&remaining, "W428", "bandwidth remaining percent 60").message.contains("120 %"));
     let fits = of(["priority percent 30", "bandwidth percent 50", "bandwidth percent 10"]);
     none(&fits);
-    let classic = given(&fits, &Given { platform: Platform::Ios, ..Given::default() });
+    let classic = given(&fits, &ImportOptions { platform: Platform::Ios, ..ImportOptions::default() });
     assert!(classic[0].0.instead.ends_with("max-reserved-bandwidth 90 at the interface"), "{classic:?}");
     let reserves = |percent: &str| {
         let text = fits
             .replace(" service-policy output", &format!(" max-reserved-bandwidth {percent}\n service-policy output"));
-        let found = given(&text, &Given { platform: Platform::Ios, ..Given::default() });
+        let found = given(&text, &ImportOptions { platform: Platform::Ios, ..ImportOptions::default() });
         found.into_iter().map(|it| it.0).find(|it| it.code == "W428")
     };
     assert_eq!(reserves("90"), None);
@@ -169,9 +169,10 @@ fn shares_above_all_there_is() {
     );
     // What is too much by less than a percent is not printed as what fits.
     let little = of(["priority percent 30", "bandwidth percent 50", "bandwidth 2003"]);
-    let found = given(&little, &Given::default()).into_iter().map(|it| it.0).find(|it| it.code == "W428").unwrap();
+    let found =
+        given(&little, &ImportOptions::default()).into_iter().map(|it| it.0).find(|it| it.code == "W428").unwrap();
     assert!(found.message.contains("add up to 100.1 % of 10Mbit/s (30 + 50 + 20)"), "{found:?}");
-    let wide = given(&rates, &Given { link: Some(BitRate::mbps(20)), ..Given::default() });
+    let wide = given(&rates, &ImportOptions { link: Some(BitRate::mbps(20)), ..ImportOptions::default() });
     assert!(wide.is_empty(), "{wide:?}");
 }
 

@@ -7,14 +7,14 @@ mod ios;
 mod tc;
 
 use perhop_config::finding::Finding;
-use perhop_config::given::Given;
 use perhop_config::import::DIALECTS as ALL;
+use perhop_config::import_options::ImportOptions;
 use perhop_config::rules::{findings, instead_of};
 use perhop_config::text::Text;
 use proptest::prelude::*;
 
 /// Findings with the words at their places.
-fn given(from: &str, text: &str, given: &Given) -> Vec<(Finding, String)> {
+fn given(from: &str, text: &str, given: &ImportOptions) -> Vec<(Finding, String)> {
     let text = Text::new(text.as_bytes());
     let dialect = ALL.iter().find(|dialect| dialect.name == from).unwrap();
     let read = (dialect.read)(&text, given).unwrap_or_else(|fault| panic!("{fault:?}:\n{}", text.text));
@@ -25,7 +25,7 @@ fn given(from: &str, text: &str, given: &Given) -> Vec<(Finding, String)> {
 /// The only finding.
 #[track_caller]
 fn only(from: &str, text: &str, code: &str, words: &str) -> Finding {
-    let all = given(from, text, &Given::default());
+    let all = given(from, text, &ImportOptions::default());
     assert_eq!(
         all.iter().map(|it| (it.0.code, it.1.as_str())).collect::<Vec<_>>(),
         [(code, words)],
@@ -36,7 +36,7 @@ fn only(from: &str, text: &str, code: &str, words: &str) -> Finding {
 
 #[track_caller]
 fn none(from: &str, text: &str) {
-    let all = given(from, text, &Given::default());
+    let all = given(from, text, &ImportOptions::default());
     assert!(all.is_empty(), "{text}\n{all:#?}");
 }
 
@@ -93,8 +93,8 @@ proptest! {
     fn any_lines(lines in prop::collection::vec(prop::sample::select(WORDS), 0..40)) {
         let text = Text::new(lines.join("\n").as_bytes());
         for dialect in ALL {
-            if let Ok(read) = (dialect.read)(&text, &Given::default()) {
-                for found in findings(&read, &text, &Given::default()) {
+            if let Ok(read) = (dialect.read)(&text, &ImportOptions::default()) {
+                for found in findings(&read, &text, &ImportOptions::default()) {
                     prop_assert!(text.text.get(found.place.start..found.place.end).is_some_and(|words| !words.is_empty()), "{found:?}");
                 }
             }

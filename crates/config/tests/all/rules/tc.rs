@@ -1,7 +1,7 @@
 //! Units, policers and shapers of tc.
 
 use super::{none, only};
-use perhop_config::given::Given;
+use perhop_config::import_options::ImportOptions;
 
 fn shaped(keys: &str) -> String {
     format!("tc qdisc add dev eth0 root tbf {keys}\n")
@@ -127,7 +127,7 @@ fn a_mask_that_misses_ecn_capable_packets() {
 #[test]
 fn a_netem_that_cannot_hold_what_the_link_carries() {
     let at = |text: &str, link: &str| {
-        let given = Given { link: link.parse().ok(), ..Given::default() };
+        let given = ImportOptions { link: link.parse().ok(), ..ImportOptions::default() };
         let found = super::given("tc", text, &given);
         found.into_iter().map(|(finding, words)| (finding.code, words, finding.instead)).collect::<Vec<_>>()
     };

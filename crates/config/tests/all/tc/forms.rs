@@ -2,7 +2,7 @@
 
 use super::{codes, queue, read, value, verdicts};
 use perhop_config::account::Verdict;
-use perhop_config::given::Given;
+use perhop_config::import_options::ImportOptions;
 use perhop_config::model::Kind;
 use perhop_config::tc::DIALECT;
 use perhop_config::text::Text;
@@ -176,7 +176,7 @@ fn what_stands_beside_a_command_is_hidden() {
                 sshpass -p topsecret ssh root@198.51.100.9 \"tc qdisc add dev eth1 root sfq; echo letmein\"\n\
                 PSK=hunter2 tc qdisc add dev eth2 root sfq; curl -u admin:letmein https://198.51.100.7/\n\
                 $ sudo tc qdisc add dev eth3 root \\\n  codel || true\n";
-    let found = perhop_config::import::read(text.as_bytes(), None, &Given::default()).unwrap();
+    let found = perhop_config::import::read(text.as_bytes(), None, &ImportOptions::default()).unwrap();
     let shown: Vec<_> = found.lines().map(|(number, text, _)| (number, text)).collect();
     let lines = [
         (1, "tc qdisc add dev eth0 root fq_codel"),
@@ -268,7 +268,7 @@ fn a_command_behind_another_word_is_in_the_account() {
 /// Without `--from`: JSON with a key on each line, and commands behind others on one line.
 #[test]
 fn the_dialect_is_found_wherever_a_command_stands() {
-    let given = Given { link: Some(perhop_core::units::BitRate::mbps(1)), ..Given::default() };
+    let given = ImportOptions { link: Some(perhop_core::units::BitRate::mbps(1)), ..ImportOptions::default() };
     let json = "[ {\n        \"kind\": \"cake\",\n        \"handle\": \"8005:\",\n        \"dev\": \"wan\",\n        \"root\": true,\n        \
                 \"options\": {\n            \"diffserv\": \"diffserv4\"\n        }\n} ]\n";
     for (text, name) in [(json, "wan"), ("DEV=eth0;RATE=30;tc qdisc add dev $DEV root fq_codel && echo done\n", "eth0")]
@@ -290,7 +290,7 @@ fn a_kind_that_is_an_unset_variable_is_refused() {
 #[test]
 fn an_ingress_without_filters_is_no_choice() {
     let text = "qdisc fq_codel 1: dev wan root refcnt 2 limit 1001p flows 1024\nqdisc ingress ffff: dev wan parent ffff:fff1 ----------------\n";
-    let found = perhop_config::import::import(text.as_bytes(), None, &Given::default())
+    let found = perhop_config::import::import(text.as_bytes(), None, &ImportOptions::default())
         .unwrap_or_else(|fault| panic!("{fault:?}"));
     assert_eq!(found.port().way, perhop_config::model::Way::Output);
 }
@@ -342,9 +342,9 @@ fn what_is_cut_off_is_said() {
 
 #[test]
 fn nothing_of_tc_is_a_fault() {
-    let fault = (DIALECT.read)(&Text::new(b"hello\nworld"), &Given::default()).unwrap_err();
+    let fault = (DIALECT.read)(&Text::new(b"hello\nworld"), &ImportOptions::default()).unwrap_err();
     assert_eq!(fault.code, "E300");
-    let given = Given { interface: Some("eth9".into()), ..Given::default() };
+    let given = ImportOptions { interface: Some("eth9".into()), ..ImportOptions::default() };
     let fault = (DIALECT.read)(&Text::new(b"tc qdisc add dev eth0 root pfifo"), &given).unwrap_err();
     assert_eq!(fault.code, "E302");
     assert!(fault.help.contains("eth0"), "{fault:?}");

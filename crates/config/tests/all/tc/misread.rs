@@ -105,25 +105,25 @@ tc class add dev {name} parent 1: classid 1:10 htb rate 1mbit ceil 2mbit\n"
         assert_eq!(counts(name, ""), "l2", "{name}");
     }
     // What the text says of an interface goes before its name.
-    let said = |name: &str, link: &str| {
+    let layer = |name: &str, link: &str| {
         let tree = format!("tc qdisc add dev {name} root tbf rate 1mbit burst 10k latency 50ms\n");
         port(&format!("{link}\n{tree}")).accounting.unwrap().is
     };
-    let shown = |name: &str, kind: &str| {
+    let ip_link = |name: &str, kind: &str| {
         format!(
             "7: {name}@NONE: <POINTOPOINT,NOARP,UP> mtu 1420 qdisc tbf state UNKNOWN\n    link/{kind} promiscuity 0\n    wireguard"
         )
     };
     for kind in ["none", "ppp", "ipip 10.0.0.1 peer 10.0.0.2", "gre 0.0.0.0"] {
-        assert_eq!(said("office", &shown("office", kind)), "l3", "{kind}");
+        assert_eq!(layer("office", &ip_link("office", kind)), "l3", "{kind}");
     }
     assert_eq!(
-        [said("tun0", &shown("tun0", "ether 02:00:00:00:00:01")), said("office", &shown("wg0", "none"))],
+        [layer("tun0", &ip_link("tun0", "ether 02:00:00:00:00:01")), layer("office", &ip_link("wg0", "none"))],
         ["l2"; 2]
     );
-    assert_eq!(said("office", "ip link add dev office type wireguard"), "l3");
-    assert_eq!(said("office", "KIND=ipip\nsudo ip tunnel add office mode $KIND remote 10.0.0.2"), "l3");
-    assert_eq!(said("tun0", "ip tuntap add dev tun0 mode tap"), "l2");
+    assert_eq!(layer("office", "ip link add dev office type wireguard"), "l3");
+    assert_eq!(layer("office", "KIND=ipip\nsudo ip tunnel add office mode $KIND remote 10.0.0.2"), "l3");
+    assert_eq!(layer("tun0", "ip tuntap add dev tun0 mode tap"), "l2");
     // A size table counts from the header that the interface has.
     assert_eq!([counts("ppp0", "stab overhead 38"), counts("eth0", "stab overhead 24")], ["l1"; 2]);
 }

@@ -7,11 +7,11 @@ mod forms;
 mod kernel;
 mod misread;
 mod robust;
-mod said;
+mod statements;
 
 use perhop_config::account::Verdict;
 use perhop_config::dialect::Read;
-use perhop_config::given::Given;
+use perhop_config::import_options::ImportOptions;
 use perhop_config::model::{Class, Port, Queue};
 use perhop_config::tc::DIALECT;
 use perhop_config::text::Text;
@@ -19,7 +19,8 @@ use perhop_config::value::Settings;
 
 /// What is read of a text.
 fn read(text: &str) -> Read {
-    (DIALECT.read)(&Text::new(text.as_bytes()), &Given::default()).unwrap_or_else(|fault| panic!("{fault:?}\n{text}"))
+    (DIALECT.read)(&Text::new(text.as_bytes()), &ImportOptions::default())
+        .unwrap_or_else(|fault| panic!("{fault:?}\n{text}"))
 }
 
 /// The only port of a text.

@@ -1,6 +1,6 @@
 //! Any text: no panic, and every line that speaks of QoS is in the account.
 
-use perhop_config::given::Given;
+use perhop_config::import_options::ImportOptions;
 use perhop_config::tc::DIALECT;
 use perhop_config::text::Text;
 use proptest::prelude::*;
@@ -113,7 +113,7 @@ fn words() -> impl Strategy<Value = String> {
 
 fn sound(text: &str) -> Result<(), TestCaseError> {
     let text = Text::new(text.as_bytes());
-    let Ok(read) = (DIALECT.read)(&text, &Given::default()) else { return Ok(()) };
+    let Ok(read) = (DIALECT.read)(&text, &ImportOptions::default()) else { return Ok(()) };
     let lines = text.lines().count();
     prop_assert!(read.account.lines.keys().all(|line| (1..=lines).contains(line)));
     let within = |end: usize| end <= text.text.len();
@@ -144,7 +144,7 @@ proptest! {
         before in prop::sample::select(vec!["", "$ ", "sudo ", "> ", "  3  ", "root@gw:~# "]),
     ) {
         let text = format!("hello\n{before}tc {object} {verb} {}\nworld\n", rest.join(" "));
-        let read = (DIALECT.read)(&Text::new(text.as_bytes()), &Given::default());
+        let read = (DIALECT.read)(&Text::new(text.as_bytes()), &ImportOptions::default());
         prop_assert!(read.is_ok_and(|it| it.account.lines.keys().copied().eq([2])), "{}", text);
     }
 }

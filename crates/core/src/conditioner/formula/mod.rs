@@ -90,7 +90,7 @@ pub struct BucketOf {
 
 /// A number that is remembered.
 #[derive(Declared, Clone, Debug, PartialEq)]
-pub struct Kept {
+pub struct Variable {
     /// Its first value, with its unit.
     pub start: Constant,
     /// Its new value at each packet, before `sets`.
@@ -107,7 +107,7 @@ pub struct Stated {
     /// Token buckets, by their names.
     pub buckets: Named<BucketOf>,
     /// Numbers that the formula remembers, by their names.
-    pub state: Named<Kept>,
+    pub state: Named<Variable>,
 }
 
 /// The same, with formulas whose names and units agree.

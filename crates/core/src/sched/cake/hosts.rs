@@ -1,6 +1,6 @@
 //! Hosts: whose packets share a queue, and how many flows of a host have a backlog.
 
-use super::sets::{Found, Sets};
+use super::sets::{Sets, Slot};
 use crate::classify::FlowHeaders;
 use crate::packet::FlowId;
 use crate::params::Choice;
@@ -114,7 +114,7 @@ impl Hosts {
     pub(super) fn claim(&mut self, host: u32) -> usize {
         let Self { sets, bulk } = self;
         let found = sets.claim(host, |place| bulk[place] > 0);
-        let (Found::Own(place) | Found::Beside(place) | Found::Free(place) | Found::Shared(place)) = found;
+        let (Slot::Own(place) | Slot::Beside(place) | Slot::Free(place) | Slot::Shared(place)) = found;
         place
     }
 

@@ -3,7 +3,7 @@
 
 /// What a hash finds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum Slot {
     /// The place that was last given to it, the first of its set.
     Own(usize),
     /// The same, another of its set.
@@ -32,23 +32,23 @@ impl Sets {
     }
 
     /// The place for a hash, which is its own from now on.
-    pub(super) fn claim(&mut self, hash: u32, in_use: impl Fn(usize) -> bool) -> Found {
+    pub(super) fn claim(&mut self, hash: u32, in_use: impl Fn(usize) -> bool) -> Slot {
         let found = self.find(hash, in_use);
-        let (Found::Own(place) | Found::Beside(place) | Found::Free(place) | Found::Shared(place)) = found;
+        let (Slot::Own(place) | Slot::Beside(place) | Slot::Free(place) | Slot::Shared(place)) = found;
         self.tags[place] = hash;
         found
     }
 
-    fn find(&self, hash: u32, in_use: impl Fn(usize) -> bool) -> Found {
+    fn find(&self, hash: u32, in_use: impl Fn(usize) -> bool) -> Slot {
         let first = hash as usize % self.tags.len();
         if self.tags[first] == hash {
-            return Found::Own(first);
+            return Slot::Own(first);
         }
         let from = first - first % self.ways;
         let ways = self.ways.min(self.tags.len() - from);
         let set = || (0..ways).map(|step| from + (first - from + step) % ways);
-        let own = set().find(|&place| self.tags[place] == hash).map(Found::Beside);
-        let free = || set().find(|&place| !in_use(place)).map(Found::Free);
-        own.or_else(free).unwrap_or(Found::Shared(first))
+        let own = set().find(|&place| self.tags[place] == hash).map(Slot::Beside);
+        let free = || set().find(|&place| !in_use(place)).map(Slot::Free);
+        own.or_else(free).unwrap_or(Slot::Shared(first))
     }
 }

@@ -1,7 +1,7 @@
 //! One tin: its queues, and in which order they are served (DRR++).
 
 use super::hosts::{Hosts, Identity};
-use super::sets::{Found, Sets};
+use super::sets::{Sets, Slot};
 use super::tins::Clock;
 use crate::aqm::cobalt::{Law, State};
 use crate::counter::{Below, Each};
@@ -128,16 +128,16 @@ impl Tin {
     pub(super) fn place(&mut self, whose: Identity) -> usize {
         let Self { sets, queues, counts, .. } = self;
         let (queue, newly) = match sets.claim(whose.queue, |place| queues[place].set != Set::Idle) {
-            Found::Own(place) => (place, queues[place].set == Set::Idle),
-            Found::Beside(place) => {
+            Slot::Own(place) => (place, queues[place].set == Set::Idle),
+            Slot::Beside(place) => {
                 counts.beside += 1;
                 (place, queues[place].set == Set::Idle)
             }
-            Found::Free(place) => {
+            Slot::Free(place) => {
                 counts.free += 1;
                 (place, true)
             }
-            Found::Shared(place) => {
+            Slot::Shared(place) => {
                 counts.shared += 1;
                 self.unload(place);
                 (place, true)

@@ -2,7 +2,7 @@
 
 use super::support::{self, RATE, common, packets, profile};
 use crate::common::port::Port;
-use crate::oracle::choke::{Kernel, Paper, Said};
+use crate::oracle::choke::{Kernel, Paper, Ruling};
 use crate::oracle::red_linux::Linux;
 use perhop_core::aqm::early::{Common, Spacing, Weight};
 use perhop_core::aqm::{AqmParams, choke};
@@ -39,20 +39,20 @@ fn loads() -> impl Strategy<Value = Vec<(Span, Packet)>> {
     })
 }
 
-fn fate(said: Said, room: bool, marks: bool) -> Fate {
+fn fate(said: Ruling, room: bool, marks: bool) -> Fate {
     match said {
-        Said::Both(_) => Fate::Dropped(Reason::Early),
-        Said::Drawn if !marks => Fate::Dropped(Reason::Early),
-        Said::Forced if !marks => Fate::Dropped(Reason::Forced),
+        Ruling::Both(_) => Fate::Dropped(Reason::Early),
+        Ruling::Drawn if !marks => Fate::Dropped(Reason::Early),
+        Ruling::Forced if !marks => Fate::Dropped(Reason::Forced),
         _ if !room => Fate::Dropped(Reason::Overflow),
-        Said::Pass => Fate::Queued,
-        Said::Drawn | Said::Forced => Fate::Marked,
+        Ruling::Pass => Fate::Queued,
+        Ruling::Drawn | Ruling::Forced => Fate::Marked,
     }
 }
 
 /// What waits afterwards, if nothing leaves.
-fn after(mut waiting: Vec<Packet>, said: Said) -> Vec<FlowId> {
-    if let Said::Both(place) = said {
+fn after(mut waiting: Vec<Packet>, said: Ruling) -> Vec<FlowId> {
+    if let Ruling::Both(place) = said {
         waiting.remove(place);
     }
     waiting.iter().map(|it| it.flow).collect()
@@ -86,7 +86,7 @@ proptest! {
             let (waiting, sent): (Vec<_>, _) = (port.waiting().iter().map(|it| it.1).collect(), port.sent);
             let room = waiting.len() < LIMIT as usize;
             let said = paper.arrive(now, &waiting, port.backlog().idle_since, packet);
-            let expected = fate(said, room, ecn && packet.ecn.capable() && said != Said::Forced);
+            let expected = fate(said, room, ecn && packet.ecn.capable() && said != Ruling::Forced);
             if expected == Fate::Dropped(Reason::Overflow) {
                 paper.count = 0;
             }

@@ -9,7 +9,7 @@ use perhop_core::units::Time;
 
 /// What becomes of an arrival, room or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Said {
+pub(crate) enum Ruling {
     Pass,
     /// By RED's draw.
     Drawn,
@@ -33,7 +33,7 @@ pub(crate) struct Paper {
 }
 
 impl Paper {
-    pub(crate) fn arrive(&mut self, now: Time, waiting: &[Packet], idle: Option<Time>, packet: &Packet) -> Said {
+    pub(crate) fn arrive(&mut self, now: Time, waiting: &[Packet], idle: Option<Time>, packet: &Packet) -> Ruling {
         if let Some(since) = idle {
             let m = (now - since.max(self.last)).seconds() * self.idle_rate;
             self.avg *= math::exp(m * math::ln(1.0 - self.wq));
@@ -42,17 +42,17 @@ impl Paper {
         self.avg = (1.0 - self.wq) * self.avg + self.wq * waiting.len() as f64;
         if self.avg <= self.min {
             self.count = -1;
-            return Said::Pass;
+            return Ruling::Pass;
         }
         if !waiting.is_empty() {
             let place = (self.rng.uniform() * waiting.len() as f64).floor() as usize;
             if waiting[place].flow == packet.flow {
-                return Said::Both(place);
+                return Ruling::Both(place);
             }
         }
         if self.avg >= self.max {
             self.count = 0;
-            return Said::Forced;
+            return Ruling::Forced;
         }
         self.count += 1;
         let p_b = self.max_p * (self.avg - self.min) / (self.max - self.min);
@@ -60,9 +60,9 @@ impl Paper {
         let p_a = if before > 0.0 { (p_b / before).min(1.0) } else { 1.0 };
         if self.rng.uniform() < p_a {
             self.count = 0;
-            return Said::Drawn;
+            return Ruling::Drawn;
         }
-        Said::Pass
+        Ruling::Pass
     }
 }
 
@@ -105,27 +105,27 @@ impl Kernel {
         Some(self.head)
     }
 
-    pub(crate) fn arrive(&mut self, now: Time, waiting: usize, idle: Option<Time>, packet: &Packet) -> Said {
+    pub(crate) fn arrive(&mut self, now: Time, waiting: usize, idle: Option<Time>, packet: &Packet) -> Ruling {
         self.red.measure(now.ns(), waiting as u64, idle.map(Time::ns));
         let [above_min, above_max] = self.red.above();
         if !above_min {
             self.red.rest();
-            return Said::Pass;
+            return Ruling::Pass;
         }
         let drawn = self.drawn();
         if let Some(place) = drawn.filter(|place| self.places[*place] == Some(packet.flow)) {
             let before = self.places[self.head..place].iter().flatten().count();
             self.places[place] = None;
             self.move_head();
-            return Said::Both(before);
+            return Ruling::Both(before);
         }
         if above_max {
             self.red.rest();
-            return Said::Forced;
+            return Ruling::Forced;
         }
         // One stream of draws for both.
         *self.red.rng_mut() = self.rng.clone();
-        let said = if self.red.gap() == Outcome::Drawn { Said::Drawn } else { Said::Pass };
+        let said = if self.red.gap() == Outcome::Drawn { Ruling::Drawn } else { Ruling::Pass };
         self.rng = self.red.rng_mut().clone();
         said
     }

@@ -31,12 +31,12 @@ const TEXT_BYTES: f64 = 16.0;
 
 /// What a command of the kernel showed: counters by object and name, and the times between which it ran.
 #[derive(Default)]
-struct Shown {
+struct Reading {
     times: [u64; 2],
     values: BTreeMap<(String, String), f64>,
 }
 
-impl Shown {
+impl Reading {
     /// A counter of an object that it shows; what its JSON leaves out is 0.
     fn get(&self, key: &(String, String)) -> Option<f64> {
         let known = self.values.keys().any(|(object, _)| *object == key.0);
@@ -45,9 +45,9 @@ impl Shown {
 }
 
 /// What the kernel showed in each cell, run by run, in the order of time.
-fn recorded() -> BTreeMap<String, Vec<Vec<Shown>>> {
+fn recorded() -> BTreeMap<String, Vec<Vec<Reading>>> {
     let text = std::fs::read_to_string(folder().join("records/counters.csv")).unwrap();
-    let mut found: BTreeMap<String, Vec<Vec<Shown>>> = BTreeMap::new();
+    let mut found: BTreeMap<String, Vec<Vec<Reading>>> = BTreeMap::new();
     for line in text.lines().skip(1) {
         let fields: Vec<_> = line.split(',').collect();
         let [cell, run, from, to, of, counter, value] = fields[..] else { panic!("{line}") };
@@ -55,7 +55,7 @@ fn recorded() -> BTreeMap<String, Vec<Vec<Shown>>> {
         runs.resize_with(runs.len().max(run + 1), Vec::new);
         let times = [from, to].map(|time| time.parse().unwrap());
         if runs[run].last().is_none_or(|shown| shown.times != times) {
-            runs[run].push(Shown { times, ..Shown::default() });
+            runs[run].push(Reading { times, ..Reading::default() });
         }
         let shown = runs[run].last_mut().unwrap();
         shown.values.insert((of.to_owned(), counter.to_owned()), value.parse().unwrap());
@@ -64,7 +64,7 @@ fn recorded() -> BTreeMap<String, Vec<Vec<Shown>>> {
 }
 
 /// `lab/cells/counters.toml`: the cells of a table, and what is compared of each kind.
-struct Asked {
+struct Comparison {
     exact: Vec<String>,
     random: Vec<String>,
     compared: BTreeMap<String, BTreeSet<String>>,
@@ -72,7 +72,7 @@ struct Asked {
     explained: BTreeMap<String, BTreeSet<String>>,
 }
 
-fn asked() -> Asked {
+fn asked() -> Comparison {
     let text = std::fs::read_to_string(folder().join("cells/counters.toml")).unwrap();
     let root = toml_span::parse(&text).unwrap();
     let keys = |table: &str| {
@@ -86,7 +86,7 @@ fn asked() -> Asked {
         entries.map(|(key, value)| (key.name.to_string(), list(value))).collect()
     };
     let (compared, explained) = (lists("compared", ""), lists("explained", "/counters"));
-    Asked { exact: keys("exact"), random: keys("random"), compared, explained }
+    Comparison { exact: keys("exact"), random: keys("random"), compared, explained }
 }
 
 /// A queueing discipline or a class that a cell's commands make: its parent and kind, by its name.
@@ -174,7 +174,7 @@ fn counted(cell: &Cell, rows: &[Row], seed: u64, at: u64) -> Ours {
     counters.into_iter().filter_map(named).collect()
 }
 
-impl Asked {
+impl Comparison {
     fn compares(&self, kind: &str, counter: &str) -> bool {
         [kind, "all"].iter().any(|of| self.compared.get(*of).is_some_and(|names| names.contains(counter)))
     }

@@ -121,12 +121,12 @@ fn found(counts: &Counts) -> String {
         Some((_, "exact")) => "all are exact".to_owned(),
         Some((_, "in distribution")) => "all agree in distribution".to_owned(),
         _ => {
-            let said = |(count, what): &(usize, &str)| match *what {
+            let phrase = |(count, what): &(usize, &str)| match *what {
                 "exact" => format!("{count} are exact"),
                 "not" => format!("{count} do not agree"),
                 _ => format!("{count} agree in distribution"),
             };
-            let said: Vec<_> = parts.iter().filter(|it| it.0 > 0).map(said).collect();
+            let said: Vec<_> = parts.iter().filter(|it| it.0 > 0).map(phrase).collect();
             said.join(" and ")
         }
     }

@@ -4,8 +4,8 @@
 use crate::kernel::cells::{COMING, Cell, Described, LEAVING, cells, ports, typed};
 use crate::kernel::verdict::{Verdict, judge};
 use perhop_config::finding::Fault;
-use perhop_config::given::Given;
 use perhop_config::import::import;
+use perhop_config::import_options::ImportOptions;
 use perhop_config::model::Way;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ fn policy(port: &Described) -> Result<(String, String), String> {
     let text: String = port.commands.iter().map(|command| typed(command) + "\n").collect();
     let comes = port.commands.iter().any(|command| command.contains("{in}"));
     let (interface, way) = if comes { (COMING, Way::Input) } else { (LEAVING, Way::Output) };
-    let given = Given { interface: Some(interface.to_owned()), way: Some(way), ..Given::default() };
+    let given = ImportOptions { interface: Some(interface.to_owned()), way: Some(way), ..ImportOptions::default() };
     let said = |fault: Fault| format!("{} {}", fault.code, fault.message);
     let mut read = import(text.as_bytes(), Some("tc"), &given).map_err(|refused| said(refused.fault))?;
     let policy = read.policy().map_err(said)?;

@@ -6,7 +6,7 @@ mod linux;
 
 use super::Received;
 use super::config::{AckDelay, Config};
-use super::held::Kept;
+use super::held::Occupancy;
 use linux::Linux;
 use perhop_core::units::{Span, Time};
 
@@ -44,8 +44,8 @@ pub(super) struct Arrival<'a> {
     /// The first with a congestion mark that is not echoed yet.
     pub(super) marked: bool,
     /// What waited for a segment that is missing, and does so now.
-    pub(super) before: Kept,
-    pub(super) after: Kept,
+    pub(super) before: Occupancy,
+    pub(super) after: Occupancy,
     /// What waited was sent because of it.
     pub(super) told: bool,
     /// With this segment.

@@ -3,7 +3,7 @@
 use perhop_core::ParamError;
 use perhop_core::aqm::{self, Arrival, Backlog, Departure};
 use perhop_core::conditioner::{self, Passage};
-use perhop_core::foreign::{Given, Plain, Registered};
+use perhop_core::foreign::{Argument, Plain, Registered};
 use perhop_core::needs::Needs;
 use perhop_core::packet::{Colour, Packet};
 use perhop_core::params::{Field, Kind, Literal};
@@ -55,7 +55,7 @@ impl aqm::foreign::Hooks for Chance {
         Some(self.next)
     }
 
-    fn retune(&mut self, _now: Time, values: &[Given]) -> Result<(), ParamError> {
+    fn retune(&mut self, _now: Time, values: &[Argument]) -> Result<(), ParamError> {
         self.least = least(values);
         Ok(())
     }
@@ -79,7 +79,7 @@ impl conditioner::foreign::Hooks for Dice {
         Verdict::Pass
     }
 
-    fn retune(&mut self, _now: Time, _values: &[Given]) -> Result<(), ParamError> {
+    fn retune(&mut self, _now: Time, _values: &[Argument]) -> Result<(), ParamError> {
         Ok(())
     }
 
@@ -88,9 +88,9 @@ impl conditioner::foreign::Hooks for Dice {
     }
 }
 
-fn least(values: &[Given]) -> i64 {
+fn least(values: &[Argument]) -> i64 {
     match values {
-        [Given { plain: Plain::Integer(n), .. }] => *n,
+        [Argument { plain: Plain::Integer(n), .. }] => *n,
         other => panic!("{other:?}"),
     }
 }
@@ -112,12 +112,12 @@ pub fn register() {
     DONE.call_once(|| {
         let (entry, origin, source) = made("chance", LEAST);
         let next = Time::from_ns(EVERY_NS);
-        let make = Box::new(move |values: &[Given], _: &_| {
+        let make = Box::new(move |values: &[Argument], _: &_| {
             Ok(Box::new(Chance { least: least(values), next, timers: 0 }) as Box<dyn aqm::foreign::Hooks>)
         });
         aqm::foreign::REGISTER.add(Registered { entry, origin, source, make }, aqm::NAMES).unwrap();
         let (entry, origin, source) = made("dice", &[]);
-        let make = Box::new(|_: &[Given], _: &_| Ok(Box::new(Dice) as Box<dyn conditioner::foreign::Hooks>));
+        let make = Box::new(|_: &[Argument], _: &_| Ok(Box::new(Dice) as Box<dyn conditioner::foreign::Hooks>));
         conditioner::foreign::REGISTER.add(Registered { entry, origin, source, make }, conditioner::NAMES).unwrap();
     });
 }

@@ -3,8 +3,8 @@
 use super::pipe::{Dice, Fate, Pipe};
 use perhop_core::units::{Span, Time};
 use perhop_sim::transport::{
-    AckDelay, AckInfo, Config, Decoder, EcnFeedback, Reaction, Received, Receiver, Recovery, RtoConfig, Sender, Supply,
-    Told,
+    AceReport, AckDelay, AckInfo, Config, Decoder, EcnFeedback, Reaction, Received, Receiver, Recovery, RtoConfig,
+    Sender, Supply,
 };
 use proptest::prelude::*;
 
@@ -26,7 +26,7 @@ struct Text {
 
 #[allow(non_snake_case)]
 impl Text {
-    fn decode(&mut self, told: Told) -> i64 {
+    fn decode(&mut self, told: AceReport) -> i64 {
         let (DIVACE, DIVOPT, SAFETY_FACTOR, mss) = (8, 16_777_216, 2.0, i64::from(MSS));
         let newlyAckedPkt = i64::from(told.newly);
         if newlyAckedPkt == 0 {
@@ -55,7 +55,7 @@ impl Text {
 /// The examples of appendix A.2.
 #[test]
 fn the_examples_of_the_text() {
-    let told = |ace: u32, newly, bytes| Told { ace: ((5 + ace) % 8) as u8, newly, bytes };
+    let told = |ace: u32, newly, bytes| AceReport { ace: ((5 + ace) % 8) as u8, newly, bytes };
     for (ace, newly, bytes, marked) in [
         (2, 9, None, 2),
         (2, 10, None, 10),
@@ -93,7 +93,7 @@ proptest! {
             if lost {
                 continue;
             }
-            let told = Told { ace: (cep % 8) as u8, bytes: with_bytes.then_some(ceb % (1 << 24)), newly };
+            let told = AceReport { ace: (cep % 8) as u8, bytes: with_bytes.then_some(ceb % (1 << 24)), newly };
             let ours = decoder.marked(told);
             prop_assert_eq!(i64::from(ours), text.decode(told), "{:?}", told);
             let possible = (0..=newly).filter(|n| n % 8 == since % 8).max().unwrap();

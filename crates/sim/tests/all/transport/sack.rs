@@ -20,7 +20,7 @@ struct Oracle {
 
 /// What the ACK of a segment says.
 #[derive(Debug, PartialEq)]
-struct Said {
+struct AckFields {
     next: u32,
     blocks: Vec<Range<u32>>,
     dsack: Option<Range<u32>>,
@@ -58,7 +58,7 @@ impl Oracle {
         self.reports.truncate(4);
     }
 
-    fn on_segment(&mut self, number: u32) -> Said {
+    fn on_segment(&mut self, number: u32) -> AckFields {
         let next = self.next();
         let outside = number >= next && number - next >= self.window;
         let again = !outside && (number < next || self.got.contains(&number));
@@ -72,13 +72,13 @@ impl Oracle {
         self.reports.retain(|report| report.iter().all(|&n| n > next));
         let dsack = (again && next - number.min(next) <= 32_768).then_some(number..number + 1);
         let blocks = dsack.clone().into_iter().chain(self.reports.iter().map(range)).take(3).collect();
-        Said { next, blocks, dsack }
+        AckFields { next, blocks, dsack }
     }
 }
 
-fn said(ack: &AckInfo) -> Said {
+fn said(ack: &AckInfo) -> AckFields {
     let next = ack.next_expected;
-    Said { next, blocks: ack.sacks.iter(next).collect(), dsack: ack.sacks.dsack(next) }
+    AckFields { next, blocks: ack.sacks.iter(next).collect(), dsack: ack.sacks.dsack(next) }
 }
 
 fn segment(number: u32) -> Received {
@@ -97,7 +97,7 @@ fn any_offset() -> impl Strategy<Value = i64> {
 }
 
 /// The blocks that are no duplicate's.
-fn held(said: &Said) -> &[Range<u32>] {
+fn held(said: &AckFields) -> &[Range<u32>] {
     &said.blocks[usize::from(said.dsack.is_some())..]
 }
 
@@ -143,7 +143,7 @@ proptest! {
         let last = order.iter().map(|&number| receiver.on_segment(Time::ZERO, &segment(number)).unwrap()).last().unwrap();
         prop_assert_eq!((last.next_expected, last.sacks), (60, Sacks::default()));
         let again = said(&receiver.on_segment(Time::ZERO, &segment(twice)).unwrap());
-        prop_assert_eq!(again, Said { next: 60, blocks: vec![twice..twice + 1], dsack: Some(twice..twice + 1) });
+        prop_assert_eq!(again, AckFields { next: 60, blocks: vec![twice..twice + 1], dsack: Some(twice..twice + 1) });
         let after = receiver.on_segment(Time::ZERO, &segment(60)).unwrap();
         prop_assert_eq!((after.next_expected, after.sacks), (61, Sacks::default()));
     }

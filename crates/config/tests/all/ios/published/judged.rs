@@ -7,7 +7,7 @@
 use super::{last, table, text};
 use crate::ios::hand::try_read;
 use perhop_config::evidence::Counters;
-use perhop_config::given::Given;
+use perhop_config::import_options::ImportOptions;
 use perhop_config::load::Load;
 use perhop_config::model::{Filter, Port, Queue};
 use perhop_config::stub::with_load;
@@ -59,7 +59,7 @@ fn drops_are_those_of_a_run() {
     let (mut judged, mut far, mut all) = (0, Vec::new(), String::new());
     for (name, _) in table::OUTPUTS {
         let link = LINKS.iter().find(|it| it.0 == *name).map_or(BitRate::mbps(100), |it| BitRate::mbps(it.1));
-        let read = try_read(&text(name), &Given { link: Some(link), ..Given::default() }).unwrap();
+        let read = try_read(&text(name), &ImportOptions { link: Some(link), ..ImportOptions::default() }).unwrap();
         for port in &read.device.ports {
             let mut port = port.clone();
             if port.interface.is.contains("Ethernet") {

@@ -7,7 +7,7 @@ use crate::ios::hand::{given, try_read};
 use perhop_config::account::Verdict;
 use perhop_config::dialect::Read;
 use perhop_config::model::{Conditioner, Filter, Kind, Port, Queue};
-use perhop_config::value::{Said, Settings, Value};
+use perhop_config::value::{Settings, Value, WithOrigin};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -157,7 +157,7 @@ fn said(settings: &Settings) -> String {
     list.join(" ")
 }
 
-fn number(said: &Said<Value>) -> String {
+fn number(said: &WithOrigin<Value>) -> String {
     match &said.is {
         Value::Rate(rate) => rate.bit_s().to_string(),
         Value::PacketRate(rate) => format!("{}p/s", rate.packets_s()),

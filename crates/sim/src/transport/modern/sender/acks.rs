@@ -5,7 +5,7 @@ use super::{Before, Event, Modern, News, SYN, State, TIMER_FLOOR, Timer, UNLIMIT
 use crate::transport::accurate::Agreed;
 use crate::transport::congestion::{CongestionControl, Signal};
 use crate::transport::modern::scoreboard::Sent;
-use crate::transport::{AckInfo, Decoder, Sacks, Told, stamp};
+use crate::transport::{AceReport, AckInfo, Decoder, Sacks, stamp};
 use perhop_core::units::{Span, Time};
 use std::ops::Range;
 
@@ -200,7 +200,7 @@ impl Modern {
     fn marked(&mut self, ack: &AckInfo, newly: u32) -> u32 {
         match &mut self.ecn.accurate {
             _ if !self.ecn.agreed => 0,
-            Some(accurate) => accurate.marked(Told { ace: ack.ace, bytes: ack.sacks.marked_bytes(), newly }),
+            Some(accurate) => accurate.marked(AceReport { ace: ack.ace, bytes: ack.sacks.marked_bytes(), newly }),
             None if ack.ece => newly,
             None => 0,
         }

@@ -4,7 +4,7 @@ mod oracle;
 mod queue;
 mod space;
 
-use oracle::{Oracle, Told};
+use oracle::{AckFields, Oracle};
 use perhop_core::units::{Span, Time};
 use perhop_sim::transport::{AckDelay, AckInfo, Config, EcnFeedback, Reaction, Received, Receiver, RtoConfig, stamp};
 use proptest::prelude::*;
@@ -33,9 +33,9 @@ fn any_step() -> impl Strategy<Value = (i64, u64, u16, [bool; 3])> {
     (offset, wait, payload, [flag(), flag(), flag()])
 }
 
-fn told(now: Time) -> impl Fn(AckInfo) -> Told {
+fn told(now: Time) -> impl Fn(AckInfo) -> AckFields {
     let own = move |ack: &AckInfo| if ack.stamp > 0 { ack.stamp } else { stamp(now) };
-    move |ack| Told { next: ack.next_expected, window: ack.window.into(), echo: ack.echo, stamp: own(&ack) }
+    move |ack| AckFields { next: ack.next_expected, window: ack.window.into(), echo: ack.echo, stamp: own(&ack) }
 }
 
 proptest! {

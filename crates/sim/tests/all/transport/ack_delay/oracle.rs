@@ -15,7 +15,7 @@ const MOST: u64 = 200;
 /// What an ACK says: the next number expected, how many segments the receiver has room for, the time stamp that it echoes
 /// and its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Told {
+pub(super) struct AckFields {
     pub(super) next: u32,
     pub(super) window: u64,
     pub(super) echo: u32,
@@ -44,7 +44,7 @@ pub(super) struct Oracle {
     /// RFC 8257: each ACK tells of what it acknowledges.
     dctcp: bool,
     /// An ACK before the last one; what it offers is not compared where it is 0.
-    pub(super) earlier: Option<Told>,
+    pub(super) earlier: Option<AckFields>,
     pub(super) space: Space,
     /// The first missing segment that was asked for last, and how often; how many ACKs wait to ask for it together.
     asked: (u32, u32),
@@ -145,7 +145,7 @@ impl Oracle {
     }
 
     /// Quick ACKs are counted if something has arrived for which an ACK is owed.
-    fn acknowledge(&mut self, owed: bool) -> Option<Told> {
+    fn acknowledge(&mut self, owed: bool) -> Option<AckFields> {
         self.look_at_space();
         let next = self.next();
         let window = self.space.offer(u64::from(next.saturating_sub(1)) * MSS) / MSS;
@@ -155,10 +155,10 @@ impl Oracle {
         self.quick = self.quick.saturating_sub(owed.into());
         self.together = 0;
         (self.told, self.told_next, self.timer, self.marked) = (self.bytes_in_order(), next, None, false);
-        Some(Told { next, window: window.clamp(1, self.window), echo: self.ts_recent, stamp: stamp(self.clock) })
+        Some(AckFields { next, window: window.clamp(1, self.window), echo: self.ts_recent, stamp: stamp(self.clock) })
     }
 
-    fn on_syn(&mut self, now: Time) -> Option<Told> {
+    fn on_syn(&mut self, now: Time) -> Option<AckFields> {
         self.opened = Some(now);
         self.got.insert(0, 0);
         self.acknowledge(false)
@@ -172,7 +172,7 @@ impl Oracle {
         }
     }
 
-    pub(super) fn on_segment(&mut self, now: Time, segment: &Received) -> Option<Told> {
+    pub(super) fn on_segment(&mut self, now: Time, segment: &Received) -> Option<AckFields> {
         self.clock = now;
         self.note_stamp(segment);
         if segment.syn {
@@ -211,7 +211,7 @@ impl Oracle {
         owed.or_else(|| self.has_read(segment))
     }
 
-    fn out_of_order(&mut self, now: Time, segment: &Received) -> Option<Told> {
+    fn out_of_order(&mut self, now: Time, segment: &Received) -> Option<AckFields> {
         let (mut at_once, without) = (segment.cwr, self.queue.memory());
         self.hear_cwr(segment);
         at_once |= self.hear_mark(segment, self.next());
@@ -237,7 +237,7 @@ impl Oracle {
     }
 
     /// It has come before, or is beyond the window. What lies wholly below the last ACK is answered, but no ACK is owed for it.
-    fn outside(&mut self, segment: &Received) -> Option<Told> {
+    fn outside(&mut self, segment: &Received) -> Option<AckFields> {
         self.hear_cwr(segment);
         self.enter_quick(16);
         self.hear_mark_outside(segment);
@@ -266,15 +266,19 @@ impl Oracle {
         let changes = self.dctcp && segment.ce != self.echo;
         if changes {
             let waits = self.timer.is_some() && self.together == 0;
-            self.earlier =
-                waits.then_some(Told { next: expected, window: 0, echo: self.ts_recent, stamp: stamp(self.clock) });
+            self.earlier = waits.then_some(AckFields {
+                next: expected,
+                window: 0,
+                echo: self.ts_recent,
+                stamp: stamp(self.clock),
+            });
             self.echo = segment.ce;
         }
         changes
     }
 
     /// Whether to acknowledge before the application reads; else a timer.
-    fn check(&mut self, now: Time, at_once: bool) -> Option<Told> {
+    fn check(&mut self, now: Time, at_once: bool) -> Option<AckFields> {
         let mut moves_on = false;
         if self.bytes_in_order() - self.told > MSS {
             moves_on = self.space.moves_on();
@@ -287,14 +291,14 @@ impl Oracle {
     }
 
     /// Then more than one segment is acknowledged; or one, if it was the last for now.
-    fn has_read(&mut self, segment: &Received) -> Option<Told> {
+    fn has_read(&mut self, segment: &Received) -> Option<AckFields> {
         let more = self.bytes_in_order() - self.told > MSS;
         let last = u64::from(segment.payload) < MSS || segment.push;
         (more || last && self.queue.is_empty()).then(|| self.acknowledge(true)).flatten()
     }
 
     /// The first three times at once, then together with others.
-    fn ask(&mut self, now: Time) -> Option<Told> {
+    fn ask(&mut self, now: Time) -> Option<AckFields> {
         if self.asked.0 != self.next() {
             self.asked = (self.next(), 0);
         }
@@ -318,7 +322,7 @@ impl Oracle {
     }
 
     /// At most the round trip, if it is known, but not below 40 ms; at most 200 ms, and 1 ms less than the least time-out.
-    fn start_timer(&mut self, now: Time) -> Option<Told> {
+    fn start_timer(&mut self, now: Time) -> Option<AckFields> {
         let mut ato = self.ato.unwrap();
         if ato > LEAST {
             ato = ato.min(self.round_trip.map_or(500, |it| ticks_up(it).clamp(LEAST, 500)));
@@ -331,7 +335,7 @@ impl Oracle {
         None
     }
 
-    pub(super) fn on_timer(&mut self, now: Time) -> Option<Told> {
+    pub(super) fn on_timer(&mut self, now: Time) -> Option<AckFields> {
         self.timer.filter(|&timer| timer <= now)?;
         if self.together == 0 {
             self.clock = now;

@@ -22,7 +22,7 @@ const DEFAULT: &str = "EF";
 /// The first text that will not do: E004, E005, E006, E107, E201, E220 or E235, with what to write instead.
 pub fn checks(texts: &[String], scenario: &Scenario) -> Result<Vec<EfCheck>, Diagnostic> {
     let plan = scenario.common();
-    texts.iter().map(|text| Asked::read(text).and_then(|asked| asked.check(plan)).map_err(|it| it.of(text))).collect()
+    texts.iter().map(|text| Query::read(text).and_then(|asked| asked.check(plan)).map_err(|it| it.of(text))).collect()
 }
 
 /// Why a text will not do.
@@ -44,14 +44,14 @@ impl Refused {
 
 /// The parts of a text.
 #[derive(Default)]
-struct Asked<'a> {
+struct Query<'a> {
     port: &'a str,
     rate: Option<&'a str>,
     code_points: Option<&'a str>,
     class: Option<&'a str>,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> Query<'a> {
     fn read(text: &'a str) -> Result<Self, Refused> {
         let mut parts = text.split(',').map(str::trim);
         let mut asked = Self { port: parts.next().unwrap_or_default(), ..Self::default() };

@@ -7,7 +7,7 @@ const NAMED: usize = 3;
 
 /// What is to be told.
 #[derive(Default)]
-pub(crate) struct Told {
+pub(crate) struct Notes {
     refused: Vec<About>,
     notes: Vec<About>,
 }
@@ -18,7 +18,7 @@ struct About {
     of: Vec<String>,
 }
 
-impl Told {
+impl Notes {
     /// `what` of `whose` cannot be said.
     pub(crate) fn refuse(&mut self, whose: String, what: &str) {
         add(&mut self.refused, whose, what);
@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn what_concerns_many_is_said_once() {
-        let mut told = Told::default();
+        let mut told = Notes::default();
         (0..40).for_each(|i| told.refuse(format!("traffic `{i}`"), "no"));
         told.refuse("traffic `3`".into(), "no");
         told.refuse("traffic `3`".into(), "never");

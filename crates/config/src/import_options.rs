@@ -6,7 +6,7 @@ use perhop_core::units::BitRate;
 
 /// Options of an import.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Given {
+pub struct ImportOptions {
     /// The rate of the link, where the text has none.
     pub link: Option<BitRate>,
     /// Which bytes of a packet that rate counts; no text says it.

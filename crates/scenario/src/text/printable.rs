@@ -1,6 +1,6 @@
 //! Text from a file as a terminal may show it: a character that would steer the terminal stands as its escape.
 
-pub use perhop_core::params::{escaped as shown, steers};
+pub use perhop_core::params::{escaped as printable, steers};
 
 /// Most characters of a line that is shown.
 pub const WIDEST: usize = 200;

@@ -8,14 +8,14 @@ use perhop_scenario::Diagnostic;
 
 /// A column of results.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Shown {
+pub struct ColumnChoice {
     /// Its table.
     pub table: &'static str,
     /// What it is.
     pub column: &'static Column,
 }
 
-impl Shown {
+impl ColumnChoice {
     /// `arrivals.delay_p99_ms`
     pub fn name(&self) -> String {
         format!("{}.{}", self.table, self.column.name)
@@ -26,9 +26,9 @@ impl Shown {
 ///
 /// # Errors
 /// The first that is none, with the nearest.
-pub fn columns(texts: &[String]) -> Result<Vec<Shown>, Diagnostic> {
+pub fn columns(texts: &[String]) -> Result<Vec<ColumnChoice>, Diagnostic> {
     let known: Vec<_> = declared().iter().filter(|of| of.name != ef::NAME).flat_map(measures).collect();
-    let names: Vec<_> = known.iter().map(Shown::name).collect();
+    let names: Vec<_> = known.iter().map(ColumnChoice::name).collect();
     let find = |text: &str| {
         let text = text.trim();
         let found = names.iter().position(|name| name == text);
@@ -50,7 +50,7 @@ fn nearest<'a>(text: &str, all: &[&'a str]) -> Vec<&'a str> {
 }
 
 /// Those that have a value for each row that has a name.
-fn measures(of: &'static Declared) -> impl Iterator<Item = Shown> {
+fn measures(of: &'static Declared) -> impl Iterator<Item = ColumnChoice> {
     let measures = of.columns.iter().filter(|column| !of.by.is_empty() && !column.role.names());
-    measures.map(|column| Shown { table: of.name, column })
+    measures.map(|column| ColumnChoice { table: of.name, column })
 }

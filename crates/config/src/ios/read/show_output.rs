@@ -3,19 +3,19 @@
 //!
 //! A class belongs to the last policy that is not deeper than it is. Within a class the words say what a line is about.
 
-use super::shown_pattern as pattern;
-use super::shown_wred as wred;
+use super::show_pattern as pattern;
+use super::show_wred as wred;
 use super::words::{Outcome, Words};
 use super::{Here, Reader, action, matches, police};
 use crate::evidence::Counters;
-use crate::ios::plan::{At, Attached, Child, Class, ClassMap, Interface, Put};
+use crate::ios::plan::{At, Attached, Child, Class, ClassMap, Interface, WithPlace};
 use crate::ios::tree::Row;
 use crate::model::Way;
 use perhop_core::units::Length;
 
 /// What was read last.
 #[derive(Debug, Default)]
-pub struct Shown {
+pub struct ShowOutput {
     /// The last line that names an interface.
     pub(super) interface: Option<Named>,
     /// The direction of the last policy of an interface.
@@ -35,7 +35,7 @@ pub struct Shown {
     /// The virtual class of approximate fair drop that was named last.
     pub(super) afd: u64,
     /// Limits of the queues of priority classes: policy, level (0: all), limit.
-    pub(super) limits: Vec<(usize, u64, Put<Length>)>,
+    pub(super) limits: Vec<(usize, u64, WithPlace<Length>)>,
     /// The name of the field that `QoS Set` set last.
     pub(super) set: String,
     /// What the next lines may belong to.
@@ -116,7 +116,7 @@ const INTERFACES: &[&str] = &[
 
 impl Reader {
     /// Reads a line as devices print it; whether it is one.
-    pub fn shown(&mut self, row: &Row<'_>) -> bool {
+    pub fn show_line(&mut self, row: &Row<'_>) -> bool {
         if matches!(row.word(0), "policy-map" | "class-map" | "interface" | "description") {
             return false;
         }
@@ -357,7 +357,7 @@ impl Reader {
         let mut words = Words::new(row, 1);
         let outcome = matches::test(&mut words).and_then(|(is, nearly)| {
             if let Some(map) = self.shown_class_at(class).and_then(|class| class.map.as_mut()) {
-                map.tests.push(Put { is, at: row.at() });
+                map.tests.push(WithPlace { is, at: row.at() });
             }
             words.end().map(|()| nearly)
         });

@@ -4,8 +4,8 @@ use crate::ios::hand::{actions, given, keys, read, verdict_in};
 use perhop_config::account::Verdict;
 use perhop_config::dialect::Read;
 use perhop_config::evidence::Counters;
-use perhop_config::given::Given;
 use perhop_config::import::import;
+use perhop_config::import_options::ImportOptions;
 use perhop_config::model::Way;
 
 const INTERFACE: &str = "\
@@ -194,7 +194,7 @@ fn policies_of_far_ends() {
     assert_eq!(protocol.iter().map(|it| it.0).collect::<Vec<_>>(), [58]);
     // Pasted twice it is the same.
     assert_eq!(names(&read(&format!("{text}{text}"))), names(&found));
-    let asked = |name: &str| Given { interface: Some(name.into()), ..given() };
+    let asked = |name: &str| ImportOptions { interface: Some(name.into()), ..given() };
     let chosen = |name: &str| import(text.as_bytes(), None, &asked(name)).map(|it| it.port().interface.is.clone());
     assert_eq!(chosen("tunnel7 far").ok().as_deref(), Some("Tunnel7 FAR"));
     assert_eq!(chosen("Tunnel7 FAR 2").ok().as_deref(), Some("Tunnel7 FAR 2"));
@@ -224,7 +224,7 @@ fn the_control_plane() {
     assert_eq!(meters, ["cbs 8000B, cir 64kbit/s", "cbs 8000B, cir 128kbit/s"]);
     let names: Vec<_> = found.device.ports.iter().map(|it| it.interface.is.as_str()).collect();
     assert_eq!(names, ["Control Plane REMOTE", "Control Plane ROUTING"]);
-    let asked = Given { interface: Some("control plane routing".into()), ..given() };
+    let asked = ImportOptions { interface: Some("control plane routing".into()), ..given() };
     assert_eq!(import(text.as_bytes(), None, &asked).ok().unwrap().port().interface.is, names[1]);
     assert_eq!(found.account.count(&Verdict::NotModelled), 0);
 }

@@ -1,7 +1,7 @@
 //! What has been said, and what cannot be.
 
 use super::{Command, Device};
-use crate::device::told::Told;
+use crate::device::notes::Notes;
 use perhop_core::accounting::Accounting;
 use perhop_core::classify::FlowHeaders;
 use perhop_scenario::resolve::offered::Flowline;
@@ -10,9 +10,9 @@ use perhop_sim::plan::Link;
 
 /// Commands so far, with what is to be said about them.
 #[derive(Default)]
-pub(super) struct Said {
+pub(super) struct Script {
     pub(super) commands: Vec<Command>,
-    told: Told,
+    told: Notes,
     /// Of the next command.
     comment: Option<String>,
     /// How many policers several filters share.
@@ -74,7 +74,7 @@ pub(super) enum Line {
     Real,
 }
 
-impl Said {
+impl Script {
     pub(super) fn say(&mut self, command: Command) {
         let comment = self.comment.take();
         self.commands.push(Command { comment, ..command });

@@ -22,7 +22,7 @@ pub enum Plain {
 
 /// A key with its value.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Given {
+pub struct Argument {
     /// The key.
     pub name: &'static str,
     /// Its value.
@@ -31,7 +31,7 @@ pub struct Given {
     pub(super) shown: Option<Tree>,
 }
 
-impl Given {
+impl Argument {
     /// Reads a key.
     pub(super) fn read(field: &'static Field, reader: &mut Reader<'_>) -> Option<Self> {
         let absent = field.optional.then_some((Plain::Absent, None));
@@ -70,8 +70,8 @@ fn plain(kind: &Kind, node: &Node, problems: &mut Problems) -> Option<(Plain, Op
 }
 
 /// Values that live as long as the program, the same ones once: parameters are copied with each connection.
-pub(super) fn kept(values: Vec<Given>) -> &'static [Given] {
-    static KEPT: Mutex<BTreeMap<String, &'static [Given]>> = Mutex::new(BTreeMap::new());
+pub(super) fn kept(values: Vec<Argument>) -> &'static [Argument] {
+    static KEPT: Mutex<BTreeMap<String, &'static [Argument]>> = Mutex::new(BTreeMap::new());
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
     kept.entry(format!("{values:?}")).or_insert_with(|| Box::leak(values.into_boxed_slice()))
 }

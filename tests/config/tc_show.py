@@ -1,4 +1,4 @@
-"""Commands for tc and what a kernel then shows give the same model: python3 tests/config/shown.py.
+"""Commands for tc and what a kernel then shows give the same model: python3 tests/config/tc_show.py.
 
 The configurations of `shown.txt` are set up one after the other in the lab's kernel (lab/README.md), each on a new
 interface, and printed as text and as JSON. What is read of the commands must be what is read of the prints, up to

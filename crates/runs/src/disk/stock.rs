@@ -9,7 +9,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// A replication that was found.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct StoredReplication {
     /// The directory that it is in.
     pub dir: PathBuf,
     /// That belongs to the sweep which asks, at the same place.
@@ -22,12 +22,12 @@ pub struct Found {
 
 /// The directories of a point, as they were when the first was asked for.
 #[derive(Debug)]
-pub struct Kept {
+pub struct Stock {
     point_dir: PathBuf,
     blocks: OnceLock<Vec<Block>>,
 }
 
-impl Kept {
+impl Stock {
     /// Of a point's directory. Nothing is read yet.
     pub fn new(point_dir: PathBuf) -> Self {
         Self { point_dir, blocks: OnceLock::new() }
@@ -38,7 +38,7 @@ impl Kept {
     ///
     /// # Errors
     /// The directory that has it is damaged.
-    pub fn find(&self, replication: u32, common: &Common) -> Option<Result<Found, Damaged>> {
+    pub fn find(&self, replication: u32, common: &Common) -> Option<Result<StoredReplication, Damaged>> {
         let own = directory(&self.point_dir, &(replication..=replication));
         let own = own.exists().then(|| read(&own, common)).and_then(|read| take(read, replication));
         own.or_else(|| {
@@ -50,7 +50,7 @@ impl Kept {
 }
 
 /// Replications of this point that a directory has, by number.
-type Read = Result<BTreeMap<u32, Found>, Damaged>;
+type Read = Result<BTreeMap<u32, StoredReplication>, Damaged>;
 
 #[derive(Debug)]
 struct Block {
@@ -60,7 +60,7 @@ struct Block {
 }
 
 impl Block {
-    fn find(&self, replication: u32, common: &Common) -> Option<Result<Found, Damaged>> {
+    fn find(&self, replication: u32, common: &Common) -> Option<Result<StoredReplication, Damaged>> {
         let read = self.read.get_or_init(|| Mutex::new(read(&self.dir, common)));
         match &mut *read.lock().unwrap_or_else(PoisonError::into_inner) {
             Ok(found) => found.remove(&replication).map(Ok),
@@ -80,11 +80,12 @@ fn read(dir: &Path, common: &Common) -> Read {
         return Ok(BTreeMap::new());
     }
     let is_ours = manifest.common.is_beside(common);
-    let found =
-        |(entry, tables): (Entry, _)| (entry.replication, Found { dir: dir.to_owned(), is_ours, entry, tables });
+    let found = |(entry, tables): (Entry, _)| {
+        (entry.replication, StoredReplication { dir: dir.to_owned(), is_ours, entry, tables })
+    };
     Ok(manifest.replications.into_iter().zip(tables).map(found).collect())
 }
 
-fn take(read: Read, replication: u32) -> Option<Result<Found, Damaged>> {
+fn take(read: Read, replication: u32) -> Option<Result<StoredReplication, Damaged>> {
     read.map(|mut found| found.remove(&replication)).transpose()
 }

@@ -1,8 +1,8 @@
 //! The lines of a class as devices print them: one row each.
 
-use super::shown::About;
-use super::shown_pattern::numbers;
-use crate::ios::plan::{Bits, Burst, Class, Priority, Put, Rate, Shape, Share};
+use super::show_output::About;
+use super::show_pattern::numbers;
+use crate::ios::plan::{Bits, Burst, Class, Priority, Rate, Shape, Share, WithPlace};
 use crate::ios::read::words::{Outcome, Words};
 use crate::ios::read::{Reader, action, police};
 use crate::ios::tree::Row;
@@ -294,20 +294,20 @@ const fn kbit(count: u64) -> Share {
 }
 
 fn limit(class: &mut Class, row: &Row<'_>, is: Length) -> Outcome {
-    class.waiting.limit = Some(Put { is, at: row.at() });
+    class.waiting.limit = Some(WithPlace { is, at: row.at() });
     Ok(None)
 }
 
 fn share(class: &mut Class, row: &Row<'_>, is: Share) -> Outcome {
-    class.bandwidth = Some(Put { is, at: row.at() });
+    class.bandwidth = Some(WithPlace { is, at: row.at() });
     Ok(None)
 }
 
 /// `shape (average) cir R, bc B, be E`: bit/s and bits.
 fn shaped(class: &mut Class, row: &Row<'_>, (peak, n): (bool, &[u64])) -> Outcome {
     let at = row.at();
-    let rate = Put { is: Rate::Bits(BitRate::bps(n[0])), at };
-    let bits = |count: u64| Some(Put { is: Bits::Count(count), at });
+    let rate = WithPlace { is: Rate::Bits(BitRate::bps(n[0])), at };
+    let bits = |count: u64| Some(WithPlace { is: Bits::Count(count), at });
     class.shaping.shape = Some(Shape { at, peak, rate, bc: bits(n[1]), be: bits(n[2]) });
     Ok(None)
 }
@@ -321,8 +321,8 @@ fn shaped_by_table(class: &mut Class, row: &Row<'_>, n: &[u64]) -> Outcome {
 fn strict(class: &mut Class, row: &Row<'_>, n: &[u64]) -> Outcome {
     let at = row.at();
     let priority = class.priority.as_mut().ok_or("no priority comes before it")?;
-    priority.rate = Some(Put { is: Rate::Bits(BitRate::bps(n[0].saturating_mul(1_000))), at });
-    priority.burst = Some(Put { is: n[1], at });
+    priority.rate = Some(WithPlace { is: Rate::Bits(BitRate::bps(n[0].saturating_mul(1_000))), at });
+    priority.burst = Some(WithPlace { is: n[1], at });
     Ok(None)
 }
 
@@ -348,8 +348,8 @@ fn priority(class: &mut Class, row: &Row<'_>, _: &[u64]) -> Outcome {
     let word = |name: &str| row.words.iter().position(|word| word.text == name);
     let number = |at: usize| row.word(at).trim_start_matches('(').parse::<u64>().ok();
     let kbit = word("kbps)").or_else(|| word("kbps")).and_then(|at| number(at.checked_sub(1)?));
-    let rate = kbit.map(|kbit| Put { is: Rate::Bits(BitRate::bps(kbit.saturating_mul(1_000))), at });
-    let burst = word("bytes").and_then(|at| number(at + 1)).map(|is| Put { is, at });
+    let rate = kbit.map(|kbit| WithPlace { is: Rate::Bits(BitRate::bps(kbit.saturating_mul(1_000))), at });
+    let burst = word("bytes").and_then(|at| number(at + 1)).map(|is| WithPlace { is, at });
     let known = class.priority.as_ref().map_or(1, |priority| priority.level);
     class.priority = Some(Priority { at, level: known, rate, burst });
     Ok(None)
@@ -358,7 +358,7 @@ fn priority(class: &mut Class, row: &Row<'_>, _: &[u64]) -> Outcome {
 fn weight(class: &mut Class, row: &Row<'_>, n: &[u64]) -> Outcome {
     let wred = class.waiting.wred.get_or_insert_default();
     (wred.at, wred.whole) = (wred.at.or(Some(row.at())), true);
-    wred.weight = Some(Put { is: n[0], at: row.at() });
+    wred.weight = Some(WithPlace { is: n[0], at: row.at() });
     Ok(None)
 }
 
@@ -385,8 +385,8 @@ fn policed(class: &mut Class, row: &Row<'_>, _: &[u64]) -> Outcome {
 /// `8000 bps, 1500 limit, 1500 extended limit`
 fn bare_policer(class: &mut Class, row: &Row<'_>, n: &[u64]) -> Outcome {
     let at = row.at();
-    let burst = |count: u64| Some(Put { is: Burst::Bytes(count), at });
-    let cir = Put { is: Rate::Bits(BitRate::bps(n[0])), at };
+    let burst = |count: u64| Some(WithPlace { is: Burst::Bytes(count), at });
+    let cir = WithPlace { is: Rate::Bits(BitRate::bps(n[0])), at };
     let actions = [None, None, None];
     let it = crate::ios::plan::Police { at, cir, bc: burst(n[1]), pir: None, be: burst(n[2]), actions, aware: None };
     class.police = Some(it);

@@ -6,9 +6,9 @@
 //! af31    1300/650000  84/42000     0/0         32       64       1/10     0        25             50             1/10
 //! ```
 
-use super::shown_pattern::numbers;
+use super::show_pattern::numbers;
 use super::wred::DENOMINATOR;
-use crate::ios::plan::{Basis, Of, Profile, Put, Wred};
+use crate::ios::plan::{Basis, Of, Profile, WithPlace, Wred};
 use crate::ios::read::Reader;
 use crate::ios::read::words::{Outcome, Words, dscp};
 use crate::ios::tree::Row;
@@ -120,7 +120,7 @@ impl Reader {
         let percent = |count: u64| Length::Percent(count as f64);
         let thresholds = Some([percent(min), percent(max)]);
         let is = Profile { of: Of::Dscp(list), thresholds, denominator: DENOMINATOR };
-        wred.profiles.push(Put { is, at: row.at() });
+        wred.profiles.push(WithPlace { is, at: row.at() });
         Ok(Some("approximate fair drop is WRED here, which drops one of 10 packets at its maximum".into()))
     }
 
@@ -155,7 +155,7 @@ impl Reader {
         let denominator = row.word(last).strip_prefix("1/").and_then(|rest| rest.parse().ok());
         let denominator = denominator.filter(|number| *number > 0).unwrap_or(DENOMINATOR);
         if thresholds.is_some() || (denominator != DENOMINATOR && of != Of::Other) {
-            wred.profiles.push(Put { is: Profile { of: of.clone(), thresholds, denominator }, at: row.at() });
+            wred.profiles.push(WithPlace { is: Profile { of: of.clone(), thresholds, denominator }, at: row.at() });
         }
         self.counted_by_wred(row);
         match of {
