@@ -217,7 +217,7 @@ mod tests {
         let stays = remove(out.path());
         assert_eq!(there(), [true, false, false, true, false, true]);
         assert_eq!(stays, [Leftover { path: all[1][2].clone(), writer: Writer::Unknown }]);
-        assert_eq!(found(out.path()).len(), 3, "to look changes nothing");
+        assert_eq!(find(out.path()).len(), 3, "to look changes nothing");
         drop(busy);
         assert_eq!(remove(out.path()), []);
         assert_eq!(there(), [true, false, false, true, false, false]);

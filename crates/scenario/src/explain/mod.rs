@@ -88,7 +88,7 @@ fn tcp(scenario: &Scenario, out: &mut String) {
         let shown = show_table(&section);
         let _ = writeln!(out, "{name}: {}", write::inline(&shown));
         if let Some(preset) = section.stack.preset {
-            let _ = writeln!(out, "  {}", preset.told(&shown));
+            let _ = writeln!(out, "  {}", preset.describe(&shown));
         }
         let _ = writeln!(
             out,
