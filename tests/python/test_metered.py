@@ -99,7 +99,7 @@ def test_warnings_of_the_policy_come_first(tmp_path: Path, capfd: pytest.Capture
         ({"queue": "x"}, "queue= without policy=: "),
         ({"link": "1Mbit/s"}, "link= without policy=: "),
         ({"framing": "l1"}, "framing= without policy=: "),
-        ({"flow_timeout": "soon"}, "--flow-timeout"),
+        ({"flow_timeout": "soon"}, "flow_timeout"),
         ({"seed": -1}, "`seed` is -1"),
     ],
 )
