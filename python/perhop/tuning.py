@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
@@ -101,11 +102,26 @@ def tune(  # noqa: PLR0913
         "queue": queue,
         "set": assignments(overrides),
         "by_hand": {name: value for name, value in by_hand.items() if value is not None},
-        "alpha": alphas,
+        "alpha": [_alpha(one) for one in alphas],
         **{name: value for name, value in stated.items() if value is not None},
     }
     numbers, picture = _core.tune(json.dumps(request))
     return Tuned(json.loads(numbers), json.loads(picture), file)
+
+
+def _alpha(value: object) -> float:
+    """A number that JSON can have.
+
+    Raises:
+        ValueError: it is none, or below 0.
+    """
+    try:
+        number = float(cast("float", value))
+    except (OverflowError, TypeError, ValueError):
+        number = math.nan
+    if not 0 <= number < math.inf:
+        raise ValueError(f"alpha = {shown(value)}: must be a number of at least 0")
+    return number
 
 
 def _words(one: Class) -> str:

@@ -12,6 +12,8 @@ mod answer;
 /// From a request to its verb.
 #[cfg(not(target_family = "wasm"))]
 mod carry_out;
+/// Who reads captures.
+mod captures;
 /// `check`
 pub mod check;
 /// Diagnostic codes.

@@ -1,8 +1,8 @@
 //! `mark`: a capture through a policy; what `meter` shares with it.
 
+use crate::captures;
 use crate::places::existing;
 use crate::places::{in_a_directory, unwritten};
-use crate::reading::of_file;
 use crate::request::{Mark, Through};
 use crate::terminal::show::{complain, say};
 use crate::terminal::watch;
@@ -64,7 +64,7 @@ pub fn marked(args: &Mark, asker: Asker<'_>) -> Result<Report, Failure> {
         return Err(Failure::error("E020", "`-` as output: `mark` writes a file", help));
     }
     in_a_directory(&args.output)?;
-    let options = of_file(&args.policy.to_string_lossy());
+    let options = captures::options(&args.policy.to_string_lossy());
     let marking = marking(&args.policy, &options, &args.through, asker)?;
     if marking.queue.is_some() {
         (asker.warn)(

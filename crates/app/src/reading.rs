@@ -1,6 +1,7 @@
 //! What verbs read: files and standard input, with the options of the command line.
 
 use crate::Failure;
+use crate::captures;
 use crate::request::run as request;
 use crate::request::{Settings, Source};
 use crate::terminal::show::complain;
@@ -8,7 +9,6 @@ use perhop_config::import::is_configuration;
 use perhop_config::text::Text;
 use perhop_core::params::Problems;
 use perhop_scenario::sections::{kind::OF_POLICY, model::SECTIONS};
-use perhop_scenario::text::options::Captures;
 use perhop_scenario::text::{file, toml};
 use perhop_scenario::{Diagnostics, Options, Sweep};
 use std::io;
@@ -22,7 +22,7 @@ pub fn name(file: &Path) -> String {
 
 /// The text of a file; `-` is standard input, read once.
 pub fn text(path: &Path) -> Result<String, Diagnostics> {
-    let text = file::decoded(&name(path), read(path).as_deref(), captures())?;
+    let text = file::decoded(&name(path), read(path).as_deref(), captures::reader())?;
     if is_of_device(&text) {
         let message = "this is the configuration of a device, and no TOML".to_owned();
         let help = "`perhop import` makes a scenario of it; `check` and `predict` read it as it is";
@@ -69,32 +69,15 @@ pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Options of a file whose captures are files.
-pub fn of_file(name: &str) -> Options {
-    Options { captures: captures(), ..Options::new(name) }
-}
-
-/// Who reads captures.
-#[cfg(not(target_family = "wasm"))]
-pub fn captures() -> Captures {
-    Captures::read_by(&perhop_capture::replay::Files)
-}
-
-/// Without files nothing reads captures.
-#[cfg(target_family = "wasm")]
-pub fn captures() -> Captures {
-    Captures::default()
-}
-
 /// A policy, with what options say in place of its `[policy]`.
 pub fn options_of_policy<'a>(file: &Path, stated: impl IntoIterator<Item = (&'a str, &'a Option<String>)>) -> Options {
     let given = stated.into_iter().filter_map(|(key, value)| Some((key, value.as_ref()?)));
-    given.fold(of_file(&file.to_string_lossy()), |options, (key, value)| options.of_policy(key, value))
+    given.fold(captures::options(&file.to_string_lossy()), |options, (key, value)| options.of_policy(key, value))
 }
 
 /// The options given on the command line.
 pub fn options(file: &Path, settings: &Settings) -> Options {
-    let mut options = of_file(&name(file));
+    let mut options = captures::options(&name(file));
     let keys = [
         ("seed", &settings.seed),
         ("duration", &settings.duration),

@@ -4,8 +4,8 @@
 #[cfg(not(target_family = "wasm"))]
 mod print;
 
+use crate::captures;
 use crate::configured::{self, File};
-use crate::reading::of_file;
 use crate::request::{Form, Import};
 use crate::{Failure, reading};
 use perhop_config::account::Entry;
@@ -53,7 +53,7 @@ fn written(file: &File<'_>, imported: &mut Imported, args: &Import) -> Result<Re
 
 /// Lines whose values a scenario cannot have are not modelled, whatever the reader made of them.
 fn refused(file: &File<'_>, imported: &mut Imported, stub: &Stub) {
-    let found = Document::check(&stub.text, &of_file(file.name)).err().unwrap_or_default();
+    let found = Document::check(&stub.text, &captures::options(file.name)).err().unwrap_or_default();
     for error in configured::in_its_words(file, imported, (stub, None), found) {
         if let (Severity::Error, Some(spot)) = (error.severity, error.spot) {
             imported.read.account.not_modelled(spot.line, format!("no scenario has this: {}", error.message));
@@ -65,7 +65,7 @@ fn refused(file: &File<'_>, imported: &mut Imported, stub: &Stub) {
 fn to_json(file: &File<'_>, imported: &Imported, stub: &Stub, args: &Import) -> Value {
     let port = imported.port();
     let line = |(number, text, entry): (usize, String, &Entry)| json!({ "line": number, "text": printable::cut(&text), "verdict": entry.verdict.name(), "notes": entry.notes });
-    let findings = configured::findings(file, &args.configuration, &of_file(file.name)).list;
+    let findings = configured::findings(file, &args.configuration, &captures::options(file.name)).list;
     let kind = if args.form == Form::Policy { "policy" } else { "scenario" };
     json!({
         "dialect": imported.dialect.name,

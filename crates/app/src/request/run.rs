@@ -3,7 +3,7 @@
 //!
 //! Decision: docs/decisions/093-one-request.md
 
-use crate::reading::captures;
+use crate::captures;
 use clap::builder::RangedU64ValueParser;
 use clap::{Args, ValueEnum};
 #[cfg(not(target_family = "wasm"))]
@@ -146,7 +146,7 @@ impl Source {
 
     /// What is added to the text, with captures read from files.
     pub fn options(&self) -> Options {
-        Options { captures: captures(), ..self.options.clone() }
+        Options { captures: captures::reader(), ..self.options.clone() }
     }
 }
 

@@ -164,6 +164,7 @@ pub struct Sweep {
     /// Run nothing: report what is missing in DIR, and which parts of a job array of N (`--shard I/N`) must run again.
     /// Without a value, N is the number of points
     #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, conflicts_with_all = ["fresh", "shard"])]
+    #[serde(with = "parts")]
     pub missing: Option<Option<NonZeroUsize>>,
     /// Run also the points that already have results
     #[arg(long)]
@@ -171,6 +172,35 @@ pub struct Sweep {
     /// Where else replications run.
     #[command(flatten)]
     pub cluster: Cluster,
+}
+
+/// `--missing` in JSON: false, true without a number of parts, or that number.
+mod parts {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use std::num::NonZeroUsize;
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(untagged)]
+    enum Parts {
+        Stated(bool),
+        Number(NonZeroUsize),
+    }
+
+    pub(super) fn serialize<S: Serializer>(
+        parts: &Option<Option<NonZeroUsize>>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        parts
+            .map_or(Parts::Stated(false), |number| number.map_or(Parts::Stated(true), Parts::Number))
+            .serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Option<NonZeroUsize>>, D::Error> {
+        Ok(match Parts::deserialize(from)? {
+            Parts::Stated(stated) => stated.then_some(None),
+            Parts::Number(number) => Some(Some(number)),
+        })
+    }
 }
 
 /// What `lab` hands to Python.

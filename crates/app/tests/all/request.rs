@@ -1,8 +1,10 @@
 //! A request travels as JSON, and says the same there.
 
+use perhop_app::request::Sweep;
 use perhop_app::request::run::{Filter, Output, Request, Source, Terms, Trace, Traced, View};
 use perhop_runs::run::RunError;
 use perhop_scenario::Options;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 const TEXT: &str =
@@ -69,4 +71,15 @@ fn a_breach_of_conservation_is_an_error() {
         said.starts_with("error[E900] packets do not add up in base") && said.contains("flow 3 of `bulk`"),
         "{said}"
     );
+}
+
+/// A null would say that nothing was asked.
+#[test]
+fn what_is_missing_is_asked_with_and_without_a_number() {
+    for (stated, json) in [(None, "false"), (Some(None), "true"), (Some(NonZeroUsize::new(3)), "3")] {
+        let sweep = Sweep { missing: stated, ..Sweep::default() };
+        let text = serde_json::to_string(&sweep).unwrap();
+        assert!(text.contains(&format!("\"missing\":{json}")), "{text}");
+        assert_eq!(serde_json::from_str::<Sweep>(&text).unwrap().missing, stated);
+    }
 }

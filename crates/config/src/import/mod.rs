@@ -287,7 +287,7 @@ fn dialect_of(text: &Text, from: Option<&str>) -> Result<(&'static Dialect, bool
     let Some(from) = from else { return guess(text).map(|dialect| (dialect, true)) };
     let names: Vec<_> = DIALECTS.iter().map(|dialect| dialect.name).collect();
     let found = DIALECTS.iter().find(|dialect| dialect.name == from);
-    let unknown = || fault("E312", format!("no dialect `{from}`"), suggest(from, &names));
+    let unknown = || fault("E312", format!("no dialect `{from}` for ⟨from=⟩"), suggest(from, &names));
     found.map(|dialect| (dialect, false)).ok_or_else(unknown)
 }
 
