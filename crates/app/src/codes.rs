@@ -8,10 +8,17 @@ const OWN: &[Code] = perhop_core::codes! {
     ".": E020 E021 E022 E024 E025 E026 E030 E031 W310 W323;
 };
 
+/// Those of runs on disk.
+#[cfg(not(target_family = "wasm"))]
+const OF_RUNS: &[Code] = perhop_runs::codes::LIST;
+/// There are no runs without a disk.
+#[cfg(target_family = "wasm")]
+const OF_RUNS: &[Code] = &[];
+
 /// Every code, in order.
 pub fn all() -> Vec<&'static Code> {
     let lists = [perhop_core::codes::LIST, perhop_sim::traffic::codes::LIST, perhop_scenario::codes::LIST];
-    let others = [perhop_results::codes::LIST, perhop_runs::codes::LIST, perhop_config::codes::LIST, OWN];
+    let others = [perhop_results::codes::LIST, OF_RUNS, perhop_config::codes::LIST, OWN];
     let mut all: Vec<_> = lists.into_iter().chain(others).flatten().collect();
     all.sort_by_key(|code| code.name);
     all

@@ -26,7 +26,7 @@ const NAME: &str = "scenario.toml";
 
 impl Template {
     /// Its text for a file of this name.
-    pub(crate) fn text(self, name: &str) -> String {
+    pub fn text(self, name: &str) -> String {
         self.source().replace(NAME, name)
     }
 
@@ -42,7 +42,7 @@ impl Template {
     }
 
     /// The verb that runs all of it.
-    pub(crate) fn verb(self) -> &'static str {
+    pub fn verb(self) -> &'static str {
         if self.source().contains("\n[sweep]") { "sweep" } else { "run" }
     }
 }

@@ -3,6 +3,7 @@
 mod findings;
 
 use crate::request::Configuration;
+#[cfg(not(target_family = "wasm"))]
 use crate::terminal::show::complain;
 use crate::{Failure, reading};
 use perhop_config::account::Verdict;
@@ -44,6 +45,7 @@ impl<'a> File<'a> {
     ///
     /// # Errors
     /// What is wrong with it.
+    #[cfg(not(target_family = "wasm"))]
     pub(crate) fn read(&self, asked: &Configuration) -> Result<Imported, Failure> {
         let imported = self.import(asked)?;
         if imported.guessed {
@@ -56,6 +58,7 @@ impl<'a> File<'a> {
     ///
     /// # Errors
     /// What is wrong with it.
+    #[cfg(not(target_family = "wasm"))]
     pub(crate) fn read_all(&self, asked: &Configuration) -> Result<Imported, Failure> {
         let read = perhop_config::import::read(self.bytes, asked.from.as_deref(), &asked.import_options());
         let imported = read.map_err(|refused| self.refused(refused))?;
