@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from perhop import _core, files
-from perhop.arguments import checked
+from perhop.arguments import checked, shown
 from perhop.plots import stability, style
 from perhop.plots.style import Figure
 from perhop.scenario import Overrides, assignments
