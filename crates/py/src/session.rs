@@ -157,6 +157,6 @@ fn error(py: Python<'_>, error: SessionError) -> PyErr {
         SessionError::Said(found) => diagnostics::error(py, &found),
         SessionError::Asked(message) => PyValueError::new_err(message),
         SessionError::Over(message) => RunError::new_err(message),
-        SessionError::Run(error) => run::error(error),
+        SessionError::Run(error) => run::error(*error),
     }
 }

@@ -1,7 +1,7 @@
 //! Paths in JSON, for a reader to look at: what is not UTF-8 in them is U+FFFD.
 
 use serde::{Serialize, Serializer};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A list of paths.
 ///
@@ -15,6 +15,6 @@ pub fn lossy<S: Serializer>(paths: &[PathBuf], serializer: S) -> Result<S::Ok, S
 ///
 /// # Errors
 /// Those of the serializer.
-pub fn lossy_path<S: Serializer>(path: &PathBuf, serializer: S) -> Result<S::Ok, S::Error> {
+pub fn lossy_path<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
     path.to_string_lossy().serialize(serializer)
 }

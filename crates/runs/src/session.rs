@@ -36,7 +36,7 @@ pub enum SessionError {
     /// Nothing can be asked any more.
     Over(String),
     /// The run failed.
-    Run(RunError),
+    Run(Box<RunError>),
 }
 
 /// A session of replication 0 of one point.
@@ -282,7 +282,7 @@ impl Session {
     fn failed(&mut self, fault: Fault) -> SessionError {
         (self.running, self.over) = (None, FAILED);
         let Point { scenario, name, .. } = &self.begun.point;
-        SessionError::Run(RunError::Algorithm { point: format!("{} {name}, replication 0", scenario.name()), fault })
+        RunError::Algorithm { point: format!("{} {name}, replication 0", scenario.name()), fault }.into()
     }
 
     fn fixed(&self, table: usize) -> SessionError {
@@ -320,6 +320,6 @@ impl Running {
 
 impl From<RunError> for SessionError {
     fn from(error: RunError) -> Self {
-        Self::Run(error)
+        Self::Run(Box::new(error))
     }
 }

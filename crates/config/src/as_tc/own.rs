@@ -30,7 +30,7 @@ const SETTINGS: [&str; 14] = [
 pub(super) fn notes(scenario: &Scenario) -> Vec<[String; 2]> {
     let tables = scenario.model().traffic.sound().filter(|(_, it)| it.model.value.is_bulk_tcp());
     let note = |(name, section): (&str, &perhop_scenario::sections::traffic::TrafficSection)| {
-        let tcp = tcp_section(&scenario.model(), section.common.tcp.as_deref())?;
+        let tcp = tcp_section(scenario.model(), section.common.tcp.as_deref())?;
         let l4s = section.common.l4s.as_deref().is_some_and(|l4s| *l4s).then(|| "l4s".to_owned());
         let keys: Vec<_> = others(&tcp).into_iter().chain(l4s).collect();
         let line = || format!("Linux's TCP does not follow `{}`", keys.join("`, `"));

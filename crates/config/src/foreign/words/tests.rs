@@ -53,7 +53,7 @@ fn named() -> BTreeSet<String> {
     for (path, source) in all.into_iter().filter(|(path, _)| !writes(path)) {
         let reads = path.contains("/src/tc/") || path.contains("/src/ios/");
         // Patterns of printed lines have blanks in them.
-        let prints = path.contains("/read/shown");
+        let prints = path.contains("/read/show_");
         for text in literals(&source) {
             match text.contains(' ') && !prints {
                 true => words.extend(text.split('`').skip(1).step_by(2).flat_map(parts)),
