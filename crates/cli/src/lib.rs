@@ -44,7 +44,7 @@ fn carry_out(cli: args::Cli) -> Result<Outcome, Failure> {
             if cli.print_request {
                 return Ok(handed_over(ForPython::new(CARRY_OUT, &request)?, true));
             }
-            match perhop_app::texts(&request).find_map(|text| packages::mentioned(&text)) {
+            match packages::mentioned(perhop_app::texts(&request)) {
                 Some(algorithm) => of_package(&algorithm, &request),
                 None => perhop_app::carry_out(&request),
             }

@@ -7,9 +7,14 @@ use std::path::{Path, PathBuf};
 /// The group of entry points under which a package offers algorithms.
 const GROUP: &str = "[perhop.algorithms]";
 
-/// The first name of an algorithm that a text mentions and an installed package offers.
-pub fn mentioned(text: &str) -> Option<String> {
-    offered().into_iter().find(|name| mentions(text, name))
+/// The first name of an algorithm that one of these texts mentions and an installed package offers. Without such packages no text
+/// is looked at.
+pub fn mentioned(mut texts: impl Iterator<Item = String>) -> Option<String> {
+    let offered = offered();
+    if offered.is_empty() {
+        return None;
+    }
+    texts.find_map(|text| offered.iter().find(|name| mentions(&text, name)).cloned())
 }
 
 /// The names that packages offer, of the Python that this program is installed with.

@@ -20,6 +20,34 @@ pub enum Door {
 /// Arguments of Python that have other names than the options: keywords, and what is in the plural there.
 const IN_PYTHON: [(&str, &str); 4] = [("as", "as_"), ("from", "from_"), ("class", "classes"), ("set", "overrides")];
 
+/// The options that messages name. A user's own words between such brackets are no option and stay.
+const OPTIONS: [&str; 24] = [
+    "alpha",
+    "as",
+    "bursts",
+    "by",
+    "class",
+    "direction",
+    "floor",
+    "flow-timeout",
+    "force",
+    "framing",
+    "from",
+    "interface",
+    "limit",
+    "link",
+    "packet",
+    "partial",
+    "policy",
+    "queue",
+    "rate",
+    "rtt",
+    "samples",
+    "set",
+    "v0",
+    "where",
+];
+
 impl Door {
     /// A message in the door's words.
     pub fn words(self, message: &str) -> String {
@@ -27,8 +55,11 @@ impl Door {
         let mut words = parts.next().unwrap_or_default().to_owned();
         for part in parts {
             match part.split_once('⟩') {
-                Some((option, rest)) => words += &(self.option(option) + rest),
-                None => words += part,
+                Some((option, rest)) if is_known(option) => words += &(self.option(option) + rest),
+                _ => {
+                    words.push('⟨');
+                    words += part;
+                }
             }
         }
         words
@@ -51,6 +82,10 @@ impl Door {
     }
 }
 
+fn is_known(option: &str) -> bool {
+    OPTIONS.contains(&option.split(['=', '!']).next().unwrap_or_default())
+}
+
 #[cfg(test)]
 mod tests {
     use super::Door;
@@ -62,6 +97,8 @@ mod tests {
         assert_eq!(Door::CommandLine.words(said), command);
         let python = "give link=\"1Mbit/s\" or from_=, flow_timeout=True, of all classes: a < b";
         assert_eq!(Door::Python.words(said), python);
-        assert_eq!(Door::Python.words("no end ⟨x"), "no end x");
+        for own in ["a class `⟨x⟩` of the user", "no end ⟨link"] {
+            assert_eq!([Door::CommandLine.words(own), Door::Python.words(own)], [own, own]);
+        }
     }
 }
