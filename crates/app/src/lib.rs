@@ -20,6 +20,9 @@ pub mod check;
 pub mod codes;
 /// Configurations of devices.
 mod configured;
+/// A failure on a terminal, and its exit code.
+#[cfg(not(target_family = "wasm"))]
+mod ending;
 /// Why a verb gives no answer.
 pub mod error;
 /// How a verb ended.

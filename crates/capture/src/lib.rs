@@ -18,15 +18,19 @@ pub mod error;
 pub mod export;
 pub mod file;
 pub mod mark;
+#[cfg(not(target_family = "wasm"))]
+pub mod output;
 pub mod pump;
 #[cfg(not(target_family = "wasm"))]
 pub mod replay;
 
 mod chunk;
-#[cfg(not(target_family = "wasm"))]
-mod files;
 mod input;
+#[cfg(not(target_family = "wasm"))]
+mod live;
 mod magic;
+#[cfg(not(target_family = "wasm"))]
+mod open;
 mod order;
 mod pcap;
 mod pcapng;
@@ -35,8 +39,10 @@ mod window;
 
 pub use error::{CaptureError, Truncated};
 pub use file::{Capture, Chunk, Record};
-#[cfg(not(target_family = "wasm"))]
-pub use files::{STANDARD_INPUT, output, output::Existing, output::OutputFile};
 pub use input::Input;
 pub use magic::is_capture;
+#[cfg(not(target_family = "wasm"))]
+pub use open::STANDARD_INPUT;
+#[cfg(not(target_family = "wasm"))]
+pub use output::{Existing, OutputFile};
 pub use pump::{Fate, Gaps, Pump, Tally};

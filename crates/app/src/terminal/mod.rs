@@ -1,8 +1,5 @@
 //! A terminal: what is printed, how far work is, the signals that end it.
 
-/// A failure and its exit code.
-#[cfg(not(target_family = "wasm"))]
-mod failure;
 /// What is told where there is no terminal.
 #[cfg(not(target_family = "wasm"))]
 mod lines;

@@ -10,7 +10,7 @@ use super::marker::Marker;
 use super::{MarkError, Marking, Report, run};
 use crate::error::CaptureError;
 use crate::file::Capture;
-use crate::files::output::{Existing, OutputFile};
+use crate::output::{Existing, OutputFile};
 use crate::input::Input;
 use crate::pump::{Pump, Tally};
 

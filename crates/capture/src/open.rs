@@ -1,8 +1,4 @@
-//! Where a capture comes from and goes to: files, standard input and pipes.
-
-pub mod output;
-
-mod live;
+//! Where a capture comes from: files, standard input and pipes.
 
 use std::fs::File;
 use std::io::{self, IsTerminal};
@@ -15,7 +11,7 @@ use rustix::fs::{Mode, OFlags};
 use crate::error::CaptureError;
 use crate::file::Capture;
 use crate::input::Input;
-use live::Live;
+use crate::live::Live;
 
 /// The name of standard input.
 pub const STANDARD_INPUT: &str = "-";

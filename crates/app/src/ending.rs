@@ -1,7 +1,7 @@
-//! A failure on a terminal, and the exit code that it is.
+//! How a failure ends a process: what the terminal shows, and the exit code.
 
-use super::show::complain;
-use super::watch;
+use crate::terminal::show::complain;
+use crate::terminal::watch;
 use crate::{Exit, Failure};
 use perhop_runs::run::RunError;
 
