@@ -49,27 +49,29 @@ impl Answer {
         Ok(Self { columns, filter, file, only_csv, as_rows })
     }
 
-    /// The rows that are shown; CSV is printed or written.
+    /// The rows that are shown.
     ///
     /// # Errors
-    /// The file cannot be written; no row is left.
+    /// No row is left.
     pub(crate) fn rows(&self, points: &[Point], replications: &[Replication]) -> Result<Vec<Rows>, Failure> {
         let made = rows::rows(points, replications, &self.columns);
         let all = self.filter.keep(points, made.clone());
         if self.as_rows && !self.filter.is_empty() && all.iter().all(|rows| rows.rows.is_empty()) {
             return Err(self.filter.refused(&Known::collect(points, &made)).into());
         }
-        let csv = || {
-            let checked = self.checked(points, replications);
-            rows::csv(points, &all.iter().cloned().chain(checked).collect::<Vec<_>>())
-        };
+        Ok(all)
+    }
+
+    /// Prints or writes rows as CSV, if that is asked for.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub(crate) fn write_csv(&self, points: &[Point], shown: &[Rows], checked: Option<&Rows>) -> Result<(), Failure> {
+        let csv = || rows::csv(points, &shown.iter().chain(checked).cloned().collect::<Vec<_>>());
         if self.only_csv {
             say!("{}", csv().trim_end());
         }
-        if let Some(file) = &self.file {
-            places::write(file, csv().as_bytes(), Existing::Replaced)?;
-        }
-        Ok(all)
+        self.file.as_deref().map_or(Ok(()), |file| places::write(file, csv().as_bytes(), Existing::Replaced))
     }
 
     /// What was found of the aggregates that `--ef` asks for, at the points that are shown.

@@ -18,7 +18,7 @@ pub fn carry_out(request: &Request) -> Result<Outcome, Failure> {
         Request::Tune(request) => return tune::tune(request),
         Request::Predict(request) => return predict::predict(request),
         Request::Sweep(request) => return sweep::sweep(request),
-        Request::Check(request) => check::check(request),
+        Request::Check(request) => Ok(check::check(request)),
         Request::Explain(request) => explain::explain(request),
         Request::Run(request) => run::run(request),
         Request::Import(request) => import::import(request),

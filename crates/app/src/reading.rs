@@ -101,18 +101,12 @@ pub fn source(source: &Source, vary: &[String]) -> Result<request::Source, Failu
     Ok(request::Source { text: accepted(text(&source.file), "nothing was run")?, options })
 }
 
-/// Loads a scenario with its points.
-pub fn load(source: &Source, options: &Options) -> Result<Sweep, Failure> {
-    load_without(source, options, &[])
-}
-
-/// The same, without warnings of these codes.
-pub fn load_without(source: &Source, options: &Options, codes: &[&str]) -> Result<Sweep, Failure> {
-    let read = text(&source.file).and_then(|text| Sweep::parse(&text, options));
-    let (sweep, mut warnings) = accepted(read, "nothing was run")?;
-    warnings.list.retain(|it| !codes.contains(&it.code));
-    warn(&warnings);
-    Ok(sweep)
+/// A scenario with its points, and its warnings.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn load(source: &Source, options: &Options) -> Result<(Sweep, Diagnostics), Failure> {
+    accepted(text(&source.file).and_then(|text| Sweep::parse(&text, options)), "nothing was run")
 }
 
 /// What was read; errors end it, and `therefore` says what that means.

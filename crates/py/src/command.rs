@@ -49,7 +49,7 @@ pub fn answer(
 ) -> PyResult<u8> {
     let request = json(request)?;
     let made = Made { place, replications, took: Duration::from_secs_f64(seconds) };
-    let exit = py.detach(|| perhop_app::sweep::answer(&request, &made));
+    let exit = py.detach(|| perhop_app::sweep::of_cluster(&request, &made));
     let _ = py.check_signals();
     Ok(exit as u8)
 }
@@ -62,8 +62,8 @@ fn refused(failure: Failure) -> PyErr {
 #[pyfunction]
 pub fn tune(py: Python<'_>, request: &str) -> PyResult<[String; 2]> {
     let request = Tune { door: Door::Python, ..json(request)? };
-    let numbers = py.detach(|| perhop_app::tune::answer(&request)).map_err(refused)?;
-    Ok(numbers.map(|value| value.to_string()))
+    let tuned = py.detach(|| perhop_app::tune::answer(&request)).map_err(refused)?;
+    Ok([tuned.to_json(), tuned.picture()].map(|value| value.to_string()))
 }
 
 /// The answer to a request for an import, as JSON; of this text in place of the file, if it is given.
@@ -75,7 +75,7 @@ pub fn imported(py: Python<'_>, request: &str, text: Option<Vec<u8>>) -> PyResul
     let mut request: Import = json(request)?;
     request.configuration.door = Door::Python;
     let answer = py.detach(|| perhop_app::import::answer(&request, text)).map_err(refused)?;
-    Ok(show::harmless(&answer.to_string()))
+    Ok(show::harmless(&answer.to_json().to_string()))
 }
 
 /// Refuses an output that is one of the inputs, by whatever name; of a directory, one of the files of its runs.

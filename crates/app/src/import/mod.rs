@@ -20,18 +20,29 @@ use serde_json::{Value, json};
 #[cfg(not(target_family = "wasm"))]
 pub(crate) use print::import;
 
-/// What an import answers: what was made, what became of each line, what is wrong with it. Of `text` in place of the file, if it
-/// is given.
+/// What is made of a configuration.
+pub struct ImportAnswer {
+    /// The configuration, with what became of each line.
+    pub imported: Imported,
+    /// The scenario or the policy.
+    pub stub: Stub,
+    /// Which of the two it is.
+    pub form: Form,
+    /// What is wrong with it.
+    pub findings: Vec<Diagnostic>,
+}
+
+/// What is made of the configuration in a file; of `text` in place of the file, if it is given.
 ///
 /// # Errors
 /// What is wrong with the request or with the configuration.
-pub fn answer(args: &Import, text: Option<Vec<u8>>) -> Result<Value, Failure> {
+pub fn answer(args: &Import, text: Option<Vec<u8>>) -> Result<ImportAnswer, Failure> {
     let name = reading::name(&args.file);
     let bytes = text.map_or_else(|| bytes(args), Ok)?;
     let file = File::new(&name, &bytes, args.configuration.door);
     let mut imported = file.import(&args.configuration)?;
     let stub = written(&file, &mut imported, args)?.map_err(|fault| file.refused(fault))?;
-    Ok(to_json(&file, &imported, &stub, args))
+    Ok(ImportAnswer { form: args.form, findings: findings(&file, args), imported, stub })
 }
 
 fn bytes(args: &Import) -> Result<Vec<u8>, Failure> {
@@ -61,18 +72,24 @@ fn refused(file: &File<'_>, imported: &mut Imported, stub: &Stub) {
     }
 }
 
-/// The same as JSON, with what was written.
-fn to_json(file: &File<'_>, imported: &Imported, stub: &Stub, args: &Import) -> Value {
-    let port = imported.port();
-    let line = |(number, text, entry): (usize, String, &Entry)| json!({ "line": number, "text": printable::cut(&text), "verdict": entry.verdict.name(), "notes": entry.notes });
-    let findings = configured::findings(file, &args.configuration, &captures::options(file.name)).list;
-    let kind = if args.form == Form::Policy { "policy" } else { "scenario" };
-    json!({
-        "dialect": imported.dialect.name,
-        "guessed": imported.guessed,
-        "port": { "interface": port.interface.is, "direction": port.way.name(), "link_bit_s": stub.link.bit_s() },
-        kind: stub.text,
-        "account": imported.lines().map(line).collect::<Vec<_>>(),
-        "findings": findings.iter().map(Diagnostic::to_json).collect::<Vec<_>>(),
-    })
+fn findings(file: &File<'_>, args: &Import) -> Vec<Diagnostic> {
+    configured::findings(file, &args.configuration, &captures::options(file.name)).list
+}
+
+impl ImportAnswer {
+    /// All of it.
+    pub fn to_json(&self) -> Value {
+        let Self { imported, stub, form, findings } = self;
+        let port = imported.port();
+        let line = |(number, text, entry): (usize, String, &Entry)| json!({ "line": number, "text": printable::cut(&text), "verdict": entry.verdict.name(), "notes": entry.notes });
+        let kind = if *form == Form::Policy { "policy" } else { "scenario" };
+        json!({
+            "dialect": imported.dialect.name,
+            "guessed": imported.guessed,
+            "port": { "interface": port.interface.is, "direction": port.way.name(), "link_bit_s": stub.link.bit_s() },
+            kind: stub.text,
+            "account": imported.lines().map(line).collect::<Vec<_>>(),
+            "findings": findings.iter().map(Diagnostic::to_json).collect::<Vec<_>>(),
+        })
+    }
 }

@@ -1,6 +1,6 @@
 //! The answer of `import` on a terminal, or in a file.
 
-use super::{bytes, to_json, written};
+use super::{ImportAnswer, bytes, findings, written};
 use crate::configured::{self, File};
 use crate::request::Import;
 use crate::terminal::show::{complain, say};
@@ -20,15 +20,17 @@ pub(crate) fn import(args: &Import) -> Result<Exit, Failure> {
         account(&imported);
     }
     let stub = written.map_err(|fault| file.refused(fault))?;
+    let findings = if args.json { findings(&file, args) } else { Vec::new() };
+    let answer = ImportAnswer { form: args.form, findings, imported, stub };
     if args.json {
-        say!("{}", to_json(&file, &imported, &stub, args));
+        say!("{}", answer.to_json());
     }
     match &args.output {
-        Some(output) => places::write(output, stub.text.as_bytes(), places::existing(args.force))?,
+        Some(output) => places::write(output, answer.stub.text.as_bytes(), places::existing(args.force))?,
         None if args.json => {}
-        None => say!("{}", stub.text.trim_end()),
+        None => say!("{}", answer.stub.text.trim_end()),
     }
-    let lost = imported.read.account.count(&Verdict::NotModelled) > 0;
+    let lost = answer.imported.read.account.count(&Verdict::NotModelled) > 0;
     Ok(if lost && !args.allow { Exit::Warnings } else { Exit::Fine })
 }
 

@@ -10,7 +10,7 @@ use perhop_core::units::{Packets, counted};
 use perhop_scenario::tune::file::{Wanted, task};
 use perhop_scenario::tune::{Kind, Stated, Task, Tuned, words};
 use perhop_scenario::{Diagnostics, Scenario};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::path::Path;
 
 /// The same in words.
@@ -22,7 +22,7 @@ mod text;
 /// What is wrong with the request, or with its file.
 pub fn tune(args: &Tune) -> Result<Outcome, Failure> {
     let picture = args.output.as_deref().map(show::text).transpose()?;
-    let tuned = tuned(args)?;
+    let tuned = answer(args)?;
     match args.json {
         true => say!("{}", tuned.to_json()),
         false => say!("{}", text::Text(&tuned).to_string().trim_end()),
@@ -32,15 +32,11 @@ pub fn tune(args: &Tune) -> Result<Outcome, Failure> {
     Ok(picture.map_or(Outcome::Done(Exit::Fine), |file| Outcome::Python(request(file))))
 }
 
-/// The answer to a request as JSON, and what its picture shows.
+/// The parameters that a request asks for.
 ///
 /// # Errors
 /// What is wrong with it.
-pub fn answer(args: &Tune) -> Result<[Value; 2], Failure> {
-    tuned(args).map(|tuned| [tuned.to_json(), tuned.picture()])
-}
-
-fn tuned(args: &Tune) -> Result<Tuned, Failure> {
+pub fn answer(args: &Tune) -> Result<Tuned, Failure> {
     let failure = |found: Diagnostics| Failure::from(found.at(args.door));
     unsuited(args).map_or(Ok(()), |found| Err(failure(found)))?;
     let mut asked = match &args.file {
@@ -79,7 +75,9 @@ fn kind(args: &Tune) -> Kind {
 fn scenario(args: &Tune, file: &Path) -> Result<Scenario, Failure> {
     let settings = Settings { set: args.set.clone(), ..Settings::default() };
     let source = Source { file: file.to_owned(), settings };
-    reading::load(&source, &reading::options(file, &source.settings)).map(|sweep| sweep.base)
+    let (sweep, warnings) = reading::load(&source, &reading::options(file, &source.settings))?;
+    reading::warn(&warnings);
+    Ok(sweep.base)
 }
 
 fn from_file(args: &Tune, scenario: &Scenario, file: &Path) -> Result<Task, Diagnostics> {

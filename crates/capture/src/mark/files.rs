@@ -10,8 +10,8 @@ use super::marker::Marker;
 use super::{MarkError, Marking, Report, run};
 use crate::error::CaptureError;
 use crate::file::Capture;
-use crate::output::{Existing, OutputFile};
 use crate::input::Input;
+use crate::output::{Existing, OutputFile};
 use crate::pump::{Pump, Tally};
 
 /// The capture that `mark` writes.
