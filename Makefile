@@ -3,7 +3,7 @@ PYTHON ?= python3
 ARGS ?=
 BIN := .venv/bin
 PIP := $(if $(shell command -v uv),uv pip install --python $(BIN)/python,$(BIN)/python -m pip install --disable-pip-version-check)
-VENV := $(if $(shell command -v uv),uv venv --python $(PYTHON) --allow-existing,$(PYTHON) -m venv)
+VENV := $(if $(shell command -v uv),uv venv --seed --python $(PYTHON) --allow-existing,$(PYTHON) -m venv)
 # New files count before `git add`; one that was deleted is no longer a prerequisite.
 RUST := $(wildcard $(shell git ls-files --cached --others --exclude-standard 'crates/*.rs' 'crates/*.toml' 2>/dev/null)) Cargo.toml Cargo.lock pyproject.toml
 # One worker per core; the tests of a file run on one worker, because they share fixtures.

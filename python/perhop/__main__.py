@@ -50,6 +50,11 @@ def main(argv: list[str] | None = None) -> int:
         sys.stdout.write(done.stdout.decode())
         return done.returncode
     request = json.loads(done.stdout)
+    for name, value in request["environment"].items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value
     return carry_out(request["verb"], json.dumps(request["arguments"]))
 
 

@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -23,9 +24,9 @@ PATCHES = {
 }
 """Each with the folder of its list and the new file."""
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-CRATES = ("perhop", "perhop-core", "perhop-sim", "perhop-scenario", "perhop-edge", "perhop-capture")
+CRATES = [tomllib.loads(path.read_text())["package"]["name"] for path in sorted(ROOT.glob("crates/*/Cargo.toml"))]
 COPY, BUILD = TARGET / "add-a-marker/source", TARGET / "add-a-marker/build"
-QUICK = [f"profile.dev.package.{name}.opt-level=0" for name in CRATES]
+QUICK = [word for name in CRATES for word in ("--config", f"profile.dev.package.{name}.opt-level=0")]
 """The patched programs run once, so they are not optimised, except for the dependencies copied from the repository."""
 POLICY = '[conditioner.all]\nkind = "every-nth"\nn = 4\ngreen = "mark AF11"\nred = "mark AF13"\n'
 
@@ -83,8 +84,7 @@ def built(patched: Path) -> dict[str, Path]:
     """The patched programs, by name: `perhop` and the writer of the docs."""
     lend_dependencies()
     command = ("cargo", "build", "-p", "perhop", "--bin", "perhop", "--example", "docs", "--message-format", "json")
-    quick = [word for setting in QUICK for word in ("--config", setting)]
-    messages = [json.loads(line) for line in run(*command, *quick, cwd=patched).splitlines()]
+    messages = [json.loads(line) for line in run(*command, *QUICK, cwd=patched).splitlines()]
     return {m["target"]["name"]: Path(m["executable"]) for m in messages if m.get("executable")}
 
 
@@ -113,7 +113,7 @@ def test_the_page_shows_code_of_the_patch(name: str) -> None:
 def test_the_tests_in_the_patches_pass(built: dict[str, Path], patched: Path) -> None:
     assert built
     new = [new for _, new in PATCHES.values()]
-    done = run("cargo", "test", "-p", "perhop-core", "-p", "perhop-sim", "--lib", "--", *new, cwd=patched)
+    done = run("cargo", "test", "-p", "perhop-core", "-p", "perhop-sim", "--lib", *QUICK, "--", *new, cwd=patched)
     assert done.count("2 passed") == 2
 
 

@@ -5,7 +5,7 @@ use clap::Parser;
 use perhop_app::request::Request;
 use perhop_app::terminal::show;
 use perhop_app::{Exit, Failure, ForPython, Outcome};
-use serde_json::json;
+use serde_json::{Map, json};
 use std::ffi::OsString;
 use std::path::Path;
 
@@ -60,7 +60,10 @@ fn handed_over(request: ForPython, printed: bool) -> Outcome {
     if !printed {
         return Outcome::Python(request);
     }
-    show::line(format_args!("{}", json!({ "verb": request.verb, "arguments": request.arguments })));
+    let environment: Map<_, _> =
+        show::colour_variables().iter().map(|(name, value)| ((*name).into(), json!(value))).collect();
+    let handed = json!({ "verb": request.verb, "arguments": request.arguments, "environment": environment });
+    show::line(format_args!("{handed}"));
     Outcome::Done(Exit::Fine)
 }
 

@@ -1,5 +1,6 @@
 //! The program `perhop`. What Python carries out it hands to `perhop-python`, which the Python package installs beside it.
 
+use perhop_app::terminal::show;
 use perhop_app::{Exit, ForPython, Outcome};
 use std::io::{Error, Write};
 use std::os::unix::process::CommandExt;
@@ -41,7 +42,14 @@ fn become_python(request: &ForPython) -> Error {
     match begun {
         Ok(program) => {
             let arguments = request.arguments.to_string();
-            Command::new(program.with_file_name("perhop-python")).arg(request.verb).args(pieces(&arguments)).exec()
+            let mut python = Command::new(program.with_file_name("perhop-python"));
+            for (name, value) in show::colour_variables() {
+                match value {
+                    Some(value) => python.env(name, value),
+                    None => python.env_remove(name),
+                };
+            }
+            python.arg(request.verb).args(pieces(&arguments)).exec()
         }
         Err(error) => error,
     }

@@ -35,6 +35,15 @@ pub fn colour(choice: clap::ColorChoice) {
     choice.write_global();
 }
 
+/// Variables of the environment, to set or to remove, under which another process uses colour as this one was told to.
+pub fn colour_variables() -> &'static [(&'static str, Option<&'static str>)] {
+    match anstream::ColorChoice::global() {
+        anstream::ColorChoice::Auto => &[],
+        anstream::ColorChoice::Never => &[("NO_COLOR", Some("1"))],
+        _ => &[("NO_COLOR", None), ("CLICOLOR", None), ("CLICOLOR_FORCE", Some("1"))],
+    }
+}
+
 /// A line on standard output. A reader that has gone away ends the printing, not the program; that nothing more can be
 /// written for another reason is kept for [`lost`].
 pub fn line(words: Arguments<'_>) {
