@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tomllib
@@ -53,6 +54,16 @@ def test_a_name_imports_what_it_needs(name: str, loaded: list[str]) -> None:
 def test_versions_agree(perhop: object) -> None:
     done = subprocess.run([sys.executable, "-m", "perhop", "--version"], capture_output=True, text=True, check=True)
     assert done.stdout == f"perhop {_core.__version__}\n"
+
+
+@pytest.mark.parametrize(("choice", "against"), [("always", "NO_COLOR"), ("never", "CLICOLOR_FORCE")])
+def test_colour_is_used_as_the_option_says(choice: str, against: str, tmp_path: Path) -> None:
+    (tmp_path / "bad.toml").write_text("[scenario]\n")
+    command = [sys.executable, "-m", "perhop", "--color", choice, "check", "bad.toml"]
+    environment = {**os.environ, against: "1"}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert ("\x1b[" in done.stdout) == (choice == "always")
 
 
 def test_every_name_can_be_had() -> None:

@@ -27,7 +27,7 @@ fn environment(folder: &Path) {
     // A copy would be open for writing when another test starts a process.
     fs::hard_link(env!("CARGO_BIN_EXE_perhop"), folder.join("bin/perhop")).unwrap();
     let python = folder.join("bin/perhop-python");
-    fs::write(&python, "#!/bin/sh\necho \"$@\" > handed\n").unwrap();
+    fs::write(&python, "#!/bin/sh\necho \"$@\" > handed\necho \"$NO_COLOR,$CLICOLOR_FORCE\" > colour\n").unwrap();
     fs::set_permissions(&python, fs::Permissions::from_mode(0o755)).unwrap();
     fs::write(package.join("entry_points.txt"), "[other]\nthrid = a:B\n[perhop.algorithms]\nthird = queues:Third\n")
         .unwrap();
@@ -49,6 +49,16 @@ fn a_name_of_a_package_is_pythons() {
         let handed = fs::read_to_string(folder.path().join("handed")).unwrap();
         assert!(handed.starts_with("carry_out {\"request\":{") && handed.contains("\"verb\":\"check\""), "{handed}");
         fs::remove_file(folder.path().join("handed")).unwrap();
+    }
+}
+
+#[test]
+fn python_uses_colour_as_the_option_says() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    environment(folder.path());
+    for (choice, variables) in [("always", ",1"), ("never", "1,")] {
+        check(folder.path(), "third", &["--color", choice]);
+        assert_eq!(fs::read_to_string(folder.path().join("colour")).unwrap().trim(), variables, "{choice}");
     }
 }
 
