@@ -6,6 +6,7 @@ import re
 from contextlib import suppress
 from itertools import combinations, pairwise
 from pathlib import Path
+from weakref import WeakSet
 
 import numpy as np
 import pytest
@@ -70,10 +71,22 @@ def figures(runs: Runs) -> dict[str, Figure]:
     return found
 
 
+@pytest.fixture(scope="module")
+def drawn(shown: Runs) -> dict[str, Figure]:
+    """Its plots, drawn once for all tests."""
+    return figures(shown)
+
+
+LAID_OUT: WeakSet[Figure] = WeakSet()
+
+
 def laid_out(figure: Figure) -> FigureCanvasAgg:
-    canvas = FigureCanvasAgg(figure)
-    canvas.draw()  # type: ignore[no-untyped-call]
-    return canvas
+    """The canvas of a figure that does not change any more."""
+    if figure not in LAID_OUT:
+        FigureCanvasAgg(figure).draw()  # type: ignore[no-untyped-call]
+        LAID_OUT.add(figure)
+    assert isinstance(figure.canvas, FigureCanvasAgg)
+    return figure.canvas
 
 
 def labels(figure: Figure) -> list[Text]:
@@ -122,15 +135,14 @@ def check(kind: str, figure: Figure) -> None:
                 assert not one.overlaps(other), f"{kind}: labels of ticks overlap: {[t.get_text() for t in ticks]}"
 
 
-def test_nothing_is_cut_off_and_the_legend_is_outside(shown: Runs) -> None:
-    found = figures(shown)
-    assert {"delivered", "throughput", "delay"} <= found.keys()
-    for kind, figure in found.items():
+def test_nothing_is_cut_off_and_the_legend_is_outside(drawn: dict[str, Figure]) -> None:
+    assert {"delivered", "throughput", "delay"} <= drawn.keys()
+    for kind, figure in drawn.items():
         check(kind, figure)
 
 
-def test_what_is_drawn_is_within_the_panels(shown: Runs) -> None:
-    for kind, figure in figures(shown).items():
+def test_what_is_drawn_is_within_the_panels(drawn: dict[str, Figure]) -> None:
+    for kind, figure in drawn.items():
         laid_out(figure)
         for axes in figure.axes:
             low, high = sorted(axes.get_ylim())
@@ -141,8 +153,8 @@ def test_what_is_drawn_is_within_the_panels(shown: Runs) -> None:
                 assert np.all((low <= ys) & (ys <= high) | np.isnan(ys)), f"{kind}: a line leaves its panel"
 
 
-def test_names_in_the_legend_are_short_and_different(shown: Runs) -> None:
-    for kind, figure in figures(shown).items():
+def test_names_in_the_legend_are_short_and_different(drawn: dict[str, Figure]) -> None:
+    for kind, figure in drawn.items():
         for legend in figure.legends:
             texts = [text.get_text() for text in legend.get_texts()]
             assert len(set(texts)) == len(texts), f"{kind}: {texts}"

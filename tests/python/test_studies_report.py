@@ -168,15 +168,16 @@ def test_several_papers_have_a_page_each_and_a_summary(papers: Path) -> None:
     """Every link of every page leads to a file and a place that are there."""
     pages = {page.name: page for page in papers.glob("*.html")}
     assert set(pages) == {"report.html", "pam-fsam.html", "redp.html", "known-pam-fsam.html", "known-redp.html"}
+    ids = {page: ids_of(page) for page in pages.values()}
     for page in pages.values():
-        assert len(set(ids_of(page))) == len(ids_of(page))
+        assert len(set(ids[page])) == len(ids[page])
         links = re.findall(r'href="(?!data:)([^"]*)"', page.read_text())
         assert len(links) > (1 if page.name.startswith("known-") else 10)
         for link in links:
             name, _, place = link.partition("#")
             target = papers / (name or page.name)
             assert target.is_file(), link
-            assert not place or place in ids_of(target), link
+            assert not place or place in ids[target], link
     for study in TWO:
         assert f'#{study}"' in (papers / "report.html").read_text()
 
