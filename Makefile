@@ -32,9 +32,10 @@ install: .venv/extension.stamp          ## build the release extension into .ven
 	@echo "perhop is at $(BIN)/perhop"
 
 test:                                   ## all tests; tests whose tools are missing are skipped with a message
-	@failed=; for part in rust differential python; do \
+	@failed=; times=; for part in rust differential python; do from=$$(date +%s); \
 	  $(MAKE) --no-print-directory test-$$part || failed="$$failed test-$$part"; \
-	done; [ -z "$$failed" ] || { echo "make test failed in:$$failed" >&2; exit 1; }
+	  times="$$times test-$$part $$(($$(date +%s) - from)) s"; \
+	done; echo "== $$times"; [ -z "$$failed" ] || { echo "make test failed in:$$failed" >&2; exit 1; }
 
 test-rust: .venv/tools.stamp
 	cargo test --workspace --no-fail-fast
