@@ -53,8 +53,11 @@ __all__ = [
 
 __version__: str
 
+AboutClass = TypedDict("AboutClass", {"class": str | None})
+"""What a problem of a class in a list of classes is about, as its message calls it: "class 2 (`voice`)"."""
+
 @type_check_only
-class Diagnostic(TypedDict):
+class Diagnostic(AboutClass):
     """One problem of a file; unknown values are `None`."""
 
     severity: str

@@ -192,7 +192,7 @@ fn read<T>(entry: &Entry, read: impl FnOnce(&mut Reader<'_>) -> Option<T>) -> Re
 fn read_table<T>(table: Table, read: impl FnOnce(&mut Reader<'_>) -> Option<T>) -> Result<T, String> {
     let mut problems = Problems::default();
     let params = read(&mut Reader::new(&table, Place::default(), &mut problems));
-    params.ok_or_else(|| problems.list.iter().map(|p| p.message.as_str()).collect::<Vec<_>>().join("; "))
+    params.ok_or_else(|| problems.list.iter().map(|p| p.sentence()).collect::<Vec<_>>().join("; "))
 }
 
 /// A table with every required field, and what tells classes apart and what they share by.

@@ -4,6 +4,7 @@ use crate::ScenarioError;
 use crate::options::options;
 use crate::own;
 use perhop_capture::replay::Files;
+use perhop_core::door::Door;
 use perhop_core::params::Severity;
 use perhop_scenario::text::file;
 use perhop_scenario::text::options::Captures;
@@ -57,11 +58,12 @@ pub fn error(py: Python<'_>, found: &Diagnostics) -> PyErr {
 }
 
 fn dict<'py>(py: Python<'py>, d: &Diagnostic) -> PyResult<Bound<'py, PyDict>> {
-    let out = PyDict::new(py);
+    let (out, d) = (PyDict::new(py), &d.clone().at(Door::Python));
     let severity = if d.severity == Severity::Error { "error" } else { "warning" };
     out.set_item("severity", severity)?;
     out.set_item("code", d.code)?;
     out.set_item("message", &d.message)?;
+    out.set_item("class", d.class.as_ref().map(ToString::to_string))?;
     out.set_item("file", d.spot.as_ref().map_or(&d.file, |s| &s.name))?;
     let in_file = d.spot.as_ref().filter(|s| s.path.is_empty());
     out.set_item("line", in_file.map(|s| s.line))?;

@@ -374,7 +374,7 @@ fn forget_repeated(problems: &mut Problems, from: usize, seen: &mut BTreeSet<Kno
     let new = problems.list.split_off(from).into_iter();
     problems.list.extend(new.filter(|it| {
         let place = it.place.map(|place| (place.start, place.end));
-        seen.insert((it.code, place, it.message.clone(), it.label.clone()))
+        seen.insert((it.code, place, it.sentence().into_owned(), it.label.clone()))
     }));
 }
 

@@ -12,7 +12,7 @@ use perhop_config::model::Way;
 use perhop_config::rules;
 use perhop_config::stub::{Stub, with_load};
 use perhop_config::value::Origin;
-use perhop_core::params::{Place, Severity};
+use perhop_core::params::{ClassName, Place, Severity};
 use perhop_core::units::BitRate;
 use perhop_scenario::text::source::Spot;
 use perhop_scenario::{Diagnostic, Diagnostics, Document, Options};
@@ -136,11 +136,14 @@ fn of_stub(
     }
 }
 
+/// What tells a diagnostic from others: its line, code, message and class.
+type Identity = (Option<usize>, &'static str, String, Option<ClassName>);
+
 /// Diagnostics, of which a line has each once.
 #[derive(Default)]
 struct Collector {
     list: Vec<Diagnostic>,
-    same: HashSet<(Option<usize>, &'static str, String)>,
+    same: HashSet<Identity>,
     /// Codes that say the same of a line, less well.
     better: HashSet<(Option<usize>, &'static str)>,
 }
@@ -150,14 +153,14 @@ impl Collector {
     fn add(&mut self, it: Diagnostic) {
         let line = it.spot.as_ref().map(|spot| spot.line);
         self.better.extend(rules::instead_of(it.code).iter().map(|code| (line, *code)));
-        self.same.insert((line, it.code, it.message.clone()));
+        self.same.insert((line, it.code, it.message.clone(), it.class.clone()));
         self.list.push(it);
     }
 
     /// Adds one unless its line has it, or another that says it better.
     fn push(&mut self, it: Diagnostic) {
         let line = it.spot.as_ref().map(|spot| spot.line);
-        let known = self.same.contains(&(line, it.code, it.message.clone()));
+        let known = self.same.contains(&(line, it.code, it.message.clone(), it.class.clone()));
         if !known && !self.better.contains(&(line, it.code)) {
             self.add(it);
         }
@@ -186,24 +189,21 @@ pub(crate) fn in_its_words(
         if let Some((load, place)) = stated.zip(loads.origin(at)) {
             return Some(Diagnostic { file: load.name.clone(), spot: load.sources.spot(place), ..it });
         }
-        let (place, message) = match stub.classes(at).and_then(|classes| of_class(&it.message, classes)) {
-            Some((place, message)) => (place.or_else(|| origins.origin(at)), message),
-            None => (origins.origin(at), it.message.clone()),
+        let (place, class) = match stub.classes(at).zip(it.class.as_ref()).and_then(of_device) {
+            Some((place, class)) => (place.or_else(|| origins.origin(at)), Some(class)),
+            None => (origins.origin(at), it.class.clone()),
         };
         let spot = place.and_then(|place| sources.spot(place));
-        (it.severity == Severity::Error || spot.is_some()).then_some(Diagnostic { spot, message, ..it })
+        (it.severity == Severity::Error || spot.is_some()).then_some(Diagnostic { spot, class, ..it })
     };
     found.list.into_iter().filter_map(moved).collect()
 }
 
-/// A message about the n-th class of a list, with the device's name for it.
-fn of_class(message: &str, classes: &[(String, Option<Place>)]) -> Option<(Option<Place>, String)> {
-    let (before, rest) = message.split_once("class ")?;
-    let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
-    let (name, place) = classes.get(rest[..digits].parse::<usize>().ok()?.checked_sub(1)?)?;
-    let rest = &rest[digits..];
-    let rest = rest.strip_prefix(&format!(" (`{name}`)")).unwrap_or(rest);
-    Some((*place, format!("{before}class `{name}`{rest}")))
+/// The place of a class of the list that a problem is about, and the device's name for it.
+fn of_device((classes, class): (&[(String, Option<Place>)], &ClassName)) -> Option<(Option<Place>, ClassName)> {
+    let ClassName::Listed { number, .. } = class else { return None };
+    let (name, place) = classes.get(number.checked_sub(1)?)?;
+    Some((*place, ClassName::Device(name.clone())))
 }
 
 /// Where the lines of a text begin.
@@ -216,4 +216,53 @@ fn byte((text, lines): (&str, &[usize]), spot: &Spot) -> Option<usize> {
     let start = *lines.get(spot.line - 1)?;
     let before = text[start..].chars().take_while(|c| *c != '\n').take(spot.column - 1);
     Some(start + before.map(char::len_utf8).sum::<usize>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use perhop_core::door::Door;
+    use perhop_core::params::{CLASS, Problems};
+    use perhop_scenario::text::source::Sources;
+
+    const SCRIPT: &str = "tc qdisc add dev eth0 root handle 1: htb default 20\n\
+        tc class add dev eth0 parent 1: classid 1:10 htb rate 2mbit\n\
+        tc class add dev eth0 parent 1: classid 1:20 htb rate 8mbit\n";
+
+    /// What is said of these classes of the script's list, each with its line.
+    fn words(of: [(&str, Option<ClassName>); 4]) -> [(String, usize); 4] {
+        let file = File::new("a.sh", SCRIPT.as_bytes(), Door::default());
+        let given = ImportOptions { link: Some(BitRate::mbps(10)), ..ImportOptions::default() };
+        let mut imported = read(SCRIPT.as_bytes(), None, &given).unwrap_or_else(|it| panic!("{}", it.fault.message));
+        let stub = imported.stub(&given, None).unwrap_or_else(|fault| panic!("{}", fault.message));
+        let (mut problems, mut sources) = (Problems::default(), Sources::default());
+        let start = sources.add("stub.toml", &stub.text) + stub.lists[0].at;
+        let place = Place { start, end: start + 1 };
+        for (i, (message, class)) in of.into_iter().enumerate() {
+            problems.error(["E001", "E002", "E003", "E004"][i], place, message).of_class(class).help("help");
+        }
+        let found = in_its_words(&file, &imported, (&stub, None), Diagnostics::new(problems, &sources));
+        let words = |it: &Diagnostic| (it.sentence().into_owned(), it.spot.as_ref().map_or(0, |spot| spot.line));
+        found.iter().map(words).collect::<Vec<_>>().try_into().unwrap_or_else(|found| panic!("{found:?}"))
+    }
+
+    /// The class is a field; what its sentence says besides is nobody's name, whatever it looks like.
+    #[test]
+    fn a_class_has_the_device_s_name_and_line() {
+        let class = |number| Some(ClassName::listed(number));
+        let between = format!("`class 1` has 3 packets, {CLASS} has 4, and class 2 before it has 20");
+        let of = [
+            (between.as_str(), class(2)),
+            (CLASS, Some(ClassName::listed(1).named(Some("1:10")))),
+            ("`class 1` is a name of the user's own", None),
+            (CLASS, class(3)),
+        ];
+        let said = words(of);
+        let said = said.each_ref().map(|(words, line)| (words.as_str(), *line));
+        let between = "`class 1` has 3 packets, class `1:20` has 4, and class 2 before it has 20";
+        let whole = said[2].1;
+        let expected =
+            [(between, 3), ("class `1:10`", 2), ("`class 1` is a name of the user's own", whole), ("class 3", whole)];
+        assert_eq!(said, expected);
+    }
 }

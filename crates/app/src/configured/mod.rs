@@ -87,8 +87,8 @@ impl<'a> File<'a> {
         let spot = fault.place.filter(|place| place.end > place.start);
         let spot = spot.and_then(|place| self.sources(text).spot(place));
         let [message, help] = [fault.message, fault.help].map(|words| printable(&words).into_owned());
-        let (file, label) = (self.name.to_owned(), String::new());
-        Diagnostic { severity, code: fault.code, message, file, spot, label, help }.at(self.door)
+        let file = self.name.to_owned();
+        Diagnostic { severity, file, spot, ..Diagnostic::error(fault.code, message, help) }.at(self.door)
     }
 
     /// A finding as a warning, or as the error that its code says it is.

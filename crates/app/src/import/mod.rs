@@ -66,8 +66,8 @@ fn written(file: &File<'_>, imported: &mut Imported, args: &Import) -> Result<Re
 fn refused(file: &File<'_>, imported: &mut Imported, stub: &Stub) {
     let found = Document::check(&stub.text, &captures::options(file.name)).err().unwrap_or_default();
     for error in configured::in_its_words(file, imported, (stub, None), found) {
-        if let (Severity::Error, Some(spot)) = (error.severity, error.spot) {
-            imported.read.account.not_modelled(spot.line, format!("no scenario has this: {}", error.message));
+        if let (Severity::Error, Some(spot)) = (error.severity, &error.spot) {
+            imported.read.account.not_modelled(spot.line, format!("no scenario has this: {}", error.sentence()));
         }
     }
 }

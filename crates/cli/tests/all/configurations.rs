@@ -184,6 +184,8 @@ fn findings_stand_at_the_configurations_lines() {
     assert!(aside.contains("script.sh: read as Linux tc (--from tc)"), "{aside}");
     let json: Value = serde_json::from_slice(&folder.perhop(&["check", "script.sh", "--json"]).stdout).unwrap();
     assert!(json.as_array().unwrap().iter().all(|it| it["file"] == "script.sh" && it["line"] == 3), "{json}");
+    assert!(found.contains("warning[W327] class `1:10`: its quantum is 200B"), "{found}");
+    assert_eq!(json[0]["class"], "class `1:10`");
 }
 
 #[test]

@@ -49,7 +49,7 @@ use crate::aqm::members::{Filter, MOST, Members, Profiles};
 use crate::aqm::{Aqm, Arrival, Departure};
 use crate::needs::Needs;
 use crate::packet::Packet;
-use crate::params::{ParamError, Params as Declared};
+use crate::params::{CLASS, ClassName, ParamError, Params as Declared};
 use crate::port::turn::Turn;
 use crate::rng::Rng;
 use crate::units::{Probability, Time};
@@ -118,8 +118,8 @@ impl Params {
                 .help("write at least one: { for = [\"AF11\"], share = 0.1 }"));
         }
         for (i, class) in self.classes.iter().enumerate() {
-            let name = format!("class {}", i + 1);
-            ParamError::at_least("alpha", class.alpha, 0.0).map_err(inside("classes", &name))?;
+            let refused = ParamError::at_least("alpha", class.alpha, 0.0).map_err(inside("classes", CLASS));
+            refused.map_err(|error| error.of_class(ClassName::listed(i + 1)))?;
         }
         let sum: f64 = self.classes.iter().map(|class| class.share.get()).sum();
         if sum <= 1.0 + ROUNDING {
@@ -166,7 +166,8 @@ impl Aqm for Msvb {
         let still = self.shares.thresholds().enumerate().filter(|(_, threshold)| threshold.is_still());
         let late = still.filter_map(|(i, threshold)| {
             let late = self.queue.late(threshold, scope)?;
-            Some(inside("classes", &format!("class {} with an `alpha` of 0", i + 1))(late))
+            let late = inside("classes", &format!("{CLASS} with an `alpha` of 0"))(late);
+            Some(late.of_class(ClassName::listed(i + 1)))
         });
         late.collect()
     }

@@ -51,7 +51,7 @@ impl Wrong {
     pub fn refused(wrong: Vec<Self>) -> ParamError {
         let Some(Self { field, fault, .. }) = wrong.into_iter().next() else { return ParamError::other_kind() };
         let Fault { code, message, label, help, .. } = *fault;
-        ParamError { field, code, message, label, help }
+        ParamError::new(field, code, message).label(label).help(help)
     }
 }
 

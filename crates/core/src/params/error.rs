@@ -1,5 +1,7 @@
 //! A parameter that its algorithm refuses.
 
+use super::class_name::{ClassName, sentence};
+use std::borrow::Cow;
 use std::fmt;
 
 /// A parameter that an algorithm refuses: names field, value, bound and fix.
@@ -9,8 +11,10 @@ pub struct ParamError {
     pub field: &'static str,
     /// Stable code.
     pub code: &'static str,
-    /// What is wrong.
+    /// What is wrong; [`CLASS`](super::CLASS) stands for the class.
     pub message: String,
+    /// The class that it is about.
+    pub class: Option<ClassName>,
     /// Words under the caret.
     pub label: String,
     /// The suggested fix.
@@ -20,7 +24,7 @@ pub struct ParamError {
 impl ParamError {
     /// An error on `field`.
     pub fn new(field: &'static str, code: &'static str, message: String) -> Self {
-        Self { field, code, message, label: String::new(), help: String::new() }
+        Self { field, code, message, class: None, label: String::new(), help: String::new() }
     }
 
     /// New parameters that belong to another algorithm.
@@ -39,6 +43,17 @@ impl ParamError {
     pub fn label(mut self, label: impl Into<String>) -> Self {
         self.label = label.into();
         self
+    }
+
+    /// About a class.
+    pub fn of_class(mut self, class: impl Into<Option<ClassName>>) -> Self {
+        self.class = class.into();
+        self
+    }
+
+    /// What is wrong, with the name of the class.
+    pub fn sentence(&self) -> Cow<'_, str> {
+        sentence(&self.message, self.class.as_ref())
     }
 
     /// # Errors
@@ -62,7 +77,7 @@ impl ParamError {
 
 impl fmt::Display for ParamError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {} ({})", self.code, self.message, self.help)
+        write!(f, "{}: {} ({})", self.code, self.sentence(), self.help)
     }
 }
 

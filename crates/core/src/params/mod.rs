@@ -6,6 +6,7 @@
 
 pub use perhop_derive::{Choice, Params};
 
+mod class_name;
 mod error;
 mod kind;
 mod problems;
@@ -15,6 +16,7 @@ mod steers;
 mod tree;
 mod values;
 
+pub use class_name::{CLASS, ClassName, Part, sentence};
 pub use error::ParamError;
 pub use kind::{Field, Gives, Kind, Literal};
 pub use problems::{NEAREST, Problem, Problems, Report, Severity, suggest, unit_code};

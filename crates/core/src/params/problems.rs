@@ -1,7 +1,9 @@
 //! What is wrong with a file: code, place, reason, fix.
 
+use super::class_name::{ClassName, sentence};
 use super::{Kind, Node, ParamError, Place, Tree};
 use crate::units::{UnitError, UnitFault};
+use std::borrow::Cow;
 
 /// Whether a [`Problem`] stops the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,8 +23,10 @@ pub struct Problem {
     pub code: &'static str,
     /// Where; `None` when it is about the file as a whole.
     pub place: Option<Place>,
-    /// What is wrong.
+    /// What is wrong; [`CLASS`](super::CLASS) stands for the class.
     pub message: String,
+    /// The class that it is about.
+    pub class: Option<ClassName>,
     /// Words under the caret.
     pub label: String,
     /// The suggested fix.
@@ -38,7 +42,12 @@ impl Problem {
         message: impl Into<String>,
     ) -> Self {
         let (place, message) = (place.into(), message.into());
-        Self { severity, code, place, message, label: String::new(), help: String::new() }
+        Self { severity, code, place, message, class: None, label: String::new(), help: String::new() }
+    }
+
+    /// What is wrong, with the name of the class.
+    pub fn sentence(&self) -> Cow<'_, str> {
+        sentence(&self.message, self.class.as_ref())
     }
 }
 
@@ -46,6 +55,12 @@ impl Problem {
 pub struct Report<'a>(&'a mut Problem);
 
 impl Report<'_> {
+    /// The class that it is about.
+    pub fn of_class(self, class: impl Into<Option<ClassName>>) -> Self {
+        self.0.class = class.into();
+        self
+    }
+
     /// Words under the caret.
     pub fn label(self, label: impl Into<String>) -> Self {
         self.0.label = label.into();
@@ -134,12 +149,14 @@ impl Problems {
 
     /// A parameter whose value its algorithm refuses.
     pub fn param(&mut self, error: &ParamError, place: Place) -> Report<'_> {
-        self.error(error.code, place, &error.message).label(&error.label).help(&error.help)
+        let report = self.error(error.code, place, &error.message).of_class(error.class.clone());
+        report.label(&error.label).help(&error.help)
     }
 
     /// A parameter that runs, but probably not as intended.
     pub fn advise(&mut self, advice: &ParamError, place: Place) {
-        self.warn(advice.code, place, &advice.message).label(&advice.label).help(&advice.help);
+        let report = self.warn(advice.code, place, &advice.message).of_class(advice.class.clone());
+        report.label(&advice.label).help(&advice.help);
     }
 
     /// One of a list of names, or an error with the nearest one.

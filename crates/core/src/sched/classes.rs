@@ -8,7 +8,10 @@
 
 use crate::aqm::members::filter::Filter;
 use crate::classify::{FlowHeaders, Match, Prefix};
-use crate::params::{Choice, Kind, Node, Params, Place, Problem, Problems, Table, Tree, Value, read_table, show_table};
+use crate::params::{
+    CLASS, Choice, ClassName, Kind, Node, Params, Part, Place, Problem, Problems, Table, Tree, Value, read_table,
+    show_table,
+};
 use crate::sched::slots::Address;
 use ipnet::IpNet;
 use std::ops::{Deref, Range};
@@ -214,17 +217,16 @@ impl Layout {
         self.alike(class).start == class
     }
 
-    /// `class 2`, `class 3, plan 1`
-    pub fn called(&self, class: usize) -> String {
-        let entry = format!("class {}", self.entry(class) + 1);
-        match self.template(class) {
-            Some(it) if it.others == class => format!("{entry}, all other addresses"),
-            Some(it) if it.plans.len() > 1 => {
-                let plan = it.plans.iter().position(|plan| plan.classes.contains(&class));
-                format!("{entry}, plan {}", plan.unwrap_or_default() + 1)
+    /// What messages call a class, without its own name.
+    pub fn called(&self, class: usize) -> ClassName {
+        let part = self.template(class).and_then(|it| {
+            if it.others == class {
+                return Some(Part::Others);
             }
-            _ => entry,
-        }
+            let plan = it.plans.iter().position(|plan| plan.classes.contains(&class)).unwrap_or_default();
+            (it.plans.len() > 1).then_some(Part::Plan(plan + 1))
+        });
+        ClassName::Listed { number: self.entry(class) + 1, name: None, part }
     }
 }
 
@@ -274,10 +276,9 @@ impl<C> Classes<C> {
 }
 
 impl<C: Class> Classes<C> {
-    /// ``class 2 (`voice`)``
-    pub(super) fn called(&self, class: usize) -> String {
-        let name = self.all[class].name().map_or(String::new(), |name| format!(" (`{name}`)"));
-        self.layout.called(class) + &name
+    /// What messages call a class.
+    pub(super) fn called(&self, class: usize) -> ClassName {
+        self.layout.called(class).named(self.all[class].name())
     }
 }
 
@@ -428,8 +429,17 @@ fn filled<C: Class>(class: &C, filter: &Filter, many: usize) -> impl Iterator<It
 }
 
 impl Reading<'_> {
+    /// Refuses the template; the message goes on after what it is called.
     fn refuse<T>(&mut self, code: &'static str, place: Place, [message, help]: [&str; 2]) -> Option<T> {
-        self.problems.error(code, place, format!("class {}{message}", self.number)).help(help).none()
+        let class = ClassName::listed(self.number);
+        self.problems.error(code, place, format!("{CLASS}{message}")).of_class(class).help(help).none()
+    }
+
+    /// Refuses one of its plans.
+    fn refuse_plan<T>(&mut self, which: usize, code: &'static str, place: Place, words: [&str; 2]) -> Option<T> {
+        let ([message, help], part) = (words, Some(Part::Plan(which + 1)));
+        let class = ClassName::Listed { number: self.number, name: None, part };
+        self.problems.error(code, place, format!("{CLASS}{message}")).of_class(class).help(help).none()
     }
 
     fn place(&self, key: &str) -> Place {
@@ -441,9 +451,10 @@ impl Reading<'_> {
         let Some(node) = get(self.item, "name") else { return Some(None) };
         let name = String::read(node, self.problems)?;
         if parents.contains(&name.as_str()) {
-            let message = format!(" (`{name}`) has `per`, and other classes name it as their parent");
+            let message = format!("{CLASS} has `per`, and other classes name it as their parent");
             let help = "classes of addresses have none below them: give those another parent, or remove `per`";
-            return self.refuse("E287", node.place, [&message, help]);
+            let class = ClassName::listed(self.number).named(Some(&name));
+            return self.problems.error("E287", node.place, message).of_class(class).help(help).none();
         }
         Some(Some(name))
     }
@@ -508,7 +519,7 @@ impl Reading<'_> {
                 "name" => "remove it: each class is named after its address",
                 _ => "write it beside `plans`: it holds for all of them",
             };
-            return self.refuse("E287", *place, [&format!(", plan {} has `{key}`", which + 1), help]);
+            return self.refuse_plan(which, "E287", *place, [&format!(" has `{key}`"), help]);
         }
         let own =
             table.get("match").map(|node| <Match as Value>::read(node, self.problems).map(|own| (own, node.place)));
@@ -523,9 +534,9 @@ impl Reading<'_> {
             return Some(own);
         }
         let keys = if per == Whom::Pair { "`source` and `destination`".into() } else { format!("`{}`", per.name()) };
-        let message = format!(", plan {}: its match may have {keys} alone, with per = \"{}\"", which + 1, per.name());
+        let message = format!(": its match may have {keys} alone, with per = \"{}\"", per.name());
         let help = "an address has one plan: write other keys in the `match` beside `per`, or make two templates";
-        self.refuse("E287", place, [&message, help])
+        self.refuse_plan(which, "E287", place, [&message, help])
     }
 
     /// What a plan's classes take.
@@ -533,13 +544,9 @@ impl Reading<'_> {
         let matches = match (whole, own) {
             (Some(whole), Some(own)) => {
                 let Some(both) = both(whole, own) else {
-                    let message =
-                        format!(", plan {}: no address is in its match and in that of its template", which + 1);
-                    return self.refuse(
-                        "E286",
-                        self.place("plans"),
-                        [&message, "remove the plan, or widen one of the two"],
-                    );
+                    let message = ": no address is in its match and in that of its template";
+                    let help = "remove the plan, or widen one of the two";
+                    return self.refuse_plan(which, "E286", self.place("plans"), [message, help]);
                 };
                 Some(both)
             }

@@ -54,7 +54,7 @@
 //! Decision: docs/decisions/059-schedulers-own-nothing.md
 
 use super::rounds::Rounds;
-use super::{Classes, Heads, HostKey, Pick, Scheduler, TemplateKeys, members, same_arithmetic, same_members};
+use super::{Classes, Heads, HostKey, Pick, Scheduler, TemplateKeys, fault, members, same_arithmetic, same_members};
 use crate::Scope;
 use crate::aqm::members::{Filter, Members};
 use crate::arithmetic::Arithmetic;
@@ -62,7 +62,7 @@ use crate::count::Count;
 use crate::counter::{Part, Seen};
 use crate::needs::Needs;
 use crate::packet::Packet;
-use crate::params::{ParamError, Params as Declared};
+use crate::params::{CLASS, ParamError, Params as Declared};
 use crate::port::turn::Turn;
 use crate::units::{BitRate, Bytes, Time};
 use std::ops::Range;
@@ -146,19 +146,16 @@ pub(super) fn sound(
         if quantum >= least.max(Bytes::new(1)) {
             continue;
         }
-        let message = format!("{}: `quantum` is {quantum}", all.called(class));
+        let found = |code| fault(code, all.called(class), format!("{CLASS}: `quantum` is {quantum}"));
         if quantum == Bytes::new(0) {
-            let error = ParamError::new("classes", "E201", message);
+            let error = found("E201");
             return Err(error.help("must be at least the largest packet: otherwise the class never sends"));
         }
         let help = format!("must be at least {least}: multiply all quanta by one number, only their ratios matter");
-        let found = |code| {
-            let label = format!("the largest packet of {} is {least}", scope.largest_of);
-            ParamError::new("classes", code, message.clone()).label(label).help(help)
-        };
+        let label = format!("the largest packet of {} is {least}", scope.largest_of);
         match arithmetic {
-            Arithmetic::Exact => return Err(found("E225")),
-            Arithmetic::Linux => advice.push(found("W327")),
+            Arithmetic::Exact => return Err(found("E225").label(label).help(help)),
+            Arithmetic::Linux => advice.push(found("W327").label(label).help(help)),
         }
     }
     Ok(advice)

@@ -40,7 +40,7 @@ use super::policed::Limits;
 pub use super::policed::{Police, PriorityLimit};
 use super::rounds::Rounds;
 use super::{
-    Classes, Heads, HostKey, Pick, Scheduler, TemplateKeys, Visit, drr, members, same_arithmetic, same_members,
+    Classes, Heads, HostKey, Pick, Scheduler, TemplateKeys, Visit, drr, fault, members, same_arithmetic, same_members,
 };
 use crate::Scope;
 use crate::aqm::members::{Filter, Members};
@@ -49,7 +49,7 @@ use crate::count::Count;
 use crate::counter::{Part, Seen};
 use crate::needs::Needs;
 use crate::packet::Packet;
-use crate::params::{ParamError, Params as Declared};
+use crate::params::{CLASS, ParamError, Params as Declared};
 use crate::port::turn::Turn;
 use crate::rng::Rng;
 use crate::units::{BitRate, Bytes, Time};
@@ -123,8 +123,8 @@ impl Params {
             return Err(late(&self.classes, i, strict));
         }
         if let Some(i) = (strict..self.classes.len()).find(|&i| self.classes[i].limit != PriorityLimit::default()) {
-            let message = format!("{} has a `quantum` and keys of a limit", self.classes.called(i));
-            let error = ParamError::new("classes", "E239", message);
+            let message = format!("{CLASS} has a `quantum` and keys of a limit");
+            let error = fault("E239", self.classes.called(i), message);
             return Err(
                 error.help("only strict classes have a limit: remove `rate`, `burst` and `police`, or shape its queue")
             );
@@ -143,10 +143,11 @@ impl Params {
 
 fn late(classes: &Classes<Class>, i: usize, first_shared: usize) -> ParamError {
     let [strict, shared] = [i, first_shared].map(|class| classes.called(class));
-    let message = format!("{strict} has no `quantum`, and {shared} before it has one");
-    ParamError::new("classes", "E227", message)
+    let message = format!("{CLASS} has no `quantum`, and {shared} before it has one");
+    let help = format!("give {strict} a quantum, or move it before {shared}");
+    fault("E227", strict, message)
         .label("a class without `quantum` is strict: it goes before all that share")
-        .help(format!("give {strict} a quantum, or move it before {shared}"))
+        .help(help)
 }
 
 impl Ets {

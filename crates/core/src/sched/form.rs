@@ -1,7 +1,7 @@
 //! The tree that a list of classes describes, and what is wrong with it.
 
-use super::{Class, Classes, Outline};
-use crate::params::{ParamError, suggest};
+use super::{Class, Classes, Outline, fault};
+use crate::params::{CLASS, ParamError, suggest};
 use crate::scope::Scope;
 use crate::units::{BitRate, Bytes};
 use std::collections::HashMap;
@@ -23,10 +23,6 @@ pub(super) struct Form {
     children: Vec<Vec<usize>>,
     /// By class, its place among the leaves.
     places: Vec<Option<usize>>,
-}
-
-pub(super) fn fault(code: &'static str, message: String) -> ParamError {
-    ParamError::new("classes", code, message)
 }
 
 impl Form {
@@ -72,16 +68,16 @@ impl Form {
         if !self.is_leaf(i) {
             let key = class.filter().key().or(class.has_queue().then_some("queue"));
             return key.map_or(Ok(()), |key| {
-                let message = format!("{name} has `{key}`, and other classes name it as their parent");
+                let message = format!("{CLASS} has `{key}`, and other classes name it as their parent");
                 let help = "packets wait in leaves only: move the key to one of its children, or to a new child";
-                Err(fault("E229", message).help(help))
+                Err(fault("E229", name, message).help(help))
             });
         }
         let entry = |class: &usize| classes.layout().entry(*class);
         if class.filter().is_empty() && self.leaves.last().map(entry) != Some(entry(&i)) {
-            let message = format!("{name} takes no packets: no `for`, no children, and not the last leaf");
+            let message = format!("{CLASS} takes no packets: no `for`, no children, and not the last leaf");
             let help = "give the class a `for`, name it as the `parent` of another, or move it to the end";
-            return Err(fault("E223", message).help(help));
+            return Err(fault("E223", name, message).help(help));
         }
         Ok(())
     }
@@ -149,10 +145,9 @@ impl Form {
     pub(super) fn leaves_some(&self, classes: &Classes<impl Listed>, unclassified: &str) -> Result<(), ParamError> {
         let all = self.leaves.last().filter(|&&leaf| classes[leaf].filter().is_empty());
         all.map_or(Ok(()), |&leaf| {
-            let name = classes.called(leaf);
             let message =
-                format!("`unclassified = \"{unclassified}\"` has no effect: {name} takes all that no other does");
-            let error = ParamError::new("unclassified", "E239", message);
+                format!("`unclassified = \"{unclassified}\"` has no effect: {CLASS} takes all that no other does");
+            let error = ParamError::new("unclassified", "E239", message).of_class(classes.called(leaf));
             Err(error.help("give it a `for`, or remove `unclassified`"))
         })
     }
@@ -165,10 +160,10 @@ fn parent(
     name: &str,
 ) -> Result<usize, ParamError> {
     by_name.get(name).copied().ok_or_else(|| {
-        let message = format!("{}: no class is called `{name}`, its `parent`", classes.called(i));
+        let message = format!("{CLASS}: no class is called `{name}`, its `parent`");
         let names: Vec<&str> = classes.iter().filter_map(|class| class.name()).collect();
         let help = if names.is_empty() { "no class has a name".to_owned() } else { suggest(name, &names) };
-        fault("E006", message).help(help)
+        fault("E006", classes.called(i), message).help(help)
     })
 }
 
@@ -183,12 +178,14 @@ fn climb(classes: &Classes<impl Listed>, parents: &[Option<usize>], i: usize, le
         path.push(up);
         if up == i {
             let names: Vec<_> = path.iter().map(|&at| classes[at].name().unwrap_or_default()).collect();
-            let message = format!("{} is its own ancestor: {}", classes.called(i), names.join(" -> "));
-            return Err(fault("E228", message).help("remove the `parent` of one of them: it is the top of the tree"));
+            let message = format!("{CLASS} is its own ancestor: {}", names.join(" -> "));
+            let help = "remove the `parent` of one of them: it is the top of the tree";
+            return Err(fault("E228", classes.called(i), message).help(help));
         }
         if path.len() > levels {
-            let message = format!("{} is more than {levels} levels below the top", classes.called(i));
-            return Err(fault("E201", message).help(format!("at most {levels} levels are allowed, as in Linux")));
+            let message = format!("{CLASS} is more than {levels} levels below the top");
+            let help = format!("at most {levels} levels are allowed, as in Linux");
+            return Err(fault("E201", classes.called(i), message).help(help));
         }
     }
     Ok(())

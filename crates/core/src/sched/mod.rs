@@ -33,13 +33,13 @@ pub use slots::{Address, Held, Slots};
 
 use crate::Scope;
 use crate::aqm::Departure;
-use crate::aqm::members::{Filter, Item, Members};
+use crate::aqm::members::{Filter, Item, Members, Subject};
 use crate::classify::FlowHeaders;
 use crate::count::Count;
 use crate::counter::{Part, Seen};
 use crate::needs::Needs;
 use crate::packet::{FlowId, Packet};
-use crate::params::{Kind, Node, ParamError, Problems, Tree, Value};
+use crate::params::{CLASS, ClassName, Kind, Node, ParamError, Problems, Tree, Value};
 use crate::port::turn::Turn;
 use crate::rng::Rng;
 use crate::units::{BitRate, Time};
@@ -306,6 +306,11 @@ pub trait Scheduler {
     fn retune(&mut self, now: Time, params: &Self::Params, scope: &Scope) -> Result<(), ParamError>;
 }
 
+/// A fault of a class.
+fn fault(code: &'static str, class: ClassName, message: String) -> ParamError {
+    ParamError::new("classes", code, message).of_class(class)
+}
+
 /// What a part of a sum gets of a rate.
 fn share_of(whole: BitRate, part: u64, sum: u64) -> BitRate {
     BitRate::bps((u128::from(whole.bit_s()) * u128::from(part) / u128::from(sum.max(1))) as u64)
@@ -328,8 +333,9 @@ fn members<C: Class>(
     let names: Vec<_> = classes.iter().map(Class::name).collect();
     for (i, name) in names.iter().enumerate().filter_map(|(i, name)| Some((i, (*name)?))) {
         if names[..i].contains(&Some(name)) {
-            let message = format!("{}: the name `{name}` is taken by a class before it", classes.layout().called(i));
-            return Err(ParamError::new("classes", "E002", message).help("give each class a name of its own"));
+            let message = format!("{CLASS}: the name `{name}` is taken by a class before it");
+            let error = fault("E002", classes.layout().called(i), message);
+            return Err(error.help("give each class a name of its own"));
         }
     }
     let (mut items, mut templates) = (Vec::new(), Vec::new());
@@ -337,21 +343,25 @@ fn members<C: Class>(
         match entry {
             Entry::Class(i) if !is_child(*i) => {}
             Entry::Class(i) => {
-                items.push(Item { filter: classes[*i].filter(), called: classes.called(*i), plan: None });
+                items.push(Item {
+                    filter: classes[*i].filter(),
+                    subject: Subject::Class(classes.called(*i)),
+                    plan: None,
+                });
             }
             Entry::Template(template) => {
                 let plan = |(number, plan): (usize, &'_ Plan)| (plan.classes.start, (templates.len(), number));
                 let plans: Vec<_> = template.plans.iter().enumerate().map(plan).collect();
                 let item = |(class, plan): (usize, (usize, usize))| {
                     let filter = &template.plans[plan.1].filter;
-                    Item { filter, called: classes.called(class), plan: Some(plan) }
+                    Item { filter, subject: Subject::Class(classes.called(class)), plan: Some(plan) }
                 };
                 items.extend(plans.into_iter().map(item));
                 templates.push(&**template);
             }
         }
     }
-    items.extend(rest.map(|filter| Item { filter, called: "what no class takes".into(), plan: None }));
+    items.extend(rest.map(|filter| Item { filter, subject: Subject::Other("what no class takes".into()), plan: None }));
     let children = (0..names.len()).filter(|&class| is_child(class));
     let names = children.map(|class| names[class].map(str::to_owned)).collect();
     Ok(Members::of_items("classes", &items, &templates, scope)?.called(names))

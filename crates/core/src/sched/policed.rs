@@ -1,11 +1,11 @@
 //! The limit of a priority class (low-latency queueing, LLQ). Packets beyond the limit are dropped on arrival, so
 //! that the class cannot starve the classes after it.
 
-use super::Visit;
+use super::{Visit, fault};
 use crate::Scope;
 use crate::estimate::TokenBucket;
 use crate::needs::Needs;
-use crate::params::{Choice, ParamError, Params};
+use crate::params::{CLASS, Choice, ClassName, ParamError, Params};
 use crate::units::{BitRate, Bytes, Span, Time};
 use crate::verdict::{Reason, Verdict};
 
@@ -50,7 +50,7 @@ impl PriorityLimit {
     }
 
     fn build(self, i: usize, scope: &Scope) -> Result<Option<Limit>, ParamError> {
-        let fault = |code, message| Err(ParamError::new("classes", code, format!("class {}: {message}", i + 1)));
+        let fault = |code, message: String| Err(fault(code, ClassName::listed(i + 1), format!("{CLASS}: {message}")));
         let Some(rate) = self.rate else {
             let stated = [("burst", self.burst.is_some()), ("police", self.police.is_some())];
             return match stated.into_iter().find(|&(_, stated)| stated) {

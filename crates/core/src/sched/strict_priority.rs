@@ -44,14 +44,14 @@
 
 use super::policed::Limits;
 pub use super::policed::{Police, PriorityLimit};
-use super::{Classes, Heads, HostKey, Pick, Scheduler, TemplateKeys, Visit, members, same_members};
+use super::{Classes, Heads, HostKey, Pick, Scheduler, TemplateKeys, Visit, fault, members, same_members};
 use crate::Scope;
 use crate::aqm::members::{Filter, Members};
 use crate::count::Count;
 use crate::counter::{Part, Seen};
 use crate::needs::Needs;
 use crate::packet::Packet;
-use crate::params::{ParamError, Params as Declared};
+use crate::params::{CLASS, ClassName, ParamError, Params as Declared};
 use crate::port::turn::Turn;
 use crate::rng::Rng;
 use crate::units::Time;
@@ -130,8 +130,8 @@ impl Params {
     pub fn build(self, scope: &Scope) -> Result<StrictPriority, ParamError> {
         let members = members(&self.classes, |_| true, None, scope)?;
         if self.classes.first().is_some_and(|class| class.is_beside()) {
-            let message = "class 1: `same-level` has no effect without a class before it".into();
-            let error = ParamError::new("classes", "E239", message);
+            let message = format!("{CLASS}: `same-level` has no effect without a class before it");
+            let error = fault("E239", ClassName::listed(1), message);
             return Err(error.help("state it of the second class, or remove it"));
         }
         let levels = Levels::new(self.classes.iter().map(|class| class.is_beside()));

@@ -29,13 +29,13 @@
 //!
 //! Deviations: none from the plain form: the w_i packets of a visit go in a burst (the chip spreads them over the round).
 
-use super::{Classes, Heads, HostKey, Pick, Scheduler, TemplateKeys, members, same_members, share_of};
+use super::{Classes, Heads, HostKey, Pick, Scheduler, TemplateKeys, fault, members, same_members, share_of};
 use crate::Scope;
 use crate::aqm::members::{Filter, Members};
 use crate::count::Count;
 use crate::needs::Needs;
 use crate::packet::Packet;
-use crate::params::{ParamError, Params as Declared};
+use crate::params::{CLASS, ParamError, Params as Declared};
 use crate::port::turn::Turn;
 use crate::units::{BitRate, Time};
 
@@ -95,7 +95,7 @@ impl Params {
         let members = members(&self.classes, |_| true, None, scope)?;
         let weights: Vec<_> = self.classes.iter().map(|class| class.weight).collect();
         if let Some(i) = weights.iter().position(|&weight| weight == 0) {
-            let error = ParamError::new("classes", "E201", format!("{}: `weight` is 0", self.classes.called(i)));
+            let error = fault("E201", self.classes.called(i), format!("{CLASS}: `weight` is 0"));
             return Err(error.help("must be at least 1: a class of weight 0 never sends"));
         }
         Ok(Wrr { members, current: weights.len() - 1, left: 0, weights })

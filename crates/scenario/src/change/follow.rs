@@ -75,7 +75,7 @@ impl Review<'_> {
 
 /// Whether the same is said of the same place, whatever its circumstances.
 fn among(list: &[Problem], it: &Problem) -> bool {
-    list.iter().any(|other| (other.code, other.place, &other.message) == (it.code, it.place, &it.message))
+    list.iter().any(|other| (other.code, other.place, other.sentence()) == (it.code, it.place, it.sentence()))
 }
 
 /// What differs from one to the next, in effective values and in the plan; `None` while there is any error.

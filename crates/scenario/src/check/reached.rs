@@ -14,7 +14,7 @@ use perhop_core::aqm::members::{Cover, Covered, Member, asks};
 use perhop_core::classify::{FlowHeaders, Index, Match, Relation};
 use perhop_core::dscp::Dscp;
 use perhop_core::packet::Colour;
-use perhop_core::params::{Located, Place, Places, Problems};
+use perhop_core::params::{CLASS, ClassName, Located, Part, Place, Places, Problems};
 use perhop_core::units::Span;
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -141,11 +141,12 @@ impl Group<'_> {
     /// W352
     fn crowded(&self, table: usize, addresses: u64, problems: &mut Problems) {
         let Some(template) = self.lists.template(table) else { return };
-        let (number, slots) = (table + 1, u64::from(template.slots));
-        let message = format!("class {number} has {slots} `slots`, and the load has {} addresses", slots + addresses);
+        let slots = u64::from(template.slots);
+        let message = format!("{CLASS} has {slots} `slots`, and the load has {} addresses", slots + addresses);
         let label = format!("{addresses} addresses share one class, with the parameters of the last plan");
         let place = self.places.at(&format!("{}.{table}.slots", self.lists.key));
-        problems.warn("W352", place, message).label(label).help(format!("raise `slots` to {}", slots + addresses));
+        let report = problems.warn("W352", place, message).of_class(ClassName::listed(table + 1));
+        report.label(label).help(format!("raise `slots` to {}", slots + addresses));
     }
 
     /// The place of a key of the `i`-th.
@@ -162,18 +163,30 @@ impl Group<'_> {
         self.arriving.iter().flat_map(goes).collect()
     }
 
+    /// The `i`-th, if it is a class.
+    fn class(&self, i: usize) -> Option<ClassName> {
+        let class = match self.lists.plan(i) {
+            None => ClassName::listed(i + 1),
+            Some((_, plan)) => {
+                ClassName::Listed { number: self.lists.numbers[i] + 1, name: None, part: Some(Part::Plan(plan + 1)) }
+            }
+        };
+        (self.lists.key != "profiles").then_some(class)
+    }
+
     /// `profile 2`
     fn name(&self, i: usize) -> String {
-        let noun = if self.lists.key == "profiles" { "profile" } else { "class" };
-        match self.lists.plan(i) {
-            Some((_, plan)) => format!("{noun} {}, plan {}", self.lists.numbers[i] + 1, plan + 1),
-            None => format!("{noun} {}", i + 1),
-        }
+        self.class(i).map_or_else(|| format!("profile {}", i + 1), |class| class.to_string())
+    }
+
+    /// What stands for it in a message about it.
+    fn mark(&self, i: usize) -> String {
+        if self.class(i).is_some() { CLASS.to_owned() } else { self.name(i) }
     }
 
     fn unreached(&self, i: usize, looks: &BTreeSet<Look>, problems: &mut Problems) {
         let (members, place) = (&self.lists.filters[i].members, self.place(i, "for"));
-        let (name, at) = (self.name(i), self.port);
+        let (name, at) = (self.mark(i), self.port);
         let message = match self.taken_before(i) {
             None => format!("no packet reaches {name} at `{at}`: none arrives as {}", either(members)),
             Some(first) => {
@@ -183,7 +196,7 @@ impl Group<'_> {
         };
         let help =
             self.meant(members, looks).unwrap_or_else(|| "remove the entry, or give packets that mark upstream".into());
-        problems.warn("W321", place, message).label(arrive(members, looks)).help(help);
+        problems.warn("W321", place, message).of_class(self.class(i)).label(arrive(members, looks)).help(help);
     }
 
     /// The entry that takes packets which the `i`-th would take.
@@ -211,8 +224,9 @@ impl Group<'_> {
                 ("its match agrees with nothing that arrives".into(), "change its match, or remove the entry".into())
             }
         };
-        let message = format!("no packet reaches {name} at `{at}`: {why}");
-        problems.warn("W321", self.place(i, "match"), message).label(arriving(&self.arriving)).help(help);
+        let message = format!("no packet reaches {} at `{at}`: {why}", self.mark(i));
+        let report = problems.warn("W321", self.place(i, "match"), message).of_class(self.class(i));
+        report.label(arriving(&self.arriving)).help(help);
     }
 
     /// W350
@@ -220,9 +234,10 @@ impl Group<'_> {
         for Covered { key, index, value, by, .. } in cover.covered(i) {
             let (name, first) = (self.name(i), self.name(by));
             let path = if key == "for" { key.to_owned() } else { format!("match.{key}.{index}") };
-            let message = format!("{value} in `{key}` of {name} has no effect: {first} takes all of its packets");
+            let whose = self.mark(i);
+            let message = format!("{value} in `{key}` of {whose} has no effect: {first} takes all of its packets");
             let help = format!("remove it, or move {name} before {first}");
-            problems.warn("W350", self.place(i, &path), message).help(help);
+            problems.warn("W350", self.place(i, &path), message).of_class(self.class(i)).help(help);
         }
     }
 
@@ -274,7 +289,7 @@ impl Group<'_> {
             1 => "falls".to_owned(),
             n => format!("and {} more fall", n - 1),
         };
-        let message = format!("traffic `{traffic}` {falls} to {} at `{}`", self.name(i), self.port);
+        let message = format!("traffic `{traffic}` {falls} to {} at `{}`", self.mark(i), self.port);
         let (label, help) = match key {
             "for" => {
                 let label =
@@ -287,7 +302,7 @@ impl Group<'_> {
                 (label, "match it in the right entry, or end the list with an entry without `match`")
             }
         };
-        problems.warn("W322", self.place(i, key), message).label(label).help(help);
+        problems.warn("W322", self.place(i, key), message).of_class(self.class(i)).label(label).help(help);
     }
 }
 

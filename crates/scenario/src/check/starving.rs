@@ -6,7 +6,7 @@ use crate::resolve::ports::Resolved;
 use crate::resolve::reaching;
 use crate::resolve::topology::Direction;
 use perhop_core::accounting::Accounting;
-use perhop_core::params::{Place, Problems};
+use perhop_core::params::{CLASS, ClassName, Place, Problems};
 use perhop_core::port::edge::Action;
 use perhop_core::sched::SchedulerParams;
 use perhop_core::sched::strict_priority::PriorityLimit;
@@ -73,11 +73,12 @@ pub fn check(all: Resolved<'_>, problems: &mut Problems) {
 
 fn warn(class: &Urgent<'_>, load: &str, problems: &mut Problems) {
     let [own, last] = class.numbers;
-    let message = format!("class {own} at `{}` has priority without a limit, and {load}", class.direction.name);
+    let message = format!("{CLASS} at `{}` has priority without a limit, and {load}", class.direction.name);
     let after = if own + 1 == last { format!("class {last}") } else { format!("classes {} to {last}", own + 1) };
     let help = "give the class a `rate`, which polices it, shape its queue, or police its traffic upstream";
     problems
         .warn("W328", class.place, message)
+        .of_class(ClassName::listed(own))
         .label(format!("the class can take all {} and leave nothing to {after}", class.rate))
         .help(help);
 }

@@ -7,8 +7,9 @@ use crate::text::printable::printable;
 use crate::text::source::{Sources, Spot};
 use anstyle::{AnsiColor, Style};
 use perhop_core::door::Door;
-use perhop_core::params::{Problem, Problems, Severity};
+use perhop_core::params::{ClassName, Problem, Problems, Severity, sentence};
 use perhop_core::units::counted;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
@@ -22,8 +23,10 @@ pub struct Diagnostic {
     pub severity: Severity,
     /// Stable code; [`perhop_core::codes`] says where its page is.
     pub code: &'static str,
-    /// What is wrong.
+    /// What is wrong; [`CLASS`](perhop_core::params::CLASS) stands for the class.
     pub message: String,
+    /// The class that it is about.
+    pub class: Option<ClassName>,
     /// The file.
     pub file: String,
     /// Where in it, or in an override; `None` when it is about the file as a whole.
@@ -71,7 +74,7 @@ impl Diagnostics {
     pub fn new(problems: Problems, sources: &Sources) -> Self {
         let (mut found, mut known) = (Vec::<(Problem, BTreeSet<String>)>::new(), BTreeMap::new());
         for problem in problems.list {
-            let words = format!("{}\n{}", problem.message, problem.label);
+            let words = format!("{}\n{}", problem.sentence(), problem.label);
             let place = problem.place.map(|p| (p.start, p.end));
             let index = *known.entry((problem.code, place, without_numbers(&words))).or_insert(found.len());
             if index == found.len() {
@@ -86,18 +89,7 @@ impl Diagnostics {
     /// A file that could not even be read as text.
     pub fn of_file(file: &str, code: &'static str, what: [String; 2]) -> Self {
         let [message, help] = what;
-        let severity = Severity::Error;
-        Self {
-            list: vec![Diagnostic {
-                severity,
-                code,
-                message,
-                file: file.into(),
-                spot: None,
-                label: String::new(),
-                help,
-            }],
-        }
+        Diagnostic { file: file.into(), ..Diagnostic::error(code, message, help) }.into()
     }
 
     /// In the words of a door.
@@ -122,7 +114,7 @@ impl Diagnostics {
         let mut known = BTreeMap::new();
         for it in self.list {
             let line = it.spot.as_ref().map(|spot| (spot.name.clone(), spot.path.clone()));
-            let words = (it.code, line, without_names(&it.message), without_names(&it.label));
+            let words = (it.code, line, without_names(&it.sentence()), without_names(&it.label));
             let place = *known.entry(words).or_insert(groups.len());
             match groups.get_mut(place) {
                 Some(group) => group.push(it),
@@ -153,7 +145,7 @@ impl Diagnostics {
         parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 
-    /// One object a problem: code, severity, message, file, line, column, label, help.
+    /// One object a problem: code, severity, message, class, file, line, column, label, help.
     pub fn to_json(&self) -> serde_json::Value {
         self.list.iter().map(Diagnostic::to_json).collect()
     }
@@ -206,8 +198,8 @@ impl Diagnostic {
     /// An error that is of no place in a file.
     pub fn error(code: &'static str, message: impl Into<String>, help: impl Into<String>) -> Self {
         let (message, help) = (message.into(), help.into());
-        let (file, spot, label) = (String::new(), None, String::new());
-        Self { severity: Severity::Error, code, message, file, spot, label, help }
+        let (class, file, spot, label) = (None, String::new(), None, String::new());
+        Self { severity: Severity::Error, code, message, class, file, spot, label, help }
     }
 
     /// A warning that is of no place in a file.
@@ -221,15 +213,21 @@ impl Diagnostic {
     }
 
     fn new(problem: Problem, sources: &Sources) -> Self {
-        let Problem { severity, code, place, message, label, help } = problem;
+        let Problem { severity, code, place, message, class, label, help } = problem;
         let spot = place.filter(|p| p.end > p.start).and_then(|p| sources.spot(p));
         let [message, label, help] = [message, label, help].map(|words| printable(&words).into_owned());
-        Self { severity, code, message, file: sources.file().to_owned(), spot, label, help }
+        Self { severity, code, message, class, file: sources.file().to_owned(), spot, label, help }
     }
 
-    /// In the words of a door; of the command line unless that is said.
+    /// What is wrong, with the name of the class.
+    pub fn sentence(&self) -> Cow<'_, str> {
+        sentence(&self.message, self.class.as_ref())
+    }
+
+    /// With the name of the class, and in the words of a door; of the command line unless that is said.
     #[must_use]
     pub fn at(mut self, door: Door) -> Self {
+        self.message = self.sentence().into_owned();
         let name = self.spot.as_mut().map(|spot| &mut spot.name);
         for words in [&mut self.message, &mut self.label, &mut self.help, &mut self.file].into_iter().chain(name) {
             if words.contains('⟨') {
@@ -244,7 +242,8 @@ impl Diagnostic {
         let it = self.clone().at(Door::default());
         let file = it.spot.as_ref().map_or(&it.file, |s| &s.name);
         serde_json::json!({
-            "severity": it.severity_name(), "code": it.code, "message": it.message, "file": file,
+            "severity": it.severity_name(), "code": it.code, "message": it.message,
+            "class": it.class.as_ref().map(ToString::to_string), "file": file,
             "line": it.spot.as_ref().map(|s| s.line), "column": it.spot.as_ref().map(|s| s.column),
             "label": it.label, "help": it.help,
         })

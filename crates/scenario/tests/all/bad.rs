@@ -1,6 +1,8 @@
 //! Each file of `bad/` with its exact diagnostics. `make renew WHAT=bad` rewrites them, to be read before they are
 //! committed.
 
+use perhop_core::door::Door;
+use perhop_core::params::CLASS;
 use perhop_scenario::{Diagnostics, Options, Policy, Scenario};
 use std::path::{Path, PathBuf};
 
@@ -27,11 +29,16 @@ fn diagnose(path: &Path) -> Diagnostics {
     }
 }
 
-#[test]
-fn every_bad_file_gets_its_words() {
+fn files() -> Vec<PathBuf> {
     let files = std::fs::read_dir(folder("bad")).unwrap().map(|e| e.unwrap().path());
     let mut files: Vec<_> = files.filter(|p| p.extension().is_some_and(|e| e == "toml")).collect();
     files.sort();
+    files
+}
+
+#[test]
+fn every_bad_file_gets_its_words() {
+    let files = files();
     assert!(files.len() >= 25, "{} files", files.len());
     let mut differing = Vec::new();
     for path in &files {
@@ -51,11 +58,7 @@ fn every_bad_file_gets_its_words() {
 /// Every error that has a place gives line and column; every one has a suggested fix.
 #[test]
 fn each_says_where_and_how_to_fix_it() {
-    for entry in std::fs::read_dir(folder("bad")).unwrap() {
-        let path = entry.unwrap().path();
-        if path.extension().is_none_or(|e| e != "toml") {
-            continue;
-        }
+    for path in files() {
         for diagnostic in diagnose(&path).list {
             assert!(!diagnostic.help.is_empty(), "{}: {diagnostic}", path.display());
             let whole_file = ["E009", "E205", "E206", "E238", "E244", "E245"];
@@ -63,6 +66,27 @@ fn each_says_where_and_how_to_fix_it() {
             assert!(placed, "{}: {diagnostic}", path.display());
         }
     }
+}
+
+/// A sentence has the mark of a class if it is about one, and is shown with the name of that class and no mark.
+#[test]
+fn a_class_is_a_field_until_it_is_shown() {
+    let mut classes = 0;
+    for path in files() {
+        let found = diagnose(&path);
+        for it in &found.list {
+            assert_eq!(it.class.is_some(), it.message.contains(CLASS), "{it:?}");
+            let Some(class) = it.class.as_ref().map(ToString::to_string) else { continue };
+            let json = it.to_json();
+            assert!(it.to_string().contains(&class) && json["message"].as_str().unwrap().contains(&class), "{it}");
+            assert_eq!(json["class"], *class);
+            classes += 1;
+        }
+        for shown in [found.to_string(), found.to_json().to_string(), format!("{:?}", found.at(Door::Python))] {
+            assert!(!shown.contains('⟨'), "{shown}");
+        }
+    }
+    assert!(classes > 40, "{classes}");
 }
 
 #[test]

@@ -15,7 +15,7 @@ fn said(queue: &str, more: &str) -> Vec<String> {
     };
     let codes = ["E212", "E217", "E225", "W326", "W327"];
     let sizes = list.into_iter().filter(|it| codes.contains(&it.code));
-    sizes.map(|it| format!("{} {} ({})", it.code, it.message, it.label)).collect()
+    sizes.map(|it| format!("{} {} ({})", it.code, it.sentence(), it.label)).collect()
 }
 
 /// Bulk that a conditioner at the port may mark EF.

@@ -46,7 +46,7 @@ fn errors(faults: &[&str]) -> BTreeSet<(&'static str, String)> {
     let options = faults.iter().fold(Options::new("x.toml"), |options, fault| options.set(fault));
     let said = Scenario::parse(include_str!("../good/every-key.toml"), &options).map(|it| it.1).unwrap_or_else(|it| it);
     let errors = said.list.into_iter().filter(|it| it.code.starts_with('E'));
-    errors.map(|it| (it.code, it.message)).collect()
+    errors.map(|it| (it.code, it.sentence().into_owned())).collect()
 }
 
 /// What leaves a section without a value that others need: the link has no ports, the traffic no packets, the algorithm no

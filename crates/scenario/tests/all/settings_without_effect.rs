@@ -12,7 +12,7 @@ fn file(queue: &str, more: &str) -> String {
 
 fn warnings(text: &str) -> Vec<String> {
     let (_, said) = Scenario::parse(text, &Options::new("x.toml")).unwrap_or_else(|said| panic!("{said}"));
-    said.list.iter().map(|it| format!("{} {}", it.code, it.message)).collect()
+    said.list.iter().map(|it| format!("{} {}", it.code, it.sentence())).collect()
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn no_scenario_of_the_repository_gets_another_warning() {
         let (_, found) =
             Sweep::parse(&text, &Options::new("x.toml")).unwrap_or_else(|d| panic!("{}: {d}", path.display()));
         let name = path.strip_prefix(&root).unwrap().display();
-        found.list.iter().for_each(|it| said += &format!("{name}: {} {}\n", it.code, it.message));
+        found.list.iter().for_each(|it| said += &format!("{name}: {} {}\n", it.code, it.sentence()));
     }
     let recorded = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/studies.txt");
     if std::env::var_os("PERHOP_RENEW").is_some() {

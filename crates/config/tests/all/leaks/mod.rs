@@ -63,7 +63,7 @@ fn of_port(imported: &mut Imported, given: &ImportOptions, out: &mut String) {
                 *out += &format!("{}\n{}\n", stub.text, stub.load);
                 let found = Document::check(&stub.text, &Options::new("port.toml"));
                 let found = found.map_or_else(|errors| errors, |(found, _)| found);
-                found.list.iter().for_each(|it| *out += &format!("{}\n{}\n{}\n", it.message, it.label, it.help));
+                found.list.iter().for_each(|it| *out += &format!("{}\n{}\n{}\n", it.sentence(), it.label, it.help));
             }
             Err(fault) => *out += &format!("{}\n{}\n", fault.message, fault.help),
         }

@@ -103,7 +103,10 @@ impl ByFlow {
         };
         for item in items {
             let named = item.filter.matches.as_ref().map_or(Ok(Passed::default()), |it| Passed::named(key, it, port));
-            let named = named.map_err(|e| ParamError { message: format!("{}: {}", item.called, e.message), ..e })?;
+            let named = named.map_err(|e| {
+                let message = format!("{}: {}", item.subject.mark(), e.message);
+                ParamError { message, class: item.subject.class(), ..e }
+            })?;
             let places = by_flow.place(item, templates);
             by_flow.entries.push(Entry { filter: item.filter.clone(), named, places });
         }

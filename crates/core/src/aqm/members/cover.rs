@@ -99,11 +99,14 @@ pub fn asks(filter: &Filter) -> Cow<'_, Match> {
 pub(super) fn each_matches(key: &'static str, items: &[Item<'_>]) -> Result<(), ParamError> {
     let mut cover = Cover::new(items.iter().map(|item| item.filter));
     let filters = cover.filters.clone();
-    let fault = |code, message: String, help: &str| Err(ParamError::new(key, code, message).help(help));
     let by_match = items.iter().any(|item| item.filter.matches.is_some() || item.plan.is_some());
     let mut seen: Vec<Member> = Vec::new();
     for (i, filter) in filters.iter().enumerate() {
-        let name = &items[i].called;
+        let subject = &items[i].subject;
+        let name = subject.mark();
+        let fault = |code, message: String, help: &str| {
+            Err(ParamError::new(key, code, message).of_class(subject.class()).help(help))
+        };
         if !filter.members.is_empty() && filter.matches.is_some() {
             let help = "write one of them: a `match` has code points in `dscp`, and only `for` has colours";
             return fault("E280", format!("{name} has both `for` and `match`"), help);
@@ -121,8 +124,8 @@ pub(super) fn each_matches(key: &'static str, items: &[Item<'_>]) -> Result<(), 
             seen.push(*member);
         }
         if by_match && let Some(before) = cover.all_before(i, &|_| true) {
-            let before = before.iter().map(|&by| items[by].called.as_str()).collect::<Vec<_>>().join(" and ");
-            let help = format!("move {name} before {before}, or remove it");
+            let before = before.iter().map(|&by| items[by].subject.to_string()).collect::<Vec<_>>().join(" and ");
+            let help = format!("move {subject} before {before}, or remove it");
             return fault("E223", format!("no packet can reach {name}: {before} before it takes all of them"), &help);
         }
     }

@@ -3,7 +3,8 @@
 use crate::classify::{FlowHeaders, Match};
 use crate::dscp::Dscp;
 use crate::packet::{Colour, Packet};
-use crate::params::{Kind, Node, Params, Problems, Tree, Value};
+use crate::params::{CLASS, ClassName, Kind, Node, Params, Problems, Tree, Value};
+use std::fmt;
 
 /// What identifies a packet's class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,8 +100,37 @@ impl Filter {
 pub(crate) struct Item<'a> {
     /// What it takes.
     pub(crate) filter: &'a Filter,
-    /// What messages call it.
-    pub(crate) called: String,
+    /// What a message about it is about.
+    pub(crate) subject: Subject,
     /// The template of which it is a plan, and which of its plans, if it has a place for each address.
     pub(crate) plan: Option<(usize, usize)>,
+}
+
+/// What a message about an entry is about.
+pub(crate) enum Subject {
+    /// A class.
+    Class(ClassName),
+    /// Something else, in these words.
+    Other(String),
+}
+
+impl Subject {
+    /// What stands for it in a message about it.
+    pub(crate) fn mark(&self) -> &str {
+        if let Self::Other(words) = self { words } else { CLASS }
+    }
+
+    /// The class that it is.
+    pub(crate) fn class(&self) -> Option<ClassName> {
+        if let Self::Class(class) = self { Some(class.clone()) } else { None }
+    }
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Class(class) => class.fmt(f),
+            Self::Other(words) => f.write_str(words),
+        }
+    }
 }

@@ -13,8 +13,8 @@ pub mod filter;
 mod waiting;
 
 pub use cover::{Cover, Covered, asks};
-pub(crate) use filter::Item;
 pub use filter::{Filter, Member};
+pub(crate) use filter::{Item, Subject};
 pub use waiting::Profiles;
 
 use crate::Scope;
@@ -22,7 +22,7 @@ use crate::classify::{FlowHeaders, Passed};
 use crate::dscp::Dscp;
 use crate::needs::Needs;
 use crate::packet::{Colour, FlowId, Packet};
-use crate::params::ParamError;
+use crate::params::{ClassName, ParamError};
 use crate::sched::classes::Template;
 use crate::sched::slots::Held;
 use by_flow::ByFlow;
@@ -65,8 +65,12 @@ impl Members {
         scope: &Scope,
     ) -> Result<Self, ParamError> {
         let [key, noun] = names;
-        let called = |(i, filter)| Item { filter, called: format!("{noun} {}", i + 1), plan: None };
-        let items: Vec<_> = filters.into_iter().enumerate().map(called).collect();
+        let subject = |number: usize| match noun {
+            "class" => Subject::Class(ClassName::listed(number)),
+            noun => Subject::Other(format!("{noun} {number}")),
+        };
+        let item = |(i, filter)| Item { filter, subject: subject(i + 1), plan: None };
+        let items: Vec<_> = filters.into_iter().enumerate().map(item).collect();
         Self::of_items(key, &items, &[], scope)
     }
 

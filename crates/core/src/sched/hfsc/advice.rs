@@ -4,8 +4,9 @@ use super::Params;
 use super::curve::{MOST_UMAX, Stated};
 use super::form::Curves;
 use crate::arithmetic::Arithmetic;
-use crate::params::ParamError;
-use crate::sched::form::{Form, fault};
+use crate::params::{CLASS, ParamError};
+use crate::sched::fault;
+use crate::sched::form::Form;
 use crate::scope::Scope;
 use crate::units::BitRate;
 
@@ -20,7 +21,7 @@ pub(super) fn all(params: &Params, form: &Form, curves: &[Curves], scope: &Scope
 fn limits_nothing(params: &Params, i: usize) -> Option<ParamError> {
     let class = &params.classes[i];
     (class.ul.is_some() && class.ls.is_none()).then(|| {
-        fault("W359", format!("{}: `ul` has no effect without `ls`", params.classes.called(i)))
+        fault("W359", params.classes.called(i), format!("{CLASS}: `ul` has no effect without `ls`"))
             .label("`ul` limits the link-sharing criterion; the class is served by `rt` alone, and never beyond it")
             .help("remove `ul`, or state the `ls` that it limits")
     })
@@ -33,8 +34,8 @@ fn over_share((params, scope): (&Params, &Scope), form: &Form, curves: &[Curves]
     let leaves = leaves.filter(|&leaf| form.counts(&params.classes, leaf, scope));
     let sum = BitRate::bps(leaves.filter_map(|leaf| Some(curves[leaf].rt?.m2.bit_s())).sum());
     (sum > share).then(|| {
-        let name = params.classes.called(i);
-        fault("W354", format!("the `rt` of the leaves below {name} add up to {sum}, above its `ls` {share}"))
+        let message = format!("the `rt` of the leaves below {CLASS} add up to {sum}, above its `ls` {share}");
+        fault("W354", params.classes.called(i), message)
             .label("`rt` goes past the classes above a leaf: the class gets more than its share, its siblings less")
             .help(format!("raise its `ls` to {sum} or more, or lower the `rt` below it"))
     })
@@ -51,7 +52,7 @@ fn cut(params: &Params, i: usize) -> impl Iterator<Item = ParamError> {
             "state rates in multiples of 8bit/s, times in multiples of 1us, and an `umax` of at most {MOST_UMAX}, or \
              `arithmetic = \"exact\"`"
         );
-        fault("W341", format!("{name}: tc hands over another `{key}` than stated"))
+        fault("W341", name.clone(), format!("{CLASS}: tc hands over another `{key}` than stated"))
             .label("tc has whole bytes/s and whole microseconds, and 32 bits for `umax` times a million")
             .help(help)
     })

@@ -3,10 +3,9 @@
 use super::curve::{Curve, Stated};
 use super::{Class, Params};
 use crate::arithmetic::Arithmetic;
-use crate::params::ParamError;
-use crate::sched::Classes;
-use crate::sched::form::{Form, fault};
-use crate::sched::share_of;
+use crate::params::{CLASS, ParamError};
+use crate::sched::form::Form;
+use crate::sched::{Classes, fault, share_of};
 use crate::units::BitRate;
 
 /// What a class is promised, shares by, and never exceeds.
@@ -28,16 +27,17 @@ pub(super) fn curves(params: &Params, form: &Form) -> Result<Vec<Curves>, ParamE
 fn of_class(classes: &Classes<Class>, form: &Form, i: usize, arithmetic: Arithmetic) -> Result<Curves, ParamError> {
     let (class, name, is_leaf) = (&classes[i], classes.called(i), form.is_leaf(i));
     if class.rt.is_some() && !is_leaf {
-        let error = fault("E229", format!("{name} has `rt`, and other classes name it as their parent"));
+        let message = format!("{CLASS} has `rt`, and other classes name it as their parent");
+        let error = fault("E229", name, message);
         return Err(error.help("only leaves have real-time curves: move `rt` to its children, or write `ls`"));
     }
     if class.ls.is_none() && (class.rt.is_none() || !is_leaf) {
         let what = if is_leaf { "neither `rt` nor `ls`" } else { "no `ls`" };
         let help = "state `ls`, its share of what its parent has, or in a leaf `rt`, its guarantee";
-        return Err(fault("E005", format!("{name} has {what}")).help(help));
+        return Err(fault("E005", name, format!("{CLASS} has {what}")).help(help));
     }
     let curve = |key: &str, stated: Option<Stated>| {
-        let said = |(code, what, help)| fault(code, format!("{name}: `{key}` {what}")).help(help);
+        let said = |(code, what, help)| fault(code, name.clone(), format!("{CLASS}: `{key}` {what}")).help(help);
         stated.map(|stated| stated.curve(arithmetic).map_err(said)).transpose()
     };
     Ok(Curves { rt: curve("rt", class.rt)?, ls: curve("ls", class.ls)?, ul: curve("ul", class.ul)? })

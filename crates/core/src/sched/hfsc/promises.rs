@@ -7,9 +7,9 @@
 use super::Class;
 use super::curve::Curve;
 use super::form::Curves;
-use crate::params::ParamError;
-use crate::sched::Classes;
-use crate::sched::form::{Form, fault};
+use crate::params::{CLASS, ParamError};
+use crate::sched::form::Form;
+use crate::sched::{Classes, fault};
 use crate::scope::Scope;
 use crate::units::{Bytes, NS_PER_S, Span};
 
@@ -42,7 +42,7 @@ pub(super) fn can_be_kept(
     Ok(())
 }
 
-/// Whether the curves of some leaves are together below another one.
+/// Whether the curves of some leaves are together below another one; else the fault is of the first, and names others.
 fn keeps(
     classes: &Classes<Class>,
     curves: &[Curves],
@@ -52,7 +52,8 @@ fn keeps(
 ) -> Result<(), ParamError> {
     let promised: Vec<_> = leaves.iter().filter_map(|&leaf| curves[leaf].rt).collect();
     let Some(over) = exceeds(&promised, limit) else { return Ok(()) };
-    let names: Vec<_> = leaves.iter().take(MOST_NAMES).map(|&leaf| classes.called(leaf)).collect();
+    let others = leaves.iter().take(MOST_NAMES).skip(1).map(|&leaf| classes.called(leaf).to_string());
+    let names: Vec<_> = [CLASS.to_owned()].into_iter().chain(others).collect();
     let more = leaves.len().saturating_sub(MOST_NAMES);
     let more = if more == 0 { String::new() } else { format!(" and {more} more") };
     let (curve, verb) = if leaves.len() == 1 { ("curve", "exceeds") } else { ("curves", "exceed") };
@@ -60,7 +61,7 @@ fn keeps(
     let message = format!("the real-time {curve} of {}{more} {verb} {whose} {from}", names.join(", "));
     let label = format!("by {} they are to send {}, where {} is all there is", over.by, over.promised, over.there_is);
     let help = "lower their `m1` or `m2`, or raise the limit; a larger share without a guarantee is `ls`";
-    Err(fault("E288", message).label(label).help(help))
+    Err(fault("E288", classes.called(leaves[0]), message).label(label).help(help))
 }
 
 /// Where a sum of curves is above another.

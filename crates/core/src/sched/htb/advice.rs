@@ -4,15 +4,12 @@ use super::form::Bounds as _;
 use super::{LARGEST_QUANTUM, Params, SMALLEST_QUANTUM};
 use crate::arithmetic::{Arithmetic, Tariff, longest_in_ticks};
 use crate::framing::Frame;
-use crate::params::ParamError;
+use crate::params::{CLASS, ClassName, ParamError};
+use crate::sched::fault;
 use crate::sched::form::Form;
 use crate::scope::Scope;
 use crate::units::{BitRate, Bytes};
 use std::ops::Range;
-
-fn advice(code: &'static str, message: String) -> ParamError {
-    ParamError::new("classes", code, message)
-}
 
 /// `frame` is how the rates count packets.
 pub(super) fn all(params: &Params, form: &Form, scope: &Scope, frame: Frame) -> Vec<ParamError> {
@@ -48,12 +45,14 @@ fn over_promised(params: &Params, form: &Form, scope: &Scope) -> Vec<ParamError>
     let classes = &params.classes;
     let tops = (0..classes.len()).filter(|&i| form.parents[i].is_none() && form.counts(classes, i, scope));
     let sum: u64 = tops.map(|i| classes[i].guaranteed().bit_s()).sum();
-    let of_link = scope.link_rate.filter(|link| sum > link.bit_s()).map(|link| ("the root".to_owned(), link, sum));
-    let of_parent = |(i, sum): (usize, u64)| (params.classes.called(i), params.classes[i].guaranteed(), sum);
-    let said = |(whose, rate, sum): (String, BitRate, u64)| {
+    let of_link = scope.link_rate.filter(|link| sum > link.bit_s()).map(|link| (None, link, sum));
+    let of_parent = |(i, sum): (usize, u64)| (Some(params.classes.called(i)), params.classes[i].guaranteed(), sum);
+    let said = |(class, rate, sum): (Option<ClassName>, BitRate, u64)| {
+        let whose = if class.is_some() { CLASS } else { "the root" };
         let message = format!("the rates below {whose} add up to {}, above its {rate}", BitRate::bps(sum));
         let label = "a class within its rate does not borrow, so their parent sends more than its own rate";
-        advice("W324", message).label(label).help("lower the rates; a `ceil` lets a class use what others leave")
+        let help = "lower the rates; a `ceil` lets a class use what others leave";
+        ParamError::new("classes", "W324", message).of_class(class).label(label).help(help)
     };
     of_link.into_iter().chain(form.promised(classes, scope).into_iter().map(of_parent)).map(said).collect()
 }
@@ -62,12 +61,10 @@ fn over_promised(params: &Params, form: &Form, scope: &Scope) -> Vec<ParamError>
 fn of_root(params: &Params, form: &Form, i: usize) -> Option<ParamError> {
     let (rate, ceil) = (params.classes[i].rate, params.classes[i].ceil?);
     (form.parents[i].is_none() && ceil > rate).then(|| {
-        advice(
-            "W336",
-            format!("{}: `ceil` {ceil} is never reached: it has no `parent` to borrow from", params.classes.called(i)),
-        )
-        .label(format!("it never gets more than its `rate` {rate}"))
-        .help("name a `parent` whose rate it may borrow, or raise `rate`, or remove `ceil`")
+        let message = format!("{CLASS}: `ceil` {ceil} is never reached: it has no `parent` to borrow from");
+        fault("W336", params.classes.called(i), message)
+            .label(format!("it never gets more than its `rate` {rate}"))
+            .help("name a `parent` whose rate it may borrow, or raise `rate`, or remove `ceil`")
     })
 }
 
@@ -75,7 +72,7 @@ fn of_root(params: &Params, form: &Form, i: usize) -> Option<ParamError> {
 fn of_ceil(params: &Params, i: usize) -> Option<ParamError> {
     let (rate, ceil) = (params.classes[i].rate, params.classes[i].ceil());
     (ceil < rate).then(|| {
-        advice("W342", format!("{}: `ceil` {ceil} is below `rate` {rate}", params.classes.called(i)))
+        fault("W342", params.classes.called(i), format!("{CLASS}: `ceil` {ceil} is below `rate` {rate}"))
             .label("it never gets more than its `ceil`")
             .help(format!("raise `ceil` to at least {rate}, or lower `rate` to {ceil}"))
     })
@@ -91,7 +88,7 @@ fn cut(params: &Params, i: usize) -> impl Iterator<Item = ParamError> {
         move |(key, burst, rate)| {
             let left =
                 Bytes::new(Tariff::new(rate, Arithmetic::Linux).bytes(Arithmetic::Linux.depth(rate, burst)) as u64);
-            advice("W341", format!("{name}: `{key}` is {burst}, of which tc hands over {left}"))
+            fault("W341", name.clone(), format!("{CLASS}: `{key}` is {burst}, of which tc hands over {left}"))
                 .label(format!("its time at {rate} is more than 2^32 ticks of 64 ns"))
                 .help(format!("must be at most {}, or `arithmetic = \"exact\"`", longest_in_ticks(rate)))
         },
@@ -103,8 +100,9 @@ fn of_parent(params: &Params, i: usize) -> impl Iterator<Item = ParamError> {
     let (class, name) = (&params.classes[i], params.classes.called(i));
     let stated = [("quantum", class.quantum.is_some()), ("prio", class.prio.is_some())];
     stated.into_iter().filter(|&(_, stated)| stated).map(move |(key, _)| {
-        let message = format!("{name}: `{key}` has no effect on a class with children");
-        advice("W325", message).help(format!("remove `{key}` here: only leaves have a quantum and a priority"))
+        let message = format!("{CLASS}: `{key}` has no effect on a class with children");
+        fault("W325", name.clone(), message)
+            .help(format!("remove `{key}` here: only leaves have a quantum and a priority"))
     })
 }
 
@@ -114,7 +112,7 @@ fn of_bursts(params: &Params, i: usize, scope: &Scope) -> impl Iterator<Item = P
     let class = &params.classes[i];
     let bursts = [("burst", class.burst), ("cburst", class.cburst)].map(|(key, burst)| Some((key, burst?)));
     bursts.into_iter().flatten().filter(move |&(_, burst)| burst < largest).map(move |(key, burst)| {
-        advice("W326", format!("{name}: `{key}` is {burst}, less than one packet"))
+        fault("W326", name.clone(), format!("{CLASS}: `{key}` is {burst}, less than one packet"))
             .label(format!("the largest packet of {} counts {largest}", scope.largest_of))
             .help(format!(
                 "must be at least {largest}: otherwise the class gets less than its rate when timers are late"
@@ -128,12 +126,12 @@ fn of_quantum(params: &Params, i: usize, scope: &Scope) -> Option<ParamError> {
     if params.classes[i].quantum.is_none() && params.rate_by_r2q(i) != quantum.get() {
         let by_rate = Bytes::new(params.rate_by_r2q(i));
         let message =
-            format!("{name}: its rate divided by `r2q` gives a quantum of {by_rate}; {quantum} is used instead");
+            format!("{CLASS}: its rate divided by `r2q` gives a quantum of {by_rate}; {quantum} is used instead");
         let help = format!("state `quantum`, or an `r2q` that gives {SMALLEST_QUANTUM}B to {LARGEST_QUANTUM}B");
-        return Some(advice("W327", message).help(help));
+        return Some(fault("W327", name, message).help(help));
     }
     (quantum < scope.largest_packet).then(|| {
-        advice("W327", format!("{name}: its quantum is {quantum}, less than one packet"))
+        fault("W327", name, format!("{CLASS}: its quantum is {quantum}, less than one packet"))
             .label(format!("the largest packet of {} is {}", scope.largest_of, scope.largest_packet))
             .help("must be at least the largest packet: otherwise the class sends a packet in each turn, whatever its quantum")
     })

@@ -2,9 +2,9 @@
 
 use super::tree::{LEVELS, PRIOS};
 use super::{Class, DEEPEST, Params};
-use crate::params::ParamError;
-use crate::sched::Classes;
-use crate::sched::form::{Form, fault};
+use crate::params::{CLASS, ParamError};
+use crate::sched::form::Form;
+use crate::sched::{Classes, fault};
 use crate::scope::Scope;
 use crate::units::{BitRate, Bytes};
 
@@ -59,17 +59,16 @@ pub(super) fn numbers(params: &Params, i: usize) -> Result<(), ParamError> {
     if let Some((key, _)) = zero.into_iter().find(|&(_, zero)| zero) {
         let help =
             "must be above 0; for a class that should get only what others leave, write a small `rate` and a `ceil`";
-        return Err(fault("E201", format!("{name}: `{key}` is 0")).help(help));
+        return Err(fault("E201", name, format!("{CLASS}: `{key}` is 0")).help(help));
     }
     for (key, burst) in [("burst", class.burst), ("cburst", class.cburst)] {
         let Some(burst) = burst.filter(|&burst| burst == Bytes::new(0) || burst > DEEPEST) else { continue };
-        return Err(
-            fault("E201", format!("{name}: `{key}` is {burst}")).help(format!("must be between 1B and {DEEPEST}"))
-        );
+        let message = format!("{CLASS}: `{key}` is {burst}");
+        return Err(fault("E201", name, message).help(format!("must be between 1B and {DEEPEST}")));
     }
     if let Some(prio) = class.prio.filter(|&prio| prio as usize >= PRIOS) {
-        let message = format!("{name}: `prio` is {prio}");
-        return Err(fault("E201", message).help(format!("must be between 0, the most urgent, and {}", PRIOS - 1)));
+        let message = format!("{CLASS}: `prio` is {prio}");
+        return Err(fault("E201", name, message).help(format!("must be between 0, the most urgent, and {}", PRIOS - 1)));
     }
     Ok(())
 }

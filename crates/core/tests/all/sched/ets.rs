@@ -67,7 +67,7 @@ proptest! {
 fn a_strict_class_after_one_that_shares_is_refused() {
     let error = of(&[None, Some(1), None]).build(&scope()).unwrap_err();
     assert_eq!((error.field, error.code), ("classes", "E227"));
-    assert_eq!(error.message, "class 3 has no `quantum`, and class 2 before it has one");
+    assert_eq!(error.sentence(), "class 3 has no `quantum`, and class 2 before it has one");
     let class = Node::from(Tree::table(vec![("quantum", Tree::Text(format!("{}B", LARGEST - 1)))]));
     let small = read("ets", Tree::List(vec![class])).unwrap().build(&scope()).unwrap_err();
     assert_eq!(small.code, "E225");

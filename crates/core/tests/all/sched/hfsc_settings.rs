@@ -4,7 +4,7 @@ use super::driven::{Fast, Host as _};
 use super::line::{Line, NOW, read_table, scope};
 use perhop_core::Scope;
 use perhop_core::packet::Packet;
-use perhop_core::params::{Node, ParamError, Tree};
+use perhop_core::params::{Node, Tree};
 use perhop_core::port::Turn;
 use perhop_core::sched::{Scheduler as _, SchedulerParams};
 use perhop_core::units::{BitRate, Time};
@@ -43,9 +43,9 @@ fn on_a_link() -> Scope {
 }
 
 fn refused(params: &SchedulerParams) -> (&'static str, String) {
-    let ParamError { code, message, help, .. } = params.build(&on_a_link()).unwrap_err();
-    assert!(!help.is_empty(), "{message}");
-    (code, message)
+    let error = params.build(&on_a_link()).unwrap_err();
+    assert!(!error.help.is_empty(), "{error}");
+    (error.code, error.sentence().into_owned())
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn real_time_curves_that_cannot_be_kept_are_refused() {
 fn what_probably_misleads_is_said() {
     let said = |all: &[&str]| -> Vec<_> {
         let built = params(all).build(&on_a_link()).unwrap();
-        built.warnings().into_iter().map(|it| (it.code, it.message)).collect()
+        built.warnings().into_iter().map(|it| (it.code, it.sentence().into_owned())).collect()
     };
     assert_eq!(said(&["name=a ls=2Mbit/s", "parent=a rt=2Mbit/s ls=1Mbit/s"]), []);
     let over = said(&["name=a ls=1Mbit/s", "parent=a rt=2Mbit/s ls=1Mbit/s"]);

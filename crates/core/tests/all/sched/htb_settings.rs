@@ -8,7 +8,7 @@ use perhop_core::Scope;
 use perhop_core::arithmetic::Arithmetic;
 use perhop_core::dscp::Dscp;
 use perhop_core::packet::Packet;
-use perhop_core::params::{Node, ParamError, Tree};
+use perhop_core::params::{Node, Tree};
 use perhop_core::port::Turn;
 use perhop_core::sched::{Pick, Scheduler as _, SchedulerParams};
 use perhop_core::units::BitRate;
@@ -33,9 +33,9 @@ fn params(all: &[&str]) -> SchedulerParams {
 }
 
 fn refused(all: &[&str]) -> (&'static str, String) {
-    let ParamError { field, code, message, help, .. } = params(all).build(&scope()).unwrap_err();
-    assert!(field == "classes" && !help.is_empty(), "{message}");
-    (code, message)
+    let error = params(all).build(&scope()).unwrap_err();
+    assert!(error.field == "classes" && !error.help.is_empty(), "{error}");
+    (error.code, error.sentence().into_owned())
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn numbers_that_make_no_sense_are_refused() {
 
 fn warned(all: &[&str], scope: &Scope) -> Vec<String> {
     let warnings = params(all).build(scope).unwrap().warnings();
-    warnings.iter().map(|it| format!("{} {}", it.code, it.message)).collect()
+    warnings.iter().map(|it| format!("{} {}", it.code, it.sentence())).collect()
 }
 
 #[test]
@@ -209,7 +209,7 @@ fn the_unclassified_go_first_and_unshaped() {
 fn direct_is_for_what_is_left() {
     let error = direct(&["for=EF rate=1Mbit/s", "rate=1Mbit/s"]).build(&scope()).unwrap_err();
     assert_eq!((error.field, error.code), ("unclassified", "E239"));
-    assert!(error.message.contains("class 2 takes all"), "{}", error.message);
+    assert!(error.sentence().contains("class 2 takes all"), "{error}");
 }
 
 /// 256 MiB at 1 Mbit/s reach Linux as 0xd0000000 ticks of 64 ns: 27.9 MB.
@@ -219,7 +219,7 @@ fn bursts_that_tc_cuts_are_warned_of() {
         let list = classes(&[&format!("rate=1Mbit/s burst={burst} cburst=64kB quantum=1500B")]);
         let table = vec![("classes", list), ("arithmetic", Tree::Text("linux".into()))];
         let warnings = read_table("htb", table).unwrap().build(&scope()).unwrap().warnings();
-        warnings.iter().map(|it| format!("{} {}", it.code, it.message)).collect::<Vec<_>>()
+        warnings.iter().map(|it| format!("{} {}", it.code, it.sentence())).collect::<Vec<_>>()
     };
     assert_eq!(linux("256MiB"), ["W341 class 1: `burst` is 268435456B, of which tc hands over 27917287B"]);
     assert!(linux("34MB").is_empty());

@@ -79,7 +79,7 @@ fn what_makes_no_sense_is_refused() {
     for (keys, code, message) in cases {
         for scheduler in ["strict-priority", "ets"] {
             let error = params(scheduler, keys).build(&scope()).unwrap_err();
-            assert_eq!((error.field, error.code, error.message.as_str()), ("classes", code, message));
+            assert_eq!((error.field, error.code, &*error.sentence()), ("classes", code, message));
         }
     }
     let shared = [("quantum", "1500B"), ("rate", "1Mbit/s")];

@@ -2,7 +2,7 @@
 
 use super::line::{LARGEST, NOW, classed, has_shares, params, read, scope};
 use perhop_core::packet::{Colour, Packet};
-use perhop_core::params::{Node, Tree};
+use perhop_core::params::{CLASS, Node, Tree};
 use perhop_core::port::Turn;
 use perhop_core::sched::{Scheduler as _, SchedulerParams};
 
@@ -18,7 +18,8 @@ fn refusal(params: &SchedulerParams) -> (&'static str, String) {
     let error = params.build(&scope()).unwrap_err();
     assert_eq!(error.field, "classes");
     assert!(!error.help.is_empty());
-    (error.code, error.message)
+    assert!(error.to_string().contains(&*error.sentence()) && !error.sentence().contains(CLASS), "{error}");
+    (error.code, error.sentence().into_owned())
 }
 
 #[test]

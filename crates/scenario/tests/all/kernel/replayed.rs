@@ -110,7 +110,7 @@ fn policy(cell: &Cell, seed: u64) -> Result<Policy, String> {
     match Policy::parse(&cell.perhop, &options) {
         Ok((policy, _)) => Ok(policy),
         Err(found) => {
-            Err(found.list.first().map_or_else(|| "refused".into(), |it| format!("{} {}", it.code, it.message)))
+            Err(found.list.first().map_or_else(|| "refused".into(), |it| format!("{} {}", it.code, it.sentence())))
         }
     }
 }
