@@ -77,6 +77,7 @@ def test_an_sdist_has_all_that_a_wheel_has(tmp_path: Path) -> None:
     held = {member.name.partition("/")[2] for member in members}
     assert {f"python/{file}" for file in shipped()} <= held
     assert {f"examples/{path.name}" for path in (ROOT / "examples").iterdir() if path.is_file()} <= held
+    assert {f"{member}/Cargo.toml" for member in WORKSPACE["members"]} - held == {"crates/bench/Cargo.toml"}
     assert [name for name in held if "perhop_lab" in name] == []
     assert {"scripts/backend.py", "pyproject.toml", "Cargo.lock", "LICENSE-MIT", "LICENSE-APACHE", "README.md"} <= held
 
