@@ -25,6 +25,13 @@ pub(crate) struct Findings {
     pub(crate) notes: Vec<String>,
 }
 
+impl Findings {
+    /// For people: one for each cause, with its lines.
+    pub(crate) fn by_cause(self) -> Self {
+        Self { list: Diagnostics { list: self.list }.by_cause().list, ..self }
+    }
+}
+
 /// Codes that are about the load of the stub, or about the network around its port, and not about the port.
 pub(crate) const OF_THE_LOAD: &[&str] = &[
     "W302", "W305", "W306", "W307", "W318", "W321", "W322", "W331", "W339", "W340", "W341", "W344", "W355", "W356",
@@ -246,7 +253,7 @@ mod tests {
         found.iter().map(words).collect::<Vec<_>>().try_into().unwrap_or_else(|found| panic!("{found:?}"))
     }
 
-    /// The class is a field; what its sentence says besides is nobody's name, whatever it looks like.
+    /// The class is a field; what its sentence says besides is left alone, whatever it looks like.
     #[test]
     fn a_class_has_the_device_s_name_and_line() {
         let class = |number| Some(ClassName::listed(number));

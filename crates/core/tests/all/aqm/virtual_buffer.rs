@@ -465,7 +465,9 @@ fn a_cap_may_change() {
 /// Every refusal, its code and what it names.
 #[test]
 fn refused() {
-    let build = |params: AqmParams, scope: &Scope| params.build(scope).map(|_| ()).map_err(|e| (e.code, e.sentence().into_owned()));
+    let build = |params: AqmParams, scope: &Scope| {
+        params.build(scope).map(|_| ()).map_err(|e| (e.code, e.sentence().into_owned()))
+    };
     let svb = |alpha, common| AqmParams::Svb(svb::Params { alpha, cap: Cap::V0, common });
     let scope = support::scope(100);
     let no_rate = Scope { link_rate: None, ..scope.clone() };
