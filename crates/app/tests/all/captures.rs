@@ -82,8 +82,9 @@ fn is_same(column: &str, value: &Value) -> bool {
             let wanted = number.as_f64().expect("a number");
             column.parse::<f64>().is_ok_and(|found| (found - wanted).abs() <= 2.0 * f64::EPSILON * wanted.abs())
         }
+        Value::Number(number) => column == number.to_string(),
         Value::String(text) => column == text,
-        other => column == other.to_string(),
+        Value::Array(_) | Value::Object(_) => false,
     }
 }
 

@@ -84,7 +84,7 @@ fn figures(report: &Report) -> (serde_json::Value, String) {
     for key in ["out_of_order", "largest_step_back_ns", "warnings"] {
         json.as_object_mut().unwrap().remove(key);
     }
-    (json, captures::text(&report, 9))
+    (json, captures::text(report, 9))
 }
 
 fn stages() -> Vec<StageSpec> {

@@ -1,11 +1,10 @@
 //! Contracts, and what exceeds them; the largest bursts.
 
 use super::parts::Times;
-use super::printout::{Printout, Rows, lines, mbps};
+use super::printout::{Cells, Printout, Rows, mbps};
 use crate::summary::NONE;
 use crate::tables::column::{Unit, measure, name, rate, total};
 use crate::tables::columns::{Columns, Made};
-use comfy_table::Table as Grid;
 use perhop_capture::mark::{BurstRow, ContractRow, Report};
 
 /// A row for each instance of a conditioner that has a committed rate.
@@ -47,12 +46,12 @@ pub(super) fn bursts(rows: &[&BurstRow]) -> Made {
 
 /// Who exceeds a contract, by how much, when.
 pub(super) fn contract_text(report: &Report, most: usize) -> String {
-    let grid = contract_grid(report.load.contracts.largest(most).collect());
+    let cells = contract_cells(report.load.contracts.largest(most).collect());
     let title = "contracts: the excess finds no tokens in a bucket that fills at cir";
-    Rows { all: report.load.contracts.len(), most }.limited(lines(&grid), "instances", title)
+    Rows { all: report.load.contracts.len(), most }.limited(cells.text(), "instances", title)
 }
 
-fn contract_grid(rows: Vec<ContractRow>) -> Grid {
+fn contract_cells(rows: Vec<ContractRow>) -> Cells {
     let instances = rows.iter().map(|row| row.instance.clone().unwrap_or_else(|| "all".into()));
     let excess = rows.iter().map(|row| match (row.excess.volume.packets, row.excess_bit_s) {
         (0, _) => "none".into(),
@@ -67,7 +66,7 @@ fn contract_grid(rows: Vec<ContractRow>) -> Grid {
         .under("excess_bit_s", excess)
         .share("% of bytes", "excess_bytes", "bytes")
         .columns(&["excess_first_s", "excess_last_s", "worst_second_bit_s", "worst_second_s"])
-        .grid(2)
+        .detached(2)
 }
 
 pub(super) fn burst_text(report: &Report) -> String {

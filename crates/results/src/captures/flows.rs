@@ -1,11 +1,10 @@
 //! Flows, and code points.
 
 use super::parts::{BY_ECN, Times};
-use super::printout::{Printout, Rows, lines, mbps, share};
+use super::printout::{Cells, Printout, Rows, mbps, share};
 use crate::summary::NONE;
 use crate::tables::column::{Unit, measure, name, rate, total};
 use crate::tables::columns::{Columns, Made};
-use comfy_table::Table as Grid;
 use perhop_capture::mark::{CodePointRow, FlowRow, Report};
 
 /// A row for each flow.
@@ -79,24 +78,24 @@ pub(super) fn unchanged_code_point_text(report: &Report) -> String {
 /// Packets and times of the `most` largest flows, then their code points.
 pub(super) fn flow_text(report: &Report, most: usize) -> [String; 2] {
     let (rows, count) = (report.flows.largest(most), Rows { all: report.flows.len(), most });
-    let grid = flow_grid(rows.clone().collect());
-    let first = count.limited(lines(&grid), "flows", "flows: Mbit/s from its first packet to its last");
+    let cells = flow_cells(rows.clone().collect());
+    let first = count.limited(cells.text(), "flows", "flows: Mbit/s from its first packet to its last");
     if all_are_best_effort(report) {
         return [first, String::new()];
     }
-    let grid = flow_code_grid(rows.collect());
-    [first, count.limited(lines(&grid), "flows", "packets of each flow as they came")]
+    let cells = flow_code_cells(rows.collect());
+    [first, count.limited(cells.text(), "flows", "packets of each flow as they came")]
 }
 
-fn flow_grid(rows: Vec<FlowRow>) -> Grid {
+fn flow_cells(rows: Vec<FlowRow>) -> Cells {
     Printout::of(&flows(&rows))
         .cells("flow", rows.iter().map(FlowRow::name))
         .columns(&["direction", "packets", "bytes", "own_bit_s", "first_s", "last_s"])
         .columns(&["worst_second_bit_s", "worst_second_s"])
-        .grid(2)
+        .detached(2)
 }
 
-fn flow_code_grid(rows: Vec<FlowRow>) -> Grid {
+fn flow_code_cells(rows: Vec<FlowRow>) -> Cells {
     let code_points = |row: &FlowRow| {
         let each = row.codes.code_points.iter().map(|it| format!("{} {}", it.name, it.packets));
         each.collect::<Vec<_>>().join(", ")
@@ -105,7 +104,7 @@ fn flow_code_grid(rows: Vec<FlowRow>) -> Grid {
         .cells("flow", rows.iter().map(FlowRow::name))
         .cells("DSCP", rows.iter().map(code_points))
         .columns(&BY_ECN)
-        .grid(2)
+        .detached(2)
 }
 
 /// And none is ECN-capable.
@@ -116,13 +115,13 @@ fn all_are_best_effort(report: &Report) -> bool {
 
 /// What became of the `most` largest forward flows.
 pub(super) fn flow_colour_text(report: &Report, most: usize) -> String {
-    let grid = flow_colour_grid(report.flows.largest_forward(most).collect());
-    Rows { all: report.flows.forward_len(), most }.limited(lines(&grid), "flows", "% of each flow's bytes")
+    let cells = flow_colour_cells(report.flows.largest_forward(most).collect());
+    Rows { all: report.flows.forward_len(), most }.limited(cells.text(), "flows", "% of each flow's bytes")
 }
 
-fn flow_colour_grid(rows: Vec<FlowRow>) -> Grid {
+fn flow_colour_cells(rows: Vec<FlowRow>) -> Cells {
     let made = flows(&rows);
     let printout = Printout::of(&made).cells("flow", rows.iter().map(FlowRow::name));
     let parts = ["excess", "green", "yellow", "red", "unmarked", "dropped"];
-    parts.iter().fold(printout, |all, part| all.share(*part, &format!("{part}_bytes"), "bytes")).grid(1)
+    parts.iter().fold(printout, |all, part| all.share(*part, &format!("{part}_bytes"), "bytes")).detached(1)
 }

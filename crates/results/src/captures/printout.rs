@@ -54,22 +54,12 @@ impl<'a> Printout<'a> {
 
     /// Columns from `first_number` on are numbers. Without rows, nothing.
     pub(super) fn text(self, first_number: usize) -> String {
-        lines(&self.grid(first_number))
+        self.detached(first_number).text()
     }
 
-    /// The same while it has no lines yet: of a million rows the table need not be there for that.
-    pub(super) fn grid(self, first_number: usize) -> Grid {
-        let (headings, columns): (Vec<_>, Vec<_>) = self.columns.into_iter().unzip();
-        let mut columns: Vec<_> = columns.into_iter().map(Vec::into_iter).collect();
-        let mut grid = Grid::new();
-        grid.load_style(presets::NOTHING).set_header(headings);
-        for column in grid.column_iter_mut().skip(first_number) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-        for _ in 0..self.of.table.rows() {
-            grid.add_row(columns.iter_mut().filter_map(Iterator::next));
-        }
-        grid
+    /// The same without the declared table, which a million rows need not have while they are laid out.
+    pub(super) fn detached(self, first_number: usize) -> Cells {
+        Cells { rows: self.of.table.rows(), columns: self.columns, first_number }
     }
 
     fn column(&self, name: &str) -> &'a Column {
@@ -77,12 +67,32 @@ impl<'a> Printout<'a> {
     }
 }
 
-/// Without rows, nothing.
-pub(super) fn lines(grid: &Grid) -> String {
-    if grid.row_count() == 0 {
-        return String::new();
+/// What a table consists of.
+pub(super) struct Cells {
+    rows: usize,
+    /// Heading and cells of each.
+    columns: Vec<(String, Vec<String>)>,
+    first_number: usize,
+}
+
+impl Cells {
+    /// Without rows, nothing.
+    pub(super) fn text(self) -> String {
+        if self.rows == 0 {
+            return String::new();
+        }
+        let (headings, columns): (Vec<_>, Vec<_>) = self.columns.into_iter().unzip();
+        let mut columns: Vec<_> = columns.into_iter().map(Vec::into_iter).collect();
+        let mut grid = Grid::new();
+        grid.load_style(presets::NOTHING).set_header(headings);
+        for column in grid.column_iter_mut().skip(self.first_number) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+        for _ in 0..self.rows {
+            grid.add_row(columns.iter_mut().filter_map(Iterator::next));
+        }
+        grid.lines().map(|line| line.trim().to_owned()).collect::<Vec<_>>().join("\n")
     }
-    grid.lines().map(|line| line.trim().to_owned()).collect::<Vec<_>>().join("\n")
 }
 
 /// Counts have no unit but what they are called.
