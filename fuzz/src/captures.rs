@@ -5,6 +5,7 @@ use perhop_capture::mark::{self, Marking, RoundTripsOf};
 use perhop_capture::{Capture, CaptureError, Fate, Pump};
 use perhop_edge::{FlowTable, IpHeaders, LinkType};
 use perhop_edge::{locate, set_dscp, set_flow_label};
+use perhop_results::captures;
 
 /// The block type of a section header, the same in both byte orders.
 const PCAPNG: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
@@ -77,7 +78,7 @@ fn metered(bytes: &[u8]) {
     let Ok(mut capture) = Capture::new(bytes) else { return };
     let marking = Marking { round_trips: RoundTripsOf::Samples, ..Marking::default() };
     match mark::run(marking, &mut capture, None, &Pump { partial: true, ..Pump::default() }) {
-        Ok(report) => assert!(!report.text(10).is_empty()),
+        Ok(report) => assert!(!captures::text(&report, 10).is_empty()),
         Err(error) => assert!(!error.to_string().is_empty()),
     }
 }

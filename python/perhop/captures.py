@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from perhop import _core, show
 from perhop.arguments import bounded, checked, shown
-from perhop.columns import Column
+from perhop.columns import Columns
 from perhop.frames import Frame
 from perhop.unknown import UnknownKeyError
 
 Path = str | os.PathLike[str]
-Row = dict[str, Any]
+Verb = Callable[[str], tuple[list[tuple[str, _core.Tables]], list[str]]]
+"""From a request to the report and the tables of each capture, and what the policy was warned of."""
+
 GROUPS = ("host", "pair", "flow", "dscp", "ecn")
 """What `by` may be."""
 
@@ -30,7 +30,8 @@ class Metered:
     """All of it, as `--json` prints it."""
     warnings: list[str]
     """Of the policy, then of the capture."""
-    _tables: dict[str, Frame] = field(compare=False)
+    _tables: Mapping[str, Columns] = field(compare=False)
+    """Each is made when it is first looked at."""
 
     @property
     def tables(self) -> list[str]:
@@ -47,7 +48,7 @@ class Metered:
         if name not in self._tables:
             there = f"there are {', '.join(self._tables)}{show.near(name, self._tables)}"
             raise UnknownKeyError(f"no table `{name}` here: {there}")
-        return self._tables[name]
+        return Frame(self._tables[name])
 
     def __repr__(self) -> str:
         return f"{self._head}\n{self._shown!r}"
@@ -66,7 +67,7 @@ class Metered:
     def _shown(self) -> Frame:
         """The table that is printed: the groups, or the colours that a policy gives, or the flows."""
         name = self.report.get("by") or ("colours" if self.report["conditioners"] else "flows")
-        return self._tables.get(name, Frame())
+        return Frame(self._tables.get(name, {}))
 
 
 @checked
@@ -107,9 +108,6 @@ def meter(  # noqa: PLR0913
     if by is not None and by not in GROUPS:
         raise ValueError(f"by = {shown(by)}: must be one of {', '.join(GROUPS)}{show.near(by, GROUPS)}")
     line = {"queue": queue, "link": link, "framing": framing}
-    stated = next((name for name, value in line.items() if value is not None), None)
-    if policy is None and stated is not None:
-        raise ValueError(f"{stated}= without policy=: name the file that has the queue")
     request = {"inputs": [capture], "policy": policy, "by": by, **line, "rtt": rtt, "bursts": bursts}
     through = _through(seed, flow_timeout, partial=partial, once=once)
     return _metered(_core.metered_captures, request | {"through": through})
@@ -143,50 +141,7 @@ def _through(seed: int, flow_timeout: str | None, **flags: bool) -> dict[str, ob
     return {"seed": bounded("seed", seed), "flow_timeout": flow_timeout, "json": True, **flags}
 
 
-def _metered(verb: Callable[[str], tuple[list[str], list[str]]], request: dict[str, object]) -> Metered:
-    said, warned = verb(json.dumps(request, default=os.fspath))
-    report = json.loads(said[0])
-    return Metered(report, [*warned, *report["warnings"]], dict(_tables(report)))
-
-
-def _tables(report: dict[str, Any]) -> Iterator[tuple[str, Frame]]:
-    """Its lists of rows; those of a part, as of round trips, have the name of the part before theirs."""
-    if colours := list(_colours(report)):
-        yield "colours", _frame(colours)
-    for name, part in report.items():
-        parts = part.items() if isinstance(part, dict) else [("", part)]
-        for inner, rows in parts:
-            if isinstance(rows, list) and rows and isinstance(rows[0], dict):
-                whole = f"{name}_{inner}" if inner else name
-                yield report["by"] if whole == "rows" else whole, _frame(rows)
-
-
-def _colours(report: dict[str, Any]) -> Iterator[Row]:
-    """Packets by conditioner, by the colour that they came with and left with."""
-    for of in report.get("conditioners", []):
-        yield from ({"conditioner": of["name"], **row} for row in of["colours"])
-    yield from ({"conditioner": None, **row} for row in report.get("unmatched", []))
-
-
-def _frame(rows: Sequence[Row]) -> Frame:
-    """A column for each value; lists within a row are left to the report."""
-    flat = [dict(_flat(row)) for row in rows]
-    names = dict.fromkeys(name for row in flat for name in row)
-    return Frame({name: _column([row.get(name) for row in flat]) for name in names})
-
-
-def _flat(row: Row, before: str = "") -> Iterator[tuple[str, Any]]:
-    for name, value in row.items():
-        if isinstance(value, dict):
-            yield from _flat(value, f"{before}{name}_")
-        elif not isinstance(value, list):
-            yield f"{before}{name}", value
-
-
-def _column(values: Sequence[Any]) -> Column:
-    known = [value for value in values if value is not None]
-    if not known or not all(isinstance(value, int | float) and not isinstance(value, bool) for value in known):
-        return np.array(values, dtype=object)
-    if len(known) == len(values) and all(isinstance(value, int) for value in known):
-        return np.array(values, dtype=np.int64)
-    return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+def _metered(verb: Verb, request: dict[str, object]) -> Metered:
+    [(text, tables)], warned = verb(json.dumps(request, default=os.fspath))
+    report = json.loads(text)
+    return Metered(report, [*warned, *report["warnings"]], tables)

@@ -15,7 +15,7 @@ ALLOWED = {
     "edge": "core sim",
     "capture": "core sim edge",
     "scenario": "core sim quic",
-    "results": "core sim scenario",
+    "results": "core sim capture scenario",
     "config": "core sim scenario results",
     "runs": "core sim capture scenario results config",
     "live": "core sim edge",

@@ -7,6 +7,7 @@ import os
 import pickle
 import signal
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -50,6 +51,29 @@ def test_rows_are_tables() -> None:
     assert found.table("flows").df("polars")["packets"].sum() == flows["packets"].sum()
     with pytest.raises(KeyError, match=r"no table `flow` here: there are colours, .*; did you mean `flows`\?"):
         found.table("flow")
+
+
+def test_columns_are_of_their_kinds_in_the_order_of_the_report() -> None:
+    """Whatever their values: a column without any is of its kind, too."""
+    found = metered(policy=POLICY, rtt=True, bursts=True)
+    assert list(found.table("flows")) == [*_names(found.report["flows"][0])]
+    assert list(found.table("contracts")) == [*_names(found.report["contracts"][0])]
+    assert list(found.table("round_trips_flows")) == [*_names(found.report["round_trips"]["flows"][0])]
+    conditioners = found.table("conditioners")
+    assert np.isnan(conditioners["eir_bit_s"]).all()
+    wanted = {"name": object, "cir_bit_s": np.int64, "conforming_cbs_bytes": np.float64, "eir_bit_s": np.float64}
+    assert {name: conditioners[name].dtype for name in wanted} == wanted
+    flows = found.table("round_trips_flows")
+    assert flows["answered"].dtype == np.int64
+    assert set(flows["answered"]) == {1}
+
+
+def _names(row: dict[str, object]) -> Iterator[str]:
+    for name, value in row.items():
+        if isinstance(value, dict):
+            yield from (f"{name}_{inner}" for inner in _names(value))
+        elif not isinstance(value, list):
+            yield name
 
 
 def test_packets_in_groups_are_one_table() -> None:
@@ -96,9 +120,10 @@ def test_warnings_of_the_policy_come_first(tmp_path: Path, capfd: pytest.Capture
         ({"capture": "missing.pcap"}, r"error\[E021\] cannot open missing.pcap: "),
         ({"by": "hots"}, r"by = 'hots': must be one of host, .*; did you mean `host`\?"),
         ({"policy": "missing.toml"}, "missing.toml"),
-        ({"queue": "x"}, "queue= without policy=: "),
-        ({"link": "1Mbit/s"}, "link= without policy=: "),
-        ({"framing": "l1"}, "framing= without policy=: "),
+        ({"queue": "x"}, r"E239.*queue= without policy="),
+        ({"link": "1Mbit/s"}, r"E239.*link= without policy="),
+        ({"framing": "l1"}, r"E239.*framing= without policy="),
+        ({"by": "host", "rtt": True}, r"E239.*by= together with rtt="),
         ({"flow_timeout": "soon"}, "flow_timeout"),
         ({"seed": -1}, "`seed` is -1"),
     ],

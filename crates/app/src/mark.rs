@@ -1,6 +1,5 @@
 //! `mark`: a capture through a policy; what `meter` shares with it.
 
-use crate::captures;
 use crate::places::existing;
 use crate::places::{in_a_directory, unwritten};
 use crate::request::{Mark, Through};
@@ -12,6 +11,7 @@ use perhop_capture::{CaptureError, Pump, STANDARD_INPUT};
 use perhop_core::door::Door;
 use perhop_core::params::{Place, Problems, unit_code};
 use perhop_core::units::Span;
+use perhop_results::captures;
 use perhop_scenario::text::source::Sources;
 use perhop_scenario::{Diagnostic, Diagnostics, Host, Options, Policy};
 use perhop_sim::Plan;
@@ -50,7 +50,7 @@ pub(crate) fn mark(args: &Mark) -> Result<Exit, Failure> {
     for warning in report.warnings.iter().filter(|_| !args.through.json) {
         complain!("warning: {warning}");
     }
-    say!("{}", if args.through.json { json(&report)? } else { report.text(args.through.flows) });
+    say!("{}", if args.through.json { json(&report)? } else { captures::text(&report, args.through.flows) });
     Ok(Exit::Fine)
 }
 
@@ -64,7 +64,7 @@ pub fn marked(args: &Mark, asker: Asker<'_>) -> Result<Report, Failure> {
         return Err(Failure::error("E020", "`-` as output: `mark` writes a file", help));
     }
     in_a_directory(&args.output)?;
-    let options = captures::options(&args.policy.to_string_lossy());
+    let options = crate::captures::options(&args.policy.to_string_lossy());
     let marking = marking(&args.policy, &options, &args.through, asker)?;
     if marking.queue.is_some() {
         (asker.warn)(

@@ -7,18 +7,23 @@ use crate::request::Meter;
 use crate::terminal::show::{complain, say};
 use crate::{Exit, Failure};
 use perhop_capture::Existing;
-use perhop_capture::mark::{self, By, Groups, Marking, Part, Report, RoundTripsOf, Total};
+use perhop_capture::mark::{self, By, Group, Groups, Marking, Part, Report, RoundTripsOf, Total};
+use perhop_results::captures::{self, Tables};
 use perhop_results::rows::record;
 use perhop_scenario::Diagnostic;
 use serde::Serialize;
 use std::path::Path;
+use std::sync::Arc;
+
+/// Rows of CSV that are made at a time: of a million flows not all at once.
+const ROWS: usize = 4096;
 
 pub(crate) fn meter(args: &Meter) -> Result<Exit, Failure> {
     args.csv.as_deref().map_or(Ok(()), in_a_directory)?;
     let metering = Metering::new(args, Asker::terminal())?;
-    let mut show = |text: String| {
+    let mut show = |answer: Answer| {
         if !metering.only_csv() {
-            say!("{text}");
+            say!("{}", answer.text);
         }
     };
     let mut exit = Exit::Fine;
@@ -37,14 +42,22 @@ pub(crate) fn meter(args: &Meter) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-/// What `--json` prints of each capture, and of all.
+/// The answer of each capture, then that of all.
 ///
 /// # Errors
 /// What is wrong with the request, the policy or a capture; it was interrupted.
-pub fn reports(args: &Meter, asker: Asker<'_>) -> Result<Vec<String>, Failure> {
-    let mut texts = Vec::new();
-    Metering::new(args, asker)?.all(&mut |text| texts.push(text), &mut Err)?;
-    Ok(texts)
+pub fn reports(args: &Meter, asker: Asker<'_>) -> Result<Vec<Answer>, Failure> {
+    let mut answers = Vec::new();
+    Metering::new(args, asker)?.all(&mut |answer| answers.push(answer), &mut Err)?;
+    Ok(answers)
+}
+
+/// What is said of a capture, or of all.
+pub struct Answer {
+    /// As it is printed: JSON, if that is asked for.
+    pub text: String,
+    /// The tables of a capture.
+    pub tables: Option<Tables>,
 }
 
 /// A capture that has been read.
@@ -101,7 +114,7 @@ impl<'a> Metering<'a> {
     /// Reads all of them and shows each, then the total of several. `skip` may pass over one of several that cannot be read.
     pub(crate) fn all(
         &self,
-        show: &mut dyn FnMut(String),
+        show: &mut dyn FnMut(Answer),
         skip: &mut dyn FnMut(Failure) -> Result<(), Failure>,
     ) -> Result<Vec<Read<'a>>, Failure> {
         let several = self.args.inputs.len() > 1;
@@ -119,29 +132,33 @@ impl<'a> Metering<'a> {
         if several {
             let each: Vec<_> = parts.iter().map(|read| read.part.clone()).collect();
             let total = Total::new(&each, self.by);
-            show(if self.args.through.json { json(&Together { total: &total })? } else { total.text(self.args.top) });
+            let (is_json, top) = (self.args.through.json, self.args.top);
+            let text = if is_json { json(&Together { total: &total })? } else { captures::total(&total, top) };
+            show(Answer { text, tables: None });
         }
         Ok(parts)
     }
 
-    fn one(&self, input: &'a Path, show: &mut dyn FnMut(String)) -> Result<Part, Failure> {
+    fn one(&self, input: &'a Path, show: &mut dyn FnMut(Answer)) -> Result<Part, Failure> {
         let (verb, through) = (self.verb(input), &self.args.through);
         let report = verb.read(mark::meter(input, self.marking.clone(), &verb.pump(through)))?;
-        let (groups, file) = (self.by.map(|by| report.groups(by)), input_name(input));
+        let (groups, file) = (self.by.map(|by| Arc::new(report.groups(by))), input_name(input));
         if !through.json {
             let place = if self.args.inputs.len() > 1 { format!("{file}: ") } else { String::new() };
             report.warnings.iter().for_each(|warning| complain!("warning: {place}{warning}"));
         }
-        show(match (&groups, through.json) {
+        let text = match (&groups, through.json) {
             (None, true) => json(&Whole { file: &file, report: &report })?,
             (Some(rows), true) => {
                 let (capture, warnings, by) = (&report.capture, &report.warnings, rows.by.name());
                 json(&Grouped { file: &file, capture, directions: report.directions, by, rows, warnings })?
             }
-            (None, false) => self.headed(&file, report.text(through.flows)),
-            (Some(rows), false) => self.headed(&file, report.text_of(rows, self.args.top)),
-        });
-        Ok(Part::new(&report, groups))
+            (None, false) => self.headed(&file, captures::text(&report, through.flows)),
+            (Some(rows), false) => self.headed(&file, captures::text_of_groups(&report, rows, self.args.top)),
+        };
+        let part = Part::new(&report, groups.clone());
+        show(Answer { text, tables: Some(groups.map_or_else(|| Tables::Whole(Box::new(report)), Tables::Groups)) });
+        Ok(part)
     }
 
     fn verb(&self, input: &'a Path) -> Verb<'a> {
@@ -158,10 +175,17 @@ impl<'a> Metering<'a> {
         let mut csv = String::new();
         for read in parts {
             let (file, Some(groups)) = (input_name(read.input), read.part.groups()) else { continue };
+            let table = |rows| captures::groups::table::<Group>(groups, rows).table;
             if csv.is_empty() {
-                csv += &record(["file"].into_iter().chain(groups.columns()).map(str::to_owned));
+                let names = table(&[]).columns.into_iter().map(|column| column.0);
+                csv += &record(["file".to_owned()].into_iter().chain(names));
             }
-            groups.records().for_each(|row| csv += &record([file.clone().into_owned()].into_iter().chain(row)));
+            for table in groups.rows.chunks(ROWS).map(table) {
+                for row in 0..table.rows() {
+                    let values = table.columns.iter().map(|column| column.1.text(row));
+                    csv += &record([file.clone().into_owned()].into_iter().chain(values));
+                }
+            }
         }
         csv
     }

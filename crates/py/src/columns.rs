@@ -2,6 +2,7 @@
 //! missing.
 
 use numpy::PyArray1;
+use perhop_results::captures;
 use perhop_results::tables::columns::{Table, Values};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
@@ -10,29 +11,47 @@ use pyo3::types::{PyDict, PyIterator, PyList, PyType};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// `{table: {column: array}}`, read-only. A table becomes NumPy's when it is first asked for: a sweep has hundreds of columns
-/// a replication, and most are never looked at.
+/// a replication, and most are never looked at; a capture may have a million flows.
 #[pyclass(mapping, frozen, module = "perhop._core")]
 pub struct Tables(Vec<LazyTable>);
 
 /// Name and columns of a table.
 type Item<'py> = (&'static str, Bound<'py, PyDict>);
 
+/// Makes a table, or gives the one there is.
+type Source = Arc<dyn Fn() -> Arc<Table> + Send + Sync>;
+
 /// A table, and what became of it.
 struct LazyTable {
     name: &'static str,
-    table: Mutex<Option<Arc<Table>>>,
+    source: Mutex<Option<Source>>,
     columns: PyOnceLock<Py<PyDict>>,
+}
+
+impl LazyTable {
+    fn new(name: &'static str, source: Source) -> Self {
+        Self { name, source: Mutex::new(Some(source)), columns: PyOnceLock::new() }
+    }
 }
 
 impl Tables {
     /// Of one replication.
     pub fn new(tables: Vec<Table>) -> Self {
-        let lazy = |table: Table| LazyTable {
-            name: table.name,
-            table: Mutex::new(Some(Arc::new(table))),
-            columns: PyOnceLock::new(),
+        let lazy = |table: Table| {
+            let (name, table) = (table.name, Arc::new(table));
+            LazyTable::new(name, Arc::new(move || table.clone()))
         };
         Self(tables.into_iter().map(lazy).collect())
+    }
+
+    /// Of a capture.
+    pub fn of_capture(tables: captures::Tables) -> Self {
+        let tables = Arc::new(tables);
+        let lazy = |name| {
+            let tables = tables.clone();
+            LazyTable::new(name, Arc::new(move || Arc::new(tables.table(name).expect("it has rows"))))
+        };
+        Self(tables.names().into_iter().map(lazy).collect())
     }
 
     fn find(&self, name: &str) -> Option<&LazyTable> {
@@ -45,10 +64,10 @@ impl LazyTable {
         if let Some(columns) = self.columns.get(py) {
             return Ok(columns.bind(py).clone());
         }
-        let table = self.table.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some(table) = table {
-            let _ = self.columns.set(py, columns(py, &table)?.unbind());
-            self.table.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let source = self.source.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(source) = source {
+            let _ = self.columns.set(py, columns(py, &source())?.unbind());
+            self.source.lock().unwrap_or_else(PoisonError::into_inner).take();
         }
         Ok(self.columns.get(py).expect("a table is given up for its columns").bind(py).clone())
     }

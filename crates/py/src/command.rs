@@ -1,13 +1,16 @@
 //! Verbs: a request as JSON in, what it answers out.
 
+use crate::columns::Tables;
 use crate::scenario::json;
 use crate::{own, run};
 use perhop_app::mark::{Asker, marked};
+use perhop_app::meter::Answer;
 use perhop_app::request::{Import, Mark, Meter, Request, Tune};
 use perhop_app::sweep::Made;
 use perhop_app::terminal::{show, watch};
 use perhop_app::{Failure, Outcome};
 use perhop_core::door::Door;
+use perhop_results::captures;
 use perhop_scenario::Diagnostics;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -19,8 +22,8 @@ use std::time::Duration;
 /// How a request ended: `(exit code, None)`, or `(0, (verb, arguments as JSON))` for Python to carry out.
 type Ended = (u8, Option<(&'static str, String)>);
 
-/// Reports as JSON, and what the policy was warned of.
-type Reports = (Vec<String>, Vec<String>);
+/// Of each capture the report as JSON and its tables; and what the policy was warned of.
+type Reports = (Vec<(String, Tables)>, Vec<String>);
 
 /// Carries out a request, `{"verb": .., "request": {..}}`, and prints its answer.
 #[pyfunction]
@@ -88,7 +91,7 @@ pub fn refuse(py: Python<'_>, output: PathBuf, inputs: Vec<PathBuf>) -> PyResult
     py.detach(|| perhop_app::places::refuse(&output, &inputs)).map_err(refused)
 }
 
-/// Marks a capture: the report as JSON, and what the policy was warned of.
+/// Marks a capture: the report as JSON, its tables, and what the policy was warned of.
 ///
 /// # Errors
 /// `ValueError` for what is wrong with the request, the policy or the capture; `KeyboardInterrupt`.
@@ -97,11 +100,15 @@ pub fn marked_capture(py: Python<'_>, request: &str) -> PyResult<Reports> {
     let mut request: Mark = json(request)?;
     request.through.door = Door::Python;
     captured(py, Request::Mark(request.clone()), |asker| {
-        marked(&request, asker).and_then(|report| perhop_app::mark::json(&report)).map(|report| vec![report])
+        let report = marked(&request, asker)?;
+        Ok(vec![Answer {
+            text: perhop_app::mark::json(&report)?,
+            tables: Some(captures::Tables::Whole(report.into())),
+        }])
     })
 }
 
-/// Meters captures: the reports as JSON, and what the policy was warned of.
+/// Meters captures: the reports as JSON, their tables, and what the policy was warned of.
 ///
 /// # Errors
 /// As [`marked_capture`].
@@ -115,15 +122,17 @@ pub fn metered_captures(py: Python<'_>, request: &str) -> PyResult<Reports> {
 fn captured(
     py: Python<'_>,
     request: Request,
-    reports: impl FnOnce(Asker<'_>) -> Result<Vec<String>, Failure> + Send,
+    reports: impl FnOnce(Asker<'_>) -> Result<Vec<Answer>, Failure> + Send,
 ) -> PyResult<Reports> {
     own::resolve_all(perhop_app::texts(&request))?;
     perhop_app::places::check(request.files()).map_err(refused)?;
-    run::heard(py, |interrupted| {
+    let (answers, warnings) = run::heard(py, |interrupted| {
         let warnings = RefCell::new(Vec::new());
         let warn = |found: &Diagnostics| warnings.borrow_mut().push(found.to_string());
-        let reports = reports(Asker { interrupted, warn: &warn })?;
-        Ok((reports, warnings.into_inner()))
+        let answers = reports(Asker { interrupted, warn: &warn })?;
+        Ok((answers, warnings.into_inner()))
     })?
-    .map_err(refused)
+    .map_err(refused)?;
+    let of_capture = |answer: Answer| Some((answer.text, Tables::of_capture(answer.tables?)));
+    Ok((answers.into_iter().filter_map(of_capture).collect(), warnings))
 }

@@ -1,4 +1,5 @@
-//! What simulations gave: tables of declared columns, means and intervals over replications, summaries and their texts.
+//! What simulations gave and what captures hold: tables of declared columns, means and intervals over replications, summaries
+//! and their texts.
 //!
 //! No disk, threads or command line: a browser has it as it is.
 //!
@@ -32,6 +33,8 @@ pub mod rows;
 pub mod listing;
 /// Means and intervals over replications, for the terminal.
 pub mod summary;
+/// Reports of captures: their tables, their text.
+pub mod captures;
 /// Whether aggregates get their rates, over replications.
 pub mod ef_shown;
 

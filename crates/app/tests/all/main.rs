@@ -1,3 +1,4 @@
 //! Verbs as functions of typed requests.
 
+mod captures;
 mod request;

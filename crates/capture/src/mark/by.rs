@@ -4,8 +4,6 @@
 //! that sent it and at the one that received it; otherwise once.
 
 use super::flow_row::name_of;
-use super::layout::{mbps, new_table, share, shown};
-use super::rate_report::over;
 use super::rows::Counted;
 use super::volume::Volume;
 use perhop_core::packet::FlowId;
@@ -94,7 +92,7 @@ impl Groups {
     }
 
     /// Of several captures, which together cover this time.
-    pub fn sum(by: By, all: &[Self], seconds: Option<f64>) -> Self {
+    pub fn sum<'a>(by: By, all: impl Iterator<Item = &'a Self>, seconds: Option<f64>) -> Self {
         let mut found = GroupBuilder::default();
         for groups in all {
             found.whole.add(groups.whole);
@@ -106,54 +104,18 @@ impl Groups {
         found.groups(by, seconds)
     }
 
-    /// The `most` largest as a table, with the others in its last line.
-    pub fn text(&self, most: usize) -> String {
-        let (first, others) = self.rows.split_at(most.min(self.rows.len()));
-        let sent: &[&str] = if self.by == By::Host { &["sent packets", "sent bytes"] } else { &[] };
-        let header = [&[self.by.name(), "packets", "bytes", "Mbit/s", "% of bytes"], sent].concat();
-        let mut table = new_table(&header, 1);
-        first.iter().for_each(|row| _ = table.add_row(self.cells(row, sent.len())));
-        if !others.is_empty() {
-            let mut rest = Group { name: format!("{} others", others.len()), ..Group::default() };
-            others.iter().for_each(|row| rest.add(row));
-            table.add_row(self.cells(&rest, sent.len()));
-        }
-        shown(&table)
+    /// A group's bytes over the time of the captures, bit/s.
+    pub fn bit_s(&self, row: &Group) -> Option<f64> {
+        row.volume.bit_s(self.seconds)
     }
 
-    fn cells(&self, row: &Group, sent: usize) -> Vec<String> {
-        let Volume { packets, bytes } = row.volume;
-        let share = share(row.volume, self.whole.bytes);
-        let of_sent = [row.sent.packets, row.sent.bytes].map(|n| n.to_string());
-        let cells = [row.name.clone(), packets.to_string(), bytes.to_string(), mbps(over(bytes, self.seconds)), share];
-        cells.into_iter().chain(of_sent.into_iter().take(sent)).collect()
-    }
-
-    /// The columns of [`Groups::records`].
-    pub fn columns(&self) -> Vec<&'static str> {
-        let sent: &[_] = if self.by == By::Host { &["sent_packets", "sent_bytes"] } else { &[] };
-        [&[self.by.name(), "packets", "bytes", "bit_s", "share_percent"], sent].concat()
-    }
-
-    /// A row for each group, with the columns' values as texts; empty where unknown.
-    pub fn records(&self) -> impl Iterator<Item = Vec<String>> {
-        self.rows.iter().map(|row| {
-            let unknown = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
-            let (rate, share) = (over(row.volume.bytes, self.seconds), self.share(row));
-            let sent = [row.sent.packets, row.sent.bytes].map(|n| n.to_string());
-            let counts = [row.volume.packets, row.volume.bytes].map(|n| n.to_string());
-            let all = [row.name.clone()].into_iter().chain(counts).chain([unknown(rate), unknown(share)]);
-            all.chain(sent).take(self.columns().len()).collect()
-        })
-    }
-
-    /// Of all bytes, in per cent.
-    fn share(&self, row: &Group) -> Option<f64> {
+    /// A group's share of all bytes, in per cent.
+    pub fn share_percent(&self, row: &Group) -> Option<f64> {
         (self.whole.bytes > 0).then(|| 100.0 * row.volume.bytes as f64 / self.whole.bytes as f64)
     }
 }
 
-/// A list of objects, with the columns of [`Groups::columns`].
+/// A list of objects.
 impl Serialize for Groups {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.rows.iter().map(|row| Object { of: self, row }))
@@ -172,8 +134,8 @@ impl Serialize for Object<'_> {
         map.serialize_entry(of.by.name(), &row.name)?;
         map.serialize_entry("packets", &row.volume.packets)?;
         map.serialize_entry("bytes", &row.volume.bytes)?;
-        map.serialize_entry("bit_s", &over(row.volume.bytes, of.seconds))?;
-        map.serialize_entry("share_percent", &of.share(row))?;
+        map.serialize_entry("bit_s", &of.bit_s(row))?;
+        map.serialize_entry("share_percent", &of.share_percent(row))?;
         if of.by == By::Host {
             map.serialize_entry("sent_packets", &row.sent.packets)?;
             map.serialize_entry("sent_bytes", &row.sent.bytes)?;
@@ -183,7 +145,8 @@ impl Serialize for Object<'_> {
 }
 
 impl Group {
-    fn add(&mut self, other: &Self) {
+    /// With the packets of another.
+    pub fn add(&mut self, other: &Self) {
         self.volume.add(other.volume);
         self.sent.add(other.sent);
     }

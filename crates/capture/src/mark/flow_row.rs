@@ -5,12 +5,13 @@ use std::iter::Sum;
 use std::net::IpAddr;
 
 use perhop_core::dscp::Dscp;
-use perhop_edge::FlowKey;
+use perhop_edge::flows::flow_name;
+use perhop_edge::{FlowKey, Ports};
 use serde::Serialize;
 
 use super::rate_report::{self, ExcessRow, When};
 use super::records::FlowSums;
-use super::volume::Volume;
+use super::volume::{Volume, over};
 
 /// One flow.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -44,6 +45,15 @@ pub struct FlowRow {
     /// What became of them.
     #[serde(flatten)]
     pub fates: Fates,
+}
+
+impl FlowRow {
+    /// Its protocol and ends in words.
+    pub fn name(&self) -> String {
+        let Self { source, destination, protocol, source_port, destination_port, .. } = *self;
+        let ports = source_port.zip(destination_port).map(|(source, destination)| Ports { source, destination });
+        flow_name(&FlowKey { source, destination, protocol, ports })
+    }
 }
 
 /// A flow's bytes over two lengths of time.
@@ -95,7 +105,7 @@ impl EcnRow {
     }
 
     /// Those that are ECN-capable or marked.
-    pub(super) const fn capable(&self) -> u64 {
+    pub const fn capable(&self) -> u64 {
         self.ect0 + self.ect1 + self.ce
     }
 }
@@ -150,7 +160,7 @@ pub(super) fn flow_row(
     let [green, yellow, red, unmarked, dropped] = sums.outcomes.map(Volume::from);
     let (offered_bit_s, when, excess) = rate_report::of_flow(sums, duration_s);
     let lasted = when.first_s.zip(when.last_s).map(|(from, to)| to - from);
-    let own_bit_s = rate_report::over(sums.offered.count.bytes, lasted);
+    let own_bit_s = over(sums.offered.count.bytes, lasted);
     FlowRow {
         source: key.source,
         destination: key.destination,

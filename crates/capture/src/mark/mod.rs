@@ -23,7 +23,6 @@ mod error;
 mod files;
 mod flow_row;
 mod gaps;
-mod layout;
 mod ledger;
 mod load;
 mod marker;
@@ -40,7 +39,6 @@ mod round_trip_report;
 mod rows;
 mod second;
 mod statistics;
-mod table;
 mod total;
 mod twice;
 mod volume;
@@ -65,7 +63,7 @@ pub use flow_row::{EcnRow, Fates, FlowCodePointRow, FlowCodes, FlowRates, FlowRo
 pub use gaps::GapsReport;
 pub use marking::{Marking, RoundTripsOf};
 pub use perhop_edge::Behind;
-pub use queue_report::{DropRow, QueueClassRow, QueueFlowRow, QueueReport, QueueRow, WaitRow};
+pub use queue_report::{DropRow, LineReport, QueueClassRow, QueueFlowRow, QueueReport, QueueRow, WaitRow};
 pub use rate_report::{BurstRow, ContractRow, ExcessRow, When};
 pub use report::{
     CaptureReport, CodePointRow, CodesReport, ColourRow, ConditionerReport, CopiesReport, Directions, Flaws,

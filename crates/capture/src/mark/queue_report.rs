@@ -1,4 +1,4 @@
-//! What the queue did, ready for JSON, and as tables for a terminal.
+//! What the queue did, ready for JSON.
 
 use perhop_core::count::Count;
 use perhop_core::dscp::Dscp;
@@ -10,11 +10,9 @@ use perhop_edge::Behind;
 use perhop_edge::flows::flow_name;
 use serde::Serialize;
 
-use super::layout::{Rows, bit_rate, limited, new_table, share, shown};
 use super::queueing::{Group, Met, Queueing};
-use super::rate_report::over;
 use super::round_trip_report::Names;
-use super::volume::Volume;
+use super::volume::{Volume, over};
 
 /// What a replay cannot say.
 const NOTE: &str =
@@ -184,13 +182,6 @@ impl QueueReport {
         }
     }
 
-    /// As tables, with the `most` flows of which most was dropped.
-    pub(super) fn text(&self, most: usize) -> String {
-        let parts =
-            [self.summary(), self.groups(), self.class_table(most), self.flow_table(most), self.note.to_owned()];
-        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
-    }
-
     /// Addresses beyond the slots of a template.
     pub(super) fn warnings(&self) -> impl Iterator<Item = String> {
         let others = self.classes.iter().filter(|row| row.class.ends_with("/others") && row.addresses > 0);
@@ -200,64 +191,6 @@ impl QueueReport {
             format!("{addresses} found every slot taken and shared the class `{}`: {help}", row.class)
         })
     }
-
-    fn summary(&self) -> String {
-        let offered = self.offered_bit_s.map_or(String::new(), |rate| format!(", offered {}", bit_rate(rate)));
-        format!(
-            "queue `{}` on a line of {}{offered}; at most {} waiting, {} B\n{}",
-            self.name,
-            bit_rate(self.line.link_bit_s as f64),
-            counted(self.longest_packets, ["packet", "packets"]),
-            self.longest_bytes,
-            self.line.link
-        )
-    }
-
-    fn groups(&self) -> String {
-        let header = ["at the queue", "packets", "bytes", "dropped", "% of bytes", "why", "marked"];
-        let mut table = new_table(&[&header[..], &["wait ms mean", "p50", "p99", "max"]].concat(), 1);
-        // With one of a kind it is all of them.
-        let kinds = [&self.code_points, &self.colours].map(|rows| rows.as_slice());
-        let several = kinds.into_iter().filter(|rows| rows.len() > 1).flatten();
-        for it in std::iter::once(&self.all).chain(several) {
-            let why: Vec<_> = it.reasons.iter().map(|it| format!("{} {}", it.reason, it.volume.packets)).collect();
-            let why = if why.is_empty() { "-".into() } else { why.join(", ") };
-            let counts = [it.came.packets, it.came.bytes, it.dropped.packets].map(|n| n.to_string());
-            let dropped = [share(it.dropped, it.came.bytes), why, it.marked.packets.to_string()];
-            let waits = it.wait.map_or([const { None }; 4], |w| [w.mean_s, w.p50_s, w.p99_s, w.max_s].map(Some));
-            table.add_row([it.of.clone()].into_iter().chain(counts).chain(dropped).chain(waits.map(ms)));
-        }
-        shown(&table)
-    }
-
-    fn class_table(&self, most: usize) -> String {
-        if self.classes.is_empty() {
-            return String::new();
-        }
-        let mut table = new_table(&["class", "addresses", "packets", "bytes", "sent", "dropped", "% of bytes"], 1);
-        for it in self.classes.iter().take(most) {
-            let counts = [it.addresses, it.came.packets, it.came.bytes, it.sent.packets, it.dropped.packets];
-            let dropped = share(it.dropped, it.came.bytes);
-            table.add_row([it.class.clone()].into_iter().chain(counts.map(|n| n.to_string())).chain([dropped]));
-        }
-        limited(&table, Rows { all: self.classes.len(), most }, "classes", "classes of addresses: most sent first")
-    }
-
-    fn flow_table(&self, most: usize) -> String {
-        let header = ["flow", "packets", "dropped", "% of bytes", "marked", "wait ms mean", "max"];
-        let mut table = new_table(&header, 1);
-        for it in self.flows.iter().take(most) {
-            let counts = [it.came.packets.to_string(), it.dropped.packets.to_string()];
-            let parts = [share(it.dropped, it.came.bytes), it.marked.packets.to_string()];
-            let waits = [it.mean_wait_s, it.max_wait_s].map(ms);
-            table.add_row([it.flow.clone()].into_iter().chain(counts).chain(parts).chain(waits));
-        }
-        limited(&table, Rows { all: self.flows.len(), most }, "flows", "flows at the queue: most dropped first")
-    }
-}
-
-fn ms(seconds: Option<f64>) -> String {
-    seconds.map_or("-".into(), |s| format!("{:.3}", s * 1e3))
 }
 
 fn row(of: String, group: &Group) -> QueueRow {

@@ -10,7 +10,7 @@ use super::load::Load;
 use super::rates::Got;
 use super::records::FlowSums;
 use super::round_trip_report::Names;
-use super::volume::Volume;
+use super::volume::{Volume, over};
 use perhop_core::units::{Bytes, Span};
 
 /// When some packets came, in seconds after time zero.
@@ -105,11 +105,6 @@ pub struct BurstRow {
     pub flow: String,
     /// Bytes of that flow in it.
     pub flow_bytes: u64,
-}
-
-/// Bytes over a capture's duration.
-pub(super) fn over(bytes: u64, duration_s: Option<f64>) -> Option<f64> {
-    duration_s.filter(|s| *s > 0.0).map(|s| bytes as f64 * 8.0 / s)
 }
 
 /// An instance of a conditioner, and what it is for: what it got of its contract.

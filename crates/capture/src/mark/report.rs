@@ -24,7 +24,7 @@ use super::rows::{ContractRows, Counted, FlowRows};
 use super::second::{ExcessBucketReport, PeakReport, Second};
 use super::statistics::Statistics;
 use super::twice::{Twice, WITHIN};
-use super::volume::Volume;
+use super::volume::{Volume, over};
 use crate::pump::Tally;
 
 /// Packets that came with one colour and left with another, or were dropped.
@@ -276,7 +276,7 @@ impl Report {
                 time_zero_ns: clock.zero_ns(),
                 first_packet_s: clock.first().map(|first| first.seconds()),
                 duration_s,
-                offered_bit_s: rate_report::over(ledger.forward.bytes, duration_s),
+                offered_bit_s: over(ledger.forward.bytes, duration_s),
                 flow_timeout_s: marking.flow_timeout.map(|it| it.seconds()),
                 expired_flows,
                 twice: CopiesReport { copies, compared, once: marking.once },

@@ -8,7 +8,7 @@ use perhop_core::port::edge::StageSpec;
 use perhop_core::units::{Span, counted};
 use perhop_edge::flows::flow_name;
 use perhop_edge::round_trips::{Aggregate, FlowTrips, Measured, Sample};
-use perhop_edge::{FlowKey, FlowTable, RoundTrips, Shared};
+use perhop_edge::{FlowKey, FlowTable, Ports, RoundTrips, Shared};
 use serde::Serialize;
 
 /// The least time-out that a sender is taken to use.
@@ -74,6 +74,16 @@ pub struct FlowRoundTrip {
     pub measured: MeasuredRow,
     /// Segments in flight when its last segment passed, that one included.
     pub window_segments: u32,
+}
+
+impl FlowRoundTrip {
+    /// Its protocol and ends in words.
+    pub fn name(&self) -> String {
+        const TCP: u8 = 6;
+        let Self { source, destination, source_port, destination_port, .. } = *self;
+        let ports = Some(Ports { source: source_port, destination: destination_port });
+        flow_name(&FlowKey { source, destination, protocol: TCP, ports })
+    }
 }
 
 /// An aggregate.
@@ -185,8 +195,8 @@ impl RoundTripReport {
         (it > 0).then_some(warning).into_iter().chain(stepped).collect()
     }
 
-    /// Of all flows.
-    pub(super) fn voided(&self) -> u64 {
+    /// Round-trip times of all flows that the capture's clock voided by stepping back.
+    pub fn voided(&self) -> u64 {
         self.flows.iter().map(|it| it.measured.voided_samples).sum()
     }
 }

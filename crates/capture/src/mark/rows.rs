@@ -84,7 +84,7 @@ impl FlowRows {
     }
 
     /// The first `most`.
-    pub fn largest(&self, most: usize) -> impl Iterator<Item = FlowRow> {
+    pub fn largest(&self, most: usize) -> impl Iterator<Item = FlowRow> + Clone {
         self.rows(self.counted.seen(), most)
     }
 
@@ -102,7 +102,7 @@ impl FlowRows {
         self.counted.seen().filter(|flow| !self.counted.rates.flows.is_reverse(*flow))
     }
 
-    fn rows(&self, flows: impl Iterator<Item = FlowId>, most: usize) -> impl Iterator<Item = FlowRow> {
+    fn rows(&self, flows: impl Iterator<Item = FlowId>, most: usize) -> impl Iterator<Item = FlowRow> + Clone {
         let bytes = |flow: FlowId| (self.counted.rates.flows.count(flow).bytes, flow);
         largest(flows.map(bytes), most).into_iter().map(|flow| self.counted.flow_row(flow))
     }

@@ -1,12 +1,11 @@
 //! Several captures, each reported on its own, together: parts of one that follow each other, or several points of a network.
 
 use super::by::{By, Groups};
-use super::layout::bit_rate;
-use super::rate_report::over;
 use super::report::{Directions, Report};
-use super::volume::Volume;
-use perhop_core::units::{NS_PER_S, counted};
+use super::volume::{Volume, over};
+use perhop_core::units::NS_PER_S;
 use serde::Serialize;
+use std::sync::Arc;
 
 /// What is kept of each for that.
 #[derive(Clone, Debug)]
@@ -16,12 +15,12 @@ pub struct Part {
     directions: Directions,
     /// From its first packet to its last, in ns since 1970.
     span_ns: Option<(u64, u64)>,
-    groups: Option<Groups>,
+    groups: Option<Arc<Groups>>,
 }
 
 impl Part {
     /// Of a report, with its packets in groups if they are shown so.
-    pub fn new(report: &Report, groups: Option<Groups>) -> Self {
+    pub fn new(report: &Report, groups: Option<Arc<Groups>>) -> Self {
         let it = &report.capture;
         let ns = |s: f64| (s * NS_PER_S as f64).round() as u64;
         let first = it.time_zero_ns.zip(it.first_packet_s).map(|(zero, first)| zero + ns(first));
@@ -32,7 +31,7 @@ impl Part {
 
     /// Its packets in groups.
     pub fn groups(&self) -> Option<&Groups> {
-        self.groups.as_ref()
+        self.groups.as_deref()
     }
 }
 
@@ -68,7 +67,6 @@ impl Total {
         };
         let directions =
             Directions { forward: sum(|it| it.forward), reverse: sum(|it| it.reverse), dropped: sum(|it| it.dropped) };
-        let groups: Vec<_> = parts.iter().filter_map(|part| part.groups.clone()).collect();
         Self {
             captures: parts.len(),
             packets: parts.iter().map(|part| part.packets).sum(),
@@ -76,18 +74,8 @@ impl Total {
             covered_s,
             offered_bit_s: over(directions.forward.bytes, covered_s),
             directions,
-            rows: by.map(|by| Groups::sum(by, &groups, covered_s)),
+            rows: by.map(|by| Groups::sum(by, parts.iter().filter_map(Part::groups), covered_s)),
         }
-    }
-
-    /// As text, with the `most` largest groups.
-    pub fn text(&self, most: usize) -> String {
-        let captures = counted(self.captures, ["capture", "captures"]);
-        let packets = counted(self.packets, ["packet", "packets"]);
-        let time = self.covered_s.map_or(String::new(), |s| format!(", {s:.6} s"));
-        let rate = self.offered_bit_s.map_or(String::new(), |rate| format!(", forward {}", bit_rate(rate)));
-        let groups = self.rows.as_ref().map_or(String::new(), |rows| format!("\n\n{}", rows.text(most)));
-        format!("total of {captures}: {packets}{time}{rate}{groups}")
     }
 }
 

@@ -2,8 +2,10 @@
 
 use perhop_capture::mark::{By, Group, Marking, Part, Report, Total, run};
 use perhop_capture::{Capture, Pump};
+use perhop_results::captures::{self, groups};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// By what, and name: packets and bytes.
 type Sums = BTreeMap<(String, String), [u64; 2]>;
@@ -72,12 +74,12 @@ fn a_table_has_the_largest_and_the_sum_of_the_others() {
     let report = report("reference/tshark/two-servers.pcap");
     let flows = report.groups(By::Flow);
     assert!(flows.rows.is_sorted_by_key(|row| std::cmp::Reverse(row.volume.bytes)));
-    let text = flows.text(2);
+    let text = groups::text(&flows, 2);
     let lines: Vec<_> = text.lines().collect();
     assert_eq!(lines.len(), 4, "{text}");
     let others: Vec<_> = lines[3].split_whitespace().collect();
     assert_eq!(others[..4], ["6", "others", "459", "206025"], "{text}");
-    assert_eq!(flows.text(8).lines().count(), 9);
+    assert_eq!(groups::text(&flows, 8).lines().count(), 9);
 }
 
 /// Of a capture twice everything is double, over the same time.
@@ -85,7 +87,7 @@ fn a_table_has_the_largest_and_the_sum_of_the_others() {
 fn a_total_is_the_sum() {
     let report = report("captures/tcp.pcap");
     let one = report.groups(By::Host);
-    let parts = [(), ()].map(|()| Part::new(&report, Some(one.clone())));
+    let parts = [(), ()].map(|()| Part::new(&report, Some(Arc::new(one.clone()))));
     let total = Total::new(&parts, Some(By::Host));
     let rows = total.rows.as_ref().unwrap();
     assert_eq!((total.packets, total.covered_s), (2 * report.capture.packets, report.capture.duration_s));
@@ -94,5 +96,6 @@ fn a_total_is_the_sum() {
         (&one.name, 2 * one.volume.bytes, 2 * one.sent.packets) == (&two.name, two.volume.bytes, two.sent.packets)
     });
     assert!(doubled && rows.rows.len() == 2, "{rows:?}");
-    assert!(total.text(5).starts_with("total of 2 captures: 484 packets, 0.529226 s, forward "), "{}", total.text(5));
+    let text = captures::total(&total, 5);
+    assert!(text.starts_with("total of 2 captures: 484 packets, 0.529226 s, forward "), "{text}");
 }

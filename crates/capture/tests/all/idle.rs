@@ -9,6 +9,7 @@ use perhop_core::params::Tree;
 use perhop_core::port::edge::{Per, StageSpec};
 use perhop_core::units::{Bytes, Span};
 use perhop_edge::Ports;
+use perhop_results::captures;
 
 const MS: u64 = 1_000_000;
 
@@ -67,7 +68,11 @@ fn a_flow_that_returns_has_a_full_bucket() {
     let expires = run(&pause(), of_flows(), Some(400));
     assert_eq!([1, 2].map(|host| green_packets(&expires, host)), [3, 2]);
     assert_eq!(expires.capture.expired_flows, Some(1));
-    assert!(expires.text(9).contains("\nexpired: 1 flow silent for more than 0.4 s\n"), "{}", expires.text(9));
+    assert!(
+        captures::text(&expires, 9).contains("\nexpired: 1 flow silent for more than 0.4 s\n"),
+        "{}",
+        captures::text(&expires, 9)
+    );
     let excess: u64 = expires.load.contracts.iter().map(|row| row.excess.volume.packets).sum();
     assert_eq!(excess, 2, "the contract begins afresh with the flow: only host 2 exceeds it");
     assert_eq!(expires.flows.len(), 2, "it is the same flow in the report");

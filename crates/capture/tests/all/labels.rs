@@ -12,6 +12,7 @@ use perhop_core::flow_label::{self, Encoding};
 use perhop_core::params::Tree;
 use perhop_core::port::edge::{Action, Per, StageSpec};
 use perhop_edge::{FlowTable, locate, set_flow_label};
+use perhop_results::captures;
 
 use crate::common::copy;
 use crate::common::marking::{Seen, af, by_name, file, marked, marking, packets, stage};
@@ -201,7 +202,7 @@ fn ipv4_has_no_room() {
         (of_ipv6 as u64, mixed.directions.forward.packets - of_ipv6 as u64)
     );
     assert!(labels(&mixed).left > 20 && labels(&mixed).no_room > 100);
-    let table = mixed.text(1);
+    let table = captures::text(&mixed, 1);
     let row = table.lines().find(|line| line.starts_with("rate ")).expect("a table of labels");
     assert!(row.ends_with(&format!("  {}", labels(&mixed).no_room)), "{table}");
     let json = serde_json::to_value(&mixed).unwrap();

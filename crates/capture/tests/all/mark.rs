@@ -14,6 +14,7 @@ use perhop_core::flow_label::Encoding;
 use perhop_core::params::Tree;
 use perhop_core::port::edge::{Action, Per, StageSpec};
 use perhop_core::units::Bytes;
+use perhop_results::captures;
 
 use crate::common::made::{bucket, dscps, made, packet};
 use crate::common::marking::{Seen, af, by_name, file, marked, marking, packets, stage};
@@ -217,9 +218,9 @@ fn f_sam_measures_each_flow_at_its_own_ingress() {
     load.sort_by_key(|packet| packet.time_ns);
     let fairly = marked(&made(&load), marking(fair("2Mbit/s"))).unwrap().1;
     let plainly = marked(&made(&load), marking(vec![stage("tb", bucket(2_000_000, 20_000))])).unwrap().1;
-    assert!(green_share(&fairly, 2) > 0.95, "{}", fairly.text(9));
-    assert!(green_share(&fairly, 1) < 0.25, "{}", fairly.text(9));
-    assert!(green_share(&plainly, 2) < 0.8, "{}", plainly.text(9));
+    assert!(green_share(&fairly, 2) > 0.95, "{}", captures::text(&fairly, 9));
+    assert!(green_share(&fairly, 1) < 0.25, "{}", captures::text(&fairly, 9));
+    assert!(green_share(&plainly, 2) < 0.8, "{}", captures::text(&plainly, 9));
 }
 
 /// 1 Mbit/s earns 1000 B in 8 ms. The third packet is stamped before the second: it is metered at the second's time,
@@ -307,7 +308,11 @@ fn only_forward_packets_are_metered() {
         let allowed: &[u8] = if ip.source == sender { &[10, 14] } else { &[0] };
         assert!(allowed.contains(&new.ip.unwrap().dscp));
     }
-    assert!(report.directions.forward.packets > 100 && report.directions.reverse.packets > 40, "{}", report.text(9));
+    assert!(
+        report.directions.forward.packets > 100 && report.directions.reverse.packets > 40,
+        "{}",
+        captures::text(&report, 9)
+    );
     assert!(report.flows.iter().all(|flow| (flow.direction == "forward") == (flow.source == sender)));
     let (output, report) = marked(&input, Marking { inside: both, ..marking(tb()) }).unwrap();
     assert_eq!(output, input);
@@ -487,10 +492,10 @@ fn a_report_as_json_and_as_text() {
     assert_eq!(json["flows"][0]["red"]["bytes"], 5000);
     assert_eq!(json["cut_off"], serde_json::Value::Null);
     assert_eq!(json["code_points"][1]["name"], "AF11");
-    let text = report.text(2);
+    let text = captures::text(&report, 2);
     assert!(text.contains("and 3 more flows"), "{text}");
     assert!(text.contains("udp 10.0.0.5:1000 > 192.0.2.1:2000") && !text.contains("10.0.0.3"), "{text}");
-    assert!(!report.text(5).contains("more flows"));
+    assert!(!captures::text(&report, 5).contains("more flows"));
     assert!(text.lines().any(|line| line.starts_with("tb ") && line.ends_with("6000     40.0")), "{text}");
     assert!(text.contains("5 packets, 0.004000 s, forward 30.000 Mbit/s; bytes: IP length\n"), "{text}");
     assert_eq!(Marking::default().origin, Origin::Auto);
@@ -505,7 +510,7 @@ fn a_time_zero_other_than_the_first_packet_is_shown() {
         let load = [0, 250_000_000].map(|later| packet(first_ns + later, 1, (1000, None)));
         let report = marked(&made(&load), marking(vec![stage("tb", bucket(CIR, CBS))])).unwrap().1;
         let json = serde_json::to_value(&report).unwrap();
-        let third = report.text(9).lines().nth(2).unwrap().to_owned();
+        let third = captures::text(&report, 9).lines().nth(2).unwrap().to_owned();
         (json["time_zero_ns"].as_u64(), json["first_packet_s"].as_f64(), json["flows"][0]["first_s"].as_f64(), third)
     };
     let own =

@@ -10,6 +10,7 @@ use perhop_core::conditioner::{ConditionerParams, marker};
 use perhop_core::packet::{Colour, flags};
 use perhop_core::port::edge::{Action, StageSpec};
 use perhop_core::units::Span;
+use perhop_results::captures;
 use perhop_sim::plan::{Node, Plan, Probes, Tap, TapPoint};
 use perhop_sim::record::Captured;
 use perhop_sim::{EngineOptions, Outcome, Simulation};
@@ -134,7 +135,11 @@ fn a_capture_of_both_directions_knows_it_from_the_handshake_on() {
     }
     assert_eq!(opened, 4);
     assert_eq!(report.rtt, Some(RttReport { known_flows: 4, unknown_flows: 1 }));
-    assert!(report.text(0).contains("round-trip time: known for 4 flows, unknown for 1"), "{}", report.text(0));
+    assert!(
+        captures::text(&report, 0).contains("round-trip time: known for 4 flows, unknown for 1"),
+        "{}",
+        captures::text(&report, 0)
+    );
     assert!(
         report.warnings.iter().any(|w| w.starts_with("1 of 5 flows have no known round-trip time")),
         "{:?}",

@@ -8,6 +8,7 @@ use perhop_capture::{Capture, Pump};
 use perhop_core::classify::{Match, Prefix};
 use perhop_core::params::Tree;
 use perhop_core::port::edge::{Per, StageSpec};
+use perhop_results::captures;
 
 fn capture(name: &str) -> Vec<u8> {
     let folder: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/reference/tshark");
@@ -169,7 +170,7 @@ fn nothing_to_measure_is_an_error_without_a_policy_and_a_warning_with_one() {
 #[test]
 fn the_tables() {
     let bytes = capture("two-servers.pcap");
-    let text = report(&bytes, Marking::default()).unwrap().text(3);
+    let text = captures::text(&report(&bytes, Marking::default()).unwrap(), 3);
     let line =
         |start: &str| text.lines().find(|it| it.starts_with(start)).unwrap_or_else(|| panic!("`{start}` in\n{text}"));
     assert!(text.contains("from the capture point to the receiver of the data and back"));
@@ -179,6 +180,6 @@ fn the_tables() {
     assert!(text.contains("and 1 more aggregates") && text.contains("and 5 more flows"), "{text}");
     assert!(!text.contains("DSCP") && !text.contains("colour"), "colours were not asked for:\n{text}");
     let both = marking(vec![rtt_rto("gold", Per::Aggregate, "10.79.0.1/32")]);
-    let text = report(&bytes, both).unwrap().text(3);
+    let text = captures::text(&report(&bytes, both).unwrap(), 3);
     assert!(text.contains("DSCP") && text.contains("\ngold  "), "{text}");
 }

@@ -6,6 +6,7 @@ use perhop_capture::export::SimulatedPacket;
 use perhop_capture::mark::{Marking, Part, Report, Total, run};
 use perhop_capture::{Capture, Pump};
 use perhop_core::port::edge::{Per, StageSpec};
+use perhop_results::captures;
 use proptest::prelude::*;
 
 const DAY_NS: u64 = 86_400_000_000_000;
@@ -41,7 +42,11 @@ fn one_that_is_early_does_not_stretch_a_capture() {
     let flow = report.flows.iter().next().unwrap();
     assert_eq!((flow.rates.own_bit_s, flow.rates.offered_bit_s), (Some(80_800.0), Some(80_800.0)));
     assert_eq!(report.load.contracts.iter().next().unwrap().offered_bit_s, Some(80_800.0));
-    assert!(report.text(9).starts_with("101 packets, 1.000000 s, forward 80.800 kbit/s"), "{}", report.text(9));
+    assert!(
+        captures::text(&report, 9).starts_with("101 packets, 1.000000 s, forward 80.800 kbit/s"),
+        "{}",
+        captures::text(&report, 9)
+    );
     assert!(
         report.warnings.iter().any(|it| it.starts_with("1 packet has a timestamp earlier")),
         "{:?}",
@@ -79,7 +84,7 @@ fn figures(report: &Report) -> (serde_json::Value, String) {
     for key in ["out_of_order", "largest_step_back_ns", "warnings"] {
         json.as_object_mut().unwrap().remove(key);
     }
-    (json, report.text(9))
+    (json, captures::text(report, 9))
 }
 
 fn stages() -> Vec<StageSpec> {

@@ -11,6 +11,7 @@ use perhop_app::codes;
 use perhop_app::list::{LISTS, default};
 use perhop_core::params::{Field, Kind};
 use perhop_core::registry::Entry;
+use perhop_results::captures;
 use perhop_results::tables::{self, columns::Declared};
 use perhop_scenario::{policy_schema, schema};
 use serde_json::{Value, json};
@@ -48,14 +49,14 @@ fn text(name: &str) -> String {
 const BEGIN: &str = "<!-- columns of ";
 const END: &str = "<!-- end of columns -->";
 
-/// A page with its tables of columns as they are declared.
-pub fn with_columns(page: &str) -> String {
+/// A page with the columns of its tables as they are declared.
+fn with_columns(page: &str, tables: &[Declared]) -> String {
     let mut parts = page.split(BEGIN);
     let mut out = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         let (name, rest) = part.split_once(" -->").expect("the mark of a table ends");
         let after = rest.split_once(END).expect("a table has an end").1;
-        let of = tables::declaration(name).unwrap_or_else(|| panic!("no table `{name}`"));
+        let of = tables.iter().find(|of| of.name == name).unwrap_or_else(|| panic!("no table `{name}`"));
         out += &format!("{BEGIN}{name} -->\n\n{}\n{END}{after}", columns(of));
     }
     out
@@ -83,7 +84,11 @@ pub fn files() -> Vec<(String, String)> {
         ("reference/scenario.schema.json".to_owned(), laid_out(&schema(), 0, 0) + "\n"),
         ("reference/policy.schema.json".to_owned(), laid_out(&policy_schema(), 0, 0) + "\n"),
     ];
-    files.push(("reference/results.md".to_owned(), with_columns(&text("reference/results.md"))));
+    for (name, tables) in
+        [("reference/results.md", tables::declared()), ("reference/captures.md", captures::declared())]
+    {
+        files.push((name.to_owned(), with_columns(&text(name), tables)));
+    }
     for chapter in &chapters {
         let of = |e| (format!("reference/algorithms/{}.md", page_name(&chapters, chapter, e)), page(chapter, e));
         files.extend(chapter.entries.iter().map(of));

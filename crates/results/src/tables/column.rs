@@ -217,7 +217,8 @@ impl Column {
     /// Its heading: `delivered Mbit/s`.
     pub fn heading(&self) -> String {
         let (words, unit) = (self.words(), self.usual().0);
-        if words == unit { unit.to_owned() } else { format!("{words} {unit}").trim_end().to_owned() }
+        let alone = words == unit || words == self.unit.name();
+        if alone { unit.to_owned() } else { format!("{words} {unit}").trim_end().to_owned() }
     }
 
     /// How far above the exact quantile a value may be: the width of the bucket whose largest value it is. 0 for whatever is
@@ -293,5 +294,6 @@ mod tests {
         assert_eq!(total("dropped_early_packets", Unit::Packets, "").heading(), "dropped early packets");
         assert_eq!(share("utilisation", Unit::Part, "").heading(), "utilisation %");
         assert_eq!(share("jain", Unit::None, "").heading(), "jain");
+        assert_eq!(rate("bit_s", "").heading(), "Mbit/s");
     }
 }

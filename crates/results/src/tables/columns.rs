@@ -43,6 +43,16 @@ impl Values {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
+
+    /// A row's value; empty where it is null.
+    pub fn text(&self, row: usize) -> String {
+        let text = match self {
+            Self::Integers(v) => v[row].map(|n| n.to_string()),
+            Self::Reals(v) => v[row].map(|x| x.to_string()),
+            Self::Texts(v) => v[row].as_deref().map(str::to_owned),
+        };
+        text.unwrap_or_default()
+    }
 }
 
 /// The texts of a column so far: few of them differ.
@@ -183,9 +193,14 @@ impl<'r, R> Columns<'r, R> {
 
     /// Names.
     pub fn text<V: Into<Option<String>>>(self, of: &'static str, doc: &'static str, value: impl Fn(&R) -> V) -> Self {
+        self.label(name(of, doc), value)
+    }
+
+    /// Names of a column that is printed under another name.
+    pub fn label<V: Into<Option<String>>>(self, column: Column, value: impl Fn(&R) -> V) -> Self {
         let mut known = Known::default();
         let values = self.rows.iter().map(|row| value(row).into().map(|text| known.share(&text))).collect();
-        self.add(name(of, doc), Values::Texts(values))
+        self.add(column, Values::Texts(values))
     }
 
     /// Numbers that name rows.

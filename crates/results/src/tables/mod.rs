@@ -176,12 +176,24 @@ fn made(plan: &Plan, outcome: &Outcome, declares: bool) -> Vec<Made> {
 
 #[cfg(test)]
 mod tests {
+    use crate::captures;
     use crate::tables::column::{Column, Kind, Unit};
+    use crate::tables::columns::Declared;
     use crate::tables::{NAMES, column, declared};
     use std::collections::BTreeSet;
 
+    /// Of runs, then of captures.
+    fn tables() -> impl Iterator<Item = &'static Declared> {
+        declared().iter().chain(captures::declared())
+    }
+
+    fn columns(of: &'static Declared) -> impl Iterator<Item = (&'static str, &'static Column)> {
+        of.columns.iter().map(|column| (of.name, column))
+    }
+
+    /// Of runs.
     fn all() -> impl Iterator<Item = (&'static str, &'static Column)> {
-        declared().iter().flat_map(|of| of.columns.iter().map(|column| (of.name, column)))
+        declared().iter().flat_map(columns)
     }
 
     /// The longest ending of a unit that a name has.
@@ -195,14 +207,14 @@ mod tests {
     /// Nothing reads a unit from a name: people do.
     #[test]
     fn a_name_ends_with_its_unit() {
-        for (table, column) in all() {
+        for (table, column) in tables().flat_map(columns) {
             assert_eq!(ending(&column.name), column.unit.ending(), "{table}.{}", column.name);
         }
     }
 
     #[test]
     fn every_column_is_explained() {
-        for (table, column) in all() {
+        for (table, column) in tables().flat_map(columns) {
             assert!(column.doc.len() > 3 && !column.doc.ends_with('.'), "{table}.{}: {:?}", column.name, column.doc);
             assert!(!column.doc.contains('|') && !column.words().is_empty(), "{table}.{}", column.name);
             assert!(column.kind != Kind::Text || column.role.names(), "{table}.{}", column.name);
@@ -212,7 +224,7 @@ mod tests {
     /// What tells rows apart is declared once, before the columns, and each of it is one.
     #[test]
     fn keys_are_columns() {
-        for of in declared() {
+        for of in tables() {
             let keys: BTreeSet<_> =
                 of.columns.iter().filter(|it| it.role == column::Role::Key).map(|it| &*it.name).collect();
             assert_eq!(keys, of.by.iter().copied().collect(), "{}", of.name);
