@@ -209,7 +209,8 @@ fn captures_are_charged_as_live_frames() {
     assert_eq!(kept, [&lie, &honest, &lie, &lie].map(Clone::clone));
     let unchanged: Vec<_> = report.flaws.unchanged.iter().map(|it| (it.reason.as_str(), it.packets)).collect();
     assert_eq!(unchanged, [("IP header that states more than the frame has", 3)]);
-    assert!(report.text(10).contains("states more than the frame has"), "{}", report.text(10));
+    let text = perhop_results::captures::text(&report, 10);
+    assert!(text.contains("states more than the frame has"), "{text}");
 }
 
 /// Whatever is IP and malformed is lost both ways, each by its reason; what is not IP passes, and is counted by EtherType.

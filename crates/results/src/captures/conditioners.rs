@@ -10,14 +10,14 @@ const OUT: &str = "colour on leaving, or `dropped`";
 const CONDITIONER: &str = "name of the conditioner";
 
 /// Packets that came to a conditioner, or to none, with one colour and left with another.
-pub(super) struct Recoloured<'a> {
+pub(super) struct ColourChange<'a> {
     of: Option<&'a ConditionerReport>,
     row: &'a ColourRow,
     /// Bytes that it took.
     total: u64,
 }
 
-impl<'a> Recoloured<'a> {
+impl<'a> ColourChange<'a> {
     fn all(of: Option<&'a ConditionerReport>, rows: &'a [ColourRow]) -> impl Iterator<Item = Self> {
         let total = rows.iter().map(|row| row.volume.bytes).sum();
         rows.iter().map(move |row| Self { of, row, total })
@@ -25,12 +25,12 @@ impl<'a> Recoloured<'a> {
 }
 
 /// Of each conditioner, then of none.
-pub(super) fn colour_rows(report: &Report) -> impl Iterator<Item = Recoloured<'_>> {
-    let own = report.conditioners.iter().flat_map(|it| Recoloured::all(Some(it), &it.colours));
-    own.chain(Recoloured::all(None, &report.unmatched))
+pub(super) fn colour_rows(report: &Report) -> impl Iterator<Item = ColourChange<'_>> {
+    let own = report.conditioners.iter().flat_map(|it| ColourChange::all(Some(it), &it.colours));
+    own.chain(ColourChange::all(None, &report.unmatched))
 }
 
-pub(super) fn colours(rows: &[Recoloured<'_>]) -> Made {
+pub(super) fn colours(rows: &[ColourChange<'_>]) -> Made {
     let conditioner = "name of the conditioner; null for packets that no conditioner coloured";
     Columns::of("colours", &["conditioner", "before", "after"], rows)
         .text("conditioner", conditioner, |r| r.of.map(|it| it.name.clone()))
