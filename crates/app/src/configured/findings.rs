@@ -25,13 +25,6 @@ pub(crate) struct Findings {
     pub(crate) notes: Vec<String>,
 }
 
-impl Findings {
-    /// For people: one for each cause, with its lines.
-    pub(crate) fn by_cause(self) -> Self {
-        Self { list: Diagnostics { list: self.list }.by_cause().list, ..self }
-    }
-}
-
 /// Codes that are about the load of the stub, or about the network around its port, and not about the port.
 pub(crate) const OF_THE_LOAD: &[&str] = &[
     "W302", "W305", "W306", "W307", "W318", "W321", "W322", "W331", "W339", "W340", "W341", "W344", "W355", "W356",
