@@ -5,7 +5,11 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 glibc=2.17 # the oldest that Rust's standard library runs with
 
-cargo publish --workspace --dry-run
+# In a place of its own each time: cargo keeps what it unpacks of crates by the place, and takes that of the last time for this one's.
+mkdir -p target
+place=$(mktemp -d -p target)
+trap 'rm -rf "$place"' EXIT
+cargo publish --workspace --dry-run --target-dir "$place"
 rm -rf dist
 python -m build --no-isolation -C glibc=$glibc --outdir dist
 twine check --strict dist/*
