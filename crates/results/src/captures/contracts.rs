@@ -1,10 +1,10 @@
 //! Contracts, and what exceeds them; the largest bursts.
 
-use super::parts::Times;
 use super::printout::{Cells, Printout, Rows, mbps};
 use crate::summary::NONE;
 use crate::tables::column::{Unit, measure, name, rate, total};
 use crate::tables::columns::{Columns, Made};
+use crate::tables::packets::Times;
 use perhop_capture::mark::{BurstRow, ContractRow, Report};
 
 /// A row for each instance of a conditioner that has a committed rate.

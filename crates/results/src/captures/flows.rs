@@ -1,10 +1,10 @@
 //! Flows, and code points.
 
-use super::parts::{BY_ECN, Times};
 use super::printout::{Cells, Printout, Rows, mbps, share};
 use crate::summary::NONE;
 use crate::tables::column::{Unit, measure, name, rate, total};
 use crate::tables::columns::{Columns, Made};
+use crate::tables::packets::{BY_ECN, Times};
 use perhop_capture::mark::{CodePointRow, FlowRow, Report};
 
 /// A row for each flow.

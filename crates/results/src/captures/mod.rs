@@ -27,7 +27,6 @@ pub mod groups;
 mod conditioners;
 mod contracts;
 mod flows;
-mod parts;
 mod printout;
 mod queue;
 mod report;

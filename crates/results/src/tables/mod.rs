@@ -34,6 +34,8 @@ pub mod classes;
 pub mod counters;
 /// What a column is.
 pub mod column;
+/// Packets of captures.
+pub(crate) mod packets;
 /// Tables of columns.
 pub mod columns;
 /// Aggregates held against their rates.

@@ -1,27 +1,27 @@
-//! Columns that several tables of reports have.
+//! Columns that several tables of captures' reports have.
 
-use crate::tables::column::{Unit, measure, total};
-use crate::tables::columns::Columns;
+use super::column::{Unit, measure, total};
+use super::columns::Columns;
 use perhop_capture::mark::{EcnRow, MeasuredRow, Volume, When};
 
 /// Names of the columns that say when packets came.
-pub(super) struct Times {
+pub(crate) struct Times {
     /// What they begin with.
-    pub(super) before: &'static str,
+    pub(crate) before: &'static str,
     /// What the rate of the worst second is called.
-    pub(super) worst: &'static str,
+    pub(crate) worst: &'static str,
 }
 
 impl<R> Columns<'_, R> {
     /// `packets` and `bytes`, as meters count these.
-    pub(super) fn volume(self, doc: &'static str, value: impl Fn(&R) -> Volume) -> Self {
+    pub(crate) fn volume(self, doc: &'static str, value: impl Fn(&R) -> Volume) -> Self {
         let bytes = total("bytes", Unit::Bytes, doc).printed("bytes").accounted();
         self.integer(total("packets", Unit::Packets, doc), |row| value(row).packets)
             .integer(bytes, |row| value(row).bytes)
     }
 
     /// When these packets came.
-    pub(super) fn when(self, of: &Times, value: impl Fn(&R) -> When) -> Self {
+    pub(crate) fn when(self, of: &Times, value: impl Fn(&R) -> When) -> Self {
         let name = |of_all: &str| format!("{}{of_all}", of.before);
         let first =
             measure(name("first_s"), Unit::S, "time of the first of these packets after time zero; null without any");
@@ -37,7 +37,7 @@ impl<R> Columns<'_, R> {
     }
 
     /// Packets by ECN.
-    pub(super) fn ecn(self, value: impl Fn(&R) -> EcnRow) -> Self {
+    pub(crate) fn ecn(self, value: impl Fn(&R) -> EcnRow) -> Self {
         let doc = "packets by ECN (RFC 3168) as they arrived";
         let of = |name: &'static str, printed: &'static str| total(name, Unit::None, doc).printed(printed);
         self.integer(of("ecn_not_ect", ECN[0]), |row| value(row).not_ect)
@@ -47,7 +47,7 @@ impl<R> Columns<'_, R> {
     }
 
     /// What was measured of round trips.
-    pub(super) fn measured(self, value: impl for<'a> Fn(&'a R) -> &'a MeasuredRow) -> Self {
+    pub(crate) fn measured(self, value: impl for<'a> Fn(&'a R) -> &'a MeasuredRow) -> Self {
         let count = |name: &'static str, doc| total(name, Unit::None, doc);
         let time = |name: &'static str, doc| measure(name, Unit::S, doc);
         let repeats =
@@ -82,4 +82,4 @@ impl<R> Columns<'_, R> {
 const ECN: [&str; 4] = ["not-ECT", "ECT(0)", "ECT(1)", "CE"];
 
 /// The columns of [`Columns::ecn`].
-pub(super) const BY_ECN: [&str; 4] = ["ecn_not_ect", "ecn_ect0", "ecn_ect1", "ecn_ce"];
+pub(crate) const BY_ECN: [&str; 4] = ["ecn_not_ect", "ecn_ect0", "ecn_ect1", "ecn_ce"];
