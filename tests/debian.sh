@@ -8,7 +8,7 @@ wheel=$(realpath "$1")
 shift
 [ $# -gt 0 ] || set -- stable oldstable
 place=$(mktemp -d)
-trap 'umount "$place"/*/proc 2>/dev/null; rm -rf --one-file-system "$place"' EXIT
+trap 'umount "$place"/*/proc 2>/dev/null || true; rm -rf --one-file-system "$place"' EXIT
 
 for suite; do
     root=$place/$suite
