@@ -6,9 +6,6 @@
 //!
 //! Decision: docs/decisions/126-a-verb-is-a-function.md
 
-/// Rows of results.
-#[cfg(not(target_family = "wasm"))]
-mod answer;
 /// From a request to its verb.
 #[cfg(not(target_family = "wasm"))]
 mod carry_out;
@@ -66,6 +63,9 @@ mod run;
 /// `runs`
 #[cfg(not(target_family = "wasm"))]
 mod runs;
+/// Which results are shown.
+#[cfg(not(target_family = "wasm"))]
+mod selection;
 /// `sweep`
 #[cfg(not(target_family = "wasm"))]
 pub mod sweep;

@@ -21,7 +21,7 @@ const ROWS: usize = 4096;
 pub(crate) fn meter(args: &Meter) -> Result<Exit, Failure> {
     args.csv.as_deref().map_or(Ok(()), in_a_directory)?;
     let metering = Metering::new(args, Asker::terminal())?;
-    let mut show = |answer: Answer| {
+    let mut show = |answer: CaptureAnswer| {
         if !metering.only_csv() {
             say!("{}", answer.text);
         }
@@ -46,14 +46,14 @@ pub(crate) fn meter(args: &Meter) -> Result<Exit, Failure> {
 ///
 /// # Errors
 /// What is wrong with the request, the policy or a capture; it was interrupted.
-pub fn reports(args: &Meter, asker: Asker<'_>) -> Result<Vec<Answer>, Failure> {
+pub fn reports(args: &Meter, asker: Asker<'_>) -> Result<Vec<CaptureAnswer>, Failure> {
     let mut answers = Vec::new();
     Metering::new(args, asker)?.all(&mut |answer| answers.push(answer), &mut Err)?;
     Ok(answers)
 }
 
 /// What is said of a capture, or of all.
-pub struct Answer {
+pub struct CaptureAnswer {
     /// As it is printed: JSON, if that is asked for.
     pub text: String,
     /// The tables of a capture.
@@ -114,7 +114,7 @@ impl<'a> Metering<'a> {
     /// Reads all of them and shows each, then the total of several. `skip` may pass over one of several that cannot be read.
     pub(crate) fn all(
         &self,
-        show: &mut dyn FnMut(Answer),
+        show: &mut dyn FnMut(CaptureAnswer),
         skip: &mut dyn FnMut(Failure) -> Result<(), Failure>,
     ) -> Result<Vec<Read<'a>>, Failure> {
         let several = self.args.inputs.len() > 1;
@@ -134,12 +134,12 @@ impl<'a> Metering<'a> {
             let total = Total::new(&each, self.by);
             let (is_json, top) = (self.args.through.json, self.args.top);
             let text = if is_json { json(&Together { total: &total })? } else { captures::total(&total, top) };
-            show(Answer { text, tables: None });
+            show(CaptureAnswer { text, tables: None });
         }
         Ok(parts)
     }
 
-    fn one(&self, input: &'a Path, show: &mut dyn FnMut(Answer)) -> Result<Part, Failure> {
+    fn one(&self, input: &'a Path, show: &mut dyn FnMut(CaptureAnswer)) -> Result<Part, Failure> {
         let (verb, through) = (self.verb(input), &self.args.through);
         let report = verb.read(mark::meter(input, self.marking.clone(), &verb.pump(through)))?;
         let (groups, file) = (self.by.map(|by| Arc::new(report.groups(by))), input_name(input));
@@ -157,7 +157,10 @@ impl<'a> Metering<'a> {
             (Some(rows), false) => self.headed(&file, captures::text_of_groups(&report, rows, self.args.top)),
         };
         let part = Part::new(&report, groups.clone());
-        show(Answer { text, tables: Some(groups.map_or_else(|| Tables::Whole(Box::new(report)), Tables::Groups)) });
+        show(CaptureAnswer {
+            text,
+            tables: Some(groups.map_or_else(|| Tables::Whole(Box::new(report)), Tables::Groups)),
+        });
         Ok(part)
     }
 

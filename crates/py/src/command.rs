@@ -4,7 +4,7 @@ use crate::columns::Tables;
 use crate::scenario::json;
 use crate::{own, run};
 use perhop_app::mark::{Asker, marked};
-use perhop_app::meter::Answer;
+use perhop_app::meter::CaptureAnswer;
 use perhop_app::request::{Import, Mark, Meter, Request, Tune};
 use perhop_app::sweep::Made;
 use perhop_app::terminal::{show, watch};
@@ -101,7 +101,7 @@ pub fn marked_capture(py: Python<'_>, request: &str) -> PyResult<Reports> {
     request.through.door = Door::Python;
     captured(py, Request::Mark(request.clone()), |asker| {
         let report = marked(&request, asker)?;
-        Ok(vec![Answer {
+        Ok(vec![CaptureAnswer {
             text: perhop_app::mark::json(&report)?,
             tables: Some(captures::Tables::Whole(report.into())),
         }])
@@ -122,7 +122,7 @@ pub fn metered_captures(py: Python<'_>, request: &str) -> PyResult<Reports> {
 fn captured(
     py: Python<'_>,
     request: Request,
-    reports: impl FnOnce(Asker<'_>) -> Result<Vec<Answer>, Failure> + Send,
+    reports: impl FnOnce(Asker<'_>) -> Result<Vec<CaptureAnswer>, Failure> + Send,
 ) -> PyResult<Reports> {
     own::resolve_all(perhop_app::texts(&request))?;
     perhop_app::places::check(request.files()).map_err(refused)?;
@@ -133,6 +133,6 @@ fn captured(
         Ok((answers, warnings.into_inner()))
     })?
     .map_err(refused)?;
-    let of_capture = |answer: Answer| Some((answer.text, Tables::of_capture(answer.tables?)));
+    let of_capture = |answer: CaptureAnswer| Some((answer.text, Tables::of_capture(answer.tables?)));
     Ok((answers.into_iter().filter_map(of_capture).collect(), warnings))
 }

@@ -31,7 +31,7 @@ pub(crate) fn predict(args: &Predict) -> Result<Outcome, Failure> {
         }
     })?;
     if args.json {
-        say!("{}", whole(args.all, &reading, &lines));
+        say!("{}", to_json(args.all, &reading, &lines));
     }
     let last = lines.last().filter(|_| !args.all && (!args.json || args.output.is_some()));
     match last.zip(kept_in(args)) {
@@ -113,7 +113,7 @@ fn filter_table(line: &LinePrediction) -> String {
 }
 
 /// What is said of one line, or of all.
-fn whole(all: bool, reading: &Reading, lines: &[LinePrediction]) -> Value {
+fn to_json(all: bool, reading: &Reading, lines: &[LinePrediction]) -> Value {
     let not_modelled =
         reading.not_modelled.iter().map(|it| json!({ "line": it.line, "text": it.text, "notes": it.notes }));
     let mut whole = serde_json::Map::from_iter([

@@ -3,9 +3,9 @@
 /// The answer on a terminal.
 mod print;
 
-use crate::answer::Answer;
 use crate::request::Run;
 use crate::request::run::{Request, Terms, Trace, run_options};
+use crate::selection::Selection;
 use crate::terminal::watch::Terminal;
 use crate::terminal::{show, watch};
 use crate::{Failure, pcap, places, reading};
@@ -67,7 +67,7 @@ struct Ready {
     point: Point,
     options: RunOptions,
     taps: Vec<Tap>,
-    view: Answer,
+    view: Selection,
 }
 
 /// What a run gave.
@@ -94,7 +94,7 @@ impl Ready {
         let taps = taps(&sweep.base, args)?;
         let dir = disk::point_dir(request.asked.output.dir(), &point);
         pcap::paths(&taps, &sweep.base, &dir).iter().try_for_each(|to| places::refuse(to, &[&args.source.file]))?;
-        let view = Answer::new(&request, std::slice::from_ref(&point), &summary::TABLES)?;
+        let view = Selection::new(&request, std::slice::from_ref(&point), &summary::TABLES)?;
         let options = options(&request, sweep)?;
         Ok(Self { request, point, options, taps, view })
     }

@@ -1,8 +1,8 @@
 //! The answer of `run` on a terminal.
 
 use super::{Ready, RunAnswer, hash_of, read, request};
-use crate::answer;
 use crate::request::Run;
+use crate::selection;
 use crate::terminal::show::{complain, say};
 use crate::terminal::watch;
 use crate::{Exit, Failure, reading};
@@ -92,8 +92,8 @@ fn json(ready: &Ready, RunAnswer { replications, rows, captures, .. }: &RunAnswe
         say!("{}", json!({ "replication": r.replication, "result_hash": r.hash, "packet_hops": r.packet_hops }));
     }
     let mut whole = json!({ "scenario": ready.point.scenario.name(), "run": ready.dir(),
-                            "result_hash": hash_of(replications), "captures": captures, "rows": answer::json(rows, 0) });
-    answer::add_ef(&mut whole, &replications.iter().collect::<Vec<_>>());
-    answer::add_counters(&mut whole, replications);
+                            "result_hash": hash_of(replications), "captures": captures, "rows": selection::json(rows, 0) });
+    selection::add_ef(&mut whole, &replications.iter().collect::<Vec<_>>());
+    selection::add_counters(&mut whole, replications);
     say!("{whole}");
 }

@@ -5,9 +5,9 @@ mod missing;
 /// The answer on a terminal.
 mod print;
 
-use crate::answer::Answer;
 use crate::request::Sweep;
 use crate::request::run::{Request, Terms, run_options};
+use crate::selection::Selection;
 use crate::terminal::watch;
 use crate::terminal::watch::Terminal;
 use crate::{Failure, ForPython, Outcome, reading, run};
@@ -42,7 +42,7 @@ pub(crate) fn sweep(args: &Sweep) -> Result<Outcome, Failure> {
     let all = sweep.points();
     request.asked.points = shard(all.len(), args.shard.as_deref())?;
     let points = request.asked.chosen(&all)?;
-    let view = Answer::new(&request, &points, &[classes::NAME])?;
+    let view = Selection::new(&request, &points, &[classes::NAME])?;
     if args.cluster.cluster.is_some() && args.missing.is_none() {
         let request = to_value(&request).map_err(|error| Failure::of_call(error.to_string(), ""))?;
         let arguments = json!({ "request": request, "cluster": args.cluster });
@@ -59,7 +59,7 @@ pub(crate) fn sweep(args: &Sweep) -> Result<Outcome, Failure> {
 /// A sweep that can begin.
 struct Ready<'a> {
     request: &'a Request,
-    view: Answer,
+    view: Selection,
     points: Vec<Point>,
     options: RunOptions,
 }
@@ -84,7 +84,7 @@ impl<'a> Ready<'a> {
         let points = request.asked.chosen(&sweep.points())?;
         let options = run_options(&request.asked, &sweep, &request.source.options, watch::now());
         let options = RunOptions { out: Some(made.place.clone()), resume: true, ..options };
-        Ok(Self { request, view: Answer::new(request, &points, &[classes::NAME])?, points, options })
+        Ok(Self { request, view: Selection::new(request, &points, &[classes::NAME])?, points, options })
     }
 
     /// Runs what is not there yet.

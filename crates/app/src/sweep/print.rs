@@ -5,7 +5,7 @@ use crate::request::run::Request;
 use crate::run::hash_of;
 use crate::terminal::show;
 use crate::terminal::show::{complain, say};
-use crate::{Exit, Failure, answer};
+use crate::{Exit, Failure, selection};
 use perhop_core::units::counted;
 use perhop_results::{listing, rows, summary};
 use perhop_runs::disk;
@@ -40,9 +40,9 @@ fn json(ready: &Ready<'_>, answer: &SweepAnswer) {
         let mut whole = json!({
             "point": point.name, "labels": labels, "run": dir, "replications": of.len(),
             "reused": of.iter().filter(|r| r.reused).count(), "result_hash": hash_of(of.iter().copied()),
-            "rows": answer::json(&answer.rows, i)
+            "rows": selection::json(&answer.rows, i)
         });
-        answer::add_ef(&mut whole, &of);
+        selection::add_ef(&mut whole, &of);
         say!("{whole}");
     }
 }

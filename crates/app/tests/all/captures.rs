@@ -2,7 +2,7 @@
 
 use perhop_app::Failure;
 use perhop_app::mark::Asker;
-use perhop_app::meter::{Answer, reports};
+use perhop_app::meter::{CaptureAnswer, reports};
 use perhop_app::request::Meter;
 use perhop_capture::mark::By;
 use perhop_results::captures;
@@ -18,7 +18,7 @@ fn root(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name)
 }
 
-fn answer(mut request: Meter, capture: &str) -> Result<Answer, Failure> {
+fn answer(mut request: Meter, capture: &str) -> Result<CaptureAnswer, Failure> {
     request.inputs = vec![root(capture)];
     request.through.json = true;
     let answers = reports(&request, Asker { interrupted: &AtomicBool::new(false), warn: &|_| () })?;
@@ -89,7 +89,7 @@ fn is_same(column: &str, value: &Value) -> bool {
 }
 
 /// Compares every value of every row; the names of the tables.
-fn compared(answer: &Answer) -> Vec<&'static str> {
+fn compared(answer: &CaptureAnswer) -> Vec<&'static str> {
     let json: Value = serde_json::from_str(&answer.text).expect("JSON");
     let (of, wanted) = (answer.tables.as_ref().expect("tables of a capture"), tables(&json));
     assert_eq!(of.names().into_iter().collect::<BTreeSet<_>>(), wanted.keys().map(String::as_str).collect());

@@ -1,4 +1,4 @@
-//! What `run` and `sweep` answer: rows of results, as a table, as CSV, as JSON.
+//! Which results `run` and `sweep` show: rows of them, as a table, as CSV, as JSON.
 
 use crate::request::run::Request;
 use crate::terminal::show::say;
@@ -14,8 +14,8 @@ use perhop_scenario::Point;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-/// How a request is answered, checked before anything runs.
-pub(crate) struct Answer {
+/// Which results a request shows, and where; checked before anything runs.
+pub(crate) struct Selection {
     columns: Vec<choice::ColumnChoice>,
     filter: Where,
     /// CSV to a file.
@@ -26,7 +26,7 @@ pub(crate) struct Answer {
     pub(crate) as_rows: bool,
 }
 
-impl Answer {
+impl Selection {
     /// Of a verb that prints these tables where nothing else is asked for.
     ///
     /// # Errors
