@@ -89,9 +89,13 @@ IN_MEMORY = PlotRequest()
 
 
 def html(runs: Results, asked: PlotRequest = IN_MEMORY) -> str:
-    """The page."""
-    shown = page(runs, asked)
-    return environment().get_template("run.html").render(page=shown, shown=SHOWN, most_open=MOST_OPEN)
+    """The page as HTML."""
+    return render(page(runs, asked))
+
+
+def render(page: Page) -> str:
+    """A page as HTML."""
+    return environment().get_template("run.html").render(page=page, shown=SHOWN, most_open=MOST_OPEN)
 
 
 def page(runs: Results, asked: PlotRequest = IN_MEMORY) -> Page:

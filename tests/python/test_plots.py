@@ -422,7 +422,7 @@ def test_a_report_of_many_rows_has_its_pictures(many: Runs) -> None:
     assert {picture.kind for picture in page.pictures} == set(report.DETAILS)
     told = [picture for picture in page.pictures if picture.notes]
     assert told
-    assert "others: <code>perhop plot runs/customers --kind " in report.html(many, HERE)
+    assert "others: <code>perhop plot runs/customers --kind " in report.render(page)
 
 
 def test_the_most_telling_rows_are_shown_with_all_their_colours_in_order() -> None:
