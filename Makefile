@@ -6,6 +6,8 @@ PIP := $(if $(shell command -v uv),uv pip install --python $(BIN)/python,$(BIN)/
 VENV := $(if $(shell command -v uv),uv venv --seed --python $(PYTHON) --allow-existing,$(PYTHON) -m venv)
 # New files count before `git add`; one that was deleted is no longer a prerequisite.
 RUST := $(wildcard $(shell git ls-files --cached --others --exclude-standard 'crates/*.rs' 'crates/*.toml' 2>/dev/null)) Cargo.toml Cargo.lock pyproject.toml
+# The program as it ships. The module's package is named so that dependencies have the features that `make install` gave them.
+PROGRAM := cargo build --release -p perhop -p perhop-py --bin perhop
 # One worker per core; the tests of a file run on one worker, because they share fixtures.
 PARALLEL := -n auto --dist loadfile --no-loadscope-reorder
 # Modules of the crates' tests.
@@ -94,11 +96,13 @@ else
 endif
 
 bench:                                  ## this machine: packet-hops, decisions, memory, and whole processes beside ns-2
-	cargo build --release -p perhop -p perhop-bench
+	$(PROGRAM)
+	cargo build --release -p perhop-bench
 	target/release/perhop-bench $(ARGS)
 
 instructions:                           ## instructions of all that perhop does against tests/instructions/baseline.toml
-	cargo build --release -p perhop -p perhop-bench
+	$(PROGRAM)
+	cargo build --release -p perhop-bench
 	$(PYTHON) tests/instructions/count.py $(ARGS)
 
 growth:                                 ## instructions of `check` at three sizes of all kinds of configurations, 7 minutes; KIND=htb for some
@@ -107,16 +111,16 @@ growth:                                 ## instructions of `check` at three size
 lab: lab-ports lab-tcp                  ## what a Linux kernel does in the cells of lab/cells, against what is recorded; ARGS=--write
 
 live-lab: .venv/packages.stamp          ## perhop forward beside the kernel's tbf and htb, in namespaces; root, a minute
-	cargo build --release -p perhop
+	$(PROGRAM)
 	scripts/live_lab.sh target/release/perhop $(BIN)/python target/live-lab.png
 
 live-bench:                             ## perhop forward beside the C forwarder FWD: CPU time, round trips; root, two minutes
-	cargo build --release -p perhop
+	$(PROGRAM)
 	cargo build --release -p perhop-live --examples
 	$(PYTHON) scripts/live_bench.py target/release $(FWD)
 
 soak:                                   ## perhop forward at full load for MINUTES=20: counts close, memory is flat; root
-	cargo build --release -p perhop
+	$(PROGRAM)
 	$(PYTHON) scripts/soak.py target/release/perhop
 
 lab-ports:
@@ -129,11 +133,11 @@ lab-defaults:                           ## what the lab's kernel has of queueing
 	$(PYTHON) lab/recording/defaults.py $(ARGS)
 
 lab-live:                               ## perhop forward beside the kernel's queues, in the lab's kernel; ARGS=--write
-	cargo build --release -p perhop
+	$(PROGRAM)
 	$(PYTHON) lab/recording/live.py $(ARGS)
 
 lab-reality: .venv/extension.stamp      ## policies in forward under the kernel's TCP; records what is missing
-	cargo build --release -p perhop
+	$(PROGRAM)
 	$(BIN)/python lab/recording/reality.py $(ARGS)
 
 lab-tcp: .venv/extension.stamp
