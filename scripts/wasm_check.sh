@@ -4,18 +4,6 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# Each by itself, with the features that it has in a browser.
-CHECKED=(
-    "perhop-core"
-    "perhop-sim"
-    "perhop-edge"
-    "perhop-capture"
-    "perhop-scenario --no-default-features"
-    "perhop-results"
-    "perhop-config"
-    "perhop-app"
-)
-
 tools=$(scripts/wasm_toolchain.sh) || case $? in
 3)
     echo "not run: wasm-check, because $tools"
@@ -27,8 +15,10 @@ esac
 libraries=$(printf '%s:' "$tools"/usr/lib/*-linux-gnu* "$tools"/usr/lib/llvm-*/lib)
 export LD_LIBRARY_PATH="$libraries${LD_LIBRARY_PATH:-}"
 export RUSTC="$tools/usr/bin/rustc" RUSTC_BOOTSTRAP=1 RUSTFLAGS="-D warnings"
-for package in "${CHECKED[@]}"; do
-    # shellcheck disable=SC2086
-    cargo check --locked --quiet -Zbuild-std=std,panic_abort --target wasm32-unknown-unknown --target-dir target/wasm -p $package
+browser=(--locked --target wasm32-unknown-unknown -p perhop-app)
+cargo check --quiet -Zbuild-std=std,panic_abort --target-dir target/wasm "${browser[@]}"
+# The verbs need all of these in a browser, with the features that they have there.
+needed=$(cargo tree "${browser[@]}" -e normal --prefix none --no-dedupe | grep ^perhop | grep -v proc-macro | cut -d' ' -f1 | sort -u)
+for package in $needed; do
     echo "$package: checked for wasm32-unknown-unknown"
 done
