@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from itertools import combinations, pairwise
+from itertools import combinations
 from pathlib import Path
-from weakref import WeakSet
 
 import numpy as np
 import pytest
-from matplotlib.axis import Axis
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.text import Text
-from matplotlib.transforms import Bbox
 
 from conftest import ROOT, SCENARIO, Command
-from perhop import Runs, Scenario, plot, report, stats, units
-from perhop.plots import axis, delays, extent, grid, passed, style
+from layout import check, heads, laid_out
+from perhop import Runs, Scenario, plot, stats, units
+from perhop.plots import axis, extent, grid
 from perhop.plots.choice import Choice
-from perhop.plots.lines import Of
 from perhop.plots.names import LONGEST, shortened
 from perhop.plots.sheet import NATURAL, Left, Look, PlotRequest, Sheet, Worth, telling
 from perhop.stats import Interval
@@ -48,8 +43,6 @@ SWEEPS: dict[str, dict[str, list[object]]] = {
 }
 ENDS = ("_", "|")
 """Markers of an interval's ends, which may lie beyond the axis."""
-SLACK = 1.5
-"""Pixels by which boxes may differ from what is drawn: antialiasing."""
 
 
 @pytest.fixture(scope="module", params=[*EXAMPLES, *SWEEPS])
@@ -75,64 +68,6 @@ def figures(runs: Runs) -> dict[str, Figure]:
 def drawn(shown: Runs) -> dict[str, Figure]:
     """Its plots, drawn once for all tests."""
     return figures(shown)
-
-
-LAID_OUT: WeakSet[Figure] = WeakSet()
-
-
-def laid_out(figure: Figure) -> FigureCanvasAgg:
-    """The canvas of a figure that does not change any more."""
-    if figure not in LAID_OUT:
-        FigureCanvasAgg(figure).draw()  # type: ignore[no-untyped-call]
-        LAID_OUT.add(figure)
-    assert isinstance(figure.canvas, FigureCanvasAgg)
-    return figure.canvas
-
-
-def labels(figure: Figure) -> list[Text]:
-    """Titles, labels of axes and of ticks."""
-    names = [t for a in figure.axes for t in (a.title, *a.texts, a.xaxis.label, a.yaxis.label)]
-    left = [a._left_title for a in figure.axes if hasattr(a, "_left_title")]
-    ticks = [label for axes in figure.axes for side in (axes.xaxis, axes.yaxis) for label in ticked(side)]
-    return [text for text in [*names, *left, *ticks, *heads(figure)] if text.get_text()]
-
-
-def ticked(side: Axis) -> list[Text]:
-    """The labels of the ticks that are drawn: matplotlib also makes some beyond the limits."""
-    low, high = sorted(side.get_view_interval())
-    slack = 1e-9 * (high - low)
-    every = [tick for tick in side.get_major_ticks() if low - slack <= tick.get_loc() <= high + slack]
-    return [tick.label1 for tick in every if tick.label1.get_visible() and tick.label1.get_text()]
-
-
-def heads(figure: Figure) -> list[Text]:
-    """The figure's own title: texts of it that are not of a panel or a legend."""
-    return [t for t in figure.get_children() if isinstance(t, Text) and t.get_text()]
-
-
-def check(kind: str, figure: Figure) -> None:
-    """Raises an error for anything cut off or overlapping."""
-    renderer = laid_out(figure).get_renderer()  # type: ignore[no-untyped-call]
-    page = Bbox.from_bounds(-SLACK, -SLACK, figure.bbox.width + 2 * SLACK, figure.bbox.height + 2 * SLACK)
-    for text in labels(figure):
-        box = text.get_window_extent(renderer)
-        assert page.x0 <= box.x0, f"{kind}: `{text.get_text()}` is cut off"
-        assert page.y0 <= box.y0, f"{kind}: `{text.get_text()}` is cut off"
-        assert box.x1 <= page.x1, f"{kind}: `{text.get_text()}` is cut off"
-        assert box.y1 <= page.y1, f"{kind}: `{text.get_text()}` is cut off"
-    for legend in figure.legends:
-        box = legend.get_window_extent(renderer)
-        assert page.contains(box.x0, box.y0), f"{kind}: the legend is cut off"
-        assert page.contains(box.x1, box.y1), f"{kind}: the legend is cut off"
-        for axes in figure.axes:
-            assert not box.overlaps(axes.get_window_extent(renderer)), f"{kind}: the legend covers a panel"
-        assert not any(box.overlaps(t.get_window_extent(renderer)) for t in heads(figure)), f"{kind}: legend on title"
-    for axes in figure.axes:
-        assert not axes.get_legend(), f"{kind}: a legend inside a panel"
-        for ticks in (ticked(axes.xaxis), ticked(axes.yaxis)):
-            boxes = [t.get_window_extent(renderer) for t in ticks]
-            for one, other in pairwise(boxes):
-                assert not one.overlaps(other), f"{kind}: labels of ticks overlap: {[t.get_text() for t in ticks]}"
 
 
 def test_nothing_is_cut_off_and_the_legend_is_outside(drawn: dict[str, Figure]) -> None:
@@ -352,79 +287,6 @@ def test_the_command_line_draws_any_column(tmp_path: Path, perhop: Command) -> N
     assert perhop("plot", "small", "--kind", "delay", "--y", "traffic.jain").returncode == 2
 
 
-CUSTOMERS = 40
-
-
-def customers() -> str:
-    """An uplink with this many customers, each a class with a contract."""
-    links = "".join(f'"c{i:02} - R" = {{ rate = "100Mbit/s", delay = "1ms" }}\n' for i in range(CUSTOMERS))
-    head = f"""
-[scenario]
-name = "customers"
-duration = "3s"
-warmup = "1s"
-sample = "200ms"
-replications = 2
-[links]
-{links}"R - D" = {{ rate = "20Mbit/s", delay = "5ms" }}
-"R -> D" = {{ queue = "shared" }}
-[queue.shared]
-limit = "60p"
-"""
-    each = """
-[conditioner.k{0:02}]
-at = "c{0:02} -> R"
-match = {{ traffic = "customer{0:02}" }}
-kind = "token-bucket"
-cir = "200kbit/s"
-cbs = "5kB"
-[traffic.customer{0:02}]
-model = "poisson"
-rate = "{1}kbit/s"
-size = "1000B"
-from = "c{0:02}"
-to = "D"
-class = "customer{0:02}"
-"""
-    return head + "".join(each.format(i, 300 + 20 * i) for i in range(CUSTOMERS))
-
-
-@pytest.fixture(scope="module", params=["one run", "a sweep"])
-def many(request: pytest.FixtureRequest) -> Runs:
-    """Many customers in one run, and in a sweep of three numbers."""
-    scenario = Scenario.from_toml(customers())
-    if request.param == "one run":
-        return scenario.run()
-    return scenario.sweep({"queue.shared.limit": ["20p", "60p", "200p"]}, replications=1)
-
-
-@pytest.mark.parametrize("kind", [kind for kind in plot.PLOTS if kind != "fairness"])
-def test_no_plot_by_name_is_refused_for_its_many_rows(many: Runs, kind: str) -> None:
-    sheet = Sheet(asked=PlotRequest(kind, directories=["runs/customers"]))
-    figure = plot.drawn(many, sheet)
-    check(kind, figure)
-    assert len(figure.axes) <= 18
-    (head,) = heads(figure)
-    for left in sheet.left:
-        assert left.said in " ".join(head.get_text().split("\n"))
-    for note in sheet.notes:
-        assert note.command.startswith(f"perhop plot runs/customers --kind {kind} --where ")
-    lines = {text.get_text() for legend in figure.legends for text in legend.get_texts()}
-    assert len(lines) <= 2 * grid.CHOSEN_LINES
-
-
-HERE = PlotRequest(directories=["runs/customers"])
-
-
-def test_a_report_of_many_rows_has_its_pictures(many: Runs) -> None:
-    page = report.page(many, HERE)
-    assert page.first is not None
-    assert {picture.kind for picture in page.pictures} == set(report.DETAILS)
-    told = [picture for picture in page.pictures if picture.notes]
-    assert told
-    assert "others: <code>perhop plot runs/customers --kind " in report.render(page)
-
-
 def test_the_most_telling_rows_are_shown_with_all_their_colours_in_order() -> None:
     names = [f"c{i}" for i in range(10)]
     worth: Worth = {
@@ -475,14 +337,6 @@ def test_means_and_not_their_intervals_make_an_axis() -> None:
     found = extent.of_means(DELAY, {"a": [Interval(10.0, -990.0, 1010.0, 2)], "b": means(20.0)["far"]}, NATURAL)
     assert -5.0 < found.low <= 0.0
     assert 20.0 < found.high < 40.0
-
-
-def test_a_class_that_waits_a_second_leaves_the_others_legible() -> None:
-    scenario = Scenario.from_toml(customers(), {f'links."c{CUSTOMERS - 1} - R".delay': "1s"})
-    runs = scenario.run(1)
-    for kind in ("delay", "box", "cdf"):
-        for axes in plot.figure(kind, runs).axes:
-            assert (axes.get_xscale(), "(log scale)" in axes.get_xlabel()) == ("log", True), kind
 
 
 def test_panels_of_a_quantity_share_their_axis(swept_cir: Runs) -> None:
@@ -561,127 +415,6 @@ def test_a_recommended_command_keeps_what_was_chosen_before() -> None:
     asked = PlotRequest("delay", directories=["runs/a"], where=["class=a,b,c", "cir=5Mbit/s"])
     command = "perhop plot runs/a --kind delay --where cir=5Mbit/s --where class=c"
     assert asked.again({"class": ["c"]}) == command
-
-
-@pytest.fixture(scope="module")
-def sampled() -> Runs:
-    """The tutorial's example, over time."""
-    return Scenario.from_toml(ROOT / "examples" / "tutorial.toml", SHORT | {"scenario.sample": "100ms"}).run(1)
-
-
-def test_the_warm_up_is_shaded_and_the_port_named(sampled: Runs) -> None:
-    for kind in ("over-time", "delay-over-time", "queue", "bucket"):
-        figure = plot.figure(kind, sampled)
-        for axes in figure.axes:
-            (shade,) = axes.patches
-            assert shade.get_extents().transformed(axes.transData.inverted()).intervalx == pytest.approx([0.0, 1.0])
-        assert "warm-up, not counted" in [text.get_text() for text in figure.legends[0].get_texts()]
-    assert "R -> D" in [axes.get_title(loc="left") for axes in plot.figure("queue", sampled).axes]
-    assert [axes.get_title(loc="left") for axes in plot.figure("bucket", sampled).axes] == ["E -> R"]
-
-
-def test_lines_from_packets_are_those_of_a_slow_count(tmp_path: Path) -> None:
-    """Each step of each line, packet by packet, at every port."""
-    short = {"scenario.duration": "4s", "scenario.warmup": "1s"}
-    scenario = Scenario.from_toml(ROOT / "examples" / "tutorial.toml", short)
-    scenario.run(2, out=tmp_path, events=True, progress=False)
-    runs = Runs.open(next(tmp_path.iterdir()))
-    assert not len(runs.table("series")["t_s"])
-    events = runs.events("replication = 0")
-    width = round(passed.backlogs(runs, 0)[Of("R -> D", "", "queue_packets")].t_s[0] * 1e9)
-    rates, backlogs = passed.rates(runs, 0), passed.backlogs(runs, 0)
-    sent = (events["fate"] != "dropped") & ~np.isnan(events["out_ns"].astype(float))
-    leaves = np.where(np.isnan(events["out_ns"].astype(float)), events["dropped_ns"], events["out_ns"]).astype(float)
-    for hop in dict.fromkeys(events["hop"]):
-        at = events["hop"] == hop
-        for (name, colour), line in rates[hop].items():
-            of = at & sent & (events["class"] == name) & (events["colour"] == colour)
-            for step, value in enumerate(line.value):
-                within = of & (events["out_ns"] // width == step)
-                last = of & (events["out_ns"] // width >= step) if step == len(line.value) - 1 else within
-                assert value == pytest.approx(8e9 / width * events["size_bytes"][last].sum())
-        line = backlogs[Of(hop, "", "queue_packets")]
-        for t, value in list(zip(line.t_s, line.value, strict=True))[:-1]:
-            end = round(t * 1e9)
-            assert value == (at & (events["in_ns"] < end)).sum() - (at & (leaves < end)).sum()
-    for kind in ("over-time", "delay-over-time", "queue"):
-        assert plot.figure(kind, runs).axes
-    with pytest.raises(ValueError, match="--trace series"):
-        plot.figure("bucket", runs)
-
-
-def test_round_trips_and_waits_over_time_by_hand(sampled: Runs) -> None:
-    trips, waits = plot.figure("delay-over-time", sampled).axes
-    table = sampled.table("flow_series")
-    home = (table["traffic"] == "home") & (table["t_s"] == table["t_s"][-1])
-    last = {str(line.get_label()): float(np.asarray(line.get_ydata())[-1]) for line in trips.lines}
-    assert set(last) == {"business", "home"}, "a datagram has no round trip"
-    assert last["home"] == pytest.approx(float(np.nanmean(table["srtt_ms"][home])))
-    series = sampled.table("series")
-    at = (series["hop"] == "R -> D") & (series["quantity"] == "queue_bytes")
-    (line,) = [line for line in waits.lines if line.get_label() == "R -> D"]
-    assert np.asarray(line.get_ydata()) == pytest.approx(series["value"][at] * 8 / 50e6 * 1e3)
-
-
-def test_a_distribution_goes_through_what_is_recorded(sampled: Runs) -> None:
-    (axes,) = plot.figure("cdf", sampled).axes
-    lines = {str(line.get_label()): line for line in axes.lines}
-    recorded = ["delay_p50_ms", "delay_p99_ms", "delay_p999_ms", "delay_max_ms"]
-    of = {"class": "home", "colour": "unmarked"}
-    expected = [float(sampled.values("arrivals", name, of)[()][0]) for name in recorded]
-    packets = float(sampled.totals("arrivals", "delivered_packets", of)[()][0])
-    line = lines["home"]
-    assert np.asarray(line.get_xdata()) == pytest.approx(expected)
-    assert np.asarray(line.get_ydata()) == pytest.approx([0.5, 0.01, 0.001, 1 / packets])
-    assert axes.get_ylabel() == "longer delay, % of packets"
-
-
-def test_a_distribution_has_a_step_at_every_recorded_delay() -> None:
-    """The histograms of two replications are held against their counts and quantiles."""
-    asked = {"scenario.delay-histogram": True}
-    runs = Scenario.from_toml(ROOT / "examples" / "tutorial.toml", SHORT | asked).run(2)
-    table, (axes,) = runs.table("delays"), plot.figure("cdf", runs).axes
-    for line in axes.lines:
-        row, colour = [*str(line.get_label()).rsplit(" ", 1), "unmarked"][:2]
-        of = {"class": row, "colour": colour}
-        rows = (table["class"] == row) & (table["colour"] == colour)
-        delivered = runs.totals("arrivals", "delivered_packets", of)[()]
-        assert table["packets"][rows].sum() == delivered.sum()
-        delays, shares = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
-        assert (np.diff(delays) > 0).all()
-        assert (np.diff(shares) < 0).all()
-        assert shares[-1] == pytest.approx(0.0, abs=1e-12)
-        for replication in (0, 1):
-            one = rows & (table["replication"] == replication)
-            above = np.cumsum(table["packets"][one]) >= 0.99 * table["packets"][one].sum()
-            recorded = runs.values("arrivals", "delay_p99_ms", of)[()]
-            assert table["delay_ms"][one][above][0] == recorded[replication]
-        assert axes.get_ylim()[0] > 0
-
-
-def test_a_box_is_from_the_median_to_99_per_cent(sampled: Runs) -> None:
-    (axes,) = plot.figure("box", sampled).axes
-    names = [label.get_text() for label in axes.get_yticklabels()]
-    bar = axes.containers[names.index("home")][0]
-    found = sampled.means("arrivals", "delay_p50_ms", {"class": "home", "colour": "unmarked"})[()]
-    assert bar.get_x() == pytest.approx(found.mean)
-    found = sampled.means("arrivals", "delay_p99_ms", {"class": "home", "colour": "unmarked"})[()]
-    assert bar.get_x() + bar.get_width() == pytest.approx(found.mean)
-    assert delays.EXCEEDED["delay_p99_ms"] == 0.01
-
-
-def test_fonts_are_truetype_in_pdf_and_text_is_text_in_svg(tmp_path: Path, sampled: Runs) -> None:
-    figure = plot.figure("delivered", sampled)
-    for ending in ("pdf", "svg"):
-        style.save(figure, tmp_path / f"x.{ending}")
-    pdf = (tmp_path / "x.pdf").read_bytes()
-    assert b"/CIDFontType2" in pdf
-    assert b"/FontFile2" in pdf
-    assert b"/Type3" not in pdf
-    svg = (tmp_path / "x.svg").read_text()
-    assert re.search(r"<text [^>]*>business</text>", svg)
-    assert "DejaVu Sans" in svg
-    assert ", sans-serif" in svg
 
 
 def test_the_default_plot_is_delivered(tmp_path: Path, perhop: Command) -> None:
