@@ -18,6 +18,7 @@ OF: dict[str, tuple[str, ...]] = {
         "explain --as ios --platform ios --json",
         "run",
         "run --json",
+        "run --tc-stats",
         "meter tests/captures/tcp.pcap --json --policy",
     ),
     "other": ("check", "import", "explain"),

@@ -165,12 +165,8 @@ impl Group<'_> {
 
     /// The `i`-th, if it is a class.
     fn class(&self, i: usize) -> Option<ClassName> {
-        let class = match self.lists.plan(i) {
-            None => ClassName::listed(i + 1),
-            Some((_, plan)) => {
-                ClassName::Listed { number: self.lists.numbers[i] + 1, name: None, part: Some(Part::Plan(plan + 1)) }
-            }
-        };
+        let part = self.lists.plan(i).map(|(_, plan)| Part::Plan(plan + 1));
+        let class = ClassName::Listed { number: self.lists.numbers[i] + 1, name: None, part };
         (self.lists.key != "profiles").then_some(class)
     }
 
