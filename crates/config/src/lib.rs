@@ -12,7 +12,7 @@
 //!
 //! Decision: docs/decisions/118-configurations-are-one-neutral-model.md
 //!
-//! No I/O. A dialect is a folder with one entry function and one line in [`dialect`].
+//! No I/O. A dialect is a folder with one entry function and one line in [`import`].
 
 pub mod account;
 /// Ports as the configuration of a router with Cisco IOS.
@@ -33,6 +33,7 @@ pub mod import;
 pub mod import_options;
 pub mod ios;
 pub mod load;
+mod matches;
 pub mod model;
 pub mod policy;
 pub mod rules;

@@ -2,11 +2,10 @@
 
 use crate::load::Load;
 use crate::model::Port;
+use crate::stub::draft::{Draft, Section};
 use crate::stub::names::queue_name;
-use crate::stub::page::Page;
 use crate::stub::{Stub, Writer};
 use crate::value::{Value, WithOrigin};
-use perhop_core::units::BitRate;
 
 /// A port as a policy.
 pub fn policy(port: &Port) -> Stub {
@@ -16,31 +15,16 @@ pub fn policy(port: &Port) -> Stub {
     let mut writer = Writer::new(port, &load);
     let root = port.queue.as_ref().map(|queue| writer.queue(queue, queue_name(port)));
     let conditioners = writer.conditioned(port, None);
-    let mut page = Page::default();
-    page.add(&format!("# {} {}. What the device says stands behind `!`.\n", port.interface.is, port.way.name()));
-    page.add("[policy]\n");
-    if let Some(accounting) = &port.accounting {
-        page.entry("accounting", &WithOrigin { is: Value::Word(accounting.is.to_owned()), origin: accounting.origin });
-    }
+    let mut draft = Draft::default();
+    draft.comment(format!("# {} {}. What the device says stands behind `!`.\n", port.interface.is, port.way.name()));
+    let mut section = Section::new("policy", None, None);
+    section.count(port.accounting.as_ref());
     // Without a rate of the link, `meter` asks for one where packets wait.
     if let Some((name, rate)) = root.as_ref().zip(link.get("rate")) {
-        page.entry("queue", &WithOrigin { is: Value::Word(name.clone()), origin: rate.origin });
-        page.entry("link", rate);
-        link.get("framing").into_iter().for_each(|framing| page.entry("framing", framing));
+        section.set("queue", &WithOrigin { is: Value::Word(name.clone()), origin: rate.origin });
+        section.extend([("link", rate)].into_iter().chain(link.get("framing").map(|framing| ("framing", framing))));
     }
-    page.append(&conditioners);
-    page.append(&writer.tree);
-    Stub {
-        text: page.text,
-        map: page.map,
-        stated: Vec::new(),
-        lists: page.lists,
-        notes: writer.notes,
-        load: String::new(),
-        link: BitRate::default(),
-        back: None,
-        rows: Vec::new(),
-        filters: Vec::new(),
-        others: Vec::new(),
-    }
+    draft.add(section);
+    conditioners.into_iter().chain(writer.tree).for_each(|section| draft.add(section));
+    Stub { text: draft.text(), draft, notes: writer.notes, ..Stub::default() }
 }

@@ -4,6 +4,7 @@ use crate::policy::Policy;
 use crate::sections::kind::Kind;
 use crate::sweep::Sweep;
 use crate::text::diagnostics::Diagnostics;
+use crate::text::made::Input;
 use crate::text::options::Options;
 use crate::text::toml;
 use perhop_core::params::Problems;
@@ -23,7 +24,7 @@ impl Document {
     /// # Errors
     /// As [`Sweep::parse`] and [`Policy::parse`].
     pub fn read(text: &str, options: &Options) -> Result<(Self, Diagnostics), Diagnostics> {
-        match kind(text) {
+        match kind(text.into()) {
             Kind::Policy => Policy::parse(text, options).map(|(it, found)| (Self::Policy(Box::new(it)), found)),
             Kind::Scenario | Kind::Other => {
                 Sweep::parse(text, options).map(|(it, found)| (Self::Scenario(Box::new(it)), found))
@@ -35,15 +36,23 @@ impl Document {
     ///
     /// # Errors
     /// As [`Document::read`].
-    pub fn check(text: &str, options: &Options) -> Result<(Diagnostics, Vec<&'static str>), Diagnostics> {
-        match kind(text) {
-            Kind::Policy => Policy::parse(text, options).map(|(_, found)| (found, Vec::new())),
-            Kind::Scenario | Kind::Other => Sweep::check(text, options),
+    pub fn check<'a>(
+        input: impl Into<Input<'a>>,
+        options: &Options,
+    ) -> Result<(Diagnostics, Vec<&'static str>), Diagnostics> {
+        let input = input.into();
+        match kind(input) {
+            Kind::Policy => Policy::parse(input, options).map(|(_, found)| (found, Vec::new())),
+            Kind::Scenario | Kind::Other => Sweep::check(input, options),
         }
     }
 }
 
-/// What a text is; a scenario, where that cannot be told.
-fn kind(text: &str) -> Kind {
-    toml::parse(text, 0, &mut Problems::default()).and_then(|root| Kind::of(&root)).unwrap_or(Kind::Scenario)
+/// What is given; a scenario, where that cannot be told.
+fn kind(input: Input<'_>) -> Kind {
+    let kind = match input {
+        Input::Text(text) => toml::parse(text, 0, &mut Problems::default()).and_then(|root| Kind::of(&root)),
+        Input::Made(made) => Kind::of(&made.root),
+    };
+    kind.unwrap_or(Kind::Scenario)
 }

@@ -10,6 +10,7 @@ use crate::sections::kind::Kind;
 use crate::text::axis as written;
 use crate::text::diagnostics::{Diagnostic, Diagnostics, Findings};
 use crate::text::file;
+use crate::text::made::Input;
 use crate::text::options::{Options, Override};
 use crate::text::tree;
 use crate::text::write;
@@ -62,7 +63,7 @@ impl Sweep {
     }
 
     fn read(text: &str, options: &Options, findings: &mut Findings) -> Option<Self> {
-        let (stated, base) = base(text, options, findings)?;
+        let (stated, base) = base(text.into(), options, findings)?;
         let mut grid = Vec::new();
         points(&stated, options, &mut findings.problems, |point| grid.push(point))?;
         Some(Self { base: base?, run: None, grid, stated, base_hash: OnceLock::new() })
@@ -73,14 +74,17 @@ impl Sweep {
     ///
     /// # Errors
     /// As [`Sweep::parse`].
-    pub fn check(text: &str, options: &Options) -> Result<(Diagnostics, Vec<&'static str>), Diagnostics> {
+    pub fn check<'a>(
+        input: impl Into<Input<'a>>,
+        options: &Options,
+    ) -> Result<(Diagnostics, Vec<&'static str>), Diagnostics> {
         let mut findings = Findings::default();
-        let read = Self::walk(text, options, &mut findings);
+        let read = Self::walk(input.into(), options, &mut findings);
         findings.conclude(read).map(|(notes, found)| (found, notes))
     }
 
-    fn walk(text: &str, options: &Options, findings: &mut Findings) -> Option<Vec<&'static str>> {
-        let (stated, base) = base(text, options, findings)?;
+    fn walk(input: Input<'_>, options: &Options, findings: &mut Findings) -> Option<Vec<&'static str>> {
+        let (stated, base) = base(input, options, findings)?;
         let (mut swept, mut unnamed) = (false, false);
         let each = |point: Point| {
             swept = true;
@@ -172,8 +176,8 @@ impl Sweep {
 }
 
 /// The tree of a file with its sweep, and what it says without; `None` if it cannot be read at all.
-fn base(text: &str, options: &Options, findings: &mut Findings) -> Option<(Arc<Node>, Option<Scenario>)> {
-    let mut stated = stated::read(text, options, Kind::Scenario, findings)?;
+fn base(input: Input<'_>, options: &Options, findings: &mut Findings) -> Option<(Arc<Node>, Option<Scenario>)> {
+    let mut stated = stated::read(input, options, Kind::Scenario, findings)?;
     vary(&mut stated, &options.vary, findings);
     let stated = Arc::new(stated);
     let plain = match tree::without(&stated, "sweep") {

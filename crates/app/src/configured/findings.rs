@@ -12,10 +12,9 @@ use perhop_config::model::Way;
 use perhop_config::rules;
 use perhop_config::stub::{Stub, with_load};
 use perhop_config::value::Origin;
-use perhop_core::params::{ClassName, Place, Severity};
+use perhop_core::params::{ClassName, Severity};
 use perhop_core::units::BitRate;
-use perhop_scenario::text::source::Spot;
-use perhop_scenario::{Diagnostic, Diagnostics, Document, Options};
+use perhop_scenario::{Diagnostic, Document, Options};
 use std::collections::{BTreeSet, HashSet};
 
 /// Everything found in a file, and notes, which are no fault of it.
@@ -130,10 +129,8 @@ fn of_stub(
     options: &Options,
     list: &mut Collector,
 ) {
-    let found = Document::check(&stub.text, options).map_or_else(|errors| errors, |(found, _)| found);
-    for diagnostic in in_its_words(file, imported, (stub, None), found).into_iter().filter(|it| wanted(it.code)) {
-        list.push(diagnostic);
-    }
+    let found = check(file, imported, (stub, None), options);
+    found.into_iter().filter(|it| wanted(it.code)).for_each(|it| list.push(it));
 }
 
 /// What tells a diagnostic from others: its line, code, message and class.
@@ -167,55 +164,20 @@ impl Collector {
     }
 }
 
-/// What is found in a scenario, where it comes from a configuration: at the configuration's place, with its line and its names. What
-/// is about a load that a file states is at that file's place. What is about the scenario's own load is left out, unless nothing can
-/// run.
-pub(crate) fn in_its_words(
+/// What the check of a scenario finds that comes from a configuration, in the configuration's lines and names, or in those of the file
+/// of its load. What is about the scenario's own load is left out, unless nothing can run.
+pub(crate) fn check(
     file: &File<'_>,
     imported: &Imported,
     (stub, stated): (&Stub, Option<&Stated>),
-    found: Diagnostics,
+    options: &Options,
 ) -> Vec<Diagnostic> {
-    let sources = file.sources(&imported.text);
-    let (origins, loads, lines) = (stub.origins(), stub.stated_origins(), starts(&stub.text));
-    let moved = |it: Diagnostic| {
-        if it.severity != Severity::Error && OF_THE_LOAD.contains(&it.code) {
-            return None;
-        }
-        let Some(spot) = it.spot.clone().filter(|spot| spot.name == it.file && spot.path.is_empty()) else {
-            return Some(it).filter(|it| it.severity == Severity::Error);
-        };
-        let at = byte((&stub.text, &lines), &spot)?;
-        if let Some((load, place)) = stated.zip(loads.origin(at)) {
-            return Some(Diagnostic { file: load.name.clone(), spot: load.sources.spot(place), ..it });
-        }
-        let (place, class) = match stub.classes(at).zip(it.class.as_ref()).and_then(of_device) {
-            Some((place, class)) => (place.or_else(|| origins.origin(at)), Some(class)),
-            None => (origins.origin(at), it.class.clone()),
-        };
-        let spot = place.and_then(|place| sources.spot(place));
-        (it.severity == Severity::Error || spot.is_some()).then_some(Diagnostic { spot, class, ..it })
-    };
-    found.list.into_iter().filter_map(moved).collect()
-}
-
-/// The place of a class of the list that a problem is about, and the device's name for it.
-fn of_device((classes, class): (&[(String, Option<Place>)], &ClassName)) -> Option<(Option<Place>, ClassName)> {
-    let ClassName::Listed { number, .. } = class else { return None };
-    let (name, place) = classes.get(number.checked_sub(1)?)?;
-    Some((*place, ClassName::Device(name.clone())))
-}
-
-/// Where the lines of a text begin.
-fn starts(text: &str) -> Vec<usize> {
-    [0].into_iter().chain(text.match_indices('\n').map(|(end, _)| end + 1)).collect()
-}
-
-/// The byte of a scenario, with the starts of its lines, at a spot.
-fn byte((text, lines): (&str, &[usize]), spot: &Spot) -> Option<usize> {
-    let start = *lines.get(spot.line - 1)?;
-    let before = text[start..].chars().take_while(|c| *c != '\n').take(spot.column - 1);
-    Some(start + before.map(char::len_utf8).sum::<usize>())
+    let texts = [file.sources(&imported.text).clone(), stated.map(|it| it.sources.clone()).unwrap_or_default()];
+    let names = texts.each_ref().map(|text| text.file().to_owned());
+    let found = Document::check(&stub.draft.made(texts), options).map_or_else(|errors| errors, |(found, _)| found);
+    let is_of_texts = |it: &Diagnostic| it.spot.as_ref().is_some_and(|spot| names.contains(&spot.name));
+    let counts = |it: &Diagnostic| it.severity == Severity::Error || !OF_THE_LOAD.contains(&it.code) && is_of_texts(it);
+    found.list.into_iter().filter(counts).collect()
 }
 
 #[cfg(test)]
@@ -223,7 +185,9 @@ mod tests {
     use super::*;
     use perhop_core::door::Door;
     use perhop_core::params::{CLASS, Problems};
+    use perhop_scenario::Diagnostics;
     use perhop_scenario::text::source::Sources;
+    use perhop_scenario::text::tree;
 
     const SCRIPT: &str = "tc qdisc add dev eth0 root handle 1: htb default 20\n\
         tc class add dev eth0 parent 1: classid 1:10 htb rate 2mbit\n\
@@ -235,13 +199,14 @@ mod tests {
         let given = ImportOptions { link: Some(BitRate::mbps(10)), ..ImportOptions::default() };
         let mut imported = read(SCRIPT.as_bytes(), None, &given).unwrap_or_else(|it| panic!("{}", it.fault.message));
         let stub = imported.stub(&given, None).unwrap_or_else(|fault| panic!("{}", fault.message));
+        let made = stub.draft.made([file.sources(&imported.text).clone(), Sources::default()]);
+        let list = tree::get(&made.root, &["queue", "1:", "classes"]).unwrap_or_else(|| panic!("{}", stub.text));
         let (mut problems, mut sources) = (Problems::default(), Sources::default());
-        let start = sources.add("stub.toml", &stub.text) + stub.lists[0].at;
-        let place = Place { start, end: start + 1 };
+        sources.add_made("stub.toml", &made);
         for (i, (message, class)) in of.into_iter().enumerate() {
-            problems.error(["E001", "E002", "E003", "E004"][i], place, message).of_class(class).help("help");
+            problems.error(["E001", "E002", "E003", "E004"][i], list.place, message).of_class(class).help("help");
         }
-        let found = in_its_words(&file, &imported, (&stub, None), Diagnostics::new(problems, &sources));
+        let found = Diagnostics::new(problems, &sources).list;
         let words = |it: &Diagnostic| (it.sentence().into_owned(), it.spot.as_ref().map_or(0, |spot| spot.line));
         found.iter().map(words).collect::<Vec<_>>().try_into().unwrap_or_else(|found| panic!("{found:?}"))
     }

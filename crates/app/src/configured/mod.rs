@@ -21,7 +21,7 @@ use perhop_scenario::text::{diagnostics::Diagnostic, toml};
 use std::cell::OnceCell;
 use std::path::Path;
 
-pub(crate) use findings::{Findings, OF_THE_LOAD, findings, in_its_words};
+pub(crate) use findings::{Findings, OF_THE_LOAD, check, findings};
 
 /// A configuration in a file.
 pub(crate) struct File<'a> {
@@ -135,8 +135,6 @@ pub(crate) fn not_taken(imported: &Imported) -> String {
 pub(crate) struct Stated {
     /// What it states.
     pub(crate) load: Load,
-    /// Its name in messages.
-    name: String,
     /// Its text.
     sources: Sources,
 }
@@ -163,5 +161,5 @@ pub(crate) fn load(path: &Path) -> Result<Stated, Failure> {
         return Err(refused(Fault { code, place, message, help }));
     };
     let load = Load::stated(&root).map_err(refused)?;
-    Ok(Stated { load, name, sources })
+    Ok(Stated { load, sources })
 }

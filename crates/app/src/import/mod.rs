@@ -13,8 +13,8 @@ use perhop_config::finding::Fault;
 use perhop_config::import::Imported;
 use perhop_config::stub::Stub;
 use perhop_core::params::Severity;
+use perhop_scenario::Diagnostic;
 use perhop_scenario::text::printable;
-use perhop_scenario::{Diagnostic, Document};
 use serde_json::{Value, json};
 
 #[cfg(not(target_family = "wasm"))]
@@ -64,8 +64,7 @@ fn written(file: &File<'_>, imported: &mut Imported, args: &Import) -> Result<Re
 
 /// Lines whose values a scenario cannot have are not modelled, whatever the reader made of them.
 fn refused(file: &File<'_>, imported: &mut Imported, stub: &Stub) {
-    let found = Document::check(&stub.text, &captures::options(file.name)).err().unwrap_or_default();
-    for error in configured::in_its_words(file, imported, (stub, None), found) {
+    for error in configured::check(file, imported, (stub, None), &captures::options(file.name)) {
         if let (Severity::Error, Some(spot)) = (error.severity, &error.spot) {
             imported.read.account.not_modelled(spot.line, format!("no scenario has this: {}", error.sentence()));
         }

@@ -243,8 +243,8 @@ fn scenario(
     // Quantiles of classes of several colours are made from it.
     let options = options.set("scenario.delay-histogram=true");
     let source = Source { text: stub.text.clone(), options };
-    let (sweep, _) = source.read().map_err(|found| {
-        let list = configured::in_its_words(file, imported, (stub, stated), found);
+    let (sweep, _) = source.read().map_err(|_| {
+        let list = configured::check(file, imported, (stub, stated), &source.options());
         Failure::Refused { found: Diagnostics { list }, therefore: "nothing was run" }
     })?;
     let output = Output { out: kept_in(args).map(Path::to_path_buf), json: args.json, ..Output::default() };

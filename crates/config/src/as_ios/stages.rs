@@ -4,6 +4,7 @@
 //! after others is in the class whose policy map has those. One that changes nothing only says which packets passed it.
 
 use super::police;
+use crate::matches::merged;
 use perhop_core::classify::Match;
 use perhop_core::conditioner::ConditionerParams;
 use perhop_core::dscp::Dscp;
@@ -60,7 +61,7 @@ impl<'a> Stages<'a> {
                 out.extend(below);
             }
         }
-        Ok((merged(out), named))
+        Ok((merged(out, usize::MAX), named))
     }
 
     /// Conditioners that take just these packets, of what classes before leave.
@@ -178,23 +179,6 @@ impl<'a> Stages<'a> {
         }
         names
     }
-}
-
-/// Alternatives that differ in their code points alone are one.
-fn merged(all: Vec<Match>) -> Vec<Match> {
-    let mut out: Vec<Match> = Vec::new();
-    let bare = |it: &Match| Match { dscp: Vec::new(), ..it.clone() };
-    for one in all {
-        let alike = |it: &&mut Match| it.dscp.is_empty() == one.dscp.is_empty() && bare(it) == bare(&one);
-        match out.iter_mut().find(alike) {
-            Some(known) => {
-                let new: Vec<_> = one.dscp.into_iter().filter(|code| !known.dscp.contains(code)).collect();
-                known.dscp.extend(new);
-            }
-            None => out.push(one),
-        }
-    }
-    out
 }
 
 /// Whether two lists of alternatives agree with the same packets, as far as lists say, of what these code points leave.

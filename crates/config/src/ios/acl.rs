@@ -5,8 +5,8 @@
 //! [N] permit|deny SOURCE                                       (standard)
 //! ```
 
-use super::fields::prefix;
 use super::read::words::{Words, dscps_of, precedence, wanted};
+use crate::matches::prefix;
 use perhop_core::classify::{Match, Prefix, Protocol};
 use std::net::Ipv4Addr;
 

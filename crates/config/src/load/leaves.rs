@@ -2,10 +2,10 @@
 
 use super::shares::{bounded, shares};
 use super::sorts::{Sort, sorts};
+use crate::matches::intersection;
 use crate::model::{Act, Class, Conditioner, Kind, Port, Queue};
 use crate::stub::conditioners::without_colour;
 use crate::stub::names::{Names, queue_name};
-use crate::stub::overlap::intersection;
 use crate::value::Value;
 use perhop_core::classify::{Index, Match, Relation};
 use perhop_core::dscp::Dscp;

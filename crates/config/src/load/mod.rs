@@ -12,8 +12,8 @@ mod sorts;
 mod stated;
 
 use crate::model::{Filter, Port, Way};
+use crate::stub::draft::Section;
 use crate::stub::names::Names;
-use crate::stub::page::Page;
 use leaves::{Leaf, Leaves, leaves};
 use look::{Goal, PortFilters, each_filter};
 use perhop_core::classify::{Match, Protocol};
@@ -137,7 +137,7 @@ pub struct Load {
     /// The most that leaves the port, bit/s; 0 where that is unknown.
     whole: f64,
     /// What a file states, with the places in that file.
-    stated: Option<Page>,
+    stated: Option<Vec<Section>>,
     names: Names,
     /// Places of nodes on both sides.
     by_address: [HashMap<Ipv4Addr, usize>; 2],
@@ -342,9 +342,9 @@ impl Load {
         rows.into_values().collect()
     }
 
-    /// What a file states of it, as TOML with its places in that file; `None`: it was made for the port.
-    pub fn page(&self) -> Option<&Page> {
-        self.stated.as_ref()
+    /// What a file states of it, with its places in that file; `None`: it was made for the port.
+    pub fn sections(&self) -> Option<&[Section]> {
+        self.stated.as_deref()
     }
 
     /// The names of the traffic of the class at a path, and of those below it; of a stated load that with the class's name.

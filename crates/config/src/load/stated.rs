@@ -2,7 +2,7 @@
 
 use super::{Flow, Load, Look, Node, Sends};
 use crate::finding::Fault;
-use crate::stub::page::{Page, key, toml};
+use crate::stub::draft::{Cell, Entry, Section};
 use perhop_core::params::{Node as Value, Place, Table, Tree};
 use perhop_core::units::{BitRate, Bytes};
 use std::net::Ipv4Addr;
@@ -24,7 +24,7 @@ impl Load {
         if let Some((name, place, _)) = table.entries.iter().find(|entry| !SECTIONS.contains(&entry.0.as_str())) {
             return Err(refused(Some(*place), format!("[{name}] in a load")));
         }
-        let mut load = Self { stated: Some(written(table)), ..Self::default() };
+        let mut load = Self { stated: Some(sections(table)), ..Self::default() };
         for (name, traffic) in tables(table, "traffic") {
             load.flow_of(name, traffic);
         }
@@ -97,23 +97,20 @@ fn words(node: Option<&Value>) -> Vec<String> {
     }
 }
 
-/// `[tcp]` and `[traffic]` as they are stated, with the places in the file that they come from; nodes are written with the others.
-fn written(table: &Table) -> Page {
-    let mut page = Page::default();
-    for section in ["tcp", "traffic"] {
-        let stated = table.get(section).and_then(table_of).map_or(&[][..], |table| table.entries.as_slice());
+/// `[tcp]` and `[traffic]` as they are stated; nodes are written with the others.
+fn sections(table: &Table) -> Vec<Section> {
+    let mut all = Vec::new();
+    for kind in ["tcp", "traffic"] {
+        let stated = table.get(kind).and_then(table_of).map_or(&[][..], |table| table.entries.as_slice());
         for (name, place, keys) in stated.iter().filter_map(|(name, place, node)| Some((name, place, table_of(node)?)))
         {
-            page.add("\n[");
-            page.from(Some(*place), |page| page.add(&format!("{section}.{}", key(name))));
-            page.add("]\n");
-            for (name, place, node) in &keys.entries {
-                page.from(Some(*place), |page| page.add(&key(name)));
-                page.add(" = ");
-                page.from(Some(node.place), |page| page.add(&toml(&node.tree)));
-                page.add("\n");
+            let mut section = Section { of_load: true, ..Section::new(kind, Some(name), Some(*place)) };
+            for (key, place, node) in &keys.entries {
+                let cell = Cell::from(&node.tree).at(Some(node.place));
+                section.entries.push(Entry { key: key.clone(), from: Some(*place), cell });
             }
+            all.push(section);
         }
     }
-    page
+    all
 }

@@ -1,13 +1,13 @@
 //! `[queue.X]`: a queue, with its classes and their queues.
 
 use super::Writer;
+use super::draft::{Cell, Form, Section};
 use super::names::plain;
-use super::page::{List, Page, Row, key, toml};
 use super::sort::{Sorted, Taken, Taker, sort};
 use crate::model::{Class, Filter, Kind, Queue};
 use crate::value::Value;
 use perhop_core::classify::Match;
-use perhop_core::params::{Node, Place, Tree, show_table};
+use perhop_core::params::{Place, Tree, show_table};
 
 /// Hours of a round-trip time that no flow has. A later entry has fewer of them, so that none before it takes its packets.
 const LONG: usize = 99_999;
@@ -44,40 +44,30 @@ impl Writer<'_> {
 
     fn section(&mut self, below: Below<'_>) {
         let Below { name, queue, comment, path } = below;
-        let mut page = Page::default();
-        let comment = if comment == name { String::new() } else { format!("! {comment}") };
-        let start = page.text.len();
-        page.section("queue", Some(&name), queue.name.origin.place(), &comment);
+        let mut section = Section::new("queue", Some(&name), queue.name.origin.place());
+        section.comment = if comment == name { String::new() } else { format!("! {comment}") };
         if let Some(how) = childless(queue) {
             self.notes.push((queue.name.origin.place(), format!("{how}: here they pass a FIFO of 1000 packets")));
-            let mut row = Row::default().with(how);
-            row.page.add("aqm = \"drop-tail\"");
-            page.row(row);
-            page.around(start, queue.name.origin.place());
-            return self.tree.append(&page);
+            section.set("aqm", Cell::from("drop-tail").with(how));
+            return self.tree.push(section);
         }
         match queue.kind {
-            Some(Kind::Scheduler(kind)) => page.add(&format!("scheduler = {}\n", key_text(kind))),
-            Some(Kind::Aqm(kind)) => page.add(&format!("aqm = {}\n", key_text(kind))),
-            None if queue.settings.is_empty() => page.add("aqm = \"drop-tail\"\n"),
+            Some(Kind::Scheduler(kind)) => section.set("scheduler", kind),
+            Some(Kind::Aqm(kind)) => section.set("aqm", kind),
+            None if queue.settings.is_empty() => section.set("aqm", "drop-tail"),
             None => {}
         }
         if !queue.shape.is_empty() {
-            let mut row = Row::default();
-            row.page.add("shape = ");
-            row.value(&Value::Table(queue.shape.clone()));
-            page.row(row);
+            section.set("shape", &Value::Table(queue.shape.clone()));
         }
         let leaves = leaves(queue);
         let takers: Vec<_> = leaves.iter().map(|&i| taker(queue, i)).collect();
         let sorted = self.sorted(&takers, &leaves, &path);
         // A filter that takes all leaves nothing unclassified.
         let is_void = |name: &str| name == "unclassified" && sorted.taken.contains(&Taken::Rest);
-        let settings = queue.settings.iter().filter(|(name, _)| !is_void(name));
-        settings.for_each(|(name, value)| page.entry(name, value));
-        let below = self.classes(queue, (&leaves, sorted), &path, &mut page);
-        page.around(start, queue.name.origin.place());
-        self.tree.append(&page);
+        section.extend(queue.settings.iter().filter(|(name, _)| !is_void(name)));
+        let below = self.classes(queue, (&leaves, sorted), &path, &mut section);
+        self.tree.push(section);
         below.into_iter().for_each(|below| self.section(below));
     }
 
@@ -87,7 +77,7 @@ impl Writer<'_> {
         queue: &'a Queue,
         sorted: (&[usize], Sorted),
         above: &[usize],
-        page: &mut Page,
+        section: &mut Section,
     ) -> Vec<Below<'a>> {
         let mut below = Vec::new();
         if queue.classes.is_empty() {
@@ -96,30 +86,20 @@ impl Writer<'_> {
         let (leaves, Sorted { mut taken, notes }) = sorted;
         self.notes.extend(notes);
         let names = ClassNames::of(queue);
-        page.add("classes = ");
-        let mut rows = List { at: page.text.len(), rows: Vec::new() };
-        let mut assumed = Vec::new();
-        page.add("[\n");
         let (order, moved) = self.order(queue, leaves, &mut taken);
         self.notes.extend(moved);
+        let mut rows = Vec::new();
         for i in order {
-            let mut row = Row::default();
-            row.page.add("  { ");
             let (class, path) = (&queue.classes[i], [above, &[i]].concat());
-            names.write(i, class, &mut row);
+            let mut row = names.row(i, class);
             if let Ok(leaf) = leaves.binary_search(&i) {
                 self.takes(class, &taken[leaf], &path, &mut row);
             }
-            row.entries(&class.settings);
+            row.extend(&class.settings);
             below.extend(self.queue_of(class, path, &mut row));
-            row.page.add(" },");
-            let start = page.text.len();
-            page.row_of_list(row, &mut assumed);
-            page.around(start, class.name.origin.place());
-            rows.rows.push((class.name.is.clone(), class.name.origin.place()));
+            rows.push(row);
         }
-        page.lists.push(rows);
-        page.add("]\n");
+        section.set("classes", Form::Rows(rows));
         below
     }
 
@@ -151,22 +131,17 @@ impl Writer<'_> {
     }
 
     /// `for` or `match` of a class.
-    fn takes(&mut self, class: &Class, taken: &Taken, path: &[usize], row: &mut Row) {
+    fn takes(&mut self, class: &Class, taken: &Taken, path: &[usize], row: &mut Cell) {
         let place = class.takes.first().and_then(|filter| filter.matches.origin.place());
-        let add = |row: &mut Row, matches: Option<&Match>| {
-            row.comma();
-            row.page.from(place, |page| page.add(&matched(matches, path.last().copied().unwrap_or_default())));
+        let add = |row: &mut Cell, matches: Option<&Match>| {
+            row.set("match", matched(matches, path.last().copied().unwrap_or_default()).at(place));
         };
         match taken {
             Taken::Rest => {}
             Taken::For(codes) => {
-                let codes: Vec<Node> = codes.iter().map(|code| Tree::Text(code.to_string()).into()).collect();
-                let list = match codes.as_slice() {
-                    [one] => toml(&one.tree),
-                    _ => toml(&Tree::List(codes)),
-                };
-                row.comma();
-                row.page.from(place, |page| page.add(&format!("for = {list}")));
+                let codes: Vec<Cell> = codes.iter().map(|code| code.to_string().into()).collect();
+                let list = if let [one] = codes.as_slice() { one.clone() } else { Form::List(codes).into() };
+                row.set("for", list.at(place));
             }
             Taken::Any(all) => {
                 let one = self.one(&class.name.is, all, place, None);
@@ -190,20 +165,19 @@ impl Writer<'_> {
     }
 
     /// `queue` of a class; it becomes a section unless it is short.
-    fn queue_of<'a>(&mut self, class: &'a Class, path: Vec<usize>, row: &mut Row) -> Option<Below<'a>> {
+    fn queue_of<'a>(&mut self, class: &'a Class, path: Vec<usize>, row: &mut Cell) -> Option<Below<'a>> {
         let queue = class.queue.as_ref()?;
         let plain_queue = queue.kind.is_none() && queue.shape.is_empty() && queue.classes.is_empty();
         if plain_queue && queue.settings.is_empty() {
             return None;
         }
-        row.comma();
+        let place = queue.name.origin.place();
         if plain_queue {
-            row.page.from(queue.name.origin.place(), |page| page.add("queue = "));
-            row.value(&Value::Table(queue.settings.clone()));
+            row.hold("queue", place, (&Value::Table(queue.settings.clone())).into());
             return None;
         }
         let name = self.queues.unique(&class.name.is);
-        row.page.from(queue.name.origin.place(), |page| page.add(&format!("queue = {}", key_text(&name))));
+        row.set("queue", Cell::from(name.as_str()).at(place));
         Some(Below { name, queue, comment: plain(&queue.name.is), path })
     }
 }
@@ -260,31 +234,25 @@ impl ClassNames {
         Self(queue.classes.iter().map(|class| names.unique(&class.name.is)).collect())
     }
 
-    /// `name` and `parent`.
-    fn write(&self, i: usize, class: &Class, row: &mut Row) {
+    /// A class with `name` and `parent`.
+    fn row(&self, i: usize, class: &Class) -> Cell {
         let Self(names) = self;
-        row.page.from(class.name.origin.place(), |page| page.add(&format!("name = {}", key_text(&names[i]))));
+        let mut row = Cell { class: Some(class.name.is.clone()), ..Cell::table().at(class.name.origin.place()) };
+        row.set("name", names[i].as_str());
         if let Some(parent) = class.parent.and_then(|up| names.get(up)) {
-            row.page.add(&format!(", parent = {}", key_text(parent)));
+            row.set("parent", parent.as_str());
         }
+        row
     }
 }
 
-/// A text in quotes.
-pub(super) fn key_text(text: &str) -> String {
-    toml(&Tree::Text(text.to_owned()))
-}
-
-/// `match = {..}`; one that no packet agrees with where there is none.
-/// `entry` is its place in its list.
-pub(super) fn matched(matches: Option<&Match>, entry: usize) -> String {
-    let none = || format!("match = {{ rtt = {{ from = \"{}h\" }} }}", LONG - entry);
-    matches.map_or_else(none, |matches| format!("match = {}", shown(matches)))
-}
-
-/// A match as TOML; a list of one is that one.
-fn shown(matches: &Match) -> String {
-    let Tree::Table(mut table) = show_table(matches) else { return String::new() };
+/// The value of `match`; one that no packet agrees with where there is none. `entry` is its place in its list.
+pub(super) fn matched(matches: Option<&Match>, entry: usize) -> Cell {
+    let Some(Tree::Table(mut table)) = matches.map(show_table) else {
+        let from = Tree::Text(format!("{}h", LONG - entry));
+        return (&Tree::table(vec![("rtt", Tree::table(vec![("from", from)]))])).into();
+    };
+    // A list of one is that one.
     for (_, _, node) in &mut table.entries {
         if let Tree::List(items) = &mut node.tree
             && items.len() == 1
@@ -292,7 +260,5 @@ fn shown(matches: &Match) -> String {
             *node = items.remove(0);
         }
     }
-    let entries: Vec<_> =
-        table.entries.iter().map(|(name, _, node)| format!("{} = {}", key(name), toml(&node.tree))).collect();
-    format!("{{ {} }}", entries.join(", "))
+    (&Tree::Table(table)).into()
 }

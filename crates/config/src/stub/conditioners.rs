@@ -1,10 +1,10 @@
 //! `[conditioner.X]`: markers that sort packets, then what the device has.
 
-use super::classes::{NOTHING, key_text, matched};
+use super::classes::{NOTHING, matched};
+use super::draft::{Cell, Section};
 use super::names::plain;
-use super::overlap::is_of_conditioners;
-use super::page::{Page, Row};
 use super::{Marker, Writer};
+use crate::matches::is_of_conditioners;
 use crate::model::{Act, Conditioner, Port};
 use crate::unions::Unions;
 use crate::value::WithOrigin;
@@ -15,31 +15,28 @@ use std::collections::BTreeSet;
 
 impl Writer<'_> {
     /// All at a port; in a policy there is none.
-    pub(crate) fn conditioned(&mut self, port: &Port, at: Option<&str>) -> Page {
+    pub(crate) fn conditioned(&mut self, port: &Port, at: Option<&str>) -> Vec<Section> {
         let matches: Vec<_> = port.conditioners.iter().enumerate().map(|(i, it)| self.matched(i, it)).collect();
-        let (mut page, names) = (Page::default(), self.own.clone());
+        let (mut all, names) = (Vec::new(), self.own.clone());
         let mut here: Vec<Vec<&Marker>> = vec![Vec::new(); port.conditioners.len()];
         self.marks.iter().for_each(|marker| marker.before.into_iter().for_each(|before| here[before].push(marker)));
         let of = |ends: bool| self.marks.iter().filter(move |marker| marker.before.is_none() && marker.ends == ends);
         let behind = of(true).count() + port.conditioners.len();
         let first = of(false).count();
-        of(false).enumerate().for_each(|(i, marker)| marked(&mut page, at, marker, i + 1 < first || behind > 0));
-        of(true).for_each(|marker| marked(&mut page, at, marker, false));
+        all.extend(of(false).enumerate().map(|(i, marker)| marked(at, marker, i + 1 < first || behind > 0)));
+        all.extend(of(true).map(|marker| marked(at, marker, false)));
         for (i, conditioner) in port.conditioners.iter().enumerate() {
-            here[i].iter().for_each(|marker| marked(&mut page, at, marker, true));
-            let (from, name) = (conditioner.name.origin.place(), &names[i].1);
-            let comment = plain(&conditioner.name.is);
-            let comment = if comment == *name { String::new() } else { format!("! {comment}") };
-            let start = page.text.len();
-            page.section("conditioner", Some(name), from, &comment);
-            placed(&mut page, at, matches[i].as_ref().map(|(matches, place)| (matches.as_ref(), *place)));
-            page.add(&format!("kind = {}\n", key_text(conditioner.kind)));
-            conditioner.settings.iter().for_each(|(name, value)| page.entry(name, value));
-            let last = i + 1 == port.conditioners.len();
-            actions(&mut page, &conditioner.actions, last);
-            page.around(start, from);
+            all.extend(here[i].iter().map(|marker| marked(at, marker, true)));
+            let (name, comment) = (&names[i].1, plain(&conditioner.name.is));
+            let mut section = Section::new("conditioner", Some(name), conditioner.name.origin.place());
+            section.comment = if comment == *name { String::new() } else { format!("! {comment}") };
+            placed(&mut section, at, matches[i].as_ref().map(|(matches, place)| (matches.as_ref(), *place)));
+            section.set("kind", conditioner.kind);
+            section.extend(conditioner.settings.iter());
+            actions(&mut section, &conditioner.actions, i + 1 == port.conditioners.len());
+            all.push(section);
         }
-        page
+        all
     }
 
     /// The match of a conditioner; none for all packets.
@@ -120,33 +117,30 @@ pub(crate) fn without_colour(name: &str) -> Option<&str> {
 }
 
 /// A marker that only says that a packet has passed it.
-fn marked(page: &mut Page, at: Option<&str>, marker: &Marker, goes_on: bool) {
-    page.section("conditioner", Some(&marker.name), marker.place, "only says which filter agreed");
-    placed(page, at, Some((marker.matches.as_ref(), marker.place)));
-    page.add("kind = \"marker\"\n");
-    page.add(if goes_on { "green = \"next\"\n" } else { "" });
+fn marked(at: Option<&str>, marker: &Marker, goes_on: bool) -> Section {
+    let mut section = Section::new("conditioner", Some(&marker.name), marker.place);
+    section.comment = "only says which filter agreed".to_owned();
+    placed(&mut section, at, Some((marker.matches.as_ref(), marker.place)));
+    section.set("kind", "marker");
+    if goes_on {
+        section.set("green", "next");
+    }
+    section
 }
 
 /// `at` and `match`.
-fn placed(page: &mut Page, at: Option<&str>, matches: Option<(Option<&Match>, Option<Place>)>) {
-    at.into_iter().for_each(|at| page.add(&format!("at = {}\n", key_text(at))));
+fn placed(section: &mut Section, at: Option<&str>, matches: Option<(Option<&Match>, Option<Place>)>) {
+    at.into_iter().for_each(|at| section.set("at", at));
     if let Some((matches, place)) = matches.filter(|it| it.0 != Some(&Match::default())) {
-        let mut row = Row::default();
-        row.page.from(place, |page| page.add(&matched(matches, 0)));
-        if matches.is_none() {
-            row.say(&format!("nothing of the load comes here, {NOTHING}"));
-        }
-        page.row(row);
+        let none = if matches.is_none() { format!("nothing of the load comes here, {NOTHING}") } else { String::new() };
+        section.set("match", matched(matches, 0).at(place).with(&none));
     }
 }
 
 /// What happens to the packets of each colour.
-fn actions(page: &mut Page, actions: &[(Colour, WithOrigin<Vec<Act>>)], last: bool) {
+fn actions(section: &mut Section, actions: &[(Colour, WithOrigin<Vec<Act>>)], last: bool) {
     for (colour, acts) in actions {
-        let mut row = Row::default();
-        let text = action(&acts.is, last);
-        row.page.from(acts.origin.place(), |page| page.add(&format!("{} = {}", colour.name(), key_text(&text))));
-        page.row(row);
+        section.set(colour.name(), Cell::from(action(&acts.is, last)).at(acts.origin.place()));
     }
 }
 

@@ -1,13 +1,12 @@
 //! What stands around a port: the run, the network, the load.
 
-use super::classes::key_text;
+use super::draft::{Cell, Draft, Entry, Section};
 use super::names::plain;
-use super::page::{Page, Row, key};
 use crate::load::{FLOWS, Flow, Load, Node, SENDER, Sends};
 use crate::model::{ON_THEIR_WAY, Port, Way};
-use crate::value::{Value, WithOrigin};
+use crate::value::Value;
 use perhop_core::packet::Ecn;
-use perhop_core::units::{BitRate, Span};
+use perhop_core::units::{BitRate, Bytes, Span};
 
 /// The port itself.
 pub const LINK: &str = "device -> receiver";
@@ -35,21 +34,23 @@ pub(super) fn called(port: &Port) -> String {
 }
 
 /// The head, and `[scenario]`.
-pub(super) fn head(page: &mut Page, ends: &[End<'_>]) {
+pub(super) fn head(draft: &mut Draft, ends: &[End<'_>]) {
     let loads: Vec<_> = ends.iter().map(|end| end.load).collect();
     let ports: Vec<_> = ends.iter().map(|end| format!("{}, {}", called(end.port), end.link)).collect();
-    page.add(&format!("# {}. What the device says stands behind `!`.\n#\n", ports.join("; ")));
-    page.add(&format!("# {}\n", sentence(&loads)));
+    let ports = ports.join("; ");
+    draft.comment(format!("# {ports}. What the device says stands behind `!`.\n#\n# {}\n", sentence(&loads)));
     let [duration, warmup] = Load::times(&loads);
-    page.add(&format!("[scenario]\nduration = \"{duration}\"\nwarmup = \"{warmup}\"\nreplications = 3\n"));
-    if let Some(accounting) = ends.iter().find_map(|end| end.port.accounting.as_ref()) {
-        page.entry("accounting", &WithOrigin { is: Value::Word(accounting.is.to_owned()), origin: accounting.origin });
-    }
+    let mut section = Section::new("scenario", None, None);
+    section.set("duration", duration);
+    section.set("warmup", warmup);
+    section.set("replications", &Value::Count(3));
+    section.count(ends.iter().find_map(|end| end.port.accounting.as_ref()));
+    draft.add(section);
 }
 
 /// The load, as a sentence.
 pub(super) fn sentence(loads: &[&Load]) -> String {
-    if loads.iter().any(|load| load.page().is_some()) {
+    if loads.iter().any(|load| load.sections().is_some()) {
         return "The load: the stated one.".to_owned();
     }
     let first: String = loads.iter().map(|load| unreached(load)).collect();
@@ -76,87 +77,88 @@ fn unreached(load: &Load) -> String {
     whys.into_iter().map(of).collect()
 }
 
-/// `[nodes]` and `[links]`.
-pub(super) fn links(page: &mut Page, port: &Port, link: BitRate, load: &Load, queue: Option<&str>) {
-    let addressed = |node: &&Node| node.address.is_some();
-    for node in load.senders.iter().chain(&load.receivers).filter(addressed) {
-        page.section("nodes", Some(&node.name), None, "");
-        page.add(&format!("address = \"{}\"\n", node.address.map(|it| it.to_string()).unwrap_or_default()));
-    }
-    page.section("links", None, None, "");
-    let fast = BitRate::bps(link.bit_s().saturating_mul(ACCESS));
-    let access = |page: &mut Page, ends: String| {
-        page.add(&format!("{} = {{ rate = \"{fast}\", delay = \"{DELAY}\" }}\n", key(&ends)));
+/// `[nodes]` and `[links]`, with the names of the queues of ports.
+pub(super) fn links(draft: &mut Draft, ends: &[End<'_>], queues: &[Option<String>]) {
+    // A second load has the nodes of the first.
+    let nodes = match ends {
+        [_, back] => [&back.load.receivers, &back.load.senders],
+        _ => [&ends[0].load.senders, &ends[0].load.receivers],
     };
-    let input = port.way == Way::Input;
-    let first = if input { "network" } else { "device" };
-    load.senders.iter().for_each(|node| access(page, format!("{} - {first}", node.name)));
-    if input {
-        port_link(page, "network - device", port, link);
-        access(page, "device - receiver".to_owned());
-    } else {
-        port_link(page, "device - receiver", port, link);
+    for (node, address) in nodes.iter().copied().flatten().filter_map(|node| Some((node, node.address?))) {
+        let mut section = Section::new("nodes", Some(&node.name), None);
+        section.set("address", address.to_string());
+        draft.add(section);
     }
-    load.receivers.iter().skip(1).for_each(|node| access(page, format!("receiver - {}", node.name)));
-    if let Some(queue) = queue {
-        page.add(&format!("{} = {{ queue = {} }}\n", key(LINK), key_text(queue)));
-    }
-}
-
-/// The same of both directions of a line, and the queues of both.
-pub(super) fn links_of_both(page: &mut Page, [out, back]: [End<'_>; 2], queues: [Option<&str>; 2]) {
-    // The second load has the nodes of the first.
-    let (near, far) = (&back.load.receivers, &back.load.senders);
-    for node in near.iter().chain(far).filter(|node| node.address.is_some()) {
-        page.section("nodes", Some(&node.name), None, "");
-        page.add(&format!("address = \"{}\"\n", node.address.map(|it| it.to_string()).unwrap_or_default()));
-    }
-    page.section("links", None, None, "");
-    let fast = BitRate::bps(out.link.max(back.link).bit_s().saturating_mul(ACCESS));
-    let access = |page: &mut Page, ends: String| {
-        page.add(&format!("{} = {{ rate = \"{fast}\", delay = \"{DELAY}\" }}\n", key(&ends)));
-    };
-    access(page, format!("{SENDER} - device"));
-    port_link(page, "device - receiver", out.port, out.link);
-    port_link(page, "receiver -> device", back.port, back.link);
-    near.iter().skip(1).for_each(|node| access(page, format!("{} - {SENDER}", node.name)));
-    far.iter().skip(1).for_each(|node| access(page, format!("receiver - {}", node.name)));
+    let mut section = Section::new("links", None, None);
+    section.entries = lines(ends, nodes);
     for (link, queue) in [LINK, FACING].into_iter().zip(queues) {
         let Some(queue) = queue else { continue };
-        page.add(&format!("{} = {{ queue = {} }}\n", key(link), key_text(queue)));
+        let mut table = Cell::table();
+        table.set("queue", queue.as_str());
+        section.set(link, table);
     }
+    draft.add(section);
 }
 
-/// The link whose rate is the port's.
-fn port_link(page: &mut Page, ends: &str, port: &Port, link: BitRate) {
-    let mut row = Row::default();
-    row.page.from(port.interface.origin.place(), |page| page.add(&format!("{} = ", key(ends))));
-    row.page.add("{ ");
-    let mut settings = port.link.clone();
+/// The lines of the network: those of the ports, and faster ones to the nodes around them.
+fn lines(ends: &[End<'_>], [near, far]: [&Vec<Node>; 2]) -> Vec<Entry> {
+    let fastest = ends.iter().map(|end| end.link).max().unwrap_or_default();
+    let fast = BitRate::bps(fastest.bit_s().saturating_mul(ACCESS));
+    let access = |one: &str, other: &str| {
+        let mut table = Cell::table();
+        table.set("rate", fast.to_string());
+        table.set("delay", DELAY.to_string());
+        Entry { key: format!("{one} - {other}"), from: None, cell: table }
+    };
+    let beyond = far.iter().skip(1).map(|node| access("receiver", &node.name));
+    let mut lines = Vec::new();
+    match ends {
+        [out, back] => {
+            lines.push(access(SENDER, "device"));
+            lines.push(port_line("device - receiver", out));
+            lines.push(port_line("receiver -> device", back));
+            lines.extend(near.iter().skip(1).map(|node| access(&node.name, SENDER)));
+        }
+        [end, ..] if end.port.way == Way::Input => {
+            lines.extend(near.iter().map(|node| access(&node.name, "network")));
+            lines.push(port_line("network - device", end));
+            lines.push(access("device", "receiver"));
+        }
+        [end, ..] => {
+            lines.extend(near.iter().map(|node| access(&node.name, "device")));
+            lines.push(port_line("device - receiver", end));
+        }
+        [] => {}
+    }
+    lines.extend(beyond);
+    lines
+}
+
+/// The line whose rate is the port's.
+fn port_line(ends: &str, &End { port, link, .. }: &End<'_>) -> Entry {
+    let (mut table, mut settings) = (Cell::table(), port.link.clone());
     match settings.remove("rate") {
-        Some(rate) => row.inner("rate", &rate),
-        None => row.page.add(&format!("rate = \"{link}\"")),
+        Some(rate) => table.set("rate", &rate),
+        None => table.set("rate", link.to_string()),
     }
     if settings.get("delay").is_none() {
-        row.comma();
-        row.page.add(&format!("delay = \"{DELAY}\""));
+        table.set("delay", DELAY.to_string());
     }
     settings.remove(ON_THEIR_WAY);
     let mtu = settings.remove("mtu");
-    row.entries(&settings);
-    mtu.iter().for_each(|mtu| row.inner("mtu", mtu));
-    row.page.add(" }");
-    row.say(&format!("! {}", plain(&port.interface.is)));
-    page.row(row);
+    table.extend(&settings);
+    mtu.iter().for_each(|mtu| table.set("mtu", mtu));
+    table.say(&format!("! {}", plain(&port.interface.is)));
+    Entry { key: ends.to_owned(), from: port.interface.origin.place(), cell: table }
 }
 
 /// `[tcp]` and `[traffic]`.
-pub(super) fn load(page: &mut Page, load: &Load) {
-    if let Some(stated) = load.page() {
-        return page.add(&stated.text);
+pub(super) fn load(draft: &mut Draft, load: &Load) {
+    if let Some(stated) = load.sections() {
+        return stated.iter().for_each(|section| draft.add(section.clone()));
     }
-    load.without.iter().for_each(|(class, why)| page.add(&format!("\n# No traffic in {}: {why}.\n", plain(class))));
-    load.flows.iter().for_each(|flow| traffic(page, flow));
+    load.without.iter().for_each(|(class, why)| draft.comment(format!("\n# No traffic in {}: {why}.\n", plain(class))));
+    load.flows.iter().for_each(|flow| draft.add(traffic(flow)));
 }
 
 /// The stack of a TCP: ECT(1) is for a scalable one (RFC 9331).
@@ -164,38 +166,47 @@ fn stack(flow: &Flow) -> &'static str {
     if flow.look.ecn == Some(Ecn::Ect1) { "prague" } else { "linux" }
 }
 
-fn traffic(page: &mut Page, flow: &Flow) {
-    page.section("traffic", Some(&flow.name), None, "");
+fn traffic(flow: &Flow) -> Section {
+    let mut section = Section::new("traffic", Some(&flow.name), None);
     match flow.sends {
-        Sends::Datagrams(rate, size) => {
-            page.add(&format!(
-                "model = \"cbr\"\nrate = \"{rate}\"\nflows = {FLOWS}\nsize = \"{size}\"\njitter = 0.5\n"
-            ));
+        Sends::Datagrams(rate, size) => datagrams(&mut section, rate, size, Some(FLOWS)),
+        Sends::Call(rate, size) => datagrams(&mut section, rate, size, None),
+        Sends::Tcp(None) => {
+            section.set("model", "ftp");
+            section.set("tcp", stack(flow));
         }
-        Sends::Call(rate, size) => {
-            page.add(&format!("model = \"cbr\"\nrate = \"{rate}\"\nsize = \"{size}\"\njitter = 0.5\n"));
-        }
-        Sends::Tcp(None) => page.add(&format!("model = \"ftp\"\ntcp = \"{}\"\n", stack(flow))),
         Sends::Tcp(Some(segment)) => {
-            let stack = stack(flow);
-            page.add(&format!("model = \"ftp\"\ntcp = {{ stack = \"{stack}\", segment = \"{segment}\" }}"));
-            page.add("  # the largest that its buckets hold\n");
+            let mut tcp = Cell::table().with("the largest that its buckets hold");
+            tcp.set("stack", stack(flow));
+            tcp.set("segment", segment.to_string());
+            section.set("model", "ftp");
+            section.set("tcp", tcp);
         }
     }
-    page.add(&format!("from = {}\nto = {}\n", key_text(&flow.from), key_text(&flow.to)));
+    section.set("from", flow.from.as_str());
+    section.set("to", flow.to.as_str());
     if flow.class != flow.name {
-        page.add(&format!("class = {}\n", key_text(&flow.class)));
+        section.set("class", flow.class.as_str());
     }
     if flow.look.dscp.get() > 0 {
-        page.add(&format!("dscp = \"{}\"\n", flow.look.dscp));
+        section.set("dscp", flow.look.dscp.to_string());
     }
     let ports = [("source-port", flow.look.source_port), ("destination-port", flow.look.destination_port)];
     for (name, port) in ports.into_iter().filter_map(|(name, port)| Some((name, port?))) {
-        page.add(&format!("{name} = {port}\n"));
+        section.set(name, &Value::Count(port.into()));
     }
-    match flow.look.ecn {
-        Some(Ecn::Ect1) => page.add("ecn = true\nl4s = true\n"),
-        Some(_) => page.add("ecn = true\n"),
-        None => {}
+    if let Some(ecn) = flow.look.ecn {
+        section.set("ecn", &Value::Flag(true));
+        (ecn == Ecn::Ect1).then(|| section.set("l4s", &Value::Flag(true)));
     }
+    section
+}
+
+/// Datagrams of one size, of one flow unless it is said of how many.
+fn datagrams(section: &mut Section, rate: BitRate, size: Bytes, flows: Option<u64>) {
+    section.set("model", "cbr");
+    section.set("rate", rate.to_string());
+    flows.into_iter().for_each(|flows| section.set("flows", &Value::Count(flows)));
+    section.set("size", size.to_string());
+    section.set("jitter", &Value::Number(0.5));
 }

@@ -7,23 +7,23 @@
 mod chain;
 mod classes;
 pub(crate) mod conditioners;
+pub mod draft;
 mod frame;
 pub(crate) mod names;
-mod origins;
 mod others;
-pub(crate) mod overlap;
-pub mod page;
+pub mod print;
 mod sort;
 mod stolen;
+mod tree;
 
 use crate::import_options::ImportOptions;
 use crate::load::{ClassRow, FilterRow, Load};
 use crate::model::{Kind, Port, Queue};
 use crate::value::{Value, WithOrigin};
 use chain::ByPath;
+use draft::{Draft, Section};
 use frame::{End, FACING};
 use names::{Names, queue_name};
-use page::{List, Page, Piece};
 use perhop_core::accounting::Accounting;
 use perhop_core::classify::Match;
 use perhop_core::params::Place;
@@ -31,19 +31,14 @@ use perhop_core::units::{BitRate, SignedBytes};
 use std::collections::HashMap;
 
 pub use frame::{ACCESS, LINK};
-pub use origins::Origins;
 
 /// A scenario for a port.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Stub {
-    /// The file.
+    /// What stands in it.
+    pub draft: Draft,
+    /// The same as TOML.
     pub text: String,
-    /// Where stretches of it come from; of two that hold a place the one that stands first is the inner one.
-    pub map: Vec<Piece>,
-    /// The same of a load that a file states: where in that file.
-    pub stated: Vec<Piece>,
-    /// Its lists of classes.
-    pub lists: Vec<List>,
     /// What the scenario says differently from the device, and where in the configuration that is.
     pub notes: Vec<(Option<Place>, String)>,
     /// The load, in one sentence.
@@ -58,25 +53,6 @@ pub struct Stub {
     pub filters: Vec<FilterRow>,
     /// What becomes of packets of which these take none.
     pub others: Vec<String>,
-}
-
-impl Stub {
-    /// The classes of the list that begins at a byte.
-    pub fn classes(&self, at: usize) -> Option<&[(String, Option<Place>)]> {
-        // In the order of the text.
-        let place = self.lists.binary_search_by_key(&at, |list| list.at).ok()?;
-        Some(self.lists[place].rows.as_slice())
-    }
-
-    /// Where in the configuration its bytes come from.
-    pub fn origins(&self) -> Origins {
-        Origins::of(&self.map)
-    }
-
-    /// Where in the file of its load.
-    pub fn stated_origins(&self) -> Origins {
-        Origins::of(&self.stated)
-    }
 }
 
 /// A conditioner that only says that a packet has passed it.
@@ -106,21 +82,17 @@ pub(crate) struct Writer<'a> {
     marks: Vec<Marker>,
     /// What classes take whose filters are a chain.
     chained: ByPath,
-    /// `[queue]` sections.
-    pub(crate) tree: Page,
+    /// `[queue]` sections, each before those that it names.
+    pub(crate) tree: Vec<Section>,
     pub(crate) notes: Vec<(Option<Place>, String)>,
 }
 
 impl<'a> Writer<'a> {
     pub(crate) fn new(port: &Port, load: &'a Load) -> Self {
-        Self::with(port, load, [Names::default(), Names::default()])
+        Self::with(port, load, <_>::default())
     }
 
-    /// Of a scenario that has another port.
-    fn beside(other: &Self, port: &Port, load: &'a Load) -> Self {
-        Self::with(port, load, [other.queues.clone(), other.conditioners.clone()])
-    }
-
+    /// Of a scenario that has these names of queues and conditioners.
     fn with(port: &Port, load: &'a Load, [queues, mut conditioners]: [Names; 2]) -> Self {
         let own: Vec<_> =
             port.conditioners.iter().map(|it| (it.name.is.clone(), conditioners.unique(&it.name.is))).collect();
@@ -134,7 +106,7 @@ impl<'a> Writer<'a> {
             by_name,
             marks: Vec::new(),
             chained: ByPath::new(),
-            tree: Page::default(),
+            tree: Vec::new(),
             notes: Vec::new(),
         }
     }
@@ -165,31 +137,35 @@ pub fn stub(port: &Port, link: BitRate) -> Stub {
 
 /// A port as a scenario with this load.
 pub fn with_load(port: &Port, link: BitRate, load: &Load) -> Stub {
-    let mut writer = Writer::new(port, load);
-    let queue = port.queue.as_ref().map(|queue| writer.queue(queue, queue_name(port)));
-    let conditioners = writer.conditioned(port, Some(LINK));
-    let mut page = Page::default();
-    frame::head(&mut page, &[End { port, link, load }]);
-    frame::links(&mut page, port, link, load, queue.as_deref());
-    page.append(&conditioners);
-    page.append(&writer.tree);
-    let stated = load.page().into_iter().flat_map(|stated| stated.moved(page.text.len())).collect();
-    frame::load(&mut page, load);
-    let sentence = frame::sentence(&[load]);
     let others = others::sentence(port).into_iter().collect();
-    let Page { text, map, lists } = page;
+    Stub { rows: load.classes(), others, ..of_ends(&[End { port, link, load }]) }
+}
+
+/// The scenario of the ports of a line.
+fn of_ends(ends: &[End<'_>]) -> Stub {
+    let (mut names, mut queues, mut sections, mut notes) = (<_>::default(), Vec::new(), Vec::new(), Vec::new());
+    for (end, at) in ends.iter().zip([LINK, FACING]) {
+        let mut writer = Writer::with(end.port, end.load, names);
+        queues.push(end.port.queue.as_ref().map(|queue| writer.queue(queue, queue_name(end.port))));
+        sections.extend(writer.conditioned(end.port, Some(at)));
+        sections.append(&mut writer.tree);
+        notes.append(&mut writer.notes);
+        names = [writer.queues, writer.conditioners];
+    }
+    let mut draft = Draft::default();
+    frame::head(&mut draft, ends);
+    frame::links(&mut draft, ends, &queues);
+    sections.into_iter().for_each(|section| draft.add(section));
+    ends.iter().for_each(|end| frame::load(&mut draft, end.load));
     Stub {
-        text,
-        map,
-        stated,
-        lists,
-        notes: writer.notes,
-        load: sentence,
-        link,
-        back: None,
-        rows: load.classes(),
-        filters: load.filters(port),
-        others,
+        text: draft.text(),
+        draft,
+        notes,
+        load: frame::sentence(&ends.iter().map(|end| end.load).collect::<Vec<_>>()),
+        link: ends[0].link,
+        back: ends.get(1).map(|end| end.link),
+        filters: ends.iter().flat_map(|end| end.load.filters(end.port)).collect(),
+        ..Stub::default()
     }
 }
 
@@ -221,42 +197,16 @@ fn recount(other: &Port, port: &Port) -> Port {
 pub fn of_both([out, back]: [(&Port, BitRate); 2]) -> Stub {
     let back = (&recount(out.0, back.0), back.1);
     let [load, mut facing] = Load::of_both([out, back]);
-    let rows = load.classes();
-    let others = facing.tell_apart(&load, back.0.way);
-    let ends = [End { port: out.0, link: out.1, load: &load }, End { port: back.0, link: back.1, load: &facing }];
-    let mut writer = Writer::new(out.0, &load);
-    let queue = out.0.queue.as_ref().map(|queue| writer.queue(queue, queue_name(out.0)));
-    let conditioners = writer.conditioned(out.0, Some(LINK));
-    let mut second = Writer::beside(&writer, back.0, &facing);
-    let other = back.0.queue.as_ref().map(|queue| second.queue(queue, queue_name(back.0)));
-    let other_conditioners = second.conditioned(back.0, Some(FACING));
-    let mut page = Page::default();
-    frame::head(&mut page, &ends);
-    frame::links_of_both(&mut page, ends, [queue.as_deref(), other.as_deref()]);
-    [&conditioners, &writer.tree, &other_conditioners, &second.tree].into_iter().for_each(|part| page.append(part));
-    ends.iter().for_each(|end| frame::load(&mut page, end.load));
-    let named = |port: &Port, rows: Vec<ClassRow>| {
+    let rows = [load.classes(), facing.tell_apart(&load, back.0.way)];
+    let ports = [out.0, back.0];
+    let rows = ports.into_iter().zip(rows).flat_map(|(port, rows)| {
         let port = frame::called(port);
         rows.into_iter().map(move |row| ClassRow { port: Some(port.clone()), ..row })
-    };
-    let rows = named(out.0, rows).chain(named(back.0, others)).collect();
-    let filters = [load.filters(out.0), facing.filters(back.0)].concat();
-    let others = [out.0, back.0].into_iter();
+    });
+    let rows = rows.collect();
     let others =
-        others.filter_map(|port| Some(format!("{}: {}", frame::called(port), others::sentence(port)?))).collect();
-    let Page { text, map, lists } = page;
-    let notes = [writer.notes, second.notes].concat();
-    Stub {
-        text,
-        map,
-        stated: Vec::new(),
-        lists,
-        notes,
-        load: frame::sentence(&[&load, &facing]),
-        link: out.1,
-        back: Some(back.1),
-        rows,
-        filters,
-        others,
-    }
+        ports.into_iter().filter_map(|port| Some(format!("{}: {}", frame::called(port), others::sentence(port)?)));
+    let others = others.collect();
+    let ends = [End { port: out.0, link: out.1, load: &load }, End { port: back.0, link: back.1, load: &facing }];
+    Stub { rows, others, ..of_ends(&ends) }
 }

@@ -3,8 +3,8 @@
 //! A device asks its filters in their order, whatever the order of the classes that they lead to. Where these two orders
 //! differ, code points are taken out of the later filter; what cannot be said that way becomes a chain of markers, or a note.
 
-use super::overlap::{code_points, is_of_code_points, is_of_conditioners};
 use super::stolen::{OwnedFilter, Stolen};
+use crate::matches::{code_points, is_of_code_points, is_of_conditioners};
 use crate::model::Filter;
 use crate::unions::Unions;
 use perhop_core::aqm::members::{self, Cover, Member};

@@ -1,7 +1,7 @@
 //! Bands and classes without rates: `prio`, `pfifo_fast`, `ets`, `drr`.
 
 use super::kernel::Qdisc;
-use super::options::{Assumed, Discipline, Does, Fixed, Options, Takes, assumed, row};
+use super::options::{Assumed, Classes, Discipline, Does, Fixed, Options, Takes, assumed, row};
 use super::words::{Refusal, Taken};
 use crate::model::Kind;
 use crate::value::{Settings, Value, WithOrigin};
@@ -20,7 +20,6 @@ const QUANTUM: &str = "the interface's MTU, by default 1500, and its header of 1
 
 /// Strict priorities.
 pub const PRIO: Discipline = Discipline {
-    name: "prio",
     kind: Some(Kind::Scheduler("strict-priority")),
     rows: &[
         row("bands", Takes::Count, Does::Makes("the classes")),
@@ -28,23 +27,22 @@ pub const PRIO: Discipline = Discipline {
         row("multiqueue", Takes::Word, Does::Same("printed only")),
     ],
     class_rows: &[row("leaf", Takes::Word, Does::Same("the queue of the class"))],
-    assumed: &[],
-    keeps: [false; 2],
+    classes: Classes::Bands,
+    check: checked,
+    ..Discipline::plain("prio")
 };
 
 /// Three queues by priority.
 pub const PFIFO_FAST: Discipline = Discipline {
-    name: "pfifo_fast",
     kind: Some(Kind::Scheduler("strict-priority")),
     rows: PRIO.rows,
-    class_rows: &[],
-    assumed: &[],
-    keeps: [false; 2],
+    classes: Classes::FixedBands,
+    fixed: true,
+    ..Discipline::plain("pfifo_fast")
 };
 
 /// Strict bands, then bands that share.
 pub const ETS: Discipline = Discipline {
-    name: "ets",
     kind: Some(Kind::Scheduler("ets")),
     rows: &[
         row("bands", Takes::Count, Does::Makes("the classes")),
@@ -58,11 +56,14 @@ pub const ETS: Discipline = Discipline {
     ],
     assumed: &[assumed("arithmetic", Fixed::Word("linux"), "sch_ets.c")],
     keeps: [false, true],
+    classes: Classes::Bands,
+    needs: &[&["bands", "quanta", "strict"]],
+    check: checked,
+    ..Discipline::plain("ets")
 };
 
 /// Deficit round robin.
 pub const DRR: Discipline = Discipline {
-    name: "drr",
     kind: Some(Kind::Scheduler("drr")),
     rows: &[],
     class_rows: &[
@@ -72,6 +73,9 @@ pub const DRR: Discipline = Discipline {
     ],
     assumed: &[assumed("arithmetic", Fixed::Word("linux"), "sch_drr.c")],
     keeps: [false, true],
+    classes: Classes::Flat,
+    fixed: true,
+    ..Discipline::plain("drr")
 };
 
 fn list(options: &Options<'_>, word: &str) -> Vec<u64> {
@@ -94,11 +98,17 @@ pub(super) fn many(it: &Qdisc<'_>) -> u32 {
     bands.clamp(1, MOST) as u32
 }
 
+/// The class of a number, or that of priority 0 if no band has it.
+pub(super) fn of_number(it: &Qdisc<'_>, number: u32) -> u32 {
+    let band = number & 0xffff;
+    it.handle | if (1..=many(it)).contains(&band) { band } else { of_priority_0(it) }
+}
+
 /// What the kernel wants.
 ///
 /// # Errors
 /// It would refuse it.
-pub(super) fn checked(it: &Qdisc<'_>) -> Taken<()> {
+fn checked(it: &Qdisc<'_>) -> Taken<()> {
     let bands = match &*it.name.text {
         "prio" => count(&it.options, "bands").unwrap_or(3),
         "ets" => count(&it.options, "bands").unwrap_or_else(|| many(it).into()),

@@ -35,7 +35,6 @@ const fn lost(word: &'static str, why: &'static str) -> Row {
 
 /// Shaper, tins, hosts, flows.
 pub const CAKE: Discipline = Discipline {
-    name: "cake",
     kind: Some(Kind::Scheduler("cake")),
     rows: &[
         row("bandwidth", Takes::Word, Does::Makes("`rate`")),
@@ -99,7 +98,6 @@ pub const CAKE: Discipline = Discipline {
         framing("total_overhead"),
         framing("hard_header"),
     ],
-    class_rows: &[],
     assumed: &[
         assumed("tins", Fixed::Word("diffserv3"), CAKE_C),
         assumed("isolation", Fixed::Word("triple-isolate"), CAKE_C),
@@ -110,6 +108,7 @@ pub const CAKE: Discipline = Discipline {
         assumed("mtu", Fixed::Bytes(1514), LARGEST),
     ],
     keeps: [true, false],
+    ..Discipline::plain("cake")
 };
 
 /// What a word says of frames: bytes that it adds beyond the IP packet, the least bytes or 0, the cells if it says so.

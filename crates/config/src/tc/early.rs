@@ -2,7 +2,7 @@
 
 use super::kernel::Qdisc;
 use super::log::Log;
-use super::options::{Discipline, Does, Fixed, Opt, Options, Takes, assumed, row};
+use super::options::{Classes, Discipline, Does, Fixed, Opt, Options, Takes, assumed, row};
 use super::words::{Refusal, Taken};
 use crate::model::Kind;
 use crate::value::{Settings, Value, WithOrigin};
@@ -25,7 +25,6 @@ const TC_DUALPI2: &str = "tc-dualpi2(8)";
 
 /// Random early detection, in bytes.
 pub const RED: Discipline = Discipline {
-    name: "red",
     kind: Some(Kind::Aqm("red")),
     rows: &[
         row("limit", Takes::Size, Does::Sets("limit")),
@@ -48,19 +47,20 @@ pub const RED: Discipline = Discipline {
         row("ewma", Takes::Count, Does::Sets("weight")),
         row("Scell_log", Takes::Count, Does::Same("the table by which the average falls")),
     ],
-    class_rows: &[],
     assumed: &[
         assumed("max-p", Fixed::Number(0.02), TC_RED),
         assumed("ecn", Fixed::Flag(false), TC_RED),
         assumed("adaptive", Fixed::Flag(false), TC_RED),
         assumed("arithmetic", Fixed::Word("linux"), "sch_red.c"),
     ],
-    keeps: [false; 2],
+    classes: Classes::One,
+    needs: &[&["limit"], &["avpkt"]],
+    check: checked,
+    ..Discipline::plain("red")
 };
 
 /// CHOKe, in packets.
 pub const CHOKE: Discipline = Discipline {
-    name: "choke",
     kind: Some(Kind::Aqm("choke")),
     rows: &[
         row("limit", Takes::Packets, Does::Sets("limit")),
@@ -74,19 +74,19 @@ pub const CHOKE: Discipline = Discipline {
         row("ewma", Takes::Count, Does::Sets("weight")),
         row("Scell_log", Takes::Count, Does::Same("the table by which the average falls")),
     ],
-    class_rows: &[],
     assumed: &[
         assumed("mean-packet", Fixed::Bytes(1000), TC_CHOKE),
         assumed("max-p", Fixed::Number(0.02), TC_CHOKE),
         assumed("ecn", Fixed::Flag(false), TC_CHOKE),
         assumed("arithmetic", Fixed::Word("linux"), "sch_choke.c"),
     ],
-    keeps: [false; 2],
+    needs: &[&["limit"], &["bandwidth"]],
+    check: checked,
+    ..Discipline::plain("choke")
 };
 
 /// Controlled delay.
 pub const CODEL: Discipline = Discipline {
-    name: "codel",
     kind: Some(Kind::Aqm("codel")),
     rows: &[
         row("limit", Takes::Packets, Does::Sets("limit")),
@@ -96,7 +96,6 @@ pub const CODEL: Discipline = Discipline {
         row("noecn", Takes::Nothing, Does::Says("ecn", Fixed::Flag(false))),
         row("ce_threshold", Takes::Time, Does::Sets("ce-threshold")),
     ],
-    class_rows: &[],
     assumed: &[
         assumed("limit", Fixed::Packets(1000), CODEL_C),
         assumed("target", Fixed::Us(5_000), CODEL_C),
@@ -106,11 +105,11 @@ pub const CODEL: Discipline = Discipline {
         assumed("arithmetic", Fixed::Word("linux"), CODEL_C),
     ],
     keeps: [true, false],
+    ..Discipline::plain("codel")
 };
 
 /// Proportional integral controller, enhanced.
 pub const PIE: Discipline = Discipline {
-    name: "pie",
     kind: Some(Kind::Aqm("pie")),
     rows: &[
         row("limit", Takes::Packets, Does::Sets("limit")),
@@ -125,7 +124,6 @@ pub const PIE: Discipline = Discipline {
         row("dq_rate_estimator", Takes::Nothing, Does::Says("delay", Fixed::Word("rate"))),
         row("no_dq_rate_estimator", Takes::Nothing, Does::Says("delay", Fixed::Word("timestamps"))),
     ],
-    class_rows: &[],
     assumed: &[
         assumed("limit", Fixed::Packets(1000), PIE_C),
         assumed("target", Fixed::Us(15_000), PIE_C),
@@ -139,11 +137,11 @@ pub const PIE: Discipline = Discipline {
         assumed("arithmetic", Fixed::Word("linux"), PIE_C),
     ],
     keeps: [true, false],
+    ..Discipline::plain("pie")
 };
 
 /// Two queues, of L4S and of classic traffic.
 pub const DUALPI2: Discipline = Discipline {
-    name: "dualpi2",
     kind: Some(Kind::Scheduler("dualpi2")),
     rows: &[
         row("limit", Takes::Packets, Does::Sets("limit")),
@@ -165,7 +163,6 @@ pub const DUALPI2: Discipline = Discipline {
         row("max_rtt", Takes::Time, Does::Makes("`update`, `alpha` and `beta`")),
         row("typical_rtt", Takes::Time, Does::Makes("`update`, `alpha` and `beta`")),
     ],
-    class_rows: &[],
     assumed: &[
         assumed("limit", Fixed::Packets(10_000), TC_DUALPI2),
         assumed("target", Fixed::Us(15_000), TC_DUALPI2),
@@ -179,6 +176,7 @@ pub const DUALPI2: Discipline = Discipline {
         assumed("c-share", Fixed::Number(0.1), TC_DUALPI2),
     ],
     keeps: [true, false],
+    ..Discipline::plain("dualpi2")
 };
 
 /// What several words say together.
@@ -283,7 +281,7 @@ fn chosen(options: &Options<'_>, settings: &Settings, unit: Unit) -> Option<u64>
 ///
 /// # Errors
 /// It would refuse it.
-pub(super) fn checked(it: &Qdisc<'_>) -> Taken<()> {
+fn checked(it: &Qdisc<'_>) -> Taken<()> {
     let (settings, unit) = (it.options.settings(), if it.name.text == "red" { Unit::Bytes } else { Unit::Packets });
     let [min, max] = bounds(&settings, unit);
     let limit = number(&settings, "limit").unwrap_or_default();

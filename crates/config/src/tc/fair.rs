@@ -15,7 +15,6 @@ const SFQ_C: &str = "sch_sfq.c";
 
 /// Each flow has a queue with CoDel.
 pub const FQ_CODEL: Discipline = Discipline {
-    name: "fq_codel",
     kind: Some(Kind::Scheduler("fq-codel")),
     rows: &[
         row("limit", Takes::Packets, Does::Sets("limit")),
@@ -34,7 +33,6 @@ pub const FQ_CODEL: Discipline = Discipline {
             Does::Lost("perhop's `ce-threshold` holds for all ECN-capable packets"),
         ),
     ],
-    class_rows: &[],
     assumed: &[
         assumed("limit", Fixed::Packets(10_240), FQ_CODEL_C),
         assumed("flows", Fixed::Count(1024), FQ_CODEL_C),
@@ -48,11 +46,11 @@ pub const FQ_CODEL: Discipline = Discipline {
         assumed("arithmetic", Fixed::Word("linux"), FQ_CODEL_C),
     ],
     keeps: [true, false],
+    ..Discipline::plain("fq_codel")
 };
 
 /// Each flow has a queue, and is paced.
 pub const FQ: Discipline = Discipline {
-    name: "fq",
     kind: Some(Kind::Scheduler("fq")),
     rows: &[
         row("limit", Takes::Packets, Does::Sets("limit")),
@@ -77,7 +75,6 @@ pub const FQ: Discipline = Discipline {
         row("horizon_drop", Takes::Nothing, Does::Same("no packet gets there before its time")),
         row("offload_horizon", Takes::Time, Does::Same("no packet gets there before its time")),
     ],
-    class_rows: &[],
     assumed: &[
         assumed("limit", Fixed::Packets(10_000), FQ_C),
         assumed("flow-limit", Fixed::Packets(100), FQ_C),
@@ -90,11 +87,12 @@ pub const FQ: Discipline = Discipline {
         assumed("flows", Fixed::Count(1024), FQ_C),
     ],
     keeps: [true, false],
+    check: |it| checked(&it.options),
+    ..Discipline::plain("fq")
 };
 
 /// Each flow has a queue with PIE.
 pub const FQ_PIE: Discipline = Discipline {
-    name: "fq_pie",
     kind: Some(Kind::Scheduler("fq-pie")),
     rows: &[
         row("limit", Takes::Packets, Does::Sets("limit")),
@@ -113,7 +111,6 @@ pub const FQ_PIE: Discipline = Discipline {
         row("dq_rate_estimator", Takes::Nothing, Does::Says("delay", Fixed::Word("rate"))),
         row("no_dq_rate_estimator", Takes::Nothing, Does::Says("delay", Fixed::Word("timestamps"))),
     ],
-    class_rows: &[],
     assumed: &[
         assumed("limit", Fixed::Packets(10_240), FQ_PIE_C),
         assumed("flows", Fixed::Count(1024), FQ_PIE_C),
@@ -129,11 +126,11 @@ pub const FQ_PIE: Discipline = Discipline {
         assumed("mtu", Fixed::Bytes(1514), LARGEST),
     ],
     keeps: [true, false],
+    ..Discipline::plain("fq_pie")
 };
 
 /// Each flow has a queue, and the longest loses packets.
 pub const SFQ: Discipline = Discipline {
-    name: "sfq",
     kind: Some(Kind::Scheduler("sfq")),
     rows: &[
         row("limit", Takes::Packets, Does::Sets("limit")),
@@ -153,7 +150,6 @@ pub const SFQ: Discipline = Discipline {
         row("ecn", Takes::Nothing, Does::Lost(NO_RED)),
         row("harddrop", Takes::Nothing, Does::Lost(NO_RED)),
     ],
-    class_rows: &[],
     assumed: &[
         assumed("limit", Fixed::Packets(127), SFQ_C),
         assumed("quantum", Fixed::Bytes(1514), LARGEST),
@@ -164,6 +160,7 @@ pub const SFQ: Discipline = Discipline {
         assumed("arithmetic", Fixed::Word("linux"), SFQ_C),
     ],
     keeps: [true, false],
+    ..Discipline::plain("sfq")
 };
 
 /// Why SFQ's RED is not read.
@@ -176,7 +173,7 @@ const MOST_QUANTUM: u64 = 1 << 20;
 ///
 /// # Errors
 /// It would refuse it.
-pub(super) fn checked(options: &Options<'_>) -> Taken<()> {
+fn checked(options: &Options<'_>) -> Taken<()> {
     let initial = options.get("initial_quantum").and_then(|it| it.bytes());
     match initial.filter(|it| it.get() > MOST_QUANTUM) {
         Some(bytes) => Err(Refusal::of(format!("an `initial_quantum` of {bytes}: it is at most {MOST_QUANTUM}B"))),

@@ -2,7 +2,7 @@
 
 use super::kernel::{Class, Qdisc};
 use super::log::Log;
-use super::options::{Assumed, Discipline, Does, Fixed, Opt, Options, Takes, assumed, row};
+use super::options::{Assumed, Classes, Discipline, Does, Fixed, Opt, Options, Takes, assumed, row};
 use super::words::{Form, Refusal, Taken};
 use crate::model::Kind;
 use crate::value::{Settings, Value, WithOrigin};
@@ -19,7 +19,6 @@ const DIRECT: u64 = 1000;
 
 /// Hierarchical token bucket.
 pub const HTB: Discipline = Discipline {
-    name: "htb",
     kind: Some(Kind::Scheduler("htb")),
     rows: &[
         row(
@@ -56,11 +55,13 @@ pub const HTB: Discipline = Discipline {
     ],
     assumed: &[assumed("r2q", Fixed::Count(10), HTB_C), assumed("arithmetic", Fixed::Word("linux"), HTB_C)],
     keeps: [true, false],
+    classes: Classes::Tree,
+    fixed: true,
+    ..Discipline::plain("htb")
 };
 
 /// Hierarchical fair service curves.
 pub const HFSC: Discipline = Discipline {
-    name: "hfsc",
     kind: Some(Kind::Scheduler("hfsc")),
     rows: &[row(
         "default",
@@ -84,6 +85,8 @@ pub const HFSC: Discipline = Discipline {
     ],
     assumed: &[assumed("arithmetic", Fixed::Word("linux"), HFSC_C)],
     keeps: [true, true],
+    classes: Classes::Tree,
+    ..Discipline::plain("hfsc")
 };
 
 /// Whether a class takes these options.

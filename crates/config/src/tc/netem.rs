@@ -1,7 +1,7 @@
 //! `netem`: what it does is that of a link.
 
 use super::log::Log;
-use super::options::{Discipline, Does, Opt, Options, Takes, row};
+use super::options::{Classes, Discipline, Does, Opt, Options, Takes, row};
 use super::units;
 use super::words::Token;
 use crate::model::ON_THEIR_WAY;
@@ -10,8 +10,6 @@ use perhop_core::units::{Packets, Span};
 
 /// Delay, loss and rate.
 pub const NETEM: Discipline = Discipline {
-    name: "netem",
-    kind: None,
     rows: &[
         row("limit", Takes::SizeInPackets, Does::Makes("`limit` of the queue, with a `rate`")),
         row("delay", Takes::Several, Does::Makes("`delay` and `jitter` of the link")),
@@ -28,9 +26,8 @@ pub const NETEM: Discipline = Discipline {
         row("ecn", Takes::Nothing, Does::Makes("nothing without loss")),
         row("seed", Takes::Word, Does::Same("perhop has its own random numbers")),
     ],
-    class_rows: &[],
-    assumed: &[],
-    keeps: [false; 2],
+    classes: Classes::One,
+    ..Discipline::plain("netem")
 };
 
 /// What stays of what cannot be said as it is.

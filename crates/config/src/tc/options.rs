@@ -1,5 +1,6 @@
 //! The options of queueing disciplines, classes and actions, as tables: one row a word.
 
+use super::kernel::Qdisc;
 use super::units;
 use super::words::{Form, Refusal, Taken, Token, Words, span};
 use crate::model::Kind;
@@ -150,8 +151,65 @@ pub struct Discipline {
     pub class_rows: &'static [Row],
     /// What it assumes.
     pub assumed: &'static [Assumed],
+    /// Its classes.
+    pub classes: Classes,
     /// Whether `change` keeps what it does not say, of the discipline and of its classes.
     pub keeps: [bool; 2],
+    /// Whether the kernel alters nothing of one that is there.
+    pub fixed: bool,
+    /// Words of which one of each list must be said.
+    pub needs: &'static [&'static [&'static str]],
+    /// What else tc and the kernel want of one that is made.
+    pub(super) check: fn(&Qdisc<'_>) -> Taken<()>,
+}
+
+/// The classes of a queueing discipline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Classes {
+    /// None.
+    None,
+    /// One, which any number of a class names.
+    One,
+    /// Bands, as many as its options say.
+    Bands,
+    /// Bands with queues of its own, to which no filter leads.
+    FixedBands,
+    /// One for each queue of the hardware.
+    Hardware,
+    /// Those that commands make, side by side.
+    Flat,
+    /// Those that commands make, also below each other.
+    Tree,
+}
+
+impl Classes {
+    /// Whether commands make them.
+    pub const fn are_made(self) -> bool {
+        matches!(self, Self::Flat | Self::Tree)
+    }
+
+    /// Whether filters lead to them.
+    pub const fn are_sorted(self) -> bool {
+        matches!(self, Self::Bands | Self::Flat | Self::Tree)
+    }
+}
+
+impl Discipline {
+    /// One without words or classes.
+    pub(super) const fn plain(name: &'static str) -> Self {
+        Self {
+            name,
+            kind: None,
+            rows: &[],
+            class_rows: &[],
+            assumed: &[],
+            classes: Classes::None,
+            keeps: [false; 2],
+            fixed: false,
+            needs: &[],
+            check: |_| Ok(()),
+        }
+    }
 }
 
 /// An option that is said.

@@ -1,7 +1,7 @@
 //! All queueing disciplines that perhop has.
 
 use super::kernel::Qdisc;
-use super::options::{Discipline, Does, Row, Takes, row};
+use super::options::{Classes, Discipline, Does, Row, Takes, row};
 use super::words::{Refusal, Taken};
 use super::{bands, cake, early, fair, fifo, htb, netem, tbf};
 
@@ -57,30 +57,12 @@ pub(super) fn near(name: &str) -> Option<&'static str> {
 
 /// How many classes one has by itself; `None`: they are made by commands.
 pub(super) fn own_classes(it: &Qdisc<'_>) -> Option<u32> {
-    match it.name.text.as_ref() {
-        "prio" | "pfifo_fast" => Some(bands::many(it)),
-        "ets" => Some(bands::many(it)),
-        "mq" => Some(0xffff),
-        _ => own_classes_of(it.known?),
-    }
-}
-
-/// Whether the kernel alters nothing of one that is there.
-pub(super) fn is_fixed(name: &str) -> bool {
-    matches!(name, "htb" | "drr" | "mq" | "pfifo_fast" | "noqueue" | "ingress" | "clsact")
-}
-
-/// Whether one has a single class, which any number of a class within it names.
-pub(super) fn single_class(it: &Qdisc<'_>) -> bool {
-    it.known.is_some_and(|known| own_classes_of(known) == Some(1))
-}
-
-/// How many classes all of a kind have by themselves; `None`: they are made by commands, or it depends.
-pub(super) fn own_classes_of(it: &Discipline) -> Option<u32> {
-    match it.name {
-        "htb" | "hfsc" | "drr" | "prio" | "ets" => None,
-        "tbf" | "red" | "netem" => Some(1),
-        _ => Some(0),
+    match it.classes() {
+        Classes::Flat | Classes::Tree => None,
+        Classes::Bands | Classes::FixedBands => Some(bands::many(it)),
+        Classes::Hardware => Some(0xffff),
+        Classes::One => Some(1),
+        Classes::None => it.known.map(|_| 0),
     }
 }
 
@@ -96,20 +78,6 @@ pub(super) fn checked(it: &Qdisc<'_>) -> Taken<()> {
     if it.form == super::words::Form::Shown {
         return Ok(());
     }
-    let needs: &[&[&str]] = match it.name.text.as_ref() {
-        "tbf" => &[&["rate"], &["burst", "buffer", "maxburst"], &["latency", "lat", "limit"]],
-        "red" => &[&["limit"], &["avpkt"]],
-        "choke" => &[&["limit"], &["bandwidth"]],
-        "ets" => &[&["bands", "quanta", "strict"]],
-        _ => &[],
-    };
-    match needs.iter().find_map(|words| missing(words)) {
-        Some(refusal) => Err(refusal),
-        None => match &*it.name.text {
-            "fq" => fair::checked(&it.options),
-            "red" | "choke" => early::checked(it),
-            "tbf" => tbf::checked(&it.options),
-            _ => bands::checked(it),
-        },
-    }
+    let Some(known) = it.known else { return Ok(()) };
+    known.needs.iter().find_map(|words| missing(words)).map_or_else(|| (known.check)(it), Err)
 }

@@ -2,15 +2,13 @@
 
 use super::htb::framed;
 use super::log::Log;
-use super::options::{Discipline, Does, Opt, Options, Takes, row};
+use super::options::{Classes, Discipline, Does, Opt, Options, Takes, row};
 use super::words::{Refusal, Taken};
 use crate::value::{Settings, Value, WithOrigin};
 use perhop_core::units::Bytes;
 
 /// A token bucket with a queue.
 pub const TBF: Discipline = Discipline {
-    name: "tbf",
-    kind: None,
     rows: &[
         row("rate", Takes::Rate, Does::Sets("rate")),
         row("burst", Takes::Burst, Does::Sets("burst")),
@@ -30,16 +28,17 @@ pub const TBF: Discipline = Discipline {
         row("mpu", Takes::Size, Does::Makes("`mpu` of the shaper")),
         row("linklayer", Takes::Word, Does::Makes("`link-layer` of the shaper")),
     ],
-    class_rows: &[],
-    assumed: &[],
-    keeps: [false; 2],
+    classes: Classes::One,
+    needs: &[&["rate"], &["burst", "buffer", "maxburst"], &["latency", "lat", "limit"]],
+    check: |it| checked(&it.options),
+    ..Discipline::plain("tbf")
 };
 
 /// What tc and the kernel want.
 ///
 /// # Errors
 /// They would refuse it.
-pub(super) fn checked(options: &Options<'_>) -> Taken<()> {
+fn checked(options: &Options<'_>) -> Taken<()> {
     let Some(peak) = options.get("peakrate") else { return Ok(()) };
     if options.any(&["mtu", "minburst"]).is_none() {
         return Err(Refusal::of("`peakrate` needs `mtu`"));

@@ -17,6 +17,7 @@ use crate::sections::named::Named;
 use crate::sections::queue::QueueSection;
 use crate::sections::settings::PolicySettings;
 use crate::text::diagnostics::{Diagnostics, Findings};
+use crate::text::made::Input;
 use crate::text::options::Options;
 use crate::text::{file, write};
 
@@ -61,9 +62,9 @@ impl Policy {
     ///
     /// # Errors
     /// Everything that is wrong, in one pass, if anything prevents its use; otherwise warnings come with the policy.
-    pub fn parse(text: &str, options: &Options) -> Result<(Self, Diagnostics), Diagnostics> {
+    pub fn parse<'a>(input: impl Into<Input<'a>>, options: &Options) -> Result<(Self, Diagnostics), Diagnostics> {
         let mut findings = Findings::default();
-        let root = stated::read(text, options, Kind::Policy, &mut findings);
+        let root = stated::read(input.into(), options, Kind::Policy, &mut findings);
         let policy = root.and_then(|root| Self::read(&root, options, &mut findings.problems));
         findings.conclude(policy)
     }

@@ -214,6 +214,8 @@ impl Diagnostic {
 
     fn new(problem: Problem, sources: &Sources) -> Self {
         let Problem { severity, code, place, message, class, label, help } = problem;
+        let of_device = place.zip(class.as_ref()).and_then(|(list, class)| sources.class(list, class));
+        let (place, class) = of_device.map_or((place, class), |(place, class)| (Some(place), Some(class)));
         let spot = place.filter(|p| p.end > p.start).and_then(|p| sources.spot(p));
         let [message, label, help] = [message, label, help].map(|words| printable(&words).into_owned());
         Self { severity, code, message, class, file: sources.file().to_owned(), spot, label, help }

@@ -12,6 +12,8 @@ pub mod items;
 pub mod options;
 /// Tree -> JSON.
 pub mod json;
+/// A tree that was made of other texts.
+pub mod made;
 /// Text as a terminal may show it.
 pub mod printable;
 /// Sources of text, and places in them.

@@ -2,11 +2,13 @@
 //!
 //! Each text gets a separate stretch, so that a [`Place`] says both which text and where in it.
 
+use super::made::Made;
 use super::printable;
-use perhop_core::params::Place;
+use perhop_core::params::{ClassName, Place};
+use std::sync::Arc;
 
-/// One text: a file, or an override such as `-s traffic.bulk.flows=20`.
-#[derive(Clone, Debug, PartialEq)]
+/// One text, a file or an override such as `-s traffic.bulk.flows=20`.
+#[derive(Clone, Debug, Default, PartialEq)]
 struct Piece {
     name: String,
     text: String,
@@ -14,6 +16,15 @@ struct Piece {
     lines: Vec<usize>,
     base: usize,
     keys: Vec<Vec<String>>,
+    /// For a tree that has no text.
+    made: Option<Arc<Made>>,
+}
+
+impl Piece {
+    /// One past its last place.
+    fn end(&self) -> usize {
+        self.base + self.made.as_ref().map_or(self.text.len(), |made| made.end)
+    }
 }
 
 /// All texts that a scenario was read from.
@@ -56,10 +67,28 @@ impl Spot {
 impl Sources {
     /// Adds a text; its bytes begin at what is returned.
     pub fn add(&mut self, name: &str, text: &str) -> usize {
-        let base = self.pieces.last().map_or(0, |p| p.base + p.text.len() + 1);
+        let base = self.end();
         let lines = [0].into_iter().chain(text.match_indices('\n').map(|(end, _)| end + 1)).collect();
-        self.pieces.push(Piece { name: name.to_owned(), text: text.to_owned(), lines, base, keys: Vec::new() });
+        self.pieces.push(Piece { name: name.to_owned(), text: text.to_owned(), lines, base, ..Piece::default() });
         base
+    }
+
+    /// Adds a tree that was made of other texts, before any text.
+    pub fn add_made(&mut self, name: &str, made: &Made) {
+        self.pieces.push(Piece { name: name.to_owned(), made: Some(Arc::new(made.clone())), ..Piece::default() });
+    }
+
+    fn end(&self) -> usize {
+        self.pieces.last().map_or(0, |piece| piece.end() + 1)
+    }
+
+    fn piece(&self, place: Place) -> Option<&Piece> {
+        self.pieces.iter().rev().find(|piece| place.start >= piece.base)
+    }
+
+    /// The place of the class that is meant in the list at a place, and the name that the device has for it.
+    pub fn class(&self, list: Place, class: &ClassName) -> Option<(Place, ClassName)> {
+        self.piece(list)?.made.as_ref()?.class(list, class)
     }
 
     /// Says that each line of the text added last is `KEY = VALUE`, the key dotted from these parts.
@@ -76,7 +105,10 @@ impl Sources {
 
     /// Where `place` is.
     pub fn spot(&self, place: Place) -> Option<Spot> {
-        let piece = self.pieces.iter().rev().find(|p| place.start >= p.base)?;
+        let piece = self.piece(place)?;
+        if let Some(made) = &piece.made {
+            return made.spot(place);
+        }
         let at = |byte: usize| floor(&piece.text, byte.saturating_sub(piece.base));
         let (start, end) = (at(place.start), at(place.end).max(at(place.start)));
         let above = piece.lines.partition_point(|&line| line <= start) - 1;

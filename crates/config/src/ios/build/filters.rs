@@ -10,10 +10,14 @@ use crate::ios::plan::{At, Class, ClassMap, Test, What, WithPlace};
 use crate::ios::read::matches::taken;
 use crate::ios::read::words::Words;
 use crate::ios::tree::row_of;
+use crate::matches::merged;
 use crate::model::Filter;
 use crate::value::WithOrigin;
 use perhop_core::classify::Match;
 use perhop_core::params::suggest;
+
+/// Alternatives before one that it may become one with.
+const NEAR: usize = 8;
 
 /// Class maps within class maps at most.
 const DEEPEST: usize = 64;
@@ -72,7 +76,7 @@ impl<'a> Build<'a> {
             self.account.approximated(class.at.line, how);
             return vec![called(&class.name)];
         }
-        merged(list)
+        merged(list, NEAR)
     }
 
     /// A class whose class map is not in the text.
@@ -226,23 +230,4 @@ impl<'a> Build<'a> {
 /// Packets that only a name tells from others.
 fn called(name: &str) -> Match {
     Match { traffic: vec![name.to_owned()], ..Match::default() }
-}
-
-/// Alternatives that differ in their code points alone are one.
-fn merged(list: Vec<Match>) -> Vec<Match> {
-    let mut out: Vec<Match> = Vec::with_capacity(list.len());
-    for one in list {
-        let alike = |known: &&mut Match| {
-            !known.dscp.is_empty()
-                && !one.dscp.is_empty()
-                && Match { dscp: Vec::new(), ..(**known).clone() } == Match { dscp: Vec::new(), ..one.clone() }
-        };
-        match out.iter_mut().rev().take(8).find(alike) {
-            Some(known) => known
-                .dscp
-                .extend(one.dscp.iter().filter(|dscp| !known.dscp.contains(dscp)).copied().collect::<Vec<_>>()),
-            None => out.push(one),
-        }
-    }
-    out
 }

@@ -1,7 +1,7 @@
 //! Filters that a device asks in another order than that of their classes: what is taken from the later ones, and what a list of
 //! classes cannot say.
 
-use super::overlap::{code_points, is_of_code_points};
+use crate::matches::{code_points, is_of_code_points};
 use perhop_core::classify::{Index, Match, Relation};
 use perhop_core::dscp::Dscp;
 use perhop_core::params::Place;

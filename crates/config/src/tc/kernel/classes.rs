@@ -3,7 +3,7 @@
 use super::head::{Head, head};
 use super::{Class, Interface, Qdisc};
 use crate::tc::handles::{ROOT, own};
-use crate::tc::options::{self, Discipline, Options};
+use crate::tc::options::{self, Classes, Discipline, Options};
 use crate::tc::table::discipline;
 use crate::tc::units::shown;
 use crate::tc::words::{Form, Refusal, Statement, Taken, Token, Verb};
@@ -85,8 +85,7 @@ impl<'a> Interface<'a> {
         if missing && known.name == "htb" && !self.classes.contains_key(&id) {
             self.orphans.entry(id & 0xffff_0000).or_default().push((id, parent, statement.place));
         }
-        let flat = !matches!(known.name, "htb" | "hfsc");
-        let parent = if missing || flat { id & 0xffff_0000 } else { parent };
+        let parent = if missing || known.classes != Classes::Tree { id & 0xffff_0000 } else { parent };
         self.keep([id, parent], options, statement, known)
     }
 

@@ -13,7 +13,7 @@ use super::actions;
 use super::filters::{Filters, Sorter};
 use super::handles::id;
 use super::links::Links;
-use super::options::{Discipline, Options};
+use super::options::{Classes, Discipline, Options};
 use super::units::number;
 use super::words::{Device, Form, Object, Refusal, Statement, Taken, Token, Verb, Words};
 use perhop_core::params::Place;
@@ -92,6 +92,13 @@ pub(super) struct Qdisc<'a> {
     pub(super) place: Place,
     pub(super) lines: Vec<usize>,
     pub(super) form: Form,
+}
+
+impl Qdisc<'_> {
+    /// Its classes; none if perhop has it not.
+    pub(super) fn classes(&self) -> Classes {
+        self.known.map_or(Classes::None, |it| it.classes)
+    }
 }
 
 /// A class.

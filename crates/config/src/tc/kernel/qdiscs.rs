@@ -3,7 +3,7 @@
 use super::head::{Head, head};
 use super::{Interface, Qdisc};
 use crate::tc::handles::{INGRESS, OWN_HANDLES, ROOT, own};
-use crate::tc::options::{self, Options};
+use crate::tc::options::{self, Classes, Options};
 use crate::tc::table;
 use crate::tc::units::shown;
 use crate::tc::words::{Form, Refusal, Statement, Taken, Verb};
@@ -26,7 +26,7 @@ impl<'a> Interface<'a> {
             None if !typed => ROOT,
             None => return Err(Refusal::of("it says neither `root` nor `parent`")),
         };
-        let single = self.by_handle(parent).is_some_and(table::single_class);
+        let single = self.by_handle(parent).is_some_and(|it| it.classes() == Classes::One);
         let parent = if single { parent & 0xffff_0000 | 1 } else { parent };
         if statement.verb == Verb::Delete {
             return self.remove(parent, head.handle);
@@ -85,7 +85,7 @@ impl<'a> Interface<'a> {
             old.lines.extend(&statement.lines);
             return Ok(());
         };
-        if table::is_fixed(known.name) && statement.form() == Form::Typed {
+        if known.fixed && statement.form() == Form::Typed {
             let refusal = Refusal::of(format!("the kernel does not change `{}` that is there", known.name));
             return Err(refusal.instead("tc qdisc del .. root before it"));
         }

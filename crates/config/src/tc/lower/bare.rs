@@ -20,7 +20,7 @@ pub(super) fn loose(interface: &Interface<'_>, log: &mut Log) {
     for (parent, it) in interface.qdiscs.iter().filter(|it| it.1.form == Form::Shown && below(*it.0)) {
         match interface.by_handle(*parent) {
             None => log.lost(&it.lines, &discipline(*parent)),
-            Some(above) if is_tree(above) && !interface.classes.contains_key(parent) => {
+            Some(above) if above.classes().are_made() && !interface.classes.contains_key(parent) => {
                 log.lost(&it.lines, &not("class", *parent));
             }
             Some(_) => {}
@@ -80,9 +80,4 @@ impl<'a> Making<'_, '_, 'a> {
         let (takes, settings) = Default::default();
         self.conditioners.push(Conditioner { name, takes, kind: "marker", settings, actions });
     }
-}
-
-/// Whether each of its classes is printed.
-fn is_tree(it: &Qdisc<'_>) -> bool {
-    matches!(&*it.name.text, "htb" | "hfsc" | "drr")
 }

@@ -8,18 +8,18 @@
 //! Source: Linux 6.12, `tcf_classify`, `tcf_action_exec`, `htb_classify`, `hfsc_classify`, `drr_classify`, `prio_classify`.
 
 use super::meters::RECLASSIFY;
-use super::overlap::{covers, version};
+use super::overlap::version;
 use super::takes::{OF_BYTES, is_of_bytes, marked, of_protocol};
 use super::{Making, wrong_class};
+use crate::matches::intersection;
 use crate::model::{Act as Acts, Conditioner, Fate, Filter};
-use crate::stub::overlap::intersection;
 use crate::tc::actions::{Act, Control};
 use crate::tc::bands;
 use crate::tc::filters::{Protocol, Sorter};
 use crate::tc::handles::own;
 use crate::tc::htb;
 use crate::tc::kernel::{Interface, Qdisc};
-use crate::tc::table;
+use crate::tc::options::Classes;
 use crate::tc::units::shown;
 use crate::unions::Unions;
 use crate::value::WithOrigin;
@@ -104,7 +104,7 @@ impl Packets {
     /// Those of them that a filter takes.
     fn of(&self, asks: &[Match]) -> Option<Self> {
         let mut any = both(&self.any, asks);
-        any.retain(|it| !self.gone.iter().any(|gone| covers(gone, it)));
+        any.retain(|it| !self.gone.iter().any(|gone| gone.covers(it)));
         (!any.is_empty()).then(|| Self { any, since: both(&self.since, asks), ..self.clone() })
     }
 
@@ -129,8 +129,8 @@ impl Packets {
 fn both(one: &[Match], other: &[Match]) -> Vec<Match> {
     let mut out: Vec<Match> = Vec::new();
     for it in one.iter().flat_map(|a| other.iter().filter_map(|b| intersection(a, b))).filter_map(plain) {
-        if !out.iter().any(|known| covers(known, &it)) {
-            out.retain(|known| !covers(&it, known));
+        if !out.iter().any(|known| known.covers(&it)) {
+            out.retain(|known| !it.covers(known));
             out.push(it);
         }
     }
@@ -266,7 +266,7 @@ impl<'m, 'l, 'k, 'a> Walk<'m, 'l, 'k, 'a> {
             self.course.asked.insert(std::ptr::from_ref(*filter) as usize);
             let next = next(&filters, i);
             self.acts(at, Of { filter, target, next }, 0, taken)?;
-            packets.any.retain(|known| !asks.iter().any(|ask| covers(ask, known)));
+            packets.any.retain(|known| !asks.iter().any(|ask| ask.covers(known)));
             if packets.any.is_empty() {
                 return Ok(());
             }
@@ -405,11 +405,7 @@ impl<'m, 'l, 'k, 'a> Walk<'m, 'l, 'k, 'a> {
         let it = &self.interface().qdiscs[&parent];
         let target = of.target.unwrap_or_default();
         match &*it.name.text {
-            "prio" | "ets" => {
-                let band = target & 0xffff;
-                let band = if (1..=bands::many(it)).contains(&band) { band } else { bands::of_priority_0(it) };
-                self.leaf(at, it, it.handle | band, packets)
-            }
+            _ if it.classes() == Classes::Bands => self.leaf(at, it, bands::of_number(it, target), packets),
             "htb" if target == it.handle => self.direct(at, it, packets),
             // It leads to itself, again and again, until the kernel drops the packet.
             "hfsc" if target == it.handle && at.place == it.handle => self.dropped(&packets, of.filter.place),
@@ -492,8 +488,8 @@ impl<'m, 'l, 'k, 'a> Walk<'m, 'l, 'k, 'a> {
         let entered = packets.priority;
         let spot = Spot { place, parent: Some(parent), again: 0, began, entered, depth: at.depth + 1, ..at };
         let is_own = |id: &u32| own(it.handle).contains(id);
-        match &*it.name.text {
-            "htb" | "hfsc" | "drr" => {
+        match it.classes() {
+            Classes::Flat | Classes::Tree => {
                 let Some(id) = packets.priority.filter(is_own) else { return self.list(spot, 0, packets) };
                 if id == it.handle && it.name.text == "htb" {
                     return self.direct(spot, it, packets);
@@ -504,19 +500,13 @@ impl<'m, 'l, 'k, 'a> Walk<'m, 'l, 'k, 'a> {
                     _ => self.list(spot, 0, packets),
                 }
             }
-            "prio" | "ets" => match packets.priority.filter(is_own) {
-                Some(id) => {
-                    let band = id & 0xffff;
-                    let band = if (1..=bands::many(it)).contains(&band) { band } else { bands::of_priority_0(it) };
-                    self.leaf(spot, it, it.handle | band, packets)
-                }
+            Classes::Bands => match packets.priority.filter(is_own) {
+                Some(id) => self.leaf(spot, it, bands::of_number(it, id), packets),
                 None => self.list(spot, 0, packets),
             },
-            "mq" => Err(Unsaid),
-            _ if it.known.is_some_and(|known| table::own_classes_of(known) == Some(1)) => {
-                self.qdisc(it.handle | 1, spot, packets)
-            }
-            _ => self.ended(at.path, "rest", &packets),
+            Classes::Hardware => Err(Unsaid),
+            Classes::One => self.qdisc(it.handle | 1, spot, packets),
+            Classes::None | Classes::FixedBands => self.ended(at.path, "rest", &packets),
         }
     }
 
@@ -524,7 +514,7 @@ impl<'m, 'l, 'k, 'a> Walk<'m, 'l, 'k, 'a> {
     fn default(&mut self, at: Spot<'_>, it: &'k Qdisc<'a>, packets: Packets) -> Followed {
         let default = htb::default_class(it).map(|it| it.0).filter(|id| self.level(*id, it) == Some(0));
         match (&*it.name.text, default) {
-            ("prio" | "ets", _) => self.by_priority(at, it, packets),
+            _ if it.classes() == Classes::Bands => self.by_priority(at, it, packets),
             ("htb" | "hfsc", Some(id)) => self.leaf(at, it, id, packets),
             ("htb", None) => self.direct(at, it, packets),
             _ => self.dropped(&packets, it.place),
@@ -544,7 +534,7 @@ impl<'m, 'l, 'k, 'a> Walk<'m, 'l, 'k, 'a> {
                 let asks = [version(Protocol::Ip, &Match { dscp, ..Match::default() })];
                 let Some(taken) = packets.of(&asks) else { continue };
                 self.leaf(at, it, it.handle | band, taken)?;
-                packets.any.retain(|known| !covers(&asks[0], known));
+                packets.any.retain(|known| !asks[0].covers(known));
             }
         }
         if packets.any.is_empty() { Ok(()) } else { self.leaf(at, it, first, packets) }

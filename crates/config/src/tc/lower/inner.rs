@@ -5,7 +5,7 @@
 //!
 //! Source: Linux 6.12, `htb_classify` and `hfsc_classify`.
 
-use crate::stub::overlap::intersection;
+use crate::matches::intersection;
 use crate::tc::filters::{Protocol, Sorter};
 use crate::tc::handles::own;
 use crate::tc::htb::default_class;

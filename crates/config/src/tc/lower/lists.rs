@@ -2,13 +2,13 @@
 
 use super::Stand;
 use super::meters::then;
-use super::overlap::meets;
 use crate::tc::actions::{Act, Action, Control};
 use crate::tc::bands;
 use crate::tc::filters::{Protocol, Sorter};
 use crate::tc::handles::{ROOT, own};
 use crate::tc::htb;
 use crate::tc::kernel::{Interface, Qdisc};
+use crate::tc::options::Classes;
 use perhop_core::classify::Match;
 
 /// The filters of a port by the place where they are asked.
@@ -28,9 +28,8 @@ impl<'k, 'a> Lists<'k, 'a> {
     pub(super) fn of(stand: &Stand<'k, 'a>) -> Self {
         let interface = stand.interface;
         let all = |place: &u32| interface.filters.get(place).into_iter().flat_map(|it| it.iter()).collect::<Vec<_>>();
-        let has_classes = |it: &&Qdisc<'_>| matches!(&*it.name.text, "htb" | "hfsc" | "drr" | "prio" | "ets");
         let is_output = stand.way == crate::model::Way::Output;
-        let trees: Vec<_> = interface.qdiscs.values().filter(has_classes).filter(|_| is_output).collect();
+        let trees: Vec<_> = interface.qdiscs.values().filter(|it| is_output && it.classes().are_sorted()).collect();
         let places = trees.iter().flat_map(|it| interface.filters.range(own(it.handle))).map(|it| *it.0);
         let queues = places.map(|place| (place, all(&place))).filter(|it| !it.1.is_empty()).collect();
         let root = interface.qdiscs.get(if is_output { &stand.first } else { &ROOT }).map(|it| it.handle);
@@ -70,9 +69,11 @@ impl<'k, 'a> Lists<'k, 'a> {
     fn has_all(&self, handle: u32) -> bool {
         let above = |place: u32| self.trees.iter().find(|it| own(it.handle).contains(&place));
         let place = self.interface.qdiscs.iter().find(|it| it.1.handle == handle).map(|it| *it.0);
-        let is_only = |it: &Qdisc<'_>, place: u32| match &*it.name.text {
-            "prio" | "ets" => bands::many(it) == 1,
-            "htb" => htb::default_class(it).is_some_and(|default| default.0 == place) && self.has_one_leaf(it),
+        let is_only = |it: &Qdisc<'_>, place: u32| match it.classes() {
+            Classes::Bands => bands::many(it) == 1,
+            Classes::Tree if it.name.text == "htb" => {
+                htb::default_class(it).is_some_and(|default| default.0 == place) && self.has_one_leaf(it)
+            }
             _ => false,
         };
         Some(handle) == self.root
@@ -103,11 +104,10 @@ impl<'k, 'a> Lists<'k, 'a> {
     /// Each filter leads to a leaf, or to the default.
     fn lead_to_leaves(&self) -> bool {
         self.trees.iter().all(|it| {
-            let sorts = matches!(&*it.name.text, "prio" | "ets");
             let default = htb::default_class(it).is_some_and(|default| self.is_leaf(it, default.0));
             let list = self.queues.iter().filter(|list| list.0 == it.handle).flat_map(|list| &list.1);
             list.filter(|filter| !filter.protocol.is_other()).all(|filter| match filter.target {
-                _ if sorts => true,
+                _ if it.classes() == Classes::Bands => true,
                 None => {
                     default || filter.actions.iter().any(|it| it.then == Control::Drop && matches!(it.act, Act::Goes))
                 }
@@ -179,7 +179,7 @@ fn does(it: &Action<'_>) -> bool {
 /// Whether another filter is in one table with this one, may take the same packets, and is not asked after it where an action says
 /// `continue`.
 fn shares_table(it: &Sorter<'_>, list: &[&Sorter<'_>]) -> bool {
-    let meets_it = |other: &Sorter<'_>| it.rule.any.iter().any(|one| other.rule.any.iter().any(|two| meets(one, two)));
+    let meets_it = |other: &Sorter<'_>| it.rule.any.iter().any(|one| other.rule.any.iter().any(|two| one.meets(two)));
     let shares = |other: &Sorter<'_>| other.kind == "flower" && other.prio == it.prio && other.place != it.place;
     it.kind == "flower" && list.iter().any(|other| shares(other) && meets_it(other))
 }

@@ -23,7 +23,7 @@ use super::filters::Protocol;
 use super::handles::{AT_EGRESS, AT_INGRESS, INGRESS, ROOT, own};
 use super::kernel::{Class as Classful, Interface, Kernel, Qdisc};
 use super::log::Log;
-use super::options::{Assumed, Options};
+use super::options::{Assumed, Classes, Options};
 use super::units::shown;
 use super::words::{Device as Named, Form};
 use super::{bands, cake, early, fair, foreign, htb, netem, table, tbf};
@@ -91,8 +91,7 @@ struct Ends {
 /// The places of trees below `mq`, of which each is a separate port: classes are shared out and shaped in each by itself.
 fn of_hardware(interface: &Interface<'_>) -> Option<Vec<u32>> {
     let mq = interface.qdiscs.get(&ROOT).filter(|it| it.name.text == "mq" && it.handle != 0)?;
-    let has_classes =
-        |it: &Qdisc<'_>| matches!(&*it.name.text, "htb" | "hfsc" | "drr" | "prio" | "ets" | "tbf" | "cake");
+    let has_classes = |it: &Qdisc<'_>| it.classes().are_sorted() || matches!(&*it.name.text, "tbf" | "cake");
     let children = interface.qdiscs.range(own(mq.handle)).filter(|it| has_classes(it.1));
     let places: Vec<_> = children.map(|it| *it.0).collect();
     (places.len() > 1).then_some(places)
@@ -260,17 +259,17 @@ impl<'k, 'a> Making<'_, 'k, 'a> {
     fn kind(&mut self, it: &'k Qdisc<'a>, parent: u32) -> Option<Queue> {
         self.log.options(&it.options);
         let Some(known) = it.known else { return self.unknown(it) };
-        match known.name {
-            "noqueue" | "ingress" | "clsact" => None,
-            "noop" => {
+        match (known.classes, known.name) {
+            (_, "noqueue" | "ingress" | "clsact") => None,
+            (_, "noop") => {
                 self.log.nearly(&it.lines, "`noop`: the interface is down, so it is no port");
                 None
             }
-            "mq" => self.of_hardware(it),
-            "tbf" => Some(self.shaper(it)),
-            "netem" => self.of_link(it, parent),
-            "prio" | "pfifo_fast" | "ets" => Some(self.bands(it)),
-            "htb" | "hfsc" | "drr" => self.classes(it),
+            (Classes::Hardware, _) => self.of_hardware(it),
+            (_, "tbf") => Some(self.shaper(it)),
+            (_, "netem") => self.of_link(it, parent),
+            (Classes::Bands | Classes::FixedBands, _) => Some(self.bands(it)),
+            (Classes::Flat | Classes::Tree, _) => self.classes(it),
             _ => Some(self.leaf(it)),
         }
     }

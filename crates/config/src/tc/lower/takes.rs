@@ -1,6 +1,6 @@
 //! Which packets go to which class: filters, then priorities.
 
-use super::overlap::{hides, meets, version};
+use super::overlap::{hides, version};
 use super::{Ends, Making, wrong_class};
 use crate::model::{Class, Filter};
 use crate::tc::actions::{Act, Action, Control};
@@ -162,7 +162,7 @@ impl<'k, 'a> Making<'_, 'k, 'a> {
         }
         for i in 0..giving.before.len().min(COMPARED) {
             let (before, name, done) = &mut giving.before[i];
-            let meets = before.rule.any.iter().any(|own| found.any.iter().any(|other| meets(own, other)));
+            let meets = before.rule.any.iter().any(|own| found.any.iter().any(|other| own.meets(other)));
             if !*done && meets {
                 *done = true;
                 let (before, name) = (*before, name.clone());
