@@ -2,7 +2,7 @@
 
 use crate::text::Text;
 use perhop_core::params::Place;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// What became of a line. The worse one counts where a line has several.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,6 +27,22 @@ impl Verdict {
     }
 }
 
+/// A reason why a line is approximated that more than its reader knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reason {
+    /// What the default action of a policer of tc does.
+    Reclassify,
+}
+
+impl Reason {
+    /// In words.
+    pub const fn note(self) -> &'static str {
+        match self {
+            Self::Reclassify => "`reclassify`: the packet meets this policer again and again until the kernel drops it",
+        }
+    }
+}
+
 /// A line of the account.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Entry {
@@ -34,6 +50,8 @@ pub struct Entry {
     pub verdict: Verdict,
     /// How it is approximated, or why it is not modelled; each reason once.
     pub notes: Vec<String>,
+    /// Those of the notes that are of these reasons.
+    pub reasons: BTreeSet<Reason>,
 }
 
 /// Every line that speaks of QoS, by its number. Lines that do not are not in it, and nothing of them.
@@ -71,6 +89,12 @@ impl Account {
         self.note(line, Verdict::Approximated, how.into());
     }
 
+    /// The same, for a reason that a rule looks for.
+    pub fn approximated_for(&mut self, line: usize, reason: Reason) {
+        self.approximated(line, reason.note());
+        self.lines.entry(line).or_default().reasons.insert(reason);
+    }
+
     /// The model does not say it: `why`.
     pub fn not_modelled(&mut self, line: usize, why: impl Into<String>) {
         self.note(line, Verdict::NotModelled, why.into());
@@ -98,7 +122,7 @@ impl Account {
     /// With what another says of these lines and of others.
     pub fn extend(&mut self, other: Self) {
         for (line, entry) in other.lines {
-            self.lines.entry(line).or_default();
+            self.lines.entry(line).or_default().reasons.extend(entry.reasons);
             entry.notes.into_iter().for_each(|note| self.note(line, entry.verdict.clone(), note));
         }
     }
@@ -120,4 +144,21 @@ impl Account {
 pub fn lines_of(text: &Text, place: Place) -> std::ops::RangeInclusive<usize> {
     let first = text.line_of(place);
     first..=text.line_of(Place { start: place.end.max(place.start), end: place.end })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whatever the words of the note, a rule finds the reason, in an account that was put together as well.
+    #[test]
+    fn a_reason_goes_with_its_note() {
+        let (mut part, mut all) = (Account::default(), Account::default());
+        part.approximated_for(3, Reason::Reclassify);
+        all.extend(part);
+        let entry = &all.lines[&3];
+        assert_eq!(entry.verdict, Verdict::Approximated);
+        assert_eq!(entry.notes, [Reason::Reclassify.note()]);
+        assert!(entry.reasons.contains(&Reason::Reclassify));
+    }
 }

@@ -21,3 +21,10 @@ pub struct Counters {
     /// `tokens`, `ctokens`, `borrowed`, `direct_packets_stat`, ..
     pub counts: BTreeMap<&'static str, i64>,
 }
+
+impl Counters {
+    /// A counter that is there and not below 0.
+    pub fn count(&self, name: &str) -> Option<u64> {
+        self.counts.get(name).copied().and_then(|count| u64::try_from(count).ok())
+    }
+}

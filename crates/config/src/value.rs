@@ -114,6 +114,11 @@ impl<T> WithOrigin<T> {
     pub const fn assumed(source: &'static str, is: T) -> Self {
         Self { is, origin: Origin::Assumed(source) }
     }
+
+    /// Whether the text says it.
+    pub const fn is_said(&self) -> bool {
+        matches!(self.origin, Origin::Text(_))
+    }
 }
 
 impl<T: PartialEq> PartialEq for WithOrigin<T> {
@@ -153,6 +158,11 @@ impl Settings {
     /// What is said of a key.
     pub fn get(&self, key: &str) -> Option<&WithOrigin<Value>> {
         self.list.iter().find(|(known, _)| *known == key).map(|(_, value)| value)
+    }
+
+    /// What the text says of a key; `None`: nothing, whatever the device assumes.
+    pub fn said(&self, key: &str) -> Option<&WithOrigin<Value>> {
+        self.get(key).filter(|value| value.is_said())
     }
 
     /// A rate.

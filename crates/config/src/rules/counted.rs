@@ -1,8 +1,8 @@
 //! Counters with what they are of.
 
-use super::case::{At, Case, leaves};
+use super::case::{At, Case};
 use crate::evidence::Counters;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// Counters of a class, or of a queue without classes.
 #[derive(Clone, Copy)]
@@ -11,6 +11,8 @@ pub(super) struct Counted<'a> {
     pub counters: &'a Counters,
     /// The queue of the class, or itself.
     pub at: At<'a>,
+    /// The number of this queue among those of the text.
+    queue: usize,
     /// The place of the class; `None`: the queue itself.
     pub class: Option<usize>,
     /// Whether packets wait there: parents count those of their classes again.
@@ -25,28 +27,45 @@ impl Counted<'_> {
 }
 
 /// All of tc that are of something in the text's queues, in the order of the text.
-pub(super) fn counted<'a>(case: &Case<'a>) -> Vec<Counted<'a>> {
+pub(super) fn counted<'a>(case: &Case<'a>) -> impl Iterator<Item = Counted<'a>> {
     let mut places = HashMap::new();
-    for at in case.queues() {
+    for (queue, at) in case.queues().into_iter().enumerate() {
         let mut enter = |name: &'a str, class: Option<usize>, leaf: bool| {
             // Where counters do not say the interface, the first one is meant.
             for interface in [at.port.interface.is.as_str(), ""] {
-                places.entry((interface, name)).or_insert((at, class, leaf));
+                places.entry((interface, name)).or_insert((at, queue, class, leaf));
             }
         };
-        let mut is_leaf = vec![false; at.queue.classes.len()];
-        leaves(at.queue).into_iter().for_each(|i| is_leaf[i] = true);
-        for (i, class) in at.queue.classes.iter().enumerate() {
-            enter(&class.name.is, Some(i), is_leaf[i]);
+        for (i, (class, is_parent)) in at.queue.classes.iter().zip(at.queue.parents()).enumerate() {
+            enter(&class.name.is, Some(i), !is_parent);
         }
         // The counters of a class's queue are those of the class.
-        if at.queue.classes.is_empty() && at.port.queue.as_ref().is_some_and(|queue| std::ptr::eq(queue, at.queue)) {
+        if at.queue.classes.is_empty() && at.root {
             enter(&at.queue.name.is, None, true);
         }
     }
-    let of = |counters: &'a Counters| {
-        let (at, class, leaf) = *places.get(&(counters.interface.as_str(), counters.of.as_str()))?;
-        Some(Counted { counters, at, class, leaf })
+    let of = move |counters: &'a Counters| {
+        let (at, queue, class, leaf) = *places.get(&(counters.interface.as_str(), counters.of.as_str()))?;
+        Some(Counted { counters, at, queue, class, leaf })
     };
-    case.read.evidence.iter().filter_map(of).collect()
+    case.read.evidence.iter().filter_map(of)
+}
+
+/// Those of leaves, by the queue whose rate they share.
+pub(super) fn siblings<'a>(case: &Case<'a>) -> impl Iterator<Item = Vec<Counted<'a>>> {
+    let mut queues: BTreeMap<usize, Vec<Counted<'a>>> = BTreeMap::new();
+    for it in counted(case).filter(|it| it.leaf) {
+        queues.entry(it.queue).or_default().push(it);
+    }
+    queues.into_values()
+}
+
+/// Counters of a kind of IOS by the policy whose rate they share: its interface, and the class above it.
+pub(super) fn policies_with<'a>(case: &Case<'a>, kind: &str) -> BTreeMap<(&'a str, &'a str), Vec<&'a Counters>> {
+    let mut policies: BTreeMap<_, Vec<&Counters>> = BTreeMap::new();
+    for it in case.read.evidence.iter().filter(|it| it.kind == kind) {
+        let above = it.of.rsplit_once('/').map_or("", |(above, _)| above);
+        policies.entry((it.interface.as_str(), above)).or_default().push(it);
+    }
+    policies
 }

@@ -2,7 +2,7 @@
 
 use super::options::{Does, Options};
 use super::words::{Refusal, Statement};
-use crate::account::Account;
+use crate::account::{Account, Reason};
 use crate::evidence::Counters;
 use crate::finding::Finding;
 use perhop_core::params::Place;
@@ -37,6 +37,11 @@ impl Log {
     /// Lines are approximated.
     pub(super) fn nearly(&mut self, lines: &[usize], how: &str) {
         lines.iter().for_each(|line| self.account.approximated(*line, how));
+    }
+
+    /// Lines are approximated for a reason that a rule looks for.
+    pub(super) fn nearly_for(&mut self, lines: &[usize], reason: Reason) {
+        lines.iter().for_each(|line| self.account.approximated_for(*line, reason));
     }
 
     /// Lines are modelled as they are, and something of them is worth a word.

@@ -30,7 +30,7 @@ mod lines;
 mod links;
 mod log;
 mod loops;
-pub(crate) mod lower;
+mod lower;
 mod netem;
 /// Tables of words.
 pub mod options;

@@ -7,10 +7,10 @@
 //!
 //! Source: Linux 6.12, `tcf_classify`, `tcf_action_exec`, `htb_classify`, `hfsc_classify`, `drr_classify`, `prio_classify`.
 
-use super::meters::RECLASSIFY;
 use super::overlap::version;
 use super::takes::{OF_BYTES, is_of_bytes, marked, of_protocol};
 use super::{Making, wrong_class};
+use crate::account::Reason;
 use crate::matches::intersection;
 use crate::model::{Act as Acts, Conditioner, Fate, Filter};
 use crate::tc::actions::{Act, Control};
@@ -376,7 +376,7 @@ impl<'m, 'l, 'k, 'a> Walk<'m, 'l, 'k, 'a> {
             return Err(Unsaid);
         }
         if *exceed == Control::Reclassify {
-            self.making.log.nearly(&of.filter.lines, RECLASSIFY);
+            self.making.log.nearly_for(&of.filter.lines, Reason::Reclassify);
         }
         let ends = |control: Control| matches!(control, Control::Drop | Control::Reclassify);
         let verdict = |control| vec![if ends(control) { Acts::Drop } else { Acts::Next }];

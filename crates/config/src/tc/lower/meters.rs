@@ -2,6 +2,7 @@
 
 use super::Making;
 use super::takes::Run;
+use crate::account::Reason;
 use crate::model::{Act as Acts, Class, Conditioner, Filter};
 use crate::tc::actions::{Act, Action, Control};
 use crate::tc::filters::Sorter;
@@ -12,10 +13,6 @@ use crate::tc::tbf;
 use crate::value::{Settings, Value, WithOrigin};
 use perhop_core::colour::Colour;
 use perhop_core::units::{Bytes, PacketRate, Packets};
-
-/// What the default action of a policer does.
-pub(crate) const RECLASSIFY: &str =
-    "`reclassify`: the packet meets this policer again and again until the kernel drops it";
 
 /// What tc sets as the largest packet of a policer where it is not told, as it prints it.
 const OWN_MTU: std::ops::RangeInclusive<u64> = 2040..=2048;
@@ -147,7 +144,7 @@ impl<'k, 'a> Making<'_, 'k, 'a> {
         let actions = vec![(Colour::Green, acts(action.then)), (Colour::Red, acts(exceed))];
         let lines = [action.line];
         if exceed == Control::Reclassify {
-            self.log.nearly(&lines, RECLASSIFY);
+            self.log.nearly_for(&lines, Reason::Reclassify);
         }
         if exceed == Control::Other || action.then == Control::Other {
             self.log.lost(&lines, "`goto chain`: perhop has one chain of filters");

@@ -5,7 +5,7 @@ mod takes;
 /// Marks of packets that conditioners set.
 mod tags;
 /// Meters and markers.
-pub(crate) mod meters;
+mod meters;
 /// Which bytes count.
 mod bytes;
 /// Which filter comes first to a packet.

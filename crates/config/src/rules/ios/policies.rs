@@ -1,9 +1,9 @@
 //! Ways through what a text says in the words of IOS, and lines of IOS to write instead.
 
-use super::case::Case;
 use crate::ios::plan::{At, Attached, Burst, Class, Do, Plan, Police, Policy, Rate, Share, WithPlace};
 use crate::ios::read::nominal;
 use crate::model::Way;
+use crate::rules::case::Case;
 use perhop_core::params::Place;
 use perhop_core::units::{BitRate, Bytes};
 use std::collections::HashSet;
@@ -15,7 +15,7 @@ const MOST: usize = 200_000;
 
 /// A policy where it is used.
 #[derive(Clone, Copy)]
-pub(super) struct Use<'a> {
+pub(in crate::rules) struct Use<'a> {
     /// Itself.
     pub policy: &'a Policy,
     /// What its percentages refer to, as far as the text says.
@@ -32,13 +32,13 @@ pub(super) struct Use<'a> {
 
 impl Use<'_> {
     /// Whether a device shows it at an interface, which then has taken it.
-    pub(super) const fn in_force(&self) -> bool {
+    pub(in crate::rules) const fn in_force(&self) -> bool {
         self.policy.inline
     }
 }
 
 /// Every policy at each of its places; one that is nowhere once.
-pub(super) fn uses<'a>(case: &Case<'a>) -> Vec<Use<'a>> {
+pub(in crate::rules) fn uses<'a>(case: &Case<'a>) -> Vec<Use<'a>> {
     let plan = case.plan;
     let mut all = Vec::new();
     for attached in &plan.attached {
@@ -90,12 +90,12 @@ fn guarantee(class: &Class, base: Option<BitRate>) -> Option<BitRate> {
 }
 
 /// Every class, each once, where its place does not matter.
-pub(super) fn classes<'a>(case: &Case<'a>) -> impl Iterator<Item = &'a Class> {
+pub(in crate::rules) fn classes<'a>(case: &Case<'a>) -> impl Iterator<Item = &'a Class> {
     case.plan.policies.iter().flat_map(|policy| &policy.classes)
 }
 
 /// A rate in bit/s, if it has one.
-pub(super) fn bits(rate: Rate, base: Option<BitRate>) -> Option<BitRate> {
+pub(in crate::rules) fn bits(rate: Rate, base: Option<BitRate>) -> Option<BitRate> {
     match rate {
         Rate::Bits(rate) => Some(rate),
         Rate::Percent(percent) => Some(BitRate::bps((base?.bit_s() as f64 * percent / 100.0) as u64)),
@@ -105,18 +105,18 @@ pub(super) fn bits(rate: Rate, base: Option<BitRate>) -> Option<BitRate> {
 }
 
 /// A rate that the text states in bit/s.
-pub(super) fn stated(put: WithPlace<Rate>) -> Option<BitRate> {
+pub(in crate::rules) fn stated(put: WithPlace<Rate>) -> Option<BitRate> {
     if let Rate::Bits(_) = put.is { bits(put.is, None) } else { None }
 }
 
 /// A burst that the text states in bytes.
-pub(super) fn bytes(put: Option<WithPlace<Burst>>) -> Option<WithPlace<Bytes>> {
+pub(in crate::rules) fn bytes(put: Option<WithPlace<Burst>>) -> Option<WithPlace<Bytes>> {
     let put = put?;
     if let Burst::Bytes(bytes) = put.is { Some(WithPlace { is: Bytes::new(bytes), at: put.at }) } else { None }
 }
 
 /// Whether what exceeds is dropped, which is the default.
-pub(super) fn drops(police: &Police) -> bool {
+pub(in crate::rules) fn drops(police: &Police) -> bool {
     let only = |colour: usize, done: &Do| {
         police.actions[colour].as_ref().is_none_or(|all| all.iter().any(|put| put.is == *done))
     };
@@ -124,7 +124,7 @@ pub(super) fn drops(police: &Police) -> bool {
 }
 
 /// A line of the text with other words at some places.
-pub(super) fn with(case: &Case<'_>, line: At, mut changes: Vec<(Place, String)>) -> String {
+pub(in crate::rules) fn with(case: &Case<'_>, line: At, mut changes: Vec<(Place, String)>) -> String {
     changes.sort_by_key(|(place, _)| place.start);
     let part = |from: usize, to: usize| case.text.text.get(from..to).unwrap_or_default();
     let (mut out, mut from) = (String::new(), line.place.start);
@@ -134,4 +134,9 @@ pub(super) fn with(case: &Case<'_>, line: At, mut changes: Vec<(Place, String)>)
         from = place.end;
     }
     out + part(from, line.place.end)
+}
+
+/// Whether an interface is the router itself, by the name that devices give it.
+pub(in crate::rules) fn is_control(interface: &str) -> bool {
+    interface.to_ascii_lowercase().starts_with("control")
 }

@@ -1,26 +1,30 @@
-//! Shares that add up to more than there is.
+//! Shares of a policy's classes: how much they are together, and in what unit.
 //!
-//! Sources: Cisco, command references: `bandwidth percent`, "the sum of class bandwidth percentages cannot exceed 100 %"; `max-reserved-bandwidth`:
-//! 75 % of the interface by default in classic IOS; `bandwidth remaining percent`, at most 100 together.
+//! Sources: Cisco, command references: `bandwidth percent`, "the sum of class bandwidth percentages cannot exceed 100
+//! %"; `max-reserved-bandwidth`: 75 % of the interface by default in classic IOS; `bandwidth remaining percent`, at
+//! most 100 together. `bandwidth (policy-map class)`: all class bandwidths in kbps or all in percent, not a mix of
+//! both; `bandwidth remaining ratio` cannot coexist with another `bandwidth` in other classes of the policy. `priority`
+//! may differ.
 
-use super::Rule;
-use super::case::{Case, finding};
-use super::ios::{Use, uses};
-use crate::finding::Finding;
+use super::policies::{Use, uses};
 use crate::import_options::Platform;
-use crate::ios::plan::{At, Class, Rate, Share};
+use crate::ios::plan::{At, Class, Rate, Share, WithPlace};
+use crate::rules::case::Case;
+use crate::rules::{Remark, Rule};
 use perhop_core::units::BitRate;
 
-const CODE: &str = "W428";
+/// Of sums and of units.
+pub(super) const RULES: &[Rule] = &[
+    Rule::new("W428", &[], |case| typed(case, |it| [reserved(case, it), remaining(it)])),
+    Rule::new("W429", &[], |case| typed(case, |it| [mixed(it)])),
+];
+
 /// What classic IOS reserves of an interface without `max-reserved-bandwidth`, in percent.
 const CLASSIC: f64 = 75.0;
 
-/// The rule.
-pub(super) const RULE: Rule = Rule { code: CODE, dialect: Some("ios"), instead_of: &[], find };
-
-fn find(case: &Case<'_>) -> Vec<Finding> {
-    let all = |it: &Use<'_>| [reserved(case, it), remaining(it)];
-    uses(case).iter().filter(|it| !it.in_force()).flat_map(all).flatten().collect()
+/// What is wrong with policies, but for those that a device has taken.
+fn typed<const N: usize>(case: &Case<'_>, of: impl Fn(&Use<'_>) -> [Option<Remark>; N]) -> Vec<Remark> {
+    uses(case).iter().filter(|it| !it.in_force()).flat_map(of).flatten().collect()
 }
 
 /// A share with where it is said.
@@ -69,7 +73,8 @@ fn parts(it: &Use<'_>) -> Vec<Part> {
     it.policy.classes.iter().filter_map(|class| priority(class).or_else(|| bandwidth(class))).collect()
 }
 
-fn reserved(case: &Case<'_>, it: &Use<'_>) -> Option<Finding> {
+/// W428: shares that add up to more than there is.
+fn reserved(case: &Case<'_>, it: &Use<'_>) -> Option<Remark> {
     let parts = parts(it);
     let sum: f64 = parts.iter().map(|part| part.percent).sum();
     let classic = case.given.platform == Platform::Ios && it.top;
@@ -91,10 +96,11 @@ fn reserved(case: &Case<'_>, it: &Use<'_>) -> Option<Finding> {
     if classic && sum.ceil() <= 100.0 {
         instead += &format!(", or max-reserved-bandwidth {} at the interface", sum.ceil());
     }
-    Some(finding(CODE, part.at.place, message, instead))
+    Some(Remark { place: part.at.place, message, instead })
 }
 
-/// `110 %` and `30 + 50 + 30`, to a tenth where it is not whole, so that what is too much is never printed as what fits.
+/// `110 %` and `30 + 50 + 30`, to a tenth where it is not whole, so that what is too much is never printed as what
+/// fits.
 fn in_full(parts: &[Part], sum: f64) -> [String; 2] {
     const SHOWN: usize = 8;
     let tenth = |percent: f64| format!("{}", (percent * 10.0).round() / 10.0);
@@ -116,7 +122,8 @@ fn crossing(parts: &[Part], most: f64) -> Option<(Part, f64)> {
     })
 }
 
-fn remaining(it: &Use<'_>) -> Option<Finding> {
+/// W428: the same of what is left.
+fn remaining(it: &Use<'_>) -> Option<Remark> {
     let part = |class: &Class| {
         let put = class.bandwidth?;
         let Share::RemainingPercent(percent) = put.is else { return None };
@@ -130,5 +137,55 @@ fn remaining(it: &Use<'_>) -> Option<Finding> {
         "`bandwidth remaining percent` of policy map {name} adds up to {sum} ({each}): IOS refuses more than 100 %"
     );
     let instead = format!("{}; bandwidth remaining ratio N in each class has no such bound", part.of(left, None));
-    Some(finding(CODE, part.at.place, message, instead))
+    Some(Remark { place: part.at.place, message, instead })
+}
+
+/// W429: shares in different units within a policy.
+fn mixed(it: &Use<'_>) -> Option<Remark> {
+    let all: Vec<WithPlace<Share>> = it.policy.classes.iter().filter_map(|class| class.bandwidth).collect();
+    let (first, rest) = all.split_first()?;
+    let other = rest.iter().find(|put| !fit(first.is, put.is))?;
+    let message = format!(
+        "`bandwidth` in {} beside {} in policy map {}: IOS takes one unit for all classes of a policy and refuses this line",
+        unit(other.is),
+        unit(first.is),
+        it.policy.name
+    );
+    Some(Remark { place: other.at.place, message, instead: in_unit(it.base, first.is, other.is) })
+}
+
+const fn unit(share: Share) -> &'static str {
+    match share {
+        Share::Rate(_) => "kbit/s",
+        Share::Percent(_) => "percent",
+        Share::RemainingPercent(_) => "remaining percent",
+        Share::RemainingRatio(_) => "remaining ratio",
+    }
+}
+
+/// Whether IOS takes both in one policy.
+const fn fit(a: Share, b: Share) -> bool {
+    use Share::{Percent, Rate, RemainingPercent, RemainingRatio};
+    !matches!(
+        (a, b),
+        (Rate(_), Percent(_))
+            | (Percent(_), Rate(_))
+            | (RemainingRatio(_), Rate(_) | Percent(_) | RemainingPercent(_))
+            | (Rate(_) | Percent(_) | RemainingPercent(_), RemainingRatio(_))
+    )
+}
+
+/// A share as the first one has it.
+fn in_unit(base: Option<BitRate>, first: Share, other: Share) -> String {
+    let base = base.map_or(0, |base| base.bit_s());
+    match (first, other) {
+        (Share::Percent(_), Share::Rate(rate)) if base > 0 => {
+            format!("bandwidth percent {:.0}", (100.0 * rate.bit_s() as f64 / base as f64).max(1.0))
+        }
+        (Share::Rate(_), Share::Percent(percent)) if base > 0 => {
+            format!("bandwidth {:.0}", base as f64 / 1000.0 * percent / 100.0)
+        }
+        (Share::Rate(_), _) => "bandwidth KBIT, as in the other classes".to_owned(),
+        (first, _) => format!("bandwidth {} N, as in the other classes", unit(first)),
+    }
 }
