@@ -186,3 +186,13 @@ pub enum Act {
     /// It goes on to the next conditioner that matches.
     Next,
 }
+
+/// Whether a name is meant by another: the same in other letters, or without the end of its first word, as in `Gi0/1`.
+pub fn same_interface(name: &str, asked: &str) -> bool {
+    let halves = |name: &str| {
+        let (kind, number) = name.split_at(name.find(|c: char| c.is_ascii_digit()).unwrap_or(name.len()));
+        (kind.trim().to_ascii_lowercase(), number.trim().to_ascii_lowercase())
+    };
+    let ((kind, number), (short, asked)) = (halves(name), halves(asked));
+    number == asked && !short.is_empty() && kind.starts_with(&short)
+}

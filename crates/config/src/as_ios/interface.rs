@@ -1,21 +1,8 @@
-//! Interfaces: how fast each type is, and which names are written.
+//! Interfaces: which names are written, and whether their lines are as fast as links.
 
+use crate::ios::interfaces::SPEEDS;
 use perhop_core::units::BitRate;
 use perhop_scenario::Diagnostic;
-
-/// Types by name, with the rate in Mbit/s of the line; a type that has none holds any.
-const TYPES: [(&str, Option<u64>); 10] = [
-    ("Ethernet", Some(10)),
-    ("FastEthernet", Some(100)),
-    ("GigabitEthernet", Some(1_000)),
-    ("TwoGigabitEthernet", Some(2_500)),
-    ("FiveGigabitEthernet", Some(5_000)),
-    ("TenGigabitEthernet", Some(10_000)),
-    ("TwentyFiveGigE", Some(25_000)),
-    ("FortyGigabitEthernet", Some(40_000)),
-    ("HundredGigE", Some(100_000)),
-    (SERIAL, None),
-];
 
 /// A line of any rate, which IOS is told by `bandwidth`.
 const SERIAL: &str = "Serial";
@@ -33,15 +20,21 @@ pub(super) enum Line {
     Other,
 }
 
+/// Types by name, with the rate of the line; one that has none holds any.
+fn types() -> impl Iterator<Item = (&'static str, Option<BitRate>)> {
+    let fixed =
+        SPEEDS.iter().filter(|(.., written)| *written).map(|(name, mbit, _)| (*name, Some(BitRate::mbps(*mbit))));
+    fixed.chain([(SERIAL, None)])
+}
+
 /// The line of an interface with this name. Abbreviations are those that IOS takes: the beginning of one type.
 pub(super) fn line(name: &str, rate: BitRate) -> Line {
     let letters = name.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default().to_ascii_lowercase();
-    let begins = |it: &&(&str, _)| it.0.to_ascii_lowercase().starts_with(&letters);
-    let exact = TYPES.iter().find(|it| it.0.eq_ignore_ascii_case(&letters));
-    let mut found = TYPES.iter().filter(begins);
+    let exact = types().find(|it| it.0.eq_ignore_ascii_case(&letters));
+    let mut found = types().filter(|it| it.0.to_ascii_lowercase().starts_with(&letters));
     let only = exact.or_else(|| found.next().filter(|_| found.next().is_none()));
     match only {
-        Some((_, Some(own))) if BitRate::mbps(*own) == rate => Line::Same,
+        Some((_, Some(own))) if own == rate => Line::Same,
         Some((_, None)) => Line::Told,
         _ => Line::Other,
     }
@@ -49,7 +42,7 @@ pub(super) fn line(name: &str, rate: BitRate) -> Line {
 
 /// An interface for a link of this rate: of the type that has it. Numbers are counted by type.
 pub(super) fn for_rate(rate: BitRate, taken: &[String]) -> String {
-    let found = TYPES.iter().find(|it| it.1.is_some_and(|own| BitRate::mbps(own) == rate));
+    let found = types().find(|it| it.1 == Some(rate));
     let kind = found.map_or(SERIAL, |it| it.0);
     let names = (0u32..).map(|n| format!("{kind}0/{n}"));
     names.into_iter().find(|name| !taken.contains(name)).unwrap_or_default()

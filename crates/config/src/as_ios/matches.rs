@@ -185,16 +185,13 @@ fn versions(matches: &Match) -> Vec<Ip> {
     let sides = [&matches.source, &matches.destination];
     let has = |ip: &Ip| sides.iter().all(|side| side.is_empty() || side.iter().any(|it| ip.has(it)));
     let stated = sides.iter().any(|side| !side.is_empty());
-    let six = matches.protocol == [ICMPV6];
+    let six = matches.protocol == [Protocol::ICMPV6];
     match (stated, six) {
         (true, _) => [Ip::V4, Ip::V6].into_iter().filter(has).collect(),
         (false, true) => vec![Ip::V6],
         (false, false) => vec![Ip::V4],
     }
 }
-
-const ICMP: Protocol = Protocol(1);
-const ICMPV6: Protocol = Protocol(58);
 
 /// Entries of an access list: the combinations of what is stated.
 fn entries(matches: &Match, ip: Ip, codes: &[Dscp]) -> Vec<String> {
@@ -226,7 +223,7 @@ fn protocol(protocol: Protocol, ip: Ip) -> String {
     match (protocol, ip) {
         (Protocol::TCP, _) => "tcp".into(),
         (Protocol::UDP, _) => "udp".into(),
-        (ICMP, Ip::V4) | (ICMPV6, Ip::V6) => "icmp".into(),
+        (Protocol::ICMP, Ip::V4) | (Protocol::ICMPV6, Ip::V6) => "icmp".into(),
         (Protocol(number), _) => number.to_string(),
     }
 }

@@ -167,21 +167,18 @@ fn protocols(matches: &Match, ip: Ip) -> Option<Vec<String>> {
     let ported = [Protocol::TCP, Protocol::UDP];
     let asks = !matches.source_port.is_empty() || !matches.destination_port.is_empty();
     let stated = if asks && matches.protocol.is_empty() { &ported[..] } else { &matches.protocol };
-    let of_other = if ip == Ip::V4 { ICMPV6 } else { ICMP };
+    let of_other = if ip == Ip::V4 { Protocol::ICMPV6 } else { Protocol::ICMP };
     let possible = stated.iter().filter(|it| (!asks || ported.contains(it)) && **it != of_other);
     (!stated.is_empty()).then(|| possible.map(protocol).collect())
 }
-
-const ICMP: Protocol = Protocol(1);
-const ICMPV6: Protocol = Protocol(58);
 
 /// `flower` reads numbers as hexadecimal.
 fn protocol(protocol: &Protocol) -> String {
     match *protocol {
         Protocol::TCP => "ip_proto tcp".into(),
         Protocol::UDP => "ip_proto udp".into(),
-        ICMP => "ip_proto icmp".into(),
-        ICMPV6 => "ip_proto icmpv6".into(),
+        Protocol::ICMP => "ip_proto icmp".into(),
+        Protocol::ICMPV6 => "ip_proto icmpv6".into(),
         Protocol(other) => format!("ip_proto {other:#x}"),
     }
 }
@@ -211,12 +208,12 @@ mod tests {
     fn a_version_has_only_its_own() {
         let of =
             |matches: &Match| Ip::on(Line::Real).iter().map(|ip| filters(matches, *ip).unwrap()).collect::<Vec<_>>();
-        let [icmp, gre] = [ICMP, Protocol(47)].map(|it| Match { protocol: vec![it], ..Match::default() });
+        let [icmp, gre] = [Protocol::ICMP, Protocol(47)].map(|it| Match { protocol: vec![it], ..Match::default() });
         assert_eq!(of(&icmp), [vec!["flower ip_proto icmp".to_owned()], Vec::new()]);
         assert_eq!(of(&gre)[1], ["flower ip_proto 0x2f"]);
         let six = Match { source: vec![net("2001:db8::/32")], ..Match::default() };
         assert!(of(&six)[0].is_empty() && of(&six)[1].len() == 1);
-        let none = Match { protocol: vec![ICMP], source_port: vec![1], ..Match::default() };
+        let none = Match { protocol: vec![Protocol::ICMP], source_port: vec![1], ..Match::default() };
         assert!(of(&none).iter().all(Vec::is_empty));
     }
 

@@ -1,17 +1,16 @@
 //! Queues of flows that pace or have PIE: `fq`, `fq_pie`.
 
 use super::words::{self, ecn, rate, sixteenths, time};
-use super::{ETHERNET, mtu, queues};
+use super::{mtu, queues};
+use crate::tc::limits::{HEADER, QUANTUM};
 use perhop_core::aqm::pie::DelayFrom;
 use perhop_core::sched::flows::{Hash, Hashing};
 use perhop_core::sched::{fq, fq_pie};
-use perhop_core::units::{Bytes, Span};
+use perhop_core::units::Span;
 use perhop_sim::plan::Link;
 
 /// tc holds rates of `fq` in 32 bits, as bytes a second; the largest is none.
 const MOST_RATE: u64 = (u32::MAX as u64) * 8;
-/// Linux's largest quantum.
-const MOST_QUANTUM: Bytes = Bytes::new(1 << 20);
 
 /// What is said of a queue.
 #[derive(Default)]
@@ -59,7 +58,7 @@ pub(super) fn fq(params: &fq::Params, link: &Link) -> Written {
     let threshold = params.ce_threshold.unwrap_or(Span::ZERO);
     it.refused.extend(words::fine(&[("ce-threshold", threshold)], words::US));
     it.refused.extend(words::fine(&[("refill-delay", params.refill_delay)], words::MS));
-    let largest = mtu(link) + ETHERNET.unsigned_abs();
+    let largest = mtu(link) + u64::from(HEADER);
     it.note(
         params.quanta.quantum.get() < largest,
         format!("`quantum` of `fq` is {}, less than a packet of the interface ({largest} B)", params.quanta.quantum),
@@ -92,7 +91,7 @@ pub(super) fn fq_pie(params: &fq_pie::Params, link: &Link) -> Written {
     it.refuse(params.hashing.hash == Hash::Exact, "`hash = \"exact\"` of `fq-pie`: in Linux its hash is salted");
     it.hashed("fq-pie", params.hashing);
     it.notes.extend(queues::spares("fq-pie", params.mtu, link));
-    it.refuse(params.quantum > MOST_QUANTUM, format!("`quantum` of `fq-pie` above {MOST_QUANTUM}"));
+    it.refuse(params.quantum > QUANTUM, format!("`quantum` of `fq-pie` above {QUANTUM}"));
     it.refused.extend(words::fine(&[("target", params.target)], words::US));
     it.refused.extend(words::fine(&[("interval", params.interval)], words::MS));
     let [alpha, beta] = [params.gains.alpha, params.gains.beta].map(|weight| sixteenths(weight).unwrap_or_default());

@@ -43,6 +43,7 @@ pub(crate) use objects::{Object, objects};
 pub use port::port_of_sweep;
 
 use crate::device::only_point;
+use crate::tc::limits::INTERFACE_QUEUE;
 use perhop_core::port::QueueSpec;
 use perhop_scenario::scenario::Scenario;
 use perhop_scenario::sweep::Sweep;
@@ -50,9 +51,6 @@ use perhop_sim::plan::{self, Plan};
 use perhop_sim::transport::Bursts;
 use script::{Line, Port, Script, passing};
 use std::collections::BTreeMap;
-
-/// Ethernet's header, which Linux's queues count.
-const ETHERNET: i64 = 14;
 
 /// The network of the one scenario that a file describes.
 ///
@@ -188,7 +186,7 @@ fn interface(scenario: &Scenario, i: usize, said: &mut Script) {
         let most = if bursts == Bursts::Linux { String::new() } else { format!(" gso_max_segs {bursts}") };
         let device = &end.device;
         said.say(end.ip(&format!("addr add {}/30 dev {device}", address(i, far_end))));
-        said.say(end.ip(&format!("link set {device} up mtu {} txqueuelen 1000{most}", mtu(link))));
+        said.say(end.ip(&format!("link set {device} up mtu {} txqueuelen {INTERFACE_QUEUE}{most}", mtu(link))));
         // What a socket hands over as one packet of several datagrams is taken apart behind the queue.
         let datagrams = plan.traffic.iter().any(|it| it.sockets.gso > 1 && it.from.contains(&node));
         let apart = if datagrams { " tx-udp-segmentation off" } else { "" };

@@ -5,15 +5,14 @@ use super::filters::{Chain, Group, Ip, count, groups};
 use super::script::{Line, Port, Script};
 use super::{labels, ports, queues, words};
 use crate::device::classes;
+use crate::tc::limits::POLICE_MTU;
+use perhop_core::accounting::Accounting;
 use perhop_core::arithmetic::Arithmetic;
 use perhop_core::conditioner::{ConditionerParams, token_bucket};
 use perhop_core::packet::Colour;
 use perhop_core::params::show_table;
 use perhop_core::port::edge::{Action, Per, Rewrite, StageSpec};
-use perhop_core::units::{Bytes, MeterRate};
-
-/// The largest packet that may conform where tc is told no `mtu`.
-const TC_MTU: Bytes = Bytes::new(2040);
+use perhop_core::units::MeterRate;
 
 /// Says the conditioners of a port.
 pub(super) fn say(port: &Port<'_>, said: &mut Script) {
@@ -25,7 +24,7 @@ pub(super) fn say(port: &Port<'_>, said: &mut Script) {
     }
     let mut chain = Chain::new(port, "egress");
     let meters = |stage: &StageSpec| matches!(stage.params, ConditionerParams::TokenBucketMarker(_));
-    if i64::from(port.accounting.overhead()) != super::ETHERNET && port.link.edge.iter().any(meters) {
+    if port.accounting != Accounting::L2 && port.link.edge.iter().any(meters) {
         said.refuse(port, "a policer that does not count Ethernet's 14 bytes: write accounting = \"l2\"");
     }
     for stage in &port.link.edge {
@@ -178,7 +177,7 @@ fn rates(bucket: &token_bucket::Params) -> Option<String> {
 /// What tc cannot say.
 fn limits(bucket: &token_bucket::Params, stage: &StageSpec) -> Result<String, String> {
     let largest = stage.scope.largest_packet;
-    let mtu = bucket.mtu.or((!bucket.cir.in_packets() && largest > TC_MTU).then_some(largest));
+    let mtu = bucket.mtu.or((!bucket.cir.in_packets() && largest.get() > *POLICE_MTU.start()).then_some(largest));
     if bucket.framing.overhead.is_some_and(|bytes| bytes.get() < 0) {
         return Err("an `overhead` below 0".into());
     }

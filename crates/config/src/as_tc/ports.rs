@@ -3,8 +3,9 @@
 use super::filters::{Chain, count, groups};
 use super::script::{Line, Port, Script};
 use super::words::{self, ecn, rate, time};
-use super::{ETHERNET, fq, labels, queues};
+use super::{fq, labels, queues};
 use crate::device::classes::{Leaf, leaves, used};
+use crate::tc::limits::{FQ_CODEL_MEMORY, HEADER, QUANTUM, SFQ_DEPTH};
 use perhop_core::accounting::Accounting;
 use perhop_core::aqm::{self, AqmParams};
 use perhop_core::arithmetic::{Arithmetic, longest_in_ticks};
@@ -42,7 +43,7 @@ pub(super) fn say(port: &Port<'_>, said: &mut Script) {
 /// Where the first queueing discipline goes, with a size table for what is counted beyond Ethernet's header. The table counts the
 /// headers of a packet of several segments once, so there is none without need.
 fn root(counted: Accounting) -> String {
-    match i64::from(counted.overhead()) - ETHERNET {
+    match Accounting::L2.to(counted).more() {
         0 => "root".into(),
         bytes => format!("root stab overhead {bytes} linklayer ethernet"),
     }
@@ -73,11 +74,6 @@ fn is_of_link(port: &Port<'_>) -> bool {
 const CAKE_QUEUES: u32 = 1024;
 const CAKE_OVERHEAD: std::ops::RangeInclusive<i64> = -64..=256;
 const CAKE_MPU: u64 = 256;
-/// What FQ-CoDel remembers where nothing is stated, more than its packets take in buffers, and its largest quantum; the longest
-/// queue of SFQ.
-const FQ_CODEL_MEMORY: Bytes = Bytes::new(32 << 20);
-const FQ_CODEL_QUANTUM: Bytes = Bytes::new(1 << 20);
-const SFQ_DEPTH: u32 = 127;
 
 struct Writer<'a, 'b> {
     port: &'a Port<'a>,
@@ -395,8 +391,8 @@ impl Writer<'_, '_> {
         self.spares("fq-codel", params.mtu);
         let mark = params.ce_threshold.unwrap_or(Span::ZERO);
         self.fine(&[("target", params.target), ("interval", params.interval), ("ce-threshold", mark)]);
-        if params.quantum > FQ_CODEL_QUANTUM {
-            self.refuse(&format!("`quantum` of `fq-codel` above {FQ_CODEL_QUANTUM}"));
+        if params.quantum > QUANTUM {
+            self.refuse(&format!("`quantum` of `fq-codel` above {QUANTUM}"));
         }
         self.leaf(at, &fq_codel(params));
     }
@@ -443,12 +439,12 @@ impl Writer<'_, '_> {
         self.spares("cake", params.mtu);
         self.fine(&[("rtt", params.rtt)]);
         // tc's counts from the IP header, which the size table leaves at Ethernet's 14 bytes.
-        let overhead = params.framing.overhead.map(|bytes| i64::from(bytes.get()) + ETHERNET);
+        let overhead = params.framing.overhead.map(|bytes| i64::from(bytes.get()) + i64::from(HEADER));
         if params.flows != CAKE_QUEUES {
             self.refuse(&format!("`flows` of `cake` other than {CAKE_QUEUES}"));
         }
         if overhead.is_some_and(|bytes| !CAKE_OVERHEAD.contains(&bytes)) {
-            let [least, most] = [CAKE_OVERHEAD.start() - ETHERNET, CAKE_OVERHEAD.end() - ETHERNET];
+            let [least, most] = [CAKE_OVERHEAD.start(), CAKE_OVERHEAD.end()].map(|bytes| bytes - i64::from(HEADER));
             self.refuse(&format!("an `overhead` of `cake` below {least}B or above {most}B"));
         }
         if params.framing.mpu.is_some_and(|mpu| mpu.get() > CAKE_MPU) {

@@ -2,6 +2,7 @@
 
 use super::red::{choke, red};
 use super::words::{self, ecn, sixteenths, time};
+use crate::tc::limits::HEADER;
 use perhop_core::aqm::arithmetic::Arithmetic;
 use perhop_core::aqm::pie::DelayFrom;
 use perhop_core::aqm::{AqmParams, codel, pie};
@@ -87,7 +88,7 @@ pub(super) fn other_numbers(name: &str) -> String {
 /// An AQM of Linux spares queues up to the largest packet of its interface, with or without Ethernet's header.
 pub(super) fn spares(name: &str, mtu: Bytes, link: &Link) -> Option<String> {
     let of_device = super::mtu(link);
-    let same = (of_device..=of_device + super::ETHERNET.unsigned_abs()).contains(&mtu.get());
+    let same = (of_device..=of_device + u64::from(HEADER)).contains(&mtu.get());
     (!same).then(|| format!("`mtu` of `{name}` is {mtu}: Linux takes its interface's, {of_device} B"))
 }
 

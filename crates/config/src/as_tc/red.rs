@@ -1,13 +1,13 @@
 //! RED and CHOKe as tc says them: their weight by the burst that has it.
 
 use super::words::{ecn, rate};
+use crate::tc::early;
 use perhop_core::Scope;
 use perhop_core::aqm::choke;
 use perhop_core::aqm::early::shape::Stated;
 use perhop_core::aqm::early::{Common, Level, Profile, Unit};
 use perhop_core::aqm::red::Params;
 use perhop_core::arithmetic::Arithmetic;
-use perhop_core::math::pow;
 use perhop_core::units::{BitRate, Length};
 
 /// The largest burst that is looked at, packets.
@@ -76,18 +76,10 @@ impl Queue<'_> {
     }
 }
 
-/// The least burst, in packets, for which tc chooses this weight: the first weight 1/2, 1/4, .. for which a burst after an
-/// empty queue leaves the average at `min` packets or below.
+/// The least burst, in packets, for which tc chooses this weight.
 fn burst(weight: f64, min: f64) -> Option<u32> {
-    let weights = || (1..32).map(|log| 1.0 / f64::from(1u32 << log));
-    let chosen = |burst: u32| {
-        let burst = f64::from(burst);
-        let over = burst + 1.0 - min;
-        let fits = |w: &f64| over <= (1.0 - pow(1.0 - w, burst)) / w;
-        (over >= 1.0).then(|| weights().find(fits)).flatten()
-    };
-    weights().find(|&it| it == weight)?;
-    (1..MOST_BURST).find(|&it| chosen(it) == Some(weight))
+    let log = (1..32).find(|log| 1.0 / (1u64 << log) as f64 == weight)?;
+    (1..MOST_BURST).find(|it| early::weight(u64::from(*it), min) == Some(log))
 }
 
 #[cfg(test)]

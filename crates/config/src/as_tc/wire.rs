@@ -5,11 +5,11 @@
 
 use super::script::{Port, Script};
 use super::{Device, words};
+use crate::tc::limits::TICK;
+use perhop_core::accounting::Accounting;
 use perhop_core::units::{Probability, Span};
 use perhop_sim::plan::{Link, Spread, Transit};
 
-/// Ticks of tc.
-const TICK_NS: u64 = 64;
 /// What netem may hold.
 const LIMIT: &str = "limit 1000000";
 
@@ -19,15 +19,13 @@ pub(super) fn say(port: &Port<'_>, far: &Device, i: usize, said: &mut Script) {
     for what in words::fine(&[("delay", link.delay), ("jitter", link.transit.jitter)], words::US) {
         said.refuse(port, &what);
     }
-    if !link.delay.ns().is_multiple_of(TICK_NS) {
-        let ticks = link.delay.ns() / TICK_NS;
-        said.note(
-            port,
-            &format!("a `delay` of {} is {} ns to tc, whole ticks of {TICK_NS} ns", link.delay, ticks * TICK_NS),
-        );
+    let tick = TICK.ns();
+    if !link.delay.ns().is_multiple_of(tick) {
+        let whole = link.delay.ns() / tick * tick;
+        said.note(port, &format!("a `delay` of {} is {whole} ns to tc, whole ticks of {tick} ns", link.delay));
     }
     let (delay, loss) = (delay(link), share("loss", link.loss));
-    let bits = format!("rate {rate} {}{loss} {LIMIT}", i64::from(link.framing.overhead()) - super::ETHERNET);
+    let bits = format!("rate {rate} {}{loss} {LIMIT}", Accounting::L2.to(link.framing).more());
     let wire = Device { device: format!("d{i}"), ..far.clone() };
     said.say(wire.ip(&format!("link add {} type ifb", wire.device)));
     said.say(wire.ip(&format!("link set {} up", wire.device)));

@@ -10,7 +10,7 @@ use crate::finding::{Fault, Finding, Refused};
 use crate::foreign::Screen;
 use crate::import_options::ImportOptions;
 use crate::load::Load;
-use crate::model::{Port, Way};
+use crate::model::{Port, Way, same_interface};
 use crate::policy::policy;
 use crate::rules;
 use crate::stub::{self, Stub};
@@ -329,19 +329,20 @@ fn meant(ports: &[Port], given: &ImportOptions) -> Vec<usize> {
 /// Whether a port is of the interface that is asked for, which several policies have: they are called after it, and after
 /// the policy.
 fn begins(port: &Port, given: &ImportOptions) -> bool {
-    let starts =
-        |asked: &String| port.interface.is.match_indices(' ').any(|(end, _)| same(&port.interface.is[..end], asked));
+    let starts = |asked: &String| {
+        port.interface.is.match_indices(' ').any(|(end, _)| same_interface(&port.interface.is[..end], asked))
+    };
     given.interface.as_ref().is_some_and(starts)
 }
 
 /// Whether the direction of a port is meant: what comes in and waits in the queue of another interface leaves that one.
 fn leads(port: &Port, given: &ImportOptions, way: Way) -> bool {
     let behind = port.behind.as_ref().zip(given.interface.as_ref());
-    port.way == way || way == Way::Output && behind.is_some_and(|(name, asked)| same(&name.is, asked))
+    port.way == way || way == Way::Output && behind.is_some_and(|(name, asked)| same_interface(&name.is, asked))
 }
 
 fn named(port: &Port, given: &ImportOptions) -> bool {
-    given.interface.as_ref().is_none_or(|asked| port.names().any(|name| same(name, asked)))
+    given.interface.as_ref().is_none_or(|asked| port.names().any(|name| same_interface(name, asked)))
 }
 
 fn absent(ports: &[Port], given: &ImportOptions) -> Fault {
@@ -368,15 +369,4 @@ fn list(names: &[String]) -> String {
     let more = names.len().saturating_sub(MOST);
     let shown = names[..names.len() - more].join(", ");
     if more > 0 { format!("{shown} and {more} more") } else { shown }
-}
-
-/// Whether a name is meant by another: the same in other letters, or without the end of its first word, as in `Gi0/1`.
-fn same(known: &str, asked: &str) -> bool {
-    let split = |name: &str| {
-        let at = name.find(|c: char| c.is_ascii_digit()).unwrap_or(name.len());
-        let (kind, number) = name.split_at(at);
-        (kind.trim().to_ascii_lowercase(), number.trim().to_ascii_lowercase())
-    };
-    let ((kind, number), (short, asked)) = (split(known), split(asked));
-    number == asked && !short.is_empty() && kind.starts_with(&short)
 }

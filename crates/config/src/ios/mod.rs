@@ -13,6 +13,8 @@ pub mod defaults;
 /// Lines for keys.
 pub mod equivalents;
 mod fields;
+/// Types of interfaces.
+pub(crate) mod interfaces;
 mod letters;
 pub(crate) mod plan;
 pub mod read;

@@ -8,10 +8,7 @@ use crate::text::Text;
 use crate::value::{Value, WithOrigin};
 use perhop_core::colour::Colour;
 use perhop_core::params::Place;
-use perhop_core::units::{BitRate, Bytes};
-
-/// The largest packet of an Ethernet without VLAN tag, as Linux counts it: 1500 B and the header.
-pub(super) const FRAME: Bytes = Bytes::new(1514);
+use perhop_core::units::BitRate;
 
 /// A text that was read.
 pub(super) struct Case<'a> {

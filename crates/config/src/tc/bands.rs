@@ -1,6 +1,8 @@
 //! Bands and classes without rates: `prio`, `pfifo_fast`, `ets`, `drr`.
 
+use super::early::largest;
 use super::kernel::Qdisc;
+use super::limits::INTERFACE_QUEUE;
 use super::options::{Assumed, Classes, Discipline, Does, Fixed, Options, Takes, assumed, row};
 use super::words::{Refusal, Taken};
 use crate::model::Kind;
@@ -16,7 +18,6 @@ const MOST: u64 = 16;
 const PRIOMAP: [u64; PRIORITIES] = [1, 2, 2, 2, 1, 2, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1];
 /// The priority by the three lower bits of a code point: `ip_tos2prio` of net/ipv4/route.c, under the mask 0x1e of TOS.
 const PRIORITY: [usize; 8] = [0, 0, 2, 2, 6, 6, 4, 4];
-const QUANTUM: &str = "the interface's MTU, by default 1500, and its header of 14";
 
 /// Strict priorities.
 pub const PRIO: Discipline = Discipline {
@@ -210,10 +211,10 @@ pub(super) fn share(options: &Options<'_>) -> Settings {
 }
 
 fn complete(settings: &mut Settings) {
-    Assumed::complete(&[assumed("quantum", Fixed::Bytes(1514), QUANTUM)], settings);
+    Assumed::complete(&[largest("quantum")], settings);
 }
 
 /// The room of a band of `pfifo_fast`.
 pub(super) fn of_interface() -> WithOrigin<Value> {
-    WithOrigin::assumed("txqueuelen, by default 1000", Fixed::Packets(1000).value())
+    WithOrigin::assumed("txqueuelen, by default 1000", Fixed::Packets(INTERFACE_QUEUE).value())
 }

@@ -1,6 +1,7 @@
 //! `cake`.
 
-use super::early::LARGEST;
+use super::early::largest;
+use super::limits::HEADER;
 use super::log::Log;
 use super::options::{Discipline, Does, Fixed, Opt, Options, Row, Takes, assumed, row};
 use crate::model::Kind;
@@ -8,8 +9,6 @@ use crate::value::{Settings, Value};
 use perhop_core::units::{Bytes, SignedBytes};
 
 const CAKE_C: &str = "sch_cake.c";
-/// What Linux's size of a packet has beyond the IP packet, from which `overhead` counts.
-const ETHERNET: i64 = 14;
 /// Bytes of an IP header, which an overhead may take away.
 const LEAST: i64 = -20;
 
@@ -105,7 +104,7 @@ pub const CAKE: Discipline = Discipline {
         assumed("flows", Fixed::Count(1024), CAKE_C),
         assumed("ack-filter", Fixed::Word("off"), CAKE_C),
         assumed("split-gso", Fixed::Flag(true), CAKE_C),
-        assumed("mtu", Fixed::Bytes(1514), LARGEST),
+        largest("mtu"),
     ],
     keeps: [true, false],
     ..Discipline::plain("cake")
@@ -179,7 +178,7 @@ fn frames(options: &Options<'_>, settings: &mut Settings, log: &mut Log) {
         if frames.overhead < LEAST {
             log.nearly(&[last.line], "`overhead`: at least -20 bytes, which leave nothing of an IP header");
         }
-        let overhead = i32::try_from(frames.overhead.max(LEAST) - ETHERNET).unwrap_or_default();
+        let overhead = i32::try_from(frames.overhead.max(LEAST) - i64::from(HEADER)).unwrap_or_default();
         settings.set("overhead", last.said(Value::Signed(SignedBytes::new(overhead))));
     }
     if frames.mpu > 0 {

@@ -1,16 +1,19 @@
 //! Queues that drop or mark early: `red`, `choke`, `codel`, `pie`, `dualpi2`.
 
 use super::kernel::Qdisc;
+use super::limits::{FRAME, OF_PIE};
 use super::log::Log;
-use super::options::{Classes, Discipline, Does, Fixed, Opt, Options, Takes, assumed, row};
+use super::options::{Assumed, Classes, Discipline, Does, Fixed, Opt, Options, Takes, assumed, row};
 use super::words::{Refusal, Taken};
 use crate::model::Kind;
 use crate::value::{Settings, Value, WithOrigin};
 use perhop_core::math::pow;
 use perhop_core::units::{Bytes, Packets, Span};
 
-/// The largest packet of an Ethernet interface with its header.
-pub(super) const LARGEST: &str = "the interface's MTU, by default 1500, and its header of 14";
+/// A key that is the largest packet of the interface where nothing is said.
+pub(super) const fn largest(key: &'static str) -> Assumed {
+    assumed(key, Fixed::Bytes(FRAME.get()), "the interface's MTU, by default 1500, and its header of 14")
+}
 
 /// How tc counts the weights of PIE.
 pub(super) const SIXTEENTHS: &str = "the same key, in sixteenths";
@@ -101,7 +104,7 @@ pub const CODEL: Discipline = Discipline {
         assumed("target", Fixed::Us(5_000), CODEL_C),
         assumed("interval", Fixed::Us(100_000), CODEL_C),
         assumed("ecn", Fixed::Flag(false), CODEL_C),
-        assumed("mtu", Fixed::Bytes(1514), LARGEST),
+        largest("mtu"),
         assumed("arithmetic", Fixed::Word("linux"), CODEL_C),
     ],
     keeps: [true, false],
@@ -133,7 +136,7 @@ pub const PIE: Discipline = Discipline {
         assumed("ecn", Fixed::Flag(false), PIE_C),
         assumed("byte-mode", Fixed::Flag(false), PIE_C),
         assumed("delay", Fixed::Word("timestamps"), PIE_C),
-        assumed("mtu", Fixed::Bytes(1514), LARGEST),
+        largest("mtu"),
         assumed("arithmetic", Fixed::Word("linux"), PIE_C),
     ],
     keeps: [true, false],
@@ -187,7 +190,7 @@ pub(super) fn keys(name: &str, options: &Options<'_>, settings: &mut Settings, l
         "pie" => {
             for key in ["alpha", "beta"] {
                 if let Some((number, it)) = options.get(key).and_then(|it| Some((it.number()?, it))) {
-                    settings.set(key, it.said(Value::Number(number / 16.0)));
+                    settings.set(key, it.said(Value::Number(number / OF_PIE)));
                 }
             }
         }
@@ -299,7 +302,7 @@ fn checked(it: &Qdisc<'_>) -> Taken<()> {
 
 /// -log2 of the weight that tc chooses for a burst, in packets: the first for which a burst after an empty queue leaves the average at
 /// `min` packets or below. Source: tc-red(8), and what tc of iproute2 6.1 hands over.
-fn weight(burst: u64, min: f64) -> Option<u64> {
+pub(crate) fn weight(burst: u64, min: f64) -> Option<u64> {
     let over = burst as f64 + 1.0 - min;
     if over < 1.0 {
         return None;

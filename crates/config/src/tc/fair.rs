@@ -1,6 +1,7 @@
 //! Queues of flows: `fq_codel`, `fq`, `fq_pie`, `sfq`.
 
-use super::early::{LARGEST, SIXTEENTHS};
+use super::early::{SIXTEENTHS, largest};
+use super::limits::{FQ_CODEL_MEMORY, OF_PIE, QUANTUM, SFQ_DEPTH};
 use super::log::Log;
 use super::options::{Discipline, Does, Fixed, Options, Takes, assumed, row};
 use super::words::{Refusal, Taken};
@@ -36,13 +37,13 @@ pub const FQ_CODEL: Discipline = Discipline {
     assumed: &[
         assumed("limit", Fixed::Packets(10_240), FQ_CODEL_C),
         assumed("flows", Fixed::Count(1024), FQ_CODEL_C),
-        assumed("quantum", Fixed::Bytes(1514), LARGEST),
+        largest("quantum"),
         assumed("target", Fixed::Us(5_000), FQ_CODEL_C),
         assumed("interval", Fixed::Us(100_000), FQ_CODEL_C),
-        assumed("memory", Fixed::Bytes(32 << 20), FQ_CODEL_C),
+        assumed("memory", Fixed::Bytes(FQ_CODEL_MEMORY.get()), FQ_CODEL_C),
         assumed("drop-batch", Fixed::Count(64), FQ_CODEL_C),
         assumed("ecn", Fixed::Flag(true), FQ_CODEL_C),
-        assumed("mtu", Fixed::Bytes(1514), LARGEST),
+        largest("mtu"),
         assumed("arithmetic", Fixed::Word("linux"), FQ_CODEL_C),
     ],
     keeps: [true, false],
@@ -114,7 +115,7 @@ pub const FQ_PIE: Discipline = Discipline {
     assumed: &[
         assumed("limit", Fixed::Packets(10_240), FQ_PIE_C),
         assumed("flows", Fixed::Count(1024), FQ_PIE_C),
-        assumed("quantum", Fixed::Bytes(1514), LARGEST),
+        largest("quantum"),
         assumed("target", Fixed::Us(15_000), FQ_PIE_C),
         assumed("interval", Fixed::Us(15_000), FQ_PIE_C),
         assumed("alpha", Fixed::Number(0.125), FQ_PIE_C),
@@ -123,7 +124,7 @@ pub const FQ_PIE: Discipline = Discipline {
         assumed("ecn", Fixed::Flag(false), FQ_PIE_C),
         assumed("byte-mode", Fixed::Flag(false), FQ_PIE_C),
         assumed("delay", Fixed::Word("timestamps"), FQ_PIE_C),
-        assumed("mtu", Fixed::Bytes(1514), LARGEST),
+        largest("mtu"),
     ],
     keeps: [true, false],
     ..Discipline::plain("fq_pie")
@@ -151,9 +152,9 @@ pub const SFQ: Discipline = Discipline {
         row("harddrop", Takes::Nothing, Does::Lost(NO_RED)),
     ],
     assumed: &[
-        assumed("limit", Fixed::Packets(127), SFQ_C),
-        assumed("quantum", Fixed::Bytes(1514), LARGEST),
-        assumed("depth", Fixed::Packets(127), SFQ_C),
+        assumed("limit", Fixed::Packets(SFQ_DEPTH), SFQ_C),
+        largest("quantum"),
+        assumed("depth", Fixed::Packets(SFQ_DEPTH), SFQ_C),
         assumed("active", Fixed::Count(128), SFQ_C),
         assumed("flows", Fixed::Count(1024), SFQ_C),
         assumed("drop", Fixed::Word("tail"), SFQ_C),
@@ -166,8 +167,8 @@ pub const SFQ: Discipline = Discipline {
 /// Why SFQ's RED is not read.
 const NO_RED: &str = "perhop's `sfq` has no RED";
 
-/// The kernel's largest quantum.
-const MOST_QUANTUM: u64 = 1 << 20;
+/// The least quantum of `fq`.
+const LEAST_QUANTUM: Bytes = Bytes::new(256);
 
 /// What the kernel wants of `fq`.
 ///
@@ -175,8 +176,8 @@ const MOST_QUANTUM: u64 = 1 << 20;
 /// It would refuse it.
 fn checked(options: &Options<'_>) -> Taken<()> {
     let initial = options.get("initial_quantum").and_then(|it| it.bytes());
-    match initial.filter(|it| it.get() > MOST_QUANTUM) {
-        Some(bytes) => Err(Refusal::of(format!("an `initial_quantum` of {bytes}: it is at most {MOST_QUANTUM}B"))),
+    match initial.filter(|it| *it > QUANTUM) {
+        Some(bytes) => Err(Refusal::of(format!("an `initial_quantum` of {bytes}: it is at most {QUANTUM}"))),
         None => Ok(()),
     }
 }
@@ -196,8 +197,8 @@ fn of_fq(options: &Options<'_>, settings: &mut Settings) {
         // The kernel keeps it, and looks at it only where it paces.
         settings.remove("maxrate");
     }
-    if let Some(bytes) = settings.bytes("quantum").filter(|it| !(256..=MOST_QUANTUM).contains(&it.get())) {
-        let bounded = Bytes::new(bytes.get().clamp(256, MOST_QUANTUM));
+    if let Some(bytes) = settings.bytes("quantum").filter(|it| !(LEAST_QUANTUM..=QUANTUM).contains(it)) {
+        let bounded = bytes.clamp(LEAST_QUANTUM, QUANTUM);
         settings.set("quantum", WithOrigin::assumed("sch_fq.c: between 256 B and 1 MiB", Value::Bytes(bounded)));
     }
     if let Some((mask, it)) = options.get("orphan_mask").and_then(|it| Some((it.count()?, it))) {
@@ -218,7 +219,7 @@ fn of_fq(options: &Options<'_>, settings: &mut Settings) {
 }
 
 fn of_fq_pie(options: &Options<'_>, settings: &mut Settings) {
-    for (word, key, part) in [("alpha", "alpha", 16.0), ("beta", "beta", 16.0), ("ecn_prob", "ecn-below", 100.0)] {
+    for (word, key, part) in [("alpha", "alpha", OF_PIE), ("beta", "beta", OF_PIE), ("ecn_prob", "ecn-below", 100.0)] {
         if let Some((number, it)) = options.get(word).and_then(|it| Some((it.number()?, it))) {
             settings.set(key, it.said(Value::Number(number / part)));
         }
@@ -230,13 +231,14 @@ fn of_sfq(options: &Options<'_>, settings: &mut Settings, log: &mut Log) {
     if let Some(it) = options.get("perturb").filter(|it| it.words[0].text.trim_end_matches("sec") != "0") {
         log.nearly(&[it.line], "`perturb`: the hash is not changed during a run");
     }
+    const MOST: u64 = SFQ_DEPTH as u64;
     let count = |settings: &Settings, key: &str| match settings.get(key).map(|it| &it.is) {
         Some(Value::Count(count)) => Some(*count),
         Some(Value::Packets(packets)) => Some(packets.get().into()),
         _ => None,
     };
     let (active, flows) = (count(settings, "active").unwrap_or(128), count(settings, "flows").unwrap_or(1024));
-    let (depth, limit) = (count(settings, "depth").unwrap_or(127).min(127), count(settings, "limit").unwrap_or(127));
+    let (depth, limit) = (count(settings, "depth").unwrap_or(MOST).min(MOST), count(settings, "limit").unwrap_or(MOST));
     let active = active.min(flows);
     let held = limit.min(depth * active);
     let bound = |settings: &mut Settings, key: &'static str, is: Value| {

@@ -1,5 +1,6 @@
 //! Queues without management, and what has no queue at all.
 
+use super::limits::{FRAME, INTERFACE_QUEUE};
 use super::options::{Assumed, Classes, Discipline, Does, Fixed, Row, Takes, assumed, row};
 
 /// The length of an interface's queue, which these take where nothing is said.
@@ -18,21 +19,28 @@ const fn fixed(name: &'static str, classes: Classes) -> Discipline {
 pub const PFIFO: Discipline = fifo(
     "pfifo",
     &[row("limit", Takes::SizeInPackets, Does::Sets("limit"))],
-    &[assumed("limit", Fixed::Packets(1000), OF_INTERFACE)],
+    &[assumed("limit", Fixed::Packets(INTERFACE_QUEUE), OF_INTERFACE)],
 );
 
 /// Counts bytes.
 pub const BFIFO: Discipline = fifo(
     "bfifo",
     &[row("limit", Takes::Size, Does::Sets("limit"))],
-    &[assumed("limit", Fixed::Bytes(1_514_000), "sch_fifo.c: txqueuelen packets of the interface's MTU and 14 bytes")],
+    &[assumed(
+        "limit",
+        Fixed::Bytes(INTERFACE_QUEUE as u64 * FRAME.get()),
+        "sch_fifo.c: txqueuelen packets of the interface's MTU and 14 bytes",
+    )],
 );
 
 /// Counts packets, and drops the one that has waited longest.
 pub const HEAD_DROP: Discipline = fifo(
     "pfifo_head_drop",
     &[row("limit", Takes::SizeInPackets, Does::Sets("limit"))],
-    &[assumed("limit", Fixed::Packets(1000), OF_INTERFACE), assumed("drop", Fixed::Word("head"), "sch_fifo.c")],
+    &[
+        assumed("limit", Fixed::Packets(INTERFACE_QUEUE), OF_INTERFACE),
+        assumed("drop", Fixed::Word("head"), "sch_fifo.c"),
+    ],
 );
 
 /// Filters of packets that come in.

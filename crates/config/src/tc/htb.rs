@@ -1,6 +1,7 @@
 //! Trees of classes: `htb`, `hfsc`.
 
 use super::kernel::{Class, Qdisc};
+use super::limits::INTERFACE_QUEUE;
 use super::log::Log;
 use super::options::{Assumed, Classes, Discipline, Does, Fixed, Opt, Options, Takes, assumed, row};
 use super::words::{Form, Refusal, Taken};
@@ -14,8 +15,6 @@ const HTB_C: &str = "sch_htb.c";
 const HFSC_C: &str = "sch_hfsc.c";
 const TC_HTB: &str = "tc-htb(8): 1600 bytes and what the rate sends in a tick";
 const PRINTED: &str = "a counter, or a version";
-/// Packets that pass unshaped in perhop.
-const DIRECT: u64 = 1000;
 
 /// Hierarchical token bucket.
 pub const HTB: Discipline = Discipline {
@@ -114,7 +113,7 @@ pub(super) fn default_class(it: &Qdisc<'_>) -> Option<(u32, Place, usize)> {
 
 /// What several words of an `htb` say, and those of all its classes.
 pub(super) fn keys(it: &Qdisc<'_>, classes: &[(u32, &Class<'_>)], settings: &mut Settings, log: &mut Log) {
-    let other = |option: &&Opt<'_>| option.count() != Some(DIRECT);
+    let other = |option: &&Opt<'_>| option.count() != Some(INTERFACE_QUEUE.into());
     if let Some(option) = it.options.get("direct_qlen").filter(other).filter(|_| !classes.is_empty()) {
         log.nearly(&[option.line], "`direct_qlen`: 1000 packets may pass unshaped");
     }
@@ -129,7 +128,7 @@ pub(super) fn direct(it: &Qdisc<'_>) -> WithOrigin<Value> {
     let limit = |count: u64| Value::Packets(Packets::new(u32::try_from(count).unwrap_or(u32::MAX)));
     match it.options.get("direct_qlen").and_then(|option| Some((option.count()?, option))) {
         Some((count, option)) => option.said(limit(count)),
-        None => WithOrigin::assumed("sch_htb.c: txqueuelen, by default 1000", limit(DIRECT)),
+        None => WithOrigin::assumed("sch_htb.c: txqueuelen, by default 1000", limit(INTERFACE_QUEUE.into())),
     }
 }
 
@@ -185,7 +184,7 @@ pub(super) fn class(of: &Qdisc<'_>, class: &Class<'_>, leaf: bool, log: &mut Log
         settings.assume("ceil", "tc-htb(8): the rate", rate.is);
     }
     for (key, of) in [("burst", "rate"), ("cburst", "ceil")] {
-        let own = settings.rate(of).map(|rate| (rate, burst(rate.bit_s())));
+        let own = settings.rate(of).map(|rate| (rate, burst(rate, TICKS[0])));
         // tc takes 0 for none, and prints it at rates beyond its table of ticks. Of its own burst it prints what is left in ticks.
         let as_own = own.and_then(|(rate, own)| printed(own, rate)).filter(|_| shown);
         if settings.bytes(key).is_some_and(|burst| burst.get() == 0 || Some(burst) == as_own) {
@@ -209,9 +208,10 @@ pub(super) fn class(of: &Qdisc<'_>, class: &Class<'_>, leaf: bool, log: &mut Log
     settings
 }
 
-/// What tc sets on a kernel with timers of 1 ns: it computes with whole bytes/s, and cuts off.
-fn burst(bit_s: u64) -> Bytes {
-    Bytes::new(1600 + bit_s / 8 / 1_000_000_000)
+/// What tc sets on a kernel with timers of so many ticks a second: it computes with whole bytes/s, and cuts off. Source: `mtu` and
+/// `buffer` of tc/q_htb.c.
+const fn burst(rate: BitRate, ticks: u64) -> Bytes {
+    Bytes::new(1600 + rate.bit_s() / 8 / ticks)
 }
 
 /// What tc prints of a burst: the bytes of the whole microseconds of its time in ticks.
@@ -227,7 +227,7 @@ const PRINTED_WITHIN: u64 = 16;
 
 /// Whether a burst is one that tc sets itself, on any kernel.
 pub(super) fn is_own_burst(burst: Bytes, rate: BitRate) -> bool {
-    TICKS.iter().any(|ticks| (1600 + rate.bit_s() / 8 / ticks).abs_diff(burst.get()) <= PRINTED_WITHIN)
+    TICKS.iter().any(|ticks| self::burst(rate, *ticks).get().abs_diff(burst.get()) <= PRINTED_WITHIN)
 }
 
 /// `rt m1 2mbit d 10ms m2 1mbit ls rate 1mbit`

@@ -15,7 +15,7 @@ mod bounds;
 mod cake;
 mod commands;
 mod counters;
-mod early;
+pub(crate) mod early;
 /// Words for keys.
 pub mod equivalents;
 mod fair;
@@ -27,6 +27,8 @@ mod htb;
 mod json;
 mod kernel;
 mod lines;
+/// Numbers of Linux.
+pub(crate) mod limits;
 mod links;
 mod log;
 mod loops;

@@ -265,18 +265,28 @@ impl Protocol {
     pub const TCP: Self = Self(6);
     /// UDP.
     pub const UDP: Self = Self(17);
-    const NAMED: [(&'static str, u8); 4] = [("tcp", 6), ("udp", 17), ("icmp", 1), ("icmpv6", 58)];
+    /// ICMP of IPv4.
+    pub const ICMP: Self = Self(1);
+    /// ICMP of IPv6.
+    pub const ICMPV6: Self = Self(58);
+    const NAMED: [(&'static str, Self); 4] =
+        [("tcp", Self::TCP), ("udp", Self::UDP), ("icmp", Self::ICMP), ("icmpv6", Self::ICMPV6)];
+
+    /// The protocol of a name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::NAMED.iter().find(|it| it.0 == name).map(|it| it.1)
+    }
 }
 
 impl Value for Protocol {
     const KIND: Kind = Kind::Text;
     fn read(node: &Node, problems: &mut Problems) -> Option<Self> {
         let number = match &node.tree {
-            Tree::Text(text) => Self::NAMED.iter().find(|n| n.0 == text).map(|n| n.1).or_else(|| text.parse().ok()),
-            Tree::Integer(n) => u8::try_from(*n).ok(),
+            Tree::Text(text) => Self::named(text).or_else(|| text.parse().ok().map(Self)),
+            Tree::Integer(n) => u8::try_from(*n).ok().map(Self),
             _ => return problems.wrong_type(node, &Kind::Text),
         };
-        number.map(Self).or_else(|| {
+        number.or_else(|| {
             let names = Self::NAMED.map(|n| n.0);
             let help = match &node.tree {
                 Tree::Text(text) => suggest(text, &names),
@@ -286,7 +296,7 @@ impl Value for Protocol {
         })
     }
     fn tree(&self) -> Option<Tree> {
-        let named = Self::NAMED.iter().find(|n| n.1 == self.0);
+        let named = Self::NAMED.iter().find(|n| n.1 == *self);
         Some(named.map_or(Tree::Integer(self.0.into()), |n| Tree::Text(n.0.into())))
     }
 }

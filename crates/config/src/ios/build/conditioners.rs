@@ -12,6 +12,7 @@ use crate::ios::fields::{meet, plain};
 use crate::ios::plan::{Burst, Class, Do, Police, Policy, Rate, WithPlace};
 use crate::model::{Act, Conditioner, Filter};
 use crate::value::{Settings, Value, WithOrigin};
+use perhop_core::accounting::Accounting;
 use perhop_core::classify::{Index, Match, Relation};
 use perhop_core::colour::Colour;
 use perhop_core::dscp::Dscp;
@@ -21,7 +22,7 @@ use perhop_core::units::Bytes;
 const LONG: f64 = 500.0;
 
 /// A packet of 1500 B with the header that IOS counts.
-const FRAME: u64 = 1514;
+const FRAME: u64 = defaults::PACKET + Accounting::L2.overhead() as u64;
 
 /// Classes of packets, one for each class of a policy.
 type Packets = Vec<Vec<Match>>;

@@ -8,12 +8,12 @@ mod queue;
 mod unreached;
 mod wred;
 
+use super::interfaces::nominal;
 use super::plan::{Attached, Child, Class, Plan, Policy, WithPlace};
-use super::read::nominal;
 use crate::account::Account;
 use crate::finding::{Fault, Finding};
 use crate::import_options::ImportOptions;
-use crate::model::{Device, Port, Way};
+use crate::model::{Device, Port, Way, same_interface};
 use crate::text::Text;
 use crate::value::{Settings, Value, WithOrigin};
 use perhop_core::classify::Match;
@@ -118,12 +118,12 @@ fn chosen(plan: &Plan, given: &ImportOptions) -> Result<Vec<Wanted>, Fault> {
     let all = wanted(plan, given);
     let way = |wanted: &Wanted| given.way.is_none_or(|way| wanted.way == way);
     let Some(asked) = &given.interface else { return Ok(all.into_iter().filter(way).collect()) };
-    let exact = |wanted: &Wanted| same_interface(&wanted.name.is, asked);
+    let exact = |wanted: &Wanted| same_port(&wanted.name.is, asked);
     let (mut meant, mut others): (Vec<_>, Vec<_>) = all.into_iter().partition(exact);
     if meant.is_empty() {
         // All policies of the interface.
         let interface = |wanted: &Wanted| wanted.interface.map(|at| &plan.interfaces[at].name);
-        let of = |wanted: &Wanted| interface(wanted).is_some_and(|name| same_interface(name, asked));
+        let of = |wanted: &Wanted| interface(wanted).is_some_and(|name| same_port(name, asked));
         (meant, others) = others.into_iter().partition(of);
     }
     if meant.is_empty() {
@@ -165,18 +165,14 @@ fn at_interface(plan: &Plan, attached: &Attached, name: String) -> Wanted {
     Wanted { name, interface: Some(attached.interface), way: attached.way, policy: attached.policy.clone() }
 }
 
-/// `Gi0/1` is `GigabitEthernet0/1`.
-fn same_interface(name: &str, asked: &str) -> bool {
-    let halves = |text: &str| {
-        let end = text.find(|c: char| c.is_ascii_digit()).unwrap_or(text.len());
-        (text[..end].trim().to_ascii_lowercase(), text[end..].to_ascii_lowercase())
-    };
-    let ((kind, number), (asked, of)) = (halves(name), halves(asked));
-    number == of && (kind == asked || (!number.is_empty() && !asked.is_empty() && kind.starts_with(&asked)))
+/// `Gi0/1` is `GigabitEthernet0/1`; the name of a policy is not cut short.
+fn same_port(name: &str, asked: &str) -> bool {
+    let numbered = name.contains(|c: char| c.is_ascii_digit());
+    name.eq_ignore_ascii_case(asked) || numbered && same_interface(name, asked)
 }
 
 fn unknown(plan: &Plan, asked: &str, others: &[Wanted]) -> Fault {
-    let bare = plan.interfaces.iter().find(|interface| same_interface(&interface.name, asked));
+    let bare = plan.interfaces.iter().find(|interface| same_port(&interface.name, asked));
     // An interface has two directions.
     let mut seen = HashSet::new();
     let names = others.iter().map(|wanted| wanted.name.is.as_str()).filter(|name| seen.insert(*name));

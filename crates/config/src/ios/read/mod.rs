@@ -21,7 +21,6 @@ use crate::evidence::Counters;
 use crate::foreign::Recognition;
 use crate::model::Way;
 use perhop_core::params::suggest;
-use perhop_core::units::BitRate;
 use show_output::ShowOutput;
 use std::collections::HashMap;
 use words::{Outcome, Words, wanted};
@@ -96,8 +95,10 @@ struct Classes {
     by_name: HashMap<String, usize>,
 }
 
-/// Types of class and policy maps that are of QoS.
-const QOS_TYPES: [&str; 6] = ["qos", "queueing", "queuing", "network-qos", "control-plane", "copp"];
+/// Types of class and policy maps that are of QoS, typed and printed.
+const QOS_TYPES: [&str; 4] = ["qos", "queueing", "queuing", "network-qos"];
+/// The same, typed only.
+const CONTROL_TYPES: [&str; 2] = ["control-plane", "copp"];
 
 /// Commands of an interface about QoS that are not in a policy map, by their first words, with the reason why they are not
 /// modelled.
@@ -214,7 +215,7 @@ impl Reader {
 
     fn class_map(&mut self, row: &Row<'_>) -> Here {
         let mut words = Words::new(row, 1);
-        if words.has("type") && !QOS_TYPES.contains(&words.take()) {
+        if is_foreign(&mut words, &CONTROL_TYPES) {
             return Here::Foreign;
         }
         let any = words.has_any(&["match-any"]);
@@ -237,7 +238,7 @@ impl Reader {
 
     fn policy_map(&mut self, row: &Row<'_>) -> Here {
         let mut words = Words::new(row, 1);
-        if words.has("type") && !QOS_TYPES.contains(&words.take()) {
+        if is_foreign(&mut words, &CONTROL_TYPES) {
             return Here::Foreign;
         }
         let name = words.take().to_owned();
@@ -480,7 +481,7 @@ impl Reader {
     /// `service-policy [type qos] input|output NAME`
     fn attach(&mut self, port: usize, row: &Row<'_>) {
         let mut words = Words::new(row, 1);
-        if words.has("type") && !QOS_TYPES.contains(&words.take()) {
+        if is_foreign(&mut words, &CONTROL_TYPES) {
             return;
         }
         let way = match words.take() {
@@ -567,26 +568,10 @@ fn permits(word: &str, row: &Row<'_>) -> bool {
     matches!(if numbered { row.word(1) } else { word }, "permit" | "deny" | "remark")
 }
 
-/// What an interface of this name sends at most, if the name says it.
-pub fn nominal(name: &str) -> Option<BitRate> {
-    const SPEEDS: [(&str, u64); 15] = [
-        ("FastEthernet", 100),
-        ("GigabitEthernet", 1_000),
-        ("TwoGigabitEthernet", 2_500),
-        ("FiveGigabitEthernet", 5_000),
-        ("TenGigabitEthernet", 10_000),
-        ("TenGigE", 10_000),
-        ("TwentyFiveGigabitEthernet", 25_000),
-        ("TwentyFiveGigE", 25_000),
-        ("FortyGigabitEthernet", 40_000),
-        ("FortyGigE", 40_000),
-        ("FiftyGigE", 50_000),
-        ("HundredGigabitEthernet", 100_000),
-        ("HundredGigE", 100_000),
-        ("FourHundredGigE", 400_000),
-        ("Ethernet", 10),
-    ];
-    let kind = name.trim_end_matches(|c: char| !c.is_alphabetic());
-    let kind = kind.get(..kind.find(|c: char| !c.is_alphabetic()).unwrap_or(kind.len()))?;
-    SPEEDS.iter().find(|(known, _)| known.eq_ignore_ascii_case(kind)).map(|(_, mbit)| BitRate::mbps(*mbit))
+/// Whether a map has a type that is neither of QoS nor among others.
+fn is_foreign(words: &mut Words<'_>, others: &[&str]) -> bool {
+    words.has("type") && {
+        let word = words.take();
+        !QOS_TYPES.contains(&word) && !others.contains(&word)
+    }
 }

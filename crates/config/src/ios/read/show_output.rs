@@ -6,7 +6,7 @@
 use super::show_pattern as pattern;
 use super::show_wred as wred;
 use super::words::{Outcome, Words};
-use super::{Here, Reader, action, matches, police};
+use super::{Here, Reader, action, is_foreign, matches, police};
 use crate::evidence::Counters;
 use crate::ios::plan::{At, Attached, Child, Class, ClassMap, Interface, WithPlace};
 use crate::ios::tree::Row;
@@ -179,7 +179,7 @@ impl Reader {
     /// `Policy Map WAN`, `Policy Map type queueing WAN`
     fn shown_policy_map(&mut self, row: &Row<'_>, word: usize) -> bool {
         let mut words = Words::new(row, word);
-        if words.has("type") && !matches!(words.take(), "queueing" | "queuing" | "qos" | "network-qos") {
+        if is_foreign(&mut words, &[]) {
             (self.here, self.indent) = (Here::Foreign, row.indent);
             return true;
         }
@@ -208,8 +208,7 @@ impl Reader {
     /// `Class Map match-any VOICE (id 5)`
     fn shown_class_map(&mut self, row: &Row<'_>) -> bool {
         let mut words = Words::new(row, 2);
-        let foreign = words.has("type") && !matches!(words.take(), "queueing" | "queuing" | "qos" | "network-qos");
-        if foreign {
+        if is_foreign(&mut words, &[]) {
             (self.here, self.indent) = (Here::Foreign, row.indent);
             return true;
         }

@@ -5,11 +5,12 @@
 
 use crate::ios::plan::At;
 use crate::model::{Conditioner, Filter, Port, Way};
-use crate::rules::case::{Case, FRAME, drops};
+use crate::rules::case::{Case, drops};
 use crate::rules::ios::policies;
 use crate::rules::tc::commands;
 use crate::rules::{Remark, Rule};
 use crate::stub;
+use crate::tc::limits::FRAME;
 use crate::value::{Value, WithOrigin};
 use perhop_core::classify::Protocol;
 use perhop_core::colour::Colour;

@@ -1,7 +1,7 @@
 //! Ways through what a text says in the words of IOS, and lines of IOS to write instead.
 
+use crate::ios::interfaces::nominal;
 use crate::ios::plan::{At, Attached, Burst, Class, Do, Plan, Police, Policy, Rate, Share, WithPlace};
-use crate::ios::read::nominal;
 use crate::model::Way;
 use crate::rules::case::Case;
 use perhop_core::params::Place;

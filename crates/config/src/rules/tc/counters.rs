@@ -6,6 +6,7 @@ use crate::model::{Class, Kind};
 use crate::rules::case::{Case, most, percent};
 use crate::rules::counted::{Counted, counted};
 use crate::rules::{Remark, Rule};
+use crate::tc::limits::TICK;
 use perhop_core::units::{BitRate, Bytes, Span};
 
 /// Of shapers, classes, queues and packets.
@@ -22,7 +23,6 @@ pub(super) const RULES: &[Rule] = &[
 const DEEP: Span = Span::from_s(1);
 /// A queue that takes longer than this to drain stands.
 const LONG: Span = Span::from_ms(100);
-const TICK_NS: u64 = 64;
 /// Below this share packets past all classes are those that passed before the classes were added.
 const FEW: f64 = 0.01;
 /// Where nothing says of how many.
@@ -78,7 +78,7 @@ fn debt(of: Counted<'_>) -> Option<Remark> {
 
 fn owed(counters: &Counters, name: &str) -> Option<Span> {
     let ticks = counters.counts.get(name).filter(|ticks| **ticks < 0)?.unsigned_abs();
-    Some(Span::from_ns(ticks.saturating_mul(TICK_NS))).filter(|span| *span > DEEP)
+    Some(Span::from_ns(ticks.saturating_mul(TICK.ns()))).filter(|span| *span > DEEP)
 }
 
 /// W444: packets that went past HTB's classes.

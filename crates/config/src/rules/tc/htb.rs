@@ -5,9 +5,10 @@
 use super::commands;
 use crate::evidence::Counters;
 use crate::model::{Class, Queue};
-use crate::rules::case::{At, Case, FRAME, key_place, leaves, line_has, place, some_of};
+use crate::rules::case::{At, Case, key_place, leaves, line_has, place, some_of};
 use crate::rules::tc::counters::direct;
 use crate::rules::{Remark, Rule};
+use crate::tc::limits::FRAME;
 use crate::value::Value;
 use perhop_core::units::Bytes;
 use std::collections::HashSet;

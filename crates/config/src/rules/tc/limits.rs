@@ -1,9 +1,10 @@
 //! Limits in packets that are too large for a rate, or too small for a delay.
 
 use crate::model::{Class, ON_THEIR_WAY, Port, Queue};
-use crate::rules::case::{At, Case, FRAME, leaves, line_has, most, place, some_of};
+use crate::rules::case::{At, Case, leaves, line_has, most, place, some_of};
 use crate::rules::{Remark, Rule};
 use crate::stub;
+use crate::tc::limits::{FRAME, INTERFACE_QUEUE};
 use crate::value::Value;
 use perhop_core::units::{BitRate, Bytes, Packets, Span};
 
@@ -13,7 +14,6 @@ pub(super) const RULES: &[Rule] = &[
     Rule::new("W449", &[], |case| case.read.device.ports.iter().filter_map(|port| short_netem(case, port)).collect()),
 ];
 
-const LIMIT: u64 = 1000;
 /// A full queue that waits longer than this is felt in every conversation.
 const LONG: Span = Span::from_ms(100);
 
@@ -35,8 +35,9 @@ fn of_link(case: &Case<'_>, port: &Port) -> Option<Remark> {
         return None;
     }
     let delay = full(rate);
-    let message =
-        format!("the only class of the htb is without a qdisc: a FIFO of {LIMIT} packets, which at {rate} {delay}");
+    let message = format!(
+        "the only class of the htb is without a qdisc: a FIFO of {INTERFACE_QUEUE} packets, which at {rate} {delay}"
+    );
     Some(Remark { place, message, instead: format!("tc qdisc add dev {} parent CLASS fq_codel", port.interface.is) })
 }
 
@@ -50,7 +51,7 @@ fn of_tree(at: At<'_>) -> Option<Remark> {
     let (name, interface) = (&it.name.is, &at.port.interface.is);
     let names: Vec<&str> = bare.iter().map(|(class, _)| class.name.is.as_str()).collect();
     let message = format!(
-        "{} without a qdisc: a FIFO of {LIMIT} packets, which at the ceil of {name} ({rate}) {}",
+        "{} without a qdisc: a FIFO of {INTERFACE_QUEUE} packets, which at the ceil of {name} ({rate}) {}",
         some_of(&names),
         full(rate)
     );
@@ -63,7 +64,7 @@ fn is_default(queue: &Queue) -> bool {
 }
 
 fn drain(rate: BitRate) -> Span {
-    Bytes::new(FRAME.get() * LIMIT) / rate
+    Bytes::new(FRAME.get() * u64::from(INTERFACE_QUEUE)) / rate
 }
 
 fn is_slow(rate: BitRate) -> bool {

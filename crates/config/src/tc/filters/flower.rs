@@ -78,20 +78,10 @@ fn each(rule: &mut Rule, clear: fn(&mut Match), protocol: Protocol) {
 
 /// By name, or as a number, which flower reads as hexadecimal.
 fn protocol(token: &Token<'_>) -> Taken<Protocol> {
-    let known = [
-        ("tcp", 6),
-        ("udp", 17),
-        ("icmp", 1),
-        ("icmpv6", 58),
-        ("sctp", 132),
-        ("l2tp", 115),
-        ("gre", 47),
-        ("esp", 50),
-        ("ah", 51),
-    ];
-    let name = known.iter().find(|it| it.0 == token.text).map(|it| it.1);
+    let others = [("sctp", 132), ("l2tp", 115), ("gre", 47), ("esp", 50), ("ah", 51)];
+    let other = || others.iter().find(|it| it.0 == token.text).map(|it| it.1);
     let number = || u8::from_str_radix(token.text.trim_start_matches("0x"), 16).ok();
-    let found = name.or_else(number).map(Protocol);
+    let found = Protocol::named(&token.text).or_else(|| other().or_else(number).map(Protocol));
     found.ok_or_else(|| Refusal::at(token, format!("`{}` is no IP protocol", token.text)))
 }
 

@@ -8,15 +8,15 @@ use crate::tc::links::Header;
 use crate::tc::options::Opt;
 use crate::tc::tbf;
 use crate::value::{Settings, Value, WithOrigin};
+use perhop_core::accounting::Accounting;
 
 /// Linux's size of a packet at a queueing discipline has Ethernet's header.
 const AT_QUEUES: &str = "Linux: a queueing discipline counts Ethernet's 14 bytes";
 const AT_INGRESS: &str = "Linux: filters of packets that come in count the IP packet";
 const BY_NAME: &str = "Linux: an interface without Ethernet's header, by its name, counts the IP packet";
-/// Ethernet's header.
-const ETHERNET: i32 = 14;
-/// Bytes of a size table beyond the IP packet, with the name of what is then counted.
-const TABLE: [(i32, &str); 4] = [(0, "l3"), (ETHERNET, "l2"), (18, "l2+fcs"), (38, "l1")];
+/// What a size table may count, with its name.
+const TABLE: [(Accounting, &str); 4] =
+    [(Accounting::L3, "l3"), (Accounting::L2, "l2"), (Accounting::L2Fcs, "l2+fcs"), (Accounting::L1, "l1")];
 
 /// What names of interfaces without Ethernet's header begin with; a digit or a sign follows. `gretap` and `tap` have the header.
 const BARE: [&str; 12] = ["tun", "ppp", "pppoe", "wg", "tunl", "ipip", "gre", "sit", "vti", "ip6tnl", "ip6gre", "wwan"];
@@ -42,7 +42,7 @@ impl Making<'_, '_, '_> {
             _ => WithOrigin::assumed(AT_QUEUES, "l2"),
         };
         let of = counted.is;
-        let header = if of == "l3" { 0 } else { ETHERNET };
+        let header = if of == "l3" { Accounting::L3 } else { Accounting::L2 };
         let root = self.interface.qdiscs.get(&ROOT).filter(|it| !it.stab.list.is_empty());
         let Some(root) = root else { return (queue, counted) };
         let mut framing = Settings::default();
@@ -52,8 +52,9 @@ impl Making<'_, '_, '_> {
             _ => None,
         };
         let alone = framing.get("mpu").is_none() && framing.get("link-layer").is_none();
-        let known =
-            overhead.filter(|_| alone).and_then(|it| Some((TABLE.iter().find(|row| row.0 == header + it.0)?.1, it.1)));
+        let known = overhead
+            .filter(|_| alone)
+            .and_then(|it| Some((TABLE.iter().find(|row| header.to(row.0).more() == it.0)?.1, it.1)));
         if let Some((name, origin)) = known {
             self.policers_count(&root.stab.list);
             return (queue, WithOrigin { is: name, origin });

@@ -8,17 +8,14 @@ use crate::tc::actions::{Act, Action, Control};
 use crate::tc::filters::Sorter;
 use crate::tc::handles::{AT_EGRESS, AT_INGRESS};
 use crate::tc::kernel::{Interface, Kernel, Qdisc};
+use crate::tc::limits::{HEADER, POLICE_MTU};
 use crate::tc::options::Options;
 use crate::tc::tbf;
 use crate::value::{Settings, Value, WithOrigin};
 use perhop_core::colour::Colour;
 use perhop_core::units::{Bytes, PacketRate, Packets};
 
-/// What tc sets as the largest packet of a policer where it is not told, as it prints it.
-const OWN_MTU: std::ops::RangeInclusive<u64> = 2040..=2048;
 const POLICE_C: &str = "act_police.c";
-/// Ethernet's header.
-const ETHERNET: u64 = 14;
 /// The headers of IPv4 and UDP.
 const DATAGRAM: u64 = 28;
 /// The least that a frame of Ethernet carries.
@@ -160,7 +157,7 @@ impl<'k, 'a> Making<'_, 'k, 'a> {
         let mut settings = bucket(options);
         let mtu = settings.get("mtu").filter(|_| self.at == AT_INGRESS && settings.get("pir").is_none());
         if let Some((Value::Bytes(mtu), origin)) = mtu.map(|it| (&it.is, it.origin)) {
-            let is = Value::Bytes(Bytes::new(mtu.get().saturating_sub(ETHERNET).max(1)));
+            let is = Value::Bytes(Bytes::new(mtu.get().saturating_sub(HEADER.into()).max(1)));
             settings.set("mtu", WithOrigin { is, origin });
         }
         settings
@@ -172,7 +169,7 @@ impl<'k, 'a> Making<'_, 'k, 'a> {
         let smallest = match (self.at == AT_INGRESS, of_ip) {
             (true, true) => DATAGRAM,
             (true, false) => PADDED,
-            (false, _) => DATAGRAM + ETHERNET,
+            (false, _) => DATAGRAM + u64::from(HEADER),
         };
         bucket(options).bytes("cbs").is_some_and(|bytes| bytes.get() < smallest)
     }
@@ -275,7 +272,7 @@ fn bucket(options: &Options<'_>) -> Settings {
         let burst = Packets::new(u32::try_from(burst).unwrap_or(u32::MAX));
         settings.set("cbs", two.said(Value::Packets(burst)));
     } else if let Some((bytes, it)) = options.any(&["mtu", "minburst"]).and_then(|it| Some((it.bytes()?, it)))
-        && (settings.get("pir").is_some() || !OWN_MTU.contains(&bytes.get()))
+        && (settings.get("pir").is_some() || !POLICE_MTU.contains(&bytes.get()))
     {
         settings.set("mtu", it.said(Value::Bytes(bytes)));
     }
