@@ -450,3 +450,26 @@ impl<'a> Open<'a> {
         Statement { object, verb: Verb::Shown, device, words: head, place, lines }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    /// First words of lines that tc prints below the first one of an object.
+    const CONTINUING: &str = "\
+        Sent backlog rate lended: tokens: period deficit maxpacket count new_flows_len new_flow_count flows gc \
+        highprio prob pkts_in marked prob_mark forced_mark memory capacity min/max average Bulk Tin Best thresh \
+        target interval pk_delay av_delay sp_delay pkts bytes way_inds way_miss way_cols drops marks ack_drop \
+        sp_flows bk_flows un_flows max_len quantum linklayer match police action Action ref index random eth_type \
+        ip_proto ip_tos ip_ttl ip_flags src_ip dst_ip src_port dst_port dst_mac src_mac tcp_flags vlan_id vlan_prio \
+        not_in_hw in_hw in_hw_count skip_hw skip_sw key mark used_hw_stats installed indev ct_state icmp_type \
+        icmp_code arp_op throttled fastpath band0 band1 band2 L4S step_marked ecn_mark delay avg_dq_rate Classic \
+        packets memory_used drop_overlimit requeues";
+
+    #[test]
+    fn lines_go_on_with_an_object_by_their_first_word() {
+        let known: BTreeSet<_> = GOES_ON.into_iter().collect();
+        assert_eq!(known, CONTINUING.split(' ').collect());
+    }
+}
