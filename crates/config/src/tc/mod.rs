@@ -14,7 +14,8 @@ mod bands;
 mod bounds;
 mod cake;
 mod commands;
-mod counters;
+/// Counters.
+pub(crate) mod counters;
 mod early;
 /// Words for keys.
 pub mod equivalents;

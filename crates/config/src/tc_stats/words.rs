@@ -1,12 +1,20 @@
 //! Numbers as tc writes them.
 
-/// A whole number.
-pub(super) fn number(value: f64) -> String {
-    format!("{value:.0}")
+use crate::tc::counters::lines::SHARE;
+
+/// A number in a form of [`crate::tc::counters::lines`]: a rate is in bytes/s, a time in us.
+pub(super) fn printed(form: &str, value: f64) -> String {
+    match form {
+        "#us" => time(value),
+        "#bit" => rate(value),
+        "#b" => format!("{value:.0}b"),
+        SHARE => format!("{value:.6}"),
+        _ => format!("{value:.0}"),
+    }
 }
 
 /// Microseconds: `5us`, `1.2ms`, `2s`.
-pub(super) fn time(us: f64) -> String {
+fn time(us: f64) -> String {
     match us.abs() {
         size if size >= 1e6 => format!("{}s", digits(us / 1e6)),
         size if size >= 1e3 => format!("{}ms", digits(us / 1e3)),
@@ -25,7 +33,7 @@ fn digits(value: f64) -> String {
 }
 
 /// Bytes per second as a rate: `10Mbit`, `625Kbit`, `1250Kbit`.
-pub(super) fn rate(bytes_s: f64) -> String {
+fn rate(bytes_s: f64) -> String {
     let mut rate = bytes_s * 8.0;
     let mut units = ["", "K", "M", "G"].into_iter().peekable();
     let mut unit = units.next().unwrap_or_default();
