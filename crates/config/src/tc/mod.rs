@@ -33,6 +33,8 @@ mod log;
 mod loops;
 pub(crate) mod lower;
 mod netem;
+/// Rates, sizes and times as tc writes them.
+pub(crate) mod numbers;
 /// Tables of words.
 pub mod options;
 mod parts;

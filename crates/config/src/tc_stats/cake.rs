@@ -1,8 +1,8 @@
 //! The tins of CAKE: a column for each, a line for each counter.
 
 use super::ObjectRows;
-use super::words::printed;
 use crate::tc::counters::lines::TINS;
+use crate::tc::numbers::printed;
 use perhop_core::sched::cake::tin_name;
 use std::fmt::Write as _;
 

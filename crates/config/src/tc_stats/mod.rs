@@ -6,11 +6,10 @@
 
 /// CAKE's tins.
 mod cake;
-/// Numbers as tc writes them.
-mod words;
 
 use crate::as_tc::{Object, objects};
 use crate::tc::counters::lines::{DIRECT, LINES, fields, name};
+use crate::tc::numbers::printed;
 use perhop_core::classify::FlowHeaders;
 use perhop_core::counter::Part;
 use perhop_results::tables::COUNTERS;
@@ -20,7 +19,6 @@ use perhop_sim::Outcome;
 use perhop_sim::plan::Plan;
 use perhop_sim::record::CounterRow;
 use std::fmt::Write as _;
-use words::printed;
 
 /// A counter as the table `counters` has it.
 #[derive(Clone, Copy, Debug)]
